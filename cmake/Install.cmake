@@ -1,0 +1,32 @@
+# steno: what is installed. SPDX-License-Identifier: MIT
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/steno)
+list(JOIN STENO_PKGS " " STENO_PC_REQUIRES)
+list(JOIN STENO_MEDIA_PKGS " " STENO_MEDIA_PC_REQUIRES)
+
+install(FILES include/steno/steno.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno)
+install(TARGETS steno_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS steno_shared EXPORT steno-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+configure_file(cmake/steno.pc.in steno.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/steno.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET steno-media_shared)
+    target_link_libraries(steno-media_shared INTERFACE steno_shared)
+    install(FILES media/steno_media.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    install(TARGETS steno-media_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS steno-media_shared EXPORT steno-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    configure_file(cmake/steno-media.pc.in steno-media.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/steno-media.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
+install(EXPORT steno-targets NAMESPACE steno:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/steno-config.cmake.in ${PROJECT_BINARY_DIR}/steno-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/steno-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/steno-config.cmake ${PROJECT_BINARY_DIR}/steno-config-version.cmake DESTINATION ${package_dir})
+
+file(GLOB man_pages CONFIGURE_DEPENDS doc/*.1)
+install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/steno)
+install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,93 @@
+# steno: how everything is compiled. SPDX-License-Identifier: MIT
+
+get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(NOT CMAKE_BUILD_TYPE AND NOT multi_config)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
+endif()
+# Line tables cost nothing at run time and make crash reports and profiles readable.
+if(NOT DEFINED STENO_RELEASE_FLAGS_SET)
+    set(STENO_RELEASE_FLAGS_SET ON CACHE INTERNAL "")
+    set(CMAKE_C_FLAGS_RELEASE "-O2 -g1 -DNDEBUG" CACHE STRING "Flags of release builds" FORCE)
+endif()
+
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+add_compile_definitions(_GNU_SOURCE)
+
+# Contraction of a * b + c would make results depend on compiler and level; fused products are asked for by name. Nobody reads errno
+# after sqrtf.
+add_compile_options(-ffp-contract=off -fno-math-errno)
+
+if(STENO_SANITIZE)
+    add_compile_options(-fsanitize=${STENO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    string(REPLACE "fuzzer-no-link," "" link_sanitize "${STENO_SANITIZE}")
+    add_link_options(-fsanitize=${link_sanitize})
+else()
+    add_link_options(-Wl,--as-needed -Wl,-z,defs)
+endif()
+
+# Sources directly inside the given folders; a folder may not exist yet.
+function(steno_sources out)
+    set(all)
+    foreach(dir IN LISTS ARGN)
+        file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/*.c)
+        list(APPEND all ${found})
+    endforeach()
+    list(FILTER all EXCLUDE REGEX "/os_win\\.c$")
+    set(${out} ${all} PARENT_SCOPE)
+endfunction()
+
+function(steno_warnings)
+    foreach(target IN LISTS ARGN)
+        target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wmissing-prototypes)
+    endforeach()
+endfunction()
+
+# The instruction set is a property of the file. Twins stay at the machine's baseline: they are the definition.
+function(steno_kernel_flags)
+    foreach(source IN LISTS ARGN)
+        if(NOT source MATCHES "/src/kern/")
+            continue()
+        endif()
+        set(flags -ffp-contract=off)
+        if(NOT source MATCHES "/ref_[^/]*$")
+            list(APPEND flags $<$<CONFIG:Release>:-O3>)
+        endif()
+        if(source MATCHES "/x86/.*_avx2\\.c$")
+            list(APPEND flags -mavx2 -mfma -mf16c)
+        elseif(source MATCHES "/x86/.*_avx512\\.c$")
+            list(APPEND flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512)
+        endif()
+        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${flags}")
+    endforeach()
+endfunction()
+
+# A library, static and shared, from one set of objects: targets NAME_static and NAME_shared, files libNAME.a and libNAME.so.
+function(steno_library name)
+    cmake_parse_arguments(arg "" "EXPORT_NAME" "SOURCES;INCLUDES;DEFINES;LIBRARIES" ${ARGN})
+    list(TRANSFORM arg_INCLUDES PREPEND ${PROJECT_SOURCE_DIR}/)
+    add_library(${name}_objects OBJECT ${arg_SOURCES})
+    target_include_directories(${name}_objects PRIVATE ${arg_INCLUDES})
+    target_compile_definitions(${name}_objects PRIVATE ${arg_DEFINES})
+    target_link_libraries(${name}_objects PRIVATE ${arg_LIBRARIES})
+    steno_warnings(${name}_objects)
+
+    list(FILTER arg_INCLUDES INCLUDE REGEX "/(include|media)$")
+    foreach(kind IN ITEMS static shared)
+        string(TOUPPER ${kind} KIND)
+        set(target ${name}_${kind})
+        add_library(${target} ${KIND} $<TARGET_OBJECTS:${name}_objects>)
+        set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} EXPORT_NAME ${arg_EXPORT_NAME} LINKER_LANGUAGE C
+            VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+        target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})
+        foreach(dir IN LISTS arg_INCLUDES)
+            target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${dir}>)
+        endforeach()
+    endforeach()
+    target_include_directories(${name}_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    add_library(steno::${arg_EXPORT_NAME} ALIAS ${name}_shared)
+endfunction()

@@ -1,0 +1,132 @@
+# steno: tests. SPDX-License-Identifier: MIT
+#
+# A test is a file; its folder says how it is built and run. All run in the source folder. Exit status 77 means skipped, and says why.
+
+set(test_env "STENO_SOURCE=${PROJECT_SOURCE_DIR}" "STENO_BUILD=${PROJECT_BINARY_DIR}")
+if(EXISTS ${PROJECT_SOURCE_DIR}/../shared/material)
+    cmake_path(ABSOLUTE_PATH PROJECT_SOURCE_DIR NORMALIZE OUTPUT_VARIABLE shared)
+    cmake_path(GET shared PARENT_PATH shared)
+    list(APPEND test_env "STENO_SHARED=${shared}/shared")
+endif()
+
+function(steno_test name)
+    cmake_parse_arguments(arg "" "TIMEOUT" "COMMAND;LABELS;ENV" ${ARGN})
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 300)
+    endif()
+    add_test(NAME ${name} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
+        ENVIRONMENT "${test_env};${arg_ENV}")
+endfunction()
+
+function(steno_test_program target)
+    add_executable(${target} ${ARGN})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+    if(TARGET steno-media_static)
+        target_link_libraries(${target} PRIVATE steno-media_static)
+    endif()
+    target_link_libraries(${target} PRIVATE steno_static m Threads::Threads)
+    steno_warnings(${target})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endfunction()
+
+# ---- cmocka programs: tests/unit, tests/api, tests/golden
+
+foreach(group IN ITEMS unit api golden)
+    file(GLOB sources CONFIGURE_DEPENDS tests/${group}/test_*.c)
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM name)
+        string(REGEX REPLACE "^test_" "" name ${name})
+        set(target ${group}_${name})
+        steno_test_program(${target} ${source})
+        target_include_directories(${target} PRIVATE tests/${group})
+        target_link_libraries(${target} PRIVATE PkgConfig::CMOCKA PkgConfig::STENO_DEPS)
+        if(name MATCHES "^(tool|args|num|write)" AND TARGET tool_objects)
+            target_link_libraries(${target} PRIVATE tool_objects)
+        endif()
+        steno_test(${group}.${name} COMMAND ${target} LABELS ${group})
+    endforeach()
+endforeach()
+
+# ---- kernels against their twins: one program, no cmocka, so that it can be cross-compiled
+
+file(GLOB sources CONFIGURE_DEPENDS tests/kernels/*.c)
+if(sources)
+    steno_test_program(check_kernels ${sources})
+    steno_test(kernels COMMAND check_kernels LABELS kernels TIMEOUT 600)
+endif()
+
+# ---- the program as people use it
+
+file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
+foreach(script IN LISTS scripts)
+    cmake_path(GET script STEM name)
+    if(TARGET steno AND NOT name MATCHES "^lib")
+        steno_test(cli.${name} COMMAND bash ${script} LABELS cli ENV "STENO=$<TARGET_FILE:steno>")
+    endif()
+endforeach()
+
+# ---- examples of the documentation: built against the public headers, run when NAME.args stands beside NAME.c
+
+file(GLOB sources CONFIGURE_DEPENDS doc/examples/*.c)
+foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    add_executable(example_${name} ${source})
+    if(TARGET steno-media_static)
+        target_link_libraries(example_${name} PRIVATE steno-media_static)
+    endif()
+    target_link_libraries(example_${name} PRIVATE steno_static)
+    target_compile_options(example_${name} PRIVATE -Wall -Wextra -Wpedantic)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/doc/examples/${name}.args)
+        file(READ doc/examples/${name}.args args)
+        separate_arguments(args UNIX_COMMAND "${args}")
+        steno_test(example.${name} COMMAND example_${name} ${args} LABELS example)
+    endif()
+endforeach()
+
+# ---- public headers alone, as every caller's compiler may see them
+
+find_program(STENO_CXX NAMES clang++-14 clang++ g++)
+mark_as_advanced(STENO_CXX)
+set(strict -Wall -Wextra -Werror -pedantic -fsyntax-only -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/media)
+foreach(header IN ITEMS include/steno/steno.h media/steno_media.h)
+    cmake_path(GET header STEM name)
+    foreach(std IN ITEMS c99 c17 c++11 c++17)
+        set(command ${CMAKE_C_COMPILER} -x c)
+        if(std MATCHES "\\+")
+            set(command ${STENO_CXX} -x c++)
+        endif()
+        if(NOT "STENO_CXX-NOTFOUND" IN_LIST command)
+            steno_test(header.${name}.${std} COMMAND ${command} -std=${std} ${strict} ${PROJECT_SOURCE_DIR}/${header} LABELS header)
+        endif()
+    endforeach()
+endforeach()
+
+# ---- fuzzing; without libFuzzer every target still replays its corpus tests/data/fuzz/NAME
+
+file(GLOB sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source IN LISTS sources)
+    cmake_path(GET source STEM target)
+    string(REGEX REPLACE "^fuzz_" "" name ${target})
+    set(corpus tests/data/fuzz/${name})
+    if(STENO_FUZZ)
+        steno_test_program(${target} ${source})
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+        file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/corpus/${name})
+        if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${corpus})
+            set(corpus)
+        endif()
+        steno_test(fuzz.${name} LABELS fuzz
+            COMMAND ${target} -runs=20000 -max_total_time=30 -max_len=65536 ${PROJECT_BINARY_DIR}/corpus/${name} ${corpus})
+    else()
+        steno_test_program(${target} ${source} tests/fuzz/replay.c)
+        steno_test(fuzz.${name} COMMAND ${target} ${corpus} LABELS fuzz)
+    endif()
+endforeach()
+
+# ---- the installed tree, used through pkg-config and through find_package
+
+if(NOT STENO_SANITIZE AND TARGET steno)
+    steno_test(install COMMAND bash tests/install/test_install.sh LABELS install
+        ENV "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER};STENO_LIBDIR=${CMAKE_INSTALL_LIBDIR}")
+endif()

@@ -1,0 +1,341 @@
+/* steno: speech recognition on the CPU. SPDX-License-Identifier: MIT
+ *
+ * The library turns a model file into a fixed list of commands once and replays that list on the fastest kernels the machine has.
+ * Three opaque objects carry everything:
+ *
+ *   steno_model    weights, vocabulary and plans; immutable after open, shared by any number of threads
+ *   steno_team     worker threads; one team serves any number of sessions, one run at a time
+ *   steno_session  scratch, key/value state and results of one conversation with a model; one thread at a time
+ *
+ * Calls return 0 (STENO_OK) or a negative enum steno_status. The text of an error goes to the caller's steno_error, or is read with
+ * steno_last_error(session). The library never prints, exits, reads the environment, opens the network or keeps global state.
+ * Parameter structs begin with `uint32_t size` and are filled by their `_init` function, so that they can grow without breaking
+ * callers. Times are int64_t milliseconds; -1 stands for "not known". Text is UTF-8, NUL-terminated, owned by the library. */
+#ifndef STENO_STENO_H
+#define STENO_STENO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32) && defined(STENO_SHARED)
+#define STENO_API __declspec(dllimport)
+#elif defined(__GNUC__)
+#define STENO_API __attribute__((visibility("default")))
+#else
+#define STENO_API
+#endif
+
+/* ---- status and errors ------------------------------------------------------------------------------------------------------- */
+
+enum steno_status {
+    STENO_OK = 0,
+    STENO_EARG = -1,         /* an argument or option is out of range, unknown, or does not fit the model */
+    STENO_ENOMEM = -2,       /* memory could not be had */
+    STENO_EIO = -3,          /* a file could not be opened or read */
+    STENO_EFORMAT = -4,      /* a model file is damaged or is not what it says */
+    STENO_EUNSUPPORTED = -5, /* a sound file or request that this version cannot serve */
+    STENO_ECANCELED = -6,    /* steno_cancel, or a callback, ended the call; finished segments can be read */
+    STENO_ESOURCE = -7       /* the audio source reported a failure */
+};
+
+/** Where a failing call leaves its reason. The caller owns it; `text` is always NUL-terminated. */
+typedef struct steno_error {
+    int32_t status;  /* enum steno_status of the failing call */
+    char text[1020]; /* what, where, and what to do; one line without a newline */
+} steno_error;
+
+/** @return the short name of a status, "no error" for 0, "unknown status" for others; static. */
+STENO_API const char *steno_status_text(int status);
+
+/** @return the library's version, "MAJOR.MINOR.PATCH"; static. */
+STENO_API const char *steno_version(void);
+
+/* ---- processor levels -------------------------------------------------------------------------------------------------------- */
+
+/** Name of processor level `i` ("c", "avx2", "avx512"), in rising order.
+ * @return static text, or NULL when i is past the last level */
+STENO_API const char *steno_cpu_level_name(int i);
+
+/** @return 1 when this machine and its operating system can run level `i`, else 0. */
+STENO_API int steno_cpu_level_usable(int i);
+
+/* ---- teams ------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct steno_team steno_team;
+
+/** Start worker threads.
+ *
+ * @param out        receives the team; NULL on failure
+ * @param n_threads  threads that compute, the caller's included (1..256), or 0 for the default: physical cores that the affinity mask
+ *                   and the cgroup's quota allow
+ * @param e          receives the reason of a failure, may be NULL
+ * @return STENO_OK, STENO_EARG, STENO_ENOMEM (also: a thread could not be started)
+ *
+ * Results never depend on the number of threads. Idle teams sleep. A team may serve several sessions from several threads: their runs
+ * take turns. */
+STENO_API int steno_team_open(steno_team **out, int n_threads, steno_error *e);
+STENO_API int steno_team_threads(const steno_team *team); /**< @return number of threads, the caller's included */
+STENO_API void steno_team_close(steno_team *team);        /**< stop and free; NULL is allowed; no session may still use it */
+
+/* ---- models ------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct steno_model steno_model;
+
+enum steno_compute {
+    STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that keeps the reference's text; f32 in this version */
+    STENO_COMPUTE_F32 = 1   /* every product and sum in f32 */
+};
+
+typedef struct steno_model_params {
+    uint32_t size;         /* set by steno_model_params_init */
+    int32_t compute;       /* enum steno_compute */
+    const char *cpu_level; /* highest processor level to use, a name from steno_cpu_level_name, or NULL for the best usable one */
+    steno_team *team;      /* team that packs the weights while loading, or NULL for the calling thread alone; not kept */
+} steno_model_params;
+
+STENO_API void steno_model_params_init(steno_model_params *p);
+
+/** Open a model file.
+ *
+ * @param out   receives the model; NULL on failure
+ * @param path  a whisper.cpp .bin file (f32, f16, q4_0, q4_1, q5_0, q5_1, q8_0); detected by content, not by name
+ * @param p     parameters, or NULL for the defaults
+ * @param e     receives the reason of a failure, may be NULL
+ * @return STENO_OK; STENO_EARG (p), STENO_EIO (path cannot be read), STENO_EFORMAT (damaged), STENO_EUNSUPPORTED, STENO_ENOMEM
+ *
+ * Each weight is read once, straight into the packed form the kernels want; the file is closed before the call returns. */
+STENO_API int steno_model_open(steno_model **out, const char *path, const steno_model_params *p, steno_error *e);
+
+/** As steno_model_open, from a whole file in memory.
+ * @param data  [n] bytes, read during the call only */
+STENO_API int steno_model_open_memory(steno_model **out, const void *data, size_t n, const steno_model_params *p, steno_error *e);
+
+/** Make a model of a named shape with random weights, for measuring speed and memory; its text means nothing.
+ *
+ * @param shape  "tiny", "base", "small", "medium", "large-v3" or "turbo", also with ".en" where that exists
+ * @param type   storage of the matrices: "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1"
+ * @param seed   same seed, same weights
+ * @return as steno_model_open; STENO_EARG names an unknown shape or type */
+STENO_API int steno_model_open_random(steno_model **out, const char *shape, const char *type, uint64_t seed,
+                                      const steno_model_params *p, steno_error *e);
+
+/** Free a model; NULL is allowed. Every session on it must be closed first. */
+STENO_API void steno_model_close(steno_model *m);
+
+typedef struct steno_model_info {
+    uint32_t size;          /* set by the caller to sizeof(steno_model_info) */
+    char family[16];        /* "whisper" */
+    char name[24];          /* "tiny", "base", …, "large-v3", "turbo", or "custom" */
+    char weight_type[8];    /* stored type of the matrices: "f16", "q8_0", … */
+    char compute[8];        /* arithmetic in use: "f32" */
+    char cpu_level[16];     /* kernels in use: "avx512" */
+    int32_t n_mels, n_audio_ctx, n_audio_state, n_audio_head, n_audio_layer;
+    int32_t n_vocab, n_text_ctx, n_text_state, n_text_head, n_text_layer;
+    int32_t n_languages;    /* 0 for English-only models */
+    int32_t is_multilingual;
+    int64_t weight_bytes;   /* memory held by packed weights, vocabulary and plans */
+    int64_t session_bytes;  /* memory that steno_session_open will take with a team of one thread */
+    int64_t parameters;     /* number of weights */
+} steno_model_info;
+
+/** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */
+STENO_API int steno_model_info_get(const steno_model *m, steno_model_info *info);
+
+/** Code of language `i` in token order ("en", "zh", …). @return static text, or NULL past the last one or for English-only models */
+STENO_API const char *steno_model_language(const steno_model *m, int i);
+
+/** Write the command lists of a model, a line per command: number, operation, shapes, slots, weights, flops and bytes.
+ *
+ * @param write  called with each line, NUL-terminated without newline
+ * @return STENO_OK, STENO_EARG */
+STENO_API int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *line), void *user);
+
+/* ---- text -------------------------------------------------------------------------------------------------------------------- */
+
+/** Text to token ids, as the model's training did (byte-level BPE; special tokens in the text are not recognised).
+ *
+ * @param ids    [n] receives the ids; may be NULL when n is 0
+ * @return number of ids, which may exceed n (only n are written then), or a negative status */
+STENO_API int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n);
+
+/** Token ids to text. Ids of timestamps are dropped; other special ids give their literal text.
+ *
+ * @param buf    [n] receives the text, always NUL-terminated when n > 0; invalid UTF-8 becomes U+FFFD
+ * @return length of the whole text in bytes without the NUL, which may exceed n - 1, or a negative status (STENO_EARG: bad id) */
+STENO_API int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, char *buf, size_t n);
+
+/* ---- sessions ---------------------------------------------------------------------------------------------------------------- */
+
+typedef struct steno_session steno_session;
+
+typedef struct steno_session_params {
+    uint32_t size;     /* set by steno_session_params_init */
+    int32_t max_lanes; /* most sequences that decode together, 1..32; default 1 */
+} steno_session_params;
+
+STENO_API void steno_session_params_init(steno_session_params *p);
+
+/** Bytes that steno_session_open will allocate for this model, team (NULL: one thread) and parameters (NULL: the defaults). */
+STENO_API int64_t steno_session_memory(const steno_model *m, const steno_team *team, const steno_session_params *p);
+
+/** Make a session.
+ *
+ * @param out   receives the session; NULL on failure
+ * @param m     model; must outlive the session
+ * @param team  worker threads, or NULL to compute on the calling thread; must outlive the session
+ * @param p     parameters, or NULL for the defaults
+ * @return STENO_OK, STENO_EARG, STENO_ENOMEM
+ *
+ * Nothing but results is allocated after this call. */
+STENO_API int steno_session_open(steno_session **out, const steno_model *m, steno_team *team, const steno_session_params *p,
+                                 steno_error *e);
+STENO_API void steno_session_close(steno_session *s); /**< NULL is allowed */
+
+/** @return the reason of the last failing call on this session, "" when there was none; valid until the next call on it */
+STENO_API const char *steno_last_error(const steno_session *s);
+
+/** End the running call of this session within one decoder step. May be called from any thread or a signal handler. The request is
+ * cleared when the next call on the session begins. */
+STENO_API void steno_cancel(steno_session *s);
+
+/* ---- speech ------------------------------------------------------------------------------------------------------------------ */
+
+/** Audio that is pulled, never held whole. */
+typedef struct steno_source {
+    /** Fill pcm[n] with mono samples at 16 kHz, nominally in [-1, 1]. @return samples given (1..n), 0 at the end, < 0 on failure */
+    int64_t (*read)(void *user, float *pcm, int64_t n);
+    /** Go back to the first sample. @return 0, or < 0 when that cannot be done. May be NULL for audio of at most 30 s.
+     *
+     * Whisper's log-mel is clamped against the loudest bin of the whole file, so longer audio is read twice. */
+    int (*rewind)(void *user);
+    void *user;
+} steno_source;
+
+enum steno_task { STENO_TRANSCRIBE = 0, STENO_TRANSLATE = 1 };
+
+/** A finished stretch of text. */
+typedef struct steno_segment {
+    int32_t id;               /* 0, 1, … over the whole file */
+    int32_t n_tokens;
+    int64_t seek_frames;      /* where the window began, in frames of 10 ms */
+    int64_t t0_ms, t1_ms;     /* start and end in the file */
+    const char *text;         /* UTF-8, usually begins with a space */
+    const int32_t *tokens;    /* [n_tokens] ids, timestamps included */
+    double temperature;       /* of the attempt that was kept */
+    double avg_logprob;       /* sum of log-probabilities / (tokens + 1), over the window */
+    double compression_ratio; /* bytes of the window's text / bytes deflated */
+    double no_speech_prob;    /* of the window */
+} steno_segment;
+
+/** One sampled token. */
+typedef struct steno_token {
+    int32_t id;
+    int32_t tid;           /* most probable timestamp at this place */
+    float p, plog;         /* probability and log-probability among what the logit rules allow; p = exp(plog) */
+    float pt, ptsum;       /* share of `tid` among timestamps; summed probability of all timestamps */
+    int64_t t0_ms, t1_ms;  /* -1: not known */
+    int64_t t_dtw_ms;      /* -1: not known */
+    float vlen;            /* voice length, 0: not known */
+} steno_token;
+
+typedef struct steno_transcribe_params {
+    uint32_t size;                 /* set by steno_transcribe_params_init */
+    int32_t task;                  /* enum steno_task */
+    const char *language;          /* code or English name, NULL or "auto": detect from the first 30 s */
+    const char *initial_prompt;    /* text put before the first window, NULL: none */
+    const char *suppress_tokens;   /* ids separated by commas, "-1": the non-speech set, "": no suppression at all */
+    int32_t condition_on_previous_text; /* 1: the text of earlier windows is the prompt of the next */
+    int32_t without_timestamps;    /* 1: text only; one segment a window */
+    int32_t suppress_blank;        /* 1: no space and no end of text at the first position */
+    int32_t sample_len;            /* most tokens sampled per window, 0: half the text context (224) */
+    double max_initial_timestamp;  /* seconds, default 1.0; 0: no limit */
+    double temperature;            /* 0: most probable token; above: sampling */
+    uint64_t seed;                 /* of sampling */
+    double no_speech_threshold;    /* 0.6; NAN: none */
+    double logprob_threshold;      /* -1.0; NAN: none */
+    int64_t offset_ms;             /* where to begin */
+    int64_t duration_ms;           /* how much to transcribe, 0: to the end */
+    /* Callbacks run on the calling thread; any may be NULL. */
+    void *user;
+    void (*on_segment)(void *user, const steno_segment *seg);       /* once per segment, in order */
+    void (*on_progress)(void *user, int64_t done_ms, int64_t total_ms); /* non-decreasing; last call has done_ms == total_ms */
+    int (*on_window)(void *user, int64_t at_ms);                    /* before a window is encoded; 0 ends cleanly, others go on */
+    int (*should_abort)(void *user);                                /* asked at least once per decoder step; non-zero cancels */
+} steno_transcribe_params;
+
+STENO_API void steno_transcribe_params_init(steno_transcribe_params *p);
+
+/** Transcribe PCM of any length.
+ *
+ * @param s     session; its model must be a speech model
+ * @param pcm   [n] mono samples at 16 kHz, nominally in [-1, 1]; not modified, not kept
+ * @param n     number of samples, 0 is allowed and gives no segments
+ * @param p     parameters, or NULL for the defaults
+ * @return STENO_OK; STENO_EARG (a parameter is out of range: steno_last_error says which), STENO_ECANCELED (segments finished so far
+ *         can be read), STENO_ENOMEM
+ *
+ * Results are read with steno_segment_count and steno_segment_get and stay valid until the next call that begins on this session.
+ * Windows follow Radford et al. 2022, section 3.8 and the reference implementation's seek rules. */
+STENO_API int steno_transcribe(steno_session *s, const float *pcm, int64_t n, const steno_transcribe_params *p);
+
+/** As steno_transcribe, from a source of any length; memory does not grow with it, apart from the results.
+ * @return also STENO_ESOURCE (read or rewind failed) */
+STENO_API int steno_transcribe_source(steno_session *s, const steno_source *src, const steno_transcribe_params *p);
+
+/** Probability of each language in the first 30 s.
+ *
+ * @param probs  [n] receives probabilities in the order of steno_model_language; may be NULL
+ * @return index of the most probable language, or a negative status (STENO_EARG: the model is English-only) */
+STENO_API int steno_detect_language(steno_session *s, const steno_source *src, float *probs, int n);
+
+STENO_API int steno_segment_count(const steno_session *s);
+
+/** Copy segment `i` out. @return STENO_OK, STENO_EARG */
+STENO_API int steno_segment_get(const steno_session *s, int i, steno_segment *seg);
+
+/** Copy token `j` of segment `i` out. @return STENO_OK, STENO_EARG */
+STENO_API int steno_token_get(const steno_session *s, int i, int j, steno_token *tok);
+
+STENO_API const char *steno_text(const steno_session *s);     /**< @return the whole text, "" when there is none */
+STENO_API const char *steno_language(const steno_session *s); /**< @return code of the language used or detected, "" before a run */
+STENO_API int64_t steno_duration_ms(const steno_session *s);  /**< @return length of the audio of the last run */
+
+/* ---- self-knowledge ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct steno_timings {
+    uint32_t size;          /* set by the caller to sizeof(steno_timings) */
+    int32_t n_windows, n_encodes, n_prompts, n_steps; /* what ran, since the session was opened or steno_timings_reset */
+    int64_t n_prompt_tokens;
+    int64_t load_us, source_us, mel_us, encode_us, cross_us, prompt_us, decode_us;
+} steno_timings;
+
+STENO_API int steno_timings_get(const steno_session *s, steno_timings *t); /**< @return STENO_OK, STENO_EARG */
+STENO_API void steno_timings_reset(steno_session *s);
+
+/** Switch time per operation on or off (off at first). */
+STENO_API void steno_profile_enable(steno_session *s, int on);
+
+/** Time of operation `i` of the plans, in the order of steno_plan_dump.
+ *
+ * @param label  receives the operation's label, static as long as the model lives
+ * @param ns     receives the time spent in it
+ * @param calls  receives how often it ran
+ * @return STENO_OK, STENO_EARG past the last one */
+STENO_API int steno_profile_get(const steno_session *s, int i, const char **label, int64_t *ns, int64_t *calls);
+
+/** Parts of the speech path one at a time, for measuring them; audio is silence of 30 s.
+ *
+ * @param phase  "mel", "encode", "cross", "prompt" (n tokens in one run), "decode" (n single steps from position 0),
+ *               "beam5" (n steps of five rows; the session needs max_lanes >= 5)
+ * @param n      see above; must be 1 for the first three
+ * @return microseconds, or a negative status */
+STENO_API int64_t steno_bench_phase(steno_session *s, const char *phase, int n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,195 @@
+/* steno-media: WAV at 16 kHz without FFmpeg. SPDX-License-Identifier: MIT
+ *
+ * RIFF is a list of chunks of which two matter, `fmt ` and `data`; sizes are often wrong (streams write 0 or -1, cut files promise too
+ * much), so the data chunk is taken to end with the file at the latest. Samples become 16-bit values first, as the reference has them:
+ * one channel equals FFmpeg's conversion bit for bit, several are averaged. */
+#include "media.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe, CHANNELS_MAX = 256, CHUNKS_MAX = 4096, CHUNK_SZ = 1 << 14 };
+
+struct wav {
+    const struct media_input *in;
+    int64_t data, end, at; /* byte positions: first sample, past the last whole frame, next */
+    int is_float, bytes;   /* of one sample */
+    int channels, frame_sz;
+    uint8_t chunk[CHUNK_SZ];
+};
+
+static uint32_t le16(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8;
+}
+
+static uint32_t le32(const uint8_t *p)
+{
+    return le16(p) | le16(p + 2) << 16;
+}
+
+static uint64_t le64(const uint8_t *p)
+{
+    return le32(p) | (uint64_t)le32(p + 4) << 32;
+}
+
+/* Exactly n bytes at `at`. @return 1, or 0 where there are fewer */
+static int read_exactly(const struct wav *w, int64_t at, uint8_t *dst, size_t n)
+{
+    size_t have = 0;
+    while (have < n) {
+        const int64_t got = media_input_read(w->in, at + (int64_t)have, dst + have, n - have);
+        if (got <= 0) return 0;
+        have += (size_t)got;
+    }
+    return 1;
+}
+
+static int read_format(struct wav *w, int64_t at, uint32_t size, steno_error *e)
+{
+    const char *name = w->in->name;
+    uint8_t f[26] = { 0 };
+    if (size < 16 || !read_exactly(w, at, f, size < sizeof f ? 16 : sizeof f))
+        return media_fail(e, STENO_EFORMAT, "%s: its format chunk is cut short", name);
+    const uint32_t first_tag = le16(f), tag = first_tag == TAG_EXTENSIBLE && size >= sizeof f ? le16(f + 24) : first_tag;
+    const uint32_t channels = le16(f + 2), rate = le32(f + 4), bits = le16(f + 14);
+    const int pcm_ok = tag == TAG_PCM && (bits == 8 || bits == 16 || bits == 24 || bits == 32);
+    const int float_ok = tag == TAG_FLOAT && (bits == 32 || bits == 64);
+    if (!pcm_ok && !float_ok)
+        return media_fail(e, STENO_EUNSUPPORTED, "%s: WAV coding %u with %u bits needs a build with FFmpeg; PCM and float do not",
+                          name, (unsigned)tag, (unsigned)bits);
+    if (rate != MEDIA_RATE)
+        return media_fail(e, STENO_EUNSUPPORTED, "%s: is sampled at %u Hz; a build without FFmpeg reads 16000 Hz only", name,
+                          (unsigned)rate);
+    if (channels < 1 || channels > CHANNELS_MAX)
+        return media_fail(e, STENO_EFORMAT, "%s: is damaged: it says it has %u channels", name, (unsigned)channels);
+    w->is_float = float_ok;
+    w->bytes = (int)bits / 8;
+    w->channels = (int)channels;
+    w->frame_sz = w->bytes * w->channels; /* 2048 at most: fits the chunk */
+    return STENO_OK;
+}
+
+/* Walk the chunks until the samples are found. */
+static int read_header(struct wav *w, steno_error *e)
+{
+    const char *name = w->in->name;
+    uint8_t h[16];
+    if (!read_exactly(w, 0, h, 12) || (memcmp(h, "RIFF", 4) && memcmp(h, "RF64", 4)) || memcmp(h + 8, "WAVE", 4))
+        return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a WAV file; this build has no FFmpeg and reads nothing else", name);
+    uint64_t data_sz64 = 0; /* RF64 keeps the true size in front */
+    int64_t at = 12;
+    for (int i = 0; i < CHUNKS_MAX && read_exactly(w, at, h, 8); i++) {
+        const uint32_t size = le32(h + 4);
+        const int64_t body = at + 8;
+        if (!memcmp(h, "ds64", 4) && size >= 16 && read_exactly(w, body, h, 16)) data_sz64 = le64(h + 8);
+        else if (!memcmp(h, "fmt ", 4)) {
+            const int status = read_format(w, body, size, e);
+            if (status != STENO_OK) return status;
+        } else if (!memcmp(h, "data", 4)) {
+            if (!w->channels) return media_fail(e, STENO_EFORMAT, "%s: its samples come before their format", name);
+            const uint64_t left = (uint64_t)(w->in->size - body);
+            uint64_t n = size == 0xffffffffu && data_sz64 ? data_sz64 : size == 0 ? left : size;
+            if (n > left) n = left;
+            w->data = w->at = body;
+            w->end = body + (int64_t)(n - n % (uint64_t)w->frame_sz);
+            if (w->end == body) return media_fail(e, STENO_EFORMAT, "%s: holds no samples", name);
+            return STENO_OK;
+        }
+        at = body + (int64_t)size + (size & 1);
+    }
+    return media_fail(e, STENO_EFORMAT, "%s: has no data chunk; the file is damaged or cut short", name);
+}
+
+static double float_sample(const uint8_t *p, int bytes)
+{
+    const uint32_t lo = le32(p);
+    if (bytes == 4) {
+        float f;
+        memcpy(&f, &lo, sizeof f);
+        return f;
+    }
+    const uint64_t bits = le64(p);
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    return d;
+}
+
+/* One sample as a 16-bit value, cut off as FFmpeg does (NaN becomes the lowest). */
+static int sample_s16(const struct wav *w, const uint8_t *p)
+{
+    if (w->is_float) {
+        const double v = float_sample(p, w->bytes) * 32768.0;
+        return v >= 32767.0 ? 32767 : v > -32768.0 ? (int)lrint(v) : -32768;
+    }
+    if (w->bytes == 1) return (p[0] - 128) * 256;
+    return (int16_t)le16(p + w->bytes - 2); /* the upper 16 bits */
+}
+
+static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
+{
+    struct wav *w = d;
+    const int64_t left = (w->end - w->at) / w->frame_sz, fits = CHUNK_SZ / w->frame_sz;
+    if (n > left) n = left;
+    if (n > fits) n = fits;
+    if (n <= 0) return 0;
+    if (!read_exactly(w, w->at, w->chunk, (size_t)n * (size_t)w->frame_sz))
+        return media_fail(e, STENO_EIO, "%s: read error, or the file shrank while it was read", w->in->name);
+    w->at += n * w->frame_sz;
+    const uint8_t *p = w->chunk;
+    for (int64_t i = 0; i < n; i++) {
+        int sum = 0;
+        for (int c = 0; c < w->channels; c++, p += w->bytes) sum += sample_s16(w, p);
+        const double mean = floor((double)sum / w->channels + 0.5);
+        pcm[i] = (float)(mean / 32768.0);
+    }
+    return n;
+}
+
+static void wav_close(void *d)
+{
+    free(d);
+}
+
+static int wav_open(void **d, const struct media_input *in, steno_error *e)
+{
+    *d = NULL;
+    struct wav *w = calloc(1, sizeof *w);
+    if (!w) return media_nomem(e, sizeof *w, "a WAV file");
+    w->in = in;
+    const int status = read_header(w, e);
+    if (status == STENO_OK) *d = w;
+    else wav_close(w);
+    return status;
+}
+
+static int wav_rewind(void *d, steno_error *e)
+{
+    struct wav *w = d;
+    (void)e;
+    w->at = w->data;
+    return STENO_OK;
+}
+
+static int64_t wav_duration_ms(const void *d)
+{
+    const struct wav *w = d;
+    return (w->end - w->data) / w->frame_sz * 1000 / MEDIA_RATE;
+}
+
+static int64_t wav_damaged(const void *d)
+{
+    (void)d;
+    return 0;
+}
+
+const struct media_backend media_wav = {
+    .text = "built-in WAV reader",
+    .open = wav_open,
+    .read = wav_read,
+    .rewind = wav_rewind,
+    .close = wav_close,
+    .duration_ms = wav_duration_ms,
+    .damaged = wav_damaged,
+};

@@ -1,0 +1,50 @@
+/* steno-media: any sound file to 16 kHz mono. SPDX-License-Identifier: MIT
+ *
+ * A small companion of libsteno: it opens whatever FFmpeg reads (or, built without FFmpeg, WAV at 16 kHz) and hands out a
+ * steno_source. Samples equal those of `ffmpeg -i FILE -f s16le -ac 1 -acodec pcm_s16le -ar 16000 -` divided by 32768, which is what
+ * the Whisper reference transcribes. Audio is decoded as it is pulled and never held whole. FFmpeg is loaded on first use, because
+ * its hundred libraries take 20 ms; it sees nothing but the opened file and only a list of container formats. Its log, which belongs
+ * to the whole process, is switched off (av_log_set_level) by steno_media_open: a program that uses FFmpeg itself may set it again. */
+#ifndef STENO_MEDIA_H
+#define STENO_MEDIA_H
+#include <steno/steno.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct steno_media steno_media;
+
+/** Open a sound file, or the sound of a video file.
+ *
+ * @param out   receives the reader; NULL on failure
+ * @param path  a file, or "-" for standard input. What cannot be rewound (pipes, FIFOs) is first spooled to an unlinked temporary
+ *              file, so that indexes at the end of a file are found and the audio can be read twice
+ * @param e     receives the reason of a failure, may be NULL
+ * @return STENO_OK; STENO_EIO (missing, a directory, no permission, read error), STENO_EUNSUPPORTED (no sound in it, unknown format),
+ *         STENO_EFORMAT (damaged), STENO_ENOMEM, STENO_ECANCELED (stop asked so while spooling)
+ * @param stop  asked now and then while a pipe is spooled; non-zero gives up; may be NULL */
+STENO_API int steno_media_open(steno_media **out, const char *path, int (*stop)(void *user), void *user, steno_error *e);
+STENO_API void steno_media_close(steno_media *m); /**< NULL is allowed */
+
+/** Fill `src` with a source that reads `m`; valid until steno_media_close. */
+STENO_API void steno_media_source(steno_media *m, steno_source *src);
+
+/** Duration the container declares in ms, or -1 when it does not say. A hint, for progress only. */
+STENO_API int64_t steno_media_duration_ms(const steno_media *m);
+
+/** Reason of the last failed read or rewind, "" when there was none. A damaged packet in the middle is skipped and counted; audio that
+ * cannot be decoded at all is a failure. */
+STENO_API const char *steno_media_error(const steno_media *m);
+STENO_API int64_t steno_media_damaged_packets(const steno_media *m);
+
+/** Make the running and every later read of `m` return early; safe in a signal handler and from other threads. */
+STENO_API void steno_media_interrupt(steno_media *m);
+
+/** Names and versions of the decoding libraries, for reports; static. */
+STENO_API const char *steno_media_backend(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

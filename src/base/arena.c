@@ -1,0 +1,112 @@
+/* steno: arenas. SPDX-License-Identifier: MIT
+ *
+ * A chunk comes zeroed from calloc, which costs nothing for large ones; only rewinding has to zero again what was used. */
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, CHUNK_MIN = 16 << 10, CHUNK_MAX = 4 << 20 };
+
+struct arena_chunk {
+    struct arena_chunk *next;
+    size_t used, cap; /* bytes from base */
+    char *base;       /* aligned, inside this allocation */
+};
+
+void arena_init(struct arena *a)
+{
+    *a = (struct arena){0};
+}
+
+static struct arena_chunk *chunk_new(struct arena *a, size_t cap)
+{
+    const size_t extra = sizeof(struct arena_chunk) + ALIGN;
+    if (cap > SIZE_MAX - extra) return NULL;
+    struct arena_chunk *c = calloc(1, cap + extra);
+    if (!c) return NULL;
+    c->cap = cap;
+    c->base = (char *)(((uintptr_t)(c + 1) + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1));
+    a->total += cap + extra;
+    return c;
+}
+
+static void chunk_free(struct arena *a, struct arena_chunk *c)
+{
+    a->total -= c->cap + sizeof *c + ALIGN;
+    free(c);
+}
+
+/* Small requests share chunks as large as all before together; the head is the one that still has room. */
+static struct arena_chunk *chunk_for(struct arena *a, size_t n)
+{
+    struct arena_chunk *head = a->head;
+    if (head && n <= head->cap - head->used) return head;
+
+    size_t cap = a->total;
+    if (cap < CHUNK_MIN) cap = CHUNK_MIN;
+    if (cap > CHUNK_MAX) cap = CHUNK_MAX;
+    const int own = n > cap / 2;
+    struct arena_chunk *c = chunk_new(a, own ? n : cap);
+    if (!c) return NULL;
+    if (own && head) {
+        c->next = head->next;
+        head->next = c;
+    } else {
+        c->next = head;
+        a->head = c;
+    }
+    return c;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+    if (n > SIZE_MAX - ALIGN) return NULL;
+    const size_t sz = n ? (n + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
+    struct arena_chunk *c = chunk_for(a, sz);
+    if (!c) return NULL;
+    void *p = c->base + c->used;
+    c->used += sz;
+    return p;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t elem_sz)
+{
+    if (elem_sz && n > SIZE_MAX / elem_sz) return NULL;
+    return arena_alloc(a, n * elem_sz);
+}
+
+char *arena_strdup(struct arena *a, const char *s, size_t n)
+{
+    char *p = n < SIZE_MAX ? arena_alloc(a, n + 1) : NULL;
+    if (p && n) memcpy(p, s, n);
+    return p;
+}
+
+void arena_rewind(struct arena *a)
+{
+    struct arena_chunk *keep = NULL;
+    for (struct arena_chunk *c = a->head, *next; c; c = next) {
+        next = c->next;
+        struct arena_chunk *drop = c;
+        if (c->cap <= CHUNK_MAX && (!keep || c->cap > keep->cap)) {
+            drop = keep;
+            keep = c;
+        }
+        if (drop) chunk_free(a, drop);
+    }
+    a->head = keep;
+    if (!keep) return;
+    keep->next = NULL;
+    memset(keep->base, 0, keep->used);
+    keep->used = 0;
+}
+
+void arena_free(struct arena *a)
+{
+    for (struct arena_chunk *c = a->head, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    arena_init(a);
+}

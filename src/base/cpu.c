@@ -1,0 +1,155 @@
+/* steno: processor levels. SPDX-License-Identifier: MIT
+ *
+ * Nothing is remembered: asking costs microseconds and happens once per opened model. */
+#include "base/cpu.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <xmmintrin.h>
+#endif
+
+static const char *const level_name[CPU_LEVELS] = { "c", "avx2", "avx512" };
+
+const char *cpu_level_name(int level)
+{
+    return level >= 0 && level < CPU_LEVELS ? level_name[level] : NULL;
+}
+
+int cpu_level_from_name(const char *name)
+{
+    for (int i = 0; name && i < CPU_LEVELS; i++)
+        if (strcmp(name, level_name[i]) == 0) return i;
+    return -1;
+}
+
+int cpu_level_best(void)
+{
+    int level = CPU_LEVELS - 1;
+    while (level > CPU_C && !cpu_level_usable(level)) level--;
+    return level;
+}
+
+#if defined(__x86_64__)
+
+struct cpuid { unsigned a, b, c, d; };
+
+static struct cpuid cpuid_get(unsigned leaf)
+{
+    struct cpuid r = {0};
+    __get_cpuid_count(leaf, 0, &r.a, &r.b, &r.c, &r.d); /* leaves zeros where the leaf is missing */
+    return r;
+}
+
+static unsigned bit(unsigned word, int i)
+{
+    return word >> i & 1;
+}
+
+/* Register state the system saves: bit 1 XMM, 2 YMM, 5..7 opmasks and ZMM. XGETBV faults unless OSXSAVE is set. */
+static unsigned xcr0_get(unsigned leaf1_c)
+{
+    if (!bit(leaf1_c, 27)) return 0;
+    unsigned lo, hi;
+    __asm__ volatile("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
+    return lo;
+}
+
+int cpu_level_usable(int level)
+{
+    if (level == CPU_C) return 1;
+    if (level < 0 || level >= CPU_LEVELS) return 0;
+    const struct cpuid l1 = cpuid_get(1), l7 = cpuid_get(7);
+    const unsigned xcr0 = xcr0_get(l1.c);
+
+    const unsigned fma = bit(l1.c, 12), avx = bit(l1.c, 28), f16c = bit(l1.c, 29), avx2 = bit(l7.b, 5);
+    if (!(fma && avx && f16c && avx2 && (xcr0 & 0x06) == 0x06)) return 0;
+    if (level == CPU_AVX2) return 1;
+
+    const unsigned f = bit(l7.b, 16), dq = bit(l7.b, 17), bw = bit(l7.b, 30), vl = bit(l7.b, 31);
+    return f && dq && bw && vl && (xcr0 & 0xe6) == 0xe6;
+}
+
+static void model_name_raw(char name[49])
+{
+    memset(name, 0, 49);
+    if ((unsigned)__get_cpuid_max(0x80000000u, NULL) < 0x80000004u) return;
+    for (unsigned i = 0; i < 3; i++) {
+        const struct cpuid r = cpuid_get(0x80000002 + i);
+        const unsigned word[4] = { r.a, r.b, r.c, r.d };
+        memcpy(name + 16 * i, word, sizeof word);
+    }
+}
+
+cpu_fpenv cpu_fpenv_enter(void)
+{
+    const cpu_fpenv saved = _mm_getcsr();
+    _mm_setcsr(0x1f80); /* exceptions masked, nearest, no flushing to zero */
+    return saved;
+}
+
+void cpu_fpenv_leave(cpu_fpenv saved)
+{
+    _mm_setcsr(saved);
+}
+
+#else
+
+int cpu_level_usable(int level)
+{
+    return level == CPU_C;
+}
+
+static void model_name_raw(char name[49])
+{
+    name[0] = 0;
+}
+
+#if defined(__aarch64__)
+cpu_fpenv cpu_fpenv_enter(void)
+{
+    unsigned long long saved;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(saved));
+    __asm__ volatile("msr fpcr, %0" : : "r"(0ULL));
+    return (cpu_fpenv)saved;
+}
+
+void cpu_fpenv_leave(cpu_fpenv saved)
+{
+    __asm__ volatile("msr fpcr, %0" : : "r"((unsigned long long)saved));
+}
+#else
+cpu_fpenv cpu_fpenv_enter(void)
+{
+    return 0;
+}
+
+void cpu_fpenv_leave(cpu_fpenv saved)
+{
+    (void)saved;
+}
+#endif
+#endif
+
+void cpu_model_name(char *buf, unsigned n)
+{
+    if (n == 0) return;
+    char raw[49];
+    model_name_raw(raw);
+    unsigned len = 0;
+    for (const char *s = raw; *s && len + 1 < n; s++) { /* vendors pad with runs of spaces */
+        if (*s == ' ' && (len == 0 || buf[len - 1] == ' ')) continue;
+        buf[len++] = *s >= 0x20 && *s < 0x7f ? *s : '?';
+    }
+    while (len && buf[len - 1] == ' ') len--;
+    buf[len] = 0;
+    if (len == 0) {
+        const char *unknown = "unknown";
+        while (len + 1 < n && unknown[len]) {
+            buf[len] = unknown[len];
+            len++;
+        }
+        buf[len] = 0;
+    }
+}

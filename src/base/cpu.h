@@ -1,0 +1,25 @@
+/* steno: processor levels. SPDX-License-Identifier: MIT
+ *
+ * A level is a set of instructions that a group of kernels needs. Levels are ordered; each one includes those before it on the same
+ * architecture. CPUID is believed only where XCR0 says that the system saves the registers. */
+#ifndef STENO_BASE_CPU_H
+#define STENO_BASE_CPU_H
+
+enum cpu_level {
+    CPU_C,       /* portable C: runs everywhere, defines the results */
+    CPU_AVX2,    /* AVX2 + FMA + F16C */
+    CPU_AVX512,  /* AVX-512 F, BW, DQ, VL */
+    CPU_LEVELS
+};
+
+const char *cpu_level_name(int level);        /* NULL past the last */
+int cpu_level_from_name(const char *name);    /* -1: unknown */
+int cpu_level_usable(int level);              /* on this machine, now */
+int cpu_level_best(void);                     /* highest usable */
+void cpu_model_name(char *buf, unsigned n);   /* the processor's own name, "unknown" where it does not say */
+
+/* Floating-point environment: round to nearest, subnormals kept. Saved at every entry of the library and in every worker. */
+typedef unsigned cpu_fpenv;
+cpu_fpenv cpu_fpenv_enter(void);
+void cpu_fpenv_leave(cpu_fpenv saved);
+#endif

@@ -1,0 +1,166 @@
+/* steno: how many processors may be used. SPDX-License-Identifier: MIT
+ *
+ * Two threads on the two halves of one core share its vector units, so the default counts physical cores: of each group of siblings
+ * only the lowest-numbered one that the affinity mask allows. A container's quota then limits both counts, at every level of the cgroup
+ * tree; a fraction of a processor is rounded down, because a team moves at the speed of its slowest thread. */
+#include "base/os.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+
+enum { MAX_CPUS = 1 << 13 };
+
+struct cpus {
+    cpu_set_t *set;
+    size_t sz;
+};
+
+static int cpus_get(struct cpus *c)
+{
+    c->sz = CPU_ALLOC_SIZE(MAX_CPUS);
+    c->set = CPU_ALLOC(MAX_CPUS);
+    if (c->set && sched_getaffinity(0, c->sz, c->set) == 0) return 1;
+    CPU_FREE(c->set);
+    return 0;
+}
+
+/* The beginning of a small text file, NUL-terminated; 0 when it cannot be read. */
+static int text_read(const char *path, char *buf, size_t n)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    size_t len = 0;
+    for (ssize_t got; len + 1 < n && (got = read(fd, buf + len, n - 1 - len)) > 0;) len += (size_t)got;
+    close(fd);
+    buf[len] = 0;
+    return len > 0;
+}
+
+/* Is there a usable sibling below `cpu`? The list reads "0,64" or "0-1". */
+static int has_lower_sibling(const struct cpus *c, int cpu)
+{
+    char path[96], list[256];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    if (!text_read(path, list, sizeof list)) return 0;
+    for (const char *s = list; *s >= '0' && *s <= '9';) {
+        char *end;
+        const long first = strtol(s, &end, 10);
+        const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        for (long i = first; i <= last && i < cpu; i++)
+            if (CPU_ISSET_S((size_t)i, c->sz, c->set)) return 1;
+        s = *end == ',' ? end + 1 : "";
+    }
+    return 0;
+}
+
+/* Whole processors that a quota allows; a large number when there is none. */
+static long quota_of(const char *dir, int v2)
+{
+    const long none = MAX_CPUS;
+    char path[640], text[64];
+    long quota = -1, period = 0;
+    snprintf(path, sizeof path, v2 ? "%s/cpu.max" : "%s/cpu.cfs_quota_us", dir);
+    if (!text_read(path, text, sizeof text)) return none;
+    char *end;
+    quota = strtol(text, &end, 10);
+    if (end == text) return none; /* "max" */
+    if (v2) {
+        period = strtol(end, NULL, 10);
+    } else {
+        snprintf(path, sizeof path, "%s/cpu.cfs_period_us", dir);
+        if (text_read(path, text, sizeof text)) period = strtol(text, NULL, 10);
+    }
+    if (quota <= 0 || period <= 0) return none;
+    return quota / period > 0 ? quota / period : 1;
+}
+
+/* Smallest quota from a group up to the root. Inside a container the path may be the host's; then only the root answers. */
+static long quota_up(const char *root, const char *group, int v2)
+{
+    long best = MAX_CPUS;
+    char dir[600];
+    const int n = snprintf(dir, sizeof dir, "%s%s", root, group);
+    if (n < 0 || n >= (int)sizeof dir) return quota_of(root, v2);
+    for (size_t len = (size_t)n; len >= strlen(root);) {
+        const long q = quota_of(dir, v2);
+        if (q < best) best = q;
+        while (len && dir[--len] != '/') {}
+        dir[len] = 0;
+    }
+    return best;
+}
+
+static int has_controller(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *s = list; s; s = strchr(s, ','), s = s ? s + 1 : NULL)
+        if (strncmp(s, name, n) == 0 && (s[n] == 0 || s[n] == ',')) return 1;
+    return 0;
+}
+
+/* Lines of /proc/self/cgroup read "ID:CONTROLLERS:/GROUP"; version 2 has no controllers. */
+static long quota_get(void)
+{
+    char text[4096];
+    if (!text_read("/proc/self/cgroup", text, sizeof text)) return MAX_CPUS;
+    long best = MAX_CPUS;
+    for (char *line = text; *line;) {
+        char *const eol = line + strcspn(line, "\n");
+        char *next = *eol ? eol + 1 : eol;
+        *eol = 0;
+        char *ctl = strchr(line, ':');
+        char *group = ctl ? strchr(ctl + 1, ':') : NULL;
+        if (group) {
+            *group++ = 0;
+            ctl++;
+            long q = MAX_CPUS;
+            if (!*ctl) q = quota_up("/sys/fs/cgroup", group, 1);
+            else if (has_controller(ctl, "cpu")) q = quota_up("/sys/fs/cgroup/cpu", group, 0);
+            if (q < best) best = q;
+        }
+        line = next;
+    }
+    return best;
+}
+
+static int count(int physical)
+{
+    struct cpus c;
+    long n = 0;
+    if (cpus_get(&c)) {
+        for (int i = 0; i < MAX_CPUS; i++) n += CPU_ISSET_S((size_t)i, c.sz, c.set) && !(physical && has_lower_sibling(&c, i));
+        CPU_FREE(c.set);
+    } else {
+        n = sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    const long quota = quota_get();
+    if (n > quota) n = quota;
+    return n > 0 ? (int)n : 1;
+}
+
+#else
+
+static int count(int physical)
+{
+    (void)physical;
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+#endif
+
+int os_cpus(void)
+{
+    return count(0);
+}
+
+int os_cores(void)
+{
+    return count(1);
+}

@@ -1,0 +1,298 @@
+/* steno: a team of threads that walk one list together. SPDX-License-Identifier: MIT
+ *
+ * Everything waits at gates. A gate is a number that only grows; a thread that saw number g waits until it is no longer g. Waiting spins
+ * first, because the next op of a plan is microseconds away, and then parks. How long a gate spins is learnt: a wait that ended in
+ * parking shortens the next spin, one that did not lengthens it. So barriers stay hot inside a run, while idle teams and teams larger
+ * than the machine sleep at once.
+ *
+ * Sleepers are counted before the number is looked at for the last time, and the opener changes the number before it looks at the count,
+ * both in the single order of sequentially consistent operations: one of the two sees the other. */
+#include "base/team.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/cpu.h"
+#include "base/os.h"
+
+#if defined(__linux__)
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+enum { SPIN_MIN_NS = 2000, SPIN_MAX_NS = 50000 };
+
+struct gate {
+    _Alignas(64) atomic_uint number;
+    atomic_uint sleepers;
+    atomic_int spin_ns;
+#if !defined(__linux__)
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+#endif
+};
+
+struct worker {
+    steno_team *team;
+    int thread;
+    pthread_t id;
+};
+
+struct steno_team {
+    struct gate start, meet, done;
+    _Alignas(64) atomic_uint arrived; /* at the barrier */
+    atomic_uint running;              /* workers that have not finished the run */
+    pthread_mutex_t turn;             /* one run at a time */
+    void (*fn)(void *arg, int thread);
+    void *arg;
+    int n_threads, spin_max_ns, stop;
+    struct worker worker[]; /* [n_threads], [0] unused */
+};
+
+/* ---- gates ------------------------------------------------------------------------------------------------------------------- */
+
+#if defined(__linux__)
+
+static void gate_init(struct gate *g, int spin_ns)
+{
+    atomic_init(&g->number, 0);
+    atomic_init(&g->sleepers, 0);
+    atomic_init(&g->spin_ns, spin_ns);
+}
+
+static void gate_destroy(struct gate *g)
+{
+    (void)g;
+}
+
+static void gate_park(struct gate *g, unsigned seen)
+{
+    while (atomic_load(&g->number) == seen) syscall(SYS_futex, &g->number, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static void gate_open(struct gate *g)
+{
+    atomic_fetch_add(&g->number, 1);
+    if (atomic_load(&g->sleepers)) syscall(SYS_futex, &g->number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+#else
+
+static void gate_init(struct gate *g, int spin_ns)
+{
+    atomic_init(&g->number, 0);
+    atomic_init(&g->sleepers, 0);
+    atomic_init(&g->spin_ns, spin_ns);
+    pthread_mutex_init(&g->lock, NULL);
+    pthread_cond_init(&g->cond, NULL);
+}
+
+static void gate_destroy(struct gate *g)
+{
+    pthread_cond_destroy(&g->cond);
+    pthread_mutex_destroy(&g->lock);
+}
+
+static void gate_park(struct gate *g, unsigned seen)
+{
+    pthread_mutex_lock(&g->lock);
+    while (atomic_load(&g->number) == seen) pthread_cond_wait(&g->cond, &g->lock);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static void gate_open(struct gate *g)
+{
+    atomic_fetch_add(&g->number, 1);
+    if (!atomic_load(&g->sleepers)) return;
+    pthread_mutex_lock(&g->lock); /* a sleeper is either before its test or already waiting */
+    pthread_cond_broadcast(&g->cond);
+    pthread_mutex_unlock(&g->lock);
+}
+
+#endif
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* 1 when the gate opened in time. */
+static int gate_spin(struct gate *g, unsigned seen, int64_t ns)
+{
+    const int64_t begin = os_now_ns();
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (atomic_load_explicit(&g->number, memory_order_acquire) != seen) return 1;
+            relax();
+        }
+    } while (os_now_ns() - begin < ns);
+    return 0;
+}
+
+static void gate_wait(struct gate *g, unsigned seen, int spin_max_ns)
+{
+    if (atomic_load_explicit(&g->number, memory_order_acquire) != seen) return;
+    const int spin = atomic_load_explicit(&g->spin_ns, memory_order_relaxed);
+    const int opened = gate_spin(g, seen, spin);
+    int next = opened ? spin + spin / 8 : spin - spin / 8; /* several waiters may write; any of their values will do */
+    if (next > spin_max_ns) next = spin_max_ns;
+    if (next < SPIN_MIN_NS) next = SPIN_MIN_NS;
+    if (next != spin) atomic_store_explicit(&g->spin_ns, next, memory_order_relaxed);
+    if (opened) return;
+    atomic_fetch_add(&g->sleepers, 1);
+    gate_park(g, seen);
+    atomic_fetch_sub(&g->sleepers, 1);
+}
+
+/* ---- workers ----------------------------------------------------------------------------------------------------------------- */
+
+static void *worker_main(void *arg)
+{
+    const struct worker *w = arg;
+    steno_team *t = w->team;
+    cpu_fpenv_enter();
+    for (unsigned seen = 0;; seen++) {
+        gate_wait(&t->start, seen, t->spin_max_ns);
+        if (t->stop) return NULL;
+        t->fn(t->arg, w->thread);
+        if (atomic_fetch_sub(&t->running, 1) == 1) gate_open(&t->done);
+    }
+}
+
+/* Signals belong to the application's threads, except those that report a fault of this one. */
+static void signals_block(sigset_t *saved)
+{
+    static const int fault[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+    sigset_t set;
+    sigfillset(&set);
+    for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigdelset(&set, fault[i]);
+    pthread_sigmask(SIG_SETMASK, &set, saved);
+}
+
+/* @return how many threads there are now, the caller's included */
+static int workers_start(steno_team *t)
+{
+    sigset_t saved;
+    signals_block(&saved);
+    int n = 1;
+    for (; n < t->n_threads; n++) {
+        struct worker *w = &t->worker[n];
+        w->team = t;
+        w->thread = n;
+        if (pthread_create(&w->id, NULL, worker_main, w) != 0) break;
+    }
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    return n;
+}
+
+int team_default_threads(void)
+{
+    const int n = os_cores();
+    return n < TEAM_MAX ? n : TEAM_MAX;
+}
+
+int team_open(steno_team **out, int n_threads, steno_error *e)
+{
+    *out = NULL;
+    if (n_threads < 0 || n_threads > TEAM_MAX)
+        return err_set(e, STENO_EARG, "number of threads is %d, must be 1..%d, or 0 for the default", n_threads, TEAM_MAX);
+    const int n = n_threads ? n_threads : team_default_threads();
+    const size_t sz = (sizeof(steno_team) + (size_t)n * sizeof(struct worker) + 63) & ~(size_t)63;
+    steno_team *t = aligned_alloc(64, sz);
+    if (!t) return err_nomem(e, sz, "a team of threads");
+    t->n_threads = n;
+    t->stop = 0;
+    t->spin_max_ns = n <= os_cpus() ? SPIN_MAX_NS : SPIN_MIN_NS;
+    gate_init(&t->start, t->spin_max_ns);
+    gate_init(&t->meet, t->spin_max_ns);
+    gate_init(&t->done, t->spin_max_ns);
+    atomic_init(&t->arrived, 0);
+    atomic_init(&t->running, 0);
+    pthread_mutex_init(&t->turn, NULL);
+
+    const int started = workers_start(t);
+    if (started < n) {
+        t->n_threads = started;
+        team_close(t);
+        return err_set(e, STENO_ENOMEM, "cannot start thread %d of %d: the system refused; ask for fewer threads", started + 1, n);
+    }
+    *out = t;
+    return STENO_OK;
+}
+
+void team_close(steno_team *t)
+{
+    if (!t) return;
+    t->stop = 1;
+    gate_open(&t->start);
+    for (int i = 1; i < t->n_threads; i++) pthread_join(t->worker[i].id, NULL);
+    gate_destroy(&t->start);
+    gate_destroy(&t->meet);
+    gate_destroy(&t->done);
+    pthread_mutex_destroy(&t->turn);
+    free(t);
+}
+
+int team_threads(const steno_team *t)
+{
+    return t ? t->n_threads : 1;
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------------------------------- */
+
+void team_run(steno_team *t, void (*fn)(void *arg, int thread), void *arg)
+{
+    if (!t) {
+        fn(arg, 0);
+        return;
+    }
+    pthread_mutex_lock(&t->turn);
+    t->fn = fn;
+    t->arg = arg;
+    atomic_store(&t->running, (unsigned)t->n_threads - 1);
+    const unsigned seen = atomic_load(&t->done.number);
+    if (t->n_threads > 1) gate_open(&t->start);
+    fn(arg, 0);
+    if (t->n_threads > 1) gate_wait(&t->done, seen, t->spin_max_ns);
+    pthread_mutex_unlock(&t->turn);
+}
+
+void team_barrier(steno_team *t)
+{
+    if (!t || t->n_threads == 1) return;
+    const unsigned seen = atomic_load(&t->meet.number); /* cannot grow before this thread has arrived */
+    if (atomic_fetch_add(&t->arrived, 1) + 1 < (unsigned)t->n_threads) {
+        gate_wait(&t->meet, seen, t->spin_max_ns);
+        return;
+    }
+    atomic_store(&t->arrived, 0);
+    gate_open(&t->meet);
+}
+
+struct loop {
+    int64_t n;
+    _Atomic int64_t next;
+    void (*fn)(void *arg, int64_t i, int thread);
+    void *arg;
+};
+
+static void loop_run(void *arg, int thread)
+{
+    struct loop *l = arg;
+    for (int64_t i; (i = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed)) < l->n;) l->fn(l->arg, i, thread);
+}
+
+void team_for(steno_team *t, int64_t n, void (*fn)(void *arg, int64_t i, int thread), void *arg)
+{
+    if (n <= 0) return;
+    struct loop l = { .n = n, .fn = fn, .arg = arg };
+    atomic_init(&l.next, 0);
+    team_run(n > 1 ? t : NULL, loop_run, &l);
+}

@@ -1,0 +1,26 @@
+/* steno: a team of threads that walk one list together. SPDX-License-Identifier: MIT
+ *
+ * team_run wakes every worker once; all threads, the caller's as number 0, run `fn` and meet at barriers inside it. Waiting spins for
+ * a bounded time and then parks on a futex (condition variable elsewhere), so an idle or over-subscribed team costs nothing. */
+#ifndef STENO_BASE_TEAM_H
+#define STENO_BASE_TEAM_H
+#include <stdatomic.h>
+#include <stdint.h>
+#include "base/err.h"
+
+enum { TEAM_MAX = 256 };
+
+int team_default_threads(void);                                /* physical cores within affinity and cgroup quota, at least 1 */
+int team_open(steno_team **out, int n_threads, steno_error *e); /* n_threads 0: the default */
+void team_close(steno_team *t);
+int team_threads(const steno_team *t);                         /* NULL counts as a team of one */
+
+/* Run fn(arg, thread) on every thread and return when all have finished. team NULL: only the caller. Calls from several threads take turns. */
+void team_run(steno_team *t, void (*fn)(void *arg, int thread), void *arg);
+
+/* Wait until every thread of the running team_run has arrived; what was written before is visible after. */
+void team_barrier(steno_team *t);
+
+/* for i in [0, n): fn(arg, i, thread), i handed out dynamically. */
+void team_for(steno_team *t, int64_t n, void (*fn)(void *arg, int64_t i, int thread), void *arg);
+#endif

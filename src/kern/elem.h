@@ -1,0 +1,150 @@
+/* steno: element-wise kernels over vectors. SPDX-License-Identifier: MIT
+ *
+ * Whole vectors first, then one partial vector whose missing lanes are neither read nor written. */
+#ifndef STENO_KERN_ELEM_H
+#define STENO_KERN_ELEM_H
+#include "kern/vec.h"
+
+/* Mean, then variance about it: two passes over a row that lies in the first-level cache, four sums side by side. */
+static void norm_layer(float *y, const float *x, const float *g, const float *b, float eps, size_t n)
+{
+    vf s[4] = { vf_zero(), vf_zero(), vf_zero(), vf_zero() };
+    size_t i = 0;
+    for (; i + 4 * VF_N <= n; i += 4 * VF_N)
+        UNROLL
+        for (int c = 0; c < 4; c++) s[c] = vf_add(s[c], vf_load(x + i + (size_t)c * VF_N));
+    for (; i < n; i += VF_N) s[0] = vf_add(s[0], vf_load_n(x + i, size_min(VF_N, n - i)));
+    const vf mean = vf_set1(vf_sum(vf_add(vf_add(s[0], s[1]), vf_add(s[2], s[3]))) / (float)n);
+
+    vf q[4] = { vf_zero(), vf_zero(), vf_zero(), vf_zero() };
+    for (i = 0; i + 4 * VF_N <= n; i += 4 * VF_N)
+        UNROLL
+        for (int c = 0; c < 4; c++) {
+            const vf d = vf_sub(vf_load(x + i + (size_t)c * VF_N), mean);
+            q[c] = vf_fma(d, d, q[c]);
+        }
+    float square = 0;
+    for (; i + VF_N <= n; i += VF_N) {
+        const vf d = vf_sub(vf_load(x + i), mean);
+        q[0] = vf_fma(d, d, q[0]);
+    }
+    if (i < n) { /* lanes past the end would add mean^2 */
+        float d[VF_N] = { 0 };
+        vf_store_n(d, vf_sub(vf_load_n(x + i, n - i), mean), n - i);
+        square = vf_sum(vf_mul(vf_load(d), vf_load(d)));
+    }
+    square += vf_sum(vf_add(vf_add(q[0], q[1]), vf_add(q[2], q[3])));
+    const vf scale = vf_set1(1 / sqrtf(square / (float)n + eps));
+
+    for (i = 0; i + VF_N <= n; i += VF_N) {
+        const vf gain = vf_mul(scale, vf_load(g + i));
+        vf_store(y + i, vf_fma(vf_sub(vf_load(x + i), mean), gain, b ? vf_load(b + i) : vf_zero()));
+    }
+    if (i < n) {
+        const vf gain = vf_mul(scale, vf_load_n(g + i, n - i));
+        vf_store_n(y + i, vf_fma(vf_sub(vf_load_n(x + i, n - i), mean), gain, b ? vf_load_n(b + i, n - i) : vf_zero()), n - i);
+    }
+}
+
+/* The first n of a vector's lanes; the others count as absent. */
+INLINE vf load_or_absent(const float *x, size_t n)
+{
+    return n >= VF_N ? vf_load(x) : vf_drop(vf_load_n(x, n), ~0u << n);
+}
+
+/* y = exp(x - max) and the sum. max is finite and at least the largest x. y may equal x. */
+INLINE float exp_row(float *y, const float *x, float max, size_t n)
+{
+    const vf m = vf_set1(max);
+    vf sum = vf_zero();
+    size_t i = 0;
+    for (; i + VF_N <= n; i += VF_N) {
+        const vf e = vf_exp(vf_sub(vf_load(x + i), m));
+        vf_store(y + i, e);
+        sum = vf_add(sum, e);
+    }
+    if (i < n) {
+        const vf e = vf_exp(vf_sub(load_or_absent(x + i, n - i), m));
+        vf_store_n(y + i, e, n - i);
+        sum = vf_add(sum, e);
+    }
+    return vf_sum(sum);
+}
+
+static void softmax(float *y, const float *x, size_t n)
+{
+    vf m = vf_set1(-INFINITY);
+    for (size_t i = 0; i < n; i += VF_N) m = vf_max(load_or_absent(x + i, n - i), m);
+    const float max = vf_hmax(m);
+    const float sum = max == -INFINITY ? 0 : exp_row(y, x, max, n);
+    const vf scale = vf_set1(sum > 0 ? 1 / sum : 0);
+    size_t i = 0;
+    if (!(sum > 0)) {
+        for (; i < n; i++) y[i] = 0;
+        return;
+    }
+    for (; i + VF_N <= n; i += VF_N) vf_store(y + i, vf_mul(vf_load(y + i), scale));
+    if (i < n) vf_store_n(y + i, vf_mul(vf_load_n(y + i, n - i), scale), n - i);
+}
+
+static void add(float *y, const float *a, const float *b, size_t n)
+{
+    size_t i = 0;
+    for (; i + VF_N <= n; i += VF_N) vf_store(y + i, vf_add(vf_load(a + i), vf_load(b + i)));
+    if (i < n) vf_store_n(y + i, vf_add(vf_load_n(a + i, n - i), vf_load_n(b + i, n - i)), n - i);
+}
+
+INLINE void act_row(float *y, const float *x, size_t n, enum act act)
+{
+    size_t i = 0;
+    for (; i + VF_N <= n; i += VF_N) vf_store(y + i, vf_act(vf_load(x + i), act));
+    if (i < n) vf_store_n(y + i, vf_act(vf_load_n(x + i, n - i), act), n - i);
+}
+
+static void act_gelu_erf(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_GELU_ERF); }
+static void act_gelu_tanh(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_GELU_TANH); }
+
+/* Bits [id, id + n) of the mask, n <= VF_N; never reads past the word of the last id. */
+INLINE uint32_t mask_bits(const uint32_t *mask, size_t id, size_t n)
+{
+    const unsigned at = id % 32;
+    uint32_t bits = mask[id / 32] >> at;
+    if (at + n > 32) bits |= mask[id / 32 + 1] << (32 - at);
+    return bits;
+}
+
+INLINE vf load_logits(const float *x, const uint32_t *mask, size_t id, size_t n)
+{
+    const vf v = load_or_absent(x, n);
+    return mask ? vf_drop(v, mask_bits(mask, id, size_min(n, VF_N))) : v;
+}
+
+/* The maximum first, then exp relative to it and where it stands: the second pass finds the slice in the first-level cache. */
+static void logit_scan(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n)
+{
+    const size_t id = (size_t)first;
+    vf m = vf_set1(-INFINITY), sum = vf_zero();
+    for (size_t i = 0; i < n; i += VF_N) m = vf_max(load_logits(x + i, mask, id + i, n - i), m);
+    const float max = vf_hmax(m);
+    *part = (struct logit_part) { max, 0, -1 };
+    if (max == -INFINITY) return;
+    const vf top = vf_set1(max);
+    for (size_t i = 0; i < n; i += VF_N) {
+        const vf v = load_logits(x + i, mask, id + i, n - i);
+        const unsigned here = vf_eq_bits(v, top);
+        if (here && part->arg < 0) part->arg = first + (int32_t)i + __builtin_ctz(here);
+        sum = vf_add(sum, vf_exp(vf_sub(v, top)));
+    }
+    part->sum = vf_sum(sum);
+}
+
+static void init_elem(struct kern *k)
+{
+    k->norm_layer = norm_layer;
+    k->softmax = softmax;
+    k->add = add;
+    k->act[ACT_GELU_ERF] = act_gelu_erf;
+    k->act[ACT_GELU_TANH] = act_gelu_tanh;
+    k->logit_scan = logit_scan;
+}
+#endif

@@ -1,0 +1,381 @@
+/* steno: linear over vectors. SPDX-License-Identifier: MIT
+ *
+ * y = act(x w^T + bias) + res with one accumulator per output, walked in rising k, in two shapes that give the same bits:
+ *
+ *   few rows   weights are widened in registers and streamed once for all rows; for one or two rows several panels run side by side,
+ *              because one panel has too few accumulators to hide the latency of a multiply-add;
+ *   many rows  one panel's block of k is widened into scratch, and register tiles of TILE_ROWS rows by two vectors run over it.
+ *              Accumulators wait in scratch between blocks of k (a store and a load of f32 change nothing), never in y, because y may
+ *              be the residual.
+ *
+ * Both leave sums in scratch; finish() adds bias, activation and residual and stores, or hands outputs to keys and values. */
+#ifndef STENO_KERN_GEMM_H
+#define STENO_KERN_GEMM_H
+#include "kern/vec.h"
+
+enum {
+    TILE_W = 2 * VF_N,    /* outputs of a register tile */
+    K_BLOCK = 256,        /* k widened at once for many rows: 32 KiB */
+    K_FEW = 64,           /* the same when one tile holds all rows: the stream of weights should not pause for long */
+    AHEAD = 2048          /* bytes that software prefetch runs ahead of a stream of weights */
+};
+
+/* ---- the register tile ------------------------------------------------------------------------------------------------------------
+ * acc[rows, TILE_W] (+)= x[rows, n] w[n, TILE_W]; w comes in runs of `run` k, run i beginning at w[i], ld_w floats between k.
+ * Rows are reached from one pointer per three rows, so that few registers hold them all. */
+INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const float *const *w, size_t ld_w, size_t run, size_t n,
+                 int fresh, const int rows)
+{
+    vf a[TILE_ROWS][2];
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        a[r][0] = fresh ? vf_zero() : vf_load(acc + (size_t)r * ld_acc);
+        a[r][1] = fresh ? vf_zero() : vf_load(acc + (size_t)r * ld_acc + VF_N);
+    }
+    const float *x0 = x, *x3 = x + 3 * ld_x, *x6 = x + 6 * ld_x, *x9 = x + 9 * ld_x;
+    for (; n; w++) {
+        const size_t kc = size_min(n, run);
+        const float *wk = *w;
+        for (size_t k = 0; k < kc; k++, wk += ld_w) {
+            const vf w0 = vf_load(wk), w1 = vf_load(wk + VF_N);
+            UNROLL
+            for (int r = 0; r < rows; r++) {
+                const float *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
+                const vf b = vf_set1(from[(size_t)(r % 3) * ld_x]);
+                a[r][0] = vf_fma(b, w0, a[r][0]);
+                a[r][1] = vf_fma(b, w1, a[r][1]);
+            }
+            x0++, x3++, x6++, x9++;
+        }
+        n -= kc;
+    }
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        vf_store(acc + (size_t)r * ld_acc, a[r][0]);
+        vf_store(acc + (size_t)r * ld_acc + VF_N, a[r][1]);
+    }
+}
+
+typedef void tile_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const float *const *w, size_t ld_w, size_t run, size_t n,
+                     int fresh);
+#define TILE(rows)                                                                                                                   \
+    static void tile_##rows(float *acc, size_t ld_acc, const float *x, size_t ld_x, const float *const *w, size_t ld_w, size_t run,  \
+                            size_t n, int fresh)                                                                                     \
+    {                                                                                                                                \
+        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, fresh, rows);                                                                    \
+    }
+TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
+#if TILE_ROWS_12
+TILE(7) TILE(8) TILE(9) TILE(10) TILE(11) TILE(12)
+#endif
+#undef TILE
+
+static tile_fn *const tile_of[TILE_ROWS + 1] = {
+    NULL, tile_1, tile_2, tile_3, tile_4, tile_5, tile_6,
+#if TILE_ROWS_12
+    tile_7, tile_8, tile_9, tile_10, tile_11, tile_12,
+#endif
+};
+
+/* ---- weights, widened in registers ------------------------------------------------------------------------------------------------ */
+struct scales { vf d[PV], m[PV]; };
+
+/* Read the scales of a packed block and return what follows them. value = fma(d, q, m) with q unsigned: for the symmetric types m is
+ * -8 d or -16 d, and the sum is exact. */
+INLINE const uint8_t *block_scales(struct scales *s, enum dtype t, const uint8_t *p)
+{
+    UNROLL
+    for (int c = 0; c < PV; c++) {
+        s->d[c] = vf_load_f16((const uint16_t *)(const void *)p + c * VF_N);
+        if (dtype_has_min(t)) s->m[c] = vf_load_f16((const uint16_t *)(const void *)p + PANEL + c * VF_N);
+        else if (t != DT_Q8_0) s->m[c] = vf_mul(s->d[c], vf_set1(t == DT_Q4_0 ? -8 : -16));
+    }
+    return p + (dtype_has_min(t) ? 4 * PANEL : 2 * PANEL);
+}
+
+/* Weights of k = 2 pair and 2 pair + 1 for vector c of a panel. */
+INLINE void block_pair(vf w[2], const struct scales *s, enum dtype t, const uint8_t *q, size_t pair, int c)
+{
+    if (t == DT_Q8_0) {
+        const int8_t *v = (const int8_t *)q + 2 * pair * PANEL + c * VF_N;
+        w[0] = vf_mul(s->d[c], vf_load_i8(v));
+        w[1] = vf_mul(s->d[c], vf_load_i8(v + PANEL));
+    } else if (dtype_has_fifth(t)) {
+        const vi b = vi_load_u8(q + QBLOCK * 4 + pair * PANEL + c * VF_N);
+        w[0] = vf_fma(s->d[c], vf_lo5(b, load_u32(q + 8 * pair) >> c * VF_N), s->m[c]);
+        w[1] = vf_fma(s->d[c], vf_hi5(b, load_u32(q + 8 * pair + 4) >> c * VF_N), s->m[c]);
+    } else {
+        const vi b = vi_load_u8(q + pair * PANEL + c * VF_N);
+        w[0] = vf_fma(s->d[c], vf_lo4(b), s->m[c]);
+        w[1] = vf_fma(s->d[c], vf_hi4(b), s->m[c]);
+    }
+}
+
+/* k in [k0, k0 + kc) of a panel as f32 [kc][PANEL]; f32 panels are used where they lie. */
+INLINE const float *widen_panel(float *wide, enum dtype t, const uint8_t *panel, size_t k0, size_t kc)
+{
+    if (t == DT_F32) return (const float *)(const void *)panel + k0 * PANEL;
+    if (dtype_block(t) == 1) {
+        const uint16_t *from = (const uint16_t *)(const void *)panel + k0 * PANEL;
+        for (size_t i = 0; i < kc * PANEL; i += PANEL)
+            UNROLL
+            for (size_t c = 0; c < PANEL; c += VF_N) vf_store(wide + i + c, load_weights(t, from, i + c));
+        return wide;
+    }
+    for (size_t k = 0; k < kc; k += QBLOCK) {
+        struct scales s;
+        const uint8_t *q = block_scales(&s, t, panel + (k0 + k) / QBLOCK * panel_block_sz(t));
+        for (size_t pair = 0; pair < QBLOCK / 2; pair++)
+            UNROLL
+            for (int c = 0; c < PV; c++) {
+                vf w[2];
+                float *to = wide + (k + 2 * pair) * PANEL + c * VF_N;
+                block_pair(w, &s, t, q, pair, c);
+                vf_store(to, w[0]);
+                vf_store(to + PANEL, w[1]);
+            }
+    }
+    return wide;
+}
+
+/* ---- few rows --------------------------------------------------------------------------------------------------------------------- */
+enum { FEW_MAX = 8, STREAMS_MAX = 4 }; /* of the largest bodies */
+
+INLINE void prefetch_lines(const char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i += 64) __builtin_prefetch(p + i);
+}
+
+/* Streams of plain types. Prefetch addresses are only hints and may pass the end. */
+INLINE void few_plain(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n,
+                      const int rows, const int streams)
+{
+    const size_t elem = t == DT_F32 ? 4 : 2;
+    for (size_t k = 0; k < n; k++) {
+        vf b[FEW_MAX];
+        UNROLL
+        for (int r = 0; r < rows; r++) b[r] = vf_set1(x[(size_t)r * ld_x + k]);
+        UNROLL
+        for (int g = 0; g < streams; g++) {
+            const char *wk = w[g] + k * PANEL * elem;
+            prefetch_lines(wk + AHEAD, PANEL * elem);
+            UNROLL
+            for (int c = 0; c < PV; c++) {
+                const vf v = load_weights(t, wk, (size_t)c * VF_N);
+                UNROLL
+                for (int r = 0; r < rows; r++) a[r][g][c] = vf_fma(b[r], v, a[r][g][c]);
+            }
+        }
+    }
+}
+
+INLINE void few_blocks(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n,
+                       const int rows, const int streams)
+{
+    const size_t sz = panel_block_sz(t);
+    for (size_t k = 0; k < n; k += QBLOCK) {
+        struct scales s[STREAMS_MAX];
+        const uint8_t *q[STREAMS_MAX];
+        UNROLL
+        for (int g = 0; g < streams; g++) {
+            const char *block = w[g] + k / QBLOCK * sz;
+            prefetch_lines(block + AHEAD, sz);
+            q[g] = block_scales(&s[g], t, (const uint8_t *)block);
+        }
+        for (size_t pair = 0; pair < QBLOCK / 2; pair++) {
+            const float *xk = x + k + 2 * pair;
+            UNROLL
+            for (int g = 0; g < streams; g++)
+                UNROLL
+                for (int c = 0; c < PV; c++) {
+                    vf v[2];
+                    block_pair(v, &s[g], t, q[g], pair, c);
+                    UNROLL
+                    for (int r = 0; r < rows; r++) {
+                        a[r][g][c] = vf_fma(vf_set1(xk[(size_t)r * ld_x]), v[0], a[r][g][c]);
+                        a[r][g][c] = vf_fma(vf_set1(xk[(size_t)r * ld_x + 1]), v[1], a[r][g][c]);
+                    }
+                }
+        }
+    }
+}
+
+/* acc[streams][rows][PANEL] = x times the panels that begin at w[0 .. streams). */
+INLINE void few(float *acc, enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n, const int rows,
+                const int streams)
+{
+    vf a[FEW_MAX][STREAMS_MAX][PV];
+    UNROLL
+    for (int g = 0; g < streams; g++)
+        UNROLL
+        for (int r = 0; r < rows; r++)
+            UNROLL
+            for (int c = 0; c < PV; c++) a[r][g][c] = vf_zero();
+    if (t == DT_F32 || t == DT_F16 || t == DT_BF16) few_plain(a, t, x, ld_x, w, n, rows, streams);
+    else few_blocks(a, t, x, ld_x, w, n, rows, streams);
+    UNROLL
+    for (int g = 0; g < streams; g++)
+        UNROLL
+        for (int r = 0; r < rows; r++)
+            UNROLL
+            for (int c = 0; c < PV; c++) vf_store(acc + (size_t)(g * rows + r) * PANEL + c * VF_N, a[r][g][c]);
+}
+
+/* ---- what happens to finished sums ------------------------------------------------------------------------------------------------ */
+INLINE void finish_y(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const float *acc, enum act act)
+{
+    for (size_t n = n0; n < n1; n += VF_N) {
+        const size_t lanes = n1 - n;
+        const float *from = acc + (n - n0), *res = l->res ? l->res + m * l->ld_res + n : NULL;
+        float *y = l->y + m * l->ld_y + n;
+        if (lanes >= VF_N) {
+            const vf bias = l->bias ? vf_load(l->bias + n) : vf_zero();
+            for (size_t r = 0; r < rows; r++) {
+                const vf v = vf_act(vf_add(vf_load(from + r * PANEL), bias), act);
+                vf_store(y + r * l->ld_y, res ? vf_add(v, vf_load(res + r * l->ld_res)) : v);
+            }
+        } else {
+            const vf bias = l->bias ? vf_load_n(l->bias + n, lanes) : vf_zero();
+            for (size_t r = 0; r < rows; r++) {
+                const vf v = vf_act(vf_add(vf_load(from + r * PANEL), bias), act);
+                vf_store_n(y + r * l->ld_y, res ? vf_add(v, vf_load_n(res + r * l->ld_res, lanes)) : v, lanes);
+            }
+        }
+    }
+}
+
+/* Outputs [n0, n1) to keys and values: bias, conversion in place, then plain moves. acc: output n0 first. */
+static void finish_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, float *acc)
+{
+    uint16_t half[TILE_ROWS * PANEL];
+    float bias[PANEL + VF_N] = { 0 }, row[PANEL + VF_N] = { 0 };
+    if (l->bias) memcpy(bias, l->bias + n0, (n1 - n0) * sizeof *bias);
+    for (size_t r = 0; r < rows; r++) {
+        memcpy(row, acc + r * PANEL, (n1 - n0) * sizeof *row);
+        for (size_t c = 0; c < PANEL; c += VF_N) {
+            const vf v = vf_add(vf_load(row + c), vf_load(bias + c));
+            if (l->kv_type == KV_F16) vf_store_f16(half + r * PANEL + c, v);
+            else vf_store(row + c, v);
+        }
+        if (l->kv_type != KV_F16) memcpy(acc + r * PANEL, row, (n1 - n0) * sizeof *row);
+    }
+    kern_put_kv(l, m, rows, n0, n1, l->kv_type == KV_F16 ? (const void *)half : acc, PANEL);
+}
+
+/* rows <= TILE_ROWS rows from m of panel p. */
+static void finish(const struct linear *l, size_t m, size_t rows, size_t p, float *acc)
+{
+    const size_t n0 = p * PANEL, n1 = size_min(l->n, n0 + PANEL), y_end = n0 < l->n_y ? size_min(n1, l->n_y) : n0;
+    switch (l->act) {
+    case ACT_GELU_ERF: finish_y(l, m, rows, n0, y_end, acc, ACT_GELU_ERF); break;
+    case ACT_GELU_TANH: finish_y(l, m, rows, n0, y_end, acc, ACT_GELU_TANH); break;
+    default: finish_y(l, m, rows, n0, y_end, acc, ACT_NONE);
+    }
+    if (y_end < n1) finish_kv(l, m, rows, y_end, n1, acc + (y_end - n0));
+}
+
+/* ---- the two shapes --------------------------------------------------------------------------------------------------------------- */
+/* All of a panel's k for rows [m, m + rows), rows a constant; returns the first panel not done. */
+INLINE size_t few_rows(const struct linear *l, enum dtype t, size_t m, size_t p0, size_t p1, float *acc, const int rows,
+                       const int streams)
+{
+    const size_t sz = pack_panel_sz(t, l->k);
+    for (; p0 + (size_t)streams <= p1; p0 += (size_t)streams) {
+        const char *w[STREAMS_MAX];
+        UNROLL
+        for (int g = 0; g < streams; g++) w[g] = (const char *)l->w + (p0 + (size_t)g) * sz;
+        few(acc, t, l->x + m * l->ld_x, l->ld_x, w, l->k, rows, streams);
+        for (size_t g = 0; g < (size_t)streams; g++) finish(l, m, (size_t)rows, p0 + g, acc + g * (size_t)rows * PANEL);
+    }
+    return p0;
+}
+
+INLINE void few_rows_all(const struct linear *l, enum dtype t, size_t m, size_t p0, size_t p1, float *acc, const int rows)
+{
+    p0 = few_rows(l, t, m, p0, p1, acc, rows, FEW_PANELS(rows));
+    if (FEW_PANELS(rows) > 1) few_rows(l, t, m, p0, p1, acc, rows, 1);
+}
+
+/* One panel's k-block for all rows of a chunk. acc: [rows][PANEL]. Between tiles the weights needed next, [next, next + next_sz), are
+ * brought to the second-level cache, a few lines at a time so that they never queue. */
+static void tiles_run(float *acc, const float *x, size_t ld_x, const float *wide, size_t kc, size_t rows, int fresh, const char *next,
+                      size_t next_sz)
+{
+    const size_t part = (next_sz * TILE_ROWS / rows + 64) & ~(size_t)63;
+    for (size_t r = 0, at = 0; r < rows; r += TILE_ROWS) {
+        for (const size_t end = size_min(next_sz, at + part); at < end; at += 64) __builtin_prefetch(next + at, 0, 2);
+        for (size_t c = 0; c < PANEL; c += TILE_W) {
+            const float *w = wide + c;
+            tile_of[size_min(TILE_ROWS, rows - r)](acc + r * PANEL + c, PANEL, x + r * ld_x, ld_x, &w, PANEL, kc, kc, fresh);
+        }
+    }
+}
+
+INLINE void many_rows(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct linear_scratch *s)
+{
+    const size_t sz = pack_panel_sz(t, l->k), step = rows <= TILE_ROWS ? K_FEW : K_BLOCK;
+    for (size_t k0 = 0; k0 < l->k; k0 += step) {
+        const size_t kc = size_min(step, l->k - k0), kc_sz = pack_panel_sz(t, kc);
+        for (size_t p = p0; p < p1; p++) {
+            const uint8_t *panel = (const uint8_t *)l->w + p * sz;
+            const float *wide = widen_panel(s->wide, t, panel, k0, kc);
+            const char *next = (const char *)panel + pack_panel_sz(t, k0);
+            if (rows <= TILE_ROWS) next += AHEAD;
+            else next = p + 1 < p1 ? next + sz : (const char *)l->w + p0 * sz + pack_panel_sz(t, k0) + kc_sz;
+            float *acc = s->acc + (p - p0) * GEMM_ROWS * PANEL;
+            tiles_run(acc, l->x + m * l->ld_x + k0, l->ld_x, wide, kc, rows, k0 == 0, next, kc_sz);
+            if (k0 + kc < l->k) continue;
+            for (size_t r = 0; r < rows; r += TILE_ROWS) finish(l, m + r, size_min(TILE_ROWS, rows - r), p, acc + r * PANEL);
+        }
+    }
+}
+
+INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct linear_scratch *s, enum dtype t)
+{
+    switch (m1 - m0) {
+    case 0: return;
+    case 1: few_rows_all(l, t, m0, p0, p1, s->acc, 1); return;
+    case 2: few_rows_all(l, t, m0, p0, p1, s->acc, 2); return;
+    case 3: few_rows_all(l, t, m0, p0, p1, s->acc, 3); return;
+#if TILE_ROWS_12
+    case 4: few_rows_all(l, t, m0, p0, p1, s->acc, 4); return;
+    case 5: few_rows_all(l, t, m0, p0, p1, s->acc, 5); return;
+    case 6: few_rows_all(l, t, m0, p0, p1, s->acc, 6); return;
+    case 7: few_rows_all(l, t, m0, p0, p1, s->acc, 7); return;
+    case 8: few_rows_all(l, t, m0, p0, p1, s->acc, 8); return;
+#endif
+    default: break;
+    }
+    for (size_t m = m0; m < m1; m += GEMM_ROWS) {
+        const size_t rows = size_min(GEMM_ROWS, m1 - m), group = rows <= TILE_ROWS ? 1 : PANEL_GROUP;
+        for (size_t p = p0; p < p1; p += group) many_rows(l, t, m, rows, p, size_min(p1, p + group), s);
+    }
+}
+
+#define TYPED(name, t)                                                                                              \
+    static void linear_##name(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)    \
+    {                                                                                                               \
+        linear_any(l, m0, m1, p0, p1, scratch, t);                                                                  \
+    }
+TYPED(f32, DT_F32)
+TYPED(f16, DT_F16)
+TYPED(bf16, DT_BF16)
+TYPED(q4_0, DT_Q4_0)
+TYPED(q4_1, DT_Q4_1)
+TYPED(q5_0, DT_Q5_0)
+TYPED(q5_1, DT_Q5_1)
+TYPED(q8_0, DT_Q8_0)
+#undef TYPED
+
+static void init_linear(struct kern *k)
+{
+    k->linear[DT_F32] = linear_f32;
+    k->linear[DT_F16] = linear_f16;
+    k->linear[DT_BF16] = linear_bf16;
+    k->linear[DT_Q4_0] = linear_q4_0;
+    k->linear[DT_Q4_1] = linear_q4_1;
+    k->linear[DT_Q5_0] = linear_q5_0;
+    k->linear[DT_Q5_1] = linear_q5_1;
+    k->linear[DT_Q8_0] = linear_q8_0;
+}
+#endif

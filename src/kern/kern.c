@@ -1,0 +1,17 @@
+/* steno: filling the kernel table. SPDX-License-Identifier: MIT
+ *
+ * The plain C twins first, then each level up to the one asked for overrides what it does better. */
+#include "kern/inner.h"
+
+void kern_init(struct kern *k, int level)
+{
+    kern_init_c(k);
+#if defined(__x86_64__) || defined(_M_X64)
+    if (level >= CPU_AVX2) kern_init_avx2(k);
+    if (level >= CPU_AVX512) kern_init_avx512(k);
+#endif
+    k->level = level;
+}
+
+size_t kern_linear_scratch(void) { return sizeof(struct linear_scratch); }
+size_t kern_attn_scratch(void) { return sizeof(struct attn_scratch); }

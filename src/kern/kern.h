@@ -1,0 +1,146 @@
+/* steno: the kernel table and its contracts. SPDX-License-Identifier: MIT
+ *
+ * A kernel is a function pointer in `struct kern`, filled once per opened model: first the plain C twins (ref_*.c: the definition),
+ * then every level the processor has overrides what it does better. Kernels cannot fail, do not allocate and touch only what they are
+ * given.
+ *
+ * The contract that batching rests on: an output row depends only on its own input row, the weights, their types and the level - never
+ * on how many rows there are, on the tile, the thread or the row's place. Every linear output has ONE f32 accumulator that walks k in
+ * rising order (acc = acc + x[k] * w[k], fused where the level fuses), starting from 0; attention merges fixed blocks of ATTN_KEYS
+ * keys in rising order. So any blocking that keeps those orders gives the same bits, and few-row and many-row bodies agree exactly.
+ *
+ * Tolerances against the C twin, checked by tests/kernels:
+ *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
+ *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
+ *   exp, erf and tanh bodies: 4 ulp resp. 2e-7 absolute; data movement, widening and packing: exact */
+#ifndef STENO_KERN_KERN_H
+#define STENO_KERN_KERN_H
+#include <stddef.h>
+#include <stdint.h>
+#include "base/cpu.h"
+
+/* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale (whisper.cpp's layouts, spec of ggml). */
+enum dtype { DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_COUNT };
+
+enum {
+    PANEL = 32,       /* outputs interleaved in a packed panel */
+    QBLOCK = 32,      /* weights per stored block, and k per packed block */
+    KV_BLOCK = 32,    /* positions per block of keys and values */
+    ATTN_KEYS = 256,  /* keys merged at once by the online softmax */
+    ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
+    GEMM_ROWS = 252   /* rows of x that linear keeps in the second-level cache: the best slice to hand to a thread */
+};
+
+const char *dtype_name(enum dtype t);          /* "f32", …, "q8_0" */
+int dtype_block(enum dtype t);                 /* weights per block: 1 or QBLOCK */
+size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k weights (k a multiple of dtype_block) */
+
+/* ---- packed weights (pack.c) --------------------------------------------------------------------------------------------------
+ * A matrix w[n, k] becomes ceil(n / PANEL) panels; outputs past n are zero. Within a panel, for each k in order:
+ *   f32, f16, bf16:  PANEL values, as stored.
+ * Block types, for each 32 k:
+ *   f16 d[PANEL]; (q4_1, q5_1: f16 m[PANEL];) then quants:
+ *   q8_0:        for each k: int8 q[PANEL]                               value = d * q
+ *   q4_0, q4_1:  for each pair (k, k+1): u8 [PANEL], low nibble k        value = d * (q - 8)   resp.  fma(d, q, m)
+ *   q5_0, q5_1:  for each k: u32 of fifth bits (bit i: output i); then nibbles as q4:  d * (q - 16) resp. fma(d, q, m)
+ * Values are widened to f32 exactly as written here (products of an f16 and a small integer are exact). */
+size_t pack_panel_sz(enum dtype t, size_t k);
+static inline size_t pack_panels(size_t n) { return (n + PANEL - 1) / PANEL; }
+size_t pack_sz(enum dtype t, size_t n, size_t k);
+/* rows[i]: stored row of output i of the panel, or NULL (zeros). Needs no alignment. */
+void pack_panel(void *panel, enum dtype t, const void *const rows[PANEL], size_t k);
+/* One stored row widened to f32; the definition of the block types. */
+void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
+
+/* ---- f16 and bf16 conversion (plain C, exact, round to nearest even) */
+float f16_to_f32(uint16_t h);
+uint16_t f16_from_f32(float x);
+static inline float bf16_to_f32(uint16_t h) { union { uint32_t u; float f; } v = { (uint32_t)h << 16 }; return v.f; }
+uint16_t bf16_from_f32(float x);
+
+/* ---- keys and values ------------------------------------------------------------------------------------------------------------
+ * Per head, blocks of KV_BLOCK positions: K as [d_head][KV_BLOCK], then V as [KV_BLOCK][d_head]. Keys stand transposed so that a score
+ * needs no horizontal sum. Block i of a head lies at base + (table ? table[i] : i) * block_stride. */
+enum kv_type { KV_F32, KV_F16, KV_TYPES };
+static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; }
+
+struct kv_view {
+    void *base;
+    size_t block_stride;       /* bytes */
+    const uint16_t *table;     /* block numbers, NULL: contiguous */
+};
+
+/* ---- linear: y = act(x w^T + bias) (+ res) ---------------------------------------------------------------------------------------
+ * Outputs [0, n_y) go to rows y[m * ld_y + n]. Outputs at and after n_y, if any, go head-major into keys and values: the next n_kv to
+ * keys (n_kv = 0: none), the rest to values; position of row m is kv_pos + m, head h covers d_head outputs, head h's view begins at
+ * kv.base + h * kv_head_sz. Residual and activation apply to the y part only; bias to all. y may equal res (same ld). */
+enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_COUNT };
+
+struct linear {
+    const void *w;             /* packed panels, 64-byte aligned */
+    const float *bias;         /* [n] or NULL */
+    uint32_t n, k;
+    uint32_t n_y, n_kv;        /* n_y == n: no keys and values */
+    uint8_t act;               /* enum act */
+    uint8_t kv_type;           /* enum kv_type */
+    uint16_t d_head;
+
+    const float *x;            /* row m at x + m * ld_x, [k] readable */
+    size_t ld_x;
+    float *y;
+    size_t ld_y;
+    const float *res;          /* [rows, n_y] or NULL */
+    size_t ld_res;
+    struct kv_view kv;
+    size_t kv_head_sz;         /* bytes between heads */
+    uint32_t kv_pos;
+};
+
+/* Query rows of one head against that head's keys. Row i sees keys [0, len[i]). len[i] == 0 gives zeros. out may not equal q. */
+struct attn {
+    float *out;                /* row i at out + i * ld_out, [d_head] */
+    size_t ld_out;
+    const float *q;            /* row i at q + i * ld_q */
+    size_t ld_q;
+    struct kv_view kv;
+    const int32_t *len;        /* [rows] keys visible to row i, NULL: n_keys for all */
+    int32_t n_keys;            /* used when len is NULL */
+    uint32_t rows, d_head;
+    float scale;               /* applied to the f32 score */
+};
+
+/* What one pass over a slice of logits finds, for text ids and timestamp ids apart. sum is relative to max: sum of exp(x - max).
+ * Masked ids (-inf) count as absent. None left: max = -INFINITY, arg = -1, sum = 0. Ties go to the lower id. */
+struct logit_part { float max, sum; int32_t arg; };
+
+struct kern {
+    int level; /* enum cpu_level the table was made for */
+
+    /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch() bytes, 64-byte aligned, one per thread. */
+    void (*linear[DT_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);
+    /* y[k] = row `id` of packed weights, widened. */
+    void (*embed[DT_COUNT])(float *y, const void *w, size_t id, size_t k);
+
+    /* scratch: kern_attn_scratch() bytes. */
+    void (*attn[KV_TYPES])(const struct attn *a, void *scratch);
+    /* Write position pos of one head: k[d_head], v[d_head]. */
+    void (*kv_put[KV_TYPES])(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head);
+
+    /* y = (x - mean) / sqrt(var + eps) * g + b, biased variance; b may be NULL; y may equal x. */
+    void (*norm_layer)(float *y, const float *x, const float *g, const float *b, float eps, size_t n);
+    void (*softmax)(float *y, const float *x, size_t n);              /* -inf gives 0; all -inf gives all 0; y may equal x */
+    void (*add)(float *y, const float *a, const float *b, size_t n);  /* y may equal a or b */
+    void (*act[ACT_COUNT])(float *y, const float *x, size_t n);       /* ACT_NONE copies; y may equal x */
+
+    /* Logits x[0, n) of ids first .. first+n-1; ids whose bit is set in mask (bit id of mask, NULL: none) are absent. */
+    void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
+};
+
+void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
+void kern_init_c(struct kern *k);
+void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
+void kern_init_avx512(struct kern *k);
+
+size_t kern_linear_scratch(void);
+size_t kern_attn_scratch(void);            /* d_head up to 256 */
+#endif

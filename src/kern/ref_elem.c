@@ -1,0 +1,65 @@
+/* steno: element-wise kernels in plain C, the definition. SPDX-License-Identifier: MIT
+ *
+ * Sums and special functions in double, so that the faster bodies are judged against something better than themselves. */
+#include "kern/inner.h"
+
+#include <math.h>
+
+static void norm_layer_c(float *y, const float *x, const float *g, const float *b, float eps, size_t n)
+{
+    double sum = 0, square = 0;
+    for (size_t i = 0; i < n; i++) sum += x[i];
+    const double mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean);
+    const double scale = 1 / sqrt(square / (double)n + (double)eps);
+    for (size_t i = 0; i < n; i++) y[i] = (float)((x[i] - mean) * scale * g[i] + (b ? b[i] : 0));
+}
+
+static void softmax_c(float *y, const float *x, size_t n)
+{
+    float max = -INFINITY;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) max = x[i] > max ? x[i] : max;
+    for (size_t i = 0; i < n; i++) sum += max == -INFINITY ? 0 : exp((double)x[i] - max);
+    for (size_t i = 0; i < n; i++) y[i] = sum > 0 ? (float)(exp((double)x[i] - max) / sum) : 0;
+}
+
+static void add_c(float *y, const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] = a[i] + b[i];
+}
+
+static int is_absent(float x, const uint32_t *mask, size_t id)
+{
+    return !(x > -INFINITY) || (mask && (mask[id / 32] >> id % 32 & 1u));
+}
+
+static void logit_scan_c(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n)
+{
+    float max = -INFINITY;
+    int32_t arg = -1;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t id = (size_t)first + i;
+        if (is_absent(x[i], mask, id) || x[i] <= max) continue;
+        max = x[i];
+        arg = (int32_t)id;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!is_absent(x[i], mask, (size_t)first + i)) sum += exp((double)x[i] - max);
+    *part = (struct logit_part) { max, (float)sum, arg };
+}
+
+void kern_init_c(struct kern *k)
+{
+    k->level = CPU_C;
+    kern_init_linear_c(k);
+    kern_init_attn_c(k);
+    k->norm_layer = norm_layer_c;
+    k->softmax = softmax_c;
+    k->add = add_c;
+    k->act[ACT_NONE] = act_none_c;
+    k->act[ACT_GELU_ERF] = act_gelu_erf_c;
+    k->act[ACT_GELU_TANH] = act_gelu_tanh_c;
+    k->logit_scan = logit_scan_c;
+}

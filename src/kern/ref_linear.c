@@ -1,0 +1,133 @@
+/* steno: linear in plain C, the definition. SPDX-License-Identifier: MIT
+ *
+ * Each output is one f32 accumulator that starts at 0 and takes x[k] * w[k] in rising k, multiply and add rounded apart. The loops run
+ * over the 32 outputs of a panel so that any compiler can vectorise them; blocking never changes an accumulator's order. */
+#include "kern/inner.h"
+
+#include <math.h>
+
+enum { ROWS_C = 32, K_C = 64 }; /* block of rows, block of k widened at once: 8 KiB */
+
+static void widen_panel(float *wide, enum dtype t, const uint8_t *panel, size_t k0, size_t kc)
+{
+    for (size_t k = 0; k < kc; k++)
+        for (size_t i = 0; i < PANEL; i++) wide[k * PANEL + i] = panel_value(t, panel, k0 + k, i);
+}
+
+static void accumulate(float acc[PANEL], const float *x, const float *wide, size_t kc)
+{
+    enum { PART = 16 }; /* what baseline registers hold */
+    for (size_t h = 0; h < PANEL; h += PART) {
+        float a[PART];
+        memcpy(a, acc + h, sizeof a);
+        for (size_t k = 0; k < kc; k++)
+            for (size_t i = 0; i < PART; i++) a[i] = a[i] + x[k] * wide[k * PANEL + h + i];
+        memcpy(acc + h, a, sizeof a);
+    }
+}
+
+static float activate(float x, enum act act)
+{
+    if (act == ACT_GELU_ERF) return (float)(0.5 * x * (1.0 + erf(x * 0.70710678118654752440)));
+    if (act == ACT_GELU_TANH) return (float)(0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))));
+    return x;
+}
+
+void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const void *src, size_t ld)
+{
+    const size_t elem = kv_elem_sz(l->kv_type), d_head = l->d_head;
+    for (size_t n = n0, end; n < n1; n = end) { /* runs within one head of keys or of values */
+        const int is_key = n < (size_t)l->n_y + l->n_kv;
+        const size_t at = n - l->n_y - (is_key ? 0 : l->n_kv), head = at / d_head, d = at % d_head;
+        end = size_min(n1, n + d_head - d);
+        for (size_t r = 0; r < rows; r++) {
+            const size_t pos = l->kv_pos + m + r, slot = pos % KV_BLOCK;
+            char *block = kv_block_at(&l->kv, pos / KV_BLOCK) + head * l->kv_head_sz;
+            const char *from = (const char *)src + (r * ld + n - n0) * elem;
+            if (!is_key) {
+                memcpy(block + ((KV_BLOCK + slot) * d_head + d) * elem, from, (end - n) * elem);
+            } else if (elem == 4) {
+                for (size_t i = 0; i < end - n; i++) memcpy(block + ((d + i) * KV_BLOCK + slot) * 4, from + i * 4, 4);
+            } else {
+                for (size_t i = 0; i < end - n; i++) memcpy(block + ((d + i) * KV_BLOCK + slot) * 2, from + i * 2, 2);
+            }
+        }
+    }
+}
+
+/* Bias, activation, residual and store of one row's part of a panel. */
+static void finish_row(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc)
+{
+    float v[PANEL];
+    for (size_t i = 0; i < n1 - n0; i++) v[i] = acc[i] + (l->bias ? l->bias[n0 + i] : 0);
+    const size_t y_end = n0 < l->n_y ? size_min(n1, l->n_y) : n0;
+    for (size_t n = n0; n < y_end; n++) {
+        const float a = activate(v[n - n0], (enum act)l->act);
+        l->y[m * l->ld_y + n] = l->res ? a + l->res[m * l->ld_res + n] : a;
+    }
+    if (y_end == n1) return;
+    if (l->kv_type == KV_F32) {
+        kern_put_kv(l, m, 1, y_end, n1, v + (y_end - n0), PANEL);
+    } else {
+        uint16_t half[PANEL];
+        for (size_t i = y_end - n0; i < n1 - n0; i++) half[i] = f16_from_f32(v[i]);
+        kern_put_kv(l, m, 1, y_end, n1, half + (y_end - n0), PANEL);
+    }
+}
+
+static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct linear_scratch *s, enum dtype t)
+{
+    for (size_t r0 = m0; r0 < m1; r0 += ROWS_C) {
+        const size_t rows = size_min(ROWS_C, m1 - r0);
+        for (size_t p = p0; p < p1; p++) {
+            const uint8_t *panel = (const uint8_t *)l->w + p * pack_panel_sz(t, l->k);
+            memset(s->acc, 0, rows * PANEL * sizeof(float));
+            for (size_t k0 = 0; k0 < l->k; k0 += K_C) {
+                const size_t kc = size_min(K_C, l->k - k0);
+                widen_panel(s->wide, t, panel, k0, kc);
+                for (size_t r = 0; r < rows; r++) accumulate(s->acc + r * PANEL, l->x + (r0 + r) * l->ld_x + k0, s->wide, kc);
+            }
+            for (size_t r = 0; r < rows; r++)
+                finish_row(l, r0 + r, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc + r * PANEL);
+        }
+    }
+}
+
+/* One function per stored type, so that the type is a constant inside. */
+#define TYPED(name, t)                                                                                              \
+    static void linear_##name(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)    \
+    {                                                                                                               \
+        linear_c(l, m0, m1, p0, p1, scratch, t);                                                                    \
+    }                                                                                                               \
+    static void embed_##name(float *y, const void *w, size_t id, size_t k)                                          \
+    {                                                                                                               \
+        const uint8_t *panel = (const uint8_t *)w + id / PANEL * pack_panel_sz(t, k);                               \
+        for (size_t i = 0; i < k; i++) y[i] = panel_value(t, panel, i, id % PANEL);                                 \
+    }
+TYPED(f32, DT_F32)
+TYPED(f16, DT_F16)
+TYPED(bf16, DT_BF16)
+TYPED(q4_0, DT_Q4_0)
+TYPED(q4_1, DT_Q4_1)
+TYPED(q5_0, DT_Q5_0)
+TYPED(q5_1, DT_Q5_1)
+TYPED(q8_0, DT_Q8_0)
+#undef TYPED
+
+void kern_init_linear_c(struct kern *k)
+{
+#define SET(t, name) k->linear[t] = linear_##name, k->embed[t] = embed_##name
+    SET(DT_F32, f32);
+    SET(DT_F16, f16);
+    SET(DT_BF16, bf16);
+    SET(DT_Q4_0, q4_0);
+    SET(DT_Q4_1, q4_1);
+    SET(DT_Q5_0, q5_0);
+    SET(DT_Q5_1, q5_1);
+    SET(DT_Q8_0, q8_0);
+#undef SET
+}
+
+void act_none_c(float *y, const float *x, size_t n) { memmove(y, x, n * sizeof *y); }
+void act_gelu_erf_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_GELU_ERF); }
+void act_gelu_tanh_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_GELU_TANH); }

@@ -1,0 +1,77 @@
+/* steno: functions of vectors. SPDX-License-Identifier: MIT
+ *
+ * Included by one file per instruction set, after it has defined the vector type and its primitives:
+ *   vf, VF_N lanes; vi, the same lanes as integers; vf_zero set1 load store load_n store_n (first n lanes, the rest read as 0),
+ *   load_f16 load_bf16 load_i8 store_f16, add sub mul div fma(a, b, c) = a * b + c, min max (the second operand where the first is
+ *   NaN), abs, sign(a, s) = |a| with s's sign, where_ge(x, lo, v) = v where x >= lo else 0, shl23 (bits shifted left by 23), sum and
+ *   hmax over lanes in a fixed order, eq_bits and drop (bit i: lane i; dropped lanes become -inf);
+ *   vi_load_u8, vf_lo4 vf_hi4 (nibbles of a byte as f32), vf_lo5 vf_hi5 (the same with a fifth bit per lane).
+ * Here is what can be said without knowing the instruction set. */
+#ifndef STENO_KERN_VEC_H
+#define STENO_KERN_VEC_H
+#include <math.h>
+#include "kern/inner.h"
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#endif
+
+enum { PV = PANEL / VF_N }; /* vectors across a panel */
+
+INLINE vf load_weights(enum dtype t, const void *p, size_t i)
+{
+    if (t == DT_F16) return vf_load_f16((const uint16_t *)p + i);
+    if (t == DT_BF16) return vf_load_bf16((const uint16_t *)p + i);
+    return vf_load((const float *)p + i);
+}
+
+/* exp to 2 ulp on [-87.3, 88.3], 0 below (and for NaN), saturated above. x = n ln 2 + r with |r| <= ln 2 / 2; adding 1.5 * 2^23 + 127
+ * rounds to the integer n and leaves n + 127, an exponent, in the low bits. ln 2 is taken off in two parts. */
+INLINE vf vf_exp(vf x)
+{
+    const vf lowest = vf_set1(-87.33654f), magic = vf_set1(12583039.0f);
+    const vf c = vf_min(vf_max(x, lowest), vf_set1(88.37f));
+    const vf t = vf_fma(c, vf_set1(1.44269504f), magic), n = vf_sub(t, magic);
+    const vf r = vf_fma(n, vf_set1(1.9046542e-9f), vf_fma(n, vf_set1(-0.693147182f), c));
+    vf p = vf_set1(1.392617589e-03f);
+    p = vf_fma(p, r, vf_set1(8.363173343e-03f));
+    p = vf_fma(p, r, vf_set1(4.166655615e-02f));
+    p = vf_fma(p, r, vf_set1(1.666657776e-01f));
+    p = vf_fma(p, r, vf_set1(0.5f));
+    p = vf_add(vf_fma(vf_mul(r, r), p, r), vf_set1(1));
+    return vf_where_ge(x, lowest, vf_mul(p, vf_shl23(t)));
+}
+
+/* x * (0.5 + 0.5 erf(x / sqrt 2)). Half of erf on [0, 4] is a polynomial of degree 18 in s = |x| / (2 sqrt 2) - 1, interpolated at
+ * Chebyshev's points; at s = 1, where erf is 1 in f32, it gives exactly one half. Error of erf: below 2e-7. */
+INLINE vf vf_gelu_erf(vf x)
+{
+    static const float c[19] = {
+        4.976611435e-01f, 2.066698670e-02f, -8.266801387e-02f, 1.928917766e-01f, -2.755556107e-01f, 2.094256282e-01f, 1.462241076e-02f,
+        -2.162312865e-01f, 2.042515576e-01f, -1.304161083e-02f, -1.371986419e-01f, 1.073679104e-01f, 1.760832220e-02f,
+        -6.981833279e-02f, 2.138021030e-02f, 2.162903734e-02f, -1.240562275e-02f, -2.890113974e-03f, 2.304261317e-03f,
+    };
+    const vf s = vf_min(vf_fma(vf_abs(x), vf_set1(0.353553391f), vf_set1(-1)), vf_set1(1));
+    vf p = vf_set1(c[18]);
+    UNROLL
+    for (int i = 17; i >= 0; i--) p = vf_fma(p, s, vf_set1(c[i]));
+    return vf_mul(x, vf_add(vf_sign(p, x), vf_set1(0.5f)));
+}
+
+/* 0.5 x (1 + tanh u) = x / (1 + exp(-2u)), u = sqrt(2 / pi) (x + 0.044715 x^3). */
+INLINE vf vf_gelu_tanh(vf x)
+{
+    const vf u = vf_mul(x, vf_fma(vf_mul(x, x), vf_set1(-2 * 0.044715f * 0.797884561f), vf_set1(-2 * 0.797884561f)));
+    return vf_div(x, vf_add(vf_exp(u), vf_set1(1)));
+}
+
+INLINE vf vf_act(vf x, enum act act)
+{
+    if (act == ACT_GELU_ERF) return vf_gelu_erf(x);
+    if (act == ACT_GELU_TANH) return vf_gelu_tanh(x);
+    return x;
+}
+#endif

@@ -1,0 +1,71 @@
+/* steno: parts of the speech path one at a time, for measuring. SPDX-License-Identifier: MIT */
+#include <string.h>
+#include "base/os.h"
+#include "lib/lib.h"
+
+static int64_t silence_read(void *user, float *pcm, int64_t n)
+{
+    int64_t *left = user;
+    const int64_t take = *left < n ? *left : n;
+    memset(pcm, 0, (size_t)take * sizeof *pcm);
+    for (int64_t i = 0; i < take; i++) pcm[i] = (float)((*left - i) % 161 - 80) * 1e-3f; /* a saw: silence would skip the FFT */
+    *left -= take;
+    return take;
+}
+
+static int bench_mel(steno_session *s)
+{
+    int64_t left = (int64_t)s->feed.window * MEL_HOP;
+    const steno_source src = { silence_read, NULL, &left };
+    const int rc = feed_listen(&s->feed, &src, &s->error);
+    return rc ? rc : feed_window(&s->feed, 0, s->feed.window, 0, window_mel(s), &s->error);
+}
+
+/* n tokens in one run, or n runs of one token per lane; the end of text is barred so that nothing ends early. */
+static int bench_decode(steno_session *s, int n, int lanes, int prompt)
+{
+    const steno_model *m = s->model;
+    if (n > m->text_ctx || (prompt && n > (int)m->plan[PLAN_DECODER].max_rows) || lanes > (int)s->run.n_lanes)
+        return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, s->run.n_lanes);
+    rule_masks_clear(&s->masks);
+    rule_bar(&s->masks, m->tokens.eot);
+    s->rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
+                                    .ts_begin = m->tokens.timestamp_begin };
+    s->run.n_rows = 0;
+    for (uint16_t i = 0; i < s->run.n_lanes; i++) {
+        lane_reset(s, i);
+        s->run.lane[i].rules = &s->rules;
+        s->run.lane[i].limit = n;
+        s->run.lane[i].done = i >= lanes;
+    }
+    for (int i = 0; i < (prompt ? n : 1); i++)
+        for (uint16_t k = 0; k < lanes; k++) run_add(&s->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_PICK : 0);
+    return steps_run(s, prompt ? 1 : n);
+}
+
+int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
+{
+    if (!s || !phase || n < 1) return STENO_EARG;
+    session_begin(s);
+    const steno_timings before = s->timings;
+    const int64_t t0 = os_now_ns();
+    int rc;
+    int64_t us = -1;
+    if (!strcmp(phase, "mel")) {
+        rc = bench_mel(s);
+    } else if (!strcmp(phase, "encode") || !strcmp(phase, "cross")) {
+        rc = bench_mel(s);
+        if (!rc) rc = window_encode(s, -1);
+        us = *phase == 'e' ? s->timings.encode_us - before.encode_us : s->timings.cross_us - before.cross_us;
+    } else if (!strcmp(phase, "prompt")) {
+        rc = bench_decode(s, n, 1, 1);
+    } else if (!strcmp(phase, "decode")) {
+        rc = bench_decode(s, n, 1, 0);
+    } else if (!strcmp(phase, "beam5")) {
+        rc = bench_decode(s, n, 5, 0);
+    } else {
+        rc = err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are mel, encode, cross, prompt, decode, beam5", phase);
+    }
+    if (rc) return rc;
+    return us >= 0 ? us : (os_now_ns() - t0) / 1000;
+}

@@ -1,0 +1,36 @@
+/* steno: from a source to windows of log-mel. SPDX-License-Identifier: MIT
+ *
+ * Whisper clamps the spectrogram against the loudest bin of the whole file, so the audio is listened to twice: once for its length and
+ * its loudest bin, once window by window. Raw frames lie in a ring a little longer than a window; audio that fits into it is read once.
+ * Memory does not depend on the length of the audio. */
+#ifndef STENO_LIB_FEED_H
+#define STENO_LIB_FEED_H
+#include "audio/mel.h"
+
+struct feed {
+    struct mel *mel;
+    int n_mels, window;        /* frames of a window */
+    const steno_source *src;
+    float *pcm;                /* [FEED_CHUNK] */
+    float *frame;              /* [cap, n_mels] raw log10 values of frames [base, base + n) */
+    int64_t base;
+    int n, cap;
+    int ended;                 /* the pass at hand has met the end */
+    int64_t samples, frames;   /* of the whole audio, after feed_listen */
+    float max;                 /* loudest bin of the whole audio */
+    int64_t source_ns, mel_ns;
+    int (*should_stop)(void *user);
+    void *user;
+};
+
+enum { FEED_CHUNK = 16000 };
+
+size_t feed_memory(const struct mel_bank *bank, int window, const steno_team *team);
+int feed_init(struct feed *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e);
+void feed_close(struct feed *f);
+/* First pass over the source: its length and its loudest bin. STENO_ESOURCE, STENO_ECANCELED. */
+int feed_listen(struct feed *f, const steno_source *src, steno_error *e);
+/* Scaled frames [from, from + n) into out[window, n_mels], n <= window, the rest of the window `fill`ed: 0 as the reference pads a
+ * window, or with what lies behind the end of the audio (silence) when floor is 1. */
+int feed_window(struct feed *f, int64_t from, int n, int floor, float *out, steno_error *e);
+#endif

@@ -1,0 +1,77 @@
+/* steno: what the files of the public API share. SPDX-License-Identifier: MIT */
+#ifndef STENO_LIB_LIB_H
+#define STENO_LIB_LIB_H
+#include "lib/feed.h"
+#include "model/family.h"
+#include "plan/exec.h"
+#include "search/ar.h"
+
+/* A finished segment; text and tokens are places in growing buffers, made pointers when they are read. */
+struct segment {
+    int64_t seek_frames, t0_ms, t1_ms;
+    size_t text, first_token;
+    int32_t n_tokens;
+    float temperature;
+    double avg_logprob, compression_ratio, no_speech_prob;
+};
+
+/* Results of one call; the only memory that grows with the audio. */
+struct result {
+    struct buf segments;   /* struct segment */
+    struct buf tokens;     /* struct picked */
+    struct buf ids;        /* int32_t, the same tokens */
+    struct buf text;       /* segments' texts, each ended by a NUL */
+    struct buf bytes;      /* all text tokens' bytes */
+    struct buf whole;      /* bytes as UTF-8 */
+    int64_t duration_ms;
+    const char *language;
+};
+
+void result_clear(struct result *r);
+void result_free(struct result *r);
+int result_status(const struct result *r); /* STENO_OK, or STENO_ENOMEM when a buffer could not grow */
+
+struct steno_session {
+    const steno_model *model;
+    steno_team *team;
+    struct arena arena;
+    struct kv_state state[MODEL_STATES];
+    struct exec exec;
+    struct run run;
+    struct feed feed;
+    struct rule_masks masks;
+    struct pick_rules rules;
+    struct picked *picked;      /* [lanes, text_ctx] tokens of each lane */
+    int32_t *prompt;            /* [text_ctx] */
+    int32_t *history;           /* [2 text_ctx] latest tokens that may condition the next window */
+    int32_t n_history;
+    int32_t *ids;               /* [text_ctx] of the window at hand */
+    struct piece *pieces;       /* [text_ctx + 1] */
+    struct buf bytes, text;     /* of the window at hand */
+    struct result result;
+    steno_error error;
+    steno_timings timings;
+    struct op_time *time;       /* [ops of all plans] */
+    int profiling;
+    int64_t encoded_from;       /* first frame of the full window whose cross keys are at hand, -1: none */
+    _Atomic int cancel;
+    const steno_transcribe_params *params; /* of the running call */
+};
+
+enum { MAX_LANES = RUN_LANES };
+
+struct op_time *session_time(const steno_session *s, int plan); /* NULL: profiling is off */
+void session_begin(steno_session *s); /* clears error, cancel and results */
+
+/* Parts of a transcription, shared with language detection and the benchmarks (window.c). */
+float *window_mel(const steno_session *s);                      /* where the encoder reads log-mel: [2 audio_ctx, n_mels] */
+int window_encode(steno_session *s, int64_t from);              /* what window_mel holds; from: its first frame, for reuse; -1: none */
+void lane_reset(steno_session *s, uint16_t lane);
+int steps_run(steno_session *s, int steps);                     /* the rows in s->run, then single steps until all lanes are done */
+int language_detect(steno_session *s, float *probs, int n);     /* of the audio the feed has listened to; index or status */
+
+/* bytes / deflated bytes of text, as zlib level 6 makes it (openai-whisper, utils.py) */
+double compression_ratio(const char *text, size_t n);
+/* Narrow text[n] to what Python's str.strip() leaves; text is UTF-8. */
+void text_strip(const char **text, size_t *n);
+#endif

@@ -1,0 +1,196 @@
+/* steno: opening and describing models. SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/os.h"
+#include "lib/lib.h"
+#include "load/random.h"
+
+void steno_model_params_init(steno_model_params *p)
+{
+    if (p) *p = (steno_model_params){ .size = sizeof *p };
+}
+
+/* Check the parameters and fill the kernel table. */
+static int choose_kernels(steno_model *m, const steno_model_params *p, steno_error *e)
+{
+    if (p->size < sizeof *p) return err_set(e, STENO_EARG, "steno_model_params was not filled by steno_model_params_init");
+    if (p->compute != STENO_COMPUTE_AUTO && p->compute != STENO_COMPUTE_F32)
+        return err_set(e, STENO_EARG, "compute %d is not known; this version computes in f32", (int)p->compute);
+    int level = cpu_level_best();
+    if (p->cpu_level) {
+        level = cpu_level_from_name(p->cpu_level);
+        if (level < 0) return err_set(e, STENO_EARG, "processor level '%s' is not known", p->cpu_level);
+        if (!cpu_level_usable(level)) return err_set(e, STENO_EARG, "processor level '%s' is not usable on this machine", p->cpu_level);
+    }
+    kern_init(&m->kern, level);
+    m->loading = p->team;
+    return STENO_OK;
+}
+
+static int load(steno_model *m, struct file *f, steno_error *e)
+{
+    struct weights w;
+    int rc = weights_open(&w, f, e);
+    if (rc) return rc;
+    m->family = family_find(&w);
+    if (!m->family) rc = err_set(e, STENO_EUNSUPPORTED, "%s: no model family known to this version fits this file", f->name);
+    m->matrix_type = w.matrix_type;
+    for (uint32_t i = 0; i < w.n_tensors; i++)
+        m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
+    if (!rc) rc = weight_store_open(&m->store, &w, e);
+    if (!rc) rc = m->family->describe(m, &w, e);
+    if (!rc) rc = weights_check_used(&w, e);
+    weights_close(&w);
+    return rc;
+}
+
+static int open_file(steno_model **out, struct file *f, const steno_model_params *p, steno_error *e)
+{
+    steno_model_params defaults;
+    steno_model_params_init(&defaults);
+    const int64_t t0 = os_now_ns();
+    steno_model *m = calloc(1, sizeof *m);
+    if (!m) return err_nomem(e, sizeof *m, "a model");
+    arena_init(&m->arena);
+    const cpu_fpenv fp = cpu_fpenv_enter();
+    int rc = choose_kernels(m, p ? p : &defaults, e);
+    if (!rc) rc = load(m, f, e);
+    cpu_fpenv_leave(fp);
+    m->loading = NULL;
+    m->load_us = (os_now_ns() - t0) / 1000;
+    if (rc) {
+        steno_model_close(m);
+        return rc;
+    }
+    *out = m;
+    return STENO_OK;
+}
+
+int steno_model_open(steno_model **out, const char *path, const steno_model_params *p, steno_error *e)
+{
+    err_clear(e);
+    if (!out || !path) return err_set(e, STENO_EARG, "steno_model_open needs a place for the model and a path");
+    *out = NULL;
+    struct file f;
+    int rc = file_open(&f, path, e);
+    if (rc) return rc;
+    rc = open_file(out, &f, p, e);
+    file_close(&f);
+    return rc;
+}
+
+int steno_model_open_memory(steno_model **out, const void *data, size_t n, const steno_model_params *p, steno_error *e)
+{
+    err_clear(e);
+    if (!out || (!data && n)) return err_set(e, STENO_EARG, "steno_model_open_memory needs a place for the model and its bytes");
+    *out = NULL;
+    struct file f;
+    file_from_memory(&f, "model in memory", data ? data : "", n);
+    return open_file(out, &f, p, e);
+}
+
+static int dtype_from_name(const char *name)
+{
+    for (int i = 0; i < DT_COUNT; i++)
+        if (!strcmp(name, dtype_name((enum dtype)i))) return i;
+    return -1;
+}
+
+int steno_model_open_random(steno_model **out, const char *shape, const char *type, uint64_t seed, const steno_model_params *p,
+                            steno_error *e)
+{
+    err_clear(e);
+    if (!out || !shape || !type) return err_set(e, STENO_EARG, "steno_model_open_random needs a place for the model, a shape and a type");
+    *out = NULL;
+    struct whisper_dims d;
+    const int rc = family_shape(shape, &d, e), t = dtype_from_name(type);
+    if (rc) return rc;
+    if (t < 0 || t == DT_BF16) return err_set(e, STENO_EARG, "unknown type '%s'; known are f32, f16, q4_0, q4_1, q5_0, q5_1, q8_0", type);
+    struct arena a;
+    arena_init(&a);
+    struct random_file r;
+    struct file f;
+    int status = random_whisper(&r, &f, &a, &d, (uint32_t)d.n_vocab - 1608, (enum dtype)t, seed, e);
+    if (!status) status = open_file(out, &f, p, e);
+    arena_free(&a);
+    return status;
+}
+
+void steno_model_close(steno_model *m)
+{
+    if (!m) return;
+    bpe_close(m->bpe);
+    buf_free(&m->non_speech);
+    weight_store_close(&m->store);
+    arena_free(&m->arena);
+    free(m);
+}
+
+int steno_model_info_get(const steno_model *m, steno_model_info *info)
+{
+    if (!m || !info || info->size < sizeof(uint32_t)) return STENO_EARG;
+    const struct whisper_dims *d = &m->dims;
+    steno_model_info i = { .n_mels = d->n_mels, .n_audio_ctx = d->n_audio_ctx, .n_audio_state = d->n_audio_state,
+                           .n_audio_head = d->n_audio_head, .n_audio_layer = d->n_audio_layer, .n_vocab = d->n_vocab,
+                           .n_text_ctx = d->n_text_ctx, .n_text_state = d->n_text_state, .n_text_head = d->n_text_head,
+                           .n_text_layer = d->n_text_layer, .n_languages = m->tokens.n_languages,
+                           .is_multilingual = m->tokens.n_languages > 0, .parameters = m->parameters };
+    snprintf(i.family, sizeof i.family, "%s", m->family->name);
+    snprintf(i.name, sizeof i.name, "%s", m->name);
+    snprintf(i.weight_type, sizeof i.weight_type, "%s", dtype_name(m->matrix_type));
+    snprintf(i.compute, sizeof i.compute, "f32");
+    snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
+    i.weight_bytes = (int64_t)(m->store.used + m->arena.total);
+    i.session_bytes = steno_session_memory(m, NULL, NULL);
+    const uint32_t n = info->size < sizeof i ? info->size : (uint32_t)sizeof i;
+    i.size = n;
+    memcpy(info, &i, n);
+    return STENO_OK;
+}
+
+const char *steno_model_language(const steno_model *m, int i)
+{
+    return m && i >= 0 && i < m->tokens.n_languages ? whisper_language_code(i) : NULL;
+}
+
+int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *line), void *user)
+{
+    if (!m || !write) return STENO_EARG;
+    for (int i = 0; i < MODEL_PLANS; i++) plan_dump(&m->plan[i], write, user);
+    return STENO_OK;
+}
+
+int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n)
+{
+    if (!m || !text || n < 0 || (n && !ids)) return STENO_EARG;
+    struct buf b = { 0 };
+    const int rc = bpe_encode(m->bpe, text, strlen(text), &b, NULL);
+    const int got = (int)(b.len / sizeof *ids);
+    if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
+    buf_free(&b);
+    return rc ? rc : got;
+}
+
+int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, char *out, size_t n)
+{
+    if (!m || n_ids < 0 || (n_ids && !ids) || (n && !out)) return STENO_EARG;
+    struct buf bytes = { 0 }, text = { 0 };
+    int rc = STENO_OK;
+    for (int i = 0; i < n_ids && !rc; i++) {
+        if (ids[i] < 0 || ids[i] >= m->n_vocab) rc = STENO_EARG;
+        else if (ids[i] < m->tokens.timestamp_begin) vocab_append(&m->vocab, ids[i], &bytes);
+    }
+    utf8_append(&text, (const uint8_t *)bytes.p, bytes.len);
+    if (!rc && (bytes.err || text.err)) rc = STENO_ENOMEM;
+    const int64_t len = rc ? rc : (int64_t)text.len;
+    if (n) {
+        const size_t copy = rc ? 0 : utf8_complete((const uint8_t *)text.p, text.len < n - 1 ? text.len : n - 1);
+        if (copy) memcpy(out, text.p, copy);
+        out[copy] = 0;
+    }
+    buf_free(&bytes);
+    buf_free(&text);
+    return len;
+}

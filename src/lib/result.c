@@ -1,0 +1,124 @@
+/* steno: results. SPDX-License-Identifier: MIT */
+#include "lib/lib.h"
+#include <string.h>
+#include <zlib.h>
+
+void result_clear(struct result *r)
+{
+    buf_clear(&r->segments);
+    buf_clear(&r->tokens);
+    buf_clear(&r->ids);
+    buf_clear(&r->text);
+    buf_clear(&r->bytes);
+    buf_clear(&r->whole);
+    r->duration_ms = 0;
+    r->language = "";
+}
+
+void result_free(struct result *r)
+{
+    buf_free(&r->segments);
+    buf_free(&r->tokens);
+    buf_free(&r->ids);
+    buf_free(&r->text);
+    buf_free(&r->bytes);
+    buf_free(&r->whole);
+}
+
+int result_status(const struct result *r)
+{
+    return r->segments.err || r->tokens.err || r->ids.err || r->text.err || r->bytes.err || r->whole.err ? STENO_ENOMEM : STENO_OK;
+}
+
+static const struct segment *segment_at(const steno_session *s, int i)
+{
+    if (!s || i < 0 || i >= steno_segment_count(s)) return NULL;
+    return (const struct segment *)(const void *)s->result.segments.p + i;
+}
+
+int steno_segment_count(const steno_session *s)
+{
+    return s ? (int)(s->result.segments.len / sizeof(struct segment)) : 0;
+}
+
+int steno_segment_get(const steno_session *s, int i, steno_segment *out)
+{
+    const struct segment *g = segment_at(s, i);
+    if (!g || !out) return STENO_EARG;
+    *out = (steno_segment){ .id = i, .n_tokens = g->n_tokens, .seek_frames = g->seek_frames, .t0_ms = g->t0_ms, .t1_ms = g->t1_ms,
+                            .text = s->result.text.p + g->text, .temperature = (double)g->temperature, .avg_logprob = g->avg_logprob,
+                            .compression_ratio = g->compression_ratio, .no_speech_prob = g->no_speech_prob };
+    if (g->n_tokens) out->tokens = (const int32_t *)(const void *)s->result.ids.p + g->first_token;
+    return STENO_OK;
+}
+
+int steno_token_get(const steno_session *s, int i, int j, steno_token *out)
+{
+    const struct segment *g = segment_at(s, i);
+    if (!g || !out || j < 0 || j >= g->n_tokens) return STENO_EARG;
+    const struct picked *p = (const struct picked *)(const void *)s->result.tokens.p + g->first_token + j;
+    *out = (steno_token){ .id = p->id, .tid = p->tid, .p = p->p, .plog = p->plog, .pt = p->pt, .ptsum = p->ptsum, .t0_ms = -1,
+                          .t1_ms = -1, .t_dtw_ms = -1 };
+    return STENO_OK;
+}
+
+const char *steno_text(const steno_session *s)
+{
+    return s && s->result.whole.p ? s->result.whole.p : "";
+}
+
+const char *steno_language(const steno_session *s)
+{
+    return s && s->result.language ? s->result.language : "";
+}
+
+int64_t steno_duration_ms(const steno_session *s)
+{
+    return s ? s->result.duration_ms : 0;
+}
+
+/* Length of the white-space character at the start of s[n], 0: none (what Python's str.isspace says). */
+static size_t space_at(const uint8_t *s, size_t n)
+{
+    if (!n) return 0;
+    if (s[0] == ' ' || (s[0] >= 9 && s[0] <= 13) || (s[0] >= 0x1c && s[0] <= 0x1f)) return 1;
+    if (n >= 2 && s[0] == 0xc2 && (s[1] == 0x85 || s[1] == 0xa0)) return 2;
+    if (n < 3) return 0;
+    const uint32_t c = (uint32_t)s[0] << 16 | (uint32_t)s[1] << 8 | s[2];
+    const int wide = c == 0xe19a80 || (c >= 0xe28080 && c <= 0xe2808a) || c == 0xe280a8 || c == 0xe280a9 || c == 0xe280af ||
+                     c == 0xe2819f || c == 0xe38080;
+    return wide ? 3 : 0;
+}
+
+void text_strip(const char **text, size_t *n)
+{
+    const uint8_t *s = (const uint8_t *)*text;
+    size_t len = *n, from = 0, k;
+    while ((k = space_at(s + from, len - from)) > 0) from += k;
+    for (int again = 1; again && len > from;) {
+        again = 0;
+        for (k = 1; k <= 3 && k <= len - from && !again; k++)
+            if (space_at(s + len - k, k) == k) len -= k, again = 1;
+    }
+    *text += from;
+    *n = len - from;
+}
+
+double compression_ratio(const char *text, size_t n)
+{
+    z_stream z = { 0 };
+    Bytef out[1024];
+    union { const char *c; Bytef *b; } in = { text }; /* zlib reads only, whatever its type says */
+    if (deflateInit(&z, 6) != Z_OK) return 0;
+    z.next_in = in.b;
+    z.avail_in = (uInt)n;
+    int rc;
+    do {
+        z.next_out = out;
+        z.avail_out = sizeof out;
+        rc = deflate(&z, Z_FINISH);
+    } while (rc == Z_OK);
+    const double ratio = rc == Z_STREAM_END ? (double)n / (double)z.total_out : 0;
+    deflateEnd(&z);
+    return ratio;
+}

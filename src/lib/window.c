@@ -1,0 +1,91 @@
+/* steno: one window through the plans. SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+#include "base/os.h"
+#include "lib/lib.h"
+
+float *window_mel(const steno_session *s)
+{
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    return exec_slot(&s->exec, p, p->input);
+}
+
+static int canceled(steno_session *s, int rc)
+{
+    return rc == STENO_ECANCELED ? err_set(&s->error, rc, "canceled") : rc;
+}
+
+int window_encode(steno_session *s, int64_t from)
+{
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    const struct slot *in = &p->slot[p->input];
+    float *mel = window_mel(s);
+    memset(mel - in->ld, 0, in->ld * sizeof *mel); /* the zero rows of the first convolution */
+    memset(mel + (size_t)in->rows * in->ld, 0, in->ld * sizeof *mel);
+    s->encoded_from = -1;
+
+    const int64_t t0 = os_now_ns();
+    int rc = exec_phase(&s->exec, p, PHASE_ENCODE, NULL, p->max_rows, session_time(s, PLAN_ENCODER));
+    const int64_t t1 = os_now_ns();
+    if (!rc) rc = exec_phase(&s->exec, p, PHASE_CROSS, NULL, p->max_rows, session_time(s, PLAN_ENCODER));
+    s->timings.encode_us += (t1 - t0) / 1000;
+    s->timings.cross_us += (os_now_ns() - t1) / 1000;
+    s->timings.n_encodes++;
+    if (!rc) s->encoded_from = from;
+    return canceled(s, rc);
+}
+
+void lane_reset(steno_session *s, uint16_t lane)
+{
+    struct lane *l = &s->run.lane[lane];
+    state_truncate(&s->state[STATE_SELF], lane, 0);
+    *l = (struct lane){ .table = l->table, .enc_len = s->model->audio_ctx, .last_ts = -1,
+                        .out = s->picked + (size_t)lane * (size_t)s->model->text_ctx };
+}
+
+int steps_run(steno_session *s, int steps)
+{
+    const int64_t t0 = os_now_ns();
+    const int prompt = s->run.n_rows > s->run.n_lanes;
+    if (prompt) { /* the prompt's rows apart, so that they can be timed */
+        int ran = 0;
+        s->timings.n_prompts++;
+        s->timings.n_prompt_tokens += s->run.n_rows;
+        const int rc = exec_chain(&s->exec, &s->model->plan[PLAN_DECODER], &s->run, 1, &ran, session_time(s, PLAN_DECODER));
+        s->timings.prompt_us += (os_now_ns() - t0) / 1000;
+        if (rc || steps == 1) return canceled(s, rc);
+        steps--;
+        run_advance(&s->run);
+        if (!s->run.n_rows) return STENO_OK;
+    }
+    int ran = 0;
+    const int64_t t1 = os_now_ns();
+    const int rc = exec_chain(&s->exec, &s->model->plan[PLAN_DECODER], &s->run, steps, &ran, session_time(s, PLAN_DECODER));
+    s->timings.n_steps += ran;
+    s->timings.decode_us += (os_now_ns() - t1) / 1000;
+    return canceled(s, rc);
+}
+
+/* softmax over the language tokens of the logits after start-of-transcript (openai-whisper, decoding.py, detect_language) */
+int language_detect(steno_session *s, float *probs, int n)
+{
+    const steno_model *m = s->model;
+    const struct whisper_tokens *t = &m->tokens;
+    if (!t->n_languages) return err_set(&s->error, STENO_EARG, "an English-only model cannot detect languages");
+    int rc = feed_window(&s->feed, 0, s->feed.frames < s->feed.window ? (int)s->feed.frames : s->feed.window, 1, window_mel(s), &s->error);
+    if (!rc) rc = window_encode(s, s->feed.frames >= s->feed.window ? 0 : -1);
+    if (rc) return rc;
+    lane_reset(s, 0);
+    s->run.n_rows = 0;
+    run_add(&s->run, t->sot, 0, 0, ROW_LOGITS);
+    rc = steps_run(s, 1);
+    if (rc) return rc;
+    const float *x = exec_logits(&s->exec, &m->plan[PLAN_DECODER], 0) + t->first_lang;
+    double sum = 0;
+    int best = 0;
+    for (int i = 1; i < t->n_languages; i++)
+        if (x[i] > x[best]) best = i;
+    for (int i = 0; i < t->n_languages; i++) sum += exp((double)x[i] - x[best]);
+    for (int i = 0; i < t->n_languages && i < n && probs; i++) probs[i] = (float)(exp((double)x[i] - x[best]) / sum);
+    return best;
+}

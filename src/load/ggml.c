@@ -1,0 +1,278 @@
+/* steno: reader of whisper.cpp .bin files. SPDX-License-Identifier: MIT
+ *
+ * Magic, eleven numbers, the mel filters, the vocabulary, then tensor records up to the end of the file; little-endian, no padding
+ * anywhere. Nothing is believed: a count is checked against its range and against the bytes left before memory is taken for it, so a
+ * hostile file costs no more than a small multiple of its own size. A message says which field, string or tensor is wrong. */
+#include "load/weights.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+#include "base/rd.h"
+
+enum {
+    N_BINS = 201,              /* columns of the filters: bins of a 400-point FFT */
+    MAX_STRING = 4096,         /* bytes of a vocabulary entry; the longest real one has 128 */
+    MAX_NAME = 255,
+    MAX_HEAD = 256,            /* what the attention kernels take */
+    MAX_LAYERS = 256,
+    MAX_STATE = 8192,
+    MAX_CTX = 65536,
+    MAX_VOCAB = 1 << 20
+};
+static const uint64_t max_weights = UINT64_C(1) << 40; /* of one tensor; keeps sizes far from wrapping */
+
+/* Numbers that stand for a type in the header and in a record. They differ for q5 and q8. */
+static const struct { int32_t ftype, record; } type_code[DT_COUNT] = {
+    [DT_F32] = { 0, 0 },  [DT_F16] = { 1, 1 },  [DT_BF16] = { -1, 30 }, [DT_Q4_0] = { 2, 2 },
+    [DT_Q4_1] = { 3, 3 }, [DT_Q5_0] = { 8, 6 }, [DT_Q5_1] = { 9, 7 },   [DT_Q8_0] = { 7, 8 },
+};
+
+struct ggml {
+    struct weights *w;
+    const char *path;
+    steno_error *e;
+    struct rd r;
+};
+
+/* The reader's failure in words. */
+static int cut(struct ggml *g, const char *where)
+{
+    if (g->r.err != STENO_EFORMAT)
+        return err_set(g->e, g->r.err, "%s: read failed at byte %" PRIu64 ", in %s", g->path, g->r.pos, where);
+    return err_set(g->e, STENO_EFORMAT, "%s: the file ends at byte %" PRIu64 ", inside %s; is the copy complete?", g->path, g->r.end,
+                   where);
+}
+
+static int read_type(struct ggml *g)
+{
+    const int32_t ftype = rd_i32(&g->r);
+    if (g->r.err) return cut(g, "the header (ftype)");
+    const int32_t kind = ftype < 0 ? -2 : ftype % 1000; /* thousands: version of the block layouts, informational */
+    for (int t = 0; t < DT_COUNT; t++)
+        if (type_code[t].ftype == kind) {
+            g->w->matrix_type = (enum dtype)t;
+            return STENO_OK;
+        }
+    if (kind >= 10 && kind <= 14)
+        return err_set(g->e, STENO_EUNSUPPORTED, "%s: ftype %d: k-quants are not read; quantise to q4_0, q4_1, q5_0, q5_1 or q8_0",
+                       g->path, ftype);
+    return err_set(g->e, STENO_EFORMAT, "%s: header: ftype %d is unknown; f32, f16, q4_0, q4_1, q5_0, q5_1 and q8_0 are read", g->path,
+                   ftype);
+}
+
+static int check_heads(struct ggml *g, const char *part, int32_t state, int32_t heads)
+{
+    if (state % heads)
+        return err_set(g->e, STENO_EFORMAT, "%s: header: n_%s_state is %d, no multiple of n_%s_head, %d", g->path, part, state, part,
+                       heads);
+    const int32_t d = state / heads;
+    if (d > MAX_HEAD || d % 4)
+        return err_set(g->e, STENO_EFORMAT, "%s: header: n_%s_state / n_%s_head is %d, want a multiple of 4 up to %d", g->path, part, part,
+                       d, MAX_HEAD);
+    return STENO_OK;
+}
+
+static int read_header(struct ggml *g)
+{
+#define FIELD(name, hi) { #name, offsetof(struct whisper_dims, name), hi }
+    static const struct { const char *name; size_t at; int32_t max; } field[] = { /* in the order of the file */
+        FIELD(n_vocab, MAX_VOCAB), FIELD(n_audio_ctx, MAX_CTX), FIELD(n_audio_state, MAX_STATE), FIELD(n_audio_head, MAX_STATE),
+        FIELD(n_audio_layer, MAX_LAYERS), FIELD(n_text_ctx, MAX_CTX), FIELD(n_text_state, MAX_STATE), FIELD(n_text_head, MAX_STATE),
+        FIELD(n_text_layer, MAX_LAYERS), FIELD(n_mels, 128),
+    };
+#undef FIELD
+    struct whisper_dims *d = &g->w->whisper;
+    rd_skip(&g->r, 4); /* magic: ggml_match has seen it */
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
+        const int32_t v = rd_i32(&g->r);
+        if (g->r.err) return cut(g, "the header");
+        if (v < 1 || v > field[i].max)
+            return err_set(g->e, STENO_EFORMAT, "%s: header: %s is %d, want 1..%d", g->path, field[i].name, v, field[i].max);
+        memcpy((char *)d + field[i].at, &v, sizeof v);
+    }
+    if (d->n_mels != 80 && d->n_mels != 128)
+        return err_set(g->e, STENO_EFORMAT, "%s: header: n_mels is %d, want 80 or 128", g->path, d->n_mels);
+    if (d->n_audio_state != d->n_text_state)
+        return err_set(g->e, STENO_EFORMAT, "%s: header: n_audio_state is %d and n_text_state is %d, want the same", g->path,
+                       d->n_audio_state, d->n_text_state);
+    int rc = check_heads(g, "audio", d->n_audio_state, d->n_audio_head);
+    if (!rc) rc = check_heads(g, "text", d->n_text_state, d->n_text_head);
+    return rc ? rc : read_type(g);
+}
+
+static int read_filters(struct ggml *g)
+{
+    const int32_t n_mel = rd_i32(&g->r), n_fft = rd_i32(&g->r);
+    if (g->r.err) return cut(g, "the mel filters' shape");
+    if (n_mel != g->w->whisper.n_mels || n_fft != N_BINS)
+        return err_set(g->e, STENO_EFORMAT, "%s: mel filters are [%d, %d], want [%d, %d] (n_mel, n_fft)", g->path, n_mel, n_fft,
+                       g->w->whisper.n_mels, N_BINS);
+    const size_t n = (size_t)n_mel * N_BINS;
+    float *f = arena_array(&g->w->arena, n, sizeof *f);
+    if (!f) return err_nomem(g->e, n * sizeof *f, "mel filters");
+    for (size_t i = 0; i < n; i++) {
+        f[i] = rd_f32(&g->r);
+        if (!isfinite(f[i]))
+            return err_set(g->e, STENO_EFORMAT, "%s: mel filter [%zu, %zu] is not finite", g->path, i / N_BINS, i % N_BINS);
+    }
+    if (g->r.err) return cut(g, "the mel filters");
+    g->w->mel_filters = f;
+    return STENO_OK;
+}
+
+/* Lengths first, so that all strings share one block; then the bytes. */
+static int read_vocab(struct ggml *g)
+{
+    struct weights *w = g->w;
+    struct rd *r = &g->r;
+    const int32_t n = rd_i32(r);
+    if (r->err) return cut(g, "the vocabulary's size");
+    if (n < 1 || n > w->whisper.n_vocab)
+        return err_set(g->e, STENO_EFORMAT, "%s: vocabulary has %d strings, want 1..%d (n_vocab)", g->path, n, w->whisper.n_vocab);
+    if ((uint64_t)n * 4 > rd_left(r))
+        return err_set(g->e, STENO_EFORMAT, "%s: vocabulary has %d strings, but only %" PRIu64 " bytes are left", g->path, n, rd_left(r));
+    w->vocab = arena_array(&w->arena, (size_t)n, sizeof *w->vocab);
+    if (!w->vocab) return err_nomem(g->e, (size_t)n * sizeof *w->vocab, "the vocabulary");
+
+    const uint64_t start = r->pos;
+    size_t total = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const uint32_t len = rd_u32(r);
+        if (!r->err && len > MAX_STRING)
+            return err_set(g->e, STENO_EFORMAT, "%s: vocabulary string %d before byte %" PRIu64 " has length %" PRIu32 ", want at most %d",
+                           g->path, i, r->pos, len, MAX_STRING);
+        rd_skip(r, len);
+        if (r->err) return cut(g, "the vocabulary");
+        w->vocab[i].n = len;
+        total += len;
+    }
+    uint8_t *s = arena_alloc(&w->arena, total);
+    if (!s) return err_nomem(g->e, total, "the vocabulary");
+    const uint64_t end = r->end;
+    rd_init(r, w->file, start, end);
+    for (int32_t i = 0; i < n; i++) {
+        rd_skip(r, 4);
+        rd_bytes(r, s, w->vocab[i].n);
+        w->vocab[i].s = s;
+        s += w->vocab[i].n;
+    }
+    if (r->err) return cut(g, "the vocabulary");
+    w->n_vocab_entries = (uint32_t)n;
+    return STENO_OK;
+}
+
+/* The type a tensor must have: matrices the header's, convolutions f16, vectors and positions f32. */
+static enum dtype wanted_type(const struct weights *w, const struct tensor *t)
+{
+    static const char *const kept[] = { "encoder.conv1.bias", "encoder.conv2.bias", "encoder.positional_embedding",
+                                        "decoder.positional_embedding" };
+    if (t->n_dims == 3) return w->matrix_type == DT_F32 ? DT_F32 : DT_F16;
+    if (t->n_dims != 2) return DT_F32;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (!strcmp(t->name, kept[i])) return DT_F32;
+    return w->matrix_type;
+}
+
+static int check_type(struct ggml *g, struct tensor *t, int32_t code)
+{
+    int type = 0;
+    while (type < DT_COUNT && type_code[type].record != code) type++;
+    const enum dtype want = wanted_type(g->w, t);
+    if (type == DT_COUNT)
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has the unknown type %d, want %s", g->path, t->name, code, dtype_name(want));
+    if (type != (int)want)
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has the type %s, want %s by the header's ftype", g->path, t->name,
+                       dtype_name((enum dtype)type), dtype_name(want));
+    const uint64_t row = t->dim[t->n_dims - 1];
+    if (row % (uint64_t)dtype_block(want))
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has rows of %" PRIu64 ", no multiple of the %d of a %s block", g->path, t->name,
+                       row, dtype_block(want), dtype_name(want));
+    t->type = want;
+    return STENO_OK;
+}
+
+/* Name of a record: its bytes must be printable, because they go into messages. */
+static int read_name(struct ggml *g, struct tensor *t, uint32_t index, size_t n)
+{
+    char name[MAX_NAME];
+    rd_bytes(&g->r, name, n);
+    if (g->r.err) return cut(g, "a tensor's name");
+    for (size_t i = 0; i < n; i++)
+        if (name[i] <= ' ' || name[i] > '~')
+            return err_set(g->e, STENO_EFORMAT, "%s: tensor %" PRIu32 ": its name has byte 0x%02x at %zu, want printable characters",
+                           g->path, index, (unsigned)(uint8_t)name[i], i);
+    t->name = arena_strdup(&g->w->arena, name, n);
+    return t->name ? STENO_OK : err_nomem(g->e, n, "the name of a tensor");
+}
+
+static int read_record(struct ggml *g, struct tensor *t, uint32_t index)
+{
+    struct rd *r = &g->r;
+    const uint64_t at = r->pos;
+    const int32_t n_dims = rd_i32(r), name_len = rd_i32(r), code = rd_i32(r);
+    if (r->err) return cut(g, "a tensor's record");
+    if (n_dims < 1 || n_dims > 4)
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %" PRIu32 " at byte %" PRIu64 ": n_dims is %d, want 1..4", g->path, index, at,
+                       n_dims);
+    if (name_len < 1 || name_len > MAX_NAME)
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %" PRIu32 " at byte %" PRIu64 ": name length is %d, want 1..%d", g->path, index, at,
+                       name_len, MAX_NAME);
+    t->n_dims = n_dims;
+    for (int i = 0; i < 4; i++) t->dim[i] = 1;
+    uint64_t n = 1;
+    for (int i = n_dims - 1; i >= 0; i--) { /* the file begins with the fastest */
+        const int32_t extent = rd_i32(r);
+        if (!r->err && (extent < 1 || (uint64_t)extent > max_weights / n))
+            return err_set(g->e, STENO_EFORMAT, "%s: tensor %" PRIu32 " at byte %" PRIu64 ": extent %d is out of range", g->path, index, at,
+                           extent);
+        t->dim[i] = r->err ? 1 : (uint64_t)extent;
+        n *= t->dim[i];
+    }
+    int rc = read_name(g, t, index, (size_t)name_len);
+    if (!rc) rc = check_type(g, t, code);
+    if (rc) return rc;
+    const uint64_t row = t->dim[n_dims - 1];
+    t->offset = r->pos;
+    t->size = n / row * dtype_row_sz(t->type, (size_t)row);
+    if (t->size > rd_left(r))
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s needs bytes %" PRIu64 "+%" PRIu64 ", the file ends at %" PRIu64
+                       "; is the copy complete?", g->path, t->name, t->offset, t->size, r->end);
+    rd_skip(r, t->size);
+    return STENO_OK;
+}
+
+static int read_tensors(struct ggml *g)
+{
+    struct weights *w = g->w;
+    const uint32_t max = 11 + 15 * (uint32_t)w->whisper.n_audio_layer + 24 * (uint32_t)w->whisper.n_text_layer;
+    w->tensor = arena_array(&w->arena, max, sizeof *w->tensor);
+    if (!w->tensor) return err_nomem(g->e, max * sizeof *w->tensor, "the index of tensors");
+    while (rd_left(&g->r)) {
+        if (w->n_tensors == max)
+            return err_set(g->e, STENO_EFORMAT, "%s: %" PRIu64 " bytes follow the %" PRIu32 " tensors that such a model has", g->path,
+                           rd_left(&g->r), max);
+        const int rc = read_record(g, &w->tensor[w->n_tensors], w->n_tensors);
+        if (rc) return rc;
+        w->n_tensors++;
+    }
+    return g->r.err ? cut(g, "the tensors") : STENO_OK;
+}
+
+int ggml_match(const uint8_t *head, size_t n)
+{
+    return n >= 4 && !memcmp(head, "lmgg", 4);
+}
+
+int ggml_read(struct weights *w, steno_error *e)
+{
+    struct ggml g = { .w = w, .path = w->file->name, .e = e };
+    w->format = "whisper.cpp .bin";
+    rd_init(&g.r, w->file, 0, w->file->size);
+    int rc = read_header(&g);
+    if (!rc) rc = read_filters(&g);
+    if (!rc) rc = read_vocab(&g);
+    if (!rc) rc = read_tensors(&g);
+    return rc;
+}

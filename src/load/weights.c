@@ -1,0 +1,158 @@
+/* steno: the index over the tensors of a model file. SPDX-License-Identifier: MIT
+ *
+ * A reader lists the tensors; this file finds the reader, looks names up by hashing, compares shapes and fetches bytes. Extents of 1
+ * carry no meaning (whisper.cpp stores the bias of a convolution as [d, 1]), so shapes are compared without them: the order of the
+ * numbers in the file is the same either way. */
+#include "load/weights.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHAPE_TEXT = 100, CHUNK = 8192 /* weights widened at once, a multiple of QBLOCK */ };
+
+static uint32_t name_hash(const char *s)
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (; *s; s++) h = (h ^ (uint8_t)*s) * 16777619u;
+    return h ^ h >> 15;
+}
+
+/* Slot that holds the name, or the free one where it belongs. At most half of the slots are taken. */
+static uint32_t *slot_of(const struct weights *w, const char *name)
+{
+    for (uint32_t i = name_hash(name) & w->hash_mask;; i = (i + 1) & w->hash_mask)
+        if (!w->hash[i] || !strcmp(w->tensor[w->hash[i] - 1].name, name)) return &w->hash[i];
+}
+
+static int index_names(struct weights *w, steno_error *e)
+{
+    uint32_t n = 16;
+    while (n < 2 * (uint64_t)w->n_tensors) n *= 2;
+    w->hash = arena_array(&w->arena, n, sizeof *w->hash);
+    if (!w->hash) return err_nomem(e, n * sizeof *w->hash, "the names of tensors");
+    w->hash_mask = n - 1;
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        uint32_t *slot = slot_of(w, w->tensor[i].name);
+        if (*slot) return err_set(e, STENO_EFORMAT, "%s: tensor %s is stored twice", w->file->name, w->tensor[i].name);
+        *slot = i + 1;
+    }
+    return STENO_OK;
+}
+
+static int unknown_format(const struct file *f, const uint8_t head[8], steno_error *e)
+{
+    static const struct { const char *magic, *what; } known[] = {
+        { "GGUF", ", a GGUF file" }, { "tjgg", ", an old ggml file" }, { "ggjt", ", an old ggml file" }, { "PK\3\4", ", a PyTorch file" },
+        { "RIFF", ", a sound file" }, { "OggS", ", a sound file" }, { "fLaC", ", a sound file" },
+    };
+    const char *what = head[0] && !memcmp(head + 4, "\0\0\0\0", 4) ? ", perhaps a safetensors file" : "";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!memcmp(head, known[i].magic, 4)) what = known[i].what;
+    return err_set(e, STENO_EFORMAT, "%s: magic is %02x %02x %02x %02x%s; want a whisper.cpp .bin file, which begins with 6c 6d 67 67",
+                   f->name, head[0], head[1], head[2], head[3], what);
+}
+
+int weights_open(struct weights *w, struct file *f, steno_error *e)
+{
+    memset(w, 0, sizeof *w);
+    arena_init(&w->arena);
+    w->file = f;
+    uint8_t head[8] = { 0 };
+    const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
+    int rc = file_read(f, 0, head, n, e);
+    if (!rc && n < 4)
+        rc = err_set(e, STENO_EFORMAT, "%s: %zu bytes hold no magic and no model", f->name, n);
+    else if (!rc)
+        rc = ggml_match(head, n) ? ggml_read(w, e) : unknown_format(f, head, e);
+    if (!rc) rc = index_names(w, e);
+    if (rc) weights_close(w);
+    return rc;
+}
+
+void weights_close(struct weights *w)
+{
+    arena_free(&w->arena);
+    memset(w, 0, sizeof *w);
+}
+
+struct tensor *weights_find(struct weights *w, const char *name)
+{
+    const uint32_t i = w->hash ? *slot_of(w, name) : 0;
+    if (!i) return NULL;
+    w->tensor[i - 1].used = 1;
+    return &w->tensor[i - 1];
+}
+
+/* Extents other than 1, in order. @return their number */
+static int squeeze(uint64_t out[4], const uint64_t dim[4])
+{
+    int n = 0;
+    for (int i = 0; i < 4; i++)
+        if (dim[i] > 1) out[n++] = dim[i];
+    return n;
+}
+
+/* "8, 16" */
+static void shape_print(char text[SHAPE_TEXT], const uint64_t dim[4], int n_dims)
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (int i = 0; i < n_dims; i++) at += (size_t)snprintf(text + at, SHAPE_TEXT - at, i ? ", %" PRIu64 : "%" PRIu64, dim[i]);
+}
+
+int weights_get(struct weights *w, const char *name, const uint64_t dim[4], struct tensor **out, steno_error *e)
+{
+    char want[SHAPE_TEXT], is[SHAPE_TEXT];
+    int rank = 0;
+    while (rank < 4 && dim[rank]) rank++;
+    shape_print(want, dim, rank);
+    *out = NULL;
+    struct tensor *t = weights_find(w, name);
+    if (!t) return err_set(e, STENO_EFORMAT, "%s: tensor %s is missing, want [%s]", w->file->name, name, want);
+
+    uint64_t a[4], b[4];
+    const int n = squeeze(a, t->dim);
+    if (n != squeeze(b, dim) || memcmp(a, b, (size_t)n * sizeof *a)) {
+        shape_print(is, t->dim, t->n_dims);
+        return err_set(e, STENO_EFORMAT, "%s: tensor %s is [%s], want [%s]", w->file->name, name, is, want);
+    }
+    *out = t;
+    return STENO_OK;
+}
+
+int weights_read_f32(const struct weights *w, const struct tensor *t, float *dst, steno_error *e)
+{
+    uint8_t stored[CHUNK * sizeof(float)];
+    const uint64_t n = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3]; /* the reader made sure that this does not wrap */
+    uint64_t off = t->offset;
+    for (uint64_t i = 0; i < n; i += CHUNK) {
+        const size_t m = n - i < CHUNK ? (size_t)(n - i) : CHUNK, sz = dtype_row_sz(t->type, m);
+        const int rc = file_read(w->file, off, stored, sz, e);
+        if (rc) return rc;
+        dtype_widen_row(dst + i, t->type, stored, m);
+        for (size_t j = 0; j < m; j++)
+            if (!isfinite(dst[i + j]))
+                return err_set(e, STENO_EFORMAT, "%s: tensor %s: value %" PRIu64 " is not finite", w->file->name, t->name, i + j);
+        off += sz;
+    }
+    return STENO_OK;
+}
+
+int weights_read_rows(const struct weights *w, const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e)
+{
+    if (row > t->dim[0] || n > t->dim[0] - row)
+        return err_set(e, STENO_EARG, "%s: tensor %s has %" PRIu64 " rows, asked for %" PRIu64 "+%" PRIu64, w->file->name, t->name,
+                       t->dim[0], row, n);
+    const uint64_t row_sz = t->size / t->dim[0];
+    return file_read(w->file, t->offset + row * row_sz, dst, (size_t)(n * row_sz), e);
+}
+
+int weights_check_used(const struct weights *w, steno_error *e)
+{
+    for (uint32_t i = 0; i < w->n_tensors; i++)
+        if (!w->tensor[i].used)
+            return err_set(e, STENO_EFORMAT, "%s: tensor %s is not part of such a model", w->file->name, w->tensor[i].name);
+    return STENO_OK;
+}

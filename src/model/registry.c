@@ -1,0 +1,11 @@
+/* steno: the families this library knows. SPDX-License-Identifier: MIT */
+#include "model/family.h"
+
+static const struct family *const families[] = { &family_whisper };
+
+const struct family *family_find(const struct weights *w)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (families[i]->match(w)) return families[i];
+    return NULL;
+}

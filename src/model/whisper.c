@@ -1,0 +1,206 @@
+/* steno: Whisper as data. SPDX-License-Identifier: MIT
+ *
+ * Radford et al. 2022: two convolutions over the log-mel, encoder layers of self-attention and GELU, decoder layers with
+ * cross-attention in between, logits by the transposed token embedding. Every shape follows from ten numbers. */
+#include <stdio.h>
+#include <string.h>
+#include "model/family.h"
+#include "model/whisper.h"
+
+static const struct sub encoder_layer[] = {
+    { sub_attn, "attn_ln", 0 },
+    { sub_ffn, "mlp_ln", SUB_ERF },
+    { 0 },
+};
+
+static const struct sub decoder_layer[] = {
+    { sub_attn, "attn_ln", SUB_CAUSAL },
+    { sub_cross, "cross_attn_ln", 0 },
+    { sub_ffn, "mlp_ln", SUB_ERF },
+    { 0 },
+};
+
+enum { DECODER_ROWS = 256, EN = 51864, MULTI = 51865, MULTI_100 = 51866 };
+
+static const struct shape {
+    const char *name;
+    int32_t d, heads, enc, dec, mels, vocab;
+} shapes[] = {
+    { "tiny", 384, 6, 4, 4, 80, MULTI },         { "tiny.en", 384, 6, 4, 4, 80, EN },
+    { "base", 512, 8, 6, 6, 80, MULTI },         { "base.en", 512, 8, 6, 6, 80, EN },
+    { "small", 768, 12, 12, 12, 80, MULTI },     { "small.en", 768, 12, 12, 12, 80, EN },
+    { "medium", 1024, 16, 24, 24, 80, MULTI },   { "medium.en", 1024, 16, 24, 24, 80, EN },
+    { "large-v2", 1280, 20, 32, 32, 80, MULTI }, { "large-v3", 1280, 20, 32, 32, 128, MULTI_100 },
+    { "turbo", 1280, 20, 32, 4, 128, MULTI_100 }, { "distil-small.en", 768, 12, 12, 4, 80, EN },
+    { "distil-medium.en", 1024, 16, 24, 2, 80, EN }, { "distil-large-v2", 1280, 20, 32, 2, 80, MULTI },
+    { "distil-large-v3", 1280, 20, 32, 2, 128, MULTI_100 },
+};
+enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+int family_shape(const char *name, struct whisper_dims *d, steno_error *e)
+{
+    for (int i = 0; i < N_SHAPES; i++) {
+        const struct shape *s = &shapes[i];
+        if (strcmp(s->name, name) != 0) continue;
+        *d = (struct whisper_dims){ s->mels, 1500, s->d, s->heads, s->enc, s->vocab, 448, s->d, s->heads, s->dec };
+        return STENO_OK;
+    }
+    char list[400] = "";
+    for (int i = 0; i < N_SHAPES; i++) {
+        const size_t n = strlen(list);
+        snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", shapes[i].name);
+    }
+    return err_set(e, STENO_EARG, "unknown shape '%s'; known are %s", name, list);
+}
+
+static const char *shape_name(const struct whisper_dims *d)
+{
+    for (int i = 0; i < N_SHAPES; i++) {
+        const struct shape *s = &shapes[i];
+        if (s->d == d->n_audio_state && s->enc == d->n_audio_layer && s->dec == d->n_text_layer && s->mels == d->n_mels &&
+            s->vocab == d->n_vocab)
+            return s->name;
+    }
+    return "custom";
+}
+
+static int whisper_match(const struct weights *w)
+{
+    return w->whisper.n_audio_layer > 0;
+}
+
+static struct sub_dims dims_of(int32_t d, int32_t heads)
+{
+    return (struct sub_dims){ (uint32_t)d, (uint32_t)heads, (uint32_t)(d / heads), 4 * (uint32_t)d };
+}
+
+static void build_encoder(struct build *b, const struct whisper_dims *w)
+{
+    const uint32_t d = (uint32_t)w->n_audio_state, mels = (uint32_t)w->n_mels, ctx = (uint32_t)w->n_audio_ctx;
+    const struct sub_dims dims = dims_of(w->n_audio_state, w->n_audio_head), dec = dims_of(w->n_text_state, w->n_text_head);
+    build_phase(b, "encode");
+    const uint16_t mel = build_slot_padded(b, 2 * ctx, mels), wide = build_slot_padded(b, 2 * ctx, d);
+    const uint16_t x = build_slot(b, d), out = build_slot(b, d);
+    b->plan.input = mel;
+    b->plan.output = out;
+
+    const uint16_t conv1 = bind_conv(b, "encoder.conv1.weight", "encoder.conv1.bias", d, mels, 1);
+    struct op *op = emit(b, OP_LINEAR, "encoder.conv1", wide, mel, conv1);
+    if (!op || b->status) return;
+    op->rows = ROWS_TWICE;
+    op->flags = OPF_CONV | OPF_PADDED;
+    bind_at(b, conv1)->act = ACT_GELU_ERF;
+
+    const uint16_t conv2 = bind_conv(b, "encoder.conv2.weight", "encoder.conv2.bias", d, d, 2);
+    const float *positions = bind_table(b, "encoder.positional_embedding", ctx, d);
+    op = emit(b, OP_LINEAR, "encoder.conv2", x, wide, conv2);
+    if (!op || b->status) return;
+    op->flags = OPF_CONV;
+    bind_at(b, conv2)->act = ACT_GELU_ERF;
+    bind_at(b, conv2)->table = positions;
+
+    sub_stack(b, encoder_layer, &dims, "encoder.blocks", (uint32_t)w->n_audio_layer, x);
+    emit(b, OP_NORM, "encoder.ln_post", out, x, bind_norm(b, "encoder.ln_post.weight", "encoder.ln_post.bias", d));
+
+    build_phase(b, "cross");
+    for (int32_t i = 0; i < w->n_text_layer && !b->status; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "decoder.blocks.%d", (int)i);
+        sub_cross_kv(b, &dec, name, out, STATE_CROSS, (uint16_t)i);
+    }
+}
+
+static void build_decoder(struct build *b, const struct whisper_dims *w)
+{
+    const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
+    const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
+    build_phase(b, "decode");
+    const uint16_t x = build_slot(b, d), last = build_slot_out(b, d), logits = build_slot_out(b, n_vocab);
+    b->plan.logits = logits;
+
+    /* one copy of the embedding serves look-up and logits */
+    const uint16_t tokens = bind_linear(b, 1, (const char *const[]){ "decoder.token_embedding.weight" }, NULL, n_vocab, d);
+    const float *positions = bind_table(b, "decoder.positional_embedding", (uint64_t)w->n_text_ctx, d);
+    if (b->status) return;
+    bind_at(b, tokens)->table = NULL;
+    const uint16_t embed = b->plan.n_binds++;
+    *bind_at(b, embed) = *bind_at(b, tokens);
+    bind_at(b, embed)->table = positions;
+    emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
+
+    sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
+
+    const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d);
+    struct op *op = emit(b, OP_NORM, "decoder.ln", last, x, norm);
+    if (op) op->rows = ROWS_OUT;
+    op = emit(b, OP_LINEAR, "decoder.logits", logits, last, tokens);
+    if (op) op->rows = ROWS_OUT;
+    op = emit(b, OP_SCAN, "decoder.scan", NO_SLOT, logits, tokens);
+    if (op) op->rows = ROWS_OUT;
+    op = emit(b, OP_PICK, "decoder.pick", NO_SLOT, logits, tokens);
+    if (op) op->rows = ROWS_OUT;
+}
+
+/* Vocabulary of the file, and the special tokens it leaves out. */
+static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
+{
+    int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
+    if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->dims.n_vocab, m->tokens.eot, e);
+    for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
+        const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
+        if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
+        vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, w->vocab[i].n);
+    }
+    for (int32_t id = m->tokens.eot; id < m->dims.n_vocab && !rc; id++) {
+        uint32_t n = 0;
+        const char *text = whisper_token_text(&m->tokens, id, &m->arena, &n);
+        if (!text) return err_nomem(e, 16, "vocabulary");
+        vocab_set(&m->vocab, id, (const uint8_t *)text, n);
+    }
+    if (!rc) rc = vocab_index(&m->vocab, &m->arena, e);
+    if (!rc) rc = bpe_open(&m->bpe, &m->vocab, e);
+    m->tokens.blank = vocab_find(&m->vocab, (const uint8_t *)" ", 1);
+    return rc ? rc : whisper_non_speech(m->bpe, &m->non_speech, e);
+}
+
+static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
+{
+    const size_t n = (size_t)m->dims.n_mels * MEL_BINS;
+    float *f = arena_array(&m->arena, n, sizeof *f);
+    if (!f) return err_nomem(e, n * sizeof *f, "mel filters");
+    if (w->mel_filters) memcpy(f, w->mel_filters, n * sizeof *f);
+    else mel_filters_slaney(f, m->dims.n_mels);
+    mel_bank_init(&m->mel, f, m->dims.n_mels);
+    return STENO_OK;
+}
+
+static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
+{
+    const struct whisper_dims *d = &w->whisper;
+    m->dims = *d;
+    m->name = shape_name(d);
+    m->n_vocab = d->n_vocab;
+    m->text_ctx = d->n_text_ctx;
+    m->audio_ctx = d->n_audio_ctx;
+    const uint32_t heads = (uint32_t)d->n_text_head, d_head = (uint32_t)(d->n_text_state / d->n_text_head);
+    const uint32_t layers = (uint32_t)d->n_text_layer;
+    m->state[STATE_SELF] = (struct state_desc){ "self-attention keys and values", STATE_APPEND, layers, heads, d_head,
+                                                (uint32_t)d->n_text_ctx };
+    m->state[STATE_CROSS] = (struct state_desc){ "cross-attention keys and values", STATE_REPLACE, layers, heads, d_head,
+                                                 (uint32_t)d->n_audio_ctx };
+    int rc = read_vocab(m, w, e);
+    if (!rc) rc = read_filters(m, w, e);
+    if (rc) return rc;
+
+    struct build b;
+    build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
+    build_encoder(&b, d);
+    rc = build_end(&b, &m->plan[PLAN_ENCODER]);
+    if (rc) return rc;
+    const uint32_t rows = (uint32_t)d->n_text_ctx < DECODER_ROWS ? (uint32_t)d->n_text_ctx : DECODER_ROWS;
+    build_begin(&b, "decoder", &m->arena, w, &m->store, m->loading, rows > RUN_LANES ? rows : RUN_LANES, RUN_LANES, e);
+    build_decoder(&b, d);
+    return build_end(&b, &m->plan[PLAN_DECODER]);
+}
+
+const struct family family_whisper = { "whisper", whisper_match, whisper_describe, &whisper_speech };

@@ -1,0 +1,98 @@
+/* steno: Whisper's prompts, logit rules and segments. SPDX-License-Identifier: MIT
+ *
+ * Reference: openai-whisper 20250625, whisper/decoding.py (initial tokens, suppression) and whisper/transcribe.py (segments). */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "model/whisper.h"
+
+static int whisper_head(const steno_model *m, const struct speech_request *q, int32_t *ids, int *sot)
+{
+    const struct whisper_tokens *t = &m->tokens;
+    int n = 0;
+    *sot = 0;
+    ids[n++] = t->sot;
+    if (t->n_languages) {
+        ids[n++] = t->first_lang + (q->lang < 0 ? 0 : q->lang);
+        ids[n++] = q->translate ? t->translate : t->transcribe;
+    }
+    if (q->without_timestamps) ids[n++] = t->notimestamps;
+    return n;
+}
+
+/* "-1" or "1,2,3": ids to bar. */
+static int bar_list(const steno_model *m, const char *list, struct rule_masks *masks, steno_error *e)
+{
+    for (const char *p = list; *p;) {
+        char *end;
+        errno = 0;
+        const long id = strtol(p, &end, 10);
+        if (end == p || errno || id < -1 || id >= m->n_vocab || (*end && *end != ','))
+            return err_set(e, STENO_EARG, "suppress_tokens: '%s' is not a list of token ids below %d, or -1 for the non-speech set", list,
+                           (int)m->n_vocab);
+        const int32_t *set = (const int32_t *)(const void *)m->non_speech.p;
+        for (size_t i = 0; id == -1 && i < m->non_speech.len / sizeof *set; i++) rule_bar(masks, set[i]);
+        if (id >= 0) rule_bar(masks, (int32_t)id);
+        p = *end ? end + 1 : end;
+    }
+    const struct whisper_tokens *t = &m->tokens;
+    const int32_t control[] = { t->transcribe, t->translate, t->sot, t->prev, t->solm, t->nospeech };
+    for (size_t i = 0; i < sizeof control / sizeof *control; i++) rule_bar(masks, control[i]);
+    return STENO_OK;
+}
+
+static int whisper_rules(const steno_model *m, const struct speech_request *q, struct rule_masks *masks, struct pick_rules *rules,
+                         steno_error *e)
+{
+    const struct whisper_tokens *t = &m->tokens;
+    rule_masks_clear(masks);
+    if (q->suppress_tokens && *q->suppress_tokens) {
+        const int rc = bar_list(m, q->suppress_tokens, masks, e);
+        if (rc) return rc;
+    }
+    if (!q->without_timestamps) rule_bar(masks, t->notimestamps);
+    if (q->suppress_blank) {
+        rule_bar_first(masks, t->blank);
+        rule_bar_first(masks, t->eot);
+    }
+    const double precision = 30.0 / m->audio_ctx; /* seconds per timestamp */
+    const double last = q->max_initial_timestamp > 0 ? nearbyint(q->max_initial_timestamp / precision) : m->n_vocab;
+    *rules = (struct pick_rules){ .mask = masks->always, .mask_first = masks->first, .n_vocab = m->n_vocab, .eot = t->eot,
+                                  .ts_begin = t->timestamp_begin, .timestamps = !q->without_timestamps };
+    const int32_t room = m->n_vocab - 1 - t->timestamp_begin;
+    rules->ts_initial_last = t->timestamp_begin + (last < room ? (int32_t)last : room);
+    return STENO_OK;
+}
+
+static int whisper_spell(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct piece *pieces, int32_t *advance)
+{
+    const int32_t ts = m->tokens.timestamp_begin;
+    const int single_end = n >= 2 && tokens[n - 1] >= ts && tokens[n - 2] < ts;
+    int n_pieces = 0;
+    int32_t from = 0;
+    for (int32_t i = 1; i <= n; i++) { /* cut between two timestamps in a row */
+        const int pair = i < n && tokens[i] >= ts && tokens[i - 1] >= ts;
+        if (!pair && !(i == n && single_end && n_pieces)) continue;
+        pieces[n_pieces++] = (struct piece){ from, i - from, tokens[from] - ts, tokens[i - 1] - ts };
+        from = i;
+    }
+    *advance = frames;
+    if (n_pieces) {
+        if (!single_end) *advance = 2 * (tokens[from - 1] - ts); /* an unfinished segment is decoded again in the next window */
+        return n_pieces;
+    }
+    int32_t last = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (tokens[i] >= ts) last = tokens[i] - ts;
+    pieces[0] = (struct piece){ 0, n, 0, last ? last : -1 }; /* -1: to the end of the window */
+    return 1;
+}
+
+static int whisper_language(const steno_model *m, const char *name)
+{
+    const int i = whisper_language_find(name);
+    return i < m->tokens.n_languages ? i : -1;
+}
+
+const struct speech whisper_speech = { whisper_head, whisper_rules, whisper_spell, whisper_language };

@@ -1,0 +1,381 @@
+/* steno: the plan builder: slots, binding and packing of weights. SPDX-License-Identifier: MIT */
+#include "plan/build.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/os.h"
+
+enum { MAX_OPS = 2048, MAX_SLOTS = 256, NAME_MAX_LEN = 128 };
+
+/* ---- weight store ---- */
+
+int weight_store_open(struct weight_store *s, const struct weights *w, steno_error *e)
+{
+    size_t need = 64;
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        const struct tensor *t = &w->tensor[i];
+        const size_t rows = (size_t)t->dim[0], cols = (size_t)(t->dim[1] * t->dim[2] * t->dim[3]);
+        const size_t packed = t->n_dims > 1 ? pack_sz(t->type, rows, cols) : 0, plain = rows * cols * sizeof(float);
+        need += (packed > plain || t->type != DT_F32 ? packed : plain) + 128;
+        if (t->n_dims == 1) need += plain + 128;
+    }
+    *s = (struct weight_store){ os_pages_alloc(need), need, 0 };
+    return s->mem ? STENO_OK : err_nomem(e, need, "weights");
+}
+
+void weight_store_close(struct weight_store *s)
+{
+    if (s->mem) os_pages_free(s->mem, s->size);
+    *s = (struct weight_store){ 0 };
+}
+
+static void *store_take(struct build *b, size_t n)
+{
+    struct weight_store *s = b->store;
+    const size_t at = (s->used + 63) & ~(size_t)63;
+    if (n > s->size || at > s->size - n) {
+        b->status = err_nomem(b->e, n, "packed weights");
+        return NULL;
+    }
+    s->used = at + n;
+    return s->mem + at;
+}
+
+/* ---- building ---- */
+
+void build_begin(struct build *b, const char *name, struct arena *arena, struct weights *w, struct weight_store *store,
+                 steno_team *team, uint32_t max_rows, uint32_t max_out, steno_error *e)
+{
+    memset(b, 0, sizeof *b);
+    b->arena = arena;
+    b->weights = w;
+    b->store = store;
+    b->team = team;
+    b->e = e;
+    b->prefix = "";
+    b->plan.name = name;
+    b->plan.max_rows = max_rows;
+    b->plan.max_out = max_out;
+    b->plan.input = b->plan.output = b->plan.logits = NO_SLOT;
+    arena_init(&b->scrap);
+    b->op = arena_array(&b->scrap, MAX_OPS, sizeof *b->op);
+    b->label = arena_array(&b->scrap, MAX_OPS, sizeof *b->label);
+    b->bind = arena_array(&b->scrap, MAX_OPS, sizeof *b->bind);
+    b->slot = arena_array(&b->scrap, MAX_SLOTS, sizeof *b->slot);
+    if (!b->op || !b->label || !b->bind || !b->slot) b->status = err_nomem(e, MAX_OPS * sizeof *b->op, "plan");
+}
+
+void build_phase(struct build *b, const char *name)
+{
+    int i = 0;
+    while (i < PLAN_PHASES - 1 && b->plan.phase[i].name) i++;
+    b->plan.phase[i] = (struct phase){ name, b->plan.n_ops, b->plan.n_ops };
+}
+
+static uint16_t slot_add(struct build *b, struct slot s)
+{
+    if (b->status) return 0;
+    if (b->plan.n_slots == MAX_SLOTS) {
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "plan %s: more than %d buffers", b->plan.name, MAX_SLOTS);
+        return 0;
+    }
+    s.size = (s.size + 63) & ~(size_t)63;
+    s.first = UINT16_MAX;
+    b->slot[b->plan.n_slots] = s;
+    return b->plan.n_slots++;
+}
+
+static uint16_t slot_rows(struct build *b, uint32_t rows, uint32_t width)
+{
+    const uint32_t ld = width + ROW_PAD;
+    return slot_add(b, (struct slot){ .width = width, .ld = ld, .rows = rows, .size = (size_t)rows * ld * sizeof(float) });
+}
+
+uint16_t build_slot(struct build *b, uint32_t width)
+{
+    return slot_rows(b, b->plan.max_rows, width);
+}
+
+uint16_t build_slot_out(struct build *b, uint32_t width)
+{
+    return slot_rows(b, b->plan.max_out, width);
+}
+
+uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width)
+{
+    return slot_add(b, (struct slot){ .width = width, .ld = width, .rows = rows, .front = 1,
+                                      .size = ((size_t)rows + 2) * width * sizeof(float) });
+}
+
+uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head)
+{
+    const uint32_t blocks = (b->plan.max_rows + KV_BLOCK - 1) / KV_BLOCK;
+    return slot_add(b, (struct slot){ .width = 2 * heads * d_head, .rows = blocks * KV_BLOCK, .heads = heads, .d_head = d_head,
+                                      .size = (size_t)blocks * KV_BLOCK * 2 * heads * d_head * sizeof(float) });
+}
+
+static void slot_use(struct build *b, uint16_t s, uint16_t at)
+{
+    if (s == NO_SLOT || b->status) return;
+    struct slot *p = &b->slot[s];
+    if (at < p->first) p->first = at;
+    if (at > p->last) p->last = at;
+}
+
+struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t out, uint16_t in, uint16_t bind)
+{
+    static struct op const blank = { .out = NO_SLOT, .in = NO_SLOT, .aux = NO_SLOT, .kv_slot = NO_SLOT, .state = NO_STATE };
+    if (!b->status && b->plan.n_ops == MAX_OPS)
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "plan %s: more than %d commands", b->plan.name, MAX_OPS);
+    const uint16_t at = b->status ? 0 : b->plan.n_ops++;
+    if (!b->op) return NULL; /* callers check through b->status */
+    char name[NAME_MAX_LEN];
+    const int n = snprintf(name, sizeof name, "%s%s%s", b->prefix, *b->prefix ? "." : "", label);
+    b->label[at] = arena_strdup(b->arena, name, n < (int)sizeof name ? (size_t)n : sizeof name - 1);
+    if (!b->label[at] && !b->status) b->status = err_nomem(b->e, (size_t)n, "labels");
+    struct op *op = &b->op[at];
+    *op = blank;
+    op->kind = (uint8_t)kind;
+    op->out = out;
+    op->in = in;
+    op->bind = bind;
+    return op;
+}
+
+/* Give each slot a place in the scratch block: in order of first use, the lowest gap between slots alive at the same time. */
+static void slots_place(struct build *b)
+{
+    struct plan *p = &b->plan;
+    for (uint16_t i = 0; i < p->n_ops; i++) {
+        const struct op *op = &b->op[i];
+        slot_use(b, op->out, i);
+        slot_use(b, op->in, i);
+        slot_use(b, op->aux, i);
+        slot_use(b, op->kv_slot, i);
+    }
+    slot_use(b, p->input, 0);
+    slot_use(b, p->output, p->n_ops);
+    slot_use(b, p->logits, p->n_ops);
+    uint16_t done[MAX_SLOTS], n = 0;
+    for (uint16_t at = 0; at <= p->n_ops; at++)
+        for (uint16_t s = 0; s < p->n_slots; s++) {
+            struct slot *me = &b->slot[s];
+            if (me->first != at) continue;
+            int moved = 1;
+            me->offset = 0;
+            while (moved) {
+                moved = 0;
+                for (uint16_t k = 0; k < n; k++) {
+                    const struct slot *o = &b->slot[done[k]];
+                    const int alive = o->last >= me->first;
+                    if (alive && me->offset < o->offset + o->size && o->offset < me->offset + me->size) {
+                        me->offset = o->offset + o->size;
+                        moved = 1;
+                    }
+                }
+            }
+            if (me->offset + me->size > p->scratch_sz) p->scratch_sz = me->offset + me->size;
+            done[n++] = s;
+        }
+}
+
+static const void *keep(struct build *b, const void *src, size_t n)
+{
+    void *p = arena_alloc(b->arena, n);
+    if (p) memcpy(p, src, n);
+    else if (!b->status) b->status = err_nomem(b->e, n, "plan");
+    return p;
+}
+
+int build_end(struct build *b, struct plan *out)
+{
+    struct plan *p = &b->plan;
+    if (!b->status) {
+        for (int i = 0; i < PLAN_PHASES; i++)
+            if (p->phase[i].name) p->phase[i].last = i + 1 < PLAN_PHASES && p->phase[i + 1].name ? p->phase[i + 1].first : p->n_ops;
+        slots_place(b);
+        p->op = keep(b, b->op, p->n_ops * sizeof *b->op);
+        p->label = keep(b, b->label, p->n_ops * sizeof *b->label);
+        p->bind = keep(b, b->bind, p->n_binds * sizeof *b->bind);
+        p->slot = keep(b, b->slot, p->n_slots * sizeof *b->slot);
+        if (!b->status) *out = *p;
+    }
+    arena_free(&b->scrap);
+    return b->status;
+}
+
+/* ---- binding ---- */
+
+static uint16_t bind_add(struct build *b)
+{
+    if (!b->status && b->plan.n_binds == MAX_OPS)
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "plan %s: more than %d bindings", b->plan.name, MAX_OPS);
+    return b->status ? 0 : b->plan.n_binds++;
+}
+
+struct bind *bind_at(struct build *b, uint16_t i)
+{
+    return &b->bind[i];
+}
+
+static struct tensor *tensor_get(struct build *b, const char *part, uint64_t d0, uint64_t d1, uint64_t d2)
+{
+    if (b->status) return NULL;
+    char name[NAME_MAX_LEN];
+    const uint64_t dim[4] = { d0, d1, d2, 0 };
+    struct tensor *t = NULL;
+    snprintf(name, sizeof name, "%s%s%s", b->prefix, *b->prefix ? "." : "", part);
+    b->status = weights_get(b->weights, name, dim, &t, b->e);
+    return b->status ? NULL : t;
+}
+
+static const float *tensor_f32(struct build *b, const char *part, uint64_t d0, uint64_t d1)
+{
+    const struct tensor *t = part ? tensor_get(b, part, d0, d1, 0) : NULL;
+    float *dst = t ? store_take(b, (size_t)(d0 * (d1 ? d1 : 1)) * sizeof(float)) : NULL;
+    if (!dst) return NULL;
+    b->status = weights_read_f32(b->weights, t, dst, b->e);
+    return dst;
+}
+
+const float *bind_vector(struct build *b, const char *part, uint64_t n)
+{
+    return tensor_f32(b, part, n, 0);
+}
+
+const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64_t n)
+{
+    return tensor_f32(b, name, rows, n);
+}
+
+/* A packing job: each item is one panel, read from the file and interleaved by whichever thread is free. */
+struct pack_job {
+    const struct weights *weights;
+    struct tensor *part[4];
+    uint64_t n, k;          /* rows and columns of one part */
+    uint64_t rows;          /* of all parts */
+    uint32_t taps;          /* > 1: convolution, stored [channels, taps] and wanted [taps, channels] */
+    enum dtype type;
+    uint8_t *out, *buffer;  /* buffer: [threads] of 2 * PANEL rows */
+    size_t row_sz, buffer_sz;
+    _Atomic int status;
+    steno_error *errors;    /* [threads] */
+};
+
+static void taps_first(uint8_t *dst, const uint8_t *src, size_t elem, uint64_t channels, uint32_t taps)
+{
+    for (uint32_t t = 0; t < taps; t++)
+        for (uint64_t c = 0; c < channels; c++) memcpy(dst + (t * channels + c) * elem, src + (c * taps + t) * elem, elem);
+}
+
+static void pack_item(void *arg, int64_t panel, int thread)
+{
+    struct pack_job *j = arg;
+    uint8_t *buf = j->buffer + (size_t)thread * j->buffer_sz, *turned = buf + PANEL * j->row_sz;
+    const void *rows[PANEL] = { 0 };
+    const uint64_t first = (uint64_t)panel * PANEL;
+    const uint64_t last = first + PANEL < j->rows ? first + PANEL : j->rows;
+    for (uint64_t r = first; r < last;) {
+        const uint64_t part = r / j->n, at = r % j->n;
+        const uint64_t take = j->n - at < last - r ? j->n - at : last - r;
+        uint8_t *dst = buf + (r - first) * j->row_sz;
+        const int rc = weights_read_rows(j->weights, j->part[part], at, take, dst, &j->errors[thread]);
+        if (rc) {
+            atomic_store(&j->status, rc);
+            return;
+        }
+        for (uint64_t i = 0; i < take; i++) {
+            uint8_t *row = dst + i * j->row_sz;
+            if (j->taps > 1) {
+                taps_first(turned + (r - first + i) * j->row_sz, row, j->row_sz / j->k, j->k / j->taps, j->taps);
+                row = turned + (r - first + i) * j->row_sz;
+            }
+            rows[r - first + i] = row;
+        }
+        r += take;
+    }
+    pack_panel(j->out + (size_t)panel * pack_panel_sz(j->type, j->k), j->type, rows, j->k);
+}
+
+/* Pack the rows of 1..4 tensors, one under the other. */
+static const void *pack(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps)
+{
+    if (b->status) return NULL;
+    const int threads = team_threads(b->team);
+    struct pack_job j = { .weights = b->weights, .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type };
+    for (int i = 0; i < n_parts; i++) {
+        j.part[i] = part[i];
+        if (part[i]->type != j.type)
+            b->status = err_set(b->e, STENO_EFORMAT, "%s: tensor %s is %s, want %s as %s", b->weights->file->name, part[i]->name,
+                                dtype_name(part[i]->type), dtype_name(j.type), part[0]->name);
+    }
+    if (b->status) return NULL;
+    j.row_sz = dtype_row_sz(j.type, k);
+    j.buffer_sz = 2 * PANEL * j.row_sz;
+    j.out = store_take(b, pack_sz(j.type, j.rows, k));
+    struct arena scrap;
+    arena_init(&scrap);
+    j.buffer = arena_array(&scrap, (size_t)threads, j.buffer_sz);
+    j.errors = arena_array(&scrap, (size_t)threads, sizeof *j.errors);
+    if (!j.out || !j.buffer || !j.errors) {
+        if (!b->status) b->status = err_nomem(b->e, (size_t)threads * j.buffer_sz, "packing");
+    } else {
+        team_for(b->team, (int64_t)pack_panels(j.rows), pack_item, &j);
+        b->status = atomic_load(&j.status);
+        for (int i = 0; i < threads && b->status; i++)
+            if (j.errors[i].status) {
+                err_set(b->e, j.errors[i].status, "%s", j.errors[i].text);
+                break;
+            }
+    }
+    arena_free(&scrap);
+    return j.out;
+}
+
+uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const char *const *bias, uint64_t n, uint64_t k)
+{
+    struct tensor *part[4] = { 0 };
+    for (int i = 0; i < n_parts; i++) part[i] = tensor_get(b, w[i], n, k, 0);
+    const void *packed = pack(b, part, n_parts, n, k, 1);
+    const uint64_t rows = n * (uint64_t)n_parts;
+    float *all = NULL;
+    if (bias && !b->status && (all = store_take(b, (size_t)rows * sizeof(float))))
+        for (int i = 0; i < n_parts; i++) { /* pages are zeroed: a missing bias is zeros */
+            struct tensor *t = bias[i] ? tensor_get(b, bias[i], n, 0, 0) : NULL;
+            if (t) b->status = weights_read_f32(b->weights, t, all + (uint64_t)i * n, b->e);
+        }
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        b->bind[id] = (struct bind){ .w = packed, .bias = all, .n = (uint32_t)rows, .k = (uint32_t)k, .n_y = (uint32_t)rows,
+                                     .type = (uint8_t)part[0]->type, .stride = 1 };
+    return id;
+}
+
+uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride)
+{
+    struct tensor *t = tensor_get(b, w, n, channels, 3);
+    const void *packed = pack(b, &t, 1, n, 3 * channels, 3);
+    const float *v = bind_vector(b, bias, n);
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        b->bind[id] = (struct bind){ .w = packed, .bias = v, .n = (uint32_t)n, .k = (uint32_t)(3 * channels), .n_y = (uint32_t)n,
+                                     .type = (uint8_t)t->type, .stride = (uint16_t)stride };
+    return id;
+}
+
+uint16_t bind_norm(struct build *b, const char *gain, const char *bias, uint64_t n)
+{
+    const float *g = bind_vector(b, gain, n), *v = bind_vector(b, bias, n);
+    const uint16_t id = bind_add(b);
+    if (!b->status) b->bind[id] = (struct bind){ .gain = g, .bias = v, .n = (uint32_t)n, .k = (uint32_t)n, .eps = 1e-5f };
+    return id;
+}
+
+uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t d_head)
+{
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        b->bind[id] = (struct bind){ .heads = (uint16_t)heads, .d_head = (uint16_t)d_head, .n = heads * d_head, .k = heads * d_head,
+                                     .scale = 1 / sqrtf((float)d_head) };
+    return id;
+}

@@ -1,0 +1,73 @@
+/* steno: from a descriptor to a command list. SPDX-License-Identifier: MIT
+ *
+ * The builder binds weights by name, shape and type, emits ops, and lays out the slots. It never asks which family it builds for. The
+ * first failure sticks: later calls do nothing, and build_end returns it. */
+#ifndef STENO_PLAN_BUILD_H
+#define STENO_PLAN_BUILD_H
+#include "base/team.h"
+#include "load/weights.h"
+#include "plan/op.h"
+
+/* Where packed weights go: one block of pages, sized from the file's index before anything is read. */
+struct weight_store {
+    uint8_t *mem;
+    size_t size, used;
+};
+
+int weight_store_open(struct weight_store *s, const struct weights *w, steno_error *e);
+void weight_store_close(struct weight_store *s);
+
+struct build {
+    struct arena *arena;         /* of the model */
+    struct weights *weights;
+    struct weight_store *store;
+    steno_team *team;            /* packs in parallel, may be NULL */
+    struct arena scrap;          /* until build_end */
+    struct plan plan;
+    struct op *op;
+    const char **label;
+    struct bind *bind;
+    struct slot *slot;
+    const char *prefix;          /* of the layer being built, for labels and names */
+    int status;
+    steno_error *e;
+};
+
+void build_begin(struct build *b, const char *name, struct arena *arena, struct weights *w, struct weight_store *store,
+                 steno_team *team, uint32_t max_rows, uint32_t max_out, steno_error *e);
+/* Lay out slots and copy the plan into the model's arena. */
+int build_end(struct build *b, struct plan *out);
+void build_phase(struct build *b, const char *name); /* ops from here on belong to it */
+
+uint16_t build_slot(struct build *b, uint32_t width);                       /* [max_rows, width] */
+uint16_t build_slot_out(struct build *b, uint32_t width);                   /* [max_out, width] */
+uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width); /* contiguous rows, a zero row on both sides */
+uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head);   /* keys and values of max_rows positions */
+
+/* ---- binding. Names are joined from the prefix and the part; part NULL: nothing (zeros for a bias). */
+const float *bind_vector(struct build *b, const char *part, uint64_t n);
+const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64_t n);
+/* Rows of several matrices [n, k] under each other as one linear; biases likewise, bias[i] NULL: zeros. */
+uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const char *const *bias, uint64_t n, uint64_t k);
+/* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
+uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
+uint16_t bind_norm(struct build *b, const char *gain, const char *bias, uint64_t n);
+uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t d_head);
+struct bind *bind_at(struct build *b, uint16_t i);
+
+/* ---- ops */
+struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t out, uint16_t in, uint16_t bind);
+
+/* ---- sub-layers (sub.c): pre-norm, residual added; x is read and written */
+enum sub_flag { SUB_CAUSAL = 1, SUB_ERF = 2, SUB_TANH = 4 };
+struct sub_dims { uint32_t d, heads, d_head, d_ff; };
+typedef void sub_fn(struct build *b, const struct sub_dims *d, const char *norm, uint16_t x, uint16_t layer, unsigned flags);
+sub_fn sub_attn, sub_cross, sub_ffn;
+
+/* One box of a layer, as a table row. */
+struct sub { sub_fn *fn; const char *norm; unsigned flags; };
+/* Layers 0 .. n-1 named PREFIX.I, each made of the subs of the table (ended by fn NULL). */
+void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t n_layers, uint16_t x);
+/* Keys and values of the encoder's output for one decoder layer, into state `state`. */
+void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t state, uint16_t layer);
+#endif

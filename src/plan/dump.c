@@ -1,0 +1,70 @@
+/* steno: a plan for people to read. SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "plan/op.h"
+
+static const char *const kind_name[OP_KINDS] = { "embed", "norm", "linear", "attn", "scan", "pick" };
+
+/* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
+static void slot_text(char *out, size_t n, const struct plan *p, uint16_t s)
+{
+    if (s == NO_SLOT) snprintf(out, n, "-");
+    else if (p->slot[s].heads) snprintf(out, n, "kv%u[%ux%u]", s, p->slot[s].heads, p->slot[s].d_head);
+    else snprintf(out, n, "s%u[%u]", s, p->slot[s].width);
+}
+
+static void target_text(char *out, size_t n, const struct plan *p, const struct op *op)
+{
+    const struct bind *c = &p->bind[op->bind];
+    char y[32];
+    slot_text(y, sizeof y, p, op->out);
+    if (op->kv_slot != NO_SLOT && op->kind == OP_LINEAR) {
+        char kv[32];
+        slot_text(kv, sizeof kv, p, op->kv_slot);
+        snprintf(out, n, "%s+%s", y, kv);
+    } else if (op->state != NO_STATE && op->kind == OP_LINEAR)
+        snprintf(out, n, "state%u.%u[%ux%u]", op->state, op->layer, c->heads, c->d_head);
+    else
+        snprintf(out, n, "%s", y);
+}
+
+static void extras_text(char *out, size_t n, const struct plan *p, const struct op *op)
+{
+    static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)" };
+    const struct bind *c = &p->bind[op->bind];
+    char state[32] = "";
+    if (op->kind == OP_ATTN && op->state != NO_STATE) snprintf(state, sizeof state, " state%u.%u", op->state, op->layer);
+    if (op->kind == OP_ATTN && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
+    snprintf(out, n, "%s%s%s%s%s%s%s", c->bias && op->kind == OP_LINEAR ? " bias" : "", act[c->act],
+             op->aux != NO_SLOT ? " residual" : "", c->table ? " positions" : "", op->flags & OPF_CAUSAL ? " causal" : "",
+             op->flags & OPF_PUT ? " put" : "", state);
+}
+
+void plan_dump(const struct plan *p, void (*write)(void *user, const char *line), void *user)
+{
+    char line[512];
+    snprintf(line, sizeof line, "plan %s: %u commands, %u slots, scratch %zu bytes, %u rows, %u rows of logits", p->name, p->n_ops,
+             p->n_slots, p->scratch_sz, p->max_rows, p->max_out);
+    write(user, line);
+    for (uint16_t i = 0; i < p->n_ops; i++) {
+        const struct op *op = &p->op[i];
+        const struct bind *c = &p->bind[op->bind];
+        char in[32], out[80], extras[128];
+        slot_text(in, sizeof in, p, op->in);
+        target_text(out, sizeof out, p, op);
+        extras_text(extras, sizeof extras, p, op);
+        for (int k = 0; k < PLAN_PHASES; k++)
+            if (p->phase[k].name && p->phase[k].first == i) {
+                snprintf(line, sizeof line, "phase %s", p->phase[k].name);
+                write(user, line);
+            }
+        int n = snprintf(line, sizeof line, "%4u %-6s %-36s %s -> %s", i, kind_name[op->kind], p->label[i], in, out);
+        if (c->w && n > 0 && n < (int)sizeof line)
+            n += snprintf(line + n, sizeof line - (size_t)n, "  %s %ux%u, %zu bytes, %" PRIu64 " flop/row",
+                          dtype_name((enum dtype)c->type), c->n, c->k, pack_sz((enum dtype)c->type, c->n, c->k),
+                          op->kind == OP_LINEAR ? 2 * (uint64_t)c->n * c->k : 0);
+        if (n > 0 && n < (int)sizeof line) snprintf(line + n, sizeof line - (size_t)n, "%s", extras);
+        write(user, line);
+    }
+}

@@ -1,0 +1,399 @@
+/* steno: the executor on the CPU. SPDX-License-Identifier: MIT */
+#include "plan/exec.h"
+#include <math.h>
+#include <string.h>
+#include "base/cpu.h"
+#include "base/os.h"
+
+enum {
+    FEW_ROWS = 16,       /* up to here weights are streamed once for all rows: panels are cut finely */
+    TILE_ROWS = 192,     /* rows of a tile of a linear with many rows */
+    TILE_PANELS = 8,     /* panels of such a tile */
+    ATTN_TILE = 96,      /* query rows of an item when all rows see the same keys */
+    NORM_ROWS = 32,
+    SCAN_IDS = 4096      /* ids of a slice of logits: fixed, so that sums do not depend on threads */
+};
+
+/* One replay as the threads see it. */
+struct walk {
+    struct exec *x;
+    const struct plan *p;
+    struct run *run;
+    struct op_time *time;
+    uint32_t n_rows;       /* of this replay */
+    uint16_t first, last;  /* ops */
+    int steps, ran;        /* chain: replays allowed and done */
+    int more;              /* thread 0: another replay follows */
+    int status;            /* thread 0's */
+    _Atomic int64_t stop;  /* number of the op, counted over all replays, after which all threads leave */
+};
+
+/* ---- set-up ---- */
+
+static uint32_t slices_of(uint32_t n_vocab)
+{
+    return (n_vocab + SCAN_IDS - 1) / SCAN_IDS;
+}
+
+static size_t parts_of(const struct plan *p)
+{
+    return p->logits == NO_SLOT ? 0 : (size_t)3 * p->max_out * slices_of(p->slot[p->logits].width);
+}
+
+struct sizes { size_t scratch, parts, ops, thread; };
+
+static struct sizes sizes_of(const struct plan *const *plans, int n_plans)
+{
+    struct sizes z = { 0 };
+    for (int i = 0; i < n_plans; i++) {
+        if (plans[i]->scratch_sz > z.scratch) z.scratch = plans[i]->scratch_sz;
+        if (parts_of(plans[i]) > z.parts) z.parts = parts_of(plans[i]);
+        if (plans[i]->n_ops > z.ops) z.ops = plans[i]->n_ops;
+    }
+    z.thread = kern_linear_scratch() > kern_attn_scratch() ? kern_linear_scratch() : kern_attn_scratch();
+    z.thread = (z.thread + 4095) & ~(size_t)4095;
+    return z;
+}
+
+size_t exec_memory(const struct plan *const *plans, int n_plans, int threads)
+{
+    const struct sizes z = sizes_of(plans, n_plans);
+    return z.scratch + (size_t)threads * z.thread + z.parts * sizeof(struct logit_part) + z.ops * sizeof(int64_t);
+}
+
+int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
+              steno_error *e)
+{
+    memset(x, 0, sizeof *x);
+    const struct sizes z = sizes_of(plans, n_plans);
+    const size_t threads = (size_t)team_threads(team);
+    x->kern = k;
+    x->team = team;
+    x->scratch_sz = z.scratch;
+    x->thread_scratch_sz = z.thread;
+    x->parts = arena_array(a, z.parts, sizeof *x->parts);
+    x->counter = arena_array(a, z.ops, sizeof *x->counter);
+    x->scratch = os_pages_alloc(z.scratch);
+    x->thread_scratch = os_pages_alloc(threads * z.thread);
+    if (x->parts && x->counter && x->scratch && x->thread_scratch) return STENO_OK;
+    exec_close(x);
+    return err_nomem(e, z.scratch + threads * z.thread, "scratch");
+}
+
+void exec_close(struct exec *x)
+{
+    if (x->scratch) os_pages_free(x->scratch, x->scratch_sz);
+    if (x->thread_scratch) os_pages_free(x->thread_scratch, (size_t)team_threads(x->team) * x->thread_scratch_sz);
+    x->scratch = x->thread_scratch = NULL;
+}
+
+float *exec_slot(const struct exec *x, const struct plan *p, uint16_t slot)
+{
+    const struct slot *s = &p->slot[slot];
+    return (float *)(void *)(x->scratch + s->offset) + (size_t)s->front * s->ld;
+}
+
+const float *exec_logits(const struct exec *x, const struct plan *p, uint32_t out)
+{
+    return exec_slot(x, p, p->logits) + (size_t)out * p->slot[p->logits].ld;
+}
+
+/* ---- ops, item by item ---- */
+
+static uint32_t rows_of(const struct walk *w, const struct op *op)
+{
+    return op->rows == ROWS_TWICE ? 2 * w->n_rows : op->rows == ROWS_OUT ? w->run->n_out : w->n_rows;
+}
+
+/* Keys and values of one head: in the state, or in a slot of this run. */
+static struct kv_view view_of(const struct walk *w, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type)
+{
+    const struct exec *x = w->x;
+    if (op->state != NO_STATE) {
+        const struct kv_state *s = &x->state[op->state];
+        const uint32_t l = s->desc.kind == STATE_APPEND || !w->run ? lane : w->run->lane[lane].window;
+        *type = s->type;
+        return state_view(s, op->layer, head, l);
+    }
+    const struct slot *s = &w->p->slot[op->kv_slot];
+    const size_t block = (size_t)2 * KV_BLOCK * s->d_head * sizeof(float);
+    *type = KV_F32;
+    return (struct kv_view){ x->scratch + s->offset + head * (s->rows / KV_BLOCK) * block, block, NULL };
+}
+
+static void do_embed(const struct walk *w, const struct op *op, uint32_t r)
+{
+    const struct bind *c = &w->p->bind[op->bind];
+    const struct slot *s = &w->p->slot[op->out];
+    const struct row *row = &w->run->row[r];
+    float *y = exec_slot(w->x, w->p, op->out) + (size_t)r * s->ld;
+    w->x->kern->embed[c->type](y, c->w, (size_t)row->token, c->k);
+    if (c->table) w->x->kern->add(y, y, c->table + (size_t)row->pos * c->k, c->k);
+}
+
+static void do_norm(const struct walk *w, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &w->p->bind[op->bind];
+    const size_t ld_y = w->p->slot[op->out].ld, ld_x = w->p->slot[op->in].ld;
+    float *y = exec_slot(w->x, w->p, op->out);
+    const float *x = exec_slot(w->x, w->p, op->in);
+    for (uint32_t r = from; r < to; r++) {
+        const size_t src = op->rows == ROWS_OUT ? w->run->out_row[r] : r;
+        w->x->kern->norm_layer(y + r * ld_y, x + src * ld_x, c->gain, c->bias, c->eps, c->k);
+    }
+}
+
+static struct linear linear_of(const struct walk *w, const struct op *op)
+{
+    const struct plan *p = w->p;
+    const struct bind *c = &p->bind[op->bind];
+    const struct slot *in = &p->slot[op->in];
+    struct linear l = { .w = c->w, .bias = c->bias, .n = c->n, .k = c->k, .n_y = c->n_y, .n_kv = c->n_kv, .act = c->act,
+                        .d_head = c->d_head, .x = exec_slot(w->x, p, op->in), .ld_x = in->ld };
+    if (op->flags & OPF_CONV) {
+        l.x -= in->ld;
+        l.ld_x = (size_t)c->stride * in->ld;
+    }
+    if (op->out != NO_SLOT) {
+        l.y = exec_slot(w->x, p, op->out);
+        l.ld_y = p->slot[op->out].ld;
+    }
+    if (op->aux != NO_SLOT) {
+        l.res = exec_slot(w->x, p, op->aux);
+        l.ld_res = p->slot[op->aux].ld;
+    } else if (c->table) {
+        l.res = c->table;
+        l.ld_res = c->n;
+    }
+    if (c->n_y < c->n) {
+        enum kv_type type;
+        l.kv = view_of(w, op, 0, w->x->window, &type);
+        l.kv_type = (uint8_t)type;
+        l.kv_head_sz = op->state != NO_STATE ? w->x->state[op->state].head_sz
+                                             : w->p->slot[op->kv_slot].rows / KV_BLOCK * l.kv.block_stride;
+    }
+    return l;
+}
+
+/* Query rows of one head. */
+static void attn_rows(const struct walk *w, const struct op *op, uint32_t head, struct group g, const int32_t *len, void *scratch)
+{
+    const struct plan *p = w->p;
+    const struct bind *c = &p->bind[op->bind];
+    const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld, at = (size_t)head * c->d_head;
+    const float *q = exec_slot(w->x, p, op->in) + g.row * ld_q + at;
+    enum kv_type type;
+    struct attn a = { .out = exec_slot(w->x, p, op->out) + g.row * ld_out + at, .ld_out = ld_out, .q = q, .ld_q = ld_q,
+                      .kv = view_of(w, op, head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)w->n_rows,
+                      .rows = g.n, .d_head = c->d_head, .scale = c->scale };
+    if (op->flags & OPF_PUT)
+        for (uint32_t r = 0; r < g.n; r++) {
+            const float *k = q + r * ld_q + c->n;
+            w->x->kern->kv_put[type](&a.kv, (uint32_t)w->run->row[g.row + r].pos, k, k + c->n, c->d_head);
+        }
+    w->x->kern->attn[type](&a, scratch);
+}
+
+static void do_attn(const struct walk *w, const struct op *op, uint32_t item, uint32_t heads, void *scratch)
+{
+    const uint32_t head = item % heads, g = item / heads;
+    if (op->state == NO_STATE) {
+        const uint32_t row = g * ATTN_TILE, n = w->n_rows - row < ATTN_TILE ? w->n_rows - row : ATTN_TILE;
+        attn_rows(w, op, head, (struct group){ (uint16_t)row, (uint16_t)n, 0 }, NULL, scratch);
+    } else if (op->flags & OPF_CAUSAL)
+        attn_rows(w, op, head, w->run->self[g], w->run->self_len, scratch);
+    else
+        attn_rows(w, op, head, w->run->cross[g], w->run->cross_len, scratch);
+}
+
+/* Part of [a, b) that lies in the slice. */
+static void scan_range(const struct walk *w, struct logit_part *part, const float *x, const uint32_t *mask, int32_t a, int32_t b,
+                       int32_t lo, int32_t hi)
+{
+    const int32_t from = a > lo ? a : lo, to = b < hi ? b : hi;
+    *part = (struct logit_part){ -INFINITY, 0, -1 };
+    if (from < to) w->x->kern->logit_scan(part, x + from, mask, from, (size_t)(to - from));
+}
+
+static void do_scan(const struct walk *w, uint32_t item, uint32_t slices)
+{
+    const uint32_t out = item / slices, slice = item % slices;
+    const int32_t n = (int32_t)w->p->slot[w->p->logits].width, lo = (int32_t)slice * SCAN_IDS, hi = lo + SCAN_IDS;
+    const struct row *row = &w->run->row[w->run->out_row[out]];
+    const float *x = exec_logits(w->x, w->p, out);
+    struct logit_part *part = &w->x->parts[(size_t)item * 3];
+    if (row->flags & ROW_PICK) {
+        const struct pick_range g = pick_range_of(&w->run->lane[row->lane]);
+        scan_range(w, &part[0], x, g.mask, g.text_from, g.text_to, lo, hi);
+        scan_range(w, &part[1], x, g.mask, g.ts_from, g.ts_to, lo, hi);
+    }
+    if (row->flags & ROW_PROB) scan_range(w, &part[2], x, NULL, 0, n, lo, hi);
+}
+
+static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
+{
+    const struct row *row = &w->run->row[w->run->out_row[out]];
+    struct lane *l = &w->run->lane[row->lane];
+    const float *x = exec_logits(w->x, w->p, out);
+    const struct logit_part *part = &w->x->parts[(size_t)out * slices * 3];
+    if (row->flags & ROW_PROB) {
+        const struct logit_part all = pick_merge(part + 2, slices, 3);
+        l->prob = all.arg < 0 ? 0 : (float)(exp((double)x[l->prob_id] - all.max) / all.sum);
+    }
+    if (row->flags & ROW_PICK) {
+        const struct logit_part text = pick_merge(part, slices, 3), ts = pick_merge(part + 1, slices, 3);
+        pick_token(l, &text, &ts, x);
+    }
+}
+
+/* The zero rows around a padded slot; its bytes may have held something else since the last run. */
+static void pad_rows(const struct walk *w, const struct op *op, uint32_t rows)
+{
+    const size_t ld = w->p->slot[op->out].ld;
+    float *y = exec_slot(w->x, w->p, op->out);
+    memset(y - ld, 0, ld * sizeof *y);
+    memset(y + rows * ld, 0, ld * sizeof *y);
+}
+
+/* ---- walking ---- */
+
+/* Take items of an op until there are none. */
+#define FOR_ITEMS(i, n) for (int64_t i; (i = atomic_fetch_add_explicit(counter, 1, memory_order_relaxed)) < (int64_t)(n);)
+
+static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_t *counter, int threads, void *scratch)
+{
+    const struct bind *c = &w->p->bind[op->bind];
+    const struct linear l = linear_of(w, op);
+    const size_t rows = rows_of(w, op), panels = pack_panels(c->n);
+    const size_t tile_m = rows <= FEW_ROWS ? rows : TILE_ROWS;
+    size_t tile_p = TILE_PANELS;
+    if (rows <= FEW_ROWS) {
+        tile_p = panels / ((size_t)threads * 4);
+        tile_p = tile_p < 4 ? 4 : tile_p > 32 ? 32 : tile_p & ~(size_t)3;
+    }
+    if (!rows) return;
+    const size_t across = (panels + tile_p - 1) / tile_p, down = (rows + tile_m - 1) / tile_m;
+    FOR_ITEMS(i, across * down) {
+        const size_t m = (size_t)i / across * tile_m, p = (size_t)i % across * tile_p;
+        if (!i && (op->flags & OPF_PADDED)) pad_rows(w, op, (uint32_t)rows);
+        w->x->kern->linear[c->type](&l, m, m + tile_m < rows ? m + tile_m : rows, p, p + tile_p < panels ? p + tile_p : panels,
+                                    scratch);
+    }
+}
+
+static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
+{
+    const struct op *op = &w->p->op[at];
+    _Atomic int64_t *counter = &w->x->counter[at];
+    void *scratch = w->x->thread_scratch + (size_t)thread * w->x->thread_scratch_sz;
+    const uint32_t rows = rows_of(w, op), heads = w->p->bind[op->bind].heads;
+    switch ((enum op_kind)op->kind) {
+    case OP_EMBED:
+        FOR_ITEMS(i, rows) do_embed(w, op, (uint32_t)i);
+        break;
+    case OP_NORM:
+        FOR_ITEMS(i, (rows + NORM_ROWS - 1) / NORM_ROWS) {
+            const uint32_t from = (uint32_t)i * NORM_ROWS;
+            do_norm(w, op, from, from + NORM_ROWS < rows ? from + NORM_ROWS : rows);
+        }
+        break;
+    case OP_LINEAR:
+        run_linear(w, op, counter, threads, scratch);
+        break;
+    case OP_ATTN: {
+        const uint32_t groups = op->state == NO_STATE     ? (rows + ATTN_TILE - 1) / ATTN_TILE
+                                : op->flags & OPF_CAUSAL ? w->run->n_self
+                                                         : w->run->n_cross;
+        FOR_ITEMS(i, groups * heads) do_attn(w, op, (uint32_t)i, heads, scratch);
+        break;
+    }
+    case OP_SCAN: {
+        const uint32_t slices = slices_of(w->p->slot[w->p->logits].width);
+        FOR_ITEMS(i, rows * slices) do_scan(w, (uint32_t)i, slices);
+        break;
+    }
+    case OP_PICK:
+        FOR_ITEMS(i, rows) do_pick(w, (uint32_t)i, slices_of(w->p->slot[w->p->logits].width));
+        break;
+    case OP_KINDS:
+        break;
+    }
+}
+
+/* Thread 0 between ops: the only place where a run can end early. */
+static void ask_stop(struct walk *w, int64_t op)
+{
+    if (w->x->should_stop && w->x->should_stop(w->x->user)) atomic_store(&w->x->stop, 1);
+    if (!atomic_load(&w->x->stop)) return;
+    w->status = STENO_ECANCELED;
+    atomic_store(&w->stop, op); /* a slower thread may still be looking at an earlier number */
+}
+
+/* Thread 0 after a replay of a chain: lanes hold what the rows wrote; the tokens chosen are the next rows. */
+static void next_step(struct walk *w)
+{
+    struct run *r = w->run;
+    for (uint32_t i = 0; i < r->n_rows; i++) r->lane[r->row[i].lane].kv_len = r->row[i].pos + 1;
+    w->ran++;
+    w->more = 0;
+    if (w->status || w->ran >= w->steps) return;
+    run_advance(r);
+    if (!r->n_rows) return;
+    for (uint32_t i = 0; i < r->n_rows; i++) {
+        const struct row *row = &r->row[i];
+        if (state_prepare(&w->x->state[0], row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1)) r->lane[row->lane].done = 1;
+    }
+    run_prepare(r);
+    w->n_rows = r->n_rows;
+    w->more = 1;
+}
+
+static void walk_thread(void *arg, int thread)
+{
+    struct walk *w = arg;
+    const int threads = team_threads(w->x->team);
+    int64_t n = 0;
+    do {
+        for (uint16_t at = w->first; at < w->last; at++, n++) {
+            const int64_t t0 = w->time && !thread ? os_now_ns() : 0;
+            run_op(w, at, thread, threads);
+            if (!thread) ask_stop(w, n);
+            team_barrier(w->x->team);
+            if (!thread) atomic_store_explicit(&w->x->counter[at], 0, memory_order_relaxed);
+            if (w->time && !thread) {
+                w->time[at].ns += os_now_ns() - t0;
+                w->time[at].calls++;
+            }
+            if (atomic_load(&w->stop) <= n) return;
+        }
+        if (!w->steps) return;
+        if (!thread) next_step(w);
+        team_barrier(w->x->team);
+    } while (w->more);
+}
+
+int exec_phase(struct exec *x, const struct plan *p, int phase, struct run *run, uint32_t n_rows, struct op_time *time)
+{
+    struct walk w = { .x = x, .p = p, .run = run, .time = time, .n_rows = n_rows, .first = p->phase[phase].first,
+                      .last = p->phase[phase].last, .stop = INT64_MAX };
+    const cpu_fpenv fp = cpu_fpenv_enter();
+    team_run(x->team, walk_thread, &w);
+    cpu_fpenv_leave(fp);
+    return w.status;
+}
+
+int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time)
+{
+    for (uint32_t i = 0; i < run->n_rows; i++) {
+        const struct row *row = &run->row[i];
+        if (state_prepare(&x->state[0], row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1)) return STENO_EARG;
+    }
+    run_prepare(run);
+    struct walk w = { .x = x, .p = p, .run = run, .time = time, .n_rows = run->n_rows, .last = p->n_ops, .steps = steps,
+                      .stop = INT64_MAX };
+    const cpu_fpenv fp = cpu_fpenv_enter();
+    team_run(x->team, walk_thread, &w);
+    cpu_fpenv_leave(fp);
+    *ran = w.ran;
+    return w.status;
+}

@@ -1,0 +1,44 @@
+/* steno: replaying a plan. SPDX-License-Identifier: MIT
+ *
+ * All threads of the team walk the list together. An op is cut into items - tiles of a linear, heads of an attention - that threads
+ * take from a counter; a barrier stands after every op. A chain replays the list step after step without returning, each step's token
+ * feeding the next. Nothing is allocated, nothing can fail. This is the seam at which another executor (a GPU) would stand. */
+#ifndef STENO_PLAN_EXEC_H
+#define STENO_PLAN_EXEC_H
+#include "base/team.h"
+#include "plan/run.h"
+#include "plan/state.h"
+
+struct op_time { int64_t ns, calls; };
+
+struct exec {
+    const struct kern *kern;
+    steno_team *team;
+    uint8_t *scratch;             /* slots, shared by all plans of the session */
+    size_t scratch_sz;
+    uint8_t *thread_scratch;      /* [threads, thread_scratch_sz] */
+    size_t thread_scratch_sz;
+    struct kv_state *state;       /* [n_states] by the ids in the plans */
+    struct logit_part *parts;     /* [max_out, slices, 3] */
+    _Atomic int64_t *counter;     /* [ops of the longest plan] */
+    uint16_t window;              /* whose replace state an encoder writes */
+    _Atomic int stop;             /* somebody wants the run to end */
+    int (*should_stop)(void *user); /* asked by the calling thread between ops; may be NULL */
+    void *user;
+    struct op_time *time;         /* [ops of all plans] or NULL: profiling is off */
+};
+
+size_t exec_memory(const struct plan *const *plans, int n_plans, int threads);
+int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
+              steno_error *e);
+void exec_close(struct exec *x);
+
+/* Ops of one phase, once. n_rows: rows of the run for plans without row tables (encoders). run may be NULL for those.
+ * @return STENO_OK or STENO_ECANCELED */
+int exec_phase(struct exec *x, const struct plan *p, int phase, struct run *run, uint32_t n_rows, struct op_time *time);
+/* Replay: the rows in `run` first, then single steps until every lane is done or `steps` replays ran. */
+int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time);
+
+float *exec_slot(const struct exec *x, const struct plan *p, uint16_t slot); /* row 0 of a slot */
+const float *exec_logits(const struct exec *x, const struct plan *p, uint32_t out); /* [n_vocab] of the out-th wanted row */
+#endif

@@ -1,0 +1,99 @@
+/* steno: the command list. SPDX-License-Identifier: MIT
+ *
+ * A plan is a const array of ops built once per model. Ops are pure data: what they do (kind), on which virtual buffers (slots), with
+ * which constants (bind) and on which state. What differs from run to run stands in two small tables (run.h). Nothing here changes
+ * after the model is open, so any number of sessions replay one plan, and another executor can replay the same list elsewhere. */
+#ifndef STENO_PLAN_OP_H
+#define STENO_PLAN_OP_H
+#include "base/arena.h"
+#include "kern/kern.h"
+
+enum op_kind {
+    OP_EMBED,   /* out[r] = w[row.token] + table[row.pos] */
+    OP_NORM,    /* out = LayerNorm(in); ROWS_OUT gathers the rows whose logits are wanted */
+    OP_LINEAR,  /* out = act(in w^T + bias) (+ aux or table); outputs past n_y go head-major into keys and values */
+    OP_ATTN,    /* out = softmax(scale q k^T) v; OPF_PUT first writes this run's keys and values */
+    OP_SCAN,    /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
+    OP_PICK,    /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
+    OP_KINDS
+};
+
+enum op_flag {
+    OPF_CAUSAL = 1,  /* attention: row sees positions up to its own */
+    OPF_PUT = 2,     /* attention: in is a Q|K|V row; write K and V before reading */
+    OPF_CONV = 4,    /* linear: in is read from the row before, bind.stride rows on per output row */
+    OPF_PADDED = 8   /* out has a zero row on both sides, for a convolution that follows */
+};
+
+/* How many rows an op works on. */
+enum op_rows { ROWS_RUN, ROWS_TWICE /* before a convolution of stride 2 */, ROWS_OUT /* rows whose logits are wanted */ };
+
+enum { NO_SLOT = 0xffff, NO_STATE = 0xffff };
+
+struct op {
+    uint8_t kind, flags, rows, pad;
+    uint16_t out, in, aux;  /* slots; aux: residual */
+    uint16_t kv_slot;       /* slot that holds keys and values of this run only (encoder), or NO_SLOT */
+    uint16_t state, layer;  /* state buffer that holds keys and values, or NO_STATE */
+    uint16_t bind;          /* constants */
+    uint16_t pad2;
+};
+_Static_assert(sizeof(struct op) == 20, "an op is 20 bytes of plain data");
+
+/* Constants of an op: weights packed for the kernels, and what the shapes say. */
+struct bind {
+    const void *w;        /* packed [n, k] */
+    const float *bias;    /* [n] or NULL */
+    const float *gain;    /* [k] of a norm */
+    const float *table;   /* [rows, n] added row by row (positions), or NULL */
+    uint32_t n, k;
+    uint32_t n_y, n_kv;   /* as struct linear */
+    uint8_t type;         /* enum dtype of w */
+    uint8_t act;          /* enum act */
+    uint16_t heads, d_head, stride;
+    float scale, eps;
+};
+
+/* A virtual buffer of rows. Slots whose lives do not overlap share bytes of the scratch block. */
+struct slot {
+    uint32_t width, ld;      /* floats used and floats between rows */
+    uint32_t rows;           /* most rows */
+    uint32_t front;          /* zero rows before row 0 (and after the last) */
+    uint32_t heads, d_head;  /* keys and values: head-major blocks instead of rows */
+    size_t offset, size;     /* bytes in the scratch block */
+    uint16_t first, last;    /* ops that first write and last read it */
+};
+
+/* What outlives a run. */
+enum state_kind {
+    STATE_APPEND,  /* grows with each row; blocks behind a per-lane table */
+    STATE_REPLACE  /* written whole; contiguous */
+};
+
+struct state_desc {
+    const char *name;
+    uint32_t kind;           /* enum state_kind */
+    uint32_t layers, heads, d_head;
+    uint32_t positions;      /* most, per lane or window */
+};
+
+enum { PLAN_STATES = 4, PLAN_PHASES = 4 };
+
+struct phase { const char *name; uint16_t first, last; }; /* ops [first, last) */
+
+struct plan {
+    const char *name;                      /* "encoder", "decoder" */
+    const struct op *op;                   /* [n_ops] */
+    const char *const *label;              /* [n_ops] cold: for people */
+    const struct bind *bind;
+    const struct slot *slot;
+    uint16_t n_ops, n_binds, n_slots;
+    uint16_t input, output, logits;        /* slots by role, NO_SLOT where the plan has none */
+    uint32_t max_rows, max_out;
+    struct phase phase[PLAN_PHASES];       /* unused ones have no name */
+    size_t scratch_sz;
+};
+
+/* One line per op: number, label, operation, rows x k -> n, slots, weights' type and bytes, flops per row. */
+void plan_dump(const struct plan *p, void (*write)(void *user, const char *line), void *user);
+#endif

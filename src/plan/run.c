@@ -1,0 +1,185 @@
+/* steno: run tables, and choosing a token. SPDX-License-Identifier: MIT
+ *
+ * The choice follows openai-whisper 20250625, whisper/decoding.py: barred ids, then the timestamp rules, then the most probable id (or
+ * one drawn at a temperature). Because text and timestamps are scanned apart, the rule "all timestamps together outweigh the best text"
+ * needs no second pass over the logits. */
+#include "plan/run.h"
+#include <math.h>
+#include <string.h>
+
+int run_init(struct run *r, struct arena *a, const struct plan *p, uint32_t n_lanes)
+{
+    memset(r, 0, sizeof *r);
+    r->row = arena_array(a, p->max_rows, sizeof *r->row);
+    r->lane = arena_array(a, n_lanes, sizeof *r->lane);
+    r->out_row = arena_array(a, p->max_out, sizeof *r->out_row);
+    r->self_len = arena_array(a, p->max_rows, sizeof *r->self_len);
+    r->cross_len = arena_array(a, p->max_rows, sizeof *r->cross_len);
+    r->self = arena_array(a, p->max_rows, sizeof *r->self);
+    r->cross = arena_array(a, p->max_rows, sizeof *r->cross);
+    r->n_lanes = n_lanes;
+    return r->row && r->lane && r->out_row && r->self_len && r->cross_len && r->self && r->cross ? 0 : -1;
+}
+
+size_t run_memory(const struct plan *p, uint32_t n_lanes)
+{
+    const size_t per_row = sizeof(struct row) + 2 * sizeof(int32_t) + 2 * sizeof(struct group);
+    return p->max_rows * per_row + p->max_out * sizeof(uint32_t) + n_lanes * sizeof(struct lane);
+}
+
+void run_add(struct run *r, int32_t token, int32_t pos, uint16_t lane, uint16_t flags)
+{
+    r->row[r->n_rows++] = (struct row){ token, pos, lane, flags };
+}
+
+/* Extend the last group when it may hold this row too, else begin one. */
+static void group_add(struct group *g, uint32_t *n, uint32_t row, uint16_t lane, int same)
+{
+    if (same)
+        g[*n - 1].n++;
+    else
+        g[(*n)++] = (struct group){ (uint16_t)row, 1, lane };
+}
+
+void run_prepare(struct run *r)
+{
+    r->n_out = r->n_self = r->n_cross = 0;
+    for (uint32_t i = 0; i < r->n_rows; i++) {
+        const struct row *row = &r->row[i];
+        const struct lane *l = &r->lane[row->lane];
+        r->self_len[i] = row->pos + 1;
+        r->cross_len[i] = l->enc_len;
+        group_add(r->self, &r->n_self, i, row->lane, i && r->row[i - 1].lane == row->lane);
+        group_add(r->cross, &r->n_cross, i, row->lane, i && r->lane[r->row[i - 1].lane].window == l->window);
+        if (row->flags) r->out_row[r->n_out++] = i;
+    }
+}
+
+void run_advance(struct run *r)
+{
+    r->n_rows = 0;
+    for (uint32_t i = 0; i < r->n_lanes; i++) {
+        struct lane *l = &r->lane[i];
+        if (!l->done) run_add(r, l->out[l->n - 1].id, l->kv_len, (uint16_t)i, ROW_PICK);
+    }
+}
+
+struct pick_range pick_range_of(const struct lane *l)
+{
+    const struct pick_rules *q = l->rules;
+    struct pick_range g = { 0, q->ts_begin, q->ts_begin, q->n_vocab, l->n ? q->mask : q->mask_first };
+    if (!q->timestamps) {
+        g.ts_to = g.ts_from;
+        return g;
+    }
+    if (!l->n) { /* a window begins with a timestamp, not too late */
+        g.text_to = 0;
+        g.ts_to = q->ts_initial_last + 1;
+        return g;
+    }
+    const int last = l->out[l->n - 1].id >= q->ts_begin;
+    const int before = l->n < 2 || l->out[l->n - 2].id >= q->ts_begin;
+    if (last && before) g.ts_to = g.ts_from;   /* a pair is complete: text follows */
+    if (last && !before) g.text_from = q->eot; /* a segment ended: its successor's time or the end follows */
+    if (l->last_ts >= 0) {                     /* time does not go back, and stands still only to reopen */
+        const int32_t from = l->last_ts + (last && !before ? 0 : 1);
+        if (from > g.ts_from) g.ts_from = from;
+    }
+    return g;
+}
+
+struct logit_part pick_merge(const struct logit_part *part, size_t n, size_t stride)
+{
+    struct logit_part m = { -INFINITY, 0, -1 };
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct logit_part *p = &part[i * stride];
+        if (p->arg >= 0 && p->max > m.max) m.max = p->max, m.arg = p->arg;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct logit_part *p = &part[i * stride];
+        if (p->arg >= 0) sum += (double)p->sum * exp((double)p->max - m.max);
+    }
+    m.sum = (float)sum;
+    return m;
+}
+
+static double part_lse(const struct logit_part *p)
+{
+    return p->arg < 0 ? -INFINITY : p->max + log(p->sum);
+}
+
+/* Counter-based generator (SplitMix64 finaliser over seed, stream, position, id): any draw can be made alone, on any thread. */
+static double gumbel(uint64_t seed, uint32_t stream, int32_t n, int32_t id)
+{
+    uint64_t z = seed + 0x9e3779b97f4a7c15u * (((uint64_t)stream << 40) ^ ((uint64_t)n << 20) ^ (uint64_t)id) + 0x9e3779b97f4a7c15u;
+    for (int i = 0; i < 2; i++) {
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        z ^= z >> 31;
+    }
+    const double u = ((double)(z >> 11) + 0.5) * 0x1p-53;
+    return -log(-log(u));
+}
+
+static double const gumbel_max = 37.0; /* -log(-log(1 - 2^-54)) is 37.4; no id further behind than this can win */
+
+/* Gumbel-max: argmax of logit / T + noise is a draw from softmax(logit / T). */
+static int32_t draw(const struct lane *l, const struct pick_range *g, const float *x, int text, int ts)
+{
+    double best = -INFINITY;
+    int32_t arg = -1;
+    for (int part = 0; part < 2; part++) {
+        if (part ? !ts : !text) continue;
+        const int32_t from = part ? g->ts_from : g->text_from, to = part ? g->ts_to : g->text_to;
+        for (int32_t id = from; id < to; id++) {
+            if (g->mask && (g->mask[id >> 5] >> (id & 31) & 1)) continue;
+            const double v = x[id] / l->rules->temperature;
+            if (!(v + gumbel_max + 1 > best)) continue;
+            const double noisy = v + gumbel(l->rules->seed, l->stream, l->n, id);
+            if (noisy > best) best = noisy, arg = id;
+        }
+    }
+    return arg;
+}
+
+void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits)
+{
+    const struct pick_rules *q = l->rules;
+    const double lse_text = part_lse(text), lse_ts = part_lse(ts);
+    int use_text = text->arg >= 0;
+    const int use_ts = ts->arg >= 0;
+    if (q->timestamps && use_ts && lse_ts > text->max) use_text = 0;
+
+    double lse = use_ts ? lse_ts : -INFINITY;
+    if (use_text) {
+        const double hi = lse_text > lse ? lse_text : lse, lo = lse_text > lse ? lse : lse_text;
+        lse = isinf(lo) ? hi : hi + log1p(exp(lo - hi));
+    }
+    struct picked p = { q->eot, use_ts ? ts->arg : -1, 0, -INFINITY, 0, 0 };
+    if (use_text || use_ts) {
+        if (q->temperature > 0) {
+            const struct pick_range g = pick_range_of(l);
+            const int32_t id = draw(l, &g, logits, use_text, use_ts);
+            if (id >= 0) p.id = id, p.plog = (float)(logits[id] - lse);
+        }
+        if (isinf(p.plog)) {
+            const int t = use_text && (!use_ts || text->max >= ts->max);
+            p.id = t ? text->arg : ts->arg;
+            p.plog = (float)((t ? text->max : ts->max) - lse);
+        }
+        if (use_ts) {
+            p.pt = (float)exp(ts->max - lse_ts);
+            p.ptsum = (float)exp(lse_ts - lse);
+        }
+    }
+    p.p = (float)exp(p.plog);
+    if (!isinf(p.plog)) l->sum_logprob += p.plog;
+    if (p.id == q->eot) {
+        l->ended = l->done = 1;
+        return;
+    }
+    if (p.id >= q->ts_begin) l->last_ts = p.id;
+    l->out[l->n++] = p;
+    if (l->n >= l->limit) l->done = 1;
+}

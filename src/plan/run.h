@@ -1,0 +1,90 @@
+/* steno: what changes from run to run. SPDX-License-Identifier: MIT
+ *
+ * A run is a plan plus two small tables: rows (what differs inside a run) and lanes (what differs between independent sequences). A
+ * prompt, a single step, beams and ragged batches of windows are the same list of ops with other tables. */
+#ifndef STENO_PLAN_RUN_H
+#define STENO_PLAN_RUN_H
+#include "plan/op.h"
+
+enum row_flag {
+    ROW_PICK = 1,    /* choose the next token of the lane from this row's logits */
+    ROW_PROB = 2,    /* lane.prob = softmax(unfiltered logits)[lane.prob_id] */
+    ROW_LOGITS = 4   /* leave the logits where exec_logits finds them */
+};
+
+/* One per row of activations. */
+struct row { int32_t token, pos; uint16_t lane, flags; };
+
+/* Logit rules that are data: constant over one attempt, shared by its lanes. Ids below ts_begin are text and specials, the others are
+ * timestamps. Reference: openai-whisper 20250625, whisper/decoding.py, SuppressBlank, SuppressTokens, ApplyTimestampRules. */
+struct pick_rules {
+    const uint32_t *mask;        /* bit set: id barred at every position; NULL: none */
+    const uint32_t *mask_first;  /* the same for the first position */
+    int32_t n_vocab, eot, ts_begin;
+    int32_t ts_initial_last;     /* highest timestamp id allowed at the first position */
+    int32_t timestamps;          /* 1: timestamp rules apply; 0: no timestamp may be chosen */
+    double temperature;          /* 0: most probable id */
+    uint64_t seed;               /* of the counter-based generator */
+};
+
+/* A chosen token and what was known about it. */
+struct picked {
+    int32_t id, tid;             /* tid: most probable allowed timestamp, -1: none */
+    float p, plog, pt, ptsum;
+};
+
+/* One per independent sequence: a beam, a window, a request. */
+struct lane {
+    int32_t kv_len;              /* positions held in the append state */
+    int32_t enc_len;             /* positions of the window's cross keys */
+    uint16_t window;             /* which window's cross keys */
+    uint16_t *table;             /* blocks of the append state, owned by state.c */
+
+    const struct pick_rules *rules;
+    struct picked *out;          /* [limit] tokens chosen so far, end of text excluded */
+    int32_t n, limit;
+    int32_t ended;               /* end of text was chosen */
+    int32_t done;                /* ended, or the limit is reached */
+    int32_t last_ts;             /* latest timestamp chosen, -1: none */
+    double sum_logprob;          /* includes the end of text's */
+    uint32_t stream;             /* which stream of random numbers */
+
+    int32_t prob_id;
+    float prob;
+};
+
+enum { RUN_LANES = 32 };
+
+/* Rows that attend to the same keys, processed together. */
+struct group { uint16_t row, n, lane; };
+
+struct run {
+    struct row *row;             /* [max_rows] */
+    uint32_t n_rows;
+    struct lane *lane;           /* [n_lanes] */
+    uint32_t n_lanes;
+
+    /* Derived from the rows by run_prepare. */
+    uint32_t *out_row;           /* [max_out] rows whose logits are wanted */
+    uint32_t n_out;
+    int32_t *self_len, *cross_len; /* [max_rows] keys each row sees */
+    struct group *self, *cross;  /* [max_rows] */
+    uint32_t n_self, n_cross;
+};
+
+/* Take the tables from the arena for a plan and n_lanes lanes. 0, or -1: no memory. */
+int run_init(struct run *r, struct arena *a, const struct plan *p, uint32_t n_lanes);
+size_t run_memory(const struct plan *p, uint32_t n_lanes);
+void run_add(struct run *r, int32_t token, int32_t pos, uint16_t lane, uint16_t flags);
+void run_prepare(struct run *r);
+/* Rows of the next step: the token just chosen by each lane that is not done. */
+void run_advance(struct run *r);
+
+/* Range of ids a lane may choose now. Text ids [text_from, ts_begin), timestamps [ts_from, ts_to); empty where from >= to. */
+struct pick_range { int32_t text_from, text_to, ts_from, ts_to; const uint32_t *mask; };
+struct pick_range pick_range_of(const struct lane *l);
+/* Choose from merged parts (text, timestamps) and advance the lane. logits[n_vocab] are read only when the temperature is above 0. */
+void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits);
+/* parts in rising order of ids into one */
+struct logit_part pick_merge(const struct logit_part *part, size_t n, size_t stride);
+#endif

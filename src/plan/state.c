@@ -1,0 +1,129 @@
+/* steno: state that outlives a run. SPDX-License-Identifier: MIT */
+#include "plan/state.h"
+#include <string.h>
+#include "base/os.h"
+
+static uint32_t blocks_of(uint32_t positions)
+{
+    return (positions + KV_BLOCK - 1) / KV_BLOCK;
+}
+
+/* Bytes of one head's block: keys, then values. */
+static size_t cell_sz(const struct state_desc *d, enum kv_type type)
+{
+    return 2 * (size_t)KV_BLOCK * d->d_head * kv_elem_sz(type);
+}
+
+static size_t pool_sz(const struct state_desc *d, enum kv_type type, uint32_t lanes)
+{
+    return cell_sz(d, type) * d->heads * d->layers * blocks_of(d->positions) * lanes;
+}
+
+size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lanes)
+{
+    const size_t tables = d->kind == STATE_APPEND ? (3 * (size_t)blocks_of(d->positions) + 1) * lanes * sizeof(uint16_t) : 0;
+    return pool_sz(d, type, lanes) + tables;
+}
+
+int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, enum kv_type type, uint32_t lanes, steno_error *e)
+{
+    memset(s, 0, sizeof *s);
+    s->desc = *d;
+    s->type = type;
+    s->lanes = lanes;
+    s->lane_blocks = blocks_of(d->positions);
+    const size_t cell = cell_sz(d, type);
+    if (d->kind == STATE_APPEND) {
+        s->n_blocks = s->lane_blocks * lanes;
+        s->head_sz = cell;
+        s->block_stride = cell * d->heads;
+        s->layer_sz = s->block_stride * s->n_blocks;
+        s->table = arena_array(a, s->n_blocks, sizeof *s->table);
+        s->used = arena_array(a, lanes, sizeof *s->used);
+        s->refs = arena_array(a, s->n_blocks, sizeof *s->refs);
+        s->free = arena_array(a, s->n_blocks, sizeof *s->free);
+        if (!s->table || !s->used || !s->refs || !s->free) return err_nomem(e, s->n_blocks * sizeof *s->table, d->name);
+        for (uint32_t i = 0; i < s->n_blocks; i++) s->free[s->n_free++] = (uint16_t)(s->n_blocks - 1 - i);
+    } else {
+        s->block_stride = cell;
+        s->head_sz = cell * s->lane_blocks;
+        s->layer_sz = s->head_sz * d->heads;
+        s->window_sz = s->layer_sz * d->layers;
+    }
+    s->mem_sz = pool_sz(d, type, lanes);
+    s->mem = os_pages_alloc(s->mem_sz);
+    return s->mem ? STENO_OK : err_nomem(e, s->mem_sz, d->name);
+}
+
+void state_close(struct kv_state *s)
+{
+    if (s->mem) os_pages_free(s->mem, s->mem_sz);
+    s->mem = NULL;
+}
+
+uint16_t *state_table(const struct kv_state *s, uint32_t l)
+{
+    return s->table + (size_t)l * s->lane_blocks;
+}
+
+static void block_drop(struct kv_state *s, uint16_t b)
+{
+    if (--s->refs[b] == 0) s->free[s->n_free++] = b;
+}
+
+static uint16_t block_take(struct kv_state *s)
+{
+    const uint16_t b = s->free[--s->n_free]; /* the pool holds a full table for every lane, so it never runs dry */
+    s->refs[b] = 1;
+    return b;
+}
+
+static void block_copy(struct kv_state *s, uint16_t dst, uint16_t src)
+{
+    for (uint32_t i = 0; i < s->desc.layers; i++) {
+        uint8_t *layer = s->mem + i * s->layer_sz;
+        memcpy(layer + dst * s->block_stride, layer + src * s->block_stride, s->block_stride);
+    }
+}
+
+int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to)
+{
+    uint16_t *t = state_table(s, l);
+    const uint32_t need = blocks_of(to);
+    if (need > s->lane_blocks) return -1;
+    for (uint32_t i = from / KV_BLOCK; i < s->used[l] && i < need; i++) {
+        if (s->refs[t[i]] < 2) continue;
+        const uint16_t own = block_take(s);
+        block_copy(s, own, t[i]);
+        block_drop(s, t[i]);
+        t[i] = own;
+    }
+    while (s->used[l] < need) t[s->used[l]++] = block_take(s);
+    return 0;
+}
+
+void state_truncate(struct kv_state *s, uint32_t l, uint32_t len)
+{
+    uint16_t *t = state_table(s, l);
+    while (s->used[l] > blocks_of(len)) block_drop(s, t[--s->used[l]]);
+}
+
+void state_fork(struct kv_state *s, uint32_t dst, uint32_t src)
+{
+    if (dst == src) return;
+    state_truncate(s, dst, 0);
+    const uint16_t *from = state_table(s, src);
+    uint16_t *to = state_table(s, dst);
+    for (uint32_t i = 0; i < s->used[src]; i++) {
+        to[i] = from[i];
+        s->refs[to[i]]++;
+    }
+    s->used[dst] = s->used[src];
+}
+
+struct kv_view state_view(const struct kv_state *s, uint32_t layer, uint32_t head, uint32_t l)
+{
+    uint8_t *base = s->mem + layer * s->layer_sz + head * s->head_sz;
+    if (s->desc.kind == STATE_APPEND) return (struct kv_view){ base, s->block_stride, state_table(s, l) };
+    return (struct kv_view){ base + l * s->window_sz, s->block_stride, NULL };
+}

@@ -1,0 +1,183 @@
+/* steno: byte-level byte-pair encoding. SPDX-License-Identifier: MIT
+ *
+ * A piece is a list of symbols, at first its bytes. Every adjacent pair whose joined bytes are a token waits in a heap ordered by rank,
+ * then place; merging one makes at most two new pairs. A pair that has changed since it was pushed is recognised by its length and
+ * dropped. So a piece of n bytes costs O(n log n), also when it is one letter a million times. */
+#include "text/bpe.h"
+
+#include <stdlib.h>
+#include <string.h>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+/* Unicode's White_Space written out: pcre2's \s also holds U+180E. */
+#define SPACES "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
+
+/* GPT-2's pieces: contractions, letters, numbers, the rest, white space that leaves its last character to a following word. */
+static const char pattern[] =
+    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" SPACES "\\p{L}\\p{N}]+|[" SPACES "]+(?![^" SPACES "])|[" SPACES "]+";
+
+enum { NONE = -1, MAX_TEXT = 1 << 26 };
+
+struct bpe {
+    pcre2_code *code;
+    const struct vocab *v;
+    int32_t byte_id[256]; /* -1: the byte alone is no token */
+};
+
+struct symbol { int32_t id, prev, next; uint32_t len; }; /* len 0: merged into its left neighbour */
+struct pair { int32_t rank, at; uint32_t len; };         /* symbols at `at` and after it, together len bytes */
+
+/* What one bpe_encode needs; grows with the longest piece. */
+struct work {
+    const struct bpe *b;
+    struct buf *ids;
+    struct symbol *sym; /* [sym_cap] by byte */
+    struct pair *heap;  /* [3 * sym_cap] */
+    uint32_t sym_cap, n_heap;
+};
+
+int bpe_open(struct bpe **out, const struct vocab *v, steno_error *e)
+{
+    *out = NULL;
+    struct bpe *b = calloc(1, sizeof *b);
+    if (!b) return err_nomem(e, sizeof *b, "the tokenizer");
+    int code;
+    size_t at;
+    b->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &at, NULL);
+    if (!b->code) {
+        bpe_close(b);
+        return err_set(e, STENO_ENOMEM, "the tokenizer's pattern cannot be compiled: pcre2 error %d at %zu", code, at);
+    }
+    (void)pcre2_jit_compile(b->code, PCRE2_JIT_COMPLETE); /* where there is no JIT, matching is slower and the same */
+    b->v = v;
+    for (int i = 0; i < 256; i++) b->byte_id[i] = vocab_find(v, &(uint8_t){ (uint8_t)i }, 1);
+    *out = b;
+    return STENO_OK;
+}
+
+void bpe_close(struct bpe *b)
+{
+    if (!b) return;
+    pcre2_code_free(b->code);
+    free(b);
+}
+
+static int pair_less(const struct pair *x, const struct pair *y)
+{
+    return x->rank != y->rank ? x->rank < y->rank : x->at < y->at;
+}
+
+static void heap_push(struct work *w, struct pair p)
+{
+    uint32_t i = w->n_heap++;
+    for (; i && pair_less(&p, &w->heap[(i - 1) / 2]); i = (i - 1) / 2) w->heap[i] = w->heap[(i - 1) / 2];
+    w->heap[i] = p;
+}
+
+static struct pair heap_pop(struct work *w)
+{
+    const struct pair top = w->heap[0], last = w->heap[--w->n_heap];
+    uint32_t i = 0;
+    for (uint32_t c; (c = 2 * i + 1) < w->n_heap; i = c) {
+        if (c + 1 < w->n_heap && pair_less(&w->heap[c + 1], &w->heap[c])) c++;
+        if (!pair_less(&w->heap[c], &last)) break;
+        w->heap[i] = w->heap[c];
+    }
+    w->heap[i] = last;
+    return top;
+}
+
+/* Push the pair that begins at symbol i, if its bytes are a token. */
+static void pair_push(struct work *w, const uint8_t *s, int32_t i)
+{
+    const int32_t next = i == NONE ? NONE : w->sym[i].next;
+    if (next == NONE) return;
+    const uint32_t len = w->sym[i].len + w->sym[next].len;
+    const int32_t rank = vocab_find(w->b->v, s + i, len);
+    if (rank >= 0) heap_push(w, (struct pair){ rank, i, len });
+}
+
+static int reserve(struct work *w, size_t n, steno_error *e)
+{
+    if (n <= w->sym_cap) return STENO_OK;
+    const size_t cap = n < 64 ? 64 : n;
+    free(w->sym);
+    free(w->heap);
+    w->sym_cap = 0;
+    w->sym = malloc(cap * sizeof *w->sym);
+    w->heap = malloc(3 * cap * sizeof *w->heap);
+    if (!w->sym || !w->heap) return err_nomem(e, cap * (sizeof *w->sym + 3 * sizeof *w->heap), "a word of text");
+    w->sym_cap = (uint32_t)cap;
+    return STENO_OK;
+}
+
+/* Join symbol p.at with the one after it, unless one of the two has changed since the pair was pushed. */
+static void merge(struct work *w, const uint8_t *s, struct pair p)
+{
+    struct symbol *a = &w->sym[p.at];
+    if (!a->len || a->next == NONE || a->len + w->sym[a->next].len != p.len) return;
+    struct symbol *b = &w->sym[a->next];
+    a->id = p.rank;
+    a->len = p.len;
+    a->next = b->next;
+    b->len = 0;
+    if (a->next != NONE) w->sym[a->next].prev = p.at;
+    pair_push(w, s, a->prev);
+    pair_push(w, s, p.at);
+}
+
+static int encode_piece(struct work *w, const uint8_t *s, size_t n, steno_error *e)
+{
+    const int32_t whole = vocab_find(w->b->v, s, n);
+    if (whole >= 0) {
+        buf_add(w->ids, &whole, sizeof whole);
+        return STENO_OK;
+    }
+    const int rc = reserve(w, n, e);
+    if (rc) return rc;
+    for (int32_t i = 0; i < (int32_t)n; i++)
+        w->sym[i] = (struct symbol){ w->b->byte_id[s[i]], i - 1, i + 1 < (int32_t)n ? i + 1 : NONE, 1 };
+    w->n_heap = 0;
+    for (int32_t i = 0; i < (int32_t)n; i++) pair_push(w, s, i);
+    while (w->n_heap) merge(w, s, heap_pop(w));
+    for (int32_t i = 0; i != NONE; i = w->sym[i].next) {
+        if (w->sym[i].id < 0) return err_set(e, STENO_EARG, "byte 0x%02x of the text is not in the vocabulary", s[i]);
+        buf_add(w->ids, &w->sym[i].id, sizeof w->sym[i].id);
+    }
+    return STENO_OK;
+}
+
+/* Cut well-formed text into pieces and encode each. */
+static int encode_text(struct work *w, const uint8_t *s, size_t n, pcre2_match_data *md, steno_error *e)
+{
+    const size_t *span = pcre2_get_ovector_pointer(md);
+    for (size_t at = 0; at < n; at = span[1]) {
+        const int found = pcre2_match(w->b->code, s, n, at, PCRE2_NO_UTF_CHECK, md, NULL);
+        if (found == PCRE2_ERROR_NOMEMORY) return err_nomem(e, n, "matching text");
+        if (found < 0 || span[1] <= at) return err_set(e, STENO_EARG, "the text cannot be cut at byte %zu: pcre2 error %d", at, found);
+        const int rc = encode_piece(w, s + at, span[1] - at, e);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+int bpe_encode(const struct bpe *b, const char *text, size_t n, struct buf *ids, steno_error *e)
+{
+    const uint8_t *s = (const uint8_t *)text;
+    if (n > MAX_TEXT) return err_set(e, STENO_EARG, "text of %zu bytes, at most %d are encoded at once", n, (int)MAX_TEXT);
+    struct work w = { .b = b, .ids = ids };
+    pcre2_match_data *md = pcre2_match_data_create_from_pattern(b->code, NULL);
+    int rc = md ? STENO_OK : err_nomem(e, 0, "matching text");
+    while (n && !rc) {
+        const size_t good = utf8_valid(s, n), m = good ? good : 1; /* else one byte that begins no character */
+        rc = good ? encode_text(&w, s, m, md, e) : encode_piece(&w, s, m, e);
+        s += m;
+        n -= m;
+    }
+    if (!rc && ids->err) rc = err_nomem(e, ids->len, "token ids");
+    pcre2_match_data_free(md);
+    free(w.sym);
+    free(w.heap);
+    return rc;
+}

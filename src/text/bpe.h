@@ -1,0 +1,16 @@
+/* steno: byte-level byte-pair encoding. SPDX-License-Identifier: MIT
+ *
+ * Text is cut by the GPT-2 pattern (contractions, letters, numbers, others, each with one leading space, and white space); each piece
+ * is looked up whole or merged pairwise, lowest id first, leftmost on ties: ids are ranks (Sennrich et al. 2016; tiktoken). */
+#ifndef STENO_TEXT_BPE_H
+#define STENO_TEXT_BPE_H
+#include "text/vocab.h"
+
+struct bpe; /* compiled pattern; immutable, shared by threads */
+int bpe_open(struct bpe **out, const struct vocab *v, steno_error *e);
+void bpe_close(struct bpe *b); /* NULL is allowed */
+
+/* Ids of text[n] (any bytes; ill-formed UTF-8 is encoded byte by byte), appended to ids as int32_t in a struct buf.
+ * STENO_ENOMEM, or STENO_EARG when a byte is not in the vocabulary. */
+int bpe_encode(const struct bpe *b, const char *text, size_t n, struct buf *ids, steno_error *e);
+#endif

@@ -1,0 +1,33 @@
+/* steno: vocabularies. SPDX-License-Identifier: MIT
+ *
+ * A token is a string of bytes with an id. The bytes are kept as the file has them; text is made by joining bytes first and looking
+ * for UTF-8 afterwards, because byte-level tokens split characters. */
+#ifndef STENO_TEXT_VOCAB_H
+#define STENO_TEXT_VOCAB_H
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+struct vocab {
+    int32_t n;                       /* ids 0 .. n-1 */
+    const uint8_t **bytes;           /* [n] */
+    uint32_t *len;                   /* [n] */
+    int32_t n_text;                  /* ids below are ordinary text and take part in byte-pair merges */
+    uint32_t *hash, hash_mask;       /* bytes -> id over ids below n_text; private */
+};
+
+/* Take n entries from the arena (all empty at first), set those given with vocab_set, then build the look-up. */
+int vocab_init(struct vocab *v, struct arena *a, int32_t n, int32_t n_text, steno_error *e);
+void vocab_set(struct vocab *v, int32_t id, const uint8_t *s, uint32_t n); /* s is kept, not copied */
+int vocab_index(struct vocab *v, struct arena *a, steno_error *e);
+int32_t vocab_find(const struct vocab *v, const uint8_t *s, size_t n);     /* id, or -1; the lowest id where bytes repeat */
+
+/* Append the bytes of an id. */
+void vocab_append(const struct vocab *v, int32_t id, struct buf *out);
+/* Append s with each maximal ill-formed subsequence replaced by U+FFFD (Unicode 15, section 3.9; what Python's errors="replace" does). */
+void utf8_append(struct buf *out, const uint8_t *s, size_t n);
+/* Length of the longest well-formed prefix. */
+size_t utf8_valid(const uint8_t *s, size_t n);
+/* Length of the longest prefix that does not end inside a well-formed but incomplete character. */
+size_t utf8_complete(const uint8_t *s, size_t n);
+#endif

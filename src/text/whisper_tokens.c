@@ -1,0 +1,160 @@
+/* steno: Whisper's special tokens, languages and non-speech set. SPDX-License-Identifier: MIT
+ *
+ * Special ids stand at the end of the vocabulary: end of text, start of transcript, the languages, six control tokens and 1501
+ * timestamps in steps of 20 ms. Only the number of languages differs. */
+#include "text/whisper_tokens.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    N_LANGUAGES = 100, N_TIMESTAMPS = 1501,
+    N_ENGLISH = 51864, /* vocabulary of the English-only models: they keep the ids of 99 languages that they do not use */
+    N_BEFORE = 2, N_CONTROL = 6, /* special tokens before the languages; between languages and timestamps */
+    TOKEN_SPACE = 220            /* " " in both of Whisper's vocabularies */
+};
+
+static const struct { char code[4]; const char *name; } language[N_LANGUAGES] = { /* in the order of their ids */
+    { "en", "english" }, { "zh", "chinese" }, { "de", "german" }, { "es", "spanish" }, { "ru", "russian" },
+    { "ko", "korean" }, { "fr", "french" }, { "ja", "japanese" }, { "pt", "portuguese" }, { "tr", "turkish" },
+    { "pl", "polish" }, { "ca", "catalan" }, { "nl", "dutch" }, { "ar", "arabic" }, { "sv", "swedish" },
+    { "it", "italian" }, { "id", "indonesian" }, { "hi", "hindi" }, { "fi", "finnish" }, { "vi", "vietnamese" },
+    { "he", "hebrew" }, { "uk", "ukrainian" }, { "el", "greek" }, { "ms", "malay" }, { "cs", "czech" },
+    { "ro", "romanian" }, { "da", "danish" }, { "hu", "hungarian" }, { "ta", "tamil" }, { "no", "norwegian" },
+    { "th", "thai" }, { "ur", "urdu" }, { "hr", "croatian" }, { "bg", "bulgarian" }, { "lt", "lithuanian" },
+    { "la", "latin" }, { "mi", "maori" }, { "ml", "malayalam" }, { "cy", "welsh" }, { "sk", "slovak" },
+    { "te", "telugu" }, { "fa", "persian" }, { "lv", "latvian" }, { "bn", "bengali" }, { "sr", "serbian" },
+    { "az", "azerbaijani" }, { "sl", "slovenian" }, { "kn", "kannada" }, { "et", "estonian" }, { "mk", "macedonian" },
+    { "br", "breton" }, { "eu", "basque" }, { "is", "icelandic" }, { "hy", "armenian" }, { "ne", "nepali" },
+    { "mn", "mongolian" }, { "bs", "bosnian" }, { "kk", "kazakh" }, { "sq", "albanian" }, { "sw", "swahili" },
+    { "gl", "galician" }, { "mr", "marathi" }, { "pa", "punjabi" }, { "si", "sinhala" }, { "km", "khmer" },
+    { "sn", "shona" }, { "yo", "yoruba" }, { "so", "somali" }, { "af", "afrikaans" }, { "oc", "occitan" },
+    { "ka", "georgian" }, { "be", "belarusian" }, { "tg", "tajik" }, { "sd", "sindhi" }, { "gu", "gujarati" },
+    { "am", "amharic" }, { "yi", "yiddish" }, { "lo", "lao" }, { "uz", "uzbek" }, { "fo", "faroese" },
+    { "ht", "haitian creole" }, { "ps", "pashto" }, { "tk", "turkmen" }, { "nn", "nynorsk" }, { "mt", "maltese" },
+    { "sa", "sanskrit" }, { "lb", "luxembourgish" }, { "my", "myanmar" }, { "bo", "tibetan" }, { "tl", "tagalog" },
+    { "mg", "malagasy" }, { "as", "assamese" }, { "tt", "tatar" }, { "haw", "hawaiian" }, { "ln", "lingala" },
+    { "ha", "hausa" }, { "ba", "bashkir" }, { "jw", "javanese" }, { "su", "sundanese" }, { "yue", "cantonese" },
+};
+
+static const struct { const char *name; char code[4]; } alias[] = {
+    { "burmese", "my" }, { "valencian", "ca" }, { "flemish", "nl" }, { "haitian", "ht" }, { "letzeburgesch", "lb" }, { "pushto", "ps" },
+    { "panjabi", "pa" }, { "moldavian", "ro" }, { "moldovan", "ro" }, { "sinhalese", "si" }, { "castilian", "es" }, { "mandarin", "zh" },
+};
+
+int whisper_tokens_init(struct whisper_tokens *t, int32_t n_vocab, steno_error *e)
+{
+    const int32_t n_languages = n_vocab > N_ENGLISH ? n_vocab - N_ENGLISH + 98 : 0;
+    const int32_t n_slots = n_languages ? n_languages : 99;
+    memset(t, 0, sizeof *t);
+    if (n_languages > N_LANGUAGES)
+        return err_set(e, STENO_EFORMAT, "n_vocab %d means %d languages, want at most %d (n_vocab %d)", n_vocab, n_languages, N_LANGUAGES,
+                       N_ENGLISH + 2);
+    if (n_vocab <= N_BEFORE + n_slots + N_CONTROL + N_TIMESTAMPS)
+        return err_set(e, STENO_EFORMAT, "n_vocab %d leaves no room for text: %d ids are special", n_vocab,
+                       N_BEFORE + n_slots + N_CONTROL + N_TIMESTAMPS);
+    t->n_vocab = n_vocab;
+    t->n_languages = n_languages;
+    t->timestamp_begin = n_vocab - N_TIMESTAMPS;
+    t->notimestamps = t->timestamp_begin - 1;
+    t->nospeech = t->timestamp_begin - 2;
+    t->prev = t->timestamp_begin - 3;
+    t->solm = t->timestamp_begin - 4;
+    t->transcribe = t->timestamp_begin - 5;
+    t->translate = t->timestamp_begin - 6;
+    t->first_lang = t->translate - n_slots;
+    t->sot = t->first_lang - 1;
+    t->eot = t->first_lang - 2;
+    t->blank = n_vocab >= N_ENGLISH ? TOKEN_SPACE : -1;
+    return STENO_OK;
+}
+
+const char *whisper_token_text(const struct whisper_tokens *t, int32_t id, struct arena *a, uint32_t *n)
+{
+    static const char *const control[N_CONTROL] = { "translate", "transcribe", "startoflm", "startofprev", "nospeech", "notimestamps" };
+    char text[32];
+    *n = 0;
+    if (id < t->eot || id >= t->n_vocab) return NULL;
+    if (id >= t->timestamp_begin) {
+        const int hundredths = 2 * (id - t->timestamp_begin);
+        *n = (uint32_t)snprintf(text, sizeof text, "<|%d.%02d|>", hundredths / 100, hundredths % 100);
+    } else {
+        const char *name = id == t->eot ? "endoftext" : id == t->sot ? "startoftranscript" : id < t->translate
+            ? language[id - t->first_lang].code : control[id - t->translate];
+        *n = (uint32_t)snprintf(text, sizeof text, "<|%s|>", name);
+    }
+    return arena_strdup(a, text, *n);
+}
+
+/* Equal apart from the case of ASCII letters; b is in lower case. */
+static int same_name(const char *a, const char *b)
+{
+    for (; *a; a++, b++)
+        if ((*a >= 'A' && *a <= 'Z' ? *a + ('a' - 'A') : *a) != *b) return 0;
+    return !*b;
+}
+
+int whisper_language_find(const char *name)
+{
+    if (!name) return -1;
+    for (size_t i = 0; i < sizeof alias / sizeof *alias; i++)
+        if (same_name(name, alias[i].name)) name = alias[i].code;
+    for (int i = 0; i < N_LANGUAGES; i++)
+        if (same_name(name, language[i].code) || same_name(name, language[i].name)) return i;
+    return -1;
+}
+
+const char *whisper_language_code(int i) { return i >= 0 && i < N_LANGUAGES ? language[i].code : NULL; }
+const char *whisper_language_name(int i) { return i >= 0 && i < N_LANGUAGES ? language[i].name : NULL; }
+
+/* Add the first id of `space` + `text` to set, if it is the only one or any will do. A vocabulary without the bytes has nothing to add. */
+static int add_first(const struct bpe *b, const char *space, const char *text, int any, struct buf *set, struct buf *work, steno_error *e)
+{
+    char s[16];
+    const int n = snprintf(s, sizeof s, "%s%s", space, text);
+    buf_clear(work);
+    const int rc = bpe_encode(b, s, (size_t)n, work, e);
+    if (!rc && (any || work->len == sizeof(int32_t))) buf_add(set, work->p, sizeof(int32_t));
+    return rc == STENO_EARG ? STENO_OK : rc;
+}
+
+static int id_compare(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int whisper_non_speech(const struct bpe *b, struct buf *ids, steno_error *e)
+{
+    static const char *const symbol[] = {
+        "\"", "#", "(", ")", "*", "+", "/", ":", ";", "<", "=", ">", "@", "[", "\\", "]", "^", "_", "`", "{", "|", "}", "~",
+        "「", "」", "『", "』", "<<", ">>", "<<<", ">>>", "--", "---", "-(", "-[", "('", "(\"", "((", "))", "(((", ")))", "[[", "]]",
+        "{{", "}}", "♪♪", "♪♪♪",
+    };
+    static const char *const music[] = { "♩", "♪", "♫", "♬", "♭", "♮", "♯" }; /* often split: their common first byte goes too */
+    struct buf set = { 0 }, work = { 0 };
+    int rc = add_first(b, " ", "-", 1, &set, &work, e);
+    if (!rc) rc = add_first(b, " ", "'", 1, &set, &work, e);
+    for (size_t i = 0; i < sizeof symbol / sizeof *symbol && !rc; i++) {
+        rc = add_first(b, "", symbol[i], 0, &set, &work, e);
+        if (!rc) rc = add_first(b, " ", symbol[i], 0, &set, &work, e);
+    }
+    for (size_t i = 0; i < sizeof music / sizeof *music && !rc; i++) {
+        rc = add_first(b, "", music[i], 1, &set, &work, e);
+        if (!rc) rc = add_first(b, " ", music[i], 1, &set, &work, e);
+    }
+    if (!rc && set.err) rc = err_nomem(e, set.len, "the non-speech tokens");
+    if (!rc && set.len) {
+        const size_t n = set.len / sizeof(int32_t);
+        qsort(set.p, n, sizeof(int32_t), id_compare);
+        for (size_t i = 0; i < n; i++) {
+            const char *id = set.p + i * sizeof(int32_t);
+            if (!i || memcmp(id, id - sizeof(int32_t), sizeof(int32_t))) buf_add(ids, id, sizeof(int32_t));
+        }
+        if (ids->err) rc = err_nomem(e, ids->len, "the non-speech tokens");
+    }
+    buf_free(&set);
+    buf_free(&work);
+    return rc;
+}

@@ -1,0 +1,274 @@
+/* steno tests: results of the reference, and how ours are held against them. SPDX-License-Identifier: MIT
+ *
+ * golden.json holds what openai-whisper (f32, CPU, temperature 0) made of each sound file under each set of options. A set is in scope
+ * when every option in it is one that options_apply knows; a case counts when the reference itself is sure of it ("stable"). The whole
+ * collection lies in the folder named by STENO_SHARED and is used where it is there; a part of it, for the shipped model, is in
+ * tests/data/golden. */
+#ifndef STENO_TESTS_GOLDEN_H
+#define STENO_TESTS_GOLDEN_H
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include <steno/steno.h>
+#include "steno_media.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+#else
+enum { SANITIZED = 0 };
+#endif
+
+enum { PATH_MAX_LEN = 512, PCM_MAX = 16000 * 130, LEVELS_MAX = 8 };
+
+struct golden_path { char s[PATH_MAX_LEN]; };
+
+/* A file of the whole collection; "" when it is not on this machine. */
+static inline struct golden_path shared_file(const char *name)
+{
+    struct golden_path p = { "" };
+    const char *shared = getenv("STENO_SHARED");
+    if (shared) snprintf(p.s, sizeof p.s, "%s/material/whisper-digits/%s", shared, name);
+    return p;
+}
+
+static inline int file_exists(const char *path)
+{
+    FILE *f = *path ? fopen(path, "rb") : NULL;
+    if (f) fclose(f);
+    return f != NULL;
+}
+
+static inline json_t *json_open(const char *path)
+{
+    json_error_t e;
+    json_t *j = json_load_file(path, 0, &e);
+    if (!j) fail_msg("%s:%d: %s", path, e.line, e.text);
+    return j;
+}
+
+/* ---- sound ------------------------------------------------------------------------------------------------------------------- */
+
+struct sound { float *pcm; int64_t n; };
+
+/* Whole file as 16 kHz mono. @return 0, or 1 when this build cannot decode the format */
+static inline int sound_read(struct sound *out, const char *path)
+{
+    steno_media *m = NULL;
+    steno_error e;
+    const int rc = steno_media_open(&m, path, NULL, NULL, &e);
+    if (rc == STENO_EUNSUPPORTED) return 1;
+    if (rc) fail_msg("%s: %s", path, e.text);
+    steno_source src;
+    steno_media_source(m, &src);
+    out->pcm = malloc(PCM_MAX * sizeof *out->pcm);
+    assert_non_null(out->pcm);
+    out->n = 0;
+    for (int64_t got; (got = src.read(src.user, out->pcm + out->n, PCM_MAX - out->n)) != 0; out->n += got)
+        if (got < 0) fail_msg("%s: %s", path, steno_media_error(m));
+    steno_media_close(m);
+    return 0;
+}
+
+static inline void sound_free(struct sound *s)
+{
+    free(s->pcm);
+    s->pcm = NULL;
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------------------------- */
+
+/* One option of the reference as ours. @return 0 when this version does not serve it */
+static inline int option_apply(steno_transcribe_params *p, const char *name, const json_t *v)
+{
+    if (!strcmp(name, "without_timestamps")) p->without_timestamps = json_is_true(v);
+    else if (!strcmp(name, "condition_on_previous_text")) p->condition_on_previous_text = json_is_true(v);
+    else if (!strcmp(name, "task")) p->task = strcmp(json_string_value(v), "translate") ? STENO_TRANSCRIBE : STENO_TRANSLATE;
+    else if (!strcmp(name, "language")) p->language = json_string_value(v);
+    else if (!strcmp(name, "initial_prompt")) p->initial_prompt = json_string_value(v);
+    else if (!strcmp(name, "suppress_tokens")) p->suppress_tokens = json_string_value(v);
+    else if (!strcmp(name, "max_initial_timestamp")) p->max_initial_timestamp = json_is_null(v) ? 0 : json_number_value(v);
+    else if (!strcmp(name, "no_speech_threshold")) p->no_speech_threshold = json_is_null(v) ? (double)NAN : json_number_value(v);
+    else if (!strcmp(name, "logprob_threshold")) p->logprob_threshold = json_is_null(v) ? (double)NAN : json_number_value(v);
+    else return 0;
+    return 1;
+}
+
+/* Parameters of a set for a file in `language`. @return 0 when the set is out of scope */
+static inline int options_apply(steno_transcribe_params *p, json_t *set, const char *language)
+{
+    steno_transcribe_params_init(p);
+    p->language = language;
+    const char *name;
+    json_t *v;
+    int known = set != NULL;
+    json_object_foreach(set, name, v) known = known && option_apply(p, name, v);
+    return known;
+}
+
+/* ---- comparison -------------------------------------------------------------------------------------------------------------- */
+
+struct tolerance { double logprob, ratio, no_speech_rel; }; /* negative logprob: numbers are not compared */
+
+static struct tolerance const exact_numbers = { 1e-4, 1e-4, 2e-3 }, no_numbers = { -1, -1, -1 };
+
+static inline int differ(char *why, size_t n, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, n, fmt, ap);
+    va_end(ap);
+    return 1;
+}
+
+static inline double field(const json_t *o, const char *name)
+{
+    return json_number_value(json_object_get(o, name));
+}
+
+static inline int tokens_differ(const steno_segment *g, const json_t *want, char *why, size_t n)
+{
+    const json_t *ids = json_object_get(want, "tokens");
+    for (int i = 0; i < g->n_tokens && i < (int)json_array_size(ids); i++) {
+        const int id = (int)json_integer_value(json_array_get(ids, (size_t)i));
+        if (g->tokens[i] != id) return differ(why, n, "segment %d, token %d is %d, want %d", (int)g->id, i, (int)g->tokens[i], id);
+    }
+    if (g->n_tokens != (int)json_array_size(ids))
+        return differ(why, n, "segment %d has %d tokens, want %zu", (int)g->id, (int)g->n_tokens, json_array_size(ids));
+    return 0;
+}
+
+static inline int numbers_differ(const steno_segment *g, const json_t *want, struct tolerance t, char *why, size_t n)
+{
+    const double logprob = field(want, "avg_logprob"), ratio = field(want, "compression_ratio"), none = field(want, "no_speech_prob");
+    if (t.logprob < 0) return 0;
+    if (!(fabs(g->avg_logprob - logprob) <= t.logprob))
+        return differ(why, n, "segment %d: avg_logprob %.9g, want %.9g", (int)g->id, g->avg_logprob, logprob);
+    if (!(fabs(g->compression_ratio - ratio) <= t.ratio))
+        return differ(why, n, "segment %d: compression_ratio %.9g, want %.9g", (int)g->id, g->compression_ratio, ratio);
+    if (!(fabs(g->no_speech_prob - none) <= t.no_speech_rel * none + 1e-12))
+        return differ(why, n, "segment %d: no_speech_prob %.9g, want %.9g", (int)g->id, g->no_speech_prob, none);
+    return 0;
+}
+
+static inline int segment_differs(const steno_segment *g, const json_t *want, struct tolerance t, char *why, size_t n)
+{
+    const char *text = json_string_value(json_object_get(want, "text"));
+    const long long t0 = llround(1000 * field(want, "start")), t1 = llround(1000 * field(want, "end"));
+    if (tokens_differ(g, want, why, n)) return 1;
+    if (strcmp(g->text, text) != 0) return differ(why, n, "segment %d: text '%s', want '%s'", (int)g->id, g->text, text);
+    if (g->id != json_integer_value(json_object_get(want, "id"))) return differ(why, n, "segment %d has the wrong id", (int)g->id);
+    if (g->seek_frames != json_integer_value(json_object_get(want, "seek")))
+        return differ(why, n, "segment %d: seek %lld, want %g", (int)g->id, (long long)g->seek_frames, field(want, "seek"));
+    if (g->t0_ms != t0 || g->t1_ms != t1)
+        return differ(why, n, "segment %d: %lld..%lld ms, want %lld..%lld", (int)g->id, (long long)g->t0_ms, (long long)g->t1_ms, t0, t1);
+    return numbers_differ(g, want, t, why, n);
+}
+
+/* First difference between the session's result and the reference's, as text in why. @return 1 when there is one */
+static inline int result_differs(const steno_session *s, const json_t *want, struct tolerance t, char *why, size_t n)
+{
+    const json_t *segments = json_object_get(want, "segments");
+    const char *text = json_string_value(json_object_get(want, "text")), *language = json_string_value(json_object_get(want, "language"));
+    steno_segment g;
+    for (int i = 0; i < steno_segment_count(s) && i < (int)json_array_size(segments); i++) {
+        if (steno_segment_get(s, i, &g)) return differ(why, n, "segment %d cannot be read", i);
+        if (segment_differs(&g, json_array_get(segments, (size_t)i), t, why, n)) return 1;
+    }
+    if (steno_segment_count(s) != (int)json_array_size(segments))
+        return differ(why, n, "%d segments, want %zu", steno_segment_count(s), json_array_size(segments));
+    if (strcmp(steno_text(s), text) != 0) return differ(why, n, "text '%s', want '%s'", steno_text(s), text);
+    if (strcmp(steno_language(s), language) != 0) return differ(why, n, "language %s, want %s", steno_language(s), language);
+    return 0;
+}
+
+/* ---- models ------------------------------------------------------------------------------------------------------------------ */
+
+struct engine { steno_team *team; steno_model *model; steno_session *session; };
+
+static inline void engine_open(struct engine *g, const char *path, const char *level, int threads)
+{
+    steno_error e;
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.compute = STENO_COMPUTE_F32;
+    p.cpu_level = level;
+    *g = (struct engine){ 0 };
+    if (steno_team_open(&g->team, threads, &e)) fail_msg("%s", e.text);
+    p.team = g->team;
+    if (steno_model_open(&g->model, path, &p, &e)) fail_msg("%s", e.text);
+    if (steno_session_open(&g->session, g->model, g->team, NULL, &e)) fail_msg("%s", e.text);
+}
+
+static inline void engine_close(struct engine *g)
+{
+    steno_session_close(g->session);
+    steno_model_close(g->model);
+    steno_team_close(g->team);
+}
+
+/* Names of the levels of this machine in rising order. @return their number */
+static inline int levels_usable(const char *name[LEVELS_MAX])
+{
+    int n = 0;
+    for (int i = 0; steno_cpu_level_name(i) && n < LEVELS_MAX; i++)
+        if (steno_cpu_level_usable(i)) name[n++] = steno_cpu_level_name(i);
+    return n;
+}
+
+/* ---- running cases ----------------------------------------------------------------------------------------------------------- */
+
+struct tally { int cases, differ, unstable, undecoded; };
+
+typedef int case_fn(void *user, const char *file, const char *set, const steno_session *s, const json_t *want);
+
+/* Every stable case of one file through the engine; fn is asked about each result and returns 1 for a difference. */
+static inline void file_run(struct tally *t, struct engine *g, json_t *golden, const char *name, const char *path, case_fn *fn, void *user)
+{
+    struct sound snd;
+    if (sound_read(&snd, path)) {
+        t->undecoded++;
+        return;
+    }
+    json_t *file = json_object_get(json_object_get(golden, "files"), name), *sets = json_object_get(golden, "option_sets"), *want;
+    const json_t *truth = json_object_get(file, "truth");
+    const char *language = json_string_value(json_object_get(truth ? truth : file, "language")), *set;
+    if (snd.n != json_integer_value(json_object_get(file, "samples")))
+        fail_msg("%s: %lld samples, want %g", path, (long long)snd.n, field(file, "samples"));
+    json_object_foreach(json_object_get(file, "results"), set, want)
+    {
+        steno_transcribe_params p;
+        if (!options_apply(&p, json_object_get(sets, set), language)) continue;
+        if (!json_is_true(json_object_get(want, "stable"))) {
+            t->unstable++;
+            continue;
+        }
+        if (steno_transcribe(g->session, snd.pcm, snd.n, &p)) fail_msg("%s, %s: %s", name, set, steno_last_error(g->session));
+        t->cases++;
+        t->differ += fn(user, name, set, g->session, want);
+    }
+    sound_free(&snd);
+}
+
+/* A case_fn: everything equal, numbers within the tolerance that user points at. */
+static inline int case_equal(void *user, const char *file, const char *set, const steno_session *s, const json_t *want)
+{
+    const struct tolerance *t = user;
+    char why[600];
+    if (!result_differs(s, want, *t, why, sizeof why)) return 0;
+    print_error("golden.json, %s, %s: %s\n", file, set, why);
+    return 1;
+}
+#endif

@@ -1,0 +1,225 @@
+/* steno: kernel benchmark. SPDX-License-Identifier: MIT
+ *
+ * Every figure is the best of several runs on one thread. Many-row shapes are compared with the multiply-add peak measured in the same
+ * run, few-row shapes with a plain read loop over the same memory, everything with the plain C twin. Weights of few-row shapes are
+ * spread over a pool larger than a second-level cache and never used twice in a row. */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { POOL = 192 << 20, MODEL_ROWS = 1500 };
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Best time of fn(arg) in ns: at least `reps` calls, for at most about 0.3 s. */
+static double best_ns(void (*fn)(void *), void *arg, int reps)
+{
+    double best = 1e30;
+    const double start = now_ns();
+    for (int i = 0; i < reps; i++) {
+        const double t = now_ns();
+        fn(arg);
+        const double d = now_ns() - t;
+        if (d < best) best = d;
+        if (now_ns() - start > 3e8) break;
+    }
+    return best;
+}
+
+/* ---- what the machine can do ------------------------------------------------------------------------------------------------------- */
+static double peak_gflops(int level)
+{
+#if defined(__x86_64__)
+    enum { LOOPS = 200000 };
+    double best = 1e30;
+    const int lanes = level == CPU_AVX512 ? 16 : level == CPU_AVX2 ? 8 : 4;
+    for (int rep = 0; rep < 12; rep++) {
+        const double t = now_ns();
+        long n = LOOPS;
+        if (level == CPU_AVX512) {
+            __asm__ volatile("1: .irp r,0,1,2,3,4,5,6,7,8,9,10,11\n vfmadd231ps %%zmm14,%%zmm15,%%zmm\\r\n .endr\n dec %0\n jnz 1b"
+                             : "+r"(n) :: "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                               "xmm11", "xmm14", "xmm15");
+        } else if (level == CPU_AVX2) {
+            __asm__ volatile("1: .irp r,0,1,2,3,4,5,6,7,8,9,10,11\n vfmadd231ps %%ymm14,%%ymm15,%%ymm\\r\n .endr\n dec %0\n jnz 1b"
+                             : "+r"(n) :: "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                               "xmm11", "xmm14", "xmm15");
+        } else {
+            __asm__ volatile("1: .irp r,0,1,2,3,4,5\n mulps %%xmm15,%%xmm\\r\n .endr\n .irp r,6,7,8,9,10,11\n addps %%xmm15,%%xmm\\r\n"
+                             " .endr\n dec %0\n jnz 1b"
+                             : "+r"(n) :: "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                               "xmm11", "xmm15");
+        }
+        const double d = now_ns() - t;
+        if (d < best) best = d;
+    }
+    return (level == CPU_C ? 1 : 2) * 12.0 * lanes * LOOPS / best;
+#else
+    (void)level;
+    return 0;
+#endif
+}
+
+struct stream { const char *p; size_t n; uint64_t sink; };
+
+/* With the same software prefetch as the kernels: without it one core reads a third as fast. */
+static void read_all(void *arg)
+{
+    struct stream *s = arg;
+    uint64_t a[8] = { 0 };
+    for (size_t i = 0; i + 64 <= s->n; i += 64) {
+        __builtin_prefetch(s->p + i + 2048);
+        for (size_t j = 0; j < 8; j++) {
+            uint64_t v;
+            memcpy(&v, s->p + i + j * 8, 8);
+            a[j] ^= v;
+        }
+    }
+    for (size_t j = 0; j < 8; j++) s->sink ^= a[j];
+}
+
+/* ---- linear --------------------------------------------------------------------------------------------------------------------------- */
+struct linear_job {
+    const struct kern *kern;
+    enum dtype type;
+    struct linear l;
+    size_t rows, copies, at, slice;
+    const char *pool;
+    size_t w_sz;
+    void *scratch;
+};
+
+static void linear_once(void *arg)
+{
+    struct linear_job *j = arg;
+    j->l.w = j->pool + j->at % j->copies * j->w_sz;
+    j->at++;
+    for (size_t m = 0; m < j->rows; m += j->slice)
+        j->kern->linear[j->type](&j->l, m, m + j->slice < j->rows ? m + j->slice : j->rows, 0, pack_panels(j->l.n), j->scratch);
+}
+
+struct bench { const struct check *c; char *pool; float *x, *y, *res; double peak, read; };
+
+static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_t n, size_t k, enum act act)
+{
+    struct linear_job j = { .kern = b->c->kern, .type = t, .rows = rows, .slice = GEMM_ROWS, .pool = b->pool, .w_sz = pack_sz(t, n, k),
+                            .scratch = b->c->scratch };
+    j.l = (struct linear) { .bias = b->res, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .act = (uint8_t)act, .x = b->x,
+                            .ld_x = k + ROW_PAD, .y = b->y, .ld_y = n + ROW_PAD, .res = act ? NULL : b->res, .ld_res = n + ROW_PAD };
+    j.copies = POOL / j.w_sz;
+    linear_once(&j);
+    const double ns = best_ns(linear_once, &j, rows > 100 ? 7 : 60);
+    j.kern = b->c->ref;
+    const size_t part = rows < 8 ? rows : 8; /* the twin is slow: a few rows are enough to tell */
+    j.rows = part;
+    const double c_ns = best_ns(linear_once, &j, 2) * (double)rows / (double)part;
+    const double gflops = 2.0 * (double)(rows * n * k) / ns, gb = (double)j.w_sz / ns;
+    printf("linear %-5s %4zu x %4zu x %4zu%s %11.0f ns %7.1f GFLOP/s", dtype_name(t), rows, n, k, act ? " gelu" : "     ", ns, gflops);
+    if (rows > 16) printf(" %4.0f %% of peak", 100 * gflops / b->peak);
+    else printf(" %5.1f GB/s %4.0f %% of read", gb, 100 * gb / b->read);
+    printf(" %6.1f x C\n", c_ns / ns);
+    fflush(stdout);
+}
+
+/* ---- attention and the rest --------------------------------------------------------------------------------------------------------- */
+struct attn_job { const struct kern *kern; struct attn a; int type; void *scratch; };
+
+static void attn_once(void *arg)
+{
+    struct attn_job *j = arg;
+    j->kern->attn[j->type](&j->a, j->scratch);
+}
+
+static void bench_attn(const struct bench *b, int type, size_t rows, size_t keys)
+{
+    struct attn_job j = { .kern = b->c->kern, .type = type, .scratch = b->c->scratch };
+    j.a = (struct attn) { .out = b->y, .ld_out = 400, .q = b->x, .ld_q = 400, .n_keys = (int32_t)keys, .rows = (uint32_t)rows,
+                          .kv = { b->pool, 64 * 64 * kv_elem_sz((enum kv_type)type), NULL }, .d_head = 64, .scale = 0.125f };
+    for (size_t i = 0; i < keys; i++) j.kern->kv_put[type](&j.a.kv, (uint32_t)i, b->x + i * 7, b->x + i * 5 + 3, 64);
+    const double ns = best_ns(attn_once, &j, 50), gflops = 4.0 * 64 * (double)(rows * keys) / ns;
+    j.kern = b->c->ref, j.a.rows = (uint32_t)(rows < 8 ? rows : 8);
+    const double c_ns = best_ns(attn_once, &j, 3) * (double)rows / (double)j.a.rows;
+    printf("attn   %-5s %4zu x %4zu d 64        %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %5.1f GB/s %6.1f x C\n", type ? "f16" : "f32", rows,
+           keys, ns, gflops, 100 * gflops / b->peak, (double)(keys * 128) * (double)kv_elem_sz((enum kv_type)type) / ns, c_ns / ns);
+    fflush(stdout);
+}
+
+struct elem_job { const struct kern *kern; const struct bench *b; size_t n; int what; };
+
+static void elem_once(void *arg)
+{
+    struct elem_job *j = arg;
+    const struct kern *k = j->kern;
+    float *y = j->b->y, *x = j->b->x;
+    struct logit_part part;
+    for (int i = 0; i < 16; i++, x += j->n) switch (j->what) {
+        case 0: k->norm_layer(y, x, j->b->res, j->b->res, 1e-5f, j->n); break;
+        case 1: k->softmax(y, x, j->n); break;
+        case 2: k->act[ACT_GELU_ERF](y, x, j->n); break;
+        case 3: k->act[ACT_GELU_TANH](y, x, j->n); break;
+        case 4: k->add(y, x, j->b->res, j->n); break;
+        default: k->logit_scan(&part, x, NULL, 0, j->n);
+        }
+}
+
+static void bench_elem(const struct bench *b)
+{
+    static const struct { const char *name; int what; size_t n; } job[] = {
+        { "norm_layer", 0, 384 }, { "norm_layer", 0, 1280 }, { "softmax", 1, 1500 }, { "gelu_erf", 2, 1536 }, { "gelu_tanh", 3, 1536 },
+        { "add", 4, 384 }, { "logit_scan", 5, 3242 },
+    };
+    for (size_t i = 0; i < sizeof job / sizeof *job; i++) {
+        struct elem_job j = { b->c->kern, b, job[i].n, job[i].what };
+        const double ns = best_ns(elem_once, &j, 500) / 16;
+        j.kern = b->c->ref;
+        const double c_ns = best_ns(elem_once, &j, 20) / 16;
+        printf("%-10s %5zu %25.0f ns %7.2f elements/ns %31.1f x C\n", job[i].name, job[i].n, ns, (double)job[i].n / ns, c_ns / ns);
+    }
+}
+
+void bench_all(const struct check *c)
+{
+    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q5_1, DT_Q4_0 };
+    static const size_t width[] = { 384, 512, 768, 1280 };
+    struct bench b = { .c = c, .pool = aligned_alloc_64(POOL) };
+    const size_t slot = (size_t)MODEL_ROWS * (4 * 1280 + ROW_PAD);
+    b.x = aligned_alloc_64(slot * 4), b.y = aligned_alloc_64(slot * 4), b.res = aligned_alloc_64(slot * 4);
+    rnd_floats(b.x, slot, 1);
+    rnd_floats(b.res, slot, 1);
+    for (size_t i = 0; i < POOL; i += 2) { /* small f16 values are harmless as any type */
+        const uint16_t h = (uint16_t)(0x2000 + (i * 2654435761u >> 16 & 0x83ff));
+        memcpy(b.pool + i, &h, 2);
+    }
+    struct stream s = { b.pool, POOL, 0 };
+    b.read = POOL / best_ns(read_all, &s, 5);
+    b.peak = peak_gflops(c->kern->level);
+    printf("== %s: multiply-add peak %.1f GFLOP/s, plain read of %d MiB %.1f GB/s (%u)\n", cpu_level_name(c->kern->level), b.peak, POOL >> 20,
+           b.read, (unsigned)s.sink & 1u);
+    for (size_t i = 0; i < 5 && c->kern->level != CPU_C; i++)
+        for (size_t j = 0; j < 4; j++) {
+            const size_t d = width[j];
+            bench_linear(&b, type[i], MODEL_ROWS, d, d, ACT_NONE);
+            bench_linear(&b, type[i], MODEL_ROWS, 4 * d, d, ACT_GELU_ERF);
+            bench_linear(&b, type[i], MODEL_ROWS, d, 4 * d, ACT_NONE);
+            for (size_t m = 1; m <= 8; m += m == 1 ? 4 : 3) bench_linear(&b, type[i], m, 4 * d, d, ACT_NONE);
+        }
+    for (int t = 0; t < KV_TYPES; t++) {
+        bench_attn(&b, t, MODEL_ROWS, MODEL_ROWS);
+        bench_attn(&b, t, 1, MODEL_ROWS);
+        bench_attn(&b, t, 5, MODEL_ROWS);
+        bench_attn(&b, t, 1, 100);
+    }
+    bench_elem(&b);
+    free(b.pool);
+    free(b.x);
+    free(b.y);
+    free(b.res);
+}

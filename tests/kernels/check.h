@@ -1,0 +1,45 @@
+/* steno: what the kernel checks share. SPDX-License-Identifier: MIT
+ *
+ * Buffers end flush against a page nobody may touch, so reading or writing one byte too far is a crash, and everything around what a
+ * kernel may write is a canary. A failed check prints where and both values, and is counted. */
+#ifndef STENO_TESTS_KERNELS_CHECK_H
+#define STENO_TESTS_KERNELS_CHECK_H
+#include <stddef.h>
+#include <stdint.h>
+#include "kern/kern.h"
+
+struct check {
+    const struct kern *kern;   /* level under test */
+    const struct kern *ref;    /* the plain C twins */
+    void *scratch;             /* enough for linear and attention */
+    unsigned checks, failures;
+};
+
+/* Count a check; print (at most 20 times per level) when it failed. */
+int check(struct check *c, int ok, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+void *guarded(size_t n);       /* n bytes that end at an untouchable page; freed by guarded_free_all */
+float *guarded_floats(size_t n);
+void guarded_free_all(void);
+void *aligned_alloc_64(size_t n);
+
+enum { CANARY = 0x7fc0dead };  /* a quiet NaN no kernel produces */
+void fill_canary(float *p, size_t n);
+int is_canary(float x);
+int same_bits(const float *a, const float *b, size_t n);
+
+uint32_t rnd(void);            /* the same numbers in every run */
+float rnd_normal(void);        /* roughly normal, variance 1 */
+void rnd_floats(float *p, size_t n, float scale);
+/* n stored rows of k weights of type t around 1 / sqrt(k). */
+void rnd_rows(void *rows, enum dtype t, size_t n, size_t k);
+/* Rows packed into 64-byte aligned panels (free() them). */
+void *pack_all(const void *rows, enum dtype t, size_t n, size_t k);
+
+void check_linear(struct check *c);
+void check_kv(struct check *c);
+void check_attn(struct check *c);
+void check_elem(struct check *c);
+void check_types(struct check *c);   /* plain C only: conversion, packing, embedding */
+void bench_all(const struct check *c);
+#endif

@@ -1,0 +1,136 @@
+/* steno: checks of attention and kv_put. SPDX-License-Identifier: MIT */
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct att { size_t rows, d_head, n_keys; enum kv_type type; int ragged, table; };
+
+static size_t kv_at(const struct att *t, size_t pos, size_t d, int value)
+{
+    return (value ? 32 * t->d_head + pos % 32 * t->d_head + d : d * 32 + pos % 32) * kv_elem_sz(t->type);
+}
+
+static float kv_get(const struct att *t, const struct kv_view *v, size_t pos, size_t d, int value)
+{
+    const char *p = (const char *)v->base + (v->table ? v->table[pos / 32] : pos / 32) * v->block_stride + kv_at(t, pos, d, value);
+    uint16_t h;
+    float f;
+    memcpy(&h, p, 2);
+    if (t->type == KV_F16) return f16_to_f32(h);
+    memcpy(&f, p, 4);
+    return f;
+}
+
+/* The formula in double; the tolerance is kern.h's. */
+static void check_row(struct check *c, const struct att *t, const struct attn *a, size_t r, size_t len)
+{
+    double *p = calloc(len + 1, sizeof *p), max = -INFINITY, sum = 0, v_max = 0;
+    for (size_t j = 0; j < len; j++) {
+        for (size_t d = 0; d < t->d_head; d++) p[j] += (double)a->q[r * a->ld_q + d] * kv_get(t, &a->kv, j, d, 0);
+        p[j] *= a->scale;
+        if (p[j] > max) max = p[j];
+    }
+    for (size_t j = 0; j < len; j++) sum += p[j] = exp(p[j] - max);
+    for (size_t d = 0; d < t->d_head; d++) {
+        double want = 0;
+        for (size_t j = 0; j < len; j++) {
+            const double v = kv_get(t, &a->kv, j, d, 1);
+            want += p[j] / sum * v;
+            if (fabs(v) > v_max) v_max = fabs(v);
+        }
+        const double got = a->out[r * a->ld_out + d];
+        if (!check(c, fabs(got - want) <= 3e-6 * v_max, "attn rows %zu d_head %zu keys %zu type %d: row %zu len %zu d %zu: got %.9g want %.9g",
+                   t->rows, t->d_head, t->n_keys, t->type, r, len, d, got, want))
+            break;
+    }
+    free(p);
+}
+
+/* A row alone, with NaN in every key it must not see, gives the bits it gave among the others. */
+static void check_row_alone(struct check *c, const struct att *t, const struct attn *a, size_t r, size_t len, size_t n_blocks)
+{
+    const size_t sz = n_blocks * a->kv.block_stride;
+    char *copy = malloc(sz);
+    float *out = guarded_floats(t->d_head);
+    int32_t one = (int32_t)len;
+    memcpy(copy, a->kv.base, sz);
+    for (size_t pos = len; pos < n_blocks * 32; pos++)
+        for (int i = 0; i < 2; i++)
+            for (size_t d = 0; d < t->d_head; d++)
+                memset(copy + (a->kv.table ? a->kv.table[pos / 32] : pos / 32) * a->kv.block_stride + kv_at(t, pos, d, i), 0xff,
+                       kv_elem_sz(t->type));
+    struct attn b = *a;
+    b.rows = 1, b.q = a->q + r * a->ld_q, b.out = out, b.len = &one, b.kv.base = copy;
+    memset(c->scratch, 0xff, kern_attn_scratch());
+    c->kern->attn[t->type](&b, c->scratch);
+    check(c, same_bits(out, a->out + r * a->ld_out, t->d_head), "attn rows %zu d_head %zu keys %zu: row %zu (len %zu) differs when alone",
+          t->rows, t->d_head, t->n_keys, r, len);
+    free(copy);
+}
+
+static void check_case(struct check *c, struct att t)
+{
+    const size_t n_blocks = (t.n_keys + 31) / 32 + !t.n_keys, elem = kv_elem_sz(t.type), ld = t.d_head + 5;
+    const size_t stride = 64 * t.d_head * elem + (t.table ? 64 : 0);
+    char *kv = guarded(n_blocks * stride);
+    float *q = guarded_floats((t.rows - 1) * ld + t.d_head), *out = guarded_floats(t.rows * ld), k[256], v[256];
+    int32_t *len = guarded(t.rows * sizeof *len);
+    uint16_t *table = malloc(n_blocks * sizeof *table);
+    memset(kv, 0xff, n_blocks * stride); /* NaN past the last key */
+    for (size_t i = 0; i < n_blocks; i++) table[i] = (uint16_t)(n_blocks - 1 - i);
+    struct attn a = { .out = out, .ld_out = ld, .q = q, .ld_q = ld, .kv = { kv, stride, t.table ? table : NULL },
+                      .len = t.ragged ? len : NULL, .n_keys = (int32_t)t.n_keys, .rows = (uint32_t)t.rows, .d_head = (uint32_t)t.d_head,
+                      .scale = 1 / sqrtf((float)t.d_head) };
+    for (size_t j = 0; j < t.n_keys; j++) {
+        rnd_floats(k, t.d_head, j % 97 == 5 ? 5 : 1);
+        rnd_floats(v, t.d_head, 1);
+        c->kern->kv_put[t.type](&a.kv, (uint32_t)j, k, v, (uint32_t)t.d_head);
+        for (size_t d = 0; d < t.d_head; d++) {
+            const float want_k = t.type == KV_F16 ? f16_to_f32(f16_from_f32(k[d])) : k[d];
+            const float want_v = t.type == KV_F16 ? f16_to_f32(f16_from_f32(v[d])) : v[d];
+            check(c, kv_get(&t, &a.kv, j, d, 0) == want_k && kv_get(&t, &a.kv, j, d, 1) == want_v, "kv_put: key %zu d %zu", j, d);
+        }
+    }
+    fill_canary(q, (t.rows - 1) * ld + t.d_head);
+    for (size_t r = 0; r < t.rows; r++) {
+        rnd_floats(q + r * ld, t.d_head, 1);
+        len[r] = (int32_t)(t.ragged == 2 ? (r + 1 < t.n_keys ? r + 1 : t.n_keys) : rnd() % (t.n_keys + 1)); /* 2: causal */
+    }
+    if (t.ragged == 1) len[0] = 0, len[t.rows - 1] = (int32_t)t.n_keys;
+    fill_canary(out, t.rows * ld);
+    memset(c->scratch, 0xff, kern_attn_scratch());
+    c->kern->attn[t.type](&a, c->scratch);
+    for (size_t i = 0; i < t.rows * ld; i++)
+        if (i % ld >= t.d_head) check(c, is_canary(out[i]), "attn wrote between rows");
+    for (size_t r = 0; r < t.rows; r++) {
+        const size_t n = t.ragged ? (size_t)len[r] : t.n_keys;
+        check_row(c, &t, &a, r, n);
+        if (t.rows < 30 || r % 7 == 0) check_row_alone(c, &t, &a, r, n, n_blocks);
+        if (n) continue;
+        for (size_t d = 0; d < t.d_head; d++) check(c, out[r * ld + d] == 0, "attn: a row without keys is not zero");
+    }
+    free(table);
+    guarded_free_all();
+}
+
+void check_attn(struct check *c)
+{
+    static const size_t heads[] = { 64, 8, 16, 24, 32, 40, 72, 80, 96, 128, 256 }, keys[] = { 1, 5, 31, 32, 33, 64, 100, 255, 256, 257, 448, 600 };
+    for (int type = 0; type < KV_TYPES; type++) {
+        const enum kv_type t = (enum kv_type)type;
+        for (size_t i = 0; i < 24; i++) {
+            check_case(c, (struct att) { 1 + i % 15, 64, keys[i % 12], t, (int)i % 3, i % 2 });
+            check_case(c, (struct att) { 1, 64, keys[i % 12], t, 0, i % 2 });
+            check_case(c, (struct att) { 1 + i * 3 % 14, heads[i % 11], keys[(i * 5 + 3) % 12], t, (int)(i / 2) % 3, i % 2 });
+        }
+        check_case(c, (struct att) { 53, 64, 300, t, 2, 1 });
+        check_case(c, (struct att) { 50, 64, 520, t, 1, 0 });
+        check_case(c, (struct att) { 3, 64, 0, t, 0, 0 });
+        if (c->kern->level == CPU_C) continue;
+        check_case(c, (struct att) { 1, 64, 1500, t, 0, 0 });
+        check_case(c, (struct att) { 5, 64, 1500, t, 0, 0 });
+        check_case(c, (struct att) { 61, 64, 1500, t, 0, 0 });
+    }
+}

@@ -1,0 +1,143 @@
+/* steno: checks of element-wise kernels. SPDX-License-Identifier: MIT */
+#include "check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double largest(const float *x, size_t n)
+{
+    double m = 0;
+    for (size_t i = 0; i < n; i++) m = fabs((double)x[i]) > m ? fabs((double)x[i]) : m;
+    return m;
+}
+
+static void check_norm(struct check *c, size_t n, float offset)
+{
+    float *x = guarded_floats(n), *g = guarded_floats(n), *b = guarded_floats(n), *y = guarded_floats(n + 1) , *want = guarded_floats(n);
+    rnd_floats(x, n, 1);
+    rnd_floats(g, n, 1);
+    rnd_floats(b, n, 1);
+    for (size_t i = 0; i < n; i++) x[i] = x[i] * (i % 61 == 3 ? 50 : 1) + offset;
+    for (int with_b = 0; with_b < 2; with_b++) {
+        c->ref->norm_layer(want, x, g, with_b ? b : NULL, 1e-5f, n);
+        fill_canary(y, n + 1);
+        c->kern->norm_layer(y + 1, x, g, with_b ? b : NULL, 1e-5f, n);
+        const double tol = 1e-6 * (largest(want, n) + 1);
+        for (size_t i = 0; i < n; i++)
+            if (!check(c, fabs((double)y[i + 1] - want[i]) <= tol, "norm_layer n %zu at %zu: got %.9g want %.9g", n, i, (double)y[i + 1],
+                       (double)want[i]))
+                break;
+        check(c, is_canary(y[0]), "norm_layer wrote before y");
+    }
+    memcpy(want, x, n * sizeof *x);
+    c->kern->norm_layer(want, want, g, b, 1e-5f, n); /* y may equal x */
+    check(c, same_bits(want, y + 1, n), "norm_layer n %zu in place differs", n);
+    guarded_free_all();
+}
+
+static void check_softmax(struct check *c, size_t n)
+{
+    float *x = guarded_floats(n), *y = guarded_floats(n), *want = guarded_floats(n);
+    for (int mode = 0; mode < 3; mode++) {
+        rnd_floats(x, n, 5);
+        for (size_t i = 0; i < n; i++)
+            if (mode == 2 || (mode == 1 && rnd() % 3 == 0)) x[i] = -INFINITY;
+        if (mode == 1) x[0] = -3e38f;
+        c->ref->softmax(want, x, n);
+        fill_canary(y, n);
+        c->kern->softmax(y, x, n);
+        for (size_t i = 0; i < n; i++)
+            if (!check(c, fabs((double)y[i] - want[i]) <= 1e-6 * (largest(want, n) + 1e-30), "softmax n %zu at %zu: got %.9g want %.9g", n, i,
+                       (double)y[i], (double)want[i]))
+                break;
+        c->kern->softmax(x, x, n);
+        check(c, same_bits(x, y, n), "softmax n %zu in place differs", n);
+    }
+    guarded_free_all();
+}
+
+static void check_add(struct check *c, size_t n)
+{
+    float *a = guarded_floats(n), *b = guarded_floats(n), *y = guarded_floats(n);
+    rnd_floats(a, n, 1);
+    rnd_floats(b, n, 1);
+    fill_canary(y, n);
+    c->kern->add(y, a, b, n);
+    for (size_t i = 0; i < n; i++) check(c, y[i] == a[i] + b[i], "add n %zu at %zu", n, i);
+    c->kern->add(a, a, b, n);
+    check(c, same_bits(a, y, n), "add n %zu in place differs", n);
+    guarded_free_all();
+}
+
+static void check_act(struct check *c, enum act act)
+{
+    enum { N = 40003 };
+    float *x = guarded_floats(N), *y = guarded_floats(N);
+    for (size_t i = 0; i < N; i++) x[i] = ((float)i - N / 2) * (i % 5 ? 3e-4f : 5e-3f);
+    x[0] = 0, x[1] = 1e30f, x[2] = -1e30f, x[3] = 1e-30f, x[4] = -50;
+    c->kern->act[act](y, x, N);
+    for (size_t i = 0; i < N; i++) {
+        const double v = x[i], u = sqrt(2 / acos(-1)) * (v + 0.044715 * v * v * v);
+        const double want = act == ACT_NONE ? v : act == ACT_GELU_ERF ? 0.5 * v * (1 + erf(v * sqrt(0.5))) : v / (1 + exp(-2 * u));
+        const double tol = act == ACT_NONE ? 0 : 1e-7 * fmin(fabs(v), 10) + 2 * FLT_EPSILON * fabs(want);
+        if (!check(c, fabs(y[i] - want) <= tol, "act %d of %.9g: got %.9g want %.9g", act, v, (double)y[i], want)) break;
+    }
+    for (size_t n = 1; n < 70; n++) {
+        fill_canary(y, N);
+        c->kern->act[act](y + N - n, x + N - n, n);
+        check(c, is_canary(y[N - n - 1]), "act %d wrote before y", act);
+        memcpy(y, x, n * sizeof *x);
+        c->kern->act[act](y, y, n);
+        c->kern->act[act](y + 100, x, n);
+        check(c, same_bits(y, y + 100, n), "act %d n %zu in place differs", act, n);
+    }
+    guarded_free_all();
+}
+
+/* exp seen through softmax of two: y[1] / y[0] = exp(x[1] - x[0]). */
+static void check_exp(struct check *c)
+{
+    for (int i = 0; i < 20000; i++) {
+        const float x[2] = { 0, -(float)i * 4.3e-3f };
+        float y[2];
+        c->kern->softmax(y, x, 2);
+        const double want = exp((double)x[1]), got = (double)y[1] / y[0];
+        if (!check(c, fabs(got - want) <= 4 * FLT_EPSILON * want, "exp(%.9g): got %.9g want %.9g", (double)x[1], got, want)) return;
+    }
+}
+
+static void check_scan(struct check *c, size_t n, int32_t first, int masked, int quantised)
+{
+    float *x = guarded_floats(n);
+    const size_t words = ((size_t)first + n + 31) / 32;
+    uint32_t *mask = guarded(words * 4);
+    struct logit_part want, got;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = quantised ? (float)(rnd() % 4) : rnd_normal() * 8; /* few values: many ties */
+        if (rnd() % 11 == 0) x[i] = -INFINITY;
+        if (rnd() % 13 == 0) x[i] = NAN;
+    }
+    for (size_t i = 0; i < words; i++) mask[i] = masked == 2 ? ~0u : rnd() & rnd();
+    c->ref->logit_scan(&want, x, masked ? mask : NULL, first, n);
+    c->kern->logit_scan(&got, x, masked ? mask : NULL, first, n);
+    check(c, want.arg == got.arg && want.max == got.max && fabs((double)want.sum - got.sum) <= 1e-5 * want.sum,
+          "logit_scan n %zu first %d mask %d: got %d %g %g want %d %g %g", n, first, masked, got.arg, (double)got.max, (double)got.sum,
+          want.arg, (double)want.max, (double)want.sum);
+    guarded_free_all();
+}
+
+void check_elem(struct check *c)
+{
+    static const size_t model[] = { 80, 384, 512, 768, 1280, 1500, 1536, 5120 };
+    for (size_t i = 0; i < 67 + sizeof model / sizeof *model; i++) {
+        const size_t n = i < 67 ? i + 1 : model[i - 67];
+        if (n > 1) check_norm(c, n, n % 4 == 1 ? 3 : 0);
+        check_softmax(c, n);
+        check_add(c, n);
+        for (int mode = 0; mode < 6; mode++) check_scan(c, n, (int32_t)(rnd() % 100), mode % 3, mode > 2);
+    }
+    for (int act = 0; act < ACT_COUNT; act++) check_act(c, (enum act)act);
+    check_exp(c);
+}

@@ -1,0 +1,164 @@
+/* steno: every level of kernels against the plain C twins. SPDX-License-Identifier: MIT
+ *
+ *   check_kernels                    check all levels this processor has
+ *   check_kernels --bench [level]    measure them
+ * Needs libc, libm and the library's internals only, so that it also runs under emulation. Exit status 1 when a check failed. */
+#include "check.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int check(struct check *c, int ok, const char *fmt, ...)
+{
+    c->checks++;
+    if (ok) return 1;
+    if (c->failures++ < 20) {
+        va_list ap;
+        va_start(ap, fmt);
+        printf("  %s: ", cpu_level_name(c->kern->level));
+        vprintf(fmt, ap);
+        printf("\n");
+        va_end(ap);
+    }
+    return 0;
+}
+
+static struct { void *p; size_t n; } maps[64];
+static unsigned n_maps;
+
+void *guarded(size_t n)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), body = (n + page - 1) / page * page;
+    char *p = mmap(NULL, body + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p + body, page, PROT_NONE) || n_maps == sizeof maps / sizeof *maps) {
+        fprintf(stderr, "check_kernels: cannot map %zu bytes\n", n);
+        exit(2);
+    }
+    maps[n_maps].p = p, maps[n_maps++].n = body + page;
+    return p + body - n;
+}
+
+float *guarded_floats(size_t n) { return guarded(n * sizeof(float)); }
+
+void guarded_free_all(void)
+{
+    while (n_maps) n_maps--, munmap(maps[n_maps].p, maps[n_maps].n);
+}
+
+void *aligned_alloc_64(size_t n)
+{
+    void *p = aligned_alloc(64, (n + 127) / 64 * 64);
+    if (p) return memset(p, 0, (n + 127) / 64 * 64);
+    fprintf(stderr, "check_kernels: out of memory\n");
+    exit(2);
+}
+
+void fill_canary(float *p, size_t n)
+{
+    const uint32_t v = CANARY;
+    for (size_t i = 0; i < n; i++) memcpy(p + i, &v, sizeof v);
+}
+
+int is_canary(float x)
+{
+    uint32_t v;
+    memcpy(&v, &x, sizeof v);
+    return v == CANARY;
+}
+
+int same_bits(const float *a, const float *b, size_t n) { return !memcmp(a, b, n * sizeof *a); }
+
+static uint64_t seed = 0x9e3779b97f4a7c15u;
+
+uint32_t rnd(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 32);
+}
+
+float rnd_normal(void)
+{
+    float s = 0;
+    for (int i = 0; i < 4; i++) s += (float)(int32_t)rnd() * 0x1p-31f;
+    return s * 0.866f;
+}
+
+void rnd_floats(float *p, size_t n, float scale)
+{
+    for (size_t i = 0; i < n; i++) p[i] = rnd_normal() * scale;
+}
+
+void rnd_rows(void *rows, enum dtype t, size_t n, size_t k)
+{
+    uint8_t *p = rows;
+    const size_t total = n * k, block = dtype_row_sz(t, (size_t)dtype_block(t));
+    const float scale = 1 / sqrtf((float)k);
+    for (size_t i = 0; i < total; i += (size_t)dtype_block(t), p += block) {
+        const float v = rnd_normal() * scale;
+        uint16_t h = t == DT_BF16 ? bf16_from_f32(v) : f16_from_f32(t >= DT_Q4_0 ? v / (t == DT_Q8_0 ? 64 : 8) : v);
+        if (t == DT_F32) {
+            memcpy(p, &v, 4);
+            continue;
+        }
+        for (size_t j = 0; j < block; j++) p[j] = (uint8_t)rnd();
+        memcpy(p, &h, 2);
+        if (t == DT_Q4_1 || t == DT_Q5_1) {
+            h = f16_from_f32(-v);
+            memcpy(p + 2, &h, 2);
+        }
+    }
+}
+
+void *pack_all(const void *rows, enum dtype t, size_t n, size_t k)
+{
+    char *out = aligned_alloc_64(pack_sz(t, n, k));
+    for (size_t p = 0; p < pack_panels(n); p++) {
+        const void *of[PANEL] = { 0 };
+        for (size_t i = 0; i < PANEL && p * PANEL + i < n; i++) of[i] = (const char *)rows + (p * PANEL + i) * dtype_row_sz(t, k);
+        pack_panel(out + p * pack_panel_sz(t, k), t, of, k);
+    }
+    return out;
+}
+
+static void run_checks(struct check *c)
+{
+    static const struct { const char *name; void (*fn)(struct check *); } part[] = {
+        { "types", check_types }, { "linear", check_linear }, { "kv", check_kv }, { "attn", check_attn }, { "elem", check_elem },
+    };
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        const unsigned checks = c->checks, failures = c->failures;
+        part[i].fn(c);
+        printf("%-7s %-7s %8u checks %s\n", cpu_level_name(c->kern->level), part[i].name, c->checks - checks,
+               c->failures == failures ? "ok" : "FAILED");
+        fflush(stdout);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const size_t a = kern_linear_scratch(), b = kern_attn_scratch();
+    struct kern ref, k;
+    struct check c = { .ref = &ref, .kern = &k, .scratch = aligned_alloc_64(a > b ? a : b) };
+    unsigned failures = 0;
+    kern_init_c(&ref);
+    for (int level = 0; cpu_level_name(level); level++) {
+        if (!cpu_level_usable(level)) {
+            printf("%-7s skipped: this processor lacks it\n", cpu_level_name(level));
+            continue;
+        }
+        if (argc > 2 && strcmp(argv[2], cpu_level_name(level))) continue;
+        kern_init(&k, level);
+        c.checks = c.failures = 0;
+        if (argc > 1 && !strcmp(argv[1], "--bench")) bench_all(&c);
+        else run_checks(&c);
+        failures += c.failures;
+    }
+    free(c.scratch);
+    if (failures) printf("%u checks failed\n", failures);
+    return failures != 0;
+}

@@ -1,0 +1,279 @@
+/* steno: checks of linear, packing and the stored types. SPDX-License-Identifier: MIT */
+#include "check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shape { size_t m, n, k, ld_x; };
+
+static void run(const struct kern *k, enum dtype t, const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+{
+    memset(scratch, 0xff, kern_linear_scratch()); /* NaN: nothing may be taken over from an earlier call */
+    k->linear[t](l, m0, m1, p0, p1, scratch);
+}
+
+static double activate(double x, int act)
+{
+    if (act == ACT_GELU_ERF) return 0.5 * x * (1 + erf(x * sqrt(0.5)));
+    if (act == ACT_GELU_TANH) return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    return x;
+}
+
+/* The linear of kern.h in double, with the tolerance stated there. */
+static void check_values(struct check *c, const char *who, enum dtype t, const struct shape *s, const struct linear *l, const float *wide,
+                         const float *res, const float *y)
+{
+    for (size_t m = 0; m < s->m; m++)
+        for (size_t n = 0; n < s->n; n++) {
+            double sum = 0, mag = 0;
+            for (size_t k = 0; k < s->k; k++) {
+                const double p = (double)l->x[m * s->ld_x + k] * wide[n * s->k + k];
+                sum += p, mag += fabs(p);
+            }
+            const double v = sum + (l->bias ? l->bias[n] : 0);
+            const double r = res ? res[m * l->ld_y + n] : 0, want = activate(v, l->act) + r;
+            double tol = 4 * FLT_EPSILON * sqrt((double)s->k) * mag + FLT_EPSILON * (fabs(v) + fabs(r));
+            if (l->act) tol = 1.2 * tol + 2e-7 * (1 + fabs(v));
+            const double got = y[m * l->ld_y + n];
+            if (!check(c, fabs(got - want) <= tol, "%s %s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g want %.9g tolerance %.3g", who,
+                       dtype_name(t), m, s->m, n, s->n, s->k, s->ld_x, l->act, got, want, tol))
+                return;
+        }
+}
+
+/* Each row alone, at any place of a batch, with any split of panels, gives the bits that the whole batch gave. */
+static void check_rows_alone(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *y)
+{
+    float *part = guarded_floats(s->m * l->ld_y);
+    struct linear one = *l;
+    const size_t panels = pack_panels(s->n), step[] = { 1, 2, 3, 4, 5, 7, 12, 13 };
+    one.y = part;
+    for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
+        if (step[i] > s->m || (s->m > 20 && i % 3 && step[i] < 12)) continue;
+        fill_canary(part, s->m * l->ld_y);
+        for (size_t m = 0; m < s->m; m += step[i]) {
+            const size_t end = m + step[i] < s->m ? m + step[i] : s->m, cut = rnd() % (panels + 1);
+            if (l->res) {
+                for (size_t r = m; r < end; r++) memcpy(part + r * l->ld_y, l->res + r * l->ld_res, s->n * sizeof *part);
+                one.res = part, one.ld_res = l->ld_y; /* y may equal res */
+            }
+            run(c->kern, t, &one, m, end, 0, cut, c->scratch);
+            run(c->kern, t, &one, m, end, cut, panels, c->scratch);
+        }
+        for (size_t m = 0; m < s->m; m++)
+            if (!check(c, same_bits(part + m * l->ld_y, y + m * l->ld_y, s->n), "%s m %zu n %zu k %zu: row %zu differs in groups of %zu",
+                       dtype_name(t), s->m, s->n, s->k, m, step[i]))
+                return;
+    }
+}
+
+static void check_shape(struct check *c, enum dtype t, struct shape s)
+{
+    const size_t ld_y = s.n + 1 + rnd() % 3;
+    void *rows = malloc(s.n * dtype_row_sz(t, s.k) + 1);
+    float *wide = malloc(s.n * s.k * sizeof *wide), *bias = guarded_floats(s.n), *res = guarded_floats(s.m * ld_y);
+    float *x = guarded_floats((s.m - 1) * s.ld_x + s.k), *y = guarded_floats((s.m + 2) * ld_y), *y_ref = guarded_floats(s.m * ld_y);
+    rnd_rows(rows, t, s.n, s.k);
+    for (size_t i = 0; i < s.n; i++) dtype_widen_row(wide + i * s.k, t, (char *)rows + i * dtype_row_sz(t, s.k), s.k);
+    void *w = pack_all(rows, t, s.n, s.k);
+    fill_canary(x, (s.m - 1) * s.ld_x + s.k); /* NaN where rows are padded */
+    for (size_t m = 0; m < s.m; m++)
+        for (size_t k = 0; k < s.k; k++) x[m * s.ld_x + k] = rnd_normal() * (k % 41 == 7 ? 50 : 1); /* outlier channels */
+    rnd_floats(bias, s.n, 1);
+    rnd_floats(res, s.m * ld_y, 1);
+    for (int mode = 0; mode < 4; mode++) {
+        struct linear l = { .w = w, .bias = mode ? bias : NULL, .n = (uint32_t)s.n, .k = (uint32_t)s.k, .n_y = (uint32_t)s.n,
+                            .act = (uint8_t)(mode == 3 ? ACT_GELU_TANH : mode == 2 ? ACT_GELU_ERF : ACT_NONE), .x = x, .ld_x = s.ld_x,
+                            .y = y + ld_y, .ld_y = ld_y, .res = mode == 1 || mode == 3 ? res : NULL, .ld_res = ld_y };
+        if (s.m * s.n * s.k > 4000000 && mode > 1) break;
+        fill_canary(y, (s.m + 2) * ld_y);
+        run(c->kern, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
+        for (size_t i = 0; i < (s.m + 2) * ld_y; i++)
+            if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", dtype_name(t));
+        check_rows_alone(c, t, &s, &l, y + ld_y);
+        if (c->kern->level == CPU_C || s.m * s.n * s.k <= 4000000)
+            check_values(c, "double", t, &s, &l, wide, l.res, y + ld_y);
+        else { /* large shapes: the twin in place of double, half of the rows */
+            l.y = y_ref;
+            run(c->ref, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
+            for (size_t i = 0; i < s.m * ld_y; i++) {
+                const double a = y[ld_y + i], b = y_ref[i], tol = 8 * FLT_EPSILON * sqrt((double)s.k) * 60;
+                if (i % ld_y < s.n && !check(c, fabs(a - b) <= tol, "%s large: got %.9g want %.9g", dtype_name(t), a, b)) break;
+            }
+        }
+    }
+    free(rows);
+    free(wide);
+    free(w);
+    guarded_free_all();
+}
+
+void check_linear(struct check *c)
+{
+    static const size_t n_of[] = { 1, 7, 16, 31, 32, 33, 47, 64, 65, 96, 100, 129 }, k_of[] = { 1, 2, 3, 5, 17, 31, 32, 33, 63, 67, 80, 240 };
+    const int fast = c->kern->level != CPU_C;
+    for (int t = 0; t < DT_COUNT; t++) {
+        const size_t unit = (size_t)dtype_block((enum dtype)t);
+        for (size_t m = 1; m <= 67; m += fast || m < 5 ? 1 : 9) {
+            const size_t n = n_of[(m * 5 + (size_t)t) % 12], k = (k_of[(m * 7 + (size_t)t) % 12] + unit - 1) / unit * unit;
+            check_shape(c, (enum dtype)t, (struct shape) { m, n, k, k + m % 3 });
+        }
+        for (size_t n = 1; n <= 67; n += 6) check_shape(c, (enum dtype)t, (struct shape) { 1 + n % 5, n, 64, 64 });
+        check_shape(c, (enum dtype)t, (struct shape) { 40, 70, 96, 32 });   /* convolution: rows overlap */
+        check_shape(c, (enum dtype)t, (struct shape) { 13, 33, 192, 1 });
+        check_shape(c, (enum dtype)t, (struct shape) { 5, 64, 384, 400 });
+        check_shape(c, (enum dtype)t, (struct shape) { 1, 161, 512, 512 });
+        check_shape(c, (enum dtype)t, (struct shape) { 3, 300, 1536, 1536 });
+        if (fast) check_shape(c, (enum dtype)t, (struct shape) { 8, 384, 1536, 1552 });
+        if (fast && t < DT_Q4_1) check_shape(c, (enum dtype)t, (struct shape) { GEMM_ROWS + 17, 180, 544, 544 });
+    }
+}
+
+/* ---- keys and values ----------------------------------------------------------------------------------------------------------------- */
+struct kv_case { size_t m, n_y, n_kv, n_v, d_head, k; uint32_t pos; int table; enum kv_type type; };
+
+static size_t kv_offset(const struct kv_case *t, const struct linear *l, size_t m, size_t n)
+{
+    const size_t e = kv_elem_sz(t->type), pos = t->pos + m, block = pos / 32, in = pos % 32;
+    const int key = n < t->n_y + t->n_kv;
+    const size_t j = n - t->n_y - (key ? 0 : t->n_kv), head = j / t->d_head, d = j % t->d_head;
+    const size_t base = head * l->kv_head_sz + (l->kv.table ? l->kv.table[block] : block) * l->kv.block_stride;
+    return base + (key ? d * 32 + in : 32 * t->d_head + in * t->d_head + d) * e;
+}
+
+static void check_kv_case(struct check *c, const struct kv_case *t)
+{
+    const size_t n = t->n_y + t->n_kv + t->n_v, e = kv_elem_sz(t->type), n_blocks = (t->pos + t->m + 31) / 32;
+    const size_t heads = ((t->n_kv > t->n_v ? t->n_kv : t->n_v) + t->d_head - 1) / t->d_head, stride = 64 * t->d_head * e + 64;
+    const size_t kv_sz = heads * n_blocks * stride;
+    float *rows = malloc(n * t->k * 4), *bias = guarded_floats(n), *x = guarded_floats(t->m * t->k), *plain = guarded_floats(t->m * n);
+    float *y = guarded_floats(t->m * (t->n_y ? t->n_y : 1));
+    char *kv = guarded(kv_sz), *touched = calloc(kv_sz, 1);
+    uint16_t table[64];
+    rnd_floats(rows, n * t->k, 0.2f);
+    rnd_floats(bias, n, 1e-3f);
+    rnd_floats(x, t->m * t->k, 1);
+    for (size_t i = 0; i < n_blocks; i++) table[i] = (uint16_t)(n_blocks - 1 - i);
+    void *w = pack_all(rows, DT_F32, n, t->k);
+    struct linear l = { .w = w, .bias = bias, .n = (uint32_t)n, .k = (uint32_t)t->k, .n_y = (uint32_t)n, .x = x, .ld_x = t->k,
+                        .y = plain, .ld_y = n };
+    run(c->kern, DT_F32, &l, 0, t->m, 0, pack_panels(n), c->scratch);
+    l.n_y = (uint32_t)t->n_y, l.n_kv = (uint32_t)t->n_kv, l.kv_type = (uint8_t)t->type, l.d_head = (uint16_t)t->d_head;
+    l.y = y, l.ld_y = t->n_y, l.kv_pos = t->pos, l.kv_head_sz = n_blocks * stride;
+    l.kv = (struct kv_view) { kv, stride, t->table ? table : NULL };
+    memset(kv, 0xa5, kv_sz);
+    const size_t half = t->m / 2;
+    run(c->kern, DT_F32, &l, 0, half, 0, pack_panels(n), c->scratch);
+    run(c->kern, DT_F32, &l, half, t->m, 0, pack_panels(n), c->scratch);
+    for (size_t m = 0; m < t->m; m++) {
+        check(c, same_bits(y + m * t->n_y, plain + m * n, t->n_y), "kv: y part of row %zu differs", m);
+        for (size_t i = t->n_y; i < n; i++) {
+            const size_t at = kv_offset(t, &l, m, i);
+            const uint16_t h = f16_from_f32(plain[m * n + i]);
+            const int ok = !memcmp(kv + at, t->type == KV_F32 ? (const void *)&plain[m * n + i] : &h, e);
+            memset(touched + at, 1, e);
+            if (!check(c, ok, "kv type %d d_head %zu n_y %zu pos %u: row %zu output %zu is wrong", t->type, t->d_head, t->n_y, t->pos, m, i))
+                m = t->m - 1, i = n;
+        }
+    }
+    size_t spoilt = 0;
+    for (size_t i = 0; i < kv_sz; i++) spoilt += !touched[i] && (uint8_t)kv[i] != 0xa5;
+    check(c, spoilt == 0, "kv: %zu bytes written beside keys and values", spoilt);
+    free(rows);
+    free(w);
+    free(touched);
+    guarded_free_all();
+}
+
+void check_kv(struct check *c)
+{
+    for (int type = 0; type < KV_TYPES; type++)
+        for (int table = 0; table < 2; table++) {
+            const enum kv_type t = (enum kv_type)type;
+            const struct kv_case cases[] = {
+                { 1, 384, 384, 384, 64, 33, 0, table, t },  { 1, 64, 64, 64, 64, 33, 447, table, t }, { 13, 64, 64, 64, 32, 40, 20, table, t },
+                { 5, 128, 128, 128, 64, 40, 29, table, t }, { 70, 0, 128, 128, 64, 16, 0, table, t }, { 3, 80, 80, 80, 80, 20, 31, table, t },
+                { 7, 24, 24, 24, 8, 20, 64, table, t },     { 4, 17, 48, 48, 24, 20, 5, table, t },   { 33, 0, 0, 64, 64, 20, 3, table, t },
+                { 2, 5, 0, 40, 40, 9, 63, table, t },
+            };
+            for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_kv_case(c, &cases[i]);
+        }
+}
+
+/* ---- stored types ------------------------------------------------------------------------------------------------------------------- */
+static double f16_value(uint16_t h)
+{
+    const int e = h >> 10 & 31, m = h & 1023;
+    const double v = e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
+    return h & 0x8000 ? -v : v;
+}
+
+static void check_f16(struct check *c)
+{
+    for (uint32_t h = 0; h < 65536; h++) {
+        const float f = f16_to_f32((uint16_t)h);
+        if ((h & 0x7c00) == 0x7c00) {
+            check(c, (h & 1023) ? isnan(f) : isinf(f), "f16 %04x: widened to %g", h, (double)f);
+            continue;
+        }
+        check(c, (double)f == f16_value((uint16_t)h), "f16 %04x: widened to %g", h, (double)f);
+        check(c, f16_from_f32(f) == h, "f16 %04x: comes back as %04x", h, f16_from_f32(f));
+        if ((h & 0x7fff) >= 0x7bff) continue;
+        const float next = f16_to_f32((uint16_t)(h + 1)), mid = (f + next) / 2; /* exact in f32 */
+        check(c, f16_from_f32(mid) == (h & 1 ? h + 1 : h), "f16 between %04x and its neighbour does not round to even", h);
+        check(c, f16_from_f32(nextafterf(mid, next)) == h + 1, "f16 just above the middle after %04x", h);
+        check(c, f16_from_f32(nextafterf(mid, f)) == h, "f16 just below the middle after %04x", h);
+    }
+    check(c, f16_from_f32(65519.99f) == 0x7bff && f16_from_f32(65520) == 0x7c00 && f16_from_f32(-INFINITY) == 0xfc00, "f16 overflow");
+    check(c, bf16_from_f32(1.00390625f) == 0x3f80 && bf16_from_f32(1.01171875f) == 0x3f82, "bf16 does not round to even");
+}
+
+/* A row of x with a single 1 gives the weights of one k back, exactly; so does embed. */
+static void check_widening(struct check *c, enum dtype t)
+{
+    enum { N = 75, K = 64 };
+    float x[K] = { 0 }, wide[N][K], y[N], row[K];
+    void *rows = malloc(N * dtype_row_sz(t, K));
+    rnd_rows(rows, t, N, K);
+    for (size_t i = 0; i < N; i++) dtype_widen_row(wide[i], t, (char *)rows + i * dtype_row_sz(t, K), K);
+    void *w = pack_all(rows, t, N, K);
+    struct linear l = { .w = w, .n = N, .k = K, .n_y = N, .x = x, .ld_x = 0, .y = y, .ld_y = 0 };
+    for (size_t k = 0; k < K; k++) {
+        x[k] = 1;
+        for (size_t rep = 1; rep <= 5; rep += 4) {
+            run(c->kern, t, &l, 0, rep, 0, pack_panels(N), c->scratch);
+            for (size_t i = 0; i < N; i++) check(c, y[i] == wide[i][k], "%s: w[%zu, %zu] is %g, want %g", dtype_name(t), i, k, (double)y[i],
+                                                 (double)wide[i][k]);
+        }
+        x[k] = 0;
+    }
+    for (size_t i = 0; i < N; i++) {
+        c->kern->embed[t](row, w, i, K);
+        for (size_t k = 0; k < K; k++) check(c, row[k] == wide[i][k], "%s: embedded row %zu differs at %zu", dtype_name(t), i, k);
+    }
+    free(rows);
+    free(w);
+}
+
+static void check_stored_block(struct check *c)
+{
+    uint8_t q5_1[24] = { 0 }; /* d = 0.5, m = -1, element 0: 3 + 16, element 16: 9 */
+    const uint16_t d = f16_from_f32(0.5f), m = f16_from_f32(-1);
+    float y[32];
+    memcpy(q5_1, &d, 2);
+    memcpy(q5_1 + 2, &m, 2);
+    q5_1[4] = 1;
+    q5_1[8] = 0x93;
+    dtype_widen_row(y, DT_Q5_1, q5_1, 32);
+    check(c, y[0] == 8.5f && y[16] == 3.5f && y[1] == -1, "q5_1 block: %g %g %g", (double)y[0], (double)y[16], (double)y[1]);
+    check(c, dtype_row_sz(DT_Q4_0, 64) == 36 && dtype_row_sz(DT_Q5_1, 32) == 24 && dtype_row_sz(DT_Q8_0, 32) == 34, "row sizes");
+}
+
+void check_types(struct check *c)
+{
+    if (c->kern->level == CPU_C) check_f16(c);
+    check_stored_block(c);
+    for (int t = 0; t < DT_COUNT; t++) check_widening(c, (enum dtype)t);
+}

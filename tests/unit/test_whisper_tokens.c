@@ -1,0 +1,172 @@
+/* steno tests: Whisper's special tokens, languages and non-speech set. SPDX-License-Identifier: MIT
+ *
+ * Ids and strings are those of openai-whisper's tokenizer for its three sizes of vocabulary. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "real_vocab.h"
+#include "text/whisper_tokens.h"
+
+static void test_special_ids_follow_from_the_size_of_the_vocabulary(void **state)
+{
+    (void)state;
+    /* n_vocab, n_languages, eot, sot, first_lang, translate, transcribe, solm, prev, nospeech, notimestamps, timestamp_begin */
+    static const int32_t c[][12] = {
+        { 51864, 0, 50256, 50257, 50258, 50357, 50358, 50359, 50360, 50361, 50362, 50363 },
+        { 51865, 99, 50257, 50258, 50259, 50358, 50359, 50360, 50361, 50362, 50363, 50364 },
+        { 51866, 100, 50257, 50258, 50259, 50359, 50360, 50361, 50362, 50363, 50364, 50365 },
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct whisper_tokens t;
+        steno_error e;
+        assert_int_equal(whisper_tokens_init(&t, c[i][0], &e), STENO_OK);
+        const int32_t got[12] = { t.n_vocab, t.n_languages, t.eot, t.sot, t.first_lang, t.translate, t.transcribe, t.solm, t.prev,
+                                  t.nospeech, t.notimestamps, t.timestamp_begin };
+        assert_memory_equal(got, c[i], sizeof got);
+        assert_int_equal(t.blank, 220);
+        assert_int_equal(t.timestamp_begin + 1500, t.n_vocab - 1);
+    }
+}
+
+static void test_smaller_vocabulary_keeps_the_special_ids_at_its_end(void **state)
+{
+    (void)state;
+    struct whisper_tokens t;
+    steno_error e;
+    assert_int_equal(whisper_tokens_init(&t, 2000, &e), STENO_OK);
+    assert_int_equal(t.n_languages, 0);
+    assert_int_equal(t.eot, 392);
+    assert_int_equal(t.timestamp_begin, 499);
+    assert_int_equal(t.blank, -1);
+}
+
+static void test_vocabulary_without_room_for_special_ids_is_refused(void **state)
+{
+    (void)state;
+    struct whisper_tokens t;
+    steno_error e;
+    assert_int_equal(whisper_tokens_init(&t, 1609, &e), STENO_OK);
+    assert_int_equal(whisper_tokens_init(&t, 1608, &e), STENO_EFORMAT);
+    assert_non_null(strstr(e.text, "n_vocab 1608"));
+    assert_int_equal(whisper_tokens_init(&t, -1, &e), STENO_EFORMAT);
+    assert_int_equal(whisper_tokens_init(&t, INT32_MIN, &e), STENO_EFORMAT);
+    assert_int_equal(whisper_tokens_init(&t, 51867, &e), STENO_EFORMAT);
+    assert_non_null(strstr(e.text, "101 languages"));
+    assert_int_equal(whisper_tokens_init(&t, INT32_MAX, &e), STENO_EFORMAT);
+}
+
+static void test_special_strings_equal_the_reference(void **state)
+{
+    (void)state;
+    static const struct { int32_t n_vocab, id; const char *text; } c[] = {
+        { 51864, 50256, "<|endoftext|>" }, { 51864, 50257, "<|startoftranscript|>" }, { 51864, 50258, "<|en|>" },
+        { 51864, 50356, "<|su|>" }, { 51864, 50357, "<|translate|>" }, { 51864, 50363, "<|0.00|>" }, { 51864, 51863, "<|30.00|>" },
+        { 51865, 50257, "<|endoftext|>" }, { 51865, 50357, "<|su|>" }, { 51865, 50358, "<|translate|>" },
+        { 51865, 50359, "<|transcribe|>" }, { 51865, 50360, "<|startoflm|>" }, { 51865, 50361, "<|startofprev|>" },
+        { 51865, 50362, "<|nospeech|>" }, { 51865, 50363, "<|notimestamps|>" }, { 51865, 50364, "<|0.00|>" },
+        { 51865, 50418, "<|1.08|>" }, { 51865, 51864, "<|30.00|>" }, { 51866, 50358, "<|yue|>" }, { 51866, 51865, "<|30.00|>" },
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct whisper_tokens t;
+        steno_error e;
+        uint32_t n;
+        assert_int_equal(whisper_tokens_init(&t, c[i].n_vocab, &e), STENO_OK);
+        const char *text = whisper_token_text(&t, c[i].id, &a, &n);
+        assert_non_null(text);
+        assert_string_equal(text, c[i].text);
+        assert_int_equal(n, strlen(c[i].text));
+        assert_null(whisper_token_text(&t, t.eot - 1, &a, &n));
+        assert_int_equal(n, 0);
+        assert_null(whisper_token_text(&t, t.n_vocab, &a, &n));
+        assert_null(whisper_token_text(&t, -1, &a, &n));
+    }
+    arena_free(&a);
+}
+
+static void test_languages_are_found_by_code_name_and_alias_in_any_case(void **state)
+{
+    (void)state;
+    static const struct { const char *name; int at; } c[] = {
+        { "en", 0 }, { "EN", 0 }, { "English", 0 }, { "zh", 1 }, { "mandarin", 1 }, { "Chinese", 1 }, { "haw", 93 }, { "yue", 99 },
+        { "cantonese", 99 }, { "su", 98 }, { "Haitian Creole", 80 }, { "haitian", 80 }, { "burmese", 87 }, { "Castilian", 3 },
+        { "moldovan", 25 }, { "moldavian", 25 }, { "flemish", 12 }, { "valencian", 11 }, { "letzeburgesch", 86 }, { "pushto", 81 },
+        { "panjabi", 62 }, { "sinhalese", 63 },
+        { "", -1 }, { "e", -1 }, { "eng", -1 }, { "auto", -1 }, { "xx", -1 }, { " en", -1 }, { "english ", -1 }, { NULL, -1 },
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        const int at = whisper_language_find(c[i].name);
+        if (at != c[i].at) fail_msg("%s is %d, want %d", c[i].name ? c[i].name : "NULL", at, c[i].at);
+    }
+}
+
+static void test_every_language_is_found_again_by_its_code_and_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(whisper_language_find(whisper_language_code(i)), i);
+        assert_int_equal(whisper_language_find(whisper_language_name(i)), i);
+    }
+    assert_null(whisper_language_code(100));
+    assert_null(whisper_language_code(-1));
+    assert_null(whisper_language_name(100));
+    assert_null(whisper_language_name(-1));
+}
+
+static void test_non_speech_set_of_the_multilingual_vocabulary_has_the_82_ids(void **state)
+{
+    (void)state;
+    static const int32_t want[] = {
+        1, 2, 7, 8, 9, 10, 14, 25, 26, 27, 28, 29, 31, 58, 59, 60, 61, 62, 63, 90, 91, 92, 93, 359, 503, 522, 542, 873, 893, 902, 918,
+        922, 931, 1350, 1853, 1982, 2460, 2627, 3246, 3253, 3268, 3536, 3846, 3961, 4183, 4667, 6585, 6647, 7273, 9061, 9383, 10428,
+        10929, 11938, 12033, 12331, 12562, 13793, 14157, 14635, 15265, 15618, 16553, 16604, 18362, 18956, 20075, 21675, 22520, 26130,
+        26161, 26435, 28279, 29464, 31650, 32302, 32470, 36865, 42863, 47425, 49870, 50254,
+    };
+    struct real_vocab *r = real_vocab_open();
+    if (!r) skip();
+    struct buf ids = { 0 };
+    steno_error e;
+    assert_int_equal(whisper_non_speech(r->bpe, &ids, &e), STENO_OK);
+    expect_ids("non-speech", &ids, want, 82);
+    buf_free(&ids);
+    real_vocab_close(r);
+}
+
+static void test_non_speech_set_of_a_vocabulary_without_the_symbols_is_empty(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct vocab v;
+    struct bpe *b;
+    struct buf ids = { 0 };
+    steno_error e;
+    arena_init(&a);
+    assert_int_equal(vocab_init(&v, &a, 1, 1, &e), STENO_OK);
+    vocab_set(&v, 0, (const uint8_t *)"a", 1);
+    assert_int_equal(vocab_index(&v, &a, &e), STENO_OK);
+    assert_int_equal(bpe_open(&b, &v, &e), STENO_OK);
+    assert_int_equal(whisper_non_speech(b, &ids, &e), STENO_OK);
+    assert_int_equal(ids.len, 0);
+    bpe_close(b);
+    buf_free(&ids);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_special_ids_follow_from_the_size_of_the_vocabulary),
+        cmocka_unit_test(test_smaller_vocabulary_keeps_the_special_ids_at_its_end),
+        cmocka_unit_test(test_vocabulary_without_room_for_special_ids_is_refused),
+        cmocka_unit_test(test_special_strings_equal_the_reference),
+        cmocka_unit_test(test_languages_are_found_by_code_name_and_alias_in_any_case),
+        cmocka_unit_test(test_every_language_is_found_again_by_its_code_and_name),
+        cmocka_unit_test(test_non_speech_set_of_the_multilingual_vocabulary_has_the_82_ids),
+        cmocka_unit_test(test_non_speech_set_of_a_vocabulary_without_the_symbols_is_empty),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

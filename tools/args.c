@@ -1,0 +1,266 @@
+/* steno: command-line options as a table. SPDX-License-Identifier: MIT
+ *
+ * Long options accept _ for -, --name=value and --name value; short ones -x value, -xvalue, and flags may be joined (-qv). A value is
+ * taken as it stands even when it begins with a dash ("--logprob-threshold -1"). -- ends the options. */
+#include "args.h"
+#include "say.h"
+#include "u8.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_LEN = 64 };
+
+static const struct arg help_row = { "help", 'h', ARG_FLAG, 0, 0, NULL, NULL, 0, 0, "print this help" };
+
+/* ---- words ------------------------------------------------------------------------------------------------------------------- */
+
+/* Copy word `i` of "a|b|c" into out[NAME_MAX_LEN]. @return 1, or 0 past the last one */
+static int word_at(char *out, const char *words, int i)
+{
+    const char *p = words;
+    while (i-- > 0) {
+        p = strchr(p, '|');
+        if (!p) return 0;
+        p++;
+    }
+    const size_t n = strcspn(p, "|");
+    snprintf(out, NAME_MAX_LEN, "%.*s", (int)n, p);
+    return 1;
+}
+
+/* Index of `word` among "a|b|c", or -1; then `nearest` receives the most similar one, or "". */
+static int word_find(const char *words, const char *word, char *nearest)
+{
+    char w[NAME_MAX_LEN];
+    int best = -1;
+    nearest[0] = '\0';
+    for (int i = 0; word_at(w, words, i); i++) {
+        if (strcmp(w, word) == 0) return i;
+        const int d = u8_near(word, w);
+        if (d >= 0 && (best < 0 || d < best)) {
+            best = d;
+            strcpy(nearest, w);
+        }
+    }
+    return -1;
+}
+
+static int bad_word(const char *spelled, const char *words, const char *word, const char *nearest)
+{
+    if (nearest[0]) return say_usage("%s: unknown value \"%s\"; did you mean %s?", spelled, word, nearest);
+    return say_usage("%s: unknown value \"%s\"; it takes %s", spelled, word, words);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------------ */
+
+static int set_list(const struct arg *r, unsigned *bits, const char *spelled, const char *text)
+{
+    char word[NAME_MAX_LEN], nearest[NAME_MAX_LEN], all[NAME_MAX_LEN];
+    *bits = 0;
+    for (const char *p = text;; p++) {
+        const size_t n = strcspn(p, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), p);
+        const int i = word_find(r->value, word, nearest);
+        if (i < 0) return bad_word(spelled, r->value, word, nearest);
+        if (strcmp(word, "all") == 0)
+            for (int k = 0; word_at(all, r->value, k); k++) *bits |= k == i ? 0 : 1u << k;
+        else
+            *bits |= 1u << i;
+        p += n;
+        if (!*p) return ARGS_RUN;
+    }
+}
+
+static int set_int(const struct arg *r, int64_t *to, const char *spelled, const char *text)
+{
+    char *end;
+    errno = 0;
+    const long long v = strtoll(text, &end, 10);
+    if (end == text || *end || text[0] == ' ') return say_usage("%s: \"%s\" is not a whole number", spelled, text);
+    if (errno == ERANGE || (double)v < r->lo || (double)v > r->hi)
+        return say_usage("%s: %s is out of range; it takes %.0f to %.0f", spelled, text, r->lo, r->hi);
+    *to = v;
+    return ARGS_RUN;
+}
+
+static int set_num(const struct arg *r, double *to, const char *spelled, const char *text)
+{
+    char *end;
+    if (r->none && strcmp(text, "none") == 0) {
+        *to = NAN;
+        return ARGS_RUN;
+    }
+    const double v = strtod(text, &end);
+    if (end == text || *end || text[0] == ' ' || !isfinite(v))
+        return say_usage("%s: \"%s\" is not a number%s", spelled, text, r->none ? " and not the word none" : "");
+    if (v < r->lo || v > r->hi) return say_usage("%s: %s is out of range; it takes %g to %g", spelled, text, r->lo, r->hi);
+    *to = v;
+    return ARGS_RUN;
+}
+
+/* `text` is NULL for flags and pairs, whose value is `on`. `spelled` is the option as the user wrote it. */
+static int set(const struct arg *r, char *opts, const char *spelled, const char *text, int on)
+{
+    void *at = opts + r->at;
+    char nearest[NAME_MAX_LEN];
+    switch (r->kind) {
+    case ARG_FLAG:
+    case ARG_PAIR:
+        *(int *)at = on;
+        return ARGS_RUN;
+    case ARG_INT: return set_int(r, at, spelled, text);
+    case ARG_NUM: return set_num(r, at, spelled, text);
+    case ARG_LIST: return set_list(r, at, spelled, text);
+    case ARG_WORD:
+        *(int *)at = word_find(r->value, text, nearest);
+        return *(int *)at < 0 ? bad_word(spelled, r->value, text, nearest) : ARGS_RUN;
+    default: break;
+    }
+    if (!text[0] && !r->none) return say_usage("%s: the value is empty", spelled);
+    *(const char **)at = text;
+    return ARGS_RUN;
+}
+
+static void set_defaults(const struct args *a, char *opts)
+{
+    for (const struct arg *r = a->rows; r->kind != ARG_END; r++)
+        if (r->kind != ARG_GROUP && r->dflt) set(r, opts, r->name, r->dflt, strcmp(r->dflt, "on") == 0);
+}
+
+static int takes_value(const struct arg *r)
+{
+    return r->kind != ARG_FLAG && r->kind != ARG_PAIR;
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------------------------- */
+
+static const struct arg *find_long(const struct args *a, const char *name, int *on)
+{
+    *on = 1;
+    if (strcmp(name, help_row.name) == 0) return &help_row;
+    for (const struct arg *r = a->rows; r->kind != ARG_END; r++) {
+        if (r->kind == ARG_GROUP) continue;
+        if (strcmp(name, r->name) == 0) return r;
+        if (r->kind == ARG_PAIR && strncmp(name, "no-", 3) == 0 && strcmp(name + 3, r->name) == 0) {
+            *on = 0;
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static const struct arg *find_short(const struct args *a, char letter)
+{
+    if (letter == help_row.letter) return &help_row;
+    for (const struct arg *r = a->rows; r->kind != ARG_END; r++)
+        if (r->kind != ARG_GROUP && r->letter == letter) return r;
+    return NULL;
+}
+
+static int unknown_long(const struct args *a, const char *name)
+{
+    char best_name[NAME_MAX_LEN] = "", cand[NAME_MAX_LEN];
+    int best = -1;
+    for (const struct arg *r = a->rows; r->kind != ARG_END; r++) {
+        for (int no = 0; r->kind != ARG_GROUP && no <= (r->kind == ARG_PAIR); no++) {
+            snprintf(cand, sizeof cand, "%s%s", no ? "no-" : "", r->name);
+            const int d = u8_near(name, cand);
+            if (d < 0 || (best >= 0 && d >= best)) continue;
+            best = d;
+            strcpy(best_name, cand);
+        }
+    }
+    if (best >= 0) return say_usage("unknown option --%s; did you mean --%s?", name, best_name);
+    return say_usage("unknown option --%s; \"steno %s --help\" lists them", name, a->verb);
+}
+
+/* One "--name", "--name=value" or "--name value". */
+static int parse_long(const struct args *a, char *opts, int argc, char **argv, int *i)
+{
+    char name[NAME_MAX_LEN], spelled[NAME_MAX_LEN + 2];
+    const char *text = strchr(argv[*i], '=');
+    const size_t n = text ? (size_t)(text - argv[*i]) - 2 : strlen(argv[*i]) - 2;
+    if (n >= sizeof name) return say_usage("unknown option %.80s; \"steno %s --help\" lists them", argv[*i], a->verb);
+    memcpy(name, argv[*i] + 2, n);
+    name[n] = '\0';
+    for (char *p = name; *p; p++)
+        if (*p == '_') *p = '-';
+    int on;
+    const struct arg *r = find_long(a, name, &on);
+    if (!r) return unknown_long(a, name);
+    if (r == &help_row) {
+        args_help(a);
+        return say_flush();
+    }
+    snprintf(spelled, sizeof spelled, "--%s", name);
+    if (!takes_value(r)) return text ? say_usage("%s takes no value", spelled) : set(r, opts, spelled, NULL, on);
+    if (!text && *i + 1 >= argc) return say_usage("%s needs a value (%s)", spelled, r->value);
+    return set(r, opts, spelled, text ? text + 1 : argv[++*i], 1);
+}
+
+/* One "-x", "-xvalue", "-x value" or "-xyz". */
+static int parse_short(const struct args *a, char *opts, int argc, char **argv, int *i)
+{
+    for (const char *p = argv[*i] + 1; *p; p++) {
+        const struct arg *r = find_short(a, *p);
+        char spelled[3] = { '-', *p, '\0' };
+        if (!r) return say_usage("unknown option -%s; \"steno %s --help\" lists them", p, a->verb);
+        if (r == &help_row) {
+            args_help(a);
+            return say_flush();
+        }
+        if (takes_value(r)) {
+            if (!p[1] && *i + 1 >= argc) return say_usage("%s needs a value (%s)", spelled, r->value);
+            return set(r, opts, spelled, p[1] ? p + 1 : argv[++*i], 1);
+        }
+        const int rc = set(r, opts, spelled, NULL, 1);
+        if (rc != ARGS_RUN) return rc;
+    }
+    return ARGS_RUN;
+}
+
+int args_parse(const struct args *a, void *opts, int argc, char **argv, int *n_operands)
+{
+    int n = 0, options = 1;
+    set_defaults(a, opts);
+    for (int i = 0; i < argc; i++) {
+        int rc = ARGS_RUN;
+        if (!options || argv[i][0] != '-' || !argv[i][1]) argv[n++] = argv[i];
+        else if (strcmp(argv[i], "--") == 0) options = 0;
+        else if (argv[i][1] == '-') rc = parse_long(a, opts, argc, argv, &i);
+        else rc = parse_short(a, opts, argc, argv, &i);
+        if (rc != ARGS_RUN) return rc;
+    }
+    *n_operands = n;
+    return ARGS_RUN;
+}
+
+/* ---- help -------------------------------------------------------------------------------------------------------------------- */
+
+static void help_line(const struct arg *r)
+{
+    char left[160];
+    const char *no = r->kind == ARG_PAIR ? "[no-]" : "";
+    const char *gap = takes_value(r) ? " " : "", *value = takes_value(r) ? r->value : "";
+    if (r->letter) snprintf(left, sizeof left, "-%c, --%s%s%s%s", r->letter, no, r->name, gap, value);
+    else snprintf(left, sizeof left, "    --%s%s%s%s", no, r->name, gap, value);
+    if (strlen(left) > 38) printf("  %s\n  %-38s  %s", left, "", r->help);
+    else printf("  %-38s  %s", left, r->help);
+    if (r->dflt) printf(" (default: %s)", r->dflt[0] ? r->dflt : "\"\"");
+    printf("\n");
+}
+
+void args_help(const struct args *a)
+{
+    printf("Usage: steno %s %s\n%s\n", a->verb, a->usage, a->about);
+    for (const struct arg *r = a->rows; r->kind != ARG_END; r++) {
+        if (r->kind == ARG_GROUP) printf("\n%s:\n", r->help);
+        else help_line(r);
+    }
+    printf("\nHelp:\n");
+    help_line(&help_row);
+}

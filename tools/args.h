@@ -1,0 +1,49 @@
+/* steno: command-line options as a table. SPDX-License-Identifier: MIT
+ *
+ * One row per option says how it is spelled, what it accepts, its default, where the value goes and what the help says. Parsing,
+ * defaults, --help and the messages about mistakes all read the same rows, so they cannot disagree. */
+#ifndef STENO_TOOLS_ARGS_H
+#define STENO_TOOLS_ARGS_H
+#include <stddef.h>
+
+enum arg_kind {
+    ARG_END = 0,
+    ARG_GROUP, /* a heading of the help; only `help` counts */
+    ARG_FLAG,  /* int: 1 when given */
+    ARG_PAIR,  /* int: --name gives 1, --no-name gives 0 */
+    ARG_INT,   /* int64_t in [lo, hi] */
+    ARG_NUM,   /* double in [lo, hi]; with `none` set also the word none, which gives NAN */
+    ARG_TEXT,  /* const char *, not empty unless `none` is set */
+    ARG_WORD,  /* int: index into the words of `value`, which are separated by | */
+    ARG_LIST   /* unsigned: bit set over the words of `value`; several are separated by commas, the word all means every one */
+};
+
+struct arg {
+    const char *name; /* without dashes */
+    char letter;      /* short form, or 0 */
+    char kind;        /* enum arg_kind */
+    char none;        /* see above */
+    size_t at;        /* offset of the value in the verb's options */
+    const char *value; /* what the help calls the value; the words of WORD and LIST */
+    const char *dflt; /* default, written as on the command line ("on" and "off" for pairs), NULL: zero */
+    double lo, hi;
+    const char *help;
+};
+
+struct args {
+    const char *verb;  /* "transcribe" */
+    const char *usage; /* "[OPTION]… FILE…" */
+    const char *about; /* what the verb does; one or more lines */
+    const struct arg *rows;
+};
+
+enum { ARGS_RUN = -1 }; /* from args_parse: go on */
+
+/* Parse argv[0..argc) into *opts, which is first filled with the defaults.
+ *
+ * Operands are moved to the front of argv, *n_operands says how many; text values point into argv.
+ * @return ARGS_RUN, or the exit code to end with (help was printed, or a message about a mistake) */
+int args_parse(const struct args *a, void *opts, int argc, char **argv, int *n_operands);
+
+void args_help(const struct args *a);
+#endif

@@ -1,0 +1,13 @@
+/* steno: the verbs. SPDX-License-Identifier: MIT
+ *
+ * A verb gets its own arguments (the verb's name is not among them) and returns the program's exit code. */
+#ifndef STENO_TOOLS_CMD_H
+#define STENO_TOOLS_CMD_H
+
+int cmd_transcribe(int argc, char **argv);
+int cmd_translate(int argc, char **argv);
+int cmd_detect(int argc, char **argv);
+int cmd_info(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
+#endif

@@ -1,0 +1,228 @@
+/* steno: the verb bench: where the time of a transcription goes. SPDX-License-Identifier: MIT
+ *
+ * A model of a known shape with random weights is timed phase by phase; the time does not depend on what the weights say. Operations and
+ * bytes follow from the shape, and are compared with the machine's peaks, measured in the same run. */
+#include "cmd.h"
+#include "engine.h"
+#include "machine.h"
+#include "progress.h"
+#include "u8.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct opts {
+    struct engine_opts engine;
+    const char *shape, *type;
+    int64_t runs;
+    int json;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct arg rows[] = {
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Model" },
+    { "shape", 0, ARG_TEXT, 0, AT(shape), "NAME", "base", 0, 0, "tiny, base, small, medium (each also with .en), large-v3 or turbo" },
+    { "type", 0, ARG_TEXT, 0, AT(type), "TYPE", "f16", 0, 0, "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0 or q4_1" },
+    { "model", 'm', ARG_TEXT, 0, AT(engine.model), "PATH|NAME", NULL, 0, 0, "a real model instead of --shape and --type" },
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Measuring" },
+    { "runs", 0, ARG_INT, 0, AT(runs), "N", "3", 1, 1000, "how often each phase is run; median, least and most are printed" },
+    { "json", 0, ARG_FLAG, 0, AT(json), NULL, NULL, 0, 0, "an object instead of a table" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args bench_args = { "bench", "[OPTION]...", "Time the phases of a transcription: 30 s of audio, 256 tokens.", rows };
+
+/* ---- what is measured -------------------------------------------------------------------------------------------------------- */
+
+enum { N_TOKENS = 256, SEED = 1, LANES = 5 };
+enum phase_id { LOAD, MEL, ENCODE, CROSS, PROMPT, DECODE, BEAM5, N_PHASES };
+
+struct phase {
+    const char *name, *key; /* for steno_bench_phase; for the JSON */
+    int n;                  /* units of work per run */
+};
+
+static const struct phase phases[N_PHASES] = {
+    { "load", "load_ms", 1 },      { "mel", "mel_ms", 1 },
+    { "encode", "encode_ms", 1 },  { "cross", "cross_ms", 1 },
+    { "prompt", "prompt_ms_per_token", N_TOKENS }, { "decode", "decode_ms_per_token", N_TOKENS },
+    { "beam5", "beam5_ms_per_step", N_TOKENS },
+};
+
+struct result {
+    double median, min, max; /* ms per unit */
+    double flops, bytes;     /* per unit; 0: not counted */
+    int known;
+};
+
+static double bytes_per_weight(const char *type)
+{
+    static const struct { const char *type; double bytes; } size[] = {
+        { "f32", 4 }, { "f16", 2 }, { "bf16", 2 }, { "q8_0", 34.0 / 32 }, { "q5_1", 24.0 / 32 }, { "q5_0", 22.0 / 32 },
+        { "q4_1", 20.0 / 32 }, { "q4_0", 18.0 / 32 },
+    };
+    for (size_t i = 0; i < sizeof size / sizeof *size; i++)
+        if (strcmp(size[i].type, type) == 0) return size[i].bytes;
+    return 4;
+}
+
+/* Operations (a multiply-add is two) and bytes of weights and caches that one unit of each phase must do and read.
+ *
+ *   encoder layer  4 d^2 (q k v o) + 8 d^2 (mlp) weights on T rows, attention 2 * T * T * d multiply-adds
+ *   decoder row    4 d^2 + 2 d^2 (cross q o) + 8 d^2 weights, attention over c earlier rows and T encoder rows, V * d logits
+ *
+ * The prompt wants logits of its last row only; keys and values are f32. */
+static void count_work(struct result *r, const steno_model_info *i)
+{
+    const double T = i->n_audio_ctx, d = i->n_audio_state, D = i->n_text_state, L = i->n_text_layer, V = i->n_vocab;
+    const double w = bytes_per_weight(i->weight_type), c = N_TOKENS / 2.0;
+    const double conv = 2 * T * 3 * i->n_mels * d + T * 3 * d * d;
+    const double enc_weights = i->n_audio_layer * 12 * d * d, dec_weights = L * 14 * D * D;
+    const double row_attn = L * 2 * (c + T) * D, row_cache = L * 2 * (c + T) * D * 4;
+    r[ENCODE].flops = 2 * (conv + T * enc_weights + i->n_audio_layer * 2 * T * T * d);
+    r[ENCODE].bytes = w * (enc_weights + 3 * i->n_mels * d + 3 * d * d);
+    r[CROSS].flops = 2 * T * L * 2 * d * D;
+    r[CROSS].bytes = w * L * 2 * d * D + L * 2 * T * D * 4;
+    r[PROMPT].flops = 2 * (dec_weights + row_attn + V * D / N_TOKENS);
+    r[PROMPT].bytes = (w * (dec_weights + V * D) + row_cache) / N_TOKENS;
+    r[DECODE].flops = 2 * (dec_weights + row_attn + V * D);
+    r[DECODE].bytes = w * (dec_weights + V * D) + row_cache;
+    r[BEAM5].flops = 5 * r[DECODE].flops;
+    r[BEAM5].bytes = w * (dec_weights + V * D) + L * 2 * (5 * c + T) * D * 4; /* beams of a window share the encoder's rows */
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void summarise(struct result *r, double *ms, int n)
+{
+    qsort(ms, (size_t)n, sizeof *ms, by_value);
+    r->min = ms[0];
+    r->max = ms[n - 1];
+    r->median = n % 2 ? ms[n / 2] : (ms[n / 2 - 1] + ms[n / 2]) / 2;
+    r->known = 1;
+}
+
+/* @return EXIT_OK; a phase that this model cannot run stays unknown */
+static int measure(struct result *r, const struct opts *o, steno_session *s)
+{
+    const int runs = (int)o->runs;
+    double *ms = calloc((size_t)runs, sizeof *ms);
+    int code = ms ? EXIT_OK : EXIT_MEMORY;
+    if (!ms) say("out of memory for %d runs", runs);
+    for (int p = MEL; p < N_PHASES && code == EXIT_OK; p++) {
+        int64_t us = steno_bench_phase(s, phases[p].name, phases[p].n); /* once unmeasured: caches and pages get warm */
+        for (int k = 0; k < runs && us >= 0; k++) {
+            us = steno_bench_phase(s, phases[p].name, phases[p].n);
+            ms[k] = (double)us / 1000.0 / phases[p].n;
+        }
+        if (us >= 0) summarise(&r[p], ms, runs);
+        else if (us == STENO_ENOMEM) code = say_model_error(phases[p].name, (int)us, steno_last_error(s));
+        else if (!o->engine.quiet) say_file(phases[p].name, steno_last_error(s)[0] ? steno_last_error(s) : steno_status_text((int)us));
+    }
+    free(ms);
+    return code;
+}
+
+/* ---- printing ---------------------------------------------------------------------------------------------------------------- */
+
+static void print_json(const struct result *r, const steno_model_info *i, const char *machine, int threads, int64_t rss,
+                       const struct machine_peaks *peaks)
+{
+    fputs("{\"machine\": ", stdout);
+    u8_json(stdout, machine);
+    printf(", \"version\": \"%s\", \"level\": \"%s\", \"shape\": \"%s\", \"type\": \"%s\", \"threads\": %d", steno_version(), i->cpu_level, i->name,
+           i->weight_type, threads);
+    for (int p = 0; p < N_PHASES; p++) {
+        printf(", \"%s\": ", phases[p].key);
+        if (r[p].known) printf("{\"median\": %.4f, \"min\": %.4f, \"max\": %.4f}", r[p].median, r[p].min, r[p].max);
+        else printf("null");
+    }
+    printf(", \"peak_rss_bytes\": %" PRId64 ", \"peak_gflops\": %.1f, \"peak_gbytes_per_s\": %.2f", rss, peaks->gflops, peaks->gbytes);
+    printf(", \"work\": {");
+    for (int p = ENCODE; p < N_PHASES; p++)
+        printf("%s\"%s\": {\"flops\": %.0f, \"bytes\": %.0f}", p > ENCODE ? ", " : "", phases[p].name, r[p].flops, r[p].bytes);
+    printf("}}\n");
+}
+
+static void print_table(const struct result *r, const steno_model_info *i, const char *machine, int threads, int64_t rss,
+                        const struct machine_peaks *peaks)
+{
+    printf("machine: %s, level %s, %d threads\n", machine, i->cpu_level, threads);
+    printf("model: %s, weights %s, compute %s\n", i->name, i->weight_type, i->compute);
+    printf("peaks: %.1f GFLOP/s, %.1f GB/s (measured now)\n\n", peaks->gflops, peaks->gbytes);
+    printf("%-20s %10s %10s %10s %9s %6s %8s %6s\n", "phase", "median", "min", "max", "GFLOP/s", "peak", "GB/s", "peak");
+    for (int p = 0; p < N_PHASES; p++) {
+        if (!r[p].known) {
+            printf("%-20s %10s\n", phases[p].key, "-");
+            continue;
+        }
+        printf("%-20s %10.3f %10.3f %10.3f", phases[p].key, r[p].median, r[p].min, r[p].max);
+        const double gflops = r[p].flops / (r[p].median * 1e6), gbytes = r[p].bytes / (r[p].median * 1e6);
+        if (r[p].flops > 0 && peaks->gflops > 0)
+            printf(" %9.1f %5.0f%% %8.2f %5.0f%%", gflops, 100 * gflops / peaks->gflops, gbytes, 100 * gbytes / peaks->gbytes);
+        printf("\n");
+    }
+    printf("\npeak memory: %.1f MB\n", (double)rss / 1e6);
+}
+
+/* ---- the verb ---------------------------------------------------------------------------------------------------------------- */
+
+static int open_model(struct engine *e, const struct opts *o)
+{
+    steno_model_params p;
+    steno_error err = { 0 };
+    int code = engine_model_params(&p, &o->engine);
+    if (code != EXIT_OK) return code;
+    if (o->engine.model) return engine_open(e, &o->engine, LANES);
+    code = engine_team(&e->team, o->engine.threads);
+    if (code != EXIT_OK) return code;
+    p.team = e->team;
+    const int rc = steno_model_open_random(&e->model, o->shape, o->type, SEED, &p, &err);
+    return rc == STENO_OK ? engine_session(e, LANES) : say_model_error(NULL, rc, err.text);
+}
+
+static int bench(const struct opts *o)
+{
+    struct engine e = { 0 };
+    struct result r[N_PHASES] = { 0 };
+    struct machine_peaks peaks = { 0, 0 };
+    steno_model_info i = { .size = sizeof i };
+    char machine[256];
+    const int64_t begun = progress_now_us();
+    int code = open_model(&e, o);
+    double load_ms = (double)(progress_now_us() - begun) / 1000.0;
+    if (code == EXIT_OK) code = measure(r, o, e.session);
+    if (code == EXIT_OK) {
+        const int threads = steno_team_threads(e.team);
+        const int64_t rss = machine_peak_rss(); /* before the peaks take memory of their own */
+        steno_model_info_get(e.model, &i);
+        if (i.name[0] == '\0' || strcmp(i.name, "custom") == 0) snprintf(i.name, sizeof i.name, "%s", o->engine.model ? "custom" : o->shape);
+        summarise(&r[LOAD], &load_ms, 1);
+        count_work(r, &i);
+        machine_name(machine, sizeof machine);
+        if (machine_measure(&peaks, threads)) say("the machine's peaks could not be measured");
+        (o->json ? print_json : print_table)(r, &i, machine, threads, rss, &peaks);
+        code = say_flush();
+    }
+    engine_close(&e);
+    return code;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    struct opts o = { 0 };
+    int n;
+    const int code = args_parse(&bench_args, &o, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n) return say_usage("bench takes no operands; -m gives a model");
+    return bench(&o);
+}

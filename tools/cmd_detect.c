@@ -1,0 +1,112 @@
+/* steno: the verb detect: which language is spoken. SPDX-License-Identifier: MIT */
+#include "cmd.h"
+#include "engine.h"
+#include "num.h"
+#include "signals.h"
+#include "u8.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct opts {
+    struct engine_opts engine;
+    int64_t n;
+    int json;
+};
+
+static const struct arg rows[] = {
+    ENGINE_MODEL_ROWS(struct opts),
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
+    { "number", 'n', ARG_INT, 0, offsetof(struct opts, n), "N", "5", 1, 1000, "how many languages, most likely first" },
+    { "json", 0, ARG_FLAG, 0, offsetof(struct opts, json), NULL, NULL, 0, 0, "an object instead of lines" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args detect_args = { "detect", "[OPTION]... FILE",
+                                         "Print CODE PROBABILITY for the languages heard in the first 30 s of FILE.", rows };
+
+struct guess {
+    const char *code;
+    float p;
+};
+
+static int by_probability(const void *a, const void *b)
+{
+    const struct guess *x = a, *y = b;
+    return x->p != y->p ? (x->p < y->p ? 1 : -1) : strcmp(x->code, y->code);
+}
+
+static int print_guesses(const struct opts *o, const steno_model *m, const float *probs, int n)
+{
+    char num[NUM_SZ];
+    struct guess *g = calloc((size_t)n, sizeof *g);
+    if (!g) {
+        say("out of memory for %d languages", n);
+        return EXIT_MEMORY;
+    }
+    for (int i = 0; i < n; i++) g[i] = (struct guess){ steno_model_language(m, i), probs[i] };
+    qsort(g, (size_t)n, sizeof *g, by_probability);
+    if (o->json) {
+        printf("{\"language\": \"%s\", \"probabilities\": {", g[0].code);
+        for (int i = 0; i < n && i < o->n; i++) printf("%s\"%s\": %s", i ? ", " : "", g[i].code, num_repr(num, (double)g[i].p));
+        printf("}}\n");
+    } else {
+        for (int i = 0; i < n && i < o->n; i++) printf("%s %.6f\n", g[i].code, (double)g[i].p);
+    }
+    free(g);
+    return say_flush();
+}
+
+static int fail(const char *file, int rc, const char *reason)
+{
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending();
+    say_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : EXIT_INPUT;
+}
+
+static int detect(const struct opts *o, const struct engine *e, const char *file)
+{
+    steno_media *m = NULL;
+    steno_source src;
+    steno_error err = { 0 };
+    int n = 0;
+    while (steno_model_language(e->model, n)) n++;
+    if (n == 0) {
+        say("this model knows English only; detecting a language needs a multilingual one");
+        return EXIT_USAGE;
+    }
+    float *probs = calloc((size_t)n, sizeof *probs);
+    if (!probs) return fail(file, STENO_ENOMEM, "");
+    signals_defer(1);
+    int code, rc = steno_media_open(&m, file, signals_stop, NULL, &err);
+    if (rc != STENO_OK) {
+        code = fail(file, rc, err.text);
+    } else {
+        steno_media_source(m, &src);
+        signals_watch(e->session, m);
+        rc = steno_detect_language(e->session, &src, probs, n);
+        signals_watch(NULL, NULL);
+        const char *reason = rc == STENO_ESOURCE ? steno_media_error(m) : steno_last_error(e->session);
+        code = rc < 0 ? fail(file, rc, reason) : print_guesses(o, e->model, probs, n);
+    }
+    steno_media_close(m);
+    free(probs);
+    return code;
+}
+
+int cmd_detect(int argc, char **argv)
+{
+    struct opts o = { 0 };
+    struct engine e;
+    int n;
+    int code = args_parse(&detect_args, &o, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n != 1) return say_usage("detect takes one sound file, not %d", n);
+    code = engine_open(&e, &o.engine, 1);
+    if (code != EXIT_OK) return code;
+    code = detect(&o, &e, argv[0]);
+    engine_close(&e);
+    return code;
+}

@@ -1,0 +1,117 @@
+/* steno: the verb info: what a model file holds. SPDX-License-Identifier: MIT
+ *
+ * One list of facts is printed either as "key: value" lines or as an object. */
+#include "cmd.h"
+#include "engine.h"
+#include "u8.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct opts {
+    struct engine_opts engine;
+    int plan, json;
+};
+
+static const struct arg rows[] = {
+    ENGINE_MODEL_ROWS(struct opts),
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
+    { "plan", 0, ARG_FLAG, 0, offsetof(struct opts, plan), NULL, NULL, 0, 0, "the command lists: operations, shapes, flops and bytes" },
+    { "json", 0, ARG_FLAG, 0, offsetof(struct opts, json), NULL, NULL, 0, 0, "an object instead of lines" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args info_args = { "info", "[OPTION]... [MODEL]",
+                                       "Print what a model file holds, what memory it takes, or what is wrong with it.", rows };
+
+static void fact_key(int json, int first, const char *key)
+{
+    if (json) printf("%s\"%s\": ", first ? "{" : ", ", key);
+    else printf("%s: ", key);
+}
+
+static void fact_text(int json, const char *key, const char *value)
+{
+    char clean[4096];
+    fact_key(json, strcmp(key, "file") == 0, key);
+    u8_printable(clean, sizeof clean, value);
+    if (json) u8_json(stdout, value);
+    else printf("%s\n", clean);
+}
+
+static void fact_int(int json, const char *key, int64_t value)
+{
+    fact_key(json, 0, key);
+    printf("%" PRId64 "%s", value, json ? "" : "\n");
+}
+
+static void print_languages(int json, const steno_model *m)
+{
+    const char *code;
+    fact_key(json, 0, "languages");
+    if (json) putchar('[');
+    for (int i = 0; (code = steno_model_language(m, i)) != NULL; i++) printf(json ? "%s\"%s\"" : "%s%s", i ? json ? ", " : " " : "", code);
+    if (json) putchar(']');
+    else if (!steno_model_language(m, 0)) printf("en only\n");
+    else putchar('\n');
+}
+
+static void plan_line(void *user, const char *line)
+{
+    int *n = user;
+    if (*n < 0) { /* -1 - k: lines of text; k lines so far otherwise */
+        puts(line);
+        return;
+    }
+    if ((*n)++) fputs(", ", stdout);
+    u8_json(stdout, line);
+}
+
+static void print_facts(int json, const struct engine *e)
+{
+    steno_model_info i = { .size = sizeof i };
+    steno_model_info_get(e->model, &i);
+    const int64_t session = steno_session_memory(e->model, e->team, NULL);
+    const struct { const char *key; int64_t value; } number[] = {
+        { "parameters", i.parameters }, { "n_mels", i.n_mels }, { "n_audio_ctx", i.n_audio_ctx }, { "n_audio_state", i.n_audio_state },
+        { "n_audio_head", i.n_audio_head }, { "n_audio_layer", i.n_audio_layer }, { "n_vocab", i.n_vocab },
+        { "n_text_ctx", i.n_text_ctx }, { "n_text_state", i.n_text_state }, { "n_text_head", i.n_text_head },
+        { "n_text_layer", i.n_text_layer }, { "n_languages", i.n_languages }, { "weight_bytes", i.weight_bytes },
+        { "session_bytes", session }, { "memory_bytes", i.weight_bytes + session }, { "threads", steno_team_threads(e->team) },
+    };
+    fact_text(json, "file", e->path ? e->path : "");
+    fact_text(json, "family", i.family);
+    fact_text(json, "name", i.name);
+    fact_text(json, "weights", i.weight_type);
+    fact_text(json, "compute", i.compute);
+    fact_text(json, "cpu_level", i.cpu_level);
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++) fact_int(json, number[k].key, number[k].value);
+    fact_key(json, 0, "multilingual");
+    printf(json ? "%s" : "%s\n", json ? (i.is_multilingual ? "true" : "false") : i.is_multilingual ? "yes" : "no");
+    print_languages(json, e->model);
+}
+
+int cmd_info(int argc, char **argv)
+{
+    struct opts o = { 0 };
+    struct engine e;
+    int n;
+    int code = args_parse(&info_args, &o, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n > 1) return say_usage("info takes one model, not %d", n);
+    if (n == 1 && o.engine.model) return say_usage("the model is given twice: %s and %s", o.engine.model, argv[0]);
+    if (n == 1) o.engine.model = argv[0];
+    code = engine_open(&e, &o.engine, 0);
+    if (code != EXIT_OK) return code;
+    int lines = o.json ? 0 : -1;
+    print_facts(o.json, &e);
+    if (o.plan && o.json) printf(", \"plan\": [");
+    if (o.plan) steno_plan_dump(e.model, plan_line, &lines);
+    if (o.plan && o.json) putchar(']');
+    if (o.json) puts("}");
+    engine_close(&e);
+    return say_flush();
+}

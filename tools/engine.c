@@ -1,0 +1,74 @@
+/* steno: what every verb that computes opens first. SPDX-License-Identifier: MIT */
+#include "engine.h"
+#include "u8.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int check_cpu(const char *level)
+{
+    const char *nearest = NULL, *name;
+    int best = -1;
+    for (int i = 0; (name = steno_cpu_level_name(i)) != NULL; i++) {
+        if (strcmp(name, level) == 0)
+            return steno_cpu_level_usable(i) ? EXIT_OK : say_usage("--cpu: this machine cannot run level %s; see \"steno doctor\"", level);
+        const int d = u8_near(level, name);
+        if (d >= 0 && (best < 0 || d < best)) {
+            best = d;
+            nearest = name;
+        }
+    }
+    if (nearest) return say_usage("--cpu: unknown level \"%s\"; did you mean %s?", level, nearest);
+    return say_usage("--cpu: unknown level \"%s\"; \"steno doctor\" lists them", level);
+}
+
+int engine_model_params(steno_model_params *p, const struct engine_opts *o)
+{
+    static const int32_t compute[] = { STENO_COMPUTE_AUTO, STENO_COMPUTE_F32 };
+    steno_model_params_init(p);
+    if (o->compute >= 2) return say_usage("--compute: %s is not in this version; it takes auto or f32", o->compute == 2 ? "bf16" : "int8");
+    p->compute = compute[o->compute];
+    p->cpu_level = o->cpu;
+    return o->cpu ? check_cpu(o->cpu) : EXIT_OK;
+}
+
+int engine_team(steno_team **team, int64_t threads)
+{
+    steno_error e = { 0 };
+    const int rc = steno_team_open(team, (int)threads, &e);
+    if (rc == STENO_OK) return EXIT_OK;
+    say("threads: %s", e.text[0] ? e.text : steno_status_text(rc));
+    return rc == STENO_EARG ? EXIT_USAGE : EXIT_MEMORY;
+}
+
+int engine_session(struct engine *e, int lanes)
+{
+    steno_session_params p;
+    steno_error err = { 0 };
+    steno_session_params_init(&p);
+    p.max_lanes = lanes;
+    const int rc = steno_session_open(&e->session, e->model, e->team, &p, &err);
+    return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, err.text);
+}
+
+int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
+{
+    steno_model_params p;
+    const struct model_choice choice = { o->model, o->demo, o->quiet };
+    memset(e, 0, sizeof *e);
+    int code = engine_model_params(&p, o);
+    if (code == EXIT_OK) code = engine_team(&e->team, o->threads);
+    p.team = e->team;
+    if (code == EXIT_OK) code = models_open(&e->model, &e->path, &choice, &p);
+    if (code == EXIT_OK && lanes) code = engine_session(e, lanes);
+    if (code != EXIT_OK) engine_close(e);
+    return code;
+}
+
+void engine_close(struct engine *e)
+{
+    steno_session_close(e->session);
+    steno_model_close(e->model);
+    steno_team_close(e->team);
+    free(e->path);
+    memset(e, 0, sizeof *e);
+}

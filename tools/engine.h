@@ -1,0 +1,49 @@
+/* steno: what every verb that computes opens first. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_ENGINE_H
+#define STENO_TOOLS_ENGINE_H
+#include "args.h"
+#include "models.h"
+#include "say.h"
+#include <stdint.h>
+
+struct engine_opts {
+    const char *model, *cpu;
+    int demo, compute, quiet, verbose;
+    int64_t threads;
+};
+
+struct engine {
+    steno_team *team;
+    steno_model *model;
+    steno_session *session;
+    char *path; /* of the model */
+};
+
+#define ENGINE_MODEL_ROWS(T) \
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Model" }, \
+    { "model", 'm', ARG_TEXT, 0, offsetof(T, engine.model), "PATH|NAME", NULL, 0, 0, \
+      "a whisper.cpp .bin file, or its name in the caches; without it STENO_MODEL, then the largest one found" }, \
+    { "demo", 0, ARG_FLAG, 0, offsetof(T, engine.demo), NULL, NULL, 0, 0, "the small built-in model (spoken digits only)" }
+
+#define ENGINE_MACHINE_ROWS(T) \
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Machine" }, \
+    { "compute", 0, ARG_WORD, 0, offsetof(T, engine.compute), "auto|f32|bf16|int8", "auto", 0, 0, "arithmetic" }, \
+    { "cpu", 0, ARG_TEXT, 0, offsetof(T, engine.cpu), "LEVEL", NULL, 0, 0, \
+      "highest processor level to use; \"steno doctor\" lists them" }, \
+    { "threads", 't', ARG_INT, 0, offsetof(T, engine.threads), "N", "0", 0, 256, \
+      "threads that compute; 0: the physical cores this process may use" }
+
+#define ENGINE_QUIET_ROW(T) \
+    { "quiet", 'q', ARG_FLAG, 0, offsetof(T, engine.quiet), NULL, NULL, 0, 0, "no notes and no progress bar; failures are still told" }
+
+/* Open team, model and a session of `lanes` sequences (0: no session). @return EXIT_OK, or the exit code to end with, after a message */
+int engine_open(struct engine *e, const struct engine_opts *o, int lanes);
+int engine_session(struct engine *e, int lanes);
+void engine_close(struct engine *e);
+
+/* Check --cpu and --compute, fill model parameters. @return EXIT_OK or EXIT_USAGE */
+int engine_model_params(steno_model_params *p, const struct engine_opts *o);
+
+/* Team alone. @return EXIT_OK, or the exit code to end with */
+int engine_team(steno_team **team, int64_t threads);
+#endif

@@ -1,0 +1,164 @@
+/* steno: facts about this machine. SPDX-License-Identifier: MIT
+ *
+ * The two peaks are what a bench is compared with, so they are measured in the same run: the load of a shared machine changes from minute
+ * to minute. Plain vector code compiled for several processor levels comes within a few percent of what the machine can do. */
+#include "machine.h"
+#include "progress.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define FUSED __attribute__((optimize("O3", "fp-contract=fast")))
+#else
+#define FUSED
+#endif
+
+enum { LANES = 16, CHAINS = 12, MAX_THREADS = 256, ROUNDS = 5 };
+enum { READ_BYTES = 64 << 20 }; /* per thread: larger than its share of any cache */
+
+typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
+
+void machine_name(char *out, size_t n)
+{
+    char line[256];
+    struct utsname u;
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    out[0] = '\0';
+    while (f && !out[0] && fgets(line, sizeof line, f)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(out, n, "%.*s", (int)strcspn(colon, "\n"), colon);
+    }
+    if (f) fclose(f);
+    if (!out[0] && uname(&u) == 0) snprintf(out, n, "%s", u.machine);
+}
+
+int64_t machine_peak_rss(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) ? 0 : (int64_t)u.ru_maxrss * 1024;
+}
+
+/* CHAINS independent accumulators hide the latency of a multiply-add. Written out by a macro, so that they stay in registers. */
+#define FMA_BODY                                                                                                     \
+    vec a[CHAINS];                                                                                                   \
+    const vec x = { 0 }, m = x + 0.999f, c = x + 0.001f;                                                             \
+    for (int j = 0; j < CHAINS; j++) a[j] = x + (float)j;                                                            \
+    for (long i = 0; i < n; i++) {                                                                                   \
+        a[0] = a[0] * m + c, a[1] = a[1] * m + c, a[2] = a[2] * m + c, a[3] = a[3] * m + c, a[4] = a[4] * m + c;     \
+        a[5] = a[5] * m + c, a[6] = a[6] * m + c, a[7] = a[7] * m + c, a[8] = a[8] * m + c, a[9] = a[9] * m + c;     \
+        a[10] = a[10] * m + c, a[11] = a[11] * m + c;                                                                \
+    }                                                                                                                \
+    float sum = 0;                                                                                                   \
+    for (int j = 0; j < CHAINS; j++)                                                                                 \
+        for (int k = 0; k < LANES; k++) sum += a[j][k];                                                              \
+    return sum
+
+FUSED static float fma_loop_plain(long n)
+{
+    FMA_BODY;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+FUSED __attribute__((target("avx2,fma"))) static float fma_loop_avx2(long n)
+{
+    FMA_BODY;
+}
+
+FUSED __attribute__((target("avx512f,fma"))) static float fma_loop_avx512(long n)
+{
+    FMA_BODY;
+}
+
+static float fma_loop(long n)
+{
+    if (__builtin_cpu_supports("avx512f")) return fma_loop_avx512(n);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return fma_loop_avx2(n);
+    return fma_loop_plain(n);
+}
+#else
+static float fma_loop(long n)
+{
+    return fma_loop_plain(n);
+}
+#endif
+
+struct worker {
+    pthread_t thread;
+    pthread_barrier_t *barrier;
+    uint64_t *memory; /* [READ_BYTES / 8] */
+    double fma_us[ROUNDS], read_us[ROUNDS];
+    uint64_t sink;
+};
+
+static uint64_t read_all(const uint64_t *p)
+{
+    uint64_t s[8] = { 0 };
+    for (size_t i = 0; i < READ_BYTES / sizeof *p; i += 8)
+        for (size_t k = 0; k < 8; k++) s[k] ^= p[i + k];
+    return s[0] ^ s[1] ^ s[2] ^ s[3] ^ s[4] ^ s[5] ^ s[6] ^ s[7];
+}
+
+enum { FMA_STEPS = 2000000 };
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    memset(w->memory, 1, READ_BYTES); /* by this thread: pages lie near it */
+    for (int r = 0; r < ROUNDS; r++) {
+        pthread_barrier_wait(w->barrier);
+        int64_t t = progress_now_us();
+        w->sink += (uint64_t)fma_loop(FMA_STEPS);
+        w->fma_us[r] = (double)(progress_now_us() - t);
+        pthread_barrier_wait(w->barrier);
+        t = progress_now_us();
+        w->sink += read_all(w->memory);
+        w->read_us[r] = (double)(progress_now_us() - t);
+    }
+    return NULL;
+}
+
+/* The best round; in a round the slowest thread counts. */
+static void collect(struct machine_peaks *p, const struct worker *w, int n)
+{
+    memset(p, 0, sizeof *p);
+    for (int r = 0; r < ROUNDS; r++) {
+        double fma = 1, rd = 1;
+        for (int i = 0; i < n; i++) {
+            if (w[i].fma_us[r] > fma) fma = w[i].fma_us[r];
+            if (w[i].read_us[r] > rd) rd = w[i].read_us[r];
+        }
+        const double gflops = 2.0 * LANES * CHAINS * FMA_STEPS * n / fma / 1e3, gbytes = (double)READ_BYTES * n / rd / 1e3;
+        if (gflops > p->gflops) p->gflops = gflops;
+        if (gbytes > p->gbytes) p->gbytes = gbytes;
+    }
+}
+
+int machine_measure(struct machine_peaks *p, int n_threads)
+{
+    pthread_barrier_t barrier;
+    const int n = n_threads < 1 ? 1 : n_threads > MAX_THREADS ? MAX_THREADS : n_threads;
+    struct worker *w = calloc((size_t)n, sizeof *w);
+    int bad = !w, started = 0;
+    for (int i = 0; i < n && !bad; i++) {
+        w[i].barrier = &barrier;
+        w[i].memory = aligned_alloc(64, READ_BYTES);
+        bad = !w[i].memory;
+    }
+    if (!bad) bad = pthread_barrier_init(&barrier, NULL, (unsigned)n) != 0;
+    if (!bad) {
+        while (started < n && pthread_create(&w[started].thread, NULL, work, &w[started]) == 0) started++;
+        if (started < n) return -1; /* the others wait at the barrier for ever; the program ends soon, their memory with it */
+        for (int i = 0; i < n; i++) pthread_join(w[i].thread, NULL);
+        pthread_barrier_destroy(&barrier);
+        collect(p, w, n);
+    }
+    for (int i = 0; w && i < n; i++) free(w[i].memory);
+    free(w);
+    return bad ? -1 : 0;
+}

@@ -1,0 +1,36 @@
+/* steno: what people read on standard error. SPDX-License-Identifier: MIT
+ *
+ * One line per message, "steno: " in front, free of control characters whatever a file is called. A progress bar, when one is on the
+ * screen, is wiped first. */
+#ifndef STENO_TOOLS_SAY_H
+#define STENO_TOOLS_SAY_H
+
+/* Exit codes of every verb. */
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_SOME = 1,    /* some inputs failed, the others are written */
+    EXIT_USAGE = 2,
+    EXIT_MODEL = 3,   /* model missing, damaged or unsupported */
+    EXIT_INPUT = 4,   /* no input could be read */
+    EXIT_MEMORY = 5,
+    EXIT_OUTPUT = 6,  /* output could not be written */
+    EXIT_SIGNAL = 128 /* + number of the signal */
+};
+
+#if defined(__GNUC__)
+#define SAY_FORMAT(f, a) __attribute__((format(printf, f, a)))
+#else
+#define SAY_FORMAT(f, a)
+#endif
+
+void say(const char *fmt, ...) SAY_FORMAT(1, 2);           /* "steno: …\n" */
+int say_usage(const char *fmt, ...) SAY_FORMAT(1, 2);      /* the same; @return EXIT_USAGE */
+void say_file(const char *file, const char *reason);       /* "steno: FILE: reason"; a reason that begins with FILE is not doubled */
+void say_bar(const char *line);                            /* draw, or with NULL wipe, the progress bar */
+
+/* Exit code for a failing library call that has to do with a model. */
+int say_model_error(const char *file, int status, const char *reason);
+
+/* Flush standard output. @return EXIT_OK, or EXIT_OUTPUT after a message (only the first failure is told) */
+int say_flush(void);
+#endif

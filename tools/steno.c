@@ -1,0 +1,112 @@
+/* steno: the program. SPDX-License-Identifier: MIT
+ *
+ * The first argument is a verb; without one the arguments are files to transcribe. */
+#include "cmd.h"
+#include "say.h"
+#include "signals.h"
+#include "u8.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct verb {
+    const char *name;
+    int (*run)(int argc, char **argv); /* NULL: planned, not in this version */
+    const char *what;
+};
+
+static const struct verb verbs[] = {
+    { "transcribe", cmd_transcribe, "write down what is said (the default verb)" },
+    { "translate", cmd_translate, "write an English translation of what is said" },
+    { "detect", cmd_detect, "which language is spoken" },
+    { "info", cmd_info, "what a model file holds, or what is wrong with it" },
+    { "bench", cmd_bench, "how fast this machine is, phase by phase" },
+    { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
+    { "align", NULL, NULL }, { "vad", NULL, NULL }, { "stream", NULL, NULL }, { "generate", NULL, NULL }, { "chat", NULL, NULL },
+    { "embed", NULL, NULL }, { "tokenize", NULL, NULL }, { "quantize", NULL, NULL }, { "convert", NULL, NULL }, { "models", NULL, NULL },
+    { "serve", NULL, NULL }, { "batch", NULL, NULL }, { "completions", NULL, NULL },
+};
+
+enum { N_VERBS = sizeof verbs / sizeof *verbs };
+
+static int print_help(void)
+{
+    puts("Usage: steno [OPTION]... FILE...\n"
+         "       steno VERB [OPTION]... [OPERAND]...\n"
+         "Speech recognition on the CPU. FILE is any sound or video file; - is standard input.\n"
+         "Text goes to standard output, everything else to standard error.\n\n"
+         "Verbs:");
+    for (int i = 0; i < N_VERBS; i++)
+        if (verbs[i].run) printf("  %-12s %s\n", verbs[i].name, verbs[i].what);
+    puts("\nOften used:\n"
+         "  -m, --model PATH|NAME      the model; without it the largest one found\n"
+         "  -l, --language auto|CODE   the language spoken\n"
+         "  -f, --output-format LIST   txt, srt, vtt, tsv, json or all\n"
+         "  -o, --output-dir DIR       write files instead of standard output\n"
+         "      --demo                 the small built-in model (spoken digits only)\n\n"
+         "  -h, --help                 print this help; \"steno VERB --help\" lists a verb's options\n"
+         "      --version              print the version\n\n"
+         "Exit codes: 0 all done, 1 some inputs failed, 2 usage, 3 model, 4 no input could be read, 5 memory,\n"
+         "6 output could not be written, 130 and 143 ended by a signal.");
+    return say_flush();
+}
+
+static int print_version(void)
+{
+    printf("steno %s\n", steno_version());
+    return say_flush();
+}
+
+/* A word that is no file and looks like a verb was meant as one. */
+static const struct verb *near_verb(const char *word)
+{
+    struct stat st;
+    const struct verb *best = NULL;
+    int best_d = -1;
+    if (word[0] == '-' || strpbrk(word, "./") || stat(word, &st) == 0) return NULL;
+    for (int i = 0; i < N_VERBS; i++) {
+        const int d = u8_near(word, verbs[i].name);
+        if (d < 0 || (best && d >= best_d)) continue;
+        best = &verbs[i];
+        best_d = d;
+    }
+    return best;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) return print_help();
+    const char *first = argv[1];
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) return print_help();
+    if (strcmp(first, "--version") == 0) return print_version();
+    for (int i = 0; i < N_VERBS; i++) {
+        if (strcmp(first, verbs[i].name) != 0) continue;
+        if (!verbs[i].run) return say_usage("%s is not in this version; \"steno --help\" lists the verbs", first);
+        return verbs[i].run(argc - 2, argv + 2);
+    }
+    if (strcmp(first, "help") == 0 && argc == 2) return print_help();
+    const struct verb *near = near_verb(first);
+    if (near) return say_usage("unknown verb \"%s\"; did you mean %s?", first, near->name);
+    return cmd_transcribe(argc - 1, argv + 1);
+}
+
+/* A closed standard stream would give its number to the next file that is opened; what stands in for it fails when it is used. */
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) != -1) continue;
+        const int held = open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY);
+        (void)held; /* the lowest free number is fd itself */
+    }
+}
+
+int main(int argc, char **argv)
+{
+    hold_standard_streams();
+    signals_install();
+    const int code = run(argc, argv);
+    const int flushed = say_flush();
+    return code == EXIT_OK ? flushed : code;
+}

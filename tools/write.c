@@ -1,0 +1,49 @@
+/* steno: what the writers share. SPDX-License-Identifier: MIT */
+#include "write.h"
+#include "u8.h"
+#include <inttypes.h>
+#include <string.h>
+
+const struct writer writers[] = {
+    { "txt", write_txt }, { "srt", write_srt }, { "vtt", write_vtt }, { "tsv", write_tsv }, { "json", write_json }, { NULL, NULL },
+};
+
+void write_stripped(FILE *f, const char *text)
+{
+    size_t n;
+    const char *s = u8_strip(text, &n);
+    fwrite(s, 1, n, f);
+}
+
+void write_cue_text(FILE *f, const char *text)
+{
+    size_t n;
+    const char *s = u8_strip(text, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (n - i >= 3 && memcmp(s + i, "-->", 3) == 0) continue; /* drop one dash: a cue's text must not look like its times */
+        fputc(s[i], f);
+    }
+}
+
+void write_time(FILE *f, int64_t ms, int always_hours, char sep)
+{
+    if (ms < 0) ms = 0;
+    if (always_hours || ms >= 3600000) fprintf(f, "%02" PRId64 ":", ms / 3600000);
+    fprintf(f, "%02d:%02d%c%03d", (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), sep, (int)(ms % 1000));
+}
+
+/* The reference adds offsets in binary floating point and does not round, so 4.6 s may read 4.6000000000000005. A timestamp token
+ * stands for k * 0.02 s after the start of its window; a segment without one ends with its window, counted in frames of 0.01 s. */
+void write_seconds(const steno_segment *s, int32_t first_timestamp, double *start, double *end)
+{
+    const double offset = (double)(s->seek_frames * 160) / 16000.0;
+    const int64_t t0 = s->t0_ms - s->seek_frames * 10, t1 = s->t1_ms - s->seek_frames * 10;
+    int ends_by_token = s->n_tokens == 0 && t1 % 20 == 0; /* tokens of an emptied segment are gone */
+    for (int i = s->n_tokens - 1; i >= 0; i--) {
+        if (s->tokens[i] < first_timestamp) continue;
+        ends_by_token = s->tokens[i] > first_timestamp;
+        break;
+    }
+    *start = offset + (double)(t0 / 20) * 0.02;
+    *end = offset + (ends_by_token ? (double)(t1 / 20) * 0.02 : (double)(t1 / 10 * 160) / 16000.0);
+}

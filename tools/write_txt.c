@@ -1,0 +1,10 @@
+/* steno: plain text, a line per segment. SPDX-License-Identifier: MIT */
+#include "write.h"
+
+void write_txt(FILE *f, const struct transcript *t)
+{
+    for (int i = 0; i < t->n; i++) {
+        write_stripped(f, t->segs[i].text);
+        fputc('\n', f);
+    }
+}
