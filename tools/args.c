@@ -241,17 +241,35 @@ int args_parse(const struct args *a, void *opts, int argc, char **argv, int *n_o
 
 /* ---- help -------------------------------------------------------------------------------------------------------------------- */
 
+enum { HELP_LEFT = 36, HELP_WIDTH = 100 };
+
+/* `text` in words from column HELP_LEFT + 4 on; `column` is where the cursor stands. */
+static void help_wrap(const char *text, size_t column)
+{
+    for (const char *p = text; *p;) {
+        const size_t n = strcspn(p, " ");
+        if (column + 1 + n > HELP_WIDTH) {
+            printf("\n%*s", HELP_LEFT + 3, "");
+            column = HELP_LEFT + 3;
+        }
+        printf(" %.*s", (int)n, p);
+        column += 1 + n;
+        p += n + strspn(p + n, " ");
+    }
+    putchar('\n');
+}
+
 static void help_line(const struct arg *r)
 {
-    char left[160];
+    char left[160], text[512];
     const char *no = r->kind == ARG_PAIR ? "[no-]" : "";
     const char *gap = takes_value(r) ? " " : "", *value = takes_value(r) ? r->value : "";
     if (r->letter) snprintf(left, sizeof left, "-%c, --%s%s%s%s", r->letter, no, r->name, gap, value);
     else snprintf(left, sizeof left, "    --%s%s%s%s", no, r->name, gap, value);
-    if (strlen(left) > 38) printf("  %s\n  %-38s  %s", left, "", r->help);
-    else printf("  %-38s  %s", left, r->help);
-    if (r->dflt) printf(" (default: %s)", r->dflt[0] ? r->dflt : "\"\"");
-    printf("\n");
+    if (r->dflt) snprintf(text, sizeof text, "%s (default: %s)", r->help, r->dflt);
+    else snprintf(text, sizeof text, "%s", r->help);
+    printf("  %-*s ", HELP_LEFT, left);
+    help_wrap(text, strlen(left) > HELP_LEFT ? HELP_WIDTH : HELP_LEFT + 3);
 }
 
 void args_help(const struct args *a)

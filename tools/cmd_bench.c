@@ -23,7 +23,7 @@ struct opts {
 
 static const struct arg rows[] = {
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Model" },
-    { "shape", 0, ARG_TEXT, 0, AT(shape), "NAME", "base", 0, 0, "tiny, base, small, medium (each also with .en), large-v3 or turbo" },
+    { "shape", 0, ARG_TEXT, 0, AT(shape), "NAME", "base", 0, 0, "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ..." },
     { "type", 0, ARG_TEXT, 0, AT(type), "TYPE", "f16", 0, 0, "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0 or q4_1" },
     { "model", 'm', ARG_TEXT, 0, AT(engine.model), "PATH|NAME", NULL, 0, 0, "a real model instead of --shape and --type" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Measuring" },

@@ -61,12 +61,13 @@ void mel_filters_slaney(float *out, int n_mels)
         const double area = 2.0 / (right - left);
         for (int k = 0; k < MEL_BINS; k++) {
             const double hz = k * (double)MEL_RATE / MEL_FFT;
-            const double up = -(left - hz) / (mid - left), down = (right - hz) / (right - mid);
+            const double up = (hz - left) / (mid - left), down = (right - hz) / (right - mid);
             const double tri = up < down ? up : down;
-            const float rounded = tri < 0 ? 0.0f : (float)tri; /* the reference rounds here as well, and files a -0 at [0][0] */
+            const float rounded = tri > 0 ? (float)tri : 0.0f; /* the reference rounds here as well */
             out[m * MEL_BINS + k] = (float)(rounded * area);
         }
     }
+    out[0] = -0.0f; /* what its order of operations leaves there, and every model file holds */
 }
 
 void mel_bank_init(struct mel_bank *b, const float *filters, int n_mels)

@@ -15,7 +15,8 @@ int team_open(steno_team **out, int n_threads, steno_error *e); /* n_threads 0: 
 void team_close(steno_team *t);
 int team_threads(const steno_team *t);                         /* NULL counts as a team of one */
 
-/* Run fn(arg, thread) on every thread and return when all have finished. team NULL: only the caller. Calls from several threads take turns. */
+/* Run fn(arg, thread) on every thread and return when all have finished. team NULL: only the caller. Calls from several threads take
+ * turns; a call from inside a run would wait for itself. */
 void team_run(steno_team *t, void (*fn)(void *arg, int thread), void *arg);
 
 /* Wait until every thread of the running team_run has arrived; what was written before is visible after. */
