@@ -268,8 +268,9 @@ static void help_line(const struct arg *r)
     else snprintf(left, sizeof left, "    --%s%s%s%s", no, r->name, gap, value);
     if (r->dflt) snprintf(text, sizeof text, "%s (default: %s)", r->help, r->dflt);
     else snprintf(text, sizeof text, "%s", r->help);
-    printf("  %-*s ", HELP_LEFT, left);
-    help_wrap(text, strlen(left) > HELP_LEFT ? HELP_WIDTH : HELP_LEFT + 3);
+    const int fits = strlen(left) <= HELP_LEFT;
+    printf("  %-*s%s", HELP_LEFT, left, fits ? " " : "");
+    help_wrap(text, fits ? HELP_LEFT + 3 : HELP_WIDTH);
 }
 
 void args_help(const struct args *a)

@@ -16,7 +16,8 @@
 enum {
     TILE_W = 2 * VF_N,    /* outputs of a register tile */
     K_BLOCK = 256,        /* k widened at once for many rows: 32 KiB */
-    K_FEW = 64,           /* the same when one tile holds all rows: the stream of weights should not pause for long */
+    ROWS_FEW = 16,        /* up to here weights are a stream to keep flowing: k in small blocks, panels one by one */
+    K_FEW = 64,           /* k widened at once for them */
     AHEAD = 2048          /* bytes that software prefetch runs ahead of a stream of weights */
 };
 
@@ -301,26 +302,27 @@ INLINE void few_rows_all(const struct linear *l, enum dtype t, size_t m, size_t 
 static void tiles_run(float *acc, const float *x, size_t ld_x, const float *wide, size_t kc, size_t rows, int fresh, const char *next,
                       size_t next_sz)
 {
-    const size_t part = (next_sz * TILE_ROWS / rows + 64) & ~(size_t)63;
-    for (size_t r = 0, at = 0; r < rows; r += TILE_ROWS) {
+    const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, height = (rows + tiles - 1) / tiles; /* 13 rows are 7 and 6, not 12 and 1 */
+    const size_t part = (next_sz / tiles + 64) & ~(size_t)63;
+    for (size_t r = 0, at = 0; r < rows; r += height) {
         for (const size_t end = size_min(next_sz, at + part); at < end; at += 64) __builtin_prefetch(next + at, 0, 2);
         for (size_t c = 0; c < PANEL; c += TILE_W) {
             const float *w = wide + c;
-            tile_of[size_min(TILE_ROWS, rows - r)](acc + r * PANEL + c, PANEL, x + r * ld_x, ld_x, &w, PANEL, kc, kc, fresh);
+            tile_of[size_min(height, rows - r)](acc + r * PANEL + c, PANEL, x + r * ld_x, ld_x, &w, PANEL, kc, kc, fresh);
         }
     }
 }
 
 INLINE void many_rows(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct linear_scratch *s)
 {
-    const size_t sz = pack_panel_sz(t, l->k), step = rows <= TILE_ROWS ? K_FEW : K_BLOCK;
+    const size_t sz = pack_panel_sz(t, l->k), step = rows <= ROWS_FEW ? K_FEW : K_BLOCK;
     for (size_t k0 = 0; k0 < l->k; k0 += step) {
         const size_t kc = size_min(step, l->k - k0), kc_sz = pack_panel_sz(t, kc);
         for (size_t p = p0; p < p1; p++) {
             const uint8_t *panel = (const uint8_t *)l->w + p * sz;
             const float *wide = widen_panel(s->wide, t, panel, k0, kc);
             const char *next = (const char *)panel + pack_panel_sz(t, k0);
-            if (rows <= TILE_ROWS) next += AHEAD;
+            if (rows <= ROWS_FEW) next += AHEAD;
             else next = p + 1 < p1 ? next + sz : (const char *)l->w + p0 * sz + pack_panel_sz(t, k0) + kc_sz;
             float *acc = s->acc + (p - p0) * GEMM_ROWS * PANEL;
             tiles_run(acc, l->x + m * l->ld_x + k0, l->ld_x, wide, kc, rows, k0 == 0, next, kc_sz);
@@ -347,7 +349,7 @@ INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, 
     default: break;
     }
     for (size_t m = m0; m < m1; m += GEMM_ROWS) {
-        const size_t rows = size_min(GEMM_ROWS, m1 - m), group = rows <= TILE_ROWS ? 1 : PANEL_GROUP;
+        const size_t rows = size_min(GEMM_ROWS, m1 - m), group = rows <= ROWS_FEW ? 1 : PANEL_GROUP;
         for (size_t p = p0; p < p1; p += group) many_rows(l, t, m, rows, p, size_min(p1, p + group), s);
     }
 }

@@ -38,10 +38,10 @@ static double best_ns(void (*fn)(void *), void *arg, int reps)
 static double peak_gflops(int level)
 {
 #if defined(__x86_64__)
-    enum { LOOPS = 200000 };
+    enum { LOOPS = 20000 };
     double best = 1e30;
     const int lanes = level == CPU_AVX512 ? 16 : level == CPU_AVX2 ? 8 : 4;
-    for (int rep = 0; rep < 12; rep++) {
+    for (int rep = 0; rep < 300; rep++) {
         const double t = now_ns();
         long n = LOOPS;
         if (level == CPU_AVX512) {

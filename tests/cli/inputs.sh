@@ -1,0 +1,79 @@
+# steno: inputs, good and bad. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+t() { # t CODE CLAIM ARGUMENT...
+    local want=$1 claim=$2
+    shift 2
+    expect "$want" "$claim" -q -m "$MODEL" -l zh "$@"
+}
+
+t 0 "a file gives text" "$DIGITS"
+cp "$T/out" text
+[ "$(wc -l <text)" -eq 3 ] || bad "three phrases are three lines" "$(cat text)"
+
+t 4 "a missing file exits 4" none.wav
+err_has "steno: none.wav: "
+err_lines 1
+out_empty
+: >empty.wav
+echo "this is no sound" >letter.txt
+mkdir folder.wav
+head -c 30 "$DIGITS" >cut.wav
+for f in empty.wav letter.txt folder.wav cut.wav; do
+    t 4 "$f is told in one line" $f
+    err_has "steno: $f: "
+    err_lines 1
+done
+t 4 "a film without sound is told" "$SRC/tests/data/audio/silent_film.mp4"
+t 4 "all inputs unreadable exits 4, a line each" none.wav empty.wav folder.wav
+err_lines 3
+
+if [ "$(id -u)" -ne 0 ]; then
+    cp "$DIGITS" secret.wav
+    chmod 0 secret.wav
+    t 4 "a file without permission is told" secret.wav
+    err_has "ermission"
+else
+    echo "(not tried as root: a file without permission)"
+fi
+
+t 2 "the same input twice cannot have two outputs" "$DIGITS" "$DIGITS" -o out1
+cp "$DIGITS" second.wav
+t 1 "one bad input among several exits 1, the others are written" "$DIGITS" none.wav second.wav -o out1
+err_has "steno: none.wav: "
+err_lines 1
+same out1/zh_phrases.txt text
+same out1/second.txt text
+[ ! -e out1/none.txt ] || bad "a bad input has no output" "it has"
+
+t 0 "several inputs go to standard output in order" "$DIGITS" second.wav
+cat text text >twice
+same "$T/out" twice
+
+IN=$DIGITS t 0 "standard input from a file equals the file" -
+same "$T/out" text
+cat "$DIGITS" | "$STENO" -q -m "$MODEL" -l zh - >piped 2>"$T/err"
+is "standard input from a pipe is read" $? 0
+same piped text
+IN=$DIGITS t 0 "standard input has an output name" - -o out2
+same out2/stdin.txt text
+t 4 "empty standard input exits 4" -
+
+odd=$'odd\e[31m\xff\nname.wav'
+cp "$DIGITS" "./$odd"
+t 0 "a file of any name can be read" "./$odd"
+same "$T/out" text
+t 4 "a name is shown without control characters" "./$odd.none"
+err_has 'odd\x1b[31m\xff\x0aname.wav.none'
+err_lines 1
+iconv -f UTF-8 -t UTF-8 <"$T/err" >/dev/null 2>&1 || bad "messages are valid UTF-8" "$(od -c "$T/err" | head -3)"
+
+silence 3 >silence.wav
+t 0 "silence is an input without text" silence.wav
+out_empty
+err_lines 0
+t 0 "silence gives an object without segments" silence.wav -f json
+out_has '"segments": []'
+
+expect 0 "a film's sound is transcribed" -q -m "$MODEL" "$SRC/tests/data/audio/de_video.mkv"
+finish

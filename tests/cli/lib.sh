@@ -1,0 +1,81 @@
+# steno: what the tests of the program share. SPDX-License-Identifier: MIT
+#
+# A test runs the program as people do and looks at exit code, standard output, standard error and files. It needs STENO, the program;
+# everything else is found from here. Nothing of the user's own set-up is seen: HOME is empty and no model is named by the environment.
+set -u
+: "${STENO:?the program to test}"
+STENO=$(realpath "$STENO")
+SRC=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+MODEL=$SRC/models/whisper-digits/whisper-digits.bin
+DIGITS=$SRC/tests/data/audio/zh_phrases.wav # three phrases, 7.2 s
+WRITERS=$SRC/tests/data/writers
+T=$(mktemp -d "${TMPDIR:-/tmp}/steno-cli-XXXXXX")
+trap 'rm -rf "$T"' EXIT
+mkdir "$T/home" "$T/work"
+cd "$T/work" || exit 1
+export HOME=$T/home
+unset STENO_MODEL XDG_CACHE_HOME
+[ -r "$MODEL" ] || { echo "skipped: no model at $MODEL"; exit 77; }
+
+failures=0
+bad() { # bad CLAIM DETAIL: a claim that does not hold
+    failures=$((failures + 1))
+    echo "FAILED: $1: $2"
+    [ -s "$T/err" ] && sed 's/^/    stderr: /' "$T/err" | head -5
+    return 0
+}
+
+# expect CODE CLAIM ARGUMENT...: run the program with standard input from $IN; leaves $T/out and $T/err.
+IN=/dev/null
+expect() {
+    local want=$1 claim=$2 code
+    shift 2
+    "$STENO" "$@" <"$IN" >"$T/out" 2>"$T/err"
+    code=$?
+    echo "$claim"
+    [ $code -eq "$want" ] || bad "$claim" "exit code $code, not $want (steno $*)"
+}
+
+err_has() { grep -qF -- "$1" "$T/err" || bad "standard error says \"$1\"" "it does not"; }
+err_lacks() { ! grep -qF -- "$1" "$T/err" || bad "standard error does not say \"$1\"" "it does"; }
+out_has() { grep -qF -- "$1" "$T/out" || bad "standard output has \"$1\"" "$(head -c 200 "$T/out")"; }
+out_empty() { [ ! -s "$T/out" ] || bad "standard output is empty" "$(head -c 200 "$T/out")"; }
+err_lines() { [ "$(wc -l <"$T/err")" -eq "$1" ] || bad "standard error has $1 lines" "$(wc -l <"$T/err")"; }
+same() { cmp -s "$1" "$2" || bad "$1 equals $2" "$(cmp "$1" "$2" 2>&1)"; }
+is() { [ "$2" = "$3" ] || bad "$1" "\"$2\", not \"$3\""; }
+
+finish() {
+    [ $failures -eq 0 ] || echo "$failures failed"
+    exit $((failures > 0))
+}
+
+le() { # le BYTES NUMBER: a little-endian number
+    local n=$1 v=$2
+    while [ "$n" -gt 0 ]; do
+        printf "\\x$(printf %02x $((v & 255)))"
+        v=$((v >> 8)) n=$((n - 1))
+    done
+}
+
+wav() { # wav < PCM > WAV: 16 kHz, mono, 16 bits; PCM is a file
+    local n
+    n=$(stat -Lc %s /dev/stdin)
+    printf RIFF; le 4 $((n + 36)); printf 'WAVEfmt '
+    le 4 16; le 2 1; le 2 1; le 4 16000; le 4 32000; le 2 2; le 2 16
+    printf data; le 4 "$n"
+    cat
+}
+
+silence() { # silence SECONDS > WAV
+    head -c $(($1 * 32000)) /dev/zero >"$T/zeros"
+    wav <"$T/zeros"
+    rm "$T/zeros"
+}
+
+long_speech() { # long_speech TIMES > WAV: the digits over and over
+    tail -c +45 "$DIGITS" >"$T/once"
+    local i
+    for ((i = 0; i < $1; i++)); do cat "$T/once"; done >"$T/many"
+    wav <"$T/many"
+    rm "$T/once" "$T/many"
+}

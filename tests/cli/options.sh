@@ -1,0 +1,57 @@
+# steno: options that change the result. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+long_speech 6 >long.wav # 43 s
+
+t() {
+    local want=$1 claim=$2
+    shift 2
+    expect "$want" "$claim" -q -m "$MODEL" -l zh "$@"
+}
+
+t 0 "offset and duration give times between them" --offset-ms 8000 --duration-ms 12000 -f tsv long.wav
+awk 'NR > 1 && ($1 < 8000 || $2 > 20000) { bad = 1 } END { exit bad || NR < 2 }' "$T/out" || bad "times in 8..20 s" "$(cat "$T/out")"
+t 0 "an offset past the end gives nothing" --offset-ms 3600000 long.wav
+out_empty
+
+t 0 "without timestamps a window is one segment" --without-timestamps -f json "$DIGITS"
+is "one segment" "$(grep -o '"id": ' "$T/out" | wc -l)" 1
+grep -oE '"tokens": \[[^]]*\]' "$T/out" | grep -oE '[0-9]+' | awk '$1 >= 50363 { bad = 1 } END { exit bad }' || bad "no timestamps" "$(cat "$T/out")"
+out_has '"start": 0.0, "end": 7.21'
+t 0 "the pair of an option takes it back" --without-timestamps --no-without-timestamps "$DIGITS"
+is "three segments" "$(wc -l <"$T/out")" 3
+
+t 0 "sample length caps the tokens" --sample-length 5 -f json "$DIGITS"
+is "five tokens at most" "$(grep -oE '"tokens": \[[^]]*\]' "$T/out" | awk -F, 'NF > 5' | wc -l)" 0
+
+t 0 "one thread" -t 1 -f json "$DIGITS"
+cp "$T/out" one
+t 0 "the result does not depend on the number of threads" -t 3 -f json "$DIGITS"
+same "$T/out" one
+
+t 0 "text of the plain level" --cpu c "$DIGITS"
+cp "$T/out" plain
+t 0 "the text does not depend on the processor level" "$DIGITS"
+same "$T/out" plain
+expect 0 "the language is detected" -q -m "$MODEL" "$DIGITS"
+same "$T/out" plain
+expect 0 "a language can be given by its English name" -q -m "$MODEL" -l Chinese "$DIGITS"
+same "$T/out" plain
+
+t 0 "sampling with a seed" --temperature 0.8 --seed 7 -f json "$DIGITS"
+cp "$T/out" seven
+t 0 "the same seed gives the same text" --temperature 0.8 --seed 7 -f json "$DIGITS"
+same "$T/out" seven
+out_has '"temperature": 0.8'
+
+expect 0 "translate" translate -q -m "$MODEL" -l zh "$DIGITS"
+cp "$T/out" english
+t 0 "translate is transcribe --task translate" --task translate "$DIGITS"
+same "$T/out" english
+
+for o in "--no-speech-threshold none" "--logprob-threshold none" "--logprob-threshold -0.5" "--max-initial-timestamp none" "--suppress-tokens=" \
+    "--no-suppress-blank" "--no-condition-on-previous-text" "--initial-prompt 零一" "--compute f32"; do
+    t 0 "$o is taken" $o "$DIGITS"
+    [ -s "$T/out" ] || bad "$o gives text" "none"
+done
+finish

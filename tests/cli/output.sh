@@ -1,0 +1,82 @@
+# steno: where results go, and what happens when they cannot. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+t() {
+    local want=$1 claim=$2
+    shift 2
+    expect "$want" "$claim" -q -m "$MODEL" -l zh "$@"
+}
+left() { find "$1" -name '.steno-*' | grep -q . && bad "nothing temporary is left in $1" "$(ls -A "$1")"; }
+
+(umask 027; t 0 "a folder is made with its parents, a file per format is written" "$DIGITS" -f all -o a/b; exit $failures) || failures=$((failures + 1))
+out_empty
+is "the files are named after input and format" "$(cd a/b && echo *)" "zh_phrases.json zh_phrases.srt zh_phrases.tsv zh_phrases.txt zh_phrases.vtt"
+is "a file's mode follows the umask" "$(stat -c %a a/b/zh_phrases.txt)" 640
+left a/b
+
+for f in txt srt vtt tsv; do
+    t 0 "$f goes to standard output as it goes to a file" "$DIGITS" -f $f
+    same "$T/out" a/b/zh_phrases.$f
+done
+t 0 "json goes to standard output with a newline" "$DIGITS" -f json
+{ cat a/b/zh_phrases.json; echo; } >json
+same "$T/out" json
+
+cp "$DIGITS" two.dots.wav
+cp "$DIGITS" .hidden
+cp "$DIGITS" plain
+t 0 "only the last extension is taken off, leading dots are none" two.dots.wav .hidden plain -o c
+is "names" "$(cd c && echo .h* *)" ".hidden.txt plain.txt two.dots.txt"
+
+echo old >c/plain.txt
+t 0 "an older output is replaced" plain -o c
+same c/plain.txt a/b/zh_phrases.txt
+
+echo old >c/zh_phrases.txt
+(ulimit -f 0; "$STENO" -q -m "$MODEL" -l zh "$DIGITS" -o c 2>&1; echo "code $?") | cat >limit
+grep -q "code 6" limit || bad "a full disk exits 6" "$(cat limit)"
+is "the older output survives a failed write" "$(cat c/zh_phrases.txt)" old
+left c
+
+mkdir -p d/zh_phrases.txt
+t 6 "an output that is a folder exits 6" "$DIGITS" -o d
+err_has "d/zh_phrases.txt: cannot write"
+left d
+: >file
+t 6 "an output folder that is a file exits 6 before decoding" "$DIGITS" -o file
+err_has "file: cannot write there"
+t 6 "an output folder that cannot be made exits 6" "$DIGITS" -o file/below
+t 6 "an output folder without permission exits 6" "$DIGITS" -o /proc/steno
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir -m 555 shut
+    t 6 "a folder that cannot be written exits 6" "$DIGITS" -o shut
+fi
+cp "$DIGITS" sound.txt
+t 2 "an output never replaces its input" sound.txt -o .
+same sound.txt "$DIGITS"
+
+for f in txt srt json; do
+    "$STENO" -q -m "$MODEL" -l zh -f $f "$DIGITS" >/dev/full 2>"$T/err"
+    is "$f on a full device exits 6" $? 6
+    err_has "standard output: cannot write"
+    err_lines 1
+    "$STENO" -q -m "$MODEL" -l zh -f $f "$DIGITS" >&- 2>"$T/err"
+    is "$f on a closed standard output exits 6" $? 6
+    err_lines 1
+done
+"$STENO" -q -m "$MODEL" -l zh "$DIGITS" -o e >&- 2>"$T/err"
+is "files need no standard output" $? 0
+same e/zh_phrases.txt a/b/zh_phrases.txt
+"$STENO" -q -m "$MODEL" -l zh "$DIGITS" <&- 2>&- >"$T/out"
+is "closed standard input and error do no harm" $? 0
+same "$T/out" a/b/zh_phrases.txt
+
+mkfifo gone
+"$STENO" -q -m "$MODEL" -l zh "$DIGITS" >gone 2>"$T/err" &
+exec 4<gone
+exec 4<&-
+wait $!
+is "a reader that goes away exits 6" $? 6
+err_has "the reader has gone"
+err_lines 1
+finish

@@ -1,0 +1,33 @@
+# steno: progress, notes, timings. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+long_speech 12 >long.wav # 86 s: three windows
+
+expect 0 "--progress json writes an object per line" -q -m "$MODEL" -l zh --progress json long.wav
+grep -vqE '^\{"file": "long.wav", "done_ms": [0-9]+, "total_ms": [0-9]+, "elapsed_ms": [0-9]+, "speed": [0-9.]+\}$' "$T/err" &&
+    bad "every line is such an object" "$(head -3 "$T/err")"
+sed -E 's/.*"done_ms": ([0-9]+), "total_ms": ([0-9]+).*/\1 \2/' "$T/err" >steps
+awk '$1 < last || $1 > $2 { bad = 1 } { last = $1; end = $2 } END { exit bad || NR < 3 || last != end }' steps ||
+    bad "progress rises to the end" "$(cat steps)"
+
+expect 0 "without a terminal there is no bar" -m "$MODEL" -l zh long.wav
+err_lines 0
+expect 0 "-v tells language, model and segments" -v -m "$MODEL" "$DIGITS"
+err_has "language zh"
+err_has "weights q8_0"
+err_has "[00:00.280 --> 00:02.400]"
+expect 0 "--print-timings tells where the time went" -q -m "$MODEL" --print-timings "$DIGITS"
+for part in load mel encode decode wall; do err_has "time $part"; done
+
+if command -v script >/dev/null; then
+    TERM=xterm script -qec "'$STENO' -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
+    grep -q $'\r\\[[#-]*\\] [0-9:]* / 01:2[0-9]  [0-9.]*x  [0-9:-]* left' bar || bad "a terminal shows a bar" "$(od -c bar | head -5)"
+    is "the bar is wiped at the end" "$(tail -c 4 bar | od -An -c | tr -d ' ')" '\r033[K'
+    TERM=dumb script -qec "'$STENO' -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
+    is "a dumb terminal shows none" "$(cat bar)" ""
+    TERM=xterm script -qec "'$STENO' -q -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
+    is "-q shows none" "$(cat bar)" ""
+else
+    echo "(not tried: there is no program script to make a terminal)"
+fi
+finish

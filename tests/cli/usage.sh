@@ -1,0 +1,56 @@
+# steno: mistakes on the command line. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+usage() { # usage CLAIM MESSAGE ARGUMENT...
+    local claim=$1 message=$2
+    shift 2
+    expect 2 "$claim" "$@"
+    err_has "$message"
+    err_lines 1
+    out_empty
+}
+
+usage "an unknown option names its nearest match" "unknown option --langauge; did you mean --language?" a.wav --langauge en
+usage "an abbreviated option names what it may stand for" "did you mean --language?" a.wav --lang en
+usage "an option like nothing is named" "unknown option --xyzzy" a.wav --xyzzy
+usage "an unknown letter is named" "unknown option -Z" a.wav -Z
+usage "a negated pair is matched too" "did you mean --no-suppress-blank?" a.wav --no-supress-blank
+usage "a missing value is told" "--language needs a value" a.wav --language
+usage "a missing value of a letter is told" "-t needs a value" a.wav -t
+usage "an empty value is told" "--model: the value is empty" a.wav --model=
+usage "a value for a flag is told" "--demo takes no value" a.wav --demo=1
+usage "a word that is no number is told" "\"four\" is not a whole number" a.wav -t four
+usage "a number with a tail is told" "\"4x\" is not a whole number" a.wav -t4x
+usage "a number out of range is told" "out of range" a.wav --threads 100000
+usage "a negative offset is refused" "out of range" a.wav --offset-ms -1
+usage "a number beyond 64 bits is refused" "out of range" a.wav --offset-ms 99999999999999999999
+usage "nan is no threshold" "is not a number" a.wav --no-speech-threshold nan
+usage "an unknown format names its nearest match" "unknown value \"sRt\"; did you mean srt?" a.wav -f txt,sRt -o out
+usage "an unknown task names the choices" "transcribe|translate" a.wav --task dance
+usage "arithmetic of a later version is refused" "bf16 is not in this version" a.wav --compute bf16
+usage "int8 is refused likewise" "int8 is not in this version" a.wav --compute int8
+usage "an unknown processor level names its nearest match" "did you mean avx2?" a.wav --cpu avx3
+usage "several formats need a folder" "need --output-dir" a.wav -f txt,srt
+usage "all formats need a folder" "need --output-dir" a.wav -f all
+usage "no input is a mistake" "no input" -l en
+usage "standard input can be given once" "once only" - -
+usage "a mistyped verb names its nearest match" "unknown verb \"transcrib\"; did you mean transcribe?" transcrib a.wav
+usage "a verb of a later version is told" "not in this version" serve
+usage "-m and --demo exclude each other" "exclude each other" a.wav -m x --demo
+usage "a verb without operands refuses one" "no operands" doctor x
+usage "detect takes one file" "one sound file" detect
+usage "two inputs with one output name are refused" "two inputs would be written" a/x.wav b/x.mp3 -o out
+usage "a prompt that is not UTF-8 is refused" "not valid UTF-8 at byte 2" a.wav --initial-prompt $'ab\xff'
+usage "control characters of an argument are shown, not sent" "unknown option --a\\x1b[31m" a.wav $'--a\x1b[31m'
+[ ! -e out ] || bad "a mistake makes no folder" "it does"
+
+echo "needs the model:"
+usage "an unknown language is a mistake" "xx" -q -m "$MODEL" -l xx "$DIGITS"
+usage "token ids that are none are a mistake" "suppress" -q -m "$MODEL" --suppress-tokens 1,x "$DIGITS"
+
+expect 0 "options accept _ for -, =value, joined and separate letters" --output_format=txt -qm "$MODEL" -t2 -t 1 --no_suppress_blank "$DIGITS"
+expect 4 "-- ends the options" -q -m "$MODEL" -- --no-such-file.wav
+err_has "--no-such-file.wav: "
+cp "$DIGITS" ./info
+expect 0 "a file called like a verb can be given with ./" -q -m "$MODEL" ./info
+finish

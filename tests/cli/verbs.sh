@@ -1,0 +1,41 @@
+# steno: info, detect, doctor, bench. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+expect 0 "info prints keys and values" info "$MODEL"
+for line in "family: whisper" "weights: q8_0" "n_audio_ctx: 1500" "n_vocab: 51865" "multilingual: yes" "languages: en zh de es"; do out_has "$line"; done
+grep -vqE '^[a-z_]+: ' "$T/out" && bad "every line is key: value" "$(cat "$T/out")"
+expect 0 "info --json prints one object" info --json "$MODEL"
+out_has '"family": "whisper"'
+is "one line" "$(wc -l <"$T/out")" 1
+expect 0 "info --plan prints the commands" info --plan "$MODEL"
+[ "$(wc -l <"$T/out")" -gt 40 ] || bad "the plan has many lines" "$(wc -l <"$T/out")"
+
+expect 0 "detect prints codes and probabilities, most likely first" detect -q -m "$MODEL" "$DIGITS"
+is "the first is Chinese" "$(head -1 "$T/out" | cut -d' ' -f1)" zh
+is "five lines" "$(wc -l <"$T/out")" 5
+sort -c -k2,2gr "$T/out" 2>/dev/null || bad "probabilities fall" "$(cat "$T/out")"
+expect 0 "detect -n says how many" detect -q -n 2 -m "$MODEL" "$DIGITS"
+is "two lines" "$(wc -l <"$T/out")" 2
+expect 4 "detect tells a bad file" detect -q -m "$MODEL" none.wav
+err_lines 1
+
+STENO_MODEL=$MODEL expect 0 "doctor finds nothing wrong" doctor
+for line in "level c: usable" "threads: " "problems: none" "steno: "; do out_has "$line"; done
+out_has "default model: $MODEL"
+STENO_MODEL=$T/none.bin expect 1 "doctor tells a default model that is missing" doctor
+out_has "problem: default model"
+STENO_MODEL=$MODEL TMPDIR=$T/none expect 1 "doctor tells a temporary folder that is missing" doctor
+out_has "problem: temporary folder"
+STENO_MODEL=$MODEL expect 0 "doctor --json prints one object" doctor --json
+out_has '"problems": []'
+
+expect 0 "bench --json has a median, a least and a most per phase" bench -q -m "$MODEL" --runs 2 --json
+for key in load_ms mel_ms encode_ms cross_ms prompt_ms_per_token decode_ms_per_token beam5_ms_per_step; do
+    grep -qE "\"$key\": \{\"median\": [0-9.]+, \"min\": [0-9.]+, \"max\": [0-9.]+\}" "$T/out" || bad "bench has $key" "$(cat "$T/out")"
+done
+for key in machine shape type threads peak_rss_bytes; do out_has "\"$key\": "; done
+expect 2 "bench refuses an unknown shape" bench --shape enormous
+err_has "enormous"
+err_lines 1
+expect 2 "bench refuses an unknown type" bench --shape tiny --type f12
+finish

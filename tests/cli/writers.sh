@@ -1,0 +1,22 @@
+# steno: the reference's writers, byte for byte. SPDX-License-Identifier: MIT
+#
+# tests/data/writers holds what openai-whisper's own writers made of the same recordings and the same model. Two fields of the JSON are
+# sums of floating-point numbers, whose last digits differ between engines; everything else has to be the same.
+. "$(dirname "$0")/lib.sh"
+
+blur() { sed -E 's/("(avg_logprob|no_speech_prob)": )[^,}]*/\1X/g' "$1"; }
+
+compare() { # compare AUDIO LANGUAGE
+    local name
+    name=$(basename "${1%.*}")
+    expect 0 "$name is written in every format" -q -m "$MODEL" -l "$2" -f all -o out "$1"
+    for f in txt srt vtt tsv; do same "out/$name.$f" "$WRITERS/$name.$f"; done
+    blur "out/$name.json" >ours.json
+    blur "$WRITERS/$name.json" >theirs.json
+    same ours.json theirs.json
+    is "the JSON ends without a newline" "$(tail -c 1 "out/$name.json")" "}"
+}
+
+compare "$DIGITS" zh
+compare "$WRITERS/edge34_es.flac" es
+finish

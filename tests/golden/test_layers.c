@@ -1,0 +1,151 @@
+/* steno tests: tensors inside one window against the reference's. SPDX-License-Identifier: MIT
+ *
+ * golden/layers holds, for two files, what openai-whisper computes on the way: log-mel, encoder output, and the logits at the
+ * start-of-transcript token, before the first text token and after five forced tokens. Needs the collection named by STENO_SHARED. */
+#include "golden.h"
+#include "lib/lib.h"
+
+static const char *const stems[] = { "en_phrases", "zh_phrases" };
+
+/* A tensor of .npy version 1, little-endian f32 in C order. */
+struct npy { float *v; size_t n; };
+
+static struct npy npy_open(const char *stem, const char *what)
+{
+    char name[128];
+    snprintf(name, sizeof name, "golden/layers/%s.%s.npy", stem, what);
+    const struct golden_path p = shared_file(name);
+    FILE *f = fopen(p.s, "rb");
+    if (!f) fail_msg("cannot read %s", p.s);
+    unsigned char head[10];
+    assert_int_equal(fread(head, 1, sizeof head, f), sizeof head);
+    assert_memory_equal(head, "\x93NUMPY\x01", 7);
+    const long from = 10 + head[8] + 256 * head[9];
+    fseek(f, 0, SEEK_END);
+    struct npy t = { NULL, (size_t)(ftell(f) - from) / sizeof(float) };
+    t.v = malloc(t.n * sizeof *t.v);
+    assert_non_null(t.v);
+    fseek(f, from, SEEK_SET);
+    assert_int_equal(fread(t.v, sizeof *t.v, t.n, f), t.n);
+    fclose(f);
+    return t;
+}
+
+/* Rows [rows, n] that lie ld floats apart, against the reference: |difference| / |reference|. */
+static double distance(const float *ours, size_t ld, const struct npy *want, size_t n)
+{
+    double d = 0, norm = 0;
+    for (size_t i = 0; i < want->n; i++) {
+        const double w = (double)want->v[i], x = (double)ours[i / n * ld + i % n];
+        d += (x - w) * (x - w);
+        norm += w * w;
+    }
+    return sqrt(d / norm);
+}
+
+static int near_reference(const char *stem, const char *what, const char *level, const float *ours, size_t ld, size_t n)
+{
+    struct npy want = npy_open(stem, what);
+    const double d = distance(ours, ld, &want, n);
+    free(want.v);
+    print_message("%s, %s, %s: distance %.2g\n", level, stem, what, d);
+    return d <= 2e-3;
+}
+
+struct memory { const struct sound *s; int64_t at; };
+
+static int64_t pull(void *user, float *pcm, int64_t n)
+{
+    struct memory *m = user;
+    const int64_t take = m->s->n - m->at < n ? m->s->n - m->at : n;
+    memcpy(pcm, m->s->pcm + m->at, (size_t)take * sizeof *pcm);
+    m->at += take;
+    return take;
+}
+
+static int mel_differs(const char *stem, const float *ours, int n_mels, int64_t frames)
+{
+    struct npy want = npy_open(stem, "mel");
+    double worst = 0;
+    assert_int_equal(want.n, frames * n_mels);
+    for (int64_t t = 0; t < frames; t++) /* theirs is [n_mels, frames] */
+        for (int i = 0; i < n_mels; i++) {
+            const double d = fabs((double)ours[t * n_mels + i] - (double)want.v[i * frames + t]);
+            if (d > worst) worst = d;
+        }
+    free(want.v);
+    print_message("%s, mel: largest difference %.2g\n", stem, worst);
+    return !(worst <= 1e-4);
+}
+
+static json_t *layers_of(json_t *golden, const char *stem)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.wav", stem);
+    return json_object_get(json_object_get(json_object_get(golden, "files"), name), "layers");
+}
+
+/* All forced tokens in one run; logits are kept at the places the reference kept them. */
+static void forced_run(steno_session *s, const json_t *forced)
+{
+    const int n = (int)json_array_size(forced);
+    lane_reset(s, 0);
+    s->run.n_rows = 0;
+    for (int i = 0; i < n; i++) {
+        const int wanted = i == 0 || i == 2 || i == n - 1;
+        run_add(&s->run, (int32_t)json_integer_value(json_array_get(forced, (size_t)i)), i, 0, wanted ? ROW_LOGITS : 0);
+    }
+    assert_int_equal(steps_run(s, 1), 0);
+}
+
+static int one_window(struct engine *g, json_t *golden, const char *stem, const char *level)
+{
+    steno_session *s = g->session;
+    const steno_model *m = g->model;
+    const struct plan *enc = &m->plan[PLAN_ENCODER], *dec = &m->plan[PLAN_DECODER];
+    const size_t n_vocab = (size_t)m->n_vocab, d = (size_t)m->dims.n_audio_state;
+    char file[128];
+    struct sound snd;
+    snprintf(file, sizeof file, "golden/audio/%s.wav", stem);
+    assert_int_equal(sound_read(&snd, shared_file(file).s), 0);
+    struct memory mem = { &snd, 0 };
+    const steno_source src = { pull, NULL, &mem };
+    session_begin(s);
+    assert_int_equal(feed_listen(&s->feed, &src, NULL), 0);
+    assert_int_equal(s->feed.frames, json_integer_value(json_object_get(layers_of(golden, stem), "content_frames")));
+    assert_int_equal(feed_window(&s->feed, 0, (int)s->feed.frames, 0, window_mel(s), NULL), 0);
+    int bad = mel_differs(stem, window_mel(s), s->feed.n_mels, s->feed.frames);
+    assert_int_equal(window_encode(s, -1), 0);
+    bad += !near_reference(stem, "encoder", level, exec_slot(&s->exec, enc, enc->output), enc->slot[enc->output].ld, d);
+    forced_run(s, json_object_get(layers_of(golden, stem), "forced"));
+    bad += !near_reference(stem, "logits_sot", level, exec_logits(&s->exec, dec, 0), n_vocab, n_vocab);
+    bad += !near_reference(stem, "logits_first", level, exec_logits(&s->exec, dec, 1), n_vocab, n_vocab);
+    bad += !near_reference(stem, "logits_after5", level, exec_logits(&s->exec, dec, 2), n_vocab, n_vocab);
+    sound_free(&snd);
+    return bad;
+}
+
+static void test_mel_encoder_and_logits_equal_the_reference_at_every_level(void **state)
+{
+    (void)state;
+    const struct golden_path json = shared_file("golden/golden.json");
+    if (!file_exists(json.s)) skip();
+    json_t *golden = json_open(json.s);
+    const char *level[LEVELS_MAX];
+    const int n = levels_usable(level);
+    int bad = 0;
+    for (int i = 0; i < n; i++) {
+        struct engine g;
+        engine_open(&g, shared_file("whisper-digits.bin").s, level[i], 2);
+        for (size_t k = 0; k < sizeof stems / sizeof *stems; k++) bad += one_window(&g, golden, stems[k], level[i]);
+        engine_close(&g);
+    }
+    json_decref(golden);
+    assert_int_equal(bad, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_mel_encoder_and_logits_equal_the_reference_at_every_level) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# steno: the installed tree serves people and programs. SPDX-License-Identifier: MIT
+#
+# Installs STENO_BUILD into a fresh folder; runs the installed program; builds the examples of the documentation against what was
+# installed, once through pkg-config (shared and static), once through CMake's find_package; and runs one of each.
+set -euo pipefail
+
+: "${STENO_BUILD:?}" "${STENO_SOURCE:?}" "${STENO_LIBDIR:=lib}"
+CMAKE=${CMAKE:-cmake}
+CC=${CC:-cc}
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+prefix=$tmp/prefix
+lib=$prefix/$STENO_LIBDIR
+
+"$CMAKE" --install "$STENO_BUILD" --prefix "$prefix" >/dev/null
+
+for path in bin/steno include/steno/steno.h include/steno_media.h share/man/man1/steno.1 share/steno/models \
+    "$STENO_LIBDIR/libsteno.a" "$STENO_LIBDIR/libsteno.so" "$STENO_LIBDIR/libsteno-media.a" "$STENO_LIBDIR/libsteno-media.so"; do
+    if [ ! -e "$prefix/$path" ]; then
+        echo "not installed: $path"
+        exit 1
+    fi
+done
+
+"$prefix/bin/steno" --version
+demo=$("$prefix/bin/steno" --demo tests/data/demo.wav)
+if [ -z "$demo" ]; then
+    echo "the installed program finds no installed model: steno --demo printed nothing"
+    exit 1
+fi
+
+# The .pc files name the folder given when configuring; the library was moved, so tell pkg-config.
+export PKG_CONFIG_PATH=$lib/pkgconfig
+relocated=(--define-variable=prefix="$prefix" --define-variable=libdir="$lib" --define-variable=includedir="$prefix/include")
+# Headers come from the installed folder only: examples are compiled outside the source folder.
+cp "$STENO_SOURCE"/doc/examples/*.c "$tmp"
+n=0
+for source in "$tmp"/*.c; do
+    name=$(basename "$source" .c)
+    $CC -std=c17 "$source" -o "$tmp/$name" $(pkg-config "${relocated[@]}" --cflags --libs steno-media steno) -Wl,-rpath,"$lib"
+    $CC -std=c17 "$source" -o "$tmp/$name.static" $(pkg-config "${relocated[@]}" --cflags steno-media steno) \
+        "$lib/libsteno-media.a" "$lib/libsteno.a" $(pkg-config "${relocated[@]}" --static --libs steno-media steno)
+    n=$((n + 1))
+    if [ -f "$STENO_SOURCE/doc/examples/$name.args" ]; then
+        args=$(cat "$STENO_SOURCE/doc/examples/$name.args")
+        "$tmp/$name" $args >"$tmp/$name.out"
+        "$tmp/$name.static" $args >"$tmp/$name.static.out"
+        cmp "$tmp/$name.out" "$tmp/$name.static.out"
+    fi
+done
+if [ $n = 0 ]; then
+    echo "no examples in doc/examples"
+    exit 77
+fi
+
+cat >"$tmp/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(user LANGUAGES C)
+find_package(steno 0.1 REQUIRED)
+file(GLOB sources ${CMAKE_SOURCE_DIR}/*.c)
+foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    add_executable(user_${name} ${source})
+    target_link_libraries(user_${name} PRIVATE steno::media steno::steno)
+endforeach()
+END
+"$CMAKE" -S "$tmp" -B "$tmp/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" >/dev/null
+"$CMAKE" --build "$tmp/build" >/dev/null
+echo "installed tree: $n examples built through pkg-config and find_package"
