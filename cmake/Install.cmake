@@ -4,7 +4,6 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/steno)
 list(JOIN STENO_PKGS " " STENO_PC_REQUIRES)
-list(JOIN STENO_MEDIA_PKGS " " STENO_MEDIA_PC_REQUIRES)
 
 install(FILES include/steno/steno.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno)
 install(TARGETS steno_static DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -23,7 +23,8 @@ struct opts {
 
 static const struct arg rows[] = {
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Model" },
-    { "shape", 0, ARG_TEXT, 0, AT(shape), "NAME", "base", 0, 0, "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ..." },
+    { "shape", 0, ARG_TEXT, 0, AT(shape), "NAME", "base", 0, 0,
+      "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ..." },
     { "type", 0, ARG_TEXT, 0, AT(type), "TYPE", "f16", 0, 0, "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0 or q4_1" },
     { "model", 'm', ARG_TEXT, 0, AT(engine.model), "PATH|NAME", NULL, 0, 0, "a real model instead of --shape and --type" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Measuring" },
@@ -139,8 +140,8 @@ static void print_json(const struct result *r, const steno_model_info *i, const 
 {
     fputs("{\"machine\": ", stdout);
     u8_json(stdout, machine);
-    printf(", \"version\": \"%s\", \"level\": \"%s\", \"shape\": \"%s\", \"type\": \"%s\", \"threads\": %d", steno_version(), i->cpu_level, i->name,
-           i->weight_type, threads);
+    printf(", \"version\": \"%s\", \"level\": \"%s\"", steno_version(), i->cpu_level);
+    printf(", \"shape\": \"%s\", \"type\": \"%s\", \"threads\": %d", i->name, i->weight_type, threads);
     for (int p = 0; p < N_PHASES; p++) {
         printf(", \"%s\": ", phases[p].key);
         if (r[p].known) printf("{\"median\": %.4f, \"min\": %.4f, \"max\": %.4f}", r[p].median, r[p].min, r[p].max);
@@ -205,7 +206,7 @@ static int bench(const struct opts *o)
         const int threads = steno_team_threads(e.team);
         const int64_t rss = machine_peak_rss(); /* before the peaks take memory of their own */
         steno_model_info_get(e.model, &i);
-        if (i.name[0] == '\0' || strcmp(i.name, "custom") == 0) snprintf(i.name, sizeof i.name, "%s", o->engine.model ? "custom" : o->shape);
+        if (!o->engine.model) snprintf(i.name, sizeof i.name, "%s", o->shape);
         summarise(&r[LOAD], &load_ms, 1);
         count_work(r, &i);
         machine_name(machine, sizeof machine);

@@ -22,8 +22,10 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args doctor_args = { "doctor", "[OPTION]...",
-                                         "Print what this machine offers, what steno would use, and what is wrong. Exit 1 if anything is.", rows };
+static const struct args doctor_args = {
+    "doctor", "[OPTION]...",
+    "Print what this machine offers, what steno would use, and what is wrong\n(exit code 1 if anything is).", rows
+};
 
 struct report {
     int json, n_lines, n_problems;

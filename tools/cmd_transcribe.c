@@ -33,7 +33,8 @@ static const struct arg rows[] = {
     { "task", 0, ARG_WORD, 0, AT(task), "transcribe|translate", "transcribe", 0, 0, "write what is said, or its English translation" },
     ENGINE_MODEL_ROWS(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Input" },
-    { "language", 'l', ARG_TEXT, 0, AT(language), "auto|CODE", "auto", 0, 0, "code (en, zh, …) or English name; auto: from the first 30 s" },
+    { "language", 'l', ARG_TEXT, 0, AT(language), "auto|CODE", "auto", 0, 0,
+      "code (en, zh, ...) or English name; auto: from the first 30 s" },
     { "offset-ms", 0, ARG_INT, 0, AT(offset_ms), "MS", "0", 0, 1e12, "where to begin" },
     { "duration-ms", 0, ARG_INT, 0, AT(duration_ms), "MS", "0", 0, 1e12, "how much to transcribe; 0: to the end" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
@@ -52,14 +53,15 @@ static const struct arg rows[] = {
     { "temperature", 0, ARG_NUM, 0, AT(temperature), "T", "0", 0, 100, "0: the most probable token; above: sampling" },
     { "seed", 0, ARG_INT, 0, AT(seed), "N", "0", 0, 9e18, "of sampling" },
     { "sample-length", 0, ARG_INT, 0, AT(sample_length), "N", "0", 0, 1e6, "most tokens per window; 0: half the text context" },
-    { "no-speech-threshold", 0, ARG_NUM, 1, AT(no_speech_threshold), "P|none", "0.6", 0, 1, "a window above it that also falls below the "
-      "next one is silence" },
+    { "no-speech-threshold", 0, ARG_NUM, 1, AT(no_speech_threshold), "P|none", "0.6", 0, 1,
+      "a window above it that is not above the next one is silence" },
     { "logprob-threshold", 0, ARG_NUM, 1, AT(logprob_threshold), "L|none", "-1.0", -1e9, 0, "mean log-probability of a window" },
     ENGINE_MACHINE_ROWS(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
     { "progress", 0, ARG_WORD, 0, AT(progress), PROGRESS_NAMES, "auto", 0, 0, "auto: a bar on a terminal; json: an object per line" },
     ENGINE_QUIET_ROW(struct opts),
-    { "verbose", 'v', ARG_FLAG, 0, AT(engine.verbose), NULL, NULL, 0, 0, "segments with their times, language and model on standard error" },
+    { "verbose", 'v', ARG_FLAG, 0, AT(engine.verbose), NULL, NULL, 0, 0,
+      "segments with their times, language and model on standard error" },
     { "print-timings", 0, ARG_FLAG, 0, AT(print_timings), NULL, NULL, 0, 0, "where the time went, on standard error" },
     { 0 },
 };
@@ -69,8 +71,8 @@ static const struct arg rows[] = {
     "else to standard error."
 
 static const struct args transcribe_args = { "transcribe", "[OPTION]... FILE...", "Write down what is said in FILE.\n" ABOUT, rows };
-static const struct args translate_args = { "translate", "[OPTION]... FILE...", "Write an English translation of what is said in FILE.\n" ABOUT,
-                                            rows + ROWS_OF_TASK };
+static const struct args translate_args = { "translate", "[OPTION]... FILE...",
+                                            "Write an English translation of what is said in FILE.\n" ABOUT, rows + ROWS_OF_TASK };
 
 /* ---- one input --------------------------------------------------------------------------------------------------------------- */
 
@@ -253,7 +255,8 @@ static int check_names(const struct opts *o, char **files, int n)
     }
     if (code == EXIT_OK) qsort(stems, (size_t)n, sizeof *stems, by_name);
     for (int i = 1; i < n && code == EXIT_OK; i++)
-        if (strcmp(stems[i - 1], stems[i]) == 0) code = say_usage("two inputs would be written as %s/%s.*; give them apart", o->out_dir, stems[i]);
+        if (strcmp(stems[i - 1], stems[i]) == 0)
+            code = say_usage("two inputs would be written as %s/%s.*; give them apart", o->out_dir, stems[i]);
     for (int i = 0; i < n * N_WRITERS && code == EXIT_OK; i++) {
         struct stat in, out;
         if (!(o->formats >> i % N_WRITERS & 1)) continue;

@@ -1,4 +1,6 @@
-/* One model, one team, several sessions at once: each thread transcribes its own PCM. Prints the tokens each of them found.
+/* steno example: one model, one team, several sessions at once. SPDX-License-Identifier: MIT
+ *
+ * Each thread transcribes its own PCM and prints how many segments it found.
  *
  *   cc threads.c $(pkg-config --cflags --libs steno) -lpthread -o threads
  *   ./threads MODEL.bin */

@@ -1,4 +1,4 @@
-/* Transcribe a sound file and print each segment with its times.
+/* steno example: transcribe a sound file and print each segment with its times. SPDX-License-Identifier: MIT
  *
  *   cc transcribe.c $(pkg-config --cflags --libs steno steno-media) -o transcribe
  *   ./transcribe MODEL.bin SOUND */

@@ -29,7 +29,7 @@ INLINE void widen_plain(float *to, const void *from, size_t n)
     for (size_t i = 0; i < n; i += VF_N) vf_store(to + i, vf_load_f16((const uint16_t *)from + i));
 }
 
-/* ---- scores ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- scores --------------------------------------------------------------------------------------------------------------------- */
 /* One row: four blocks of keys side by side. */
 INLINE void score_row(float *score, enum kv_type t, const struct key_block *b, const float *q)
 {
@@ -90,7 +90,7 @@ static void merge_row(float *score, float *max, float *sum, float *out, float sc
     for (size_t d = 0; d < d_head; d += VF_N) vf_store(out + d, vf_mul(vf_load(out + d), vf_load(fade)));
 }
 
-/* ---- weights times values ----------------------------------------------------------------------------------------------------------- */
+/* ---- weights times values ------------------------------------------------------------------------------------------------------- */
 INLINE const char *values_of(enum kv_type t, const struct key_block *b, size_t key)
 {
     return b->kv[key / KV_BLOCK] + (KV_BLOCK + key % KV_BLOCK) * b->d_head * kv_elem_sz(t);
@@ -165,7 +165,7 @@ INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_
     }
 }
 
-/* ---- a group of rows ---------------------------------------------------------------------------------------------------------------- */
+/* ---- a group of rows ------------------------------------------------------------------------------------------------------------ */
 INLINE void attn_keys(const struct attn *a, struct attn_scratch *s, enum kv_type t, struct key_block *b, const size_t *len, size_t r0,
                       size_t key0)
 {

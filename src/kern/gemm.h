@@ -78,7 +78,7 @@ static tile_fn *const tile_of[TILE_ROWS + 1] = {
 #endif
 };
 
-/* ---- weights, widened in registers ------------------------------------------------------------------------------------------------ */
+/* ---- weights, widened in registers ---------------------------------------------------------------------------------------------- */
 struct scales { vf d[PV], m[PV]; };
 
 /* Read the scales of a packed block and return what follows them. value = fma(d, q, m) with q unsigned: for the symmetric types m is
@@ -139,7 +139,7 @@ INLINE const float *widen_panel(float *wide, enum dtype t, const uint8_t *panel,
     return wide;
 }
 
-/* ---- few rows --------------------------------------------------------------------------------------------------------------------- */
+/* ---- few rows ------------------------------------------------------------------------------------------------------------------- */
 enum { FEW_MAX = 8, STREAMS_MAX = 4 }; /* of the largest bodies */
 
 INLINE void prefetch_lines(const char *p, size_t n)
@@ -222,7 +222,7 @@ INLINE void few(float *acc, enum dtype t, const float *x, size_t ld_x, const cha
             for (int c = 0; c < PV; c++) vf_store(acc + (size_t)(g * rows + r) * PANEL + c * VF_N, a[r][g][c]);
 }
 
-/* ---- what happens to finished sums ------------------------------------------------------------------------------------------------ */
+/* ---- what happens to finished sums ---------------------------------------------------------------------------------------------- */
 INLINE void finish_y(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const float *acc, enum act act)
 {
     for (size_t n = n0; n < n1; n += VF_N) {
@@ -275,7 +275,7 @@ static void finish(const struct linear *l, size_t m, size_t rows, size_t p, floa
     if (y_end < n1) finish_kv(l, m, rows, y_end, n1, acc + (y_end - n0));
 }
 
-/* ---- the two shapes --------------------------------------------------------------------------------------------------------------- */
+/* ---- the two shapes ------------------------------------------------------------------------------------------------------------- */
 /* All of a panel's k for rows [m, m + rows), rows a constant; returns the first panel not done. */
 INLINE size_t few_rows(const struct linear *l, enum dtype t, size_t m, size_t p0, size_t p1, float *acc, const int rows,
                        const int streams)

@@ -38,8 +38,20 @@ static void pack_halves(uint16_t *out, const void *const rows[PANEL], size_t k)
     }
 }
 
-/* One output's stored block into its column of the packed block. */
-static void pack_block(uint8_t *out, enum dtype t, const uint8_t *p, size_t i)
+/* Bit j of word i becomes bit i of word j: halves, quarters, … change places across the diagonal. */
+static void transpose_bits(uint32_t a[32])
+{
+    uint32_t mask = 0x0000ffffu;
+    for (unsigned s = 16; s; s >>= 1, mask ^= mask << s)
+        for (unsigned i = 0; i < 32; i = (i + s + 1) & ~s) {
+            const uint32_t swap = (a[i] >> s ^ a[i + s]) & mask;
+            a[i + s] ^= swap;
+            a[i] ^= swap << s;
+        }
+}
+
+/* One output's stored block into its column of the packed block; its fifth bits go to *fifth. */
+static void pack_block(uint8_t *out, uint32_t *fifth, enum dtype t, const uint8_t *p, size_t i)
 {
     memcpy(out + 2 * i, p, 2);
     p += 2, out += PANEL * 2;
@@ -52,11 +64,7 @@ static void pack_block(uint8_t *out, enum dtype t, const uint8_t *p, size_t i)
         return;
     }
     if (dtype_has_fifth(t)) {
-        const uint32_t fifth = load_u32(p);
-        for (size_t j = 0; j < QBLOCK; j++) {
-            const uint32_t bits = load_u32(out + 4 * j) | (fifth >> j & 1u) << i;
-            memcpy(out + 4 * j, &bits, sizeof bits);
-        }
+        *fifth = load_u32(p);
         p += 4, out += QBLOCK * 4;
     }
     for (size_t j = 0; j < QBLOCK / 4; j++) { /* stored: elements j and j + 16 share a byte; packed: elements 2j and 2j + 1 */
@@ -71,7 +79,13 @@ void pack_panel(void *panel, enum dtype t, const void *const rows[PANEL], size_t
     if (dtype_block(t) == 1) { pack_halves(panel, rows, k); return; }
     const size_t sz = panel_block_sz(t), row_block = dtype_row_sz(t, QBLOCK);
     memset(panel, 0, k / QBLOCK * sz);
-    for (size_t b = 0; b < k / QBLOCK; b++)
+    for (size_t b = 0; b < k / QBLOCK; b++) {
+        uint8_t *out = (uint8_t *)panel + b * sz;
+        uint32_t fifth[PANEL] = { 0 };
         for (size_t i = 0; i < PANEL; i++)
-            if (rows[i]) pack_block((uint8_t *)panel + b * sz, t, (const uint8_t *)rows[i] + b * row_block, i);
+            if (rows[i]) pack_block(out, &fifth[i], t, (const uint8_t *)rows[i] + b * row_block, i);
+        if (!dtype_has_fifth(t)) continue;
+        transpose_bits(fifth);
+        memcpy(out + PANEL * (dtype_has_min(t) ? 4 : 2), fifth, sizeof fifth);
+    }
 }

@@ -265,7 +265,7 @@ static int transcribe(struct job *j, const steno_source *src)
     j->seek = begin;
     j->end = s->feed.frames;
     if (j->p->duration_ms && j->p->duration_ms / 10 < j->end - begin) j->end = begin + j->p->duration_ms / 10;
-    if (j->seek < j->end) rc = language_choose(j);
+    rc = language_choose(j); /* of silence, too: the reference names a language for every file */
     if (!rc) rc = history_begin(j);
     while (!rc && j->seek < j->end) {
         progress(j, begin);

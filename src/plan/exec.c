@@ -7,8 +7,7 @@
 
 enum {
     FEW_ROWS = 16,       /* up to here weights are streamed once for all rows: panels are cut finely */
-    TILE_ROWS = 192,     /* rows of a tile of a linear with many rows */
-    TILE_PANELS = 8,     /* panels of such a tile */
+    TILE_PANELS = 8,     /* panels of a tile of a linear with many rows */
     ATTN_TILE = 96,      /* query rows of an item when all rows see the same keys */
     NORM_ROWS = 32,
     SCAN_IDS = 4096      /* ids of a slice of logits: fixed, so that sums do not depend on threads */
@@ -265,7 +264,7 @@ static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_
     const struct bind *c = &w->p->bind[op->bind];
     const struct linear l = linear_of(w, op);
     const size_t rows = rows_of(w, op), panels = pack_panels(c->n);
-    const size_t tile_m = rows <= FEW_ROWS ? rows : TILE_ROWS;
+    const size_t tile_m = rows <= FEW_ROWS ? rows : GEMM_ROWS;
     size_t tile_p = TILE_PANELS;
     if (rows <= FEW_ROWS) {
         tile_p = panels / ((size_t)threads * 4);

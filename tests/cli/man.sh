@@ -12,5 +12,7 @@ sed 's/\\-/-/g; s/\\f.//g' "$SRC/doc/steno.1" | awk '/^\.TP/ { getline; print }'
 diff help man >difference || bad "help (<) and manual page (>) name the same options" "$(cat difference)"
 
 grep -q "steno $("$STENO" --version | cut -d' ' -f2)\"" "$SRC/doc/steno.1" || bad "the manual page has the program's version" "it has not"
-for code in 0 1 2 3 4 5 6; do grep -q "^\.B $code\$" "$SRC/doc/steno.1" || bad "the manual page explains exit code $code" "it does not"; done
+for code in 0 1 2 3 4 5 6; do
+    grep -q "^\.B $code\$" "$SRC/doc/steno.1" || bad "the manual page explains exit code $code" "it does not"
+done
 finish

@@ -45,15 +45,17 @@ expect 0 "a name finds a file in a cache" -m tiny "$DIGITS"
 expect 0 "a file name finds a file in a cache" -m ggml-tiny.bin "$DIGITS"
 expect 3 "a name that is none suggests one" -m tinny "$DIGITS"
 err_has "did you mean $HOME/.cache/whisper.cpp/ggml-tiny.bin?"
-{ cat "$MODEL"; head -c 4000000 /dev/zero; } | head -c 14000000 >models/ggml-big.bin
+cp "$MODEL" models/notes.bin
+truncate -s 50M models/notes.bin
 printf ggml >models/ggml-small.bin
-truncate -s 30000000 models/notes.bin
-head -c 5000000 "$MODEL" >cut
-cat cut cut cut >models/ggml-broken.bin
+head -c 2000000 "$MODEL" >models/ggml-broken.bin
+truncate -s 40M models/ggml-broken.bin
+truncate -s 60M models/ggml-other.bin
 expect 0 "a larger file that does not open is told and passed over" "$DIGITS"
 err_has "ggml-broken.bin"
 err_has "the largest one found"
 err_lacks "notes.bin"
+err_lacks "ggml-other.bin"
 rm -r models
 mkdir "$T/xdg" "$T/xdg/steno"
 cp "$MODEL" "$T/xdg/steno/mine.bin"

@@ -16,13 +16,14 @@ out_empty
 
 t 0 "without timestamps a window is one segment" --without-timestamps -f json "$DIGITS"
 is "one segment" "$(grep -o '"id": ' "$T/out" | wc -l)" 1
-grep -oE '"tokens": \[[^]]*\]' "$T/out" | grep -oE '[0-9]+' | awk '$1 >= 50363 { bad = 1 } END { exit bad }' || bad "no timestamps" "$(cat "$T/out")"
+ids() { grep -oE '"tokens": \[[^]]*\]' "$T/out"; }
+ids | grep -oE '[0-9]+' | awk '$1 >= 50363 { bad = 1 } END { exit bad }' || bad "no timestamps" "$(ids)"
 out_has '"start": 0.0, "end": 7.21'
 t 0 "the pair of an option takes it back" --without-timestamps --no-without-timestamps "$DIGITS"
 is "three segments" "$(wc -l <"$T/out")" 3
 
 t 0 "sample length caps the tokens" --sample-length 5 -f json "$DIGITS"
-is "five tokens at most" "$(grep -oE '"tokens": \[[^]]*\]' "$T/out" | awk -F, 'NF > 5' | wc -l)" 0
+is "five tokens at most" "$(ids | awk -F, 'NF > 5' | wc -l)" 0
 
 t 0 "one thread" -t 1 -f json "$DIGITS"
 cp "$T/out" one
@@ -49,8 +50,8 @@ cp "$T/out" english
 t 0 "translate is transcribe --task translate" --task translate "$DIGITS"
 same "$T/out" english
 
-for o in "--no-speech-threshold none" "--logprob-threshold none" "--logprob-threshold -0.5" "--max-initial-timestamp none" "--suppress-tokens=" \
-    "--no-suppress-blank" "--no-condition-on-previous-text" "--initial-prompt 零一" "--compute f32"; do
+for o in "--no-speech-threshold none" "--logprob-threshold none" "--logprob-threshold -0.5" "--max-initial-timestamp none" \
+    "--suppress-tokens=" "--no-suppress-blank" "--no-condition-on-previous-text" "--initial-prompt 零一" "--compute f32"; do
     t 0 "$o is taken" $o "$DIGITS"
     [ -s "$T/out" ] || bad "$o gives text" "none"
 done

@@ -8,9 +8,13 @@ t() {
 }
 left() { find "$1" -name '.steno-*' | grep -q . && bad "nothing temporary is left in $1" "$(ls -A "$1")"; }
 
-(umask 027; t 0 "a folder is made with its parents, a file per format is written" "$DIGITS" -f all -o a/b; exit $failures) || failures=$((failures + 1))
+old_mask=$(umask)
+umask 027
+t 0 "a folder is made with its parents, a file per format is written" "$DIGITS" -f all -o a/b
+umask "$old_mask"
 out_empty
-is "the files are named after input and format" "$(cd a/b && echo *)" "zh_phrases.json zh_phrases.srt zh_phrases.tsv zh_phrases.txt zh_phrases.vtt"
+is "the files are named after input and format" "$(cd a/b && echo *)" \
+    "zh_phrases.json zh_phrases.srt zh_phrases.tsv zh_phrases.txt zh_phrases.vtt"
 is "a file's mode follows the umask" "$(stat -c %a a/b/zh_phrases.txt)" 640
 left a/b
 

@@ -14,7 +14,7 @@ expect 0 "without a terminal there is no bar" -m "$MODEL" -l zh long.wav
 err_lines 0
 expect 0 "-v tells language, model and segments" -v -m "$MODEL" "$DIGITS"
 err_has "language zh"
-err_has "weights q8_0"
+err_has "weights "
 err_has "[00:00.280 --> 00:02.400]"
 expect 0 "--print-timings tells where the time went" -q -m "$MODEL" --print-timings "$DIGITS"
 for part in load mel encode decode wall; do err_has "time $part"; done

@@ -48,7 +48,8 @@ echo "needs the model:"
 usage "an unknown language is a mistake" "xx" -q -m "$MODEL" -l xx "$DIGITS"
 usage "token ids that are none are a mistake" "suppress" -q -m "$MODEL" --suppress-tokens 1,x "$DIGITS"
 
-expect 0 "options accept _ for -, =value, joined and separate letters" --output_format=txt -qm "$MODEL" -t2 -t 1 --no_suppress_blank "$DIGITS"
+expect 0 "options accept _ for -, =value, joined and separate letters" \
+    --output_format=txt -qm "$MODEL" -t2 -t 1 --no_suppress_blank "$DIGITS"
 expect 4 "-- ends the options" -q -m "$MODEL" -- --no-such-file.wav
 err_has "--no-such-file.wav: "
 cp "$DIGITS" ./info

@@ -39,9 +39,9 @@ cp "$STENO_SOURCE"/doc/examples/*.c "$tmp"
 n=0
 for source in "$tmp"/*.c; do
     name=$(basename "$source" .c)
-    $CC -std=c17 "$source" -o "$tmp/$name" $(pkg-config "${relocated[@]}" --cflags --libs steno-media steno) -Wl,-rpath,"$lib"
+    $CC -std=c17 "$source" -o "$tmp/$name" $(pkg-config "${relocated[@]}" --cflags --libs steno-media steno) -lm -pthread -Wl,-rpath,"$lib"
     $CC -std=c17 "$source" -o "$tmp/$name.static" $(pkg-config "${relocated[@]}" --cflags steno-media steno) \
-        "$lib/libsteno-media.a" "$lib/libsteno.a" $(pkg-config "${relocated[@]}" --static --libs steno-media steno)
+        "$lib/libsteno-media.a" "$lib/libsteno.a" $(pkg-config "${relocated[@]}" --static --libs steno-media steno) -lm
     n=$((n + 1))
     if [ -f "$STENO_SOURCE/doc/examples/$name.args" ]; then
         args=$(cat "$STENO_SOURCE/doc/examples/$name.args")
@@ -63,7 +63,7 @@ file(GLOB sources ${CMAKE_SOURCE_DIR}/*.c)
 foreach(source IN LISTS sources)
     cmake_path(GET source STEM name)
     add_executable(user_${name} ${source})
-    target_link_libraries(user_${name} PRIVATE steno::media steno::steno)
+    target_link_libraries(user_${name} PRIVATE steno::media steno::steno m pthread)
 endforeach()
 END
 "$CMAKE" -S "$tmp" -B "$tmp/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" >/dev/null

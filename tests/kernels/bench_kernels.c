@@ -34,14 +34,14 @@ static double best_ns(void (*fn)(void *), void *arg, int reps)
     return best;
 }
 
-/* ---- what the machine can do ------------------------------------------------------------------------------------------------------- */
+/* ---- what the machine can do ---------------------------------------------------------------------------------------------------- */
 static double peak_gflops(int level)
 {
 #if defined(__x86_64__)
     enum { LOOPS = 20000 };
     double best = 1e30;
     const int lanes = level == CPU_AVX512 ? 16 : level == CPU_AVX2 ? 8 : 4;
-    for (int rep = 0; rep < 300; rep++) {
+    for (int rep = 0; rep < 3000; rep++) {
         const double t = now_ns();
         long n = LOOPS;
         if (level == CPU_AVX512) {
@@ -86,7 +86,7 @@ static void read_all(void *arg)
     for (size_t j = 0; j < 8; j++) s->sink ^= a[j];
 }
 
-/* ---- linear --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- linear --------------------------------------------------------------------------------------------------------------------- */
 struct linear_job {
     const struct kern *kern;
     enum dtype type;
@@ -129,7 +129,7 @@ static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_
     fflush(stdout);
 }
 
-/* ---- attention and the rest --------------------------------------------------------------------------------------------------------- */
+/* ---- attention and the rest ----------------------------------------------------------------------------------------------------- */
 struct attn_job { const struct kern *kern; struct attn a; int type; void *scratch; };
 
 static void attn_once(void *arg)
@@ -147,8 +147,8 @@ static void bench_attn(const struct bench *b, int type, size_t rows, size_t keys
     const double ns = best_ns(attn_once, &j, 50), gflops = 4.0 * 64 * (double)(rows * keys) / ns;
     j.kern = b->c->ref, j.a.rows = (uint32_t)(rows < 8 ? rows : 8);
     const double c_ns = best_ns(attn_once, &j, 3) * (double)rows / (double)j.a.rows;
-    printf("attn   %-5s %4zu x %4zu d 64        %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %5.1f GB/s %6.1f x C\n", type ? "f16" : "f32", rows,
-           keys, ns, gflops, 100 * gflops / b->peak, (double)(keys * 128) * (double)kv_elem_sz((enum kv_type)type) / ns, c_ns / ns);
+    printf("attn   %-5s %4zu x %4zu d 64        %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %5.1f GB/s %6.1f x C\n", type ? "f16" : "f32",
+           rows, keys, ns, gflops, 100 * gflops / b->peak, (double)(keys * 128) * (double)kv_elem_sz((enum kv_type)type) / ns, c_ns / ns);
     fflush(stdout);
 }
 
@@ -201,8 +201,8 @@ void bench_all(const struct check *c)
     struct stream s = { b.pool, POOL, 0 };
     b.read = POOL / best_ns(read_all, &s, 5);
     b.peak = peak_gflops(c->kern->level);
-    printf("== %s: multiply-add peak %.1f GFLOP/s, plain read of %d MiB %.1f GB/s (%u)\n", cpu_level_name(c->kern->level), b.peak, POOL >> 20,
-           b.read, (unsigned)s.sink & 1u);
+    printf("== %s: multiply-add peak %.1f GFLOP/s, plain read of %d MiB %.1f GB/s (%u)\n", cpu_level_name(c->kern->level), b.peak,
+           POOL >> 20, b.read, (unsigned)s.sink & 1u);
     for (size_t i = 0; i < 5 && c->kern->level != CPU_C; i++)
         for (size_t j = 0; j < 4; j++) {
             const size_t d = width[j];

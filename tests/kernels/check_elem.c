@@ -15,7 +15,8 @@ static double largest(const float *x, size_t n)
 
 static void check_norm(struct check *c, size_t n, float offset)
 {
-    float *x = guarded_floats(n), *g = guarded_floats(n), *b = guarded_floats(n), *y = guarded_floats(n + 1) , *want = guarded_floats(n);
+    float *x = guarded_floats(n), *g = guarded_floats(n), *b = guarded_floats(n), *want = guarded_floats(n);
+    float *y = guarded_floats(n + 1);
     rnd_floats(x, n, 1);
     rnd_floats(g, n, 1);
     rnd_floats(b, n, 1);
@@ -49,8 +50,8 @@ static void check_softmax(struct check *c, size_t n)
         fill_canary(y, n);
         c->kern->softmax(y, x, n);
         for (size_t i = 0; i < n; i++)
-            if (!check(c, fabs((double)y[i] - want[i]) <= 1e-6 * (largest(want, n) + 1e-30), "softmax n %zu at %zu: got %.9g want %.9g", n, i,
-                       (double)y[i], (double)want[i]))
+            if (!check(c, fabs((double)y[i] - want[i]) <= 1e-6 * (largest(want, n) + 1e-30), "softmax n %zu at %zu: got %.9g want %.9g", n,
+                       i, (double)y[i], (double)want[i]))
                 break;
         c->kern->softmax(x, x, n);
         check(c, same_bits(x, y, n), "softmax n %zu in place differs", n);

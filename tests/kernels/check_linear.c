@@ -37,8 +37,8 @@ static void check_values(struct check *c, const char *who, enum dtype t, const s
             double tol = 4 * FLT_EPSILON * sqrt((double)s->k) * mag + FLT_EPSILON * (fabs(v) + fabs(r));
             if (l->act) tol = 1.2 * tol + 2e-7 * (1 + fabs(v));
             const double got = y[m * l->ld_y + n];
-            if (!check(c, fabs(got - want) <= tol, "%s %s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g want %.9g tolerance %.3g", who,
-                       dtype_name(t), m, s->m, n, s->n, s->k, s->ld_x, l->act, got, want, tol))
+            if (!check(c, fabs(got - want) <= tol, "%s %s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g want %.9g tolerance %.3g",
+                       who, dtype_name(t), m, s->m, n, s->n, s->k, s->ld_x, l->act, got, want, tol))
                 return;
         }
 }
@@ -112,7 +112,8 @@ static void check_shape(struct check *c, enum dtype t, struct shape s)
 
 void check_linear(struct check *c)
 {
-    static const size_t n_of[] = { 1, 7, 16, 31, 32, 33, 47, 64, 65, 96, 100, 129 }, k_of[] = { 1, 2, 3, 5, 17, 31, 32, 33, 63, 67, 80, 240 };
+    static const size_t n_of[] = { 1, 7, 16, 31, 32, 33, 47, 64, 65, 96, 100, 129 };
+    static const size_t k_of[] = { 1, 2, 3, 5, 17, 31, 32, 33, 63, 67, 80, 240 };
     const int fast = c->kern->level != CPU_C;
     for (int t = 0; t < DT_COUNT; t++) {
         const size_t unit = (size_t)dtype_block((enum dtype)t);
@@ -131,7 +132,7 @@ void check_linear(struct check *c)
     }
 }
 
-/* ---- keys and values ----------------------------------------------------------------------------------------------------------------- */
+/* ---- keys and values ------------------------------------------------------------------------------------------------------------ */
 struct kv_case { size_t m, n_y, n_kv, n_v, d_head, k; uint32_t pos; int table; enum kv_type type; };
 
 static size_t kv_offset(const struct kv_case *t, const struct linear *l, size_t m, size_t n)
@@ -174,7 +175,8 @@ static void check_kv_case(struct check *c, const struct kv_case *t)
             const uint16_t h = f16_from_f32(plain[m * n + i]);
             const int ok = !memcmp(kv + at, t->type == KV_F32 ? (const void *)&plain[m * n + i] : &h, e);
             memset(touched + at, 1, e);
-            if (!check(c, ok, "kv type %d d_head %zu n_y %zu pos %u: row %zu output %zu is wrong", t->type, t->d_head, t->n_y, t->pos, m, i))
+            if (!check(c, ok, "kv type %d d_head %zu n_y %zu pos %u: row %zu output %zu is wrong", t->type, t->d_head, t->n_y, t->pos, m,
+                       i))
                 m = t->m - 1, i = n;
         }
     }
@@ -193,16 +195,17 @@ void check_kv(struct check *c)
         for (int table = 0; table < 2; table++) {
             const enum kv_type t = (enum kv_type)type;
             const struct kv_case cases[] = {
-                { 1, 384, 384, 384, 64, 33, 0, table, t },  { 1, 64, 64, 64, 64, 33, 447, table, t }, { 13, 64, 64, 64, 32, 40, 20, table, t },
-                { 5, 128, 128, 128, 64, 40, 29, table, t }, { 70, 0, 128, 128, 64, 16, 0, table, t }, { 3, 80, 80, 80, 80, 20, 31, table, t },
-                { 7, 24, 24, 24, 8, 20, 64, table, t },     { 4, 17, 48, 48, 24, 20, 5, table, t },   { 33, 0, 0, 64, 64, 20, 3, table, t },
-                { 2, 5, 0, 40, 40, 9, 63, table, t },
+                { 1, 384, 384, 384, 64, 33, 0, table, t },  { 1, 64, 64, 64, 64, 33, 447, table, t },
+                { 13, 64, 64, 64, 32, 40, 20, table, t },   { 5, 128, 128, 128, 64, 40, 29, table, t },
+                { 70, 0, 128, 128, 64, 16, 0, table, t },   { 3, 80, 80, 80, 80, 20, 31, table, t },
+                { 7, 24, 24, 24, 8, 20, 64, table, t },     { 4, 17, 48, 48, 24, 20, 5, table, t },
+                { 33, 0, 0, 64, 64, 20, 3, table, t },      { 2, 5, 0, 40, 40, 9, 63, table, t },
             };
             for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_kv_case(c, &cases[i]);
         }
 }
 
-/* ---- stored types ------------------------------------------------------------------------------------------------------------------- */
+/* ---- stored types --------------------------------------------------------------------------------------------------------------- */
 static double f16_value(uint16_t h)
 {
     const int e = h >> 10 & 31, m = h & 1023;

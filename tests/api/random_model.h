@@ -1,0 +1,99 @@
+/* steno tests: small models with random weights. SPDX-License-Identifier: MIT
+ *
+ * A model of any dimensions, as the bytes of a whisper.cpp file and opened from them, so that a test can also read the weights. */
+#ifndef STENO_TESTS_RANDOM_MODEL_H
+#define STENO_TESTS_RANDOM_MODEL_H
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <steno/steno.h>
+#include "base/file.h"
+#include "load/random.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+#else
+enum { SANITIZED = 0 };
+#endif
+
+enum { SMALL_VOCAB = 1900, ENGLISH = 51864, MULTILINGUAL = 51865, LANGUAGES_100 = 51866 };
+
+/* 80 mels, 30 positions, 48 wide, 3 heads, 2 layers; 20 tokens of context; English only. */
+static struct whisper_dims const small_dims = { 80, 30, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 };
+
+struct bytes { uint8_t *p; size_t n; };
+
+static inline struct bytes random_bytes(const struct whisper_dims *d, enum dtype type, uint64_t seed)
+{
+    struct arena a;
+    struct random_file r;
+    struct file f;
+    steno_error e;
+    arena_init(&a);
+    if (random_whisper(&r, &f, &a, d, (uint32_t)d->n_vocab - 1608, type, seed, &e)) fail_msg("%s", e.text);
+    struct bytes b = { malloc((size_t)f.size), (size_t)f.size };
+    assert_non_null(b.p);
+    if (file_read(&f, 0, b.p, b.n, &e)) fail_msg("%s", e.text);
+    arena_free(&a);
+    return b;
+}
+
+static inline steno_model *bytes_open(struct bytes b, const char *level)
+{
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.cpu_level = level;
+    steno_model *m;
+    steno_error e;
+    if (steno_model_open_memory(&m, b.p, b.n, &p, &e)) fail_msg("%s", e.text);
+    return m;
+}
+
+static inline steno_model *random_model(const struct whisper_dims *d, enum dtype type, uint64_t seed, const char *level)
+{
+    const struct bytes b = random_bytes(d, type, seed);
+    steno_model *m = bytes_open(b, level);
+    free(b.p);
+    return m;
+}
+
+static inline steno_session *session_new(const steno_model *m, steno_team *team, int lanes)
+{
+    steno_session_params p;
+    steno_session_params_init(&p);
+    p.max_lanes = lanes;
+    steno_session *s;
+    steno_error e;
+    if (steno_session_open(&s, m, team, &p, &e)) fail_msg("%s", e.text);
+    return s;
+}
+
+/* Uniform in [-1, 1). */
+static inline float noise(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (float)(int32_t)*state / 2147483648.0f;
+}
+
+/* Names of the levels of this machine in rising order, ended by NULL. */
+static inline const char *const *levels_usable(const char *name[8])
+{
+    int n = 0;
+    for (int i = 0; steno_cpu_level_name(i) && n < 7; i++)
+        if (steno_cpu_level_usable(i)) name[n++] = steno_cpu_level_name(i);
+    name[n] = NULL;
+    return name;
+}
+#endif

@@ -1,0 +1,166 @@
+/* steno: the table of options parses what it describes. SPDX-License-Identifier: MIT
+ *
+ * Messages about mistakes go to standard error and are looked at by tests/cli; here only their exit codes count. */
+#include "args.h"
+#include "say.h"
+#include "u8.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+struct opts {
+    int flag, quiet, pair, word;
+    unsigned list;
+    int64_t number;
+    double real;
+    const char *text, *maybe;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct arg rows[] = {
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Group" },
+    { "flag", 'f', ARG_FLAG, 0, AT(flag), NULL, NULL, 0, 0, "a flag" },
+    { "quiet", 'q', ARG_FLAG, 0, AT(quiet), NULL, NULL, 0, 0, "another" },
+    { "some-pair", 0, ARG_PAIR, 0, AT(pair), NULL, "on", 0, 0, "a pair" },
+    { "word", 'w', ARG_WORD, 0, AT(word), "zero|one|two", "one", 0, 0, "a word" },
+    { "list", 0, ARG_LIST, 0, AT(list), "a|b|c|all", "a", 0, 0, "words" },
+    { "number", 'n', ARG_INT, 0, AT(number), "N", "7", -10, 100, "a number" },
+    { "real", 0, ARG_NUM, 1, AT(real), "X|none", "0.5", -1, 1, "a real number" },
+    { "text", 't', ARG_TEXT, 0, AT(text), "TEXT", NULL, 0, 0, "text" },
+    { "maybe", 0, ARG_TEXT, 1, AT(maybe), "TEXT", "", 0, 0, "text, perhaps empty" },
+    { 0 },
+};
+
+static const struct args table = { "test", "", "", rows };
+
+/* Parse the words, which end with NULL. */
+static int parse(struct opts *o, int *n_operands, char **argv, ...)
+{
+    va_list ap;
+    int n = 0;
+    va_start(ap, argv);
+    for (char *s = va_arg(ap, char *); s; s = va_arg(ap, char *)) argv[n++] = s;
+    va_end(ap);
+    memset(o, 0, sizeof *o);
+    return args_parse(&table, o, n, argv, n_operands);
+}
+
+#define PARSE(...) parse(&o, &n, argv, __VA_ARGS__, (char *)NULL)
+#define LOCALS struct opts o; char *argv[16]; int n; (void)state
+
+static void test_defaults_come_from_the_table(void **state)
+{
+    LOCALS;
+    assert_int_equal(PARSE("file"), ARGS_RUN);
+    assert_int_equal(o.flag, 0);
+    assert_int_equal(o.pair, 1);
+    assert_int_equal(o.word, 1);
+    assert_int_equal(o.list, 1);
+    assert_int_equal(o.number, 7);
+    assert_true(o.real == 0.5);
+    assert_null(o.text);
+    assert_string_equal(o.maybe, "");
+    assert_int_equal(n, 1);
+}
+
+static void test_every_spelling_of_an_option_is_taken(void **state)
+{
+    LOCALS;
+    assert_int_equal(PARSE("--number=8", "--some_pair", "-fq", "-wtwo"), ARGS_RUN);
+    assert_int_equal(o.number, 8);
+    assert_int_equal(o.word, 2);
+    assert_true(o.flag && o.quiet && o.pair && n == 0);
+    assert_int_equal(PARSE("--number", "-9", "--no_some-pair", "-qn", "10", "-t", "-x"), ARGS_RUN);
+    assert_int_equal(o.number, 10);
+    assert_int_equal(o.pair, 0);
+    assert_string_equal(o.text, "-x");
+    assert_int_equal(PARSE("-fn11"), ARGS_RUN);
+    assert_int_equal(o.number, 11);
+}
+
+static void test_operands_keep_their_order_and_two_dashes_end_the_options(void **state)
+{
+    LOCALS;
+    assert_int_equal(PARSE("a", "-f", "-", "--", "-q", "--"), ARGS_RUN);
+    assert_int_equal(n, 4);
+    assert_string_equal(argv[0], "a");
+    assert_string_equal(argv[1], "-");
+    assert_string_equal(argv[2], "-q");
+    assert_string_equal(argv[3], "--");
+    assert_int_equal(o.quiet, 0);
+}
+
+static void test_lists_none_and_empty_text_are_values(void **state)
+{
+    LOCALS;
+    assert_int_equal(PARSE("--list", "c,a", "--real", "none", "--maybe="), ARGS_RUN);
+    assert_int_equal(o.list, 5);
+    assert_true(isnan(o.real));
+    assert_int_equal(PARSE("--list=all", "--real=-1"), ARGS_RUN);
+    assert_int_equal(o.list, 7);
+    assert_true(o.real == -1);
+}
+
+static void test_mistakes_end_with_the_exit_code_of_usage(void **state)
+{
+    LOCALS;
+    char longest[300];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    memcpy(longest, "--", 2);
+    static const char *const wrong[] = {
+        "--nothing", "-Z", "--flag=1", "--number", "--number=", "--number=101", "--number=1e3", "--number= 5", "--real=2", "--real=inf",
+        "--text=", "--word=three", "--list=", "--list=a,,b", "--list=a,d", "--no-flag", "--no-", "--=", "-n",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char word[32];
+        strcpy(word, wrong[i]);
+        if (PARSE(word) != EXIT_USAGE) fail_msg("%s is taken", wrong[i]);
+    }
+    assert_int_equal(PARSE(longest), EXIT_USAGE);
+}
+
+static void test_likeness_finds_slips_and_beginnings_but_not_strangers(void **state)
+{
+    (void)state;
+    assert_int_equal(u8_distance("kitten", "sitting"), 3);
+    assert_int_equal(u8_distance("ab", "ba"), 1);
+    assert_int_equal(u8_distance("", "abc"), 3);
+    assert_true(u8_near("langauge", "language") >= 0);
+    assert_int_equal(u8_near("lang", "language"), 0);
+    assert_int_equal(u8_near("xyzzy", "language"), -1);
+    assert_int_equal(u8_near("z", "q"), -1);
+}
+
+static void test_messages_are_valid_utf8_without_control_characters(void **state)
+{
+    (void)state;
+    char out[64];
+    u8_printable(out, sizeof out, "a\x1b[2J\xc3\xa9\xff\n\xc2\x9b\xed\xa0\x80");
+    assert_string_equal(out, "a\\x1b[2J\xc3\xa9\\xff\\x0a\\u009b\\xed\\xa0\\x80");
+    u8_printable(out, 4, "abcdef");
+    assert_string_equal(out, "abc");
+    u8_printable(out, 4, "ab\xc3\xa9");
+    assert_string_equal(out, "ab");
+    assert_int_equal(u8_invalid_at("ok \xe2\x82\xac"), -1);
+    assert_int_equal(u8_invalid_at("ok \xe2\x82"), 3);
+    assert_int_equal(u8_invalid_at("\xc0\xaf"), 0);
+    assert_int_equal(u8_invalid_at("\xf4\x90\x80\x80"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults_come_from_the_table),
+        cmocka_unit_test(test_every_spelling_of_an_option_is_taken),
+        cmocka_unit_test(test_operands_keep_their_order_and_two_dashes_end_the_options),
+        cmocka_unit_test(test_lists_none_and_empty_text_are_values),
+        cmocka_unit_test(test_mistakes_end_with_the_exit_code_of_usage),
+        cmocka_unit_test(test_likeness_finds_slips_and_beginnings_but_not_strangers),
+        cmocka_unit_test(test_messages_are_valid_utf8_without_control_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
