@@ -41,5 +41,4 @@ void check_kv(struct check *c);
 void check_attn(struct check *c);
 void check_elem(struct check *c);
 void check_types(struct check *c);   /* plain C only: conversion, packing, embedding */
-void bench_all(const struct check *c);
 #endif

@@ -1,7 +1,7 @@
 /* steno: every level of kernels against the plain C twins. SPDX-License-Identifier: MIT
  *
- *   check_kernels                    check all levels this processor has
- *   check_kernels --bench [level]    measure them
+ *   check_kernels [level]    check every level this processor has, or one
+ *
  * Needs libc, libm and the library's internals only, so that it also runs under emulation. Exit status 1 when a check failed. */
 #include "check.h"
 
@@ -151,11 +151,10 @@ int main(int argc, char **argv)
             printf("%-7s skipped: this processor lacks it\n", cpu_level_name(level));
             continue;
         }
-        if (argc > 2 && strcmp(argv[2], cpu_level_name(level))) continue;
+        if (argc > 1 && strcmp(argv[1], cpu_level_name(level))) continue;
         kern_init(&k, level);
         c.checks = c.failures = 0;
-        if (argc > 1 && !strcmp(argv[1], "--bench")) bench_all(&c);
-        else run_checks(&c);
+        run_checks(&c);
         failures += c.failures;
     }
     free(c.scratch);

@@ -1,14 +1,15 @@
 /* steno: kernel benchmark. SPDX-License-Identifier: MIT
  *
+ *   bench_kernels [level]    measure every level this processor has, or one
+ *
  * Every figure is the best of several runs on one thread. Many-row shapes are compared with the multiply-add peak measured in the same
  * run, few-row shapes with a plain read loop over the same memory, everything with the plain C twin. Weights of few-row shapes are
  * spread over a pool larger than a second-level cache and never used twice in a row. */
-#include "check.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "kern/kern.h"
 
 enum { POOL = 192 << 20, MODEL_ROWS = 1500 };
 
@@ -106,18 +107,24 @@ static void linear_once(void *arg)
         j->kern->linear[j->type](&j->l, m, m + j->slice < j->rows ? m + j->slice : j->rows, 0, pack_panels(j->l.n), j->scratch);
 }
 
-struct bench { const struct check *c; char *pool; float *x, *y, *res; double peak, read; };
+struct bench {
+    struct kern kern, ref;
+    void *scratch;
+    char *pool;
+    float *x, *y, *res;
+    double peak, read;
+};
 
 static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_t n, size_t k, enum act act)
 {
-    struct linear_job j = { .kern = b->c->kern, .type = t, .rows = rows, .slice = GEMM_ROWS, .pool = b->pool, .w_sz = pack_sz(t, n, k),
-                            .scratch = b->c->scratch };
+    struct linear_job j = { .kern = &b->kern, .type = t, .rows = rows, .slice = GEMM_ROWS, .pool = b->pool, .w_sz = pack_sz(t, n, k),
+                            .scratch = b->scratch };
     j.l = (struct linear) { .bias = b->res, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .act = (uint8_t)act, .x = b->x,
                             .ld_x = k + ROW_PAD, .y = b->y, .ld_y = n + ROW_PAD, .res = act ? NULL : b->res, .ld_res = n + ROW_PAD };
     j.copies = POOL / j.w_sz;
     linear_once(&j);
     const double ns = best_ns(linear_once, &j, rows > 100 ? 7 : 60);
-    j.kern = b->c->ref;
+    j.kern = &b->ref;
     const size_t part = rows < 8 ? rows : 8; /* the twin is slow: a few rows are enough to tell */
     j.rows = part;
     const double c_ns = best_ns(linear_once, &j, 2) * (double)rows / (double)part;
@@ -140,12 +147,12 @@ static void attn_once(void *arg)
 
 static void bench_attn(const struct bench *b, int type, size_t rows, size_t keys)
 {
-    struct attn_job j = { .kern = b->c->kern, .type = type, .scratch = b->c->scratch };
+    struct attn_job j = { .kern = &b->kern, .type = type, .scratch = b->scratch };
     j.a = (struct attn) { .out = b->y, .ld_out = 400, .q = b->x, .ld_q = 400, .n_keys = (int32_t)keys, .rows = (uint32_t)rows,
                           .kv = { b->pool, 64 * 64 * kv_elem_sz((enum kv_type)type), NULL }, .d_head = 64, .scale = 0.125f };
     for (size_t i = 0; i < keys; i++) j.kern->kv_put[type](&j.a.kv, (uint32_t)i, b->x + i * 7, b->x + i * 5 + 3, 64);
     const double ns = best_ns(attn_once, &j, 50), gflops = 4.0 * 64 * (double)(rows * keys) / ns;
-    j.kern = b->c->ref, j.a.rows = (uint32_t)(rows < 8 ? rows : 8);
+    j.kern = &b->ref, j.a.rows = (uint32_t)(rows < 8 ? rows : 8);
     const double c_ns = best_ns(attn_once, &j, 3) * (double)rows / (double)j.a.rows;
     printf("attn   %-5s %4zu x %4zu d 64        %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %5.1f GB/s %6.1f x C\n", type ? "f16" : "f32",
            rows, keys, ns, gflops, 100 * gflops / b->peak, (double)(keys * 128) * (double)kv_elem_sz((enum kv_type)type) / ns, c_ns / ns);
@@ -177,49 +184,82 @@ static void bench_elem(const struct bench *b)
         { "add", 4, 384 }, { "logit_scan", 5, 3242 },
     };
     for (size_t i = 0; i < sizeof job / sizeof *job; i++) {
-        struct elem_job j = { b->c->kern, b, job[i].n, job[i].what };
+        struct elem_job j = { &b->kern, b, job[i].n, job[i].what };
         const double ns = best_ns(elem_once, &j, 500) / 16;
-        j.kern = b->c->ref;
+        j.kern = &b->ref;
         const double c_ns = best_ns(elem_once, &j, 20) / 16;
         printf("%-10s %5zu %25.0f ns %7.2f elements/ns %31.1f x C\n", job[i].name, job[i].n, ns, (double)job[i].n / ns, c_ns / ns);
     }
 }
 
-void bench_all(const struct check *c)
+static void *aligned_alloc_64(size_t n)
+{
+    void *p = aligned_alloc(64, (n + 63) & ~(size_t)63);
+    if (!p) {
+        fprintf(stderr, "bench_kernels: no memory for %zu bytes\n", n);
+        exit(5);
+    }
+    return p;
+}
+
+/* Numbers in [-1, 1], the same in every run. */
+static void fill(float *p, size_t n)
+{
+    uint32_t z = 1;
+    for (size_t i = 0; i < n; i++) {
+        z = z * 1664525u + 1013904223u;
+        p[i] = (float)(int32_t)z * 0x1p-31f;
+    }
+}
+
+static void bench_level(struct bench *b, int level)
 {
     static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q5_1, DT_Q4_0 };
     static const size_t width[] = { 384, 512, 768, 1280 };
-    struct bench b = { .c = c, .pool = aligned_alloc_64(POOL) };
-    const size_t slot = (size_t)MODEL_ROWS * (4 * 1280 + ROW_PAD);
+    struct stream s = { b->pool, POOL, 0 };
+    kern_init(&b->kern, level);
+    b->read = POOL / best_ns(read_all, &s, 5);
+    b->peak = peak_gflops(level);
+    printf("== %s: multiply-add peak %.1f GFLOP/s, plain read of %d MiB %.1f GB/s (%u)\n", cpu_level_name(level), b->peak, POOL >> 20,
+           b->read, (unsigned)s.sink & 1u);
+    for (size_t i = 0; i < 5 && level != CPU_C; i++)
+        for (size_t j = 0; j < 4; j++) {
+            const size_t d = width[j];
+            bench_linear(b, type[i], MODEL_ROWS, d, d, ACT_NONE);
+            bench_linear(b, type[i], MODEL_ROWS, 4 * d, d, ACT_GELU_ERF);
+            bench_linear(b, type[i], MODEL_ROWS, d, 4 * d, ACT_NONE);
+            for (size_t m = 1; m <= 8; m += m == 1 ? 4 : 3) bench_linear(b, type[i], m, 4 * d, d, ACT_NONE);
+        }
+    for (int t = 0; t < KV_TYPES; t++) {
+        bench_attn(b, t, MODEL_ROWS, MODEL_ROWS);
+        bench_attn(b, t, 1, MODEL_ROWS);
+        bench_attn(b, t, 5, MODEL_ROWS);
+        bench_attn(b, t, 1, 100);
+    }
+    bench_elem(b);
+}
+
+int main(int argc, char **argv)
+{
+    const size_t slot = (size_t)MODEL_ROWS * (4 * 1280 + ROW_PAD), lin = kern_linear_scratch(), att = kern_attn_scratch();
+    struct bench b = { .scratch = aligned_alloc_64(lin > att ? lin : att), .pool = aligned_alloc_64(POOL) };
     b.x = aligned_alloc_64(slot * 4), b.y = aligned_alloc_64(slot * 4), b.res = aligned_alloc_64(slot * 4);
-    rnd_floats(b.x, slot, 1);
-    rnd_floats(b.res, slot, 1);
+    fill(b.x, slot);
+    fill(b.res, slot);
     for (size_t i = 0; i < POOL; i += 2) { /* small f16 values are harmless as any type */
         const uint16_t h = (uint16_t)(0x2000 + (i * 2654435761u >> 16 & 0x83ff));
         memcpy(b.pool + i, &h, 2);
     }
-    struct stream s = { b.pool, POOL, 0 };
-    b.read = POOL / best_ns(read_all, &s, 5);
-    b.peak = peak_gflops(c->kern->level);
-    printf("== %s: multiply-add peak %.1f GFLOP/s, plain read of %d MiB %.1f GB/s (%u)\n", cpu_level_name(c->kern->level), b.peak,
-           POOL >> 20, b.read, (unsigned)s.sink & 1u);
-    for (size_t i = 0; i < 5 && c->kern->level != CPU_C; i++)
-        for (size_t j = 0; j < 4; j++) {
-            const size_t d = width[j];
-            bench_linear(&b, type[i], MODEL_ROWS, d, d, ACT_NONE);
-            bench_linear(&b, type[i], MODEL_ROWS, 4 * d, d, ACT_GELU_ERF);
-            bench_linear(&b, type[i], MODEL_ROWS, d, 4 * d, ACT_NONE);
-            for (size_t m = 1; m <= 8; m += m == 1 ? 4 : 3) bench_linear(&b, type[i], m, 4 * d, d, ACT_NONE);
-        }
-    for (int t = 0; t < KV_TYPES; t++) {
-        bench_attn(&b, t, MODEL_ROWS, MODEL_ROWS);
-        bench_attn(&b, t, 1, MODEL_ROWS);
-        bench_attn(&b, t, 5, MODEL_ROWS);
-        bench_attn(&b, t, 1, 100);
+    kern_init_c(&b.ref);
+    for (int level = 0; cpu_level_name(level); level++) {
+        if (argc > 1 && strcmp(argv[1], cpu_level_name(level))) continue;
+        if (cpu_level_usable(level)) bench_level(&b, level);
+        else printf("== %s: skipped, this processor lacks it\n", cpu_level_name(level));
     }
-    bench_elem(&b);
+    free(b.scratch);
     free(b.pool);
     free(b.x);
     free(b.y);
     free(b.res);
+    return 0;
 }

@@ -1,0 +1,363 @@
+/* steno tests: what the library allocates. SPDX-License-Identifier: MIT
+ *
+ * malloc and mmap are replaced in this program: calls and bytes alive are counted, and the n-th call can be made to fail. Under
+ * sanitizers, which bring their own, everything here but the open and close cycles is skipped. */
+#include "shipped.h"
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define COUNTING 1
+#else
+#define COUNTING 0
+#endif
+
+struct heap {
+    int64_t calls, bytes, most, fail_at; /* fail_at: number of the call that fails, -1: none */
+    int counting;
+};
+
+static struct heap heap = { .fail_at = -1 };
+
+#if COUNTING
+#include <errno.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t n);
+void *__libc_memalign(size_t align, size_t n);
+void __libc_free(void *p);
+
+static int fails(void)
+{
+    if (!heap.counting) return 0;
+    const int now = heap.calls++ == heap.fail_at;
+    if (now) errno = ENOMEM;
+    return now;
+}
+
+static void *took(void *p, size_t n)
+{
+    if (heap.counting && p) heap.bytes += (int64_t)n;
+    if (heap.bytes > heap.most) heap.most = heap.bytes;
+    return p;
+}
+
+void *malloc(size_t n)
+{
+    if (fails()) return NULL;
+    void *p = __libc_malloc(n);
+    return took(p, malloc_usable_size(p));
+}
+
+void *calloc(size_t n, size_t size)
+{
+    if (fails()) return NULL;
+    void *p = __libc_calloc(n, size);
+    return took(p, malloc_usable_size(p));
+}
+
+void *realloc(void *old, size_t n)
+{
+    if (fails()) return NULL;
+    const size_t before = malloc_usable_size(old);
+    void *p = __libc_realloc(old, n);
+    if (p && heap.counting) heap.bytes -= (int64_t)before;
+    return took(p, malloc_usable_size(p));
+}
+
+void *aligned_alloc(size_t align, size_t n)
+{
+    if (fails()) return NULL;
+    void *p = __libc_memalign(align, n);
+    return took(p, malloc_usable_size(p));
+}
+
+void free(void *p)
+{
+    if (heap.counting && p) heap.bytes -= (int64_t)malloc_usable_size(p);
+    __libc_free(p);
+}
+
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
+{
+    if (fails()) return MAP_FAILED;
+    const long p = syscall(SYS_mmap, at, n, prot, flags, fd, off);
+    if (p != -1) took(&heap, n);
+    return p == -1 ? MAP_FAILED : (void *)p;
+}
+
+int munmap(void *p, size_t n)
+{
+    if (heap.counting) heap.bytes -= (int64_t)n;
+    return (int)syscall(SYS_munmap, p, n);
+}
+#endif
+
+static void count_begin(int64_t fail_at)
+{
+    heap = (struct heap){ .fail_at = fail_at, .counting = COUNTING };
+}
+
+static struct heap count_end(void)
+{
+    heap.counting = 0;
+    return heap;
+}
+
+static void need_counting(void)
+{
+    if (!COUNTING) skip();
+}
+
+/* ---- known before use ---- */
+
+static void assert_within(const char *what, int64_t said, int64_t took_bytes, double part)
+{
+    if (fabs((double)said - (double)took_bytes) > part * (double)took_bytes)
+        fail_msg("%s: %lld bytes reported, %lld taken", what, (long long)said, (long long)took_bytes);
+}
+
+static void test_session_memory_is_known_before_it_is_taken(void **state)
+{
+    (void)state;
+    need_counting();
+    static const int threads[] = { 1, 3 }, lanes[] = { 1, 5, 32 };
+    steno_model *m[] = { shipped_open(), NULL };
+    assert_int_equal(steno_model_open_random(&m[1], "tiny", "q4_0", 1, NULL, NULL), 0);
+    for (int k = 0; k < 2; k++)
+        for (int t = 0; t < 2; t++)
+            for (int l = 0; l < 3; l++) {
+                steno_team *team;
+                steno_session *s;
+                steno_session_params p;
+                assert_int_equal(steno_team_open(&team, threads[t], NULL), 0);
+                steno_session_params_init(&p);
+                p.max_lanes = lanes[l];
+                const int64_t said = steno_session_memory(m[k], team, &p);
+                count_begin(-1);
+                const int rc = steno_session_open(&s, m[k], team, &p, NULL);
+                const struct heap h = count_end();
+                assert_int_equal(rc, 0);
+                assert_within("session", said, h.bytes, 0.05);
+                steno_session_close(s);
+                steno_team_close(team);
+            }
+    steno_model_close(m[0]);
+    steno_model_close(m[1]);
+}
+
+static void test_model_memory_is_reported(void **state)
+{
+    (void)state;
+    need_counting();
+    static const char *const type[] = { "f32", "f16", "q8_0", "q4_0" };
+    for (int i = 0; i < 5; i++) {
+        steno_model *m;
+        steno_model_info info = { .size = sizeof info };
+        count_begin(-1);
+        const int rc = i < 4 ? steno_model_open_random(&m, "tiny", type[i], 1, NULL, NULL) : steno_model_open(&m, shipped_model, NULL, NULL);
+        const struct heap h = count_end();
+        assert_int_equal(rc, 0);
+        assert_int_equal(steno_model_info_get(m, &info), 0);
+        assert_within(i < 4 ? type[i] : "shipped", info.weight_bytes, h.bytes, 0.05);
+        steno_model_close(m);
+    }
+}
+
+/* ---- nothing between replays ---- */
+
+struct watch { int64_t base; int in_window, asked, bad; };
+
+static int watch_window(void *user, int64_t at_ms)
+{
+    (void)at_ms;
+    struct watch *w = user;
+    w->base = heap.calls;
+    w->in_window = 1;
+    return 1;
+}
+
+static void watch_segment(void *user, const steno_segment *seg)
+{
+    (void)seg;
+    ((struct watch *)user)->in_window = 0;
+}
+
+static int watch_step(void *user)
+{
+    struct watch *w = user;
+    w->asked++;
+    w->bad += w->in_window && heap.calls != w->base;
+    return 0;
+}
+
+static void test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a_window(void **state)
+{
+    (void)state;
+    need_counting();
+    const struct audio a = demo_audio(0, 0, 10);
+    steno_model *m = shipped_open();
+    steno_session *s = session_new(m, NULL, 1);
+    struct watch w = { 0 };
+    steno_transcribe_params p = params_new();
+    p.user = &w;
+    p.on_window = watch_window;
+    p.on_segment = watch_segment;
+    p.should_abort = watch_step;
+    count_begin(-1);
+    const int rc = steno_transcribe(s, a.pcm, a.n, &p);
+    count_end();
+    assert_int_equal(rc, 0);
+    assert_int_equal(w.bad, 0);
+    assert_true(w.asked > 100);
+    steno_session_close(s);
+    steno_model_close(m);
+    free(a.pcm);
+}
+
+static void test_transcribing_again_takes_no_more_memory(void **state)
+{
+    (void)state;
+    need_counting();
+    const struct audio a = demo_audio(0, 0, 2);
+    steno_model *m = shipped_open();
+    steno_session *s = session_new(m, NULL, 1);
+    const steno_transcribe_params p = params_new();
+    assert_int_equal(steno_transcribe(s, a.pcm, a.n, &p), 0);
+    count_begin(-1);
+    for (int i = 0; i < 5; i++) assert_int_equal(steno_transcribe(s, a.pcm, a.n, &p), 0);
+    const struct heap h = count_end();
+    assert_int_equal(h.bytes, 0);
+    steno_session_close(s);
+    steno_model_close(m);
+    free(a.pcm);
+}
+
+struct hum { int64_t n, at; };
+
+static int64_t hum_read(void *user, float *pcm, int64_t n)
+{
+    struct hum *h = user;
+    const int64_t take = h->n - h->at < n ? h->n - h->at : n;
+    for (int64_t i = 0; i < take; i++) pcm[i] = (float)((h->at + i) % 160 - 80) * 1e-3f;
+    h->at += take;
+    return take;
+}
+
+static int hum_rewind(void *user)
+{
+    ((struct hum *)user)->at = 0;
+    return 0;
+}
+
+static void test_memory_does_not_grow_with_the_length_of_a_source(void **state)
+{
+    (void)state;
+    need_counting();
+    steno_model *m = shipped_open();
+    int64_t most[2];
+    for (int i = 0; i < 2; i++) {
+        const int64_t minutes = i ? 60 : 2;
+        struct hum hum = { minutes * 60 * RATE, 0 };
+        const steno_source src = { hum_read, hum_rewind, &hum };
+        steno_transcribe_params p = params_new();
+        p.offset_ms = (minutes * 60 - 10) * 1000;
+        p.sample_len = 3;
+        steno_session *s = session_new(m, NULL, 1);
+        count_begin(-1);
+        const int rc = steno_transcribe_source(s, &src, &p);
+        most[i] = count_end().most;
+        assert_int_equal(rc, 0);
+        steno_session_close(s);
+    }
+    assert_int_equal(most[0], most[1]);
+    steno_model_close(m);
+}
+
+/* ---- when there is none ---- */
+
+/* The whole way from a file to a text. A failure must name memory. */
+static int whole_way(const struct bytes *file, const struct audio *a)
+{
+    steno_team *team = NULL;
+    steno_model *m = NULL;
+    steno_session *s = NULL;
+    steno_error e;
+    steno_model_params mp;
+    steno_transcribe_params p = params_new();
+    p.initial_prompt = "ab";
+    p.sample_len = 20;
+    steno_model_params_init(&mp);
+    int rc = steno_team_open(&team, 2, &e);
+    mp.team = team;
+    if (!rc) rc = steno_model_open_memory(&m, file->p, file->n, &mp, &e);
+    if (!rc) rc = steno_session_open(&s, m, team, NULL, &e);
+    if (!rc) {
+        rc = steno_transcribe(s, a->pcm, a->n, &p);
+        if (rc) snprintf(e.text, sizeof e.text, "%s", steno_last_error(s));
+    }
+    if (rc && !strstr(e.text, "memory") && !strstr(e.text, "thread")) {
+        print_error("status %d: %s\n", rc, e.text);
+        rc = -100;
+    }
+    steno_session_close(s);
+    steno_model_close(m);
+    steno_team_close(team);
+    return rc;
+}
+
+static void test_every_allocation_may_fail_without_a_crash_or_a_leak(void **state)
+{
+    (void)state;
+    need_counting();
+    const struct bytes file = random_bytes(&small_dims, DT_F16, 3);
+    const struct audio a = demo_audio(0, 0, 1);
+    int64_t n = 0;
+    assert_int_equal(whole_way(&file, &a), 0); /* what libraries keep for good is taken here */
+    for (int rc = -1; rc; n++) {
+        count_begin(n);
+        rc = whole_way(&file, &a);
+        const struct heap h = count_end();
+        if (rc && rc != STENO_ENOMEM) fail_msg("allocation %lld fails: status %d, want %d", (long long)n, rc, STENO_ENOMEM);
+        if (h.bytes) fail_msg("allocation %lld fails: %lld bytes stay behind", (long long)n, (long long)h.bytes);
+        if (!rc && h.calls > n) rc = -1; /* it failed, but was not needed */
+        assert_true(n < 5000);
+    }
+    print_message("%lld allocations\n", (long long)n - 1);
+    assert_true(n > 50);
+    free(a.pcm);
+    free(file.p);
+}
+
+static void test_a_thousand_open_and_close_cycles_leave_nothing_behind(void **state)
+{
+    (void)state;
+    const struct bytes file = random_bytes(&small_dims, DT_F16, 3);
+    const int cycles = SANITIZED ? 20 : 1000;
+    count_begin(-1);
+    for (int i = 0; i < cycles; i++) {
+        steno_model *m = bytes_open(file, NULL);
+        steno_session *s = session_new(m, NULL, 2);
+        steno_session_close(s);
+        steno_model_close(m);
+    }
+    assert_int_equal(count_end().bytes, 0);
+    free(file.p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_session_memory_is_known_before_it_is_taken),
+        cmocka_unit_test(test_model_memory_is_reported),
+        cmocka_unit_test(test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a_window),
+        cmocka_unit_test(test_transcribing_again_takes_no_more_memory),
+        cmocka_unit_test(test_memory_does_not_grow_with_the_length_of_a_source),
+        cmocka_unit_test(test_every_allocation_may_fail_without_a_crash_or_a_leak),
+        cmocka_unit_test(test_a_thousand_open_and_close_cycles_leave_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,421 @@
+/* steno tests: replaying a plan. SPDX-License-Identifier: MIT
+ *
+ * The contract that batching rests on: what a row gives depends on its own sequence alone - not on the rows beside it, on how a prompt
+ * was cut, on chains or on threads - bit for bit, at every processor level. */
+#include "lib/lib.h"
+#include "api/random_model.h"
+
+enum { LANES = 5, STEPS = 5, CHAIN = 60 };
+
+static struct whisper_dims const dims = { 80, 30, 64, 2, 2, SMALL_VOCAB, 70, 64, 2, 2 }; /* rows of whole blocks of 32 */
+
+static int32_t token_of(int lane, int i)
+{
+    return (lane * 577 + i * 131 + 3) % SMALL_VOCAB;
+}
+
+static int prompt_len(int lane)
+{
+    return 2 + 4 * lane;
+}
+
+static void encode(steno_session *s)
+{
+    const steno_model *m = s->model;
+    float *mel = window_mel(s);
+    uint32_t seed = 9;
+    session_begin(s);
+    for (size_t i = 0; i < 2 * (size_t)m->audio_ctx * (size_t)m->dims.n_mels; i++) mel[i] = noise(&seed);
+    assert_int_equal(window_encode(s, -1), 0);
+}
+
+static const float *logits(const steno_session *s, uint32_t i)
+{
+    return exec_logits(&s->exec, &s->model->plan[PLAN_DECODER], i);
+}
+
+static void run_once(steno_session *s)
+{
+    assert_int_equal(steps_run(s, 1), 0);
+    s->run.n_rows = 0;
+}
+
+static void add_prompt(steno_session *s, int lane, uint16_t into, int from, int to)
+{
+    for (int i = from; i < to; i++) run_add(&s->run, token_of(lane, i), i, into, i == prompt_len(lane) - 1 ? ROW_LOGITS : 0);
+}
+
+/* Logits after the prompt and after each of STEPS steps of one sequence, computed alone: [STEPS + 1, n_vocab]. */
+static float *alone(const steno_model *m, steno_team *team, int lane, int chunk)
+{
+    const size_t n = (size_t)m->n_vocab;
+    float *out = malloc((STEPS + 1) * n * sizeof *out);
+    assert_non_null(out);
+    steno_session *s = session_new(m, team, 1);
+    encode(s);
+    lane_reset(s, 0);
+    s->run.n_rows = 0;
+    for (int at = 0; at < prompt_len(lane); at += chunk) {
+        add_prompt(s, lane, 0, at, at + chunk < prompt_len(lane) ? at + chunk : prompt_len(lane));
+        run_once(s);
+    }
+    memcpy(out, logits(s, 0), n * sizeof *out);
+    for (int k = 0; k < STEPS; k++) {
+        run_add(&s->run, token_of(lane, prompt_len(lane) + k), prompt_len(lane) + k, 0, ROW_LOGITS);
+        run_once(s);
+        memcpy(out + (size_t)(k + 1) * n, logits(s, 0), n * sizeof *out);
+    }
+    steno_session_close(s);
+    return out;
+}
+
+static void lanes_equal_each_alone(const char *level, steno_team *team)
+{
+    steno_model *m = random_model(&dims, DT_Q8_0, 5, level);
+    const size_t n = (size_t)m->n_vocab;
+    float *want[LANES];
+    for (int l = 0; l < LANES; l++) want[l] = alone(m, team, l, 1000);
+    steno_session *s = session_new(m, team, LANES);
+    encode(s);
+    s->run.n_rows = 0;
+    for (uint16_t l = 0; l < LANES; l++) {
+        lane_reset(s, l);
+        add_prompt(s, l, l, 0, prompt_len(l));
+    }
+    run_once(s); /* five prompts of different lengths in one replay */
+    for (uint32_t l = 0; l < LANES; l++) assert_memory_equal(logits(s, l), want[l], n * sizeof(float));
+    for (int k = 0; k < STEPS; k++) {
+        for (uint16_t l = 0; l < LANES; l++)
+            run_add(&s->run, token_of(l, prompt_len(l) + k), prompt_len(l) + k, l, ROW_LOGITS);
+        run_once(s);
+        for (uint32_t l = 0; l < LANES; l++) assert_memory_equal(logits(s, l), want[l] + (size_t)(k + 1) * n, n * sizeof(float));
+    }
+    steno_session_close(s);
+    for (int l = 0; l < LANES; l++) free(want[l]);
+    steno_model_close(m);
+}
+
+static void test_lanes_of_one_replay_equal_each_alone_bit_for_bit_at_every_level(void **state)
+{
+    (void)state;
+    steno_team *team;
+    assert_int_equal(steno_team_open(&team, 3, NULL), 0);
+    const char *level[8];
+    for (const char *const *l = levels_usable(level); *l; l++) {
+        lanes_equal_each_alone(*l, NULL);
+        lanes_equal_each_alone(*l, team);
+    }
+    steno_team_close(team);
+}
+
+static void test_a_prompt_in_pieces_equals_the_whole_bit_for_bit(void **state)
+{
+    (void)state;
+    static const int chunks[] = { 1, 5, 17 };
+    const char *level[8];
+    for (const char *const *l = levels_usable(level); *l; l++) {
+        steno_model *m = random_model(&dims, DT_F16, 6, *l);
+        float *whole = alone(m, NULL, LANES - 1, 1000);
+        for (int i = 0; i < 3; i++) {
+            float *cut = alone(m, NULL, LANES - 1, chunks[i]);
+            assert_memory_equal(cut, whole, (STEPS + 1) * (size_t)m->n_vocab * sizeof *cut);
+            free(cut);
+        }
+        free(whole);
+        steno_model_close(m);
+    }
+}
+
+static void test_results_do_not_depend_on_the_number_of_threads(void **state)
+{
+    (void)state;
+    static const int threads[] = { 2, 3, 7 };
+    steno_model *m = random_model(&dims, DT_Q5_1, 6, NULL);
+    float *one = alone(m, NULL, 3, 1000);
+    for (int i = 0; i < 3; i++) {
+        steno_team *team;
+        assert_int_equal(steno_team_open(&team, threads[i], NULL), 0);
+        float *many = alone(m, team, 3, 1000);
+        assert_memory_equal(many, one, (STEPS + 1) * (size_t)m->n_vocab * sizeof *one);
+        free(many);
+        steno_team_close(team);
+    }
+    free(one);
+    steno_model_close(m);
+}
+
+/* ---- forks ---- */
+
+static void test_a_forked_lane_goes_on_as_if_it_had_been_computed_alone(void **state)
+{
+    (void)state;
+    enum { SHARED = 40 };
+    steno_model *m = random_model(&dims, DT_F32, 8, NULL);
+    const size_t sz = (size_t)m->n_vocab * sizeof(float);
+    steno_session *s = session_new(m, NULL, 2), *t = session_new(m, NULL, 1);
+    encode(s);
+    encode(t);
+    lane_reset(s, 0);
+    lane_reset(s, 1);
+    s->run.n_rows = 0;
+    for (int i = 0; i < SHARED; i++) run_add(&s->run, token_of(0, i), i, 0, 0);
+    run_once(s);
+    state_fork(&s->state[STATE_SELF], 1, 0);
+    for (int k = 0; k < 3; k++) { /* both go on, with tokens of their own */
+        run_add(&s->run, token_of(1, k), SHARED + k, 0, ROW_LOGITS);
+        run_add(&s->run, token_of(2, k), SHARED + k, 1, ROW_LOGITS);
+        run_once(s);
+    }
+    for (int lane = 0; lane < 2; lane++) {
+        lane_reset(t, 0);
+        t->run.n_rows = 0;
+        for (int i = 0; i < SHARED; i++) run_add(&t->run, token_of(0, i), i, 0, 0);
+        for (int k = 0; k < 3; k++) run_add(&t->run, token_of(lane + 1, k), SHARED + k, 0, k == 2 ? ROW_LOGITS : 0);
+        run_once(t);
+        assert_memory_equal(logits(s, (uint32_t)lane), logits(t, 0), sz);
+    }
+    steno_session_close(s);
+    steno_session_close(t);
+    steno_model_close(m);
+}
+
+/* ---- chains ---- */
+
+struct chosen { struct picked out[LANES][CHAIN + 1]; int32_t n[LANES]; double sum[LANES]; };
+
+static void rules_set(steno_session *s, double temperature)
+{
+    const steno_model *m = s->model;
+    rule_masks_clear(&s->masks);
+    rule_bar(&s->masks, m->tokens.eot);
+    for (int i = 0; i < 300; i++) rule_bar(&s->masks, 5 * i);
+    s->rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
+                                    .ts_begin = m->tokens.timestamp_begin, .ts_initial_last = m->tokens.timestamp_begin + 50,
+                                    .timestamps = 1, .temperature = temperature, .seed = 4 };
+}
+
+/* Greedy or drawn tokens of several lanes: in one chain, or by a call per step. */
+static struct chosen generate(const steno_model *m, int lanes, double temperature, int chain, int *calls)
+{
+    struct chosen c = { 0 };
+    steno_session *s = session_new(m, NULL, LANES);
+    encode(s);
+    rules_set(s, temperature);
+    s->run.n_rows = 0;
+    for (uint16_t l = 0; l < LANES; l++) {
+        lane_reset(s, l);
+        struct lane *p = &s->run.lane[l];
+        p->rules = &s->rules;
+        p->limit = l < lanes ? CHAIN - 7 * l : 0;
+        p->done = l >= lanes;
+        p->stream = l;
+        if (l < lanes)
+            for (int i = 0; i < 3; i++) run_add(&s->run, token_of(l, i), i, l, i == 2 ? ROW_PICK : 0);
+    }
+    *calls = 0;
+    while (s->run.n_rows) {
+        assert_int_equal(steps_run(s, chain ? CHAIN + 1 : 1), 0);
+        run_advance(&s->run);
+        ++*calls;
+    }
+    for (int l = 0; l < lanes; l++) {
+        c.n[l] = s->run.lane[l].n;
+        c.sum[l] = s->run.lane[l].sum_logprob;
+        memcpy(c.out[l], s->run.lane[l].out, (size_t)c.n[l] * sizeof **c.out);
+    }
+    steno_session_close(s);
+    return c;
+}
+
+static void test_a_chain_equals_single_steps_in_one_call(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&dims, DT_F16, 2, NULL);
+    for (int sampled = 0; sampled < 2; sampled++) {
+        int one, many;
+        const struct chosen chain = generate(m, 1, sampled, 1, &one), steps = generate(m, 1, sampled, 0, &many);
+        assert_int_equal(one, 1);
+        assert_int_equal(many, CHAIN);
+        assert_int_equal(chain.n[0], CHAIN);
+        assert_memory_equal(&chain, &steps, sizeof chain);
+    }
+    steno_model_close(m);
+}
+
+static void test_lanes_that_finish_early_leave_the_chain_and_keep_their_sums(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&dims, DT_F16, 2, NULL);
+    int calls;
+    const struct chosen together = generate(m, LANES, 0, 1, &calls), single = generate(m, 1, 0, 1, &calls);
+    for (int l = 0; l < LANES; l++) assert_int_equal(together.n[l], CHAIN - 7 * l);
+    assert_memory_equal(together.out[0], single.out[0], sizeof single.out[0]);
+    assert_true(together.sum[0] == single.sum[0]);
+    for (int l = 0; l < LANES; l++) {
+        double sum = 0;
+        for (int i = 0; i < together.n[l]; i++) sum += (double)together.out[l][i].plog;
+        assert_true(fabs(sum - together.sum[l]) < 1e-9);
+    }
+    steno_model_close(m);
+}
+
+/* The op inside the plan chooses what the filters, applied to the logits it left, say. */
+static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&dims, DT_F16, 2, NULL);
+    const struct whisper_tokens *t = &m->tokens;
+    steno_session *s = session_new(m, NULL, 1);
+    encode(s);
+    rules_set(s, 0);
+    lane_reset(s, 0);
+    s->run.lane[0].rules = &s->rules;
+    s->run.lane[0].limit = CHAIN;
+    s->run.n_rows = 0;
+    run_add(&s->run, t->sot, 0, 0, ROW_PICK);
+    for (int step = 0; step < CHAIN; step++) {
+        const struct lane before = s->run.lane[0];
+        const struct pick_range g = pick_range_of(&before);
+        assert_int_equal(steps_run(s, 1), 0);
+        const float *x = logits(s, 0);
+        double ts = 0, best_text = -INFINITY, best_ts = -INFINITY;
+        int32_t text_id = -1, ts_id = -1;
+        for (int32_t i = 0; i < m->n_vocab; i++) {
+            const double v = (double)x[i];
+            if (g.mask[i >> 5] >> (i & 31) & 1) continue;
+            if (i >= g.text_from && i < g.text_to && v > best_text) best_text = v, text_id = i;
+            if (i < g.ts_from || i >= g.ts_to || i < t->timestamp_begin) continue;
+            ts += exp(v);
+            if (v > best_ts) best_ts = v, ts_id = i;
+        }
+        const int force = ts > 0 && log(ts) > best_text;
+        assert_int_equal(s->run.lane[0].out[step].id, force || best_ts > best_text ? ts_id : text_id);
+        run_advance(&s->run);
+    }
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+static void test_no_speech_probability_is_taken_before_the_rules_at_the_row_asked_for(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&dims, DT_F16, 2, NULL);
+    steno_session *s = session_new(m, NULL, 1);
+    encode(s);
+    rules_set(s, 0);
+    rule_bar(&s->masks, m->tokens.nospeech);
+    lane_reset(s, 0);
+    struct lane *l = &s->run.lane[0];
+    l->rules = &s->rules;
+    l->limit = 1;
+    l->prob_id = m->tokens.nospeech;
+    s->run.n_rows = 0;
+    for (int i = 0; i < 53; i++) run_add(&s->run, token_of(1, i), i, 0, i == 50 ? ROW_PROB | ROW_LOGITS : i == 52 ? ROW_PICK : 0);
+    assert_int_equal(steps_run(s, 1), 0);
+    const float *x = logits(s, 0);
+    double sum = 0;
+    for (int32_t i = 0; i < m->n_vocab; i++) sum += exp((double)x[i]);
+    assert_true(fabs((double)l->prob - exp((double)x[m->tokens.nospeech]) / sum) < 1e-7);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+/* ---- the list ---- */
+
+static uint64_t digest(const void *p, size_t n, uint64_t h)
+{
+    for (size_t i = 0; i < n; i++) h = (h ^ ((const uint8_t *)p)[i]) * 1099511628211u;
+    return h;
+}
+
+static uint64_t plans_digest(const steno_model *m)
+{
+    uint64_t h = 14695981039346656037u;
+    for (int i = 0; i < MODEL_PLANS; i++) {
+        h = digest(m->plan[i].op, m->plan[i].n_ops * sizeof(struct op), h);
+        h = digest(m->plan[i].bind, m->plan[i].n_binds * sizeof(struct bind), h);
+    }
+    return digest(m->plan, sizeof m->plan, h);
+}
+
+static void test_replays_change_no_byte_of_the_commands(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&dims, DT_F16, 2, NULL);
+    const uint64_t before = plans_digest(m);
+    int calls;
+    generate(m, LANES, 0, 0, &calls);
+    assert_true(plans_digest(m) == before);
+    steno_model_close(m);
+}
+
+static int count(const struct plan *p, int phase, enum op_kind kind, const char *part)
+{
+    int n = 0;
+    for (int i = p->phase[phase].first; i < p->phase[phase].last; i++) n += p->op[i].kind == kind && strstr(p->label[i], part) != NULL;
+    return n;
+}
+
+static void test_the_lists_are_the_networks_boxes_and_nothing_else(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&dims, DT_F16, 2, NULL);
+    const struct plan *e = &m->plan[PLAN_ENCODER], *d = &m->plan[PLAN_DECODER];
+    const int layers = 2;
+    assert_int_equal(e->phase[PHASE_ENCODE].last - e->phase[PHASE_ENCODE].first, 2 + 7 * layers + 1);
+    assert_int_equal(count(e, PHASE_ENCODE, OP_LINEAR, ".mlp."), 2 * layers);
+    assert_int_equal(count(e, PHASE_CROSS, OP_LINEAR, "cross_attn.kv"), layers); /* keys and values together, once per window */
+    assert_int_equal(e->phase[PHASE_CROSS].last - e->phase[PHASE_CROSS].first, layers);
+    assert_int_equal(d->n_ops, 1 + 11 * layers + 4);
+    assert_int_equal(count(d, 0, OP_LINEAR, "cross_attn."), 2 * layers); /* query and output: nothing is computed from the audio here */
+    assert_int_equal(count(d, 0, OP_ATTN, "cross_attn"), layers);
+    for (int i = 0; i < e->n_ops; i++) /* the encoder's projections write keys and values where attention reads them */
+        if (strstr(e->label[i], "attn.qkv")) assert_true(e->op[i].kv_slot != NO_SLOT && e->op[i].kv_slot == e->op[i + 1].kv_slot);
+    assert_true(d->op[0].kind == OP_EMBED && d->bind[d->op[0].bind].w == d->bind[d->op[d->n_ops - 3].bind].w); /* one embedding */
+    assert_int_equal(sizeof(struct op), 20);
+    steno_model_close(m);
+}
+
+struct dump { int lines, gelu, residual, positions; };
+
+static void dump_line(void *user, const char *line)
+{
+    struct dump *d = user;
+    d->lines++;
+    d->gelu += strstr(line, "gelu(erf)") != NULL;
+    d->residual += strstr(line, " residual") != NULL;
+    d->positions += strstr(line, " positions") != NULL;
+}
+
+static void test_bias_activation_and_residual_are_part_of_the_linear(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&dims, DT_F16, 2, NULL);
+    struct dump d = { 0 };
+    assert_int_equal(steno_plan_dump(m, dump_line, &d), 0);
+    assert_int_equal(d.lines, m->plan[0].n_ops + m->plan[1].n_ops + 2 + 3); /* and two headings, three phases */
+    assert_int_equal(d.gelu, 2 + 2 + 2);
+    assert_int_equal(d.residual, 2 * 2 + 3 * 2);
+    assert_int_equal(d.positions, 2);
+    for (int p = 0; p < 2; p++)
+        for (int i = 0; i < m->plan[p].n_ops; i++) assert_true(m->plan[p].op[i].kind < OP_KINDS);
+    steno_model_close(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lanes_of_one_replay_equal_each_alone_bit_for_bit_at_every_level),
+        cmocka_unit_test(test_a_prompt_in_pieces_equals_the_whole_bit_for_bit),
+        cmocka_unit_test(test_results_do_not_depend_on_the_number_of_threads),
+        cmocka_unit_test(test_a_forked_lane_goes_on_as_if_it_had_been_computed_alone),
+        cmocka_unit_test(test_a_chain_equals_single_steps_in_one_call),
+        cmocka_unit_test(test_lanes_that_finish_early_leave_the_chain_and_keep_their_sums),
+        cmocka_unit_test(test_choosing_inside_the_plan_equals_filters_on_the_host),
+        cmocka_unit_test(test_no_speech_probability_is_taken_before_the_rules_at_the_row_asked_for),
+        cmocka_unit_test(test_replays_change_no_byte_of_the_commands),
+        cmocka_unit_test(test_the_lists_are_the_networks_boxes_and_nothing_else),
+        cmocka_unit_test(test_bias_activation_and_residual_are_part_of_the_linear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* steno tests: the step machine of one sequence. SPDX-License-Identifier: MIT
+ *
+ * Driven by hand: somebody runs the rows it wants and tells it so; no model is needed. */
+#include "api/random_model.h"
+#include "search/ar.h"
+
+enum { PROMPT = 11, SOT = 8, LIMIT = 4, MOST_ROWS = 32 };
+
+struct rig {
+    struct row row[MOST_ROWS];
+    struct lane lane[2];
+    struct picked out[LIMIT];
+    struct run run;
+    int32_t prompt[PROMPT];
+    struct ar ar;
+};
+
+static void rig_init(struct rig *r)
+{
+    memset(r, 0, sizeof *r);
+    for (int i = 0; i < PROMPT; i++) r->prompt[i] = 100 + i;
+    r->run = (struct run){ .row = r->row, .lane = r->lane, .n_lanes = 2 };
+    r->lane[1] = (struct lane){ .out = r->out, .limit = LIMIT };
+    ar_begin(&r->ar, 1, r->prompt, PROMPT, SOT);
+}
+
+/* What an executor does to the lane: positions are held, and a token is chosen where one was asked for. */
+static void pretend(struct rig *r)
+{
+    for (uint32_t i = 0; i < r->run.n_rows; i++) {
+        struct lane *l = &r->lane[r->row[i].lane];
+        assert_int_equal(r->row[i].pos, l->kv_len);
+        l->kv_len++;
+        if (!(r->row[i].flags & ROW_PICK)) continue;
+        l->out[l->n] = (struct picked){ .id = 500 + l->n, .plog = -1 };
+        l->sum_logprob -= 1;
+        l->done = ++l->n == l->limit;
+    }
+}
+
+static int want(struct rig *r, uint32_t rows)
+{
+    r->run.n_rows = 0;
+    return ar_want(&r->ar, &r->run, rows);
+}
+
+static void test_a_prompt_is_asked_for_in_pieces_and_marked_where_logits_count(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    int seen = 0, probs = 0;
+    while (seen < PROMPT) {
+        const int steps = want(&r, 4);
+        assert_in_range(r.run.n_rows, 1, 4);
+        for (uint32_t i = 0; i < r.run.n_rows; i++, seen++) {
+            assert_int_equal(r.row[i].token, r.prompt[seen]);
+            assert_int_equal(r.row[i].lane, 1);
+            assert_int_equal((r.row[i].flags & ROW_PICK) != 0, seen == PROMPT - 1);
+            assert_int_equal((r.row[i].flags & ROW_PROB) != 0, seen == SOT);
+            probs += (r.row[i].flags & ROW_PROB) != 0;
+        }
+        assert_int_equal(steps, seen < PROMPT ? 1 : LIMIT); /* a chain may follow the last piece only */
+        pretend(&r);
+        ar_give(&r.ar, &r.run);
+    }
+    assert_int_equal(probs, 1);
+}
+
+static void test_steps_feed_the_token_just_chosen_until_the_limit(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_init(&r);
+    assert_int_equal(want(&r, MOST_ROWS), LIMIT);
+    pretend(&r);
+    ar_give(&r.ar, &r.run);
+    for (int i = 1; i < LIMIT; i++) {
+        assert_int_equal(want(&r, MOST_ROWS), LIMIT - i);
+        assert_int_equal(r.run.n_rows, 1);
+        assert_int_equal(r.row[0].token, 500 + i - 1);
+        assert_int_equal(r.row[0].pos, PROMPT + i - 1);
+        pretend(&r);
+        ar_give(&r.ar, &r.run);
+    }
+    assert_int_equal(want(&r, MOST_ROWS), 0);
+    assert_int_equal(r.run.n_rows, 0);
+}
+
+static void test_average_counts_the_end_of_text(void **state)
+{
+    (void)state;
+    const struct lane l = { .n = 3, .sum_logprob = -2 };
+    assert_true(ar_avg_logprob(&l) == -0.5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_prompt_is_asked_for_in_pieces_and_marked_where_logits_count),
+        cmocka_unit_test(test_steps_feed_the_token_just_chosen_until_the_limit),
+        cmocka_unit_test(test_average_counts_the_end_of_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
