@@ -62,7 +62,7 @@ file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
     if(TARGET steno AND NOT name MATCHES "^lib")
-        steno_test(cli.${name} COMMAND bash ${script} LABELS cli ENV "STENO=$<TARGET_FILE:steno>")
+        steno_test(cli.${name} COMMAND bash ${script} LABELS cli ENV "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>")
     endif()
 endforeach()
 

@@ -18,6 +18,8 @@ err_has "weights "
 err_has "[00:00.280 --> 00:02.400]"
 expect 0 "--print-timings tells where the time went" -q -m "$MODEL" --print-timings "$DIGITS"
 for part in load mel encode decode wall; do err_has "time $part"; done
+awk '$3 == "wall" { wall = $4; next } $2 == "time" { sum += $4 } END { exit !(sum > 0 && sum <= wall) }' "$T/err" ||
+    bad "the parts are at most the whole" "$(cat "$T/err")"
 
 if command -v script >/dev/null; then
     TERM=xterm script -qec "'$STENO' -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
