@@ -79,12 +79,12 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     }
     float *probs = calloc((size_t)n, sizeof *probs);
     if (!probs) return fail(file, STENO_ENOMEM, "");
-    signals_defer(1);
     int code, rc = steno_media_open(&m, file, signals_stop, NULL, &err);
     if (rc != STENO_OK) {
         code = fail(file, rc, err.text);
     } else {
         steno_media_source(m, &src);
+        signals_defer(1);
         signals_watch(e->session, m);
         rc = steno_detect_language(e->session, &src, probs, n);
         signals_watch(NULL, NULL);

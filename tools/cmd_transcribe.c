@@ -232,7 +232,9 @@ static int run_file(struct job *j, const char *file)
         if (rc == STENO_ENOMEM) j->stop_code = EXIT_MEMORY;
         return 0;
     }
+    signals_defer(1); /* from here on there is something in hand */
     const int ok = run_source(j, m);
+    signals_defer(0);
     steno_media_close(m);
     return ok;
 }
@@ -342,7 +344,6 @@ static void print_timings(const struct job *j, int64_t wall_us)
 static int run_files(struct job *j, char **files, int n)
 {
     int n_ok = 0;
-    signals_defer(1); /* from here on there may be something in hand */
     for (int i = 0; i < n && j->stop_code == EXIT_OK && !signals_pending(); i++) n_ok += run_file(j, files[i]);
     if (signals_pending()) return EXIT_SIGNAL + signals_pending();
     if (j->stop_code != EXIT_OK) return j->stop_code;

@@ -51,7 +51,8 @@ static int pull(struct feed *f, int64_t keep, steno_error *e)
     int64_t t = os_now_ns();
     const int64_t got = f->src->read(f->src->user, f->pcm, FEED_CHUNK);
     f->source_ns += os_now_ns() - t;
-    if (got < 0 || got > FEED_CHUNK) return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)mel_samples(f->mel));
+    if (got < 0 || got > FEED_CHUNK)
+        return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)mel_samples(f->mel));
     t = os_now_ns();
     make_room(f, keep, SLACK);
     float *out = f->frame + (size_t)f->n * (size_t)f->n_mels;

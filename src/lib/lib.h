@@ -70,7 +70,7 @@ void lane_reset(steno_session *s, uint16_t lane);
 int steps_run(steno_session *s, int steps);                     /* the rows in s->run, then single steps until all lanes are done */
 int language_detect(steno_session *s, float *probs, int n);     /* of the audio the feed has listened to; index or status */
 
-/* bytes / deflated bytes of text, as zlib level 6 makes it (openai-whisper, utils.py) */
+/* bytes / deflated bytes of text, as zlib level 6 makes it (openai-whisper, utils.py); negative: no memory */
 double compression_ratio(const char *text, size_t n);
 /* Narrow text[n] to what Python's str.strip() leaves; text is UTF-8. */
 void text_strip(const char **text, size_t *n);

@@ -109,7 +109,7 @@ double compression_ratio(const char *text, size_t n)
     z_stream z = { 0 };
     Bytef out[1024];
     union { const char *c; Bytef *b; } in = { text }; /* zlib reads only, whatever its type says */
-    if (deflateInit(&z, 6) != Z_OK) return 0;
+    if (deflateInit(&z, 6) != Z_OK) return -1;
     z.next_in = in.b;
     z.avail_in = (uInt)n;
     int rc;

@@ -44,7 +44,8 @@ static int job_init(struct job *j, steno_session *s, const steno_transcribe_para
     const struct speech *speech = m->family->speech;
     *j = (struct job){ .s = s, .p = p };
     if (p->size < sizeof *p) return err_set(&s->error, STENO_EARG, "steno_transcribe_params was not filled by its init function");
-    if (p->task != STENO_TRANSCRIBE && p->task != STENO_TRANSLATE) return err_set(&s->error, STENO_EARG, "task %d is not known", (int)p->task);
+    if (p->task != STENO_TRANSCRIBE && p->task != STENO_TRANSLATE)
+        return err_set(&s->error, STENO_EARG, "task %d is not known", (int)p->task);
     int rc = check_range(s, "temperature", p->temperature, 0, 100);
     if (!rc) rc = check_range(s, "sample_len", p->sample_len, 0, m->text_ctx);
     if (!rc) rc = check_range(s, "max_initial_timestamp", p->max_initial_timestamp, 0, 30);
@@ -208,6 +209,7 @@ static int window_finish(struct job *j)
         size_t n = s->text.len;
         text_strip(&text, &n);
         j->ratio = compression_ratio(text, n);
+        if (s->bytes.err || s->text.err || j->ratio < 0) return err_nomem(&s->error, n, "the text of a window");
         const int pieces = s->model->family->speech->spell(s->model, s->ids, j->n_tokens, j->frames, s->pieces, &advance);
         for (int i = 0; i < pieces && !rc; i++) rc = segment_add(j, &s->pieces[i]);
         if (!j->p->condition_on_previous_text || j->p->temperature > 0.5) s->n_history = 0;
@@ -293,7 +295,8 @@ int steno_transcribe_source(steno_session *s, const steno_source *src, const ste
     rc = transcribe(&j, src);
     s->params = NULL;
     utf8_append(&s->result.whole, (const uint8_t *)s->result.bytes.p, s->result.bytes.len);
-    return rc ? rc : result_status(&s->result);
+    if (!rc && result_status(&s->result)) rc = err_nomem(&s->error, s->result.bytes.len, "the text");
+    return rc;
 }
 
 /* PCM in memory as a source. */

@@ -127,12 +127,12 @@ struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t 
     static struct op const blank = { .out = NO_SLOT, .in = NO_SLOT, .aux = NO_SLOT, .kv_slot = NO_SLOT, .state = NO_STATE };
     if (!b->status && b->plan.n_ops == MAX_OPS)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "plan %s: more than %d commands", b->plan.name, MAX_OPS);
-    const uint16_t at = b->status ? 0 : b->plan.n_ops++;
-    if (!b->op) return NULL; /* callers check through b->status */
+    if (b->status) return NULL; /* the tables may be missing */
+    const uint16_t at = b->plan.n_ops++;
     char name[NAME_MAX_LEN];
     const int n = snprintf(name, sizeof name, "%s%s%s", b->prefix, *b->prefix ? "." : "", label);
     b->label[at] = arena_strdup(b->arena, name, n < (int)sizeof name ? (size_t)n : sizeof name - 1);
-    if (!b->label[at] && !b->status) b->status = err_nomem(b->e, (size_t)n, "labels");
+    if (!b->label[at]) b->status = err_nomem(b->e, (size_t)n, "labels");
     struct op *op = &b->op[at];
     *op = blank;
     op->kind = (uint8_t)kind;
