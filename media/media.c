@@ -162,6 +162,7 @@ int steno_media_open(steno_media **out, const char *path, int (*stop)(void *user
     int status = m->name ? STENO_OK : media_nomem(e, strlen(path), "a file name");
     if (status == STENO_OK) status = is_stdin ? input_stdin(m, stop, user, e) : input_path(m, stop, user, e);
     if (status == STENO_OK && m->in.size == 0) status = media_fail(e, STENO_EFORMAT, "%s: is empty", m->name);
+    if (status == STENO_OK && media_wav_is_plain(&m->in)) m->backend = &media_wav;
     if (status == STENO_OK) status = m->backend->open(&m->decoder, &m->in, e);
     if (status != STENO_OK) {
         steno_media_close(m);

@@ -48,4 +48,8 @@ struct media_backend {
 
 extern const struct media_backend media_ffmpeg; /* where STENO_MEDIA_FFMPEG is 1 */
 extern const struct media_backend media_wav;
+
+/* Whether the input is an undamaged WAV file of 16-bit mono samples at 16 kHz: nothing to convert, so that FFmpeg's libraries (20 ms
+ * and 25 MB of memory) need not be loaded. */
+int media_wav_is_plain(const struct media_input *in);
 #endif

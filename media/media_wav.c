@@ -1,5 +1,7 @@
 /* steno-media: WAV at 16 kHz without FFmpeg. SPDX-License-Identifier: MIT
  *
+ * Always there for 16-bit mono files, which need no conversion; for the rest where the build has no FFmpeg.
+ *
  * RIFF is a list of chunks of which two matter, `fmt ` and `data`; sizes are often wrong (streams write 0 or -1, cut files promise too
  * much), so the data chunk is taken to end with the file at the latest. Samples become 16-bit values first, as the reference has them:
  * one channel equals FFmpeg's conversion bit for bit, several are averaged. */
@@ -16,6 +18,7 @@ struct wav {
     int64_t data, end, at; /* byte positions: first sample, past the last whole frame, next */
     int is_float, bytes;   /* of one sample */
     int channels, frame_sz;
+    int whole;             /* the data chunk's size is given and lies within the file */
     uint8_t chunk[CHUNK_SZ];
 };
 
@@ -91,6 +94,7 @@ static int read_header(struct wav *w, steno_error *e)
             if (!w->channels) return media_fail(e, STENO_EFORMAT, "%s: its samples come before their format", name);
             const uint64_t left = (uint64_t)(w->in->size - body);
             uint64_t n = size == 0xffffffffu && data_sz64 ? data_sz64 : size == 0 ? left : size;
+            w->whole = size != 0 && n <= left;
             if (n > left) n = left;
             w->data = w->at = body;
             w->end = body + (int64_t)(n - n % (uint64_t)w->frame_sz);
@@ -182,6 +186,16 @@ static int64_t wav_damaged(const void *d)
 {
     (void)d;
     return 0;
+}
+
+int media_wav_is_plain(const struct media_input *in)
+{
+    void *d;
+    if (wav_open(&d, in, NULL) != STENO_OK) return 0;
+    const struct wav *w = d;
+    const int plain = !w->is_float && w->bytes == 2 && w->channels == 1 && w->whole;
+    wav_close(d);
+    return plain;
 }
 
 const struct media_backend media_wav = {

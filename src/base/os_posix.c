@@ -14,7 +14,7 @@ static size_t round_to_page(size_t n)
     return n ? (n + mask) & ~mask : mask + 1;
 }
 
-void *os_pages_alloc(size_t n)
+void *os_pages_alloc_sparse(size_t n)
 {
     if (n > SIZE_MAX / 2) return NULL;
     const size_t sz = round_to_page(n);
@@ -23,10 +23,16 @@ void *os_pages_alloc(size_t n)
     const size_t before = -(uintptr_t)p & (HUGE_PAGE - 1);
     if (before) munmap(p, before);
     munmap(p + before + sz, HUGE_PAGE - before);
-#ifdef MADV_HUGEPAGE
-    if (sz >= HUGE_PAGE) (void)madvise(p + before, sz, MADV_HUGEPAGE);
-#endif
     return p + before;
+}
+
+void *os_pages_alloc(size_t n)
+{
+    void *p = os_pages_alloc_sparse(n);
+#ifdef MADV_HUGEPAGE
+    if (p && n >= HUGE_PAGE) (void)madvise(p, round_to_page(n), MADV_HUGEPAGE);
+#endif
+    return p;
 }
 
 void os_pages_free(void *p, size_t n)

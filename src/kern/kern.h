@@ -142,5 +142,5 @@ void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does b
 void kern_init_avx512(struct kern *k);
 
 size_t kern_linear_scratch(void);
-size_t kern_attn_scratch(void);            /* d_head up to 256 */
+size_t kern_attn_scratch(void);            /* d_head: multiples of 4 up to 256 */
 #endif

@@ -121,6 +121,7 @@ void session_begin(steno_session *s)
     s->n_history = 0;
     s->params = NULL;
     s->encoded_from = -1;
+    for (uint32_t i = 0; i < s->run.n_lanes; i++) s->run.lane[i].done = 1; /* until lane_reset puts one to use */
 }
 
 /* ---- self-knowledge ---- */

@@ -177,16 +177,12 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
 static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     const struct whisper_dims *d = &w->whisper;
-    const int32_t enc_head = d->n_audio_state / d->n_audio_head, dec_head = d->n_text_state / d->n_text_head;
-    if (enc_head % 8 || dec_head % 8)
-        return err_set(e, STENO_EUNSUPPORTED, "%s: attention heads of %d and %d numbers; this version needs multiples of 8", w->file->name,
-                       (int)enc_head, (int)dec_head);
     m->dims = *d;
     m->name = shape_name(d);
     m->n_vocab = d->n_vocab;
     m->text_ctx = d->n_text_ctx;
     m->audio_ctx = d->n_audio_ctx;
-    const uint32_t heads = (uint32_t)d->n_text_head, d_head = (uint32_t)dec_head;
+    const uint32_t heads = (uint32_t)d->n_text_head, d_head = (uint32_t)(d->n_text_state / d->n_text_head);
     const uint32_t layers = (uint32_t)d->n_text_layer;
     m->state[STATE_SELF] = (struct state_desc){ "self-attention keys and values", STATE_APPEND, layers, heads, d_head,
                                                 (uint32_t)d->n_text_ctx };

@@ -51,7 +51,7 @@ int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, 
         s->window_sz = s->layer_sz * d->layers;
     }
     s->mem_sz = pool_sz(d, type, lanes);
-    s->mem = os_pages_alloc(s->mem_sz);
+    s->mem = d->kind == STATE_APPEND ? os_pages_alloc_sparse(s->mem_sz) : os_pages_alloc(s->mem_sz); /* few lanes fill up */
     return s->mem ? STENO_OK : err_nomem(e, s->mem_sz, d->name);
 }
 

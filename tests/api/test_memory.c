@@ -158,7 +158,8 @@ static void test_model_memory_is_reported(void **state)
         steno_model *m;
         steno_model_info info = { .size = sizeof info };
         count_begin(-1);
-        const int rc = i < 4 ? steno_model_open_random(&m, "tiny", type[i], 1, NULL, NULL) : steno_model_open(&m, shipped_model, NULL, NULL);
+        const int rc = i < 4 ? steno_model_open_random(&m, "tiny", type[i], 1, NULL, NULL)
+                             : steno_model_open(&m, shipped_model, NULL, NULL);
         const struct heap h = count_end();
         assert_int_equal(rc, 0);
         assert_int_equal(steno_model_info_get(m, &info), 0);

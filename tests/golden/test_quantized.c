@@ -31,7 +31,8 @@ static void run_model(struct tally *t, const char *model)
         char audio[128];
         snprintf(audio, sizeof audio, "golden/audio/%s", name);
         if (json_integer_value(json_object_get(file, "samples")) > (SANITIZED ? 40000 : 480000)) continue;
-        file_run(t, &g, golden, name, shared_file(audio).s, SANITIZED ? "greedy" : "greedy without_timestamps prompt", case_text_equal, NULL);
+        const char *sets = SANITIZED ? "greedy" : "greedy without_timestamps prompt";
+        file_run(t, &g, golden, name, shared_file(audio).s, sets, case_text_equal, NULL);
     }
     engine_close(&g);
     json_decref(golden);

@@ -117,14 +117,14 @@ static void check_case(struct check *c, struct att t)
 
 void check_attn(struct check *c)
 {
-    static const size_t heads[] = { 64, 8, 16, 24, 32, 40, 72, 80, 96, 128, 256 };
+    static const size_t heads[] = { 64, 4, 8, 12, 16, 24, 32, 40, 72, 80, 96, 100, 128, 256 };
     static const size_t keys[] = { 1, 5, 31, 32, 33, 64, 100, 255, 256, 257, 448, 600 };
     for (int type = 0; type < KV_TYPES; type++) {
         const enum kv_type t = (enum kv_type)type;
-        for (size_t i = 0; i < 24; i++) {
+        for (size_t i = 0; i < 28; i++) {
             check_case(c, (struct att) { 1 + i % 15, 64, keys[i % 12], t, (int)i % 3, i % 2 });
             check_case(c, (struct att) { 1, 64, keys[i % 12], t, 0, i % 2 });
-            check_case(c, (struct att) { 1 + i * 3 % 14, heads[i % 11], keys[(i * 5 + 3) % 12], t, (int)(i / 2) % 3, i % 2 });
+            check_case(c, (struct att) { 1 + i * 3 % 14, heads[i % (sizeof heads / sizeof *heads)], keys[(i * 5 + 3) % 12], t, (int)(i / 2) % 3, i % 2 });
         }
         check_case(c, (struct att) { 53, 64, 300, t, 2, 1 });
         check_case(c, (struct att) { 50, 64, 520, t, 1, 0 });

@@ -1,0 +1,374 @@
+/* steno tests: callers that do it wrong. SPDX-License-Identifier: MIT
+ *
+ * Every refusal has its status and a reason that names what was wrong; nothing crashes, and what was open stays usable. */
+#include <pthread.h>
+#include "shipped.h"
+
+static struct bytes file;
+
+static int open_file(void **state)
+{
+    (void)state;
+    file = random_bytes(&small_dims, DT_F16, 3);
+    return 0;
+}
+
+static int close_file(void **state)
+{
+    (void)state;
+    free(file.p);
+    return 0;
+}
+
+static void no_line(void *user, const char *line)
+{
+    (void)user;
+    (void)line;
+}
+
+static void test_null_is_refused_or_harmless_everywhere(void **state)
+{
+    (void)state;
+    int32_t id = 0;
+    char text[8];
+    int64_t ns;
+    const char *label;
+    steno_model_info info = { .size = sizeof info };
+    steno_timings timings = { .size = sizeof timings };
+    steno_segment seg;
+    steno_token tok;
+    steno_team_close(NULL);
+    steno_model_close(NULL);
+    steno_session_close(NULL);
+    steno_cancel(NULL);
+    steno_timings_reset(NULL);
+    steno_profile_enable(NULL, 1);
+    steno_model_params_init(NULL);
+    steno_session_params_init(NULL);
+    steno_transcribe_params_init(NULL);
+    assert_int_equal(steno_team_open(NULL, 1, NULL), STENO_EARG);
+    assert_int_equal(steno_team_threads(NULL), 1);
+    assert_int_equal(steno_model_info_get(NULL, &info), STENO_EARG);
+    assert_null(steno_model_language(NULL, 0));
+    assert_int_equal(steno_plan_dump(NULL, no_line, NULL), STENO_EARG);
+    assert_int_equal(steno_tokenize(NULL, "a", &id, 1), STENO_EARG);
+    assert_int_equal(steno_detokenize(NULL, &id, 1, text, sizeof text), STENO_EARG);
+    assert_int_equal(steno_session_memory(NULL, NULL, NULL), STENO_EARG);
+    assert_int_equal(steno_transcribe(NULL, NULL, 0, NULL), STENO_EARG);
+    assert_int_equal(steno_transcribe_source(NULL, NULL, NULL), STENO_EARG);
+    assert_int_equal(steno_detect_language(NULL, NULL, NULL, 0), STENO_EARG);
+    assert_int_equal(steno_segment_count(NULL), 0);
+    assert_int_equal(steno_segment_get(NULL, 0, &seg), STENO_EARG);
+    assert_int_equal(steno_token_get(NULL, 0, 0, &tok), STENO_EARG);
+    assert_string_equal(steno_text(NULL), "");
+    assert_string_equal(steno_language(NULL), "");
+    assert_non_null(steno_last_error(NULL));
+    assert_int_equal(steno_duration_ms(NULL), 0);
+    assert_int_equal(steno_timings_get(NULL, &timings), STENO_EARG);
+    assert_int_equal(steno_profile_get(NULL, 0, &label, &ns, &ns), STENO_EARG);
+    assert_int_equal(steno_bench_phase(NULL, "mel", 1), STENO_EARG);
+}
+
+/* The call failed, and its reason names `what`. */
+static void assert_refused(int rc, const steno_error *e, int status, const char *what)
+{
+    if (rc != status || e->status != status || !strstr(e->text, what) || strchr(e->text, '\n'))
+        fail_msg("status %d (in the error: %d), want %d and a reason naming '%s': %s", rc, (int)e->status, status, what, e->text);
+}
+
+static void test_opening_what_cannot_be_opened_says_why_and_gives_null(void **state)
+{
+    (void)state;
+    steno_error e;
+    steno_model *m = (steno_model *)&e;
+    steno_model_params p;
+    steno_model_params_init(&p);
+    assert_refused(steno_model_open(&m, "no/such/file", NULL, &e), &e, STENO_EIO, "no/such/file");
+    assert_null(m);
+    assert_refused(steno_model_open(&m, "tests", NULL, &e), &e, STENO_EIO, "tests");
+    assert_int_equal(steno_model_open(&m, NULL, NULL, &e), STENO_EARG);
+    assert_int_equal(steno_model_open(NULL, "x", NULL, NULL), STENO_EARG);
+    assert_int_equal(steno_model_open_memory(&m, NULL, 5, NULL, &e), STENO_EARG);
+    assert_refused(steno_model_open_memory(&m, "nothing", 7, NULL, &e), &e, STENO_EFORMAT, "");
+    assert_refused(steno_model_open_memory(&m, file.p, file.n / 2, NULL, &e), &e, STENO_EFORMAT, "");
+    assert_null(m);
+    p.compute = 9;
+    assert_refused(steno_model_open_memory(&m, file.p, file.n, &p, &e), &e, STENO_EARG, "compute");
+    steno_model_params_init(&p);
+    p.cpu_level = "z80";
+    assert_refused(steno_model_open_memory(&m, file.p, file.n, &p, &e), &e, STENO_EARG, "z80");
+    steno_model_params_init(&p);
+    p.size = 4;
+    assert_refused(steno_model_open_memory(&m, file.p, file.n, &p, &e), &e, STENO_EARG, "steno_model_params");
+    assert_refused(steno_model_open_random(&m, "huge", "f16", 1, NULL, &e), &e, STENO_EARG, "huge");
+    assert_refused(steno_model_open_random(&m, "tiny", "q9", 1, NULL, &e), &e, STENO_EARG, "q9");
+    steno_team *t;
+    assert_refused(steno_team_open(&t, -1, &e), &e, STENO_EARG, "-1");
+    assert_refused(steno_team_open(&t, 257, &e), &e, STENO_EARG, "257");
+    assert_null(t);
+}
+
+/* The same model with `from` written over by `to` wherever a tensor is named so. */
+static struct bytes renamed(const char *from, const char *to)
+{
+    struct bytes b = { malloc(file.n), file.n };
+    assert_non_null(b.p);
+    memcpy(b.p, file.p, file.n);
+    const size_t n = strlen(from);
+    assert_int_equal(n, strlen(to));
+    for (size_t i = 0; i + n <= b.n; i++)
+        if (!memcmp(b.p + i, from, n)) memcpy(b.p + i, to, n);
+    return b;
+}
+
+static void test_a_key_with_a_bias_is_unknown_and_a_query_without_one_is_missing(void **state)
+{
+    (void)state;
+    steno_error e;
+    steno_model *m;
+    struct bytes b = renamed("encoder.blocks.0.attn.query.bias", "encoder.blocks.0.attn.quary.bias");
+    assert_refused(steno_model_open_memory(&m, b.p, b.n, NULL, &e), &e, STENO_EFORMAT, "encoder.blocks.0.attn.query.bias");
+    free(b.p);
+    static char const name[] = "encoder.blocks.1.attn.key.bias";
+    const int32_t head[] = { 1, (int32_t)sizeof name - 1, 0, small_dims.n_audio_state };
+    const size_t data = (size_t)small_dims.n_audio_state * sizeof(float), n = file.n + sizeof head + sizeof name - 1 + data;
+    b = (struct bytes){ calloc(1, n), n };
+    assert_non_null(b.p);
+    memcpy(b.p, file.p, file.n);
+    memcpy(b.p + file.n, head, sizeof head);
+    memcpy(b.p + file.n + sizeof head, name, sizeof name - 1);
+    assert_refused(steno_model_open_memory(&m, b.p, b.n, NULL, &e), &e, STENO_EFORMAT, "");
+    free(b.p);
+}
+
+static void test_session_parameters_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    steno_error e;
+    steno_session *s;
+    steno_session_params p;
+    steno_model *m = bytes_open(file, NULL);
+    static const int32_t lanes[] = { 0, -1, 33, INT32_MAX };
+    for (int i = 0; i < 4; i++) {
+        steno_session_params_init(&p);
+        p.max_lanes = lanes[i];
+        assert_refused(steno_session_open(&s, m, NULL, &p, &e), &e, STENO_EARG, "max_lanes");
+        assert_null(s);
+        assert_int_equal(steno_session_memory(m, NULL, &p), STENO_EARG);
+    }
+    steno_session_params_init(&p);
+    p.size = 0;
+    assert_int_equal(steno_session_open(&s, m, NULL, &p, NULL), STENO_EARG);
+    assert_int_equal(steno_session_open(NULL, m, NULL, NULL, NULL), STENO_EARG);
+    assert_int_equal(steno_session_open(&s, NULL, NULL, NULL, NULL), STENO_EARG);
+    steno_model_close(m);
+}
+
+static void refuse(steno_session *s, const steno_transcribe_params *p, const char *what)
+{
+    const float x[RATE] = { 0 };
+    const int rc = steno_transcribe(s, x, RATE, p);
+    if (rc != STENO_EARG || !strstr(steno_last_error(s), what))
+        fail_msg("status %d, want a refusal that names '%s': %s", rc, what, steno_last_error(s));
+    assert_int_equal(steno_segment_count(s), 0);
+}
+
+#define REFUSE(field, value, what) \
+    do { \
+        steno_transcribe_params_init(&p); \
+        p.field = (value); \
+        refuse(s, &p, what); \
+    } while (0)
+
+static void test_transcription_parameters_out_of_range_are_refused_by_name(void **state)
+{
+    (void)state;
+    steno_transcribe_params p;
+    steno_model *m = shipped_open();
+    steno_session *s = session_new(m, NULL, 1);
+    REFUSE(size, 8, "steno_transcribe_params");
+    REFUSE(task, 2, "task");
+    REFUSE(language, "klingon", "klingon");
+    REFUSE(language, "", "language");
+    REFUSE(suppress_tokens, "1,x", "suppress_tokens");
+    REFUSE(suppress_tokens, "999999", "suppress_tokens");
+    REFUSE(suppress_tokens, "-2", "suppress_tokens");
+    REFUSE(sample_len, -1, "sample_len");
+    REFUSE(sample_len, 449, "sample_len");
+    REFUSE(max_initial_timestamp, -0.1, "max_initial_timestamp");
+    REFUSE(max_initial_timestamp, (double)NAN, "max_initial_timestamp");
+    REFUSE(temperature, -0.1, "temperature");
+    REFUSE(temperature, (double)NAN, "temperature");
+    REFUSE(offset_ms, -1, "offset_ms");
+    REFUSE(duration_ms, -1, "duration_ms");
+    const float x[4] = { 0 };
+    assert_int_equal(steno_transcribe(s, NULL, 4, NULL), STENO_EARG);
+    assert_int_equal(steno_transcribe(s, x, -1, NULL), STENO_EARG);
+    const steno_source none = { NULL, NULL, NULL };
+    assert_int_equal(steno_transcribe_source(s, &none, NULL), STENO_EARG);
+    assert_true(*steno_last_error(s));
+    assert_int_equal(steno_bench_phase(s, "dance", 1), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(s), "dance"));
+    assert_int_equal(steno_bench_phase(s, "mel", 0), STENO_EARG);
+    assert_true(steno_bench_phase(s, "beam5", 2) < 0); /* one lane */
+    const struct audio a = demo_audio(0, 0, 1);
+    p = params_new();
+    assert_int_equal(steno_transcribe(s, a.pcm, a.n, &p), 0);
+    assert_string_equal(steno_text(s), demo_text);
+    assert_string_equal(steno_last_error(s), "");
+    free(a.pcm);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+static void test_results_past_the_end_are_refused(void **state)
+{
+    (void)state;
+    const struct audio a = demo_audio(0, 0, 1);
+    steno_model *m = shipped_open();
+    steno_session *s = session_new(m, NULL, 1);
+    const steno_transcribe_params p = params_new();
+    steno_segment g;
+    steno_token t;
+    const char *label;
+    int64_t ns, calls;
+    int ops = 0;
+    assert_int_equal(steno_segment_get(s, 0, &g), STENO_EARG);
+    assert_int_equal(steno_transcribe(s, a.pcm, a.n, &p), 0);
+    const int n = steno_segment_count(s);
+    assert_int_equal(steno_segment_get(s, n, &g), STENO_EARG);
+    assert_int_equal(steno_segment_get(s, -1, &g), STENO_EARG);
+    assert_int_equal(steno_segment_get(s, 0, NULL), STENO_EARG);
+    assert_int_equal(steno_segment_get(s, 0, &g), 0);
+    assert_int_equal(steno_token_get(s, 0, g.n_tokens, &t), STENO_EARG);
+    assert_int_equal(steno_token_get(s, 0, -1, &t), STENO_EARG);
+    assert_int_equal(steno_token_get(s, n, 0, &t), STENO_EARG);
+    while (!steno_profile_get(s, ops, &label, &ns, &calls)) ops++;
+    assert_true(ops > 20);
+    assert_int_equal(steno_profile_get(s, -1, &label, &ns, &calls), STENO_EARG);
+    free(a.pcm);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+static void test_structs_filled_by_an_older_caller_get_only_their_bytes(void **state)
+{
+    (void)state;
+    steno_model *m = bytes_open(file, NULL);
+    steno_session *s = session_new(m, NULL, 1);
+    union { steno_model_info info; steno_timings timings; uint8_t bytes[sizeof(steno_model_info) + 16]; } u;
+    memset(u.bytes, 0xee, sizeof u);
+    u.info.size = offsetof(steno_model_info, name);
+    assert_int_equal(steno_model_info_get(m, &u.info), 0);
+    assert_string_equal(u.info.family, "whisper");
+    for (size_t i = offsetof(steno_model_info, name); i < sizeof u; i++) assert_int_equal(u.bytes[i], 0xee);
+    u.info.size = sizeof u.bytes; /* a newer one: what we do not know stays */
+    assert_int_equal(steno_model_info_get(m, &u.info), 0);
+    assert_int_equal(u.info.size, sizeof(steno_model_info));
+    assert_int_equal(u.bytes[sizeof(steno_model_info)], 0xee);
+    memset(u.bytes, 0xee, sizeof u);
+    u.timings.size = 8;
+    assert_int_equal(steno_timings_get(s, &u.timings), 0);
+    for (size_t i = 8; i < sizeof u; i++) assert_int_equal(u.bytes[i], 0xee);
+    u.timings.size = 0;
+    assert_int_equal(steno_timings_get(s, &u.timings), STENO_EARG);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+static void test_structs_have_the_layout_that_callers_were_compiled_with(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(steno_error), 1024);
+    assert_int_equal(offsetof(steno_model_params, size), 0);
+    assert_int_equal(offsetof(steno_session_params, size), 0);
+    assert_int_equal(offsetof(steno_transcribe_params, size), 0);
+    assert_int_equal(offsetof(steno_model_info, size), 0);
+    assert_int_equal(offsetof(steno_timings, size), 0);
+    if (sizeof(void *) != 8) skip();
+    assert_int_equal(sizeof(steno_model_params), 24);
+    assert_int_equal(sizeof(steno_session_params), 8);
+    assert_int_equal(sizeof(steno_transcribe_params), 144);
+    assert_int_equal(sizeof(steno_model_info), 152);
+    assert_int_equal(sizeof(steno_segment), 80);
+    assert_int_equal(sizeof(steno_token), 56);
+    assert_int_equal(sizeof(steno_timings), 88);
+}
+
+static void test_objects_close_in_any_order_that_keeps_the_model_last(void **state)
+{
+    (void)state;
+    static const int order[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    const float x[RATE / 2] = { 0 };
+    for (int i = 0; i < 6; i++) {
+        steno_team *team;
+        assert_int_equal(steno_team_open(&team, 2, NULL), 0);
+        steno_model *m = bytes_open(file, NULL);
+        steno_session *s[3];
+        for (int k = 0; k < 3; k++) s[k] = session_new(m, k ? team : NULL, k + 1);
+        assert_int_equal(steno_transcribe(s[i % 3], x, RATE / 2, NULL), 0);
+        for (int k = 0; k < 3; k++) steno_session_close(s[order[i][k]]);
+        steno_team_close(team);
+        steno_model_close(m);
+    }
+}
+
+struct failing { const char *path; steno_error e; };
+
+static void *fail_often(void *arg)
+{
+    struct failing *f = arg;
+    steno_model *m;
+    for (int i = 0; i < 200; i++) {
+        memset(&f->e, 0, sizeof f->e);
+        if (steno_model_open(&m, f->path, NULL, &f->e) != STENO_EIO || !strstr(f->e.text, f->path)) return f;
+    }
+    return NULL;
+}
+
+static void test_threads_that_fail_differently_read_their_own_reasons(void **state)
+{
+    (void)state;
+    struct failing f[2] = { { .path = "no/such/first" }, { .path = "no/such/second" } };
+    pthread_t id[2];
+    void *bad;
+    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&id[i], NULL, fail_often, &f[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(id[i], &bad);
+        assert_null(bad);
+    }
+}
+
+static void test_every_status_and_level_has_a_name(void **state)
+{
+    (void)state;
+    for (int i = STENO_ESOURCE; i <= 0; i++) assert_string_not_equal(steno_status_text(i), "unknown status");
+    assert_string_equal(steno_status_text(5), "unknown status");
+    assert_string_equal(steno_status_text(-1000), "unknown status");
+    assert_string_equal(steno_cpu_level_name(0), "c");
+    assert_int_equal(steno_cpu_level_usable(0), 1);
+    assert_null(steno_cpu_level_name(-1));
+    assert_null(steno_cpu_level_name(99));
+    assert_int_equal(steno_cpu_level_usable(99), 0);
+    assert_int_equal(steno_cpu_level_usable(-1), 0);
+    int major, minor, patch;
+    assert_int_equal(sscanf(steno_version(), "%d.%d.%d", &major, &minor, &patch), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_null_is_refused_or_harmless_everywhere),
+        cmocka_unit_test(test_opening_what_cannot_be_opened_says_why_and_gives_null),
+        cmocka_unit_test(test_a_key_with_a_bias_is_unknown_and_a_query_without_one_is_missing),
+        cmocka_unit_test(test_session_parameters_out_of_range_are_refused),
+        cmocka_unit_test(test_transcription_parameters_out_of_range_are_refused_by_name),
+        cmocka_unit_test(test_results_past_the_end_are_refused),
+        cmocka_unit_test(test_structs_filled_by_an_older_caller_get_only_their_bytes),
+        cmocka_unit_test(test_structs_have_the_layout_that_callers_were_compiled_with),
+        cmocka_unit_test(test_objects_close_in_any_order_that_keeps_the_model_last),
+        cmocka_unit_test(test_threads_that_fail_differently_read_their_own_reasons),
+        cmocka_unit_test(test_every_status_and_level_has_a_name),
+    };
+    return cmocka_run_group_tests(tests, open_file, close_file);
+}
