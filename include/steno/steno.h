@@ -310,6 +310,7 @@ typedef struct steno_timings {
     uint32_t size;          /* set by the caller to sizeof(steno_timings) */
     int32_t n_windows, n_encodes, n_prompts, n_steps; /* what ran, since the session was opened or steno_timings_reset */
     int64_t n_prompt_tokens;
+    int64_t n_wakes;        /* times the team was woken for a plan: one for encoder and cross keys, one per chain of steps */
     int64_t load_us, source_us, mel_us, encode_us, cross_us, prompt_us, decode_us;
 } steno_timings;
 

@@ -158,6 +158,7 @@ const char *steno_model_language(const steno_model *m, int i)
 int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *line), void *user)
 {
     if (!m || !write) return STENO_EARG;
+    for (int i = 0; i < MODEL_STATES; i++) state_dump(&m->state[i], i, m->kv_type, write, user);
     for (int i = 0; i < MODEL_PLANS; i++) plan_dump(&m->plan[i], write, user);
     return STENO_OK;
 }

@@ -138,6 +138,7 @@ int steno_timings_get(const steno_session *s, steno_timings *t)
     steno_timings now = s->timings;
     now.source_us = s->feed.source_ns / 1000;
     now.mel_us = s->feed.mel_ns / 1000;
+    now.n_wakes = s->exec.runs;
     const uint32_t n = t->size < sizeof now ? t->size : (uint32_t)sizeof now;
     now.size = n;
     memcpy(t, &now, n);
@@ -148,7 +149,7 @@ void steno_timings_reset(steno_session *s)
 {
     if (!s) return;
     s->timings = (steno_timings){ .load_us = s->model->load_us };
-    s->feed.source_ns = s->feed.mel_ns = 0;
+    s->feed.source_ns = s->feed.mel_ns = s->exec.runs = 0;
 }
 
 void steno_profile_enable(steno_session *s, int on)

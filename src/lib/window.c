@@ -1,7 +1,6 @@
 /* steno: one window through the plans. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
-#include "base/os.h"
 #include "lib/lib.h"
 
 float *window_mel(const steno_session *s)
@@ -24,12 +23,10 @@ int window_encode(steno_session *s, int64_t from)
     memset(mel + (size_t)in->rows * in->ld, 0, in->ld * sizeof *mel);
     s->encoded_from = -1;
 
-    const int64_t t0 = os_now_ns();
-    int rc = exec_phase(&s->exec, p, PHASE_ENCODE, NULL, p->max_rows, session_time(s, PLAN_ENCODER));
-    const int64_t t1 = os_now_ns();
-    if (!rc) rc = exec_phase(&s->exec, p, PHASE_CROSS, NULL, p->max_rows, session_time(s, PLAN_ENCODER));
-    s->timings.encode_us += (t1 - t0) / 1000;
-    s->timings.cross_us += (os_now_ns() - t1) / 1000;
+    struct run_time spent;
+    const int rc = exec_phases(&s->exec, p, ENCODER_PHASES, NULL, p->max_rows, session_time(s, PLAN_ENCODER), &spent);
+    s->timings.encode_us += spent.first_ns / 1000;
+    s->timings.cross_us += spent.rest_ns / 1000;
     s->timings.n_encodes++;
     if (!rc) s->encoded_from = from;
     return canceled(s, rc);
@@ -45,24 +42,20 @@ void lane_reset(steno_session *s, uint16_t lane)
 
 int steps_run(steno_session *s, int steps)
 {
-    const int64_t t0 = os_now_ns();
-    const int prompt = s->run.n_rows > s->run.n_lanes;
-    if (prompt) { /* the prompt's rows apart, so that they can be timed */
-        int ran = 0;
-        s->timings.n_prompts++;
-        s->timings.n_prompt_tokens += s->run.n_rows;
-        const int rc = exec_chain(&s->exec, &s->model->plan[PLAN_DECODER], &s->run, 1, &ran, session_time(s, PLAN_DECODER));
-        s->timings.prompt_us += (os_now_ns() - t0) / 1000;
-        if (rc || steps == 1) return canceled(s, rc);
-        steps--;
-        run_advance(&s->run);
-        if (!s->run.n_rows) return STENO_OK;
-    }
     int ran = 0;
-    const int64_t t1 = os_now_ns();
-    const int rc = exec_chain(&s->exec, &s->model->plan[PLAN_DECODER], &s->run, steps, &ran, session_time(s, PLAN_DECODER));
-    s->timings.n_steps += ran;
-    s->timings.decode_us += (os_now_ns() - t1) / 1000;
+    struct run_time spent;
+    const uint32_t rows = s->run.n_rows;
+    const int rc = exec_chain(&s->exec, &s->model->plan[PLAN_DECODER], &s->run, steps, &ran, session_time(s, PLAN_DECODER), &spent);
+    if (rows > s->run.n_lanes) { /* the first replay was a prompt */
+        s->timings.n_prompts++;
+        s->timings.n_prompt_tokens += rows;
+        s->timings.prompt_us += spent.first_ns / 1000;
+        ran--;
+    } else {
+        spent.rest_ns += spent.first_ns;
+    }
+    s->timings.n_steps += ran > 0 ? ran : 0;
+    s->timings.decode_us += spent.rest_ns / 1000;
     return canceled(s, rc);
 }
 

@@ -13,7 +13,7 @@
 #include "text/whisper_tokens.h"
 
 enum { MODEL_PLANS = 2, PLAN_ENCODER = 0, PLAN_DECODER = 1, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 2 };
-enum { PHASE_ENCODE = 0, PHASE_CROSS = 1 };
+enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of the encoder plan */
 
 struct steno_model {
     struct arena arena;

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "plan/op.h"
+#include "plan/state.h"
 
 static const char *const kind_name[OP_KINDS] = { "embed", "norm", "linear", "attn", "scan", "pick" };
 
@@ -67,4 +67,13 @@ void plan_dump(const struct plan *p, void (*write)(void *user, const char *line)
         if (n > 0 && n < (int)sizeof line) snprintf(line + n, sizeof line - (size_t)n, "%s", extras);
         write(user, line);
     }
+}
+
+void state_dump(const struct state_desc *d, int id, enum kv_type type, void (*write)(void *user, const char *line), void *user)
+{
+    char line[256];
+    snprintf(line, sizeof line, "state %d %s: %s, %u layers x %u heads x [%u, %u] %s, head-major%s, %zu bytes", id, d->name,
+             d->kind == STATE_APPEND ? "append" : "replace", d->layers, d->heads, d->positions, d->d_head, type == KV_F32 ? "f32" : "f16",
+             d->kind == STATE_APPEND ? " in blocks of 32 positions" : ", contiguous", state_memory(d, type, 1));
+    write(user, line);
 }

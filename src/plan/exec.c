@@ -20,10 +20,12 @@ struct walk {
     struct run *run;
     struct op_time *time;
     uint32_t n_rows;       /* of this replay */
-    uint16_t first, last;  /* ops */
+    uint16_t last;         /* ops [0, last) */
     int steps, ran;        /* chain: replays allowed and done */
     int more;              /* thread 0: another replay follows */
     int status;            /* thread 0's */
+    uint16_t split;        /* thread 0 looks at the clock before this op of the first replay... */
+    int64_t split_ns;      /* ...and leaves the time here */
     _Atomic int64_t stop;  /* number of the op, counted over all replays, after which all threads leave */
 };
 
@@ -333,7 +335,7 @@ static void next_step(struct walk *w)
 {
     struct run *r = w->run;
     for (uint32_t i = 0; i < r->n_rows; i++) r->lane[r->row[i].lane].kv_len = r->row[i].pos + 1;
-    w->ran++;
+    if (!w->ran++) w->split_ns = os_now_ns();
     w->more = 0;
     if (w->status || w->ran >= w->steps) return;
     run_advance(r);
@@ -353,8 +355,9 @@ static void walk_thread(void *arg, int thread)
     const int threads = team_threads(w->x->team);
     int64_t n = 0;
     do {
-        for (uint16_t at = w->first; at < w->last; at++, n++) {
+        for (uint16_t at = 0; at < w->last; at++, n++) {
             const int64_t t0 = w->time && !thread ? os_now_ns() : 0;
+            if (!thread && at == w->split && !w->split_ns) w->split_ns = os_now_ns();
             run_op(w, at, thread, threads);
             if (!thread) ask_stop(w, n);
             team_barrier(w->x->team);
@@ -371,28 +374,39 @@ static void walk_thread(void *arg, int thread)
     } while (w->more);
 }
 
-int exec_phase(struct exec *x, const struct plan *p, int phase, struct run *run, uint32_t n_rows, struct op_time *time)
+static int walk(struct walk *w, struct run_time *spent)
 {
-    struct walk w = { .x = x, .p = p, .run = run, .time = time, .n_rows = n_rows, .first = p->phase[phase].first,
-                      .last = p->phase[phase].last, .stop = INT64_MAX };
     const cpu_fpenv fp = cpu_fpenv_enter();
-    team_run(x->team, walk_thread, &w);
+    const int64_t t0 = os_now_ns();
+    w->x->runs++;
+    atomic_store(&w->stop, INT64_MAX);
+    team_run(w->x->team, walk_thread, w);
+    const int64_t t1 = os_now_ns(), split = w->split_ns ? w->split_ns : t1;
+    *spent = (struct run_time){ split - t0, t1 - split };
     cpu_fpenv_leave(fp);
-    return w.status;
+    return w->status;
 }
 
-int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time)
+int exec_phases(struct exec *x, const struct plan *p, int n_phases, struct run *run, uint32_t n_rows, struct op_time *time,
+                struct run_time *spent)
 {
+    struct walk w = { .x = x, .p = p, .run = run, .time = time, .n_rows = n_rows, .last = p->phase[n_phases - 1].last,
+                      .split = p->phase[0].last };
+    return walk(&w, spent);
+}
+
+int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time, struct run_time *spent)
+{
+    *ran = 0;
+    *spent = (struct run_time){ 0 };
     for (uint32_t i = 0; i < run->n_rows; i++) {
         const struct row *row = &run->row[i];
         if (state_prepare(&x->state[0], row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1)) return STENO_EARG;
     }
     run_prepare(run);
     struct walk w = { .x = x, .p = p, .run = run, .time = time, .n_rows = run->n_rows, .last = p->n_ops, .steps = steps,
-                      .stop = INT64_MAX };
-    const cpu_fpenv fp = cpu_fpenv_enter();
-    team_run(x->team, walk_thread, &w);
-    cpu_fpenv_leave(fp);
+                      .split = UINT16_MAX };
+    const int rc = walk(&w, spent);
     *ran = w.ran;
-    return w.status;
+    return rc;
 }

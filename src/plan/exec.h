@@ -25,7 +25,7 @@ struct exec {
     _Atomic int stop;             /* somebody wants the run to end */
     int (*should_stop)(void *user); /* asked by the calling thread between ops; may be NULL */
     void *user;
-    struct op_time *time;         /* [ops of all plans] or NULL: profiling is off */
+    int64_t runs;                 /* wake-ups of the team so far */
 };
 
 size_t exec_memory(const struct plan *const *plans, int n_plans, int threads);
@@ -33,11 +33,15 @@ int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team 
               steno_error *e);
 void exec_close(struct exec *x);
 
-/* Ops of one phase, once. n_rows: rows of the run for plans without row tables (encoders). run may be NULL for those.
+/* Where the time of a run went: the first part (phase; or a chain's prompt) and the rest. */
+struct run_time { int64_t first_ns, rest_ns; };
+
+/* Phases 0 .. n_phases-1 of a plan, once, in one wake-up of the team. run: NULL for a plan without row tables (an encoder).
  * @return STENO_OK or STENO_ECANCELED */
-int exec_phase(struct exec *x, const struct plan *p, int phase, struct run *run, uint32_t n_rows, struct op_time *time);
-/* Replay: the rows in `run` first, then single steps until every lane is done or `steps` replays ran. */
-int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time);
+int exec_phases(struct exec *x, const struct plan *p, int n_phases, struct run *run, uint32_t n_rows, struct op_time *time,
+                struct run_time *spent);
+/* Replay: the rows in `run` first, then single steps until every lane is done or `steps` replays ran; one wake-up of the team. */
+int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time, struct run_time *spent);
 
 float *exec_slot(const struct exec *x, const struct plan *p, uint16_t slot); /* row 0 of a slot */
 const float *exec_logits(const struct exec *x, const struct plan *p, uint32_t out); /* [n_vocab] of the out-th wanted row */

@@ -38,6 +38,9 @@ void state_truncate(struct kv_state *s, uint32_t l, uint32_t len); /* forget pos
 void state_fork(struct kv_state *s, uint32_t dst, uint32_t src);   /* dst becomes a copy of src */
 uint16_t *state_table(const struct kv_state *s, uint32_t l);
 
+/* One line about a state, for people. */
+void state_dump(const struct state_desc *d, int id, enum kv_type type, void (*write)(void *user, const char *line), void *user);
+
 /* Keys and values of a head: append (table of the lane) or replace (l: window). */
 struct kv_view state_view(const struct kv_state *s, uint32_t layer, uint32_t head, uint32_t l);
 #endif

@@ -292,7 +292,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_model_info), 152);
     assert_int_equal(sizeof(steno_segment), 80);
     assert_int_equal(sizeof(steno_token), 56);
-    assert_int_equal(sizeof(steno_timings), 88);
+    assert_int_equal(sizeof(steno_timings), 96);
 }
 
 static void test_objects_close_in_any_order_that_keeps_the_model_last(void **state)

@@ -124,7 +124,8 @@ void check_attn(struct check *c)
         for (size_t i = 0; i < 28; i++) {
             check_case(c, (struct att) { 1 + i % 15, 64, keys[i % 12], t, (int)i % 3, i % 2 });
             check_case(c, (struct att) { 1, 64, keys[i % 12], t, 0, i % 2 });
-            check_case(c, (struct att) { 1 + i * 3 % 14, heads[i % (sizeof heads / sizeof *heads)], keys[(i * 5 + 3) % 12], t, (int)(i / 2) % 3, i % 2 });
+            const size_t d_head = heads[i % (sizeof heads / sizeof *heads)];
+            check_case(c, (struct att) { 1 + i * 3 % 14, d_head, keys[(i * 5 + 3) % 12], t, (int)(i / 2) % 3, i % 2 });
         }
         check_case(c, (struct att) { 53, 64, 300, t, 2, 1 });
         check_case(c, (struct att) { 50, 64, 520, t, 1, 0 });

@@ -65,7 +65,8 @@ static const float *encode_until(const struct rig *r, const char *label, size_t 
     memcpy(mel, r->mel, n * sizeof *mel);
     memset(mel + n, 0, mels * sizeof *mel);
     p.phase[PHASE_ENCODE].last = (uint16_t)(at + 1);
-    assert_int_equal(exec_phase(&r->session->exec, &p, PHASE_ENCODE, NULL, p.max_rows, NULL), 0);
+    struct run_time spent;
+    assert_int_equal(exec_phases(&r->session->exec, &p, 1, NULL, p.max_rows, NULL, &spent), 0);
     *ld = p.slot[p.op[at].out].ld;
     return exec_slot(&s->exec, &p, p.op[at].out);
 }
@@ -177,7 +178,8 @@ static void test_decoder_input_is_token_row_plus_position_row(void **state)
     const int32_t tokens[] = { 9, 1, 1, 1, 1, 9 };
     first.phase[0].last = 1;
     for (int i = 0; i < 6; i++) run_add(&r.session->run, tokens[i], i, 0, 0);
-    assert_int_equal(exec_phase(&r.session->exec, &first, 0, &r.session->run, 6, NULL), 0);
+    struct run_time spent;
+    assert_int_equal(exec_phases(&r.session->exec, &first, 1, &r.session->run, 6, NULL, &spent), 0);
     assert_int_equal(p->op[0].kind, OP_EMBED);
     assert_rows_near("embedding", exec_slot(&r.session->exec, p, p->op[0].out), p->slot[p->op[0].out].ld, slow_embed(&r.slow, tokens, 6),
                      6, 48, 1e-6);
