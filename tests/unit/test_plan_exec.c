@@ -376,7 +376,7 @@ static void test_the_lists_are_the_networks_boxes_and_nothing_else(void **state)
     steno_model_close(m);
 }
 
-struct dump { int lines, gelu, residual, positions; };
+struct dump { int lines, gelu, residual, positions, head_major; };
 
 static void dump_line(void *user, const char *line)
 {
@@ -385,6 +385,7 @@ static void dump_line(void *user, const char *line)
     d->gelu += strstr(line, "gelu(erf)") != NULL;
     d->residual += strstr(line, " residual") != NULL;
     d->positions += strstr(line, " positions") != NULL;
+    d->head_major += strstr(line, "head-major") != NULL;
 }
 
 static void test_bias_activation_and_residual_are_part_of_the_linear(void **state)
@@ -393,7 +394,8 @@ static void test_bias_activation_and_residual_are_part_of_the_linear(void **stat
     steno_model *m = random_model(&dims, DT_F16, 2, NULL);
     struct dump d = { 0 };
     assert_int_equal(steno_plan_dump(m, dump_line, &d), 0);
-    assert_int_equal(d.lines, m->plan[0].n_ops + m->plan[1].n_ops + 2 + 3); /* and two headings, three phases */
+    assert_int_equal(d.lines, m->plan[0].n_ops + m->plan[1].n_ops + 2 + 2 + 3); /* and two states, two headings, three phases */
+    assert_int_equal(d.head_major, 2);
     assert_int_equal(d.gelu, 2 + 2 + 2);
     assert_int_equal(d.residual, 2 * 2 + 3 * 2);
     assert_int_equal(d.positions, 2);
