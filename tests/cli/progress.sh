@@ -21,7 +21,7 @@ for part in load mel encode decode wall; do err_has "time $part"; done
 awk '$3 == "wall" { wall = $4; next } $2 == "time" { sum += $4 } END { exit !(sum > 0 && sum <= wall) }' "$T/err" ||
     bad "the parts are at most the whole" "$(cat "$T/err")"
 
-if command -v script >/dev/null; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     TERM=xterm script -qec "'$STENO' -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
     grep -q $'\r\\[[#-]*\\] [0-9:]* / 01:2[0-9]  [0-9.]*x  [0-9:-]* left' bar || bad "a terminal shows a bar" "$(od -c bar | head -5)"
     is "the bar is wiped at the end" "$(tail -c 4 bar | od -An -c | tr -d ' ')" '\r033[K'
@@ -30,6 +30,6 @@ if command -v script >/dev/null; then
     TERM=xterm script -qec "'$STENO' -q -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
     is "-q shows none" "$(cat bar)" ""
 else
-    echo "(not tried: there is no program script to make a terminal)"
+    echo "(not tried: no terminal can be made here with the program script)"
 fi
 finish
