@@ -188,8 +188,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
                                                 (uint32_t)d->n_text_ctx };
     m->state[STATE_CROSS] = (struct state_desc){ "cross-attention keys and values", STATE_REPLACE, layers, heads, d_head,
                                                  (uint32_t)d->n_audio_ctx };
-    int rc = read_vocab(m, w, e);
-    if (!rc) rc = read_filters(m, w, e);
+    int rc = read_filters(m, w, e);
     if (rc) return rc;
 
     struct build b;
@@ -200,7 +199,8 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     const uint32_t rows = (uint32_t)d->n_text_ctx < DECODER_ROWS ? (uint32_t)d->n_text_ctx : DECODER_ROWS;
     build_begin(&b, "decoder", &m->arena, w, &m->store, m->loading, rows > RUN_LANES ? rows : RUN_LANES, RUN_LANES, e);
     build_decoder(&b, d);
-    return build_end(&b, &m->plan[PLAN_DECODER]);
+    rc = build_end(&b, &m->plan[PLAN_DECODER]);
+    return rc ? rc : read_vocab(m, w, e); /* last: of a damaged file, the tensors tell more */
 }
 
 const struct family family_whisper = { "whisper", whisper_match, whisper_describe, &whisper_speech };

@@ -47,7 +47,7 @@ int bpe_open(struct bpe **out, const struct vocab *v, steno_error *e)
     b->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &at, NULL);
     if (!b->code) {
         bpe_close(b);
-        return err_set(e, STENO_ENOMEM, "the tokenizer's pattern cannot be compiled: pcre2 error %d at %zu", code, at);
+        return err_set(e, STENO_ENOMEM, "out of memory for the tokenizer's pattern (pcre2 error %d)", code);
     }
     (void)pcre2_jit_compile(b->code, PCRE2_JIT_COMPLETE); /* where there is no JIT, matching is slower and the same */
     b->v = v;

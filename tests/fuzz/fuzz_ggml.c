@@ -1,14 +1,8 @@
 /* steno: fuzzing of the .bin reader. SPDX-License-Identifier: MIT
  *
- * Opens the input as a model file and reads every tensor in both ways. The mel filters are 64 KB of numbers that teach a fuzzer nothing:
- * when the first byte is odd, they are put in after the header's 56 bytes, so that a seed is a few hundred bytes; when it is even, the
- * rest is the file as it is. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+ * Opens the input as a model file and reads every tensor in both ways. */
+#include "fuzz/model_input.h"
 #include "load/weights.h"
-
-enum { HEADER = 56, FILTERS = 80 * 201 * 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -29,18 +23,9 @@ static void read_all(const struct weights *w)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    if (!n) return 0;
-    const int with_filters = *data & 1 && n > HEADER;
-    const size_t size = n - 1 + (with_filters ? FILTERS : 0);
-    uint8_t *bytes = calloc(size ? size : 1, 1); /* its own block, so that reading past the end is seen */
+    size_t size;
+    uint8_t *bytes = model_input(data, n, &size);
     if (!bytes) return 0;
-    if (with_filters) {
-        memcpy(bytes, data + 1, HEADER);
-        memcpy(bytes + HEADER + FILTERS, data + 1 + HEADER, n - 1 - HEADER);
-    } else {
-        memcpy(bytes, data + 1, n - 1);
-    }
-
     struct file f;
     struct weights w;
     steno_error e = { 0 };

@@ -1,13 +1,10 @@
 /* steno: fuzzing of the whole way from a model file to text. SPDX-License-Identifier: MIT
  *
- * Opens the input as a model, makes a session where that takes little memory, and transcribes a fifth of a second. As in fuzz_ggml, an
- * odd first byte stands for the mel filters, so that seeds stay small. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+ * Opens the input as a model, makes a session where that takes little memory, and transcribes a fifth of a second. */
 #include <steno/steno.h>
+#include "fuzz/model_input.h"
 
-enum { HEADER = 56, FILTERS = 80 * 201 * 4, SAMPLES = 3200 };
+enum { SAMPLES = 3200 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -38,14 +35,9 @@ static void use(const steno_model *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    if (!n) return 0;
-    const int with_filters = *data & 1 && n > HEADER;
-    const size_t size = n - 1 + (with_filters ? FILTERS : 0);
-    uint8_t *bytes = calloc(size ? size : 1, 1); /* its own block, so that reading past the end is seen */
+    size_t size;
+    uint8_t *bytes = model_input(data, n, &size);
     if (!bytes) return 0;
-    const size_t head = with_filters ? HEADER : n - 1;
-    memcpy(bytes, data + 1, head);
-    memcpy(bytes + size - (n - 1 - head), data + 1 + head, n - 1 - head);
     steno_model *m = NULL;
     steno_error e = { 0 };
     if (!steno_model_open_memory(&m, bytes, size, NULL, &e)) use(m);
