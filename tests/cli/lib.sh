@@ -16,6 +16,8 @@ cd "$T/work" || exit 1
 export HOME=$T/home
 unset STENO_MODEL XDG_CACHE_HOME
 [ -r "$MODEL" ] || { echo "skipped: no model at $MODEL"; exit 77; }
+# Whether the build reads more than WAV; says so where not.
+have_ffmpeg() { [ "${STENO_FFMPEG-1}" = 1 ] || { echo "(not tried: $1; this build has no FFmpeg)"; return 1; }; }
 
 failures=0
 bad() { # bad CLAIM DETAIL: a claim that does not hold

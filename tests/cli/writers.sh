@@ -18,5 +18,5 @@ compare() { # compare AUDIO LANGUAGE
 }
 
 compare "$DIGITS" zh
-compare "$WRITERS/edge34_es.flac" es
+if have_ffmpeg "a FLAC file"; then compare "$WRITERS/edge34_es.flac" es; fi
 finish
