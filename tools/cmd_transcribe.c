@@ -20,7 +20,7 @@ struct opts {
     const char *language, *out_dir, *initial_prompt, *suppress_tokens;
     int task, condition, without_timestamps, suppress_blank, progress, print_timings;
     unsigned formats;
-    int64_t sample_length, seed, offset_ms, duration_ms;
+    int64_t sample_length, seed, offset_ms, duration_ms, offset_n;
     double max_initial_timestamp, temperature, no_speech_threshold, logprob_threshold;
 };
 
@@ -41,6 +41,7 @@ static const struct arg rows[] = {
     { "output-format", 'f', ARG_LIST, 0, AT(formats), WRITER_NAMES "|all", "txt", 0, 0, "one or several, separated by commas" },
     { "output-dir", 'o', ARG_TEXT, 0, AT(out_dir), "DIR", NULL, 0, 0,
       "write DIR/NAME.FORMAT for each input (made if missing); without it one format goes to standard output" },
+    { "offset-n", 0, ARG_INT, 0, AT(offset_n), "N", "0", 0, 1e9, "added to the numbers of subtitles (srt)" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Text" },
     { "initial-prompt", 0, ARG_TEXT, 1, AT(initial_prompt), "TEXT", NULL, 0, 0, "text put before the first window" },
     { "condition-on-previous-text", 0, ARG_PAIR, 0, AT(condition), NULL, "on", 0, 0, "earlier windows are the prompt of the next" },
@@ -106,7 +107,7 @@ static void on_segment(void *user, const steno_segment *seg)
         fputc('\n', stderr);
     }
     if (!to_stdout) return;
-    const struct transcript one = { seg, 1, "", "", 0 };
+    const struct transcript one = { .segs = seg, .n = 1 };
     write_txt(stdout, &one);
     if (j->stop_code == EXIT_OK) j->stop_code = say_flush();
 }
@@ -185,7 +186,7 @@ static int write_results(struct job *j)
     }
     for (int i = 0; i < n; i++) steno_segment_get(s, i, &segs[i]);
     /* ids of timestamps are the last 1501 of every Whisper vocabulary: 0.00 s to 30.00 s */
-    const struct transcript t = { segs, n, steno_text(s), steno_language(s), j->info.n_vocab - 1501 };
+    const struct transcript t = { segs, n, steno_text(s), steno_language(s), j->info.n_vocab - 1501, (int32_t)j->o->offset_n };
     for (int f = 0; f < N_WRITERS && code == EXIT_OK; f++)
         if (j->o->formats >> f & 1) code = j->o->out_dir ? write_file(j, &t, f) : write_stdout(&t, f);
     free(segs);

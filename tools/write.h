@@ -12,6 +12,7 @@ struct transcript {
     const char *text;     /* of the whole file */
     const char *language; /* code */
     int32_t first_timestamp; /* id of the token that means 0.00 s */
+    int32_t index_offset;    /* added to the numbers of subtitles */
 };
 
 struct writer {

@@ -14,6 +14,9 @@ awk 'NR > 1 && ($1 < 8000 || $2 > 20000) { bad = 1 } END { exit bad || NR < 2 }'
 t 0 "an offset past the end gives nothing" --offset-ms 3600000 long.wav
 out_empty
 
+t 0 "an offset of 10 makes the first subtitle number 11" --offset-n 10 -f srt "$DIGITS"
+is "the first number" "$(head -n 1 "$T/out")" 11
+
 t 0 "without timestamps a window is one segment" --without-timestamps -f json "$DIGITS"
 is "one segment" "$(grep -o '"id": ' "$T/out" | wc -l)" 1
 ids() { grep -oE '"tokens": \[[^]]*\]' "$T/out"; }

@@ -71,7 +71,7 @@ static void check_against_files(const char *name, const struct transcript *t)
 static void test_every_format_of_chinese_digits_equals_the_reference(void **state)
 {
     (void)state;
-    const struct transcript t = { zh_phrases, 3, "六零七八。零三九。五一。", "zh", FIRST_TIMESTAMP };
+    const struct transcript t = { zh_phrases, 3, "六零七八。零三九。五一。", "zh", FIRST_TIMESTAMP, 0 };
     check_against_files("zh_phrases", &t);
 }
 
@@ -80,7 +80,7 @@ static void test_every_format_of_spanish_digits_equals_the_reference(void **stat
     (void)state;
     char text[1024] = "";
     for (int i = 0; i < 7; i++) strcat(text, edge34_es[i].text);
-    const struct transcript t = { edge34_es, 7, text, "es", FIRST_TIMESTAMP };
+    const struct transcript t = { edge34_es, 7, text, "es", FIRST_TIMESTAMP, 0 };
     check_against_files("edge34_es", &t);
 }
 
@@ -97,7 +97,7 @@ enum { TXT, SRT, VTT, TSV, JSON };
 static void test_no_segments_give_empty_files_with_their_headers(void **state)
 {
     (void)state;
-    const struct transcript t = { NULL, 0, "", "en", FIRST_TIMESTAMP };
+    const struct transcript t = { NULL, 0, "", "en", FIRST_TIMESTAMP, 0 };
     check_text(&t, TXT, "");
     check_text(&t, SRT, "");
     check_text(&t, VTT, "WEBVTT\n\n");
@@ -109,7 +109,7 @@ static void test_arrows_tabs_and_wide_spaces_in_text_are_made_harmless(void **st
 {
     (void)state;
     const steno_segment s = { .t0_ms = 0, .t1_ms = 1000, .text = "\xe3\x80\x80 a\tb --> c\xc2\xa0" };
-    const struct transcript t = { &s, 1, "", "en", FIRST_TIMESTAMP };
+    const struct transcript t = { &s, 1, "", "en", FIRST_TIMESTAMP, 0 };
     check_text(&t, TXT, "a\tb --> c\n");
     check_text(&t, SRT, "1\n00:00:00,000 --> 00:00:01,000\na\tb -> c\n\n");
     check_text(&t, TSV, "start\tend\ttext\n0\t1000\ta b --> c\n");
@@ -119,7 +119,7 @@ static void test_hours_are_written_by_vtt_when_there_are_any_and_by_srt_always(v
 {
     (void)state;
     const steno_segment s = { .t0_ms = 3599990, .t1_ms = 36000000, .text = "x" };
-    const struct transcript t = { &s, 1, "", "en", FIRST_TIMESTAMP };
+    const struct transcript t = { &s, 1, "", "en", FIRST_TIMESTAMP, 0 };
     check_text(&t, SRT, "1\n00:59:59,990 --> 10:00:00,000\nx\n\n");
     check_text(&t, VTT, "WEBVTT\n\n59:59.990 --> 10:00:00.000\nx\n\n");
 }
@@ -127,7 +127,7 @@ static void test_hours_are_written_by_vtt_when_there_are_any_and_by_srt_always(v
 static void test_json_escapes_everything_that_is_not_printable_ascii(void **state)
 {
     (void)state;
-    const struct transcript t = { NULL, 0, "\"\\/\n\r\t\b\f\x01\x7f\xc3\xa9\xf0\x9f\x98\x80\xff", "en", FIRST_TIMESTAMP };
+    const struct transcript t = { NULL, 0, "\"\\/\n\r\t\b\f\x01\x7f\xc3\xa9\xf0\x9f\x98\x80\xff", "en", FIRST_TIMESTAMP, 0 };
     check_text(&t, JSON, "{\"text\": \"\\\"\\\\/\\n\\r\\t\\b\\f\\u0001\\u007f\\u00e9\\ud83d\\ude00\\ufffd\", \"segments\": [], "
                          "\"language\": \"en\"}");
 }
@@ -136,7 +136,7 @@ static void test_emptied_segment_carries_an_empty_list_of_words(void **state)
 {
     (void)state;
     const steno_segment s = { .id = 18, .seek_frames = 6000, .t0_ms = 60000, .t1_ms = 90000, .text = "", .avg_logprob = -0.5 };
-    const struct transcript t = { &s, 1, "", "en", FIRST_TIMESTAMP };
+    const struct transcript t = { &s, 1, "", "en", FIRST_TIMESTAMP, 0 };
     check_text(&t, JSON, "{\"text\": \"\", \"segments\": [{\"id\": 18, \"seek\": 6000, \"start\": 60.0, \"end\": 90.0, \"text\": \"\", "
                          "\"tokens\": [], \"temperature\": 0.0, \"avg_logprob\": -0.5, \"compression_ratio\": 0.0, "
                          "\"no_speech_prob\": 0.0, \"words\": []}], \"language\": \"en\"}");
