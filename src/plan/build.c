@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/os.h"
 
-enum { MAX_OPS = 2048, MAX_SLOTS = 256, NAME_MAX_LEN = 128 };
+enum { MAX_OPS = 4096, MAX_SLOTS = 4096, NAME_MAX_LEN = 128 }; /* 256 layers, the most a reader lets through, need 3072 */
 
 /* ---- weight store ---- */
 

@@ -376,6 +376,21 @@ static void test_the_lists_are_the_networks_boxes_and_nothing_else(void **state)
     steno_model_close(m);
 }
 
+static void test_models_as_deep_as_large_and_as_the_reader_allows_have_plans(void **state)
+{
+    (void)state;
+    static const int32_t layers[] = { 32, 256 };
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const struct whisper_dims d = { 80, 4, 8, 1, layers[i], SMALL_VOCAB, 16, 8, 1, layers[i] };
+        steno_model *m = random_model(&d, DT_F16, 3, NULL);
+        assert_int_equal(m->plan[PLAN_DECODER].n_ops, 1 + 11 * layers[i] + 4);
+        /* the residual stream and one layer's buffers, however many layers there are */
+        assert_true(m->plan[PLAN_DECODER].scratch_sz < (size_t)m->plan[PLAN_DECODER].max_rows * 4 * (12 * 8 + 8 * ROW_PAD) +
+                                                           (size_t)RUN_LANES * 4 * (SMALL_VOCAB + 64 + ROW_PAD));
+        steno_model_close(m);
+    }
+}
+
 struct dump { int lines, gelu, residual, positions, head_major; };
 
 static void dump_line(void *user, const char *line)
@@ -417,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_no_speech_probability_is_taken_before_the_rules_at_the_row_asked_for),
         cmocka_unit_test(test_replays_change_no_byte_of_the_commands),
         cmocka_unit_test(test_the_lists_are_the_networks_boxes_and_nothing_else),
+        cmocka_unit_test(test_models_as_deep_as_large_and_as_the_reader_allows_have_plans),
         cmocka_unit_test(test_bias_activation_and_residual_are_part_of_the_linear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
