@@ -4,29 +4,13 @@
 #ifndef STENO_TESTS_RANDOM_MODEL_H
 #define STENO_TESTS_RANDOM_MODEL_H
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <steno/steno.h>
 #include "base/file.h"
 #include "load/random.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-#else
-enum { SANITIZED = 0 };
-#endif
+#include "harness.h"
 
 enum { SMALL_VOCAB = 1900, ENGLISH = 51864, MULTILINGUAL = 51865, LANGUAGES_100 = 51866 };
 

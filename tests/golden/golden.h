@@ -7,29 +7,13 @@
 #ifndef STENO_TESTS_GOLDEN_H
 #define STENO_TESTS_GOLDEN_H
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 #include <steno/steno.h>
 #include "steno_media.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-#else
-enum { SANITIZED = 0 };
-#endif
+#include "harness.h"
 
 enum { PATH_MAX_LEN = 512, PCM_MAX = 16000 * 130, LEVELS_MAX = 8 };
 
