@@ -6,7 +6,7 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-set(STENO_PKGS zlib libpcre2-8 kissfft-float)
+set(STENO_PKGS zlib libpcre2-8 kissfft-float jansson yaml-0.1)
 pkg_check_modules(STENO_DEPS REQUIRED IMPORTED_TARGET ${STENO_PKGS})
 set(STENO_LIBRARIES PkgConfig::STENO_DEPS Threads::Threads m)
 

@@ -184,7 +184,10 @@ static int write_results(struct job *j)
         say("out of memory for %d segments", n);
         return EXIT_MEMORY;
     }
-    for (int i = 0; i < n; i++) steno_segment_get(s, i, &segs[i]);
+    for (int i = 0; i < n; i++) {
+        segs[i].size = sizeof segs[i];
+        steno_segment_get(s, i, &segs[i]);
+    }
     /* ids of timestamps are the last 1501 of every Whisper vocabulary: 0.00 s to 30.00 s */
     const struct transcript t = { segs, n, steno_text(s), steno_language(s), j->info.n_vocab - 1501, (int32_t)j->o->offset_n };
     for (int f = 0; f < N_WRITERS && code == EXIT_OK; f++)

@@ -39,7 +39,8 @@ enum steno_status {
     STENO_EFORMAT = -4,      /* a model file is damaged or is not what it says */
     STENO_EUNSUPPORTED = -5, /* a sound file or request that this version cannot serve */
     STENO_ECANCELED = -6,    /* steno_cancel, or a callback, ended the call; finished segments can be read */
-    STENO_ESOURCE = -7       /* the audio source reported a failure */
+    STENO_ESOURCE = -7,      /* the audio source reported a failure */
+    STENO_ENOVOCAB = -8      /* the model carries no vocabulary: name one in steno_model_params.vocab */
 };
 
 /** Where a failing call leaves its reason. The caller owns it; `text` is always NUL-terminated. */
@@ -95,24 +96,41 @@ typedef struct steno_model_params {
     int32_t compute;       /* enum steno_compute */
     const char *cpu_level; /* highest processor level to use, a name from steno_cpu_level_name, or NULL for the best usable one */
     steno_team *team;      /* team that packs the weights while loading, or NULL for the calling thread alone; not kept */
+    const char *vocab;     /* where the vocabulary is when the model carries none (an OpenAI .pt): a tiktoken file, a Hugging Face
+                              tokenizer folder or its tokenizer.json or vocab.json, or any Whisper model with one; NULL: beside the model */
 } steno_model_params;
 
 STENO_API void steno_model_params_init(steno_model_params *p);
 
-/** Open a model file.
+/** Open a model, whatever its spelling; detected by content, not by name.
  *
  * @param out   receives the model; NULL on failure
- * @param path  a whisper.cpp .bin file (f32, f16, q4_0, q4_1, q5_0, q5_1, q8_0); detected by content, not by name
+ * @param path  UTF-8; a whisper.cpp .bin file (f32, f16, all quantised types), an OpenAI .pt file, a Hugging Face folder (config.json and
+ *              safetensors, in one file or in shards) or the .safetensors file in it, a FunASR folder (config.yaml, model.pt)
  * @param p     parameters, or NULL for the defaults
  * @param e     receives the reason of a failure, may be NULL
- * @return STENO_OK; STENO_EARG (p), STENO_EIO (path cannot be read), STENO_EFORMAT (damaged), STENO_EUNSUPPORTED, STENO_ENOMEM
+ * @return STENO_OK; STENO_EARG (p), STENO_EIO (path cannot be read), STENO_EFORMAT (damaged), STENO_EUNSUPPORTED, STENO_ENOVOCAB,
+ *         STENO_ENOMEM
  *
- * Each weight is read once, straight into the packed form the kernels want; the file is closed before the call returns. */
+ * Each weight is read once, straight into the packed form the kernels want; files are closed before the call returns. */
 STENO_API int steno_model_open(steno_model **out, const char *path, const steno_model_params *p, steno_error *e);
 
-/** As steno_model_open, from a whole file in memory.
+/** As steno_model_open, from a whole file in memory. A model that needs files beside it cannot be opened so.
  * @param data  [n] bytes, read during the call only */
 STENO_API int steno_model_open_memory(steno_model **out, const void *data, size_t n, const steno_model_params *p, steno_error *e);
+
+/** A model file that the caller reads. */
+typedef struct steno_reader {
+    uint64_t size; /* of the file, bytes */
+    /** Fill dst with bytes [off, off + n), which lie inside the file. Called from every thread of the team at once.
+     * @return 0, or < 0 on failure */
+    int (*read)(void *user, uint64_t off, void *dst, size_t n);
+    void (*close)(void *user); /* called once before steno_model_open_reader returns, whatever it returns; may be NULL */
+    void *user;
+} steno_reader;
+
+/** As steno_model_open_memory, through callbacks. */
+STENO_API int steno_model_open_reader(steno_model **out, const steno_reader *r, const steno_model_params *p, steno_error *e);
 
 /** Make a model of a named shape with random weights, for measuring speed and memory; its text means nothing.
  *
@@ -219,6 +237,7 @@ enum steno_task { STENO_TRANSCRIBE = 0, STENO_TRANSLATE = 1 };
 
 /** A finished stretch of text. */
 typedef struct steno_segment {
+    uint32_t size;            /* set by the caller to sizeof(steno_segment); callbacks receive it set */
     int32_t id;               /* 0, 1, … over the whole file */
     int32_t n_tokens;
     int64_t seek_frames;      /* where the window began, in frames of 10 ms */
@@ -233,6 +252,7 @@ typedef struct steno_segment {
 
 /** One sampled token. */
 typedef struct steno_token {
+    uint32_t size;         /* set by the caller to sizeof(steno_token) */
     int32_t id;
     int32_t tid;           /* most probable timestamp at this place */
     float p, plog;         /* probability and log-probability among what the logit rules allow; p = exp(plog) */
@@ -294,10 +314,10 @@ STENO_API int steno_detect_language(steno_session *s, const steno_source *src, f
 
 STENO_API int steno_segment_count(const steno_session *s);
 
-/** Copy segment `i` out. @return STENO_OK, STENO_EARG */
+/** Copy segment `i` out, up to seg->size bytes. @return STENO_OK, STENO_EARG */
 STENO_API int steno_segment_get(const steno_session *s, int i, steno_segment *seg);
 
-/** Copy token `j` of segment `i` out. @return STENO_OK, STENO_EARG */
+/** Copy token `j` of segment `i` out, up to tok->size bytes. @return STENO_OK, STENO_EARG */
 STENO_API int steno_token_get(const steno_session *s, int i, int j, steno_token *tok);
 
 STENO_API const char *steno_text(const steno_session *s);     /**< @return the whole text, "" when there is none */

@@ -48,6 +48,7 @@ void kern_init_attn_c(struct kern *k);
 void act_none_c(float *y, const float *x, size_t n);
 void act_gelu_erf_c(float *y, const float *x, size_t n);
 void act_gelu_tanh_c(float *y, const float *x, size_t n);
+void act_relu_c(float *y, const float *x, size_t n);
 
 /* ---- a packed panel, read plainly. Where block k / QBLOCK begins, and what follows its scales. */
 static inline size_t panel_block_sz(enum dtype t)

@@ -19,8 +19,11 @@
 #include <stdint.h>
 #include "base/cpu.h"
 
-/* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale (whisper.cpp's layouts, spec of ggml). */
-enum dtype { DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_COUNT };
+/* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale, K types 256 (whisper.cpp's layouts, spec of
+ * ggml). */
+enum dtype {
+    DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K, DT_COUNT
+};
 
 enum {
     PANEL = 32,       /* outputs interleaved in a packed panel */
@@ -74,7 +77,7 @@ struct kv_view {
  * Outputs [0, n_y) go to rows y[m * ld_y + n]. Outputs at and after n_y, if any, go head-major into keys and values: the next n_kv to
  * keys (n_kv = 0: none), the rest to values; position of row m is kv_pos + m, head h covers d_head outputs, head h's view begins at
  * kv.base + h * kv_head_sz. Residual and activation apply to the y part only; bias to all. y may equal res (same ld). */
-enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_COUNT };
+enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_COUNT };
 
 struct linear {
     const void *w;             /* packed panels, 64-byte aligned */
@@ -109,6 +112,17 @@ struct attn {
     float scale;               /* applied to the f32 score */
 };
 
+/* One row of an FSMN memory (Zhang et al. 2018, a depthwise filter over time with an identity): for each channel
+ *   y = add + (x[left] + sum over j of w[j] x[j])
+ * with one f32 accumulator that begins with x[left] and walks j upwards. y may equal add. */
+struct fsmn {
+    float *y;                  /* [n] */
+    const float *add;          /* [n] or NULL */
+    const float *const *x;     /* [taps] rows of [n]; NULL: a row of zeros (never x[left]) */
+    const float *w;            /* [taps, n] */
+    size_t taps, left, n;
+};
+
 /* What one pass over a slice of logits finds, for text ids and timestamp ids apart. sum is relative to max: sum of exp(x - max).
  * Masked ids (-inf) count as absent. None left: max = -INFINITY, arg = -1, sum = 0. Ties go to the lower id. */
 struct logit_part { float max, sum; int32_t arg; };
@@ -131,6 +145,9 @@ struct kern {
     void (*softmax)(float *y, const float *x, size_t n);              /* -inf gives 0; all -inf gives all 0; y may equal x */
     void (*add)(float *y, const float *a, const float *b, size_t n);  /* y may equal a or b */
     void (*act[ACT_COUNT])(float *y, const float *x, size_t n);       /* ACT_NONE copies; y may equal x */
+    /* y = x * scale + add; add may be NULL; y may equal x or add. */
+    void (*scale)(float *y, const float *x, float scale, const float *add, size_t n);
+    void (*fsmn)(const struct fsmn *f);
 
     /* Logits x[0, n) of ids first .. first+n-1; ids whose bit is set in mask (bit id of mask, NULL: none) are absent. */
     void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);

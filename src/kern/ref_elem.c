@@ -29,6 +29,21 @@ static void add_c(float *y, const float *a, const float *b, size_t n)
     for (size_t i = 0; i < n; i++) y[i] = a[i] + b[i];
 }
 
+static void scale_c(float *y, const float *x, float scale, const float *add, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] = x[i] * scale + (add ? add[i] : 0);
+}
+
+static void fsmn_c(const struct fsmn *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        float acc = f->x[f->left][i];
+        for (size_t j = 0; j < f->taps; j++)
+            if (f->x[j]) acc += f->w[j * f->n + i] * f->x[j][i];
+        f->y[i] = (f->add ? f->add[i] : 0) + acc;
+    }
+}
+
 static int is_absent(float x, const uint32_t *mask, size_t id)
 {
     return !(x > -INFINITY) || (mask && (mask[id / 32] >> id % 32 & 1u));
@@ -61,5 +76,8 @@ void kern_init_c(struct kern *k)
     k->act[ACT_NONE] = act_none_c;
     k->act[ACT_GELU_ERF] = act_gelu_erf_c;
     k->act[ACT_GELU_TANH] = act_gelu_tanh_c;
+    k->act[ACT_RELU] = act_relu_c;
+    k->scale = scale_c;
+    k->fsmn = fsmn_c;
     k->logit_scan = logit_scan_c;
 }

@@ -18,6 +18,7 @@ const char *steno_status_text(int status)
     case STENO_EUNSUPPORTED: return "not supported";
     case STENO_ECANCELED: return "canceled";
     case STENO_ESOURCE: return "audio source failed";
+    case STENO_ENOVOCAB: return "no vocabulary";
     default: return "unknown status";
     }
 }

@@ -44,21 +44,25 @@ int steno_segment_count(const steno_session *s)
 int steno_segment_get(const steno_session *s, int i, steno_segment *out)
 {
     const struct segment *g = segment_at(s, i);
-    if (!g || !out) return STENO_EARG;
-    *out = (steno_segment){ .id = i, .n_tokens = g->n_tokens, .seek_frames = g->seek_frames, .t0_ms = g->t0_ms, .t1_ms = g->t1_ms,
-                            .text = s->result.text.p + g->text, .temperature = (double)g->temperature, .avg_logprob = g->avg_logprob,
-                            .compression_ratio = g->compression_ratio, .no_speech_prob = g->no_speech_prob };
-    if (g->n_tokens) out->tokens = (const int32_t *)(const void *)s->result.ids.p + g->first_token;
+    if (!g || !out || out->size < sizeof(uint32_t)) return STENO_EARG;
+    steno_segment seg = { .id = i, .n_tokens = g->n_tokens, .seek_frames = g->seek_frames, .t0_ms = g->t0_ms, .t1_ms = g->t1_ms,
+                          .text = s->result.text.p + g->text, .temperature = (double)g->temperature, .avg_logprob = g->avg_logprob,
+                          .compression_ratio = g->compression_ratio, .no_speech_prob = g->no_speech_prob };
+    if (g->n_tokens) seg.tokens = (const int32_t *)(const void *)s->result.ids.p + g->first_token;
+    seg.size = out->size < sizeof seg ? out->size : (uint32_t)sizeof seg;
+    memcpy(out, &seg, seg.size);
     return STENO_OK;
 }
 
 int steno_token_get(const steno_session *s, int i, int j, steno_token *out)
 {
     const struct segment *g = segment_at(s, i);
-    if (!g || !out || j < 0 || j >= g->n_tokens) return STENO_EARG;
+    if (!g || !out || out->size < sizeof(uint32_t) || j < 0 || j >= g->n_tokens) return STENO_EARG;
     const struct picked *p = (const struct picked *)(const void *)s->result.tokens.p + g->first_token + j;
-    *out = (steno_token){ .id = p->id, .tid = p->tid, .p = p->p, .plog = p->plog, .pt = p->pt, .ptsum = p->ptsum, .t0_ms = -1,
-                          .t1_ms = -1, .t_dtw_ms = -1 };
+    steno_token tok = { .id = p->id, .tid = p->tid, .p = p->p, .plog = p->plog, .pt = p->pt, .ptsum = p->ptsum, .t0_ms = -1,
+                        .t1_ms = -1, .t_dtw_ms = -1 };
+    tok.size = out->size < sizeof tok ? out->size : (uint32_t)sizeof tok;
+    memcpy(out, &tok, tok.size);
     return STENO_OK;
 }
 

@@ -191,7 +191,7 @@ static int segment_add(struct job *j, const struct piece *c)
     if (s->bytes.err || s->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
     history_add(s, ids, g.n_tokens);
     if (j->p->on_segment) {
-        steno_segment seg;
+        steno_segment seg = { .size = sizeof seg };
         steno_segment_get(s, steno_segment_count(s) - 1, &seg);
         j->p->on_segment(j->p->user, &seg);
     }

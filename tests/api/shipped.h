@@ -54,7 +54,7 @@ static inline uint64_t result_digest(const steno_session *s)
     const char *text = steno_text(s);
     for (size_t i = 0; text[i]; i++) h = (h ^ (uint8_t)text[i]) * 1099511628211u;
     for (int i = 0; i < steno_segment_count(s); i++) {
-        steno_segment g;
+        steno_segment g = { .size = sizeof g };
         steno_segment_get(s, i, &g);
         uint64_t bits;
         memcpy(&bits, &g.avg_logprob, sizeof bits);

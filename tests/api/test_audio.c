@@ -115,7 +115,7 @@ static void test_samples_that_are_no_numbers_count_as_silence(void **state)
     const steno_transcribe_params p = params_new();
     for (int64_t i = a.n - 4000; i < a.n; i++) a.pcm[i] = NAN;
     assert_int_equal(steno_transcribe(session, a.pcm, a.n, &p), 0);
-    steno_segment g;
+    steno_segment g = { .size = sizeof g };
     for (int i = 0; i < steno_segment_count(session); i++) {
         assert_int_equal(steno_segment_get(session, i, &g), 0);
         assert_true(isfinite(g.avg_logprob) && isfinite(g.no_speech_prob));
@@ -189,7 +189,7 @@ static void test_offset_and_duration_bound_the_times(void **state)
     assert_int_equal(steno_transcribe(session, a.pcm, a.n, &p), 0);
     assert_true(steno_segment_count(session) > 0);
     for (int i = 0; i < steno_segment_count(session); i++) {
-        steno_segment g;
+        steno_segment g = { .size = sizeof g };
         steno_segment_get(session, i, &g);
         assert_in_range(g.t0_ms, 3000, 7000);
         assert_in_range(g.t1_ms, 3000, 7000);
@@ -240,7 +240,7 @@ static void test_window_loop_covers_a_long_recording_in_order(void **state)
     assert_int_equal(run(&s, 1, &p), 0);
     int64_t at = 0, windows = 0;
     for (int i = 0; i < steno_segment_count(session); i++) {
-        steno_segment g;
+        steno_segment g = { .size = sizeof g };
         steno_segment_get(session, i, &g);
         assert_int_equal(g.id, i);
         assert_true(g.t0_ms >= at && g.t1_ms >= g.t0_ms);

@@ -35,8 +35,8 @@ static void test_null_is_refused_or_harmless_everywhere(void **state)
     const char *label;
     steno_model_info info = { .size = sizeof info };
     steno_timings timings = { .size = sizeof timings };
-    steno_segment seg;
-    steno_token tok;
+    steno_segment seg = { .size = sizeof seg };
+    steno_token tok = { .size = sizeof tok };
     steno_team_close(NULL);
     steno_model_close(NULL);
     steno_session_close(NULL);
@@ -228,8 +228,8 @@ static void test_results_past_the_end_are_refused(void **state)
     steno_model *m = shipped_open();
     steno_session *s = session_new(m, NULL, 1);
     const steno_transcribe_params p = params_new();
-    steno_segment g;
-    steno_token t;
+    steno_segment g = { .size = sizeof g };
+    steno_token t = { .size = sizeof t };
     const char *label;
     int64_t ns, calls;
     int ops = 0;

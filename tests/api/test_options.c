@@ -33,7 +33,7 @@ static void run(const struct audio *a, const steno_transcribe_params *p)
 static int n_tokens(void)
 {
     int n = 0;
-    steno_segment g;
+    steno_segment g = { .size = sizeof g };
     for (int i = 0; !steno_segment_get(session, i, &g); i++) n += g.n_tokens;
     return n;
 }
@@ -109,7 +109,7 @@ static void test_a_barred_id_never_appears(void **state)
     p.suppress_tokens = "4018,-1"; /* " zero" */
     run(&demo, &p);
     for (int i = 0; i < steno_segment_count(session); i++) {
-        steno_segment g;
+        steno_segment g = { .size = sizeof g };
         steno_segment_get(session, i, &g);
         for (int j = 0; j < g.n_tokens; j++) assert_int_not_equal(g.tokens[j], 4018);
     }
@@ -123,7 +123,7 @@ static void test_without_timestamps_there_are_none_and_one_segment_covers_the_wi
     p.without_timestamps = 1;
     run(&demo, &p);
     assert_int_equal(steno_segment_count(session), 1);
-    steno_segment g;
+    steno_segment g = { .size = sizeof g };
     steno_segment_get(session, 0, &g);
     for (int j = 0; j < g.n_tokens; j++) assert_true(g.tokens[j] < model->tokens.timestamp_begin);
     assert_int_equal(g.t0_ms, 0);
@@ -143,7 +143,7 @@ static void test_every_window_of_a_random_model_begins_with_a_timestamp_within_t
     const int rounds = SANITIZED ? 4 : 50;
     for (int i = 0; i < rounds; i++) {
         steno_transcribe_params p = params_new();
-        steno_segment g;
+        steno_segment g = { .size = sizeof g };
         p.no_speech_threshold = (double)NAN;
         p.sample_len = 4;
         p.max_initial_timestamp = i % 2 ? 1.0 : 0.5;
@@ -296,7 +296,7 @@ static void test_zero_temperature_repeats_and_sampling_repeats_with_its_seed(voi
         assert_true(result_digest(session) == once);
         if (!p.seed) first = once;
         varied += once != first;
-        steno_segment g;
+        steno_segment g = { .size = sizeof g };
         if (steno_segment_count(session)) {
             steno_segment_get(session, 0, &g);
             assert_true(g.temperature == 1.5);
@@ -389,7 +389,7 @@ static void test_a_window_that_is_declined_ends_cleanly_with_what_came_before(vo
     run(&a, &p);
     assert_int_equal(l.windows, 2);
     assert_true(steno_segment_count(session) > 0);
-    steno_segment g;
+    steno_segment g = { .size = sizeof g };
     for (int i = 0; !steno_segment_get(session, i, &g); i++) assert_int_equal(g.seek_frames, 0);
     free(a.pcm);
 }
@@ -399,12 +399,12 @@ static void test_token_records_agree_with_themselves_and_their_segment(void **st
     (void)state;
     const steno_transcribe_params p = params_new();
     run(&demo, &p);
-    steno_segment g;
+    steno_segment g = { .size = sizeof g };
     double sum = 0;
     int n = 0;
     for (int i = 0; !steno_segment_get(session, i, &g); i++)
         for (int j = 0; j < g.n_tokens; j++, n++) {
-            steno_token t;
+            steno_token t = { .size = sizeof t };
             assert_int_equal(steno_token_get(session, i, j, &t), 0);
             assert_int_equal(t.id, g.tokens[j]);
             assert_true(fabs((double)t.p - exp((double)t.plog)) < 1e-6);

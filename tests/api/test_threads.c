@@ -189,7 +189,7 @@ static void test_segments_finished_before_the_end_can_be_read(void **state)
     const int n = steno_segment_count(s);
     assert_true(n > 0);
     for (int i = 0; i < n; i++) {
-        steno_segment g;
+        steno_segment g = { .size = sizeof g };
         assert_int_equal(steno_segment_get(s, i, &g), 0);
         assert_int_equal(g.seek_frames, 0); /* of the first window only */
     }

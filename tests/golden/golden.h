@@ -173,7 +173,7 @@ static inline int result_differs(const steno_session *s, const json_t *want, str
 {
     const json_t *segments = json_object_get(want, "segments");
     const char *text = json_string_value(json_object_get(want, "text")), *language = json_string_value(json_object_get(want, "language"));
-    steno_segment g;
+    steno_segment g = { .size = sizeof g };
     for (int i = 0; i < steno_segment_count(s) && i < (int)json_array_size(segments); i++) {
         if (steno_segment_get(s, i, &g)) return differ(why, n, "segment %d cannot be read", i);
         if (segment_differs(&g, json_array_get(segments, (size_t)i), t, why, n)) return 1;
