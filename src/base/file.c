@@ -52,6 +52,18 @@ int file_open(struct file *f, const char *path, steno_error *e)
     return STENO_OK;
 }
 
+int file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+int file_is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 void file_from_memory(struct file *f, const char *name, const void *data, size_t n)
 {
     *f = (struct file){ .name = name, .size = n, .mem = data, .fd = -1 };

@@ -22,5 +22,7 @@ int file_open(struct file *f, const char *path, steno_error *e);
 void file_from_memory(struct file *f, const char *name, const void *data, size_t n);
 /* Read exactly n bytes at off into dst; STENO_EFORMAT when the range lies past the end, STENO_EIO when the system fails. Thread-safe. */
 int file_read(const struct file *f, uint64_t off, void *dst, size_t n, steno_error *e);
+int file_exists(const char *path);    /* 1: there is something of this name */
+int file_is_folder(const char *path);
 void file_close(struct file *f); /* a zeroed or closed file is allowed */
 #endif

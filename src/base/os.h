@@ -7,6 +7,7 @@
 /* Zeroed pages aligned to 2 MiB with huge pages advised, for weights and scratch; NULL: no memory. */
 void *os_pages_alloc(size_t n);
 void *os_pages_alloc_sparse(size_t n); /* small pages: what is never touched costs nothing */
+void os_pages_trim(void *p, size_t n, size_t keep); /* give back what lies past `keep` bytes: the block is os_pages_alloc(keep) now */
 void os_pages_free(void *p, size_t n);
 
 int64_t os_now_ns(void); /* monotonic */

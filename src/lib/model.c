@@ -26,27 +26,29 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     }
     kern_init(&m->kern, level);
     m->loading = p->team;
+    m->vocab_path = p->vocab;
     return STENO_OK;
 }
 
-static int load(steno_model *m, struct file *f, steno_error *e)
+static int load(steno_model *m, const struct place *place, steno_error *e)
 {
     struct weights w;
-    int rc = weights_open(&w, f, e);
+    int rc = weights_open_place(&w, place, e);
     if (rc) return rc;
     m->family = family_find(&w);
-    if (!m->family) rc = err_set(e, STENO_EUNSUPPORTED, "%s: no model family known to this version fits this file", f->name);
+    if (!m->family) rc = err_set(e, STENO_EUNSUPPORTED, "%s: no model family known to this version fits this file", w.name);
     m->matrix_type = w.matrix_type;
     for (uint32_t i = 0; i < w.n_tensors; i++)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
     if (!rc) rc = weight_store_open(&m->store, &w, e);
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc) rc = weights_check_used(&w, e);
+    weight_store_trim(&m->store);
     weights_close(&w);
     return rc;
 }
 
-static int open_file(steno_model **out, struct file *f, const steno_model_params *p, steno_error *e)
+static int open_place(steno_model **out, const struct place *place, const steno_model_params *p, steno_error *e)
 {
     steno_model_params defaults;
     steno_model_params_init(&defaults);
@@ -56,9 +58,10 @@ static int open_file(steno_model **out, struct file *f, const steno_model_params
     arena_init(&m->arena);
     const cpu_fpenv fp = cpu_fpenv_enter();
     int rc = choose_kernels(m, p ? p : &defaults, e);
-    if (!rc) rc = load(m, f, e);
+    if (!rc) rc = load(m, place, e);
     cpu_fpenv_leave(fp);
     m->loading = NULL;
+    m->vocab_path = NULL;
     m->load_us = (os_now_ns() - t0) / 1000;
     if (rc) {
         steno_model_close(m);
@@ -73,12 +76,20 @@ int steno_model_open(steno_model **out, const char *path, const steno_model_para
     err_clear(e);
     if (!out || !path) return err_set(e, STENO_EARG, "steno_model_open needs a place for the model and a path");
     *out = NULL;
-    struct file f;
-    int rc = file_open(&f, path, e);
+    struct place place;
+    int rc = place_open(&place, path, e);
     if (rc) return rc;
-    rc = open_file(out, &f, p, e);
-    file_close(&f);
+    rc = open_place(out, &place, p, e);
+    place_close(&place);
     return rc;
+}
+
+/* One file without neighbours, which stays its owner's. */
+static int open_file(steno_model **out, const struct file *f, const steno_model_params *p, steno_error *e)
+{
+    struct place place;
+    place_of_file(&place, f);
+    return open_place(out, &place, p, e);
 }
 
 int steno_model_open_memory(steno_model **out, const void *data, size_t n, const steno_model_params *p, steno_error *e)
@@ -89,6 +100,26 @@ int steno_model_open_memory(steno_model **out, const void *data, size_t n, const
     struct file f;
     file_from_memory(&f, "model in memory", data ? data : "", n);
     return open_file(out, &f, p, e);
+}
+
+static int reader_read(const void *user, uint64_t off, void *dst, size_t n, steno_error *e)
+{
+    const steno_reader *r = user;
+    if (r->read(r->user, off, dst, n) >= 0) return STENO_OK;
+    return err_set(e, STENO_EIO, "model: the reader failed at byte %llu", (unsigned long long)off);
+}
+
+int steno_model_open_reader(steno_model **out, const steno_reader *r, const steno_model_params *p, steno_error *e)
+{
+    err_clear(e);
+    if (out) *out = NULL;
+    int rc = STENO_OK;
+    if (!out || !r || !r->read)
+        rc = err_set(e, STENO_EARG, "steno_model_open_reader needs a place for the model and a reader with a read function");
+    const struct file f = { .name = "model", .size = r ? r->size : 0, .fd = -1, .read = reader_read, .user = r };
+    if (!rc) rc = open_file(out, &f, p, e);
+    if (r && r->close) r->close(r->user);
+    return rc;
 }
 
 static int dtype_from_name(const char *name)

@@ -7,21 +7,15 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/rd.h"
 
 enum {
     N_BINS = 201,              /* columns of the filters: bins of a 400-point FFT */
     MAX_STRING = 4096,         /* bytes of a vocabulary entry; the longest real one has 128 */
-    MAX_NAME = 255,
-    MAX_HEAD = 256,            /* what the attention kernels take */
-    MAX_LAYERS = 256,
-    MAX_STATE = 8192,
-    MAX_CTX = 65536,
-    MAX_VOCAB = 1 << 20
+    MAX_NAME = 255
 };
-static const uint64_t max_weights = UINT64_C(1) << 40; /* of one tensor; keeps sizes far from wrapping */
 
 /* Numbers that stand for a type in the header and in a record. They differ for q5 and q8. */
 static const struct { int32_t ftype, record; } type_code[DT_COUNT] = {
@@ -62,43 +56,18 @@ static int read_type(struct ggml *g)
                    ftype);
 }
 
-static int check_heads(struct ggml *g, const char *part, int32_t state, int32_t heads)
-{
-    if (state % heads)
-        return err_set(g->e, STENO_EFORMAT, "%s: header: n_%s_state is %d, no multiple of n_%s_head, %d", g->path, part, state, part,
-                       heads);
-    const int32_t d = state / heads;
-    if (d > MAX_HEAD || d % 4)
-        return err_set(g->e, STENO_EFORMAT, "%s: header: n_%s_state / n_%s_head is %d, want a multiple of 4 up to %d", g->path, part, part,
-                       d, MAX_HEAD);
-    return STENO_OK;
-}
-
 static int read_header(struct ggml *g)
 {
-#define FIELD(name, hi) { #name, offsetof(struct whisper_dims, name), hi }
-    static const struct { const char *name; size_t at; int32_t max; } field[] = { /* in the order of the file */
-        FIELD(n_vocab, MAX_VOCAB), FIELD(n_audio_ctx, MAX_CTX), FIELD(n_audio_state, MAX_STATE), FIELD(n_audio_head, MAX_STATE),
-        FIELD(n_audio_layer, MAX_LAYERS), FIELD(n_text_ctx, MAX_CTX), FIELD(n_text_state, MAX_STATE), FIELD(n_text_head, MAX_STATE),
-        FIELD(n_text_layer, MAX_LAYERS), FIELD(n_mels, 128),
-    };
-#undef FIELD
     struct whisper_dims *d = &g->w->whisper;
     rd_skip(&g->r, 4); /* magic: ggml_match has seen it */
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
+    for (int i = 0; i < WHISPER_DIMS; i++) {
         const int32_t v = rd_i32(&g->r);
-        if (g->r.err) return cut(g, "the header");
-        if (v < 1 || v > field[i].max)
-            return err_set(g->e, STENO_EFORMAT, "%s: header: %s is %d, want 1..%d", g->path, field[i].name, v, field[i].max);
-        memcpy((char *)d + field[i].at, &v, sizeof v);
+        memcpy((char *)d + whisper_dim[i].at, &v, sizeof v);
     }
-    if (d->n_mels != 80 && d->n_mels != 128)
-        return err_set(g->e, STENO_EFORMAT, "%s: header: n_mels is %d, want 80 or 128", g->path, d->n_mels);
-    if (d->n_audio_state != d->n_text_state)
-        return err_set(g->e, STENO_EFORMAT, "%s: header: n_audio_state is %d and n_text_state is %d, want the same", g->path,
-                       d->n_audio_state, d->n_text_state);
-    int rc = check_heads(g, "audio", d->n_audio_state, d->n_audio_head);
-    if (!rc) rc = check_heads(g, "text", d->n_text_state, d->n_text_head);
+    if (g->r.err) return cut(g, "the header");
+    char where[1024];
+    snprintf(where, sizeof where, "%s: header", g->path);
+    const int rc = whisper_dims_check(d, where, g->e);
     return rc ? rc : read_type(g);
 }
 
@@ -151,7 +120,7 @@ static int read_vocab(struct ggml *g)
     uint8_t *s = arena_alloc(&w->arena, total);
     if (!s) return err_nomem(g->e, total, "the vocabulary");
     const uint64_t end = r->end;
-    rd_init(r, w->file, start, end);
+    rd_init(r, &w->place.file, start, end);
     for (int32_t i = 0; i < n; i++) {
         rd_skip(r, 4);
         rd_bytes(r, s, w->vocab[i].n);
@@ -224,7 +193,7 @@ static int read_record(struct ggml *g, struct tensor *t, uint32_t index)
     uint64_t n = 1;
     for (int i = n_dims - 1; i >= 0; i--) { /* the file begins with the fastest */
         const int32_t extent = rd_i32(r);
-        if (!r->err && (extent < 1 || (uint64_t)extent > max_weights / n))
+        if (!r->err && (extent < 1 || (uint64_t)extent > TENSOR_MAX / n))
             return err_set(g->e, STENO_EFORMAT, "%s: tensor %" PRIu32 " at byte %" PRIu64 ": extent %d is out of range", g->path, index, at,
                            extent);
         t->dim[i] = r->err ? 1 : (uint64_t)extent;
@@ -234,6 +203,7 @@ static int read_record(struct ggml *g, struct tensor *t, uint32_t index)
     if (!rc) rc = check_type(g, t, code);
     if (rc) return rc;
     const uint64_t row = t->dim[n_dims - 1];
+    t->file = &g->w->place.file;
     t->offset = r->pos;
     t->size = n / row * dtype_row_sz(t->type, (size_t)row);
     if (t->size > rd_left(r))
@@ -247,15 +217,13 @@ static int read_tensors(struct ggml *g)
 {
     struct weights *w = g->w;
     const uint32_t max = 11 + 15 * (uint32_t)w->whisper.n_audio_layer + 24 * (uint32_t)w->whisper.n_text_layer;
-    w->tensor = arena_array(&w->arena, max, sizeof *w->tensor);
-    if (!w->tensor) return err_nomem(g->e, max * sizeof *w->tensor, "the index of tensors");
     while (rd_left(&g->r)) {
         if (w->n_tensors == max)
             return err_set(g->e, STENO_EFORMAT, "%s: %" PRIu64 " bytes follow the %" PRIu32 " tensors that such a model has", g->path,
                            rd_left(&g->r), max);
-        const int rc = read_record(g, &w->tensor[w->n_tensors], w->n_tensors);
+        struct tensor *t = weights_add(w, g->e);
+        const int rc = t ? read_record(g, t, w->n_tensors - 1) : STENO_ENOMEM;
         if (rc) return rc;
-        w->n_tensors++;
     }
     return g->r.err ? cut(g, "the tensors") : STENO_OK;
 }
@@ -267,9 +235,9 @@ int ggml_match(const uint8_t *head, size_t n)
 
 int ggml_read(struct weights *w, steno_error *e)
 {
-    struct ggml g = { .w = w, .path = w->file->name, .e = e };
+    struct ggml g = { .w = w, .path = w->name, .e = e };
     w->format = "whisper.cpp .bin";
-    rd_init(&g.r, w->file, 0, w->file->size);
+    rd_init(&g.r, &w->place.file, 0, w->place.file.size);
     int rc = read_header(&g);
     if (!rc) rc = read_filters(&g);
     if (!rc) rc = read_vocab(&g);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHAPE_TEXT = 100, CHUNK = 8192 /* weights widened at once, a multiple of QBLOCK */ };
+enum { NAME_SZ = 256, SHAPE_TEXT = 100, CHUNK = 8192 /* weights widened at once, a multiple of QBLOCK */ };
 
 static uint32_t name_hash(const char *s)
 {
@@ -35,46 +35,146 @@ static int index_names(struct weights *w, steno_error *e)
     w->hash_mask = n - 1;
     for (uint32_t i = 0; i < w->n_tensors; i++) {
         uint32_t *slot = slot_of(w, w->tensor[i].name);
-        if (*slot) return err_set(e, STENO_EFORMAT, "%s: tensor %s is stored twice", w->file->name, w->tensor[i].name);
+        if (*slot) return err_set(e, STENO_EFORMAT, "%s: tensor %s is stored twice", w->name, w->tensor[i].name);
         *slot = i + 1;
     }
     return STENO_OK;
 }
 
-static int unknown_format(const struct file *f, const uint8_t head[8], steno_error *e)
+static int unknown_format(const struct file *f, const uint8_t *head, steno_error *e)
 {
     static const struct { const char *magic, *what; } known[] = {
-        { "GGUF", ", a GGUF file" }, { "tjgg", ", an old ggml file" }, { "ggjt", ", an old ggml file" }, { "PK\3\4", ", a PyTorch file" },
+        { "GGUF", ", a GGUF file" }, { "tjgg", ", an old ggml file" }, { "ggjt", ", an old ggml file" },
         { "RIFF", ", a sound file" }, { "OggS", ", a sound file" }, { "fLaC", ", a sound file" },
     };
-    const char *what = head[0] && !memcmp(head + 4, "\0\0\0\0", 4) ? ", perhaps a safetensors file" : "";
+    const char *what = "";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!memcmp(head, known[i].magic, 4)) what = known[i].what;
-    return err_set(e, STENO_EFORMAT, "%s: magic is %02x %02x %02x %02x%s; want a whisper.cpp .bin file, which begins with 6c 6d 67 67",
-                   f->name, head[0], head[1], head[2], head[3], what);
+    return err_set(e, STENO_EFORMAT, "%s: magic is %02x %02x %02x %02x%s; want a whisper.cpp .bin file "
+                   "(6c 6d 67 67), a PyTorch .pt file (50 4b 03 04) or a safetensors file", f->name, head[0],
+                   head[1], head[2], head[3], what);
 }
 
-int weights_open(struct weights *w, struct file *f, steno_error *e)
+struct tensor *weights_add(struct weights *w, steno_error *e)
+{
+    if (w->n_tensors == w->cap_tensors) {
+        const uint32_t cap = w->cap_tensors ? 2 * w->cap_tensors : 256;
+        struct tensor *t = cap > w->cap_tensors ? arena_array(&w->arena, cap, sizeof *t) : NULL;
+        if (!t) {
+            err_nomem(e, cap * sizeof *t, "the index of tensors");
+            return NULL;
+        }
+        if (w->n_tensors) memcpy(t, w->tensor, w->n_tensors * sizeof *t);
+        w->tensor = t;
+        w->cap_tensors = cap;
+    }
+    return &w->tensor[w->n_tensors++];
+}
+
+/* The type that most weights are stored in. */
+static enum dtype main_type(const struct weights *w)
+{
+    uint64_t n[DT_COUNT] = { 0 };
+    int best = 0;
+    for (uint32_t i = 0; i < w->n_tensors; i++) n[w->tensor[i].type] += w->tensor[i].size / dtype_row_sz(w->tensor[i].type, 256);
+    for (int t = 1; t < DT_COUNT; t++)
+        if (n[t] > n[best]) best = t;
+    return (enum dtype)best;
+}
+
+/* Settings in the files beside the weights. */
+static int read_settings(struct weights *w, steno_error *e)
+{
+    static const struct { const char *file, *prefix; int yaml; } known[] = {
+        { "config.json", NULL, 0 }, { "generation_config.json", "generation", 0 },
+        { "config.yaml", NULL, 1 }, { "configuration.json", "configuration", 0 },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct file f;
+        int rc = place_find(&w->place, known[i].file, &w->arena, &f, e);
+        if (rc > 0) {
+            rc = known[i].yaml ? meta_read_yaml(&w->meta, known[i].prefix, &f, e) : meta_read_json(&w->meta, known[i].prefix, &f, e);
+            file_close(&f);
+        }
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+static int read_file(struct weights *w, steno_error *e)
+{
+    const struct file *f = &w->place.file;
+    uint8_t head[16] = { 0 };
+    const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
+    const int rc = file_read(f, 0, head, n, e);
+    if (rc) return rc;
+    if (n < 4) return err_set(e, STENO_EFORMAT, "%s: %zu bytes hold no magic and no model", f->name, n);
+    if (ggml_match(head, n)) return ggml_read(w, e);
+    if (torch_match(head, n)) return torch_read(w, f, e);
+    if (safetensors_match(head, n)) return safetensors_read(w, f, e);
+    return unknown_format(f, head, e);
+}
+
+/* Weights of a folder: the first of these names that is there. */
+static int read_folder(struct weights *w, steno_error *e)
+{
+    static const struct { const char *file; int (*read)(struct weights *w, const struct file *f, steno_error *e); } known[] = {
+        { "model.safetensors.index.json", safetensors_read_index },
+        { "model.safetensors", safetensors_read },
+        { "model.pt", torch_read },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct file f;
+        int rc = place_find(&w->place, known[i].file, &w->arena, &f, e);
+        if (!rc) continue;
+        if (rc < 0) return rc;
+        w->place.file = f; /* closed by weights_close: the place at hand is a folder, and has none */
+        rc = known[i].read(w, &w->place.file, e);
+        return rc;
+    }
+    return err_set(e, STENO_EFORMAT, "%s: the folder holds no model: want model.safetensors, model.safetensors.index.json or model.pt",
+                   w->name);
+}
+
+int weights_open_place(struct weights *w, const struct place *p, steno_error *e)
 {
     memset(w, 0, sizeof *w);
     arena_init(&w->arena);
-    w->file = f;
-    uint8_t head[8] = { 0 };
-    const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
-    int rc = file_read(f, 0, head, n, e);
-    if (!rc && n < 4)
-        rc = err_set(e, STENO_EFORMAT, "%s: %zu bytes hold no magic and no model", f->name, n);
-    else if (!rc)
-        rc = ggml_match(head, n) ? ggml_read(w, e) : unknown_format(f, head, e);
+    meta_init(&w->meta, &w->arena);
+    w->place = *p;
+    w->name = p->name;
+    int rc = p->is_folder ? read_folder(w, e) : read_file(w, e);
+    if (!rc && !w->whisper.n_mels) w->matrix_type = main_type(w);
+    if (!rc && !w->whisper.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = read_settings(w, e);
     if (!rc) rc = index_names(w, e);
     if (rc) weights_close(w);
     return rc;
 }
 
+int weights_open(struct weights *w, const struct file *f, steno_error *e)
+{
+    struct place p;
+    place_of_file(&p, f);
+    return weights_open_place(w, &p, e);
+}
+
 void weights_close(struct weights *w)
 {
+    for (uint32_t i = 0; i < w->n_shards; i++) file_close(&w->shard[i]);
+    if (w->place.is_folder) file_close(&w->place.file);
     arena_free(&w->arena);
     memset(w, 0, sizeof *w);
+}
+
+int weights_rename(struct weights *w, int (*to)(const char *name, char *out, size_t n), steno_error *e)
+{
+    char name[NAME_SZ];
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        if (!to(w->tensor[i].name, name, sizeof name)) continue;
+        w->tensor[i].name = arena_strdup(&w->arena, name, strlen(name));
+        if (!w->tensor[i].name) return err_nomem(e, sizeof name, "the names of tensors");
+    }
+    return index_names(w, e);
 }
 
 struct tensor *weights_find(struct weights *w, const char *name)
@@ -110,49 +210,49 @@ int weights_get(struct weights *w, const char *name, const uint64_t dim[4], stru
     shape_print(want, dim, rank);
     *out = NULL;
     struct tensor *t = weights_find(w, name);
-    if (!t) return err_set(e, STENO_EFORMAT, "%s: tensor %s is missing, want [%s]", w->file->name, name, want);
+    if (!t) return err_set(e, STENO_EFORMAT, "%s: tensor %s is missing, want [%s]", w->name, name, want);
 
     uint64_t a[4], b[4];
     const int n = squeeze(a, t->dim);
     if (n != squeeze(b, dim) || memcmp(a, b, (size_t)n * sizeof *a)) {
         shape_print(is, t->dim, t->n_dims);
-        return err_set(e, STENO_EFORMAT, "%s: tensor %s is [%s], want [%s]", w->file->name, name, is, want);
+        return err_set(e, STENO_EFORMAT, "%s: tensor %s is [%s], want [%s]", t->file->name, name, is, want);
     }
     *out = t;
     return STENO_OK;
 }
 
-int weights_read_f32(const struct weights *w, const struct tensor *t, float *dst, steno_error *e)
+int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e)
 {
     uint8_t stored[CHUNK * sizeof(float)];
     const uint64_t n = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3]; /* the reader made sure that this does not wrap */
     uint64_t off = t->offset;
     for (uint64_t i = 0; i < n; i += CHUNK) {
         const size_t m = n - i < CHUNK ? (size_t)(n - i) : CHUNK, sz = dtype_row_sz(t->type, m);
-        const int rc = file_read(w->file, off, stored, sz, e);
+        const int rc = file_read(t->file, off, stored, sz, e);
         if (rc) return rc;
         dtype_widen_row(dst + i, t->type, stored, m);
         for (size_t j = 0; j < m; j++)
             if (!isfinite(dst[i + j]))
-                return err_set(e, STENO_EFORMAT, "%s: tensor %s: value %" PRIu64 " is not finite", w->file->name, t->name, i + j);
+                return err_set(e, STENO_EFORMAT, "%s: tensor %s: value %" PRIu64 " is not finite", t->file->name, t->name, i + j);
         off += sz;
     }
     return STENO_OK;
 }
 
-int weights_read_rows(const struct weights *w, const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e)
+int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e)
 {
     if (row > t->dim[0] || n > t->dim[0] - row)
-        return err_set(e, STENO_EARG, "%s: tensor %s has %" PRIu64 " rows, asked for %" PRIu64 "+%" PRIu64, w->file->name, t->name,
-                       t->dim[0], row, n);
+        return err_set(e, STENO_EARG, "%s: tensor %s has %" PRIu64 " rows, asked for %" PRIu64 "+%" PRIu64, t->file->name,
+                       t->name, t->dim[0], row, n);
     const uint64_t row_sz = t->size / t->dim[0];
-    return file_read(w->file, t->offset + row * row_sz, dst, (size_t)(n * row_sz), e);
+    return file_read(t->file, t->offset + row * row_sz, dst, (size_t)(n * row_sz), e);
 }
 
 int weights_check_used(const struct weights *w, steno_error *e)
 {
     for (uint32_t i = 0; i < w->n_tensors; i++)
         if (!w->tensor[i].used)
-            return err_set(e, STENO_EFORMAT, "%s: tensor %s is not part of such a model", w->file->name, w->tensor[i].name);
+            return err_set(e, STENO_EFORMAT, "%s: tensor %s is not part of such a model", w->name, w->tensor[i].name);
     return STENO_OK;
 }

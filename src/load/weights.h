@@ -1,49 +1,53 @@
-/* steno: one index over the tensors of a model file. SPDX-License-Identifier: MIT
+/* steno: one index over the tensors of a model. SPDX-License-Identifier: MIT
  *
- * Every reader (ggml.c, later gguf.c, safetensors.c, torch.c) fills the same table: name, stored type, extents, place in the file.
- * Nothing is read until it is asked for. Readers also hand over what the file says about the model: hyper-parameters, vocabulary, mel
+ * Every reader (ggml.c, safetensors.c, torch.c, later gguf.c) fills the same table: name, stored type, extents, place in its file. Nothing
+ * is read until it is asked for. Readers also hand over what the files say about the model: settings, hyper-parameters, vocabulary, mel
  * filters. Whoever binds a tensor names the shape it wants, and gets an error a person can act on when the file differs. */
 #ifndef STENO_LOAD_WEIGHTS_H
 #define STENO_LOAD_WEIGHTS_H
 #include "base/arena.h"
-#include "base/file.h"
 #include "kern/kern.h"
+#include "load/meta.h"
+#include "load/place.h"
+#include "load/whisper_dims.h"
 
 struct tensor {
     const char *name;
     enum dtype type;
-    int n_dims;           /* 1..4 */
-    uint64_t dim[4];      /* slowest first, as PyTorch prints a shape; unused ones are 1 */
+    int n_dims;            /* 1..4 */
+    uint64_t dim[4];       /* slowest first, as PyTorch prints a shape; unused ones are 1 */
+    const struct file *file;
     uint64_t offset, size; /* bytes in the file */
-    uint32_t used;        /* set by weights_find, for reporting names nobody asked for */
+    uint32_t used;         /* set by weights_find, for reporting names nobody asked for */
 };
+
+#define TENSOR_MAX (UINT64_C(1) << 40) /* weights of one tensor; keeps sizes far from wrapping */
 
 struct vocab_entry { const uint8_t *s; uint32_t n; };
 
-/* Hyper-parameters as the file gives them; readers check each one's range. Names follow openai/whisper's ModelDimensions. */
-struct whisper_dims {
-    int32_t n_mels, n_audio_ctx, n_audio_state, n_audio_head, n_audio_layer;
-    int32_t n_vocab, n_text_ctx, n_text_state, n_text_head, n_text_layer;
-};
-
 struct weights {
-    struct arena arena;         /* names, table, vocabulary, filters */
-    struct file *file;          /* not owned */
-    const char *format;         /* "whisper.cpp .bin" */
-    enum dtype matrix_type;     /* type that 2-D matrices must have, by the file's header */
-    struct tensor *tensor;      /* [n_tensors] */
-    uint32_t n_tensors;
-    struct whisper_dims whisper;
-    float *mel_filters;         /* [n_mels, 201] or NULL: to be computed */
-    struct vocab_entry *vocab;  /* [n_vocab_entries] raw bytes by id; special ids may be missing */
+    struct arena arena;          /* names, table, settings, vocabulary, filters */
+    struct place place;          /* a copy; its owner closes it */
+    const char *name;            /* of the place, for messages */
+    const char *format;          /* "whisper.cpp .bin" */
+    enum dtype matrix_type;      /* of the matrices: by the file's header, or the type that most weights have */
+    struct tensor *tensor;       /* [n_tensors] */
+    uint32_t n_tensors, cap_tensors;
+    struct file *shard;          /* [n_shards] files opened beside the first, closed by weights_close */
+    uint32_t n_shards;
+    struct meta meta;
+    struct whisper_dims whisper; /* from a header that has them, else zeros */
+    float *mel_filters;          /* [n_mels, 201] or NULL: to be computed */
+    struct vocab_entry *vocab;   /* [n_vocab_entries] raw bytes by id; special ids may be missing; NULL: the model carries none */
     uint32_t n_vocab_entries;
-    uint32_t *hash;             /* open addressing over names; private to weights.c */
+    uint32_t *hash;              /* open addressing over names; private to weights.c */
     uint32_t hash_mask;
 };
 
-/* Read the header and index of a model file, whatever its format. STENO_EFORMAT names the place and the cause.
- * On failure *w is left empty. */
-int weights_open(struct weights *w, struct file *f, steno_error *e);
+/* Read the headers and the index of a model, whatever its format. STENO_EFORMAT names the place and the cause. On failure *w is left
+ * empty. *w must not move while it is open. */
+int weights_open_place(struct weights *w, const struct place *p, steno_error *e);
+int weights_open(struct weights *w, const struct file *f, steno_error *e); /* one file without neighbours */
 void weights_close(struct weights *w);
 
 struct tensor *weights_find(struct weights *w, const char *name); /* NULL: none */
@@ -51,13 +55,24 @@ struct tensor *weights_find(struct weights *w, const char *name); /* NULL: none 
  * dimensions past the rank. */
 int weights_get(struct weights *w, const char *name, const uint64_t dim[4], struct tensor **out, steno_error *e);
 /* A whole tensor widened to f32; STENO_EFORMAT for a value that is not finite. */
-int weights_read_f32(const struct weights *w, const struct tensor *t, float *dst, steno_error *e);
+int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e);
 /* Rows [row, row + n) as stored, of a tensor seen as [dim[0], everything else]. dst: n * dtype_row_sz. */
-int weights_read_rows(const struct weights *w, const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e);
+int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e);
+/* Give tensors the names a family knows them by: `to` writes the new name of a tensor and returns 1, or returns 0 to leave it. */
+int weights_rename(struct weights *w, int (*to)(const char *name, char *out, size_t n), steno_error *e);
 /* Error naming the first tensor nobody asked for, or STENO_OK. */
 int weights_check_used(const struct weights *w, steno_error *e);
 
-/* Readers: return 1 when the first bytes are theirs. */
+/* ---- for readers. A place for one more tensor, zeroed; NULL: no memory, *e is set. */
+struct tensor *weights_add(struct weights *w, steno_error *e);
+
+/* 1 when the first bytes are theirs; then the whole of it into *w. */
 int ggml_match(const uint8_t *head, size_t n);
 int ggml_read(struct weights *w, steno_error *e);
+int torch_match(const uint8_t *head, size_t n);
+int torch_read(struct weights *w, const struct file *f, steno_error *e);
+int safetensors_match(const uint8_t *head, size_t n);
+int safetensors_read(struct weights *w, const struct file *f, steno_error *e);
+/* Shards named by a model.safetensors.index.json: opens them as w->shard. */
+int safetensors_read_index(struct weights *w, const struct file *index, steno_error *e);
 #endif

@@ -27,6 +27,7 @@ struct steno_model {
     const char *name;              /* of the shape */
     int64_t parameters, load_us;
     steno_team *loading;           /* while opening only */
+    const char *vocab_path;        /* while opening only: where a vocabulary may be found */
 
     int32_t n_vocab, text_ctx, audio_ctx;
     struct whisper_dims dims;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"
+#include "load/vocab_file.h"
 #include "model/whisper.h"
 
 static const struct sub encoder_layer[] = {
@@ -64,10 +65,92 @@ static const char *shape_name(const struct whisper_dims *d)
     return "custom";
 }
 
+/* ---- the spellings ------------------------------------------------------------------------------------------------------------- */
+
+static int is_transformers(const struct weights *w)
+{
+    return !strcmp(meta_text(&w->meta, "model_type", ""), "whisper");
+}
+
 static int whisper_match(const struct weights *w)
 {
-    return w->whisper.n_audio_layer > 0;
+    return w->whisper.n_mels > 0 || meta_find(&w->meta, "dims.n_mels") || is_transformers(w);
 }
+
+/* A dimension under the name that transformers' config.json gives it. */
+static const struct { const char *name, *key; } config_key[WHISPER_DIMS] = {
+    { "n_vocab", "vocab_size" },
+    { "n_audio_ctx", "max_source_positions" },
+    { "n_audio_state", "d_model" },
+    { "n_audio_head", "encoder_attention_heads" },
+    { "n_audio_layer", "encoder_layers" },
+    { "n_text_ctx", "max_target_positions" },
+    { "n_text_state", "d_model" },
+    { "n_text_head", "decoder_attention_heads" },
+    { "n_text_layer", "decoder_layers" },
+    { "n_mels", "num_mel_bins" },
+};
+
+/* The ten numbers: from a header, from the dictionary of an OpenAI file, or from config.json. */
+static int read_dims(struct whisper_dims *d, const struct weights *w, steno_error *e)
+{
+    *d = w->whisper;
+    if (d->n_mels) return STENO_OK;
+    const int transformers = is_transformers(w);
+    for (int i = 0; i < WHISPER_DIMS; i++) {
+        char key[64];
+        int32_t v = 0;
+        snprintf(key, sizeof key, "%s%s", transformers ? "" : "dims.", transformers ? config_key[i].key : whisper_dim[i].name);
+        const int rc = meta_int(&w->meta, w->name, key, 1, whisper_dim[i].max, 0, &v, e);
+        if (rc) return rc;
+        memcpy((char *)d + whisper_dim[i].at, &v, sizeof v);
+    }
+    const int rc = whisper_dims_check(d, w->name, e);
+    int32_t wide = 4 * d->n_audio_state;
+    if (rc || !transformers) return rc;
+    for (int i = 0; i < 2; i++) {
+        const int bad = meta_int(&w->meta, w->name, i ? "decoder_ffn_dim" : "encoder_ffn_dim", wide, wide, 1, &wide, e);
+        if (bad) return bad;
+    }
+    const char *act = meta_text(&w->meta, "activation_function", "gelu");
+    if (strcmp(act, "gelu") != 0)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: activation_function is '%s'; Whisper models use gelu", w->name, act);
+    return STENO_OK;
+}
+
+/* transformers' name of a tensor to openai/whisper's. */
+static int openai_name(const char *name, char *out, size_t n)
+{
+    static const struct { const char *from, *to; } part[] = {
+        { "self_attn.q_proj.", "attn.query." }, { "self_attn.k_proj.", "attn.key." }, { "self_attn.v_proj.", "attn.value." },
+        { "self_attn.out_proj.", "attn.out." }, { "self_attn_layer_norm.", "attn_ln." },
+        { "encoder_attn.q_proj.", "cross_attn.query." }, { "encoder_attn.k_proj.", "cross_attn.key." },
+        { "encoder_attn.v_proj.", "cross_attn.value." }, { "encoder_attn.out_proj.", "cross_attn.out." },
+        { "encoder_attn_layer_norm.", "cross_attn_ln." }, { "fc1.", "mlp.0." }, { "fc2.", "mlp.2." },
+        { "final_layer_norm.", "mlp_ln." },
+    };
+    static const struct { const char *from, *to; } whole[] = {
+        { "encoder.embed_positions.weight", "encoder.positional_embedding" },
+        { "decoder.embed_positions.weight", "decoder.positional_embedding" },
+        { "decoder.embed_tokens.weight", "decoder.token_embedding.weight" },
+        { "encoder.layer_norm.weight", "encoder.ln_post.weight" }, { "encoder.layer_norm.bias", "encoder.ln_post.bias" },
+        { "decoder.layer_norm.weight", "decoder.ln.weight" },      { "decoder.layer_norm.bias", "decoder.ln.bias" },
+    };
+    if (!strncmp(name, "model.", 6)) name += 6;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (!strcmp(name, whole[i].from)) return snprintf(out, n, "%s", whole[i].to) > 0;
+    int layer = 0, at = 0;
+    char side[8];
+    if (sscanf(name, "%7[a-z].layers.%4d.%n", side, &layer, &at) == 2 && at)
+        for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+            const size_t len = strlen(part[i].from);
+            if (!strncmp(name + at, part[i].from, len))
+                return snprintf(out, n, "%s.blocks.%d.%s%s", side, layer, part[i].to, name + at + len) < (int)n;
+        }
+    return snprintf(out, n, "%s", name) < (int)n;
+}
+
+/* ---- the network ------------------------------------------------------------------------------------------------------------- */
 
 static struct sub_dims dims_of(int32_t d, int32_t heads)
 {
@@ -141,12 +224,29 @@ static void build_decoder(struct build *b, const struct whisper_dims *w)
     if (op) op->rows = ROWS_OUT;
 }
 
-/* Vocabulary of the file, and the special tokens it leaves out. */
+/* A vocabulary that came from elsewhere must be the model's: 50257 strings of which the last is empty, or GPT-2's 50256. */
+static int check_vocab(const steno_model *m, const struct weights *w, const char *from, steno_error *e)
+{
+    static const char end[] = "<|endoftext|>";
+    const uint32_t n_text = (uint32_t)m->tokens.eot, last = 50256;
+    const struct vocab_entry *v = w->n_vocab_entries > last ? &w->vocab[last] : NULL;
+    const int english = !v || (v->n == sizeof end - 1 && !memcmp(v->s, end, sizeof end - 1));
+    if (w->n_vocab_entries < n_text || english != (n_text == last))
+        return err_set(e, STENO_EFORMAT, "%s: its %u strings are not the vocabulary of this model, which is %s", from ? from : w->name,
+                       (unsigned)w->n_vocab_entries, n_text == last ? "English-only" : "multilingual");
+    return STENO_OK;
+}
+
+/* Vocabulary of the file or beside it, and the special tokens it leaves out. */
 static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
+    if (!rc && !w->vocab) {
+        rc = weights_read_vocab(w, m->vocab_path, e);
+        if (!rc) rc = check_vocab(m, w, m->vocab_path, e);
+    }
     if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->dims.n_vocab, m->tokens.eot, e);
-    for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
+    for (uint32_t i = 0; i < w->n_vocab_entries && i < (uint32_t)m->dims.n_vocab && !rc; i++) {
         const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
         if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
         vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, w->vocab[i].n);
@@ -176,8 +276,11 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
 
 static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
 {
-    const struct whisper_dims *d = &w->whisper;
-    m->dims = *d;
+    const struct whisper_dims *d = &m->dims;
+    int rc = read_dims(&m->dims, w, e);
+    if (!rc && is_transformers(w)) rc = weights_rename(w, openai_name, e);
+    if (rc) return rc;
+    weights_find(w, "proj_out.weight"); /* the token embedding again */
     m->name = shape_name(d);
     m->n_vocab = d->n_vocab;
     m->text_ctx = d->n_text_ctx;
@@ -188,7 +291,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
                                                 (uint32_t)d->n_text_ctx };
     m->state[STATE_CROSS] = (struct state_desc){ "cross-attention keys and values", STATE_REPLACE, layers, heads, d_head,
                                                  (uint32_t)d->n_audio_ctx };
-    int rc = read_filters(m, w, e);
+    rc = read_filters(m, w, e);
     if (rc) return rc;
 
     struct build b;

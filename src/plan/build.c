@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/os.h"
 
-enum { MAX_OPS = 4096, MAX_SLOTS = 4096, NAME_MAX_LEN = 128 }; /* 256 layers, the most a reader lets through, need 3072 */
+enum { MAX_OPS = 4096, MAX_SLOTS = 4096, NAME_MAX_LEN = 128, WIDENED_MAX = 16 << 20 }; /* 256 layers, the most a reader lets through, need 3072 */
 
 /* ---- weight store ---- */
 
@@ -16,11 +16,18 @@ int weight_store_open(struct weight_store *s, const struct weights *w, steno_err
         const struct tensor *t = &w->tensor[i];
         const size_t rows = (size_t)t->dim[0], cols = (size_t)(t->dim[1] * t->dim[2] * t->dim[3]);
         const size_t packed = t->n_dims > 1 ? pack_sz(t->type, rows, cols) : 0, plain = rows * cols * sizeof(float);
-        need += (packed > plain || t->type != DT_F32 ? packed : plain) + 128;
-        if (t->n_dims == 1) need += plain + 128;
+        const int widened = plain <= WIDENED_MAX; /* vectors and tables may be wanted as f32; pages that are not touched cost nothing */
+        need += (packed > plain || !widened ? packed : plain) + 128;
     }
     *s = (struct weight_store){ os_pages_alloc(need), need, 0 };
     return s->mem ? STENO_OK : err_nomem(e, need, "weights");
+}
+
+void weight_store_trim(struct weight_store *s)
+{
+    if (!s->mem) return;
+    os_pages_trim(s->mem, s->size, s->used);
+    s->size = s->used;
 }
 
 void weight_store_close(struct weight_store *s)
@@ -234,7 +241,7 @@ static const float *tensor_f32(struct build *b, const char *part, uint64_t d0, u
     const struct tensor *t = part ? tensor_get(b, part, d0, d1, 0) : NULL;
     float *dst = t ? store_take(b, (size_t)(d0 * (d1 ? d1 : 1)) * sizeof(float)) : NULL;
     if (!dst) return NULL;
-    b->status = weights_read_f32(b->weights, t, dst, b->e);
+    b->status = tensor_read_f32(t, dst, b->e);
     return dst;
 }
 
@@ -250,7 +257,6 @@ const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64
 
 /* A packing job: each item is one panel, read from the file and interleaved by whichever thread is free. */
 struct pack_job {
-    const struct weights *weights;
     struct tensor *part[4];
     uint64_t n, k;          /* rows and columns of one part */
     uint64_t rows;          /* of all parts */
@@ -279,7 +285,7 @@ static void pack_item(void *arg, int64_t panel, int thread)
         const uint64_t part = r / j->n, at = r % j->n;
         const uint64_t take = j->n - at < last - r ? j->n - at : last - r;
         uint8_t *dst = buf + (r - first) * j->row_sz;
-        const int rc = weights_read_rows(j->weights, j->part[part], at, take, dst, &j->errors[thread]);
+        const int rc = tensor_read_rows(j->part[part], at, take, dst, &j->errors[thread]);
         if (rc) {
             atomic_store(&j->status, rc);
             return;
@@ -302,11 +308,11 @@ static const void *pack(struct build *b, struct tensor *const *part, int n_parts
 {
     if (b->status) return NULL;
     const int threads = team_threads(b->team);
-    struct pack_job j = { .weights = b->weights, .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type };
+    struct pack_job j = { .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type };
     for (int i = 0; i < n_parts; i++) {
         j.part[i] = part[i];
         if (part[i]->type != j.type)
-            b->status = err_set(b->e, STENO_EFORMAT, "%s: tensor %s is %s, want %s as %s", b->weights->file->name, part[i]->name,
+            b->status = err_set(b->e, STENO_EFORMAT, "%s: tensor %s is %s, want %s as %s", b->weights->name, part[i]->name,
                                 dtype_name(part[i]->type), dtype_name(j.type), part[0]->name);
     }
     if (b->status) return NULL;
@@ -342,7 +348,7 @@ uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const c
     if (bias && !b->status && (all = store_take(b, (size_t)rows * sizeof(float))))
         for (int i = 0; i < n_parts; i++) { /* pages are zeroed: a missing bias is zeros */
             struct tensor *t = bias[i] ? tensor_get(b, bias[i], n, 0, 0) : NULL;
-            if (t) b->status = weights_read_f32(b->weights, t, all + (uint64_t)i * n, b->e);
+            if (t) b->status = tensor_read_f32(t, all + (uint64_t)i * n, b->e);
         }
     const uint16_t id = bind_add(b);
     if (!b->status)

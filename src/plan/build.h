@@ -15,6 +15,7 @@ struct weight_store {
 };
 
 int weight_store_open(struct weight_store *s, const struct weights *w, steno_error *e);
+void weight_store_trim(struct weight_store *s); /* everything is bound: give back what was not needed */
 void weight_store_close(struct weight_store *s);
 
 struct build {

@@ -212,9 +212,9 @@ static void test_times_at_the_end_of_a_recording_of_many_hours_are_exact(void **
     steno_transcribe_params p = params_new();
     assert_int_equal(steno_transcribe(session, a.pcm, a.n, &p), 0);
     const int n = steno_segment_count(session);
-    steno_segment g, h[8];
+    steno_segment g = { .size = sizeof g }, h[8];
     assert_in_range(n, 1, 8);
-    for (int i = 0; i < n; i++) steno_segment_get(session, i, &h[i]);
+    for (int i = 0; i < n; i++) h[i].size = sizeof *h, steno_segment_get(session, i, &h[i]);
     struct script s = script_new(&a);
     s.silence = before;
     p.offset_ms = before / 16;

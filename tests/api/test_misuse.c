@@ -85,7 +85,7 @@ static void test_opening_what_cannot_be_opened_says_why_and_gives_null(void **st
     steno_model_params_init(&p);
     assert_refused(steno_model_open(&m, "no/such/file", NULL, &e), &e, STENO_EIO, "no/such/file");
     assert_null(m);
-    assert_refused(steno_model_open(&m, "tests", NULL, &e), &e, STENO_EIO, "tests");
+    assert_refused(steno_model_open(&m, "tests", NULL, &e), &e, STENO_EFORMAT, "tests: the folder holds no model");
     assert_int_equal(steno_model_open(&m, NULL, NULL, &e), STENO_EARG);
     assert_int_equal(steno_model_open(NULL, "x", NULL, NULL), STENO_EARG);
     assert_int_equal(steno_model_open_memory(&m, NULL, 5, NULL, &e), STENO_EARG);
@@ -286,12 +286,12 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(offsetof(steno_model_info, size), 0);
     assert_int_equal(offsetof(steno_timings, size), 0);
     if (sizeof(void *) != 8) skip();
-    assert_int_equal(sizeof(steno_model_params), 24);
+    assert_int_equal(sizeof(steno_model_params), 32);
     assert_int_equal(sizeof(steno_session_params), 8);
     assert_int_equal(sizeof(steno_transcribe_params), 144);
     assert_int_equal(sizeof(steno_model_info), 152);
-    assert_int_equal(sizeof(steno_segment), 80);
-    assert_int_equal(sizeof(steno_token), 56);
+    assert_int_equal(sizeof(steno_segment), 88);
+    assert_int_equal(sizeof(steno_token), 64);
     assert_int_equal(sizeof(steno_timings), 96);
 }
 

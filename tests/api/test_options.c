@@ -191,7 +191,7 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
     const struct whisper_tokens *t = &model->tokens;
     steno_transcribe_params p = params_new();
     run(&a, &p);
-    steno_segment g, last = { 0 };
+    steno_segment g = { .size = sizeof g }, last = { 0 };
     for (int i = 0; !steno_segment_get(session, i, &g); i++)
         if (g.seek_frames == 0) last = g;
     assert_true(last.n_tokens > 0);

@@ -14,8 +14,8 @@ static void read_all(const struct weights *w)
         steno_error e;
         float *all = malloc(n * sizeof *all);
         uint8_t *rows = malloc(t->size);
-        if (all) weights_read_f32(w, t, all, &e);
-        if (rows && weights_read_rows(w, t, 0, t->dim[0], rows, &e)) abort();
+        if (all) tensor_read_f32(t, all, &e);
+        if (rows && tensor_read_rows(t, 0, t->dim[0], rows, &e)) abort();
         free(all);
         free(rows);
     }

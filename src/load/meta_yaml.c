@@ -1,0 +1,8 @@
+/* steno: settings from YAML. SPDX-License-Identifier: MIT */
+#include "load/meta.h"
+
+int meta_read_yaml(struct meta *m, const char *prefix, const struct file *f, steno_error *e)
+{
+    (void)m, (void)prefix;
+    return err_set(e, STENO_EUNSUPPORTED, "%s: YAML", f->name);
+}

@@ -1,0 +1,87 @@
+/* steno: where a model lives. SPDX-License-Identifier: MIT */
+#include "load/place.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_separator(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* The folder part of a path, or the whole of it for a folder; ends in a separator. */
+static char *dir_of(const char *path, int is_folder)
+{
+    size_t n = strlen(path);
+    while (!is_folder && n && !is_separator(path[n - 1])) n--;
+    const int add = !n || !is_separator(path[n - 1]);
+    char *dir = malloc(n + 3);
+    if (!dir) return NULL;
+    memcpy(dir, path, n);
+    if (!n) dir[n++] = '.';
+    if (add) dir[n++] = '/';
+    dir[n] = 0;
+    return dir;
+}
+
+int place_open(struct place *p, const char *path, steno_error *e)
+{
+    *p = (struct place){ .name = path, .file = { .name = path, .fd = -1 } };
+    if (!path) return err_set(e, STENO_EARG, "cannot open a model: no path was given");
+    p->is_folder = file_is_folder(path);
+    p->dir = dir_of(path, p->is_folder);
+    if (!p->dir) return err_nomem(e, strlen(path), "a path");
+    const int rc = p->is_folder ? STENO_OK : file_open(&p->file, path, e);
+    if (rc) place_close(p);
+    return rc;
+}
+
+void place_of_file(struct place *p, const struct file *f)
+{
+    *p = (struct place){ .name = f->name, .file = *f };
+}
+
+void place_close(struct place *p)
+{
+    file_close(&p->file);
+    free(p->dir);
+    *p = (struct place){ .file = { .fd = -1 } };
+}
+
+static int stays_inside(const char *name)
+{
+    if (!*name || *name == '.' || strlen(name) > 200) return 0;
+    for (const char *c = name; *c; c++)
+        if (is_separator(*c) || *c == ':' || (unsigned char)*c < ' ') return 0;
+    return 1;
+}
+
+int place_find(const struct place *p, const char *name, struct arena *a, struct file *f, steno_error *e)
+{
+    *f = (struct file){ .fd = -1 };
+    if (!stays_inside(name)) return err_set(e, STENO_EFORMAT, "%s: '%s' is not the name of a file beside it", p->name, name);
+    if (!p->dir) return 0;
+    const size_t n = strlen(p->dir), m = strlen(name);
+    char *path = arena_alloc(a, n + m + 1);
+    if (!path) return err_nomem(e, n + m, "a path");
+    memcpy(path, p->dir, n);
+    memcpy(path + n, name, m);
+    if (!file_exists(path)) return 0;
+    const int rc = file_open(f, path, e);
+    return rc ? rc : 1;
+}
+
+int file_text(const struct file *f, uint64_t most, struct arena *a, const char **text, steno_error *e)
+{
+    *text = NULL;
+    if (f->size > most)
+        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %" PRIu64 " for such a file", f->name, f->size, most);
+    char *s = arena_alloc(a, (size_t)f->size + 1);
+    if (!s) return err_nomem(e, (size_t)f->size, "a file's text");
+    const int rc = file_read(f, 0, s, (size_t)f->size, e);
+    if (rc) return rc;
+    s[f->size] = 0;
+    *text = s;
+    return STENO_OK;
+}
