@@ -35,6 +35,12 @@ void *os_pages_alloc(size_t n)
     return p;
 }
 
+void os_pages_trim(void *p, size_t n, size_t keep)
+{
+    const size_t all = round_to_page(n), rest = round_to_page(keep);
+    if (p && rest < all) munmap((char *)p + rest, all - rest);
+}
+
 void os_pages_free(void *p, size_t n)
 {
     if (p) munmap(p, round_to_page(n));
