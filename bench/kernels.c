@@ -159,7 +159,7 @@ static void bench_attn(const struct bench *b, int type, size_t rows, size_t keys
     fflush(stdout);
 }
 
-struct elem_job { const struct kern *kern; const struct bench *b; size_t n; int what; };
+struct elem_job { const struct kern *kern; const struct bench *b; size_t n; int what; struct fsmn f; };
 
 static void elem_once(void *arg)
 {
@@ -173,6 +173,8 @@ static void elem_once(void *arg)
         case 2: k->act[ACT_GELU_ERF](y, x, j->n); break;
         case 3: k->act[ACT_GELU_TANH](y, x, j->n); break;
         case 4: k->add(y, x, j->b->res, j->n); break;
+        case 6: k->scale(y, x, 22.6f, j->b->res, j->n); break;
+        case 7: k->fsmn(&j->f); break;
         default: k->logit_scan(&part, x, NULL, 0, j->n);
         }
 }
@@ -181,10 +183,13 @@ static void bench_elem(const struct bench *b)
 {
     static const struct { const char *name; int what; size_t n; } job[] = {
         { "norm_layer", 0, 384 }, { "norm_layer", 0, 1280 }, { "softmax", 1, 1500 }, { "gelu_erf", 2, 1536 }, { "gelu_tanh", 3, 1536 },
-        { "add", 4, 384 }, { "logit_scan", 5, 3242 },
+        { "add", 4, 384 }, { "logit_scan", 5, 3242 }, { "scale", 6, 512 }, { "fsmn 11", 7, 512 },
     };
+    const float *rows[11];
+    for (size_t i = 0; i < 11; i++) rows[i] = b->x + i * (512 + ROW_PAD);
     for (size_t i = 0; i < sizeof job / sizeof *job; i++) {
-        struct elem_job j = { &b->kern, b, job[i].n, job[i].what };
+        struct elem_job j = { &b->kern, b, job[i].n, job[i].what,
+                              { .y = b->y, .add = b->res, .x = rows, .w = b->x + 16384, .taps = 11, .left = 5, .n = job[i].n } };
         const double ns = best_ns(elem_once, &j, 500) / 16;
         j.kern = &b->ref;
         const double c_ns = best_ns(elem_once, &j, 20) / 16;
@@ -214,7 +219,7 @@ static void fill(float *p, size_t n)
 
 static void bench_level(struct bench *b, int level)
 {
-    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q5_1, DT_Q4_0 };
+    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q5_1, DT_Q4_0, DT_Q4_K, DT_Q5_K, DT_Q6_K };
     static const size_t width[] = { 384, 512, 768, 1280 };
     struct stream s = { b->pool, POOL, 0 };
     kern_init(&b->kern, level);
@@ -222,9 +227,10 @@ static void bench_level(struct bench *b, int level)
     b->peak = peak_gflops(level);
     printf("== %s: multiply-add peak %.1f GFLOP/s, plain read of %d MiB %.1f GB/s (%u)\n", cpu_level_name(level), b->peak, POOL >> 20,
            b->read, (unsigned)s.sink & 1u);
-    for (size_t i = 0; i < 5 && level != CPU_C; i++)
+    for (size_t i = 0; i < sizeof type / sizeof *type && level != CPU_C; i++)
         for (size_t j = 0; j < 4; j++) {
             const size_t d = width[j];
+            if (d % (size_t)dtype_block(type[i])) continue;
             bench_linear(b, type[i], MODEL_ROWS, d, d, ACT_NONE);
             bench_linear(b, type[i], MODEL_ROWS, 4 * d, d, ACT_GELU_ERF);
             bench_linear(b, type[i], MODEL_ROWS, d, 4 * d, ACT_NONE);

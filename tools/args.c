@@ -3,6 +3,7 @@
  * Long options accept _ for -, --name=value and --name value; short ones -x value, -xvalue, and flags may be joined (-qv). A value is
  * taken as it stands even when it begins with a dash ("--logprob-threshold -1"). -- ends the options. */
 #include "args.h"
+#include "num.h"
 #include "say.h"
 #include "u8.h"
 #include <errno.h>
@@ -67,7 +68,7 @@ static int set_list(const struct arg *r, unsigned *bits, const char *spelled, co
         const int i = word_find(r->value, word, nearest);
         if (i < 0) return bad_word(spelled, r->value, word, nearest);
         if (strcmp(word, "all") == 0)
-            for (int k = 0; word_at(all, r->value, k); k++) *bits |= k == i ? 0 : 1u << k;
+            for (int k = 0; word_at(all, r->value, k) && (r->hi == 0 || k < (int)r->hi); k++) *bits |= k == i ? 0 : 1u << k;
         else
             *bits |= 1u << i;
         p += n;
@@ -241,7 +242,7 @@ int args_parse(const struct args *a, void *opts, int argc, char **argv, int *n_o
 
 /* ---- help -------------------------------------------------------------------------------------------------------------------- */
 
-enum { HELP_LEFT = 36, HELP_WIDTH = 100 };
+enum { HELP_LEFT = 28, HELP_WIDTH = 80 };
 
 /* `text` in words from column HELP_LEFT + 4 on; `column` is where the cursor stands. */
 static void help_wrap(const char *text, size_t column)
@@ -282,4 +283,46 @@ void args_help(const struct args *a)
     }
     printf("\nHelp:\n");
     help_line(&help_row);
+}
+
+/* ---- values as JSON ---------------------------------------------------------------------------------------------------------- */
+
+static void json_value(FILE *f, const struct arg *r, const void *at)
+{
+    char text[NAME_MAX_LEN], num[NUM_SZ];
+    const char *sep = "[";
+    switch (r->kind) {
+    case ARG_FLAG:
+    case ARG_PAIR: fputs(*(const int *)at ? "true" : "false", f); break;
+    case ARG_INT: fprintf(f, "%" PRId64, *(const int64_t *)at); break;
+    case ARG_NUM: fputs(isfinite(*(const double *)at) ? num_repr(num, *(const double *)at) : "null", f); break;
+    case ARG_WORD: u8_json(f, word_at(text, r->value, *(const int *)at) ? text : ""); break;
+    case ARG_LIST:
+        for (int i = 0; word_at(text, r->value, i); i++) {
+            if (!(*(const unsigned *)at >> i & 1)) continue;
+            fputs(sep, f);
+            u8_json(f, text);
+            sep = ", ";
+        }
+        fputs(*sep == '[' ? "[]" : "]", f);
+        break;
+    default:
+        if (*(const char *const *)at) u8_json(f, *(const char *const *)at);
+        else fputs("null", f);
+    }
+}
+
+void args_json(FILE *f, const struct arg *rows, const void *opts, const char *but)
+{
+    char nearest[NAME_MAX_LEN];
+    const char *sep = "{";
+    int left_out = 0;
+    for (const struct arg *r = rows; r->kind != ARG_END; r++) {
+        if (r->kind == ARG_GROUP) left_out = word_find(but, r->help, nearest) >= 0;
+        if (r->kind == ARG_GROUP || left_out) continue;
+        fprintf(f, "%s\"%s\": ", sep, r->name);
+        json_value(f, r, (const char *)opts + r->at);
+        sep = ", ";
+    }
+    fputs(*sep == '{' ? "{}" : "}", f);
 }

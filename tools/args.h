@@ -5,6 +5,7 @@
 #ifndef STENO_TOOLS_ARGS_H
 #define STENO_TOOLS_ARGS_H
 #include <stddef.h>
+#include <stdio.h>
 
 enum arg_kind {
     ARG_END = 0,
@@ -15,7 +16,8 @@ enum arg_kind {
     ARG_NUM,   /* double in [lo, hi]; with `none` set also the word none, which gives NAN */
     ARG_TEXT,  /* const char *, not empty unless `none` is set */
     ARG_WORD,  /* int: index into the words of `value`, which are separated by | */
-    ARG_LIST   /* unsigned: bit set over the words of `value`; several are separated by commas, the word all means every one */
+    ARG_LIST   /* unsigned: bit set over the words of `value`; several are separated by commas; the word all means the
+                  first `hi` words, or with hi 0 every one */
 };
 
 struct arg {
@@ -46,4 +48,8 @@ enum { ARGS_RUN = -1 }; /* from args_parse: go on */
 int args_parse(const struct args *a, void *opts, int argc, char **argv, int *n_operands);
 
 void args_help(const struct args *a);
+
+/* The values of *opts as a JSON object on one line, by the names of the rows; options below the headings in `but` ("Output|Messages") are
+ * left out, the word none and texts that were not given are null. */
+void args_json(FILE *f, const struct arg *rows, const void *opts, const char *but);
 #endif

@@ -7,6 +7,7 @@
 int cmd_transcribe(int argc, char **argv);
 int cmd_translate(int argc, char **argv);
 int cmd_detect(int argc, char **argv);
+int cmd_vad(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -25,7 +25,8 @@ static const struct arg rows[] = {
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Model" },
     { "shape", 0, ARG_TEXT, 0, AT(shape), "NAME", "base", 0, 0,
       "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ..." },
-    { "type", 0, ARG_TEXT, 0, AT(type), "TYPE", "f16", 0, 0, "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0 or q4_1" },
+    { "type", 0, ARG_TEXT, 0, AT(type), "TYPE", "f16", 0, 0,
+      "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k or q6_k" },
     { "model", 'm', ARG_TEXT, 0, AT(engine.model), "PATH|NAME", NULL, 0, 0, "a real model instead of --shape and --type" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Measuring" },
     { "runs", 0, ARG_INT, 0, AT(runs), "N", "3", 1, 1000, "how often each phase is run; median, least and most are printed" },
@@ -61,11 +62,13 @@ struct result {
     int known;
 };
 
+/* As packed: K types take a little more room than in the file. */
 static double bytes_per_weight(const char *type)
 {
     static const struct { const char *type; double bytes; } size[] = {
         { "f32", 4 }, { "f16", 2 }, { "bf16", 2 }, { "q8_0", 34.0 / 32 }, { "q5_1", 24.0 / 32 }, { "q5_0", 22.0 / 32 },
-        { "q4_1", 20.0 / 32 }, { "q4_0", 18.0 / 32 },
+        { "q4_1", 20.0 / 32 }, { "q4_0", 18.0 / 32 }, { "q2_k", 5248.0 / 8192 }, { "q3_k", 4672.0 / 8192 }, { "q4_k", 4736.0 / 8192 },
+        { "q5_k", 5760.0 / 8192 }, { "q6_k", 8768.0 / 8192 },
     };
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
         if (strcmp(size[i].type, type) == 0) return size[i].bytes;

@@ -1,16 +1,24 @@
-/* steno: the verb doctor: what this machine offers, and what is wrong. SPDX-License-Identifier: MIT */
+/* steno: the verb doctor: what this machine offers, and what is wrong. SPDX-License-Identifier: MIT
+ *
+ * Every fact is a line "key: value" and what is wrong is repeated at the end. With a model as its operand the verb is about that file:
+ * it takes the way that every verb takes to a model, and says how far it came. */
 #include "cmd.h"
 #include "engine.h"
+#include "host.h"
 #include "machine.h"
-#include "num.h"
 #include "signals.h"
 #include "u8.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
 
 struct opts {
     int json;
@@ -23,8 +31,10 @@ static const struct arg rows[] = {
 };
 
 static const struct args doctor_args = {
-    "doctor", "[OPTION]...",
-    "Print what this machine offers, what steno would use, and what is wrong\n(exit code 1 if anything is).", rows
+    "doctor", "[OPTION]... [MODEL]",
+    "Print what this machine offers, what steno would use and why, and what is wrong\n"
+    "(exit code 1 if anything is). With MODEL: what that file is, and what is wrong\n"
+    "with it (exit code 3 if it cannot be used).", rows
 };
 
 struct report {
@@ -52,31 +62,103 @@ static void problem(struct report *r, const char *what, const char *reason)
         snprintf(r->problems[r->n_problems++], sizeof r->problems[0], "%s%s%s", what, reason[0] ? ": " : "", reason);
 }
 
+/* Bytes as people read them. */
+static void size_text(char *out, size_t n, int64_t bytes)
+{
+    if (bytes >= 1 << 30) snprintf(out, n, "%.1f GiB", (double)bytes / (1 << 30));
+    else if (bytes >= 1 << 20) snprintf(out, n, "%.1f MiB", (double)bytes / (1 << 20));
+    else snprintf(out, n, "%" PRId64 " bytes", bytes);
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------------------------- */
+
+/* What the kernel calls the instructions of a level, to say what a machine lacks. */
+static const char *flags_of(const char *level)
+{
+    static const struct { const char *level, *flags; } table[] = {
+        { "avx2", "avx2 fma f16c" }, { "avx512", "avx512f avx512dq avx512bw avx512vl" }, { "neon", "asimd" },
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].level, level) == 0) return table[i].flags;
+    return "";
+}
+
 static void report_levels(struct report *r)
 {
     const char *name, *best = "c";
-    char key[64], chosen[128];
+    char key[64], value[256], missing[128];
     for (int i = 0; (name = steno_cpu_level_name(i)) != NULL; i++) {
         snprintf(key, sizeof key, "level %s", name);
-        line(r, key, steno_cpu_level_usable(i) ? "usable" : "not on this machine");
+        host_missing_flags(missing, sizeof missing, flags_of(name));
+        snprintf(value, sizeof value, "not on this machine%s%s", missing[0] ? "; it lacks " : "", missing);
+        line(r, key, steno_cpu_level_usable(i) ? "usable" : value);
         if (steno_cpu_level_usable(i)) best = name;
     }
-    snprintf(chosen, sizeof chosen, "%s (the highest usable level; --cpu lowers it)", best);
-    line(r, "level used", chosen);
+    snprintf(value, sizeof value, "%s (the highest usable level, for every kernel; --cpu lowers it)", best);
+    line(r, "level used", value);
 }
 
-static void report_threads(struct report *r)
+static void report_threads(struct report *r, const struct host *h)
 {
     steno_team *team = NULL;
     steno_error e = { 0 };
-    char n[32];
+    char value[256], quota[64] = "no quota";
+    if (h->quota > 0) snprintf(quota, sizeof quota, "a quota of %.2f", h->quota);
     if (steno_team_open(&team, 0, &e) != STENO_OK) problem(r, "threads cannot be started", e.text);
     else {
-        snprintf(n, sizeof n, "%d", steno_team_threads(team));
-        line(r, "threads", n);
+        snprintf(value, sizeof value, "%d (physical cores among the %d of %d processors that this process may use; %s by its cgroup)",
+                 steno_team_threads(team), h->allowed, h->online, quota);
+        line(r, "threads", value);
     }
     steno_team_close(team);
+    line(r, "cgroup", h->cgroup[0] ? h->cgroup : "none");
 }
+
+static void report_memory(struct report *r, const struct host *h)
+{
+    char all[32], free_now[32], value[128];
+    size_text(all, sizeof all, h->memory);
+    size_text(free_now, sizeof free_now, h->available);
+    snprintf(value, sizeof value, "%s, %s available", all, free_now);
+    line(r, "memory", h->memory ? value : "not known");
+    size_text(value, sizeof value, h->memory_limit);
+    line(r, "memory limit", h->memory_limit ? value : "none by the cgroup");
+    const int off = !h->huge_pages[0] || strcmp(h->huge_pages, "never") == 0;
+    snprintf(value, sizeof value, "%s (%s)", h->huge_pages[0] ? h->huge_pages : "not in this kernel",
+             off ? "weights lie in small pages" : "weights lie in them where there are any");
+    line(r, "huge pages", value);
+}
+
+/* Libraries that the program was linked with; FFmpeg's are loaded later, and tried by report_decoding. */
+static void report_libraries(struct report *r)
+{
+    char path[1024], key[128];
+#if defined(__GLIBC__)
+    line(r, "C library", gnu_get_libc_version());
+#endif
+    for (int i = 0; host_library(i, path, sizeof path); i++) {
+        const char *name = strrchr(path, '/') + 1;
+        if (strncmp(name, "lib", 3) != 0 || strncmp(name, "libc.", 5) == 0 || strncmp(name, "libm.", 5) == 0) continue;
+        snprintf(key, sizeof key, "library %.*s", (int)strcspn(name, "."), name);
+        line(r, key, path);
+    }
+}
+
+/* Open something that is no sound: without its libraries the reader says so before it looks at the bytes. */
+static void report_decoding(struct report *r)
+{
+    steno_media *m = NULL;
+    steno_error e = { 0 };
+    line(r, "decoding", steno_media_backend());
+    if (strncmp(steno_media_backend(), "FFmpeg", 6) != 0) return;
+    const int rc = steno_media_open(&m, "/proc/self/exe", NULL, NULL, &e);
+    steno_media_close(m);
+    const int missing = rc == STENO_EUNSUPPORTED && strstr(e.text, "FFmpeg cannot be") != NULL;
+    line(r, "FFmpeg", missing ? "not found" : "found");
+    if (missing) problem(r, "FFmpeg", e.text);
+}
+
+/* ---- models ------------------------------------------------------------------------------------------------------------------ */
 
 /* Open a model only to see that it opens. */
 static void report_model(struct report *r, const char *key, const char *path)
@@ -97,18 +179,36 @@ static void report_model(struct report *r, const char *key, const char *path)
     steno_model_close(m);
 }
 
+static void report_folders(struct report *r)
+{
+    char value[2048] = "";
+    struct stat st;
+    size_t at = 0;
+    for (int i = 0; i < N_MODEL_FOLDERS; i++) {
+        char *dir = models_folder(i);
+        const int missing = dir && (stat(dir, &st) || !S_ISDIR(st.st_mode));
+        if (dir && at + strlen(dir) + 16 < sizeof value)
+            at += (size_t)snprintf(value + at, sizeof value - at, "%s%s%s", at ? ", " : "", dir, missing ? " (missing)" : "");
+        free(dir);
+    }
+    line(r, "model folders", value);
+}
+
 static void report_models(struct report *r)
 {
     const char *env = getenv("STENO_MODEL");
-    char *demo = models_demo(), *largest = models_largest();
-    if (env && env[0] && strchr(env, '/')) report_model(r, "default model", env);
-    else if (env && env[0]) line(r, "default model", env);
+    const int named = env && env[0];
+    char *demo = models_demo(), *largest = models_largest(), *found = named ? models_find(env) : NULL;
+    line(r, "STENO_MODEL", named ? env : "not set");
+    report_folders(r);
+    if (named) report_model(r, "default model", found ? found : env);
     else if (largest) report_model(r, "default model", largest);
     else line(r, "default model", "none; " MODELS_ADVICE);
     if (demo) report_model(r, "demo model", demo);
     else line(r, "demo model", "not installed");
-    if (!demo && !largest && !(env && env[0])) problem(r, "no model at all", "");
+    if (!demo && !largest && !named) problem(r, "no model at all", "");
     free(demo);
+    free(found);
     free(largest);
 }
 
@@ -144,26 +244,146 @@ static void report_problems(struct report *r)
     if (!r->n_problems) line(r, "problems", "none");
 }
 
+/* ---- one model file ---------------------------------------------------------------------------------------------------------- */
+
+/* What the first bytes say; the library looks deeper, but a file that it refuses should have a name, too. */
+static const char *format_of(const char *path)
+{
+    static const struct { const char *magic; size_t n; const char *what; } table[] = {
+        { "lmgg", 4, "whisper.cpp .bin" }, { "fmgg", 4, "old ggml file" }, { "tjgg", 4, "old ggml file" }, { "algg", 4, "LoRA in ggml" },
+        { "GGUF", 4, "GGUF" }, { "PK\3\4", 4, "PyTorch (zip)" }, { "\x80\2", 2, "PyTorch (old pickle)" },
+        { "version https://git-lfs", 23, "a pointer of Git LFS: the file itself was not fetched" },
+        { "<!DOCTYPE", 9, "a web page" }, { "<html", 5, "a web page" }, { "ONNX", 4, "ONNX" },
+    };
+    char head[32] = "";
+    struct stat st;
+    if (stat(path, &st)) return "missing";
+    if (S_ISDIR(st.st_mode)) return "folder";
+    if (st.st_size == 0) return "empty";
+    FILE *f = S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
+    const size_t got = f ? fread(head, 1, sizeof head, f) : 0;
+    if (f) fclose(f);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (got >= table[i].n && memcmp(head, table[i].magic, table[i].n) == 0) return table[i].what;
+    if (got > 8 && head[8] == '{') return "safetensors";
+    return got ? "unknown" : "not readable";
+}
+
+/* Where in the file the trouble is, from the reason's own first words: "tensor NAME is ...", "header: ...". */
+static void place_of(char *out, size_t n, const char *reason)
+{
+    static const char *const words[] = { "tensor", "header", "vocabulary", "magic", "config.json", "config.yaml", "am.mvn", "tokens" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t k = strlen(words[i]);
+        if (strncmp(reason, words[i], k) != 0) continue;
+        const size_t name = i == 0 && reason[k] == ' ' ? 1 + strcspn(reason + k + 1, " :,") : 0;
+        snprintf(out, n, "%.*s", (int)(k + name), reason);
+        return;
+    }
+    snprintf(out, n, "file");
+}
+
+static const char *advice_for(int status, const char *place)
+{
+    if (status == STENO_EFORMAT && strcmp(place, "magic") == 0) status = STENO_EUNSUPPORTED; /* whole, perhaps, but no such model */
+    switch (status) {
+    case STENO_EIO: return "see that the path is right and may be read";
+    case STENO_EFORMAT: return "the file is damaged or was cut: get it again and compare its size with that of the original";
+    case STENO_EUNSUPPORTED: return "this version cannot use it: take another form of the same model";
+    case STENO_ENOVOCAB: return "the model carries no vocabulary: give one with --vocab, or put it beside the model";
+    case STENO_ENOMEM: return "take a smaller model, or one in a smaller type";
+    default: return "";
+    }
+}
+
+static void report_broken(struct report *r, const char *path, int status, const char *reason)
+{
+    const size_t n = strlen(path);
+    char place[256];
+    if (strncmp(reason, path, n) == 0 && strncmp(reason + n, ": ", 2) == 0) reason += n + 2;
+    place_of(place, sizeof place, reason);
+    line(r, "status", steno_status_text(status));
+    line(r, "place", place);
+    line(r, "cause", reason);
+    line(r, "advice", advice_for(status, place));
+    problem(r, path, reason);
+}
+
+static void report_usable(struct report *r, const steno_model *m)
+{
+    steno_model_info i = { .size = sizeof i };
+    char held[32], run[32], text[128];
+    steno_model_info_get(m, &i);
+    line(r, "status", "opens");
+    line(r, "family", i.family);
+    line(r, "name", i.name);
+    line(r, "weights", i.weight_type);
+    size_text(held, sizeof held, i.weight_bytes);
+    size_text(run, sizeof run, steno_session_memory(m, NULL, NULL));
+    snprintf(text, sizeof text, "%s for the model, %s for a session", held, run);
+    line(r, "memory needed", text);
+    struct host h;
+    host_get(&h);
+    const int64_t need = i.weight_bytes + steno_session_memory(m, NULL, NULL);
+    if (h.memory_limit > 0 && need > h.memory_limit) problem(r, "memory needed", "is more than the cgroup allows");
+}
+
+/* @return exit code */
+static int doctor_model(struct report *r, const char *name)
+{
+    steno_model *m = NULL;
+    steno_error e = { 0 };
+    struct stat st;
+    char size[32], *vocab = NULL, *path = models_find(name);
+    steno_model_params p;
+    steno_model_params_init(&p);
+    line(r, "steno", steno_version());
+    line(r, "file", path ? path : name);
+    line(r, "format", format_of(path ? path : name));
+    if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+        size_text(size, sizeof size, st.st_size);
+        line(r, "size", size);
+    }
+    const int rc = models_open_file(&m, &vocab, path ? path : name, NULL, &p, &e);
+    if (vocab) line(r, "vocabulary", vocab);
+    if (rc == STENO_OK) report_usable(r, m);
+    else report_broken(r, path ? path : name, rc, e.text[0] ? e.text : steno_status_text(rc));
+    steno_model_close(m);
+    free(vocab);
+    free(path);
+    return rc == STENO_OK ? r->n_problems ? EXIT_SOME : EXIT_OK : rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
+}
+
+static int doctor_machine(struct report *r)
+{
+    char name[256];
+    struct host h;
+    machine_name(name, sizeof name);
+    host_get(&h);
+    line(r, "steno", steno_version());
+    line(r, "processor", name);
+    report_levels(r);
+    report_threads(r, &h);
+    report_memory(r, &h);
+    line(r, "compiler", __VERSION__);
+    report_libraries(r);
+    report_decoding(r);
+    report_models(r);
+    report_temp(r);
+    return r->n_problems ? EXIT_SOME : EXIT_OK;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
     struct opts o = { 0 };
     struct report r = { 0 };
-    char name[256];
     int n;
-    const int code = args_parse(&doctor_args, &o, argc, argv, &n);
+    int code = args_parse(&doctor_args, &o, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n) return say_usage("doctor takes no operands");
+    if (n > 1) return say_usage("doctor takes one model, not %d", n);
     r.json = o.json;
-    machine_name(name, sizeof name);
-    line(&r, "steno", steno_version());
-    line(&r, "processor", name);
-    report_levels(&r);
-    report_threads(&r);
-    line(&r, "decoding", steno_media_backend());
-    line(&r, "compiler", __VERSION__);
-    report_models(&r);
-    report_temp(&r);
+    code = n ? doctor_model(&r, argv[0]) : doctor_machine(&r);
     report_problems(&r);
     const int flushed = say_flush();
-    return flushed != EXIT_OK ? flushed : r.n_problems ? EXIT_SOME : EXIT_OK;
+    return flushed != EXIT_OK ? flushed : code;
 }

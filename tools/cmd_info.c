@@ -25,7 +25,8 @@ static const struct arg rows[] = {
 };
 
 static const struct args info_args = { "info", "[OPTION]... [MODEL]",
-                                       "Print what a model file holds, what memory it takes, or what is wrong with it.", rows };
+                                       "Print what a model file or folder holds, what memory it takes, or what is wrong\n"
+                                       "with it.", rows };
 
 static void fact_key(int json, int first, const char *key)
 {
@@ -70,7 +71,8 @@ static void plan_line(void *user, const char *line)
     u8_json(stdout, line);
 }
 
-static void print_facts(int json, const struct engine *e)
+/* given: --vocab. A whisper.cpp file has its own. */
+static void print_facts(int json, const struct engine *e, const char *given)
 {
     steno_model_info i = { .size = sizeof i };
     steno_model_info_get(e->model, &i);
@@ -83,6 +85,9 @@ static void print_facts(int json, const struct engine *e)
         { "session_bytes", session }, { "memory_bytes", i.weight_bytes + session }, { "threads", steno_team_threads(e->team) },
     };
     fact_text(json, "file", e->path ? e->path : "");
+    fact_text(json, "format", i.format);
+    if (strncmp(i.format, "whisper.cpp", 11) == 0) given = NULL;
+    fact_text(json, "vocabulary", given ? given : e->vocab ? e->vocab : "with the model");
     fact_text(json, "family", i.family);
     fact_text(json, "name", i.name);
     fact_text(json, "weights", i.weight_type);
@@ -107,7 +112,7 @@ int cmd_info(int argc, char **argv)
     code = engine_open(&e, &o.engine, 0);
     if (code != EXIT_OK) return code;
     int lines = o.json ? 0 : -1;
-    print_facts(o.json, &e);
+    print_facts(o.json, &e, o.engine.vocab);
     if (o.plan && o.json) printf(", \"plan\": [");
     if (o.plan) steno_plan_dump(e.model, plan_line, &lines);
     if (o.plan && o.json) putchar(']');

@@ -3,25 +3,27 @@
  * Everything that can be refused is refused before the first sample is decoded: options, names of outputs, the output folder, the
  * model. Then inputs are taken one after the other; one that fails is told in a line and the others go on. */
 #include "cmd.h"
+#include "console.h"
 #include "engine.h"
-#include "out.h"
 #include "progress.h"
+#include "results.h"
+#include "sha256.h"
 #include "signals.h"
 #include "u8.h"
-#include "write.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct opts {
     struct engine_opts engine;
-    const char *language, *out_dir, *initial_prompt, *suppress_tokens;
-    int task, condition, without_timestamps, suppress_blank, progress, print_timings;
+    const char *language, *out_dir, *out_template, *initial_prompt, *prompt_tokens, *suppress_tokens;
+    int task, condition, carry, without_timestamps, suppress_blank, guards;
+    int progress, print_timings, print_colors, print_confidence, print_special, color;
     unsigned formats;
     int64_t sample_length, seed, offset_ms, duration_ms, offset_n;
-    double max_initial_timestamp, temperature, no_speech_threshold, logprob_threshold;
+    double max_initial_timestamp, temperature, temperature_increment, no_speech_threshold, logprob_threshold;
+    double compression_ratio_threshold, entropy_threshold;
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -38,12 +40,18 @@ static const struct arg rows[] = {
     { "offset-ms", 0, ARG_INT, 0, AT(offset_ms), "MS", "0", 0, 1e12, "where to begin" },
     { "duration-ms", 0, ARG_INT, 0, AT(duration_ms), "MS", "0", 0, 1e12, "how much to transcribe; 0: to the end" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
-    { "output-format", 'f', ARG_LIST, 0, AT(formats), WRITER_NAMES "|all", "txt", 0, 0, "one or several, separated by commas" },
+    { "output-format", 'f', ARG_LIST, 0, AT(formats), WRITER_NAMES "|all", "txt", 0, N_WRITERS_ALL,
+      "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, failed ones too" },
     { "output-dir", 'o', ARG_TEXT, 0, AT(out_dir), "DIR", NULL, 0, 0,
       "write DIR/NAME.FORMAT for each input (made if missing); without it one format goes to standard output" },
+    { "output-template", 0, ARG_TEXT, 0, AT(out_template), "TEXT", NULL, 0, 0,
+      "names of files below DIR, of {stem}, {format} and {language}; without it {stem}.{format}" },
     { "offset-n", 0, ARG_INT, 0, AT(offset_n), "N", "0", 0, 1e9, "added to the numbers of subtitles (srt)" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Text" },
     { "initial-prompt", 0, ARG_TEXT, 1, AT(initial_prompt), "TEXT", NULL, 0, 0, "text put before the first window" },
+    { "carry-initial-prompt", 0, ARG_PAIR, 0, AT(carry), NULL, "off", 0, 0, "it stands before every window" },
+    { "prompt-tokens", 0, ARG_TEXT, 1, AT(prompt_tokens), "IDS", NULL, 0, 0,
+      "ids in place of the text of --initial-prompt, separated by commas" },
     { "condition-on-previous-text", 0, ARG_PAIR, 0, AT(condition), NULL, "on", 0, 0, "earlier windows are the prompt of the next" },
     { "without-timestamps", 0, ARG_PAIR, 0, AT(without_timestamps), NULL, "off", 0, 0, "text only, one segment per window" },
     { "max-initial-timestamp", 0, ARG_NUM, 1, AT(max_initial_timestamp), "S|none", "1.0", 0, 30, "latest start of the first segment" },
@@ -52,24 +60,43 @@ static const struct arg rows[] = {
     { "suppress-blank", 0, ARG_PAIR, 0, AT(suppress_blank), NULL, "on", 0, 0, "no space and no end at the first position" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Decoding" },
     { "temperature", 0, ARG_NUM, 0, AT(temperature), "T", "0", 0, 100, "0: the most probable token; above: sampling" },
+    { "temperature-increment-on-fallback", 0, ARG_NUM, 1, AT(temperature_increment), "T|none", "0.2", 0, 100,
+      "a window that fails is decoded again so much hotter, up to 1; 0: once" },
+    { "compression-ratio-threshold", 0, ARG_NUM, 1, AT(compression_ratio_threshold), "R|none", "2.4", 0, 1e9,
+      "above it a window's text is too repetitive" },
+    { "entropy-threshold", 0, ARG_NUM, 1, AT(entropy_threshold), "H|none", "none", 0, 1e9,
+      "below it the last 32 tokens of a window are too repetitive" },
+    { "guards", 0, ARG_WORD, 0, AT(guards), "off|flag|retry", "flag", 0, 0,
+      "flag: repetition, silence and low confidence are marked in JSON; retry: decode such windows again, write nothing where there is "
+      "no sound; off: the reference to the letter" },
     { "seed", 0, ARG_INT, 0, AT(seed), "N", "0", 0, 9e18, "of sampling" },
     { "sample-length", 0, ARG_INT, 0, AT(sample_length), "N", "0", 0, 1e6, "most tokens per window; 0: half the text context" },
     { "no-speech-threshold", 0, ARG_NUM, 1, AT(no_speech_threshold), "P|none", "0.6", 0, 1,
       "a window above it that is not above the next one is silence" },
-    { "logprob-threshold", 0, ARG_NUM, 1, AT(logprob_threshold), "L|none", "-1.0", -1e9, 0, "mean log-probability of a window" },
+    { "logprob-threshold", 0, ARG_NUM, 1, AT(logprob_threshold), "L|none", "-1.0", -1e9, 0, "below it a window's mean log-probability is too low" },
     ENGINE_MACHINE_ROWS(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
-    { "progress", 0, ARG_WORD, 0, AT(progress), PROGRESS_NAMES, "auto", 0, 0, "auto: a bar on a terminal; json: an object per line" },
+    { "progress", 0, ARG_WORD, 0, AT(progress), PROGRESS_NAMES, "auto", 0, 0,
+      "auto: a bar on a terminal; json, lines: an object or a line for every five percent" },
     ENGINE_QUIET_ROW(struct opts),
+    { "no-prints", 0, ARG_FLAG, 0, AT(engine.quiet), NULL, NULL, 0, 0, "the same as --quiet" },
     { "verbose", 'v', ARG_FLAG, 0, AT(engine.verbose), NULL, NULL, 0, 0,
       "segments with their times, language and model on standard error" },
+    { "print-colors", 0, ARG_FLAG, 0, AT(print_colors), NULL, NULL, 0, 0,
+      "text on a terminal coloured by the probability of each token, red to green" },
+    { "print-confidence", 0, ARG_FLAG, 0, AT(print_confidence), NULL, NULL, 0, 0,
+      "the same in styles: below 0.33 inverse, below 0.66 underlined, else dim" },
+    { "print-special", 0, ARG_FLAG, 0, AT(print_special), NULL, NULL, 0, 0,
+      "timestamp and other special tokens in text on standard output and with -v; files stay as they are" },
+    { "color", 0, ARG_WORD, 0, AT(color), CONSOLE_COLOR_NAMES, "auto", 0, 0,
+      "escape sequences; auto: on a terminal, unless NO_COLOR is set" },
     { "print-timings", 0, ARG_FLAG, 0, AT(print_timings), NULL, NULL, 0, 0, "where the time went, on standard error" },
     { 0 },
 };
 
 #define ABOUT \
-    "FILE is any sound or video file; - is standard input. Text goes to standard output, everything\n" \
-    "else to standard error."
+    "FILE is any sound or video file; - is standard input.\n" \
+    "Text goes to standard output, everything else to standard error."
 
 static const struct args transcribe_args = { "transcribe", "[OPTION]... FILE...", "Write down what is said in FILE.\n" ABOUT, rows };
 static const struct args translate_args = { "translate", "[OPTION]... FILE...",
@@ -81,8 +108,12 @@ struct job {
     const struct opts *o;
     struct engine engine;
     steno_transcribe_params params;
+    int32_t *prompt_ids;
     steno_model_info info;
     struct progress progress;
+    struct results results;
+    struct console console;
+    int style_out, style_err; /* whether escape sequences may go there */
     const char *file;
     int stop_code; /* exit code that ends the whole run, or EXIT_OK */
 };
@@ -95,7 +126,6 @@ static const char *shown_name(const char *file)
 static void on_segment(void *user, const steno_segment *seg)
 {
     struct job *j = user;
-    const int to_stdout = !j->o->out_dir && j->o->formats == 1u;
     say_bar(NULL);
     if (j->o->engine.verbose) {
         fputc('[', stderr);
@@ -103,13 +133,22 @@ static void on_segment(void *user, const steno_segment *seg)
         fputs(" --> ", stderr);
         write_time(stderr, seg->t1_ms, 0, '.');
         fputs("] ", stderr);
-        write_stripped(stderr, seg->text);
+        console_text(stderr, &j->console, j->style_err, seg);
         fputc('\n', stderr);
     }
-    if (!to_stdout) return;
-    const struct transcript one = { .segs = seg, .n = 1 };
-    write_txt(stdout, &one);
+    if (!results_stream_text(&j->results)) return;
+    console_text(stdout, &j->console, j->style_out, seg);
+    fputc('\n', stdout);
     if (j->stop_code == EXIT_OK) j->stop_code = say_flush();
+}
+
+static void on_attempt(void *user, const steno_attempt *a)
+{
+    struct job *j = user;
+    if (!j->o->engine.verbose || (a->kept && !a->index)) return;
+    say("%s: window at %.2f s, attempt %d at temperature %g: mean log-probability %.2f, compression ratio %.2f, entropy %.2f, "
+        "no speech %.2f: %s", shown_name(j->file), (double)a->at_ms / 1000, (int)a->index + 1, a->temperature, a->avg_logprob,
+        a->compression_ratio, a->entropy, a->no_speech_prob, a->kept ? "kept" : "again");
 }
 
 static void on_progress(void *user, int64_t done_ms, int64_t total_ms)
@@ -124,62 +163,25 @@ static int should_abort(void *user)
     return j->stop_code != EXIT_OK || signals_pending();
 }
 
-/* Name of the input without folders and without its extension (leading dots are no extension). */
-static char *stem_of(const char *file)
+/* Options that decide what the text is, for jsonl. */
+static void options_json(FILE *f, const void *opts)
 {
-    if (strcmp(file, "-") == 0) return strdup("stdin");
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-    const char *dot = strrchr(name, '.');
-    size_t n = strlen(name);
-    if (dot && strspn(name, ".") < (size_t)(dot - name)) n = (size_t)(dot - name);
-    return strndup(name, n);
+    args_json(f, rows, opts, "Output|Messages");
 }
 
-/* DIR/STEM.FORMAT, malloc'd, or NULL. */
-static char *output_path(const struct opts *o, const char *file, int format)
+/* Write what the session holds in every format, or, with a reason, the line that tells the failure in those that have one. */
+static int write_results(struct job *j, const char *error)
 {
-    char *stem = stem_of(file), *path = NULL;
-    char *name = stem ? malloc(strlen(stem) + strlen(writers[format].name) + 2) : NULL;
-    if (name) {
-        strcpy(name, stem);
-        strcat(strcat(name, "."), writers[format].name);
-        path = out_join(o->out_dir, name);
-    }
-    free(stem);
-    free(name);
-    return path;
-}
-
-static int write_file(const struct job *j, const struct transcript *t, int format)
-{
-    char *path = output_path(j->o, j->file, format);
-    struct out out;
-    errno = ENOMEM;
-    int bad = !path || out_open(&out, path);
-    if (!bad) {
-        errno = 0;
-        writers[format].write(out.f, t);
-        bad = out_commit(&out);
-    }
-    if (bad) say("%s: cannot write: %s", path ? path : j->o->out_dir, errno ? strerror(errno) : "write error");
-    free(path);
-    return bad ? EXIT_OUTPUT : EXIT_OK;
-}
-
-static int write_stdout(const struct transcript *t, int format)
-{
-    if (format == 0) return say_flush(); /* text went out as it came */
-    writers[format].write(stdout, t);
-    if (strcmp(writers[format].name, "json") == 0) fputc('\n', stdout);
-    return say_flush();
-}
-
-static int write_results(struct job *j)
-{
-    steno_session *s = j->engine.session;
-    const int n = steno_segment_count(s);
+    const steno_session *s = j->engine.session;
+    const int n = error ? 0 : steno_segment_count(s);
+    const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
+    char sha256[SHA256_HEX_SZ];
+    struct write_record record = { .input = j->file, .model = j->engine.path, .error = error, .options = options_json, .opts = j->o };
+    struct transcript t = { .n = n, .first_timestamp = j->console.first_timestamp, .index_offset = (int32_t)j->o->offset_n,
+                            .task = j->params.task, .record = &record };
+    if (!(j->results.formats & mask)) return EXIT_OK;
+    if (j->results.formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file) == 0) record.sha256 = sha256;
     steno_segment *segs = calloc((size_t)n + 1, sizeof *segs);
-    int code = EXIT_OK;
     if (!segs) {
         say("out of memory for %d segments", n);
         return EXIT_MEMORY;
@@ -188,12 +190,25 @@ static int write_results(struct job *j)
         segs[i].size = sizeof segs[i];
         steno_segment_get(s, i, &segs[i]);
     }
-    /* ids of timestamps are the last 1501 of every Whisper vocabulary: 0.00 s to 30.00 s */
-    const struct transcript t = { segs, n, steno_text(s), steno_language(s), j->info.n_vocab - 1501, (int32_t)j->o->offset_n };
-    for (int f = 0; f < N_WRITERS && code == EXIT_OK; f++)
-        if (j->o->formats >> f & 1) code = j->o->out_dir ? write_file(j, &t, f) : write_stdout(&t, f);
+    t.segs = segs;
+    t.text = error ? "" : steno_text(s);
+    t.language = error ? "unknown" : steno_language(s);
+    t.duration_ms = error ? -1 : steno_duration_ms(s);
+    const int code = results_write(&j->results, j->file, &t, mask);
     free(segs);
     return code;
+}
+
+/* An input gives nothing: tell it, go on with the next unless it is no use. @return 0 */
+static int fail(struct job *j, int rc, const char *reason)
+{
+    if (!reason[0]) reason = steno_status_text(rc);
+    say_file(shown_name(j->file), reason);
+    const int code = write_results(j, reason);
+    if (code != EXIT_OK) j->stop_code = code;
+    if (rc == STENO_EARG) j->stop_code = EXIT_USAGE;
+    if (rc == STENO_ENOMEM) j->stop_code = EXIT_MEMORY;
+    return 0;
 }
 
 /* Transcribe the open file. @return 1 when it produced its output, 0 when it failed and was told */
@@ -210,15 +225,11 @@ static int run_source(struct job *j, steno_media *m)
         const int64_t damaged = steno_media_damaged_packets(m);
         if (damaged > 0 && !j->o->engine.quiet) say("%s: %lld damaged packets were skipped", shown_name(j->file), (long long)damaged);
         if (j->o->engine.verbose) say("%s: language %s", shown_name(j->file), steno_language(j->engine.session));
-        j->stop_code = write_results(j);
+        j->stop_code = write_results(j, NULL);
         return j->stop_code == EXIT_OK;
     }
     const char *reason = rc == STENO_ESOURCE ? steno_media_error(m) : "";
-    if (!reason[0]) reason = steno_last_error(j->engine.session);
-    say_file(shown_name(j->file), reason[0] ? reason : steno_status_text(rc));
-    if (rc == STENO_EARG) j->stop_code = EXIT_USAGE;
-    if (rc == STENO_ENOMEM) j->stop_code = EXIT_MEMORY;
-    return 0;
+    return fail(j, rc, reason[0] ? reason : steno_last_error(j->engine.session));
 }
 
 static int run_file(struct job *j, const char *file)
@@ -230,11 +241,7 @@ static int run_file(struct job *j, const char *file)
     const int rc = steno_media_open(&m, file, signals_stop, NULL, &e);
     if (rc != STENO_OK) {
         if (signals_pending()) return 0;
-        const char *reason = e.text[0] ? e.text : steno_status_text(rc);
-        if (strncmp(reason, "-: ", 3) == 0) reason += 3;
-        say_file(shown_name(file), reason);
-        if (rc == STENO_ENOMEM) j->stop_code = EXIT_MEMORY;
-        return 0;
+        return fail(j, rc == STENO_EARG ? STENO_EIO : rc, strncmp(e.text, "-: ", 3) == 0 ? e.text + 3 : e.text);
     }
     signals_defer(1); /* from here on there is something in hand */
     const int ok = run_source(j, m);
@@ -245,59 +252,52 @@ static int run_file(struct job *j, const char *file)
 
 /* ---- checks before work ------------------------------------------------------------------------------------------------------ */
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Two inputs may not be written under one name, and no output may replace its input. */
-static int check_names(const struct opts *o, char **files, int n)
-{
-    char **stems = calloc((size_t)n, sizeof *stems);
-    int code = stems ? EXIT_OK : EXIT_MEMORY;
-    for (int i = 0; stems && i < n; i++) {
-        stems[i] = stem_of(files[i]);
-        if (!stems[i]) code = EXIT_MEMORY;
-    }
-    if (code == EXIT_OK) qsort(stems, (size_t)n, sizeof *stems, by_name);
-    for (int i = 1; i < n && code == EXIT_OK; i++)
-        if (strcmp(stems[i - 1], stems[i]) == 0)
-            code = say_usage("two inputs would be written as %s/%s.*; give them apart", o->out_dir, stems[i]);
-    for (int i = 0; i < n * N_WRITERS && code == EXIT_OK; i++) {
-        struct stat in, out;
-        if (!(o->formats >> i % N_WRITERS & 1)) continue;
-        char *path = output_path(o, files[i / N_WRITERS], i % N_WRITERS);
-        if (path && stat(path, &out) == 0 && stat(files[i / N_WRITERS], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            code = say_usage("%s is an input and would be overwritten; choose another --output-dir", path);
-        free(path);
-    }
-    for (int i = 0; stems && i < n; i++) free(stems[i]);
-    free(stems);
-    if (code == EXIT_MEMORY) say("out of memory for %d names", n);
-    return code;
-}
-
-static int check(const struct opts *o, char **files, int n)
+static int check(const struct opts *o, const struct results *r)
 {
     const int64_t bad = o->initial_prompt ? u8_invalid_at(o->initial_prompt) : -1;
     int n_stdin = 0;
-    for (int i = 0; i < n; i++) n_stdin += strcmp(files[i], "-") == 0;
-    if (n == 0) return say_usage("no input; give a sound file, or - for standard input");
+    for (int i = 0; i < r->n; i++) n_stdin += strcmp(r->files[i], "-") == 0;
+    if (r->n == 0) return say_usage("no input; give a sound file, or - for standard input");
     if (n_stdin > 1) return say_usage("standard input can be read once only");
     if (bad >= 0) return say_usage("--initial-prompt is not valid UTF-8 at byte %lld", (long long)bad);
-    if (!o->out_dir && (o->formats & (o->formats - 1)))
-        return say_usage("several output formats need --output-dir; one format can go to standard output");
-    if (!o->out_dir) return EXIT_OK;
-    const int code = check_names(o, files, n);
-    if (code != EXIT_OK) return code;
-    if (out_dir_prepare(o->out_dir)) {
-        say("%s: cannot write there: %s", o->out_dir, strerror(errno));
-        return EXIT_OUTPUT;
+    if (o->print_colors && o->print_confidence) return say_usage("--print-colors and --print-confidence exclude each other");
+    return results_check(r);
+}
+
+static void set_console(struct job *j)
+{
+    const struct opts *o = j->o;
+    j->console = (struct console){ .model = j->engine.model, .session = j->engine.session, .first_timestamp = steno_token_id(j->engine.model, STENO_TOKEN_TIMESTAMP),
+                                   .colors = o->print_colors, .confidence = o->print_confidence, .special = o->print_special };
+    j->style_out = console_color(stdout, o->color);
+    j->style_err = console_color(stderr, o->color);
+}
+
+/* The ids of --prompt-tokens, checked by the library. */
+static int set_prompt_ids(struct job *j)
+{
+    const char *list = j->o->prompt_tokens;
+    if (!list || !*list) return EXIT_OK;
+    j->prompt_ids = calloc(strlen(list) + 1, sizeof *j->prompt_ids);
+    if (!j->prompt_ids) {
+        say("out of memory for the prompt");
+        return EXIT_MEMORY;
     }
+    for (const char *p = list;; p++) {
+        char *end;
+        errno = 0;
+        const long id = strtol(p, &end, 10);
+        if (end == p || errno || id < 0 || id > INT32_MAX || (*end && *end != ','))
+            return say_usage("--prompt-tokens: '%s' is not a list of token ids", list);
+        j->prompt_ids[j->params.n_prompt_tokens++] = (int32_t)id;
+        if (!*end) break;
+        p = end;
+    }
+    j->params.prompt_tokens = j->prompt_ids;
     return EXIT_OK;
 }
 
-static void set_params(struct job *j)
+static int set_params(struct job *j)
 {
     const struct opts *o = j->o;
     steno_transcribe_params *p = &j->params;
@@ -317,6 +317,12 @@ static void set_params(struct job *j)
     p->logprob_threshold = o->logprob_threshold;
     p->offset_ms = o->offset_ms;
     p->duration_ms = o->duration_ms;
+    p->temperature_increment_on_fallback = o->temperature_increment;
+    p->compression_ratio_threshold = o->compression_ratio_threshold;
+    p->entropy_threshold = o->entropy_threshold;
+    p->carry_initial_prompt = o->carry;
+    p->guards = o->guards;
+    return set_prompt_ids(j);
 }
 
 /* Let the library judge the parameters on no audio at all, so that a mistake costs no decoding. */
@@ -365,7 +371,8 @@ static int run(const struct opts *o, char **files, int n)
         files = &demo;
         n = 1;
     }
-    int code = check(o, files, n);
+    j.results = (struct results){ .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n };
+    int code = check(o, &j.results);
     if (code == EXIT_OK) code = engine_open(&j.engine, &o->engine, 1);
     if (code != EXIT_OK) {
         free(demo);
@@ -376,15 +383,19 @@ static int run(const struct opts *o, char **files, int n)
     if (o->engine.verbose)
         say("model %s: %s %s, weights %s, compute %s on %s, %d threads", j.engine.path ? j.engine.path : "", j.info.family, j.info.name,
             j.info.weight_type, j.info.compute, j.info.cpu_level, steno_team_threads(j.engine.team));
-    set_params(&j);
-    code = try_params(&j);
+    set_console(&j);
+    code = set_params(&j);
+    if (code == EXIT_OK) code = try_params(&j);
     j.params.user = &j;
     j.params.on_segment = on_segment;
+    j.params.on_attempt = on_attempt;
     j.params.on_progress = on_progress;
     j.params.should_abort = should_abort;
     if (code == EXIT_OK) code = run_files(&j, files, n);
     if (o->print_timings) print_timings(&j, progress_now_us() - begun);
+    results_free(&j.results);
     engine_close(&j.engine);
+    free(j.prompt_ids);
     free(demo);
     return code;
 }

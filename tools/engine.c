@@ -53,12 +53,15 @@ int engine_session(struct engine *e, int lanes)
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
 {
     steno_model_params p;
-    const struct model_choice choice = { o->model, o->demo, o->quiet };
+    struct model_found at = { 0 };
+    const struct model_choice choice = { o->model, o->vocab, o->demo, o->quiet };
     memset(e, 0, sizeof *e);
     int code = engine_model_params(&p, o);
     if (code == EXIT_OK) code = engine_team(&e->team, o->threads);
     p.team = e->team;
-    if (code == EXIT_OK) code = models_open(&e->model, &e->path, &choice, &p);
+    if (code == EXIT_OK) code = models_open(&e->model, &at, &choice, &p);
+    e->path = at.path;
+    e->vocab = at.vocab;
     if (code == EXIT_OK && lanes) code = engine_session(e, lanes);
     if (code != EXIT_OK) engine_close(e);
     return code;
@@ -70,5 +73,6 @@ void engine_close(struct engine *e)
     steno_model_close(e->model);
     steno_team_close(e->team);
     free(e->path);
+    free(e->vocab);
     memset(e, 0, sizeof *e);
 }

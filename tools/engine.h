@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct engine_opts {
-    const char *model, *cpu;
+    const char *model, *vocab, *cpu;
     int demo, compute, quiet, verbose;
     int64_t threads;
 };
@@ -16,13 +16,16 @@ struct engine {
     steno_team *team;
     steno_model *model;
     steno_session *session;
-    char *path; /* of the model */
+    char *path;  /* of the model */
+    char *vocab; /* where a vocabulary was found for it, NULL: with the model, or where --vocab says */
 };
 
 #define ENGINE_MODEL_ROWS(T) \
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Model" }, \
     { "model", 'm', ARG_TEXT, 0, offsetof(T, engine.model), "PATH|NAME", NULL, 0, 0, \
-      "a whisper.cpp .bin file, or its name in the caches; without it STENO_MODEL, then the largest one found" }, \
+      "a model file or folder, or its name in the caches; without it STENO_MODEL, then the largest one found" }, \
+    { "vocab", 0, ARG_TEXT, 0, offsetof(T, engine.vocab), "PATH", NULL, 0, 0, \
+      "vocabulary of a model that carries none (an OpenAI .pt): tiktoken file, tokenizer folder, or Whisper model" }, \
     { "demo", 0, ARG_FLAG, 0, offsetof(T, engine.demo), NULL, NULL, 0, 0, "the small built-in model (spoken digits only)" }
 
 #define ENGINE_MACHINE_ROWS(T) \

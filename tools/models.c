@@ -1,9 +1,10 @@
 /* steno: finding a model. SPDX-License-Identifier: MIT
  *
- * Order: -m (a path, or a name in the caches), STENO_MODEL (likewise), then the largest file in the caches that opens. The caches are
+ * Order: -m (a path, or a name in the caches), STENO_MODEL (likewise), then the largest one in the caches that opens. The caches are
  * those of this program and of its relatives, so that a model that is on the machine is found. The built-in model is never chosen
- * silently: it knows digits only. */
+ * silently: it knows digits only. Its vocabulary is whole, though, and serves multilingual models that carry none. */
 #include "models.h"
+#include "hub.h"
 #include "out.h"
 #include "say.h"
 #include "u8.h"
@@ -32,27 +33,40 @@ struct found {
 
 /* ---- folders ----------------------------------------------------------------------------------------------------------------- */
 
-enum { N_CACHES = 4 };
+enum { HERE = 3, HUB, N_CACHES = HUB }; /* ./models, where only ggml-*.bin counts; Hugging Face's cache, which has its own order */
 
-/* Cache folder `i`, or NULL when there is no such one. The last is ./models, where only ggml-*.bin counts. */
+/* Folder `i`, or NULL when the environment names none. */
 static char *cache_dir(int i)
 {
-    static const char *const sub[N_CACHES - 1] = { "steno", "whisper.cpp", "whisper" };
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (i == N_CACHES - 1) return strdup("models");
+    static const char *const sub[N_MODEL_FOLDERS] = { "steno", "whisper.cpp", "whisper", "", "huggingface/hub" };
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *hub = getenv("HF_HUB_CACHE"), *hf = getenv("HF_HOME");
+    if (i == HERE) return strdup("models");
+    if (i == HUB && hub && hub[0]) return strdup(hub);
+    if (i == HUB && hf && hf[0]) return out_join(hf, "hub");
     char *base = xdg && xdg[0] == '/' ? strdup(xdg) : home && home[0] ? out_join(home, ".cache") : NULL;
     char *dir = base ? out_join(base, sub[i]) : NULL;
     free(base);
     return dir;
 }
 
-static int is_model_name(const char *name, int only_ggml)
+char *models_folder(int i)
 {
-    const size_t n = strlen(name);
-    return n > 4 && strcmp(name + n - 4, ".bin") == 0 && (!only_ggml || strncmp(name, "ggml-", 5) == 0);
+    return i >= 0 && i < N_MODEL_FOLDERS ? cache_dir(i) : NULL;
 }
 
-/* The first four bytes tell a whisper.cpp file from whatever else ends in .bin. */
+static int ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static int is_model_name(const char *name, int only_ggml)
+{
+    if (only_ggml) return ends_in(name, ".bin") && strncmp(name, "ggml-", 5) == 0;
+    return ends_in(name, ".bin") || ends_in(name, ".pt");
+}
+
+/* The first four bytes tell a whisper.cpp or PyTorch file from whatever else ends so. */
 static int has_magic(const char *path)
 {
     char magic[4] = "";
@@ -60,13 +74,12 @@ static int has_magic(const char *path)
     if (!f) return 0;
     const size_t n = fread(magic, 1, sizeof magic, f);
     fclose(f);
-    return n == 4 && memcmp(magic, "lmgg", 4) == 0;
+    return n == 4 && (memcmp(magic, "lmgg", 4) == 0 || memcmp(magic, "PK\3\4", 4) == 0);
 }
 
-static void add(struct found *f, char *path)
+static void add(void *user, char *path, int64_t size)
 {
-    struct stat st;
-    if (!path) return;
+    struct found *f = user;
     if (f->n == f->cap) {
         const size_t cap = f->cap ? 2 * f->cap : 16;
         struct candidate *c = realloc(f->c, cap * sizeof *c);
@@ -77,7 +90,13 @@ static void add(struct found *f, char *path)
         f->c = c;
         f->cap = cap;
     }
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && has_magic(path)) f->c[f->n++] = (struct candidate){ path, st.st_size };
+    f->c[f->n++] = (struct candidate){ path, size };
+}
+
+static void add_file(struct found *f, char *path)
+{
+    struct stat st;
+    if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode) && has_magic(path)) add(f, path, st.st_size);
     else free(path);
 }
 
@@ -95,10 +114,13 @@ static void scan(struct found *f)
         char *dir = cache_dir(i);
         DIR *d = dir ? opendir(dir) : NULL;
         for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
-            if (is_model_name(e->d_name, i == N_CACHES - 1)) add(f, out_join(dir, e->d_name));
+            if (is_model_name(e->d_name, i == HERE)) add_file(f, out_join(dir, e->d_name));
         if (d) closedir(d);
         free(dir);
     }
+    char *hub = cache_dir(HUB);
+    if (hub) hub_each(hub, add, f);
+    free(hub);
     if (f->n) qsort(f->c, f->n, sizeof *f->c, by_size);
 }
 
@@ -125,16 +147,16 @@ static int exists(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* "base" is ggml-base.bin, base.bin or base in one of the caches. @return malloc'd path, or NULL */
+/* "base" is ggml-base.bin, base.bin, base.pt or base in one of the caches, or openai/whisper-base in Hugging Face's, where names with an
+ * organisation are found, too. @return malloc'd path, or NULL */
 static char *find_name(const char *name)
 {
+    static const struct { const char *begin, *end; } form[] = { { "ggml-", ".bin" }, { "", ".bin" }, { "", ".pt" }, { "", "" } };
     char file[NAME_MAX + 1];
-    if (strchr(name, '/')) return NULL;
-    for (int i = 0; i < N_CACHES; i++) {
+    for (int i = 0; i < N_CACHES && !strchr(name, '/'); i++) {
         char *dir = cache_dir(i);
-        for (int k = 0; dir && k < 3; k++) {
-            const int n = k == 0 ? snprintf(file, sizeof file, "ggml-%s.bin", name)
-                                 : snprintf(file, sizeof file, "%s%s", name, k == 1 ? ".bin" : "");
+        for (size_t k = 0; dir && k < sizeof form / sizeof *form; k++) {
+            const int n = snprintf(file, sizeof file, "%s%s%s", form[k].begin, name, form[k].end);
             char *path = n > 0 && n < (int)sizeof file ? out_join(dir, file) : NULL;
             if (path && exists(path)) {
                 free(dir);
@@ -144,7 +166,14 @@ static char *find_name(const char *name)
         }
         free(dir);
     }
-    return NULL;
+    char *hub = cache_dir(HUB), *path = hub ? hub_find(hub, name) : NULL;
+    free(hub);
+    return path;
+}
+
+char *models_find(const char *name)
+{
+    return exists(name) ? strdup(name) : find_name(name);
 }
 
 static int tell_missing(const char *name)
@@ -165,7 +194,7 @@ static int tell_missing(const char *name)
         }
     }
     if (best) say("model %s: no such file; did you mean %s?", name, best);
-    else say("model %s: no such file, and no model of that name in the caches", name);
+    else say("model %s: no such file or folder, and no model of that name in the caches", name);
     found_free(&f);
     return EXIT_MODEL;
 }
@@ -211,26 +240,76 @@ char *models_demo_audio(void)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
-static int open_path(steno_model **out, char **path_out, char *path, const steno_model_params *p)
+/* Places where a vocabulary may be when a model carries none and none lies beside it: model folders, then files, small ones first; at the
+ * end the built-in model. */
+static void vocabularies(struct found *f)
 {
-    steno_error e = { 0 };
-    const int rc = steno_model_open(out, path, p, &e);
-    const int code = rc == STENO_OK ? EXIT_OK : say_model_error(path, rc, e.text);
-    if (path_out && code == EXIT_OK) *path_out = path;
-    else free(path);
-    return code;
+    scan(f);
+    struct candidate *c = f->c;
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        if (ends_in(c[i].path, ".pt")) free(c[i].path);
+        else c[n++] = c[i];
+    }
+    f->n = n;
+    for (size_t i = 0; i < n / 2; i++) {
+        const struct candidate t = c[i];
+        c[i] = c[n - 1 - i];
+        c[n - 1 - i] = t;
+    }
+    char *demo = models_demo();
+    if (demo) add(f, demo, 0);
 }
 
-static int open_largest(steno_model **out, char **path_out, const struct model_choice *c, const steno_model_params *p)
+int models_open_file(steno_model **out, char **vocab, const char *path, const char *given, const steno_model_params *params, steno_error *e)
+{
+    steno_model_params p = *params;
+    steno_error reason = { 0 };
+    p.vocab = given;
+    if (vocab) *vocab = NULL;
+    int rc = steno_model_open(out, path, &p, e);
+    if (rc != STENO_ENOVOCAB || given) return rc;
+    struct found f;
+    vocabularies(&f);
+    for (size_t i = 0; i < f.n && rc != STENO_OK && rc != STENO_ENOMEM; i++) {
+        p.vocab = f.c[i].path;
+        rc = steno_model_open(out, path, &p, &reason);
+        if (rc == STENO_OK && vocab) *vocab = strdup(f.c[i].path);
+        const size_t n = strlen(path);
+        if (rc != STENO_OK && strncmp(reason.text, path, n) == 0 && reason.text[n] == ':') { /* the model's own fault */
+            *e = reason;
+            break;
+        }
+    }
+    found_free(&f);
+    return rc == STENO_OK || rc == STENO_ENOMEM ? rc : e->status;
+}
+
+static int open_path(steno_model **out, struct model_found *at, char *path, const struct model_choice *c, const steno_model_params *p)
+{
+    steno_error e = { 0 };
+    const int rc = models_open_file(out, &at->vocab, path, c->vocab, p, &e);
+    at->path = path;
+    if (rc == STENO_OK && at->vocab && !c->quiet)
+        say("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
+    if (rc == STENO_ENOVOCAB && !c->vocab) {
+        say("%s: the model carries no vocabulary, and none on this machine fits; give one with --vocab: a tiktoken file, a tokenizer folder "
+            "or a Whisper model", path);
+        return EXIT_MODEL;
+    }
+    return rc == STENO_OK ? EXIT_OK : say_model_error(path, rc, e.text);
+}
+
+static int open_largest(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
 {
     const int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     struct found f;
-    steno_error e = { 0 };
     int code = EXIT_MODEL;
     scan(&f);
     for (size_t i = 0; i < f.n && code != EXIT_OK; i++) {
+        steno_error e = { 0 };
         if (memory > 0 && f.c[i].size > memory) continue;
-        const int rc = steno_model_open(out, f.c[i].path, p, &e);
+        const int rc = models_open_file(out, &at->vocab, f.c[i].path, c->vocab, p, &e);
         if (rc != STENO_OK) {
             if (rc == STENO_EARG) code = EXIT_USAGE;
             if (!c->quiet || rc == STENO_EARG) say_file(f.c[i].path, e.text);
@@ -239,19 +318,20 @@ static int open_largest(steno_model **out, char **path_out, const struct model_c
         }
         code = EXIT_OK;
         if (!c->quiet) say("model: %s (the largest one found; -m chooses another)", f.c[i].path);
-        if (path_out) *path_out = strdup(f.c[i].path);
+        if (!c->quiet && at->vocab) say("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
+        at->path = strdup(f.c[i].path);
     }
     found_free(&f);
     if (code == EXIT_MODEL) say("no model was found: " MODELS_ADVICE);
     return code;
 }
 
-int models_open(steno_model **out, char **path, const struct model_choice *c, const steno_model_params *p)
+int models_open(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
 {
     const char *env = getenv("STENO_MODEL");
     const char *name = c->name ? c->name : env && env[0] ? env : NULL;
     *out = NULL;
-    if (path) *path = NULL;
+    *at = (struct model_found){ 0 };
     if (c->demo) {
         char *demo = models_demo();
         if (c->name) {
@@ -263,11 +343,11 @@ int models_open(steno_model **out, char **path, const struct model_choice *c, co
             return EXIT_MODEL;
         }
         if (!c->quiet) say("model: %s (the built-in one: it knows spoken digits only)", demo);
-        return open_path(out, path, demo, p);
+        return open_path(out, at, demo, c, p);
     }
-    if (!name) return open_largest(out, path, c, p);
-    char *file = exists(name) ? strdup(name) : find_name(name);
+    if (!name) return open_largest(out, at, c, p);
+    char *file = models_find(name);
     if (!file) return tell_missing(name);
     if (!c->name && !c->quiet) say("model: %s (from STENO_MODEL)", file);
-    return open_path(out, path, file, p);
+    return open_path(out, at, file, c, p);
 }

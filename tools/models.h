@@ -4,16 +4,28 @@
 #include <steno/steno.h>
 
 struct model_choice {
-    const char *name; /* -m, or NULL */
-    int demo;         /* --demo: the small built-in model */
-    int quiet;        /* do not name a model that was chosen without being asked for */
+    const char *name;  /* -m, or NULL */
+    const char *vocab; /* --vocab, or NULL */
+    int demo;          /* --demo: the small built-in model */
+    int quiet;         /* do not name a model or vocabulary that was chosen without being asked for */
+};
+
+struct model_found {
+    char *path;  /* what was opened; malloc'd, as below, also after a failure */
+    char *vocab; /* where the vocabulary was found, NULL: with the model, or where --vocab says */
 };
 
 /* Find and open a model; what goes wrong is told on standard error.
  *
- * @param path  receives malloc'd text, what was opened; may be NULL
  * @return EXIT_OK, or the exit code to end with */
-int models_open(steno_model **out, char **path, const struct model_choice *c, const steno_model_params *p);
+int models_open(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p);
+
+/* Open the model at `path`; where it carries no vocabulary and none lies beside it, with the first one on this machine that fits.
+ *
+ * @param vocab  receives malloc'd text, where that was, or NULL when none was looked for; may be NULL
+ * @param given  the only vocabulary to try (--vocab), or NULL
+ * @return as steno_model_open */
+int models_open_file(steno_model **out, char **vocab, const char *path, const char *given, const steno_model_params *p, steno_error *e);
 
 /* Path of the small built-in model, or of the recording that goes with it. @return malloc'd text, or NULL */
 char *models_demo(void);
@@ -21,6 +33,13 @@ char *models_demo_audio(void);
 
 /* Path that models_open would try first without -m and STENO_MODEL. @return malloc'd text, or NULL */
 char *models_largest(void);
+
+/* File that a path or a name in the caches stands for, as with -m. @return malloc'd text, or NULL when there is none */
+char *models_find(const char *name);
+
+/* Folder `i` in which models are looked for. @return malloc'd text; NULL past the last one, or where the environment names none */
+char *models_folder(int i);
+enum { N_MODEL_FOLDERS = 5 };
 
 #define MODELS_ADVICE \
     "get one, for example ggml-base.bin from the whisper.cpp model collection, and give it with -m FILE, in STENO_MODEL, or put it " \

@@ -1,10 +1,12 @@
 /* steno: output files that are whole or absent. SPDX-License-Identifier: MIT */
 #include "out.h"
 #include "signals.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +21,9 @@ char *out_join(const char *dir, const char *name)
     memcpy(s + nd + slash, name, nn + 1);
     return s;
 }
+
+static const char temp_prefix[] = ".steno-";
+enum { N_RANDOM = 6 }; /* letters and digits that mkostemp puts behind it */
 
 /* "DIR/.steno-XXXXXX" beside `path`; short, so that a name of full length has room. */
 static char *temp_name(const char *path)
@@ -36,18 +41,55 @@ static char *temp_name(const char *path)
 static void release(struct out *o, int remove_file)
 {
     const int keep = errno;
-    if (o->f) fclose(o->f);
     if (remove_file && o->tmp) unlink(o->tmp);
+    if (o->f) fclose(o->f);
+    if (o->lock >= 0) close(o->lock);
     signals_temp(NULL);
     free(o->path);
     free(o->tmp);
     memset(o, 0, sizeof *o);
+    o->lock = -1;
     errno = keep;
+}
+
+/* mkdir -p for what stands before the last slash of `path`; with `all` for the whole. */
+static int make_dirs(const char *path, int all)
+{
+    char *s = strdup(path);
+    int bad = s ? 0 : -1;
+    for (char *p = s && *s ? strchr(s + 1, '/') : NULL; p && !bad; p = strchr(p + 1, '/')) {
+        *p = '\0';
+        if (mkdir(s, 0777) && errno != EEXIST) bad = -1;
+        *p = '/';
+    }
+    if (!bad && all && mkdir(s, 0777) && errno != EEXIST) bad = -1;
+    const int keep = errno;
+    free(s);
+    errno = keep;
+    return bad;
+}
+
+/* A new, empty, locked file under o->tmp, which is a pattern at first. A sweeper that came between making and locking has removed it;
+ * then another one is made. A file system without locks is no failure: there nothing is swept either. @return descriptor, or -1 */
+static int temp_create(struct out *o)
+{
+    char *x = o->tmp + strlen(o->tmp) - N_RANDOM;
+    for (int tries = 0; tries < 8; tries++) {
+        struct stat st;
+        memset(x, 'X', N_RANDOM);
+        const int fd = mkostemp(o->tmp, O_CLOEXEC);
+        if (fd < 0) return -1;
+        if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && fstat(fd, &st) == 0 && st.st_nlink > 0) return fd;
+        close(fd);
+    }
+    errno = EBUSY;
+    return -1;
 }
 
 int out_open(struct out *o, const char *path)
 {
     memset(o, 0, sizeof *o);
+    o->lock = -1;
     o->path = strdup(path);
     o->tmp = temp_name(path);
     if (!o->path || !o->tmp) {
@@ -55,7 +97,8 @@ int out_open(struct out *o, const char *path)
         release(o, 0);
         return -1;
     }
-    const int fd = mkostemp(o->tmp, O_CLOEXEC);
+    int fd = temp_create(o);
+    if (fd < 0 && errno == ENOENT && make_dirs(path, 0) == 0) fd = temp_create(o);
     if (fd < 0) {
         release(o, 0);
         return -1;
@@ -63,7 +106,8 @@ int out_open(struct out *o, const char *path)
     signals_temp(o->tmp);
     const mode_t mask = umask(0); /* mkstemp gives 0600; an output file gets what any new file gets */
     umask(mask);
-    if (fchmod(fd, 0666 & ~mask) == 0) o->f = fdopen(fd, "w");
+    o->lock = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (o->lock >= 0 && fchmod(fd, 0666 & ~mask) == 0) o->f = fdopen(fd, "w");
     if (o->f) return 0;
     close(fd);
     release(o, 1);
@@ -111,30 +155,35 @@ void out_abort(struct out *o)
     if (o->f) release(o, 1);
 }
 
-/* mkdir -p */
-static int make_dirs(const char *path)
+static int is_temp_name(const char *name)
 {
-    char *s = strdup(path);
-    int bad = s ? 0 : -1;
-    for (char *p = s ? s + 1 : NULL; p && !bad; p++) {
-        if (*p != '/' && *p != '\0') continue;
-        const char c = *p;
-        *p = '\0';
-        if (mkdir(s, 0777) && errno != EEXIST) bad = -1;
-        *p = c;
-        if (!c) break;
+    const size_t n = sizeof temp_prefix - 1;
+    if (strncmp(name, temp_prefix, n) != 0 || strlen(name) != n + N_RANDOM) return 0;
+    for (const char *p = name + n; *p; p++)
+        if (!((*p >= '0' && *p <= '9') || (*p >= 'A' && *p <= 'Z') || (*p >= 'a' && *p <= 'z'))) return 0;
+    return 1;
+}
+
+void out_sweep(const char *path)
+{
+    struct stat st;
+    DIR *d = opendir(path);
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        if (!is_temp_name(e->d_name)) continue;
+        const int fd = openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0) continue;
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(dirfd(d), e->d_name, 0);
+        close(fd);
     }
-    const int keep = errno;
-    free(s);
-    errno = keep;
-    return bad;
+    if (d) closedir(d);
 }
 
 int out_dir_prepare(const char *path)
 {
     struct stat st;
     if (stat(path, &st)) {
-        if (errno != ENOENT || make_dirs(path)) return -1;
+        if (errno != ENOENT || make_dirs(path, 1)) return -1;
     } else if (!S_ISDIR(st.st_mode)) {
         errno = ENOTDIR;
         return -1;
@@ -144,7 +193,10 @@ int out_dir_prepare(const char *path)
     const int bad = !name || out_open(&probe, name);
     const int keep = errno;
     free(name);
-    if (!bad) out_abort(&probe);
+    if (!bad) {
+        out_abort(&probe);
+        out_sweep(path);
+    }
     errno = keep;
     return bad ? -1 : 0;
 }

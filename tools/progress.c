@@ -1,7 +1,7 @@
 /* steno: how far a transcription is. SPDX-License-Identifier: MIT
  *
- * On a terminal one line is redrawn at most ten times a second: position, speed factor, time left. With --progress json every update is
- * an object on a line of its own, for programs that draw their own bar. */
+ * On a terminal one line is redrawn at most ten times a second: position, speed factor, time left. Lines, as text or as JSON objects
+ * for programs that draw their own bar, come when another five percent are done, so that they do not depend on the length of the file. */
 #include "progress.h"
 #include "say.h"
 #include "u8.h"
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR_CELLS = 24, REDRAW_US = 100000 };
+enum { BAR_CELLS = 24, REDRAW_US = 100000, PERCENT_STEP = 5 };
 
 int64_t progress_now_us(void)
 {
@@ -32,6 +32,7 @@ void progress_begin(struct progress *p, int kind, int quiet, const char *file)
     memset(p, 0, sizeof *p);
     p->kind = kind == PROGRESS_AUTO && (quiet || !terminal_can_redraw()) ? PROGRESS_NONE : kind;
     p->file = file;
+    p->percent = -1;
     p->begun_us = progress_now_us();
     p->drawn_us = p->begun_us - REDRAW_US;
 }
@@ -58,6 +59,22 @@ static void draw(const struct progress *p, double speed)
     say_bar(line);
 }
 
+/* A line when the progress has reached another multiple of five percent. */
+static void tell(struct progress *p, double ran_ms, double speed)
+{
+    const int percent = p->total_ms > 0 ? (int)(p->done_ms * (100 / PERCENT_STEP) / p->total_ms) * PERCENT_STEP : 100;
+    if (percent <= p->percent) return;
+    p->percent = percent;
+    if (p->kind == PROGRESS_LINES) {
+        say("%s: %d %%", strcmp(p->file, "-") == 0 ? "standard input" : p->file, percent);
+        return;
+    }
+    fputs("{\"file\": ", stderr);
+    u8_json(stderr, p->file);
+    fprintf(stderr, ", \"done_ms\": %" PRId64 ", \"total_ms\": %" PRId64 ", \"percent\": %d, \"elapsed_ms\": %.0f, \"speed\": %.3f}\n",
+            p->done_ms, p->total_ms, percent, ran_ms, speed);
+}
+
 void progress_update(struct progress *p, int64_t done_ms, int64_t total_ms)
 {
     const int64_t now = progress_now_us();
@@ -65,11 +82,8 @@ void progress_update(struct progress *p, int64_t done_ms, int64_t total_ms)
     const double speed = ran_ms > 0 ? (double)done_ms / ran_ms : 0;
     p->done_ms = done_ms;
     p->total_ms = total_ms;
-    if (p->kind == PROGRESS_JSON) {
-        fputs("{\"file\": ", stderr);
-        u8_json(stderr, p->file);
-        fprintf(stderr, ", \"done_ms\": %" PRId64 ", \"total_ms\": %" PRId64 ", \"elapsed_ms\": %.0f, \"speed\": %.3f}\n", done_ms,
-                total_ms, ran_ms, speed);
+    if (p->kind == PROGRESS_JSON || p->kind == PROGRESS_LINES) {
+        tell(p, ran_ms, speed);
     } else if (p->kind == PROGRESS_AUTO && now - p->drawn_us >= REDRAW_US) {
         p->drawn_us = now;
         draw(p, speed);

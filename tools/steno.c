@@ -21,10 +21,11 @@ static const struct verb verbs[] = {
     { "transcribe", cmd_transcribe, "write down what is said (the default verb)" },
     { "translate", cmd_translate, "write an English translation of what is said" },
     { "detect", cmd_detect, "which language is spoken" },
+    { "vad", cmd_vad, "where somebody speaks" },
     { "info", cmd_info, "what a model file holds, or what is wrong with it" },
     { "bench", cmd_bench, "how fast this machine is, phase by phase" },
     { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
-    { "align", NULL, NULL }, { "vad", NULL, NULL }, { "stream", NULL, NULL }, { "generate", NULL, NULL }, { "chat", NULL, NULL },
+    { "align", NULL, NULL }, { "stream", NULL, NULL }, { "generate", NULL, NULL }, { "chat", NULL, NULL },
     { "embed", NULL, NULL }, { "tokenize", NULL, NULL }, { "quantize", NULL, NULL }, { "convert", NULL, NULL }, { "models", NULL, NULL },
     { "serve", NULL, NULL }, { "batch", NULL, NULL }, { "completions", NULL, NULL },
 };
@@ -35,21 +36,21 @@ static int print_help(void)
 {
     puts("Usage: steno [OPTION]... FILE...\n"
          "       steno VERB [OPTION]... [OPERAND]...\n"
-         "Speech recognition on the CPU. FILE is any sound or video file; - is standard input.\n"
-         "Text goes to standard output, everything else to standard error.\n\n"
+         "Speech recognition on the CPU. FILE is any sound or video file; - is standard\n"
+         "input. Text goes to standard output, everything else to standard error.\n\n"
          "Verbs:");
     for (int i = 0; i < N_VERBS; i++)
         if (verbs[i].run) printf("  %-12s %s\n", verbs[i].name, verbs[i].what);
     puts("\nOften used:\n"
          "  -m, --model PATH|NAME      the model; without it the largest one found\n"
          "  -l, --language auto|CODE   the language spoken\n"
-         "  -f, --output-format LIST   txt, srt, vtt, tsv, json or all\n"
+         "  -f, --output-format LIST   txt, srt, vtt, tsv, json, ...; all: these five\n"
          "  -o, --output-dir DIR       write files instead of standard output\n"
          "      --demo                 the small built-in model (spoken digits only)\n\n"
-         "  -h, --help                 print this help; \"steno VERB --help\" lists a verb's options\n"
+         "  -h, --help                 print this help; after a verb the verb's options\n"
          "      --version              print the version\n\n"
-         "Exit codes: 0 all done, 1 some inputs failed, 2 usage, 3 model, 4 no input could be read, 5 memory,\n"
-         "6 output could not be written, 130 and 143 ended by a signal.");
+         "Exit codes: 0 all done, 1 some inputs failed, 2 usage, 3 model, 4 no input could\n"
+         "be read, 5 memory, 6 output could not be written, 130 and 143 ended by a signal.");
     return say_flush();
 }
 

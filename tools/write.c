@@ -5,7 +5,9 @@
 #include <string.h>
 
 const struct writer writers[] = {
-    { "txt", write_txt }, { "srt", write_srt }, { "vtt", write_vtt }, { "tsv", write_tsv }, { "json", write_json }, { NULL, NULL },
+    { "txt", write_txt, 1 }, { "srt", write_srt, 1 }, { "vtt", write_vtt, 1 }, { "tsv", write_tsv, 1 }, { "json", write_json, 0 },
+    { "verbose_json", write_verbose_json, 0 }, { "jsonl", write_jsonl, 1 }, { "csv", write_csv, 1 }, { "lrc", write_lrc, 1 },
+    { NULL, NULL, 0 },
 };
 
 void write_stripped(FILE *f, const char *text)
@@ -36,6 +38,11 @@ void write_time(FILE *f, int64_t ms, int always_hours, char sep)
  * stands for k * 0.02 s after the start of its window; a segment without one ends with its window, counted in frames of 0.01 s. */
 void write_seconds(const steno_segment *s, int32_t first_timestamp, double *start, double *end)
 {
+    if (first_timestamp < 0) { /* times are what they are */
+        *start = (double)s->t0_ms / 1000.0;
+        *end = (double)s->t1_ms / 1000.0;
+        return;
+    }
     const double offset = (double)(s->seek_frames * 160) / 16000.0;
     const int64_t t0 = s->t0_ms - s->seek_frames * 10, t1 = s->t1_ms - s->seek_frames * 10;
     int ends_by_token = s->n_tokens == 0 && t1 % 20 == 0; /* tokens of an emptied segment are gone */

@@ -1,45 +1,99 @@
-/* steno: the reference's JSON object on one line, without a newline at its end. SPDX-License-Identifier: MIT */
+/* steno: the reference's JSON object on one line, without a newline at its end. SPDX-License-Identifier: MIT
+ *
+ * The list of segments is shared with the API's object and the lines of jsonl, which know no NaN. */
 #include "num.h"
 #include "u8.h"
 #include "write.h"
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-static void member(FILE *f, const char *key, double value)
+void write_json_number(FILE *f, double value, enum write_nan nan)
 {
     char num[NUM_SZ];
-    fprintf(f, ", \"%s\": %s", key, num_repr(num, value));
+    fputs(nan == WRITE_NULL && !isfinite(value) ? "null" : num_repr(num, value), f);
 }
 
-static void write_segment(FILE *f, const steno_segment *s, int32_t first_timestamp)
+void write_json_stripped(FILE *f, const char *text)
+{
+    size_t n;
+    const char *s = u8_strip(text, &n);
+    char *copy = s[n] ? strndup(s, n) : NULL; /* in want of memory the blanks stay */
+    u8_json(f, copy ? copy : s);
+    free(copy);
+}
+
+static void member(FILE *f, const char *key, double value, enum write_nan nan)
+{
+    fprintf(f, ", \"%s\": ", key);
+    write_json_number(f, value, nan);
+}
+
+/* Keys that the reference does not have; they are written only where there is something to say. */
+static void write_findings(FILE *f, const steno_segment *s)
+{
+    static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" }; /* in the order of steno_flag's bits */
+    const char *sep = ", \"flags\": [";
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (!(s->flags >> i & 1)) continue;
+        fprintf(f, "%s\"%s\"", sep, flags[i]);
+        sep = ", ";
+    }
+    if (sep[2] == '\0') fputc(']', f);
+    if (s->language) {
+        fputs(", \"language\": ", f);
+        u8_json(f, s->language);
+    }
+    if (s->emotion) {
+        fputs(", \"emotion\": ", f);
+        u8_json(f, s->emotion);
+    }
+    if (s->event) {
+        fputs(", \"events\": [", f);
+        u8_json(f, s->event);
+        fputc(']', f);
+    }
+}
+
+static void write_segment(FILE *f, const steno_segment *s, int32_t first_timestamp, enum write_nan nan)
 {
     double start, end;
     write_seconds(s, first_timestamp, &start, &end);
     fprintf(f, "{\"id\": %d, \"seek\": %" PRId64, s->id, s->seek_frames);
-    member(f, "start", start);
-    member(f, "end", end);
+    member(f, "start", s->t0_ms < 0 ? NAN : start, nan);
+    member(f, "end", s->t1_ms < 0 ? NAN : end, nan);
     fputs(", \"text\": ", f);
     u8_json(f, s->text);
     fputs(", \"tokens\": [", f);
     for (int i = 0; i < s->n_tokens; i++) fprintf(f, "%s%d", i ? ", " : "", s->tokens[i]);
     fputc(']', f);
-    member(f, "temperature", s->temperature);
-    member(f, "avg_logprob", s->avg_logprob);
-    member(f, "compression_ratio", s->compression_ratio);
-    member(f, "no_speech_prob", s->no_speech_prob);
+    member(f, "temperature", s->temperature, nan);
+    member(f, "avg_logprob", s->avg_logprob, nan);
+    member(f, "compression_ratio", s->compression_ratio, nan);
+    member(f, "no_speech_prob", s->no_speech_prob, nan);
     if (s->n_tokens == 0 && !s->text[0]) fputs(", \"words\": []", f); /* the reference empties such segments, and marks them so */
+    write_findings(f, s);
     fputc('}', f);
+}
+
+void write_json_segments(FILE *f, const struct transcript *t, enum write_nan nan)
+{
+    fputc('[', f);
+    for (int i = 0; i < t->n; i++) {
+        if (i) fputs(", ", f);
+        write_segment(f, &t->segs[i], t->first_timestamp, nan);
+    }
+    fputc(']', f);
 }
 
 void write_json(FILE *f, const struct transcript *t)
 {
     fputs("{\"text\": ", f);
     u8_json(f, t->text);
-    fputs(", \"segments\": [", f);
-    for (int i = 0; i < t->n; i++) {
-        if (i) fputs(", ", f);
-        write_segment(f, &t->segs[i], t->first_timestamp);
-    }
-    fputs("], \"language\": ", f);
+    fputs(", \"segments\": ", f);
+    write_json_segments(f, t, WRITE_NAN);
+    fputs(", \"language\": ", f);
     u8_json(f, t->language);
     fputc('}', f);
 }

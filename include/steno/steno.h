@@ -57,7 +57,7 @@ STENO_API const char *steno_version(void);
 
 /* ---- processor levels -------------------------------------------------------------------------------------------------------- */
 
-/** Name of processor level `i` ("c", "avx2", "avx512"), in rising order.
+/** Name of processor level `i` (on x86 "c", "avx2", "avx512"; on ARM "c", "neon"), in rising order.
  * @return static text, or NULL when i is past the last level */
 STENO_API const char *steno_cpu_level_name(int i);
 
@@ -98,6 +98,7 @@ typedef struct steno_model_params {
     steno_team *team;      /* team that packs the weights while loading, or NULL for the calling thread alone; not kept */
     const char *vocab;     /* where the vocabulary is when the model carries none (an OpenAI .pt): a tiktoken file, a Hugging Face
                               tokenizer folder or its tokenizer.json or vocab.json, or any Whisper model with one; NULL: beside the model */
+    int32_t no_cmvn;       /* 1: do not shift and scale filter banks by the model's am.mvn (for comparisons) */
 } steno_model_params;
 
 STENO_API void steno_model_params_init(steno_model_params *p);
@@ -135,7 +136,8 @@ STENO_API int steno_model_open_reader(steno_model **out, const steno_reader *r, 
 /** Make a model of a named shape with random weights, for measuring speed and memory; its text means nothing.
  *
  * @param shape  "tiny", "base", "small", "medium", "large-v3" or "turbo", also with ".en" where that exists
- * @param type   storage of the matrices: "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1"
+ * @param type   storage of the matrices: "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1"; where rows divide into blocks of 256
+ *               also "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"
  * @param seed   same seed, same weights
  * @return as steno_model_open; STENO_EARG names an unknown shape or type */
 STENO_API int steno_model_open_random(steno_model **out, const char *shape, const char *type, uint64_t seed,
@@ -158,6 +160,7 @@ typedef struct steno_model_info {
     int64_t weight_bytes;   /* memory held by packed weights, vocabulary and plans */
     int64_t session_bytes;  /* memory that steno_session_open will take with a team of one thread */
     int64_t parameters;     /* number of weights */
+    char format[24];        /* of the file: "whisper.cpp .bin", "PyTorch .pt", … */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */
@@ -165,6 +168,9 @@ STENO_API int steno_model_info_get(const steno_model *m, steno_model_info *info)
 
 /** Code of language `i` in token order ("en", "zh", …). @return static text, or NULL past the last one or for English-only models */
 STENO_API const char *steno_model_language(const steno_model *m, int i);
+
+/** @return index of a language given by code or English name ("de", "German"), any case; -1: not known to this model */
+STENO_API int steno_language_id(const steno_model *m, const char *name);
 
 /** Write the command lists of a model, a line per command: number, operation, shapes, slots, weights, flops and bytes.
  *
@@ -185,6 +191,30 @@ STENO_API int steno_tokenize(const steno_model *m, const char *text, int32_t *id
  * @param buf    [n] receives the text, always NUL-terminated when n > 0; invalid UTF-8 becomes U+FFFD
  * @return length of the whole text in bytes without the NUL, which may exceed n - 1, or a negative status (STENO_EARG: bad id) */
 STENO_API int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, char *buf, size_t n);
+
+/** Tokens that are no text. A language's token is steno_token_id(m, STENO_TOKEN_LANGUAGE) + its index. */
+enum steno_special {
+    STENO_TOKEN_END,           /* end of text */
+    STENO_TOKEN_START,         /* start of transcript */
+    STENO_TOKEN_LANGUAGE,      /* the first language */
+    STENO_TOKEN_TRANSLATE,
+    STENO_TOKEN_TRANSCRIBE,
+    STENO_TOKEN_START_LM,
+    STENO_TOKEN_PREVIOUS,      /* start of previous text */
+    STENO_TOKEN_NO_SPEECH,
+    STENO_TOKEN_NO_TIMESTAMPS,
+    STENO_TOKEN_TIMESTAMP      /* 0.00 s; each following id is 0.02 s later */
+};
+
+/** @return id of a special token, -1: this model has none such */
+STENO_API int32_t steno_token_id(const steno_model *m, enum steno_special which);
+
+/** Log-mel spectrogram as the encoder is given it: scaled against the loudest bin of all of pcm, 100 frames a second.
+ *
+ * @param pcm       [n] mono samples at 16 kHz
+ * @param out       [n_frames, n_mels] receives the frames that fit, one after the other; may be NULL when n_frames is 0
+ * @return number of frames, n / 160, which may exceed n_frames, or a negative status */
+STENO_API int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames);
 
 /* ---- sessions ---------------------------------------------------------------------------------------------------------------- */
 
@@ -248,7 +278,53 @@ typedef struct steno_segment {
     double avg_logprob;       /* sum of log-probabilities / (tokens + 1), over the window */
     double compression_ratio; /* bytes of the window's text / bytes deflated */
     double no_speech_prob;    /* of the window */
+    uint32_t flags;           /* enum steno_flag, what the guards think of it */
+    int32_t attempt;          /* number of the attempt that was kept, from 0 */
+    /* What a model with tags heard; static text, NULL where it does not say. */
+    const char *language, *emotion, *event, *itn; /* "zh", "HAPPY", "BGM", "withitn" */
 } steno_segment;
+
+/** What speaks against a text. A threshold that is switched off counts as its default here. */
+enum steno_flag {
+    STENO_FLAG_REPETITION = 1,     /* compression ratio above its threshold, entropy below its own (when one is set), or the same one to
+                                      eight text tokens at least four times in a row over eight tokens or more */
+    STENO_FLAG_NO_SPEECH = 2,      /* no-speech probability above its threshold, or a level that stays within 4 dB from half a second
+                                      before the segment to half a second after it: silence, tones, steady noise */
+    STENO_FLAG_LOW_CONFIDENCE = 4, /* avg_logprob below its threshold */
+    STENO_FLAG_RETRIED = 8         /* the text is not that of the first attempt */
+};
+
+/** What to do about such texts. */
+enum steno_guards {
+    STENO_GUARDS_OFF = 0,  /* the reference to the letter; no flags */
+    STENO_GUARDS_FLAG = 1, /* the same text, with flags (the default) */
+    STENO_GUARDS_RETRY = 2 /* windows flagged for repetition or low confidence are decoded again: without the text before them, then
+                              up the temperatures; if every attempt is flagged the best is kept. Where the level is steady there is no
+                              text: such windows are not decoded, such segments are emptied. */
+};
+
+/** One decoding of a window and how it came out. */
+typedef struct steno_attempt {
+    uint32_t size;            /* set by the library */
+    int32_t index;            /* 0, 1, … */
+    int64_t at_ms;            /* where the window begins */
+    double temperature, avg_logprob, compression_ratio, no_speech_prob;
+    double entropy;           /* nats, of the ids among the last 32 tokens */
+    int32_t n_tokens;
+    uint32_t flags;           /* enum steno_flag that apply, whatever params.guards says */
+    int32_t with_previous;    /* 1: the text of earlier windows was its prompt */
+    int32_t kept;             /* 1: the window's result */
+} steno_attempt;
+
+/** The place in a decoding that a logits filter is asked about. */
+typedef struct steno_step {
+    uint32_t size;            /* set by the library */
+    int32_t lane;             /* which of the sequences that decode together */
+    int64_t at_ms;            /* where the window begins */
+    double temperature;
+    int32_t attempt;          /* of the window */
+    int32_t n_vocab;
+} steno_step;
 
 /** One sampled token. */
 typedef struct steno_token {
@@ -285,6 +361,27 @@ typedef struct steno_transcribe_params {
     void (*on_progress)(void *user, int64_t done_ms, int64_t total_ms); /* non-decreasing; last call has done_ms == total_ms */
     int (*on_window)(void *user, int64_t at_ms);                    /* before a window is encoded; 0 ends cleanly, others go on */
     int (*should_abort)(void *user);                                /* asked at least once per decoder step; non-zero cancels */
+
+    /* From here on: later additions. A caller whose struct ends earlier (see size) gets their defaults. */
+
+    /* A window is decoded at `temperature`, then at that plus one, two, … increments up to 1.0, until an attempt passes: compression
+     * ratio not above its threshold, avg_logprob not below its own, entropy not below its own. Silence - no_speech_prob above and
+     * avg_logprob below their thresholds - passes whatever the rest says. The last attempt is kept in any case. */
+    double temperature_increment_on_fallback; /* 0.2; 0 or NAN: one attempt */
+    double compression_ratio_threshold;       /* 2.4; NAN: none */
+    double entropy_threshold;      /* nats over the last 32 of more than 32 tokens; NAN, the default: none */
+    const int32_t *prompt_tokens;  /* [n_prompt_tokens] ids in place of initial_prompt; the last half context minus one (223) count */
+    int32_t n_prompt_tokens;       /* 0: none */
+    int32_t carry_initial_prompt;  /* 1: the initial prompt stands before every window, not only until it is pushed out */
+    int32_t guards;                /* enum steno_guards */
+    int32_t keep_audio_features;   /* 1: for steno_audio_features */
+    void (*on_attempt)(void *user, const steno_attempt *a); /* after each decoding of a window */
+    /* Before each choice: logits[n_vocab] may be changed; -INFINITY bars an id. tokens[n] of this attempt came before. The logit rules
+     * follow. May be called many times a second and must not call into the session, except steno_cancel. */
+    void (*logits_filter)(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n);
+    /* Models with tags. */
+    int32_t itn;                   /* 1: inverse text normalisation: digits and punctuation instead of words */
+    int32_t ban_unknown_emotion;   /* 1: the tag "emotion unknown" may not be chosen */
 } steno_transcribe_params;
 
 STENO_API void steno_transcribe_params_init(steno_transcribe_params *p);
@@ -312,6 +409,16 @@ STENO_API int steno_transcribe_source(steno_session *s, const steno_source *src,
  * @return index of the most probable language, or a negative status (STENO_EARG: the model is English-only) */
 STENO_API int steno_detect_language(steno_session *s, const steno_source *src, float *probs, int n);
 
+/** @return probability of language `i` as the last call on the session detected it, -1: that call detected none, or no such language */
+STENO_API float steno_language_prob(const steno_session *s, int i);
+
+/** Output of the encoder for the last window of a call with keep_audio_features.
+ *
+ * @param n_ctx    receives the number of positions, may be NULL
+ * @param n_state  receives the width, may be NULL
+ * @return [n_ctx, n_state], valid until the next call that begins on this session; NULL when there is none */
+STENO_API const float *steno_audio_features(const steno_session *s, int32_t *n_ctx, int32_t *n_state);
+
 STENO_API int steno_segment_count(const steno_session *s);
 
 /** Copy segment `i` out, up to seg->size bytes. @return STENO_OK, STENO_EARG */
@@ -323,6 +430,41 @@ STENO_API int steno_token_get(const steno_session *s, int i, int j, steno_token 
 STENO_API const char *steno_text(const steno_session *s);     /**< @return the whole text, "" when there is none */
 STENO_API const char *steno_language(const steno_session *s); /**< @return code of the language used or detected, "" before a run */
 STENO_API int64_t steno_duration_ms(const steno_session *s);  /**< @return length of the audio of the last run */
+
+/* ---- voice activity ---------------------------------------------------------------------------------------------------------- */
+
+/** A stretch of speech. */
+typedef struct steno_span {
+    uint32_t size;         /* set by the caller to sizeof(steno_span); callbacks receive it set */
+    int32_t pad;
+    int64_t t0_ms, t1_ms;
+} steno_span;
+
+typedef struct steno_vad_params {
+    uint32_t size;              /* set by steno_vad_params_init */
+    int32_t pad;
+    double threshold;           /* a frame is speech when P(speech) - P(silence) is at least this; NAN: the model's own */
+    int64_t max_end_silence_ms; /* silence that ends a span; -1: long at first and shorter the longer nobody pauses */
+    int64_t max_segment_ms;     /* a longer span is cut; -1: the model's own */
+    /* Callbacks run on the calling thread; any may be NULL. */
+    void *user;
+    void (*on_frame)(void *user, int64_t t_ms, float p_speech); /* every 10 ms, in order */
+    void (*on_span)(void *user, const steno_span *span);        /* as soon as a span is closed, in order */
+    int (*should_abort)(void *user);
+} steno_vad_params;
+
+STENO_API void steno_vad_params_init(steno_vad_params *p);
+
+/** Find the spans in which somebody speaks. The session's model must be a voice-activity model (FSMN-VAD).
+ *
+ * @param p  parameters, or NULL for the defaults
+ * @return STENO_OK, STENO_EARG, STENO_ESOURCE, STENO_ECANCELED (spans closed so far can be read), STENO_ENOMEM
+ *
+ * Audio is heard once; memory does not grow with it, apart from the spans. They are valid until the next call that begins on this
+ * session. Spans equal those of FunASR's offline detector. */
+STENO_API int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p);
+STENO_API int steno_span_count(const steno_session *s);
+STENO_API int steno_span_get(const steno_session *s, int i, steno_span *span); /**< up to span->size bytes; STENO_OK, STENO_EARG */
 
 /* ---- self-knowledge ---------------------------------------------------------------------------------------------------------- */
 

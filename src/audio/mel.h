@@ -7,11 +7,9 @@
  * convolution then reads three frames as one contiguous row. */
 #ifndef STENO_AUDIO_MEL_H
 #define STENO_AUDIO_MEL_H
-#include "base/arena.h"
-#include "base/err.h"
-#include "base/team.h"
+#include "audio/stft.h"
 
-enum { MEL_RATE = 16000, MEL_FFT = 400, MEL_HOP = 160, MEL_BINS = 201, MEL_MAX = 128 };
+enum { MEL_RATE = 16000, MEL_FFT = 400, MEL_HOP = 160, MEL_BINS = 201, MEL_MAX = STFT_BANDS };
 
 /* Slaney scale and area normalisation, 0..8000 Hz: out[n_mels, MEL_BINS], bit-equal to the reference's stored filters. */
 void mel_filters_slaney(float *out, int n_mels);
@@ -20,8 +18,7 @@ void mel_filters_slaney(float *out, int n_mels);
 struct mel_bank {
     int n_mels;
     float window[MEL_FFT];
-    const float *filters;       /* [n_mels, MEL_BINS]; all weights count, wherever they stand */
-    uint16_t first[MEL_MAX], last[MEL_MAX]; /* bins with weight: [first, last) per filter */
+    struct stft_bands bands; /* [n_mels, MEL_BINS] */
 };
 void mel_bank_init(struct mel_bank *b, const float *filters, int n_mels); /* filters are kept, not copied */
 

@@ -10,7 +10,14 @@
 #include <xmmintrin.h>
 #endif
 
-static const char *const level_name[CPU_LEVELS] = { "c", "avx2", "avx512" };
+static const char *const level_name[CPU_LEVELS] = {
+    [CPU_C] = "c",
+#if defined(__x86_64__)
+    [CPU_AVX2] = "avx2", [CPU_AVX512] = "avx512",
+#elif defined(__aarch64__)
+    [CPU_NEON] = "neon",
+#endif
+};
 
 const char *cpu_level_name(int level)
 {
@@ -98,7 +105,7 @@ void cpu_fpenv_leave(cpu_fpenv saved)
 
 int cpu_level_usable(int level)
 {
-    return level == CPU_C;
+    return level >= CPU_C && level < CPU_LEVELS; /* nothing that could be missing */
 }
 
 static void model_name_raw(char name[49])

@@ -1,14 +1,18 @@
 /* steno: processor levels. SPDX-License-Identifier: MIT
  *
- * A level is a set of instructions that a group of kernels needs. Levels are ordered; each one includes those before it on the same
- * architecture. CPUID is believed only where XCR0 says that the system saves the registers. */
+ * A level is a set of instructions that a group of kernels needs. Each architecture has its own levels; they are ordered, and each one
+ * includes those before it. CPUID is believed only where XCR0 says that the system saves the registers. */
 #ifndef STENO_BASE_CPU_H
 #define STENO_BASE_CPU_H
 
 enum cpu_level {
     CPU_C,       /* portable C: runs everywhere, defines the results */
+#if defined(__x86_64__)
     CPU_AVX2,    /* AVX2 + FMA + F16C */
     CPU_AVX512,  /* AVX-512 F, BW, DQ, VL */
+#elif defined(__aarch64__)
+    CPU_NEON,    /* what every 64-bit ARM has */
+#endif
     CPU_LEVELS
 };
 

@@ -6,7 +6,9 @@
 #define STENO_BASE_ERR_H
 #include <steno/steno.h>
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) /* whose "printf" means Microsoft's */
+#define PRINTF_LIKE(f, a) __attribute__((format(gnu_printf, f, a)))
+#elif defined(__GNUC__)
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 #else
 #define PRINTF_LIKE(f, a)

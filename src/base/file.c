@@ -4,64 +4,48 @@
 #include "base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-static int open_retry(const char *path)
-{
-    int fd;
-    do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO without a writer must not block */
-    while (fd < 0 && errno == EINTR);
-    if (fd == 0) {
-        fd = fcntl(0, F_DUPFD_CLOEXEC, 3);
-        const int saved = errno;
-        close(0);
-        errno = saved;
-    }
-    return fd;
-}
+#include "base/os.h"
 
 /* NULL, or why a file of this kind cannot be read at random places. */
-static const char *kind_refused(mode_t mode)
+static const char *kind_refused(enum os_kind kind)
 {
-    if (S_ISREG(mode)) return NULL;
-    if (S_ISDIR(mode)) return "Is a directory";
-    if (S_ISFIFO(mode) || S_ISSOCK(mode)) return "it is a pipe or socket, and a regular file is needed";
-    return "it is a device, and a regular file is needed";
+    switch (kind) {
+    case OS_FILE: return NULL;
+    case OS_NOTHING: return strerror(errno);
+    case OS_FOLDER: return "Is a directory";
+    case OS_PIPE: return "it is a pipe or socket, and a regular file is needed";
+    default: return "it is a device, and a regular file is needed";
+    }
 }
 
 int file_open(struct file *f, const char *path, steno_error *e)
 {
     *f = (struct file){ .name = path, .fd = -1 };
     if (!path) return err_set(e, STENO_EARG, "cannot open a file: no path was given");
-    const int fd = open_retry(path);
+    const int fd = os_file_open(path);
     if (fd < 0) return err_set(e, STENO_EIO, "cannot open '%s': %s", path, strerror(errno));
-
-    struct stat st;
-    const char *why = fstat(fd, &st) == 0 ? kind_refused(st.st_mode) : strerror(errno);
+    const char *why = kind_refused(os_file_kind(fd, &f->size));
     if (why) {
+        f->size = 0;
         err_set(e, STENO_EIO, "cannot open '%s': %s", path, why);
-        close(fd);
+        os_file_close(fd);
         return STENO_EIO;
     }
     f->fd = fd;
-    f->size = (uint64_t)st.st_size;
     return STENO_OK;
 }
 
 int file_exists(const char *path)
 {
-    struct stat st;
-    return stat(path, &st) == 0;
+    return os_path_kind(path) != OS_NOTHING;
 }
 
 int file_is_folder(const char *path)
 {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return os_path_kind(path) == OS_FOLDER;
 }
 
 void file_from_memory(struct file *f, const char *name, const void *data, size_t n)
@@ -71,19 +55,11 @@ void file_from_memory(struct file *f, const char *name, const void *data, size_t
 
 static int read_fd(const struct file *f, uint64_t off, uint8_t *dst, size_t n, steno_error *e)
 {
-    while (n) {
-        const size_t want = n < (size_t)1 << 30 ? n : (size_t)1 << 30;
-        const ssize_t got = pread(f->fd, dst, want, (off_t)off);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return err_set(e, STENO_EIO, "%s: cannot read %zu bytes at %" PRIu64 ": %s", f->name, want, off, strerror(errno));
-        if (got == 0)
-            return err_set(e, STENO_EFORMAT, "%s: the file ends at %" PRIu64 ", it had %" PRIu64 " bytes when it was opened", f->name,
-                           off, f->size);
-        dst += got;
-        off += (uint64_t)got;
-        n -= (size_t)got;
-    }
-    return STENO_OK;
+    const int64_t got = os_file_read(f->fd, off, dst, n);
+    if (got < 0) return err_set(e, STENO_EIO, "%s: cannot read %zu bytes at %" PRIu64 ": %s", f->name, n, off, strerror(errno));
+    if ((uint64_t)got == n) return STENO_OK;
+    return err_set(e, STENO_EFORMAT, "%s: the file ends at %" PRIu64 ", it had %" PRIu64 " bytes when it was opened", f->name,
+                   off + (uint64_t)got, f->size);
 }
 
 int file_read(const struct file *f, uint64_t off, void *dst, size_t n, steno_error *e)
@@ -99,6 +75,6 @@ int file_read(const struct file *f, uint64_t off, void *dst, size_t n, steno_err
 
 void file_close(struct file *f)
 {
-    if (!f->mem && f->fd > 0) close(f->fd);
+    if (!f->mem && f->fd > 0) os_file_close(f->fd);
     *f = (struct file){ .fd = -1 };
 }

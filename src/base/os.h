@@ -1,6 +1,11 @@
-/* steno: the operating system, where C has no word for it. SPDX-License-Identifier: MIT */
+/* steno: the operating system, where C has no word for it. SPDX-License-Identifier: MIT
+ *
+ * Everything that differs between systems stands behind these functions: os_posix.c, os_cores.c and os_park.c, or os_win.c. Threads and
+ * mutexes are POSIX's everywhere; Windows has them in its compiler's library. */
 #ifndef STENO_BASE_OS_H
 #define STENO_BASE_OS_H
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,8 +15,30 @@ void *os_pages_alloc_sparse(size_t n); /* small pages: what is never touched cos
 void os_pages_trim(void *p, size_t n, size_t keep); /* give back what lies past `keep` bytes: the block is os_pages_alloc(keep) now */
 void os_pages_free(void *p, size_t n);
 
+void *os_aligned_alloc(size_t align, size_t n); /* not zeroed; n a multiple of align; freed with os_aligned_free */
+void os_aligned_free(void *p);
+
 int64_t os_now_ns(void); /* monotonic */
 
 int os_cpus(void);  /* logical processors that the affinity mask and the cgroup's quota allow, at least 1 */
 int os_cores(void); /* the same in physical cores */
+
+/* Start a thread that gets none of the application's signals, except those that report a fault of its own; 0, or an error. */
+int os_thread_start(pthread_t *id, void *(*fn)(void *arg), void *arg);
+
+/* Sleep until *number is no longer `seen`; wake everybody after it was changed. What is beside the number serves systems that cannot
+ * sleep on a number alone. */
+struct os_park { pthread_mutex_t lock; pthread_cond_t cond; };
+void os_park_init(struct os_park *p);
+void os_park_destroy(struct os_park *p);
+void os_park_wait(struct os_park *p, atomic_uint *number, unsigned seen);
+void os_park_wake(struct os_park *p, atomic_uint *number);
+
+/* Files. Paths are UTF-8; what fails leaves its reason in errno. */
+enum os_kind { OS_NOTHING, OS_FILE, OS_FOLDER, OS_PIPE, OS_DEVICE };
+enum os_kind os_path_kind(const char *path);              /* OS_NOTHING: there is none, or it cannot be looked at */
+int os_file_open(const char *path);                       /* for reading; a descriptor above 0, or -1. A pipe does not block. */
+enum os_kind os_file_kind(int fd, uint64_t *size);        /* OS_NOTHING: the system does not say */
+int64_t os_file_read(int fd, uint64_t off, void *dst, size_t n); /* bytes read, fewer at the end, or -1 */
+void os_file_close(int fd);
 #endif

@@ -1,7 +1,12 @@
-/* steno: pages and time on POSIX systems. SPDX-License-Identifier: MIT */
+/* steno: memory, time, threads and files on POSIX systems. SPDX-License-Identifier: MIT */
 #include "base/os.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,4 +56,81 @@ int64_t os_now_ns(void)
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+void *os_aligned_alloc(size_t align, size_t n)
+{
+    return aligned_alloc(align, n);
+}
+
+void os_aligned_free(void *p)
+{
+    free(p);
+}
+
+int os_thread_start(pthread_t *id, void *(*fn)(void *arg), void *arg)
+{
+    static const int fault[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+    sigset_t set, saved;
+    sigfillset(&set);
+    for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigdelset(&set, fault[i]);
+    pthread_sigmask(SIG_SETMASK, &set, &saved);
+    const int rc = pthread_create(id, NULL, fn, arg);
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+    return rc;
+}
+
+/* ---- files */
+static enum os_kind kind_of(mode_t mode)
+{
+    if (S_ISREG(mode)) return OS_FILE;
+    if (S_ISDIR(mode)) return OS_FOLDER;
+    return S_ISFIFO(mode) || S_ISSOCK(mode) ? OS_PIPE : OS_DEVICE;
+}
+
+enum os_kind os_path_kind(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? kind_of(st.st_mode) : OS_NOTHING;
+}
+
+int os_file_open(const char *path)
+{
+    int fd;
+    do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO without a writer must not block */
+    while (fd < 0 && errno == EINTR);
+    if (fd == 0) {
+        fd = fcntl(0, F_DUPFD_CLOEXEC, 3);
+        const int saved = errno;
+        close(0);
+        errno = saved;
+    }
+    return fd;
+}
+
+enum os_kind os_file_kind(int fd, uint64_t *size)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) return OS_NOTHING;
+    *size = (uint64_t)st.st_size;
+    return kind_of(st.st_mode);
+}
+
+int64_t os_file_read(int fd, uint64_t off, void *dst, size_t n)
+{
+    size_t done = 0;
+    while (done < n) {
+        const size_t want = n - done < (size_t)1 << 30 ? n - done : (size_t)1 << 30;
+        const ssize_t got = pread(fd, (char *)dst + done, want, (off_t)(off + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) break;
+        done += (size_t)got;
+    }
+    return (int64_t)done;
+}
+
+void os_file_close(int fd)
+{
+    close(fd);
 }

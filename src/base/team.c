@@ -10,18 +10,9 @@
 #include "base/team.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
 
 #include "base/cpu.h"
 #include "base/os.h"
-
-#if defined(__linux__)
-#include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 enum { SPIN_MIN_NS = 2000, SPIN_MAX_NS = 50000 };
 
@@ -29,10 +20,7 @@ struct gate {
     _Alignas(64) atomic_uint number;
     atomic_uint sleepers;
     atomic_int spin_ns;
-#if !defined(__linux__)
-    pthread_mutex_t lock;
-    pthread_cond_t cond;
-#endif
+    struct os_park park;
 };
 
 struct worker {
@@ -54,65 +42,19 @@ struct steno_team {
 
 /* ---- gates ------------------------------------------------------------------------------------------------------------------- */
 
-#if defined(__linux__)
-
 static void gate_init(struct gate *g, int spin_ns)
 {
     atomic_init(&g->number, 0);
     atomic_init(&g->sleepers, 0);
     atomic_init(&g->spin_ns, spin_ns);
-}
-
-static void gate_destroy(struct gate *g)
-{
-    (void)g;
-}
-
-static void gate_park(struct gate *g, unsigned seen)
-{
-    while (atomic_load(&g->number) == seen) syscall(SYS_futex, &g->number, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+    os_park_init(&g->park);
 }
 
 static void gate_open(struct gate *g)
 {
     atomic_fetch_add(&g->number, 1);
-    if (atomic_load(&g->sleepers)) syscall(SYS_futex, &g->number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    if (atomic_load(&g->sleepers)) os_park_wake(&g->park, &g->number);
 }
-
-#else
-
-static void gate_init(struct gate *g, int spin_ns)
-{
-    atomic_init(&g->number, 0);
-    atomic_init(&g->sleepers, 0);
-    atomic_init(&g->spin_ns, spin_ns);
-    pthread_mutex_init(&g->lock, NULL);
-    pthread_cond_init(&g->cond, NULL);
-}
-
-static void gate_destroy(struct gate *g)
-{
-    pthread_cond_destroy(&g->cond);
-    pthread_mutex_destroy(&g->lock);
-}
-
-static void gate_park(struct gate *g, unsigned seen)
-{
-    pthread_mutex_lock(&g->lock);
-    while (atomic_load(&g->number) == seen) pthread_cond_wait(&g->cond, &g->lock);
-    pthread_mutex_unlock(&g->lock);
-}
-
-static void gate_open(struct gate *g)
-{
-    atomic_fetch_add(&g->number, 1);
-    if (!atomic_load(&g->sleepers)) return;
-    pthread_mutex_lock(&g->lock); /* a sleeper is either before its test or already waiting */
-    pthread_cond_broadcast(&g->cond);
-    pthread_mutex_unlock(&g->lock);
-}
-
-#endif
 
 static inline void relax(void)
 {
@@ -147,7 +89,7 @@ static void gate_wait(struct gate *g, unsigned seen, int spin_max_ns)
     if (next != spin) atomic_store_explicit(&g->spin_ns, next, memory_order_relaxed);
     if (opened) return;
     atomic_fetch_add(&g->sleepers, 1);
-    gate_park(g, seen);
+    os_park_wait(&g->park, &g->number, seen);
     atomic_fetch_sub(&g->sleepers, 1);
 }
 
@@ -166,29 +108,16 @@ static void *worker_main(void *arg)
     }
 }
 
-/* Signals belong to the application's threads, except those that report a fault of this one. */
-static void signals_block(sigset_t *saved)
-{
-    static const int fault[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
-    sigset_t set;
-    sigfillset(&set);
-    for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigdelset(&set, fault[i]);
-    pthread_sigmask(SIG_SETMASK, &set, saved);
-}
-
 /* @return how many threads there are now, the caller's included */
 static int workers_start(steno_team *t)
 {
-    sigset_t saved;
-    signals_block(&saved);
     int n = 1;
     for (; n < t->n_threads; n++) {
         struct worker *w = &t->worker[n];
         w->team = t;
         w->thread = n;
-        if (pthread_create(&w->id, NULL, worker_main, w) != 0) break;
+        if (os_thread_start(&w->id, worker_main, w) != 0) break;
     }
-    pthread_sigmask(SIG_SETMASK, &saved, NULL);
     return n;
 }
 
@@ -205,7 +134,7 @@ int team_open(steno_team **out, int n_threads, steno_error *e)
         return err_set(e, STENO_EARG, "number of threads is %d, must be 1..%d, or 0 for the default", n_threads, TEAM_MAX);
     const int n = n_threads ? n_threads : team_default_threads();
     const size_t sz = (sizeof(steno_team) + (size_t)n * sizeof(struct worker) + 63) & ~(size_t)63;
-    steno_team *t = aligned_alloc(64, sz);
+    steno_team *t = os_aligned_alloc(64, sz);
     if (!t) return err_nomem(e, sz, "a team of threads");
     t->n_threads = n;
     t->stop = 0;
@@ -233,11 +162,11 @@ void team_close(steno_team *t)
     t->stop = 1;
     gate_open(&t->start);
     for (int i = 1; i < t->n_threads; i++) pthread_join(t->worker[i].id, NULL);
-    gate_destroy(&t->start);
-    gate_destroy(&t->meet);
-    gate_destroy(&t->done);
+    os_park_destroy(&t->start.park);
+    os_park_destroy(&t->meet.park);
+    os_park_destroy(&t->done.park);
     pthread_mutex_destroy(&t->turn);
-    free(t);
+    os_aligned_free(t);
 }
 
 int team_threads(const steno_team *t)

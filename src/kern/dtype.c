@@ -2,9 +2,7 @@
  *
  * What the bytes of a stored row mean. This is the definition that packing and every kernel must agree with: a block's value is its
  * scale times a small integer (exact in f32), plus the minimum for the types that have one (rounded once). */
-#include "kern/kern.h"
-
-#include <string.h>
+#include "kern/inner.h"
 
 struct dtype_info { char name[8]; uint16_t block, block_sz; };
 
@@ -12,19 +10,22 @@ static const struct dtype_info info[DT_COUNT] = {
     [DT_F32]  = { "f32", 1, 4 },       [DT_F16]  = { "f16", 1, 2 },       [DT_BF16] = { "bf16", 1, 2 },
     [DT_Q4_0] = { "q4_0", QBLOCK, 18 }, [DT_Q4_1] = { "q4_1", QBLOCK, 20 }, [DT_Q5_0] = { "q5_0", QBLOCK, 22 },
     [DT_Q5_1] = { "q5_1", QBLOCK, 24 }, [DT_Q8_0] = { "q8_0", QBLOCK, 34 },
+    [DT_Q2_K] = { "q2_k", KBLOCK, 84 }, [DT_Q3_K] = { "q3_k", KBLOCK, 110 }, [DT_Q4_K] = { "q4_k", KBLOCK, 144 },
+    [DT_Q5_K] = { "q5_k", KBLOCK, 176 }, [DT_Q6_K] = { "q6_k", KBLOCK, 210 },
 };
 
 const char *dtype_name(enum dtype t) { return (unsigned)t < DT_COUNT ? info[t].name : "?"; }
 int dtype_block(enum dtype t) { return info[t].block; }
 size_t dtype_row_sz(enum dtype t, size_t k) { return k / info[t].block * info[t].block_sz; }
 
-/* An f16's exponent and mantissa, moved to f32's place, are the value times 2^-112: one exact product covers subnormals too. */
+/* Subnormals are integers times 2^-24 (converted so, because arithmetic on a subnormal f32 is slow); the others need their exponent
+ * moved to f32's bias. */
 float f16_to_f32(uint16_t h)
 {
     const uint32_t mag = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
-    union { uint32_t u; float f; } v = { mag << 13 };
-    v.f *= 0x1p112f;
-    v.u |= sign | (mag >= 0x7c00u ? 0x7f800000u : 0);
+    union { float f; uint32_t u; } v = { (float)mag * 0x1p-24f };
+    if (mag >= 0x400u) v.u = (mag << 13) + (mag >= 0x7c00u ? 224u << 23 : 112u << 23);
+    v.u |= sign;
     return v.f;
 }
 
@@ -50,9 +51,6 @@ uint16_t bf16_from_f32(float x)
     return (uint16_t)((v.u + 0x7fffu + (v.u >> 16 & 1u)) >> 16);
 }
 
-static uint16_t get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, sizeof v); return v; }
-static uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, sizeof v); return v; }
-
 static void widen_q4(float *y, const uint8_t *qs, uint32_t fifth, float d, float m, int bias)
 {
     for (int i = 0; i < QBLOCK; i++) {
@@ -62,14 +60,26 @@ static void widen_q4(float *y, const uint8_t *qs, uint32_t fifth, float d, float
     }
 }
 
+static void widen_k(float *y, enum dtype t, const uint8_t *p)
+{
+    struct k_block b;
+    k_block_split(&b, t, p);
+    const float d = f16_to_f32(b.d), m = f16_to_f32(b.dmin);
+    for (size_t i = 0; i < KBLOCK; i++) {
+        const size_t run = i / run_len(t);
+        y[i] = d * (float)b.scale[run] * (float)b.q[i] - m * (float)b.min[run];
+    }
+}
+
 static void widen_block(float *y, enum dtype t, const uint8_t *p)
 {
-    const float d = f16_to_f32(get16(p));
+    if (dtype_is_k(t)) { widen_k(y, t, p); return; }
+    const float d = f16_to_f32(load_u16(p));
     switch (t) {
     case DT_Q4_0: widen_q4(y, p + 2, 0, d, 0, 8); break;
-    case DT_Q4_1: widen_q4(y, p + 4, 0, d, f16_to_f32(get16(p + 2)), 0); break;
-    case DT_Q5_0: widen_q4(y, p + 6, get32(p + 2), d, 0, 16); break;
-    case DT_Q5_1: widen_q4(y, p + 8, get32(p + 4), d, f16_to_f32(get16(p + 2)), 0); break;
+    case DT_Q4_1: widen_q4(y, p + 4, 0, d, f16_to_f32(load_u16(p + 2)), 0); break;
+    case DT_Q5_0: widen_q4(y, p + 6, load_u32(p + 2), d, 0, 16); break;
+    case DT_Q5_1: widen_q4(y, p + 8, load_u32(p + 4), d, f16_to_f32(load_u16(p + 2)), 0); break;
     default:
         for (int i = 0; i < QBLOCK; i++) y[i] = d * (float)(int8_t)p[2 + i];
     }
@@ -80,9 +90,9 @@ void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k)
     const uint8_t *p = row;
     switch (t) {
     case DT_F32: memcpy(y, p, k * 4); break;
-    case DT_F16: for (size_t i = 0; i < k; i++) y[i] = f16_to_f32(get16(p + 2 * i)); break;
-    case DT_BF16: for (size_t i = 0; i < k; i++) y[i] = bf16_to_f32(get16(p + 2 * i)); break;
+    case DT_F16: for (size_t i = 0; i < k; i++) y[i] = f16_to_f32(load_u16(p + 2 * i)); break;
+    case DT_BF16: for (size_t i = 0; i < k; i++) y[i] = bf16_to_f32(load_u16(p + 2 * i)); break;
     default:
-        for (size_t i = 0; i < k; i += QBLOCK, p += info[t].block_sz) widen_block(y + i, t, p);
+        for (size_t i = 0; i < k; i += info[t].block, p += info[t].block_sz) widen_block(y + i, t, p);
     }
 }

@@ -103,6 +103,34 @@ INLINE void act_row(float *y, const float *x, size_t n, enum act act)
 
 static void act_gelu_erf(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_GELU_ERF); }
 static void act_gelu_tanh(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_GELU_TANH); }
+static void act_relu(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_RELU); }
+
+/* Multiply and add are rounded apart here and in the next, so that every level gives the twin's bits: memory sets the pace. */
+static void scale_row(float *y, const float *x, float scale, const float *add_to, size_t n)
+{
+    const vf s = vf_set1(scale);
+    size_t i = 0;
+    for (; i + VF_N <= n; i += VF_N) vf_store(y + i, vf_add(vf_mul(vf_load(x + i), s), add_to ? vf_load(add_to + i) : vf_zero()));
+    if (i < n)
+        vf_store_n(y + i, vf_add(vf_mul(vf_load_n(x + i, n - i), s), add_to ? vf_load_n(add_to + i, n - i) : vf_zero()), n - i);
+}
+
+static void fsmn(const struct fsmn *f)
+{
+    size_t i = 0;
+    for (; i + VF_N <= f->n; i += VF_N) {
+        vf acc = vf_load(f->x[f->left] + i);
+        for (size_t j = 0; j < f->taps; j++)
+            if (f->x[j]) acc = vf_add(acc, vf_mul(vf_load(f->w + j * f->n + i), vf_load(f->x[j] + i)));
+        vf_store(f->y + i, vf_add(f->add ? vf_load(f->add + i) : vf_zero(), acc));
+    }
+    const size_t rest = f->n - i;
+    if (!rest) return;
+    vf acc = vf_load_n(f->x[f->left] + i, rest);
+    for (size_t j = 0; j < f->taps; j++)
+        if (f->x[j]) acc = vf_add(acc, vf_mul(vf_load_n(f->w + j * f->n + i, rest), vf_load_n(f->x[j] + i, rest)));
+    vf_store_n(f->y + i, vf_add(f->add ? vf_load_n(f->add + i, rest) : vf_zero(), acc), rest);
+}
 
 /* Bits [id, id + n) of the mask, n <= VF_N; never reads past the word of the last id. */
 INLINE uint32_t mask_bits(const uint32_t *mask, size_t id, size_t n)
@@ -145,6 +173,9 @@ static void init_elem(struct kern *k)
     k->add = add;
     k->act[ACT_GELU_ERF] = act_gelu_erf;
     k->act[ACT_GELU_TANH] = act_gelu_tanh;
+    k->act[ACT_RELU] = act_relu;
+    k->scale = scale_row;
+    k->fsmn = fsmn;
     k->logit_scan = logit_scan;
 }
 #endif

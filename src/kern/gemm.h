@@ -81,23 +81,27 @@ static tile_fn *const tile_of[TILE_ROWS + 1] = {
 /* ---- weights, widened in registers ---------------------------------------------------------------------------------------------- */
 struct scales { vf d[PV], m[PV]; };
 
-/* Read the scales of a packed block and return what follows them. value = fma(d, q, m) with q unsigned: for the symmetric types m is
- * -8 d or -16 d, and the sum is exact. */
-INLINE const uint8_t *block_scales(struct scales *s, enum dtype t, const uint8_t *p)
+/* Read the scales of the run that begins at k and return what follows them. value = fma(d, q, m) with q unsigned: for the symmetric
+ * types m is -4 d, -8 d or -16 d, and the sum is exact. */
+INLINE const uint8_t *run_scales(struct scales *s, enum dtype t, const uint8_t *panel, size_t k)
 {
+    const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
+    const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);
     UNROLL
     for (int c = 0; c < PV; c++) {
-        s->d[c] = vf_load_f16((const uint16_t *)(const void *)p + c * VF_N);
-        if (dtype_has_min(t)) s->m[c] = vf_load_f16((const uint16_t *)(const void *)p + PANEL + c * VF_N);
-        else if (t != DT_Q8_0) s->m[c] = vf_mul(s->d[c], vf_set1(t == DT_Q4_0 ? -8 : -16));
+        s->d[c] = vf_load_f16((const uint16_t *)(const void *)head + c * VF_N);
+        if (dtype_has_min(t)) s->m[c] = vf_load_f16((const uint16_t *)(const void *)head + PANEL + c * VF_N);
+        if (dtype_is_k(t)) s->d[c] = vf_mul(s->d[c], vf_load_i8((const int8_t *)p + c * VF_N));
+        if (dtype_is_k(t) && dtype_has_min(t)) s->m[c] = vf_mul(s->m[c], vf_load_i8((const int8_t *)p + PANEL + c * VF_N));
+        if (dtype_offset(t)) s->m[c] = vf_mul(s->d[c], vf_set1((float)-dtype_offset(t)));
     }
-    return p + (dtype_has_min(t) ? 4 * PANEL : 2 * PANEL);
+    return p + run_head_sz(t);
 }
 
 /* Weights of k = 2 pair and 2 pair + 1 for vector c of a panel. */
 INLINE void block_pair(vf w[2], const struct scales *s, enum dtype t, const uint8_t *q, size_t pair, int c)
 {
-    if (t == DT_Q8_0) {
+    if (dtype_is_byte(t)) {
         const int8_t *v = (const int8_t *)q + 2 * pair * PANEL + c * VF_N;
         w[0] = vf_mul(s->d[c], vf_load_i8(v));
         w[1] = vf_mul(s->d[c], vf_load_i8(v + PANEL));
@@ -116,17 +120,17 @@ INLINE void block_pair(vf w[2], const struct scales *s, enum dtype t, const uint
 INLINE const float *widen_panel(float *wide, enum dtype t, const uint8_t *panel, size_t k0, size_t kc)
 {
     if (t == DT_F32) return (const float *)(const void *)panel + k0 * PANEL;
-    if (dtype_block(t) == 1) {
+    if (t == DT_F16 || t == DT_BF16) {
         const uint16_t *from = (const uint16_t *)(const void *)panel + k0 * PANEL;
         for (size_t i = 0; i < kc * PANEL; i += PANEL)
             UNROLL
             for (size_t c = 0; c < PANEL; c += VF_N) vf_store(wide + i + c, load_weights(t, from, i + c));
         return wide;
     }
-    for (size_t k = 0; k < kc; k += QBLOCK) {
+    for (size_t k = 0; k < kc; k += run_len(t)) {
         struct scales s;
-        const uint8_t *q = block_scales(&s, t, panel + (k0 + k) / QBLOCK * panel_block_sz(t));
-        for (size_t pair = 0; pair < QBLOCK / 2; pair++)
+        const uint8_t *q = run_scales(&s, t, panel, k0 + k);
+        for (size_t pair = 0; pair < run_len(t) / 2; pair++)
             UNROLL
             for (int c = 0; c < PV; c++) {
                 vf w[2];
@@ -173,17 +177,15 @@ INLINE void few_plain(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float 
 INLINE void few_blocks(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n,
                        const int rows, const int streams)
 {
-    const size_t sz = panel_block_sz(t);
-    for (size_t k = 0; k < n; k += QBLOCK) {
+    for (size_t k = 0; k < n; k += run_len(t)) {
         struct scales s[STREAMS_MAX];
         const uint8_t *q[STREAMS_MAX];
         UNROLL
         for (int g = 0; g < streams; g++) {
-            const char *block = w[g] + k / QBLOCK * sz;
-            prefetch_lines(block + AHEAD, sz);
-            q[g] = block_scales(&s[g], t, (const uint8_t *)block);
+            prefetch_lines(w[g] + panel_sz(t, k) + AHEAD, panel_sz(t, run_len(t)));
+            q[g] = run_scales(&s[g], t, (const uint8_t *)w[g], k);
         }
-        for (size_t pair = 0; pair < QBLOCK / 2; pair++) {
+        for (size_t pair = 0; pair < run_len(t) / 2; pair++) {
             const float *xk = x + k + 2 * pair;
             UNROLL
             for (int g = 0; g < streams; g++)
@@ -270,6 +272,7 @@ static void finish(const struct linear *l, size_t m, size_t rows, size_t p, floa
     switch (l->act) {
     case ACT_GELU_ERF: finish_y(l, m, rows, n0, y_end, acc, ACT_GELU_ERF); break;
     case ACT_GELU_TANH: finish_y(l, m, rows, n0, y_end, acc, ACT_GELU_TANH); break;
+    case ACT_RELU: finish_y(l, m, rows, n0, y_end, acc, ACT_RELU); break;
     default: finish_y(l, m, rows, n0, y_end, acc, ACT_NONE);
     }
     if (y_end < n1) finish_kv(l, m, rows, y_end, n1, acc + (y_end - n0));
@@ -280,7 +283,7 @@ static void finish(const struct linear *l, size_t m, size_t rows, size_t p, floa
 INLINE size_t few_rows(const struct linear *l, enum dtype t, size_t m, size_t p0, size_t p1, float *acc, const int rows,
                        const int streams)
 {
-    const size_t sz = pack_panel_sz(t, l->k);
+    const size_t sz = panel_sz(t, l->k);
     for (; p0 + (size_t)streams <= p1; p0 += (size_t)streams) {
         const char *w[STREAMS_MAX];
         UNROLL
@@ -315,15 +318,15 @@ static void tiles_run(float *acc, const float *x, size_t ld_x, const float *wide
 
 INLINE void many_rows(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct linear_scratch *s)
 {
-    const size_t sz = pack_panel_sz(t, l->k), step = rows <= ROWS_FEW ? K_FEW : K_BLOCK;
+    const size_t sz = panel_sz(t, l->k), step = rows <= ROWS_FEW ? K_FEW : K_BLOCK;
     for (size_t k0 = 0; k0 < l->k; k0 += step) {
-        const size_t kc = size_min(step, l->k - k0), kc_sz = pack_panel_sz(t, kc);
+        const size_t kc = size_min(step, l->k - k0), kc_sz = panel_sz(t, kc);
         for (size_t p = p0; p < p1; p++) {
             const uint8_t *panel = (const uint8_t *)l->w + p * sz;
             const float *wide = widen_panel(s->wide, t, panel, k0, kc);
-            const char *next = (const char *)panel + pack_panel_sz(t, k0);
+            const char *next = (const char *)panel + panel_sz(t, k0);
             if (rows <= ROWS_FEW) next += AHEAD;
-            else next = p + 1 < p1 ? next + sz : (const char *)l->w + p0 * sz + pack_panel_sz(t, k0) + kc_sz;
+            else next = p + 1 < p1 ? next + sz : (const char *)l->w + p0 * sz + panel_sz(t, k0) + kc_sz;
             float *acc = s->acc + (p - p0) * GEMM_ROWS * PANEL;
             tiles_run(acc, l->x + m * l->ld_x + k0, l->ld_x, wide, kc, rows, k0 == 0, next, kc_sz);
             if (k0 + kc < l->k) continue;
@@ -367,6 +370,11 @@ TYPED(q4_1, DT_Q4_1)
 TYPED(q5_0, DT_Q5_0)
 TYPED(q5_1, DT_Q5_1)
 TYPED(q8_0, DT_Q8_0)
+TYPED(q2_k, DT_Q2_K)
+TYPED(q3_k, DT_Q3_K)
+TYPED(q4_k, DT_Q4_K)
+TYPED(q5_k, DT_Q5_K)
+TYPED(q6_k, DT_Q6_K)
 #undef TYPED
 
 static void init_linear(struct kern *k)
@@ -379,5 +387,10 @@ static void init_linear(struct kern *k)
     k->linear[DT_Q5_0] = linear_q5_0;
     k->linear[DT_Q5_1] = linear_q5_1;
     k->linear[DT_Q8_0] = linear_q8_0;
+    k->linear[DT_Q2_K] = linear_q2_k;
+    k->linear[DT_Q3_K] = linear_q3_k;
+    k->linear[DT_Q4_K] = linear_q4_k;
+    k->linear[DT_Q5_K] = linear_q5_k;
+    k->linear[DT_Q6_K] = linear_q6_k;
 }
 #endif

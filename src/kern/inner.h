@@ -50,21 +50,34 @@ void act_gelu_erf_c(float *y, const float *x, size_t n);
 void act_gelu_tanh_c(float *y, const float *x, size_t n);
 void act_relu_c(float *y, const float *x, size_t n);
 
-/* ---- a packed panel, read plainly. Where block k / QBLOCK begins, and what follows its scales. */
+/* ---- a packed panel, read plainly. A packed block is its head (f16 scales), then runs: small scales (K types), fifth bits, quants.
+ * Types are constants where these are used, so all of it folds away. */
+static inline int dtype_is_k(enum dtype t) { return t >= DT_Q2_K && t <= DT_Q6_K; }
+static inline int dtype_has_min(enum dtype t)
+{
+    return t == DT_Q4_1 || t == DT_Q5_1 || t == DT_Q2_K || t == DT_Q4_K || t == DT_Q5_K;
+}
+static inline int dtype_has_fifth(enum dtype t) { return t == DT_Q5_0 || t == DT_Q5_1 || t == DT_Q5_K; }
+static inline int dtype_is_byte(enum dtype t) { return t == DT_Q8_0 || t == DT_Q6_K; }
+/* What packed quants are greater by than the quants meant. */
+static inline int dtype_offset(enum dtype t) { return t == DT_Q4_0 ? 8 : t == DT_Q5_0 ? 16 : t == DT_Q3_K ? 4 : 0; }
+
+static inline size_t block_len(enum dtype t) { return dtype_is_k(t) ? KBLOCK : QBLOCK; }
+static inline size_t run_len(enum dtype t) { return t == DT_Q2_K || t == DT_Q3_K || t == DT_Q6_K ? 16 : QBLOCK; }
+static inline size_t block_head_sz(enum dtype t) { return PANEL * (dtype_has_min(t) ? 4 : 2); }
+static inline size_t run_head_sz(enum dtype t) { return !dtype_is_k(t) ? 0 : PANEL * (dtype_has_min(t) ? 2 : 1); }
+static inline size_t run_sz(enum dtype t)
+{
+    return run_head_sz(t) + (dtype_has_fifth(t) ? run_len(t) * 4 : 0) + run_len(t) * PANEL / (dtype_is_byte(t) ? 1 : 2);
+}
 static inline size_t panel_block_sz(enum dtype t)
 {
-    switch (t) {
-    case DT_F32: return (size_t)QBLOCK * PANEL * 4;
-    case DT_F16: case DT_BF16: return (size_t)QBLOCK * PANEL * 2;
-    case DT_Q4_0: return PANEL * 2 + QBLOCK / 2 * PANEL;
-    case DT_Q4_1: return PANEL * 4 + QBLOCK / 2 * PANEL;
-    case DT_Q5_0: return PANEL * 2 + QBLOCK * 4 + QBLOCK / 2 * PANEL;
-    case DT_Q5_1: return PANEL * 4 + QBLOCK * 4 + QBLOCK / 2 * PANEL;
-    default: return PANEL * 2 + QBLOCK * PANEL;
-    }
+    if (t == DT_F32) return (size_t)QBLOCK * PANEL * 4;
+    if (t == DT_F16 || t == DT_BF16) return (size_t)QBLOCK * PANEL * 2;
+    return block_head_sz(t) + block_len(t) / run_len(t) * run_sz(t);
 }
-static inline int dtype_has_min(enum dtype t) { return t == DT_Q4_1 || t == DT_Q5_1; }
-static inline int dtype_has_fifth(enum dtype t) { return t == DT_Q5_0 || t == DT_Q5_1; }
+/* Bytes of a panel of k weights; inside a block of a K type in proportion, which is good enough for prefetching. */
+static inline size_t panel_sz(enum dtype t, size_t k) { return k * panel_block_sz(t) / block_len(t); }
 
 static inline uint16_t load_u16(const void *p) { uint16_t v; memcpy(&v, p, sizeof v); return v; }
 static inline uint32_t load_u32(const void *p) { uint32_t v; memcpy(&v, p, sizeof v); return v; }
@@ -74,21 +87,31 @@ static inline float panel_value(enum dtype t, const uint8_t *panel, size_t k, si
     if (t == DT_F32) { float v; memcpy(&v, panel + (k * PANEL + i) * 4, sizeof v); return v; }
     if (t == DT_F16) return f16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
     if (t == DT_BF16) return bf16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
-    const uint8_t *p = panel + k / QBLOCK * panel_block_sz(t);
-    const size_t j = k % QBLOCK;
-    const float d = f16_to_f32(load_u16(p + 2 * i));
-    float m = 0;
-    p += PANEL * 2;
-    if (dtype_has_min(t)) { m = f16_to_f32(load_u16(p + 2 * i)); p += PANEL * 2; }
-    if (t == DT_Q8_0) return d * (float)(int8_t)p[j * PANEL + i];
-    int bias = t == DT_Q4_0 ? 8 : 0, q = 0;
+    const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
+    const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);
+    const size_t j = k % run_len(t);
+    float d = f16_to_f32(load_u16(head + 2 * i)), m = dtype_has_min(t) ? f16_to_f32(load_u16(head + PANEL * 2 + 2 * i)) : 0;
+    if (dtype_is_k(t)) {
+        d *= (float)(int8_t)p[i];
+        if (dtype_has_min(t)) m *= (float)(int8_t)p[PANEL + i];
+        p += run_head_sz(t);
+    }
+    if (dtype_is_byte(t)) return d * (float)(int8_t)p[j * PANEL + i];
+    int q = 0;
     if (dtype_has_fifth(t)) {
         q = (int)(load_u32(p + 4 * j) >> i & 1u) << 4;
         p += QBLOCK * 4;
-        bias = t == DT_Q5_0 ? 16 : 0;
     }
     const uint8_t pair = p[j / 2 * PANEL + i];
     q |= j & 1 ? pair >> 4 : pair & 15;
-    return d * (float)(q - bias) + m;
+    return d * (float)(q - dtype_offset(t)) + m;
 }
+
+/* ---- a stored block of a K type, taken apart (dtype_k.c): element e is d * scale[e / run_len] * q[e] - dmin * min[e / run_len]. */
+struct k_block {
+    uint16_t d, dmin;                                /* f16 */
+    int8_t scale[KBLOCK / 16], min[KBLOCK / 16];     /* min and dmin are zeros where the type has no minimum */
+    int8_t q[KBLOCK];
+};
+void k_block_split(struct k_block *b, enum dtype t, const uint8_t *stored);
 #endif

@@ -6,9 +6,11 @@
 void kern_init(struct kern *k, int level)
 {
     kern_init_c(k);
-#if defined(__x86_64__) || defined(_M_X64)
+#if defined(__x86_64__)
     if (level >= CPU_AVX2) kern_init_avx2(k);
     if (level >= CPU_AVX512) kern_init_avx512(k);
+#elif defined(__aarch64__)
+    if (level >= CPU_NEON) kern_init_neon(k);
 #endif
     k->level = level;
 }

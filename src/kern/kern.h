@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include "base/cpu.h"
 
-/* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale, K types 256 (whisper.cpp's layouts, spec of
- * ggml). */
+/* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale, K types KBLOCK weights whose scales are
+ * small integers times one more scale (ggml's layouts). */
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K, DT_COUNT
 };
@@ -28,14 +28,15 @@ enum dtype {
 enum {
     PANEL = 32,       /* outputs interleaved in a packed panel */
     QBLOCK = 32,      /* weights per stored block, and k per packed block */
+    KBLOCK = 256,     /* the same of the K types */
     KV_BLOCK = 32,    /* positions per block of keys and values */
     ATTN_KEYS = 256,  /* keys merged at once by the online softmax */
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
     GEMM_ROWS = 252   /* rows of x that linear keeps in the second-level cache: the best slice to hand to a thread */
 };
 
-const char *dtype_name(enum dtype t);          /* "f32", …, "q8_0" */
-int dtype_block(enum dtype t);                 /* weights per block: 1 or QBLOCK */
+const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k" */
+int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
 size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k weights (k a multiple of dtype_block) */
 
 /* ---- packed weights (pack.c) --------------------------------------------------------------------------------------------------
@@ -46,7 +47,14 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
  *   q8_0:        for each k: int8 q[PANEL]                               value = d * q
  *   q4_0, q4_1:  for each pair (k, k+1): u8 [PANEL], low nibble k        value = d * (q - 8)   resp.  fma(d, q, m)
  *   q5_0, q5_1:  for each k: u32 of fifth bits (bit i: output i); then nibbles as q4:  d * (q - 16) resp. fma(d, q, m)
- * Values are widened to f32 exactly as written here (products of an f16 and a small integer are exact). */
+ * K types, for each 256 k:
+ *   f16 d[PANEL]; (q2_k, q4_k, q5_k: f16 m[PANEL], the stored minimum's scale with its sign turned;) then runs, each of 16 k (q2_k,
+ *   q3_k, q6_k) or 32 k (q4_k, q5_k): i8 s[PANEL]; (where there is m: i8 t[PANEL];) then quants:
+ *   q2_k, q4_k:  as q4_1       value = fma(d * s, q, m * t)      5.125 and 4.625 bits a weight (stored: 2.625 and 4.5)
+ *   q3_k:        as q4_0       value = d * s * (q - 4)           4.5625 (3.4375)
+ *   q5_k:        as q5_1       value = fma(d * s, q, m * t)      5.625 (5.5)
+ *   q6_k:        as q8_0       value = d * s * q                 8.5625 (6.5625)
+ * Values are widened to f32 exactly as written here (products of an f16 and small integers are exact). */
 size_t pack_panel_sz(enum dtype t, size_t k);
 static inline size_t pack_panels(size_t n) { return (n + PANEL - 1) / PANEL; }
 size_t pack_sz(enum dtype t, size_t n, size_t k);
@@ -157,6 +165,7 @@ void kern_init(struct kern *k, int level); /* level: highest to use; must be usa
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
 void kern_init_avx512(struct kern *k);
+void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
 
 size_t kern_linear_scratch(void);
 size_t kern_attn_scratch(void);            /* d_head: multiples of 4 up to 256 */

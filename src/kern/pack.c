@@ -4,11 +4,7 @@
  * Block types keep their bits: packing moves quants and scales, it never changes a value. */
 #include "kern/inner.h"
 
-size_t pack_panel_sz(enum dtype t, size_t k)
-{
-    return dtype_block(t) == 1 ? k * (panel_block_sz(t) / QBLOCK) : k / QBLOCK * panel_block_sz(t);
-}
-
+size_t pack_panel_sz(enum dtype t, size_t k) { return panel_sz(t, k); }
 size_t pack_sz(enum dtype t, size_t n, size_t k) { return pack_panels(n) * pack_panel_sz(t, k); }
 
 /* Eight k of all rows at a time: each row is read in short runs while the panel's lines stay in the first-level cache. */
@@ -73,10 +69,54 @@ static void pack_block(uint8_t *out, uint32_t *fifth, enum dtype t, const uint8_
     }
 }
 
+/* The same of a K type; fifth: [runs][PANEL]. */
+static void pack_k_block(uint8_t *out, uint32_t (*fifth)[PANEL], enum dtype t, const uint8_t *stored, size_t i)
+{
+    struct k_block b;
+    const size_t len = run_len(t);
+    const int offset = dtype_offset(t);
+    k_block_split(&b, t, stored);
+    memcpy(out + 2 * i, &b.d, 2);
+    b.dmin ^= 0x8000u;
+    if (dtype_has_min(t)) memcpy(out + 2 * PANEL + 2 * i, &b.dmin, 2);
+    out += block_head_sz(t);
+    for (size_t r = 0; r < KBLOCK / len; r++, out += run_sz(t)) {
+        const int8_t *q = b.q + r * len;
+        uint8_t *to = out + run_head_sz(t) + i;
+        out[i] = (uint8_t)b.scale[r];
+        if (dtype_has_min(t)) out[PANEL + i] = (uint8_t)b.min[r];
+        if (dtype_is_byte(t)) {
+            for (size_t j = 0; j < len; j++) to[j * PANEL] = (uint8_t)q[j];
+            continue;
+        }
+        if (dtype_has_fifth(t)) {
+            for (size_t j = 0; j < len; j++) fifth[r][i] |= (uint32_t)(q[j] >> 4 & 1) << j;
+            to += len * 4;
+        }
+        for (size_t j = 0; j < len / 2; j++)
+            to[j * PANEL] = (uint8_t)(((q[2 * j] + offset) & 15) | ((q[2 * j + 1] + offset) & 15) << 4);
+    }
+}
+
+static void pack_k(uint8_t *out, enum dtype t, const void *const rows[PANEL], size_t k)
+{
+    memset(out, 0, panel_sz(t, k));
+    for (size_t b = 0; b < k / KBLOCK; b++, out += panel_block_sz(t)) {
+        uint32_t fifth[KBLOCK / QBLOCK][PANEL] = { 0 };
+        for (size_t i = 0; i < PANEL; i++)
+            if (rows[i]) pack_k_block(out, fifth, t, (const uint8_t *)rows[i] + dtype_row_sz(t, b * KBLOCK), i);
+        for (size_t r = 0; r < KBLOCK / QBLOCK && dtype_has_fifth(t); r++) {
+            transpose_bits(fifth[r]);
+            memcpy(out + block_head_sz(t) + r * run_sz(t) + run_head_sz(t), fifth[r], sizeof fifth[r]);
+        }
+    }
+}
+
 void pack_panel(void *panel, enum dtype t, const void *const rows[PANEL], size_t k)
 {
     if (t == DT_F32) { pack_words(panel, rows, k); return; }
     if (dtype_block(t) == 1) { pack_halves(panel, rows, k); return; }
+    if (dtype_is_k(t)) { pack_k(panel, t, rows, k); return; }
     const size_t sz = panel_block_sz(t), row_block = dtype_row_sz(t, QBLOCK);
     memset(panel, 0, k / QBLOCK * sz);
     for (size_t b = 0; b < k / QBLOCK; b++) {

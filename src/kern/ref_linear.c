@@ -113,6 +113,11 @@ TYPED(q4_1, DT_Q4_1)
 TYPED(q5_0, DT_Q5_0)
 TYPED(q5_1, DT_Q5_1)
 TYPED(q8_0, DT_Q8_0)
+TYPED(q2_k, DT_Q2_K)
+TYPED(q3_k, DT_Q3_K)
+TYPED(q4_k, DT_Q4_K)
+TYPED(q5_k, DT_Q5_K)
+TYPED(q6_k, DT_Q6_K)
 #undef TYPED
 
 void kern_init_linear_c(struct kern *k)
@@ -126,6 +131,11 @@ void kern_init_linear_c(struct kern *k)
     SET(DT_Q5_0, q5_0);
     SET(DT_Q5_1, q5_1);
     SET(DT_Q8_0, q8_0);
+    SET(DT_Q2_K, q2_k);
+    SET(DT_Q3_K, q3_k);
+    SET(DT_Q4_K, q4_k);
+    SET(DT_Q5_K, q5_k);
+    SET(DT_Q6_K, q6_k);
 #undef SET
 }
 

@@ -72,6 +72,7 @@ INLINE vf vf_act(vf x, enum act act)
 {
     if (act == ACT_GELU_ERF) return vf_gelu_erf(x);
     if (act == ACT_GELU_TANH) return vf_gelu_tanh(x);
+    if (act == ACT_RELU) return vf_max(x, vf_zero());
     return x;
 }
 #endif

@@ -47,6 +47,8 @@ int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
 {
     if (!s || !phase || n < 1) return STENO_EARG;
     session_begin(s);
+    if (s->model->family->search != SEARCH_AR)
+        return err_set(&s->error, STENO_EARG, "the phases of a %s model are not measured apart", s->model->family->name);
     const steno_timings before = s->timings;
     const int64_t t0 = os_now_ns();
     int rc;

@@ -110,3 +110,23 @@ int feed_window(struct feed *f, int64_t from, int n, int floor, float *out, sten
     memset(out + scaled, 0, ((size_t)f->window * row - scaled) * sizeof *out);
     return STENO_OK;
 }
+
+static int64_t pcm_read(void *user, float *x, int64_t n)
+{
+    struct pcm *p = user;
+    const int64_t take = p->n - p->at < n ? p->n - p->at : n;
+    if (take > 0) memcpy(x, p->x + p->at, (size_t)take * sizeof *x);
+    p->at += take;
+    return take;
+}
+
+static int pcm_rewind(void *user)
+{
+    ((struct pcm *)user)->at = 0;
+    return 0;
+}
+
+steno_source pcm_source(struct pcm *p)
+{
+    return (steno_source){ pcm_read, pcm_rewind, p };
+}

@@ -25,6 +25,10 @@ struct feed {
 
 enum { FEED_CHUNK = 16000 };
 
+/* PCM in memory as a source. */
+struct pcm { const float *x; int64_t n, at; };
+steno_source pcm_source(struct pcm *p);
+
 size_t feed_memory(const struct mel_bank *bank, int window, const steno_team *team);
 int feed_init(struct feed *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e);
 void feed_close(struct feed *f);

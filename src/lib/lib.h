@@ -2,6 +2,7 @@
 #ifndef STENO_LIB_LIB_H
 #define STENO_LIB_LIB_H
 #include "lib/feed.h"
+#include "lib/rows.h"
 #include "model/family.h"
 #include "plan/exec.h"
 #include "search/ar.h"
@@ -10,10 +11,13 @@
 struct segment {
     int64_t seek_frames, t0_ms, t1_ms;
     size_t text, first_token;
-    int32_t n_tokens;
-    float temperature;
-    double avg_logprob, compression_ratio, no_speech_prob;
+    int32_t n_tokens, attempt;
+    uint32_t flags;
+    double temperature, avg_logprob, compression_ratio, no_speech_prob;
+    struct ctc_tags tags;
 };
+
+enum { MAX_LANGUAGES = 100 };
 
 /* Results of one call; the only memory that grows with the audio. */
 struct result {
@@ -23,8 +27,12 @@ struct result {
     struct buf text;       /* segments' texts, each ended by a NUL */
     struct buf bytes;      /* all text tokens' bytes */
     struct buf whole;      /* bytes as UTF-8 */
+    struct buf spans;      /* steno_span */
     int64_t duration_ms;
     const char *language;
+    float language_prob[MAX_LANGUAGES];
+    int n_language_probs;  /* 0: no language was detected */
+    struct buf features;   /* float [n_ctx, n_state]: the encoder's output for the last window, where asked for */
 };
 
 void result_clear(struct result *r);
@@ -38,13 +46,16 @@ struct steno_session {
     struct kv_state state[MODEL_STATES];
     struct exec exec;
     struct run run;
-    struct feed feed;
+    struct feed feed;           /* SEARCH_AR */
+    struct rows rows;           /* the others */
+    struct vad vad;             /* SEARCH_VAD */
     struct rule_masks masks;
     struct pick_rules rules;
     struct picked *picked;      /* [lanes, text_ctx] tokens of each lane */
     int32_t *prompt;            /* [text_ctx] */
-    int32_t *history;           /* [2 text_ctx] latest tokens that may condition the next window */
+    int32_t *history;           /* [2 text_ctx] latest tokens that may condition the next window, then the end of a carried prompt */
     int32_t n_history;
+    int64_t n_past, n_carried;  /* how many there have been of each */
     int32_t *ids;               /* [text_ctx] of the window at hand */
     struct piece *pieces;       /* [text_ctx + 1] */
     struct buf bytes, text;     /* of the window at hand */
@@ -56,6 +67,9 @@ struct steno_session {
     int64_t encoded_from;       /* first frame of the full window whose cross keys are at hand, -1: none */
     _Atomic int cancel;
     const steno_transcribe_params *params; /* of the running call */
+    steno_step step;            /* of the attempt at hand, for the caller's logits filter */
+    int (*should_abort)(void *user);       /* of the running call, when it has other parameters */
+    void *abort_user;
 };
 
 enum { MAX_LANES = RUN_LANES };
@@ -67,11 +81,18 @@ void session_begin(steno_session *s); /* clears error, cancel and results */
 float *window_mel(const steno_session *s);                      /* where the encoder reads log-mel: [2 audio_ctx, n_mels] */
 int window_encode(steno_session *s, int64_t from);              /* what window_mel holds; from: its first frame, for reuse; -1: none */
 void lane_reset(steno_session *s, uint16_t lane);
+void lane_rewind(steno_session *s, uint16_t lane, int32_t len); /* lane_reset that keeps the first len positions */
 int steps_run(steno_session *s, int steps);                     /* the rows in s->run, then single steps until all lanes are done */
 int language_detect(steno_session *s, float *probs, int n);     /* of the audio the feed has listened to; index or status */
 
+/* Transcription with a CTC head; parameters are complete, results are cleared (ctc.c). */
+int ctc_transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p);
+
 /* bytes / deflated bytes of text, as zlib level 6 makes it (openai-whisper, utils.py); negative: no memory */
 double compression_ratio(const char *text, size_t n);
+/* Parameters as this version knows them: own[n] holds the defaults, over which come as many bytes as theirs (NULL: none) says it has.
+ * Structs begin with their size and have no padding at the end. @return STENO_EARG where it has fewer than `least`, the first version's */
+int params_take(void *own, const void *theirs, size_t n, size_t least);
 /* Narrow text[n] to what Python's str.strip() leaves; text is UTF-8. */
 void text_strip(const char **text, size_t *n);
 #endif

@@ -1,5 +1,6 @@
 /* steno: opening and describing models. SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,6 @@ void steno_model_params_init(steno_model_params *p)
 /* Check the parameters and fill the kernel table. */
 static int choose_kernels(steno_model *m, const steno_model_params *p, steno_error *e)
 {
-    if (p->size < sizeof *p) return err_set(e, STENO_EARG, "steno_model_params was not filled by steno_model_params_init");
     if (p->compute != STENO_COMPUTE_AUTO && p->compute != STENO_COMPUTE_F32)
         return err_set(e, STENO_EARG, "compute %d is not known; this version computes in f32", (int)p->compute);
     int level = cpu_level_best();
@@ -27,6 +27,7 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     kern_init(&m->kern, level);
     m->loading = p->team;
     m->vocab_path = p->vocab;
+    m->no_cmvn = p->no_cmvn;
     return STENO_OK;
 }
 
@@ -38,6 +39,7 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
     m->family = family_find(&w);
     if (!m->family) rc = err_set(e, STENO_EUNSUPPORTED, "%s: no model family known to this version fits this file", w.name);
     m->matrix_type = w.matrix_type;
+    m->format = w.format;
     for (uint32_t i = 0; i < w.n_tensors; i++)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
     if (!rc) rc = weight_store_open(&m->store, &w, e);
@@ -50,14 +52,16 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
 
 static int open_place(steno_model **out, const struct place *place, const steno_model_params *p, steno_error *e)
 {
-    steno_model_params defaults;
-    steno_model_params_init(&defaults);
+    steno_model_params own;
+    steno_model_params_init(&own);
+    if (params_take(&own, p, sizeof own, offsetof(steno_model_params, vocab)))
+        return err_set(e, STENO_EARG, "steno_model_params was not filled by steno_model_params_init");
     const int64_t t0 = os_now_ns();
     steno_model *m = calloc(1, sizeof *m);
     if (!m) return err_nomem(e, sizeof *m, "a model");
     arena_init(&m->arena);
     const cpu_fpenv fp = cpu_fpenv_enter();
-    int rc = choose_kernels(m, p ? p : &defaults, e);
+    int rc = choose_kernels(m, &own, e);
     if (!rc) rc = load(m, place, e);
     cpu_fpenv_leave(fp);
     m->loading = NULL;
@@ -138,7 +142,9 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     struct whisper_dims d;
     const int rc = family_shape(shape, &d, e), t = dtype_from_name(type);
     if (rc) return rc;
-    if (t < 0 || t == DT_BF16) return err_set(e, STENO_EARG, "unknown type '%s'; known are f32, f16, q4_0, q4_1, q5_0, q5_1, q8_0", type);
+    if (t < 0 || t == DT_BF16)
+        return err_set(e, STENO_EARG, "unknown type '%s'; known are f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k",
+                       type);
     struct arena a;
     arena_init(&a);
     struct random_file r;
@@ -170,6 +176,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
                            .is_multilingual = m->tokens.n_languages > 0, .parameters = m->parameters };
     snprintf(i.family, sizeof i.family, "%s", m->family->name);
     snprintf(i.name, sizeof i.name, "%s", m->name);
+    snprintf(i.format, sizeof i.format, "%s", m->format);
     snprintf(i.weight_type, sizeof i.weight_type, "%s", dtype_name(m->matrix_type));
     snprintf(i.compute, sizeof i.compute, "f32");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
@@ -189,14 +196,15 @@ const char *steno_model_language(const steno_model *m, int i)
 int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *line), void *user)
 {
     if (!m || !write) return STENO_EARG;
-    for (int i = 0; i < MODEL_STATES; i++) state_dump(&m->state[i], i, m->kv_type, write, user);
-    for (int i = 0; i < MODEL_PLANS; i++) plan_dump(&m->plan[i], write, user);
+    for (int i = 0; i < m->n_states; i++) state_dump(&m->state[i], i, m->kv_type, write, user);
+    for (int i = 0; i < m->n_plans; i++) plan_dump(&m->plan[i], write, user);
     return STENO_OK;
 }
 
 int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n)
 {
     if (!m || !text || n < 0 || (n && !ids)) return STENO_EARG;
+    if (!m->bpe) return STENO_EUNSUPPORTED;
     struct buf b = { 0 };
     const int rc = bpe_encode(m->bpe, text, strlen(text), &b, NULL);
     const int got = (int)(b.len / sizeof *ids);
@@ -210,10 +218,11 @@ int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, ch
     if (!m || n_ids < 0 || (n_ids && !ids) || (n && !out)) return STENO_EARG;
     struct buf bytes = { 0 }, text = { 0 };
     int rc = STENO_OK;
-    for (int i = 0; i < n_ids && !rc; i++) {
+    struct ctc_tags tags;
+    for (int i = 0; i < n_ids && !rc; i++)
         if (ids[i] < 0 || ids[i] >= m->n_vocab) rc = STENO_EARG;
-        else if (ids[i] < m->tokens.timestamp_begin) vocab_append(&m->vocab, ids[i], &bytes);
-    }
+        else if (!m->family->ctc && ids[i] < m->tokens.timestamp_begin) vocab_append(&m->vocab, ids[i], &bytes);
+    if (!rc && m->family->ctc) m->family->ctc->spell(m, ids, n_ids, &bytes, &tags);
     utf8_append(&text, (const uint8_t *)bytes.p, bytes.len);
     if (!rc && (bytes.err || text.err)) rc = STENO_ENOMEM;
     const int64_t len = rc ? rc : (int64_t)text.len;

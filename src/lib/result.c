@@ -11,6 +11,9 @@ void result_clear(struct result *r)
     buf_clear(&r->text);
     buf_clear(&r->bytes);
     buf_clear(&r->whole);
+    buf_clear(&r->spans);
+    buf_clear(&r->features);
+    r->n_language_probs = 0;
     r->duration_ms = 0;
     r->language = "";
 }
@@ -23,11 +26,15 @@ void result_free(struct result *r)
     buf_free(&r->text);
     buf_free(&r->bytes);
     buf_free(&r->whole);
+    buf_free(&r->spans);
+    buf_free(&r->features);
 }
 
 int result_status(const struct result *r)
 {
-    return r->segments.err || r->tokens.err || r->ids.err || r->text.err || r->bytes.err || r->whole.err ? STENO_ENOMEM : STENO_OK;
+    return r->segments.err || r->tokens.err || r->ids.err || r->text.err || r->bytes.err || r->whole.err || r->spans.err
+               ? STENO_ENOMEM
+               : STENO_OK;
 }
 
 static const struct segment *segment_at(const steno_session *s, int i)
@@ -46,8 +53,10 @@ int steno_segment_get(const steno_session *s, int i, steno_segment *out)
     const struct segment *g = segment_at(s, i);
     if (!g || !out || out->size < sizeof(uint32_t)) return STENO_EARG;
     steno_segment seg = { .id = i, .n_tokens = g->n_tokens, .seek_frames = g->seek_frames, .t0_ms = g->t0_ms, .t1_ms = g->t1_ms,
-                          .text = s->result.text.p + g->text, .temperature = (double)g->temperature, .avg_logprob = g->avg_logprob,
-                          .compression_ratio = g->compression_ratio, .no_speech_prob = g->no_speech_prob };
+                          .text = s->result.text.p + g->text, .temperature = g->temperature, .avg_logprob = g->avg_logprob,
+                          .compression_ratio = g->compression_ratio, .no_speech_prob = g->no_speech_prob, .flags = g->flags,
+                          .attempt = g->attempt, .language = g->tags.language, .emotion = g->tags.emotion,
+                          .event = g->tags.event, .itn = g->tags.itn };
     if (g->n_tokens) seg.tokens = (const int32_t *)(const void *)s->result.ids.p + g->first_token;
     seg.size = out->size < sizeof seg ? out->size : (uint32_t)sizeof seg;
     memcpy(out, &seg, seg.size);
@@ -79,6 +88,20 @@ const char *steno_language(const steno_session *s)
 int64_t steno_duration_ms(const steno_session *s)
 {
     return s ? s->result.duration_ms : 0;
+}
+
+float steno_language_prob(const steno_session *s, int i)
+{
+    return s && i >= 0 && i < s->result.n_language_probs ? s->result.language_prob[i] : -1;
+}
+
+const float *steno_audio_features(const steno_session *s, int32_t *n_ctx, int32_t *n_state)
+{
+    if (!s || !s->result.features.len) return NULL;
+    const steno_model *m = s->model;
+    if (n_ctx) *n_ctx = m->audio_ctx;
+    if (n_state) *n_state = (int32_t)(s->result.features.len / sizeof(float) / (size_t)m->audio_ctx);
+    return (const float *)(const void *)s->result.features.p;
 }
 
 /* Length of the white-space character at the start of s[n], 0: none (what Python's str.isspace says). */

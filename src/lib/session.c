@@ -8,9 +8,12 @@ void steno_session_params_init(steno_session_params *p)
     if (p) *p = (steno_session_params){ sizeof *p, 1 };
 }
 
-static int lanes_of(const steno_session_params *p)
+static int params_of(steno_session_params *own, const steno_session_params *p)
 {
-    return p ? p->max_lanes : 1;
+    enum { FIRST_SIZE = 8 };
+    steno_session_params_init(own);
+    if (params_take(own, p, sizeof *own, FIRST_SIZE) || own->max_lanes < 1 || own->max_lanes > MAX_LANES) return STENO_EARG;
+    return STENO_OK;
 }
 
 static int window_of(const steno_model *m)
@@ -18,17 +21,49 @@ static int window_of(const steno_model *m)
     return 2 * m->audio_ctx;
 }
 
+/* The plans in use; their number. */
+static int plans_of(const steno_model *m, const struct plan *plans[MODEL_PLANS])
+{
+    for (int i = 0; i < m->n_plans; i++) plans[i] = &m->plan[i];
+    return m->n_plans;
+}
+
+/* Lanes that a state is kept for: cross keys once per window. */
+static uint32_t state_lanes(const steno_model *m, int state, uint32_t lanes)
+{
+    return m->state[state].kind == STATE_APPEND ? lanes : 1;
+}
+
+/* Most rows whose ids are chosen at once, and most ids of a window. */
+static size_t ids_of(const steno_model *m)
+{
+    return m->family->search == SEARCH_AR    ? (size_t)m->text_ctx
+           : m->family->search == SEARCH_CTC ? m->plan[PLAN_ENCODER].max_rows
+                                             : 0;
+}
+
+static size_t ops_of(const steno_model *m)
+{
+    size_t n = 0;
+    for (int i = 0; i < m->n_plans; i++) n += m->plan[i].n_ops;
+    return n;
+}
+
 int64_t steno_session_memory(const steno_model *m, const steno_team *team, const steno_session_params *p)
 {
-    if (!m || (p && (p->size < sizeof *p || p->max_lanes < 1 || p->max_lanes > MAX_LANES))) return STENO_EARG;
-    const struct plan *const plans[] = { &m->plan[PLAN_ENCODER], &m->plan[PLAN_DECODER] };
-    const uint32_t lanes = (uint32_t)lanes_of(p);
-    size_t n = sizeof(steno_session) + exec_memory(plans, MODEL_PLANS, team_threads(team));
-    n += state_memory(&m->state[STATE_SELF], m->kv_type, lanes) + state_memory(&m->state[STATE_CROSS], m->kv_type, 1);
-    n += run_memory(plans[PLAN_DECODER], lanes) + feed_memory(&m->mel, window_of(m), team);
-    n += (size_t)m->text_ctx * (lanes * sizeof(struct picked) + 4 * sizeof(int32_t) + sizeof(struct piece));
-    n += (size_t)m->n_vocab / 4;
-    n += (plans[0]->n_ops + (size_t)plans[1]->n_ops) * sizeof(struct op_time);
+    steno_session_params own;
+    if (!m || params_of(&own, p)) return STENO_EARG;
+    const struct plan *plans[MODEL_PLANS];
+    const int n_plans = plans_of(m, plans);
+    const uint32_t lanes = (uint32_t)own.max_lanes;
+    const int ar = m->family->search == SEARCH_AR;
+    size_t n = sizeof(steno_session) + exec_memory(plans, n_plans, team_threads(team)) + ops_of(m) * sizeof(struct op_time);
+    for (int i = 0; i < m->n_states; i++) n += state_memory(&m->state[i], m->kv_type, state_lanes(m, i, lanes));
+    n += ar ? feed_memory(&m->mel, window_of(m), team) : rows_memory(&m->fbank, team);
+    if (m->family->search == SEARCH_VAD) return (int64_t)n;
+    n += run_memory(plans[n_plans - 1], ar ? lanes : 1) + (size_t)m->n_vocab / 4;
+    n += ids_of(m) * (ar ? lanes * sizeof(struct picked) + 4 * sizeof(int32_t) + sizeof(struct piece)
+                         : sizeof(struct picked) + sizeof(int32_t) + sizeof(struct best));
     return (int64_t)n;
 }
 
@@ -37,33 +72,61 @@ static int should_stop(void *user)
 {
     const steno_session *s = user;
     if (atomic_load(&s->cancel)) return 1;
+    if (s->should_abort && s->should_abort(s->abort_user)) return 1;
     return s->params && s->params->should_abort && s->params->should_abort(s->params->user);
 }
 
-static int open_parts(steno_session *s, uint32_t lanes, steno_error *e)
+/* What token by token decoding needs. */
+static int open_ar(steno_session *s, uint32_t lanes, steno_error *e)
 {
     const steno_model *m = s->model;
-    const struct plan *const plans[] = { &m->plan[PLAN_ENCODER], &m->plan[PLAN_DECODER] };
     const size_t ctx = (size_t)m->text_ctx;
-    int rc = exec_open(&s->exec, &s->arena, &m->kern, s->team, plans, MODEL_PLANS, e);
-    if (!rc) rc = state_open(&s->state[STATE_SELF], &s->arena, &m->state[STATE_SELF], m->kv_type, lanes, e);
-    if (!rc) rc = state_open(&s->state[STATE_CROSS], &s->arena, &m->state[STATE_CROSS], m->kv_type, 1, e);
-    if (!rc) rc = feed_init(&s->feed, &s->arena, &m->mel, window_of(m), s->team, e);
+    const int rc = feed_init(&s->feed, &s->arena, &m->mel, window_of(m), s->team, e);
     if (rc) return rc;
-    s->exec.state = s->state;
-    s->exec.should_stop = s->feed.should_stop = should_stop;
-    s->exec.user = s->feed.user = s;
-    const int bad = run_init(&s->run, &s->arena, plans[PLAN_DECODER], lanes) || rule_masks_init(&s->masks, &s->arena, m->n_vocab);
+    s->feed.should_stop = should_stop;
+    s->feed.user = s;
     s->picked = arena_array(&s->arena, lanes * ctx, sizeof *s->picked);
     s->prompt = arena_array(&s->arena, ctx, sizeof *s->prompt);
     s->history = arena_array(&s->arena, 2 * ctx, sizeof *s->history);
     s->ids = arena_array(&s->arena, ctx, sizeof *s->ids);
     s->pieces = arena_array(&s->arena, ctx + 1, sizeof *s->pieces);
-    s->time = arena_array(&s->arena, plans[0]->n_ops + (size_t)plans[1]->n_ops, sizeof *s->time);
-    if (bad || !s->picked || !s->prompt || !s->history || !s->ids || !s->pieces || !s->time)
+    if (!s->picked || !s->prompt || !s->history || !s->ids || !s->pieces)
         return err_nomem(e, lanes * ctx * sizeof *s->picked, "a session");
     for (uint32_t i = 0; i < lanes; i++) s->run.lane[i].table = state_table(&s->state[STATE_SELF], i);
     return STENO_OK;
+}
+
+static int open_ctc(steno_session *s, steno_error *e)
+{
+    const size_t n = ids_of(s->model);
+    s->picked = arena_array(&s->arena, n, sizeof *s->picked);
+    s->ids = arena_array(&s->arena, n, sizeof *s->ids);
+    s->run.best = arena_array(&s->arena, n, sizeof *s->run.best);
+    return s->picked && s->ids && s->run.best ? STENO_OK : err_nomem(e, n * sizeof *s->picked, "a session");
+}
+
+static int open_parts(steno_session *s, uint32_t lanes, steno_error *e)
+{
+    const steno_model *m = s->model;
+    const enum search search = m->family->search;
+    const struct plan *plans[MODEL_PLANS];
+    const int n_plans = plans_of(m, plans);
+    int rc = exec_open(&s->exec, &s->arena, &m->kern, s->team, plans, n_plans, e);
+    for (int i = 0; i < m->n_states && !rc; i++)
+        rc = state_open(&s->state[i], &s->arena, &m->state[i], m->kv_type, state_lanes(m, i, lanes), e);
+    if (rc) return rc;
+    s->exec.state = s->state;
+    s->exec.should_stop = should_stop;
+    s->exec.user = s;
+    s->time = arena_array(&s->arena, ops_of(m), sizeof *s->time);
+    const int bad = !s->time || (search != SEARCH_VAD && (run_init(&s->run, &s->arena, plans[n_plans - 1], lanes) ||
+                                                          rule_masks_init(&s->masks, &s->arena, m->n_vocab)));
+    if (bad) return err_nomem(e, ops_of(m) * sizeof *s->time, "a session");
+    if (search == SEARCH_AR) return open_ar(s, lanes, e);
+    rc = rows_init(&s->rows, &s->arena, &m->fbank, s->team, e);
+    s->rows.should_stop = should_stop;
+    s->rows.user = s;
+    return rc || search == SEARCH_VAD ? rc : open_ctc(s, e);
 }
 
 int steno_session_open(steno_session **out, const steno_model *m, steno_team *team, const steno_session_params *p, steno_error *e)
@@ -71,15 +134,15 @@ int steno_session_open(steno_session **out, const steno_model *m, steno_team *te
     err_clear(e);
     if (!out || !m) return err_set(e, STENO_EARG, "steno_session_open needs a place for the session and a model");
     *out = NULL;
-    if (p && (p->size < sizeof *p || p->max_lanes < 1 || p->max_lanes > MAX_LANES))
-        return err_set(e, STENO_EARG, "max_lanes is %d, want 1..%d", (int)p->max_lanes, MAX_LANES);
+    steno_session_params own;
+    if (params_of(&own, p)) return err_set(e, STENO_EARG, "max_lanes is %d, want 1..%d", (int)own.max_lanes, MAX_LANES);
     steno_session *s = calloc(1, sizeof *s);
     if (!s) return err_nomem(e, sizeof *s, "a session");
     arena_init(&s->arena);
     s->model = m;
     s->team = team;
     s->timings.load_us = m->load_us;
-    const int rc = open_parts(s, (uint32_t)lanes_of(p), e);
+    const int rc = open_parts(s, m->family->search == SEARCH_AR ? (uint32_t)own.max_lanes : 1, e);
     if (rc) {
         steno_session_close(s);
         return rc;
@@ -92,6 +155,7 @@ void steno_session_close(steno_session *s)
 {
     if (!s) return;
     feed_close(&s->feed);
+    rows_close(&s->rows);
     for (int i = 0; i < MODEL_STATES; i++) state_close(&s->state[i]);
     exec_close(&s->exec);
     result_free(&s->result);
@@ -120,6 +184,7 @@ void session_begin(steno_session *s)
     result_clear(&s->result);
     s->n_history = 0;
     s->params = NULL;
+    s->should_abort = NULL;
     s->encoded_from = -1;
     for (uint32_t i = 0; i < s->run.n_lanes; i++) s->run.lane[i].done = 1; /* until lane_reset puts one to use */
 }
@@ -136,8 +201,8 @@ int steno_timings_get(const steno_session *s, steno_timings *t)
 {
     if (!s || !t || t->size < sizeof(uint32_t)) return STENO_EARG;
     steno_timings now = s->timings;
-    now.source_us = s->feed.source_ns / 1000;
-    now.mel_us = s->feed.mel_ns / 1000;
+    now.source_us = (s->feed.source_ns + s->rows.source_ns) / 1000;
+    now.mel_us = (s->feed.mel_ns + s->rows.fbank_ns) / 1000;
     now.n_wakes = s->exec.runs;
     const uint32_t n = t->size < sizeof now ? t->size : (uint32_t)sizeof now;
     now.size = n;
@@ -149,7 +214,7 @@ void steno_timings_reset(steno_session *s)
 {
     if (!s) return;
     s->timings = (steno_timings){ .load_us = s->model->load_us };
-    s->feed.source_ns = s->feed.mel_ns = s->exec.runs = 0;
+    s->feed.source_ns = s->feed.mel_ns = s->rows.source_ns = s->rows.fbank_ns = s->exec.runs = 0;
 }
 
 void steno_profile_enable(steno_session *s, int on)
@@ -161,7 +226,7 @@ int steno_profile_get(const steno_session *s, int i, const char **label, int64_t
 {
     if (!s || i < 0) return STENO_EARG;
     int at = i;
-    for (int p = 0; p < MODEL_PLANS; p++) {
+    for (int p = 0; p < s->model->n_plans; p++) {
         const struct plan *plan = &s->model->plan[p];
         if (at >= plan->n_ops) {
             at -= plan->n_ops;

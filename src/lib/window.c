@@ -14,6 +14,17 @@ static int canceled(steno_session *s, int rc)
     return rc == STENO_ECANCELED ? err_set(&s->error, rc, "canceled") : rc;
 }
 
+/* What the encoder made of the window, rows without the gaps between them. The slot is the decoder's next. */
+static int features_keep(steno_session *s, const struct plan *p)
+{
+    struct buf *b = &s->result.features;
+    const struct slot *out = &p->slot[p->output];
+    buf_clear(b);
+    for (int32_t i = 0; i < s->model->audio_ctx; i++)
+        buf_add(b, exec_slot(&s->exec, p, p->output) + (size_t)i * out->ld, out->width * sizeof(float));
+    return b->err ? err_nomem(&s->error, (size_t)s->model->audio_ctx * out->width * sizeof(float), "audio features") : STENO_OK;
+}
+
 int window_encode(steno_session *s, int64_t from)
 {
     const struct plan *p = &s->model->plan[PLAN_ENCODER];
@@ -24,19 +35,25 @@ int window_encode(steno_session *s, int64_t from)
     s->encoded_from = -1;
 
     struct run_time spent;
-    const int rc = exec_phases(&s->exec, p, ENCODER_PHASES, NULL, p->max_rows, session_time(s, PLAN_ENCODER), &spent);
+    int rc = exec_phases(&s->exec, p, 0, ENCODER_PHASES, NULL, p->max_rows, session_time(s, PLAN_ENCODER), &spent);
     s->timings.encode_us += spent.first_ns / 1000;
     s->timings.cross_us += spent.rest_ns / 1000;
     s->timings.n_encodes++;
+    if (!rc && s->params && s->params->keep_audio_features) rc = features_keep(s, p);
     if (!rc) s->encoded_from = from;
     return canceled(s, rc);
 }
 
 void lane_reset(steno_session *s, uint16_t lane)
 {
+    lane_rewind(s, lane, 0);
+}
+
+void lane_rewind(steno_session *s, uint16_t lane, int32_t len)
+{
     struct lane *l = &s->run.lane[lane];
-    state_truncate(&s->state[STATE_SELF], lane, 0);
-    *l = (struct lane){ .table = l->table, .enc_len = s->model->audio_ctx, .last_ts = -1,
+    state_truncate(&s->state[STATE_SELF], lane, (uint32_t)len);
+    *l = (struct lane){ .table = l->table, .kv_len = len, .enc_len = s->model->audio_ctx, .last_ts = -1,
                         .out = s->picked + (size_t)lane * (size_t)s->model->text_ctx };
 }
 
@@ -79,6 +96,10 @@ int language_detect(steno_session *s, float *probs, int n)
     for (int i = 1; i < t->n_languages; i++)
         if (x[i] > x[best]) best = i;
     for (int i = 0; i < t->n_languages; i++) sum += exp((double)x[i] - x[best]);
-    for (int i = 0; i < t->n_languages && i < n && probs; i++) probs[i] = (float)(exp((double)x[i] - x[best]) / sum);
+    s->result.n_language_probs = t->n_languages < MAX_LANGUAGES ? t->n_languages : MAX_LANGUAGES;
+    for (int i = 0; i < s->result.n_language_probs; i++) {
+        s->result.language_prob[i] = (float)(exp((double)x[i] - x[best]) / sum);
+        if (i < n && probs) probs[i] = s->result.language_prob[i];
+    }
     return best;
 }

@@ -21,6 +21,7 @@ enum {
 static const struct { int32_t ftype, record; } type_code[DT_COUNT] = {
     [DT_F32] = { 0, 0 },  [DT_F16] = { 1, 1 },  [DT_BF16] = { -1, 30 }, [DT_Q4_0] = { 2, 2 },
     [DT_Q4_1] = { 3, 3 }, [DT_Q5_0] = { 8, 6 }, [DT_Q5_1] = { 9, 7 },   [DT_Q8_0] = { 7, 8 },
+    [DT_Q2_K] = { 10, 10 }, [DT_Q3_K] = { 11, 11 }, [DT_Q4_K] = { 12, 12 }, [DT_Q5_K] = { 13, 13 }, [DT_Q6_K] = { 14, 14 },
 };
 
 struct ggml {
@@ -49,11 +50,8 @@ static int read_type(struct ggml *g)
             g->w->matrix_type = (enum dtype)t;
             return STENO_OK;
         }
-    if (kind >= 10 && kind <= 14)
-        return err_set(g->e, STENO_EUNSUPPORTED, "%s: ftype %d: k-quants are not read; quantise to q4_0, q4_1, q5_0, q5_1 or q8_0",
-                       g->path, ftype);
-    return err_set(g->e, STENO_EFORMAT, "%s: header: ftype %d is unknown; f32, f16, q4_0, q4_1, q5_0, q5_1 and q8_0 are read", g->path,
-                   ftype);
+    return err_set(g->e, STENO_EFORMAT, "%s: header: ftype %d is unknown; f32, f16, q4_0, q4_1, q5_0, q5_1, q8_0 and q2_k to q6_k are read",
+                   g->path, ftype);
 }
 
 static int read_header(struct ggml *g)

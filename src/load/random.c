@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { N_BINS = 201, MAX_BLOCK = 64, NAME_MAX_LEN = 96 };
+enum { N_BINS = 201, MAX_BLOCK = 256, NAME_MAX_LEN = 96 };
 
 /* SplitMix64 of one counter: any weight can be made alone. */
 static uint64_t mix(uint64_t seed, uint64_t i)
@@ -18,6 +18,25 @@ static uint64_t mix(uint64_t seed, uint64_t i)
 static uint16_t half_of(float x)
 {
     return f16_from_f32(x);
+}
+
+static void put_half(uint8_t *p, float x)
+{
+    const uint16_t h = half_of(x);
+    memcpy(p, &h, 2);
+}
+
+/* The scales of a K type's block whose other bytes are random. sigma: how many times wider than uniform numbers in +-1 its weights are
+ * with d = 1, by standard deviation; ratio: dmin / d that puts their mean at 0. */
+static void scale_k_block(uint8_t *out, const struct random_piece *p)
+{
+    static const struct { float sigma, ratio; uint8_t d_at, min_at; } k_type[DT_COUNT] = {
+        [DT_Q2_K] = { 24, 1.5f, 80, 82 }, [DT_Q3_K] = { 75, 0, 108, 0 },   [DT_Q4_K] = { 447, 7.5f, 0, 2 },
+        [DT_Q5_K] = { 913, 15.5f, 0, 2 }, [DT_Q6_K] = { 2366, 0, 208, 0 },
+    };
+    const float d = p->spread / k_type[p->type].sigma;
+    put_half(out + k_type[p->type].d_at, d);
+    if (k_type[p->type].min_at) put_half(out + k_type[p->type].min_at, d * k_type[p->type].ratio);
 }
 
 /* Block or element number i of a piece. Quants are uniform; the scale makes the largest one mean + spread. */
@@ -38,6 +57,10 @@ static void make_block(uint8_t *out, const struct random_piece *p, uint64_t seed
         for (size_t at = 0; at < sz; at += 8) {
             const uint64_t z = mix(seed, base + 1 + at);
             memcpy(out + at, &z, sz - at < 8 ? sz - at : 8);
+        }
+        if (dtype_block(p->type) == KBLOCK) {
+            scale_k_block(out, p);
+            return;
         }
         memcpy(out, &scale, 2);
         if (offset) memcpy(out + 2, &low, 2);
@@ -100,7 +123,8 @@ static uint8_t *put_i32(uint8_t *p, int32_t v)
 
 static const struct { int32_t ftype, dtype; } ggml_code[DT_COUNT] = {
     [DT_F32] = { 0, 0 },     [DT_F16] = { 1, 1 },     [DT_Q4_0] = { 2002, 2 }, [DT_Q4_1] = { 2003, 3 },
-    [DT_Q8_0] = { 2007, 8 }, [DT_Q5_0] = { 2008, 6 }, [DT_Q5_1] = { 2009, 7 },
+    [DT_Q8_0] = { 2007, 8 }, [DT_Q5_0] = { 2008, 6 }, [DT_Q5_1] = { 2009, 7 }, [DT_Q2_K] = { 2010, 10 },
+    [DT_Q3_K] = { 2011, 11 }, [DT_Q4_K] = { 2012, 12 }, [DT_Q5_K] = { 2013, 13 }, [DT_Q6_K] = { 2014, 14 },
 };
 
 struct name { char s[NAME_MAX_LEN]; };
@@ -211,7 +235,8 @@ int random_whisper(struct random_file *r, struct file *f, struct arena *a, const
 {
     const uint64_t s = (uint64_t)d->n_audio_state;
     if (s % (uint64_t)dtype_block(type) || type == DT_BF16)
-        return err_set(e, STENO_EARG, "weights of type %s cannot fill rows of %d", dtype_name(type), (int)d->n_audio_state);
+        return err_set(e, STENO_EARG, "weights of type %s come in blocks of %d and cannot fill rows of %d; choose another type",
+                       dtype_name(type), dtype_block(type), (int)d->n_audio_state);
     const uint32_t cap = 2 * (11 + 15 * (uint32_t)d->n_audio_layer + 24 * (uint32_t)d->n_text_layer) + 16;
     *r = (struct random_file){ .piece = arena_array(a, cap, sizeof *r->piece), .cap = cap, .seed = seed, .arena = a };
     const enum dtype conv = type == DT_F32 ? DT_F32 : DT_F16;

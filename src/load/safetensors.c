@@ -1,19 +1,275 @@
-/* steno: reader of safetensors files. SPDX-License-Identifier: MIT */
-#include "load/weights.h"
+/* steno: reader of safetensors files. SPDX-License-Identifier: MIT
+ *
+ * Eight bytes of length, a JSON object that gives each tensor's type, shape and place, then the data: without holes, without overlaps,
+ * to the end of the file. Integers and truth values (position ids, masks) are checked like the rest and left out of the index, as are
+ * tensors without elements; other types of numbers are refused by name. A scalar is kept as [1]. */
+#include "load/safetensors.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "load/flat.h"
+#include "load/jrd.h"
+
+enum { MAX_HEADER = 100000000, MAX_NAME = 255, MAX_DIMS = 4 };
+
+enum use { KEPT, LEFT_OUT, REFUSED };
+
+static const struct st_type { char name[12]; uint8_t bytes, use; enum dtype type; } st_type[] = {
+    { "F32", 4, KEPT, DT_F32 },      { "F16", 2, KEPT, DT_F16 },      { "BF16", 2, KEPT, DT_BF16 },    { "BOOL", 1, LEFT_OUT, 0 },
+    { "U8", 1, LEFT_OUT, 0 },        { "I8", 1, LEFT_OUT, 0 },        { "U16", 2, LEFT_OUT, 0 },       { "I16", 2, LEFT_OUT, 0 },
+    { "U32", 4, LEFT_OUT, 0 },       { "I32", 4, LEFT_OUT, 0 },       { "U64", 8, LEFT_OUT, 0 },       { "I64", 8, LEFT_OUT, 0 },
+    { "F64", 8, REFUSED, 0 },        { "C64", 8, REFUSED, 0 },        { "F8_E4M3", 1, REFUSED, 0 },    { "F8_E5M2", 1, REFUSED, 0 },
+    { "F8_E8M0", 1, REFUSED, 0 },    { "F4", 1, REFUSED, 0 },         { "F6_E2M3", 1, REFUSED, 0 },    { "F6_E3M2", 1, REFUSED, 0 },
+};
+
+struct span { uint64_t begin, end; const char *name; };
+
+struct st {
+    struct weights *w;
+    const struct file *f;
+    const struct promises *ps;
+    const char *shard;
+    struct jrd j;
+    struct buf spans;
+    uint64_t data;        /* place of the data in the file */
+    steno_error *e;
+};
+
+/* What one entry of the header says. */
+struct entry {
+    const char *name;
+    const struct st_type *type;
+    uint64_t dim[MAX_DIMS], begin, end;
+    int n_dims, has_type, has_shape, has_offsets;
+};
+
+/* ---- one entry --------------------------------------------------------------------------------------------------------------- */
+
+static int read_type(struct st *st, struct entry *t)
+{
+    struct jrd *j = &st->j;
+    if (jrd_next(j) != JRD_TEXT) return jrd_fail(j, st->e, "tensor %s: dtype is not a text", t->name);
+    for (size_t i = 0; i < sizeof st_type / sizeof *st_type; i++)
+        if (!strcmp(st_type[i].name, j->s)) t->type = &st_type[i];
+    if (!t->type) return jrd_fail(j, st->e, "tensor %s has the unknown type '%.40s', want F32, F16 or BF16", t->name, j->s);
+    if (t->type->use == REFUSED)
+        return err_set(st->e, STENO_EUNSUPPORTED, "%s: tensor %s has the type %s; F32, F16 and BF16 are read", st->f->name, t->name,
+                       t->type->name);
+    return STENO_OK;
+}
+
+/* A list of whole numbers of at most `max` members. */
+static int read_list(struct st *st, const struct entry *t, const char *what, uint64_t *out, int max, int *n)
+{
+    struct jrd *j = &st->j;
+    if (jrd_next(j) != JRD_ARRAY) return jrd_fail(j, st->e, "tensor %s: %s is not a list", t->name, what);
+    enum jrd_kind kind;
+    for (*n = 0; (kind = jrd_next(j)) != JRD_CLOSE; ++*n) {
+        if (kind != JRD_INT || j->i < 0) return jrd_fail(j, st->e, "tensor %s: %s has a member that is no whole number", t->name, what);
+        if (*n == max) return jrd_fail(j, st->e, "tensor %s: %s has more than %d members", t->name, what, max);
+        out[*n] = (uint64_t)j->i;
+    }
+    return STENO_OK;
+}
+
+static int read_field(struct st *st, struct entry *t)
+{
+    struct jrd *j = &st->j;
+    const char *key = j->s;
+    int n = 0, rc, *has = NULL;
+    if (!strcmp(key, "dtype")) has = &t->has_type;
+    else if (!strcmp(key, "shape")) has = &t->has_shape;
+    else if (!strcmp(key, "data_offsets")) has = &t->has_offsets;
+    if (!has) return jrd_fail(j, st->e, "tensor %s has the unknown field '%.40s'", t->name, key);
+    if ((*has)++) return jrd_fail(j, st->e, "tensor %s: %s is written twice", t->name, key);
+    if (has == &t->has_type) return read_type(st, t);
+    if (has == &t->has_shape) return read_list(st, t, "shape", t->dim, MAX_DIMS, &t->n_dims);
+    uint64_t at[2] = { 0, 0 };
+    rc = read_list(st, t, "data_offsets", at, 2, &n);
+    if (!rc && n != 2) rc = jrd_fail(j, st->e, "tensor %s: data_offsets has %d members, want 2", t->name, n);
+    t->begin = at[0];
+    t->end = at[1];
+    return rc;
+}
+
+/* Its bytes by type and shape must be its bytes by place, inside the data. */
+static int check_size(struct st *st, const struct entry *t, uint64_t *count)
+{
+    const uint64_t data = st->f->size - st->data;
+    uint64_t n = 1;
+    for (int i = 0; i < t->n_dims; i++) {
+        if (t->dim[i] && n > TENSOR_MAX / t->dim[i]) return jrd_fail(&st->j, st->e, "tensor %s: its shape is out of range", t->name);
+        n *= t->dim[i];
+    }
+    if (t->begin > t->end)
+        return jrd_fail(&st->j, st->e, "tensor %s: data_offsets begin at %" PRIu64 ", behind their end %" PRIu64, t->name, t->begin, t->end);
+    if (t->end > data)
+        return err_set(st->e, STENO_EFORMAT, "%s: tensor %s needs bytes %" PRIu64 "..%" PRIu64 " of the data, the file has %" PRIu64
+                       "; is the copy complete?", st->f->name, t->name, t->begin, t->end, data);
+    if (t->end - t->begin != n * t->type->bytes)
+        return jrd_fail(&st->j, st->e, "tensor %s: its shape and type (%s) take %" PRIu64 " bytes, data_offsets give it %" PRIu64, t->name,
+                        t->type->name, n * t->type->bytes, t->end - t->begin);
+    *count = n;
+    return STENO_OK;
+}
+
+static int check_promise(struct st *st, const char *name)
+{
+    if (!st->ps) return STENO_OK;
+    struct promise *p = promise_find(st->ps, name);
+    if (!p) return err_set(st->e, STENO_EFORMAT, "%s: tensor %s is not in the index %s", st->f->name, name, st->w->place.file.name);
+    if (strcmp(p->file, st->shard) != 0)
+        return err_set(st->e, STENO_EFORMAT, "%s: tensor %s lies here, the index puts it into %s", st->f->name, name, p->file);
+    p->kept = 1;
+    return STENO_OK;
+}
+
+static int add_entry(struct st *st, const struct entry *t)
+{
+    uint64_t n = 0;
+    int rc = check_size(st, t, &n);
+    if (!rc) rc = check_promise(st, t->name);
+    if (rc) return rc;
+    buf_add(&st->spans, &(struct span) { t->begin, t->end, t->name }, sizeof(struct span));
+    if (st->spans.err) return err_nomem(st->e, st->spans.len, "the index of tensors");
+    if (t->type->use != KEPT || !n) return STENO_OK;
+    struct tensor *to = weights_add(st->w, st->e);
+    if (!to) return STENO_ENOMEM;
+    *to = (struct tensor){ .type = t->type->type, .n_dims = t->n_dims ? t->n_dims : 1, .dim = { 1, 1, 1, 1 }, .file = st->f,
+                           .offset = st->data + t->begin, .size = t->end - t->begin };
+    for (int i = 0; i < t->n_dims; i++) to->dim[i] = t->dim[i];
+    to->name = arena_strdup(&st->w->arena, t->name, strlen(t->name));
+    return to->name ? STENO_OK : err_nomem(st->e, MAX_NAME, "the name of a tensor");
+}
+
+static int read_entry(struct st *st)
+{
+    struct jrd *j = &st->j;
+    struct entry t = { .name = j->s };
+    if (!j->len || j->len > MAX_NAME)
+        return jrd_fail(j, st->e, "a tensor's name has %zu bytes, want 1..%d", j->len, MAX_NAME);
+    for (const char *c = t.name; *c; c++)
+        if (*c <= ' ' || *c > '~') return jrd_fail(j, st->e, "tensor '%.40s': its name is not of printable characters", t.name);
+    if (jrd_next(j) != JRD_OBJECT) return jrd_fail(j, st->e, "tensor %s: want an object", t.name);
+    enum jrd_kind kind;
+    while ((kind = jrd_next(j)) != JRD_CLOSE) {
+        const int rc = kind == JRD_KEY ? read_field(st, &t) : jrd_fail(j, st->e, "tensor %s: want a field", t.name);
+        if (rc) return rc;
+    }
+    const char *missing = !t.has_type ? "dtype" : !t.has_shape ? "shape" : !t.has_offsets ? "data_offsets" : NULL;
+    return missing ? jrd_fail(j, st->e, "tensor %s: %s is missing", t.name, missing) : add_entry(st, &t);
+}
+
+/* ---- the file ---------------------------------------------------------------------------------------------------------------- */
+
+/* "__metadata__": texts by name. Those of the first shard are enough. */
+static int read_metadata(struct st *st, struct flat *flat)
+{
+    struct jrd *j = &st->j;
+    if (jrd_next(j) != JRD_OBJECT) return jrd_fail(j, st->e, "__metadata__ is not an object");
+    int rc = flat_open(flat, 0, st->e);
+    enum jrd_kind kind;
+    while (!rc && (kind = jrd_next(j)) != JRD_CLOSE) {
+        if (kind != JRD_KEY) return jrd_fail(j, st->e, "__metadata__: want a key");
+        rc = flat_key(flat, j->s, j->len, st->e);
+        if (!rc && jrd_next(j) != JRD_TEXT) return jrd_fail(j, st->e, "__metadata__: want texts only");
+        if (!rc) rc = flat_value(flat, (struct meta_entry){ .kind = META_TEXT, .text = j->s }, st->e);
+    }
+    return rc;
+}
+
+static int read_header(struct st *st)
+{
+    struct jrd *j = &st->j;
+    struct meta rest = { .arena = st->w->meta.arena }; /* of further shards */
+    struct flat flat;
+    flat_begin(&flat, st->w->n_shards > 1 ? &rest : &st->w->meta, "metadata", st->f->name);
+    int rc = jrd_next(j) == JRD_OBJECT ? STENO_OK : jrd_fail(j, st->e, "want an object of tensors");
+    enum jrd_kind kind;
+    int n_metadata = 0;
+    while (!rc && (kind = jrd_next(j)) != JRD_CLOSE) {
+        if (kind != JRD_KEY) rc = jrd_fail(j, st->e, "want the name of a tensor");
+        else if (strcmp(j->s, "__metadata__") != 0) rc = read_entry(st);
+        else if (n_metadata++) rc = jrd_fail(j, st->e, "__metadata__ is written twice");
+        else rc = read_metadata(st, &flat);
+    }
+    flat_end(&flat);
+    if (!rc && jrd_next(j) != JRD_EOF) rc = jrd_fail(j, st->e, "text follows the header's object");
+    return rc;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+/* Every byte of the data belongs to one tensor. */
+static int check_cover(struct st *st)
+{
+    struct span *span = (struct span *)(void *)st->spans.p;
+    const size_t n = st->spans.len / sizeof *span;
+    const uint64_t data = st->f->size - st->data;
+    if (n) qsort(span, n, sizeof *span, by_place);
+    uint64_t at = 0;
+    for (size_t i = 0; i < n; at = span[i++].end) {
+        if (span[i].begin == at) continue;
+        if (i && !strcmp(span[i].name, span[i - 1].name))
+            return err_set(st->e, STENO_EFORMAT, "%s: tensor %s is written twice", st->f->name, span[i].name);
+        return err_set(st->e, STENO_EFORMAT, "%s: tensor %s begins at byte %" PRIu64 " of the data, %s at %" PRIu64, st->f->name,
+                       span[i].name, span[i].begin, i ? "the one before ends" : "want the first", at);
+    }
+    if (at == data) return STENO_OK;
+    return err_set(st->e, STENO_EFORMAT, "%s: the tensors end at byte %" PRIu64 " of the data, the file at %" PRIu64, st->f->name, at, data);
+}
+
+static int header_size(const struct file *f, uint64_t *n, steno_error *e)
+{
+    uint8_t b[8];
+    *n = 0;
+    if (f->size < sizeof b)
+        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes hold no header of a safetensors file", f->name, f->size);
+    const int rc = file_read(f, 0, b, sizeof b, e);
+    if (rc) return rc;
+    for (int i = 7; i >= 0; i--) *n = *n << 8 | b[i];
+    if (*n < 2 || *n > MAX_HEADER)
+        return err_set(e, STENO_EFORMAT, "%s: the header's length at byte 0 is %" PRIu64 ", want 2..%d", f->name, *n, MAX_HEADER);
+    if (*n > f->size - sizeof b)
+        return err_set(e, STENO_EFORMAT, "%s: the header's length at byte 0 is %" PRIu64 ", but %" PRIu64
+                       " bytes follow; is the copy complete?", f->name, *n, f->size - sizeof b);
+    return STENO_OK;
+}
+
+int safetensors_read_file(struct weights *w, const struct file *f, const struct promises *ps, const char *shard, steno_error *e)
+{
+    struct st st = { .w = w, .f = f, .ps = ps, .shard = shard, .e = e };
+    struct arena scrap;
+    uint64_t n;
+    int rc = header_size(f, &n, e);
+    if (rc) return rc;
+    st.data = 8 + n;
+    arena_init(&scrap);
+    rc = jrd_open(&st.j, f, 8, n, &scrap, e);
+    if (!rc && st.j.text[0] != '{') rc = jrd_fail(&st.j, e, "the header begins with byte 0x%02x, want '{'", (unsigned)(uint8_t)st.j.text[0]);
+    if (!rc) rc = read_header(&st);
+    if (!rc) rc = check_cover(&st);
+    buf_free(&st.spans);
+    arena_free(&scrap);
+    return rc;
+}
 
 int safetensors_match(const uint8_t *head, size_t n)
 {
-    (void)head, (void)n;
-    return 0;
+    uint64_t size = 0;
+    for (size_t i = 8; i > 0 && n > 8; i--) size = size << 8 | head[i - 1];
+    return n > 8 && head[8] == '{' && size >= 2 && size <= MAX_HEADER;
 }
 
 int safetensors_read(struct weights *w, const struct file *f, steno_error *e)
 {
-    (void)w;
-    return err_set(e, STENO_EUNSUPPORTED, "%s: a safetensors file", f->name);
-}
-
-int safetensors_read_index(struct weights *w, const struct file *f, steno_error *e)
-{
-    return safetensors_read(w, f, e);
+    w->format = "safetensors";
+    return safetensors_read_file(w, f, NULL, NULL, e);
 }

@@ -1,8 +1,147 @@
 /* steno: vocabularies that live in files of their own. SPDX-License-Identifier: MIT */
 #include "load/vocab_file.h"
 
+#include <inttypes.h>
+#include <string.h>
+#include "load/vocab_list.h"
+
+static int check_size(const struct file *f, steno_error *e)
+{
+    if (f->size <= VOCAB_FILE) return STENO_OK;
+    return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for a vocabulary", f->name, f->size, VOCAB_FILE);
+}
+
+/* added_tokens.json beside a vocab.json: some tokenizers keep ids there that the other leaves out. */
+static int read_added_beside(struct vocab_list *extra, const struct place *p, struct arena *scrap, steno_error *e)
+{
+    struct file f;
+    int rc = place_find(p, "added_tokens.json", scrap, &f, e);
+    if (rc <= 0) return rc;
+    rc = check_size(&f, e);
+    if (!rc) rc = vocab_read_added(extra, &f, e);
+    file_close(&f);
+    return rc;
+}
+
+static int is_json(const uint8_t *head, size_t n)
+{
+    size_t i = 0;
+    while (i < n && (head[i] == ' ' || head[i] == '\t' || head[i] == '\n' || head[i] == '\r')) i++;
+    return i < n && (head[i] == '{' || head[i] == '[');
+}
+
+static int read_form(struct vocab_list *l, struct vocab_list *extra, const struct file *f, steno_error *e)
+{
+    uint8_t head[16] = { 0 };
+    const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
+    int rc = check_size(f, e);
+    if (!rc) rc = file_read(f, 0, head, n, e);
+    if (rc) return rc;
+    if (sentencepiece_match(head, n)) return vocab_read_sentencepiece(l, f, e);
+    return is_json(head, n) ? vocab_read_json(l, extra, f, e) : vocab_read_tiktoken(l, f, e);
+}
+
+/* One file that is a vocabulary; p: its neighbours. */
+static int read_file(struct weights *w, const struct file *f, const struct place *p, steno_error *e)
+{
+    struct vocab_list list = { .name = f->name }, extra = { .name = f->name };
+    struct arena scrap;
+    arena_init(&scrap);
+    int rc = read_form(&list, &extra, f, e);
+    if (!rc) rc = read_added_beside(&extra, p, &scrap, e);
+    if (!rc) rc = vocab_list_fill(&list, &extra, e);
+    if (!rc) rc = vocab_list_done(&list, w, e);
+    vocab_list_free(&list);
+    vocab_list_free(&extra);
+    arena_free(&scrap);
+    return rc;
+}
+
+/* Both tiktoken files are often kept side by side; the English one belongs to the smaller number of ids. */
+static int wants_english(const struct weights *w)
+{
+    const struct meta_entry *n = meta_find(&w->meta, "dims.n_vocab");
+    return n && n->kind == META_INT && n->i == 51864;
+}
+
+/* Open the first vocabulary of a folder. @return as place_find */
+static int find_beside(const struct weights *w, const struct place *p, const struct meta *m, struct arena *a, struct file *f,
+                       steno_error *e)
+{
+    const int english = wants_english(w);
+    const char *const name[] = {
+        "vocab.json", "tokenizer.json", english ? "gpt2.tiktoken" : "multilingual.tiktoken",
+        english ? "multilingual.tiktoken" : "gpt2.tiktoken",
+        meta_text(m, "configuration.file_path_metas.tokenizer_conf.bpemodel", NULL), meta_text(m, "tokenizer_conf.bpemodel", NULL),
+        "tokens.json"
+    };
+    int rc = 0;
+    for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++)
+        if (name[i]) rc = place_find(p, name[i], a, f, e);
+    return rc;
+}
+
+static int read_beside(struct weights *w, const struct place *p, const struct meta *m, steno_error *e)
+{
+    struct arena scrap;
+    struct file f;
+    arena_init(&scrap);
+    int rc = find_beside(w, p, m, &scrap, &f, e);
+    if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no vocabulary in it or beside it: none of vocab.json, tokenizer.json, "
+                          "multilingual.tiktoken, gpt2.tiktoken, a SentencePiece model, tokens.json", p->name);
+    if (rc > 0) {
+        rc = read_file(w, &f, p, e);
+        file_close(&f);
+    }
+    arena_free(&scrap);
+    return rc;
+}
+
+/* Copy the vocabulary of another model, which has it inside or beside it. */
+static int read_model(struct weights *w, const struct place *p, steno_error *e)
+{
+    struct weights other;
+    int rc = weights_open_place(&other, p, e);
+    if (rc) return rc;
+    struct vocab_list list = { .name = p->name };
+    if (!other.vocab) rc = read_beside(w, p, &other.meta, e);
+    for (uint32_t i = 0; i < other.n_vocab_entries && !rc; i++) rc = vocab_list_add(&list, i, other.vocab[i].s, other.vocab[i].n, e);
+    if (!rc && other.vocab) rc = vocab_list_done(&list, w, e);
+    vocab_list_free(&list);
+    weights_close(&other);
+    return rc;
+}
+
+static int read_folder(struct weights *w, const struct place *p, steno_error *e)
+{
+    struct arena scrap;
+    struct meta m;
+    arena_init(&scrap);
+    meta_init(&m, &scrap);
+    int rc = weights_read_settings(&m, p, e);
+    if (!rc) rc = read_beside(w, p, &m, e);
+    arena_free(&scrap);
+    return rc;
+}
+
+static int read_place(struct weights *w, const struct place *p, steno_error *e)
+{
+    if (p->is_folder) return read_folder(w, p, e);
+    uint8_t head[16] = { 0 };
+    const size_t n = p->file.size < sizeof head ? (size_t)p->file.size : sizeof head;
+    const int rc = file_read(&p->file, 0, head, n, e);
+    if (rc) return rc;
+    const int is_model = ggml_match(head, n) || torch_match(head, n) || safetensors_match(head, n);
+    return is_model ? read_model(w, p, e) : read_file(w, &p->file, p, e);
+}
+
 int weights_read_vocab(struct weights *w, const char *path, steno_error *e)
 {
-    (void)path;
-    return err_set(e, STENO_ENOVOCAB, "%s: no vocabulary", w->name);
+    if (!path) return read_beside(w, &w->place, &w->meta, e);
+    struct place p;
+    int rc = place_open(&p, path, e);
+    if (rc) return rc;
+    rc = read_place(w, &p, e);
+    place_close(&p);
+    return rc;
 }

@@ -82,8 +82,7 @@ static enum dtype main_type(const struct weights *w)
     return (enum dtype)best;
 }
 
-/* Settings in the files beside the weights. */
-static int read_settings(struct weights *w, steno_error *e)
+int weights_read_settings(struct meta *m, const struct place *p, steno_error *e)
 {
     static const struct { const char *file, *prefix; int yaml; } known[] = {
         { "config.json", NULL, 0 }, { "generation_config.json", "generation", 0 },
@@ -91,14 +90,20 @@ static int read_settings(struct weights *w, steno_error *e)
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct file f;
-        int rc = place_find(&w->place, known[i].file, &w->arena, &f, e);
+        int rc = place_find(p, known[i].file, m->arena, &f, e);
         if (rc > 0) {
-            rc = known[i].yaml ? meta_read_yaml(&w->meta, known[i].prefix, &f, e) : meta_read_json(&w->meta, known[i].prefix, &f, e);
+            rc = known[i].yaml ? meta_read_yaml(m, known[i].prefix, &f, e) : meta_read_json(m, known[i].prefix, &f, e);
             file_close(&f);
         }
         if (rc) return rc;
     }
     return STENO_OK;
+}
+
+static int ends_with(const char *s, const char *end)
+{
+    const size_t n = strlen(s), m = strlen(end);
+    return n >= m && !strcmp(s + n - m, end);
 }
 
 static int read_file(struct weights *w, steno_error *e)
@@ -112,6 +117,8 @@ static int read_file(struct weights *w, steno_error *e)
     if (ggml_match(head, n)) return ggml_read(w, e);
     if (torch_match(head, n)) return torch_read(w, f, e);
     if (safetensors_match(head, n)) return safetensors_read(w, f, e);
+    if (head[0] == '{') return safetensors_read_index(w, f, e);
+    if (ends_with(f->name, ".safetensors")) return safetensors_read(w, f, e); /* knows what is wrong with it */
     return unknown_format(f, head, e);
 }
 
@@ -145,7 +152,7 @@ int weights_open_place(struct weights *w, const struct place *p, steno_error *e)
     w->name = p->name;
     int rc = p->is_folder ? read_folder(w, e) : read_file(w, e);
     if (!rc && !w->whisper.n_mels) w->matrix_type = main_type(w);
-    if (!rc && !w->whisper.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = read_settings(w, e);
+    if (!rc && !w->whisper.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = weights_read_settings(&w->meta, &w->place, e);
     if (!rc) rc = index_names(w, e);
     if (rc) weights_close(w);
     return rc;

@@ -63,6 +63,10 @@ int weights_rename(struct weights *w, int (*to)(const char *name, char *out, siz
 /* Error naming the first tensor nobody asked for, or STENO_OK. */
 int weights_check_used(const struct weights *w, steno_error *e);
 
+/* Settings in the files beside a model: config.json, generation_config.json ("generation."), config.yaml and configuration.json
+ * ("configuration."), those that are there. */
+int weights_read_settings(struct meta *m, const struct place *p, steno_error *e);
+
 /* ---- for readers. A place for one more tensor, zeroed; NULL: no memory, *e is set. */
 struct tensor *weights_add(struct weights *w, steno_error *e);
 

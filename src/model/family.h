@@ -5,15 +5,25 @@
  * src/model names one. */
 #ifndef STENO_MODEL_FAMILY_H
 #define STENO_MODEL_FAMILY_H
+#include "audio/fbank.h"
 #include "audio/mel.h"
 #include "load/weights.h"
 #include "plan/build.h"
 #include "search/rules.h"
+#include "search/vad.h"
 #include "text/bpe.h"
 #include "text/whisper_tokens.h"
 
 enum { MODEL_PLANS = 2, PLAN_ENCODER = 0, PLAN_DECODER = 1, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 2 };
-enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of the encoder plan */
+enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
+enum { PHASE_HEAD = 1 };                                        /* of an encoder with a head of its own */
+
+/* How outputs of the plans become results. */
+enum search {
+    SEARCH_AR,  /* windows of log-mel; token by token */
+    SEARCH_CTC, /* windows of filter banks; the most probable id of each row, repeats and blanks dropped */
+    SEARCH_VAD  /* a stream of filter banks; spans of speech */
+};
 
 struct steno_model {
     struct arena arena;
@@ -22,16 +32,23 @@ struct steno_model {
     struct weight_store store;
     struct plan plan[MODEL_PLANS];
     struct state_desc state[MODEL_STATES];
+    int n_plans, n_states;         /* in use */
     enum kv_type kv_type;
     enum dtype matrix_type;
     const char *name;              /* of the shape */
+    const char *format;            /* of the file */
     int64_t parameters, load_us;
     steno_team *loading;           /* while opening only */
     const char *vocab_path;        /* while opening only: where a vocabulary may be found */
+    int no_cmvn;                   /* while opening only: features stay as they are */
 
     int32_t n_vocab, text_ctx, audio_ctx;
     struct whisper_dims dims;
-    struct mel_bank mel;
+    struct mel_bank mel;           /* SEARCH_AR */
+    struct fbank_bank fbank;       /* SEARCH_CTC, SEARCH_VAD */
+    const float *query;            /* SEARCH_CTC: [n_query, width of a row] rows that may stand before the audio's */
+    int32_t n_query, blank;
+    struct vad_params vad;         /* SEARCH_VAD: what the model says */
     struct vocab vocab;
     struct bpe *bpe;
     struct whisper_tokens tokens;
@@ -61,16 +78,31 @@ struct speech {
     int (*language)(const steno_model *m, const char *name);
 };
 
+/* What a CTC transcription asks for, and what its tags say: static texts, NULL where they say nothing. */
+struct ctc_request { const char *language; int itn, ban_unknown_emotion; };
+struct ctc_tags { const char *language, *emotion, *event, *itn; };
+
+struct ctc {
+    /* Numbers of the query rows before the audio: at most PROMPT_HEAD. @return their number, or STENO_EARG */
+    int (*head)(const steno_model *m, const struct ctc_request *q, int32_t *rows, steno_error *e);
+    /* Id that q bars from being chosen, -1: none. */
+    int32_t (*barred)(const steno_model *m, const struct ctc_request *q);
+    /* Append the text of ids[n] (repeats and blanks dropped already) to text, without its tags, which go to *tags. */
+    void (*spell)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text, struct ctc_tags *tags);
+};
+
 enum { PROMPT_HEAD = 8 };
 
 struct family {
     const char *name;
+    enum search search;
     int (*match)(const struct weights *w);
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
-    const struct speech *speech;
+    const struct speech *speech;   /* SEARCH_AR */
+    const struct ctc *ctc;         /* SEARCH_CTC */
 };
 
-extern const struct family family_whisper;
+extern const struct family family_whisper, family_sensevoice, family_fsmn_vad;
 const struct family *family_find(const struct weights *w); /* NULL: none knows this file */
 
 /* A named shape's dimensions for random models; STENO_EARG lists the names. */

@@ -1,7 +1,7 @@
 /* steno: the families this library knows. SPDX-License-Identifier: MIT */
 #include "model/family.h"
 
-static const struct family *const families[] = { &family_whisper };
+static const struct family *const families[] = { &family_whisper, &family_sensevoice, &family_fsmn_vad };
 
 const struct family *family_find(const struct weights *w)
 {

@@ -9,17 +9,19 @@
 #include "model/whisper.h"
 
 static const struct sub encoder_layer[] = {
-    { sub_attn, "attn_ln", 0 },
-    { sub_ffn, "mlp_ln", SUB_ERF },
+    { sub_attn, "attn_ln", "attn", NULL, 0 },
+    { sub_ffn, "mlp_ln", "mlp.0", "mlp.2", SUB_ERF },
     { 0 },
 };
 
 static const struct sub decoder_layer[] = {
-    { sub_attn, "attn_ln", SUB_CAUSAL },
-    { sub_cross, "cross_attn_ln", 0 },
-    { sub_ffn, "mlp_ln", SUB_ERF },
+    { sub_attn, "attn_ln", "attn", NULL, SUB_CAUSAL },
+    { sub_cross, "cross_attn_ln", "cross_attn", NULL, 0 },
+    { sub_ffn, "mlp_ln", "mlp.0", "mlp.2", SUB_ERF },
     { 0 },
 };
+
+static float const norm_eps = 1e-5f;
 
 enum { DECODER_ROWS = 256, EN = 51864, MULTI = 51865, MULTI_100 = 51866 };
 
@@ -112,6 +114,9 @@ static int read_dims(struct whisper_dims *d, const struct weights *w, steno_erro
         const int bad = meta_int(&w->meta, w->name, i ? "decoder_ffn_dim" : "encoder_ffn_dim", wide, wide, 1, &wide, e);
         if (bad) return bad;
     }
+    const struct meta_entry *scaled = meta_find(&w->meta, "scale_embedding");
+    if (scaled && scaled->i)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: scale_embedding is set; Whisper models do not scale embeddings", w->name);
     const char *act = meta_text(&w->meta, "activation_function", "gelu");
     if (strcmp(act, "gelu") != 0)
         return err_set(e, STENO_EUNSUPPORTED, "%s: activation_function is '%s'; Whisper models use gelu", w->name, act);
@@ -154,7 +159,7 @@ static int openai_name(const char *name, char *out, size_t n)
 
 static struct sub_dims dims_of(int32_t d, int32_t heads)
 {
-    return (struct sub_dims){ (uint32_t)d, (uint32_t)heads, (uint32_t)(d / heads), 4 * (uint32_t)d };
+    return (struct sub_dims){ (uint32_t)d, (uint32_t)heads, (uint32_t)(d / heads), 4 * (uint32_t)d, norm_eps, 0 };
 }
 
 static void build_encoder(struct build *b, const struct whisper_dims *w)
@@ -183,7 +188,7 @@ static void build_encoder(struct build *b, const struct whisper_dims *w)
     bind_at(b, conv2)->table = positions;
 
     sub_stack(b, encoder_layer, &dims, "encoder.blocks", (uint32_t)w->n_audio_layer, x);
-    emit(b, OP_NORM, "encoder.ln_post", out, x, bind_norm(b, "encoder.ln_post.weight", "encoder.ln_post.bias", d));
+    emit(b, OP_NORM, "encoder.ln_post", out, x, bind_norm(b, "encoder.ln_post.weight", "encoder.ln_post.bias", d, norm_eps));
 
     build_phase(b, "cross");
     for (int32_t i = 0; i < w->n_text_layer && !b->status; i++) {
@@ -213,7 +218,7 @@ static void build_decoder(struct build *b, const struct whisper_dims *w)
 
     sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
 
-    const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d);
+    const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d, norm_eps);
     struct op *op = emit(b, OP_NORM, "decoder.ln", last, x, norm);
     if (op) op->rows = ROWS_OUT;
     op = emit(b, OP_LINEAR, "decoder.logits", logits, last, tokens);
@@ -224,17 +229,20 @@ static void build_decoder(struct build *b, const struct whisper_dims *w)
     if (op) op->rows = ROWS_OUT;
 }
 
-/* A vocabulary that came from elsewhere must be the model's: 50257 strings of which the last is empty, or GPT-2's 50256. */
+/* A vocabulary that came from elsewhere must be the model's: all of its text, and the end of text, if it is there, in its place. That
+ * tells the English table from the multilingual one, which is longer by an empty string. */
 static int check_vocab(const steno_model *m, const struct weights *w, const char *from, steno_error *e)
 {
     static const char end[] = "<|endoftext|>";
-    const uint32_t n_text = (uint32_t)m->tokens.eot, last = 50256;
-    const struct vocab_entry *v = w->n_vocab_entries > last ? &w->vocab[last] : NULL;
-    const int english = !v || (v->n == sizeof end - 1 && !memcmp(v->s, end, sizeof end - 1));
-    if (w->n_vocab_entries < n_text || english != (n_text == last))
-        return err_set(e, STENO_EFORMAT, "%s: its %u strings are not the vocabulary of this model, which is %s", from ? from : w->name,
-                       (unsigned)w->n_vocab_entries, n_text == last ? "English-only" : "multilingual");
-    return STENO_OK;
+    const uint32_t eot = (uint32_t)m->tokens.eot;
+    int fits = w->n_vocab_entries >= eot;
+    for (uint32_t i = eot ? eot - 1 : 0; i <= eot && i < w->n_vocab_entries; i++) {
+        const int is_end = w->vocab[i].n == sizeof end - 1 && !memcmp(w->vocab[i].s, end, sizeof end - 1);
+        if (is_end != (i == eot)) fits = 0;
+    }
+    if (fits) return STENO_OK;
+    return err_set(e, STENO_EFORMAT, "%s: its %u strings are not the vocabulary of this model, which is %s and has %u", from ? from : w->name,
+                   (unsigned)w->n_vocab_entries, m->tokens.n_languages ? "multilingual" : "English-only", (unsigned)eot);
 }
 
 /* Vocabulary of the file or beside it, and the special tokens it leaves out. */
@@ -282,6 +290,8 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     if (rc) return rc;
     weights_find(w, "proj_out.weight"); /* the token embedding again */
     m->name = shape_name(d);
+    m->n_plans = MODEL_PLANS;
+    m->n_states = MODEL_STATES;
     m->n_vocab = d->n_vocab;
     m->text_ctx = d->n_text_ctx;
     m->audio_ctx = d->n_audio_ctx;
@@ -306,4 +316,4 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : read_vocab(m, w, e); /* last: of a damaged file, the tensors tell more */
 }
 
-const struct family family_whisper = { "whisper", whisper_match, whisper_describe, &whisper_speech };
+const struct family family_whisper = { "whisper", SEARCH_AR, whisper_match, whisper_describe, &whisper_speech, NULL };

@@ -369,11 +369,38 @@ uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n,
     return id;
 }
 
-uint16_t bind_norm(struct build *b, const char *gain, const char *bias, uint64_t n)
+uint16_t bind_norm(struct build *b, const char *gain, const char *bias, uint64_t n, float eps)
 {
     const float *g = bind_vector(b, gain, n), *v = bind_vector(b, bias, n);
     const uint16_t id = bind_add(b);
-    if (!b->status) b->bind[id] = (struct bind){ .gain = g, .bias = v, .n = (uint32_t)n, .k = (uint32_t)n, .eps = 1e-5f };
+    if (!b->status) b->bind[id] = (struct bind){ .gain = g, .bias = v, .n = (uint32_t)n, .k = (uint32_t)n, .eps = eps };
+    return id;
+}
+
+uint16_t bind_scale(struct build *b, float scale, const float *table, uint64_t n)
+{
+    const uint16_t id = bind_add(b);
+    if (!b->status) b->bind[id] = (struct bind){ .table = table, .n = (uint32_t)n, .k = (uint32_t)n, .scale = scale };
+    return id;
+}
+
+/* Filters are stored channel by channel and used tap by tap: the kernel walks channels side by side. */
+uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads)
+{
+    if (!b->status && (taps < 1 || taps > FSMN_TAPS || left >= taps || n % heads))
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: a memory of %u taps, %u of them before, over %u heads; up to %d taps are served",
+                            b->weights->name, taps, left, heads, FSMN_TAPS);
+    const struct tensor *t = tensor_get(b, w, n, taps, 0);
+    const size_t sz = (size_t)n * taps * sizeof(float), wide = (size_t)n / heads;
+    float *stored = t ? arena_alloc(&b->scrap, sz) : NULL, *turned = stored ? store_take(b, sz) : NULL;
+    if (t && !stored) b->status = err_nomem(b->e, sz, "a filter");
+    if (turned) b->status = tensor_read_f32(t, stored, b->e);
+    for (size_t c = 0; c < n && !b->status; c++)
+        for (size_t j = 0; j < taps; j++) turned[(c / wide * taps + j) * wide + c % wide] = stored[c * taps + j];
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        b->bind[id] = (struct bind){ .table = turned, .n = (uint32_t)n, .k = (uint32_t)n, .heads = (uint16_t)heads,
+                                     .d_head = (uint16_t)wide, .taps = (uint16_t)taps, .left = (uint16_t)left };
     return id;
 }
 

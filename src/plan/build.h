@@ -52,7 +52,10 @@ const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64
 uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const char *const *bias, uint64_t n, uint64_t k);
 /* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
-uint16_t bind_norm(struct build *b, const char *gain, const char *bias, uint64_t n);
+uint16_t bind_norm(struct build *b, const char *gain, const char *bias, uint64_t n, float eps);
+uint16_t bind_scale(struct build *b, float scale, const float *table, uint64_t n); /* table: [max_rows, n] or NULL; kept */
+/* Depthwise filter [n, taps] (extents of 1 between them do not count), `left` taps before the row itself; heads: of the values it reads. */
+uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads);
 uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t d_head);
 struct bind *bind_at(struct build *b, uint16_t i);
 
@@ -60,13 +63,23 @@ struct bind *bind_at(struct build *b, uint16_t i);
 struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t out, uint16_t in, uint16_t bind);
 
 /* ---- sub-layers (sub.c): pre-norm, residual added; x is read and written */
-enum sub_flag { SUB_CAUSAL = 1, SUB_ERF = 2, SUB_TANH = 4 };
-struct sub_dims { uint32_t d, heads, d_head, d_ff; };
-typedef void sub_fn(struct build *b, const struct sub_dims *d, const char *norm, uint16_t x, uint16_t layer, unsigned flags);
-sub_fn sub_attn, sub_cross, sub_ffn;
+enum sub_flag { SUB_CAUSAL = 1, SUB_ERF = 2, SUB_TANH = 4, SUB_RELU = 8 };
+struct sub_dims { uint32_t d, heads, d_head, d_ff; float eps; uint32_t taps; /* of a SAN-M memory */ };
 
-/* One box of a layer, as a table row. */
-struct sub { sub_fn *fn; const char *norm; unsigned flags; };
+/* One box of a layer, as a table row: what it is, its norm, and what its weights are called. */
+struct sub {
+    void (*fn)(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
+    const char *norm, *name, *name2;
+    unsigned flags;
+};
+typedef void sub_fn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
+sub_fn sub_attn;  /* NAME.query, .key, .value, .out */
+sub_fn sub_cross; /* the same, keys and values from the state */
+sub_fn sub_ffn;   /* up NAME, down NAME2 */
+sub_fn sub_sanm;  /* NAME.linear_q_k_v, .fsmn_block, .linear_out (Gao et al. 2020) */
+/* The first SAN-M layer: from rows of d_in to rows of d, so without the residual. */
+void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t in, uint32_t d_in);
+
 /* Layers 0 .. n-1 named PREFIX.I, each made of the subs of the table (ended by fn NULL). */
 void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t n_layers, uint16_t x);
 /* Keys and values of the encoder's output for one decoder layer, into state `state`. */

@@ -4,7 +4,8 @@
 #include <string.h>
 #include "plan/state.h"
 
-static const char *const kind_name[OP_KINDS] = { "embed", "norm", "linear", "attn", "scan", "pick" };
+static const char *const kind_name[OP_KINDS] = { "embed", "norm",    "scale", "linear", "attn",
+                                                   "fsmn",  "keep", "softmax", "scan",   "pick" };
 
 /* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
 static void slot_text(char *out, size_t n, const struct plan *p, uint16_t s)
@@ -31,13 +32,14 @@ static void target_text(char *out, size_t n, const struct plan *p, const struct 
 
 static void extras_text(char *out, size_t n, const struct plan *p, const struct op *op)
 {
-    static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)" };
+    static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)", " relu" };
     const struct bind *c = &p->bind[op->bind];
-    char state[32] = "";
-    if (op->kind == OP_ATTN && op->state != NO_STATE) snprintf(state, sizeof state, " state%u.%u", op->state, op->layer);
-    if (op->kind == OP_ATTN && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
-    snprintf(out, n, "%s%s%s%s%s%s%s", c->bias && op->kind == OP_LINEAR ? " bias" : "", act[c->act],
-             op->aux != NO_SLOT ? " residual" : "", c->table ? " positions" : "", op->flags & OPF_CAUSAL ? " causal" : "",
+    char state[32] = "", filter[32] = "";
+    if (op->kind != OP_LINEAR && op->state != NO_STATE) snprintf(state, sizeof state, " state%u.%u", op->state, op->layer);
+    if (op->kind != OP_LINEAR && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
+    if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
+    snprintf(out, n, "%s%s%s%s%s%s%s%s", filter, c->bias && op->kind == OP_LINEAR ? " bias" : "", act[c->act],
+             op->aux != NO_SLOT ? " residual" : "", c->table && !c->taps ? " positions" : "", op->flags & OPF_CAUSAL ? " causal" : "",
              op->flags & OPF_PUT ? " put" : "", state);
 }
 
@@ -72,6 +74,12 @@ void plan_dump(const struct plan *p, void (*write)(void *user, const char *line)
 void state_dump(const struct state_desc *d, int id, enum kv_type type, void (*write)(void *user, const char *line), void *user)
 {
     char line[256];
+    if (d->kind == STATE_SHIFT) {
+        snprintf(line, sizeof line, "state %d %s: shift, %u layers x [%u, %u] f32, %zu bytes", id, d->name, d->layers, d->positions,
+                 d->heads * d->d_head, state_memory(d, type, 1));
+        write(user, line);
+        return;
+    }
     snprintf(line, sizeof line, "state %d %s: %s, %u layers x %u heads x [%u, %u] %s, head-major%s, %zu bytes", id, d->name,
              d->kind == STATE_APPEND ? "append" : "replace", d->layers, d->heads, d->positions, d->d_head, type == KV_F32 ? "f32" : "f16",
              d->kind == STATE_APPEND ? " in blocks of 32" : ", contiguous", state_memory(d, type, 1));

@@ -1,5 +1,6 @@
 /* steno: the executor on the CPU. SPDX-License-Identifier: MIT */
 #include "plan/exec.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "base/cpu.h"
@@ -9,7 +10,7 @@ enum {
     FEW_ROWS = 16,       /* up to here weights are streamed once for all rows: panels are cut finely */
     TILE_PANELS = 8,     /* panels of a tile of a linear with many rows */
     ATTN_TILE = 96,      /* query rows of an item when all rows see the same keys */
-    NORM_ROWS = 32,
+    ROWS_ITEM = 32,      /* rows of an item of an element-wise op */
     SCAN_IDS = 4096      /* ids of a slice of logits: fixed, so that sums do not depend on threads */
 };
 
@@ -20,7 +21,7 @@ struct walk {
     struct run *run;
     struct op_time *time;
     uint32_t n_rows;       /* of this replay */
-    uint16_t last;         /* ops [0, last) */
+    uint16_t first, last;  /* ops [first, last) */
     int steps, ran;        /* chain: replays allowed and done */
     int more;              /* thread 0: another replay follows */
     int status;            /* thread 0's */
@@ -144,6 +145,83 @@ static void do_norm(const struct walk *w, const struct op *op, uint32_t from, ui
     }
 }
 
+static void do_scale(const struct walk *w, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &w->p->bind[op->bind];
+    const size_t ld_y = w->p->slot[op->out].ld, ld_x = w->p->slot[op->in].ld;
+    float *y = exec_slot(w->x, w->p, op->out);
+    const float *x = exec_slot(w->x, w->p, op->in);
+    for (uint32_t r = from; r < to; r++) {
+        const size_t src = op->rows == ROWS_OUT ? w->run->out_row[r] : r;
+        w->x->kern->scale(y + r * ld_y, x + src * ld_x, c->scale, c->table ? c->table + src * c->n : NULL, c->n);
+    }
+}
+
+static void do_softmax(const struct walk *w, const struct op *op, uint32_t from, uint32_t to)
+{
+    const size_t ld_y = w->p->slot[op->out].ld, ld_x = w->p->slot[op->in].ld;
+    float *y = exec_slot(w->x, w->p, op->out);
+    const float *x = exec_slot(w->x, w->p, op->in);
+    for (uint32_t r = from; r < to; r++) w->x->kern->softmax(y + r * ld_y, x + r * ld_x, w->p->slot[op->in].width);
+}
+
+/* Row t of what a filter reads, for one head: rows of the slot, values of this run, what the state kept of earlier rows, or nothing. */
+static const float *fsmn_row(const struct walk *w, const struct op *op, uint32_t head, int64_t t)
+{
+    const struct bind *c = &w->p->bind[op->bind];
+    const size_t at = (size_t)head * c->d_head;
+    if (t >= (int64_t)w->n_rows) return NULL;
+    if (t < 0) {
+        if (op->state == NO_STATE) return NULL;
+        const struct kv_state *s = &w->x->state[op->state];
+        const int64_t i = (int64_t)s->desc.positions + t;
+        return i < 0 ? NULL : state_rows(s, op->layer, w->x->window) + (size_t)i * c->n + at;
+    }
+    if (op->in != NO_SLOT) return exec_slot(w->x, w->p, op->in) + (size_t)t * w->p->slot[op->in].ld + at;
+    enum kv_type type;
+    const struct kv_view v = view_of(w, op, head, 0, &type); /* keys first, then values [KV_BLOCK, d_head] */
+    const float *block = (const float *)(const void *)((const char *)v.base + (size_t)t / KV_BLOCK * v.block_stride);
+    return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * c->d_head;
+}
+
+static void do_fsmn(const struct walk *w, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct plan *p = w->p;
+    const struct bind *c = &p->bind[op->bind];
+    const float *x[FSMN_TAPS];
+    struct fsmn f = { .x = x, .taps = c->taps, .left = c->left, .n = c->d_head };
+    for (uint32_t head = 0; head < c->heads; head++) {
+        const size_t at = (size_t)head * c->d_head;
+        f.w = c->table + (size_t)head * c->taps * c->d_head;
+        for (uint32_t r = from; r < to; r++) {
+            for (uint32_t j = 0; j < c->taps; j++) x[j] = fsmn_row(w, op, head, (int64_t)r - c->left + j);
+            f.y = exec_slot(w->x, p, op->out) + (size_t)r * p->slot[op->out].ld + at;
+            f.add = op->aux == NO_SLOT ? NULL : exec_slot(w->x, p, op->aux) + (size_t)r * p->slot[op->aux].ld + at;
+            w->x->kern->fsmn(&f);
+        }
+    }
+}
+
+/* The state's rows move up to make room for the newest. */
+static void do_keep(const struct walk *w, const struct op *op, uint32_t rows, uint32_t lane)
+{
+    const struct kv_state *s = &w->x->state[op->state];
+    const struct slot *in = &w->p->slot[op->in];
+    const size_t n = s->desc.positions, width = (size_t)s->desc.heads * s->desc.d_head, held = rows < n ? n - rows : 0;
+    float *to = state_rows(s, op->layer, w->x->window + lane);
+    memmove(to, to + (n - held) * width, held * width * sizeof *to);
+    for (size_t i = held; i < n; i++)
+        memcpy(to + i * width, exec_slot(w->x, w->p, op->in) + (rows - n + i) * in->ld, width * sizeof *to);
+}
+
+static void do_rows(const struct walk *w, const struct op *op, uint32_t from, uint32_t to)
+{
+    if (op->kind == OP_NORM) do_norm(w, op, from, to);
+    else if (op->kind == OP_SCALE) do_scale(w, op, from, to);
+    else if (op->kind == OP_FSMN) do_fsmn(w, op, from, to);
+    else do_softmax(w, op, from, to);
+}
+
 static struct linear linear_of(const struct walk *w, const struct op *op)
 {
     const struct plan *p = w->p;
@@ -229,6 +307,39 @@ static void do_scan(const struct walk *w, uint32_t item, uint32_t slices)
         scan_range(w, &part[1], x, g.mask, g.ts_from, g.ts_to, lo, hi);
     }
     if (row->flags & ROW_PROB) scan_range(w, &part[2], x, NULL, 0, n, lo, hi);
+    if (row->flags & ROW_BEST) scan_range(w, &part[2], x, w->run->mask, 0, n, lo, hi);
+}
+
+static void do_prob(const struct walk *w, uint32_t out, uint32_t slices)
+{
+    struct lane *l = &w->run->lane[w->run->row[w->run->out_row[out]].lane];
+    const struct logit_part all = pick_merge(&w->x->parts[(size_t)out * slices * 3 + 2], slices, 3);
+    l->prob = all.arg < 0 ? 0 : (float)(exp((double)exec_logits(w->x, w->p, out)[l->prob_id] - all.max) / all.sum);
+}
+
+/* What a caller wrote into logits must still have an order. */
+static void tame(float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) x[i] = x[i] > FLT_MAX ? FLT_MAX : x[i] >= -FLT_MAX ? x[i] : -INFINITY;
+}
+
+/* Thread 0 before the logits are scanned. A probability asked for beside a choice is that of the logits as they were. */
+static void filter_rows(const struct walk *w)
+{
+    const size_t n = w->p->slot[w->p->logits].width;
+    const uint32_t slices = slices_of((uint32_t)n);
+    for (uint32_t out = 0; out < w->run->n_out; out++) {
+        struct row *row = &w->run->row[w->run->out_row[out]];
+        float *x = exec_slot(w->x, w->p, w->p->logits) + out * (size_t)w->p->slot[w->p->logits].ld;
+        if (!(row->flags & ROW_PICK)) continue;
+        if (row->flags & ROW_PROB) {
+            for (uint32_t i = 0; i < slices; i++) do_scan(w, out * slices + i, slices);
+            do_prob(w, out, slices);
+            row->flags &= (uint16_t)~ROW_PROB;
+        }
+        w->x->filter(w->x->user, row->lane, x);
+        tame(x, n);
+    }
 }
 
 static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
@@ -237,9 +348,10 @@ static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
     struct lane *l = &w->run->lane[row->lane];
     const float *x = exec_logits(w->x, w->p, out);
     const struct logit_part *part = &w->x->parts[(size_t)out * slices * 3];
-    if (row->flags & ROW_PROB) {
+    if (row->flags & ROW_PROB) do_prob(w, out, slices);
+    if (row->flags & ROW_BEST) {
         const struct logit_part all = pick_merge(part + 2, slices, 3);
-        l->prob = all.arg < 0 ? 0 : (float)(exp((double)x[l->prob_id] - all.max) / all.sum);
+        w->run->best[w->run->out_row[out]] = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
     }
     if (row->flags & ROW_PICK) {
         const struct logit_part text = pick_merge(part, slices, 3), ts = pick_merge(part + 1, slices, 3);
@@ -293,10 +405,16 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
         FOR_ITEMS(i, rows) do_embed(w, op, (uint32_t)i);
         break;
     case OP_NORM:
-        FOR_ITEMS(i, (rows + NORM_ROWS - 1) / NORM_ROWS) {
-            const uint32_t from = (uint32_t)i * NORM_ROWS;
-            do_norm(w, op, from, from + NORM_ROWS < rows ? from + NORM_ROWS : rows);
+    case OP_SCALE:
+    case OP_FSMN:
+    case OP_SOFTMAX:
+        FOR_ITEMS(i, (rows + ROWS_ITEM - 1) / ROWS_ITEM) {
+            const uint32_t from = (uint32_t)i * ROWS_ITEM;
+            do_rows(w, op, from, from + ROWS_ITEM < rows ? from + ROWS_ITEM : rows);
         }
+        break;
+    case OP_KEEP:
+        FOR_ITEMS(i, 1) do_keep(w, op, rows, (uint32_t)i);
         break;
     case OP_LINEAR:
         run_linear(w, op, counter, threads, scratch);
@@ -355,9 +473,13 @@ static void walk_thread(void *arg, int thread)
     const int threads = team_threads(w->x->team);
     int64_t n = 0;
     do {
-        for (uint16_t at = 0; at < w->last; at++, n++) {
+        for (uint16_t at = w->first; at < w->last; at++, n++) {
             const int64_t t0 = w->time && !thread ? os_now_ns() : 0;
             if (!thread && at == w->split && !w->split_ns) w->split_ns = os_now_ns();
+            if (w->x->filter && w->p->op[at].kind == OP_SCAN) {
+                if (!thread) filter_rows(w);
+                team_barrier(w->x->team);
+            }
             run_op(w, at, thread, threads);
             if (!thread) ask_stop(w, n);
             team_barrier(w->x->team);
@@ -387,11 +509,11 @@ static int walk(struct walk *w, struct run_time *spent)
     return w->status;
 }
 
-int exec_phases(struct exec *x, const struct plan *p, int n_phases, struct run *run, uint32_t n_rows, struct op_time *time,
+int exec_phases(struct exec *x, const struct plan *p, int first, int end, struct run *run, uint32_t n_rows, struct op_time *time,
                 struct run_time *spent)
 {
-    struct walk w = { .x = x, .p = p, .run = run, .time = time, .n_rows = n_rows, .last = p->phase[n_phases - 1].last,
-                      .split = p->phase[0].last };
+    struct walk w = { .x = x, .p = p, .run = run, .time = time, .n_rows = n_rows, .first = p->phase[first].first,
+                      .last = p->phase[end - 1].last, .split = p->phase[first].last };
     return walk(&w, spent);
 }
 

@@ -24,6 +24,8 @@ struct exec {
     uint16_t window;              /* whose replace state an encoder writes */
     _Atomic int stop;             /* somebody wants the run to end */
     int (*should_stop)(void *user); /* asked by the calling thread between ops; may be NULL */
+    /* Asked by the calling thread about the logits of each row to pick from, before the rules; NULL: nobody changes them. */
+    void (*filter)(void *user, uint16_t lane, float *logits);
     void *user;
     int64_t runs;                 /* wake-ups of the team so far */
 };
@@ -33,12 +35,12 @@ int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team 
               steno_error *e);
 void exec_close(struct exec *x);
 
-/* Where the time of a run went: the first part (phase; or a chain's prompt) and the rest. */
+/* Where the time of a run went: the first phase or replay, and the rest. */
 struct run_time { int64_t first_ns, rest_ns; };
 
-/* Phases 0 .. n_phases-1 of a plan, once, in one wake-up of the team. run: NULL for a plan without row tables (an encoder).
+/* Phases [first, end) of a plan, once, in one wake-up of the team. run: NULL for a plan that needs no row tables; n_rows: rows of its input.
  * @return STENO_OK or STENO_ECANCELED */
-int exec_phases(struct exec *x, const struct plan *p, int n_phases, struct run *run, uint32_t n_rows, struct op_time *time,
+int exec_phases(struct exec *x, const struct plan *p, int first, int end, struct run *run, uint32_t n_rows, struct op_time *time,
                 struct run_time *spent);
 /* Replay: the rows in `run` first, then single steps until every lane is done or `steps` replays ran; one wake-up of the team. */
 int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time, struct run_time *spent);

@@ -11,8 +11,12 @@
 enum op_kind {
     OP_EMBED,   /* out[r] = w[row.token] + table[row.pos] */
     OP_NORM,    /* out = LayerNorm(in); ROWS_OUT gathers the rows whose logits are wanted */
+    OP_SCALE,   /* out = in * scale + table[r]; ROWS_OUT gathers likewise */
     OP_LINEAR,  /* out = act(in w^T + bias) (+ aux or table); outputs past n_y go head-major into keys and values */
     OP_ATTN,    /* out = softmax(scale q k^T) v; OPF_PUT first writes this run's keys and values */
+    OP_FSMN,    /* out = in + depthwise filter over rows of in (+ aux); in NO_SLOT: the values in kv_slot; state: rows before row 0 */
+    OP_KEEP,    /* state = the last rows of in, after what it held */
+    OP_SOFTMAX, /* out = softmax(in), row by row */
     OP_SCAN,    /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
     OP_PICK,    /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
     OP_KINDS
@@ -28,7 +32,7 @@ enum op_flag {
 /* How many rows an op works on. */
 enum op_rows { ROWS_RUN, ROWS_TWICE /* before a convolution of stride 2 */, ROWS_OUT /* rows whose logits are wanted */ };
 
-enum { NO_SLOT = 0xffff, NO_STATE = 0xffff };
+enum { NO_SLOT = 0xffff, NO_STATE = 0xffff, FSMN_TAPS = 64 /* most of a filter over rows */ };
 
 struct op {
     uint8_t kind, flags, rows, pad;
@@ -51,6 +55,7 @@ struct bind {
     uint8_t type;         /* enum dtype of w */
     uint8_t act;          /* enum act */
     uint16_t heads, d_head, stride;
+    uint16_t taps, left;  /* filter over rows r - left .. r - left + taps - 1; table is [heads, taps, n / heads] */
     float scale, eps;
 };
 
@@ -67,7 +72,8 @@ struct slot {
 /* What outlives a run. */
 enum state_kind {
     STATE_APPEND,  /* grows with each row; blocks behind a per-lane table */
-    STATE_REPLACE  /* written whole; contiguous */
+    STATE_REPLACE, /* written whole; contiguous */
+    STATE_SHIFT    /* the last rows of a stream, oldest first: [positions, heads * d_head] per layer and lane; zeros at the start */
 };
 
 struct state_desc {

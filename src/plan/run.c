@@ -109,24 +109,39 @@ static double part_lse(const struct logit_part *p)
     return p->arg < 0 ? -INFINITY : p->max + log(p->sum);
 }
 
-/* Counter-based generator (SplitMix64 finaliser over seed, stream, position, id): any draw can be made alone, on any thread. */
-static double gumbel(uint64_t seed, uint32_t stream, int32_t n, int32_t id)
+/* SplitMix64's finaliser: every bit of the input changes every bit of the output with probability one half. */
+static uint64_t mix(uint64_t z)
 {
-    uint64_t z = seed + 0x9e3779b97f4a7c15u * (((uint64_t)stream << 40) ^ ((uint64_t)n << 20) ^ (uint64_t)id) + 0x9e3779b97f4a7c15u;
-    for (int i = 0; i < 2; i++) {
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        z ^= z >> 31;
-    }
-    const double u = ((double)(z >> 11) + 0.5) * 0x1p-53;
-    return -log(-log(u));
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
 }
 
-static double const gumbel_max = 37.0; /* -log(-log(1 - 2^-54)) is 37.4; no id further behind than this can win */
+static uint64_t const golden = 0x9e3779b97f4a7c15u; /* odd and far from any pattern */
+
+/* Counter-based generator: a key for each position of each stream of each seed, from which any id's draw follows alone, on any thread. */
+static uint64_t draw_key(uint64_t seed, uint64_t stream, int32_t n)
+{
+    return mix(mix(mix(seed + golden) + stream * golden) + (uint64_t)(n + 1) * golden);
+}
+
+static double gumbel(uint64_t z)
+{
+    return -log(-log(((double)(z >> 11) + 0.5) * 0x1p-53));
+}
+
+/* Can noise from z reach gap? Gumbel(u) >= gap needs 1 - u <= exp(-gap): that many leading ones of z. Spares most logarithms. */
+static int may_reach(uint64_t z, double gap)
+{
+    const double bits = gap * 1.4426950408889634; /* to base 2 */
+    if (!(bits >= 1)) return 1;
+    return bits < 54 && ~z >> (64 - (int)bits) == 0;
+}
 
 /* Gumbel-max: argmax of logit / T + noise is a draw from softmax(logit / T). */
 static int32_t draw(const struct lane *l, const struct pick_range *g, const float *x, int text, int ts)
 {
+    const uint64_t key = draw_key(l->rules->seed, l->stream, l->n);
     double best = -INFINITY;
     int32_t arg = -1;
     for (int part = 0; part < 2; part++) {
@@ -134,9 +149,10 @@ static int32_t draw(const struct lane *l, const struct pick_range *g, const floa
         const int32_t from = part ? g->ts_from : g->text_from, to = part ? g->ts_to : g->text_to;
         for (int32_t id = from; id < to; id++) {
             if (g->mask && (g->mask[id >> 5] >> (id & 31) & 1)) continue;
+            const uint64_t z = mix(key + (uint64_t)(id + 1) * golden);
             const double v = x[id] / l->rules->temperature;
-            if (!(v + gumbel_max + 1 > best)) continue;
-            const double noisy = v + gumbel(l->rules->seed, l->stream, l->n, id);
+            if (!may_reach(z, best - v)) continue;
+            const double noisy = v + gumbel(z);
             if (noisy > best) best = noisy, arg = id;
         }
     }

@@ -9,7 +9,8 @@
 enum row_flag {
     ROW_PICK = 1,    /* choose the next token of the lane from this row's logits */
     ROW_PROB = 2,    /* lane.prob = softmax(unfiltered logits)[lane.prob_id] */
-    ROW_LOGITS = 4   /* leave the logits where exec_logits finds them */
+    ROW_LOGITS = 4,  /* leave the logits where exec_logits finds them */
+    ROW_BEST = 8     /* run.best of this row = the most probable id; not together with ROW_PROB */
 };
 
 /* One per row of activations. */
@@ -47,7 +48,7 @@ struct lane {
     int32_t done;                /* ended, or the limit is reached */
     int32_t last_ts;             /* latest timestamp chosen, -1: none */
     double sum_logprob;          /* includes the end of text's */
-    uint32_t stream;             /* which stream of random numbers */
+    uint64_t stream;             /* which stream of random numbers, from pick_stream */
 
     int32_t prob_id;
     float prob;
@@ -58,11 +59,17 @@ enum { RUN_LANES = 32 };
 /* Rows that attend to the same keys, processed together. */
 struct group { uint16_t row, n, lane; };
 
+/* The most probable id of a row that run.mask allows, and its log-probability among them. */
+struct best { int32_t id; float plog; };
+
 struct run {
     struct row *row;             /* [max_rows] */
     uint32_t n_rows;
     struct lane *lane;           /* [n_lanes] */
     uint32_t n_lanes;
+
+    struct best *best;           /* [max_rows] by row, for ROW_BEST; NULL where no plan asks */
+    const uint32_t *mask;        /* ids barred from best, NULL: none */
 
     /* Derived from the rows by run_prepare. */
     uint32_t *out_row;           /* [max_out] rows whose logits are wanted */
@@ -83,6 +90,11 @@ void run_advance(struct run *r);
 /* Range of ids a lane may choose now. Text ids [text_from, ts_begin), timestamps [ts_from, ts_to); empty where from >= to. */
 struct pick_range { int32_t text_from, text_to, ts_from, ts_to; const uint32_t *mask; };
 struct pick_range pick_range_of(const struct lane *l);
+/* A stream of random numbers of its own for each candidate of each attempt at each window. */
+static inline uint64_t pick_stream(int64_t window, int attempt, int candidate)
+{
+    return (uint64_t)window << 16 | (uint64_t)(attempt & 0xff) << 8 | (uint64_t)(candidate & 0xff);
+}
 /* Choose from merged parts (text, timestamps) and advance the lane. logits[n_vocab] are read only when the temperature is above 0. */
 void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits);
 /* parts in rising order of ids into one */

@@ -14,8 +14,14 @@ static size_t cell_sz(const struct state_desc *d, enum kv_type type)
     return 2 * (size_t)KV_BLOCK * d->d_head * kv_elem_sz(type);
 }
 
+static size_t rows_sz(const struct state_desc *d)
+{
+    return (size_t)d->positions * d->heads * d->d_head * sizeof(float);
+}
+
 static size_t pool_sz(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
+    if (d->kind == STATE_SHIFT) return rows_sz(d) * d->layers * lanes;
     return cell_sz(d, type) * d->heads * d->layers * blocks_of(d->positions) * lanes;
 }
 
@@ -44,6 +50,9 @@ int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, 
         s->free = arena_array(a, s->n_blocks, sizeof *s->free);
         if (!s->table || !s->used || !s->refs || !s->free) return err_nomem(e, s->n_blocks * sizeof *s->table, d->name);
         for (uint32_t i = 0; i < s->n_blocks; i++) s->free[s->n_free++] = (uint16_t)(s->n_blocks - 1 - i);
+    } else if (d->kind == STATE_SHIFT) {
+        s->layer_sz = rows_sz(d);
+        s->window_sz = s->layer_sz * d->layers;
     } else {
         s->block_stride = cell;
         s->head_sz = cell * s->lane_blocks;
@@ -126,4 +135,14 @@ struct kv_view state_view(const struct kv_state *s, uint32_t layer, uint32_t hea
     uint8_t *base = s->mem + layer * s->layer_sz + head * s->head_sz;
     if (s->desc.kind == STATE_APPEND) return (struct kv_view){ base, s->block_stride, state_table(s, l) };
     return (struct kv_view){ base + l * s->window_sz, s->block_stride, NULL };
+}
+
+float *state_rows(const struct kv_state *s, uint32_t layer, uint32_t l)
+{
+    return (float *)(void *)(s->mem + l * s->window_sz + layer * s->layer_sz);
+}
+
+void state_reset(struct kv_state *s, uint32_t l)
+{
+    memset(state_rows(s, 0, l), 0, s->window_sz);
 }

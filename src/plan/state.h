@@ -3,7 +3,8 @@
  * Append state (self-attention keys and values) lives in blocks of KV_BLOCK positions, head-major inside a block, because attention
  * streams one head at a time. A lane is a table of block numbers, the same for every layer; forking a lane copies its table and shares
  * the blocks until one of them is written. Replace state (cross-attention keys and values) is contiguous per window, layer and head. The
- * longest sequence is known when the session opens, so nothing grows later. Only this file and the kernels know what is inside. */
+ * longest sequence is known when the session opens, so nothing grows later. Shift state (what a filter over time has seen last) is plain
+ * rows. Only this file and the kernels know what is inside. */
 #ifndef STENO_PLAN_STATE_H
 #define STENO_PLAN_STATE_H
 #include "base/err.h"
@@ -37,6 +38,9 @@ int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to);
 void state_truncate(struct kv_state *s, uint32_t l, uint32_t len); /* forget positions at and after len */
 void state_fork(struct kv_state *s, uint32_t dst, uint32_t src);   /* dst becomes a copy of src */
 uint16_t *state_table(const struct kv_state *s, uint32_t l);
+
+float *state_rows(const struct kv_state *s, uint32_t layer, uint32_t l); /* shift: [positions, width], oldest first */
+void state_reset(struct kv_state *s, uint32_t l);                        /* shift: zeros, as at the start of a stream */
 
 /* One line about a state, for people. */
 void state_dump(const struct state_desc *d, int id, enum kv_type type, void (*write)(void *user, const char *line), void *user);

@@ -16,10 +16,18 @@ static struct part part_of(const char *name, const char *suffix)
     return p;
 }
 
-static uint16_t norm_of(struct build *b, const char *name, uint32_t d)
+/* "NAME.PART.SUFFIX" */
+static struct part part_in(const char *name, const char *part, const char *suffix)
+{
+    struct part p;
+    snprintf(p.s, sizeof p.s, "%s.%s.%s", name, part, suffix);
+    return p;
+}
+
+static uint16_t norm_of(struct build *b, const char *name, uint32_t d, float eps)
 {
     const struct part g = part_of(name, "weight"), v = part_of(name, "bias");
-    return bind_norm(b, g.s, v.s, d);
+    return bind_norm(b, g.s, v.s, d, eps);
 }
 
 static uint16_t linear_of(struct build *b, const char *name, uint64_t n, uint64_t k)
@@ -28,63 +36,106 @@ static uint16_t linear_of(struct build *b, const char *name, uint64_t n, uint64_
     return bind_linear(b, 1, (const char *const[]){ w.s }, (const char *const[]){ v.s }, n, k);
 }
 
-/* x += out(attended) */
-static void emit_out(struct build *b, const char *label, const char *name, uint32_t d, uint16_t x, uint16_t attended)
+/* out = NAME(in) + added */
+static void emit_linear(struct build *b, const char *name, uint16_t out, uint16_t in, uint16_t added, uint64_t n, uint64_t k)
 {
-    struct op *op = emit(b, OP_LINEAR, label, x, attended, linear_of(b, name, d, d));
-    if (op) op->aux = x;
+    struct op *op = emit(b, OP_LINEAR, name, out, in, linear_of(b, name, n, k));
+    if (op) op->aux = added;
 }
 
-void sub_attn(struct build *b, const struct sub_dims *d, const char *norm, uint16_t x, uint16_t layer, unsigned flags)
+/* A norm of its own slot. */
+static uint16_t emit_norm(struct build *b, const char *name, uint16_t in, uint32_t d, float eps)
 {
-    const int causal = flags & SUB_CAUSAL;
-    const uint16_t normed = build_slot(b, d->d), attended = build_slot(b, d->d);
-    emit(b, OP_NORM, norm, normed, x, norm_of(b, norm, d->d));
+    const uint16_t normed = build_slot(b, d);
+    emit(b, OP_NORM, name, normed, in, norm_of(b, name, d, eps));
+    return normed;
+}
 
-    const uint16_t qkv = bind_linear(b, 3, (const char *const[]){ "attn.query.weight", "attn.key.weight", "attn.value.weight" },
-                                     (const char *const[]){ "attn.query.bias", NULL, "attn.value.bias" }, d->d, d->d);
-    const uint16_t rows = build_slot(b, causal ? 3 * d->d : d->d);
-    const uint16_t kv = causal ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head);
-    struct op *op = emit(b, OP_LINEAR, "attn.qkv", rows, normed, qkv);
-    if (!op || b->status) return;
+/* Q, K and V of rows `in` by the linear `qkv`, then attention over the rows of this run (kv: where keys and values go) or, kv NO_SLOT, over
+ * the positions of state `state`. @return the attended rows */
+static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, uint16_t qkv, uint16_t kv,
+                               uint16_t state, uint16_t layer)
+{
+    const uint16_t attended = build_slot(b, d->d), rows = build_slot(b, kv == NO_SLOT ? 3 * d->d : d->d);
+    const struct part label = part_of(name, "qkv");
+    struct op *op = emit(b, OP_LINEAR, label.s, rows, in, qkv);
+    if (!op || b->status) return attended;
     op->kv_slot = kv;
     struct bind *c = bind_at(b, qkv);
     c->heads = (uint16_t)d->heads;
     c->d_head = (uint16_t)d->d_head;
-    if (!causal) c->n_y = c->n_kv = d->d; /* keys and values go head-major, straight from the projection */
+    if (kv != NO_SLOT) c->n_y = c->n_kv = d->d; /* keys and values go head-major, straight from the projection */
 
-    op = emit(b, OP_ATTN, "attn", attended, rows, bind_attn(b, d->heads, d->d_head));
-    if (!op) return;
+    op = emit(b, OP_ATTN, name, attended, rows, bind_attn(b, d->heads, d->d_head));
+    if (!op) return attended;
     op->kv_slot = kv;
     op->layer = layer;
-    if (causal) op->flags = OPF_CAUSAL | OPF_PUT, op->state = 0;
-    emit_out(b, "attn.out", "attn.out", d->d, x, attended);
+    if (kv == NO_SLOT) op->flags = OPF_CAUSAL | OPF_PUT, op->state = state;
+    return attended;
 }
 
-void sub_cross(struct build *b, const struct sub_dims *d, const char *norm, uint16_t x, uint16_t layer, unsigned flags)
+void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
-    (void)flags;
-    const uint16_t normed = build_slot(b, d->d), q = build_slot(b, d->d), attended = build_slot(b, d->d);
-    emit(b, OP_NORM, norm, normed, x, norm_of(b, norm, d->d));
-    emit(b, OP_LINEAR, "cross_attn.query", q, normed, linear_of(b, "cross_attn.query", d->d, d->d));
-    struct op *op = emit(b, OP_ATTN, "cross_attn", attended, q, bind_attn(b, d->heads, d->d_head));
+    const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps);
+    const struct part qw = part_in(s->name, "query", "weight"), kw = part_in(s->name, "key", "weight");
+    const struct part vw = part_in(s->name, "value", "weight"), qb = part_in(s->name, "query", "bias");
+    const struct part vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
+    const uint16_t qkv = bind_linear(b, 3, (const char *const[]){ qw.s, kw.s, vw.s }, (const char *const[]){ qb.s, NULL, vb.s }, d->d,
+                                     d->d);
+    const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head);
+    const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, 0, layer);
+    emit_linear(b, out.s, x, attended, x, d->d, d->d);
+}
+
+/* Memory and attention side by side: the memory filters the values before they are cut into heads. */
+static void emit_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in, uint32_t d_in,
+                      uint16_t residual)
+{
+    const uint16_t normed = emit_norm(b, s->norm, in, d_in, d->eps);
+    const struct part q = part_of(s->name, "linear_q_k_v"), o = part_of(s->name, "linear_out");
+    const struct part f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
+    const uint16_t kv = build_slot_kv(b, d->heads, d->d_head), memory = build_slot(b, d->d);
+    const uint16_t qkv = linear_of(b, q.s, 3 * (uint64_t)d->d, d_in);
+    const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, NO_STATE, 0);
+    struct op *op = emit(b, OP_FSMN, f.s, memory, NO_SLOT, bind_fsmn(b, fw.s, d->d, d->taps, (d->taps - 1) / 2, d->heads));
+    if (!op || b->status) return;
+    op->kv_slot = kv;
+    op->aux = residual;
+    emit_linear(b, o.s, out, attended, memory, d->d, d->d);
+}
+
+void sub_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
+{
+    (void)layer;
+    emit_sanm(b, d, s, x, x, d->d, x);
+}
+
+void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t in, uint32_t d_in)
+{
+    emit_sanm(b, d, s, x, in, d_in, NO_SLOT);
+}
+
+void sub_cross(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
+{
+    const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps), q = build_slot(b, d->d), attended = build_slot(b, d->d);
+    const struct part query = part_of(s->name, "query"), out = part_of(s->name, "out");
+    emit_linear(b, query.s, q, normed, NO_SLOT, d->d, d->d);
+    struct op *op = emit(b, OP_ATTN, s->name, attended, q, bind_attn(b, d->heads, d->d_head));
     if (!op) return;
     op->state = 1;
     op->layer = layer;
-    emit_out(b, "cross_attn.out", "cross_attn.out", d->d, x, attended);
+    emit_linear(b, out.s, x, attended, x, d->d, d->d);
 }
 
-void sub_ffn(struct build *b, const struct sub_dims *d, const char *norm, uint16_t x, uint16_t layer, unsigned flags)
+void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     (void)layer;
-    const uint16_t normed = build_slot(b, d->d), wide = build_slot(b, d->d_ff);
-    emit(b, OP_NORM, norm, normed, x, norm_of(b, norm, d->d));
-    const uint16_t up = linear_of(b, "mlp.0", d->d_ff, d->d);
-    emit(b, OP_LINEAR, "mlp.up", wide, normed, up);
+    const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps), wide = build_slot(b, d->d_ff);
+    const uint16_t up = linear_of(b, s->name, d->d_ff, d->d);
+    emit(b, OP_LINEAR, s->name, wide, normed, up);
     if (b->status) return;
-    bind_at(b, up)->act = flags & SUB_TANH ? ACT_GELU_TANH : ACT_GELU_ERF;
-    struct op *op = emit(b, OP_LINEAR, "mlp.down", x, wide, linear_of(b, "mlp.2", d->d, d->d_ff));
-    if (op) op->aux = x;
+    bind_at(b, up)->act = s->flags & SUB_TANH ? ACT_GELU_TANH : s->flags & SUB_RELU ? ACT_RELU : ACT_GELU_ERF;
+    emit_linear(b, s->name2, x, wide, x, d->d, d->d_ff);
 }
 
 void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t n_layers, uint16_t x)
@@ -93,7 +144,7 @@ void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *
         char name[PART_MAX];
         snprintf(name, sizeof name, "%s.%u", prefix, i);
         b->prefix = name;
-        for (const struct sub *s = table; s->fn; s++) s->fn(b, d, s->norm, x, (uint16_t)i, s->flags);
+        for (const struct sub *s = table; s->fn; s++) s->fn(b, d, s, x, (uint16_t)i);
         b->prefix = "";
     }
 }

@@ -289,7 +289,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_model_params), 32);
     assert_int_equal(sizeof(steno_session_params), 8);
     assert_int_equal(sizeof(steno_transcribe_params), 144);
-    assert_int_equal(sizeof(steno_model_info), 152);
+    assert_int_equal(sizeof(steno_model_info), 176);
     assert_int_equal(sizeof(steno_segment), 88);
     assert_int_equal(sizeof(steno_token), 64);
     assert_int_equal(sizeof(steno_timings), 96);

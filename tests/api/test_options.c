@@ -167,6 +167,7 @@ static void test_sampling_stops_at_the_given_length_and_else_at_half_the_context
     steno_timings t = { .size = sizeof t };
     snprintf(never_ends, sizeof never_ends, "%d", (int)model->tokens.eot);
     p.without_timestamps = 1;
+    p.temperature_increment_on_fallback = 0;
     p.sample_len = 5;
     run(&demo, &p);
     assert_int_equal(n_tokens(), 5);
@@ -190,6 +191,7 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
     const struct audio a = demo_audio(0, 0, 10);
     const struct whisper_tokens *t = &model->tokens;
     steno_transcribe_params p = params_new();
+    p.temperature_increment_on_fallback = 0;
     run(&a, &p);
     steno_segment g = { .size = sizeof g }, last = { 0 };
     for (int i = 0; !steno_segment_get(session, i, &g); i++)
@@ -203,6 +205,7 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
     run(&a, &p);
     assert_int_equal(session->prompt[0], t->sot);
     p = params_new();
+    p.temperature_increment_on_fallback = 0;
     p.temperature = 0.6; /* above 0.5 the text is not trusted */
     run(&a, &p);
     assert_int_equal(session->prompt[0], t->sot);

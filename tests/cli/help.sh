@@ -5,6 +5,7 @@ expect 0 "no arguments print one screen of help on standard output"
 out_has "Usage: steno"
 err_lines 0
 [ "$(wc -l <"$T/out")" -le 40 ] || bad "help fits a screen" "$(wc -l <"$T/out") lines"
+awk 'length > 80 { bad = 1 } END { exit bad }' "$T/out" || bad "help fits 80 columns" "$(awk 'length > 80' "$T/out")"
 expect 0 "--help prints the same help" --help
 out_has "transcribe"
 
@@ -13,7 +14,7 @@ for verb in transcribe translate detect info bench doctor; do
     out_has "Usage: steno $verb"
     out_has "--help"
     err_lines 0
-    awk 'length > 104 { bad = 1 } END { exit bad }' "$T/out" || bad "$verb --help fits 100 columns" "$(awk 'length > 104' "$T/out")"
+    awk 'length > 80 { bad = 1 } END { exit bad }' "$T/out" || bad "$verb --help fits 80 columns" "$(awk 'length > 80' "$T/out")"
 done
 expect 0 "help shows defaults" transcribe --help
 out_has "(default: 0.6)"

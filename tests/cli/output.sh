@@ -32,6 +32,24 @@ cp "$DIGITS" plain
 t 0 "only the last extension is taken off, leading dots are none" two.dots.wav .hidden plain -o c
 is "names" "$(cd c && echo .h* *)" ".hidden.txt plain.txt two.dots.txt"
 
+t 0 "a template names the files" two.dots.wav -o g --output-template "{stem}-{language}.{format}.x" -f srt,txt
+is "names by template" "$(cd g && echo *)" "two.dots-zh.srt.x two.dots-zh.txt.x"
+t 0 "a template may name folders below the output folder" two.dots.wav plain -o g2 --output-template "{language}/{stem}/{format}"
+is "folders by template" "$(cd g2 && find . -type f | sort | tr '\n' ' ')" "./zh/plain/txt ./zh/two.dots/txt "
+left g2
+mkdir g3
+cp "$DIGITS" g3/in.zh
+t 2 "an output that the language makes an input is not written" g3/in.zh -o g3 --output-template "{stem}.{language}"
+same g3/in.zh "$DIGITS"
+t 0 "formats beyond the reference's are asked for by name" "$DIGITS" -f verbose_json,jsonl,csv,lrc -o h
+is "their names" "$(cd h && echo *)" "zh_phrases.csv zh_phrases.jsonl zh_phrases.lrc zh_phrases.verbose_json"
+for f in csv lrc jsonl; do
+    t 0 "$f goes to standard output as it goes to a file" "$DIGITS" -f $f
+    sed 's/"model": "[^"]*"//g' "$T/out" >shown
+    sed 's/"model": "[^"]*"//g' h/zh_phrases.$f >filed
+    same shown filed
+done
+
 echo old >c/plain.txt
 t 0 "an older output is replaced" plain -o c
 same c/plain.txt a/b/zh_phrases.txt
@@ -41,6 +59,13 @@ echo old >c/zh_phrases.txt
 grep -q "code 6" limit || bad "a full disk exits 6" "$(cat limit)"
 is "the older output survives a failed write" "$(cat c/zh_phrases.txt)" old
 left c
+
+: >c/.steno-aB3xYz
+: >c/.steno-notes
+t 0 "what a killed run left is removed by the next one" "$DIGITS" -o c
+left_by_hand=$(ls -A c | grep steno)
+is "and nothing else" "$left_by_hand" .steno-notes
+rm c/.steno-notes
 
 mkdir -p d/zh_phrases.txt
 t 6 "an output that is a folder exits 6" "$DIGITS" -o d

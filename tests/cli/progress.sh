@@ -3,12 +3,19 @@
 
 long_speech 12 >long.wav # 86 s: three windows
 
-expect 0 "--progress json writes an object per line" -q -m "$MODEL" -l zh --progress json long.wav
-grep -vqE '^\{"file": "long.wav", "done_ms": [0-9]+, "total_ms": [0-9]+, "elapsed_ms": [0-9]+, "speed": [0-9.]+\}$' "$T/err" &&
+expect 0 "--progress json writes an object per five percent" -q -m "$MODEL" -l zh --progress json long.wav
+grep -vqE '^\{"file": "long.wav", "done_ms": [0-9]+, "total_ms": [0-9]+, "percent": [0-9]+, "elapsed_ms": [0-9]+, "speed": [0-9.]+\}$' "$T/err" &&
     bad "every line is such an object" "$(head -3 "$T/err")"
 sed -E 's/.*"done_ms": ([0-9]+), "total_ms": ([0-9]+).*/\1 \2/' "$T/err" >steps
 awk '$1 < last || $1 > $2 { bad = 1 } { last = $1; end = $2 } END { exit bad || NR < 3 || last != end }' steps ||
     bad "progress rises to the end" "$(cat steps)"
+
+sed -E 's/.*"percent": ([0-9]+).*/\1/' "$T/err" >percent
+awk '$1 % 5 || (NR > 1 && $1 <= last) { bad = 1 } { last = $1 } END { exit bad || last != 100 }' percent ||
+    bad "percents are rising multiples of five" "$(cat percent)"
+expect 0 "--progress lines writes the same as text" -q -m "$MODEL" -l zh --progress lines long.wav
+sed -nE 's/^steno: long.wav: ([0-9]+) %$/\1/p' "$T/err" >lines
+same lines percent
 
 expect 0 "without a terminal there is no bar" -m "$MODEL" -l zh long.wav
 err_lines 0

@@ -37,11 +37,24 @@ usage "standard input can be given once" "once only" - -
 usage "a mistyped verb names its nearest match" "unknown verb \"transcrib\"; did you mean transcribe?" transcrib a.wav
 usage "a verb of a later version is told" "not in this version" serve
 usage "-m and --demo exclude each other" "exclude each other" a.wav -m x --demo
-usage "a verb without operands refuses one" "no operands" doctor x
+usage "a verb without operands refuses one" "no operands" bench x
+usage "doctor takes one model" "doctor takes one model" doctor x y
 usage "detect takes one file" "one sound file" detect
 usage "two inputs with one output name are refused" "two inputs would be written" a/x.wav b/x.mp3 -o out
 usage "a prompt that is not UTF-8 is refused" "not valid UTF-8 at byte 2" a.wav --initial-prompt $'ab\xff'
 usage "control characters of an argument are shown, not sent" "unknown option --a\\x1b[31m" a.wav $'--a\x1b[31m'
+usage "two inputs that a template gives one name are refused" "two inputs would be written as out/same.txt" \
+    a.wav b.wav -o out --output-template same.{format}
+usage "two formats that a template gives one name are refused" "put {format} into" a.wav -o out -f srt,vtt --output-template {stem}
+usage "a language does not keep names apart" "two inputs would be written" a/x.wav b/x.mp3 -o out --output-template {language}/{stem}
+usage "a template may not climb out of the folder" "leaves the output folder" a.wav -o out --output-template ../{stem}
+usage "a template may not climb out further down" "leaves the output folder" a.wav -o out --output-template {stem}/../../x
+usage "a template may not begin at the root" "leaves the output folder" a.wav -o out --output-template /tmp/{stem}
+usage "a template has to name a file" "names a folder" a.wav -o out --output-template {stem}/
+usage "an unknown word of a template is told" "{lang} is unknown" a.wav -o out --output-template {stem}.{lang}
+usage "a template needs a folder" "needs --output-dir" a.wav --output-template {stem}
+usage "colours and styles exclude each other" "exclude each other" a.wav --print-colors --print-confidence
+usage "an unknown colour mode names the choices" "auto|always|never" a.wav --color blue
 [ ! -e out ] || bad "a mistake makes no folder" "it does"
 
 echo "needs the model:"

@@ -31,6 +31,33 @@ out_has "problem: temporary folder"
 STENO_MODEL=$MODEL expect 0 "doctor --json prints one object" doctor --json
 out_has '"problems": []'
 
+for line in "level used: " "cgroup: " "memory: " "memory limit: " "huge pages: " "library libz: " "decoding: " "model folders: $HOME/.cache/steno"; do
+    STENO_MODEL=$MODEL expect 0 "doctor tells ${line%%: *}" doctor
+    out_has "$line"
+done
+STENO_MODEL=$MODEL expect 0 "doctor MODEL opens the model" doctor "$MODEL"
+for line in "file: $MODEL" "format: whisper.cpp .bin" "family: whisper" "status: opens" "problems: none"; do out_has "$line"; done
+head -c 100000 "$MODEL" >cut.bin
+expect 3 "doctor MODEL says what is wrong, where, and what to do" doctor cut.bin
+for line in "format: whisper.cpp .bin" "size: 100000 bytes" "status: damaged file" "place: " "cause: " "advice: " "problem: cut.bin: "; do
+    out_has "$line"
+done
+err_lines 0
+echo '<html>' >page.bin
+expect 3 "doctor MODEL knows a web page" doctor page.bin
+out_has "format: a web page"
+expect 3 "doctor MODEL tells a missing file" doctor none.bin
+out_has "format: missing"
+expect 3 "doctor --json MODEL prints one object" doctor --json cut.bin
+out_has '"status": "damaged file"'
+is "one line" "$(wc -l <"$T/out")" 1
+if [ -d "${STENO_SHARED:-/none}/material/bad" ]; then
+    for m in "$STENO_SHARED"/material/bad/{whisper,gguf,safetensors,torch}/*; do
+        expect 3 "doctor explains $(basename "$m")" doctor "$m"
+        out_has "cause: "
+    done
+fi
+
 expect 0 "bench --json has a median, a least and a most per phase" bench -q -m "$MODEL" --runs 2 --json
 for key in load_ms mel_ms encode_ms cross_ms prompt_ms_per_token decode_ms_per_token beam5_ms_per_step; do
     grep -qE "\"$key\": \{\"median\": [0-9.]+, \"min\": [0-9.]+, \"max\": [0-9.]+\}" "$T/out" || bad "bench has $key" "$(cat "$T/out")"

@@ -18,5 +18,17 @@ compare() { # compare AUDIO LANGUAGE
 }
 
 compare "$DIGITS" zh
+for f in csv lrc; do # whisper.cpp's layout of the same segments
+    expect 0 "zh_phrases is written as $f" -q -m "$MODEL" -l zh -f $f "$DIGITS"
+    same "$T/out" "$WRITERS/zh_phrases.$f"
+done
 if have_ffmpeg "a FLAC file"; then compare "$WRITERS/edge34_es.flac" es; fi
+
+golden=${STENO_SHARED:-/none}/material/whisper-digits/golden
+for folder in "$golden"/writers/*; do
+    [ -d "$folder/plain" ] || { echo "(not tried: the reference's files of more recordings; they are not here)"; continue; }
+    WRITERS=$folder/plain
+    name=$(basename "$folder")
+    compare "$golden/audio/$name" "$(echo "${name%.wav}" | grep -oE '(^|_)(en|es|zh|de|fr)(_|$)' | tr -d _)"
+done
 finish

@@ -92,6 +92,7 @@ static inline int option_apply(steno_transcribe_params *p, const char *name, con
     else if (!strcmp(name, "initial_prompt")) p->initial_prompt = json_string_value(v);
     else if (!strcmp(name, "suppress_tokens")) p->suppress_tokens = json_string_value(v);
     else if (!strcmp(name, "max_initial_timestamp")) p->max_initial_timestamp = json_is_null(v) ? 0 : json_number_value(v);
+    else if (!strcmp(name, "carry_initial_prompt")) p->carry_initial_prompt = json_is_true(v);
     else if (!strcmp(name, "no_speech_threshold")) p->no_speech_threshold = json_is_null(v) ? (double)NAN : json_number_value(v);
     else if (!strcmp(name, "logprob_threshold")) p->logprob_threshold = json_is_null(v) ? (double)NAN : json_number_value(v);
     else return 0;
@@ -103,6 +104,7 @@ static inline int options_apply(steno_transcribe_params *p, json_t *set, const c
 {
     steno_transcribe_params_init(p);
     p->language = language;
+    p->temperature_increment_on_fallback = 0; /* the reference was given one temperature */
     const char *name;
     json_t *v;
     int known = set != NULL;
@@ -243,7 +245,9 @@ static inline void file_run(struct tally *t, struct engine *g, json_t *golden, c
     json_object_foreach(json_object_get(file, "results"), set, want)
     {
         steno_transcribe_params p;
-        if (!options_apply(&p, json_object_get(sets, set), language) || (only && !strstr(only, set))) continue;
+        json_t *options = json_object_get(sets, set);
+        if (!options) options = json_object_get(json_object_get(golden, "long_option_sets"), set);
+        if (!options_apply(&p, options, language) || (only && !strstr(only, set))) continue;
         if (!json_is_true(json_object_get(want, "stable"))) {
             t->unstable++;
             continue;

@@ -4,30 +4,16 @@
  * start-of-transcript token, before the first text token and after five forced tokens. Needs the collection named by STENO_SHARED. */
 #include "golden.h"
 #include "lib/lib.h"
+#include "npy.h"
 
 static const char *const stems[] = { "en_phrases", "zh_phrases" };
 
-/* A tensor of .npy version 1, little-endian f32 in C order. */
-struct npy { float *v; size_t n; };
-
 static struct npy npy_open(const char *stem, const char *what)
 {
-    char name[128];
-    snprintf(name, sizeof name, "golden/layers/%s.%s.npy", stem, what);
-    const struct golden_path p = shared_file(name);
-    FILE *f = fopen(p.s, "rb");
-    if (!f) fail_msg("cannot read %s", p.s);
-    unsigned char head[10];
-    assert_int_equal(fread(head, 1, sizeof head, f), sizeof head);
-    assert_memory_equal(head, "\x93NUMPY\x01", 7);
-    const long from = 10 + head[8] + 256 * head[9];
-    fseek(f, 0, SEEK_END);
-    struct npy t = { NULL, (size_t)(ftell(f) - from) / sizeof(float) };
-    t.v = malloc(t.n * sizeof *t.v);
-    assert_non_null(t.v);
-    fseek(f, from, SEEK_SET);
-    assert_int_equal(fread(t.v, sizeof *t.v, t.n, f), t.n);
-    fclose(f);
+    char name[160];
+    snprintf(name, sizeof name, "whisper-digits/golden/layers/%s.%s.npy", stem, what);
+    const struct npy t = npy_read(name);
+    if (!t.v) fail_msg("cannot read %s", name);
     return t;
 }
 

@@ -81,8 +81,9 @@ static void check_act(struct check *c, enum act act)
     c->kern->act[act](y, x, N);
     for (size_t i = 0; i < N; i++) {
         const double v = x[i], u = sqrt(2 / acos(-1)) * (v + 0.044715 * v * v * v);
-        const double want = act == ACT_NONE ? v : act == ACT_GELU_ERF ? 0.5 * v * (1 + erf(v * sqrt(0.5))) : v / (1 + exp(-2 * u));
-        const double tol = act == ACT_NONE ? 0 : 1e-7 * fmin(fabs(v), 10) + 2 * FLT_EPSILON * fabs(want);
+        const double want = act == ACT_NONE ? v : act == ACT_RELU ? (v > 0 ? v : 0)
+                          : act == ACT_GELU_ERF ? 0.5 * v * (1 + erf(v * sqrt(0.5))) : v / (1 + exp(-2 * u));
+        const double tol = act == ACT_NONE || act == ACT_RELU ? 0 : 1e-7 * fmin(fabs(v), 10) + 2 * FLT_EPSILON * fabs(want);
         if (!check(c, fabs(y[i] - want) <= tol, "act %d of %.9g: got %.9g want %.9g", act, v, (double)y[i], want)) break;
     }
     for (size_t n = 1; n < 70; n++) {
@@ -93,6 +94,111 @@ static void check_act(struct check *c, enum act act)
         c->kern->act[act](y, y, n);
         c->kern->act[act](y + 100, x, n);
         check(c, same_bits(y, y + 100, n), "act %d n %zu in place differs", act, n);
+    }
+    guarded_free_all();
+}
+
+/* max(x, 0) bit for bit, and a NaN becomes 0 in whole vectors and in the last part, alone and at the end of linear. */
+static void check_relu(struct check *c)
+{
+    static const float x[] = { NAN, -NAN, INFINITY, -INFINITY, 0, -0.0f, 1e-45f, -1e-45f, 3, -3 };
+    static const float want[] = { 0, 0, INFINITY, 0, 0, 0, 1e-45f, 0, 3, 0 };
+    enum { N = 67, CASES = sizeof x / sizeof *x };
+    float *in = guarded_floats(N), *y = guarded_floats(N), one = 1, *w = aligned_alloc_64(pack_sz(DT_F32, N, 1) + 64);
+    for (size_t i = 0; i < N; i++) in[i] = x[i % CASES];
+    c->kern->act[ACT_RELU](y, in, N);
+    for (size_t i = 0; i < N; i++) check(c, same_bits(&y[i], &want[i % CASES], 1), "relu of %g at %zu is %g", in[i], i, y[i]);
+    memcpy(w, in, N * sizeof *w); /* k = 1: panels are the outputs in order */
+    const struct linear l = { .w = w, .n = N, .k = 1, .n_y = N, .act = ACT_RELU, .x = &one, .ld_x = 1, .y = y, .ld_y = N };
+    fill_canary(y, N);
+    c->kern->linear[DT_F32](&l, 0, 1, 0, pack_panels(N), c->scratch);
+    for (size_t i = 0; i < N; i++) check(c, y[i] == want[i % CASES], "linear: relu of %g at %zu is %g", in[i], i, y[i]);
+    free(w);
+    guarded_free_all();
+}
+
+/* The twin's bits at every length, in place too, and nothing written around. */
+static void check_scale(struct check *c, size_t n)
+{
+    static const float factor[] = { 0, 1, -1.7f, 22.627417f };
+    float *x = guarded_floats(n), *b = guarded_floats(n), *want = guarded_floats(n), *y = guarded_floats(n + 1);
+    rnd_floats(x, n, 1);
+    rnd_floats(b, n, 1);
+    for (int i = 0; i < 8; i++) {
+        const float *add = i & 1 ? b : NULL, f = factor[i / 2];
+        c->ref->scale(want, x, f, add, n);
+        fill_canary(y, n + 1);
+        c->kern->scale(y + 1, x, f, add, n);
+        for (size_t j = 0; j < n; j++)
+            if (!check(c, y[j + 1] == want[j], "scale n %zu by %g at %zu: got %.9g want %.9g", n, f, j, y[j + 1], want[j])) break;
+        check(c, is_canary(y[0]), "scale wrote before y");
+        memcpy(y + 1, x, n * sizeof *x);
+        c->kern->scale(y + 1, y + 1, f, add, n);
+        check(c, !memcmp(y + 1, want, n * sizeof *y) || f == 0, "scale n %zu in place of x differs", n);
+        if (!add) continue;
+        memcpy(y + 1, b, n * sizeof *b);
+        c->kern->scale(y + 1, x, f, y + 1, n);
+        check(c, same_bits(y + 1, want, n), "scale n %zu in place of add differs", n);
+    }
+    guarded_free_all();
+}
+
+/* Random rows, some of them absent, against the twin; y in place of add. */
+static void check_fsmn(struct check *c, size_t taps, size_t left, size_t n)
+{
+    const float *rows[32];
+    float *w = guarded_floats(taps * n), *add = guarded_floats(n), *want = guarded_floats(n), *y = guarded_floats(n + 1);
+    rnd_floats(w, taps * n, 1);
+    rnd_floats(add, n, 1);
+    for (size_t j = 0; j < taps; j++) {
+        float *row = guarded_floats(n);
+        rnd_floats(row, n, 1);
+        rows[j] = j == left || rnd() % 3 ? row : NULL;
+    }
+    struct fsmn f = { .x = rows, .w = w, .taps = taps, .left = left, .n = n };
+    for (int i = 0; i < 2; i++) {
+        f.add = i ? add : NULL;
+        f.y = want;
+        c->ref->fsmn(&f);
+        f.y = y + 1;
+        fill_canary(y, n + 1);
+        c->kern->fsmn(&f);
+        for (size_t j = 0; j < n; j++)
+            if (!check(c, y[j + 1] == want[j], "fsmn taps %zu left %zu n %zu at %zu: got %.9g want %.9g", taps, left, n, j, y[j + 1],
+                       want[j]))
+                break;
+        check(c, is_canary(y[0]), "fsmn wrote before y");
+    }
+    memcpy(y + 1, add, n * sizeof *y);
+    f.add = y + 1;
+    c->kern->fsmn(&f);
+    check(c, same_bits(y + 1, want, n), "fsmn n %zu in place of add differs", n);
+    guarded_free_all();
+}
+
+/* One 1 in time: the filter's taps come out in turn, the identity where the 1 is its own row; rows past both ends are absent. */
+static void check_fsmn_impulse(struct check *c, size_t taps, size_t left, size_t n)
+{
+    enum { T = 45, AT = 21 };
+    const float *rows[32];
+    float *w = guarded_floats(taps * n), *x = guarded_floats(T * n), *y = guarded_floats(n);
+    rnd_floats(w, taps * n, 1);
+    memset(x, 0, T * n * sizeof *x);
+    for (size_t i = 0; i < n; i++) x[AT * n + i] = 1;
+    for (size_t t = 0; t < T; t++) {
+        for (size_t j = 0; j < taps; j++) {
+            const size_t at = t + j;
+            rows[j] = at < left || at - left >= T ? NULL : x + (at - left) * n;
+        }
+        const struct fsmn f = { .y = y, .x = rows, .w = w, .taps = taps, .left = left, .n = n };
+        c->kern->fsmn(&f);
+        const size_t tap = AT + left - t; /* rows[tap] is the 1, when there is such a tap */
+        for (size_t i = 0; i < n; i++) {
+            const float want = (t == AT ? 1.0f : 0.0f) + (t <= AT + left && tap < taps ? w[tap * n + i] : 0.0f);
+            if (!check(c, y[i] == want, "fsmn taps %zu left %zu: impulse seen from %zu, channel %zu: got %.9g want %.9g", taps, left, t,
+                       i, y[i], want))
+                break;
+        }
     }
     guarded_free_all();
 }
@@ -137,8 +243,17 @@ void check_elem(struct check *c)
         if (n > 1) check_norm(c, n, n % 4 == 1 ? 3 : 0);
         check_softmax(c, n);
         check_add(c, n);
+        check_scale(c, n);
+        check_fsmn(c, 11, 5, n);
+        check_fsmn(c, 20, 19, n);
         for (int mode = 0; mode < 6; mode++) check_scan(c, n, (int32_t)(rnd() % 100), mode % 3, mode > 2);
     }
     for (int act = 0; act < ACT_COUNT; act++) check_act(c, (enum act)act);
+    check_relu(c);
+    check_fsmn(c, 1, 0, 37);
+    for (size_t n = 1; n < 600; n = n * 3 + 2) {
+        check_fsmn_impulse(c, 11, 5, n);
+        check_fsmn_impulse(c, 20, 19, n);
+    }
     check_exp(c);
 }

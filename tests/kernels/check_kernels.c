@@ -1,6 +1,6 @@
 /* steno: every level of kernels against the plain C twins. SPDX-License-Identifier: MIT
  *
- *   check_kernels [level]    check every level this processor has, or one
+ *   check_kernels [--quick] [level]    check every level this processor has, or one; --quick: fewer and smaller shapes
  *
  * Needs libc, libm and the library's internals only, so that it also runs under emulation. Exit status 1 when a check failed. */
 #include "check.h"
@@ -93,6 +93,19 @@ void rnd_floats(float *p, size_t n, float scale)
     for (size_t i = 0; i < n; i++) p[i] = rnd_normal() * scale;
 }
 
+/* One random block of a K type whose weights are of the size of v. */
+static void rnd_k_block(uint8_t *p, enum dtype t, float v)
+{
+    static const struct { float top; int d_at, min_at; } k_type[] = { /* about the largest weight for d = 1; where d and dmin stand */
+        { 40, 80, 82 }, { 100, 108, -1 }, { 900, 0, 2 }, { 1800, 0, 2 }, { 3000, 208, -1 },
+    };
+    const int i = (int)t - DT_Q2_K;
+    const uint16_t d = f16_from_f32(v * 4 / k_type[i].top), dmin = f16_from_f32(v / 16);
+    for (size_t j = 0; j < dtype_row_sz(t, 256); j++) p[j] = (uint8_t)rnd();
+    memcpy(p + k_type[i].d_at, &d, 2);
+    if (k_type[i].min_at >= 0) memcpy(p + k_type[i].min_at, &dmin, 2);
+}
+
 void rnd_rows(void *rows, enum dtype t, size_t n, size_t k)
 {
     uint8_t *p = rows;
@@ -103,6 +116,10 @@ void rnd_rows(void *rows, enum dtype t, size_t n, size_t k)
         uint16_t h = t == DT_BF16 ? bf16_from_f32(v) : f16_from_f32(t >= DT_Q4_0 ? v / (t == DT_Q8_0 ? 64 : 8) : v);
         if (t == DT_F32) {
             memcpy(p, &v, 4);
+            continue;
+        }
+        if (t >= DT_Q2_K) {
+            rnd_k_block(p, t, v);
             continue;
         }
         for (size_t j = 0; j < block; j++) p[j] = (uint8_t)rnd();
@@ -145,13 +162,15 @@ int main(int argc, char **argv)
     struct kern ref, k;
     struct check c = { .ref = &ref, .kern = &k, .scratch = aligned_alloc_64(a > b ? a : b) };
     unsigned failures = 0;
+    c.quick = argc > 1 && !strcmp(argv[1], "--quick");
+    const char *only = argv[1 + c.quick];
     kern_init_c(&ref);
     for (int level = 0; cpu_level_name(level); level++) {
         if (!cpu_level_usable(level)) {
             printf("%-7s skipped: this processor lacks it\n", cpu_level_name(level));
             continue;
         }
-        if (argc > 1 && strcmp(argv[1], cpu_level_name(level))) continue;
+        if (only && strcmp(only, cpu_level_name(level))) continue;
         kern_init(&k, level);
         c.checks = c.failures = 0;
         run_checks(&c);

@@ -18,6 +18,7 @@ static double activate(double x, int act)
 {
     if (act == ACT_GELU_ERF) return 0.5 * x * (1 + erf(x * sqrt(0.5)));
     if (act == ACT_GELU_TANH) return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    if (act == ACT_RELU) return x > 0 ? x : 0;
     return x;
 }
 
@@ -83,10 +84,11 @@ static void check_shape(struct check *c, enum dtype t, struct shape s)
         for (size_t k = 0; k < s.k; k++) x[m * s.ld_x + k] = rnd_normal() * (k % 41 == 7 ? 50 : 1); /* outlier channels */
     rnd_floats(bias, s.n, 1);
     rnd_floats(res, s.m * ld_y, 1);
-    for (int mode = 0; mode < 4; mode++) {
+    static const uint8_t act_of[] = { ACT_NONE, ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU };
+    for (int mode = 0; mode < 5; mode++) {
         struct linear l = { .w = w, .bias = mode ? bias : NULL, .n = (uint32_t)s.n, .k = (uint32_t)s.k, .n_y = (uint32_t)s.n,
-                            .act = (uint8_t)(mode == 3 ? ACT_GELU_TANH : mode == 2 ? ACT_GELU_ERF : ACT_NONE), .x = x, .ld_x = s.ld_x,
-                            .y = y + ld_y, .ld_y = ld_y, .res = mode == 1 || mode == 3 ? res : NULL, .ld_res = ld_y };
+                            .act = act_of[mode], .x = x, .ld_x = s.ld_x, .y = y + ld_y, .ld_y = ld_y,
+                            .res = mode == 1 || mode == 3 ? res : NULL, .ld_res = ld_y };
         if (s.m * s.n * s.k > 4000000 && mode > 1) break;
         fill_canary(y, (s.m + 2) * ld_y);
         run(c->kern, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
@@ -114,21 +116,26 @@ void check_linear(struct check *c)
 {
     static const size_t n_of[] = { 1, 7, 16, 31, 32, 33, 47, 64, 65, 96, 100, 129 };
     static const size_t k_of[] = { 1, 2, 3, 5, 17, 31, 32, 33, 63, 67, 80, 240 };
-    const int fast = c->kern->level != CPU_C;
+    const int fast = c->kern->level != CPU_C && !c->quick;
     for (int t = 0; t < DT_COUNT; t++) {
         const size_t unit = (size_t)dtype_block((enum dtype)t);
+        const int is_k = unit == KBLOCK;
         for (size_t m = 1; m <= 67; m += fast || m < 5 ? 1 : 9) {
             const size_t n = n_of[(m * 5 + (size_t)t) % 12], k = (k_of[(m * 7 + (size_t)t) % 12] + unit - 1) / unit * unit;
             check_shape(c, (enum dtype)t, (struct shape) { m, n, k, k + m % 3 });
         }
-        for (size_t n = 1; n <= 67; n += 6) check_shape(c, (enum dtype)t, (struct shape) { 1 + n % 5, n, 64, 64 });
-        check_shape(c, (enum dtype)t, (struct shape) { 40, 70, 96, 32 });   /* convolution: rows overlap */
-        check_shape(c, (enum dtype)t, (struct shape) { 13, 33, 192, 1 });
-        check_shape(c, (enum dtype)t, (struct shape) { 5, 64, 384, 400 });
+        for (size_t n = 1; n <= 67; n += 6) {
+            const size_t k = is_k ? 256 : 64;
+            check_shape(c, (enum dtype)t, (struct shape) { 1 + n % 5, n, k, k });
+        }
+        check_shape(c, (enum dtype)t, (struct shape) { 40, 70, is_k ? 512 : 96, 32 });   /* convolution: rows overlap */
+        check_shape(c, (enum dtype)t, (struct shape) { 13, 33, is_k ? 256 : 192, 1 });
+        check_shape(c, (enum dtype)t, (struct shape) { 5, 64, is_k ? 768 : 384, is_k ? 784 : 400 });
         check_shape(c, (enum dtype)t, (struct shape) { 1, 161, 512, 512 });
         check_shape(c, (enum dtype)t, (struct shape) { 3, 300, 1536, 1536 });
         if (fast) check_shape(c, (enum dtype)t, (struct shape) { 8, 384, 1536, 1552 });
         if (fast && t < DT_Q4_1) check_shape(c, (enum dtype)t, (struct shape) { GEMM_ROWS + 17, 180, 544, 544 });
+        if (fast && is_k) check_shape(c, (enum dtype)t, (struct shape) { GEMM_ROWS + 17, 180, 768, 768 });
     }
 }
 
@@ -236,28 +243,45 @@ static void check_f16(struct check *c)
 /* A row of x with a single 1 gives the weights of one k back, exactly; so does embed. */
 static void check_widening(struct check *c, enum dtype t)
 {
-    enum { N = 75, K = 64 };
-    float x[K] = { 0 }, wide[N][K], y[N], row[K];
-    void *rows = malloc(N * dtype_row_sz(t, K));
-    rnd_rows(rows, t, N, K);
-    for (size_t i = 0; i < N; i++) dtype_widen_row(wide[i], t, (char *)rows + i * dtype_row_sz(t, K), K);
-    void *w = pack_all(rows, t, N, K);
-    struct linear l = { .w = w, .n = N, .k = K, .n_y = N, .x = x, .ld_x = 0, .y = y, .ld_y = 0 };
-    for (size_t k = 0; k < K; k++) {
+    enum { N = 75 };
+    const size_t k_len = dtype_block(t) == KBLOCK ? 2 * KBLOCK : 64, row_sz = dtype_row_sz(t, k_len);
+    float x[2 * KBLOCK] = { 0 }, y[N], *row = guarded_floats(k_len), *wide = malloc(N * k_len * sizeof *wide);
+    void *rows = malloc(N * row_sz);
+    rnd_rows(rows, t, N, k_len);
+    for (size_t i = 0; i < N; i++) dtype_widen_row(wide + i * k_len, t, (char *)rows + i * row_sz, k_len);
+    void *w = pack_all(rows, t, N, k_len);
+    struct linear l = { .w = w, .n = N, .k = (uint32_t)k_len, .n_y = N, .x = x, .ld_x = 0, .y = y, .ld_y = 0 };
+    for (size_t k = 0; k < k_len; k++) {
         x[k] = 1;
-        for (size_t rep = 1; rep <= 5; rep += 4) {
+        for (size_t rep = 1; rep <= 17; rep += rep == 1 ? 4 : 12) { /* the bodies of few rows, of some and of many */
             run(c->kern, t, &l, 0, rep, 0, pack_panels(N), c->scratch);
-            for (size_t i = 0; i < N; i++) check(c, y[i] == wide[i][k], "%s: w[%zu, %zu] is %g, want %g", dtype_name(t), i, k, (double)y[i],
-                                                 (double)wide[i][k]);
+            for (size_t i = 0; i < N; i++)
+                check(c, y[i] == wide[i * k_len + k], "%s: w[%zu, %zu] is %g, want %g", dtype_name(t), i, k, (double)y[i],
+                      (double)wide[i * k_len + k]);
         }
         x[k] = 0;
     }
     for (size_t i = 0; i < N; i++) {
-        c->kern->embed[t](row, w, i, K);
-        for (size_t k = 0; k < K; k++) check(c, row[k] == wide[i][k], "%s: embedded row %zu differs at %zu", dtype_name(t), i, k);
+        c->kern->embed[t](row, w, i, k_len);
+        for (size_t k = 0; k < k_len; k++)
+            check(c, row[k] == wide[i * k_len + k], "%s: embedded row %zu differs at %zu", dtype_name(t), i, k);
     }
     free(rows);
+    free(wide);
     free(w);
+    guarded_free_all();
+}
+
+/* Panels hold what kern.h says, and no more: bytes per 32 outputs and 256 weights. */
+static void check_panel_sizes(struct check *c)
+{
+    static const size_t want[DT_COUNT] = {
+        [DT_F32] = 32768, [DT_F16] = 16384, [DT_BF16] = 16384, [DT_Q4_0] = 4608, [DT_Q4_1] = 5120, [DT_Q5_0] = 5632, [DT_Q5_1] = 6144,
+        [DT_Q8_0] = 8704, [DT_Q2_K] = 5248, [DT_Q3_K] = 4672, [DT_Q4_K] = 4736, [DT_Q5_K] = 5760, [DT_Q6_K] = 8768,
+    };
+    for (int t = 0; t < DT_COUNT; t++)
+        check(c, pack_panel_sz((enum dtype)t, 256) == want[t] && pack_sz((enum dtype)t, 33, 512) == 4 * want[t],
+              "%s: a panel takes %zu bytes", dtype_name((enum dtype)t), pack_panel_sz((enum dtype)t, 256));
 }
 
 static void check_stored_block(struct check *c)
@@ -278,5 +302,6 @@ void check_types(struct check *c)
 {
     if (c->kern->level == CPU_C) check_f16(c);
     check_stored_block(c);
+    check_panel_sizes(c);
     for (int t = 0; t < DT_COUNT; t++) check_widening(c, (enum dtype)t);
 }

@@ -2,13 +2,12 @@
  *
  * Messages about mistakes go to standard error and are looked at by tests/cli; here only their exit codes count. */
 #include "args.h"
+#include "harness.h"
 #include "say.h"
 #include "u8.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 struct opts {
     int flag, quiet, pair, word;
@@ -151,6 +150,39 @@ static void test_messages_are_valid_utf8_without_control_characters(void **state
     assert_int_equal(u8_invalid_at("\xf4\x90\x80\x80"), 0);
 }
 
+static void test_all_can_stand_for_the_first_words_only(void **state)
+{
+    (void)state;
+    static const struct arg few_rows[] = {
+        { "list", 0, ARG_LIST, 0, AT(list), "a|b|c|d|all", "a", 0, 2, "words" },
+        { 0 },
+    };
+    static const struct args few = { "test", "", "", few_rows };
+    struct opts o = { 0 };
+    int n;
+    char all[] = "--list=all", more[] = "--list=d,all", *argv[] = { all, more };
+    assert_int_equal(args_parse(&few, &o, 1, argv, &n), ARGS_RUN);
+    assert_int_equal(o.list, 3);
+    assert_int_equal(args_parse(&few, &o, 1, argv + 1, &n), ARGS_RUN);
+    assert_int_equal(o.list, 11);
+}
+
+static void test_values_as_json_have_the_type_of_their_option(void **state)
+{
+    (void)state;
+    const struct opts o = { .flag = 1, .word = 2, .list = 5, .number = -3, .real = NAN, .maybe = "\"" };
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    args_json(f, rows, &o, "Nothing");
+    fputc('\n', f);
+    args_json(f, rows, &o, "Nothing|Group");
+    fclose(f);
+    assert_string_equal(text, "{\"flag\": true, \"quiet\": false, \"some-pair\": false, \"word\": \"two\", \"list\": [\"a\", \"c\"], "
+                              "\"number\": -3, \"real\": null, \"text\": null, \"maybe\": \"\\\"\"}\n{}");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +190,8 @@ int main(void)
         cmocka_unit_test(test_every_spelling_of_an_option_is_taken),
         cmocka_unit_test(test_operands_keep_their_order_and_two_dashes_end_the_options),
         cmocka_unit_test(test_lists_none_and_empty_text_are_values),
+        cmocka_unit_test(test_all_can_stand_for_the_first_words_only),
+        cmocka_unit_test(test_values_as_json_have_the_type_of_their_option),
         cmocka_unit_test(test_mistakes_end_with_the_exit_code_of_usage),
         cmocka_unit_test(test_likeness_finds_slips_and_beginnings_but_not_strangers),
         cmocka_unit_test(test_messages_are_valid_utf8_without_control_characters),

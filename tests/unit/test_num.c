@@ -1,13 +1,9 @@
 /* steno: numbers are spelled as Python spells them. SPDX-License-Identifier: MIT */
+#include "harness.h"
 #include "num.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void check(double v, const char *want)
 {

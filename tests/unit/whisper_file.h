@@ -74,6 +74,8 @@ static const struct { int32_t ftype, record; uint32_t block, block_sz; } stored_
     [DT_F32] = { 0, 0, 1, 4 },        [DT_F16] = { 1, 1, 1, 2 },        [DT_BF16] = { -1, 30, 1, 2 },
     [DT_Q4_0] = { 2002, 2, 32, 18 },  [DT_Q4_1] = { 2003, 3, 32, 20 },  [DT_Q5_0] = { 2008, 6, 32, 22 },
     [DT_Q5_1] = { 2009, 7, 32, 24 },  [DT_Q8_0] = { 2007, 8, 32, 34 },
+    [DT_Q2_K] = { 2010, 10, 256, 84 }, [DT_Q3_K] = { 2011, 11, 256, 110 }, [DT_Q4_K] = { 2012, 12, 256, 144 },
+    [DT_Q5_K] = { 2013, 13, 256, 176 }, [DT_Q6_K] = { 2014, 14, 256, 210 },
 };
 
 static void put_i32(struct buf *b, int64_t v)
@@ -82,7 +84,7 @@ static void put_i32(struct buf *b, int64_t v)
     buf_add(b, (const uint8_t[4]) { (uint8_t)u, (uint8_t)(u >> 8), (uint8_t)(u >> 16), (uint8_t)(u >> 24) }, 4);
 }
 
-/* One record: extents fastest first, then n weights, all 0.5 (scales and minima 0.5, quants 0x11, for block types). */
+/* One record: extents fastest first, then n weights, all 0.5 (scales and minima 0.5, quants 0x11, for block types; K types anything). */
 static void put_tensor(struct buf *b, const char *name, enum dtype t, const uint64_t *dim, int n_dims)
 {
     uint64_t n = 1;
@@ -91,7 +93,7 @@ static void put_tensor(struct buf *b, const char *name, enum dtype t, const uint
     put_i32(b, stored_type[t].record);
     for (int i = n_dims - 1; i >= 0; n *= dim[i--]) put_i32(b, (int64_t)dim[i]);
     buf_str(b, name);
-    uint8_t block[34];
+    uint8_t block[210];
     memset(block, 0x11, sizeof block);
     memcpy(block, t == DT_F32 ? "\0\0\0\x3f" : "\0\x38\0\x38", t == DT_F32 || t == DT_Q4_1 || t == DT_Q5_1 ? 4 : 2);
     for (uint64_t i = 0; i < n / stored_type[t].block; i++) buf_add(b, block, stored_type[t].block_sz);

@@ -1,0 +1,235 @@
+/* steno: Kaldi's filter banks at a low frame rate. SPDX-License-Identifier: MIT
+ *
+ * Two sliding blocks: samples from the first one of the next frame on, and frames from the first one that a row to come still wants. A
+ * piece of audio goes through in steps that fill the first; each step's frames are shared out to the team, then the rows that are
+ * complete are copied together. Fewer than lfr_m frames wait between steps, since a row is written as soon as its last frame is there. */
+#include "audio/fbank.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    STEP = 512,                                      /* frames in a step: about 5 s */
+    BLOCK = FBANK_HOP * (STEP - 1) + FBANK_WINDOW,   /* samples held */
+    N_BINS = FBANK_FFT / 2 + 1,
+    SUMS = 4
+};
+static const float LIMIT = 1e10f; /* the power of a larger sample, times 32768, would overflow */
+static const struct stft_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.693147181f, 1.0f };
+
+struct fbank {
+    const struct fbank_bank *bank;
+    steno_team *team;
+    struct stft_thread *threads;
+    float *block;         /* [BLOCK] samples from the next frame's first on */
+    float *frame;         /* [STEP + lfr_m, n_mels] frames from frame_pos on */
+    int64_t len;          /* samples in the block */
+    int64_t samples;      /* pushed */
+    int64_t frames, rows; /* computed, written */
+    int64_t frame_pos;
+};
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------------ */
+
+static double hz_to_mel(double hz)
+{
+    return 1127.0 * log(1.0 + hz / 700.0);
+}
+
+/* out[n_mels, N_BINS]: triangles in mel, not normalised; the bin at 8 kHz has no weight. */
+static void filters_fill(float *out, int n_mels)
+{
+    const double low = hz_to_mel(20.0), step = (hz_to_mel(FBANK_RATE / 2.0) - low) / (n_mels + 1);
+    for (int m = 0; m < n_mels; m++) {
+        const double left = low + m * step, right = left + 2 * step;
+        for (int k = 0; k < N_BINS; k++) {
+            const double mel = hz_to_mel(k * (double)FBANK_RATE / FBANK_FFT);
+            const double up = (mel - left) / step, down = (right - mel) / step, tri = up < down ? up : down;
+            out[m * N_BINS + k] = tri > 0 && k < N_BINS - 1 ? (float)tri : 0.0f;
+        }
+    }
+}
+
+int fbank_bank_init(struct fbank_bank *b, struct arena *a, int n_mels, int lfr_m, int lfr_n, const float *shift, const float *scale,
+                    steno_error *e)
+{
+    *b = (struct fbank_bank){ .n_mels = n_mels, .lfr_m = lfr_m, .lfr_n = lfr_n, .shift = shift, .scale = scale };
+    if (n_mels < 1 || n_mels > STFT_BANDS)
+        return err_set(e, STENO_EUNSUPPORTED, "front end: n_mels is %d, want 1..%d", n_mels, STFT_BANDS);
+    if (lfr_m < 1 || lfr_m > FBANK_LFR_MAX || lfr_n < 1 || lfr_n > lfr_m)
+        return err_set(e, STENO_EUNSUPPORTED, "front end: lfr_m, lfr_n are %d, %d, want 1 <= lfr_n <= lfr_m <= %d", lfr_m, lfr_n,
+                       FBANK_LFR_MAX);
+    float *f = arena_array(a, (size_t)n_mels * N_BINS, sizeof *f);
+    if (!f) return err_nomem(e, (size_t)n_mels * N_BINS * sizeof *f, "mel filters");
+    filters_fill(f, n_mels);
+    stft_bands_init(&b->bands, f, n_mels, N_BINS);
+    for (int i = 0; i < FBANK_WINDOW; i++) {
+        const double turn = 2.0 * 3.14159265358979323846 * i / (FBANK_WINDOW - 1);
+        b->window[i] = 32768.0f * (float)(0.54 - 0.46 * cos(turn));
+    }
+    return STENO_OK;
+}
+
+/* ---- one frame --------------------------------------------------------------------------------------------------------------- */
+
+/* In double, so that the mean of equal samples is that sample: what is constant becomes exactly 0. */
+static float mean_of(const float *x)
+{
+    double sum[SUMS] = { 0 };
+    for (int i = 0; i < FBANK_WINDOW; i += SUMS)
+        for (int l = 0; l < SUMS; l++) sum[l] += (double)x[i + l];
+    return (float)((sum[0] + sum[1] + (sum[2] + sum[3])) / FBANK_WINDOW);
+}
+
+/* out[n_mels] of the frame x[FBANK_WINDOW] */
+static void frame_log_mel(float *out, const float *x, const struct fbank_bank *b, struct stft_thread *t)
+{
+    const float mean = mean_of(x);
+    float centred[FBANK_WINDOW];
+    for (int i = 0; i < FBANK_WINDOW; i++) centred[i] = x[i] - mean;
+    t->frame[0] = (centred[0] - 0.97f * centred[0]) * b->window[0];
+    for (int i = 1; i < FBANK_WINDOW; i++) t->frame[i] = (centred[i] - 0.97f * centred[i - 1]) * b->window[i];
+    memset(t->frame + FBANK_WINDOW, 0, (FBANK_FFT - FBANK_WINDOW) * sizeof *t->frame);
+    stft_power(t, FBANK_FFT);
+    stft_bands_sum(t->band, t->power, &b->bands);
+    stft_log(out, t->band, b->n_mels, &ln_floored);
+}
+
+struct frames_job {
+    struct fbank *f;
+    float *out; /* [n, n_mels] */
+};
+
+static void frame_run(void *arg, int64_t t, int thread)
+{
+    const struct frames_job *j = arg;
+    const struct fbank_bank *b = j->f->bank;
+    frame_log_mel(j->out + t * b->n_mels, j->f->block + t * FBANK_HOP, b, &j->f->threads[thread]);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------------------- */
+
+/* Frames that row i takes from before frame i lfr_n. */
+static int left_of(const struct fbank_bank *b)
+{
+    return (b->lfr_m - 1) / 2;
+}
+
+/* Rows of which all frames are among the first `frames`; with end, all rows there are. */
+static int64_t rows_of(const struct fbank_bank *b, int64_t frames, int end)
+{
+    if (end) return (frames + b->lfr_n - 1) / b->lfr_n;
+    const int64_t right = b->lfr_m - left_of(b); /* frames from i lfr_n on */
+    return frames < right ? 0 : (frames - right) / b->lfr_n + 1;
+}
+
+static void row_write(float *out, const struct fbank *f, int64_t row)
+{
+    const struct fbank_bank *b = f->bank;
+    const size_t n = (size_t)b->n_mels;
+    for (int j = 0; j < b->lfr_m; j++) {
+        int64_t t = row * b->lfr_n + j - left_of(b);
+        if (t < 0) t = 0;
+        if (t >= f->frames) t = f->frames - 1;
+        memcpy(out + (size_t)j * n, f->frame + (size_t)(t - f->frame_pos) * n, n * sizeof *out);
+    }
+    if (b->shift)
+        for (size_t i = 0; i < n * (size_t)b->lfr_m; i++) out[i] = (out[i] + b->shift[i]) * b->scale[i];
+}
+
+/* Write rows up to `end` and forget the frames that no later one wants. @return rows written */
+static int64_t rows_emit(struct fbank *f, int64_t end, float *out, size_t ld)
+{
+    const int64_t n = end - f->rows;
+    for (int64_t i = 0; i < n; i++) row_write(out + (size_t)i * ld, f, f->rows + i);
+    f->rows = end;
+    int64_t keep = end * f->bank->lfr_n - left_of(f->bank);
+    if (keep > f->frames) keep = f->frames;
+    if (keep <= f->frame_pos) return n;
+    const size_t width = (size_t)f->bank->n_mels;
+    memmove(f->frame, f->frame + (size_t)(keep - f->frame_pos) * width, (size_t)(f->frames - keep) * width * sizeof *f->frame);
+    f->frame_pos = keep;
+    return n;
+}
+
+/* ---- the stream -------------------------------------------------------------------------------------------------------------- */
+
+static size_t align64(size_t n)
+{
+    return (n + 63) & ~(size_t)63;
+}
+
+size_t fbank_memory(const struct fbank_bank *bank, const steno_team *team)
+{
+    return align64(sizeof(struct fbank)) + align64(BLOCK * sizeof(float)) +
+           align64((size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels * sizeof(float)) + stft_memory(FBANK_FFT, team_threads(team));
+}
+
+int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e)
+{
+    static const char what[] = "the filter bank front end";
+    *out = NULL;
+    struct fbank *f = arena_alloc(a, sizeof *f);
+    if (!f) return err_nomem(e, sizeof *f, what);
+    f->bank = bank;
+    f->team = team;
+    f->block = arena_array(a, BLOCK, sizeof *f->block);
+    f->frame = arena_array(a, (size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels, sizeof *f->frame);
+    if (!f->block || !f->frame) return err_nomem(e, fbank_memory(bank, team), what);
+    const int rc = stft_open(&f->threads, a, FBANK_FFT, team_threads(team), what, e);
+    if (rc) return rc;
+    *out = f;
+    return STENO_OK;
+}
+
+void fbank_close(struct fbank *f)
+{
+    (void)f; /* everything is in the arena */
+}
+
+void fbank_begin(struct fbank *f)
+{
+    f->len = f->samples = f->frames = f->rows = f->frame_pos = 0;
+}
+
+static int64_t frames_in(int64_t samples)
+{
+    return samples < FBANK_WINDOW ? 0 : (samples - FBANK_WINDOW) / FBANK_HOP + 1;
+}
+
+int64_t fbank_rows_for(const struct fbank *f, int64_t n, int end)
+{
+    return rows_of(f->bank, frames_in(f->samples + n), end) - f->rows;
+}
+
+int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld)
+{
+    int64_t written = 0;
+    while (n > 0) {
+        const int64_t room = BLOCK - f->len, take = n < room ? n : room;
+        stft_samples(f->block + f->len, pcm, take, LIMIT);
+        pcm += take;
+        n -= take;
+        f->len += take;
+        f->samples += take;
+
+        const int64_t complete = frames_in(f->len);
+        struct frames_job job = { f, f->frame + (size_t)(f->frames - f->frame_pos) * (size_t)f->bank->n_mels };
+        stft_run(f->team, complete, frame_run, &job);
+        f->frames += complete;
+        f->len -= complete * FBANK_HOP;
+        memmove(f->block, f->block + complete * FBANK_HOP, (size_t)f->len * sizeof *f->block);
+        written += rows_emit(f, rows_of(f->bank, f->frames, 0), out + (size_t)written * ld, ld);
+    }
+    return written;
+}
+
+int64_t fbank_end(struct fbank *f, float *out, size_t ld)
+{
+    return rows_emit(f, rows_of(f->bank, f->frames, 1), out, ld);
+}
+
+int64_t fbank_samples(const struct fbank *f)
+{
+    return f->samples;
+}

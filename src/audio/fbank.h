@@ -1,0 +1,43 @@
+/* steno: log-mel filter banks as Kaldi makes them, stacked to a low frame rate. SPDX-License-Identifier: MIT
+ *
+ * Frames of 400 samples every 160 at 16 kHz, none beyond the last sample; per frame the mean is taken off, pre-emphasis 0.97, symmetric
+ * Hamming window, 512 points, power, triangles equally spaced on mel(f) = 1127 ln(1 + f / 700) from 20 Hz to 8 kHz, natural logarithm
+ * floored at FLT_EPSILON. Samples count as 16-bit values (times 32768); no noise is added. Row i stacks lfr_m frames around frame
+ * i lfr_n, the first and the last frame repeated at the edges, and is then shifted and scaled.
+ * Reference: torchaudio's Kaldi-compatible fbank and FunASR's WavFrontend with dither 0. */
+#ifndef STENO_AUDIO_FBANK_H
+#define STENO_AUDIO_FBANK_H
+#include "audio/stft.h"
+
+enum { FBANK_RATE = 16000, FBANK_WINDOW = 400, FBANK_HOP = 160, FBANK_FFT = 512, FBANK_BINS = 80 /* mels, usually */ };
+enum { FBANK_LFR_MAX = 32 };
+
+/* Read-only tables and choices shared by every session of a model. */
+struct fbank_bank {
+    int n_mels, lfr_m, lfr_n;
+    float window[FBANK_WINDOW];   /* Hamming times 32768, which is exact wherever it is done */
+    struct stft_bands bands;      /* [n_mels, FBANK_FFT / 2 + 1] */
+    const float *shift, *scale;   /* [n_mels * lfr_m]: row = (x + shift) * scale, or both NULL; kept, not copied */
+};
+/* 1 <= n_mels <= STFT_BANDS, 1 <= lfr_n <= lfr_m <= FBANK_LFR_MAX, else STENO_EUNSUPPORTED. */
+int fbank_bank_init(struct fbank_bank *b, struct arena *a, int n_mels, int lfr_m, int lfr_n, const float *shift, const float *scale,
+                    steno_error *e);
+static inline int fbank_width(const struct fbank_bank *b) { return b->n_mels * b->lfr_m; } /* floats of a row */
+
+/* One stream of audio on its way to rows. PCM is pushed in pieces of any size; rows come out in order, each as soon as its last frame is
+ * complete, from values that do not depend on the pieces. All memory is taken at open. */
+struct fbank;
+size_t fbank_memory(const struct fbank_bank *bank, const steno_team *team);
+int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e);
+void fbank_close(struct fbank *f); /* what is not in the arena; NULL is allowed */
+void fbank_begin(struct fbank *f);
+/* Rows that pushing n more samples gives; with end, that pushing them and then fbank_end gives. Exact. */
+int64_t fbank_rows_for(const struct fbank *f, int64_t n, int end);
+/* Add pcm[n] and write the rows that became complete: out[rows, fbank_width], rows ld floats apart, what lies between them untouched.
+ * NaN samples count as 0, infinite ones as a very large number. @return rows written: fbank_rows_for(f, n, 0) */
+int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld);
+/* No more samples: write the rows whose right side is the last frame repeated, ceil(frames / lfr_n) in all. Audio of less than 400 samples
+ * has none. @return fbank_rows_for(f, 0, 1) */
+int64_t fbank_end(struct fbank *f, float *out, size_t ld);
+int64_t fbank_samples(const struct fbank *f); /* pushed since begin */
+#endif

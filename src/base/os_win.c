@@ -1,0 +1,193 @@
+/* steno: memory, time, processors, threads and files on Windows. SPDX-License-Identifier: MIT */
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <io.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <windows.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+
+/* ---- memory: a reservation 2 MiB longer than needed, committed from the first aligned address on. Large pages would need a privilege. */
+static size_t round_to_page(size_t n)
+{
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    const size_t mask = info.dwPageSize - 1;
+    return n ? (n + mask) & ~mask : mask + 1;
+}
+
+void *os_pages_alloc_sparse(size_t n)
+{
+    if (n > SIZE_MAX / 2) return NULL;
+    const size_t sz = round_to_page(n);
+    char *base = VirtualAlloc(NULL, sz + HUGE_PAGE, MEM_RESERVE, PAGE_NOACCESS);
+    if (!base) return NULL;
+    char *p = base + (-(uintptr_t)base & (HUGE_PAGE - 1));
+    if (VirtualAlloc(p, sz, MEM_COMMIT, PAGE_READWRITE)) return p;
+    VirtualFree(base, 0, MEM_RELEASE);
+    return NULL;
+}
+
+void *os_pages_alloc(size_t n)
+{
+    return os_pages_alloc_sparse(n);
+}
+
+void os_pages_trim(void *p, size_t n, size_t keep)
+{
+    const size_t all = round_to_page(n), rest = round_to_page(keep);
+    if (p && rest < all) VirtualFree((char *)p + rest, all - rest, MEM_DECOMMIT);
+}
+
+void os_pages_free(void *p, size_t n)
+{
+    (void)n;
+    MEMORY_BASIC_INFORMATION info;
+    if (p && VirtualQuery(p, &info, sizeof info)) VirtualFree(info.AllocationBase, 0, MEM_RELEASE);
+}
+
+void *os_aligned_alloc(size_t align, size_t n)
+{
+    return _aligned_malloc(n, align);
+}
+
+void os_aligned_free(void *p)
+{
+    _aligned_free(p);
+}
+
+/* ---- time and processors */
+int64_t os_now_ns(void)
+{
+    LARGE_INTEGER now, hz;
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&hz);
+    return now.QuadPart / hz.QuadPart * 1000000000 + now.QuadPart % hz.QuadPart * 1000000000 / hz.QuadPart;
+}
+
+static int bits_set(KAFFINITY mask)
+{
+    int n = 0;
+    for (; mask; mask &= mask - 1) n++;
+    return n;
+}
+
+/* Processors the process may use; all bits where it spans several groups, because a mask describes one of them only. */
+static KAFFINITY affinity_get(void)
+{
+    DWORD_PTR mine = 0, all = 0;
+    if (GetActiveProcessorGroupCount() > 1 || !GetProcessAffinityMask(GetCurrentProcess(), &mine, &all) || !mine) return ~(KAFFINITY)0;
+    return mine;
+}
+
+int os_cpus(void)
+{
+    const KAFFINITY mask = affinity_get();
+    const int n = ~mask ? bits_set(mask) : (int)GetActiveProcessorCount(ALL_PROCESSOR_GROUPS);
+    return n > 0 ? n : 1;
+}
+
+int os_cores(void)
+{
+    DWORD sz = 0;
+    GetLogicalProcessorInformationEx(RelationProcessorCore, NULL, &sz);
+    char *all = sz ? malloc(sz) : NULL;
+    int n = 0;
+    if (all && GetLogicalProcessorInformationEx(RelationProcessorCore, (void *)all, &sz)) {
+        const KAFFINITY mask = affinity_get();
+        for (DWORD at = 0; at < sz;) {
+            const SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX *core = (const void *)(all + at);
+            n += (core->Processor.GroupMask[0].Mask & mask) != 0;
+            at += core->Size;
+        }
+    }
+    free(all);
+    return n > 0 ? n : os_cpus();
+}
+
+/* ---- threads: there are no signals that a thread could be given */
+int os_thread_start(pthread_t *id, void *(*fn)(void *arg), void *arg)
+{
+    return pthread_create(id, NULL, fn, arg);
+}
+
+/* ---- files: the wide interface, because the other one takes the code page of the machine */
+static wchar_t *wide_path(const char *path)
+{
+    const int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
+    wchar_t *wide = n > 0 ? malloc((size_t)n * sizeof *wide) : NULL;
+    if (wide) MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, n);
+    else errno = n > 0 ? ENOMEM : EILSEQ;
+    return wide;
+}
+
+static enum os_kind kind_of(unsigned mode)
+{
+    switch (mode & _S_IFMT) {
+    case _S_IFREG: return OS_FILE;
+    case _S_IFDIR: return OS_FOLDER;
+    case _S_IFIFO: return OS_PIPE;
+    default: return OS_DEVICE;
+    }
+}
+
+enum os_kind os_path_kind(const char *path)
+{
+    struct _stat64 st;
+    wchar_t *wide = wide_path(path);
+    const enum os_kind kind = wide && _wstat64(wide, &st) == 0 ? kind_of(st.st_mode) : OS_NOTHING;
+    free(wide);
+    return kind;
+}
+
+int os_file_open(const char *path)
+{
+    if (os_path_kind(path) == OS_FOLDER) { /* opening one would say that permission is denied */
+        errno = EISDIR;
+        return -1;
+    }
+    wchar_t *wide = wide_path(path);
+    if (!wide) return -1;
+    int fd = _wopen(wide, _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+    if (fd == 0) {
+        fd = _dup(0);
+        _close(0);
+    }
+    free(wide);
+    return fd;
+}
+
+enum os_kind os_file_kind(int fd, uint64_t *size)
+{
+    struct _stat64 st;
+    if (_fstat64(fd, &st) != 0) return OS_NOTHING;
+    *size = (uint64_t)st.st_size;
+    return kind_of(st.st_mode);
+}
+
+int64_t os_file_read(int fd, uint64_t off, void *dst, size_t n)
+{
+    const HANDLE file = (HANDLE)_get_osfhandle(fd);
+    size_t done = 0;
+    while (done < n) {
+        const DWORD want = n - done < (size_t)1 << 30 ? (DWORD)(n - done) : (DWORD)1 << 30;
+        const uint64_t at = off + done;
+        OVERLAPPED place = { .Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32) }; /* read there, wherever others read */
+        DWORD got = 0;
+        if (!ReadFile(file, (char *)dst + done, want, &got, &place) && GetLastError() != ERROR_HANDLE_EOF) {
+            errno = EIO;
+            return -1;
+        }
+        if (got == 0) break;
+        done += got;
+    }
+    return (int64_t)done;
+}
+
+void os_file_close(int fd)
+{
+    _close(fd);
+}

@@ -1,0 +1,148 @@
+/* steno: transcription with a CTC head. SPDX-License-Identifier: MIT
+ *
+ * Audio is cut into clips of the length the model was trained on; each goes through the encoder once, and the most probable id of every
+ * row, repeats and blanks dropped (Graves et al. 2006, best path), is its text. */
+#include <math.h>
+#include <string.h>
+#include "lib/lib.h"
+
+/* What one call carries from clip to clip. */
+struct job {
+    steno_session *s;
+    const steno_transcribe_params *p;
+    struct ctc_request request;
+    int32_t head[PROMPT_HEAD], n_head; /* query rows */
+    int64_t at_ms;        /* where the clip at hand begins */
+    double sum_logprob;
+    int32_t n_ids;        /* kept ids of the clip, in s->ids */
+};
+
+static float *row_at(const steno_session *s, int i)
+{
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    return exec_slot(&s->exec, p, p->input) + (size_t)i * p->slot[p->input].ld;
+}
+
+static int run_phase(steno_session *s, int phase, int n_rows)
+{
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    struct run_time spent;
+    const int rc = exec_phases(&s->exec, p, phase, phase + 1, &s->run, (uint32_t)n_rows, session_time(s, PLAN_ENCODER), &spent);
+    *(phase == PHASE_ENCODE ? &s->timings.encode_us : &s->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
+    return rc == STENO_ECANCELED ? err_set(&s->error, rc, "canceled") : rc;
+}
+
+/* Most probable id of each of n rows into s->run.best: logits exist for a few rows at a time. */
+static int best_ids(steno_session *s, int n)
+{
+    const int step = (int)s->model->plan[PLAN_ENCODER].max_out;
+    for (int from = 0; from < n; from += step) {
+        s->run.n_rows = 0;
+        for (int i = 0; i < n; i++) run_add(&s->run, 0, i, 0, i >= from && i < from + step ? ROW_BEST : 0);
+        run_prepare(&s->run);
+        const int rc = run_phase(s, PHASE_HEAD, n);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+static void collapse(struct job *j, int n)
+{
+    steno_session *s = j->s;
+    int32_t last = -1;
+    j->n_ids = 0;
+    j->sum_logprob = 0;
+    for (int i = 0; i < n; i++) {
+        const struct best *b = &s->run.best[i];
+        if (b->id != last && b->id != s->model->blank && b->id >= 0) {
+            s->picked[j->n_ids] = (struct picked){ .id = b->id, .tid = -1, .plog = b->plog, .p = expf(b->plog) };
+            s->ids[j->n_ids++] = b->id;
+            j->sum_logprob += b->plog;
+        }
+        last = b->id;
+    }
+}
+
+static int segment_add(struct job *j, int64_t end_ms)
+{
+    steno_session *s = j->s;
+    struct result *r = &s->result;
+    struct segment g = { .seek_frames = j->at_ms / 10, .t0_ms = j->at_ms, .t1_ms = end_ms, .text = r->text.len,
+                         .first_token = r->ids.len / sizeof(int32_t), .n_tokens = j->n_ids,
+                         .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
+    buf_clear(&s->bytes);
+    buf_clear(&s->text);
+    s->model->family->ctc->spell(s->model, s->ids, j->n_ids, &s->bytes, &g.tags);
+    utf8_append(&s->text, (const uint8_t *)s->bytes.p, s->bytes.len);
+    const char *text = s->text.p ? s->text.p : "";
+    size_t n = s->text.len;
+    text_strip(&text, &n);
+    if (!n) return s->bytes.err || s->text.err ? err_nomem(&s->error, n, "text") : STENO_OK; /* tags alone are no segment */
+    g.compression_ratio = compression_ratio(text, n);
+    if (r->bytes.len) buf_str(&r->bytes, " ");
+    buf_add(&r->bytes, text, n);
+    buf_add(&r->text, text, n);
+    buf_add(&r->text, "", 1);
+    buf_add(&r->ids, s->ids, (size_t)j->n_ids * sizeof *s->ids);
+    buf_add(&r->tokens, s->picked, (size_t)j->n_ids * sizeof *s->picked);
+    buf_add(&r->segments, &g, sizeof g);
+    if (s->bytes.err || s->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+    if (!*r->language && g.tags.language) r->language = g.tags.language;
+    if (j->p->on_segment) {
+        steno_segment seg = { .size = sizeof seg };
+        steno_segment_get(s, steno_segment_count(s) - 1, &seg);
+        j->p->on_segment(j->p->user, &seg);
+    }
+    return STENO_OK;
+}
+
+static int clip(struct job *j, int n_rows)
+{
+    steno_session *s = j->s;
+    const size_t width = (size_t)fbank_width(&s->model->fbank);
+    for (int i = 0; i < j->n_head; i++) memcpy(row_at(s, i), s->model->query + (size_t)j->head[i] * width, width * sizeof(float));
+    int rc = run_phase(s, PHASE_ENCODE, j->n_head + n_rows);
+    s->timings.n_encodes++;
+    s->timings.n_windows++;
+    if (!rc) rc = best_ids(s, j->n_head + n_rows);
+    if (!rc) collapse(j, j->n_head + n_rows);
+    return rc;
+}
+
+static int job_init(struct job *j, steno_session *s, const steno_transcribe_params *p)
+{
+    const steno_model *m = s->model;
+    *j = (struct job){ .s = s, .p = p, .request = { p->language, p->itn, p->ban_unknown_emotion } };
+    j->n_head = m->family->ctc->head(m, &j->request, j->head, &s->error);
+    if (j->n_head < 0) return j->n_head;
+    if (p->task != STENO_TRANSCRIBE) return err_set(&s->error, STENO_EARG, "a %s model does not translate", m->family->name);
+    if (p->offset_ms < 0 || p->duration_ms < 0) return err_set(&s->error, STENO_EARG, "offset_ms and duration_ms may not be negative");
+    const int32_t barred = m->family->ctc->barred(m, &j->request);
+    rule_masks_clear(&s->masks);
+    rule_bar(&s->masks, barred);
+    s->run.mask = barred < 0 ? NULL : s->masks.always;
+    return STENO_OK;
+}
+
+int ctc_transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    const steno_model *m = s->model;
+    const size_t ld = m->plan[PLAN_ENCODER].slot[m->plan[PLAN_ENCODER].input].ld;
+    const int64_t clip_samples = (int64_t)m->audio_ctx * m->fbank.lfr_n * FBANK_HOP;
+    struct job j;
+    int rc = job_init(&j, s, p);
+    if (!rc) rc = rows_begin(&s->rows, src, p->offset_ms * 16, p->duration_ms * 16, &s->error);
+    const int64_t begin_ms = s->rows.samples / 16;
+    while (!rc && !s->rows.ended) {
+        j.at_ms = s->rows.samples / 16;
+        if (p->on_window && !p->on_window(p->user, j.at_ms)) break;
+        int n = 0;
+        rc = rows_clip(&s->rows, clip_samples, row_at(s, j.n_head), ld, &n, &s->error);
+        const int64_t end_ms = s->rows.samples / 16;
+        if (!rc && n) rc = clip(&j, n);
+        if (!rc && n) rc = segment_add(&j, end_ms);
+        if (!rc && p->on_progress) p->on_progress(p->user, end_ms - begin_ms, s->rows.ended ? end_ms - begin_ms : 0);
+    }
+    s->result.duration_ms = s->rows.samples / 16;
+    return rc;
+}

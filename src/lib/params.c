@@ -1,0 +1,79 @@
+/* steno: parameters of the public calls. SPDX-License-Identifier: MIT
+ *
+ * Callers own structs that grow from version to version. A call copies what its caller's version had over this version's defaults, so
+ * later changes have no effect on it, and refuses what is out of range before work starts. */
+#include <math.h>
+#include <string.h>
+#include "lib/job.h"
+
+int params_take(void *own, const void *theirs, size_t n, size_t least)
+{
+    uint32_t size;
+    if (!theirs) return STENO_OK;
+    memcpy(&size, theirs, sizeof size);
+    if (size < least) return STENO_EARG;
+    memcpy(own, theirs, size < n ? size : n);
+    size = (uint32_t)n;
+    memcpy(own, &size, sizeof size);
+    return STENO_OK;
+}
+
+void steno_transcribe_params_init(steno_transcribe_params *p)
+{
+    if (!p) return;
+    *p = (steno_transcribe_params){ .size = sizeof *p, .suppress_tokens = "-1", .condition_on_previous_text = 1, .suppress_blank = 1,
+                                    .max_initial_timestamp = 1.0, .no_speech_threshold = 0.6, .logprob_threshold = -1.0,
+                                    .temperature_increment_on_fallback = 0.2, .compression_ratio_threshold = 2.4,
+                                    .entropy_threshold = (double)NAN, .guards = STENO_GUARDS_FLAG };
+}
+
+static int check_range(steno_session *s, const char *what, double v, double lo, double hi)
+{
+    if (v >= lo && v <= hi) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "%s is %g, want %g to %g", what, v, lo, hi);
+}
+
+/* A threshold, or NAN for none. */
+static int check_threshold(steno_session *s, const char *what, double v, double lo, double hi)
+{
+    if (isnan(v) || (v >= lo && v <= hi)) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "%s is %g, want %g to %g, or NAN for none", what, v, lo, hi);
+}
+
+static int check_increment(steno_session *s, double v)
+{
+    if (isnan(v) || v == 0 || (v >= INCREMENT_LEAST && v <= 100)) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "temperature_increment_on_fallback is %g, want %g to 100, or 0 for one attempt", v, INCREMENT_LEAST);
+}
+
+static int check_prompt(steno_session *s, const steno_transcribe_params *p)
+{
+    const int32_t n_vocab = s->model->n_vocab;
+    if (p->n_prompt_tokens < 0 || (p->n_prompt_tokens && !p->prompt_tokens))
+        return err_set(&s->error, STENO_EARG, "n_prompt_tokens is %d at no address, or less than none", (int)p->n_prompt_tokens);
+    if (p->n_prompt_tokens && p->initial_prompt)
+        return err_set(&s->error, STENO_EARG, "initial_prompt and prompt_tokens say the same twice: give one of them");
+    for (int32_t i = 0; i < p->n_prompt_tokens; i++)
+        if (p->prompt_tokens[i] < 0 || p->prompt_tokens[i] >= n_vocab)
+            return err_set(&s->error, STENO_EARG, "prompt_tokens: id %d at place %d is not in a vocabulary of %d", (int)p->prompt_tokens[i],
+                           (int)i, (int)n_vocab);
+    return STENO_OK;
+}
+
+int params_check(steno_session *s, const steno_transcribe_params *p)
+{
+    if (p->task != STENO_TRANSCRIBE && p->task != STENO_TRANSLATE)
+        return err_set(&s->error, STENO_EARG, "task %d is not known", (int)p->task);
+    int rc = check_range(s, "temperature", p->temperature, 0, 100);
+    if (!rc) rc = check_increment(s, p->temperature_increment_on_fallback);
+    if (!rc) rc = check_range(s, "sample_len", p->sample_len, 0, s->model->text_ctx);
+    if (!rc) rc = check_range(s, "max_initial_timestamp", p->max_initial_timestamp, 0, 30);
+    if (!rc) rc = check_range(s, "offset_ms", (double)p->offset_ms, 0, 1e15);
+    if (!rc) rc = check_range(s, "duration_ms", (double)p->duration_ms, 0, 1e15);
+    if (!rc) rc = check_threshold(s, "no_speech_threshold", p->no_speech_threshold, 0, 1);
+    if (!rc) rc = check_threshold(s, "logprob_threshold", p->logprob_threshold, -1e9, 0);
+    if (!rc) rc = check_threshold(s, "compression_ratio_threshold", p->compression_ratio_threshold, 0, 1e9);
+    if (!rc) rc = check_threshold(s, "entropy_threshold", p->entropy_threshold, 0, 1e9);
+    if (!rc) rc = check_range(s, "guards", p->guards, STENO_GUARDS_OFF, STENO_GUARDS_RETRY);
+    return rc ? rc : check_prompt(s, p);
+}

@@ -1,0 +1,34 @@
+/* steno: from a source to rows of filter banks. SPDX-License-Identifier: MIT
+ *
+ * For models whose features do not depend on the whole file: audio is heard once, either as clips, each with features of its own, or as
+ * one stream. Memory does not depend on the length of the audio. */
+#ifndef STENO_LIB_ROWS_H
+#define STENO_LIB_ROWS_H
+#include "audio/fbank.h"
+
+struct rows {
+    struct fbank *fbank;
+    const steno_source *src;
+    float *pcm;              /* [ROWS_CHUNK] */
+    int64_t left;            /* samples that may still be taken */
+    int64_t samples;         /* taken so far, skipped ones included */
+    int ended;               /* the source has ended, or nothing is left */
+    int flushed;             /* the stream's last rows have come out */
+    int64_t source_ns, fbank_ns;
+    int (*should_stop)(void *user);
+    void *user;
+};
+
+enum { ROWS_CHUNK = 16000 };
+
+size_t rows_memory(const struct fbank_bank *bank, const steno_team *team);
+int rows_init(struct rows *r, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e);
+void rows_close(struct rows *r);
+
+/* Begin with a source: pass over `skip` samples, then take at most `most` (0: all). STENO_ESOURCE, STENO_ECANCELED. */
+int rows_begin(struct rows *r, const steno_source *src, int64_t skip, int64_t most, steno_error *e);
+/* The next clip of at most `samples`: its rows, ld floats apart. *n: their number, 0 at the end or for a clip too short. */
+int rows_clip(struct rows *r, int64_t samples, float *out, size_t ld, int *n, steno_error *e);
+/* The next rows of the stream, at most `most`; *n 0: the stream has ended. */
+int rows_next(struct rows *r, int most, float *out, size_t ld, int *n, steno_error *e);
+#endif

@@ -1,0 +1,140 @@
+/* steno: from nested settings to a flat table. SPDX-License-Identifier: MIT */
+#include "load/flat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void flat_begin(struct flat *f, struct meta *m, const char *prefix, const char *name)
+{
+    *f = (struct flat){ .m = m, .name = name, .line = 1 };
+    if (prefix) f->key_len = (uint32_t)snprintf(f->key, sizeof f->key, "%.60s", prefix);
+}
+
+void flat_end(struct flat *f)
+{
+    free(f->seen);
+    f->seen = NULL;
+}
+
+static struct flat_level *top(struct flat *f)
+{
+    return f->depth ? &f->level[f->depth - 1] : NULL;
+}
+
+int flat_wants_key(const struct flat *f)
+{
+    return f->depth && f->level[f->depth - 1].want_key;
+}
+
+/* Replace the last part of the key, the one of the innermost level. */
+static int key_part(struct flat *f, const char *s, size_t n, steno_error *e)
+{
+    const size_t base = top(f)->key_len, dot = base > 0;
+    if (n > META_KEY_MAX - dot || base + dot > META_KEY_MAX - n)
+        return err_set(e, STENO_EFORMAT, "%s: line %u: key '%.*s.%.40s…' is longer than %d bytes", f->name, (unsigned)f->line, (int)base,
+                       f->key, s, META_KEY_MAX);
+    if (dot) f->key[base] = '.';
+    memcpy(f->key + base + dot, s, n);
+    f->key_len = (uint32_t)(base + dot + n);
+    f->key[f->key_len] = 0;
+    return STENO_OK;
+}
+
+static int seen_grow(struct flat *f, steno_error *e)
+{
+    if (2 * f->n_seen < f->seen_cap) return STENO_OK;
+    const uint32_t cap = f->seen_cap ? 2 * f->seen_cap : 256;
+    uint64_t *seen = calloc(cap, sizeof *seen);
+    if (!seen) return err_nomem(e, cap * sizeof *seen, "the keys of a configuration");
+    for (uint32_t i = 0; i < f->seen_cap; i++) {
+        if (!f->seen[i]) continue;
+        uint32_t at = (uint32_t)f->seen[i] & (cap - 1);
+        while (seen[at]) at = (at + 1) & (cap - 1);
+        seen[at] = f->seen[i];
+    }
+    free(f->seen);
+    f->seen = seen;
+    f->seen_cap = cap;
+    return STENO_OK;
+}
+
+/* A key may come once. 64 bits of a hash stand for it: who makes two keys collide on purpose has a file refused. */
+static int check_once(struct flat *f, steno_error *e)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (uint32_t i = 0; i < f->key_len; i++) h = (h ^ (uint8_t)f->key[i]) * UINT64_C(1099511628211);
+    h = (h ^ h >> 29) | 1;
+    const int rc = seen_grow(f, e);
+    if (rc) return rc;
+    uint32_t at = (uint32_t)h & (f->seen_cap - 1);
+    for (; f->seen[at]; at = (at + 1) & (f->seen_cap - 1))
+        if (f->seen[at] == h) return err_set(e, STENO_EFORMAT, "%s: line %u: key '%s' is written twice", f->name, (unsigned)f->line, f->key);
+    f->seen[at] = h;
+    f->n_seen++;
+    return STENO_OK;
+}
+
+/* One more member of the innermost level. */
+static int count_member(struct flat *f, steno_error *e)
+{
+    struct flat_level *l = top(f);
+    if (++l->count > FLAT_LONG && f->depth > 1 && !f->hidden) {
+        f->m->n = l->mark;
+        f->hidden = f->depth;
+    }
+    if (f->hidden) return STENO_OK;
+    if (l->is_list) {
+        char index[16];
+        const int n = snprintf(index, sizeof index, "%u", (unsigned)(l->count - 1));
+        const int rc = key_part(f, index, (size_t)n, e);
+        if (rc) return rc;
+    }
+    if (++f->n_added > META_ENTRIES_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: line %u: more than %d settings", f->name, (unsigned)f->line, META_ENTRIES_MAX);
+    return check_once(f, e);
+}
+
+int flat_key(struct flat *f, const char *s, size_t n, steno_error *e)
+{
+    top(f)->want_key = 0;
+    int rc = f->hidden ? STENO_OK : key_part(f, s, n, e);
+    return rc ? rc : count_member(f, e);
+}
+
+/* Before a value: in a map its key has been counted, in a list the value itself is. */
+static int begin_value(struct flat *f, steno_error *e)
+{
+    struct flat_level *l = top(f);
+    if (!l) return STENO_OK;
+    l->want_key = !l->is_list;
+    return l->is_list ? count_member(f, e) : STENO_OK;
+}
+
+int flat_open(struct flat *f, int is_list, steno_error *e)
+{
+    const int rc = begin_value(f, e);
+    if (rc) return rc;
+    if (f->depth == META_DEPTH_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: line %u: settings are nested more than %d deep", f->name, (unsigned)f->line, META_DEPTH_MAX);
+    f->level[f->depth++] = (struct flat_level){ .mark = f->m->n, .key_len = f->key_len, .is_list = is_list != 0, .want_key = !is_list };
+    return STENO_OK;
+}
+
+void flat_close(struct flat *f)
+{
+    if (!f->depth) return;
+    if (f->hidden == f->depth) f->hidden = 0;
+    f->key_len = top(f)->key_len;
+    f->key[f->key_len] = 0;
+    f->depth--;
+}
+
+int flat_value(struct flat *f, struct meta_entry v, steno_error *e)
+{
+    const int rc = begin_value(f, e);
+    if (rc || f->hidden) return rc;
+    v.key = f->key;
+    v.source = f->name;
+    return meta_add(f->m, &v, e);
+}

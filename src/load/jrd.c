@@ -1,0 +1,256 @@
+/* steno: bounded JSON reader. SPDX-License-Identifier: MIT */
+#include "load/jrd.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "load/decimal.h"
+
+enum { WANT_VALUE, WANT_FIRST, WANT_KEY, WANT_COMMA, WANT_END }; /* FIRST: key, value or the end of what was just opened */
+
+int jrd_open(struct jrd *j, const struct file *f, uint64_t off, uint64_t n, struct arena *a, steno_error *e)
+{
+    *j = (struct jrd){ .name = f->name, .n = (size_t)n, .base = off, .line = 1, .want = WANT_VALUE };
+    j->text = n < SIZE_MAX ? arena_alloc(a, (size_t)n + 1) : NULL;
+    if (!j->text) return err_nomem(e, (size_t)n, "the text of a file");
+    return file_read(f, off, j->text, (size_t)n, e);
+}
+
+int jrd_fail(const struct jrd *j, steno_error *e, const char *fmt, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return err_set(e, STENO_EFORMAT, "%s: line %" PRIu32 ", byte %" PRIu64 ": %s", j->name, j->line,
+                   j->base + (j->why ? j->at : j->start), j->why ? j->why : text);
+}
+
+static enum jrd_kind fail(struct jrd *j, const char *why)
+{
+    j->why = why;
+    return JRD_FAILED;
+}
+
+size_t utf8_next(const char *text, size_t n, uint32_t *cp)
+{
+    const uint8_t *s = (const uint8_t *)text;
+    const size_t need = !n ? 0 : s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+    if (!need || need > n) return 0;
+    uint32_t c = need == 1 ? s[0] : s[0] & (0x7fu >> need);
+    for (size_t i = 1; i < need; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 0;
+        c = c << 6 | (s[i] & 0x3f);
+    }
+    static uint32_t const least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    if (c < least[need] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff) return 0;
+    *cp = c;
+    return need;
+}
+
+size_t utf8_put(char *s, uint32_t cp)
+{
+    if (cp < 0x80) {
+        s[0] = (char)cp;
+        return 1;
+    }
+    const size_t n = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i; i--, cp >>= 6) s[i] = (char)(0x80 | (cp & 0x3f));
+    s[0] = (char)((0xf00u >> n & 0xf0u) | cp);
+    return n;
+}
+
+/* ---- strings ----------------------------------------------------------------------------------------------------------------- */
+
+static int hex4(const char *s, uint32_t *out)
+{
+    uint32_t v = 0;
+    for (int i = 0; i < 4; i++) {
+        const char c = s[i];
+        const int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+        if (d < 0) return 0;
+        v = v << 4 | (uint32_t)d;
+    }
+    *out = v;
+    return 1;
+}
+
+/* The character of \uXXXX, or of two that make a pair; j->at stands behind the u. 0: the escape is wrong. */
+static uint32_t unicode_escape(struct jrd *j)
+{
+    uint32_t c, low;
+    const char *s = j->text + j->at;
+    const size_t left = j->n - j->at;
+    if (left < 4 || !hex4(s, &c) || (c >= 0xdc00 && c < 0xe000)) return 0;
+    j->at += 4;
+    if (c < 0xd800 || c >= 0xe000) return c;
+    if (left < 10 || s[4] != '\\' || s[5] != 'u' || !hex4(s + 6, &low) || low < 0xdc00 || low >= 0xe000) return 0;
+    j->at += 6;
+    return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+}
+
+/* An escape; j->at stands behind the backslash. @return bytes written to out, 0: wrong */
+static size_t escape(struct jrd *j, char *out)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    if (j->at >= j->n) return 0;
+    const char c = j->text[j->at++];
+    if (c == 'u') {
+        const uint32_t cp = unicode_escape(j);
+        return cp ? utf8_put(out, cp) : 0;
+    }
+    const char *p = c ? strchr(from, c) : NULL;
+    if (!p) return 0;
+    *out = to[p - from];
+    return 1;
+}
+
+/* j->at stands behind the first quote. */
+static int read_string(struct jrd *j)
+{
+    char *out = j->s = j->text + j->at;
+    for (;;) {
+        if (j->at >= j->n) return fail(j, "the text ends inside a string");
+        const char c = j->text[j->at];
+        uint32_t cp;
+        size_t n;
+        if (c == '"') break;
+        if ((unsigned char)c < 0x20) return fail(j, "a control character in a string");
+        if (c == '\\') {
+            j->at++;
+            n = escape(j, out);
+            if (!n) return fail(j, "an escape that is wrong or not allowed");
+        } else {
+            n = utf8_next(j->text + j->at, j->n - j->at, &cp);
+            if (!n) return fail(j, "bytes that are not UTF-8");
+            memmove(out, j->text + j->at, n);
+            j->at += n;
+        }
+        out += n;
+    }
+    j->at++;
+    *out = 0; /* at the latest where the quote stood */
+    j->len = (size_t)(out - j->s);
+    return 1;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------------ */
+
+static void skip_space(struct jrd *j)
+{
+    for (; j->at < j->n; j->at++) {
+        const char c = j->text[j->at];
+        if (c == '\n') j->line++;
+        else if (c != ' ' && c != '\t' && c != '\r') return;
+    }
+}
+
+static int in_object(const struct jrd *j)
+{
+    return j->depth && (j->is_object >> (j->depth - 1) & 1);
+}
+
+static void value_done(struct jrd *j)
+{
+    j->want = j->depth ? WANT_COMMA : WANT_END;
+}
+
+static enum jrd_kind open_level(struct jrd *j, int object)
+{
+    if (j->depth == JRD_DEPTH) return fail(j, "nested more than 64 deep");
+    const uint64_t bit = UINT64_C(1) << j->depth++;
+    j->is_object = object ? j->is_object | bit : j->is_object & ~bit;
+    j->at++;
+    j->want = WANT_FIRST;
+    return object ? JRD_OBJECT : JRD_ARRAY;
+}
+
+static enum jrd_kind read_number(struct jrd *j)
+{
+    int whole;
+    const char *s = j->text + j->at;
+    const size_t n = decimal_scan(s, j->n - j->at, 1, &whole);
+    if (!n) return fail(j, "a number that is not well-formed");
+    j->at += n;
+    j->x = decimal_value(s, n);
+    value_done(j);
+    return whole && decimal_whole(s, n, &j->i) ? JRD_INT : JRD_NUM;
+}
+
+static enum jrd_kind read_word(struct jrd *j)
+{
+    static const struct { char text[6]; enum jrd_kind kind; int64_t i; } word[] = {
+        { "true", JRD_BOOL, 1 }, { "false", JRD_BOOL, 0 }, { "null", JRD_NULL, 0 },
+    };
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        const size_t n = strlen(word[i].text);
+        if (n > j->n - j->at || memcmp(j->text + j->at, word[i].text, n) != 0) continue;
+        j->at += n;
+        j->i = word[i].i;
+        value_done(j);
+        return word[i].kind;
+    }
+    return fail(j, "want a value");
+}
+
+static enum jrd_kind read_value(struct jrd *j, int c)
+{
+    if (c == '{' || c == '[') return open_level(j, c == '{');
+    if (c != '"') return c == '-' || (c >= '0' && c <= '9') ? read_number(j) : read_word(j);
+    j->at++;
+    if (!read_string(j)) return JRD_FAILED;
+    value_done(j);
+    return JRD_TEXT;
+}
+
+static enum jrd_kind read_key(struct jrd *j, int c)
+{
+    if (c != '"') return fail(j, "want a key in quotes");
+    j->at++;
+    if (!read_string(j)) return JRD_FAILED;
+    skip_space(j);
+    if (j->at >= j->n || j->text[j->at] != ':') return fail(j, "want a colon behind a key");
+    j->at++;
+    j->want = WANT_VALUE;
+    return JRD_KEY;
+}
+
+static int peek(const struct jrd *j)
+{
+    return j->at < j->n ? (uint8_t)j->text[j->at] : -1;
+}
+
+enum jrd_kind jrd_next(struct jrd *j)
+{
+    if (j->why) return JRD_FAILED;
+    skip_space(j);
+    j->start = j->at;
+    int c = peek(j);
+    if (j->want == WANT_END) return c < 0 ? JRD_EOF : fail(j, "text follows the value");
+    if (c < 0) return fail(j, "the text ends inside a value");
+    const int object = in_object(j);
+    if ((j->want == WANT_FIRST || j->want == WANT_COMMA) && c == (object ? '}' : ']')) {
+        j->at++;
+        j->depth--;
+        value_done(j);
+        return JRD_CLOSE;
+    }
+    if (j->want == WANT_COMMA) {
+        if (c != ',') return fail(j, object ? "want a comma or the end of the object" : "want a comma or the end of the list");
+        j->at++;
+        skip_space(j);
+        j->start = j->at;
+        c = peek(j);
+        j->want = object ? WANT_KEY : WANT_VALUE;
+    }
+    return j->want != WANT_VALUE && object ? read_key(j, c) : read_value(j, c);
+}
+
+void jrd_skip(struct jrd *j, enum jrd_kind kind)
+{
+    if (kind != JRD_OBJECT && kind != JRD_ARRAY) return;
+    const int outer = j->depth - 1;
+    while (j->depth > outer && jrd_next(j) != JRD_FAILED) continue;
+}

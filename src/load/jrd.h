@@ -1,0 +1,46 @@
+/* steno: bounded JSON reader. SPDX-License-Identifier: MIT
+ *
+ * One event per call and no tree: a file of any kind costs its own size and nothing else. Strings are decoded where they lie, since
+ * no escape is longer than what it stands for, and nesting is a word of bits. RFC 8259 to the letter; U+0000 is refused, so that every
+ * string ends in a NUL. The common libraries for this lose characters when memory runs out, and build a tree of many times the size. */
+#ifndef STENO_LOAD_JRD_H
+#define STENO_LOAD_JRD_H
+#include "base/arena.h"
+#include "base/file.h"
+
+enum jrd_kind {
+    JRD_FAILED, JRD_EOF, JRD_OBJECT, JRD_ARRAY, JRD_CLOSE, /* CLOSE: of the innermost object or array */
+    JRD_KEY, JRD_TEXT, JRD_INT, JRD_NUM, JRD_BOOL, JRD_NULL
+};
+
+enum { JRD_DEPTH = 64 };
+
+struct jrd {
+    const char *name;     /* of the file */
+    char *text;           /* [n + 1], from the arena; overwritten while it is read */
+    size_t n, at;
+    uint64_t base;        /* place of text in the file */
+    uint32_t line;
+    int depth, want;
+    uint64_t is_object;   /* bit d: level d is an object */
+    const char *why;      /* NULL, or what is wrong with the text; sticky */
+
+    size_t start;         /* of the last event, for messages */
+    char *s;              /* KEY, TEXT: well-formed UTF-8 with a NUL at its end; stays where it is */
+    size_t len;
+    int64_t i;            /* INT, BOOL */
+    double x;             /* NUM, INT; a whole number past 64 bits is NUM */
+};
+
+/* Take n bytes of the file at off. */
+int jrd_open(struct jrd *j, const struct file *f, uint64_t off, uint64_t n, struct arena *a, steno_error *e);
+enum jrd_kind jrd_next(struct jrd *j);
+/* Read on to the end of the value whose first event was `kind`. */
+void jrd_skip(struct jrd *j, enum jrd_kind kind);
+/* STENO_EFORMAT with file, line and byte: what is wrong with the text, if something is, else this. */
+int jrd_fail(const struct jrd *j, steno_error *e, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* Length of the well-formed UTF-8 character at s, 0 when there is none. *cp: its number. */
+size_t utf8_next(const char *s, size_t n, uint32_t *cp);
+size_t utf8_put(char *s, uint32_t cp);
+#endif

@@ -1,0 +1,192 @@
+/* steno: vocabularies in JSON. SPDX-License-Identifier: MIT
+ *
+ * Three files: vocab.json, {"string": id}; tokenizer.json, which has such an object inside its model; tokens.json, a list of strings.
+ * The strings of the first two are written in the alphabet of GPT-2's byte-level pairs, in which every byte is a printable character;
+ * they are turned back into bytes. Those of the third, and added tokens, stand for themselves. */
+#include "load/vocab_list.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "load/jrd.h"
+
+struct json_vocab {
+    struct jrd j;
+    struct vocab_list *list, *extra;
+    steno_error *e;
+    int has_model, is_bpe, is_byte_level, has_others;
+};
+
+/* Byte that a character of the alphabet stands for, -1: none. Printable Latin-1 stands for itself, U+0100.. for the others in order. */
+static int byte_of(uint32_t c)
+{
+    if ((c >= 0x21 && c <= 0x7e) || (c >= 0xa1 && c <= 0xff && c != 0xad)) return (int)c;
+    if (c >= 0x100 && c <= 0x120) return (int)(c - 0x100);
+    if (c >= 0x121 && c <= 0x142) return (int)(c - 0x121 + 0x7f);
+    return c == 0x143 ? 0xad : -1;
+}
+
+/* An entry "string": id, the string in the byte alphabet; decoded where it lies. */
+static int add_entry(struct json_vocab *v, char *s, size_t len, int64_t id)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len;) {
+        uint32_t cp = 0;
+        i += utf8_next(s + i, len - i, &cp); /* never 0: the reader has made sure of UTF-8 */
+        const int b = byte_of(cp);
+        if (b < 0)
+            return jrd_fail(&v->j, v->e, "the string of id %" PRId64 " has U+%04" PRIX32 ", which stands for no byte: not byte-level", id,
+                            cp);
+        s[n++] = (char)b;
+    }
+    return vocab_list_add(v->list, id, s, n, v->e);
+}
+
+static int read_entries(struct json_vocab *v)
+{
+    struct jrd *j = &v->j;
+    enum jrd_kind kind;
+    while ((kind = jrd_next(j)) != JRD_CLOSE) {
+        char *s = j->s;
+        const size_t len = j->len;
+        if (kind != JRD_KEY || jrd_next(j) != JRD_INT) return jrd_fail(j, v->e, "want a string and its id");
+        const int rc = add_entry(v, s, len, j->i);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+static int read_model(struct json_vocab *v)
+{
+    struct jrd *j = &v->j;
+    enum jrd_kind kind;
+    if (v->has_model++) return jrd_fail(j, v->e, "model is written twice");
+    while ((kind = jrd_next(j)) != JRD_CLOSE) {
+        if (kind != JRD_KEY) return jrd_fail(j, v->e, "want a key");
+        const int is_vocab = !strcmp(j->s, "vocab"), is_type = !strcmp(j->s, "type");
+        kind = jrd_next(j);
+        if (is_type && kind == JRD_TEXT) v->is_bpe = !strcmp(j->s, "BPE");
+        if (!is_vocab) jrd_skip(j, kind);
+        else if (kind != JRD_OBJECT) return jrd_fail(j, v->e, "model.vocab is not an object: not byte-level pairs");
+        else {
+            const int rc = read_entries(v);
+            if (rc) return rc;
+        }
+    }
+    return STENO_OK;
+}
+
+/* One of tokenizer.json's added tokens: {"id": 5, "content": "<|x|>", …}. */
+static int read_added_token(struct json_vocab *v)
+{
+    struct jrd *j = &v->j;
+    int64_t id = -1;
+    const char *s = NULL;
+    size_t n = 0;
+    enum jrd_kind kind;
+    while ((kind = jrd_next(j)) != JRD_CLOSE) {
+        if (kind != JRD_KEY) return jrd_fail(j, v->e, "want a key");
+        const int is_id = !strcmp(j->s, "id"), is_content = !strcmp(j->s, "content");
+        kind = jrd_next(j);
+        if (is_id && kind == JRD_INT) id = j->i;
+        else if (is_content && kind == JRD_TEXT) s = j->s, n = j->len;
+        else jrd_skip(j, kind);
+    }
+    return s ? vocab_list_add(v->extra, id, s, n, v->e) : jrd_fail(j, v->e, "an added token without content");
+}
+
+static int read_added_tokens(struct json_vocab *v)
+{
+    enum jrd_kind kind;
+    while ((kind = jrd_next(&v->j)) != JRD_CLOSE) {
+        const int rc = kind == JRD_OBJECT ? read_added_token(v) : jrd_fail(&v->j, v->e, "added_tokens: want an object");
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+/* Whether a part of tokenizer.json, however deep, has the type ByteLevel. */
+static void look_for_byte_level(struct json_vocab *v)
+{
+    struct jrd *j = &v->j;
+    const int outer = j->depth - 1;
+    int is_type = 0;
+    for (enum jrd_kind kind; j->depth > outer && (kind = jrd_next(j)) != JRD_FAILED;) {
+        if (is_type && kind == JRD_TEXT && !strcmp(j->s, "ByteLevel")) v->is_byte_level = 1;
+        is_type = kind == JRD_KEY && !strcmp(j->s, "type");
+    }
+}
+
+/* One key of the outermost object and its value. Numbers are ids of vocab.json, whatever the key. */
+static int read_member(struct json_vocab *v)
+{
+    struct jrd *j = &v->j;
+    char *s = j->s;
+    const size_t len = j->len;
+    const enum jrd_kind kind = jrd_next(j);
+    if (kind == JRD_INT) return add_entry(v, s, len, j->i);
+    v->has_others = 1;
+    if (kind == JRD_OBJECT && !strcmp(s, "model")) return read_model(v);
+    if (kind == JRD_ARRAY && !strcmp(s, "added_tokens")) return read_added_tokens(v);
+    if (kind == JRD_OBJECT && (!strcmp(s, "pre_tokenizer") || !strcmp(s, "decoder"))) look_for_byte_level(v);
+    else jrd_skip(j, kind);
+    return STENO_OK;
+}
+
+static int read_object(struct json_vocab *v)
+{
+    struct jrd *j = &v->j;
+    enum jrd_kind kind;
+    while ((kind = jrd_next(j)) != JRD_CLOSE) {
+        const int rc = kind == JRD_KEY ? read_member(v) : jrd_fail(j, v->e, "want a key");
+        if (rc) return rc;
+    }
+    if (j->why || !v->has_others) return STENO_OK;
+    if (!v->has_model) return jrd_fail(j, v->e, "neither a vocabulary nor a tokenizer.json with a model");
+    if (!v->is_bpe || !v->is_byte_level)
+        return err_set(v->e, STENO_EUNSUPPORTED, "%s: a tokenizer of another kind than byte-level pairs (BPE, ByteLevel)", j->name);
+    return STENO_OK;
+}
+
+static int read_list(struct json_vocab *v)
+{
+    enum jrd_kind kind;
+    for (int64_t id = 0; (kind = jrd_next(&v->j)) != JRD_CLOSE; id++) {
+        if (kind != JRD_TEXT) return jrd_fail(&v->j, v->e, "member %" PRId64 " of the list is not a string", id);
+        const int rc = vocab_list_add(v->list, id, v->j.s, v->j.len, v->e);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+int vocab_read_json(struct vocab_list *list, struct vocab_list *extra, const struct file *f, steno_error *e)
+{
+    struct json_vocab v = { .list = list, .extra = extra, .e = e };
+    struct arena scrap;
+    arena_init(&scrap);
+    int rc = jrd_open(&v.j, f, 0, f->size, &scrap, e);
+    if (!rc) {
+        const enum jrd_kind kind = jrd_next(&v.j);
+        rc = kind == JRD_OBJECT ? read_object(&v) : kind == JRD_ARRAY ? read_list(&v) : jrd_fail(&v.j, e, "want an object or a list");
+    }
+    if (!rc && jrd_next(&v.j) != JRD_EOF) rc = jrd_fail(&v.j, e, "text follows the vocabulary");
+    arena_free(&scrap);
+    return rc;
+}
+
+int vocab_read_added(struct vocab_list *extra, const struct file *f, steno_error *e)
+{
+    struct arena scrap;
+    struct jrd j;
+    enum jrd_kind kind = JRD_EOF;
+    arena_init(&scrap);
+    int rc = jrd_open(&j, f, 0, f->size, &scrap, e);
+    if (!rc && jrd_next(&j) != JRD_OBJECT) rc = jrd_fail(&j, e, "want an object of added tokens");
+    while (!rc && (kind = jrd_next(&j)) != JRD_CLOSE) {
+        const char *s = j.s;
+        const size_t n = j.len;
+        if (kind != JRD_KEY || jrd_next(&j) != JRD_INT) rc = jrd_fail(&j, e, "want a string and its id");
+        else rc = vocab_list_add(extra, j.i, s, n, e);
+    }
+    arena_free(&scrap);
+    return rc;
+}

@@ -1,0 +1,92 @@
+/* steno: a vocabulary on its way from a file to the table. SPDX-License-Identifier: MIT */
+#include "load/vocab_list.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct item { uint32_t id, n; size_t at; };
+
+static const struct item *items(const struct vocab_list *l, uint32_t *n)
+{
+    *n = (uint32_t)(l->items.len / sizeof(struct item));
+    return (const struct item *)(const void *)l->items.p;
+}
+
+void vocab_list_free(struct vocab_list *l)
+{
+    buf_free(&l->bytes);
+    buf_free(&l->items);
+}
+
+int vocab_list_add(struct vocab_list *l, int64_t id, const void *s, size_t n, steno_error *e)
+{
+    if (id < 0 || id >= VOCAB_IDS)
+        return err_set(e, STENO_EFORMAT, "%s: id %" PRId64 " of a vocabulary, want 0..%d", l->name, id, VOCAB_IDS - 1);
+    if (n > VOCAB_STRING)
+        return err_set(e, STENO_EFORMAT, "%s: the string of id %" PRId64 " has %zu bytes, want at most %d", l->name, id, n, VOCAB_STRING);
+    if (l->items.len / sizeof(struct item) >= VOCAB_IDS)
+        return err_set(e, STENO_EFORMAT, "%s: more than %d strings in a vocabulary", l->name, VOCAB_IDS);
+    buf_add(&l->items, &(struct item) { (uint32_t)id, (uint32_t)n, l->bytes.len }, sizeof(struct item));
+    buf_add(&l->bytes, s, n);
+    return l->items.err || l->bytes.err ? err_nomem(e, l->bytes.len, "a vocabulary") : STENO_OK;
+}
+
+int vocab_list_fill(struct vocab_list *l, const struct vocab_list *extra, steno_error *e)
+{
+    uint32_t n, n_extra, top = 0;
+    const struct item *it = items(l, &n), *more = items(extra, &n_extra);
+    if (!n_extra) return STENO_OK;
+    struct arena scrap;
+    arena_init(&scrap);
+    uint8_t *there = arena_alloc(&scrap, VOCAB_IDS);
+    int rc = there ? STENO_OK : err_nomem(e, VOCAB_IDS, "a vocabulary");
+    for (uint32_t i = 0; i < n && !rc; i++) {
+        there[it[i].id] = 1;
+        if (it[i].id > top) top = it[i].id;
+    }
+    for (uint32_t i = 0; i < n_extra && !rc; i++) {
+        if (more[i].id >= top || there[more[i].id]) continue;
+        there[more[i].id] = 1;
+        rc = vocab_list_add(l, more[i].id, extra->bytes.p + more[i].at, more[i].n, e);
+    }
+    arena_free(&scrap);
+    return rc;
+}
+
+/* Ids without gaps are a permutation of 0..n-1; then a full table has neither gap nor repetition. */
+static int by_id(struct vocab_entry *v, const struct vocab_list *l, const uint8_t *bytes, steno_error *e)
+{
+    uint32_t n, past = 0;
+    const struct item *it = items(l, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (it[i].id >= n) {
+            past = it[i].id;
+            continue;
+        }
+        struct vocab_entry *to = &v[it[i].id];
+        if (to->s)
+            return err_set(e, STENO_EFORMAT, "%s: id %" PRIu32 " is given twice, to '%.*s' and to '%.*s'", l->name, it[i].id, (int)to->n,
+                           (const char *)to->s, (int)it[i].n, (const char *)bytes + it[i].at);
+        *to = (struct vocab_entry){ bytes + it[i].at, it[i].n };
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (!v[i].s)
+            return err_set(e, STENO_EFORMAT, "%s: no string has the id %" PRIu32 ", but one has %" PRIu32, l->name, i, past);
+    return STENO_OK;
+}
+
+int vocab_list_done(const struct vocab_list *l, struct weights *w, steno_error *e)
+{
+    uint32_t n;
+    items(l, &n);
+    if (!n) return err_set(e, STENO_EFORMAT, "%s: a vocabulary without strings", l->name);
+    struct vocab_entry *v = arena_array(&w->arena, n, sizeof *v);
+    uint8_t *bytes = arena_alloc(&w->arena, l->bytes.len + 1);
+    if (!v || !bytes) return err_nomem(e, l->bytes.len + n * sizeof *v, "the vocabulary");
+    if (l->bytes.len) memcpy(bytes, l->bytes.p, l->bytes.len);
+    const int rc = by_id(v, l, bytes, e);
+    if (rc) return rc;
+    w->vocab = v;
+    w->n_vocab_entries = n;
+    return STENO_OK;
+}

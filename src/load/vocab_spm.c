@@ -1,0 +1,169 @@
+/* steno: vocabularies in SentencePiece models and in tiktoken files. SPDX-License-Identifier: MIT
+ *
+ * A SentencePiece model is a protobuf message; its field 1, once per id, is a message {1: piece, 2: score, 3: type}. Everything else in
+ * it is passed over by its wire type. Pieces stay as they are, U+2581 for spaces included. A tiktoken file is lines of a string in
+ * base64, a space and its rank, which is its id. */
+#include "load/vocab_list.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { VARINT, FIXED64, BYTES, FIXED32 = 5 }; /* wire types that are in use */
+
+/* The whole of a file, with a NUL behind it. */
+static int read_all(const struct file *f, struct arena *a, const uint8_t **out, steno_error *e)
+{
+    uint8_t *p = f->size < SIZE_MAX ? arena_alloc(a, (size_t)f->size + 1) : NULL;
+    *out = p;
+    return p ? file_read(f, 0, p, (size_t)f->size, e) : err_nomem(e, (size_t)f->size, "a vocabulary");
+}
+
+/* ---- protobuf ---------------------------------------------------------------------------------------------------------------- */
+
+struct message { const uint8_t *p, *end; };
+struct field { uint64_t number, value; int wire; struct message bytes; };
+
+static int read_varint(struct message *m, uint64_t *out)
+{
+    *out = 0;
+    for (int shift = 0; shift < 64 && m->p < m->end; shift += 7) {
+        const uint8_t b = *m->p++;
+        *out |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80) return shift < 63 || b < 2;
+    }
+    return 0;
+}
+
+static int read_field(struct message *m, struct field *f)
+{
+    uint64_t tag;
+    if (!read_varint(m, &tag)) return 0;
+    *f = (struct field){ .number = tag >> 3, .wire = (int)(tag & 7) };
+    const size_t left = (size_t)(m->end - m->p), fixed = f->wire == FIXED64 ? 8 : f->wire == FIXED32 ? 4 : 0;
+    if (!f->number) return 0;
+    if (f->wire == VARINT) return read_varint(m, &f->value);
+    if (fixed) {
+        if (fixed > left) return 0;
+        m->p += fixed;
+        return 1;
+    }
+    if (f->wire != BYTES || !read_varint(m, &f->value) || f->value > (uint64_t)(m->end - m->p)) return 0;
+    f->bytes = (struct message){ m->p, m->p + f->value };
+    m->p += f->value;
+    return 1;
+}
+
+int sentencepiece_match(const uint8_t *head, size_t n) /* field 1 of some length, in it field 1 of a length that fits */
+{
+    return n > 4 && head[0] == 0x0a && head[1] != '{' && head[1] != '[' && head[2] == 0x0a && head[3] + 2 <= head[1];
+}
+
+static int add_piece(struct vocab_list *l, int64_t id, struct message m, uint64_t at, steno_error *e)
+{
+    struct message piece = { 0 };
+    while (m.p < m.end) {
+        struct field f;
+        if (!read_field(&m, &f)) return err_set(e, STENO_EFORMAT, "%s: piece %" PRId64 " at byte %" PRIu64 " is damaged", l->name, id, at);
+        if (f.number == 1 && f.wire == BYTES) piece = f.bytes;
+    }
+    if (!piece.p) return err_set(e, STENO_EFORMAT, "%s: piece %" PRId64 " at byte %" PRIu64 " has no text", l->name, id, at);
+    return vocab_list_add(l, id, piece.p, (size_t)(piece.end - piece.p), e);
+}
+
+static int read_pieces(struct vocab_list *l, const uint8_t *bytes, size_t n, steno_error *e)
+{
+    struct message m = { bytes, bytes + n };
+    for (int64_t id = 0; m.p < m.end;) {
+        const uint64_t at = (uint64_t)(m.p - bytes);
+        struct field f;
+        if (!read_field(&m, &f))
+            return err_set(e, STENO_EFORMAT, "%s: field at byte %" PRIu64 " of the SentencePiece model is damaged", l->name, at);
+        if (f.number != 1 || f.wire != BYTES) continue;
+        const int rc = add_piece(l, id++, f.bytes, at, e);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+int vocab_read_sentencepiece(struct vocab_list *l, const struct file *f, steno_error *e)
+{
+    struct arena scrap;
+    const uint8_t *bytes;
+    arena_init(&scrap);
+    int rc = read_all(f, &scrap, &bytes, e);
+    if (!rc) rc = read_pieces(l, bytes, (size_t)f->size, e);
+    arena_free(&scrap);
+    return rc;
+}
+
+/* ---- tiktoken ---------------------------------------------------------------------------------------------------------------- */
+
+static int base64_digit(uint8_t c)
+{
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+/* Decode n characters to out, [VOCAB_STRING + 3]. A lone '=' stands for the empty string in one of the files there are. @return 0: bad */
+static int base64(uint8_t *out, size_t *len, const uint8_t *s, size_t n)
+{
+    *len = 0;
+    if (n == 1 && s[0] == '=') return 1;
+    if (n % 4 || n / 4 * 3 > VOCAB_STRING) return 0;
+    const size_t pad = n && s[n - 1] == '=' ? (s[n - 2] == '=' ? 2 : 1) : 0;
+    uint32_t bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int d = i < n - pad ? base64_digit(s[i]) : 0;
+        if (d < 0) return 0;
+        bits = bits << 6 | (uint32_t)d;
+        if (i % 4 != 3) continue;
+        for (int k = 2; k >= 0; k--) out[(*len)++] = (uint8_t)(bits >> 8 * k);
+        bits = 0;
+    }
+    for (size_t i = 0; i < pad; i++)
+        if (out[--*len]) return 0; /* bits that belong to no byte */
+    return 1;
+}
+
+static int bad_line(const struct vocab_list *l, uint32_t line, const char *what, steno_error *e)
+{
+    return err_set(e, STENO_EFORMAT, "%s: line %" PRIu32 ": %s", l->name, line, what);
+}
+
+/* One line without its end. */
+static int add_line(struct vocab_list *l, uint32_t line, const uint8_t *s, size_t n, steno_error *e)
+{
+    uint8_t bytes[VOCAB_STRING + 3];
+    size_t len;
+    const uint8_t *space = memchr(s, ' ', n), *end = s + n;
+    if (!space) return bad_line(l, line, "want a string in base64, a space and a rank", e);
+    if (!base64(bytes, &len, s, (size_t)(space - s))) return bad_line(l, line, "the string is not base64, or too long", e);
+    int64_t id = 0;
+    const uint8_t *c = space + 1;
+    if (c == end || end - c > 7) return bad_line(l, line, "the rank is not a number in range", e);
+    for (; c < end; c++) {
+        if (*c < '0' || *c > '9') return bad_line(l, line, "the rank is not a number", e);
+        id = 10 * id + (*c - '0');
+    }
+    return vocab_list_add(l, id, bytes, len, e);
+}
+
+int vocab_read_tiktoken(struct vocab_list *l, const struct file *f, steno_error *e)
+{
+    struct arena scrap;
+    const uint8_t *s;
+    arena_init(&scrap);
+    int rc = read_all(f, &scrap, &s, e);
+    const uint8_t *const end = rc ? NULL : s + f->size;
+    for (uint32_t line = 1; !rc && s < end; line++) {
+        const uint8_t *eol = memchr(s, '\n', (size_t)(end - s)), *stop = eol ? eol : end;
+        size_t n = (size_t)(stop - s);
+        if (n && s[n - 1] == '\r') n--;
+        if (n) rc = add_line(l, line, s, n, e);
+        s = eol ? eol + 1 : end;
+    }
+    arena_free(&scrap);
+    return rc;
+}

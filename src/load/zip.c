@@ -1,0 +1,283 @@
+/* steno: where the entries of a zip archive lie. SPDX-License-Identifier: MIT
+ *
+ * A zip file is read from its end: the end record names the directory, the directory names the entries, and each entry repeats what the
+ * directory says of it. Numbers that do not fit their old 16 or 32 bits stand in the zip64 records beside. Whatever is said twice has to
+ * agree, and the records have to meet without gaps at the end, so that there is one reading of a file. */
+#include "load/zip.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/rd.h"
+
+enum {
+    END_SZ = 22, LOCATOR_SZ = 20, END64_SZ = 56, RECORD_SZ = 46, LOCAL_SZ = 30, COMMENT_MAX = 65535,
+    SIG_END = 0x06054b50, SIG_LOCATOR = 0x07064b50, SIG_END64 = 0x06064b50, SIG_RECORD = 0x02014b50, SIG_LOCAL = 0x04034b50,
+    FLAG_SECRET = 1 << 0 | 1 << 6 | 1 << 13, FLAG_SIZES_BEHIND = 1 << 3, EXTRA_ZIP64 = 1,
+    EXTRA_MAX = 128 /* bytes of extra fields that are looked at */, DIRECTORY_MAX = 64 << 20
+};
+#define FULL16 UINT64_C(0xffff)     /* the number is in a zip64 record */
+#define FULL32 UINT64_C(0xffffffff)
+
+struct directory { uint64_t offset, size, n; };
+
+/* What one header says of its entry. */
+struct header {
+    uint32_t flags, method, n_name, n_extra;
+    uint64_t packed, size;
+};
+
+struct reader {
+    const struct file *f;
+    struct arena *a;
+    steno_error *e;
+    struct zip *z;
+    struct directory dir;
+    struct rd r;
+};
+
+static uint64_t le(const uint8_t *p, unsigned n)
+{
+    uint64_t v = 0;
+    for (unsigned i = 0; i < n; i++) v |= (uint64_t)p[i] << 8 * i;
+    return v;
+}
+
+/* ---- the end of the file ------------------------------------------------------------------------------------------------------- */
+
+/* The last place where an end record fits together with its comment. */
+static int find_end(struct reader *z, uint8_t end[END_SZ], uint64_t *at)
+{
+    const uint64_t size = z->f->size;
+    const size_t n = size < END_SZ + COMMENT_MAX ? (size_t)size : END_SZ + COMMENT_MAX;
+    uint8_t tail[END_SZ + COMMENT_MAX];
+    const int rc = file_read(z->f, size - n, tail, n, z->e);
+    if (rc) return rc;
+    for (size_t i = n < END_SZ ? 0 : n - END_SZ + 1; i-- > 0;) {
+        if (le(tail + i, 4) != SIG_END || i + END_SZ + le(tail + i + 20, 2) != n) continue;
+        memcpy(end, tail + i, END_SZ);
+        *at = size - n + i;
+        return STENO_OK;
+    }
+    return err_set(z->e, STENO_EFORMAT, "%s: no end record of a zip archive at byte %" PRIu64 " or up to 64 KiB before; is the copy complete?",
+                   z->f->name, size);
+}
+
+/* Numbers of the zip64 end record, if there is one before `at`, which then moves to it. */
+static int read_end64(struct reader *z, struct directory *d, uint64_t *at)
+{
+    uint8_t p[END64_SZ];
+    const char *name = z->f->name;
+    if (*at < LOCATOR_SZ) return 0;
+    int rc = file_read(z->f, *at - LOCATOR_SZ, p, LOCATOR_SZ, z->e);
+    if (rc || le(p, 4) != SIG_LOCATOR) return rc;
+    const uint64_t end64 = le(p + 8, 8);
+    if (le(p + 4, 4) || le(p + 16, 4) > 1) return err_set(z->e, STENO_EFORMAT, "%s: a zip archive on several disks", name);
+    if (end64 > *at - LOCATOR_SZ || *at - LOCATOR_SZ - end64 < END64_SZ)
+        return err_set(z->e, STENO_EFORMAT, "%s: zip64 end record said to be at byte %" PRIu64 ", want it before byte %" PRIu64, name, end64,
+                       *at - LOCATOR_SZ);
+    rc = file_read(z->f, end64, p, END64_SZ, z->e);
+    if (rc) return rc;
+    if (le(p, 4) != SIG_END64 || le(p + 4, 8) != *at - LOCATOR_SZ - end64 - 12)
+        return err_set(z->e, STENO_EFORMAT, "%s: byte %" PRIu64 " is not a zip64 end record", name, end64);
+    if (le(p + 16, 4) || le(p + 20, 4) || le(p + 24, 8) != le(p + 32, 8))
+        return err_set(z->e, STENO_EFORMAT, "%s: a zip archive on several disks", name);
+    *d = (struct directory){ .n = le(p + 32, 8), .size = le(p + 40, 8), .offset = le(p + 48, 8) };
+    *at = end64;
+    return 1;
+}
+
+static int agree(uint64_t small, uint64_t full, uint64_t large)
+{
+    return small == full || small == large;
+}
+
+/* Where the directory is; it has to end where the end records begin. */
+static int find_directory(struct reader *z)
+{
+    uint8_t end[END_SZ];
+    uint64_t at = 0;
+    int rc = find_end(z, end, &at);
+    if (rc) return rc;
+    const struct directory d = { .n = le(end + 10, 2), .size = le(end + 12, 4), .offset = le(end + 16, 4) };
+    const char *name = z->f->name;
+    if (le(end + 4, 2) || le(end + 6, 2) || le(end + 8, 2) != d.n)
+        return err_set(z->e, STENO_EFORMAT, "%s: a zip archive on several disks", name);
+    z->dir = d;
+    rc = read_end64(z, &z->dir, &at);
+    if (rc < 0) return rc;
+    if (!agree(d.n, FULL16, z->dir.n) || !agree(d.size, FULL32, z->dir.size) || !agree(d.offset, FULL32, z->dir.offset))
+        return err_set(z->e, STENO_EFORMAT, "%s: the two end records of the zip archive differ", name);
+    if (z->dir.offset > at || z->dir.size != at - z->dir.offset)
+        return err_set(z->e, STENO_EFORMAT, "%s: zip directory said to be at bytes %" PRIu64 "+%" PRIu64 ", want its end at byte %" PRIu64,
+                       name, z->dir.offset, z->dir.size, at);
+    if (z->dir.n > ZIP_ENTRIES_MAX || z->dir.size > DIRECTORY_MAX || z->dir.n > z->dir.size / RECORD_SZ)
+        return err_set(z->e, STENO_EFORMAT, "%s: %" PRIu64 " zip entries in %" PRIu64 " bytes, want at most %d in %d", name, z->dir.n,
+                       z->dir.size, ZIP_ENTRIES_MAX, DIRECTORY_MAX);
+    return STENO_OK;
+}
+
+/* ---- the directory ------------------------------------------------------------------------------------------------------------- */
+
+/* Only plain relative names: parts between single slashes, none of them "." or "..". */
+static int is_plain(const char *name, size_t n)
+{
+    if (!n || memchr(name, '\\', n) || memchr(name, ':', n)) return 0;
+    for (size_t i = 0, part = 0; i <= n; i++) {
+        if (i < n && (unsigned char)name[i] < ' ') return 0;
+        if (i < n && name[i] != '/') continue;
+        const size_t len = i - part;
+        if ((!len && i < n) || (len == 1 && name[part] == '.') || (len == 2 && !memcmp(name + part, "..", 2))) return 0;
+        part = i + 1;
+    }
+    return 1;
+}
+
+/* Put the 64-bit values of an entry's zip64 field in place of those that are full. @return 1, or 0 when one of them is missing */
+static int widen(uint64_t *const value[], unsigned n, const uint8_t *extra, size_t n_extra)
+{
+    const uint8_t *p = NULL;
+    size_t left = 0, at = 0;
+    while (!p && at + 4 <= n_extra) {
+        const size_t len = (size_t)le(extra + at + 2, 2);
+        if (len > n_extra - at - 4) break;
+        if (le(extra + at, 2) == EXTRA_ZIP64) {
+            p = extra + at + 4;
+            left = len;
+        }
+        at += 4 + len;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (*value[i] != FULL32) continue;
+        if (left < 8) return 0;
+        *value[i] = le(p, 8);
+        p += 8;
+        left -= 8;
+    }
+    return 1;
+}
+
+static int entry_error(struct reader *z, const char *entry, const char *what)
+{
+    return err_set(z->e, STENO_EFORMAT, "%s: zip entry '%s' %s", z->f->name, entry, what);
+}
+
+/* What both headers of an entry have to be. */
+static const char *refused(const struct header *h)
+{
+    if (h->flags & FLAG_SECRET) return "is encrypted; want it stored as it is";
+    if (h->method) return "is compressed; want it stored as it is, as torch.save does";
+    return NULL;
+}
+
+/* The header before the bytes has to tell the same as the directory; it may leave the sizes to a record behind the bytes. */
+static int read_local(struct reader *z, struct zip_entry *it, const struct header *want)
+{
+    uint8_t p[LOCAL_SZ + ZIP_NAME_MAX + EXTRA_MAX];
+    const uint64_t room = z->dir.offset;
+    if (it->header > room || room - it->header < LOCAL_SZ + want->n_name)
+        return err_set(z->e, STENO_EFORMAT, "%s: zip entry '%s' said to be at byte %" PRIu64 ", the directory begins at %" PRIu64,
+                       z->f->name, it->name, it->header, room);
+    size_t n = room - it->header < sizeof p ? (size_t)(room - it->header) : sizeof p;
+    const int rc = file_read(z->f, it->header, p, n, z->e);
+    if (rc) return rc;
+    struct header h = { (uint32_t)le(p + 6, 2), (uint32_t)le(p + 8, 2), (uint32_t)le(p + 26, 2), (uint32_t)le(p + 28, 2),
+                        le(p + 18, 4), le(p + 22, 4) };
+    if (le(p, 4) != SIG_LOCAL || h.n_name != want->n_name || memcmp(p + LOCAL_SZ, it->name, h.n_name) != 0)
+        return err_set(z->e, STENO_EFORMAT, "%s: byte %" PRIu64 " is not the header of zip entry '%s'", z->f->name, it->header, it->name);
+    if (refused(&h)) return entry_error(z, it->name, refused(&h));
+    n -= LOCAL_SZ + h.n_name;
+    const int open = h.flags & want->flags & FLAG_SIZES_BEHIND && (!h.size || h.size == FULL32) && (!h.packed || h.packed == FULL32);
+    if (!open && !widen((uint64_t *[]){ &h.size, &h.packed }, 2, p + LOCAL_SZ + h.n_name, h.n_extra < n ? h.n_extra : n))
+        return entry_error(z, it->name, "lacks the 64-bit sizes it refers to");
+    if (!open && (h.size != want->size || h.packed != want->packed))
+        return entry_error(z, it->name, "has one size in its header and another in the directory");
+    it->offset = it->header + LOCAL_SZ + h.n_name + h.n_extra;
+    if (it->offset > room || it->size > room - it->offset)
+        return err_set(z->e, STENO_EFORMAT, "%s: zip entry '%s' needs bytes %" PRIu64 "+%" PRIu64 ", the directory begins at %" PRIu64,
+                       z->f->name, it->name, it->offset, it->size, room);
+    return STENO_OK;
+}
+
+/* The next record of the directory: its name goes to `name`. */
+static int read_record(struct reader *z, struct zip_entry *it, char *name)
+{
+    uint8_t p[RECORD_SZ], extra[EXTRA_MAX];
+    const uint64_t at = z->r.pos;
+    rd_bytes(&z->r, p, RECORD_SZ);
+    struct header h = { (uint32_t)le(p + 8, 2), (uint32_t)le(p + 10, 2), (uint32_t)le(p + 28, 2), (uint32_t)le(p + 30, 2),
+                        le(p + 20, 4), le(p + 24, 4) };
+    const uint64_t n_comment = le(p + 32, 2), disk = le(p + 34, 2);
+    it->header = le(p + 42, 4);
+    if (!z->r.err && (le(p, 4) != SIG_RECORD || h.n_name > ZIP_NAME_MAX || h.n_name > rd_left(&z->r)))
+        return err_set(z->e, STENO_EFORMAT, "%s: byte %" PRIu64 " is not a record of the zip directory (or its name has more than %d bytes)",
+                       z->f->name, at, ZIP_NAME_MAX);
+    rd_bytes(&z->r, name, h.n_name);
+    const size_t n_extra = h.n_extra < sizeof extra ? h.n_extra : sizeof extra;
+    rd_bytes(&z->r, extra, n_extra);
+    rd_skip(&z->r, h.n_extra - n_extra + n_comment);
+    if (z->r.err == STENO_EFORMAT)
+        return err_set(z->e, STENO_EFORMAT, "%s: the record at byte %" PRIu64 " runs past the zip directory", z->f->name, at);
+    if (z->r.err) return err_set(z->e, z->r.err, "%s: read failed in the zip directory, at byte %" PRIu64, z->f->name, at);
+    if (!is_plain(name, h.n_name))
+        return err_set(z->e, STENO_EFORMAT, "%s: zip entry at byte %" PRIu64 " is called '%s': want a plain relative name", z->f->name, at, name);
+    it->name = name;
+    if (refused(&h)) return entry_error(z, name, refused(&h));
+    if (!widen((uint64_t *[]){ &h.size, &h.packed, &it->header }, 3, extra, n_extra))
+        return entry_error(z, name, "lacks the 64-bit numbers it refers to");
+    if (disk || h.size != h.packed) return entry_error(z, name, "is on another disk, or is stored with another size than its own");
+    it->size = h.size;
+    return read_local(z, it, &h);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct zip_entry *x = a, *y = b;
+    return (x->header > y->header) - (x->header < y->header);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct zip_entry *)a)->name, ((const struct zip_entry *)b)->name);
+}
+
+/* No two entries share bytes, no two have one name. */
+static int check_apart(struct reader *z)
+{
+    struct zip_entry *it = z->z->entry;
+    const uint32_t n = z->z->n;
+    qsort(it, n, sizeof *it, by_place);
+    for (uint32_t i = 1; i < n; i++)
+        if (it[i].header < it[i - 1].offset + it[i - 1].size)
+            return err_set(z->e, STENO_EFORMAT, "%s: zip entries '%s' and '%s' share bytes", z->f->name, it[i - 1].name, it[i].name);
+    qsort(it, n, sizeof *it, by_name);
+    for (uint32_t i = 1; i < n; i++)
+        if (!by_name(&it[i - 1], &it[i])) return entry_error(z, it[i].name, "is there twice");
+    return STENO_OK;
+}
+
+int zip_open(struct zip *out, const struct file *f, struct arena *a, steno_error *e)
+{
+    struct reader z = { .f = f, .a = a, .e = e, .z = out };
+    *out = (struct zip){ 0 };
+    int rc = find_directory(&z);
+    if (rc) return rc;
+    out->entry = arena_array(a, (size_t)z.dir.n, sizeof *out->entry);
+    char *names = arena_alloc(a, (size_t)z.dir.size); /* a name and its NUL are shorter than its record */
+    if (!out->entry || !names) return err_nomem(e, (size_t)z.dir.size, "a zip directory");
+    rd_init(&z.r, f, z.dir.offset, z.dir.offset + z.dir.size);
+    for (; out->n < z.dir.n; out->n++) {
+        rc = read_record(&z, &out->entry[out->n], names);
+        if (rc) return rc;
+        names += strlen(names) + 1;
+    }
+    if (rd_left(&z.r))
+        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes of the zip directory belong to no entry", f->name, rd_left(&z.r));
+    return check_apart(&z);
+}
+
+const struct zip_entry *zip_find(const struct zip *z, const char *name)
+{
+    const struct zip_entry key = { .name = name };
+    return z->n ? bsearch(&key, z->entry, z->n, sizeof key, by_name) : NULL;
+}

@@ -1,0 +1,230 @@
+/* steno: SenseVoiceSmall as data. SPDX-License-Identifier: MIT
+ *
+ * An et al. 2024 (FunAudioLLM): four query rows before the filter banks ask for language, event, emotion and spelling of numbers; SAN-M
+ * layers in two stacks; a linear head whose most probable ids, repeats and blanks dropped, are the text. Reference: FunASR 1.4,
+ * funasr/models/sense_voice/model.py. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "load/mvn.h"
+#include "load/vocab_file.h"
+#include "model/family.h"
+
+static const struct sub layer[] = {
+    { sub_sanm, "norm1", "self_attn", NULL, 0 },
+    { sub_ffn, "norm2", "feed_forward.w_1", "feed_forward.w_2", SUB_RELU },
+    { 0 },
+};
+
+enum {
+    WINDOW_ROWS = 500, /* 30 s of rows every 60 ms: what the model was trained on */
+    QUERY_ROWS = 4,
+    QUERIES = 16,
+    HEAD_ROWS = 64     /* rows whose logits exist at a time */
+};
+static float const norm_eps = 1e-5f;
+
+static int sensevoice_match(const struct weights *w)
+{
+    return !strcmp(meta_text(&w->meta, "model", ""), "SenseVoiceSmall");
+}
+
+/* What config.yaml says. */
+struct shape { int32_t d, heads, d_ff, layers, more_layers, taps, n_mels, lfr_m, lfr_n, n_vocab; };
+
+static int read_shape(struct shape *s, const struct weights *w, steno_error *e)
+{
+    *s = (struct shape){ .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 };
+    const struct { const char *key; int32_t lo, hi, optional, *to; } field[] = {
+        { "encoder_conf.output_size", 4, 8192, 0, &s->d },       { "encoder_conf.attention_heads", 1, 256, 0, &s->heads },
+        { "encoder_conf.linear_units", 1, 65536, 0, &s->d_ff },  { "encoder_conf.num_blocks", 1, 256, 0, &s->layers },
+        { "encoder_conf.tp_blocks", 0, 256, 0, &s->more_layers }, { "encoder_conf.kernel_size", 1, FSMN_TAPS, 1, &s->taps },
+        { "frontend_conf.n_mels", 1, STFT_BANDS, 1, &s->n_mels }, { "frontend_conf.lfr_m", 1, FBANK_LFR_MAX, 1, &s->lfr_m },
+        { "frontend_conf.lfr_n", 1, FBANK_LFR_MAX, 1, &s->lfr_n },
+    };
+    int rc = STENO_OK;
+    for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++)
+        rc = meta_int(&w->meta, w->name, field[i].key, field[i].lo, field[i].hi, field[i].optional, field[i].to, e);
+    if (rc) return rc;
+    if (s->d % s->heads || s->d / s->heads % 4 || s->d / s->heads > 256)
+        return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into multiples of 4 up to 256", w->name, (int)s->heads,
+                       (int)s->d);
+    int32_t shift = 0;
+    return meta_int(&w->meta, w->name, "encoder_conf.sanm_shfit", 0, 0, 1, &shift, e); /* FunASR's spelling */
+}
+
+/* Sinusoids over the width of the input: sines in the first half, cosines in the second, positions from 1. */
+static const float *positions(struct arena *a, uint32_t rows, uint32_t width)
+{
+    float *t = arena_array(a, (size_t)rows * width, sizeof *t);
+    const uint32_t half = width / 2;
+    const float step = (float)(log(10000.0) / (half - 1));
+    for (uint32_t r = 0; t && r < rows; r++)
+        for (uint32_t i = 0; i < half; i++) {
+            const float angle = (float)(r + 1) * expf(-(float)i * step);
+            t[r * width + i] = sinf(angle);
+            t[r * width + half + i] = cosf(angle);
+        }
+    return t;
+}
+
+static void build_encoder(struct build *b, const struct shape *s)
+{
+    const uint32_t d = (uint32_t)s->d, width = (uint32_t)(s->n_mels * s->lfr_m), rows = b->plan.max_rows;
+    const struct sub_dims dims = { d, (uint32_t)s->heads, d / (uint32_t)s->heads, (uint32_t)s->d_ff, norm_eps, (uint32_t)s->taps };
+    build_phase(b, "encode");
+    const uint16_t in = build_slot(b, width), placed = build_slot(b, width), x = build_slot(b, d), mid = build_slot(b, d);
+    const uint16_t out = build_slot(b, d);
+    b->plan.input = in;
+    b->plan.output = out;
+    const float *table = b->status ? NULL : positions(b->arena, rows, width);
+    if (!table && !b->status) b->status = err_nomem(b->e, (size_t)rows * width * sizeof *table, "positions");
+    emit(b, OP_SCALE, "encoder.embed", placed, in, bind_scale(b, sqrtf((float)d), table, width));
+
+    b->prefix = "encoder.encoders0.0";
+    sub_sanm_first(b, &dims, &layer[0], x, placed, width);
+    sub_ffn(b, &dims, &layer[1], x, 0);
+    b->prefix = "";
+    sub_stack(b, layer, &dims, "encoder.encoders", (uint32_t)s->layers - 1, x);
+    emit(b, OP_NORM, "encoder.after_norm", mid, x, bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, norm_eps));
+    sub_stack(b, layer, &dims, "encoder.tp_encoders", (uint32_t)s->more_layers, mid);
+    emit(b, OP_NORM, "encoder.tp_norm", out, mid, bind_norm(b, "encoder.tp_norm.weight", "encoder.tp_norm.bias", d, norm_eps));
+
+    build_phase(b, "head");
+    const uint16_t some = build_slot_out(b, d), logits = build_slot_out(b, (uint32_t)s->n_vocab);
+    b->plan.logits = logits;
+    const uint16_t ctc = bind_linear(b, 1, (const char *const[]){ "ctc.ctc_lo.weight" }, (const char *const[]){ "ctc.ctc_lo.bias" },
+                                     (uint64_t)s->n_vocab, d);
+    const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; } head[] = {
+        { OP_SCALE, "ctc.rows", some, out, bind_scale(b, 1, NULL, d) },
+        { OP_LINEAR, "ctc.logits", logits, some, ctc },
+        { OP_SCAN, "ctc.scan", NO_SLOT, logits, ctc },
+        { OP_PICK, "ctc.best", NO_SLOT, logits, ctc },
+    };
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++) {
+        struct op *op = emit(b, head[i].kind, head[i].label, head[i].out, head[i].in, head[i].bind);
+        if (op) op->rows = ROWS_OUT;
+    }
+}
+
+static int read_queries(steno_model *m, struct weights *w, uint32_t width, steno_error *e)
+{
+    struct tensor *t;
+    const int rc = weights_get(w, "embed.weight", (const uint64_t[4]){ QUERIES, width, 0, 0 }, &t, e);
+    if (rc) return rc;
+    float *q = arena_array(&m->arena, (size_t)QUERIES * width, sizeof *q);
+    m->query = q;
+    m->n_query = QUERIES;
+    return q ? tensor_read_f32(t, q, e) : err_nomem(e, (size_t)QUERIES * width * sizeof *q, "queries");
+}
+
+/* Every implementation but one normalises the features; the vectors stand in am.mvn beside the weights. */
+static int read_front(steno_model *m, struct weights *w, const struct shape *s, steno_error *e)
+{
+    float *shift = NULL, *scale = NULL;
+    int rc = m->no_cmvn ? STENO_OK : mvn_find(w, s->n_mels * s->lfr_m, &m->arena, &shift, &scale, e);
+    if (!rc) rc = fbank_bank_init(&m->fbank, &m->arena, s->n_mels, s->lfr_m, s->lfr_n, shift, scale, e);
+    return rc;
+}
+
+static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
+{
+    int rc = w->vocab ? STENO_OK : weights_read_vocab(w, m->vocab_path, e);
+    if (rc) return rc;
+    if (w->n_vocab_entries != (uint32_t)m->n_vocab)
+        return err_set(e, STENO_EFORMAT, "%s: the vocabulary has %u entries, the head %d", w->name, (unsigned)w->n_vocab_entries,
+                       (int)m->n_vocab);
+    rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
+    for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
+        const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
+        if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
+        vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, w->vocab[i].n);
+    }
+    return rc ? rc : vocab_index(&m->vocab, &m->arena, e);
+}
+
+static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e)
+{
+    struct shape s;
+    int rc = read_shape(&s, w, e);
+    if (rc) return rc;
+    const struct tensor *head = weights_find(w, "ctc.ctc_lo.bias");
+    if (!head || head->n_dims != 1 || head->dim[0] < 2 || head->dim[0] > 1 << 20)
+        return err_set(e, STENO_EFORMAT, "%s: tensor ctc.ctc_lo.bias is missing or of no use: the number of ids is its length", w->name);
+    s.n_vocab = (int32_t)head->dim[0];
+    m->name = "small";
+    m->n_vocab = s.n_vocab;
+    m->blank = 0;
+    m->n_plans = 1;
+    m->audio_ctx = WINDOW_ROWS;
+    m->dims = (struct whisper_dims){ .n_mels = s.n_mels, .n_audio_ctx = WINDOW_ROWS, .n_audio_state = s.d, .n_audio_head = s.heads,
+                                     .n_audio_layer = s.layers + s.more_layers, .n_vocab = s.n_vocab };
+    struct build b;
+    build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, QUERY_ROWS + WINDOW_ROWS, HEAD_ROWS, e);
+    build_encoder(&b, &s);
+    rc = build_end(&b, &m->plan[PLAN_ENCODER]);
+    if (!rc) rc = read_queries(m, w, (uint32_t)(s.n_mels * s.lfr_m), e);
+    if (!rc) rc = read_front(m, w, &s, e);
+    return rc ? rc : read_vocab(m, w, e);
+}
+
+/* ---- queries and tags ---------------------------------------------------------------------------------------------------------- */
+
+static int sensevoice_head(const steno_model *m, const struct ctc_request *q, int32_t *rows, steno_error *e)
+{
+    static const struct { const char *code; int32_t row; } known[] = {
+        { "auto", 0 }, { "zh", 3 }, { "en", 4 }, { "yue", 7 }, { "ja", 11 }, { "ko", 12 }, { "nospeech", 13 },
+    };
+    (void)m;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(q->language ? q->language : "auto", known[i].code) != 0) continue;
+        const int32_t ask[QUERY_ROWS] = { known[i].row, 1, 2, q->itn ? 14 : 15 };
+        memcpy(rows, ask, sizeof ask);
+        return QUERY_ROWS;
+    }
+    return err_set(e, STENO_EARG, "language '%s' is not known to this model: auto, zh, en, yue, ja, ko", q->language);
+}
+
+static int32_t sensevoice_barred(const steno_model *m, const struct ctc_request *q)
+{
+    static const char unknown[] = "<|EMO_UNKNOWN|>";
+    return q->ban_unknown_emotion ? vocab_find(&m->vocab, (const uint8_t *)unknown, sizeof unknown - 1) : -1;
+}
+
+/* A piece <|WORD|> says something about the audio and is no text. @return 1 when it was one */
+static int take_tag(const uint8_t *s, uint32_t n, struct ctc_tags *tags)
+{
+    static const char *const languages[] = { "zh", "en", "yue", "ja", "ko", "nospeech", NULL };
+    static const char *const emotions[] = { "HAPPY", "SAD", "ANGRY", "NEUTRAL", "FEARFUL", "DISGUSTED", "SURPRISED", "EMO_UNKNOWN", NULL };
+    static const char *const events[] = { "BGM", "Speech", "Applause", "Laughter", "Cry", "Sneeze", "Breath", "Cough", "Sing",
+                                          "Speech_Noise", "GBG", "Event_UNK", NULL };
+    static const char *const itn[] = { "woitn", "withitn", NULL };
+    if (n < 5 || memcmp(s, "<|", 2) || memcmp(s + n - 2, "|>", 2)) return 0;
+    const struct { const char *const *word; const char **to; } kind[] = {
+        { languages, &tags->language }, { emotions, &tags->emotion }, { events, &tags->event }, { itn, &tags->itn },
+    };
+    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++)
+        for (const char *const *word = kind[k].word; *word; word++)
+            if (strlen(*word) == n - 4 && !memcmp(*word, s + 2, n - 4) && !*kind[k].to) *kind[k].to = *word;
+    return 1;
+}
+
+/* Pieces side by side, U+2581 as a space. */
+static void sensevoice_spell(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text, struct ctc_tags *tags)
+{
+    *tags = (struct ctc_tags){ 0 };
+    for (int32_t i = 0; i < n; i++) {
+        const uint8_t *s = m->vocab.bytes[ids[i]];
+        const uint32_t len = m->vocab.len[ids[i]];
+        if (take_tag(s, len, tags)) continue;
+        for (uint32_t k = 0; k < len;) {
+            const int space = len - k >= 3 && !memcmp(s + k, "\xe2\x96\x81", 3);
+            buf_add(text, space ? " " : (const char *)s + k, 1);
+            k += space ? 3 : 1;
+        }
+    }
+}
+
+static const struct ctc sensevoice_ctc = { sensevoice_head, sensevoice_barred, sensevoice_spell };
+
+const struct family family_sensevoice = { "sensevoice", SEARCH_CTC, sensevoice_match, sensevoice_describe, NULL, &sensevoice_ctc };

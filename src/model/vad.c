@@ -1,0 +1,116 @@
+/* steno: FSMN-VAD as data. SPDX-License-Identifier: MIT
+ *
+ * Zhang et al. 2018 (FSMN): affine layers around memories that look 20 frames back, one probability of silence per 10 ms. The memories'
+ * last inputs are state, so that audio of any length flows through in pieces. Reference: FunASR 1.4, funasr/models/fsmn_vad_streaming. */
+#include <stdio.h>
+#include <string.h>
+#include "load/mvn.h"
+#include "model/family.h"
+
+enum { PIECE_ROWS = 512 /* rows of a replay: 5 s */ };
+
+static int vad_match(const struct weights *w)
+{
+    return !strcmp(meta_text(&w->meta, "model", ""), "FsmnVADStreaming");
+}
+
+struct shape { int32_t in, affine, linear, proj, layers, taps, out_affine, out, n_mels, lfr_m, lfr_n; };
+
+static int read_shape(struct shape *s, const struct weights *w, steno_error *e)
+{
+    *s = (struct shape){ .n_mels = 80, .lfr_m = 5, .lfr_n = 1 };
+    const struct { const char *key; int32_t lo, hi, optional, *to; } field[] = {
+        { "encoder_conf.input_dim", 1, 8192, 0, &s->in },        { "encoder_conf.input_affine_dim", 1, 8192, 0, &s->affine },
+        { "encoder_conf.linear_dim", 1, 8192, 0, &s->linear },   { "encoder_conf.proj_dim", 1, 8192, 0, &s->proj },
+        { "encoder_conf.fsmn_layers", 1, 64, 0, &s->layers },    { "encoder_conf.lorder", 2, FSMN_TAPS, 0, &s->taps },
+        { "encoder_conf.output_affine_dim", 1, 8192, 0, &s->out_affine }, { "encoder_conf.output_dim", 2, 8192, 0, &s->out },
+        { "frontend_conf.n_mels", 1, STFT_BANDS, 1, &s->n_mels }, { "frontend_conf.lfr_m", 1, FBANK_LFR_MAX, 1, &s->lfr_m },
+        { "frontend_conf.lfr_n", 1, 1, 1, &s->lfr_n },
+    };
+    int rc = STENO_OK;
+    for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++)
+        rc = meta_int(&w->meta, w->name, field[i].key, field[i].lo, field[i].hi, field[i].optional, field[i].to, e);
+    if (!rc && s->in != s->n_mels * s->lfr_m)
+        rc = err_set(e, STENO_EFORMAT, "%s: input_dim is %d, but %d frames of %d mels make %d", w->name, (int)s->in, (int)s->lfr_m,
+                     (int)s->n_mels, (int)(s->n_mels * s->lfr_m));
+    return rc;
+}
+
+/* A linear of its own slot; bias NULL: none. */
+static uint16_t affine(struct build *b, const char *name, uint16_t in, int32_t n, int32_t k, int has_bias, enum act act)
+{
+    char w[128], v[128];
+    snprintf(w, sizeof w, "%s.linear.weight", name);
+    snprintf(v, sizeof v, "%s.linear.bias", name);
+    const uint16_t out = build_slot(b, (uint32_t)n);
+    const uint16_t bind = bind_linear(b, 1, (const char *const[]){ w }, has_bias ? (const char *const[]){ v } : NULL, (uint64_t)n,
+                                      (uint64_t)k);
+    emit(b, OP_LINEAR, name, out, in, bind);
+    if (!b->status) bind_at(b, bind)->act = (uint8_t)act;
+    return out;
+}
+
+static void build_net(struct build *b, const struct shape *s)
+{
+    build_phase(b, "frames");
+    const uint16_t in = build_slot(b, (uint32_t)s->in);
+    b->plan.input = in;
+    uint16_t x = affine(b, "encoder.in_linear1", in, s->affine, s->in, 1, ACT_NONE);
+    x = affine(b, "encoder.in_linear2", x, s->linear, s->affine, 1, ACT_RELU);
+    for (int32_t i = 0; i < s->layers && !b->status; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "encoder.fsmn.%d", (int)i);
+        b->prefix = name;
+        const uint16_t z = affine(b, "linear", x, s->proj, s->linear, 0, ACT_NONE), y = build_slot(b, (uint32_t)s->proj);
+        const uint16_t taps = bind_fsmn(b, "fsmn_block.conv_left.weight", (uint64_t)s->proj, (uint32_t)s->taps, (uint32_t)s->taps - 1, 1);
+        struct op *op = emit(b, OP_FSMN, "fsmn_block", y, z, taps);
+        if (op) op->state = 0, op->layer = (uint16_t)i;
+        op = emit(b, OP_KEEP, "fsmn_block.tail", NO_SLOT, z, taps);
+        if (op) op->state = 0, op->layer = (uint16_t)i;
+        x = affine(b, "affine", y, s->linear, s->proj, 1, ACT_RELU);
+        b->prefix = "";
+    }
+    x = affine(b, "encoder.out_linear1", x, s->out_affine, s->linear, 1, ACT_NONE);
+    x = affine(b, "encoder.out_linear2", x, s->out, s->out_affine, 1, ACT_NONE);
+    const uint16_t p = build_slot(b, (uint32_t)s->out);
+    emit(b, OP_SOFTMAX, "softmax", p, x, 0);
+    b->plan.output = p;
+}
+
+/* What the configuration says about cutting. Its speech_noise_thres is not looked at: the reference, too, takes 0.5 with the schedule on. */
+static int read_rules(struct vad_params *p, const struct weights *w, steno_error *e)
+{
+    vad_params_init(p);
+    const struct { const char *key; int32_t *to; } field[] = {
+        { "model_conf.max_end_silence_time", &p->max_end_silence_ms }, { "model_conf.max_single_segment_time", &p->max_segment_ms },
+        { "model_conf.lookback_time_start_point", &p->start_pad_ms },  { "model_conf.lookahead_time_end_point", &p->end_pad_ms },
+        { "model_conf.window_size_ms", &p->window_ms },                { "model_conf.sil_to_speech_time_thres", &p->to_speech_ms },
+        { "model_conf.speech_to_sil_time_thres", &p->to_silence_ms },
+    };
+    int rc = STENO_OK;
+    for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++)
+        rc = meta_int(&w->meta, w->name, field[i].key, 0, 1 << 30, 1, field[i].to, e);
+    return rc;
+}
+
+static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
+{
+    struct shape s;
+    int rc = read_shape(&s, w, e);
+    if (!rc) rc = read_rules(&m->vad, w, e);
+    if (rc) return rc;
+    m->name = "16k";
+    m->n_plans = m->n_states = 1;
+    m->dims = (struct whisper_dims){ .n_mels = s.n_mels, .n_audio_state = s.linear, .n_audio_layer = s.layers };
+    m->state[0] = (struct state_desc){ "last inputs of the memories", STATE_SHIFT, (uint32_t)s.layers, 1, (uint32_t)s.proj,
+                                       (uint32_t)s.taps - 1 };
+    struct build b;
+    build_begin(&b, "frames", &m->arena, w, &m->store, m->loading, PIECE_ROWS, 0, e);
+    build_net(&b, &s);
+    rc = build_end(&b, &m->plan[PLAN_ENCODER]);
+    float *shift = NULL, *scale = NULL;
+    if (!rc && !m->no_cmvn) rc = mvn_find(w, s.in, &m->arena, &shift, &scale, e);
+    return rc ? rc : fbank_bank_init(&m->fbank, &m->arena, s.n_mels, s.lfr_m, s.lfr_n, shift, scale, e);
+}
+
+const struct family family_fsmn_vad = { "fsmn-vad", SEARCH_VAD, vad_match, vad_describe, NULL, NULL };

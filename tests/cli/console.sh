@@ -1,0 +1,58 @@
+# steno: colours, styles and special tokens on a screen. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+t() {
+    local want=$1 claim=$2
+    shift 2
+    expect "$want" "$claim" -q -m "$MODEL" -l zh "$@"
+}
+esc=$'\e'
+plain() { sed "s/$esc\\[[0-9;]*m//g"; }
+
+t 0 "text" "$DIGITS"
+cp "$T/out" text
+t 0 "colours are not sent to a file" --print-colors "$DIGITS"
+same "$T/out" text
+t 0 "--color always sends them anywhere" --print-colors --color always "$DIGITS"
+cp "$T/out" colored
+plain <colored >stripped
+same stripped text
+sed "s/$esc\\[0m/&\n/g" colored | grep -q "^$esc\\[38;5;\\(160\\|202\\|208\\|214\\|184\\|148\\|34\\)m" ||
+    bad "a token has one of seven colours" "$(od -c colored | head -3)"
+iconv -f UTF-8 -t UTF-8 <colored >/dev/null 2>&1 || bad "coloured text is valid UTF-8" "$(od -c colored | head -5)"
+grep -qE "($(printf '\xe9')|$(printf '\xe9\x9b'))$esc" <(LC_ALL=C cat colored) && bad "no sequence stands inside a character" "one does"
+t 0 "styles of confidence" --print-confidence --color always "$DIGITS"
+LC_ALL=C grep -oE "$esc\\[[247]m" "$T/out" | sort -u | grep -q . || bad "a token is dim, underlined or inverse" "$(od -c "$T/out" | head -3)"
+plain <"$T/out" >stripped
+same stripped text
+NO_COLOR=1 t 0 "--color always is more than NO_COLOR" --print-colors --color always "$DIGITS"
+same "$T/out" colored
+
+t 0 "special tokens are shown in the text" --print-special "$DIGITS"
+is "the first line" "$(head -n 1 "$T/out")" "<|0.28|>$(head -n 1 text)<|2.40|>"
+t 0 "files stay as they are" --print-special --print-colors --color always "$DIGITS" -o out
+same out/zh_phrases.txt text
+t 0 "other formats stay as they are" --print-special --print-colors --color always "$DIGITS" -f tsv
+grep -q "<|\|$esc" "$T/out" && bad "tsv has neither" "it has"
+
+expect 0 "-v shows times and text on standard error" -v -m "$MODEL" -l zh "$DIGITS" --print-colors --color always --print-special
+plain <"$T/err" >stripped
+grep -qF "[00:00.280 --> 00:02.400] <|0.28|>$(head -n 1 text)<|2.40|>" stripped || bad "a segment" "$(cat stripped)"
+expect 0 "--no-prints leaves nothing but text" --no-prints -m "$MODEL" "$DIGITS"
+same "$T/out" text
+err_lines 0
+
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+    on_terminal() { # on_terminal ENVIRONMENT...: what a terminal receives
+        env "$@" script -qec "'$STENO' -q -m '$MODEL' -l zh --print-colors '$DIGITS'" /dev/null </dev/null 2>&1 | tr -d '\r'
+    }
+    on_terminal TERM=xterm >screen
+    same screen colored
+    on_terminal TERM=xterm NO_COLOR=1 >screen
+    same screen text
+    on_terminal TERM=dumb >screen
+    same screen text
+else
+    echo "(not tried: no terminal can be made here with the program script)"
+fi
+finish

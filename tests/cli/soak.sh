@@ -1,0 +1,31 @@
+# steno: one process, many files: memory stays where it was. SPDX-License-Identifier: MIT
+#
+# The peak of the resident set after a few files is compared with that after all. STENO_SOAK says how many (60; 1000 takes minutes).
+. "$(dirname "$0")/lib.sh"
+
+n=${STENO_SOAK:-60}
+warm=10 slack=1024 # files before the first look; kB that it may grow afterwards
+short=$SRC/tests/data/golden/tiny50ms.wav
+mkdir in
+for ((i = 0; i < n; i++)); do ln -s "$short" in/$i.wav; done
+mkfifo lines
+"$STENO" -q -m "$MODEL" -l en -f jsonl in/*.wav >lines 2>"$T/err" &
+pid=$!
+peak() { sed -n 's/^VmHWM:[ \t]*\([0-9]*\).*/\1/p' /proc/$pid/status; }
+count=0 first=0 last=0
+while IFS= read -r line <&6; do
+    count=$((count + 1))
+    case $line in *'"status": "ok"'*) ;; *) bad "file $count is well" "$line" ;; esac
+    [ $count -ne $warm ] || first=$(peak)
+    [ $count -ge $n ] || last=$(peak) # it may be gone after its last line
+done 6<lines
+wait $pid
+is "the run ends well" $? 0
+is "every file has its line" "$count" "$n"
+echo "peak after $warm files: $first kB, after $((n - 1)): $last kB"
+if "$STENO" --version >/dev/null && nm -D "$STENO" 2>/dev/null | grep -q __asan; then
+    echo "(not compared: a sanitizer keeps what is freed)"
+else
+    [ "$first" -gt 0 ] && [ "$last" -gt 0 ] && [ $((last - first)) -le $slack ] || bad "memory is flat" "$first kB, then $last kB"
+fi
+finish

@@ -1,0 +1,156 @@
+/* steno: names of output files stay in their folder, and files appear whole or not at all. SPDX-License-Identifier: MIT */
+#include "harness.h"
+#include "out.h"
+#include "out_name.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void check_name(const char *template, const char *input, const char *want)
+{
+    char *stem = out_stem(input), *name = out_name(template, stem, "srt", "de");
+    assert_string_equal(name, want);
+    free(stem);
+    free(name);
+}
+
+static void test_templates_are_filled(void **state)
+{
+    (void)state;
+    check_name(OUT_NAME_DEFAULT, "a/b.c/talk.one.wav", "talk.one.srt");
+    check_name("{stem}.{language}.{format}", "talk.wav", "talk.de.srt");
+    check_name("{language}/{stem}{stem}", "x/y", "de/yy");
+    check_name("{", "y", "{");
+    check_name("{stem", "y", "{stem");
+    check_name("{stem}.{format}", "{format}.wav", "{format}.srt"); /* what was put in is not read again */
+    check_name("{stem}", "-", "stdin");
+    check_name("{stem}", "dir/.hidden", ".hidden");
+    check_name("{stem}", "..a.b", "..a");
+    check_name("{stem}", "...", "...");
+}
+
+static void test_words_a_template_does_not_know_are_found(void **state)
+{
+    (void)state;
+    const char *at = NULL;
+    assert_int_equal(out_template_unknown("{stem}{lang}.x", &at), 6);
+    assert_memory_equal(at, "{lang}", 6);
+    assert_int_equal(out_template_unknown("{}", &at), 2);
+    assert_int_equal(out_template_unknown("{stem}.{format}.{language}{", &at), 0);
+}
+
+static void test_names_that_leave_the_folder_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "", "/etc/x", "..", "../x", "a/../x", "a/..", "a/", ".", "a/.", "/" };
+    static const char *const good[] = { "x", "...", "..x", "a/b", "a/.b", "a/..b/c", ".x", "a//b", "./x" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (!out_name_fault(bad[i])) fail_msg("\"%s\" is taken", bad[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (out_name_fault(good[i])) fail_msg("\"%s\" %s", good[i], out_name_fault(good[i]));
+}
+
+static char folder[] = "/tmp/steno-out-XXXXXX";
+
+static int folder_make(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int folder_remove(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+/* Entries of the folder; when there is one, its name. */
+static int entries(char *name, size_t n)
+{
+    DIR *d = opendir(folder);
+    int count = 0;
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+        snprintf(name, n, "%s", e->d_name);
+        count++;
+    }
+    if (d) closedir(d);
+    return count;
+}
+
+static void test_a_file_has_its_name_only_when_it_is_whole(void **state)
+{
+    (void)state;
+    struct out o;
+    char name[256], *path = out_join(folder, "x.txt");
+    assert_int_equal(out_open(&o, path), 0);
+    fputs("half", o.f);
+    fflush(o.f);
+    assert_int_equal(entries(name, sizeof name), 1);
+    assert_int_equal(strncmp(name, ".steno-", 7), 0);
+    assert_int_equal(out_commit(&o), 0);
+    assert_int_equal(entries(name, sizeof name), 1);
+    assert_string_equal(name, "x.txt");
+    assert_int_equal(out_open(&o, path), 0);
+    out_abort(&o);
+    assert_int_equal(entries(name, sizeof name), 1);
+    unlink(path);
+    free(path);
+}
+
+static void test_missing_folders_of_a_name_are_made(void **state)
+{
+    (void)state;
+    struct out o;
+    char *path = out_join(folder, "a/b/x.txt");
+    assert_int_equal(out_open(&o, path), 0);
+    assert_int_equal(out_commit(&o), 0);
+    assert_int_equal(unlink(path), 0);
+    for (int i = 0; i < 2; i++) {
+        *strrchr(path, '/') = '\0';
+        assert_int_equal(rmdir(path), 0);
+    }
+    free(path);
+}
+
+static void test_sweeping_takes_what_nobody_owns_and_nothing_else(void **state)
+{
+    (void)state;
+    static const char *const kept[] = { ".steno-abc", ".steno-abcdefg", ".steno-abc.ef", "steno-abcdef", ".stenoXabcdef" };
+    struct out alive;
+    char name[256], *path = out_join(folder, "x"), *dead = out_join(folder, ".steno-aB3xYz"), *other;
+    assert_int_equal(out_open(&alive, path), 0);
+    fclose(fopen(dead, "w"));
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        other = out_join(folder, kept[i]);
+        fclose(fopen(other, "w"));
+        free(other);
+    }
+    out_sweep(folder);
+    assert_int_equal(access(dead, F_OK), -1);
+    assert_int_equal(entries(name, sizeof name), 1 + (int)(sizeof kept / sizeof *kept));
+    assert_int_equal(out_commit(&alive), 0);
+    assert_int_equal(unlink(path), 0);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        other = out_join(folder, kept[i]);
+        assert_int_equal(unlink(other), 0);
+        free(other);
+    }
+    free(path);
+    free(dead);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_templates_are_filled),
+        cmocka_unit_test(test_words_a_template_does_not_know_are_found),
+        cmocka_unit_test(test_names_that_leave_the_folder_are_refused),
+        cmocka_unit_test(test_a_file_has_its_name_only_when_it_is_whole),
+        cmocka_unit_test(test_missing_folders_of_a_name_are_made),
+        cmocka_unit_test(test_sweeping_takes_what_nobody_owns_and_nothing_else),
+    };
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}

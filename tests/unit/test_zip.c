@@ -1,0 +1,196 @@
+/* steno tests: the directory of a zip archive. SPDX-License-Identifier: MIT
+ *
+ * Each refusal is proved by one lie in an archive that is whole otherwise, and by the words of the message. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "load/zip.h"
+#include "torch_file.h"
+
+#define STORED(name_, text) .name = name_, .data = text, .n = sizeof(text) - 1
+#define BOTH { STORED("a/one", "12345") }, { STORED("a/two", "6789") }
+#define COUNT(x) (sizeof(x) / sizeof *(x))
+
+/* Open what put_zip makes. @return the status; *e says why */
+static int open_zip(const struct put_entry *t, size_t n, const struct put_end *end, struct zip *z, struct arena *a, struct buf *b,
+                    steno_error *e)
+{
+    struct file f;
+    memset(e, 0, sizeof *e);
+    put_zip(b, t, n, end);
+    file_from_memory(&f, "m.pt", b->p, b->len);
+    arena_init(a);
+    const int rc = zip_open(z, &f, a, e);
+    assert_int_equal(rc, e->status);
+    return rc;
+}
+
+static void expect_refusal(const struct put_entry *t, size_t n, const struct put_end *end, const char *text)
+{
+    struct zip z;
+    struct arena a;
+    struct buf b = { 0 };
+    steno_error e;
+    const int rc = open_zip(t, n, end, &z, &a, &b, &e);
+    if (rc != STENO_EFORMAT || !strstr(e.text, text)) fail_msg("status %d \"%s\", want \"%s\"", rc, e.text, text);
+    if (strncmp(e.text, "m.pt: ", 6)) fail_msg("\"%s\" does not name the file", e.text);
+    arena_free(&a);
+    buf_free(&b);
+}
+
+static void expect_entries(const struct put_entry *t, size_t n, const struct put_end *end)
+{
+    struct zip z;
+    struct arena a;
+    struct buf b = { 0 };
+    steno_error e;
+    if (open_zip(t, n, end, &z, &a, &b, &e)) fail_msg("%s", e.text);
+    assert_int_equal(z.n, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct zip_entry *it = zip_find(&z, t[i].name);
+        assert_non_null(it);
+        assert_int_equal(it->size, t[i].n);
+        assert_memory_equal(b.p + it->offset, t[i].data, t[i].n);
+    }
+    assert_null(zip_find(&z, "a"));
+    arena_free(&a);
+    buf_free(&b);
+}
+
+static void test_entries_are_found_by_name(void **state)
+{
+    (void)state;
+    const struct put_entry t[] = { BOTH, { STORED("a/empty", "") } };
+    expect_entries(t, COUNT(t), NULL);
+}
+
+static void test_a_comment_that_looks_like_an_end_is_passed_over(void **state)
+{
+    (void)state;
+    const struct put_entry t[] = { BOTH };
+    const struct put_end end = { .comment = "PK\5\6 and more words than an end record has bytes" };
+    expect_entries(t, COUNT(t), &end);
+}
+
+static void test_zip64_numbers_are_read(void **state)
+{
+    (void)state;
+    const struct put_entry t[] = { { STORED("a/one", "12345"), .zip64 = 1 }, { STORED("a/two", "6789") } };
+    expect_entries(t, COUNT(t), &(struct put_end){ .zip64 = 1 });
+    expect_entries(t, COUNT(t), &(struct put_end){ .zip64 = 1, .full = 1 });
+}
+
+static void test_sizes_behind_the_bytes_are_taken_from_the_directory(void **state)
+{
+    (void)state;
+    const struct put_entry t[] = { { STORED("a/one", "12345"), .flags = 0x808, .local_size_lie = (uint64_t)-5 } };
+    expect_entries(t, 1, NULL);
+    const struct put_entry half[] = { { STORED("a/one", "12345"), .flags = 0x808, .local_size_lie = (uint64_t)-2 } };
+    expect_refusal(half, 1, NULL, "one size in its header and another");
+}
+
+static void test_an_end_that_lies_is_refused(void **state)
+{
+    (void)state;
+    const struct put_entry t[] = { BOTH };
+    static const struct { struct put_end end; const char *text; } lie[] = {
+        { { .offset_lie = 1000 }, "zip directory said to be at bytes" },
+        { { .offset_lie = (uint64_t)-1 }, "zip directory said to be at bytes" },
+        { { .size_lie = 1 }, "zip directory said to be at bytes" },
+        { { .n_lie = 1 }, "3 zip entries in 102 bytes" },
+        { { .n_lie = (uint64_t)-1 }, "belong to no entry" },
+        { { .n_lie = 5000 }, "zip entries in" },
+        { { .disk = 1 }, "on several disks" },
+        { { .full = 1 }, "zip directory said to be at bytes" },
+        { { .zip64 = 1, .end64_lie = 1 }, "zip64 end record said to be at byte" },
+        { { .zip64 = 1, .end64_lie = (uint64_t)-1 }, "is not a zip64 end record" },
+        { { .zip64 = 1, .full = 1, .end64_lie = UINT64_MAX / 2 }, "zip64 end record said to be at byte" },
+        { { .zip64 = 1, .full = 1, .n_lie = UINT64_MAX / 2 }, "zip entries in" },
+        { { .zip64 = 1, .full = 1, .size_lie = UINT64_MAX - 100 }, "zip directory said to be at bytes" },
+    };
+    for (size_t i = 0; i < COUNT(lie); i++) expect_refusal(t, COUNT(t), &lie[i].end, lie[i].text);
+}
+
+static void test_an_entry_that_lies_is_refused(void **state)
+{
+    (void)state;
+    static const struct { struct put_entry t; const char *text; } lie[] = {
+        { { STORED("a/one", "12345"), .method = 8 }, "is compressed" },
+        { { STORED("a/one", "12345"), .flags = 1 }, "is encrypted" },
+        { { STORED("a/one", "12345"), .local_name = "a/0ne" }, "is not the header of zip entry 'a/one'" },
+        { { STORED("a/one", "12345"), .local_size_lie = 1 }, "one size in its header and another" },
+        { { STORED("a/one", "12345"), .size_lie = 1000, .local_size_lie = 1000 }, "the directory begins at" },
+        { { STORED("a/one", "12345"), .header_lie = 1 }, "is not the header of zip entry" },
+        { { STORED("a/one", "12345"), .header_lie = 0x7ffffff0 }, "said to be at byte" },
+        { { STORED("a/one", "12345"), .zip64 = 1, .header_lie = INT64_MIN }, "said to be at byte" },
+        { { STORED("a/one", "12345"), .zip64 = 1, .size_lie = UINT64_MAX / 2 }, "one size in its header and another" },
+        { { STORED("a/one", "12345"), .zip64 = 2 }, "lacks the 64-bit numbers" },
+    };
+    for (size_t i = 0; i < COUNT(lie); i++) expect_refusal(&lie[i].t, 1, NULL, lie[i].text);
+}
+
+static void test_names_that_lead_elsewhere_are_refused(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "/a", "../a", "a/../b", "a/..", "a\\b", "c:a", "", "a//b", "./a", "a/\n" };
+    for (size_t i = 0; i < COUNT(name); i++) expect_refusal(&(struct put_entry){ STORED(name[i], "x") }, 1, NULL, "want a plain relative name");
+    char longest[ZIP_NAME_MAX + 2];
+    memset(longest, 'n', sizeof longest);
+    longest[ZIP_NAME_MAX] = 0;
+    expect_entries(&(struct put_entry){ STORED(longest, "x") }, 1, NULL);
+    longest[ZIP_NAME_MAX] = 'n';
+    longest[ZIP_NAME_MAX + 1] = 0;
+    expect_refusal(&(struct put_entry){ STORED(longest, "x") }, 1, NULL, "is not a record of the zip directory");
+}
+
+static void test_entries_that_share_a_name_or_bytes_are_refused(void **state)
+{
+    (void)state;
+    const struct put_entry twice[] = { BOTH, { STORED("a/one", "x") } };
+    expect_refusal(twice, COUNT(twice), NULL, "'a/one' is there twice");
+    struct buf inner = { 0 }; /* an entry inside of another's bytes */
+    const struct put_entry small = { STORED("a/two", "6789") };
+    put_header(&inner, &small, 1, 0);
+    buf_add(&inner, "6789", 4);
+    const struct put_entry over[] = { { .name = "a/one", .data = inner.p, .n = inner.len }, { STORED("a/two", "6789"), .header_lie = -(int64_t)inner.len } };
+    expect_refusal(over, COUNT(over), NULL, "share bytes");
+    buf_free(&inner);
+}
+
+static void test_a_cut_archive_is_refused_at_every_length(void **state)
+{
+    (void)state;
+    const struct put_entry t[] = { BOTH };
+    struct buf b = { 0 };
+    put_zip(&b, t, COUNT(t), &(struct put_end){ .zip64 = 1 });
+    for (size_t n = 0; n < b.len; n++) {
+        uint8_t *cut = malloc(n ? n : 1); /* its own block, so that reading past the end is seen */
+        struct file f;
+        struct zip z;
+        struct arena a;
+        steno_error e = { 0 };
+        assert_non_null(cut);
+        memcpy(cut, b.p, n);
+        file_from_memory(&f, "m.pt", cut, n);
+        arena_init(&a);
+        assert_int_equal(zip_open(&z, &f, &a, &e), STENO_EFORMAT);
+        arena_free(&a);
+        free(cut);
+    }
+    buf_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_entries_are_found_by_name),
+        cmocka_unit_test(test_a_comment_that_looks_like_an_end_is_passed_over),
+        cmocka_unit_test(test_zip64_numbers_are_read),
+        cmocka_unit_test(test_sizes_behind_the_bytes_are_taken_from_the_directory),
+        cmocka_unit_test(test_an_end_that_lies_is_refused),
+        cmocka_unit_test(test_an_entry_that_lies_is_refused),
+        cmocka_unit_test(test_names_that_lead_elsewhere_are_refused),
+        cmocka_unit_test(test_entries_that_share_a_name_or_bytes_are_refused),
+        cmocka_unit_test(test_a_cut_archive_is_refused_at_every_length),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

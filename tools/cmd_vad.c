@@ -1,0 +1,108 @@
+/* steno: the verb vad: where somebody speaks. SPDX-License-Identifier: MIT */
+#include "cmd.h"
+#include "engine.h"
+#include "signals.h"
+#include <math.h>
+#include <string.h>
+
+struct opts {
+    struct engine_opts engine;
+    double threshold, max_speech_s;
+    int64_t min_silence_ms;
+    int json;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct arg rows[] = {
+    ENGINE_MODEL_ROWS(struct opts),
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Speech" },
+    { "vad-threshold", 0, ARG_NUM, 1, AT(threshold), "D|none", "none", -1, 1,
+      "a frame is speech when P(speech) - P(silence) is at least D; none: the model's own" },
+    { "vad-min-silence-ms", 0, ARG_INT, 0, AT(min_silence_ms), "MS", "-1", -1, 1e9,
+      "silence that ends a span; -1: long at first, shorter the longer nobody pauses" },
+    { "vad-max-speech-s", 0, ARG_NUM, 1, AT(max_speech_s), "S|none", "none", 0.01, 1e6, "longer spans are cut; none: the model's own (60)" },
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
+    { "json", 0, ARG_FLAG, 0, AT(json), NULL, NULL, 0, 0, "an object instead of lines" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args vad_args = { "vad", "[OPTION]... -m MODEL FILE",
+                                      "Print START_MS END_MS for each span of speech in FILE. MODEL is a voice-activity model,\n"
+                                      "such as FunASR's FSMN-VAD folder.", rows };
+
+struct job { int json, n, stop_code; };
+
+static void on_span(void *user, const steno_span *s)
+{
+    struct job *j = user;
+    printf(j->json ? "%s[%lld, %lld]" : "%s%lld %lld\n", j->json && j->n ? ", " : "", (long long)s->t0_ms, (long long)s->t1_ms);
+    j->n++;
+    if (!j->json && j->stop_code == EXIT_OK) j->stop_code = say_flush();
+}
+
+static int should_abort(void *user)
+{
+    const struct job *j = user;
+    return j->stop_code != EXIT_OK || signals_pending();
+}
+
+static int fail(const char *file, int rc, const char *reason)
+{
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending();
+    say_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : EXIT_INPUT;
+}
+
+static int find(struct job *j, const struct opts *o, const struct engine *e, const char *file)
+{
+    steno_media *m = NULL;
+    steno_source src;
+    steno_error err = { 0 };
+    steno_vad_params p;
+    steno_vad_params_init(&p);
+    p.threshold = o->threshold;
+    p.max_end_silence_ms = o->min_silence_ms;
+    if (!isnan(o->max_speech_s)) p.max_segment_ms = (int64_t)(o->max_speech_s * 1000);
+    p.user = j;
+    p.on_span = on_span;
+    p.should_abort = should_abort;
+    int rc = steno_media_open(&m, file, signals_stop, NULL, &err);
+    if (rc != STENO_OK) {
+        const int code = fail(file, rc, err.text);
+        steno_media_close(m);
+        return code;
+    }
+    steno_media_source(m, &src);
+    signals_defer(1);
+    signals_watch(e->session, m);
+    if (j->json) printf("{\"spans\": [");
+    rc = steno_find_speech(e->session, &src, &p);
+    if (j->json) printf("], \"duration_ms\": %lld}\n", (long long)steno_duration_ms(e->session));
+    signals_watch(NULL, NULL);
+    int code = j->stop_code != EXIT_OK ? j->stop_code : EXIT_OK;
+    if (rc < 0 && code == EXIT_OK) code = fail(file, rc, rc == STENO_ESOURCE ? steno_media_error(m) : steno_last_error(e->session));
+    steno_media_close(m);
+    return code != EXIT_OK ? code : say_flush();
+}
+
+int cmd_vad(int argc, char **argv)
+{
+    struct opts o = { 0 };
+    struct engine e;
+    struct job j = { 0 };
+    int n;
+    int code = args_parse(&vad_args, &o, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n != 1) return say_usage("vad takes one sound file, not %d", n);
+    if (!o.engine.model) return say_usage("vad needs a voice-activity model: -m FOLDER, such as FunASR's FSMN-VAD");
+    code = engine_open(&e, &o.engine, 1);
+    if (code != EXIT_OK) return code;
+    j.json = o.json;
+    code = find(&j, &o, &e, argv[0]);
+    engine_close(&e);
+    return code;
+}

@@ -1,0 +1,104 @@
+/* steno: segments as people see them on a screen. SPDX-License-Identifier: MIT
+ *
+ * A token may end inside a character; such tokens are taken together and shown by the probability of the first, so that what is sent is
+ * always valid UTF-8 and no escape sequence stands inside a character. */
+#include "console.h"
+#include "u8.h"
+#include "write.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int console_color(FILE *f, int when)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (when) return when == 1;
+    return !(no && no[0]) && isatty(fileno(f)) && term && term[0] && strcmp(term, "dumb") != 0;
+}
+
+enum { N_COLORS = 7, MAX_JOINED = 4, PIECE_SZ = 512 };
+
+/* From red to green in the terminal's palette of 256. */
+static const short palette[N_COLORS] = { 160, 202, 208, 214, 184, 148, 34 };
+
+static void style_begin(FILE *f, const struct console *c, double p)
+{
+    if (!(p >= 0)) p = 0;
+    if (c->colors) {
+        const int i = (int)floor(p * p * p * N_COLORS);
+        fprintf(f, "\033[38;5;%dm", palette[i >= N_COLORS ? N_COLORS - 1 : i]);
+    } else {
+        fprintf(f, "\033[%dm", p < 0.33 ? 7 : p < 0.66 ? 4 : 2); /* inverse, underlined, dim */
+    }
+}
+
+/* Text of tokens [0, n), which are no timestamps; whole tells whether it ends with a character. @return length */
+static size_t text_of(char buf[PIECE_SZ], int *whole, const struct console *c, const int32_t *ids, int n)
+{
+    static const char replacement[] = "\xef\xbf\xbd";
+    const int64_t len = steno_detokenize(c->model, ids, n, buf, PIECE_SZ);
+    const size_t k = len < 0 ? 0 : strlen(buf);
+    *whole = k < 3 || memcmp(buf + k - 3, replacement, 3) != 0;
+    return k;
+}
+
+static int is_timestamp(const struct console *c, int32_t id)
+{
+    return c->first_timestamp >= 0 && id >= c->first_timestamp;
+}
+
+/* Text of the tokens from `at` on that make whole characters. @return how many tokens it takes */
+static int piece_get(char buf[PIECE_SZ], const struct console *c, const steno_segment *seg, int at)
+{
+    int whole, n = 0;
+    if (is_timestamp(c, seg->tokens[at])) {
+        snprintf(buf, PIECE_SZ, "<|%.2f|>", (seg->tokens[at] - c->first_timestamp) * 0.02);
+        if (!c->special) buf[0] = '\0';
+        return 1;
+    }
+    do {
+        n++;
+        text_of(buf, &whole, c, seg->tokens + at, n);
+    } while (!whole && n < MAX_JOINED && at + n < seg->n_tokens && !is_timestamp(c, seg->tokens[at + n]));
+    if (whole) return n;
+    text_of(buf, &whole, c, seg->tokens + at, 1); /* not a character in several tokens but bytes that are none */
+    return 1;
+}
+
+/* Leading white space of the whole text is dropped, that at the end is held back until something follows. */
+static void piece_put(FILE *f, const struct console *c, int styled, const char *text, double p, int *begun, char held[PIECE_SZ])
+{
+    size_t n;
+    const char *s = u8_strip(text, &n);
+    const size_t lead = (size_t)(s - text), room = PIECE_SZ - 1 - strlen(held);
+    if (n == 0) {
+        if (*begun) strncat(held, text, room);
+        return;
+    }
+    if (*begun) fputs(held, f);
+    if (*begun) fwrite(text, 1, lead, f);
+    if (styled) style_begin(f, c, p);
+    fwrite(s, 1, n, f);
+    if (styled) fputs("\033[0m", f);
+    snprintf(held, PIECE_SZ, "%s", s + n);
+    *begun = 1;
+}
+
+void console_text(FILE *f, const struct console *c, int styled, const steno_segment *seg)
+{
+    char text[PIECE_SZ], held[PIECE_SZ] = "";
+    int begun = 0;
+    styled = styled && (c->colors || c->confidence);
+    if ((!styled && !c->special) || seg->n_tokens == 0) {
+        write_stripped(f, seg->text);
+        return;
+    }
+    for (int i = 0; i < seg->n_tokens;) {
+        steno_token tok = { .size = sizeof tok };
+        const int n = piece_get(text, c, seg, i);
+        steno_token_get(c->session, seg->id, i, &tok);
+        piece_put(f, c, styled, text, (double)tok.p, &begun, held);
+        i += n;
+    }
+}

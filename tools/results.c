@@ -1,0 +1,199 @@
+/* steno: where the results of a run go. SPDX-License-Identifier: MIT */
+#include "results.h"
+#include "out.h"
+#include "out_name.h"
+#include "say.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *template_of(const struct results *r)
+{
+    return r->template ? r->template : OUT_NAME_DEFAULT;
+}
+
+static int names_language(const struct results *r)
+{
+    return strstr(template_of(r), "{language}") != NULL;
+}
+
+static char *name_of(const struct results *r, const char *input, int format, const char *language)
+{
+    char *stem = out_stem(input);
+    char *name = stem ? out_name(template_of(r), stem, writers[format].name, language) : NULL;
+    free(stem);
+    return name;
+}
+
+int results_stream_text(const struct results *r)
+{
+    return !r->dir && r->formats == 1u << WRITER_TXT;
+}
+
+/* ---- checks before work ------------------------------------------------------------------------------------------------------ */
+
+struct planned {
+    char *name; /* below the folder */
+    int input;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct planned *)a)->name, ((const struct planned *)b)->name);
+}
+
+/* Whether `path` is one of the inputs. */
+static int is_input(const struct results *r, const char *path)
+{
+    struct stat in, out;
+    if (stat(path, &out)) return 0;
+    for (int i = 0; i < r->n; i++)
+        if (stat(r->files[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) return 1;
+    return 0;
+}
+
+static int tell_input(const char *path)
+{
+    return say_usage("%s is an input and would be overwritten; choose another --output-dir", path);
+}
+
+/* Two results may not have one name, no name may leave the folder, and no result may replace an input. */
+static int check_planned(const struct results *r, struct planned *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *fault = out_name_fault(p[i].name);
+        if (fault) return say_usage("--output-template: the name \"%s\" %s", p[i].name, fault);
+    }
+    qsort(p, n, sizeof *p, by_name);
+    for (size_t i = 1; i < n; i++) {
+        if (strcmp(p[i - 1].name, p[i].name) != 0) continue;
+        if (p[i - 1].input == p[i].input)
+            return say_usage("two formats would be written as %s/%s; put {format} into --output-template", r->dir, p[i].name);
+        return say_usage("two inputs would be written as %s/%s; give them apart", r->dir, p[i].name);
+    }
+    int code = EXIT_OK;
+    for (size_t i = 0; i < n && code == EXIT_OK; i++) {
+        char *path = out_join(r->dir, p[i].name);
+        if (!path) code = EXIT_MEMORY;
+        else if (is_input(r, path)) code = tell_input(path);
+        free(path);
+    }
+    return code;
+}
+
+/* Languages are not known yet: their place is kept by the word itself. */
+static int check_names(const struct results *r)
+{
+    struct planned *p = calloc((size_t)r->n * N_WRITERS, sizeof *p);
+    size_t n = 0;
+    int code = p ? EXIT_OK : EXIT_MEMORY;
+    for (int i = 0; i < r->n * N_WRITERS && code == EXIT_OK; i++) {
+        if (!(r->formats >> i % N_WRITERS & 1)) continue;
+        p[n] = (struct planned){ name_of(r, r->files[i / N_WRITERS], i % N_WRITERS, "{language}"), i / N_WRITERS };
+        if (!p[n].name) code = EXIT_MEMORY;
+        else n++;
+    }
+    if (code == EXIT_OK) code = check_planned(r, p, n);
+    if (code == EXIT_MEMORY) say("out of memory for the names of %d inputs", r->n);
+    while (n > 0) free(p[--n].name);
+    free(p);
+    return code;
+}
+
+int results_check(const struct results *r)
+{
+    const char *word;
+    const size_t n = out_template_unknown(template_of(r), &word);
+    if (n) return say_usage("--output-template: %.*s is unknown; it takes {stem}, {format} and {language}", (int)n, word);
+    if (r->template && !r->dir) return say_usage("--output-template needs --output-dir");
+    if (!r->dir && (r->formats & (r->formats - 1)))
+        return say_usage("several output formats need --output-dir; one format can go to standard output");
+    if (!r->dir) return EXIT_OK;
+    const int code = check_names(r);
+    if (code != EXIT_OK) return code;
+    if (out_dir_prepare(r->dir)) {
+        say("%s: cannot write there: %s", r->dir, strerror(errno));
+        return EXIT_OUTPUT;
+    }
+    return EXIT_OK;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------------------------- */
+
+/* What check_names could not see. @return EXIT_OK, or a code after a message */
+static int check_again(struct results *r, const char *path)
+{
+    if (!names_language(r)) return EXIT_OK;
+    if (is_input(r, path)) return tell_input(path);
+    for (size_t i = 0; i < r->n_written; i++)
+        if (strcmp(r->written[i], path) == 0) return say_usage("%s was written for another input of this run; it stays", path);
+    if (r->n_written == r->cap) {
+        const size_t cap = r->cap ? 2 * r->cap : 16;
+        char **p = realloc(r->written, cap * sizeof *p);
+        if (!p) return EXIT_MEMORY;
+        r->written = p;
+        r->cap = cap;
+    }
+    char *copy = strdup(path);
+    if (copy) r->written[r->n_written++] = copy;
+    return copy ? EXIT_OK : EXIT_MEMORY;
+}
+
+/* Folders that a template names are first seen here. The output folder itself was swept by results_check. */
+static void sweep_folder(struct results *r, const char *path)
+{
+    const size_t n = (size_t)(strrchr(path, '/') - path);
+    if (!r->template || !strchr(r->template, '/') || (r->folder && strncmp(r->folder, path, n) == 0 && !r->folder[n])) return;
+    free(r->folder);
+    r->folder = strndup(path, n);
+    if (r->folder) out_sweep(r->folder);
+}
+
+static int write_file(struct results *r, const char *input, const struct transcript *t, int format)
+{
+    char *name = name_of(r, input, format, t->language);
+    char *path = name ? out_join(r->dir, name) : NULL;
+    int code = path ? check_again(r, path) : EXIT_MEMORY;
+    struct out out;
+    if (code == EXIT_OK) {
+        sweep_folder(r, path);
+        int bad = out_open(&out, path);
+        if (!bad) {
+            errno = 0;
+            writers[format].write(out.f, t);
+            bad = out_commit(&out);
+        }
+        if (bad) say("%s: cannot write: %s", path, errno ? strerror(errno) : "write error");
+        if (bad) code = EXIT_OUTPUT;
+    } else if (code == EXIT_MEMORY) {
+        say("out of memory for the name of an output");
+    }
+    free(name);
+    free(path);
+    return code;
+}
+
+static int write_stdout(const struct results *r, const struct transcript *t, int format)
+{
+    if (results_stream_text(r)) return say_flush(); /* went out as it came */
+    writers[format].write(stdout, t);
+    if (!writers[format].ends_line) fputc('\n', stdout);
+    return say_flush();
+}
+
+int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask)
+{
+    int code = EXIT_OK;
+    for (int f = 0; f < N_WRITERS && code == EXIT_OK; f++)
+        if (r->formats & mask & 1u << f) code = r->dir ? write_file(r, input, t, f) : write_stdout(r, t, f);
+    return code;
+}
+
+void results_free(struct results *r)
+{
+    for (size_t i = 0; i < r->n_written; i++) free(r->written[i]);
+    free(r->written);
+    free(r->folder);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,31 @@
+/* steno: where the results of a run go. SPDX-License-Identifier: MIT
+ *
+ * Into files, named by a template in an output folder, or, in one format, to standard output. Names that would meet are refused before any
+ * work is done; what the language decides is seen only when it is known, and refused then. */
+#ifndef STENO_TOOLS_RESULTS_H
+#define STENO_TOOLS_RESULTS_H
+#include "write.h"
+#include <stddef.h>
+
+struct results {
+    const char *dir;      /* NULL: standard output */
+    const char *template; /* of names, NULL: OUT_NAME_DEFAULT */
+    unsigned formats;     /* bit set over `writers` */
+    char **files;         /* [n] the inputs */
+    int n;
+    char **written;       /* [n_written] names that depended on the language */
+    size_t n_written, cap;
+    char *folder;         /* that was swept last */
+};
+
+/* Judge names and make the folder. @return EXIT_OK, or the exit code to end with, after a message */
+int results_check(const struct results *r);
+
+/* Write the transcript of `input` in those formats that are in `mask`. @return EXIT_OK, EXIT_OUTPUT or EXIT_MEMORY, after a message */
+int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask);
+
+/* Whether plain text goes to standard output, segment by segment, and not through results_write. */
+int results_stream_text(const struct results *r);
+
+void results_free(struct results *r);
+#endif

@@ -1,0 +1,17 @@
+/* steno: comma-separated values as whisper.cpp lays them out, times in milliseconds. SPDX-License-Identifier: MIT */
+#include "write.h"
+#include <inttypes.h>
+
+void write_csv(FILE *f, const struct transcript *t)
+{
+    fputs("start,end,text\n", f);
+    for (int i = 0; i < t->n; i++) {
+        const steno_segment *s = &t->segs[i];
+        fprintf(f, "%" PRId64 ",%" PRId64 ",\"", s->t0_ms, s->t1_ms);
+        for (const char *p = s->text; *p; p++) {
+            if (*p == '"') fputc('"', f);
+            fputc(*p, f);
+        }
+        fputs("\"\n", f);
+    }
+}

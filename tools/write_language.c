@@ -1,0 +1,41 @@
+/* steno: languages by their English names. SPDX-License-Identifier: MIT
+ *
+ * The OpenAI API spells languages out. The library takes these names as well, which is how a test compares the two lists. */
+#include "write.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct language {
+    const char *code, *name;
+};
+
+static const struct language languages[] = { /* sorted by code */
+    { "af", "afrikaans" }, { "am", "amharic" }, { "ar", "arabic" }, { "as", "assamese" }, { "az", "azerbaijani" }, { "ba", "bashkir" },
+    { "be", "belarusian" }, { "bg", "bulgarian" }, { "bn", "bengali" }, { "bo", "tibetan" }, { "br", "breton" }, { "bs", "bosnian" },
+    { "ca", "catalan" }, { "cs", "czech" }, { "cy", "welsh" }, { "da", "danish" }, { "de", "german" }, { "el", "greek" },
+    { "en", "english" }, { "es", "spanish" }, { "et", "estonian" }, { "eu", "basque" }, { "fa", "persian" }, { "fi", "finnish" },
+    { "fo", "faroese" }, { "fr", "french" }, { "gl", "galician" }, { "gu", "gujarati" }, { "ha", "hausa" }, { "haw", "hawaiian" },
+    { "he", "hebrew" }, { "hi", "hindi" }, { "hr", "croatian" }, { "ht", "haitian creole" }, { "hu", "hungarian" },
+    { "hy", "armenian" }, { "id", "indonesian" }, { "is", "icelandic" }, { "it", "italian" }, { "ja", "japanese" },
+    { "jw", "javanese" }, { "ka", "georgian" }, { "kk", "kazakh" }, { "km", "khmer" }, { "kn", "kannada" }, { "ko", "korean" },
+    { "la", "latin" }, { "lb", "luxembourgish" }, { "ln", "lingala" }, { "lo", "lao" }, { "lt", "lithuanian" }, { "lv", "latvian" },
+    { "mg", "malagasy" }, { "mi", "maori" }, { "mk", "macedonian" }, { "ml", "malayalam" }, { "mn", "mongolian" }, { "mr", "marathi" },
+    { "ms", "malay" }, { "mt", "maltese" }, { "my", "myanmar" }, { "ne", "nepali" }, { "nl", "dutch" }, { "nn", "nynorsk" },
+    { "no", "norwegian" }, { "oc", "occitan" }, { "pa", "punjabi" }, { "pl", "polish" }, { "ps", "pashto" }, { "pt", "portuguese" },
+    { "ro", "romanian" }, { "ru", "russian" }, { "sa", "sanskrit" }, { "sd", "sindhi" }, { "si", "sinhala" }, { "sk", "slovak" },
+    { "sl", "slovenian" }, { "sn", "shona" }, { "so", "somali" }, { "sq", "albanian" }, { "sr", "serbian" }, { "su", "sundanese" },
+    { "sv", "swedish" }, { "sw", "swahili" }, { "ta", "tamil" }, { "te", "telugu" }, { "tg", "tajik" }, { "th", "thai" },
+    { "tk", "turkmen" }, { "tl", "tagalog" }, { "tr", "turkish" }, { "tt", "tatar" }, { "uk", "ukrainian" }, { "ur", "urdu" },
+    { "uz", "uzbek" }, { "vi", "vietnamese" }, { "yi", "yiddish" }, { "yo", "yoruba" }, { "yue", "cantonese" }, { "zh", "chinese" },
+};
+
+static int by_code(const void *code, const void *l)
+{
+    return strcmp(code, ((const struct language *)l)->code);
+}
+
+const char *write_language_name(const char *code)
+{
+    const struct language *l = bsearch(code, languages, sizeof languages / sizeof *languages, sizeof *languages, by_code);
+    return l ? l->name : code;
+}
