@@ -30,6 +30,38 @@ function(steno_test_program target)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
 
+# ---- kernels against their twins: one program that needs no library, so that it can be compiled for other processors and emulated
+
+file(GLOB sources CONFIGURE_DEPENDS tests/kernels/*.c)
+steno_test_program(check_kernels ${sources})
+if(NOT CMAKE_CROSSCOMPILING)
+    steno_test(kernels COMMAND check_kernels LABELS kernels TIMEOUT 600)
+endif()
+
+# tests/emulated/NAME.sh CPU LEVEL: on the emulated processor CPU, whose best level is LEVEL.
+function(steno_emulated script)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+        set(processors Nehalem c Haswell avx2)
+        set(emulator qemu-x86_64)
+    elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+        set(processors cortex-a72 neon max neon)
+        set(emulator ${CMAKE_CROSSCOMPILING_EMULATOR})
+    endif()
+    list(JOIN emulator " " emulator)
+    while(processors)
+        list(POP_FRONT processors cpu level)
+        steno_test(emulated.${script}.${cpu} COMMAND bash tests/emulated/${script}.sh ${cpu} ${level} LABELS emulated TIMEOUT 900
+            ENV "STENO_EMULATOR=${emulator};${ARGN}")
+    endwhile()
+endfunction()
+
+if(NOT STENO_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    steno_emulated(kernels "CHECK_KERNELS=$<TARGET_FILE:check_kernels>")
+endif()
+if(STENO_KERNELS_ONLY)
+    return()
+endif()
+
 # ---- cmocka programs: tests/unit, tests/api, tests/golden
 
 foreach(group IN ITEMS unit api golden)
@@ -48,14 +80,6 @@ foreach(group IN ITEMS unit api golden)
     endforeach()
 endforeach()
 
-# ---- kernels against their twins: one program, no cmocka, so that it can be cross-compiled
-
-file(GLOB sources CONFIGURE_DEPENDS tests/kernels/*.c)
-if(sources)
-    steno_test_program(check_kernels ${sources})
-    steno_test(kernels COMMAND check_kernels LABELS kernels TIMEOUT 600)
-endif()
-
 # ---- the program as people use it
 
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
@@ -65,6 +89,10 @@ foreach(script IN LISTS scripts)
         steno_test(cli.${name} COMMAND bash ${script} LABELS cli ENV "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>")
     endif()
 endforeach()
+
+if(TARGET steno AND NOT STENO_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    steno_emulated(program "STENO=$<TARGET_FILE:steno>")
+endif()
 
 # ---- examples of the documentation: built against the public headers, run when NAME.args stands beside NAME.c
 

@@ -93,7 +93,10 @@ static void print_facts(int json, const struct engine *e, const char *given)
     fact_text(json, "weights", i.weight_type);
     fact_text(json, "compute", i.compute);
     fact_text(json, "cpu_level", i.cpu_level);
-    for (size_t k = 0; k < sizeof number / sizeof *number; k++) fact_int(json, number[k].key, number[k].value);
+    const int decodes = i.n_text_ctx > 0; /* text token by token, in a language that is asked for */
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++)
+        if (number[k].value || decodes) fact_int(json, number[k].key, number[k].value);
+    if (!decodes) return;
     fact_key(json, 0, "multilingual");
     printf(json ? "%s" : "%s\n", json ? (i.is_multilingual ? "true" : "false") : i.is_multilingual ? "yes" : "no");
     print_languages(json, e->model);
@@ -109,6 +112,7 @@ int cmd_info(int argc, char **argv)
     if (n > 1) return say_usage("info takes one model, not %d", n);
     if (n == 1 && o.engine.model) return say_usage("the model is given twice: %s and %s", o.engine.model, argv[0]);
     if (n == 1) o.engine.model = argv[0];
+    o.engine.index_only = 1;
     code = engine_open(&e, &o.engine, 0);
     if (code != EXIT_OK) return code;
     int lines = o.json ? 0 : -1;

@@ -81,7 +81,7 @@ static const struct arg rows[] = {
     ENGINE_QUIET_ROW(struct opts),
     { "no-prints", 0, ARG_FLAG, 0, AT(engine.quiet), NULL, NULL, 0, 0, "the same as --quiet" },
     { "verbose", 'v', ARG_FLAG, 0, AT(engine.verbose), NULL, NULL, 0, 0,
-      "segments with their times, language and model on standard error" },
+      "segments with their times, further attempts at a window, language and model on standard error" },
     { "print-colors", 0, ARG_FLAG, 0, AT(print_colors), NULL, NULL, 0, 0,
       "text on a terminal coloured by the probability of each token, red to green" },
     { "print-confidence", 0, ARG_FLAG, 0, AT(print_confidence), NULL, NULL, 0, 0,
@@ -267,7 +267,8 @@ static int check(const struct opts *o, const struct results *r)
 static void set_console(struct job *j)
 {
     const struct opts *o = j->o;
-    j->console = (struct console){ .model = j->engine.model, .session = j->engine.session, .first_timestamp = steno_token_id(j->engine.model, STENO_TOKEN_TIMESTAMP),
+    const int32_t first_timestamp = steno_token_id(j->engine.model, STENO_TOKEN_TIMESTAMP);
+    j->console = (struct console){ .model = j->engine.model, .session = j->engine.session, .first_timestamp = first_timestamp,
                                    .colors = o->print_colors, .confidence = o->print_confidence, .special = o->print_special };
     j->style_out = console_color(stdout, o->color);
     j->style_err = console_color(stderr, o->color);

@@ -28,6 +28,7 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     if (o->compute >= 2) return say_usage("--compute: %s is not in this version; it takes auto or f32", o->compute == 2 ? "bf16" : "int8");
     p->compute = compute[o->compute];
     p->cpu_level = o->cpu;
+    p->index_only = o->index_only;
     return o->cpu ? check_cpu(o->cpu) : EXIT_OK;
 }
 

@@ -9,6 +9,7 @@
 struct engine_opts {
     const char *model, *vocab, *cpu;
     int demo, compute, quiet, verbose;
+    int index_only; /* set by a verb that only describes the model */
     int64_t threads;
 };
 

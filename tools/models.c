@@ -293,8 +293,8 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
     if (rc == STENO_OK && at->vocab && !c->quiet)
         say("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
     if (rc == STENO_ENOVOCAB && !c->vocab) {
-        say("%s: the model carries no vocabulary, and none on this machine fits; give one with --vocab: a tiktoken file, a tokenizer folder "
-            "or a Whisper model", path);
+        say("%s: the model carries no vocabulary, and none on this machine fits; give one with --vocab: a tiktoken file, a tokenizer "
+            "folder or a Whisper model", path);
         return EXIT_MODEL;
     }
     return rc == STENO_OK ? EXIT_OK : say_model_error(path, rc, e.text);

@@ -99,6 +99,7 @@ typedef struct steno_model_params {
     const char *vocab;     /* where the vocabulary is when the model carries none (an OpenAI .pt): a tiktoken file, a Hugging Face
                               tokenizer folder or its tokenizer.json or vocab.json, or any Whisper model with one; NULL: beside the model */
     int32_t no_cmvn;       /* 1: do not shift and scale filter banks by the model's am.mvn (for comparisons) */
+    int32_t index_only;    /* 1: read headers and check shapes, leave the weights: the model can be described, but has no sessions */
 } steno_model_params;
 
 STENO_API void steno_model_params_init(steno_model_params *p);
@@ -300,7 +301,7 @@ enum steno_guards {
     STENO_GUARDS_FLAG = 1, /* the same text, with flags (the default) */
     STENO_GUARDS_RETRY = 2 /* windows flagged for repetition or low confidence are decoded again: without the text before them, then
                               up the temperatures; if every attempt is flagged the best is kept. Where the level is steady there is no
-                              text: such windows are not decoded, such segments are emptied. */
+                              text: such windows are not decoded, such segments left out. */
 };
 
 /** One decoding of a window and how it came out. */

@@ -1,8 +1,8 @@
 /* steno: what speaks against a text. SPDX-License-Identifier: MIT
  *
  * Models in want of speech write what they heard most often in training, or the same words over and over. These measures see it from
- * outside: how often tokens come back, and whether there was a sound that moves. Speech swings by 10 dB and more even in noise 25 dB
- * below it; silence, tones, hum and steady noise stay within 3 dB. */
+ * outside: how often tokens come back, and whether there was a sound that moves. The level of speech swings by 7 dB and more even
+ * in loud noise; silence, tones, hum and steady noise stay within 3 dB. */
 #include <math.h>
 #include "lib/job.h"
 

@@ -28,6 +28,7 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     m->loading = p->team;
     m->vocab_path = p->vocab;
     m->no_cmvn = p->no_cmvn;
+    m->index_only = m->store.dry = p->index_only;
     return STENO_OK;
 }
 

@@ -136,6 +136,7 @@ int steno_session_open(steno_session **out, const steno_model *m, steno_team *te
     *out = NULL;
     steno_session_params own;
     if (params_of(&own, p)) return err_set(e, STENO_EARG, "max_lanes is %d, want 1..%d", (int)own.max_lanes, MAX_LANES);
+    if (m->index_only) return err_set(e, STENO_EARG, "the model was opened with index_only: it has no weights");
     steno_session *s = calloc(1, sizeof *s);
     if (!s) return err_nomem(e, sizeof *s, "a session");
     arena_init(&s->arena);

@@ -49,18 +49,17 @@ static int segment_add(struct job *j, const struct piece *c)
                          .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = c->n,
                          .temperature = j->kept.temperature, .avg_logprob = j->kept.avg_logprob, .compression_ratio = j->kept.ratio,
                          .no_speech_prob = j->kept.no_speech_prob, .attempt = j->kept.index };
-    int drop = 0;
     if (j->p->guards != STENO_GUARDS_OFF) {
         const int mute = is_mute(j, g.t0_ms, g.t1_ms);
+        if (mute && j->p->guards == STENO_GUARDS_RETRY) return STENO_OK;
         g.flags = j->kept.flags | (mute ? STENO_FLAG_NO_SPEECH : 0u);
-        drop = mute && j->p->guards == STENO_GUARDS_RETRY;
     }
     const int32_t *ids = s->ids + c->first;
     text_of(s, ids, c->n);
     const char *text = s->text.p ? s->text.p : "";
     size_t n = s->text.len;
     text_strip(&text, &n);
-    if (!n || g.t0_ms == g.t1_ms || drop) { /* keeps its place and number, loses its tokens */
+    if (!n || g.t0_ms == g.t1_ms) { /* keeps its place and number, loses its tokens */
         g.n_tokens = 0;
         buf_clear(&s->text);
     }
@@ -99,16 +98,14 @@ static int window_next(struct job *j)
     steno_session *s = j->s;
     const int64_t left = j->end - j->seek;
     j->frames = left < s->feed.window ? (int)left : s->feed.window;
-    int rc = STENO_OK;
+    const int encoded = s->encoded_from == j->seek && j->frames == s->feed.window;
     s->timings.n_windows++;
-    if (s->encoded_from != j->seek || j->frames < s->feed.window) {
-        rc = feed_window(&s->feed, j->seek, j->frames, 0, window_mel(s), &s->error);
-        if (!rc && j->p->guards == STENO_GUARDS_RETRY && window_steady(s, j->seek, j->seek + j->frames)) {
-            j->seek += j->frames;
-            return STENO_OK;
-        }
-        if (!rc) rc = window_encode(s, -1);
+    int rc = encoded ? STENO_OK : feed_window(&s->feed, j->seek, j->frames, 0, window_mel(s), &s->error);
+    if (!rc && j->p->guards == STENO_GUARDS_RETRY && window_steady(s, j->seek, j->seek + j->frames)) {
+        j->seek += j->frames;
+        return STENO_OK;
     }
+    if (!rc && !encoded) rc = window_encode(s, -1);
     if (!rc) rc = window_decode(j);
     return rc ? rc : window_finish(j);
 }

@@ -34,7 +34,11 @@ static const struct { uint8_t code; const char *name; } opcode_name[] = {
     { 0x96, "BYTEARRAY8" }, { 0x97, "NEXT_BUFFER" }, { 0x98, "READONLY_BUFFER" },
 };
 
-enum { POOL = 256 /* lists or values taken from the arena at once */, SAID_MAX = 200 /* bytes of a name in a message */ };
+enum {
+    POOL = 256,              /* lists or values taken from the arena at once */
+    ROOM = 8 * PICKLE_MAX,   /* values in all, with those that were left behind when a list grew */
+    SAID_MAX = 200           /* bytes of a name in a message */
+};
 
 struct machine {
     const uint8_t *p; /* [n] */
@@ -42,7 +46,7 @@ struct machine {
     uint8_t op;
     const char *where;
     const struct pickle_name *names;
-    uint32_t n_names, n_lists;
+    uint32_t n_names, n_lists, n_values;
     struct pickle_list stack, memo;
     struct pickle_list *list_pool;   /* what is still to be had of the last pieces from the arena, whose own are never smaller than 64 */
     struct pickle_value *value_pool;
@@ -67,20 +71,22 @@ static int bad(struct machine *m, const char *what)
 
 /* ---- lists --------------------------------------------------------------------------------------------------------------------- */
 
-/* Zeroed values; NULL and the error where there is no memory. */
-static struct pickle_value *values_new(struct machine *m, uint32_t n)
+static int values_new(struct machine *m, uint32_t n, struct pickle_value **out)
 {
     const int own = n > POOL / 4;
+    if (n > ROOM - m->n_values) return bad(m, "more values than any file of weights has");
+    m->n_values += n;
     if (own || n > m->n_value_pool) {
         const uint32_t want = own ? n : POOL;
-        struct pickle_value *v = arena_array(m->a, want, sizeof *v);
-        if (!v) err_nomem(m->e, want * sizeof *v, "values of a pickle");
-        if (!v || own) return v;
-        m->value_pool = v;
+        *out = arena_array(m->a, want, sizeof **out);
+        if (!*out) return err_nomem(m->e, want * sizeof **out, "values of a pickle");
+        if (own) return STENO_OK;
+        m->value_pool = *out;
         m->n_value_pool = POOL;
     }
     m->n_value_pool -= n;
-    return m->value_pool + m->n_value_pool;
+    *out = m->value_pool + m->n_value_pool;
+    return STENO_OK;
 }
 
 static int list_new(struct machine *m, struct pickle_list **out)
@@ -100,8 +106,9 @@ static int list_room(struct machine *m, struct pickle_list *l, uint32_t n)
     if (n > PICKLE_MAX - l->n) return bad(m, "more than 1048576 values in one place");
     if (l->n + n <= l->cap) return STENO_OK;
     const uint32_t cap = l->n + n > 2 * l->cap ? l->n + n : 2 * l->cap;
-    struct pickle_value *item = values_new(m, cap);
-    if (!item) return STENO_ENOMEM;
+    struct pickle_value *item;
+    const int rc = values_new(m, cap, &item);
+    if (rc) return rc;
     if (l->n) memcpy(item, l->item, l->n * sizeof *item);
     l->item = item;
     l->cap = cap;
@@ -313,8 +320,8 @@ static int push_name(struct machine *m, const char *module, size_t n_module, con
         if (strlen(it->module) == n_module && strlen(it->name) == n && !memcmp(it->module, module, n_module) && !memcmp(it->name, name, n))
             return push(m, (struct pickle_value){ .kind = PICKLE_NAME, .name = (uint8_t)i });
     }
-    return err_set(m->e, STENO_EFORMAT, "%s: byte %zu: instruction 0x%02x (%s): asks for %.*s.%.*s, which is not part of weights; nothing of "
-                   "it was run; save the model's state_dict alone", m->where, m->op_pos, m->op, op_name(m->op),
+    return err_set(m->e, STENO_EFORMAT, "%s: byte %zu: instruction 0x%02x (%s): asks for %.*s.%.*s, which is not part of weights; "
+                   "nothing of it was run; save the model's state_dict alone", m->where, m->op_pos, m->op, op_name(m->op),
                    n_module < SAID_MAX ? (int)n_module : SAID_MAX, module, n < SAID_MAX ? (int)n : SAID_MAX, name);
 }
 

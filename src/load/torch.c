@@ -47,8 +47,8 @@ int torch_match(const uint8_t *head, size_t n)
 
 /* ---- the archive --------------------------------------------------------------------------------------------------------------- */
 
-/* An entry whose name begins with the prefix; NULL: none. */
-static const struct zip_entry *find_entry(const struct torch *t, const char *name, size_t n)
+/* The entry that holds a storage; NULL: none. */
+static const struct zip_entry *find_storage(const struct torch *t, const char *name, size_t n)
 {
     char full[2 * ZIP_NAME_MAX];
     const int len = snprintf(full, sizeof full, "%sdata/%.*s", t->prefix, (int)n, name);
@@ -70,7 +70,8 @@ static int find_pickle(struct torch *t, const struct zip_entry **pkl)
     }
     if (!*pkl) return err_set(t->e, STENO_EFORMAT, "%s: the zip archive has no NAME/data.pkl, so it is not a PyTorch file", t->f->name);
     if ((*pkl)->size > PICKLE_SZ_MAX)
-        return err_set(t->e, STENO_EFORMAT, "%s: %s has %" PRIu64 " bytes, want at most %d", t->f->name, (*pkl)->name, (*pkl)->size, PICKLE_SZ_MAX);
+        return err_set(t->e, STENO_EFORMAT, "%s: %s has %" PRIu64 " bytes, want at most %d", t->f->name, (*pkl)->name, (*pkl)->size,
+                       PICKLE_SZ_MAX);
     return STENO_OK;
 }
 
@@ -110,7 +111,7 @@ static int read_storage(const struct torch *t, struct view *v, const struct pick
         return bad(t, v->name, "want a storage as ('storage', type, key, device, size)");
     v->storage = it[1].name - STORAGE_FIRST;
     v->n_stored = it[4].i;
-    v->bytes = find_entry(t, it[2].text, it[2].n < ZIP_NAME_MAX ? it[2].n : ZIP_NAME_MAX);
+    v->bytes = find_storage(t, it[2].text, it[2].n < ZIP_NAME_MAX ? it[2].n : ZIP_NAME_MAX);
     if (!v->bytes)
         return err_set(t->e, STENO_EFORMAT, "%s: tensor %s: the archive has no %sdata/%.*s", t->f->name, v->name, t->prefix,
                        it[2].n < 64 ? (int)it[2].n : 64, it[2].text);
@@ -134,8 +135,8 @@ static int read_view(const struct torch *t, struct view *v, const struct pickle_
     v->size = it[2].list;
     v->stride = it[3].list;
     if (v->size->n > 4 || v->size->n != v->stride->n)
-        return err_set(t->e, STENO_EFORMAT, "%s: tensor %s has %u extents and %u strides, want as many of both, at most 4", t->f->name, v->name,
-                       (unsigned)v->size->n, (unsigned)v->stride->n);
+        return err_set(t->e, STENO_EFORMAT, "%s: tensor %s has %u extents and %u strides, want as many of both, at most 4", t->f->name,
+                       v->name, (unsigned)v->size->n, (unsigned)v->stride->n);
     return read_storage(t, v, &it[0]);
 }
 
@@ -148,12 +149,14 @@ static int read_shape(const struct torch *t, const struct view *v, uint64_t dim[
         if (i >= v->size->n) continue;
         const struct pickle_value *size = &v->size->item[i], *stride = &v->stride->item[i];
         if (size->kind != PICKLE_INT || stride->kind != PICKLE_INT || size->i < 0 || stride->i < 0 || size->i > (int64_t)TENSOR_MAX)
-            return err_set(t->e, STENO_EFORMAT, "%s: tensor %s: extent %u is %" PRId64 ", its stride %" PRId64 "; want 0 to %" PRIu64 " for both",
+            return err_set(t->e, STENO_EFORMAT,
+                           "%s: tensor %s: extent %u is %" PRId64 ", its stride %" PRId64 "; want 0 to %" PRIu64 " for both",
                            t->f->name, v->name, (unsigned)i, size->kind == PICKLE_INT ? size->i : -1,
                            stride->kind == PICKLE_INT ? stride->i : -1, TENSOR_MAX);
         dim[i] = (uint64_t)size->i;
         if (dim[i] > 1 && *n && (uint64_t)stride->i != *n)
-            return err_set(t->e, STENO_EFORMAT, "%s: tensor %s: stride %" PRId64 " of extent %u, want %" PRIu64 "; save a contiguous copy of it",
+            return err_set(t->e, STENO_EFORMAT,
+                           "%s: tensor %s: stride %" PRId64 " of extent %u, want %" PRIu64 "; save a contiguous copy of it",
                            t->f->name, v->name, stride->i, (unsigned)i, *n);
         if (dim[i] && *n > TENSOR_MAX / dim[i]) return bad(t, v->name, "has more elements than any file");
         *n *= dim[i];
@@ -175,8 +178,8 @@ static int add_tensor(struct torch *t, const char *name, size_t n_name, const st
     if (!rc) rc = read_shape(t, &v, dim, &n);
     if (rc) return rc;
     if (v.offset < 0 || v.offset > v.n_stored || n > (uint64_t)(v.n_stored - v.offset))
-        return err_set(t->e, STENO_EFORMAT, "%s: tensor %s needs elements %" PRId64 "+%" PRIu64 " of %s, which has %" PRId64, t->f->name, said,
-                       v.offset, n, v.bytes->name, v.n_stored);
+        return err_set(t->e, STENO_EFORMAT, "%s: tensor %s needs elements %" PRId64 "+%" PRIu64 " of %s, which has %" PRId64, t->f->name,
+                       said, v.offset, n, v.bytes->name, v.n_stored);
     const int type = storage_type[v.storage].type;
     const uint64_t elem_sz = storage_type[v.storage].elem_sz;
     if (type == NOT_READ || !n) return STENO_OK; /* counters and the like */
@@ -288,8 +291,8 @@ static int read_pickle(struct torch *t, const struct zip_entry *pkl)
     if (rc) return rc;
     const struct pickle_value *weights = find_weights(&top);
     if (!weights)
-        return err_set(t->e, STENO_EFORMAT, "%s: no dictionary of tensors, neither at the top nor under model_state_dict, state_dict or model",
-                       where);
+        return err_set(t->e, STENO_EFORMAT,
+                       "%s: no dictionary of tensors, neither at the top nor under model_state_dict, state_dict or model", where);
     rc = read_settings(t, &top, weights);
     return rc ? rc : read_tensors(t, weights);
 }
@@ -300,8 +303,8 @@ static int check_legacy(const struct torch *t)
     uint8_t head[2] = { 0 };
     const int rc = file_read(t->f, 0, head, t->f->size < sizeof head ? (size_t)t->f->size : sizeof head, t->e);
     if (rc || head[0] != 0x80) return rc;
-    return err_set(t->e, STENO_EUNSUPPORTED, "%s: a pickle without a zip archive around it, as torch wrote before version 1.6; load and save it "
-                   "with a current torch", t->f->name);
+    return err_set(t->e, STENO_EUNSUPPORTED, "%s: a pickle without a zip archive around it, as torch wrote before version 1.6; load and "
+                   "save it with a current torch", t->f->name);
 }
 
 int torch_read(struct weights *w, const struct file *f, steno_error *e)

@@ -59,7 +59,7 @@ static int find_end(struct reader *z, uint8_t end[END_SZ], uint64_t *at)
         *at = size - n + i;
         return STENO_OK;
     }
-    return err_set(z->e, STENO_EFORMAT, "%s: no end record of a zip archive at byte %" PRIu64 " or up to 64 KiB before; is the copy complete?",
+    return err_set(z->e, STENO_EFORMAT, "%s: no end record of a zip archive in the 64 KiB before byte %" PRIu64 "; is the copy complete?",
                    z->f->name, size);
 }
 
@@ -74,8 +74,8 @@ static int read_end64(struct reader *z, struct directory *d, uint64_t *at)
     const uint64_t end64 = le(p + 8, 8);
     if (le(p + 4, 4) || le(p + 16, 4) > 1) return err_set(z->e, STENO_EFORMAT, "%s: a zip archive on several disks", name);
     if (end64 > *at - LOCATOR_SZ || *at - LOCATOR_SZ - end64 < END64_SZ)
-        return err_set(z->e, STENO_EFORMAT, "%s: zip64 end record said to be at byte %" PRIu64 ", want it before byte %" PRIu64, name, end64,
-                       *at - LOCATOR_SZ);
+        return err_set(z->e, STENO_EFORMAT, "%s: zip64 end record said to be at byte %" PRIu64 ", want it before byte %" PRIu64, name,
+                       end64, *at - LOCATOR_SZ);
     rc = file_read(z->f, end64, p, END64_SZ, z->e);
     if (rc) return rc;
     if (le(p, 4) != SIG_END64 || le(p + 4, 8) != *at - LOCATOR_SZ - end64 - 12)
@@ -210,7 +210,8 @@ static int read_record(struct reader *z, struct zip_entry *it, char *name)
     const uint64_t n_comment = le(p + 32, 2), disk = le(p + 34, 2);
     it->header = le(p + 42, 4);
     if (!z->r.err && (le(p, 4) != SIG_RECORD || h.n_name > ZIP_NAME_MAX || h.n_name > rd_left(&z->r)))
-        return err_set(z->e, STENO_EFORMAT, "%s: byte %" PRIu64 " is not a record of the zip directory (or its name has more than %d bytes)",
+        return err_set(z->e, STENO_EFORMAT,
+                       "%s: byte %" PRIu64 " is not a record of the zip directory (or its name has more than %d bytes)",
                        z->f->name, at, ZIP_NAME_MAX);
     rd_bytes(&z->r, name, h.n_name);
     const size_t n_extra = h.n_extra < sizeof extra ? h.n_extra : sizeof extra;
@@ -220,7 +221,8 @@ static int read_record(struct reader *z, struct zip_entry *it, char *name)
         return err_set(z->e, STENO_EFORMAT, "%s: the record at byte %" PRIu64 " runs past the zip directory", z->f->name, at);
     if (z->r.err) return err_set(z->e, z->r.err, "%s: read failed in the zip directory, at byte %" PRIu64, z->f->name, at);
     if (!is_plain(name, h.n_name))
-        return err_set(z->e, STENO_EFORMAT, "%s: zip entry at byte %" PRIu64 " is called '%s': want a plain relative name", z->f->name, at, name);
+        return err_set(z->e, STENO_EFORMAT, "%s: zip entry at byte %" PRIu64 " is called '%s': want a plain relative name", z->f->name, at,
+                       name);
     it->name = name;
     if (refused(&h)) return entry_error(z, name, refused(&h));
     if (!widen((uint64_t *[]){ &h.size, &h.packed, &it->header }, 3, extra, n_extra))

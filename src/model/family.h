@@ -41,6 +41,7 @@ struct steno_model {
     steno_team *loading;           /* while opening only */
     const char *vocab_path;        /* while opening only: where a vocabulary may be found */
     int no_cmvn;                   /* while opening only: features stay as they are */
+    int index_only;                /* weights were not read: the model can be described, not used */
 
     int32_t n_vocab, text_ctx, audio_ctx;
     struct whisper_dims dims;

@@ -129,12 +129,10 @@ static int read_front(steno_model *m, struct weights *w, const struct shape *s, 
 
 static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
-    int rc = w->vocab ? STENO_OK : weights_read_vocab(w, m->vocab_path, e);
-    if (rc) return rc;
     if (w->n_vocab_entries != (uint32_t)m->n_vocab)
         return err_set(e, STENO_EFORMAT, "%s: the vocabulary has %u entries, the head %d", w->name, (unsigned)w->n_vocab_entries,
                        (int)m->n_vocab);
-    rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
+    int rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
     for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
         const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
         if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
@@ -159,6 +157,8 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     m->audio_ctx = WINDOW_ROWS;
     m->dims = (struct whisper_dims){ .n_mels = s.n_mels, .n_audio_ctx = WINDOW_ROWS, .n_audio_state = s.d, .n_audio_head = s.heads,
                                      .n_audio_layer = s.layers + s.more_layers, .n_vocab = s.n_vocab };
+    if (!w->vocab) rc = weights_read_vocab(w, m->vocab_path, e); /* before the weights: it may be somewhere else */
+    if (rc) return rc;
     struct build b;
     build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, QUERY_ROWS + WINDOW_ROWS, HEAD_ROWS, e);
     build_encoder(&b, &s);

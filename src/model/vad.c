@@ -73,7 +73,7 @@ static void build_net(struct build *b, const struct shape *s)
     x = affine(b, "encoder.out_linear1", x, s->out_affine, s->linear, 1, ACT_NONE);
     x = affine(b, "encoder.out_linear2", x, s->out, s->out_affine, 1, ACT_NONE);
     const uint16_t p = build_slot(b, (uint32_t)s->out);
-    emit(b, OP_SOFTMAX, "softmax", p, x, 0);
+    emit(b, OP_SOFTMAX, "softmax", p, x, bind_scale(b, 1, NULL, (uint64_t)s->out));
     b->plan.output = p;
 }
 

@@ -245,14 +245,19 @@ static int check_vocab(const steno_model *m, const struct weights *w, const char
                    (unsigned)w->n_vocab_entries, m->tokens.n_languages ? "multilingual" : "English-only", (unsigned)eot);
 }
 
-/* Vocabulary of the file or beside it, and the special tokens it leaves out. */
+/* The vocabulary of a model that carries none: looked for before its weights are read, because it may be somewhere else. */
+static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
+{
+    if (w->vocab) return STENO_OK;
+    int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
+    if (!rc) rc = weights_read_vocab(w, m->vocab_path, e);
+    return rc ? rc : check_vocab(m, w, m->vocab_path, e);
+}
+
+/* Strings of the vocabulary, and the special tokens it leaves out. */
 static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
-    if (!rc && !w->vocab) {
-        rc = weights_read_vocab(w, m->vocab_path, e);
-        if (!rc) rc = check_vocab(m, w, m->vocab_path, e);
-    }
     if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->dims.n_vocab, m->tokens.eot, e);
     for (uint32_t i = 0; i < w->n_vocab_entries && i < (uint32_t)m->dims.n_vocab && !rc; i++) {
         const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
@@ -286,6 +291,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     const struct whisper_dims *d = &m->dims;
     int rc = read_dims(&m->dims, w, e);
+    if (!rc) rc = find_vocab(m, w, e);
     if (!rc && is_transformers(w)) rc = weights_rename(w, openai_name, e);
     if (rc) return rc;
     weights_find(w, "proj_out.weight"); /* the token embedding again */

@@ -12,6 +12,7 @@
 struct weight_store {
     uint8_t *mem;
     size_t size, used;
+    int dry;       /* shapes are checked and bytes counted, nothing is read: for describing a model */
 };
 
 int weight_store_open(struct weight_store *s, const struct weights *w, steno_error *e);

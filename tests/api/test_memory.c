@@ -3,6 +3,10 @@
  * malloc and mmap are replaced in this program: calls and bytes alive are counted, and the n-th call can be made to fail. Under
  * sanitizers, which bring their own, everything here but the open and close cycles is skipped. */
 #include "shipped.h"
+#include "spell.h"
+#include "load/vocab_file.h"
+#include "load/weights.h"
+#include "unit/torch_file.h"
 
 #if defined(__GLIBC__) && !SANITIZED
 #define COUNTING 1
@@ -204,6 +208,7 @@ static void test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a
     steno_session *s = session_new(m, NULL, 1);
     struct watch w = { 0 };
     steno_transcribe_params p = params_new();
+    p.temperature_increment_on_fallback = 0; /* judging an attempt takes memory for its text */
     p.user = &w;
     p.on_window = watch_window;
     p.on_segment = watch_segment;
@@ -333,6 +338,107 @@ static void test_every_allocation_may_fail_without_a_crash_or_a_leak(void **stat
     free(file.p);
 }
 
+/* The index of a PyTorch file of 600 tensors, from the end of its archive to the table of names. */
+static void test_an_index_is_read_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    need_counting();
+    struct buf pickle = { 0 }, archive = { 0 };
+    put_begin(&pickle);
+    buf_str(&pickle, "}(");
+    for (int i = 0; i < 600; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "t%d", i);
+        put_tensor(&pickle, &(struct put_tensor){ .name = name, .storage = "FloatStorage", .key = "0", .n_stored = 4, .n_size = 1,
+                                                  .n_stride = 1, .size = { 4 }, .stride = { 1 } });
+    }
+    buf_str(&pickle, "u.");
+    const struct put_entry t[] = { { .name = "m/data.pkl", .data = pickle.p, .n = pickle.len },
+                                   { .name = "m/data/0", .data = "0123456789abcdef", .n = 16 } };
+    put_zip(&archive, t, 2, NULL);
+    struct file f;
+    file_from_memory(&f, "m.pt", archive.p, archive.len);
+    int64_t n = 0;
+    for (int rc = -1; rc; n++) {
+        struct weights w;
+        steno_error e = { 0 };
+        count_begin(n);
+        rc = weights_open(&w, &f, &e);
+        if (!rc) assert_int_equal(w.n_tensors, 600);
+        if (!rc) weights_close(&w);
+        const struct heap h = count_end();
+        if (rc && (rc != STENO_ENOMEM || !*e.text)) fail_msg("allocation %lld fails: status %d \"%s\"", (long long)n, rc, e.text);
+        if (h.bytes) fail_msg("allocation %lld fails: %lld bytes stay behind", (long long)n, (long long)h.bytes);
+        if (!rc && h.calls > n) rc = -1; /* sorting can do without memory of its own */
+        assert_true(h.most < 16 * (int64_t)archive.len);
+        assert_true(n < 1000);
+    }
+    assert_true(n > 5);
+    buf_free(&pickle);
+    buf_free(&archive);
+}
+
+/* A folder with everything in it that is read beside weights. */
+static struct folder full_folder(void)
+{
+    const struct bytes b = random_bytes(&small_dims, DT_F16, 3);
+    const struct folder d = folder_new();
+    struct weights w;
+    struct file f;
+    file_from_memory(&f, "small", b.p, b.n);
+    assert_int_equal(weights_open(&w, &f, NULL), 0);
+    spell_model(&d, &w, AS_STORED, 2);
+    folder_text(&d, "config.yaml", "frontend_conf:\n  lfr_m: 7\n  list: [1, 0.5, 'a text that is longer than others', {b: null}]\n");
+    folder_text(&d, "added_tokens.json", "{\"<|startoftranscript|>\": 1000}");
+    folder_text(&d, "gpt2.tiktoken", "IQ== 0\nIQ== 1\n");
+    folder_text(&d, "tokens.json", "[\"a\", \"b\"]");
+    folder_text(&d, "x.model", "\x0a\x07\x0a\x05piece");
+    weights_close(&w);
+    free(b.p);
+    return d;
+}
+
+/* Open the folder, and as vocabulary one of its other files. */
+static int open_full(const struct folder *d, const char *vocab, steno_error *e)
+{
+    struct weights w;
+    struct place p;
+    int rc = place_open(&p, d->path, e);
+    if (!rc) rc = weights_open_place(&w, &p, e);
+    if (!rc) {
+        rc = weights_read_vocab(&w, vocab ? folder_at(d, vocab).path : NULL, e);
+        weights_close(&w);
+    }
+    place_close(&p);
+    return rc;
+}
+
+static void test_every_allocation_of_opening_a_folder_may_fail(void **state)
+{
+    (void)state;
+    need_counting();
+    static const char *const vocab[] = { NULL, "gpt2.tiktoken", "tokens.json", "x.model", "model-00001-of-00002.safetensors" };
+    const struct folder d = full_folder();
+    for (size_t k = 0; k < sizeof vocab / sizeof *vocab; k++) {
+        int64_t n = 0, done_without = 0;
+        steno_error e = { 0 };
+        if (open_full(&d, vocab[k], &e)) fail_msg("%s", e.text);
+        for (int rc = -1; rc; n++) {
+            e = (steno_error){ 0 };
+            count_begin(n);
+            rc = open_full(&d, vocab[k], &e);
+            const struct heap h = count_end();
+            if (rc && rc != STENO_ENOMEM) fail_msg("allocation %lld fails: status %d, %s", (long long)n, rc, e.text);
+            if (h.bytes) fail_msg("allocation %lld fails: %lld bytes stay behind", (long long)n, (long long)h.bytes);
+            if (!rc && h.calls > n) rc = -1, done_without++; /* of sorting, say */
+            assert_true(n < 5000);
+        }
+        print_message("%lld allocations, %lld of them not needed\n", (long long)n - 1, (long long)done_without);
+        assert_true(n > 10 && done_without < 5);
+    }
+    folder_remove(&d);
+}
+
 /* Counting cores may do without memory; starting threads may not. */
 static void test_a_team_that_cannot_be_had_leaves_nothing_behind(void **state)
 {
@@ -381,6 +487,8 @@ int main(void)
         cmocka_unit_test(test_transcribing_again_takes_no_more_memory),
         cmocka_unit_test(test_memory_does_not_grow_with_the_length_of_a_source),
         cmocka_unit_test(test_every_allocation_may_fail_without_a_crash_or_a_leak),
+        cmocka_unit_test(test_an_index_is_read_whole_or_not_at_all),
+        cmocka_unit_test(test_every_allocation_of_opening_a_folder_may_fail),
         cmocka_unit_test(test_a_team_that_cannot_be_had_leaves_nothing_behind),
         cmocka_unit_test(test_a_thousand_open_and_close_cycles_leave_nothing_behind),
     };

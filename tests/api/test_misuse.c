@@ -201,6 +201,27 @@ static void test_transcription_parameters_out_of_range_are_refused_by_name(void 
     REFUSE(temperature, (double)NAN, "temperature");
     REFUSE(offset_ms, -1, "offset_ms");
     REFUSE(duration_ms, -1, "duration_ms");
+    static const double nowhere[] = { -0.1, 0.001, 101, (double)INFINITY, -(double)INFINITY };
+    for (int i = 0; i < 5; i++) REFUSE(temperature_increment_on_fallback, nowhere[i], "temperature_increment_on_fallback");
+    for (int i = 3; i < 5; i++) {
+        REFUSE(temperature, nowhere[i], "temperature is");
+        REFUSE(no_speech_threshold, nowhere[i], "no_speech_threshold");
+        REFUSE(logprob_threshold, nowhere[i], "logprob_threshold");
+        REFUSE(compression_ratio_threshold, nowhere[i], "compression_ratio_threshold");
+        REFUSE(entropy_threshold, nowhere[i], "entropy_threshold");
+    }
+    REFUSE(logprob_threshold, 0.1, "logprob_threshold");
+    REFUSE(no_speech_threshold, 1.1, "no_speech_threshold");
+    REFUSE(compression_ratio_threshold, -1, "compression_ratio_threshold");
+    REFUSE(entropy_threshold, -1, "entropy_threshold");
+    REFUSE(guards, 3, "guards");
+    REFUSE(guards, -1, "guards");
+    REFUSE(n_prompt_tokens, 1, "n_prompt_tokens");
+    REFUSE(n_prompt_tokens, -1, "n_prompt_tokens");
+    static const int32_t far[] = { 1, 51865 }, below[] = { 1, -1 };
+    REFUSE(n_prompt_tokens, (p.prompt_tokens = far, 2), "id 51865 at place 1");
+    REFUSE(n_prompt_tokens, (p.prompt_tokens = below, 2), "id -1 at place 1");
+    REFUSE(n_prompt_tokens, (p.prompt_tokens = far, p.initial_prompt = "one", 1), "give one of them");
     const float x[4] = { 0 };
     assert_int_equal(steno_transcribe(s, NULL, 4, NULL), STENO_EARG);
     assert_int_equal(steno_transcribe(s, x, -1, NULL), STENO_EARG);
@@ -276,6 +297,44 @@ static void test_structs_filled_by_an_older_caller_get_only_their_bytes(void **s
     steno_model_close(m);
 }
 
+/* The same call from programs built against the first header, this one, and one to come. */
+static void test_parameters_of_older_and_newer_callers_are_taken_for_what_they_have(void **state)
+{
+    (void)state;
+    steno_error e;
+    steno_model *m;
+    steno_session *s;
+    union { steno_model_params p; uint8_t bytes[sizeof(steno_model_params) + 16]; } mp;
+    union { steno_session_params p; uint8_t bytes[sizeof(steno_session_params) + 16]; } sp;
+    union { steno_transcribe_params p; uint8_t bytes[sizeof(steno_transcribe_params) + 16]; } tp;
+    const float x[4] = { 0 };
+    for (int i = 0; i < 3; i++) { /* what lies behind an older caller's struct is not looked at */
+        const size_t model_sz = offsetof(steno_model_params, vocab), session_sz = 8;
+        const size_t sz = offsetof(steno_transcribe_params, temperature_increment_on_fallback);
+        memset(&mp, 0, sizeof mp);
+        memset(&sp, 0, sizeof sp);
+        memset(&tp, 0, sizeof tp);
+        steno_model_params_init(&mp.p);
+        steno_session_params_init(&sp.p);
+        steno_transcribe_params_init(&tp.p);
+        tp.p.language = "en";
+        if (i == 0) {
+            memset(mp.bytes + model_sz, 0xff, sizeof mp - model_sz);
+            memset(sp.bytes + session_sz, 0xff, sizeof sp - session_sz);
+            memset(tp.bytes + sz, 0xff, sizeof tp - sz);
+        }
+        mp.p.size = (uint32_t)(i == 0 ? model_sz : i == 1 ? sizeof mp.p : sizeof mp);
+        sp.p.size = (uint32_t)(i == 0 ? session_sz : i == 1 ? sizeof sp.p : sizeof sp);
+        tp.p.size = (uint32_t)(i == 0 ? sz : i == 1 ? sizeof tp.p : sizeof tp);
+        if (steno_model_open_memory(&m, file.p, file.n, &mp.p, &e)) fail_msg("%s", e.text);
+        assert_true(steno_session_memory(m, NULL, &sp.p) > 0);
+        assert_int_equal(steno_session_open(&s, m, NULL, &sp.p, NULL), 0);
+        if (steno_transcribe(s, x, 4, &tp.p)) fail_msg("%s", steno_last_error(s));
+        steno_session_close(s);
+        steno_model_close(m);
+    }
+}
+
 static void test_structs_have_the_layout_that_callers_were_compiled_with(void **state)
 {
     (void)state;
@@ -286,11 +345,13 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(offsetof(steno_model_info, size), 0);
     assert_int_equal(offsetof(steno_timings, size), 0);
     if (sizeof(void *) != 8) skip();
-    assert_int_equal(sizeof(steno_model_params), 32);
+    assert_int_equal(sizeof(steno_model_params), 40);
     assert_int_equal(sizeof(steno_session_params), 8);
-    assert_int_equal(sizeof(steno_transcribe_params), 144);
+    assert_int_equal(sizeof(steno_transcribe_params), 216);
     assert_int_equal(sizeof(steno_model_info), 176);
-    assert_int_equal(sizeof(steno_segment), 88);
+    assert_int_equal(sizeof(steno_segment), 128);
+    assert_int_equal(sizeof(steno_attempt), 80);
+    assert_int_equal(sizeof(steno_step), 32);
     assert_int_equal(sizeof(steno_token), 64);
     assert_int_equal(sizeof(steno_timings), 96);
 }
@@ -365,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_transcription_parameters_out_of_range_are_refused_by_name),
         cmocka_unit_test(test_results_past_the_end_are_refused),
         cmocka_unit_test(test_structs_filled_by_an_older_caller_get_only_their_bytes),
+        cmocka_unit_test(test_parameters_of_older_and_newer_callers_are_taken_for_what_they_have),
         cmocka_unit_test(test_structs_have_the_layout_that_callers_were_compiled_with),
         cmocka_unit_test(test_objects_close_in_any_order_that_keeps_the_model_last),
         cmocka_unit_test(test_threads_that_fail_differently_read_their_own_reasons),

@@ -71,7 +71,8 @@ iconv -f UTF-8 -t UTF-8 <"$T/err" >/dev/null 2>&1 || bad "messages are valid UTF
 t 1 "jsonl has a line for every input, failed ones too" -f jsonl "$DIGITS" none.wav letter.txt
 is "three lines" "$(wc -l <"$T/out")" 3
 is "the digest of the file" "$(sed -n '1s/.*"sha256": "\([0-9a-f]*\)".*/\1/p' "$T/out")" "$(sha256sum <"$DIGITS" | cut -d' ' -f1)"
-sed -n 1p "$T/out" | grep -q '"status": "ok", "error": null, "language": "zh", "text": "\\u516d' || bad "the first is well" "$(sed -n 1p "$T/out")"
+sed -n 1p "$T/out" | grep -q '"status": "ok", "error": null, "language": "zh", "text": "\\u516d' ||
+    bad "the first is well" "$(sed -n 1p "$T/out")"
 sed -n 2p "$T/out" | grep -q '"sha256": null.*"duration": null, "status": "error", "error": "none.wav: .*"segments": null}$' ||
     bad "the missing file is an error" "$(sed -n 2p "$T/out")"
 sed -n 3p "$T/out" | grep -q "\"sha256\": \"$(sha256sum <letter.txt | cut -d' ' -f1)\".*\"status\": \"error\"" ||
@@ -79,7 +80,8 @@ sed -n 3p "$T/out" | grep -q "\"sha256\": \"$(sha256sum <letter.txt | cut -d' ' 
 err_lines 2
 if type -P python3 >/dev/null; then
     python3 -c 'import json, sys
-for line in sys.stdin: json.loads(line, parse_constant=lambda c: sys.exit(c))' <"$T/out" || bad "every line is JSON without NaN" "$(cat "$T/out")"
+for line in sys.stdin: json.loads(line, parse_constant=lambda c: sys.exit(c))' <"$T/out" ||
+        bad "every line is JSON without NaN" "$(cat "$T/out")"
 fi
 t 1 "a failed input has its line in a file, too" -f txt,jsonl none.wav "$DIGITS" -o lines
 is "files" "$(cd lines && echo *)" "none.jsonl zh_phrases.jsonl zh_phrases.txt"

@@ -18,6 +18,7 @@ is "every input has every format" "$count" $((n * 8))
 seen=0 debris=0
 for ((k = 0; k < ${STENO_KILLS:-20}; k++)); do
     rm -f out/in*
+    ((k % 2 == 0)) || rm -f out/.steno-*
     "$STENO" -q -m "$MODEL" -l zh -f $formats in*.wav -o out 2>/dev/null &
     pid=$!
     if ((k % 2)); then
@@ -33,7 +34,8 @@ for ((k = 0; k < ${STENO_KILLS:-20}; k++)); do
         seen=$((seen + 1))
     done
     [ ! -d out ] || debris=$((debris + $(find out -name '.steno-??????' | wc -l)))
-    [ ! -d out ] || is "kill $k: whatever else is there has a temporary name" "$(ls -A out | grep -vE '^(in[0-9]\.[a-z_]+|\.steno-.{6})$')" ""
+    others=$(ls -A out 2>/dev/null | grep -vE '^(in[0-9]\.[a-z_]+|\.steno-.{6})$')
+    is "kill $k: whatever else is there has a temporary name" "$others" ""
 done
 echo "$seen outputs were there, $debris temporary files were left"
 expect 0 "the next run" -q -m "$MODEL" -l zh -f $formats in*.wav -o out

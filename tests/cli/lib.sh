@@ -14,7 +14,7 @@ trap '[ $BASHPID -ne $$ ] || rm -rf "$T"' EXIT # a child that is killed before i
 mkdir "$T/home" "$T/work"
 cd "$T/work" || exit 1
 export HOME=$T/home
-unset STENO_MODEL XDG_CACHE_HOME
+unset STENO_MODEL XDG_CACHE_HOME HF_HOME HF_HUB_CACHE
 [ -r "$MODEL" ] || { echo "skipped: no model at $MODEL"; exit 77; }
 # Whether the build reads more than WAV; says so where not.
 have_ffmpeg() { [ "${STENO_FFMPEG-1}" = 1 ] || { echo "(not tried: $1; this build has no FFmpeg)"; return 1; }; }

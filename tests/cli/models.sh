@@ -19,11 +19,20 @@ for m in empty cut zeros folder; do
     out_empty
 done
 if [ -d "${STENO_SHARED:-/none}/material/bad/whisper" ]; then
-    for m in "$STENO_SHARED"/material/bad/whisper/*.bin; do
+    for m in "$STENO_SHARED"/material/bad/whisper/*.bin "$STENO_SHARED"/material/bad/torch/*.pt; do
         expect 3 "info refuses $(basename "$m")" info "$m"
         err_lines 1
     done
 fi
+
+mkdir empty_folder
+expect 3 "a folder without a model exits 3" -m empty_folder "$DIGITS"
+err_has "empty_folder: the folder holds no model"
+expect 3 "a folder that is not there exits 3" -m no_folder/ "$DIGITS"
+err_has "no such file or folder"
+expect 0 "info names the format" info "$MODEL"
+out_has "format: whisper.cpp .bin"
+out_has "vocabulary: with the model"
 
 expect 3 "without any model there is advice" "$DIGITS"
 err_has "no model was found"
@@ -61,6 +70,70 @@ mkdir "$T/xdg" "$T/xdg/steno"
 cp "$MODEL" "$T/xdg/steno/mine.bin"
 XDG_CACHE_HOME=$T/xdg expect 0 "XDG_CACHE_HOME moves the caches" -m mine "$DIGITS"
 
+WHISPER=${STENO_SHARED:-/none}/material/whisper-digits
+if [ -d "$WHISPER" ]; then
+    pt=$WHISPER/whisper-digits.pt
+    mv "$HOME/.cache" "$HOME/cache"
+    HERE_STENO=$STENO
+    mkdir -p "$T/alone"
+    cp "$STENO" "$T/alone/steno" # where no built-in model is found
+    STENO=$T/alone/steno
+    ln -s "$pt" "$T/work/alone.pt"
+    expect 3 "a model without a vocabulary says how to give one" -m alone.pt "$DIGITS"
+    err_has "alone.pt: the model carries no vocabulary"
+    err_has "--vocab"
+    err_lines 1
+    for v in "$MODEL" "$WHISPER/hf" "$WHISPER/hf/tokenizer.json" "$WHISPER/hf/vocab.json"; do
+        expect 0 "--vocab takes $(basename "$v")" -m alone.pt --vocab "$v" "$DIGITS"
+        err_lines 0
+        cp "$T/out" "from_$(basename "$v")"
+        same from_whisper-digits.bin "$T/out"
+    done
+    expect 3 "a vocabulary that is missing exits 3" -m alone.pt --vocab none.json "$DIGITS"
+    err_has "none.json"
+    err_lines 1
+    expect 3 "a vocabulary that is none exits 3" -m alone.pt --vocab "$DIGITS" "$DIGITS"
+    err_lines 1
+    mkdir beside
+    ln -s "$pt" beside/any.pt
+    cp "$WHISPER"/hf/tokenizer.json beside/
+    expect 0 "a vocabulary beside the model is taken" -m beside/any.pt "$DIGITS"
+    err_lines 0
+    same from_whisper-digits.bin "$T/out"
+    mv "$HOME/cache" "$HOME/.cache"
+    expect 0 "a vocabulary in the caches is taken and named" -m alone.pt "$DIGITS"
+    err_has "vocabulary: $HOME/.cache/whisper.cpp/ggml-tiny.bin"
+    same from_whisper-digits.bin "$T/out"
+    expect 0 "-q keeps that note away, too" -q -m alone.pt "$DIGITS"
+    err_lines 0
+    expect 0 "info names format and vocabulary" info alone.pt
+    out_has "format: PyTorch .pt"
+    out_has "vocabulary: $HOME/.cache/whisper.cpp/ggml-tiny.bin"
+    expect 0 "info names the vocabulary that was given" info alone.pt --vocab "$WHISPER/hf"
+    out_has "vocabulary: $WHISPER/hf"
+
+    mkdir -p "$HOME/.cache/whisper"
+    ln -s "$pt" "$HOME/.cache/whisper/base.pt"
+    expect 0 "a name finds a .pt in a cache" -m base "$DIGITS"
+    rm -r "$HOME/.cache/whisper.cpp"
+    hub=$HOME/.cache/huggingface/hub/models--openai--whisper-digits
+    mkdir -p "$hub/snapshots/0123" "$hub/refs"
+    ln -s "$WHISPER/hf" "$hub/snapshots/4567"
+    printf 4567 >"$hub/refs/main"
+    expect 0 "a vocabulary in Hugging Face's cache is taken" -m base "$DIGITS"
+    err_has "vocabulary: $hub/snapshots/4567"
+    for name in openai/whisper-digits whisper-digits digits; do
+        expect 0 "the name $name finds a snapshot in Hugging Face's cache" info "$name"
+        out_has "file: $hub/snapshots/4567"
+    done
+    rm -r "$HOME/.cache/whisper"
+    expect 0 "a snapshot is chosen like any other model" "$DIGITS"
+    err_has "model: $hub/snapshots/4567 (the largest one found"
+    HF_HOME=$T/none expect 3 "HF_HOME moves that cache" -m digits "$DIGITS"
+    HF_HUB_CACHE=$HOME/.cache/huggingface/hub HF_HOME=$T/none expect 0 "HF_HUB_CACHE goes before HF_HOME" info digits
+    STENO=$HERE_STENO
+fi
+
 mkdir -p "$T/tree/bin" "$T/tree/share/steno/models/whisper-digits"
 cp "$STENO" "$T/tree/bin/steno"
 cp "$MODEL" "$T/tree/share/steno/models/whisper-digits/"
@@ -70,6 +143,11 @@ kept=$STENO
 STENO=$T/tree/bin/steno
 expect 0 "--demo finds the built-in model beside the program" --demo "$DIGITS"
 err_has "digits only"
+if [ -d "$WHISPER" ]; then
+    expect 0 "its vocabulary serves a multilingual model that carries none" -m alone.pt "$DIGITS"
+    err_has "vocabulary: $T/tree/share/steno/models/whisper-digits/whisper-digits.bin (the model carries none"
+    same from_whisper-digits.bin "$T/out"
+fi
 expect 0 "--demo without a file takes the recording that is installed with it" --demo
 [ -s "$T/out" ] || bad "the demo recording gives text" "nothing"
 expect 3 "the built-in model is never taken silently" "$DIGITS"

@@ -54,8 +54,30 @@ t 0 "translate is transcribe --task translate" --task translate "$DIGITS"
 same "$T/out" english
 
 for o in "--no-speech-threshold none" "--logprob-threshold none" "--logprob-threshold -0.5" "--max-initial-timestamp none" \
-    "--suppress-tokens=" "--no-suppress-blank" "--no-condition-on-previous-text" "--initial-prompt 零一" "--compute f32"; do
+    "--temperature-increment-on-fallback none" "--temperature-increment-on-fallback 0" "--compression-ratio-threshold none" \
+    "--entropy-threshold 2.4" "--entropy-threshold none" "--guards off" "--guards retry" "--carry-initial-prompt --initial-prompt 零" \
+    "--prompt-tokens 12,7" "--suppress-tokens=" "--no-suppress-blank" "--no-condition-on-previous-text" "--initial-prompt 零一" "--compute f32"; do
     t 0 "$o is taken" $o "$DIGITS"
     [ -s "$T/out" ] || bad "$o gives text" "none"
 done
+
+t 0 "a threshold that nothing passes climbs to temperature 1" --logprob-threshold 0 -v -f json "$DIGITS"
+out_has '"temperature": 1.0'
+is "six attempts are told" "$(grep -c 'attempt' "$T/err")" 6
+t 0 "without an increment there is one attempt" --logprob-threshold 0 --temperature-increment-on-fallback 0 -v -f json "$DIGITS"
+out_has '"temperature": 0.0'
+is "no attempts are told" "$(grep -c 'attempt' "$T/err")" 0
+t 0 "guards off" --guards off -f txt "$DIGITS"
+cp "$T/out" off
+t 0 "guards flag leave the text alone" "$DIGITS"
+same "$T/out" off
+t 0 "a prompt of ids" --prompt-tokens 1,2,3 -f json "$DIGITS"
+t 2 "an id past the vocabulary is refused" --prompt-tokens 1,99999 "$DIGITS"
+err_has "99999"
+t 2 "a list that is none is refused" --prompt-tokens 1,x "$DIGITS"
+err_has "--prompt-tokens"
+t 2 "ids and text exclude each other" --prompt-tokens 1 --initial-prompt 零 "$DIGITS"
+err_has "prompt_tokens"
+t 2 "an increment too small to end is refused" --temperature-increment-on-fallback 0.001 "$DIGITS"
+err_has "temperature_increment_on_fallback"
 finish

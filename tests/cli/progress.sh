@@ -4,8 +4,8 @@
 long_speech 12 >long.wav # 86 s: three windows
 
 expect 0 "--progress json writes an object per five percent" -q -m "$MODEL" -l zh --progress json long.wav
-grep -vqE '^\{"file": "long.wav", "done_ms": [0-9]+, "total_ms": [0-9]+, "percent": [0-9]+, "elapsed_ms": [0-9]+, "speed": [0-9.]+\}$' "$T/err" &&
-    bad "every line is such an object" "$(head -3 "$T/err")"
+whole='^\{"file": "long.wav", "done_ms": [0-9]+, "total_ms": [0-9]+, "percent": [0-9]+, "elapsed_ms": [0-9]+, "speed": [0-9.]+\}$'
+grep -vqE "$whole" "$T/err" && bad "every line is such an object" "$(head -3 "$T/err")"
 sed -E 's/.*"done_ms": ([0-9]+), "total_ms": ([0-9]+).*/\1 \2/' "$T/err" >steps
 awk '$1 < last || $1 > $2 { bad = 1 } { last = $1; end = $2 } END { exit bad || NR < 3 || last != end }' steps ||
     bad "progress rises to the end" "$(cat steps)"

@@ -4,6 +4,7 @@
  * margin allows a comparison. */
 #include "funasr.h"
 #include "lib/lib.h"
+#include <unistd.h>
 
 static double const margin_least = 0.02; /* of logits; ours differ by less than 1e-3 */
 
@@ -124,12 +125,106 @@ static void test_ids_and_text_are_the_references_under_every_setting(void **stat
     steno_session_close(s);
 }
 
+/* A folder of links to the safetensors spelling and what it lacks; "" when it cannot be made. */
+static struct golden_path safetensors_folder(void)
+{
+    static const char *const from[] = { "safetensors/config.json", "safetensors/model.safetensors", "pt/am.mvn", "pt/tokens.json" };
+    struct golden_path dir = { "/tmp/steno-ctc-XXXXXX" };
+    assert_non_null(mkdtemp(dir.s));
+    for (int i = 0; i < 4; i++) {
+        char to[PATH_MAX_LEN];
+        snprintf(to, sizeof to, "%.200s/%s", dir.s, strrchr(from[i], '/') + 1);
+        assert_int_equal(symlink(funasr_file("models/sensevoice/%s", from[i]).s, to), 0);
+    }
+    return dir;
+}
+
+static void safetensors_folder_remove(struct golden_path dir)
+{
+    static const char *const name[] = { "config.json", "model.safetensors", "am.mvn", "tokens.json" };
+    for (int i = 0; i < 4; i++) {
+        char path[PATH_MAX_LEN];
+        snprintf(path, sizeof path, "%.200s/%s", dir.s, name[i]);
+        unlink(path);
+    }
+    rmdir(dir.s);
+}
+
+/* The same ids with the same log-probabilities, from the other spelling, at every level and for one and two threads. */
+static void test_safetensors_levels_and_threads_give_the_same_ids(void **state)
+{
+    (void)state;
+    const struct golden_path dir = safetensors_folder();
+    struct sound a;
+    assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", "zh_synth_long").s), 0);
+    json_t *want = json_object_get(json_object_get(json_object_get(json_object_get(golden, "files"), "zh_synth_long"), "results"),
+                                   "auto_woitn");
+    float plog[2][128] = { { 0 } };
+    for (int level = 0; steno_cpu_level_name(level); level++) {
+        if (!steno_cpu_level_usable(level)) continue;
+        for (int threads = 1; threads <= 2; threads++) {
+            steno_team *team;
+            steno_model *m;
+            steno_session *s;
+            steno_error e;
+            steno_model_params p;
+            steno_model_params_init(&p);
+            p.cpu_level = steno_cpu_level_name(level);
+            assert_int_equal(steno_team_open(&team, threads, &e), 0);
+            if (steno_model_open(&m, dir.s, &p, &e)) fail_msg("%s", e.text);
+            assert_int_equal(steno_session_open(&s, m, team, NULL, &e), 0);
+            run(s, &a, "auto", 0, 0);
+            compare(s, "zh_synth_long", p.cpu_level, want);
+            for (int i = 0; i < 80; i++) plog[threads - 1][i] = s->run.best[i].plog;
+            steno_session_close(s);
+            steno_model_close(m);
+            steno_team_close(team);
+        }
+        assert_memory_equal(plog[0], plog[1], sizeof plog[0]);
+    }
+    sound_free(&a);
+    safetensors_folder_remove(dir);
+}
+
+/* Features that were not normalised are other features: the switch works, and the file may then be missing. */
+static void test_cmvn_is_applied_unless_it_is_switched_off(void **state)
+{
+    (void)state;
+    const struct golden_path dir = safetensors_folder();
+    char mvn[PATH_MAX_LEN];
+    snprintf(mvn, sizeof mvn, "%.200s/am.mvn", dir.s);
+    unlink(mvn);
+    steno_model *m;
+    steno_error e;
+    assert_int_equal(steno_model_open(&m, dir.s, NULL, &e), STENO_EFORMAT);
+    assert_non_null(strstr(e.text, "am.mvn"));
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.no_cmvn = 1;
+    if (steno_model_open(&m, dir.s, &p, &e)) fail_msg("%s", e.text);
+    steno_session *s;
+    struct sound a;
+    assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+    assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", "en_george").s), 0);
+    run(s, &a, "auto", 1, 0);
+    const struct plan *plan = &m->plan[PLAN_ENCODER];
+    const struct slot *out = &plan->slot[plan->output];
+    const double d = distance(exec_slot(&s->exec, plan, plan->output), out->ld, out->width, "golden/sensevoice/%s.encoder.npy", "en_george");
+    assert_true(d > 0.05);
+    sound_free(&a);
+    steno_session_close(s);
+    steno_model_close(m);
+    safetensors_folder_remove(dir);
+}
+
 int main(void)
 {
     if (funasr_missing()) return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_encoder_output_is_the_references),
         cmocka_unit_test(test_ids_and_text_are_the_references_under_every_setting),
+        cmocka_unit_test(test_safetensors_levels_and_threads_give_the_same_ids),
+        cmocka_unit_test(test_cmvn_is_applied_unless_it_is_switched_off),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }

@@ -119,6 +119,8 @@ static void test_spellings_of_other_programs_say_the_same(void **state)
         { "hf", "hf/tokenizer.json" },
         { "hf", "whisper-digits.bin" },
         { "whisper-digits.bin", NULL },
+        { "whisper-digits.pt", "whisper-digits.bin" },
+        { "whisper-digits.pt", "hf" },
     };
     const char *shared = getenv("STENO_SHARED");
     if (!shared || SANITIZED) skip();

@@ -12,7 +12,7 @@ struct check {
     const struct kern *kern;   /* level under test */
     const struct kern *ref;    /* the plain C twins */
     void *scratch;             /* enough for linear and attention */
-    int quick;                 /* an emulated processor: fewer and smaller shapes */
+    int quick;                 /* on an emulated processor: fewer and smaller shapes */
     unsigned checks, failures;
 };
 

@@ -117,17 +117,19 @@ void check_linear(struct check *c)
     static const size_t n_of[] = { 1, 7, 16, 31, 32, 33, 47, 64, 65, 96, 100, 129 };
     static const size_t k_of[] = { 1, 2, 3, 5, 17, 31, 32, 33, 63, 67, 80, 240 };
     const int fast = c->kern->level != CPU_C && !c->quick;
+    const size_t m_max = c->quick ? 20 : 67, m_step = c->quick ? 13 : 9, n_step = c->quick ? 33 : 6;
     for (int t = 0; t < DT_COUNT; t++) {
         const size_t unit = (size_t)dtype_block((enum dtype)t);
         const int is_k = unit == KBLOCK;
-        for (size_t m = 1; m <= 67; m += fast || m < 5 ? 1 : 9) {
+        for (size_t m = 1; m <= m_max; m += fast || m < 5 ? 1 : m_step) {
             const size_t n = n_of[(m * 5 + (size_t)t) % 12], k = (k_of[(m * 7 + (size_t)t) % 12] + unit - 1) / unit * unit;
             check_shape(c, (enum dtype)t, (struct shape) { m, n, k, k + m % 3 });
         }
-        for (size_t n = 1; n <= 67; n += 6) {
+        for (size_t n = 1; n <= 67; n += n_step) {
             const size_t k = is_k ? 256 : 64;
             check_shape(c, (enum dtype)t, (struct shape) { 1 + n % 5, n, k, k });
         }
+        if (c->quick) continue;
         check_shape(c, (enum dtype)t, (struct shape) { 40, 70, is_k ? 512 : 96, 32 });   /* convolution: rows overlap */
         check_shape(c, (enum dtype)t, (struct shape) { 13, 33, is_k ? 256 : 192, 1 });
         check_shape(c, (enum dtype)t, (struct shape) { 5, 64, is_k ? 768 : 384, is_k ? 784 : 400 });
@@ -251,9 +253,9 @@ static void check_widening(struct check *c, enum dtype t)
     for (size_t i = 0; i < N; i++) dtype_widen_row(wide + i * k_len, t, (char *)rows + i * row_sz, k_len);
     void *w = pack_all(rows, t, N, k_len);
     struct linear l = { .w = w, .n = N, .k = (uint32_t)k_len, .n_y = N, .x = x, .ld_x = 0, .y = y, .ld_y = 0 };
-    for (size_t k = 0; k < k_len; k++) {
+    for (size_t k = 0; k < k_len; k += c->quick ? 7 : 1) {
         x[k] = 1;
-        for (size_t rep = 1; rep <= 17; rep += rep == 1 ? 4 : 12) { /* the bodies of few rows, of some and of many */
+        for (size_t rep = 1; rep <= (c->quick ? 5 : 17); rep += rep == 1 ? 4 : 12) { /* the bodies of few rows, of some and of many */
             run(c->kern, t, &l, 0, rep, 0, pack_panels(N), c->scratch);
             for (size_t i = 0; i < N; i++)
                 check(c, y[i] == wide[i * k_len + k], "%s: w[%zu, %zu] is %g, want %g", dtype_name(t), i, k, (double)y[i],

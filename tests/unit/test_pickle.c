@@ -224,6 +224,19 @@ static void test_limits_hold(void **state)
         arena_free(&r.a);
         buf_free(&b);
     }
+    struct buf b = { 0 }; /* sixteen lists that each keep the limit */
+    struct run r;
+    buf_add(&b, "\x80\2", 2);
+    for (int i = 0; i < 16; i++) {
+        buf_str(&b, "](");
+        for (int k = 0; k < PICKLE_MAX / 2; k++) buf_str(&b, "N");
+        buf_str(&b, "e");
+    }
+    assert_int_equal(run(&r, b.p, b.len), STENO_EFORMAT);
+    assert_non_null(strstr(r.e.text, "more values than any file of weights has"));
+    assert_true(r.a.total <= 17 * ((size_t)8 * PICKLE_MAX));
+    arena_free(&r.a);
+    buf_free(&b);
 }
 
 int main(void)

@@ -73,7 +73,8 @@ static void check_against_files(const char *name, const struct transcript *t)
 static void test_every_format_of_chinese_digits_equals_the_reference(void **state)
 {
     (void)state;
-    const struct transcript t = { .segs = zh_phrases, .n = 3, .text = "六零七八。零三九。五一。", .language = "zh", .first_timestamp = FIRST_TIMESTAMP };
+    const struct transcript t = { .segs = zh_phrases, .n = 3, .text = "六零七八。零三九。五一。",
+                                  .language = "zh", .first_timestamp = FIRST_TIMESTAMP };
     check_against_files("zh_phrases", &t);
 }
 
@@ -105,7 +106,8 @@ static void test_no_segments_give_empty_files_with_their_headers(void **state)
     check_text(&t, VTT, "WEBVTT\n\n");
     check_text(&t, TSV, "start\tend\ttext\n");
     check_text(&t, JSON, "{\"text\": \"\", \"segments\": [], \"language\": \"en\"}");
-    check_text(&t, VERBOSE_JSON, "{\"task\": \"transcribe\", \"language\": \"english\", \"duration\": 0.0, \"text\": \"\", \"segments\": []}");
+    check_text(&t, VERBOSE_JSON, "{\"task\": \"transcribe\", \"language\": \"english\", \"duration\": 0.0, \"text\": \"\", "
+                                 "\"segments\": []}");
     check_text(&t, CSV, "start,end,text\n");
     check_text(&t, LRC, "[by:whisper.cpp]\n");
 }
@@ -132,7 +134,8 @@ static void test_hours_are_written_by_vtt_when_there_are_any_and_by_srt_always(v
 static void test_json_escapes_everything_that_is_not_printable_ascii(void **state)
 {
     (void)state;
-    const struct transcript t = { .segs = NULL, .n = 0, .text = "\"\\/\n\r\t\b\f\x01\x7f\xc3\xa9\xf0\x9f\x98\x80\xff", .language = "en", .first_timestamp = FIRST_TIMESTAMP };
+    const struct transcript t = { .segs = NULL, .n = 0, .text = "\"\\/\n\r\t\b\f\x01\x7f\xc3\xa9\xf0\x9f\x98\x80\xff",
+                                  .language = "en", .first_timestamp = FIRST_TIMESTAMP };
     check_text(&t, JSON, "{\"text\": \"\\\"\\\\/\\n\\r\\t\\b\\f\\u0001\\u007f\\u00e9\\ud83d\\ude00\\ufffd\", \"segments\": [], "
                          "\"language\": \"en\"}");
 }
@@ -169,7 +172,8 @@ static void test_seconds_are_the_doubles_of_the_reference(void **state)
 static void test_csv_doubles_quotes_and_keeps_blanks(void **state)
 {
     (void)state;
-    const steno_segment s[] = { { .t0_ms = 420, .t1_ms = 2040, .text = " one, \"two\"" }, { .t0_ms = 3600000, .t1_ms = 3600010, .text = "" } };
+    const steno_segment s[] = { { .t0_ms = 420, .t1_ms = 2040, .text = " one, \"two\"" },
+                                { .t0_ms = 3600000, .t1_ms = 3600010, .text = "" } };
     const struct transcript t = { .segs = s, .n = 2 };
     check_text(&t, CSV, "start,end,text\n420,2040,\" one, \"\"two\"\"\"\n3600000,3600010,\"\"\n");
 }
@@ -190,9 +194,10 @@ static void test_verbose_json_is_the_apis_object_without_nan(void **state)
                               .compression_ratio = 1.5, .no_speech_prob = NAN };
     const struct transcript t = { .segs = &s, .n = 1, .text = " x ", .language = "yue", .first_timestamp = FIRST_TIMESTAMP,
                                   .task = STENO_TRANSLATE, .duration_ms = 2872 };
-    check_text(&t, VERBOSE_JSON, "{\"task\": \"translate\", \"language\": \"cantonese\", \"duration\": 2.872, \"text\": \"x\", \"segments\": "
-                                 "[{\"id\": 0, \"seek\": 0, \"start\": 0.0, \"end\": 2.0, \"text\": \" x\", \"tokens\": [50364, 400, 50464], "
-                                 "\"temperature\": 0.2, \"avg_logprob\": null, \"compression_ratio\": 1.5, \"no_speech_prob\": null}]}");
+    check_text(&t, VERBOSE_JSON, "{\"task\": \"translate\", \"language\": \"cantonese\", \"duration\": 2.872, \"text\": \"x\", "
+                                 "\"segments\": [{\"id\": 0, \"seek\": 0, \"start\": 0.0, \"end\": 2.0, \"text\": \" x\", "
+                                 "\"tokens\": [50364, 400, 50464], \"temperature\": 0.2, "
+                                 "\"avg_logprob\": null, \"compression_ratio\": 1.5, \"no_speech_prob\": null}]}");
 }
 
 static void test_a_time_that_is_not_known_is_null(void **state)
@@ -246,7 +251,8 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
     struct write_record r = { .input = "a\n.wav", .sha256 = "00ff", .model = "m.bin", .options = write_options, .opts = &seed };
     struct transcript t = { .segs = &s, .n = 1, .text = " \xc3\xa9", .language = "fr", .duration_ms = 1000, .record = &r };
     char want[1024];
-    snprintf(want, sizeof want, "{\"schema_version\": 1, \"input\": \"a\\n.wav\", \"sha256\": \"00ff\", \"model\": \"m.bin\", "
+    snprintf(want, sizeof want,
+             "{\"schema_version\": 1, \"input\": \"a\\n.wav\", \"sha256\": \"00ff\", \"model\": \"m.bin\", "
              "\"engine_version\": \"%s\", \"options\": {\"seed\": 7}, \"duration\": 1.0, \"status\": \"ok\", \"error\": null, "
              "\"language\": \"fr\", \"text\": \"\\u00e9\", \"segments\": [{\"id\": 0, \"seek\": 0, \"start\": 0.0, \"end\": 1.0, "
              "\"text\": \" \\u00e9\", \"tokens\": [], \"temperature\": 0.0, \"avg_logprob\": null, \"compression_ratio\": 0.0, "
@@ -254,7 +260,8 @@ static void test_jsonl_gives_every_key_whether_an_input_failed_or_not(void **sta
     check_text(&t, JSONL, want);
     r = (struct write_record){ .input = "b.wav", .error = "b.wav: no sound in it" };
     t = (struct transcript){ .text = "", .language = "", .duration_ms = -1, .record = &r };
-    snprintf(want, sizeof want, "{\"schema_version\": 1, \"input\": \"b.wav\", \"sha256\": null, \"model\": null, \"engine_version\": "
+    snprintf(want, sizeof want,
+             "{\"schema_version\": 1, \"input\": \"b.wav\", \"sha256\": null, \"model\": null, \"engine_version\": "
              "\"%s\", \"options\": null, \"duration\": null, \"status\": \"error\", \"error\": \"b.wav: no sound in it\", \"language\": "
              "null, \"text\": null, \"segments\": null}\n", steno_version());
     check_text(&t, JSONL, want);

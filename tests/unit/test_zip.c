@@ -132,7 +132,8 @@ static void test_names_that_lead_elsewhere_are_refused(void **state)
 {
     (void)state;
     static const char *const name[] = { "/a", "../a", "a/../b", "a/..", "a\\b", "c:a", "", "a//b", "./a", "a/\n" };
-    for (size_t i = 0; i < COUNT(name); i++) expect_refusal(&(struct put_entry){ STORED(name[i], "x") }, 1, NULL, "want a plain relative name");
+    for (size_t i = 0; i < COUNT(name); i++)
+        expect_refusal(&(struct put_entry){ STORED(name[i], "x") }, 1, NULL, "want a plain relative name");
     char longest[ZIP_NAME_MAX + 2];
     memset(longest, 'n', sizeof longest);
     longest[ZIP_NAME_MAX] = 0;
@@ -151,7 +152,8 @@ static void test_entries_that_share_a_name_or_bytes_are_refused(void **state)
     const struct put_entry small = { STORED("a/two", "6789") };
     put_header(&inner, &small, 1, 0);
     buf_add(&inner, "6789", 4);
-    const struct put_entry over[] = { { .name = "a/one", .data = inner.p, .n = inner.len }, { STORED("a/two", "6789"), .header_lie = -(int64_t)inner.len } };
+    const struct put_entry over[] = { { .name = "a/one", .data = inner.p, .n = inner.len },
+                                      { STORED("a/two", "6789"), .header_lie = -(int64_t)inner.len } };
     expect_refusal(over, COUNT(over), NULL, "share bytes");
     buf_free(&inner);
 }

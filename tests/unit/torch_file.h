@@ -70,9 +70,9 @@ static inline void put_header(struct buf *b, const struct put_entry *t, int loca
 static inline void put_zip(struct buf *b, const struct put_entry *t, size_t n, const struct put_end *end)
 {
     static const struct put_end plain = { 0 };
-    uint64_t at[64];
+    uint64_t at[256];
     if (!end) end = &plain;
-    assert_true(n <= 64);
+    assert_true(n <= 256);
     for (size_t i = 0; i < n; i++) {
         at[i] = b->len;
         put_header(b, &t[i], 1, 0);

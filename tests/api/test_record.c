@@ -1,0 +1,307 @@
+/* steno tests: the result record, the logits filter, and questions about a model. SPDX-License-Identifier: MIT */
+#include "lib/lib.h"
+#include "shipped.h"
+
+static steno_model *model;
+static steno_session *session;
+static struct audio demo;
+
+static int open_all(void **state)
+{
+    (void)state;
+    model = shipped_open();
+    session = session_new(model, NULL, 1);
+    demo = demo_audio(0, 0, 1);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    steno_session_close(session);
+    steno_model_close(model);
+    free(demo.pcm);
+    return 0;
+}
+
+static void run(const struct audio *a, const steno_transcribe_params *p)
+{
+    if (steno_transcribe(session, a->pcm, a->n, p)) fail_msg("%s", steno_last_error(session));
+}
+
+/* ---- the record ---- */
+
+static void test_language_probabilities_stay_with_the_result(void **state)
+{
+    (void)state;
+    steno_transcribe_params p = params_new();
+    p.language = NULL;
+    run(&demo, &p);
+    double sum = 0;
+    for (int i = 0; i < 99; i++) sum += (double)steno_language_prob(session, i);
+    assert_true(fabs(sum - 1) < 1e-5);
+    assert_true(steno_language_prob(session, steno_language_id(model, "en")) > 0.5f);
+    assert_true(steno_language_prob(session, 99) == -1 && steno_language_prob(session, -1) == -1);
+    p.language = "en";
+    run(&demo, &p);
+    assert_true(steno_language_prob(session, 0) == -1); /* nothing was detected */
+}
+
+static void test_audio_features_are_the_encoder_s_output_for_the_last_window_and_only_on_request(void **state)
+{
+    (void)state;
+    const struct plan *enc = &model->plan[PLAN_ENCODER];
+    const struct slot *out = &enc->slot[enc->output];
+    struct audio many = demo_audio(0, 0, 10);
+    int32_t n_ctx = 0, n_state = 0;
+    steno_transcribe_params p = params_new();
+    p.temperature_increment_on_fallback = 0;
+    run(&many, &p);
+    assert_null(steno_audio_features(session, &n_ctx, &n_state));
+    p.keep_audio_features = 1;
+    for (int detect = 0; detect < 2; detect++) { /* detection leaves a full window its encoder output */
+        struct pcm memory = { many.pcm, detect ? 30 * RATE : demo.n, 0 };
+        const steno_source src = pcm_source(&memory);
+        const struct audio a = { many.pcm, memory.n };
+        p.language = detect ? NULL : "en";
+        p.duration_ms = detect ? 30000 : 0;
+        p.without_timestamps = 1; /* one window */
+        run(&a, &p);
+        const float *x = steno_audio_features(session, &n_ctx, &n_state);
+        assert_non_null(x);
+        assert_int_equal(n_ctx, model->audio_ctx);
+        assert_int_equal(n_state, out->width);
+        assert_int_equal(feed_listen(&session->feed, &src, NULL), 0);
+        assert_int_equal(feed_window(&session->feed, 0, (int)(a.n / 160), 0, window_mel(session), NULL), 0);
+        assert_int_equal(window_encode(session, -1), 0);
+        const float *slot = exec_slot(&session->exec, enc, enc->output);
+        for (int i = 0; i < n_ctx; i++)
+            assert_memory_equal(x + (size_t)i * (size_t)n_state, slot + (size_t)i * out->ld, (size_t)n_state * sizeof *x);
+    }
+    free(many.pcm);
+}
+
+/* ---- logits filter ---- */
+
+struct filter { int calls, bad, mode; int32_t ban, last_n; };
+
+enum { MODE_NONE, MODE_BAN, MODE_NAN, MODE_BAR_ALL };
+
+static void filter(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    struct filter *f = user;
+    f->bad += at->size != sizeof *at || at->lane != 0 || at->n_vocab != model->n_vocab || at->at_ms != 0 || at->attempt != 0;
+    f->bad += n != (f->calls ? f->last_n + 1 : 0);
+    for (int32_t i = 0; i < n; i++) f->bad += tokens[i] < 0 || tokens[i] >= at->n_vocab;
+    f->last_n = n;
+    f->calls++;
+    if (f->mode == MODE_BAN) logits[f->ban] = -INFINITY;
+    for (int32_t i = 0; i < at->n_vocab && f->mode >= MODE_NAN; i++)
+        logits[i] = f->mode == MODE_NAN ? (i % 3 ? (float)NAN : i % 2 ? INFINITY : -INFINITY) : -INFINITY;
+}
+
+static steno_transcribe_params filtered(struct filter *f)
+{
+    steno_transcribe_params p = params_new();
+    p.temperature_increment_on_fallback = 0;
+    p.user = f;
+    p.logits_filter = filter;
+    return p;
+}
+
+static void test_a_filter_that_bans_an_id_removes_it_and_keeps_one_wake_up_a_window(void **state)
+{
+    (void)state;
+    steno_timings t = { .size = sizeof t };
+    int32_t zero;
+    assert_int_equal(steno_tokenize(model, " zero", &zero, 1), 1);
+    const steno_transcribe_params plain = params_new();
+    run(&demo, &plain);
+    assert_non_null(strstr(steno_text(session), "zero"));
+    for (int threads = 1; threads <= 2; threads++) {
+        steno_team *team;
+        assert_int_equal(steno_team_open(&team, threads, NULL), 0);
+        steno_session *s = session_new(model, team, 1);
+        struct filter f = { .mode = MODE_BAN, .ban = zero };
+        const steno_transcribe_params p = filtered(&f);
+        assert_int_equal(steno_transcribe(s, demo.pcm, demo.n, &p), 0);
+        steno_timings_get(s, &t);
+        assert_null(strstr(steno_text(s), "zero"));
+        assert_int_equal(f.bad, 0);
+        assert_int_equal(f.calls, t.n_steps + t.n_prompts);
+        assert_int_equal(t.n_wakes, 2);
+        steno_session_close(s);
+        steno_team_close(team);
+    }
+}
+
+static void test_a_filter_that_changes_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    const steno_transcribe_params plain = params_new();
+    struct filter f = { 0 };
+    steno_transcribe_params p = filtered(&f);
+    run(&demo, &plain);
+    const uint64_t want = result_digest(session);
+    run(&demo, &p);
+    assert_true(result_digest(session) == want && f.calls > 5);
+    run(&demo, &plain); /* and is gone afterwards */
+    assert_int_equal(f.last_n + 1, f.calls);
+}
+
+/* An English-only prompt is one token long: its row is asked for the no-speech probability and for the first token. */
+static void test_the_no_speech_probability_is_that_of_unfiltered_logits(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&small_dims, DT_F16, 2, NULL), *before = model;
+    steno_session *s = session_new(m, NULL, 1);
+    double want = 0;
+    model = m;
+    for (int i = 0; i < 2; i++) {
+        struct filter f = { .mode = MODE_BAN, .ban = m->tokens.nospeech };
+        steno_transcribe_params p = filtered(&f);
+        steno_segment g = { .size = sizeof g };
+        p.no_speech_threshold = (double)NAN;
+        if (!i) p.logits_filter = NULL;
+        assert_int_equal(steno_transcribe(s, demo.pcm, small_dims.n_audio_ctx * 320, &p), 0);
+        assert_int_equal(steno_segment_get(s, 0, &g), 0);
+        if (i) assert_true(g.no_speech_prob == want && f.calls > 0);
+        want = g.no_speech_prob;
+        assert_true(want > 0);
+    }
+    model = before;
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+static void test_whatever_a_filter_writes_the_call_ends(void **state)
+{
+    (void)state;
+    for (int mode = MODE_NAN; mode <= MODE_BAR_ALL; mode++)
+        for (int hot = 0; hot < 2; hot++) {
+            struct filter f = { .mode = mode };
+            steno_transcribe_params p = filtered(&f);
+            p.temperature = hot;
+            run(&demo, &p);
+            assert_int_equal(f.bad, 0);
+            if (mode == MODE_BAR_ALL) assert_string_equal(steno_text(session), ""); /* nothing is left: the text ends */
+            steno_token t = { .size = sizeof t };
+            steno_segment g = { .size = sizeof g };
+            for (int i = 0; !steno_segment_get(session, i, &g); i++)
+                for (int j = 0; !steno_token_get(session, i, j, &t); j++) assert_true(t.p >= 0 && t.p <= 1.0001f);
+        }
+}
+
+/* ---- the end of the audio ---- */
+
+static void test_a_word_in_the_last_half_second_is_written(void **state)
+{
+    (void)state;
+    const steno_transcribe_params p = params_new();
+    const struct audio until_two = { demo.pcm, (int64_t)(3.24 * RATE) }; /* " seven" fills 3.25 to 3.72 s */
+    run(&until_two, &p);
+    assert_null(strstr(steno_text(session), "seven"));
+    run(&demo, &p);
+    assert_non_null(strstr(steno_text(session), " two seven."));
+    struct audio late = demo_audio((int64_t)(26.77 * RATE), 0, 1); /* the same word behind the first window */
+    assert_in_range(late.n, 30 * RATE, 305 * RATE / 10);
+    run(&late, &p);
+    const char *text = steno_text(session);
+    assert_true(strlen(text) > 7 && strcmp(text + strlen(text) - 7, " seven.") == 0);
+    free(late.pcm);
+}
+
+static void test_clips_under_a_second_do_not_vanish(void **state)
+{
+    (void)state;
+    static const struct { double s; const char *text; } c[] = { { 0.5, " zero." }, { 0.95, " zero nine." } };
+    const steno_transcribe_params p = params_new();
+    for (int i = 0; i < 2; i++) {
+        const struct audio a = { demo.pcm, (int64_t)(c[i].s * RATE) };
+        run(&a, &p);
+        assert_string_equal(steno_text(session), c[i].text);
+    }
+    const struct audio seven = { demo.pcm + (int64_t)(3.25 * RATE), demo.n - (int64_t)(3.25 * RATE) };
+    run(&seven, &p);
+    assert_string_equal(steno_text(session), " seven.");
+}
+
+/* ---- questions about a model ---- */
+
+static void test_special_tokens_and_languages_have_the_ids_of_their_vocabulary(void **state)
+{
+    (void)state;
+    static const struct { int32_t vocab, want[10]; } c[] = {
+        { ENGLISH, { 50256, 50257, -1, 50357, 50358, 50359, 50360, 50361, 50362, 50363 } },
+        { MULTILINGUAL, { 50257, 50258, 50259, 50358, 50359, 50360, 50361, 50362, 50363, 50364 } },
+        { LANGUAGES_100, { 50257, 50258, 50259, 50359, 50360, 50361, 50362, 50363, 50364, 50365 } },
+    };
+    for (int i = 0; i < 3; i++) {
+        const struct whisper_dims d = { 80, 4, 16, 2, 1, c[i].vocab, 8, 16, 2, 1 };
+        steno_model *m = random_model(&d, DT_F16, 1, NULL);
+        for (int k = 0; k < 10; k++) assert_int_equal(steno_token_id(m, (enum steno_special)k), c[i].want[k]);
+        assert_int_equal(steno_token_id(m, (enum steno_special)10), -1);
+        assert_int_equal(steno_language_id(m, "German"), i ? 2 : -1);
+        assert_int_equal(steno_language_id(m, "yue"), i == 2 ? 99 : -1);
+        assert_int_equal(steno_language_id(m, "klingon"), -1);
+        steno_model_close(m);
+    }
+    assert_int_equal(steno_token_id(NULL, STENO_TOKEN_END), -1);
+    assert_int_equal(steno_language_id(NULL, "en"), -1);
+    assert_int_equal(steno_language_id(model, NULL), -1);
+    int32_t ids[2];
+    assert_int_equal(steno_tokenize(model, " one two three", ids, 2), 3); /* told what is needed, given what fits */
+    assert_int_equal(steno_tokenize(model, " one two three", NULL, 0), 3);
+}
+
+static void test_log_mel_is_what_the_encoder_is_given(void **state)
+{
+    (void)state;
+    struct audio many = demo_audio(0, RATE, 8); /* 37.8 s */
+    const int64_t frames = many.n / 160;
+    float *all = malloc((size_t)frames * 80 * sizeof *all), *part = malloc(100 * 80 * sizeof *part), guard = 7;
+    assert_true(all && part);
+    assert_int_equal(steno_mel(model, many.pcm, many.n, all, frames), frames);
+    assert_int_equal(steno_mel(model, many.pcm, many.n, NULL, 0), frames);
+    part[99 * 80] = guard;
+    assert_int_equal(steno_mel(model, many.pcm, many.n, part, 99), frames);
+    assert_memory_equal(part, all, 99 * 80 * sizeof *part);
+    assert_true(part[99 * 80] == guard);
+    struct pcm memory = { many.pcm, many.n, 0 };
+    const steno_source src = pcm_source(&memory);
+    const int64_t at[] = { 0, 3000, 700 };
+    const int n[] = { 3000, (int)frames - 3000, 2500 };
+    float *window = malloc(3000 * 80 * sizeof *window);
+    assert_int_equal(feed_listen(&session->feed, &src, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(feed_window(&session->feed, at[i], n[i], 0, window, NULL), 0);
+        assert_memory_equal(window, all + at[i] * 80, (size_t)n[i] * 80 * sizeof *window);
+    }
+    assert_int_equal(steno_mel(model, NULL, 0, NULL, 0), 0);
+    assert_int_equal(steno_mel(model, many.pcm, 159, part, 1), 0);
+    assert_int_equal(steno_mel(model, NULL, 5, NULL, 0), STENO_EARG);
+    assert_int_equal(steno_mel(model, many.pcm, -1, NULL, 0), STENO_EARG);
+    assert_int_equal(steno_mel(NULL, many.pcm, 1, NULL, 0), STENO_EARG);
+    assert_int_equal(steno_mel(model, many.pcm, 160, NULL, 1), STENO_EARG);
+    free(window);
+    free(part);
+    free(all);
+    free(many.pcm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_language_probabilities_stay_with_the_result),
+        cmocka_unit_test(test_audio_features_are_the_encoder_s_output_for_the_last_window_and_only_on_request),
+        cmocka_unit_test(test_a_filter_that_bans_an_id_removes_it_and_keeps_one_wake_up_a_window),
+        cmocka_unit_test(test_a_filter_that_changes_nothing_changes_nothing),
+        cmocka_unit_test(test_the_no_speech_probability_is_that_of_unfiltered_logits),
+        cmocka_unit_test(test_whatever_a_filter_writes_the_call_ends),
+        cmocka_unit_test(test_a_word_in_the_last_half_second_is_written),
+        cmocka_unit_test(test_clips_under_a_second_do_not_vanish),
+        cmocka_unit_test(test_special_tokens_and_languages_have_the_ids_of_their_vocabulary),
+        cmocka_unit_test(test_log_mel_is_what_the_encoder_is_given),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
