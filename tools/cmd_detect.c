@@ -74,7 +74,7 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     int n = 0;
     while (steno_model_language(e->model, n)) n++;
     if (n == 0) {
-        say("this model knows English only; detecting a language needs a multilingual one");
+        say("this model knows English only, or no languages; detecting one needs a multilingual Whisper model");
         return EXIT_USAGE;
     }
     float *probs = calloc((size_t)n, sizeof *probs);

@@ -24,6 +24,7 @@ struct opts {
     int64_t sample_length, seed, offset_ms, duration_ms, offset_n;
     double max_initial_timestamp, temperature, temperature_increment, no_speech_threshold, logprob_threshold;
     double compression_ratio_threshold, entropy_threshold;
+    int itn;
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -57,6 +58,7 @@ static const struct arg rows[] = {
     { "max-initial-timestamp", 0, ARG_NUM, 1, AT(max_initial_timestamp), "S|none", "1.0", 0, 30, "latest start of the first segment" },
     { "suppress-tokens", 0, ARG_TEXT, 1, AT(suppress_tokens), "IDS", "-1", 0, 0,
       "ids separated by commas; -1: the non-speech set; \"\": none" },
+    { "itn", 0, ARG_PAIR, 0, AT(itn), NULL, "off", 0, 0, "digits and punctuation instead of words (SenseVoice)" },
     { "suppress-blank", 0, ARG_PAIR, 0, AT(suppress_blank), NULL, "on", 0, 0, "no space and no end at the first position" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Decoding" },
     { "temperature", 0, ARG_NUM, 0, AT(temperature), "T", "0", 0, 100, "0: the most probable token; above: sampling" },
@@ -73,7 +75,8 @@ static const struct arg rows[] = {
     { "sample-length", 0, ARG_INT, 0, AT(sample_length), "N", "0", 0, 1e6, "most tokens per window; 0: half the text context" },
     { "no-speech-threshold", 0, ARG_NUM, 1, AT(no_speech_threshold), "P|none", "0.6", 0, 1,
       "a window above it that is not above the next one is silence" },
-    { "logprob-threshold", 0, ARG_NUM, 1, AT(logprob_threshold), "L|none", "-1.0", -1e9, 0, "below it a window's mean log-probability is too low" },
+    { "logprob-threshold", 0, ARG_NUM, 1, AT(logprob_threshold), "L|none", "-1.0", -1e9, 0,
+      "below it a window's mean log-probability is too low" },
     ENGINE_MACHINE_ROWS(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
     { "progress", 0, ARG_WORD, 0, AT(progress), PROGRESS_NAMES, "auto", 0, 0,
@@ -323,6 +326,7 @@ static int set_params(struct job *j)
     p->entropy_threshold = o->entropy_threshold;
     p->carry_initial_prompt = o->carry;
     p->guards = o->guards;
+    p->itn = o->itn;
     return set_prompt_ids(j);
 }
 

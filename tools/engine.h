@@ -8,7 +8,7 @@
 
 struct engine_opts {
     const char *model, *vocab, *cpu;
-    int demo, compute, quiet, verbose;
+    int demo, cmvn, compute, quiet, verbose;
     int index_only; /* set by a verb that only describes the model */
     int64_t threads;
 };
@@ -27,6 +27,8 @@ struct engine {
       "a model file or folder, or its name in the caches; without it STENO_MODEL, then the largest one found" }, \
     { "vocab", 0, ARG_TEXT, 0, offsetof(T, engine.vocab), "PATH", NULL, 0, 0, \
       "vocabulary of a model that carries none (an OpenAI .pt): tiktoken file, tokenizer folder, or Whisper model" }, \
+    { "cmvn", 0, ARG_PAIR, 0, offsetof(T, engine.cmvn), NULL, "on", 0, 0, \
+      "shift and scale filter banks by the am.mvn of a FunASR model; off is for comparisons" }, \
     { "demo", 0, ARG_FLAG, 0, offsetof(T, engine.demo), NULL, NULL, 0, 0, "the small built-in model (spoken digits only)" }
 
 #define ENGINE_MACHINE_ROWS(T) \

@@ -60,9 +60,6 @@ void write_json_segments(FILE *f, const struct transcript *t, enum write_nan nan
 void write_json_number(FILE *f, double value, enum write_nan nan);
 void write_json_stripped(FILE *f, const char *text); /* a string without white space at the ends */
 
-/* English name of a language code in small letters, or the code itself where it has none here. */
-const char *write_language_name(const char *code);
-
 /* Start and end in seconds, in the very doubles that the reference computes. */
 void write_seconds(const steno_segment *s, int32_t first_timestamp, double *start, double *end);
 #endif

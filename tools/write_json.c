@@ -54,6 +54,7 @@ static void write_findings(FILE *f, const steno_segment *s)
         u8_json(f, s->event);
         fputc(']', f);
     }
+    if (s->itn) fprintf(f, ", \"itn\": %s", strcmp(s->itn, "withitn") == 0 ? "true" : "false");
 }
 
 static void write_segment(FILE *f, const steno_segment *s, int32_t first_timestamp, enum write_nan nan)

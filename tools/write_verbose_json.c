@@ -7,7 +7,8 @@
 void write_verbose_json(FILE *f, const struct transcript *t)
 {
     fprintf(f, "{\"task\": \"%s\", \"language\": ", t->task == STENO_TRANSLATE ? "translate" : "transcribe");
-    u8_json(f, write_language_name(t->language));
+    const char *name = steno_language_name(t->language);
+    u8_json(f, name ? name : t->language);
     fputs(", \"duration\": ", f);
     write_json_number(f, (double)t->duration_ms / 1000.0, WRITE_NULL);
     fputs(", \"text\": ", f);

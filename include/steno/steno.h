@@ -173,6 +173,9 @@ STENO_API const char *steno_model_language(const steno_model *m, int i);
 /** @return index of a language given by code or English name ("de", "German"), any case; -1: not known to this model */
 STENO_API int steno_language_id(const steno_model *m, const char *name);
 
+/** @return English name of a language given by code ("de": "german"); static text, NULL for a code that is not known */
+STENO_API const char *steno_language_name(const char *code);
+
 /** Write the command lists of a model, a line per command: number, operation, shapes, slots, weights, flops and bytes.
  *
  * @param write  called with each line, NUL-terminated without newline

@@ -7,6 +7,11 @@ int steno_language_id(const steno_model *m, const char *name)
     return m && name && m->family->speech ? m->family->speech->language(m, name) : -1;
 }
 
+const char *steno_language_name(const char *code)
+{
+    return code ? whisper_language_name(whisper_language_find(code)) : NULL;
+}
+
 int32_t steno_token_id(const steno_model *m, enum steno_special which)
 {
     if (!m || !m->family->speech) return -1;

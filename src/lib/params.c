@@ -43,7 +43,8 @@ static int check_threshold(steno_session *s, const char *what, double v, double 
 static int check_increment(steno_session *s, double v)
 {
     if (isnan(v) || v == 0 || (v >= INCREMENT_LEAST && v <= 100)) return STENO_OK;
-    return err_set(&s->error, STENO_EARG, "temperature_increment_on_fallback is %g, want %g to 100, or 0 for one attempt", v, INCREMENT_LEAST);
+    return err_set(&s->error, STENO_EARG, "temperature_increment_on_fallback is %g, want %g to 100, or 0 for one attempt", v,
+                   INCREMENT_LEAST);
 }
 
 static int check_prompt(steno_session *s, const steno_transcribe_params *p)
@@ -74,6 +75,9 @@ int params_check(steno_session *s, const steno_transcribe_params *p)
     if (!rc) rc = check_threshold(s, "logprob_threshold", p->logprob_threshold, -1e9, 0);
     if (!rc) rc = check_threshold(s, "compression_ratio_threshold", p->compression_ratio_threshold, 0, 1e9);
     if (!rc) rc = check_threshold(s, "entropy_threshold", p->entropy_threshold, 0, 1e9);
+    if (!rc && (p->itn || p->ban_unknown_emotion))
+        rc = err_set(&s->error, STENO_EARG, "itn and ban_unknown_emotion are for models with tags; a %s model has none",
+                     s->model->family->name);
     if (!rc) rc = check_range(s, "guards", p->guards, STENO_GUARDS_OFF, STENO_GUARDS_RETRY);
     return rc ? rc : check_prompt(s, p);
 }

@@ -350,7 +350,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_transcribe_params), 216);
     assert_int_equal(sizeof(steno_model_info), 176);
     assert_int_equal(sizeof(steno_segment), 128);
-    assert_int_equal(sizeof(steno_attempt), 80);
+    assert_int_equal(sizeof(steno_attempt), 72);
     assert_int_equal(sizeof(steno_step), 32);
     assert_int_equal(sizeof(steno_token), 64);
     assert_int_equal(sizeof(steno_timings), 96);

@@ -1,4 +1,3 @@
-#!/usr/bin/env bash
 # steno: the kernels on a processor that is not this one. SPDX-License-Identifier: MIT
 #
 # kernels.sh CPU LEVEL   CPU is what the emulator calls it; LEVEL is the best that it has. Every level up to it passes its checks, the

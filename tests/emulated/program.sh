@@ -1,4 +1,3 @@
-#!/usr/bin/env bash
 # steno: the program on a processor that is not this one. SPDX-License-Identifier: MIT
 #
 # program.sh CPU LEVEL   on CPU the program chooses LEVEL, and hears what it hears on the processor that is here, with one thread and
@@ -17,9 +16,9 @@ if [ "$used" != "$level" ]; then
     echo "on $cpu the level used should be $level, and is \"$used\""
     exit 1
 fi
-want=$("$STENO" --demo tests/data/demo.wav)
+want=$("$STENO" -m models/whisper-digits/whisper-digits.bin tests/data/demo.wav)
 for threads in 1 3; do
-    got=$(emulated --demo tests/data/demo.wav -t $threads)
+    got=$(emulated -m models/whisper-digits/whisper-digits.bin tests/data/demo.wav -t $threads)
     if [ -z "$got" ] || [ "$got" != "$want" ]; then
         printf '%s, %s threads: heard\n%s\nwant\n%s\n' "$cpu" $threads "$got" "$want"
         exit 1

@@ -1,0 +1,58 @@
+# steno: voice activity and tagged transcription from FunASR folders. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+expect 2 "vad without a model says what it needs" vad "$DIGITS"
+err_has "-m FOLDER"
+expect 2 "vad takes one file" vad -m "$MODEL"
+expect 2 "vad with a model that finds no speech says so" vad -m "$MODEL" "$DIGITS"
+err_has "voice-activity model"
+err_lines 1
+expect 2 "an option for models with tags is refused for Whisper" -m "$MODEL" --itn "$DIGITS"
+err_has "itn"
+expect 2 "a threshold out of range" vad -m "$MODEL" --vad-threshold 3 "$DIGITS"
+err_has "vad-threshold"
+
+F=${STENO_SHARED:-/none}/material/funasr
+if [ ! -d "$F" ]; then
+    [ $failures -eq 0 ] || finish
+    echo "skipped: STENO_SHARED does not name the FunASR collection"
+    exit 77
+fi
+
+expect 0 "vad prints START_MS END_MS" vad -m "$F/fsmn-vad/pt" "$F/audio/vad/sample.wav"
+is "the reference's span" "$(cat "$T/out")" "770 5980"
+err_lines 0
+expect 0 "a fixed end silence" vad -m "$F/fsmn-vad/safetensors" --no-cmvn --vad-min-silence-ms 800 "$F/audio/vad/silence5s.wav"
+out_empty
+expect 0 "spans by a shorter silence" vad -m "$F/fsmn-vad/pt" --vad-min-silence-ms 800 "$F/audio/vad/jfk.wav"
+is "three spans" "$(tr '\n' ';' <"$T/out")" "40 2300;3020 4610;5120 10980;"
+expect 0 "spans are cut" vad -m "$F/fsmn-vad/pt" --vad-max-speech-s 5 --json "$F/audio/vad/jfk.wav"
+is "as an object" "$(cat "$T/out")" '{"spans": [[40, 5050], [5120, 10130], [10130, 10980]], "duration_ms": 11000}'
+expect 3 "a folder without am.mvn is named" vad -m "$F/fsmn-vad/safetensors" "$F/audio/vad/jfk.wav"
+err_has "am.mvn"
+IN=$F/audio/vad/sample.wav
+expect 0 "from a pipe" vad -m "$F/fsmn-vad/pt" -
+is "the same span" "$(cat "$T/out")" "770 5980"
+IN=/dev/null
+expect 4 "a missing file" vad -m "$F/fsmn-vad/pt" none.wav
+err_has "none.wav"
+
+S=$F/models/sensevoice/pt
+expect 0 "text without tags" -m "$S" "$F/audio/en_george.wav"
+is "text" "$(cat "$T/out")" "three one four"
+expect 0 "digits instead of words" -m "$S" --itn -f json "$F/audio/en_george.wav"
+out_has '"text": "3 1 4."'
+out_has '"language": "en", "emotion": "NEUTRAL", "events": ["Speech"], "itn": true'
+expect 0 "subtitles" -m "$S" -l zh -f srt "$F/audio/zh_synth_happy.wav"
+out_has "00:00:00,000 --> 00:00:01,621"
+expect 2 "a language the model does not know" -m "$S" -l de "$F/audio/en_george.wav"
+err_has "auto, zh, en, yue, ja, ko"
+expect 2 "an option that means nothing to it" -m "$S" --initial-prompt x "$F/audio/en_george.wav"
+err_has "initial_prompt"
+expect 2 "it does not translate" translate -m "$S" "$F/audio/en_george.wav"
+expect 0 "info describes it" info "$S"
+out_has "family: sensevoice"
+expect 0 "the plan is one linear of three times the width a layer" info --plan "$S"
+is "such linears" "$(grep -c 'linear_q_k_v\|self_attn.qkv.*384x' "$T/out")" 6
+expect 2 "vad wants a voice-activity model" vad -m "$S" "$F/audio/en_george.wav"
+finish
