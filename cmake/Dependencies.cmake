@@ -9,7 +9,7 @@ if(STENO_KERNELS_ONLY)
 endif()
 find_package(PkgConfig REQUIRED)
 
-set(STENO_PKGS zlib libpcre2-8 kissfft-float jansson yaml-0.1)
+set(STENO_PKGS zlib libpcre2-8 kissfft-float yaml-0.1)
 if(STENO_HEADERS) # to see that the library compiles for a system whose libraries are not here
     add_library(steno_headers INTERFACE)
     target_include_directories(steno_headers SYSTEM INTERFACE ${STENO_HEADERS})

@@ -69,7 +69,8 @@ static int check_once(struct flat *f, steno_error *e)
     if (rc) return rc;
     uint32_t at = (uint32_t)h & (f->seen_cap - 1);
     for (; f->seen[at]; at = (at + 1) & (f->seen_cap - 1))
-        if (f->seen[at] == h) return err_set(e, STENO_EFORMAT, "%s: line %u: key '%s' is written twice", f->name, (unsigned)f->line, f->key);
+        if (f->seen[at] == h)
+            return err_set(e, STENO_EFORMAT, "%s: line %u: key '%s' is written twice", f->name, (unsigned)f->line, f->key);
     f->seen[at] = h;
     f->n_seen++;
     return STENO_OK;

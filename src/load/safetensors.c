@@ -104,7 +104,8 @@ static int check_size(struct st *st, const struct entry *t, uint64_t *count)
         n *= t->dim[i];
     }
     if (t->begin > t->end)
-        return jrd_fail(&st->j, st->e, "tensor %s: data_offsets begin at %" PRIu64 ", behind their end %" PRIu64, t->name, t->begin, t->end);
+        return jrd_fail(&st->j, st->e, "tensor %s: data_offsets begin at %" PRIu64 ", behind their end %" PRIu64, t->name, t->begin,
+                        t->end);
     if (t->end > data)
         return err_set(st->e, STENO_EFORMAT, "%s: tensor %s needs bytes %" PRIu64 "..%" PRIu64 " of the data, the file has %" PRIu64
                        "; is the copy complete?", st->f->name, t->name, t->begin, t->end, data);
@@ -223,7 +224,8 @@ static int check_cover(struct st *st)
                        span[i].name, span[i].begin, i ? "the one before ends" : "want the first", at);
     }
     if (at == data) return STENO_OK;
-    return err_set(st->e, STENO_EFORMAT, "%s: the tensors end at byte %" PRIu64 " of the data, the file at %" PRIu64, st->f->name, at, data);
+    return err_set(st->e, STENO_EFORMAT, "%s: the tensors end at byte %" PRIu64 " of the data, the file at %" PRIu64, st->f->name, at,
+                   data);
 }
 
 static int header_size(const struct file *f, uint64_t *n, steno_error *e)
@@ -253,7 +255,8 @@ int safetensors_read_file(struct weights *w, const struct file *f, const struct 
     st.data = 8 + n;
     arena_init(&scrap);
     rc = jrd_open(&st.j, f, 8, n, &scrap, e);
-    if (!rc && st.j.text[0] != '{') rc = jrd_fail(&st.j, e, "the header begins with byte 0x%02x, want '{'", (unsigned)(uint8_t)st.j.text[0]);
+    if (!rc && st.j.text[0] != '{')
+        rc = jrd_fail(&st.j, e, "the header begins with byte 0x%02x, want '{'", (unsigned)(uint8_t)st.j.text[0]);
     if (!rc) rc = read_header(&st);
     if (!rc) rc = check_cover(&st);
     buf_free(&st.spans);

@@ -241,8 +241,9 @@ static int check_vocab(const steno_model *m, const struct weights *w, const char
         if (is_end != (i == eot)) fits = 0;
     }
     if (fits) return STENO_OK;
-    return err_set(e, STENO_EFORMAT, "%s: its %u strings are not the vocabulary of this model, which is %s and has %u", from ? from : w->name,
-                   (unsigned)w->n_vocab_entries, m->tokens.n_languages ? "multilingual" : "English-only", (unsigned)eot);
+    return err_set(e, STENO_EFORMAT, "%s: its %u strings are not the vocabulary of this model, which is %s and has %u",
+                   from ? from : w->name, (unsigned)w->n_vocab_entries, m->tokens.n_languages ? "multilingual" : "English-only",
+                   (unsigned)eot);
 }
 
 /* The vocabulary of a model that carries none: looked for before its weights are read, because it may be somewhere else. */

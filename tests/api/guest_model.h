@@ -198,15 +198,15 @@ static inline steno_model *guest_open(struct folder (*make)(void), const char *l
     return m;
 }
 
-/* Bursts of noise of one to two seconds with pauses as long between them. */
+/* Bursts of noise of one to one and a half seconds with pauses of two and a half between them. */
 static inline struct audio bursts(int64_t n)
 {
     struct audio a = { malloc((size_t)(n ? n : 1) * sizeof(float)), n };
     assert_non_null(a.pcm);
     uint32_t state = 7;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t part = i / (RATE / 2), phase = part % 5;
-        a.pcm[i] = phase < 2 ? 0.3f * noise(&state) : phase == 2 && part % 10 < 5 ? 0.2f * noise(&state) : 0;
+        const int64_t part = i / (RATE / 2), phase = part % 8;
+        a.pcm[i] = phase < 2 ? 0.3f * noise(&state) : phase == 2 && part % 16 < 8 ? 0.2f * noise(&state) : 0;
     }
     return a;
 }

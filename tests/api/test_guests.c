@@ -510,9 +510,12 @@ static void test_a_request_that_the_model_cannot_meet_is_refused_by_name(void **
     assert_declined(s, steno_transcribe(s, audio.pcm, RATE, &p), "offset_ms");
     assert_non_null(strstr(steno_last_error(s), "offset_ms"));
     p = ctc_params();
+    p.keep_audio_features = 1;
+    assert_declined(s, steno_transcribe(s, audio.pcm, RATE, &p), "keep_audio_features");
+    assert_non_null(strstr(steno_last_error(s), "keep_audio_features"));
+    p = ctc_params();
     p.language = "en";
     p.itn = p.ban_unknown_emotion = 1;
-    p.keep_audio_features = 1;
     ctc_run(s, audio.pcm, RATE, &p);
     steno_session_close(s);
 }

@@ -1,120 +1,12 @@
 /* steno tests: what the library allocates. SPDX-License-Identifier: MIT
  *
- * malloc and mmap are replaced in this program: calls and bytes alive are counted, and the n-th call can be made to fail. Under
- * sanitizers, which bring their own, everything here but the open and close cycles is skipped. */
+ * Under sanitizers everything here but the open and close cycles is skipped. The public calls without memory: test_nomem.c. */
+#include "heap.h"
 #include "shipped.h"
 #include "spell.h"
 #include "load/vocab_file.h"
 #include "load/weights.h"
 #include "unit/torch_file.h"
-
-#if defined(__GLIBC__) && !SANITIZED
-#define COUNTING 1
-#else
-#define COUNTING 0
-#endif
-
-struct heap {
-    int64_t calls, bytes, most, fail_at; /* fail_at: number of the call that fails, -1: none */
-    int counting;
-};
-
-static struct heap heap = { .fail_at = -1 };
-
-#if COUNTING
-#include <errno.h>
-#include <malloc.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-void *__libc_malloc(size_t n);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *p, size_t n);
-void *__libc_memalign(size_t align, size_t n);
-void __libc_free(void *p);
-
-static int fails(void)
-{
-    if (!heap.counting) return 0;
-    const int now = heap.calls++ == heap.fail_at;
-    if (now) errno = ENOMEM;
-    return now;
-}
-
-static void *took(void *p, size_t n)
-{
-    if (heap.counting && p) heap.bytes += (int64_t)n;
-    if (heap.bytes > heap.most) heap.most = heap.bytes;
-    return p;
-}
-
-void *malloc(size_t n)
-{
-    if (fails()) return NULL;
-    void *p = __libc_malloc(n);
-    return took(p, malloc_usable_size(p));
-}
-
-void *calloc(size_t n, size_t size)
-{
-    if (fails()) return NULL;
-    void *p = __libc_calloc(n, size);
-    return took(p, malloc_usable_size(p));
-}
-
-void *realloc(void *old, size_t n)
-{
-    if (fails()) return NULL;
-    const size_t before = malloc_usable_size(old);
-    void *p = __libc_realloc(old, n);
-    if (p && heap.counting) heap.bytes -= (int64_t)before;
-    return took(p, malloc_usable_size(p));
-}
-
-void *aligned_alloc(size_t align, size_t n)
-{
-    if (fails()) return NULL;
-    void *p = __libc_memalign(align, n);
-    return took(p, malloc_usable_size(p));
-}
-
-void free(void *p)
-{
-    if (heap.counting && p) heap.bytes -= (int64_t)malloc_usable_size(p);
-    __libc_free(p);
-}
-
-void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
-{
-    if (fails()) return MAP_FAILED;
-    const long p = syscall(SYS_mmap, at, n, prot, flags, fd, off);
-    if (p != -1) took(&heap, n);
-    return p == -1 ? MAP_FAILED : (void *)p;
-}
-
-int munmap(void *p, size_t n)
-{
-    if (heap.counting) heap.bytes -= (int64_t)n;
-    return (int)syscall(SYS_munmap, p, n);
-}
-#endif
-
-static void count_begin(int64_t fail_at)
-{
-    heap = (struct heap){ .fail_at = fail_at, .counting = COUNTING };
-}
-
-static struct heap count_end(void)
-{
-    heap.counting = 0;
-    return heap;
-}
-
-static void need_counting(void)
-{
-    if (!COUNTING) skip();
-}
 
 /* ---- known before use ---- */
 
@@ -285,59 +177,6 @@ static void test_memory_does_not_grow_with_the_length_of_a_source(void **state)
 
 /* ---- when there is none ---- */
 
-/* The whole way from a file to a text. A failure must have a reason. */
-static int whole_way(steno_team *team, const struct bytes *file, const struct audio *a, uint64_t *digest)
-{
-    steno_model *m = NULL;
-    steno_session *s = NULL;
-    steno_error e;
-    steno_model_params mp;
-    steno_transcribe_params p = params_new();
-    p.initial_prompt = "ab";
-    p.sample_len = 20;
-    steno_model_params_init(&mp);
-    mp.team = team;
-    int rc = steno_model_open_memory(&m, file->p, file->n, &mp, &e);
-    if (!rc) rc = steno_session_open(&s, m, team, NULL, &e);
-    if (!rc) {
-        rc = steno_transcribe(s, a->pcm, a->n, &p);
-        if (rc) snprintf(e.text, sizeof e.text, "%s", steno_last_error(s));
-    }
-    if (rc && !*e.text) rc = -100;
-    if (!rc) *digest = result_digest(s);
-    steno_session_close(s);
-    steno_model_close(m);
-    return rc;
-}
-
-static void test_every_allocation_may_fail_without_a_crash_or_a_leak(void **state)
-{
-    (void)state;
-    need_counting();
-    const struct bytes file = random_bytes(&small_dims, DT_F16, 3);
-    const struct audio a = demo_audio(0, 0, 1);
-    steno_team *team;
-    int64_t n = 0, done_without = 0;
-    uint64_t want, got;
-    assert_int_equal(steno_team_open(&team, 2, NULL), 0);
-    assert_int_equal(whole_way(team, &file, &a, &want), 0); /* what libraries keep for good is taken here */
-    for (int rc = -1; rc; n++) {
-        count_begin(n);
-        rc = whole_way(team, &file, &a, &got);
-        const struct heap h = count_end();
-        if (rc && rc != STENO_ENOMEM) fail_msg("allocation %lld fails: status %d, want %d", (long long)n, rc, STENO_ENOMEM);
-        if (h.bytes) fail_msg("allocation %lld fails: %lld bytes stay behind", (long long)n, (long long)h.bytes);
-        if (!rc && got != want) fail_msg("allocation %lld fails: the result is another one and nobody says so", (long long)n);
-        if (!rc && h.calls > n) rc = -1, done_without++; /* say, of a regular expression's machine code */
-        assert_true(n < 5000);
-    }
-    print_message("%lld allocations, %lld of them not needed\n", (long long)n - 1, (long long)done_without);
-    assert_true(n > 50);
-    steno_team_close(team);
-    free(a.pcm);
-    free(file.p);
-}
-
 /* The index of a PyTorch file of 600 tensors, from the end of its archive to the table of names. */
 static void test_an_index_is_read_whole_or_not_at_all(void **state)
 {
@@ -486,7 +325,6 @@ int main(void)
         cmocka_unit_test(test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a_window),
         cmocka_unit_test(test_transcribing_again_takes_no_more_memory),
         cmocka_unit_test(test_memory_does_not_grow_with_the_length_of_a_source),
-        cmocka_unit_test(test_every_allocation_may_fail_without_a_crash_or_a_leak),
         cmocka_unit_test(test_an_index_is_read_whole_or_not_at_all),
         cmocka_unit_test(test_every_allocation_of_opening_a_folder_may_fail),
         cmocka_unit_test(test_a_team_that_cannot_be_had_leaves_nothing_behind),

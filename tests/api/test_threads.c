@@ -4,16 +4,19 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
-#include "shipped.h"
+#include "guest_model.h"
 
-static steno_model *model;
-static struct audio audio;
+static steno_model *model, *ctc, *vad;
+static struct audio audio, noises; /* 3.7 s; 31 s */
 
 static int open_all(void **state)
 {
     (void)state;
     model = shipped_open();
+    ctc = guest_open(ctc_folder, NULL);
+    vad = guest_open(vad_folder, NULL);
     audio = demo_audio(0, 0, 1);
+    noises = bursts(31 * RATE);
     return 0;
 }
 
@@ -21,7 +24,10 @@ static int close_all(void **state)
 {
     (void)state;
     steno_model_close(model);
+    steno_model_close(ctc);
+    steno_model_close(vad);
     free(audio.pcm);
+    free(noises.pcm);
     return 0;
 }
 
@@ -71,7 +77,227 @@ static void test_two_threads_on_one_model_and_one_team_give_what_one_gives(void 
     steno_team_close(team);
 }
 
+/* One call of every kind, on a session of a model that serves it. */
+enum kind { TRANSCRIBE, TRANSCRIBE_CTC, FIND_SPEECH, DETECT, BENCH, N_KINDS };
+
+static const steno_model *model_for(enum kind kind)
+{
+    return kind == TRANSCRIBE_CTC ? ctc : kind == FIND_SPEECH ? vad : model;
+}
+
+/* Audio over and over, n samples. */
+struct loop { const struct audio *a; int64_t n, at, left; };
+
+static int64_t loop_read(void *user, float *pcm, int64_t n)
+{
+    struct loop *l = user;
+    int64_t take = l->a->n - l->at < n ? l->a->n - l->at : n;
+    if (take > l->left) take = l->left;
+    memcpy(pcm, l->a->pcm + l->at, (size_t)take * sizeof *pcm);
+    l->at = (l->at + take) % l->a->n;
+    l->left -= take;
+    return take;
+}
+
+static int loop_rewind(void *user)
+{
+    struct loop *l = user;
+    l->left = l->n;
+    l->at = 0;
+    return 0;
+}
+
+static int64_t call(steno_session *s, enum kind kind)
+{
+    const steno_transcribe_params p = params_new();
+    const int speech = kind == TRANSCRIBE || kind == DETECT;
+    const int64_t n = (speech ? 6 : 31) * RATE;
+    struct loop l = { speech ? &audio : &noises, n, 0, n };
+    const steno_source src = { loop_read, loop_rewind, &l };
+    switch (kind) {
+    case TRANSCRIBE: return steno_transcribe_source(s, &src, &p);
+    case TRANSCRIBE_CTC: return steno_transcribe_source(s, &src, NULL);
+    case FIND_SPEECH: return steno_find_speech(s, &src, NULL);
+    case DETECT: return steno_detect_language(s, &src, NULL, 0);
+    default: return steno_bench_phase(s, "decode", 60);
+    }
+}
+
+struct caller { pthread_t id; enum kind kind; steno_team *team; int rounds; int64_t rc; uint64_t digest; };
+
+static void *call_often(void *arg)
+{
+    struct caller *c = arg;
+    for (int i = 0; i < c->rounds; i++) {
+        steno_session *s;
+        c->rc = steno_session_open(&s, model_for(c->kind), c->team, NULL, NULL);
+        if (!c->rc) c->rc = call(s, c->kind);
+        if (c->rc < 0) break;
+        c->digest = c->digest * 31 + (result_digest(s) ^ spans_digest(s));
+        steno_session_close(s);
+    }
+    return NULL;
+}
+
+static void test_sessions_of_three_models_take_turns_on_one_team(void **state)
+{
+    (void)state;
+    enum { N = N_KINDS };
+    struct caller c[N];
+    uint64_t want[N];
+    const int rounds = 2;
+    steno_team *team, *own[N];
+    assert_int_equal(steno_team_open(&team, 3, NULL), 0);
+    for (int shared = -1; shared < 2; shared++) { /* one after the other, one team, teams of their own */
+        for (int i = 0; i < N; i++) {
+            own[i] = NULL;
+            if (!shared) assert_int_equal(steno_team_open(&own[i], 2, NULL), 0);
+            c[i] = (struct caller){ .kind = (enum kind)i, .team = shared > 0 ? team : own[i], .rounds = rounds };
+            assert_int_equal(pthread_create(&c[i].id, NULL, call_often, &c[i]), 0);
+            if (shared < 0) pthread_join(c[i].id, NULL);
+        }
+        for (int i = 0; i < N; i++) {
+            if (shared >= 0) pthread_join(c[i].id, NULL);
+            if (c[i].rc < 0) fail_msg("kind %d: status %lld", i, (long long)c[i].rc);
+            if (shared < 0) want[i] = c[i].digest;
+            if (c[i].digest != want[i]) fail_msg("kind %d gives another result beside others", i);
+            steno_team_close(own[i]);
+        }
+    }
+    steno_team_close(team);
+}
+
+static void test_sessions_of_one_model_work_beside_each_other(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_KINDS; k++) {
+        struct caller c[3] = { { .team = NULL } };
+        steno_team *team[3] = { NULL };
+        assert_int_equal(steno_team_open(&team[1], 2, NULL), 0);
+        assert_int_equal(steno_team_open(&team[2], 3, NULL), 0);
+        for (int i = 0; i < 3; i++) {
+            c[i] = (struct caller){ .kind = (enum kind)k, .team = team[i], .rounds = 2 };
+            assert_int_equal(pthread_create(&c[i].id, NULL, call_often, &c[i]), 0);
+        }
+        for (int i = 0; i < 3; i++) {
+            pthread_join(c[i].id, NULL);
+            assert_true(c[i].rc >= 0 && c[i].digest == c[0].digest);
+            steno_team_close(team[i]);
+        }
+    }
+}
+
+/* ---- a model that several threads read through callbacks ---- */
+
+struct shelf { struct bytes file; _Atomic int64_t reads, most; _Atomic int inside, closed; int64_t fail_at; };
+
+static int shelf_read(void *user, uint64_t off, void *dst, size_t n)
+{
+    struct shelf *f = user;
+    const int inside = atomic_fetch_add(&f->inside, 1) + 1;
+    if (inside > atomic_load(&f->most)) atomic_store(&f->most, inside);
+    const int64_t k = atomic_fetch_add(&f->reads, 1);
+    const int bad = off > f->file.n || n > f->file.n - off || k == f->fail_at;
+    if (!bad) memcpy(dst, f->file.p + off, n);
+    atomic_fetch_sub(&f->inside, 1);
+    return bad ? -1 : 0;
+}
+
+static void shelf_close(void *user)
+{
+    atomic_fetch_add(&((struct shelf *)user)->closed, 1);
+}
+
+struct opening { pthread_t id; struct shelf shelf; steno_team *team; int rc; steno_error e; int64_t bytes; };
+
+static void *open_from_shelf(void *arg)
+{
+    struct opening *o = arg;
+    const steno_reader r = { o->shelf.file.n, shelf_read, shelf_close, &o->shelf };
+    steno_model_params p;
+    steno_model_info info = { .size = sizeof info };
+    steno_model *m;
+    steno_model_params_init(&p);
+    p.team = o->team;
+    o->rc = steno_model_open_reader(&m, &r, &p, &o->e);
+    if (!o->rc) steno_model_info_get(m, &info);
+    o->bytes = info.weight_bytes;
+    steno_model_close(m);
+    return NULL;
+}
+
+static void test_models_are_read_through_callbacks_from_every_thread_of_a_team(void **state)
+{
+    (void)state;
+    const struct bytes file = random_bytes(&small_dims, DT_F16, 3);
+    steno_team *team;
+    assert_int_equal(steno_team_open(&team, 3, NULL), 0);
+    struct opening o[3] = { { .team = team }, { .team = team }, { .team = NULL } };
+    for (int i = 0; i < 3; i++) {
+        o[i].shelf = (struct shelf){ .file = file, .fail_at = -1 };
+        assert_int_equal(pthread_create(&o[i].id, NULL, open_from_shelf, &o[i]), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        pthread_join(o[i].id, NULL);
+        if (o[i].rc) fail_msg("%s", o[i].e.text);
+        assert_int_equal(o[i].shelf.closed, 1);
+        assert_int_equal(o[i].bytes, o[0].bytes);
+    }
+    assert_int_equal(o[2].shelf.most, 1); /* without a team there is nobody else */
+    const int64_t all = o[2].shelf.reads;
+    for (int i = 0; i < 10; i++) {
+        o[0] = (struct opening){ .team = i % 2 ? team : NULL, .shelf = { .file = file, .fail_at = all * i / 10 } };
+        open_from_shelf(&o[0]);
+        if (o[0].rc != STENO_EIO || !strstr(o[0].e.text, "reader")) fail_msg("read %d fails: status %d, %s", i, o[0].rc, o[0].e.text);
+        assert_int_equal(o[0].shelf.closed, 1);
+    }
+    steno_team_close(team);
+    free(file.p);
+}
+
 /* ---- changing one's mind ---- */
+
+struct pest { pthread_t id; steno_session *s; _Atomic int done; };
+
+/* Asks for the end of whatever runs, until it has ended. */
+static void *cancel_over_and_over(void *arg)
+{
+    struct pest *p = arg;
+    for (unsigned us = 1; !atomic_load(&p->done); us = us < 500 ? 2 * us : 500) {
+        usleep(us);
+        steno_cancel(p->s);
+    }
+    return NULL;
+}
+
+static void test_every_kind_of_call_can_be_ended_from_another_thread(void **state)
+{
+    (void)state;
+    steno_team *team;
+    assert_int_equal(steno_team_open(&team, 3, NULL), 0);
+    for (int k = 0; k < N_KINDS; k++) {
+        steno_session *s = session_new(model_for((enum kind)k), team, 1);
+        const int64_t rc = call(s, (enum kind)k);
+        const uint64_t want = result_digest(s) ^ spans_digest(s);
+        if (rc < 0) fail_msg("kind %d: status %lld", k, (long long)rc);
+        int ended = 0;
+        for (int i = 0; i < 5; i++) {
+            struct pest p = { .s = s };
+            assert_int_equal(pthread_create(&p.id, NULL, cancel_over_and_over, &p), 0);
+            const int64_t got = call(s, (enum kind)k);
+            atomic_store(&p.done, 1);
+            pthread_join(p.id, NULL);
+            if (got < 0 && got != STENO_ECANCELED) fail_msg("kind %d: status %lld", k, (long long)got);
+            if (got < 0) assert_non_null(strstr(steno_last_error(s), "cancel"));
+            ended += got < 0;
+        }
+        assert_true(ended > 0);
+        assert_true(call(s, (enum kind)k) >= 0);
+        assert_true((result_digest(s) ^ spans_digest(s)) == want);
+        steno_session_close(s);
+    }
+    steno_team_close(team);
+}
 
 struct stop { steno_session *s; _Atomic int go; int asked, after; };
 
@@ -212,6 +438,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_threads_on_one_model_and_one_team_give_what_one_gives),
+        cmocka_unit_test(test_sessions_of_three_models_take_turns_on_one_team),
+        cmocka_unit_test(test_sessions_of_one_model_work_beside_each_other),
+        cmocka_unit_test(test_models_are_read_through_callbacks_from_every_thread_of_a_team),
+        cmocka_unit_test(test_every_kind_of_call_can_be_ended_from_another_thread),
         cmocka_unit_test(test_another_thread_ends_a_call_that_listens),
         cmocka_unit_test(test_another_thread_ends_a_call_that_decodes),
         cmocka_unit_test(test_a_callback_ends_a_call_wherever_it_is_asked),

@@ -11,7 +11,7 @@ if ! command -v "${STENO_EMULATOR%% *}" >/dev/null; then
 fi
 emulated() { $STENO_EMULATOR -cpu "$cpu" "$STENO" "$@" 2> >(grep -v '^qemu.*warning' >&2); }
 
-used=$(emulated doctor | sed -n 's/^level used: \([a-z0-9]*\).*/\1/p')
+used=$({ emulated doctor || true; } | sed -n 's/^level used: \([a-z0-9]*\).*/\1/p') # it also fails where it finds no model
 if [ "$used" != "$level" ]; then
     echo "on $cpu the level used should be $level, and is \"$used\""
     exit 1

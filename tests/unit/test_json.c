@@ -85,7 +85,8 @@ static void test_what_is_not_json_is_refused_with_line_and_cause(void **state)
         { "{\"a\":1", "ends inside" }, { "{\"a\":1,}", "key in quotes" }, { "{\"a\":1}x", "text follows" }, { "{\"a\" 1}", "colon" },
         { "{\"a\":[1,]}", "want a value" }, { "{\"a\":[1 2]}", "comma" }, { "{\"a\":tru}", "want a value" }, { "{a:1}", "quotes" },
         { "{\"a\":01}", "number" }, { "{\"a\":-}", "number" }, { "{\"a\":1.}", "number" }, { "{\"a\":.5}", "want a value" },
-        { "{\"a\":1e}", "number" }, { "{\"a\":NaN}", "want a value" }, { "{\"a\":'x'}", "want a value" }, { "{\"a\":\"x}", "inside a string" },
+        { "{\"a\":1e}", "number" }, { "{\"a\":NaN}", "want a value" }, { "{\"a\":'x'}", "want a value" },
+        { "{\"a\":\"x}", "inside a string" },
         { "{\"a\":\"\\x\"}", "escape" }, { "{\"a\":\"\\u00\"}", "escape" }, { "{\"a\":\"\\ud800\"}", "escape" },
         { "{\"a\":\"\\ud800\\u0041\"}", "escape" }, { "{\"a\":\"\\udc00\"}", "escape" }, { "{\"a\":\"\\u0000\"}", "escape" },
         { "{\"a\":\"\t\"}", "control" }, { "{\"a\":\"\xff\"}", "UTF-8" }, { "{\"a\":\"\xc0\x80\"}", "UTF-8" },
@@ -221,8 +222,8 @@ static void test_random_decimals_are_within_one_unit_of_strtod(void **state)
         char text[40];
         int whole;
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-        const int n = snprintf(text, sizeof text, "%llu.%llue%d", (unsigned long long)(seed >> 44), (unsigned long long)(seed >> 8 & 0xffffff),
-                               (int)(seed >> 32) % 300);
+        const int n = snprintf(text, sizeof text, "%llu.%llue%d", (unsigned long long)(seed >> 44),
+                               (unsigned long long)(seed >> 8 & 0xffffff), (int)(seed >> 32) % 300);
         assert_int_equal(decimal_scan(text, (size_t)n, 1, &whole), n);
         const double got = decimal_value(text, (size_t)n), want = strtod(text, NULL);
         if (got != want && got != nextafter(want, got)) fail_msg("%s is %.17g, want %.17g", text, got, want);

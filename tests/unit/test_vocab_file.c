@@ -39,7 +39,8 @@ static void assert_string(const struct got *g, uint32_t id, const void *s, size_
     if (g->rc) fail_msg("%s", g->e.text);
     assert_true(id < g->w.n_vocab_entries);
     const struct vocab_entry *v = &g->w.vocab[id];
-    if (v->n != n || memcmp(v->s, s, n) != 0) fail_msg("id %u is '%.*s' (%u bytes)", (unsigned)id, (int)v->n, (const char *)v->s, (unsigned)v->n);
+    if (v->n != n || memcmp(v->s, s, n) != 0)
+        fail_msg("id %u is '%.*s' (%u bytes)", (unsigned)id, (int)v->n, (const char *)v->s, (unsigned)v->n);
 }
 
 static void expect(const char *name, const char *text, int rc, const char *says)
@@ -150,7 +151,8 @@ static void test_tokenizer_json_gives_the_vocabulary_of_its_model(void **state)
     assert_string(g, 2, "b", 1);
     got_free(g);
     folder_remove(&d);
-    expect("tokenizer.json", TOKENIZER("{\"a\":0}", "\"pre_tokenizer\":{\"type\":\"Sequence\",\"x\":[{\"type\":\"ByteLevel\"}]},"), 0, NULL);
+    expect("tokenizer.json", TOKENIZER("{\"a\":0}", "\"pre_tokenizer\":{\"type\":\"Sequence\",\"x\":[{\"type\":\"ByteLevel\"}]},"), 0,
+           NULL);
     expect("tokenizer.json", TOKENIZER("{\"a\":0}", ""), STENO_EUNSUPPORTED, "another kind");
     expect("tokenizer.json", TOKENIZER("[[\"a\",0]]", ""), STENO_EFORMAT, "not byte-level");
     expect("tokenizer.json", "{\"version\":\"1.0\"}", STENO_EFORMAT, "nor a tokenizer.json with a model");

@@ -52,7 +52,8 @@ static void test_plain_scalars_are_typed_by_the_core_schema(void **state)
     };
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         char text[64];
-        const int n = snprintf(text, sizeof text, "k:%s%s\n", plain[i].text[0] == '-' && plain[i].text[1] == ' ' ? "\n  " : " ", plain[i].text);
+        const char *gap = !strncmp(plain[i].text, "- ", 2) ? "\n  " : " ";
+        const int n = snprintf(text, sizeof text, "k:%s%s\n", gap, plain[i].text);
         struct read *r = read_text(text, (size_t)n);
         if (r->rc) fail_msg("%s: %s", text, r->e.text);
         const struct meta_entry *it = &r->meta.entry[0];
@@ -84,7 +85,8 @@ static void test_what_is_not_a_configuration_is_refused_with_its_line(void **sta
     static const struct { const char *text, *says; } bad[] = {
         { "", "map of settings" }, { "- 1\n", "map of settings" }, { "word\n", "map of settings" }, { "a: 1\na: 2\n", "line 2: key 'a'" },
         { "a: &x 1\nb: 2\n", "line 1: anchors" }, { "a: 1\nb: *a\n", "line 2: aliases" }, { "a: !!str 1\n", "tags" },
-        { "a: !x {}\n", "tags" }, { "a: &x [1]\n", "anchors" }, { "? [1]\n: 2\n", "text as key" }, { "a: 1\n---\nb: 1\n", "second document" },
+        { "a: !x {}\n", "tags" }, { "a: &x [1]\n", "anchors" }, { "? [1]\n: 2\n", "text as key" },
+        { "a: 1\n---\nb: 1\n", "second document" },
         { "a: [1\n", "line" }, { "a:\n\tb: 1\n", "line 2" }, { "a: \"x\\0y\"\n", "NUL" }, { "a: b: c\n", "line 1" },
         { "a: \xff\xfe\n", "line 1" }, { "a: '\n", "line" },
     };
