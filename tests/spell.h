@@ -107,7 +107,7 @@ static inline void spell_weights(const struct folder *d, const struct weights *w
 
 /* ---- settings and vocabulary ------------------------------------------------------------------------------------------------- */
 
-static inline void spell_config(const struct folder *d, const struct whisper_dims *m)
+static inline void spell_config(const struct folder *d, const struct model_dims *m)
 {
     struct buf b = { 0 };
     buf_fmt(&b, "{\n \"model_type\": \"whisper\", \"activation_function\": \"gelu\", \"scale_embedding\": false, \"dropout\": 0.0,\n"
@@ -160,7 +160,7 @@ static inline void spell_vocab(const struct folder *d, const struct weights *w)
 
 static inline void spell_model(const struct folder *d, const struct weights *w, int type, int shards)
 {
-    spell_config(d, &w->whisper);
+    spell_config(d, &w->dims);
     spell_vocab(d, w);
     spell_weights(d, w, type, shards);
 }

@@ -9,13 +9,13 @@ int steno_language_id(const steno_model *m, const char *name)
 
 const char *steno_language_name(const char *code)
 {
-    return code ? whisper_language_name(whisper_language_find(code)) : NULL;
+    return code ? language_name(language_find(code)) : NULL;
 }
 
 int32_t steno_token_id(const steno_model *m, enum steno_special which)
 {
     if (!m || !m->family->speech) return -1;
-    const struct whisper_tokens *t = &m->tokens;
+    const struct special_tokens *t = &m->tokens;
     switch (which) {
     case STENO_TOKEN_END: return t->eot;
     case STENO_TOKEN_START: return t->sot;

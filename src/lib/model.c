@@ -140,7 +140,7 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     err_clear(e);
     if (!out || !shape || !type) return err_set(e, STENO_EARG, "steno_model_open_random needs a place for the model, a shape and a type");
     *out = NULL;
-    struct whisper_dims d;
+    struct model_dims d;
     const int rc = family_shape(shape, &d, e), t = dtype_from_name(type);
     if (rc) return rc;
     if (t < 0 || t == DT_BF16)
@@ -150,7 +150,7 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     arena_init(&a);
     struct random_file r;
     struct file f;
-    int status = random_whisper(&r, &f, &a, &d, (uint32_t)d.n_vocab - 1608, (enum dtype)t, seed, e);
+    int status = random_model_file(&r, &f, &a, &d, (uint32_t)d.n_vocab - 1608, (enum dtype)t, seed, e);
     if (!status) status = open_file(out, &f, p, e);
     arena_free(&a);
     return status;
@@ -169,7 +169,7 @@ void steno_model_close(steno_model *m)
 int steno_model_info_get(const steno_model *m, steno_model_info *info)
 {
     if (!m || !info || info->size < sizeof(uint32_t)) return STENO_EARG;
-    const struct whisper_dims *d = &m->dims;
+    const struct model_dims *d = &m->dims;
     steno_model_info i = { .n_mels = d->n_mels, .n_audio_ctx = d->n_audio_ctx, .n_audio_state = d->n_audio_state,
                            .n_audio_head = d->n_audio_head, .n_audio_layer = d->n_audio_layer, .n_vocab = d->n_vocab,
                            .n_text_ctx = d->n_text_ctx, .n_text_state = d->n_text_state, .n_text_head = d->n_text_head,
@@ -191,7 +191,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
 
 const char *steno_model_language(const steno_model *m, int i)
 {
-    return m && i >= 0 && i < m->tokens.n_languages ? whisper_language_code(i) : NULL;
+    return m && i >= 0 && i < m->tokens.n_languages ? language_code(i) : NULL;
 }
 
 int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *line), void *user)

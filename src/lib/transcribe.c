@@ -124,7 +124,7 @@ static int language_choose(struct job *j)
         if (lang < 0) return lang;
         j->request.lang = lang;
     }
-    s->result.language = whisper_language_code(j->request.lang);
+    s->result.language = language_code(j->request.lang);
     return STENO_OK;
 }
 
@@ -216,6 +216,6 @@ int steno_detect_language(steno_session *s, const steno_source *src, float *prob
         return err_set(&s->error, STENO_EARG, "a %s model does not tell languages apart this way", s->model->family->name);
     int rc = feed_listen(&s->feed, src, &s->error);
     if (!rc) rc = language_detect(s, probs, n);
-    if (rc >= 0) s->result.language = whisper_language_code(rc);
+    if (rc >= 0) s->result.language = language_code(rc);
     return rc;
 }

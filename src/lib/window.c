@@ -80,7 +80,7 @@ int steps_run(steno_session *s, int steps)
 int language_detect(steno_session *s, float *probs, int n)
 {
     const steno_model *m = s->model;
-    const struct whisper_tokens *t = &m->tokens;
+    const struct special_tokens *t = &m->tokens;
     if (!t->n_languages) return err_set(&s->error, STENO_EARG, "an English-only model cannot detect languages");
     int rc = feed_window(&s->feed, 0, s->feed.frames < s->feed.window ? (int)s->feed.frames : s->feed.window, 1, window_mel(s), &s->error);
     if (!rc) rc = window_encode(s, s->feed.frames >= s->feed.window ? 0 : -1);

@@ -56,16 +56,16 @@ static int read_type(struct ggml *g)
 
 static int read_header(struct ggml *g)
 {
-    struct whisper_dims *d = &g->w->whisper;
+    struct model_dims *d = &g->w->dims;
     rd_skip(&g->r, 4); /* magic: ggml_match has seen it */
-    for (int i = 0; i < WHISPER_DIMS; i++) {
+    for (int i = 0; i < MODEL_DIMS; i++) {
         const int32_t v = rd_i32(&g->r);
-        memcpy((char *)d + whisper_dim[i].at, &v, sizeof v);
+        memcpy((char *)d + model_dim[i].at, &v, sizeof v);
     }
     if (g->r.err) return cut(g, "the header");
     char where[1024];
     snprintf(where, sizeof where, "%s: header", g->path);
-    const int rc = whisper_dims_check(d, where, g->e);
+    const int rc = model_dims_check(d, where, g->e);
     return rc ? rc : read_type(g);
 }
 
@@ -73,9 +73,9 @@ static int read_filters(struct ggml *g)
 {
     const int32_t n_mel = rd_i32(&g->r), n_fft = rd_i32(&g->r);
     if (g->r.err) return cut(g, "the mel filters' shape");
-    if (n_mel != g->w->whisper.n_mels || n_fft != N_BINS)
+    if (n_mel != g->w->dims.n_mels || n_fft != N_BINS)
         return err_set(g->e, STENO_EFORMAT, "%s: mel filters are [%d, %d], want [%d, %d] (n_mel, n_fft)", g->path, n_mel, n_fft,
-                       g->w->whisper.n_mels, N_BINS);
+                       g->w->dims.n_mels, N_BINS);
     const size_t n = (size_t)n_mel * N_BINS;
     float *f = arena_array(&g->w->arena, n, sizeof *f);
     if (!f) return err_nomem(g->e, n * sizeof *f, "mel filters");
@@ -96,8 +96,8 @@ static int read_vocab(struct ggml *g)
     struct rd *r = &g->r;
     const int32_t n = rd_i32(r);
     if (r->err) return cut(g, "the vocabulary's size");
-    if (n < 1 || n > w->whisper.n_vocab)
-        return err_set(g->e, STENO_EFORMAT, "%s: vocabulary has %d strings, want 1..%d (n_vocab)", g->path, n, w->whisper.n_vocab);
+    if (n < 1 || n > w->dims.n_vocab)
+        return err_set(g->e, STENO_EFORMAT, "%s: vocabulary has %d strings, want 1..%d (n_vocab)", g->path, n, w->dims.n_vocab);
     if ((uint64_t)n * 4 > rd_left(r))
         return err_set(g->e, STENO_EFORMAT, "%s: vocabulary has %d strings, but only %" PRIu64 " bytes are left", g->path, n, rd_left(r));
     w->vocab = arena_array(&w->arena, (size_t)n, sizeof *w->vocab);
@@ -214,7 +214,7 @@ static int read_record(struct ggml *g, struct tensor *t, uint32_t index)
 static int read_tensors(struct ggml *g)
 {
     struct weights *w = g->w;
-    const uint32_t max = 11 + 15 * (uint32_t)w->whisper.n_audio_layer + 24 * (uint32_t)w->whisper.n_text_layer;
+    const uint32_t max = 11 + 15 * (uint32_t)w->dims.n_audio_layer + 24 * (uint32_t)w->dims.n_text_layer;
     while (rd_left(&g->r)) {
         if (w->n_tensors == max)
             return err_set(g->e, STENO_EFORMAT, "%s: %" PRIu64 " bytes follow the %" PRIu32 " tensors that such a model has", g->path,

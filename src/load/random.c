@@ -203,7 +203,7 @@ static void add_block(struct random_file *r, const char *side, int32_t i, int cr
     add_linear(r, name, "mlp.2", type, 1, d, 4 * d);
 }
 
-static void add_header(struct random_file *r, const struct whisper_dims *d, uint32_t n_entries, enum dtype type)
+static void add_header(struct random_file *r, const struct model_dims *d, uint32_t n_entries, enum dtype type)
 {
     const size_t filters = (size_t)d->n_mels * N_BINS;
     const size_t sz = 56 + 4 * filters + 4 + (size_t)n_entries * 16;
@@ -230,8 +230,8 @@ static void add_header(struct random_file *r, const struct whisper_dims *d, uint
     add_piece(r, (struct random_piece){ .bytes = head, .size = (uint64_t)(p - head) });
 }
 
-int random_whisper(struct random_file *r, struct file *f, struct arena *a, const struct whisper_dims *d, uint32_t n_vocab_entries,
-                   enum dtype type, uint64_t seed, steno_error *e)
+int random_model_file(struct random_file *r, struct file *f, struct arena *a, const struct model_dims *d, uint32_t n_vocab_entries,
+                      enum dtype type, uint64_t seed, steno_error *e)
 {
     const uint64_t s = (uint64_t)d->n_audio_state;
     if (s % (uint64_t)dtype_block(type) || type == DT_BF16)

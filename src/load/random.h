@@ -23,6 +23,6 @@ struct random_file {
 
 /* Whisper-shaped file: header, filters, a vocabulary of n_vocab_entries short words, all tensors. Memory from the arena, which must
  * outlive *f. type: of the matrices. STENO_EARG when rows do not divide into the type's blocks. */
-int random_whisper(struct random_file *r, struct file *f, struct arena *a, const struct whisper_dims *d, uint32_t n_vocab_entries,
-                   enum dtype type, uint64_t seed, steno_error *e);
+int random_model_file(struct random_file *r, struct file *f, struct arena *a, const struct model_dims *d, uint32_t n_vocab_entries,
+                      enum dtype type, uint64_t seed, steno_error *e);
 #endif

@@ -151,8 +151,8 @@ int weights_open_place(struct weights *w, const struct place *p, steno_error *e)
     w->place = *p;
     w->name = p->name;
     int rc = p->is_folder ? read_folder(w, e) : read_file(w, e);
-    if (!rc && !w->whisper.n_mels) w->matrix_type = main_type(w);
-    if (!rc && !w->whisper.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = weights_read_settings(&w->meta, &w->place, e);
+    if (!rc && !w->dims.n_mels) w->matrix_type = main_type(w);
+    if (!rc && !w->dims.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = weights_read_settings(&w->meta, &w->place, e);
     if (!rc) rc = index_names(w, e);
     if (rc) weights_close(w);
     return rc;

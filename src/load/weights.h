@@ -9,7 +9,7 @@
 #include "kern/kern.h"
 #include "load/meta.h"
 #include "load/place.h"
-#include "load/whisper_dims.h"
+#include "load/dims.h"
 
 struct tensor {
     const char *name;
@@ -36,7 +36,7 @@ struct weights {
     struct file *shard;          /* [n_shards] files opened beside the first, closed by weights_close */
     uint32_t n_shards;
     struct meta meta;
-    struct whisper_dims whisper; /* from a header that has them, else zeros */
+    struct model_dims dims;    /* from a header that has them, else zeros */
     float *mel_filters;          /* [n_mels, 201] or NULL: to be computed */
     struct vocab_entry *vocab;   /* [n_vocab_entries] raw bytes by id; special ids may be missing; NULL: the model carries none */
     uint32_t n_vocab_entries;

@@ -12,7 +12,7 @@
 #include "search/rules.h"
 #include "search/vad.h"
 #include "text/bpe.h"
-#include "text/whisper_tokens.h"
+#include "text/special.h"
 
 enum { MODEL_PLANS = 2, PLAN_ENCODER = 0, PLAN_DECODER = 1, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 2 };
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
@@ -44,7 +44,7 @@ struct steno_model {
     int index_only;                /* weights were not read: the model can be described, not used */
 
     int32_t n_vocab, text_ctx, audio_ctx;
-    struct whisper_dims dims;
+    struct model_dims dims;
     struct mel_bank mel;           /* SEARCH_AR */
     struct fbank_bank fbank;       /* SEARCH_CTC, SEARCH_VAD */
     const float *query;            /* SEARCH_CTC: [n_query, width of a row] rows that may stand before the audio's */
@@ -52,7 +52,7 @@ struct steno_model {
     struct vad_params vad;         /* SEARCH_VAD: what the model says */
     struct vocab vocab;
     struct bpe *bpe;
-    struct whisper_tokens tokens;
+    struct special_tokens tokens;
     struct buf non_speech;         /* int32_t ids */
 };
 
@@ -107,5 +107,5 @@ extern const struct family family_whisper, family_sensevoice, family_fsmn_vad;
 const struct family *family_find(const struct weights *w); /* NULL: none knows this file */
 
 /* A named shape's dimensions for random models; STENO_EARG lists the names. */
-int family_shape(const char *name, struct whisper_dims *d, steno_error *e);
+int family_shape(const char *name, struct model_dims *d, steno_error *e);
 #endif

@@ -77,7 +77,8 @@ static void build_net(struct build *b, const struct shape *s)
     b->plan.output = p;
 }
 
-/* What the configuration says about cutting. Its speech_noise_thres is not looked at: the reference, too, takes 0.5 with the schedule on. */
+/* What the configuration says about cutting. Its speech_noise_thres is not looked at: the reference, too, takes 0.5 with the schedule
+ * on. */
 static int read_rules(struct vad_params *p, const struct weights *w, steno_error *e)
 {
     vad_params_init(p);
@@ -101,7 +102,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     if (rc) return rc;
     m->name = "16k";
     m->n_plans = m->n_states = 1;
-    m->dims = (struct whisper_dims){ .n_mels = s.n_mels, .n_audio_state = s.linear, .n_audio_layer = s.layers };
+    m->dims = (struct model_dims){ .n_mels = s.n_mels, .n_audio_state = s.linear, .n_audio_layer = s.layers };
     m->state[0] = (struct state_desc){ "last inputs of the memories", STATE_SHIFT, (uint32_t)s.layers, 1, (uint32_t)s.proj,
                                        (uint32_t)s.taps - 1 };
     struct build b;

@@ -40,12 +40,12 @@ static const struct shape {
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-int family_shape(const char *name, struct whisper_dims *d, steno_error *e)
+int family_shape(const char *name, struct model_dims *d, steno_error *e)
 {
     for (int i = 0; i < N_SHAPES; i++) {
         const struct shape *s = &shapes[i];
         if (strcmp(s->name, name) != 0) continue;
-        *d = (struct whisper_dims){ s->mels, 1500, s->d, s->heads, s->enc, s->vocab, 448, s->d, s->heads, s->dec };
+        *d = (struct model_dims){ s->mels, 1500, s->d, s->heads, s->enc, s->vocab, 448, s->d, s->heads, s->dec };
         return STENO_OK;
     }
     char list[400] = "";
@@ -56,7 +56,7 @@ int family_shape(const char *name, struct whisper_dims *d, steno_error *e)
     return err_set(e, STENO_EARG, "unknown shape '%s'; known are %s", name, list);
 }
 
-static const char *shape_name(const struct whisper_dims *d)
+static const char *shape_name(const struct model_dims *d)
 {
     for (int i = 0; i < N_SHAPES; i++) {
         const struct shape *s = &shapes[i];
@@ -76,11 +76,11 @@ static int is_transformers(const struct weights *w)
 
 static int whisper_match(const struct weights *w)
 {
-    return w->whisper.n_mels > 0 || meta_find(&w->meta, "dims.n_mels") || is_transformers(w);
+    return w->dims.n_mels > 0 || meta_find(&w->meta, "dims.n_mels") || is_transformers(w);
 }
 
 /* A dimension under the name that transformers' config.json gives it. */
-static const struct { const char *name, *key; } config_key[WHISPER_DIMS] = {
+static const struct { const char *name, *key; } config_key[MODEL_DIMS] = {
     { "n_vocab", "vocab_size" },
     { "n_audio_ctx", "max_source_positions" },
     { "n_audio_state", "d_model" },
@@ -94,20 +94,20 @@ static const struct { const char *name, *key; } config_key[WHISPER_DIMS] = {
 };
 
 /* The ten numbers: from a header, from the dictionary of an OpenAI file, or from config.json. */
-static int read_dims(struct whisper_dims *d, const struct weights *w, steno_error *e)
+static int read_dims(struct model_dims *d, const struct weights *w, steno_error *e)
 {
-    *d = w->whisper;
+    *d = w->dims;
     if (d->n_mels) return STENO_OK;
     const int transformers = is_transformers(w);
-    for (int i = 0; i < WHISPER_DIMS; i++) {
+    for (int i = 0; i < MODEL_DIMS; i++) {
         char key[64];
         int32_t v = 0;
-        snprintf(key, sizeof key, "%s%s", transformers ? "" : "dims.", transformers ? config_key[i].key : whisper_dim[i].name);
-        const int rc = meta_int(&w->meta, w->name, key, 1, whisper_dim[i].max, 0, &v, e);
+        snprintf(key, sizeof key, "%s%s", transformers ? "" : "dims.", transformers ? config_key[i].key : model_dim[i].name);
+        const int rc = meta_int(&w->meta, w->name, key, 1, model_dim[i].max, 0, &v, e);
         if (rc) return rc;
-        memcpy((char *)d + whisper_dim[i].at, &v, sizeof v);
+        memcpy((char *)d + model_dim[i].at, &v, sizeof v);
     }
-    const int rc = whisper_dims_check(d, w->name, e);
+    const int rc = model_dims_check(d, w->name, e);
     int32_t wide = 4 * d->n_audio_state;
     if (rc || !transformers) return rc;
     for (int i = 0; i < 2; i++) {
@@ -162,7 +162,7 @@ static struct sub_dims dims_of(int32_t d, int32_t heads)
     return (struct sub_dims){ (uint32_t)d, (uint32_t)heads, (uint32_t)(d / heads), 4 * (uint32_t)d, norm_eps, 0 };
 }
 
-static void build_encoder(struct build *b, const struct whisper_dims *w)
+static void build_encoder(struct build *b, const struct model_dims *w)
 {
     const uint32_t d = (uint32_t)w->n_audio_state, mels = (uint32_t)w->n_mels, ctx = (uint32_t)w->n_audio_ctx;
     const struct sub_dims dims = dims_of(w->n_audio_state, w->n_audio_head), dec = dims_of(w->n_text_state, w->n_text_head);
@@ -198,7 +198,7 @@ static void build_encoder(struct build *b, const struct whisper_dims *w)
     }
 }
 
-static void build_decoder(struct build *b, const struct whisper_dims *w)
+static void build_decoder(struct build *b, const struct model_dims *w)
 {
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
     const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
@@ -250,7 +250,7 @@ static int check_vocab(const steno_model *m, const struct weights *w, const char
 static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     if (w->vocab) return STENO_OK;
-    int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
+    int rc = special_tokens_init(&m->tokens, m->dims.n_vocab, e);
     if (!rc) rc = weights_read_vocab(w, m->vocab_path, e);
     return rc ? rc : check_vocab(m, w, m->vocab_path, e);
 }
@@ -258,7 +258,7 @@ static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
 /* Strings of the vocabulary, and the special tokens it leaves out. */
 static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
-    int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
+    int rc = special_tokens_init(&m->tokens, m->dims.n_vocab, e);
     if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->dims.n_vocab, m->tokens.eot, e);
     for (uint32_t i = 0; i < w->n_vocab_entries && i < (uint32_t)m->dims.n_vocab && !rc; i++) {
         const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
@@ -267,14 +267,14 @@ static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
     }
     for (int32_t id = m->tokens.eot; id < m->dims.n_vocab && !rc; id++) {
         uint32_t n = 0;
-        const char *text = whisper_token_text(&m->tokens, id, &m->arena, &n);
+        const char *text = special_token_text(&m->tokens, id, &m->arena, &n);
         if (!text) return err_nomem(e, 16, "vocabulary");
         vocab_set(&m->vocab, id, (const uint8_t *)text, n);
     }
     if (!rc) rc = vocab_index(&m->vocab, &m->arena, e);
     if (!rc) rc = bpe_open(&m->bpe, &m->vocab, e);
     m->tokens.blank = vocab_find(&m->vocab, (const uint8_t *)" ", 1);
-    return rc ? rc : whisper_non_speech(m->bpe, &m->non_speech, e);
+    return rc ? rc : non_speech_ids(m->bpe, &m->non_speech, e);
 }
 
 static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
@@ -290,7 +290,7 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
 
 static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
 {
-    const struct whisper_dims *d = &m->dims;
+    const struct model_dims *d = &m->dims;
     int rc = read_dims(&m->dims, w, e);
     if (!rc) rc = find_vocab(m, w, e);
     if (!rc && is_transformers(w)) rc = weights_rename(w, openai_name, e);

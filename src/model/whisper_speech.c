@@ -9,7 +9,7 @@
 
 static int whisper_head(const steno_model *m, const struct speech_request *q, int32_t *ids, int *sot)
 {
-    const struct whisper_tokens *t = &m->tokens;
+    const struct special_tokens *t = &m->tokens;
     int n = 0;
     *sot = 0;
     ids[n++] = t->sot;
@@ -36,7 +36,7 @@ static int bar_list(const steno_model *m, const char *list, struct rule_masks *m
         if (id >= 0) rule_bar(masks, (int32_t)id);
         p = *end ? end + 1 : end;
     }
-    const struct whisper_tokens *t = &m->tokens;
+    const struct special_tokens *t = &m->tokens;
     const int32_t control[] = { t->transcribe, t->translate, t->sot, t->prev, t->solm, t->nospeech };
     for (size_t i = 0; i < sizeof control / sizeof *control; i++) rule_bar(masks, control[i]);
     return STENO_OK;
@@ -45,7 +45,7 @@ static int bar_list(const steno_model *m, const char *list, struct rule_masks *m
 static int whisper_rules(const steno_model *m, const struct speech_request *q, struct rule_masks *masks, struct pick_rules *rules,
                          steno_error *e)
 {
-    const struct whisper_tokens *t = &m->tokens;
+    const struct special_tokens *t = &m->tokens;
     rule_masks_clear(masks);
     if (q->suppress_tokens && *q->suppress_tokens) {
         const int rc = bar_list(m, q->suppress_tokens, masks, e);
@@ -91,7 +91,7 @@ static int whisper_spell(const steno_model *m, const int32_t *tokens, int32_t n,
 
 static int whisper_language(const steno_model *m, const char *name)
 {
-    const int i = whisper_language_find(name);
+    const int i = language_find(name);
     return i < m->tokens.n_languages ? i : -1;
 }
 

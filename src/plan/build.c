@@ -5,7 +5,11 @@
 #include <string.h>
 #include "base/os.h"
 
-enum { MAX_OPS = 4096, MAX_SLOTS = 4096, NAME_MAX_LEN = 128, WIDENED_MAX = 16 << 20 }; /* 256 layers, the most a reader lets through, need 3072 */
+enum {
+    MAX_OPS = 4096, MAX_SLOTS = 4096, /* 256 layers, the most a reader lets through, need 3072 */
+    NAME_MAX_LEN = 128,
+    WIDENED_MAX = 16 << 20
+};
 
 /* ---- weight store ---- */
 

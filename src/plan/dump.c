@@ -4,8 +4,8 @@
 #include <string.h>
 #include "plan/state.h"
 
-static const char *const kind_name[OP_KINDS] = { "embed", "norm",    "scale", "linear", "attn",
-                                                   "fsmn",  "keep", "softmax", "scan",   "pick" };
+static const char *const kind_name[OP_KINDS] = { "embed", "norm", "scale", "linear", "attn",
+                                                 "fsmn", "keep", "softmax", "scan", "pick" };
 
 /* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
 static void slot_text(char *out, size_t n, const struct plan *p, uint16_t s)

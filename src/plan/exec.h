@@ -38,8 +38,8 @@ void exec_close(struct exec *x);
 /* Where the time of a run went: the first phase or replay, and the rest. */
 struct run_time { int64_t first_ns, rest_ns; };
 
-/* Phases [first, end) of a plan, once, in one wake-up of the team. run: NULL for a plan that needs no row tables; n_rows: rows of its input.
- * @return STENO_OK or STENO_ECANCELED */
+/* Phases [first, end) of a plan, once, in one wake-up of the team. run: NULL for a plan that needs no row tables; n_rows: rows of its
+ * input. @return STENO_OK or STENO_ECANCELED */
 int exec_phases(struct exec *x, const struct plan *p, int first, int end, struct run *run, uint32_t n_rows, struct op_time *time,
                 struct run_time *spent);
 /* Replay: the rows in `run` first, then single steps until every lane is done or `steps` replays ran; one wake-up of the team. */

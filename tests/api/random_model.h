@@ -15,18 +15,18 @@
 enum { SMALL_VOCAB = 1900, ENGLISH = 51864, MULTILINGUAL = 51865, LANGUAGES_100 = 51866 };
 
 /* 80 mels, 30 positions, 48 wide, 3 heads, 2 layers; 20 tokens of context; English only. */
-static struct whisper_dims const small_dims = { 80, 30, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 };
+static struct model_dims const small_dims = { 80, 30, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 };
 
 struct bytes { uint8_t *p; size_t n; };
 
-static inline struct bytes random_bytes(const struct whisper_dims *d, enum dtype type, uint64_t seed)
+static inline struct bytes random_bytes(const struct model_dims *d, enum dtype type, uint64_t seed)
 {
     struct arena a;
     struct random_file r;
     struct file f;
     steno_error e;
     arena_init(&a);
-    if (random_whisper(&r, &f, &a, d, (uint32_t)d->n_vocab - 1608, type, seed, &e)) fail_msg("%s", e.text);
+    if (random_model_file(&r, &f, &a, d, (uint32_t)d->n_vocab - 1608, type, seed, &e)) fail_msg("%s", e.text);
     struct bytes b = { malloc((size_t)f.size), (size_t)f.size };
     assert_non_null(b.p);
     if (file_read(&f, 0, b.p, b.n, &e)) fail_msg("%s", e.text);
@@ -45,7 +45,7 @@ static inline steno_model *bytes_open(struct bytes b, const char *level)
     return m;
 }
 
-static inline steno_model *random_model(const struct whisper_dims *d, enum dtype type, uint64_t seed, const char *level)
+static inline steno_model *random_model(const struct model_dims *d, enum dtype type, uint64_t seed, const char *level)
 {
     const struct bytes b = random_bytes(d, type, seed);
     steno_model *m = bytes_open(b, level);

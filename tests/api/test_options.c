@@ -49,7 +49,7 @@ static void test_initial_tokens_follow_from_the_vocabulary_language_and_task(voi
         { LANGUAGES_100, { 50258, 50261, 50359, 50364 }, 4, 50363 },
     };
     for (int i = 0; i < 3; i++) {
-        const struct whisper_dims d = { 80, 4, 16, 2, 1, c[i].vocab, 8, 16, 2, 1 };
+        const struct model_dims d = { 80, 4, 16, 2, 1, c[i].vocab, 8, 16, 2, 1 };
         steno_model *m = random_model(&d, DT_F16, 1, NULL);
         const struct speech_request q = { .translate = 1, .without_timestamps = 1, .lang = 2 };
         int32_t ids[PROMPT_HEAD];
@@ -84,7 +84,7 @@ static void masks_for(const char *suppress, int without_timestamps)
 static void test_the_default_bars_82_non_speech_ids_and_six_control_ids(void **state)
 {
     (void)state;
-    const struct whisper_tokens *t = &model->tokens;
+    const struct special_tokens *t = &model->tokens;
     const int32_t control[] = { t->sot, t->prev, t->solm, t->transcribe, t->translate, t->nospeech };
     masks_for("-1", 1);
     assert_int_equal(bits(session->masks.always, model->n_vocab), 82 + 6);
@@ -134,7 +134,7 @@ static void test_without_timestamps_there_are_none_and_one_segment_covers_the_wi
 static void test_every_window_of_a_random_model_begins_with_a_timestamp_within_the_limit(void **state)
 {
     (void)state;
-    const struct whisper_dims d = { 80, 1500, 16, 2, 1, SMALL_VOCAB, 20, 16, 2, 1 };
+    const struct model_dims d = { 80, 1500, 16, 2, 1, SMALL_VOCAB, 20, 16, 2, 1 };
     uint32_t seed = 4;
     float *x = malloc(RATE * sizeof *x);
     assert_non_null(x);
@@ -189,7 +189,7 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
 {
     (void)state;
     const struct audio a = demo_audio(0, 0, 10);
-    const struct whisper_tokens *t = &model->tokens;
+    const struct special_tokens *t = &model->tokens;
     steno_transcribe_params p = params_new();
     p.temperature_increment_on_fallback = 0;
     run(&a, &p);

@@ -14,10 +14,10 @@ static inline void put_pickle(struct buf *b, const struct weights *w)
     buf_str(b, "}(");
     put_text(b, "dims");
     buf_str(b, "}(");
-    for (int i = 0; i < WHISPER_DIMS; i++) {
+    for (int i = 0; i < MODEL_DIMS; i++) {
         int32_t v;
-        memcpy(&v, (const char *)&w->whisper + whisper_dim[i].at, sizeof v);
-        put_text(b, whisper_dim[i].name);
+        memcpy(&v, (const char *)&w->dims + model_dim[i].at, sizeof v);
+        put_text(b, model_dim[i].name);
         put_int(b, v);
     }
     buf_str(b, "u");

@@ -66,7 +66,8 @@ static void test_encoder_output_is_the_references(void **state)
         struct sound a;
         assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", stems[i]).s), 0);
         run(s, &a, "auto", 1, 0);
-        const double d = distance(exec_slot(&s->exec, plan, plan->output), out->ld, out->width, "golden/sensevoice/%s.encoder.npy", stems[i]);
+        const float *rows = exec_slot(&s->exec, plan, plan->output);
+        const double d = distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", stems[i]);
         print_message("%s: encoder output, distance %.2g\n", stems[i], d);
         assert_true(d <= 1e-3);
         sound_free(&a);
@@ -209,7 +210,8 @@ static void test_cmvn_is_applied_unless_it_is_switched_off(void **state)
     run(s, &a, "auto", 1, 0);
     const struct plan *plan = &m->plan[PLAN_ENCODER];
     const struct slot *out = &plan->slot[plan->output];
-    const double d = distance(exec_slot(&s->exec, plan, plan->output), out->ld, out->width, "golden/sensevoice/%s.encoder.npy", "en_george");
+    const float *rows = exec_slot(&s->exec, plan, plan->output);
+    const double d = distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", "en_george");
     assert_true(d > 0.05);
     sound_free(&a);
     steno_session_close(s);

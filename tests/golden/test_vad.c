@@ -80,8 +80,8 @@ static void compare_spans(steno_session *s, const char *file, const char *settin
         const json_int_t t0 = json_integer_value(json_array_get(json_array_get(want, i), 0));
         const json_int_t t1 = json_integer_value(json_array_get(json_array_get(want, i), 1));
         if (v.t0_ms != t0 || v.t1_ms != t1)
-            fail_msg("%s, %s: span %zu is %lld-%lld, want %lld-%lld", file, setting, i, (long long)v.t0_ms, (long long)v.t1_ms, (long long)t0,
-                     (long long)t1);
+            fail_msg("%s, %s: span %zu is %lld-%lld, want %lld-%lld", file, setting, i, (long long)v.t0_ms, (long long)v.t1_ms,
+                     (long long)t0, (long long)t1);
     }
     if (steno_span_count(s) != (int)n) fail_msg("%s, %s: %d spans, want %zu", file, setting, steno_span_count(s), n);
 }

@@ -7,7 +7,7 @@
 #include "api/random_model.h"
 #include "load/weights.h"
 
-struct slow { struct file file; struct weights w; struct arena mem; const struct whisper_dims *d; };
+struct slow { struct file file; struct weights w; struct arena mem; const struct model_dims *d; };
 
 static inline void slow_open(struct slow *s, struct bytes b)
 {
@@ -15,7 +15,7 @@ static inline void slow_open(struct slow *s, struct bytes b)
     arena_init(&s->mem);
     file_from_memory(&s->file, "slow", b.p, b.n);
     if (weights_open(&s->w, &s->file, &e)) fail_msg("%s", e.text);
-    s->d = &s->w.whisper;
+    s->d = &s->w.dims;
 }
 
 static inline void slow_close(struct slow *s)

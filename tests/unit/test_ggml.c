@@ -60,7 +60,7 @@ static void find_one(void *user, const char *name, const uint64_t dim[4])
 static int bind(struct weights *w, steno_error *e)
 {
     struct binder b = { w, e, 0 };
-    shape_each(bind_one, &b, &w->whisper);
+    shape_each(bind_one, &b, &w->dims);
     return b.rc ? b.rc : weights_check_used(w, e);
 }
 
@@ -113,7 +113,7 @@ static void test_good_file_gives_header_filters_and_vocabulary(void **state)
     struct file f;
     open_base(&w, &f);
     assert_string_equal(w.format, "whisper.cpp .bin");
-    const struct whisper_dims *d = &w.whisper;
+    const struct model_dims *d = &w.dims;
     assert_int_equal(d->n_vocab, 24);
     assert_int_equal(d->n_audio_ctx, 16);
     assert_int_equal(d->n_audio_state, 8);
@@ -161,7 +161,7 @@ static void test_model_of_tiny_layout_has_167_tensors_in_every_type(void **state
     (void)state;
     for (int t = 0; t < DT_COUNT; t++) {
         const int32_t d = (int32_t)dtype_block((enum dtype)t) > 32 ? 256 : 32;
-        const struct whisper_dims tiny = { 80, 8, d, 4, 4, 40, 6, d, 4, 4 };
+        const struct model_dims tiny = { 80, 8, d, 4, 4, 40, 6, d, 4, 4 };
         if (t == DT_BF16) continue;
         struct buf b = { 0 };
         struct file f;
@@ -180,10 +180,10 @@ static void test_model_of_tiny_layout_has_167_tensors_in_every_type(void **state
 /* Write an opened model in the order of its index. */
 static void rewrite(struct buf *b, const struct weights *w)
 {
-    put_header(b, &w->whisper, w->matrix_type);
-    put_i32(b, w->whisper.n_mels);
+    put_header(b, &w->dims, w->matrix_type);
+    put_i32(b, w->dims.n_mels);
     put_i32(b, 201);
-    buf_add(b, w->mel_filters, (size_t)w->whisper.n_mels * 201 * sizeof(float));
+    buf_add(b, w->mel_filters, (size_t)w->dims.n_mels * 201 * sizeof(float));
     put_i32(b, w->n_vocab_entries);
     for (uint32_t i = 0; i < w->n_vocab_entries; i++) {
         put_i32(b, w->vocab[i].n);
@@ -242,7 +242,7 @@ static void test_built_in_model_written_again_has_the_same_bytes(void **state)
 static void test_whole_tensor_is_widened(void **state)
 {
     (void)state;
-    const struct whisper_dims m = { 80, 8, 32, 4, 1, 40, 6, 32, 4, 1 };
+    const struct model_dims m = { 80, 8, 32, 4, 1, 40, 6, 32, 4, 1 };
     struct buf b = { 0 };
     struct file f;
     struct weights w;
@@ -351,7 +351,7 @@ static void test_tensor_nobody_asked_for_is_named(void **state)
     copy[LAST + 16] = 'D';
     file_from_memory(&f, "m.bin", copy, sizeof base);
     assert_int_equal(weights_open(&w, &f, &e), STENO_OK);
-    shape_each(find_one, &w, &w.whisper);
+    shape_each(find_one, &w, &w.dims);
     assert_int_equal(weights_check_used(&w, &e), STENO_EFORMAT);
     assert_string_equal(e.text, "m.bin: tensor Decoder.blocks.0.cross_attn.out.bias is not part of such a model");
     weights_close(&w);
@@ -464,12 +464,12 @@ static void test_extents_whose_product_wraps_are_refused(void **state)
 static void test_rows_that_are_no_whole_blocks_are_refused(void **state)
 {
     (void)state;
-    const struct whisper_dims m = { 80, 8, 40, 5, 1, 40, 6, 40, 5, 1 };
+    const struct model_dims m = { 80, 8, 40, 5, 1, 40, 6, 40, 5, 1 };
     struct buf b = { 0 };
     put_model(&b, &m, DT_Q5_1);
     expect_refusal(b.p, b.len, STENO_EFORMAT, "attn.query.weight has rows of 40, no multiple of the 32 of a q5_1 block");
     buf_free(&b);
-    const struct whisper_dims tiny = { 80, 8, 384, 6, 1, 40, 6, 384, 6, 1 };
+    const struct model_dims tiny = { 80, 8, 384, 6, 1, 40, 6, 384, 6, 1 };
     b = (struct buf) { 0 };
     put_model(&b, &tiny, DT_Q4_K);
     expect_refusal(b.p, b.len, STENO_EFORMAT, "attn.query.weight has rows of 384, no multiple of the 256 of a q4_k block");

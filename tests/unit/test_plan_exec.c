@@ -7,7 +7,7 @@
 
 enum { LANES = 5, STEPS = 5, CHAIN = 60 };
 
-static struct whisper_dims const dims = { 80, 30, 64, 2, 2, SMALL_VOCAB, 70, 64, 2, 2 }; /* rows of whole blocks of 32 */
+static struct model_dims const dims = { 80, 30, 64, 2, 2, SMALL_VOCAB, 70, 64, 2, 2 }; /* rows of whole blocks of 32 */
 
 static int32_t token_of(int lane, int i)
 {
@@ -264,7 +264,7 @@ static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **stat
 {
     (void)state;
     steno_model *m = random_model(&dims, DT_F16, 2, NULL);
-    const struct whisper_tokens *t = &m->tokens;
+    const struct special_tokens *t = &m->tokens;
     steno_session *s = session_new(m, NULL, 1);
     encode(s);
     rules_set(s, 0);
@@ -381,7 +381,7 @@ static void test_models_as_deep_as_large_and_as_the_reader_allows_have_plans(voi
     (void)state;
     static const int32_t layers[] = { 32, 256 };
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        const struct whisper_dims d = { 80, 4, 8, 1, layers[i], SMALL_VOCAB, 16, 8, 1, layers[i] };
+        const struct model_dims d = { 80, 4, 8, 1, layers[i], SMALL_VOCAB, 16, 8, 1, layers[i] };
         steno_model *m = random_model(&d, DT_F16, 3, NULL);
         assert_int_equal(m->plan[PLAN_DECODER].n_ops, 1 + 11 * layers[i] + 4);
         /* the residual stream and one layer's buffers, however many layers there are */

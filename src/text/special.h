@@ -2,11 +2,11 @@
  *
  * Every id follows from the size of the vocabulary (51864 English-only, 51865 with 99 languages, 51866 with 100).
  * Reference: openai-whisper 20250625, whisper/tokenizer.py. */
-#ifndef STENO_TEXT_WHISPER_TOKENS_H
-#define STENO_TEXT_WHISPER_TOKENS_H
+#ifndef STENO_TEXT_SPECIAL_H
+#define STENO_TEXT_SPECIAL_H
 #include "text/bpe.h"
 
-struct whisper_tokens {
+struct special_tokens {
     int32_t n_vocab, n_languages;   /* n_languages 0: English-only */
     int32_t eot, sot, first_lang, translate, transcribe, solm, prev, nospeech, notimestamps, timestamp_begin;
     int32_t blank;                  /* id of " ", or -1 */
@@ -14,14 +14,14 @@ struct whisper_tokens {
 
 /* n_vocab of the three families; any other count is treated by the same rules (for small test models); STENO_EFORMAT when there is no
  * room for the special ids. */
-int whisper_tokens_init(struct whisper_tokens *t, int32_t n_vocab, steno_error *e);
+int special_tokens_init(struct special_tokens *t, int32_t n_vocab, steno_error *e);
 /* Bytes of an id that the file does not store: "<|endoftext|>", "<|en|>", "<|transcribe|>", "<|1.08|>", …; n receives the length.
  * Memory from the arena. */
-const char *whisper_token_text(const struct whisper_tokens *t, int32_t id, struct arena *a, uint32_t *n);
+const char *special_token_text(const struct special_tokens *t, int32_t id, struct arena *a, uint32_t *n);
 /* Index of a language by code or English name, any case, aliases included; -1: unknown. */
-int whisper_language_find(const char *name);
-const char *whisper_language_code(int i);   /* NULL past the last */
-const char *whisper_language_name(int i);
+int language_find(const char *name);
+const char *language_code(int i);   /* NULL past the last */
+const char *language_name(int i);
 /* Non-speech ids in rising order, appended as int32_t. */
-int whisper_non_speech(const struct bpe *b, struct buf *ids, steno_error *e);
+int non_speech_ids(const struct bpe *b, struct buf *ids, steno_error *e);
 #endif

@@ -1,5 +1,5 @@
 /* steno: the ten numbers every Whisper model follows from. SPDX-License-Identifier: MIT */
-#include "load/whisper_dims.h"
+#include "load/dims.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -12,8 +12,8 @@ enum {
     MAX_VOCAB = 1 << 20
 };
 
-#define DIM(name, max) { #name, max, offsetof(struct whisper_dims, name) }
-const struct whisper_dim whisper_dim[WHISPER_DIMS] = {
+#define DIM(name, max) { #name, max, offsetof(struct model_dims, name) }
+const struct model_dim model_dim[MODEL_DIMS] = {
     DIM(n_vocab, MAX_VOCAB),     DIM(n_audio_ctx, MAX_CTX),    DIM(n_audio_state, MAX_STATE), DIM(n_audio_head, MAX_STATE),
     DIM(n_audio_layer, MAX_LAYERS), DIM(n_text_ctx, MAX_CTX),  DIM(n_text_state, MAX_STATE),  DIM(n_text_head, MAX_STATE),
     DIM(n_text_layer, MAX_LAYERS), DIM(n_mels, 128),
@@ -31,13 +31,13 @@ static int check_heads(const char *where, const char *part, int32_t state, int32
     return STENO_OK;
 }
 
-int whisper_dims_check(const struct whisper_dims *d, const char *where, steno_error *e)
+int model_dims_check(const struct model_dims *d, const char *where, steno_error *e)
 {
-    for (int i = 0; i < WHISPER_DIMS; i++) {
+    for (int i = 0; i < MODEL_DIMS; i++) {
         int32_t v;
-        memcpy(&v, (const char *)d + whisper_dim[i].at, sizeof v);
-        if (v < 1 || v > whisper_dim[i].max)
-            return err_set(e, STENO_EFORMAT, "%s: %s is %d, want 1..%d", where, whisper_dim[i].name, (int)v, (int)whisper_dim[i].max);
+        memcpy(&v, (const char *)d + model_dim[i].at, sizeof v);
+        if (v < 1 || v > model_dim[i].max)
+            return err_set(e, STENO_EFORMAT, "%s: %s is %d, want 1..%d", where, model_dim[i].name, (int)v, (int)model_dim[i].max);
     }
     if (d->n_mels != 80 && d->n_mels != 128)
         return err_set(e, STENO_EFORMAT, "%s: n_mels is %d, want 80 or 128", where, (int)d->n_mels);

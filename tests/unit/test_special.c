@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "real_vocab.h"
-#include "text/whisper_tokens.h"
+#include "text/special.h"
 
 static void test_special_ids_follow_from_the_size_of_the_vocabulary(void **state)
 {
@@ -20,9 +20,9 @@ static void test_special_ids_follow_from_the_size_of_the_vocabulary(void **state
         { 51866, 100, 50257, 50258, 50259, 50359, 50360, 50361, 50362, 50363, 50364, 50365 },
     };
     for (size_t i = 0; i < 3; i++) {
-        struct whisper_tokens t;
+        struct special_tokens t;
         steno_error e;
-        assert_int_equal(whisper_tokens_init(&t, c[i][0], &e), STENO_OK);
+        assert_int_equal(special_tokens_init(&t, c[i][0], &e), STENO_OK);
         const int32_t got[12] = { t.n_vocab, t.n_languages, t.eot, t.sot, t.first_lang, t.translate, t.transcribe, t.solm, t.prev,
                                   t.nospeech, t.notimestamps, t.timestamp_begin };
         assert_memory_equal(got, c[i], sizeof got);
@@ -34,9 +34,9 @@ static void test_special_ids_follow_from_the_size_of_the_vocabulary(void **state
 static void test_smaller_vocabulary_keeps_the_special_ids_at_its_end(void **state)
 {
     (void)state;
-    struct whisper_tokens t;
+    struct special_tokens t;
     steno_error e;
-    assert_int_equal(whisper_tokens_init(&t, 2000, &e), STENO_OK);
+    assert_int_equal(special_tokens_init(&t, 2000, &e), STENO_OK);
     assert_int_equal(t.n_languages, 0);
     assert_int_equal(t.eot, 392);
     assert_int_equal(t.timestamp_begin, 499);
@@ -46,16 +46,16 @@ static void test_smaller_vocabulary_keeps_the_special_ids_at_its_end(void **stat
 static void test_vocabulary_without_room_for_special_ids_is_refused(void **state)
 {
     (void)state;
-    struct whisper_tokens t;
+    struct special_tokens t;
     steno_error e;
-    assert_int_equal(whisper_tokens_init(&t, 1609, &e), STENO_OK);
-    assert_int_equal(whisper_tokens_init(&t, 1608, &e), STENO_EFORMAT);
+    assert_int_equal(special_tokens_init(&t, 1609, &e), STENO_OK);
+    assert_int_equal(special_tokens_init(&t, 1608, &e), STENO_EFORMAT);
     assert_non_null(strstr(e.text, "n_vocab 1608"));
-    assert_int_equal(whisper_tokens_init(&t, -1, &e), STENO_EFORMAT);
-    assert_int_equal(whisper_tokens_init(&t, INT32_MIN, &e), STENO_EFORMAT);
-    assert_int_equal(whisper_tokens_init(&t, 51867, &e), STENO_EFORMAT);
+    assert_int_equal(special_tokens_init(&t, -1, &e), STENO_EFORMAT);
+    assert_int_equal(special_tokens_init(&t, INT32_MIN, &e), STENO_EFORMAT);
+    assert_int_equal(special_tokens_init(&t, 51867, &e), STENO_EFORMAT);
     assert_non_null(strstr(e.text, "101 languages"));
-    assert_int_equal(whisper_tokens_init(&t, INT32_MAX, &e), STENO_EFORMAT);
+    assert_int_equal(special_tokens_init(&t, INT32_MAX, &e), STENO_EFORMAT);
 }
 
 static void test_special_strings_equal_the_reference(void **state)
@@ -72,18 +72,18 @@ static void test_special_strings_equal_the_reference(void **state)
     struct arena a;
     arena_init(&a);
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        struct whisper_tokens t;
+        struct special_tokens t;
         steno_error e;
         uint32_t n;
-        assert_int_equal(whisper_tokens_init(&t, c[i].n_vocab, &e), STENO_OK);
-        const char *text = whisper_token_text(&t, c[i].id, &a, &n);
+        assert_int_equal(special_tokens_init(&t, c[i].n_vocab, &e), STENO_OK);
+        const char *text = special_token_text(&t, c[i].id, &a, &n);
         assert_non_null(text);
         assert_string_equal(text, c[i].text);
         assert_int_equal(n, strlen(c[i].text));
-        assert_null(whisper_token_text(&t, t.eot - 1, &a, &n));
+        assert_null(special_token_text(&t, t.eot - 1, &a, &n));
         assert_int_equal(n, 0);
-        assert_null(whisper_token_text(&t, t.n_vocab, &a, &n));
-        assert_null(whisper_token_text(&t, -1, &a, &n));
+        assert_null(special_token_text(&t, t.n_vocab, &a, &n));
+        assert_null(special_token_text(&t, -1, &a, &n));
     }
     arena_free(&a);
 }
@@ -99,7 +99,7 @@ static void test_languages_are_found_by_code_name_and_alias_in_any_case(void **s
         { "", -1 }, { "e", -1 }, { "eng", -1 }, { "auto", -1 }, { "xx", -1 }, { " en", -1 }, { "english ", -1 }, { NULL, -1 },
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        const int at = whisper_language_find(c[i].name);
+        const int at = language_find(c[i].name);
         if (at != c[i].at) fail_msg("%s is %d, want %d", c[i].name ? c[i].name : "NULL", at, c[i].at);
     }
 }
@@ -108,13 +108,13 @@ static void test_every_language_is_found_again_by_its_code_and_name(void **state
 {
     (void)state;
     for (int i = 0; i < 100; i++) {
-        assert_int_equal(whisper_language_find(whisper_language_code(i)), i);
-        assert_int_equal(whisper_language_find(whisper_language_name(i)), i);
+        assert_int_equal(language_find(language_code(i)), i);
+        assert_int_equal(language_find(language_name(i)), i);
     }
-    assert_null(whisper_language_code(100));
-    assert_null(whisper_language_code(-1));
-    assert_null(whisper_language_name(100));
-    assert_null(whisper_language_name(-1));
+    assert_null(language_code(100));
+    assert_null(language_code(-1));
+    assert_null(language_name(100));
+    assert_null(language_name(-1));
 }
 
 static void test_non_speech_set_of_the_multilingual_vocabulary_has_the_82_ids(void **state)
@@ -130,7 +130,7 @@ static void test_non_speech_set_of_the_multilingual_vocabulary_has_the_82_ids(vo
     if (!r) skip();
     struct buf ids = { 0 };
     steno_error e;
-    assert_int_equal(whisper_non_speech(r->bpe, &ids, &e), STENO_OK);
+    assert_int_equal(non_speech_ids(r->bpe, &ids, &e), STENO_OK);
     expect_ids("non-speech", &ids, want, 82);
     buf_free(&ids);
     real_vocab_close(r);
@@ -149,7 +149,7 @@ static void test_non_speech_set_of_a_vocabulary_without_the_symbols_is_empty(voi
     vocab_set(&v, 0, (const uint8_t *)"a", 1);
     assert_int_equal(vocab_index(&v, &a, &e), STENO_OK);
     assert_int_equal(bpe_open(&b, &v, &e), STENO_OK);
-    assert_int_equal(whisper_non_speech(b, &ids, &e), STENO_OK);
+    assert_int_equal(non_speech_ids(b, &ids, &e), STENO_OK);
     assert_int_equal(ids.len, 0);
     bpe_close(b);
     buf_free(&ids);

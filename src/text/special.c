@@ -2,7 +2,7 @@
  *
  * Special ids stand at the end of the vocabulary: end of text, start of transcript, the languages, six control tokens and 1501
  * timestamps in steps of 20 ms. Only the number of languages differs. */
-#include "text/whisper_tokens.h"
+#include "text/special.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static const struct { const char *name; char code[4]; } alias[] = {
     { "panjabi", "pa" }, { "moldavian", "ro" }, { "moldovan", "ro" }, { "sinhalese", "si" }, { "castilian", "es" }, { "mandarin", "zh" },
 };
 
-int whisper_tokens_init(struct whisper_tokens *t, int32_t n_vocab, steno_error *e)
+int special_tokens_init(struct special_tokens *t, int32_t n_vocab, steno_error *e)
 {
     const int32_t n_languages = n_vocab > N_ENGLISH ? n_vocab - N_ENGLISH + 98 : 0;
     const int32_t n_slots = n_languages ? n_languages : 99;
@@ -70,7 +70,7 @@ int whisper_tokens_init(struct whisper_tokens *t, int32_t n_vocab, steno_error *
     return STENO_OK;
 }
 
-const char *whisper_token_text(const struct whisper_tokens *t, int32_t id, struct arena *a, uint32_t *n)
+const char *special_token_text(const struct special_tokens *t, int32_t id, struct arena *a, uint32_t *n)
 {
     static const char *const control[N_CONTROL] = { "translate", "transcribe", "startoflm", "startofprev", "nospeech", "notimestamps" };
     char text[32];
@@ -95,7 +95,7 @@ static int same_name(const char *a, const char *b)
     return !*b;
 }
 
-int whisper_language_find(const char *name)
+int language_find(const char *name)
 {
     if (!name) return -1;
     for (size_t i = 0; i < sizeof alias / sizeof *alias; i++)
@@ -105,8 +105,8 @@ int whisper_language_find(const char *name)
     return -1;
 }
 
-const char *whisper_language_code(int i) { return i >= 0 && i < N_LANGUAGES ? language[i].code : NULL; }
-const char *whisper_language_name(int i) { return i >= 0 && i < N_LANGUAGES ? language[i].name : NULL; }
+const char *language_code(int i) { return i >= 0 && i < N_LANGUAGES ? language[i].code : NULL; }
+const char *language_name(int i) { return i >= 0 && i < N_LANGUAGES ? language[i].name : NULL; }
 
 /* Add the first id of `space` + `text` to set, if it is the only one or any will do. A vocabulary without the bytes has nothing to add. */
 static int add_first(const struct bpe *b, const char *space, const char *text, int any, struct buf *set, struct buf *work, steno_error *e)
@@ -125,7 +125,7 @@ static int id_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int whisper_non_speech(const struct bpe *b, struct buf *ids, steno_error *e)
+int non_speech_ids(const struct bpe *b, struct buf *ids, steno_error *e)
 {
     static const char *const symbol[] = {
         "\"", "#", "(", ")", "*", "+", "/", ":", ";", "<", "=", ">", "@", "[", "\\", "]", "^", "_", "`", "{", "|", "}", "~",
