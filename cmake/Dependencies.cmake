@@ -7,17 +7,17 @@ find_package(Threads REQUIRED)
 if(STENO_KERNELS_ONLY)
     return()
 endif()
-find_package(PkgConfig REQUIRED)
-
-set(STENO_PKGS zlib libpcre2-8 kissfft-float yaml-0.1)
-if(STENO_HEADERS) # to see that the library compiles for a system whose libraries are not here
+if(STENO_HEADERS)
     add_library(steno_headers INTERFACE)
     target_include_directories(steno_headers SYSTEM INTERFACE ${STENO_HEADERS})
-    set(STENO_LIBRARIES steno_headers Threads::Threads m)
-else()
-    pkg_check_modules(STENO_DEPS REQUIRED IMPORTED_TARGET ${STENO_PKGS})
-    set(STENO_LIBRARIES PkgConfig::STENO_DEPS Threads::Threads m)
+    set(STENO_LIBRARIES steno_headers Threads::Threads)
+    return()
 endif()
+
+find_package(PkgConfig REQUIRED)
+set(STENO_PKGS zlib libpcre2-8 kissfft-float yaml-0.1)
+pkg_check_modules(STENO_DEPS REQUIRED IMPORTED_TARGET ${STENO_PKGS})
+set(STENO_LIBRARIES PkgConfig::STENO_DEPS Threads::Threads m)
 
 # FFmpeg is loaded on first use, so only its headers are wanted here; they decide which versions are looked for.
 set(STENO_MEDIA_LIBRARIES m ${CMAKE_DL_LIBS})

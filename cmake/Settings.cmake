@@ -72,7 +72,11 @@ function(steno_kernel_flags)
             list(APPEND flags -mavx2 -mfma -mf16c)
         elseif(source MATCHES "/x86/.*_avx512\\.c$")
             list(APPEND flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512)
-        elseif(source MATCHES "/arm/" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        endif()
+        if(WIN32 AND source MATCHES "_avx[^/]*$") # where the stack is aligned to 16 bytes, and gcc believes 32 and 64
+            list(APPEND flags -Wa,-muse-unaligned-vector-move)
+        endif()
+        if(source MATCHES "/arm/" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
             list(APPEND flags -fno-schedule-insns) # it would move loads up until accumulators no longer fit the registers
         endif()
         set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${flags}")

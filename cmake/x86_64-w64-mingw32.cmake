@@ -1,7 +1,6 @@
 # steno: 64-bit Windows from Linux. SPDX-License-Identifier: MIT
 #
-#   cmake -B build-windows --toolchain cmake/x86_64-w64-mingw32.cmake -DSTENO_HEADERS=FOLDER -DSTENO_MEDIA=OFF -DSTENO_TESTS=OFF
-#   cmake --build build-windows --target steno_static
+#   cmake -B build-windows --toolchain cmake/x86_64-w64-mingw32.cmake -DSTENO_HEADERS=FOLDER && cmake --build build-windows
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc)

@@ -85,8 +85,9 @@ static int segment_add(struct job *j, int64_t end_ms)
     buf_add(&r->text, "", 1);
     buf_add(&r->ids, s->ids, (size_t)j->n_ids * sizeof *s->ids);
     buf_add(&r->tokens, s->picked, (size_t)j->n_ids * sizeof *s->picked);
-    buf_add(&r->segments, &g, sizeof g);
     if (s->bytes.err || s->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+    buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
+    if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     if (!*r->language && g.tags.language) r->language = g.tags.language;
     if (j->p->on_segment) {
         steno_segment seg = { .size = sizeof seg };
@@ -142,7 +143,10 @@ static int job_init(struct job *j, steno_session *s, const steno_transcribe_para
     if (refused)
         return err_set(&s->error, STENO_EARG, "%s does not apply to a %s model, which does not decode token by token", refused,
                        m->family->name);
-    if (p->offset_ms < 0 || p->duration_ms < 0) return err_set(&s->error, STENO_EARG, "offset_ms and duration_ms may not be negative");
+    const int64_t most = 1000000000000000;
+    if (p->offset_ms < 0 || p->duration_ms < 0 || p->offset_ms > most || p->duration_ms > most)
+        return err_set(&s->error, STENO_EARG, "offset_ms and duration_ms are %lld and %lld, want 0 to 1e+15", (long long)p->offset_ms,
+                       (long long)p->duration_ms);
     const int32_t barred = m->family->ctc->barred(m, &j->request);
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, barred);

@@ -8,9 +8,10 @@
 #include "lib/lib.h"
 #include "load/random.h"
 
-void steno_model_params_init(steno_model_params *p)
+void steno_model_params_fill(steno_model_params *p, uint32_t size)
 {
-    if (p) *p = (steno_model_params){ .size = sizeof *p };
+    const steno_model_params own = { .compute = STENO_COMPUTE_AUTO };
+    params_give(p, size, &own, sizeof own);
 }
 
 /* Check the parameters and fill the kernel table. */

@@ -18,13 +18,21 @@ int params_take(void *own, const void *theirs, size_t n, size_t least)
     return STENO_OK;
 }
 
-void steno_transcribe_params_init(steno_transcribe_params *p)
+void params_give(void *theirs, uint32_t size, const void *own, size_t n)
 {
-    if (!p) return;
-    *p = (steno_transcribe_params){ .size = sizeof *p, .suppress_tokens = "-1", .condition_on_previous_text = 1, .suppress_blank = 1,
-                                    .max_initial_timestamp = 1.0, .no_speech_threshold = 0.6, .logprob_threshold = -1.0,
-                                    .temperature_increment_on_fallback = 0.2, .compression_ratio_threshold = 2.4,
-                                    .entropy_threshold = (double)NAN, .guards = STENO_GUARDS_FLAG };
+    if (!theirs || size < sizeof size) return;
+    memset(theirs, 0, size);
+    memcpy(theirs, own, size < n ? size : n);
+    memcpy(theirs, &size, sizeof size);
+}
+
+void steno_transcribe_params_fill(steno_transcribe_params *p, uint32_t size)
+{
+    const steno_transcribe_params own = { .suppress_tokens = "-1", .condition_on_previous_text = 1, .suppress_blank = 1,
+                                          .max_initial_timestamp = 1.0, .no_speech_threshold = 0.6, .logprob_threshold = -1.0,
+                                          .temperature_increment_on_fallback = 0.2, .compression_ratio_threshold = 2.4,
+                                          .entropy_threshold = (double)NAN, .guards = STENO_GUARDS_FLAG };
+    params_give(p, size, &own, sizeof own);
 }
 
 static int check_range(steno_session *s, const char *what, double v, double lo, double hi)

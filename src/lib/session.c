@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void steno_session_params_init(steno_session_params *p)
+void steno_session_params_fill(steno_session_params *p, uint32_t size)
 {
-    if (p) *p = (steno_session_params){ sizeof *p, 1 };
+    const steno_session_params own = { .max_lanes = 1 };
+    params_give(p, size, &own, sizeof own);
 }
 
 static int params_of(steno_session_params *own, const steno_session_params *p)

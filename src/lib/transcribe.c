@@ -68,8 +68,9 @@ static int segment_add(struct job *j, const struct piece *c)
     buf_add(&r->tokens, s->run.lane[0].out + c->first, (size_t)g.n_tokens * sizeof(struct picked));
     for (int32_t i = 0; i < g.n_tokens; i++)
         if (ids[i] < s->model->tokens.timestamp_begin) vocab_append(&s->model->vocab, ids[i], &r->bytes);
-    buf_add(&r->segments, &g, sizeof g);
     if (s->bytes.err || s->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+    buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
+    if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     history_add(s, ids, g.n_tokens);
     if (j->p->on_segment) {
         steno_segment seg = { .size = sizeof seg };
@@ -211,7 +212,8 @@ int steno_detect_language(steno_session *s, const steno_source *src, float *prob
 {
     if (!s) return STENO_EARG;
     session_begin(s);
-    if (!src || !src->read || n < 0) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
+    if (!src || !src->read) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
+    if (n < 0) return err_set(&s->error, STENO_EARG, "room for %d probabilities", n);
     if (!s->model->family->speech)
         return err_set(&s->error, STENO_EARG, "a %s model does not tell languages apart this way", s->model->family->name);
     int rc = feed_listen(&s->feed, src, &s->error);

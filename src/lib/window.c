@@ -22,7 +22,9 @@ static int features_keep(steno_session *s, const struct plan *p)
     buf_clear(b);
     for (int32_t i = 0; i < s->model->audio_ctx; i++)
         buf_add(b, exec_slot(&s->exec, p, p->output) + (size_t)i * out->ld, out->width * sizeof(float));
-    return b->err ? err_nomem(&s->error, (size_t)s->model->audio_ctx * out->width * sizeof(float), "audio features") : STENO_OK;
+    if (!b->err) return STENO_OK;
+    buf_free(b); /* no part of them is of use */
+    return err_nomem(&s->error, (size_t)s->model->audio_ctx * out->width * sizeof(float), "audio features");
 }
 
 int window_encode(steno_session *s, int64_t from)

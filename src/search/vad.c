@@ -5,6 +5,7 @@
  * at frame (k chunk_ms - 40 ms) / 10 ms - unless the audio ends there, and then there is no chunk k. */
 #include "search/vad.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LATE = 4, SAMPLES_PER_MS = 16 };
@@ -18,7 +19,7 @@ enum { N_SCHEDULE = sizeof schedule / sizeof *schedule, SILENCE_AFTER = 100 };
 void vad_params_init(struct vad_params *p)
 {
     *p = (struct vad_params){ .dynamic = 1, .max_end_silence_ms = 800, .max_segment_ms = 60000, .start_pad_ms = 200, .end_pad_ms = 100,
-                              .window_ms = 200, .to_speech_ms = 150, .to_silence_ms = 150, .chunk_ms = 60000, .threshold = -1 };
+                              .window_ms = 200, .to_speech_ms = 150, .to_silence_ms = 150, .chunk_ms = 60000, .threshold = NAN };
 }
 
 static int clamp(int x, int lo, int hi)
@@ -44,7 +45,7 @@ void vad_begin(struct vad *v, const struct vad_params *p)
     q->start_pad_ms = clamp(p->start_pad_ms, 0, HOUR_MS);
     q->end_pad_ms = clamp(p->end_pad_ms, 0, HOUR_MS);
     q->chunk_ms = clamp(p->chunk_ms, 100, HOUR_MS);
-    if (!(p->threshold >= 0)) q->threshold = p->dynamic ? 0.5 : 0.6;
+    if (isnan(p->threshold)) q->threshold = p->dynamic ? 0.5 : 0.6;
     v->window = q->window_ms / VAD_FRAME_MS;
     end_silence_set(v, q->max_end_silence_ms);
 }

@@ -19,7 +19,7 @@ struct vad_params {
     int window_ms;          /* 200, at most VAD_WINDOW_MAX frames */
     int to_speech_ms, to_silence_ms; /* 150, 150 */
     int chunk_ms;           /* 60000: how often the schedule is looked up */
-    double threshold;       /* a frame is speech when 1 - p >= p + threshold; below 0 or NaN: 0.5 with the schedule, else 0.6 */
+    double threshold;       /* a frame is speech when 1 - p >= p + threshold; NAN: 0.5 with the schedule, else 0.6 */
 };
 void vad_params_init(struct vad_params *p); /* the schedule is on, as in the reference */
 

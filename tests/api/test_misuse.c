@@ -69,6 +69,42 @@ static void test_null_is_refused_or_harmless_everywhere(void **state)
     assert_int_equal(steno_bench_phase(NULL, "mel", 1), STENO_EARG);
 }
 
+static void test_null_is_refused_or_harmless_in_later_calls_too(void **state)
+{
+    (void)state;
+    float x[8] = { 0 };
+    int32_t n = 0;
+    steno_span span = { .size = sizeof span };
+    steno_model *m = bytes_open(file, NULL);
+    steno_vad_params_init(NULL);
+    assert_int_equal(steno_language_id(NULL, "en"), -1);
+    assert_int_equal(steno_language_id(m, NULL), -1);
+    assert_null(steno_language_name(NULL));
+    assert_null(steno_language_name("klingon"));
+    assert_int_equal(steno_token_id(NULL, STENO_TOKEN_END), -1);
+    assert_int_equal(steno_token_id(m, (enum steno_special)77), -1);
+    assert_int_equal(steno_token_id(m, (enum steno_special)99), -1);
+    assert_int_equal(steno_mel(NULL, x, 8, x, 0), STENO_EARG);
+    assert_int_equal(steno_mel(m, NULL, 8, x, 0), STENO_EARG);
+    assert_int_equal(steno_mel(m, x, -1, x, 0), STENO_EARG);
+    assert_int_equal(steno_mel(m, x, 8, NULL, 1), STENO_EARG);
+    assert_int_equal(steno_mel(m, x, 8, x, -1), STENO_EARG);
+    assert_int_equal(steno_mel(m, NULL, 0, NULL, 0), 0);
+    assert_int_equal(steno_tokenize(m, NULL, &n, 1), STENO_EARG);
+    assert_int_equal(steno_tokenize(m, "a", NULL, 1), STENO_EARG);
+    assert_int_equal(steno_tokenize(m, "a", &n, -1), STENO_EARG);
+    assert_int_equal(steno_detokenize(m, NULL, 1, NULL, 0), STENO_EARG);
+    assert_int_equal(steno_detokenize(m, &n, -1, NULL, 0), STENO_EARG);
+    assert_int_equal(steno_detokenize(m, &n, 1, NULL, 4), STENO_EARG);
+    assert_null(steno_audio_features(NULL, &n, &n));
+    assert_true(steno_language_prob(NULL, 0) < 0);
+    assert_int_equal(steno_find_speech(NULL, NULL, NULL), STENO_EARG);
+    assert_int_equal(steno_span_count(NULL), 0);
+    assert_int_equal(steno_span_get(NULL, 0, &span), STENO_EARG);
+    assert_int_equal(steno_plan_dump(m, NULL, NULL), STENO_EARG);
+    steno_model_close(m);
+}
+
 /* The call failed, and its reason names `what`. */
 static void assert_refused(int rc, const steno_error *e, int status, const char *what)
 {
@@ -100,6 +136,14 @@ static void test_opening_what_cannot_be_opened_says_why_and_gives_null(void **st
     steno_model_params_init(&p);
     p.size = 4;
     assert_refused(steno_model_open_memory(&m, file.p, file.n, &p, &e), &e, STENO_EARG, "steno_model_params");
+    steno_model_params_init(&p);
+    p.vocab = "no/such/vocab";
+    assert_int_equal(steno_model_open(&m, shipped_model, &p, &e), 0); /* the model has its own */
+    steno_model_close(m);
+    const steno_reader none = { file.n, NULL, NULL, NULL };
+    assert_refused(steno_model_open_reader(&m, &none, NULL, &e), &e, STENO_EARG, "read function");
+    assert_refused(steno_model_open_reader(&m, NULL, NULL, &e), &e, STENO_EARG, "read function");
+    assert_null(m);
     assert_refused(steno_model_open_random(&m, "huge", "f16", 1, NULL, &e), &e, STENO_EARG, "huge");
     assert_refused(steno_model_open_random(&m, "tiny", "q9", 1, NULL, &e), &e, STENO_EARG, "q9");
     steno_team *t;
@@ -164,6 +208,62 @@ static void test_session_parameters_out_of_range_are_refused(void **state)
     steno_model_close(m);
 }
 
+struct counted { int reads, closes; };
+
+static int read_file(void *user, uint64_t off, void *dst, size_t n)
+{
+    ((struct counted *)user)->reads++;
+    assert_true(off <= file.n && n <= file.n - off);
+    memcpy(dst, file.p + off, n);
+    return 0;
+}
+
+static void close_counted(void *user)
+{
+    ((struct counted *)user)->closes++;
+}
+
+static void test_a_reader_is_closed_once_whatever_comes_of_it(void **state)
+{
+    (void)state;
+    steno_error e;
+    steno_model *m = NULL;
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.cpu_level = "z80";
+    static const uint64_t size[] = { 0, 1, 3, 4, 100, 10000 };
+    for (int i = 0; i < 9; i++) {
+        struct counted c = { 0, 0 };
+        const steno_reader r = { i < 6 ? size[i] : file.n, read_file, close_counted, &c };
+        if (i < 6) assert_refused(steno_model_open_reader(&m, &r, NULL, &e), &e, STENO_EFORMAT, "");
+        if (i == 6) assert_refused(steno_model_open_reader(&m, &r, &p, &e), &e, STENO_EARG, "z80");
+        if (i == 7) assert_int_equal(steno_model_open_reader(NULL, &r, NULL, &e), STENO_EARG);
+        if (i < 8) assert_null(m);
+        if (i == 8) assert_int_equal(steno_model_open_reader(&m, &r, NULL, &e), 0);
+        assert_int_equal(c.closes, 1);
+    }
+    steno_model_close(m);
+}
+
+static void test_a_model_without_weights_is_described_and_not_run(void **state)
+{
+    (void)state;
+    steno_error e;
+    steno_model *m;
+    steno_session *s;
+    steno_model_params p;
+    steno_model_info info = { .size = sizeof info };
+    steno_model_params_init(&p);
+    p.index_only = 1;
+    if (steno_model_open_memory(&m, file.p, file.n, &p, &e)) fail_msg("%s", e.text);
+    assert_refused(steno_session_open(&s, m, NULL, NULL, &e), &e, STENO_EARG, "index_only");
+    assert_null(s);
+    assert_int_equal(steno_model_info_get(m, &info), 0);
+    assert_string_equal(info.family, "whisper");
+    assert_int_equal(steno_plan_dump(m, no_line, NULL), 0);
+    steno_model_close(m);
+}
+
 static void refuse(steno_session *s, const steno_transcribe_params *p, const char *what)
 {
     const float x[RATE] = { 0 };
@@ -222,6 +322,15 @@ static void test_transcription_parameters_out_of_range_are_refused_by_name(void 
     REFUSE(n_prompt_tokens, (p.prompt_tokens = far, 2), "id 51865 at place 1");
     REFUSE(n_prompt_tokens, (p.prompt_tokens = below, 2), "id -1 at place 1");
     REFUSE(n_prompt_tokens, (p.prompt_tokens = far, p.initial_prompt = "one", 1), "give one of them");
+    REFUSE(n_prompt_tokens, (p.prompt_tokens = far, INT32_MIN), "n_prompt_tokens");
+    REFUSE(guards, INT32_MAX, "guards");
+    REFUSE(itn, 1, "itn");
+    REFUSE(ban_unknown_emotion, 1, "ban_unknown_emotion");
+    REFUSE(offset_ms, INT64_MAX, "offset_ms");
+    REFUSE(duration_ms, INT64_MAX, "duration_ms");
+    REFUSE(offset_ms, INT64_MIN, "offset_ms");
+    REFUSE(sample_len, INT32_MIN, "sample_len");
+    REFUSE(task, -1, "task");
     const float x[4] = { 0 };
     assert_int_equal(steno_transcribe(s, NULL, 4, NULL), STENO_EARG);
     assert_int_equal(steno_transcribe(s, x, -1, NULL), STENO_EARG);
@@ -270,6 +379,88 @@ static void test_results_past_the_end_are_refused(void **state)
     free(a.pcm);
     steno_session_close(s);
     steno_model_close(m);
+}
+
+static void assert_no_results(const steno_session *s)
+{
+    steno_segment g = { .size = sizeof g };
+    steno_token t = { .size = sizeof t };
+    int32_t n = 7;
+    assert_int_equal(steno_segment_count(s), 0);
+    assert_int_equal(steno_segment_get(s, 0, &g), STENO_EARG);
+    assert_int_equal(steno_token_get(s, 0, 0, &t), STENO_EARG);
+    assert_int_equal(steno_span_count(s), 0);
+    assert_string_equal(steno_text(s), "");
+    assert_string_equal(steno_language(s), "");
+    assert_int_equal(steno_duration_ms(s), 0);
+    assert_null(steno_audio_features(s, &n, &n));
+    for (int i = -1; i < 101; i++) assert_true(steno_language_prob(s, i) < 0);
+}
+
+static int64_t source_gone(void *user, float *pcm, int64_t n)
+{
+    (void)user;
+    (void)pcm;
+    (void)n;
+    return -1;
+}
+
+static int64_t source_speaks(void *user, float *pcm, int64_t n)
+{
+    int64_t *left = user;
+    const int64_t take = *left < n ? *left : n;
+    uint32_t state = 5;
+    for (int64_t i = 0; i < take; i++) pcm[i] = 0.1f * noise(&state);
+    *left -= take;
+    return take;
+}
+
+static int at_once(void *user)
+{
+    (void)user;
+    return 1;
+}
+
+/* Nothing of a result outlives the beginning of the next call, however that one ends. */
+static void test_there_are_no_results_before_a_call_and_after_one_that_failed(void **state)
+{
+    (void)state;
+    const struct audio a = demo_audio(0, 0, 1);
+    steno_model *m = shipped_open();
+    steno_session *s = session_new(m, NULL, 1);
+    steno_transcribe_params good = params_new(), p;
+    good.language = NULL;
+    good.keep_audio_features = 1;
+    const steno_source gone = { source_gone, NULL, NULL };
+    float probs[4];
+    assert_no_results(s);
+    for (int i = 0; i < 7; i++) {
+        int32_t ctx, width;
+        assert_int_equal(steno_transcribe(s, a.pcm, a.n, &good), 0);
+        assert_string_equal(steno_text(s), demo_text);
+        assert_true(steno_language_prob(s, 0) >= 0);
+        assert_non_null(steno_audio_features(s, &ctx, &width));
+        p = params_new();
+        if (i == 0) p.temperature = -1;
+        if (i == 1) p.should_abort = at_once;
+        if (i == 2) p.size = 4;
+        if (i < 3) assert_int_equal(steno_transcribe(s, a.pcm, a.n, &p), i == 1 ? STENO_ECANCELED : STENO_EARG);
+        if (i == 3) assert_int_equal(steno_transcribe_source(s, &gone, &p), STENO_ESOURCE);
+        if (i == 4) assert_int_equal(steno_detect_language(s, &gone, probs, 4), STENO_ESOURCE);
+        if (i == 5) assert_int_equal(steno_find_speech(s, &gone, NULL), STENO_EARG);
+        if (i == 6) assert_int_equal(steno_bench_phase(s, "dance", 1), STENO_EARG);
+        assert_true(*steno_last_error(s));
+        assert_no_results(s);
+    }
+    int64_t left = 31 * RATE; /* longer than a window, and cannot be heard again */
+    const steno_source once = { source_speaks, NULL, &left };
+    assert_int_equal(steno_transcribe_source(s, &once, NULL), STENO_ESOURCE);
+    assert_non_null(strstr(steno_last_error(s), "cannot go back"));
+    assert_int_equal(steno_detect_language(s, &once, probs, -1), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(s), "-1"));
+    steno_session_close(s);
+    steno_model_close(m);
+    free(a.pcm);
 }
 
 static void test_structs_filled_by_an_older_caller_get_only_their_bytes(void **state)
@@ -354,6 +545,10 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_step), 32);
     assert_int_equal(sizeof(steno_token), 64);
     assert_int_equal(sizeof(steno_timings), 96);
+    assert_int_equal(sizeof(steno_reader), 32);
+    assert_int_equal(sizeof(steno_source), 24);
+    assert_int_equal(sizeof(steno_span), 24);
+    assert_int_equal(sizeof(steno_vad_params), 64);
 }
 
 static void test_objects_close_in_any_order_that_keeps_the_model_last(void **state)
@@ -420,11 +615,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null_is_refused_or_harmless_everywhere),
+        cmocka_unit_test(test_null_is_refused_or_harmless_in_later_calls_too),
         cmocka_unit_test(test_opening_what_cannot_be_opened_says_why_and_gives_null),
         cmocka_unit_test(test_a_key_with_a_bias_is_unknown_and_a_query_without_one_is_missing),
         cmocka_unit_test(test_session_parameters_out_of_range_are_refused),
+        cmocka_unit_test(test_a_reader_is_closed_once_whatever_comes_of_it),
+        cmocka_unit_test(test_a_model_without_weights_is_described_and_not_run),
         cmocka_unit_test(test_transcription_parameters_out_of_range_are_refused_by_name),
         cmocka_unit_test(test_results_past_the_end_are_refused),
+        cmocka_unit_test(test_there_are_no_results_before_a_call_and_after_one_that_failed),
         cmocka_unit_test(test_structs_filled_by_an_older_caller_get_only_their_bytes),
         cmocka_unit_test(test_parameters_of_older_and_newer_callers_are_taken_for_what_they_have),
         cmocka_unit_test(test_structs_have_the_layout_that_callers_were_compiled_with),

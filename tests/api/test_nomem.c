@@ -78,7 +78,10 @@ static int transcribe(steno_session *s, uint64_t *digest, steno_error *e)
     p.on_attempt = count_attempt;
     p.user = &attempts;
     const int rc = steno_transcribe(s, kit.audio.pcm, kit.audio.n, &p);
-    *digest = rc ? 0 : result_digest(s) ^ (uint64_t)attempts << 32 ^ (steno_audio_features(s, NULL, NULL) ? 1u : 0u);
+    int32_t n_ctx = 0, n_state = 0;
+    const float *features = steno_audio_features(s, &n_ctx, &n_state);
+    *digest = result_digest(s) ^ (uint64_t)attempts << 32 ^ (features ? 1u : 0u); /* after a failure, too: what is there can be read */
+    if (features && (n_ctx != small_dims.n_audio_ctx || n_state != small_dims.n_audio_state)) return NO_REASON;
     if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));
     return rc;
 }
@@ -86,7 +89,7 @@ static int transcribe(steno_session *s, uint64_t *digest, steno_error *e)
 static int ctc_transcribe(steno_session *s, uint64_t *digest, steno_error *e)
 {
     const int rc = steno_transcribe(s, kit.audio.pcm, kit.audio.n, NULL);
-    *digest = rc ? 0 : result_digest(s);
+    *digest = result_digest(s);
     if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));
     return rc;
 }

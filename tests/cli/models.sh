@@ -18,12 +18,6 @@ for m in empty cut zeros folder; do
     err_has "steno: $m.bin: "
     out_empty
 done
-if [ -d "${STENO_SHARED:-/none}/material/bad/whisper" ]; then
-    for m in "$STENO_SHARED"/material/bad/whisper/*.bin "$STENO_SHARED"/material/bad/torch/*.pt; do
-        expect 3 "info refuses $(basename "$m")" info "$m"
-        err_lines 1
-    done
-fi
 
 mkdir empty_folder
 expect 3 "a folder without a model exits 3" -m empty_folder "$DIGITS"

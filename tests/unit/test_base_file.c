@@ -77,6 +77,23 @@ static void test_file_reads_exactly_what_was_asked(void **state)
     assert_true(fcntl(0, F_GETFD) >= 0); /* closing a zeroed file leaves standard input alone */
 }
 
+static void test_file_paths_are_utf8(void **state)
+{
+    struct fixture *x = *state;
+    char path[128];
+    struct file f;
+    uint8_t got[4];
+    snprintf(path, sizeof path, "%s/gr\u00f6\u00dfe \u6a21\u578b.bin", x->dir);
+    assert_int_equal(rename(x->path, path), 0);
+    assert_true(file_exists(path));
+    assert_int_equal(file_open(&f, path, NULL), STENO_OK);
+    assert_int_equal(f.size, N_BYTES);
+    assert_int_equal(file_read(&f, 4, got, sizeof got, NULL), STENO_OK);
+    assert_memory_equal(got, x->bytes + 4, sizeof got);
+    file_close(&f);
+    assert_int_equal(rename(path, x->path), 0);
+}
+
 static void test_file_refuses_ranges_past_the_end(void **state)
 {
     struct fixture *x = *state;
@@ -244,6 +261,7 @@ int main(void)
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         WITH_FILE(test_file_reads_exactly_what_was_asked),
+        WITH_FILE(test_file_paths_are_utf8),
         WITH_FILE(test_file_refuses_ranges_past_the_end),
         WITH_FILE(test_file_that_shrinks_is_an_error),
         WITH_FILE(test_file_says_why_it_cannot_be_opened),
