@@ -10,7 +10,8 @@
  * Calls return 0 (STENO_OK) or a negative enum steno_status. The text of an error goes to the caller's steno_error, or is read with
  * steno_last_error(session). The library never prints, exits, reads the environment, opens the network or keeps global state.
  * Parameter structs begin with `uint32_t size` and are filled by their `_init` function, which passes on how much of them the caller's
- * header knows, so that they can grow without breaking callers; languages without this header call `_fill`. Times are int64_t milliseconds; -1 stands for "not known". Text is UTF-8, NUL-terminated, owned by the library. */
+ * header knows, so that they can grow without breaking callers; languages without this header call `_fill`. Times are int64_t
+ * milliseconds; -1 stands for "not known". Text is UTF-8, NUL-terminated, owned by the library. */
 #ifndef STENO_STENO_H
 #define STENO_STENO_H
 
@@ -29,8 +30,10 @@ extern "C" {
 #define STENO_API
 #endif
 
-#ifdef __cplusplus
+#if defined(__cplusplus)
 #define STENO_INLINE inline
+#elif defined(__GNUC__)
+#define STENO_INLINE static inline __attribute__((unused))
 #else
 #define STENO_INLINE static inline
 #endif
@@ -108,7 +111,8 @@ typedef struct steno_model_params {
     int32_t index_only;    /* 1: read headers and check shapes, leave the weights: the model can be described, but has no sessions */
 } steno_model_params;
 
-STENO_API void steno_model_params_fill(steno_model_params *p, uint32_t size); /**< the defaults, as far as a struct of `size` bytes has them */
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_model_params_fill(steno_model_params *p, uint32_t size);
 STENO_INLINE void steno_model_params_init(steno_model_params *p) { steno_model_params_fill(p, (uint32_t)sizeof *p); }
 
 /** Open a model, whatever its spelling; detected by content, not by name.
@@ -236,7 +240,8 @@ typedef struct steno_session_params {
     int32_t max_lanes; /* most sequences that decode together, 1..32; default 1 */
 } steno_session_params;
 
-STENO_API void steno_session_params_fill(steno_session_params *p, uint32_t size); /**< the defaults, as far as a struct of `size` bytes has them */
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_session_params_fill(steno_session_params *p, uint32_t size);
 STENO_INLINE void steno_session_params_init(steno_session_params *p) { steno_session_params_fill(p, (uint32_t)sizeof *p); }
 
 /** Bytes that steno_session_open will allocate for this model, team (NULL: one thread) and parameters (NULL: the defaults). */
@@ -396,7 +401,8 @@ typedef struct steno_transcribe_params {
     int32_t ban_unknown_emotion;   /* 1: the tag "emotion unknown" may not be chosen */
 } steno_transcribe_params;
 
-STENO_API void steno_transcribe_params_fill(steno_transcribe_params *p, uint32_t size); /**< the defaults, as far as a struct of `size` bytes has them */
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_transcribe_params_fill(steno_transcribe_params *p, uint32_t size);
 STENO_INLINE void steno_transcribe_params_init(steno_transcribe_params *p) { steno_transcribe_params_fill(p, (uint32_t)sizeof *p); }
 
 /** Transcribe PCM of any length.
@@ -466,7 +472,8 @@ typedef struct steno_vad_params {
     int (*should_abort)(void *user);
 } steno_vad_params;
 
-STENO_API void steno_vad_params_fill(steno_vad_params *p, uint32_t size); /**< the defaults, as far as a struct of `size` bytes has them */
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_vad_params_fill(steno_vad_params *p, uint32_t size);
 STENO_INLINE void steno_vad_params_init(steno_vad_params *p) { steno_vad_params_fill(p, (uint32_t)sizeof *p); }
 
 /** Find the spans in which somebody speaks. The session's model must be a voice-activity model (FSMN-VAD).
