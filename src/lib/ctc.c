@@ -165,10 +165,10 @@ int ctc_transcribe(steno_session *s, const steno_source *src, const steno_transc
     const int64_t begin_ms = s->rows.samples / 16;
     while (!rc && !s->rows.ended) {
         j.at_ms = s->rows.samples / 16;
-        if (p->on_window && !p->on_window(p->user, j.at_ms)) break;
         int n = 0;
         rc = rows_clip(&s->rows, clip_samples, row_at(s, j.n_head), ld, &n, &s->error);
         const int64_t end_ms = s->rows.samples / 16;
+        if (!rc && n && p->on_window && !p->on_window(p->user, j.at_ms)) break;
         if (!rc && n) rc = clip(&j, n);
         if (!rc && n) rc = segment_add(&j, end_ms);
         if (!rc && p->on_progress) p->on_progress(p->user, end_ms - begin_ms, s->rows.ended ? end_ms - begin_ms : 0);
