@@ -17,6 +17,8 @@ static int transcribe_noise(int32_t ids[MAX_TOKENS], enum dtype type, const char
     steno_session *s = session_new(m, NULL, 1);
     steno_transcribe_params p = params_new();
     p.without_timestamps = 1;
+    p.sample_len = 24;
+    p.temperature_increment_on_fallback = 0; /* noise would pass at no temperature */
     if (steno_transcribe(s, pcm, SECONDS * RATE, &p)) fail_msg("%s", steno_last_error(s));
     int n = 0;
     for (int i = 0; i < steno_segment_count(s); i++) {
