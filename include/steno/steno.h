@@ -1,11 +1,12 @@
 /* steno: speech recognition on the CPU. SPDX-License-Identifier: MIT
  *
  * The library turns a model file into a fixed list of commands once and replays that list on the fastest kernels the machine has.
- * Three opaque objects carry everything:
+ * Opaque objects carry everything:
  *
  *   steno_model    weights, vocabulary and plans; immutable after open, shared by any number of threads
  *   steno_team     worker threads; one team serves any number of sessions, one run at a time
  *   steno_session  scratch, key/value state and results of one conversation with a model; one thread at a time
+ *   steno_batch    several sessions whose windows are decoded together; one thread at a time
  *
  * Calls return 0 (STENO_OK) or a negative enum steno_status. The text of an error goes to the caller's steno_error, or is read with
  * steno_last_error(session). The library never prints, exits, reads the environment, opens the network or keeps global state.
@@ -109,6 +110,10 @@ typedef struct steno_model_params {
                               tokenizer folder or its tokenizer.json or vocab.json, or any Whisper model with one; NULL: beside the model */
     int32_t no_cmvn;       /* 1: do not shift and scale filter banks by the model's am.mvn (for comparisons) */
     int32_t index_only;    /* 1: read headers and check shapes, leave the weights: the model can be described, but has no sessions */
+    /* Cross-attention heads whose weights follow the words, for word times. NULL or "": the model's own list (a Hugging Face folder's
+     * generation_config.json), else the official one of a model of its shape, else all heads of the upper half of the layers. Or the
+     * name of a model with an official list ("base.en", "large-v1"), or "top:N" (all heads of the N last layers), or "LAYER,HEAD ...". */
+    const char *alignment_heads;
 } steno_model_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -234,10 +239,12 @@ STENO_API int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, f
 /* ---- sessions ---------------------------------------------------------------------------------------------------------------- */
 
 typedef struct steno_session steno_session;
+typedef struct steno_batch steno_batch;
 
 typedef struct steno_session_params {
-    uint32_t size;     /* set by steno_session_params_init */
-    int32_t max_lanes; /* most sequences that decode together, 1..32; default 1 */
+    uint32_t size;      /* set by steno_session_params_init */
+    int32_t max_lanes;  /* most sequences of a window that decode together (beams, or candidates of best_of), 1..32; default 1 */
+    steno_batch *batch; /* the session's calls run in this batch and take its scratch; max_lanes is the batch's then. NULL: its own */
 } steno_session_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -280,7 +287,11 @@ typedef struct steno_source {
     void *user;
 } steno_source;
 
-enum steno_task { STENO_TRANSCRIBE = 0, STENO_TRANSLATE = 1 };
+enum steno_task {
+    STENO_TRANSCRIBE = 0,
+    STENO_TRANSLATE = 1,
+    STENO_TRANSCRIBE_AND_TRANSLATE = 2 /* both; windows at the same place are encoded once; see steno_result_select */
+};
 
 /** A finished stretch of text. */
 typedef struct steno_segment {
@@ -299,7 +310,20 @@ typedef struct steno_segment {
     int32_t attempt;          /* number of the attempt that was kept, from 0 */
     /* What a model with tags heard; static text, NULL where it does not say. */
     const char *language, *emotion, *event, *itn; /* "zh", "HAPPY", "BGM", "withitn" */
+    double start, end;        /* t0_ms and t1_ms in seconds, unrounded: the reference's own numbers; NAN: not known */
+    int32_t n_words;          /* with word_timestamps; see steno_word_get */
+    int32_t speaker_turn;     /* 1: another speaker goes on after it (tinydiarize) */
 } steno_segment;
+
+/** A word of a segment: text between spaces, or a character where a language has none, with the punctuation that belongs to it. */
+typedef struct steno_word {
+    uint32_t size;            /* set by the caller to sizeof(steno_word) */
+    int32_t n_tokens;
+    double start, end;        /* seconds */
+    int64_t t0_ms, t1_ms;     /* the same, rounded */
+    const char *text;         /* UTF-8, begins with a space where the language has them */
+    double probability;       /* mean over its tokens */
+} steno_word;
 
 /** What speaks against a text. A threshold that is switched off counts as its default here. */
 enum steno_flag {
@@ -399,6 +423,51 @@ typedef struct steno_transcribe_params {
     /* Models with tags. */
     int32_t itn;                   /* 1: inverse text normalisation: digits and punctuation instead of words */
     int32_t ban_unknown_emotion;   /* 1: the tag "emotion unknown" may not be chosen */
+
+    /* Search. At temperature 0: greedy, or with beam_size a beam search. Above: one draw, or the best of `best_of`. A ladder uses each
+     * at its temperatures. */
+    int32_t beam_size;             /* 0: greedy; 1..32, at most the session's max_lanes */
+    int32_t best_of;               /* 0: one; 1..32, at most max_lanes; refused where no attempt has a temperature above 0 */
+    double patience;               /* a beam search ends with round(beam_size * patience) finished sequences; NAN, the default: 1 */
+    double length_penalty;         /* candidates rank by sum of log-probabilities / ((5 + n) / 6) ^ this, 0..1; NAN, the default: / n */
+
+    /* Text that is given. */
+    const char *prefix;            /* first words of every window's text, NULL: none */
+    const int32_t *prefix_tokens;  /* [n_prefix_tokens] the same as ids */
+    int32_t n_prefix_tokens;
+    int32_t max_context;           /* most tokens of earlier text before a window, -1: what fits (223); 0: none */
+
+    /* Text that is wanted or unwanted, on top of suppress_tokens. */
+    const char *suppress_regex;    /* ids whose text this Perl-compatible pattern matches as a whole are barred, NULL: none */
+    const char *grammar;           /* GBNF: text must be a sentence of it, NULL: anything */
+    const char *grammar_rule;      /* its start, NULL: "root" */
+    double grammar_penalty;        /* what other ids lose from their logits; INFINITY, the default: they are barred */
+    const char *hotwords;          /* words or phrases to favour, one a line, NULL: none */
+    double hotwords_boost;         /* added to the logits of ids that begin or go on a hot word; default 2 */
+
+    /* Which audio. */
+    const double *clip_timestamps; /* [n_clip_timestamps] seconds: start, end, start, end, …; an odd last one ends with the audio */
+    int32_t n_clip_timestamps;
+    int32_t independent_clips;     /* 1: nothing passes from clip to clip, so that they decode together in a batch; a clip is cut after
+                                      each window's length. Needs condition_on_previous_text 0 */
+    int32_t chunk_ms;              /* 1000..30000: the audio is cut at its quietest places into independent clips of at most this; 0: not */
+    int32_t audio_ctx;             /* positions of 20 ms that the encoder sees, 0: the model's (1500); a window is as long */
+
+    /* Language detection listens to this many windows, one after the other, until one language reaches the threshold; then the one
+     * most often found counts, the more probable on ties. */
+    int32_t language_detection_segments;    /* default 1 */
+    double language_detection_threshold;    /* default 0.5 */
+
+    /* Times of words, by dynamic time warping over the cross-attention of some heads (Radford et al. 2022; openai-whisper, timing.py).
+     * Segments begin and end with their words then, and windows where the last word ended. */
+    int32_t word_timestamps;
+    const char *prepend_punctuations;       /* belongs to the word after it; NULL, the default: "'“¿([{- */
+    const char *append_punctuations;        /* belongs to the word before it; NULL, the default: "'.。,，!！?？:：”)]}、 */
+    double hallucination_silence_threshold; /* seconds: words that look invented beside silence as long are left out; NAN: none */
+    double token_threshold;        /* a timestamp counts when its share and the share of all timestamps are above; 0.01 */
+    int32_t token_timestamps;      /* 1: times of tokens from what is known anyway, after whisper.cpp: timestamps that were likely, and
+                                      between them the lengths of texts */
+    int32_t tinydiarize;           /* 1: the token "start of LM" may be chosen and means that another speaker goes on */
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -438,6 +507,11 @@ STENO_API float steno_language_prob(const steno_session *s, int i);
  * @return [n_ctx, n_state], valid until the next call that begins on this session; NULL when there is none */
 STENO_API const float *steno_audio_features(const steno_session *s, int32_t *n_ctx, int32_t *n_state);
 
+/** After a call with STENO_TRANSCRIBE_AND_TRANSLATE: which of the two texts the functions below read (the transcript at first).
+ * @param task  STENO_TRANSCRIBE or STENO_TRANSLATE
+ * @return STENO_OK, STENO_EARG (there is no such text) */
+STENO_API int steno_result_select(steno_session *s, int task);
+
 STENO_API int steno_segment_count(const steno_session *s);
 
 /** Copy segment `i` out, up to seg->size bytes. @return STENO_OK, STENO_EARG */
@@ -446,9 +520,58 @@ STENO_API int steno_segment_get(const steno_session *s, int i, steno_segment *se
 /** Copy token `j` of segment `i` out, up to tok->size bytes. @return STENO_OK, STENO_EARG */
 STENO_API int steno_token_get(const steno_session *s, int i, int j, steno_token *tok);
 
+/** Copy word `j` of segment `i` out, up to word->size bytes. @return STENO_OK, STENO_EARG */
+STENO_API int steno_word_get(const steno_session *s, int i, int j, steno_word *word);
+
 STENO_API const char *steno_text(const steno_session *s);     /**< @return the whole text, "" when there is none */
 STENO_API const char *steno_language(const steno_session *s); /**< @return code of the language used or detected, "" before a run */
 STENO_API int64_t steno_duration_ms(const steno_session *s);  /**< @return length of the audio of the last run */
+
+/** Find when the words of a known text are said.
+ *
+ * @param text  UTF-8; each line becomes a segment
+ * @param p     parameters, or NULL for the defaults; what is about choosing text does not count
+ * @return as steno_transcribe_source; STENO_EARG also for a text without words
+ *
+ * Segments and words are read as those of a transcription; words that the audio seems to lack have NAN and -1 for times. */
+STENO_API int steno_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
+
+/* ---- batches ------------------------------------------------------------------------------------------------------------------
+ *
+ * Windows of several sessions decode as lanes of one plan: each step reads the weights once for all of them. What a session's call
+ * gives - text, ids, times, probabilities - does not depend on what else is in the batch, on max_windows, on the order or on threads. */
+
+typedef struct steno_batch_params {
+    uint32_t size;       /* set by steno_batch_params_init */
+    int32_t max_windows; /* windows that decode together, 1..32; default 8 */
+    int32_t max_lanes;   /* most sequences of a window, 1..32; max_windows * max_lanes is at most 160; default 1 */
+    int32_t pad;
+    /* Called on the thread of steno_batch_run when a session's call has ended, with what steno_transcribe_source would have returned. May
+     * read the results, close the session, or add calls. */
+    void *user;
+    void (*on_done)(void *user, steno_session *s, int status);
+} steno_batch_params;
+
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_batch_params_fill(steno_batch_params *p, uint32_t size);
+STENO_INLINE void steno_batch_params_init(steno_batch_params *p) { steno_batch_params_fill(p, (uint32_t)sizeof *p); }
+
+/** Bytes that steno_batch_open will allocate; its sessions take steno_session_memory each on top. Negative: a status. */
+STENO_API int64_t steno_batch_memory(const steno_model *m, const steno_team *team, const steno_batch_params *p);
+
+/** Make a batch; arguments as for steno_session_open. The model must be one that decodes token by token. */
+STENO_API int steno_batch_open(steno_batch **out, const steno_model *m, steno_team *team, const steno_batch_params *p, steno_error *e);
+STENO_API void steno_batch_close(steno_batch *b); /**< NULL is allowed; its sessions must be closed first */
+
+/** Put a call on a session of this batch in line.
+ *
+ * @param s    session opened with this batch, without a call in line; other calls on it are refused until this one has ended
+ * @param src  kept until the call has ended, and so is what p points at
+ * @return STENO_OK, STENO_EARG (also: a parameter; steno_last_error(s) says which) */
+STENO_API int steno_batch_add(steno_batch *b, steno_session *s, const steno_source *src, const steno_transcribe_params *p);
+
+/** Carry out all calls in line. @return STENO_OK when all have ended, however each did; STENO_EARG */
+STENO_API int steno_batch_run(steno_batch *b);
 
 /* ---- voice activity ---------------------------------------------------------------------------------------------------------- */
 

@@ -78,12 +78,12 @@ static int run_rows(struct job *j, struct ar *ar)
 {
     steno_session *s = j->s;
     for (;;) {
-        s->run.n_rows = 0;
-        const int steps = ar_want(ar, &s->run, s->model->plan[PLAN_DECODER].max_rows);
+        s->batch->run.n_rows = 0;
+        const int steps = ar_want(ar, &s->batch->run, s->model->plan[PLAN_DECODER].max_rows);
         if (!steps) return STENO_OK;
         const int rc = steps_run(s, steps);
         if (rc) return rc;
-        ar_give(ar, &s->run);
+        ar_give(ar, &s->batch->run);
     }
 }
 
@@ -92,7 +92,7 @@ static int choose(struct job *j, struct attempt *a, int again)
 {
     steno_session *s = j->s;
     const steno_model *m = s->model;
-    struct lane *l = &s->run.lane[0];
+    struct lane *l = &s->batch->run.lane[0];
     const float no_speech = l->prob;
     int sot = 0;
     const int32_t n = prompt_make(j, a->with_previous, &sot), room = m->text_ctx + 1 - n;
@@ -104,8 +104,7 @@ static int choose(struct job *j, struct attempt *a, int again)
     l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
     l->prob_id = m->tokens.nospeech;
     s->rules.temperature = a->temperature;
-    s->step = (steno_step){ .size = sizeof s->step, .at_ms = j->seek * 10, .temperature = a->temperature, .attempt = a->index,
-                            .n_vocab = m->n_vocab };
+    s->step = (steno_step){ .size = sizeof s->step, .at_ms = j->seek * 10, .temperature = a->temperature, .attempt = a->index, .n_vocab = m->n_vocab };
     if (l->limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
     struct ar ar;
     ar_begin(&ar, 0, s->prompt, n, sot);
@@ -116,7 +115,7 @@ static int choose(struct job *j, struct attempt *a, int again)
 static int measure(struct job *j, struct attempt *a)
 {
     steno_session *s = j->s;
-    const struct lane *l = &s->run.lane[0];
+    const struct lane *l = &s->batch->run.lane[0];
     for (int32_t i = 0; i < l->n; i++) s->ids[i] = l->out[i].id;
     a->n_tokens = l->n;
     a->avg_logprob = ar_avg_logprob(l);

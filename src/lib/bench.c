@@ -25,21 +25,20 @@ static int bench_mel(steno_session *s)
 static int bench_decode(steno_session *s, int n, int lanes, int prompt)
 {
     const steno_model *m = s->model;
-    if (n > m->text_ctx || (prompt && n > (int)m->plan[PLAN_DECODER].max_rows) || lanes > (int)s->run.n_lanes)
-        return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, s->run.n_lanes);
+    if (n > m->text_ctx || (prompt && n > (int)m->plan[PLAN_DECODER].max_rows) || lanes > (int)s->batch->run.n_lanes)
+        return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, s->batch->run.n_lanes);
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, m->tokens.eot);
-    s->rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
-                                    .ts_begin = m->tokens.timestamp_begin };
-    s->run.n_rows = 0;
-    for (uint16_t i = 0; i < s->run.n_lanes; i++) {
+    s->rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot, .ts_begin = m->tokens.timestamp_begin };
+    s->batch->run.n_rows = 0;
+    for (uint16_t i = 0; i < s->batch->run.n_lanes; i++) {
         lane_reset(s, i);
-        s->run.lane[i].rules = &s->rules;
-        s->run.lane[i].limit = n;
-        s->run.lane[i].done = i >= lanes;
+        s->batch->run.lane[i].rules = &s->rules;
+        s->batch->run.lane[i].limit = n;
+        s->batch->run.lane[i].done = i >= lanes;
     }
     for (int i = 0; i < (prompt ? n : 1); i++)
-        for (uint16_t k = 0; k < lanes; k++) run_add(&s->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_PICK : 0);
+        for (uint16_t k = 0; k < lanes; k++) run_add(&s->batch->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_PICK : 0);
     return steps_run(s, prompt ? 1 : n);
 }
 
@@ -49,7 +48,7 @@ int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
     session_begin(s);
     if (s->model->family->search != SEARCH_AR)
         return err_set(&s->error, STENO_EARG, "the phases of a %s model are not measured apart", s->model->family->name);
-    const steno_timings before = s->timings;
+    const steno_timings before = s->batch->timings;
     const int64_t t0 = os_now_ns();
     int rc;
     int64_t us = -1;
@@ -58,7 +57,7 @@ int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
     } else if (!strcmp(phase, "encode") || !strcmp(phase, "cross")) {
         rc = bench_mel(s);
         if (!rc) rc = window_encode(s, -1);
-        us = *phase == 'e' ? s->timings.encode_us - before.encode_us : s->timings.cross_us - before.cross_us;
+        us = *phase == 'e' ? s->batch->timings.encode_us - before.encode_us : s->batch->timings.cross_us - before.cross_us;
     } else if (!strcmp(phase, "prompt")) {
         rc = bench_decode(s, n, 1, 1);
     } else if (!strcmp(phase, "decode")) {

@@ -12,34 +12,34 @@ struct job {
     const steno_transcribe_params *p;
     struct ctc_request request;
     int32_t head[PROMPT_HEAD], n_head; /* query rows */
-    int64_t at_ms;        /* where the clip at hand begins */
+    int64_t at_ms;                     /* where the clip at hand begins */
     double sum_logprob;
-    int32_t n_ids;        /* kept ids of the clip, in s->ids */
+    int32_t n_ids; /* kept ids of the clip, in s->ids */
 };
 
 static float *row_at(const steno_session *s, int i)
 {
     const struct plan *p = &s->model->plan[PLAN_ENCODER];
-    return exec_slot(&s->exec, p, p->input) + (size_t)i * p->slot[p->input].ld;
+    return exec_slot(&s->batch->exec, p, p->input) + (size_t)i * p->slot[p->input].ld;
 }
 
 static int run_phase(steno_session *s, int phase, int n_rows)
 {
     const struct plan *p = &s->model->plan[PLAN_ENCODER];
     struct run_time spent;
-    const int rc = exec_phases(&s->exec, p, phase, phase + 1, &s->run, (uint32_t)n_rows, session_time(s, PLAN_ENCODER), &spent);
-    *(phase == PHASE_ENCODE ? &s->timings.encode_us : &s->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
+    const int rc = exec_phases(&s->batch->exec, p, phase, phase + 1, &s->batch->run, (uint32_t)n_rows, session_time(s, PLAN_ENCODER), &spent);
+    *(phase == PHASE_ENCODE ? &s->batch->timings.encode_us : &s->batch->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
     return rc == STENO_ECANCELED ? err_set(&s->error, rc, "canceled") : rc;
 }
 
-/* Most probable id of each of n rows into s->run.best: logits exist for a few rows at a time. */
+/* Most probable id of each of n rows into s->batch->run.best: logits exist for a few rows at a time. */
 static int best_ids(steno_session *s, int n)
 {
     const int step = (int)s->model->plan[PLAN_ENCODER].max_out;
     for (int from = 0; from < n; from += step) {
-        s->run.n_rows = 0;
-        for (int i = 0; i < n; i++) run_add(&s->run, 0, i, 0, i >= from && i < from + step ? ROW_BEST : 0);
-        run_prepare(&s->run);
+        s->batch->run.n_rows = 0;
+        for (int i = 0; i < n; i++) run_add(&s->batch->run, 0, i, 0, i >= from && i < from + step ? ROW_BEST : 0);
+        run_prepare(&s->batch->run);
         const int rc = run_phase(s, PHASE_HEAD, n);
         if (rc) return rc;
     }
@@ -53,9 +53,9 @@ static void collapse(struct job *j, int n)
     j->n_ids = 0;
     j->sum_logprob = 0;
     for (int i = 0; i < n; i++) {
-        const struct best *b = &s->run.best[i];
+        const struct best *b = &s->batch->run.best[i];
         if (b->id != last && b->id != s->model->blank && b->id >= 0) {
-            s->picked[j->n_ids] = (struct picked){ .id = b->id, .tid = -1, .plog = b->plog, .p = expf(b->plog) };
+            s->batch->picked[j->n_ids] = (struct picked){ .id = b->id, .tid = -1, .plog = b->plog, .p = expf(b->plog) };
             s->ids[j->n_ids++] = b->id;
             j->sum_logprob += b->plog;
         }
@@ -67,9 +67,7 @@ static int segment_add(struct job *j, int64_t end_ms)
 {
     steno_session *s = j->s;
     struct result *r = &s->result;
-    struct segment g = { .seek_frames = j->at_ms / 10, .t0_ms = j->at_ms, .t1_ms = end_ms, .text = r->text.len,
-                         .first_token = r->ids.len / sizeof(int32_t), .n_tokens = j->n_ids,
-                         .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
+    struct segment g = { .seek_frames = j->at_ms / 10, .t0_ms = j->at_ms, .t1_ms = end_ms, .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = j->n_ids, .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
     buf_clear(&s->bytes);
     buf_clear(&s->text);
     s->model->family->ctc->spell(s->model, s->ids, j->n_ids, &s->bytes, &g.tags);
@@ -84,7 +82,7 @@ static int segment_add(struct job *j, int64_t end_ms)
     buf_add(&r->text, text, n);
     buf_add(&r->text, "", 1);
     buf_add(&r->ids, s->ids, (size_t)j->n_ids * sizeof *s->ids);
-    buf_add(&r->tokens, s->picked, (size_t)j->n_ids * sizeof *s->picked);
+    buf_add(&r->tokens, s->batch->picked, (size_t)j->n_ids * sizeof *s->batch->picked);
     if (s->bytes.err || s->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
     buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
@@ -103,8 +101,8 @@ static int clip(struct job *j, int n_rows)
     const size_t width = (size_t)fbank_width(&s->model->fbank);
     for (int i = 0; i < j->n_head; i++) memcpy(row_at(s, i), s->model->query + (size_t)j->head[i] * width, width * sizeof(float));
     int rc = run_phase(s, PHASE_ENCODE, j->n_head + n_rows);
-    s->timings.n_encodes++;
-    s->timings.n_windows++;
+    s->batch->timings.n_encodes++;
+    s->batch->timings.n_windows++;
     if (!rc) rc = best_ids(s, j->n_head + n_rows);
     if (!rc) collapse(j, j->n_head + n_rows);
     return rc;
@@ -115,7 +113,10 @@ static const char *parameter_refused(const steno_transcribe_params *p)
 {
     steno_transcribe_params d;
     steno_transcribe_params_init(&d);
-    const struct { const char *name; int is_set; } token_by_token[] = {
+    const struct {
+        const char *name;
+        int is_set;
+    } token_by_token[] = {
         { "task translate", p->task != d.task },
         { "initial_prompt", p->initial_prompt != NULL },
         { "prompt_tokens", p->n_prompt_tokens != 0 },
@@ -150,7 +151,7 @@ static int job_init(struct job *j, steno_session *s, const steno_transcribe_para
     const int32_t barred = m->family->ctc->barred(m, &j->request);
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, barred);
-    s->run.mask = barred < 0 ? NULL : s->masks.always;
+    s->batch->run.mask = barred < 0 ? NULL : s->masks.always;
     return STENO_OK;
 }
 

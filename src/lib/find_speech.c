@@ -43,11 +43,11 @@ static int piece(steno_session *s, const steno_vad_params *p, int n, int64_t *fr
 {
     const struct plan *plan = &s->model->plan[PLAN_ENCODER];
     struct run_time spent;
-    int rc = exec_phases(&s->exec, plan, 0, 1, NULL, (uint32_t)n, session_time(s, PLAN_ENCODER), &spent);
-    s->timings.encode_us += (spent.first_ns + spent.rest_ns) / 1000;
-    s->timings.n_encodes++;
+    int rc = exec_phases(&s->batch->exec, plan, 0, 1, NULL, (uint32_t)n, session_time(s, PLAN_ENCODER), &spent);
+    s->batch->timings.encode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    s->batch->timings.n_encodes++;
     if (rc) return err_set(&s->error, rc, "canceled");
-    const float *out = exec_slot(&s->exec, plan, plan->output);
+    const float *out = exec_slot(&s->batch->exec, plan, plan->output);
     for (int i = 0; i < n && !rc; i++, ++*frame) {
         const float p_silence = out[(size_t)i * plan->slot[plan->output].ld];
         struct vad_span span;
@@ -65,11 +65,11 @@ static int find_speech(steno_session *s, const steno_source *src, const steno_va
     int rc = check(s, p, &q);
     if (!rc) rc = rows_begin(&s->rows, src, 0, 0, &s->error);
     if (rc) return rc;
-    state_reset(&s->state[0], 0);
+    state_reset(&s->batch->state[0], 0);
     vad_begin(&s->vad, &q);
     int64_t frame = 0;
     for (int n = 1; !rc && n;) {
-        rc = rows_next(&s->rows, (int)plan->max_rows, exec_slot(&s->exec, plan, plan->input), in->ld, &n, &s->error);
+        rc = rows_next(&s->rows, (int)plan->max_rows, exec_slot(&s->batch->exec, plan, plan->input), in->ld, &n, &s->error);
         if (!rc && n) rc = piece(s, p, n, &frame);
     }
     s->result.duration_ms = s->rows.samples / 16;

@@ -45,10 +45,7 @@ static int segment_add(struct job *j, const struct piece *c)
     steno_session *s = j->s;
     struct result *r = &s->result;
     const int64_t at = j->seek * 10;
-    struct segment g = { .seek_frames = j->seek, .t0_ms = at + c->t0 * 20, .t1_ms = c->t1 < 0 ? at + j->frames * 10 : at + c->t1 * 20,
-                         .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = c->n,
-                         .temperature = j->kept.temperature, .avg_logprob = j->kept.avg_logprob, .compression_ratio = j->kept.ratio,
-                         .no_speech_prob = j->kept.no_speech_prob, .attempt = j->kept.index };
+    struct segment g = { .seek_frames = j->seek, .t0_ms = at + c->t0 * 20, .t1_ms = c->t1 < 0 ? at + j->frames * 10 : at + c->t1 * 20, .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = c->n, .temperature = j->kept.temperature, .avg_logprob = j->kept.avg_logprob, .compression_ratio = j->kept.ratio, .no_speech_prob = j->kept.no_speech_prob, .attempt = j->kept.index };
     if (j->p->guards != STENO_GUARDS_OFF) {
         const int mute = is_mute(j, g.t0_ms, g.t1_ms);
         if (mute && j->p->guards == STENO_GUARDS_RETRY) return STENO_OK;
@@ -65,7 +62,7 @@ static int segment_add(struct job *j, const struct piece *c)
     }
     buf_add(&r->text, s->text.p ? s->text.p : "", s->text.len + 1);
     buf_add(&r->ids, ids, (size_t)g.n_tokens * sizeof *ids);
-    buf_add(&r->tokens, s->run.lane[0].out + c->first, (size_t)g.n_tokens * sizeof(struct picked));
+    buf_add(&r->tokens, s->batch->run.lane[0].out + c->first, (size_t)g.n_tokens * sizeof(struct picked));
     for (int32_t i = 0; i < g.n_tokens; i++)
         if (ids[i] < s->model->tokens.timestamp_begin) vocab_append(&s->model->vocab, ids[i], &r->bytes);
     if (s->bytes.err || s->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
@@ -100,7 +97,7 @@ static int window_next(struct job *j)
     const int64_t left = j->end - j->seek;
     j->frames = left < s->feed.window ? (int)left : s->feed.window;
     const int encoded = s->encoded_from == j->seek && j->frames == s->feed.window;
-    s->timings.n_windows++;
+    s->batch->timings.n_windows++;
     int rc = encoded ? STENO_OK : feed_window(&s->feed, j->seek, j->frames, 0, window_mel(s), &s->error);
     if (!rc && j->p->guards == STENO_GUARDS_RETRY && window_steady(s, j->seek, j->seek + j->frames)) {
         j->seek += j->frames;
@@ -160,7 +157,7 @@ static int transcribe(struct job *j, const steno_source *src)
 static void filter_logits(void *user, uint16_t lane, float *logits)
 {
     steno_session *s = user;
-    const struct lane *l = &s->run.lane[lane];
+    const struct lane *l = &s->batch->run.lane[lane];
     for (int32_t i = 0; i < l->n; i++) s->ids[i] = l->out[i].id;
     s->step.lane = lane;
     s->params->logits_filter(s->params->user, &s->step, logits, s->ids, l->n);
@@ -171,9 +168,9 @@ static int ar_transcribe(steno_session *s, const steno_source *src, const steno_
     struct job j;
     int rc = job_init(&j, s, p);
     if (rc) return rc;
-    s->exec.filter = p->logits_filter ? filter_logits : NULL;
+    s->batch->exec.filter = p->logits_filter ? filter_logits : NULL;
     rc = transcribe(&j, src);
-    s->exec.filter = NULL;
+    s->batch->exec.filter = NULL;
     return rc;
 }
 

@@ -116,7 +116,9 @@ uint16_t build_slot(struct build *b, uint32_t width)
 
 uint16_t build_slot_out(struct build *b, uint32_t width)
 {
-    return slot_rows(b, b->plan.max_out, width);
+    const uint16_t s = slot_rows(b, b->plan.max_out, width);
+    if (!b->status) b->slot[s].is_out = 1;
+    return s;
 }
 
 uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width)

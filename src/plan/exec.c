@@ -42,13 +42,27 @@ static size_t parts_of(const struct plan *p)
     return p->logits == NO_SLOT ? 0 : (size_t)3 * p->max_out * slices_of(p->slot[p->logits].width);
 }
 
+/* Bytes of the scratch block that n rows of logits reach into. Plans are laid out for the most lanes there can be. */
+static size_t scratch_of(const struct plan *p, uint32_t n)
+{
+    size_t need = 0;
+    for (uint16_t i = 0; i < p->n_slots; i++) {
+        const struct slot *s = &p->slot[i];
+        const size_t unused = s->is_out && n < s->rows ? (size_t)(s->rows - n) * s->ld * sizeof(float) : 0;
+        const size_t end = s->offset + s->size - (unused & ~(size_t)63);
+        if (end > need) need = end;
+    }
+    return need;
+}
+
 struct sizes { size_t scratch, parts, ops, thread; };
 
-static struct sizes sizes_of(const struct plan *const *plans, int n_plans)
+static struct sizes sizes_of(const struct plan *const *plans, int n_plans, uint32_t n_lanes)
 {
     struct sizes z = { 0 };
     for (int i = 0; i < n_plans; i++) {
-        if (plans[i]->scratch_sz > z.scratch) z.scratch = plans[i]->scratch_sz;
+        const size_t scratch = scratch_of(plans[i], n_lanes);
+        if (scratch > z.scratch) z.scratch = scratch;
         if (parts_of(plans[i]) > z.parts) z.parts = parts_of(plans[i]);
         if (plans[i]->n_ops > z.ops) z.ops = plans[i]->n_ops;
     }
@@ -57,17 +71,17 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans)
     return z;
 }
 
-size_t exec_memory(const struct plan *const *plans, int n_plans, int threads)
+size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t n_lanes)
 {
-    const struct sizes z = sizes_of(plans, n_plans);
+    const struct sizes z = sizes_of(plans, n_plans, n_lanes);
     return z.scratch + (size_t)threads * z.thread + z.parts * sizeof(struct logit_part) + z.ops * sizeof(int64_t);
 }
 
 int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
-              steno_error *e)
+              uint32_t n_lanes, steno_error *e)
 {
     memset(x, 0, sizeof *x);
-    const struct sizes z = sizes_of(plans, n_plans);
+    const struct sizes z = sizes_of(plans, n_plans, n_lanes);
     const size_t threads = (size_t)team_threads(team);
     x->kern = k;
     x->team = team;

@@ -30,9 +30,10 @@ struct exec {
     int64_t runs;                 /* wake-ups of the team so far */
 };
 
-size_t exec_memory(const struct plan *const *plans, int n_plans, int threads);
+/* n_lanes: most rows of logits at a time, where a plan chooses tokens; scratch is sized for them. */
+size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t n_lanes);
 int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
-              steno_error *e);
+              uint32_t n_lanes, steno_error *e);
 void exec_close(struct exec *x);
 
 /* Where the time of a run went: the first phase or replay, and the rest. */

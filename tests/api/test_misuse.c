@@ -536,11 +536,13 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(offsetof(steno_model_info, size), 0);
     assert_int_equal(offsetof(steno_timings, size), 0);
     if (sizeof(void *) != 8) skip();
-    assert_int_equal(sizeof(steno_model_params), 40);
-    assert_int_equal(sizeof(steno_session_params), 8);
-    assert_int_equal(sizeof(steno_transcribe_params), 216);
+    assert_int_equal(sizeof(steno_model_params), 48);
+    assert_int_equal(sizeof(steno_session_params), 16);
+    assert_int_equal(sizeof(steno_transcribe_params), 400);
     assert_int_equal(sizeof(steno_model_info), 176);
-    assert_int_equal(sizeof(steno_segment), 128);
+    assert_int_equal(sizeof(steno_segment), 152);
+    assert_int_equal(sizeof(steno_word), 56);
+    assert_int_equal(sizeof(steno_batch_params), 32);
     assert_int_equal(sizeof(steno_attempt), 72);
     assert_int_equal(sizeof(steno_step), 32);
     assert_int_equal(sizeof(steno_token), 64);

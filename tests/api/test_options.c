@@ -149,7 +149,7 @@ static void test_every_window_of_a_random_model_begins_with_a_timestamp_within_t
         p.max_initial_timestamp = i % 2 ? 1.0 : 0.5;
         for (int k = 0; k < RATE; k++) x[k] = 0.1f * noise(&seed);
         assert_int_equal(steno_transcribe(s, x, RATE, &p), 0);
-        const struct picked *first = &s->run.lane[0].out[0];
+        const struct picked *first = &s->batch->run.lane[0].out[0];
         assert_in_range(first->id, m->tokens.timestamp_begin, m->tokens.timestamp_begin + (i % 2 ? 50 : 25));
         assert_int_equal(steno_segment_get(s, 0, &g), 0);
         assert_true(g.t0_ms <= 1000);

@@ -66,7 +66,7 @@ static void test_encoder_output_is_the_references(void **state)
         struct sound a;
         assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", stems[i]).s), 0);
         run(s, &a, "auto", 1, 0);
-        const float *rows = exec_slot(&s->exec, plan, plan->output);
+        const float *rows = exec_slot(&s->batch->exec, plan, plan->output);
         const double d = distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", stems[i]);
         print_message("%s: encoder output, distance %.2g\n", stems[i], d);
         assert_true(d <= 1e-3);
@@ -81,8 +81,8 @@ static int compare(steno_session *s, const char *file, const char *setting, json
     json_t *ids = json_object_get(want, "frame_ids");
     const size_t n = json_array_size(ids);
     for (size_t i = 0; i < n; i++)
-        if (s->run.best[i].id != json_integer_value(json_array_get(ids, i)))
-            fail_msg("%s, %s: row %zu chose %d, want %lld", file, setting, i, (int)s->run.best[i].id,
+        if (s->batch->run.best[i].id != json_integer_value(json_array_get(ids, i)))
+            fail_msg("%s, %s: row %zu chose %d, want %lld", file, setting, i, (int)s->batch->run.best[i].id,
                      (long long)json_integer_value(json_array_get(ids, i)));
     const char *raw = json_string_value(json_object_get(want, "raw")), *text = raw;
     while (!strncmp(text, "<|", 2) && strstr(text, "|>")) text = strstr(text, "|>") + 2;
@@ -176,7 +176,7 @@ static void test_safetensors_levels_and_threads_give_the_same_ids(void **state)
             assert_int_equal(steno_session_open(&s, m, team, NULL, &e), 0);
             run(s, &a, "auto", 0, 0);
             compare(s, "zh_synth_long", p.cpu_level, want);
-            for (int i = 0; i < 80; i++) plog[threads - 1][i] = s->run.best[i].plog;
+            for (int i = 0; i < 80; i++) plog[threads - 1][i] = s->batch->run.best[i].plog;
             steno_session_close(s);
             steno_model_close(m);
             steno_team_close(team);
@@ -210,7 +210,7 @@ static void test_cmvn_is_applied_unless_it_is_switched_off(void **state)
     run(s, &a, "auto", 1, 0);
     const struct plan *plan = &m->plan[PLAN_ENCODER];
     const struct slot *out = &plan->slot[plan->output];
-    const float *rows = exec_slot(&s->exec, plan, plan->output);
+    const float *rows = exec_slot(&s->batch->exec, plan, plan->output);
     const double d = distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", "en_george");
     assert_true(d > 0.05);
     sound_free(&a);

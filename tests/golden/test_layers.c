@@ -76,10 +76,10 @@ static void forced_run(steno_session *s, const json_t *forced)
 {
     const int n = (int)json_array_size(forced);
     lane_reset(s, 0);
-    s->run.n_rows = 0;
+    s->batch->run.n_rows = 0;
     for (int i = 0; i < n; i++) {
         const int wanted = i == 0 || i == 2 || i == n - 1;
-        run_add(&s->run, (int32_t)json_integer_value(json_array_get(forced, (size_t)i)), i, 0, wanted ? ROW_LOGITS : 0);
+        run_add(&s->batch->run, (int32_t)json_integer_value(json_array_get(forced, (size_t)i)), i, 0, wanted ? ROW_LOGITS : 0);
     }
     assert_int_equal(steps_run(s, 1), 0);
 }
@@ -102,11 +102,11 @@ static int one_window(struct engine *g, json_t *golden, const char *stem, const 
     assert_int_equal(feed_window(&s->feed, 0, (int)s->feed.frames, 0, window_mel(s), NULL), 0);
     int bad = mel_differs(stem, window_mel(s), s->feed.n_mels, s->feed.frames);
     assert_int_equal(window_encode(s, -1), 0);
-    bad += !near_reference(stem, "encoder", level, exec_slot(&s->exec, enc, enc->output), enc->slot[enc->output].ld, d);
+    bad += !near_reference(stem, "encoder", level, exec_slot(&s->batch->exec, enc, enc->output), enc->slot[enc->output].ld, d);
     forced_run(s, json_object_get(layers_of(golden, stem), "forced"));
-    bad += !near_reference(stem, "logits_sot", level, exec_logits(&s->exec, dec, 0), n_vocab, n_vocab);
-    bad += !near_reference(stem, "logits_first", level, exec_logits(&s->exec, dec, 1), n_vocab, n_vocab);
-    bad += !near_reference(stem, "logits_after5", level, exec_logits(&s->exec, dec, 2), n_vocab, n_vocab);
+    bad += !near_reference(stem, "logits_sot", level, exec_logits(&s->batch->exec, dec, 0), n_vocab, n_vocab);
+    bad += !near_reference(stem, "logits_first", level, exec_logits(&s->batch->exec, dec, 1), n_vocab, n_vocab);
+    bad += !near_reference(stem, "logits_after5", level, exec_logits(&s->batch->exec, dec, 2), n_vocab, n_vocab);
     sound_free(&snd);
     return bad;
 }

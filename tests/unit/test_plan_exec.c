@@ -31,18 +31,18 @@ static void encode(steno_session *s)
 
 static const float *logits(const steno_session *s, uint32_t i)
 {
-    return exec_logits(&s->exec, &s->model->plan[PLAN_DECODER], i);
+    return exec_logits(&s->batch->exec, &s->model->plan[PLAN_DECODER], i);
 }
 
 static void run_once(steno_session *s)
 {
     assert_int_equal(steps_run(s, 1), 0);
-    s->run.n_rows = 0;
+    s->batch->run.n_rows = 0;
 }
 
 static void add_prompt(steno_session *s, int lane, uint16_t into, int from, int to)
 {
-    for (int i = from; i < to; i++) run_add(&s->run, token_of(lane, i), i, into, i == prompt_len(lane) - 1 ? ROW_LOGITS : 0);
+    for (int i = from; i < to; i++) run_add(&s->batch->run, token_of(lane, i), i, into, i == prompt_len(lane) - 1 ? ROW_LOGITS : 0);
 }
 
 /* Logits after the prompt and after each of STEPS steps of one sequence, computed alone: [STEPS + 1, n_vocab]. */
@@ -54,14 +54,14 @@ static float *alone(const steno_model *m, steno_team *team, int lane, int chunk)
     steno_session *s = session_new(m, team, 1);
     encode(s);
     lane_reset(s, 0);
-    s->run.n_rows = 0;
+    s->batch->run.n_rows = 0;
     for (int at = 0; at < prompt_len(lane); at += chunk) {
         add_prompt(s, lane, 0, at, at + chunk < prompt_len(lane) ? at + chunk : prompt_len(lane));
         run_once(s);
     }
     memcpy(out, logits(s, 0), n * sizeof *out);
     for (int k = 0; k < STEPS; k++) {
-        run_add(&s->run, token_of(lane, prompt_len(lane) + k), prompt_len(lane) + k, 0, ROW_LOGITS);
+        run_add(&s->batch->run, token_of(lane, prompt_len(lane) + k), prompt_len(lane) + k, 0, ROW_LOGITS);
         run_once(s);
         memcpy(out + (size_t)(k + 1) * n, logits(s, 0), n * sizeof *out);
     }
@@ -77,7 +77,7 @@ static void lanes_equal_each_alone(const char *level, steno_team *team)
     for (int l = 0; l < LANES; l++) want[l] = alone(m, team, l, 1000);
     steno_session *s = session_new(m, team, LANES);
     encode(s);
-    s->run.n_rows = 0;
+    s->batch->run.n_rows = 0;
     for (uint16_t l = 0; l < LANES; l++) {
         lane_reset(s, l);
         add_prompt(s, l, l, 0, prompt_len(l));
@@ -86,7 +86,7 @@ static void lanes_equal_each_alone(const char *level, steno_team *team)
     for (uint32_t l = 0; l < LANES; l++) assert_memory_equal(logits(s, l), want[l], n * sizeof(float));
     for (int k = 0; k < STEPS; k++) {
         for (uint16_t l = 0; l < LANES; l++)
-            run_add(&s->run, token_of(l, prompt_len(l) + k), prompt_len(l) + k, l, ROW_LOGITS);
+            run_add(&s->batch->run, token_of(l, prompt_len(l) + k), prompt_len(l) + k, l, ROW_LOGITS);
         run_once(s);
         for (uint32_t l = 0; l < LANES; l++) assert_memory_equal(logits(s, l), want[l] + (size_t)(k + 1) * n, n * sizeof(float));
     }
@@ -157,20 +157,20 @@ static void test_a_forked_lane_goes_on_as_if_it_had_been_computed_alone(void **s
     encode(t);
     lane_reset(s, 0);
     lane_reset(s, 1);
-    s->run.n_rows = 0;
-    for (int i = 0; i < SHARED; i++) run_add(&s->run, token_of(0, i), i, 0, 0);
+    s->batch->run.n_rows = 0;
+    for (int i = 0; i < SHARED; i++) run_add(&s->batch->run, token_of(0, i), i, 0, 0);
     run_once(s);
-    state_fork(&s->state[STATE_SELF], 1, 0);
+    state_fork(&s->batch->state[STATE_SELF], 1, 0);
     for (int k = 0; k < 3; k++) { /* both go on, with tokens of their own */
-        run_add(&s->run, token_of(1, k), SHARED + k, 0, ROW_LOGITS);
-        run_add(&s->run, token_of(2, k), SHARED + k, 1, ROW_LOGITS);
+        run_add(&s->batch->run, token_of(1, k), SHARED + k, 0, ROW_LOGITS);
+        run_add(&s->batch->run, token_of(2, k), SHARED + k, 1, ROW_LOGITS);
         run_once(s);
     }
     for (int lane = 0; lane < 2; lane++) {
         lane_reset(t, 0);
-        t->run.n_rows = 0;
-        for (int i = 0; i < SHARED; i++) run_add(&t->run, token_of(0, i), i, 0, 0);
-        for (int k = 0; k < 3; k++) run_add(&t->run, token_of(lane + 1, k), SHARED + k, 0, k == 2 ? ROW_LOGITS : 0);
+        t->batch->run.n_rows = 0;
+        for (int i = 0; i < SHARED; i++) run_add(&t->batch->run, token_of(0, i), i, 0, 0);
+        for (int k = 0; k < 3; k++) run_add(&t->batch->run, token_of(lane + 1, k), SHARED + k, 0, k == 2 ? ROW_LOGITS : 0);
         run_once(t);
         assert_memory_equal(logits(s, (uint32_t)lane), logits(t, 0), sz);
     }
@@ -201,27 +201,27 @@ static struct chosen generate(const steno_model *m, int lanes, double temperatur
     steno_session *s = session_new(m, NULL, LANES);
     encode(s);
     rules_set(s, temperature);
-    s->run.n_rows = 0;
+    s->batch->run.n_rows = 0;
     for (uint16_t l = 0; l < LANES; l++) {
         lane_reset(s, l);
-        struct lane *p = &s->run.lane[l];
+        struct lane *p = &s->batch->run.lane[l];
         p->rules = &s->rules;
         p->limit = l < lanes ? CHAIN - 7 * l : 0;
         p->done = l >= lanes;
         p->stream = l;
         if (l < lanes)
-            for (int i = 0; i < 3; i++) run_add(&s->run, token_of(l, i), i, l, i == 2 ? ROW_PICK : 0);
+            for (int i = 0; i < 3; i++) run_add(&s->batch->run, token_of(l, i), i, l, i == 2 ? ROW_PICK : 0);
     }
     *calls = 0;
-    while (s->run.n_rows) {
+    while (s->batch->run.n_rows) {
         assert_int_equal(steps_run(s, chain ? CHAIN + 1 : 1), 0);
-        run_advance(&s->run);
+        run_advance(&s->batch->run);
         ++*calls;
     }
     for (int l = 0; l < lanes; l++) {
-        c.n[l] = s->run.lane[l].n;
-        c.sum[l] = s->run.lane[l].sum_logprob;
-        memcpy(c.out[l], s->run.lane[l].out, (size_t)c.n[l] * sizeof **c.out);
+        c.n[l] = s->batch->run.lane[l].n;
+        c.sum[l] = s->batch->run.lane[l].sum_logprob;
+        memcpy(c.out[l], s->batch->run.lane[l].out, (size_t)c.n[l] * sizeof **c.out);
     }
     steno_session_close(s);
     return c;
@@ -269,12 +269,12 @@ static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **stat
     encode(s);
     rules_set(s, 0);
     lane_reset(s, 0);
-    s->run.lane[0].rules = &s->rules;
-    s->run.lane[0].limit = CHAIN;
-    s->run.n_rows = 0;
-    run_add(&s->run, t->sot, 0, 0, ROW_PICK);
+    s->batch->run.lane[0].rules = &s->rules;
+    s->batch->run.lane[0].limit = CHAIN;
+    s->batch->run.n_rows = 0;
+    run_add(&s->batch->run, t->sot, 0, 0, ROW_PICK);
     for (int step = 0; step < CHAIN; step++) {
-        const struct lane before = s->run.lane[0];
+        const struct lane before = s->batch->run.lane[0];
         const struct pick_range g = pick_range_of(&before);
         assert_int_equal(steps_run(s, 1), 0);
         const float *x = logits(s, 0);
@@ -289,8 +289,8 @@ static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **stat
             if (v > best_ts) best_ts = v, ts_id = i;
         }
         const int force = ts > 0 && log(ts) > best_text;
-        assert_int_equal(s->run.lane[0].out[step].id, force || best_ts > best_text ? ts_id : text_id);
-        run_advance(&s->run);
+        assert_int_equal(s->batch->run.lane[0].out[step].id, force || best_ts > best_text ? ts_id : text_id);
+        run_advance(&s->batch->run);
     }
     steno_session_close(s);
     steno_model_close(m);
@@ -305,12 +305,12 @@ static void test_no_speech_probability_is_taken_before_the_rules_at_the_row_aske
     rules_set(s, 0);
     rule_bar(&s->masks, m->tokens.nospeech);
     lane_reset(s, 0);
-    struct lane *l = &s->run.lane[0];
+    struct lane *l = &s->batch->run.lane[0];
     l->rules = &s->rules;
     l->limit = 1;
     l->prob_id = m->tokens.nospeech;
-    s->run.n_rows = 0;
-    for (int i = 0; i < 53; i++) run_add(&s->run, token_of(1, i), i, 0, i == 50 ? ROW_PROB | ROW_LOGITS : i == 52 ? ROW_PICK : 0);
+    s->batch->run.n_rows = 0;
+    for (int i = 0; i < 53; i++) run_add(&s->batch->run, token_of(1, i), i, 0, i == 50 ? ROW_PROB | ROW_LOGITS : i == 52 ? ROW_PICK : 0);
     assert_int_equal(steps_run(s, 1), 0);
     const float *x = logits(s, 0);
     double sum = 0;

@@ -66,9 +66,9 @@ static const float *encode_until(const struct rig *r, const char *label, size_t 
     memset(mel + n, 0, mels * sizeof *mel);
     p.phase[PHASE_ENCODE].last = (uint16_t)(at + 1);
     struct run_time spent;
-    assert_int_equal(exec_phases(&r->session->exec, &p, 0, 1, NULL, p.max_rows, NULL, &spent), 0);
+    assert_int_equal(exec_phases(&r->session->batch->exec, &p, 0, 1, NULL, p.max_rows, NULL, &spent), 0);
     *ld = p.slot[p.op[at].out].ld;
-    return exec_slot(&s->exec, &p, p.op[at].out);
+    return exec_slot(&s->batch->exec, &p, p.op[at].out);
 }
 
 static void encoder_near_slow(const struct model_dims *d, const char *level)
@@ -122,12 +122,12 @@ static void decoder_near_slow(const struct model_dims *d, enum dtype type, const
     lane_reset(s, 0);
     for (int at = 0; at < N; at += chunk) {
         const int n = N - at < chunk ? N - at : chunk;
-        s->run.n_rows = 0;
-        for (int i = 0; i < n; i++) run_add(&s->run, tokens[at + i], at + i, 0, ROW_LOGITS);
+        s->batch->run.n_rows = 0;
+        for (int i = 0; i < n; i++) run_add(&s->batch->run, tokens[at + i], at + i, 0, ROW_LOGITS);
         assert_int_equal(steps_run(s, 1), 0);
-        assert_int_equal(s->run.lane[0].kv_len, at + n);
+        assert_int_equal(s->batch->run.lane[0].kv_len, at + n);
         for (int i = 0; i < n; i++)
-            assert_rows_near("logits", exec_logits(&s->exec, p, (uint32_t)i), 0, want + (size_t)(at + i) * (size_t)d->n_vocab, 1,
+            assert_rows_near("logits", exec_logits(&s->batch->exec, p, (uint32_t)i), 0, want + (size_t)(at + i) * (size_t)d->n_vocab, 1,
                              (size_t)d->n_vocab, tolerance);
     }
     rig_close(&r);
@@ -181,11 +181,11 @@ static void test_decoder_input_is_token_row_plus_position_row(void **state)
     struct plan first = *p;
     const int32_t tokens[] = { 9, 1, 1, 1, 1, 9 };
     first.phase[0].last = 1;
-    for (int i = 0; i < 6; i++) run_add(&r.session->run, tokens[i], i, 0, 0);
+    for (int i = 0; i < 6; i++) run_add(&r.session->batch->run, tokens[i], i, 0, 0);
     struct run_time spent;
-    assert_int_equal(exec_phases(&r.session->exec, &first, 0, 1, &r.session->run, 6, NULL, &spent), 0);
+    assert_int_equal(exec_phases(&r.session->batch->exec, &first, 0, 1, &r.session->batch->run, 6, NULL, &spent), 0);
     assert_int_equal(p->op[0].kind, OP_EMBED);
-    assert_rows_near("embedding", exec_slot(&r.session->exec, p, p->op[0].out), p->slot[p->op[0].out].ld, slow_embed(&r.slow, tokens, 6),
+    assert_rows_near("embedding", exec_slot(&r.session->batch->exec, p, p->op[0].out), p->slot[p->op[0].out].ld, slow_embed(&r.slow, tokens, 6),
                      6, 48, 1e-6);
     rig_close(&r);
 }
@@ -217,7 +217,7 @@ static void test_tiny_and_turbo_like_shapes_load_and_encode(void **state)
         rig_open(&r, &shapes[i], DT_F16, NULL);
         assert_int_equal(window_encode(r.session, -1), 0);
         const struct plan *p = &r.model->plan[PLAN_ENCODER];
-        const float *x = exec_slot(&r.session->exec, p, p->output);
+        const float *x = exec_slot(&r.session->batch->exec, p, p->output);
         for (int k = 0; k < shapes[i].n_audio_state; k++) assert_true(isfinite(x[k]));
         rig_close(&r);
     }

@@ -212,7 +212,7 @@ static void rig_open(struct rig *r, int level, int threads, void (*fill)(struct 
     fill(&b);
     if (build_end(&b, &r->plan)) fail_msg("%s", e.text);
     const struct plan *plans[] = { &r->plan };
-    assert_int_equal(exec_open(&r->exec, &r->arena, &r->kern, r->team, plans, 1, &e), 0);
+    assert_int_equal(exec_open(&r->exec, &r->arena, &r->kern, r->team, plans, 1, RUN_LANES, &e), 0);
     assert_int_equal(state_open(&r->state, &r->arena, &tail, KV_F32, 1, &e), 0);
     r->exec.state = &r->state;
 }
