@@ -104,7 +104,8 @@ static int choose(struct job *j, struct attempt *a, int again)
     l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
     l->prob_id = m->tokens.nospeech;
     s->rules.temperature = a->temperature;
-    s->step = (steno_step){ .size = sizeof s->step, .at_ms = j->seek * 10, .temperature = a->temperature, .attempt = a->index, .n_vocab = m->n_vocab };
+    s->step = (steno_step){ .size = sizeof s->step, .at_ms = j->seek * 10, .temperature = a->temperature, .attempt = a->index,
+                            .n_vocab = m->n_vocab };
     if (l->limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
     struct ar ar;
     ar_begin(&ar, 0, s->prompt, n, sot);

@@ -29,7 +29,8 @@ static int bench_decode(steno_session *s, int n, int lanes, int prompt)
         return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, s->batch->run.n_lanes);
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, m->tokens.eot);
-    s->rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot, .ts_begin = m->tokens.timestamp_begin };
+    s->rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
+                                    .ts_begin = m->tokens.timestamp_begin };
     s->batch->run.n_rows = 0;
     for (uint16_t i = 0; i < s->batch->run.n_lanes; i++) {
         lane_reset(s, i);

@@ -12,9 +12,9 @@ struct job {
     const steno_transcribe_params *p;
     struct ctc_request request;
     int32_t head[PROMPT_HEAD], n_head; /* query rows */
-    int64_t at_ms;                     /* where the clip at hand begins */
+    int64_t at_ms;        /* where the clip at hand begins */
     double sum_logprob;
-    int32_t n_ids; /* kept ids of the clip, in s->ids */
+    int32_t n_ids;        /* kept ids of the clip, in s->ids */
 };
 
 static float *row_at(const steno_session *s, int i)
@@ -67,7 +67,9 @@ static int segment_add(struct job *j, int64_t end_ms)
 {
     steno_session *s = j->s;
     struct result *r = &s->result;
-    struct segment g = { .seek_frames = j->at_ms / 10, .t0_ms = j->at_ms, .t1_ms = end_ms, .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = j->n_ids, .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
+    struct segment g = { .seek_frames = j->at_ms / 10, .t0_ms = j->at_ms, .t1_ms = end_ms, .text = r->text.len,
+                         .first_token = r->ids.len / sizeof(int32_t), .n_tokens = j->n_ids,
+                         .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
     buf_clear(&s->bytes);
     buf_clear(&s->text);
     s->model->family->ctc->spell(s->model, s->ids, j->n_ids, &s->bytes, &g.tags);
@@ -113,10 +115,7 @@ static const char *parameter_refused(const steno_transcribe_params *p)
 {
     steno_transcribe_params d;
     steno_transcribe_params_init(&d);
-    const struct {
-        const char *name;
-        int is_set;
-    } token_by_token[] = {
+    const struct { const char *name; int is_set; } token_by_token[] = {
         { "task translate", p->task != d.task },
         { "initial_prompt", p->initial_prompt != NULL },
         { "prompt_tokens", p->n_prompt_tokens != 0 },

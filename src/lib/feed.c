@@ -3,8 +3,7 @@
 #include <string.h>
 #include "base/os.h"
 
-enum { SLACK = FEED_CHUNK / MEL_HOP + 8,
-       SEE_END = 3 /* frames past the end that still see the last samples */ };
+enum { SLACK = FEED_CHUNK / MEL_HOP + 8, SEE_END = 3 /* frames past the end that still see the last samples */ };
 
 static float const silence = -10; /* log10(1e-10) */
 
@@ -102,8 +101,7 @@ int feed_window(struct feed *f, int64_t from, int n, int floor, float *out, sten
     }
     const size_t row = (size_t)f->n_mels;
     const int64_t have = f->base + f->n - from;
-    const int64_t take = have < 0 ? 0 : have < want - from ? have
-                                                           : want - from;
+    const int64_t take = have < 0 ? 0 : have < want - from ? have : want - from;
     if (!floor && take < n) return err_set(e, STENO_ESOURCE, "the audio source gave fewer samples when it was read again");
     memcpy(out, f->frame + (size_t)(take ? from - f->base : 0) * row, (size_t)take * row * sizeof *out);
     for (size_t i = (size_t)take * row; floor && i < (size_t)f->window * row; i++) out[i] = silence;

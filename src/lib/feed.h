@@ -9,15 +9,15 @@
 
 struct feed {
     struct mel *mel;
-    int n_mels, window; /* frames of a window */
+    int n_mels, window;        /* frames of a window */
     const steno_source *src;
-    float *pcm;   /* [FEED_CHUNK] */
-    float *frame; /* [cap, n_mels] raw log10 values of frames [base, base + n) */
+    float *pcm;                /* [FEED_CHUNK] */
+    float *frame;              /* [cap, n_mels] raw log10 values of frames [base, base + n) */
     int64_t base;
     int n, cap;
-    int ended;               /* the pass at hand has met the end */
-    int64_t samples, frames; /* of the whole audio, after feed_listen */
-    float max;               /* loudest bin of the whole audio */
+    int ended;                 /* the pass at hand has met the end */
+    int64_t samples, frames;   /* of the whole audio, after feed_listen */
+    float max;                 /* loudest bin of the whole audio */
     int64_t source_ns, mel_ns;
     int (*should_stop)(void *user);
     void *user;
@@ -26,10 +26,7 @@ struct feed {
 enum { FEED_CHUNK = 16000 };
 
 /* PCM in memory as a source. */
-struct pcm {
-    const float *x;
-    int64_t n, at;
-};
+struct pcm { const float *x; int64_t n, at; };
 steno_source pcm_source(struct pcm *p);
 
 size_t feed_memory(const struct mel_bank *bank, int window, const steno_team *team);

@@ -6,14 +6,8 @@
 #include <math.h>
 #include "lib/job.h"
 
-enum { ENTROPY_TOKENS = 32,
-       LOOP_NGRAM = 8,
-       LOOP_TIMES = 4,
-       LOOP_TOKENS = 8 };
-enum { LEVELS_PER_B = 100,
-       LEVEL_BINS = 2048,
-       SOUND_FRAMES = 5,
-       STEADY_DB = 4 };
+enum { ENTROPY_TOKENS = 32, LOOP_NGRAM = 8, LOOP_TIMES = 4, LOOP_TOKENS = 8 };
+enum { LEVELS_PER_B = 100, LEVEL_BINS = 2048, SOUND_FRAMES = 5, STEADY_DB = 4 };
 
 double token_entropy(const int32_t *ids, int32_t n)
 {
@@ -29,7 +23,7 @@ double token_entropy(const int32_t *ids, int32_t n)
 
 int tokens_loop(const int32_t *ids, int32_t n, int32_t text_end)
 {
-    int32_t last[LOOP_NGRAM] = { 0 };     /* the latest text tokens, a ring */
+    int32_t last[LOOP_NGRAM] = { 0 }; /* the latest text tokens, a ring */
     int32_t same[LOOP_NGRAM + 1] = { 0 }; /* how many in a row equal the one n places before */
     int32_t text = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -71,8 +65,7 @@ int window_steady(const steno_session *s, int64_t from, int64_t to)
     const int64_t n = to - from;
     for (int64_t t = from; t < to; t++) {
         const double bin = (level_of(f, t - f->base) + 10) * LEVELS_PER_B; /* log10 of nothing is -10 */
-        count[bin < 0 ? 0 : bin < LEVEL_BINS - 1 ? (int)bin
-                                                 : LEVEL_BINS - 1]++;
+        count[bin < 0 ? 0 : bin < LEVEL_BINS - 1 ? (int)bin : LEVEL_BINS - 1]++;
     }
     return n <= SOUND_FRAMES || level_at(count, n - SOUND_FRAMES) - level_at(count, n / 10) < STEADY_DB * LEVELS_PER_B / 10;
 }

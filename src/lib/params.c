@@ -28,7 +28,14 @@ void params_give(void *theirs, uint32_t size, const void *own, size_t n)
 
 void steno_transcribe_params_fill(steno_transcribe_params *p, uint32_t size)
 {
-    const steno_transcribe_params own = { .suppress_tokens = "-1", .condition_on_previous_text = 1, .suppress_blank = 1, .max_initial_timestamp = 1.0, .no_speech_threshold = 0.6, .logprob_threshold = -1.0, .temperature_increment_on_fallback = 0.2, .compression_ratio_threshold = 2.4, .entropy_threshold = (double)NAN, .guards = STENO_GUARDS_FLAG, .patience = (double)NAN, .length_penalty = (double)NAN, .max_context = -1, .grammar_penalty = (double)INFINITY, .hotwords_boost = 2, .language_detection_segments = 1, .language_detection_threshold = 0.5, .hallucination_silence_threshold = (double)NAN, .token_threshold = 0.01 };
+    const steno_transcribe_params own = { .suppress_tokens = "-1", .condition_on_previous_text = 1, .suppress_blank = 1,
+                                          .max_initial_timestamp = 1.0, .no_speech_threshold = 0.6, .logprob_threshold = -1.0,
+                                          .temperature_increment_on_fallback = 0.2, .compression_ratio_threshold = 2.4,
+                                          .entropy_threshold = (double)NAN, .guards = STENO_GUARDS_FLAG,
+                                          .patience = (double)NAN, .length_penalty = (double)NAN, .max_context = -1,
+                                          .grammar_penalty = (double)INFINITY, .hotwords_boost = 2, .language_detection_segments = 1,
+                                          .language_detection_threshold = 0.5, .hallucination_silence_threshold = (double)NAN,
+                                          .token_threshold = 0.01 };
     params_give(p, size, &own, sizeof own);
 }
 

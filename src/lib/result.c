@@ -52,7 +52,11 @@ int steno_segment_get(const steno_session *s, int i, steno_segment *out)
 {
     const struct segment *g = segment_at(s, i);
     if (!g || !out || out->size < sizeof(uint32_t)) return STENO_EARG;
-    steno_segment seg = { .id = i, .n_tokens = g->n_tokens, .seek_frames = g->seek_frames, .t0_ms = g->t0_ms, .t1_ms = g->t1_ms, .text = s->result.text.p + g->text, .temperature = g->temperature, .avg_logprob = g->avg_logprob, .compression_ratio = g->compression_ratio, .no_speech_prob = g->no_speech_prob, .flags = g->flags, .attempt = g->attempt, .language = g->tags.language, .emotion = g->tags.emotion, .event = g->tags.event, .itn = g->tags.itn };
+    steno_segment seg = { .id = i, .n_tokens = g->n_tokens, .seek_frames = g->seek_frames, .t0_ms = g->t0_ms, .t1_ms = g->t1_ms,
+                          .text = s->result.text.p + g->text, .temperature = g->temperature, .avg_logprob = g->avg_logprob,
+                          .compression_ratio = g->compression_ratio, .no_speech_prob = g->no_speech_prob, .flags = g->flags,
+                          .attempt = g->attempt, .language = g->tags.language, .emotion = g->tags.emotion,
+                          .event = g->tags.event, .itn = g->tags.itn };
     if (g->n_tokens) seg.tokens = (const int32_t *)(const void *)s->result.ids.p + g->first_token;
     seg.size = out->size < sizeof seg ? out->size : (uint32_t)sizeof seg;
     memcpy(out, &seg, seg.size);
@@ -64,7 +68,8 @@ int steno_token_get(const steno_session *s, int i, int j, steno_token *out)
     const struct segment *g = segment_at(s, i);
     if (!g || !out || out->size < sizeof(uint32_t) || j < 0 || j >= g->n_tokens) return STENO_EARG;
     const struct picked *p = (const struct picked *)(const void *)s->result.tokens.p + g->first_token + j;
-    steno_token tok = { .id = p->id, .tid = p->tid, .p = p->p, .plog = p->plog, .pt = p->pt, .ptsum = p->ptsum, .t0_ms = -1, .t1_ms = -1, .t_dtw_ms = -1 };
+    steno_token tok = { .id = p->id, .tid = p->tid, .p = p->p, .plog = p->plog, .pt = p->pt, .ptsum = p->ptsum, .t0_ms = -1,
+                        .t1_ms = -1, .t_dtw_ms = -1 };
     tok.size = out->size < sizeof tok ? out->size : (uint32_t)sizeof tok;
     memcpy(out, &tok, tok.size);
     return STENO_OK;
@@ -130,10 +135,7 @@ double compression_ratio(const char *text, size_t n)
 {
     z_stream z = { 0 };
     Bytef out[1024];
-    union {
-        const char *c;
-        Bytef *b;
-    } in = { text }; /* zlib reads only, whatever its type says */
+    union { const char *c; Bytef *b; } in = { text }; /* zlib reads only, whatever its type says */
     if (deflateInit(&z, 6) != Z_OK) return -1;
     z.next_in = in.b;
     z.avail_in = (uInt)n;

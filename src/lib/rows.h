@@ -9,11 +9,11 @@
 struct rows {
     struct fbank *fbank;
     const steno_source *src;
-    float *pcm;      /* [ROWS_CHUNK] */
-    int64_t left;    /* samples that may still be taken */
-    int64_t samples; /* taken so far, skipped ones included */
-    int ended;       /* the source has ended, or nothing is left */
-    int flushed;     /* the stream's last rows have come out */
+    float *pcm;              /* [ROWS_CHUNK] */
+    int64_t left;            /* samples that may still be taken */
+    int64_t samples;         /* taken so far, skipped ones included */
+    int ended;               /* the source has ended, or nothing is left */
+    int flushed;             /* the stream's last rows have come out */
     int64_t source_ns, fbank_ns;
     int (*should_stop)(void *user);
     void *user;

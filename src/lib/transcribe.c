@@ -45,7 +45,10 @@ static int segment_add(struct job *j, const struct piece *c)
     steno_session *s = j->s;
     struct result *r = &s->result;
     const int64_t at = j->seek * 10;
-    struct segment g = { .seek_frames = j->seek, .t0_ms = at + c->t0 * 20, .t1_ms = c->t1 < 0 ? at + j->frames * 10 : at + c->t1 * 20, .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = c->n, .temperature = j->kept.temperature, .avg_logprob = j->kept.avg_logprob, .compression_ratio = j->kept.ratio, .no_speech_prob = j->kept.no_speech_prob, .attempt = j->kept.index };
+    struct segment g = { .seek_frames = j->seek, .t0_ms = at + c->t0 * 20, .t1_ms = c->t1 < 0 ? at + j->frames * 10 : at + c->t1 * 20,
+                         .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = c->n,
+                         .temperature = j->kept.temperature, .avg_logprob = j->kept.avg_logprob, .compression_ratio = j->kept.ratio,
+                         .no_speech_prob = j->kept.no_speech_prob, .attempt = j->kept.index };
     if (j->p->guards != STENO_GUARDS_OFF) {
         const int mute = is_mute(j, g.t0_ms, g.t1_ms);
         if (mute && j->p->guards == STENO_GUARDS_RETRY) return STENO_OK;

@@ -55,7 +55,8 @@ void lane_rewind(steno_session *s, uint16_t lane, int32_t len)
 {
     struct lane *l = &s->batch->run.lane[lane];
     state_truncate(&s->batch->state[STATE_SELF], lane, (uint32_t)len);
-    *l = (struct lane){ .table = l->table, .kv_len = len, .enc_len = s->model->audio_ctx, .last_ts = -1, .out = s->batch->picked + (size_t)lane * (size_t)s->model->text_ctx };
+    *l = (struct lane){ .table = l->table, .kv_len = len, .enc_len = s->model->audio_ctx, .last_ts = -1,
+                        .out = s->batch->picked + (size_t)lane * (size_t)s->model->text_ctx };
 }
 
 int steps_run(steno_session *s, int steps)

@@ -7,51 +7,48 @@
 #include "plan/op.h"
 
 enum row_flag {
-    ROW_PICK = 1,   /* choose the next token of the lane from this row's logits */
-    ROW_PROB = 2,   /* lane.prob = softmax(unfiltered logits)[lane.prob_id] */
-    ROW_LOGITS = 4, /* leave the logits where exec_logits finds them */
-    ROW_BEST = 8    /* run.best of this row = the most probable id; not together with ROW_PROB */
+    ROW_PICK = 1,    /* choose the next token of the lane from this row's logits */
+    ROW_PROB = 2,    /* lane.prob = softmax(unfiltered logits)[lane.prob_id] */
+    ROW_LOGITS = 4,  /* leave the logits where exec_logits finds them */
+    ROW_BEST = 8     /* run.best of this row = the most probable id; not together with ROW_PROB */
 };
 
 /* One per row of activations. */
-struct row {
-    int32_t token, pos;
-    uint16_t lane, flags;
-};
+struct row { int32_t token, pos; uint16_t lane, flags; };
 
 /* Logit rules that are data: constant over one attempt, shared by its lanes. Ids below ts_begin are text and specials, the others are
  * timestamps. Reference: openai-whisper 20250625, whisper/decoding.py, SuppressBlank, SuppressTokens, ApplyTimestampRules. */
 struct pick_rules {
-    const uint32_t *mask;       /* bit set: id barred at every position; NULL: none */
-    const uint32_t *mask_first; /* the same for the first position */
+    const uint32_t *mask;        /* bit set: id barred at every position; NULL: none */
+    const uint32_t *mask_first;  /* the same for the first position */
     int32_t n_vocab, eot, ts_begin;
-    int32_t ts_initial_last; /* highest timestamp id allowed at the first position */
-    int32_t timestamps;      /* 1: timestamp rules apply; 0: no timestamp may be chosen */
-    double temperature;      /* 0: most probable id */
-    uint64_t seed;           /* of the counter-based generator */
+    int32_t ts_initial_last;     /* highest timestamp id allowed at the first position */
+    int32_t timestamps;          /* 1: timestamp rules apply; 0: no timestamp may be chosen */
+    double temperature;          /* 0: most probable id */
+    uint64_t seed;               /* of the counter-based generator */
 };
 
 /* A chosen token and what was known about it. */
 struct picked {
-    int32_t id, tid; /* tid: most probable allowed timestamp, -1: none */
+    int32_t id, tid;             /* tid: most probable allowed timestamp, -1: none */
     float p, plog, pt, ptsum;
 };
 
 /* One per independent sequence: a beam, a window, a request. */
 struct lane {
-    int32_t kv_len;  /* positions held in the append state */
-    int32_t enc_len; /* positions of the window's cross keys */
-    uint16_t window; /* which window's cross keys */
-    uint16_t *table; /* blocks of the append state, owned by state.c */
+    int32_t kv_len;              /* positions held in the append state */
+    int32_t enc_len;             /* positions of the window's cross keys */
+    uint16_t window;             /* which window's cross keys */
+    uint16_t *table;             /* blocks of the append state, owned by state.c */
 
     const struct pick_rules *rules;
-    struct picked *out; /* [limit] tokens chosen so far, end of text excluded */
+    struct picked *out;          /* [limit] tokens chosen so far, end of text excluded */
     int32_t n, limit;
-    int32_t ended;      /* end of text was chosen */
-    int32_t done;       /* ended, or the limit is reached */
-    int32_t last_ts;    /* latest timestamp chosen, -1: none */
-    double sum_logprob; /* includes the end of text's */
-    uint64_t stream;    /* which stream of random numbers, from pick_stream */
+    int32_t ended;               /* end of text was chosen */
+    int32_t done;                /* ended, or the limit is reached */
+    int32_t last_ts;             /* latest timestamp chosen, -1: none */
+    double sum_logprob;          /* includes the end of text's */
+    uint64_t stream;             /* which stream of random numbers, from pick_stream */
 
     int32_t prob_id;
     float prob;
@@ -64,30 +61,25 @@ enum {
 };
 
 /* Rows that attend to the same keys, processed together. */
-struct group {
-    uint16_t row, n, lane;
-};
+struct group { uint16_t row, n, lane; };
 
 /* The most probable id of a row that run.mask allows, and its log-probability among them. */
-struct best {
-    int32_t id;
-    float plog;
-};
+struct best { int32_t id; float plog; };
 
 struct run {
-    struct row *row; /* [max_rows] */
+    struct row *row;             /* [max_rows] */
     uint32_t n_rows;
-    struct lane *lane; /* [n_lanes] */
+    struct lane *lane;           /* [n_lanes] */
     uint32_t n_lanes;
 
-    struct best *best;    /* [max_rows] by row, for ROW_BEST; NULL where no plan asks */
-    const uint32_t *mask; /* ids barred from best, NULL: none */
+    struct best *best;           /* [max_rows] by row, for ROW_BEST; NULL where no plan asks */
+    const uint32_t *mask;        /* ids barred from best, NULL: none */
 
     /* Derived from the rows by run_prepare. */
-    uint32_t *out_row; /* [max_out] rows whose logits are wanted */
+    uint32_t *out_row;           /* [max_out] rows whose logits are wanted */
     uint32_t n_out;
     int32_t *self_len, *cross_len; /* [max_rows] keys each row sees */
-    struct group *self, *cross;    /* [max_rows] */
+    struct group *self, *cross;  /* [max_rows] */
     uint32_t n_self, n_cross;
 };
 
@@ -100,10 +92,7 @@ void run_prepare(struct run *r);
 void run_advance(struct run *r);
 
 /* Range of ids a lane may choose now. Text ids [text_from, ts_begin), timestamps [ts_from, ts_to); empty where from >= to. */
-struct pick_range {
-    int32_t text_from, text_to, ts_from, ts_to;
-    const uint32_t *mask;
-};
+struct pick_range { int32_t text_from, text_to, ts_from, ts_to; const uint32_t *mask; };
 struct pick_range pick_range_of(const struct lane *l);
 /* A stream of random numbers of its own for each candidate of each attempt at each window. */
 static inline uint64_t pick_stream(int64_t window, int attempt, int candidate)

@@ -7,9 +7,9 @@
 #include "plan/run.h"
 
 struct ar {
-    const int32_t *prompt; /* [n_prompt] all tokens before the first chosen one */
-    int32_t n_prompt, sot; /* sot: index of the start-of-transcript token, whose row gives the no-speech probability */
-    int32_t fed;           /* tokens of the prompt whose rows have run: 0, or more where the lane holds them from before */
+    const int32_t *prompt;   /* [n_prompt] all tokens before the first chosen one */
+    int32_t n_prompt, sot;   /* sot: index of the start-of-transcript token, whose row gives the no-speech probability */
+    int32_t fed;             /* tokens of the prompt whose rows have run: 0, or more where the lane holds them from before */
     uint16_t lane;
 };
 

@@ -8,41 +8,37 @@
 #define STENO_SEARCH_VAD_H
 #include <stdint.h>
 
-enum { VAD_FRAME_MS = 10,
-       VAD_WINDOW_MAX = 64,
-       VAD_HELD = 2 };
+enum { VAD_FRAME_MS = 10, VAD_WINDOW_MAX = 64, VAD_HELD = 2 };
 
 struct vad_params {
-    int dynamic;                     /* end silence by the schedule; max_end_silence_ms is not used then */
-    int max_end_silence_ms;          /* 800, of which to_silence_ms have gone by before counting begins */
-    int max_segment_ms;              /* 60000: a longer span is cut */
-    int start_pad_ms;                /* 200: how much earlier than the window a span opens */
-    int end_pad_ms;                  /* 100: how much of the closing silence belongs to it */
-    int window_ms;                   /* 200, at most VAD_WINDOW_MAX frames */
+    int dynamic;            /* end silence by the schedule; max_end_silence_ms is not used then */
+    int max_end_silence_ms; /* 800, of which to_silence_ms have gone by before counting begins */
+    int max_segment_ms;     /* 60000: a longer span is cut */
+    int start_pad_ms;       /* 200: how much earlier than the window a span opens */
+    int end_pad_ms;         /* 100: how much of the closing silence belongs to it */
+    int window_ms;          /* 200, at most VAD_WINDOW_MAX frames */
     int to_speech_ms, to_silence_ms; /* 150, 150 */
-    int chunk_ms;                    /* 60000: how often the schedule is looked up */
-    double threshold;                /* a frame is speech when 1 - p >= p + threshold; NAN: 0.5 with the schedule, else 0.6 */
+    int chunk_ms;           /* 60000: how often the schedule is looked up */
+    double threshold;       /* a frame is speech when 1 - p >= p + threshold; NAN: 0.5 with the schedule, else 0.6 */
 };
 void vad_params_init(struct vad_params *p); /* the schedule is on, as in the reference */
 
-struct vad_span {
-    int64_t t0_ms, t1_ms;
-};
+struct vad_span { int64_t t0_ms, t1_ms; };
 
 struct vad {
     struct vad_params p;
-    float held[VAD_HELD]; /* frames that came in and are not yet decided */
-    int64_t frames, done; /* came in, decided */
+    float held[VAD_HELD];       /* frames that came in and are not yet decided */
+    int64_t frames, done;       /* came in, decided */
     uint8_t ring[VAD_WINDOW_MAX];
-    int window, votes, at;    /* frames in the ring, how many of them are speech, next place */
-    int heard;                /* the ring says speech */
-    int open;                 /* inside a span */
-    int64_t start;            /* first frame of the open span */
-    int64_t floor;            /* first frame that a span may still have */
-    int64_t silent;           /* frames of silence in a row */
-    int end_silence_ms;       /* that close a span, now */
-    int64_t spoken_ms, chunk; /* schedule: length of the chunks since the last pause; chunks begun */
-    int closed;               /* schedule: this chunk closed a span */
+    int window, votes, at;      /* frames in the ring, how many of them are speech, next place */
+    int heard;                  /* the ring says speech */
+    int open;                   /* inside a span */
+    int64_t start;              /* first frame of the open span */
+    int64_t floor;              /* first frame that a span may still have */
+    int64_t silent;             /* frames of silence in a row */
+    int end_silence_ms;         /* that close a span, now */
+    int64_t spoken_ms, chunk;   /* schedule: length of the chunks since the last pause; chunks begun */
+    int closed;                 /* schedule: this chunk closed a span */
 };
 
 void vad_begin(struct vad *v, const struct vad_params *p); /* lengths out of range are brought into it */
