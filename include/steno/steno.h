@@ -355,6 +355,9 @@ typedef struct steno_attempt {
     uint32_t flags;           /* enum steno_flag that apply, whatever params.guards says */
     int32_t with_previous;    /* 1: the text of earlier windows was its prompt */
     int32_t kept;             /* 1: the window's result */
+    const double *score;      /* [n_candidates] what its candidates, or finished beams, were ranked by; valid during the callback */
+    int32_t n_candidates;
+    int32_t chosen;           /* the first of the highest */
 } steno_attempt;
 
 /** The place in a decoding that a logits filter is asked about. */

@@ -1,7 +1,7 @@
 /* steno: decoding a window until it passes. SPDX-License-Identifier: MIT
  *
- * The encoder has run; an attempt is a prompt, a chain of steps and a judgement. What fails is decoded again, hotter each time. The
- * prompt's keys and values do not depend on the temperature, so an attempt with the same prompt begins at the prompt's last row.
+ * The encoder has run; an attempt is a prompt, a search and a judgement. What fails is decoded again, hotter each time. The prompt's keys
+ * and values do not depend on the temperature, so an attempt with the same prompt begins at the prompt's last row.
  * Reference: openai-whisper 20250625, whisper/transcribe.py, decode_with_fallback; the entropy is whisper.cpp's. */
 #include <math.h>
 #include <string.h>
@@ -9,16 +9,16 @@
 
 enum { ENTROPY_LEAST = 32 }; /* so few tokens cannot have much entropy */
 
-void limits_init(struct job *j)
+void limits_init(struct call *c)
 {
-    const steno_transcribe_params *p = j->p;
+    const steno_transcribe_params *p = &c->p;
     steno_transcribe_params d;
     steno_transcribe_params_init(&d);
-    j->limits = (struct limits){ p->compression_ratio_threshold, p->logprob_threshold, p->no_speech_threshold, p->entropy_threshold };
-    j->full = j->limits;
-    if (isnan(j->full.ratio)) j->full.ratio = d.compression_ratio_threshold;
-    if (isnan(j->full.logprob)) j->full.logprob = d.logprob_threshold;
-    if (isnan(j->full.no_speech)) j->full.no_speech = d.no_speech_threshold;
+    c->limits = (struct limits){ p->compression_ratio_threshold, p->logprob_threshold, p->no_speech_threshold, p->entropy_threshold };
+    c->full = c->limits;
+    if (isnan(c->full.ratio)) c->full.ratio = d.compression_ratio_threshold;
+    if (isnan(c->full.logprob)) c->full.logprob = d.logprob_threshold;
+    if (isnan(c->full.no_speech)) c->full.no_speech = d.no_speech_threshold;
 }
 
 /* Comparisons with NAN are false: a threshold that is off never speaks. */
@@ -38,108 +38,117 @@ static int fails(uint32_t flags)
     return (flags & (STENO_FLAG_REPETITION | STENO_FLAG_LOW_CONFIDENCE)) && (flags & silence) != silence;
 }
 
-static const struct limits *deciding(const struct job *j)
+static int is_retry(const struct strand *w)
 {
-    return j->p->guards == STENO_GUARDS_RETRY ? &j->full : &j->limits;
+    return w->s->call.p.guards == STENO_GUARDS_RETRY;
 }
 
-int is_silence(const struct job *j)
+int is_silence(const struct strand *w)
 {
-    const struct limits *l = deciding(j);
-    if (!(j->kept.no_speech_prob > l->no_speech)) return 0;
-    return isnan(l->logprob) || !(j->kept.avg_logprob > l->logprob);
+    const struct limits *l = is_retry(w) ? &w->s->call.full : &w->s->call.limits;
+    if (!(w->kept.no_speech_prob > l->no_speech)) return 0;
+    return isnan(l->logprob) || !(w->kept.avg_logprob > l->logprob);
 }
 
-void text_of(steno_session *s, const int32_t *ids, int32_t n)
+void text_of(struct strand *w, const int32_t *ids, int32_t n)
 {
-    buf_clear(&s->bytes);
-    buf_clear(&s->text);
+    const steno_model *m = w->s->model;
+    buf_clear(&w->bytes);
+    buf_clear(&w->text);
     for (int32_t i = 0; i < n; i++)
-        if (ids[i] < s->model->tokens.eot) vocab_append(&s->model->vocab, ids[i], &s->bytes);
-    utf8_append(&s->text, (const uint8_t *)s->bytes.p, s->bytes.len);
+        if (ids[i] < m->tokens.eot) vocab_append(&m->vocab, ids[i], &w->bytes);
+    utf8_append(&w->text, (const uint8_t *)w->bytes.p, w->bytes.len);
 }
 
 /* ---- one attempt ---- */
 
 /* Temperature of rung i, rounded so that 0.2 three times is 0.6. */
-static double temperature_of(const struct job *j, int i)
+static double temperature_of(const steno_transcribe_params *p, int i)
 {
-    return !i ? j->p->temperature : nearbyint((j->p->temperature + i * j->p->temperature_increment_on_fallback) * 1e6) / 1e6;
+    return !i ? p->temperature : nearbyint((p->temperature + i * p->temperature_increment_on_fallback) * 1e6) / 1e6;
 }
 
 /* Rungs after the first; the last is not above 1. */
-static int rungs_of(const struct job *j)
+static int rungs_of(const steno_transcribe_params *p)
 {
-    const double step = j->p->temperature_increment_on_fallback, room = 1 + 1e-6 - j->p->temperature;
+    const double step = p->temperature_increment_on_fallback, room = 1 + 1e-6 - p->temperature;
     return step > 0 && room >= step ? (int)(room / step) : 0;
 }
 
-static int run_rows(struct job *j, struct ar *ar)
+/* Beams where nothing is drawn, candidates where something is. */
+static struct ar_params search_of(const steno_transcribe_params *p, double temperature)
 {
-    steno_session *s = j->s;
-    for (;;) {
-        s->batch->run.n_rows = 0;
-        const int steps = ar_want(ar, &s->batch->run, s->model->plan[PLAN_DECODER].max_rows);
-        if (!steps) return STENO_OK;
-        const int rc = steps_run(s, steps);
-        if (rc) return rc;
-        ar_give(ar, &s->batch->run);
-    }
+    const int beams = temperature == 0 && p->beam_size > 0, several = temperature > 0 && p->best_of > 0;
+    const double patience = isnan(p->patience) ? 1 : p->patience;
+    return (struct ar_params){ .n_lanes = beams ? p->beam_size : several ? p->best_of : 1, .beams = beams,
+                               .max_finished = (int32_t)nearbyint(p->beam_size * patience), .length_penalty = p->length_penalty };
 }
 
-/* Choose tokens; `again`: the prompt is that of the attempt before. */
-static int choose(struct job *j, struct attempt *a, int again)
+/* Begin the search of attempt w->a. again: the lanes' first holds the prompt's keys and values, and its no-speech probability, from the
+ * attempt before. */
+static int search_begin(struct strand *w, int again)
 {
-    steno_session *s = j->s;
+    steno_session *s = w->s;
     const steno_model *m = s->model;
-    struct lane *l = &s->batch->run.lane[0];
-    const float no_speech = l->prob;
+    const steno_transcribe_params *p = &s->call.p;
+    struct steno_batch *b = s->batch;
+    const uint16_t lane0 = (uint16_t)(w->seat * b->n_lanes);
+    const float no_speech = b->run.lane[lane0].prob;
+    const struct ar_params search = search_of(p, w->a.temperature);
     int sot = 0;
-    const int32_t n = prompt_make(j, a->with_previous, &sot), room = m->text_ctx + 1 - n;
-    const int32_t most = j->p->sample_len ? j->p->sample_len : m->text_ctx / 2;
-    lane_rewind(s, 0, again ? n - 1 : 0);
-    l->rules = &s->rules;
-    l->limit = most < room ? most : room;
-    l->stream = pick_stream(j->seek, a->index, 0);
-    l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
-    l->prob_id = m->tokens.nospeech;
-    s->rules.temperature = a->temperature;
-    s->step = (steno_step){ .size = sizeof s->step, .at_ms = j->seek * 10, .temperature = a->temperature, .attempt = a->index,
-                            .n_vocab = m->n_vocab };
-    if (l->limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
-    struct ar ar;
-    ar_begin(&ar, 0, s->prompt, n, sot);
-    ar.fed = l->kv_len;
-    return run_rows(j, &ar);
+    const int32_t n = prompt_make(w, w->a.with_previous, &sot), room = m->text_ctx + 1 - n;
+    const int32_t most = p->sample_len ? p->sample_len : m->text_ctx / 2, limit = most < room ? most : room;
+    if (limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
+    w->rules.temperature = w->a.temperature;
+    for (int32_t i = 0; i < search.n_lanes; i++) {
+        struct lane *l = &b->run.lane[lane0 + i];
+        lane_rewind(s, (uint16_t)(lane0 + i), again && !i ? n - 1 : 0);
+        l->enc_len = p->audio_ctx ? p->audio_ctx : m->audio_ctx;
+        l->rules = &w->rules;
+        l->limit = limit;
+        l->stream = pick_stream(w->seek, w->a.index, i);
+        l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
+        l->prob_id = m->tokens.nospeech;
+        l->adjust = adjust_wanted(&s->call);
+    }
+    w->step.at_ms = w->seek * 10;
+    w->step.temperature = w->a.temperature;
+    w->step.attempt = w->a.index;
+    ar_begin(&w->ar, &search, lane0, w->prompt, n, sot);
+    w->ar.fed = b->run.lane[lane0].kv_len;
+    return STENO_OK;
 }
 
-static int measure(struct job *j, struct attempt *a)
+static int measure(struct strand *w, struct attempt *a)
 {
-    steno_session *s = j->s;
-    const struct lane *l = &s->batch->run.lane[0];
-    for (int32_t i = 0; i < l->n; i++) s->ids[i] = l->out[i].id;
+    steno_session *s = w->s;
+    w->lane = w->ar.result;
+    const struct lane *l = &s->batch->run.lane[w->lane];
+    for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
     a->n_tokens = l->n;
     a->avg_logprob = ar_avg_logprob(l);
-    a->no_speech_prob = (double)l->prob;
-    a->entropy = token_entropy(s->ids, l->n);
-    text_of(s, s->ids, l->n);
-    const char *text = s->text.p ? s->text.p : "";
-    size_t n = s->text.len;
+    a->no_speech_prob = (double)s->batch->run.lane[w->seat * s->batch->n_lanes].prob;
+    a->entropy = token_entropy(w->ids, l->n);
+    text_of(w, w->ids, l->n);
+    const char *text = w->text.p ? w->text.p : "";
+    size_t n = w->text.len;
     text_strip(&text, &n);
     a->ratio = compression_ratio(text, n);
-    if (s->bytes.err || s->text.err || a->ratio < 0) return err_nomem(&s->error, n, "the text of a window");
-    a->flags = flags_by(&j->full, a);
-    if (tokens_loop(s->ids, l->n, s->model->tokens.eot)) a->flags |= STENO_FLAG_REPETITION;
+    if (w->bytes.err || w->text.err || a->ratio < 0) return err_nomem(&s->error, n, "the text of a window");
+    a->flags = flags_by(&s->call.full, a);
+    if (tokens_loop(w->ids, l->n, s->model->tokens.eot)) a->flags |= STENO_FLAG_REPETITION;
     if (a->index) a->flags |= STENO_FLAG_RETRIED;
     return STENO_OK;
 }
 
-static void tell(const struct job *j, const struct attempt *a, int kept)
+static void tell(const struct strand *w, const struct attempt *a, int kept)
 {
-    if (!j->p->on_attempt) return;
-    const steno_attempt t = { sizeof t, a->index, j->seek * 10, a->temperature, a->avg_logprob, a->ratio, a->no_speech_prob, a->entropy,
-                              a->n_tokens, a->flags, a->with_previous, kept };
-    j->p->on_attempt(j->p->user, &t);
+    const steno_transcribe_params *p = &w->s->call.p;
+    if (!p->on_attempt) return;
+    const int32_t n = w->ar.n_ranks < AR_FINISHED ? w->ar.n_ranks : AR_FINISHED;
+    const steno_attempt t = { sizeof t, a->index, w->seek * 10, a->temperature, a->avg_logprob, a->ratio, a->no_speech_prob, a->entropy,
+                              a->n_tokens, a->flags, a->with_previous, kept, w->ar.rank, n, w->ar.chosen };
+    p->on_attempt(p->user, &t);
 }
 
 /* ---- the ladder ---- */
@@ -150,31 +159,48 @@ static int is_better(const struct attempt *a, const struct attempt *b)
     return a_loops != b_loops ? b_loops : a->avg_logprob > b->avg_logprob;
 }
 
-int window_decode(struct job *j)
+static int attempt_next(struct strand *w)
 {
-    const int retry = j->p->guards == STENO_GUARDS_RETRY, previous = prompt_has_previous(j);
-    const int bare = retry && previous, last = rungs_of(j) + bare; /* attempt 1 of a retry: the same, without the text before */
-    struct attempt a = { 0 }, best = { 0 };
-    for (int i = 0; i <= last; i++) {
-        const int with = previous && !(bare && i);
-        const int again = i && with == a.with_previous;
-        a = (struct attempt){ .index = i, .with_previous = with, .temperature = temperature_of(j, i && bare ? i - 1 : i) };
-        int rc = choose(j, &a, again);
-        if (!rc) rc = measure(j, &a);
-        if (rc) return rc;
-        if (!i || is_better(&a, &best)) best = a;
-        const int failed = fails(retry ? a.flags : flags_by(&j->limits, &a));
-        j->kept = a;
-        if (!failed || (i == last && (!retry || best.index == i))) {
-            tell(j, &a, 1);
-            return STENO_OK;
-        }
-        tell(j, &a, 0);
+    const int previous = prompt_has_previous(w), i = w->rung, with = previous && !(w->bare && i);
+    const int again = i && with == w->a.with_previous;
+    w->a = (struct attempt){ .index = i, .with_previous = with,
+                             .temperature = temperature_of(&w->s->call.p, i && w->bare ? i - 1 : i) };
+    return search_begin(w, again);
+}
+
+int attempts_begin(struct strand *w)
+{
+    w->bare = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same, without the text before */
+    w->rung = 0;
+    w->last_rung = rungs_of(&w->s->call.p) + w->bare;
+    w->repeating = 0;
+    return attempt_next(w);
+}
+
+int attempt_settle(struct strand *w, int *again)
+{
+    *again = 0;
+    int rc = measure(w, w->repeating ? &w->best : &w->a);
+    if (rc) return rc;
+    if (w->repeating) {
+        w->kept = w->best;
+        tell(w, &w->kept, 1);
+        return STENO_OK;
     }
-    const int again = best.with_previous == a.with_previous;
-    const int rc = choose(j, &best, again); /* draws repeat, so once more costs less than keeping every attempt */
-    if (!rc) measure(j, &best);
-    j->kept = best;
-    if (!rc) tell(j, &best, 1);
-    return rc;
+    const int retry = is_retry(w), i = w->rung;
+    if (!i || is_better(&w->a, &w->best)) w->best = w->a;
+    const int failed = fails(retry ? w->a.flags : flags_by(&w->s->call.limits, &w->a));
+    const int done = !failed || (i == w->last_rung && (!retry || w->best.index == i));
+    w->kept = w->a;
+    tell(w, &w->a, done);
+    if (done) return STENO_OK;
+    *again = 1;
+    if (i < w->last_rung) {
+        w->rung++;
+        return attempt_next(w);
+    }
+    w->repeating = 1; /* draws repeat, so once more costs less than keeping every attempt */
+    const int same = w->best.with_previous == w->a.with_previous;
+    w->a = w->best;
+    return search_begin(w, same);
 }

@@ -1,7 +1,7 @@
 /* steno: batches: what computes, for one window or for several. SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
-#include "lib/lib.h"
+#include "lib/job.h"
 
 /* The plans in use; their number. */
 static int plans_of(const steno_model *m, const struct plan *plans[MODEL_PLANS])
@@ -53,7 +53,44 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
     for (int i = 0; i < m->n_states; i++) n += state_memory(&m->state[i], m->kv_type, state_lanes(m, i, n_windows, n_lanes));
     if (m->family->search == SEARCH_VAD) return n;
     n += run_memory(run_plan(m), lanes) + batch_ids(m) * lanes * sizeof(struct picked);
+    if (m->family->search == SEARCH_AR) {
+        n += n_windows * sizeof(struct seat) + lanes * (n_lanes + 1) * sizeof(struct picked);
+        if (n_windows > 1) n += n_windows * (sizeof(struct strand) + strand_memory(m, 1));
+    }
     return m->family->search == SEARCH_CTC ? n + batch_ids(m) * sizeof(struct best) : n;
+}
+
+/* Everybody at work wants to stop. */
+static int all_stop(void *user)
+{
+    const struct steno_batch *b = user;
+    int live = 0;
+    if (b->solo) return session_should_stop(b->solo);
+    for (const steno_session *s = b->first; s; s = s->next) {
+        if (s->call.state != CALL_LIVE) continue;
+        if (!session_should_stop(s)) return 0;
+        live = 1;
+    }
+    return live;
+}
+
+/* What token by token decoding needs. */
+static int open_ar(struct steno_batch *b, steno_error *e)
+{
+    const steno_model *m = b->model;
+    const uint32_t lanes = b->n_windows * b->n_lanes;
+    b->seat = arena_array(&b->arena, b->n_windows, sizeof *b->seat);
+    struct picked *top = arena_array(&b->arena, lanes, (b->n_lanes + 1) * sizeof *top);
+    if (!b->seat || !top) return err_nomem(e, lanes * (b->n_lanes + 1) * sizeof *top, "a session");
+    for (uint32_t i = 0; i < lanes; i++) {
+        b->run.lane[i].table = state_table(&b->state[STATE_SELF], i);
+        b->run.lane[i].top = top + i * (b->n_lanes + 1);
+    }
+    if (b->n_windows == 1) return STENO_OK;
+    b->strand = arena_array(&b->arena, b->n_windows, sizeof *b->strand);
+    for (uint32_t i = 0; b->strand && i < b->n_windows; i++)
+        if (strand_init(&b->strand[i], &b->arena, m, 1)) return err_nomem(e, strand_memory(m, 1), "a batch");
+    return b->strand ? STENO_OK : err_nomem(e, b->n_windows * sizeof *b->strand, "a batch");
 }
 
 static int open_parts(struct steno_batch *b, steno_error *e)
@@ -67,6 +104,8 @@ static int open_parts(struct steno_batch *b, steno_error *e)
         rc = state_open(&b->state[i], &b->arena, &m->state[i], m->kv_type, state_lanes(m, i, b->n_windows, b->n_lanes), e);
     if (rc) return rc;
     b->exec.state = b->state;
+    b->exec.should_stop = all_stop;
+    b->exec.user = b;
     b->time = arena_array(&b->arena, ops_of(m), sizeof *b->time);
     int bad = !b->time;
     if (m->family->search != SEARCH_VAD) {
@@ -78,8 +117,7 @@ static int open_parts(struct steno_batch *b, steno_error *e)
         bad |= !b->run.best;
     }
     if (bad) return err_nomem(e, ops_of(m) * sizeof *b->time + lanes * batch_ids(m) * sizeof *b->picked, "a session");
-    for (uint32_t i = 0; m->family->search == SEARCH_AR && i < lanes; i++) b->run.lane[i].table = state_table(&b->state[STATE_SELF], i);
-    return STENO_OK;
+    return m->family->search == SEARCH_AR ? open_ar(b, e) : STENO_OK;
 }
 
 int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes, steno_error *e)
@@ -103,8 +141,58 @@ int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team,
 void batch_close(struct steno_batch *b)
 {
     if (!b) return;
+    for (uint32_t i = 0; b->strand && i < b->n_windows; i++) strand_free(&b->strand[i]);
     for (int i = 0; i < MODEL_STATES; i++) state_close(&b->state[i]);
     exec_close(&b->exec);
     arena_free(&b->arena);
     free(b);
+}
+
+/* ---- the public face ---- */
+
+void steno_batch_params_fill(steno_batch_params *p, uint32_t size)
+{
+    const steno_batch_params own = { .max_windows = 8, .max_lanes = 1 };
+    params_give(p, size, &own, sizeof own);
+}
+
+static int params_of(steno_batch_params *own, const steno_model *m, const steno_batch_params *p, steno_error *e)
+{
+    steno_batch_params_init(own);
+    if (params_take(own, p, sizeof *own, sizeof *own))
+        return err_set(e, STENO_EARG, "steno_batch_params was not filled by its init function");
+    if (own->max_windows < 1 || own->max_windows > MAX_WINDOWS)
+        return err_set(e, STENO_EARG, "max_windows is %d, want 1..%d", (int)own->max_windows, MAX_WINDOWS);
+    if (own->max_lanes < 1 || own->max_lanes > MAX_LANES)
+        return err_set(e, STENO_EARG, "max_lanes is %d, want 1..%d", (int)own->max_lanes, MAX_LANES);
+    if (own->max_windows * own->max_lanes > RUN_LANES)
+        return err_set(e, STENO_EARG, "%d windows of %d sequences are %d; at most %d decode together", (int)own->max_windows,
+                       (int)own->max_lanes, (int)(own->max_windows * own->max_lanes), RUN_LANES);
+    if (m->family->search != SEARCH_AR) return err_set(e, STENO_EARG, "a %s model does not decode in batches", m->family->name);
+    if (m->index_only) return err_set(e, STENO_EARG, "the model was opened with index_only: it has no weights");
+    return STENO_OK;
+}
+
+int64_t steno_batch_memory(const steno_model *m, const steno_team *team, const steno_batch_params *p)
+{
+    steno_batch_params own;
+    if (!m || params_of(&own, m, p, NULL)) return STENO_EARG;
+    return (int64_t)batch_memory(m, team, (uint32_t)own.max_windows, (uint32_t)own.max_lanes);
+}
+
+int steno_batch_open(steno_batch **out, const steno_model *m, steno_team *team, const steno_batch_params *p, steno_error *e)
+{
+    err_clear(e);
+    if (!out || !m) return err_set(e, STENO_EARG, "steno_batch_open needs a place for the batch and a model");
+    *out = NULL;
+    steno_batch_params own;
+    int rc = params_of(&own, m, p, e);
+    if (!rc) rc = batch_open(out, m, team, (uint32_t)own.max_windows, (uint32_t)own.max_lanes, e);
+    if (!rc) (*out)->params = own;
+    return rc;
+}
+
+void steno_batch_close(steno_batch *b)
+{
+    batch_close(b);
 }

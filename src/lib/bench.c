@@ -29,12 +29,12 @@ static int bench_decode(steno_session *s, int n, int lanes, int prompt)
         return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, s->batch->run.n_lanes);
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, m->tokens.eot);
-    s->rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
+    s->call.rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
                                     .ts_begin = m->tokens.timestamp_begin };
     s->batch->run.n_rows = 0;
     for (uint16_t i = 0; i < s->batch->run.n_lanes; i++) {
         lane_reset(s, i);
-        s->batch->run.lane[i].rules = &s->rules;
+        s->batch->run.lane[i].rules = &s->call.rules;
         s->batch->run.lane[i].limit = n;
         s->batch->run.lane[i].done = i >= lanes;
     }
@@ -46,6 +46,8 @@ static int bench_decode(steno_session *s, int n, int lanes, int prompt)
 int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
 {
     if (!s || !phase || n < 1) return STENO_EARG;
+    const int busy = session_free(s);
+    if (busy) return busy;
     session_begin(s);
     if (s->model->family->search != SEARCH_AR)
         return err_set(&s->error, STENO_EARG, "the phases of a %s model are not measured apart", s->model->family->name);
@@ -57,7 +59,7 @@ int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
         rc = bench_mel(s);
     } else if (!strcmp(phase, "encode") || !strcmp(phase, "cross")) {
         rc = bench_mel(s);
-        if (!rc) rc = window_encode(s, -1);
+        if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
         us = *phase == 'e' ? s->batch->timings.encode_us - before.encode_us : s->batch->timings.cross_us - before.cross_us;
     } else if (!strcmp(phase, "prompt")) {
         rc = bench_decode(s, n, 1, 1);

@@ -27,6 +27,7 @@ int feed_init(struct feed *f, struct arena *a, const struct mel_bank *bank, int 
 
 void feed_close(struct feed *f)
 {
+    buf_free(&f->levels);
     mel_close(f->mel);
     f->mel = NULL;
 }
@@ -42,6 +43,17 @@ static void make_room(struct feed *f, int64_t keep, int room)
     memmove(f->frame, f->frame + (size_t)drop * row, (size_t)(f->n - drop) * row * sizeof *f->frame);
     f->n -= (int)drop;
     f->base += drop;
+}
+
+/* Mean of each frame over its bands. */
+static void add_levels(struct feed *f, const float *frame, int64_t n)
+{
+    for (int64_t t = 0; t < n; t++) {
+        double sum = 0;
+        for (int i = 0; i < f->n_mels; i++) sum += (double)frame[t * f->n_mels + i];
+        const float level = (float)(sum / f->n_mels);
+        buf_add(&f->levels, &level, sizeof level);
+    }
 }
 
 /* One piece of audio, or the end of it, into the ring. Frames before `keep` may be forgotten. */
@@ -60,6 +72,7 @@ static int pull(struct feed *f, int64_t keep, steno_error *e)
     const size_t n = (size_t)made * (size_t)f->n_mels;
     for (size_t i = 0; i < n; i++)
         if (out[i] > f->max) f->max = out[i];
+    if (f->listening && f->want_levels) add_levels(f, out, made);
     f->n += (int)made;
     f->ended = !got;
     f->mel_ns += os_now_ns() - t;
@@ -80,7 +93,10 @@ int feed_listen(struct feed *f, const steno_source *src, steno_error *e)
     f->max = silence;
     pass_begin(f);
     int rc = STENO_OK;
+    f->listening = 1;
+    buf_clear(&f->levels);
     while (!rc && !f->ended) rc = pull(f, f->base, e);
+    f->listening = 0;
     f->samples = mel_samples(f->mel);
     f->frames = f->samples / MEL_HOP;
     return rc;

@@ -6,6 +6,7 @@
 #ifndef STENO_LIB_FEED_H
 #define STENO_LIB_FEED_H
 #include "audio/mel.h"
+#include "base/buf.h"
 
 struct feed {
     struct mel *mel;
@@ -16,8 +17,11 @@ struct feed {
     int64_t base;
     int n, cap;
     int ended;                 /* the pass at hand has met the end */
+    int listening;             /* it is the first */
     int64_t samples, frames;   /* of the whole audio, after feed_listen */
     float max;                 /* loudest bin of the whole audio */
+    int want_levels;           /* 1: feed_listen also leaves the level of every frame */
+    struct buf levels;         /* float [frames], log10, after such a feed_listen; the only memory that grows with the audio */
     int64_t source_ns, mel_ns;
     int (*should_stop)(void *user);
     void *user;

@@ -38,13 +38,15 @@ int tokens_loop(const int32_t *ids, int32_t n, int32_t text_end)
     return 0;
 }
 
-/* Mean over the bands of frame t of the ring, 80 dB below the file's loudest at least: digital silence is as steady as a tone. */
-static double level_of(const struct feed *f, int64_t t)
+/* Mean over the bands of each frame. Scaled log-mel lies 80 dB below the file's loudest at least: digital silence is as steady as a tone. */
+void window_levels(struct strand *w, const float *mel)
 {
-    const float *x = f->frame + t * f->n_mels, floor = f->max - 8;
-    double sum = 0;
-    for (int i = 0; i < f->n_mels; i++) sum += (double)(x[i] > floor ? x[i] : floor);
-    return sum / f->n_mels;
+    const int n_mels = w->s->model->mel.n_mels;
+    for (int32_t t = 0; t < w->frames; t++) {
+        double sum = 0;
+        for (int i = 0; i < n_mels; i++) sum += (double)mel[(size_t)t * (size_t)n_mels + (size_t)i];
+        w->level[t] = (float)(4 * sum / n_mels - 4);
+    }
 }
 
 /* Level of the frame of that rank, in bins. */
@@ -56,15 +58,12 @@ static int level_at(const int32_t *count, int64_t rank)
 }
 
 /* The tenth part is the ground, five frames are the least that a sound fills. */
-int window_steady(const steno_session *s, int64_t from, int64_t to)
+int window_steady(const struct strand *w, int64_t from, int64_t to)
 {
-    const struct feed *f = &s->feed;
     int32_t count[LEVEL_BINS] = { 0 };
-    if (from < f->base) return 0; /* gone from the ring: benefit of the doubt */
-    if (to > f->base + f->n) to = f->base + f->n;
     const int64_t n = to - from;
-    for (int64_t t = from; t < to; t++) {
-        const double bin = (level_of(f, t - f->base) + 10) * LEVELS_PER_B; /* log10 of nothing is -10 */
+    for (int64_t t = from - w->seek; t < to - w->seek; t++) {
+        const double bin = ((double)w->level[t] + 10) * LEVELS_PER_B; /* log10 of nothing is -10 */
         count[bin < 0 ? 0 : bin < LEVEL_BINS - 1 ? (int)bin : LEVEL_BINS - 1]++;
     }
     return n <= SOUND_FRAMES || level_at(count, n - SOUND_FRAMES) - level_at(count, n / 10) < STEADY_DB * LEVELS_PER_B / 10;

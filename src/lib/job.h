@@ -1,12 +1,14 @@
-/* steno: one call that transcribes, between the files that carry it out. SPDX-License-Identifier: MIT */
+/* steno: a transcription at work, between the files that carry it out. SPDX-License-Identifier: MIT
+ *
+ * A call (transcribe.c) has one or more strands: chains of windows, each beginning where the one before ended (strand.c). A strand takes a
+ * seat in the batch when it wants a window, decodes it until an attempt passes (attempt.c), and gives the seat back; the schedule
+ * (schedule.c) runs all searches that are at work in one replay after the other. */
 #ifndef STENO_LIB_JOB_H
 #define STENO_LIB_JOB_H
 #include "lib/lib.h"
+#include "lib/words.h"
 
 #define INCREMENT_LEAST 0.01 /* of temperature: at most 101 attempts and their number fits the streams of random numbers */
-
-/* What a decoded window is held against; NAN: nothing. */
-struct limits { double ratio, logprob, no_speech, entropy; };
 
 /* One decoding of a window and how it came out. */
 struct attempt {
@@ -16,39 +18,102 @@ struct attempt {
     uint32_t flags;          /* enum steno_flag, by the full limits */
 };
 
-/* From the parameters to the place where the next window begins. */
-struct job {
-    steno_session *s;
-    const steno_transcribe_params *p;
+/* What a clip gave that was decoded beside others. */
+struct part { struct result result; int done; };
+
+enum strand_state { STRAND_IDLE, STRAND_WINDOW /* wants one */, STRAND_DECODE /* has one, in its seat */ };
+
+struct strand {
+    steno_session *s;        /* whose call it serves */
+    enum strand_state state;
+    int task;                /* enum steno_task */
+    int own;                 /* of the batch: one clip, whose log-mel it holds */
+    struct result *result;   /* where its segments go */
     struct speech_request request;
-    struct limits limits;    /* as the caller set them */
-    struct limits full;      /* with the defaults for those switched off */
-    int64_t seek, end;       /* frames */
-    /* of the window at hand */
-    int frames;              /* of audio in it */
-    struct attempt kept;     /* its tokens: s->ids, s->run.lane[0].out */
+    struct pick_rules rules; /* with the temperature of the attempt at hand */
+    int clip;                /* the one at hand */
+    int64_t seek, end;       /* frames: where the next window begins, where the clip ends */
+    double last_speech;      /* seconds: end of the last word so far */
+    float *mel;              /* own: [window, n_mels] log-mel of clip mel_clip, */
+    int64_t mel_from;        /* from this frame on */
+    int mel_clip;
+    int32_t *history;        /* [2 text_ctx] latest tokens that may condition the next window, then the end of a carried prompt */
+    int32_t n_history;
+    int64_t n_past, n_carried; /* how many there have been of each */
+    int32_t *prefix;         /* [text_ctx] ids that every window's text begins with */
+    int32_t n_prefix;
+
+    /* The window at hand. */
+    uint32_t seat;
+    int32_t frames;          /* of audio in it */
+    float *level;            /* [window] of each frame, log10 */
+    int32_t *prompt;         /* [text_ctx] */
+    int32_t *ids;            /* [text_ctx] tokens of the attempt at hand, or of the one that was kept */
+    struct piece *pieces;    /* [text_ctx + 1] */
+    struct draft *drafts;    /* [text_ctx + 1] */
+    struct words words;
+    struct buf bytes, text;  /* of the attempt or segment at hand */
+    struct ar ar;
+    uint16_t lane;           /* with the result's tokens, when the search has ended */
+    int rung, last_rung;     /* attempts begun and the last there can be */
+    int bare;                /* attempt 1 is the first without the text before */
+    int repeating;           /* the best attempt is decoded once more */
+    struct attempt a, best, kept;
+    steno_step step;         /* for the caller's logits filter */
+    int failed;              /* a grammar ran out of memory */
 };
+
+/* strand.c */
+int strand_init(struct strand *w, struct arena *a, const steno_model *m, int own); /* 0, or -1: no memory */
+size_t strand_memory(const steno_model *m, int own);
+void strand_free(struct strand *w);
+/* Serve a call: from clip `clip`, one clip (own) or all that follow. */
+int strand_begin(struct strand *w, steno_session *s, int task, int clip);
+/* Seat `seat` is w's: up to where the first attempt's search has begun (STRAND_DECODE), or without another window (STRAND_IDLE). */
+int strand_window(struct strand *w, uint32_t seat);
+/* The search has ended: another attempt (STRAND_DECODE), or the window's segments (STRAND_WINDOW, or STRAND_IDLE: that was the last). */
+int strand_settle(struct strand *w);
+
+/* transcribe.c */
+int call_begin(steno_session *s, uint32_t seat);    /* the audio is heard, the language known, strands have begun */
+void call_end(steno_session *s, int status);
+int call_part(steno_session *s, struct strand *w);   /* a clip of a strand of the batch is done: into the results, in order of clips */
+int call_ended(const steno_session *s);              /* no strand has anything left to do */
+struct clip *call_clips(const steno_session *s);
+struct part *call_parts(const steno_session *s);
+void call_progress(const steno_session *s, int64_t at);
+
+/* clips.c: what is to be decoded, from clip_timestamps, offset_ms and duration_ms, or chunk_ms. */
+int clips_make(steno_session *s);
 
 /* params.c: ranges and combinations, whatever the model. STENO_EARG names the parameter. */
 int params_check(steno_session *s, const steno_transcribe_params *p);
 
 /* prompt.c: what stands before the tokens of a window. */
-int prompt_begin(struct job *j);                          /* the initial prompt */
-int32_t prompt_make(struct job *j, int previous, int *sot); /* into s->prompt; previous 0: without the text of earlier windows */
-int prompt_has_previous(const struct job *j);
-void history_add(steno_session *s, const int32_t *ids, int32_t n);
-void history_forget(steno_session *s);
+int prompt_begin(struct strand *w);                       /* the initial prompt and the prefix */
+int32_t prompt_make(struct strand *w, int previous, int *sot); /* into w->prompt; previous 0: without the text of earlier windows */
+int prompt_has_previous(const struct strand *w);
+void history_add(struct strand *w, const int32_t *ids, int32_t n);
+void history_forget(struct strand *w);
 
-/* attempt.c: decode the window whose cross keys are at hand until an attempt passes; j->kept. */
-void limits_init(struct job *j);
-int window_decode(struct job *j);
-int is_silence(const struct job *j);                      /* nobody spoke, and the text is not sure enough to say otherwise */
-/* Text of ids below end-of-text, into s->text. */
-void text_of(steno_session *s, const int32_t *ids, int32_t n);
+/* attempt.c: decode the window whose cross keys are at hand until an attempt passes; w->kept. */
+void limits_init(struct call *c);
+int attempts_begin(struct strand *w);
+int attempt_settle(struct strand *w, int *again);         /* *again: another search has begun */
+int is_silence(const struct strand *w);                   /* nobody spoke, and the text is not sure enough to say otherwise */
+/* Text of ids below end-of-text, into w->text. */
+void text_of(struct strand *w, const int32_t *ids, int32_t n);
+
+/* adjust.c: what changes logits before they are chosen from: the caller's filter, hot words, a grammar. */
+int adjust_open(steno_session *s);
+void adjust_close(struct call *c);
+int adjust_wanted(const struct call *c);
+void adjust_logits(struct strand *w, struct lane *l, float *logits);
 
 /* guard.c: measures of a text. */
 double token_entropy(const int32_t *ids, int32_t n);      /* nats, of the ids among the last 32 */
 int tokens_loop(const int32_t *ids, int32_t n, int32_t text_end); /* the same few ids below text_end over and over */
+void window_levels(struct strand *w, const float *mel);   /* of the frames at hand, from their scaled log-mel */
 /* Is the level of frames [from, to) of the audio, which lie in the window at hand, steady, as speech never is? */
-int window_steady(const steno_session *s, int64_t from, int64_t to);
+int window_steady(const struct strand *w, int64_t from, int64_t to);
 #endif

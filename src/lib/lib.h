@@ -7,15 +7,26 @@
 #include "plan/exec.h"
 #include "search/ar.h"
 
-/* A finished segment; text and tokens are places in growing buffers, made pointers when they are read. */
+/* A finished segment; text, tokens and words are places in growing buffers, made pointers when they are read. */
 struct segment {
     int64_t seek_frames, t0_ms, t1_ms;
-    size_t text, first_token;
-    int32_t n_tokens, attempt;
+    double start, end;     /* the same in seconds, unrounded; NAN: not known */
+    size_t text, first_token, first_word;
+    int32_t n_tokens, n_words, attempt, speaker_turn;
     uint32_t flags;
     double temperature, avg_logprob, compression_ratio, no_speech_prob;
     struct ctc_tags tags;
 };
+
+/* A word of a segment. */
+struct word {
+    double start, end, probability; /* seconds in the file */
+    size_t text;                    /* place in result.text */
+    int32_t n_tokens;
+};
+
+/* Times of a token in the file, ms; -1: not known. */
+struct token_time { int64_t t0, t1, dtw; float vlen; };
 
 enum { MAX_LANGUAGES = 100 };
 
@@ -24,7 +35,9 @@ struct result {
     struct buf segments;   /* struct segment */
     struct buf tokens;     /* struct picked */
     struct buf ids;        /* int32_t, the same tokens */
-    struct buf text;       /* segments' texts, each ended by a NUL */
+    struct buf times;      /* struct token_time, the same tokens; empty where none were asked for */
+    struct buf words;      /* struct word */
+    struct buf text;       /* segments' and words' texts, each ended by a NUL */
     struct buf bytes;      /* all text tokens' bytes */
     struct buf whole;      /* bytes as UTF-8 */
     struct buf spans;      /* steno_span */
@@ -39,8 +52,21 @@ void result_clear(struct result *r);
 void result_free(struct result *r);
 int result_status(const struct result *r); /* STENO_OK, or STENO_ENOMEM when a buffer could not grow */
 
-/* What computes: scratch, keys and values, the tables of a run. Sessions of a batch share it; a session by itself has one of its own, for one
- * window. */
+/* Put what `part` holds behind what r holds. */
+void result_append(struct result *r, const struct result *part);
+
+struct strand;
+
+/* Room for a window that is being decoded: its cross keys and its lanes. */
+struct seat {
+    struct strand *user;         /* NULL: free */
+    const steno_session *audio;  /* whose window's cross keys are here, NULL: none that could serve again */
+    int64_t from;                /* first frame of it */
+    int32_t frames;
+};
+
+/* What computes: scratch, keys and values, the tables of a run. Sessions of a batch share it; a session by itself has one of its own, for
+ * one window. */
 struct steno_batch {
     const steno_model *model;
     steno_team *team;
@@ -54,12 +80,53 @@ struct steno_batch {
     steno_timings timings;
     struct op_time *time;       /* [ops of all plans] */
     int profiling;
+
+    /* Token by token (schedule.c). */
+    struct seat *seat;        /* [n_windows] */
+    struct strand *strand;      /* [n_windows] for clips that decode beside each other; NULL in a session's own batch */
+    steno_session *first;       /* calls in line and at work, in the order they came */
+    steno_session *solo;        /* the call outside of the line that is at work, NULL: none */
+    steno_batch_params params;
+    int64_t chain_ns;           /* when the replay at hand began */
+    int running;
 };
 
 int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes, steno_error *e);
 void batch_close(struct steno_batch *b);
 size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes);
 size_t batch_ids(const steno_model *m); /* most ids of a window */
+/* Carry out the calls in line (schedule.c). */
+void batch_carry_out(struct steno_batch *b);
+
+/* What a decoded window is held against; NAN: nothing. */
+struct limits { double ratio, logprob, no_speech, entropy; };
+
+/* Frames [from, to) of the audio that are to be decoded. */
+struct clip { int64_t from, to; };
+
+enum call_state { CALL_NONE, CALL_WAITING, CALL_LIVE };
+
+/* One transcription, from its parameters to its results. */
+struct call {
+    enum call_state state;
+    steno_transcribe_params p;      /* complete */
+    steno_source src;
+    struct speech_request request;
+    struct pick_rules rules;        /* without a temperature */
+    struct limits limits;           /* as the caller set them */
+    struct limits full;             /* with the defaults for those switched off */
+    struct buf clips;               /* struct clip */
+    int n_clips, next_clip;         /* next_clip: the first that no strand has begun */
+    int beside;                     /* clips decode beside each other, in strands of the batch; not with two tasks, which share windows */
+    struct buf parts;               /* struct part per clip, where clips decode beside each other */
+    int committed;                  /* clips whose parts are in the results */
+    int stopped;                    /* a callback has ended it, cleanly */
+    int64_t begin, all, done;       /* frames: where it begins, how many there are to do, how many are done */
+    struct grammar *grammar;
+    struct matcher *matcher;
+    struct hotwords *hotwords;
+    int status;                     /* of the call when it has ended */
+};
 
 struct steno_session {
     const steno_model *model;
@@ -70,36 +137,36 @@ struct steno_session {
     struct rows rows;           /* the others */
     struct vad vad;             /* SEARCH_VAD */
     struct rule_masks masks;
-    struct pick_rules rules;
-    int32_t *prompt;            /* [text_ctx] */
-    int32_t *history;           /* [2 text_ctx] latest tokens that may condition the next window, then the end of a carried prompt */
-    int32_t n_history;
-    int64_t n_past, n_carried;  /* how many there have been of each */
-    int32_t *ids;               /* [text_ctx] of the window at hand */
-    struct piece *pieces;       /* [text_ctx + 1] */
-    struct buf bytes, text;     /* of the window at hand */
-    struct result result;
+    struct strand *strand;      /* [2] transcript and translation; SEARCH_AR */
+    struct call call;           /* SEARCH_AR */
+    steno_session *next;        /* in line behind it */
+    int32_t *ids;               /* [rows] of a window; SEARCH_CTC */
+    struct buf bytes, text;     /* of the window at hand; SEARCH_CTC */
+    struct result result, translation;
+    const struct result *selected; /* what results are read from */
     steno_error error;
-    int64_t encoded_from;       /* first frame of the full window whose cross keys are at hand, -1: none */
     _Atomic int cancel;
     const steno_transcribe_params *params; /* of the running call */
-    steno_step step;            /* of the attempt at hand, for the caller's logits filter */
     int (*should_abort)(void *user);       /* of the running call, when it has other parameters */
     void *abort_user;
 };
 
-enum { MAX_LANES = RUN_BEAMS };
+enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 32 };
 
 struct op_time *session_time(const steno_session *s, int plan); /* NULL: profiling is off */
 void session_begin(steno_session *s); /* clears error, cancel and results */
+int session_should_stop(const steno_session *s);
+/* May a call begin that is not for the line? STENO_EARG where one of the session waits or the batch is at work. */
+int session_free(steno_session *s);
 
-/* Parts of a transcription, shared with language detection and the benchmarks (window.c). */
+/* Parts of a transcription, shared with language detection and the benchmarks (window.c). seat: whose cross keys and lanes. */
 float *window_mel(const steno_session *s);                      /* where the encoder reads log-mel: [2 audio_ctx, n_mels] */
-int window_encode(steno_session *s, int64_t from);              /* what window_mel holds; from: its first frame, for reuse; -1: none */
+int window_encode(steno_session *s, uint32_t seat, int32_t n_ctx); /* what window_mel holds, for n_ctx positions of the encoder */
 void lane_reset(steno_session *s, uint16_t lane);
 void lane_rewind(steno_session *s, uint16_t lane, int32_t len); /* lane_reset that keeps the first len positions */
 int steps_run(steno_session *s, int steps);                     /* the rows in s->run, then single steps until all lanes are done */
-int language_detect(steno_session *s, float *probs, int n);     /* of the audio the feed has listened to; index or status */
+/* Of the audio the feed has listened to; index or status. */
+int language_detect(steno_session *s, uint32_t seat, int segments, double threshold, float *probs, int n);
 
 /* Transcription with a CTC head; parameters are complete, results are cleared (ctc.c). */
 int ctc_transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p);

@@ -1,5 +1,5 @@
 /* steno: sessions: scratch, state and results of one conversation with a model. SPDX-License-Identifier: MIT */
-#include "lib/lib.h"
+#include "lib/job.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,33 +30,35 @@ int64_t steno_session_memory(const steno_model *m, const steno_team *team, const
     size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, 1, ar ? (uint32_t)own.max_lanes : 1));
     n += ar ? feed_memory(&m->mel, window_of(m), team) : rows_memory(&m->fbank, team);
     if (m->family->search == SEARCH_VAD) return (int64_t)n;
-    n += (size_t)m->n_vocab / 4 + batch_ids(m) * (ar ? 4 * sizeof(int32_t) + sizeof(struct piece) : sizeof(int32_t));
+    n += (size_t)m->n_vocab / 4 + (ar ? 2 * (sizeof(struct strand) + strand_memory(m, 0)) : batch_ids(m) * sizeof(int32_t));
     return (int64_t)n;
 }
 
-/* Asked by the executor between ops and by the feed between reads, on the calling thread. */
-static int should_stop(void *user)
+int session_should_stop(const steno_session *s)
 {
-    const steno_session *s = user;
     if (atomic_load(&s->cancel)) return 1;
     if (s->should_abort && s->should_abort(s->abort_user)) return 1;
     return s->params && s->params->should_abort && s->params->should_abort(s->params->user);
+}
+
+/* Asked by the feed between reads. */
+static int should_stop(void *user)
+{
+    return session_should_stop(user);
 }
 
 /* What token by token decoding needs. */
 static int open_ar(steno_session *s, steno_error *e)
 {
     const steno_model *m = s->model;
-    const size_t ctx = (size_t)m->text_ctx;
     const int rc = feed_init(&s->feed, &s->arena, &m->mel, window_of(m), s->batch->team, e);
     if (rc) return rc;
     s->feed.should_stop = should_stop;
     s->feed.user = s;
-    s->prompt = arena_array(&s->arena, ctx, sizeof *s->prompt);
-    s->history = arena_array(&s->arena, 2 * ctx, sizeof *s->history);
-    s->ids = arena_array(&s->arena, ctx, sizeof *s->ids);
-    s->pieces = arena_array(&s->arena, ctx + 1, sizeof *s->pieces);
-    return s->prompt && s->history && s->ids && s->pieces ? STENO_OK : err_nomem(e, ctx * sizeof *s->pieces, "a session");
+    s->strand = arena_array(&s->arena, 2, sizeof *s->strand);
+    for (int i = 0; s->strand && i < 2; i++)
+        if (strand_init(&s->strand[i], &s->arena, m, 0)) return err_nomem(e, strand_memory(m, 0), "a session");
+    return s->strand ? STENO_OK : err_nomem(e, 2 * sizeof *s->strand, "a session");
 }
 
 static int open_rows(steno_session *s, steno_error *e)
@@ -78,10 +80,6 @@ static int open_parts(steno_session *s, steno_team *team, const steno_session_pa
     s->own_batch = !p->batch;
     if (s->own_batch) rc = batch_open(&s->batch, m, team, 1, search == SEARCH_AR ? (uint32_t)p->max_lanes : 1, e);
     if (rc) return rc;
-    if (s->own_batch) {
-        s->batch->exec.should_stop = should_stop;
-        s->batch->exec.user = s;
-    }
     if (search != SEARCH_VAD && rule_masks_init(&s->masks, &s->arena, m->n_vocab))
         return err_nomem(e, (size_t)m->n_vocab / 4, "a session");
     return search == SEARCH_AR ? open_ar(s, e) : open_rows(s, e);
@@ -100,6 +98,7 @@ int steno_session_open(steno_session **out, const steno_model *m, steno_team *te
     if (!s) return err_nomem(e, sizeof *s, "a session");
     arena_init(&s->arena);
     s->model = m;
+    s->selected = &s->result;
     const int rc = open_parts(s, team, &own, e);
     if (rc) {
         steno_session_close(s);
@@ -109,13 +108,28 @@ int steno_session_open(steno_session **out, const steno_model *m, steno_team *te
     return STENO_OK;
 }
 
+/* A call that is in line or at work is over, and nobody is told. */
+static void leave_line(steno_session *s)
+{
+    steno_session **at = &s->batch->first;
+    while (*at && *at != s) at = &(*at)->next;
+    if (*at) *at = s->next;
+    call_end(s, STENO_ECANCELED);
+}
+
 void steno_session_close(steno_session *s)
 {
     if (!s) return;
+    if (s->call.state != CALL_NONE) leave_line(s);
+    if (s->batch && s->batch->solo == s) s->batch->solo = NULL;
     feed_close(&s->feed);
     rows_close(&s->rows);
     if (s->own_batch) batch_close(s->batch);
+    for (int i = 0; s->strand && i < 2; i++) strand_free(&s->strand[i]);
     result_free(&s->result);
+    result_free(&s->translation);
+    buf_free(&s->call.clips);
+    buf_free(&s->call.parts);
     buf_free(&s->bytes);
     buf_free(&s->text);
     arena_free(&s->arena);
@@ -133,17 +147,28 @@ void steno_cancel(steno_session *s)
     atomic_store(&s->cancel, 1);
 }
 
+int session_free(steno_session *s)
+{
+    if (s->call.state == CALL_NONE && !s->batch->running) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "the session waits in a batch, or the batch is at work");
+}
+
 void session_begin(steno_session *s)
 {
+    struct steno_batch *b = s->batch;
     err_clear(&s->error);
     atomic_store(&s->cancel, 0);
-    atomic_store(&s->batch->exec.stop, 0);
     result_clear(&s->result);
-    s->n_history = 0;
+    result_clear(&s->translation);
+    s->selected = &s->result;
     s->params = NULL;
     s->should_abort = NULL;
-    s->encoded_from = -1;
-    for (uint32_t i = 0; i < s->batch->run.n_lanes; i++) s->batch->run.lane[i].done = 1; /* until lane_reset puts one to use */
+    for (uint32_t i = 0; b->seat && i < b->n_windows; i++)
+        if (b->seat[i].audio == s) b->seat[i].audio = NULL;
+    if (b->running) return; /* the others go on */
+    b->solo = s;
+    atomic_store(&b->exec.stop, 0);
+    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until lane_reset puts one to use */
 }
 
 /* ---- self-knowledge ---- */

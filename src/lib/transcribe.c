@@ -1,205 +1,258 @@
-/* steno: the window loop. SPDX-License-Identifier: MIT
+/* steno: one call that transcribes. SPDX-License-Identifier: MIT
  *
- * Windows of 30 s slide over the audio, each to where the last complete segment of the one before ended. The text of earlier windows
- * conditions the next. Reference: openai-whisper 20250625, whisper/transcribe.py. */
+ * From parameters to clips to strands, and from what they leave to results. A call on a session of its own is a line of one in a batch of
+ * one window. Reference: openai-whisper 20250625, whisper/transcribe.py. */
 #include <stddef.h>
 #include <string.h>
 #include "lib/job.h"
+#include "text/regex_ids.h"
 
 static int is_auto(const char *language)
 {
     return !language || !strcmp(language, "auto");
 }
 
-static int job_init(struct job *j, steno_session *s, const steno_transcribe_params *p)
+struct part *call_parts(const steno_session *s)
 {
-    const steno_model *m = s->model;
-    const struct speech *speech = m->family->speech;
-    *j = (struct job){ .s = s, .p = p };
-    int rc = params_check(s, p);
+    return (struct part *)(void *)s->call.parts.p;
+}
+
+/* ---- before the audio ---- */
+
+static int language_given(steno_session *s)
+{
+    struct call *c = &s->call;
+    if (is_auto(c->p.language) || !s->model->tokens.n_languages) return STENO_OK;
+    c->request.lang = s->model->family->speech->language(s->model, c->p.language);
+    return c->request.lang >= 0 ? STENO_OK
+                                : err_set(&s->error, STENO_EARG, "language '%s' is not known to this model", c->p.language);
+}
+
+/* Everything that can be refused before a sample is read. */
+static int call_init(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    struct call *c = &s->call;
+    const struct buf clips = c->clips, parts = c->parts;
+    *c = (struct call){ .p = *p, .src = *src, .clips = clips, .parts = parts };
+    s->params = &c->p;
+    int rc = params_check(s, &c->p);
     if (rc) return rc;
-    j->request = (struct speech_request){ p->task == STENO_TRANSLATE, p->without_timestamps != 0, p->suppress_blank != 0,
-                                          p->max_initial_timestamp, p->suppress_tokens, -1 };
-    if (!is_auto(p->language) && m->tokens.n_languages) {
-        j->request.lang = speech->language(m, p->language);
-        if (j->request.lang < 0) return err_set(&s->error, STENO_EARG, "language '%s' is not known to this model", p->language);
-    }
-    rc = speech->rules(m, &j->request, &s->masks, &s->rules, &s->error);
-    s->rules.seed = p->seed;
-    limits_init(j);
+    c->request = (struct speech_request){ p->task == STENO_TRANSLATE, p->without_timestamps != 0, p->suppress_blank != 0,
+                                          p->max_initial_timestamp, p->suppress_tokens, -1, p->tinydiarize != 0 };
+    rc = language_given(s);
+    if (!rc) rc = s->model->family->speech->rules(s->model, &c->request, &s->masks, &c->rules, &s->error);
+    if (!rc && p->suppress_regex && *p->suppress_regex)
+        rc = regex_ids(&s->model->vocab, s->model->tokens.eot, p->suppress_regex, s->masks.always, s->masks.first, &s->error);
+    if (!rc) rc = adjust_open(s);
+    c->rules.seed = p->seed;
+    limits_init(c);
     return rc;
 }
 
-/* ---- one window ---- */
+/* ---- the audio ---- */
 
-enum { NEAR_FRAMES = 50 }; /* times are not that exact: sound so close to a segment is its own */
-
-static int is_mute(const struct job *j, int64_t t0_ms, int64_t t1_ms)
+static int language_choose(steno_session *s, uint32_t seat)
 {
-    const int64_t from = t0_ms / 10 - NEAR_FRAMES, to = t1_ms / 10 + NEAR_FRAMES, end = j->seek + j->frames;
-    return window_steady(j->s, from > j->seek ? from : j->seek, to < end ? to : end);
-}
-
-static int segment_add(struct job *j, const struct piece *c)
-{
-    steno_session *s = j->s;
-    struct result *r = &s->result;
-    const int64_t at = j->seek * 10;
-    struct segment g = { .seek_frames = j->seek, .t0_ms = at + c->t0 * 20, .t1_ms = c->t1 < 0 ? at + j->frames * 10 : at + c->t1 * 20,
-                         .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = c->n,
-                         .temperature = j->kept.temperature, .avg_logprob = j->kept.avg_logprob, .compression_ratio = j->kept.ratio,
-                         .no_speech_prob = j->kept.no_speech_prob, .attempt = j->kept.index };
-    if (j->p->guards != STENO_GUARDS_OFF) {
-        const int mute = is_mute(j, g.t0_ms, g.t1_ms);
-        if (mute && j->p->guards == STENO_GUARDS_RETRY) return STENO_OK;
-        g.flags = j->kept.flags | (mute ? STENO_FLAG_NO_SPEECH : 0u);
-    }
-    const int32_t *ids = s->ids + c->first;
-    text_of(s, ids, c->n);
-    const char *text = s->text.p ? s->text.p : "";
-    size_t n = s->text.len;
-    text_strip(&text, &n);
-    if (!n || g.t0_ms == g.t1_ms) { /* keeps its place and number, loses its tokens */
-        g.n_tokens = 0;
-        buf_clear(&s->text);
-    }
-    buf_add(&r->text, s->text.p ? s->text.p : "", s->text.len + 1);
-    buf_add(&r->ids, ids, (size_t)g.n_tokens * sizeof *ids);
-    buf_add(&r->tokens, s->batch->run.lane[0].out + c->first, (size_t)g.n_tokens * sizeof(struct picked));
-    for (int32_t i = 0; i < g.n_tokens; i++)
-        if (ids[i] < s->model->tokens.timestamp_begin) vocab_append(&s->model->vocab, ids[i], &r->bytes);
-    if (s->bytes.err || s->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
-    buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
-    if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
-    history_add(s, ids, g.n_tokens);
-    if (j->p->on_segment) {
-        steno_segment seg = { .size = sizeof seg };
-        steno_segment_get(s, steno_segment_count(s) - 1, &seg);
-        j->p->on_segment(j->p->user, &seg);
-    }
-    return STENO_OK;
-}
-
-static int window_finish(struct job *j)
-{
-    steno_session *s = j->s;
-    int32_t advance = j->frames;
-    int rc = STENO_OK;
-    if (!is_silence(j)) {
-        const int pieces = s->model->family->speech->spell(s->model, s->ids, j->kept.n_tokens, j->frames, s->pieces, &advance);
-        for (int i = 0; i < pieces && !rc; i++) rc = segment_add(j, &s->pieces[i]);
-        if (!j->p->condition_on_previous_text || j->kept.temperature > 0.5) history_forget(s);
-    }
-    j->seek += advance;
-    return rc;
-}
-
-static int window_next(struct job *j)
-{
-    steno_session *s = j->s;
-    const int64_t left = j->end - j->seek;
-    j->frames = left < s->feed.window ? (int)left : s->feed.window;
-    const int encoded = s->encoded_from == j->seek && j->frames == s->feed.window;
-    s->batch->timings.n_windows++;
-    int rc = encoded ? STENO_OK : feed_window(&s->feed, j->seek, j->frames, 0, window_mel(s), &s->error);
-    if (!rc && j->p->guards == STENO_GUARDS_RETRY && window_steady(s, j->seek, j->seek + j->frames)) {
-        j->seek += j->frames;
-        return STENO_OK;
-    }
-    if (!rc && !encoded) rc = window_encode(s, -1);
-    if (!rc) rc = window_decode(j);
-    return rc ? rc : window_finish(j);
-}
-
-/* ---- the call ---- */
-
-static int language_choose(struct job *j)
-{
-    steno_session *s = j->s;
+    struct call *c = &s->call;
     if (!s->model->tokens.n_languages) {
         s->result.language = "en";
         return STENO_OK;
     }
-    if (j->request.lang < 0) {
-        const int lang = language_detect(s, NULL, 0);
+    if (c->request.lang < 0) {
+        const int lang = language_detect(s, seat, c->p.language_detection_segments, c->p.language_detection_threshold, NULL, 0);
         if (lang < 0) return lang;
-        j->request.lang = lang;
+        c->request.lang = lang;
     }
-    s->result.language = language_code(j->request.lang);
+    s->result.language = language_code(c->request.lang);
     return STENO_OK;
 }
 
-static void progress(const struct job *j, int64_t begin)
+static int parts_make(steno_session *s)
 {
-    const int64_t at = j->seek < j->end ? j->seek : j->end;
-    if (j->p->on_progress) j->p->on_progress(j->p->user, (at - begin) * 10, (j->end - begin) * 10);
+    struct call *c = &s->call;
+    const struct part blank = { 0 };
+    buf_clear(&c->parts);
+    for (int i = 0; i < c->n_clips; i++) buf_add(&c->parts, &blank, sizeof blank);
+    return c->parts.err ? err_nomem(&s->error, c->parts.len, "clips") : STENO_OK;
 }
 
-static int transcribe(struct job *j, const steno_source *src)
+int call_begin(steno_session *s, uint32_t seat)
 {
-    steno_session *s = j->s;
-    int rc = feed_listen(&s->feed, src, &s->error);
+    struct call *c = &s->call;
+    const int both = c->p.task == STENO_TRANSCRIBE_AND_TRANSLATE;
+    s->feed.want_levels = c->p.chunk_ms != 0;
+    int rc = feed_listen(&s->feed, &c->src, &s->error);
+    if (!rc && s->feed.levels.err) rc = err_nomem(&s->error, s->feed.levels.len, "levels of the audio");
     if (rc) return rc;
-    s->result.duration_ms = s->feed.samples / 16;
-    const int64_t begin = j->p->offset_ms / 10 < s->feed.frames ? j->p->offset_ms / 10 : s->feed.frames;
-    j->seek = begin;
-    j->end = s->feed.frames;
-    if (j->p->duration_ms && j->p->duration_ms / 10 < j->end - begin) j->end = begin + j->p->duration_ms / 10;
-    rc = language_choose(j); /* of silence, too: the reference names a language for every file */
-    if (!rc) rc = prompt_begin(j);
-    while (!rc && j->seek < j->end) {
-        progress(j, begin);
-        if (j->p->on_window && !j->p->on_window(j->p->user, j->seek * 10)) return STENO_OK;
-        rc = window_next(j);
-    }
-    if (!rc) progress(j, begin);
+    c->state = CALL_LIVE;
+    s->result.duration_ms = s->translation.duration_ms = s->feed.samples / 16;
+    rc = language_choose(s, seat);
+    s->translation.language = s->result.language;
+    if (!rc) rc = clips_make(s);
+    c->beside = s->batch->strand && !both && c->n_clips > 1 && (c->p.independent_clips || c->p.chunk_ms);
+    if (!rc && c->beside) rc = parts_make(s);
+    if (rc || c->beside) return rc;
+    c->next_clip = c->n_clips;
+    rc = strand_begin(&s->strand[0], s, both ? STENO_TRANSCRIBE : c->p.task, 0);
+    if (!rc && both) rc = strand_begin(&s->strand[1], s, STENO_TRANSLATE, 0);
+    if (!rc) call_progress(s, c->begin);
     return rc;
 }
 
-/* Called by the executor, on the calling thread: rows of logits that somebody will choose from. */
-static void filter_logits(void *user, uint16_t lane, float *logits)
+void call_progress(const steno_session *s, int64_t at)
 {
-    steno_session *s = user;
-    const struct lane *l = &s->batch->run.lane[lane];
-    for (int32_t i = 0; i < l->n; i++) s->ids[i] = l->out[i].id;
-    s->step.lane = lane;
-    s->params->logits_filter(s->params->user, &s->step, logits, s->ids, l->n);
+    const struct call *c = &s->call;
+    if (!c->p.on_progress) return;
+    int64_t done = c->done;
+    const struct clip *clip = call_clips(s);
+    for (int i = 0; !c->beside && i < c->n_clips && clip[i].from < at; i++) done += (at < clip[i].to ? at : clip[i].to) - clip[i].from;
+    c->p.on_progress(c->p.user, (done < c->all ? done : c->all) * 10, c->all * 10);
 }
 
-static int ar_transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+static int parts_commit(steno_session *s)
 {
-    struct job j;
-    int rc = job_init(&j, s, p);
+    struct call *c = &s->call;
+    struct result *r = &s->result;
+    struct part *part = call_parts(s);
+    for (; c->committed < c->n_clips && part[c->committed].done; c->committed++) {
+        const int before = (int)(r->segments.len / sizeof(struct segment));
+        result_append(r, &part[c->committed].result);
+        result_free(&part[c->committed].result);
+        if (result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+        for (int i = before; c->p.on_segment && i < steno_segment_count(s); i++) {
+            steno_segment seg = { .size = sizeof seg };
+            steno_segment_get(s, i, &seg);
+            c->p.on_segment(c->p.user, &seg);
+        }
+    }
+    return STENO_OK;
+}
+
+int call_part(steno_session *s, struct strand *w)
+{
+    struct call *c = &s->call;
+    const struct clip *clip = &call_clips(s)[w->mel_clip];
+    call_parts(s)[w->mel_clip].done = 1;
+    c->done += clip->to - clip->from;
+    call_progress(s, 0);
+    return parts_commit(s);
+}
+
+int call_ended(const steno_session *s)
+{
+    const struct call *c = &s->call;
+    const struct steno_batch *b = s->batch;
+    if (c->next_clip < c->n_clips) return 0;
+    for (int i = 0; i < 2; i++)
+        if (s->strand[i].s == s && s->strand[i].state != STRAND_IDLE) return 0;
+    for (uint32_t i = 0; b->strand && i < b->n_windows; i++)
+        if (b->strand[i].s == s && b->strand[i].state != STRAND_IDLE) return 0;
+    return 1;
+}
+
+static void result_finish(steno_session *s, struct result *r, int *rc)
+{
+    utf8_append(&r->whole, (const uint8_t *)r->bytes.p, r->bytes.len);
+    if (!*rc && result_status(r)) *rc = err_nomem(&s->error, r->bytes.len, "the text");
+}
+
+void call_end(steno_session *s, int status)
+{
+    struct call *c = &s->call;
+    struct steno_batch *b = s->batch;
+    for (int i = 0; i < 2; i++) s->strand[i].state = STRAND_IDLE;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        if (b->strand && b->strand[i].s == s) b->strand[i].state = STRAND_IDLE;
+        if (b->seat[i].user && b->seat[i].user->s == s) b->seat[i].user = NULL;
+        if (b->seat[i].audio == s) b->seat[i].audio = NULL;
+    }
+    struct part *part = call_parts(s);
+    for (size_t i = 0; i < c->parts.len / sizeof *part; i++) result_free(&part[i].result);
+    buf_clear(&c->parts);
+    if (!status && c->state == CALL_LIVE && !c->stopped) call_progress(s, c->begin + c->all + s->feed.frames);
+    result_finish(s, &s->result, &status);
+    result_finish(s, &s->translation, &status);
+    adjust_close(c);
+    s->params = NULL;
+    c->state = CALL_NONE;
+    c->status = status;
+}
+
+/* ---- calls ---- */
+
+/* The parameters in full, or why not. */
+static int take_params(steno_session *s, steno_transcribe_params *own, const steno_source *src, const steno_transcribe_params *p)
+{
+    if (!src || !src->read) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
+    if (s->model->family->search == SEARCH_VAD)
+        return err_set(&s->error, STENO_EARG, "a %s model does not transcribe", s->model->family->name);
+    steno_transcribe_params_init(own); /* changes during the call have no effect */
+    if (params_take(own, p, sizeof *own, offsetof(steno_transcribe_params, temperature_increment_on_fallback)))
+        return err_set(&s->error, STENO_EARG, "steno_transcribe_params was not filled by its init function");
+    return STENO_OK;
+}
+
+/* Put a call in line. */
+static int call_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    steno_transcribe_params own;
+    int rc = take_params(s, &own, src, p);
+    if (!rc && s->model->family->search != SEARCH_AR)
+        rc = err_set(&s->error, STENO_EARG, "a %s model does not decode in batches", s->model->family->name);
+    if (!rc) rc = call_init(s, src, &own);
+    if (rc) {
+        adjust_close(&s->call);
+        s->params = NULL;
+        return rc;
+    }
+    s->call.state = CALL_WAITING;
+    s->next = NULL;
+    steno_session **last = &s->batch->first;
+    while (*last) last = &(*last)->next;
+    *last = s;
+    return STENO_OK;
+}
+
+int steno_batch_add(steno_batch *b, steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    if (!b || !s) return STENO_EARG;
+    if (s->batch != b) return err_set(&s->error, STENO_EARG, "the session was not opened with this batch");
+    if (s->call.state != CALL_NONE) return err_set(&s->error, STENO_EARG, "the session has a call in line already");
+    session_begin(s);
+    return call_add(s, src, p);
+}
+
+static int ctc_call(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    steno_transcribe_params own;
+    int rc = take_params(s, &own, src, p);
     if (rc) return rc;
-    s->batch->exec.filter = p->logits_filter ? filter_logits : NULL;
-    rc = transcribe(&j, src);
-    s->batch->exec.filter = NULL;
+    s->params = &own;
+    rc = ctc_transcribe(s, src, &own);
+    s->params = NULL;
+    result_finish(s, &s->result, &rc);
     return rc;
 }
 
 int steno_transcribe_source(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
     if (!s) return STENO_EARG;
+    int rc = session_free(s);
+    if (rc) return rc;
     session_begin(s);
-    if (!src || !src->read) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
-    const enum search search = s->model->family->search;
-    if (search == SEARCH_VAD) return err_set(&s->error, STENO_EARG, "a %s model does not transcribe", s->model->family->name);
-    steno_transcribe_params own; /* changes during the call have no effect */
-    steno_transcribe_params_init(&own);
-    if (params_take(&own, p, sizeof own, offsetof(steno_transcribe_params, temperature_increment_on_fallback)))
-        return err_set(&s->error, STENO_EARG, "steno_transcribe_params was not filled by its init function");
-    s->params = &own;
-    int rc = search == SEARCH_CTC ? ctc_transcribe(s, src, &own) : ar_transcribe(s, src, &own);
-    s->params = NULL;
-    utf8_append(&s->result.whole, (const uint8_t *)s->result.bytes.p, s->result.bytes.len);
-    if (!rc && result_status(&s->result)) rc = err_nomem(&s->error, s->result.bytes.len, "the text");
-    return rc;
+    if (s->model->family->search != SEARCH_AR) return ctc_call(s, src, p);
+    rc = call_add(s, src, p);
+    if (rc) return rc;
+    batch_carry_out(s->batch);
+    return s->call.status;
 }
 
 int steno_transcribe(steno_session *s, const float *pcm, int64_t n, const steno_transcribe_params *p)
 {
     if (!s) return STENO_EARG;
     if (n < 0 || (n && !pcm)) {
+        const int rc = session_free(s);
+        if (rc) return rc;
         session_begin(s);
         return err_set(&s->error, STENO_EARG, "%lld samples at no address, or fewer than none", (long long)n);
     }
@@ -211,13 +264,15 @@ int steno_transcribe(steno_session *s, const float *pcm, int64_t n, const steno_
 int steno_detect_language(steno_session *s, const steno_source *src, float *probs, int n)
 {
     if (!s) return STENO_EARG;
+    int rc = session_free(s);
+    if (rc) return rc;
     session_begin(s);
     if (!src || !src->read) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
     if (n < 0) return err_set(&s->error, STENO_EARG, "room for %d probabilities", n);
     if (!s->model->family->speech)
         return err_set(&s->error, STENO_EARG, "a %s model does not tell languages apart this way", s->model->family->name);
-    int rc = feed_listen(&s->feed, src, &s->error);
-    if (!rc) rc = language_detect(s, probs, n);
+    rc = feed_listen(&s->feed, src, &s->error);
+    if (!rc) rc = language_detect(s, 0, 1, 1, probs, n);
     if (rc >= 0) s->result.language = language_code(rc);
     return rc;
 }

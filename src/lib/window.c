@@ -15,34 +15,34 @@ static int canceled(steno_session *s, int rc)
 }
 
 /* What the encoder made of the window, rows without the gaps between them. The slot is the decoder's next. */
-static int features_keep(steno_session *s, const struct plan *p)
+static int features_keep(steno_session *s, const struct plan *p, int32_t n_ctx)
 {
     struct buf *b = &s->result.features;
     const struct slot *out = &p->slot[p->output];
     buf_clear(b);
-    for (int32_t i = 0; i < s->model->audio_ctx; i++)
+    for (int32_t i = 0; i < n_ctx; i++)
         buf_add(b, exec_slot(&s->batch->exec, p, p->output) + (size_t)i * out->ld, out->width * sizeof(float));
     if (!b->err) return STENO_OK;
     buf_free(b); /* no part of them is of use */
-    return err_nomem(&s->error, (size_t)s->model->audio_ctx * out->width * sizeof(float), "audio features");
+    return err_nomem(&s->error, (size_t)n_ctx * out->width * sizeof(float), "audio features");
 }
 
-int window_encode(steno_session *s, int64_t from)
+int window_encode(steno_session *s, uint32_t seat, int32_t n_ctx)
 {
+    struct steno_batch *b = s->batch;
     const struct plan *p = &s->model->plan[PLAN_ENCODER];
     const struct slot *in = &p->slot[p->input];
     float *mel = window_mel(s);
     memset(mel - in->ld, 0, in->ld * sizeof *mel); /* the zero rows of the first convolution */
-    memset(mel + (size_t)in->rows * in->ld, 0, in->ld * sizeof *mel);
-    s->encoded_from = -1;
+    memset(mel + 2 * (size_t)n_ctx * in->ld, 0, in->ld * sizeof *mel);
 
     struct run_time spent;
-    int rc = exec_phases(&s->batch->exec, p, 0, ENCODER_PHASES, NULL, p->max_rows, session_time(s, PLAN_ENCODER), &spent);
-    s->batch->timings.encode_us += spent.first_ns / 1000;
-    s->batch->timings.cross_us += spent.rest_ns / 1000;
-    s->batch->timings.n_encodes++;
-    if (!rc && s->params && s->params->keep_audio_features) rc = features_keep(s, p);
-    if (!rc) s->encoded_from = from;
+    b->exec.window = (uint16_t)seat;
+    int rc = exec_phases(&b->exec, p, 0, ENCODER_PHASES, NULL, (uint32_t)n_ctx, session_time(s, PLAN_ENCODER), &spent);
+    b->timings.encode_us += spent.first_ns / 1000;
+    b->timings.cross_us += spent.rest_ns / 1000;
+    b->timings.n_encodes++;
+    if (!rc && s->params && s->params->keep_audio_features) rc = features_keep(s, p, n_ctx);
     return canceled(s, rc);
 }
 
@@ -53,43 +53,51 @@ void lane_reset(steno_session *s, uint16_t lane)
 
 void lane_rewind(steno_session *s, uint16_t lane, int32_t len)
 {
-    struct lane *l = &s->batch->run.lane[lane];
-    state_truncate(&s->batch->state[STATE_SELF], lane, (uint32_t)len);
-    *l = (struct lane){ .table = l->table, .kv_len = len, .enc_len = s->model->audio_ctx, .last_ts = -1,
-                        .out = s->batch->picked + (size_t)lane * (size_t)s->model->text_ctx };
+    struct steno_batch *b = s->batch;
+    struct lane *l = &b->run.lane[lane];
+    state_truncate(&b->state[STATE_SELF], lane, (uint32_t)len);
+    *l = (struct lane){ .table = l->table, .top = l->top, .kv_len = len, .enc_len = s->model->audio_ctx, .last_ts = -1,
+                        .window = (uint16_t)(lane / b->n_lanes), .out = b->picked + (size_t)lane * (size_t)s->model->text_ctx };
 }
 
 int steps_run(steno_session *s, int steps)
 {
+    struct steno_batch *b = s->batch;
     int ran = 0;
     struct run_time spent;
-    const uint32_t rows = s->batch->run.n_rows;
-    const int rc = exec_chain(&s->batch->exec, &s->model->plan[PLAN_DECODER], &s->batch->run, steps, &ran, session_time(s, PLAN_DECODER), &spent);
-    if (rows > s->batch->run.n_lanes) { /* the first replay was a prompt */
-        s->batch->timings.n_prompts++;
-        s->batch->timings.n_prompt_tokens += rows;
-        s->batch->timings.prompt_us += spent.first_ns / 1000;
+    const uint32_t rows = b->run.n_rows;
+    const int rc = exec_chain(&b->exec, &s->model->plan[PLAN_DECODER], &b->run, steps, &ran, session_time(s, PLAN_DECODER), &spent);
+    if (rows > b->run.n_lanes) { /* the first replay was a prompt */
+        b->timings.n_prompts++;
+        b->timings.n_prompt_tokens += rows;
+        b->timings.prompt_us += spent.first_ns / 1000;
         ran--;
     } else {
         spent.rest_ns += spent.first_ns;
     }
-    s->batch->timings.n_steps += ran > 0 ? ran : 0;
-    s->batch->timings.decode_us += spent.rest_ns / 1000;
+    b->timings.n_steps += ran > 0 ? ran : 0;
+    b->timings.decode_us += spent.rest_ns / 1000;
     return canceled(s, rc);
 }
 
-/* softmax over the language tokens of the logits after start-of-transcript (openai-whisper, decoding.py, detect_language) */
-int language_detect(steno_session *s, float *probs, int n)
+/* softmax over the language tokens of the logits after start-of-transcript, of the window that begins at `from` (openai-whisper,
+ * decoding.py, detect_language). @return the index of the largest, or a status */
+static int language_of_window(steno_session *s, uint32_t at, int64_t from, float *probs)
 {
     const steno_model *m = s->model;
     const struct special_tokens *t = &m->tokens;
-    if (!t->n_languages) return err_set(&s->error, STENO_EARG, "an English-only model cannot detect languages");
-    int rc = feed_window(&s->feed, 0, s->feed.frames < s->feed.window ? (int)s->feed.frames : s->feed.window, 1, window_mel(s), &s->error);
-    if (!rc) rc = window_encode(s, s->feed.frames >= s->feed.window ? 0 : -1);
+    const int64_t left = s->feed.frames - from;
+    const int full = left >= s->feed.window;
+    struct seat *seat = &s->batch->seat[at];
+    const uint16_t lane = (uint16_t)(at * s->batch->n_lanes);
+    seat->audio = NULL;
+    int rc = feed_window(&s->feed, from, full ? s->feed.window : (int)left, 1, window_mel(s), &s->error);
+    if (!rc) rc = window_encode(s, at, m->audio_ctx);
     if (rc) return rc;
-    lane_reset(s, 0);
+    if (full) *seat = (struct seat){ .audio = s, .from = from, .frames = s->feed.window };
+    lane_reset(s, lane);
     s->batch->run.n_rows = 0;
-    run_add(&s->batch->run, t->sot, 0, 0, ROW_LOGITS);
+    run_add(&s->batch->run, t->sot, 0, lane, ROW_LOGITS);
     rc = steps_run(s, 1);
     if (rc) return rc;
     const float *x = exec_logits(&s->batch->exec, &m->plan[PLAN_DECODER], 0) + t->first_lang;
@@ -98,10 +106,33 @@ int language_detect(steno_session *s, float *probs, int n)
     for (int i = 1; i < t->n_languages; i++)
         if (x[i] > x[best]) best = i;
     for (int i = 0; i < t->n_languages; i++) sum += exp((double)x[i] - x[best]);
-    s->result.n_language_probs = t->n_languages < MAX_LANGUAGES ? t->n_languages : MAX_LANGUAGES;
-    for (int i = 0; i < s->result.n_language_probs; i++) {
-        s->result.language_prob[i] = (float)(exp((double)x[i] - x[best]) / sum);
-        if (i < n && probs) probs[i] = s->result.language_prob[i];
+    for (int i = 0; i < t->n_languages && i < MAX_LANGUAGES; i++) probs[i] = (float)(exp((double)x[i] - x[best]) / sum);
+    return best;
+}
+
+int language_detect(steno_session *s, uint32_t seat, int segments, double threshold, float *probs, int n)
+{
+    const int n_languages = s->model->tokens.n_languages;
+    if (!n_languages) return err_set(&s->error, STENO_EARG, "an English-only model cannot detect languages");
+    float now[MAX_LANGUAGES], kept[MAX_LANGUAGES];
+    int times[MAX_LANGUAGES] = { 0 }, best = -1;
+    const int most = n_languages < MAX_LANGUAGES ? n_languages : MAX_LANGUAGES;
+    for (int i = 0; i < segments && (!i || (int64_t)i * s->feed.window < s->feed.frames); i++) {
+        const int lang = language_of_window(s, seat, (int64_t)i * s->feed.window, now);
+        if (lang < 0) return lang;
+        times[lang]++;
+        const int sure = now[lang] >= threshold, more = best >= 0 && times[lang] > times[best];
+        const int surer = best >= 0 && times[lang] == times[best] && now[lang] > kept[best];
+        if (best < 0 || sure || more || surer) {
+            best = lang;
+            memcpy(kept, now, sizeof kept);
+        }
+        if (sure) break;
+    }
+    s->result.n_language_probs = most;
+    for (int i = 0; i < most; i++) {
+        s->result.language_prob[i] = kept[i];
+        if (i < n && probs) probs[i] = kept[i];
     }
     return best;
 }

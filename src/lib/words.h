@@ -14,12 +14,6 @@ struct draft {
     int32_t first_word, n_words; /* among the window's words */
 };
 
-struct word {
-    double start, end, probability; /* seconds in the file */
-    size_t text;                    /* place in words.text, ended by a NUL */
-    int32_t n_tokens;
-};
-
 /* What is asked, the same for all windows of a call. */
 struct words_request {
     const char *language;         /* code: some languages have no spaces */

@@ -62,6 +62,7 @@ struct speech_request {
     double max_initial_timestamp;
     const char *suppress_tokens;
     int32_t lang;                  /* index of the language, -1: not known yet */
+    int32_t turns;                 /* the token that tells of another speaker may be chosen */
 };
 
 /* A stretch of a window's tokens that became a segment. Times in positions of 20 ms from the window's start. */

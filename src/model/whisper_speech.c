@@ -22,7 +22,7 @@ static int whisper_head(const steno_model *m, const struct speech_request *q, in
 }
 
 /* "-1" or "1,2,3": ids to bar. */
-static int bar_list(const steno_model *m, const char *list, struct rule_masks *masks, steno_error *e)
+static int bar_list(const steno_model *m, const char *list, int turns, struct rule_masks *masks, steno_error *e)
 {
     for (const char *p = list; *p;) {
         char *end;
@@ -37,7 +37,7 @@ static int bar_list(const steno_model *m, const char *list, struct rule_masks *m
         p = *end ? end + 1 : end;
     }
     const struct special_tokens *t = &m->tokens;
-    const int32_t control[] = { t->transcribe, t->translate, t->sot, t->prev, t->solm, t->nospeech };
+    const int32_t control[] = { t->transcribe, t->translate, t->sot, t->prev, t->nospeech, turns ? -1 : t->solm };
     for (size_t i = 0; i < sizeof control / sizeof *control; i++) rule_bar(masks, control[i]);
     return STENO_OK;
 }
@@ -48,7 +48,7 @@ static int whisper_rules(const steno_model *m, const struct speech_request *q, s
     const struct special_tokens *t = &m->tokens;
     rule_masks_clear(masks);
     if (q->suppress_tokens && *q->suppress_tokens) {
-        const int rc = bar_list(m, q->suppress_tokens, masks, e);
+        const int rc = bar_list(m, q->suppress_tokens, q->turns, masks, e);
         if (rc) return rc;
     }
     if (!q->without_timestamps) rule_bar(masks, t->notimestamps);

@@ -315,7 +315,7 @@ static void do_scan(const struct walk *w, uint32_t item, uint32_t slices)
     const struct row *row = &w->run->row[w->run->out_row[out]];
     const float *x = exec_logits(w->x, w->p, out);
     struct logit_part *part = &w->x->parts[(size_t)item * 3];
-    if (row->flags & ROW_PICK) {
+    if (row->flags & (ROW_PICK | ROW_TOP)) {
         const struct pick_range g = pick_range_of(&w->run->lane[row->lane]);
         scan_range(w, &part[0], x, g.mask, g.text_from, g.text_to, lo, hi);
         scan_range(w, &part[1], x, g.mask, g.ts_from, g.ts_to, lo, hi);
@@ -345,7 +345,7 @@ static void filter_rows(const struct walk *w)
     for (uint32_t out = 0; out < w->run->n_out; out++) {
         struct row *row = &w->run->row[w->run->out_row[out]];
         float *x = exec_slot(w->x, w->p, w->p->logits) + out * (size_t)w->p->slot[w->p->logits].ld;
-        if (!(row->flags & ROW_PICK)) continue;
+        if (!(row->flags & (ROW_PICK | ROW_TOP)) || !w->run->lane[row->lane].adjust) continue;
         if (row->flags & ROW_PROB) {
             for (uint32_t i = 0; i < slices; i++) do_scan(w, out * slices + i, slices);
             do_prob(w, out, slices);
@@ -367,9 +367,9 @@ static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
         const struct logit_part all = pick_merge(part + 2, slices, 3);
         w->run->best[w->run->out_row[out]] = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
     }
-    if (row->flags & ROW_PICK) {
+    if (row->flags & (ROW_PICK | ROW_TOP)) {
         const struct logit_part text = pick_merge(part, slices, 3), ts = pick_merge(part + 1, slices, 3);
-        pick_token(l, &text, &ts, x);
+        (row->flags & ROW_PICK ? pick_token : pick_top)(l, &text, &ts, x);
     }
 }
 
@@ -469,8 +469,13 @@ static void next_step(struct walk *w)
     for (uint32_t i = 0; i < r->n_rows; i++) r->lane[r->row[i].lane].kv_len = r->row[i].pos + 1;
     if (!w->ran++) w->split_ns = os_now_ns();
     w->more = 0;
-    if (w->status || w->ran >= w->steps) return;
-    run_advance(r);
+    if (w->status) return;
+    if (w->x->next) {
+        if (!w->x->next(w->x->user)) return;
+    } else {
+        if (w->ran >= w->steps) return;
+        run_advance(r);
+    }
     if (!r->n_rows) return;
     for (uint32_t i = 0; i < r->n_rows; i++) {
         const struct row *row = &r->row[i];

@@ -26,6 +26,9 @@ struct exec {
     int (*should_stop)(void *user); /* asked by the calling thread between ops; may be NULL */
     /* Asked by the calling thread about the logits of each row to pick from, before the rules; NULL: nobody changes them. */
     void (*filter)(void *user, uint16_t lane, float *logits);
+    /* Asked by the calling thread after each replay of a chain, when lanes hold what it chose: the rows of the next into x's run. 0: the
+     * chain ends. NULL: every lane that is not done goes on with the token just chosen. */
+    int (*next)(void *user);
     void *user;
     int64_t runs;                 /* wake-ups of the team so far */
 };

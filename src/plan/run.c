@@ -159,43 +159,105 @@ static int32_t draw(const struct lane *l, const struct pick_range *g, const floa
     return arg;
 }
 
-void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits)
+void lane_choose(struct lane *l, const struct picked *p)
 {
-    const struct pick_rules *q = l->rules;
-    const double lse_text = part_lse(text), lse_ts = part_lse(ts);
-    int use_text = text->arg >= 0;
-    const int use_ts = ts->arg >= 0;
-    if (q->timestamps && use_ts && lse_ts > text->max) use_text = 0;
-
-    double lse = use_ts ? lse_ts : -INFINITY;
-    if (use_text) {
-        const double hi = lse_text > lse ? lse_text : lse, lo = lse_text > lse ? lse : lse_text;
-        lse = isinf(lo) ? hi : hi + log1p(exp(lo - hi));
-    }
-    struct picked p = { q->eot, use_ts ? ts->arg : -1, 0, -INFINITY, 0, 0 };
-    if (use_text || use_ts) {
-        if (q->temperature > 0) {
-            const struct pick_range g = pick_range_of(l);
-            const int32_t id = draw(l, &g, logits, use_text, use_ts);
-            if (id >= 0) p.id = id, p.plog = (float)(logits[id] - lse);
-        }
-        if (isinf(p.plog)) {
-            const int t = use_text && (!use_ts || text->max >= ts->max);
-            p.id = t ? text->arg : ts->arg;
-            p.plog = (float)((t ? text->max : ts->max) - lse);
-        }
-        if (use_ts) {
-            p.pt = (float)exp(ts->max - lse_ts);
-            p.ptsum = (float)exp(lse_ts - lse);
-        }
-    }
-    p.p = (float)exp(p.plog);
-    if (!isinf(p.plog)) l->sum_logprob += p.plog;
-    if (p.id == q->eot) {
+    if (!isinf(p->plog)) l->sum_logprob += p->plog;
+    if (p->id == l->rules->eot) {
         l->ended = l->done = 1;
         return;
     }
-    if (p.id >= q->ts_begin) l->last_ts = p.id;
-    l->out[l->n++] = p;
+    if (p->id >= l->rules->ts_begin) l->last_ts = p->id;
+    l->out[l->n++] = *p;
     if (l->n >= l->limit) l->done = 1;
+}
+
+void lane_copy(struct lane *dst, const struct lane *src)
+{
+    const struct lane own = *dst;
+    *dst = *src;
+    dst->table = own.table;
+    dst->out = own.out;
+    dst->top = own.top;
+    memcpy(dst->out, src->out, (size_t)src->n * sizeof *dst->out);
+}
+
+/* What the timestamp rule leaves, and the logarithm of the sum that probabilities are of. */
+struct weighed { int use_text, use_ts; double lse, lse_ts; };
+static struct weighed weigh(const struct lane *l, const struct logit_part *text, const struct logit_part *ts)
+{
+    const double lse_text = part_lse(text), lse_ts = part_lse(ts);
+    struct weighed w = { text->arg >= 0, ts->arg >= 0, -INFINITY, lse_ts };
+    if (l->rules->timestamps && w.use_ts && lse_ts > text->max) w.use_text = 0;
+    if (w.use_ts) w.lse = lse_ts;
+    if (w.use_text) {
+        const double hi = lse_text > w.lse ? lse_text : w.lse, lo = lse_text > w.lse ? w.lse : lse_text;
+        w.lse = isinf(lo) ? hi : hi + log1p(exp(lo - hi));
+    }
+    return w;
+}
+
+/* A token as it would be recorded, without its own id and probability. */
+static struct picked picked_of(const struct lane *l, const struct weighed *w, const struct logit_part *ts)
+{
+    struct picked p = { l->rules->eot, w->use_ts ? ts->arg : -1, 0, -INFINITY, 0, 0 };
+    if (w->use_ts) {
+        p.pt = (float)exp(ts->max - w->lse_ts);
+        p.ptsum = (float)exp(w->lse_ts - w->lse);
+    }
+    return p;
+}
+
+void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits)
+{
+    const struct weighed w = weigh(l, text, ts);
+    struct picked p = picked_of(l, &w, ts);
+    if (w.use_text || w.use_ts) {
+        if (l->rules->temperature > 0) {
+            const struct pick_range g = pick_range_of(l);
+            const int32_t id = draw(l, &g, logits, w.use_text, w.use_ts);
+            if (id >= 0) p.id = id, p.plog = (float)(logits[id] - w.lse);
+        }
+        if (isinf(p.plog)) {
+            const int t = w.use_text && (!w.use_ts || text->max >= ts->max);
+            p.id = t ? text->arg : ts->arg;
+            p.plog = (float)((t ? text->max : ts->max) - w.lse);
+        }
+    }
+    p.p = (float)exp(p.plog);
+    lane_choose(l, &p);
+}
+
+/* The ids of [from, to) among the `most` best so far: top[n] by falling logit, held in plog. Ids come in rising order, so what is equal
+ * stays behind. @return their number */
+static int32_t top_range(struct picked *top, int32_t n, int32_t most, const float *x, const uint32_t *mask, int32_t from, int32_t to)
+{
+    float least = n == most ? top[n - 1].plog : -INFINITY;
+    for (int32_t id = from; id < to; id++) {
+        if (!(x[id] > least) || (mask && (mask[id >> 5] >> (id & 31) & 1))) continue;
+        int32_t at = n < most ? n++ : n - 1;
+        for (; at && top[at - 1].plog < x[id]; at--) top[at] = top[at - 1];
+        top[at].id = id;
+        top[at].plog = x[id];
+        if (n == most) least = top[n - 1].plog;
+    }
+    return n;
+}
+
+void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits)
+{
+    const struct weighed w = weigh(l, text, ts);
+    const struct picked blank = picked_of(l, &w, ts);
+    const struct pick_range g = pick_range_of(l);
+    int32_t n = 0;
+    if (w.use_text) n = top_range(l->top, n, l->n_top, logits, g.mask, g.text_from, g.text_to);
+    if (w.use_ts) n = top_range(l->top, n, l->n_top, logits, g.mask, g.ts_from, g.ts_to);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t id = l->top[i].id;
+        const float plog = (float)(l->top[i].plog - w.lse);
+        l->top[i] = blank;
+        l->top[i].id = id;
+        l->top[i].plog = plog;
+        l->top[i].p = expf(plog);
+    }
+    l->n_top = n;
 }

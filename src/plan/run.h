@@ -10,7 +10,8 @@ enum row_flag {
     ROW_PICK = 1,    /* choose the next token of the lane from this row's logits */
     ROW_PROB = 2,    /* lane.prob = softmax(unfiltered logits)[lane.prob_id] */
     ROW_LOGITS = 4,  /* leave the logits where exec_logits finds them */
-    ROW_BEST = 8     /* run.best of this row = the most probable id; not together with ROW_PROB */
+    ROW_BEST = 8,    /* run.best of this row = the most probable id; not together with ROW_PROB */
+    ROW_TOP = 16     /* the lane's n_top most probable ids that its rules allow go to lane.top; nothing is chosen */
 };
 
 /* One per row of activations. */
@@ -49,6 +50,11 @@ struct lane {
     int32_t last_ts;             /* latest timestamp chosen, -1: none */
     double sum_logprob;          /* includes the end of text's */
     uint64_t stream;             /* which stream of random numbers, from pick_stream */
+    struct picked *top;          /* [RUN_BEAMS + 1] best first, lower ids first among equals */
+    int32_t n_top;               /* ROW_TOP: how many are wanted, then how many there are */
+
+    int32_t adjust;              /* 1: exec.filter is asked about this lane's logits */
+    int32_t gram, gram_n;        /* state of a grammar after the first gram_n tokens; kept by whoever filters */
 
     int32_t prob_id;
     float prob;
@@ -101,6 +107,12 @@ static inline uint64_t pick_stream(int64_t window, int attempt, int candidate)
 }
 /* Choose from merged parts (text, timestamps) and advance the lane. logits[n_vocab] are read only when the temperature is above 0. */
 void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits);
+/* Fill lane.top from the same. */
+void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits);
+/* Advance the lane by a token that was chosen: the end of text ends it, the limit does. */
+void lane_choose(struct lane *l, const struct picked *p);
+/* dst goes on like src: tokens, rules, sums. Its state, its table and its places stay its own. */
+void lane_copy(struct lane *dst, const struct lane *src);
 /* parts in rising order of ids into one */
 struct logit_part pick_merge(const struct logit_part *part, size_t n, size_t stride);
 #endif

@@ -1,34 +1,119 @@
-/* steno: autoregressive decoding of one sequence as a step machine. SPDX-License-Identifier: MIT */
+/* steno: autoregressive decoding of one window as a step machine. SPDX-License-Identifier: MIT */
 #include "search/ar.h"
+#include <math.h>
+#include "search/beam.h"
 
-void ar_begin(struct ar *a, uint16_t lane, const int32_t *prompt, int32_t n_prompt, int32_t sot)
+void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int32_t *prompt, int32_t n_prompt, int32_t sot)
 {
-    *a = (struct ar){ prompt, n_prompt, sot, 0, lane };
+    struct picked *best = a->beams.best;
+    *a = (struct ar){ .p = *p, .prompt = prompt, .n_prompt = n_prompt, .sot = sot, .lane0 = lane0, .forked = p->n_lanes == 1 || p->beams,
+                      .result = lane0 };
+    a->beams.best = best;
+    a->beams.n = 1;
+    a->beams.lane[0] = lane0;
 }
 
-int ar_want(struct ar *a, struct run *r, uint32_t max_rows)
+double ar_rank(double sum_logprob, int32_t n, double penalty)
 {
-    const struct lane *l = &r->lane[a->lane];
-    if (l->done) return 0;
-    if (a->fed == a->n_prompt) {
-        run_add(r, l->out[l->n - 1].id, l->kv_len, a->lane, ROW_PICK);
-        return l->limit - l->n;
-    }
-    const int32_t left = a->n_prompt - a->fed, n = left < (int32_t)max_rows ? left : (int32_t)max_rows;
-    for (int32_t i = a->fed; i < a->fed + n; i++) {
-        const uint16_t last = i == a->n_prompt - 1 ? ROW_PICK : 0, sot = i == a->sot ? ROW_PROB : 0;
-        run_add(r, a->prompt[i], l->kv_len + i - a->fed, a->lane, last | sot);
-    }
-    return n == left ? l->limit : 1;
-}
-
-void ar_give(struct ar *a, const struct run *r)
-{
-    const int32_t len = r->lane[a->lane].kv_len;
-    a->fed = len < a->n_prompt ? len : a->n_prompt;
+    if (isnan(penalty)) return n ? sum_logprob / n : -INFINITY;
+    return sum_logprob / pow((5 + n) / 6.0, penalty);
 }
 
 double ar_avg_logprob(const struct lane *l)
 {
     return l->sum_logprob / (l->n + 1);
+}
+
+/* What the last row of the prompt, and every row after it, is for. */
+static uint16_t choice(const struct ar *a)
+{
+    return a->p.beams ? ROW_TOP : ROW_PICK;
+}
+
+static void row_add(const struct ar *a, struct run *r, int32_t token, uint16_t lane, uint16_t flags)
+{
+    struct lane *l = &r->lane[lane];
+    if (flags & ROW_TOP) l->n_top = a->p.n_lanes + 1;
+    run_add(r, token, l->kv_len, lane, flags);
+}
+
+/* The candidates, or beams, go on from the same keys and values. */
+static void lanes_fork(struct ar *a, struct run *r, struct kv_state *state)
+{
+    const struct lane *first = &r->lane[a->lane0];
+    for (int32_t i = 1; i < a->p.n_lanes; i++) {
+        struct lane *l = &r->lane[a->lane0 + i];
+        const uint64_t stream = l->stream;
+        lane_copy(l, first);
+        l->stream = stream;
+        state_fork(state, (uint32_t)(a->lane0 + i), a->lane0);
+    }
+    a->forked = 1;
+}
+
+/* Rows of the prompt that are left. Several candidates share all of them but the last, which each runs for itself. */
+static uint32_t prompt_want(struct ar *a, struct run *r, struct kv_state *state, uint32_t room)
+{
+    const int32_t shared = a->forked ? a->n_prompt : a->n_prompt - 1, left = shared - a->fed;
+    const uint16_t prob = a->sot == a->n_prompt - 1 ? ROW_PROB : 0;
+    struct lane *l = &r->lane[a->lane0];
+    if (left > 0) {
+        const int32_t n = left < (int32_t)room ? left : (int32_t)room;
+        for (int32_t i = a->fed; i < a->fed + n; i++) {
+            const uint16_t last = i == a->n_prompt - 1 ? choice(a) : 0, sot = i == a->sot ? ROW_PROB : 0;
+            if (last & ROW_TOP) l->n_top = a->p.n_lanes + 1;
+            run_add(r, a->prompt[i], l->kv_len + i - a->fed, a->lane0, last | sot);
+        }
+        return (uint32_t)n;
+    }
+    if (room < (uint32_t)a->p.n_lanes) return 0;
+    lanes_fork(a, r, state);
+    for (int32_t i = 0; i < a->p.n_lanes; i++)
+        row_add(a, r, a->prompt[a->n_prompt - 1], (uint16_t)(a->lane0 + i), choice(a) | (i ? 0 : prob));
+    return (uint32_t)a->p.n_lanes;
+}
+
+uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, uint32_t max_rows)
+{
+    const uint32_t room = max_rows > r->n_rows ? max_rows - r->n_rows : 0;
+    if (a->done || !room) return 0;
+    if (a->fed < a->n_prompt) return prompt_want(a, r, state, room);
+    if (room < (uint32_t)a->p.n_lanes) return 0;
+    const uint32_t before = r->n_rows;
+    const int32_t n = a->p.beams ? a->beams.n : a->p.n_lanes;
+    for (int32_t i = 0; i < n; i++) {
+        const uint16_t lane = a->p.beams ? a->beams.lane[i] : (uint16_t)(a->lane0 + i);
+        const struct lane *l = &r->lane[lane];
+        if (!l->done) row_add(a, r, l->out[l->n - 1].id, lane, choice(a));
+    }
+    return r->n_rows - before;
+}
+
+/* Every lane has come to its end: the first of the best by rank. */
+static void candidates_rank(struct ar *a, const struct run *r)
+{
+    for (int32_t i = 0; i < a->p.n_lanes; i++) {
+        const struct lane *l = &r->lane[a->lane0 + i];
+        a->rank[i] = ar_rank(l->sum_logprob, l->n, a->p.length_penalty);
+        if (a->rank[i] > a->rank[a->chosen]) a->chosen = i;
+    }
+    a->n_ranks = a->p.n_lanes;
+    a->result = (uint16_t)(a->lane0 + a->chosen);
+}
+
+void ar_give(struct ar *a, struct run *r, struct kv_state *state)
+{
+    if (a->done) return;
+    const int prompting = a->fed < a->n_prompt;
+    const int32_t len = r->lane[a->lane0].kv_len;
+    if (prompting) a->fed = len < a->n_prompt ? len : a->n_prompt;
+    if (a->fed < a->n_prompt) return;
+    if (a->p.beams) {
+        beams_step(a, r, state);
+        return;
+    }
+    for (int32_t i = 0; i < a->p.n_lanes; i++)
+        if (!r->lane[a->lane0 + i].done) return;
+    a->done = 1;
+    candidates_rank(a, r);
 }

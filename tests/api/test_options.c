@@ -1,6 +1,6 @@
 /* steno tests: what the options of a transcription do. SPDX-License-Identifier: MIT */
 #include <time.h>
-#include "lib/lib.h"
+#include "lib/job.h"
 #include "shipped.h"
 
 static steno_model *model;
@@ -78,7 +78,7 @@ static void masks_for(const char *suppress, int without_timestamps)
 {
     const struct speech_request q = { .suppress_tokens = suppress, .without_timestamps = without_timestamps, .suppress_blank = 1,
                                       .max_initial_timestamp = 1 };
-    assert_int_equal(model->family->speech->rules(model, &q, &session->masks, &session->rules, NULL), 0);
+    assert_int_equal(model->family->speech->rules(model, &q, &session->masks, &session->call.rules, NULL), 0);
 }
 
 static void test_the_default_bars_82_non_speech_ids_and_six_control_ids(void **state)
@@ -197,18 +197,18 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
     for (int i = 0; !steno_segment_get(session, i, &g); i++)
         if (g.seek_frames == 0) last = g;
     assert_true(last.n_tokens > 0);
-    assert_int_equal(session->prompt[0], t->prev);
+    assert_int_equal(session->strand[0].prompt[0], t->prev);
     int sot = 1;
-    while (session->prompt[sot] != t->sot) assert_true(++sot < model->text_ctx);
-    assert_memory_equal(session->prompt + sot - last.n_tokens, last.tokens, (size_t)last.n_tokens * sizeof(int32_t));
+    while (session->strand[0].prompt[sot] != t->sot) assert_true(++sot < model->text_ctx);
+    assert_memory_equal(session->strand[0].prompt + sot - last.n_tokens, last.tokens, (size_t)last.n_tokens * sizeof(int32_t));
     p.condition_on_previous_text = 0;
     run(&a, &p);
-    assert_int_equal(session->prompt[0], t->sot);
+    assert_int_equal(session->strand[0].prompt[0], t->sot);
     p = params_new();
     p.temperature_increment_on_fallback = 0;
     p.temperature = 0.6; /* above 0.5 the text is not trusted */
     run(&a, &p);
-    assert_int_equal(session->prompt[0], t->sot);
+    assert_int_equal(session->strand[0].prompt[0], t->sot);
     free(a.pcm);
 }
 
@@ -223,14 +223,14 @@ static void test_a_long_prompt_keeps_its_last_223_ids(void **state)
     steno_transcribe_params p = params_new();
     p.initial_prompt = text;
     run(&demo, &p);
-    assert_int_equal(session->prompt[0], model->tokens.prev);
-    assert_memory_equal(session->prompt + 1, ids + n - 223, 223 * sizeof *ids);
-    assert_int_equal(session->prompt[224], model->tokens.sot);
+    assert_int_equal(session->strand[0].prompt[0], model->tokens.prev);
+    assert_memory_equal(session->strand[0].prompt + 1, ids + n - 223, 223 * sizeof *ids);
+    assert_int_equal(session->strand[0].prompt[224], model->tokens.sot);
     p.initial_prompt = "";
     run(&demo, &p);
     p.initial_prompt = NULL;
     run(&demo, &p);
-    assert_int_equal(session->prompt[0], model->tokens.sot);
+    assert_int_equal(session->strand[0].prompt[0], model->tokens.sot);
 }
 
 /* ---- language and temperature ---- */
@@ -244,7 +244,7 @@ static void test_languages_are_known_by_code_and_name_and_english_models_need_no
         p.language = german[i];
         run(&demo, &p);
         assert_string_equal(steno_language(session), "de");
-        assert_int_equal(session->prompt[1], model->tokens.first_lang + 2);
+        assert_int_equal(session->strand[0].prompt[1], model->tokens.first_lang + 2);
     }
     p.language = "auto";
     run(&demo, &p);

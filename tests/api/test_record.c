@@ -73,7 +73,7 @@ static void test_audio_features_are_the_encoder_s_output_for_the_last_window_and
         assert_int_equal(n_state, out->width);
         assert_int_equal(feed_listen(&session->feed, &src, NULL), 0);
         assert_int_equal(feed_window(&session->feed, 0, (int)(a.n / 160), 0, window_mel(session), NULL), 0);
-        assert_int_equal(window_encode(session, -1), 0);
+        assert_int_equal(window_encode(session, 0, session->model->audio_ctx), 0);
         const float *slot = exec_slot(&session->batch->exec, enc, enc->output);
         for (int i = 0; i < n_ctx; i++)
             assert_memory_equal(x + (size_t)i * (size_t)n_state, slot + (size_t)i * out->ld, (size_t)n_state * sizeof *x);

@@ -82,6 +82,18 @@ static inline void sound_free(struct sound *s)
 
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
+enum { CLIP_TIMES_MAX = 16, GOLDEN_LANES = 5 };
+
+/* "0.5,2.5" as times. */
+static inline void clips_apply(steno_transcribe_params *p, const char *list)
+{
+    static double times[CLIP_TIMES_MAX];
+    p->clip_timestamps = times;
+    p->n_clip_timestamps = 0;
+    for (const char *at = list; at && *at && p->n_clip_timestamps < CLIP_TIMES_MAX; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        times[p->n_clip_timestamps++] = strtod(at, NULL);
+}
+
 /* One option of the reference as ours. @return 0 when this version does not serve it */
 static inline int option_apply(steno_transcribe_params *p, const char *name, const json_t *v)
 {
@@ -95,6 +107,12 @@ static inline int option_apply(steno_transcribe_params *p, const char *name, con
     else if (!strcmp(name, "carry_initial_prompt")) p->carry_initial_prompt = json_is_true(v);
     else if (!strcmp(name, "no_speech_threshold")) p->no_speech_threshold = json_is_null(v) ? (double)NAN : json_number_value(v);
     else if (!strcmp(name, "logprob_threshold")) p->logprob_threshold = json_is_null(v) ? (double)NAN : json_number_value(v);
+    else if (!strcmp(name, "beam_size")) p->beam_size = (int32_t)json_integer_value(v);
+    else if (!strcmp(name, "patience")) p->patience = json_number_value(v);
+    else if (!strcmp(name, "length_penalty")) p->length_penalty = json_number_value(v);
+    else if (!strcmp(name, "clip_timestamps")) clips_apply(p, json_string_value(v));
+    else if (!strcmp(name, "word_timestamps")) p->word_timestamps = json_is_true(v);
+    else if (!strcmp(name, "hallucination_silence_threshold")) p->hallucination_silence_threshold = json_number_value(v);
     else return 0;
     return 1;
 }
@@ -202,7 +220,10 @@ static inline void engine_open(struct engine *g, const char *path, const char *l
     if (steno_team_open(&g->team, threads, &e)) fail_msg("%s", e.text);
     p.team = g->team;
     if (steno_model_open(&g->model, path, &p, &e)) fail_msg("%s", e.text);
-    if (steno_session_open(&g->session, g->model, g->team, NULL, &e)) fail_msg("%s", e.text);
+    steno_session_params sp;
+    steno_session_params_init(&sp);
+    sp.max_lanes = GOLDEN_LANES;
+    if (steno_session_open(&g->session, g->model, g->team, &sp, &e)) fail_msg("%s", e.text);
 }
 
 static inline void engine_close(struct engine *g)
@@ -248,6 +269,8 @@ static inline void file_run(struct tally *t, struct engine *g, json_t *golden, c
         json_t *options = json_object_get(sets, set);
         if (!options) options = json_object_get(json_object_get(golden, "long_option_sets"), set);
         if (!options_apply(&p, options, language) || (only && !strstr(only, set))) continue;
+        if (p.clip_timestamps) clips_apply(&p, json_string_value(json_object_get(file, "clip_timestamps")));
+        if (p.word_timestamps) continue;
         if (!json_is_true(json_object_get(want, "stable"))) {
             t->unstable++;
             continue;

@@ -26,7 +26,7 @@ static void encode(steno_session *s)
     uint32_t seed = 9;
     session_begin(s);
     for (size_t i = 0; i < 2 * (size_t)m->audio_ctx * (size_t)m->dims.n_mels; i++) mel[i] = noise(&seed);
-    assert_int_equal(window_encode(s, -1), 0);
+    assert_int_equal(window_encode(s, 0, s->model->audio_ctx), 0);
 }
 
 static const float *logits(const steno_session *s, uint32_t i)
@@ -189,7 +189,7 @@ static void rules_set(steno_session *s, double temperature)
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, m->tokens.eot);
     for (int i = 0; i < 300; i++) rule_bar(&s->masks, 5 * i);
-    s->rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
+    s->call.rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
                                     .ts_begin = m->tokens.timestamp_begin, .ts_initial_last = m->tokens.timestamp_begin + 50,
                                     .timestamps = 1, .temperature = temperature, .seed = 4 };
 }
@@ -205,7 +205,7 @@ static struct chosen generate(const steno_model *m, int lanes, double temperatur
     for (uint16_t l = 0; l < LANES; l++) {
         lane_reset(s, l);
         struct lane *p = &s->batch->run.lane[l];
-        p->rules = &s->rules;
+        p->rules = &s->call.rules;
         p->limit = l < lanes ? CHAIN - 7 * l : 0;
         p->done = l >= lanes;
         p->stream = l;
@@ -269,7 +269,7 @@ static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **stat
     encode(s);
     rules_set(s, 0);
     lane_reset(s, 0);
-    s->batch->run.lane[0].rules = &s->rules;
+    s->batch->run.lane[0].rules = &s->call.rules;
     s->batch->run.lane[0].limit = CHAIN;
     s->batch->run.n_rows = 0;
     run_add(&s->batch->run, t->sot, 0, 0, ROW_PICK);
@@ -306,7 +306,7 @@ static void test_no_speech_probability_is_taken_before_the_rules_at_the_row_aske
     rule_bar(&s->masks, m->tokens.nospeech);
     lane_reset(s, 0);
     struct lane *l = &s->batch->run.lane[0];
-    l->rules = &s->rules;
+    l->rules = &s->call.rules;
     l->limit = 1;
     l->prob_id = m->tokens.nospeech;
     s->batch->run.n_rows = 0;

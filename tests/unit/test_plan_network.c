@@ -118,7 +118,7 @@ static void decoder_near_slow(const struct model_dims *d, enum dtype type, const
     int32_t tokens[N];
     for (int i = 0; i < N; i++) tokens[i] = (i * 613 + 5) % d->n_vocab;
     const double *want = slow_decode(&r.slow, slow_encode(&r.slow, r.mel).out, tokens, N);
-    assert_int_equal(window_encode(s, -1), 0);
+    assert_int_equal(window_encode(s, 0, s->model->audio_ctx), 0);
     lane_reset(s, 0);
     for (int at = 0; at < N; at += chunk) {
         const int n = N - at < chunk ? N - at : chunk;
@@ -215,7 +215,7 @@ static void test_tiny_and_turbo_like_shapes_load_and_encode(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct rig r;
         rig_open(&r, &shapes[i], DT_F16, NULL);
-        assert_int_equal(window_encode(r.session, -1), 0);
+        assert_int_equal(window_encode(r.session, 0, r.session->model->audio_ctx), 0);
         const struct plan *p = &r.model->plan[PLAN_ENCODER];
         const float *x = exec_slot(&r.session->batch->exec, p, p->output);
         for (int k = 0; k < shapes[i].n_audio_state; k++) assert_true(isfinite(x[k]));

@@ -1,0 +1,200 @@
+/* steno: which windows decode together. SPDX-License-Identifier: MIT
+ *
+ * Seats are given to strands that want a window, oldest call first; each encodes its window and begins its search. Then the rows of all
+ * searches run as one, replay after replay, until one of them has ended: it is judged, decodes again or gives its seat to the next. A
+ * row's result depends on its own lane alone, so none of this shows in any text. */
+#include <string.h>
+#include "base/os.h"
+#include "lib/job.h"
+
+/* ---- one replay after the other ---- */
+
+static uint32_t rows_want(struct steno_batch *b)
+{
+    const uint32_t most = b->model->plan[PLAN_DECODER].max_rows;
+    b->run.n_rows = 0;
+    for (uint32_t i = 0; i < b->n_windows; i++)
+        if (b->seat[i].user) ar_want(&b->seat[i].user->ar, &b->run, &b->state[STATE_SELF], most);
+    return b->run.n_rows;
+}
+
+/* The rows of a replay: which of them belong to prompts. */
+static void count_rows(struct steno_batch *b, int64_t ns)
+{
+    uint32_t prompt = 0;
+    for (uint32_t i = 0; i < b->run.n_rows; i++) prompt += !(b->run.row[i].flags & (ROW_PICK | ROW_TOP));
+    steno_timings *t = &b->timings;
+    if (prompt) {
+        t->n_prompts++;
+        t->n_prompt_tokens += b->run.n_rows;
+        t->prompt_us += ns / 1000;
+    } else {
+        t->n_steps++;
+        t->decode_us += ns / 1000;
+    }
+}
+
+/* Called between replays: whoever wants to stop, and whoever has come to an end, ends the chain. */
+static int chain_next(void *user)
+{
+    struct steno_batch *b = user;
+    const int64_t now = os_now_ns();
+    count_rows(b, now - b->chain_ns);
+    b->chain_ns = now;
+    int ended = 0;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        struct strand *w = b->seat[i].user;
+        if (!w) continue;
+        ar_give(&w->ar, &b->run, &b->state[STATE_SELF]);
+        ended |= w->ar.done || w->failed || session_should_stop(w->s);
+    }
+    return !ended && rows_want(b) > 0;
+}
+
+static void filter(void *user, uint16_t lane, float *logits)
+{
+    struct steno_batch *b = user;
+    struct strand *w = b->seat[lane / b->n_lanes].user;
+    if (w) adjust_logits(w, &b->run.lane[lane], logits);
+}
+
+static int decode(struct steno_batch *b)
+{
+    int ran, adjusted = 0;
+    struct run_time spent;
+    if (!rows_want(b)) return STENO_OK;
+    for (uint32_t i = 0; i < b->n_windows; i++) adjusted |= b->seat[i].user && adjust_wanted(&b->seat[i].user->s->call);
+    b->exec.filter = adjusted ? filter : NULL;
+    b->exec.next = chain_next;
+    b->chain_ns = os_now_ns();
+    struct op_time *time = b->first ? session_time(b->first, PLAN_DECODER) : NULL;
+    const int rc = exec_chain(&b->exec, &b->model->plan[PLAN_DECODER], &b->run, INT32_MAX, &ran, time, &spent);
+    b->exec.filter = NULL;
+    b->exec.next = NULL;
+    return rc;
+}
+
+/* ---- calls and seats ---- */
+
+/* The call is over: out of the line, and told. */
+static void finish(struct steno_batch *b, steno_session *s, int status)
+{
+    steno_session **at = &b->first;
+    while (*at && *at != s) at = &(*at)->next;
+    if (*at) *at = s->next;
+    s->next = NULL;
+    call_end(s, status);
+    if (b->params.on_done) b->params.on_done(b->params.user, s, s->call.status);
+}
+
+static int canceled(steno_session *s)
+{
+    return err_set(&s->error, STENO_ECANCELED, "canceled");
+}
+
+/* Of two strands of one audio the one that is behind goes first, and one that will find its window encoded waits for it. */
+static int may_go(const steno_session *s, const struct strand *w)
+{
+    const struct strand *other = &s->strand[w == &s->strand[0]];
+    if (other->s != s || other->state == STRAND_IDLE) return 1;
+    return other->state == STRAND_DECODE ? other->seek > w->seek : w->seek < other->seek || (w->seek == other->seek && w < other);
+}
+
+/* A strand of the call that wants a window, NULL: none now. A clip that nobody has begun goes to a strand of the batch. *rc: what went
+ * wrong with it */
+static struct strand *strand_wanting(struct steno_batch *b, steno_session *s, int *rc)
+{
+    struct call *c = &s->call;
+    for (int i = 0; i < 2; i++) {
+        struct strand *w = &s->strand[i];
+        if (w->s == s && w->state == STRAND_WINDOW && may_go(s, w)) return w;
+    }
+    struct strand *idle = NULL;
+    for (uint32_t i = 0; b->strand && i < b->n_windows; i++) {
+        struct strand *w = &b->strand[i];
+        if (w->state == STRAND_WINDOW && w->s == s) return w;
+        if (w->state == STRAND_IDLE) idle = w;
+    }
+    if (!idle || !c->beside || c->next_clip >= c->n_clips) return NULL;
+    *rc = strand_begin(idle, s, c->p.task, c->next_clip++);
+    return idle;
+}
+
+/* The free seat where the strand's window is encoded already, else `at`. */
+static uint32_t seat_for(const struct steno_batch *b, const struct strand *w, uint32_t at)
+{
+    for (uint32_t i = 0; i < b->n_windows; i++)
+        if (!b->seat[i].user && b->seat[i].audio == w->s && b->seat[i].from == w->seek) return i;
+    return at;
+}
+
+/* Serve one free seat. @return 1: something went on, 0: nobody wants it */
+static int seat_give(struct steno_batch *b, uint32_t at)
+{
+    for (steno_session *s = b->first, *next; s; s = next) {
+        next = s->next;
+        int rc = session_should_stop(s) ? canceled(s) : STENO_OK;
+        if (!rc && s->call.state == CALL_WAITING) rc = call_begin(s, at);
+        struct strand *w = rc ? NULL : strand_wanting(b, s, &rc);
+        const uint32_t to = rc || !w ? at : seat_for(b, w, at);
+        if (!rc && w) rc = strand_window(w, to);
+        if (!rc && w && w->state == STRAND_DECODE) b->seat[to].user = w;
+        if (rc || call_ended(s)) {
+            finish(b, s, rc);
+            return 1;
+        }
+        if (w) return 1;
+    }
+    return 0;
+}
+
+/* @return 1 when a window is being decoded */
+static int fill(struct steno_batch *b)
+{
+    int busy = 0;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        while (!b->seat[i].user && seat_give(b, i)) {}
+        busy |= b->seat[i].user != NULL;
+    }
+    for (uint32_t i = 0; i < b->n_windows && !busy; i++) busy |= b->seat[i].user != NULL;
+    return busy;
+}
+
+/* What the chain has left behind. rc: of the run */
+static void settle(struct steno_batch *b, int rc)
+{
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        struct strand *w = b->seat[i].user;
+        if (!w) continue;
+        steno_session *s = w->s;
+        int status = rc || session_should_stop(s) ? canceled(s) : STENO_OK;
+        if (!status && w->failed)
+            status = err_set(&s->error, STENO_ENOMEM, "the grammar needs more memory for what was said so far than it may have");
+        if (!status && !w->ar.done) continue;
+        if (!status) status = strand_settle(w);
+        if (!status && w->state == STRAND_DECODE) continue;
+        b->seat[i].user = NULL;
+        if (status || call_ended(s)) finish(b, s, status);
+    }
+}
+
+void batch_carry_out(struct steno_batch *b)
+{
+    b->running = 1;
+    b->solo = NULL;
+    atomic_store(&b->exec.stop, 0);
+    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until a search puts one to use */
+    while (fill(b)) {
+        const int rc = decode(b);
+        atomic_store(&b->exec.stop, 0);
+        settle(b, rc);
+    }
+    b->running = 0;
+}
+
+int steno_batch_run(steno_batch *b)
+{
+    if (!b || b->running) return STENO_EARG;
+    batch_carry_out(b);
+    return STENO_OK;
+}

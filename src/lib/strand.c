@@ -1,0 +1,327 @@
+/* steno: a chain of windows. SPDX-License-Identifier: MIT
+ *
+ * Windows of 30 s slide over the audio, each to where the last complete segment of the one before ended. The text of earlier windows
+ * conditions the next. Reference: openai-whisper 20250625, whisper/transcribe.py. */
+#include <math.h>
+#include <string.h>
+#include "lib/job.h"
+
+/* ---- set-up ---- */
+
+static size_t window_floats(const steno_model *m)
+{
+    return 2 * (size_t)m->audio_ctx * (size_t)m->mel.n_mels;
+}
+
+size_t strand_memory(const steno_model *m, int own)
+{
+    const size_t ctx = (size_t)m->text_ctx;
+    return 5 * ctx * sizeof(int32_t) + ctx * (sizeof(struct piece) + sizeof(struct draft) + sizeof(struct picked)) +
+           2 * (size_t)m->audio_ctx * sizeof(float) + (own ? window_floats(m) * sizeof(float) : 0);
+}
+
+int strand_init(struct strand *w, struct arena *a, const steno_model *m, int own)
+{
+    const size_t ctx = (size_t)m->text_ctx;
+    w->own = own;
+    w->prompt = arena_array(a, ctx, sizeof *w->prompt);
+    w->history = arena_array(a, 2 * ctx, sizeof *w->history);
+    w->prefix = arena_array(a, ctx, sizeof *w->prefix);
+    w->ids = arena_array(a, ctx, sizeof *w->ids);
+    w->pieces = arena_array(a, ctx + 1, sizeof *w->pieces);
+    w->drafts = arena_array(a, ctx + 1, sizeof *w->drafts);
+    w->ar.beams.best = arena_array(a, ctx, sizeof *w->ar.beams.best);
+    w->level = arena_array(a, 2 * (size_t)m->audio_ctx, sizeof *w->level);
+    if (own) w->mel = arena_array(a, window_floats(m), sizeof *w->mel);
+    const int bad = !w->prompt || !w->history || !w->prefix || !w->ids || !w->pieces || !w->drafts || !w->ar.beams.best || !w->level;
+    return bad || (own && !w->mel) ? -1 : 0;
+}
+
+void strand_free(struct strand *w)
+{
+    buf_free(&w->bytes);
+    buf_free(&w->text);
+    words_free(&w->words);
+}
+
+static void clip_begin(struct strand *w, int clip)
+{
+    const struct clip *c = &call_clips(w->s)[clip];
+    w->clip = clip;
+    w->seek = c->from;
+    w->end = c->to;
+}
+
+/* Nothing of another clip is known. */
+static int clip_forget(struct strand *w)
+{
+    w->last_speech = w->s->call.p.independent_clips || w->s->call.p.chunk_ms ? (double)w->seek / 100 : 0;
+    return prompt_begin(w);
+}
+
+/* The clip's log-mel, once for all its windows: the feed goes on to the next clip meanwhile. */
+static int clip_hear(struct strand *w)
+{
+    steno_session *s = w->s;
+    w->mel_from = w->seek;
+    w->mel_clip = w->clip;
+    return feed_window(&s->feed, w->seek, (int)(w->end - w->seek), 0, w->mel, &s->error);
+}
+
+int strand_begin(struct strand *w, steno_session *s, int task, int clip)
+{
+    struct call *c = &s->call;
+    w->s = s;
+    w->task = task;
+    const int second = task == STENO_TRANSLATE && c->p.task != STENO_TRANSLATE;
+    w->result = w->own ? &call_parts(s)[clip].result : second ? &s->translation : &s->result;
+    w->request = c->request;
+    w->request.translate = task == STENO_TRANSLATE;
+    w->rules = c->rules;
+    w->state = clip < c->n_clips ? STRAND_WINDOW : STRAND_IDLE;
+    w->step = (steno_step){ .size = sizeof w->step, .n_vocab = s->model->n_vocab };
+    if (w->state == STRAND_IDLE) return STENO_OK;
+    clip_begin(w, clip);
+    const int rc = clip_forget(w);
+    return rc || !w->own ? rc : clip_hear(w);
+}
+
+/* ---- a window's segments ---- */
+
+enum { NEAR_FRAMES = 50 }; /* times are not that exact: sound so close to a segment is its own */
+
+static int is_mute(const struct strand *w, int64_t t0_ms, int64_t t1_ms)
+{
+    const int64_t from = t0_ms / 10 - NEAR_FRAMES, to = t1_ms / 10 + NEAR_FRAMES, end = w->seek + w->frames;
+    return window_steady(w, from > w->seek ? from : w->seek, to < end ? to : end);
+}
+
+/* Half a second of a millisecond does not hang on how a product was rounded. */
+static int64_t ms_of(double s)
+{
+    return (int64_t)nearbyint(s * 1000);
+}
+
+static void words_keep(struct strand *w, const struct draft *d, struct segment *g)
+{
+    struct result *r = w->result;
+    g->first_word = r->words.len / sizeof(struct word);
+    g->n_words = d->n_words;
+    for (int32_t i = 0; i < d->n_words; i++) {
+        struct word v = ((const struct word *)(const void *)w->words.word.p)[d->first_word + i];
+        const char *text = w->words.text.p + v.text;
+        v.text = r->text.len;
+        buf_add(&r->text, text, strlen(text) + 1);
+        buf_add(&r->words, &v, sizeof v);
+    }
+}
+
+/* Times of the segment's tokens from what their choice says. */
+static void token_times_keep(struct strand *w, const struct draft *d, const struct segment *g)
+{
+    struct result *r = w->result;
+    const struct steno_batch *b = w->s->batch;
+    const struct picked *p = b->picked + (size_t)w->lane * (size_t)w->s->model->text_ctx + d->first;
+    if (!w->s->call.p.token_timestamps) return;
+    for (int32_t i = 0; i < g->n_tokens; i++) {
+        const struct token_time none = { -1, -1, -1, 0 };
+        buf_add(&r->times, &none, sizeof none);
+    }
+    (void)p; /* token_times fills them */
+}
+
+static int has_turn(const struct strand *w, const int32_t *ids, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (w->s->call.p.tinydiarize && ids[i] == w->s->model->tokens.solm) return 1;
+    return 0;
+}
+
+static void tell_segment(struct strand *w)
+{
+    steno_session *s = w->s;
+    if (!s->call.p.on_segment || w->result != &s->result) return;
+    steno_segment seg = { .size = sizeof seg };
+    steno_segment_get(s, steno_segment_count(s) - 1, &seg);
+    s->call.p.on_segment(s->call.p.user, &seg);
+}
+
+static int segment_add(struct strand *w, const struct draft *d)
+{
+    steno_session *s = w->s;
+    const struct call *c = &s->call;
+    struct result *r = w->result;
+    struct segment g = { .seek_frames = w->seek, .start = d->start, .end = d->end, .t0_ms = ms_of(d->start), .t1_ms = ms_of(d->end),
+                         .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = d->n,
+                         .temperature = w->kept.temperature, .avg_logprob = w->kept.avg_logprob, .compression_ratio = w->kept.ratio,
+                         .no_speech_prob = w->kept.no_speech_prob, .attempt = w->kept.index };
+    if (c->p.guards != STENO_GUARDS_OFF) {
+        const int mute = is_mute(w, g.t0_ms, g.t1_ms);
+        if (mute && c->p.guards == STENO_GUARDS_RETRY) return STENO_OK;
+        g.flags = w->kept.flags | (mute ? STENO_FLAG_NO_SPEECH : 0u);
+    }
+    const int32_t *ids = w->ids + d->first;
+    text_of(w, ids, d->n);
+    const char *text = w->text.p ? w->text.p : "";
+    size_t n = w->text.len;
+    text_strip(&text, &n);
+    const int empty = !n || d->start == d->end; /* keeps its place and number, loses its tokens */
+    if (empty) {
+        g.n_tokens = 0;
+        buf_clear(&w->text);
+    }
+    g.speaker_turn = has_turn(w, ids, g.n_tokens);
+    buf_add(&r->text, w->text.p ? w->text.p : "", w->text.len + 1);
+    buf_add(&r->ids, ids, (size_t)g.n_tokens * sizeof *ids);
+    buf_add(&r->tokens, s->batch->picked + (size_t)w->lane * (size_t)s->model->text_ctx + d->first,
+            (size_t)g.n_tokens * sizeof(struct picked));
+    for (int32_t i = 0; i < g.n_tokens; i++)
+        if (ids[i] < s->model->tokens.timestamp_begin) vocab_append(&s->model->vocab, ids[i], &r->bytes);
+    if (!empty) words_keep(w, d, &g);
+    token_times_keep(w, d, &g);
+    if (w->bytes.err || w->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+    buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
+    if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
+    history_add(w, ids, g.n_tokens);
+    tell_segment(w);
+    return STENO_OK;
+}
+
+/* Pieces of the window's tokens as segments in the file, in the very doubles that the reference computes. */
+static void drafts_make(struct strand *w, int n)
+{
+    const double at = (double)w->seek / 100;
+    for (int i = 0; i < n; i++) {
+        const struct piece *p = &w->pieces[i];
+        w->drafts[i] = (struct draft){ .start = at + p->t0 * 0.02, .first = p->first, .n = p->n,
+                                       .end = p->t1 < 0 ? at + w->frames / 100.0 : at + p->t1 * 0.02 };
+    }
+}
+
+static int ends_single(const struct strand *w)
+{
+    const int32_t n = w->kept.n_tokens, ts = w->s->model->tokens.timestamp_begin;
+    return n >= 2 && w->ids[n - 1] >= ts && w->ids[n - 2] < ts;
+}
+
+static int window_words(struct strand *w, int *n, int64_t *seek)
+{
+    steno_session *s = w->s;
+    const steno_transcribe_params *p = &s->call.p;
+    int32_t head[PROMPT_HEAD];
+    int sot;
+    struct speech_request q = w->request;
+    q.without_timestamps = 0;
+    const struct words_request want = { s->result.language, p->prepend_punctuations, p->append_punctuations,
+                                        p->hallucination_silence_threshold };
+    const struct words_window at = { .lane = w->lane, .seek = w->seek, .frames = w->frames, .content_frames = s->feed.frames, .head = head,
+                                     .n_head = s->model->family->speech->head(s->model, &q, head, &sot), .ids = w->ids,
+                                     .n = w->kept.n_tokens, .single_end = ends_single(w) };
+    return words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
+}
+
+/* The window is done; where the next one begins. */
+static int window_finish(struct strand *w)
+{
+    steno_session *s = w->s;
+    const steno_transcribe_params *p = &s->call.p;
+    int32_t advance = w->frames;
+    int rc = STENO_OK;
+    int64_t seek = w->seek + w->frames;
+    if (!is_silence(w)) {
+        int n = s->model->family->speech->spell(s->model, w->ids, w->kept.n_tokens, w->frames, w->pieces, &advance);
+        seek = w->seek + advance;
+        drafts_make(w, n);
+        if (p->word_timestamps) rc = window_words(w, &n, &seek);
+        for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
+        if (!p->condition_on_previous_text || w->kept.temperature > 0.5) history_forget(w);
+    }
+    w->seek = seek;
+    return rc;
+}
+
+/* ---- windows ---- */
+
+/* The clip, or all of them, may be at an end. */
+static int strand_go_on(struct strand *w)
+{
+    steno_session *s = w->s;
+    const struct call *c = &s->call;
+    w->state = STRAND_WINDOW;
+    if (w->task == c->p.task || w->task == STENO_TRANSCRIBE) call_progress(s, w->seek);
+    while (w->seek >= w->end) {
+        if (w->own || w->clip + 1 >= c->n_clips) {
+            w->state = STRAND_IDLE;
+            return w->own ? call_part(s, w) : STENO_OK;
+        }
+        clip_begin(w, w->clip + 1);
+        const int rc = c->p.independent_clips || c->p.chunk_ms ? clip_forget(w) : STENO_OK;
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+/* The window's log-mel where the encoder reads it. */
+static int window_hear(struct strand *w)
+{
+    steno_session *s = w->s;
+    float *mel = window_mel(s);
+    if (!w->own) return feed_window(&s->feed, w->seek, w->frames, 0, mel, &s->error);
+    const size_t row = (size_t)s->model->mel.n_mels, n = (size_t)w->frames * row;
+    memcpy(mel, w->mel + (size_t)(w->seek - w->mel_from) * row, n * sizeof *mel);
+    memset(mel + n, 0, (window_floats(s->model) - n) * sizeof *mel);
+    return STENO_OK;
+}
+
+static int32_t window_ctx(const struct strand *w)
+{
+    return w->s->call.p.audio_ctx ? w->s->call.p.audio_ctx : w->s->model->audio_ctx;
+}
+
+int strand_window(struct strand *w, uint32_t at)
+{
+    steno_session *s = w->s;
+    const steno_transcribe_params *p = &s->call.p;
+    struct seat *seat = &s->batch->seat[at];
+    for (;;) {
+        const int64_t left = w->end - w->seek;
+        const int32_t most = 2 * window_ctx(w);
+        if (p->on_window && !p->on_window(p->user, w->seek * 10)) { /* a clean end */
+            w->state = STRAND_IDLE;
+            w->clip = s->call.n_clips;
+            s->call.next_clip = s->call.n_clips;
+            s->call.stopped = 1;
+            return w->own ? call_part(s, w) : STENO_OK;
+        }
+        w->frames = left < most ? (int32_t)left : most;
+        w->seat = at;
+        s->batch->timings.n_windows++;
+        const int again = seat->audio == s && seat->from == w->seek && seat->frames == w->frames;
+        seat->audio = NULL;
+        int rc = again && p->guards == STENO_GUARDS_OFF ? STENO_OK : window_hear(w);
+        if (rc) return rc;
+        if (p->guards != STENO_GUARDS_OFF) window_levels(w, window_mel(s));
+        if (p->guards == STENO_GUARDS_RETRY && window_steady(w, w->seek, w->seek + w->frames)) {
+            w->seek += w->frames;
+            rc = strand_go_on(w);
+            if (rc || w->state == STRAND_IDLE) return rc;
+            continue;
+        }
+        if (!again) rc = window_encode(s, at, window_ctx(w));
+        if (rc) return rc;
+        seat->audio = s;
+        seat->from = w->seek;
+        seat->frames = w->frames;
+        w->state = STRAND_DECODE;
+        return attempts_begin(w);
+    }
+}
+
+int strand_settle(struct strand *w)
+{
+    int again = 0;
+    int rc = attempt_settle(w, &again);
+    if (rc || again) return rc;
+    rc = window_finish(w);
+    return rc ? rc : strand_go_on(w);
+}

@@ -1,0 +1,117 @@
+/* steno: one step of a beam search. SPDX-License-Identifier: MIT
+ *
+ * Every beam offers its best n + 1 continuations. Walked from the best down, those that end go to the finished ones, the others become
+ * beams until there are n; whatever ranks below the last beam is lost, an end of text too. The step after the prompt has one beam, which
+ * is what the reference's n equal ones come to when equal sequences collapse. Sums are f32 as the reference's are, so that near ties fall
+ * alike. Reference: openai-whisper 20250625, whisper/decoding.py, BeamSearchDecoder. */
+#include "search/beam.h"
+#include <math.h>
+#include <string.h>
+
+struct offer { float sum; int16_t beam, place; };
+
+/* Continuations of all beams by falling sum; equal ones stay in the order they were found. */
+static int32_t offers_sort(struct offer *o, const struct ar *a, const struct run *r)
+{
+    int32_t n = 0;
+    for (int32_t b = 0; b < a->beams.n; b++) {
+        const struct lane *l = &r->lane[a->beams.lane[b]];
+        for (int32_t i = 0; i < l->n_top; i++) {
+            const float sum = (float)l->sum_logprob + l->top[i].plog;
+            int32_t at = n++;
+            for (; at && o[at - 1].sum < sum; at--) o[at] = o[at - 1];
+            o[at] = (struct offer){ sum, (int16_t)b, (int16_t)i };
+        }
+    }
+    return n;
+}
+
+/* One more candidate: kept when it ranks above all before it. */
+static void candidate_add(struct ar *a, const struct lane *l, double sum, int ended)
+{
+    struct beams *b = &a->beams;
+    const double rank = ar_rank(sum, l->n, a->p.length_penalty);
+    if (a->n_ranks < AR_FINISHED) a->rank[a->n_ranks] = rank;
+    if (!a->n_ranks || rank > b->best_rank) {
+        memcpy(b->best, l->out, (size_t)l->n * sizeof *b->best);
+        b->best_n = l->n;
+        b->best_ended = ended;
+        b->best_sum = sum;
+        b->best_rank = rank;
+        a->chosen = a->n_ranks;
+    }
+    a->n_ranks++;
+}
+
+/* The search is over: unfinished beams, the best first, make up what is missing; the best candidate goes into the first lane. */
+static void beams_end(struct ar *a, struct run *r)
+{
+    struct beams *b = &a->beams;
+    for (int32_t i = 0; i < b->n && b->n_finished < a->p.n_lanes; i++, b->n_finished++) {
+        const struct lane *l = &r->lane[b->lane[i]];
+        candidate_add(a, l, l->sum_logprob, 0);
+    }
+    struct lane *l = &r->lane[a->lane0];
+    memcpy(l->out, b->best, (size_t)b->best_n * sizeof *b->best);
+    l->n = b->best_n;
+    l->ended = b->best_ended;
+    l->sum_logprob = b->best_sum;
+    for (int32_t i = 0; i < a->p.n_lanes; i++) r->lane[a->lane0 + i].done = 1;
+    a->result = a->lane0;
+    a->done = 1;
+}
+
+/* The next beams: each goes on in the lane it comes from; where several come from one, the later ones take lanes that nobody goes on in. */
+static void beams_move(struct ar *a, struct run *r, struct kv_state *state, const struct offer *next, int32_t n)
+{
+    struct beams *b = &a->beams;
+    struct picked chosen[RUN_BEAMS];
+    uint16_t from[RUN_BEAMS], lane[RUN_BEAMS];
+    int32_t uses[RUN_BEAMS] = { 0 };
+    for (int32_t i = 0; i < n; i++) {
+        from[i] = b->lane[next[i].beam];
+        chosen[i] = r->lane[from[i]].top[next[i].place];
+        uses[from[i] - a->lane0]++;
+    }
+    uint16_t spare = 0;
+    int32_t taken[RUN_BEAMS] = { 0 };
+    for (int32_t i = 0; i < n; i++) {
+        lane[i] = from[i];
+        if (!taken[from[i] - a->lane0]++) continue;
+        while (uses[spare]) spare++;
+        uses[spare] = 1;
+        lane[i] = (uint16_t)(a->lane0 + spare);
+        lane_copy(&r->lane[lane[i]], &r->lane[from[i]]);
+        state_fork(state, lane[i], from[i]);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        struct lane *l = &r->lane[lane[i]];
+        b->lane[i] = lane[i];
+        lane_choose(l, &chosen[i]);
+        l->sum_logprob = (double)next[i].sum;
+    }
+    for (int32_t i = 0; i < a->p.n_lanes; i++)
+        if (!uses[i]) r->lane[a->lane0 + i].done = 1;
+    b->n = n;
+}
+
+void beams_step(struct ar *a, struct run *r, struct kv_state *state)
+{
+    struct beams *b = &a->beams;
+    struct offer offer[RUN_BEAMS * (RUN_BEAMS + 1)], next[RUN_BEAMS];
+    const int32_t n = offers_sort(offer, a, r);
+    const int32_t eot = r->lane[a->lane0].rules->eot;
+    int32_t n_next = 0;
+    for (int32_t i = 0; i < n && n_next < a->p.n_lanes; i++) {
+        const struct lane *l = &r->lane[b->lane[offer[i].beam]];
+        if (l->top[offer[i].place].id != eot) {
+            next[n_next++] = offer[i];
+        } else if (b->n_finished < a->p.max_finished) {
+            candidate_add(a, l, (double)offer[i].sum, 1);
+            b->n_finished++;
+        }
+    }
+    const int enough = b->n_finished >= a->p.max_finished;
+    beams_move(a, r, state, next, n_next);
+    if (enough || !n_next || r->lane[b->lane[0]].done) beams_end(a, r);
+}

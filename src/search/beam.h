@@ -1,0 +1,9 @@
+/* steno: one step of a beam search. SPDX-License-Identifier: MIT */
+#ifndef STENO_SEARCH_BEAM_H
+#define STENO_SEARCH_BEAM_H
+#include "search/ar.h"
+
+/* Lanes of a's beams hold their best continuations (lane.top): choose over all of them, finish those that end, and let the others go on,
+ * each in a lane with the keys and values of where it came from. Ends the search when enough are finished, or the limit is reached. */
+void beams_step(struct ar *a, struct run *r, struct kv_state *state);
+#endif

@@ -1,0 +1,54 @@
+/* steno: ids by pattern. SPDX-License-Identifier: MIT
+ *
+ * whisper.cpp's --suppress-regex: an id is meant when all of its text matches, so that "[0-9]+" means numbers and not every word with a
+ * digit in it. A pattern that backtracks without end is stopped by a bound on its steps. */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "text/regex_ids.h"
+#include <pcre2.h>
+
+enum { STEPS_MOST = 20000, HEAP_MOST_KIB = 4096 };
+
+static int match_all(const struct vocab *v, int32_t n, const char *pattern, uint32_t *mask, uint32_t *mask2, const pcre2_code *code,
+                     pcre2_match_data *md, pcre2_match_context *mc, steno_error *e)
+{
+    for (int32_t i = 0; i < n; i++) {
+        if (!v->len[i] || utf8_valid(v->bytes[i], v->len[i]) != v->len[i]) continue;
+        const int rc = pcre2_match(code, v->bytes[i], v->len[i], 0, PCRE2_NO_UTF_CHECK, md, mc);
+        if (rc == PCRE2_ERROR_NOMATCH) continue;
+        if (rc == PCRE2_ERROR_NOMEMORY) return err_nomem(e, v->len[i], "suppress_regex");
+        if (rc < 0)
+            return err_set(e, STENO_EARG, "suppress_regex: '%s' takes too long to match a token of %u bytes (pcre2 error %d)", pattern,
+                           (unsigned)v->len[i], rc);
+        mask[i >> 5] |= 1u << (i & 31);
+        mask2[i >> 5] |= 1u << (i & 31);
+    }
+    return STENO_OK;
+}
+
+int regex_ids(const struct vocab *v, int32_t n, const char *pattern, uint32_t *mask, uint32_t *mask2, steno_error *e)
+{
+    int code;
+    size_t at;
+    pcre2_code *re = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_ENDANCHORED,
+                                   &code, &at, NULL);
+    if (!re && code == PCRE2_ERROR_HEAP_FAILED) return err_nomem(e, 0, "suppress_regex");
+    if (!re) {
+        PCRE2_UCHAR reason[160] = "";
+        (void)pcre2_get_error_message(code, reason, sizeof reason);
+        return err_set(e, STENO_EARG, "suppress_regex: '%s' at character %zu: %s", pattern, at + 1, (const char *)reason);
+    }
+    pcre2_match_data *md = pcre2_match_data_create_from_pattern(re, NULL);
+    pcre2_match_context *mc = pcre2_match_context_create(NULL);
+    int rc = STENO_ENOMEM;
+    if (md && mc) {
+        pcre2_set_match_limit(mc, STEPS_MOST);
+        pcre2_set_heap_limit(mc, HEAP_MOST_KIB);
+        rc = match_all(v, n, pattern, mask, mask2, re, md, mc, e);
+    } else {
+        rc = err_nomem(e, 0, "suppress_regex");
+    }
+    pcre2_match_context_free(mc);
+    pcre2_match_data_free(md);
+    pcre2_code_free(re);
+    return rc;
+}
