@@ -60,7 +60,19 @@ static inline uint64_t result_digest(const steno_session *s)
         memcpy(&bits, &g.avg_logprob, sizeof bits);
         const uint64_t part[] = { (uint64_t)g.t0_ms, (uint64_t)g.t1_ms, (uint64_t)g.seek_frames, (uint64_t)g.n_tokens, bits };
         for (size_t k = 0; k < sizeof part / sizeof *part; k++) h = (h ^ part[k]) * 1099511628211u;
-        for (int j = 0; j < g.n_tokens; j++) h = (h ^ (uint64_t)g.tokens[j]) * 1099511628211u;
+        for (int j = 0; j < g.n_tokens; j++) {
+            steno_token t = { .size = sizeof t };
+            uint32_t p;
+            steno_token_get(s, i, j, &t);
+            memcpy(&p, &t.plog, sizeof p);
+            h = ((h ^ (uint64_t)g.tokens[j]) * 1099511628211u ^ p) * 1099511628211u;
+        }
+        for (int j = 0; j < g.n_words; j++) {
+            steno_word w = { .size = sizeof w };
+            steno_word_get(s, i, j, &w);
+            memcpy(&bits, &w.probability, sizeof bits);
+            h = ((h ^ (uint64_t)w.t0_ms) * 1099511628211u ^ bits) * 1099511628211u;
+        }
     }
     return h;
 }

@@ -287,7 +287,7 @@ static void test_transcription_parameters_out_of_range_are_refused_by_name(void 
     steno_model *m = shipped_open();
     steno_session *s = session_new(m, NULL, 1);
     REFUSE(size, 8, "steno_transcribe_params");
-    REFUSE(task, 2, "task");
+    REFUSE(task, 3, "task");
     REFUSE(language, "klingon", "klingon");
     REFUSE(language, "", "language");
     REFUSE(suppress_tokens, "1,x", "suppress_tokens");
