@@ -41,8 +41,8 @@ static const struct args bench_args = { "bench", "[OPTION]...", "Time the phases
 
 /* ---- what is measured -------------------------------------------------------------------------------------------------------- */
 
-enum { N_TOKENS = 256, SEED = 1, LANES = 5 };
-enum phase_id { LOAD, MEL, ENCODE, CROSS, PROMPT, DECODE, BEAM5, N_PHASES };
+enum { N_TOKENS = 256, SEED = 1, LANES = 5, WINDOWS = 8 };
+enum phase_id { LOAD, MEL, ENCODE, CROSS, PROMPT, DECODE, BEAM5, BATCH8, N_PHASES };
 
 struct phase {
     const char *name, *key; /* for steno_bench_phase; for the JSON */
@@ -53,7 +53,7 @@ static const struct phase phases[N_PHASES] = {
     { "load", "load_ms", 1 },      { "mel", "mel_ms", 1 },
     { "encode", "encode_ms", 1 },  { "cross", "cross_ms", 1 },
     { "prompt", "prompt_ms_per_token", N_TOKENS }, { "decode", "decode_ms_per_token", N_TOKENS },
-    { "beam5", "beam5_ms_per_step", N_TOKENS },
+    { "beam5", "beam5_ms_per_step", N_TOKENS },    { "batch", "batch8_ms_per_step", N_TOKENS },
 };
 
 struct result {
@@ -98,6 +98,8 @@ static void count_work(struct result *r, const steno_model_info *i)
     r[DECODE].bytes = w * (dec_weights + V * D) + row_cache;
     r[BEAM5].flops = 5 * r[DECODE].flops;
     r[BEAM5].bytes = w * (dec_weights + V * D) + L * 2 * (5 * c + T) * D * 4; /* beams of a window share the encoder's rows */
+    r[BATCH8].flops = WINDOWS * r[DECODE].flops;
+    r[BATCH8].bytes = w * (dec_weights + V * D) + WINDOWS * row_cache;
 }
 
 static int by_value(const void *a, const void *b)
@@ -180,18 +182,31 @@ static void print_table(const struct result *r, const steno_model_info *i, const
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------------------- */
 
+/* Room for a batch where the model decodes in batches. */
+static int open_session(struct engine *e)
+{
+    steno_model_info i = { .size = sizeof i };
+    steno_model_info_get(e->model, &i);
+    const int code = i.n_text_layer > 0 ? engine_batch(e, WINDOWS, LANES) : EXIT_OK;
+    return code == EXIT_OK ? engine_session(e, LANES) : code;
+}
+
 static int open_model(struct engine *e, const struct opts *o)
 {
     steno_model_params p;
     steno_error err = { 0 };
     int code = engine_model_params(&p, &o->engine);
     if (code != EXIT_OK) return code;
-    if (o->engine.model) return engine_open(e, &o->engine, LANES);
+    if (o->engine.model) {
+        code = engine_open(e, &o->engine, 0);
+        if (code == EXIT_OK) code = open_session(e);
+        return code;
+    }
     code = engine_team(&e->team, o->engine.threads);
     if (code != EXIT_OK) return code;
     p.team = e->team;
     const int rc = steno_model_open_random(&e->model, o->shape, o->type, SEED, &p, &err);
-    return rc == STENO_OK ? engine_session(e, LANES) : say_model_error(NULL, rc, err.text);
+    return rc == STENO_OK ? open_session(e) : say_model_error(NULL, rc, err.text);
 }
 
 static int bench(const struct opts *o)

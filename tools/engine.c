@@ -48,7 +48,19 @@ int engine_session(struct engine *e, int lanes)
     steno_error err = { 0 };
     steno_session_params_init(&p);
     p.max_lanes = lanes;
+    p.batch = e->batch;
     const int rc = steno_session_open(&e->session, e->model, e->team, &p, &err);
+    return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, err.text);
+}
+
+int engine_batch(struct engine *e, int windows, int lanes)
+{
+    steno_batch_params p;
+    steno_error err = { 0 };
+    steno_batch_params_init(&p);
+    p.max_windows = windows;
+    p.max_lanes = lanes;
+    const int rc = steno_batch_open(&e->batch, e->model, e->team, &p, &err);
     return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, err.text);
 }
 
@@ -72,6 +84,7 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
 void engine_close(struct engine *e)
 {
     steno_session_close(e->session);
+    steno_batch_close(e->batch);
     steno_model_close(e->model);
     steno_team_close(e->team);
     free(e->path);

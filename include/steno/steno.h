@@ -539,6 +539,39 @@ STENO_API int64_t steno_duration_ms(const steno_session *s);  /**< @return lengt
  * Segments and words are read as those of a transcription; words that the audio seems to lack have NAN and -1 for times. */
 STENO_API int steno_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
 
+/* ---- token by token -----------------------------------------------------------------------------------------------------------
+ *
+ * For those who build loops of their own: one window is encoded, then ids go in and ids come out, without prompts or rules. */
+
+typedef struct steno_generate_params {
+    uint32_t size;       /* set by steno_generate_params_init */
+    int32_t max_tokens;  /* most new ids, 0: as many as there is room for in the context */
+    double temperature;  /* 0: most probable id; above: sampling */
+    uint64_t seed;       /* of sampling */
+} steno_generate_params;
+
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_generate_params_fill(steno_generate_params *p, uint32_t size);
+STENO_INLINE void steno_generate_params_init(steno_generate_params *p) { steno_generate_params_fill(p, (uint32_t)sizeof *p); }
+
+/** Hear one window: log-mel of pcm[n] alone, padded with silence or cut to the window's length (30 s), through the encoder.
+ * @return STENO_OK, STENO_EARG (the model does not decode token by token), STENO_ECANCELED, STENO_ENOMEM */
+STENO_API int steno_encode(steno_session *s, const float *pcm, int64_t n);
+
+/** Choose what follows ids[n], up to the end of text, which is not among the new ids.
+ *
+ * @param ids  [n] at least one: for Whisper start of transcript, language, task, …
+ * @param p    parameters, or NULL for the defaults
+ * @return number of new ids, see steno_generated; STENO_EARG (no window was encoded, an id or a length is out of range), STENO_ECANCELED */
+STENO_API int steno_generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p);
+
+/** The same behind all that was read and chosen since steno_generate, an end of text included: equal to one steno_generate over all of
+ * it. n may be 0. */
+STENO_API int steno_generate_continue(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p);
+
+/** @return [n] the new ids of the last of these two calls, valid until the next call on the session; NULL when there are none */
+STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
+
 /* ---- batches ------------------------------------------------------------------------------------------------------------------
  *
  * Windows of several sessions decode as lanes of one plan: each step reads the weights once for all of them. What a session's call
@@ -640,7 +673,8 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
 /** Parts of the speech path one at a time, for measuring them; audio is silence of 30 s.
  *
  * @param phase  "mel", "encode", "cross", "prompt" (n tokens in one run), "decode" (n single steps from position 0),
- *               "beam5" (n steps of five rows; the session needs max_lanes >= 5)
+ *               "beam5" (n steps of five rows; the session needs max_lanes >= 5), "batch" (n steps of one row for each window of the
+ *               session's batch)
  * @param n      see above; must be 1 for the first three
  * @return microseconds, or a negative status */
 STENO_API int64_t steno_bench_phase(steno_session *s, const char *phase, int n);

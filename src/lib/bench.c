@@ -21,12 +21,14 @@ static int bench_mel(steno_session *s)
     return rc ? rc : feed_window(&s->feed, 0, s->feed.window, 0, window_mel(s), &s->error);
 }
 
-/* n tokens in one run, or n runs of one token per lane; the end of text is barred so that nothing ends early. */
-static int bench_decode(steno_session *s, int n, int lanes, int prompt)
+/* n tokens in one run, or n runs of one token per lane of each of the first windows; the end of text is barred so that nothing ends
+ * early. */
+static int bench_decode(steno_session *s, int n, int windows, int lanes, int prompt)
 {
     const steno_model *m = s->model;
-    if (n > m->text_ctx || (prompt && n > (int)m->plan[PLAN_DECODER].max_rows) || lanes > (int)s->batch->run.n_lanes)
-        return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, s->batch->run.n_lanes);
+    const uint32_t per_window = s->batch->n_lanes;
+    if (n > m->text_ctx || (prompt && n > (int)m->plan[PLAN_DECODER].max_rows) || lanes > (int)per_window)
+        return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, per_window);
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, m->tokens.eot);
     s->call.rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
@@ -36,10 +38,11 @@ static int bench_decode(steno_session *s, int n, int lanes, int prompt)
         lane_reset(s, i);
         s->batch->run.lane[i].rules = &s->call.rules;
         s->batch->run.lane[i].limit = n;
-        s->batch->run.lane[i].done = i >= lanes;
+        s->batch->run.lane[i].done = (int)(i / per_window) >= windows || (int)(i % per_window) >= lanes;
     }
     for (int i = 0; i < (prompt ? n : 1); i++)
-        for (uint16_t k = 0; k < lanes; k++) run_add(&s->batch->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_PICK : 0);
+        for (uint16_t k = 0; k < s->batch->run.n_lanes; k++)
+            if (!s->batch->run.lane[k].done) run_add(&s->batch->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_PICK : 0);
     return steps_run(s, prompt ? 1 : n);
 }
 
@@ -62,13 +65,15 @@ int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
         if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
         us = *phase == 'e' ? s->batch->timings.encode_us - before.encode_us : s->batch->timings.cross_us - before.cross_us;
     } else if (!strcmp(phase, "prompt")) {
-        rc = bench_decode(s, n, 1, 1);
+        rc = bench_decode(s, n, 1, 1, 1);
     } else if (!strcmp(phase, "decode")) {
-        rc = bench_decode(s, n, 1, 0);
+        rc = bench_decode(s, n, 1, 1, 0);
     } else if (!strcmp(phase, "beam5")) {
-        rc = bench_decode(s, n, 5, 0);
+        rc = bench_decode(s, n, 1, 5, 0);
+    } else if (!strcmp(phase, "batch")) {
+        rc = bench_decode(s, n, (int)s->batch->n_windows, 1, 0);
     } else {
-        rc = err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are mel, encode, cross, prompt, decode, beam5", phase);
+        rc = err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are mel, encode, cross, prompt, decode, beam5, batch", phase);
     }
     if (rc) return rc;
     return us >= 0 ? us : (os_now_ns() - t0) / 1000;

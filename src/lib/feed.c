@@ -130,8 +130,11 @@ int feed_window(struct feed *f, int64_t from, int n, int floor, float *out, sten
 static int64_t pcm_read(void *user, float *x, int64_t n)
 {
     struct pcm *p = user;
-    const int64_t take = p->n - p->at < n ? p->n - p->at : n;
-    if (take > 0) memcpy(x, p->x + p->at, (size_t)take * sizeof *x);
+    const int64_t end = p->all > p->n ? p->all : p->n, take = end - p->at < n ? end - p->at : n;
+    int64_t heard = p->n - p->at < take ? p->n - p->at : take;
+    if (heard < 0) heard = 0;
+    if (heard) memcpy(x, p->x + p->at, (size_t)heard * sizeof *x);
+    if (take > heard) memset(x + heard, 0, (size_t)(take - heard) * sizeof *x);
     p->at += take;
     return take;
 }

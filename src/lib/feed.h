@@ -29,8 +29,8 @@ struct feed {
 
 enum { FEED_CHUNK = 16000 };
 
-/* PCM in memory as a source. */
-struct pcm { const float *x; int64_t n, at; };
+/* PCM in memory as a source; silence up to `all` samples behind it. */
+struct pcm { const float *x; int64_t n, at, all; };
 steno_source pcm_source(struct pcm *p);
 
 size_t feed_memory(const struct mel_bank *bank, int window, const steno_team *team);

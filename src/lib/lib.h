@@ -144,6 +144,9 @@ struct steno_session {
     struct buf bytes, text;     /* of the window at hand; SEARCH_CTC */
     struct result result, translation;
     const struct result *selected; /* what results are read from */
+    struct buf generated;       /* int32_t, new ids of the last steno_generate or steno_generate_continue */
+    int32_t generate_len;       /* positions that it holds, the last id not yet among them; -1: no window was encoded */
+    int32_t generate_last;      /* that id, -1: none */
     steno_error error;
     _Atomic int cancel;
     const steno_transcribe_params *params; /* of the running call */

@@ -46,7 +46,7 @@ static int mel_windows(struct feed *f, float *out, int64_t n_frames, float *wind
 int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
 {
     if (!m || !m->mel.n_mels || n < 0 || (n && !pcm) || n_frames < 0 || (n_frames && !out)) return STENO_EARG;
-    struct pcm memory = { pcm, n, 0 };
+    struct pcm memory = { pcm, n, 0, 0 };
     const steno_source src = pcm_source(&memory);
     struct arena a;
     struct feed f = { 0 };

@@ -99,6 +99,7 @@ int steno_session_open(steno_session **out, const steno_model *m, steno_team *te
     arena_init(&s->arena);
     s->model = m;
     s->selected = &s->result;
+    s->generate_len = -1;
     const int rc = open_parts(s, team, &own, e);
     if (rc) {
         steno_session_close(s);
@@ -130,6 +131,7 @@ void steno_session_close(steno_session *s)
     result_free(&s->translation);
     buf_free(&s->call.clips);
     buf_free(&s->call.parts);
+    buf_free(&s->generated);
     buf_free(&s->bytes);
     buf_free(&s->text);
     arena_free(&s->arena);
@@ -161,6 +163,7 @@ void session_begin(steno_session *s)
     result_clear(&s->result);
     result_clear(&s->translation);
     s->selected = &s->result;
+    s->generate_len = -1;
     s->params = NULL;
     s->should_abort = NULL;
     for (uint32_t i = 0; b->seat && i < b->n_windows; i++)

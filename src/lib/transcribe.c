@@ -256,7 +256,7 @@ int steno_transcribe(steno_session *s, const float *pcm, int64_t n, const steno_
         session_begin(s);
         return err_set(&s->error, STENO_EARG, "%lld samples at no address, or fewer than none", (long long)n);
     }
-    struct pcm memory = { pcm, n, 0 };
+    struct pcm memory = { pcm, n, 0, 0 };
     const steno_source src = pcm_source(&memory);
     return steno_transcribe_source(s, &src, p);
 }

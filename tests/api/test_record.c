@@ -60,7 +60,7 @@ static void test_audio_features_are_the_encoder_s_output_for_the_last_window_and
     assert_null(steno_audio_features(session, &n_ctx, &n_state));
     p.keep_audio_features = 1;
     for (int detect = 0; detect < 2; detect++) { /* detection leaves a full window its encoder output */
-        struct pcm memory = { many.pcm, detect ? 30 * RATE : demo.n, 0 };
+        struct pcm memory = { many.pcm, detect ? 30 * RATE : demo.n, 0, 0 };
         const steno_source src = pcm_source(&memory);
         const struct audio a = { many.pcm, memory.n };
         p.language = detect ? NULL : "en";
@@ -267,7 +267,7 @@ static void test_log_mel_is_what_the_encoder_is_given(void **state)
     assert_int_equal(steno_mel(model, many.pcm, many.n, part, 99), frames);
     assert_memory_equal(part, all, 99 * 80 * sizeof *part);
     assert_true(part[99 * 80] == guard);
-    struct pcm memory = { many.pcm, many.n, 0 };
+    struct pcm memory = { many.pcm, many.n, 0, 0 };
     const steno_source src = pcm_source(&memory);
     const int64_t at[] = { 0, 3000, 700 };
     const int n[] = { 3000, (int)frames - 3000, 2500 };

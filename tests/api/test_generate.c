@@ -1,0 +1,137 @@
+/* steno tests: ids in, ids out. SPDX-License-Identifier: MIT */
+#include "api/shipped.h"
+
+static steno_model *model;
+static steno_session *session;
+static struct audio audio;
+
+static int open_all(void **state)
+{
+    (void)state;
+    model = shipped_open();
+    audio = demo_audio(0, 0, 1);
+    return steno_session_open(&session, model, NULL, NULL, NULL);
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    steno_session_close(session);
+    steno_model_close(model);
+    free(audio.pcm);
+    return 0;
+}
+
+/* start of transcript, English, transcribe, no timestamps */
+static int head(int32_t ids[4])
+{
+    ids[0] = steno_token_id(model, STENO_TOKEN_START);
+    ids[1] = steno_token_id(model, STENO_TOKEN_LANGUAGE);
+    ids[2] = steno_token_id(model, STENO_TOKEN_TRANSCRIBE);
+    ids[3] = steno_token_id(model, STENO_TOKEN_NO_TIMESTAMPS);
+    return 4;
+}
+
+static void test_the_most_probable_ids_are_the_text_that_was_said(void **state)
+{
+    (void)state;
+    int32_t ids[4];
+    char text[200];
+    int n;
+    assert_int_equal(steno_encode(session, audio.pcm, audio.n), 0);
+    assert_true(steno_generate(session, ids, head(ids), NULL) > 4);
+    const int32_t *made = steno_generated(session, &n);
+    steno_detokenize(model, made, n, text, sizeof text);
+    assert_string_equal(text, demo_text);
+}
+
+/* After the first k new ids, the rest must come out the same whether the session went on or began anew with all of them. */
+static void test_generate_then_continue_equals_one_generate_over_everything(void **state)
+{
+    (void)state;
+    for (int k = 1; k <= 5; k += 2)
+        for (int given = 0; given < 3; given++) {
+            int32_t all[64], ids[4], two[] = { 11, 220 };
+            int n;
+            steno_generate_params p;
+            steno_generate_params_init(&p);
+            p.max_tokens = k;
+            const int n_head = head(ids);
+            assert_int_equal(steno_encode(session, audio.pcm, audio.n), 0);
+            assert_int_equal(steno_generate(session, ids, n_head, &p), k);
+            memcpy(all, ids, sizeof ids);
+            memcpy(all + n_head, steno_generated(session, NULL), (size_t)k * sizeof *all);
+            memcpy(all + n_head + k, two, (size_t)given * sizeof *all);
+            p.max_tokens = 6;
+            const int more = steno_generate_continue(session, two, given, &p);
+            assert_true(more >= 0);
+            int32_t later[6] = { 0 };
+            const int32_t *made = steno_generated(session, &n);
+            assert_int_equal(n, more);
+            if (n) memcpy(later, made, (size_t)n * sizeof *later);
+            assert_int_equal(steno_generate(session, all, n_head + k + given, &p), more);
+            if (more) assert_memory_equal(steno_generated(session, NULL), later, (size_t)more * sizeof *later);
+        }
+}
+
+static void test_the_same_seed_draws_the_same_ids_and_others_draw_others(void **state)
+{
+    (void)state;
+    int32_t ids[4], first[40];
+    int n[3];
+    steno_generate_params p;
+    steno_generate_params_init(&p);
+    p.temperature = 3;
+    p.max_tokens = 40;
+    assert_int_equal(steno_encode(session, audio.pcm, audio.n), 0);
+    for (int i = 0; i < 3; i++) {
+        p.seed = i == 2 ? 8 : 7;
+        n[i] = steno_generate(session, ids, head(ids), &p);
+        assert_true(n[i] > 0);
+        const size_t sz = (size_t)n[i] * sizeof *first;
+        if (!i) memcpy(first, steno_generated(session, NULL), sz);
+        else assert_int_equal(n[i] == n[0] && !memcmp(first, steno_generated(session, NULL), sz), i == 1);
+    }
+}
+
+static void refuse(int rc, const char *what)
+{
+    assert_int_equal(rc, STENO_EARG);
+    if (!strstr(steno_last_error(session), what)) fail_msg("'%s' does not say '%s'", steno_last_error(session), what);
+}
+
+static void test_what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    int32_t ids[500] = { 0 };
+    steno_generate_params p;
+    steno_generate_params_init(&p);
+    const steno_transcribe_params t = params_new();
+    assert_int_equal(steno_transcribe(session, audio.pcm, audio.n, &t), 0);
+    refuse(steno_generate(session, ids, head(ids), NULL), "steno_encode");
+    refuse(steno_encode(session, NULL, 5), "address");
+    assert_int_equal(steno_encode(session, audio.pcm, audio.n), 0);
+    refuse(steno_generate(session, ids, 0, NULL), "fewer");
+    refuse(steno_generate_continue(session, ids, 0, NULL), "fewer");
+    ids[1] = 1 << 20;
+    refuse(steno_generate(session, ids, 4, NULL), "vocabulary");
+    ids[1] = 0;
+    refuse(steno_generate(session, ids, 449, NULL), "room");
+    p.temperature = -1;
+    refuse(steno_generate(session, ids, 4, &p), "temperature");
+    assert_int_equal(steno_generate(NULL, ids, 4, NULL), STENO_EARG);
+    assert_null(steno_generated(NULL, NULL));
+    p.temperature = 0;
+    assert_true(steno_generate(session, ids, 300, &p) >= 0); /* a prompt in two pieces */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_most_probable_ids_are_the_text_that_was_said),
+        cmocka_unit_test(test_generate_then_continue_equals_one_generate_over_everything),
+        cmocka_unit_test(test_the_same_seed_draws_the_same_ids_and_others_draw_others),
+        cmocka_unit_test(test_what_cannot_be_is_refused),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
