@@ -205,6 +205,20 @@ void steno_media_source(steno_media *m, steno_source *src)
     src->user = m;
 }
 
+int steno_media_channels(const steno_media *m)
+{
+    return m->backend->channels(m->decoder);
+}
+
+int steno_media_select(steno_media *m, int channel)
+{
+    const int n = m->backend->channels(m->decoder);
+    if (channel < 0 || channel > n)
+        return media_fail(&m->error, STENO_EARG, "%s: has no channel %d; the last one is %d", m->name, channel, n);
+    m->backend->select(m->decoder, channel);
+    return source_rewind(m);
+}
+
 int64_t steno_media_duration_ms(const steno_media *m)
 {
     return m->backend->duration_ms(m->decoder);

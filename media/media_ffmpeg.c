@@ -3,6 +3,7 @@
  * The samples are to be those of `ffmpeg -i FILE -f s16le -ac 1 -acodec pcm_s16le -ar 16000 -`, so this file does what that program does:
  * the same choice of stream, packets decoded in file order, damaged ones skipped, one resampler to mono s16 with default options that is
  * made anew (its tail dropped) when the sound changes its form, and flushed once at the end. Timestamps do not move samples there either.
+ * Where one channel is wanted the same resampler keeps them all, side by side, and that one is picked: `ffmpeg ... -ac N` and its samples.
  * The libraries are opened at run time, since linking them costs every start of a program 20 ms; their headers give the types. */
 #include "media.h"
 
@@ -54,11 +55,14 @@ struct ffmpeg {
     SwrContext *swr;
     int swr_format, swr_rate;     /* what swr takes, with swr_layout */
     AVChannelLayout swr_layout;
+    int width, pick;              /* channels that swr gives, and which of them is wanted, from 0; -1: silence instead */
+    int channels, channel;        /* that the sound began with; that is wanted, from 1, or MEDIA_MIX */
     int stream;
     enum stage stage;
     int packet_waits; /* the decoder did not take `packet` yet */
-    int16_t *out;     /* [out_cap] samples, those from out_pos to out_len are not given yet */
-    int out_cap, out_len, out_pos;
+    int16_t *out;     /* [.., width] samples, those from out_pos to out_len are not given yet */
+    size_t out_cap;   /* samples of all channels */
+    int out_len, out_pos;
     int64_t made, damaged;
 };
 
@@ -269,17 +273,20 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
     av->swr_free(&f->swr);
     if (in->sample_rate < RATE_MIN || in->sample_rate > RATE_MAX)
         return media_fail(e, STENO_EFORMAT, "%s: is damaged: it says it is sampled at %d Hz", f->in->name, in->sample_rate);
-    AVChannelLayout mono = AV_CHANNEL_LAYOUT_MONO;
+    AVChannelLayout mono = AV_CHANNEL_LAYOUT_MONO, *out = f->channel == MEDIA_MIX ? &mono : layout;
     int r = av->av_channel_layout_copy(&f->swr_layout, layout);
     if (r >= 0)
-        r = av->swr_alloc_set_opts2(&f->swr, &mono, AV_SAMPLE_FMT_S16, MEDIA_RATE, layout, in->format, in->sample_rate, 0, NULL);
+        r = av->swr_alloc_set_opts2(&f->swr, out, AV_SAMPLE_FMT_S16, MEDIA_RATE, layout, in->format, in->sample_rate, 0, NULL);
     if (r >= 0) r = av->swr_init(f->swr);
     if (r < 0) {
         av->swr_free(&f->swr);
-        return reason(f, e, STENO_EUNSUPPORTED, "its channels cannot be mixed to one", r);
+        return reason(f, e, STENO_EUNSUPPORTED, out == &mono ? "its channels cannot be mixed to one" : "its channels cannot be parted", r);
     }
+    if (!f->channels) f->channels = layout->nb_channels;
     f->swr_format = in->format;
     f->swr_rate = in->sample_rate;
+    f->width = out->nb_channels;
+    f->pick = f->width == 1 ? 0 : f->channel <= f->width ? f->channel - 1 : -1;
     return STENO_OK;
 }
 
@@ -290,14 +297,15 @@ static int resample(struct ffmpeg *f, const uint8_t **in, int n, steno_error *e)
     const int most = f->av.swr_get_out_samples(f->swr, n);
     if (most < 0) return reason(f, e, STENO_EFORMAT, "resampling failed", most);
     const int room = most > 4096 ? most : 4096;
-    if (room > f->out_cap) {
-        int16_t *grown = realloc(f->out, (size_t)room * sizeof *grown);
-        if (!grown) return media_nomem(e, (size_t)room * sizeof *grown, "resampling");
+    const size_t need = (size_t)room * (size_t)f->width;
+    if (need > f->out_cap) {
+        int16_t *grown = realloc(f->out, need * sizeof *grown);
+        if (!grown) return media_nomem(e, need * sizeof *grown, "resampling");
         f->out = grown;
-        f->out_cap = room;
+        f->out_cap = need;
     }
     uint8_t *plane = (uint8_t *)f->out;
-    const int got = f->av.swr_convert(f->swr, &plane, f->out_cap, in, n);
+    const int got = f->av.swr_convert(f->swr, &plane, room, in, n);
     if (got < 0) return reason(f, e, STENO_EFORMAT, "resampling failed", got);
     f->out_len = got;
     f->made += got;
@@ -376,7 +384,7 @@ static int fill(struct ffmpeg *f, steno_error *e)
 
 /* ---- the backend ------------------------------------------------------------------------------------------------------------- */
 
-/* Everything but the functions and the input, so that decoding can begin again. */
+/* Everything but the functions, the input and what is wanted of it, so that decoding can begin again. */
 static void shut(struct ffmpeg *f)
 {
     struct av *av = &f->av;
@@ -389,7 +397,7 @@ static void shut(struct ffmpeg *f)
     if (f->io) av->av_freep(&f->io->buffer);
     av->avio_context_free(&f->io);
     free(f->out);
-    const struct ffmpeg fresh = { .av = f->av, .in = f->in };
+    const struct ffmpeg fresh = { .av = f->av, .in = f->in, .channels = f->channels, .channel = f->channel };
     *f = fresh;
 }
 
@@ -442,9 +450,22 @@ static int64_t ffmpeg_read(void *d, float *pcm, int64_t n, steno_error *e)
     if (status != STENO_OK) return status;
     const int64_t have = f->out_len - f->out_pos;
     if (n > have) n = have;
-    for (int64_t i = 0; i < n; i++) pcm[i] = (float)f->out[f->out_pos + i] / 32768.0f;
+    const int16_t *from = f->out + (size_t)f->out_pos * (size_t)f->width + (f->pick < 0 ? 0 : f->pick);
+    for (int64_t i = 0; i < n; i++) pcm[i] = f->pick < 0 ? 0 : (float)from[i * f->width] / 32768.0f;
     f->out_pos += (int)n;
     return n;
+}
+
+static void ffmpeg_select(void *d, int channel)
+{
+    struct ffmpeg *f = d;
+    f->channel = channel;
+}
+
+static int ffmpeg_channels(const void *d)
+{
+    const struct ffmpeg *f = d;
+    return f->channels;
 }
 
 static int64_t ffmpeg_duration_ms(const void *d)
@@ -465,7 +486,9 @@ const struct media_backend media_ffmpeg = {
     .open = ffmpeg_open,
     .read = ffmpeg_read,
     .rewind = ffmpeg_rewind,
+    .select = ffmpeg_select,
     .close = ffmpeg_close,
+    .channels = ffmpeg_channels,
     .duration_ms = ffmpeg_duration_ms,
     .damaged = ffmpeg_damaged,
 };

@@ -4,7 +4,7 @@
  *
  * RIFF is a list of chunks of which two matter, `fmt ` and `data`; sizes are often wrong (streams write 0 or -1, cut files promise too
  * much), so the data chunk is taken to end with the file at the latest. Samples become 16-bit values first, as the reference has them:
- * one channel equals FFmpeg's conversion bit for bit, several are averaged. */
+ * one channel equals FFmpeg's conversion bit for bit, several are averaged, or one of them is picked. */
 #include "media.h"
 
 #include <math.h>
@@ -18,6 +18,7 @@ struct wav {
     int64_t data, end, at; /* byte positions: first sample, past the last whole frame, next */
     int is_float, bytes;   /* of one sample */
     int channels, frame_sz;
+    int channel;           /* that is given, from 1, or MEDIA_MIX */
     int whole;             /* the data chunk's size is given and lies within the file */
     uint8_t chunk[CHUNK_SZ];
 };
@@ -141,14 +142,27 @@ static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
     if (!read_exactly(w, w->at, w->chunk, (size_t)n * (size_t)w->frame_sz))
         return media_fail(e, STENO_EIO, "%s: read error, or the file shrank while it was read", w->in->name);
     w->at += n * w->frame_sz;
-    const uint8_t *p = w->chunk;
+    const int first = w->channel == MEDIA_MIX ? 0 : w->channel - 1, count = w->channel == MEDIA_MIX ? w->channels : 1;
     for (int64_t i = 0; i < n; i++) {
+        const uint8_t *p = w->chunk + i * w->frame_sz + first * w->bytes;
         int sum = 0;
-        for (int c = 0; c < w->channels; c++, p += w->bytes) sum += sample_s16(w, p);
-        const double mean = floor((double)sum / w->channels + 0.5);
+        for (int c = 0; c < count; c++, p += w->bytes) sum += sample_s16(w, p);
+        const double mean = floor((double)sum / count + 0.5);
         pcm[i] = (float)(mean / 32768.0);
     }
     return n;
+}
+
+static void wav_select(void *d, int channel)
+{
+    struct wav *w = d;
+    w->channel = channel;
+}
+
+static int wav_channels(const void *d)
+{
+    const struct wav *w = d;
+    return w->channels;
 }
 
 static void wav_close(void *d)
@@ -203,7 +217,9 @@ const struct media_backend media_wav = {
     .open = wav_open,
     .read = wav_read,
     .rewind = wav_rewind,
+    .select = wav_select,
     .close = wav_close,
+    .channels = wav_channels,
     .duration_ms = wav_duration_ms,
     .damaged = wav_damaged,
 };

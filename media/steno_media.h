@@ -30,11 +30,21 @@ STENO_API void steno_media_close(steno_media *m); /**< NULL is allowed */
 /** Fill `src` with a source that reads `m`; valid until steno_media_close. */
 STENO_API void steno_media_source(steno_media *m, steno_source *src);
 
+/** @return number of channels that the sound began with, at least 1 */
+STENO_API int steno_media_channels(const steno_media *m);
+
+/** Say which channel the source gives from now on, and go back to the first sample.
+ *
+ * @param channel  0, as at first: all of them mixed to one; 1 to steno_media_channels: that one alone, as it is. Where the sound
+ *                 changes to one channel in the middle, that stands for each; where the channel is missing there is silence
+ * @return STENO_OK; STENO_EARG (no such channel; the source stays as it is), else as a failing rewind: steno_media_error says why */
+STENO_API int steno_media_select(steno_media *m, int channel);
+
 /** Duration the container declares in ms, or -1 when it does not say. A hint, for progress only. */
 STENO_API int64_t steno_media_duration_ms(const steno_media *m);
 
-/** Reason of the last failed read or rewind, "" when there was none. A damaged packet in the middle is skipped and counted; audio that
- * cannot be decoded at all is a failure. */
+/** Reason of the last failed read, rewind or selection, "" when there was none. A damaged packet in the middle is skipped and counted;
+ * audio that cannot be decoded at all is a failure. */
 STENO_API const char *steno_media_error(const steno_media *m);
 STENO_API int64_t steno_media_damaged_packets(const steno_media *m);
 

@@ -13,14 +13,26 @@ static const char *template_of(const struct results *r)
     return r->template ? r->template : OUT_NAME_DEFAULT;
 }
 
-static int names_language(const struct results *r)
+/* Whether names are known only when they are written. */
+static int names_late(const struct results *r)
 {
-    return strstr(template_of(r), "{language}") != NULL;
+    return r->marked || strstr(template_of(r), "{language}") != NULL;
+}
+
+/* Name of an input without folder and extension, with the mark of the result in hand. */
+static char *marked_stem(const struct results *r, const char *input)
+{
+    char *stem = out_stem(input);
+    if (!stem || !r->mark) return stem;
+    char *marked = malloc(strlen(stem) + strlen(r->mark) + 1);
+    if (marked) strcat(strcpy(marked, stem), r->mark);
+    free(stem);
+    return marked;
 }
 
 static char *name_of(const struct results *r, const char *input, int format, const char *language)
 {
-    char *stem = out_stem(input);
+    char *stem = marked_stem(r, input);
     char *name = stem ? out_name(template_of(r), stem, writers[format].name, language) : NULL;
     free(stem);
     return name;
@@ -28,7 +40,7 @@ static char *name_of(const struct results *r, const char *input, int format, con
 
 int results_stream_text(const struct results *r)
 {
-    return !r->dir && r->formats == 1u << WRITER_TXT;
+    return !r->dir && !r->hold_text && r->formats == 1u << WRITER_TXT;
 }
 
 /* ---- checks before work ------------------------------------------------------------------------------------------------------ */
@@ -110,6 +122,8 @@ int results_check(const struct results *r)
     if (!r->dir && (r->formats & (r->formats - 1)))
         return say_usage("several output formats need --output-dir; one format can go to standard output");
     if (!r->dir) return EXIT_OK;
+    if (r->marked && !strstr(template_of(r), "{stem}"))
+        return say_usage("an input has several results here: put {stem} into --output-template");
     const int code = check_names(r);
     if (code != EXIT_OK) return code;
     if (out_dir_prepare(r->dir)) {
@@ -124,7 +138,7 @@ int results_check(const struct results *r)
 /* What check_names could not see. @return EXIT_OK, or a code after a message */
 static int check_again(struct results *r, const char *path)
 {
-    if (!names_language(r)) return EXIT_OK;
+    if (!names_late(r)) return EXIT_OK;
     if (is_input(r, path)) return tell_input(path);
     for (size_t i = 0; i < r->n_written; i++)
         if (strcmp(r->written[i], path) == 0) return say_usage("%s was written for another input of this run; it stays", path);

@@ -1,7 +1,8 @@
 /* steno: where the results of a run go. SPDX-License-Identifier: MIT
  *
  * Into files, named by a template in an output folder, or, in one format, to standard output. Names that would meet are refused before any
- * work is done; what the language decides is seen only when it is known, and refused then. */
+ * work is done; what the language or the number of channels decides is seen only when it is known, and refused then. An input may have
+ * several results, for channels and tasks; each has a mark that stands behind the stem of its names. */
 #ifndef STENO_TOOLS_RESULTS_H
 #define STENO_TOOLS_RESULTS_H
 #include "write.h"
@@ -13,7 +14,10 @@ struct results {
     unsigned formats;     /* bit set over `writers` */
     char **files;         /* [n] the inputs */
     int n;
-    char **written;       /* [n_written] names that depended on the language */
+    int marked;           /* whether inputs have several results */
+    const char *mark;     /* of the one in hand, ".ch2"; NULL: none. At results_check one of the marks to come */
+    int hold_text;        /* 1: plain text goes out when an input is done, not as it comes */
+    char **written;       /* [n_written] names that could not be judged before */
     size_t n_written, cap;
     char *folder;         /* that was swept last */
 };

@@ -20,6 +20,7 @@ struct write_record {
 struct transcript {
     const steno_segment *segs; /* [n] */
     int n;
+    const int32_t *speakers;    /* [n] 0, 1, ... or -1 for not known; NULL: nobody asked */
     const char *text;     /* of the whole file */
     const char *language; /* code */
     int32_t first_timestamp; /* id of the token that means 0.00 s, -1: the model has no such tokens */

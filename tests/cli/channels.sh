@@ -1,0 +1,102 @@
+# steno: channels apart, and who speaks on which. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+stereo() { # stereo SAMPLES > WAV: of the phrases what comes before is on the left, the rest on the right
+    local n
+    n=$(($(tail -c +45 "$DIGITS" | wc -c) * 2))
+    printf RIFF; le 4 $((n + 36)); printf 'WAVEfmt '
+    le 4 16; le 2 1; le 2 2; le 4 16000; le 4 64000; le 2 4; le 2 16
+    printf data; le 4 "$n"
+    printf "$(tail -c +45 "$DIGITS" | od -An -v -tx1 -w2 |
+        awk -v n="$1" '{ s = "\\x" $1 "\\x" $2; z = "\\x00\\x00"; printf "%s%s", NR <= n ? s : z, NR <= n ? z : s }')"
+}
+
+t() {
+    local want=$1 claim=$2
+    shift 2
+    expect "$want" "$claim" -m "$MODEL" -l zh "$@"
+}
+
+t 0 "the phrases" "$DIGITS" -f tsv
+is "they are three" "$(wc -l <"$T/out")" 4
+cut -f3 "$T/out" | tail -n +2 >phrases
+middle=$(($(awk 'NR == 2 { end = $2 } NR == 3 { print int((end + $1) / 2) }' "$T/out") * 16)) # between the first and the second
+stereo $middle >two.wav
+is "a stereo file of the same length" "$(stat -c %s two.wav)" $((($(stat -c %s "$DIGITS") - 44) * 2 + 44))
+
+t 0 "the first channel alone" --channels 1 two.wav
+cp "$T/out" left
+is "it has the first phrase" "$(cat left)" "$(sed -n 1p phrases)"
+err_lines 0
+t 0 "the second channel alone" --channels 2 two.wav
+cp "$T/out" right
+is "it has the other phrases" "$(cat right)" "$(sed 1d phrases)"
+t 0 "the mix is what is heard without the option" --channels mix two.wav -f json
+cp "$T/out" mix
+t 0 "no option" two.wav -f json
+same "$T/out" mix
+
+t 0 "both channels, one after the other" --channels split two.wav
+cat left right >both
+same "$T/out" both
+is "with a line for each" "$(cat "$T/err")" "steno: two.wav: channel 1 of 2
+steno: two.wav: channel 2 of 2"
+t 0 "without the lines" -q --channels split two.wav
+same "$T/out" both
+err_lines 0
+IN=two.wav t 0 "channels of standard input from a file" -q --channels split -
+same "$T/out" both
+cat two.wav | "$STENO" -q -m "$MODEL" -l zh --channels split - >piped 2>"$T/err"
+is "channels of a pipe" $? 0
+same piped both
+t 0 "files of each channel" --channels split two.wav -f txt,srt -o split
+is "their names" "$(cd split && echo *)" "two.ch1.srt two.ch1.txt two.ch2.srt two.ch2.txt"
+same split/two.ch1.txt left
+same split/two.ch2.txt right
+out_empty
+err_lines 0
+t 0 "a template's stem has the channel" --channels split two.wav -o named --output-template "{language}/{stem}-x.{format}"
+is "names by template" "$(cd named && echo */*)" "zh/two.ch1-x.txt zh/two.ch2-x.txt"
+t 2 "a template without a stem cannot keep channels apart" --channels split two.wav -o none --output-template all.{format}
+err_has "put {stem} into --output-template"
+mkdir inputs
+cp two.wav inputs/a.wav
+cp "$DIGITS" inputs/a.ch2.txt
+t 2 "a channel's result never replaces an input" --channels split inputs/a.wav inputs/a.ch2.txt -o inputs
+err_has "inputs/a.ch2.txt is an input and would be overwritten"
+same inputs/a.ch2.txt "$DIGITS"
+t 0 "a file with one channel has one" --channels split "$DIGITS" -o split
+is "its name" "$(cd split && echo zh*)" zh_phrases.ch1.txt
+same split/zh_phrases.ch1.txt phrases
+t 0 "a line of jsonl for each channel" -q --channels split two.wav -f jsonl
+is "two lines" "$(wc -l <"$T/out")" 2
+
+t 2 "a channel that no file has" --channels 3 two.wav
+err_has "two.wav: --channels 3: the last channel is 2"
+out_empty
+t 1 "a channel that some files have" --channels 2 "$DIGITS" two.wav -f jsonl
+err_has "zh_phrases.wav: --channels 2: the last channel is 1"
+is "a line for either" "$(grep -o '"status": "[a-z]*"' "$T/out" | tr '\n' ' ')" '"status": "error" "status": "ok" '
+t 4 "no file with that channel, and one that cannot be read" --channels 2 "$DIGITS" none.wav
+for c in 0 -1 x 1x " 1" 99999999999 splits; do
+    expect 2 "--channels '$c' is refused" a.wav --channels "$c"
+    err_has "--channels"
+    err_lines 1
+done
+
+t 0 "speakers by channel" -q --diarize two.wav
+is "the first phrase is speaker 0's, the others speaker 1's" "$(cut -d')' -f1 "$T/out" | tr '\n' ';')" "(speaker 0;(speaker 1;(speaker 1;"
+cp "$T/out" spoken
+cut -d')' -f2- spoken | sed 's/^ //' >text
+t 0 "the text is that of the mix" -q two.wav
+same "$T/out" text
+t 0 "speakers with times" -q -v --diarize two.wav -o diarized
+grep -q '\] (speaker 0) ' "$T/err" || bad "times are followed by the speaker" "$(cat "$T/err")"
+t 2 "speakers need two channels" --diarize "$DIGITS"
+err_has "zh_phrases.wav: --diarize needs two channels, with a speaker on each, and this has 1"
+out_empty
+t 1 "files with two channels go on" -q --diarize "$DIGITS" two.wav
+same "$T/out" spoken
+expect 2 "speakers and channels exclude each other" a.wav --diarize --channels split
+err_has "--diarize transcribes the mix"
+finish

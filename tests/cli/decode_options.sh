@@ -1,0 +1,118 @@
+# steno: options about what is decoded and how: what they refuse, what they take. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+usage() { # usage CLAIM MESSAGE ARGUMENT...: refused before a model is looked for
+    local claim=$1 message=$2
+    shift 2
+    expect 2 "$claim" "$@" a.wav
+    err_has "$message"
+    err_lines 1
+    out_empty
+}
+
+usage "patience without a beam" "--patience needs --beam-size" --patience 2
+usage "patience that leaves no sequence" "no sequence at all" --beam-size 1 --patience 0.4
+usage "a beam wider than 32" "out of range" --beam-size 33
+usage "a negative beam" "out of range" --beam-size -1
+usage "candidates without a temperature" "temperatures above 0" --best-of 5 --temperature-increment-on-fallback 0
+usage "candidates without a ladder" "temperatures above 0" --best-of 5 --temperature-increment-on-fallback none
+usage "beam and candidates without a ladder" "temperatures above 0" --beam-size 5 --best-of 5 --temperature-increment-on-fallback none
+usage "a length penalty above 1" "out of range" --beam-size 5 --length-penalty 1.5
+usage "a negative length penalty" "out of range" --length-penalty -0.1
+usage "a rule without a grammar" "--grammar-rule needs --grammar" --grammar-rule start
+usage "a penalty without a grammar" "--grammar-penalty needs --grammar" --grammar-penalty 100
+usage "a grammar that is neither text nor file" "--grammar: none.gbnf: " --grammar none.gbnf
+mkdir folder
+usage "a grammar that is a folder" "--grammar: folder: " --grammar folder
+printf 'root ::= "\xff"' >latin.gbnf
+usage "a grammar file that is not UTF-8" "not text in UTF-8 at byte 10" --grammar latin.gbnf
+printf 'root ::= "a\0b"' >nul.gbnf
+usage "a grammar file with a NUL" "not text in UTF-8 at byte 11" --grammar nul.gbnf
+usage "a grammar that is not UTF-8" "--grammar is not valid UTF-8" --grammar $'root ::= "\xff"'
+head -c 1100000 /dev/zero | tr '\0' ' ' >long.gbnf
+usage "a grammar file that is too long" "longer than" --grammar long.gbnf
+usage "hot words from no file" "--hotwords: none.txt: " --hotwords @none.txt
+usage "hot words without a word" "there is no word" --hotwords " , ,"
+usage "hot words that are not UTF-8" "--hotwords is not valid UTF-8 at byte 1" --hotwords $'a\xff'
+: >empty.txt
+usage "a file without a hot word" "there is no word in empty.txt" --hotwords @empty.txt
+usage "a prefix that is not UTF-8" "--prefix is not valid UTF-8" --prefix $'\xff'
+usage "clips that are no list" "is not a list of seconds" --clip-timestamps 1,x
+usage "clips with an empty place" "is not a list of seconds" --clip-timestamps 1,,2
+usage "clips with a comma at the end" "is not a list of seconds" --clip-timestamps 1,2,
+usage "clips that are no numbers" "is not a list of seconds" --clip-timestamps nan
+usage "clips that do not end" "is not a list of seconds" --clip-timestamps 0,inf
+usage "clips that go back" "2 after 3 goes back" --clip-timestamps 0,3,2,4
+usage "an empty clip" "the clip from 2 to 2 is empty" --clip-timestamps 2,2
+usage "clips before the audio" "-1 lies before the audio" --clip-timestamps -1,2
+usage "clips and chunks" "exclude each other" --clip-timestamps 1,2 --chunk-length 10
+usage "chunks with context" "does not go with it" --chunk-length 10 --condition-on-previous-text
+usage "chunks longer than a window" "out of range" --chunk-length 31
+usage "punctuation without words" "--append-punctuations needs --word-timestamps" --append-punctuations .
+usage "punctuation before words without words" "--prepend-punctuations needs --word-timestamps" --prepend-punctuations=
+usage "the threshold of invented words without words" "--hallucination-silence-threshold needs" --hallucination-silence-threshold 2
+usage "a probability above 1" "out of range" --language-detection-threshold 1.1
+usage "no stretch to detect from" "out of range" --language-detection-segments 0
+usage "an unknown task" "transcribe|translate|both" --task dance
+
+usage "a detector of a later version" "silero is not in this version" --vad silero
+usage "a detector without its model" "--vad fsmn needs --vad-model" --vad fsmn
+usage "a detector's model without the detector" "--vad-model needs --vad fsmn" --vad-model x
+usage "clips given twice" "--clip-timestamps and --vad exclude each other" --vad fsmn --vad-model x --clip-timestamps 0,1
+usage "chunks and voice activity" "--chunk-length and --vad exclude each other" --vad fsmn --vad-model x --chunk-length 5
+expect 3 "a detector's model that is missing" -q -m "$MODEL" --vad fsmn --vad-model no-such-folder "$DIGITS"
+err_has "no-such-folder"
+expect 2 "a detector's model that detects nothing" -q -m "$MODEL" --vad fsmn --vad-model "$MODEL" "$DIGITS"
+err_has "--vad-model: "
+err_has "voice-activity model"
+
+t() {
+    local claim=$1
+    shift
+    expect 0 "$claim" -q -m "$MODEL" -l zh "$@" "$DIGITS"
+}
+printf 'start ::= word*\nword ::= [^a-z]\n' >any.gbnf
+printf '\xe9\x9b\xb6\n\n  \xe4\xb8\x80 \r\n' >words.txt # zero, one
+for o in "--beam-size 5" "--beam-size 5 --patience 2" "--beam-size 2 --length-penalty 0.6" "--best-of 2 --temperature 0.5" \
+    "--beam-size 2 --best-of 2" "--beam-size=1 --patience=none" "--prefix 六" "--max-context 0" "--max-context -1" \
+    "--suppress-regex [0-9]+" "--no-suppress-non-speech" "--suppress-non-speech --suppress-tokens=" "--suppress-tokens 12,-1" \
+    "--hotwords 零,一" "--hotwords @words.txt" "--grammar any.gbnf --grammar-rule start --grammar-penalty 100" \
+    "--clip-timestamps 0" "--clip-timestamps 0,3,4" "--clip-timestamps 0.5,3,3,5" "--chunk-length 5" "--chunk-length none" \
+    "--audio-ctx 500" "--language-detection-segments 2 --language-detection-threshold 0.9" "--word-timestamps" \
+    "--word-timestamps --prepend-punctuations= --append-punctuations . --hallucination-silence-threshold 2" \
+    "--token-timestamps --word-threshold 0.5" "--tinydiarize" "--no-tinydiarize --no-token-timestamps --no-word-timestamps" \
+    "--vad off"; do
+    t "$o is taken" $o
+done
+t "a grammar on the command line is taken" --grammar 'root ::= [^a-z]*'
+
+t "what is not given is settled in the record" -f jsonl
+out_has '"condition-on-previous-text": true'
+out_has '"suppress-non-speech": true'
+t "chunks are transcribed without context" --chunk-length 5 -f jsonl
+out_has '"condition-on-previous-text": false'
+t "a list without the set is without it" --suppress-tokens 12 -f jsonl
+out_has '"suppress-non-speech": false'
+
+t "the reference's list" -f json
+cp "$T/out" with
+t "the same list in two halves" --suppress-tokens= --suppress-non-speech -f json
+same "$T/out" with
+t "without the set" --no-suppress-non-speech -f json
+cp "$T/out" without
+t "the same with the start token in its place" --suppress-tokens 50258 -f json
+same "$T/out" without
+
+"$STENO" -q -m "$MODEL" -l zh --task both "$DIGITS" -f srt -o both 2>"$T/err"
+if grep -q "task 2 is not known" "$T/err"; then
+    echo "(not tried: both tasks; this library knows one at a time)"
+else
+    is "both texts are written" "$(cd both && echo *)" "zh_phrases.transcript.srt zh_phrases.translation.srt"
+    t "each is what it is alone" -f srt
+    same "$T/out" both/zh_phrases.transcript.srt
+    expect 0 "translate" translate -q -m "$MODEL" -l zh -f srt "$DIGITS"
+    same "$T/out" both/zh_phrases.translation.srt
+fi
+expect 2 "two texts need names of their own" --task both "$DIGITS" -o out --output-template x.{format}
+err_has "put {stem} into --output-template"
+finish

@@ -1,0 +1,292 @@
+/* steno: options of transcribe and translate that say what is decoded, and how. SPDX-License-Identifier: MIT */
+#include "decode_opts.h"
+#include "say.h"
+#include "u8.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 1 << 20, N_MOST = 1 << 20 };
+
+static int no_memory(const char *option)
+{
+    say("out of memory for %s", option);
+    return EXIT_MEMORY;
+}
+
+/* ---- what may be given together ---------------------------------------------------------------------------------------------- */
+
+static int has_fallback(const struct decode_opts *o)
+{
+    return o->temperature_increment > 0 && o->temperature < 1; /* NAN: none */
+}
+
+static int check_search(const struct decode_opts *o)
+{
+    if (!isnan(o->patience) && !o->beam_size) return say_usage("--patience needs --beam-size");
+    if (!isnan(o->patience) && nearbyint((double)o->beam_size * o->patience) < 1)
+        return say_usage("--patience: %g times --beam-size %d is no sequence at all", o->patience, (int)o->beam_size);
+    if (o->best_of && o->temperature == 0 && !has_fallback(o))
+        return say_usage("--best-of draws at temperatures above 0 only: give --temperature, or --temperature-increment-on-fallback");
+    return EXIT_OK;
+}
+
+static int check_company(const struct decode_opts *o, int has_vad)
+{
+    if (o->grammar_rule && !o->grammar) return say_usage("--grammar-rule needs --grammar");
+    if (!isnan(o->grammar_penalty) && !o->grammar) return say_usage("--grammar-penalty needs --grammar");
+    if (!o->word_timestamps && (o->prepend_punctuations || o->append_punctuations || !isnan(o->hallucination_silence)))
+        return say_usage("--%s needs --word-timestamps", o->prepend_punctuations ? "prepend-punctuations"
+                         : o->append_punctuations ? "append-punctuations" : "hallucination-silence-threshold");
+    if (o->clip_timestamps && has_vad) return say_usage("--clip-timestamps and --vad exclude each other");
+    if (o->clip_timestamps && !isnan(o->chunk_s)) return say_usage("--clip-timestamps and --chunk-length exclude each other");
+    if (!isnan(o->chunk_s) && has_vad) return say_usage("--chunk-length and --vad exclude each other");
+    if (!isnan(o->chunk_s) && o->condition > 0)
+        return say_usage("--chunk-length makes clips that do not depend on each other: --condition-on-previous-text does not go with it");
+    return EXIT_OK;
+}
+
+static int check_utf8(const struct decode_opts *o)
+{
+    const char *hotwords = o->hotwords && o->hotwords[0] != '@' ? o->hotwords : NULL;
+    const struct { const char *name, *text; } all[] = {
+        { "initial-prompt", o->initial_prompt }, { "prefix", o->prefix }, { "hotwords", hotwords },
+        { "suppress-regex", o->suppress_regex }, { "grammar-rule", o->grammar_rule },
+        { "prepend-punctuations", o->prepend_punctuations }, { "append-punctuations", o->append_punctuations },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const int64_t bad = all[i].text ? u8_invalid_at(all[i].text) : -1;
+        if (bad >= 0) return say_usage("--%s is not valid UTF-8 at byte %lld", all[i].name, (long long)bad);
+    }
+    return EXIT_OK;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------------- */
+
+static size_t count_items(const char *list)
+{
+    size_t n = 1;
+    for (const char *p = list; *p; p++) n += *p == ',';
+    return n;
+}
+
+static int read_ids(struct decode_data *d, const char *list)
+{
+    if (!list || !*list) return EXIT_OK;
+    d->prompt_ids = calloc(count_items(list), sizeof *d->prompt_ids);
+    if (!d->prompt_ids) return no_memory("--prompt-tokens");
+    for (const char *p = list;; p++) {
+        char *end;
+        errno = 0;
+        const long id = strtol(p, &end, 10);
+        if (end == p || errno || id < 0 || id > INT32_MAX || (*end && *end != ',') || d->n_prompt_ids == N_MOST)
+            return say_usage("--prompt-tokens: '%s' is not a list of token ids", list);
+        d->prompt_ids[d->n_prompt_ids++] = (int32_t)id;
+        if (!*end) return EXIT_OK;
+        p = end;
+    }
+}
+
+static int read_clips(struct decode_data *d, const char *list)
+{
+    static const char name[] = "--clip-timestamps";
+    if (!list) return EXIT_OK;
+    d->clips = calloc(count_items(list), sizeof *d->clips);
+    if (!d->clips) return no_memory(name);
+    for (const char *p = list;; p++) {
+        char *end;
+        const double s = strtod(p, &end);
+        if (end == p || !isfinite(s) || (*end && *end != ',') || d->n_clips == N_MOST)
+            return say_usage("%s: '%s' is not a list of seconds", name, list);
+        if (s < 0) return say_usage("%s: %g lies before the audio", name, s);
+        if (d->n_clips && s < d->clips[d->n_clips - 1]) return say_usage("%s: %g after %g goes back", name, s, d->clips[d->n_clips - 1]);
+        if (d->n_clips % 2 && s == d->clips[d->n_clips - 1]) return say_usage("%s: the clip from %g to %g is empty", name, s, s);
+        d->clips[d->n_clips++] = s;
+        if (!*end) return EXIT_OK;
+        p = end;
+    }
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------------------------- */
+
+/* The text of a file in malloc'd memory. */
+static int read_file(char **text, const char *option, const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return say_usage("%s: %s: %s", option, path, strerror(errno));
+    *text = malloc(FILE_MOST + 1);
+    const size_t n = *text ? fread(*text, 1, FILE_MOST, f) : 0;
+    const int failed = ferror(f), more = !failed && *text && fgetc(f) != EOF, why = errno;
+    fclose(f);
+    if (!*text) return no_memory(option);
+    (*text)[n] = '\0';
+    if (failed) return say_usage("%s: %s: %s", option, path, strerror(why));
+    if (more) return say_usage("%s: %s is longer than %d bytes", option, path, FILE_MOST);
+    const int64_t bad = strlen(*text) < n ? (int64_t)strlen(*text) : u8_invalid_at(*text);
+    if (bad >= 0) return say_usage("%s: %s is not text in UTF-8 at byte %lld", option, path, (long long)bad);
+    return EXIT_OK;
+}
+
+static int read_grammar(struct decode_data *d, const char *given)
+{
+    d->grammar = given;
+    if (!given) return EXIT_OK;
+    if (strstr(given, "::=")) {
+        const int64_t bad = u8_invalid_at(given);
+        return bad >= 0 ? say_usage("--grammar is not valid UTF-8 at byte %lld", (long long)bad) : EXIT_OK;
+    }
+    const int code = read_file(&d->grammar_file, "--grammar", given);
+    d->grammar = d->grammar_file;
+    return code;
+}
+
+/* Words between `separators`, one a line, without blanks around them and without empty ones. Works in place. */
+static void tidy_lines(char *text, const char *separators)
+{
+    char *to = text;
+    for (char *p = text; *p;) {
+        const size_t n = strcspn(p, separators);
+        const char next = p[n];
+        p[n] = '\0';
+        size_t k;
+        const char *word = u8_strip(p, &k);
+        if (k && to > text) *to++ = '\n';
+        memmove(to, word, k);
+        to += k;
+        p += n + (next != '\0');
+    }
+    *to = '\0';
+}
+
+static int read_hotwords(struct decode_data *d, const char *given)
+{
+    int code = EXIT_OK;
+    if (!given) return EXIT_OK;
+    if (given[0] == '@') code = read_file(&d->hotwords, "--hotwords", given + 1);
+    else if (!(d->hotwords = strdup(given))) code = no_memory("--hotwords");
+    if (code != EXIT_OK) return code;
+    tidy_lines(d->hotwords, given[0] == '@' ? "\n" : ",\n");
+    return d->hotwords[0] ? EXIT_OK : say_usage("--hotwords: there is no word in %s", given[0] == '@' ? given + 1 : "it");
+}
+
+/* ---- tokens that are never chosen -------------------------------------------------------------------------------------------- */
+
+/* Copy a list of ids without its "-1". @return whether that was in it; `to` may be NULL */
+static int list_without_set(char *to, const char *list)
+{
+    int found = 0;
+    if (to) *to = '\0';
+    for (const char *p = list;; p++) {
+        const size_t n = strcspn(p, ",");
+        const size_t lead = strspn(p, " ");
+        const int is_set = lead < n && strtol(p, NULL, 10) == -1;
+        found |= is_set;
+        if (to && !is_set) sprintf(to + strlen(to), "%s%.*s", *to ? "," : "", (int)n, p);
+        p += n;
+        if (!*p) return found;
+    }
+}
+
+/* The list that the library gets. Without the non-speech set there still is a list, since an empty one would let special tokens through:
+ * the start token is never chosen anyway. */
+static int fill_suppress(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m)
+{
+    const char *given = o->suppress_tokens;
+    const int has_set = list_without_set(NULL, given);
+    p->suppress_tokens = given;
+    if (has_set == o->suppress_non_speech) return EXIT_OK;
+    d->suppress = malloc(strlen(given) + 16);
+    if (!d->suppress) return no_memory("--suppress-tokens");
+    if (o->suppress_non_speech) sprintf(d->suppress, "%s%s-1", given, given[0] ? "," : "");
+    else list_without_set(d->suppress, given);
+    const int32_t start = steno_token_id(m, STENO_TOKEN_START);
+    if (!d->suppress[0] && start >= 0) sprintf(d->suppress, "%d", (int)start);
+    p->suppress_tokens = d->suppress;
+    return EXIT_OK;
+}
+
+/* ---- altogether -------------------------------------------------------------------------------------------------------------- */
+
+int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
+{
+    memset(d, 0, sizeof *d);
+    int code = check_search(o);
+    if (code == EXIT_OK) code = check_company(o, has_vad);
+    if (code == EXIT_OK) code = check_utf8(o);
+    if (code == EXIT_OK) code = read_ids(d, o->prompt_tokens);
+    if (code == EXIT_OK) code = read_clips(d, o->clip_timestamps);
+    if (code == EXIT_OK) code = read_grammar(d, o->grammar);
+    if (code == EXIT_OK) code = read_hotwords(d, o->hotwords);
+    if (o->condition < 0) o->condition = !has_vad && isnan(o->chunk_s);
+    if (o->suppress_non_speech < 0) o->suppress_non_speech = list_without_set(NULL, o->suppress_tokens);
+    return code;
+}
+
+int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m)
+{
+    p->clip_timestamps = d->clips;
+    p->n_clip_timestamps = d->n_clips;
+    p->chunk_ms = isnan(o->chunk_s) ? 0 : (int32_t)lrint(o->chunk_s * 1000);
+    p->audio_ctx = (int32_t)o->audio_ctx;
+    p->language_detection_segments = (int32_t)o->detection_segments;
+    p->language_detection_threshold = o->detection_threshold;
+
+    p->initial_prompt = o->initial_prompt;
+    p->carry_initial_prompt = o->carry;
+    p->prompt_tokens = d->prompt_ids;
+    p->n_prompt_tokens = d->n_prompt_ids;
+    p->prefix = o->prefix;
+    p->hotwords = d->hotwords;
+    p->condition_on_previous_text = o->condition;
+    p->max_context = (int32_t)o->max_context;
+    p->without_timestamps = o->without_timestamps;
+    p->max_initial_timestamp = isnan(o->max_initial_timestamp) ? 0 : o->max_initial_timestamp;
+    p->itn = o->itn;
+
+    p->word_timestamps = o->word_timestamps;
+    p->prepend_punctuations = o->prepend_punctuations;
+    p->append_punctuations = o->append_punctuations;
+    p->hallucination_silence_threshold = o->hallucination_silence;
+    p->token_timestamps = o->token_timestamps;
+    p->token_threshold = o->word_threshold;
+    p->tinydiarize = o->tinydiarize;
+
+    p->suppress_blank = o->suppress_blank;
+    p->suppress_regex = o->suppress_regex;
+    p->grammar = d->grammar;
+    p->grammar_rule = o->grammar_rule;
+    p->grammar_penalty = isnan(o->grammar_penalty) ? (double)INFINITY : o->grammar_penalty;
+
+    p->beam_size = (int32_t)o->beam_size;
+    p->best_of = (int32_t)o->best_of;
+    p->patience = o->patience;
+    p->length_penalty = o->length_penalty;
+    p->temperature = o->temperature;
+    p->temperature_increment_on_fallback = o->temperature_increment;
+    p->compression_ratio_threshold = o->compression_ratio_threshold;
+    p->entropy_threshold = o->entropy_threshold;
+    p->guards = o->guards;
+    p->seed = (uint64_t)o->seed;
+    p->sample_len = (int32_t)o->sample_length;
+    p->no_speech_threshold = o->no_speech_threshold;
+    p->logprob_threshold = o->logprob_threshold;
+    return fill_suppress(p, d, o, m);
+}
+
+int decode_opts_lanes(const struct decode_opts *o)
+{
+    const int64_t most = o->beam_size > o->best_of ? o->beam_size : o->best_of;
+    return most > 1 ? (int)most : 1;
+}
+
+void decode_data_free(struct decode_data *d)
+{
+    free(d->prompt_ids);
+    free(d->clips);
+    free(d->grammar_file);
+    free(d->hotwords);
+    free(d->suppress);
+    memset(d, 0, sizeof *d);
+}

@@ -1,0 +1,111 @@
+/* steno: clips chosen by voice activity, and the options that say how. SPDX-License-Identifier: MIT */
+#include "vad_opts.h"
+#include "clips.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int vad_opts_check(const struct vad_opts *o)
+{
+    if (o->kind == VAD_SILERO) return say_usage("--vad: silero is not in this version; it takes off or fsmn");
+    if (o->kind == VAD_OFF && o->model) return say_usage("--vad-model needs --vad fsmn");
+    if (o->kind == VAD_FSMN && !o->model) return say_usage("--vad fsmn needs --vad-model FOLDER, such as FunASR's FSMN-VAD");
+    return EXIT_OK;
+}
+
+static void params_fill(steno_vad_params *p, const struct vad_opts *o)
+{
+    steno_vad_params_init(p);
+    p->threshold = o->threshold;
+    p->max_end_silence_ms = o->min_silence_ms;
+    if (!isnan(o->max_speech_s)) p->max_segment_ms = (int64_t)(o->max_speech_s * 1000);
+}
+
+static int64_t read_nothing(void *user, float *pcm, int64_t n)
+{
+    (void)user;
+    (void)pcm;
+    (void)n;
+    return 0;
+}
+
+/* Let the library judge model and options on no audio at all. */
+static int try_params(struct vad *v)
+{
+    const steno_source nothing = { .read = read_nothing };
+    steno_vad_params p;
+    params_fill(&p, v->o);
+    const int rc = steno_find_speech(v->session, &nothing, &p);
+    if (rc != STENO_EARG) return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, steno_last_error(v->session));
+    return say_usage("--vad-model: %s", steno_last_error(v->session));
+}
+
+int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo)
+{
+    steno_model_params p;
+    struct model_found at = { 0 };
+    const struct model_choice choice = { .name = o->model, .quiet = 1 };
+    memset(v, 0, sizeof *v);
+    v->o = o;
+    if (o->kind == VAD_OFF) return EXIT_OK;
+    int code = engine_model_params(&p, eo);
+    p.team = e->team;
+    if (code == EXIT_OK) code = models_open(&v->model, &at, &choice, &p);
+    if (code == EXIT_OK) {
+        steno_error err = { 0 };
+        const int rc = steno_session_open(&v->session, v->model, e->team, NULL, &err);
+        code = rc == STENO_OK ? try_params(v) : say_model_error(NULL, rc, err.text);
+    }
+    free(at.path);
+    free(at.vocab);
+    if (code != EXIT_OK) vad_close(v);
+    return code;
+}
+
+void vad_close(struct vad *v)
+{
+    steno_session_close(v->session);
+    steno_model_close(v->model);
+    free(v->clips);
+    memset(v, 0, sizeof *v);
+}
+
+/* The spans that the session found, as clips. */
+static int choose(struct vad *v, const struct clip_rules *r)
+{
+    const int n = steno_span_count(v->session);
+    steno_span *spans = calloc((size_t)n + 1, sizeof *spans);
+    if (!spans) return STENO_ENOMEM;
+    for (int i = 0; i < n; i++) {
+        spans[i].size = sizeof spans[i];
+        steno_span_get(v->session, i, &spans[i]);
+    }
+    const int64_t made = clips_make(&v->clips, spans, n, r);
+    free(spans);
+    v->n_clips = made > 0 ? made : 0;
+    return made < 0 ? (int)made : STENO_OK;
+}
+
+int vad_listen(struct vad *v, const steno_source *src, int64_t begin_ms, int64_t duration_ms, int64_t window_ms,
+               int (*should_abort)(void *user), void *user)
+{
+    steno_vad_params p;
+    params_fill(&p, v->o);
+    p.should_abort = should_abort;
+    p.user = user;
+    free(v->clips);
+    v->clips = NULL;
+    v->n_clips = 0;
+    const int rc = steno_find_speech(v->session, src, &p);
+    if (rc != STENO_OK) return rc;
+    const int64_t all_ms = steno_duration_ms(v->session);
+    const struct clip_rules r = {
+        .min_speech_ms = v->o->min_speech_ms,
+        .pad_ms = v->o->pad_ms,
+        .pause_ms = CLIPS_PAUSE_MS,
+        .longest_ms = window_ms,
+        .begin_ms = begin_ms,
+        .end_ms = duration_ms > 0 && begin_ms + duration_ms < all_ms ? begin_ms + duration_ms : all_ms,
+    };
+    return choose(v, &r);
+}
