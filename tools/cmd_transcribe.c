@@ -9,6 +9,7 @@
 #include "results.h"
 #include "sha256.h"
 #include "signals.h"
+#include "subtitle_opts.h"
 #include "u8.h"
 #include <errno.h>
 #include <math.h>
@@ -17,6 +18,7 @@
 
 struct opts {
     struct engine_opts engine;
+    struct subtitle_opts subtitles;
     const char *language, *out_dir, *out_template, *initial_prompt, *prompt_tokens, *suppress_tokens;
     int task, condition, carry, without_timestamps, suppress_blank, guards;
     int progress, print_timings, print_colors, print_confidence, print_special, color;
@@ -42,12 +44,14 @@ static const struct arg rows[] = {
     { "duration-ms", 0, ARG_INT, 0, AT(duration_ms), "MS", "0", 0, 1e12, "how much to transcribe; 0: to the end" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
     { "output-format", 'f', ARG_LIST, 0, AT(formats), WRITER_NAMES "|all", "txt", 0, N_WRITERS_ALL,
-      "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, failed ones too" },
+      "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, failed ones too; "
+      "wts: a script that burns the words into a picture, ass: the subtitles in it; score: probabilities of tokens" },
     { "output-dir", 'o', ARG_TEXT, 0, AT(out_dir), "DIR", NULL, 0, 0,
-      "write DIR/NAME.FORMAT for each input (made if missing); without it one format goes to standard output" },
+      "write DIR/NAME.FORMAT for each input (made if missing; score: NAME.score.txt); without it one format goes to standard output" },
     { "output-template", 0, ARG_TEXT, 0, AT(out_template), "TEXT", NULL, 0, 0,
       "names of files below DIR, of {stem}, {format} and {language}; without it {stem}.{format}" },
     { "offset-n", 0, ARG_INT, 0, AT(offset_n), "N", "0", 0, 1e9, "added to the numbers of subtitles (srt)" },
+    SUBTITLE_ROWS(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Text" },
     { "initial-prompt", 0, ARG_TEXT, 1, AT(initial_prompt), "TEXT", NULL, 0, 0, "text put before the first window" },
     { "carry-initial-prompt", 0, ARG_PAIR, 0, AT(carry), NULL, "off", 0, 0, "it stands before every window" },
@@ -115,6 +119,7 @@ struct job {
     steno_model_info info;
     struct progress progress;
     struct results results;
+    struct write_layout layout;
     struct console console;
     int style_out, style_err; /* whether escape sequences may go there */
     const char *file;
@@ -175,30 +180,22 @@ static void options_json(FILE *f, const void *opts)
 /* Write what the session holds in every format, or, with a reason, the line that tells the failure in those that have one. */
 static int write_results(struct job *j, const char *error)
 {
-    const steno_session *s = j->engine.session;
-    const int n = error ? 0 : steno_segment_count(s);
     const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
     char sha256[SHA256_HEX_SZ];
     struct write_record record = { .input = j->file, .model = j->engine.path, .error = error, .options = options_json, .opts = j->o };
-    struct transcript t = { .n = n, .first_timestamp = j->console.first_timestamp, .index_offset = (int32_t)j->o->offset_n,
-                            .task = j->params.task, .record = &record };
+    struct transcript_store store = { 0 };
+    struct transcript t = { .text = "", .language = "unknown", .first_timestamp = j->console.first_timestamp, .duration_ms = -1,
+                            .index_offset = (int32_t)j->o->offset_n, .task = j->params.task, .word_times = j->params.word_timestamps,
+                            .model = j->engine.model, .layout = &j->layout, .record = &record };
     if (!(j->results.formats & mask)) return EXIT_OK;
     if (j->results.formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file) == 0) record.sha256 = sha256;
-    steno_segment *segs = calloc((size_t)n + 1, sizeof *segs);
-    if (!segs) {
-        say("out of memory for %d segments", n);
-        return EXIT_MEMORY;
+    int code = EXIT_OK;
+    if (!error && subtitle_opts_take(&t, &store, j->engine.session, &j->o->subtitles)) {
+        say("out of memory for %d segments", steno_segment_count(j->engine.session));
+        code = EXIT_MEMORY;
     }
-    for (int i = 0; i < n; i++) {
-        segs[i].size = sizeof segs[i];
-        steno_segment_get(s, i, &segs[i]);
-    }
-    t.segs = segs;
-    t.text = error ? "" : steno_text(s);
-    t.language = error ? "unknown" : steno_language(s);
-    t.duration_ms = error ? -1 : steno_duration_ms(s);
-    const int code = results_write(&j->results, j->file, &t, mask);
-    free(segs);
+    if (code == EXIT_OK) code = results_write(&j->results, j->file, &t, mask);
+    transcript_free(&store);
     return code;
 }
 
@@ -327,6 +324,7 @@ static int set_params(struct job *j)
     p->carry_initial_prompt = o->carry;
     p->guards = o->guards;
     p->itn = o->itn;
+    subtitle_opts_params(p, &o->subtitles, j->results.formats);
     return set_prompt_ids(j);
 }
 
@@ -377,7 +375,9 @@ static int run(const struct opts *o, char **files, int n)
         n = 1;
     }
     j.results = (struct results){ .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n };
-    int code = check(o, &j.results);
+    j.results.hold_text = subtitle_opts_cut(&o->subtitles);
+    int code = subtitle_opts_layout(&j.layout, &j.results.formats, &o->subtitles);
+    if (code == EXIT_OK) code = check(o, &j.results);
     if (code == EXIT_OK) code = engine_open(&j.engine, &o->engine, 1);
     if (code != EXIT_OK) {
         free(demo);

@@ -21,14 +21,14 @@ static int names_language(const struct results *r)
 static char *name_of(const struct results *r, const char *input, int format, const char *language)
 {
     char *stem = out_stem(input);
-    char *name = stem ? out_name(template_of(r), stem, writers[format].name, language) : NULL;
+    char *name = stem ? out_name(template_of(r), stem, writers[format].extension, language) : NULL;
     free(stem);
     return name;
 }
 
 int results_stream_text(const struct results *r)
 {
-    return !r->dir && r->formats == 1u << WRITER_TXT;
+    return !r->dir && !r->hold_text && r->formats == 1u << WRITER_TXT;
 }
 
 /* ---- checks before work ------------------------------------------------------------------------------------------------------ */

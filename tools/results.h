@@ -11,6 +11,7 @@ struct results {
     const char *dir;      /* NULL: standard output */
     const char *template; /* of names, NULL: OUT_NAME_DEFAULT */
     unsigned formats;     /* bit set over `writers` */
+    int hold_text;        /* 1: plain text goes out when an input is done, not as it comes */
     char **files;         /* [n] the inputs */
     int n;
     char **written;       /* [n_written] names that depended on the language */

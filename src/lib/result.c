@@ -70,6 +70,12 @@ int steno_token_get(const steno_session *s, int i, int j, steno_token *out)
     return STENO_OK;
 }
 
+int steno_word_get(const steno_session *s, int i, int j, steno_word *out)
+{
+    (void)s, (void)i, (void)j, (void)out; /* no segment has words yet */
+    return STENO_EARG;
+}
+
 const char *steno_text(const steno_session *s)
 {
     return s && s->result.whole.p ? s->result.whole.p : "";
