@@ -260,6 +260,23 @@ static void help_wrap(const char *text, size_t column)
     putchar('\n');
 }
 
+/* What an option is called and takes; a list of words that is too long goes on below. @return whether there is room beside it */
+static int help_left(const char *left)
+{
+    const size_t room = HELP_WIDTH - 2;
+    const char *p = left;
+    while (strlen(p) > room) {
+        size_t n = room;
+        while (n > 0 && p[n - 1] != '|') n--;
+        if (n == 0) break;
+        printf("  %.*s\n      ", (int)n, p);
+        p += n;
+    }
+    const int fits = p == left && strlen(left) <= HELP_LEFT;
+    printf("  %-*s", fits ? HELP_LEFT : 0, p);
+    return fits;
+}
+
 static void help_line(const struct arg *r)
 {
     char left[160], text[512];
@@ -269,8 +286,8 @@ static void help_line(const struct arg *r)
     else snprintf(left, sizeof left, "    --%s%s%s%s", no, r->name, gap, value);
     if (r->dflt) snprintf(text, sizeof text, "%s (default: %s)", r->help, r->dflt);
     else snprintf(text, sizeof text, "%s", r->help);
-    const int fits = strlen(left) <= HELP_LEFT;
-    printf("  %-*s%s", HELP_LEFT, left, fits ? " " : "");
+    const int fits = help_left(left);
+    if (fits) putchar(' ');
     help_wrap(text, fits ? HELP_LEFT + 3 : HELP_WIDTH);
 }
 

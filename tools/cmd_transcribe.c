@@ -28,12 +28,14 @@ static const struct arg rows[] = {
     VAD_ROWS(struct transcribe_opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
     { "output-format", 'f', ARG_LIST, 0, AT(formats), WRITER_NAMES "|all", "txt", 0, N_WRITERS_ALL,
-      "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, failed ones too" },
+      "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, failed ones too; "
+      "wts: a script that burns the words into a picture, ass: the subtitles in it; score: probabilities of tokens" },
     { "output-dir", 'o', ARG_TEXT, 0, AT(out_dir), "DIR", NULL, 0, 0,
-      "write DIR/NAME.FORMAT for each input (made if missing); without it one format goes to standard output" },
+      "write DIR/NAME.FORMAT for each input (made if missing; score: NAME.score.txt); without it one format goes to standard output" },
     { "output-template", 0, ARG_TEXT, 0, AT(out_template), "TEXT", NULL, 0, 0,
       "names of files below DIR, of {stem}, {format} and {language}; without it {stem}.{format}" },
     { "offset-n", 0, ARG_INT, 0, AT(offset_n), "N", "0", 0, 1e9, "added to the numbers of subtitles (srt)" },
+    SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
@@ -99,8 +101,8 @@ static int check(struct job *j, struct transcribe_opts *o)
     if (code == EXIT_OK) code = decode_opts_check(&j->data, &o->decode, o->vad.kind != VAD_OFF);
     if (code == EXIT_OK) code = check_channels(o);
     if (code != EXIT_OK) return code;
-    j->results.hold_text = o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
-    j->results.marked = j->results.hold_text || o->channel == CHANNELS_SPLIT;
+    j->results.hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
+    j->results.marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == CHANNELS_SPLIT;
     j->results.mark = j->results.marked ? ".ch1" : NULL;
     return results_check(r);
 }
@@ -127,7 +129,9 @@ static int set_params(struct job *j)
         p->offset_ms = o->offset_ms;
         p->duration_ms = o->duration_ms;
     }
-    return decode_opts_fill(p, &j->data, &o->decode, j->engine.model);
+    const int code = decode_opts_fill(p, &j->data, &o->decode, j->engine.model);
+    subtitle_opts_params(p, &o->subtitles, j->results.formats);
+    return code;
 }
 
 /* Let the library judge the parameters, so that a mistake costs no decoding. */
@@ -178,7 +182,10 @@ static int run(struct transcribe_opts *o, char **files, int n)
         n = 1;
     }
     j.results = (struct results){ .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n };
-    int code = check(&j, o);
+    j.results.hold_text = subtitle_opts_cut(&o->subtitles);
+    o->subtitles.word_timestamps = o->decode.word_timestamps;
+    int code = subtitle_opts_layout(&j.layout, &j.results.formats, &o->subtitles);
+    if (code == EXIT_OK) code = check(&j, o);
     if (code == EXIT_OK) code = engine_open(&j.engine, &o->engine, decode_opts_lanes(&o->decode));
     if (code == EXIT_OK) code = vad_open(&j.vad, &o->vad, &j.engine, &o->engine);
     if (code == EXIT_OK) code = run_job(&j, files, n);

@@ -3,6 +3,7 @@
  * A token may end inside a character; such tokens are taken together and shown by the probability of the first, so that what is sent is
  * always valid UTF-8 and no escape sequence stands inside a character. */
 #include "console.h"
+#include "token_text.h"
 #include "u8.h"
 #include "write.h"
 #include <math.h>
@@ -17,7 +18,7 @@ int console_color(FILE *f, int when)
     return !(no && no[0]) && isatty(fileno(f)) && term && term[0] && strcmp(term, "dumb") != 0;
 }
 
-enum { N_COLORS = 7, MAX_JOINED = 4, PIECE_SZ = 512 };
+enum { N_COLORS = 7 };
 
 /* From red to green in the terminal's palette of 256. */
 static const short palette[N_COLORS] = { 160, 202, 208, 214, 184, 148, 34 };
@@ -33,45 +34,29 @@ static void style_begin(FILE *f, const struct console *c, double p)
     }
 }
 
-/* Text of tokens [0, n), which are no timestamps; whole tells whether it ends with a character. @return length */
-static size_t text_of(char buf[PIECE_SZ], int *whole, const struct console *c, const int32_t *ids, int n)
-{
-    static const char replacement[] = "\xef\xbf\xbd";
-    const int64_t len = steno_detokenize(c->model, ids, n, buf, PIECE_SZ);
-    const size_t k = len < 0 ? 0 : strlen(buf);
-    *whole = k < 3 || memcmp(buf + k - 3, replacement, 3) != 0;
-    return k;
-}
-
 static int is_timestamp(const struct console *c, int32_t id)
 {
     return c->first_timestamp >= 0 && id >= c->first_timestamp;
 }
 
 /* Text of the tokens from `at` on that make whole characters. @return how many tokens it takes */
-static int piece_get(char buf[PIECE_SZ], const struct console *c, const steno_segment *seg, int at)
+static int piece_get(char buf[TOKEN_TEXT_SZ], const struct console *c, const steno_segment *seg, int at)
 {
-    int whole, n = 0;
-    if (is_timestamp(c, seg->tokens[at])) {
-        snprintf(buf, PIECE_SZ, "<|%.2f|>", (seg->tokens[at] - c->first_timestamp) * 0.02);
-        if (!c->special) buf[0] = '\0';
-        return 1;
+    if (!is_timestamp(c, seg->tokens[at])) {
+        const int n = token_text(buf, c->model, c->first_timestamp, seg->tokens + at, seg->n_tokens - at);
+        return n > 0 ? n : 1;
     }
-    do {
-        n++;
-        text_of(buf, &whole, c, seg->tokens + at, n);
-    } while (!whole && n < MAX_JOINED && at + n < seg->n_tokens && !is_timestamp(c, seg->tokens[at + n]));
-    if (whole) return n;
-    text_of(buf, &whole, c, seg->tokens + at, 1); /* not a character in several tokens but bytes that are none */
+    snprintf(buf, TOKEN_TEXT_SZ, "<|%.2f|>", (seg->tokens[at] - c->first_timestamp) * 0.02);
+    if (!c->special) buf[0] = '\0';
     return 1;
 }
 
 /* Leading white space of the whole text is dropped, that at the end is held back until something follows. */
-static void piece_put(FILE *f, const struct console *c, int styled, const char *text, double p, int *begun, char held[PIECE_SZ])
+static void piece_put(FILE *f, const struct console *c, int styled, const char *text, double p, int *begun, char held[TOKEN_TEXT_SZ])
 {
     size_t n;
     const char *s = u8_strip(text, &n);
-    const size_t lead = (size_t)(s - text), room = PIECE_SZ - 1 - strlen(held);
+    const size_t lead = (size_t)(s - text), room = TOKEN_TEXT_SZ - 1 - strlen(held);
     if (n == 0) {
         if (*begun) strncat(held, text, room);
         return;
@@ -81,19 +66,14 @@ static void piece_put(FILE *f, const struct console *c, int styled, const char *
     if (styled) style_begin(f, c, p);
     fwrite(s, 1, n, f);
     if (styled) fputs("\033[0m", f);
-    snprintf(held, PIECE_SZ, "%s", s + n);
+    snprintf(held, TOKEN_TEXT_SZ, "%s", s + n);
     *begun = 1;
 }
 
-void console_text(FILE *f, const struct console *c, int styled, const steno_segment *seg)
+static void put_tokens(FILE *f, const struct console *c, int styled, const steno_segment *seg)
 {
-    char text[PIECE_SZ], held[PIECE_SZ] = "";
+    char text[TOKEN_TEXT_SZ], held[TOKEN_TEXT_SZ] = "";
     int begun = 0;
-    styled = styled && (c->colors || c->confidence);
-    if ((!styled && !c->special) || seg->n_tokens == 0) {
-        write_stripped(f, seg->text);
-        return;
-    }
     for (int i = 0; i < seg->n_tokens;) {
         steno_token tok = { .size = sizeof tok };
         const int n = piece_get(text, c, seg, i);
@@ -101,4 +81,13 @@ void console_text(FILE *f, const struct console *c, int styled, const steno_segm
         piece_put(f, c, styled, text, (double)tok.p, &begun, held);
         i += n;
     }
+}
+
+void console_text(FILE *f, const struct console *c, int styled, const steno_segment *seg)
+{
+    styled = styled && (c->colors || c->confidence);
+    write_speaker(f, c->speaker);
+    if ((!styled && !c->special) || seg->n_tokens == 0) write_stripped(f, seg->text);
+    else put_tokens(f, c, styled, seg);
+    if (seg->speaker_turn) fputs(WRITE_SPEAKER_TURN, f);
 }

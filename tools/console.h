@@ -14,12 +14,14 @@ struct console {
     int32_t first_timestamp;    /* id of the token that means 0.00 s, -1: none */
     int colors, confidence;     /* at most one of the two */
     int special;                /* show special tokens */
+    const int32_t *speaker;     /* of the next segment, as in struct transcript; NULL: nobody asked */
 };
 
 /* Whether escape sequences may go to `f`: `when` is an index into CONSOLE_COLOR_NAMES; auto means a terminal that is not dumb, without
  * NO_COLOR in the environment. */
 int console_color(FILE *f, int when);
 
-/* The segment's text without white space at its ends; with escape sequences only when `styled`. The segment must be in c->session. */
+/* The segment's text without white space at its ends, with who speaks and whether that changes; with escape sequences only when `styled`.
+ * The segment must be in c->session. */
 void console_text(FILE *f, const struct console *c, int styled, const steno_segment *seg);
 #endif

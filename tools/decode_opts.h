@@ -55,7 +55,7 @@ struct decode_opts {
     { "itn", 0, ARG_PAIR, 0, offsetof(T, decode.itn), NULL, "off", 0, 0, "digits and punctuation instead of words (SenseVoice)" }, \
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Words" }, \
     { "word-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.word_timestamps), NULL, "off", 0, 0, \
-      "start, end and probability of each word" }, \
+      "times of words, in JSON and to lay out subtitles by; segments begin and end with their words then" }, \
     { "prepend-punctuations", 0, ARG_TEXT, 1, offsetof(T, decode.prepend_punctuations), "TEXT", NULL, 0, 0, \
       "characters that belong to the word after them (default: opening quotes and brackets)" }, \
     { "append-punctuations", 0, ARG_TEXT, 1, offsetof(T, decode.append_punctuations), "TEXT", NULL, 0, 0, \

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#pragma weak steno_result_select /* until the library has it */
-
 /* ---- what is heard of a run -------------------------------------------------------------------------------------------------- */
 
 static const char *shown_name(const char *file)
@@ -19,11 +17,12 @@ static int speaker_of(const struct job *j, const steno_segment *seg)
     return diarize_speaker(&j->diarize, seg->t0_ms, seg->t1_ms);
 }
 
-static void show_segment(FILE *f, const struct job *j, int styled, const steno_segment *seg)
+static void show_segment(FILE *f, struct job *j, int styled, const steno_segment *seg)
 {
-    const int who = j->o->diarize ? speaker_of(j, seg) : DIARIZE_UNKNOWN;
-    if (j->o->diarize) fprintf(f, "(speaker %c) ", who < 0 ? '?' : '0' + who);
+    const int32_t who = j->o->diarize ? speaker_of(j, seg) : DIARIZE_UNKNOWN;
+    j->console.speaker = j->o->diarize ? &who : NULL;
     console_text(f, &j->console, styled, seg);
+    j->console.speaker = NULL;
     fputc('\n', f);
 }
 
@@ -67,20 +66,19 @@ static int should_abort(void *user)
 
 /* ---- results ----------------------------------------------------------------------------------------------------------------- */
 
-/* Segments and speakers that the session holds. @return EXIT_OK or EXIT_MEMORY; the caller frees both in any case */
-static int get_segments(steno_segment **segs, int32_t **speakers, const struct job *j, int n)
+/* Who speaks in each segment. @return EXIT_OK or EXIT_MEMORY */
+static int get_speakers(struct transcript *t, struct transcript_store *store, const struct job *j, const steno_session *s)
 {
-    *segs = calloc((size_t)n + 1, sizeof **segs);
-    *speakers = j->o->diarize ? calloc((size_t)n + 1, sizeof **speakers) : NULL;
-    if (!*segs || (j->o->diarize && !*speakers)) {
-        say("out of memory for %d segments", n);
-        return EXIT_MEMORY;
-    }
+    const int n = steno_segment_count(s);
+    if (!j->o->diarize) return EXIT_OK;
+    store->speakers = calloc((size_t)n + 1, sizeof *store->speakers);
+    if (!store->speakers) return EXIT_MEMORY;
     for (int i = 0; i < n; i++) {
-        (*segs)[i].size = sizeof **segs;
-        steno_segment_get(j->engine.session, i, &(*segs)[i]);
-        if (*speakers) (*speakers)[i] = speaker_of(j, &(*segs)[i]);
+        steno_segment seg = { .size = sizeof seg };
+        steno_segment_get(s, i, &seg);
+        store->speakers[i] = speaker_of(j, &seg);
     }
+    t->speakers = store->speakers;
     return EXIT_OK;
 }
 
@@ -88,25 +86,23 @@ static int get_segments(steno_segment **segs, int32_t **speakers, const struct j
 static int write_results(struct job *j, int task, const char *error)
 {
     const steno_session *s = j->engine.session;
-    const int n = error ? 0 : steno_segment_count(s), has_choice = !j->params.language && j->info.is_multilingual;
+    const int has_choice = !j->params.language && j->info.is_multilingual;
     const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
     char sha256[SHA256_HEX_SZ];
     struct write_record record = { .input = j->file, .model = j->engine.path, .error = error, .options = j->options, .opts = j->o };
-    struct transcript t = { .n = n, .first_timestamp = j->console.first_timestamp, .index_offset = (int32_t)j->o->offset_n,
-                            .task = task, .record = &record };
+    struct transcript_store store = { 0 };
+    struct transcript t = { .text = "", .language = "unknown", .first_timestamp = j->console.first_timestamp, .duration_ms = -1,
+                            .index_offset = (int32_t)j->o->offset_n, .task = task, .word_times = j->params.word_timestamps,
+                            .model = j->engine.model, .layout = &j->layout, .record = &record };
     if (!(j->results.formats & mask)) return EXIT_OK;
     if (j->results.formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file) == 0) record.sha256 = sha256;
-    steno_segment *segs;
-    int32_t *speakers;
-    int code = get_segments(&segs, &speakers, j, n);
-    t.segs = segs;
-    t.speakers = speakers;
-    t.text = error ? "" : steno_text(s);
-    t.language = error || (j->is_silent && has_choice) ? "unknown" : steno_language(s);
-    t.duration_ms = error ? -1 : steno_duration_ms(j->is_silent ? j->vad.session : s);
+    int code = error ? EXIT_OK : get_speakers(&t, &store, j, s);
+    if (!error && code == EXIT_OK && subtitle_opts_take(&t, &store, s, &j->o->subtitles)) code = EXIT_MEMORY;
+    if (code == EXIT_MEMORY) say("out of memory for %d segments", steno_segment_count(s));
+    if (!error && j->is_silent) t.duration_ms = steno_duration_ms(j->vad.session);
+    if (!error && j->is_silent && has_choice) t.language = "unknown";
     if (code == EXIT_OK) code = results_write(&j->results, j->file, &t, mask);
-    free(segs);
-    free(speakers);
+    transcript_free(&store);
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "progress.h"
 #include "results.h"
+#include "subtitle_opts.h"
 #include "vad_opts.h"
 
 enum { CHANNELS_SPLIT = -1, CHANNELS_MIX = 0 }; /* else a number */
@@ -17,6 +18,7 @@ enum { CHANNELS_SPLIT = -1, CHANNELS_MIX = 0 }; /* else a number */
 struct transcribe_opts {
     struct engine_opts engine;
     struct decode_opts decode;
+    struct subtitle_opts subtitles;
     struct vad_opts vad;
     const char *language, *channels, *out_dir, *out_template;
     int task, channel, diarize; /* channel: what `channels` says */
@@ -35,6 +37,7 @@ struct job {
     steno_model_info info;
     struct progress progress;
     struct results results;
+    struct write_layout layout;
     struct console console;
     int style_out, style_err; /* whether escape sequences may go there */
     const char *file;

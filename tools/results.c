@@ -33,7 +33,7 @@ static char *marked_stem(const struct results *r, const char *input)
 static char *name_of(const struct results *r, const char *input, int format, const char *language)
 {
     char *stem = marked_stem(r, input);
-    char *name = stem ? out_name(template_of(r), stem, writers[format].name, language) : NULL;
+    char *name = stem ? out_name(template_of(r), stem, writers[format].extension, language) : NULL;
     free(stem);
     return name;
 }

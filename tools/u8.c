@@ -50,6 +50,13 @@ const char *u8_strip(const char *s, size_t *n)
     return s + from;
 }
 
+size_t u8_length(const char *s, size_t n)
+{
+    size_t count = 0, used;
+    for (size_t i = 0; i < n; i += used, count++) u8_decode(s + i, n - i, &used);
+    return count;
+}
+
 void u8_printable(char *out, size_t n, const char *s)
 {
     const size_t len = strlen(s);

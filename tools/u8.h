@@ -19,6 +19,9 @@ int64_t u8_invalid_at(const char *s);
 /* The part of s without white space at either end, as Python's str.strip() sees white space. @return start; *n receives the length */
 const char *u8_strip(const char *s, size_t *n);
 
+/* Code points in s[n]; a byte that begins nothing valid counts as one. */
+size_t u8_length(const char *s, size_t n);
+
 /* s without control characters and bad bytes (both become \xNN), for messages. Writes at most n bytes, always NUL-terminated. */
 void u8_printable(char *out, size_t n, const char *s);
 

@@ -2,12 +2,22 @@
 #include "write.h"
 #include "u8.h"
 #include <inttypes.h>
-#include <string.h>
+#include <math.h>
 
 const struct writer writers[] = {
-    { "txt", write_txt, 1 }, { "srt", write_srt, 1 }, { "vtt", write_vtt, 1 }, { "tsv", write_tsv, 1 }, { "json", write_json, 0 },
-    { "verbose_json", write_verbose_json, 0 }, { "jsonl", write_jsonl, 1 }, { "csv", write_csv, 1 }, { "lrc", write_lrc, 1 },
-    { NULL, NULL, 0 },
+    { "txt", "txt", write_txt, 1 },
+    { "srt", "srt", write_srt, 1 },
+    { "vtt", "vtt", write_vtt, 1 },
+    { "tsv", "tsv", write_tsv, 1 },
+    { "json", "json", write_json, 0 },
+    { "verbose_json", "verbose_json", write_verbose_json, 0 },
+    { "jsonl", "jsonl", write_jsonl, 1 },
+    { "csv", "csv", write_csv, 1 },
+    { "lrc", "lrc", write_lrc, 1 },
+    { "wts", "wts", write_wts, 1 },
+    { "ass", "ass", write_ass, 1 },
+    { "score", "score.txt", write_score, 1 },
+    { NULL, NULL, NULL, 0 },
 };
 
 void write_stripped(FILE *f, const char *text)
@@ -17,16 +27,6 @@ void write_stripped(FILE *f, const char *text)
     fwrite(s, 1, n, f);
 }
 
-void write_cue_text(FILE *f, const char *text)
-{
-    size_t n;
-    const char *s = u8_strip(text, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (n - i >= 3 && memcmp(s + i, "-->", 3) == 0) continue; /* drop one dash: a cue's text must not look like its times */
-        fputc(s[i], f);
-    }
-}
-
 void write_time(FILE *f, int64_t ms, int always_hours, char sep)
 {
     if (ms < 0) ms = 0;
@@ -34,15 +34,33 @@ void write_time(FILE *f, int64_t ms, int always_hours, char sep)
     fprintf(f, "%02d:%02d%c%03d", (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), sep, (int)(ms % 1000));
 }
 
-/* The reference adds offsets in binary floating point and does not round, so 4.6 s may read 4.6000000000000005. A timestamp token
- * stands for k * 0.02 s after the start of its window; a segment without one ends with its window, counted in frames of 0.01 s. */
+const int32_t *write_speaker_of(const struct transcript *t, int seg)
+{
+    return t->speakers ? &t->speakers[seg] : NULL;
+}
+
+void write_speaker(FILE *f, const int32_t *speaker)
+{
+    if (!speaker) return;
+    if (*speaker < 0) fputs("(speaker ?) ", f);
+    else fprintf(f, "(speaker %" PRId32 ") ", *speaker);
+}
+
+/* Whether a time in seconds is the one in milliseconds, unrounded; NAN is not. */
+static int is_time(double s, int64_t ms)
+{
+    return fabs(s * 1000.0 - (double)ms) <= 0.51;
+}
+
+/* The reference adds offsets in binary floating point and does not round, so 4.6 s may read 4.6000000000000005. Where a segment does not
+ * carry such numbers they are made again: a timestamp token stands for k * 0.02 s after the start of its window; a segment without one
+ * ends with its window, counted in frames of 0.01 s. */
 void write_seconds(const steno_segment *s, int32_t first_timestamp, double *start, double *end)
 {
-    if (first_timestamp < 0) { /* times are what they are */
-        *start = (double)s->t0_ms / 1000.0;
-        *end = (double)s->t1_ms / 1000.0;
-        return;
-    }
+    const int has_start = is_time(s->start, s->t0_ms), has_end = is_time(s->end, s->t1_ms);
+    *start = has_start ? s->start : (double)s->t0_ms / 1000.0; /* times are what they are */
+    *end = has_end ? s->end : (double)s->t1_ms / 1000.0;
+    if (first_timestamp < 0) return;
     const double offset = (double)(s->seek_frames * 160) / 16000.0;
     const int64_t t0 = s->t0_ms - s->seek_frames * 10, t1 = s->t1_ms - s->seek_frames * 10;
     int ends_by_token = s->n_tokens == 0 && t1 % 20 == 0; /* tokens of an emptied segment are gone */
@@ -51,6 +69,6 @@ void write_seconds(const steno_segment *s, int32_t first_timestamp, double *star
         ends_by_token = s->tokens[i] > first_timestamp;
         break;
     }
-    *start = offset + (double)(t0 / 20) * 0.02;
-    *end = offset + (ends_by_token ? (double)(t1 / 20) * 0.02 : (double)(t1 / 10 * 160) / 16000.0);
+    if (!has_start) *start = offset + (double)(t0 / 20) * 0.02;
+    if (!has_end) *end = offset + (ends_by_token ? (double)(t1 / 20) * 0.02 : (double)(t1 / 10 * 160) / 16000.0);
 }

@@ -1,13 +1,18 @@
-/* steno: comma-separated values as whisper.cpp lays them out, times in milliseconds. SPDX-License-Identifier: MIT */
+/* steno: comma-separated values as whisper.cpp lays them out, times in milliseconds. SPDX-License-Identifier: MIT
+ *
+ * Where somebody asked who speaks there is a column for it. */
 #include "write.h"
 #include <inttypes.h>
 
 void write_csv(FILE *f, const struct transcript *t)
 {
-    fputs("start,end,text\n", f);
+    fputs(t->speakers ? "start,end,speaker,text\n" : "start,end,text\n", f);
     for (int i = 0; i < t->n; i++) {
         const steno_segment *s = &t->segs[i];
-        fprintf(f, "%" PRId64 ",%" PRId64 ",\"", s->t0_ms, s->t1_ms);
+        fprintf(f, "%" PRId64 ",%" PRId64 ",", s->t0_ms, s->t1_ms);
+        if (t->speakers && t->speakers[i] >= 0) fprintf(f, "%" PRId32 ",", t->speakers[i]);
+        else if (t->speakers) fputs("?,", f);
+        fputc('"', f);
         for (const char *p = s->text; *p; p++) {
             if (*p == '"') fputc('"', f);
             fputc(*p, f);

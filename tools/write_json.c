@@ -30,8 +30,26 @@ static void member(FILE *f, const char *key, double value, enum write_nan nan)
     write_json_number(f, value, nan);
 }
 
+/* The reference lists words only when it was asked for them, and marks the segments that it emptied with an empty list in any case. */
+static void write_words(FILE *f, const struct transcript *t, int seg, enum write_nan nan)
+{
+    const steno_segment *s = &t->segs[seg];
+    if (!t->word_times && (s->n_tokens || s->text[0])) return;
+    fputs(", \"words\": [", f);
+    for (int32_t k = 0; t->word_times && k < s->n_words; k++) {
+        const steno_word *w = &t->words[t->first_word[seg] + k];
+        fputs(k ? ", {\"word\": " : "{\"word\": ", f);
+        u8_json(f, w->text);
+        member(f, "start", w->start, nan);
+        member(f, "end", w->end, nan);
+        member(f, "probability", w->probability, nan);
+        fputc('}', f);
+    }
+    fputc(']', f);
+}
+
 /* Keys that the reference does not have; they are written only where there is something to say. */
-static void write_findings(FILE *f, const steno_segment *s)
+static void write_findings(FILE *f, const steno_segment *s, const int32_t *speaker)
 {
     static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" }; /* in the order of steno_flag's bits */
     const char *sep = ", \"flags\": [";
@@ -55,12 +73,15 @@ static void write_findings(FILE *f, const steno_segment *s)
         fputc(']', f);
     }
     if (s->itn) fprintf(f, ", \"itn\": %s", strcmp(s->itn, "withitn") == 0 ? "true" : "false");
+    if (speaker && *speaker >= 0) fprintf(f, ", \"speaker\": %" PRId32, *speaker);
+    if (s->speaker_turn) fputs(", \"speaker_turn\": true", f);
 }
 
-static void write_segment(FILE *f, const steno_segment *s, int32_t first_timestamp, enum write_nan nan)
+static void write_segment(FILE *f, const struct transcript *t, int seg, enum write_nan nan)
 {
+    const steno_segment *s = &t->segs[seg];
     double start, end;
-    write_seconds(s, first_timestamp, &start, &end);
+    write_seconds(s, t->first_timestamp, &start, &end);
     fprintf(f, "{\"id\": %d, \"seek\": %" PRId64, s->id, s->seek_frames);
     member(f, "start", s->t0_ms < 0 ? NAN : start, nan);
     member(f, "end", s->t1_ms < 0 ? NAN : end, nan);
@@ -73,8 +94,8 @@ static void write_segment(FILE *f, const steno_segment *s, int32_t first_timesta
     member(f, "avg_logprob", s->avg_logprob, nan);
     member(f, "compression_ratio", s->compression_ratio, nan);
     member(f, "no_speech_prob", s->no_speech_prob, nan);
-    if (s->n_tokens == 0 && !s->text[0]) fputs(", \"words\": []", f); /* the reference empties such segments, and marks them so */
-    write_findings(f, s);
+    write_words(f, t, seg, nan);
+    write_findings(f, s, write_speaker_of(t, seg));
     fputc('}', f);
 }
 
@@ -83,7 +104,7 @@ void write_json_segments(FILE *f, const struct transcript *t, enum write_nan nan
     fputc('[', f);
     for (int i = 0; i < t->n; i++) {
         if (i) fputs(", ", f);
-        write_segment(f, &t->segs[i], t->first_timestamp, nan);
+        write_segment(f, t, i, nan);
     }
     fputc(']', f);
 }

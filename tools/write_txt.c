@@ -4,7 +4,9 @@
 void write_txt(FILE *f, const struct transcript *t)
 {
     for (int i = 0; i < t->n; i++) {
+        write_speaker(f, write_speaker_of(t, i));
         write_stripped(f, t->segs[i].text);
+        if (t->segs[i].speaker_turn) fputs(WRITE_SPEAKER_TURN, f);
         fputc('\n', f);
     }
 }

@@ -1,8 +1,28 @@
 /* steno: the OpenAI API's object (response_format=verbose_json) on one line. SPDX-License-Identifier: MIT
  *
- * The language is spelled out and the text has no white space at its ends, as the API answers. */
+ * The language is spelled out; the text and each word of the list of words have no white space at their ends, as the API answers. */
 #include "u8.h"
 #include "write.h"
+
+static void write_words(FILE *f, const struct transcript *t)
+{
+    const char *sep = "";
+    fputs(", \"words\": [", f);
+    for (int i = 0; i < t->n; i++) {
+        for (int32_t k = 0; k < t->segs[i].n_words; k++) {
+            const steno_word *w = &t->words[t->first_word[i] + k];
+            fprintf(f, "%s{\"word\": ", sep);
+            write_json_stripped(f, w->text);
+            fputs(", \"start\": ", f);
+            write_json_number(f, w->start, WRITE_NULL);
+            fputs(", \"end\": ", f);
+            write_json_number(f, w->end, WRITE_NULL);
+            fputc('}', f);
+            sep = ", ";
+        }
+    }
+    fputc(']', f);
+}
 
 void write_verbose_json(FILE *f, const struct transcript *t)
 {
@@ -15,5 +35,6 @@ void write_verbose_json(FILE *f, const struct transcript *t)
     write_json_stripped(f, t->text);
     fputs(", \"segments\": ", f);
     write_json_segments(f, t, WRITE_NULL);
+    if (t->word_times) write_words(f, t);
     fputc('}', f);
 }

@@ -67,7 +67,7 @@ static void clips_quiet(steno_session *s)
     }
 }
 
-int clips_make(steno_session *s)
+int call_clips_make(steno_session *s)
 {
     struct call *c = &s->call;
     const steno_transcribe_params *p = &c->p;

@@ -84,7 +84,7 @@ struct part *call_parts(const steno_session *s);
 void call_progress(const steno_session *s, int64_t at);
 
 /* clips.c: what is to be decoded, from clip_timestamps, offset_ms and duration_ms, or chunk_ms. */
-int clips_make(steno_session *s);
+int call_clips_make(steno_session *s);
 
 /* params.c: ranges and combinations, whatever the model. STENO_EARG names the parameter. */
 int params_check(steno_session *s, const steno_transcribe_params *p);

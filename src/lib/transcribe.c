@@ -88,7 +88,7 @@ int call_begin(steno_session *s, uint32_t seat)
     s->result.duration_ms = s->translation.duration_ms = s->feed.samples / 16;
     rc = language_choose(s, seat);
     s->translation.language = s->result.language;
-    if (!rc) rc = clips_make(s);
+    if (!rc) rc = call_clips_make(s);
     c->beside = s->batch->strand && !both && c->n_clips > 1 && (c->p.independent_clips || c->p.chunk_ms);
     if (!rc && c->beside) rc = parts_make(s);
     if (rc || c->beside) return rc;

@@ -95,7 +95,7 @@ static void check_text(const struct transcript *t, int format, const char *want)
     free(got);
 }
 
-enum { TXT, SRT, VTT, TSV, JSON, VERBOSE_JSON, JSONL, CSV, LRC };
+enum { TXT, SRT, VTT, TSV, JSON, VERBOSE_JSON, JSONL, CSV, LRC, WTS, ASS, SCORE };
 
 static void test_no_segments_give_empty_files_with_their_headers(void **state)
 {

@@ -1,0 +1,42 @@
+/* steno tests: what the tests of writers share. SPDX-License-Identifier: MIT */
+#ifndef STENO_TESTS_WRITE_HELP_H
+#define STENO_TESTS_WRITE_HELP_H
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "harness.h"
+#include "write.h"
+
+/* A word from and to milliseconds; -1 is a time that is not known. */
+#define WORD(string, from, to) \
+    { .text = string, .start = (from) < 0 ? (double)NAN : (from) / 1000.0, .end = (to) < 0 ? (double)NAN : (to) / 1000.0, \
+      .t0_ms = from, .t1_ms = to, .probability = 0.5 }
+
+/* What a writer makes of a transcript; free it. */
+static inline char *written(int format, const struct transcript *t)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    writers[format].write(f, t);
+    assert_int_equal(fclose(f), 0);
+    return text;
+}
+
+static inline void check_written(int format, const struct transcript *t, const char *want)
+{
+    char *got = written(format, t);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static inline void check_holds(int format, const struct transcript *t, const char *part)
+{
+    char *got = written(format, t);
+    if (!strstr(got, part)) fail_msg("\"%s\" is not in %s", part, got);
+    free(got);
+}
+
+enum { TXT, SRT, VTT, TSV, JSON, VERBOSE_JSON, JSONL, CSV, LRC, WTS, ASS, SCORE };
+#endif
