@@ -97,6 +97,7 @@ static void print_facts(int json, const struct engine *e, const char *given)
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         if (number[k].value || decodes) fact_int(json, number[k].key, number[k].value);
     if (!decodes) return;
+    fact_text(json, "alignment_heads", i.alignment_heads ? i.alignment_heads : "");
     fact_key(json, 0, "multilingual");
     printf(json ? "%s" : "%s\n", json ? (i.is_multilingual ? "true" : "false") : i.is_multilingual ? "yes" : "no");
     print_languages(json, e->model);

@@ -178,6 +178,7 @@ typedef struct steno_model_info {
     int64_t session_bytes;  /* memory that steno_session_open will take with a team of one thread */
     int64_t parameters;     /* number of weights */
     char format[24];        /* of the file: "whisper.cpp .bin", "PyTorch .pt", … */
+    const char *alignment_heads; /* "3,1 4,2 …": LAYER,HEAD that word times are read from; lives as long as the model; NULL: none */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

@@ -215,8 +215,35 @@ static void attn_f16(const struct attn *a, void *scratch)
     for (size_t r = 0; r < a->rows; r += ATTN_ROWS) attn_group(a, scratch, KV_F16, r, size_min(ATTN_ROWS, a->rows - r));
 }
 
+/* ---- weights alone ---------------------------------------------------------------------------------------------------------------- */
+INLINE void weights_group(const struct attn *a, struct attn_scratch *s, enum kv_type t, size_t r0, size_t rows)
+{
+    struct key_block b = { .rows = rows, .d_head = a->d_head };
+    const size_t n = a->n_keys > 0 ? (size_t)a->n_keys : 0;
+    float *out = a->out + r0 * a->ld_out;
+    for (size_t key0 = 0; key0 < n; key0 += ATTN_KEYS) {
+        b.most = size_min(ATTN_KEYS, n - key0);
+        for (size_t j = 0; j < b.most; j += KV_BLOCK) b.kv[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
+        score_rows(s, t, &b, a->q + r0 * a->ld_q, a->ld_q);
+        for (size_t r = 0; r < rows; r++) scale_row(out + r * a->ld_out + key0, s->score + r * SCORE_LD, a->scale, NULL, b.most);
+    }
+    for (size_t r = 0; r < rows; r++) softmax(out + r * a->ld_out, out + r * a->ld_out, n);
+}
+
+static void attn_weights_f32(const struct attn *a, void *scratch)
+{
+    for (size_t r = 0; r < a->rows; r += ATTN_ROWS) weights_group(a, scratch, KV_F32, r, size_min(ATTN_ROWS, a->rows - r));
+}
+
+static void attn_weights_f16(const struct attn *a, void *scratch)
+{
+    for (size_t r = 0; r < a->rows; r += ATTN_ROWS) weights_group(a, scratch, KV_F16, r, size_min(ATTN_ROWS, a->rows - r));
+}
+
 static void init_attn(struct kern *k)
 {
+    k->attn_weights[KV_F32] = attn_weights_f32;
+    k->attn_weights[KV_F16] = attn_weights_f16;
     k->attn[KV_F32] = attn_f32;
     k->attn[KV_F16] = attn_f16;
 }

@@ -132,6 +132,81 @@ static void fsmn(const struct fsmn *f)
     vf_store_n(f->y + i, vf_add(f->add ? vf_load_n(f->add + i, rest) : vf_zero(), acc), rest);
 }
 
+/* A vector of columns, of which lanes count. Sums are of distances from the first row, which are exact where rows are much alike, in units
+ * of the largest, so that neither squares of small ones vanish nor equal rows leave a rest. */
+INLINE void standard_columns(float *x, size_t ld, size_t rows, const int whole, size_t lanes)
+{
+    const vf first = whole ? vf_load(x) : vf_load_n(x, lanes);
+    vf sum = vf_zero(), most = vf_zero(), square = vf_zero();
+    for (size_t r = 0; r < rows; r++) {
+        const vf d = vf_sub(whole ? vf_load(x + r * ld) : vf_load_n(x + r * ld, lanes), first);
+        sum = vf_add(sum, d);
+        most = vf_max(vf_abs(d), most);
+    }
+    const vf unit = vf_where_ge(most, vf_set1(FLT_MIN), vf_div(vf_set1(1), most));
+    const vf mean = vf_mul(vf_mul(sum, unit), vf_set1(1 / (float)rows));
+    for (size_t r = 0; r < rows; r++) {
+        const vf d = vf_sub(whole ? vf_load(x + r * ld) : vf_load_n(x + r * ld, lanes), first), t = vf_sub(vf_mul(d, unit), mean);
+        square = vf_fma(t, t, square);
+    }
+    float scale[VF_N];
+    vf_store(scale, square);
+    for (size_t i = 0; i < VF_N; i++) scale[i] = scale[i] > 0 ? 1 / sqrtf(scale[i] / (float)rows) : 0;
+    const vf per_std = vf_load(scale);
+    for (size_t r = 0; r < rows; r++) {
+        const vf d = vf_sub(whole ? vf_load(x + r * ld) : vf_load_n(x + r * ld, lanes), first);
+        const vf y = vf_mul(vf_sub(vf_mul(d, unit), mean), per_std);
+        if (whole) vf_store(x + r * ld, y);
+        else vf_store_n(x + r * ld, y, lanes);
+    }
+}
+
+static void standard(float *x, size_t ld, size_t rows, size_t n)
+{
+    size_t i = 0;
+    for (; i + VF_N <= n; i += VF_N) standard_columns(x + i, ld, rows, 1, VF_N);
+    if (i < n) standard_columns(x + i, ld, rows, 0, n - i);
+}
+
+INLINE void put_in_order(vf *a, vf *b)
+{
+    const vf low = vf_min(*a, *b);
+    *b = vf_max(*a, *b);
+    *a = low;
+}
+
+/* The fourth of seven: what Batcher's odd-even merge does to eight, less what the eighth and the outer places would need. */
+INLINE vf median_of(vf v[MEDIAN_WIDTH])
+{
+    put_in_order(&v[0], &v[1]), put_in_order(&v[2], &v[3]), put_in_order(&v[4], &v[5]);
+    put_in_order(&v[0], &v[2]), put_in_order(&v[1], &v[3]), put_in_order(&v[4], &v[6]);
+    put_in_order(&v[1], &v[2]), put_in_order(&v[5], &v[6]);
+    put_in_order(&v[0], &v[4]), put_in_order(&v[1], &v[5]), put_in_order(&v[2], &v[6]);
+    put_in_order(&v[2], &v[4]), put_in_order(&v[3], &v[5]), put_in_order(&v[3], &v[4]);
+    return v[3];
+}
+
+static void median(float *y, const float *x, const float *add, float scale, size_t n)
+{
+    enum { SIDE = MEDIAN_WIDTH / 2 };
+    if (n <= SIDE) {
+        scale_row(y, x, scale, add, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i += VF_N) {
+        float near[VF_N + 2 * SIDE] = { 0 };
+        const size_t lanes = size_min(VF_N, n - i);
+        const int inside = i >= SIDE && i + VF_N + SIDE <= n;
+        for (size_t j = 0; j < lanes + 2 * SIDE && !inside; j++) near[j] = x[mirrored(i + j, SIDE, n)];
+        const float *from = inside ? x + i - SIDE : near;
+        vf v[MEDIAN_WIDTH];
+        for (size_t j = 0; j < MEDIAN_WIDTH; j++) v[j] = vf_load(from + j);
+        const vf m = vf_mul(median_of(v), vf_set1(scale));
+        if (lanes == VF_N) vf_store(y + i, vf_add(m, add ? vf_load(add + i) : vf_zero()));
+        else vf_store_n(y + i, vf_add(m, add ? vf_load_n(add + i, lanes) : vf_zero()), lanes);
+    }
+}
+
 /* Bits [id, id + n) of the mask, n <= VF_N; never reads past the word of the last id. */
 INLINE uint32_t mask_bits(const uint32_t *mask, size_t id, size_t n)
 {
@@ -176,6 +251,8 @@ static void init_elem(struct kern *k)
     k->act[ACT_RELU] = act_relu;
     k->scale = scale_row;
     k->fsmn = fsmn;
+    k->standard = standard;
+    k->median = median;
     k->logit_scan = logit_scan;
 }
 #endif

@@ -33,6 +33,13 @@ struct attn_scratch {
 
 static inline size_t size_min(size_t a, size_t b) { return a < b ? a : b; }
 
+/* Place in a row of n that stands for place i - before past its ends, the ends themselves not repeated; n > before. */
+static inline size_t mirrored(size_t i, size_t before, size_t n)
+{
+    const size_t at = i < before ? before - i : i - before;
+    return at < n ? at : 2 * n - 2 - at;
+}
+
 static inline char *kv_block_at(const struct kv_view *v, size_t block)
 {
     return (char *)v->base + (v->table ? v->table[block] : block) * v->block_stride;

@@ -12,6 +12,7 @@
  * Tolerances against the C twin, checked by tests/kernels:
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
+ *   attn_weights  1e-5 relative to the largest weight of the row;  standard: 1e-5 relative to the largest output of the column
  *   exp, erf and tanh bodies: 4 ulp resp. 2e-7 absolute; data movement, widening and packing: exact */
 #ifndef STENO_KERN_KERN_H
 #define STENO_KERN_KERN_H
@@ -31,6 +32,7 @@ enum {
     KBLOCK = 256,     /* the same of the K types */
     KV_BLOCK = 32,    /* positions per block of keys and values */
     ATTN_KEYS = 256,  /* keys merged at once by the online softmax */
+    MEDIAN_WIDTH = 7, /* neighbours that median looks at, itself included */
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
     GEMM_ROWS = 252   /* rows of x that linear keeps in the second-level cache: the best slice to hand to a thread */
 };
@@ -145,6 +147,8 @@ struct kern {
 
     /* scratch: kern_attn_scratch() bytes. */
     void (*attn[KV_TYPES])(const struct attn *a, void *scratch);
+    /* What attn weighs values by: row i of out, [n_keys], = softmax(scale q_i k^T) over keys [0, n_keys). len is NULL. The same scratch. */
+    void (*attn_weights[KV_TYPES])(const struct attn *a, void *scratch);
     /* Write position pos of one head: k[d_head], v[d_head]. */
     void (*kv_put[KV_TYPES])(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head);
 
@@ -156,6 +160,12 @@ struct kern {
     /* y = x * scale + add; add may be NULL; y may equal x or add. */
     void (*scale)(float *y, const float *x, float scale, const float *add, size_t n);
     void (*fsmn)(const struct fsmn *f);
+    /* Columns of x, [rows, n] with rows ld apart, in place: (x - mean) / std over the rows, the population's std. 0 throughout a column
+     * whose values lie less than FLT_MIN from its first one (the quotient has no value there). rows >= 1. */
+    void (*standard)(float *x, size_t ld, size_t rows, size_t n);
+    /* y[i] = add[i] + scale * the median of x[i - 3 .. i + 3], where x is mirrored at both ends (x[-1] is x[1]); a row of 3 or less is
+     * left unfiltered. add may be NULL; y may equal add, but not x. */
+    void (*median)(float *y, const float *x, const float *add, float scale, size_t n);
 
     /* Logits x[0, n) of ids first .. first+n-1; ids whose bit is set in mask (bit id of mask, NULL: none) are absent. */
     void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);

@@ -59,6 +59,34 @@ static inline void attn_c(const struct attn *a, struct attn_scratch *s, enum kv_
 static void attn_f32(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F32); }
 static void attn_f16(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F16); }
 
+static inline void attn_weights_c(const struct attn *a, enum kv_type t)
+{
+    const size_t n = a->n_keys > 0 ? (size_t)a->n_keys : 0;
+    for (size_t r = 0; r < a->rows; r++) {
+        float *out = a->out + r * a->ld_out, s[KV_BLOCK], max = -INFINITY;
+        double sum = 0;
+        for (size_t j = 0; j < n; j += KV_BLOCK) {
+            score_block(s, t, kv_block_at(&a->kv, j / KV_BLOCK), a->q + r * a->ld_q, a->d_head, a->scale);
+            memcpy(out + j, s, size_min(KV_BLOCK, n - j) * sizeof *s);
+        }
+        for (size_t j = 0; j < n; j++) max = out[j] > max ? out[j] : max;
+        for (size_t j = 0; j < n; j++) sum += max == -INFINITY ? 0 : exp((double)out[j] - max);
+        for (size_t j = 0; j < n; j++) out[j] = sum > 0 ? (float)(exp((double)out[j] - max) / sum) : 0;
+    }
+}
+
+static void attn_weights_f32(const struct attn *a, void *scratch)
+{
+    (void)scratch;
+    attn_weights_c(a, KV_F32);
+}
+
+static void attn_weights_f16(const struct attn *a, void *scratch)
+{
+    (void)scratch;
+    attn_weights_c(a, KV_F16);
+}
+
 static inline void kv_put_c(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head, enum kv_type t)
 {
     const size_t elem = kv_elem_sz(t);
@@ -89,5 +117,6 @@ static void kv_put_f16(const struct kv_view *kv, uint32_t pos, const float *k, c
 void kern_init_attn_c(struct kern *k)
 {
     k->attn[KV_F32] = attn_f32, k->attn[KV_F16] = attn_f16;
+    k->attn_weights[KV_F32] = attn_weights_f32, k->attn_weights[KV_F16] = attn_weights_f16;
     k->kv_put[KV_F32] = kv_put_f32, k->kv_put[KV_F16] = kv_put_f16;
 }

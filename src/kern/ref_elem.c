@@ -3,6 +3,7 @@
  * Sums and special functions in double, so that the faster bodies are judged against something better than themselves. */
 #include "kern/inner.h"
 
+#include <float.h>
 #include <math.h>
 
 static void norm_layer_c(float *y, const float *x, const float *g, const float *b, float eps, size_t n)
@@ -44,6 +45,39 @@ static void fsmn_c(const struct fsmn *f)
     }
 }
 
+static void standard_c(float *x, size_t ld, size_t rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0, square = 0;
+        float most = 0;
+        for (size_t r = 0; r < rows; r++) {
+            sum += x[r * ld + i];
+            most = fmaxf(most, fabsf(x[r * ld + i] - x[i]));
+        }
+        const double mean = sum / (double)rows;
+        for (size_t r = 0; r < rows; r++) square += (x[r * ld + i] - mean) * (x[r * ld + i] - mean);
+        const double std = sqrt(square / (double)rows);
+        for (size_t r = 0; r < rows; r++) x[r * ld + i] = most >= FLT_MIN ? (float)((x[r * ld + i] - mean) / std) : 0;
+    }
+}
+
+static float median_at(const float *x, size_t i, size_t n)
+{
+    float v[MEDIAN_WIDTH];
+    for (size_t j = 0; j < MEDIAN_WIDTH; j++) { /* each into its place among those before it */
+        const float new = x[mirrored(i + j, MEDIAN_WIDTH / 2, n)];
+        size_t at = j;
+        for (; at && v[at - 1] > new; at--) v[at] = v[at - 1];
+        v[at] = new;
+    }
+    return v[MEDIAN_WIDTH / 2];
+}
+
+static void median_c(float *y, const float *x, const float *add, float scale, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] = (n > MEDIAN_WIDTH / 2 ? median_at(x, i, n) : x[i]) * scale + (add ? add[i] : 0);
+}
+
 static int is_absent(float x, const uint32_t *mask, size_t id)
 {
     return !(x > -INFINITY) || (mask && (mask[id / 32] >> id % 32 & 1u));
@@ -79,5 +113,7 @@ void kern_init_c(struct kern *k)
     k->act[ACT_RELU] = act_relu_c;
     k->scale = scale_c;
     k->fsmn = fsmn_c;
+    k->standard = standard_c;
+    k->median = median_c;
     k->logit_scan = logit_scan_c;
 }

@@ -9,6 +9,7 @@
  * Here is what can be said without knowing the instruction set. */
 #ifndef STENO_KERN_VEC_H
 #define STENO_KERN_VEC_H
+#include <float.h>
 #include <math.h>
 #include "kern/inner.h"
 

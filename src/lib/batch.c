@@ -10,10 +10,10 @@ static int plans_of(const steno_model *m, const struct plan *plans[MODEL_PLANS])
     return m->n_plans;
 }
 
-/* The plan whose rows are told apart, and chosen from. */
-static const struct plan *run_plan(const steno_model *m)
+/* The first of the plans whose rows are told apart, and chosen from; the others follow it. */
+static int first_run_plan(const steno_model *m)
 {
-    return &m->plan[m->family->search == SEARCH_AR ? PLAN_DECODER : m->n_plans - 1];
+    return m->family->search == SEARCH_AR ? PLAN_DECODER : PLAN_ENCODER;
 }
 
 /* Lanes that a state is kept for: cross keys once per window. */
@@ -52,12 +52,13 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
                ops_of(m) * sizeof(struct op_time);
     for (int i = 0; i < m->n_states; i++) n += state_memory(&m->state[i], m->kv_type, state_lanes(m, i, n_windows, n_lanes));
     if (m->family->search == SEARCH_VAD) return n;
-    n += run_memory(run_plan(m), lanes) + batch_ids(m) * lanes * sizeof(struct picked);
+    const int first = first_run_plan(m);
+    n += run_memory(plans + first, n_plans - first, lanes) + batch_ids(m) * lanes * sizeof(struct picked);
     if (m->family->search == SEARCH_AR) {
         n += n_windows * sizeof(struct seat) + lanes * (n_lanes + 1) * sizeof(struct picked);
         if (n_windows > 1) n += n_windows * (sizeof(struct strand) + strand_memory(m, 1));
     }
-    return m->family->search == SEARCH_CTC ? n + batch_ids(m) * sizeof(struct best) : n;
+    return n + batch_ids(m) * sizeof(struct best);
 }
 
 /* Everybody at work wants to stop. */
@@ -110,9 +111,8 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     int bad = !b->time;
     if (m->family->search != SEARCH_VAD) {
         b->picked = arena_array(&b->arena, lanes * batch_ids(m), sizeof *b->picked);
-        bad |= !b->picked || run_init(&b->run, &b->arena, run_plan(m), lanes);
-    }
-    if (m->family->search == SEARCH_CTC) {
+        const int first = first_run_plan(m);
+        bad |= !b->picked || run_init(&b->run, &b->arena, plans + first, n_plans - first, lanes);
         b->run.best = arena_array(&b->arena, batch_ids(m), sizeof *b->run.best);
         bad |= !b->run.best;
     }

@@ -28,6 +28,7 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     kern_init(&m->kern, level);
     m->loading = p->team;
     m->vocab_path = p->vocab;
+    m->heads_wanted = p->alignment_heads && *p->alignment_heads ? p->alignment_heads : NULL;
     m->no_cmvn = p->no_cmvn;
     m->index_only = m->store.dry = p->index_only;
     return STENO_OK;
@@ -44,6 +45,8 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
     m->format = w.format;
     for (uint32_t i = 0; i < w.n_tensors; i++)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
+    if (!rc && m->heads_wanted && m->family->search != SEARCH_AR)
+        rc = err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->heads_wanted, m->family->name);
     if (!rc) rc = weight_store_open(&m->store, &w, e);
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc) rc = weights_check_used(&w, e);
@@ -67,7 +70,7 @@ static int open_place(steno_model **out, const struct place *place, const steno_
     if (!rc) rc = load(m, place, e);
     cpu_fpenv_leave(fp);
     m->loading = NULL;
-    m->vocab_path = NULL;
+    m->vocab_path = m->heads_wanted = NULL;
     m->load_us = (os_now_ns() - t0) / 1000;
     if (rc) {
         steno_model_close(m);
@@ -183,6 +186,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.compute, sizeof i.compute, "f32");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
     i.weight_bytes = (int64_t)(m->store.used + m->arena.total);
+    i.alignment_heads = m->align_heads;
     i.session_bytes = steno_session_memory(m, NULL, NULL);
     const uint32_t n = info->size < sizeof i ? info->size : (uint32_t)sizeof i;
     i.size = n;

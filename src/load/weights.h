@@ -19,6 +19,12 @@ struct tensor {
     const struct file *file;
     uint64_t offset, size; /* bytes in the file */
     uint32_t used;         /* set by weights_find, for reporting names nobody asked for */
+
+    /* Where the builder of plans has put it, for the next plan of the same weights; NULL: nowhere yet. */
+    const float *widened;  /* all of it, as f32 */
+    const void *packed;    /* as rows n_packed tensors that lie under each other, of which this one is the packed_at-th */
+    int n_packed, packed_at;
+    const float *bias;     /* of the tensors packed together, kept with the first */
 };
 
 #define TENSOR_MAX (UINT64_C(1) << 40) /* weights of one tensor; keeps sizes far from wrapping */

@@ -14,9 +14,9 @@
 #include "text/bpe.h"
 #include "text/special.h"
 
-enum { MODEL_PLANS = 2, PLAN_ENCODER = 0, PLAN_DECODER = 1, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 2 };
+enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 2 };
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
-enum { PHASE_HEAD = 1 };                                        /* of an encoder with a head of its own */
+enum { PHASE_ALIGN = 0, PHASE_HEAD = 1 };                       /* of a decoder that aligns; of an encoder with a head of its own */
 
 /* How outputs of the plans become results. */
 enum search {
@@ -40,8 +40,11 @@ struct steno_model {
     int64_t parameters, load_us;
     steno_team *loading;           /* while opening only */
     const char *vocab_path;        /* while opening only: where a vocabulary may be found */
+    const char *heads_wanted;      /* while opening only: alignment heads, as asked for */
     int no_cmvn;                   /* while opening only: features stay as they are */
     int index_only;                /* weights were not read: the model can be described, not used */
+
+    const char *align_heads;       /* "3,1 4,2": heads that word times are read from; NULL: none */
 
     int32_t n_vocab, text_ctx, audio_ctx;
     struct model_dims dims;

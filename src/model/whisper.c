@@ -6,6 +6,7 @@
 #include <string.h>
 #include "model/family.h"
 #include "load/vocab_file.h"
+#include "model/align_heads.h"
 #include "model/whisper.h"
 
 static const struct sub encoder_layer[] = {
@@ -23,7 +24,7 @@ static const struct sub decoder_layer[] = {
 
 static float const norm_eps = 1e-5f;
 
-enum { DECODER_ROWS = 256, EN = 51864, MULTI = 51865, MULTI_100 = 51866 };
+enum { DECODER_ROWS = 256, ALIGN_ROWS = 448, EN = 51864, MULTI = 51865, MULTI_100 = 51866 };
 
 static const struct shape {
     const char *name;
@@ -198,35 +199,66 @@ static void build_encoder(struct build *b, const struct model_dims *w)
     }
 }
 
-static void build_decoder(struct build *b, const struct model_dims *w)
+/* From token ids to the residual stream behind the last layer. tokens: receives the embedding, one copy of which serves look-up and
+ * logits. @return the stream's slot */
+static uint16_t build_layers(struct build *b, const struct model_dims *w, uint16_t *tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
     const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
-    build_phase(b, "decode");
-    const uint16_t x = build_slot(b, d), last = build_slot_out(b, d), logits = build_slot_out(b, n_vocab);
-    b->plan.logits = logits;
-
-    /* one copy of the embedding serves look-up and logits */
-    const uint16_t tokens = bind_linear(b, 1, (const char *const[]){ "decoder.token_embedding.weight" }, NULL, n_vocab, d);
+    const uint16_t x = build_slot(b, d);
+    *tokens = bind_linear(b, 1, (const char *const[]){ "decoder.token_embedding.weight" }, NULL, n_vocab, d);
     const float *positions = bind_table(b, "decoder.positional_embedding", (uint64_t)w->n_text_ctx, d);
-    if (b->status) return;
-    bind_at(b, tokens)->table = NULL;
+    if (b->status) return x;
+    bind_at(b, *tokens)->table = NULL;
     const uint16_t embed = b->plan.n_binds++;
-    *bind_at(b, embed) = *bind_at(b, tokens);
+    *bind_at(b, embed) = *bind_at(b, *tokens);
     bind_at(b, embed)->table = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
-
     sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
+    return x;
+}
 
+/* Logits of the rows that ask for some, and what is read off them. */
+static void build_head(struct build *b, const struct model_dims *w, uint16_t x, uint16_t tokens)
+{
+    const uint32_t d = (uint32_t)w->n_text_state;
+    const uint16_t last = build_slot_out(b, d), logits = build_slot_out(b, (uint32_t)w->n_vocab);
+    b->plan.logits = logits;
     const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d, norm_eps);
-    struct op *op = emit(b, OP_NORM, "decoder.ln", last, x, norm);
-    if (op) op->rows = ROWS_OUT;
-    op = emit(b, OP_LINEAR, "decoder.logits", logits, last, tokens);
-    if (op) op->rows = ROWS_OUT;
-    op = emit(b, OP_SCAN, "decoder.scan", NO_SLOT, logits, tokens);
-    if (op) op->rows = ROWS_OUT;
-    op = emit(b, OP_PICK, "decoder.pick", NO_SLOT, logits, tokens);
-    if (op) op->rows = ROWS_OUT;
+    const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; } ops[] = {
+        { OP_NORM, "decoder.ln", last, x, norm },
+        { OP_LINEAR, "decoder.logits", logits, last, tokens },
+        { OP_SCAN, "decoder.scan", NO_SLOT, logits, tokens },
+        { OP_PICK, "decoder.pick", NO_SLOT, logits, tokens },
+    };
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        struct op *op = emit(b, ops[i].kind, ops[i].label, ops[i].out, ops[i].in, ops[i].bind);
+        if (op) op->rows = ROWS_OUT;
+    }
+}
+
+static void build_decoder(struct build *b, const struct model_dims *w)
+{
+    uint16_t tokens;
+    build_phase(b, "decode");
+    const uint16_t x = build_layers(b, w, &tokens);
+    build_head(b, w, x, tokens);
+}
+
+/* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
+ * because a few rows are run at a time. */
+static void build_align(struct build *b, const struct model_dims *w, const struct align_heads *heads)
+{
+    uint16_t tokens;
+    b->variant = "align.";
+    build_phase(b, "align");
+    b->heads = (struct heads_wanted){ heads->head, heads->n, (uint32_t)w->n_audio_ctx, NO_SLOT, 0 };
+    const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
+    b->plan.output = b->heads.average = average;
+    if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
+    const uint16_t x = build_layers(b, w, &tokens);
+    build_phase(b, "head");
+    build_head(b, w, x, tokens);
 }
 
 /* A vocabulary that came from elsewhere must be the model's: all of its text, and the end of text, if it is there, in its place. That
@@ -288,6 +320,32 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
     return STENO_OK;
 }
 
+static uint32_t at_most(int32_t n, uint32_t most)
+{
+    return (uint32_t)n < most ? (uint32_t)n : most;
+}
+
+static int build_plans(steno_model *m, struct weights *w, steno_error *e)
+{
+    const struct model_dims *d = &m->dims;
+    struct align_heads heads;
+    struct build b;
+    build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
+    build_encoder(&b, d);
+    int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
+    if (rc) return rc;
+    const uint32_t rows = at_most(d->n_text_ctx, DECODER_ROWS);
+    build_begin(&b, "decoder", &m->arena, w, &m->store, m->loading, rows > RUN_LANES ? rows : RUN_LANES, RUN_LANES, e);
+    build_decoder(&b, d);
+    rc = build_end(&b, &m->plan[PLAN_DECODER]);
+    if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->heads_wanted, &w->meta, e);
+    if (rc) return rc;
+    m->align_heads = heads.text;
+    build_begin(&b, "align", &m->arena, w, &m->store, m->loading, at_most(d->n_text_ctx, ALIGN_ROWS), ROWS_OUT_LEAST, e);
+    build_align(&b, d, &heads);
+    return build_end(&b, &m->plan[PLAN_ALIGN]);
+}
+
 static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     const struct model_dims *d = &m->dims;
@@ -311,15 +369,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     rc = read_filters(m, w, e);
     if (rc) return rc;
 
-    struct build b;
-    build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
-    build_encoder(&b, d);
-    rc = build_end(&b, &m->plan[PLAN_ENCODER]);
-    if (rc) return rc;
-    const uint32_t rows = (uint32_t)d->n_text_ctx < DECODER_ROWS ? (uint32_t)d->n_text_ctx : DECODER_ROWS;
-    build_begin(&b, "decoder", &m->arena, w, &m->store, m->loading, rows > RUN_LANES ? rows : RUN_LANES, RUN_LANES, e);
-    build_decoder(&b, d);
-    rc = build_end(&b, &m->plan[PLAN_DECODER]);
+    rc = build_plans(m, w, e);
     return rc ? rc : read_vocab(m, w, e); /* last: of a damaged file, the tensors tell more */
 }
 

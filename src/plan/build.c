@@ -6,7 +6,7 @@
 #include "base/os.h"
 
 enum {
-    MAX_OPS = 4096, MAX_SLOTS = 4096, /* 256 layers, the most a reader lets through, need 3072 */
+    MAX_OPS = 8192, MAX_SLOTS = 4096, /* 256 layers, the most a reader lets through, need 2821 and 3 for each of HEADS_MAX */
     NAME_MAX_LEN = 128,
     WIDENED_MAX = 16 << 20
 };
@@ -70,7 +70,7 @@ void build_begin(struct build *b, const char *name, struct arena *arena, struct 
     b->store = store;
     b->team = team;
     b->e = e;
-    b->prefix = "";
+    b->prefix = b->variant = "";
     b->plan.name = name;
     b->plan.max_rows = max_rows;
     b->plan.max_out = max_out;
@@ -150,7 +150,7 @@ struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t 
     if (b->status) return NULL; /* the tables may be missing */
     const uint16_t at = b->plan.n_ops++;
     char name[NAME_MAX_LEN];
-    const int n = snprintf(name, sizeof name, "%s%s%s", b->prefix, *b->prefix ? "." : "", label);
+    const int n = snprintf(name, sizeof name, "%s%s%s%s", b->variant, b->prefix, *b->prefix ? "." : "", label);
     b->label[at] = arena_strdup(b->arena, name, n < (int)sizeof name ? (size_t)n : sizeof name - 1);
     if (!b->label[at]) b->status = err_nomem(b->e, (size_t)n, "labels");
     struct op *op = &b->op[at];
@@ -251,9 +251,11 @@ static struct tensor *tensor_get(struct build *b, const char *part, uint64_t d0,
 
 static const float *tensor_f32(struct build *b, const char *part, uint64_t d0, uint64_t d1)
 {
-    const struct tensor *t = part ? tensor_get(b, part, d0, d1, 0) : NULL;
+    struct tensor *t = part ? tensor_get(b, part, d0, d1, 0) : NULL;
+    if (t && t->widened) return t->widened;
     float *dst = t ? store_take(b, (size_t)(d0 * (d1 ? d1 : 1)) * sizeof(float)) : NULL;
     if (dst && !b->store->dry) b->status = tensor_read_f32(t, dst, b->e);
+    if (t && !b->status) t->widened = dst;
     return dst;
 }
 
@@ -316,9 +318,8 @@ static void pack_item(void *arg, int64_t panel, int thread)
 }
 
 /* Pack the rows of 1..4 tensors, one under the other. */
-static const void *pack(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps)
+static const void *pack_parts(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps)
 {
-    if (b->status) return NULL;
     const int threads = team_threads(b->team);
     struct pack_job j = { .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type };
     for (int i = 0; i < n_parts; i++) {
@@ -351,18 +352,53 @@ static const void *pack(struct build *b, struct tensor *const *part, int n_parts
     return j.out;
 }
 
+/* An earlier plan has packed these tensors, and in this order. */
+static int is_packed(struct tensor *const *part, int n_parts)
+{
+    for (int i = 0; i < n_parts; i++)
+        if (!part[i]->packed || part[i]->packed != part[0]->packed || part[i]->packed_at != i || part[i]->n_packed != n_parts) return 0;
+    return 1;
+}
+
+static void remember(struct tensor *const *part, int n_parts, const void *packed)
+{
+    for (int i = 0; i < n_parts; i++) {
+        part[i]->packed = packed;
+        part[i]->packed_at = i;
+        part[i]->n_packed = n_parts;
+    }
+}
+
+/* As pack_parts, or what an earlier plan packed. */
+static const void *pack(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps)
+{
+    if (b->status) return NULL;
+    if (is_packed(part, n_parts)) return part[0]->packed;
+    const void *packed = pack_parts(b, part, n_parts, n, k, taps);
+    if (!b->status) remember(part, n_parts, packed);
+    return packed;
+}
+
+/* Biases under each other as their weights are, the first of which remembers them. */
+static const float *bias_of(struct build *b, int n_parts, struct tensor *first, const char *const *bias, uint64_t n)
+{
+    if (first->bias) return first->bias;
+    float *all = store_take(b, (size_t)(n * (uint64_t)n_parts) * sizeof(float));
+    for (int i = 0; i < n_parts && all; i++) { /* pages are zeroed: a missing bias is zeros */
+        struct tensor *t = bias[i] ? tensor_get(b, bias[i], n, 0, 0) : NULL;
+        if (t && !b->store->dry) b->status = tensor_read_f32(t, all + (uint64_t)i * n, b->e);
+    }
+    if (!b->status) first->bias = all;
+    return all;
+}
+
 uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const char *const *bias, uint64_t n, uint64_t k)
 {
     struct tensor *part[4] = { 0 };
     for (int i = 0; i < n_parts; i++) part[i] = tensor_get(b, w[i], n, k, 0);
     const void *packed = pack(b, part, n_parts, n, k, 1);
     const uint64_t rows = n * (uint64_t)n_parts;
-    float *all = NULL;
-    if (bias && !b->status && (all = store_take(b, (size_t)rows * sizeof(float))))
-        for (int i = 0; i < n_parts; i++) { /* pages are zeroed: a missing bias is zeros */
-            struct tensor *t = bias[i] ? tensor_get(b, bias[i], n, 0, 0) : NULL;
-            if (t && !b->store->dry) b->status = tensor_read_f32(t, all + (uint64_t)i * n, b->e);
-        }
+    const float *all = bias && !b->status ? bias_of(b, n_parts, part[0], bias, n) : NULL;
     const uint16_t id = bind_add(b);
     if (!b->status)
         b->bind[id] = (struct bind){ .w = packed, .bias = all, .n = (uint32_t)rows, .k = (uint32_t)k, .n_y = (uint32_t)rows,

@@ -19,6 +19,19 @@ int weight_store_open(struct weight_store *s, const struct weights *w, steno_err
 void weight_store_trim(struct weight_store *s); /* everything is bound: give back what was not needed */
 void weight_store_close(struct weight_store *s);
 
+/* A head of a decoder layer's cross-attention. */
+struct head { uint16_t layer, head; };
+enum { HEADS_MAX = 1024 }; /* most that are wanted */
+
+/* Asked of a decoder: the weights of some heads beside what it computes, each standardised over the rows, filtered, and averaged into a
+ * slot of its own. */
+struct heads_wanted {
+    const struct head *head; /* [n] in rising order */
+    uint32_t n, frames;      /* most frames they look at */
+    uint16_t average;        /* slot [rows, frames] */
+    uint16_t done;           /* heads emitted so far */
+};
+
 struct build {
     struct arena *arena;         /* of the model */
     struct weights *weights;
@@ -31,6 +44,8 @@ struct build {
     struct bind *bind;
     struct slot *slot;
     const char *prefix;          /* of the layer being built, for labels and names */
+    const char *variant;         /* before labels, so that plans of the same network can be told apart: "", "align." */
+    struct heads_wanted heads;   /* n = 0: none */
     int status;
     steno_error *e;
 };
@@ -46,7 +61,8 @@ uint16_t build_slot_out(struct build *b, uint32_t width);                   /* [
 uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width); /* contiguous rows, a zero row on both sides */
 uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head);   /* keys and values of max_rows positions */
 
-/* ---- binding. Names are joined from the prefix and the part; part NULL: nothing (zeros for a bias). */
+/* ---- binding. Names are joined from the prefix and the part; part NULL: nothing (zeros for a bias). What another plan of the same
+ * weights has bound already is not read again: plans may share all they have. */
 const float *bind_vector(struct build *b, const char *part, uint64_t n);
 const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64_t n);
 /* Rows of several matrices [n, k] under each other as one linear; biases likewise, bias[i] NULL: zeros. */
@@ -75,7 +91,7 @@ struct sub {
 };
 typedef void sub_fn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
 sub_fn sub_attn;  /* NAME.query, .key, .value, .out */
-sub_fn sub_cross; /* the same, keys and values from the state */
+sub_fn sub_cross; /* the same, keys and values from the state; and the weights of wanted heads */
 sub_fn sub_ffn;   /* up NAME, down NAME2 */
 sub_fn sub_sanm;  /* NAME.linear_q_k_v, .fsmn_block, .linear_out (Gao et al. 2020) */
 /* The first SAN-M layer: from rows of d_in to rows of d, so without the residual. */

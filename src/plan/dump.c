@@ -5,7 +5,8 @@
 #include "plan/state.h"
 
 static const char *const kind_name[OP_KINDS] = { "embed", "norm", "scale", "linear", "attn",
-                                                 "fsmn", "keep", "softmax", "scan", "pick" };
+                                                 "fsmn", "keep", "softmax", "score", "standard", "median",
+                                                 "scan", "pick" };
 
 /* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
 static void slot_text(char *out, size_t n, const struct plan *p, uint16_t s)
@@ -34,13 +35,14 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
 {
     static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)", " relu" };
     const struct bind *c = &p->bind[op->bind];
-    char state[32] = "", filter[32] = "";
+    char state[40] = "", filter[32] = "";
     if (op->kind != OP_LINEAR && op->state != NO_STATE) snprintf(state, sizeof state, " state%u.%u", op->state, op->layer);
+    if (op->kind == OP_SCORE) snprintf(state, sizeof state, " state%u.%u head %u", op->state, op->layer, op->head);
     if (op->kind != OP_LINEAR && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
-    snprintf(out, n, "%s%s%s%s%s%s%s%s", filter, c->bias && op->kind == OP_LINEAR ? " bias" : "", act[c->act],
-             op->aux != NO_SLOT ? " residual" : "", c->table && !c->taps ? " positions" : "", op->flags & OPF_CAUSAL ? " causal" : "",
-             op->flags & OPF_PUT ? " put" : "", state);
+    const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN ? " sum" : " residual";
+    snprintf(out, n, "%s%s%s%s%s%s%s%s", filter, c->bias && op->kind == OP_LINEAR ? " bias" : "", act[c->act], added,
+             c->table && !c->taps ? " positions" : "", op->flags & OPF_CAUSAL ? " causal" : "", op->flags & OPF_PUT ? " put" : "", state);
 }
 
 void plan_dump(const struct plan *p, void (*write)(void *user, const char *line), void *user)

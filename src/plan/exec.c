@@ -11,6 +11,8 @@ enum {
     TILE_PANELS = 8,     /* panels of a tile of a linear with many rows */
     ATTN_TILE = 96,      /* query rows of an item when all rows see the same keys */
     ROWS_ITEM = 32,      /* rows of an item of an element-wise op */
+    SCORE_ROWS = 12,     /* rows of an item of weights of attention: a tile */
+    STANDARD_FRAMES = 64, /* columns of an item where rows are compared */
     SCAN_IDS = 4096      /* ids of a slice of logits: fixed, so that sums do not depend on threads */
 };
 
@@ -299,6 +301,33 @@ static void do_attn(const struct walk *w, const struct op *op, uint32_t item, ui
         attn_rows(w, op, head, w->run->cross[g], w->run->cross_len, scratch);
 }
 
+/* ---- attention of single heads over the frames, for alignment */
+static void do_score(const struct walk *w, const struct op *op, uint32_t from, uint32_t n, void *scratch)
+{
+    const struct plan *p = w->p;
+    const struct bind *c = &p->bind[op->bind];
+    const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld;
+    enum kv_type type;
+    const struct attn a = { .out = exec_slot(w->x, p, op->out) + from * ld_out, .ld_out = ld_out,
+                            .q = exec_slot(w->x, p, op->in) + from * ld_q + (size_t)op->head * c->d_head, .ld_q = ld_q,
+                            .kv = view_of(w, op, op->head, w->run->row[from].lane, &type), .n_keys = (int32_t)w->run->frames,
+                            .rows = n, .d_head = c->d_head, .scale = c->scale };
+    w->x->kern->attn_weights[type](&a, scratch);
+}
+
+static void do_standard(const struct walk *w, const struct op *op, uint32_t from, uint32_t n)
+{
+    w->x->kern->standard(exec_slot(w->x, w->p, op->out) + from, w->p->slot[op->out].ld, w->n_rows, n);
+}
+
+static void do_median(const struct walk *w, const struct op *op, uint32_t r)
+{
+    const struct plan *p = w->p;
+    const size_t at = (size_t)r * p->slot[op->out].ld; /* both slots are as wide as there are frames */
+    const float *add = op->aux == NO_SLOT ? NULL : exec_slot(w->x, p, op->aux) + at;
+    w->x->kern->median(exec_slot(w->x, p, op->out) + at, exec_slot(w->x, p, op->in) + at, add, p->bind[op->bind].scale, w->run->frames);
+}
+
 /* Part of [a, b) that lies in the slice. */
 static void scan_range(const struct walk *w, struct logit_part *part, const float *x, const uint32_t *mask, int32_t a, int32_t b,
                        int32_t lo, int32_t hi)
@@ -322,6 +351,7 @@ static void do_scan(const struct walk *w, uint32_t item, uint32_t slices)
     }
     if (row->flags & ROW_PROB) scan_range(w, &part[2], x, NULL, 0, n, lo, hi);
     if (row->flags & ROW_BEST) scan_range(w, &part[2], x, w->run->mask, 0, n, lo, hi);
+    if (row->flags & ROW_GIVEN) scan_range(w, &part[2], x, NULL, 0, w->run->given_end < n ? w->run->given_end : n, lo, hi);
 }
 
 static void do_prob(const struct walk *w, uint32_t out, uint32_t slices)
@@ -366,6 +396,12 @@ static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
     if (row->flags & ROW_BEST) {
         const struct logit_part all = pick_merge(part + 2, slices, 3);
         w->run->best[w->run->out_row[out]] = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
+    }
+    if (row->flags & ROW_GIVEN) {
+        const struct logit_part all = pick_merge(part + 2, slices, 3);
+        struct best *b = &w->run->best[w->run->out_row[out]];
+        const int counts = all.arg >= 0 && b->id >= 0 && b->id < w->run->given_end;
+        b->plog = counts ? (float)((double)x[b->id] - all.max - log(all.sum)) : -INFINITY;
     }
     if (row->flags & (ROW_PICK | ROW_TOP)) {
         const struct logit_part text = pick_merge(part, slices, 3), ts = pick_merge(part + 1, slices, 3);
@@ -440,6 +476,21 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
         FOR_ITEMS(i, groups * heads) do_attn(w, op, (uint32_t)i, heads, scratch);
         break;
     }
+    case OP_SCORE:
+        FOR_ITEMS(i, (rows + SCORE_ROWS - 1) / SCORE_ROWS) {
+            const uint32_t from = (uint32_t)i * SCORE_ROWS;
+            do_score(w, op, from, rows - from < SCORE_ROWS ? rows - from : SCORE_ROWS, scratch);
+        }
+        break;
+    case OP_STANDARD:
+        FOR_ITEMS(i, (w->run->frames + STANDARD_FRAMES - 1) / STANDARD_FRAMES) {
+            const uint32_t from = (uint32_t)i * STANDARD_FRAMES, left = w->run->frames - from;
+            do_standard(w, op, from, left < STANDARD_FRAMES ? left : STANDARD_FRAMES);
+        }
+        break;
+    case OP_MEDIAN:
+        FOR_ITEMS(i, rows) do_median(w, op, (uint32_t)i);
+        break;
     case OP_SCAN: {
         const uint32_t slices = slices_of(w->p->slot[w->p->logits].width);
         FOR_ITEMS(i, rows * slices) do_scan(w, (uint32_t)i, slices);

@@ -9,16 +9,19 @@
 #include "kern/kern.h"
 
 enum op_kind {
-    OP_EMBED,   /* out[r] = w[row.token] + table[row.pos] */
-    OP_NORM,    /* out = LayerNorm(in); ROWS_OUT gathers the rows whose logits are wanted */
-    OP_SCALE,   /* out = in * scale + table[r]; ROWS_OUT gathers likewise */
-    OP_LINEAR,  /* out = act(in w^T + bias) (+ aux or table); outputs past n_y go head-major into keys and values */
-    OP_ATTN,    /* out = softmax(scale q k^T) v; OPF_PUT first writes this run's keys and values */
-    OP_FSMN,    /* out = in + depthwise filter over rows of in (+ aux); in NO_SLOT: the values in kv_slot; state: rows before row 0 */
-    OP_KEEP,    /* state = the last rows of in, after what it held */
-    OP_SOFTMAX, /* out = softmax(in), row by row */
-    OP_SCAN,    /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
-    OP_PICK,    /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
+    OP_EMBED,    /* out[r] = w[row.token] + table[row.pos] */
+    OP_NORM,     /* out = LayerNorm(in); ROWS_OUT gathers the rows whose logits are wanted */
+    OP_SCALE,    /* out = in * scale + table[r]; ROWS_OUT gathers likewise */
+    OP_LINEAR,   /* out = act(in w^T + bias) (+ aux or table); outputs past n_y go head-major into keys and values */
+    OP_ATTN,     /* out = softmax(scale q k^T) v; OPF_PUT first writes this run's keys and values */
+    OP_FSMN,     /* out = in + depthwise filter over rows of in (+ aux); in NO_SLOT: the values in kv_slot; state: rows before row 0 */
+    OP_KEEP,     /* state = the last rows of in, after what it held */
+    OP_SOFTMAX,  /* out = softmax(in), row by row */
+    OP_SCORE,    /* out = softmax(scale q k^T) for one head and the first run.frames keys in the state; rows are one lane's */
+    OP_STANDARD, /* out = (in - mean) / standard deviation, both over the rows, for each of run.frames columns */
+    OP_MEDIAN,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.frames columns */
+    OP_SCAN,     /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
+    OP_PICK,     /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
     OP_KINDS
 };
 
@@ -40,7 +43,7 @@ struct op {
     uint16_t kv_slot;       /* slot that holds keys and values of this run only (encoder), or NO_SLOT */
     uint16_t state, layer;  /* state buffer that holds keys and values, or NO_STATE */
     uint16_t bind;          /* constants */
-    uint16_t pad2;
+    uint16_t head;          /* OP_SCORE: whose weights */
 };
 _Static_assert(sizeof(struct op) == 20, "an op is 20 bytes of plain data");
 
@@ -89,7 +92,7 @@ enum { PLAN_STATES = 4, PLAN_PHASES = 4 };
 struct phase { const char *name; uint16_t first, last; }; /* ops [first, last) */
 
 struct plan {
-    const char *name;                      /* "encoder", "decoder" */
+    const char *name;                      /* "encoder", "decoder", "align" */
     const struct op *op;                   /* [n_ops] */
     const char *const *label;              /* [n_ops] cold: for people */
     const struct bind *bind;

@@ -7,24 +7,38 @@
 #include <math.h>
 #include <string.h>
 
-int run_init(struct run *r, struct arena *a, const struct plan *p, uint32_t n_lanes)
+struct most { uint32_t rows, out; };
+
+static struct most most_of(const struct plan *const *plans, int n_plans)
 {
+    struct most m = { 0 };
+    for (int i = 0; i < n_plans; i++) {
+        if (plans[i]->max_rows > m.rows) m.rows = plans[i]->max_rows;
+        if (plans[i]->max_out > m.out) m.out = plans[i]->max_out;
+    }
+    return m;
+}
+
+int run_init(struct run *r, struct arena *a, const struct plan *const *plans, int n_plans, uint32_t n_lanes)
+{
+    const struct most m = most_of(plans, n_plans);
     memset(r, 0, sizeof *r);
-    r->row = arena_array(a, p->max_rows, sizeof *r->row);
+    r->row = arena_array(a, m.rows, sizeof *r->row);
     r->lane = arena_array(a, n_lanes, sizeof *r->lane);
-    r->out_row = arena_array(a, p->max_out, sizeof *r->out_row);
-    r->self_len = arena_array(a, p->max_rows, sizeof *r->self_len);
-    r->cross_len = arena_array(a, p->max_rows, sizeof *r->cross_len);
-    r->self = arena_array(a, p->max_rows, sizeof *r->self);
-    r->cross = arena_array(a, p->max_rows, sizeof *r->cross);
+    r->out_row = arena_array(a, m.out, sizeof *r->out_row);
+    r->self_len = arena_array(a, m.rows, sizeof *r->self_len);
+    r->cross_len = arena_array(a, m.rows, sizeof *r->cross_len);
+    r->self = arena_array(a, m.rows, sizeof *r->self);
+    r->cross = arena_array(a, m.rows, sizeof *r->cross);
     r->n_lanes = n_lanes;
     return r->row && r->lane && r->out_row && r->self_len && r->cross_len && r->self && r->cross ? 0 : -1;
 }
 
-size_t run_memory(const struct plan *p, uint32_t n_lanes)
+size_t run_memory(const struct plan *const *plans, int n_plans, uint32_t n_lanes)
 {
+    const struct most m = most_of(plans, n_plans);
     const size_t per_row = sizeof(struct row) + 2 * sizeof(int32_t) + 2 * sizeof(struct group);
-    return p->max_rows * per_row + p->max_out * sizeof(uint32_t) + n_lanes * sizeof(struct lane);
+    return m.rows * per_row + m.out * sizeof(uint32_t) + n_lanes * sizeof(struct lane);
 }
 
 void run_add(struct run *r, int32_t token, int32_t pos, uint16_t lane, uint16_t flags)

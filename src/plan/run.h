@@ -11,7 +11,8 @@ enum row_flag {
     ROW_PROB = 2,    /* lane.prob = softmax(unfiltered logits)[lane.prob_id] */
     ROW_LOGITS = 4,  /* leave the logits where exec_logits finds them */
     ROW_BEST = 8,    /* run.best of this row = the most probable id; not together with ROW_PROB */
-    ROW_TOP = 16     /* the lane's n_top most probable ids that its rules allow go to lane.top; nothing is chosen */
+    ROW_TOP = 16,    /* the lane's n_top most probable ids that its rules allow go to lane.top; nothing is chosen */
+    ROW_GIVEN = 32   /* run.best[row].plog = the log-probability of its id, which is given; not together with ROW_PROB, ROW_BEST */
 };
 
 /* One per row of activations. */
@@ -69,7 +70,8 @@ enum {
 /* Rows that attend to the same keys, processed together. */
 struct group { uint16_t row, n, lane; };
 
-/* The most probable id of a row that run.mask allows, and its log-probability among them. */
+/* Of a row: the most probable id that run.mask allows, and its log-probability among them; or an id that is given, and its
+ * log-probability among the ids below run.given_end (-INFINITY: it is not one of them). */
 struct best { int32_t id; float plog; };
 
 struct run {
@@ -78,8 +80,10 @@ struct run {
     struct lane *lane;           /* [n_lanes] */
     uint32_t n_lanes;
 
-    struct best *best;           /* [max_rows] by row, for ROW_BEST; NULL where no plan asks */
+    struct best *best;           /* by row, for ROW_BEST and ROW_GIVEN; NULL where no plan asks */
     const uint32_t *mask;        /* ids barred from best, NULL: none */
+    int32_t given_end;           /* ROW_GIVEN: ids below it count */
+    uint32_t frames;             /* keys that OP_SCORE looks at, the first ones */
 
     /* Derived from the rows by run_prepare. */
     uint32_t *out_row;           /* [max_out] rows whose logits are wanted */
@@ -89,9 +93,9 @@ struct run {
     uint32_t n_self, n_cross;
 };
 
-/* Take the tables from the arena for a plan and n_lanes lanes. 0, or -1: no memory. */
-int run_init(struct run *r, struct arena *a, const struct plan *p, uint32_t n_lanes);
-size_t run_memory(const struct plan *p, uint32_t n_lanes);
+/* Take the tables from the arena for what the largest of some plans needs, and n_lanes lanes. 0, or -1: no memory. */
+int run_init(struct run *r, struct arena *a, const struct plan *const *plans, int n_plans, uint32_t n_lanes);
+size_t run_memory(const struct plan *const *plans, int n_plans, uint32_t n_lanes);
 void run_add(struct run *r, int32_t token, int32_t pos, uint16_t lane, uint16_t flags);
 void run_prepare(struct run *r);
 /* Rows of the next step: the token just chosen by each lane that is not done. */

@@ -115,12 +115,38 @@ void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub 
     emit_sanm(b, d, s, x, in, d_in, NO_SLOT);
 }
 
+/* Weights of the wanted heads of a layer: each over the frames, over the rows, filtered, and added to the average of all of them. */
+static void emit_heads(struct build *b, const char *name, uint16_t q, uint16_t attn, uint16_t layer)
+{
+    struct heads_wanted *h = &b->heads;
+    uint16_t score = NO_SLOT, share = 0;
+    for (; h->done < h->n && h->head[h->done].layer == layer && !b->status; h->done++) {
+        char label[3][PART_MAX];
+        static const char *const step[] = { "score", "standard", "median" };
+        for (int i = 0; i < 3; i++) snprintf(label[i], sizeof label[i], "%s.%s.%u", name, step[i], h->head[h->done].head);
+        if (score == NO_SLOT) {
+            score = build_slot(b, h->frames);
+            share = bind_scale(b, 1 / (float)h->n, NULL, h->frames);
+        }
+        struct op *op = emit(b, OP_SCORE, label[0], score, q, attn);
+        if (!op) return;
+        op->state = 1;
+        op->layer = layer;
+        op->head = h->head[h->done].head;
+        emit(b, OP_STANDARD, label[1], score, score, share);
+        op = emit(b, OP_MEDIAN, label[2], h->average, score, share);
+        if (op && h->done) op->aux = h->average;
+    }
+}
+
 void sub_cross(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps), q = build_slot(b, d->d), attended = build_slot(b, d->d);
     const struct part query = part_of(s->name, "query"), out = part_of(s->name, "out");
     emit_linear(b, query.s, q, normed, NO_SLOT, d->d, d->d);
-    struct op *op = emit(b, OP_ATTN, s->name, attended, q, bind_attn(b, d->heads, d->d_head));
+    const uint16_t attn = bind_attn(b, d->heads, d->d_head);
+    emit_heads(b, s->name, q, attn, layer);
+    struct op *op = emit(b, OP_ATTN, s->name, attended, q, attn);
     if (!op) return;
     op->state = 1;
     op->layer = layer;

@@ -601,11 +601,34 @@ static void test_vad_structs_of_older_and_newer_callers_are_served(void **state)
     steno_session_close(s);
 }
 
+static void test_alignment_heads_are_refused_where_nothing_attends_to_audio(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const struct folder d = i ? vad_folder() : ctc_folder();
+        steno_model *m;
+        steno_error e;
+        steno_model_params p;
+        steno_model_params_init(&p);
+        p.alignment_heads = "0,0";
+        assert_int_equal(steno_model_open(&m, d.path, &p, &e), STENO_EARG);
+        assert_non_null(strstr(e.text, "alignment_heads"));
+        p.alignment_heads = "";
+        assert_int_equal(steno_model_open(&m, d.path, &p, &e), 0);
+        steno_model_info info = { .size = sizeof info };
+        assert_int_equal(steno_model_info_get(m, &info), 0);
+        assert_null(info.alignment_heads);
+        steno_model_close(m);
+        folder_remove(&d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_do_not_depend_on_pieces_threads_or_level),
         cmocka_unit_test(test_nothing_and_next_to_nothing_and_silence_are_heard),
+        cmocka_unit_test(test_alignment_heads_are_refused_where_nothing_attends_to_audio),
         cmocka_unit_test(test_a_clip_longer_than_the_model_knows_is_two),
         cmocka_unit_test(test_offset_and_duration_cut_what_is_heard),
         cmocka_unit_test(test_callbacks_of_a_transcription_come_in_order),

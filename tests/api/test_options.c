@@ -465,7 +465,12 @@ static void test_profile_counts_each_op_and_cross_keys_only_once_per_window(void
     assert_int_equal(steno_transcribe(s, demo.pcm, demo.n, &p), 0);
     steno_timings_get(s, &t);
     for (int i = 0; !steno_profile_get(s, i, &label, &ns, &calls); i++) {
-        assert_true(label && *label && ns > 0);
+        assert_true(label && *label);
+        if (!strncmp(label, "align.", 6)) { /* nobody asked for word times */
+            assert_true(ns == 0 && calls == 0);
+            continue;
+        }
+        assert_true(ns > 0);
         sum += ns / 1000;
         if (strstr(label, "cross_attn.kv")) cross += (int)calls;
         if (!strncmp(label, "decoder.", 8) && !strstr(label, "cross_attn.kv")) {

@@ -70,6 +70,41 @@ static void check_row_alone(struct check *c, const struct att *t, const struct a
     free(copy);
 }
 
+/* Weights alone: the formula in double, the bits of a row alone, nothing past the last key. */
+static void check_weights(struct check *c, const struct att *t, const struct attn *all)
+{
+    const size_t n = t->n_keys, ld = n + 3;
+    float *out = guarded_floats((t->rows - 1) * ld + n + !n), *alone = guarded_floats(n + !n);
+    double *p = calloc(n + 1, sizeof *p);
+    struct attn a = *all;
+    a.out = out, a.ld_out = ld, a.len = NULL, a.n_keys = (int32_t)n;
+    fill_canary(out, (t->rows - 1) * ld + n + !n);
+    memset(c->scratch, 0xff, kern_attn_scratch());
+    c->kern->attn_weights[t->type](&a, c->scratch);
+    for (size_t r = 0; r < t->rows; r++) {
+        double max = -INFINITY, sum = 0;
+        for (size_t j = 0; j < n; j++) {
+            p[j] = 0;
+            for (size_t d = 0; d < t->d_head; d++) p[j] += (double)a.q[r * a.ld_q + d] * kv_get(t, &a.kv, j, d, 0);
+            p[j] *= a.scale;
+            if (p[j] > max) max = p[j];
+        }
+        for (size_t j = 0; j < n; j++) sum += p[j] = exp(p[j] - max);
+        for (size_t j = 0; j < n; j++)
+            if (!check(c, fabs(out[r * ld + j] - p[j] / sum) <= 1e-5 / sum,
+                       "attn_weights rows %zu d_head %zu keys %zu row %zu at %zu: %.9g not %.9g", t->rows, t->d_head, n, r, j,
+                       (double)out[r * ld + j], p[j] / sum))
+                break;
+        for (size_t j = n; j < ld && r + 1 < t->rows; j++) check(c, is_canary(out[r * ld + j]), "attn_weights wrote past the last key");
+        struct attn one = a;
+        one.rows = 1, one.q = a.q + r * a.ld_q, one.out = alone;
+        memset(c->scratch, 0xff, kern_attn_scratch());
+        c->kern->attn_weights[t->type](&one, c->scratch);
+        check(c, same_bits(alone, out + r * ld, n), "attn_weights rows %zu keys %zu: row %zu differs when alone", t->rows, n, r);
+    }
+    free(p);
+}
+
 static void check_case(struct check *c, struct att t)
 {
     const size_t n_blocks = (t.n_keys + 31) / 32 + !t.n_keys, elem = kv_elem_sz(t.type), ld = t.d_head + 5;
@@ -111,6 +146,7 @@ static void check_case(struct check *c, struct att t)
         if (n) continue;
         for (size_t d = 0; d < t.d_head; d++) check(c, out[r * ld + d] == 0, "attn: a row without keys is not zero");
     }
+    check_weights(c, &t, &a);
     free(table);
     guarded_free_all();
 }

@@ -203,6 +203,82 @@ static void check_fsmn_impulse(struct check *c, size_t taps, size_t left, size_t
     guarded_free_all();
 }
 
+/* Columns of several kinds: usual ones, far from zero, so small that their squares vanish, equal ones, one outlier. Rows lie apart and the
+ * last ends at the page. */
+static void check_standard(struct check *c, size_t rows, size_t n)
+{
+    const size_t ld = n + 3, size = (rows - 1) * ld + n;
+    float *x = guarded_floats(size), *want = guarded_floats(size);
+    fill_canary(x, size);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < n; i++) {
+            const float v = rnd_normal(), kind[5] = { v, 100 + v, v * 1e-30f, 0.1f, r == rows / 2 ? 1 : v * 1e-6f };
+            x[r * ld + i] = kind[i % 5];
+        }
+    memcpy(want, x, size * sizeof *x);
+    c->ref->standard(want, ld, rows, n);
+    c->kern->standard(x, ld, rows, n);
+    for (size_t i = 0; i < n; i++) {
+        double most = 0;
+        for (size_t r = 0; r < rows; r++) most = fmax(most, fabs((double)want[r * ld + i]));
+        check(c, (most == 0) == (rows == 1 || i % 5 == 3), "standard: column %zu of %zu rows has a most of %g", i, rows, most);
+        for (size_t r = 0; r < rows; r++)
+            if (!check(c, fabs((double)x[r * ld + i] - want[r * ld + i]) <= 1e-5 * most,
+                       "standard rows %zu n %zu at %zu, %zu: got %.9g want %.9g", rows, n, r, i, (double)x[r * ld + i],
+                       (double)want[r * ld + i]))
+                break;
+    }
+    for (size_t i = 0; i < size; i++)
+        if (i % ld >= n) check(c, is_canary(x[i]), "standard rows %zu n %zu wrote between rows", rows, n);
+    guarded_free_all();
+}
+
+/* The twin's bits; many values are equal. And the twin's own by counting: as many are smaller as are larger, at most. */
+static void check_median(struct check *c, size_t n)
+{
+    float *x = guarded_floats(n), *b = guarded_floats(n), *want = guarded_floats(n), *y = guarded_floats(n + 1);
+    for (size_t i = 0; i < n; i++) x[i] = n % 2 ? rnd_normal() : (float)(rnd() % 4);
+    rnd_floats(b, n, 1);
+    c->ref->median(want, x, NULL, 1, n);
+    for (size_t i = 0; i < n && n > 3; i++) {
+        int below = 0, above = 0, equal = 0;
+        for (long j = (long)i - 3; j <= (long)i + 3; j++) {
+            const float v = x[labs(j) < (long)n ? labs(j) : 2 * (long)n - 2 - j];
+            below += v < want[i];
+            above += v > want[i];
+            equal += v == want[i];
+        }
+        check(c, below <= 3 && above <= 3 && equal, "median n %zu at %zu: %.9g has %d below and %d above", n, i, (double)want[i], below,
+              above);
+    }
+    for (size_t i = 0; i < n && n <= 3; i++) check(c, want[i] == x[i], "median n %zu is not left alone", n);
+    for (int i = 0; i < 4; i++) {
+        const float *add = i & 1 ? b : NULL, scale = i & 2 ? 0.3f : 1;
+        c->ref->median(want, x, add, scale, n);
+        fill_canary(y, n + 1);
+        c->kern->median(y + 1, x, add, scale, n);
+        for (size_t j = 0; j < n; j++)
+            if (!check(c, y[j + 1] == want[j], "median n %zu at %zu: got %.9g want %.9g", n, j, (double)y[j + 1], (double)want[j])) break;
+        check(c, is_canary(y[0]), "median wrote before y");
+        if (!add) continue;
+        memcpy(y + 1, b, n * sizeof *b);
+        c->kern->median(y + 1, x, y + 1, scale, n);
+        check(c, same_bits(y + 1, want, n), "median n %zu in place of add differs", n);
+    }
+    guarded_free_all();
+}
+
+/* Every order of seven: the network has no gap. */
+static void check_median_orders(struct check *c)
+{
+    float x[32] = { 0 }, y[32];
+    for (int bits = 0; bits < 128; bits++) { /* an exchange network that sorts zeros and ones sorts anything (Knuth 5.3.4) */
+        for (int i = 0; i < 7; i++) x[12 + i] = (float)(bits >> i & 1);
+        c->kern->median(y, x, NULL, 1, 32);
+        check(c, y[15] == (float)(__builtin_popcount((unsigned)bits) > 3), "median of bits %x is %g", (unsigned)bits, (double)y[15]);
+    }
+}
+
 /* exp seen through softmax of two: y[1] / y[0] = exp(x[1] - x[0]). */
 static void check_exp(struct check *c)
 {
@@ -244,12 +320,17 @@ void check_elem(struct check *c)
         check_softmax(c, n);
         check_add(c, n);
         check_scale(c, n);
+        check_median(c, n);
+        check_standard(c, 1 + i % 9, n);
         check_fsmn(c, 11, 5, n);
         check_fsmn(c, 20, 19, n);
         for (int mode = 0; mode < 6; mode++) check_scan(c, n, (int32_t)(rnd() % 100), mode % 3, mode > 2);
     }
     for (int act = 0; act < ACT_COUNT; act++) check_act(c, (enum act)act);
     check_relu(c);
+    check_median_orders(c);
+    check_standard(c, 448, 37);
+    check_standard(c, 97, 64);
     check_fsmn(c, 1, 0, 37);
     for (size_t n = 1; n < 600; n = n * 3 + 2) {
         check_fsmn_impulse(c, 11, 5, n);

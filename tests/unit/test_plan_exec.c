@@ -409,12 +409,12 @@ static void test_bias_activation_and_residual_are_part_of_the_linear(void **stat
     steno_model *m = random_model(&dims, DT_F16, 2, NULL);
     struct dump d = { 0 };
     assert_int_equal(steno_plan_dump(m, dump_line, &d), 0);
-    assert_int_equal(d.lines, m->plan[0].n_ops + m->plan[1].n_ops + 2 + 2 + 3); /* and two states, two headings, three phases */
+    assert_int_equal(d.lines, m->plan[0].n_ops + m->plan[1].n_ops + m->plan[2].n_ops + 2 + 3 + 5); /* and states, headings, phases */
     assert_int_equal(d.head_major, 2);
-    assert_int_equal(d.gelu, 2 + 2 + 2);
-    assert_int_equal(d.residual, 2 * 2 + 3 * 2);
-    assert_int_equal(d.positions, 2);
-    for (int p = 0; p < 2; p++)
+    assert_int_equal(d.gelu, 2 + 2 + 2 + 2);
+    assert_int_equal(d.residual, 2 * 2 + 3 * 2 + 3 * 2);
+    assert_int_equal(d.positions, 3);
+    for (int p = 0; p < MODEL_PLANS; p++)
         for (int i = 0; i < m->plan[p].n_ops; i++) assert_true(m->plan[p].op[i].kind < OP_KINDS);
     steno_model_close(m);
 }

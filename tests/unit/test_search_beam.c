@@ -85,7 +85,8 @@ static void net_open(struct net *t, uint32_t seed, int limit, double eot_push)
     steno_error e;
     assert_int_equal(state_open(&t->state, &t->arena, &desc, KV_F32, LANES_MOST + LANE0, &e), 0);
     static const struct plan plan = { .max_rows = 64, .max_out = 64 };
-    assert_int_equal(run_init(&t->run, &t->arena, &plan, LANES_MOST + LANE0), 0);
+    const struct plan *const plans[] = { &plan };
+    assert_int_equal(run_init(&t->run, &t->arena, plans, 1, LANES_MOST + LANE0), 0);
     t->mask[0] = t->mask_first[0] = 1u << 3;
     t->mask_first[0] |= 1u << EOT;
     t->rules = (struct pick_rules){ .mask = t->mask, .mask_first = t->mask_first, .n_vocab = TS, .eot = EOT, .ts_begin = TS };
