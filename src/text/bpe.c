@@ -63,6 +63,11 @@ void bpe_close(struct bpe *b)
     free(b);
 }
 
+const struct vocab *bpe_vocab(const struct bpe *b)
+{
+    return b->v;
+}
+
 static int pair_less(const struct pair *x, const struct pair *y)
 {
     return x->rank != y->rank ? x->rank < y->rank : x->at < y->at;

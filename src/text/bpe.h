@@ -9,6 +9,7 @@
 struct bpe; /* compiled pattern; immutable, shared by threads */
 int bpe_open(struct bpe **out, const struct vocab *v, steno_error *e);
 void bpe_close(struct bpe *b); /* NULL is allowed */
+const struct vocab *bpe_vocab(const struct bpe *b); /* the one it was opened with */
 
 /* Ids of text[n] (any bytes; ill-formed UTF-8 is encoded byte by byte), appended to ids as int32_t in a struct buf.
  * STENO_ENOMEM, or STENO_EARG when a byte is not in the vocabulary. */

@@ -15,10 +15,12 @@ struct trie_node {
 struct trie {
     struct trie_node *node; /* [n_nodes] node 0 is the root */
     uint32_t n_nodes;
-    int32_t *same; /* [n_ids] the next higher id with the same bytes, -1: none */
+    uint32_t depth; /* bytes of the longest token */
+    int32_t *same;  /* [n_ids] the next higher id with the same bytes, -1: none */
 };
 
-/* Ids [0, n_ids) of v; empty ones are left out. Memory is the caller's to free with trie_close. STENO_ENOMEM */
+/* Ids [0, n_ids) of v; empty ones are left out. Memory is the caller's to free with trie_close. STENO_EARG: v has fewer ids, or more
+ * bytes than a tree can have nodes; STENO_ENOMEM. After an error t is empty. */
 int trie_open(struct trie *t, const struct vocab *v, int32_t n_ids, steno_error *e);
 void trie_close(struct trie *t);
 #endif

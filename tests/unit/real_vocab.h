@@ -46,7 +46,7 @@ static void real_vocab_close(struct real_vocab *r)
     free(r);
 }
 
-static void expect_ids(const char *what, const struct buf *got, const int32_t *want, size_t n)
+static inline void expect_ids(const char *what, const struct buf *got, const int32_t *want, size_t n)
 {
     const int32_t *id = (const int32_t *)(const void *)got->p;
     const size_t m = got->len / sizeof *id;

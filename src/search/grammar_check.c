@@ -1,0 +1,181 @@
+/* steno: what a grammar's rules must be like. SPDX-License-Identifier: MIT
+ *
+ * A rule that can begin with itself would push itself on its own stack for ever, so such rules are refused; what may stand before it and
+ * be empty does not hide it, since which rules may be empty is found first. The one exception is the rule of e*, which calls itself at
+ * its end and so never grows a stack. A rule that never ends is refused as well: then whatever is not rejected can become a sentence. */
+#include "search/grammar_rules.h"
+
+#include <string.h>
+#include "base/arena.h"
+
+struct path { uint32_t rule, alt, place; };
+
+struct check {
+    const struct grammar *g;
+    const char *text;
+    steno_error *e;
+    struct arena arena;
+    uint32_t n_symbols, n_alts, n_rules;
+    const struct symbol *symbol;
+    const struct alt *alt;
+    const struct rule *rule;
+    uint32_t *rule_of, *need;     /* [n_alts] whose alternative; its symbols that are not settled yet */
+    uint32_t *alt_of, *next_use;  /* [n_symbols] of which alternative; the next symbol with the same rule */
+    uint32_t *first_use, *settled; /* [n_rules] a symbol with this rule; queue */
+    uint8_t *empty, *ends, *seen; /* [n_rules] may be empty; can end; 1: on the path, 2: done */
+    struct path *path;            /* [n_rules] */
+};
+
+static int prepare(struct check *c)
+{
+    const struct grammar *g = c->g;
+    c->symbol = grammar_symbols(g), c->alt = grammar_alts(g), c->rule = grammar_rules(g);
+    c->n_symbols = (uint32_t)(g->symbols.len / sizeof *c->symbol);
+    c->n_alts = (uint32_t)(g->alts.len / sizeof *c->alt);
+    c->n_rules = grammar_n_rules(g);
+    c->rule_of = arena_array(&c->arena, c->n_alts, sizeof *c->rule_of);
+    c->need = arena_array(&c->arena, c->n_alts, sizeof *c->need);
+    c->alt_of = arena_array(&c->arena, c->n_symbols, sizeof *c->alt_of);
+    c->next_use = arena_array(&c->arena, c->n_symbols, sizeof *c->next_use);
+    c->first_use = arena_array(&c->arena, c->n_rules, sizeof *c->first_use);
+    c->settled = arena_array(&c->arena, c->n_rules, sizeof *c->settled);
+    c->empty = arena_array(&c->arena, c->n_rules, 1);
+    c->ends = arena_array(&c->arena, c->n_rules, 1);
+    c->seen = arena_array(&c->arena, c->n_rules, 1);
+    c->path = arena_array(&c->arena, c->n_rules, sizeof *c->path);
+    const int got_alts = c->rule_of && c->need, got_symbols = c->alt_of && c->next_use;
+    if (!got_alts || !got_symbols || !c->first_use || !c->settled || !c->empty || !c->ends || !c->seen || !c->path)
+        return err_nomem(c->e, c->n_symbols * 2 * sizeof *c->alt_of, "checking a grammar");
+    for (uint32_t r = 0; r < c->n_rules; r++) c->first_use[r] = NONE;
+    for (uint32_t r = 0; r < c->n_rules; r++)
+        for (uint32_t a = c->rule[r].first; a != NONE; a = c->alt[a].next) {
+            c->rule_of[a] = r;
+            for (uint32_t i = c->alt[a].place; c->symbol[i].kind != SYMBOL_END; i++) {
+                c->alt_of[i] = a;
+                if (c->symbol[i].kind != SYMBOL_RULE) continue;
+                c->next_use[i] = c->first_use[c->symbol[i].arg];
+                c->first_use[c->symbol[i].arg] = i;
+            }
+        }
+    return STENO_OK;
+}
+
+static int fail_rule(const struct check *c, uint32_t r, const char *what)
+{
+    const struct rule *rule = &c->rule[r];
+    const uint32_t len = rule->name_len < 40 ? rule->name_len : 40;
+    return grammar_fail(c->text, rule->at, c->e, "rule \"%.*s\" %s", (int)len, c->text + rule->name, what);
+}
+
+/* A rule with an alternative whose symbols are all settled is settled itself: is[rule] = 1. Characters are when `chars`. */
+static void settle(struct check *c, uint8_t *is, int chars)
+{
+    uint32_t n = 0;
+    for (uint32_t a = 0; a < c->n_alts; a++) {
+        c->need[a] = 0;
+        for (uint32_t i = c->alt[a].place; c->symbol[i].kind != SYMBOL_END; i++)
+            c->need[a] += c->symbol[i].kind == SYMBOL_RULE || !chars;
+        if (c->need[a] || is[c->rule_of[a]]) continue;
+        is[c->rule_of[a]] = 1;
+        c->settled[n++] = c->rule_of[a];
+    }
+    while (n) {
+        const uint32_t done = c->settled[--n];
+        for (uint32_t i = c->first_use[done]; i != NONE; i = c->next_use[i]) {
+            const uint32_t a = c->alt_of[i], r = c->rule_of[a];
+            if (--c->need[a] || is[r]) continue;
+            is[r] = 1;
+            c->settled[n++] = r;
+        }
+    }
+}
+
+/* The next rule that the rule on top of the path can begin with, NONE: that was the last. */
+static uint32_t next_begin(const struct check *c, struct path *top)
+{
+    while (top->alt != NONE) {
+        const struct symbol p = c->symbol[top->place];
+        if (p.kind == SYMBOL_RULE && c->empty[p.arg]) {
+            top->place++;
+        } else {
+            top->alt = c->alt[top->alt].next;
+            if (top->alt != NONE) top->place = c->alt[top->alt].place;
+        }
+        if (p.kind == SYMBOL_RULE && !(p.arg == top->rule && c->rule[p.arg].repeats)) return p.arg;
+    }
+    return NONE;
+}
+
+static void enter(struct check *c, uint32_t n, uint32_t r)
+{
+    const uint32_t a = c->rule[r].first;
+    c->path[n] = (struct path){ r, a, a == NONE ? 0 : c->alt[a].place };
+    c->seen[r] = 1;
+}
+
+/* Every chain of groups and repetitions that comes back to itself goes through a rule with a name: that one is told. */
+static int fail_recursion(const struct check *c, uint32_t n, uint32_t again)
+{
+    uint32_t i = n, named = again;
+    do {
+        i--;
+        if (c->rule[c->path[i].rule].name_len) named = c->path[i].rule;
+    } while (i && c->path[i].rule != again);
+    return fail_rule(c, named, "can begin with itself: put something before it, or use * or +");
+}
+
+static int refuse_left_recursion(struct check *c)
+{
+    for (uint32_t first = 0; first < c->n_rules; first++) {
+        uint32_t n = 0;
+        if (!c->seen[first]) enter(c, n++, first);
+        while (n) {
+            const uint32_t r = next_begin(c, &c->path[n - 1]);
+            if (r == NONE) c->seen[c->path[--n].rule] = 2;
+            else if (c->seen[r] == 1) return fail_recursion(c, n, r);
+            else if (!c->seen[r]) enter(c, n++, r);
+        }
+    }
+    return STENO_OK;
+}
+
+/* Some rule that never ends and that the given one needs. */
+static uint32_t endless_part(const struct check *c, uint32_t r)
+{
+    uint32_t i = c->alt[c->rule[r].first].place;
+    while (c->symbol[i].kind != SYMBOL_RULE || c->ends[c->symbol[i].arg]) i++;
+    return c->symbol[i].arg;
+}
+
+/* Going on from one to the next comes round at last; a rule with a name on that round is told, since it needs itself. */
+static int refuse_endless(struct check *c)
+{
+    uint32_t r = 0;
+    while (r < c->n_rules && c->ends[r]) r++;
+    if (r == c->n_rules) return STENO_OK;
+    memset(c->seen, 0, c->n_rules);
+    for (; !c->seen[r]; r = endless_part(c, r)) c->seen[r] = 1;
+    while (!c->rule[r].name_len) r = endless_part(c, r);
+    return fail_rule(c, r, "never ends: none of its alternatives does");
+}
+
+static int check_rules(struct check *c)
+{
+    for (uint32_t r = 0; r < c->n_rules; r++)
+        if (c->rule[r].first == NONE) return fail_rule(c, r, "is not defined");
+    int rc = prepare(c);
+    if (rc) return rc;
+    settle(c, c->empty, 0);
+    settle(c, c->ends, 1);
+    rc = refuse_left_recursion(c);
+    return rc ? rc : refuse_endless(c);
+}
+
+int grammar_check(const struct grammar *g, const char *text, steno_error *e)
+{
+    struct check c = { .g = g, .text = text, .e = e, .rule = grammar_rules(g), .n_rules = grammar_n_rules(g) };
+    arena_init(&c.arena);
+    const int rc = check_rules(&c);
+    arena_free(&c.arena);
+    return rc;
+}

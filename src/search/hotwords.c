@@ -1,0 +1,290 @@
+/* steno: hot words. SPDX-License-Identifier: MIT
+ *
+ * Phrases are kept as a tree of ids, each with and without a space before it, since these begin with different ids. Sorted sequences
+ * make the tree level by level; children stand side by side in rising order of their ids. */
+#include "search/hotwords.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "load/jrd.h"
+
+struct hot_node {
+    uint32_t child, n; /* first child, children; while the tree is being made, the sequences that lead here */
+    int32_t id;
+    uint8_t heard;  /* the ids up to here hold a whole character that is not white space */
+    uint8_t start;  /* of a first id: enum start */
+};
+
+enum start { NEVER = 0, SPACED = 1, BARE = 2, BARE_JOINS = 3 }; /* JOINS: begins like a word that wants a space or the like before it */
+
+struct hotwords {
+    const struct vocab *v;
+    struct hot_node *node; /* [n_nodes] node 0 is the root */
+    uint32_t n_nodes;
+    int32_t longest; /* ids */
+};
+
+struct sequence { const int32_t *ids; uint32_t n; };
+
+/* ---- characters -------------------------------------------------------------------------------------------------------------- */
+
+static int is_space(int c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Letters and digits of scripts that put spaces between words: between two of them no word starts. */
+static int joins(uint32_t cp)
+{
+    static const struct { uint32_t low, high; } apart[] = {
+        { 0x80, 0xa9 }, { 0xab, 0xb4 }, { 0xb6, 0xb9 }, { 0xbb, 0xbf }, /* Latin-1's signs */
+        { 0xe00, 0xfff }, { 0x1000, 0x109f }, { 0x1780, 0x17ff },       /* Thai, Lao, Tibetan; Burmese; Khmer */
+        { 0x2000, 0x2bff }, { 0x2e80, 0xa4cf },                         /* signs; Chinese, Japanese, Yi */
+        { 0xf900, 0xfaff }, { 0xfe30, 0xfe6f }, { 0xff00, 0xff0f }, { 0xff61, 0xff9f }, { 0x1f000, 0x3ffff },
+    };
+    if (cp < 0x80) return (cp >= '0' && cp <= '9') || ((cp | 32) >= 'a' && (cp | 32) <= 'z');
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (cp >= apart[i].low && cp <= apart[i].high) return 0;
+    return 1;
+}
+
+/* Have the ids a whole character that is not white space? */
+static int is_heard(const struct vocab *v, const int32_t *ids, uint32_t n)
+{
+    uint8_t s[4];
+    size_t len = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < v->len[ids[i]] && len < sizeof s; k++)
+            if (len || !is_space(v->bytes[ids[i]][k])) s[len++] = v->bytes[ids[i]][k];
+    return utf8_valid(s, len) > 0;
+}
+
+static enum start start_of(const struct vocab *v, const int32_t *ids, uint32_t n)
+{
+    if (is_space(v->bytes[ids[0]][0])) {
+        for (uint32_t k = 0; k < v->len[ids[0]]; k++)
+            if (!is_space(v->bytes[ids[0]][k])) return SPACED;
+        return NEVER;
+    }
+    char s[4];
+    size_t len = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < v->len[ids[i]] && len < sizeof s; k++) s[len++] = (char)v->bytes[ids[i]][k];
+    uint32_t cp = 0;
+    (void)utf8_next(s, len, &cp); /* the first character; whole, since phrases are UTF-8 */
+    return joins(cp) ? BARE_JOINS : BARE;
+}
+
+/* The last character of the text: its code point, ' ' when there is no text; -1: it is not whole. */
+static int32_t last_char(const struct vocab *v, const int32_t *ids, int32_t n)
+{
+    char s[4];
+    size_t at = sizeof s;
+    while (n-- > 0 && ids[n] >= 0 && ids[n] < v->n_text)
+        for (uint32_t k = v->len[ids[n]]; k; k--) {
+            s[--at] = (char)v->bytes[ids[n]][k - 1];
+            if ((s[at] & 0xc0) == 0x80 && at) continue;
+            uint32_t cp;
+            return utf8_next(s + at, sizeof s - at, &cp) == sizeof s - at ? (int32_t)cp : -1;
+        }
+    return at == sizeof s ? ' ' : -1;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------------------------------------- */
+
+struct reader {
+    const struct bpe *b;
+    struct buf text, ids, ends; /* one phrase; int32_t of all sequences; size_t where each ends, in ids */
+    steno_error *e;
+};
+
+static int add_sequence(struct reader *r, size_t from, size_t line)
+{
+    const size_t before = r->ids.len;
+    steno_error why = { 0 };
+    const int rc = bpe_encode(r->b, r->text.p + from, r->text.len - from, &r->ids, &why);
+    if (rc == STENO_EARG) return err_set(r->e, rc, "hot words, line %zu: %s", line, why.text);
+    if (rc) return err_set(r->e, rc, "%s", why.text);
+    const size_t n = (r->ids.len - before) / sizeof(int32_t), all = r->ids.len / sizeof(int32_t);
+    if (n > HOTWORD_IDS)
+        return err_set(r->e, STENO_EARG, "hot words, line %zu: %zu tokens, a phrase has at most %d", line, n, (int)HOTWORD_IDS);
+    if (all > HOTWORDS_IDS) return err_set(r->e, STENO_EARG, "hot words, line %zu: more than %d tokens in all", line, (int)HOTWORDS_IDS);
+    buf_add(&r->ends, &r->ids.len, sizeof r->ids.len);
+    return STENO_OK;
+}
+
+static int read_line(struct reader *r, const char *s, size_t n, size_t line)
+{
+    while (n && is_space(s[n - 1])) n--;
+    while (n && is_space(*s)) s++, n--;
+    if (!n) return STENO_OK;
+    if (utf8_valid((const uint8_t *)s, n) < n) return err_set(r->e, STENO_EARG, "hot words, line %zu: not UTF-8", line);
+    buf_clear(&r->text);
+    buf_str(&r->text, " ");
+    buf_add(&r->text, s, n);
+    int rc = r->text.err ? err_nomem(r->e, n, "hot words") : add_sequence(r, 0, line);
+    if (!rc) rc = add_sequence(r, 1, line);
+    if (!rc && r->ends.err) rc = err_nomem(r->e, r->ends.len, "hot words");
+    return rc;
+}
+
+static int read_lines(struct reader *r, const char *lines)
+{
+    size_t line = 0;
+    for (const char *s = lines; *s;) {
+        const size_t n = strcspn(s, "\n");
+        const int rc = read_line(r, s, n, ++line);
+        if (rc) return rc;
+        s += n + (s[n] == '\n');
+    }
+    if (!r->ends.len) return err_set(r->e, STENO_EARG, "hot words, line %zu: the text ends and held none", line ? line : 1);
+    return STENO_OK;
+}
+
+/* ---- the tree ---------------------------------------------------------------------------------------------------------------- */
+
+static int by_ids(const void *x, const void *y)
+{
+    const struct sequence *a = x, *b = y;
+    for (uint32_t i = 0; i < a->n && i < b->n; i++)
+        if (a->ids[i] != b->ids[i]) return a->ids[i] < b->ids[i] ? -1 : 1;
+    return (a->n > b->n) - (a->n < b->n);
+}
+
+static void finish_node(struct hotwords *h, uint32_t k, uint32_t depth, const struct sequence *seq)
+{
+    const uint32_t end = h->node[k].child + h->node[k].n, first = h->n_nodes;
+    uint32_t i = h->node[k].child;
+    while (i < end && seq[i].n == depth) i++; /* that end here */
+    while (i < end) {
+        const uint32_t begin = i;
+        const int32_t id = seq[begin].ids[depth];
+        struct hot_node node = { .child = begin, .id = id };
+        node.heard = (uint8_t)is_heard(h->v, seq[begin].ids, depth + 1);
+        for (; i < end && seq[i].ids[depth] == id; i++) {
+            const enum start start = depth ? NEVER : start_of(h->v, seq[i].ids, seq[i].n);
+            if (i == begin || start == BARE) node.start = (uint8_t)start; /* one that does not join may start more often */
+        }
+        node.n = i - begin;
+        h->node[h->n_nodes++] = node;
+    }
+    h->node[k].n = h->n_nodes - first;
+    h->node[k].child = first;
+}
+
+/* Sequences must be sorted. A tree has at most a node for each of their ids, and the root. */
+static int make_tree(struct hotwords *h, const struct sequence *seq, uint32_t n, size_t n_ids, steno_error *e)
+{
+    h->node = calloc(n_ids + 1, sizeof *h->node);
+    if (!h->node) return err_nomem(e, (n_ids + 1) * sizeof *h->node, "hot words");
+    for (uint32_t i = 0; i < n; i++)
+        if (seq[i].n > (uint32_t)h->longest) h->longest = (int32_t)seq[i].n;
+    h->node[0].n = n;
+    h->n_nodes = 1;
+    uint32_t k = 0;
+    for (uint32_t depth = 0; k < h->n_nodes; depth++)
+        for (const uint32_t end = h->n_nodes; k < end; k++) finish_node(h, k, depth, seq);
+    return STENO_OK;
+}
+
+static int make_sequences(struct hotwords *h, const struct reader *r, steno_error *e)
+{
+    const uint32_t n = (uint32_t)(r->ends.len / sizeof(size_t));
+    const size_t *ends = (const size_t *)(const void *)r->ends.p;
+    struct sequence *seq = malloc(n * sizeof *seq);
+    if (!seq) return err_nomem(e, n * sizeof *seq, "hot words");
+    for (uint32_t i = 0; i < n; i++) {
+        const size_t begin = i ? ends[i - 1] : 0;
+        seq[i] = (struct sequence){ (const int32_t *)(const void *)(r->ids.p + begin), (uint32_t)((ends[i] - begin) / sizeof(int32_t)) };
+    }
+    qsort(seq, n, sizeof *seq, by_ids);
+    const int rc = make_tree(h, seq, n, r->ids.len / sizeof(int32_t), e);
+    free(seq);
+    return rc;
+}
+
+int hotwords_open(struct hotwords **out, const char *lines, const struct bpe *b, steno_error *e)
+{
+    *out = NULL;
+    struct hotwords *h = calloc(1, sizeof *h);
+    if (!h) return err_nomem(e, sizeof *h, "hot words");
+    struct reader r = { .b = b, .e = e };
+    h->v = bpe_vocab(b);
+    int rc = read_lines(&r, lines);
+    if (!rc) rc = make_sequences(h, &r, e);
+    buf_free(&r.text);
+    buf_free(&r.ids);
+    buf_free(&r.ends);
+    if (rc) {
+        hotwords_close(h);
+        return rc;
+    }
+    *out = h;
+    return STENO_OK;
+}
+
+void hotwords_close(struct hotwords *h)
+{
+    if (!h) return;
+    free(h->node);
+    free(h);
+}
+
+/* ---- pushing ----------------------------------------------------------------------------------------------------------------- */
+
+static const struct hot_node *find_child(const struct hotwords *h, const struct hot_node *node, int32_t id)
+{
+    uint32_t from = node->child, to = node->child + node->n;
+    while (from < to) {
+        const uint32_t middle = (from + to) / 2;
+        if (h->node[middle].id < id) from = middle + 1;
+        else to = middle;
+    }
+    return from < node->child + node->n && h->node[from].id == id ? &h->node[from] : NULL;
+}
+
+static const struct hot_node *find_node(const struct hotwords *h, const int32_t *ids, int32_t n)
+{
+    const struct hot_node *node = &h->node[0];
+    for (int32_t i = 0; i < n && node; i++) node = find_child(h, node, ids[i]);
+    return node;
+}
+
+/* Nodes whose children have been pushed. */
+struct pushed { const struct hot_node *node[HOTWORD_IDS]; int n; };
+
+static int is_pushed(const struct hotwords *h, const struct pushed *p, int32_t id)
+{
+    for (int i = 0; i < p->n; i++)
+        if (find_child(h, p->node[i], id)) return 1;
+    return 0;
+}
+
+static void push_inside(const struct hotwords *h, struct pushed *p, const struct hot_node *node, float *logits, float by)
+{
+    for (const struct hot_node *c = &h->node[node->child]; c < &h->node[node->child] + node->n; c++)
+        if (!is_pushed(h, p, c->id)) logits[c->id] += by;
+    p->node[p->n++] = node;
+}
+
+static void push_starts(const struct hotwords *h, const struct pushed *p, float *logits, int32_t last, float by)
+{
+    const struct hot_node *root = &h->node[0];
+    for (const struct hot_node *c = &h->node[root->child]; c < &h->node[root->child] + root->n; c++) {
+        const int bare = c->start == BARE || (c->start == BARE_JOINS && last >= 0 && !joins((uint32_t)last));
+        if ((c->start == SPACED || (bare && last >= 0)) && !is_pushed(h, p, c->id)) logits[c->id] += by;
+    }
+}
+
+void hotwords_push(const struct hotwords *h, float *logits, const int32_t *ids, int32_t n, float boost)
+{
+    const int32_t longest = n < h->longest - 1 ? n : h->longest - 1;
+    struct pushed p = { .n = 0 };
+    for (int heard = 1; heard >= 0; heard--) {
+        for (int32_t len = 1; len <= longest; len++) {
+            const struct hot_node *node = find_node(h, ids + n - len, len);
+            if (node && node->n && node->heard == heard) push_inside(h, &p, node, logits, heard ? boost : boost / 2);
+        }
+    }
+    push_starts(h, &p, logits, last_char(h->v, ids, n), boost / 2);
+}

@@ -1,0 +1,474 @@
+/* steno tests: grammars. SPDX-License-Identifier: MIT
+ *
+ * What the oracle of tests/golden does not ask: where a message points, what lies outside of the notation, grammars made to exhaust, real
+ * vocabularies, memory that runs out. */
+#include <stdio.h>
+#include "api/heap.h"
+#include "base/buf.h"
+#include "real_vocab.h"
+#include "search/grammar.h"
+#include "toy_vocab.h"
+
+static struct toy toy;
+
+static int group_begin(void **state)
+{
+    (void)state;
+    toy = TOY("yes", "no", " ", "ab", "abc", "bc", "aaaa", "\xe4\xbd\xa0", "\xe4\xbd", "\xa0x", "", "a\0b");
+    return 0;
+}
+
+static int group_end(void **state)
+{
+    (void)state;
+    toy_free(&toy);
+    return 0;
+}
+
+struct at_work { struct grammar *g; struct matcher *m; };
+
+static struct at_work work(const char *text)
+{
+    struct at_work w;
+    steno_error e;
+    if (grammar_open(&w.g, text, NULL, &e)) fail_msg("%.200s: %s", text, e.text);
+    if (matcher_open(&w.m, w.g, &toy.v, toy.n_text, toy.n_text, &e)) fail_msg("%.200s: %s", text, e.text);
+    return w;
+}
+
+static void done(struct at_work *w)
+{
+    matcher_close(w->m);
+    grammar_close(w->g);
+}
+
+static int32_t feed(struct matcher *m, const char *text)
+{
+    int32_t at = matcher_start(m);
+    for (; *text; text++) at = matcher_next(m, at, (uint8_t)*text);
+    return at;
+}
+
+/* a piece, n times, between two others */
+static char *repeated(const char *before, const char *piece, int n, const char *after)
+{
+    struct buf b = { 0 };
+    buf_str(&b, before);
+    for (int i = 0; i < n; i++) buf_str(&b, piece);
+    buf_str(&b, after);
+    assert_false(b.err);
+    return b.p;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------------------------------- */
+
+static void expect_refused_from(const char *text, const char *start, const char *why)
+{
+    struct grammar *g = (struct grammar *)&toy;
+    steno_error e = { 0 };
+    if (grammar_open(&g, text, start, &e) != STENO_EARG) fail_msg("%.200s: is taken", text);
+    assert_null(g);
+    if (!strstr(e.text, why)) fail_msg("%.200s: \"%s\" does not say \"%s\"", text, e.text, why);
+}
+
+static void expect_refused(const char *text, const char *why)
+{
+    expect_refused_from(text, NULL, why);
+}
+
+static void test_messages_point_at_what_is_wrong(void **state)
+{
+    (void)state;
+    expect_refused("root ::= \"a\"\nx ::= \"\u4f60\" \"abc", "line 2, column 11: this text in quotes is not closed");
+    expect_refused("root ::= \"a\" (\n  \"b\" |\n  [c\n", "line 3, column 3: this set of characters is not closed");
+    expect_refused("root ::= (\"a\" | x\nx ::= \"b\"\n", "line 1, column 10: this group is not closed");
+    expect_refused("root ::= (\"a\"", "line 1, column 10: this group is not closed");
+    expect_refused("root ::= \"a\"\n  | \"b\"", "line 2, column 3: a rule ends with its line");
+    expect_refused("root ::= a_b", "line 1, column 11");
+    expect_refused("root ::= x\r\n\r\nx ::= y", "line 3, column 7: rule \"y\" is not defined");
+    expect_refused("root ::= \"a\" \"\\q\"", "line 1, column 15: unknown escape");
+    expect_refused("root ::= \"\\u12g4\"", "line 1, column 11: the escape \\u takes 4");
+    expect_refused("root ::= \"\\", "line 1, column 11: unknown escape");
+    expect_refused("root ::= [\\", "line 1, column 11: unknown escape");
+    expect_refused("root ::= [a-", "line 1, column 10: this set of characters is not closed");
+    expect_refused("root ::= [\\x4", "the escape \\x takes 2");
+    expect_refused("root ::= [z-a]", "line 1, column 11: this range ends before it begins");
+    expect_refused("root ::= []", "line 1, column 10: this set of characters is empty");
+    expect_refused("root ::= [^]", "this set of characters is empty");
+    expect_refused("root ::= [^\\x00-\\U0010ffff]", "this set matches no character");
+    expect_refused("root ::= [\\ud800-\\udfff]", "this set matches no character");
+    expect_refused("root ::= \"\\ud83d\"", "line 1, column 11: U+D83D is half of a character");
+    expect_refused("root ::= \"\\U00110000\"", "0x110000 is not a character");
+    expect_refused("root ::= \"a\xff\"", "line 1, column 12: byte 0xff is not UTF-8");
+    expect_refused("root ::= \"a\"{", "line 1, column 14: a repetition is");
+    expect_refused("root ::= \"a\"{,3}", "line 1, column 14: a repetition is");
+    expect_refused("root ::= \"a\"{3", "line 1, column 15: '}' is missing");
+    expect_refused("root ::= \"a\"{3,2}", "line 1, column 13: a repetition from 3 to 2 times");
+    expect_refused("root ::= \"a\"{18446744073709551617}", "line 1, column 14: at most 2000");
+    expect_refused("root ::= | * \"a\"", "line 1, column 12: '*' has no element before it");
+    expect_refused("root ::= \"a\" | )", "line 1, column 16: ')' without '('");
+    expect_refused("root ::= <[3]> \"a\"", "line 1, column 10: elements that stand for tokens are not supported");
+    expect_refused("root ::= !<a>", "line 1, column 10: elements that stand for tokens");
+    expect_refused("# only a comment", "line 1, column 17: the text ends without a rule \"root\"");
+    expect_refused("root ::= \"a\"\nroot ::= \"b\"", "line 2, column 1: rule \"root\" is defined twice");
+    expect_refused_from("root ::= \"a\"", "command", "without a rule \"command\"");
+    expect_refused_from("root ::= command", "command", "without a rule \"command\"");
+}
+
+static void test_rules_that_begin_with_themselves_or_never_end_are_refused(void **state)
+{
+    (void)state;
+    expect_refused("root ::= x\nx ::= \"a\" | y\ny ::= z z x\nz ::= \"\" | \"b\"", "line 2, column 1: rule \"x\" can begin with itself");
+    expect_refused("root ::= (((root)*)?)+ \"a\"", "rule \"root\" can begin with itself");
+    expect_refused("root ::= \"a\" x\nx ::= (\"b\" x)", "line 2, column 1: rule \"x\" never ends");
+    expect_refused("root ::= \"a\" | \"b\" x\nx ::= \"c\" y\ny ::= \"d\" x", "line 2, column 1: rule \"x\" never ends");
+}
+
+/* ---- notation ---------------------------------------------------------------------------------------------------------------- */
+
+static void expect_sentences(const char *grammar, const char *const *good, const char *const *bad)
+{
+    struct at_work w = work(grammar);
+    for (; *good; good++)
+        if (!matcher_complete(w.m, feed(w.m, *good))) fail_msg("%s: \"%s\" is no sentence", grammar, *good);
+    for (; *bad; bad++)
+        if (matcher_complete(w.m, feed(w.m, *bad))) fail_msg("%s: \"%s\" is a sentence", grammar, *bad);
+    done(&w);
+}
+
+#define LIST(...) (const char *const[]) { __VA_ARGS__, NULL }
+
+static void test_the_whole_notation_is_read(void **state)
+{
+    (void)state;
+    expect_sentences("root ::= \"a\"{2}{2} \"b\"{0} \"c\"{1,}? \"d\"{ 0 , 1 }",
+                     LIST("aaaa", "aaaac", "aaaaccd", "aaaad"), LIST("aaa", "aaaab", "aaaadd"));
+    expect_sentences("root ::= [--a] [x-] [a\\-c] [^a-y]", LIST("-xaz", "9--z"), LIST("bxaz", "-yaz", "-xbz", "-xaa"));
+    expect_sentences("root ::= [c-ea-db\\]\\[]", LIST("a", "b", "c", "d", "e", "]", "["), LIST("f", "\\", "^"));
+    expect_sentences("root ::= \"\"* (\"\" | \"b\")+ (\"a\"? \"c\"*)*", LIST("", "b", "bb", "acca", "bac"), LIST("ab", "cb"));
+    expect_sentences("\t# x\r\nroot\t::=# x\r\n a | # y\r\n \"b\" # z\r\na ::= \"c\"\t\"d\" *", LIST("b", "c", "cdd"), LIST("d", "cb"));
+    expect_sentences("root ::=", LIST(""), LIST("a"));
+    expect_sentences("root ::= \"a\" root \"b\" | root-2 | \"\"\nroot-2 ::= \"\\x63\"",
+                     LIST("", "ab", "aabb", "acb"), LIST("aab", "abb", "ba"));
+    expect_sentences("root ::= \"a\nb\"", LIST("a\nb"), LIST("ab"));
+}
+
+static void test_any_rule_may_be_the_start(void **state)
+{
+    (void)state;
+    struct grammar *g;
+    struct matcher *m;
+    assert_int_equal(grammar_open(&g, "root ::= \"a\" answer\nanswer ::= \"yes\" | \"no\"", "answer", NULL), 0);
+    assert_int_equal(matcher_open(&m, g, &toy.v, toy.n_text, toy.n_text, NULL), 0);
+    assert_true(matcher_complete(m, matcher_next(m, matcher_start(m), 256)));
+    assert_int_equal(matcher_next(m, matcher_start(m), 'a'), MATCH_REJECTED);
+    matcher_close(m);
+    grammar_close(g);
+}
+
+/* ---- states and masks -------------------------------------------------------------------------------------------------------- */
+
+static void test_equal_states_are_one(void **state)
+{
+    (void)state;
+    struct at_work w = work("root ::= ([a-z]+ \" \"?)* | \"yes\"");
+    const int32_t a = feed(w.m, "ab"), b = feed(w.m, "ab no abc");
+    assert_true(a >= 0);
+    assert_int_equal(a, b);
+    assert_int_equal(matcher_next(w.m, matcher_start(w.m), 259), feed(w.m, "ab"));
+    for (int i = 0; i < 1000; i++) assert_int_equal(matcher_next(w.m, a, 'x'), a);
+    done(&w);
+}
+
+/* The mask and single steps must say the same of every id. */
+static void expect_mask_of_steps(struct matcher *m, const struct vocab *v, int32_t n_text, int32_t at)
+{
+    const size_t sz = ((size_t)n_text + 31) / 32 * sizeof(uint32_t);
+    uint32_t *mask = malloc(sz);
+    const uint32_t *found = matcher_mask(m, at);
+    assert_non_null(found);
+    memcpy(mask, found, sz);
+    for (int32_t id = 0; id < n_text; id++) {
+        const int32_t next = matcher_next(m, at, id);
+        assert_true(next != MATCH_NOMEM);
+        if ((next >= 0) != (mask[id / 32] >> id % 32 & 1)) fail_msg("id %d (%u bytes): step %d", (int)id, (unsigned)v->len[id], (int)next);
+    }
+    free(mask);
+}
+
+static void test_mask_says_of_every_id_what_a_step_says(void **state)
+{
+    (void)state;
+    static const char *const grammars[] = { "root ::= .*", "root ::= (\"ab\" | \"abc\" | [a-c]{3})*", "root ::= \"\u4f60\" [^\u4f60x]",
+                                            "root ::= \"a\" root \"a\" | [\\x00b]?" };
+    static const char *const texts[] = { "", "a", "ab", "aa", "\xe4", "\xe4\xbd", "\xe4\xbd\xa0", "abc" };
+    for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
+        struct at_work w = work(grammars[i]);
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            expect_mask_of_steps(w.m, &toy.v, toy.n_text, feed(w.m, texts[k]));
+        done(&w);
+    }
+}
+
+static void test_mask_of_a_real_vocabulary_says_what_steps_say(void **state)
+{
+    (void)state;
+    struct real_vocab *r = real_vocab_open();
+    if (!r) skip();
+    static const char *const grammars[] = { "root ::= [a-z ]+",
+                                            "root ::= \" \" [^\u4e00-\u9fff\"]* \"\\\"\"",
+                                            "root ::= (\" zero\" | \" on\" \"e\"?)*" };
+    for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
+        struct grammar *g;
+        struct matcher *m;
+        assert_int_equal(grammar_open(&g, grammars[i], NULL, NULL), 0);
+        assert_int_equal(matcher_open(&m, g, &r->v, 50257, 50257, NULL), 0);
+        expect_mask_of_steps(m, &r->v, 50257, matcher_start(m));
+        expect_mask_of_steps(m, &r->v, 50257, matcher_next(m, matcher_start(m), vocab_find(&r->v, (const uint8_t *)" ", 1)));
+        matcher_close(m);
+        grammar_close(g);
+    }
+    real_vocab_close(r);
+}
+
+static void test_states_below_zero_stay_and_allow_nothing(void **state)
+{
+    (void)state;
+    struct at_work w = work("root ::= .*");
+    assert_int_equal(matcher_next(w.m, MATCH_REJECTED, 'a'), MATCH_REJECTED);
+    assert_int_equal(matcher_next(w.m, MATCH_NOMEM, 'a'), MATCH_NOMEM);
+    assert_int_equal(matcher_next(w.m, 12345, 'a'), MATCH_REJECTED);
+    assert_false(matcher_complete(w.m, MATCH_REJECTED));
+    assert_false(matcher_complete(w.m, 12345));
+    assert_non_null(matcher_mask(w.m, matcher_start(w.m)));
+    const uint32_t *mask = matcher_mask(w.m, MATCH_REJECTED);
+    for (int32_t i = 0; i <= (toy.n_text - 1) / 32; i++) assert_int_equal(mask[i], 0);
+    assert_null(matcher_mask(w.m, MATCH_NOMEM));
+    assert_int_equal(matcher_next(w.m, 0, -1), MATCH_REJECTED);
+    assert_int_equal(matcher_next(w.m, 0, toy.n_text), MATCH_REJECTED);
+    assert_int_equal(matcher_next(w.m, 0, 0), MATCH_REJECTED); /* byte 00 */
+    assert_int_equal(matcher_next(w.m, 0, 266), MATCH_REJECTED); /* empty */
+    done(&w);
+}
+
+static void test_more_masks_than_are_kept_are_right(void **state)
+{
+    (void)state;
+    struct at_work w = work("root ::= [ab]{300} \"c\"");
+    int32_t at[301];
+    at[0] = matcher_start(w.m);
+    for (int i = 0; i < 300; i++) at[i + 1] = matcher_next(w.m, at[i], i % 2 ? 'a' : 'b');
+    for (int turn = 0; turn < 3; turn++)
+        for (int i = turn; i <= 300; i += 1 + turn) {
+            const uint32_t *mask = matcher_mask(w.m, at[i]);
+            assert_int_equal(mask['a' / 32] >> 'a' % 32 & 1, i < 300);
+            assert_int_equal(mask['c' / 32] >> 'c' % 32 & 1, i == 300);
+            assert_int_equal(mask[262 / 32] >> 262 % 32 & 1, i <= 296); /* aaaa */
+        }
+    done(&w);
+}
+
+static void test_reset_leaves_the_first_state(void **state)
+{
+    (void)state;
+    struct at_work w = work("root ::= \"a\" root \"b\" | \"\"");
+    for (int turn = 0; turn < 3; turn++) {
+        int32_t at = matcher_start(w.m);
+        for (int i = 0; i < 100; i++) at = matcher_next(w.m, at, 'a');
+        assert_non_null(matcher_mask(w.m, at));
+        assert_int_equal(at, 100); /* states are numbered as they are found: none was kept */
+        for (int i = 0; i < 100; i++) at = matcher_next(w.m, at, 'b');
+        assert_true(matcher_complete(w.m, at));
+        assert_int_equal(matcher_next(w.m, at, 'b'), MATCH_REJECTED);
+        const uint32_t *mask = matcher_mask(w.m, matcher_start(w.m));
+        assert_int_equal(mask['b' / 32] >> 'b' % 32 & 1, 0);
+        matcher_reset(w.m);
+    }
+    done(&w);
+}
+
+/* ---- grammars made to exhaust ------------------------------------------------------------------------------------------------ */
+
+static void expect_refused_repeated(const char *before, const char *piece, int n, const char *after, const char *why)
+{
+    char *text = repeated(before, piece, n, after);
+    expect_refused(text, why);
+    free(text);
+}
+
+static void test_hostile_texts_are_refused(void **state)
+{
+    (void)state;
+    expect_refused_repeated("root ::= ", "(", 1 << 20, "", "line 1, column 509: groups are nested deeper than 499");
+    expect_refused_repeated("root ::= \"a\"", "*", 1 << 20, "", "longer than");
+    expect_refused_repeated("root ::= ", "\"a\"{0,2000} ", 1000, "", "longer than");
+    expect_refused_repeated("root ::= ", "\"aaaaaaaaaaaaaaaaaaaaaaaaaaa\" ", 1 << 16, "", "longer than");
+    expect_refused_repeated("root ::= ", "\"aaaaaaaaaaaaaaaaaaaaaaaaaaa\" ", 1 << 18, "", "a grammar has at most");
+    expect_refused_repeated("root ::= x ", "| x \"a\"", 1 << 16, "\nx ::= root | \"b\"", "begin with itself");
+}
+
+static void test_repetitions_add_up_and_do_not_multiply(void **state)
+{
+    (void)state;
+    struct at_work w = work("root ::= (((\"a\"{1000}){1000}){1000}){1000} | \"b\"{2000}{2000}{2000}");
+    assert_true(feed(w.m, "aaaaaaaaaa") > 0);
+    assert_true(feed(w.m, "bbbbbbbbbb") > 0);
+    assert_int_equal(feed(w.m, "ab"), MATCH_REJECTED);
+    done(&w);
+}
+
+static void test_many_ways_to_read_cost_as_many_stacks_as_places(void **state)
+{
+    (void)state;
+    char *text = repeated("root ::= ", "x ", 500, "\nx ::= \"a\"*");
+    struct at_work w = work(text);
+    int32_t at = matcher_start(w.m);
+    for (int i = 0; i < 1000; i++) at = matcher_next(w.m, at, 'a');
+    assert_true(matcher_complete(w.m, at));
+    assert_non_null(matcher_mask(w.m, at));
+    done(&w);
+    free(text);
+    text = repeated("root ::= \"a\"", "*", 20000, "");
+    w = work(text);
+    assert_true(matcher_complete(w.m, feed(w.m, "aaa")));
+    done(&w);
+    free(text);
+}
+
+static void expect_too_many(const char *text)
+{
+    struct grammar *g;
+    struct matcher *m = (struct matcher *)&toy;
+    steno_error e = { 0 };
+    if (grammar_open(&g, text, NULL, &e)) fail_msg("%s", e.text);
+    assert_int_equal(matcher_open(&m, g, &toy.v, toy.n_text, toy.n_text, &e), STENO_EARG);
+    assert_null(m);
+    if (!strstr(e.text, "too many ways")) fail_msg("%s", e.text);
+    grammar_close(g);
+}
+
+static void test_too_many_ways_to_begin_are_refused(void **state)
+{
+    (void)state;
+    expect_too_many("root ::= ((\"a\"?){1000}){1000}");
+    struct buf b = { 0 };
+    buf_str(&b, "root ::= r0\n");
+    for (int i = 0; i < 40; i++) buf_fmt(&b, "r%d ::= r%d \"x\" | r%d \"y\"\n", i, i + 1, i + 1);
+    buf_str(&b, "r40 ::= \"a\"\n");
+    expect_too_many(b.p);
+    buf_free(&b);
+}
+
+/* Doubling with every character: the bound is met on the way, and what was there before is as good as new. */
+static void test_too_many_ways_to_go_on_end_in_nomem(void **state)
+{
+    (void)state;
+    struct at_work w = work("root ::= \"a\" ((x | x \"!\") | (x \"?\" | x \"-\"))\n"
+                            "x ::= \"a\" ((root | root \"1\") | (root \"2\" | root \"3\")) | \"b\"");
+    assert_string_equal(matcher_why(w.m), "");
+    int32_t at = matcher_start(w.m), before = at;
+    int n = 0;
+    for (; at >= 0 && n < 100; n++) {
+        before = at;
+        at = matcher_next(w.m, at, 'a');
+    }
+    assert_int_equal(at, MATCH_NOMEM);
+    assert_true(n > 4);
+    assert_non_null(strstr(matcher_why(w.m), "too many ways"));
+    assert_int_equal(matcher_next(w.m, before, 'a'), MATCH_NOMEM);
+    assert_null(matcher_mask(w.m, before));
+    assert_true(matcher_next(w.m, matcher_start(w.m), 'a') > 0);
+    assert_non_null(matcher_mask(w.m, matcher_start(w.m)));
+    matcher_reset(w.m);
+    assert_true(feed(w.m, "ab") > 0);
+    done(&w);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------------------ */
+
+/* Open, read and ask. @return 0, STENO_ENOMEM; NOMEM of the matcher counts as such */
+static int use_all(steno_error *e)
+{
+    static const char text[] = "root ::= ([a-z]+ | \"(\" root \")\" | number{1,3})* \"yes\"\nnumber ::= [0-9\u4f60] \".\"?";
+    struct grammar *g;
+    struct matcher *m = NULL;
+    int rc = grammar_open(&g, text, NULL, e);
+    if (!rc) rc = matcher_open(&m, g, &toy.v, toy.n_text, toy.n_text, e);
+    int32_t at = 0;
+    for (const char *s = "((((((((((a(1.(2.3.no"; !rc && *s; s++) {
+        const uint32_t *mask = matcher_mask(m, at);
+        const int32_t next = matcher_next(m, at, (uint8_t)*s);
+        if (!mask || next == MATCH_NOMEM) rc = err_set(e, STENO_ENOMEM, "%s", matcher_why(m));
+        else assert_true(next >= 0);
+        at = next;
+    }
+    matcher_close(m);
+    grammar_close(g);
+    return rc;
+}
+
+static void test_without_memory_nothing_stays_behind(void **state)
+{
+    (void)state;
+    need_counting();
+    for (int64_t fail_at = 0;; fail_at++) {
+        steno_error e = { 0 };
+        count_begin(fail_at);
+        const int rc = use_all(&e);
+        const struct heap h = count_end();
+        assert_int_equal(h.bytes, 0);
+        if (!rc && fail_at >= h.calls) break;
+        if (rc && rc != STENO_ENOMEM) fail_msg("allocation %d: %d, %s", (int)fail_at, rc, e.text);
+        if (rc) assert_non_null(strstr(e.text, "memory"));
+        assert_true(fail_at < 2000);
+    }
+}
+
+/* A call that had no memory can be made again. */
+static void test_a_matcher_outlives_a_call_without_memory(void **state)
+{
+    (void)state;
+    need_counting();
+    struct at_work w = work("root ::= \"(\" root \")\" | [a-z]*");
+    int32_t at = matcher_start(w.m);
+    for (int i = 0; i < 300; i++) {
+        for (int64_t fail_at = 0;; fail_at++) {
+            count_begin(fail_at);
+            const uint32_t *mask = matcher_mask(w.m, at);
+            const int32_t next = mask ? matcher_next(w.m, at, '(') : MATCH_NOMEM;
+            const struct heap h = count_end();
+            if (next >= 0 && fail_at >= h.calls) {
+                at = next;
+                break;
+            }
+            assert_true(next != MATCH_REJECTED);
+        }
+    }
+    for (int i = 0; i < 300; i++) at = matcher_next(w.m, at, ')');
+    assert_true(matcher_complete(w.m, at));
+    done(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_messages_point_at_what_is_wrong),
+        cmocka_unit_test(test_rules_that_begin_with_themselves_or_never_end_are_refused),
+        cmocka_unit_test(test_the_whole_notation_is_read),
+        cmocka_unit_test(test_any_rule_may_be_the_start),
+        cmocka_unit_test(test_equal_states_are_one),
+        cmocka_unit_test(test_mask_says_of_every_id_what_a_step_says),
+        cmocka_unit_test(test_mask_of_a_real_vocabulary_says_what_steps_say),
+        cmocka_unit_test(test_states_below_zero_stay_and_allow_nothing),
+        cmocka_unit_test(test_more_masks_than_are_kept_are_right),
+        cmocka_unit_test(test_reset_leaves_the_first_state),
+        cmocka_unit_test(test_hostile_texts_are_refused),
+        cmocka_unit_test(test_repetitions_add_up_and_do_not_multiply),
+        cmocka_unit_test(test_many_ways_to_read_cost_as_many_stacks_as_places),
+        cmocka_unit_test(test_too_many_ways_to_begin_are_refused),
+        cmocka_unit_test(test_too_many_ways_to_go_on_end_in_nomem),
+        cmocka_unit_test(test_without_memory_nothing_stays_behind),
+        cmocka_unit_test(test_a_matcher_outlives_a_call_without_memory),
+    };
+    return cmocka_run_group_tests(tests, group_begin, group_end);
+}
