@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "lib/job.h"
+#include "search/grammar.h"
 
 enum { ENTROPY_LEAST = 32 }; /* so few tokens cannot have much entropy */
 
@@ -174,6 +175,8 @@ int attempts_begin(struct strand *w)
     w->rung = 0;
     w->last_rung = rungs_of(&w->s->call.p) + w->bare;
     w->repeating = 0;
+    w->failed = 0;
+    if (w->s->call.matcher && w->s->batch->n_windows == 1) matcher_reset(w->s->call.matcher); /* nobody else is in one of its states */
     return attempt_next(w);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/os.h"
 #include "lib/job.h"
+#include "search/grammar.h"
 
 /* ---- one replay after the other ---- */
 
@@ -169,7 +170,7 @@ static void settle(struct steno_batch *b, int rc)
         steno_session *s = w->s;
         int status = rc || session_should_stop(s) ? canceled(s) : STENO_OK;
         if (!status && w->failed)
-            status = err_set(&s->error, STENO_ENOMEM, "the grammar needs more memory for what was said so far than it may have");
+            status = err_set(&s->error, STENO_ENOMEM, "grammar: %s", matcher_why(s->call.matcher));
         if (!status && !w->ar.done) continue;
         if (!status) status = strand_settle(w);
         if (!status && w->state == STRAND_DECODE) continue;
