@@ -187,7 +187,11 @@ static int open_session(struct engine *e)
 {
     steno_model_info i = { .size = sizeof i };
     steno_model_info_get(e->model, &i);
-    const int code = i.n_text_layer > 0 ? engine_batch(e, WINDOWS, LANES) : EXIT_OK;
+    steno_batch_params p;
+    steno_batch_params_init(&p);
+    p.max_windows = WINDOWS;
+    p.max_lanes = LANES;
+    const int code = i.n_text_layer > 0 ? engine_batch(e, &p) : EXIT_OK;
     return code == EXIT_OK ? engine_session(e, LANES) : code;
 }
 

@@ -38,6 +38,9 @@ static const struct arg rows[] = {
     SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
+    { "batch-size", 'b', ARG_INT, 0, AT(batch_size), "N", "1", 1, 32,
+      "windows that decode together: of several inputs, and of clips of one that know nothing of each other (--chunk-length, --vad). "
+      "The text does not depend on it" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
     { "progress", 0, ARG_WORD, 0, AT(progress), PROGRESS_NAMES, "auto", 0, 0,
       "auto: a bar on a terminal; json, lines: an object or a line for every five percent" },
@@ -91,7 +94,7 @@ static int check_channels(struct transcribe_opts *o)
 
 static int check(struct job *j, struct transcribe_opts *o)
 {
-    const struct results *r = &j->results;
+    const struct results *r = j->results;
     int n_stdin = 0;
     for (int i = 0; i < r->n; i++) n_stdin += strcmp(r->files[i], "-") == 0;
     if (r->n == 0) return say_usage("no input; give a sound file, or - for standard input");
@@ -101,9 +104,9 @@ static int check(struct job *j, struct transcribe_opts *o)
     if (code == EXIT_OK) code = decode_opts_check(&j->data, &o->decode, o->vad.kind != VAD_OFF);
     if (code == EXIT_OK) code = check_channels(o);
     if (code != EXIT_OK) return code;
-    j->results.hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
-    j->results.marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == CHANNELS_SPLIT;
-    j->results.mark = j->results.marked ? ".ch1" : NULL;
+    j->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
+    j->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == CHANNELS_SPLIT;
+    j->results->mark = j->results->marked ? ".ch1" : NULL;
     return results_check(r);
 }
 
@@ -130,7 +133,7 @@ static int set_params(struct job *j)
         p->duration_ms = o->duration_ms;
     }
     const int code = decode_opts_fill(p, &j->data, &o->decode, j->engine.model);
-    subtitle_opts_params(p, &o->subtitles, j->results.formats);
+    subtitle_opts_params(p, &o->subtitles, j->results->formats);
     return code;
 }
 
@@ -167,30 +170,31 @@ static int run_job(struct job *j, char **files, int n)
     j->options = options_json;
     int code = set_params(j);
     if (code == EXIT_OK) code = try_params(j);
-    return code == EXIT_OK ? job_run(j, files, n) : code;
+    if (code != EXIT_OK) return code;
+    return o->batch_size > 1 ? job_run_batch(j, files, n) : job_run(j, files, n);
 }
 
 static int run(struct transcribe_opts *o, char **files, int n)
 {
     const int64_t begun = progress_now_us();
-    struct job j = { .o = o };
+    struct results results = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n };
+    struct job j = { .o = o, .results = &results };
     char *demo = NULL;
     if (n == 0 && o->engine.demo) {
         demo = models_demo_audio();
         if (!demo) return say_usage("no demo recording is installed; give a file: steno --demo FILE");
-        files = &demo;
-        n = 1;
+        results.files = files = &demo;
+        results.n = n = 1;
     }
-    j.results = (struct results){ .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n };
-    j.results.hold_text = subtitle_opts_cut(&o->subtitles);
+    results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1;
     o->subtitles.word_timestamps = o->decode.word_timestamps;
-    int code = subtitle_opts_layout(&j.layout, &j.results.formats, &o->subtitles);
+    int code = subtitle_opts_layout(&j.layout, &results.formats, &o->subtitles);
     if (code == EXIT_OK) code = check(&j, o);
     if (code == EXIT_OK) code = engine_open(&j.engine, &o->engine, decode_opts_lanes(&o->decode));
     if (code == EXIT_OK) code = vad_open(&j.vad, &o->vad, &j.engine, &o->engine);
     if (code == EXIT_OK) code = run_job(&j, files, n);
     if (o->print_timings && j.engine.session) print_timings(&j, progress_now_us() - begun);
-    results_free(&j.results);
+    results_free(&results);
     diarize_free(&j.diarize);
     vad_close(&j.vad);
     engine_close(&j.engine);

@@ -53,14 +53,10 @@ int engine_session(struct engine *e, int lanes)
     return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, err.text);
 }
 
-int engine_batch(struct engine *e, int windows, int lanes)
+int engine_batch(struct engine *e, const steno_batch_params *p)
 {
-    steno_batch_params p;
     steno_error err = { 0 };
-    steno_batch_params_init(&p);
-    p.max_windows = windows;
-    p.max_lanes = lanes;
-    const int rc = steno_batch_open(&e->batch, e->model, e->team, &p, &err);
+    const int rc = steno_batch_open(&e->batch, e->model, e->team, p, &err);
     return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, err.text);
 }
 

@@ -47,7 +47,7 @@ struct engine {
 /* Open team, model and a session of `lanes` sequences (0: no session). @return EXIT_OK, or the exit code to end with, after a message */
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes);
 int engine_session(struct engine *e, int lanes);
-int engine_batch(struct engine *e, int windows, int lanes); /* a batch, before its sessions */
+int engine_batch(struct engine *e, const steno_batch_params *p); /* a batch, before its sessions */
 void engine_close(struct engine *e);
 
 /* Check --cpu and --compute, fill model parameters. @return EXIT_OK or EXIT_USAGE */

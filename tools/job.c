@@ -38,7 +38,7 @@ static void on_segment(void *user, const steno_segment *seg)
         fputs("] ", stderr);
         show_segment(stderr, j, j->style_err, seg);
     }
-    if (!results_stream_text(&j->results)) return;
+    if (!results_stream_text(j->results)) return;
     show_segment(stdout, j, j->style_out, seg);
     if (j->stop_code == EXIT_OK) j->stop_code = say_flush();
 }
@@ -94,14 +94,16 @@ static int write_results(struct job *j, int task, const char *error)
     struct transcript t = { .text = "", .language = "unknown", .first_timestamp = j->console.first_timestamp, .duration_ms = -1,
                             .index_offset = (int32_t)j->o->offset_n, .task = task, .word_times = j->params.word_timestamps,
                             .model = j->engine.model, .layout = &j->layout, .record = &record };
-    if (!(j->results.formats & mask)) return EXIT_OK;
-    if (j->results.formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file) == 0) record.sha256 = sha256;
+    if (!(j->results->formats & mask)) return EXIT_OK;
+    if (j->results->formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file) == 0) record.sha256 = sha256;
     int code = error ? EXIT_OK : get_speakers(&t, &store, j, s);
     if (!error && code == EXIT_OK && subtitle_opts_take(&t, &store, s, &j->o->subtitles)) code = EXIT_MEMORY;
     if (code == EXIT_MEMORY) say("out of memory for %d segments", steno_segment_count(s));
     if (!error && j->is_silent) t.duration_ms = steno_duration_ms(j->vad.session);
     if (!error && j->is_silent && has_choice) t.language = "unknown";
-    if (code == EXIT_OK) code = results_write(&j->results, j->file, &t, mask);
+    j->results->mark = j->mark[0] ? j->mark : NULL;
+    j->results->out = j->out;
+    if (code == EXIT_OK) code = results_write(j->results, j->file, &t, mask);
     transcript_free(&store);
     return code;
 }
@@ -119,37 +121,36 @@ static int fail(struct job *j, int rc, const char *reason)
 }
 
 /* A file has not the channels that are asked for; others may. @return 0 */
-static int refuse(struct job *j, int n_channels)
+static int refuse(struct job *j)
 {
     char reason[160];
-    if (j->o->diarize) snprintf(reason, sizeof reason, "--diarize needs two channels, with a speaker on each, and this has %d", n_channels);
-    else snprintf(reason, sizeof reason, "--channels %d: the last channel is %d", j->o->channel, n_channels);
-    j->n_refused++;
+    if (j->o->diarize) snprintf(reason, sizeof reason, "--diarize needs two channels, with a speaker on each, and this has %d", j->n_channels);
+    else snprintf(reason, sizeof reason, "--channels %d: the last channel is %d", j->o->channel, j->n_channels);
+    j->is_refused = 1;
     return fail(j, STENO_EUNSUPPORTED, reason);
 }
 
 /* Say which of its results an input has in hand, in the names of files, and, when that goes to standard output, in a line. */
-static void set_mark(struct job *j, const char *task, int n_channels)
+static void set_mark(struct job *j, const char *task, int tell)
 {
     char *p = j->mark;
     const char *end = j->mark + sizeof j->mark;
     *p = '\0';
     if (j->o->channel == CHANNELS_SPLIT && j->channel) p += snprintf(p, (size_t)(end - p), ".ch%d", j->channel);
     if (task) snprintf(p, (size_t)(end - p), ".%s", task);
-    j->results.mark = j->mark[0] ? j->mark : NULL;
-    if (!n_channels || j->results.dir || j->o->engine.quiet) return;
+    if (!tell || j->results->dir || j->o->engine.quiet) return;
     if (task) say("%s: %s", shown_name(j->file), task);
-    else if (j->results.mark) say("%s: channel %d of %d", shown_name(j->file), j->channel, n_channels);
+    else if (j->mark[0]) say("%s: channel %d of %d", shown_name(j->file), j->channel, j->n_channels);
 }
 
 /* Write the one text, or the two of --task both. */
-static int write_texts(struct job *j, int n_channels)
+static int write_texts(struct job *j)
 {
     if (j->params.task != STENO_TRANSCRIBE_AND_TRANSLATE) return write_results(j, j->params.task, NULL);
     static const struct { int task; const char *name; } both[] = { { STENO_TRANSCRIBE, "transcript" }, { STENO_TRANSLATE, "translation" } };
     int code = EXIT_OK;
     for (int i = 0; i < 2 && code == EXIT_OK; i++) {
-        set_mark(j, both[i].name, n_channels);
+        set_mark(j, both[i].name, 1);
         const int rc = steno_result_select(j->engine.session, both[i].task);
         code = rc == STENO_OK ? write_results(j, both[i].task, NULL) : say_model_error(NULL, rc, steno_last_error(j->engine.session));
     }
@@ -158,122 +159,169 @@ static int write_texts(struct job *j, int n_channels)
 
 /* ---- one input --------------------------------------------------------------------------------------------------------------- */
 
-int job_decode_nothing(struct job *j)
+static int64_t read_nothing(void *user, float *pcm, int64_t n)
 {
-    const float none = 0;
+    (void)user, (void)pcm, (void)n;
+    return 0;
+}
+
+steno_source job_no_audio(void)
+{
+    return (steno_source){ read_nothing, NULL, NULL };
+}
+
+steno_transcribe_params job_params_of_nothing(const struct job *j)
+{
     steno_transcribe_params p = j->params;
     if (!p.language && j->info.is_multilingual) p.language = steno_model_language(j->engine.model, 0);
     p.clip_timestamps = NULL; /* which need audio around them */
     p.n_clip_timestamps = 0;
-    p.user = NULL;
     p.on_segment = NULL;
     p.on_attempt = NULL;
     p.on_progress = NULL;
     p.should_abort = NULL;
-    return steno_transcribe(j->engine.session, &none, 0, &p);
+    return p;
+}
+
+int job_decode_nothing(struct job *j)
+{
+    const steno_transcribe_params p = job_params_of_nothing(j);
+    const steno_source none = job_no_audio();
+    return steno_transcribe_source(j->engine.session, &none, &p);
 }
 
 /* Hear the two channels for their loudness. */
-static int hear_speakers(struct job *j, steno_media *m)
+static int hear_speakers(struct job *j)
 {
-    steno_source src;
-    steno_media_source(m, &src);
     diarize_reset(&j->diarize);
     int rc = STENO_OK;
     for (int c = 0; c < 2 && rc == STENO_OK; c++) {
-        rc = steno_media_select(m, c + 1);
-        if (rc == STENO_OK) rc = diarize_listen(&j->diarize, c, &src);
+        rc = steno_media_select(j->media, c + 1);
+        if (rc == STENO_OK) rc = diarize_listen(&j->diarize, c, &j->src);
     }
-    return rc == STENO_OK ? steno_media_select(m, j->channel) : rc;
+    return rc == STENO_OK ? steno_media_select(j->media, j->channel) : rc;
 }
 
 /* Let voice activity choose the clips. */
-static int choose_clips(struct job *j, const steno_source *src)
+static int choose_clips(struct job *j)
 {
     const int64_t window_ms = j->params.audio_ctx > 0 && j->params.audio_ctx < 1500 ? 20 * j->params.audio_ctx : 30000;
-    const int rc = vad_listen(&j->vad, src, j->o->offset_ms, j->o->duration_ms, window_ms, should_abort, j);
+    const int rc = vad_listen(&j->vad, &j->src, j->o->offset_ms, j->o->duration_ms, window_ms, should_abort, j);
     j->params.clip_timestamps = j->vad.clips;
     j->params.n_clip_timestamps = (int32_t)(2 * j->vad.n_clips);
     j->is_silent = rc == STENO_OK && j->vad.n_clips == 0;
     return rc;
 }
 
-/* Transcribe the channel in hand. @return 1 when it produced its output, 0 when it failed and was told */
-static int run_channel(struct job *j, steno_media *m, int n_channels)
+int job_begin(struct job *j)
 {
-    steno_source src;
-    const steno_session *failing = NULL; /* whose error counts; NULL: the source's */
-    steno_media_source(m, &src);
+    j->failing = NULL;
     j->is_silent = 0;
-    progress_begin(&j->progress, j->o->progress, j->o->engine.quiet, j->file);
-    signals_watch(j->vad.session, m);
-    int rc = j->channel ? steno_media_select(m, j->channel) : STENO_OK;
-    if (rc == STENO_OK && j->o->diarize) rc = hear_speakers(j, m);
+    set_mark(j, NULL, 1);
+    steno_media_source(j->media, &j->src);
+    progress_begin(&j->progress, j->o->progress, j->o->engine.quiet || j->is_quiet, j->file);
+    signals_watch(j->vad.session, j->media);
+    int rc = j->channel ? steno_media_select(j->media, j->channel) : STENO_OK;
+    if (rc == STENO_OK && j->o->diarize) rc = hear_speakers(j);
     if (rc == STENO_OK && j->vad.session) {
-        rc = choose_clips(j, &src);
-        failing = rc == STENO_OK || rc == STENO_ESOURCE ? NULL : j->vad.session;
-        if (rc == STENO_OK) rc = src.rewind(src.user);
+        rc = choose_clips(j);
+        j->failing = rc == STENO_OK || rc == STENO_ESOURCE ? NULL : j->vad.session;
+        if (rc == STENO_OK) rc = j->src.rewind(j->src.user);
     }
-    if (rc == STENO_OK) {
-        signals_watch(j->engine.session, m);
-        rc = j->is_silent ? job_decode_nothing(j) : steno_transcribe_source(j->engine.session, &src, &j->params);
-        failing = rc == STENO_ESOURCE ? NULL : j->engine.session;
-    }
+    if (rc == STENO_OK) j->failing = j->engine.session;
+    signals_watch(j->engine.session, j->media);
+    return rc;
+}
+
+int job_end(struct job *j, int status)
+{
     signals_watch(NULL, NULL);
     progress_end(&j->progress);
     if (j->stop_code != EXIT_OK || signals_pending()) return 0;
-    if (rc != STENO_OK) return fail(j, rc, failing ? steno_last_error(failing) : steno_media_error(m));
-    const int64_t damaged = steno_media_damaged_packets(m);
+    if (status == STENO_ESOURCE) j->failing = NULL;
+    if (status != STENO_OK) return fail(j, status, j->failing ? steno_last_error(j->failing) : steno_media_error(j->media));
+    const int64_t damaged = steno_media_damaged_packets(j->media);
     if (damaged > 0 && !j->o->engine.quiet) say("%s: %lld damaged packets were skipped", shown_name(j->file), (long long)damaged);
     if (j->o->engine.verbose && j->vad.session) say("%s: speech in %lld clips", shown_name(j->file), (long long)j->vad.n_clips);
     if (j->o->engine.verbose && !j->is_silent) say("%s: language %s", shown_name(j->file), steno_language(j->engine.session));
-    j->stop_code = write_texts(j, n_channels);
-    return j->stop_code == EXIT_OK;
+    const int code = write_texts(j);
+    if (code != EXIT_OK) j->stop_code = code;
+    return code == EXIT_OK;
 }
 
-/* The mix, one channel, or each. */
-static int run_channels(struct job *j, steno_media *m)
+int job_another(struct job *j)
 {
-    const int n = steno_media_channels(m), is_split = j->o->channel == CHANNELS_SPLIT;
-    if ((j->o->diarize && n != 2) || j->o->channel > n) return refuse(j, n);
-    int ok = 1;
-    for (j->channel = is_split ? 1 : j->o->channel; ok; j->channel++) {
-        set_mark(j, NULL, n);
-        ok = run_channel(j, m, n);
-        if (!is_split || j->channel == n) break;
-    }
-    return ok;
+    if (j->o->channel != CHANNELS_SPLIT || j->channel >= j->n_channels) return 0;
+    j->channel++;
+    return 1;
 }
 
-static int run_file(struct job *j, const char *file)
+int job_open(struct job *j, const char *file)
 {
-    steno_media *m = NULL;
     steno_error e = { 0 };
     j->file = file;
     j->channel = 0;
+    j->is_refused = 0;
+    j->media = NULL;
     set_mark(j, NULL, 0);
-    const int rc = steno_media_open(&m, file, signals_stop, NULL, &e);
+    const int rc = steno_media_open(&j->media, file, signals_stop, NULL, &e);
     if (rc != STENO_OK) {
         if (signals_pending()) return 0;
         return fail(j, rc == STENO_EARG ? STENO_EIO : rc, strncmp(e.text, "-: ", 3) == 0 ? e.text + 3 : e.text);
     }
-    signals_defer(1); /* from here on there is something in hand */
-    const int ok = run_channels(j, m);
-    signals_defer(0);
-    steno_media_close(m);
-    return ok;
+    j->n_channels = steno_media_channels(j->media);
+    j->channel = j->o->channel == CHANNELS_SPLIT ? 1 : j->o->channel;
+    if ((!j->o->diarize || j->n_channels == 2) && j->o->channel <= j->n_channels) return 1;
+    job_close(j);
+    return refuse(j);
 }
 
-int job_run(struct job *j, char **files, int n)
+void job_close(struct job *j)
 {
-    int n_ok = 0;
+    steno_media_close(j->media);
+    j->media = NULL;
+}
+
+void job_watch(struct job *j)
+{
     j->params.user = j;
     j->params.on_segment = on_segment;
     j->params.on_attempt = on_attempt;
     j->params.on_progress = on_progress;
     j->params.should_abort = should_abort;
-    for (int i = 0; i < n && j->stop_code == EXIT_OK && !signals_pending(); i++) n_ok += run_file(j, files[i]);
+}
+
+/* ---- one after the other ----------------------------------------------------------------------------------------------------- */
+
+static int run_file(struct job *j, const char *file)
+{
+    if (!job_open(j, file)) return 0;
+    int ok;
+    signals_defer(1); /* from here on there is something in hand */
+    do {
+        int rc = job_begin(j);
+        if (rc == STENO_OK) rc = j->is_silent ? job_decode_nothing(j) : steno_transcribe_source(j->engine.session, &j->src, &j->params);
+        ok = job_end(j, rc);
+    } while (ok && job_another(j));
+    signals_defer(0);
+    job_close(j);
+    return ok;
+}
+
+int job_code(const struct job *j, int n, int n_ok, int n_refused)
+{
     if (signals_pending()) return EXIT_SIGNAL + signals_pending();
     if (j->stop_code != EXIT_OK) return j->stop_code;
-    return n_ok == n ? EXIT_OK : n_ok > 0 ? EXIT_SOME : j->n_refused == n ? EXIT_USAGE : EXIT_INPUT;
+    return n_ok == n ? EXIT_OK : n_ok > 0 ? EXIT_SOME : n_refused == n ? EXIT_USAGE : EXIT_INPUT;
+}
+
+int job_run(struct job *j, char **files, int n)
+{
+    int n_ok = 0, n_refused = 0;
+    job_watch(j);
+    for (int i = 0; i < n && j->stop_code == EXIT_OK && !signals_pending(); i++) {
+        n_ok += run_file(j, files[i]);
+        n_refused += j->is_refused;
+    }
+    return job_code(j, n, n_ok, n_refused);
 }

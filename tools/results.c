@@ -191,9 +191,10 @@ static int write_file(struct results *r, const char *input, const struct transcr
 static int write_stdout(const struct results *r, const struct transcript *t, int format)
 {
     if (results_stream_text(r)) return say_flush(); /* went out as it came */
-    writers[format].write(stdout, t);
-    if (!writers[format].ends_line) fputc('\n', stdout);
-    return say_flush();
+    FILE *f = r->out ? r->out : stdout;
+    writers[format].write(f, t);
+    if (!writers[format].ends_line) fputc('\n', f);
+    return r->out ? EXIT_OK : say_flush();
 }
 
 int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask)

@@ -1,0 +1,42 @@
+# steno: several inputs at a time. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+t() {
+    local want=$1 claim=$2
+    shift 2
+    expect "$want" "$claim" -q -m "$MODEL" -l zh "$@"
+}
+
+tail -c +45 "$DIGITS" >pcm
+head -c 60000 pcm >part && wav <part >short.wav
+: >part && wav <part >none.wav
+{ head -c 64000 /dev/zero; cat pcm; } >part && wav <part >late.wav
+{ cat pcm; head -c 800000 /dev/zero; cat pcm; } >part && wav <part >long.wav # 39 s
+
+for format in txt json srt; do
+    t 0 "$format, one after the other" -f $format "$DIGITS" late.wav none.wav short.wav long.wav "$DIGITS"
+    cp "$T/out" alone
+    for n in 2 5; do
+        t 0 "$format, $n together: the same bytes in the same order" -f $format -b $n "$DIGITS" late.wav none.wav short.wav long.wav "$DIGITS"
+        same "$T/out" alone
+    done
+done
+
+t 0 "into files, beams" --beam-size 3 -f srt,json -o alone.d "$DIGITS" late.wav short.wav
+t 0 "into files, beams, together" --beam-size 3 -f srt,json -o together.d -b 3 "$DIGITS" late.wav short.wav
+for f in alone.d/*; do same "$f" "together.d/${f##*/}"; done
+
+t 0 "clips of one file that know nothing of each other" --chunk-length 6 --no-condition-on-previous-text -f json long.wav
+cp "$T/out" alone
+t 0 "the same together" --chunk-length 6 --no-condition-on-previous-text -f json -b 8 long.wav
+same "$T/out" alone
+
+t 1 "one that fails is told, the others are written" -b 3 "$DIGITS" no.wav short.wav
+err_has "no.wav"
+err_lines 1
+t 4 "none that can be read" -b 2 no.wav nor.wav
+err_lines 2
+t 2 "too many sequences" -b 32 --beam-size 6 "$DIGITS"
+err_has "at most 160"
+t 2 "no window" -b 0 "$DIGITS"
+finish

@@ -1,0 +1,202 @@
+/* steno: several inputs at a time. SPDX-License-Identifier: MIT
+ *
+ * Each input in hand has a session of the batch; when its call has ended its results are written and the next input takes the session.
+ * Files are written as they are done. What goes to standard output is held until everything before it is out, so the order is that of the
+ * command line. */
+#include "host.h"
+#include "job.h"
+#include "signals.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct slot {
+    struct job job;
+    int input;        /* number of the file in hand, -1: none */
+    char *text;       /* what goes to standard output */
+    size_t n;
+};
+
+struct line {
+    struct job *base;
+    struct slot *slot;
+    int n_slots;
+    char **files;
+    int n, next;      /* files, and the first that nobody has taken */
+    int n_ok, n_refused;
+    char **held;      /* [n] texts of inputs that are done, NULL: none */
+    size_t *held_n;
+    char *done;       /* [n] */
+    int told;         /* inputs whose text is out */
+};
+
+/* Texts whose turn it is. */
+static void tell(struct line *l)
+{
+    for (; l->told < l->n && l->done[l->told]; l->told++) {
+        if (l->held[l->told]) fwrite(l->held[l->told], 1, l->held_n[l->told], stdout);
+        free(l->held[l->told]);
+        l->held[l->told] = NULL;
+    }
+    const int code = say_flush();
+    if (code != EXIT_OK && l->base->stop_code == EXIT_OK) l->base->stop_code = code;
+}
+
+/* The slot's input is over. */
+static void leave(struct line *l, struct slot *s, int ok)
+{
+    struct job *j = &s->job;
+    if (j->media) job_close(j);
+    l->n_ok += ok;
+    l->n_refused += j->is_refused;
+    if (j->stop_code != EXIT_OK && l->base->stop_code == EXIT_OK) l->base->stop_code = j->stop_code;
+    if (j->out && (ferror(j->out) | fclose(j->out)) && l->base->stop_code == EXIT_OK) {
+        say("out of memory for the text of %s", j->file);
+        l->base->stop_code = EXIT_MEMORY;
+    }
+    j->out = NULL;
+    l->held[s->input] = s->text;
+    l->held_n[s->input] = s->n;
+    l->done[s->input] = 1;
+    s->text = NULL;
+    s->input = -1;
+    tell(l);
+}
+
+/* Another input for the slot. @return 1, 0: there is none, or the run ends */
+static int enter(struct line *l, struct slot *s)
+{
+    struct job *j = &s->job;
+    while (l->next < l->n && l->base->stop_code == EXIT_OK && !signals_pending()) {
+        s->input = l->next++;
+        s->text = NULL;
+        s->n = 0;
+        j->out = j->results->dir ? NULL : open_memstream(&s->text, &s->n);
+        if (!j->results->dir && !j->out) {
+            say("out of memory for the text of %s", l->files[s->input]);
+            l->base->stop_code = EXIT_MEMORY;
+        } else if (job_open(j, l->files[s->input])) {
+            return 1;
+        }
+        leave(l, s, 0);
+    }
+    return 0;
+}
+
+/* Put the channel in hand in line, or the next one, or another input. */
+static void go_on(struct line *l, struct slot *s)
+{
+    struct job *j = &s->job;
+    while (s->input >= 0 || enter(l, s)) {
+        int rc = job_begin(j);
+        if (rc == STENO_OK) {
+            const steno_transcribe_params nothing = job_params_of_nothing(j);
+            const steno_source none = job_no_audio();
+            rc = steno_batch_add(j->engine.batch, j->engine.session, j->is_silent ? &none : &j->src, j->is_silent ? &nothing : &j->params);
+            if (rc == STENO_OK) return;
+        }
+        leave(l, s, job_end(j, rc));
+    }
+}
+
+static void on_done(void *user, steno_session *session, int status)
+{
+    struct line *l = user;
+    struct slot *s = l->slot;
+    while (s->job.engine.session != session) s++;
+    const int ok = job_end(&s->job, status);
+    if (!ok || !job_another(&s->job)) leave(l, s, ok);
+    go_on(l, s);
+}
+
+/* ---- the batch --------------------------------------------------------------------------------------------------------------- */
+
+/* Would it fit? What the machine says it has; where it says nothing it does. */
+static int check_memory(const struct job *j, const steno_batch_params *bp, int n)
+{
+    struct host h;
+    steno_session_params sp;
+    host_get(&h);
+    steno_session_params_init(&sp);
+    const int64_t batch = steno_batch_memory(j->engine.model, j->engine.team, bp);
+    sp.batch = j->engine.batch;
+    const int64_t need = batch + n * steno_session_memory(j->engine.model, j->engine.team, &sp);
+    const int64_t have = h.memory_limit && (!h.available || h.memory_limit < h.available) ? h.memory_limit : h.available;
+    if (batch < 0 || !have || need <= have) return EXIT_OK;
+    say("--batch-size %d takes %lld MB, and %lld MB are free", (int)bp->max_windows, (long long)(need >> 20), (long long)(have >> 20));
+    return EXIT_MEMORY;
+}
+
+static int slots_open(struct line *l, struct job *j)
+{
+    for (int i = 0; i < l->n_slots; i++) {
+        struct slot *s = &l->slot[i];
+        s->job = *j;
+        s->input = -1;
+        s->job.is_quiet = i > 0; /* one bar is enough */
+        s->job.diarize = (struct diarize){ 0 };
+        s->job.vad.clips = NULL;
+        s->job.vad.n_clips = 0;
+        s->job.engine.session = NULL;
+        const int code = engine_session(&s->job.engine, 1);
+        if (code != EXIT_OK) return code;
+        s->job.console.session = s->job.engine.session;
+        job_watch(&s->job);
+    }
+    return EXIT_OK;
+}
+
+static void line_free(struct line *l)
+{
+    for (int i = 0; l->slot && i < l->n_slots; i++) {
+        struct slot *s = &l->slot[i];
+        steno_session_close(s->job.engine.session);
+        if (s->job.media) job_close(&s->job);
+        if (s->job.out) fclose(s->job.out);
+        diarize_free(&s->job.diarize);
+        free(s->job.vad.clips);
+        free(s->text);
+    }
+    for (int i = 0; l->held && i < l->n; i++) free(l->held[i]);
+    free(l->slot);
+    free(l->held);
+    free(l->held_n);
+    free(l->done);
+}
+
+static int run(struct line *l, struct job *j)
+{
+    int code = slots_open(l, j);
+    if (code != EXIT_OK) return code;
+    signals_defer(1);
+    for (int i = 0; i < l->n_slots; i++) go_on(l, &l->slot[i]);
+    steno_batch_run(j->engine.batch);
+    signals_defer(0);
+    return job_code(l->base, l->n, l->n_ok, l->n_refused);
+}
+
+int job_run_batch(struct job *j, char **files, int n)
+{
+    const int windows = (int)j->o->batch_size;
+    struct line l = { .base = j, .files = files, .n = n, .n_slots = n < windows ? n : windows };
+    steno_batch_params bp;
+    steno_batch_params_init(&bp);
+    bp.max_windows = windows;
+    bp.max_lanes = decode_opts_lanes(&j->o->decode);
+    bp.user = &l;
+    bp.on_done = on_done;
+    int code = check_memory(j, &bp, l.n_slots);
+    steno_session_close(j->engine.session); /* it has judged the parameters; the slots have their own */
+    j->engine.session = NULL;
+    if (code == EXIT_OK) code = engine_batch(&j->engine, &bp);
+    l.slot = calloc((size_t)l.n_slots, sizeof *l.slot);
+    l.held = calloc((size_t)n, sizeof *l.held);
+    l.held_n = calloc((size_t)n, sizeof *l.held_n);
+    l.done = calloc((size_t)n, 1);
+    if (code == EXIT_OK && (!l.slot || !l.held || !l.held_n || !l.done)) {
+        say("out of memory for %d inputs", n);
+        code = EXIT_MEMORY;
+    }
+    if (code == EXIT_OK) code = run(&l, j);
+    line_free(&l);
+    return code;
+}
