@@ -9,7 +9,7 @@ t() {
 
 tail -c +45 "$DIGITS" >pcm
 head -c 60000 pcm >part && wav <part >short.wav
-: >part && wav <part >none.wav
+head -c 1600 pcm >part && wav <part >none.wav
 { head -c 64000 /dev/zero; cat pcm; } >part && wav <part >late.wav
 { cat pcm; head -c 800000 /dev/zero; cat pcm; } >part && wav <part >long.wav # 39 s
 
