@@ -124,8 +124,9 @@ static int fail(struct job *j, int rc, const char *reason)
 static int refuse(struct job *j)
 {
     char reason[160];
-    if (j->o->diarize) snprintf(reason, sizeof reason, "--diarize needs two channels, with a speaker on each, and this has %d", j->n_channels);
-    else snprintf(reason, sizeof reason, "--channels %d: the last channel is %d", j->o->channel, j->n_channels);
+    const int n = j->n_channels;
+    if (j->o->diarize) snprintf(reason, sizeof reason, "--diarize needs two channels, with a speaker on each, and this has %d", n);
+    else snprintf(reason, sizeof reason, "--channels %d: the last channel is %d", j->o->channel, n);
     j->is_refused = 1;
     return fail(j, STENO_EUNSUPPORTED, reason);
 }

@@ -674,8 +674,8 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
 /** Parts of the speech path one at a time, for measuring them; audio is silence of 30 s.
  *
  * @param phase  "mel", "encode", "cross", "prompt" (n tokens in one run), "decode" (n single steps from position 0),
- *               "beam5" (n steps of five rows; the session needs max_lanes >= 5), "batch" (n steps of one row for each window of the
- *               session's batch)
+ *               "beam5" (n steps of a beam search of five; the session needs max_lanes >= 5), "batch" (n steps of one row for each window
+ *               of the session's batch)
  * @param n      see above; must be 1 for the first three
  * @return microseconds, or a negative status */
 STENO_API int64_t steno_bench_phase(steno_session *s, const char *phase, int n);

@@ -27,8 +27,9 @@ static int run_phase(steno_session *s, int phase, int n_rows)
 {
     const struct plan *p = &s->model->plan[PLAN_ENCODER];
     struct run_time spent;
-    const int rc = exec_phases(&s->batch->exec, p, phase, phase + 1, &s->batch->run, (uint32_t)n_rows, session_time(s, PLAN_ENCODER), &spent);
-    *(phase == PHASE_ENCODE ? &s->batch->timings.encode_us : &s->batch->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
+    struct steno_batch *b = s->batch;
+    const int rc = exec_phases(&b->exec, p, phase, phase + 1, &b->run, (uint32_t)n_rows, session_time(s, PLAN_ENCODER), &spent);
+    *(phase == PHASE_ENCODE ? &b->timings.encode_us : &b->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
     return rc == STENO_ECANCELED ? err_set(&s->error, rc, "canceled") : rc;
 }
 

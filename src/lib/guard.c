@@ -38,7 +38,8 @@ int tokens_loop(const int32_t *ids, int32_t n, int32_t text_end)
     return 0;
 }
 
-/* Mean over the bands of each frame. Scaled log-mel lies 80 dB below the file's loudest at least: digital silence is as steady as a tone. */
+/* Mean over the bands of each frame. Scaled log-mel lies at most 80 dB below the file's loudest: digital silence is as steady as a
+ * tone. */
 void window_levels(struct strand *w, const float *mel)
 {
     const int n_mels = w->s->model->mel.n_mels;

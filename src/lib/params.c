@@ -75,7 +75,8 @@ static int check_ids(steno_session *s, const char *what, const int32_t *ids, int
  * at each temperature what does not apply). */
 static int check_search(steno_session *s, const steno_transcribe_params *p)
 {
-    const int hot = p->temperature > 0 || (p->temperature_increment_on_fallback > 0 && p->temperature + p->temperature_increment_on_fallback <= 1 + 1e-6);
+    const double step = p->temperature_increment_on_fallback;
+    const int hot = p->temperature > 0 || (step > 0 && p->temperature + step <= 1 + 1e-6);
     const int lanes = (int)s->batch->n_lanes;
     int rc = check_range(s, "beam_size", p->beam_size, 0, RUN_BEAMS);
     if (!rc) rc = check_range(s, "best_of", p->best_of, 0, RUN_BEAMS);
@@ -83,7 +84,8 @@ static int check_search(steno_session *s, const steno_transcribe_params *p)
     if (p->best_of && !hot)
         return err_set(&s->error, STENO_EARG, "best_of needs a temperature above 0: at 0 there is one most probable text");
     if (p->beam_size && p->temperature > 0)
-        return err_set(&s->error, STENO_EARG, "beam_size needs a temperature of 0 to begin with; above it candidates are drawn: use best_of");
+        return err_set(&s->error, STENO_EARG,
+                       "beam_size needs a temperature of 0 to begin with; above it candidates are drawn: use best_of");
     if (!isnan(p->patience) && !p->beam_size) return err_set(&s->error, STENO_EARG, "patience needs a beam_size");
     if (!isnan(p->patience)) rc = check_range(s, "beam_size * patience", nearbyint(p->beam_size * p->patience), 1, AR_FINISHED);
     if (!rc) rc = check_threshold(s, "length_penalty", p->length_penalty, 0, 1);
@@ -99,9 +101,11 @@ static int check_clips(steno_session *s, const steno_transcribe_params *p)
         return err_set(&s->error, STENO_EARG, "n_clip_timestamps is %d at no address, or less than none", (int)p->n_clip_timestamps);
     for (int32_t i = 0; i < p->n_clip_timestamps; i++) {
         const double t = p->clip_timestamps[i];
-        if (!(t >= 0 && t <= 1e9)) return err_set(&s->error, STENO_EARG, "clip_timestamps: %g at place %d is no time in seconds", t, (int)i);
+        if (!(t >= 0 && t <= 1e9))
+            return err_set(&s->error, STENO_EARG, "clip_timestamps: %g at place %d is no time in seconds", t, (int)i);
         if (i % 2 && t <= p->clip_timestamps[i - 1])
-            return err_set(&s->error, STENO_EARG, "clip_timestamps: the clip from %g s to %g s has no length", p->clip_timestamps[i - 1], t);
+            return err_set(&s->error, STENO_EARG, "clip_timestamps: the clip from %g s to %g s has no length",
+                           p->clip_timestamps[i - 1], t);
     }
     const int clips = p->clip_timestamps != NULL, part = p->offset_ms || p->duration_ms;
     if (clips + part + (p->chunk_ms != 0) > 1)
@@ -109,7 +113,8 @@ static int check_clips(steno_session *s, const steno_transcribe_params *p)
     if (p->chunk_ms && (p->chunk_ms < 1000 || p->chunk_ms > 20 * s->model->audio_ctx))
         return err_set(&s->error, STENO_EARG, "chunk_ms is %d, want 1000 to %d, or 0", (int)p->chunk_ms, 20 * (int)s->model->audio_ctx);
     if (p->chunk_ms && p->audio_ctx && p->chunk_ms > 20 * p->audio_ctx)
-        return err_set(&s->error, STENO_EARG, "chunk_ms is %d, but a window is %d ms long (audio_ctx)", (int)p->chunk_ms, 20 * (int)p->audio_ctx);
+        return err_set(&s->error, STENO_EARG, "chunk_ms is %d, but a window is %d ms long (audio_ctx)", (int)p->chunk_ms,
+                       20 * (int)p->audio_ctx);
     if ((p->chunk_ms || p->independent_clips) && p->condition_on_previous_text)
         return err_set(&s->error, STENO_EARG, "independent clips know nothing of each other: condition_on_previous_text must be 0");
     return check_range(s, "audio_ctx", p->audio_ctx, 0, s->model->audio_ctx);

@@ -115,7 +115,8 @@ int steno_word_get(const steno_session *s, int i, int j, steno_word *out)
     if (!g || !out || out->size < sizeof(uint32_t) || j < 0 || j >= g->n_words) return STENO_EARG;
     const struct word *w = (const struct word *)(const void *)s->selected->words.p + g->first_word + j;
     const int known = !isnan(w->start);
-    steno_word word = { .n_tokens = w->n_tokens, .start = w->start, .end = w->end, .t0_ms = known ? (int64_t)nearbyint(w->start * 1000) : -1,
+    steno_word word = { .n_tokens = w->n_tokens, .start = w->start, .end = w->end,
+                        .t0_ms = known ? (int64_t)nearbyint(w->start * 1000) : -1,
                         .t1_ms = known ? (int64_t)nearbyint(w->end * 1000) : -1, .text = s->selected->text.p + w->text,
                         .probability = w->probability };
     word.size = out->size < sizeof word ? out->size : (uint32_t)sizeof word;

@@ -17,7 +17,8 @@ for format in txt json srt; do
     t 0 "$format, one after the other" -f $format "$DIGITS" late.wav none.wav short.wav long.wav "$DIGITS"
     cp "$T/out" alone
     for n in 2 5; do
-        t 0 "$format, $n together: the same bytes in the same order" -f $format -b $n "$DIGITS" late.wav none.wav short.wav long.wav "$DIGITS"
+        t 0 "$format, $n together: the same bytes in the same order" -f $format -b $n \
+            "$DIGITS" late.wav none.wav short.wav long.wav "$DIGITS"
         same "$T/out" alone
     done
 done

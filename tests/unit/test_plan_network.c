@@ -185,7 +185,8 @@ static void test_decoder_input_is_token_row_plus_position_row(void **state)
     struct run_time spent;
     assert_int_equal(exec_phases(&r.session->batch->exec, &first, 0, 1, &r.session->batch->run, 6, NULL, &spent), 0);
     assert_int_equal(p->op[0].kind, OP_EMBED);
-    assert_rows_near("embedding", exec_slot(&r.session->batch->exec, p, p->op[0].out), p->slot[p->op[0].out].ld, slow_embed(&r.slow, tokens, 6),
+    assert_rows_near("embedding", exec_slot(&r.session->batch->exec, p, p->op[0].out), p->slot[p->op[0].out].ld,
+                     slow_embed(&r.slow, tokens, 6),
                      6, 48, 1e-6);
     rig_close(&r);
 }

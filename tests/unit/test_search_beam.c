@@ -91,8 +91,8 @@ static void net_open(struct net *t, uint32_t seed, int limit, double eot_push)
     t->mask_first[0] |= 1u << EOT;
     t->rules = (struct pick_rules){ .mask = t->mask, .mask_first = t->mask_first, .n_vocab = TS, .eot = EOT, .ts_begin = TS };
     for (int i = 0; i < LANES_MOST + LANE0; i++)
-        t->run.lane[i] = (struct lane){ .table = state_table(&t->state, (uint32_t)i), .out = t->out[i], .top = t->top[i], .rules = &t->rules,
-                                        .limit = limit, .last_ts = -1 };
+        t->run.lane[i] = (struct lane){ .table = state_table(&t->state, (uint32_t)i), .out = t->out[i], .top = t->top[i],
+                                        .rules = &t->rules, .limit = limit, .last_ts = -1 };
     for (int i = 0; i < PROMPT; i++) t->prompt[i] = i + 1;
 }
 
