@@ -236,7 +236,7 @@ static int window_finish(struct strand *w)
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
         if (!p->condition_on_previous_text || w->kept.temperature > 0.5) history_forget(w);
     }
-    w->seek = seek;
+    w->seek = seek > w->seek ? seek : w->seek + w->frames; /* never the same window again */
     return rc;
 }
 
