@@ -6,6 +6,7 @@
 
 int cmd_transcribe(int argc, char **argv);
 int cmd_translate(int argc, char **argv);
+int cmd_align(int argc, char **argv);
 int cmd_detect(int argc, char **argv);
 int cmd_vad(int argc, char **argv);
 int cmd_info(int argc, char **argv);

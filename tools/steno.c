@@ -20,12 +20,13 @@ struct verb {
 static const struct verb verbs[] = {
     { "transcribe", cmd_transcribe, "write down what is said (the default verb)" },
     { "translate", cmd_translate, "write an English translation of what is said" },
+    { "align", cmd_align, "when the words of a known text are said" },
     { "detect", cmd_detect, "which language is spoken" },
     { "vad", cmd_vad, "where somebody speaks" },
     { "info", cmd_info, "what a model file holds, or what is wrong with it" },
     { "bench", cmd_bench, "how fast this machine is, phase by phase" },
     { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
-    { "align", NULL, NULL }, { "stream", NULL, NULL }, { "generate", NULL, NULL }, { "chat", NULL, NULL },
+    { "stream", NULL, NULL }, { "generate", NULL, NULL }, { "chat", NULL, NULL },
     { "embed", NULL, NULL }, { "tokenize", NULL, NULL }, { "quantize", NULL, NULL }, { "convert", NULL, NULL }, { "models", NULL, NULL },
     { "serve", NULL, NULL }, { "batch", NULL, NULL }, { "completions", NULL, NULL },
 };

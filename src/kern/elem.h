@@ -132,40 +132,10 @@ static void fsmn(const struct fsmn *f)
     vf_store_n(f->y + i, vf_add(f->add ? vf_load_n(f->add + i, rest) : vf_zero(), acc), rest);
 }
 
-/* A vector of columns, of which lanes count. Sums are of distances from the first row, which are exact where rows are much alike, in units
- * of the largest, so that neither squares of small ones vanish nor equal rows leave a rest. */
-INLINE void standard_columns(float *x, size_t ld, size_t rows, const int whole, size_t lanes)
-{
-    const vf first = whole ? vf_load(x) : vf_load_n(x, lanes);
-    vf sum = vf_zero(), most = vf_zero(), square = vf_zero();
-    for (size_t r = 0; r < rows; r++) {
-        const vf d = vf_sub(whole ? vf_load(x + r * ld) : vf_load_n(x + r * ld, lanes), first);
-        sum = vf_add(sum, d);
-        most = vf_max(vf_abs(d), most);
-    }
-    const vf unit = vf_where_ge(most, vf_set1(FLT_MIN), vf_div(vf_set1(1), most));
-    const vf mean = vf_mul(vf_mul(sum, unit), vf_set1(1 / (float)rows));
-    for (size_t r = 0; r < rows; r++) {
-        const vf d = vf_sub(whole ? vf_load(x + r * ld) : vf_load_n(x + r * ld, lanes), first), t = vf_sub(vf_mul(d, unit), mean);
-        square = vf_fma(t, t, square);
-    }
-    float scale[VF_N];
-    vf_store(scale, square);
-    for (size_t i = 0; i < VF_N; i++) scale[i] = scale[i] > 0 ? 1 / sqrtf(scale[i] / (float)rows) : 0;
-    const vf per_std = vf_load(scale);
-    for (size_t r = 0; r < rows; r++) {
-        const vf d = vf_sub(whole ? vf_load(x + r * ld) : vf_load_n(x + r * ld, lanes), first);
-        const vf y = vf_mul(vf_sub(vf_mul(d, unit), mean), per_std);
-        if (whole) vf_store(x + r * ld, y);
-        else vf_store_n(x + r * ld, y, lanes);
-    }
-}
-
+/* The twin's own body, for the compiler to make wide: what follows from it are choices between frames that lie as good as level. */
 static void standard(float *x, size_t ld, size_t rows, size_t n)
 {
-    size_t i = 0;
-    for (; i + VF_N <= n; i += VF_N) standard_columns(x + i, ld, rows, 1, VF_N);
-    if (i < n) standard_columns(x + i, ld, rows, 0, n - i);
+    standard_columns(x, ld, rows, n);
 }
 
 INLINE void put_in_order(vf *a, vf *b)

@@ -4,6 +4,8 @@
  * layout). Private to src/kern. */
 #ifndef STENO_KERN_INNER_H
 #define STENO_KERN_INNER_H
+#include <float.h>
+#include <math.h>
 #include <string.h>
 #include "kern/kern.h"
 
@@ -121,4 +123,33 @@ struct k_block {
     int8_t q[KBLOCK];
 };
 void k_block_split(struct k_block *b, enum dtype t, const uint8_t *stored);
+
+/* Columns of x to mean 0 and standard deviation 1, a few side by side; sums in double. */
+static inline void standard_columns(float *x, size_t ld, size_t rows, size_t n)
+{
+    enum { SIDE_BY_SIDE = 16 };
+    for (size_t at = 0; at < n; at += SIDE_BY_SIDE) {
+        const size_t m = n - at < SIDE_BY_SIDE ? n - at : SIDE_BY_SIDE;
+        double sum[SIDE_BY_SIDE] = { 0 }, square[SIDE_BY_SIDE] = { 0 }, std[SIDE_BY_SIDE];
+        float most[SIDE_BY_SIDE] = { 0 };
+        for (size_t r = 0; r < rows; r++) {
+            const float *row = x + r * ld + at, *first = x + at;
+            for (size_t i = 0; i < m; i++) {
+                const float far = fabsf(row[i] - first[i]);
+                sum[i] += (double)row[i];
+                most[i] = far > most[i] ? far : most[i];
+            }
+        }
+        for (size_t i = 0; i < m; i++) sum[i] /= (double)rows;
+        for (size_t r = 0; r < rows; r++) {
+            const float *row = x + r * ld + at;
+            for (size_t i = 0; i < m; i++) square[i] += ((double)row[i] - sum[i]) * ((double)row[i] - sum[i]);
+        }
+        for (size_t i = 0; i < m; i++) std[i] = sqrt(square[i] / (double)rows);
+        for (size_t r = 0; r < rows; r++) {
+            float *row = x + r * ld + at;
+            for (size_t i = 0; i < m; i++) row[i] = most[i] >= FLT_MIN ? (float)(((double)row[i] - sum[i]) / std[i]) : 0;
+        }
+    }
+}
 #endif

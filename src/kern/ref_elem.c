@@ -47,18 +47,7 @@ static void fsmn_c(const struct fsmn *f)
 
 static void standard_c(float *x, size_t ld, size_t rows, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        double sum = 0, square = 0;
-        float most = 0;
-        for (size_t r = 0; r < rows; r++) {
-            sum += x[r * ld + i];
-            most = fmaxf(most, fabsf(x[r * ld + i] - x[i]));
-        }
-        const double mean = sum / (double)rows;
-        for (size_t r = 0; r < rows; r++) square += (x[r * ld + i] - mean) * (x[r * ld + i] - mean);
-        const double std = sqrt(square / (double)rows);
-        for (size_t r = 0; r < rows; r++) x[r * ld + i] = most >= FLT_MIN ? (float)((x[r * ld + i] - mean) / std) : 0;
-    }
+    standard_columns(x, ld, rows, n);
 }
 
 static float median_at(const float *x, size_t i, size_t n)

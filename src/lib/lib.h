@@ -3,6 +3,7 @@
 #define STENO_LIB_LIB_H
 #include "lib/feed.h"
 #include "lib/rows.h"
+#include "lib/token_times.h"
 #include "model/family.h"
 #include "plan/exec.h"
 #include "search/ar.h"
@@ -24,9 +25,6 @@ struct word {
     size_t text;                    /* place in result.text */
     int32_t n_tokens;
 };
-
-/* Times of a token in the file, ms; -1: not known. */
-struct token_time { int64_t t0, t1, dtw; float vlen; };
 
 enum { MAX_LANGUAGES = 100 };
 

@@ -162,33 +162,6 @@ const float *steno_audio_features(const steno_session *s, int32_t *n_ctx, int32_
     return (const float *)(const void *)s->result.features.p;
 }
 
-/* Length of the white-space character at the start of s[n], 0: none (what Python's str.isspace says). */
-static size_t space_at(const uint8_t *s, size_t n)
-{
-    if (!n) return 0;
-    if (s[0] == ' ' || (s[0] >= 9 && s[0] <= 13) || (s[0] >= 0x1c && s[0] <= 0x1f)) return 1;
-    if (n >= 2 && s[0] == 0xc2 && (s[1] == 0x85 || s[1] == 0xa0)) return 2;
-    if (n < 3) return 0;
-    const uint32_t c = (uint32_t)s[0] << 16 | (uint32_t)s[1] << 8 | s[2];
-    const int wide = c == 0xe19a80 || (c >= 0xe28080 && c <= 0xe2808a) || c == 0xe280a8 || c == 0xe280a9 || c == 0xe280af ||
-                     c == 0xe2819f || c == 0xe38080;
-    return wide ? 3 : 0;
-}
-
-void text_strip(const char **text, size_t *n)
-{
-    const uint8_t *s = (const uint8_t *)*text;
-    size_t len = *n, from = 0, k;
-    while ((k = space_at(s + from, len - from)) > 0) from += k;
-    for (int again = 1; again && len > from;) {
-        again = 0;
-        for (k = 1; k <= 3 && k <= len - from && !again; k++)
-            if (space_at(s + len - k, k) == k) len -= k, again = 1;
-    }
-    *text += from;
-    *n = len - from;
-}
-
 double compression_ratio(const char *text, size_t n)
 {
     z_stream z = { 0 };

@@ -119,15 +119,18 @@ static void words_keep(struct strand *w, const struct draft *d, struct segment *
 /* Times of the segment's tokens from what their choice says. */
 static void token_times_keep(struct strand *w, const struct draft *d, const struct segment *g)
 {
-    struct result *r = w->result;
-    const struct steno_batch *b = w->s->batch;
-    const struct picked *p = b->picked + (size_t)w->lane * (size_t)w->s->model->text_ctx + d->first;
+    const steno_model *m = w->s->model;
+    struct buf *times = &w->result->times;
+    const struct picked *p = w->s->batch->picked + (size_t)w->lane * (size_t)m->text_ctx + d->first;
+    const struct token_span span = { w->seek * 10, g->t0_ms, g->t1_ms };
     if (!w->s->call.p.token_timestamps) return;
+    const size_t at = times->len;
     for (int32_t i = 0; i < g->n_tokens; i++) {
         const struct token_time none = { -1, -1, -1, 0 };
-        buf_add(&r->times, &none, sizeof none);
+        buf_add(times, &none, sizeof none);
     }
-    (void)p; /* token_times fills them */
+    if (times->err) return; /* result_status tells */
+    token_times((struct token_time *)(void *)(times->p + at), p, g->n_tokens, &m->vocab, &m->tokens, &span, w->s->call.p.token_threshold);
 }
 
 static int has_turn(const struct strand *w, const int32_t *ids, int32_t n)
@@ -204,6 +207,11 @@ static int ends_single(const struct strand *w)
     return n >= 2 && w->ids[n - 1] >= ts && w->ids[n - 2] < ts;
 }
 
+static int32_t window_ctx(const struct strand *w)
+{
+    return w->s->call.p.audio_ctx ? w->s->call.p.audio_ctx : w->s->model->audio_ctx;
+}
+
 static int window_words(struct strand *w, int *n, int64_t *seek)
 {
     steno_session *s = w->s;
@@ -214,7 +222,7 @@ static int window_words(struct strand *w, int *n, int64_t *seek)
     q.without_timestamps = 0;
     const struct words_request want = { s->result.language, p->prepend_punctuations, p->append_punctuations,
                                         p->hallucination_silence_threshold };
-    const struct words_window at = { .lane = w->lane, .seek = w->seek, .frames = w->frames, .content_frames = s->feed.frames, .head = head,
+    const struct words_window at = { .lane = w->lane, .seek = w->seek, .frames = w->frames, .full = 2 * window_ctx(w), .content_frames = s->feed.frames, .head = head,
                                      .n_head = s->model->family->speech->head(s->model, &q, head, &sot), .ids = w->ids,
                                      .n = w->kept.n_tokens, .single_end = ends_single(w) };
     return words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
@@ -232,9 +240,11 @@ static int window_finish(struct strand *w)
         int n = s->model->family->speech->spell(s->model, w->ids, w->kept.n_tokens, w->frames, w->pieces, &advance);
         seek = w->seek + advance;
         drafts_make(w, n);
+        w->words.skipped = 0;
         if (p->word_timestamps) rc = window_words(w, &n, &seek);
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
-        if (!p->condition_on_previous_text || w->kept.temperature > 0.5) history_forget(w);
+        /* a window that is skipped is as if it had not been decoded: what was said before still counts */
+        if (!w->words.skipped && (!p->condition_on_previous_text || w->kept.temperature > 0.5)) history_forget(w);
     }
     w->seek = seek > w->seek ? seek : w->seek + w->frames; /* never the same window again */
     return rc;
@@ -271,11 +281,6 @@ static int window_hear(struct strand *w)
     memcpy(mel, w->mel + (size_t)(w->seek - w->mel_from) * row, n * sizeof *mel);
     memset(mel + n, 0, (window_floats(s->model) - n) * sizeof *mel);
     return STENO_OK;
-}
-
-static int32_t window_ctx(const struct strand *w)
-{
-    return w->s->call.p.audio_ctx ? w->s->call.p.audio_ctx : w->s->model->audio_ctx;
 }
 
 int strand_window(struct strand *w, uint32_t at)

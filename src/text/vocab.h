@@ -30,4 +30,6 @@ void utf8_append(struct buf *out, const uint8_t *s, size_t n);
 size_t utf8_valid(const uint8_t *s, size_t n);
 /* Length of the longest prefix that does not end inside a well-formed but incomplete character. */
 size_t utf8_complete(const uint8_t *s, size_t n);
+/* Narrow text[n] to what Python's str.strip() leaves; text is UTF-8. */
+void text_strip(const char **text, size_t *n);
 #endif

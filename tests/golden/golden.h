@@ -174,16 +174,39 @@ static inline int numbers_differ(const steno_segment *g, const json_t *want, str
     return 0;
 }
 
+/* Words of a segment: the same texts, times within 20 ms, probabilities within 1e-3. */
+static inline int golden_words_differ(const steno_session *s, const steno_segment *g, const json_t *want, char *why, size_t n)
+{
+    const json_t *words = json_object_get(want, "words");
+    for (int i = 0; i < g->n_words && i < (int)json_array_size(words); i++) {
+        const json_t *v = json_array_get(words, (size_t)i);
+        const char *text = json_string_value(json_object_get(v, "word"));
+        steno_word w = { .size = sizeof w };
+        if (steno_word_get(s, g->id, i, &w)) return differ(why, n, "segment %d: word %d cannot be read", (int)g->id, i);
+        if (strcmp(w.text, text) != 0) return differ(why, n, "segment %d: word %d is '%s', want '%s'", (int)g->id, i, w.text, text);
+        if (!(fabs(w.start - field(v, "start")) <= 0.0201) || !(fabs(w.end - field(v, "end")) <= 0.0201))
+            return differ(why, n, "segment %d: word '%s' at %.3f..%.3f s, want %.3f..%.3f", (int)g->id, text, w.start, w.end,
+                          field(v, "start"), field(v, "end"));
+        if (!(fabs(w.probability - field(v, "probability")) <= 1e-3))
+            return differ(why, n, "segment %d: word '%s' has probability %.6f, want %.6f", (int)g->id, text, w.probability,
+                          field(v, "probability"));
+    }
+    if (g->n_words != (int)json_array_size(words))
+        return differ(why, n, "segment %d has %d words, want %zu", (int)g->id, (int)g->n_words, json_array_size(words));
+    return 0;
+}
+
 static inline int segment_differs(const steno_segment *g, const json_t *want, struct tolerance t, char *why, size_t n)
 {
     const char *text = json_string_value(json_object_get(want, "text"));
     const long long t0 = llround(1000 * field(want, "start")), t1 = llround(1000 * field(want, "end"));
+    const long long near = json_object_get(want, "words") ? 20 : 0; /* segments end with their words */
     if (tokens_differ(g, want, why, n)) return 1;
     if (strcmp(g->text, text) != 0) return differ(why, n, "segment %d: text '%s', want '%s'", (int)g->id, g->text, text);
     if (g->id != json_integer_value(json_object_get(want, "id"))) return differ(why, n, "segment %d has the wrong id", (int)g->id);
     if (g->seek_frames != json_integer_value(json_object_get(want, "seek")))
         return differ(why, n, "segment %d: seek %lld, want %g", (int)g->id, (long long)g->seek_frames, field(want, "seek"));
-    if (g->t0_ms != t0 || g->t1_ms != t1)
+    if (llabs(g->t0_ms - t0) > near || llabs(g->t1_ms - t1) > near)
         return differ(why, n, "segment %d: %lld..%lld ms, want %lld..%lld", (int)g->id, (long long)g->t0_ms, (long long)g->t1_ms, t0, t1);
     return numbers_differ(g, want, t, why, n);
 }
@@ -197,6 +220,7 @@ static inline int result_differs(const steno_session *s, const json_t *want, str
     for (int i = 0; i < steno_segment_count(s) && i < (int)json_array_size(segments); i++) {
         if (steno_segment_get(s, i, &g)) return differ(why, n, "segment %d cannot be read", i);
         if (segment_differs(&g, json_array_get(segments, (size_t)i), t, why, n)) return 1;
+        if (golden_words_differ(s, &g, json_array_get(segments, (size_t)i), why, n)) return 1;
     }
     if (steno_segment_count(s) != (int)json_array_size(segments))
         return differ(why, n, "%d segments, want %zu", steno_segment_count(s), json_array_size(segments));
@@ -270,7 +294,6 @@ static inline void file_run(struct tally *t, struct engine *g, json_t *golden, c
         if (!options) options = json_object_get(json_object_get(golden, "long_option_sets"), set);
         if (!options_apply(&p, options, language) || (only && !strstr(only, set))) continue;
         if (p.clip_timestamps) clips_apply(&p, json_string_value(json_object_get(file, "clip_timestamps")));
-        if (p.word_timestamps) continue;
         if (!json_is_true(json_object_get(want, "stable"))) {
             t->unstable++;
             continue;

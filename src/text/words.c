@@ -1,0 +1,183 @@
+/* steno: from tokens to words. SPDX-License-Identifier: MIT */
+#include "text/words.h"
+
+#include <string.h>
+
+static const char marks[] = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"; /* Python's string.punctuation, whose order counts */
+static const char replacement[] = "\xef\xbf\xbd";
+
+void split_free(struct split *s)
+{
+    buf_free(&s->word);
+    buf_free(&s->text);
+    buf_free(&s->joined);
+    buf_free(&s->unit);
+}
+
+int language_has_spaces(const char *code)
+{
+    static const char *const without[] = { "zh", "ja", "th", "lo", "my", "yue" };
+    for (size_t i = 0; code && i < sizeof without / sizeof *without; i++)
+        if (!strcmp(code, without[i])) return 0;
+    return 1;
+}
+
+/* First place of what[n_what] in s[n], n: none. */
+static size_t bytes_find(const char *s, size_t n, const char *what, size_t n_what)
+{
+    for (size_t i = 0; n_what <= n && i <= n - n_what; i++)
+        if (!memcmp(s + i, what, n_what)) return i;
+    return n;
+}
+
+int text_within(const char *text, size_t n, const char *set)
+{
+    const size_t n_set = strlen(set);
+    return !n || bytes_find(set, n_set, text, n) < n_set;
+}
+
+/* ---- characters ---- */
+
+/* Where a walk over the text of all tokens stands: the place of the unit at hand. */
+struct walk {
+    const char *at, *end;
+};
+
+static const char *char_next(const char *p, const char *end)
+{
+    if (p < end) p++;
+    while (p < end && ((uint8_t)*p & 0xc0) == 0x80) p++;
+    return p;
+}
+
+static const char *chars_on(const char *p, const char *end, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (((uint8_t)text[i] & 0xc0) != 0x80) p = char_next(p, end);
+    return p;
+}
+
+/* May the unit at hand - bytes[n], which read unit[n_unit] - end here? Yes when it is whole characters, or when what it breaks is broken
+ * in the whole text as well, or when no further byte can mend it. */
+static int unit_ends(const struct walk *w, const struct buf *bytes, const struct buf *unit)
+{
+    const size_t broken = bytes_find(unit->p, unit->len, replacement, 3);
+    if (broken == unit->len) return 1;
+    const char *same = chars_on(w->at, w->end, unit->p, broken);
+    if (w->end - same >= 3 && !memcmp(same, replacement, 3)) return 1;
+    const uint8_t *s = (const uint8_t *)bytes->p;
+    const size_t valid = utf8_valid(s, bytes->len);
+    return valid == bytes->len || valid < utf8_complete(s, bytes->len);
+}
+
+static void unit_read(struct buf *unit, const struct buf *bytes)
+{
+    buf_clear(unit);
+    buf_add(unit, "", 0); /* has an address */
+    utf8_append(unit, (const uint8_t *)bytes->p, bytes->len);
+}
+
+/* ---- words ---- */
+
+static int begins_word(const char *text, size_t n)
+{
+    if (n && text[0] == ' ') return 1;
+    text_strip(&text, &n);
+    return text_within(text, n, marks);
+}
+
+/* Tokens [first, first + n), which read s->unit, are a unit. */
+static void unit_add(struct split *s, int32_t first, int32_t n, int special, int spaces)
+{
+    const struct split_word w = { s->text.len, s->unit.len, first, n };
+    struct split_word *last = split_count(s) ? split_at(s, split_count(s) - 1) : NULL;
+    buf_add(&s->text, s->unit.p, s->unit.len);
+    if (special || !last || !spaces || begins_word(s->unit.p, s->unit.len)) {
+        buf_add(&s->word, &w, sizeof w);
+        return;
+    }
+    last->len += w.len;
+    last->n += n;
+}
+
+static void split_clear(struct split *s)
+{
+    buf_clear(&s->word);
+    buf_clear(&s->text);
+    buf_clear(&s->joined);
+    buf_clear(&s->unit);
+}
+
+int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int32_t n, int32_t eot, int spaces)
+{
+    struct buf bytes = { 0 };
+    split_clear(s);
+    for (int32_t i = 0; i < n; i++) vocab_append(v, ids[i], &bytes);
+    buf_add(&s->joined, "", 0);
+    if (!bytes.err) utf8_append(&s->joined, (const uint8_t *)bytes.p, bytes.len);
+    struct walk w = { s->joined.p, s->joined.p + s->joined.len };
+    buf_clear(&bytes);
+    int err = bytes.err || s->joined.err;
+    for (int32_t i = 0, first = 0; i < n && !err; i++) {
+        vocab_append(v, ids[i], &bytes);
+        unit_read(&s->unit, &bytes);
+        err = bytes.err || s->unit.err;
+        const int special_next = i + 1 < n && ids[i + 1] >= eot;
+        if (err || (i + 1 < n && !special_next && ids[i] < eot && !unit_ends(&w, &bytes, &s->unit))) continue;
+        unit_add(s, first, i + 1 - first, ids[first] >= eot, spaces);
+        w.at = chars_on(w.at, w.end, s->unit.p, s->unit.len);
+        buf_clear(&bytes);
+        first = i + 1;
+    }
+    buf_free(&bytes);
+    return err || s->word.err || s->text.err ? STENO_ENOMEM : STENO_OK;
+}
+
+/* ---- punctuation ---- */
+
+static const char *text_at(const struct split *s, const struct split_word *w)
+{
+    return s->text.p + w->text;
+}
+
+static void prepend_marks(struct split *s, size_t n, const char *set)
+{
+    for (size_t i = n - 1, to = i; i-- > 0;) {
+        struct split_word *w = split_at(s, i), *next = split_at(s, to);
+        const char *text = text_at(s, w);
+        size_t len = w->len;
+        const int spaced = len && text[0] == ' ';
+        text_strip(&text, &len);
+        if (!spaced || !text_within(text, len, set)) {
+            to = i;
+            continue;
+        }
+        *next = (struct split_word){ w->text, w->len + next->len, w->first, w->n + next->n };
+        w->len = 0;
+        w->n = 0;
+    }
+}
+
+static void append_marks(struct split *s, size_t n, const char *set)
+{
+    for (size_t i = 1, to = 0; i < n; i++) {
+        struct split_word *w = split_at(s, i), *before = split_at(s, to);
+        const int spaced = before->len && text_at(s, before)[before->len - 1] == ' ';
+        if (spaced || !text_within(text_at(s, w), w->len, set)) {
+            to = i;
+            continue;
+        }
+        before->len += w->len;
+        before->n += w->n;
+        w->len = 0;
+        w->n = 0;
+    }
+}
+
+void split_merge(struct split *s, size_t n, const char *prepend, const char *append)
+{
+    if (n > split_count(s)) n = split_count(s);
+    if (n < 2) return;
+    prepend_marks(s, n, prepend);
+    append_marks(s, n, append);
+}

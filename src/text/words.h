@@ -1,0 +1,56 @@
+/* steno: from tokens to words. SPDX-License-Identifier: MIT
+ *
+ * Tokens are joined until they are whole characters, and characters until a space or a punctuation mark begins something new; languages
+ * that write without spaces stop at the characters. Punctuation is given to the word it belongs to afterwards, once each mark has had
+ * a time of its own. Reference: openai-whisper 20250625, whisper/tokenizer.py (split_to_word_tokens), whisper/timing.py. */
+#ifndef STENO_TEXT_WORDS_H
+#define STENO_TEXT_WORDS_H
+#include "text/vocab.h"
+
+/* The reference's sets; a word belongs to one when it is a substring of it. */
+#define WORDS_PREPEND "\"'“¿([{-"
+#define WORDS_APPEND "\"'.。,，!！?？:：”)]}、"
+
+/* A word: tokens [first, first + n) and their text. */
+struct split_word {
+    size_t text, len; /* bytes [text, text + len) of split.text, UTF-8 */
+    int32_t first, n;
+};
+
+struct split {
+    struct buf word; /* struct split_word, in order; their texts follow each other without a gap */
+    struct buf text;
+    struct buf joined, unit; /* scratch */
+};
+
+void split_free(struct split *s);
+static inline size_t split_count(const struct split *s)
+{
+    return s->word.len / sizeof(struct split_word);
+}
+static inline struct split_word *split_at(const struct split *s, size_t i)
+{
+    return (struct split_word *)(void *)s->word.p + i;
+}
+
+/* Does this language (code; NULL: not known) put spaces between words? */
+int language_has_spaces(const char *code);
+
+/* Cut ids[n] into words, in place of what s held.
+ *
+ * @param eot     ids from here on are no text: each begins a word and ends a character
+ * @param spaces  0: every character is a word, as in a language without spaces
+ * @return STENO_OK, STENO_ENOMEM
+ *
+ * Bytes that are no UTF-8 become U+FFFD, and join the tokens around them no further than the reference would. Where the reference loses
+ * everything from such a place on, the token becomes a word. */
+int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int32_t n, int32_t eot, int spaces);
+
+/* Give punctuation to its words: what begins with a space and is otherwise a substring of prepend to the word behind it, what is a
+ * substring of append to the word before it, unless that ends in a space. Words that are given away stay in their place with no tokens
+ * and no text; the first `n` words take part. */
+void split_merge(struct split *s, size_t n, const char *prepend, const char *append);
+
+/* Is text[n] a substring of set? No text is one. */
+int text_within(const char *text, size_t n, const char *set);
+#endif

@@ -1,0 +1,57 @@
+# steno: the verb align. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+text="六零七八。
+零三九。
+五一。"
+
+check_lines() { # nine words, in order, whose times never fall
+    is "one line per word" "$(cut -d' ' -f3 "$T/out" | tr -d '\n')" "六零七八。零三九。五一。"
+    awk '$1 !~ /^[0-9]+$/ || $2 !~ /^[0-9]+$/ || $1 > $2 || $1 < last || $2 > 7300 { bad = 1 } { last = $1 } END { exit bad || NR != 9 }' \
+        "$T/out" || bad "times are milliseconds in order" "$(cat "$T/out")"
+}
+
+expect 0 "align prints START_MS END_MS WORD" align -q -m "$MODEL" -l zh "$DIGITS" "$text"
+check_lines
+cp "$T/out" lines
+printf '%s\n' "$text" >text.txt
+expect 0 "align reads a text from a file" align -q -m "$MODEL" -l zh "$DIGITS" @text.txt
+same "$T/out" lines
+IN=text.txt
+expect 0 "align reads a text from standard input" align -q -m "$MODEL" -l zh "$DIGITS" -
+same "$T/out" lines
+IN=$DIGITS
+expect 0 "align hears standard input and finds the language" align -q -m "$MODEL" - @text.txt
+same "$T/out" lines
+IN=/dev/null
+
+expect 0 "align --json prints one object" align -q -m "$MODEL" -l zh --json "$DIGITS" @text.txt
+for part in \
+    '{"language": "zh", "words": [{"word": "\u516d", "start_ms": ' \
+    '"end_ms": ' '"probability": 0.9' '], "duration_ms": 7'; do out_has "$part"; done
+is "one line" "$(wc -l <"$T/out")" 1
+
+silence 3 >silence.wav
+expect 0 "words that nobody says have no times" align -q -m "$MODEL" -l en silence.wav "one two"
+is "two words" "$(cat "$T/out")" "- - one
+- - two"
+expect 0 "nor have they in JSON" align -q -m "$MODEL" -l en --json silence.wav "one"
+out_has '{"word": "one", "start_ms": null, "end_ms": null, "probability": null}'
+
+expect 2 "align needs a text" align -q -m "$MODEL" "$DIGITS"
+err_has "align takes a sound file and a text, not 1 operand"
+expect 2 "align refuses a text without words" align -q -m "$MODEL" -l zh "$DIGITS" "
+ "
+err_has "no words"
+expect 2 "align refuses an unknown language" align -q -m "$MODEL" -l klingon "$DIGITS" "$text"
+err_has "klingon"
+expect 2 "align does not read both from standard input" align -q -m "$MODEL" - -
+expect 4 "align tells a missing text" align -q -m "$MODEL" "$DIGITS" @none.txt
+err_has "none.txt"
+err_lines 1
+printf 'one\0two' >zero.txt
+expect 4 "align refuses what is no text" align -q -m "$MODEL" "$DIGITS" @zero.txt
+err_has "zero byte"
+expect 4 "align tells a missing sound" align -q -m "$MODEL" none.wav one
+out_empty
+finish

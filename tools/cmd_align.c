@@ -1,0 +1,189 @@
+/* steno: the verb align: when the words of a known text are said. SPDX-License-Identifier: MIT */
+#include "cmd.h"
+#include "engine.h"
+#include "signals.h"
+#include "u8.h"
+#include "write.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct opts {
+    struct engine_opts engine;
+    const char *language;
+    int json;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct arg rows[] = {
+    ENGINE_MODEL_ROWS(struct opts),
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Input" },
+    { "language", 'l', ARG_TEXT, 0, AT(language), "auto|CODE", "auto", 0, 0, "the language of the text: a code or an English name" },
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
+    { "json", 0, ARG_FLAG, 0, AT(json), NULL, NULL, 0, 0, "an object instead of lines" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args align_args = { "align", "[OPTION]... FILE TEXT",
+                                        "Print START_MS END_MS WORD for each word of TEXT, which is said in FILE; - - WORD where\n"
+                                        "it does not seem to be. @NAME reads the text from a file, - from standard input.",
+                                        rows };
+
+/* ---- the text ---- */
+
+/* All of f, ended by a NUL; n receives its length. NULL: errno says why. */
+static char *stream_read(FILE *f, size_t *n)
+{
+    size_t cap = 4096;
+    char *text = malloc(cap);
+    *n = 0;
+    while (text) {
+        *n += fread(text + *n, 1, cap - 1 - *n, f);
+        if (ferror(f) || *n < cap - 1) break;
+        char *more = cap <= SIZE_MAX / 2 ? realloc(text, cap * 2) : NULL;
+        if (!more) free(text);
+        text = more;
+        cap *= 2;
+    }
+    if (!text) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    text[*n] = 0;
+    if (!ferror(f)) return text;
+    free(text);
+    return NULL;
+}
+
+/* TEXT as it is, from a file or from standard input. @return EXIT_OK, or an exit code after a message */
+static int text_read(char **text, const char *operand)
+{
+    const int from_stdin = strcmp(operand, "-") == 0;
+    const char *name = from_stdin ? "standard input" : operand + 1;
+    size_t n = strlen(operand);
+    if (!from_stdin && operand[0] != '@') {
+        *text = strdup(operand);
+        errno = ENOMEM;
+        name = "the text";
+    } else {
+        FILE *f = from_stdin ? stdin : fopen(name, "rb");
+        *text = f ? stream_read(f, &n) : NULL;
+        if (f && !from_stdin) {
+            const int why = errno;
+            fclose(f);
+            errno = why;
+        }
+    }
+    if (!*text) {
+        const int why = errno;
+        say_file(name, strerror(why));
+        return why == ENOMEM ? EXIT_MEMORY : EXIT_INPUT;
+    }
+    if (strlen(*text) == n) return EXIT_OK;
+    say_file(name, "is not a text: it has a zero byte");
+    return EXIT_INPUT;
+}
+
+/* ---- the words ---- */
+
+static void time_print(int64_t ms, const char *unknown)
+{
+    if (ms < 0) fputs(unknown, stdout);
+    else printf("%lld", (long long)ms);
+}
+
+static void word_print(const steno_word *w, int json, int first)
+{
+    if (json) {
+        printf("%s{\"word\": ", first ? "" : ", ");
+        write_json_stripped(stdout, w->text);
+        fputs(", \"start_ms\": ", stdout);
+        time_print(w->t0_ms, "null");
+        fputs(", \"end_ms\": ", stdout);
+        time_print(w->t1_ms, "null");
+        fputs(", \"probability\": ", stdout);
+        write_json_number(stdout, w->probability, WRITE_NULL);
+        putchar('}');
+        return;
+    }
+    time_print(w->t0_ms, "-");
+    putchar(' ');
+    time_print(w->t1_ms, "-");
+    putchar(' ');
+    write_stripped(stdout, w->text);
+    putchar('\n');
+}
+
+static int words_print(const steno_session *s, int json)
+{
+    steno_word w = { .size = sizeof w };
+    int first = 1;
+    if (json) {
+        fputs("{\"language\": ", stdout);
+        u8_json(stdout, steno_language(s));
+        fputs(", \"words\": [", stdout);
+    }
+    for (int i = 0; i < steno_segment_count(s); i++)
+        for (int k = 0; steno_word_get(s, i, k, &w) == STENO_OK; k++) {
+            word_print(&w, json, first);
+            first = 0;
+        }
+    if (json) printf("], \"duration_ms\": %lld}\n", (long long)steno_duration_ms(s));
+    return say_flush();
+}
+
+static int fail(const char *file, int rc, const char *reason)
+{
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending();
+    say_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE
+                                                               : EXIT_INPUT;
+}
+
+static int align(const struct opts *o, const struct engine *e, const char *file, const char *text)
+{
+    steno_media *m = NULL;
+    steno_source src;
+    steno_error err = { 0 };
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.language = o->language;
+    int code, rc = steno_media_open(&m, file, signals_stop, NULL, &err);
+    if (rc != STENO_OK) {
+        code = fail(file, rc, err.text);
+    } else {
+        steno_media_source(m, &src);
+        signals_defer(1);
+        signals_watch(e->session, m);
+        rc = steno_align(e->session, &src, text, &p);
+        signals_watch(NULL, NULL);
+        const char *reason = rc == STENO_ESOURCE ? steno_media_error(m) : steno_last_error(e->session);
+        code = rc < 0 ? fail(file, rc, reason) : words_print(e->session, o->json);
+    }
+    steno_media_close(m);
+    return code;
+}
+
+int cmd_align(int argc, char **argv)
+{
+    struct opts o = { 0 };
+    struct engine e;
+    char *text = NULL;
+    int n;
+    int code = args_parse(&align_args, &o, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n != 2) return say_usage("align takes a sound file and a text, not %d operand%s", n, n == 1 ? "" : "s");
+    if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0) return say_usage("standard input cannot be both the sound and the text");
+    code = text_read(&text, argv[1]);
+    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
+    if (code == EXIT_OK) {
+        code = align(&o, &e, argv[0], text);
+        engine_close(&e);
+    }
+    free(text);
+    return code;
+}
