@@ -30,6 +30,7 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     p->cpu_level = o->cpu;
     p->index_only = o->index_only;
     p->no_cmvn = !o->cmvn;
+    p->alignment_heads = o->heads;
     return o->cpu ? check_cpu(o->cpu) : EXIT_OK;
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct engine_opts {
-    const char *model, *vocab, *cpu;
+    const char *model, *vocab, *heads, *cpu;
     int demo, cmvn, compute, quiet, verbose;
     int index_only; /* set by a verb that only describes the model */
     int64_t threads;
@@ -28,6 +28,9 @@ struct engine {
       "a model file or folder, or its name in the caches; without it STENO_MODEL, then the largest one found" }, \
     { "vocab", 0, ARG_TEXT, 0, offsetof(T, engine.vocab), "PATH", NULL, 0, 0, \
       "vocabulary of a model that carries none (an OpenAI .pt): tiktoken file, tokenizer folder, or Whisper model" }, \
+    { "alignment-heads", 0, ARG_TEXT, 0, offsetof(T, engine.heads), "LIST", NULL, 0, 0, \
+      "attention heads that follow the words, for word times: LAYER,HEAD ..., top:N layers, or a model's name (base.en, ...); without " \
+      "it the model's own" }, \
     { "cmvn", 0, ARG_PAIR, 0, offsetof(T, engine.cmvn), NULL, "on", 0, 0, \
       "shift and scale filter banks by the am.mvn of a FunASR model; off is for comparisons" }, \
     { "demo", 0, ARG_FLAG, 0, offsetof(T, engine.demo), NULL, NULL, 0, 0, "the small built-in model (spoken digits only)" }
