@@ -33,6 +33,11 @@ is "SIGTERM at the second input exits 143" $? 143
 is "what is finished is finished, in every format" "$(ls -A out | tr '\n' ' ')" \
     "zh_phrases.json zh_phrases.srt zh_phrases.tsv zh_phrases.txt zh_phrases.vtt "
 
+cp long.wav second.wav
+interrupt INT -b 3 --beam-size 2 --word-timestamps -f srt,json -o together long.wav "$DIGITS" second.wav
+is "Ctrl-C among several inputs exits 130" $? 130
+is "no file of those in hand is left" "$(ls -A together | grep -v zh_phrases)" ""
+
 mkfifo pipe
 exec 5<>pipe # nobody ever writes to it
 IN=pipe when "steno: model" INT -v -
