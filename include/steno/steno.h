@@ -583,8 +583,8 @@ typedef struct steno_batch_params {
     int32_t max_windows; /* windows that decode together, 1..32; default 8 */
     int32_t max_lanes;   /* most sequences of a window, 1..32; max_windows * max_lanes is at most 160; default 1 */
     int32_t pad;
-    /* Called on the thread of steno_batch_run when a session's call has ended, with what steno_transcribe_source would have returned. May
-     * read the results, close the session, or add calls. */
+    /* Called on the thread that carries them out when a call of steno_batch_add has ended, with what steno_transcribe_source would have
+     * returned. May read the results, close the session, or add calls. */
     void *user;
     void (*on_done)(void *user, steno_session *s, int status);
 } steno_batch_params;

@@ -1,7 +1,8 @@
 /* steno: what changes logits before they are chosen from. SPDX-License-Identifier: MIT
  *
- * The caller's filter first, then hot words, then the grammar, whose word is the last; the logit rules follow in the plan. Times are no
- * text: a grammar does not hear of them, and the end of text is allowed where what was said is a sentence. */
+ * The caller's filter first, then hot words, then the grammar, whose word is the last; the logit rules follow in the plan. Times and turns
+ * of speakers are no text: a grammar does not hear of them. The end of text is allowed where what was said is a sentence, and other
+ * special ids never are. */
 #include <math.h>
 #include "lib/job.h"
 #include "search/grammar.h"
@@ -56,7 +57,8 @@ static int state_of(struct strand *w, struct lane *l)
 static void adjust_grammar(struct strand *w, struct lane *l, float *logits)
 {
     const struct call *c = &w->s->call;
-    const int32_t eot = w->s->model->tokens.eot, state = state_of(w, l);
+    const struct special_tokens *t = &w->s->model->tokens;
+    const int32_t eot = t->eot, state = state_of(w, l);
     const uint32_t *mask = state < 0 ? NULL : matcher_mask(c->matcher, state);
     if (!mask) {
         w->failed = 1;
@@ -65,6 +67,8 @@ static void adjust_grammar(struct strand *w, struct lane *l, float *logits)
     for (int32_t i = 0; i < eot; i++)
         if (!(mask[i >> 5] >> (i & 31) & 1)) fall(&logits[i], c->p.grammar_penalty);
     if (!matcher_complete(c->matcher, state)) fall(&logits[eot], c->p.grammar_penalty);
+    for (int32_t i = eot + 1; i < t->timestamp_begin; i++)
+        if (i != t->solm || !c->p.tinydiarize) fall(&logits[i], c->p.grammar_penalty);
 }
 
 void adjust_logits(struct strand *w, struct lane *l, float *logits)
@@ -75,4 +79,13 @@ void adjust_logits(struct strand *w, struct lane *l, float *logits)
     if (p->logits_filter) p->logits_filter(p->user, &w->step, logits, w->ids, l->n);
     if (w->s->call.hotwords) hotwords_push(w->s->call.hotwords, logits, w->ids, l->n, (float)p->hotwords_boost);
     if (w->s->call.matcher) adjust_grammar(w, l, logits);
+}
+
+double adjust_pushed(const struct strand *w, int32_t n)
+{
+    const struct call *c = &w->s->call;
+    double sum = 0;
+    for (int32_t i = 0; i < n && c->hotwords; i++)
+        sum += (double)hotwords_push_of(c->hotwords, w->ids[i], w->ids, i, (float)c->p.hotwords_boost);
+    return sum / (n + 1);
 }

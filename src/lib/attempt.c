@@ -48,7 +48,7 @@ int is_silence(const struct strand *w)
 {
     const struct limits *l = is_retry(w) ? &w->s->call.full : &w->s->call.limits;
     if (!(w->kept.no_speech_prob > l->no_speech)) return 0;
-    return isnan(l->logprob) || !(w->kept.avg_logprob > l->logprob);
+    return isnan(l->logprob) || !(w->kept.avg_logprob - w->kept.pushed > l->logprob); /* that a word is on a list is no sound */
 }
 
 void text_of(struct strand *w, const int32_t *ids, int32_t n)
@@ -128,6 +128,7 @@ static int measure(struct strand *w, struct attempt *a)
     for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
     a->n_tokens = l->n;
     a->avg_logprob = ar_avg_logprob(l);
+    a->pushed = adjust_pushed(w, l->n);
     a->no_speech_prob = (double)s->batch->run.lane[w->seat * s->batch->n_lanes].prob;
     a->entropy = token_entropy(w->ids, l->n);
     text_of(w, w->ids, l->n);
@@ -169,6 +170,15 @@ static int attempt_next(struct strand *w)
     return search_begin(w, again);
 }
 
+/* Does no other search of the call keep states of its grammar? */
+static int is_alone(const struct strand *w)
+{
+    const struct steno_batch *b = w->s->batch;
+    for (uint32_t i = 0; i < b->n_windows; i++)
+        if (b->seat[i].user && b->seat[i].user != w && b->seat[i].user->s == w->s) return 0;
+    return 1;
+}
+
 int attempts_begin(struct strand *w)
 {
     w->bare = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same, without the text before */
@@ -176,7 +186,7 @@ int attempts_begin(struct strand *w)
     w->last_rung = rungs_of(&w->s->call.p) + w->bare;
     w->repeating = 0;
     w->failed = 0;
-    if (w->s->call.matcher && w->s->batch->n_windows == 1) matcher_reset(w->s->call.matcher); /* nobody else is in one of its states */
+    if (w->s->call.matcher && is_alone(w)) matcher_reset(w->s->call.matcher);
     return attempt_next(w);
 }
 

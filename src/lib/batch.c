@@ -67,7 +67,7 @@ static int all_stop(void *user)
     const struct steno_batch *b = user;
     int live = 0;
     if (b->solo) return session_should_stop(b->solo);
-    for (const steno_session *s = b->first; s; s = s->next) {
+    for (steno_session *s = b->first; s; s = s->next) {
         if (s->call.state != CALL_LIVE) continue;
         if (!session_should_stop(s)) return 0;
         live = 1;

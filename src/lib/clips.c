@@ -30,13 +30,18 @@ static void clip_add_windows(steno_session *s, int64_t from, int64_t to)
     for (int64_t at = from; at < end; at += window) clip_add(s, at, at + window < end ? at + window : end);
 }
 
+static void clip_named(steno_session *s, int64_t from, int64_t to)
+{
+    (s->call.p.independent_clips ? clip_add_windows : clip_add)(s, from, to);
+}
+
 static void clips_named(steno_session *s)
 {
     const steno_transcribe_params *p = &s->call.p;
     for (int32_t i = 0; i < p->n_clip_timestamps; i += 2) {
         const int64_t from = (int64_t)nearbyint(p->clip_timestamps[i] * 100);
         const int64_t to = i + 1 < p->n_clip_timestamps ? (int64_t)nearbyint(p->clip_timestamps[i + 1] * 100) : s->feed.frames;
-        (p->independent_clips ? clip_add_windows : clip_add)(s, from, to);
+        clip_named(s, from, to);
     }
 }
 
@@ -76,7 +81,7 @@ int call_clips_make(steno_session *s)
     c->n_clips = 0;
     c->begin = c->all = c->done = 0;
     if (p->chunk_ms) clips_quiet(s);
-    else if (p->clip_timestamps) clips_named(s);
-    else clip_add(s, from, p->duration_ms ? from + p->duration_ms / 10 : s->feed.frames);
+    else if (p->n_clip_timestamps) clips_named(s);
+    else clip_named(s, from, p->duration_ms ? from + p->duration_ms / 10 : s->feed.frames);
     return c->clips.err ? err_nomem(&s->error, c->clips.len, "clips") : STENO_OK;
 }

@@ -26,12 +26,14 @@ int steno_encode(steno_session *s, const float *pcm, int64_t n)
     if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
     s->generate_len = rc ? -1 : 0;
     s->generate_last = -1;
+    s->batch->heard = rc ? NULL : s;
     return rc;
 }
 
 static int check(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int least)
 {
-    if (s->generate_len < 0) return err_set(&s->error, STENO_EARG, "no window was encoded: call steno_encode first");
+    if (s->generate_len < 0 || s->batch->heard != s)
+        return err_set(&s->error, STENO_EARG, "no window was encoded: call steno_encode first");
     if (n < least || (n && !ids)) return err_set(&s->error, STENO_EARG, "%d ids at no address, or fewer than %d", n, least);
     for (int i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= s->model->n_vocab)

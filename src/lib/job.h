@@ -14,6 +14,7 @@
 struct attempt {
     int index, with_previous;
     double temperature, avg_logprob, no_speech_prob, ratio, entropy;
+    double pushed;           /* how much of avg_logprob hot words may have added */
     int32_t n_tokens;
     uint32_t flags;          /* enum steno_flag, by the full limits */
 };
@@ -81,7 +82,8 @@ int call_part(steno_session *s, struct strand *w);   /* a clip of a strand of th
 int call_ended(const steno_session *s);              /* no strand has anything left to do */
 struct clip *call_clips(const steno_session *s);
 struct part *call_parts(const steno_session *s);
-void call_progress(const steno_session *s, int64_t at);
+/* Up to frame `at` of a clip; where clips decode beside each other, those that are done. */
+void call_progress(const steno_session *s, int clip, int64_t at);
 
 /* clips.c: what is to be decoded, from clip_timestamps, offset_ms and duration_ms, or chunk_ms. */
 int call_clips_make(steno_session *s);
@@ -109,6 +111,7 @@ int adjust_open(steno_session *s);
 void adjust_close(struct call *c);
 int adjust_wanted(const struct call *c);
 void adjust_logits(struct strand *w, struct lane *l, float *logits);
+double adjust_pushed(const struct strand *w, int32_t n);  /* mean of what hot words added to the logits of the n ids and of the end */
 
 /* guard.c: measures of a text. */
 double token_entropy(const int32_t *ids, int32_t n);      /* nats, of the ids among the last 32 */

@@ -84,6 +84,7 @@ struct steno_batch {
     struct strand *strand;      /* [n_windows] for clips that decode beside each other; NULL in a session's own batch */
     steno_session *first;       /* calls in line and at work, in the order they came */
     steno_session *solo;        /* the call outside of the line that is at work, NULL: none */
+    const steno_session *heard; /* whose window steno_encode has left in the first seat, NULL: nobody's */
     steno_batch_params params;
     int64_t chain_ns;           /* when the replay at hand began */
     int running;
@@ -119,6 +120,7 @@ struct call {
     struct buf parts;               /* struct part per clip, where clips decode beside each other */
     int committed;                  /* clips whose parts are in the results */
     int stopped;                    /* a callback has ended it, cleanly */
+    int direct;                     /* its caller waits for it: nobody else is told that it has ended */
     int64_t begin, all, done;       /* frames: where it begins, how many there are to do, how many are done */
     struct grammar *grammar;
     struct matcher *matcher;
@@ -156,7 +158,7 @@ enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 32 };
 
 struct op_time *session_time(const steno_session *s, int plan); /* NULL: profiling is off */
 void session_begin(steno_session *s); /* clears error, cancel and results */
-int session_should_stop(const steno_session *s);
+int session_should_stop(steno_session *s); /* once it does, until the next call begins */
 /* May a call begin that is not for the line? STENO_EARG where one of the session waits or the batch is at work. */
 int session_free(steno_session *s);
 

@@ -107,7 +107,7 @@ static int check_clips(steno_session *s, const steno_transcribe_params *p)
             return err_set(&s->error, STENO_EARG, "clip_timestamps: the clip from %g s to %g s has no length",
                            p->clip_timestamps[i - 1], t);
     }
-    const int clips = p->clip_timestamps != NULL, part = p->offset_ms || p->duration_ms;
+    const int clips = p->n_clip_timestamps > 0, part = p->offset_ms || p->duration_ms;
     if (clips + part + (p->chunk_ms != 0) > 1)
         return err_set(&s->error, STENO_EARG, "clip_timestamps, chunk_ms, and offset_ms with duration_ms exclude each other");
     if (p->chunk_ms && (p->chunk_ms < 1000 || p->chunk_ms > 20 * s->model->audio_ctx))

@@ -101,11 +101,6 @@ int prompt_begin(struct strand *w)
     return rc;
 }
 
-int prompt_has_previous(const struct strand *w)
-{
-    return w->n_past > 0;
-}
-
 /* How much of the earlier text follows a carried prompt. The reference takes [-room:] of it, which in Python is all of it at room 0, and
  * all but the first -room at a negative one. */
 static int32_t past_after(const struct strand *w, int32_t most)
@@ -113,6 +108,12 @@ static int32_t past_after(const struct strand *w, int32_t most)
     const int64_t room = most - w->n_carried;
     const int64_t past = room > 0 ? min64(w->n_past, room) : w->n_past + room;
     return (int32_t)(past < 0 ? 0 : min64(past, most));
+}
+
+int prompt_has_previous(const struct strand *w)
+{
+    const int32_t most = most_of(w);
+    return most > 0 && past_after(w, most) > 0;
 }
 
 int32_t prompt_make(struct strand *w, int previous, int *sot)

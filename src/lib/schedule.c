@@ -85,7 +85,7 @@ static void finish(struct steno_batch *b, steno_session *s, int status)
     if (*at) *at = s->next;
     s->next = NULL;
     call_end(s, status);
-    if (b->params.on_done) b->params.on_done(b->params.user, s, s->call.status);
+    if (b->params.on_done && !s->call.direct) b->params.on_done(b->params.user, s, s->call.status);
 }
 
 static int canceled(steno_session *s)
@@ -141,6 +141,7 @@ static int seat_give(struct steno_batch *b, uint32_t at)
         if (!rc && w) rc = strand_window(w, to);
         if (!rc && w && w->state == STRAND_DECODE) b->seat[to].user = w;
         if (rc || call_ended(s)) {
+            atomic_store(&b->exec.stop, 0); /* it may have ended inside the encoder; the next one is not meant */
             finish(b, s, rc);
             return 1;
         }
@@ -183,6 +184,7 @@ void batch_carry_out(struct steno_batch *b)
 {
     b->running = 1;
     b->solo = NULL;
+    b->heard = NULL;
     atomic_store(&b->exec.stop, 0);
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until a search puts one to use */
     while (fill(b)) {

@@ -34,11 +34,13 @@ int64_t steno_session_memory(const steno_model *m, const steno_team *team, const
     return (int64_t)n;
 }
 
-int session_should_stop(const steno_session *s)
+int session_should_stop(steno_session *s)
 {
     if (atomic_load(&s->cancel)) return 1;
-    if (s->should_abort && s->should_abort(s->abort_user)) return 1;
-    return s->params && s->params->should_abort && s->params->should_abort(s->params->user);
+    int stop = s->should_abort && s->should_abort(s->abort_user);
+    if (!stop) stop = s->params && s->params->should_abort && s->params->should_abort(s->params->user);
+    if (stop) atomic_store(&s->cancel, 1); /* whoever asks next hears the same */
+    return stop;
 }
 
 /* Asked by the feed between reads. */
@@ -123,6 +125,7 @@ void steno_session_close(steno_session *s)
     if (!s) return;
     if (s->call.state != CALL_NONE) leave_line(s);
     if (s->batch && s->batch->solo == s) s->batch->solo = NULL;
+    if (s->batch && s->batch->heard == s) s->batch->heard = NULL;
     feed_close(&s->feed);
     rows_close(&s->rows);
     if (s->own_batch) batch_close(s->batch);
@@ -166,6 +169,7 @@ void session_begin(steno_session *s)
     s->generate_len = -1;
     s->params = NULL;
     s->should_abort = NULL;
+    b->heard = NULL;
     for (uint32_t i = 0; b->seat && i < b->n_windows; i++)
         if (b->seat[i].audio == s) b->seat[i].audio = NULL;
     if (b->running) return; /* the others go on */

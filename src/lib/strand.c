@@ -133,10 +133,16 @@ static void token_times_keep(struct strand *w, const struct draft *d, const stru
     token_times((struct token_time *)(void *)(times->p + at), p, g->n_tokens, &m->vocab, &m->tokens, &span, w->s->call.p.token_threshold);
 }
 
+/* Another speaker goes on: a mark, no text. */
+static int is_turn(const struct strand *w, int32_t id)
+{
+    return w->s->call.p.tinydiarize && id == w->s->model->tokens.solm;
+}
+
 static int has_turn(const struct strand *w, const int32_t *ids, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
-        if (w->s->call.p.tinydiarize && ids[i] == w->s->model->tokens.solm) return 1;
+        if (is_turn(w, ids[i])) return 1;
     return 0;
 }
 
@@ -179,7 +185,7 @@ static int segment_add(struct strand *w, const struct draft *d)
     buf_add(&r->tokens, s->batch->picked + (size_t)w->lane * (size_t)s->model->text_ctx + d->first,
             (size_t)g.n_tokens * sizeof(struct picked));
     for (int32_t i = 0; i < g.n_tokens; i++)
-        if (ids[i] < s->model->tokens.timestamp_begin) vocab_append(&s->model->vocab, ids[i], &r->bytes);
+        if (ids[i] < s->model->tokens.timestamp_begin && !is_turn(w, ids[i])) vocab_append(&s->model->vocab, ids[i], &r->bytes);
     if (!empty) words_keep(w, d, &g);
     token_times_keep(w, d, &g);
     if (w->bytes.err || w->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
@@ -258,7 +264,7 @@ static int strand_go_on(struct strand *w)
     steno_session *s = w->s;
     const struct call *c = &s->call;
     w->state = STRAND_WINDOW;
-    if (w->task == c->p.task || w->task == STENO_TRANSCRIBE) call_progress(s, w->seek);
+    if (w->task == c->p.task || w->task == STENO_TRANSCRIBE) call_progress(s, w->clip, w->seek);
     while (w->seek >= w->end) {
         if (w->own || w->clip + 1 >= c->n_clips) {
             w->state = STRAND_IDLE;
@@ -291,11 +297,13 @@ int strand_window(struct strand *w, uint32_t at)
     for (;;) {
         const int64_t left = w->end - w->seek;
         const int32_t most = 2 * window_ctx(w);
-        if (p->on_window && !p->on_window(p->user, w->seek * 10)) { /* a clean end */
-            w->state = STRAND_IDLE;
-            w->clip = s->call.n_clips;
+        if (p->on_window && !s->call.stopped && !p->on_window(p->user, w->seek * 10)) { /* a clean end, also for the call's others */
             s->call.next_clip = s->call.n_clips;
             s->call.stopped = 1;
+        }
+        if (s->call.stopped) {
+            w->state = STRAND_IDLE;
+            w->clip = s->call.n_clips;
             return w->own ? call_part(s, w) : STENO_OK;
         }
         w->frames = left < most ? (int32_t)left : most;

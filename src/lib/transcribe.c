@@ -95,18 +95,19 @@ int call_begin(steno_session *s, uint32_t seat)
     c->next_clip = c->n_clips;
     rc = strand_begin(&s->strand[0], s, both ? STENO_TRANSCRIBE : c->p.task, 0);
     if (!rc && both) rc = strand_begin(&s->strand[1], s, STENO_TRANSLATE, 0);
-    if (!rc) call_progress(s, c->begin);
+    if (!rc) call_progress(s, 0, c->begin);
     return rc;
 }
 
-void call_progress(const steno_session *s, int64_t at)
+void call_progress(const steno_session *s, int clip, int64_t at)
 {
     const struct call *c = &s->call;
     if (!c->p.on_progress) return;
     int64_t done = c->done;
-    const struct clip *clip = call_clips(s);
-    for (int i = 0; !c->beside && i < c->n_clips && clip[i].from < at; i++) done += (at < clip[i].to ? at : clip[i].to) - clip[i].from;
-    c->p.on_progress(c->p.user, (done < c->all ? done : c->all) * 10, c->all * 10);
+    const struct clip *k = call_clips(s);
+    for (int i = 0; !c->beside && i < clip && i < c->n_clips; i++) done += k[i].to - k[i].from;
+    if (!c->beside && clip < c->n_clips) done += (at < k[clip].to ? at : k[clip].to) - k[clip].from;
+    c->p.on_progress(c->p.user, done * 10, c->all * 10);
 }
 
 static int parts_commit(steno_session *s)
@@ -134,7 +135,7 @@ int call_part(steno_session *s, struct strand *w)
     const struct clip *clip = &call_clips(s)[w->mel_clip];
     call_parts(s)[w->mel_clip].done = 1;
     c->done += clip->to - clip->from;
-    call_progress(s, 0);
+    call_progress(s, 0, 0);
     return parts_commit(s);
 }
 
@@ -169,7 +170,7 @@ void call_end(steno_session *s, int status)
     struct part *part = call_parts(s);
     for (size_t i = 0; i < c->parts.len / sizeof *part; i++) result_free(&part[i].result);
     buf_clear(&c->parts);
-    if (!status && c->state == CALL_LIVE && !c->stopped) call_progress(s, c->begin + c->all + s->feed.frames);
+    if (!status && c->state == CALL_LIVE && !c->stopped) call_progress(s, c->n_clips, 0);
     result_finish(s, &s->result, &status);
     result_finish(s, &s->translation, &status);
     adjust_close(c);
@@ -243,6 +244,7 @@ int steno_transcribe_source(steno_session *s, const steno_source *src, const ste
     if (s->model->family->search != SEARCH_AR) return ctc_call(s, src, p);
     rc = call_add(s, src, p);
     if (rc) return rc;
+    s->call.direct = 1;
     batch_carry_out(s->batch);
     return s->call.status;
 }

@@ -1,8 +1,9 @@
 /* steno: one step of a beam search. SPDX-License-Identifier: MIT
  *
  * Every beam offers its best n + 1 continuations. Walked from the best down, those that end go to the finished ones, the others become
- * beams until there are n; whatever ranks below the last beam is lost, an end of text too. The step after the prompt has one beam, which
- * is what the reference's n equal ones come to when equal sequences collapse. Sums are f32 as the reference's are, so that near ties fall
+ * beams until there are n; whatever ranks below the last beam is lost, an end of text too. A beam that nothing may follow ends as greedy
+ * decoding does, but ranks last. The step after the prompt has one beam, which is what the reference's n equal ones come to when equal
+ * sequences collapse. Sums are f32 as the reference's are, so that near ties fall
  * alike. Reference: openai-whisper 20250625, whisper/decoding.py, BeamSearchDecoder. */
 #include "search/beam.h"
 #include <math.h>
@@ -10,27 +11,35 @@
 
 struct offer { float sum; int16_t beam, place; };
 
+enum { NOTHING = -1 }; /* place: the beam cannot go on */
+
+/* Into its place among the n before it. */
+static int32_t offer_add(struct offer *o, int32_t n, struct offer new)
+{
+    int32_t at = n;
+    for (; at && o[at - 1].sum < new.sum; at--) o[at] = o[at - 1];
+    o[at] = new;
+    return n + 1;
+}
+
 /* Continuations of all beams by falling sum; equal ones stay in the order they were found. */
 static int32_t offers_sort(struct offer *o, const struct ar *a, const struct run *r)
 {
     int32_t n = 0;
     for (int32_t b = 0; b < a->beams.n; b++) {
         const struct lane *l = &r->lane[a->beams.lane[b]];
-        for (int32_t i = 0; i < l->n_top; i++) {
-            const float sum = (float)l->sum_logprob + l->top[i].plog;
-            int32_t at = n++;
-            for (; at && o[at - 1].sum < sum; at--) o[at] = o[at - 1];
-            o[at] = (struct offer){ sum, (int16_t)b, (int16_t)i };
-        }
+        for (int32_t i = 0; i < l->n_top; i++)
+            n = offer_add(o, n, (struct offer){ (float)l->sum_logprob + l->top[i].plog, (int16_t)b, (int16_t)i });
+        if (!l->n_top) n = offer_add(o, n, (struct offer){ -INFINITY, (int16_t)b, NOTHING });
     }
     return n;
 }
 
-/* One more candidate: kept when it ranks above all before it. */
-static void candidate_add(struct ar *a, const struct lane *l, double sum, int ended)
+/* One more candidate: kept when it ranks above all before it. dead: its end was forced. */
+static void candidate_add(struct ar *a, const struct lane *l, double sum, int ended, int dead)
 {
     struct beams *b = &a->beams;
-    const double rank = ar_rank(sum, l->n, a->p.length_penalty);
+    const double rank = dead ? -INFINITY : ar_rank(sum, l->n, a->p.length_penalty);
     if (a->n_ranks < AR_FINISHED) a->rank[a->n_ranks] = rank;
     if (!a->n_ranks || rank > b->best_rank) {
         memcpy(b->best, l->out, (size_t)l->n * sizeof *b->best);
@@ -49,7 +58,7 @@ static void beams_end(struct ar *a, struct run *r)
     struct beams *b = &a->beams;
     for (int32_t i = 0; i < b->n && b->n_finished < a->p.n_lanes; i++, b->n_finished++) {
         const struct lane *l = &r->lane[b->lane[i]];
-        candidate_add(a, l, l->sum_logprob, 0);
+        candidate_add(a, l, l->sum_logprob, 0, 0);
     }
     struct lane *l = &r->lane[a->lane0];
     memcpy(l->out, b->best, (size_t)b->best_n * sizeof *b->best);
@@ -104,10 +113,11 @@ void beams_step(struct ar *a, struct run *r, struct kv_state *state)
     int32_t n_next = 0;
     for (int32_t i = 0; i < n && n_next < a->p.n_lanes; i++) {
         const struct lane *l = &r->lane[b->lane[offer[i].beam]];
-        if (l->top[offer[i].place].id != eot) {
+        const int dead = offer[i].place == NOTHING;
+        if (!dead && l->top[offer[i].place].id != eot) {
             next[n_next++] = offer[i];
         } else if (b->n_finished < a->p.max_finished) {
-            candidate_add(a, l, (double)offer[i].sum, 1);
+            candidate_add(a, l, dead ? l->sum_logprob : (double)offer[i].sum, 1, dead);
             b->n_finished++;
         }
     }

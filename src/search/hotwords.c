@@ -267,13 +267,18 @@ static void push_inside(const struct hotwords *h, struct pushed *p, const struct
     p->node[p->n++] = node;
 }
 
+/* May the word begin behind this character? */
+static int may_start(const struct hot_node *c, int32_t last)
+{
+    const int bare = c->start == BARE || (c->start == BARE_JOINS && last >= 0 && !joins((uint32_t)last));
+    return c->start == SPACED || (bare && last >= 0);
+}
+
 static void push_starts(const struct hotwords *h, const struct pushed *p, float *logits, int32_t last, float by)
 {
     const struct hot_node *root = &h->node[0];
-    for (const struct hot_node *c = &h->node[root->child]; c < &h->node[root->child] + root->n; c++) {
-        const int bare = c->start == BARE || (c->start == BARE_JOINS && last >= 0 && !joins((uint32_t)last));
-        if ((c->start == SPACED || (bare && last >= 0)) && !is_pushed(h, p, c->id)) logits[c->id] += by;
-    }
+    for (const struct hot_node *c = &h->node[root->child]; c < &h->node[root->child] + root->n; c++)
+        if (may_start(c, last) && !is_pushed(h, p, c->id)) logits[c->id] += by;
 }
 
 void hotwords_push(const struct hotwords *h, float *logits, const int32_t *ids, int32_t n, float boost)
@@ -287,4 +292,18 @@ void hotwords_push(const struct hotwords *h, float *logits, const int32_t *ids, 
         }
     }
     push_starts(h, &p, logits, last_char(h->v, ids, n), boost / 2);
+}
+
+float hotwords_push_of(const struct hotwords *h, int32_t id, const int32_t *ids, int32_t n, float boost)
+{
+    const int32_t longest = n < h->longest - 1 ? n : h->longest - 1;
+    float most = 0;
+    for (int32_t len = 1; len <= longest; len++) {
+        const struct hot_node *node = find_node(h, ids + n - len, len);
+        if (!node || !find_child(h, node, id)) continue;
+        if (node->heard) return boost;
+        most = boost / 2;
+    }
+    const struct hot_node *start = find_child(h, &h->node[0], id);
+    return start && may_start(start, last_char(h->v, ids, n)) ? boost / 2 : most;
 }

@@ -29,4 +29,6 @@ void hotwords_close(struct hotwords *h); /* NULL is allowed */
 
 /* Push logits[n_vocab] after ids[n], the text chosen so far (ids that are no text end a word). */
 void hotwords_push(const struct hotwords *h, float *logits, const int32_t *ids, int32_t n, float boost);
+/* What one id is pushed by there. */
+float hotwords_push_of(const struct hotwords *h, int32_t id, const int32_t *ids, int32_t n, float boost);
 #endif

@@ -434,6 +434,126 @@ static void test_a_request_made_between_calls_does_not_end_the_next_one(void **s
     steno_session_close(s);
 }
 
+/* ---- batches ----------------------------------------------------------------------------------------------------------------- */
+
+enum { IN_LINE = 4 };
+
+/* A batch of calls that search, draw, are cut into clips and listen to a grammar, on a thread of its own. */
+struct line {
+    pthread_t id;
+    const steno_model *m;
+    steno_team *team;
+    steno_session *s[IN_LINE];
+    struct pest pest;      /* of the first session, where there is one */
+    int rounds, endless, bad, ended;
+    uint64_t digest[IN_LINE];
+};
+
+static steno_transcribe_params params_in_line(int i)
+{
+    steno_transcribe_params p = params_new();
+    p.no_speech_threshold = (double)NAN;
+    p.temperature_increment_on_fallback = 0;
+    p.condition_on_previous_text = 0;
+    p.sample_len = 6;
+    p.without_timestamps = 1;
+    if (i == 1) p.beam_size = 2;
+    if (i == 2) p.best_of = 2, p.temperature = 0.7, p.independent_clips = 1;
+    if (i == 3) p.grammar = "root ::= [a-m]+ \".\"", p.hotwords = "ab";
+    return p;
+}
+
+static void line_done(void *user, steno_session *s, int status)
+{
+    struct line *l = user;
+    int i = 0;
+    while (l->s[i] != s) i++;
+    if (!i && status == STENO_ECANCELED) {
+        l->ended++;
+        return;
+    }
+    const uint64_t d = result_digest(s);
+    l->bad += status || (l->digest[i] && l->digest[i] != d);
+    l->digest[i] = d;
+}
+
+static void *run_line(void *arg)
+{
+    struct line *l = arg;
+    steno_batch *b;
+    steno_batch_params bp;
+    steno_session_params sp;
+    steno_batch_params_init(&bp);
+    steno_session_params_init(&sp);
+    bp.max_windows = 3;
+    bp.max_lanes = 2;
+    bp.user = l;
+    bp.on_done = line_done;
+    l->bad = steno_batch_open(&b, l->m, l->team, &bp, NULL) != 0;
+    sp.batch = b;
+    for (int i = 0; i < IN_LINE && !l->bad; i++) l->bad = steno_session_open(&l->s[i], l->m, NULL, &sp, NULL) != 0;
+    for (int k = 0; k < l->rounds && !l->bad; k++) {
+        struct loop audio_of[IN_LINE];
+        steno_transcribe_params p[IN_LINE];
+        for (int i = 0; i < IN_LINE; i++) {
+            const int64_t n = !i && l->endless ? 3600 * RATE : (2 + i) * RATE / 2;
+            audio_of[i] = (struct loop){ &audio, n, 0, n };
+            const steno_source src = { loop_read, loop_rewind, &audio_of[i] };
+            p[i] = params_in_line(i);
+            l->bad += steno_batch_add(b, l->s[i], &src, &p[i]) != 0;
+        }
+        l->pest = (struct pest){ .s = l->s[0] };
+        if (l->endless) l->bad += pthread_create(&l->pest.id, NULL, cancel_over_and_over, &l->pest) != 0;
+        l->bad += steno_batch_run(b) != 0;
+        if (!l->endless) continue;
+        atomic_store(&l->pest.done, 1);
+        pthread_join(l->pest.id, NULL);
+    }
+    for (int i = 0; i < IN_LINE; i++) steno_session_close(l->s[i]);
+    steno_batch_close(b);
+    return NULL;
+}
+
+static void test_two_batches_on_one_team_give_what_one_gives(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&small_dims, DT_F16, 3, NULL);
+    steno_team *team;
+    assert_int_equal(steno_team_open(&team, 3, NULL), 0);
+    struct line alone = { .m = m, .rounds = 1 };
+    run_line(&alone);
+    assert_int_equal(alone.bad, 0);
+    struct line l[3] = { { .m = m, .team = team, .rounds = 3 }, { .m = m, .team = team, .rounds = 3 }, { .m = m, .rounds = 3 } };
+    for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&l[i].id, NULL, run_line, &l[i]), 0);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(l[i].id, NULL);
+        assert_int_equal(l[i].bad, 0);
+        assert_memory_equal(l[i].digest, alone.digest, sizeof alone.digest);
+    }
+    steno_team_close(team);
+    steno_model_close(m);
+}
+
+static void test_another_thread_ends_one_call_of_a_batch(void **state)
+{
+    (void)state;
+    steno_model *m = random_model(&small_dims, DT_F16, 3, NULL);
+    steno_team *team;
+    assert_int_equal(steno_team_open(&team, 3, NULL), 0);
+    struct line alone = { .m = m, .rounds = 1 };
+    run_line(&alone);
+    struct line l[2] = { { .m = m, .team = team, .rounds = 3, .endless = 1 }, { .m = m, .team = team, .rounds = 3, .endless = 1 } };
+    for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&l[i].id, NULL, run_line, &l[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(l[i].id, NULL);
+        assert_int_equal(l[i].bad, 0);
+        assert_int_equal(l[i].ended, 3); /* an hour of audio */
+        assert_memory_equal(l[i].digest + 1, alone.digest + 1, sizeof alone.digest - sizeof *alone.digest);
+    }
+    steno_team_close(team);
+    steno_model_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +567,8 @@ int main(void)
         cmocka_unit_test(test_a_callback_ends_a_call_wherever_it_is_asked),
         cmocka_unit_test(test_segments_finished_before_the_end_can_be_read),
         cmocka_unit_test(test_a_request_made_between_calls_does_not_end_the_next_one),
+        cmocka_unit_test(test_two_batches_on_one_team_give_what_one_gives),
+        cmocka_unit_test(test_another_thread_ends_one_call_of_a_batch),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -45,6 +45,7 @@ static void expect_pushes(const char *lines, const char *const *after, const cha
     hotwords_push(h, got, ids, n, 2);
     for (int i = 0; want[i]; i++) expected[id_of(want[i])] = by[i];
     for (int32_t id = 0; id < N_LOGITS; id++) {
+        assert_true(hotwords_push_of(h, id, ids, n, 2) == got[id]);
         if (got[id] == expected[id]) continue;
         fail_msg("after %d ids: id %d (\"%.*s\") is pushed by %g, want %g", (int)n, (int)id, id < toy.n_text ? (int)toy.v.len[id] : 0,
                  id < toy.n_text ? (const char *)toy.v.bytes[id] : "", (double)got[id], (double)expected[id]);

@@ -1,0 +1,225 @@
+/* steno tests: text that is given: prefixes, and how much earlier text counts. SPDX-License-Identifier: MIT */
+#include "attempts.h"
+#include "lib/job.h"
+
+enum { MOST_IDS = 500, SHORT = 190 /* positions of the encoder: as long as the recording */ };
+
+static steno_model *model;
+static steno_session *session;
+static struct audio demo, many; /* one recording; ten times it, in two windows */
+static struct attempts told;
+
+static int open_all(void **state)
+{
+    (void)state;
+    model = shipped_open();
+    session = session_new(model, NULL, 3);
+    demo = demo_audio(0, 0, 1);
+    many = demo_audio(0, 0, 10);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    steno_session_close(session);
+    steno_model_close(model);
+    free(demo.pcm);
+    free(many.pcm);
+    return 0;
+}
+
+static void run(const struct audio *a, const steno_transcribe_params *p)
+{
+    if (steno_transcribe(session, a->pcm, a->n, p)) fail_msg("%s", steno_last_error(session));
+}
+
+/* What stood before the last window: ids, and how many. */
+struct stood { const int32_t *id; int32_t n, sot; };
+
+static struct stood stood(void)
+{
+    const struct strand *w = &session->strand[0];
+    return (struct stood){ w->ar.prompt, w->ar.n_prompt, w->ar.sot };
+}
+
+static int32_t some_ids(int32_t ids[MOST_IDS], int n)
+{
+    int32_t two[2];
+    assert_int_equal(steno_tokenize(model, " one nine", two, 2), 2);
+    for (int i = 0; i < n; i++) ids[i] = two[i % 3 == 0];
+    return n;
+}
+
+/* ---- prefix ------------------------------------------------------------------------------------------------------------------ */
+
+static void test_initial_tokens_end_with_the_prefix_and_the_text_goes_on_behind_it(void **state)
+{
+    (void)state;
+    int32_t ids[4];
+    for (int as_ids = 0; as_ids < 2; as_ids++)
+        for (int search = 0; search < 3; search++) {
+            steno_transcribe_params p = params_noted(&told);
+            p.without_timestamps = 1;
+            const int n = steno_tokenize(model, " zero nine", ids, 4);
+            assert_int_equal(n, 2);
+            if (as_ids) p.prefix_tokens = ids, p.n_prefix_tokens = n;
+            else p.prefix = "  zero nine ";
+            if (search == 1) p.beam_size = 3;
+            if (search == 2) p.best_of = 3, p.temperature = 0.01;
+            run(&demo, &p);
+            const struct stood at = stood();
+            assert_int_equal(at.n, 4 + n); /* start, language, task, no timestamps */
+            assert_int_equal(at.sot, 0);
+            assert_memory_equal(at.id + 4, ids, (size_t)n * sizeof *ids);
+            assert_string_equal(steno_text(session), " one eight. two seven."); /* the first chosen token comes after it */
+        }
+}
+
+static void test_every_window_and_attempt_begins_with_the_prefix(void **state)
+{
+    (void)state;
+    int32_t ids[4];
+    steno_transcribe_params p = params_noted(&told);
+    p.without_timestamps = 1;
+    p.logprob_threshold = 0;
+    p.temperature_increment_on_fallback = 1;
+    p.prefix = "two";
+    assert_int_equal(steno_tokenize(model, " two", ids, 4), 1);
+    run(&many, &p);
+    assert_true(told.n >= 4 && told.a[told.n - 1].at_ms > 0 && told.a[told.n - 1].index == 1);
+    const struct stood at = stood();
+    assert_int_equal(at.id[at.n - 1], ids[0]);
+    assert_int_equal(at.n, 4 + 1); /* what came out at temperature 1 is not trusted as earlier text */
+    p.prefix = ""; /* the same as none */
+    told.n = 0;
+    run(&many, &p);
+    assert_int_equal(stood().id[stood().n - 1], steno_token_id(model, STENO_TOKEN_NO_TIMESTAMPS));
+}
+
+static void test_a_prefix_that_leaves_no_room_is_refused_and_the_longest_decodes(void **state)
+{
+    (void)state;
+    static int32_t ids[MOST_IDS], earlier[MOST_IDS];
+    steno_transcribe_params p = params_noted(&told);
+    p.prefix_tokens = ids;
+    p.n_prefix_tokens = some_ids(ids, 217);
+    assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &p), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(session), "prefix is 217 tokens long; at most 216"));
+    p.n_prefix_tokens = 216;
+    p.prompt_tokens = earlier;
+    p.n_prompt_tokens = some_ids(earlier, 300);
+    p.without_timestamps = 1;
+    run(&demo, &p);
+    assert_int_equal(stood().n, 1 + 223 + 4 + 216);
+    assert_true(told.a[0].n_tokens <= 448 + 1 - stood().n);
+    assert_memory_equal(stood().id + stood().n - 216, ids, 216 * sizeof *ids);
+    p.n_prefix_tokens = 1;
+    p.prefix = "one";
+    assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &p), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(session), "prefix_tokens"));
+    p.prefix = NULL;
+    static int32_t const far[] = { 51865 };
+    p.prefix_tokens = far;
+    assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &p), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(session), "prefix_tokens: id 51865"));
+}
+
+/* The reference cuts the prefix to what sample_len leaves of half the context, and in Python a cut at 0 is none. */
+static void test_a_prefix_is_cut_to_what_the_sample_length_leaves(void **state)
+{
+    (void)state;
+    static int32_t ids[MOST_IDS];
+    static const struct { int given, len, want; } c[] = {
+        { 100, 0, 100 }, { 100, 224, 100 }, { 100, 200, 24 }, { 20, 200, 20 }, { 100, 230, 94 }, { 3, 230, 0 },
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        steno_transcribe_params p = params_noted(&told);
+        p.audio_ctx = SHORT;
+        p.without_timestamps = 1;
+        p.prefix_tokens = ids;
+        p.n_prefix_tokens = some_ids(ids, c[i].given);
+        p.sample_len = c[i].len;
+        run(&demo, &p);
+        assert_int_equal(stood().n, 4 + c[i].want);
+        assert_memory_equal(stood().id + 4, ids + (c[i].given - c[i].want), (size_t)c[i].want * sizeof *ids);
+    }
+}
+
+/* ---- earlier text ------------------------------------------------------------------------------------------------------------ */
+
+static void test_exactly_the_last_223_ids_stand_before_a_window(void **state)
+{
+    (void)state;
+    static int32_t ids[MOST_IDS];
+    static int const given[] = { 1, 222, 223, 224, 400 };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        steno_transcribe_params p = params_noted(&told);
+        p.audio_ctx = SHORT;
+        p.prompt_tokens = ids;
+        p.n_prompt_tokens = some_ids(ids, given[i]);
+        run(&demo, &p);
+        const int want = given[i] < 223 ? given[i] : 223;
+        const struct stood at = stood();
+        assert_int_equal(at.id[0], steno_token_id(model, STENO_TOKEN_PREVIOUS));
+        assert_int_equal(at.sot, 1 + want);
+        assert_memory_equal(at.id + 1, ids + given[i] - want, (size_t)want * sizeof *ids);
+        assert_int_equal(at.id[at.sot], steno_token_id(model, STENO_TOKEN_START));
+        assert_int_equal(at.n, 1 + want + 3);
+        assert_true(told.a[0].with_previous);
+    }
+}
+
+static void test_max_context_says_how_many_and_zero_means_none(void **state)
+{
+    (void)state;
+    static int32_t ids[MOST_IDS];
+    static int const most[] = { -1, 448, 223, 100, 1, 0 };
+    for (int carry = 0; carry < 2; carry++)
+        for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+            steno_transcribe_params p = params_noted(&told);
+            p.prompt_tokens = ids;
+            p.n_prompt_tokens = some_ids(ids, 300);
+            p.audio_ctx = SHORT;
+            p.max_context = most[i];
+            p.without_timestamps = 1; /* one window */
+            p.carry_initial_prompt = carry;
+            run(&demo, &p);
+            const int want = most[i] < 0 || most[i] > 223 ? 223 : most[i];
+            const struct stood at = stood();
+            assert_int_equal(at.sot, want ? 1 + want : 0);
+            assert_int_equal(at.n, at.sot + 4);
+            if (want) assert_memory_equal(at.id + 1, ids + 300 - want, (size_t)want * sizeof *ids);
+            if (!carry) assert_int_equal(told.a[0].with_previous, want > 0); /* a carried prompt is no earlier text */
+        }
+    steno_transcribe_params p = params_noted(&told);
+    p.max_context = 0; /* nor does the window before count */
+    run(&many, &p);
+    assert_true(told.a[told.n - 1].at_ms > 0);
+    assert_int_equal(stood().sot, 0);
+    for (int i = 0; i < told.n; i++) assert_false(told.a[i].with_previous);
+    p.guards = STENO_GUARDS_RETRY; /* so there is nothing to drop and no attempt for it */
+    p.logprob_threshold = 0;
+    p.no_speech_threshold = 1;
+    told.n = 0;
+    run(&many, &p);
+    for (int i = 0; i < told.n; i++) assert_int_equal(told.a[i].index, 0);
+    p.max_context = 449;
+    assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &p), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(session), "max_context"));
+    p.max_context = -2;
+    assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &p), STENO_EARG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_initial_tokens_end_with_the_prefix_and_the_text_goes_on_behind_it),
+        cmocka_unit_test(test_every_window_and_attempt_begins_with_the_prefix),
+        cmocka_unit_test(test_a_prefix_that_leaves_no_room_is_refused_and_the_longest_decodes),
+        cmocka_unit_test(test_a_prefix_is_cut_to_what_the_sample_length_leaves),
+        cmocka_unit_test(test_exactly_the_last_223_ids_stand_before_a_window),
+        cmocka_unit_test(test_max_context_says_how_many_and_zero_means_none),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -1,0 +1,366 @@
+/* steno tests: grammars in a decoding. SPDX-License-Identifier: MIT
+ *
+ * A random model says anything, so what it says under a grammar is the grammar's doing. */
+#include "attempts.h"
+#include "lib/job.h"
+#include "search/grammar_match.h"
+
+enum { SEARCHES = 4, HALF_SECOND = RATE / 2 };
+
+static char const yes_or_no[] = "root ::= \"yes\" | \"no\""; /* without a space: in so small a vocabulary it is a sign, and barred */
+
+static steno_model *model, *random1;
+static steno_session *session, *doubtful; /* of the shipped model, of a random one */
+static struct audio demo;
+
+static int open_all(void **state)
+{
+    (void)state;
+    model = shipped_open();
+    random1 = random_model(&small_dims, DT_F16, 3, NULL);
+    session = session_new(model, NULL, 4);
+    doubtful = session_new(random1, NULL, 4);
+    demo = demo_audio(0, 0, 1);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    steno_session_close(session);
+    steno_session_close(doubtful);
+    steno_model_close(model);
+    steno_model_close(random1);
+    free(demo.pcm);
+    return 0;
+}
+
+static steno_transcribe_params search(int which, const char *grammar)
+{
+    steno_transcribe_params p = params_new();
+    p.temperature_increment_on_fallback = 0;
+    p.no_speech_threshold = (double)NAN;
+    p.grammar = grammar;
+    if (which == 1) p.beam_size = 4;
+    if (which == 2) p.temperature = 1;
+    if (which == 3) p.temperature = 1.4, p.best_of = 4;
+    return p;
+}
+
+static void run(steno_session *s, const steno_transcribe_params *p)
+{
+    if (steno_transcribe(s, demo.pcm, s == session ? demo.n : HALF_SECOND, p)) fail_msg("%s", steno_last_error(s));
+}
+
+/* All text of the last window, with what stands in segments without a length. */
+static const char *text_kept(const steno_session *s)
+{
+    static char text[2000];
+    const struct strand *w = &s->strand[0];
+    int32_t ids[500], n = 0;
+    for (int32_t i = 0; i < w->kept.n_tokens && n < 500; i++)
+        if (w->ids[i] < s->model->tokens.eot) ids[n++] = w->ids[i];
+    steno_detokenize(s->model, ids, n, text, sizeof text);
+    return text;
+}
+
+static int is_answer(const char *text)
+{
+    return !strcmp(text, "yes") || !strcmp(text, "no");
+}
+
+static void refuse(const steno_transcribe_params *p, const char *what)
+{
+    const int rc = steno_transcribe(session, demo.pcm, demo.n, p);
+    if (rc != STENO_EARG || !strstr(steno_last_error(session), what))
+        fail_msg("status %d, '%s' does not say '%s'", rc, steno_last_error(session), what);
+    assert_int_equal(steno_segment_count(session), 0);
+}
+
+/* ---- sentences --------------------------------------------------------------------------------------------------------------- */
+
+static void test_yes_or_no_is_all_that_any_search_on_any_model_says(void **state)
+{
+    (void)state;
+    int yes = 0, all = 0;
+    for (uint64_t seed = 1; seed < 13; seed++) {
+        steno_model *m = random_model(&small_dims, DT_F16, seed, NULL);
+        steno_session *s = session_new(m, NULL, 4);
+        for (int i = 0; i < 2 * SEARCHES; i++) {
+            steno_transcribe_params p = search(i % SEARCHES, yes_or_no);
+            p.without_timestamps = i >= SEARCHES;
+            for (p.seed = 0; p.seed < (i % SEARCHES < 2 ? 1 : 4); p.seed++, all++) {
+                run(s, &p);
+                const char *text = p.without_timestamps ? steno_text(s) : text_kept(s);
+                if (!is_answer(text)) fail_msg("model %d, search %d: '%s'", (int)seed, i, text);
+                yes += !strcmp(text, "yes");
+            }
+        }
+        steno_session_close(s);
+        steno_model_close(m);
+    }
+    assert_true(yes > all / 20 && yes < all - all / 20);
+}
+
+static void test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own(void **state)
+{
+    (void)state;
+    struct attempts told = { .n = 0 };
+    steno_transcribe_params p = search(0, yes_or_no);
+    p.logprob_threshold = 0; /* up the whole ladder */
+    p.temperature_increment_on_fallback = 0.5;
+    p.without_timestamps = 1;
+    p.user = &told;
+    p.on_attempt = attempts_note;
+    if (steno_transcribe(doubtful, demo.pcm, 2 * RATE, &p)) fail_msg("%s", steno_last_error(doubtful));
+    assert_int_equal(told.n, 4 * 3);
+    assert_int_equal(steno_segment_count(doubtful), 4);
+    steno_batch *b;
+    steno_batch_params bp;
+    steno_session_params sp;
+    steno_batch_params_init(&bp);
+    steno_session_params_init(&sp);
+    bp.max_windows = 3;
+    assert_int_equal(steno_batch_open(&b, random1, NULL, &bp, NULL), 0);
+    sp.batch = b;
+    steno_session *s;
+    assert_int_equal(steno_session_open(&s, random1, NULL, &sp, NULL), 0);
+    for (int both = 0; both < 2; both++) {
+        p = search(2, yes_or_no);
+        p.without_timestamps = 1;
+        p.independent_clips = 1;
+        p.condition_on_previous_text = 0;
+        p.task = both ? STENO_TRANSCRIBE_AND_TRANSLATE : STENO_TRANSCRIBE;
+        assert_int_equal(steno_transcribe(s, demo.pcm, 3 * RATE, &p), 0);
+        for (int k = 0; k <= both; k++) {
+            assert_int_equal(steno_result_select(s, k), 0);
+            assert_int_equal(steno_segment_count(s), 5);
+            steno_segment g = { .size = sizeof g };
+            for (int i = 0; !steno_segment_get(s, i, &g); i++)
+                if (!is_answer(g.text)) fail_msg("clip %d: '%s'", i, g.text);
+        }
+    }
+    steno_session_close(s);
+    steno_batch_close(b);
+}
+
+static char const digits[] = "# what the shipped model knows\n"
+                             "phrase ::= (\" \" digit)+ \".\"?\n"
+                             "digit ::= \"zero\" | \"one\" | \"two\" | \"three\" | \"four\" |\n"
+                             "  \"five\" | \"six\" | \"seven\" | \"eight\" | \"nine\"\n"
+                             "root ::= phrase+\n"
+                             "even ::= ((\" zero\" | \" two\" | \" four\" | \" six\" | \" eight\") \".\"?)+\n";
+
+static void test_a_grammar_that_allows_what_is_said_changes_nothing_and_hears_no_times(void **state)
+{
+    (void)state;
+    for (int beams = 0; beams < 2; beams++) {
+        steno_transcribe_params p = search(beams, digits);
+        run(session, &p);
+        assert_string_equal(steno_text(session), demo_text);
+        assert_int_equal(steno_segment_count(session), 2); /* with their times */
+        p.grammar_rule = "even";
+        run(session, &p);
+        assert_int_equal(strncmp(steno_text(session), " zero", 5), 0);
+        static const char *const odd[] = { "one", "three", "five", "seven", "nine" };
+        for (int i = 0; i < 5; i++) assert_null(strstr(steno_text(session), odd[i]));
+        p.grammar = "";
+        p.grammar_rule = NULL;
+        run(session, &p);
+        assert_string_equal(steno_text(session), demo_text);
+    }
+}
+
+static void test_a_sentence_that_needs_a_barred_id_ends_before_it(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SEARCHES; i++) {
+        steno_transcribe_params p = search(i, "root ::= \" zero nine\" \"[\""); /* the bracket is no speech */
+        p.without_timestamps = 1;
+        run(session, &p);
+        assert_string_equal(steno_text(session), " zero nine");
+        p.sample_len = 1;
+        run(session, &p);
+        assert_true(strlen(steno_text(session)) < strlen(" zero nine"));
+    }
+}
+
+/* ---- penalties --------------------------------------------------------------------------------------------------------------- */
+
+static void test_a_penalty_of_nothing_changes_nothing_and_a_large_one_bars(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        uint64_t digest[3];
+        for (int k = 0; k < 3; k++) { /* no grammar; no penalty; a little one */
+            steno_transcribe_params p = search(i, k ? yes_or_no : NULL);
+            p.without_timestamps = 1;
+            if (k) p.grammar_penalty = k == 1 ? 0 : 0.25;
+            run(doubtful, &p);
+            digest[k] = result_digest(doubtful);
+            if (k == 2) assert_false(is_answer(steno_text(doubtful))); /* too little to matter */
+        }
+        assert_true(digest[1] == digest[0]);
+        int32_t ids[2][64];
+        for (int k = 0; k < 2; k++) {
+            steno_transcribe_params p = search(i, yes_or_no);
+            p.without_timestamps = 1;
+            p.grammar_penalty = k ? 1000 : (double)INFINITY;
+            run(doubtful, &p);
+            assert_int_equal(tokens_of(doubtful, ids[k], 64), (int)strlen(steno_text(doubtful))); /* an id is a byte */
+            assert_true(is_answer(steno_text(doubtful)));
+        }
+        assert_int_equal(ids[0][1], ids[1][1]); /* the same answer */
+    }
+}
+
+/* ---- with the caller's filter ------------------------------------------------------------------------------------------------ */
+
+static void bar_y_lift_x(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    (void)at;
+    (void)tokens;
+    (void)n;
+    logits['y'] = -INFINITY; /* ids of the first 256 tokens are bytes */
+    logits['x'] += 1000;
+    ++*(int *)user;
+}
+
+static void test_the_grammar_has_the_last_word_after_the_filter(void **state)
+{
+    (void)state;
+    int32_t y[4];
+    assert_int_equal(steno_tokenize(random1, "y", y, 4), 1);
+    assert_int_equal(y[0], 'y');
+    for (int i = 0; i < SEARCHES; i++) {
+        int asked = 0;
+        steno_transcribe_params p = search(i, yes_or_no);
+        p.without_timestamps = 1;
+        p.user = &asked;
+        p.logits_filter = bar_y_lift_x;
+        for (p.seed = 0; p.seed < 4; p.seed++) {
+            run(doubtful, &p);
+            assert_string_equal(steno_text(doubtful), "no");
+        }
+        assert_true(asked > 4);
+    }
+}
+
+/* ---- refusals, memory -------------------------------------------------------------------------------------------------------- */
+
+static void test_grammars_that_cannot_be_used_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    static const struct { const char *grammar, *rule, *what; } c[] = {
+        { "root ::= \"a", NULL, "line 1, column 10" }, { "root ::= a\n\nb ::= \"c\"", NULL, "a" },
+        { "x ::= \"a\"", NULL, "rule \"root\"" },      { "root ::= \"a\"", "start", "rule \"start\"" },
+        { "root ::= root \"a\" | \"b\"", NULL, "begin" }, { "root ::= \"a\" root", NULL, "never ends" },
+        { "root ::= \"\xff\"", NULL, "not UTF-8" },      { NULL, "root", "grammar_rule needs a grammar" },
+        { "root ::= ((\"a\"?){1000}){1000}", NULL, "too many ways" },
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        steno_transcribe_params p = search(0, c[i].grammar);
+        p.grammar_rule = c[i].rule;
+        refuse(&p, c[i].what);
+        assert_non_null(strstr(steno_last_error(session), "grammar"));
+    }
+    static const double penalty[] = { -1, (double)NAN, -(double)INFINITY };
+    for (int i = 0; i < 3; i++) {
+        steno_transcribe_params p = search(0, yes_or_no);
+        p.grammar_penalty = penalty[i];
+        refuse(&p, "grammar_penalty");
+    }
+    const steno_transcribe_params p = search(0, NULL);
+    run(session, &p);
+    assert_string_equal(steno_text(session), demo_text);
+}
+
+static void lift_a(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    (void)user;
+    (void)at;
+    (void)tokens;
+    (void)n;
+    logits['a'] += 1000;
+}
+
+/* Ways to read double with every character. */
+static char const doubling[] = "root ::= \"a\" ((x | x \"!\") | (x \"?\" | x \"-\"))\n"
+                               "x ::= \"a\" ((root | root \"1\") | (root \"2\" | root \"3\")) | \"b\"";
+
+static void test_a_grammar_that_runs_out_ends_the_call_and_not_the_session(void **state)
+{
+    (void)state;
+    steno_transcribe_params plain = search(1, NULL), p = search(1, doubling);
+    p.without_timestamps = plain.without_timestamps = 1;
+    p.logits_filter = lift_a;
+    run(doubtful, &plain);
+    const uint64_t want = result_digest(doubtful);
+    for (p.beam_size = 0; p.beam_size < 3; p.beam_size += 2) {
+        assert_int_equal(steno_transcribe(doubtful, demo.pcm, HALF_SECOND, &p), STENO_ENOMEM);
+        if (!strstr(steno_last_error(doubtful), "grammar") || !strstr(steno_last_error(doubtful), "too many ways"))
+            fail_msg("%s", steno_last_error(doubtful));
+        assert_int_equal(steno_segment_count(doubtful), 0);
+        run(doubtful, &plain);
+        assert_true(result_digest(doubtful) == want);
+    }
+}
+
+struct watch { steno_session *s; uint32_t begin, most, windows; };
+
+/* A window's first choice: the states of the window before have gone. */
+static void count_states(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    struct watch *w = user;
+    (void)at;
+    (void)tokens;
+    (void)logits;
+    const uint32_t states = w->s->call.matcher->states.n;
+    if (states > w->most) w->most = states;
+    if (n) return;
+    if (!w->windows++) w->begin = states;
+    assert_int_equal(states, w->begin);
+}
+
+static void test_states_of_a_grammar_do_not_pile_up_from_window_to_window(void **state)
+{
+    (void)state;
+    steno_batch *b;
+    steno_batch_params bp;
+    steno_session_params sp;
+    steno_batch_params_init(&bp);
+    steno_session_params_init(&sp);
+    bp.max_windows = 4;
+    assert_int_equal(steno_batch_open(&b, random1, NULL, &bp, NULL), 0);
+    sp.batch = b;
+    steno_session *s;
+    assert_int_equal(steno_session_open(&s, random1, NULL, &sp, NULL), 0);
+    steno_session *const both[] = { doubtful, s };
+    for (int i = 0; i < 2; i++) {
+        struct watch w = { .s = both[i] };
+        steno_transcribe_params p = search(0, "root ::= [a-z] root [a-z] | \" \""); /* a state for each letter */
+        p.without_timestamps = 1;
+        p.user = &w;
+        p.logits_filter = count_states;
+        assert_int_equal(steno_transcribe(both[i], demo.pcm, 3 * RATE, &p), 0);
+        assert_true(w.windows >= 5 && w.most > w.begin);
+    }
+    steno_session_close(s);
+    steno_batch_close(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_yes_or_no_is_all_that_any_search_on_any_model_says),
+        cmocka_unit_test(test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own),
+        cmocka_unit_test(test_a_grammar_that_allows_what_is_said_changes_nothing_and_hears_no_times),
+        cmocka_unit_test(test_a_sentence_that_needs_a_barred_id_ends_before_it),
+        cmocka_unit_test(test_a_penalty_of_nothing_changes_nothing_and_a_large_one_bars),
+        cmocka_unit_test(test_the_grammar_has_the_last_word_after_the_filter),
+        cmocka_unit_test(test_grammars_that_cannot_be_used_are_refused_with_their_place),
+        cmocka_unit_test(test_a_grammar_that_runs_out_ends_the_call_and_not_the_session),
+        cmocka_unit_test(test_states_of_a_grammar_do_not_pile_up_from_window_to_window),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
