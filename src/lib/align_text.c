@@ -91,7 +91,9 @@ static int language_choose(steno_session *s, const steno_transcribe_params *p, s
     s->result.language = "en";
     if (!m->tokens.n_languages) return STENO_OK;
     const int named = p->language && strcmp(p->language, "auto") != 0;
-    const int lang = named ? m->family->speech->language(m, p->language) : language_detect(s, 0, p->language_detection_segments, p->language_detection_threshold, NULL, 0);
+    const int segments = p->language_detection_segments;
+    const int lang = named ? m->family->speech->language(m, p->language)
+                           : language_detect(s, 0, segments, p->language_detection_threshold, NULL, 0);
     if (named && lang < 0) return err_set(&s->error, STENO_EARG, "language '%s' is not known to this model", p->language);
     if (lang < 0) return lang;
     speech->lang = lang;

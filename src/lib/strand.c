@@ -228,8 +228,9 @@ static int window_words(struct strand *w, int *n, int64_t *seek)
     q.without_timestamps = 0;
     const struct words_request want = { s->result.language, p->prepend_punctuations, p->append_punctuations,
                                         p->hallucination_silence_threshold };
-    const struct words_window at = { .lane = w->lane, .seek = w->seek, .frames = w->frames, .full = 2 * window_ctx(w), .content_frames = s->feed.frames, .head = head,
-                                     .n_head = s->model->family->speech->head(s->model, &q, head, &sot), .ids = w->ids,
+    const int n_head = s->model->family->speech->head(s->model, &q, head, &sot);
+    const struct words_window at = { .lane = w->lane, .seek = w->seek, .frames = w->frames, .full = 2 * window_ctx(w),
+                                     .content_frames = s->feed.frames, .head = head, .n_head = n_head, .ids = w->ids,
                                      .n = w->kept.n_tokens, .single_end = ends_single(w) };
     return words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
 }
