@@ -43,13 +43,26 @@ static void on_segment(void *user, const steno_segment *seg)
     if (j->stop_code == EXIT_OK) j->stop_code = say_flush();
 }
 
+/* " candidates -0.41 (-0.35) -0.52": what they were ranked by, the chosen one in brackets. */
+static void candidates_text(char *out, size_t n, const steno_attempt *a)
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (int i = 0; i < a->n_candidates && a->n_candidates > 1 && at + 32 < n; i++) {
+        const int chosen = i == a->chosen;
+        at += (size_t)snprintf(out + at, n - at, "%s %s%.2f%s", i ? "" : ", candidates", chosen ? "(" : "", a->score[i], chosen ? ")" : "");
+    }
+}
+
 static void on_attempt(void *user, const steno_attempt *a)
 {
     struct job *j = user;
-    if (!j->o->engine.verbose || (a->kept && !a->index)) return;
+    char candidates[400];
+    if (!j->o->engine.verbose || (a->kept && !a->index && a->n_candidates < 2)) return;
+    candidates_text(candidates, sizeof candidates, a);
     say("%s: window at %.2f s, attempt %d at temperature %g: mean log-probability %.2f, compression ratio %.2f, entropy %.2f, "
-        "no speech %.2f: %s", shown_name(j->file), (double)a->at_ms / 1000, (int)a->index + 1, a->temperature, a->avg_logprob,
-        a->compression_ratio, a->entropy, a->no_speech_prob, a->kept ? "kept" : "again");
+        "no speech %.2f%s: %s", shown_name(j->file), (double)a->at_ms / 1000, (int)a->index + 1, a->temperature, a->avg_logprob,
+        a->compression_ratio, a->entropy, a->no_speech_prob, candidates, a->kept ? "kept" : "again");
 }
 
 static void on_progress(void *user, int64_t done_ms, int64_t total_ms)
