@@ -331,6 +331,7 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     struct align_heads heads;
     struct build b;
     build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
+    b.narrow = m->narrow;
     build_encoder(&b, d);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;
