@@ -38,6 +38,7 @@ void rnd_rows(void *rows, enum dtype t, size_t n, size_t k);
 void *pack_all(const void *rows, enum dtype t, size_t n, size_t k);
 
 void check_linear(struct check *c);
+void check_narrow(struct check *c);
 void check_kv(struct check *c);
 void check_attn(struct check *c);
 void check_elem(struct check *c);

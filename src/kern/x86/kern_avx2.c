@@ -5,6 +5,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "kern/inner.h"
 
 enum { VF_N = 8, TILE_ROWS = 6 };
 #define TILE_ROWS_12 0
@@ -73,13 +74,31 @@ PRIM vf add_16(vf v, unsigned bits) { return vf_add(v, _mm256_and_ps(_mm256_cast
 PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
 PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
+PRIM vi vi_load(const void *p) { return _mm256_loadu_si256(p); }
+PRIM vi vi_set1(uint32_t w) { return _mm256_set1_epi32((int)w); }
+PRIM vf vf_of_ints(vf a) { return _mm256_cvtepi32_ps(_mm256_castps_si256(a)); }
+PRIM vf low_half(vi a) { return _mm256_castsi256_ps(_mm256_slli_epi32(a, 16)); }
+PRIM vf high_half(vi a) { return _mm256_castsi256_ps(_mm256_and_si256(a, _mm256_set1_epi32((int)0xffff0000))); }
+PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return vf_fma(low_half(x), low_half(w), vf_fma(high_half(x), high_half(w), acc)); }
+PRIM vi even_bytes(vi w) { return _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8); }
+PRIM vf vf_dot_quads(vf acc, vi x, vi w) /* as two sums of two products of 16 bits: exact */
+{
+    const vi even = _mm256_madd_epi16(_mm256_and_si256(x, _mm256_set1_epi16(255)), even_bytes(w));
+    const vi odd = _mm256_madd_epi16(_mm256_srli_epi16(x, 8), _mm256_srai_epi16(w, 8));
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(acc), _mm256_add_epi32(even, odd)));
+}
+PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_quads(to, x, k); }
+
 #include "kern/attn.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
+#include "kern/narrow.h"
 
 void kern_init_avx2(struct kern *k)
 {
     init_linear(k);
+    init_narrow(k);
     init_attn(k);
     init_elem(k);
     k->level = CPU_AVX2;
