@@ -17,3 +17,7 @@ void kern_init(struct kern *k, int level)
 
 size_t kern_linear_scratch(void) { return sizeof(struct linear_scratch); }
 size_t kern_attn_scratch(void) { return sizeof(struct attn_scratch); }
+size_t kern_spectra_scratch(uint32_t n)
+{
+    return (n + SPECTRA_ROWS * spectra_row(n / SPECTRA_RADIX)) * SPECTRA_LANES * sizeof(float);
+}

@@ -149,6 +149,7 @@ static void run_checks(struct check *c)
 {
     static const struct { const char *name; void (*fn)(struct check *); } part[] = {
         { "types", check_types }, { "linear", check_linear }, { "kv", check_kv }, { "attn", check_attn }, { "elem", check_elem },
+        { "spectra", check_spectra },
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         const unsigned checks = c->checks, failures = c->failures;

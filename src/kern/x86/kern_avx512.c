@@ -36,6 +36,7 @@ PRIM vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
 PRIM vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
 PRIM vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
 PRIM vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
 PRIM vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
 PRIM vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 PRIM vf vf_abs(vf a) { return _mm512_abs_ps(a); }
@@ -50,6 +51,30 @@ PRIM float vf_sum(vf a) { return _mm512_reduce_add_ps(a); }
 PRIM float vf_hmax(vf a) { return _mm512_reduce_max_ps(a); }
 PRIM unsigned vf_eq_bits(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
 PRIM vf vf_drop(vf v, unsigned bits) { return _mm512_mask_mov_ps(v, (__mmask16)bits, vf_set1(-__builtin_inff())); }
+
+PRIM vf vf_exponent(vf x, vf *m)
+{
+    const vi half_root = _mm512_set1_epi32(0x3f3504f3), d = _mm512_sub_epi32(_mm512_castps_si512(x), half_root);
+    *m = _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(d, _mm512_set1_epi32(0x007fffff)), half_root));
+    return _mm512_cvtepi32_ps(_mm512_srai_epi32(d, 23));
+}
+PRIM vf pair_lo(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
+PRIM vf pair_hi(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
+PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then quarters change places twice */
+{
+    vf t[VF_N];
+    for (int i = 0; i < VF_N; i += 4) {
+        const vf a = _mm512_unpacklo_ps(v[i], v[i + 1]), b = _mm512_unpacklo_ps(v[i + 2], v[i + 3]);
+        const vf c = _mm512_unpackhi_ps(v[i], v[i + 1]), d = _mm512_unpackhi_ps(v[i + 2], v[i + 3]);
+        t[i] = pair_lo(a, b), t[i + 1] = pair_hi(a, b), t[i + 2] = pair_lo(c, d), t[i + 3] = pair_hi(c, d);
+    }
+    for (int i = 0; i < 4; i++) {
+        const vf a = _mm512_shuffle_f32x4(t[i], t[i + 4], 0x88), b = _mm512_shuffle_f32x4(t[i], t[i + 4], 0xdd);
+        const vf c = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0x88), d = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0xdd);
+        v[i] = _mm512_shuffle_f32x4(a, c, 0x88), v[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
+        v[i + 8] = _mm512_shuffle_f32x4(a, c, 0xdd), v[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+}
 
 PRIM vi vi_load_u8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
 /* A permutation looks only at the low four bits of an index, so a table of 0..15 converts a nibble. */
@@ -66,11 +91,13 @@ PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 #include "kern/attn.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
+#include "kern/spectrum.h"
 
 void kern_init_avx512(struct kern *k)
 {
     init_linear(k);
     init_attn(k);
     init_elem(k);
+    init_spectra(k);
     k->level = CPU_AVX512;
 }
