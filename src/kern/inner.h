@@ -42,6 +42,19 @@ struct attn_scratch {
     float v_wide[ATTN_KEYS * HEAD_MAX];
 };
 
+/* Scratch of spectra, for the widest vectors: the points of as many frames as there are lanes, in whose place the powers go; then rows
+ * of complex numbers, in whose place the bands go. */
+enum { SPECTRA_LANES = 16, SPECTRA_RADIX = 16, SPECTRA_ROWS = SPECTRA_RADIX / 2 + 1 };
+static inline uint32_t spectra_inner(uint32_t m) { return m == 25 ? 5 : 8; } /* a row of m = 25 or 32 is some number of these */
+static inline size_t spectra_row(size_t m) { return 2 * m + 2; } /* vectors from row to row: 2^n would meet in one cache set */
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#endif
+
 static inline size_t size_min(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Place in a row of n that stands for place i - before past its ends, the ends themselves not repeated; n > before. */
@@ -67,6 +80,7 @@ void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1,
 void kern_init_linear_c(struct kern *k);
 void kern_init_narrow_c(struct kern *k);
 void kern_init_attn_c(struct kern *k);
+void kern_init_spectra_c(struct kern *k);
 void act_none_c(float *y, const float *x, size_t n);
 void act_gelu_erf_c(float *y, const float *x, size_t n);
 void act_gelu_tanh_c(float *y, const float *x, size_t n);

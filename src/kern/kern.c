@@ -22,3 +22,7 @@ size_t kern_linear_scratch(void)
 }
 
 size_t kern_attn_scratch(void) { return sizeof(struct attn_scratch); }
+size_t kern_spectra_scratch(uint32_t n)
+{
+    return (n + SPECTRA_ROWS * spectra_row(n / SPECTRA_RADIX)) * SPECTRA_LANES * sizeof(float);
+}

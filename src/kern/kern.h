@@ -16,6 +16,8 @@
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
  *   attn_weights  1e-5 relative to the largest weight of the row;  standard: 1e-5 relative to the largest output of the column
+ *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
+ *              base 10 by 1e-6 + eps times itself more
  *   exp, erf and tanh bodies: 4 ulp resp. 2e-7 absolute; data movement, widening and packing: exact */
 #ifndef STENO_KERN_KERN_H
 #define STENO_KERN_KERN_H
@@ -155,6 +157,26 @@ struct fsmn {
     size_t taps, left, n;
 };
 
+/* What becomes of a frame of samples: times a window, the power of its spectrum, weighted sums of bins (bands), their logarithms.
+ * Read-only and shared by threads; made by spectrum_init. */
+enum { SPECTRUM_MAX = 512, SPECTRUM_BANDS = 128 };
+
+struct spectrum_log {
+    float floor, floor_log;    /* sums of at most floor / 2 give exactly floor_log, and nothing gives less; floor / 2 is normal */
+    float octave, unit;        /* logarithms of 2 and of e */
+};
+
+struct spectrum {
+    uint32_t n, n_bands;       /* points: 400 or 512 */
+    float window[SPECTRUM_MAX];
+    const float *weight;       /* [n_bands, n / 2 + 1]; all weights count, wherever they stand */
+    uint16_t first[SPECTRUM_BANDS], last[SPECTRUM_BANDS]; /* bins with weight: [first, last) per band */
+    struct spectrum_log log;
+    float turn[SPECTRUM_MAX / 16][8][2], row_turn[SPECTRUM_MAX / 16][2]; /* roots of unity, as the transform wants them */
+};
+/* The window is the caller's to fill; weight is kept, not copied. n_bands <= SPECTRUM_BANDS. */
+void spectrum_init(struct spectrum *s, uint32_t n, const float *weight, uint32_t n_bands, const struct spectrum_log *log);
+
 /* What one pass over a slice of logits finds, for text ids and timestamp ids apart. sum is relative to max: sum of exp(x - max).
  * Masked ids (-inf) count as absent. None left: max = -INFINITY, arg = -1, sum = 0. Ties go to the lower id. */
 struct logit_part { float max, sum; int32_t arg; };
@@ -189,6 +211,10 @@ struct kern {
      * left unfiltered. add may be NULL; y may equal add, but not x. */
     void (*median)(float *y, const float *x, const float *add, float scale, size_t n);
 
+    /* Row i of out, [rows, n_bands], = the logarithms of the bands of frame x[i * hop .. i * hop + s->n). A row's bits do not depend on
+     * what else is in the call. scratch: kern_spectra_scratch() bytes, 64-byte aligned, one per thread. */
+    void (*spectra)(float *out, const float *x, size_t hop, size_t rows, const struct spectrum *s, void *scratch);
+
     /* Logits x[0, n) of ids first .. first+n-1; ids whose bit is set in mask (bit id of mask, NULL: none) are absent. */
     void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
 };
@@ -202,4 +228,5 @@ void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
 
 size_t kern_linear_scratch(void);
 size_t kern_attn_scratch(void);            /* d_head: multiples of 4 up to 256 */
+size_t kern_spectra_scratch(uint32_t n);   /* of n points */
 #endif

@@ -316,7 +316,7 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
     if (!f) return err_nomem(e, n * sizeof *f, "mel filters");
     if (w->mel_filters) memcpy(f, w->mel_filters, n * sizeof *f);
     else mel_filters_slaney(f, m->dims.n_mels);
-    mel_bank_init(&m->mel, f, m->dims.n_mels);
+    mel_bank_init(&m->mel, f, m->dims.n_mels, &m->kern);
     return STENO_OK;
 }
 

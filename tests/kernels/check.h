@@ -42,5 +42,6 @@ void check_narrow(struct check *c);
 void check_kv(struct check *c);
 void check_attn(struct check *c);
 void check_elem(struct check *c);
+void check_spectra(struct check *c); /* against the definition in double, not the twins */
 void check_types(struct check *c);   /* plain C only: conversion, packing, embedding */
 #endif

@@ -148,8 +148,8 @@ void *pack_all(const void *rows, enum dtype t, size_t n, size_t k)
 static void run_checks(struct check *c)
 {
     static const struct { const char *name; void (*fn)(struct check *); } part[] = {
-        { "types", check_types }, { "linear", check_linear }, { "narrow", check_narrow },
-        { "kv", check_kv },       { "attn", check_attn },     { "elem", check_elem },
+        { "types", check_types }, { "linear", check_linear }, { "narrow", check_narrow },  { "kv", check_kv },
+        { "attn", check_attn },   { "elem", check_elem },     { "spectra", check_spectra },
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         const unsigned checks = c->checks, failures = c->failures;
