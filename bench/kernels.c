@@ -8,17 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "kern/kern.h"
+#include "peak.h"
 
 enum { POOL = 192 << 20, MODEL_ROWS = 1500 };
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* waiting for a processor that others use is not ours */
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 /* Best time of fn(arg) in ns: at least `reps` calls, for at most about 0.3 s. */
 static double best_ns(void (*fn)(void *), void *arg, int reps)
@@ -36,39 +29,6 @@ static double best_ns(void (*fn)(void *), void *arg, int reps)
 }
 
 /* ---- what the machine can do ---------------------------------------------------------------------------------------------------- */
-static double peak_gflops(int level)
-{
-#if defined(__x86_64__)
-    enum { LOOPS = 20000 };
-    double best = 1e30;
-    const int lanes = level == CPU_AVX512 ? 16 : level == CPU_AVX2 ? 8 : 4;
-    for (int rep = 0; rep < 3000; rep++) {
-        const double t = now_ns();
-        long n = LOOPS;
-        if (level == CPU_AVX512) {
-            __asm__ volatile("1: .irp r,0,1,2,3,4,5,6,7,8,9,10,11\n vfmadd231ps %%zmm14,%%zmm15,%%zmm\\r\n .endr\n dec %0\n jnz 1b"
-                             : "+r"(n) :: "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                               "xmm11", "xmm14", "xmm15");
-        } else if (level == CPU_AVX2) {
-            __asm__ volatile("1: .irp r,0,1,2,3,4,5,6,7,8,9,10,11\n vfmadd231ps %%ymm14,%%ymm15,%%ymm\\r\n .endr\n dec %0\n jnz 1b"
-                             : "+r"(n) :: "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                               "xmm11", "xmm14", "xmm15");
-        } else {
-            __asm__ volatile("1: .irp r,0,1,2,3,4,5\n mulps %%xmm15,%%xmm\\r\n .endr\n .irp r,6,7,8,9,10,11\n addps %%xmm15,%%xmm\\r\n"
-                             " .endr\n dec %0\n jnz 1b"
-                             : "+r"(n) :: "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                               "xmm11", "xmm15");
-        }
-        const double d = now_ns() - t;
-        if (d < best) best = d;
-    }
-    return (level == CPU_C ? 1 : 2) * 12.0 * lanes * LOOPS / best;
-#else
-    (void)level;
-    return 0;
-#endif
-}
-
 struct stream { const char *p; size_t n; uint64_t sink; };
 
 /* Four streams side by side, as the kernels read: one alone is bound by the latency of what is in flight. */
@@ -112,13 +72,13 @@ struct bench {
     void *scratch;
     char *pool;
     float *x, *y, *res;
-    double peak, read;
+    double peak, narrow_peak[2], read; /* narrow: of bf16 and int8, 0: f32 takes their place */
 };
 
 static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_t n, size_t k, enum act act)
 {
-    struct linear_job j = { .kern = &b->kern, .type = t, .rows = rows, .slice = GEMM_ROWS, .pool = b->pool, .w_sz = pack_sz(t, n, k),
-                            .scratch = b->scratch };
+    struct linear_job j = { .kern = &b->kern, .type = t, .rows = rows, .slice = t < DT_COUNT ? GEMM_ROWS : NARROW_ROWS,
+                            .pool = b->pool, .w_sz = pack_sz(t, n, k), .scratch = b->scratch };
     j.l = (struct linear) { .bias = b->res, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .act = (uint8_t)act, .x = b->x,
                             .ld_x = k + ROW_PAD, .y = b->y, .ld_y = n + ROW_PAD, .res = act ? NULL : b->res, .ld_res = n + ROW_PAD };
     j.copies = POOL / j.w_sz;
@@ -129,8 +89,10 @@ static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_
     j.rows = part;
     const double c_ns = best_ns(linear_once, &j, 2) * (double)rows / (double)part;
     const double gflops = 2.0 * (double)(rows * n * k) / ns, gb = (double)j.w_sz / ns;
-    printf("linear %-5s %4zu x %4zu x %4zu%s %11.0f ns %7.1f GFLOP/s", dtype_name(t), rows, n, k, act ? " gelu" : "     ", ns, gflops);
-    if (rows > 16) printf(" %4.0f %% of peak", 100 * gflops / b->peak);
+    double peak = t >= DT_COUNT ? b->narrow_peak[t - DT_COUNT] : b->peak;
+    if (peak <= 0) peak = b->peak;
+    printf("linear %-6s %4zu x %4zu x %4zu%s %11.0f ns %7.1f GFLOP/s", dtype_name(t), rows, n, k, act ? " gelu" : "     ", ns, gflops);
+    if (rows > 16) printf(" %4.0f %% of peak", 100 * gflops / peak);
     else printf(" %5.1f GB/s %4.0f %% of read", gb, 100 * gb / b->read);
     printf(" %6.1f x C\n", c_ns / ns);
     fflush(stdout);
@@ -219,12 +181,14 @@ static void fill(float *p, size_t n)
 
 static void bench_level(struct bench *b, int level)
 {
-    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q5_1, DT_Q4_0, DT_Q4_K, DT_Q5_K, DT_Q6_K };
+    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q5_1, DT_Q4_0, DT_Q4_K, DT_Q5_K, DT_Q6_K,
+                                       DT_BF16_PAIR, DT_I8_QUAD };
     static const size_t width[] = { 384, 512, 768, 1280 };
     struct stream s = { b->pool, POOL, 0 };
     kern_init(&b->kern, level);
     b->read = POOL / best_ns(read_all, &s, 5);
-    b->peak = peak_gflops(level);
+    b->peak = peak_gops(level, PEAK_F32);
+    b->narrow_peak[0] = peak_gops(level, PEAK_BF16), b->narrow_peak[1] = peak_gops(level, PEAK_INT8);
     printf("== %s: multiply-add peak %.1f GFLOP/s, plain read of %d MiB %.1f GB/s (%u)\n", cpu_level_name(level), b->peak, POOL >> 20,
            b->read, (unsigned)s.sink & 1u);
     for (size_t i = 0; i < sizeof type / sizeof *type && level != CPU_C; i++)

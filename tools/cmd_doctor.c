@@ -76,7 +76,10 @@ static void size_text(char *out, size_t n, int64_t bytes)
 static const char *flags_of(const char *level)
 {
     static const struct { const char *level, *flags; } table[] = {
-        { "avx2", "avx2 fma f16c" }, { "avx512", "avx512f avx512dq avx512bw avx512vl" }, { "neon", "asimd" },
+        { "avx2", "avx2 fma f16c" },
+        { "avx512", "avx512f avx512dq avx512bw avx512vl" },
+        { "avx512bf16", "avx512f avx512dq avx512bw avx512vl avx512_vnni avx512_bf16" },
+        { "neon", "asimd" },
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].level, level) == 0) return table[i].flags;

@@ -23,9 +23,8 @@ static int check_cpu(const char *level)
 
 int engine_model_params(steno_model_params *p, const struct engine_opts *o)
 {
-    static const int32_t compute[] = { STENO_COMPUTE_AUTO, STENO_COMPUTE_F32 };
+    static const int32_t compute[] = { STENO_COMPUTE_AUTO, STENO_COMPUTE_F32, STENO_COMPUTE_BF16, STENO_COMPUTE_INT8 };
     steno_model_params_init(p);
-    if (o->compute >= 2) return say_usage("--compute: %s is not in this version; it takes auto or f32", o->compute == 2 ? "bf16" : "int8");
     p->compute = compute[o->compute];
     p->cpu_level = o->cpu;
     p->index_only = o->index_only;

@@ -67,7 +67,7 @@ STENO_API const char *steno_version(void);
 
 /* ---- processor levels -------------------------------------------------------------------------------------------------------- */
 
-/** Name of processor level `i` (on x86 "c", "avx2", "avx512"; on ARM "c", "neon"), in rising order.
+/** Name of processor level `i` (on x86 "c", "avx2", "avx512", "avx512bf16"; on ARM "c", "neon"), in rising order.
  * @return static text, or NULL when i is past the last level */
 STENO_API const char *steno_cpu_level_name(int i);
 
@@ -98,7 +98,9 @@ typedef struct steno_model steno_model;
 
 enum steno_compute {
     STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that keeps the reference's text; f32 in this version */
-    STENO_COMPUTE_F32 = 1   /* every product and sum in f32 */
+    STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
+    STENO_COMPUTE_BF16 = 2, /* Whisper: products of the encoder and of cross keys and values in bf16, sums in f32; fast with AVX512-BF16 */
+    STENO_COMPUTE_INT8 = 3  /* the same in int8, with a scale per row and per output, sums exact; fast with AVX512-VNNI */
 };
 
 typedef struct steno_model_params {
@@ -168,7 +170,7 @@ typedef struct steno_model_info {
     char family[16];        /* "whisper" */
     char name[24];          /* "tiny", "base", …, "large-v3", "turbo", or "custom" */
     char weight_type[8];    /* stored type of the matrices: "f16", "q8_0", … */
-    char compute[8];        /* arithmetic in use: "f32" */
+    char compute[8];        /* arithmetic in use: "f32", "bf16", "int8" */
     char cpu_level[16];     /* kernels in use: "avx512" */
     int32_t n_mels, n_audio_ctx, n_audio_state, n_audio_head, n_audio_layer;
     int32_t n_vocab, n_text_ctx, n_text_state, n_text_head, n_text_layer;

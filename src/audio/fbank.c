@@ -15,12 +15,18 @@ enum {
     SUMS = 4
 };
 static const float LIMIT = 1e10f; /* the power of a larger sample, times 32768, would overflow */
-static const struct stft_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.693147181f, 1.0f };
+static const struct spectrum_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.693147181f, 1.0f };
+
+/* What a thread needs for a group of frames. */
+struct fbank_thread {
+    float frame[STFT_GROUP * FBANK_FFT]; /* ready for the window */
+    void *scratch;
+};
 
 struct fbank {
     const struct fbank_bank *bank;
     steno_team *team;
-    struct stft_thread *threads;
+    struct fbank_thread *threads;
     float *block;         /* [BLOCK] samples from the next frame's first on */
     float *frame;         /* [STEP + lfr_m, n_mels] frames from frame_pos on */
     int64_t len;          /* samples in the block */
@@ -51,26 +57,26 @@ static void filters_fill(float *out, int n_mels)
 }
 
 int fbank_bank_init(struct fbank_bank *b, struct arena *a, int n_mels, int lfr_m, int lfr_n, const float *shift, const float *scale,
-                    steno_error *e)
+                    const struct kern *kern, steno_error *e)
 {
-    *b = (struct fbank_bank){ .n_mels = n_mels, .lfr_m = lfr_m, .lfr_n = lfr_n, .shift = shift, .scale = scale };
-    if (n_mels < 1 || n_mels > STFT_BANDS)
-        return err_set(e, STENO_EUNSUPPORTED, "front end: n_mels is %d, want 1..%d", n_mels, STFT_BANDS);
+    *b = (struct fbank_bank){ .n_mels = n_mels, .lfr_m = lfr_m, .lfr_n = lfr_n, .kern = kern, .shift = shift, .scale = scale };
+    if (n_mels < 1 || n_mels > SPECTRUM_BANDS)
+        return err_set(e, STENO_EUNSUPPORTED, "front end: n_mels is %d, want 1..%d", n_mels, SPECTRUM_BANDS);
     if (lfr_m < 1 || lfr_m > FBANK_LFR_MAX || lfr_n < 1 || lfr_n > lfr_m)
         return err_set(e, STENO_EUNSUPPORTED, "front end: lfr_m, lfr_n are %d, %d, want 1 <= lfr_n <= lfr_m <= %d", lfr_m, lfr_n,
                        FBANK_LFR_MAX);
     float *f = arena_array(a, (size_t)n_mels * N_BINS, sizeof *f);
     if (!f) return err_nomem(e, (size_t)n_mels * N_BINS * sizeof *f, "mel filters");
     filters_fill(f, n_mels);
-    stft_bands_init(&b->bands, f, n_mels, N_BINS);
+    spectrum_init(&b->spectrum, FBANK_FFT, f, (uint32_t)n_mels, &ln_floored);
     for (int i = 0; i < FBANK_WINDOW; i++) {
         const double turn = 2.0 * 3.14159265358979323846 * i / (FBANK_WINDOW - 1);
-        b->window[i] = 32768.0f * (float)(0.54 - 0.46 * cos(turn));
+        b->spectrum.window[i] = 32768.0f * (float)(0.54 - 0.46 * cos(turn));
     }
     return STENO_OK;
 }
 
-/* ---- one frame --------------------------------------------------------------------------------------------------------------- */
+/* ---- frames ------------------------------------------------------------------------------------------------------------------ */
 
 /* In double, so that the mean of equal samples is that sample: what is constant becomes exactly 0. */
 static float mean_of(const float *x)
@@ -81,18 +87,14 @@ static float mean_of(const float *x)
     return (float)((sum[0] + sum[1] + (sum[2] + sum[3])) / FBANK_WINDOW);
 }
 
-/* out[n_mels] of the frame x[FBANK_WINDOW] */
-static void frame_log_mel(float *out, const float *x, const struct fbank_bank *b, struct stft_thread *t)
+/* out[FBANK_WINDOW] of the frame x[FBANK_WINDOW]: the mean taken off, pre-emphasis */
+static void frame_prepare(float *out, const float *x)
 {
     const float mean = mean_of(x);
     float centred[FBANK_WINDOW];
     for (int i = 0; i < FBANK_WINDOW; i++) centred[i] = x[i] - mean;
-    t->frame[0] = (centred[0] - 0.97f * centred[0]) * b->window[0];
-    for (int i = 1; i < FBANK_WINDOW; i++) t->frame[i] = (centred[i] - 0.97f * centred[i - 1]) * b->window[i];
-    memset(t->frame + FBANK_WINDOW, 0, (FBANK_FFT - FBANK_WINDOW) * sizeof *t->frame);
-    stft_power(t, FBANK_FFT);
-    stft_bands_sum(t->band, t->power, &b->bands);
-    stft_log(out, t->band, b->n_mels, &ln_floored);
+    out[0] = centred[0] - 0.97f * centred[0];
+    for (int i = 1; i < FBANK_WINDOW; i++) out[i] = centred[i] - 0.97f * centred[i - 1];
 }
 
 struct frames_job {
@@ -100,11 +102,13 @@ struct frames_job {
     float *out; /* [n, n_mels] */
 };
 
-static void frame_run(void *arg, int64_t t, int thread)
+static void frames_run(void *arg, int64_t first, int n, int thread)
 {
     const struct frames_job *j = arg;
     const struct fbank_bank *b = j->f->bank;
-    frame_log_mel(j->out + t * b->n_mels, j->f->block + t * FBANK_HOP, b, &j->f->threads[thread]);
+    struct fbank_thread *t = &j->f->threads[thread];
+    for (int i = 0; i < n; i++) frame_prepare(t->frame + i * FBANK_FFT, j->f->block + (first + i) * FBANK_HOP);
+    b->kern->spectra(j->out + first * b->n_mels, t->frame, FBANK_FFT, (size_t)n, &b->spectrum, t->scratch);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------------------- */
@@ -162,7 +166,9 @@ static size_t align64(size_t n)
 size_t fbank_memory(const struct fbank_bank *bank, const steno_team *team)
 {
     return align64(sizeof(struct fbank)) + align64(BLOCK * sizeof(float)) +
-           align64((size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels * sizeof(float)) + stft_memory(FBANK_FFT, team_threads(team));
+           align64((size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels * sizeof(float)) +
+           align64((size_t)team_threads(team) * sizeof(struct fbank_thread)) +
+           (size_t)team_threads(team) * kern_spectra_scratch(FBANK_FFT);
 }
 
 int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e)
@@ -175,9 +181,13 @@ int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *ban
     f->team = team;
     f->block = arena_array(a, BLOCK, sizeof *f->block);
     f->frame = arena_array(a, (size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels, sizeof *f->frame);
-    if (!f->block || !f->frame) return err_nomem(e, fbank_memory(bank, team), what);
-    const int rc = stft_open(&f->threads, a, FBANK_FFT, team_threads(team), what, e);
-    if (rc) return rc;
+    f->threads = arena_array(a, (size_t)team_threads(team), sizeof *f->threads);
+    int got = f->block && f->frame && f->threads;
+    for (int i = 0; got && i < team_threads(team); i++) {
+        f->threads[i].scratch = arena_alloc(a, kern_spectra_scratch(FBANK_FFT));
+        got = f->threads[i].scratch != NULL;
+    }
+    if (!got) return err_nomem(e, fbank_memory(bank, team), what);
     *out = f;
     return STENO_OK;
 }
@@ -215,7 +225,7 @@ int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, siz
 
         const int64_t complete = frames_in(f->len);
         struct frames_job job = { f, f->frame + (size_t)(f->frames - f->frame_pos) * (size_t)f->bank->n_mels };
-        stft_run(f->team, complete, frame_run, &job);
+        stft_run(f->team, complete, frames_run, &job);
         f->frames += complete;
         f->len -= complete * FBANK_HOP;
         memmove(f->block, f->block + complete * FBANK_HOP, (size_t)f->len * sizeof *f->block);

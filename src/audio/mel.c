@@ -13,12 +13,12 @@ enum {
     BLOCK = MEL_HOP * 1024 + MEL_FFT /* padded samples held: about 10 s */
 };
 static const float LIMIT = 1e15f; /* the power of a larger sample would overflow */
-static const struct stft_log log10_floored = { 1e-10f, -10.0f, 0.301029996f, 0.434294482f };
+static const struct spectrum_log log10_floored = { 1e-10f, -10.0f, 0.301029996f, 0.434294482f };
 
 struct mel {
     const struct mel_bank *bank;
     steno_team *team;
-    struct stft_thread *threads;
+    char *scratch;     /* kern_spectra_scratch bytes of each thread */
     float *block;      /* [BLOCK] padded samples from block_pos on */
     size_t len;        /* of them valid */
     int mirrored;      /* block[0..PAD) is written */
@@ -59,52 +59,45 @@ void mel_filters_slaney(float *out, int n_mels)
     out[0] = -0.0f; /* what its order of operations leaves there, and every model file holds */
 }
 
-void mel_bank_init(struct mel_bank *b, const float *filters, int n_mels)
+void mel_bank_init(struct mel_bank *b, const float *filters, int n_mels, const struct kern *kern)
 {
-    stft_bands_init(&b->bands, filters, n_mels, MEL_BINS);
     b->n_mels = n_mels;
-    for (int i = 0; i < MEL_FFT; i++) b->window[i] = (float)(0.5 * (1.0 - cos(2.0 * 3.14159265358979323846 * i / MEL_FFT)));
+    b->kern = kern;
+    spectrum_init(&b->spectrum, MEL_FFT, filters, (uint32_t)n_mels, &log10_floored);
+    for (int i = 0; i < MEL_FFT; i++) b->spectrum.window[i] = (float)(0.5 * (1.0 - cos(2.0 * 3.14159265358979323846 * i / MEL_FFT)));
 }
 
-/* ---- one frame --------------------------------------------------------------------------------------------------------------- */
-
-static int is_silent(const float *x)
-{
-    for (int i = 0; i < MEL_FFT; i++)
-        if (x[i] != 0.0f) return 0;
-    return 1;
-}
-
-/* out[n_mels] of the frame x[MEL_FFT] */
-static void frame_log_mel(float *out, const float *x, const struct mel_bank *b, struct stft_thread *t)
-{
-    if (is_silent(x)) {
-        for (int m = 0; m < b->n_mels; m++) out[m] = -10.0f;
-        return;
-    }
-    for (int i = 0; i < MEL_FFT; i++) t->frame[i] = x[i] * b->window[i];
-    stft_power(t, MEL_FFT);
-    stft_bands_sum(t->band, t->power, &b->bands);
-    stft_log(out, t->band, b->n_mels, &log10_floored);
-}
+/* ---- frames ------------------------------------------------------------------------------------------------------------------ */
 
 struct frames_job {
     struct mel *m;
     float *out;
 };
 
-static void frame_run(void *arg, int64_t t, int thread)
+static int is_silent(const float *x, size_t n)
+{
+    return x[0] == 0.0f && memcmp(x, x + 1, (n - 1) * sizeof *x) == 0;
+}
+
+static void frames_run(void *arg, int64_t first, int n, int thread)
 {
     const struct frames_job *j = arg;
     const struct mel_bank *b = j->m->bank;
-    frame_log_mel(j->out + t * b->n_mels, j->m->block + t * MEL_HOP, b, &j->m->threads[thread]);
+    const float *x = j->m->block + first * MEL_HOP;
+    float *out = j->out + first * b->n_mels;
+    if (is_silent(x, (size_t)(n - 1) * MEL_HOP + MEL_FFT)) { /* what follows would come to the same */
+        for (int i = 0; i < n * b->n_mels; i++) out[i] = log10_floored.floor_log;
+        return;
+    }
+    void *scratch = j->m->scratch + (size_t)thread * kern_spectra_scratch(MEL_FFT);
+    b->kern->spectra(out, x, MEL_HOP, (size_t)n, &b->spectrum, scratch);
 }
 
 /* Write the first n frames of the block and let it slide past them. */
 static void block_emit(struct mel *m, float *out, int64_t n)
 {
     struct frames_job job = { m, out };
-    stft_run(m->team, n, frame_run, &job);
+    stft_run(m->team, n, frames_run, &job);
     const size_t used = (size_t)n * MEL_HOP;
     const size_t keep = m->len > used ? m->len - used : 0;
     memmove(m->block, m->block + used, keep * sizeof *m->block);
@@ -121,7 +114,7 @@ static size_t align64(size_t n)
 
 size_t mel_memory(const steno_team *team)
 {
-    return align64(sizeof(struct mel)) + align64(BLOCK * sizeof(float)) + stft_memory(MEL_FFT, team_threads(team));
+    return align64(sizeof(struct mel)) + align64(BLOCK * sizeof(float)) + (size_t)team_threads(team) * kern_spectra_scratch(MEL_FFT);
 }
 
 int mel_open(struct mel **out, struct arena *a, const struct mel_bank *bank, steno_team *team, steno_error *e)
@@ -132,9 +125,8 @@ int mel_open(struct mel **out, struct arena *a, const struct mel_bank *bank, ste
     m->bank = bank;
     m->team = team;
     m->block = arena_array(a, BLOCK, sizeof *m->block);
-    if (!m->block) return err_nomem(e, mel_memory(team), "the log-mel spectrogram");
-    const int rc = stft_open(&m->threads, a, MEL_FFT, team_threads(team), "the log-mel spectrogram", e);
-    if (rc) return rc;
+    m->scratch = arena_array(a, (size_t)team_threads(team), kern_spectra_scratch(MEL_FFT));
+    if (!m->block || !m->scratch) return err_nomem(e, mel_memory(team), "the log-mel spectrogram");
     mel_begin(m);
     *out = m;
     return STENO_OK;

@@ -9,7 +9,7 @@
 #define STENO_AUDIO_MEL_H
 #include "audio/stft.h"
 
-enum { MEL_RATE = 16000, MEL_FFT = 400, MEL_HOP = 160, MEL_BINS = 201, MEL_MAX = STFT_BANDS };
+enum { MEL_RATE = 16000, MEL_FFT = 400, MEL_HOP = 160, MEL_BINS = 201, MEL_MAX = SPECTRUM_BANDS };
 
 /* Slaney scale and area normalisation, 0..8000 Hz: out[n_mels, MEL_BINS], bit-equal to the reference's stored filters. */
 void mel_filters_slaney(float *out, int n_mels);
@@ -17,10 +17,11 @@ void mel_filters_slaney(float *out, int n_mels);
 /* Read-only tables shared by every session of a model. */
 struct mel_bank {
     int n_mels;
-    float window[MEL_FFT];
-    struct stft_bands bands; /* [n_mels, MEL_BINS] */
+    const struct kern *kern;
+    struct spectrum spectrum; /* its bands: [n_mels, MEL_BINS] */
 };
-void mel_bank_init(struct mel_bank *b, const float *filters, int n_mels); /* filters are kept, not copied */
+/* filters and kern are kept, not copied */
+void mel_bank_init(struct mel_bank *b, const float *filters, int n_mels, const struct kern *kern);
 
 /* One stream of audio on its way to frames. PCM is pushed in pieces of any size; frames come out in order, each computed once from
  * values that do not depend on the pieces. All memory is taken at open. */

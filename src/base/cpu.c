@@ -13,7 +13,7 @@
 static const char *const level_name[CPU_LEVELS] = {
     [CPU_C] = "c",
 #if defined(__x86_64__)
-    [CPU_AVX2] = "avx2", [CPU_AVX512] = "avx512",
+    [CPU_AVX2] = "avx2", [CPU_AVX512] = "avx512", [CPU_AVX512BF16] = "avx512bf16",
 #elif defined(__aarch64__)
     [CPU_NEON] = "neon",
 #endif
@@ -42,10 +42,10 @@ int cpu_level_best(void)
 
 struct cpuid { unsigned a, b, c, d; };
 
-static struct cpuid cpuid_get(unsigned leaf)
+static struct cpuid cpuid_get(unsigned leaf, unsigned part)
 {
     struct cpuid r = {0};
-    __get_cpuid_count(leaf, 0, &r.a, &r.b, &r.c, &r.d); /* leaves zeros where the leaf is missing */
+    __get_cpuid_count(leaf, part, &r.a, &r.b, &r.c, &r.d); /* leaves zeros where the leaf is missing */
     return r;
 }
 
@@ -67,7 +67,7 @@ int cpu_level_usable(int level)
 {
     if (level == CPU_C) return 1;
     if (level < 0 || level >= CPU_LEVELS) return 0;
-    const struct cpuid l1 = cpuid_get(1), l7 = cpuid_get(7);
+    const struct cpuid l1 = cpuid_get(1, 0), l7 = cpuid_get(7, 0);
     const unsigned xcr0 = xcr0_get(l1.c);
 
     const unsigned fma = bit(l1.c, 12), avx = bit(l1.c, 28), f16c = bit(l1.c, 29), avx2 = bit(l7.b, 5);
@@ -75,7 +75,11 @@ int cpu_level_usable(int level)
     if (level == CPU_AVX2) return 1;
 
     const unsigned f = bit(l7.b, 16), dq = bit(l7.b, 17), bw = bit(l7.b, 30), vl = bit(l7.b, 31);
-    return f && dq && bw && vl && (xcr0 & 0xe6) == 0xe6;
+    if (!(f && dq && bw && vl && (xcr0 & 0xe6) == 0xe6)) return 0;
+    if (level == CPU_AVX512) return 1;
+
+    const unsigned vnni = bit(l7.c, 11), bf16 = l7.a >= 1 && bit(cpuid_get(7, 1).a, 5);
+    return vnni && bf16;
 }
 
 static void model_name_raw(char name[49])
@@ -83,7 +87,7 @@ static void model_name_raw(char name[49])
     memset(name, 0, 49);
     if ((unsigned)__get_cpuid_max(0x80000000u, NULL) < 0x80000004u) return;
     for (unsigned i = 0; i < 3; i++) {
-        const struct cpuid r = cpuid_get(0x80000002 + i);
+        const struct cpuid r = cpuid_get(0x80000002 + i, 0);
         const unsigned word[4] = { r.a, r.b, r.c, r.d };
         memcpy(name + 16 * i, word, sizeof word);
     }

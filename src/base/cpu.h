@@ -6,12 +6,13 @@
 #define STENO_BASE_CPU_H
 
 enum cpu_level {
-    CPU_C,       /* portable C: runs everywhere, defines the results */
+    CPU_C,           /* portable C: runs everywhere, defines the results */
 #if defined(__x86_64__)
-    CPU_AVX2,    /* AVX2 + FMA + F16C */
-    CPU_AVX512,  /* AVX-512 F, BW, DQ, VL */
+    CPU_AVX2,        /* AVX2 + FMA + F16C */
+    CPU_AVX512,      /* AVX-512 F, BW, DQ, VL */
+    CPU_AVX512BF16,  /* and VNNI, BF16: products of 8 and 16 bits */
 #elif defined(__aarch64__)
-    CPU_NEON,    /* what every 64-bit ARM has */
+    CPU_NEON,        /* what every 64-bit ARM has */
 #endif
     CPU_LEVELS
 };

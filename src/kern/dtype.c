@@ -6,15 +6,16 @@
 
 struct dtype_info { char name[8]; uint16_t block, block_sz; };
 
-static const struct dtype_info info[DT_COUNT] = {
+static const struct dtype_info info[DT_PACKED_COUNT] = {
     [DT_F32]  = { "f32", 1, 4 },       [DT_F16]  = { "f16", 1, 2 },       [DT_BF16] = { "bf16", 1, 2 },
     [DT_Q4_0] = { "q4_0", QBLOCK, 18 }, [DT_Q4_1] = { "q4_1", QBLOCK, 20 }, [DT_Q5_0] = { "q5_0", QBLOCK, 22 },
     [DT_Q5_1] = { "q5_1", QBLOCK, 24 }, [DT_Q8_0] = { "q8_0", QBLOCK, 34 },
     [DT_Q2_K] = { "q2_k", KBLOCK, 84 }, [DT_Q3_K] = { "q3_k", KBLOCK, 110 }, [DT_Q4_K] = { "q4_k", KBLOCK, 144 },
     [DT_Q5_K] = { "q5_k", KBLOCK, 176 }, [DT_Q6_K] = { "q6_k", KBLOCK, 210 },
+    [DT_BF16_PAIR] = { "bf16x2", 1, 4 }, [DT_I8_QUAD] = { "int8x4", 1, 4 },
 };
 
-const char *dtype_name(enum dtype t) { return (unsigned)t < DT_COUNT ? info[t].name : "?"; }
+const char *dtype_name(enum dtype t) { return (unsigned)t < DT_PACKED_COUNT ? info[t].name : "?"; }
 int dtype_block(enum dtype t) { return info[t].block; }
 size_t dtype_row_sz(enum dtype t, size_t k) { return k / info[t].block * info[t].block_sz; }
 
@@ -89,7 +90,7 @@ void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k)
 {
     const uint8_t *p = row;
     switch (t) {
-    case DT_F32: memcpy(y, p, k * 4); break;
+    case DT_F32: case DT_BF16_PAIR: case DT_I8_QUAD: memcpy(y, p, k * 4); break;
     case DT_F16: for (size_t i = 0; i < k; i++) y[i] = f16_to_f32(load_u16(p + 2 * i)); break;
     case DT_BF16: for (size_t i = 0; i < k; i++) y[i] = bf16_to_f32(load_u16(p + 2 * i)); break;
     default:

@@ -11,14 +11,12 @@
  * Both leave sums in scratch; finish() adds bias, activation and residual and stores, or hands outputs to keys and values. */
 #ifndef STENO_KERN_GEMM_H
 #define STENO_KERN_GEMM_H
-#include "kern/vec.h"
+#include "kern/finish.h"
 
 enum {
-    TILE_W = 2 * VF_N,    /* outputs of a register tile */
     K_BLOCK = 256,        /* k widened at once for many rows: 32 KiB */
     ROWS_FEW = 16,        /* up to here weights are a stream to keep flowing: k in small blocks, panels one by one */
-    K_FEW = 64,           /* k widened at once for them */
-    AHEAD = 2048          /* bytes that software prefetch runs ahead of a stream of weights */
+    K_FEW = 64            /* k widened at once for them */
 };
 
 /* ---- the register tile ------------------------------------------------------------------------------------------------------------
@@ -222,60 +220,6 @@ INLINE void few(float *acc, enum dtype t, const float *x, size_t ld_x, const cha
         for (int r = 0; r < rows; r++)
             UNROLL
             for (int c = 0; c < PV; c++) vf_store(acc + (size_t)(g * rows + r) * PANEL + c * VF_N, a[r][g][c]);
-}
-
-/* ---- what happens to finished sums ---------------------------------------------------------------------------------------------- */
-INLINE void finish_y(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const float *acc, enum act act)
-{
-    for (size_t n = n0; n < n1; n += VF_N) {
-        const size_t lanes = n1 - n;
-        const float *from = acc + (n - n0), *res = l->res ? l->res + m * l->ld_res + n : NULL;
-        float *y = l->y + m * l->ld_y + n;
-        if (lanes >= VF_N) {
-            const vf bias = l->bias ? vf_load(l->bias + n) : vf_zero();
-            for (size_t r = 0; r < rows; r++) {
-                const vf v = vf_act(vf_add(vf_load(from + r * PANEL), bias), act);
-                vf_store(y + r * l->ld_y, res ? vf_add(v, vf_load(res + r * l->ld_res)) : v);
-            }
-        } else {
-            const vf bias = l->bias ? vf_load_n(l->bias + n, lanes) : vf_zero();
-            for (size_t r = 0; r < rows; r++) {
-                const vf v = vf_act(vf_add(vf_load(from + r * PANEL), bias), act);
-                vf_store_n(y + r * l->ld_y, res ? vf_add(v, vf_load_n(res + r * l->ld_res, lanes)) : v, lanes);
-            }
-        }
-    }
-}
-
-/* Outputs [n0, n1) to keys and values: bias, conversion in place, then plain moves. acc: output n0 first. */
-static void finish_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, float *acc)
-{
-    uint16_t half[TILE_ROWS * PANEL];
-    float bias[PANEL + VF_N] = { 0 }, row[PANEL + VF_N] = { 0 };
-    if (l->bias) memcpy(bias, l->bias + n0, (n1 - n0) * sizeof *bias);
-    for (size_t r = 0; r < rows; r++) {
-        memcpy(row, acc + r * PANEL, (n1 - n0) * sizeof *row);
-        for (size_t c = 0; c < PANEL; c += VF_N) {
-            const vf v = vf_add(vf_load(row + c), vf_load(bias + c));
-            if (l->kv_type == KV_F16) vf_store_f16(half + r * PANEL + c, v);
-            else vf_store(row + c, v);
-        }
-        if (l->kv_type != KV_F16) memcpy(acc + r * PANEL, row, (n1 - n0) * sizeof *row);
-    }
-    kern_put_kv(l, m, rows, n0, n1, l->kv_type == KV_F16 ? (const void *)half : acc, PANEL);
-}
-
-/* rows <= TILE_ROWS rows from m of panel p. */
-static void finish(const struct linear *l, size_t m, size_t rows, size_t p, float *acc)
-{
-    const size_t n0 = p * PANEL, n1 = size_min(l->n, n0 + PANEL), y_end = n0 < l->n_y ? size_min(n1, l->n_y) : n0;
-    switch (l->act) {
-    case ACT_GELU_ERF: finish_y(l, m, rows, n0, y_end, acc, ACT_GELU_ERF); break;
-    case ACT_GELU_TANH: finish_y(l, m, rows, n0, y_end, acc, ACT_GELU_TANH); break;
-    case ACT_RELU: finish_y(l, m, rows, n0, y_end, acc, ACT_RELU); break;
-    default: finish_y(l, m, rows, n0, y_end, acc, ACT_NONE);
-    }
-    if (y_end < n1) finish_kv(l, m, rows, y_end, n1, acc + (y_end - n0));
 }
 
 /* ---- the two shapes ------------------------------------------------------------------------------------------------------------- */

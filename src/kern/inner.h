@@ -12,6 +12,8 @@
 enum {
     K_STEP = 512,          /* most k widened at once */
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
+    NARROW_WORDS = 131072, /* narrowed x that stays in the second-level cache: 512 KiB */
+    TILE_ROWS_MAX = 12,
     HEAD_MAX = 256,        /* largest d_head */
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four tiles of 12 */
     SCORE_LD = ATTN_KEYS + 16,
@@ -24,6 +26,13 @@ struct linear_scratch {
     float acc[PANEL_GROUP * GEMM_ROWS * PANEL];
 };
 
+/* Scratch of narrow products: rows of x as words of 32 bits with their scales (int8), and the sums of a tile. */
+struct narrow_scratch {
+    uint32_t x[NARROW_WORDS];
+    float scale[GEMM_ROWS];
+    float acc[TILE_ROWS_MAX * PANEL];
+};
+
 /* Scratch of attention: scores (then weights) and unfinished outputs of a group of rows; keys and values widened where they are f16. */
 struct attn_scratch {
     float score[ATTN_ROWS * SCORE_LD];
@@ -32,6 +41,19 @@ struct attn_scratch {
     float k_wide[KV_BLOCK * HEAD_MAX];
     float v_wide[ATTN_KEYS * HEAD_MAX];
 };
+
+/* Scratch of spectra, for the widest vectors: the points of as many frames as there are lanes, in whose place the powers go; then rows
+ * of complex numbers, in whose place the bands go. */
+enum { SPECTRA_LANES = 16, SPECTRA_RADIX = 16, SPECTRA_ROWS = SPECTRA_RADIX / 2 + 1 };
+static inline uint32_t spectra_inner(uint32_t m) { return m == 25 ? 5 : 8; } /* a row of m = 25 or 32 is some number of these */
+static inline size_t spectra_row(size_t m) { return 2 * m + 2; } /* vectors from row to row: 2^n would meet in one cache set */
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#endif
 
 static inline size_t size_min(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -51,9 +73,14 @@ static inline char *kv_block_at(const struct kv_view *v, size_t block)
  * output n0 first. */
 void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const void *src, size_t ld);
 
+/* Bias, activation, residual and store of one row's part of a panel, outputs [n0, n1), in plain C. */
+void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc);
+
 /* Parts of kern_init_c. */
 void kern_init_linear_c(struct kern *k);
+void kern_init_narrow_c(struct kern *k);
 void kern_init_attn_c(struct kern *k);
+void kern_init_spectra_c(struct kern *k);
 void act_none_c(float *y, const float *x, size_t n);
 void act_gelu_erf_c(float *y, const float *x, size_t n);
 void act_gelu_tanh_c(float *y, const float *x, size_t n);
@@ -85,15 +112,26 @@ static inline size_t panel_block_sz(enum dtype t)
     if (t == DT_F16 || t == DT_BF16) return (size_t)QBLOCK * PANEL * 2;
     return block_head_sz(t) + block_len(t) / run_len(t) * run_sz(t);
 }
+static inline int dtype_is_narrow(enum dtype t) { return t == DT_BF16_PAIR || t == DT_I8_QUAD; }
+/* Words of 32 bits that a row of k becomes, and bytes before a panel's weights. */
+static inline size_t narrow_words(enum dtype t, size_t k) { return t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }
+static inline size_t narrow_head_sz(enum dtype t) { return t == DT_I8_QUAD ? PANEL * 8 : 0; }
 /* Bytes of a panel of k weights; inside a block of a K type in proportion, which is good enough for prefetching. */
-static inline size_t panel_sz(enum dtype t, size_t k) { return k * panel_block_sz(t) / block_len(t); }
+static inline size_t panel_sz(enum dtype t, size_t k)
+{
+    if (dtype_is_narrow(t)) return narrow_head_sz(t) + narrow_words(t, k) * PANEL * 4;
+    return k * panel_block_sz(t) / block_len(t);
+}
 
 static inline uint16_t load_u16(const void *p) { uint16_t v; memcpy(&v, p, sizeof v); return v; }
 static inline uint32_t load_u32(const void *p) { uint32_t v; memcpy(&v, p, sizeof v); return v; }
+static inline float load_f32(const void *p) { float v; memcpy(&v, p, sizeof v); return v; }
 
 static inline float panel_value(enum dtype t, const uint8_t *panel, size_t k, size_t i)
 {
-    if (t == DT_F32) { float v; memcpy(&v, panel + (k * PANEL + i) * 4, sizeof v); return v; }
+    if (t == DT_F32) return load_f32(panel + (k * PANEL + i) * 4);
+    if (t == DT_BF16_PAIR) return bf16_to_f32(load_u16(panel + (k / 2 * PANEL + i) * 4 + k % 2 * 2));
+    if (t == DT_I8_QUAD) return load_f32(panel + 4 * i) * (float)(int8_t)panel[narrow_head_sz(t) + (k / 4 * PANEL + i) * 4 + k % 4];
     if (t == DT_F16) return f16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
     if (t == DT_BF16) return bf16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
     const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
@@ -114,6 +152,60 @@ static inline float panel_value(enum dtype t, const uint8_t *panel, size_t k, si
     const uint8_t pair = p[j / 2 * PANEL + i];
     q |= j & 1 ? pair >> 4 : pair & 15;
     return d * (float)(q - dtype_offset(t)) + m;
+}
+
+/* ---- values of fewer bits. Branches that compilers turn into masks: these loops run over whole rows of x. */
+static inline uint32_t bits_of_f32(float x) { uint32_t v; memcpy(&v, &x, sizeof v); return v; }
+
+/* bf16 as the vector instructions make it: to nearest even, subnormals to zero. */
+static inline uint16_t bf16_narrowed(float x)
+{
+    const uint32_t u = bits_of_f32(x), mag = u & 0x7fffffffu;
+    const uint32_t round = (u + 0x7fffu + (u >> 16 & 1u)) >> 16, nan = u >> 16 | 0x40u, zero = u >> 16 & 0x8000u;
+    return (uint16_t)(mag < 0x00800000u ? zero : mag > 0x7f800000u ? nan : round);
+}
+
+/* How a row of int8 is scaled: q = x * inverse, x = q * scale. */
+struct i8_scale { float scale, inverse; };
+
+/* most: bits of the row's largest magnitude; as integers magnitudes, infinity and NaN are in order. */
+static inline struct i8_scale i8_scale_of(uint32_t most)
+{
+    const float m = load_f32(&most);
+    if (most >= 0x7f800000u) return (struct i8_scale) { m - m, 0 };         /* NaN */
+    if (m < 0x1p-119f) return (struct i8_scale) { 0, 0 };                   /* 127 / m could be infinite */
+    return (struct i8_scale) { m / 127, 127 / m };
+}
+
+static inline uint32_t largest_bits(const float *x, size_t k)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < k; i++) {
+        const uint32_t mag = bits_of_f32(x[i]) & 0x7fffffffu;
+        most = mag > most ? mag : most;
+    }
+    return most;
+}
+
+/* 128 + x * inverse rounded to nearest even: adding 1.5 * 2^23 + 128 leaves that integer in the low bits. */
+#define I8_MAGIC 12583040.0f
+static inline uint8_t i8_narrowed(float x, float inverse) { return (uint8_t)bits_of_f32(x * inverse + I8_MAGIC); }
+
+/* Rows of x as words of 32 bits, the even k (the first of four) in the lowest bits; what is missing in the last word is zero. */
+static inline void narrow_pairs(uint32_t *to, const float *x, size_t k)
+{
+    for (size_t i = 0; i < k / 2; i++) to[i] = (uint32_t)bf16_narrowed(x[2 * i + 1]) << 16 | bf16_narrowed(x[2 * i]);
+    if (k % 2) to[k / 2] = bf16_narrowed(x[k - 1]);
+}
+
+/* Four int8 with 128 added; returns the row's scale. */
+static inline float narrow_quads(uint32_t *to, const float *x, size_t k)
+{
+    const struct i8_scale s = i8_scale_of(largest_bits(x, k));
+    uint8_t *q = (uint8_t *)to;
+    for (size_t i = 0; i < k; i++) q[i] = i8_narrowed(x[i], s.inverse);
+    for (size_t i = k; i % 4; i++) q[i] = 128;
+    return s.scale;
 }
 
 /* ---- a stored block of a K type, taken apart (dtype_k.c): element e is d * scale[e / run_len] * q[e] - dmin * min[e / run_len]. */

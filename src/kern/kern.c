@@ -9,11 +9,20 @@ void kern_init(struct kern *k, int level)
 #if defined(__x86_64__)
     if (level >= CPU_AVX2) kern_init_avx2(k);
     if (level >= CPU_AVX512) kern_init_avx512(k);
+    if (level >= CPU_AVX512BF16) kern_init_avx512bf16(k);
 #elif defined(__aarch64__)
     if (level >= CPU_NEON) kern_init_neon(k);
 #endif
     k->level = level;
 }
 
-size_t kern_linear_scratch(void) { return sizeof(struct linear_scratch); }
+size_t kern_linear_scratch(void)
+{
+    return sizeof(struct linear_scratch) > sizeof(struct narrow_scratch) ? sizeof(struct linear_scratch) : sizeof(struct narrow_scratch);
+}
+
 size_t kern_attn_scratch(void) { return sizeof(struct attn_scratch); }
+size_t kern_spectra_scratch(uint32_t n)
+{
+    return (n + SPECTRA_ROWS * spectra_row(n / SPECTRA_RADIX)) * SPECTRA_LANES * sizeof(float);
+}

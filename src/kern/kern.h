@@ -8,11 +8,16 @@
  * on how many rows there are, on the tile, the thread or the row's place. Every linear output has ONE f32 accumulator that walks k in
  * rising order (acc = acc + x[k] * w[k], fused where the level fuses), starting from 0; attention merges fixed blocks of ATTN_KEYS
  * keys in rising order. So any blocking that keeps those orders gives the same bits, and few-row and many-row bodies agree exactly.
+ * Products of fewer bits (see below) are exact, or ordered in the same way, so they keep the contract too.
  *
  * Tolerances against the C twin, checked by tests/kernels:
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
+ *   linear of DT_BF16_PAIR and DT_I8_QUAD: the same bits as the twin but for the activation's own error, and (DT_BF16_PAIR) but for
+ *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
  *   attn_weights  1e-5 relative to the largest weight of the row;  standard: 1e-5 relative to the largest output of the column
+ *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
+ *              base 10 by 1e-6 + eps times itself more
  *   exp, erf and tanh bodies: 4 ulp resp. 2e-7 absolute; data movement, widening and packing: exact */
 #ifndef STENO_KERN_KERN_H
 #define STENO_KERN_KERN_H
@@ -21,9 +26,12 @@
 #include "base/cpu.h"
 
 /* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale, K types KBLOCK weights whose scales are
- * small integers times one more scale (ggml's layouts). */
+ * small integers times one more scale (ggml's layouts). The types after DT_COUNT are in no file: they are packed from rows of f32, and
+ * with them linear multiplies fewer bits. */
 enum dtype {
-    DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K, DT_COUNT
+    DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
+    DT_COUNT,
+    DT_BF16_PAIR = DT_COUNT, DT_I8_QUAD, DT_PACKED_COUNT
 };
 
 enum {
@@ -34,12 +42,14 @@ enum {
     ATTN_KEYS = 256,  /* keys merged at once by the online softmax */
     MEDIAN_WIDTH = 7, /* neighbours that median looks at, itself included */
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
-    GEMM_ROWS = 252   /* rows of x that linear keeps in the second-level cache: the best slice to hand to a thread */
+    GEMM_ROWS = 252,  /* rows of x that linear keeps in the second-level cache: the best slice to hand to a thread */
+    NARROW_K = 131072, /* largest k of DT_BF16_PAIR and DT_I8_QUAD: sums of int8 products fit 32 bits */
+    NARROW_ROWS = 96  /* their best slice of rows, with all panels: x is narrowed once */
 };
 
-const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k" */
+const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k", "bf16x2", "int8x4" */
 int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
-size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k weights (k a multiple of dtype_block) */
+size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a row of k weights (k a multiple of dtype_block) as pack_panel takes it */
 
 /* ---- packed weights (pack.c) --------------------------------------------------------------------------------------------------
  * A matrix w[n, k] becomes ceil(n / PANEL) panels; outputs past n are zero. Within a panel, for each k in order:
@@ -56,13 +66,19 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
  *   q3_k:        as q4_0       value = d * s * (q - 4)           4.5625 (3.4375)
  *   q5_k:        as q5_1       value = fma(d * s, q, m * t)      5.625 (5.5)
  *   q6_k:        as q8_0       value = d * s * q                 8.5625 (6.5625)
- * Values are widened to f32 exactly as written here (products of an f16 and small integers are exact). */
+ * Values are widened to f32 exactly as written here (products of an f16 and small integers are exact).
+ *
+ * Types of narrow products, from rows of f32; k missing at the end are zeros:
+ *   DT_BF16_PAIR: for each pair of k: u16 [PANEL][2], rounded to nearest even, subnormals to zero
+ *   DT_I8_QUAD:   f32 scale[PANEL] = largest magnitude of the output's weights / 127 (0: they are all below 2^-119; NaN: one of them is
+ *                 not finite); int32 start[PANEL] = -128 * the sum of the output's q; then for each four k: int8 q[PANEL][4] in
+ *                 [-127, 127]                                               value = scale * q, |error| <= scale / 2 */
 size_t pack_panel_sz(enum dtype t, size_t k);
 static inline size_t pack_panels(size_t n) { return (n + PANEL - 1) / PANEL; }
 size_t pack_sz(enum dtype t, size_t n, size_t k);
-/* rows[i]: stored row of output i of the panel, or NULL (zeros). Needs no alignment. */
+/* rows[i]: stored row of output i of the panel, or NULL (zeros). Needs no alignment, but rows of f32 for narrow products are floats. */
 void pack_panel(void *panel, enum dtype t, const void *const rows[PANEL], size_t k);
-/* One stored row widened to f32; the definition of the block types. */
+/* One stored row widened to f32; the definition of the block types. Rows for narrow products are copied. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
 
 /* ---- f16 and bf16 conversion (plain C, exact, round to nearest even) */
@@ -86,7 +102,15 @@ struct kv_view {
 /* ---- linear: y = act(x w^T + bias) (+ res) ---------------------------------------------------------------------------------------
  * Outputs [0, n_y) go to rows y[m * ld_y + n]. Outputs at and after n_y, if any, go head-major into keys and values: the next n_kv to
  * keys (n_kv = 0: none), the rest to values; position of row m is kv_pos + m, head h covers d_head outputs, head h's view begins at
- * kv.base + h * kv_head_sz. Residual and activation apply to the y part only; bias to all. y may equal res (same ld). */
+ * kv.base + h * kv_head_sz. Residual and activation apply to the y part only; bias to all. y may equal res (same ld).
+ *
+ * Narrow products. The types of w say what x becomes, row by row, before it is multiplied:
+ *   DT_BF16_PAIR  x as the weights: rounded to bf16, subnormals to zero. The f32 accumulator takes, for each pair of k, first the product
+ *                 of the odd k and then that of the even one (as VDPBF16PS does; products of bf16 are exact, so fused or not is one).
+ *   DT_I8_QUAD    x as the weights: scale = largest magnitude of the row / 127, q = x * (127 / largest magnitude) rounded to nearest even;
+ *                 the sum of q * q is an exact integer; y = sum * (scale of the row * scale of the output), each step rounded to f32.
+ *                 A row with a NaN or an infinity gives NaN for every output, a row of magnitudes below 2^-119 zeros.
+ * Each call narrows its rows of x anew, so it should have all panels (NARROW_ROWS). */
 enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_COUNT };
 
 struct linear {
@@ -133,6 +157,26 @@ struct fsmn {
     size_t taps, left, n;
 };
 
+/* What becomes of a frame of samples: times a window, the power of its spectrum, weighted sums of bins (bands), their logarithms.
+ * Read-only and shared by threads; made by spectrum_init. */
+enum { SPECTRUM_MAX = 512, SPECTRUM_BANDS = 128 };
+
+struct spectrum_log {
+    float floor, floor_log;    /* sums of at most floor / 2 give exactly floor_log, and nothing gives less; floor / 2 is normal */
+    float octave, unit;        /* logarithms of 2 and of e */
+};
+
+struct spectrum {
+    uint32_t n, n_bands;       /* points: 400 or 512 */
+    float window[SPECTRUM_MAX];
+    const float *weight;       /* [n_bands, n / 2 + 1]; all weights count, wherever they stand */
+    uint16_t first[SPECTRUM_BANDS], last[SPECTRUM_BANDS]; /* bins with weight: [first, last) per band */
+    struct spectrum_log log;
+    float turn[SPECTRUM_MAX / 16][8][2], row_turn[SPECTRUM_MAX / 16][2]; /* roots of unity, as the transform wants them */
+};
+/* The window is the caller's to fill; weight is kept, not copied. n_bands <= SPECTRUM_BANDS. */
+void spectrum_init(struct spectrum *s, uint32_t n, const float *weight, uint32_t n_bands, const struct spectrum_log *log);
+
 /* What one pass over a slice of logits finds, for text ids and timestamp ids apart. sum is relative to max: sum of exp(x - max).
  * Masked ids (-inf) count as absent. None left: max = -INFINITY, arg = -1, sum = 0. Ties go to the lower id. */
 struct logit_part { float max, sum; int32_t arg; };
@@ -141,9 +185,9 @@ struct kern {
     int level; /* enum cpu_level the table was made for */
 
     /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch() bytes, 64-byte aligned, one per thread. */
-    void (*linear[DT_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);
+    void (*linear[DT_PACKED_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);
     /* y[k] = row `id` of packed weights, widened. */
-    void (*embed[DT_COUNT])(float *y, const void *w, size_t id, size_t k);
+    void (*embed[DT_PACKED_COUNT])(float *y, const void *w, size_t id, size_t k);
 
     /* scratch: kern_attn_scratch() bytes. */
     void (*attn[KV_TYPES])(const struct attn *a, void *scratch);
@@ -167,6 +211,10 @@ struct kern {
      * left unfiltered. add may be NULL; y may equal add, but not x. */
     void (*median)(float *y, const float *x, const float *add, float scale, size_t n);
 
+    /* Row i of out, [rows, n_bands], = the logarithms of the bands of frame x[i * hop .. i * hop + s->n). A row's bits do not depend on
+     * what else is in the call. scratch: kern_spectra_scratch() bytes, 64-byte aligned, one per thread. */
+    void (*spectra)(float *out, const float *x, size_t hop, size_t rows, const struct spectrum *s, void *scratch);
+
     /* Logits x[0, n) of ids first .. first+n-1; ids whose bit is set in mask (bit id of mask, NULL: none) are absent. */
     void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
 };
@@ -175,8 +223,10 @@ void kern_init(struct kern *k, int level); /* level: highest to use; must be usa
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
 void kern_init_avx512(struct kern *k);
+void kern_init_avx512bf16(struct kern *k); /* narrow products only */
 void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
 
 size_t kern_linear_scratch(void);
 size_t kern_attn_scratch(void);            /* d_head: multiples of 4 up to 256 */
+size_t kern_spectra_scratch(uint32_t n);   /* of n points */
 #endif

@@ -1,7 +1,7 @@
 /* steno: packing weights. SPDX-License-Identifier: MIT
  *
  * Rows of a matrix become panels of 32 interleaved outputs, so that a kernel reads one short stream and needs no horizontal sums.
- * Block types keep their bits: packing moves quants and scales, it never changes a value. */
+ * Block types keep their bits: packing moves quants and scales, it never changes a value. For narrow products rows of f32 are rounded. */
 #include "kern/inner.h"
 
 size_t pack_panel_sz(enum dtype t, size_t k) { return panel_sz(t, k); }
@@ -112,9 +112,46 @@ static void pack_k(uint8_t *out, enum dtype t, const void *const rows[PANEL], si
     }
 }
 
+static void pack_pairs(uint16_t *out, const void *const rows[PANEL], size_t k)
+{
+    memset(out, 0, panel_sz(DT_BF16_PAIR, k));
+    for (size_t k0 = 0; k0 < k; k0 += RUN)
+        for (size_t i = 0; i < PANEL; i++) {
+            const float *row = rows[i];
+            for (size_t j = k0; row && j < size_min(k, k0 + RUN); j++) out[(j / 2 * PANEL + i) * 2 + j % 2] = bf16_narrowed(row[j]);
+        }
+}
+
+static void pack_quads(uint8_t *panel, const void *const rows[PANEL], size_t k)
+{
+    float scale[PANEL] = { 0 }, inverse[PANEL] = { 0 };
+    int32_t start[PANEL] = { 0 };
+    uint8_t *out = panel + narrow_head_sz(DT_I8_QUAD);
+    memset(out, 0, narrow_words(DT_I8_QUAD, k) * PANEL * 4);
+    for (size_t i = 0; i < PANEL; i++) {
+        if (!rows[i]) continue;
+        const struct i8_scale s = i8_scale_of(largest_bits(rows[i], k));
+        scale[i] = s.scale, inverse[i] = s.inverse;
+    }
+    for (size_t k0 = 0; k0 < k; k0 += RUN)
+        for (size_t i = 0; i < PANEL; i++) {
+            const float *row = rows[i];
+            if (!(inverse[i] > 0)) continue; /* zeros, or a row that is NaN whatever its q */
+            for (size_t j = k0; j < size_min(k, k0 + RUN); j++) {
+                const int q = i8_narrowed(row[j], inverse[i]) - 128;
+                out[(j / 4 * PANEL + i) * 4 + j % 4] = (uint8_t)q;
+                start[i] -= 128 * q;
+            }
+        }
+    memcpy(panel, scale, sizeof scale);
+    memcpy(panel + sizeof scale, start, sizeof start);
+}
+
 void pack_panel(void *panel, enum dtype t, const void *const rows[PANEL], size_t k)
 {
     if (t == DT_F32) { pack_words(panel, rows, k); return; }
+    if (t == DT_BF16_PAIR) { pack_pairs(panel, rows, k); return; }
+    if (t == DT_I8_QUAD) { pack_quads(panel, rows, k); return; }
     if (dtype_block(t) == 1) { pack_halves(panel, rows, k); return; }
     if (dtype_is_k(t)) { pack_k(panel, t, rows, k); return; }
     const size_t sz = panel_block_sz(t), row_block = dtype_row_sz(t, QBLOCK);

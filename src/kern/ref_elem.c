@@ -92,7 +92,9 @@ void kern_init_c(struct kern *k)
 {
     k->level = CPU_C;
     kern_init_linear_c(k);
+    kern_init_narrow_c(k);
     kern_init_attn_c(k);
+    kern_init_spectra_c(k);
     k->norm_layer = norm_layer_c;
     k->softmax = softmax_c;
     k->add = add_c;

@@ -56,8 +56,7 @@ void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_
     }
 }
 
-/* Bias, activation, residual and store of one row's part of a panel. */
-static void finish_row(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc)
+void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc)
 {
     float v[PANEL];
     for (size_t i = 0; i < n1 - n0; i++) v[i] = acc[i] + (l->bias ? l->bias[n0 + i] : 0);
@@ -89,7 +88,7 @@ static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t
                 for (size_t r = 0; r < rows; r++) accumulate(s->acc + r * PANEL, l->x + (r0 + r) * l->ld_x + k0, s->wide, kc);
             }
             for (size_t r = 0; r < rows; r++)
-                finish_row(l, r0 + r, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc + r * PANEL);
+                linear_finish_row_c(l, r0 + r, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc + r * PANEL);
         }
     }
 }

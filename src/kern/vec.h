@@ -2,9 +2,11 @@
  *
  * Included by one file per instruction set, after it has defined the vector type and its primitives:
  *   vf, VF_N lanes; vi, the same lanes as integers; vf_zero set1 load store load_n store_n (first n lanes, the rest read as 0),
- *   load_f16 load_bf16 load_i8 store_f16, add sub mul div fma(a, b, c) = a * b + c, min max (the second operand where the first is
- *   NaN), abs, sign(a, s) = |a| with s's sign, where_ge(x, lo, v) = v where x >= lo else 0, shl23 (bits shifted left by 23), sum and
- *   hmax over lanes in a fixed order, eq_bits and drop (bit i: lane i; dropped lanes become -inf);
+ *   load_f16 load_bf16 load_i8 store_f16, add sub mul div fma(a, b, c) = a * b + c, fnma(a, b, c) = c - a * b, min max (the second
+ *   operand where the first is NaN), abs, sign(a, s) = |a| with s's sign, where_ge(x, lo, v) = v where x >= lo else 0, shl23 (bits
+ *   shifted left by 23), sum and hmax over lanes in a fixed order, eq_bits and drop (bit i: lane i; dropped lanes become -inf),
+ *   exponent(x, &m) = e where x = m 2^e, sqrt(1/2) <= m < sqrt(2), x positive and normal; transpose (VF_N vectors: lane i of vector j
+ *   changes places with lane j of vector i);
  *   vi_load_u8, vf_lo4 vf_hi4 (nibbles of a byte as f32), vf_lo5 vf_hi5 (the same with a fifth bit per lane).
  * Here is what can be said without knowing the instruction set. */
 #ifndef STENO_KERN_VEC_H
@@ -12,13 +14,6 @@
 #include <float.h>
 #include <math.h>
 #include "kern/inner.h"
-
-#define INLINE static inline __attribute__((always_inline))
-#if defined(__clang__)
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 32")
-#endif
 
 enum { PV = PANEL / VF_N }; /* vectors across a panel */
 

@@ -17,8 +17,9 @@ void steno_model_params_fill(steno_model_params *p, uint32_t size)
 /* Check the parameters and fill the kernel table. */
 static int choose_kernels(steno_model *m, const steno_model_params *p, steno_error *e)
 {
-    if (p->compute != STENO_COMPUTE_AUTO && p->compute != STENO_COMPUTE_F32)
-        return err_set(e, STENO_EARG, "compute %d is not known; this version computes in f32", (int)p->compute);
+    if (p->compute < STENO_COMPUTE_AUTO || p->compute > STENO_COMPUTE_INT8)
+        return err_set(e, STENO_EARG, "compute %d is not known", (int)p->compute);
+    m->narrow = p->compute == STENO_COMPUTE_BF16 ? DT_BF16_PAIR : p->compute == STENO_COMPUTE_INT8 ? DT_I8_QUAD : 0;
     int level = cpu_level_best();
     if (p->cpu_level) {
         level = cpu_level_from_name(p->cpu_level);
@@ -47,7 +48,7 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
     if (!rc && m->heads_wanted && m->family->search != SEARCH_AR)
         rc = err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->heads_wanted, m->family->name);
-    if (!rc) rc = weight_store_open(&m->store, &w, e);
+    if (!rc) rc = weight_store_open(&m->store, &w, m->narrow != 0, e);
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc) rc = weights_check_used(&w, e);
     weight_store_trim(&m->store);
@@ -183,7 +184,8 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.name, sizeof i.name, "%s", m->name);
     snprintf(i.format, sizeof i.format, "%s", m->format);
     snprintf(i.weight_type, sizeof i.weight_type, "%s", dtype_name(m->matrix_type));
-    snprintf(i.compute, sizeof i.compute, "f32");
+    const int narrow = m->family->search == SEARCH_AR ? (int)m->narrow : 0;
+    snprintf(i.compute, sizeof i.compute, "%s", narrow == DT_BF16_PAIR ? "bf16" : narrow == DT_I8_QUAD ? "int8" : "f32");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
     i.weight_bytes = (int64_t)(m->store.used + m->arena.total);
     i.alignment_heads = m->align_heads;

@@ -35,6 +35,7 @@ struct steno_model {
     int n_plans, n_states;         /* in use */
     enum kv_type kv_type;
     enum dtype matrix_type;
+    enum dtype narrow;             /* what matrices that many rows meet are packed as: 0 as stored, or DT_BF16_PAIR, DT_I8_QUAD */
     const char *name;              /* of the shape */
     const char *format;            /* of the file */
     int64_t parameters, load_us;

@@ -39,7 +39,7 @@ static int read_shape(struct shape *s, const struct weights *w, steno_error *e)
         { "encoder_conf.output_size", 4, 8192, 0, &s->d },       { "encoder_conf.attention_heads", 1, 256, 0, &s->heads },
         { "encoder_conf.linear_units", 1, 65536, 0, &s->d_ff },  { "encoder_conf.num_blocks", 1, 256, 0, &s->layers },
         { "encoder_conf.tp_blocks", 0, 256, 0, &s->more_layers }, { "encoder_conf.kernel_size", 1, FSMN_TAPS, 1, &s->taps },
-        { "frontend_conf.n_mels", 1, STFT_BANDS, 1, &s->n_mels }, { "frontend_conf.lfr_m", 1, FBANK_LFR_MAX, 1, &s->lfr_m },
+        { "frontend_conf.n_mels", 1, SPECTRUM_BANDS, 1, &s->n_mels }, { "frontend_conf.lfr_m", 1, FBANK_LFR_MAX, 1, &s->lfr_m },
         { "frontend_conf.lfr_n", 1, FBANK_LFR_MAX, 1, &s->lfr_n },
     };
     int rc = STENO_OK;
@@ -123,7 +123,7 @@ static int read_front(steno_model *m, struct weights *w, const struct shape *s, 
 {
     float *shift = NULL, *scale = NULL;
     int rc = m->no_cmvn ? STENO_OK : mvn_find(w, s->n_mels * s->lfr_m, &m->arena, &shift, &scale, e);
-    if (!rc) rc = fbank_bank_init(&m->fbank, &m->arena, s->n_mels, s->lfr_m, s->lfr_n, shift, scale, e);
+    if (!rc) rc = fbank_bank_init(&m->fbank, &m->arena, s->n_mels, s->lfr_m, s->lfr_n, shift, scale, &m->kern, e);
     return rc;
 }
 

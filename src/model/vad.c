@@ -24,7 +24,7 @@ static int read_shape(struct shape *s, const struct weights *w, steno_error *e)
         { "encoder_conf.linear_dim", 1, 8192, 0, &s->linear },   { "encoder_conf.proj_dim", 1, 8192, 0, &s->proj },
         { "encoder_conf.fsmn_layers", 1, 64, 0, &s->layers },    { "encoder_conf.lorder", 2, FSMN_TAPS, 0, &s->taps },
         { "encoder_conf.output_affine_dim", 1, 8192, 0, &s->out_affine }, { "encoder_conf.output_dim", 2, 8192, 0, &s->out },
-        { "frontend_conf.n_mels", 1, STFT_BANDS, 1, &s->n_mels }, { "frontend_conf.lfr_m", 1, FBANK_LFR_MAX, 1, &s->lfr_m },
+        { "frontend_conf.n_mels", 1, SPECTRUM_BANDS, 1, &s->n_mels }, { "frontend_conf.lfr_m", 1, FBANK_LFR_MAX, 1, &s->lfr_m },
         { "frontend_conf.lfr_n", 1, 1, 1, &s->lfr_n },
     };
     int rc = STENO_OK;
@@ -111,7 +111,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     float *shift = NULL, *scale = NULL;
     if (!rc && !m->no_cmvn) rc = mvn_find(w, s.in, &m->arena, &shift, &scale, e);
-    return rc ? rc : fbank_bank_init(&m->fbank, &m->arena, s.n_mels, s.lfr_m, s.lfr_n, shift, scale, e);
+    return rc ? rc : fbank_bank_init(&m->fbank, &m->arena, s.n_mels, s.lfr_m, s.lfr_n, shift, scale, &m->kern, e);
 }
 
 const struct family family_fsmn_vad = { "fsmn-vad", SEARCH_VAD, vad_match, vad_describe, NULL, NULL };

@@ -316,7 +316,7 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
     if (!f) return err_nomem(e, n * sizeof *f, "mel filters");
     if (w->mel_filters) memcpy(f, w->mel_filters, n * sizeof *f);
     else mel_filters_slaney(f, m->dims.n_mels);
-    mel_bank_init(&m->mel, f, m->dims.n_mels);
+    mel_bank_init(&m->mel, f, m->dims.n_mels, &m->kern);
     return STENO_OK;
 }
 
@@ -331,6 +331,7 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     struct align_heads heads;
     struct build b;
     build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
+    b.narrow = m->narrow;
     build_encoder(&b, d);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;

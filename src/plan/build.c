@@ -13,7 +13,7 @@ enum {
 
 /* ---- weight store ---- */
 
-int weight_store_open(struct weight_store *s, const struct weights *w, steno_error *e)
+int weight_store_open(struct weight_store *s, const struct weights *w, int narrow, steno_error *e)
 {
     if (s->dry) return STENO_OK;
     size_t need = 64;
@@ -22,7 +22,10 @@ int weight_store_open(struct weight_store *s, const struct weights *w, steno_err
         const size_t rows = (size_t)t->dim[0], cols = (size_t)(t->dim[1] * t->dim[2] * t->dim[3]);
         const size_t packed = t->n_dims > 1 ? pack_sz(t->type, rows, cols) : 0, plain = rows * cols * sizeof(float);
         const int widened = plain <= WIDENED_MAX; /* vectors and tables may be wanted as f32; pages that are not touched cost nothing */
-        need += (packed > plain || !widened ? packed : plain) + 128;
+        size_t most = packed > plain || !widened ? packed : plain;
+        for (int k = DT_COUNT; narrow && t->n_dims > 1 && k < DT_PACKED_COUNT; k++)
+            if (pack_sz((enum dtype)k, rows, cols) > most) most = pack_sz((enum dtype)k, rows, cols);
+        need += most + 128;
     }
     *s = (struct weight_store){ os_pages_alloc(need), need, 0, 0 };
     return s->mem ? STENO_OK : err_nomem(e, need, "weights");
@@ -275,9 +278,9 @@ struct pack_job {
     uint64_t n, k;          /* rows and columns of one part */
     uint64_t rows;          /* of all parts */
     uint32_t taps;          /* > 1: convolution, stored [channels, taps] and wanted [taps, channels] */
-    enum dtype type;
-    uint8_t *out, *buffer;  /* buffer: [threads] of 2 * PANEL rows */
-    size_t row_sz, buffer_sz;
+    enum dtype type, packed; /* as stored, as packed */
+    uint8_t *out, *buffer;  /* buffer: [threads] of 2 * PANEL rows, and for narrow products of PANEL rows of f32 */
+    size_t row_sz, buffer_sz, wide_at;
     _Atomic int status;
     steno_error *errors;    /* [threads] */
 };
@@ -314,14 +317,21 @@ static void pack_item(void *arg, int64_t panel, int thread)
         }
         r += take;
     }
-    pack_panel(j->out + (size_t)panel * pack_panel_sz(j->type, j->k), j->type, rows, j->k);
+    float *wide = (float *)(void *)(buf + j->wide_at);
+    for (int i = 0; i < PANEL && j->packed != j->type; i++) {
+        if (!rows[i]) continue;
+        dtype_widen_row(wide + (size_t)i * j->k, j->type, rows[i], j->k);
+        rows[i] = wide + (size_t)i * j->k;
+    }
+    pack_panel(j->out + (size_t)panel * pack_panel_sz(j->packed, j->k), j->packed, rows, j->k);
 }
 
 /* Pack the rows of 1..4 tensors, one under the other. */
 static const void *pack_parts(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps)
 {
     const int threads = team_threads(b->team);
-    struct pack_job j = { .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type };
+    struct pack_job j = { .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type,
+                          .packed = b->narrow ? b->narrow : part[0]->type };
     for (int i = 0; i < n_parts; i++) {
         j.part[i] = part[i];
         if (part[i]->type != j.type)
@@ -330,8 +340,10 @@ static const void *pack_parts(struct build *b, struct tensor *const *part, int n
     }
     if (b->status) return NULL;
     j.row_sz = dtype_row_sz(j.type, k);
-    j.buffer_sz = 2 * PANEL * j.row_sz;
-    j.out = store_take(b, pack_sz(j.type, j.rows, k));
+    j.wide_at = (2 * PANEL * j.row_sz + 63) & ~(size_t)63;
+    j.buffer_sz = j.wide_at + (j.packed != j.type ? PANEL * (size_t)k * sizeof(float) : 0);
+    j.buffer_sz = (j.buffer_sz + 63) & ~(size_t)63;
+    j.out = store_take(b, pack_sz(j.packed, j.rows, k));
     if (b->store->dry) return j.out;
     struct arena scrap;
     arena_init(&scrap);
@@ -360,10 +372,11 @@ static int is_packed(struct tensor *const *part, int n_parts)
     return 1;
 }
 
-static void remember(struct tensor *const *part, int n_parts, const void *packed)
+static void remember(struct tensor *const *part, int n_parts, const void *packed, enum dtype type)
 {
     for (int i = 0; i < n_parts; i++) {
         part[i]->packed = packed;
+        part[i]->packed_type = type;
         part[i]->packed_at = i;
         part[i]->n_packed = n_parts;
     }
@@ -375,7 +388,7 @@ static const void *pack(struct build *b, struct tensor *const *part, int n_parts
     if (b->status) return NULL;
     if (is_packed(part, n_parts)) return part[0]->packed;
     const void *packed = pack_parts(b, part, n_parts, n, k, taps);
-    if (!b->status) remember(part, n_parts, packed);
+    if (!b->status) remember(part, n_parts, packed, b->narrow ? b->narrow : part[0]->type);
     return packed;
 }
 
@@ -402,7 +415,7 @@ uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const c
     const uint16_t id = bind_add(b);
     if (!b->status)
         b->bind[id] = (struct bind){ .w = packed, .bias = all, .n = (uint32_t)rows, .k = (uint32_t)k, .n_y = (uint32_t)rows,
-                                     .type = (uint8_t)part[0]->type, .stride = 1 };
+                                     .type = (uint8_t)part[0]->packed_type, .stride = 1 };
     return id;
 }
 
@@ -414,7 +427,7 @@ uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n,
     const uint16_t id = bind_add(b);
     if (!b->status)
         b->bind[id] = (struct bind){ .w = packed, .bias = v, .n = (uint32_t)n, .k = (uint32_t)(3 * channels), .n_y = (uint32_t)n,
-                                     .type = (uint8_t)t->type, .stride = (uint16_t)stride };
+                                     .type = (uint8_t)t->packed_type, .stride = (uint16_t)stride };
     return id;
 }
 

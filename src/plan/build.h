@@ -15,7 +15,8 @@ struct weight_store {
     int dry;       /* shapes are checked and bytes counted, nothing is read: for describing a model */
 };
 
-int weight_store_open(struct weight_store *s, const struct weights *w, steno_error *e);
+/* narrow: some weights may be packed for narrow products, whatever their stored type. */
+int weight_store_open(struct weight_store *s, const struct weights *w, int narrow, steno_error *e);
 void weight_store_trim(struct weight_store *s); /* everything is bound: give back what was not needed */
 void weight_store_close(struct weight_store *s);
 
@@ -44,6 +45,7 @@ struct build {
     struct bind *bind;
     struct slot *slot;
     const char *prefix;          /* of the layer being built, for labels and names */
+    enum dtype narrow;           /* what matrices are packed as from here on: DT_BF16_PAIR, DT_I8_QUAD; 0: as they are stored */
     const char *variant;         /* before labels, so that plans of the same network can be told apart: "", "align." */
     struct heads_wanted heads;   /* n = 0: none */
     int status;

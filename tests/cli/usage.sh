@@ -27,8 +27,7 @@ usage "a number beyond 64 bits is refused" "out of range" a.wav --offset-ms 9999
 usage "nan is no threshold" "is not a number" a.wav --no-speech-threshold nan
 usage "an unknown format names its nearest match" "unknown value \"sRt\"; did you mean srt?" a.wav -f txt,sRt -o out
 usage "an unknown task names the choices" "transcribe|translate" a.wav --task dance
-usage "arithmetic of a later version is refused" "bf16 is not in this version" a.wav --compute bf16
-usage "int8 is refused likewise" "int8 is not in this version" a.wav --compute int8
+usage "arithmetic that nobody knows is refused" "--compute" a.wav --compute fp8
 usage "an unknown processor level names its nearest match" "did you mean avx2?" a.wav --cpu avx3
 usage "several formats need a folder" "need --output-dir" a.wav -f txt,srt
 usage "all formats need a folder" "need --output-dir" a.wav -f all

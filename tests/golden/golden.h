@@ -233,12 +233,12 @@ static inline int result_differs(const steno_session *s, const json_t *want, str
 
 struct engine { steno_team *team; steno_model *model; steno_session *session; };
 
-static inline void engine_open(struct engine *g, const char *path, const char *level, int threads)
+static inline void engine_open_as(struct engine *g, const char *path, const char *level, int threads, enum steno_compute compute)
 {
     steno_error e;
     steno_model_params p;
     steno_model_params_init(&p);
-    p.compute = STENO_COMPUTE_F32;
+    p.compute = (int32_t)compute;
     p.cpu_level = level;
     *g = (struct engine){ 0 };
     if (steno_team_open(&g->team, threads, &e)) fail_msg("%s", e.text);
@@ -248,6 +248,11 @@ static inline void engine_open(struct engine *g, const char *path, const char *l
     steno_session_params_init(&sp);
     sp.max_lanes = GOLDEN_LANES;
     if (steno_session_open(&g->session, g->model, g->team, &sp, &e)) fail_msg("%s", e.text);
+}
+
+static inline void engine_open(struct engine *g, const char *path, const char *level, int threads)
+{
+    engine_open_as(g, path, level, threads, STENO_COMPUTE_F32);
 }
 
 static inline void engine_close(struct engine *g)

@@ -38,8 +38,10 @@ void rnd_rows(void *rows, enum dtype t, size_t n, size_t k);
 void *pack_all(const void *rows, enum dtype t, size_t n, size_t k);
 
 void check_linear(struct check *c);
+void check_narrow(struct check *c);
 void check_kv(struct check *c);
 void check_attn(struct check *c);
 void check_elem(struct check *c);
+void check_spectra(struct check *c); /* against the definition in double, not the twins */
 void check_types(struct check *c);   /* plain C only: conversion, packing, embedding */
 #endif

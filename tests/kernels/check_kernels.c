@@ -148,12 +148,13 @@ void *pack_all(const void *rows, enum dtype t, size_t n, size_t k)
 static void run_checks(struct check *c)
 {
     static const struct { const char *name; void (*fn)(struct check *); } part[] = {
-        { "types", check_types }, { "linear", check_linear }, { "kv", check_kv }, { "attn", check_attn }, { "elem", check_elem },
+        { "types", check_types }, { "linear", check_linear }, { "narrow", check_narrow },  { "kv", check_kv },
+        { "attn", check_attn },   { "elem", check_elem },     { "spectra", check_spectra },
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         const unsigned checks = c->checks, failures = c->failures;
         part[i].fn(c);
-        printf("%-7s %-7s %8u checks %s\n", cpu_level_name(c->kern->level), part[i].name, c->checks - checks,
+        printf("%-10s %-7s %8u checks %s\n", cpu_level_name(c->kern->level), part[i].name, c->checks - checks,
                c->failures == failures ? "ok" : "FAILED");
         fflush(stdout);
     }
@@ -173,7 +174,7 @@ int main(int argc, char **argv)
     kern_init_c(&ref);
     for (int level = 0; cpu_level_name(level); level++) {
         if (!cpu_level_usable(level)) {
-            printf("%-7s skipped: this processor lacks it\n", cpu_level_name(level));
+            printf("%-10s skipped: this processor lacks it\n", cpu_level_name(level));
             continue;
         }
         if (only && strcmp(only, cpu_level_name(level))) continue;

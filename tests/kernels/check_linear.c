@@ -142,7 +142,7 @@ void check_linear(struct check *c)
 }
 
 /* ---- keys and values ------------------------------------------------------------------------------------------------------------ */
-struct kv_case { size_t m, n_y, n_kv, n_v, d_head, k; uint32_t pos; int table; enum kv_type type; };
+struct kv_case { size_t m, n_y, n_kv, n_v, d_head, k; uint32_t pos; int table; enum kv_type type; enum dtype w; };
 
 static size_t kv_offset(const struct kv_case *t, const struct linear *l, size_t m, size_t n)
 {
@@ -166,17 +166,17 @@ static void check_kv_case(struct check *c, const struct kv_case *t)
     rnd_floats(bias, n, 1e-3f);
     rnd_floats(x, t->m * t->k, 1);
     for (size_t i = 0; i < n_blocks; i++) table[i] = (uint16_t)(n_blocks - 1 - i);
-    void *w = pack_all(rows, DT_F32, n, t->k);
+    void *w = pack_all(rows, t->w, n, t->k);
     struct linear l = { .w = w, .bias = bias, .n = (uint32_t)n, .k = (uint32_t)t->k, .n_y = (uint32_t)n, .x = x, .ld_x = t->k,
                         .y = plain, .ld_y = n };
-    run(c->kern, DT_F32, &l, 0, t->m, 0, pack_panels(n), c->scratch);
+    run(c->kern, t->w, &l, 0, t->m, 0, pack_panels(n), c->scratch);
     l.n_y = (uint32_t)t->n_y, l.n_kv = (uint32_t)t->n_kv, l.kv_type = (uint8_t)t->type, l.d_head = (uint16_t)t->d_head;
     l.y = y, l.ld_y = t->n_y, l.kv_pos = t->pos, l.kv_head_sz = n_blocks * stride;
     l.kv = (struct kv_view) { kv, stride, t->table ? table : NULL };
     memset(kv, 0xa5, kv_sz);
     const size_t half = t->m / 2;
-    run(c->kern, DT_F32, &l, 0, half, 0, pack_panels(n), c->scratch);
-    run(c->kern, DT_F32, &l, half, t->m, 0, pack_panels(n), c->scratch);
+    run(c->kern, t->w, &l, 0, half, 0, pack_panels(n), c->scratch);
+    run(c->kern, t->w, &l, half, t->m, 0, pack_panels(n), c->scratch);
     for (size_t m = 0; m < t->m; m++) {
         check(c, same_bits(y + m * t->n_y, plain + m * n, t->n_y), "kv: y part of row %zu differs", m);
         for (size_t i = t->n_y; i < n; i++) {
@@ -203,12 +203,15 @@ void check_kv(struct check *c)
     for (int type = 0; type < KV_TYPES; type++)
         for (int table = 0; table < 2; table++) {
             const enum kv_type t = (enum kv_type)type;
+            const enum dtype f32 = DT_F32, bf16 = DT_BF16_PAIR, int8 = DT_I8_QUAD;
             const struct kv_case cases[] = {
-                { 1, 384, 384, 384, 64, 33, 0, table, t },  { 1, 64, 64, 64, 64, 33, 447, table, t },
-                { 13, 64, 64, 64, 32, 40, 20, table, t },   { 5, 128, 128, 128, 64, 40, 29, table, t },
-                { 70, 0, 128, 128, 64, 16, 0, table, t },   { 3, 80, 80, 80, 80, 20, 31, table, t },
-                { 7, 24, 24, 24, 8, 20, 64, table, t },     { 4, 17, 48, 48, 24, 20, 5, table, t },
-                { 33, 0, 0, 64, 64, 20, 3, table, t },      { 2, 5, 0, 40, 40, 9, 63, table, t },
+                { 1, 384, 384, 384, 64, 33, 0, table, t, f32 },  { 1, 64, 64, 64, 64, 33, 447, table, t, f32 },
+                { 13, 64, 64, 64, 32, 40, 20, table, t, f32 },   { 5, 128, 128, 128, 64, 40, 29, table, t, f32 },
+                { 70, 0, 128, 128, 64, 16, 0, table, t, f32 },   { 3, 80, 80, 80, 80, 20, 31, table, t, f32 },
+                { 7, 24, 24, 24, 8, 20, 64, table, t, f32 },     { 4, 17, 48, 48, 24, 20, 5, table, t, f32 },
+                { 33, 0, 0, 64, 64, 20, 3, table, t, f32 },      { 2, 5, 0, 40, 40, 9, 63, table, t, f32 },
+                { 70, 64, 128, 128, 64, 16, 7, table, t, bf16 }, { 29, 17, 48, 48, 24, 21, 5, table, t, bf16 },
+                { 70, 64, 128, 128, 64, 16, 7, table, t, int8 }, { 29, 17, 48, 48, 24, 21, 5, table, t, int8 },
             };
             for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_kv_case(c, &cases[i]);
         }

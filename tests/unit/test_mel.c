@@ -22,6 +22,7 @@ static const uint32_t FILTERS_80_CRC = 0x848e96d8; /* of the f32 [80, 201] that 
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------------------- */
 
+static struct kern kern; /* of the level that main is at */
 static uint32_t rng_state = 1;
 
 static float noise(void)
@@ -69,7 +70,7 @@ static struct spectrogram run(const float *x, int64_t n, int64_t piece, int64_t 
     if (threads > 1) assert_int_equal(team_open(&team, threads, &e), STENO_OK);
     struct mel_bank *bank = calloc(1, sizeof *bank);
     assert_non_null(bank);
-    mel_bank_init(bank, filters, n_mels);
+    mel_bank_init(bank, filters, n_mels, &kern);
     struct arena a;
     arena_init(&a);
     struct mel *m;
@@ -204,10 +205,10 @@ static void test_window_is_the_periodic_hann(void **state)
     (void)state;
     float *f = filters_new(80);
     struct mel_bank b;
-    mel_bank_init(&b, f, 80);
-    assert_true(b.window[0] == 0.0f && b.window[200] == 1.0f);
-    assert_true(fabsf(b.window[1] - b.window[399]) < 1e-7f);
-    for (int i = 0; i < MEL_FFT; i++) assert_true(fabs(b.window[i] - 0.5 * (1 - cos(2 * PI * i / 400))) < 1e-7);
+    mel_bank_init(&b, f, 80, &kern);
+    assert_true(b.spectrum.window[0] == 0.0f && b.spectrum.window[200] == 1.0f);
+    assert_true(fabsf(b.spectrum.window[1] - b.spectrum.window[399]) < 1e-7f);
+    for (int i = 0; i < MEL_FFT; i++) assert_true(fabs(b.spectrum.window[i] - 0.5 * (1 - cos(2 * PI * i / 400))) < 1e-7);
     free(f);
 }
 
@@ -315,7 +316,7 @@ static void test_begin_forgets_the_previous_sound(void **state)
     (void)state;
     float *f = filters_new(80), *x = noise_new(5000, 17), first[40 * 80], second[40 * 80];
     struct mel_bank b;
-    mel_bank_init(&b, f, 80);
+    mel_bank_init(&b, f, 80, &kern);
     struct arena a;
     arena_init(&a);
     struct mel *m;
@@ -559,5 +560,11 @@ int main(void)
         cmocka_unit_test(test_zh_phrases_equals_the_reference),
         cmocka_unit_test(test_en_phrases_equals_the_reference),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    for (int level = 0; cpu_level_name(level); level++) {
+        if (!cpu_level_usable(level)) continue;
+        kern_init(&kern, level);
+        failed += cmocka_run_group_tests_name(cpu_level_name(level), tests, NULL, NULL);
+    }
+    return failed;
 }

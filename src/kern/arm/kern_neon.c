@@ -40,6 +40,21 @@ PRIM float32x4_t high_nibble(uint32x4_t b) { return vcvtq_f32_u32(vshrq_n_u32(b,
 PRIM float32x4_t from_f16(uint16x4_t h) { return vcvt_f32_f16(vreinterpret_f16_u16(h)); }
 PRIM uint16x4_t to_f16(float32x4_t a) { return vreinterpret_u16_f16(vcvt_f16_f32(a)); }
 
+PRIM float32x4_t exponent(float32x4_t x, float32x4_t *m)
+{
+    const uint32x4_t half_root = vdupq_n_u32(0x3f3504f3), d = vsubq_u32(bits_of(x), half_root);
+    *m = floats_of(vaddq_u32(vandq_u32(d, vdupq_n_u32(0x007fffff)), half_root));
+    return vcvtq_f32_s32(vshrq_n_s32(vreinterpretq_s32_u32(d), 23));
+}
+PRIM float32x4_t low_pairs(float32x4_t a, float32x4_t b) { return vcombine_f32(vget_low_f32(a), vget_low_f32(b)); }
+PRIM float32x4_t high_pairs(float32x4_t a, float32x4_t b) { return vcombine_f32(vget_high_f32(a), vget_high_f32(b)); }
+PRIM void transpose_4(float32x4_t *a, float32x4_t *b, float32x4_t *c, float32x4_t *d)
+{
+    const float32x4x2_t p = vtrnq_f32(*a, *b), q = vtrnq_f32(*c, *d);
+    *a = low_pairs(p.val[0], q.val[0]), *b = low_pairs(p.val[1], q.val[1]);
+    *c = high_pairs(p.val[0], q.val[0]), *d = high_pairs(p.val[1], q.val[1]);
+}
+
 /* ---- pairs */
 PRIM vf vf_set1(float x) { return (vf) { vdupq_n_f32(x), vdupq_n_f32(x) }; }
 PRIM vf vf_zero(void) { return vf_set1(0); }
@@ -81,6 +96,7 @@ PRIM vf vf_sub(vf a, vf b) { return EACH_2(vsubq_f32, a, b); }
 PRIM vf vf_mul(vf a, vf b) { return EACH_2(vmulq_f32, a, b); }
 PRIM vf vf_div(vf a, vf b) { return EACH_2(vdivq_f32, a, b); }
 PRIM vf vf_fma(vf a, vf b, vf c) { return (vf) { vfmaq_f32(c.lo, a.lo, b.lo), vfmaq_f32(c.hi, a.hi, b.hi) }; }
+PRIM vf vf_fnma(vf a, vf b, vf c) { return (vf) { vfmsq_f32(c.lo, a.lo, b.lo), vfmsq_f32(c.hi, a.hi, b.hi) }; }
 PRIM vf vf_min(vf a, vf b) { return EACH_2(smaller, a, b); }
 PRIM vf vf_max(vf a, vf b) { return EACH_2(larger, a, b); }
 PRIM vf vf_abs(vf a) { return EACH(vabsq_f32, a); }
@@ -104,6 +120,19 @@ PRIM vf vf_drop(vf v, unsigned bits)
     const float32x4_t absent = vdupq_n_f32(-__builtin_inff());
     return (vf) { vbslq_f32(lanes_of(bits), absent, v.lo), vbslq_f32(lanes_of(bits >> 4), absent, v.hi) };
 }
+PRIM vf vf_exponent(vf x, vf *m) { return (vf) { exponent(x.lo, &m->lo), exponent(x.hi, &m->hi) }; }
+PRIM void vf_transpose(vf v[VF_N]) /* quarters of the square turn, and two of them change places */
+{
+    for (int i = 0; i < VF_N; i += 4) {
+        transpose_4(&v[i].lo, &v[i + 1].lo, &v[i + 2].lo, &v[i + 3].lo);
+        transpose_4(&v[i].hi, &v[i + 1].hi, &v[i + 2].hi, &v[i + 3].hi);
+    }
+    for (int i = 0; i < 4; i++) {
+        const float32x4_t hi = v[i].hi;
+        v[i].hi = v[i + 4].lo;
+        v[i + 4].lo = hi;
+    }
+}
 
 PRIM vi vi_load_u8(const uint8_t *p)
 {
@@ -123,11 +152,13 @@ PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 #include "kern/attn.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
+#include "kern/spectrum.h"
 
 void kern_init_neon(struct kern *k)
 {
     init_linear(k);
     init_attn(k);
     init_elem(k);
+    init_spectra(k);
     k->level = CPU_NEON;
 }

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "kern/inner.h"
 
 enum { VF_N = 8, TILE_ROWS = 6 };
 #define TILE_ROWS_12 0
@@ -42,6 +43,7 @@ PRIM vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
 PRIM vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
 PRIM vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
 PRIM vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
+PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
 PRIM vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
 PRIM vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 PRIM vf vf_abs(vf a) { return _mm256_andnot_ps(vf_set1(-0.0f), a); }
@@ -66,6 +68,28 @@ PRIM vf vf_drop(vf v, unsigned bits)
     return _mm256_blendv_ps(v, vf_set1(-__builtin_inff()), _mm256_castsi256_ps(lanes_of(bits)));
 }
 
+PRIM vf vf_exponent(vf x, vf *m)
+{
+    const vi half_root = _mm256_set1_epi32(0x3f3504f3), d = _mm256_sub_epi32(_mm256_castps_si256(x), half_root);
+    *m = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(d, _mm256_set1_epi32(0x007fffff)), half_root));
+    return _mm256_cvtepi32_ps(_mm256_srai_epi32(d, 23));
+}
+PRIM vf pair_lo(vf a, vf b) { return _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))); }
+PRIM vf pair_hi(vf a, vf b) { return _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))); }
+PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in halves of the vectors, then halves change places */
+{
+    vf t[VF_N];
+    for (int i = 0; i < VF_N; i += 4) {
+        const vf a = _mm256_unpacklo_ps(v[i], v[i + 1]), b = _mm256_unpacklo_ps(v[i + 2], v[i + 3]);
+        const vf c = _mm256_unpackhi_ps(v[i], v[i + 1]), d = _mm256_unpackhi_ps(v[i + 2], v[i + 3]);
+        t[i] = pair_lo(a, b), t[i + 1] = pair_hi(a, b), t[i + 2] = pair_lo(c, d), t[i + 3] = pair_hi(c, d);
+    }
+    for (int i = 0; i < 4; i++) {
+        v[i] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x20);
+        v[i + 4] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x31);
+    }
+}
+
 PRIM vi vi_load_u8(const uint8_t *p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)); }
 PRIM vf vf_lo4(vi b) { return _mm256_cvtepi32_ps(_mm256_and_si256(b, _mm256_set1_epi32(15))); }
 PRIM vf vf_hi4(vi b) { return _mm256_cvtepi32_ps(_mm256_srli_epi32(b, 4)); }
@@ -73,14 +97,34 @@ PRIM vf add_16(vf v, unsigned bits) { return vf_add(v, _mm256_and_ps(_mm256_cast
 PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
 PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
+PRIM vi vi_load(const void *p) { return _mm256_loadu_si256(p); }
+PRIM vi vi_set1(uint32_t w) { return _mm256_set1_epi32((int)w); }
+PRIM vf vf_of_ints(vf a) { return _mm256_cvtepi32_ps(_mm256_castps_si256(a)); }
+PRIM vf low_half(vi a) { return _mm256_castsi256_ps(_mm256_slli_epi32(a, 16)); }
+PRIM vf high_half(vi a) { return _mm256_castsi256_ps(_mm256_and_si256(a, _mm256_set1_epi32((int)0xffff0000))); }
+PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return vf_fma(low_half(x), low_half(w), vf_fma(high_half(x), high_half(w), acc)); }
+PRIM vi even_bytes(vi w) { return _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8); }
+PRIM vf vf_dot_quads(vf acc, vi x, vi w) /* as two sums of two products of 16 bits: exact */
+{
+    const vi even = _mm256_madd_epi16(_mm256_and_si256(x, _mm256_set1_epi16(255)), even_bytes(w));
+    const vi odd = _mm256_madd_epi16(_mm256_srli_epi16(x, 8), _mm256_srai_epi16(w, 8));
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(acc), _mm256_add_epi32(even, odd)));
+}
+PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_quads(to, x, k); }
+
 #include "kern/attn.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
+#include "kern/narrow.h"
+#include "kern/spectrum.h"
 
 void kern_init_avx2(struct kern *k)
 {
     init_linear(k);
+    init_narrow(k);
     init_attn(k);
     init_elem(k);
+    init_spectra(k);
     k->level = CPU_AVX2;
 }

@@ -2,75 +2,61 @@
  *
  * The vector type and its primitives; everything else is in the templates. A tile is 12 rows by two vectors: 24 accumulators, two
  * vectors of weights and one broadcast leave five registers free. */
-#include <immintrin.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "kern/inner.h"
+#include "kern/x86/vec512.h"
 
-enum { VF_N = 16, TILE_ROWS = 12 };
-#define TILE_ROWS_12 1
-#define FEW_PANELS(rows) ((rows) == 1 ? 4 : (rows) <= 4 ? 2 : 1)
-
-#define PRIM static inline __attribute__((always_inline))
-typedef __m512 vf;
-typedef __m512i vi;
-
-PRIM __mmask16 first_lanes(size_t n) { return (__mmask16)((1u << n) - 1u); }
-PRIM vf vf_zero(void) { return _mm512_setzero_ps(); }
-PRIM vf vf_set1(float x) { return _mm512_set1_ps(x); }
-PRIM vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
-PRIM void vf_store(float *p, vf v) { _mm512_storeu_ps(p, v); }
-PRIM vf vf_load_n(const float *p, size_t n) { return _mm512_maskz_loadu_ps(first_lanes(n), p); }
-PRIM void vf_store_n(float *p, vf v, size_t n) { _mm512_mask_storeu_ps(p, first_lanes(n), v); }
-PRIM vf vf_load_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
-PRIM vf vf_load_bf16(const uint16_t *p)
+PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
+PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
+PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
+PRIM vf low_half(vi a) { return _mm512_castsi512_ps(_mm512_slli_epi32(a, 16)); }
+PRIM vf high_half(vi a) { return _mm512_castsi512_ps(_mm512_and_si512(a, _mm512_set1_epi32((int)0xffff0000))); }
+PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return vf_fma(low_half(x), low_half(w), vf_fma(high_half(x), high_half(w), acc)); }
+PRIM vi even_bytes(vi w) { return _mm512_srai_epi16(_mm512_slli_epi16(w, 8), 8); }
+PRIM vf vf_dot_quads(vf acc, vi x, vi w) /* as two sums of two products of 16 bits: exact */
 {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16));
+    const vi even = _mm512_madd_epi16(_mm512_and_si512(x, _mm512_set1_epi16(255)), even_bytes(w));
+    const vi odd = _mm512_madd_epi16(_mm512_srli_epi16(x, 8), _mm512_srai_epi16(w, 8));
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(acc), _mm512_add_epi32(even, odd)));
 }
-PRIM vf vf_load_i8(const int8_t *p) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p))); }
-PRIM void vf_store_f16(uint16_t *p, vf v)
+PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_quads(to, x, k); }
+PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
+PRIM vf vf_exponent(vf x, vf *m)
 {
-    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    const vi half_root = _mm512_set1_epi32(0x3f3504f3), d = _mm512_sub_epi32(_mm512_castps_si512(x), half_root);
+    *m = _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(d, _mm512_set1_epi32(0x007fffff)), half_root));
+    return _mm512_cvtepi32_ps(_mm512_srai_epi32(d, 23));
 }
-PRIM vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
-PRIM vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
-PRIM vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
-PRIM vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
-PRIM vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
-PRIM vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
-PRIM vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
-PRIM vf vf_abs(vf a) { return _mm512_abs_ps(a); }
-PRIM vf vf_sign(vf a, vf s)
+PRIM vf pair_lo(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
+PRIM vf pair_hi(vf a, vf b) { return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b))); }
+PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then quarters change places twice */
 {
-    const vi bit = _mm512_set1_epi32(INT32_MIN); /* 0xca: where the bit is set take s, else a */
-    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(bit, _mm512_castps_si512(s), _mm512_castps_si512(a), 0xca));
+    vf t[VF_N];
+    for (int i = 0; i < VF_N; i += 4) {
+        const vf a = _mm512_unpacklo_ps(v[i], v[i + 1]), b = _mm512_unpacklo_ps(v[i + 2], v[i + 3]);
+        const vf c = _mm512_unpackhi_ps(v[i], v[i + 1]), d = _mm512_unpackhi_ps(v[i + 2], v[i + 3]);
+        t[i] = pair_lo(a, b), t[i + 1] = pair_hi(a, b), t[i + 2] = pair_lo(c, d), t[i + 3] = pair_hi(c, d);
+    }
+    for (int i = 0; i < 4; i++) {
+        const vf a = _mm512_shuffle_f32x4(t[i], t[i + 4], 0x88), b = _mm512_shuffle_f32x4(t[i], t[i + 4], 0xdd);
+        const vf c = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0x88), d = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0xdd);
+        v[i] = _mm512_shuffle_f32x4(a, c, 0x88), v[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
+        v[i + 8] = _mm512_shuffle_f32x4(a, c, 0xdd), v[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
 }
-PRIM vf vf_where_ge(vf x, vf lo, vf v) { return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, lo, _CMP_GE_OQ), v); }
-PRIM vf vf_shl23(vf a) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23)); }
-PRIM float vf_sum(vf a) { return _mm512_reduce_add_ps(a); }
-PRIM float vf_hmax(vf a) { return _mm512_reduce_max_ps(a); }
-PRIM unsigned vf_eq_bits(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
-PRIM vf vf_drop(vf v, unsigned bits) { return _mm512_mask_mov_ps(v, (__mmask16)bits, vf_set1(-__builtin_inff())); }
-
-PRIM vi vi_load_u8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
-/* A permutation looks only at the low four bits of an index, so a table of 0..15 converts a nibble. */
-PRIM vf nibble_table(vi i)
-{
-    return _mm512_permutexvar_ps(i, _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-}
-PRIM vf vf_lo4(vi b) { return nibble_table(b); }
-PRIM vf vf_hi4(vi b) { return nibble_table(_mm512_srli_epi32(b, 4)); }
-PRIM vf add_16(vf v, unsigned bits) { return _mm512_mask_add_ps(v, (__mmask16)bits, v, vf_set1(16)); }
-PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
-PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
 #include "kern/attn.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
+#include "kern/narrow.h"
+#include "kern/spectrum.h"
 
 void kern_init_avx512(struct kern *k)
 {
     init_linear(k);
+    init_narrow(k);
     init_attn(k);
     init_elem(k);
+    init_spectra(k);
     k->level = CPU_AVX512;
 }

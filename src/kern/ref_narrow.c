@@ -1,0 +1,62 @@
+/* steno: linear with products of 16 and 8 bits in plain C, the definition. SPDX-License-Identifier: MIT
+ *
+ * A row of x is narrowed as the weights were, then every output is one accumulator: f32 for pairs of bf16, where the odd k of a pair comes
+ * first, and int32 for int8, where no order matters. The sums of int8 stand for q with 128 added, as unsigned bytes; accumulators begin
+ * with what that adds too much. */
+#include "kern/inner.h"
+
+static void sum_pairs(float sum[PANEL], const uint32_t *x, const uint8_t *panel, size_t k)
+{
+    memset(sum, 0, PANEL * sizeof *sum);
+    for (size_t pair = 0; pair < narrow_words(DT_BF16_PAIR, k); pair++)
+        for (size_t odd = 2; odd-- > 0;) {
+            const float xk = bf16_to_f32((uint16_t)(x[pair] >> 16 * odd));
+            for (size_t i = 0; i < PANEL; i++) sum[i] = sum[i] + xk * panel_value(DT_BF16_PAIR, panel, 2 * pair + odd, i);
+        }
+}
+
+static void sum_quads(float sum[PANEL], const uint8_t *x, float scale, const uint8_t *panel, size_t k)
+{
+    const int8_t *w = (const int8_t *)panel + narrow_head_sz(DT_I8_QUAD);
+    int32_t acc[PANEL];
+    memcpy(acc, panel + PANEL * 4, sizeof acc);
+    for (size_t j = 0; j < narrow_words(DT_I8_QUAD, k) * 4; j++)
+        for (size_t i = 0; i < PANEL; i++) acc[i] += x[j] * w[(j / 4 * PANEL + i) * 4 + j % 4];
+    for (size_t i = 0; i < PANEL; i++) sum[i] = (float)acc[i] * (scale * load_f32(panel + 4 * i));
+}
+
+static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)
+{
+    for (size_t m = m0; m < m1; m++) {
+        const float *x = l->x + m * l->ld_x;
+        float scale = 1;
+        if (t == DT_BF16_PAIR) narrow_pairs(s->x, x, l->k);
+        else scale = narrow_quads(s->x, x, l->k);
+        for (size_t p = p0; p < p1; p++) {
+            const uint8_t *panel = (const uint8_t *)l->w + p * panel_sz(t, l->k);
+            if (t == DT_BF16_PAIR) sum_pairs(s->acc, s->x, panel, l->k);
+            else sum_quads(s->acc, (const uint8_t *)s->x, scale, panel, l->k);
+            linear_finish_row_c(l, m, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc);
+        }
+    }
+}
+
+#define TYPED(name, t)                                                                                              \
+    static void linear_##name(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)    \
+    {                                                                                                               \
+        linear_c(l, m0, m1, p0, p1, scratch, t);                                                                    \
+    }                                                                                                               \
+    static void embed_##name(float *y, const void *w, size_t id, size_t k)                                          \
+    {                                                                                                               \
+        const uint8_t *panel = (const uint8_t *)w + id / PANEL * panel_sz(t, k);                                    \
+        for (size_t i = 0; i < k; i++) y[i] = panel_value(t, panel, i, id % PANEL);                                 \
+    }
+TYPED(pair, DT_BF16_PAIR)
+TYPED(quad, DT_I8_QUAD)
+#undef TYPED
+
+void kern_init_narrow_c(struct kern *k)
+{
+    k->linear[DT_BF16_PAIR] = linear_pair, k->embed[DT_BF16_PAIR] = embed_pair;
+    k->linear[DT_I8_QUAD] = linear_quad, k->embed[DT_I8_QUAD] = embed_quad;
+}

@@ -1,0 +1,66 @@
+/* steno: vectors of 512 bits. SPDX-License-Identifier: MIT
+ *
+ * The vector type and its primitives with AVX-512 F, BW, DQ and VL, for every level that has them. */
+#ifndef STENO_KERN_VEC512_H
+#define STENO_KERN_VEC512_H
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { VF_N = 16, TILE_ROWS = 12 };
+#define TILE_ROWS_12 1
+#define FEW_PANELS(rows) ((rows) == 1 ? 4 : (rows) <= 4 ? 2 : 1)
+
+#define PRIM static inline __attribute__((always_inline))
+typedef __m512 vf;
+typedef __m512i vi;
+
+PRIM __mmask16 first_lanes(size_t n) { return (__mmask16)((1u << n) - 1u); }
+PRIM vf vf_zero(void) { return _mm512_setzero_ps(); }
+PRIM vf vf_set1(float x) { return _mm512_set1_ps(x); }
+PRIM vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
+PRIM void vf_store(float *p, vf v) { _mm512_storeu_ps(p, v); }
+PRIM vf vf_load_n(const float *p, size_t n) { return _mm512_maskz_loadu_ps(first_lanes(n), p); }
+PRIM void vf_store_n(float *p, vf v, size_t n) { _mm512_mask_storeu_ps(p, first_lanes(n), v); }
+PRIM vf vf_load_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
+PRIM vf vf_load_bf16(const uint16_t *p)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16));
+}
+PRIM vf vf_load_i8(const int8_t *p) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p))); }
+PRIM void vf_store_f16(uint16_t *p, vf v)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+PRIM vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
+PRIM vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
+PRIM vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
+PRIM vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
+PRIM vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+PRIM vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
+PRIM vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
+PRIM vf vf_abs(vf a) { return _mm512_abs_ps(a); }
+PRIM vf vf_sign(vf a, vf s)
+{
+    const vi bit = _mm512_set1_epi32(INT32_MIN); /* 0xca: where the bit is set take s, else a */
+    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(bit, _mm512_castps_si512(s), _mm512_castps_si512(a), 0xca));
+}
+PRIM vf vf_where_ge(vf x, vf lo, vf v) { return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, lo, _CMP_GE_OQ), v); }
+PRIM vf vf_shl23(vf a) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23)); }
+PRIM float vf_sum(vf a) { return _mm512_reduce_add_ps(a); }
+PRIM float vf_hmax(vf a) { return _mm512_reduce_max_ps(a); }
+PRIM unsigned vf_eq_bits(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
+PRIM vf vf_drop(vf v, unsigned bits) { return _mm512_mask_mov_ps(v, (__mmask16)bits, vf_set1(-__builtin_inff())); }
+
+PRIM vi vi_load_u8(const uint8_t *p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p)); }
+/* A permutation looks only at the low four bits of an index, so a table of 0..15 converts a nibble. */
+PRIM vf nibble_table(vi i)
+{
+    return _mm512_permutexvar_ps(i, _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+PRIM vf vf_lo4(vi b) { return nibble_table(b); }
+PRIM vf vf_hi4(vi b) { return nibble_table(_mm512_srli_epi32(b, 4)); }
+PRIM vf add_16(vf v, unsigned bits) { return _mm512_mask_add_ps(v, (__mmask16)bits, v, vf_set1(16)); }
+PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
+PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
+#endif

@@ -1,0 +1,112 @@
+/* steno tests: narrow arithmetic against the reference's texts. SPDX-License-Identifier: MIT
+ *
+ * With products of bf16 the texts of the collection stay what they are, but for two of one file in which the model invents digits; the
+ * encoder's output stays near f32's, row by row, in bf16 and int8.
+ * Needs the collection named by STENO_SHARED; without it every test here is skipped. */
+#include "golden.h"
+
+enum { MOST_ROWS = 1500 };
+
+static int text_equal(void *user, const char *file, const char *set, const steno_session *s, const json_t *want)
+{
+    (void)user;
+    const char *text = json_string_value(json_object_get(want, "text"));
+    if (strcmp(steno_text(s), text) == 0) return 0;
+    print_error("golden.json, %s, %s: text '%s', want '%s'\n", file, set, steno_text(s), text);
+    return 1;
+}
+
+static struct golden_path audio_of(const char *name)
+{
+    char file[128];
+    snprintf(file, sizeof file, "golden/audio/%s", name);
+    return shared_file(file);
+}
+
+static void test_texts_are_the_same_in_bf16(void **state)
+{
+    (void)state;
+    json_t *golden = json_open(shared_file("golden/golden.json").s), *file;
+    struct engine g;
+    struct tally t = { 0 };
+    const char *name;
+    int files = 0;
+    engine_open_as(&g, shared_file("whisper-digits.bin").s, NULL, 2, STENO_COMPUTE_BF16);
+    json_object_foreach(json_object_get(golden, "files"), name, file)
+        if (!SANITIZED || files++ < 2) file_run(&t, &g, golden, name, audio_of(name).s, "greedy beam5", text_equal, NULL);
+    print_message("%d cases, %d differ\n", t.cases, t.differ);
+    assert_true(t.differ <= 2);
+    assert_true(t.cases >= (SANITIZED ? 4 : 56));
+    engine_close(&g);
+    json_decref(golden);
+}
+
+/* Encoder output of the first window, [*rows, *width]; the caller frees it. */
+static float *features(const char *audio, enum steno_compute compute, const char *level, int32_t *rows, int32_t *width)
+{
+    struct engine g;
+    struct sound snd = { 0 };
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.language = "en";
+    p.keep_audio_features = 1;
+    engine_open_as(&g, shared_file("whisper-digits.bin").s, level, 2, compute);
+    assert_int_equal(sound_read(&snd, audio_of(audio).s), 0);
+    if (steno_transcribe(g.session, snd.pcm, snd.n < 480000 ? snd.n : 480000, &p)) fail_msg("%s", steno_last_error(g.session));
+    const float *x = steno_audio_features(g.session, rows, width);
+    assert_non_null(x);
+    const size_t sz = (size_t)*rows * (size_t)*width * sizeof *x;
+    float *copy = malloc(sz);
+    assert_non_null(copy);
+    memcpy(copy, x, sz);
+    sound_free(&snd);
+    engine_close(&g);
+    return copy;
+}
+
+/* Largest relative error of a row. */
+static double worst_row(const float *x, const float *want, int32_t rows, int32_t width)
+{
+    double worst = 0;
+    for (int32_t r = 0; r < rows; r++) {
+        double error = 0, norm = 0;
+        for (int32_t i = 0; i < width; i++) {
+            const double w = (double)want[(size_t)r * (size_t)width + (size_t)i], d = (double)x[(size_t)r * (size_t)width + (size_t)i] - w;
+            error += d * d;
+            norm += w * w;
+        }
+        if (sqrt(error / norm) > worst) worst = sqrt(error / norm);
+    }
+    return worst;
+}
+
+static void test_encoder_output_stays_near_that_of_f32_at_every_level(void **state)
+{
+    (void)state;
+    static const struct { enum steno_compute compute; double most; const char *name; } narrow[] = {
+        { STENO_COMPUTE_BF16, 1e-2, "bf16" }, { STENO_COMPUTE_INT8, 5e-2, "int8" },
+    };
+    int32_t rows, width;
+    const char *level[LEVELS_MAX];
+    const int n = levels_usable(level);
+    float *want = features("en_phrases.wav", STENO_COMPUTE_F32, NULL, &rows, &width);
+    for (int i = SANITIZED ? n - 1 : 0; i < n; i++)
+        for (size_t k = 0; k < 2; k++) {
+            float *x = features("en_phrases.wav", narrow[k].compute, level[i], &rows, &width);
+            const double worst = worst_row(x, want, rows, width);
+            print_message("%s at %s: worst row %.2e\n", narrow[k].name, level[i], worst);
+            assert_true(worst > 0 && worst < narrow[k].most);
+            free(x);
+        }
+    free(want);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_texts_are_the_same_in_bf16),
+        cmocka_unit_test(test_encoder_output_stays_near_that_of_f32_at_every_level),
+    };
+    const int missing = collection_missing();
+    return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);
+}

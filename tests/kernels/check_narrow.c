@@ -1,0 +1,281 @@
+/* steno: checks of products of 16 and 8 bits. SPDX-License-Identifier: MIT
+ *
+ * Bits are compared with the twin, which is compared with double; so is every level, within what rounding x and the weights may cost. */
+#include "check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const enum dtype narrow_type[] = { DT_BF16_PAIR, DT_I8_QUAD };
+
+struct shape { size_t m, n, k, ld_x; };
+
+static void run(const struct kern *k, enum dtype t, const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+{
+    memset(scratch, 0xff, kern_linear_scratch()); /* NaN: nothing may be taken over from an earlier call */
+    k->linear[t](l, m0, m1, p0, p1, scratch);
+}
+
+static double largest(const float *v, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fabs((double)v[i]) > most ? fabs((double)v[i]) : most;
+    return most;
+}
+
+/* ---- against the twin and against double --------------------------------------------------------------------------------------------
+ * What rounding may cost an output, at most: half a step of bf16 (2^-8 of the value) or of the row's scale, in x and in w, and the sum. */
+static double bound(enum dtype t, const float *x, const float *w, size_t k, double *sum, double *square)
+{
+    const double sx = largest(x, k) / 127, sw = largest(w, k) / 127;
+    double most = 0;
+    *sum = *square = 0;
+    for (size_t i = 0; i < k; i++) {
+        const double a = fabs((double)x[i]), b = fabs((double)w[i]);
+        const double da = t == DT_I8_QUAD ? 0.5001 * sx : a * 0x1p-8, db = t == DT_I8_QUAD ? 0.5001 * sw : b * 0x1p-8;
+        most += a * db + b * da + da * db + 4 * FLT_EPSILON * sqrt((double)k) * a * b;
+        *sum += (double)x[i] * w[i];
+        *square += da * da * b * b / 3 + db * db * a * a / 3; /* variance where errors are spread evenly */
+    }
+    return most;
+}
+
+/* Every output within its bound, and all of them together about as far off as rounding at random would leave them. */
+static void check_accuracy(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *w, const float *y)
+{
+    double error = 0, expected = 0;
+    for (size_t m = 0; m < s->m; m++)
+        for (size_t n = 0; n < s->n; n++) {
+            double sum, square;
+            const double most = bound(t, l->x + m * s->ld_x, w + n * s->k, s->k, &sum, &square) + FLT_EPSILON * fabs(sum);
+            const double off = y[m * l->ld_y + n] - sum;
+            error += off * off, expected += square;
+            if (!check(c, fabs(off) <= most, "%s m %zu/%zu n %zu/%zu k %zu: %.9g is %.3g from the product, more than %.3g", dtype_name(t),
+                       m, s->m, n, s->n, s->k, (double)y[m * l->ld_y + n], fabs(off), most))
+                return;
+        }
+    if (s->m * s->n * s->k > 10000)
+        check(c, error <= 1.5 * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", dtype_name(t), s->m, s->n, s->k,
+              sqrt(error / expected));
+}
+
+/* Activations have errors of their own, in proportion to what they are given, which is above -6 where they give much; the other bits are
+ * the twin's. */
+static void check_twin(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *y, const float *y_ref)
+{
+    for (size_t m = 0; m < s->m; m++) {
+        const float *a = y + m * l->ld_y, *b = y_ref + m * l->ld_y;
+        const int exact = l->act == ACT_NONE || l->act == ACT_RELU;
+        for (size_t n = 0; n < s->n; n++) {
+            const double tol = exact ? 0 : 2e-7 * (7 + fabs((double)b[n])) + 4 * FLT_EPSILON * fabs((double)b[n]);
+            if (!check(c, exact ? same_bits(a + n, b + n, 1) : fabs((double)a[n] - (double)b[n]) <= tol,
+                       "%s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g, the twin %.9g", dtype_name(t), m, s->m, n, s->n, s->k,
+                       s->ld_x, l->act, (double)a[n], (double)b[n]))
+                return;
+        }
+    }
+}
+
+/* Each row alone, at any place of a batch, with any split of panels, gives the bits that the whole batch gave. */
+static void check_rows_alone(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *y)
+{
+    static const size_t step[] = { 1, 2, 3, 4, 5, 7, 11, 12, 13, 16, 17 };
+    const size_t panels = pack_panels(s->n);
+    float *part = guarded_floats(s->m * l->ld_y);
+    struct linear one = *l;
+    one.y = part;
+    for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
+        if (step[i] > s->m || (s->m > 20 && i % 3 && step[i] < 12)) continue;
+        fill_canary(part, s->m * l->ld_y);
+        for (size_t m = 0; m < s->m; m += step[i]) {
+            const size_t end = m + step[i] < s->m ? m + step[i] : s->m, cut = rnd() % (panels + 1);
+            if (l->res) {
+                for (size_t r = m; r < end; r++) memcpy(part + r * l->ld_y, l->res + r * l->ld_res, s->n * sizeof *part);
+                one.res = part, one.ld_res = l->ld_y; /* y may equal res */
+            }
+            run(c->kern, t, &one, m, end, 0, cut, c->scratch);
+            run(c->kern, t, &one, m, end, cut, panels, c->scratch);
+        }
+        for (size_t m = 0; m < s->m; m++)
+            if (!check(c, same_bits(part + m * l->ld_y, y + m * l->ld_y, s->n), "%s m %zu n %zu k %zu: row %zu differs in groups of %zu",
+                       dtype_name(t), s->m, s->n, s->k, m, step[i]))
+                return;
+    }
+}
+
+static void check_shape(struct check *c, enum dtype t, struct shape s)
+{
+    const size_t ld_y = s.n + 1 + rnd() % 3, n_x = (s.m - 1) * s.ld_x + s.k;
+    float *w_rows = malloc(s.n * s.k * sizeof *w_rows), *bias = guarded_floats(s.n), *res = guarded_floats(s.m * ld_y);
+    float *x = guarded_floats(n_x), *y = guarded_floats((s.m + 2) * ld_y), *y_ref = guarded_floats(s.m * ld_y);
+    rnd_floats(w_rows, s.n * s.k, 1 / sqrtf((float)s.k));
+    void *w = pack_all(w_rows, t, s.n, s.k);
+    fill_canary(x, n_x); /* NaN where rows are padded */
+    for (size_t m = 0; m < s.m; m++)
+        for (size_t k = 0; k < s.k; k++) x[m * s.ld_x + k] = rnd_normal() * (k % 41 == 7 ? 50 : 1); /* outlier channels */
+    rnd_floats(bias, s.n, 1);
+    rnd_floats(res, s.m * ld_y, 1);
+    static const uint8_t act_of[] = { ACT_NONE, ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU };
+    for (int mode = 0; mode < 5; mode += 1 + c->quick) {
+        struct linear l = { .w = w, .bias = mode ? bias : NULL, .n = (uint32_t)s.n, .k = (uint32_t)s.k, .n_y = (uint32_t)s.n,
+                            .act = act_of[mode], .x = x, .ld_x = s.ld_x, .y = y + ld_y, .ld_y = ld_y,
+                            .res = mode == 1 || mode == 3 ? res : NULL, .ld_res = ld_y };
+        if (s.m * s.n * s.k > 1000000 && mode > 1) break;
+        fill_canary(y, (s.m + 2) * ld_y);
+        run(c->kern, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
+        for (size_t i = 0; i < (s.m + 2) * ld_y; i++)
+            if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", dtype_name(t));
+        check_rows_alone(c, t, &s, &l, y + ld_y);
+        if (mode == 0) check_accuracy(c, t, &s, &l, w_rows, y + ld_y);
+        if (c->kern->level == CPU_C) continue;
+        l.y = y_ref;
+        run(c->ref, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
+        check_twin(c, t, &s, &l, y + ld_y, y_ref);
+    }
+    free(w_rows);
+    free(w);
+    guarded_free_all();
+}
+
+static void check_shapes(struct check *c, enum dtype t)
+{
+    static const size_t n_of[] = { 1, 7, 16, 31, 32, 33, 47, 64, 65, 96, 100, 129 };
+    static const size_t k_of[] = { 1, 2, 3, 4, 5, 17, 31, 33, 63, 66, 80, 242 };
+    const int fast = c->kern->level != CPU_C && !c->quick;
+    for (size_t m = 1; m <= (c->quick ? 20 : 67); m += fast || m < 5 ? 1 : 9)
+        check_shape(c, t, (struct shape) { m, n_of[m * 5 % 12], k_of[m * 7 % 12], k_of[m * 7 % 12] + m % 3 });
+    for (size_t k = 1; k <= 67; k += c->quick ? 13 : 2) check_shape(c, t, (struct shape) { 1 + k % 5, 33, k, k });
+    if (c->quick) return;
+    check_shape(c, t, (struct shape) { 40, 70, 96, 32 });   /* convolution: rows overlap */
+    check_shape(c, t, (struct shape) { 13, 33, 193, 1 });
+    check_shape(c, t, (struct shape) { 5, 64, 384, 400 });
+    check_shape(c, t, (struct shape) { 3, 300, 1536, 1536 });
+    if (!fast) return;
+    check_shape(c, t, (struct shape) { GEMM_ROWS + 17, 70, 544, 544 });
+    check_shape(c, t, (struct shape) { 100, 40, 5121, 5122 });       /* more rows than fit the scratch at a time */
+    check_shape(c, t, (struct shape) { 14, 33, 46001, 46001 });      /* not even a tile of them */
+}
+
+/* ---- what the types promise ----------------------------------------------------------------------------------------------------- */
+/* A matrix of n outputs from one row of numbers each, times one row of x. */
+static void product(struct check *c, enum dtype t, float *y, size_t n, const float *w_rows, const float *x, size_t m, size_t k)
+{
+    void *w = pack_all(w_rows, t, n, k);
+    const struct linear l = { .w = w, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .x = x, .ld_x = k, .y = y, .ld_y = n };
+    run(c->kern, t, &l, 0, m, 0, pack_panels(n), c->scratch);
+    free(w);
+}
+
+/* 1 + 2^24 - 2^24: the odd k of a pair comes first, so the 1 is lost. */
+static void check_order(struct check *c)
+{
+    const float x[4] = { 1, 0, -0x1p24f, 0x1p24f }, w[4] = { 1, 1, 1, 1 };
+    float y[1];
+    product(c, DT_BF16_PAIR, y, 1, w, x, 1, 4);
+    check(c, y[0] == 0, "bf16 pairs: 1 + 2^24 - 2^24 gives %g", (double)y[0]);
+}
+
+/* Largest magnitudes 127 and 254 make scales 1 and 2: ties go to even, and sums are exact. */
+static void check_known_int8(struct check *c)
+{
+    const float w[2 * 5] = { 127, -0.5f, 1.5f, 2.5f, -3.25f, 254, -3, 5, 6, -254 }, x[5] = { -127, 100, 0.5f, 2.4f, 3 };
+    float y[2];
+    product(c, DT_I8_QUAD, y, 2, w, x, 1, 5);
+    const float want_0 = -127 * 127 + 0 * 100 + 2 * 0 + 2 * 2 + -3 * 3, want_1 = 2 * (-127 * 127 + -2 * 100 + 2 * 0 + 3 * 2 - 127 * 3);
+    check(c, y[0] == want_0 && y[1] == want_1, "int8: %g %g, want %g %g", (double)y[0], (double)y[1], (double)want_0, (double)want_1);
+}
+
+/* What packing made of the weights, read back by embed. */
+static void check_packing(struct check *c, enum dtype t, size_t k)
+{
+    enum { N = 35 };
+    float *rows = malloc(N * k * sizeof *rows), *back = guarded_floats(k);
+    rnd_floats(rows, N * k, 0.3f);
+    memset(rows + k, 0, k * sizeof *rows);
+    for (size_t i = 0; i < k; i++) rows[2 * k + i] *= 0x1p-120f; /* int8: too small to have a scale */
+    void *w = pack_all(rows, t, N, k);
+    for (size_t n = 0; n < N; n++) {
+        const double step = largest(rows + n * k, k) / 127;
+        c->kern->embed[t](back, w, n, k);
+        for (size_t i = 0; i < k; i++) {
+            const float v = rows[n * k + i], want = fabsf(v) < FLT_MIN ? 0 : bf16_to_f32(bf16_from_f32(v));
+            const int ok = t == DT_BF16_PAIR ? back[i] == want : n == 2 ? back[i] == 0 : fabs((double)back[i] - (double)v) <= 0.5001 * step;
+            check(c, ok, "%s k %zu: weight %zu of output %zu is %.9g, packed from %.9g", dtype_name(t), k, i, n, (double)back[i],
+                  (double)v);
+        }
+    }
+    const size_t words = t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2;
+    check(c, pack_panel_sz(t, k) == words * 128 + (t == DT_I8_QUAD ? 256 : 0), "%s: a panel takes %zu bytes", dtype_name(t),
+          pack_panel_sz(t, k));
+    free(rows);
+    free(w);
+    guarded_free_all();
+}
+
+/* A NaN or an infinity spoils its own row, in int8 every output of it; as a weight, its own output. */
+static void check_not_finite(struct check *c, enum dtype t)
+{
+    enum { M = 29, N = 37, K = 70 };
+    static const float bad[] = { NAN, INFINITY, -INFINITY };
+    float *rows = malloc(N * K * sizeof *rows), x[M * K], good[M * N], y[M * N];
+    rnd_floats(rows, N * K, 0.2f);
+    rnd_floats(x, M * K, 1);
+    product(c, t, good, N, rows, x, M, K);
+    for (size_t i = 0; i < 3; i++) {
+        const size_t m = 5 + 7 * i, n = 3 + 11 * i, at = m * K + (i * 31 + 8) % K;
+        const float kept = x[at], weight = rows[n * K + 2];
+        x[at] = bad[i];
+        product(c, t, y, N, rows, x, M, K);
+        size_t spoilt = 0;
+        for (size_t j = 0; j < N; j++) spoilt += t == DT_I8_QUAD ? isnan(y[m * N + j]) : !isfinite(y[m * N + j]);
+        check(c, spoilt == N, "%s: %g in x leaves %zu outputs of its row as they were", dtype_name(t), (double)bad[i], N - spoilt);
+        memcpy(y + m * N, good + m * N, N * sizeof *y);
+        check(c, same_bits(y, good, M * N), "%s: %g in x spoils another row", dtype_name(t), (double)bad[i]);
+        x[at] = kept, rows[n * K + 2] = bad[i];
+        product(c, t, y, N, rows, x, M, K);
+        spoilt = 0;
+        for (size_t j = 0; j < M; j++) {
+            spoilt += t == DT_I8_QUAD ? isnan(y[j * N + n]) : !isfinite(y[j * N + n]);
+            y[j * N + n] = good[j * N + n];
+        }
+        check(c, spoilt == M && same_bits(y, good, M * N), "%s: %g as a weight spoils %zu rows, or other outputs", dtype_name(t),
+              (double)bad[i], spoilt);
+        rows[n * K + 2] = weight;
+    }
+    free(rows);
+}
+
+/* Rows of zeros and rows too small for a scale give zeros; subnormals are zeros for bf16; tiny sums are as the twin's but for FLT_MIN. */
+static void check_tiny(struct check *c, enum dtype t)
+{
+    enum { M = 3, N = 32, K = 66 };
+    float rows[N * K], x[M * K] = { 0 }, y[M * N], y_ref[M * N];
+    rnd_floats(rows, N * K, 1);
+    for (size_t i = 0; i < K; i++) x[K + i] = (t == DT_I8_QUAD ? 0x1.fp-120f : 0x1.fffp-127f) * (i % 2 ? -1 : 1), x[2 * K + i] = 0x1p-125f;
+    for (size_t i = 0; i < N * K; i++) rows[i] *= 0.3f;
+    product(c, t, y, N, rows, x, M, K);
+    for (size_t i = 0; i < 2 * N; i++) check(c, y[i] == 0, "%s: a row of nearly nothing gives %g", dtype_name(t), (double)y[i]);
+    const struct kern *kern = c->kern;
+    c->kern = c->ref;
+    product(c, t, y_ref, N, rows, x, M, K);
+    c->kern = kern;
+    for (size_t i = 2 * N; i < M * N; i++)
+        check(c, fabs((double)y[i] - (double)y_ref[i]) <= K * 2.0 * FLT_MIN, "%s: got %g, the twin %g", dtype_name(t), (double)y[i],
+              (double)y_ref[i]);
+}
+
+void check_narrow(struct check *c)
+{
+    check_order(c);
+    check_known_int8(c);
+    for (size_t i = 0; i < 2; i++) {
+        const enum dtype t = narrow_type[i];
+        for (size_t k = 1; k <= 19; k++) check_packing(c, t, k);
+        check_packing(c, t, 260);
+        check_not_finite(c, t);
+        check_tiny(c, t);
+        check_shapes(c, t);
+    }
+}
