@@ -113,7 +113,7 @@ int cmd_info(int argc, char **argv)
     if (n > 1) return say_usage("info takes one model, not %d", n);
     if (n == 1 && o.engine.model) return say_usage("the model is given twice: %s and %s", o.engine.model, argv[0]);
     if (n == 1) o.engine.model = argv[0];
-    o.engine.index_only = 1;
+    o.engine.index_only = !o.plan; /* which matrices bear fewer bits is seen in the weights */
     code = engine_open(&e, &o.engine, 0);
     if (code != EXIT_OK) return code;
     int lines = o.json ? 0 : -1;

@@ -60,6 +60,14 @@ int engine_batch(struct engine *e, const steno_batch_params *p)
     return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, err.text);
 }
 
+/* Somebody who asks for fewer bits should not believe to have got them. */
+static void note_compute(const steno_model *m, int32_t compute)
+{
+    steno_model_info i = { .size = sizeof i };
+    if (compute != STENO_COMPUTE_BF16 && compute != STENO_COMPUTE_INT8) return;
+    if (!steno_model_info_get(m, &i) && !strcmp(i.compute, "f32")) say("note: --compute has no effect: %s models compute in f32", i.family);
+}
+
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
 {
     steno_model_params p;
@@ -72,6 +80,7 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     if (code == EXIT_OK) code = models_open(&e->model, &at, &choice, &p);
     e->path = at.path;
     e->vocab = at.vocab;
+    if (code == EXIT_OK && !o->quiet) note_compute(e->model, p.compute);
     if (code == EXIT_OK && lanes) code = engine_session(e, lanes);
     if (code != EXIT_OK) engine_close(e);
     return code;

@@ -38,8 +38,8 @@ struct engine {
 #define ENGINE_MACHINE_ROWS(T) \
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Machine" }, \
     { "compute", 0, ARG_WORD, 0, offsetof(T, engine.compute), "auto|f32|bf16|int8", "auto", 0, 0, \
-      "arithmetic of the encoder; bf16 and int8 are faster where the processor has them (level avx512bf16), and may change a " \
-      "word; auto: f32" }, \
+      "arithmetic of Whisper's encoder; int8 may change a word in a thousand; auto: bf16 where the processor has it, else f32 " \
+      "(\"steno doctor\" tells which)" }, \
     { "cpu", 0, ARG_TEXT, 0, offsetof(T, engine.cpu), "LEVEL", NULL, 0, 0, \
       "highest processor level to use; \"steno doctor\" lists them" }, \
     { "threads", 't', ARG_INT, 0, offsetof(T, engine.threads), "N", "0", 0, 256, \

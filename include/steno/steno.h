@@ -97,11 +97,16 @@ STENO_API void steno_team_close(steno_team *team);        /**< stop and free; NU
 typedef struct steno_model steno_model;
 
 enum steno_compute {
-    STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that keeps the reference's text; f32 in this version */
+    STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that keeps the reference's text: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
-    STENO_COMPUTE_BF16 = 2, /* Whisper: products of the encoder and of cross keys and values in bf16, sums in f32; fast with AVX512-BF16 */
-    STENO_COMPUTE_INT8 = 3  /* the same in int8, with a scale per row and per output, sums exact; fast with AVX512-VNNI */
+    STENO_COMPUTE_BF16 = 2, /* Whisper: products of the encoder's layers in bf16, sums in f32; keys and values of the decoder in f16 */
+    STENO_COMPUTE_INT8 = 3  /* the same, but products with weights in int8, with a scale per row and per output and exact sums; bf16 where
+                               a norm lets a few channels tower over the rest. About one word in a thousand becomes another */
 };
+
+/** @return what STENO_COMPUTE_AUTO stands for at a processor level: STENO_COMPUTE_BF16 where products of bf16 have instructions of their
+ *          own, else STENO_COMPUTE_F32. Families other than Whisper compute in f32 whatever is asked for; steno_model_info says so. */
+STENO_API int steno_compute_auto(int level);
 
 typedef struct steno_model_params {
     uint32_t size;         /* set by steno_model_params_init */

@@ -16,6 +16,16 @@ void kern_init(struct kern *k, int level)
     k->level = level;
 }
 
+int kern_gains(int level, enum dtype t)
+{
+#if defined(__x86_64__)
+    return dtype_is_narrow(t) && level >= CPU_AVX512BF16;
+#else
+    (void)level, (void)t;
+    return 0;
+#endif
+}
+
 size_t kern_linear_scratch(void)
 {
     return sizeof(struct linear_scratch) > sizeof(struct narrow_scratch) ? sizeof(struct linear_scratch) : sizeof(struct narrow_scratch);

@@ -219,6 +219,8 @@ struct kern {
     void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
 };
 
+/* Are products of t (DT_BF16_PAIR, DT_I8_QUAD) made by instructions of their own at this level, and so faster than those of f32? */
+int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */

@@ -14,12 +14,23 @@ void steno_model_params_fill(steno_model_params *p, uint32_t size)
     params_give(p, size, &own, sizeof own);
 }
 
+int steno_compute_auto(int level)
+{
+    return kern_gains(level, DT_BF16_PAIR) ? STENO_COMPUTE_BF16 : STENO_COMPUTE_F32;
+}
+
+/* What products are made in; 0: f32. */
+static enum dtype narrow_of(int32_t compute, int level)
+{
+    if (compute == STENO_COMPUTE_AUTO) compute = steno_compute_auto(level);
+    return compute == STENO_COMPUTE_BF16 ? DT_BF16_PAIR : compute == STENO_COMPUTE_INT8 ? DT_I8_QUAD : 0;
+}
+
 /* Check the parameters and fill the kernel table. */
 static int choose_kernels(steno_model *m, const steno_model_params *p, steno_error *e)
 {
     if (p->compute < STENO_COMPUTE_AUTO || p->compute > STENO_COMPUTE_INT8)
         return err_set(e, STENO_EARG, "compute %d is not known", (int)p->compute);
-    m->narrow = p->compute == STENO_COMPUTE_BF16 ? DT_BF16_PAIR : p->compute == STENO_COMPUTE_INT8 ? DT_I8_QUAD : 0;
     int level = cpu_level_best();
     if (p->cpu_level) {
         level = cpu_level_from_name(p->cpu_level);
@@ -27,6 +38,7 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
         if (!cpu_level_usable(level)) return err_set(e, STENO_EARG, "processor level '%s' is not usable on this machine", p->cpu_level);
     }
     kern_init(&m->kern, level);
+    m->narrow = narrow_of(p->compute, level);
     m->loading = p->team;
     m->vocab_path = p->vocab;
     m->heads_wanted = p->alignment_heads && *p->alignment_heads ? p->alignment_heads : NULL;
@@ -42,6 +54,8 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
     if (rc) return rc;
     m->family = family_find(&w);
     if (!m->family) rc = err_set(e, STENO_EUNSUPPORTED, "%s: no model family known to this version fits this file", w.name);
+    if (m->family && !m->family->narrow) m->narrow = 0;
+    m->kv_type = m->narrow ? KV_F16 : KV_F32;
     m->matrix_type = w.matrix_type;
     m->format = w.format;
     for (uint32_t i = 0; i < w.n_tensors; i++)
@@ -184,8 +198,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.name, sizeof i.name, "%s", m->name);
     snprintf(i.format, sizeof i.format, "%s", m->format);
     snprintf(i.weight_type, sizeof i.weight_type, "%s", dtype_name(m->matrix_type));
-    const int narrow = m->family->search == SEARCH_AR ? (int)m->narrow : 0;
-    snprintf(i.compute, sizeof i.compute, "%s", narrow == DT_BF16_PAIR ? "bf16" : narrow == DT_I8_QUAD ? "int8" : "f32");
+    snprintf(i.compute, sizeof i.compute, "%s", m->narrow == DT_BF16_PAIR ? "bf16" : m->narrow == DT_I8_QUAD ? "int8" : "f32");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
     i.weight_bytes = (int64_t)(m->store.used + m->arena.total);
     i.alignment_heads = m->align_heads;

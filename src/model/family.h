@@ -102,6 +102,7 @@ enum { PROMPT_HEAD = 8 };
 struct family {
     const char *name;
     enum search search;
+    int narrow;                    /* its networks can be multiplied in bf16 and int8 */
     int (*match)(const struct weights *w);
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
     const struct speech *speech;   /* SEARCH_AR */

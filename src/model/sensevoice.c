@@ -227,4 +227,4 @@ static void sensevoice_spell(const steno_model *m, const int32_t *ids, int32_t n
 
 static const struct ctc sensevoice_ctc = { sensevoice_head, sensevoice_barred, sensevoice_spell };
 
-const struct family family_sensevoice = { "sensevoice", SEARCH_CTC, sensevoice_match, sensevoice_describe, NULL, &sensevoice_ctc };
+const struct family family_sensevoice = { "sensevoice", SEARCH_CTC, 0, sensevoice_match, sensevoice_describe, NULL, &sensevoice_ctc };

@@ -163,7 +163,8 @@ static struct sub_dims dims_of(int32_t d, int32_t heads)
     return (struct sub_dims){ (uint32_t)d, (uint32_t)heads, (uint32_t)(d / heads), 4 * (uint32_t)d, norm_eps, 0 };
 }
 
-static void build_encoder(struct build *b, const struct model_dims *w)
+/* The first products and the last, which everything goes through, keep their bits: narrow is for the layers between. */
+static void build_encoder(struct build *b, const struct model_dims *w, enum dtype narrow)
 {
     const uint32_t d = (uint32_t)w->n_audio_state, mels = (uint32_t)w->n_mels, ctx = (uint32_t)w->n_audio_ctx;
     const struct sub_dims dims = dims_of(w->n_audio_state, w->n_audio_head), dec = dims_of(w->n_text_state, w->n_text_head);
@@ -188,7 +189,9 @@ static void build_encoder(struct build *b, const struct model_dims *w)
     bind_at(b, conv2)->act = ACT_GELU_ERF;
     bind_at(b, conv2)->table = positions;
 
+    b->narrow = narrow;
     sub_stack(b, encoder_layer, &dims, "encoder.blocks", (uint32_t)w->n_audio_layer, x);
+    b->narrow = 0;
     emit(b, OP_NORM, "encoder.ln_post", out, x, bind_norm(b, "encoder.ln_post.weight", "encoder.ln_post.bias", d, norm_eps));
 
     build_phase(b, "cross");
@@ -331,8 +334,7 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     struct align_heads heads;
     struct build b;
     build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
-    b.narrow = m->narrow;
-    build_encoder(&b, d);
+    build_encoder(&b, d, m->narrow);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;
     const uint32_t rows = at_most(d->n_text_ctx, DECODER_ROWS);
@@ -374,4 +376,4 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : read_vocab(m, w, e); /* last: of a damaged file, the tensors tell more */
 }
 
-const struct family family_whisper = { "whisper", SEARCH_AR, whisper_match, whisper_describe, &whisper_speech, NULL };
+const struct family family_whisper = { "whisper", SEARCH_AR, 1, whisper_match, whisper_describe, &whisper_speech, NULL };

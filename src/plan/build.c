@@ -130,11 +130,11 @@ uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width)
                                       .size = ((size_t)rows + 2) * width * sizeof(float) });
 }
 
-uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head)
+uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type)
 {
     const uint32_t blocks = (b->plan.max_rows + KV_BLOCK - 1) / KV_BLOCK;
-    return slot_add(b, (struct slot){ .width = 2 * heads * d_head, .rows = blocks * KV_BLOCK, .heads = heads, .d_head = d_head,
-                                      .size = (size_t)blocks * KV_BLOCK * 2 * heads * d_head * sizeof(float) });
+    return slot_add(b, (struct slot){ .width = 2 * heads * d_head, .rows = blocks * KV_BLOCK, .heads = heads, .d_head = d_head, .kv_type = type,
+                                      .size = (size_t)blocks * KV_BLOCK * 2 * heads * d_head * kv_elem_sz(type) });
 }
 
 static void slot_use(struct build *b, uint16_t s, uint16_t at)
@@ -326,12 +326,13 @@ static void pack_item(void *arg, int64_t panel, int thread)
     pack_panel(j->out + (size_t)panel * pack_panel_sz(j->packed, j->k), j->packed, rows, j->k);
 }
 
-/* Pack the rows of 1..4 tensors, one under the other. */
-static const void *pack_parts(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps)
+/* Pack the rows of 1..4 tensors, one under the other, as type `packed`. */
+static const void *pack_parts(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps,
+                              enum dtype packed)
 {
     const int threads = team_threads(b->team);
     struct pack_job j = { .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type,
-                          .packed = b->narrow ? b->narrow : part[0]->type };
+                          .packed = packed };
     for (int i = 0; i < n_parts; i++) {
         j.part[i] = part[i];
         if (part[i]->type != j.type)
@@ -387,8 +388,9 @@ static const void *pack(struct build *b, struct tensor *const *part, int n_parts
 {
     if (b->status) return NULL;
     if (is_packed(part, n_parts)) return part[0]->packed;
-    const void *packed = pack_parts(b, part, n_parts, n, k, taps);
-    if (!b->status) remember(part, n_parts, packed, b->narrow ? b->narrow : part[0]->type);
+    const enum dtype narrow = arith_of(b, part, n_parts, n, k), type = narrow ? narrow : part[0]->type;
+    const void *packed = pack_parts(b, part, n_parts, n, k, taps, type);
+    if (!b->status) remember(part, n_parts, packed, type);
     return packed;
 }
 

@@ -45,7 +45,8 @@ struct build {
     struct bind *bind;
     struct slot *slot;
     const char *prefix;          /* of the layer being built, for labels and names */
-    enum dtype narrow;           /* what matrices are packed as from here on: DT_BF16_PAIR, DT_I8_QUAD; 0: as they are stored */
+    enum dtype narrow;           /* what matrices that bear it are packed as from here on: DT_BF16_PAIR, DT_I8_QUAD; 0: as they are stored */
+    const float *gain;           /* of the norm that the next matrix reads, NULL: it reads something else */
     const char *variant;         /* before labels, so that plans of the same network can be told apart: "", "align." */
     struct heads_wanted heads;   /* n = 0: none */
     int status;
@@ -61,7 +62,7 @@ void build_phase(struct build *b, const char *name); /* ops from here on belong 
 uint16_t build_slot(struct build *b, uint32_t width);                       /* [max_rows, width] */
 uint16_t build_slot_out(struct build *b, uint32_t width);                   /* [max_out, width] */
 uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width); /* contiguous rows, a zero row on both sides */
-uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head);   /* keys and values of max_rows positions */
+uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type); /* keys and values of max_rows positions */
 
 /* ---- binding. Names are joined from the prefix and the part; part NULL: nothing (zeros for a bias). What another plan of the same
  * weights has bound already is not read again: plans may share all they have. */
@@ -71,6 +72,8 @@ const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64
 uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const char *const *bias, uint64_t n, uint64_t k);
 /* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
+/* What parts of a linear [n, k] should be packed as (arith.c): b->narrow, or more bits where the weights say so; 0: as they are stored. */
+enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k);
 uint16_t bind_norm(struct build *b, const char *gain, const char *bias, uint64_t n, float eps);
 uint16_t bind_scale(struct build *b, float scale, const float *table, uint64_t n); /* table: [max_rows, n] or NULL; kept */
 /* Depthwise filter [n, taps] (extents of 1 between them do not count), `left` taps before the row itself; heads: of the values it reads. */

@@ -134,8 +134,8 @@ static struct kv_view view_of(const struct walk *w, const struct op *op, uint32_
         return state_view(s, op->layer, head, l);
     }
     const struct slot *s = &w->p->slot[op->kv_slot];
-    const size_t block = (size_t)2 * KV_BLOCK * s->d_head * sizeof(float);
-    *type = KV_F32;
+    *type = (enum kv_type)s->kv_type;
+    const size_t block = (size_t)2 * KV_BLOCK * s->d_head * kv_elem_sz(*type);
     return (struct kv_view){ x->scratch + s->offset + head * (s->rows / KV_BLOCK) * block, block, NULL };
 }
 

@@ -68,6 +68,7 @@ struct slot {
     uint32_t rows;           /* most rows */
     uint32_t front;          /* zero rows before row 0 (and after the last) */
     uint32_t heads, d_head;  /* keys and values: head-major blocks instead of rows */
+    uint32_t kv_type;        /* enum kv_type of them */
     uint32_t is_out;         /* a row per row of ROWS_OUT */
     size_t offset, size;     /* bytes in the scratch block */
     uint16_t first, last;    /* ops that first write and last read it */

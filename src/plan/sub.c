@@ -47,7 +47,9 @@ static void emit_linear(struct build *b, const char *name, uint16_t out, uint16_
 static uint16_t emit_norm(struct build *b, const char *name, uint16_t in, uint32_t d, float eps)
 {
     const uint16_t normed = build_slot(b, d);
-    emit(b, OP_NORM, name, normed, in, norm_of(b, name, d, eps));
+    const uint16_t norm = norm_of(b, name, d, eps);
+    emit(b, OP_NORM, name, normed, in, norm);
+    b->gain = b->status ? NULL : bind_at(b, norm)->gain;
     return normed;
 }
 
@@ -82,7 +84,7 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
     const struct part vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
     const uint16_t qkv = bind_linear(b, 3, (const char *const[]){ qw.s, kw.s, vw.s }, (const char *const[]){ qb.s, NULL, vb.s }, d->d,
                                      d->d);
-    const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head);
+    const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head, KV_F32);
     const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, 0, layer);
     emit_linear(b, out.s, x, attended, x, d->d, d->d);
 }
@@ -94,7 +96,7 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const uint16_t normed = emit_norm(b, s->norm, in, d_in, d->eps);
     const struct part q = part_of(s->name, "linear_q_k_v"), o = part_of(s->name, "linear_out");
     const struct part f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
-    const uint16_t kv = build_slot_kv(b, d->heads, d->d_head), memory = build_slot(b, d->d);
+    const uint16_t kv = build_slot_kv(b, d->heads, d->d_head, KV_F32), memory = build_slot(b, d->d);
     const uint16_t qkv = linear_of(b, q.s, 3 * (uint64_t)d->d, d_in);
     const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, NO_STATE, 0);
     struct op *op = emit(b, OP_FSMN, f.s, memory, NO_SLOT, bind_fsmn(b, fw.s, d->d, d->taps, (d->taps - 1) / 2, d->heads));

@@ -1,0 +1,188 @@
+/* steno tests: arithmetic of fewer bits on networks that are hard for it. SPDX-License-Identifier: MIT
+ *
+ * Twelve encoder layers of random weights, as they come and with a few channels that tower over the others behind every norm, as trained
+ * networks have them, with weights that make up for it. A row of the encoder's output is compared with the same row in f32. */
+#include "random_model.h"
+
+enum { SIDE = 128, FRAMES = 200, LAYERS = 12 };
+static struct model_dims const deep_dims = { 80, FRAMES, SIDE, 4, LAYERS, SMALL_VOCAB, 70, SIDE, 4, 1 };
+
+/* Where the data of a tensor of a whisper.cpp file begins: behind its name. */
+static uint8_t *tensor_data(struct bytes b, const char *name)
+{
+    const size_t n = strlen(name);
+    for (size_t at = 0; at + n < b.n; at++)
+        if (!memcmp(b.p + at, name, n)) return b.p + at + n;
+    fail_msg("no tensor %s", name);
+    return NULL;
+}
+
+static void scale_f32(uint8_t *at, float by)
+{
+    float v;
+    memcpy(&v, at, sizeof v);
+    v *= by;
+    memcpy(at, &v, sizeof v);
+}
+
+static void scale_f16(uint8_t *at, float by)
+{
+    uint16_t h;
+    memcpy(&h, at, sizeof h);
+    h = f16_from_f32(f16_to_f32(h) * by);
+    memcpy(at, &h, sizeof h);
+}
+
+/* Column c of a matrix [n, SIDE] of f16. */
+static void scale_column(struct bytes b, int layer, const char *part, size_t n, size_t c, float by)
+{
+    char name[64];
+    snprintf(name, sizeof name, "encoder.blocks.%d.%s.weight", layer, part);
+    uint8_t *data = tensor_data(b, name);
+    for (size_t r = 0; r < n; r++) scale_f16(data + (r * SIDE + c) * 2, by);
+}
+
+/* Behind every norm of the encoder some channels become `times` what they were, and the weights that meet them a `times`-th: the network
+ * is the same but for where its numbers are large. */
+static void raise_channels(struct bytes b, int channels, float times)
+{
+    for (int layer = 0; layer < LAYERS; layer++)
+        for (int i = 0; i < channels; i++) {
+            const size_t c = (size_t)(i * 37 + layer) % SIDE;
+            char name[64];
+            snprintf(name, sizeof name, "encoder.blocks.%d.attn_ln.weight", layer);
+            scale_f32(tensor_data(b, name) + c * 4, times);
+            snprintf(name, sizeof name, "encoder.blocks.%d.mlp_ln.weight", layer);
+            scale_f32(tensor_data(b, name) + c * 4, times);
+            scale_column(b, layer, "attn.query", SIDE, c, 1 / times);
+            scale_column(b, layer, "attn.key", SIDE, c, 1 / times);
+            scale_column(b, layer, "attn.value", SIDE, c, 1 / times);
+            scale_column(b, layer, "mlp.0", 4 * (size_t)SIDE, c, 1 / times);
+        }
+}
+
+static float features[2][FRAMES * SIDE];
+
+/* The encoder's output for the same noise. */
+static void encode(float *to, struct bytes b, enum steno_compute compute)
+{
+    static float pcm[FRAMES * 320];
+    steno_model_params mp;
+    steno_model_params_init(&mp);
+    mp.compute = (int32_t)compute;
+    steno_model *m;
+    steno_error e;
+    if (steno_model_open_memory(&m, b.p, b.n, &mp, &e)) fail_msg("%s", e.text);
+    steno_session *s = session_new(m, NULL, 1);
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.keep_audio_features = 1;
+    p.sample_len = 1;
+    uint32_t seed = 7;
+    for (size_t i = 0; i < FRAMES * 320; i++) pcm[i] = 0.1f * noise(&seed);
+    if (steno_transcribe(s, pcm, FRAMES * 320, &p)) fail_msg("%s", steno_last_error(s));
+    int32_t rows, width;
+    const float *x = steno_audio_features(s, &rows, &width);
+    assert_non_null(x);
+    assert_int_equal(rows, FRAMES);
+    assert_int_equal(width, SIDE);
+    memcpy(to, x, FRAMES * SIDE * sizeof *to);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+/* Largest relative error of a row. */
+static double worst_row(const float *x, const float *want)
+{
+    double worst = 0;
+    for (size_t r = 0; r < FRAMES; r++) {
+        double error = 0, norm = 0;
+        for (size_t i = r * SIDE; i < (r + 1) * SIDE; i++) {
+            const double d = (double)x[i] - (double)want[i];
+            error += d * d;
+            norm += (double)want[i] * (double)want[i];
+        }
+        worst = fmax(worst, sqrt(error / norm));
+    }
+    return worst;
+}
+
+static void test_the_encoders_rows_stay_near_those_of_f32(void **state)
+{
+    (void)state;
+    static const struct { enum steno_compute compute; const char *name; double most; } narrow[] = {
+        { STENO_COMPUTE_BF16, "bf16", 1e-2 }, { STENO_COMPUTE_INT8, "int8", 5e-2 },
+    };
+    static const struct { int channels; float times; } outliers[] = { { 0, 1 }, { 1, 50 }, { 3, 50 }, { 8, 50 }, { 3, 8 } };
+    for (size_t i = 0; i < sizeof outliers / sizeof *outliers; i++) {
+        struct bytes b = random_bytes(&deep_dims, DT_F16, 11);
+        raise_channels(b, outliers[i].channels, outliers[i].times);
+        encode(features[0], b, STENO_COMPUTE_F32);
+        for (size_t k = 0; k < 2; k++) {
+            encode(features[1], b, narrow[k].compute);
+            const double worst = worst_row(features[1], features[0]);
+            print_message("%d channels x %g, %s: worst row %.2e\n", outliers[i].channels, (double)outliers[i].times, narrow[k].name, worst);
+            assert_true(worst > 0 && worst < narrow[k].most);
+        }
+        free(b.p);
+    }
+}
+
+/* ---- which matrices are multiplied in what ---- */
+
+static void count_types(void *user, const char *line)
+{
+    int *n = user;
+    n[0] += strstr(line, "encoder.blocks") && strstr(line, "int8x4");
+    n[1] += strstr(line, "encoder.blocks") && strstr(line, "bf16x2");
+    n[2] += strstr(line, "encoder.blocks") && strstr(line, " f16 ");
+}
+
+static void test_matrices_behind_towering_channels_are_multiplied_in_bf16(void **state)
+{
+    (void)state;
+    for (int raised = 0; raised < 2; raised++) {
+        struct bytes b = random_bytes(&deep_dims, DT_F16, 11);
+        steno_model_params p;
+        steno_model *m;
+        steno_error e;
+        int n[3] = { 0 };
+        if (raised) raise_channels(b, 3, 50);
+        steno_model_params_init(&p);
+        p.compute = STENO_COMPUTE_INT8;
+        if (steno_model_open_memory(&m, b.p, b.n, &p, &e)) fail_msg("%s", e.text);
+        steno_plan_dump(m, count_types, n);
+        assert_int_equal(n[0], raised ? 2 * LAYERS : 4 * LAYERS); /* out and mlp.2; else also q, k, v and mlp.0 */
+        assert_int_equal(n[1], raised ? 2 * LAYERS : 0);
+        assert_int_equal(n[2], 0);
+        steno_model_close(m);
+        free(b.p);
+    }
+}
+
+/* What auto stands for is what a model says it computes in, level by level. */
+static void test_auto_is_what_the_level_gains_from(void **state)
+{
+    (void)state;
+    const struct bytes b = random_bytes(&small_dims, DT_F16, 3);
+    for (int level = 0; steno_cpu_level_name(level); level++) {
+        if (!steno_cpu_level_usable(level)) continue;
+        steno_model *m = bytes_open(b, steno_cpu_level_name(level));
+        steno_model_info i = { .size = sizeof i };
+        assert_int_equal(steno_model_info_get(m, &i), STENO_OK);
+        assert_string_equal(i.compute, steno_compute_auto(level) == STENO_COMPUTE_BF16 ? "bf16" : "f32");
+        steno_model_close(m);
+    }
+    assert_int_equal(steno_compute_auto(0), STENO_COMPUTE_F32);
+    free(b.p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_encoders_rows_stay_near_those_of_f32),
+        cmocka_unit_test(test_matrices_behind_towering_channels_are_multiplied_in_bf16),
+        cmocka_unit_test(test_auto_is_what_the_level_gains_from),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
