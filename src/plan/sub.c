@@ -82,8 +82,11 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
     const struct part qw = part_in(s->name, "query", "weight"), kw = part_in(s->name, "key", "weight");
     const struct part vw = part_in(s->name, "value", "weight"), qb = part_in(s->name, "query", "bias");
     const struct part vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
+    const enum dtype narrow = b->narrow;
+    if (narrow) b->narrow = DT_BF16_PAIR; /* a softmax makes errors of queries and keys larger: int8 is too coarse */
     const uint16_t qkv = bind_linear(b, 3, (const char *const[]){ qw.s, kw.s, vw.s }, (const char *const[]){ qb.s, NULL, vb.s }, d->d,
                                      d->d);
+    b->narrow = narrow;
     const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head, KV_F32);
     const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, 0, layer);
     emit_linear(b, out.s, x, attended, x, d->d, d->d);
