@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DEVICE_GPU = 2 }; /* of --device, in the order of its words */
+
 static int check_cpu(const char *level)
 {
     const char *nearest = NULL, *name;
@@ -75,6 +77,8 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     const struct model_choice choice = { o->model, o->vocab, o->demo, o->quiet };
     memset(e, 0, sizeof *e);
     int code = engine_model_params(&p, o);
+    if (code == EXIT_OK && o->device == DEVICE_GPU && !o->quiet)
+        say("note: --device gpu: no kernels for GPUs in this version; computing on the processor");
     if (code == EXIT_OK) code = engine_team(&e->team, o->threads);
     p.team = e->team;
     if (code == EXIT_OK) code = models_open(&e->model, &at, &choice, &p);

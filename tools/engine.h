@@ -8,7 +8,7 @@
 
 struct engine_opts {
     const char *model, *vocab, *heads, *cpu;
-    int demo, cmvn, compute, quiet, verbose;
+    int demo, cmvn, device, compute, quiet, verbose;
     int index_only; /* set by a verb that only describes the model */
     int64_t threads;
 };
@@ -37,6 +37,8 @@ struct engine {
 
 #define ENGINE_MACHINE_ROWS(T) \
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Machine" }, \
+    { "device", 0, ARG_WORD, 0, offsetof(T, engine.device), "auto|cpu|gpu", "auto", 0, 0, \
+      "where to compute; this version does on the processor, and goes on there when gpu is asked for" }, \
     { "compute", 0, ARG_WORD, 0, offsetof(T, engine.compute), "auto|f32|bf16|int8", "auto", 0, 0, \
       "arithmetic of Whisper's encoder; int8 may change a word in a thousand; auto: bf16 where the processor has it, else f32 " \
       "(\"steno doctor\" tells which)" }, \

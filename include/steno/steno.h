@@ -186,6 +186,8 @@ typedef struct steno_model_info {
     int64_t parameters;     /* number of weights */
     char format[24];        /* of the file: "whisper.cpp .bin", "PyTorch .pt", … */
     const char *alignment_heads; /* "3,1 4,2 …": LAYER,HEAD that word times are read from; lives as long as the model; NULL: none */
+    char device[8];         /* what computes: "cpu" */
+    char attention[8];      /* products of the encoder's attention: "f32", "bf16"; its softmax is f32, in blocks of 256 keys */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

@@ -199,6 +199,8 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.format, sizeof i.format, "%s", m->format);
     snprintf(i.weight_type, sizeof i.weight_type, "%s", dtype_name(m->matrix_type));
     snprintf(i.compute, sizeof i.compute, "%s", m->narrow == DT_BF16_PAIR ? "bf16" : m->narrow == DT_I8_QUAD ? "int8" : "f32");
+    snprintf(i.device, sizeof i.device, "cpu");
+    snprintf(i.attention, sizeof i.attention, "%s", m->narrow ? "bf16" : "f32");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
     i.weight_bytes = (int64_t)(m->store.used + m->arena.total);
     i.alignment_heads = m->align_heads;
