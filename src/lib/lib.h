@@ -156,6 +156,9 @@ struct steno_session {
 
 enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 32 };
 
+/* Open one file without neighbours, which stays its owner's. unfused: with plans whose fusions are taken apart, for comparisons. */
+int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e);
+
 struct op_time *session_time(const steno_session *s, int plan); /* NULL: profiling is off */
 void session_begin(steno_session *s); /* clears error, cancel and results */
 int session_should_stop(steno_session *s); /* once it does, until the next call begins */
