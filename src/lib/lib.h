@@ -171,6 +171,9 @@ int window_encode(steno_session *s, uint32_t seat, int32_t n_ctx); /* what windo
 void lane_reset(steno_session *s, uint16_t lane);
 void lane_rewind(steno_session *s, uint16_t lane, int32_t len); /* lane_reset that keeps the first len positions */
 int steps_run(steno_session *s, int steps);                     /* the rows in s->run, then single steps until all lanes are done */
+/* For measuring (bench.c): rules that bar the end of text, so that nothing ends before n tokens; of the first windows' lanes the first ones
+ * are put to use, and no rows are wanted yet. */
+int bench_lanes(steno_session *s, int n, int windows, int lanes);
 /* Of the audio the feed has listened to; index or status. */
 int language_detect(steno_session *s, uint32_t seat, int segments, double threshold, float *probs, int n);
 
