@@ -1,50 +1,34 @@
 /* steno: kernel benchmark. SPDX-License-Identifier: MIT
  *
- *   bench_kernels [level]    measure every level this processor has, or one
+ *   bench_kernels [--tsv FILE] [LEVEL]    measure every level this processor has, or one
  *
- * Every figure is the best of several runs on one thread. Many-row shapes are compared with the multiply-add peak measured in the same
- * run, few-row shapes with a plain read loop over the same memory, everything with the plain C twin. Weights of few-row shapes are
- * spread over a pool larger than a second-level cache and never used twice in a row. */
+ * Printed figures are the best of several runs on one thread, beside the multiply-add peak measured in the same run and the plain C twin;
+ * FILE receives them as rows (report.h). What is bound by reading is bench_streams' business. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "crew.h"
 #include "kern/kern.h"
-#include "peak.h"
 
 enum { POOL = 192 << 20, MODEL_ROWS = 1500 };
 
-/* Best time of fn(arg) in ns: at least `reps` calls, for at most about 0.3 s. */
-static double best_ns(void (*fn)(void *), void *arg, int reps)
+/* fn(arg), up to `reps` times, for at most about 0.3 s. */
+static struct timed measure(void (*fn)(void *), void *arg, int reps)
 {
-    double best = 1e30;
+    double ns[ROUNDS_MAX];
     const double start = now_ns();
-    for (int i = 0; i < reps; i++) {
+    int n = 0;
+    while (n < reps && n < ROUNDS_MAX && (!n || now_ns() - start < 3e8)) {
         const double t = now_ns();
         fn(arg);
-        const double d = now_ns() - t;
-        if (d < best) best = d;
-        if (now_ns() - start > 3e8) break;
+        ns[n++] = now_ns() - t;
     }
-    return best;
+    return timed_of(ns, n);
 }
 
-/* ---- what the machine can do ---------------------------------------------------------------------------------------------------- */
-struct stream { const char *p; size_t n; uint64_t sink; };
-
-/* Four streams side by side, as the kernels read: one alone is bound by the latency of what is in flight. */
-static void read_all(void *arg)
+static double best_ns(void (*fn)(void *), void *arg, int reps)
 {
-    struct stream *s = arg;
-    const size_t part = s->n / 4;
-    uint64_t a[8] = { 0 };
-    for (size_t i = 0; i + 64 <= part; i += 64)
-        for (size_t g = 0; g < 4; g++)
-            for (size_t j = 0; j < 8; j++) {
-                uint64_t v;
-                memcpy(&v, s->p + g * part + i + j * 8, 8);
-                a[j] ^= v;
-            }
-    for (size_t j = 0; j < 8; j++) s->sink ^= a[j];
+    return measure(fn, arg, reps).best;
 }
 
 /* ---- linear --------------------------------------------------------------------------------------------------------------------- */
@@ -72,8 +56,14 @@ struct bench {
     void *scratch;
     char *pool;
     float *x, *y, *res;
-    double peak, narrow_peak[2], read; /* narrow: of bf16 and int8, 0: f32 takes their place */
+    double peak, narrow_peak[2]; /* narrow: of bf16 and int8, 0: f32 takes their place */
+    struct report out;
 };
+
+static const char *type_name(enum dtype t)
+{
+    return t == DT_BF16_PAIR ? "bf16" : t == DT_I8_QUAD ? "int8" : dtype_name(t);
+}
 
 static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_t n, size_t k, enum act act)
 {
@@ -83,18 +73,17 @@ static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_
                             .ld_x = k + ROW_PAD, .y = b->y, .ld_y = n + ROW_PAD, .res = act ? NULL : b->res, .ld_res = n + ROW_PAD };
     j.copies = POOL / j.w_sz;
     linear_once(&j);
-    const double ns = best_ns(linear_once, &j, rows > 100 ? 7 : 60);
+    const struct timed t_ns = measure(linear_once, &j, 9);
     j.kern = &b->ref;
     const size_t part = rows < 8 ? rows : 8; /* the twin is slow: a few rows are enough to tell */
     j.rows = part;
     const double c_ns = best_ns(linear_once, &j, 2) * (double)rows / (double)part;
-    const double gflops = 2.0 * (double)(rows * n * k) / ns, gb = (double)j.w_sz / ns;
+    const double ops = 2.0 * (double)(rows * n * k), ns = t_ns.best, gflops = ops / ns;
     double peak = t >= DT_COUNT ? b->narrow_peak[t - DT_COUNT] : b->peak;
     if (peak <= 0) peak = b->peak;
-    printf("linear %-6s %4zu x %4zu x %4zu%s %11.0f ns %7.1f GFLOP/s", dtype_name(t), rows, n, k, act ? " gelu" : "     ", ns, gflops);
-    if (rows > 16) printf(" %4.0f %% of peak", 100 * gflops / peak);
-    else printf(" %5.1f GB/s %4.0f %% of read", gb, 100 * gb / b->read);
-    printf(" %6.1f x C\n", c_ns / ns);
+    printf("linear %-6s %4zu x %4zu x %4zu%s %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %6.1f x C\n", type_name(t), rows, n, k,
+           act ? " gelu" : "     ", ns, gflops, 100 * gflops / peak, c_ns / ns);
+    report_rate(&b->out, "GOP/s", t_ns, ops, "linear_%s_%zux%zux%zu%s", type_name(t), rows, n, k, act ? "_gelu" : "");
     fflush(stdout);
 }
 
@@ -113,11 +102,13 @@ static void bench_attn(const struct bench *b, int type, size_t rows, size_t keys
     j.a = (struct attn) { .out = b->y, .ld_out = 400, .q = b->x, .ld_q = 400, .n_keys = (int32_t)keys, .rows = (uint32_t)rows,
                           .kv = { b->pool, 64 * 64 * kv_elem_sz((enum kv_type)type), NULL }, .d_head = 64, .scale = 0.125f };
     for (size_t i = 0; i < keys; i++) j.kern->kv_put[type](&j.a.kv, (uint32_t)i, b->x + i * 7, b->x + i * 5 + 3, 64);
-    const double ns = best_ns(attn_once, &j, 50), gflops = 4.0 * 64 * (double)(rows * keys) / ns;
+    const struct timed t = measure(attn_once, &j, 50);
+    const double ops = 4.0 * 64 * (double)(rows * keys), ns = t.best, gflops = ops / ns;
     j.kern = &b->ref, j.a.rows = (uint32_t)(rows < 8 ? rows : 8);
     const double c_ns = best_ns(attn_once, &j, 3) * (double)rows / (double)j.a.rows;
     printf("attn   %-5s %4zu x %4zu d 64        %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %5.1f GB/s %6.1f x C\n", type ? "f16" : "f32",
            rows, keys, ns, gflops, 100 * gflops / b->peak, (double)(keys * 128) * (double)kv_elem_sz((enum kv_type)type) / ns, c_ns / ns);
+    report_rate(&b->out, "GOP/s", t, ops, "attn_%s_%zux%zu", type ? "f16" : "f32", rows, keys);
     fflush(stdout);
 }
 
@@ -143,30 +134,23 @@ static void elem_once(void *arg)
 
 static void bench_elem(const struct bench *b)
 {
-    static const struct { const char *name; int what; size_t n; } job[] = {
-        { "norm_layer", 0, 384 }, { "norm_layer", 0, 1280 }, { "softmax", 1, 1500 }, { "gelu_erf", 2, 1536 }, { "gelu_tanh", 3, 1536 },
-        { "add", 4, 384 }, { "logit_scan", 5, 3242 }, { "scale", 6, 512 }, { "fsmn 11", 7, 512 },
+    static const struct { const char *name, *row; int what; size_t n; } job[] = {
+        { "norm_layer", "norm_layer", 0, 384 }, { "norm_layer", "norm_layer", 0, 1280 }, { "softmax", "softmax", 1, 1500 },
+        { "gelu_erf", "gelu_erf", 2, 1536 }, { "gelu_tanh", "gelu_tanh", 3, 1536 }, { "add", "add", 4, 384 },
+        { "logit_scan", "logit_scan", 5, 3242 }, { "scale", "scale", 6, 512 }, { "fsmn 11", "fsmn_11_taps", 7, 512 },
     };
     const float *rows[11];
     for (size_t i = 0; i < 11; i++) rows[i] = b->x + i * (512 + ROW_PAD);
     for (size_t i = 0; i < sizeof job / sizeof *job; i++) {
         struct elem_job j = { &b->kern, b, job[i].n, job[i].what,
                               { .y = b->y, .add = b->res, .x = rows, .w = b->x + 16384, .taps = 11, .left = 5, .n = job[i].n } };
-        const double ns = best_ns(elem_once, &j, 500) / 16;
+        const struct timed t = measure(elem_once, &j, 500);
+        const double ns = t.best / 16;
         j.kern = &b->ref;
         const double c_ns = best_ns(elem_once, &j, 20) / 16;
         printf("%-10s %5zu %25.0f ns %7.2f elements/ns %31.1f x C\n", job[i].name, job[i].n, ns, (double)job[i].n / ns, c_ns / ns);
+        report_rate(&b->out, "elements/ns", t, 16 * (double)job[i].n, "%s_%zu", job[i].row, job[i].n);
     }
-}
-
-static void *aligned_alloc_64(size_t n)
-{
-    void *p = aligned_alloc(64, (n + 63) & ~(size_t)63);
-    if (!p) {
-        fprintf(stderr, "bench_kernels: no memory for %zu bytes\n", n);
-        exit(5);
-    }
-    return p;
 }
 
 /* Numbers in [-1, 1], the same in every run. */
@@ -179,27 +163,49 @@ static void fill(float *p, size_t n)
     }
 }
 
+/* Encoders: each matrix of a layer is d x d, 4d x d with the GELU, or d x 4d. */
+static const struct { size_t n, k; enum act act; } shape[] = {
+    { 384, 384, ACT_NONE },   { 1536, 384, ACT_GELU_ERF },  { 384, 1536, ACT_NONE },  /* Whisper tiny */
+    { 512, 512, ACT_NONE },   { 2048, 512, ACT_GELU_ERF },  { 512, 2048, ACT_NONE },  /* base; SAN-M, with the next two */
+    { 1536, 512, ACT_NONE },  { 1536, 560, ACT_NONE },      { 768, 768, ACT_NONE },   /* small */
+    { 3072, 768, ACT_GELU_ERF }, { 768, 3072, ACT_NONE },   { 1024, 1024, ACT_NONE }, /* medium */
+    { 4096, 1024, ACT_GELU_ERF }, { 1024, 4096, ACT_NONE }, { 1280, 1280, ACT_NONE }, /* large */
+    { 5120, 1280, ACT_GELU_ERF }, { 1280, 5120, ACT_NONE },
+    { 3072, 1024, ACT_NONE }, { 1024, 3072, ACT_NONE },     { 2048, 1024, ACT_NONE }, /* Qwen3-0.6B */
+};
+
+/* The rates of the level's own instructions, on one thread and on two. */
+static void bench_peaks(struct bench *b, int level)
+{
+    static const char *const name[] = { "f32", "bf16", "int8" };
+    double *const peak[] = { &b->peak, &b->narrow_peak[0], &b->narrow_peak[1] };
+    printf("== %s: peaks in GOP/s on 1 and 2 threads:", cpu_level_name(level));
+    for (int of = PEAK_F32; of <= PEAK_INT8; of++)
+        for (int threads = 2; threads >= 1; threads--) {
+            steno_team *team = crew_team(threads);
+            struct timed t;
+            const double ops = crew_peak(&t, team, level, (enum peak)of);
+            team_close(team);
+            *peak[of] = ops > 0 ? ops / t.best : 0;
+            if (ops <= 0) continue;
+            printf(" %s %.1f (%d)", name[of], *peak[of], threads);
+            report_rate(&b->out, "GOP/s", t, ops, "peak_%s_%dt", name[of], threads);
+        }
+    printf("\n");
+}
+
 static void bench_level(struct bench *b, int level)
 {
-    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q5_1, DT_Q4_0, DT_Q4_K, DT_Q5_K, DT_Q6_K,
-                                       DT_BF16_PAIR, DT_I8_QUAD };
-    static const size_t width[] = { 384, 512, 768, 1280 };
-    struct stream s = { b->pool, POOL, 0 };
+    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q4_0, DT_BF16_PAIR, DT_I8_QUAD, DT_Q5_1, DT_Q4_K, DT_Q5_K, DT_Q6_K };
+    enum { TYPES = sizeof type / sizeof *type, SHAPES = sizeof shape / sizeof *shape, LOWER_TYPES = 6 };
+    const int best = level == cpu_level_best();
     kern_init(&b->kern, level);
-    b->read = POOL / best_ns(read_all, &s, 5);
-    b->peak = peak_gops(level, PEAK_F32);
-    b->narrow_peak[0] = peak_gops(level, PEAK_BF16), b->narrow_peak[1] = peak_gops(level, PEAK_INT8);
-    printf("== %s: multiply-add peak %.1f GFLOP/s, plain read of %d MiB %.1f GB/s (%u)\n", cpu_level_name(level), b->peak, POOL >> 20,
-           b->read, (unsigned)s.sink & 1u);
-    for (size_t i = 0; i < sizeof type / sizeof *type && level != CPU_C; i++)
-        for (size_t j = 0; j < 4; j++) {
-            const size_t d = width[j];
-            if (d % (size_t)dtype_block(type[i])) continue;
-            bench_linear(b, type[i], MODEL_ROWS, d, d, ACT_NONE);
-            bench_linear(b, type[i], MODEL_ROWS, 4 * d, d, ACT_GELU_ERF);
-            bench_linear(b, type[i], MODEL_ROWS, d, 4 * d, ACT_NONE);
-            for (size_t m = 1; m <= 8; m += m == 1 ? 4 : 3) bench_linear(b, type[i], m, 4 * d, d, ACT_NONE);
-        }
+    if (!best) snprintf(b->out.suffix, sizeof b->out.suffix, "@%s", cpu_level_name(level));
+    else b->out.suffix[0] = 0;
+    bench_peaks(b, level);
+    for (int i = 0; i < (best ? TYPES : LOWER_TYPES) && level != CPU_C; i++)
+        for (size_t j = 0; j < SHAPES; j++)
+            if (shape[j].k % (size_t)dtype_block(type[i]) == 0) bench_linear(b, type[i], MODEL_ROWS, shape[j].n, shape[j].k, shape[j].act);
     for (int t = 0; t < KV_TYPES; t++) {
         bench_attn(b, t, MODEL_ROWS, MODEL_ROWS);
         bench_attn(b, t, 1, MODEL_ROWS);
@@ -212,8 +218,14 @@ static void bench_level(struct bench *b, int level)
 int main(int argc, char **argv)
 {
     const size_t slot = (size_t)MODEL_ROWS * (4 * 1280 + ROW_PAD), lin = kern_linear_scratch(), att = kern_attn_scratch();
-    struct bench b = { .scratch = aligned_alloc_64(lin > att ? lin : att), .pool = aligned_alloc_64(POOL) };
-    b.x = aligned_alloc_64(slot * 4), b.y = aligned_alloc_64(slot * 4), b.res = aligned_alloc_64(slot * 4);
+    struct bench b = { .scratch = crew_memory(lin > att ? lin : att), .pool = crew_memory(POOL) };
+    char machine[64];
+    const int rows = argc > 2 && !strcmp(argv[1], "--tsv");
+    const char *only = argc > 1 + 2 * rows ? argv[1 + 2 * rows] : NULL;
+    if (report_open(&b.out, rows ? argv[2] : NULL, "kernels")) return 6;
+    cpu_model_name(machine, sizeof machine);
+    report_head(&b.out, machine, cpu_level_name(cpu_level_best()), 1);
+    b.x = crew_memory(slot * 4), b.y = crew_memory(slot * 4), b.res = crew_memory(slot * 4);
     fill(b.x, slot);
     fill(b.res, slot);
     for (size_t i = 0; i < POOL; i += 2) { /* small f16 values are harmless as any type */
@@ -222,7 +234,7 @@ int main(int argc, char **argv)
     }
     kern_init_c(&b.ref);
     for (int level = 0; cpu_level_name(level); level++) {
-        if (argc > 1 && strcmp(argv[1], cpu_level_name(level))) continue;
+        if (only && strcmp(only, cpu_level_name(level))) continue;
         if (cpu_level_usable(level)) bench_level(&b, level);
         else printf("== %s: skipped, this processor lacks it\n", cpu_level_name(level));
     }
@@ -231,5 +243,5 @@ int main(int argc, char **argv)
     free(b.x);
     free(b.y);
     free(b.res);
-    return 0;
+    return report_close(&b.out) ? 6 : 0;
 }

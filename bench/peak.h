@@ -1,12 +1,17 @@
 /* steno: what a thread can do at most. SPDX-License-Identifier: MIT
  *
- * Figures of kernels are compared with the rate of their own instruction in a loop that does nothing else, measured in the same run. */
+ * Figures of kernels are compared with the rate of their own instruction in a loop that does nothing else, and with loops that do nothing
+ * but read, measured in the same run. */
 #ifndef STENO_BENCH_PEAK_H
 #define STENO_BENCH_PEAK_H
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/cpu.h"
 
-static double now_ns(void)
+static inline double now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* waiting for a processor that others use is not ours */
@@ -21,35 +26,86 @@ static double now_ns(void)
                        "xmm14", "xmm15")
 
 enum peak { PEAK_F32, PEAK_BF16, PEAK_INT8 };
+enum { PEAK_LOOPS = 100000 };
 
-/* 10^9 additions and multiplications a second with the instruction that a level has for such products; 0: it has none. */
-static inline double peak_gops(int level, enum peak of)
+/* Additions and multiplications of one peak_loop with the instruction that a level has for such products; 0: it has none. */
+static inline double peak_ops(int level, enum peak of)
 {
 #if defined(__x86_64__)
-    enum { LOOPS = 200000 };
-    double best = 1e30;
     const int lanes = level >= CPU_AVX512 ? 16 : level == CPU_AVX2 ? 8 : 4;
-    if (of != PEAK_F32 && level < CPU_AVX512BF16) return 0;
-    for (int rep = 0; rep < 300; rep++) {
-        const double t = now_ns();
-        long n = LOOPS;
-        if (of == PEAK_BF16) PEAK_LOOP("vdpbf16ps", "zmm");
-        else if (of == PEAK_INT8) PEAK_LOOP("vpdpbusd", "zmm");
-        else if (level >= CPU_AVX512) PEAK_LOOP("vfmadd231ps", "zmm");
-        else if (level == CPU_AVX2) PEAK_LOOP("vfmadd231ps", "ymm");
-        else
-            __asm__ volatile("1: .irp r,0,1,2,3,4,5\n mulps %%xmm15,%%xmm\\r\n .endr\n .irp r,6,7,8,9,10,11\n addps %%xmm15,%%xmm\\r\n"
-                             " .endr\n dec %0\n jnz 1b"
-                             : "+r"(n) :: "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                               "xmm11", "xmm15");
-        const double d = now_ns() - t;
-        if (d < best) best = d;
-    }
     const int per_lane = of == PEAK_INT8 ? 8 : of == PEAK_BF16 ? 4 : level == CPU_C ? 1 : 2;
-    return per_lane * 12.0 * lanes * LOOPS / best;
+    return of != PEAK_F32 && level < CPU_AVX512BF16 ? 0 : per_lane * 12.0 * lanes * PEAK_LOOPS;
 #else
     (void)level, (void)of;
     return 0;
 #endif
+}
+
+static inline void peak_loop(int level, enum peak of)
+{
+#if defined(__x86_64__)
+    long n = PEAK_LOOPS;
+    if (of == PEAK_BF16) PEAK_LOOP("vdpbf16ps", "zmm");
+    else if (of == PEAK_INT8) PEAK_LOOP("vpdpbusd", "zmm");
+    else if (level >= CPU_AVX512) PEAK_LOOP("vfmadd231ps", "zmm");
+    else if (level == CPU_AVX2) PEAK_LOOP("vfmadd231ps", "ymm");
+    else
+        __asm__ volatile("1: .irp r,0,1,2,3,4,5\n mulps %%xmm15,%%xmm\\r\n .endr\n .irp r,6,7,8,9,10,11\n addps %%xmm15,%%xmm\\r\n"
+                         " .endr\n dec %0\n jnz 1b"
+                         : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+                           "xmm15");
+#else
+    (void)level, (void)of;
+#endif
+}
+
+/* Read n bytes, a multiple of 1 KiB, as four streams side by side, as the kernels do: one alone is bound by the latency of what is in
+ * flight. */
+#define PEAK_READ(reg, stride)                                                                                                       \
+    __asm__ volatile("1: vmovups (%0),%%" reg "0\n vmovups (%0,%2),%%" reg "1\n vmovups (%0,%2,2),%%" reg "2\n vmovups (%0,%3),%%" reg  \
+                     "3\n vmovups " stride "(%0),%%" reg "4\n vmovups " stride "(%0,%2),%%" reg "5\n vmovups " stride "(%0,%2,2),%%" reg  \
+                     "6\n vmovups " stride "(%0,%3),%%" reg "7\n add $2*" stride ",%0\n cmp %1,%0\n jb 1b\n vzeroupper"                 \
+                     : "+r"(p) : "r"(end), "r"(part), "r"(3 * part)                                                                  \
+                     : "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7")
+
+static inline void peak_read(int level, const char *p, size_t n)
+{
+    const size_t part = n / 4;
+#if defined(__x86_64__)
+    const char *end = p + part;
+    if (level >= CPU_AVX512) {
+        PEAK_READ("zmm", "64");
+        return;
+    }
+    if (level == CPU_AVX2) {
+        PEAK_READ("ymm", "32");
+        return;
+    }
+#else
+    (void)level;
+#endif
+    uint64_t a[8] = { 0 };
+    for (size_t i = 0; i + 64 <= part; i += 64)
+        for (size_t g = 0; g < 4; g++)
+            for (size_t j = 0; j < 8; j++) {
+                uint64_t v;
+                memcpy(&v, p + g * part + i + j * 8, 8);
+                a[j] ^= v;
+            }
+    __asm__ volatile("" ::"r"(a) : "memory"); /* somebody may want them */
+}
+
+/* 10^9 operations a second of one thread at best. */
+static inline double peak_gops(int level, enum peak of)
+{
+    double best = 1e30;
+    if (peak_ops(level, of) <= 0) return 0;
+    for (int rep = 0; rep < 600; rep++) {
+        const double t = now_ns();
+        peak_loop(level, of);
+        const double d = now_ns() - t;
+        if (d < best) best = d;
+    }
+    return peak_ops(level, of) / best;
 }
 #endif

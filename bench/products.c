@@ -1,6 +1,6 @@
 /* steno: products of 32, 16 and 8 bits at the shapes of encoders. SPDX-License-Identifier: MIT
  *
- *   bench_products [rows]    1500 rows where nothing is said
+ *   bench_products [--tsv FILE] [ROWS]    1500 rows where nothing is said; FILE receives rows of figures (report.h)
  *
  * One thread. Every body of a shape runs in turn, several rounds in one run, and the best time of each counts; rates are beside the peak
  * of their own instruction. Narrowing x is part of the time. Where oneDNN was found it runs the same shapes, on inputs that are narrow
@@ -11,15 +11,20 @@
 #include <unistd.h>
 #include "kern/kern.h"
 #include "peak.h"
+#include "report.h"
 #if STENO_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
 #endif
 
 enum { ROUNDS = 9, OURS = 3, BODIES = 6 };
 
-static const struct { const char *name; enum dtype type; enum peak peak; } body[BODIES] = {
-    { "f32", DT_F32, PEAK_F32 },         { "bf16", DT_BF16_PAIR, PEAK_BF16 },  { "int8", DT_I8_QUAD, PEAK_INT8 },
-    { "oneDNN f32", 0, PEAK_F32 },       { "oneDNN bf16", 0, PEAK_BF16 },      { "oneDNN u8s8", 0, PEAK_INT8 },
+static const struct { const char *name, *row; enum dtype type; enum peak peak; } body[BODIES] = {
+    { "f32", "f32", DT_F32, PEAK_F32 },
+    { "bf16", "bf16", DT_BF16_PAIR, PEAK_BF16 },
+    { "int8", "int8", DT_I8_QUAD, PEAK_INT8 },
+    { "oneDNN f32", "onednn_f32", 0, PEAK_F32 },
+    { "oneDNN bf16", "onednn_bf16", 0, PEAK_BF16 },
+    { "oneDNN u8s8", "onednn_int8", 0, PEAK_INT8 },
 };
 
 static void *memory(size_t n)
@@ -144,18 +149,17 @@ static void peer_close(struct peer *p) { (void)p; }
 #endif
 
 /* ---- a shape -------------------------------------------------------------------------------------------------------------------- */
-struct bench { struct kern kern; void *scratch; float *x, *y; double peak[3]; };
+struct bench { struct kern kern; void *scratch; float *x, *y; double peak[3]; struct report out; };
 
 static void bench_shape(const struct bench *b, size_t rows, size_t n, size_t k, int gelu)
 {
     struct peer peer[BODIES - OURS];
     int open[BODIES];
     void *w[OURS];
-    double best[BODIES];
+    static double ns[BODIES][ROUNDS];
     float *w_rows = memory(n * k * 4);
     fill(w_rows, n * k);
     for (int i = 0; i < BODIES; i++) {
-        best[i] = 1e30;
         if (i < OURS) w[i] = pack(body[i].type, w_rows, n, k), open[i] = 1;
         else open[i] = peer_open(&peer[i - OURS], i - OURS, rows, n, k, gelu) == 0;
     }
@@ -171,12 +175,14 @@ static void bench_shape(const struct bench *b, size_t rows, size_t n, size_t k, 
             } else {
                 peer_run(&peer[i - OURS]);
             }
-            const double d = now_ns() - t;
-            if (d < best[i]) best[i] = d;
+            ns[i][round] = now_ns() - t;
         }
     printf("%zu x %4zu x %4zu%s", rows, n, k, gelu ? " gelu" : "     ");
     for (int i = 0; i < BODIES; i++) {
-        const double gops = open[i] ? 2.0 * (double)(rows * n * k) / best[i] : 0, peak = b->peak[body[i].peak];
+        const double ops = 2.0 * (double)(rows * n * k), peak = b->peak[body[i].peak];
+        const struct timed t = open[i] ? timed_of(ns[i], ROUNDS) : (struct timed){ 0 };
+        const double gops = open[i] ? ops / t.best : 0;
+        if (open[i]) report_rate(&b->out, "GOP/s", t, ops, "%s_%zux%zux%zu%s", body[i].row, rows, n, k, gelu ? "_gelu" : "");
         printf(" | %6.1f %3.0f %%", gops, peak > 0 ? 100 * gops / peak : 0);
         if (i < OURS) free(w[i]);
         else if (open[i]) peer_close(&peer[i - OURS]);
@@ -193,12 +199,21 @@ int main(int argc, char **argv)
         setenv("OMP_NUM_THREADS", "1", 1);
         execv("/proc/self/exe", argv);
     }
-    const size_t rows = argc > 1 ? (size_t)atoi(argv[1]) : 1500, slot = rows * (4 * 1280 + ROW_PAD);
+    const int to_file = argc > 2 && !strcmp(argv[1], "--tsv");
+    const char *text = argc > 1 + 2 * to_file ? argv[1 + 2 * to_file] : "1500";
+    const size_t rows = (size_t)atoi(text), slot = rows * (4 * 1280 + ROW_PAD);
     struct bench b = { .scratch = memory(kern_linear_scratch()), .x = memory(slot * 4), .y = memory(slot * 4) };
+    char machine[64];
+    if (report_open(&b.out, to_file ? argv[2] : NULL, "products")) return 6;
     fill(b.x, slot);
     memset(b.y, 0, slot * 4);
     kern_init(&b.kern, cpu_level_best());
-    for (int i = 0; i < 3; i++) b.peak[i] = peak_gops(b.kern.level, (enum peak)i);
+    cpu_model_name(machine, sizeof machine);
+    report_head(&b.out, machine, cpu_level_name(b.kern.level), 1);
+    for (int i = 0; i < 3; i++) {
+        b.peak[i] = peak_gops(b.kern.level, (enum peak)i);
+        if (b.peak[i] > 0) report_row(&b.out, "GOP/s", counted(b.peak[i]), 1, "peak_%s", body[i].row);
+    }
     printf("level %s, GOP/s and part of the instruction's peak: f32 %.1f, bf16 %.1f, int8 %.1f\n%23s", cpu_level_name(b.kern.level),
            b.peak[PEAK_F32], b.peak[PEAK_BF16], b.peak[PEAK_INT8], "rows x n x k     ");
     for (int i = 0; i < BODIES; i++) printf(" | %12s", body[i].name);
@@ -211,5 +226,5 @@ int main(int argc, char **argv)
     free(b.scratch);
     free(b.x);
     free(b.y);
-    return 0;
+    return report_close(&b.out) ? 6 : 0;
 }

@@ -6,6 +6,7 @@
 #include "engine.h"
 #include "machine.h"
 #include "progress.h"
+#include "report.h"
 #include "u8.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,8 +17,10 @@ struct opts {
     struct engine_opts engine;
     const char *shape, *type;
     int64_t runs;
-    int json;
+    int json, format;
 };
+
+enum format { TABLE, JSON, TSV };
 
 #define AT(field) offsetof(struct opts, field)
 
@@ -30,7 +33,9 @@ static const struct arg rows[] = {
     { "model", 'm', ARG_TEXT, 0, AT(engine.model), "PATH|NAME", NULL, 0, 0, "a real model instead of --shape and --type" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Measuring" },
     { "runs", 0, ARG_INT, 0, AT(runs), "N", "3", 1, 1000, "how often each phase is run; median, least and most are printed" },
-    { "json", 0, ARG_FLAG, 0, AT(json), NULL, NULL, 0, 0, "an object instead of a table" },
+    { "output-format", 'f', ARG_WORD, 0, AT(format), "table|json|tsv", "table", 0, 0,
+      "a table, an object, or rows of name, unit, best, median, rounds, as all programs of bench/ write them" },
+    { "json", 0, ARG_FLAG, 0, AT(json), NULL, NULL, 0, 0, "the same as --output-format json" },
     ENGINE_MACHINE_ROWS(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
     ENGINE_QUIET_ROW(struct opts),
@@ -41,19 +46,24 @@ static const struct args bench_args = { "bench", "[OPTION]...", "Time the phases
 
 /* ---- what is measured -------------------------------------------------------------------------------------------------------- */
 
-enum { N_TOKENS = 256, SEED = 1, LANES = 5, WINDOWS = 8 };
-enum phase_id { LOAD, MEL, ENCODE, CROSS, PROMPT, DECODE, BEAM5, BATCH8, N_PHASES };
+enum { N_TOKENS = 256, TOTAL_TOKENS = 50, SEED = 1, LANES = 5, WINDOWS = 8 };
+enum phase_id { LOAD, MEL, ENCODE, CROSS, PROMPT, DECODE, BEAM5, BATCH8, TOTAL, N_PHASES };
 
 struct phase {
-    const char *name, *key; /* for steno_bench_phase; for the JSON */
-    int n;                  /* units of work per run */
+    const char *name, *key, *row; /* for steno_bench_phase; for table and JSON; for the rows of figures */
+    int n, tokens;                /* units of work per run, and what steno_bench_phase is told */
 };
 
 static const struct phase phases[N_PHASES] = {
-    { "load", "load_ms", 1 },      { "mel", "mel_ms", 1 },
-    { "encode", "encode_ms", 1 },  { "cross", "cross_ms", 1 },
-    { "prompt", "prompt_ms_per_token", N_TOKENS }, { "decode", "decode_ms_per_token", N_TOKENS },
-    { "beam5", "beam5_ms_per_step", N_TOKENS },    { "batch", "batch8_ms_per_step", N_TOKENS },
+    { "load", "load_ms", "load", 1, 1 },
+    { "mel", "mel_ms", "mel", 1, 1 },
+    { "encode", "encode_ms", "encode", 1, 1 },
+    { "cross", "cross_ms", "cross", 1, 1 },
+    { "prompt", "prompt_ms_per_token", "prompt", N_TOKENS, N_TOKENS },
+    { "decode", "decode_ms_per_token", "step", N_TOKENS, N_TOKENS },
+    { "beam5", "beam5_ms_per_step", "step_beam5", N_TOKENS, N_TOKENS },
+    { "batch", "batch8_ms_per_step", "step_batch8", N_TOKENS, N_TOKENS },
+    { "total", "total_ms", "total", 1, TOTAL_TOKENS }, /* of a window: speech has about so many */
 };
 
 struct result {
@@ -100,6 +110,8 @@ static void count_work(struct result *r, const steno_model_info *i)
     r[BEAM5].bytes = w * (dec_weights + V * D) + L * 2 * (5 * c + T) * D * 4; /* beams of a window share the encoder's rows */
     r[BATCH8].flops = WINDOWS * r[DECODE].flops;
     r[BATCH8].bytes = w * (dec_weights + V * D) + WINDOWS * row_cache;
+    r[TOTAL].flops = r[ENCODE].flops + r[CROSS].flops + TOTAL_TOKENS * r[DECODE].flops;
+    r[TOTAL].bytes = r[ENCODE].bytes + r[CROSS].bytes + TOTAL_TOKENS * r[DECODE].bytes;
 }
 
 static int by_value(const void *a, const void *b)
@@ -125,9 +137,9 @@ static int measure(struct result *r, const struct opts *o, steno_session *s)
     int code = ms ? EXIT_OK : EXIT_MEMORY;
     if (!ms) say("out of memory for %d runs", runs);
     for (int p = MEL; p < N_PHASES && code == EXIT_OK; p++) {
-        int64_t us = steno_bench_phase(s, phases[p].name, phases[p].n); /* once unmeasured: caches and pages get warm */
+        int64_t us = steno_bench_phase(s, phases[p].name, phases[p].tokens); /* once unmeasured: caches and pages get warm */
         for (int k = 0; k < runs && us >= 0; k++) {
-            us = steno_bench_phase(s, phases[p].name, phases[p].n);
+            us = steno_bench_phase(s, phases[p].name, phases[p].tokens);
             ms[k] = (double)us / 1000.0 / phases[p].n;
         }
         if (us >= 0) summarise(&r[p], ms, runs);
@@ -140,29 +152,43 @@ static int measure(struct result *r, const struct opts *o, steno_session *s)
 
 /* ---- printing ---------------------------------------------------------------------------------------------------------------- */
 
-static void print_json(const struct result *r, const steno_model_info *i, const char *machine, int threads, int64_t rss,
-                       const struct machine_peaks *peaks)
+/* What all the ways to print are told. */
+struct figures {
+    const struct result *r; /* [N_PHASES] */
+    const steno_model_info *i;
+    const char *machine;
+    int threads, runs;
+    int64_t rss;
+    struct machine_peaks peaks;
+};
+
+static void print_json(const struct figures *f)
 {
+    const struct result *r = f->r;
+    const steno_model_info *i = f->i;
     fputs("{\"machine\": ", stdout);
-    u8_json(stdout, machine);
+    u8_json(stdout, f->machine);
     printf(", \"version\": \"%s\", \"level\": \"%s\"", steno_version(), i->cpu_level);
-    printf(", \"shape\": \"%s\", \"type\": \"%s\", \"threads\": %d", i->name, i->weight_type, threads);
+    printf(", \"shape\": \"%s\", \"type\": \"%s\", \"threads\": %d", i->name, i->weight_type, f->threads);
     for (int p = 0; p < N_PHASES; p++) {
         printf(", \"%s\": ", phases[p].key);
         if (r[p].known) printf("{\"median\": %.4f, \"min\": %.4f, \"max\": %.4f}", r[p].median, r[p].min, r[p].max);
         else printf("null");
     }
-    printf(", \"peak_rss_bytes\": %" PRId64 ", \"peak_gflops\": %.1f, \"peak_gbytes_per_s\": %.2f", rss, peaks->gflops, peaks->gbytes);
+    printf(", \"peak_rss_bytes\": %" PRId64 ", \"peak_gflops\": %.1f, \"peak_gbytes_per_s\": %.2f", f->rss, f->peaks.gflops,
+           f->peaks.gbytes);
     printf(", \"work\": {");
     for (int p = ENCODE; p < N_PHASES; p++)
         printf("%s\"%s\": {\"flops\": %.0f, \"bytes\": %.0f}", p > ENCODE ? ", " : "", phases[p].name, r[p].flops, r[p].bytes);
     printf("}}\n");
 }
 
-static void print_table(const struct result *r, const steno_model_info *i, const char *machine, int threads, int64_t rss,
-                        const struct machine_peaks *peaks)
+static void print_table(const struct figures *f)
 {
-    printf("machine: %s, level %s, %d threads\n", machine, i->cpu_level, threads);
+    const struct result *r = f->r;
+    const steno_model_info *i = f->i;
+    const struct machine_peaks *peaks = &f->peaks;
+    printf("machine: %s, level %s, %d threads\n", f->machine, i->cpu_level, f->threads);
     printf("model: %s, weights %s, compute %s\n", i->name, i->weight_type, i->compute);
     printf("peaks: %.1f GFLOP/s, %.1f GB/s (measured now)\n\n", peaks->gflops, peaks->gbytes);
     printf("%-20s %10s %10s %10s %9s %6s %8s %6s\n", "phase", "median", "min", "max", "GFLOP/s", "peak", "GB/s", "peak");
@@ -177,7 +203,48 @@ static void print_table(const struct result *r, const steno_model_info *i, const
             printf(" %9.1f %5.0f%% %8.2f %5.0f%%", gflops, 100 * gflops / peaks->gflops, gbytes, 100 * gbytes / peaks->gbytes);
         printf("\n");
     }
-    printf("\npeak memory: %.1f MB\n", (double)rss / 1e6);
+    printf("\npeak memory: %.1f MB\n", (double)f->rss / 1e6);
+}
+
+static struct timed timed_result(const struct result *r, int n)
+{
+    return (struct timed){ r->min, r->median, n };
+}
+
+/* Tokens of so many lanes a second, operations, bytes, where a phase has them. */
+static void report_rates(const struct report *out, const struct figures *f)
+{
+    static const struct { enum phase_id phase; int tokens; const char *name; } spoken[] = {
+        { DECODE, 1, "step_tokens" }, { BATCH8, WINDOWS, "batch8_tokens" },
+    };
+    static const struct { enum phase_id phase; const char *name; } arithmetic[] = { { ENCODE, "encode_rate" }, { CROSS, "cross_rate" } };
+    for (size_t k = 0; k < sizeof spoken / sizeof *spoken; k++) {
+        const struct result *r = &f->r[spoken[k].phase];
+        if (r->known) report_rate(out, "tokens/s", timed_result(r, f->runs), spoken[k].tokens * 1e3, "%s", spoken[k].name);
+    }
+    for (size_t k = 0; k < sizeof arithmetic / sizeof *arithmetic; k++) {
+        const struct result *r = &f->r[arithmetic[k].phase];
+        if (r->known) report_rate(out, "GFLOP/s", timed_result(r, f->runs), r->flops * 1e-6, "%s", arithmetic[k].name);
+    }
+}
+
+static void print_tsv(const struct figures *f)
+{
+    const struct report out = { .file = stdout, .program = "steno" };
+    char model[256];
+    report_head(&out, f->machine, f->i->cpu_level, f->threads);
+    snprintf(model, sizeof model, "%s %s, compute %s", f->i->name, f->i->weight_type, f->i->compute);
+    report_fact(&out, "model", model);
+    for (int p = 0; p < N_PHASES; p++)
+        if (f->r[p].known) report_row(&out, "ms", timed_result(&f->r[p], p == LOAD ? 1 : f->runs), 1, "%s", phases[p].row);
+    const struct result *e = &f->r[ENCODE], *c = &f->r[CROSS], *t = &f->r[TOTAL];
+    if (e->known && c->known)
+        report_row(&out, "ms", (struct timed){ e->min + c->min, e->median + c->median, f->runs }, 1, "encode_and_cross");
+    if (t->known) report_row(&out, "ms", (struct timed){ t->max, t->max, f->runs }, 1, "total_worst");
+    report_rates(&out, f);
+    report_row(&out, "GFLOP/s", counted(f->peaks.gflops), 1, "peak_f32");
+    report_row(&out, "GB/s", counted(f->peaks.gbytes), 1, "read");
+    report_row(&out, "MB", counted((double)f->rss * 1e-6), 1, "peak_memory");
 }
 
 /* ---- the verb ---------------------------------------------------------------------------------------------------------------- */
@@ -217,7 +284,6 @@ static int bench(const struct opts *o)
 {
     struct engine e = { 0 };
     struct result r[N_PHASES] = { 0 };
-    struct machine_peaks peaks = { 0, 0 };
     steno_model_info i = { .size = sizeof i };
     char machine[256];
     const int64_t begun = progress_now_us();
@@ -225,15 +291,15 @@ static int bench(const struct opts *o)
     double load_ms = (double)(progress_now_us() - begun) / 1000.0;
     if (code == EXIT_OK) code = measure(r, o, e.session);
     if (code == EXIT_OK) {
-        const int threads = steno_team_threads(e.team);
-        const int64_t rss = machine_peak_rss(); /* before the peaks take memory of their own */
+        struct figures f = { .r = r, .i = &i, .machine = machine, .threads = steno_team_threads(e.team), .runs = (int)o->runs,
+                             .rss = machine_peak_rss() /* before the peaks take memory of their own */ };
         steno_model_info_get(e.model, &i);
         if (!o->engine.model) snprintf(i.name, sizeof i.name, "%s", o->shape);
         summarise(&r[LOAD], &load_ms, 1);
         count_work(r, &i);
         machine_name(machine, sizeof machine);
-        if (machine_measure(&peaks, threads)) say("the machine's peaks could not be measured");
-        (o->json ? print_json : print_table)(r, &i, machine, threads, rss, &peaks);
+        if (machine_measure(&f.peaks, f.threads)) say("the machine's peaks could not be measured");
+        (o->json || o->format == JSON ? print_json : o->format == TSV ? print_tsv : print_table)(&f);
         code = say_flush();
     }
     engine_close(&e);

@@ -684,7 +684,7 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
  *
  * @param phase  "mel", "encode", "cross", "prompt" (n tokens in one run), "decode" (n single steps from position 0),
  *               "beam5" (n steps of a beam search of five; the session needs max_lanes >= 5), "batch" (n steps of one row for each window
- *               of the session's batch)
+ *               of the session's batch), "total" (all of a window that has n tokens: log-mel, encoder, cross keys, steps)
  * @param n      see above; must be 1 for the first three
  * @return microseconds, or a negative status */
 STENO_API int64_t steno_bench_phase(steno_session *s, const char *phase, int n);

@@ -22,13 +22,11 @@ static int bench_mel(steno_session *s)
     return rc ? rc : feed_window(&s->feed, 0, s->feed.window, 0, window_mel(s), &s->error);
 }
 
-/* n tokens in one run, or n runs of one token per lane of each of the first windows; the end of text is barred so that nothing ends
- * early. */
-static int bench_decode(steno_session *s, int n, int windows, int lanes, int prompt)
+int bench_lanes(steno_session *s, int n, int windows, int lanes)
 {
     const steno_model *m = s->model;
     const uint32_t per_window = s->batch->n_lanes;
-    if (n > m->text_ctx || (prompt && n > (int)m->plan[PLAN_DECODER].max_rows) || lanes > (int)per_window)
+    if (n > m->text_ctx || lanes > (int)per_window)
         return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, per_window);
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, m->tokens.eot);
@@ -41,6 +39,17 @@ static int bench_decode(steno_session *s, int n, int windows, int lanes, int pro
         s->batch->run.lane[i].limit = n;
         s->batch->run.lane[i].done = (int)(i / per_window) >= windows || (int)(i % per_window) >= lanes;
     }
+    return STENO_OK;
+}
+
+/* n tokens in one run, or n runs of one token per lane of each of the first windows. */
+static int bench_decode(steno_session *s, int n, int windows, int lanes, int prompt)
+{
+    const steno_model *m = s->model;
+    const int rc = bench_lanes(s, n, windows, lanes);
+    if (rc) return rc;
+    if (prompt && n > (int)m->plan[PLAN_DECODER].max_rows)
+        return err_set(&s->error, STENO_EARG, "at most %d tokens in one run", (int)m->plan[PLAN_DECODER].max_rows);
     for (int i = 0; i < (prompt ? n : 1); i++)
         for (uint16_t k = 0; k < s->batch->run.n_lanes; k++)
             if (!s->batch->run.lane[k].done) run_add(&s->batch->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_PICK : 0);
@@ -52,13 +61,8 @@ static int bench_beams(steno_session *s, int n, int beams)
 {
     struct steno_batch *b = s->batch;
     if (beams > (int)b->n_lanes) return err_set(&s->error, STENO_EARG, "%d beams need max_lanes %d", beams, beams);
-    int rc = bench_decode(s, 1, 1, beams, 0); /* rules and lanes */
+    int rc = bench_lanes(s, n, 1, beams);
     if (rc) return rc;
-    for (int i = 0; i < beams; i++) {
-        lane_reset(s, (uint16_t)i);
-        b->run.lane[i].rules = &s->call.rules;
-        b->run.lane[i].limit = n;
-    }
     const struct ar_params p = { .n_lanes = beams, .beams = 1, .max_finished = beams, .length_penalty = (double)NAN };
     struct ar *a = &s->strand[0].ar;
     ar_begin(a, &p, 0, &s->model->tokens.sot, 1, 0);
@@ -97,8 +101,12 @@ int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
         rc = bench_beams(s, n, 5);
     } else if (!strcmp(phase, "batch")) {
         rc = bench_decode(s, n, (int)s->batch->n_windows, 1, 0);
+    } else if (!strcmp(phase, "total")) {
+        rc = bench_mel(s);
+        if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
+        if (!rc) rc = bench_decode(s, n, 1, 1, 0);
     } else {
-        rc = err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are mel, encode, cross, prompt, decode, beam5, batch", phase);
+        rc = err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are mel, encode, cross, prompt, decode, beam5, batch, total", phase);
     }
     if (rc) return rc;
     return us >= 0 ? us : (os_now_ns() - t0) / 1000;

@@ -156,6 +156,9 @@ struct steno_session {
 
 enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 32 };
 
+/* Open one file without neighbours, which stays its owner's. unfused: with plans whose fusions are taken apart, for comparisons. */
+int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e);
+
 struct op_time *session_time(const steno_session *s, int plan); /* NULL: profiling is off */
 void session_begin(steno_session *s); /* clears error, cancel and results */
 int session_should_stop(steno_session *s); /* once it does, until the next call begins */
@@ -168,6 +171,9 @@ int window_encode(steno_session *s, uint32_t seat, int32_t n_ctx); /* what windo
 void lane_reset(steno_session *s, uint16_t lane);
 void lane_rewind(steno_session *s, uint16_t lane, int32_t len); /* lane_reset that keeps the first len positions */
 int steps_run(steno_session *s, int steps);                     /* the rows in s->run, then single steps until all lanes are done */
+/* For measuring (bench.c): rules that bar the end of text, so that nothing ends before n tokens; of the first windows' lanes the first ones
+ * are put to use, and no rows are wanted yet. */
+int bench_lanes(steno_session *s, int n, int windows, int lanes);
 /* Of the audio the feed has listened to; index or status. */
 int language_detect(steno_session *s, uint32_t seat, int segments, double threshold, float *probs, int n);
 

@@ -70,7 +70,7 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
     return rc;
 }
 
-static int open_place(steno_model **out, const struct place *place, const steno_model_params *p, steno_error *e)
+static int open_place(steno_model **out, const struct place *place, const steno_model_params *p, int unfused, steno_error *e)
 {
     steno_model_params own;
     steno_model_params_init(&own);
@@ -80,6 +80,7 @@ static int open_place(steno_model **out, const struct place *place, const steno_
     steno_model *m = calloc(1, sizeof *m);
     if (!m) return err_nomem(e, sizeof *m, "a model");
     arena_init(&m->arena);
+    m->unfused = unfused;
     const cpu_fpenv fp = cpu_fpenv_enter();
     int rc = choose_kernels(m, &own, e);
     if (!rc) rc = load(m, place, e);
@@ -103,17 +104,16 @@ int steno_model_open(steno_model **out, const char *path, const steno_model_para
     struct place place;
     int rc = place_open(&place, path, e);
     if (rc) return rc;
-    rc = open_place(out, &place, p, e);
+    rc = open_place(out, &place, p, 0, e);
     place_close(&place);
     return rc;
 }
 
-/* One file without neighbours, which stays its owner's. */
-static int open_file(steno_model **out, const struct file *f, const steno_model_params *p, steno_error *e)
+int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e)
 {
     struct place place;
     place_of_file(&place, f);
-    return open_place(out, &place, p, e);
+    return open_place(out, &place, p, unfused, e);
 }
 
 int steno_model_open_memory(steno_model **out, const void *data, size_t n, const steno_model_params *p, steno_error *e)
@@ -123,7 +123,7 @@ int steno_model_open_memory(steno_model **out, const void *data, size_t n, const
     *out = NULL;
     struct file f;
     file_from_memory(&f, "model in memory", data ? data : "", n);
-    return open_file(out, &f, p, e);
+    return model_open_file(out, &f, p, 0, e);
 }
 
 static int reader_read(const void *user, uint64_t off, void *dst, size_t n, steno_error *e)
@@ -141,7 +141,7 @@ int steno_model_open_reader(steno_model **out, const steno_reader *r, const sten
     if (!out || !r || !r->read)
         rc = err_set(e, STENO_EARG, "steno_model_open_reader needs a place for the model and a reader with a read function");
     const struct file f = { .name = "model", .size = r ? r->size : 0, .fd = -1, .read = reader_read, .user = r };
-    if (!rc) rc = open_file(out, &f, p, e);
+    if (!rc) rc = model_open_file(out, &f, p, 0, e);
     if (r && r->close) r->close(r->user);
     return rc;
 }
@@ -170,7 +170,7 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     struct random_file r;
     struct file f;
     int status = random_model_file(&r, &f, &a, &d, (uint32_t)d.n_vocab - 1608, (enum dtype)t, seed, e);
-    if (!status) status = open_file(out, &f, p, e);
+    if (!status) status = model_open_file(out, &f, p, 0, e);
     arena_free(&a);
     return status;
 }

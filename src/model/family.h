@@ -42,6 +42,7 @@ struct steno_model {
     steno_team *loading;           /* while opening only */
     const char *vocab_path;        /* while opening only: where a vocabulary may be found */
     const char *heads_wanted;      /* while opening only: alignment heads, as asked for */
+    int unfused;                   /* while opening only: plans without fusions, for comparisons */
     int no_cmvn;                   /* while opening only: features stay as they are */
     int index_only;                /* weights were not read: the model can be described, not used */
 

@@ -334,17 +334,20 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     struct align_heads heads;
     struct build b;
     build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
+    b.unfused = m->unfused;
     build_encoder(&b, d, m->narrow);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;
     const uint32_t rows = at_most(d->n_text_ctx, DECODER_ROWS);
     build_begin(&b, "decoder", &m->arena, w, &m->store, m->loading, rows > RUN_LANES ? rows : RUN_LANES, RUN_LANES, e);
+    b.unfused = m->unfused;
     build_decoder(&b, d);
     rc = build_end(&b, &m->plan[PLAN_DECODER]);
     if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->heads_wanted, &w->meta, e);
     if (rc) return rc;
     m->align_heads = heads.text;
     build_begin(&b, "align", &m->arena, w, &m->store, m->loading, at_most(d->n_text_ctx, ALIGN_ROWS), ROWS_OUT_LEAST, e);
+    b.unfused = m->unfused;
     build_align(&b, d, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }

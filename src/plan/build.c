@@ -137,6 +137,11 @@ uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv
                                       .size = (size_t)blocks * KV_BLOCK * 2 * heads * d_head * kv_elem_sz(type) });
 }
 
+uint16_t build_slot_like(struct build *b, uint16_t slot)
+{
+    return b->status ? 0 : slot_add(b, b->slot[slot]);
+}
+
 static void slot_use(struct build *b, uint16_t s, uint16_t at)
 {
     if (s == NO_SLOT || b->status) return;
@@ -213,6 +218,7 @@ static const void *keep(struct build *b, const void *src, size_t n)
 int build_end(struct build *b, struct plan *out)
 {
     struct plan *p = &b->plan;
+    if (b->unfused) build_unfuse(b);
     if (!b->status) {
         for (int i = 0; i < PLAN_PHASES; i++)
             if (p->phase[i].name) p->phase[i].last = i + 1 < PLAN_PHASES && p->phase[i + 1].name ? p->phase[i + 1].first : p->n_ops;
@@ -239,6 +245,13 @@ static uint16_t bind_add(struct build *b)
 struct bind *bind_at(struct build *b, uint16_t i)
 {
     return &b->bind[i];
+}
+
+uint16_t bind_copy(struct build *b, uint16_t i)
+{
+    const uint16_t id = bind_add(b);
+    if (!b->status) b->bind[id] = b->bind[i];
+    return id;
 }
 
 static struct tensor *tensor_get(struct build *b, const char *part, uint64_t d0, uint64_t d1, uint64_t d2)

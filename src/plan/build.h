@@ -47,6 +47,7 @@ struct build {
     const char *prefix;          /* of the layer being built, for labels and names */
     enum dtype narrow;           /* what matrices that bear it are packed as from here on: DT_BF16_PAIR, DT_I8_QUAD; 0: as they are stored */
     const float *gain;           /* of the norm that the next matrix reads, NULL: it reads something else */
+    int unfused;                 /* 1: build_end takes the fusions apart (unfuse.c), for comparisons */
     const char *variant;         /* before labels, so that plans of the same network can be told apart: "", "align." */
     struct heads_wanted heads;   /* n = 0: none */
     int status;
@@ -63,6 +64,7 @@ uint16_t build_slot(struct build *b, uint32_t width);                       /* [
 uint16_t build_slot_out(struct build *b, uint32_t width);                   /* [max_out, width] */
 uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width); /* contiguous rows, a zero row on both sides */
 uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type); /* keys and values of max_rows positions */
+uint16_t build_slot_like(struct build *b, uint16_t slot);                   /* another of the same shape */
 
 /* ---- binding. Names are joined from the prefix and the part; part NULL: nothing (zeros for a bias). What another plan of the same
  * weights has bound already is not read again: plans may share all they have. */
@@ -80,9 +82,14 @@ uint16_t bind_scale(struct build *b, float scale, const float *table, uint64_t n
 uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads);
 uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t d_head);
 struct bind *bind_at(struct build *b, uint16_t i);
+uint16_t bind_copy(struct build *b, uint16_t i);
 
 /* ---- ops */
 struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t out, uint16_t in, uint16_t bind);
+
+/* The same plan without fusions: Q, K and V apart, bias with activation and residual as ops of their own. Bit for bit it computes the same
+ * (unfuse.c). */
+void build_unfuse(struct build *b);
 
 /* ---- sub-layers (sub.c): pre-norm, residual added; x is read and written */
 enum sub_flag { SUB_CAUSAL = 1, SUB_ERF = 2, SUB_TANH = 4, SUB_RELU = 8 };

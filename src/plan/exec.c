@@ -173,6 +173,27 @@ static void do_scale(const struct walk *w, const struct op *op, uint32_t from, u
     }
 }
 
+static void do_act(const struct walk *w, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &w->p->bind[op->bind];
+    const size_t ld_y = w->p->slot[op->out].ld, ld_x = w->p->slot[op->in].ld;
+    for (uint32_t r = from; r < to; r++) {
+        float *y = exec_slot(w->x, w->p, op->out) + r * ld_y;
+        const float *x = exec_slot(w->x, w->p, op->in) + r * ld_x;
+        if (c->bias) w->x->kern->add(y, x, c->bias, c->n);
+        w->x->kern->act[c->act](y, c->bias ? y : x, c->n);
+    }
+}
+
+static void do_add(const struct walk *w, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &w->p->bind[op->bind];
+    const size_t ld_y = w->p->slot[op->out].ld, ld_x = w->p->slot[op->in].ld;
+    const size_t ld_a = op->aux == NO_SLOT ? c->n : w->p->slot[op->aux].ld;
+    const float *x = exec_slot(w->x, w->p, op->in), *a = op->aux == NO_SLOT ? c->table : exec_slot(w->x, w->p, op->aux);
+    for (uint32_t r = from; r < to; r++) w->x->kern->add(exec_slot(w->x, w->p, op->out) + r * ld_y, x + r * ld_x, a + r * ld_a, c->n);
+}
+
 static void do_softmax(const struct walk *w, const struct op *op, uint32_t from, uint32_t to)
 {
     const size_t ld_y = w->p->slot[op->out].ld, ld_x = w->p->slot[op->in].ld;
@@ -235,6 +256,8 @@ static void do_rows(const struct walk *w, const struct op *op, uint32_t from, ui
     if (op->kind == OP_NORM) do_norm(w, op, from, to);
     else if (op->kind == OP_SCALE) do_scale(w, op, from, to);
     else if (op->kind == OP_FSMN) do_fsmn(w, op, from, to);
+    else if (op->kind == OP_ACT) do_act(w, op, from, to);
+    else if (op->kind == OP_ADD) do_add(w, op, from, to);
     else do_softmax(w, op, from, to);
 }
 
@@ -250,7 +273,7 @@ static struct linear linear_of(const struct walk *w, const struct op *op)
         l.ld_x = (size_t)c->stride * in->ld;
     }
     if (op->out != NO_SLOT) {
-        l.y = exec_slot(w->x, p, op->out);
+        l.y = exec_slot(w->x, p, op->out) + op->head;
         l.ld_y = p->slot[op->out].ld;
     }
     if (op->aux != NO_SLOT) {
@@ -458,6 +481,8 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
     case OP_NORM:
     case OP_SCALE:
     case OP_FSMN:
+    case OP_ACT:
+    case OP_ADD:
     case OP_SOFTMAX:
         FOR_ITEMS(i, (rows + ROWS_ITEM - 1) / ROWS_ITEM) {
             const uint32_t from = (uint32_t)i * ROWS_ITEM;

@@ -20,6 +20,8 @@ enum op_kind {
     OP_SCORE,    /* out = softmax(scale q k^T) for one head and the first run.frames keys in the state; rows are one lane's */
     OP_STANDARD, /* out = (in - mean) / standard deviation, both over the rows, for each of run.frames columns */
     OP_MEDIAN,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.frames columns */
+    OP_ACT,      /* out = act(in + bias); only in plans without fusions, see unfuse.c */
+    OP_ADD,      /* out = in + aux or table; likewise */
     OP_SCAN,     /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
     OP_PICK,     /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
     OP_KINDS
@@ -43,7 +45,7 @@ struct op {
     uint16_t kv_slot;       /* slot that holds keys and values of this run only (encoder), or NO_SLOT */
     uint16_t state, layer;  /* state buffer that holds keys and values, or NO_STATE */
     uint16_t bind;          /* constants */
-    uint16_t head;          /* OP_SCORE: whose weights */
+    uint16_t head;          /* OP_SCORE: whose weights; OP_LINEAR: column of out at which its rows begin */
 };
 _Static_assert(sizeof(struct op) == 20, "an op is 20 bytes of plain data");
 

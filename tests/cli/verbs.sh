@@ -60,7 +60,7 @@ if [ -d "${STENO_SHARED:-/none}/material/bad" ]; then
 fi
 
 expect 0 "bench --json has a median, a least and a most per phase" bench -q -m "$MODEL" --runs 2 --json
-for key in load_ms mel_ms encode_ms cross_ms prompt_ms_per_token decode_ms_per_token beam5_ms_per_step batch8_ms_per_step; do
+for key in load_ms mel_ms encode_ms cross_ms prompt_ms_per_token decode_ms_per_token beam5_ms_per_step batch8_ms_per_step total_ms; do
     grep -qE "\"$key\": \{\"median\": [0-9.]+, \"min\": [0-9.]+, \"max\": [0-9.]+\}" "$T/out" || bad "bench has $key" "$(cat "$T/out")"
 done
 for key in machine shape type threads peak_rss_bytes; do out_has "\"$key\": "; done

@@ -1,0 +1,461 @@
+/* steno: what a plan costs. SPDX-License-Identifier: MIT
+ *
+ *   bench_plan [--tsv FILE] [--shape NAME] [--type TYPE] [--compute f32|bf16|int8] [--cpu LEVEL] [--runs N] [--threads N]
+ *
+ * A Whisper model of random weights, from inside: encoder and cross keys against the operations in their plan, a decoder's step against
+ * the bytes it touches, chains of several lengths, what the executor itself costs (empty ops, barriers, waking the team), and what the
+ * plan would cost without its fusions or without cross keys that are computed once. On one thread and on N (2, or 1 where there is one
+ * processor); what is compared runs in turn. FILE receives rows (report.h), whose names end in the number of threads. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "crew.h"
+#include "lib/lib.h"
+#include "load/random.h"
+
+enum { TOKENS = 128, POOL = 384 << 20, SEED = 1, RUNS_MOST = 100, EMPTY_OPS = 1000 };
+
+struct opts { const char *tsv, *shape, *type, *compute, *cpu; int runs, threads; };
+
+struct bench {
+    struct opts o;
+    steno_model *model[2];       /* as it is; without fusions */
+    struct report out;
+    char *pool;                  /* [POOL] for reading */
+    double peak, read;           /* of the threads at work: GFLOP/s, GB/s */
+    int threads;
+    steno_team *team;            /* of so many; NULL for one */
+    steno_session *session[2];
+    double encode_ns, step_ns;   /* at best */
+};
+
+static void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_plan: %s: %s\n", what, why);
+    exit(1);
+}
+
+static void must(const steno_session *s, int64_t status, const char *what)
+{
+    if (status < 0) fail(what, steno_last_error(s));
+}
+
+/* ---- a model and its plans ---- */
+
+static steno_model *open_model(const struct opts *o, int unfused)
+{
+    steno_model_params p;
+    steno_error e;
+    struct model_dims d;
+    struct random_file r;
+    struct file f;
+    struct arena a;
+    steno_model *m = NULL;
+    int type = 0;
+    while (type < DT_COUNT && strcmp(o->type, dtype_name((enum dtype)type))) type++;
+    if (type == DT_COUNT) fail(o->type, "no such type");
+    steno_model_params_init(&p);
+    p.cpu_level = o->cpu;
+    p.compute = !strcmp(o->compute, "bf16") ? STENO_COMPUTE_BF16 : !strcmp(o->compute, "int8") ? STENO_COMPUTE_INT8 : STENO_COMPUTE_AUTO;
+    arena_init(&a);
+    if (family_shape(o->shape, &d, &e) || random_model_file(&r, &f, &a, &d, (uint32_t)d.n_vocab - 1608, (enum dtype)type, SEED, &e) ||
+        model_open_file(&m, &f, &p, unfused, &e))
+        fail(o->shape, e.text);
+    arena_free(&a);
+    return m;
+}
+
+/* Operations and bytes of ops [first, last) for so many rows whose attention looks at so many keys of this sequence and of the audio. */
+struct work { double flops, bytes; };
+
+static struct work work_of(const steno_model *m, const struct plan *p, int first, int last, double rows, double keys, double audio)
+{
+    struct work w = { 0, 0 };
+    for (int i = first; i < last; i++) {
+        const struct op *op = &p->op[i];
+        const struct bind *c = &p->bind[op->bind];
+        const double r = op->rows == ROWS_TWICE ? 2 * rows : rows;
+        const double seen = op->state == NO_STATE ? rows : op->flags & OPF_CAUSAL ? keys : audio;
+        const double width = (double)c->heads * c->d_head, elem = op->state == NO_STATE ? 4 : (double)kv_elem_sz(m->kv_type);
+        if (op->kind == OP_LINEAR) {
+            w.flops += 2.0 * c->n * c->k * r;
+            w.bytes += (double)pack_sz((enum dtype)c->type, c->n, c->k);
+        } else if (op->kind == OP_ATTN) {
+            w.flops += 4 * seen * width * r;
+            w.bytes += 2 * seen * width * elem;
+        }
+    }
+    return w;
+}
+
+/* ---- one window ---- */
+
+static double clock_ns(void)
+{
+    return (double)os_now_ns();
+}
+
+/* Encoder and cross keys of a window; ns of each. */
+static void encode(steno_session *s, double *enc, double *cross)
+{
+    const steno_timings before = s->batch->timings;
+    must(s, steno_bench_phase(s, "encode", 1), "encode");
+    *enc = (double)(s->batch->timings.encode_us - before.encode_us) * 1e3;
+    *cross = (double)(s->batch->timings.cross_us - before.cross_us) * 1e3;
+}
+
+/* TOKENS tokens from nothing, in chains of so many; ns. ids: what was chosen. */
+static double chains(steno_session *s, int length, int32_t *ids)
+{
+    struct run *r = &s->batch->run;
+    must(s, bench_lanes(s, TOKENS, 1, 1), "chain");
+    const double begin = clock_ns();
+    run_add(r, s->model->tokens.sot, 0, 0, ROW_PICK);
+    while (r->lane[0].n < TOKENS) {
+        if (r->lane[0].n) run_advance(r);
+        must(s, steps_run(s, length), "chain");
+    }
+    const double ns = clock_ns() - begin;
+    for (int i = 0; i < TOKENS; i++) ids[i] = r->lane[0].out[i].id;
+    return ns;
+}
+
+static void bench_encode(struct bench *b)
+{
+    const steno_model *m = b->model[0];
+    const struct plan *p = &m->plan[PLAN_ENCODER];
+    const struct phase *e = &p->phase[PHASE_ENCODE], *c = &p->phase[PHASE_CROSS];
+    const double rows = m->audio_ctx;
+    const struct work enc = work_of(m, p, e->first, e->last, rows, rows, rows), cross = work_of(m, p, c->first, c->last, rows, rows, rows);
+    double enc_ns[RUNS_MOST], cross_ns[RUNS_MOST], mel_ns[RUNS_MOST];
+    const int64_t wakes = b->session[0]->batch->exec.runs;
+    for (int i = 0; i < b->o.runs; i++) {
+        encode(b->session[0], &enc_ns[i], &cross_ns[i]);
+        const int64_t us = steno_bench_phase(b->session[0], "mel", 1);
+        must(b->session[0], us, "mel");
+        mel_ns[i] = (double)us * 1e3;
+    }
+    const double woken = (double)(b->session[0]->batch->exec.runs - wakes) / b->o.runs;
+    const struct timed te = timed_of(enc_ns, b->o.runs), tc = timed_of(cross_ns, b->o.runs), tm = timed_of(mel_ns, b->o.runs);
+    b->encode_ns = te.best;
+    printf("  mel %.2f ms\n  encode %.1f ms, %.1f GFLOP: %.0f GFLOP/s, %.0f %% of the f32 peak\n", tm.best * 1e-6, te.best * 1e-6,
+           enc.flops * 1e-9, enc.flops / te.best, 100 * enc.flops / te.best / b->peak);
+    printf("  cross keys and values %.1f ms, %.2f G multiply-adds: %.0f GFLOP/s\n", tc.best * 1e-6, cross.flops * 0.5e-9,
+           cross.flops / tc.best);
+    report_row(&b->out, "ms", tm, 1e-6, "mel_%dt", b->threads);
+    report_row(&b->out, "ms", te, 1e-6, "encode_%dt", b->threads);
+    report_rate(&b->out, "GFLOP/s", te, enc.flops, "encode_rate_%dt", b->threads);
+    report_row(&b->out, "ms", tc, 1e-6, "cross_%dt", b->threads);
+    report_rate(&b->out, "GFLOP/s", tc, cross.flops, "cross_rate_%dt", b->threads);
+    if (b->threads == 1) {
+        report_row(&b->out, "GFLOP", counted(enc.flops * 1e-9), 1, "encode_work");
+        report_row(&b->out, "GFLOP", counted(cross.flops * 1e-9), 1, "cross_work");
+    }
+    report_row(&b->out, "wakes", counted(woken), 1, "wakes_encode_and_cross_%dt", b->threads);
+}
+
+/* Shares of the encoder's time by kind of op; the front end's share beside them. */
+static void bench_shares(struct bench *b)
+{
+    static const struct { const char *name; int kind; } part[] = {
+        { "share_linear", OP_LINEAR }, { "share_attention", OP_ATTN }, { "share_other_norms", OP_NORM },
+    };
+    enum { PARTS = sizeof part / sizeof *part };
+    steno_session *s = b->session[0];
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    double ns[PARTS + 1] = { 0 }, all = 0, enc, cross;
+    steno_profile_enable(s, 1);
+    memset(s->batch->time, 0, p->n_ops * sizeof *s->batch->time);
+    for (int i = 0; i < b->o.runs; i++) encode(s, &enc, &cross);
+    steno_profile_enable(s, 0);
+    for (int i = 0; i < p->phase[PHASE_ENCODE].last; i++) {
+        int k = 0;
+        while (k < PARTS && part[k].kind != p->op[i].kind) k++;
+        ns[k] += (double)s->batch->time[i].ns;
+        all += (double)s->batch->time[i].ns;
+    }
+    const double mel = (double)steno_bench_phase(s, "mel", 1) * 1e3;
+    printf("  of the encoder's time:");
+    for (int k = 0; k <= PARTS; k++) {
+        const char *name = k < PARTS ? part[k].name : "share_other_ops";
+        printf(" %s %.1f %%", name + 6, 100 * ns[k] / all);
+        report_row(&b->out, "%", (struct timed){ 100 * ns[k] / all, 100 * ns[k] / all, b->o.runs }, 1, "%s_%dt", name, b->threads);
+    }
+    printf("; the front end would be %.1f %%\n", 100 * mel / b->encode_ns);
+    report_row(&b->out, "%", counted(100 * mel / b->encode_ns), 1, "share_other_front_end_%dt", b->threads);
+}
+
+/* ---- the decoder ---- */
+
+static void bench_chains(struct bench *b)
+{
+    static const int length[] = { 1, 16, 64, 128 };
+    enum { LENGTHS = sizeof length / sizeof *length };
+    double ns[LENGTHS][RUNS_MOST];
+    int32_t ids[LENGTHS][TOKENS];
+    steno_session *s = b->session[0];
+    const int64_t wakes = s->batch->exec.runs;
+    for (int i = 0; i < b->o.runs; i++)
+        for (int k = 0; k < LENGTHS; k++) ns[k][i] = chains(s, length[k], ids[k]);
+    int64_t expected = 0;
+    for (int k = 0; k < LENGTHS; k++) {
+        const struct timed t = timed_of(ns[k], b->o.runs);
+        printf("  chains of %3d: %.3f ms a token, %.1f tokens/s\n", length[k], t.best * 1e-6 / TOKENS, TOKENS * 1e9 / t.best);
+        report_rate(&b->out, "tokens/s", t, TOKENS * 1e9, "chain_%d_%dt", length[k], b->threads);
+        if (memcmp(ids[k], ids[0], sizeof *ids)) fail("chains", "tokens depend on their length");
+        if (length[k] == TOKENS) b->step_ns = t.best / TOKENS;
+        expected += TOKENS / length[k];
+    }
+    report_row(&b->out, "wakes", counted((double)(s->batch->exec.runs - wakes) / (double)expected / b->o.runs), 1, "wakes_chain_%dt",
+               b->threads);
+}
+
+/* A step against the bytes it reads: weights, keys and values, with half of the tokens read. */
+static void bench_step(struct bench *b)
+{
+    const steno_model *m = b->model[0];
+    const struct plan *p = &m->plan[PLAN_DECODER];
+    const struct work w = work_of(m, p, 0, p->n_ops, 1, TOKENS / 2.0, m->audio_ctx);
+    double ns[RUNS_MOST];
+    int32_t ids[TOKENS];
+    for (int i = 0; i < b->o.runs; i++) ns[i] = chains(b->session[0], TOKENS, ids) / TOKENS;
+    const struct timed t = timed_of(ns, b->o.runs);
+    printf("  step %.3f ms: %.1f MB, %.1f GB/s, reading them alone %.3f ms (%.2f times)\n", t.best * 1e-6, w.bytes * 1e-6, w.bytes / t.best,
+           w.bytes / b->read * 1e-6, t.best * b->read / w.bytes);
+    report_row(&b->out, "ms", t, 1e-6, "step_%dt", b->threads);
+    if (b->threads == 1) report_row(&b->out, "MB", counted(w.bytes * 1e-6), 1, "step_bytes");
+    report_rate(&b->out, "GB/s", t, w.bytes, "step_read_%dt", b->threads);
+}
+
+struct nothing { steno_team *team; int barriers; };
+
+static void nothing_thread(void *arg, int thread)
+{
+    const struct nothing *n = arg;
+    (void)thread;
+    for (int i = 0; i < n->barriers; i++) team_barrier(n->team);
+}
+
+/* ns of a run of the team that meets so often. */
+static struct timed team_cost(steno_team *team, int barriers, int rounds, int idle_us)
+{
+    static double ns[ROUNDS_MAX];
+    struct nothing n = { team, barriers };
+    for (int i = 0; i < rounds; i++) {
+        if (idle_us) usleep((unsigned)idle_us);
+        const double begin = clock_ns();
+        team_run(team, nothing_thread, &n);
+        ns[i] = clock_ns() - begin;
+    }
+    return timed_of(ns, rounds);
+}
+
+/* Barriers, waking, and how much of a step is spent inside kernels: time of the ops without the barrier behind each. */
+static void bench_team(struct bench *b)
+{
+    enum { BARRIERS = 2000, IDLE_US = 3000 }; /* workers have gone to sleep after 3 ms */
+    steno_session *s = b->session[0];
+    const struct plan *p = &s->model->plan[PLAN_DECODER];
+    const struct timed barrier = team_cost(b->team, BARRIERS, 50, 0), hot = team_cost(b->team, 0, 300, 0);
+    const struct timed parked = team_cost(b->team, 0, 50, IDLE_US);
+    double inside[RUNS_MOST];
+    int32_t ids[TOKENS];
+    for (int i = 0; i < b->o.runs; i++) {
+        double ns = 0;
+        steno_profile_enable(s, 1);
+        memset(session_time(s, PLAN_DECODER), 0, p->n_ops * sizeof(struct op_time));
+        const double all = chains(s, TOKENS, ids);
+        for (int k = 0; k < p->n_ops; k++) ns += (double)session_time(s, PLAN_DECODER)[k].ns;
+        steno_profile_enable(s, 0);
+        inside[i] = -100 * (ns - (double)p->n_ops * TOKENS * barrier.best / BARRIERS) / all; /* less is better in timed_of */
+    }
+    struct timed in = timed_of(inside, b->o.runs);
+    in.best = -in.best;
+    in.median = -in.median;
+    printf("  barrier %.0f ns; waking the team %.1f us while it spins, %.1f us when it sleeps; inside kernels %.1f %% of a step\n",
+           barrier.best / BARRIERS, hot.best * 1e-3, parked.median * 1e-3, in.median);
+    report_row(&b->out, "ns", barrier, 1.0 / BARRIERS, "barrier_%dt", b->threads);
+    report_row(&b->out, "us", hot, 1e-3, "wake_spinning_%dt", b->threads);
+    report_row(&b->out, "us", parked, 1e-3, "wake_sleeping_%dt", b->threads);
+    report_row(&b->out, "%", in, 1, "step_inside_%dt", b->threads);
+}
+
+/* Ops that find no rows: what is left is the walk. */
+static void bench_empty(struct bench *b)
+{
+    static struct op op[EMPTY_OPS];
+    double ns[ROUNDS_MAX];
+    struct exec *x = &b->session[0]->batch->exec;
+    struct plan p = b->model[0]->plan[PLAN_ENCODER];
+    const struct op *norm = p.op;
+    while (norm->kind != OP_NORM) norm++;
+    for (int i = 0; i < EMPTY_OPS; i++) op[i] = *norm;
+    p.op = op;
+    p.n_ops = EMPTY_OPS;
+    p.phase[0] = (struct phase){ "empty", 0, EMPTY_OPS };
+    _Atomic int64_t *own = x->counter;
+    x->counter = calloc(EMPTY_OPS, sizeof *x->counter);
+    if (!x->counter) fail("empty plan", "no memory");
+    for (int i = 0; i < 300; i++) {
+        struct run_time spent;
+        const double begin = clock_ns();
+        exec_phases(x, &p, 0, 1, NULL, 0, NULL, &spent);
+        ns[i] = (clock_ns() - begin) / EMPTY_OPS * 100;
+    }
+    free((void *)x->counter);
+    x->counter = own;
+    const struct timed t = timed_of(ns, 300);
+    printf("  a hundred ops without work: %.2f us\n", t.best * 1e-3);
+    report_row(&b->out, "us", t, 1e-3, "empty_100_ops_%dt", b->threads);
+}
+
+/* ---- without ---- */
+
+/* Tokens of a chain whose cross keys are computed anew for each token, as if there were no state for them. The decoder's slots overwrite
+ * the encoder's output, which is put back before; that is not counted. */
+static void bench_recross(struct bench *b)
+{
+    enum { FEW = 8 };
+    steno_session *s = b->session[0];
+    struct exec *x = &s->batch->exec;
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    const struct slot *out = &p->slot[p->output];
+    const size_t sz = (size_t)out->rows * out->ld * sizeof(float);
+    double ns[RUNS_MOST], enc, cross;
+    int32_t ids[TOKENS];
+    float *kept = malloc(sz);
+    if (!kept) fail("cross keys", "no memory");
+    encode(s, &enc, &cross);
+    memcpy(kept, exec_slot(x, p, p->output), sz);
+    chains(s, TOKENS, ids);
+    for (int i = 0; i < b->o.runs; i++) {
+        ns[i] = 0;
+        must(s, bench_lanes(s, TOKENS, 1, 1), "cross keys");
+        run_add(&s->batch->run, s->model->tokens.sot, 0, 0, ROW_PICK);
+        for (int k = 0; k < FEW; k++) {
+            struct run_time spent;
+            memcpy(exec_slot(x, p, p->output), kept, sz);
+            memset(s->batch->state[STATE_CROSS].mem, 0, s->batch->state[STATE_CROSS].mem_sz);
+            if (k) run_advance(&s->batch->run);
+            const double begin = clock_ns();
+            exec_phases(x, p, PHASE_CROSS, ENCODER_PHASES, NULL, (uint32_t)s->model->audio_ctx, NULL, &spent);
+            must(s, steps_run(s, 1), "cross keys");
+            ns[i] += (clock_ns() - begin) / FEW;
+            if (s->batch->run.lane[0].out[k].id != ids[k]) fail("cross keys", "computed anew they give another token");
+        }
+    }
+    free(kept);
+    const struct timed t = timed_of(ns, b->o.runs);
+    printf("  a token with cross keys computed anew: %.2f ms, %.1f times a step\n", t.best * 1e-6, t.best / b->step_ns);
+    report_row(&b->out, "ms", t, 1e-6, "step_recomputed_cross_%dt", b->threads);
+}
+
+/* The same network with its fusions and without, in turn. */
+static void bench_unfused(struct bench *b)
+{
+    static const char *const name[] = { "fused", "unfused" };
+    double enc[2][RUNS_MOST], step[2][RUNS_MOST], cross;
+    int32_t ids[2][TOKENS];
+    for (int i = 0; i < b->o.runs; i++)
+        for (int k = 0; k < 2; k++) {
+            encode(b->session[k], &enc[k][i], &cross);
+            step[k][i] = chains(b->session[k], TOKENS, ids[k]) / TOKENS;
+        }
+    if (memcmp(ids[0], ids[1], sizeof *ids)) fail("fusions", "without them other tokens are chosen");
+    for (int k = 0; k < 2; k++) {
+        const struct plan *p = b->model[k]->plan;
+        const struct timed te = timed_of(enc[k], b->o.runs), ts = timed_of(step[k], b->o.runs);
+        const double ops[2] = { p[PLAN_ENCODER].n_ops, p[PLAN_DECODER].n_ops };
+        printf("  %-7s encoder %3.0f ops %.1f ms, decoder %3.0f ops %.3f ms a token\n", name[k], ops[0], te.best * 1e-6, ops[1],
+               ts.best * 1e-6);
+        for (int i = 0; i < 2 && b->threads == 1; i++)
+            report_row(&b->out, "ops", counted(ops[i]), 1, "ops_%s_%s", p[i].name, name[k]);
+        report_row(&b->out, "ms", te, 1e-6, "encode_%s_%dt", name[k], b->threads);
+        report_row(&b->out, "ms", ts, 1e-6, "step_%s_%dt", name[k], b->threads);
+    }
+}
+
+/* ---- all of it ---- */
+
+static void bench_machine(struct bench *b)
+{
+    struct timed t;
+    const int level = b->model[0]->kern.level;
+    double work = crew_peak(&t, b->team, level, PEAK_F32);
+    b->peak = work > 0 ? work / t.best : 0;
+    if (work > 0) report_rate(&b->out, "GFLOP/s", t, work, "peak_f32_%dt", b->threads);
+    work = crew_read(&t, b->team, level, b->pool, POOL, 8 << 20, 1);
+    b->read = work / t.best;
+    report_rate(&b->out, "GB/s", t, work, "read_%dt", b->threads);
+    printf("%d thread%s: f32 peak %.1f GFLOP/s, read %.1f GB/s\n", b->threads, b->threads > 1 ? "s" : "", b->peak, b->read);
+}
+
+static void bench_threads(struct bench *b, int threads)
+{
+    steno_session_params p;
+    steno_error e;
+    b->threads = threads;
+    b->team = crew_team(threads);
+    steno_session_params_init(&p);
+    for (int i = 0; i < 2; i++)
+        if (steno_session_open(&b->session[i], b->model[i], b->team, &p, &e)) fail("session", e.text);
+    bench_machine(b);
+    bench_encode(b);
+    bench_shares(b);
+    bench_chains(b);
+    bench_step(b);
+    bench_team(b);
+    bench_empty(b);
+    bench_recross(b);
+    bench_unfused(b);
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) steno_session_close(b->session[i]);
+    team_close(b->team);
+}
+
+static int read_options(struct opts *o, int argc, char **argv)
+{
+    const char *runs = "5", *threads = os_cpus() > 1 ? "2" : "1";
+    *o = (struct opts){ .shape = "base", .type = "f16", .compute = "auto" };
+    const struct { const char *name; const char **value; } option[] = {
+        { "--tsv", &o->tsv }, { "--shape", &o->shape }, { "--type", &o->type }, { "--compute", &o->compute }, { "--cpu", &o->cpu },
+        { "--runs", &runs }, { "--threads", &threads },
+    };
+    enum { OPTIONS = sizeof option / sizeof *option };
+    for (int i = 1; i < argc; i += 2) {
+        int k = 0;
+        while (k < OPTIONS && strcmp(argv[i], option[k].name)) k++;
+        if (k == OPTIONS || i + 1 == argc) return -1;
+        *option[k].value = argv[i + 1];
+    }
+    o->runs = atoi(runs);
+    o->threads = atoi(threads);
+    return o->runs < 1 || o->runs > RUNS_MOST || o->threads < 1 || o->threads > CREW_MAX ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench b;
+    char machine[64], text[128];
+    if (read_options(&b.o, argc, argv)) {
+        fprintf(stderr, "usage: bench_plan [--tsv FILE] [--shape NAME] [--type TYPE] [--compute WORD] [--cpu LEVEL] [--runs 1..%d] "
+                        "[--threads 1..%d]\n", RUNS_MOST, CREW_MAX);
+        return 2;
+    }
+    if (report_open(&b.out, b.o.tsv, "plan")) return 6;
+    for (int i = 0; i < 2; i++) b.model[i] = open_model(&b.o, i);
+    steno_model_info info = { .size = sizeof info };
+    steno_model_info_get(b.model[0], &info);
+    cpu_model_name(machine, sizeof machine);
+    report_head(&b.out, machine, info.cpu_level, b.o.threads);
+    snprintf(text, sizeof text, "%s %s, compute %s", b.o.shape, b.o.type, info.compute);
+    report_fact(&b.out, "model", text);
+    printf("%s, level %s\n", text, info.cpu_level);
+    b.pool = crew_memory(POOL);
+    memset(b.pool, 1, POOL);
+    bench_threads(&b, 1);
+    if (b.o.threads > 1) bench_threads(&b, b.o.threads);
+    free(b.pool);
+    for (int i = 0; i < 2; i++) steno_model_close(b.model[i]);
+    return report_close(&b.out) ? 6 : 0;
+}

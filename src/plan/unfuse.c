@@ -1,0 +1,118 @@
+/* steno: a plan without its fusions. SPDX-License-Identifier: MIT
+ *
+ * What the fusions give is measured against a plan that has none, and what they compute is tested against it: Q, K and V are three
+ * linears over parts of the same packed weights, a bias with its activation is an op, a residual (or positions) is another. Keys and
+ * values still go head-major from the epilogue, with their bias, because nothing else knows how to put them there. Sums, bias, activation
+ * and residual come in the same order, each rounded to f32, so every bit is the same. */
+#include <stdio.h>
+#include <string.h>
+#include "plan/build.h"
+
+enum { LABEL_MAX = 160 };
+
+/* An op of the old list again, under its own label and SUFFIX. */
+static struct op *again(struct build *b, const struct op *o, const char *label, const char *suffix)
+{
+    char name[LABEL_MAX];
+    snprintf(name, sizeof name, "%s%s", label, suffix);
+    struct op *op = emit(b, (enum op_kind)o->kind, name, o->out, o->in, o->bind);
+    if (op) *op = *o;
+    return op;
+}
+
+/* Outputs of the linear c that belong together: the width of Q, K or V where it holds several and panels can be dealt out, else all. */
+static uint32_t part_width(const struct bind *c)
+{
+    const uint32_t width = (uint32_t)c->heads * c->d_head;
+    return width && c->n % width == 0 && width % PANEL == 0 ? width : c->n;
+}
+
+/* The sums of a linear, in parts, to rows of `out` and to keys and values. */
+static void emit_sums(struct build *b, const struct op *o, const char *label, uint16_t out)
+{
+    static const char *const suffix[] = { ".0", ".1", ".2", ".3" };
+    const struct bind whole = *bind_at(b, o->bind);
+    const uint32_t width = part_width(&whole);
+    for (uint32_t at = 0, i = 0; at < whole.n && !b->status; at += width, i++) {
+        const uint16_t id = bind_copy(b, o->bind);
+        struct op *op = again(b, o, label, width == whole.n ? "" : suffix[i % 4]);
+        if (!op) return;
+        struct bind *c = bind_at(b, id);
+        const int to_rows = at < whole.n_y;
+        op->bind = id;
+        op->aux = NO_SLOT;
+        op->out = to_rows ? out : NO_SLOT;
+        op->head = (uint16_t)(to_rows ? at : 0);
+        c->w = (const char *)whole.w + at / PANEL * pack_panel_sz((enum dtype)whole.type, whole.k);
+        c->act = ACT_NONE;
+        c->table = NULL;
+        if (width == whole.n) {
+            if (whole.n_y == whole.n) c->bias = NULL;
+            continue;
+        }
+        c->n = width;
+        c->n_y = to_rows ? width : 0;
+        c->n_kv = !to_rows && at < whole.n_y + whole.n_kv ? width : 0;
+        c->bias = to_rows || !whole.bias ? NULL : whole.bias + at;
+        if (to_rows) op->kv_slot = NO_SLOT;
+    }
+}
+
+static void unfuse_linear(struct build *b, const struct op *o, const char *label)
+{
+    const struct bind whole = *bind_at(b, o->bind);
+    const int mixed = whole.n_y < whole.n && part_width(&whole) == whole.n; /* rows and keys that cannot be told apart */
+    const int adds = o->aux != NO_SLOT || whole.table;
+    if (mixed && whole.n_y) {
+        again(b, o, label, "");
+        return;
+    }
+    const uint16_t sums = whole.n_y && adds ? build_slot_like(b, o->out) : o->out;
+    emit_sums(b, o, label, sums);
+    if (!whole.n_y || b->status) return;
+    struct op rest = *o;
+    rest.kv_slot = NO_SLOT;
+    rest.aux = NO_SLOT;
+    rest.flags = 0;
+    rest.out = rest.in = sums;
+    rest.bind = bind_copy(b, o->bind);
+    if (b->status) return;
+    struct bind *c = bind_at(b, rest.bind);
+    *c = (struct bind){ .bias = whole.bias, .act = whole.act, .n = whole.n_y, .k = whole.n_y, .n_y = whole.n_y };
+    rest.kind = OP_ACT;
+    if (whole.bias || whole.act != ACT_NONE) again(b, &rest, label, ".act");
+    if (!adds) return;
+    rest.bind = bind_copy(b, rest.bind);
+    if (b->status) return;
+    *bind_at(b, rest.bind) = (struct bind){ .table = whole.table, .n = whole.n_y, .k = whole.n_y, .n_y = whole.n_y };
+    rest.kind = OP_ADD;
+    rest.out = o->out;
+    rest.aux = o->aux;
+    again(b, &rest, label, ".add");
+}
+
+void build_unfuse(struct build *b)
+{
+    struct plan *p = &b->plan;
+    const uint16_t n = p->n_ops;
+    if (b->status) return;
+    struct op *old = arena_array(&b->scrap, n, sizeof *old);
+    const char **label = arena_array(&b->scrap, n, sizeof *label);
+    if (!old || !label) {
+        b->status = err_nomem(b->e, n * sizeof *old, "plan");
+        return;
+    }
+    memcpy(old, b->op, n * sizeof *old);
+    memcpy(label, b->label, n * sizeof *label);
+    b->prefix = b->variant = ""; /* labels are complete already */
+    p->n_ops = 0;
+    uint16_t first[PLAN_PHASES];
+    for (int k = 0; k < PLAN_PHASES; k++) first[k] = p->phase[k].first;
+    for (uint16_t i = 0; i <= n && !b->status; i++) {
+        for (int k = 0; k < PLAN_PHASES; k++)
+            if (p->phase[k].name && first[k] == i) p->phase[k].first = p->n_ops;
+        if (i == n) break;
+        if (old[i].kind == OP_LINEAR) unfuse_linear(b, &old[i], label[i]);
+        else again(b, &old[i], label[i], "");
+    }
+}

@@ -1,0 +1,90 @@
+# steno: figures as rows, their goals and their comparison (script/bench). SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+expect 0 "bench -f tsv prints what the figures hold for, then rows" bench -q -m "$MODEL" --runs 2 -f tsv
+for key in program machine level threads compiler date model; do
+    grep -qE "^# $key: ." "$T/out" || bad "the head says $key" "$(head -8 "$T/out")"
+done
+is "every row has five fields" "$(awk -F '\t' '!/^#/ && (NF != 5 || $3 + 0 <= 0 || $4 + 0 <= 0 || $5 + 0 < 1)' "$T/out")" ""
+for row in load mel encode cross encode_and_cross prompt step step_beam5 step_batch8 total total_worst step_tokens batch8_tokens \
+    encode_rate peak_f32 read peak_memory; do
+    cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
+done
+is "no row is there twice" "$(grep -v '^#' "$T/out" | cut -f 1 | sort | uniq -d)" ""
+is "best of a time is at most its median" "$(awk -F '\t' '$2 == "ms" && $3 > $4' "$T/out")" ""
+is "best of a rate is at least its median" "$(awk -F '\t' '$2 ~ /\/s$/ && $3 < $4' "$T/out")" ""
+expect 2 "bench refuses an unknown format" bench -f yaml
+err_has yaml
+
+row() { printf '%s\t%s\t%s\t%s\t%s\n' "$@"; } # NAME UNIT BEST MEDIAN N
+{
+    printf '# program: steno\n# machine: one\n'
+    row steno.step ms 4 5 3
+    row steno.step_beam5 ms 5.5 6 3
+    row steno.step_tokens tokens/s 250 200 3
+    row steno.batch8_tokens tokens/s 500 490 3
+    row steno.encode ms 90 99 3
+    row steno.encode_and_cross ms 100 110 3
+    printf '# program: plan\n# machine: one\n'
+    row plan.encode_1t ms 190 190 3
+    row plan.encode_2t ms 100 100 3
+    row plan.peak_f32_1t GFLOP/s 100 100 3
+    row plan.peak_f32_2t GFLOP/s 200 200 3
+    row plan.step_2t ms 4 4 3
+    row plan.step_bytes MB 100 100 1
+    row plan.read_2t GB/s 25 25 3
+    row plan.share_other_norms_2t % 5 5 3
+    row plan.share_other_ops_2t % 7 7 3
+    row products.peak_f32 GOP/s 100 100 1
+    row products.f32_1500x512x512 GOP/s 86 80 9
+    row products.onednn_f32_1500x512x512 GOP/s 100 95 9
+    row products.f32_1500x2048x512_gelu GOP/s 77 70 9
+    row products.onednn_f32_1500x2048x512_gelu GOP/s 80 70 9
+    row products.f32_1500x512x2048 GOP/s 70 70 9
+    row products.onednn_f32_1500x512x2048 GOP/s 80 70 9
+} >a.tsv
+row peer.whispercpp_encode ms 650 650 3 >peer.tsv
+
+script() { # script CODE CLAIM ARGUMENT...
+    local want=$1 claim=$2 code
+    shift 2
+    bash "$SRC/script/bench" "$@" >"$T/out" 2>"$T/err"
+    code=$?
+    echo "$claim"
+    [ $code -eq "$want" ] || bad "$claim" "exit code $code, not $want"
+}
+goal() { # goal ROW TEXT: the goal's line ends so
+    grep -F -- "$1 " "$T/out" | grep -qF -- "$2" || bad "the goal of $1 is $2" "$(grep -F -- "$1" "$T/out")"
+}
+script 0 "goals are held against a run" --table a.tsv --peer peer.tsv
+goal steno.step_beam5 "5.5 <=        5.6  met"
+goal steno.batch8_tokens "500 >=        550  MISSED"
+goal "plan.encode_1t / plan.encode_2t" "1.9 >=        1.9  met"
+goal plan.step_2t "4 <=        5.2  met"
+goal plan.share_other_ops_2t "7 <=          6  MISSED (1 of 2 rows)"
+goal products.f32_1500x512x2048 "70 >=         76  MISSED (2 of 3 rows)" # here oneDNN's bound is the easier one, at 512x512 the peak's
+goal "peer.whispercpp_encode / steno.encode_and_cross" "6.5 >=          7  MISSED"
+goal peer.ctranslate2_encode "not measured"
+goal plan.mel_1t "not measured"
+grep -qE '^3 goals met, 4 missed, [0-9]+ not measured$' "$T/out" || bad "they are counted" "$(tail -1 "$T/out")"
+
+sed -e 's/machine: one/machine: two/' -e 's/^\(steno\.step\tms\)\t4/\1\t2/' \
+    -e 's/^\(plan.read_2t\tGB.s\)\t25/\1\t20/' -e 's/^\(steno.encode\tms\)\t90/\1\t93/' a.tsv >b.tsv
+row steno.new ms 1 1 1 >>b.tsv
+script 0 "two runs are compared" --compare a.tsv b.tsv
+is "machines that differ are told" "$(grep -c '^WARNING: machine of .*one, two$' "$T/out")" 2
+is "what changed most stands first" "$(awk '$1 ~ /\./ { print $1; n++ } n == 3 { exit }' "$T/out" | tr '\n' ' ')" \
+    "steno.step plan.read_2t steno.encode "
+grep -qE '^steno\.step +ms +4 +2 +0\.500 +1\.000  faster$' "$T/out" || bad "ratios of best and median" "$(grep -F steno.step "$T/out")"
+grep -qE '^plan\.read_2t .* 0\.800 .*SLOWER$' "$T/out" || bad "less of a rate is slower" "$(grep -F plan.read "$T/out")"
+grep -qE '^steno\.encode .* 1\.033 +1\.000 *$' "$T/out" || bad "3 % are not marked" "$(grep -F steno.encode "$T/out")"
+grep -q "^$(grep -vc '^#' a.tsv) rows in both, 2 changed" "$T/out" || bad "rows are counted" "$(tail -1 "$T/out")"
+script 0 "a run equals itself" --compare a.tsv a.tsv
+grep -qE 'WARNING|faster|SLOWER' "$T/out" && bad "nothing is marked" "$(cat "$T/out")"
+
+script 2 "a file that is not there is refused" --table none.tsv
+err_has none.tsv
+script 2 "an unknown program is refused" --only dance
+err_has dance
+script 2 "an option without its value is refused" --peer
+finish

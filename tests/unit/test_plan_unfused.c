@@ -1,0 +1,155 @@
+/* steno tests: fusions change no bit. SPDX-License-Identifier: MIT
+ *
+ * Random small models at every processor level, each opened twice: as it is, and with the fusions of its plans taken apart. */
+#include "api/random_model.h"
+#include "lib/align.h"
+#include "lib/lib.h"
+
+enum { PROMPT = 9, STEPS = 5, ALIGNED = 12 };
+
+struct rig { steno_model *model; steno_session *s; };
+
+static void rig_open(struct rig *r, struct bytes b, const char *level, int compute, int unfused, steno_team *team)
+{
+    steno_model_params p;
+    struct file f;
+    steno_error e;
+    steno_model_params_init(&p);
+    p.cpu_level = level;
+    p.compute = compute;
+    p.alignment_heads = "0,1 1,0";
+    file_from_memory(&f, "random", b.p, b.n);
+    if (model_open_file(&r->model, &f, &p, unfused, &e)) fail_msg("%s", e.text);
+    r->s = session_new(r->model, team, 3);
+    session_begin(r->s);
+    uint32_t seed = 4;
+    for (size_t i = 0; i < 2 * (size_t)r->model->audio_ctx * (size_t)r->model->dims.n_mels; i++) window_mel(r->s)[i] = noise(&seed);
+    assert_int_equal(window_encode(r->s, 0, r->model->audio_ctx), 0);
+}
+
+static void rig_close(struct rig *r)
+{
+    steno_session_close(r->s);
+    steno_model_close(r->model);
+}
+
+static const float *step(struct rig *r, int from, int n, uint16_t lane)
+{
+    struct run *run = &r->s->batch->run;
+    run->n_rows = 0;
+    for (int i = from; i < from + n; i++) run_add(run, (i * 613 + 5) % r->model->n_vocab, i, lane, i == from + n - 1 ? ROW_LOGITS : 0);
+    assert_int_equal(steps_run(r->s, 1), 0);
+    return exec_logits(&r->s->batch->exec, &r->model->plan[PLAN_DECODER], 0);
+}
+
+static void same_rows(const char *what, const float *a, const float *b, size_t rows, size_t n, size_t ld)
+{
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < n; i++)
+            if (memcmp(&a[r * ld + i], &b[r * ld + i], sizeof *a))
+                fail_msg("%s, row %zu, column %zu: %.9g fused, %.9g apart", what, r, i, (double)a[r * ld + i], (double)b[r * ld + i]);
+}
+
+static void same_bits(const struct model_dims *d, enum dtype type, const char *level, int compute, steno_team *team)
+{
+    struct rig r[2];
+    const struct bytes b = random_bytes(d, type, 11);
+    for (int i = 0; i < 2; i++) rig_open(&r[i], b, level, compute, i, team);
+    const struct plan *enc[2] = { &r[0].model->plan[PLAN_ENCODER], &r[1].model->plan[PLAN_ENCODER] };
+    const struct slot *out = &enc[0]->slot[enc[0]->output];
+    same_rows("encoder", exec_slot(&r[0].s->batch->exec, enc[0], enc[0]->output), exec_slot(&r[1].s->batch->exec, enc[1], enc[1]->output),
+              (size_t)d->n_audio_ctx, out->width, out->ld);
+    const struct kv_state *cross[2] = { &r[0].s->batch->state[STATE_CROSS], &r[1].s->batch->state[STATE_CROSS] };
+    assert_int_equal(cross[0]->mem_sz, cross[1]->mem_sz);
+    assert_memory_equal(cross[0]->mem, cross[1]->mem, cross[0]->mem_sz);
+    for (int i = 0; i < 2; i++) lane_reset(r[i].s, 1);
+    same_rows("prompt", step(&r[0], 0, PROMPT, 1), step(&r[1], 0, PROMPT, 1), 1, (size_t)d->n_vocab, 0);
+    for (int k = 0; k < STEPS; k++)
+        same_rows("step", step(&r[0], PROMPT + k, 1, 1), step(&r[1], PROMPT + k, 1, 1), 1, (size_t)d->n_vocab, 0);
+    const float *m[2];
+    size_t ld = 0;
+    int32_t ids[ALIGNED];
+    for (int i = 0; i < ALIGNED; i++) ids[i] = i * 7 + 1;
+    for (int i = 0; i < 2; i++) assert_int_equal(align_run(r[i].s, 0, ids, ALIGNED, d->n_audio_ctx, &m[i], &ld, NULL), 0);
+    same_rows("alignment", m[0], m[1], ALIGNED, (size_t)d->n_audio_ctx, ld);
+    for (int i = 0; i < 2; i++) rig_close(&r[i]);
+    free(b.p);
+}
+
+static struct model_dims const dims = { 80, 30, 64, 2, 2, SMALL_VOCAB, 70, 64, 2, 2 };
+
+static void test_plans_without_fusions_give_the_same_bits_at_every_level(void **state)
+{
+    (void)state;
+    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q4_0, DT_Q5_1 };
+    const char *level[8];
+    for (const char *const *l = levels_usable(level); *l; l++)
+        for (size_t i = 0; i < sizeof type / sizeof *type; i++) same_bits(&dims, type[i], *l, STENO_COMPUTE_F32, NULL);
+}
+
+static void test_narrow_products_too(void **state)
+{
+    (void)state;
+    const char *level[8];
+    for (const char *const *l = levels_usable(level); *l; l++) {
+        same_bits(&dims, DT_F16, *l, STENO_COMPUTE_BF16, NULL);
+        same_bits(&dims, DT_F16, *l, STENO_COMPUTE_INT8, NULL);
+    }
+}
+
+static void test_other_shapes_and_three_threads_too(void **state)
+{
+    (void)state;
+    static const struct model_dims other[] = {
+        { 80, 30, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 }, /* Q, K and V share panels and stay together */
+        { 128, 261, 96, 3, 2, SMALL_VOCAB, 70, 96, 3, 3 },
+    };
+    steno_team *team;
+    assert_int_equal(steno_team_open(&team, 3, NULL), 0);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) same_bits(&other[i], DT_F32, NULL, STENO_COMPUTE_F32, team);
+    steno_team_close(team);
+}
+
+static int count(const struct plan *p, enum op_kind kind)
+{
+    int n = 0;
+    for (int i = 0; i < p->n_ops; i++) n += p->op[i].kind == kind;
+    return n;
+}
+
+/* A decoder layer is 11 commands, or 22: two linears more for Q, K and V; six biases, one of them with the GELU; three residuals. */
+static void test_every_fusion_is_taken_apart_and_phases_stay_whole(void **state)
+{
+    (void)state;
+    struct rig r[2];
+    const struct bytes b = random_bytes(&dims, DT_F16, 11);
+    for (int i = 0; i < 2; i++) rig_open(&r[i], b, NULL, STENO_COMPUTE_F32, i, NULL);
+    const struct plan *p = r[1].model->plan, *fused = r[0].model->plan;
+    assert_int_equal(p[PLAN_DECODER].n_ops - fused[PLAN_DECODER].n_ops, dims.n_text_layer * (22 - 11));
+    for (int k = 0; k < MODEL_PLANS; k++) {
+        assert_int_equal(count(&fused[k], OP_ACT) + count(&fused[k], OP_ADD), 0);
+        for (int i = 0; i < p[k].n_ops; i++) {
+            const struct bind *c = &p[k].bind[p[k].op[i].bind];
+            if (p[k].op[i].kind != OP_LINEAR || !c->n_y) continue;
+            if (c->bias || c->act || c->table || p[k].op[i].aux != NO_SLOT || c->n_y != c->n) fail_msg("%s", p[k].label[i]);
+        }
+        for (int i = 0; i < PLAN_PHASES && p[k].phase[i].name; i++) {
+            const char *begin = fused[k].label[fused[k].phase[i].first]; /* parts of an op are called after it */
+            assert_memory_equal(p[k].label[p[k].phase[i].first], begin, strlen(begin));
+            assert_int_equal(p[k].phase[i].last, i + 1 < PLAN_PHASES && p[k].phase[i + 1].name ? p[k].phase[i + 1].first : p[k].n_ops);
+        }
+    }
+    for (int i = 0; i < 2; i++) rig_close(&r[i]);
+    free(b.p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plans_without_fusions_give_the_same_bits_at_every_level),
+        cmocka_unit_test(test_narrow_products_too),
+        cmocka_unit_test(test_other_shapes_and_three_threads_too),
+        cmocka_unit_test(test_every_fusion_is_taken_apart_and_phases_stay_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
