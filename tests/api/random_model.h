@@ -34,15 +34,21 @@ static inline struct bytes random_bytes(const struct model_dims *d, enum dtype t
     return b;
 }
 
-static inline steno_model *bytes_open(struct bytes b, const char *level)
+static inline steno_model *bytes_open_as(struct bytes b, const char *level, enum steno_compute compute)
 {
     steno_model_params p;
     steno_model_params_init(&p);
     p.cpu_level = level;
+    p.compute = (int32_t)compute;
     steno_model *m;
     steno_error e;
     if (steno_model_open_memory(&m, b.p, b.n, &p, &e)) fail_msg("%s", e.text);
     return m;
+}
+
+static inline steno_model *bytes_open(struct bytes b, const char *level)
+{
+    return bytes_open_as(b, level, STENO_COMPUTE_AUTO);
 }
 
 static inline steno_model *random_model(const struct model_dims *d, enum dtype type, uint64_t seed, const char *level)

@@ -67,12 +67,7 @@ static float features[2][FRAMES * SIDE];
 static void encode(float *to, struct bytes b, enum steno_compute compute)
 {
     static float pcm[FRAMES * 320];
-    steno_model_params mp;
-    steno_model_params_init(&mp);
-    mp.compute = (int32_t)compute;
-    steno_model *m;
-    steno_error e;
-    if (steno_model_open_memory(&m, b.p, b.n, &mp, &e)) fail_msg("%s", e.text);
+    steno_model *m = bytes_open_as(b, NULL, compute);
     steno_session *s = session_new(m, NULL, 1);
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
@@ -143,14 +138,9 @@ static void test_matrices_behind_towering_channels_are_multiplied_in_bf16(void *
     (void)state;
     for (int raised = 0; raised < 2; raised++) {
         struct bytes b = random_bytes(&deep_dims, DT_F16, 11);
-        steno_model_params p;
-        steno_model *m;
-        steno_error e;
         int n[3] = { 0 };
         if (raised) raise_channels(b, 3, 50);
-        steno_model_params_init(&p);
-        p.compute = STENO_COMPUTE_INT8;
-        if (steno_model_open_memory(&m, b.p, b.n, &p, &e)) fail_msg("%s", e.text);
+        steno_model *m = bytes_open_as(b, NULL, STENO_COMPUTE_INT8);
         steno_plan_dump(m, count_types, n);
         assert_int_equal(n[0], raised ? 2 * LAYERS : 3 * LAYERS); /* out, mlp.2 and, where nothing towers, mlp.0 */
         assert_int_equal(n[1], raised ? 2 * LAYERS : LAYERS);     /* q, k, v */

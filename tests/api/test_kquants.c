@@ -56,9 +56,9 @@ static void test_weights_take_the_memory_that_the_layout_says(void **state)
     (void)state;
     static const size_t per_8192[TYPES] = { 5248, 4672, 4736, 5760, 8768 };
     const size_t d = 256, weights = 2 * 12 * d * d + 2 * 16 * d * d + 1920 * d;
-    steno_model *half = random_model(&dims, DT_F16, 3, NULL);
+    steno_model *half = random_model(&dims, DT_F16, 3, "c"); /* where matrices are kept as they are stored */
     for (int t = 0; t < TYPES; t++) {
-        steno_model *m = random_model(&dims, (enum dtype)(DT_Q2_K + t), 3, NULL);
+        steno_model *m = random_model(&dims, (enum dtype)(DT_Q2_K + t), 3, "c");
         assert_int_equal(half->store.used - m->store.used, 2 * weights - weights / 8192 * per_8192[t]);
         steno_model_close(m);
     }

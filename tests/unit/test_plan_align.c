@@ -24,6 +24,7 @@ static void rig_open(struct rig *r, const struct model_dims *d, const char *leve
     p.cpu_level = level;
     p.alignment_heads = heads;
     steno_error e;
+    p.compute = STENO_COMPUTE_F32;
     if (steno_model_open_memory(&r->model, r->file.p, r->file.n, &p, &e)) fail_msg("%s", e.text);
     assert_int_equal(steno_team_open(&r->team, threads, NULL), 0);
     r->s = session_new(r->model, r->team, 3);

@@ -16,7 +16,7 @@ static void rig_open(struct rig *r, const struct model_dims *d, enum dtype type,
 {
     r->file = random_bytes(d, type, 7);
     slow_open(&r->slow, r->file);
-    r->model = bytes_open(r->file, level);
+    r->model = bytes_open_as(r->file, level, STENO_COMPUTE_F32);
     r->session = session_new(r->model, NULL, 5);
     const size_t n = 2 * (size_t)d->n_audio_ctx * (size_t)d->n_mels;
     r->mel = malloc(n * sizeof *r->mel);
