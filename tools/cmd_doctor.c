@@ -80,6 +80,9 @@ static const char *flags_of(const char *level)
         { "avx512", "avx512f avx512dq avx512bw avx512vl" },
         { "avx512bf16", "avx512f avx512dq avx512bw avx512vl avx512_vnni avx512_bf16" },
         { "neon", "asimd" },
+        { "dotprod", "asimddp" },
+        { "i8mm", "asimddp i8mm" },
+        { "neonbf16", "asimddp i8mm bf16" },
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].level, level) == 0) return table[i].flags;

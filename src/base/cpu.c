@@ -8,6 +8,8 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <xmmintrin.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 static const char *const level_name[CPU_LEVELS] = {
@@ -15,7 +17,7 @@ static const char *const level_name[CPU_LEVELS] = {
 #if defined(__x86_64__)
     [CPU_AVX2] = "avx2", [CPU_AVX512] = "avx512", [CPU_AVX512BF16] = "avx512bf16",
 #elif defined(__aarch64__)
-    [CPU_NEON] = "neon",
+    [CPU_NEON] = "neon", [CPU_DOTPROD] = "dotprod", [CPU_I8MM] = "i8mm", [CPU_NEONBF16] = "neonbf16",
 #endif
 };
 
@@ -107,17 +109,35 @@ void cpu_fpenv_leave(cpu_fpenv saved)
 
 #else
 
-int cpu_level_usable(int level)
-{
-    return level >= CPU_C && level < CPU_LEVELS; /* nothing that could be missing */
-}
-
 static void model_name_raw(char name[49])
 {
     name[0] = 0;
 }
 
 #if defined(__aarch64__)
+#if defined(__linux__)
+/* Bits of Linux's auxiliary vector, which headers older than the processors do not name. */
+static int has_dotprod(void) { return getauxval(AT_HWCAP) >> 20 & 1; }
+static int has_i8mm(void) { return getauxval(AT_HWCAP2) >> 13 & 1; }
+static int has_bf16(void) { return getauxval(AT_HWCAP2) >> 14 & 1; }
+#elif defined(__ARM_FEATURE_DOTPROD) /* nobody is asked, but the compiler may count on it, as on every processor of Apple's */
+static int has_dotprod(void) { return 1; }
+static int has_i8mm(void) { return 0; }
+static int has_bf16(void) { return 0; }
+#else
+static int has_dotprod(void) { return 0; }
+static int has_i8mm(void) { return 0; }
+static int has_bf16(void) { return 0; }
+#endif
+
+int cpu_level_usable(int level)
+{
+    if (level < 0 || level >= CPU_LEVELS) return 0;
+    if (level >= CPU_DOTPROD && !has_dotprod()) return 0;
+    if (level >= CPU_I8MM && !has_i8mm()) return 0;
+    return level < CPU_NEONBF16 || has_bf16();
+}
+
 cpu_fpenv cpu_fpenv_enter(void)
 {
     unsigned long long saved;
@@ -131,6 +151,11 @@ void cpu_fpenv_leave(cpu_fpenv saved)
     __asm__ volatile("msr fpcr, %0" : : "r"((unsigned long long)saved));
 }
 #else
+int cpu_level_usable(int level)
+{
+    return level == CPU_C;
+}
+
 cpu_fpenv cpu_fpenv_enter(void)
 {
     return 0;

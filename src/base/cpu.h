@@ -13,6 +13,9 @@ enum cpu_level {
     CPU_AVX512BF16,  /* and VNNI, BF16: products of 8 and 16 bits */
 #elif defined(__aarch64__)
     CPU_NEON,        /* what every 64-bit ARM has */
+    CPU_DOTPROD,     /* FEAT_DotProd: products of 8 bits */
+    CPU_I8MM,        /* FEAT_I8MM: the same, as matrices */
+    CPU_NEONBF16,    /* and FEAT_BF16: products of 16 bits */
 #endif
     CPU_LEVELS
 };

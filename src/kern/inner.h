@@ -28,7 +28,7 @@ struct linear_scratch {
 
 /* Scratch of narrow products: rows of x as words of 32 bits with their scales (int8), and the sums of a tile. */
 struct narrow_scratch {
-    uint32_t x[NARROW_WORDS];
+    uint32_t x[NARROW_WORDS + 32]; /* at least two rows of the longest k */
     float scale[GEMM_ROWS];
     float acc[TILE_ROWS_MAX * PANEL];
 };
@@ -198,13 +198,17 @@ static inline void narrow_pairs(uint32_t *to, const float *x, size_t k)
     if (k % 2) to[k / 2] = bf16_narrowed(x[k - 1]);
 }
 
+static inline void narrow_bytes(uint8_t *q, const float *x, size_t k, float inverse)
+{
+    for (size_t i = 0; i < k; i++) q[i] = i8_narrowed(x[i], inverse);
+    for (size_t i = k; i % 4; i++) q[i] = 128;
+}
+
 /* Four int8 with 128 added; returns the row's scale. */
 static inline float narrow_quads(uint32_t *to, const float *x, size_t k)
 {
     const struct i8_scale s = i8_scale_of(largest_bits(x, k));
-    uint8_t *q = (uint8_t *)to;
-    for (size_t i = 0; i < k; i++) q[i] = i8_narrowed(x[i], s.inverse);
-    for (size_t i = k; i % 4; i++) q[i] = 128;
+    narrow_bytes((uint8_t *)to, x, k, s.inverse);
     return s.scale;
 }
 

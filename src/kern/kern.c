@@ -12,6 +12,9 @@ void kern_init(struct kern *k, int level)
     if (level >= CPU_AVX512BF16) kern_init_avx512bf16(k);
 #elif defined(__aarch64__)
     if (level >= CPU_NEON) kern_init_neon(k);
+    if (level >= CPU_DOTPROD) kern_init_dotprod(k);
+    if (level >= CPU_I8MM) kern_init_i8mm(k);
+    if (level >= CPU_NEONBF16) kern_init_neonbf16(k);
 #endif
     k->level = level;
 }

@@ -14,6 +14,7 @@
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
  *   linear of DT_BF16_PAIR and DT_I8_QUAD: the same bits as the twin but for the activation's own error, and (DT_BF16_PAIR) but for
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
+ *   linear of DT_BF16_PAIR at levels whose instructions round otherwise (neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's sum
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
  *   attn_weights  1e-5 relative to the largest weight of the row;  standard: 1e-5 relative to the largest output of the column
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
@@ -227,6 +228,9 @@ void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does b
 void kern_init_avx512(struct kern *k);
 void kern_init_avx512bf16(struct kern *k); /* narrow products only */
 void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
+void kern_init_dotprod(struct kern *k);    /* products of int8 only */
+void kern_init_i8mm(struct kern *k);       /* the same */
+void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
 
 size_t kern_linear_scratch(void);
 size_t kern_attn_scratch(void);            /* d_head: multiples of 4 up to 256 */

@@ -7,11 +7,23 @@
  *
  * Beside the primitives of vec.h a file has: vi_load, vi_set1 (one word in every lane), vf_dot_pairs and vf_dot_quads (acc, words of x,
  * words of weights), row_to_pairs(to, x, k) and row_to_quads(to, x, k), which returns the row's scale; both complete the last word.
- * Accumulators of int8 are int32 in a vf (one kind of register, one array); vf_of_ints makes f32 of them. */
+ * Accumulators of int8 are int32 in a vf (one kind of register, one array); vf_of_ints makes f32 of them.
+ *
+ * What a file may define before it includes this: QUADS_SIGNED 1, its rows of int8 are signed bytes, so that sums begin with 0;
+ * ROWS_BY_TWOS 1, it has a narrow_tile of its own, for rows that lie by twos: two words of the first, two of the second, and so on. A
+ * file whose products are of one type takes that type's linear alone; nothing is compiled for the other. */
 #ifndef STENO_KERN_NARROW_H
 #define STENO_KERN_NARROW_H
 #include "kern/finish.h"
 
+#ifndef QUADS_SIGNED
+#define QUADS_SIGNED 0
+#endif
+#ifndef ROWS_BY_TWOS
+#define ROWS_BY_TWOS 0
+#endif
+
+#if !ROWS_BY_TWOS
 /* ---- the register tile: acc[rows, TILE_W] = words of x times words of w, `words` steps -------------------------------------------------
  * start: what accumulators begin with (int8). ahead: a panel to bring to the second-level cache meanwhile. */
 INLINE void narrow_tile(float *acc, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words,
@@ -20,8 +32,8 @@ INLINE void narrow_tile(float *acc, const uint32_t *x, size_t ld, const float *s
     vf a[TILE_ROWS][2];
     UNROLL
     for (int r = 0; r < rows; r++) {
-        a[r][0] = t == DT_I8_QUAD ? vf_load(start) : vf_zero();
-        a[r][1] = t == DT_I8_QUAD ? vf_load(start + VF_N) : vf_zero();
+        a[r][0] = t == DT_I8_QUAD && !QUADS_SIGNED ? vf_load(start) : vf_zero();
+        a[r][1] = t == DT_I8_QUAD && !QUADS_SIGNED ? vf_load(start + VF_N) : vf_zero();
     }
     const uint32_t *x0 = x, *x3 = x + 3 * ld, *x6 = x + 6 * ld, *x9 = x + 9 * ld;
     for (size_t k = 0; k < words; k++, w += PANEL, ahead += PANEL * 4) {
@@ -43,6 +55,7 @@ INLINE void narrow_tile(float *acc, const uint32_t *x, size_t ld, const float *s
         vf_store(acc + r * PANEL + VF_N, a[r][1]);
     }
 }
+#endif
 
 typedef void narrow_tile_fn(float *acc, const uint32_t *x, size_t ld, const float *start, const uint32_t *w,
                             size_t words, const char *ahead);
@@ -77,6 +90,9 @@ static narrow_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
 /* Words between narrowed rows: whole lines, and never a power of two of them, so that rows do not share cache sets. */
 INLINE size_t narrow_ld(enum dtype t, size_t k) { return ((narrow_words(t, k) + 15) & ~(size_t)15) + 16; }
 
+/* Where row r begins. Tiles begin at even rows where rows lie by twos. */
+INLINE uint32_t *narrow_row(uint32_t *x, size_t r, size_t ld) { return ROWS_BY_TWOS ? x + (r & ~(size_t)1) * ld + r % 2 * 2 : x + r * ld; }
+
 /* Sums of int8 become f32. Not in the tile, where compilers would run out of registers. */
 INLINE void scale_ints(float *acc, const float *scale_x, const float *scale_w, size_t rows)
 {
@@ -104,7 +120,8 @@ INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size
 INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p, const char *next,
                          struct narrow_scratch *s)
 {
-    const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, height = (rows + tiles - 1) / tiles; /* 13 rows are 7 and 6, not 12 and 1 */
+    const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS; /* 13 rows are 7 and 6, by twos 8 and 5, not 12 and 1 */
+    const size_t height = ROWS_BY_TWOS ? ((rows + tiles - 1) / tiles + 1) & ~(size_t)1 : (rows + tiles - 1) / tiles;
     const size_t words = narrow_words(t, l->k), ld = narrow_ld(t, l->k);
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
     const float *head = (const float *)(const void *)panel;
@@ -114,7 +131,7 @@ INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t 
         const char *ahead = tiles <= 2 ? (const char *)w + AHEAD : r ? (const char *)w : next;
         prefetch_outputs(l, m + r, n, p);
         for (size_t c = 0; c < PANEL; c += TILE_W)
-            (t == DT_I8_QUAD ? tiles_quad : tiles_pair)[n](s->acc + c, s->x + r * ld, ld, head + PANEL + c, w + c, words, ahead);
+            (t == DT_I8_QUAD ? tiles_quad : tiles_pair)[n](s->acc + c, narrow_row(s->x, r, ld), ld, head + PANEL + c, w + c, words, ahead);
         if (t == DT_I8_QUAD) scale_ints(s->acc, s->scale + r, head, n);
         finish(l, m + r, n, p, s->acc);
     }
@@ -126,6 +143,7 @@ INLINE void narrow_linear(const struct linear *l, size_t m0, size_t m1, size_t p
     const size_t ld = narrow_ld(t, l->k), sz = panel_sz(t, l->k);
     size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
     if (most > TILE_ROWS) most -= most % TILE_ROWS;
+    else if (ROWS_BY_TWOS) most = most < 2 ? 2 : most & ~(size_t)1;
     const size_t chunks = (m1 - m0 + most - 1) / most;
     size_t step = (m1 - m0 + chunks - 1) / chunks;
     if (most >= TILE_ROWS) step = (step + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
@@ -133,24 +151,24 @@ INLINE void narrow_linear(const struct linear *l, size_t m0, size_t m1, size_t p
         const size_t rows = size_min(step, m1 - m);
         for (size_t r = 0; r < rows; r++) {
             const float *x = l->x + (m + r) * l->ld_x;
-            if (t == DT_I8_QUAD) s->scale[r] = row_to_quads(s->x + r * ld, x, l->k);
-            else row_to_pairs(s->x + r * ld, x, l->k);
+            if (t == DT_I8_QUAD) s->scale[r] = row_to_quads(narrow_row(s->x, r, ld), x, l->k);
+            else row_to_pairs(narrow_row(s->x, r, ld), x, l->k);
         }
         for (size_t p = p0; p < p1; p++) narrow_panel(l, t, m, rows, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
     }
 }
 
-static void linear_pair(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+static inline void linear_pair(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
     narrow_linear(l, m0, m1, p0, p1, scratch, DT_BF16_PAIR);
 }
 
-static void linear_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+static inline void linear_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
     narrow_linear(l, m0, m1, p0, p1, scratch, DT_I8_QUAD);
 }
 
-static void init_narrow(struct kern *k)
+static inline void init_narrow(struct kern *k)
 {
     k->linear[DT_BF16_PAIR] = linear_pair;
     k->linear[DT_I8_QUAD] = linear_quad;

@@ -1,162 +1,40 @@
 /* steno: kernels for the vectors of 64-bit ARM. SPDX-License-Identifier: MIT
  *
- * The vector type and its primitives; everything else is in the templates. Every AArch64 processor has these instructions, the
- * conversions of f16 included.
+ * What every AArch64 processor has: everything is in the templates. A tile is 6 rows by two vectors of two registers.
  *
- * A vector is a pair of registers: then a tile of 6 rows by two vectors has 24 accumulators, four registers of weights and some
- * broadcasts, which fill the 32 registers and load less per product than 12 rows by half the width would; and sums have the lanes, and
- * so the rounding, of AVX2. */
-#include <arm_neon.h>
-#include <stddef.h>
-#include <stdint.h>
+ * Products of fewer bits save memory here, not time: widening bf16 costs nearly a third of what the multiply-adds do, and 16 products
+ * of int8 take four instructions, as 16 of f32 do. */
+#include "kern/arm/vec128.h"
 
-enum { VF_N = 8, TILE_ROWS = 6 };
+enum { TILE_ROWS = 6 };
 #define TILE_ROWS_12 0
 #define FEW_PANELS(rows) ((rows) == 1 ? 2 : 1)
+#define QUADS_SIGNED 1
 
-#define PRIM static inline __attribute__((always_inline))
-typedef struct { float32x4_t lo, hi; } vf;
-typedef struct { uint32x4_t lo, hi; } vi;
-
-#define EACH(op, a) ((vf) { op((a).lo), op((a).hi) })
-#define EACH_2(op, a, b) ((vf) { op((a).lo, (b).lo), op((a).hi, (b).hi) })
-
-/* ---- one register */
-PRIM uint32x4_t bits_of(float32x4_t a) { return vreinterpretq_u32_f32(a); }
-PRIM float32x4_t floats_of(uint32x4_t a) { return vreinterpretq_f32_u32(a); }
-PRIM uint32x4_t lane_bits(void)
+/* Two products, at most 128 * 127 each, fit 16 bits. */
+PRIM float32x4_t dot_quad(float32x4_t acc, int8x16_t x, int8x16_t w)
 {
-    static const uint32_t bit[4] = { 1, 2, 4, 8 };
-    return vld1q_u32(bit);
+    const int16x8_t pairs = vpaddq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x)), vmull_high_s8(w, x));
+    return vreinterpretq_f32_s32(vpadalq_s16(vreinterpretq_s32_f32(acc), pairs));
 }
-PRIM uint32x4_t lanes_of(unsigned bits) { return vtstq_u32(vdupq_n_u32(bits), lane_bits()); }
-PRIM float32x4_t smaller(float32x4_t a, float32x4_t b) { return vbslq_f32(vcltq_f32(a, b), a, b); } /* vmin would hand on a NaN */
-PRIM float32x4_t larger(float32x4_t a, float32x4_t b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
-PRIM float32x4_t with_sign(float32x4_t a, float32x4_t s) { return vbslq_f32(vdupq_n_u32(0x80000000u), s, a); }
-PRIM float32x4_t masked(uint32x4_t keep, float32x4_t a) { return floats_of(vandq_u32(keep, bits_of(a))); }
-PRIM float32x4_t shl23(float32x4_t a) { return floats_of(vshlq_n_u32(bits_of(a), 23)); }
-PRIM float32x4_t low_nibble(uint32x4_t b) { return vcvtq_f32_u32(vandq_u32(b, vdupq_n_u32(15))); }
-PRIM float32x4_t high_nibble(uint32x4_t b) { return vcvtq_f32_u32(vshrq_n_u32(b, 4)); }
-PRIM float32x4_t from_f16(uint16x4_t h) { return vcvt_f32_f16(vreinterpret_f16_u16(h)); }
-PRIM uint16x4_t to_f16(float32x4_t a) { return vreinterpret_u16_f16(vcvt_f16_f32(a)); }
-
-PRIM float32x4_t exponent(float32x4_t x, float32x4_t *m)
+PRIM vf vf_dot_quads(vf acc, vi x, vi w)
 {
-    const uint32x4_t half_root = vdupq_n_u32(0x3f3504f3), d = vsubq_u32(bits_of(x), half_root);
-    *m = floats_of(vaddq_u32(vandq_u32(d, vdupq_n_u32(0x007fffff)), half_root));
-    return vcvtq_f32_s32(vshrq_n_s32(vreinterpretq_s32_u32(d), 23));
+    const int8x16_t all = vreinterpretq_s8_u32(x.hi);
+    return (vf) { dot_quad(acc.lo, all, vreinterpretq_s8_u32(w.lo)), dot_quad(acc.hi, all, vreinterpretq_s8_u32(w.hi)) };
 }
-PRIM float32x4_t low_pairs(float32x4_t a, float32x4_t b) { return vcombine_f32(vget_low_f32(a), vget_low_f32(b)); }
-PRIM float32x4_t high_pairs(float32x4_t a, float32x4_t b) { return vcombine_f32(vget_high_f32(a), vget_high_f32(b)); }
-PRIM void transpose_4(float32x4_t *a, float32x4_t *b, float32x4_t *c, float32x4_t *d)
-{
-    const float32x4x2_t p = vtrnq_f32(*a, *b), q = vtrnq_f32(*c, *d);
-    *a = low_pairs(p.val[0], q.val[0]), *b = low_pairs(p.val[1], q.val[1]);
-    *c = high_pairs(p.val[0], q.val[0]), *d = high_pairs(p.val[1], q.val[1]);
-}
-
-/* ---- pairs */
-PRIM vf vf_set1(float x) { return (vf) { vdupq_n_f32(x), vdupq_n_f32(x) }; }
-PRIM vf vf_zero(void) { return vf_set1(0); }
-PRIM vf vf_load(const float *p) { return (vf) { vld1q_f32(p), vld1q_f32(p + 4) }; }
-PRIM void vf_store(float *p, vf v)
-{
-    vst1q_f32(p, v.lo);
-    vst1q_f32(p + 4, v.hi);
-}
-PRIM vf vf_load_n(const float *p, size_t n)
-{
-    float v[VF_N] = { 0 };
-    for (size_t i = 0; i < VF_N && i < n; i++) v[i] = p[i];
-    return vf_load(v);
-}
-PRIM void vf_store_n(float *p, vf v, size_t n)
-{
-    float from[VF_N];
-    vf_store(from, v);
-    for (size_t i = 0; i < VF_N && i < n; i++) p[i] = from[i];
-}
-PRIM vf vf_load_f16(const uint16_t *p) { return (vf) { from_f16(vld1_u16(p)), from_f16(vld1_u16(p + 4)) }; }
-PRIM vf vf_load_bf16(const uint16_t *p)
-{
-    return (vf) { floats_of(vshll_n_u16(vld1_u16(p), 16)), floats_of(vshll_n_u16(vld1_u16(p + 4), 16)) };
-}
-PRIM vf vf_load_i8(const int8_t *p)
-{
-    const int16x8_t v = vmovl_s8(vld1_s8(p));
-    return (vf) { vcvtq_f32_s32(vmovl_s16(vget_low_s16(v))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(v))) };
-}
-PRIM void vf_store_f16(uint16_t *p, vf v)
-{
-    vst1_u16(p, to_f16(v.lo));
-    vst1_u16(p + 4, to_f16(v.hi));
-}
-PRIM vf vf_add(vf a, vf b) { return EACH_2(vaddq_f32, a, b); }
-PRIM vf vf_sub(vf a, vf b) { return EACH_2(vsubq_f32, a, b); }
-PRIM vf vf_mul(vf a, vf b) { return EACH_2(vmulq_f32, a, b); }
-PRIM vf vf_div(vf a, vf b) { return EACH_2(vdivq_f32, a, b); }
-PRIM vf vf_fma(vf a, vf b, vf c) { return (vf) { vfmaq_f32(c.lo, a.lo, b.lo), vfmaq_f32(c.hi, a.hi, b.hi) }; }
-PRIM vf vf_fnma(vf a, vf b, vf c) { return (vf) { vfmsq_f32(c.lo, a.lo, b.lo), vfmsq_f32(c.hi, a.hi, b.hi) }; }
-PRIM vf vf_min(vf a, vf b) { return EACH_2(smaller, a, b); }
-PRIM vf vf_max(vf a, vf b) { return EACH_2(larger, a, b); }
-PRIM vf vf_abs(vf a) { return EACH(vabsq_f32, a); }
-PRIM vf vf_sign(vf a, vf s) { return EACH_2(with_sign, a, s); }
-PRIM vf vf_where_ge(vf x, vf lo, vf v) { return (vf) { masked(vcgeq_f32(x.lo, lo.lo), v.lo), masked(vcgeq_f32(x.hi, lo.hi), v.hi) }; }
-PRIM vf vf_shl23(vf a) { return EACH(shl23, a); }
-PRIM float vf_sum(vf a)
-{
-    const float32x4_t s = vaddq_f32(a.lo, a.hi);
-    const float32x2_t t = vadd_f32(vget_low_f32(s), vget_high_f32(s));
-    return vget_lane_f32(t, 0) + vget_lane_f32(t, 1);
-}
-PRIM float vf_hmax(vf a) { return vmaxvq_f32(larger(a.lo, a.hi)); }
-PRIM unsigned vf_eq_bits(vf a, vf b)
-{
-    const uint32x4_t lo = vandq_u32(vceqq_f32(a.lo, b.lo), lane_bits()), hi = vandq_u32(vceqq_f32(a.hi, b.hi), lane_bits());
-    return vaddvq_u32(vorrq_u32(lo, vshlq_n_u32(hi, 4)));
-}
-PRIM vf vf_drop(vf v, unsigned bits)
-{
-    const float32x4_t absent = vdupq_n_f32(-__builtin_inff());
-    return (vf) { vbslq_f32(lanes_of(bits), absent, v.lo), vbslq_f32(lanes_of(bits >> 4), absent, v.hi) };
-}
-PRIM vf vf_exponent(vf x, vf *m) { return (vf) { exponent(x.lo, &m->lo), exponent(x.hi, &m->hi) }; }
-PRIM void vf_transpose(vf v[VF_N]) /* quarters of the square turn, and two of them change places */
-{
-    for (int i = 0; i < VF_N; i += 4) {
-        transpose_4(&v[i].lo, &v[i + 1].lo, &v[i + 2].lo, &v[i + 3].lo);
-        transpose_4(&v[i].hi, &v[i + 1].hi, &v[i + 2].hi, &v[i + 3].hi);
-    }
-    for (int i = 0; i < 4; i++) {
-        const float32x4_t hi = v[i].hi;
-        v[i].hi = v[i + 4].lo;
-        v[i + 4].lo = hi;
-    }
-}
-
-PRIM vi vi_load_u8(const uint8_t *p)
-{
-    const uint16x8_t v = vmovl_u8(vld1_u8(p));
-    return (vi) { vmovl_u16(vget_low_u16(v)), vmovl_u16(vget_high_u16(v)) };
-}
-PRIM vf vf_lo4(vi b) { return EACH(low_nibble, b); }
-PRIM vf vf_hi4(vi b) { return EACH(high_nibble, b); }
-PRIM vf add_16(vf v, unsigned bits)
-{
-    const float32x4_t v16 = vdupq_n_f32(16);
-    return vf_add(v, (vf) { masked(lanes_of(bits), v16), masked(lanes_of(bits >> 4), v16) });
-}
-PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
-PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
+PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_signed_quads(to, x, k); }
 
 #include "kern/attn.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
+#include "kern/narrow.h"
 #include "kern/spectrum.h"
 
 void kern_init_neon(struct kern *k)
 {
     init_linear(k);
+    init_narrow(k);
     init_attn(k);
     init_elem(k);
     init_spectra(k);
