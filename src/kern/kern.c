@@ -23,6 +23,8 @@ int kern_gains(int level, enum dtype t)
 {
 #if defined(__x86_64__)
     return dtype_is_narrow(t) && level >= CPU_AVX512BF16;
+#elif defined(__aarch64__)
+    return t == DT_I8_QUAD ? level >= CPU_DOTPROD : t == DT_BF16_PAIR && level >= CPU_NEONBF16;
 #else
     (void)level, (void)t;
     return 0;
