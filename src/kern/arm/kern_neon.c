@@ -9,6 +9,7 @@
 #include <arm_neon.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "kern/inner.h"
 
 enum { VF_N = 8, TILE_ROWS = 6 };
 #define TILE_ROWS_12 0
@@ -35,6 +36,7 @@ PRIM float32x4_t larger(float32x4_t a, float32x4_t b) { return vbslq_f32(vcgtq_f
 PRIM float32x4_t with_sign(float32x4_t a, float32x4_t s) { return vbslq_f32(vdupq_n_u32(0x80000000u), s, a); }
 PRIM float32x4_t masked(uint32x4_t keep, float32x4_t a) { return floats_of(vandq_u32(keep, bits_of(a))); }
 PRIM float32x4_t shl23(float32x4_t a) { return floats_of(vshlq_n_u32(bits_of(a), 23)); }
+PRIM float32x4_t times_2n(float32x4_t a, float32x4_t n) { return floats_of(vaddq_u32(bits_of(a), bits_of(shl23(n)))); }
 PRIM float32x4_t low_nibble(uint32x4_t b) { return vcvtq_f32_u32(vandq_u32(b, vdupq_n_u32(15))); }
 PRIM float32x4_t high_nibble(uint32x4_t b) { return vcvtq_f32_u32(vshrq_n_u32(b, 4)); }
 PRIM float32x4_t from_f16(uint16x4_t h) { return vcvt_f32_f16(vreinterpret_f16_u16(h)); }
@@ -103,6 +105,13 @@ PRIM vf vf_abs(vf a) { return EACH(vabsq_f32, a); }
 PRIM vf vf_sign(vf a, vf s) { return EACH_2(with_sign, a, s); }
 PRIM vf vf_where_ge(vf x, vf lo, vf v) { return (vf) { masked(vcgeq_f32(x.lo, lo.lo), v.lo), masked(vcgeq_f32(x.hi, lo.hi), v.hi) }; }
 PRIM vf vf_shl23(vf a) { return EACH(shl23, a); }
+PRIM vf vf_split(vf x, vf *n) /* adding 1.5 * 2^23 leaves the integer in the low bits */
+{
+    const vf magic = vf_set1(12582912.0f), c = vf_max(x, vf_set1(-126));
+    *n = vf_add(c, magic);
+    return vf_sub(c, vf_sub(*n, magic));
+}
+PRIM vf vf_times_2n(vf a, vf n) { return EACH_2(times_2n, a, n); }
 PRIM float vf_sum(vf a)
 {
     const float32x4_t s = vaddq_f32(a.lo, a.hi);
@@ -149,15 +158,44 @@ PRIM vf add_16(vf v, unsigned bits)
 PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
 PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
+PRIM vi vi_load(const void *p) { return (vi) { vld1q_u32(p), vld1q_u32((const uint32_t *)p + 4) }; }
+PRIM vi vi_set1(uint32_t w) { return (vi) { vdupq_n_u32(w), vdupq_n_u32(w) }; }
+PRIM float32x4_t of_ints(float32x4_t a) { return vcvtq_f32_s32(vreinterpretq_s32_f32(a)); }
+PRIM vf vf_of_ints(vf a) { return EACH(of_ints, a); }
+PRIM float32x4_t dot_pairs(float32x4_t acc, uint32x4_t x, uint32x4_t w)
+{
+    const uint32x4_t high = vdupq_n_u32(0xffff0000u);
+    acc = vfmaq_f32(acc, floats_of(vandq_u32(x, high)), floats_of(vandq_u32(w, high)));
+    return vfmaq_f32(acc, floats_of(vshlq_n_u32(x, 16)), floats_of(vshlq_n_u32(w, 16)));
+}
+PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return (vf) { dot_pairs(acc.lo, x.lo, w.lo), dot_pairs(acc.hi, x.hi, w.hi) }; }
+PRIM float32x4_t dot_quads(float32x4_t acc, uint32x4_t x, uint32x4_t w) /* products of 16 bits widened to 32: exact */
+{
+    const uint8x16_t xb = vreinterpretq_u8_u32(x);
+    const int8x16_t wb = vreinterpretq_s8_u32(w);
+    const int16x8_t x_lo = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(xb))), x_hi = vreinterpretq_s16_u16(vmovl_high_u8(xb));
+    const int16x8_t w_lo = vmovl_s8(vget_low_s8(wb)), w_hi = vmovl_high_s8(wb);
+    const int32x4_t a = vpaddq_s32(vmull_s16(vget_low_s16(x_lo), vget_low_s16(w_lo)), vmull_high_s16(x_lo, w_lo));
+    const int32x4_t b = vpaddq_s32(vmull_s16(vget_low_s16(x_hi), vget_low_s16(w_hi)), vmull_high_s16(x_hi, w_hi));
+    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(acc), vpaddq_s32(a, b)));
+}
+PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return (vf) { dot_quads(acc.lo, x.lo, w.lo), dot_quads(acc.hi, x.hi, w.hi) }; }
+PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_quads(to, x, k); }
+
 #include "kern/attn.h"
+#include "kern/attn_narrow.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
+#include "kern/narrow.h"
 #include "kern/spectrum.h"
 
 void kern_init_neon(struct kern *k)
 {
     init_linear(k);
+    init_narrow(k);
     init_attn(k);
+    init_attn_narrow(k);
     init_elem(k);
     init_spectra(k);
     k->level = CPU_NEON;
