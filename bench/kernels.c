@@ -102,13 +102,15 @@ static void bench_attn(const struct bench *b, int type, size_t rows, size_t keys
     j.a = (struct attn) { .out = b->y, .ld_out = 400, .q = b->x, .ld_q = 400, .n_keys = (int32_t)keys, .rows = (uint32_t)rows,
                           .kv = { b->pool, 64 * 64 * kv_elem_sz((enum kv_type)type), NULL }, .d_head = 64, .scale = 0.125f };
     for (size_t i = 0; i < keys; i++) j.kern->kv_put[type](&j.a.kv, (uint32_t)i, b->x + i * 7, b->x + i * 5 + 3, 64);
+    static const char *const name[KV_TYPES] = { "f32", "f16", "bf16" };
+    const double peak = type == KV_BF16 && b->narrow_peak[0] > 0 ? b->narrow_peak[0] : b->peak;
     const struct timed t = measure(attn_once, &j, 50);
     const double ops = 4.0 * 64 * (double)(rows * keys), ns = t.best, gflops = ops / ns;
     j.kern = &b->ref, j.a.rows = (uint32_t)(rows < 8 ? rows : 8);
     const double c_ns = best_ns(attn_once, &j, 3) * (double)rows / (double)j.a.rows;
-    printf("attn   %-5s %4zu x %4zu d 64        %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %5.1f GB/s %6.1f x C\n", type ? "f16" : "f32",
-           rows, keys, ns, gflops, 100 * gflops / b->peak, (double)(keys * 128) * (double)kv_elem_sz((enum kv_type)type) / ns, c_ns / ns);
-    report_rate(&b->out, "GOP/s", t, ops, "attn_%s_%zux%zu", type ? "f16" : "f32", rows, keys);
+    printf("attn   %-5s %4zu x %4zu d 64        %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %5.1f GB/s %6.1f x C\n", name[type],
+           rows, keys, ns, gflops, 100 * gflops / peak, (double)(keys * 128) * (double)kv_elem_sz((enum kv_type)type) / ns, c_ns / ns);
+    report_rate(&b->out, "GOP/s", t, ops, "attn_%s_%zux%zu", name[type], rows, keys);
     fflush(stdout);
 }
 
@@ -208,6 +210,7 @@ static void bench_level(struct bench *b, int level)
             if (shape[j].k % (size_t)dtype_block(type[i]) == 0) bench_linear(b, type[i], MODEL_ROWS, shape[j].n, shape[j].k, shape[j].act);
     for (int t = 0; t < KV_TYPES; t++) {
         bench_attn(b, t, MODEL_ROWS, MODEL_ROWS);
+        bench_attn(b, t, 96, MODEL_ROWS); /* an item of the encoder */
         bench_attn(b, t, 1, MODEL_ROWS);
         bench_attn(b, t, 5, MODEL_ROWS);
         bench_attn(b, t, 1, 100);

@@ -1,25 +1,11 @@
 /* steno: attention over vectors. SPDX-License-Identifier: MIT
  *
- * Groups of up to ATTN_ROWS query rows walk the keys in blocks of ATTN_KEYS. A block of keys is stored like a panel of weights, so
- * scores are the register tile of gemm.h; so is the product with values, whose "k" runs over keys. Between the two, each row by
- * itself: scale, maximum, exp, sum, and fading of what earlier blocks gave.
- *
- * A row must not see what lies past its length, not even multiplied by zero: the tile's product with values stops at the shortest row,
- * and every row goes on from there alone, in the same order and so with the same bits as if it had been alone from the start. */
+ * Keys and values of f32 and f16. A block of keys is stored like a panel of weights, so scores are the register tile of gemm.h; so is the
+ * product with values, whose "k" runs over keys. */
 #ifndef STENO_KERN_ATTN_H
 #define STENO_KERN_ATTN_H
-#include "kern/elem.h"
+#include "kern/attn_group.h"
 #include "kern/gemm.h"
-
-enum { BLOCKS = ATTN_KEYS / KV_BLOCK };
-
-/* What a group of rows shares while it looks at one block of ATTN_KEYS keys. */
-struct key_block {
-    const char *kv[BLOCKS];    /* keys; values lie behind them */
-    size_t rows, d_head;
-    size_t seen[ATTN_ROWS];    /* keys of this block that each row sees */
-    size_t most;               /* the largest of them */
-};
 
 INLINE enum dtype plain_type(enum kv_type t) { return t == KV_F16 ? DT_F16 : DT_F32; }
 
@@ -63,31 +49,16 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
     }
 }
 
-/* ---- online softmax of one row: scores become weights, and what earlier blocks gave fades --------------------------------------- */
-static void merge_row(float *score, float *max, float *sum, float *out, float scale, size_t n, size_t d_head)
+static vf exps_plain(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
 {
-    vf top = vf_set1(-INFINITY);
+    float *score = s->score + r * SCORE_LD;
+    vf sum = vf_zero();
     for (size_t i = 0; i < n; i += VF_N) {
-        const vf v = vf_mul(vf_load(score + i), vf_set1(scale)); /* may read past n: the row of scores is longer */
-        vf_store(score + i, v);
-        top = vf_max(n - i >= VF_N ? v : vf_drop(v, ~0u << (n - i)), top);
+        const vf e = vf_exp2(first_or_absent(vf_fma(vf_load(score + i), vf_set1(unit), vf_set1(-max)), n - i));
+        vf_store(score + i, e);
+        sum = vf_add(sum, e);
     }
-    const float here = vf_hmax(top), m = here > *max ? here : *max;
-    if (m == -INFINITY) { /* only where every score is: such keys weigh nothing */
-        memset(score, 0, n * sizeof *score);
-        return;
-    }
-    const float before = *max - m;
-    *max = m;
-    const float part = exp_row(score, score, m, n);
-    if (before == 0) {
-        *sum += part;
-        return;
-    }
-    float fade[VF_N];
-    vf_store(fade, vf_exp(vf_set1(before)));
-    *sum = fmaf(*sum, fade[0], part);
-    for (size_t d = 0; d < d_head; d += VF_N) vf_store(out + d, vf_mul(vf_load(out + d), vf_load(fade)));
+    return sum;
 }
 
 /* ---- weights times values ------------------------------------------------------------------------------------------------------- */
@@ -144,11 +115,7 @@ INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_
         }
     }
     size_t common[ATTN_ROWS / TILE_ROWS];
-    for (size_t r = 0; r < b->rows; r += TILE_ROWS) {
-        size_t least = ATTN_KEYS;
-        for (size_t i = r; i < size_min(b->rows, r + TILE_ROWS); i++) least = size_min(least, b->seen[i]);
-        common[r / TILE_ROWS] = least;
-    }
+    for (size_t r = 0; r < b->rows; r += TILE_ROWS) common[r / TILE_ROWS] = common_keys(b, r);
     for (size_t d = 0; d < wide_d; d += TILE_W) {
         const float *at[BLOCKS];
         for (size_t i = 0; i < BLOCKS; i++) at[i] = v[i] ? v[i] + d : NULL;
@@ -165,80 +132,25 @@ INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_
     }
 }
 
-/* ---- a group of rows ------------------------------------------------------------------------------------------------------------ */
-INLINE void attn_keys(const struct attn *a, struct attn_scratch *s, enum kv_type t, struct key_block *b, const size_t *len, size_t r0,
-                      size_t key0)
-{
-    b->most = 0;
-    for (size_t r = 0; r < b->rows; r++) {
-        b->seen[r] = len[r] > key0 ? size_min(ATTN_KEYS, len[r] - key0) : 0;
-        if (b->seen[r] > b->most) b->most = b->seen[r];
-    }
-    for (size_t j = 0; j < b->most; j += KV_BLOCK) b->kv[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
-    score_rows(s, t, b, a->q + r0 * a->ld_q, a->ld_q);
-    for (size_t r = 0; r < b->rows; r++)
-        if (b->seen[r])
-            merge_row(s->score + r * SCORE_LD, &s->max[r], &s->sum[r], s->out + r * OUT_LD, a->scale, b->seen[r], b->d_head);
-    if (b->rows == 1) weigh_row(s->out, t, b, s->score, 0, b->seen[0], 0);
-    else weigh_rows(s, t, b);
-}
+/* ---- the types ------------------------------------------------------------------------------------------------------------------ */
+static void queries_plain(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows) { (void)s, (void)a, (void)r0, (void)rows; }
 
-INLINE void attn_group(const struct attn *a, struct attn_scratch *s, enum kv_type t, size_t r0, size_t rows)
-{
-    struct key_block b = { .rows = rows, .d_head = a->d_head };
-    size_t len[ATTN_ROWS], longest = 0;
-    for (size_t r = 0; r < rows; r++) {
-        const int32_t want = a->len ? a->len[r0 + r] : a->n_keys;
-        len[r] = want > 0 ? (size_t)want : 0;
-        if (len[r] > longest) longest = len[r];
-        s->max[r] = -INFINITY, s->sum[r] = 0;
-        memset(s->out + r * OUT_LD, 0, OUT_LD * sizeof(float));
-    }
-    for (size_t key0 = 0; key0 < longest; key0 += ATTN_KEYS) attn_keys(a, s, t, &b, len, r0, key0);
-    for (size_t r = 0; r < rows; r++) {
-        const vf scale = vf_set1(s->sum[r] > 0 ? 1 / s->sum[r] : 0);
-        const float *from = s->out + r * OUT_LD;
-        float *to = a->out + (r0 + r) * a->ld_out;
-        size_t d = 0;
-        for (; d + VF_N <= a->d_head; d += VF_N) vf_store(to + d, vf_mul(vf_load(from + d), scale));
-        if (d < a->d_head) vf_store_n(to + d, vf_mul(vf_load(from + d), scale), a->d_head - d);
-    }
-}
-
-static void attn_f32(const struct attn *a, void *scratch)
-{
-    for (size_t r = 0; r < a->rows; r += ATTN_ROWS) attn_group(a, scratch, KV_F32, r, size_min(ATTN_ROWS, a->rows - r));
-}
-
-static void attn_f16(const struct attn *a, void *scratch)
-{
-    for (size_t r = 0; r < a->rows; r += ATTN_ROWS) attn_group(a, scratch, KV_F16, r, size_min(ATTN_ROWS, a->rows - r));
-}
-
-/* ---- weights alone ---------------------------------------------------------------------------------------------------------------- */
-INLINE void weights_group(const struct attn *a, struct attn_scratch *s, enum kv_type t, size_t r0, size_t rows)
-{
-    struct key_block b = { .rows = rows, .d_head = a->d_head };
-    const size_t n = a->n_keys > 0 ? (size_t)a->n_keys : 0;
-    float *out = a->out + r0 * a->ld_out;
-    for (size_t key0 = 0; key0 < n; key0 += ATTN_KEYS) {
-        b.most = size_min(ATTN_KEYS, n - key0);
-        for (size_t j = 0; j < b.most; j += KV_BLOCK) b.kv[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
-        score_rows(s, t, &b, a->q + r0 * a->ld_q, a->ld_q);
-        for (size_t r = 0; r < rows; r++) scale_row(out + r * a->ld_out + key0, s->score + r * SCORE_LD, a->scale, NULL, b.most);
-    }
-    for (size_t r = 0; r < rows; r++) softmax(out + r * a->ld_out, out + r * a->ld_out, n);
-}
-
-static void attn_weights_f32(const struct attn *a, void *scratch)
-{
-    for (size_t r = 0; r < a->rows; r += ATTN_ROWS) weights_group(a, scratch, KV_F32, r, size_min(ATTN_ROWS, a->rows - r));
-}
-
-static void attn_weights_f16(const struct attn *a, void *scratch)
-{
-    for (size_t r = 0; r < a->rows; r += ATTN_ROWS) weights_group(a, scratch, KV_F16, r, size_min(ATTN_ROWS, a->rows - r));
-}
+#define TYPED(name, t)                                                                                                       \
+    static void scores_##name(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0)            \
+    {                                                                                                                        \
+        score_rows(s, t, b, a->q + r0 * a->ld_q, a->ld_q);                                                                   \
+    }                                                                                                                        \
+    static void weigh_##name(struct attn_scratch *s, const struct key_block *b)                                              \
+    {                                                                                                                        \
+        if (b->rows == 1) weigh_row(s->out, t, b, s->score, 0, b->seen[0], 0);                                               \
+        else weigh_rows(s, t, b);                                                                                            \
+    }                                                                                                                        \
+    static const struct attn_body body_##name = { queries_plain, scores_##name, exps_plain, weigh_##name };    \
+    static void attn_##name(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_##name); }                     \
+    static void attn_weights_##name(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_##name); }
+TYPED(f32, KV_F32)
+TYPED(f16, KV_F16)
+#undef TYPED
 
 static void init_attn(struct kern *k)
 {

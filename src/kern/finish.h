@@ -46,9 +46,11 @@ static void finish_kv(const struct linear *l, size_t m, size_t rows, size_t n0, 
             if (l->kv_type == KV_F16) vf_store_f16(half + r * PANEL + c, v);
             else vf_store(row + c, v);
         }
-        if (l->kv_type != KV_F16) memcpy(acc + r * PANEL, row, (n1 - n0) * sizeof *row);
+        if (l->kv_type == KV_F32) memcpy(acc + r * PANEL, row, (n1 - n0) * sizeof *row);
+        if (l->kv_type != KV_BF16) continue;
+        for (size_t c = 0; c < PANEL; c++) half[r * PANEL + c] = bf16_narrowed(row[c]);
     }
-    kern_put_kv(l, m, rows, n0, n1, l->kv_type == KV_F16 ? (const void *)half : acc, PANEL);
+    kern_put_kv(l, m, rows, n0, n1, l->kv_type == KV_F32 ? acc : (const void *)half, PANEL);
 }
 
 /* rows <= TILE_ROWS rows from m of panel p. */

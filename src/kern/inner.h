@@ -14,10 +14,13 @@ enum {
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
     NARROW_WORDS = 131072, /* narrowed x that stays in the second-level cache: 512 KiB */
     TILE_ROWS_MAX = 12,
+    LANES_MAX = 16,
     HEAD_MAX = 256,        /* largest d_head */
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four tiles of 12 */
     SCORE_LD = ATTN_KEYS + 16,
-    OUT_LD = HEAD_MAX + 16
+    OUT_LD = HEAD_MAX + 16,
+    Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
+    WEIGHT_LD = ATTN_KEYS / 2 + 16
 };
 
 /* Scratch of linear: one panel's k-block as f32, then accumulators [PANEL_GROUP][GEMM_ROWS][PANEL]. */
@@ -33,13 +36,23 @@ struct narrow_scratch {
     float acc[TILE_ROWS_MAX * PANEL];
 };
 
-/* Scratch of attention: scores (then weights) and unfinished outputs of a group of rows; keys and values widened where they are f16. */
+/* Weights of narrow products as a tile walks them. */
+struct words {
+    const uint32_t *const *run;  /* runs of run_len steps each */
+    size_t ld, run_len, n;       /* words between steps; steps in all */
+    const char *ahead;           /* a panel to bring to the second-level cache meanwhile */
+};
+
+/* Scratch of attention: scores (then weights) and unfinished outputs of a group of rows; keys and values widened where they are f16;
+ * for KV_BF16 queries and weights as words of two bf16. */
 struct attn_scratch {
     float score[ATTN_ROWS * SCORE_LD];
     float out[ATTN_ROWS * OUT_LD];
-    float max[ATTN_ROWS], sum[ATTN_ROWS];
+    float max[ATTN_ROWS], sum[ATTN_ROWS * LANES_MAX]; /* sums lane by lane */
     float k_wide[KV_BLOCK * HEAD_MAX];
     float v_wide[ATTN_KEYS * HEAD_MAX];
+    uint32_t q[ATTN_ROWS * Q_LD];
+    uint32_t weight[ATTN_ROWS * WEIGHT_LD];
 };
 
 /* Scratch of spectra, for the widest vectors: the points of as many frames as there are lanes, in whose place the powers go; then rows
@@ -67,6 +80,17 @@ static inline size_t mirrored(size_t i, size_t before, size_t n)
 static inline char *kv_block_at(const struct kv_view *v, size_t block)
 {
     return (char *)v->base + (v->table ? v->table[block] : block) * v->block_stride;
+}
+
+/* Where in a block key resp. value d of position `slot` lies, in elements. */
+static inline size_t kv_key_at(enum kv_type t, size_t slot, size_t d)
+{
+    return t == KV_BF16 ? (d / 2 * KV_BLOCK + slot) * 2 + d % 2 : d * KV_BLOCK + slot;
+}
+
+static inline size_t kv_value_at(enum kv_type t, size_t slot, size_t d, size_t d_head)
+{
+    return KV_BLOCK * d_head + (t == KV_BF16 ? (slot / 2 * d_head + d) * 2 + slot % 2 : slot * d_head + d);
 }
 
 /* Outputs [n0, n1) of `rows` rows from row m go to keys and values. src holds them in the cache's type already: [rows] of ld elements,

@@ -16,10 +16,13 @@
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
  *   linear of DT_BF16_PAIR at levels whose instructions round otherwise (neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's sum
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
+ *   attention of KV_BF16: scores as sums of DT_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
+ *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
+ *              both round nearly the same weights, and one that falls to the other side moves the mean by at most 2^-8 max |v|
  *   attn_weights  1e-5 relative to the largest weight of the row;  standard: 1e-5 relative to the largest output of the column
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
  *              base 10 by 1e-6 + eps times itself more
- *   exp, erf and tanh bodies: 4 ulp resp. 2e-7 absolute; data movement, widening and packing: exact */
+ *   exp, erf and tanh bodies (attention's exp apart): 4 ulp resp. 2e-7 absolute; data movement, widening and packing: exact */
 #ifndef STENO_KERN_KERN_H
 #define STENO_KERN_KERN_H
 #include <stddef.h>
@@ -90,8 +93,11 @@ uint16_t bf16_from_f32(float x);
 
 /* ---- keys and values ------------------------------------------------------------------------------------------------------------
  * Per head, blocks of KV_BLOCK positions: K as [d_head][KV_BLOCK], then V as [KV_BLOCK][d_head]. Keys stand transposed so that a score
- * needs no horizontal sum. Block i of a head lies at base + (table ? table[i] : i) * block_stride. */
-enum kv_type { KV_F32, KV_F16, KV_TYPES };
+ * needs no horizontal sum. Block i of a head lies at base + (table ? table[i] : i) * block_stride.
+ *
+ * KV_BF16 holds pairs, as DT_BF16_PAIR does, for products of bf16: K as u16 [d_head / 2][KV_BLOCK][2], pairs of d, then V as
+ * u16 [KV_BLOCK / 2][d_head][2], pairs of positions. Values are rounded to nearest even, subnormals to zero. */
+enum kv_type { KV_F32, KV_F16, KV_BF16, KV_TYPES };
 static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; }
 
 struct kv_view {
@@ -134,7 +140,12 @@ struct linear {
     uint32_t kv_pos;
 };
 
-/* Query rows of one head against that head's keys. Row i sees keys [0, len[i]). len[i] == 0 gives zeros. out may not equal q. */
+/* Query rows of one head against that head's keys. Row i sees keys [0, len[i]). len[i] == 0 gives zeros. out may not equal q.
+ *
+ * With KV_BF16 q is rounded as keys are. A score is one f32 accumulator over pairs of d, the odd one first. Scale, maximum and exp are
+ * f32; then a block's weights, exp(score - maximum so far), are rounded to bf16, subnormals to zero (exp's own error: 2^-18 of
+ * itself). The sum that an output is divided by is that of the rounded weights. Outputs accumulate pairs of positions in f32, the odd
+ * one first. Where a row sees only the even position of its last pair, the odd one is not multiplied at all. */
 struct attn {
     float *out;                /* row i at out + i * ld_out, [d_head] */
     size_t ld_out;
@@ -144,7 +155,7 @@ struct attn {
     const int32_t *len;        /* [rows] keys visible to row i, NULL: n_keys for all */
     int32_t n_keys;            /* used when len is NULL */
     uint32_t rows, d_head;
-    float scale;               /* applied to the f32 score */
+    float scale;               /* of the f32 score; > 0 */
 };
 
 /* One row of an FSMN memory (Zhang et al. 2018, a depthwise filter over time with an identity): for each channel
@@ -226,7 +237,7 @@ void kern_init(struct kern *k, int level); /* level: highest to use; must be usa
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
 void kern_init_avx512(struct kern *k);
-void kern_init_avx512bf16(struct kern *k); /* narrow products only */
+void kern_init_avx512bf16(struct kern *k); /* narrow products, KV_BF16 among them */
 void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
 void kern_init_dotprod(struct kern *k);    /* products of int8 only */
 void kern_init_i8mm(struct kern *k);       /* the same */

@@ -24,46 +24,54 @@
 #endif
 
 #if !ROWS_BY_TWOS
-/* ---- the register tile: acc[rows, TILE_W] = words of x times words of w, `words` steps -------------------------------------------------
- * start: what accumulators begin with (int8). ahead: a panel to bring to the second-level cache meanwhile. */
-INLINE void narrow_tile(float *acc, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words,
-                        const char *ahead, enum dtype t, const int rows)
+/* ---- the register tile: acc[rows, TILE_W] = start + words of x times words of w ---------------------------------------------------------
+ * start: what accumulators begin with, rows of ld_start; NULL: zeros. */
+INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,
+                        const struct words *w, enum dtype t, const int rows)
 {
     vf a[TILE_ROWS][2];
     UNROLL
     for (int r = 0; r < rows; r++) {
-        a[r][0] = t == DT_I8_QUAD && !QUADS_SIGNED ? vf_load(start) : vf_zero();
-        a[r][1] = t == DT_I8_QUAD && !QUADS_SIGNED ? vf_load(start + VF_N) : vf_zero();
+        a[r][0] = start ? vf_load(start + (size_t)r * ld_start) : vf_zero();
+        a[r][1] = start ? vf_load(start + (size_t)r * ld_start + VF_N) : vf_zero();
     }
     const uint32_t *x0 = x, *x3 = x + 3 * ld, *x6 = x + 6 * ld, *x9 = x + 9 * ld;
-    for (size_t k = 0; k < words; k++, w += PANEL, ahead += PANEL * 4) {
-        const vi w0 = vi_load(w), w1 = vi_load(w + VF_N);
-        __builtin_prefetch(ahead, 0, 2);
-        __builtin_prefetch(ahead + 64, 0, 2);
-        UNROLL
-        for (int r = 0; r < rows; r++) {
-            const uint32_t *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
-            const vi v = vi_set1(from[(size_t)(r % 3) * ld]);
-            a[r][0] = t == DT_I8_QUAD ? vf_dot_quads(a[r][0], v, w0) : vf_dot_pairs(a[r][0], v, w0);
-            a[r][1] = t == DT_I8_QUAD ? vf_dot_quads(a[r][1], v, w1) : vf_dot_pairs(a[r][1], v, w1);
+    const char *ahead = w->ahead;
+    const size_t ld_w = w->ld, run_len = w->run_len;
+    const uint32_t *const *run = w->run;
+    for (size_t left = w->n; left; run++) {
+        const size_t n = size_min(left, run_len);
+        const uint32_t *at = *run;
+        for (size_t k = 0; k < n; k++, at += ld_w, ahead += PANEL * 4) {
+            const vi w0 = vi_load(at), w1 = vi_load(at + VF_N);
+            __builtin_prefetch(ahead, 0, 2);
+            __builtin_prefetch(ahead + 64, 0, 2);
+            UNROLL
+            for (int r = 0; r < rows; r++) {
+                const uint32_t *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
+                const vi v = vi_set1(from[(size_t)(r % 3) * ld]);
+                a[r][0] = t == DT_I8_QUAD ? vf_dot_quads(a[r][0], v, w0) : vf_dot_pairs(a[r][0], v, w0);
+                a[r][1] = t == DT_I8_QUAD ? vf_dot_quads(a[r][1], v, w1) : vf_dot_pairs(a[r][1], v, w1);
+            }
+            x0++, x3++, x6++, x9++;
         }
-        x0++, x3++, x6++, x9++;
+        left -= n;
     }
     UNROLL
     for (int r = 0; r < rows; r++) {
-        vf_store(acc + r * PANEL, a[r][0]);
-        vf_store(acc + r * PANEL + VF_N, a[r][1]);
+        vf_store(acc + (size_t)r * ld_acc, a[r][0]);
+        vf_store(acc + (size_t)r * ld_acc + VF_N, a[r][1]);
     }
 }
 #endif
 
-typedef void narrow_tile_fn(float *acc, const uint32_t *x, size_t ld, const float *start, const uint32_t *w,
-                            size_t words, const char *ahead);
+typedef void narrow_tile_fn(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,
+                            const struct words *w);
 #define TILE(rows, name, t)                                                                                                            \
-    static void tile_##name##_##rows(float *acc, const uint32_t *x, size_t ld, const float *start,                  \
-                                     const uint32_t *w, size_t words, const char *ahead)                                               \
+    static void tile_##name##_##rows(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,     \
+                                     const struct words *w)                                                                            \
     {                                                                                                                                  \
-        narrow_tile(acc, x, ld, start, w, words, ahead, t, rows);                                                                \
+        narrow_tile(acc, ld_acc, x, ld, start, ld_start, w, t, rows);                                                                  \
     }
 #define TILES_6(name, t) TILE(1, name, t) TILE(2, name, t) TILE(3, name, t) TILE(4, name, t) TILE(5, name, t) TILE(6, name, t)
 TILES_6(pair, DT_BF16_PAIR)
@@ -130,8 +138,12 @@ INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t 
         const size_t n = size_min(height, rows - r);
         const char *ahead = tiles <= 2 ? (const char *)w + AHEAD : r ? (const char *)w : next;
         prefetch_outputs(l, m + r, n, p);
-        for (size_t c = 0; c < PANEL; c += TILE_W)
-            (t == DT_I8_QUAD ? tiles_quad : tiles_pair)[n](s->acc + c, narrow_row(s->x, r, ld), ld, head + PANEL + c, w + c, words, ahead);
+        for (size_t c = 0; c < PANEL; c += TILE_W) {
+            const uint32_t *from = w + c;
+            const struct words of = { &from, PANEL, words, words, ahead };
+            if (t == DT_I8_QUAD) tiles_quad[n](s->acc + c, PANEL, narrow_row(s->x, r, ld), ld, QUADS_SIGNED ? NULL : head + PANEL + c, 0, &of);
+            else tiles_pair[n](s->acc + c, PANEL, narrow_row(s->x, r, ld), ld, NULL, 0, &of);
+        }
         if (t == DT_I8_QUAD) scale_ints(s->acc, s->scale + r, head, n);
         finish(l, m + r, n, p, s->acc);
     }

@@ -1,7 +1,8 @@
 /* steno: attention in plain C, the definition. SPDX-License-Identifier: MIT
  *
  * One query row at a time: scores of up to ATTN_KEYS keys, their maximum, then exp and the weighted sum of values, merged into what
- * earlier keys gave. Keys past a row's length are never looked at, so what lies there does not matter. */
+ * earlier keys gave. Keys past a row's length are never looked at, so what lies there does not matter. Queries and weights of KV_BF16
+ * are rounded, and their products added in pairs, the odd one first. */
 #include "kern/inner.h"
 
 #include <math.h>
@@ -9,18 +10,24 @@
 static inline float kv_value(enum kv_type t, const char *p, size_t i)
 {
     if (t == KV_F16) return f16_to_f32(load_u16(p + 2 * i));
-    float v;
-    memcpy(&v, p + 4 * i, sizeof v);
-    return v;
+    if (t == KV_BF16) return bf16_to_f32(load_u16(p + 2 * i));
+    return load_f32(p + 4 * i);
 }
+
+static inline float rounded(enum kv_type t, float x) { return t == KV_BF16 ? bf16_to_f32(bf16_narrowed(x)) : x; }
+/* In the order of sums: i, or in pairs the odd one first; n is even. */
+static inline size_t in_order(enum kv_type t, size_t i) { return t == KV_BF16 ? i ^ 1u : i; }
 
 struct merge { float max, sum; };
 
 static void score_block(float s[KV_BLOCK], enum kv_type t, const char *k, const float *q, size_t d_head, float scale)
 {
     memset(s, 0, KV_BLOCK * sizeof *s);
-    for (size_t d = 0; d < d_head; d++)
-        for (size_t j = 0; j < KV_BLOCK; j++) s[j] = s[j] + q[d] * kv_value(t, k, d * KV_BLOCK + j);
+    for (size_t i = 0; i < d_head; i++) {
+        const size_t d = in_order(t, i);
+        const float qd = rounded(t, q[d]);
+        for (size_t j = 0; j < KV_BLOCK; j++) s[j] = s[j] + qd * kv_value(t, k, kv_key_at(t, j, d));
+    }
     for (size_t j = 0; j < KV_BLOCK; j++) s[j] *= scale;
 }
 
@@ -34,12 +41,13 @@ static void merge_keys(struct merge *m, float *out, enum kv_type t, const struct
     const float fade = expf(m->max - max);
     m->sum *= fade, m->max = max;
     for (size_t d = 0; d < d_head; d++) out[d] *= fade;
-    for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < n + n % 2; i++) {
+        const size_t j = in_order(t, i);
+        if (j >= n) continue;
         const char *v = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
-        const size_t row = (KV_BLOCK + j % KV_BLOCK) * d_head;
-        const float p = expf(s[j] - max);
+        const float p = rounded(t, expf(s[j] - max));
         m->sum += p;
-        for (size_t d = 0; d < d_head; d++) out[d] = out[d] + p * kv_value(t, v, row + d);
+        for (size_t d = 0; d < d_head; d++) out[d] = out[d] + p * kv_value(t, v, kv_value_at(t, j % KV_BLOCK, d, d_head));
     }
 }
 
@@ -58,6 +66,7 @@ static inline void attn_c(const struct attn *a, struct attn_scratch *s, enum kv_
 
 static void attn_f32(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F32); }
 static void attn_f16(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F16); }
+static void attn_bf16(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_BF16); }
 
 static inline void attn_weights_c(const struct attn *a, enum kv_type t)
 {
@@ -87,17 +96,24 @@ static void attn_weights_f16(const struct attn *a, void *scratch)
     attn_weights_c(a, KV_F16);
 }
 
+static void attn_weights_bf16(const struct attn *a, void *scratch)
+{
+    (void)scratch;
+    attn_weights_c(a, KV_BF16);
+}
+
 static inline void kv_put_c(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head, enum kv_type t)
 {
-    const size_t elem = kv_elem_sz(t);
-    char *key = kv_block_at(kv, pos / KV_BLOCK) + pos % KV_BLOCK * elem;
-    char *value = kv_block_at(kv, pos / KV_BLOCK) + (KV_BLOCK + pos % KV_BLOCK) * (size_t)d_head * elem;
-    for (size_t d = 0; d < d_head; d++, key += KV_BLOCK * elem, value += elem) {
+    const size_t elem = kv_elem_sz(t), slot = pos % KV_BLOCK;
+    char *block = kv_block_at(kv, pos / KV_BLOCK);
+    for (size_t d = 0; d < d_head; d++) {
+        char *key = block + kv_key_at(t, slot, d) * elem, *value = block + kv_value_at(t, slot, d, d_head) * elem;
         if (t == KV_F32) {
             memcpy(key, &k[d], 4);
             memcpy(value, &v[d], 4);
         } else {
-            const uint16_t hk = f16_from_f32(k[d]), hv = f16_from_f32(v[d]);
+            const uint16_t hk = t == KV_F16 ? f16_from_f32(k[d]) : bf16_narrowed(k[d]);
+            const uint16_t hv = t == KV_F16 ? f16_from_f32(v[d]) : bf16_narrowed(v[d]);
             memcpy(key, &hk, 2);
             memcpy(value, &hv, 2);
         }
@@ -114,9 +130,15 @@ static void kv_put_f16(const struct kv_view *kv, uint32_t pos, const float *k, c
     kv_put_c(kv, pos, k, v, d_head, KV_F16);
 }
 
+static void kv_put_bf16(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
+{
+    kv_put_c(kv, pos, k, v, d_head, KV_BF16);
+}
+
 void kern_init_attn_c(struct kern *k)
 {
-    k->attn[KV_F32] = attn_f32, k->attn[KV_F16] = attn_f16;
+    k->attn[KV_F32] = attn_f32, k->attn[KV_F16] = attn_f16, k->attn[KV_BF16] = attn_bf16;
     k->attn_weights[KV_F32] = attn_weights_f32, k->attn_weights[KV_F16] = attn_weights_f16;
-    k->kv_put[KV_F32] = kv_put_f32, k->kv_put[KV_F16] = kv_put_f16;
+    k->attn_weights[KV_BF16] = attn_weights_bf16;
+    k->kv_put[KV_F32] = kv_put_f32, k->kv_put[KV_F16] = kv_put_f16, k->kv_put[KV_BF16] = kv_put_bf16;
 }

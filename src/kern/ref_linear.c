@@ -34,9 +34,36 @@ static float activate(float x, enum act act)
     return x;
 }
 
+/* n elements of one position, [d, d + n) of a head. */
+static void put_position(char *block, enum kv_type t, int is_key, size_t slot, size_t d, size_t d_head, const char *from, size_t n)
+{
+    if (!is_key && t != KV_BF16) {
+        memcpy(block + kv_value_at(t, slot, d, d_head) * kv_elem_sz(t), from, n * kv_elem_sz(t));
+    } else if (!is_key) {
+        for (size_t i = 0; i < n; i++) memcpy(block + kv_value_at(KV_BF16, slot, d + i, d_head) * 2, from + i * 2, 2);
+    } else if (t == KV_F32) {
+        for (size_t i = 0; i < n; i++) memcpy(block + kv_key_at(KV_F32, slot, d + i) * 4, from + i * 4, 4);
+    } else if (t == KV_F16) {
+        for (size_t i = 0; i < n; i++) memcpy(block + kv_key_at(KV_F16, slot, d + i) * 2, from + i * 2, 2);
+    } else {
+        for (size_t i = 0; i < n; i++) memcpy(block + kv_key_at(KV_BF16, slot, d + i) * 2, from + i * 2, 2);
+    }
+}
+
+/* Values in bf16 of a position and the next one, whose rows lie ld elements apart: whole words. */
+static void put_pairs(char *block, size_t slot, size_t d, size_t d_head, const char *from, size_t ld, size_t n)
+{
+    char *to = block + kv_value_at(KV_BF16, slot, d, d_head) * 2;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t word = load_u16(from + i * 2) | (uint32_t)load_u16(from + (ld + i) * 2) << 16;
+        memcpy(to + i * 4, &word, 4);
+    }
+}
+
 void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const void *src, size_t ld)
 {
-    const size_t elem = kv_elem_sz(l->kv_type), d_head = l->d_head;
+    const enum kv_type t = (enum kv_type)l->kv_type;
+    const size_t elem = kv_elem_sz(t), d_head = l->d_head;
     for (size_t n = n0, end; n < n1; n = end) { /* runs within one head of keys or of values */
         const int is_key = n < (size_t)l->n_y + l->n_kv;
         const size_t at = n - l->n_y - (is_key ? 0 : l->n_kv), head = at / d_head, d = at % d_head;
@@ -45,13 +72,8 @@ void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_
             const size_t pos = l->kv_pos + m + r, slot = pos % KV_BLOCK;
             char *block = kv_block_at(&l->kv, pos / KV_BLOCK) + head * l->kv_head_sz;
             const char *from = (const char *)src + (r * ld + n - n0) * elem;
-            if (!is_key) {
-                memcpy(block + ((KV_BLOCK + slot) * d_head + d) * elem, from, (end - n) * elem);
-            } else if (elem == 4) {
-                for (size_t i = 0; i < end - n; i++) memcpy(block + ((d + i) * KV_BLOCK + slot) * 4, from + i * 4, 4);
-            } else {
-                for (size_t i = 0; i < end - n; i++) memcpy(block + ((d + i) * KV_BLOCK + slot) * 2, from + i * 2, 2);
-            }
+            if (t == KV_BF16 && !is_key && slot % 2 == 0 && r + 1 < rows) put_pairs(block, slot, d, d_head, from, ld, end - n), r++;
+            else put_position(block, t, is_key, slot, d, d_head, from, end - n);
         }
     }
 }
@@ -70,7 +92,7 @@ void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1,
         kern_put_kv(l, m, 1, y_end, n1, v + (y_end - n0), PANEL);
     } else {
         uint16_t half[PANEL];
-        for (size_t i = y_end - n0; i < n1 - n0; i++) half[i] = f16_from_f32(v[i]);
+        for (size_t i = y_end - n0; i < n1 - n0; i++) half[i] = l->kv_type == KV_F16 ? f16_from_f32(v[i]) : bf16_narrowed(v[i]);
         kern_put_kv(l, m, 1, y_end, n1, half + (y_end - n0), PANEL);
     }
 }

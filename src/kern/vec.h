@@ -5,8 +5,9 @@
  *   load_f16 load_bf16 load_i8 store_f16, add sub mul div fma(a, b, c) = a * b + c, fnma(a, b, c) = c - a * b, min max (the second
  *   operand where the first is NaN), abs, sign(a, s) = |a| with s's sign, where_ge(x, lo, v) = v where x >= lo else 0, shl23 (bits
  *   shifted left by 23), sum and hmax over lanes in a fixed order, eq_bits and drop (bit i: lane i; dropped lanes become -inf),
- *   exponent(x, &m) = e where x = m 2^e, sqrt(1/2) <= m < sqrt(2), x positive and normal; transpose (VF_N vectors: lane i of vector j
- *   changes places with lane j of vector i);
+ *   exponent(x, &m) = e where x = m 2^e, sqrt(1/2) <= m < sqrt(2), x positive and normal; split(x, &n) = x - the nearest integer, which
+ *   n holds for times_2n(a, n) = a * 2^integer (both for x < 127, and for 1/2 < a < 2; less than FLT_MIN where x <= -126); transpose (VF_N
+ *   vectors: lane i of vector j changes places with lane j of vector i);
  *   vi_load_u8, vf_lo4 vf_hi4 (nibbles of a byte as f32), vf_lo5 vf_hi5 (the same with a fifth bit per lane).
  * Here is what can be said without knowing the instruction set. */
 #ifndef STENO_KERN_VEC_H
@@ -39,6 +40,32 @@ INLINE vf vf_exp(vf x)
     p = vf_fma(p, r, vf_set1(0.5f));
     p = vf_add(vf_fma(vf_mul(r, r), p, r), vf_set1(1));
     return vf_where_ge(x, lowest, vf_mul(p, vf_shl23(t)));
+}
+
+/* 2^x with a relative error of 2^-22 for -126 <= x < 127; 0 below and for NaN. */
+INLINE vf vf_exp2(vf x)
+{
+    vf n, p = vf_set1(1.326472731e-03f);
+    const vf r = vf_split(x, &n);
+    p = vf_fma(p, r, vf_set1(9.671512991e-03f));
+    p = vf_fma(p, r, vf_set1(5.550733581e-02f));
+    p = vf_fma(p, r, vf_set1(2.402224243e-01f));
+    p = vf_fma(p, r, vf_set1(6.931470037e-01f));
+    p = vf_fma(p, r, vf_set1(1));
+    return vf_where_ge(x, vf_set1(-126), vf_times_2n(p, n));
+}
+
+/* 2^x for what is rounded to bf16 afterwards: relative error 2^-18 (2.7e-6) for -126 < x < 127; below, -inf included, something less than
+ * FLT_MIN, which rounding makes zero. */
+INLINE vf vf_exp2_short(vf x)
+{
+    vf n, p = vf_set1(9.570102207e-03f);
+    const vf r = vf_split(x, &n);
+    p = vf_fma(p, r, vf_set1(5.591785908e-02f));
+    p = vf_fma(p, r, vf_set1(2.402474433e-01f));
+    p = vf_fma(p, r, vf_set1(6.931217909e-01f));
+    p = vf_fma(p, r, vf_set1(9.999992847e-01f));
+    return vf_times_2n(p, n);
 }
 
 /* x * (0.5 + 0.5 erf(x / sqrt 2)). Half of erf on [0, 4] is a polynomial of degree 18 in s = |x| / (2 sqrt 2) - 1, interpolated at

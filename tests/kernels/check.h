@@ -32,6 +32,9 @@ int same_bits(const float *a, const float *b, size_t n);
 uint32_t rnd(void);            /* the same numbers in every run */
 float rnd_normal(void);        /* roughly normal, variance 1 */
 void rnd_floats(float *p, size_t n, float scale);
+/* What keys and values of a type make of x, and where position pos and d lie in a head's block, in elements. */
+float kv_stored(enum kv_type t, float x);
+size_t kv_place(enum kv_type t, size_t pos, size_t d, size_t d_head, int value);
 /* n stored rows of k weights of type t around 1 / sqrt(k). */
 void rnd_rows(void *rows, enum dtype t, size_t n, size_t k);
 /* Rows packed into 64-byte aligned panels (free() them). */

@@ -9,7 +9,7 @@ struct att { size_t rows, d_head, n_keys; enum kv_type type; int ragged, table; 
 
 static size_t kv_at(const struct att *t, size_t pos, size_t d, int value)
 {
-    return (value ? 32 * t->d_head + pos % 32 * t->d_head + d : d * 32 + pos % 32) * kv_elem_sz(t->type);
+    return kv_place(t->type, pos, d, t->d_head, value) * kv_elem_sz(t->type);
 }
 
 static float kv_get(const struct att *t, const struct kv_view *v, size_t pos, size_t d, int value)
@@ -19,16 +19,26 @@ static float kv_get(const struct att *t, const struct kv_view *v, size_t pos, si
     float f;
     memcpy(&h, p, 2);
     if (t->type == KV_F16) return f16_to_f32(h);
+    if (t->type == KV_BF16) return bf16_to_f32(h);
     memcpy(&f, p, 4);
     return f;
 }
 
-/* The formula in double; the tolerance is kern.h's. */
-static void check_row(struct check *c, const struct att *t, const struct attn *a, size_t r, size_t len)
+/* q as scores are made of it: KV_BF16 rounds it. */
+static double query(const struct att *t, const struct attn *a, size_t r, size_t d)
 {
+    const float q = a->q[r * a->ld_q + d];
+    return t->type == KV_BF16 ? kv_stored(KV_BF16, q) : q;
+}
+
+/* The formula in double; the tolerance is kern.h's. spread: squares of errors, and what they come to where rounding errors of weights are
+ * spread evenly. */
+static void check_row(struct check *c, const struct att *t, const struct attn *a, size_t r, size_t len, double spread[2])
+{
+    const double most = t->type == KV_BF16 ? 4e-3 : 3e-6;
     double *p = calloc(len + 1, sizeof *p), max = -INFINITY, sum = 0, v_max = 0;
     for (size_t j = 0; j < len; j++) {
-        for (size_t d = 0; d < t->d_head; d++) p[j] += (double)a->q[r * a->ld_q + d] * kv_get(t, &a->kv, j, d, 0);
+        for (size_t d = 0; d < t->d_head; d++) p[j] += query(t, a, r, d) * kv_get(t, &a->kv, j, d, 0);
         p[j] *= a->scale;
         if (p[j] > max) max = p[j];
     }
@@ -41,11 +51,35 @@ static void check_row(struct check *c, const struct att *t, const struct attn *a
             if (fabs(v) > v_max) v_max = fabs(v);
         }
         const double got = a->out[r * a->ld_out + d];
-        if (!check(c, fabs(got - want) <= 3e-6 * v_max, "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g",
+        if (!check(c, fabs(got - want) <= most * v_max, "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g",
                    t->rows, t->d_head, t->n_keys, t->type, r, len, d, got, want))
             break;
+        spread[0] += (got - want) * (got - want);
+        for (size_t j = 0; j < len; j++) {
+            const double moved = 0x1p-8 * p[j] / sum * (kv_get(t, &a->kv, j, d, 1) - want);
+            spread[1] += moved * moved / 3;
+        }
     }
     free(p);
+}
+
+/* The twin rounds nearly the same weights. */
+static void check_twin(struct check *c, const struct att *t, const struct attn *all)
+{
+    float *out = guarded_floats(t->rows * all->ld_out);
+    double v_max = 0;
+    struct attn a = *all;
+    a.out = out;
+    c->ref->attn[t->type](&a, c->scratch);
+    for (size_t j = 0; j < t->n_keys; j++)
+        for (size_t d = 0; d < t->d_head; d++) v_max = fmax(v_max, fabs((double)kv_get(t, &a.kv, j, d, 1)));
+    for (size_t i = 0; i < t->rows * a.ld_out; i++) {
+        if (i % a.ld_out >= t->d_head) continue;
+        const double got = all->out[i], want = out[i];
+        if (!check(c, fabs(got - want) <= 4e-3 * v_max, "attn rows %zu d_head %zu keys %zu type %d row %zu d %zu: %.9g, the twin %.9g",
+                   t->rows, t->d_head, t->n_keys, t->type, i / a.ld_out, i % a.ld_out, got, want))
+            return;
+    }
 }
 
 /* A row alone, with NaN in every key it must not see, gives the bits it gave among the others. */
@@ -85,7 +119,7 @@ static void check_weights(struct check *c, const struct att *t, const struct att
         double max = -INFINITY, sum = 0;
         for (size_t j = 0; j < n; j++) {
             p[j] = 0;
-            for (size_t d = 0; d < t->d_head; d++) p[j] += (double)a.q[r * a.ld_q + d] * kv_get(t, &a.kv, j, d, 0);
+            for (size_t d = 0; d < t->d_head; d++) p[j] += query(t, &a, r, d) * kv_get(t, &a.kv, j, d, 0);
             p[j] *= a.scale;
             if (p[j] > max) max = p[j];
         }
@@ -123,8 +157,7 @@ static void check_case(struct check *c, struct att t)
         rnd_floats(v, t.d_head, 1);
         c->kern->kv_put[t.type](&a.kv, (uint32_t)j, k, v, (uint32_t)t.d_head);
         for (size_t d = 0; d < t.d_head; d++) {
-            const float want_k = t.type == KV_F16 ? f16_to_f32(f16_from_f32(k[d])) : k[d];
-            const float want_v = t.type == KV_F16 ? f16_to_f32(f16_from_f32(v[d])) : v[d];
+            const float want_k = kv_stored(t.type, k[d]), want_v = kv_stored(t.type, v[d]);
             check(c, kv_get(&t, &a.kv, j, d, 0) == want_k && kv_get(&t, &a.kv, j, d, 1) == want_v, "kv_put: key %zu d %zu", j, d);
         }
     }
@@ -139,20 +172,78 @@ static void check_case(struct check *c, struct att t)
     c->kern->attn[t.type](&a, c->scratch);
     for (size_t i = 0; i < t.rows * ld; i++)
         if (i % ld >= t.d_head) check(c, is_canary(out[i]), "attn wrote between rows");
+    double spread[2] = { 0, 0 };
     for (size_t r = 0; r < t.rows; r++) {
         const size_t n = t.ragged ? (size_t)len[r] : t.n_keys;
-        check_row(c, &t, &a, r, n);
+        check_row(c, &t, &a, r, n, spread);
         if (t.rows < 30 || r % 7 == 0) check_row_alone(c, &t, &a, r, n, n_blocks);
         if (n) continue;
         for (size_t d = 0; d < t.d_head; d++) check(c, out[r * ld + d] == 0, "attn: a row without keys is not zero");
     }
+    if (t.type == KV_BF16 && t.rows * t.n_keys < 20000) check_twin(c, &t, &a);
+    if (t.type == KV_BF16 && t.rows * t.n_keys > 3000)
+        check(c, spread[0] <= spread[1], "attn rows %zu d_head %zu keys %zu: errors are %.2f of what rounding weights may cost", t.rows,
+              t.d_head, t.n_keys, sqrt(spread[0] / spread[1]));
     check_weights(c, &t, &a);
     free(table);
     guarded_free_all();
 }
 
+/* ---- what KV_BF16 promises ------------------------------------------------------------------------------------------------------- */
+enum { KNOWN_KEYS = 5, KNOWN_D = 4 };
+
+/* The first output of `rows` equal rows over n keys, given the first two keys' weights in `weight`. */
+static float known(struct check *c, size_t rows, size_t n, const float *q, float k[KNOWN_KEYS][KNOWN_D], const float *v, float weight[2])
+{
+    uint16_t kv[64 * KNOWN_D];
+    float qs[KNOWN_D * 13], out[KNOWN_KEYS * 13], first;
+    const struct attn a = { .out = out, .ld_out = KNOWN_KEYS, .q = qs, .ld_q = KNOWN_D, .kv = { kv, sizeof kv, NULL },
+                            .n_keys = (int32_t)n, .rows = (uint32_t)rows, .d_head = KNOWN_D, .scale = 1 };
+    memset(kv, 0xff, sizeof kv);
+    for (size_t r = 0; r < rows; r++) memcpy(qs + r * KNOWN_D, q, KNOWN_D * sizeof *q);
+    for (size_t j = 0; j < n; j++) {
+        const float value[KNOWN_D] = { v[j], v[j], v[j], v[j] };
+        c->kern->kv_put[KV_BF16](&a.kv, (uint32_t)j, k[j], value, KNOWN_D);
+    }
+    c->kern->attn[KV_BF16](&a, c->scratch);
+    first = out[(rows - 1) * KNOWN_KEYS];
+    c->kern->attn_weights[KV_BF16](&a, c->scratch);
+    memcpy(weight, out + (rows - 1) * KNOWN_KEYS, 2 * sizeof *weight);
+    return first;
+}
+
+/* Sums in pairs, the odd one first: 1 + 2^24 - 2^24 is 0. Weights are rounded, and so is their sum. */
+static void check_known(struct check *c, size_t rows)
+{
+    const float one[KNOWN_D] = { 1, 0, 0, 0 }, large[KNOWN_D] = { 1, 0, -0x1p24f, 0x1p24f };
+    const float v_order[KNOWN_KEYS] = { 1, 0, -0x1p24f, 0x1p24f }, v_last[KNOWN_KEYS] = { 0, 1 };
+    float k[KNOWN_KEYS][KNOWN_D] = { { 0 } }, weight[2];
+    float got = known(c, rows, 4, one, k, v_order, weight);
+    check(c, got == 0, "bf16, %zu rows: values 1 + 2^24 - 2^24 give %g", rows, (double)got);
+    k[0][0] = k[0][1] = k[0][2] = k[0][3] = 1;
+    known(c, rows, 2, large, k, v_last, weight);
+    check(c, weight[0] == 0.5f && weight[1] == 0.5f, "bf16, %zu rows: a score of 1 + 2^24 - 2^24 weighs %g", rows, (double)weight[0]);
+    memset(k, 0, sizeof k);
+    for (int i = 1; i < 256; i++) { /* exp within 2^-17 decides where a weight falls */
+        const float score = (float)-i / 16, e = expf(score), low = e * (1 - 0x1p-17f), high = e * (1 + 0x1p-17f);
+        const double a = kv_stored(KV_BF16, low), b = kv_stored(KV_BF16, high);
+        k[1][0] = score;
+        got = known(c, rows, 2, one, k, v_last, weight);
+        const double off = fmin(fabs((double)got - a / (1 + a)), fabs((double)got - b / (1 + b)));
+        check(c, off <= 1e-6 * a, "bf16, %zu rows: a weight of %g or %g gives %.9g", rows, a, b, (double)got);
+    }
+    k[1][0] = -0x1p60f;   /* as good as -inf */
+    got = known(c, rows, 2, one, k, v_last, weight);
+    check(c, got == 0, "bf16, %zu rows: a weight of nothing gives %g", rows, (double)got);
+    k[0][0] = k[1][0] = -INFINITY;
+    got = known(c, rows, 2, one, k, v_last, weight);
+    check(c, got == 0, "bf16, %zu rows: keys of -inf give %g", rows, (double)got);
+}
+
 void check_attn(struct check *c)
 {
+    check_known(c, 1);
+    check_known(c, 13);
     static const size_t heads[] = { 64, 4, 8, 12, 16, 24, 32, 40, 72, 80, 96, 100, 128, 256 };
     static const size_t keys[] = { 1, 5, 31, 32, 33, 64, 100, 255, 256, 257, 448, 600 };
     for (int type = 0; type < KV_TYPES; type++) {

@@ -97,6 +97,20 @@ void rnd_floats(float *p, size_t n, float scale)
     for (size_t i = 0; i < n; i++) p[i] = rnd_normal() * scale;
 }
 
+float kv_stored(enum kv_type t, float x)
+{
+    if (t == KV_F16) return f16_to_f32(f16_from_f32(x));
+    if (t == KV_BF16) return fabsf(x) < 0x1p-126f ? 0 : bf16_to_f32(bf16_from_f32(x));
+    return x;
+}
+
+size_t kv_place(enum kv_type t, size_t pos, size_t d, size_t d_head, int value)
+{
+    const size_t in = pos % 32;
+    if (t == KV_BF16) return value ? 32 * d_head + in / 2 * d_head * 2 + d * 2 + in % 2 : d / 2 * 64 + in * 2 + d % 2;
+    return value ? 32 * d_head + in * d_head + d : d * 32 + in;
+}
+
 /* One random block of a K type whose weights are of the size of v. */
 static void rnd_k_block(uint8_t *p, enum dtype t, float v)
 {

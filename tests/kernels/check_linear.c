@@ -146,11 +146,11 @@ struct kv_case { size_t m, n_y, n_kv, n_v, d_head, k; uint32_t pos; int table; e
 
 static size_t kv_offset(const struct kv_case *t, const struct linear *l, size_t m, size_t n)
 {
-    const size_t e = kv_elem_sz(t->type), pos = t->pos + m, block = pos / 32, in = pos % 32;
+    const size_t e = kv_elem_sz(t->type), pos = t->pos + m, block = pos / 32;
     const int key = n < t->n_y + t->n_kv;
     const size_t j = n - t->n_y - (key ? 0 : t->n_kv), head = j / t->d_head, d = j % t->d_head;
     const size_t base = head * l->kv_head_sz + (l->kv.table ? l->kv.table[block] : block) * l->kv.block_stride;
-    return base + (key ? d * 32 + in : 32 * t->d_head + in * t->d_head + d) * e;
+    return base + kv_place(t->type, pos, d, t->d_head, !key) * e;
 }
 
 static void check_kv_case(struct check *c, const struct kv_case *t)
@@ -181,8 +181,9 @@ static void check_kv_case(struct check *c, const struct kv_case *t)
         check(c, same_bits(y + m * t->n_y, plain + m * n, t->n_y), "kv: y part of row %zu differs", m);
         for (size_t i = t->n_y; i < n; i++) {
             const size_t at = kv_offset(t, &l, m, i);
-            const uint16_t h = f16_from_f32(plain[m * n + i]);
-            const int ok = !memcmp(kv + at, t->type == KV_F32 ? (const void *)&plain[m * n + i] : &h, e);
+            const float v = plain[m * n + i];
+            const uint16_t h = t->type == KV_F16 ? f16_from_f32(v) : bf16_from_f32(kv_stored(t->type, v));
+            const int ok = !memcmp(kv + at, t->type == KV_F32 ? (const void *)&v : &h, e);
             memset(touched + at, 1, e);
             if (!check(c, ok, "kv type %d d_head %zu n_y %zu pos %u: row %zu output %zu is wrong", t->type, t->d_head, t->n_y, t->pos, m,
                        i))

@@ -26,6 +26,7 @@ PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_signed_quads(to, x, k); }
 
 #include "kern/attn.h"
+#include "kern/attn_narrow.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/narrow.h"
@@ -36,6 +37,7 @@ void kern_init_neon(struct kern *k)
     init_linear(k);
     init_narrow(k);
     init_attn(k);
+    init_attn_narrow(k);
     init_elem(k);
     init_spectra(k);
     k->level = CPU_NEON;

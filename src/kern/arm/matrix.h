@@ -62,11 +62,12 @@ PRIM void matrix_part(float *acc, const uint32_t *x, size_t ld, const float *sta
         }
 }
 
-/* The register tile of narrow.h: TILE_W outputs. */
-PRIM void narrow_tile(float *acc, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words, const char *ahead,
+/* The register tile of narrow.h: TILE_W outputs of a panel, which is one run. */
+PRIM void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start, const struct words *w,
                       enum dtype t, const int rows)
 {
-    for (size_t c = 0; c < TILE_W; c += PART_W) matrix_part(acc + c, x, ld, start + c, w + c, words, ahead + c * 16, t, rows);
+    (void)ld_acc, (void)ld_start; /* PANEL, and 0: all rows begin with the same */
+    for (size_t c = 0; c < TILE_W; c += PART_W) matrix_part(acc + c, x, ld, start ? start + c : NULL, *w->run + c, w->n, w->ahead + c * 16, t, rows);
 }
 
 /* ---- rows: words by twos, and as much room after each two for those of the other row ---------------------------------------------- */

@@ -35,6 +35,7 @@ PRIM float32x4_t larger(float32x4_t a, float32x4_t b) { return vbslq_f32(vcgtq_f
 PRIM float32x4_t with_sign(float32x4_t a, float32x4_t s) { return vbslq_f32(vdupq_n_u32(0x80000000u), s, a); }
 PRIM float32x4_t masked(uint32x4_t keep, float32x4_t a) { return floats_of(vandq_u32(keep, bits_of(a))); }
 PRIM float32x4_t shl23(float32x4_t a) { return floats_of(vshlq_n_u32(bits_of(a), 23)); }
+PRIM float32x4_t times_2n(float32x4_t a, float32x4_t n) { return floats_of(vaddq_u32(bits_of(a), bits_of(shl23(n)))); }
 PRIM float32x4_t low_nibble(uint32x4_t b) { return vcvtq_f32_u32(vandq_u32(b, vdupq_n_u32(15))); }
 PRIM float32x4_t high_nibble(uint32x4_t b) { return vcvtq_f32_u32(vshrq_n_u32(b, 4)); }
 PRIM float32x4_t from_f16(uint16x4_t h) { return vcvt_f32_f16(vreinterpret_f16_u16(h)); }
@@ -103,6 +104,13 @@ PRIM vf vf_abs(vf a) { return EACH(vabsq_f32, a); }
 PRIM vf vf_sign(vf a, vf s) { return EACH_2(with_sign, a, s); }
 PRIM vf vf_where_ge(vf x, vf lo, vf v) { return (vf) { masked(vcgeq_f32(x.lo, lo.lo), v.lo), masked(vcgeq_f32(x.hi, lo.hi), v.hi) }; }
 PRIM vf vf_shl23(vf a) { return EACH(shl23, a); }
+PRIM vf vf_split(vf x, vf *n) /* adding 1.5 * 2^23 leaves the integer in the low bits */
+{
+    const vf magic = vf_set1(12582912.0f), c = vf_max(x, vf_set1(-126));
+    *n = vf_add(c, magic);
+    return vf_sub(c, vf_sub(*n, magic));
+}
+PRIM vf vf_times_2n(vf a, vf n) { return EACH_2(times_2n, a, n); }
 PRIM float vf_sum(vf a)
 {
     const float32x4_t s = vaddq_f32(a.lo, a.hi);

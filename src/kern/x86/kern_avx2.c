@@ -50,6 +50,16 @@ PRIM vf vf_abs(vf a) { return _mm256_andnot_ps(vf_set1(-0.0f), a); }
 PRIM vf vf_sign(vf a, vf s) { return _mm256_or_ps(vf_abs(a), _mm256_and_ps(vf_set1(-0.0f), s)); }
 PRIM vf vf_where_ge(vf x, vf lo, vf v) { return _mm256_and_ps(_mm256_cmp_ps(x, lo, _CMP_GE_OQ), v); }
 PRIM vf vf_shl23(vf a) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23)); }
+PRIM vf vf_split(vf x, vf *n) /* adding 1.5 * 2^23 leaves the integer in the low bits */
+{
+    const vf magic = vf_set1(12582912.0f), c = vf_max(x, vf_set1(-126));
+    *n = vf_add(c, magic);
+    return vf_sub(c, vf_sub(*n, magic));
+}
+PRIM vf vf_times_2n(vf a, vf n)
+{
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(vf_shl23(n))));
+}
 PRIM float vf_sum(vf a)
 {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
@@ -114,6 +124,7 @@ PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_quads(to, x, k); }
 
 #include "kern/attn.h"
+#include "kern/attn_narrow.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/narrow.h"
@@ -124,6 +135,7 @@ void kern_init_avx2(struct kern *k)
     init_linear(k);
     init_narrow(k);
     init_attn(k);
+    init_attn_narrow(k);
     init_elem(k);
     init_spectra(k);
     k->level = CPU_AVX2;

@@ -1,7 +1,7 @@
 /* steno: narrow products for AVX-512 with VNNI and BF16. SPDX-License-Identifier: MIT
  *
  * VDPBF16PS takes two products of bf16, VPDPBUSD four of a byte and a signed byte, in the time of one f32 multiply-add. Everything else
- * stays as the level before has it. */
+ * stays as the level before has it; attention of KV_BF16 is made of such products too. */
 #include "kern/inner.h"
 #include "kern/x86/vec512.h"
 
@@ -43,10 +43,12 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     return s.scale;
 }
 
+#include "kern/attn_narrow.h"
 #include "kern/narrow.h"
 
 void kern_init_avx512bf16(struct kern *k)
 {
     init_narrow(k);
+    init_attn_narrow(k);
     k->level = CPU_AVX512BF16;
 }

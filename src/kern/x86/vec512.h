@@ -47,6 +47,13 @@ PRIM vf vf_sign(vf a, vf s)
 }
 PRIM vf vf_where_ge(vf x, vf lo, vf v) { return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, lo, _CMP_GE_OQ), v); }
 PRIM vf vf_shl23(vf a) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(a), 23)); }
+PRIM vf vf_split(vf x, vf *n)
+{
+    const vf r = _mm512_reduce_ps(x, _MM_FROUND_TO_NEAREST_INT);
+    *n = vf_sub(x, r);
+    return r;
+}
+PRIM vf vf_times_2n(vf a, vf n) { return _mm512_scalef_ps(a, n); }
 PRIM float vf_sum(vf a) { return _mm512_reduce_add_ps(a); }
 PRIM float vf_hmax(vf a) { return _mm512_reduce_max_ps(a); }
 PRIM unsigned vf_eq_bits(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }

@@ -1,0 +1,164 @@
+/* steno: attention with products of bf16 over vectors. SPDX-License-Identifier: MIT
+ *
+ * Keys and values of KV_BF16. Queries are narrowed once per group and weights as they are made, so both products are the register tile of
+ * narrow.h: a block of keys is a panel of pairs of d, and values are pairs of keys by d. A row that ends inside a pair takes that pair
+ * alone, from a copy without the key it does not see. */
+#ifndef STENO_KERN_ATTN_NARROW_H
+#define STENO_KERN_ATTN_NARROW_H
+#include "kern/attn_group.h"
+#include "kern/narrow.h"
+
+static void queries_bf16(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows)
+{
+    for (size_t r = 0; r < rows; r++) row_to_pairs(s->q + r * Q_LD, a->q + (r0 + r) * a->ld_q, a->d_head);
+}
+
+/* ---- scores --------------------------------------------------------------------------------------------------------------------- */
+INLINE const uint32_t *key_words(const struct key_block *b, size_t block) { return (const uint32_t *)(const void *)b->kv[block]; }
+
+/* One row, some blocks side by side. */
+INLINE void score_streams(float *score, const uint32_t *q, const struct key_block *b, size_t block, const int streams)
+{
+    vf a[4][PV];
+    UNROLL
+    for (int g = 0; g < streams; g++)
+        UNROLL
+        for (int c = 0; c < PV; c++) a[g][c] = vf_zero();
+    for (size_t k = 0; k < b->d_head / 2; k++) {
+        const vi v = vi_set1(q[k]);
+        UNROLL
+        for (int g = 0; g < streams; g++) {
+            const uint32_t *w = key_words(b, block + (size_t)g) + k * PANEL;
+            UNROLL
+            for (int c = 0; c < PV; c++) a[g][c] = vf_dot_pairs(a[g][c], v, vi_load(w + c * VF_N));
+        }
+    }
+    UNROLL
+    for (int g = 0; g < streams; g++)
+        UNROLL
+        for (int c = 0; c < PV; c++) vf_store(score + g * KV_BLOCK + c * VF_N, a[g][c]);
+}
+
+static void scores_bf16(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0)
+{
+    enum { STREAMS = FEW_PANELS(1) };
+    const size_t n_blocks = (b->most + KV_BLOCK - 1) / KV_BLOCK, words = b->d_head / 2;
+    (void)a, (void)r0;
+    if (b->rows == 1) {
+        size_t i = 0;
+        for (; i + STREAMS <= n_blocks; i += STREAMS) score_streams(s->score + i * KV_BLOCK, s->q, b, i, STREAMS);
+        for (; i < n_blocks; i++) score_streams(s->score + i * KV_BLOCK, s->q, b, i, 1);
+        return;
+    }
+    for (size_t i = 0; i < n_blocks; i++)
+        for (size_t r = 0; r < b->rows; r += TILE_ROWS)
+            for (size_t c = 0; c < KV_BLOCK; c += TILE_W) {
+                const uint32_t *k = key_words(b, i) + c;
+                const struct words of = { &k, KV_BLOCK, words, words, (const char *)k };
+                tiles_pair[size_min(TILE_ROWS, b->rows - r)](s->score + r * SCORE_LD + i * KV_BLOCK + c, SCORE_LD, s->q + r * Q_LD,
+                                                             Q_LD, NULL, 0, &of);
+            }
+}
+
+/* ---- weights -------------------------------------------------------------------------------------------------------------------- */
+/* Two vectors at a time become one of words, which their sum is taken of. Where n ends, zeros follow up to a whole vector. */
+static vf exps_bf16(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
+{
+    const float *score = s->score + r * SCORE_LD;
+    uint32_t *weight = s->weight + r * WEIGHT_LD;
+    const vi ones = vi_set1(0x3f803f80);
+    vf sum = vf_zero();
+    for (size_t i = 0; i < n; i += 2 * VF_N) {
+        float e[2 * VF_N];
+        vf a = vf_fma(vf_load(score + i), vf_set1(unit), vf_set1(-max));
+        vf b = vf_fma(vf_load(score + i + VF_N), vf_set1(unit), vf_set1(-max));
+        if (n - i < 2 * VF_N) {
+            a = first_or_absent(a, n - i);
+            b = first_or_absent(b, n - i > VF_N ? n - i - VF_N : 0);
+        }
+        vf_store(e, vf_exp2_short(a));
+        vf_store(e + VF_N, vf_exp2_short(b));
+        row_to_pairs(weight + i / 2, e, 2 * VF_N);
+        sum = vf_dot_pairs(sum, ones, vi_load(weight + i / 2));
+    }
+    return sum;
+}
+
+/* ---- weights times values ------------------------------------------------------------------------------------------------------- */
+INLINE const uint32_t *value_words(const struct key_block *b, size_t pair)
+{
+    return key_words(b, pair / (KV_BLOCK / 2)) + (KV_BLOCK / 2 + pair % (KV_BLOCK / 2)) * b->d_head;
+}
+
+/* out[vectors] += w[p0, p1) v for one row, columns from d; lanes < VF_N only for the last vector of a head. last: what stands for the last
+ * pair of values, NULL: they themselves. */
+INLINE void weigh_words(float *out, const struct key_block *b, const uint32_t *w, size_t p0, size_t p1, const uint32_t *last, size_t d,
+                        const int vectors, size_t lanes)
+{
+    vf a[4 * PV];
+    UNROLL
+    for (int c = 0; c < vectors; c++) a[c] = vf_load(out + d + (size_t)c * VF_N);
+    for (size_t p = p0; p < p1; p++) {
+        const uint32_t *v = (last && p + 1 == p1 ? last : value_words(b, p)) + d;
+        uint32_t part[VF_N] = { 0 };
+        if (lanes < VF_N) v = memcpy(part, v, lanes * sizeof *v);
+        UNROLL
+        for (int c = 0; c < vectors; c++) a[c] = vf_dot_pairs(a[c], vi_set1(w[p]), vi_load(v + (size_t)c * VF_N));
+    }
+    UNROLL
+    for (int c = 0; c < vectors; c++) vf_store(out + d + (size_t)c * VF_N, a[c]);
+}
+
+/* Keys [2 p0, n), columns from d. */
+INLINE void weigh_row_words(float *out, const struct key_block *b, const uint32_t *w, size_t p0, size_t n, size_t d)
+{
+    uint32_t even[HEAD_MAX];
+    const uint32_t *last = NULL;
+    const size_t p1 = (n + 1) / 2;
+    if (p0 >= p1) return;
+    if (n % 2) {
+        last = even;
+        for (size_t i = d; i < b->d_head; i++) even[i] = value_words(b, p1 - 1)[i] & 0xffffu;
+    }
+    for (; d + 2 * PANEL <= b->d_head; d += 2 * PANEL) weigh_words(out, b, w, p0, p1, last, d, 2 * PV, VF_N);
+    for (; d + VF_N <= b->d_head; d += VF_N) weigh_words(out, b, w, p0, p1, last, d, 1, VF_N);
+    if (d < b->d_head) weigh_words(out, b, w, p0, p1, last, d, 1, b->d_head - d);
+}
+
+static void weigh_bf16(struct attn_scratch *s, const struct key_block *b)
+{
+    if (b->rows == 1) {
+        weigh_row_words(s->out, b, s->weight, 0, b->seen[0], 0);
+        return;
+    }
+    const size_t wide_d = b->d_head / TILE_W * TILE_W;
+    size_t common[ATTN_ROWS / TILE_ROWS]; /* pairs */
+    for (size_t r = 0; r < b->rows; r += TILE_ROWS) common[r / TILE_ROWS] = common_keys(b, r) / 2;
+    for (size_t d = 0; d < wide_d; d += TILE_W) {
+        const uint32_t *v[BLOCKS] = { 0 };
+        for (size_t i = 0; i * KV_BLOCK < b->most; i++) v[i] = value_words(b, i * KV_BLOCK / 2) + d;
+        for (size_t r = 0; r < b->rows; r += TILE_ROWS) {
+            const struct words of = { v, b->d_head, KV_BLOCK / 2, common[r / TILE_ROWS], (const char *)v[0] };
+            float *out = s->out + r * OUT_LD + d;
+            tiles_pair[size_min(TILE_ROWS, b->rows - r)](out, OUT_LD, s->weight + r * WEIGHT_LD, WEIGHT_LD, out, OUT_LD, &of);
+        }
+    }
+    for (size_t r = 0; r < b->rows; r++) {
+        float *out = s->out + r * OUT_LD;
+        const uint32_t *w = s->weight + r * WEIGHT_LD;
+        const size_t done = common[r / TILE_ROWS];
+        if (wide_d < b->d_head) weigh_row_words(out, b, w, 0, 2 * done, wide_d);
+        weigh_row_words(out, b, w, done, b->seen[r], 0);
+    }
+}
+
+static const struct attn_body body_bf16 = { queries_bf16, scores_bf16, exps_bf16, weigh_bf16 };
+static void attn_bf16(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_bf16); }
+static void attn_weights_bf16(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_bf16); }
+
+static void init_attn_narrow(struct kern *k)
+{
+    k->attn_weights[KV_BF16] = attn_weights_bf16;
+    k->attn[KV_BF16] = attn_bf16;
+}
+#endif

@@ -1,0 +1,48 @@
+/* steno: softmax of a row of vectors. SPDX-License-Identifier: MIT
+ *
+ * Apart from the other element-wise kernels, because attention needs it too, at levels that leave those as they are. */
+#ifndef STENO_KERN_SOFTMAX_H
+#define STENO_KERN_SOFTMAX_H
+#include "kern/vec.h"
+
+/* The first n of a vector's lanes; the others count as absent. */
+INLINE vf load_or_absent(const float *x, size_t n)
+{
+    return n >= VF_N ? vf_load(x) : vf_drop(vf_load_n(x, n), ~0u << n);
+}
+
+/* y = exp(x - max) and the sum. max is finite and at least the largest x. y may equal x. */
+INLINE float exp_row(float *y, const float *x, float max, size_t n)
+{
+    const vf m = vf_set1(max);
+    vf sum = vf_zero();
+    size_t i = 0;
+    for (; i + VF_N <= n; i += VF_N) {
+        const vf e = vf_exp(vf_sub(vf_load(x + i), m));
+        vf_store(y + i, e);
+        sum = vf_add(sum, e);
+    }
+    if (i < n) {
+        const vf e = vf_exp(vf_sub(load_or_absent(x + i, n - i), m));
+        vf_store_n(y + i, e, n - i);
+        sum = vf_add(sum, e);
+    }
+    return vf_sum(sum);
+}
+
+static void softmax(float *y, const float *x, size_t n)
+{
+    vf m = vf_set1(-INFINITY);
+    for (size_t i = 0; i < n; i += VF_N) m = vf_max(load_or_absent(x + i, n - i), m);
+    const float max = vf_hmax(m);
+    const float sum = max == -INFINITY ? 0 : exp_row(y, x, max, n);
+    const vf scale = vf_set1(sum > 0 ? 1 / sum : 0);
+    size_t i = 0;
+    if (!(sum > 0)) {
+        for (; i < n; i++) y[i] = 0;
+        return;
+    }
+    for (; i + VF_N <= n; i += VF_N) vf_store(y + i, vf_mul(vf_load(y + i), scale));
+    if (i < n) vf_store_n(y + i, vf_mul(vf_load_n(y + i, n - i), scale), n - i);
+}
+#endif
