@@ -28,7 +28,7 @@ static inline double peak_gops(int level, enum peak of)
 #if defined(__x86_64__)
     enum { LOOPS = 200000 };
     double best = 1e30;
-    const int lanes = level >= CPU_AVX512 ? 16 : level == CPU_AVX2 ? 8 : 4;
+    const int lanes = level >= CPU_AVX512 ? 16 : level >= CPU_AVX2 ? 8 : 4;
     if (of != PEAK_F32 && level < CPU_AVX512BF16) return 0;
     for (int rep = 0; rep < 300; rep++) {
         const double t = now_ns();
@@ -36,7 +36,7 @@ static inline double peak_gops(int level, enum peak of)
         if (of == PEAK_BF16) PEAK_LOOP("vdpbf16ps", "zmm");
         else if (of == PEAK_INT8) PEAK_LOOP("vpdpbusd", "zmm");
         else if (level >= CPU_AVX512) PEAK_LOOP("vfmadd231ps", "zmm");
-        else if (level == CPU_AVX2) PEAK_LOOP("vfmadd231ps", "ymm");
+        else if (level >= CPU_AVX2) PEAK_LOOP("vfmadd231ps", "ymm");
         else
             __asm__ volatile("1: .irp r,0,1,2,3,4,5\n mulps %%xmm15,%%xmm\\r\n .endr\n .irp r,6,7,8,9,10,11\n addps %%xmm15,%%xmm\\r\n"
                              " .endr\n dec %0\n jnz 1b"

@@ -70,12 +70,17 @@ function(steno_kernel_flags)
         endif()
         if(source MATCHES "/x86/.*_avx2\\.c$")
             list(APPEND flags -mavx2 -mfma -mf16c)
+        elseif(source MATCHES "/x86/.*_avxvnni\\.c$")
+            list(APPEND flags -mavx2 -mfma -mf16c -mavxvnni)
         elseif(source MATCHES "/x86/.*_avx512\\.c$")
             list(APPEND flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512)
         elseif(source MATCHES "/x86/.*_avx512bf16\\.c$")
             list(APPEND flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512)
+        elseif(source MATCHES "/x86/.*_amx\\.c$")
+            list(APPEND flags -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512
+                -mamx-tile -mamx-bf16 -mamx-int8)
         endif()
-        if(WIN32 AND source MATCHES "_avx[^/]*$") # where the stack is aligned to 16 bytes, and gcc believes 32 and 64
+        if(WIN32 AND source MATCHES "_(avx|amx)[^/]*$") # where the stack is aligned to 16 bytes, and gcc believes 32 and 64
             list(APPEND flags -Wa,-muse-unaligned-vector-move)
         endif()
         if(source MATCHES "/arm/" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")

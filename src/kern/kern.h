@@ -8,12 +8,13 @@
  * on how many rows there are, on the tile, the thread or the row's place. Every linear output has ONE f32 accumulator that walks k in
  * rising order (acc = acc + x[k] * w[k], fused where the level fuses), starting from 0; attention merges fixed blocks of ATTN_KEYS
  * keys in rising order. So any blocking that keeps those orders gives the same bits, and few-row and many-row bodies agree exactly.
- * Products of fewer bits (see below) are exact, or ordered in the same way, so they keep the contract too.
+ * Products of fewer bits (see below) are exact, or summed in an order that k alone decides, so they keep the contract too.
  *
  * Tolerances against the C twin, checked by tests/kernels:
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
  *   linear of DT_BF16_PAIR and DT_I8_QUAD: the same bits as the twin but for the activation's own error, and (DT_BF16_PAIR) but for
- *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
+ *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute. Levels whose instruction
+ *              adds products of bf16 in another order (amx): DT_BF16_PAIR as linear, with x and w as they were narrowed
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
  *   attn_weights  1e-5 relative to the largest weight of the row;  standard: 1e-5 relative to the largest output of the column
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
@@ -107,6 +108,7 @@ struct kv_view {
  * Narrow products. The types of w say what x becomes, row by row, before it is multiplied:
  *   DT_BF16_PAIR  x as the weights: rounded to bf16, subnormals to zero. The f32 accumulator takes, for each pair of k, first the product
  *                 of the odd k and then that of the even one (as VDPBF16PS does; products of bf16 are exact, so fused or not is one).
+ *                 Level amx sums even and odd k apart, from 0 on for every 32 k, and adds both sums, then that to the accumulator.
  *   DT_I8_QUAD    x as the weights: scale = largest magnitude of the row / 127, q = x * (127 / largest magnitude) rounded to nearest even;
  *                 the sum of q * q is an exact integer; y = sum * (scale of the row * scale of the output), each step rounded to f32.
  *                 A row with a NaN or an infinity gives NaN for every output, a row of magnitudes below 2^-119 zeros.
@@ -222,8 +224,10 @@ struct kern {
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
+void kern_init_avxvnni(struct kern *k);    /* linear of DT_I8_QUAD only */
 void kern_init_avx512(struct kern *k);
 void kern_init_avx512bf16(struct kern *k); /* narrow products only */
+void kern_init_amx(struct kern *k);        /* linear of narrow products only */
 void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
 
 size_t kern_linear_scratch(void);

@@ -1,19 +1,39 @@
 /* steno: linear with products of 16 and 8 bits over vectors. SPDX-License-Identifier: MIT
  *
- * An item narrows its rows of x once, into words of 32 bits: two bf16 or four int8. A word broadcast against the words of a panel is one
- * step of a register tile of TILE_ROWS rows by two vectors, which walks all of k with its accumulators in registers: two vectors of
- * weights come from the second-level cache in the time of 2 TILE_ROWS products, so nothing has to be blocked by k. As many rows are
- * narrowed at a time as that cache keeps. Few rows take lower tiles of the same steps, so they give the same bits.
+ * A word of a narrowed row (narrow_rows.h), two bf16 or four int8, broadcast against the words of a panel is one step of a register tile of
+ * TILE_ROWS rows by two vectors, which walks all of k with its accumulators in registers: two vectors of weights come from the
+ * second-level cache in the time of 2 TILE_ROWS products, so nothing has to be blocked by k. Few rows take lower tiles of the same steps,
+ * so they give the same bits.
  *
- * Beside the primitives of vec.h a file has: vi_load, vi_set1 (one word in every lane), vf_dot_pairs and vf_dot_quads (acc, words of x,
- * words of weights), row_to_pairs(to, x, k) and row_to_quads(to, x, k), which returns the row's scale; both complete the last word.
- * Accumulators of int8 are int32 in a vf (one kind of register, one array); vf_of_ints makes f32 of them. */
+ * Beside the primitives of narrow_rows.h a file has: vi_load, vi_set1 (one word in every lane), vf_dot_pairs and vf_dot_quads (acc, words
+ * of x, words of weights). A file in which four k of int8 take several words of x has vi_quads(words of a panel, step), what the weights
+ * are to each of them. */
 #ifndef STENO_KERN_NARROW_H
 #define STENO_KERN_NARROW_H
-#include "kern/finish.h"
+enum { NARROW_TILE = TILE_ROWS };
+#include "kern/narrow_rows.h"
 
-/* ---- the register tile: acc[rows, TILE_W] = words of x times words of w, `words` steps -------------------------------------------------
- * start: what accumulators begin with (int8). ahead: a panel to bring to the second-level cache meanwhile. */
+#if QUAD_STEPS == 1
+INLINE vi vi_quads(const void *w, int step) { return (void)step, vi_load(w); }
+#endif
+
+/* ---- the register tile ---------------------------------------------------------------------------------------------------------- */
+/* One word of each row of x times the words of w that it meets. */
+INLINE void narrow_step(vf a[TILE_ROWS][2], const uint32_t *x, size_t ld, const uint32_t *w, enum dtype t, const int step, const int rows)
+{
+    const vi w0 = t == DT_I8_QUAD ? vi_quads(w, step) : vi_load(w), w1 = t == DT_I8_QUAD ? vi_quads(w + VF_N, step) : vi_load(w + VF_N);
+    const uint32_t *x0 = x, *x3 = x + 3 * ld, *x6 = x + 6 * ld, *x9 = x + 9 * ld;
+    UNROLL
+    for (int r = 0; r < rows; r++) {
+        const uint32_t *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
+        const vi v = vi_set1(from[(size_t)(r % 3) * ld]);
+        a[r][0] = t == DT_I8_QUAD ? vf_dot_quads(a[r][0], v, w0) : vf_dot_pairs(a[r][0], v, w0);
+        a[r][1] = t == DT_I8_QUAD ? vf_dot_quads(a[r][1], v, w1) : vf_dot_pairs(a[r][1], v, w1);
+    }
+}
+
+/* acc[rows, TILE_W] = x times w, over `words` words of w. start: what accumulators begin with (int8). ahead: a panel to bring to the
+ * second-level cache meanwhile. */
 INLINE void narrow_tile(float *acc, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words,
                         const char *ahead, enum dtype t, const int rows)
 {
@@ -23,19 +43,11 @@ INLINE void narrow_tile(float *acc, const uint32_t *x, size_t ld, const float *s
         a[r][0] = t == DT_I8_QUAD ? vf_load(start) : vf_zero();
         a[r][1] = t == DT_I8_QUAD ? vf_load(start + VF_N) : vf_zero();
     }
-    const uint32_t *x0 = x, *x3 = x + 3 * ld, *x6 = x + 6 * ld, *x9 = x + 9 * ld;
-    for (size_t k = 0; k < words; k++, w += PANEL, ahead += PANEL * 4) {
-        const vi w0 = vi_load(w), w1 = vi_load(w + VF_N);
+    for (size_t k = 0; k < words; k++, w += PANEL, ahead += PANEL * 4, x += t == DT_I8_QUAD ? QUAD_STEPS : 1) {
         __builtin_prefetch(ahead, 0, 2);
         __builtin_prefetch(ahead + 64, 0, 2);
-        UNROLL
-        for (int r = 0; r < rows; r++) {
-            const uint32_t *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
-            const vi v = vi_set1(from[(size_t)(r % 3) * ld]);
-            a[r][0] = t == DT_I8_QUAD ? vf_dot_quads(a[r][0], v, w0) : vf_dot_pairs(a[r][0], v, w0);
-            a[r][1] = t == DT_I8_QUAD ? vf_dot_quads(a[r][1], v, w1) : vf_dot_pairs(a[r][1], v, w1);
-        }
-        x0++, x3++, x6++, x9++;
+        narrow_step(a, x, ld, w, t, 0, rows);
+        if (t == DT_I8_QUAD && QUAD_STEPS > 1) narrow_step(a, x + 1, ld, w, t, 1, rows);
     }
     UNROLL
     for (int r = 0; r < rows; r++) {
@@ -73,34 +85,7 @@ static narrow_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
 #undef TILES_6
 #undef TILE
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------------------- */
-/* Words between narrowed rows: whole lines, and never a power of two of them, so that rows do not share cache sets. */
-INLINE size_t narrow_ld(enum dtype t, size_t k) { return ((narrow_words(t, k) + 15) & ~(size_t)15) + 16; }
-
-/* Sums of int8 become f32. Not in the tile, where compilers would run out of registers. */
-INLINE void scale_ints(float *acc, const float *scale_x, const float *scale_w, size_t rows)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < PANEL; c += VF_N) {
-            const vf scale = vf_mul(vf_set1(scale_x[r]), vf_load(scale_w + c));
-            vf_store(acc + r * PANEL + c, vf_mul(vf_of_ints(vf_load(acc + r * PANEL + c)), scale));
-        }
-}
-
-/* Outputs are written once, a few lines of many rows: their lines come while the tile is computed, and so does the residual. */
-INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size_t p)
-{
-    if (p * PANEL >= l->n_y) return;
-    for (size_t r = m; r < m + rows; r++) {
-        const float *y = l->y + r * l->ld_y + p * PANEL;
-        for (size_t i = 0; i < PANEL + VF_N; i += 16) __builtin_prefetch(y + i, 1);
-        if (!l->res) continue;
-        const float *res = l->res + r * l->ld_res + p * PANEL;
-        for (size_t i = 0; i < PANEL + VF_N; i += 16) __builtin_prefetch(res + i);
-    }
-}
-
-/* One panel for rows [m, m + rows), which are in scratch. */
+/* ---- panels --------------------------------------------------------------------------------------------------------------------- */
 INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p, const char *next,
                          struct narrow_scratch *s)
 {
@@ -115,44 +100,19 @@ INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t 
         prefetch_outputs(l, m + r, n, p);
         for (size_t c = 0; c < PANEL; c += TILE_W)
             (t == DT_I8_QUAD ? tiles_quad : tiles_pair)[n](s->acc + c, s->x + r * ld, ld, head + PANEL + c, w + c, words, ahead);
-        if (t == DT_I8_QUAD) scale_ints(s->acc, s->scale + r, head, n);
-        finish(l, m + r, n, p, s->acc);
+        narrow_finish(l, t, m, r, n, p, s);
     }
 }
 
-INLINE void narrow_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)
+INLINE void narrow_panels(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
 {
-    if (m0 == m1) return;
-    const size_t ld = narrow_ld(t, l->k), sz = panel_sz(t, l->k);
-    size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
-    if (most > TILE_ROWS) most -= most % TILE_ROWS;
-    const size_t chunks = (m1 - m0 + most - 1) / most;
-    size_t step = (m1 - m0 + chunks - 1) / chunks;
-    if (most >= TILE_ROWS) step = (step + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
-    for (size_t m = m0; m < m1; m += step) {
-        const size_t rows = size_min(step, m1 - m);
-        for (size_t r = 0; r < rows; r++) {
-            const float *x = l->x + (m + r) * l->ld_x;
-            if (t == DT_I8_QUAD) s->scale[r] = row_to_quads(s->x + r * ld, x, l->k);
-            else row_to_pairs(s->x + r * ld, x, l->k);
-        }
-        for (size_t p = p0; p < p1; p++) narrow_panel(l, t, m, rows, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
-    }
+    const size_t sz = panel_sz(t, l->k);
+    for (size_t p = p0; p < p1; p++) narrow_panel(l, t, m, rows, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
 }
 
-static void linear_pair(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+INLINE void init_narrow(struct kern *k)
 {
-    narrow_linear(l, m0, m1, p0, p1, scratch, DT_BF16_PAIR);
-}
-
-static void linear_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
-{
-    narrow_linear(l, m0, m1, p0, p1, scratch, DT_I8_QUAD);
-}
-
-static void init_narrow(struct kern *k)
-{
-    k->linear[DT_BF16_PAIR] = linear_pair;
-    k->linear[DT_I8_QUAD] = linear_quad;
+    init_pairs(k);
+    init_quads(k);
 }
 #endif
