@@ -32,7 +32,7 @@ enum { PEAK_LOOPS = 100000 };
 static inline double peak_ops(int level, enum peak of)
 {
 #if defined(__x86_64__)
-    const int lanes = level >= CPU_AVX512 ? 16 : level == CPU_AVX2 ? 8 : 4;
+    const int lanes = level >= CPU_AVX512 ? 16 : level >= CPU_AVX2 ? 8 : 4;
     const int per_lane = of == PEAK_INT8 ? 8 : of == PEAK_BF16 ? 4 : level == CPU_C ? 1 : 2;
     return of != PEAK_F32 && level < CPU_AVX512BF16 ? 0 : per_lane * 12.0 * lanes * PEAK_LOOPS;
 #else

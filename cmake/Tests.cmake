@@ -33,6 +33,12 @@ endfunction()
 # ---- kernels against their twins: one program that needs no library, so that it can be compiled for other processors and emulated
 
 file(GLOB sources CONFIGURE_DEPENDS tests/kernels/*.c)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$") # levels in other instructions than their own
+    set_source_files_properties(tests/kernels/amx_emulated.c PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
+    set_source_files_properties(tests/kernels/avxvnni_evex.c PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c;-mavx512vnni;-mavx512vl")
+else()
+    list(FILTER sources EXCLUDE REGEX "/(amx_emulated|avxvnni_evex)\\.c$")
+endif()
 steno_test_program(check_kernels ${sources})
 if(NOT CMAKE_CROSSCOMPILING)
     steno_test(kernels COMMAND check_kernels LABELS kernels TIMEOUT 600)

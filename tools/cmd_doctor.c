@@ -77,8 +77,10 @@ static const char *flags_of(const char *level)
 {
     static const struct { const char *level, *flags; } table[] = {
         { "avx2", "avx2 fma f16c" },
+        { "avxvnni", "avx2 fma f16c avx_vnni" },
         { "avx512", "avx512f avx512dq avx512bw avx512vl" },
         { "avx512bf16", "avx512f avx512dq avx512bw avx512vl avx512_vnni avx512_bf16" },
+        { "amx", "avx512f avx512dq avx512bw avx512vl avx512_vnni avx512_bf16 amx_tile amx_bf16 amx_int8" },
         { "neon", "asimd" },
         { "dotprod", "asimddp" },
         { "i8mm", "asimddp i8mm" },

@@ -8,6 +8,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <xmmintrin.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -15,7 +19,7 @@
 static const char *const level_name[CPU_LEVELS] = {
     [CPU_C] = "c",
 #if defined(__x86_64__)
-    [CPU_AVX2] = "avx2", [CPU_AVX512] = "avx512", [CPU_AVX512BF16] = "avx512bf16",
+    [CPU_AVX2] = "avx2", [CPU_AVXVNNI] = "avxvnni", [CPU_AVX512] = "avx512", [CPU_AVX512BF16] = "avx512bf16", [CPU_AMX] = "amx",
 #elif defined(__aarch64__)
     [CPU_NEON] = "neon", [CPU_DOTPROD] = "dotprod", [CPU_I8MM] = "i8mm", [CPU_NEONBF16] = "neonbf16",
 #endif
@@ -56,13 +60,24 @@ static unsigned bit(unsigned word, int i)
     return word >> i & 1;
 }
 
-/* Register state the system saves: bit 1 XMM, 2 YMM, 5..7 opmasks and ZMM. XGETBV faults unless OSXSAVE is set. */
+/* Register state the system saves: bit 1 XMM, 2 YMM, 5..7 opmasks and ZMM, 17 and 18 tiles. XGETBV faults unless OSXSAVE is set. */
 static unsigned xcr0_get(unsigned leaf1_c)
 {
     if (!bit(leaf1_c, 27)) return 0;
     unsigned lo, hi;
     __asm__ volatile("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
     return lo;
+}
+
+/* A process may touch tiles once it has asked for them: from then on its signal frames have room for them. Asking again changes nothing. */
+static int tiles_allowed(void)
+{
+#if defined(__linux__)
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return 0;
+#endif
 }
 
 int cpu_level_usable(int level)
@@ -75,13 +90,19 @@ int cpu_level_usable(int level)
     const unsigned fma = bit(l1.c, 12), avx = bit(l1.c, 28), f16c = bit(l1.c, 29), avx2 = bit(l7.b, 5);
     if (!(fma && avx && f16c && avx2 && (xcr0 & 0x06) == 0x06)) return 0;
     if (level == CPU_AVX2) return 1;
+    const struct cpuid l7_1 = l7.a >= 1 ? cpuid_get(7, 1) : (struct cpuid) { 0 };
+    if (level == CPU_AVXVNNI) return (int)bit(l7_1.a, 4);
 
     const unsigned f = bit(l7.b, 16), dq = bit(l7.b, 17), bw = bit(l7.b, 30), vl = bit(l7.b, 31);
     if (!(f && dq && bw && vl && (xcr0 & 0xe6) == 0xe6)) return 0;
     if (level == CPU_AVX512) return 1;
 
-    const unsigned vnni = bit(l7.c, 11), bf16 = l7.a >= 1 && bit(cpuid_get(7, 1).a, 5);
-    return vnni && bf16;
+    const unsigned vnni = bit(l7.c, 11), bf16 = bit(l7_1.a, 5);
+    if (!(vnni && bf16)) return 0;
+    if (level == CPU_AVX512BF16) return 1;
+
+    const unsigned tile_bf16 = bit(l7.d, 22), tile = bit(l7.d, 24), tile_int8 = bit(l7.d, 25);
+    return tile_bf16 && tile && tile_int8 && (xcr0 & 0x60000) == 0x60000 && tiles_allowed();
 }
 
 static void model_name_raw(char name[49])

@@ -1,7 +1,8 @@
 /* steno: processor levels. SPDX-License-Identifier: MIT
  *
- * A level is a set of instructions that a group of kernels needs. Each architecture has its own levels; they are ordered, and each one
- * includes those before it. CPUID is believed only where XCR0 says that the system saves the registers. */
+ * A level is a set of instructions that a group of kernels needs. Each architecture has its own levels, in the order in which they are
+ * preferred. A level includes those before it, but for CPU_AVXVNNI, which none after it includes: a processor may have a level and lack
+ * one before it. CPUID is believed only where XCR0 says that the system saves the registers. */
 #ifndef STENO_BASE_CPU_H
 #define STENO_BASE_CPU_H
 
@@ -9,8 +10,10 @@ enum cpu_level {
     CPU_C,           /* portable C: runs everywhere, defines the results */
 #if defined(__x86_64__)
     CPU_AVX2,        /* AVX2 + FMA + F16C */
-    CPU_AVX512,      /* AVX-512 F, BW, DQ, VL */
+    CPU_AVXVNNI,     /* AVX2 and AVX-VNNI: products of 8 bits; no level after it needs that */
+    CPU_AVX512,      /* AVX2, and AVX-512 F, BW, DQ, VL */
     CPU_AVX512BF16,  /* and VNNI, BF16: products of 8 and 16 bits */
+    CPU_AMX,         /* and AMX TILE, BF16, INT8: the same by tiles */
 #elif defined(__aarch64__)
     CPU_NEON,        /* what every 64-bit ARM has */
     CPU_DOTPROD,     /* FEAT_DotProd: products of 8 bits */
@@ -22,7 +25,7 @@ enum cpu_level {
 
 const char *cpu_level_name(int level);        /* NULL past the last */
 int cpu_level_from_name(const char *name);    /* -1: unknown */
-int cpu_level_usable(int level);              /* on this machine, now */
+int cpu_level_usable(int level);              /* on this machine, now; asking for CPU_AMX asks the system to let the process use tiles */
 int cpu_level_best(void);                     /* highest usable */
 void cpu_model_name(char *buf, unsigned n);   /* the processor's own name, "unknown" where it does not say */
 

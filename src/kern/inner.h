@@ -13,7 +13,7 @@ enum {
     K_STEP = 512,          /* most k widened at once */
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
     NARROW_WORDS = 131072, /* narrowed x that stays in the second-level cache: 512 KiB */
-    TILE_ROWS_MAX = 12,
+    TILE_ROWS_MAX = 32,    /* rows whose sums narrow products have at a time, at most */
     LANES_MAX = 16,
     HEAD_MAX = 256,        /* largest d_head */
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four tiles of 12 */
@@ -29,11 +29,11 @@ struct linear_scratch {
     float acc[PANEL_GROUP * GEMM_ROWS * PANEL];
 };
 
-/* Scratch of narrow products: rows of x as words of 32 bits with their scales (int8), and the sums of a tile. */
+/* Scratch of narrow products: rows of x as words of 32 bits, the sums of a tile, and the scales of the rows (int8). */
 struct narrow_scratch {
     uint32_t x[NARROW_WORDS + 32]; /* at least two rows of the longest k */
-    float scale[GEMM_ROWS];
     float acc[TILE_ROWS_MAX * PANEL];
+    float scale[GEMM_ROWS];
 };
 
 /* Weights of narrow products as a tile walks them. */
@@ -62,8 +62,8 @@ static inline uint32_t spectra_inner(uint32_t m) { return m == 25 ? 5 : 8; } /* 
 static inline size_t spectra_row(size_t m) { return 2 * m + 2; } /* vectors from row to row: 2^n would meet in one cache set */
 
 #define INLINE static inline __attribute__((always_inline))
-#if defined(__clang__)
-#define UNROLL _Pragma("unroll")
+#if defined(__clang__) /* "unroll" would do it by halves before functions are inlined, where counts are not constants yet */
+#define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 32")
 #endif

@@ -1,6 +1,6 @@
 /* steno: filling the kernel table. SPDX-License-Identifier: MIT
  *
- * The plain C twins first, then each level up to the one asked for overrides what it does better. */
+ * The plain C twins first, then the levels that the one asked for includes, and it, override what they do better. */
 #include "kern/inner.h"
 
 void kern_init(struct kern *k, int level)
@@ -8,8 +8,10 @@ void kern_init(struct kern *k, int level)
     kern_init_c(k);
 #if defined(__x86_64__)
     if (level >= CPU_AVX2) kern_init_avx2(k);
+    if (level == CPU_AVXVNNI) kern_init_avxvnni(k); /* no later level includes it */
     if (level >= CPU_AVX512) kern_init_avx512(k);
     if (level >= CPU_AVX512BF16) kern_init_avx512bf16(k);
+    if (level >= CPU_AMX) kern_init_amx(k);
 #elif defined(__aarch64__)
     if (level >= CPU_NEON) kern_init_neon(k);
     if (level >= CPU_DOTPROD) kern_init_dotprod(k);

@@ -8,13 +8,14 @@
  * on how many rows there are, on the tile, the thread or the row's place. Every linear output has ONE f32 accumulator that walks k in
  * rising order (acc = acc + x[k] * w[k], fused where the level fuses), starting from 0; attention merges fixed blocks of ATTN_KEYS
  * keys in rising order. So any blocking that keeps those orders gives the same bits, and few-row and many-row bodies agree exactly.
- * Products of fewer bits (see below) are exact, or ordered in the same way, so they keep the contract too.
+ * Products of fewer bits (see below) are exact, or summed in an order that k alone decides, so they keep the contract too.
  *
  * Tolerances against the C twin, checked by tests/kernels:
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
  *   linear of DT_BF16_PAIR and DT_I8_QUAD: the same bits as the twin but for the activation's own error, and (DT_BF16_PAIR) but for
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
- *   linear of DT_BF16_PAIR at levels whose instructions round otherwise (neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's sum
+ *   linear of DT_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's
+ *              sum
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
  *   attention of KV_BF16: scores as sums of DT_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
  *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
@@ -114,6 +115,7 @@ struct kv_view {
  * Narrow products. The types of w say what x becomes, row by row, before it is multiplied:
  *   DT_BF16_PAIR  x as the weights: rounded to bf16, subnormals to zero. The f32 accumulator takes, for each pair of k, first the product
  *                 of the odd k and then that of the even one (as VDPBF16PS does; products of bf16 are exact, so fused or not is one).
+ *                 Level amx sums even and odd k apart, from 0 on for every 32 k, and adds both sums, then that to the accumulator.
  *   DT_I8_QUAD    x as the weights: scale = largest magnitude of the row / 127, q = x * (127 / largest magnitude) rounded to nearest even;
  *                 the sum of q * q is an exact integer; y = sum * (scale of the row * scale of the output), each step rounded to f32.
  *                 A row with a NaN or an infinity gives NaN for every output, a row of magnitudes below 2^-119 zeros.
@@ -236,8 +238,10 @@ int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
+void kern_init_avxvnni(struct kern *k);    /* linear of DT_I8_QUAD only */
 void kern_init_avx512(struct kern *k);
 void kern_init_avx512bf16(struct kern *k); /* narrow products, KV_BF16 among them */
+void kern_init_amx(struct kern *k);        /* linear of narrow products only */
 void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
 void kern_init_dotprod(struct kern *k);    /* products of int8 only */
 void kern_init_i8mm(struct kern *k);       /* the same */

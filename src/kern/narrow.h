@@ -1,34 +1,37 @@
 /* steno: linear with products of 16 and 8 bits over vectors. SPDX-License-Identifier: MIT
  *
- * An item narrows its rows of x once, into words of 32 bits: two bf16 or four int8. A word broadcast against the words of a panel is one
- * step of a register tile of TILE_ROWS rows by two vectors, which walks all of k with its accumulators in registers: two vectors of
- * weights come from the second-level cache in the time of 2 TILE_ROWS products, so nothing has to be blocked by k. As many rows are
- * narrowed at a time as that cache keeps. Few rows take lower tiles of the same steps, so they give the same bits.
+ * A word of a narrowed row (narrow_rows.h), two bf16 or four int8, broadcast against the words of a panel is one step of a register tile of
+ * TILE_ROWS rows by two vectors, which walks all of k with its accumulators in registers: two vectors of weights come from the
+ * second-level cache in the time of 2 TILE_ROWS products, so nothing has to be blocked by k. Few rows take lower tiles of the same steps,
+ * so they give the same bits.
  *
- * Beside the primitives of vec.h a file has: vi_load, vi_set1 (one word in every lane), vf_dot_pairs and vf_dot_quads (acc, words of x,
- * words of weights), row_to_pairs(to, x, k) and row_to_quads(to, x, k), which returns the row's scale; both complete the last word.
- * Accumulators of int8 are int32 in a vf (one kind of register, one array); vf_of_ints makes f32 of them.
+ * Beside the primitives of narrow_rows.h a file has: vi_load, vi_set1 (one word in every lane), vf_dot_pairs and vf_dot_quads (acc, words
+ * of x, words of weights). A file in which four k of int8 take several words of x has vi_quads(words of a panel, step), what the weights
+ * are to each of them.
  *
  * What a file may define before it includes this: QUADS_SIGNED 1, its rows of int8 are signed bytes, so that sums begin with 0;
- * ROWS_BY_TWOS 1, it has a narrow_tile of its own, for rows that lie by twos: two words of the first, two of the second, and so on. A
- * file whose products are of one type takes that type's linear alone; nothing is compiled for the other. */
+ * ROWS_BY_TWOS 1, it has a narrow_tile of its own, for rows that lie by twos (narrow_rows.h). A file whose products are of one type takes
+ * that type's linear alone; nothing is compiled for the other. */
 #ifndef STENO_KERN_NARROW_H
 #define STENO_KERN_NARROW_H
-#include "kern/finish.h"
+enum { NARROW_TILE = TILE_ROWS };
+#include "kern/narrow_rows.h"
 
 #ifndef QUADS_SIGNED
 #define QUADS_SIGNED 0
 #endif
-#ifndef ROWS_BY_TWOS
-#define ROWS_BY_TWOS 0
-#endif
 
 #if !ROWS_BY_TWOS
+#if QUAD_STEPS == 1
+INLINE vi vi_quads(const void *w, int step) { return (void)step, vi_load(w); }
+#endif
+
 /* ---- the register tile: acc[rows, TILE_W] = start + words of x times words of w ---------------------------------------------------------
  * start: what accumulators begin with, rows of ld_start; NULL: zeros. */
 INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,
                         const struct words *w, enum dtype t, const int rows)
 {
+    const int quads = t == DT_I8_QUAD, steps = quads ? QUAD_STEPS : 1;
     vf a[TILE_ROWS][2];
     UNROLL
     for (int r = 0; r < rows; r++) {
@@ -43,17 +46,20 @@ INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld,
         const size_t n = size_min(left, run_len);
         const uint32_t *at = *run;
         for (size_t k = 0; k < n; k++, at += ld_w, ahead += PANEL * 4) {
-            const vi w0 = vi_load(at), w1 = vi_load(at + VF_N);
             __builtin_prefetch(ahead, 0, 2);
             __builtin_prefetch(ahead + 64, 0, 2);
             UNROLL
-            for (int r = 0; r < rows; r++) {
-                const uint32_t *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
-                const vi v = vi_set1(from[(size_t)(r % 3) * ld]);
-                a[r][0] = t == DT_I8_QUAD ? vf_dot_quads(a[r][0], v, w0) : vf_dot_pairs(a[r][0], v, w0);
-                a[r][1] = t == DT_I8_QUAD ? vf_dot_quads(a[r][1], v, w1) : vf_dot_pairs(a[r][1], v, w1);
+            for (int step = 0; step < steps; step++) {
+                const vi w0 = quads ? vi_quads(at, step) : vi_load(at), w1 = quads ? vi_quads(at + VF_N, step) : vi_load(at + VF_N);
+                UNROLL
+                for (int r = 0; r < rows; r++) {
+                    const uint32_t *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
+                    const vi v = vi_set1(from[(size_t)(r % 3) * ld]);
+                    a[r][0] = quads ? vf_dot_quads(a[r][0], v, w0) : vf_dot_pairs(a[r][0], v, w0);
+                    a[r][1] = quads ? vf_dot_quads(a[r][1], v, w1) : vf_dot_pairs(a[r][1], v, w1);
+                }
+                x0++, x3++, x6++, x9++;
             }
-            x0++, x3++, x6++, x9++;
         }
         left -= n;
     }
@@ -66,7 +72,7 @@ INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld,
 #endif
 
 typedef void narrow_tile_fn(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,
-                            const struct words *w);
+                             const struct words *w);
 #define TILE(rows, name, t)                                                                                                            \
     static void tile_##name##_##rows(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,     \
                                      const struct words *w)                                                                            \
@@ -94,37 +100,7 @@ static narrow_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
 #undef TILES_6
 #undef TILE
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------------------- */
-/* Words between narrowed rows: whole lines, and never a power of two of them, so that rows do not share cache sets. */
-INLINE size_t narrow_ld(enum dtype t, size_t k) { return ((narrow_words(t, k) + 15) & ~(size_t)15) + 16; }
-
-/* Where row r begins. Tiles begin at even rows where rows lie by twos. */
-INLINE uint32_t *narrow_row(uint32_t *x, size_t r, size_t ld) { return ROWS_BY_TWOS ? x + (r & ~(size_t)1) * ld + r % 2 * 2 : x + r * ld; }
-
-/* Sums of int8 become f32. Not in the tile, where compilers would run out of registers. */
-INLINE void scale_ints(float *acc, const float *scale_x, const float *scale_w, size_t rows)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < PANEL; c += VF_N) {
-            const vf scale = vf_mul(vf_set1(scale_x[r]), vf_load(scale_w + c));
-            vf_store(acc + r * PANEL + c, vf_mul(vf_of_ints(vf_load(acc + r * PANEL + c)), scale));
-        }
-}
-
-/* Outputs are written once, a few lines of many rows: their lines come while the tile is computed, and so does the residual. */
-INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size_t p)
-{
-    if (p * PANEL >= l->n_y) return;
-    for (size_t r = m; r < m + rows; r++) {
-        const float *y = l->y + r * l->ld_y + p * PANEL;
-        for (size_t i = 0; i < PANEL + VF_N; i += 16) __builtin_prefetch(y + i, 1);
-        if (!l->res) continue;
-        const float *res = l->res + r * l->ld_res + p * PANEL;
-        for (size_t i = 0; i < PANEL + VF_N; i += 16) __builtin_prefetch(res + i);
-    }
-}
-
-/* One panel for rows [m, m + rows), which are in scratch. */
+/* ---- panels --------------------------------------------------------------------------------------------------------------------- */
 INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p, const char *next,
                          struct narrow_scratch *s)
 {
@@ -139,50 +115,24 @@ INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t 
         const char *ahead = tiles <= 2 ? (const char *)w + AHEAD : r ? (const char *)w : next;
         prefetch_outputs(l, m + r, n, p);
         for (size_t c = 0; c < PANEL; c += TILE_W) {
-            const uint32_t *from = w + c;
+            const uint32_t *from = w + c, *x = narrow_row(s->x, r, ld);
             const struct words of = { &from, PANEL, words, words, ahead };
-            if (t == DT_I8_QUAD) tiles_quad[n](s->acc + c, PANEL, narrow_row(s->x, r, ld), ld, QUADS_SIGNED ? NULL : head + PANEL + c, 0, &of);
-            else tiles_pair[n](s->acc + c, PANEL, narrow_row(s->x, r, ld), ld, NULL, 0, &of);
+            if (t == DT_I8_QUAD) tiles_quad[n](s->acc + c, PANEL, x, ld, QUADS_SIGNED ? NULL : head + PANEL + c, 0, &of);
+            else tiles_pair[n](s->acc + c, PANEL, x, ld, NULL, 0, &of);
         }
-        if (t == DT_I8_QUAD) scale_ints(s->acc, s->scale + r, head, n);
-        finish(l, m + r, n, p, s->acc);
+        narrow_finish(l, t, m, r, n, p, s);
     }
 }
 
-INLINE void narrow_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)
+INLINE void narrow_panels(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
 {
-    if (m0 == m1) return;
-    const size_t ld = narrow_ld(t, l->k), sz = panel_sz(t, l->k);
-    size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
-    if (most > TILE_ROWS) most -= most % TILE_ROWS;
-    else if (ROWS_BY_TWOS) most = most < 2 ? 2 : most & ~(size_t)1;
-    const size_t chunks = (m1 - m0 + most - 1) / most;
-    size_t step = (m1 - m0 + chunks - 1) / chunks;
-    if (most >= TILE_ROWS) step = (step + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
-    for (size_t m = m0; m < m1; m += step) {
-        const size_t rows = size_min(step, m1 - m);
-        for (size_t r = 0; r < rows; r++) {
-            const float *x = l->x + (m + r) * l->ld_x;
-            if (t == DT_I8_QUAD) s->scale[r] = row_to_quads(narrow_row(s->x, r, ld), x, l->k);
-            else row_to_pairs(narrow_row(s->x, r, ld), x, l->k);
-        }
-        for (size_t p = p0; p < p1; p++) narrow_panel(l, t, m, rows, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
-    }
+    const size_t sz = panel_sz(t, l->k);
+    for (size_t p = p0; p < p1; p++) narrow_panel(l, t, m, rows, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
 }
 
-static inline void linear_pair(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+INLINE void init_narrow(struct kern *k)
 {
-    narrow_linear(l, m0, m1, p0, p1, scratch, DT_BF16_PAIR);
-}
-
-static inline void linear_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
-{
-    narrow_linear(l, m0, m1, p0, p1, scratch, DT_I8_QUAD);
-}
-
-static inline void init_narrow(struct kern *k)
-{
-    k->linear[DT_BF16_PAIR] = linear_pair;
-    k->linear[DT_I8_QUAD] = linear_quad;
+    init_pairs(k);
+    init_quads(k);
 }
 #endif

@@ -9,9 +9,11 @@
 #include "kern/kern.h"
 
 struct check {
-    const struct kern *kern;   /* level under test */
+    const char *name;          /* level under test */
+    const struct kern *kern;   /* its table */
     const struct kern *ref;    /* the plain C twins */
     void *scratch;             /* enough for linear and attention */
+    int other_order;           /* it sums products of bf16 in another order than the twin (kern.h) */
     int quick;                 /* on an emulated processor: fewer and smaller shapes */
     unsigned checks, failures;
 };

@@ -2,11 +2,14 @@
  *
  *   check_kernels [--emulated] [level]    check every level this processor has, or one
  *
+ * Levels that few processors have are checked in other instructions, too: avxvnni-evex, amx-emulated.
+ *
  * --emulated: fewer and smaller shapes, and narrow products alone at a level that changes nothing else; and on x86 reading past a buffer is
  * allowed, because emulators touch the masked lanes of a load.
  *
  * Needs libc, libm and the library's internals only, so that it also runs under emulation. Exit status 1 when a check failed. */
 #include "check.h"
+#include "doubles.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -23,7 +26,7 @@ int check(struct check *c, int ok, const char *fmt, ...)
     if (c->failures++ < 20) {
         va_list ap;
         va_start(ap, fmt);
-        printf("  %s: ", cpu_level_name(c->kern->level));
+        printf("  %s: ", c->name);
         vprintf(fmt, ap);
         printf("\n");
         va_end(ap);
@@ -171,21 +174,69 @@ static int only_narrow(const struct kern *k)
     return !memcmp((const char *)&below + first, (const char *)k + first, sizeof below - first);
 }
 
-static void run_checks(struct check *c)
+struct part { const char *name; void (*fn)(struct check *); };
+
+/* Checks of one table; returns how many failed. */
+static unsigned run_parts(struct check *c, const char *name, const struct part *part, size_t n)
 {
-    static const struct { const char *name; void (*fn)(struct check *); } part[] = {
+    unsigned failures = 0;
+    c->name = name;
+    c->other_order = !strcmp(name, "amx") || !strcmp(name, "amx-emulated") || !strcmp(name, "neonbf16");
+    c->failures = 0;
+    for (size_t i = 0; i < n; i++) {
+        c->checks = 0;
+        part[i].fn(c);
+        printf("%-14s %-7s %8u checks %s\n", name, part[i].name, c->checks, c->failures == failures ? "ok" : "FAILED");
+        fflush(stdout);
+        failures = c->failures;
+    }
+    return failures;
+}
+
+static unsigned check_levels(struct check *c, struct kern *k, const char *only)
+{
+    static const struct part part[] = {
         { "types", check_types }, { "linear", check_linear }, { "narrow", check_narrow },  { "kv", check_kv },
         { "attn", check_attn },   { "elem", check_elem },     { "spectra", check_spectra },
     };
-    const int narrow = c->quick && only_narrow(c->kern);
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        if (narrow && part[i].fn != check_narrow) continue;
-        const unsigned checks = c->checks, failures = c->failures;
-        part[i].fn(c);
-        printf("%-10s %-7s %8u checks %s\n", cpu_level_name(c->kern->level), part[i].name, c->checks - checks,
-               c->failures == failures ? "ok" : "FAILED");
-        fflush(stdout);
+    static const struct part narrow = { "narrow", check_narrow };
+    unsigned failures = 0;
+    for (int level = 0; cpu_level_name(level); level++) {
+        if (!cpu_level_usable(level)) {
+            printf("%-14s skipped: this processor lacks it\n", cpu_level_name(level));
+            continue;
+        }
+        if (only && strcmp(only, cpu_level_name(level))) continue;
+        kern_init(k, level);
+        if (c->quick && only_narrow(k)) failures += run_parts(c, cpu_level_name(level), &narrow, 1);
+        else failures += run_parts(c, cpu_level_name(level), part, sizeof part / sizeof *part);
     }
+    return failures;
+}
+
+/* Levels in other instructions than their own: only what they override. */
+static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
+{
+    unsigned failures = 0;
+#if defined(__x86_64__)
+    static const struct part part[] = { { "narrow", check_narrow }, { "kv", check_kv } };
+    static const struct { const char *name; int needs; void (*init)(struct kern *k); } doubled[] = {
+        { "avxvnni-evex", CPU_AVX512BF16, kern_init_avxvnni_evex }, { "amx-emulated", CPU_AVX2, kern_init_amx_emulated },
+    };
+    for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
+        if (!cpu_level_usable(doubled[i].needs)) {
+            printf("%-14s skipped: this processor lacks %s\n", doubled[i].name, cpu_level_name(doubled[i].needs));
+            continue;
+        }
+        if (only && strcmp(only, doubled[i].name)) continue;
+        kern_init(k, CPU_AVX2);
+        doubled[i].init(k);
+        failures += run_parts(c, doubled[i].name, part, sizeof part / sizeof *part);
+    }
+#else
+    (void)c, (void)k, (void)only;
+#endif
+    return failures;
 }
 
 int main(int argc, char **argv)
@@ -193,24 +244,13 @@ int main(int argc, char **argv)
     const size_t a = kern_linear_scratch(), b = kern_attn_scratch();
     struct kern ref, k;
     struct check c = { .ref = &ref, .kern = &k, .scratch = aligned_alloc_64(a > b ? a : b) };
-    unsigned failures = 0;
     c.quick = argc > 1 && !strcmp(argv[1], "--emulated");
 #if defined(__x86_64__)
     if (c.quick) after_end = PROT_READ;
 #endif
     const char *only = argv[1 + c.quick];
     kern_init_c(&ref);
-    for (int level = 0; cpu_level_name(level); level++) {
-        if (!cpu_level_usable(level)) {
-            printf("%-10s skipped: this processor lacks it\n", cpu_level_name(level));
-            continue;
-        }
-        if (only && strcmp(only, cpu_level_name(level))) continue;
-        kern_init(&k, level);
-        c.checks = c.failures = 0;
-        run_checks(&c);
-        failures += c.failures;
-    }
+    const unsigned failures = check_levels(&c, &k, only) + check_doubles(&c, &k, only);
     free(c.scratch);
     if (failures) printf("%u checks failed\n", failures);
     return failures != 0;

@@ -208,7 +208,7 @@ static void test_buf_error_sticks_until_cleared(void **state)
 
 /* ---- cpu and os -------------------------------------------------------------------------------------------------------------- */
 
-static void test_cpu_levels_have_names_and_include_those_before(void **state)
+static void test_cpu_levels_have_names_and_the_best_is_the_last_usable(void **state)
 {
     (void)state;
     for (int i = 0; i < CPU_LEVELS; i++) assert_int_equal(cpu_level_from_name(cpu_level_name(i)), i);
@@ -219,7 +219,16 @@ static void test_cpu_levels_have_names_and_include_those_before(void **state)
     assert_true(cpu_level_usable(CPU_C));
     assert_false(cpu_level_usable(-1));
     assert_false(cpu_level_usable(CPU_LEVELS));
-    for (int i = 0; i < CPU_LEVELS; i++) assert_int_equal(cpu_level_usable(i), i <= cpu_level_best());
+    assert_true(cpu_level_usable(cpu_level_best()));
+    for (int i = cpu_level_best() + 1; i < CPU_LEVELS; i++) assert_false(cpu_level_usable(i));
+#if defined(__x86_64__)
+    static const int includes[][2] = {
+        { CPU_AMX, CPU_AVX512BF16 }, { CPU_AVX512BF16, CPU_AVX512 }, { CPU_AVX512, CPU_AVX2 }, { CPU_AVXVNNI, CPU_AVX2 },
+    };
+    for (size_t i = 0; i < sizeof includes / sizeof *includes; i++)
+        assert_true(!cpu_level_usable(includes[i][0]) || cpu_level_usable(includes[i][1]));
+    assert_int_equal(cpu_level_usable(CPU_AMX), cpu_level_usable(CPU_AMX)); /* asking again changes nothing */
+#endif
 }
 
 static void test_cpu_model_name_fits_any_room(void **state)
@@ -288,7 +297,7 @@ int main(void)
         cmocka_unit_test(test_buf_holds_what_was_added),
         cmocka_unit_test(test_buf_fmt_grows_to_any_length),
         cmocka_unit_test(test_buf_error_sticks_until_cleared),
-        cmocka_unit_test(test_cpu_levels_have_names_and_include_those_before),
+        cmocka_unit_test(test_cpu_levels_have_names_and_the_best_is_the_last_usable),
         cmocka_unit_test(test_cpu_model_name_fits_any_room),
         cmocka_unit_test(test_fpenv_keeps_subnormals_and_restores_the_callers),
         cmocka_unit_test(test_pages_are_zeroed_and_aligned_to_huge_pages),

@@ -1,83 +1,11 @@
 /* steno: kernels for AVX2 with FMA and F16C. SPDX-License-Identifier: MIT
  *
- * The vector type and its primitives; everything else is in the templates. A tile is 6 rows by two vectors, half a panel: 12
- * accumulators, two vectors of weights and one broadcast fill 15 of 16 registers. */
-#include <immintrin.h>
-#include <stddef.h>
-#include <stdint.h>
+ * Primitives that only this level needs; the others are in vec256.h, everything else in the templates. A tile is 6 rows by two vectors,
+ * half a panel: 12 accumulators, two vectors of weights and one broadcast fill 15 of 16 registers. */
 #include "kern/inner.h"
+#include "kern/x86/vec256.h"
 
-enum { VF_N = 8, TILE_ROWS = 6 };
-#define TILE_ROWS_12 0
-#define FEW_PANELS(rows) ((rows) == 1 ? 2 : 1)
-
-#define PRIM static inline __attribute__((always_inline))
-typedef __m256 vf;
-typedef __m256i vi;
-
-PRIM __m256i lane_numbers(void) { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
-PRIM __m256i first_lanes(size_t n) { return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane_numbers()); }
-PRIM __m256i lanes_of(unsigned bits)
-{
-    const __m256i bit = _mm256_sllv_epi32(_mm256_set1_epi32(1), lane_numbers());
-    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)bits), bit), bit);
-}
-PRIM vf vf_zero(void) { return _mm256_setzero_ps(); }
-PRIM vf vf_set1(float x) { return _mm256_set1_ps(x); }
-PRIM vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
-PRIM void vf_store(float *p, vf v) { _mm256_storeu_ps(p, v); }
-PRIM vf vf_load_n(const float *p, size_t n) { return _mm256_maskload_ps(p, first_lanes(n)); }
-PRIM void vf_store_n(float *p, vf v, size_t n) { _mm256_maskstore_ps(p, first_lanes(n), v); }
-PRIM vf vf_load_f16(const uint16_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)); }
-PRIM vf vf_load_bf16(const uint16_t *p)
-{
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16));
-}
-PRIM vf vf_load_i8(const int8_t *p) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p))); }
-PRIM void vf_store_f16(uint16_t *p, vf v)
-{
-    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-}
-PRIM vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
-PRIM vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
-PRIM vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
-PRIM vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
-PRIM vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
-PRIM vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
-PRIM vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
-PRIM vf vf_abs(vf a) { return _mm256_andnot_ps(vf_set1(-0.0f), a); }
-PRIM vf vf_sign(vf a, vf s) { return _mm256_or_ps(vf_abs(a), _mm256_and_ps(vf_set1(-0.0f), s)); }
-PRIM vf vf_where_ge(vf x, vf lo, vf v) { return _mm256_and_ps(_mm256_cmp_ps(x, lo, _CMP_GE_OQ), v); }
-PRIM vf vf_shl23(vf a) { return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(a), 23)); }
-PRIM vf vf_split(vf x, vf *n) /* adding 1.5 * 2^23 leaves the integer in the low bits */
-{
-    const vf magic = vf_set1(12582912.0f), c = vf_max(x, vf_set1(-126));
-    *n = vf_add(c, magic);
-    return vf_sub(c, vf_sub(*n, magic));
-}
-PRIM vf vf_times_2n(vf a, vf n)
-{
-    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(vf_shl23(n))));
-}
-PRIM float vf_sum(vf a)
-{
-    __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
-    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
-}
-PRIM float vf_hmax(vf a)
-{
-    __m128 s = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-    s = _mm_max_ps(s, _mm_movehl_ps(s, s));
-    return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
-}
-PRIM unsigned vf_eq_bits(vf a, vf b) { return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_EQ_OQ)); }
-PRIM vf vf_drop(vf v, unsigned bits)
-{
-    return _mm256_blendv_ps(v, vf_set1(-__builtin_inff()), _mm256_castsi256_ps(lanes_of(bits)));
-}
-
 PRIM vf vf_exponent(vf x, vf *m)
 {
     const vi half_root = _mm256_set1_epi32(0x3f3504f3), d = _mm256_sub_epi32(_mm256_castps_si256(x), half_root);
@@ -100,28 +28,31 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in halves of the vectors, then halve
     }
 }
 
-PRIM vi vi_load_u8(const uint8_t *p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)); }
-PRIM vf vf_lo4(vi b) { return _mm256_cvtepi32_ps(_mm256_and_si256(b, _mm256_set1_epi32(15))); }
-PRIM vf vf_hi4(vi b) { return _mm256_cvtepi32_ps(_mm256_srli_epi32(b, 4)); }
-PRIM vf add_16(vf v, unsigned bits) { return vf_add(v, _mm256_and_ps(_mm256_castsi256_ps(lanes_of(bits)), vf_set1(16))); }
-PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
-PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
-
-PRIM vi vi_load(const void *p) { return _mm256_loadu_si256(p); }
-PRIM vi vi_set1(uint32_t w) { return _mm256_set1_epi32((int)w); }
-PRIM vf vf_of_ints(vf a) { return _mm256_cvtepi32_ps(_mm256_castps_si256(a)); }
-PRIM vf low_half(vi a) { return _mm256_castsi256_ps(_mm256_slli_epi32(a, 16)); }
-PRIM vf high_half(vi a) { return _mm256_castsi256_ps(_mm256_and_si256(a, _mm256_set1_epi32((int)0xffff0000))); }
-PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return vf_fma(low_half(x), low_half(w), vf_fma(high_half(x), high_half(w), acc)); }
-PRIM vi even_bytes(vi w) { return _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8); }
-PRIM vf vf_dot_quads(vf acc, vi x, vi w) /* as two sums of two products of 16 bits: exact */
+/* Four k of int8 take two steps: the even and the odd ones, as numbers of 16 bits whose products VPMADDWD adds in pairs: exact, where
+ * VPMADDUBSW would saturate. x is stored so, the bytes of a panel are widened on the way. */
+#define QUAD_STEPS 2
+PRIM vi vi_quads(const void *w, int odd)
 {
-    const vi even = _mm256_madd_epi16(_mm256_and_si256(x, _mm256_set1_epi16(255)), even_bytes(w));
-    const vi odd = _mm256_madd_epi16(_mm256_srli_epi16(x, 8), _mm256_srai_epi16(w, 8));
-    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(acc), _mm256_add_epi32(even, odd)));
+    const vi b = vi_load(w);
+    return _mm256_srai_epi16(odd ? b : _mm256_slli_epi16(b, 8), 8);
+}
+PRIM vf vf_dot_quads(vf acc, vi x, vi w)
+{
+    vi sum = _mm256_add_epi32(_mm256_castps_si256(acc), _mm256_madd_epi16(x, w));
+    __asm__("" : "+x"(sum)); /* compilers would add the products of both steps first, and run out of registers */
+    return _mm256_castsi256_ps(sum);
 }
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
-PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_quads(to, x, k); }
+PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
+{
+    const struct i8_scale s = i8_scale_of(largest_bits(x, k));
+    for (size_t i = 0; i < k; i += VF_N, to += VF_N / 2) {
+        const vi q = vi_bytes(x + i, k - i, s.inverse);
+        const vi pairs = _mm256_or_si256(q, _mm256_slli_epi32(_mm256_shuffle_epi32(q, 0xee), 16)); /* 0 with 2, 1 with 3 */
+        _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(_mm256_permute4x64_epi64(pairs, 0x08)));
+    }
+    return s.scale;
+}
 
 #include "kern/attn.h"
 #include "kern/attn_narrow.h"

@@ -5,21 +5,36 @@
 #include "kern/inner.h"
 #include "kern/x86/vec512.h"
 
-PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
-PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
-PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
 PRIM vf low_half(vi a) { return _mm512_castsi512_ps(_mm512_slli_epi32(a, 16)); }
 PRIM vf high_half(vi a) { return _mm512_castsi512_ps(_mm512_and_si512(a, _mm512_set1_epi32((int)0xffff0000))); }
 PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return vf_fma(low_half(x), low_half(w), vf_fma(high_half(x), high_half(w), acc)); }
-PRIM vi even_bytes(vi w) { return _mm512_srai_epi16(_mm512_slli_epi16(w, 8), 8); }
-PRIM vf vf_dot_quads(vf acc, vi x, vi w) /* as two sums of two products of 16 bits: exact */
+/* Four k of int8 take two steps: the even and the odd ones, as numbers of 16 bits whose products VPMADDWD adds in pairs: exact, where
+ * VPMADDUBSW would saturate. x is stored so, the bytes of a panel are widened on the way. */
+#define QUAD_STEPS 2
+PRIM vi vi_quads(const void *w, int odd)
 {
-    const vi even = _mm512_madd_epi16(_mm512_and_si512(x, _mm512_set1_epi16(255)), even_bytes(w));
-    const vi odd = _mm512_madd_epi16(_mm512_srli_epi16(x, 8), _mm512_srai_epi16(w, 8));
-    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(acc), _mm512_add_epi32(even, odd)));
+    const vi b = vi_load(w);
+    return _mm512_srai_epi16(odd ? b : _mm512_slli_epi16(b, 8), 8);
+}
+PRIM vf vf_dot_quads(vf acc, vi x, vi w)
+{
+    vi sum = _mm512_add_epi32(_mm512_castps_si512(acc), _mm512_madd_epi16(x, w));
+    __asm__("" : "+v"(sum)); /* compilers would add the products of both steps first, and run out of registers */
+    return _mm512_castsi512_ps(sum);
 }
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
-PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_quads(to, x, k); }
+PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
+{
+    const struct i8_scale s = i8_scale_of(largest_bits(x, k));
+    const vf inverse = vf_set1(s.inverse), magic = vf_set1(I8_MAGIC);
+    for (size_t i = 0; i < k; i += VF_N, to += VF_N / 2) {
+        const vf v = k - i >= VF_N ? vf_load(x + i) : vf_load_n(x + i, k - i);
+        const vi q = _mm512_and_si512(_mm512_castps_si512(vf_add(vf_mul(v, inverse), magic)), _mm512_set1_epi32(255));
+        const vi pairs = _mm512_or_si512(q, _mm512_slli_epi32(_mm512_shuffle_epi32(q, 0xee), 16)); /* 0 with 2, 1 with 3 */
+        _mm256_storeu_si256((__m256i *)to, _mm512_castsi512_si256(_mm512_maskz_compress_epi64(0x55, pairs)));
+    }
+    return s.scale;
+}
 PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
 PRIM vf vf_exponent(vf x, vf *m)
 {

@@ -3,45 +3,11 @@
  * VDPBF16PS takes two products of bf16, VPDPBUSD four of a byte and a signed byte, in the time of one f32 multiply-add. Everything else
  * stays as the level before has it; attention of KV_BF16 is made of such products too. */
 #include "kern/inner.h"
+#include "kern/x86/rows512.h"
 #include "kern/x86/vec512.h"
 
-PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
-PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
-PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
 PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return _mm512_dpbf16_ps(acc, (__m512bh)x, (__m512bh)w); }
 PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(acc), x, w)); }
-
-/* The first n floats at p, n of any size; the rest zeros. */
-PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
-PRIM vf load_next(const float *p, size_t n) { return n > VF_N ? load_some(p + VF_N, n - VF_N) : vf_zero(); }
-
-/* VCVTNE2PS2BF16 rounds to nearest even and takes subnormals for zeros. */
-PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k)
-{
-    for (size_t i = 0; i < k; i += 2 * VF_N, to += VF_N) {
-        const __m512bh v = _mm512_cvtne2ps_pbh(load_next(x + i, k - i), load_some(x + i, k - i));
-        _mm512_storeu_si512(to, (__m512i)v);
-    }
-}
-
-PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
-{
-    const vi magnitude = _mm512_set1_epi32(INT32_MAX);
-    vi most[4] = { vi_set1(0), vi_set1(0), vi_set1(0), vi_set1(0) };
-    size_t i = 0;
-    for (; i + 4 * VF_N <= k; i += 4 * VF_N)
-        for (size_t j = 0; j < 4; j++)
-            most[j] = _mm512_max_epu32(most[j], _mm512_and_si512(vi_load(x + i + j * VF_N), magnitude));
-    for (; i < k; i += VF_N) most[0] = _mm512_max_epu32(most[0], _mm512_and_si512(_mm512_castps_si512(load_some(x + i, k - i)), magnitude));
-    most[0] = _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3]));
-    const struct i8_scale s = i8_scale_of(_mm512_reduce_max_epu32(most[0]));
-    const vf inverse = vf_set1(s.inverse), magic = vf_set1(I8_MAGIC);
-    for (i = 0; i < k; i += VF_N, to += VF_N / 4) {
-        const vf v = vf_add(vf_mul(load_some(x + i, k - i), inverse), magic);
-        _mm_storeu_si128((__m128i *)to, _mm512_cvtepi32_epi8(_mm512_castps_si512(v)));
-    }
-    return s.scale;
-}
 
 #include "kern/attn_narrow.h"
 #include "kern/narrow.h"

@@ -70,4 +70,8 @@ PRIM vf vf_hi4(vi b) { return nibble_table(_mm512_srli_epi32(b, 4)); }
 PRIM vf add_16(vf v, unsigned bits) { return _mm512_mask_add_ps(v, (__mmask16)bits, v, vf_set1(16)); }
 PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
 PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
+
+PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
+PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
+PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
 #endif

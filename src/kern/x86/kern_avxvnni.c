@@ -1,0 +1,27 @@
+/* steno: products of 8 bits for AVX-VNNI. SPDX-License-Identifier: MIT
+ *
+ * VPDPBUSD on 256 bits: four products of a byte and a signed byte in the time of one f32 multiply-add, on processors without AVX-512.
+ * Everything else stays as AVX2 has it. */
+#include "kern/inner.h"
+#include "kern/x86/vec256.h"
+
+PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm256_castsi256_ps(_mm256_dpbusd_epi32(_mm256_castps_si256(acc), x, w)); }
+PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
+{
+    const struct i8_scale s = i8_scale_of(largest_bits(x, k));
+    const vi low_bytes = _mm256_set1_epi32(0x0c080400);
+    for (size_t i = 0; i < k; i += VF_N, to += VF_N / 4) {
+        const vi q = _mm256_shuffle_epi8(vi_bytes(x + i, k - i, s.inverse), low_bytes);
+        _mm_storel_epi64((__m128i *)to, _mm_unpacklo_epi32(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1)));
+    }
+    return s.scale;
+}
+
+#include "kern/narrow.h"
+
+void kern_init_avxvnni(struct kern *k)
+{
+    init_quads(k);
+    k->level = CPU_AVXVNNI;
+}

@@ -1,0 +1,122 @@
+/* steno: linear with products of 16 and 8 bits over tiles. SPDX-License-Identifier: MIT
+ *
+ * A panel is two tiles wide as it lies: 16 words of k of 16 outputs are 16 rows of 64 bytes, PANEL words apart. Sixteen rows of narrowed x
+ * (narrow_rows.h) are a tile, too. Four tiles of sums, two by two, take two tiles of x and two of weights for every 16 words of k, so that
+ * a loaded tile serves two products. Any number of rows takes tiles, lower ones of the same steps: a row's sums know nothing of the rows
+ * beside it, and their order is that of the tile wherever the row stands.
+ *
+ * Where words of k are left over, the weights' last ones are copied and completed with zeros, as rows of x are, because past a panel stand
+ * other weights, or nothing. Rows that complete the last tile are whatever scratch holds; nobody stores their sums. */
+#ifndef STENO_KERN_NARROW_TILES_H
+#define STENO_KERN_NARROW_TILES_H
+enum { NARROW_TILE = 16 };
+#include "kern/narrow_rows.h"
+
+enum {
+    STEP = 16,            /* words of k in a tile */
+    TILE_AHEAD = 4 * AHEAD, /* bytes that prefetch runs ahead within a panel: four steps */
+    SUM_00 = 0, SUM_01, SUM_10, SUM_11, X_0, X_1, W_0, W_1 /* the tiles */
+};
+
+/* The configuration belongs to the thread, any call of the system's or the application's may have changed it (it is nobody's to preserve),
+ * and while tiles are in use a thread is dearer to switch: so it is loaded for every chunk of rows, and given up after it. Beside a chunk
+ * that costs nothing. */
+INLINE void tiles_begin(size_t height)
+{
+    struct tile_config c = { .palette = 1 };
+    for (int i = SUM_00; i <= W_1; i++) c.row_sz[i] = 64, c.rows[i] = i < W_0 ? (uint8_t)height : STEP;
+    tile_configure(&c);
+}
+
+#define DOT(sum, x, w)                                                                                                                  \
+    do {                                                                                                                                \
+        if (t == DT_I8_QUAD) tile_dot_quads(sum, x, w);                                                                                 \
+        else tile_dot_pairs(sum, x, w);                                                                                                 \
+    } while (0)
+
+/* 16 words of k. high: second tile of x. */
+INLINE void tile_step(const uint32_t *x, size_t ld, size_t height, const uint32_t *w, enum dtype t, const int high)
+{
+    tile_load(X_0, x, ld * 4);
+    tile_load(W_0, w, PANEL * 4);
+    DOT(SUM_00, X_0, W_0);
+    tile_load(W_1, w + PANEL / 2, PANEL * 4);
+    DOT(SUM_01, X_0, W_1);
+    if (!high) return;
+    tile_load(X_1, x + height * ld, ld * 4);
+    DOT(SUM_10, X_1, W_0);
+    DOT(SUM_11, X_1, W_1);
+}
+#undef DOT
+
+/* Every row of sums begins with the same numbers: rows that stand 0 bytes apart. */
+INLINE void sums_begin(const float *start, enum dtype t)
+{
+    if (t == DT_I8_QUAD) {
+        tile_load(SUM_00, start, 0);
+        tile_load(SUM_01, start + PANEL / 2, 0);
+        tile_load(SUM_10, start, 0);
+        tile_load(SUM_11, start + PANEL / 2, 0);
+    } else {
+        tile_zero(SUM_00);
+        tile_zero(SUM_01);
+        tile_zero(SUM_10);
+        tile_zero(SUM_11);
+    }
+}
+
+/* A panel's weights; last: its last words, where they are no whole tile. */
+struct tile_panel {
+    const float *start;
+    const uint32_t *w, *last;
+    size_t words;
+};
+
+/* acc[height or 2 height, PANEL] = x times a panel. ahead: a panel to bring to the second-level cache meanwhile, or NULL. */
+INLINE void tile_sums(float *acc, const uint32_t *x, size_t ld, size_t height, const struct tile_panel *p, const char *ahead, enum dtype t,
+                      const int high)
+{
+    size_t k = 0;
+    sums_begin(p->start, t);
+    for (; k + STEP <= p->words; k += STEP) {
+        for (size_t i = 0; ahead && i < STEP * PANEL * 4; i += 64) __builtin_prefetch(ahead + k * PANEL * 4 + i, 0, 2);
+        tile_step(x + k, ld, height, p->w + k * PANEL, t, high);
+    }
+    if (k < p->words) tile_step(x + k, ld, height, p->last, t, high);
+    tile_store(acc, PANEL * 4, SUM_00);
+    tile_store(acc + PANEL / 2, PANEL * 4, SUM_01);
+    if (!high) return;
+    tile_store(acc + height * PANEL, PANEL * 4, SUM_10);
+    tile_store(acc + height * PANEL + PANEL / 2, PANEL * 4, SUM_11);
+}
+
+INLINE void panel_by_tiles(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t height, size_t p, const char *next,
+                           struct narrow_scratch *s)
+{
+    _Alignas(64) uint32_t last[STEP * PANEL];
+    const size_t words = narrow_words(t, l->k), left = words % STEP, ld = narrow_ld(t, l->k);
+    const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
+    const struct tile_panel of = { (const float *)(const void *)panel + PANEL, (const uint32_t *)(const void *)(panel + narrow_head_sz(t)),
+                                   last, words };
+    if (left) {
+        memset(last, 0, sizeof last);
+        memcpy(last, of.w + (words - left) * PANEL, left * PANEL * sizeof *last);
+    }
+    for (size_t r = 0; r < rows; r += 2 * height) {
+        const size_t n = size_min(2 * height, rows - r);
+        const char *ahead = rows <= 4 * height ? (const char *)of.w + TILE_AHEAD : r ? NULL : next;
+        prefetch_outputs(l, m + r, n, p);
+        if (n > height) tile_sums(s->acc, s->x + r * ld, ld, height, &of, ahead, t, 1);
+        else tile_sums(s->acc, s->x + r * ld, ld, height, &of, ahead, t, 0);
+        narrow_finish(l, t, m, r, n, p, s);
+    }
+}
+
+INLINE void narrow_panels(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
+{
+    const size_t tiles = (rows + NARROW_TILE - 1) / NARROW_TILE, height = (rows + tiles - 1) / tiles, sz = panel_sz(t, l->k);
+    tiles_begin(height);
+    for (size_t p = p0; p < p1; p++) panel_by_tiles(l, t, m, rows, height, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
+    tile_release();
+}
+#endif
