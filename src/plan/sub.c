@@ -76,6 +76,12 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
     return attended;
 }
 
+/* Keys and values of a product of fewer bits are attended to in products of bf16. */
+static enum kv_type kv_type_after(struct build *b, uint16_t qkv)
+{
+    return !b->status && bind_at(b, qkv)->type >= DT_COUNT ? KV_BF16 : KV_F32;
+}
+
 void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps);
@@ -87,7 +93,7 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
     const uint16_t qkv = bind_linear(b, 3, (const char *const[]){ qw.s, kw.s, vw.s }, (const char *const[]){ qb.s, NULL, vb.s }, d->d,
                                      d->d);
     b->narrow = narrow;
-    const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head, KV_F32);
+    const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head, kv_type_after(b, qkv));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, 0, layer);
     emit_linear(b, out.s, x, attended, x, d->d, d->d);
 }
