@@ -1,29 +1,40 @@
 /* steno: what a matrix is multiplied in. SPDX-License-Identifier: MIT
  *
+ * Two things make few bits too few. Both can be seen in the weights, for rows as a norm leaves them: independent values of variance 1
+ * times the gains.
+ *
  * A row of int8 has one step for all its values: where the norm before a matrix lets a few channels tower over the rest, the step follows
- * them and the rest drowns (Dettmers et al. 2022, Xiao et al. 2023). That can be seen in the weights: for rows as a norm leaves them,
- * independent values of variance 1 times the gains, the step and what an output is made of are known. A matrix that would lose too
- * much is multiplied in bf16, whose error is relative to each value.
+ * them and the rest drowns (Dettmers et al. 2022, Xiao et al. 2023). A matrix that would lose too much is multiplied in bf16, whose error
+ * is relative to each value.
+ *
+ * A softmax turns a relative error of queries and keys into one of its weights that is as many times larger as scores are large. So
+ * queries, keys and values are at most bf16, and keep the bits they are stored with where scores are large; then the softmax's products
+ * are f32 as well.
  *
  * Matrices without a norm before them are taken as they come: values of attention are averages, and what GELU leaves of such values has
  * no towers. */
 #include "plan/build.h"
 #include <math.h>
 
-enum { SAMPLE = 32 }; /* outputs looked at, spread over the matrix */
+enum {
+    SAMPLE = 32,  /* outputs looked at, spread over the matrix */
+    QKV_PARTS = 3 /* matrices under each other that are query, key and value */
+};
 
 static double const tower = 3.0;     /* a row's largest value, in standard deviations of its channel */
 static double const i8_error = 0.02; /* most that rounding x may add to an output, relative to it */
+static double const scores = 4.0;    /* largest standard deviation of scores for bf16: their error is then three times that of the weights */
 
-/* Sums over sampled outputs: of the squares of gain times weight, and of the weights alone. */
+/* Means over sampled outputs: of the sum of squares of gain times weight, and of the weights alone. */
 struct energy { double out, plain; };
 
-static int energy_add(struct energy *y, struct build *b, const struct tensor *t, const float *gain, uint64_t n, uint64_t k)
+static int energy_of(struct energy *y, struct build *b, const struct tensor *t, const float *gain, uint64_t n, uint64_t k)
 {
     const size_t sz = dtype_row_sz(t->type, (size_t)k);
     void *stored = arena_alloc(&b->scrap, sz);
     float *row = arena_array(&b->scrap, (size_t)k, sizeof *row);
     const uint64_t rows = n < SAMPLE ? n : SAMPLE;
+    *y = (struct energy){ 0 };
     if (!stored || !row) return err_nomem(b->e, sz, "a row of weights");
     for (uint64_t r = 0; r < rows; r++) {
         const int rc = tensor_read_rows(t, r * n / rows, 1, stored, b->e);
@@ -31,8 +42,8 @@ static int energy_add(struct energy *y, struct build *b, const struct tensor *t,
         dtype_widen_row(row, t->type, stored, (size_t)k);
         for (uint64_t i = 0; i < k; i++) {
             const double w = (double)row[i] * (double)row[i], g = (double)gain[i];
-            y->out += w * g * g;
-            y->plain += w;
+            y->out += w * g * g / (double)rows;
+            y->plain += w / (double)rows;
         }
     }
     return STENO_OK;
@@ -45,13 +56,21 @@ static double largest_of(const float *x, uint64_t n)
     return most;
 }
 
+/* Would a row of int8 lose too much? An error uniform in +-step / 2 has the variance step^2 / 12. */
+static int is_towered(const struct energy *y, const float *gain, uint64_t k)
+{
+    const double step = tower * largest_of(gain, k) / 127;
+    return step * step / 12 * y->plain > i8_error * i8_error * y->out;
+}
+
 enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)
 {
+    const enum dtype most = n_parts == QKV_PARTS && b->narrow ? DT_BF16_PAIR : b->narrow;
     const float *gain = b->gain;
-    struct energy y = { 0 };
+    struct energy y[2] = { { 0 } };
     b->gain = NULL;
-    if (b->narrow != DT_I8_QUAD || !gain || b->store->dry) return b->narrow;
-    for (int i = 0; i < n_parts && !b->status; i++) b->status = energy_add(&y, b, part[i], gain, n, k);
-    const double step = tower * largest_of(gain, k) / 127; /* an error uniform in +-step / 2 has the variance step^2 / 12 */
-    return step * step / 12 * y.plain > i8_error * i8_error * y.out ? DT_BF16_PAIR : DT_I8_QUAD;
+    if (!most || !gain || b->store->dry) return most;
+    for (int i = 0; i < (n_parts == QKV_PARTS ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], gain, n, k);
+    if (n_parts == QKV_PARTS) return y[0].out * y[1].out > scores * scores ? 0 : most; /* d products of q k, over the root of d */
+    return most == DT_I8_QUAD && is_towered(&y[0], gain, k) ? DT_BF16_PAIR : most;
 }

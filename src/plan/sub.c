@@ -88,14 +88,14 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
     const struct part qw = part_in(s->name, "query", "weight"), kw = part_in(s->name, "key", "weight");
     const struct part vw = part_in(s->name, "value", "weight"), qb = part_in(s->name, "query", "bias");
     const struct part vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
-    const enum dtype narrow = b->narrow;
-    if (narrow) b->narrow = DT_BF16_PAIR; /* a softmax makes errors of queries and keys larger: int8 is too coarse */
     const uint16_t qkv = bind_linear(b, 3, (const char *const[]){ qw.s, kw.s, vw.s }, (const char *const[]){ qb.s, NULL, vb.s }, d->d,
                                      d->d);
-    b->narrow = narrow;
     const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head, kv_type_after(b, qkv));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, 0, layer);
+    const enum dtype narrow = b->narrow;
+    b->narrow = narrow == DT_I8_QUAD ? DT_BF16_PAIR : 0; /* a twelfth of the products, on which texts depend most */
     emit_linear(b, out.s, x, attended, x, d->d, d->d);
+    b->narrow = narrow;
 }
 
 /* Memory and attention side by side: the memory filters the values before they are cut into heads. */

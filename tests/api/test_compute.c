@@ -142,8 +142,8 @@ static void test_matrices_behind_towering_channels_are_multiplied_in_bf16(void *
         if (raised) raise_channels(b, 3, 50);
         steno_model *m = bytes_open_as(b, NULL, STENO_COMPUTE_INT8);
         steno_plan_dump(m, count_types, n);
-        assert_int_equal(n[0], raised ? 2 * LAYERS : 3 * LAYERS); /* out, mlp.2 and, where nothing towers, mlp.0 */
-        assert_int_equal(n[1], raised ? 2 * LAYERS : LAYERS);     /* q, k, v */
+        assert_int_equal(n[0], raised ? LAYERS : 2 * LAYERS);     /* mlp.2 and, where nothing towers, mlp.0 */
+        assert_int_equal(n[1], raised ? 3 * LAYERS : 2 * LAYERS); /* q, k, v and out */
         assert_int_equal(n[2], 0);
         steno_model_close(m);
         free(b.p);
