@@ -105,10 +105,10 @@ static void report_levels(struct report *r)
     }
     snprintf(value, sizeof value, "%s (the highest usable level, for every kernel; --cpu lowers it)", best);
     line(r, "level used", value);
-    line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_BF16
-             ? "bf16 (products of Whisper's encoder; this level has instructions for it, and texts stay the reference's; int8 is faster still, "
-               "but changes about one word in a thousand: --compute int8)"
-             : "f32 (no usable level has instructions for products of bf16)");
+    static const char bf16[] = "bf16 (products of Whisper's encoder: this level has instructions for them, and texts stay the reference's; "
+                               "--compute int8 is faster still, but changes a few words in a thousand)";
+    static const char f32[] = "f32 (the level used has no instructions for products of bf16)";
+    line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_BF16 ? bf16 : f32);
 }
 
 static void report_threads(struct report *r, const struct host *h)

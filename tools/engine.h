@@ -40,7 +40,7 @@ struct engine {
     { "device", 0, ARG_WORD, 0, offsetof(T, engine.device), "auto|cpu|gpu", "auto", 0, 0, \
       "where to compute; this version does on the processor, and goes on there when gpu is asked for" }, \
     { "compute", 0, ARG_WORD, 0, offsetof(T, engine.compute), "auto|f32|bf16|int8", "auto", 0, 0, \
-      "arithmetic of Whisper's encoder; int8 may change a word in a thousand; auto: bf16 where the processor has it, else f32 " \
+      "arithmetic of Whisper's encoder; int8 may change a few words in a thousand; auto: bf16 where the processor has it, else f32 " \
       "(\"steno doctor\" tells which)" }, \
     { "cpu", 0, ARG_TEXT, 0, offsetof(T, engine.cpu), "LEVEL", NULL, 0, 0, \
       "highest processor level to use; \"steno doctor\" lists them" }, \

@@ -102,7 +102,7 @@ enum steno_compute {
     STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
     STENO_COMPUTE_BF16 = 2, /* Whisper: products of the encoder's layers in bf16, sums in f32; keys and values of the decoder in f16 */
     STENO_COMPUTE_INT8 = 3  /* the same, but products with weights in int8, with a scale per row and per output and exact sums; bf16 where
-                               a norm lets a few channels tower over the rest. About one word in a thousand becomes another */
+                               a norm lets a few channels tower over the rest. A few words in a thousand become others */
 };
 
 /** @return what STENO_COMPUTE_AUTO stands for at a processor level: STENO_COMPUTE_BF16 where products of bf16 have instructions of their

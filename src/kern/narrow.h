@@ -72,7 +72,7 @@ INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld,
 #endif
 
 typedef void narrow_tile_fn(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,
-                             const struct words *w);
+                            const struct words *w);
 #define TILE(rows, name, t)                                                                                                            \
     static void tile_##name##_##rows(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,     \
                                      const struct words *w)                                                                            \

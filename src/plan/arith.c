@@ -23,7 +23,7 @@ enum {
 
 static double const tower = 3.0;     /* a row's largest value, in standard deviations of its channel */
 static double const i8_error = 0.02; /* most that rounding x may add to an output, relative to it */
-static double const scores = 4.0;    /* largest standard deviation of scores for bf16: their error is then three times that of the weights */
+static double const scores = 4.0;    /* most of their standard deviation for bf16: then their error is three times the weights' */
 
 /* Means over sampled outputs: of the sum of squares of gain times weight, and of the weights alone. */
 struct energy { double out, plain; };

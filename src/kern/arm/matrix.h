@@ -67,7 +67,8 @@ PRIM void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, c
                       enum dtype t, const int rows)
 {
     (void)ld_acc, (void)ld_start; /* PANEL, and 0: all rows begin with the same */
-    for (size_t c = 0; c < TILE_W; c += PART_W) matrix_part(acc + c, x, ld, start ? start + c : NULL, *w->run + c, w->n, w->ahead + c * 16, t, rows);
+    for (size_t c = 0; c < TILE_W; c += PART_W)
+        matrix_part(acc + c, x, ld, start ? start + c : NULL, *w->run + c, w->n, w->ahead + c * 16, t, rows);
 }
 
 /* ---- rows: words by twos, and as much room after each two for those of the other row ---------------------------------------------- */
