@@ -65,7 +65,7 @@ function(steno_kernel_flags)
         set(flags -ffp-contract=off)
         if(STENO_FUZZ)
             list(APPEND flags -O1 -fno-sanitize=all -fno-sanitize-coverage=trace-cmp) # no parsers here; instrumenting them takes minutes
-        elseif(NOT source MATCHES "/ref_[^/]*$")
+        elseif(NOT STENO_SANITIZE AND NOT source MATCHES "/ref_[^/]*$")
             list(APPEND flags $<$<CONFIG:Release>:-O3>)
         endif()
         if(source MATCHES "/x86/.*_avx2\\.c$")
@@ -98,9 +98,30 @@ function(steno_kernel_flags)
     endforeach()
 endfunction()
 
+# Under a sanitizer nine tenths of the time of a whole model would go into the vector instructions of its kernels. So they are compiled
+# twice: as they are installed, for the library, and instrumented, for programs that put steno_kernels_checked before it - the checks of
+# kernels and the tests of plans, which call them with every shape. The twins are always instrumented. What is left out where vectors are
+# instrumented tells nothing that the address sanitizer does not, and would take minutes to compile.
+function(steno_kernels_twice sources objects) # takes them out of the list `sources`; sets `objects` to the first kind
+    set(kernels ${${sources}})
+    list(FILTER kernels INCLUDE REGEX "/src/kern/(x86|arm)/")
+    set(others ${${sources}})
+    list(REMOVE_ITEM others ${kernels})
+    add_library(steno_kernels_fast OBJECT ${kernels})
+    target_compile_options(steno_kernels_fast PRIVATE -O3 -fno-sanitize=all)
+    add_library(steno_kernels_checked OBJECT EXCLUDE_FROM_ALL ${kernels})
+    target_compile_options(steno_kernels_checked PRIVATE -O1 -fno-sanitize=null,alignment,object-size,pointer-overflow)
+    foreach(target IN ITEMS steno_kernels_fast steno_kernels_checked)
+        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+        steno_warnings(${target})
+    endforeach()
+    set(${sources} ${others} PARENT_SCOPE)
+    set(${objects} $<TARGET_OBJECTS:steno_kernels_fast> PARENT_SCOPE)
+endfunction()
+
 # A library, static and shared, from one set of objects: targets NAME_static and NAME_shared, files libNAME.a and libNAME.so.
 function(steno_library name)
-    cmake_parse_arguments(arg "" "EXPORT_NAME" "SOURCES;INCLUDES;DEFINES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(arg "" "EXPORT_NAME" "SOURCES;OBJECTS;INCLUDES;DEFINES;LIBRARIES" ${ARGN})
     list(TRANSFORM arg_INCLUDES PREPEND ${PROJECT_SOURCE_DIR}/ REGEX "^[^/]")
     add_library(${name}_objects OBJECT ${arg_SOURCES})
     target_include_directories(${name}_objects PRIVATE ${arg_INCLUDES})
@@ -112,7 +133,7 @@ function(steno_library name)
     foreach(kind IN ITEMS static shared)
         string(TOUPPER ${kind} KIND)
         set(target ${name}_${kind})
-        add_library(${target} ${KIND} $<TARGET_OBJECTS:${name}_objects>)
+        add_library(${target} ${KIND} $<TARGET_OBJECTS:${name}_objects> ${arg_OBJECTS})
         set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} EXPORT_NAME ${arg_EXPORT_NAME} LINKER_LANGUAGE C
             VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
         target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})

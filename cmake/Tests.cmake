@@ -26,6 +26,9 @@ function(steno_test_program target)
         target_link_libraries(${target} PRIVATE steno-media_static)
     endif()
     target_link_libraries(${target} PRIVATE steno_static m Threads::Threads)
+    if(TARGET steno_kernels_checked AND NOT target MATCHES "^(api|golden)_") # they run whole models
+        target_sources(${target} PRIVATE $<TARGET_OBJECTS:steno_kernels_checked>)
+    endif()
     steno_warnings(${target})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
@@ -40,8 +43,10 @@ else()
     list(FILTER sources EXCLUDE REGEX "/(amx_emulated|avxvnni_evex)\\.c$")
 endif()
 steno_test_program(check_kernels ${sources})
-if(NOT CMAKE_CROSSCOMPILING)
-    steno_test(kernels COMMAND check_kernels LABELS kernels TIMEOUT 600)
+if(STENO_SANITIZE)
+    steno_test(kernels COMMAND check_kernels --emulated LABELS kernels) # the fewer shapes of the emulated ones, at every level
+elseif(NOT CMAKE_CROSSCOMPILING)
+    steno_test(kernels COMMAND check_kernels LABELS kernels)
 endif()
 
 # tests/emulated/NAME.sh CPU LEVEL: on the emulated processor CPU, whose best level is LEVEL.
@@ -69,8 +74,9 @@ if(STENO_KERNELS_ONLY)
 endif()
 
 # ---- cmocka programs: tests/unit, tests/api, tests/golden. Those that open a team or a thread themselves carry the label `threads`; the
-# golden ones do not: what they compare is computed by the same teams.
+# golden ones do not: what they compare is computed by the same teams. The target tests_with_threads builds just those.
 
+add_custom_target(tests_with_threads)
 foreach(group IN ITEMS unit api golden)
     file(GLOB sources CONFIGURE_DEPENDS tests/${group}/test_*.c)
     foreach(source IN LISTS sources)
@@ -87,18 +93,29 @@ foreach(group IN ITEMS unit api golden)
         set(labels ${group})
         if(threads AND NOT group STREQUAL "golden")
             list(APPEND labels threads)
+            add_dependencies(tests_with_threads ${target})
         endif()
         steno_test(${group}.${name} COMMAND ${target} LABELS ${labels})
     endforeach()
 endforeach()
 
-# ---- the program as people use it
+# ---- the program as people use it. Scripts that ask whether there is FFmpeg carry the label `media`.
 
+set(sanitized 0)
+if(STENO_SANITIZE)
+    set(sanitized 1)
+endif()
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
+    file(STRINGS ${script} media REGEX "have_ffmpeg" LIMIT_COUNT 1)
+    set(labels cli)
+    if(media)
+        list(APPEND labels media)
+    endif()
     if(TARGET steno AND NOT name MATCHES "^lib")
-        steno_test(cli.${name} COMMAND bash ${script} LABELS cli ENV "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>")
+        steno_test(cli.${name} COMMAND bash ${script} LABELS ${labels} ENV
+            "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>;STENO_SANITIZED=${sanitized}")
     endif()
 endforeach()
 
@@ -176,3 +193,12 @@ if(NOT STENO_SANITIZE AND TARGET steno)
     steno_test(install COMMAND bash tests/install/test_install.sh LABELS install
         ENV "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER};STENO_LIBDIR=${CMAKE_INSTALL_LIBDIR}")
 endif()
+
+# ---- where several run at a time the long ones begin first, so that none is left alone at the end
+
+foreach(test IN ITEMS kernels golden.reference golden.shipped golden.quantized golden.vad api.batch api.fallback api.threads cli.verbs
+        cli.progress emulated.kernels.Haswell emulated.kernels.Nehalem emulated.program.Nehalem)
+    if(TEST ${test})
+        set_tests_properties(${test} PROPERTIES COST 10)
+    endif()
+endforeach()

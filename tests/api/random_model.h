@@ -11,11 +11,13 @@
 #include "base/file.h"
 #include "load/random.h"
 #include "harness.h"
+#include "levels.h"
 
 enum { SMALL_VOCAB = 1900, ENGLISH = 51864, MULTILINGUAL = 51865, LANGUAGES_100 = 51866 };
 
-/* 80 mels, 30 positions, 48 wide, 3 heads, 2 layers; 20 tokens of context; English only. */
+/* 80 mels, 30 positions, 48 wide, 3 heads, 2 layers; 20 tokens of context; English only, or many languages. */
 static struct model_dims const small_dims = { 80, 30, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 };
+static struct model_dims const small_multilingual = { 80, 30, 48, 3, 2, MULTILINGUAL, 70, 48, 3, 2 };
 
 struct bytes { uint8_t *p; size_t n; };
 
@@ -70,20 +72,27 @@ static inline steno_session *session_new(const steno_model *m, steno_team *team,
     return s;
 }
 
+/* A session of a batch of its own, in which `windows` windows of `lanes` sequences decode beside each other; *b is closed after it. */
+static inline steno_session *session_in_batch(steno_batch **b, const steno_model *m, int windows, int lanes)
+{
+    steno_batch_params bp;
+    steno_session_params p;
+    steno_batch_params_init(&bp);
+    steno_session_params_init(&p);
+    bp.max_windows = windows;
+    bp.max_lanes = lanes;
+    steno_session *s;
+    steno_error e;
+    if (steno_batch_open(b, m, NULL, &bp, &e)) fail_msg("%s", e.text);
+    p.batch = *b;
+    if (steno_session_open(&s, m, NULL, &p, &e)) fail_msg("%s", e.text);
+    return s;
+}
+
 /* Uniform in [-1, 1). */
 static inline float noise(uint32_t *state)
 {
     *state = *state * 1664525u + 1013904223u;
     return (float)(int32_t)*state / 2147483648.0f;
-}
-
-/* Names of the levels of this machine in rising order, ended by NULL. */
-static inline const char *const *levels_usable(const char *name[8])
-{
-    int n = 0;
-    for (int i = 0; steno_cpu_level_name(i) && n < 7; i++)
-        if (steno_cpu_level_usable(i)) name[n++] = steno_cpu_level_name(i);
-    name[n] = NULL;
-    return name;
 }
 #endif

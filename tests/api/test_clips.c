@@ -220,16 +220,7 @@ static void test_an_independent_clip_gives_what_it_gives_alone(void **state)
     (void)state;
     static double const clips[] = { 0.5, 2, 2, 9.5, 1, 3.5, 7, 8 }; /* one is cut into windows, one lies in others */
     steno_batch *b;
-    steno_batch_params bp;
-    steno_session_params sp;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    bp.max_windows = 3;
-    bp.max_lanes = 3;
-    assert_int_equal(steno_batch_open(&b, model, NULL, &bp, NULL), 0);
-    sp.batch = b;
-    steno_session *member;
-    assert_int_equal(steno_session_open(&member, model, NULL, &sp, NULL), 0);
+    steno_session *member = session_in_batch(&b, model, 3, 3);
     for (int i = 0; i < 5; i++) {
         struct heard h;
         steno_transcribe_params p = told_to(&h);
@@ -279,15 +270,7 @@ static void test_a_window_that_is_declined_ends_what_has_not_begun(void **state)
 {
     (void)state;
     steno_batch *b;
-    steno_batch_params bp;
-    steno_session_params sp;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    bp.max_windows = 3;
-    assert_int_equal(steno_batch_open(&b, model, NULL, &bp, NULL), 0);
-    sp.batch = b;
-    steno_session *s;
-    assert_int_equal(steno_session_open(&s, model, NULL, &sp, NULL), 0);
+    steno_session *s = session_in_batch(&b, model, 3, 1);
     for (int most = 1; most < 8; most++)
         for (int beside = 0; beside < 2; beside++) {
             struct heard h;

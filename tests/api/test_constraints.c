@@ -2,30 +2,9 @@
  *
  * A logits filter lifts what is barred far above the rest: whatever the search, it must not come out. */
 #include "attempts.h"
+#include "desk.h"
 
 enum { SEARCHES = 4, MOST_TOKENS = 500 };
-
-static steno_model *model;
-static steno_session *session;
-static struct audio demo;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = shipped_open();
-    session = session_new(model, NULL, 4);
-    demo = demo_audio(0, 0, 1);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_model_close(model);
-    free(demo.pcm);
-    return 0;
-}
 
 static steno_transcribe_params search(int which)
 {
@@ -41,18 +20,10 @@ static steno_transcribe_params search(int which)
     return p;
 }
 
-static int run(const steno_transcribe_params *p, int32_t ids[MOST_TOKENS])
+static int run_ids(const steno_transcribe_params *p, int32_t ids[MOST_TOKENS])
 {
-    if (steno_transcribe(session, demo.pcm, demo.n, p)) fail_msg("%s", steno_last_error(session));
+    run(&demo, p);
     return tokens_of(session, ids, MOST_TOKENS);
-}
-
-static void refuse(const steno_transcribe_params *p, const char *what)
-{
-    const int rc = steno_transcribe(session, demo.pcm, demo.n, p);
-    if (rc != STENO_EARG || !strstr(steno_last_error(session), what))
-        fail_msg("status %d, '%s' does not say '%s'", rc, steno_last_error(session), what);
-    assert_int_equal(steno_segment_count(session), 0);
 }
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------------------- */
@@ -93,31 +64,31 @@ static void test_ids_that_a_pattern_matches_as_a_whole_are_never_chosen(void **s
     for (int i = 0; i < SEARCHES; i++) {
         steno_transcribe_params p = search(i);
         p.logits_filter = lift_numbers;
-        int n = run(&p, ids);
+        int n = run_ids(&p, ids);
         assert_true(count_numbers(ids, n) >= n / 2 && n > 4);
         p.suppress_regex = "[0-9]+";
-        n = run(&p, ids);
+        n = run_ids(&p, ids);
         assert_true(n > 0);
         assert_int_equal(count_numbers(ids, n), 0);
         p.suppress_regex = "[0-9]"; /* of one character only */
-        n = run(&p, ids);
+        n = run_ids(&p, ids);
         assert_true(count_numbers(ids, n) > 0);
         for (int k = 0; k < n; k++) assert_false(number[ids[k]] && steno_detokenize(model, &ids[k], 1, NULL, 0) == 1);
     }
     steno_transcribe_params p = search(0); /* part of a word is no match */
     p.audio_ctx = 0;
     p.suppress_regex = "e|n|[0-9]";
-    run(&p, ids);
+    run_ids(&p, ids);
     assert_string_equal(steno_text(session), demo_text);
     p.suppress_regex = " (zero|nine)";
-    run(&p, ids);
+    run_ids(&p, ids);
     assert_null(strstr(steno_text(session), " zero"));
     assert_null(strstr(steno_text(session), " nine"));
     p.suppress_regex = "(?i) ?[a-zé零]+"; /* letters of any script */
-    run(&p, ids);
+    run_ids(&p, ids);
     assert_null(strstr(steno_text(session), "e"));
     p.suppress_regex = "";
-    run(&p, ids);
+    run_ids(&p, ids);
     assert_string_equal(steno_text(session), demo_text);
 }
 
@@ -143,7 +114,7 @@ static void test_patterns_that_cannot_be_used_are_refused(void **state)
     static int32_t ids[MOST_TOKENS];
     steno_transcribe_params p = search(0);
     p.audio_ctx = 0;
-    run(&p, ids);
+    run_ids(&p, ids);
     assert_string_equal(steno_text(session), demo_text);
 }
 
@@ -168,7 +139,7 @@ static void test_ids_of_the_list_are_never_chosen_whatever_lifts_them(void **sta
             steno_transcribe_params p = search(i);
             p.suppress_tokens = barred ? "4018,4949,13" : "-1";
             p.logits_filter = lift_three;
-            const int n = run(&p, ids);
+            const int n = run_ids(&p, ids);
             int found = 0;
             for (int k = 0; k < n; k++)
                 for (int j = 0; j < 3; j++) found += ids[k] == lifted[j];
@@ -203,7 +174,7 @@ static void test_a_filter_decides_and_is_told_what_came_before(void **state)
         s.n = steno_tokenize(model, " Hello, world", s.ids, 16);
         p.logits_filter = follow;
         p.user = &s;
-        assert_int_equal(run(&p, ids), s.n);
+        assert_int_equal(run_ids(&p, ids), s.n);
         assert_memory_equal(ids, s.ids, (size_t)s.n * sizeof *ids);
         assert_string_equal(steno_text(session), " Hello, world");
         assert_int_equal(s.bad, 0);
@@ -237,7 +208,7 @@ static void test_the_token_of_a_turn_is_told_with_the_option_and_masked_without(
             p.without_timestamps = i != 0;
             p.tinydiarize = with != 0;
             p.suppress_tokens = with == 2 ? "" : "-1";
-            const int n = run(&p, ids);
+            const int n = run_ids(&p, ids);
             int found = 0, turns = 0;
             for (int k = 0; k < n; k++) found += ids[k] == solm;
             steno_segment g = { .size = sizeof g };
@@ -255,7 +226,7 @@ static void test_the_token_of_a_turn_is_told_with_the_option_and_masked_without(
     steno_transcribe_params p = search(0); /* nobody asked what it means */
     p.logits_filter = lift_turn;
     p.suppress_tokens = "";
-    run(&p, ids);
+    run_ids(&p, ids);
     steno_segment g = { .size = sizeof g };
     assert_int_equal(steno_segment_get(session, 0, &g), 0);
     assert_int_equal(g.speaker_turn, 0);
@@ -270,5 +241,5 @@ int main(void)
         cmocka_unit_test(test_a_filter_decides_and_is_told_what_came_before),
         cmocka_unit_test(test_the_token_of_a_turn_is_told_with_the_option_and_masked_without),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, desk_open, desk_close);
 }

@@ -1,12 +1,10 @@
 /* steno tests: decoding a window again when the text is bad. SPDX-License-Identifier: MIT */
 #include "lib/job.h"
-#include "shipped.h"
+#include "desk.h"
 
 enum { MOST = 200 };
 
-static steno_model *model;
-static steno_session *session;
-static struct audio demo, many, noisy; /* one recording, it ten times over, and noise */
+static struct audio noisy;
 
 struct log { int n; steno_attempt a[MOST]; };
 
@@ -20,26 +18,16 @@ static void log_attempt(void *user, const steno_attempt *a)
 
 static int open_all(void **state)
 {
-    (void)state;
     uint32_t seed = 3;
-    model = shipped_open();
-    session = session_new(model, NULL, 1);
-    demo = demo_audio(0, 0, 1);
-    many = demo_audio(0, 0, 10);
     noisy = (struct audio){ malloc(RATE * sizeof(float)), RATE };
     for (int i = 0; i < RATE; i++) noisy.pcm[i] = 0.05f * noise(&seed);
-    return 0;
+    return desk_open(state);
 }
 
 static int close_all(void **state)
 {
-    (void)state;
-    steno_session_close(session);
-    steno_model_close(model);
-    free(demo.pcm);
-    free(many.pcm);
     free(noisy.pcm);
-    return 0;
+    return desk_close(state);
 }
 
 /* Only what a test sets is tried. */
@@ -51,11 +39,6 @@ static steno_transcribe_params quiet(struct log *l)
     p.on_attempt = log_attempt;
     if (l) l->n = 0;
     return p;
-}
-
-static void run(const struct audio *a, const steno_transcribe_params *p)
-{
-    if (steno_transcribe(session, a->pcm, a->n, p)) fail_msg("%s", steno_last_error(session));
 }
 
 static void test_a_forced_ladder_climbs_in_fifths_to_one_and_encodes_once(void **state)

@@ -1,26 +1,5 @@
 /* steno tests: ids in, ids out. SPDX-License-Identifier: MIT */
-#include "api/shipped.h"
-
-static steno_model *model;
-static steno_session *session;
-static struct audio audio;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = shipped_open();
-    audio = demo_audio(0, 0, 1);
-    return steno_session_open(&session, model, NULL, NULL, NULL);
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_model_close(model);
-    free(audio.pcm);
-    return 0;
-}
+#include "desk.h"
 
 /* start of transcript, English, transcribe, no timestamps */
 static int head(int32_t ids[4])
@@ -38,7 +17,7 @@ static void test_the_most_probable_ids_are_the_text_that_was_said(void **state)
     int32_t ids[4];
     char text[200];
     int n;
-    assert_int_equal(steno_encode(session, audio.pcm, audio.n), 0);
+    assert_int_equal(steno_encode(session, demo.pcm, demo.n), 0);
     assert_true(steno_generate(session, ids, head(ids), NULL) > 4);
     const int32_t *made = steno_generated(session, &n);
     steno_detokenize(model, made, n, text, sizeof text);
@@ -57,7 +36,7 @@ static void test_generate_then_continue_equals_one_generate_over_everything(void
             steno_generate_params_init(&p);
             p.max_tokens = k;
             const int n_head = head(ids);
-            assert_int_equal(steno_encode(session, audio.pcm, audio.n), 0);
+            assert_int_equal(steno_encode(session, demo.pcm, demo.n), 0);
             assert_int_equal(steno_generate(session, ids, n_head, &p), k);
             memcpy(all, ids, sizeof ids);
             memcpy(all + n_head, steno_generated(session, NULL), (size_t)k * sizeof *all);
@@ -83,7 +62,7 @@ static void test_the_same_seed_draws_the_same_ids_and_others_draw_others(void **
     steno_generate_params_init(&p);
     p.temperature = 3;
     p.max_tokens = 40;
-    assert_int_equal(steno_encode(session, audio.pcm, audio.n), 0);
+    assert_int_equal(steno_encode(session, demo.pcm, demo.n), 0);
     for (int i = 0; i < 3; i++) {
         p.seed = i == 2 ? 8 : 7;
         n[i] = steno_generate(session, ids, head(ids), &p);
@@ -94,7 +73,7 @@ static void test_the_same_seed_draws_the_same_ids_and_others_draw_others(void **
     }
 }
 
-static void refuse(int rc, const char *what)
+static void refused(int rc, const char *what)
 {
     assert_int_equal(rc, STENO_EARG);
     if (!strstr(steno_last_error(session), what)) fail_msg("'%s' does not say '%s'", steno_last_error(session), what);
@@ -107,18 +86,18 @@ static void test_what_cannot_be_is_refused(void **state)
     steno_generate_params p;
     steno_generate_params_init(&p);
     const steno_transcribe_params t = params_new();
-    assert_int_equal(steno_transcribe(session, audio.pcm, audio.n, &t), 0);
-    refuse(steno_generate(session, ids, head(ids), NULL), "steno_encode");
-    refuse(steno_encode(session, NULL, 5), "address");
-    assert_int_equal(steno_encode(session, audio.pcm, audio.n), 0);
-    refuse(steno_generate(session, ids, 0, NULL), "fewer");
-    refuse(steno_generate_continue(session, ids, 0, NULL), "fewer");
+    assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &t), 0);
+    refused(steno_generate(session, ids, head(ids), NULL), "steno_encode");
+    refused(steno_encode(session, NULL, 5), "address");
+    assert_int_equal(steno_encode(session, demo.pcm, demo.n), 0);
+    refused(steno_generate(session, ids, 0, NULL), "fewer");
+    refused(steno_generate_continue(session, ids, 0, NULL), "fewer");
     ids[1] = 1 << 20;
-    refuse(steno_generate(session, ids, 4, NULL), "vocabulary");
+    refused(steno_generate(session, ids, 4, NULL), "vocabulary");
     ids[1] = 0;
-    refuse(steno_generate(session, ids, 449, NULL), "room");
+    refused(steno_generate(session, ids, 449, NULL), "room");
     p.temperature = -1;
-    refuse(steno_generate(session, ids, 4, &p), "temperature");
+    refused(steno_generate(session, ids, 4, &p), "temperature");
     assert_int_equal(steno_generate(NULL, ids, 4, NULL), STENO_EARG);
     assert_null(steno_generated(NULL, NULL));
     p.temperature = 0;
@@ -133,5 +112,5 @@ int main(void)
         cmocka_unit_test(test_the_same_seed_draws_the_same_ids_and_others_draw_others),
         cmocka_unit_test(test_what_cannot_be_is_refused),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, desk_open, desk_close);
 }

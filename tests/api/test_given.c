@@ -1,38 +1,11 @@
 /* steno tests: text that is given: prefixes, and how much earlier text counts. SPDX-License-Identifier: MIT */
 #include "attempts.h"
+#include "desk.h"
 #include "lib/job.h"
 
 enum { MOST_IDS = 500, SHORT = 190 /* positions of the encoder: as long as the recording */ };
 
-static steno_model *model;
-static steno_session *session;
-static struct audio demo, many; /* one recording; ten times it, in two windows */
 static struct attempts told;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = shipped_open();
-    session = session_new(model, NULL, 3);
-    demo = demo_audio(0, 0, 1);
-    many = demo_audio(0, 0, 10);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_model_close(model);
-    free(demo.pcm);
-    free(many.pcm);
-    return 0;
-}
-
-static void run(const struct audio *a, const steno_transcribe_params *p)
-{
-    if (steno_transcribe(session, a->pcm, a->n, p)) fail_msg("%s", steno_last_error(session));
-}
 
 /* What stood before the last window: ids, and how many. */
 struct stood { const int32_t *id; int32_t n, sot; };
@@ -221,5 +194,5 @@ int main(void)
         cmocka_unit_test(test_exactly_the_last_223_ids_stand_before_a_window),
         cmocka_unit_test(test_max_context_says_how_many_and_zero_means_none),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, desk_open, desk_close);
 }

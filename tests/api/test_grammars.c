@@ -2,38 +2,13 @@
  *
  * A random model says anything, so what it says under a grammar is the grammar's doing. */
 #include "attempts.h"
+#include "doubt.h"
 #include "lib/job.h"
 #include "search/grammar_match.h"
 
-enum { SEARCHES = 4, HALF_SECOND = RATE / 2 };
+enum { SEARCHES = 4 };
 
 static char const yes_or_no[] = "root ::= \"yes\" | \"no\""; /* without a space: in so small a vocabulary it is a sign, and barred */
-
-static steno_model *model, *random1;
-static steno_session *session, *doubtful; /* of the shipped model, of a random one */
-static struct audio demo;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = shipped_open();
-    random1 = random_model(&small_dims, DT_F16, 3, NULL);
-    session = session_new(model, NULL, 4);
-    doubtful = session_new(random1, NULL, 4);
-    demo = demo_audio(0, 0, 1);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_session_close(doubtful);
-    steno_model_close(model);
-    steno_model_close(random1);
-    free(demo.pcm);
-    return 0;
-}
 
 static steno_transcribe_params search(int which, const char *grammar)
 {
@@ -45,11 +20,6 @@ static steno_transcribe_params search(int which, const char *grammar)
     if (which == 2) p.temperature = 1;
     if (which == 3) p.temperature = 1.4, p.best_of = 4;
     return p;
-}
-
-static void run(steno_session *s, const steno_transcribe_params *p)
-{
-    if (steno_transcribe(s, demo.pcm, s == session ? demo.n : HALF_SECOND, p)) fail_msg("%s", steno_last_error(s));
 }
 
 /* All text of the last window, with what stands in segments without a length. */
@@ -69,14 +39,6 @@ static int is_answer(const char *text)
     return !strcmp(text, "yes") || !strcmp(text, "no");
 }
 
-static void refuse(const steno_transcribe_params *p, const char *what)
-{
-    const int rc = steno_transcribe(session, demo.pcm, demo.n, p);
-    if (rc != STENO_EARG || !strstr(steno_last_error(session), what))
-        fail_msg("status %d, '%s' does not say '%s'", rc, steno_last_error(session), what);
-    assert_int_equal(steno_segment_count(session), 0);
-}
-
 /* ---- sentences --------------------------------------------------------------------------------------------------------------- */
 
 static void test_yes_or_no_is_all_that_any_search_on_any_model_says(void **state)
@@ -90,7 +52,7 @@ static void test_yes_or_no_is_all_that_any_search_on_any_model_says(void **state
             steno_transcribe_params p = search(i % SEARCHES, yes_or_no);
             p.without_timestamps = i >= SEARCHES;
             for (p.seed = 0; p.seed < (i % SEARCHES < 2 ? 1 : 4); p.seed++, all++) {
-                run(s, &p);
+                run_demo(s, &p);
                 const char *text = p.without_timestamps ? steno_text(s) : text_kept(s);
                 if (!is_answer(text)) fail_msg("model %d, search %d: '%s'", (int)seed, i, text);
                 yes += !strcmp(text, "yes");
@@ -116,15 +78,7 @@ static void test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own(voi
     assert_int_equal(told.n, 4 * 3);
     assert_int_equal(steno_segment_count(doubtful), 4);
     steno_batch *b;
-    steno_batch_params bp;
-    steno_session_params sp;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    bp.max_windows = 3;
-    assert_int_equal(steno_batch_open(&b, random1, NULL, &bp, NULL), 0);
-    sp.batch = b;
-    steno_session *s;
-    assert_int_equal(steno_session_open(&s, random1, NULL, &sp, NULL), 0);
+    steno_session *s = session_in_batch(&b, random1, 3, 1);
     for (int both = 0; both < 2; both++) {
         p = search(2, yes_or_no);
         p.without_timestamps = 1;
@@ -156,17 +110,17 @@ static void test_a_grammar_that_allows_what_is_said_changes_nothing_and_hears_no
     (void)state;
     for (int beams = 0; beams < 2; beams++) {
         steno_transcribe_params p = search(beams, digits);
-        run(session, &p);
+        run_demo(session, &p);
         assert_string_equal(steno_text(session), demo_text);
         assert_int_equal(steno_segment_count(session), 2); /* with their times */
         p.grammar_rule = "even";
-        run(session, &p);
+        run_demo(session, &p);
         assert_int_equal(strncmp(steno_text(session), " zero", 5), 0);
         static const char *const odd[] = { "one", "three", "five", "seven", "nine" };
         for (int i = 0; i < 5; i++) assert_null(strstr(steno_text(session), odd[i]));
         p.grammar = "";
         p.grammar_rule = NULL;
-        run(session, &p);
+        run_demo(session, &p);
         assert_string_equal(steno_text(session), demo_text);
     }
 }
@@ -177,10 +131,10 @@ static void test_a_sentence_that_needs_a_barred_id_ends_before_it(void **state)
     for (int i = 0; i < SEARCHES; i++) {
         steno_transcribe_params p = search(i, "root ::= \" zero nine\" \"[\""); /* the bracket is no speech */
         p.without_timestamps = 1;
-        run(session, &p);
+        run_demo(session, &p);
         assert_string_equal(steno_text(session), " zero nine");
         p.sample_len = 1;
-        run(session, &p);
+        run_demo(session, &p);
         assert_true(strlen(steno_text(session)) < strlen(" zero nine"));
     }
 }
@@ -196,7 +150,7 @@ static void test_a_penalty_of_nothing_changes_nothing_and_a_large_one_bars(void 
             steno_transcribe_params p = search(i, k ? yes_or_no : NULL);
             p.without_timestamps = 1;
             if (k) p.grammar_penalty = k == 1 ? 0 : 0.25;
-            run(doubtful, &p);
+            run_demo(doubtful, &p);
             digest[k] = result_digest(doubtful);
             if (k == 2) assert_false(is_answer(steno_text(doubtful))); /* too little to matter */
         }
@@ -206,7 +160,7 @@ static void test_a_penalty_of_nothing_changes_nothing_and_a_large_one_bars(void 
             steno_transcribe_params p = search(i, yes_or_no);
             p.without_timestamps = 1;
             p.grammar_penalty = k ? 1000 : (double)INFINITY;
-            run(doubtful, &p);
+            run_demo(doubtful, &p);
             assert_int_equal(tokens_of(doubtful, ids[k], 64), (int)strlen(steno_text(doubtful))); /* an id is a byte */
             assert_true(is_answer(steno_text(doubtful)));
         }
@@ -239,7 +193,7 @@ static void test_the_grammar_has_the_last_word_after_the_filter(void **state)
         p.user = &asked;
         p.logits_filter = bar_y_lift_x;
         for (p.seed = 0; p.seed < 4; p.seed++) {
-            run(doubtful, &p);
+            run_demo(doubtful, &p);
             assert_string_equal(steno_text(doubtful), "no");
         }
         assert_true(asked > 4);
@@ -271,7 +225,7 @@ static void test_grammars_that_cannot_be_used_are_refused_with_their_place(void 
         refuse(&p, "grammar_penalty");
     }
     const steno_transcribe_params p = search(0, NULL);
-    run(session, &p);
+    run_demo(session, &p);
     assert_string_equal(steno_text(session), demo_text);
 }
 
@@ -294,14 +248,14 @@ static void test_a_grammar_that_runs_out_ends_the_call_and_not_the_session(void 
     steno_transcribe_params plain = search(1, NULL), p = search(1, doubling);
     p.without_timestamps = plain.without_timestamps = 1;
     p.logits_filter = lift_a;
-    run(doubtful, &plain);
+    run_demo(doubtful, &plain);
     const uint64_t want = result_digest(doubtful);
     for (p.beam_size = 0; p.beam_size < 3; p.beam_size += 2) {
         assert_int_equal(steno_transcribe(doubtful, demo.pcm, HALF_SECOND, &p), STENO_ENOMEM);
         if (!strstr(steno_last_error(doubtful), "grammar") || !strstr(steno_last_error(doubtful), "too many ways"))
             fail_msg("%s", steno_last_error(doubtful));
         assert_int_equal(steno_segment_count(doubtful), 0);
-        run(doubtful, &plain);
+        run_demo(doubtful, &plain);
         assert_true(result_digest(doubtful) == want);
     }
 }
@@ -326,15 +280,7 @@ static void test_states_of_a_grammar_do_not_pile_up_from_window_to_window(void *
 {
     (void)state;
     steno_batch *b;
-    steno_batch_params bp;
-    steno_session_params sp;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    bp.max_windows = 4;
-    assert_int_equal(steno_batch_open(&b, random1, NULL, &bp, NULL), 0);
-    sp.batch = b;
-    steno_session *s;
-    assert_int_equal(steno_session_open(&s, random1, NULL, &sp, NULL), 0);
+    steno_session *s = session_in_batch(&b, random1, 4, 1);
     steno_session *const both[] = { doubtful, s };
     for (int i = 0; i < 2; i++) {
         struct watch w = { .s = both[i] };
@@ -362,5 +308,5 @@ int main(void)
         cmocka_unit_test(test_a_grammar_that_runs_out_ends_the_call_and_not_the_session),
         cmocka_unit_test(test_states_of_a_grammar_do_not_pile_up_from_window_to_window),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, doubt_open, doubt_close);
 }

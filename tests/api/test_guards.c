@@ -1,25 +1,6 @@
 /* steno tests: flags on doubtful text, and decoding it again. SPDX-License-Identifier: MIT */
 #include "lib/job.h"
-#include "shipped.h"
-
-static steno_model *model;
-static steno_session *session;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = shipped_open();
-    session = session_new(model, NULL, 1);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_model_close(model);
-    return 0;
-}
+#include "desk.h"
 
 /* ---- sounds that are no speech ---- */
 
@@ -49,11 +30,6 @@ static struct audio sound_of(enum sound which, int n)
         a.pcm[i] = (float)x;
     }
     return a;
-}
-
-static void run(const struct audio *a, const steno_transcribe_params *p)
-{
-    if (steno_transcribe(session, a->pcm, a->n, p)) fail_msg("%s", steno_last_error(session));
 }
 
 static void test_under_retry_no_sound_without_speech_gives_text_whatever_the_thresholds(void **state)
@@ -254,5 +230,5 @@ int main(void)
         cmocka_unit_test(test_retry_drops_the_text_before_first_then_climbs_and_keeps_the_best),
         cmocka_unit_test(test_retry_leaves_text_that_passes_alone),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, desk_open, desk_close);
 }

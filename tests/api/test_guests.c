@@ -73,9 +73,9 @@ static void test_results_do_not_depend_on_pieces_threads_or_level(void **state)
 {
     (void)state;
     static const int64_t piece[] = { 0, 1, 399, 15999 };
-    const char *level[8];
+    const char *level[LEVELS_MAX];
     uint64_t ids = 0, spans = 0;
-    levels_usable(level);
+    levels_for_models(level);
     for (int l = 0; level[l]; l++) {
         steno_model *c = guest_open(ctc_folder, level[l]), *v = guest_open(vad_folder, level[l]);
         uint64_t digest = 0;

@@ -2,31 +2,17 @@
  *
  * The shipped model is sure of its words; where a test wants it to waver, a filter puts another word just below the one it prefers. */
 #include "attempts.h"
+#include "desk.h"
 
 enum { SEARCHES = 3 };
 
-static steno_model *model;
-static steno_session *session;
-static struct audio demo;
 static int32_t four, end;
 
 static int open_all(void **state)
 {
-    (void)state;
-    model = shipped_open();
-    session = session_new(model, NULL, 4);
-    demo = demo_audio(0, 0, 1);
+    desk_open(state);
     assert_int_equal(steno_tokenize(model, " four", &four, 1), 1);
     end = steno_token_id(model, STENO_TOKEN_END);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_model_close(model);
-    free(demo.pcm);
     return 0;
 }
 
@@ -38,11 +24,6 @@ static steno_transcribe_params search(int which)
     if (which == 1) p.beam_size = 4;
     if (which == 2) p.temperature = 0.02; /* hot in name only */
     return p;
-}
-
-static void run(const struct audio *a, const steno_transcribe_params *p)
-{
-    if (steno_transcribe(session, a->pcm, a->n, p)) fail_msg("%s", steno_last_error(session));
 }
 
 /* " four" comes `below` behind the best text id, where that is not the end. */
@@ -182,5 +163,5 @@ int main(void)
         cmocka_unit_test(test_lists_that_cannot_be_used_are_refused_by_line),
         cmocka_unit_test(test_a_grammar_has_the_last_word_over_hot_words),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, desk_close);
 }

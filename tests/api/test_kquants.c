@@ -35,8 +35,8 @@ static void test_every_level_chooses_the_same_tokens(void **state)
 {
     (void)state;
     static int32_t want[MAX_TOKENS], got[MAX_TOKENS];
-    const char *level[8];
-    levels_usable(level);
+    const char *level[LEVELS_MAX];
+    levels_for_models(level);
     for (int t = 0; t < TYPES; t++) {
         const int n = transcribe_noise(want, (enum dtype)(DT_Q2_K + t), level[0]);
         if (n < 20) fail_msg("%s: %d tokens are too few to tell", names[t], n);

@@ -1,32 +1,9 @@
 /* steno tests: calls that end early, and calls in a batch that is shared. SPDX-License-Identifier: MIT
  *
  * A random model whose windows are 0.6 s long, so that a call can be ended at every place where it is asked. */
-#include "shipped.h"
+#include "small_pair.h"
 
 enum { LANES = 3, KINDS = 6 };
-
-static struct model_dims const small_multilingual = { 80, 30, 48, 3, 2, MULTILINGUAL, 70, 48, 3, 2 };
-
-static steno_model *model, *speaks_all; /* English; many languages, of which two texts can be had */
-static struct audio demo;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = random_model(&small_dims, DT_F16, 3, NULL);
-    speaks_all = random_model(&small_multilingual, DT_F16, 4, NULL);
-    demo = demo_audio(0, 0, 1);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_model_close(model);
-    steno_model_close(speaks_all);
-    free(demo.pcm);
-    return 0;
-}
 
 static const steno_model *model_of(int kind)
 {
@@ -346,5 +323,5 @@ int main(void)
         cmocka_unit_test(test_calls_from_callbacks_of_a_call_are_refused),
         cmocka_unit_test(test_a_window_that_another_member_has_overwritten_is_not_decoded),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, pair_open, pair_close);
 }

@@ -3,33 +3,11 @@
  * As test_nomem.c does for models: each allocation of a way of working fails once. It must end with STENO_ENOMEM and a reason or with the
  * right result, nothing stays behind, calls beside the one that failed are not touched, and a session goes on. */
 #include "heap.h"
-#include "shipped.h"
+#include "small_pair.h"
 
 enum { ALLOCATIONS_MAX = 5000, CALLS = 3, SAMPLES = 3 * RATE / 2, LANES = 3 };
 
-static struct model_dims const small_multilingual = { 80, 30, 48, 3, 2, MULTILINGUAL, 70, 48, 3, 2 };
 static double const clips[] = { 0, 1, 0.3, 1.5 };
-
-static steno_model *model, *speaks_all;
-static struct audio demo;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = random_model(&small_dims, DT_F16, 3, NULL);
-    speaks_all = random_model(&small_multilingual, DT_F16, 4, NULL);
-    demo = demo_audio(0, 0, 1);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_model_close(model);
-    steno_model_close(speaks_all);
-    free(demo.pcm);
-    return 0;
-}
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------------- */
 
@@ -223,5 +201,5 @@ int main(void)
         cmocka_unit_test(test_a_session_goes_on_after_every_allocation_of_a_call_has_failed),
         cmocka_unit_test(test_every_allocation_of_a_batch_may_fail_and_ends_at_most_one_call),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, pair_open, pair_close);
 }

@@ -1,34 +1,7 @@
 /* steno tests: what the options of a transcription do. SPDX-License-Identifier: MIT */
 #include <time.h>
 #include "lib/job.h"
-#include "shipped.h"
-
-static steno_model *model;
-static steno_session *session;
-static struct audio demo;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = shipped_open();
-    session = session_new(model, NULL, 1);
-    demo = demo_audio(0, 0, 1);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_model_close(model);
-    free(demo.pcm);
-    return 0;
-}
-
-static void run(const struct audio *a, const steno_transcribe_params *p)
-{
-    if (steno_transcribe(session, a->pcm, a->n, p)) fail_msg("%s", steno_last_error(session));
-}
+#include "desk.h"
 
 static int n_tokens(void)
 {
@@ -550,5 +523,5 @@ int main(void)
         cmocka_unit_test(test_text_becomes_the_ids_of_the_reference_and_comes_back),
         cmocka_unit_test(test_stored_encoder_positions_are_sines_then_cosines),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, desk_open, desk_close);
 }

@@ -2,31 +2,9 @@
  *
  * The oracle keeps every token of the call in one list and cuts it as openai-whisper 20250625 does, negative and zero slices included. */
 #include "lib/job.h"
-#include "shipped.h"
+#include "desk.h"
 
 enum { HALF = 223, MOST = 4000 };
-
-static steno_model *model;
-static steno_session *session;
-static struct audio many; /* ten times the recording: two windows */
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = shipped_open();
-    session = session_new(model, NULL, 1);
-    many = demo_audio(0, 0, 10);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_model_close(model);
-    free(many.pcm);
-    return 0;
-}
 
 struct list { int32_t id[MOST]; int n; };
 
@@ -155,5 +133,5 @@ int main(void)
         cmocka_unit_test(test_without_conditioning_only_a_carried_prompt_comes_back),
         cmocka_unit_test(test_a_prompt_of_ids_is_the_prompt_of_its_text),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, desk_open, desk_close);
 }

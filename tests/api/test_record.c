@@ -1,33 +1,6 @@
 /* steno tests: the result record, the logits filter, and questions about a model. SPDX-License-Identifier: MIT */
 #include "lib/lib.h"
-#include "shipped.h"
-
-static steno_model *model;
-static steno_session *session;
-static struct audio demo;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = shipped_open();
-    session = session_new(model, NULL, 1);
-    demo = demo_audio(0, 0, 1);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_model_close(model);
-    free(demo.pcm);
-    return 0;
-}
-
-static void run(const struct audio *a, const steno_transcribe_params *p)
-{
-    if (steno_transcribe(session, a->pcm, a->n, p)) fail_msg("%s", steno_last_error(session));
-}
+#include "desk.h"
 
 /* ---- the record ---- */
 
@@ -52,7 +25,6 @@ static void test_audio_features_are_the_encoder_s_output_for_the_last_window_and
     (void)state;
     const struct plan *enc = &model->plan[PLAN_ENCODER];
     const struct slot *out = &enc->slot[enc->output];
-    struct audio many = demo_audio(0, 0, 10);
     int32_t n_ctx = 0, n_state = 0;
     steno_transcribe_params p = params_new();
     p.temperature_increment_on_fallback = 0;
@@ -78,7 +50,6 @@ static void test_audio_features_are_the_encoder_s_output_for_the_last_window_and
         for (int i = 0; i < n_ctx; i++)
             assert_memory_equal(x + (size_t)i * (size_t)n_state, slot + (size_t)i * out->ld, (size_t)n_state * sizeof *x);
     }
-    free(many.pcm);
 }
 
 /* ---- logits filter ---- */
@@ -257,17 +228,17 @@ static void test_special_tokens_and_languages_have_the_ids_of_their_vocabulary(v
 static void test_log_mel_is_what_the_encoder_is_given(void **state)
 {
     (void)state;
-    struct audio many = demo_audio(0, RATE, 8); /* 37.8 s */
-    const int64_t frames = many.n / 160;
+    struct audio apart = demo_audio(0, RATE, 8); /* 37.8 s */
+    const int64_t frames = apart.n / 160;
     float *all = malloc((size_t)frames * 80 * sizeof *all), *part = malloc(100 * 80 * sizeof *part), guard = 7;
     assert_true(all && part);
-    assert_int_equal(steno_mel(model, many.pcm, many.n, all, frames), frames);
-    assert_int_equal(steno_mel(model, many.pcm, many.n, NULL, 0), frames);
+    assert_int_equal(steno_mel(model, apart.pcm, apart.n, all, frames), frames);
+    assert_int_equal(steno_mel(model, apart.pcm, apart.n, NULL, 0), frames);
     part[99 * 80] = guard;
-    assert_int_equal(steno_mel(model, many.pcm, many.n, part, 99), frames);
+    assert_int_equal(steno_mel(model, apart.pcm, apart.n, part, 99), frames);
     assert_memory_equal(part, all, 99 * 80 * sizeof *part);
     assert_true(part[99 * 80] == guard);
-    struct pcm memory = { many.pcm, many.n, 0, 0 };
+    struct pcm memory = { apart.pcm, apart.n, 0, 0 };
     const steno_source src = pcm_source(&memory);
     const int64_t at[] = { 0, 3000, 700 };
     const int n[] = { 3000, (int)frames - 3000, 2500 };
@@ -278,15 +249,15 @@ static void test_log_mel_is_what_the_encoder_is_given(void **state)
         assert_memory_equal(window, all + at[i] * 80, (size_t)n[i] * 80 * sizeof *window);
     }
     assert_int_equal(steno_mel(model, NULL, 0, NULL, 0), 0);
-    assert_int_equal(steno_mel(model, many.pcm, 159, part, 1), 0);
+    assert_int_equal(steno_mel(model, apart.pcm, 159, part, 1), 0);
     assert_int_equal(steno_mel(model, NULL, 5, NULL, 0), STENO_EARG);
-    assert_int_equal(steno_mel(model, many.pcm, -1, NULL, 0), STENO_EARG);
-    assert_int_equal(steno_mel(NULL, many.pcm, 1, NULL, 0), STENO_EARG);
-    assert_int_equal(steno_mel(model, many.pcm, 160, NULL, 1), STENO_EARG);
+    assert_int_equal(steno_mel(model, apart.pcm, -1, NULL, 0), STENO_EARG);
+    assert_int_equal(steno_mel(NULL, apart.pcm, 1, NULL, 0), STENO_EARG);
+    assert_int_equal(steno_mel(model, apart.pcm, 160, NULL, 1), STENO_EARG);
     free(window);
     free(part);
     free(all);
-    free(many.pcm);
+    free(apart.pcm);
 }
 
 int main(void)
@@ -303,5 +274,5 @@ int main(void)
         cmocka_unit_test(test_special_tokens_and_languages_have_the_ids_of_their_vocabulary),
         cmocka_unit_test(test_log_mel_is_what_the_encoder_is_given),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, desk_open, desk_close);
 }

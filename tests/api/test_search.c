@@ -3,40 +3,11 @@
  * What a search says of itself (on_attempt) must agree with what it gives. Random models, whose choices are near ties, try what the
  * shipped one is too sure for. */
 #include "attempts.h"
+#include "doubt.h"
 
-enum { LANES = 5, MOST_TOKENS = 1000, HALF_SECOND = RATE / 2 };
+enum { MOST_TOKENS = 1000 };
 
-static steno_model *model, *random1;
-static steno_session *session, *doubtful; /* of the shipped model, of a random one */
-static struct audio demo;
 static struct attempts told, told2;
-
-static int open_all(void **state)
-{
-    (void)state;
-    model = shipped_open();
-    session = session_new(model, NULL, LANES);
-    random1 = random_model(&small_dims, DT_F16, 3, NULL);
-    doubtful = session_new(random1, NULL, LANES);
-    demo = demo_audio(0, 0, 1);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    steno_session_close(session);
-    steno_session_close(doubtful);
-    steno_model_close(model);
-    steno_model_close(random1);
-    free(demo.pcm);
-    return 0;
-}
-
-static void run(steno_session *s, const steno_transcribe_params *p)
-{
-    if (steno_transcribe(s, demo.pcm, s == session ? demo.n : HALF_SECOND, p)) fail_msg("%s", steno_last_error(s));
-}
 
 /* ---- candidates -------------------------------------------------------------------------------------------------------------- */
 
@@ -47,11 +18,11 @@ static void test_the_best_of_several_draws_is_the_one_that_ranks_highest(void **
     for (int seed = 0; seed < 6; seed++) {
         steno_transcribe_params p = params_noted(&told);
         p.temperature = 1.3;
-        p.best_of = LANES;
+        p.best_of = DESK_LANES;
         p.seed = (uint64_t)seed;
-        run(doubtful, &p);
+        run_demo(doubtful, &p);
         assert_int_equal(told.n, 1);
-        assert_int_equal(told.a[0].n_candidates, LANES);
+        assert_int_equal(told.a[0].n_candidates, DESK_LANES);
         const int n = told.a[0].n_tokens;
         const double mean = told.score[0][told.a[0].chosen], avg = told.a[0].avg_logprob;
         assert_true(fabs(mean * n / (n + 1) - avg) < 1e-9); /* the chosen one is the one that was kept */
@@ -60,9 +31,9 @@ static void test_the_best_of_several_draws_is_the_one_that_ranks_highest(void **
         p = params_noted(&told2); /* a candidate does not know how many there are */
         p.temperature = 1.3;
         p.seed = (uint64_t)seed;
-        for (p.best_of = 1; p.best_of < LANES; p.best_of++) {
+        for (p.best_of = 1; p.best_of < DESK_LANES; p.best_of++) {
             told2.n = 0;
-            run(doubtful, &p);
+            run_demo(doubtful, &p);
             assert_int_equal(told2.a[0].n_candidates, p.best_of);
             assert_memory_equal(told2.score[0], told.score[0], (size_t)p.best_of * sizeof(double));
         }
@@ -80,7 +51,7 @@ static void test_a_seed_repeats_its_candidates_and_another_draws_others(void **s
         p.temperature = 0.8;
         p.best_of = 3;
         p.seed = i == 2 ? 6 : 5;
-        run(doubtful, &p);
+        run_demo(doubtful, &p);
         digest[i] = result_digest(doubtful);
         assert_int_equal(!memcmp(told.score[0], l->score[0], 3 * sizeof(double)), i < 2);
     }
@@ -95,7 +66,7 @@ static void test_a_ladder_searches_beams_first_and_draws_candidates_after(void *
     p.logprob_threshold = 0; /* nothing passes */
     p.beam_size = 4;
     p.best_of = 3;
-    run(session, &p);
+    run_demo(session, &p);
     assert_int_equal(told.n, 3);
     static const double hot[] = { 0, 0.5, 1 };
     for (int i = 0; i < 3; i++) {
@@ -107,7 +78,7 @@ static void test_a_ladder_searches_beams_first_and_draws_candidates_after(void *
     p.beam_size = 0; /* greedy has one */
     p.best_of = 2;
     told.n = 0;
-    run(session, &p);
+    run_demo(session, &p);
     assert_int_equal(told.a[0].n_candidates, 1);
     assert_int_equal(told.a[1].n_candidates, 2);
 }
@@ -118,11 +89,11 @@ static void test_candidates_and_beams_share_one_run_of_the_prompt(void **state)
     for (int beams = 0; beams < 2; beams++) {
         steno_transcribe_params p = params_noted(&told);
         steno_timings t = { .size = sizeof t };
-        if (beams) p.beam_size = LANES;
-        else p.best_of = LANES, p.temperature = 0.4;
+        if (beams) p.beam_size = DESK_LANES;
+        else p.best_of = DESK_LANES, p.temperature = 0.4;
         p.initial_prompt = "one two three four five six seven eight nine zero";
         steno_timings_reset(session);
-        run(session, &p);
+        run_demo(session, &p);
         steno_timings_get(session, &t);
         assert_int_equal(t.n_encodes, 1);
         assert_int_equal(t.n_prompts, 1);
@@ -132,8 +103,8 @@ static void test_candidates_and_beams_share_one_run_of_the_prompt(void **state)
     steno_session_params sp;
     steno_session_params_init(&sp);
     const int64_t one = steno_session_memory(model, NULL, &sp);
-    sp.max_lanes = LANES;
-    assert_true(steno_session_memory(model, NULL, &sp) < LANES * one);
+    sp.max_lanes = DESK_LANES;
+    assert_true(steno_session_memory(model, NULL, &sp) < DESK_LANES * one);
 }
 
 /* ---- beams ------------------------------------------------------------------------------------------------------------------- */
@@ -142,10 +113,10 @@ static void test_candidates_and_beams_share_one_run_of_the_prompt(void **state)
 static int compare_with_greedy(steno_session *s, steno_transcribe_params p)
 {
     static int32_t greedy[MOST_TOKENS], beam[MOST_TOKENS];
-    run(s, &p);
+    run_demo(s, &p);
     const int n = tokens_of(s, greedy, MOST_TOKENS);
     p.beam_size = 1;
-    run(s, &p);
+    run_demo(s, &p);
     assert_int_equal(told.n, 2);
     assert_int_equal(told.a[1].n_tokens, told.a[0].n_tokens);
     assert_int_equal(tokens_of(s, beam, MOST_TOKENS), n);
@@ -189,7 +160,7 @@ static void test_patience_is_how_many_finished_beams_end_a_search(void **state)
         p.beam_size = c[i].beams;
         p.patience = c[i].patience;
         p.sample_len = 40;
-        run(session, &p);
+        run_demo(session, &p);
         assert_in_range(told.a[0].n_candidates, c[i].least, c[i].most);
         if (!i) plain = result_digest(session);
         if (i == 1) assert_true(result_digest(session) == plain);
@@ -215,7 +186,7 @@ static void test_more_patience_goes_on_and_never_finds_less(void **state)
     int more = 0;
     for (uint64_t seed = 1; seed < 13; seed++) {
         steno_model *m = random_model(&small_dims, DT_F16, seed, NULL);
-        steno_session *s = session_new(m, NULL, LANES);
+        steno_session *s = session_new(m, NULL, DESK_LANES);
         double best[2];
         for (int i = 0; i < 2; i++) {
             steno_transcribe_params p = params_noted(&told);
@@ -223,7 +194,7 @@ static void test_more_patience_goes_on_and_never_finds_less(void **state)
             p.patience = i ? 3 : 1;
             p.without_timestamps = 1;
             p.logits_filter = lift_end;
-            run(s, &p);
+            run_demo(s, &p);
             assert_int_equal(told.a[0].n_candidates, i ? 12 : 4);
             best[i] = told.score[0][told.a[0].chosen];
         }
@@ -235,7 +206,7 @@ static void test_more_patience_goes_on_and_never_finds_less(void **state)
     assert_true(more > 0);
 }
 
-struct step { int n_lanes, len; int32_t tokens[LANES][MOST_TOKENS]; int twins; };
+struct step { int n_lanes, len; int32_t tokens[DESK_LANES][MOST_TOKENS]; int twins; };
 
 /* Sequences of one step are asked about one after the other. */
 static void compare_beams(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
@@ -244,7 +215,7 @@ static void compare_beams(void *user, const steno_step *at, float *logits, const
     (void)logits;
     struct step *t = user;
     if (n != t->len) t->len = n, t->n_lanes = 0;
-    assert_true(t->n_lanes < LANES);
+    assert_true(t->n_lanes < DESK_LANES);
     for (int i = 0; i < t->n_lanes && n; i++) t->twins += !memcmp(t->tokens[i], tokens, (size_t)n * sizeof *tokens);
     memcpy(t->tokens[t->n_lanes++], tokens, (size_t)n * sizeof *tokens);
 }
@@ -260,13 +231,13 @@ static void test_beams_are_never_twins_and_ten_searches_are_one(void **state)
             steno_transcribe_params p = params_new();
             p.no_speech_threshold = (double)NAN;
             p.temperature_increment_on_fallback = 0;
-            p.beam_size = LANES;
+            p.beam_size = DESK_LANES;
             p.sample_len = 30;
             p.seed = (uint64_t)i; /* nothing is drawn */
             step.len = -1;
             p.user = &step;
             p.logits_filter = i ? NULL : compare_beams;
-            run(both[k], &p);
+            run_demo(both[k], &p);
             if (!i) want[k] = result_digest(both[k]);
             assert_true(result_digest(both[k]) == want[k]);
         }
@@ -290,12 +261,12 @@ static void test_a_length_penalty_ranks_the_same_candidates_otherwise(void **sta
         for (int i = 0; i < 2; i++) {
             steno_transcribe_params p = params_noted(i ? &told2 : &told);
             p.temperature = 1.6;
-            p.best_of = LANES;
+            p.best_of = DESK_LANES;
             p.seed = seed;
             p.length_penalty = i ? 1 : (double)NAN;
-            run(doubtful, &p);
+            run_demo(doubtful, &p);
         }
-        for (int k = 0; k < LANES; k++) {
+        for (int k = 0; k < DESK_LANES; k++) {
             const double n = length_of(told.score[0][k], told2.score[0][k]);
             if (isnan(n) || fabs(n - nearbyint(n)) > 1e-6) fail_msg("candidate %d: %g tokens", k, n);
         }
@@ -308,7 +279,7 @@ static void test_a_length_penalty_ranks_the_same_candidates_otherwise(void **sta
     steno_transcribe_params p = params_noted(&told); /* 0: the sums themselves */
     p.beam_size = 3;
     p.length_penalty = 0;
-    run(doubtful, &p);
+    run_demo(doubtful, &p);
     assert_true(fabs(told.score[0][told.a[0].chosen] - told.a[0].avg_logprob * (told.a[0].n_tokens + 1)) < 1e-9);
 }
 
@@ -331,9 +302,9 @@ static void test_where_nothing_may_follow_the_text_ends_whatever_the_search(void
         p.without_timestamps = 1;
         p.logits_filter = bar_after_six;
         if (i == 1) p.beam_size = 1;
-        if (i == 2) p.beam_size = LANES;
+        if (i == 2) p.beam_size = DESK_LANES;
         if (i == 3) p.best_of = 3, p.temperature = 0.2;
-        run(session, &p);
+        run_demo(session, &p);
         const int n = tokens_of(session, ids, MOST_TOKENS);
         if (i == 2 ? !n || n > 6 : n != 6) fail_msg("search %d: '%s'", i, steno_text(session)); /* some beam may have ended before */
         assert_true(isfinite(told.a[0].avg_logprob));
@@ -359,8 +330,8 @@ static void test_combinations_that_make_no_sense_are_refused_by_name(void **stat
         { 4, 0, 0, 0, 1, 1.1, "length_penalty" },
         { 4, 0, 0, 0, 1, -0.1, "length_penalty" },
         { 4, 0, 0, 0, 1, (double)INFINITY, "length_penalty" },
-        { LANES + 1, 0, 0, 0, (double)NAN, (double)NAN, "beam_size is 6, but the session was opened for 5" },
-        { 0, LANES + 1, 1, 0, (double)NAN, (double)NAN, "best_of is 6, but the session was opened for 5" },
+        { DESK_LANES + 1, 0, 0, 0, (double)NAN, (double)NAN, "beam_size is 6, but the session was opened for 5" },
+        { 0, DESK_LANES + 1, 1, 0, (double)NAN, (double)NAN, "best_of is 6, but the session was opened for 5" },
         { 33, 0, 0, 0, (double)NAN, (double)NAN, "beam_size is 33, want 0 to 32" },
         { -1, 0, 0, 0, (double)NAN, (double)NAN, "beam_size" },
         { 0, 33, 1, 0, (double)NAN, (double)NAN, "best_of is 33, want 0 to 32" },
@@ -393,5 +364,5 @@ int main(void)
         cmocka_unit_test(test_where_nothing_may_follow_the_text_ends_whatever_the_search),
         cmocka_unit_test(test_combinations_that_make_no_sense_are_refused_by_name),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, doubt_open, doubt_close);
 }

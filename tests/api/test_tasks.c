@@ -3,8 +3,6 @@
  * A random model hears windows of 0.6 s and writes two texts that have nothing in common, so that its two strands go apart. */
 #include "attempts.h"
 
-static struct model_dims const small_multilingual = { 80, 30, 48, 3, 2, MULTILINGUAL, 70, 48, 3, 2 };
-
 static steno_model *model, *random1;
 static struct audio demo, many; /* one window of the shipped model; two */
 

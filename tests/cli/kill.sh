@@ -1,7 +1,7 @@
 # steno: killed at any moment, outputs are whole or absent. SPDX-License-Identifier: MIT
 #
-# kill -9 gives the program no chance to tidy up. STENO_KILLS says how often it is tried (20): at random moments, and, since files are
-# written in a small part of the time, in turn as soon as a temporary file is seen.
+# kill -9 gives the program no chance to tidy up. STENO_KILLS says how often it is tried (20, under a sanitizer 6): at random moments,
+# and, since files are written in a small part of the time, in turn as soon as a temporary file is seen.
 . "$(dirname "$0")/lib.sh"
 
 n=6
@@ -16,7 +16,7 @@ count=$(ls whole | wc -l)
 is "every input has every format" "$count" $((n * 8))
 
 seen=0 debris=0
-for ((k = 0; k < ${STENO_KILLS:-20}; k++)); do
+for ((k = 0; k < ${STENO_KILLS:-$(sanitized && echo 6 || echo 20)}; k++)); do
     rm -f out/in*
     ((k % 2 == 0)) || rm -f out/.steno-*
     "$STENO" -q -m "$MODEL" -l zh -f $formats in*.wav -o out 2>/dev/null &

@@ -18,6 +18,8 @@ unset STENO_MODEL XDG_CACHE_HOME HF_HOME HF_HUB_CACHE
 [ -r "$MODEL" ] || { echo "skipped: no model at $MODEL"; exit 77; }
 # Whether the build reads more than WAV; says so where not.
 have_ffmpeg() { [ "${STENO_FFMPEG-1}" = 1 ] || { echo "(not tried: $1; this build has no FFmpeg)"; return 1; }; }
+# Whether a sanitizer is at work, for tests that take long under one.
+sanitized() { [ "${STENO_SANITIZED-0}" = 1 ]; }
 
 failures=0
 bad() { # bad CLAIM DETAIL: a claim that does not hold

@@ -33,10 +33,12 @@ cp "$T/out" one
 t 0 "the result does not depend on the number of threads" -t 3 -f json "$DIGITS"
 same "$T/out" one
 
-t 0 "text of the plain level" --cpu c "$DIGITS"
+t 0 "text of the plain level" --cpu c --audio-ctx 400 "$DIGITS"
 cp "$T/out" plain
-t 0 "the text does not depend on the processor level" "$DIGITS"
+t 0 "the text does not depend on the processor level" --audio-ctx 400 "$DIGITS"
 same "$T/out" plain
+t 0 "a language given by its code" "$DIGITS"
+cp "$T/out" plain
 expect 0 "the language is detected" -q -m "$MODEL" "$DIGITS"
 same "$T/out" plain
 expect 0 "a language can be given by its English name" -q -m "$MODEL" -l Chinese "$DIGITS"

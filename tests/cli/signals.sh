@@ -1,7 +1,7 @@
 # steno: Ctrl-C and SIGTERM. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-long_speech 250 >long.wav # half an hour: nobody is done before the signal comes
+long_speech "$(sanitized && echo 80 || echo 250)" >long.wav # half an hour, or ten slow minutes: nobody is done before the signal comes
 
 # Begin a run, wait until standard error has a pattern, send a signal.
 when() { # when PATTERN SIGNAL ARGUMENT...

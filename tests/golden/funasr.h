@@ -25,6 +25,25 @@ static inline int funasr_missing(void)
     return 77;
 }
 
+/* Results and model that all tests of a program share. */
+static json_t *golden;
+static steno_model *model;
+
+static inline void funasr_open(const char *results, const char *weights)
+{
+    steno_error e;
+    golden = json_open(funasr_file("%s", results).s);
+    if (steno_model_open(&model, funasr_file("%s", weights).s, NULL, &e)) fail_msg("%s", e.text);
+}
+
+static inline int funasr_close(void **state)
+{
+    (void)state;
+    steno_model_close(model);
+    json_decref(golden);
+    return 0;
+}
+
 /* A tensor of the collection; it must be there. */
 static inline struct npy funasr_tensor(const char *fmt, const char *name)
 {

@@ -14,8 +14,9 @@
 #include <steno/steno.h>
 #include "steno_media.h"
 #include "harness.h"
+#include "levels.h"
 
-enum { PATH_MAX_LEN = 512, PCM_MAX = 16000 * 130, LEVELS_MAX = 8 };
+enum { PATH_MAX_LEN = 512, PCM_MAX = 16000 * 130 };
 
 struct golden_path { char s[PATH_MAX_LEN]; };
 
@@ -26,6 +27,14 @@ static inline struct golden_path shared_file(const char *name)
     const char *shared = getenv("STENO_SHARED");
     if (shared) snprintf(p.s, sizeof p.s, "%s/material/whisper-digits/%s", shared, name);
     return p;
+}
+
+/* A sound file of the collection. */
+static inline struct golden_path audio_of(const char *name)
+{
+    char file[128];
+    snprintf(file, sizeof file, "golden/audio/%s", name);
+    return shared_file(file);
 }
 
 static inline int file_exists(const char *path)
@@ -260,15 +269,6 @@ static inline void engine_close(struct engine *g)
     steno_session_close(g->session);
     steno_model_close(g->model);
     steno_team_close(g->team);
-}
-
-/* Names of the levels of this machine in rising order. @return their number */
-static inline int levels_usable(const char *name[LEVELS_MAX])
-{
-    int n = 0;
-    for (int i = 0; steno_cpu_level_name(i) && n < LEVELS_MAX; i++)
-        if (steno_cpu_level_usable(i)) name[n++] = steno_cpu_level_name(i);
-    return n;
 }
 
 /* ---- running cases ----------------------------------------------------------------------------------------------------------- */

@@ -5,29 +5,10 @@
  * tokens it ran and how probable the text's were. Needs the collection named by STENO_SHARED. */
 #include <unistd.h>
 #include "folder.h"
-#include "golden.h"
+#include "layers.h"
 #include "lib/align.h"
-#include "npy.h"
 
 enum { TOKENS_MAX = 448, HEAD = 3 /* tokens before the matrix's first row */ };
-
-static const char *const stems[] = { "en_phrases", "zh_phrases" };
-
-static struct npy npy_open(const char *stem, const char *what)
-{
-    char name[160];
-    snprintf(name, sizeof name, "whisper-digits/golden/layers/%s.%s.npy", stem, what);
-    const struct npy t = npy_read(name);
-    if (!t.v) fail_msg("cannot read %s", name);
-    return t;
-}
-
-static json_t *layers_of(json_t *golden, const char *stem)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s.wav", stem);
-    return json_object_get(json_object_get(json_object_get(golden, "files"), name), "layers");
-}
 
 /* Largest difference between rows that lie ld apart and the matrix, in units of the matrix's standard deviation. */
 static double distance(const float *ours, size_t ld, const struct npy *want)
@@ -58,12 +39,12 @@ static void matrix_of_scores(const struct npy *qk, const struct kern *k, float *
 static void test_the_references_scores_become_its_matrix_at_every_level(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
+    for (size_t i = 0; i < N_STEMS; i++)
         for (int level = 0; level < CPU_LEVELS; level++) {
             struct kern k;
             if (!cpu_level_usable(level)) continue;
             kern_init(&k, level);
-            struct npy qk = npy_open(stems[i], "align_qk"), want = npy_open(stems[i], "align_matrix");
+            struct npy qk = layers_tensor(stems[i], "align_qk"), want = layers_tensor(stems[i], "align_matrix");
             float *sum = calloc(qk.dim[1] * qk.dim[2], sizeof *sum);
             assert_non_null(sum);
             assert_int_equal(want.dim[0], qk.dim[1] - HEAD - 1);
@@ -79,17 +60,6 @@ static void test_the_references_scores_become_its_matrix_at_every_level(void **s
 }
 
 /* ---- the whole way */
-
-struct memory { const struct sound *s; int64_t at; };
-
-static int64_t pull(void *user, float *pcm, int64_t n)
-{
-    struct memory *m = user;
-    const int64_t take = m->s->n - m->at < n ? m->s->n - m->at : n;
-    memcpy(pcm, m->s->pcm + m->at, (size_t)take * sizeof *pcm);
-    m->at += take;
-    return take;
-}
 
 static int32_t ints_of(const json_t *list, int32_t ids[TOKENS_MAX])
 {
@@ -130,27 +100,18 @@ struct bits { float m[64 * 1516], prob[64]; };
 static void window_ready(struct engine *g, struct engine *other, const char *stem)
 {
     steno_session *s = g->session;
-    char file[128];
-    struct sound snd;
-    snprintf(file, sizeof file, "golden/audio/%s.wav", stem);
-    assert_int_equal(sound_read(&snd, shared_file(file).s), 0);
-    struct memory mem = { &snd, 0 };
-    const steno_source src = { pull, NULL, &mem };
-    session_begin(s);
     session_begin(other->session);
-    assert_int_equal(feed_listen(&s->feed, &src, NULL), 0);
-    assert_int_equal(feed_window(&s->feed, 0, (int)s->feed.frames, 0, window_mel(s), NULL), 0);
+    layers_hear(s, stem);
     assert_int_equal(window_encode(s, 0, s->model->audio_ctx), 0);
     const struct kv_state *cross = &s->batch->state[STATE_CROSS];
     memcpy(other->session->batch->state[STATE_CROSS].mem, cross->mem, cross->mem_sz);
-    sound_free(&snd);
 }
 
 static int one_window(struct engine *g, const json_t *layers, const char *stem, const char *level, struct bits *bits)
 {
     int32_t ids[TOKENS_MAX];
     const int32_t n = ints_of(json_object_get(layers, "align_tokens"), ids);
-    struct npy want = npy_open(stem, "align_matrix");
+    struct npy want = layers_tensor(stem, "align_matrix");
     const float *m;
     size_t ld;
     assert_true((size_t)n <= sizeof bits->prob / sizeof *bits->prob);
@@ -173,13 +134,13 @@ static void test_matrix_and_probabilities_equal_the_reference_at_every_level_on_
     const struct golden_path json = shared_file("golden/golden.json");
     json_t *golden = json_open(json.s);
     const char *level[LEVELS_MAX];
-    const int n = levels_usable(level);
+    const int n = levels_for_models(level);
     int bad = 0;
     for (int i = 0; i < n; i++) {
         struct engine one, two;
         engine_open(&one, shared_file("whisper-digits.bin").s, level[i], 1);
         engine_open(&two, shared_file("whisper-digits.bin").s, level[i], 2);
-        for (size_t k = 0; k < (i ? sizeof stems / sizeof *stems : 1); k++) { /* plain C takes its time */
+        for (size_t k = 0; k < (i ? N_STEMS : 1); k++) { /* plain C takes its time */
             const json_t *layers = layers_of(golden, stems[k]);
             window_ready(&two, &one, stems[k]);
             bad += one_window(&one, layers, stems[k], level[i], &first) + one_window(&two, layers, stems[k], level[i], &bits);

@@ -68,9 +68,7 @@ static void expect_words(struct engine *g, json_t *truth, const struct claim *wa
     struct sound snd = { 0 };
     struct known_text k;
     steno_error e;
-    char path[160];
-    snprintf(path, sizeof path, "golden/audio/%s", want->file);
-    if (sound_read(&snd, shared_file(path).s)) return;
+    if (sound_read(&snd, audio_of(want->file).s)) return;
     tale_read(&t, truth, want->file, want->before, want->after);
     struct pcm memory = { snd.pcm, snd.n, 0, 0 };
     const steno_source src = pcm_source(&memory); /* is read until the words are found */

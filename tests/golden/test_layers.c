@@ -2,20 +2,7 @@
  *
  * golden/layers holds, for two files, what openai-whisper computes on the way: log-mel, encoder output, and the logits at the
  * start-of-transcript token, before the first text token and after five forced tokens. Needs the collection named by STENO_SHARED. */
-#include "golden.h"
-#include "lib/lib.h"
-#include "npy.h"
-
-static const char *const stems[] = { "en_phrases", "zh_phrases" };
-
-static struct npy npy_open(const char *stem, const char *what)
-{
-    char name[160];
-    snprintf(name, sizeof name, "whisper-digits/golden/layers/%s.%s.npy", stem, what);
-    const struct npy t = npy_read(name);
-    if (!t.v) fail_msg("cannot read %s", name);
-    return t;
-}
+#include "layers.h"
 
 /* Rows [rows, n] that lie ld floats apart, against the reference: |difference| / |reference|. */
 static double distance(const float *ours, size_t ld, const struct npy *want, size_t n)
@@ -31,27 +18,16 @@ static double distance(const float *ours, size_t ld, const struct npy *want, siz
 
 static int near_reference(const char *stem, const char *what, const char *level, const float *ours, size_t ld, size_t n)
 {
-    struct npy want = npy_open(stem, what);
+    struct npy want = layers_tensor(stem, what);
     const double d = distance(ours, ld, &want, n);
     free(want.v);
     print_message("%s, %s, %s: distance %.2g\n", level, stem, what, d);
     return d <= 2e-3;
 }
 
-struct memory { const struct sound *s; int64_t at; };
-
-static int64_t pull(void *user, float *pcm, int64_t n)
-{
-    struct memory *m = user;
-    const int64_t take = m->s->n - m->at < n ? m->s->n - m->at : n;
-    memcpy(pcm, m->s->pcm + m->at, (size_t)take * sizeof *pcm);
-    m->at += take;
-    return take;
-}
-
 static int mel_differs(const char *stem, const float *ours, int n_mels, int64_t frames)
 {
-    struct npy want = npy_open(stem, "mel");
+    struct npy want = layers_tensor(stem, "mel");
     double worst = 0;
     assert_int_equal(want.n, frames * n_mels);
     for (int64_t t = 0; t < frames; t++) /* theirs is [n_mels, frames] */
@@ -62,13 +38,6 @@ static int mel_differs(const char *stem, const float *ours, int n_mels, int64_t 
     free(want.v);
     print_message("%s, mel: largest difference %.2g\n", stem, worst);
     return !(worst <= 1e-4);
-}
-
-static json_t *layers_of(json_t *golden, const char *stem)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s.wav", stem);
-    return json_object_get(json_object_get(json_object_get(golden, "files"), name), "layers");
 }
 
 /* All forced tokens in one run; logits are kept at the places the reference kept them. */
@@ -90,16 +59,8 @@ static int one_window(struct engine *g, json_t *golden, const char *stem, const 
     const steno_model *m = g->model;
     const struct plan *enc = &m->plan[PLAN_ENCODER], *dec = &m->plan[PLAN_DECODER];
     const size_t n_vocab = (size_t)m->n_vocab, d = (size_t)m->dims.n_audio_state;
-    char file[128];
-    struct sound snd;
-    snprintf(file, sizeof file, "golden/audio/%s.wav", stem);
-    assert_int_equal(sound_read(&snd, shared_file(file).s), 0);
-    struct memory mem = { &snd, 0 };
-    const steno_source src = { pull, NULL, &mem };
-    session_begin(s);
-    assert_int_equal(feed_listen(&s->feed, &src, NULL), 0);
+    layers_hear(s, stem);
     assert_int_equal(s->feed.frames, json_integer_value(json_object_get(layers_of(golden, stem), "content_frames")));
-    assert_int_equal(feed_window(&s->feed, 0, (int)s->feed.frames, 0, window_mel(s), NULL), 0);
     int bad = mel_differs(stem, window_mel(s), s->feed.n_mels, s->feed.frames);
     assert_int_equal(window_encode(s, 0, s->model->audio_ctx), 0);
     bad += !near_reference(stem, "encoder", level, exec_slot(&s->batch->exec, enc, enc->output), enc->slot[enc->output].ld, d);
@@ -107,7 +68,6 @@ static int one_window(struct engine *g, json_t *golden, const char *stem, const 
     bad += !near_reference(stem, "logits_sot", level, exec_logits(&s->batch->exec, dec, 0), n_vocab, n_vocab);
     bad += !near_reference(stem, "logits_first", level, exec_logits(&s->batch->exec, dec, 1), n_vocab, n_vocab);
     bad += !near_reference(stem, "logits_after5", level, exec_logits(&s->batch->exec, dec, 2), n_vocab, n_vocab);
-    sound_free(&snd);
     return bad;
 }
 
@@ -117,12 +77,12 @@ static void test_mel_encoder_and_logits_equal_the_reference_at_every_level(void 
     const struct golden_path json = shared_file("golden/golden.json");
     json_t *golden = json_open(json.s);
     const char *level[LEVELS_MAX];
-    const int n = levels_usable(level);
+    const int n = levels_for_models(level);
     int bad = 0;
     for (int i = 0; i < n; i++) {
         struct engine g;
         engine_open(&g, shared_file("whisper-digits.bin").s, level[i], 2);
-        for (size_t k = 0; k < sizeof stems / sizeof *stems; k++) bad += one_window(&g, golden, stems[k], level[i]);
+        for (size_t k = 0; k < N_STEMS; k++) bad += one_window(&g, golden, stems[k], level[i]);
         engine_close(&g);
     }
     json_decref(golden);

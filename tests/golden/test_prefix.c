@@ -36,11 +36,9 @@ static int differs(const struct first *f, const json_t *want, double near, const
 
 static int file_differs(struct engine *g, const char *name, json_t *file, int *cases)
 {
-    char path[128];
     static float window[WINDOW];
     struct sound snd;
-    snprintf(path, sizeof path, "golden/audio/%s", name);
-    if (sound_read(&snd, shared_file(path).s)) return 0;
+    if (sound_read(&snd, audio_of(name).s)) return 0;
     memset(window, 0, sizeof window);
     memcpy(window, snd.pcm, (size_t)(snd.n < WINDOW ? snd.n : WINDOW) * sizeof *window);
     /* decode() mirrors the samples at the end of a full window, ours see the zeros behind it: two frames of 3000 differ */

@@ -24,11 +24,9 @@ static void run_model(struct tally *t, const char *model)
     const char *name;
     json_object_foreach(json_object_get(golden, "files"), name, file)
     {
-        char audio[128];
-        snprintf(audio, sizeof audio, "golden/audio/%s", name);
         if (json_integer_value(json_object_get(file, "samples")) > (SANITIZED ? 40000 : 480000)) continue;
         const char *sets = SANITIZED ? "greedy" : "greedy without_timestamps prompt";
-        file_run(t, &g, golden, name, shared_file(audio).s, sets, case_text_equal, NULL);
+        file_run(t, &g, golden, name, audio_of(name).s, sets, case_text_equal, NULL);
     }
     engine_close(&g);
     json_decref(golden);

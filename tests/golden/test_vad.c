@@ -13,23 +13,10 @@ static const struct setting { const char *name; int64_t end_silence, segment; } 
 };
 enum { N_SETTINGS = sizeof settings / sizeof *settings };
 
-static json_t *golden;
-static steno_model *model;
-
 static int group_begin(void **state)
 {
     (void)state;
-    golden = json_open(funasr_file("fsmn-vad/golden/%s", "golden.json").s);
-    steno_error e;
-    if (steno_model_open(&model, funasr_file("fsmn-vad/%s", "pt").s, NULL, &e)) fail_msg("%s", e.text);
-    return 0;
-}
-
-static int group_end(void **state)
-{
-    (void)state;
-    steno_model_close(model);
-    json_decref(golden);
+    funasr_open("fsmn-vad/golden/golden.json", "fsmn-vad/pt");
     return 0;
 }
 
@@ -135,8 +122,9 @@ static void test_spans_do_not_depend_on_level_threads_pieces_or_spelling(void **
     steno_vad_params p;
     steno_vad_params_init(&p);
     p.max_end_silence_ms = 800;
-    for (int level = 0; steno_cpu_level_name(level); level++) {
-        if (!steno_cpu_level_usable(level)) continue;
+    const char *level[LEVELS_MAX];
+    levels_for_models(level);
+    for (int l = 0; level[l]; l++) {
         for (int threads = 1; threads <= 2; threads++) {
             steno_team *team;
             steno_model *m;
@@ -144,11 +132,11 @@ static void test_spans_do_not_depend_on_level_threads_pieces_or_spelling(void **
             steno_error e;
             steno_model_params mp;
             steno_model_params_init(&mp);
-            mp.cpu_level = steno_cpu_level_name(level);
+            mp.cpu_level = level[l];
             assert_int_equal(steno_team_open(&team, threads, &e), 0);
             if (steno_model_open(&m, funasr_file("fsmn-vad/%s", threads == 1 ? "pt" : "pt/model.pt").s, &mp, &e)) fail_msg("%s", e.text);
             assert_int_equal(steno_session_open(&s, m, team, NULL, &e), 0);
-            find(s, &a, threads == 1 ? 1 + 997 * level : 160000, &p);
+            find(s, &a, threads == 1 ? 1 + 997 * l : 160000, &p);
             compare_spans(s, "vad_example.wav", mp.cpu_level, want);
             steno_session_close(s);
             steno_model_close(m);
@@ -165,5 +153,5 @@ int main(void)
         cmocka_unit_test(test_probabilities_and_spans_equal_the_reference_under_every_setting),
         cmocka_unit_test(test_spans_do_not_depend_on_level_threads_pieces_or_spelling),
     };
-    return cmocka_run_group_tests(tests, group_begin, group_end);
+    return cmocka_run_group_tests(tests, group_begin, funasr_close);
 }

@@ -251,80 +251,72 @@ static void islands(struct words *w, struct draft *d, const double *start, const
     }
 }
 
+/* Words, their segments, and what words_seek is told and tells. */
+struct doubted { struct words w; struct draft d[4]; int n; double last; int64_t seek; };
+
+static struct doubted doubted(int n)
+{
+    return (struct doubted){ .n = n, .last = 9, .seek = 5 };
+}
+
 static const struct words_window place = { .seek = 1000, .frames = 3000, .full = 3000, .content_frames = 100000 };
 
 static void test_speech_to_the_end_of_the_window_moves_on_by_the_window(void **state)
 {
     (void)state;
-    struct words w = { 0 };
-    struct draft d[4];
-    int n = 2;
-    double last = 9;
-    int64_t seek = 5;
-    islands(&w, d, (const double[]){ 20, 37.5 }, (const double[]){ 0.5, 0.5 }, 2, 0.9);
-    assert_int_equal(words_seek(&w, 3, &place, d, &n, &last, &seek), 0);
-    assert_true(n == 2 && seek == 4000 && last == 38);
-    assert_int_equal(words_seek(&w, 1.5, &place, d, &n, &last, &seek), 0);
-    assert_int_equal(seek, 3800);
-    words_free(&w);
+    struct doubted x = doubted(2);
+    islands(&x.w, x.d, (const double[]){ 20, 37.5 }, (const double[]){ 0.5, 0.5 }, 2, 0.9);
+    assert_int_equal(words_seek(&x.w, 3, &place, x.d, &x.n, &x.last, &x.seek), 0);
+    assert_true(x.n == 2 && x.seek == 4000 && x.last == 38);
+    assert_int_equal(words_seek(&x.w, 1.5, &place, x.d, &x.n, &x.last, &x.seek), 0);
+    assert_int_equal(x.seek, 3800);
+    words_free(&x.w);
 }
 
 static void test_a_window_that_begins_with_silence_and_an_odd_segment_is_skipped(void **state)
 {
     (void)state;
-    struct words w = { 0 };
-    struct draft d[4];
-    int n = 2;
-    double last = 9;
-    int64_t seek = 5;
-    islands(&w, d, (const double[]){ 15.256, 20 }, (const double[]){ 0.02, 0.5 }, 2, 0.1); /* improbable and short */
-    assert_int_equal(words_seek(&w, 2, &place, d, &n, &last, &seek), 1);
-    assert_true(n == 0 && seek == 1526 && last == 9);
-    words_free(&w);
+    struct doubted x = doubted(2);
+    islands(&x.w, x.d, (const double[]){ 15.256, 20 }, (const double[]){ 0.02, 0.5 }, 2, 0.1); /* improbable and short */
+    assert_int_equal(words_seek(&x.w, 2, &place, x.d, &x.n, &x.last, &x.seek), 1);
+    assert_true(x.n == 0 && x.seek == 1526 && x.last == 9);
+    words_free(&x.w);
 }
 
 static void test_odd_segments_in_silence_are_dropped_with_what_follows(void **state)
 {
     (void)state;
-    struct words w = { 0 };
-    struct draft d[4];
-    int n = 3;
-    double last = 9;
-    int64_t seek = 5;
-    islands(&w, d, (const double[]){ 11, 20, 30 }, (const double[]){ 0.5, 0.02, 0.5 }, 3, 0.9);
-    d[1].n = 1;
-    ((struct word *)(void *)w.word.p)[1].probability = 0.01;
-    assert_int_equal(words_seek(&w, 2, &place, d, &n, &last, &seek), 0);
-    assert_true(n == 1 && seek == 2000 && last == 11.5);
+    struct doubted x = doubted(3);
+    islands(&x.w, x.d, (const double[]){ 11, 20, 30 }, (const double[]){ 0.5, 0.02, 0.5 }, 3, 0.9);
+    x.d[1].n = 1;
+    ((struct word *)(void *)x.w.word.p)[1].probability = 0.01;
+    assert_int_equal(words_seek(&x.w, 2, &place, x.d, &x.n, &x.last, &x.seek), 0);
+    assert_true(x.n == 1 && x.seek == 2000 && x.last == 11.5);
 
-    n = 3;
-    last = 9;
+    x.n = 3;
+    x.last = 9;
     struct words_window end = place;
     end.content_frames = 2100; /* less than the threshold is left: nothing will come */
-    assert_int_equal(words_seek(&w, 2, &end, d, &n, &last, &seek), 0);
-    assert_true(n == 1 && seek == 2100);
+    assert_int_equal(words_seek(&x.w, 2, &end, x.d, &x.n, &x.last, &x.seek), 0);
+    assert_true(x.n == 1 && x.seek == 2100);
 
-    n = 3; /* without silence around it nobody doubts it */
-    islands(&w, d, (const double[]){ 19, 20, 21 }, (const double[]){ 0.5, 0.02, 0.5 }, 3, 0.9);
-    ((struct word *)(void *)w.word.p)[1].probability = 0.01;
-    assert_int_equal(words_seek(&w, 2, &place, d, &n, &last, &seek), 0);
-    assert_int_equal(n, 3);
-    words_free(&w);
+    x.n = 3; /* without silence around it nobody doubts it */
+    islands(&x.w, x.d, (const double[]){ 19, 20, 21 }, (const double[]){ 0.5, 0.02, 0.5 }, 3, 0.9);
+    ((struct word *)(void *)x.w.word.p)[1].probability = 0.01;
+    assert_int_equal(words_seek(&x.w, 2, &place, x.d, &x.n, &x.last, &x.seek), 0);
+    assert_int_equal(x.n, 3);
+    words_free(&x.w);
 }
 
 static void test_a_segment_of_marks_alone_is_odd(void **state)
 {
     (void)state;
-    struct words w = { 0 };
-    struct draft d[4];
-    int n = 1;
-    double last = 9;
-    int64_t seek = 5;
-    islands(&w, d, (const double[]){ 20 }, (const double[]){ 0.5 }, 1, 0.9);
-    memcpy(w.text.p, ",\0", 2);
-    assert_int_equal(words_seek(&w, 2, &place, d, &n, &last, &seek), 1);
-    assert_int_equal(seek, 2000);
-    words_free(&w);
+    struct doubted x = doubted(1);
+    islands(&x.w, x.d, (const double[]){ 20 }, (const double[]){ 0.5 }, 1, 0.9);
+    memcpy(x.w.text.p, ",\0", 2);
+    assert_int_equal(words_seek(&x.w, 2, &place, x.d, &x.n, &x.last, &x.seek), 1);
+    assert_int_equal(x.seek, 2000);
+    words_free(&x.w);
 }
 
 int main(void)
