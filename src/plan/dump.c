@@ -76,6 +76,7 @@ void plan_dump(const struct plan *p, void (*write)(void *user, const char *line)
 
 void state_dump(const struct state_desc *d, int id, enum kv_type type, void (*write)(void *user, const char *line), void *user)
 {
+    static const char *const kv_name[KV_TYPES] = { "f32", "f16", "bf16" };
     char line[256];
     if (d->kind == STATE_SHIFT) {
         snprintf(line, sizeof line, "state %d %s: shift, %u layers x [%u, %u] f32, %zu bytes", id, d->name, d->layers, d->positions,
@@ -84,7 +85,7 @@ void state_dump(const struct state_desc *d, int id, enum kv_type type, void (*wr
         return;
     }
     snprintf(line, sizeof line, "state %d %s: %s, %u layers x %u heads x [%u, %u] %s, head-major%s, %zu bytes", id, d->name,
-             d->kind == STATE_APPEND ? "append" : "replace", d->layers, d->heads, d->positions, d->d_head, type == KV_F32 ? "f32" : type == KV_F16 ? "f16" : "bf16",
+             d->kind == STATE_APPEND ? "append" : "replace", d->layers, d->heads, d->positions, d->d_head, kv_name[type],
              d->kind == STATE_APPEND ? " in blocks of 32" : ", contiguous", state_memory(d, type, 1));
     write(user, line);
 }

@@ -82,16 +82,18 @@ static void test_plans_without_fusions_give_the_same_bits_at_every_level(void **
 {
     (void)state;
     static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q4_0, DT_Q5_1 };
-    const char *level[8];
-    for (const char *const *l = levels_usable(level); *l; l++)
+    const char *level[LEVELS_MAX];
+    const int n = levels_usable(level);
+    for (const char *const *l = level; l < level + n; l++)
         for (size_t i = 0; i < sizeof type / sizeof *type; i++) same_bits(&dims, type[i], *l, STENO_COMPUTE_F32, NULL);
 }
 
 static void test_narrow_products_too(void **state)
 {
     (void)state;
-    const char *level[8];
-    for (const char *const *l = levels_usable(level); *l; l++) {
+    const char *level[LEVELS_MAX];
+    const int n = levels_usable(level);
+    for (const char *const *l = level; l < level + n; l++) {
         same_bits(&dims, DT_F16, *l, STENO_COMPUTE_BF16, NULL);
         same_bits(&dims, DT_F16, *l, STENO_COMPUTE_INT8, NULL);
     }
