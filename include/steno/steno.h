@@ -100,9 +100,10 @@ typedef struct steno_model steno_model;
 enum steno_compute {
     STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that keeps the reference's text: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
-    STENO_COMPUTE_BF16 = 2, /* Whisper: products of the encoder's layers in bf16, sums in f32; keys and values of the decoder in f16 */
-    STENO_COMPUTE_INT8 = 3  /* the same, but products with weights in int8, with a scale per row and per output and exact sums; bf16 where
-                               a norm lets a few channels tower over the rest. A few words in a thousand become others */
+    STENO_COMPUTE_BF16 = 2, /* Whisper: most products of the encoder's layers in bf16, sums in f32; keys and values of the decoder in f16 */
+    STENO_COMPUTE_INT8 = 3  /* the same, but those of the feed-forward matrices in int8, with a scale per row and per output and exact
+                               sums, where the weights bear it. A few words in a thousand become others. steno_plan_dump tells which
+                               matrix is multiplied in what */
 };
 
 /** @return what STENO_COMPUTE_AUTO stands for at a processor level: STENO_COMPUTE_BF16 where products of bf16 have instructions of their
@@ -188,7 +189,7 @@ typedef struct steno_model_info {
     char format[24];        /* of the file: "whisper.cpp .bin", "PyTorch .pt", … */
     const char *alignment_heads; /* "3,1 4,2 …": LAYER,HEAD that word times are read from; lives as long as the model; NULL: none */
     char device[8];         /* what computes: "cpu" */
-    char attention[8];      /* products of the encoder's attention: "f32", "bf16"; its softmax is f32, in blocks of 256 keys */
+    char attention[8];      /* products of the encoder's attention: "f32", or "bf16" but in layers with large scores */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

@@ -1,7 +1,8 @@
 /* steno tests: arithmetic of fewer bits on networks that are hard for it. SPDX-License-Identifier: MIT
  *
  * Twelve encoder layers of random weights, as they come and with a few channels that tower over the others behind every norm, as trained
- * networks have them, with weights that make up for it. A row of the encoder's output is compared with the same row in f32. */
+ * networks have them, with weights that make up for it (without that the networks themselves are chaotic: doc/performance.md). A row of
+ * the encoder's output is compared with the same row in f32. */
 #include "random_model.h"
 
 enum { SIDE = 128, FRAMES = 200, LAYERS = 12 };
