@@ -51,7 +51,7 @@ static void *pack(enum dtype t, const float *rows, size_t n, size_t k)
     for (size_t p = 0; p < pack_panels(n); p++) {
         const void *of[PANEL] = { 0 };
         for (size_t i = 0; i < PANEL && p * PANEL + i < n; i++) of[i] = rows + (p * PANEL + i) * k;
-        pack_panel(w + p * pack_panel_sz(t, k), t, of, k);
+        pack_panel(w + p * pack_panel_sz(t, k), t, DT_F32, of, k);
     }
     return w;
 }

@@ -29,7 +29,7 @@ struct linear_scratch {
     float acc[PANEL_GROUP * GEMM_ROWS * PANEL];
 };
 
-/* Scratch of narrow products: rows of x as words of 32 bits, the sums of a tile, and the scales of the rows (int8). */
+/* Scratch of narrow products: rows of x as words of 32 bits, the sums of a tile, and the scales of the rows (DT_I8_QUAD). */
 struct narrow_scratch {
     uint32_t x[NARROW_WORDS + 32]; /* at least two rows of the longest k */
     float acc[TILE_ROWS_MAX * PANEL];
@@ -137,6 +137,17 @@ static inline size_t panel_block_sz(enum dtype t)
     return block_head_sz(t) + block_len(t) / run_len(t) * run_sz(t);
 }
 static inline int dtype_is_narrow(enum dtype t) { return t == DT_BF16_PAIR || t == DT_I8_QUAD; }
+/* Narrow products by blocks: bytes per 32 k of a panel, and what is added to a weight to make it unsigned. */
+static inline int dtype_is_blocks(enum dtype t) { return t == DT_Q8_QUAD || t == DT_Q4_QUAD; }
+static inline size_t quad_block_sz(enum dtype t) { return PANEL * (t == DT_Q8_QUAD ? 2 + QBLOCK : 2 + QBLOCK / 2); }
+static inline int quad_offset(enum dtype t) { return t == DT_Q8_QUAD ? 128 : 8; }
+static inline size_t quad_blocks(size_t k) { return (k + QBLOCK - 1) / QBLOCK; }
+/* Weight k of a block, offset added; block: behind the scales. */
+static inline int quad_weight(enum dtype t, const uint8_t *block, size_t k, size_t i)
+{
+    if (t == DT_Q8_QUAD) return block[(k / 4 * PANEL + i) * 4 + k % 4];
+    return block[(k / 8 * PANEL + i) * 4 + k % 4] >> (k % 8 < 4 ? 0 : 4) & 15;
+}
 /* Words of 32 bits that a row of k becomes, and bytes before a panel's weights. */
 static inline size_t narrow_words(enum dtype t, size_t k) { return t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }
 static inline size_t narrow_head_sz(enum dtype t) { return t == DT_I8_QUAD ? PANEL * 8 : 0; }
@@ -144,6 +155,7 @@ static inline size_t narrow_head_sz(enum dtype t) { return t == DT_I8_QUAD ? PAN
 static inline size_t panel_sz(enum dtype t, size_t k)
 {
     if (dtype_is_narrow(t)) return narrow_head_sz(t) + narrow_words(t, k) * PANEL * 4;
+    if (dtype_is_blocks(t)) return quad_blocks(k) * quad_block_sz(t);
     return k * panel_block_sz(t) / block_len(t);
 }
 
@@ -158,6 +170,10 @@ static inline float panel_value(enum dtype t, const uint8_t *panel, size_t k, si
     if (t == DT_I8_QUAD) return load_f32(panel + 4 * i) * (float)(int8_t)panel[narrow_head_sz(t) + (k / 4 * PANEL + i) * 4 + k % 4];
     if (t == DT_F16) return f16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
     if (t == DT_BF16) return bf16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
+    if (dtype_is_blocks(t)) {
+        const uint8_t *block = panel + k / QBLOCK * quad_block_sz(t);
+        return f16_to_f32(load_u16(block + 2 * i)) * (float)(quad_weight(t, block + 2 * PANEL, k % QBLOCK, i) - quad_offset(t));
+    }
     const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
     const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);
     const size_t j = k % run_len(t);
@@ -234,6 +250,27 @@ static inline float narrow_quads(uint32_t *to, const float *x, size_t k)
     const struct i8_scale s = i8_scale_of(largest_bits(x, k));
     narrow_bytes((uint8_t *)to, x, k, s.inverse);
     return s.scale;
+}
+
+/* A block of x for products by blocks: 32 int8, what their sums with unsigned weights begin with, and the scale. */
+enum { BLOCK_START = QBLOCK / 4, BLOCK_SCALE, BLOCK_WORDS };
+
+/* n: k of the block, at most QBLOCK; the others are zeros. */
+static inline void narrow_block(uint32_t to[BLOCK_WORDS], enum dtype t, const float *x, size_t n)
+{
+    const struct i8_scale s = i8_scale_of(largest_bits(x, n));
+    int8_t q[QBLOCK] = { 0 };
+    int32_t sum = 0;
+    for (size_t i = 0; i < n; i++) q[i] = (int8_t)(i8_narrowed(x[i], s.inverse) ^ 0x80);
+    for (size_t i = 0; i < QBLOCK; i++) sum += q[i];
+    memcpy(to, q, sizeof q);
+    to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
+    to[BLOCK_SCALE] = bits_of_f32(s.scale);
+}
+
+static inline void narrow_block_row(uint32_t *to, enum dtype t, const float *x, size_t k)
+{
+    for (size_t i = 0; i < k; i += QBLOCK, to += BLOCK_WORDS) narrow_block(to, t, x + i, size_min(QBLOCK, k - i));
 }
 
 /* ---- a stored block of a K type, taken apart (dtype_k.c): element e is d * scale[e / run_len] * q[e] - dmin * min[e / run_len]. */

@@ -24,9 +24,9 @@ void kern_init(struct kern *k, int level)
 int kern_gains(int level, enum dtype t)
 {
 #if defined(__x86_64__)
-    return dtype_is_narrow(t) && level >= CPU_AVX512BF16;
+    return (dtype_is_narrow(t) || dtype_is_blocks(t)) && (level >= CPU_AVX512BF16 || (dtype_is_blocks(t) && level == CPU_AVXVNNI));
 #elif defined(__aarch64__)
-    return t == DT_I8_QUAD ? level >= CPU_DOTPROD : t == DT_BF16_PAIR && level >= CPU_NEONBF16;
+    return t == DT_BF16_PAIR ? level >= CPU_NEONBF16 : (dtype_is_narrow(t) || dtype_is_blocks(t)) && level >= CPU_DOTPROD;
 #else
     (void)level, (void)t;
     return 0;

@@ -14,6 +14,7 @@
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
  *   linear of DT_BF16_PAIR and DT_I8_QUAD: the same bits as the twin but for the activation's own error, and (DT_BF16_PAIR) but for
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
+ *   linear of DT_Q8_QUAD and DT_Q4_QUAD: the same bits as the twin, which fuses as all other levels do, but for the activation's own error
  *   linear of DT_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's
  *              sum
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
@@ -31,12 +32,12 @@
 #include "base/cpu.h"
 
 /* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale, K types KBLOCK weights whose scales are
- * small integers times one more scale (ggml's layouts). The types after DT_COUNT are in no file: they are packed from rows of f32, and
- * with them linear multiplies fewer bits. */
+ * small integers times one more scale (ggml's layouts). The types after DT_COUNT are in no file: they are packed from rows of f32 or from
+ * stored blocks, and with them linear multiplies fewer bits. */
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
     DT_COUNT,
-    DT_BF16_PAIR = DT_COUNT, DT_I8_QUAD, DT_PACKED_COUNT
+    DT_BF16_PAIR = DT_COUNT, DT_I8_QUAD, DT_Q8_QUAD, DT_Q4_QUAD, DT_PACKED_COUNT
 };
 
 enum {
@@ -52,9 +53,9 @@ enum {
     NARROW_ROWS = 96  /* their best slice of rows, with all panels: x is narrowed once */
 };
 
-const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k", "bf16x2", "int8x4" */
+const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k", "bf16x2", "int8x4", "q8_0x4", "q4_0x8" */
 int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
-size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a row of k weights (k a multiple of dtype_block) as pack_panel takes it */
+size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k weights, k a multiple of dtype_block */
 
 /* ---- packed weights (pack.c) --------------------------------------------------------------------------------------------------
  * A matrix w[n, k] becomes ceil(n / PANEL) panels; outputs past n are zero. Within a panel, for each k in order:
@@ -73,17 +74,29 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a row of k weights (k
  *   q6_k:        as q8_0       value = d * s * q                 8.5625 (6.5625)
  * Values are widened to f32 exactly as written here (products of an f16 and small integers are exact).
  *
- * Types of narrow products, from rows of f32; k missing at the end are zeros:
+ * Types of narrow products; k missing at the end are zeros. From rows of f32:
  *   DT_BF16_PAIR: for each pair of k: u16 [PANEL][2], rounded to nearest even, subnormals to zero
  *   DT_I8_QUAD:   f32 scale[PANEL] = largest magnitude of the output's weights / 127 (0: they are all below 2^-119; NaN: one of them is
  *                 not finite); int32 start[PANEL] = -128 * the sum of the output's q; then for each four k: int8 q[PANEL][4] in
- *                 [-127, 127]                                               value = scale * q, |error| <= scale / 2 */
+ *                 [-127, 127]                                               value = scale * q, |error| <= scale / 2
+ * By blocks, for each 32 k: f16 d[PANEL], then
+ *   DT_Q8_QUAD:   for each four k: u8 [PANEL][4] = q + 128                   value = d * q       34 bytes per 32 weights
+ *                 From rows of f32 as q8_0 is made: d = largest magnitude / 127, q = x * (1 / d) rounded to nearest even, in [-127, 127],
+ *                 and then d rounded to f16 (0: q are zeros; NaN: a weight is not finite, or d no f16). From rows of q8_0 bit for bit; there
+ *                 q may be -128.
+ *   DT_Q4_QUAD:   for each eight k: u8 [PANEL][4], the first four k in the low nibbles, the others in the high ones, nibble = q + 8, q in
+ *                 [-8, 7]                                                    value = d * q       18 bytes per 32 weights
+ *                 From rows of q4_0 only, bit for bit. */
 size_t pack_panel_sz(enum dtype t, size_t k);
 static inline size_t pack_panels(size_t n) { return (n + PANEL - 1) / PANEL; }
 size_t pack_sz(enum dtype t, size_t n, size_t k);
-/* rows[i]: stored row of output i of the panel, or NULL (zeros). Needs no alignment, but rows of f32 for narrow products are floats. */
-void pack_panel(void *panel, enum dtype t, const void *const rows[PANEL], size_t k);
-/* One stored row widened to f32; the definition of the block types. Rows for narrow products are copied. */
+/* Whether rows of type `from` are packed as t as they are. Others must be widened to f32, which all types but DT_Q4_QUAD that are in no
+ * file take. */
+int pack_takes(enum dtype t, enum dtype from);
+/* rows[i]: row of output i of the panel, of type `from`, which pack_takes, or NULL (zeros). Needs no alignment, but rows of f32 for narrow
+ * products are floats. */
+void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
+/* One stored row widened to f32; the definition of the block types. t < DT_COUNT. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
 
 /* ---- f16 and bf16 conversion (plain C, exact, round to nearest even) */
@@ -119,7 +132,12 @@ struct kv_view {
  *   DT_I8_QUAD    x as the weights: scale = largest magnitude of the row / 127, q = x * (127 / largest magnitude) rounded to nearest even;
  *                 the sum of q * q is an exact integer; y = sum * (scale of the row * scale of the output), each step rounded to f32.
  *                 A row with a NaN or an infinity gives NaN for every output, a row of magnitudes below 2^-119 zeros.
- * Each call narrows its rows of x anew, so it should have all panels (NARROW_ROWS). */
+ *   DT_Q8_QUAD    blocks of 32 k of x as DT_I8_QUAD takes rows: sx = largest magnitude of the block / 127, q = x * (127 / largest magnitude)
+ *   DT_Q4_QUAD    rounded to nearest even; the sum of q * q over a block is an exact integer; the f32 accumulator takes the blocks in rising
+ *                 order: acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
+ *                 NaN for every output; a block of magnitudes below 2^-119 counts as zeros.
+ * Each call narrows its rows of x anew, so where there are many it should have all panels (NARROW_ROWS). Beside the blocks of one panel a
+ * row is soon narrowed, so few rows may be cut as f32 is: they are bound by reading weights. */
 enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_COUNT };
 
 struct linear {
@@ -233,12 +251,12 @@ struct kern {
     void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
 };
 
-/* Are products of t (DT_BF16_PAIR, DT_I8_QUAD) made by instructions of their own at this level, and so faster than those of f32? */
+/* Are narrow products of t made by instructions of their own at this level, and so faster than those of f32? */
 int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
-void kern_init_avxvnni(struct kern *k);    /* linear of DT_I8_QUAD only */
+void kern_init_avxvnni(struct kern *k);    /* linear of DT_I8_QUAD, DT_Q8_QUAD, DT_Q4_QUAD only */
 void kern_init_avx512(struct kern *k);
 void kern_init_avx512bf16(struct kern *k); /* narrow products, KV_BF16 among them */
 void kern_init_amx(struct kern *k);        /* linear of narrow products only */

@@ -147,8 +147,60 @@ static void pack_quads(uint8_t *panel, const void *const rows[PANEL], size_t k)
     memcpy(panel + sizeof scale, start, sizeof start);
 }
 
-void pack_panel(void *panel, enum dtype t, const void *const rows[PANEL], size_t k)
+/* One block of n weights of f32 into its column, which holds zeros. */
+static void pack_block_f32(uint8_t *out, const float *x, size_t n, size_t i)
 {
+    const uint32_t most = largest_bits(x, n);
+    const float d = load_f32(&most) / 127;
+    uint16_t half = f16_from_f32(d);
+    if ((half & 0x7fffu) >= 0x7c00u) half = 0x7e00u; /* not finite, here or as f16 */
+    memcpy(out + 2 * i, &half, 2);
+    if (!half || half == 0x7e00u) return;
+    for (size_t j = 0; j < n; j++) out[2 * PANEL + (j / 4 * PANEL + i) * 4 + j % 4] = i8_narrowed(x[j], 1 / d);
+}
+
+static void pack_block_q8_0(uint8_t *out, const uint8_t *p, size_t i)
+{
+    memcpy(out + 2 * i, p, 2);
+    for (size_t j = 0; j < QBLOCK; j++) out[2 * PANEL + (j / 4 * PANEL + i) * 4 + j % 4] = p[2 + j] ^ 0x80;
+}
+
+static void pack_block_q4_0(uint8_t *out, const uint8_t *p, size_t i)
+{
+    memcpy(out + 2 * i, p, 2);
+    p += 2;
+    for (size_t j = 0; j < QBLOCK / 2; j++) { /* stored: elements j and j + 16 share a byte; packed: k and k + 4 */
+        const size_t k = j / 4 * 8 + j % 4;
+        const uint8_t low = k < 16 ? p[k] & 15 : p[k - 16] >> 4, high = k < 12 ? p[k + 4] & 15 : p[k - 12] >> 4;
+        out[2 * PANEL + (j / 4 * PANEL + i) * 4 + j % 4] = (uint8_t)(low | high << 4);
+    }
+}
+
+static void pack_quad_blocks(uint8_t *out, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k)
+{
+    for (size_t b = 0; b < quad_blocks(k); b++, out += quad_block_sz(t)) {
+        memset(out, 0, 2 * PANEL);
+        memset(out + 2 * PANEL, t == DT_Q8_QUAD ? 0x80 : 0x88, quad_block_sz(t) - 2 * PANEL);
+        for (size_t i = 0; i < PANEL; i++) {
+            const uint8_t *row = rows[i];
+            if (!row) continue;
+            if (from == DT_F32) pack_block_f32(out, (const float *)rows[i] + b * QBLOCK, size_min(QBLOCK, k - b * QBLOCK), i);
+            else if (from == DT_Q8_0) pack_block_q8_0(out, row + dtype_row_sz(from, b * QBLOCK), i);
+            else pack_block_q4_0(out, row + dtype_row_sz(from, b * QBLOCK), i);
+        }
+    }
+}
+
+int pack_takes(enum dtype t, enum dtype from)
+{
+    if (t == DT_Q4_QUAD) return from == DT_Q4_0;
+    if (t == DT_Q8_QUAD) return from == DT_F32 || from == DT_Q8_0;
+    return from == (t < DT_COUNT ? t : DT_F32);
+}
+
+void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k)
+{
+    if (dtype_is_blocks(t)) { pack_quad_blocks(panel, t, from, rows, k); return; }
     if (t == DT_F32) { pack_words(panel, rows, k); return; }
     if (t == DT_BF16_PAIR) { pack_pairs(panel, rows, k); return; }
     if (t == DT_I8_QUAD) { pack_quads(panel, rows, k); return; }

@@ -2,7 +2,10 @@
  *
  * A row of x is narrowed as the weights were, then every output is one accumulator: f32 for pairs of bf16, where the odd k of a pair comes
  * first, and int32 for int8, where no order matters. The sums of int8 stand for q with 128 added, as unsigned bytes; accumulators begin
- * with what that adds too much. */
+ * with what that adds too much.
+ *
+ * Products by blocks have such an integer for each 32 k. It is added to an accumulator of f32, scaled, by one fused multiply-add: the vector
+ * levels all have one, and so have the twin's bits. */
 #include "kern/inner.h"
 
 static void sum_pairs(float sum[PANEL], const uint32_t *x, const uint8_t *panel, size_t k)
@@ -25,17 +28,33 @@ static void sum_quads(float sum[PANEL], const uint8_t *x, float scale, const uin
     for (size_t i = 0; i < PANEL; i++) sum[i] = (float)acc[i] * (scale * load_f32(panel + 4 * i));
 }
 
+static void sum_blocks(float sum[PANEL], enum dtype t, const uint32_t *x, const uint8_t *panel, size_t k)
+{
+    memset(sum, 0, PANEL * sizeof *sum);
+    for (size_t b = 0; b < quad_blocks(k); b++, x += BLOCK_WORDS, panel += quad_block_sz(t)) {
+        const int8_t *q = (const int8_t *)x;
+        int32_t acc[PANEL];
+        for (size_t i = 0; i < PANEL; i++) acc[i] = (int32_t)x[BLOCK_START];
+        for (size_t j = 0; j < QBLOCK; j++)
+            for (size_t i = 0; i < PANEL; i++) acc[i] += q[j] * quad_weight(t, panel + 2 * PANEL, j, i);
+        for (size_t i = 0; i < PANEL; i++)
+            sum[i] = fmaf((float)acc[i], f16_to_f32(load_u16(panel + 2 * i)) * load_f32(x + BLOCK_SCALE), sum[i]);
+    }
+}
+
 static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)
 {
     for (size_t m = m0; m < m1; m++) {
         const float *x = l->x + m * l->ld_x;
         float scale = 1;
         if (t == DT_BF16_PAIR) narrow_pairs(s->x, x, l->k);
-        else scale = narrow_quads(s->x, x, l->k);
+        else if (t == DT_I8_QUAD) scale = narrow_quads(s->x, x, l->k);
+        else narrow_block_row(s->x, t, x, l->k);
         for (size_t p = p0; p < p1; p++) {
             const uint8_t *panel = (const uint8_t *)l->w + p * panel_sz(t, l->k);
             if (t == DT_BF16_PAIR) sum_pairs(s->acc, s->x, panel, l->k);
-            else sum_quads(s->acc, (const uint8_t *)s->x, scale, panel, l->k);
+            else if (t == DT_I8_QUAD) sum_quads(s->acc, (const uint8_t *)s->x, scale, panel, l->k);
+            else sum_blocks(s->acc, t, s->x, panel, l->k);
             linear_finish_row_c(l, m, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc);
         }
     }
@@ -53,10 +72,14 @@ static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t
     }
 TYPED(pair, DT_BF16_PAIR)
 TYPED(quad, DT_I8_QUAD)
+TYPED(q8_quad, DT_Q8_QUAD)
+TYPED(q4_quad, DT_Q4_QUAD)
 #undef TYPED
 
 void kern_init_narrow_c(struct kern *k)
 {
     k->linear[DT_BF16_PAIR] = linear_pair, k->embed[DT_BF16_PAIR] = embed_pair;
     k->linear[DT_I8_QUAD] = linear_quad, k->embed[DT_I8_QUAD] = embed_quad;
+    k->linear[DT_Q8_QUAD] = linear_q8_quad, k->embed[DT_Q8_QUAD] = embed_q8_quad;
+    k->linear[DT_Q4_QUAD] = linear_q4_quad, k->embed[DT_Q4_QUAD] = embed_q4_quad;
 }

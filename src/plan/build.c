@@ -331,12 +331,13 @@ static void pack_item(void *arg, int64_t panel, int thread)
         r += take;
     }
     float *wide = (float *)(void *)(buf + j->wide_at);
-    for (int i = 0; i < PANEL && j->packed != j->type; i++) {
+    const int widen = !pack_takes(j->packed, j->type);
+    for (int i = 0; i < PANEL && widen; i++) {
         if (!rows[i]) continue;
         dtype_widen_row(wide + (size_t)i * j->k, j->type, rows[i], j->k);
         rows[i] = wide + (size_t)i * j->k;
     }
-    pack_panel(j->out + (size_t)panel * pack_panel_sz(j->packed, j->k), j->packed, rows, j->k);
+    pack_panel(j->out + (size_t)panel * pack_panel_sz(j->packed, j->k), j->packed, widen ? DT_F32 : j->type, rows, j->k);
 }
 
 /* Pack the rows of 1..4 tensors, one under the other, as type `packed`. */
@@ -355,7 +356,7 @@ static const void *pack_parts(struct build *b, struct tensor *const *part, int n
     if (b->status) return NULL;
     j.row_sz = dtype_row_sz(j.type, k);
     j.wide_at = (2 * PANEL * j.row_sz + 63) & ~(size_t)63;
-    j.buffer_sz = j.wide_at + (j.packed != j.type ? PANEL * (size_t)k * sizeof(float) : 0);
+    j.buffer_sz = j.wide_at + (pack_takes(j.packed, j.type) ? 0 : PANEL * (size_t)k * sizeof(float));
     j.buffer_sz = (j.buffer_sz + 63) & ~(size_t)63;
     j.out = store_take(b, pack_sz(j.packed, j.rows, k));
     if (b->store->dry) return j.out;

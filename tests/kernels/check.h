@@ -39,11 +39,13 @@ float kv_stored(enum kv_type t, float x);
 size_t kv_place(enum kv_type t, size_t pos, size_t d, size_t d_head, int value);
 /* n stored rows of k weights of type t around 1 / sqrt(k). */
 void rnd_rows(void *rows, enum dtype t, size_t n, size_t k);
-/* Rows packed into 64-byte aligned panels (free() them). */
+/* Rows of type `from` packed into 64-byte aligned panels (free() them); all: those of t itself, resp. of f32 where t is in no file. */
+void *pack_as(const void *rows, enum dtype t, enum dtype from, size_t n, size_t k);
 void *pack_all(const void *rows, enum dtype t, size_t n, size_t k);
 
 void check_linear(struct check *c);
 void check_narrow(struct check *c);
+void check_blocks(struct check *c);  /* narrow products by blocks */
 void check_kv(struct check *c);
 void check_attn(struct check *c);
 void check_elem(struct check *c);

@@ -152,16 +152,18 @@ void rnd_rows(void *rows, enum dtype t, size_t n, size_t k)
     }
 }
 
-void *pack_all(const void *rows, enum dtype t, size_t n, size_t k)
+void *pack_as(const void *rows, enum dtype t, enum dtype from, size_t n, size_t k)
 {
     char *out = aligned_alloc_64(pack_sz(t, n, k));
     for (size_t p = 0; p < pack_panels(n); p++) {
         const void *of[PANEL] = { 0 };
-        for (size_t i = 0; i < PANEL && p * PANEL + i < n; i++) of[i] = (const char *)rows + (p * PANEL + i) * dtype_row_sz(t, k);
-        pack_panel(out + p * pack_panel_sz(t, k), t, of, k);
+        for (size_t i = 0; i < PANEL && p * PANEL + i < n; i++) of[i] = (const char *)rows + (p * PANEL + i) * dtype_row_sz(from, k);
+        pack_panel(out + p * pack_panel_sz(t, k), t, from, of, k);
     }
     return out;
 }
+
+void *pack_all(const void *rows, enum dtype t, size_t n, size_t k) { return pack_as(rows, t, t < DT_COUNT ? t : DT_F32, n, k); }
 
 /* Whether this level takes everything but narrow products from the level below. */
 static int only_narrow(const struct kern *k)
@@ -196,10 +198,10 @@ static unsigned run_parts(struct check *c, const char *name, const struct part *
 static unsigned check_levels(struct check *c, struct kern *k, const char *only)
 {
     static const struct part part[] = {
-        { "types", check_types }, { "linear", check_linear }, { "narrow", check_narrow },  { "kv", check_kv },
-        { "attn", check_attn },   { "elem", check_elem },     { "spectra", check_spectra },
+        { "types", check_types }, { "linear", check_linear }, { "narrow", check_narrow },  { "blocks", check_blocks },
+        { "kv", check_kv },       { "attn", check_attn },     { "elem", check_elem },      { "spectra", check_spectra },
     };
-    static const struct part narrow = { "narrow", check_narrow };
+    static const struct part narrow[] = { { "narrow", check_narrow }, { "blocks", check_blocks } };
     unsigned failures = 0;
     for (int level = 0; cpu_level_name(level); level++) {
         if (!cpu_level_usable(level)) {
@@ -208,7 +210,7 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
         }
         if (only && strcmp(only, cpu_level_name(level))) continue;
         kern_init(k, level);
-        if (c->quick && only_narrow(k)) failures += run_parts(c, cpu_level_name(level), &narrow, 1);
+        if (c->quick && only_narrow(k)) failures += run_parts(c, cpu_level_name(level), narrow, 2);
         else failures += run_parts(c, cpu_level_name(level), part, sizeof part / sizeof *part);
     }
     return failures;
@@ -219,7 +221,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
 {
     unsigned failures = 0;
 #if defined(__x86_64__)
-    static const struct part part[] = { { "narrow", check_narrow }, { "kv", check_kv } };
+    static const struct part part[] = { { "narrow", check_narrow }, { "blocks", check_blocks }, { "kv", check_kv } };
     static const struct { const char *name; int needs; void (*init)(struct kern *k); } doubled[] = {
         { "avxvnni-evex", CPU_AVX512BF16, kern_init_avxvnni_evex }, { "amx-emulated", CPU_AVX2, kern_init_amx_emulated },
     };

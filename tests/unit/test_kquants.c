@@ -79,7 +79,7 @@ static void test_packed_rows_equal_the_golden_at_every_place_of_a_panel(void **s
         for (size_t i = 0; i < PANEL; i++) {
             const void *rows[PANEL] = { 0 };
             for (size_t j = 0; j < PANEL; j++) rows[j] = j == i ? g[t].stored : (i + j) % 3 ? other : NULL;
-            pack_panel(panel, type, rows, N);
+            pack_panel(panel, type, type, rows, N);
             k.embed[type](y, panel, i, N);
             assert_same("packing", type, y, g[t].value);
             if (rows[i ^ 1]) continue;

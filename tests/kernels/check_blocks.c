@@ -1,0 +1,371 @@
+/* steno: checks of products of 8 bits by blocks. SPDX-License-Identifier: MIT
+ *
+ * kern.h says what every bit of these sums is, so all levels, the twin included, are compared with that definition, computed here from the
+ * stored rows; what rounding costs is compared with double. */
+#include "check.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is packed as what. */
+static const struct kind { enum dtype t, from; } kinds[] = { { DT_Q8_QUAD, DT_F32 }, { DT_Q8_QUAD, DT_Q8_0 }, { DT_Q4_QUAD, DT_Q4_0 } };
+enum { KINDS = sizeof kinds / sizeof *kinds, BLOCK = 32 };
+
+struct shape { size_t m, n, k, ld_x; };
+
+/* Weights as d * q: d [n, blocks of k], q [n, k]. */
+struct defined { float *d; int *q; size_t blocks; };
+
+static size_t blocks_of(size_t k) { return (k + BLOCK - 1) / BLOCK; }
+static size_t part_of(size_t b, size_t k) { return k - b * BLOCK < BLOCK ? k - b * BLOCK : BLOCK; }
+
+static float largest(const float *v, size_t n)
+{
+    float most = 0;
+    for (size_t i = 0; i < n; i++) most = fabsf(v[i]) > most ? fabsf(v[i]) : most;
+    return most;
+}
+
+static float half_at(const uint8_t *p)
+{
+    uint16_t h;
+    memcpy(&h, p, 2);
+    return f16_to_f32(h);
+}
+
+static void define_block(float *d, int *q, enum dtype from, const uint8_t *rows, size_t row, size_t b, size_t k)
+{
+    if (from == DT_F32) {
+        float x[BLOCK];
+        memcpy(x, rows + (row * k + b * BLOCK) * 4, part_of(b, k) * 4);
+        const float exact = largest(x, part_of(b, k)) / 127;
+        *d = f16_to_f32(f16_from_f32(exact));
+        for (size_t i = 0; i < part_of(b, k); i++) q[i] = *d > 0 ? (int)lrintf(x[i] * (1 / exact)) : 0;
+        return;
+    }
+    const uint8_t *p = rows + row * dtype_row_sz(from, k) + dtype_row_sz(from, b * BLOCK);
+    *d = half_at(p);
+    for (size_t i = 0; i < BLOCK; i++)
+        q[i] = from == DT_Q8_0 ? (int8_t)p[2 + i] : (i < 16 ? p[2 + i] & 15 : p[2 + i - 16] >> 4) - 8;
+}
+
+static struct defined define(enum dtype from, const void *rows, size_t n, size_t k)
+{
+    struct defined w = { .blocks = blocks_of(k) };
+    w.d = malloc(n * w.blocks * sizeof *w.d), w.q = malloc(n * k * sizeof *w.q);
+    for (size_t i = 0; i < n; i++)
+        for (size_t b = 0; b < w.blocks; b++) define_block(w.d + i * w.blocks + b, w.q + i * k + b * BLOCK, from, rows, i, b, k);
+    return w;
+}
+
+static void defined_free(struct defined *w)
+{
+    free(w->d);
+    free(w->q);
+}
+
+/* Output n of one row of x. */
+static float defined_sum(const struct defined *w, size_t n, const float *x, size_t k)
+{
+    float acc = 0;
+    for (size_t b = 0; b < w->blocks; b++) {
+        const size_t len = part_of(b, k);
+        const float *xb = x + b * BLOCK, most = largest(xb, len), sx = most < 0x1p-119f ? 0 : most / 127;
+        const int *q = w->q + n * k + b * BLOCK;
+        int sum = 0;
+        for (size_t i = 0; i < len; i++) sum += sx > 0 ? q[i] * (int)lrintf(xb[i] * (127 / most)) : 0;
+        acc = fmaf((float)sum, w->d[n * w->blocks + b] * sx, acc);
+    }
+    return acc;
+}
+
+static double activate(double x, int act)
+{
+    if (act == ACT_GELU_ERF) return 0.5 * x * (1 + erf(x * sqrt(0.5)));
+    if (act == ACT_GELU_TANH) return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    return act == ACT_RELU && !(x > 0) ? 0 : x;
+}
+
+static void run(const struct kern *k, enum dtype t, const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+{
+    memset(scratch, 0xff, kern_linear_scratch()); /* NaN: nothing may be taken over from an earlier call */
+    k->linear[t](l, m0, m1, p0, p1, scratch);
+}
+
+/* ---- shapes --------------------------------------------------------------------------------------------------------------------- */
+static void check_defined(struct check *c, const struct kind *kind, const struct shape *s, const struct linear *l, const float *sums,
+                          const float *y)
+{
+    const int exact = l->act == ACT_NONE || l->act == ACT_RELU;
+    for (size_t m = 0; m < s->m; m++)
+        for (size_t n = 0; n < s->n; n++) {
+            const float got = y[m * l->ld_y + n], v = sums[m * s->n + n] + (l->bias ? l->bias[n] : 0);
+            const float a = (float)activate((double)v, l->act), want = l->res ? a + l->res[m * l->ld_res + n] : a;
+            const double tol = exact ? 0 : 2e-7 * (7 + fabs((double)v)) + 4 * FLT_EPSILON * fabs((double)want);
+            if (!check(c, exact ? got == want : fabs((double)got - (double)want) <= tol,
+                       "%s of %s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g, want %.9g", dtype_name(kind->t), dtype_name(kind->from),
+                       m, s->m, n, s->n, s->k, s->ld_x, l->act, (double)got, (double)want))
+                return;
+        }
+}
+
+/* A row of x costs half a step of its block's scale per weight, and sums of f32 their rounding. */
+static void check_double(struct check *c, const struct kind *kind, const struct shape *s, const float *x, const struct defined *w,
+                         const float *sums)
+{
+    double error = 0, expected = 0;
+    for (size_t m = 0; m < s->m; m++)
+        for (size_t n = 0; n < s->n; n++) {
+            double sum = 0, most = 0, square = 0;
+            for (size_t i = 0; i < s->k; i++) {
+                const size_t b = i / BLOCK;
+                const double v = (double)w->d[n * w->blocks + b] * w->q[n * s->k + i], at = x[m * s->ld_x + i];
+                const double step = (double)largest(x + m * s->ld_x + b * BLOCK, part_of(b, s->k)) / 127;
+                sum += v * at;
+                most += fabs(v) * (0.5001 * step + 2 * FLT_EPSILON * sqrt((double)w->blocks) * (fabs(at) + step));
+                square += v * v * step * step / 12;
+            }
+            const double off = sums[m * s->n + n] - sum;
+            error += off * off, expected += square;
+            if (!check(c, fabs(off) <= most, "%s m %zu n %zu k %zu: %.9g is %.3g from the product, more than %.3g", dtype_name(kind->t), m,
+                       n, s->k, (double)sums[m * s->n + n], fabs(off), most))
+                return;
+        }
+    if (s->m * s->n * s->k > 10000)
+        check(c, error <= 1.5 * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", dtype_name(kind->t), s->m, s->n,
+              s->k, sqrt(error / expected));
+}
+
+/* Each row alone, at any place of a batch, with any split of panels, gives the bits that the whole batch gave. */
+static void check_rows_alone(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *y)
+{
+    static const size_t step[] = { 1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 17 };
+    const size_t panels = pack_panels(s->n);
+    float *part = guarded_floats(s->m * l->ld_y);
+    struct linear one = *l;
+    one.y = part;
+    for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
+        if (step[i] > s->m || (s->m > 20 && i % 3 && step[i] < 12)) continue;
+        fill_canary(part, s->m * l->ld_y);
+        for (size_t m = 0; m < s->m; m += step[i]) {
+            const size_t end = m + step[i] < s->m ? m + step[i] : s->m, cut = rnd() % (panels + 1);
+            if (l->res) {
+                for (size_t r = m; r < end; r++) memcpy(part + r * l->ld_y, l->res + r * l->ld_res, s->n * sizeof *part);
+                one.res = part, one.ld_res = l->ld_y; /* y may equal res */
+            }
+            run(c->kern, t, &one, m, end, 0, cut, c->scratch);
+            run(c->kern, t, &one, m, end, cut, panels, c->scratch);
+        }
+        for (size_t m = 0; m < s->m; m++)
+            if (!check(c, same_bits(part + m * l->ld_y, y + m * l->ld_y, s->n), "%s m %zu n %zu k %zu: row %zu differs in groups of %zu",
+                       dtype_name(t), s->m, s->n, s->k, m, step[i]))
+                return;
+    }
+}
+
+static void check_shape(struct check *c, const struct kind *kind, struct shape s)
+{
+    const size_t ld_y = s.n + 1 + rnd() % 3, n_x = (s.m - 1) * s.ld_x + s.k;
+    void *rows = malloc(s.n * dtype_row_sz(kind->from, s.k) + 1);
+    float *bias = guarded_floats(s.n), *res = guarded_floats(s.m * ld_y), *sums = malloc(s.m * s.n * sizeof *sums);
+    float *x = guarded_floats(n_x), *y = guarded_floats((s.m + 2) * ld_y);
+    rnd_rows(rows, kind->from, s.n, s.k);
+    struct defined def = define(kind->from, rows, s.n, s.k);
+    void *w = pack_as(rows, kind->t, kind->from, s.n, s.k);
+    fill_canary(x, n_x); /* NaN where rows are padded */
+    for (size_t m = 0; m < s.m; m++)
+        for (size_t k = 0; k < s.k; k++) x[m * s.ld_x + k] = rnd_normal() * (k % 41 == 7 ? 50 : 1); /* outlier channels */
+    rnd_floats(bias, s.n, 1);
+    rnd_floats(res, s.m * ld_y, 1);
+    for (size_t m = 0; m < s.m; m++)
+        for (size_t n = 0; n < s.n; n++) sums[m * s.n + n] = defined_sum(&def, n, x + m * s.ld_x, s.k);
+    check_double(c, kind, &s, x, &def, sums);
+    static const uint8_t act_of[] = { ACT_NONE, ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU };
+    for (int mode = 0; mode < 5; mode += 1 + c->quick) {
+        struct linear l = { .w = w, .bias = mode ? bias : NULL, .n = (uint32_t)s.n, .k = (uint32_t)s.k, .n_y = (uint32_t)s.n,
+                            .act = act_of[mode], .x = x, .ld_x = s.ld_x, .y = y + ld_y, .ld_y = ld_y,
+                            .res = mode == 1 || mode == 3 ? res : NULL, .ld_res = ld_y };
+        if (s.m * s.n * s.k > 100000 && mode > 1) break;
+        fill_canary(y, (s.m + 2) * ld_y);
+        run(c->kern, kind->t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
+        for (size_t i = 0; i < (s.m + 2) * ld_y; i++)
+            if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", dtype_name(kind->t));
+        check_defined(c, kind, &s, &l, sums, y + ld_y);
+        if (c->kern->level != CPU_C || mode == 1) check_rows_alone(c, kind->t, &s, &l, y + ld_y);
+    }
+    defined_free(&def);
+    free(rows);
+    free(sums);
+    free(w);
+    guarded_free_all();
+}
+
+static void check_shapes(struct check *c, const struct kind *kind)
+{
+    static const size_t n_of[] = { 1, 7, 31, 32, 33, 64, 70, 97, 129, 160 };
+    static const size_t k_of[] = { 32, 64, 160, 512, 2048 };
+    const int fast = c->kern->level != CPU_C && !c->quick;
+    for (size_t m = 1; m <= 13; m++)
+        for (size_t i = 0; i < (c->quick ? 2 : 5); i++) {
+            const size_t n = n_of[(m * 3 + i) % 10];
+            if (i < 4 || fast) check_shape(c, kind, (struct shape) { m, i == 4 ? 33 : n, k_of[i], k_of[i] + m % 3 });
+        }
+    check_shape(c, kind, (struct shape) { c->quick ? 25 : 96, 47, 96, 96 });
+    check_shape(c, kind, (struct shape) { 40, 70, 96, 32 });   /* convolution: rows overlap */
+    check_shape(c, kind, (struct shape) { 1, 300, 64, 64 });   /* streams side by side, and what is left of them */
+    if (kind->from == DT_F32)
+        for (size_t k = 1; k <= 70; k += c->quick ? 23 : 3) check_shape(c, kind, (struct shape) { 1 + k % 6, 33, k, k });
+    if (!fast) return;
+    check_shape(c, kind, (struct shape) { 96, 40, 512, 512 });
+    check_shape(c, kind, (struct shape) { GEMM_ROWS + 17, 33, 64, 64 });
+    check_shape(c, kind, (struct shape) { 100, 33, 5120, 5121 });    /* more rows than fit the scratch at a time */
+    if (kind->from == DT_F32) check_shape(c, kind, (struct shape) { 5, 33, NARROW_K - 1, NARROW_K }); /* not even a tile of them */
+}
+
+/* ---- what the types promise ----------------------------------------------------------------------------------------------------- */
+/* What packing made of the weights, read back by embed; stored blocks keep their bits. */
+static void check_packing(struct check *c, const struct kind *kind, size_t k)
+{
+    enum { N = 35 };
+    void *rows = malloc(N * dtype_row_sz(kind->from, k));
+    float *back = guarded_floats(k), *f32 = rows;
+    rnd_rows(rows, kind->from, N, k);
+    if (kind->from == DT_F32) {
+        memset(f32 + k, 0, k * sizeof *f32);
+        for (size_t i = 0; i < k; i++) f32[2 * k + i] *= 0x1p-40f, f32[3 * k + i] *= 0x1p-14f; /* d becomes 0, or a subnormal */
+    }
+    struct defined def = define(kind->from, rows, N, k);
+    void *w = pack_as(rows, kind->t, kind->from, N, k);
+    for (size_t n = 0; n < N; n++) {
+        c->kern->embed[kind->t](back, w, n, k);
+        for (size_t i = 0; i < k; i++) {
+            const float d = def.d[n * def.blocks + i / BLOCK], want = d * (float)def.q[n * k + i];
+            check(c, back[i] == want, "%s of %s k %zu: weight %zu of output %zu is %.9g, want %.9g", dtype_name(kind->t),
+                  dtype_name(kind->from), k, i, n, (double)back[i], (double)want);
+            if (kind->from != DT_F32) continue;
+            const double most = largest(f32 + n * k + i / BLOCK * BLOCK, part_of(i / BLOCK, k));
+            const double tol = most / 127 * 0.5001 + most * 0x1p-11 + 127 * 0x1p-25; /* q, and d as f16, which may be subnormal */
+            check(c, fabs((double)back[i] - (double)f32[n * k + i]) <= tol, "%s k %zu: weight %zu of output %zu is %.9g, packed from %.9g",
+                  dtype_name(kind->t), k, i, n, (double)back[i], (double)f32[n * k + i]);
+        }
+    }
+    const size_t per_block = kind->t == DT_Q8_QUAD ? 34 * 32 : 18 * 32;
+    check(c, pack_panel_sz(kind->t, k) == blocks_of(k) * per_block, "%s: a panel takes %zu bytes", dtype_name(kind->t),
+          pack_panel_sz(kind->t, k));
+    check(c, pack_takes(kind->t, kind->from) && !pack_takes(kind->t, DT_F16) && !pack_takes(DT_Q4_QUAD, DT_F32), "pack_takes");
+    defined_free(&def);
+    free(rows);
+    free(w);
+    guarded_free_all();
+}
+
+/* M rows of x by N rows of weights, in one call. */
+enum { M = 15, N = 37, K = 96 };
+
+static void product(struct check *c, const struct kind *kind, float *y, const void *rows, const float *x)
+{
+    void *w = pack_as(rows, kind->t, kind->from, N, K);
+    const struct linear l = { .w = w, .n = N, .k = K, .n_y = N, .x = x, .ld_x = K, .y = y, .ld_y = N };
+    run(c->kern, kind->t, &l, 0, M, 0, pack_panels(N), c->scratch);
+    free(w);
+}
+
+/* The largest sums there are: weights at both ends of what a byte and a nibble hold (-128 as well, which files may have) by 127 and -127.
+ * Rows of x: one sign throughout, both in turn, at random. */
+static void check_largest_sums(struct check *c, const struct kind *kind)
+{
+    static const int8_t end[] = { -128, 127, -127, -128 };
+    uint8_t *rows = malloc(N * dtype_row_sz(kind->from, K));
+    float x[M * K], y[M * N];
+    rnd_rows(rows, kind->from, N, K);
+    for (size_t n = 0; n < N; n++)
+        for (size_t i = 0; i < K; i++) {
+            uint8_t *block = rows + n * dtype_row_sz(kind->from, K) + dtype_row_sz(kind->from, i / BLOCK * BLOCK);
+            const unsigned at = n < 4 ? (unsigned)n : rnd() % 4;
+            if (kind->from == DT_Q8_0) block[2 + i % BLOCK] = (uint8_t)end[at];
+            else if (kind->from == DT_Q4_0) block[2 + i % 16] = n < 2 ? (n ? 0xff : 0) : rnd() % 2 ? 0xf0 : 0xff;
+        }
+    for (size_t i = 0; i < M * K; i++) x[i] = i / K < 2 ? (i / K ? 3.f : -3.f) : (i / K == 2 ? i % 2 : rnd() % 2) ? 3.f : -3.f;
+    product(c, kind, y, rows, x);
+    struct defined def = define(kind->from, rows, N, K);
+    for (size_t i = 0; i < M * N; i++) {
+        const float want = defined_sum(&def, i % N, x + i / N * K, K);
+        check(c, y[i] == want, "%s of %s: row %zu output %zu of largest sums is %.9g, want %.9g", dtype_name(kind->t),
+              dtype_name(kind->from), i / N, i % N, (double)y[i], (double)want);
+    }
+    defined_free(&def);
+    free(rows);
+}
+
+/* Magnitudes far apart, zeros, subnormals, the smallest block that has a scale and the largest that has none; ties go to even. */
+static void check_extremes(struct check *c, const struct kind *kind)
+{
+    void *rows = malloc(N * dtype_row_sz(kind->from, K));
+    float x[M * K], y[M * N];
+    rnd_rows(rows, kind->from, N, K);
+    rnd_floats(x, M * K, 1);
+    for (size_t i = 0; i < K; i++) {
+        if (i % 40 == 0) x[i] = 1e30f;
+        x[K + i] *= 1e-30f, x[2 * K + i] = 0, x[3 * K + i] *= 0x1p-130f, x[4 * K + i] = i % 2 ? 0x1p-119f : -0x1p-120f;
+        x[5 * K + i] = 0x1.fp-120f, x[6 * K + i] = i < 32 ? 0x1p-140f : x[6 * K + i], x[7 * K + i] = i < 64 ? 0 : 1;
+        x[8 * K + i] = i % BLOCK ? (float)(i % BLOCK) - 15.5f : 127, x[9 * K + i] = FLT_MAX * (i % 3 ? 1.f : -1.f);
+    }
+    product(c, kind, y, rows, x);
+    struct defined def = define(kind->from, rows, N, K);
+    for (size_t i = 0; i < M * N; i++) {
+        const float want = defined_sum(&def, i % N, x + i / N * K, K);
+        check(c, y[i] == want || (isnan(y[i]) && isnan(want)), "%s of %s: extreme row %zu output %zu is %.9g, want %.9g",
+              dtype_name(kind->t), dtype_name(kind->from), i / N, i % N, (double)y[i], (double)want);
+    }
+    defined_free(&def);
+    free(rows);
+}
+
+/* A NaN or an infinity spoils every output of its own row; as a weight, its own output. */
+static void check_not_finite(struct check *c, const struct kind *kind)
+{
+    static const float bad[] = { NAN, INFINITY, -INFINITY };
+    void *rows = malloc(N * dtype_row_sz(kind->from, K));
+    float x[M * K], good[M * N], y[M * N];
+    rnd_rows(rows, kind->from, N, K);
+    rnd_floats(x, M * K, 1);
+    product(c, kind, good, rows, x);
+    for (size_t i = 0; i < 3; i++) {
+        const size_t m = 1 + 5 * i, n = 3 + 11 * i, at = m * K + (i * 31 + 8) % K;
+        const float kept = x[at];
+        x[at] = bad[i];
+        product(c, kind, y, rows, x);
+        size_t spoilt = 0;
+        for (size_t j = 0; j < N; j++) spoilt += isnan(y[m * N + j]) != 0;
+        check(c, spoilt == N, "%s: %g in x leaves %zu outputs of its row as they were", dtype_name(kind->t), (double)bad[i], N - spoilt);
+        memcpy(y + m * N, good + m * N, N * sizeof *y);
+        check(c, same_bits(y, good, M * N), "%s: %g in x spoils another row", dtype_name(kind->t), (double)bad[i]);
+        x[at] = kept;
+        if (kind->from != DT_F32) continue;
+        float *weight = (float *)rows + n * K + 2;
+        const float was = *weight;
+        *weight = i == 2 ? 0x1p30f : bad[i]; /* the last: its scale is no f16 */
+        product(c, kind, y, rows, x);
+        spoilt = 0;
+        for (size_t j = 0; j < M; j++) spoilt += isnan(y[j * N + n]) != 0, y[j * N + n] = good[j * N + n];
+        check(c, spoilt == M && same_bits(y, good, M * N), "%s: %g as a weight spoils %zu rows, or other outputs", dtype_name(kind->t),
+              (double)*weight, spoilt);
+        *weight = was;
+    }
+    free(rows);
+}
+
+void check_blocks(struct check *c)
+{
+    for (size_t i = 0; i < KINDS; i++) {
+        const struct kind *kind = &kinds[i];
+        for (size_t k = 32; k <= 160; k += 64) check_packing(c, kind, k);
+        for (size_t k = 1; k <= 70 && kind->from == DT_F32; k += 5) check_packing(c, kind, k);
+        check_largest_sums(c, kind);
+        check_extremes(c, kind);
+        check_not_finite(c, kind);
+        check_shapes(c, kind);
+    }
+}
