@@ -202,9 +202,9 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum dtyp
     }
 }
 
-/* From token ids to the residual stream behind the last layer. tokens: receives the embedding, one copy of which serves look-up and
- * logits. @return the stream's slot */
-static uint16_t build_layers(struct build *b, const struct model_dims *w, uint16_t *tokens)
+/* From token ids to the residual stream behind the last layer, its matrices in int8 by blocks where the encoder's are in int8. tokens:
+ * receives the embedding, one copy of which serves look-up and logits. @return the stream's slot */
+static uint16_t build_layers(struct build *b, const struct model_dims *w, enum dtype narrow, uint16_t *tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
     const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
@@ -217,7 +217,9 @@ static uint16_t build_layers(struct build *b, const struct model_dims *w, uint16
     *bind_at(b, embed) = *bind_at(b, *tokens);
     bind_at(b, embed)->table = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
+    b->narrow = narrow == DT_I8_QUAD ? DT_Q8_QUAD : 0;
     sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
+    b->narrow = 0;
     return x;
 }
 
@@ -240,17 +242,17 @@ static void build_head(struct build *b, const struct model_dims *w, uint16_t x, 
     }
 }
 
-static void build_decoder(struct build *b, const struct model_dims *w)
+static void build_decoder(struct build *b, const struct model_dims *w, enum dtype narrow)
 {
     uint16_t tokens;
     build_phase(b, "decode");
-    const uint16_t x = build_layers(b, w, &tokens);
+    const uint16_t x = build_layers(b, w, narrow, &tokens);
     build_head(b, w, x, tokens);
 }
 
 /* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
  * because a few rows are run at a time. */
-static void build_align(struct build *b, const struct model_dims *w, const struct align_heads *heads)
+static void build_align(struct build *b, const struct model_dims *w, enum dtype narrow, const struct align_heads *heads)
 {
     uint16_t tokens;
     b->variant = "align.";
@@ -259,7 +261,7 @@ static void build_align(struct build *b, const struct model_dims *w, const struc
     const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
     b->plan.output = b->heads.average = average;
     if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
-    const uint16_t x = build_layers(b, w, &tokens);
+    const uint16_t x = build_layers(b, w, narrow, &tokens);
     build_phase(b, "head");
     build_head(b, w, x, tokens);
 }
@@ -341,14 +343,14 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     const uint32_t rows = at_most(d->n_text_ctx, DECODER_ROWS);
     build_begin(&b, "decoder", &m->arena, w, &m->store, m->loading, rows > RUN_LANES ? rows : RUN_LANES, RUN_LANES, e);
     b.unfused = m->unfused;
-    build_decoder(&b, d);
+    build_decoder(&b, d, m->narrow);
     rc = build_end(&b, &m->plan[PLAN_DECODER]);
     if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->heads_wanted, &w->meta, e);
     if (rc) return rc;
     m->align_heads = heads.text;
     build_begin(&b, "align", &m->arena, w, &m->store, m->loading, at_most(d->n_text_ctx, ALIGN_ROWS), ROWS_OUT_LEAST, e);
     b.unfused = m->unfused;
-    build_align(&b, d, &heads);
+    build_align(&b, d, m->narrow, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }
 

@@ -12,7 +12,10 @@
  * are f32 as well.
  *
  * Matrices without a norm before them are taken as they come: values of attention are averages, and what GELU leaves of such values has
- * no towers. */
+ * no towers.
+ *
+ * Where few rows meet a matrix its bytes are the cost: it is packed by blocks of int8, or keeps what it is stored as if that is less or the
+ * norm before it has towers. */
 #include "plan/build.h"
 #include <math.h>
 
@@ -56,21 +59,35 @@ static double largest_of(const float *x, uint64_t n)
     return most;
 }
 
-/* Would a row of int8 lose too much? An error uniform in +-step / 2 has the variance step^2 / 12. */
-static int is_towered(const struct energy *y, const float *gain, uint64_t k)
+/* Would x lose too much in int8, with a step for each `run` of its values? An error uniform in +-step / 2 has the variance step^2 / 12. */
+static int is_towered(const struct energy *y, const float *gain, uint64_t k, uint64_t run)
 {
-    const double step = tower * largest_of(gain, k) / 127;
-    return step * step / 12 * y->plain > i8_error * i8_error * y->out;
+    double error = 0;
+    for (uint64_t i = 0; i < k; i += run) {
+        const uint64_t n = k - i < run ? k - i : run;
+        const double step = tower * largest_of(gain + i, n) / 127;
+        error += step * step / 12 * (double)n / (double)k;
+    }
+    return error * y->plain > i8_error * i8_error * y->out;
+}
+
+/* What blocks of int8 are made of the stored type without losing more than 8 bits do; 0: its own blocks are smaller, it stays. */
+static enum dtype by_blocks(enum dtype stored)
+{
+    if (stored == DT_Q4_0) return DT_Q4_QUAD;
+    return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? DT_Q8_QUAD : 0;
 }
 
 enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)
 {
-    const enum dtype most = n_parts == QKV_PARTS && b->narrow ? DT_BF16_PAIR : b->narrow;
+    const int blocks = b->narrow == DT_Q8_QUAD, is_qkv = n_parts == QKV_PARTS;
+    const enum dtype narrow = is_qkv && b->narrow ? DT_BF16_PAIR : b->narrow, most = blocks ? by_blocks(part[0]->type) : narrow;
     const float *gain = b->gain;
     struct energy y[2] = { { 0 } };
     b->gain = NULL;
     if (!most || !gain || b->store->dry) return most;
-    for (int i = 0; i < (n_parts == QKV_PARTS ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], gain, n, k);
-    if (n_parts == QKV_PARTS) return y[0].out * y[1].out > scores * scores ? 0 : most; /* d products of q k, over the root of d */
-    return most == DT_I8_QUAD && is_towered(&y[0], gain, k) ? DT_BF16_PAIR : most;
+    for (int i = 0; i < (is_qkv ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], gain, n, k);
+    if (is_qkv && y[0].out * y[1].out > scores * scores) return 0; /* d products of q k, over the root of d */
+    if (blocks) return is_towered(&y[0], gain, k, QBLOCK) ? 0 : most;
+    return most == DT_I8_QUAD && is_towered(&y[0], gain, k, k) ? DT_BF16_PAIR : most;
 }

@@ -45,7 +45,8 @@ struct build {
     struct bind *bind;
     struct slot *slot;
     const char *prefix;          /* of the layer being built, for labels and names */
-    enum dtype narrow;           /* what matrices that bear it are packed as from here on: DT_BF16_PAIR, DT_I8_QUAD; 0: as stored */
+    enum dtype narrow;           /* what matrices that bear it are packed as from here on: DT_BF16_PAIR, DT_I8_QUAD; DT_Q8_QUAD: by blocks
+                                    of int8, or of int4 where they are stored so; 0: as stored */
     const float *gain;           /* of the norm that the next matrix reads, NULL: it reads something else */
     int unfused;                 /* 1: build_end takes the fusions apart (unfuse.c), for comparisons */
     const char *variant;         /* before labels, so that plans of the same network can be told apart: "", "align." */

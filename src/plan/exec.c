@@ -456,8 +456,7 @@ static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_
     if (rows <= FEW_ROWS) {
         tile_p = panels / ((size_t)threads * 4);
         tile_p = tile_p < 4 ? 4 : tile_p > 32 ? 32 : tile_p & ~(size_t)3;
-    }
-    if (c->type >= DT_COUNT) tile_m = NARROW_ROWS, tile_p = panels; /* rows are narrowed by whoever takes them: all panels at once */
+    } else if (c->type >= DT_COUNT) tile_m = NARROW_ROWS, tile_p = panels; /* rows are narrowed by whoever takes them: all panels at once */
     if (!rows) return;
     const size_t across = (panels + tile_p - 1) / tile_p, down = (rows + tile_m - 1) / tile_m;
     FOR_ITEMS(i, across * down) {
