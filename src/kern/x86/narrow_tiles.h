@@ -26,8 +26,8 @@ INLINE size_t tile_height(size_t rows)
 }
 
 /* The configuration belongs to the thread, any call of the system's or the application's may have changed it (it is nobody's to preserve),
- * and while tiles are in use a thread is dearer to switch: so it is loaded for every chunk of rows (attention: every
- * group), and given up after it. Beside a chunk that costs nothing. */
+ * and while tiles are in use a thread is dearer to switch: so it is loaded for every chunk of rows (in attention
+ * for every group), and given up behind them. Beside a chunk that costs nothing. */
 INLINE void tiles_begin(size_t height)
 {
     struct tile_config c = { .palette = 1 };
