@@ -148,7 +148,8 @@ static void check_unseen(struct check *c, const struct att *t, const struct attn
     for (size_t r = 0; r < t->rows; r++) {
         const size_t pos = (size_t)a.len[r];
         if (pos >= t->n_keys) continue;
-        char *block = (char *)a.kv.base + (a.kv.table ? a.kv.table[pos / 32] : pos / 32) * a.kv.block_stride, *kept = malloc(a.kv.block_stride);
+        char *block = (char *)a.kv.base + (a.kv.table ? a.kv.table[pos / 32] : pos / 32) * a.kv.block_stride;
+        char *kept = malloc(a.kv.block_stride);
         memcpy(kept, block, a.kv.block_stride);
         for (int i = 0; i < 2; i++)
             for (size_t d = 0; d < t->d_head; d++) memset(block + kv_at(t, pos, d, i), 0xff, kv_elem_sz(t->type));
