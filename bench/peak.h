@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/cpu.h"
+#if defined(__x86_64__)
+#include "kern/x86/tile.h"
+#endif
 
 static inline double now_ns(void)
 {
@@ -18,6 +21,10 @@ static inline double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+enum peak { PEAK_F32, PEAK_BF16, PEAK_INT8 };
+enum { PEAK_LOOPS = 100000 };
+
+#if defined(__x86_64__)
 /* Twelve accumulators hide the latency of any of these instructions. */
 #define PEAK_LOOP(instruction, reg)                                                                                                  \
     __asm__ volatile("1: .irp r,0,1,2,3,4,5,6,7,8,9,10,11\n " instruction " %%" reg "14,%%" reg "15,%%" reg "\\r\n .endr\n"            \
@@ -25,39 +32,75 @@ static inline double now_ns(void)
                      : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",   \
                        "xmm14", "xmm15")
 
-enum peak { PEAK_F32, PEAK_BF16, PEAK_INT8 };
-enum { PEAK_LOOPS = 100000 };
+/* Six sums of 16 x 16 hide the latency of tiles. A product takes 16 cycles, so there are fewer of them. */
+#define PEAK_TILES(instruction)                                                                                                       \
+    __asm__ volatile("1: .irp r,0,1,2,3,4,5\n " instruction " %%tmm7,%%tmm6,%%tmm\\r\n .endr\n dec %0\n jnz 1b" : "+r"(n)::"cc")
+enum { PEAK_TILE_LOOPS = PEAK_LOOPS / 10, PEAK_TILE_SUMS = 6 };
+
+static inline void peak_tiles(enum peak of)
+{
+    struct tile_config c = { .palette = 1 };
+    long n = PEAK_TILE_LOOPS;
+    for (int i = 0; i < 8; i++) c.row_sz[i] = 64, c.rows[i] = 16;
+    tile_configure(&c);
+    if (of == PEAK_BF16) PEAK_TILES("tdpbf16ps");
+    else PEAK_TILES("tdpbusd");
+    tile_release();
+}
 
 /* Additions and multiplications of one peak_loop with the instruction that a level has for such products; 0: it has none. */
 static inline double peak_ops(int level, enum peak of)
 {
-#if defined(__x86_64__)
     const int lanes = level >= CPU_AVX512 ? 16 : level >= CPU_AVX2 ? 8 : 4;
     const int per_lane = of == PEAK_INT8 ? 8 : of == PEAK_BF16 ? 4 : level == CPU_C ? 1 : 2;
-    return of != PEAK_F32 && level < CPU_AVX512BF16 ? 0 : per_lane * 12.0 * lanes * PEAK_LOOPS;
-#else
-    (void)level, (void)of;
-    return 0;
-#endif
+    const int has = of == PEAK_F32 || level >= CPU_AVX512BF16 || (of == PEAK_INT8 && level == CPU_AVXVNNI);
+    if (of != PEAK_F32 && level >= CPU_AMX) return per_lane * 16.0 * 16 * 16 * PEAK_TILE_SUMS * PEAK_TILE_LOOPS;
+    return has ? per_lane * 12.0 * lanes * PEAK_LOOPS : 0;
 }
 
 static inline void peak_loop(int level, enum peak of)
 {
-#if defined(__x86_64__)
     long n = PEAK_LOOPS;
-    if (of == PEAK_BF16) PEAK_LOOP("vdpbf16ps", "zmm");
-    else if (of == PEAK_INT8) PEAK_LOOP("vpdpbusd", "zmm");
+    if (of != PEAK_F32 && level >= CPU_AMX) peak_tiles(of);
+    else if (of == PEAK_BF16) PEAK_LOOP("vdpbf16ps", "zmm");
+    else if (of == PEAK_INT8 && level >= CPU_AVX512BF16) PEAK_LOOP("vpdpbusd", "zmm");
+    else if (of == PEAK_INT8) PEAK_LOOP("%{vex%} vpdpbusd", "ymm");
     else if (level >= CPU_AVX512) PEAK_LOOP("vfmadd231ps", "zmm");
-    else if (level == CPU_AVX2) PEAK_LOOP("vfmadd231ps", "ymm");
+    else if (level >= CPU_AVX2) PEAK_LOOP("vfmadd231ps", "ymm");
     else
         __asm__ volatile("1: .irp r,0,1,2,3,4,5\n mulps %%xmm15,%%xmm\\r\n .endr\n .irp r,6,7,8,9,10,11\n addps %%xmm15,%%xmm\\r\n"
                          " .endr\n dec %0\n jnz 1b"
                          : "+r"(n)::"cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
                            "xmm15");
-#else
-    (void)level, (void)of;
-#endif
 }
+#elif defined(__aarch64__)
+/* Four pipes times a latency of four want 16 accumulators; instructions as numbers, because assemblers want to be told of the newer ones:
+ * v0..v23 += v30 times v31. */
+#define PEAK_LOOP(instruction)                                                                                                        \
+    __asm__ volatile("1: .irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n .inst " instruction "+\\r\n .endr\n"    \
+                     " subs %0,%0,#1\n b.ne 1b"                                                                                      \
+                     : "+r"(n)::"cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14",   \
+                       "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23")
+
+/* As above. */
+static inline double peak_ops(int level, enum peak of)
+{
+    const int f32 = 8, bf16 = level >= CPU_NEONBF16 ? 32 : 0, int8 = level >= CPU_I8MM ? 64 : level >= CPU_DOTPROD ? 32 : 0;
+    return (of == PEAK_F32 ? f32 : of == PEAK_BF16 ? bf16 : int8) * 24.0 * PEAK_LOOPS;
+}
+
+static inline void peak_loop(int level, enum peak of)
+{
+    long n = PEAK_LOOPS;
+    if (of == PEAK_F32) PEAK_LOOP("0x4e3fcfc0");                     /* FMLA, four lanes */
+    else if (of == PEAK_BF16) PEAK_LOOP("0x6e5fefc0");               /* BFMMLA: 2 x 2 sums of four products */
+    else if (level >= CPU_I8MM) PEAK_LOOP("0x4e9fafc0");             /* USMMLA: of eight */
+    else PEAK_LOOP("0x4e9f97c0");                                    /* SDOT: four lanes of four products */
+}
+#else
+static inline double peak_ops(int level, enum peak of) { return (void)level, (void)of, 0; }
+static inline void peak_loop(int level, enum peak of) { (void)level, (void)of; }
+#endif
 
 /* Read n bytes, a multiple of 1 KiB, as four streams side by side, as the kernels do: one alone is bound by the latency of what is in
  * flight. */
@@ -77,7 +120,7 @@ static inline void peak_read(int level, const char *p, size_t n)
         PEAK_READ("zmm", "64");
         return;
     }
-    if (level == CPU_AVX2) {
+    if (level >= CPU_AVX2) {
         PEAK_READ("ymm", "32");
         return;
     }

@@ -1,21 +1,13 @@
 /* steno: attention with products of bf16 over vectors. SPDX-License-Identifier: MIT
  *
- * Keys and values of KV_BF16. Queries are narrowed once per group and weights as they are made, so both products are the register tile of
- * narrow.h: a block of keys is a panel of pairs of d, and values are pairs of keys by d. A row that ends inside a pair takes that pair
- * alone, from a copy without the key it does not see. */
+ * Both products are the register tile of narrow.h: a block of keys is a panel of pairs of d, and values are pairs of keys by d. A row that
+ * ends inside a pair takes that pair alone, from a copy without the key it does not see. */
 #ifndef STENO_KERN_ATTN_NARROW_H
 #define STENO_KERN_ATTN_NARROW_H
-#include "kern/attn_group.h"
+#include "kern/attn_pairs.h"
 #include "kern/narrow.h"
 
-static void queries_bf16(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows)
-{
-    for (size_t r = 0; r < rows; r++) row_to_pairs(s->q + r * Q_LD, a->q + (r0 + r) * a->ld_q, a->d_head);
-}
-
 /* ---- scores --------------------------------------------------------------------------------------------------------------------- */
-INLINE const uint32_t *key_words(const struct key_block *b, size_t block) { return (const uint32_t *)(const void *)b->kv[block]; }
-
 /* One row, some blocks side by side. */
 INLINE void score_streams(float *score, const uint32_t *q, const struct key_block *b, size_t block, const int streams)
 {
@@ -60,36 +52,7 @@ static void scores_bf16(struct attn_scratch *s, const struct key_block *b, const
             }
 }
 
-/* ---- weights -------------------------------------------------------------------------------------------------------------------- */
-/* Two vectors at a time become one of words, which their sum is taken of. Where n ends, zeros follow up to a whole vector. */
-static vf exps_bf16(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
-{
-    const float *score = s->score + r * SCORE_LD;
-    uint32_t *weight = s->weight + r * WEIGHT_LD;
-    const vi ones = vi_set1(0x3f803f80);
-    vf sum = vf_zero();
-    for (size_t i = 0; i < n; i += 2 * VF_N) {
-        float e[2 * VF_N];
-        vf a = vf_fma(vf_load(score + i), vf_set1(unit), vf_set1(-max));
-        vf b = vf_fma(vf_load(score + i + VF_N), vf_set1(unit), vf_set1(-max));
-        if (n - i < 2 * VF_N) {
-            a = first_or_absent(a, n - i);
-            b = first_or_absent(b, n - i > VF_N ? n - i - VF_N : 0);
-        }
-        vf_store(e, vf_exp2_short(a));
-        vf_store(e + VF_N, vf_exp2_short(b));
-        row_to_pairs(weight + i / 2, e, 2 * VF_N);
-        sum = vf_dot_pairs(sum, ones, vi_load(weight + i / 2));
-    }
-    return sum;
-}
-
 /* ---- weights times values ------------------------------------------------------------------------------------------------------- */
-INLINE const uint32_t *value_words(const struct key_block *b, size_t pair)
-{
-    return key_words(b, pair / (KV_BLOCK / 2)) + (KV_BLOCK / 2 + pair % (KV_BLOCK / 2)) * b->d_head;
-}
-
 /* out[vectors] += w[p0, p1) v for one row, columns from d; lanes < VF_N only for the last vector of a head. last: what stands for the last
  * pair of values, NULL: they themselves. */
 INLINE void weigh_words(float *out, const struct key_block *b, const uint32_t *w, size_t p0, size_t p1, const uint32_t *last, size_t d,

@@ -16,7 +16,7 @@ enum {
     TILE_ROWS_MAX = 32,    /* rows whose sums narrow products have at a time, at most */
     LANES_MAX = 16,
     HEAD_MAX = 256,        /* largest d_head */
-    ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four tiles of 12 */
+    ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */
     SCORE_LD = ATTN_KEYS + 16,
     OUT_LD = HEAD_MAX + 16,
     Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */

@@ -165,7 +165,9 @@ struct linear {
  * With KV_BF16 q is rounded as keys are. A score is one f32 accumulator over pairs of d, the odd one first. Scale, maximum and exp are
  * f32; then a block's weights, exp(score - maximum so far), are rounded to bf16, subnormals to zero (exp's own error: 2^-18 of
  * itself). The sum that an output is divided by is that of the rounded weights. Outputs accumulate pairs of positions in f32, the odd
- * one first. Where a row sees only the even position of its last pair, the odd one is not multiplied at all. */
+ * one first. Where a row sees only the even position of its last pair, the odd one is not multiplied at all.
+ * Level amx, whatever the number of rows, sums both as linear does there: for every 32 d, and for every block of positions, even and odd
+ * ones apart. In a row's last block positions that it does not see count as values of 0, whatever stands there. */
 struct attn {
     float *out;                /* row i at out + i * ld_out, [d_head] */
     size_t ld_out;
@@ -259,7 +261,7 @@ void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does b
 void kern_init_avxvnni(struct kern *k);    /* linear of DT_I8_QUAD, DT_Q8_QUAD, DT_Q4_QUAD only */
 void kern_init_avx512(struct kern *k);
 void kern_init_avx512bf16(struct kern *k); /* narrow products, KV_BF16 among them */
-void kern_init_amx(struct kern *k);        /* linear of narrow products only */
+void kern_init_amx(struct kern *k);        /* the same */
 void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
 void kern_init_dotprod(struct kern *k);    /* products of int8 only */
 void kern_init_i8mm(struct kern *k);       /* the same */

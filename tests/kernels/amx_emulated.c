@@ -1,6 +1,6 @@
-/* steno: the body of level amx over tiles in plain C. SPDX-License-Identifier: MIT
+/* steno: the bodies of level amx over tiles in plain C. SPDX-License-Identifier: MIT
  *
- * So it is checked wherever there is AVX2. Vectors are half as wide here, which changes neither tiles nor their order. */
+ * So they are checked wherever there is AVX2. Vectors are half as wide here, which changes neither tiles nor their order. */
 #include "kern/inner.h"
 #include "kern/x86/vec256.h"
 #include "tile_emulated.h"
@@ -10,10 +10,12 @@
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_quads(to, x, k); }
 
+#include "kern/x86/attn_tiles.h"
 #include "kern/x86/narrow_tiles.h"
 
 void kern_init_amx_emulated(struct kern *k)
 {
     init_pairs(k);
     init_quads(k);
+    init_attn_tiles(k);
 }

@@ -13,7 +13,7 @@ struct check {
     const struct kern *kern;   /* its table */
     const struct kern *ref;    /* the plain C twins */
     void *scratch;             /* enough for linear and attention */
-    int other_order;           /* it sums products of bf16 in another order than the twin (kern.h) */
+    int other_order;           /* it sums products of bf16 in another order than the twin (kern.h): 1 in linear, 2 in attention as well */
     int quick;                 /* on an emulated processor: fewer and smaller shapes */
     unsigned checks, failures;
 };
@@ -48,6 +48,7 @@ void check_narrow(struct check *c);
 void check_blocks(struct check *c);  /* narrow products by blocks */
 void check_kv(struct check *c);
 void check_attn(struct check *c);
+void check_attn_bf16(struct check *c); /* its part for KV_BF16 */
 void check_elem(struct check *c);
 void check_spectra(struct check *c); /* against the definition in double, not the twins */
 void check_types(struct check *c);   /* plain C only: conversion, packing, embedding */

@@ -1,16 +1,19 @@
 /* steno: narrow products for AMX with BF16 and INT8. SPDX-License-Identifier: MIT
  *
- * TDPBF16PS and TDPBUSD multiply whole tiles; the body is in narrow_tiles.h. Everything else stays as the level before has it. */
+ * TDPBF16PS and TDPBUSD multiply whole tiles; the bodies are in narrow_tiles.h and attn_tiles.h. Everything else stays as the level before
+ * has it. */
 #include "kern/inner.h"
 #include "kern/x86/rows512.h"
 #include "kern/x86/tile.h"
 #include "kern/x86/vec512.h"
 
+#include "kern/x86/attn_tiles.h"
 #include "kern/x86/narrow_tiles.h"
 
 void kern_init_amx(struct kern *k)
 {
     init_pairs(k);
     init_quads(k);
+    init_attn_tiles(k);
     k->level = CPU_AMX;
 }

@@ -6,7 +6,6 @@
 #include "kern/x86/rows512.h"
 #include "kern/x86/vec512.h"
 
-PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return _mm512_dpbf16_ps(acc, (__m512bh)x, (__m512bh)w); }
 PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(acc), x, w)); }
 
 #define BLOCK_ROWS 12

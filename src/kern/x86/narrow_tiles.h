@@ -18,9 +18,16 @@ enum {
     SUM_00 = 0, SUM_01, SUM_10, SUM_11, X_0, X_1, W_0, W_1 /* the tiles */
 };
 
+/* Rows of each tile, where as few tiles as may be share some rows: 17 rows are 9 and 8. */
+INLINE size_t tile_height(size_t rows)
+{
+    const size_t tiles = (rows + NARROW_TILE - 1) / NARROW_TILE;
+    return (rows + tiles - 1) / tiles;
+}
+
 /* The configuration belongs to the thread, any call of the system's or the application's may have changed it (it is nobody's to preserve),
- * and while tiles are in use a thread is dearer to switch: so it is loaded for every chunk of rows, and given up after it. Beside a chunk
- * that costs nothing. */
+ * and while tiles are in use a thread is dearer to switch: so it is loaded for every chunk of rows (in attention
+ * for every group), and given up behind them. Beside a chunk that costs nothing. */
 INLINE void tiles_begin(size_t height)
 {
     struct tile_config c = { .palette = 1 };
@@ -35,12 +42,12 @@ INLINE void tiles_begin(size_t height)
     } while (0)
 
 /* 16 words of k. high: second tile of x. */
-INLINE void tile_step(const uint32_t *x, size_t ld, size_t height, const uint32_t *w, enum dtype t, const int high)
+INLINE void tile_step(const uint32_t *x, size_t ld, size_t height, const uint32_t *w, size_t ld_w, enum dtype t, const int high)
 {
     tile_load(X_0, x, ld * 4);
-    tile_load(W_0, w, PANEL * 4);
+    tile_load(W_0, w, ld_w * 4);
     DOT(SUM_00, X_0, W_0);
-    tile_load(W_1, w + PANEL / 2, PANEL * 4);
+    tile_load(W_1, w + PANEL / 2, ld_w * 4);
     DOT(SUM_01, X_0, W_1);
     if (!high) return;
     tile_load(X_1, x + height * ld, ld * 4);
@@ -49,20 +56,35 @@ INLINE void tile_step(const uint32_t *x, size_t ld, size_t height, const uint32_
 }
 #undef DOT
 
+INLINE void sums_load(const float *acc, size_t ld, size_t height, const int high)
+{
+    tile_load(SUM_00, acc, ld * 4);
+    tile_load(SUM_01, acc + PANEL / 2, ld * 4);
+    if (!high) return;
+    tile_load(SUM_10, acc + height * ld, ld * 4);
+    tile_load(SUM_11, acc + height * ld + PANEL / 2, ld * 4);
+}
+
 /* Every row of sums begins with the same numbers: rows that stand 0 bytes apart. */
 INLINE void sums_begin(const float *start, enum dtype t)
 {
     if (t == DT_I8_QUAD) {
-        tile_load(SUM_00, start, 0);
-        tile_load(SUM_01, start + PANEL / 2, 0);
-        tile_load(SUM_10, start, 0);
-        tile_load(SUM_11, start + PANEL / 2, 0);
+        sums_load(start, 0, 0, 1);
     } else {
         tile_zero(SUM_00);
         tile_zero(SUM_01);
         tile_zero(SUM_10);
         tile_zero(SUM_11);
     }
+}
+
+INLINE void sums_store(float *acc, size_t ld, size_t height, const int high)
+{
+    tile_store(acc, ld * 4, SUM_00);
+    tile_store(acc + PANEL / 2, ld * 4, SUM_01);
+    if (!high) return;
+    tile_store(acc + height * ld, ld * 4, SUM_10);
+    tile_store(acc + height * ld + PANEL / 2, ld * 4, SUM_11);
 }
 
 /* A panel's weights; last: its last words, where they are no whole tile. */
@@ -72,49 +94,50 @@ struct tile_panel {
     size_t words;
 };
 
+INLINE void last_words(uint32_t last[STEP * PANEL], const uint32_t *w, size_t words)
+{
+    const size_t left = words % STEP * PANEL;
+    if (!left) return;
+    memcpy(last, w + words * PANEL - left, left * sizeof *last);
+    memset(last + left, 0, (STEP * PANEL - left) * sizeof *last);
+}
+
 /* acc[height or 2 height, PANEL] = x times a panel. ahead: a panel to bring to the second-level cache meanwhile, or NULL. */
-INLINE void tile_sums(float *acc, const uint32_t *x, size_t ld, size_t height, const struct tile_panel *p, const char *ahead, enum dtype t,
-                      const int high)
+INLINE void tile_sums(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, size_t height, const struct tile_panel *p,
+                      const char *ahead, enum dtype t, const int high)
 {
     size_t k = 0;
     sums_begin(p->start, t);
     for (; k + STEP <= p->words; k += STEP) {
         for (size_t i = 0; ahead && i < STEP * PANEL * 4; i += 64) __builtin_prefetch(ahead + k * PANEL * 4 + i, 0, 2);
-        tile_step(x + k, ld, height, p->w + k * PANEL, t, high);
+        tile_step(x + k, ld, height, p->w + k * PANEL, PANEL, t, high);
     }
-    if (k < p->words) tile_step(x + k, ld, height, p->last, t, high);
-    tile_store(acc, PANEL * 4, SUM_00);
-    tile_store(acc + PANEL / 2, PANEL * 4, SUM_01);
-    if (!high) return;
-    tile_store(acc + height * PANEL, PANEL * 4, SUM_10);
-    tile_store(acc + height * PANEL + PANEL / 2, PANEL * 4, SUM_11);
+    if (k < p->words) tile_step(x + k, ld, height, p->last, PANEL, t, high);
+    sums_store(acc, ld_acc, height, high);
 }
 
 INLINE void panel_by_tiles(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t height, size_t p, const char *next,
                            struct narrow_scratch *s)
 {
     _Alignas(64) uint32_t last[STEP * PANEL];
-    const size_t words = narrow_words(t, l->k), left = words % STEP, ld = narrow_ld(t, l->k);
+    const size_t words = narrow_words(t, l->k), ld = narrow_ld(t, l->k);
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
     const struct tile_panel of = { (const float *)(const void *)panel + PANEL, (const uint32_t *)(const void *)(panel + narrow_head_sz(t)),
                                    last, words };
-    if (left) {
-        memset(last, 0, sizeof last);
-        memcpy(last, of.w + (words - left) * PANEL, left * PANEL * sizeof *last);
-    }
+    last_words(last, of.w, words);
     for (size_t r = 0; r < rows; r += 2 * height) {
         const size_t n = size_min(2 * height, rows - r);
         const char *ahead = rows <= 4 * height ? (const char *)of.w + TILE_AHEAD : r ? NULL : next;
         prefetch_outputs(l, m + r, n, p);
-        if (n > height) tile_sums(s->acc, s->x + r * ld, ld, height, &of, ahead, t, 1);
-        else tile_sums(s->acc, s->x + r * ld, ld, height, &of, ahead, t, 0);
+        if (n > height) tile_sums(s->acc, PANEL, s->x + r * ld, ld, height, &of, ahead, t, 1);
+        else tile_sums(s->acc, PANEL, s->x + r * ld, ld, height, &of, ahead, t, 0);
         narrow_finish(l, t, m, r, n, p, s);
     }
 }
 
 INLINE void narrow_panels(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
 {
-    const size_t tiles = (rows + NARROW_TILE - 1) / NARROW_TILE, height = (rows + tiles - 1) / tiles, sz = panel_sz(t, l->k);
+    const size_t height = tile_height(rows), sz = panel_sz(t, l->k);
     tiles_begin(height);
     for (size_t p = p0; p < p1; p++) panel_by_tiles(l, t, m, rows, height, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
     tile_release();

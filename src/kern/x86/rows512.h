@@ -1,10 +1,13 @@
 /* steno: rows of x narrowed with vectors of 512 bits. SPDX-License-Identifier: MIT
  *
- * For the levels that have AVX512-BF16: VCVTNE2PS2BF16 rounds to nearest even and takes subnormals for zeros. */
+ * For the levels that have AVX512-BF16: VCVTNE2PS2BF16 rounds to nearest even and takes subnormals for zeros. Their product of pairs is
+ * here, too. */
 #ifndef STENO_KERN_ROWS512_H
 #define STENO_KERN_ROWS512_H
 #include "kern/inner.h"
 #include "kern/x86/vec512.h"
+
+PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return _mm512_dpbf16_ps(acc, (__m512bh)x, (__m512bh)w); }
 
 /* The first n floats at p, n of any size; the rest zeros. */
 PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
