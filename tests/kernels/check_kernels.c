@@ -221,7 +221,9 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
 {
     unsigned failures = 0;
 #if defined(__x86_64__)
-    static const struct part part[] = { { "narrow", check_narrow }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", check_attn_bf16 } };
+    static const struct part part[] = {
+        { "narrow", check_narrow }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", check_attn_bf16 },
+    };
     static const struct { const char *name; int needs; void (*init)(struct kern *k); } doubled[] = {
         { "avxvnni-evex", CPU_AVX512BF16, kern_init_avxvnni_evex }, { "amx-emulated", CPU_AVX2, kern_init_amx_emulated },
     };
