@@ -142,11 +142,18 @@ static inline int dtype_is_blocks(enum dtype t) { return t == DT_Q8_QUAD || t ==
 static inline size_t quad_block_sz(enum dtype t) { return PANEL * (t == DT_Q8_QUAD ? 2 + QBLOCK : 2 + QBLOCK / 2); }
 static inline int quad_offset(enum dtype t) { return t == DT_Q8_QUAD ? 128 : 8; }
 static inline size_t quad_blocks(size_t k) { return (k + QBLOCK - 1) / QBLOCK; }
+/* Where weight k of output i stands behind the scales of a block. */
+enum { QUAD_W = 16 }; /* outputs that a line has four k of */
+static inline size_t quad_at(enum dtype t, size_t k, size_t i)
+{
+    const size_t per_line = t == DT_Q8_QUAD ? 4 : 8, line = i / QUAD_W * (QBLOCK / per_line) + k / per_line;
+    return (line * QUAD_W + i % QUAD_W) * 4 + k % 4;
+}
 /* Weight k of a block, offset added; block: behind the scales. */
 static inline int quad_weight(enum dtype t, const uint8_t *block, size_t k, size_t i)
 {
-    if (t == DT_Q8_QUAD) return block[(k / 4 * PANEL + i) * 4 + k % 4];
-    return block[(k / 8 * PANEL + i) * 4 + k % 4] >> (k % 8 < 4 ? 0 : 4) & 15;
+    const uint8_t byte = block[quad_at(t, k, i)];
+    return t == DT_Q8_QUAD ? byte : byte >> (k % 8 < 4 ? 0 : 4) & 15;
 }
 /* Words of 32 bits that a row of k becomes, and bytes before a panel's weights. */
 static inline size_t narrow_words(enum dtype t, size_t k) { return t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }

@@ -79,12 +79,12 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
  *   DT_I8_QUAD:   f32 scale[PANEL] = largest magnitude of the output's weights / 127 (0: they are all below 2^-119; NaN: one of them is
  *                 not finite); int32 start[PANEL] = -128 * the sum of the output's q; then for each four k: int8 q[PANEL][4] in
  *                 [-127, 127]                                               value = scale * q, |error| <= scale / 2
- * By blocks, for each 32 k: f16 d[PANEL], then
- *   DT_Q8_QUAD:   for each four k: u8 [PANEL][4] = q + 128                   value = d * q       34 bytes per 32 weights
+ * By blocks, for each 32 k: f16 d[PANEL], then for each 16 outputs, so that a vector of them is read as it lies:
+ *   DT_Q8_QUAD:   for each four k: u8 [16][4] = q + 128                      value = d * q       34 bytes per 32 weights
  *                 From rows of f32 as q8_0 is made: d = largest magnitude / 127, q = x * (1 / d) rounded to nearest even, in [-127, 127],
  *                 and then d rounded to f16 (0: q are zeros; NaN: a weight is not finite, or d no f16). From rows of q8_0 bit for bit; there
  *                 q may be -128.
- *   DT_Q4_QUAD:   for each eight k: u8 [PANEL][4], the first four k in the low nibbles, the others in the high ones, nibble = q + 8, q in
+ *   DT_Q4_QUAD:   for each eight k: u8 [16][4], the first four k in the low nibbles, the others in the high ones, nibble = q + 8, q in
  *                 [-8, 7]                                                    value = d * q       18 bytes per 32 weights
  *                 From rows of q4_0 only, bit for bit. */
 size_t pack_panel_sz(enum dtype t, size_t k);

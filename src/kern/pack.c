@@ -156,13 +156,13 @@ static void pack_block_f32(uint8_t *out, const float *x, size_t n, size_t i)
     if ((half & 0x7fffu) >= 0x7c00u) half = 0x7e00u; /* not finite, here or as f16 */
     memcpy(out + 2 * i, &half, 2);
     if (!half || half == 0x7e00u) return;
-    for (size_t j = 0; j < n; j++) out[2 * PANEL + (j / 4 * PANEL + i) * 4 + j % 4] = i8_narrowed(x[j], 1 / d);
+    for (size_t j = 0; j < n; j++) out[2 * PANEL + quad_at(DT_Q8_QUAD, j, i)] = i8_narrowed(x[j], 1 / d);
 }
 
 static void pack_block_q8_0(uint8_t *out, const uint8_t *p, size_t i)
 {
     memcpy(out + 2 * i, p, 2);
-    for (size_t j = 0; j < QBLOCK; j++) out[2 * PANEL + (j / 4 * PANEL + i) * 4 + j % 4] = p[2 + j] ^ 0x80;
+    for (size_t j = 0; j < QBLOCK; j++) out[2 * PANEL + quad_at(DT_Q8_QUAD, j, i)] = p[2 + j] ^ 0x80;
 }
 
 static void pack_block_q4_0(uint8_t *out, const uint8_t *p, size_t i)
@@ -172,7 +172,7 @@ static void pack_block_q4_0(uint8_t *out, const uint8_t *p, size_t i)
     for (size_t j = 0; j < QBLOCK / 2; j++) { /* stored: elements j and j + 16 share a byte; packed: k and k + 4 */
         const size_t k = j / 4 * 8 + j % 4;
         const uint8_t low = k < 16 ? p[k] & 15 : p[k - 16] >> 4, high = k < 12 ? p[k + 4] & 15 : p[k - 12] >> 4;
-        out[2 * PANEL + (j / 4 * PANEL + i) * 4 + j % 4] = (uint8_t)(low | high << 4);
+        out[2 * PANEL + quad_at(DT_Q4_QUAD, k, i)] = (uint8_t)(low | high << 4);
     }
 }
 

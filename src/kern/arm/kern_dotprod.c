@@ -18,13 +18,24 @@ PRIM vf vf_dot_quads(vf acc, vi x, vi w)
     const uint32x2_t word = vget_low_u32(x.lo);
     return (vf) { dot_quad(acc.lo, word, w.lo), dot_quad(acc.hi, word, w.hi) };
 }
+/* DT_Q8_QUAD is made signed, so that nothing is to be taken off. */
+PRIM vi quad_bytes(const void *w) { return signed_bytes(w); }
+PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+{
+    vf sum = ints_begin(t == DT_Q8_QUAD ? 0 : x[BLOCK_START]);
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 4; i++) sum = vf_dot_quads(sum, vi_set1(x[i]), b[i]);
+    return vf_of_ints(sum);
+}
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_signed_quads(to, x, k); }
 
 #include "kern/narrow.h"
+#include "kern/narrow_blocks.h"
 
 void kern_init_dotprod(struct kern *k)
 {
     k->linear[DT_I8_QUAD] = linear_quad;
+    init_blocks(k);
     k->level = CPU_DOTPROD;
 }

@@ -1,7 +1,7 @@
 /* steno: int8 products for 64-bit ARM with matrix products. SPDX-License-Identifier: MIT
  *
  * USMMLA multiplies two rows of eight unsigned bytes by two columns of eight signed ones: twice the products of SDOT in the same time.
- * Everything else stays as the level before has it. */
+ * By blocks USDOT does as SDOT, and takes weights as they are packed. Everything else stays as the level before has it. */
 #include "kern/arm/vec128.h"
 
 PRIM float32x4_t dot_2x2(float32x4_t acc, uint32x4_t x, uint32x4_t w)
@@ -10,11 +10,30 @@ PRIM float32x4_t dot_2x2(float32x4_t acc, uint32x4_t x, uint32x4_t w)
     return vreinterpretq_f32_s32(vusmmlaq_s32(sum, vreinterpretq_u8_u32(x), vreinterpretq_s8_u32(w)));
 }
 
+PRIM float32x4_t dot_unsigned(float32x4_t acc, uint32x4_t w, int8x8_t x)
+{
+    return vreinterpretq_f32_s32(vusdotq_lane_s32(vreinterpretq_s32_f32(acc), vreinterpretq_u8_u32(w), x, 0));
+}
+PRIM vi quad_bytes(const void *w) { return vi_load(w); }
+PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+{
+    (void)t;
+    vf sum = ints_begin(x[BLOCK_START]);
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 4; i++) {
+        const int8x8_t q = vcreate_s8(x[i]);
+        sum = (vf) { dot_unsigned(sum.lo, b[i].lo, q), dot_unsigned(sum.hi, b[i].hi, q) };
+    }
+    return vf_of_ints(sum);
+}
+
 #include "kern/arm/matrix.h"
 #include "kern/narrow.h"
+#include "kern/narrow_blocks.h"
 
 void kern_init_i8mm(struct kern *k)
 {
     k->linear[DT_I8_QUAD] = linear_quad;
+    init_blocks(k);
     k->level = CPU_I8MM;
 }

@@ -22,6 +22,15 @@ PRIM vf vf_dot_quads(vf acc, vi x, vi w)
     const int8x16_t all = vreinterpretq_s8_u32(x.hi);
     return (vf) { dot_quad(acc.lo, all, vreinterpretq_s8_u32(w.lo)), dot_quad(acc.hi, all, vreinterpretq_s8_u32(w.hi)) };
 }
+/* DT_Q8_QUAD is made signed, so that nothing is to be taken off. */
+PRIM vi quad_bytes(const void *w) { return signed_bytes(w); }
+PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+{
+    vf sum = ints_begin(t == DT_Q8_QUAD ? 0 : x[BLOCK_START]);
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 4; i++) sum = vf_dot_quads(sum, vi_set1(x[i]), b[i]);
+    return vf_of_ints(sum);
+}
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_signed_quads(to, x, k); }
 
@@ -30,12 +39,14 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/narrow.h"
+#include "kern/narrow_blocks.h"
 #include "kern/spectrum.h"
 
 void kern_init_neon(struct kern *k)
 {
     init_linear(k);
     init_narrow(k);
+    init_blocks(k);
     init_attn(k);
     init_attn_narrow(k);
     init_elem(k);

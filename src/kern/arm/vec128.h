@@ -182,6 +182,22 @@ PRIM vf vf_dot_pairs(vf acc, vi x, vi w)
     return (vf) { dot_pair(acc.lo, both, w.lo), dot_pair(acc.hi, both, w.hi) };
 }
 
+/* ---- by blocks */
+PRIM uint32x4_t nibbles(uint32x4_t w, int high)
+{
+    const uint8x16_t b = vreinterpretq_u8_u32(w);
+    return vreinterpretq_u32_u8(high ? vshrq_n_u8(b, 4) : vandq_u8(b, vdupq_n_u8(15)));
+}
+PRIM vi vi_nibbles(vi w, int high) { return (vi) { nibbles(w.lo, high), nibbles(w.hi, high) }; }
+PRIM vi signed_bytes(const void *w) /* 128 taken off */
+{
+    const vi v = vi_load(w);
+    const uint32x4_t sign = vdupq_n_u32(0x80808080u);
+    return (vi) { veorq_u32(v.lo, sign), veorq_u32(v.hi, sign) };
+}
+PRIM vf ints_begin(uint32_t start) { return (vf) { floats_of(vdupq_n_u32(start)), floats_of(vdupq_n_u32(start)) }; }
+PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { narrow_block_row(to, t, x, k); }
+
 /* A row as signed bytes, for instructions that multiply signed by signed; the row's scale. */
 PRIM float narrow_signed_quads(uint32_t *to, const float *x, size_t k)
 {

@@ -42,6 +42,22 @@ PRIM vf vf_dot_quads(vf acc, vi x, vi w)
     __asm__("" : "+x"(sum)); /* compilers would add the products of both steps first, and run out of registers */
     return _mm256_castsi256_ps(sum);
 }
+/* By blocks VPMADDUBSW does: bytes as nibbles, whose sixteen products with x, and their sum, fit 16 bits: 16 * 15 * 127. */
+#define QUAD_PARTS 2
+PRIM vi quad_bytes(const void *w) { return vi_load(w); }
+PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+{
+    vi low = vi_set1(0), high = vi_set1(0), sum = vi_set1(x[BLOCK_START]);
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 4; i++) {
+        const vi q = vi_set1(x[i]);
+        low = _mm256_add_epi16(low, _mm256_maddubs_epi16(b[i], q));
+        if (t == DT_Q8_QUAD) high = _mm256_add_epi16(high, _mm256_maddubs_epi16(b[i + QBLOCK / 4], q));
+    }
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(low, _mm256_set1_epi16(1)));
+    if (t == DT_Q8_QUAD) sum = _mm256_add_epi32(sum, _mm256_madd_epi16(high, _mm256_set1_epi16(16)));
+    return _mm256_cvtepi32_ps(sum);
+}
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
@@ -59,12 +75,14 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/narrow.h"
+#include "kern/narrow_blocks.h"
 #include "kern/spectrum.h"
 
 void kern_init_avx2(struct kern *k)
 {
     init_linear(k);
     init_narrow(k);
+    init_blocks(k);
     init_attn(k);
     init_attn_narrow(k);
     init_elem(k);

@@ -35,6 +35,22 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     }
     return s.scale;
 }
+/* By blocks VPMADDUBSW does: bytes as nibbles, whose sixteen products with x, and their sum, fit 16 bits: 16 * 15 * 127. */
+#define QUAD_PARTS 2
+PRIM vi quad_bytes(const void *w) { return vi_load(w); }
+PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+{
+    vi low = vi_set1(0), high = vi_set1(0), sum = vi_set1(x[BLOCK_START]);
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 4; i++) {
+        const vi q = vi_set1(x[i]);
+        low = _mm512_add_epi16(low, _mm512_maddubs_epi16(b[i], q));
+        if (t == DT_Q8_QUAD) high = _mm512_add_epi16(high, _mm512_maddubs_epi16(b[i + QBLOCK / 4], q));
+    }
+    sum = _mm512_add_epi32(sum, _mm512_madd_epi16(low, _mm512_set1_epi16(1)));
+    if (t == DT_Q8_QUAD) sum = _mm512_add_epi32(sum, _mm512_madd_epi16(high, _mm512_set1_epi16(16)));
+    return _mm512_cvtepi32_ps(sum);
+}
 PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
 PRIM vf vf_exponent(vf x, vf *m)
 {
@@ -65,12 +81,14 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then qua
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/narrow.h"
+#include "kern/narrow_blocks.h"
 #include "kern/spectrum.h"
 
 void kern_init_avx512(struct kern *k)
 {
     init_linear(k);
     init_narrow(k);
+    init_blocks(k);
     init_attn(k);
     init_attn_narrow(k);
     init_elem(k);

@@ -8,11 +8,15 @@
 
 PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(acc), x, w)); }
 
-#define BLOCK_ROWS 12
-PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
-PRIM vi quad_begin(enum dtype t, uint32_t start) { return (void)t, vi_set1(start); }
-PRIM vi quad_dot(enum dtype t, vi acc, vi w, vi x) { return (void)t, _mm512_dpbusd_epi32(acc, w, x); }
-PRIM vf quad_end(enum dtype t, vi acc, uint32_t start) { return (void)t, (void)start, _mm512_cvtepi32_ps(acc); }
+PRIM vi quad_bytes(const void *w) { return vi_load(w); }
+PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+{
+    (void)t;
+    vi sum = vi_set1(x[BLOCK_START]);
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 4; i++) sum = _mm512_dpbusd_epi32(sum, b[i], vi_set1(x[i]));
+    return _mm512_cvtepi32_ps(sum);
+}
 
 #include "kern/attn_narrow.h"
 #include "kern/narrow.h"

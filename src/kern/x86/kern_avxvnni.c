@@ -6,6 +6,15 @@
 #include "kern/x86/vec256.h"
 
 PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm256_castsi256_ps(_mm256_dpbusd_epi32(_mm256_castps_si256(acc), x, w)); }
+PRIM vi quad_bytes(const void *w) { return vi_load(w); }
+PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+{
+    (void)t;
+    vi sum = vi_set1(x[BLOCK_START]);
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 4; i++) sum = _mm256_dpbusd_epi32(sum, b[i], vi_set1(x[i]));
+    return _mm256_cvtepi32_ps(sum);
+}
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
@@ -19,9 +28,11 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 }
 
 #include "kern/narrow.h"
+#include "kern/narrow_blocks.h"
 
 void kern_init_avxvnni(struct kern *k)
 {
     init_quads(k);
+    init_blocks(k);
     k->level = CPU_AVXVNNI;
 }

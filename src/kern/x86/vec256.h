@@ -99,4 +99,33 @@ PRIM vi vi_bytes(const float *p, size_t n, float inverse)
     const vf q = vf_add(vf_mul(v, vf_set1(inverse)), vf_set1(I8_MAGIC));
     return _mm256_and_si256(_mm256_castps_si256(q), _mm256_set1_epi32(255));
 }
+
+/* ---- by blocks. The 32 magnitudes of a block are compared by halves, as integers, until one is left. */
+PRIM vi vi_nibbles(vi w, int high) { return _mm256_and_si256(high ? _mm256_srli_epi32(w, 4) : w, _mm256_set1_epi8(15)); }
+PRIM uint32_t block_most(const float *x)
+{
+    const vi magnitude = _mm256_set1_epi32(INT32_MAX);
+    vi v[4];
+    for (size_t i = 0; i < 4; i++) v[i] = _mm256_and_si256(vi_load(x + i * VF_N), magnitude);
+    const vi most = _mm256_max_epu32(_mm256_max_epu32(v[0], v[1]), _mm256_max_epu32(v[2], v[3]));
+    __m128i m = _mm_max_epu32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
+    m = _mm_max_epu32(m, _mm_shuffle_epi32(m, 0x4e));
+    return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(m, _mm_shuffle_epi32(m, 0xb1)));
+}
+PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k)
+{
+    for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += BLOCK_WORDS) {
+        const struct i8_scale s = i8_scale_of(block_most(x));
+        const vi low = _mm256_packus_epi32(vi_bytes(x, VF_N, s.inverse), vi_bytes(x + VF_N, VF_N, s.inverse));
+        const vi high = _mm256_packus_epi32(vi_bytes(x + 2 * VF_N, VF_N, s.inverse), vi_bytes(x + 3 * VF_N, VF_N, s.inverse));
+        const vi q = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+        const vi sums = _mm256_sad_epu8(q, _mm256_setzero_si256());
+        const __m128i half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+        const int sum = _mm_cvtsi128_si32(half) + _mm_extract_epi16(half, 4) - 128 * QBLOCK;
+        _mm256_storeu_si256((__m256i *)to, _mm256_xor_si256(q, _mm256_set1_epi8(INT8_MIN)));
+        to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
+        to[BLOCK_SCALE] = bits_of_f32(s.scale);
+    }
+    if (k) narrow_block(to, t, x, k);
+}
 #endif

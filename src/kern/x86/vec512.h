@@ -6,6 +6,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "kern/inner.h"
 
 enum { VF_N = 16, TILE_ROWS = 12 };
 #define TILE_ROWS_12 1
@@ -74,4 +75,29 @@ PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
 PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
+
+/* ---- narrow products by blocks. The 32 magnitudes of a block are compared by halves, as integers, until one is left. */
+PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
+PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k)
+{
+    const vi magnitude = _mm512_set1_epi32(INT32_MAX);
+    const vf magic = vf_set1(I8_MAGIC);
+    for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += BLOCK_WORDS) {
+        const vf v0 = vf_load(x), v1 = vf_load(x + VF_N);
+        const vi most = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(v0), magnitude),
+                                         _mm512_and_si512(_mm512_castps_si512(v1), magnitude));
+        const struct i8_scale s = i8_scale_of(_mm512_reduce_max_epu32(most));
+        const vf inverse = vf_set1(s.inverse);
+        const __m128i q0 = _mm512_cvtepi32_epi8(_mm512_castps_si512(vf_add(vf_mul(v0, inverse), magic)));
+        const __m128i q1 = _mm512_cvtepi32_epi8(_mm512_castps_si512(vf_add(vf_mul(v1, inverse), magic)));
+        const __m128i zero = _mm_setzero_si128(), sums = _mm_add_epi64(_mm_sad_epu8(q0, zero), _mm_sad_epu8(q1, zero));
+        const int sum = _mm_cvtsi128_si32(sums) + _mm_extract_epi16(sums, 4) - 128 * QBLOCK;
+        const __m128i sign = _mm_set1_epi8(INT8_MIN);
+        _mm_storeu_si128((__m128i *)to, _mm_xor_si128(q0, sign));
+        _mm_storeu_si128((__m128i *)(to + 4), _mm_xor_si128(q1, sign));
+        to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
+        to[BLOCK_SCALE] = bits_of_f32(s.scale);
+    }
+    if (k) narrow_block(to, t, x, k);
+}
 #endif
