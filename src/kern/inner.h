@@ -259,6 +259,21 @@ static inline float narrow_quads(uint32_t *to, const float *x, size_t k)
     return s.scale;
 }
 
+/* What q8_0 makes of a block of f32: its scale, rounded to f16, and what weights are multiplied with. */
+struct q8_scale { uint16_t half; float d, inverse; };
+
+static inline struct q8_scale q8_scale_of(const float *x, size_t n)
+{
+    const uint32_t most = largest_bits(x, n);
+    const float d = load_f32(&most) / 127;
+    uint16_t half = f16_from_f32(d);
+    if ((half & 0x7fffu) >= 0x7c00u) half = 0x7e00u; /* not finite, here or as f16 */
+    return (struct q8_scale){ half, f16_to_f32(half), !half || half == 0x7e00u ? 0 : 1 / d };
+}
+
+/* Most that a value of a block of x is off by, in largest magnitudes of the block. */
+#define BLOCK_X_ERROR (0.501 / 127)
+
 /* A block of x for products by blocks: 32 int8, what their sums with unsigned weights begin with, and the scale. */
 enum { BLOCK_START = QBLOCK / 4, BLOCK_SCALE, BLOCK_WORDS };
 

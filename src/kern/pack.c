@@ -150,13 +150,9 @@ static void pack_quads(uint8_t *panel, const void *const rows[PANEL], size_t k)
 /* One block of n weights of f32 into its column, which holds zeros. */
 static void pack_block_f32(uint8_t *out, const float *x, size_t n, size_t i)
 {
-    const uint32_t most = largest_bits(x, n);
-    const float d = load_f32(&most) / 127;
-    uint16_t half = f16_from_f32(d);
-    if ((half & 0x7fffu) >= 0x7c00u) half = 0x7e00u; /* not finite, here or as f16 */
-    memcpy(out + 2 * i, &half, 2);
-    if (!half || half == 0x7e00u) return;
-    for (size_t j = 0; j < n; j++) out[2 * PANEL + quad_at(DT_Q8_QUAD, j, i)] = i8_narrowed(x[j], 1 / d);
+    const struct q8_scale s = q8_scale_of(x, n);
+    memcpy(out + 2 * i, &s.half, 2);
+    for (size_t j = 0; j < n && s.inverse; j++) out[2 * PANEL + quad_at(DT_Q8_QUAD, j, i)] = i8_narrowed(x[j], s.inverse);
 }
 
 static void pack_block_q8_0(uint8_t *out, const uint8_t *p, size_t i)

@@ -8,6 +8,7 @@
 #include "load/vocab_file.h"
 #include "model/align_heads.h"
 #include "model/whisper.h"
+#include "plan/screen.h"
 
 static const struct sub encoder_layer[] = {
     { sub_attn, "attn_ln", "attn", NULL, 0 },
@@ -223,22 +224,29 @@ static uint16_t build_layers(struct build *b, const struct model_dims *w, enum d
     return x;
 }
 
-/* Logits of the rows that ask for some, and what is read off them. */
-static void build_head(struct build *b, const struct model_dims *w, uint16_t x, uint16_t tokens)
+/* Logits of the rows that ask for some, and what is read off them. narrow: they may be screened in int8 first. */
+static void build_head(struct build *b, const struct model_dims *w, enum dtype narrow, uint16_t x, uint16_t tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state;
     const uint16_t last = build_slot_out(b, d), logits = build_slot_out(b, (uint32_t)w->n_vocab);
     b->plan.logits = logits;
     const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d, norm_eps);
-    const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; } ops[] = {
-        { OP_NORM, "decoder.ln", last, x, norm },
-        { OP_LINEAR, "decoder.logits", logits, last, tokens },
-        { OP_SCAN, "decoder.scan", NO_SLOT, logits, tokens },
-        { OP_PICK, "decoder.pick", NO_SLOT, logits, tokens },
+    const uint16_t screen = narrow ? bind_screen(b, "decoder.token_embedding.weight", (uint64_t)w->n_vocab, d) : NO_BIND;
+    const uint16_t bounds = screen == NO_BIND ? NO_SLOT : build_slot_out(b, screen_width((uint32_t)w->n_vocab));
+    const struct { enum op_kind kind; const char *label; uint16_t out, in, aux, bind; unsigned flags; } ops[] = {
+        { OP_NORM, "decoder.ln", last, x, NO_SLOT, norm, 0 },
+        { OP_SCREEN, "decoder.screen", logits, last, NO_SLOT, screen, 0 },
+        { OP_BOUND, "decoder.bounds", bounds, last, logits, screen, 0 },
+        { OP_LINEAR, "decoder.logits", logits, last, bounds, tokens, screen == NO_BIND ? 0 : OPF_SCREENED },
+        { OP_SCAN, "decoder.scan", NO_SLOT, logits, NO_SLOT, tokens, 0 },
+        { OP_PICK, "decoder.pick", NO_SLOT, logits, NO_SLOT, tokens, 0 },
     };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        struct op *op = emit(b, ops[i].kind, ops[i].label, ops[i].out, ops[i].in, ops[i].bind);
-        if (op) op->rows = ROWS_OUT;
+        struct op *op = ops[i].bind == NO_BIND ? NULL : emit(b, ops[i].kind, ops[i].label, ops[i].out, ops[i].in, ops[i].bind);
+        if (!op) continue;
+        op->rows = ROWS_OUT;
+        op->aux = ops[i].aux;
+        op->flags = (uint8_t)ops[i].flags;
     }
 }
 
@@ -247,7 +255,7 @@ static void build_decoder(struct build *b, const struct model_dims *w, enum dtyp
     uint16_t tokens;
     build_phase(b, "decode");
     const uint16_t x = build_layers(b, w, narrow, &tokens);
-    build_head(b, w, x, tokens);
+    build_head(b, w, narrow, x, tokens);
 }
 
 /* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
@@ -263,7 +271,7 @@ static void build_align(struct build *b, const struct model_dims *w, enum dtype 
     if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
     const uint16_t x = build_layers(b, w, narrow, &tokens);
     build_phase(b, "head");
-    build_head(b, w, x, tokens);
+    build_head(b, w, 0, x, tokens);
 }
 
 /* A vocabulary that came from elsewhere must be the model's: all of its text, and the end of text, if it is there, in its place. That

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/os.h"
+#include "plan/screen.h"
 
 enum {
     MAX_OPS = 8192, MAX_SLOTS = 4096, /* 256 layers, the most a reader lets through, need 2821 and 3 for each of HEADS_MAX */
@@ -25,6 +26,7 @@ int weight_store_open(struct weight_store *s, const struct weights *w, int narro
         size_t most = packed > plain || !widened ? packed : plain;
         for (int k = DT_COUNT; narrow && t->n_dims > 1 && k < DT_PACKED_COUNT; k++)
             if (pack_sz((enum dtype)k, rows, cols) > most) most = pack_sz((enum dtype)k, rows, cols);
+        if (narrow && t->n_dims > 1) most += pack_sz(screen_type, rows, cols) + pack_panels(rows) * sizeof(struct screen_panel) + 128;
         need += most + 128;
     }
     *s = (struct weight_store){ os_pages_alloc(need), need, 0, 0 };
@@ -294,6 +296,7 @@ struct pack_job {
     enum dtype type, packed; /* as stored, as packed */
     uint8_t *out, *buffer;  /* buffer: [threads] of 2 * PANEL rows, and for narrow products of PANEL rows of f32 */
     size_t row_sz, buffer_sz, wide_at;
+    struct screen_panel *screen; /* [panels] what packing loses, NULL: nobody asks */
     _Atomic int status;
     steno_error *errors;    /* [threads] */
 };
@@ -330,7 +333,7 @@ static void pack_item(void *arg, int64_t panel, int thread)
         }
         r += take;
     }
-    float *wide = (float *)(void *)(buf + j->wide_at);
+    float *const wide = (float *)(void *)(buf + j->wide_at);
     const int widen = !pack_takes(j->packed, j->type);
     for (int i = 0; i < PANEL && widen; i++) {
         if (!rows[i]) continue;
@@ -338,15 +341,16 @@ static void pack_item(void *arg, int64_t panel, int thread)
         rows[i] = wide + (size_t)i * j->k;
     }
     pack_panel(j->out + (size_t)panel * pack_panel_sz(j->packed, j->k), j->packed, widen ? DT_F32 : j->type, rows, j->k);
+    if (j->screen) j->screen[panel] = screen_panel_of(rows, j->k);
 }
 
 /* Pack the rows of 1..4 tensors, one under the other, as type `packed`. */
 static const void *pack_parts(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps,
-                              enum dtype packed)
+                              enum dtype packed, struct screen_panel *screen)
 {
     const int threads = team_threads(b->team);
     struct pack_job j = { .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type,
-                          .packed = packed };
+                          .packed = packed, .screen = screen };
     for (int i = 0; i < n_parts; i++) {
         j.part[i] = part[i];
         if (part[i]->type != j.type)
@@ -403,7 +407,7 @@ static const void *pack(struct build *b, struct tensor *const *part, int n_parts
     if (b->status) return NULL;
     if (is_packed(part, n_parts)) return part[0]->packed;
     const enum dtype narrow = arith_of(b, part, n_parts, n, k), type = narrow ? narrow : part[0]->type;
-    const void *packed = pack_parts(b, part, n_parts, n, k, taps, type);
+    const void *packed = pack_parts(b, part, n_parts, n, k, taps, type, NULL);
     if (!b->status) remember(part, n_parts, packed, type);
     return packed;
 }
@@ -432,6 +436,19 @@ uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const c
     if (!b->status)
         b->bind[id] = (struct bind){ .w = packed, .bias = all, .n = (uint32_t)rows, .k = (uint32_t)k, .n_y = (uint32_t)rows,
                                      .type = (uint8_t)part[0]->packed_type, .stride = 1 };
+    return id;
+}
+
+uint16_t bind_screen(struct build *b, const char *w, uint64_t n, uint64_t k)
+{
+    struct tensor *t = tensor_get(b, w, n, k, 0);
+    if (!t || (t->type != DT_F32 && t->type != DT_F16 && t->type != DT_BF16)) return NO_BIND;
+    struct screen_panel *screen = store_take(b, pack_panels((size_t)n) * sizeof *screen);
+    const void *packed = b->status ? NULL : pack_parts(b, &t, 1, n, k, 1, screen_type, screen);
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        b->bind[id] = (struct bind){ .w = packed, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .type = (uint8_t)screen_type,
+                                     .stride = 1,                                     .screen = screen };
     return id;
 }
 

@@ -6,7 +6,7 @@
 
 static const char *const kind_name[OP_KINDS] = { "embed", "norm", "scale", "linear", "attn",
                                                  "fsmn", "keep", "softmax", "score", "standard", "median",
-                                                 "act", "add", "scan", "pick" };
+                                                 "act", "add", "screen", "bound", "scan", "pick" };
 
 /* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
 static void slot_text(char *out, size_t n, const struct plan *p, uint16_t s)
@@ -40,7 +40,7 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
     if (op->kind == OP_SCORE) snprintf(state, sizeof state, " state%u.%u head %u", op->state, op->layer, op->head);
     if (op->kind != OP_LINEAR && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
-    const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN ? " sum" : " residual";
+    const char *added = op->aux == NO_SLOT ? "" : op->flags & OPF_SCREENED ? " screened" : op->kind == OP_MEDIAN ? " sum" : " residual";
     const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT) ? " bias" : "";
     snprintf(out, n, "%s%s%s%s%s%s%s%s", filter, bias, act[c->act], added, c->table && !c->taps ? " positions" : "",
              op->flags & OPF_CAUSAL ? " causal" : "", op->flags & OPF_PUT ? " put" : "", state);

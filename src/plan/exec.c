@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/cpu.h"
 #include "base/os.h"
+#include "plan/screen.h"
 
 enum {
     FEW_ROWS = 16,       /* up to here weights are streamed once for all rows: panels are cut finely */
@@ -12,8 +13,7 @@ enum {
     ATTN_TILE = 96,      /* query rows of an item when all rows see the same keys */
     ROWS_ITEM = 32,      /* rows of an item of an element-wise op */
     SCORE_ROWS = 12,     /* rows of an item of weights of attention: a tile */
-    STANDARD_FRAMES = 64, /* columns of an item where rows are compared */
-    SCAN_IDS = 4096      /* ids of a slice of logits: fixed, so that sums do not depend on threads */
+    STANDARD_FRAMES = 64 /* columns of an item where rows are compared */
 };
 
 /* One replay as the threads see it. */
@@ -276,7 +276,7 @@ static struct linear linear_of(const struct walk *w, const struct op *op)
         l.y = exec_slot(w->x, p, op->out) + op->head;
         l.ld_y = p->slot[op->out].ld;
     }
-    if (op->aux != NO_SLOT) {
+    if (op->aux != NO_SLOT && !(op->flags & OPF_SCREENED)) {
         l.res = exec_slot(w->x, p, op->aux);
         l.ld_res = p->slot[op->aux].ld;
     } else if (c->table) {
@@ -349,6 +349,39 @@ static void do_median(const struct walk *w, const struct op *op, uint32_t r)
     const size_t at = (size_t)r * p->slot[op->out].ld; /* both slots are as wide as there are frames */
     const float *add = op->aux == NO_SLOT ? NULL : exec_slot(w->x, p, op->aux) + at;
     w->x->kern->median(exec_slot(w->x, p, op->out) + at, exec_slot(w->x, p, op->in) + at, add, p->bind[op->bind].scale, w->run->frames);
+}
+
+/* ---- logits in two stages, see screen.h */
+/* Is nothing wanted of the out-th row but its most probable id? */
+static int is_screened(const struct walk *w, size_t out)
+{
+    const struct row *row = &w->run->row[w->run->out_row[out]];
+    const struct lane *l = &w->run->lane[row->lane];
+    return row->flags == ROW_PICK && !l->adjust && l->rules->temperature == 0;
+}
+
+static float *bounds_of(const struct walk *w, uint16_t slot, size_t out)
+{
+    return exec_slot(w->x, w->p, slot) + out * w->p->slot[slot].ld;
+}
+
+static void do_bound(const struct walk *w, const struct op *op, uint32_t out, uint32_t slice)
+{
+    if (!is_screened(w, out)) return;
+    const struct plan *p = w->p;
+    const struct bind *c = &p->bind[op->bind];
+    const struct pick_range g = pick_range_of(&w->run->lane[w->run->row[w->run->out_row[out]].lane]);
+    const struct screen_row x = screen_row_of(exec_slot(w->x, p, op->in) + out * (size_t)p->slot[op->in].ld, c->k);
+    const size_t panels = pack_panels(c->n), p0 = (size_t)slice * SCREEN_PANELS;
+    float *most = bounds_of(w, op->out, out);
+    most[panels + slice] = screen_bounds(most, exec_logits(w->x, p, out), c->screen, x, &g, p0,
+                                         p0 + SCREEN_PANELS < panels ? p0 + SCREEN_PANELS : panels);
+}
+
+/* Is panel p of the out-th row's logits wanted from the stored weights? */
+static int is_wanted(const struct walk *w, const struct op *op, size_t out, size_t p, const float *least)
+{
+    return !is_screened(w, out) || screen_wants(bounds_of(w, op->aux, out)[p], *least);
 }
 
 /* Part of [a, b) that lies in the slice. */
@@ -446,6 +479,32 @@ static void pad_rows(const struct walk *w, const struct op *op, uint32_t rows)
 /* Take items of an op until there are none. */
 #define FOR_ITEMS(i, n) for (int64_t i; (i = atomic_fetch_add_explicit(counter, 1, memory_order_relaxed)) < (int64_t)(n);)
 
+/* Panels [p0, p1) of rows [m0, m1): for OP_SCREEN of the screened rows, else of the others, and of screened ones as far as they are wanted.
+ * Rows that stand beside each other go together. */
+static void screened_linear(const struct walk *w, const struct op *op, const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1,
+                            void *scratch)
+{
+    const struct bind *c = &w->p->bind[op->bind];
+    const uint32_t slices = slices_of(c->n);
+    float least[GEMM_ROWS];
+    int screened = 0;
+    for (size_t m = m0; m < m1 && op->kind == OP_LINEAR; m++) {
+        if (!is_screened(w, m)) continue;
+        const float *slice = bounds_of(w, op->aux, m) + pack_panels(c->n);
+        least[m - m0] = -INFINITY;
+        for (uint32_t i = 0; i < slices; i++) least[m - m0] = fmaxf(least[m - m0], slice[i]);
+        screened = 1;
+    }
+    for (size_t p = p0, step; p < p1; p += step) {
+        step = screened ? 1 : p1 - p0;
+        for (size_t m = m0, end; m < m1; m = end + 1) {
+            for (end = m; end < m1; end++)
+                if (op->kind == OP_LINEAR ? !is_wanted(w, op, end, p, &least[end - m0]) : !is_screened(w, end)) break;
+            if (m < end) w->x->kern->linear[c->type](l, m, end, p, p + step, scratch);
+        }
+    }
+}
+
 static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_t *counter, int threads, void *scratch)
 {
     const struct bind *c = &w->p->bind[op->bind];
@@ -462,8 +521,9 @@ static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_
     FOR_ITEMS(i, across * down) {
         const size_t m = (size_t)i / across * tile_m, p = (size_t)i % across * tile_p;
         if (!i && (op->flags & OPF_PADDED)) pad_rows(w, op, (uint32_t)rows);
-        w->x->kern->linear[c->type](&l, m, m + tile_m < rows ? m + tile_m : rows, p, p + tile_p < panels ? p + tile_p : panels,
-                                    scratch);
+        const size_t m1 = m + tile_m < rows ? m + tile_m : rows, p1 = p + tile_p < panels ? p + tile_p : panels;
+        if (op->kind == OP_SCREEN || op->flags & OPF_SCREENED) screened_linear(w, op, &l, m, m1, p, p1, scratch);
+        else w->x->kern->linear[c->type](&l, m, m1, p, p1, scratch);
     }
 }
 
@@ -492,6 +552,7 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
         FOR_ITEMS(i, 1) do_keep(w, op, rows, (uint32_t)i);
         break;
     case OP_LINEAR:
+    case OP_SCREEN:
         run_linear(w, op, counter, threads, scratch);
         break;
     case OP_ATTN: {
@@ -516,6 +577,11 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
     case OP_MEDIAN:
         FOR_ITEMS(i, rows) do_median(w, op, (uint32_t)i);
         break;
+    case OP_BOUND: {
+        const uint32_t slices = slices_of(w->p->bind[op->bind].n);
+        FOR_ITEMS(i, rows * slices) do_bound(w, op, (uint32_t)i / slices, (uint32_t)i % slices);
+        break;
+    }
     case OP_SCAN: {
         const uint32_t slices = slices_of(w->p->slot[w->p->logits].width);
         FOR_ITEMS(i, rows * slices) do_scan(w, (uint32_t)i, slices);

@@ -22,6 +22,8 @@ enum op_kind {
     OP_MEDIAN,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.frames columns */
     OP_ACT,      /* out = act(in + bias); only in plans without fusions, see unfuse.c */
     OP_ADD,      /* out = in + aux or table; likewise */
+    OP_SCREEN,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT that are screened (screen.h) */
+    OP_BOUND,    /* out = for each panel of screened logits how large they can be; a slice of ids at a time */
     OP_SCAN,     /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
     OP_PICK,     /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
     OP_KINDS
@@ -31,7 +33,8 @@ enum op_flag {
     OPF_CAUSAL = 1,  /* attention: row sees positions up to its own */
     OPF_PUT = 2,     /* attention: in is a Q|K|V row; write K and V before reading */
     OPF_CONV = 4,    /* linear: in is read from the row before, bind.stride rows on per output row */
-    OPF_PADDED = 8   /* out has a zero row on both sides, for a convolution that follows */
+    OPF_PADDED = 8,  /* out has a zero row on both sides, for a convolution that follows */
+    OPF_SCREENED = 16 /* linear: of screened rows only the panels that aux, the bounds, leave */
 };
 
 /* How many rows an op works on. */
@@ -60,6 +63,7 @@ struct bind {
     uint8_t type;         /* enum dtype of w */
     uint8_t act;          /* enum act */
     uint16_t heads, d_head, stride;
+    const struct screen_panel *screen; /* [pack_panels(n)] what w is off by, where it screens another matrix; NULL */
     uint16_t taps, left;  /* filter over rows r - left .. r - left + taps - 1; table is [heads, taps, n / heads] */
     float scale, eps;
 };

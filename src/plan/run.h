@@ -62,6 +62,7 @@ struct lane {
 };
 
 enum {
+    SCAN_IDS = 4096,    /* ids of a slice of logits: fixed, so that sums do not depend on threads */
     RUN_LANES = 160,
     RUN_BEAMS = 32,     /* most lanes of one window */
     ROWS_OUT_LEAST = 32 /* rows of logits that there is always room for */

@@ -1,0 +1,81 @@
+/* steno: logits in two stages. SPDX-License-Identifier: MIT */
+#include "plan/screen.h"
+#include <math.h>
+#include "kern/inner.h"
+
+/* Sums of k products in f32, in whatever order, lie within k 2^-23 of the sum of magnitudes, which is at most |w| |x|: twice, for both
+ * kinds of logits. */
+static double const sum_error = 0x1p-22;
+static double const slack = 1.0001; /* for norms that are themselves rounded */
+
+struct screen_panel screen_panel_of(const void *const rows[PANEL], size_t k)
+{
+    double error = 0, norm = 0;
+    for (int i = 0; i < PANEL; i++) {
+        const float *w = rows[i];
+        double e = 0, n = 0;
+        for (size_t b = 0; b < k && w; b += QBLOCK) {
+            const size_t len = size_min(QBLOCK, k - b);
+            const struct q8_scale s = q8_scale_of(w + b, len);
+            float block_e = 0, block_n = 0;
+            for (size_t j = b; j < b + len; j++) {
+                const float near = s.d * (float)((int)i8_narrowed(w[j], s.inverse) - 128), d = w[j] - near;
+                block_e += d * d;
+                block_n += near * near;
+            }
+            e += (double)block_e;
+            n += (double)block_n;
+        }
+        error = e > error || isnan(e) ? e : error;
+        norm = n > norm || isnan(n) ? n : norm;
+    }
+    norm = sqrt(norm) * slack;
+    return (struct screen_panel){ (float)(sqrt(error) * slack + (double)k * sum_error * norm), (float)norm };
+}
+
+struct screen_row screen_row_of(const float *x, size_t k)
+{
+    double norm = 0, error = 0;
+    for (size_t b = 0; b < k; b += QBLOCK) {
+        const size_t len = size_min(QBLOCK, k - b);
+        const uint32_t bits = largest_bits(x + b, len);
+        const double most = (double)load_f32(&bits), half = most * BLOCK_X_ERROR;
+        for (size_t j = b; j < b + len; j++) norm += (double)x[j] * (double)x[j];
+        error += (double)len * (most < 0x1p-119 ? most * most : half * half);
+    }
+    return (struct screen_row){ (float)(sqrt(norm) * slack), (float)(sqrt(error) * slack) };
+}
+
+/* Bits of the ids of panel p that lie in [from, to). */
+static uint32_t ids_in(size_t p, int32_t from, int32_t to)
+{
+    const int64_t base = (int64_t)p * PANEL, a = from > base ? from - base : 0, b = to - base < PANEL ? to - base : PANEL;
+    if (a >= b) return 0;
+    return ((b - a == PANEL ? 0 : 1u << (b - a)) - 1u) << a;
+}
+
+static float largest_of(const float *y, uint32_t ids)
+{
+    float most = -INFINITY;
+    if (ids == UINT32_MAX)
+        for (int i = 0; i < PANEL; i++) most = y[i] > most ? y[i] : most;
+    else
+        for (int i = 0; i < PANEL; i++)
+            if (ids >> i & 1 && y[i] > most) most = y[i];
+    return most;
+}
+
+float screen_bounds(float *most, const float *y, const struct screen_panel *panel, struct screen_row x, const struct pick_range *g,
+                    size_t p0, size_t p1)
+{
+    float least = -INFINITY;
+    for (size_t p = p0; p < p1; p++) {
+        const uint32_t barred = g->mask ? g->mask[p] : 0, text = ids_in(p, g->text_from, g->text_to) & ~barred;
+        most[p] = ids_in(p, g->ts_from, g->ts_to) & ~barred ? INFINITY : -INFINITY;
+        if (!text) continue;
+        const float best = largest_of(y + p * PANEL, text), off = x.norm * panel[p].error + x.error * panel[p].norm;
+        if (best - off > least) least = best - off;
+        if (most[p] < 0) most[p] = best + off;
+    }
+    return least;
+}

@@ -1,0 +1,34 @@
+/* steno: logits in two stages. SPDX-License-Identifier: MIT
+ *
+ * Logits read the largest matrix of a decoder, and all of it, for the sake of one token. Where the most probable id is wanted and nothing
+ * else, all logits are first computed from a copy of the matrix in int8 by blocks, half the bytes, and each panel's distance from the
+ * stored weights bounds how far off they can be. Then those panels whose best id could be the best of all are computed from the stored
+ * weights, and so are all timestamps, whose probabilities are compared with the best text. So the token is exactly the one that the stored
+ * weights give; only the sum of exponentials behind log-probabilities is that of approximate logits.
+ *
+ * With w' and x' for what int8 makes of w and x:  |w x - w' x'| <= |w - w'| |x| + |w'| |x - x'|  (Cauchy and Schwarz), and rounding of sums. */
+#ifndef STENO_PLAN_SCREEN_H
+#define STENO_PLAN_SCREEN_H
+#include "plan/run.h"
+
+enum { SCREEN_PANELS = SCAN_IDS / PANEL /* panels of a slice */ };
+static enum dtype const screen_type = DT_Q8_QUAD;
+/* Floats of a row of bounds: of all panels, then what each slice's largest logit is at least. */
+static inline uint32_t screen_width(uint32_t n_vocab) { return (uint32_t)pack_panels(n_vocab) + (n_vocab + SCAN_IDS - 1) / SCAN_IDS; }
+
+/* Of the outputs of a panel, the largest: error |w - w'|, rounding of sums included, and norm |w'|. */
+struct screen_panel { float error, norm; };
+/* rows[i]: f32 [k], or NULL, as given to pack_panel. */
+struct screen_panel screen_panel_of(const void *const rows[PANEL], size_t k);
+
+/* Of a row of x, [k]: |x| and at least |x - x'|. */
+struct screen_row { float norm, error; };
+struct screen_row screen_row_of(const float *x, size_t k);
+
+/* Panels [p0, p1) of approximate logits y, [n_vocab]: most[p] = the largest that an allowed text id of panel p can be; INFINITY for a panel
+ * with allowed timestamps, -INFINITY for one with no allowed id. @return the least that the largest of them all can be */
+float screen_bounds(float *most, const float *y, const struct screen_panel *panel, struct screen_row x, const struct pick_range *g,
+                    size_t p0, size_t p1);
+/* Could a panel whose bound is `most` hold the best id, when the largest is at least `least`? What is no number could. */
+static inline int screen_wants(float most, float least) { return most != -__builtin_inff() && !(most < least); }
+#endif
