@@ -151,6 +151,58 @@ static void test_matrices_behind_towering_channels_are_multiplied_in_bf16(void *
     }
 }
 
+/* ---- logits in two stages ---- */
+
+static void keep(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    (void)at, (void)logits, (void)tokens, (void)n;
+    ++*(int *)user;
+}
+
+/* A filter makes all logits be computed from the stored weights, so what it sees chosen is what they give. */
+static void test_screened_logits_choose_the_same_tokens(void **state)
+{
+    (void)state;
+    static float pcm[30 * 320];
+    int tokens = 0, seen = 0;
+    for (uint32_t seed = 1; seed <= 12; seed++) {
+        const struct bytes b = random_bytes(&small_multilingual, seed % 3 ? DT_F16 : DT_F32, seed);
+        steno_model *m = bytes_open_as(b, NULL, seed % 2 ? STENO_COMPUTE_BF16 : STENO_COMPUTE_INT8);
+        steno_session *s[2] = { session_new(m, NULL, 1), session_new(m, NULL, 1) };
+        uint32_t drawn = seed;
+        for (size_t i = 0; i < sizeof pcm / sizeof *pcm; i++) pcm[i] = 0.1f * noise(&drawn);
+        for (int i = 0; i < 2; i++) {
+            steno_transcribe_params p;
+            steno_transcribe_params_init(&p);
+            p.language = "en";
+            p.temperature_increment_on_fallback = 0;
+            p.without_timestamps = seed % 4 == 1;
+            p.user = &seen;
+            p.logits_filter = i ? keep : NULL;
+            if (steno_transcribe(s[i], pcm, 30 * 320, &p)) fail_msg("%s", steno_last_error(s[i]));
+        }
+        assert_int_equal(steno_segment_count(s[0]), steno_segment_count(s[1]));
+        for (int g = 0; g < steno_segment_count(s[0]); g++) {
+            steno_segment a = { .size = sizeof a }, c = { .size = sizeof c };
+            assert_int_equal(steno_segment_get(s[0], g, &a), STENO_OK);
+            assert_int_equal(steno_segment_get(s[1], g, &c), STENO_OK);
+            assert_int_equal(a.n_tokens, c.n_tokens);
+            tokens += a.n_tokens;
+            for (int t = 0; t < a.n_tokens; t++) {
+                steno_token x = { .size = sizeof x }, y = { .size = sizeof y };
+                assert_int_equal(steno_token_get(s[0], g, t, &x), STENO_OK);
+                assert_int_equal(steno_token_get(s[1], g, t, &y), STENO_OK);
+                assert_int_equal(x.id, y.id);
+                assert_true(fabs((double)x.plog - (double)y.plog) < 1e-2);
+            }
+        }
+        for (int i = 0; i < 2; i++) steno_session_close(s[i]);
+        steno_model_close(m);
+        free(b.p);
+    }
+    assert_true(tokens > 100 && seen > 100);
+}
+
 /* What auto stands for is what a model says it computes in, level by level. */
 static void test_auto_is_what_the_level_gains_from(void **state)
 {
@@ -173,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_encoders_rows_stay_near_those_of_f32),
         cmocka_unit_test(test_matrices_behind_towering_channels_are_multiplied_in_bf16),
+        cmocka_unit_test(test_screened_logits_choose_the_same_tokens),
         cmocka_unit_test(test_auto_is_what_the_level_gains_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
