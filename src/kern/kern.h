@@ -251,7 +251,8 @@ struct kern {
     void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
 };
 
-/* Are narrow products of t made by instructions of their own at this level, and so faster than those of f32? */
+/* Are narrow products of t faster than those of f32 at this level? Where instructions of their own make them; by blocks of x86 also without,
+ * because less is widened. */
 int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
