@@ -49,7 +49,7 @@ enum {
     MEDIAN_WIDTH = 7, /* neighbours that median looks at, itself included */
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
     GEMM_ROWS = 252,  /* rows of x that linear keeps in the second-level cache: the best slice to hand to a thread */
-    NARROW_K = 131072, /* largest k of DT_BF16_PAIR and DT_I8_QUAD: sums of int8 products fit 32 bits */
+    NARROW_K = 131072, /* largest k of narrow products: sums of int8 products fit 32 bits */
     NARROW_ROWS = 96  /* their best slice of rows, with all panels: x is narrowed once */
 };
 
@@ -82,8 +82,8 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
  * By blocks, for each 32 k: f16 d[PANEL], then for each 16 outputs, so that a vector of them is read as it lies:
  *   DT_Q8_QUAD:   for each four k: u8 [16][4] = q + 128                      value = d * q       34 bytes per 32 weights
  *                 From rows of f32 as q8_0 is made: d = largest magnitude / 127, q = x * (1 / d) rounded to nearest even, in [-127, 127],
- *                 and then d rounded to f16 (0: q are zeros; NaN: a weight is not finite, or d no f16). From rows of q8_0 bit for bit; there
- *                 q may be -128.
+ *                 then d rounded to f16 (0: q are zeros; NaN: a weight is not finite, or d no f16). From rows of q8_0 bit for bit; q may be
+ *                 -128 there, and counts as that.
  *   DT_Q4_QUAD:   for each eight k: u8 [16][4], the first four k in the low nibbles, the others in the high ones, nibble = q + 8, q in
  *                 [-8, 7]                                                    value = d * q       18 bytes per 32 weights
  *                 From rows of q4_0 only, bit for bit. */
@@ -132,9 +132,9 @@ struct kv_view {
  *   DT_I8_QUAD    x as the weights: scale = largest magnitude of the row / 127, q = x * (127 / largest magnitude) rounded to nearest even;
  *                 the sum of q * q is an exact integer; y = sum * (scale of the row * scale of the output), each step rounded to f32.
  *                 A row with a NaN or an infinity gives NaN for every output, a row of magnitudes below 2^-119 zeros.
- *   DT_Q8_QUAD    blocks of 32 k of x as DT_I8_QUAD takes rows: sx = largest magnitude of the block / 127, q = x * (127 / largest magnitude)
- *   DT_Q4_QUAD    rounded to nearest even; the sum of q * q over a block is an exact integer; the f32 accumulator takes the blocks in rising
- *                 order: acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
+ *   DT_Q8_QUAD    each 32 k of x as DT_I8_QUAD takes a row: sx = largest magnitude of the block / 127, q = x * (127 / largest magnitude)
+ *   DT_Q4_QUAD    rounded to nearest even; the sum of q * q over a block is an exact integer; the f32 accumulator takes blocks in rising
+ *                 order, acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
  *                 NaN for every output; a block of magnitudes below 2^-119 counts as zeros.
  * Each call narrows its rows of x anew, so where there are many it should have all panels (NARROW_ROWS). Beside the blocks of one panel a
  * row is soon narrowed, so few rows may be cut as f32 is: they are bound by reading weights. */
@@ -253,12 +253,12 @@ struct kern {
     void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
 };
 
-/* Are narrow products of t made by instructions of their own at this level, and so faster than those of f32? */
+/* Are narrow products of t faster than those of f32 at this level? Where instructions of their own make them; by blocks from AVX2 on. */
 int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
-void kern_init_avxvnni(struct kern *k);    /* linear of DT_I8_QUAD, DT_Q8_QUAD, DT_Q4_QUAD only */
+void kern_init_avxvnni(struct kern *k);    /* linear of int8, by rows and by blocks, only */
 void kern_init_avx512(struct kern *k);
 void kern_init_avx512bf16(struct kern *k); /* narrow products, KV_BF16 among them */
 void kern_init_amx(struct kern *k);        /* the same */

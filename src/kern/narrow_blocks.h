@@ -3,8 +3,8 @@
  * For decoders, whose few rows are bound by reading weights. A block of weights, 32 k of one vector of outputs, fits registers: it is read
  * once, and each row's block of x is multiplied with it, which gives one sum of integers, made f32, scaled and added to an accumulator that
  * waits in scratch. Nothing has to know how many rows there are. A row's sum is one chain, but it does not wait for those of the rows and
- * blocks before it, so processors work on several at a time. Panels are read from the first byte to the last, as they lie: one stream, which
- * is faster than panels side by side.
+ * blocks before it, so processors work on several at a time. Panels are read from the first byte to the last, as they lie: one stream is
+ * faster here than panels side by side.
  *
  * Beside the primitives of vec.h and vi_load a file has, before it includes this (after narrow.h, where it has both):
  *   vi_nibbles(w, high)          the low or the high four bits of each byte

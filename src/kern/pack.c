@@ -180,9 +180,9 @@ static void pack_quad_blocks(uint8_t *out, enum dtype t, enum dtype from, const 
         for (size_t i = 0; i < PANEL; i++) {
             const uint8_t *row = rows[i];
             if (!row) continue;
-            if (from == DT_F32) pack_block_f32(out, (const float *)rows[i] + b * QBLOCK, size_min(QBLOCK, k - b * QBLOCK), i);
+            if (t == DT_Q4_QUAD) pack_block_q4_0(out, row + dtype_row_sz(from, b * QBLOCK), i);
             else if (from == DT_Q8_0) pack_block_q8_0(out, row + dtype_row_sz(from, b * QBLOCK), i);
-            else pack_block_q4_0(out, row + dtype_row_sz(from, b * QBLOCK), i);
+            else pack_block_f32(out, (const float *)rows[i] + b * QBLOCK, size_min(QBLOCK, k - b * QBLOCK), i);
         }
     }
 }

@@ -105,8 +105,8 @@ static void check_defined(struct check *c, const struct kind *kind, const struct
             const float a = (float)activate((double)v, l->act), want = l->res ? a + l->res[m * l->ld_res + n] : a;
             const double tol = exact ? 0 : 2e-7 * (7 + fabs((double)v)) + 4 * FLT_EPSILON * fabs((double)want);
             if (!check(c, exact ? got == want : fabs((double)got - (double)want) <= tol,
-                       "%s of %s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g, want %.9g", dtype_name(kind->t), dtype_name(kind->from),
-                       m, s->m, n, s->n, s->k, s->ld_x, l->act, (double)got, (double)want))
+                       "%s of %s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g, want %.9g", dtype_name(kind->t),
+                       dtype_name(kind->from), m, s->m, n, s->n, s->k, s->ld_x, l->act, (double)got, (double)want))
                 return;
         }
 }
@@ -133,7 +133,7 @@ static void check_double(struct check *c, const struct kind *kind, const struct 
                        n, s->k, (double)sums[m * s->n + n], fabs(off), most))
                 return;
         }
-    if (s->m * s->n * s->k > 10000)
+    if (s->m * s->n >= 1024) /* of fewer too few blocks tell: in 2569 shapes 0.97 on average, to 5.4 in small ones, here to 1.25 */
         check(c, error <= 1.5 * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", dtype_name(kind->t), s->m, s->n,
               s->k, sqrt(error / expected));
 }
