@@ -272,27 +272,37 @@ static inline struct q8_scale q8_scale_of(const float *x, size_t n)
 }
 
 /* Most that a value of a block of x is off by, in largest magnitudes of the block. */
-#define BLOCK_X_ERROR (0.501 / 127)
+#define BLOCK_X_ERROR (0.501 / 127 / BLOCK_FINE)
 
-/* A block of x for products by blocks: 32 int8, what their sums with unsigned weights begin with, and the scale. */
-enum { BLOCK_START = QBLOCK / 4, BLOCK_SCALE, BLOCK_WORDS };
+/* A block of x for products by blocks, in one part or two: 32 int8, what their sums with unsigned weights begin with, and a scale. */
+enum { BLOCK_START = QBLOCK / 4, BLOCK_SCALE, BLOCK_WORDS, BLOCK_FINE = 254 /* steps of the second part in one of the first */ };
+static inline int block_parts(enum dtype t) { return t == DT_Q8_QUAD ? 2 : 1; }
 
 /* n: k of the block, at most QBLOCK; the others are zeros. */
-static inline void narrow_block(uint32_t to[BLOCK_WORDS], enum dtype t, const float *x, size_t n)
+static inline void narrow_block(uint32_t *to, enum dtype t, const float *x, size_t n)
 {
     const struct i8_scale s = i8_scale_of(largest_bits(x, n));
-    int8_t q[QBLOCK] = { 0 };
-    int32_t sum = 0;
-    for (size_t i = 0; i < n; i++) q[i] = (int8_t)(i8_narrowed(x[i], s.inverse) ^ 0x80);
-    for (size_t i = 0; i < QBLOCK; i++) sum += q[i];
-    memcpy(to, q, sizeof q);
-    to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
-    to[BLOCK_SCALE] = bits_of_f32(s.scale);
+    float v[QBLOCK] = { 0 }, scale = s.scale;
+    for (size_t i = 0; i < n; i++) v[i] = x[i] * s.inverse;
+    for (int part = 0; part < block_parts(t); part++, to += BLOCK_WORDS, scale /= BLOCK_FINE) {
+        int8_t q[QBLOCK];
+        int32_t sum = 0;
+        for (size_t i = 0; i < QBLOCK; i++) {
+            const float near = v[i] + I8_MAGIC;
+            q[i] = (int8_t)(bits_of_f32(near) ^ 0x80);
+            v[i] = (v[i] - (near - I8_MAGIC)) * BLOCK_FINE;
+            sum += q[i];
+        }
+        memcpy(to, q, sizeof q);
+        to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
+        to[BLOCK_SCALE] = bits_of_f32(scale);
+    }
 }
 
 static inline void narrow_block_row(uint32_t *to, enum dtype t, const float *x, size_t k)
 {
-    for (size_t i = 0; i < k; i += QBLOCK, to += BLOCK_WORDS) narrow_block(to, t, x + i, size_min(QBLOCK, k - i));
+    const size_t words = (size_t)block_parts(t) * BLOCK_WORDS;
+    for (size_t i = 0; i < k; i += QBLOCK, to += words) narrow_block(to, t, x + i, size_min(QBLOCK, k - i));
 }
 
 /* ---- a stored block of a K type, taken apart (dtype_k.c): element e is d * scale[e / run_len] * q[e] - dmin * min[e / run_len]. */

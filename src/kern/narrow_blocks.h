@@ -48,7 +48,7 @@ INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, 
 {
     const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W); /* bytes of QUAD_W outputs */
     memset(acc, 0, rows * PANEL * sizeof *acc);
-    for (; blocks--; w += quad_block_sz(t), x += BLOCK_WORDS) {
+    for (; blocks--; w += quad_block_sz(t), x += block_parts(t) * BLOCK_WORDS) {
         prefetch_block(w, rows);
         UNROLL
         for (size_t c = 0; c < PANEL; c += VF_N) {
@@ -62,8 +62,13 @@ INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, 
             float *to = acc + c;
             for (size_t r = 0; r < rows; r++, from += ld, to += PANEL) {
                 if (r < lines) prefetch_block(at + 64 * r, rows);
-                const vf scale = vf_mul(d, vf_set1(load_f32(from + BLOCK_SCALE)));
-                vf_store(to, vf_fma(quad_sum(t, b, from), scale, vf_load(to)));
+                vf sum = vf_load(to);
+                UNROLL
+                for (int fine = 0; fine < block_parts(t); fine++) {
+                    const uint32_t *q = from + fine * BLOCK_WORDS;
+                    sum = vf_fma(quad_sum(t, b, q), vf_mul(d, vf_set1(load_f32(q + BLOCK_SCALE))), sum);
+                }
+                vf_store(to, sum);
             }
         }
     }
@@ -71,7 +76,8 @@ INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, 
 
 INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)
 {
-    const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), ld = ((blocks * BLOCK_WORDS + 15) & ~(size_t)15) + 16;
+    const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), words = blocks * (size_t)block_parts(t) * BLOCK_WORDS;
+    const size_t ld = ((words + 15) & ~(size_t)15) + 16;
     const size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
     for (size_t m = m0; m < m1; m += most) {
         const size_t rows = size_min(most, m1 - m), tiles = (rows + TILE_ROWS_MAX - 1) / TILE_ROWS_MAX, height = (rows + tiles - 1) / tiles;

@@ -112,19 +112,34 @@ PRIM uint32_t block_most(const float *x)
     m = _mm_max_epu32(m, _mm_shuffle_epi32(m, 0x4e));
     return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(m, _mm_shuffle_epi32(m, 0xb1)));
 }
+/* 32 numbers to the bytes nearest them, 128 added, in order; what is left of each, in the second part's steps, stays. */
+PRIM vi block_bytes(vf v[4])
+{
+    const vf magic = vf_set1(I8_MAGIC);
+    vi q[4];
+    for (size_t i = 0; i < 4; i++) {
+        const vf near = vf_add(v[i], magic);
+        q[i] = _mm256_and_si256(_mm256_castps_si256(near), _mm256_set1_epi32(255));
+        v[i] = vf_mul(vf_sub(v[i], vf_sub(near, magic)), vf_set1(BLOCK_FINE));
+    }
+    return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(_mm256_packus_epi32(q[0], q[1]), _mm256_packus_epi32(q[2], q[3])),
+                                       _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k)
 {
-    for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += BLOCK_WORDS) {
+    for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK) {
         const struct i8_scale s = i8_scale_of(block_most(x));
-        const vi low = _mm256_packus_epi32(vi_bytes(x, VF_N, s.inverse), vi_bytes(x + VF_N, VF_N, s.inverse));
-        const vi high = _mm256_packus_epi32(vi_bytes(x + 2 * VF_N, VF_N, s.inverse), vi_bytes(x + 3 * VF_N, VF_N, s.inverse));
-        const vi q = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-        const vi sums = _mm256_sad_epu8(q, _mm256_setzero_si256());
-        const __m128i half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-        const int sum = _mm_cvtsi128_si32(half) + _mm_extract_epi16(half, 4) - 128 * QBLOCK;
-        _mm256_storeu_si256((__m256i *)to, _mm256_xor_si256(q, _mm256_set1_epi8(INT8_MIN)));
-        to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
-        to[BLOCK_SCALE] = bits_of_f32(s.scale);
+        float scale = s.scale;
+        vf v[4];
+        for (size_t i = 0; i < 4; i++) v[i] = vf_mul(vf_load(x + i * VF_N), vf_set1(s.inverse));
+        for (int part = 0; part < block_parts(t); part++, to += BLOCK_WORDS, scale /= BLOCK_FINE) {
+            const vi q = block_bytes(v), sums = _mm256_sad_epu8(q, _mm256_setzero_si256());
+            const __m128i half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+            const int sum = _mm_cvtsi128_si32(half) + _mm_extract_epi16(half, 4) - 128 * QBLOCK;
+            _mm256_storeu_si256((__m256i *)to, _mm256_xor_si256(q, _mm256_set1_epi8(INT8_MIN)));
+            to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
+            to[BLOCK_SCALE] = bits_of_f32(scale);
+        }
     }
     if (k) narrow_block(to, t, x, k);
 }

@@ -82,21 +82,26 @@ PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k)
 {
     const vi magnitude = _mm512_set1_epi32(INT32_MAX);
     const vf magic = vf_set1(I8_MAGIC);
-    for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += BLOCK_WORDS) {
-        const vf v0 = vf_load(x), v1 = vf_load(x + VF_N);
+    for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK) {
+        vf v0 = vf_load(x), v1 = vf_load(x + VF_N);
         const vi most = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(v0), magnitude),
                                          _mm512_and_si512(_mm512_castps_si512(v1), magnitude));
         const struct i8_scale s = i8_scale_of(_mm512_reduce_max_epu32(most));
-        const vf inverse = vf_set1(s.inverse);
-        const __m128i q0 = _mm512_cvtepi32_epi8(_mm512_castps_si512(vf_add(vf_mul(v0, inverse), magic)));
-        const __m128i q1 = _mm512_cvtepi32_epi8(_mm512_castps_si512(vf_add(vf_mul(v1, inverse), magic)));
-        const __m128i zero = _mm_setzero_si128(), sums = _mm_add_epi64(_mm_sad_epu8(q0, zero), _mm_sad_epu8(q1, zero));
-        const int sum = _mm_cvtsi128_si32(sums) + _mm_extract_epi16(sums, 4) - 128 * QBLOCK;
-        const __m128i sign = _mm_set1_epi8(INT8_MIN);
-        _mm_storeu_si128((__m128i *)to, _mm_xor_si128(q0, sign));
-        _mm_storeu_si128((__m128i *)(to + 4), _mm_xor_si128(q1, sign));
-        to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
-        to[BLOCK_SCALE] = bits_of_f32(s.scale);
+        const __m128i zero = _mm_setzero_si128(), sign = _mm_set1_epi8(INT8_MIN);
+        float scale = s.scale;
+        v0 = vf_mul(v0, vf_set1(s.inverse)), v1 = vf_mul(v1, vf_set1(s.inverse));
+        for (int part = 0; part < block_parts(t); part++, to += BLOCK_WORDS, scale /= BLOCK_FINE) {
+            const vf n0 = vf_add(v0, magic), n1 = vf_add(v1, magic);
+            const __m128i q0 = _mm512_cvtepi32_epi8(_mm512_castps_si512(n0)), q1 = _mm512_cvtepi32_epi8(_mm512_castps_si512(n1));
+            const __m128i sums = _mm_add_epi64(_mm_sad_epu8(q0, zero), _mm_sad_epu8(q1, zero));
+            const int sum = _mm_cvtsi128_si32(sums) + _mm_extract_epi16(sums, 4) - 128 * QBLOCK;
+            _mm_storeu_si128((__m128i *)to, _mm_xor_si128(q0, sign));
+            _mm_storeu_si128((__m128i *)(to + 4), _mm_xor_si128(q1, sign));
+            to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
+            to[BLOCK_SCALE] = bits_of_f32(scale);
+            v0 = vf_mul(vf_sub(v0, vf_sub(n0, magic)), vf_set1(BLOCK_FINE));
+            v1 = vf_mul(vf_sub(v1, vf_sub(n1, magic)), vf_set1(BLOCK_FINE));
+        }
     }
     if (k) narrow_block(to, t, x, k);
 }
