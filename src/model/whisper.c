@@ -218,7 +218,7 @@ static uint16_t build_layers(struct build *b, const struct model_dims *w, enum d
     *bind_at(b, embed) = *bind_at(b, *tokens);
     bind_at(b, embed)->table = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
-    b->narrow = narrow == DT_I8_QUAD ? DT_Q8_QUAD : 0;
+    b->narrow = narrow ? DT_Q8_QUAD : 0;
     sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
     b->narrow = 0;
     return x;
