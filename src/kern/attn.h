@@ -120,11 +120,12 @@ INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_
         const float *at[BLOCKS];
         for (size_t i = 0; i < BLOCKS; i++) at[i] = v[i] ? v[i] + d : NULL;
         for (size_t r = 0; r < b->rows; r += TILE_ROWS)
-            tile_of[size_min(TILE_ROWS, b->rows - r)](s->out + r * OUT_LD + d, OUT_LD, s->score + r * SCORE_LD, SCORE_LD, at, b->d_head,
-                                                      KV_BLOCK, common[r / TILE_ROWS], 0);
+            tile_of[size_min(TILE_ROWS, b->rows - r)](b->out + r * OUT_LD + d, OUT_LD, s->score + r * SCORE_LD, SCORE_LD, at, b->d_head,
+                                                      KV_BLOCK, common[r / TILE_ROWS], 1);
     }
     for (size_t r = 0; r < b->rows; r++) {
-        float *out = s->out + r * OUT_LD;
+        float *out = b->out + r * OUT_LD;
+        clear_values(out, wide_d, b->d_head);
         const float *p = s->score + r * SCORE_LD;
         const size_t done = common[r / TILE_ROWS];
         if (wide_d < b->d_head) weigh_row(out, t, b, p, 0, done, wide_d);
@@ -142,15 +143,23 @@ static void queries_plain(struct attn_scratch *s, const struct attn *a, size_t r
     }                                                                                                                        \
     static void weigh_##name(struct attn_scratch *s, const struct key_block *b)                                              \
     {                                                                                                                        \
-        if (b->rows == 1) weigh_row(s->out, t, b, s->score, 0, b->seen[0], 0);                                               \
-        else weigh_rows(s, t, b);                                                                                            \
+        if (b->rows == 1) {                                                                                                  \
+            clear_values(b->out, 0, b->d_head);                                                                              \
+            weigh_row(b->out, t, b, s->score, 0, b->seen[0], 0);                                                             \
+        } else weigh_rows(s, t, b);                                                                                          \
     }                                                                                                                        \
     static const struct attn_body body_##name = { queries_plain, scores_##name, exps_plain, weigh_##name };    \
     static void attn_##name(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_##name); }                     \
+    static void attn_part_##name(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)                 \
+    {                                                                                                                        \
+        attn_part_any(a, b, part, ld_part, scratch, &body_##name);                                                           \
+    }                                                                                                                        \
     static void attn_weights_##name(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_##name); }
 TYPED(f32, KV_F32)
 TYPED(f16, KV_F16)
 #undef TYPED
+
+static void attn_merge(const struct attn *a, const float *part, size_t ld_part, size_t n) { attn_merge_any(a, part, ld_part, n); }
 
 static void init_attn(struct kern *k)
 {
@@ -158,5 +167,8 @@ static void init_attn(struct kern *k)
     k->attn_weights[KV_F16] = attn_weights_f16;
     k->attn[KV_F32] = attn_f32;
     k->attn[KV_F16] = attn_f16;
+    k->attn_part[KV_F32] = attn_part_f32;
+    k->attn_part[KV_F16] = attn_part_f16;
+    k->attn_merge = attn_merge;
 }
 #endif

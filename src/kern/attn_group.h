@@ -1,8 +1,9 @@
 /* steno: attention's groups of rows. SPDX-License-Identifier: MIT
  *
  * Groups of up to ATTN_ROWS query rows walk the keys in blocks of ATTN_KEYS: scores of all rows, then each row by itself scales, takes
- * its maximum, exp and sum, and fades what earlier blocks gave, then weights times values. The two products and the weights between them
- * belong to the type of keys and values (attn.h, attn_narrow.h); here is what they share.
+ * its maximum, exp and sum, then weights times values. That is a partial, which knows nothing of other blocks; partials are merged in
+ * rising order, here block after block, or later out of memory (attn_merge), by the same function and so with the same bits. The two
+ * products and the weights between them belong to the type of keys and values (attn.h, attn_narrow.h); here is what they share.
  *
  * A row must not see what lies past its length, not even multiplied by zero: a tile's product with values stops at its shortest row, and
  * every row goes on from there alone, in the same order and so with the same bits as if it had been alone from the start. */
@@ -16,6 +17,7 @@ enum { BLOCKS = ATTN_KEYS / KV_BLOCK };
 /* What a group of rows shares while it looks at one block of ATTN_KEYS keys. */
 struct key_block {
     const char *kv[BLOCKS];    /* keys; values lie behind them */
+    float *out;                /* partials, rows of OUT_LD */
     size_t rows, d_head;
     size_t seen[ATTN_ROWS];    /* keys of this block that each row sees */
     size_t most;               /* the largest of them */
@@ -27,11 +29,17 @@ struct attn_body {
     void (*scores)(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0); /* not scaled */
     /* Scores of row r become weights, 2^(score * unit - max), for the n keys it sees. Returns their sums by lanes. */
     vf (*exps)(struct attn_scratch *s, size_t r, float unit, float max, size_t n);
-    void (*weigh)(struct attn_scratch *s, const struct key_block *b);                                   /* out += weights times values */
+    void (*weigh)(struct attn_scratch *s, const struct key_block *b);                                   /* values of partials */
 };
 
 /* The first n of a vector's lanes; the others count as absent. */
 INLINE vf first_or_absent(vf v, size_t n) { return n >= VF_N ? v : vf_drop(v, ~0u << n); }
+
+/* Values of a partial from d on, a multiple of VF_N. */
+INLINE void clear_values(float *part, size_t d, size_t d_head)
+{
+    for (; d < d_head; d += VF_N) vf_store(part + d, vf_zero());
+}
 
 /* Keys that the rows of a tile from row r on all see. */
 INLINE size_t common_keys(const struct key_block *b, size_t r)
@@ -56,69 +64,119 @@ INLINE float highest(const float *score, size_t n)
     return vf_hmax(vf_max(vf_max(top[0], top[1]), vf_max(top[2], top[3])));
 }
 
-/* Row r has a new maximum, no less than before: what earlier blocks gave fades. part: the sum of this block's weights. */
-INLINE void fade_row(struct attn_scratch *s, size_t r, size_t d_head, float max, vf part)
-{
-    const vf fade = vf_exp2(vf_set1(s->max[r] - max));
-    float *out = s->out + r * OUT_LD, *sum = s->sum + r * LANES_MAX;
-    vf_store(sum, vf_fma(vf_load(sum), fade, part));
-    if (s->max[r] == max) return;
-    s->max[r] = max;
-    for (size_t d = 0; d < d_head; d += VF_N) vf_store(out + d, vf_mul(vf_load(out + d), fade));
-}
-
-/* Online softmax: scores become weights. They and their maxima are kept as logarithms to base 2, where 2^x takes the place of exp. Maxima
- * of all rows come first, so that no row waits for its own. */
+/* Scores become weights, and a row's partial gets its maximum and its sum. Scores are kept as logarithms to base 2, where 2^x takes the
+ * place of exp. Maxima of all rows come first, so that no row waits for its own. */
 INLINE void weights_of(struct attn_scratch *s, const struct key_block *b, const struct attn_body *body, float scale)
 {
     const float unit = scale * 1.44269504f;
     float top[ATTN_ROWS];
     for (size_t r = 0; r < b->rows; r++) top[r] = unit * highest(s->score + r * SCORE_LD, b->seen[r]);
     for (size_t r = 0; r < b->rows; r++) {
-        const float max = top[r] > s->max[r] ? top[r] : s->max[r];
-        const vf part = body->exps(s, r, unit, max == -INFINITY ? 0 : max, b->seen[r]);
-        if (max != -INFINITY) fade_row(s, r, b->d_head, max, part); /* else every score is: such keys weigh nothing */
+        float *part = b->out + r * OUT_LD;
+        part[part_max_at(b->d_head)] = top[r];
+        vf_store(part + part_sum_at(b->d_head), body->exps(s, r, unit, top[r] == -INFINITY ? 0 : top[r], b->seen[r]));
     }
 }
 
-INLINE void attn_group(const struct attn *a, struct attn_scratch *s, const struct attn_body *body, size_t r0, size_t rows)
+/* Partials of `rows` rows from r0, of the keys from key0 on, to rows of OUT_LD. len: keys that the rows see in all. */
+INLINE void part_group(float *out, const struct attn *a, struct attn_scratch *s, const struct attn_body *body, size_t r0, size_t rows,
+                       const size_t len[ATTN_ROWS], size_t key0)
 {
-    struct key_block b = { .rows = rows, .d_head = a->d_head };
-    size_t len[ATTN_ROWS], longest = 0;
+    struct key_block b = { .out = out, .rows = rows, .d_head = a->d_head };
+    for (size_t r = 0; r < rows; r++) {
+        b.seen[r] = len[r] > key0 ? size_min(ATTN_KEYS, len[r] - key0) : 0;
+        if (b.seen[r] > b.most) b.most = b.seen[r];
+        out[r * OUT_LD + part_max_at(a->d_head)] = -INFINITY;
+    }
+    if (!b.most) return;
+    for (size_t j = 0; j < b.most; j += KV_BLOCK) b.kv[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
+    body->scores(s, &b, a, r0);
+    weights_of(s, &b, body, a->scale);
+    body->weigh(s, &b);
+}
+
+/* A partial of later keys joins those before it. One whose maximum is -infinity weighs nothing, and its values may be anything. */
+INLINE void merge_part(float *to, const float *from, size_t d_head)
+{
+    const size_t n = part_sum_at(d_head) + VF_N, max = part_max_at(d_head);
+    const float had = to[max], comes = from[max];
+    if (comes == -INFINITY) return;
+    if (had == -INFINITY) {
+        memcpy(to, from, attn_part_len(d_head) * sizeof *to);
+    } else if (comes > had) {
+        const vf fade = vf_exp2(vf_set1(had - comes));
+        for (size_t d = 0; d < n; d += VF_N) vf_store(to + d, vf_fma(vf_load(to + d), fade, vf_load(from + d)));
+        to[max] = comes;
+    } else {
+        const vf fade = vf_exp2(vf_set1(comes - had));
+        for (size_t d = 0; d < n; d += VF_N) vf_store(to + d, vf_fma(vf_load(from + d), fade, vf_load(to + d)));
+    }
+}
+
+INLINE void part_finish(float *out, const float *part, size_t d_head)
+{
+    const float sum = vf_sum(vf_load(part + part_sum_at(d_head)));
+    const vf scale = vf_set1(sum > 0 ? 1 / sum : 0);
+    size_t d = 0;
+    if (part[part_max_at(d_head)] == -INFINITY) {
+        memset(out, 0, d_head * sizeof *out);
+        return;
+    }
+    for (; d + VF_N <= d_head; d += VF_N) vf_store(out + d, vf_mul(vf_load(part + d), scale));
+    if (d < d_head) vf_store_n(out + d, vf_mul(vf_load(part + d), scale), d_head - d);
+}
+
+/* Keys that rows from r0 see. Returns the most. */
+INLINE size_t lengths(size_t len[ATTN_ROWS], const struct attn *a, size_t r0, size_t rows)
+{
+    size_t most = 0;
     for (size_t r = 0; r < rows; r++) {
         const int32_t want = a->len ? a->len[r0 + r] : a->n_keys;
         len[r] = want > 0 ? (size_t)want : 0;
-        if (len[r] > longest) longest = len[r];
-        s->max[r] = -INFINITY;
-        vf_store(s->sum + r * LANES_MAX, vf_zero());
-        memset(s->out + r * OUT_LD, 0, (a->d_head + VF_N) * sizeof(float));
+        if (len[r] > most) most = len[r];
     }
-    body->queries(s, a, r0, rows);
-    for (size_t key0 = 0; key0 < longest; key0 += ATTN_KEYS) {
-        b.most = 0;
-        for (size_t r = 0; r < rows; r++) {
-            b.seen[r] = len[r] > key0 ? size_min(ATTN_KEYS, len[r] - key0) : 0;
-            if (b.seen[r] > b.most) b.most = b.seen[r];
-        }
-        for (size_t j = 0; j < b.most; j += KV_BLOCK) b.kv[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
-        body->scores(s, &b, a, r0);
-        weights_of(s, &b, body, a->scale);
-        body->weigh(s, &b);
-    }
-    for (size_t r = 0; r < rows; r++) {
-        const float sum = vf_sum(vf_load(s->sum + r * LANES_MAX));
-        const vf scale = vf_set1(sum > 0 ? 1 / sum : 0);
-        const float *from = s->out + r * OUT_LD;
-        float *to = a->out + (r0 + r) * a->ld_out;
-        size_t d = 0;
-        for (; d + VF_N <= a->d_head; d += VF_N) vf_store(to + d, vf_mul(vf_load(from + d), scale));
-        if (d < a->d_head) vf_store_n(to + d, vf_mul(vf_load(from + d), scale), a->d_head - d);
-    }
+    return most;
 }
 
 INLINE void attn_any(const struct attn *a, struct attn_scratch *s, const struct attn_body *body)
 {
-    for (size_t r = 0; r < a->rows; r += ATTN_ROWS) attn_group(a, s, body, r, size_min(ATTN_ROWS, a->rows - r));
+    for (size_t r0 = 0; r0 < a->rows; r0 += ATTN_ROWS) {
+        const size_t rows = size_min(ATTN_ROWS, a->rows - r0);
+        size_t len[ATTN_ROWS];
+        const size_t longest = lengths(len, a, r0, rows);
+        body->queries(s, a, r0, rows);
+        for (size_t key0 = 0; key0 < longest || !key0; key0 += ATTN_KEYS) {
+            part_group(key0 ? s->out : s->merged, a, s, body, r0, rows, len, key0);
+            if (key0)
+                for (size_t r = 0; r < rows; r++) merge_part(s->merged + r * OUT_LD, s->out + r * OUT_LD, a->d_head);
+        }
+        for (size_t r = 0; r < rows; r++) part_finish(a->out + (r0 + r) * a->ld_out, s->merged + r * OUT_LD, a->d_head);
+    }
+}
+
+INLINE void attn_part_any(const struct attn *a, size_t block, float *part, size_t ld_part, struct attn_scratch *s,
+                          const struct attn_body *body)
+{
+    for (size_t r0 = 0; r0 < a->rows; r0 += ATTN_ROWS) {
+        const size_t rows = size_min(ATTN_ROWS, a->rows - r0);
+        size_t len[ATTN_ROWS];
+        lengths(len, a, r0, rows);
+        body->queries(s, a, r0, rows);
+        part_group(s->out, a, s, body, r0, rows, len, block * ATTN_KEYS);
+        for (size_t r = 0; r < rows; r++)
+            memcpy(part + (r0 + r) * ld_part, s->out + r * OUT_LD, attn_part_len(a->d_head) * sizeof *part);
+    }
+}
+
+INLINE void attn_merge_any(const struct attn *a, const float *part, size_t ld_part, size_t n)
+{
+    float merged[OUT_LD];
+    for (size_t r = 0; r < a->rows; r++) {
+        const float *from = part + r * ld_part;
+        memcpy(merged, from, attn_part_len(a->d_head) * sizeof *merged);
+        for (size_t b = 1; b < n; b++) merge_part(merged, from + b * attn_part_len(a->d_head), a->d_head);
+        part_finish(a->out + r * a->ld_out, merged, a->d_head);
+    }
 }
 
 INLINE void attn_weights_any(const struct attn *a, struct attn_scratch *s, const struct attn_body *body)

@@ -91,7 +91,8 @@ INLINE void weigh_row_words(float *out, const struct key_block *b, const uint32_
 static void weigh_bf16(struct attn_scratch *s, const struct key_block *b)
 {
     if (b->rows == 1) {
-        weigh_row_words(s->out, b, s->weight, 0, b->seen[0], 0);
+        clear_values(b->out, 0, b->d_head);
+        weigh_row_words(b->out, b, s->weight, 0, b->seen[0], 0);
         return;
     }
     const size_t wide_d = b->d_head / TILE_W * TILE_W;
@@ -102,12 +103,13 @@ static void weigh_bf16(struct attn_scratch *s, const struct key_block *b)
         for (size_t i = 0; i * KV_BLOCK < b->most; i++) v[i] = value_words(b, i * KV_BLOCK / 2) + d;
         for (size_t r = 0; r < b->rows; r += TILE_ROWS) {
             const struct words of = { v, b->d_head, KV_BLOCK / 2, common[r / TILE_ROWS], (const char *)v[0] };
-            float *out = s->out + r * OUT_LD + d;
-            tiles_pair[size_min(TILE_ROWS, b->rows - r)](out, OUT_LD, s->weight + r * WEIGHT_LD, WEIGHT_LD, out, OUT_LD, &of);
+            tiles_pair[size_min(TILE_ROWS, b->rows - r)](b->out + r * OUT_LD + d, OUT_LD, s->weight + r * WEIGHT_LD, WEIGHT_LD, NULL, 0,
+                                                         &of);
         }
     }
     for (size_t r = 0; r < b->rows; r++) {
-        float *out = s->out + r * OUT_LD;
+        float *out = b->out + r * OUT_LD;
+        clear_values(out, wide_d, b->d_head);
         const uint32_t *w = s->weight + r * WEIGHT_LD;
         const size_t done = common[r / TILE_ROWS];
         if (wide_d < b->d_head) weigh_row_words(out, b, w, 0, 2 * done, wide_d);
@@ -117,11 +119,16 @@ static void weigh_bf16(struct attn_scratch *s, const struct key_block *b)
 
 static const struct attn_body body_bf16 = { queries_bf16, scores_bf16, exps_bf16, weigh_bf16 };
 static void attn_bf16(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_bf16); }
+static void attn_part_bf16(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
+{
+    attn_part_any(a, b, part, ld_part, scratch, &body_bf16);
+}
 static void attn_weights_bf16(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_bf16); }
 
 static void init_attn_narrow(struct kern *k)
 {
     k->attn_weights[KV_BF16] = attn_weights_bf16;
     k->attn[KV_BF16] = attn_bf16;
+    k->attn_part[KV_BF16] = attn_part_bf16;
 }
 #endif

@@ -14,11 +14,10 @@ enum {
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
     NARROW_WORDS = 131072, /* narrowed x that stays in the second-level cache: 512 KiB */
     TILE_ROWS_MAX = 32,    /* rows whose sums narrow products have at a time, at most */
-    LANES_MAX = 16,
     HEAD_MAX = 256,        /* largest d_head */
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */
     SCORE_LD = ATTN_KEYS + 16,
-    OUT_LD = HEAD_MAX + 16,
+    OUT_LD = HEAD_MAX + 32,       /* attn_part_len at most */
     Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
     WEIGHT_LD = ATTN_KEYS / 2 + 16
 };
@@ -43,12 +42,12 @@ struct words {
     const char *ahead;           /* a panel to bring to the second-level cache meanwhile */
 };
 
-/* Scratch of attention: scores (then weights) and unfinished outputs of a group of rows; keys and values widened where they are f16;
- * for KV_BF16 queries and weights as words of two bf16. */
+/* Scratch of attention: scores (then weights) of a group of rows, its partials of one block and of all blocks so far; keys and values
+ * widened where they are f16; for KV_BF16 queries and weights as words of two bf16. */
 struct attn_scratch {
     float score[ATTN_ROWS * SCORE_LD];
     float out[ATTN_ROWS * OUT_LD];
-    float max[ATTN_ROWS], sum[ATTN_ROWS * LANES_MAX]; /* sums lane by lane */
+    float merged[ATTN_ROWS * OUT_LD];
     float k_wide[KV_BLOCK * HEAD_MAX];
     float v_wide[ATTN_KEYS * HEAD_MAX];
     uint32_t q[ATTN_ROWS * Q_LD];
@@ -76,6 +75,10 @@ static inline size_t mirrored(size_t i, size_t before, size_t n)
     const size_t at = i < before ? before - i : i - before;
     return at < n ? at : 2 * n - 2 - at;
 }
+
+/* Where in a partial of attention the sum and the maximum stand. */
+static inline size_t part_sum_at(size_t d_head) { return attn_part_len(d_head) - 32; }
+static inline size_t part_max_at(size_t d_head) { return attn_part_len(d_head) - 16; }
 
 static inline char *kv_block_at(const struct kv_view *v, size_t block)
 {

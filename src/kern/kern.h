@@ -6,8 +6,9 @@
  *
  * The contract that batching rests on: an output row depends only on its own input row, the weights, their types and the level - never
  * on how many rows there are, on the tile, the thread or the row's place. Every linear output has ONE f32 accumulator that walks k in
- * rising order (acc = acc + x[k] * w[k], fused where the level fuses), starting from 0; attention merges fixed blocks of ATTN_KEYS
- * keys in rising order. So any blocking that keeps those orders gives the same bits, and few-row and many-row bodies agree exactly.
+ * rising order (acc = acc + x[k] * w[k], fused where the level fuses), starting from 0; attention makes a partial of each fixed block of
+ * ATTN_KEYS keys, from nothing, and merges partials in rising order. So any blocking that keeps those orders gives the same bits, few-row
+ * and many-row bodies agree exactly, and partials of one row may come from several threads.
  * Products of fewer bits (see below) are exact, or summed in an order that k alone decides, so they keep the contract too.
  *
  * Tolerances against the C twin, checked by tests/kernels:
@@ -45,7 +46,7 @@ enum {
     QBLOCK = 32,      /* weights per stored block, and k per packed block */
     KBLOCK = 256,     /* the same of the K types */
     KV_BLOCK = 32,    /* positions per block of keys and values */
-    ATTN_KEYS = 256,  /* keys merged at once by the online softmax */
+    ATTN_KEYS = 256,  /* keys of a partial of attention */
     MEDIAN_WIDTH = 7, /* neighbours that median looks at, itself included */
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
     GEMM_ROWS = 252,  /* rows of x that linear keeps in the second-level cache: the best slice to hand to a thread */
@@ -164,10 +165,16 @@ struct linear {
 
 /* Query rows of one head against that head's keys. Row i sees keys [0, len[i]). len[i] == 0 gives zeros. out may not equal q.
  *
+ * Block b, keys [ATTN_KEYS * b, ATTN_KEYS * (b + 1)) that the row sees, gives a partial: the maximum of its scaled scores, the sum of its
+ * weights exp(score - maximum), and the sum of weights times values, one f32 accumulator per output that walks the keys in rising order
+ * from 0. Partials are merged in rising order of b: of two, the one whose maximum is smaller is scaled by exp(its maximum - the other's)
+ * and added (fused where the level fuses) to the other. A partial without a score above -infinity is passed over. In the end values are
+ * divided by the sum.
+ *
  * With KV_BF16 q is rounded as keys are. A score is one f32 accumulator over pairs of d, the odd one first. Scale, maximum and exp are
- * f32; then a block's weights, exp(score - maximum so far), are rounded to bf16, subnormals to zero (exp's own error: 2^-18 of
- * itself). The sum that an output is divided by is that of the rounded weights. Outputs accumulate pairs of positions in f32, the odd
- * one first. Where a row sees only the even position of its last pair, the odd one is not multiplied at all.
+ * f32; then a block's weights are rounded to bf16, subnormals to zero (exp's own error: 2^-18 of itself). The sum that an output is
+ * divided by is that of the rounded weights. Outputs accumulate pairs of positions in f32, the odd one first. Where a row sees only the
+ * even position of its last pair, the odd one is not multiplied at all.
  * Level amx, whatever the number of rows, sums both as linear does there: for every 32 d, and for every block of positions, even and odd
  * ones apart. In a row's last block positions that it does not see count as values of 0, whatever stands there. */
 struct attn {
@@ -181,6 +188,10 @@ struct attn {
     uint32_t rows, d_head;
     float scale;               /* of the f32 score; > 0 */
 };
+
+/* Floats from partial to partial: whole cache lines of d_head values, one of the sum's lanes and one of the maximum. Only the level that
+ * made a partial can read it. */
+static inline size_t attn_part_len(size_t d_head) { return ((d_head + 15) & ~(size_t)15) + 32; }
 
 /* One row of an FSMN memory (Zhang et al. 2018, a depthwise filter over time with an identity): for each channel
  *   y = add + (x[left] + sum over j of w[j] x[j])
@@ -227,6 +238,10 @@ struct kern {
 
     /* scratch: kern_attn_scratch() bytes. */
     void (*attn[KV_TYPES])(const struct attn *a, void *scratch);
+    /* The same bits in two steps. Row i's partial of block b to part + i * ld_part; then out from n of them, that of row i and block b at
+     * part + i * ld_part + b * attn_part_len(d_head). n blocks hold every key that a row sees. */
+    void (*attn_part[KV_TYPES])(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch);
+    void (*attn_merge)(const struct attn *a, const float *part, size_t ld_part, size_t n);
     /* What attn weighs values by: row i of out, [n_keys], = softmax(scale q_i k^T) over keys [0, n_keys). len is NULL. The same scratch. */
     void (*attn_weights[KV_TYPES])(const struct attn *a, void *scratch);
     /* Write position pos of one head: k[d_head], v[d_head]. */

@@ -1,8 +1,8 @@
 /* steno: attention in plain C, the definition. SPDX-License-Identifier: MIT
  *
- * One query row at a time: scores of up to ATTN_KEYS keys, their maximum, then exp and the weighted sum of values, merged into what
- * earlier keys gave. Keys past a row's length are never looked at, so what lies there does not matter. Queries and weights of KV_BF16
- * are rounded, and their products added in pairs, the odd one first. */
+ * One query row at a time: scores of up to ATTN_KEYS keys, their maximum, then exp and the weighted sum of values; that is a partial,
+ * merged into what earlier keys gave. Keys past a row's length are never looked at, so what lies there does not matter. Queries and
+ * weights of KV_BF16 are rounded, and their products added in pairs, the odd one first. */
 #include "kern/inner.h"
 
 #include <math.h>
@@ -18,8 +18,6 @@ static inline float rounded(enum kv_type t, float x) { return t == KV_BF16 ? bf1
 /* In the order of sums: i, or in pairs the odd one first; n is even. */
 static inline size_t in_order(enum kv_type t, size_t i) { return t == KV_BF16 ? i ^ 1u : i; }
 
-struct merge { float max, sum; };
-
 static void score_block(float s[KV_BLOCK], enum kv_type t, const char *k, const float *q, size_t d_head, float scale)
 {
     memset(s, 0, KV_BLOCK * sizeof *s);
@@ -31,42 +29,102 @@ static void score_block(float s[KV_BLOCK], enum kv_type t, const char *k, const 
     for (size_t j = 0; j < KV_BLOCK; j++) s[j] *= scale;
 }
 
-static void merge_keys(struct merge *m, float *out, enum kv_type t, const struct attn *a, const float *q, size_t key0, size_t n)
+/* The partial of n keys from key0 on. */
+static void part_c(float *part, enum kv_type t, const struct attn *a, const float *q, size_t key0, size_t n)
 {
     const size_t d_head = a->d_head;
-    float s[ATTN_KEYS], max = m->max;
+    float s[ATTN_KEYS], *sum = part + part_sum_at(d_head), *max = part + part_max_at(d_head);
+    memset(part, 0, attn_part_len(d_head) * sizeof *part);
+    *max = -INFINITY;
     for (size_t j = 0; j < n; j += KV_BLOCK) score_block(s + j, t, kv_block_at(&a->kv, (key0 + j) / KV_BLOCK), q, d_head, a->scale);
-    for (size_t j = 0; j < n; j++) max = s[j] > max ? s[j] : max;
-    if (max == -INFINITY) return;
-    const float fade = expf(m->max - max);
-    m->sum *= fade, m->max = max;
-    for (size_t d = 0; d < d_head; d++) out[d] *= fade;
+    for (size_t j = 0; j < n; j++) *max = s[j] > *max ? s[j] : *max;
+    if (*max == -INFINITY) return;
     for (size_t i = 0; i < n + n % 2; i++) {
         const size_t j = in_order(t, i);
         if (j >= n) continue;
         const char *v = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
-        const float p = rounded(t, expf(s[j] - max));
-        m->sum += p;
-        for (size_t d = 0; d < d_head; d++) out[d] = out[d] + p * kv_value(t, v, kv_value_at(t, j % KV_BLOCK, d, d_head));
+        const float p = rounded(t, expf(s[j] - *max));
+        *sum += p;
+        for (size_t d = 0; d < d_head; d++) part[d] = part[d] + p * kv_value(t, v, kv_value_at(t, j % KV_BLOCK, d, d_head));
     }
+}
+
+static void merge_c(float *to, const float *from, size_t d_head)
+{
+    const size_t sum = part_sum_at(d_head), max = part_max_at(d_head);
+    const int newer = from[max] > to[max];
+    const float *most = newer ? from : to, *less = newer ? to : from;
+    if (from[max] == -INFINITY) return;
+    const float fade = expf(less[max] - most[max]);
+    for (size_t d = 0; d < d_head; d++) to[d] = less[d] * fade + most[d];
+    to[sum] = less[sum] * fade + most[sum];
+    to[max] = most[max];
+}
+
+static void finish_c(float *out, const float *part, size_t d_head)
+{
+    const float sum = part[part_sum_at(d_head)], scale = sum > 0 ? 1 / sum : 0;
+    for (size_t d = 0; d < d_head; d++) out[d] = part[d] * scale;
+}
+
+static inline size_t length_of(const struct attn *a, size_t r)
+{
+    const int32_t n = a->len ? a->len[r] : a->n_keys;
+    return n > 0 ? (size_t)n : 0;
 }
 
 static inline void attn_c(const struct attn *a, struct attn_scratch *s, enum kv_type t)
 {
     for (size_t r = 0; r < a->rows; r++) {
-        const int32_t want = a->len ? a->len[r] : a->n_keys;
-        const size_t len = want > 0 ? (size_t)want : 0;
-        struct merge m = { -INFINITY, 0 };
-        memset(s->out, 0, a->d_head * sizeof(float));
-        for (size_t k = 0; k < len; k += ATTN_KEYS) merge_keys(&m, s->out, t, a, a->q + r * a->ld_q, k, size_min(ATTN_KEYS, len - k));
-        const float scale = m.sum > 0 ? 1 / m.sum : 0;
-        for (size_t d = 0; d < a->d_head; d++) a->out[r * a->ld_out + d] = s->out[d] * scale;
+        const size_t len = length_of(a, r);
+        part_c(s->merged, t, a, a->q + r * a->ld_q, 0, size_min(ATTN_KEYS, len));
+        for (size_t k = ATTN_KEYS; k < len; k += ATTN_KEYS) {
+            part_c(s->out, t, a, a->q + r * a->ld_q, k, size_min(ATTN_KEYS, len - k));
+            merge_c(s->merged, s->out, a->d_head);
+        }
+        finish_c(a->out + r * a->ld_out, s->merged, a->d_head);
+    }
+}
+
+static inline void attn_part_c(const struct attn *a, size_t b, float *part, size_t ld_part, enum kv_type t)
+{
+    for (size_t r = 0; r < a->rows; r++) {
+        const size_t len = length_of(a, r), key0 = b * ATTN_KEYS;
+        part_c(part + r * ld_part, t, a, a->q + r * a->ld_q, key0, len > key0 ? size_min(ATTN_KEYS, len - key0) : 0);
+    }
+}
+
+static void attn_merge(const struct attn *a, const float *part, size_t ld_part, size_t n)
+{
+    float merged[OUT_LD];
+    for (size_t r = 0; r < a->rows; r++) {
+        memcpy(merged, part + r * ld_part, attn_part_len(a->d_head) * sizeof *merged);
+        for (size_t b = 1; b < n; b++) merge_c(merged, part + r * ld_part + b * attn_part_len(a->d_head), a->d_head);
+        finish_c(a->out + r * a->ld_out, merged, a->d_head);
     }
 }
 
 static void attn_f32(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F32); }
 static void attn_f16(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F16); }
 static void attn_bf16(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_BF16); }
+
+static void attn_part_f32(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
+{
+    (void)scratch;
+    attn_part_c(a, b, part, ld_part, KV_F32);
+}
+
+static void attn_part_f16(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
+{
+    (void)scratch;
+    attn_part_c(a, b, part, ld_part, KV_F16);
+}
+
+static void attn_part_bf16(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
+{
+    (void)scratch;
+    attn_part_c(a, b, part, ld_part, KV_BF16);
+}
 
 static inline void attn_weights_c(const struct attn *a, enum kv_type t)
 {
@@ -138,6 +196,8 @@ static void kv_put_bf16(const struct kv_view *kv, uint32_t pos, const float *k, 
 void kern_init_attn_c(struct kern *k)
 {
     k->attn[KV_F32] = attn_f32, k->attn[KV_F16] = attn_f16, k->attn[KV_BF16] = attn_bf16;
+    k->attn_part[KV_F32] = attn_part_f32, k->attn_part[KV_F16] = attn_part_f16, k->attn_part[KV_BF16] = attn_part_bf16;
+    k->attn_merge = attn_merge;
     k->attn_weights[KV_F32] = attn_weights_f32, k->attn_weights[KV_F16] = attn_weights_f16;
     k->attn_weights[KV_BF16] = attn_weights_bf16;
     k->kv_put[KV_F32] = kv_put_f32, k->kv_put[KV_F16] = kv_put_f16, k->kv_put[KV_BF16] = kv_put_bf16;

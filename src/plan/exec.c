@@ -10,7 +10,8 @@
 enum {
     FEW_ROWS = 16,       /* up to here weights are streamed once for all rows: panels are cut finely */
     TILE_PANELS = 8,     /* panels of a tile of a linear with many rows */
-    ATTN_TILE = 96,      /* query rows of an item when all rows see the same keys */
+    ATTN_SHARED = 2,     /* with fewer heads of groups of rows than this for each thread, threads share them */
+    ATTN_PARTS = 256,    /* partials for each thread that there is room for: then those are groups of 21 rows over 1500 keys */
     ROWS_ITEM = 32,      /* rows of an item of an element-wise op */
     SCORE_ROWS = 12,     /* rows of an item of weights of attention: a tile */
     STANDARD_FRAMES = 64 /* columns of an item where rows are compared */
@@ -57,9 +58,19 @@ static size_t scratch_of(const struct plan *p, uint32_t n)
     return need;
 }
 
-struct sizes { size_t scratch, parts, ops, thread; };
+/* Floats of the widest head's partial. */
+static size_t part_of(const struct plan *p)
+{
+    size_t len = 0;
+    for (uint16_t i = 0; i < p->n_ops; i++)
+        if (p->op[i].kind == OP_ATTN && attn_part_len(p->bind[p->op[i].bind].d_head) > len)
+            len = attn_part_len(p->bind[p->op[i].bind].d_head);
+    return len;
+}
 
-static struct sizes sizes_of(const struct plan *const *plans, int n_plans, uint32_t n_lanes)
+struct sizes { size_t scratch, parts, ops, thread, attn_part, attn_done; };
+
+static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int threads, uint32_t n_lanes)
 {
     struct sizes z = { 0 };
     for (int i = 0; i < n_plans; i++) {
@@ -67,7 +78,10 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans, uint3
         if (scratch > z.scratch) z.scratch = scratch;
         if (parts_of(plans[i]) > z.parts) z.parts = parts_of(plans[i]);
         if (plans[i]->n_ops > z.ops) z.ops = plans[i]->n_ops;
+        if (threads > 1 && part_of(plans[i]) > z.attn_part) z.attn_part = part_of(plans[i]);
     }
+    z.attn_part *= (size_t)threads * ATTN_PARTS;
+    z.attn_done = z.attn_part ? (size_t)threads * ATTN_SHARED : 0;
     z.thread = kern_linear_scratch() > kern_attn_scratch() ? kern_linear_scratch() : kern_attn_scratch();
     z.thread = (z.thread + 4095) & ~(size_t)4095;
     return z;
@@ -75,25 +89,29 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans, uint3
 
 size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t n_lanes)
 {
-    const struct sizes z = sizes_of(plans, n_plans, n_lanes);
-    return z.scratch + (size_t)threads * z.thread + z.parts * sizeof(struct logit_part) + z.ops * sizeof(int64_t);
+    const struct sizes z = sizes_of(plans, n_plans, threads, n_lanes);
+    return z.scratch + (size_t)threads * z.thread + z.parts * sizeof(struct logit_part) + z.ops * sizeof(int64_t) +
+           z.attn_part * sizeof(float) + z.attn_done * sizeof(uint32_t);
 }
 
 int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
               uint32_t n_lanes, steno_error *e)
 {
     memset(x, 0, sizeof *x);
-    const struct sizes z = sizes_of(plans, n_plans, n_lanes);
     const size_t threads = (size_t)team_threads(team);
+    const struct sizes z = sizes_of(plans, n_plans, (int)threads, n_lanes);
     x->kern = k;
     x->team = team;
     x->scratch_sz = z.scratch;
     x->thread_scratch_sz = z.thread;
+    x->attn_part_n = z.attn_part ? threads * ATTN_PARTS : 0;
+    x->attn_part = arena_array(a, z.attn_part, sizeof *x->attn_part);
+    x->attn_done = arena_array(a, z.attn_done, sizeof *x->attn_done);
     x->parts = arena_array(a, z.parts, sizeof *x->parts);
     x->counter = arena_array(a, z.ops, sizeof *x->counter);
     x->scratch = os_pages_alloc(z.scratch);
     x->thread_scratch = os_pages_alloc(threads * z.thread);
-    if (x->parts && x->counter && x->scratch && x->thread_scratch) return STENO_OK;
+    if (x->parts && x->counter && x->attn_part && x->attn_done && x->scratch && x->thread_scratch) return STENO_OK;
     exec_close(x);
     return err_nomem(e, z.scratch + threads * z.thread, "scratch");
 }
@@ -293,35 +311,69 @@ static struct linear linear_of(const struct walk *w, const struct op *op)
     return l;
 }
 
-/* Query rows of one head. */
-static void attn_rows(const struct walk *w, const struct op *op, uint32_t head, struct group g, const int32_t *len, void *scratch)
+static uint32_t groups_of(const struct walk *w, const struct op *op, uint32_t rows)
+{
+    if (op->state == NO_STATE) return (rows + ATTN_TILE - 1) / ATTN_TILE;
+    return op->flags & OPF_CAUSAL ? w->run->n_self : w->run->n_cross;
+}
+
+static struct group group_of(const struct walk *w, const struct op *op, uint32_t g)
+{
+    if (op->state != NO_STATE) return op->flags & OPF_CAUSAL ? w->run->self[g] : w->run->cross[g];
+    const uint32_t row = g * ATTN_TILE, left = w->n_rows - row;
+    return (struct group){ (uint16_t)row, (uint16_t)(left < ATTN_TILE ? left : ATTN_TILE), 0 };
+}
+
+/* Blocks of keys that are items of their own: 1 where a thread takes all keys of a head, because heads are enough, or too many rows. */
+static uint32_t blocks_of(const struct walk *w, const struct op *op, uint32_t groups, uint32_t rows, int threads)
+{
+    const size_t heads = w->p->bind[op->bind].heads;
+    const int32_t keys = op->state == NO_STATE     ? (int32_t)w->n_rows
+                         : op->flags & OPF_CAUSAL ? w->run->self_most
+                                                  : w->run->cross_most;
+    const size_t blocks = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS;
+    if (blocks < 2 || groups * heads >= (size_t)threads * ATTN_SHARED || rows * heads * blocks > w->x->attn_part_n) return 1;
+    return (uint32_t)blocks;
+}
+
+/* The keys and values of this run's rows, as far as they lie in block b of `blocks`: nobody else reads or writes that one. */
+static void put_rows(const struct walk *w, const struct op *op, const struct attn *a, enum kv_type type, struct group g, uint32_t b,
+                     uint32_t blocks)
+{
+    const size_t n = w->p->bind[op->bind].n;
+    for (uint32_t r = 0; r < g.n; r++) {
+        const uint32_t pos = (uint32_t)w->run->row[g.row + r].pos;
+        const float *k = a->q + r * a->ld_q + n;
+        if (blocks == 1 || pos / ATTN_KEYS == b) w->x->kern->kv_put[type](&a->kv, pos, k, k + n, a->d_head);
+    }
+}
+
+/* A group of rows of one head, over all keys or over one block of them. */
+static void do_attn(const struct walk *w, const struct op *op, uint32_t item, uint32_t blocks, void *scratch)
 {
     const struct plan *p = w->p;
     const struct bind *c = &p->bind[op->bind];
+    const struct kern *kern = w->x->kern;
+    const uint32_t unit = item / blocks, b = item % blocks, head = unit % c->heads;
+    const struct group g = group_of(w, op, unit / c->heads);
+    const int32_t *len = op->state == NO_STATE ? NULL : op->flags & OPF_CAUSAL ? w->run->self_len : w->run->cross_len;
     const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld, at = (size_t)head * c->d_head;
-    const float *q = exec_slot(w->x, p, op->in) + g.row * ld_q + at;
     enum kv_type type;
-    struct attn a = { .out = exec_slot(w->x, p, op->out) + g.row * ld_out + at, .ld_out = ld_out, .q = q, .ld_q = ld_q,
-                      .kv = view_of(w, op, head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)w->n_rows,
-                      .rows = g.n, .d_head = c->d_head, .scale = c->scale };
-    if (op->flags & OPF_PUT)
-        for (uint32_t r = 0; r < g.n; r++) {
-            const float *k = q + r * ld_q + c->n;
-            w->x->kern->kv_put[type](&a.kv, (uint32_t)w->run->row[g.row + r].pos, k, k + c->n, c->d_head);
-        }
-    w->x->kern->attn[type](&a, scratch);
-}
-
-static void do_attn(const struct walk *w, const struct op *op, uint32_t item, uint32_t heads, void *scratch)
-{
-    const uint32_t head = item % heads, g = item / heads;
-    if (op->state == NO_STATE) {
-        const uint32_t row = g * ATTN_TILE, n = w->n_rows - row < ATTN_TILE ? w->n_rows - row : ATTN_TILE;
-        attn_rows(w, op, head, (struct group){ (uint16_t)row, (uint16_t)n, 0 }, NULL, scratch);
-    } else if (op->flags & OPF_CAUSAL)
-        attn_rows(w, op, head, w->run->self[g], w->run->self_len, scratch);
-    else
-        attn_rows(w, op, head, w->run->cross[g], w->run->cross_len, scratch);
+    const struct attn a = { .out = exec_slot(w->x, p, op->out) + g.row * ld_out + at, .ld_out = ld_out,
+                            .q = exec_slot(w->x, p, op->in) + g.row * ld_q + at, .ld_q = ld_q,
+                            .kv = view_of(w, op, head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)w->n_rows,
+                            .rows = g.n, .d_head = c->d_head, .scale = c->scale };
+    if (op->flags & OPF_PUT) put_rows(w, op, &a, type, g, b, blocks);
+    if (blocks == 1) {
+        kern->attn[type](&a, scratch);
+        return;
+    }
+    const size_t part_len = attn_part_len(c->d_head), row_len = c->heads * blocks * part_len;
+    float *part = w->x->attn_part + g.row * row_len + head * blocks * part_len;
+    kern->attn_part[type](&a, b, part + b * part_len, row_len, scratch);
+    if (atomic_fetch_add(&w->x->attn_done[unit], 1) + 1 < blocks) return;
+    atomic_store_explicit(&w->x->attn_done[unit], 0, memory_order_relaxed);
+    kern->attn_merge(&a, part, row_len, blocks);
 }
 
 /* ---- attention of single heads over the frames, for alignment */
@@ -532,7 +584,7 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
     const struct op *op = &w->p->op[at];
     _Atomic int64_t *counter = &w->x->counter[at];
     void *scratch = w->x->thread_scratch + (size_t)thread * w->x->thread_scratch_sz;
-    const uint32_t rows = rows_of(w, op), heads = w->p->bind[op->bind].heads;
+    const uint32_t rows = rows_of(w, op);
     switch ((enum op_kind)op->kind) {
     case OP_EMBED:
         FOR_ITEMS(i, rows) do_embed(w, op, (uint32_t)i);
@@ -556,10 +608,9 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
         run_linear(w, op, counter, threads, scratch);
         break;
     case OP_ATTN: {
-        const uint32_t groups = op->state == NO_STATE     ? (rows + ATTN_TILE - 1) / ATTN_TILE
-                                : op->flags & OPF_CAUSAL ? w->run->n_self
-                                                         : w->run->n_cross;
-        FOR_ITEMS(i, groups * heads) do_attn(w, op, (uint32_t)i, heads, scratch);
+        const uint32_t heads = w->p->bind[op->bind].heads, groups = groups_of(w, op, rows);
+        const uint32_t blocks = blocks_of(w, op, groups, rows, threads);
+        FOR_ITEMS(i, groups * heads * blocks) do_attn(w, op, (uint32_t)i, blocks, scratch);
         break;
     }
     case OP_SCORE:

@@ -1,7 +1,8 @@
 /* steno: replaying a plan. SPDX-License-Identifier: MIT
  *
  * All threads of the team walk the list together. An op is cut into items - tiles of a linear, heads of an attention - that threads
- * take from a counter; a barrier stands after every op. A chain replays the list step after step without returning, each step's token
+ * take from a counter; a barrier stands after every op. Where heads are too few for the threads, blocks of a head's keys are items too, and
+ * whoever makes the last partial of a head merges them. A chain replays the list step after step without returning, each step's token
  * feeding the next. Nothing is allocated, nothing can fail. This is the seam at which another executor (a GPU) would stand. */
 #ifndef STENO_PLAN_EXEC_H
 #define STENO_PLAN_EXEC_H
@@ -20,6 +21,9 @@ struct exec {
     size_t thread_scratch_sz;
     struct kv_state *state;       /* [n_states] by the ids in the plans */
     struct logit_part *parts;     /* [max_out, slices, 3] */
+    float *attn_part;             /* partials of attention where threads share rows: [rows, heads, blocks of keys] of one op */
+    size_t attn_part_n;           /* so many of the widest head; 0 on one thread */
+    _Atomic uint32_t *attn_done;  /* [groups, heads] blocks whose partials are made; zeros between ops */
     _Atomic int64_t *counter;     /* [ops of the longest plan] */
     uint16_t window;              /* whose replace state an encoder writes */
     _Atomic int stop;             /* somebody wants the run to end */

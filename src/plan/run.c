@@ -58,13 +58,17 @@ static void group_add(struct group *g, uint32_t *n, uint32_t row, uint16_t lane,
 void run_prepare(struct run *r)
 {
     r->n_out = r->n_self = r->n_cross = 0;
+    r->self_most = r->cross_most = 0;
     for (uint32_t i = 0; i < r->n_rows; i++) {
         const struct row *row = &r->row[i];
         const struct lane *l = &r->lane[row->lane];
         r->self_len[i] = row->pos + 1;
         r->cross_len[i] = l->enc_len;
         group_add(r->self, &r->n_self, i, row->lane, i && r->row[i - 1].lane == row->lane);
-        group_add(r->cross, &r->n_cross, i, row->lane, i && r->lane[r->row[i - 1].lane].window == l->window);
+        group_add(r->cross, &r->n_cross, i, row->lane,
+                  i && r->lane[r->row[i - 1].lane].window == l->window && r->cross[r->n_cross - 1].n < ATTN_TILE);
+        if (r->self_len[i] > r->self_most) r->self_most = r->self_len[i];
+        if (r->cross_len[i] > r->cross_most) r->cross_most = r->cross_len[i];
         if (row->flags) r->out_row[r->n_out++] = i;
     }
 }

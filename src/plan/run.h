@@ -65,10 +65,11 @@ enum {
     SCAN_IDS = 4096,    /* ids of a slice of logits: fixed, so that sums do not depend on threads */
     RUN_LANES = 160,
     RUN_BEAMS = 32,     /* most lanes of one window */
+    ATTN_TILE = 96,     /* most rows of an item of attention when all rows see the same keys */
     ROWS_OUT_LEAST = 32 /* rows of logits that there is always room for */
 };
 
-/* Rows that attend to the same keys, processed together. */
+/* Rows that attend to the same keys, processed together; up to ATTN_TILE of them where none writes what the others read. */
 struct group { uint16_t row, n, lane; };
 
 /* Of a row: the most probable id that run.mask allows, and its log-probability among them; or an id that is given, and its
@@ -92,6 +93,7 @@ struct run {
     int32_t *self_len, *cross_len; /* [max_rows] keys each row sees */
     struct group *self, *cross;  /* [max_rows] */
     uint32_t n_self, n_cross;
+    int32_t self_most, cross_most; /* the largest of self_len, cross_len */
 };
 
 /* Take the tables from the arena for what the largest of some plans needs, and n_lanes lanes. 0, or -1: no memory. */

@@ -104,6 +104,32 @@ static void check_row_alone(struct check *c, const struct att *t, const struct a
     free(copy);
 }
 
+/* Partials of the blocks, made one by one from the last on, come to the same bits as all keys at once; blocks that no row sees change
+ * nothing. */
+static void check_parts(struct check *c, const struct att *t, const struct attn *all)
+{
+    const size_t n = t->n_keys / ATTN_KEYS + 1 + t->rows % 3, len = attn_part_len(t->d_head), ld = n * len + 16;
+    float *part = guarded_floats((t->rows - 1) * ld + n * len), *out = guarded_floats(t->rows * all->ld_out);
+    struct attn a = *all;
+    a.out = out;
+    fill_canary(out, t->rows * a.ld_out);
+    fill_canary(part, (t->rows - 1) * ld + n * len);
+    for (size_t i = 0; i < n; i++) {
+        const size_t b = n - 1 - i;
+        memset(c->scratch, 0xff, kern_attn_scratch());
+        c->kern->attn_part[t->type](&a, b, part + b * len, ld, c->scratch);
+    }
+    c->kern->attn_merge(&a, part, ld, n);
+    for (size_t r = 0; r < t->rows; r++) {
+        check(c, same_bits(out + r * a.ld_out, all->out + r * a.ld_out, t->d_head),
+              "attn rows %zu d_head %zu keys %zu type %d: row %zu differs when made of partials", t->rows, t->d_head, t->n_keys,
+              t->type, r);
+        for (size_t i = t->d_head; i < a.ld_out; i++) check(c, is_canary(out[r * a.ld_out + i]), "attn_merge wrote between rows");
+        for (size_t i = n * len; i < ld && r + 1 < t->rows; i++)
+            check(c, is_canary(part[r * ld + i]), "attn_part wrote between rows");
+    }
+}
+
 /* Weights alone: the formula in double, the bits of a row alone, nothing past the last key. */
 static void check_weights(struct check *c, const struct att *t, const struct attn *all)
 {
@@ -212,6 +238,7 @@ static void check_case(struct check *c, struct att t)
     if (t.type == KV_BF16 && t.rows * t.n_keys > 3000)
         check(c, spread[0] <= spread[1], "attn rows %zu d_head %zu keys %zu: errors are %.2f of what rounding weights may cost", t.rows,
               t.d_head, t.n_keys, sqrt(spread[0] / spread[1]));
+    check_parts(c, &t, &a);
     check_weights(c, &t, &a);
     free(table);
     guarded_free_all();
@@ -272,10 +299,37 @@ static void check_known(struct check *c, size_t rows)
     check(c, got == 0, "bf16, %zu rows: keys of -inf give %g", rows, (double)got);
 }
 
+/* Three blocks; scores of all keys in some of them are -infinity (and their values infinite): those weigh nothing, wherever they stand. */
+static void check_passed_over(struct check *c, enum kv_type t, size_t rows)
+{
+    enum { N = 3 * ATTN_KEYS, D = 4 };
+    float *kv = aligned_alloc_64(N * 2 * D * sizeof *kv), q[13 * D] = { 0 }, out[13 * D];
+    const struct attn a = { .out = out, .ld_out = D, .q = q, .ld_q = D, .kv = { kv, KV_BLOCK * 2 * D * kv_elem_sz(t), NULL },
+                            .n_keys = N, .rows = (uint32_t)rows, .d_head = D, .scale = 1 };
+    for (size_t r = 0; r < rows; r++) q[r * D] = 1;
+    for (unsigned gone = 0; gone < 8; gone++) {
+        double sum = 0, mean = 0;
+        for (size_t j = 0; j < N; j++) {
+            const size_t b = j / ATTN_KEYS;
+            const int is = gone >> b & 1;
+            const float key[D] = { is ? -INFINITY : (float)b }, v = is ? INFINITY : (float)(b + 1), value[D] = { v, v, v, v };
+            c->kern->kv_put[t](&a.kv, (uint32_t)j, key, value, D);
+            if (!is) sum += exp((double)b), mean += exp((double)b) * (double)(b + 1);
+        }
+        c->kern->attn[t](&a, c->scratch);
+        for (size_t i = 0; i < rows * D; i++)
+            check(c, fabs((double)out[i] - (sum > 0 ? mean / sum : 0)) <= 1e-5, "attn type %d, %zu rows, without blocks %x: %g not %g", t,
+                  rows, gone, (double)out[i], sum > 0 ? mean / sum : 0);
+    }
+    free(kv);
+}
+
 static void check_type(struct check *c, enum kv_type t)
 {
     static const size_t heads[] = { 64, 4, 8, 12, 16, 24, 32, 40, 72, 80, 96, 100, 128, 256 };
     static const size_t keys[] = { 1, 5, 31, 32, 33, 64, 100, 255, 256, 257, 448, 600 };
+    check_passed_over(c, t, 1);
+    check_passed_over(c, t, 13);
     for (size_t i = 0; i < 28; i += c->quick ? 3 : 1) {
         check_case(c, (struct att) { 1 + i % 15, 64, keys[i % 12], t, (int)i % 3, i % 2 });
         check_case(c, (struct att) { 1, 64, keys[i % 12], t, 0, i % 2 });

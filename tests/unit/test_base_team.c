@@ -2,6 +2,7 @@
  *
  * Plain (not atomic) data passes through runs and barriers here, so that the thread sanitizer proves the ordering they promise. */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -9,11 +10,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/cpu.h"
+#include "base/os.h"
 #include "base/team.h"
 
 static const int team_sizes[] = { 1, 2, 3, 7 };
@@ -224,6 +227,86 @@ static void test_workers_leave_signals_to_the_application_and_keep_subnormals(vo
     team_close(t);
 }
 
+#if defined(__linux__)
+
+/* ---- fewer processors than threads ---- */
+
+struct serial {
+    steno_team *team;
+    double sum;          /* keeps the work alive */
+    cpu_set_t set[MOST]; /* where each thread may run */
+};
+
+/* Thread 0 works while the others wait, again and again. */
+static void serial_run(void *arg, int thread)
+{
+    enum { TIMES = 40, STEPS = 100000 };
+    struct serial *s = arg;
+    sched_getaffinity(0, sizeof s->set[thread], &s->set[thread]);
+    for (int i = 0; i < TIMES; i++) {
+        if (thread == 0)
+            for (int k = 0; k < STEPS; k++) s->sum = s->sum * 0.5 + k;
+        team_barrier(s->team);
+    }
+}
+
+static double processor_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Processor time that a team needs for the same work, the least of a few runs; every thread within `allowed`. */
+static double serial_cost(int threads, const cpu_set_t *allowed)
+{
+    struct serial s = { .team = team_of(threads) };
+    double best = 1e9;
+    for (int i = 0; i < 3; i++) {
+        const double begin = processor_s();
+        team_run(s.team, serial_run, &s);
+        const double cost = processor_s() - begin;
+        if (cost < best) best = cost;
+    }
+    for (int i = 0; i < threads; i++) assert_true(CPU_EQUAL(&s.set[i], allowed));
+    team_close(s.team);
+    return best;
+}
+
+/* Allow the first n processors of those there are. @return how many that is */
+static int allow(const cpu_set_t *all, cpu_set_t *some, int n)
+{
+    int taken = 0;
+    CPU_ZERO(some);
+    for (int i = 0; i < CPU_SETSIZE && taken < n; i++)
+        if (CPU_ISSET(i, all)) CPU_SET(i, some), taken++;
+    assert_int_equal(sched_setaffinity(0, sizeof *some, some), 0);
+    return taken;
+}
+
+/* Spinning would cost a waiting thread's time for each thread that works: 2 and 4 times the work. Processor time is no clock: other
+ * work on the machine hardly changes it. */
+static void test_a_team_stays_within_its_mask_and_waits_gently_where_it_is_larger(void **state)
+{
+    (void)state;
+    cpu_set_t all, some;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    assert_int_equal(allow(&all, &some, 1), 1);
+    assert_int_equal(os_cores(), 1);
+    assert_int_equal(os_cpus(), 1);
+    assert_int_equal(team_default_threads(), 1);
+    const double alone = serial_cost(1, &some), two = serial_cost(2, &some);
+    const int n = allow(&all, &some, 2);
+    assert_in_range(os_cpus(), 1, n);
+    const double pair = serial_cost(2, &some), eight = serial_cost(8, &some);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    if (two > 1.6 * alone) fail_msg("two threads on one processor cost %.2f times one", two / alone);
+    if (eight > 2 * pair) fail_msg("eight threads on %d processors cost %.2f times two", n, eight / pair);
+    print_message("two on one: %.3f, eight on %d: %.3f\n", two / alone, n, eight / pair);
+}
+
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +318,9 @@ int main(void)
         cmocka_unit_test(test_a_team_that_slept_wakes_up),
         cmocka_unit_test(test_team_sizes_out_of_range_are_refused),
         cmocka_unit_test(test_workers_leave_signals_to_the_application_and_keep_subnormals),
+#if defined(__linux__)
+        cmocka_unit_test(test_a_team_stays_within_its_mask_and_waits_gently_where_it_is_larger),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,23 +65,33 @@ INLINE void weigh_keys(float *out, size_t ld_out, const uint32_t *w, size_t ld_w
                        size_t k1, const int high)
 {
     _Alignas(64) uint32_t copy[STEP * PANEL];
+    _Alignas(64) float last[2 * NARROW_TILE * PANEL]; /* columns of two tiles where a head has fewer: behind it stand a partial's sums */
+    const size_t rows = ld_out ? (high ? 2 : 1) * height : 1;
     for (size_t d = 0; d < b->d_head && k0 < k1; d += PANEL) {
-        sums_load(out + d, ld_out, height, high);
+        const size_t columns = size_min(PANEL, b->d_head - d), ld_sums = columns == PANEL ? ld_out : ld_out ? PANEL : 0;
+        float *const sums = columns == PANEL ? out + d : last;
+        for (size_t r = 0; r < rows && sums == last; r++) {
+            memset(last + r * PANEL, 0, PANEL * sizeof *last);
+            memcpy(last + r * PANEL, out + r * ld_out + d, columns * sizeof *last);
+        }
+        sums_load(sums, ld_sums, height, high);
         for (size_t k = k0; k < k1; k += KV_BLOCK) {
             size_t ld;
             const uint32_t *v = value_tiles(copy, &ld, b, k / KV_BLOCK, size_min(KV_BLOCK, k1 - k), d);
             tile_step(w + k / 2, ld_w, height, v, ld, DT_BF16_PAIR, high);
         }
-        sums_store(out + d, ld_out, height, high);
+        sums_store(sums, ld_sums, height, high);
+        for (size_t r = 0; r < rows && sums == last; r++) memcpy(out + r * ld_out + d, last + r * PANEL, columns * sizeof *last);
     }
 }
 
 static void weigh_tiles(struct attn_scratch *s, const struct key_block *b)
 {
     const size_t height = tile_height(b->rows);
+    for (size_t r = 0; r < b->rows; r++) clear_values(b->out + r * OUT_LD, 0, b->d_head);
     for (size_t r = 0; r < b->rows; r += 2 * height) {
         const size_t rows = size_min(2 * height, b->rows - r);
-        float *out = s->out + r * OUT_LD;
+        float *out = b->out + r * OUT_LD;
         const uint32_t *w = s->weight + r * WEIGHT_LD;
         size_t least = ATTN_KEYS, most = 0;
         for (size_t i = 0; i < rows; i++) {
@@ -101,6 +111,11 @@ static void attn_tiles(const struct attn *a, void *scratch)
     attn_any(a, scratch, &body_tiles);
     tile_release();
 }
+static void attn_part_tiles(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
+{
+    attn_part_any(a, b, part, ld_part, scratch, &body_tiles);
+    tile_release();
+}
 static void attn_weights_tiles(const struct attn *a, void *scratch)
 {
     attn_weights_any(a, scratch, &body_tiles);
@@ -111,5 +126,6 @@ static void init_attn_tiles(struct kern *k)
 {
     k->attn_weights[KV_BF16] = attn_weights_tiles;
     k->attn[KV_BF16] = attn_tiles;
+    k->attn_part[KV_BF16] = attn_part_tiles;
 }
 #endif
