@@ -404,12 +404,13 @@ static void do_median(const struct walk *w, const struct op *op, uint32_t r)
 }
 
 /* ---- logits in two stages, see screen.h */
-/* Is nothing wanted of the out-th row but its most probable id? */
-static int is_screened(const struct walk *w, size_t out)
+/* Where nothing is wanted of the out-th row but its most probable ids, how many; 0: all logits are. */
+static int n_screened(const struct walk *w, size_t out)
 {
     const struct row *row = &w->run->row[w->run->out_row[out]];
     const struct lane *l = &w->run->lane[row->lane];
-    return row->flags == ROW_PICK && !l->adjust && l->rules->temperature == 0;
+    if (l->adjust || (row->flags != ROW_PICK && row->flags != ROW_TOP) || l->rules->temperature != 0) return 0;
+    return row->flags == ROW_PICK ? 1 : l->n_top <= SCREEN_TOP ? l->n_top : 0;
 }
 
 static float *bounds_of(const struct walk *w, uint16_t slot, size_t out)
@@ -419,21 +420,22 @@ static float *bounds_of(const struct walk *w, uint16_t slot, size_t out)
 
 static void do_bound(const struct walk *w, const struct op *op, uint32_t out, uint32_t slice)
 {
-    if (!is_screened(w, out)) return;
+    const int n = n_screened(w, out);
+    if (!n) return;
     const struct plan *p = w->p;
     const struct bind *c = &p->bind[op->bind];
     const struct pick_range g = pick_range_of(&w->run->lane[w->run->row[w->run->out_row[out]].lane]);
     const struct screen_row x = screen_row_of(exec_slot(w->x, p, op->in) + out * (size_t)p->slot[op->in].ld, c->k);
     const size_t panels = pack_panels(c->n), p0 = (size_t)slice * SCREEN_PANELS;
     float *most = bounds_of(w, op->out, out);
-    most[panels + slice] = screen_bounds(most, exec_logits(w->x, p, out), c->screen, x, &g, p0,
-                                         p0 + SCREEN_PANELS < panels ? p0 + SCREEN_PANELS : panels);
+    screen_bounds(most, most + panels + slice * SCREEN_TOP, n, exec_logits(w->x, p, out), c->screen, x, &g, p0,
+                  p0 + SCREEN_PANELS < panels ? p0 + SCREEN_PANELS : panels);
 }
 
 /* Is panel p of the out-th row's logits wanted from the stored weights? */
 static int is_wanted(const struct walk *w, const struct op *op, size_t out, size_t p, const float *least)
 {
-    return !is_screened(w, out) || screen_wants(bounds_of(w, op->aux, out)[p], *least);
+    return !n_screened(w, out) || screen_wants(bounds_of(w, op->aux, out)[p], *least);
 }
 
 /* Part of [a, b) that lies in the slice. */
@@ -537,21 +539,19 @@ static void screened_linear(const struct walk *w, const struct op *op, const str
                             void *scratch)
 {
     const struct bind *c = &w->p->bind[op->bind];
-    const uint32_t slices = slices_of(c->n);
     float least[GEMM_ROWS];
     int screened = 0;
     for (size_t m = m0; m < m1 && op->kind == OP_LINEAR; m++) {
-        if (!is_screened(w, m)) continue;
-        const float *slice = bounds_of(w, op->aux, m) + pack_panels(c->n);
-        least[m - m0] = -INFINITY;
-        for (uint32_t i = 0; i < slices; i++) least[m - m0] = fmaxf(least[m - m0], slice[i]);
+        const int n = n_screened(w, m);
+        if (!n) continue;
+        least[m - m0] = screen_least(bounds_of(w, op->aux, m) + pack_panels(c->n), slices_of(c->n), n);
         screened = 1;
     }
     for (size_t p = p0, step; p < p1; p += step) {
         step = screened ? 1 : p1 - p0;
         for (size_t m = m0, end; m < m1; m = end + 1) {
             for (end = m; end < m1; end++)
-                if (op->kind == OP_LINEAR ? !is_wanted(w, op, end, p, &least[end - m0]) : !is_screened(w, end)) break;
+                if (op->kind == OP_LINEAR ? !is_wanted(w, op, end, p, &least[end - m0]) : !n_screened(w, end)) break;
             if (m < end) w->x->kern->linear[c->type](l, m, end, p, p + step, scratch);
         }
     }

@@ -65,17 +65,34 @@ static float largest_of(const float *y, uint32_t ids)
     return most;
 }
 
-float screen_bounds(float *most, const float *y, const struct screen_panel *panel, struct screen_row x, const struct pick_range *g,
-                    size_t p0, size_t p1)
+/* One more number among the n largest, which fall. */
+static void take(float *top, int n, float v)
 {
-    float least = -INFINITY;
+    if (!(v > top[n - 1])) return;
+    int at = n - 1;
+    for (; at && top[at - 1] < v; at--) top[at] = top[at - 1];
+    top[at] = v;
+}
+
+void screen_bounds(float *most, float *least, int n, const float *y, const struct screen_panel *panel, struct screen_row x,
+                   const struct pick_range *g, size_t p0, size_t p1)
+{
+    for (int i = 0; i < n; i++) least[i] = -INFINITY;
     for (size_t p = p0; p < p1; p++) {
         const uint32_t barred = g->mask ? g->mask[p] : 0, text = ids_in(p, g->text_from, g->text_to) & ~barred;
         most[p] = ids_in(p, g->ts_from, g->ts_to) & ~barred ? INFINITY : -INFINITY;
         if (!text) continue;
         const float best = largest_of(y + p * PANEL, text), off = x.norm * panel[p].error + x.error * panel[p].norm;
-        if (best - off > least) least = best - off;
+        take(least, n, best - off);
         if (most[p] < 0) most[p] = best + off;
     }
-    return least;
+}
+
+float screen_least(const float *least, uint32_t slices, int n)
+{
+    float top[SCREEN_TOP];
+    for (int i = 0; i < n; i++) top[i] = -INFINITY;
+    for (uint32_t s = 0; s < slices; s++)
+        for (int i = 0; i < n && least[s * SCREEN_TOP + i] > top[n - 1]; i++) take(top, n, least[s * SCREEN_TOP + i]);
+    return top[n - 1];
 }

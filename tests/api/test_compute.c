@@ -168,7 +168,7 @@ static void test_screened_logits_choose_the_same_tokens(void **state)
     for (uint32_t seed = 1; seed <= 12; seed++) {
         const struct bytes b = random_bytes(&small_multilingual, seed % 3 ? DT_F16 : DT_F32, seed);
         steno_model *m = bytes_open_as(b, NULL, seed % 2 ? STENO_COMPUTE_BF16 : STENO_COMPUTE_INT8);
-        steno_session *s[2] = { session_new(m, NULL, 1), session_new(m, NULL, 1) };
+        steno_session *s[2] = { session_new(m, NULL, 5), session_new(m, NULL, 5) };
         uint32_t drawn = seed;
         for (size_t i = 0; i < sizeof pcm / sizeof *pcm; i++) pcm[i] = 0.1f * noise(&drawn);
         for (int i = 0; i < 2; i++) {
@@ -177,6 +177,7 @@ static void test_screened_logits_choose_the_same_tokens(void **state)
             p.language = "en";
             p.temperature_increment_on_fallback = 0;
             p.without_timestamps = seed % 4 == 1;
+            p.beam_size = seed % 5 ? 0 : 5;
             p.user = &seen;
             p.logits_filter = i ? keep : NULL;
             if (steno_transcribe(s[i], pcm, 30 * 320, &p)) fail_msg("%s", steno_last_error(s[i]));
