@@ -10,7 +10,7 @@ static steno_session *doubtful; /* of the random model, DESK_LANES */
 
 static inline int doubt_open(void **state)
 {
-    random1 = random_model(&small_dims, DT_F16, 3, NULL);
+    random1 = random_model_as(&small_dims, DT_F16, 3, NULL, DESK_COMPUTE);
     doubtful = session_new(random1, NULL, DESK_LANES);
     return desk_open(state);
 }

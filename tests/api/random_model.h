@@ -53,12 +53,18 @@ static inline steno_model *bytes_open(struct bytes b, const char *level)
     return bytes_open_as(b, level, STENO_COMPUTE_AUTO);
 }
 
-static inline steno_model *random_model(const struct model_dims *d, enum dtype type, uint64_t seed, const char *level)
+static inline steno_model *random_model_as(const struct model_dims *d, enum dtype type, uint64_t seed, const char *level,
+                                           enum steno_compute compute)
 {
     const struct bytes b = random_bytes(d, type, seed);
-    steno_model *m = bytes_open(b, level);
+    steno_model *m = bytes_open_as(b, level, compute);
     free(b.p);
     return m;
+}
+
+static inline steno_model *random_model(const struct model_dims *d, enum dtype type, uint64_t seed, const char *level)
+{
+    return random_model_as(d, type, seed, level, STENO_COMPUTE_AUTO);
 }
 
 static inline steno_session *session_new(const steno_model *m, steno_team *team, int lanes)

@@ -31,13 +31,18 @@ static inline struct audio demo_audio(int64_t lead, int64_t tail, int times)
     return a;
 }
 
-static inline steno_model *shipped_open(void)
+static inline steno_model *shipped_open_as(enum steno_compute compute)
 {
     steno_model *m;
     steno_error e;
-    if (steno_model_open(&m, shipped_model, NULL, &e)) fail_msg("%s", e.text);
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.compute = (int32_t)compute;
+    if (steno_model_open(&m, shipped_model, &p, &e)) fail_msg("%s", e.text);
     return m;
 }
+
+static inline steno_model *shipped_open(void) { return shipped_open_as(STENO_COMPUTE_AUTO); }
 
 static inline steno_transcribe_params params_new(void)
 {

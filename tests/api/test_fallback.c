@@ -1,4 +1,5 @@
 /* steno tests: decoding a window again when the text is bad. SPDX-License-Identifier: MIT */
+#define DESK_COMPUTE STENO_COMPUTE_F32
 #include "lib/job.h"
 #include "desk.h"
 

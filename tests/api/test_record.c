@@ -1,4 +1,5 @@
 /* steno tests: the result record, the logits filter, and questions about a model. SPDX-License-Identifier: MIT */
+#define DESK_COMPUTE STENO_COMPUTE_F32
 #include "lib/lib.h"
 #include "desk.h"
 

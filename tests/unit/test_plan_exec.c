@@ -361,7 +361,7 @@ static int count(const struct plan *p, int phase, enum op_kind kind, const char 
 static void test_the_lists_are_the_networks_boxes_and_nothing_else(void **state)
 {
     (void)state;
-    steno_model *m = random_model(&dims, DT_F16, 2, NULL);
+    steno_model *m = random_model_as(&dims, DT_F16, 2, NULL, STENO_COMPUTE_F32);
     const struct plan *e = &m->plan[PLAN_ENCODER], *d = &m->plan[PLAN_DECODER];
     const int layers = 2;
     assert_int_equal(e->phase[PHASE_ENCODE].last - e->phase[PHASE_ENCODE].first, 2 + 7 * layers + 1);
@@ -378,13 +378,31 @@ static void test_the_lists_are_the_networks_boxes_and_nothing_else(void **state)
     steno_model_close(m);
 }
 
+/* Where arithmetic is narrow, logits come in two stages, but for words, whose probabilities are asked one by one. A matrix of 8 bits or less
+ * has nothing to be screened by. */
+static void test_logits_come_in_two_stages_where_arithmetic_is_narrow(void **state)
+{
+    (void)state;
+    static const struct { enum dtype type; enum steno_compute compute; int stages; } row[] = {
+        { DT_F16, STENO_COMPUTE_F32, 1 }, { DT_F16, STENO_COMPUTE_BF16, 2 },  { DT_F32, STENO_COMPUTE_INT8, 2 },
+        { DT_Q8_0, STENO_COMPUTE_BF16, 1 }, { DT_Q4_0, STENO_COMPUTE_INT8, 1 },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        steno_model *m = random_model_as(&dims, row[i].type, 2, NULL, row[i].compute);
+        assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_SCREEN, ".screen"), row[i].stages - 1);
+        assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_BOUND, ".bounds"), row[i].stages - 1);
+        assert_int_equal(count(&m->plan[PLAN_ALIGN], 1, OP_SCREEN, ""), 0);
+        steno_model_close(m);
+    }
+}
+
 static void test_models_as_deep_as_large_and_as_the_reader_allows_have_plans(void **state)
 {
     (void)state;
     static const int32_t layers[] = { 32, 256 };
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         const struct model_dims d = { 80, 4, 8, 1, layers[i], SMALL_VOCAB, 16, 8, 1, layers[i] };
-        steno_model *m = random_model(&d, DT_F16, 3, NULL);
+        steno_model *m = random_model_as(&d, DT_F16, 3, NULL, STENO_COMPUTE_F32);
         assert_int_equal(m->plan[PLAN_DECODER].n_ops, 1 + 11 * layers[i] + 4);
         /* the residual stream and one layer's buffers, however many layers there are */
         assert_true(m->plan[PLAN_DECODER].scratch_sz < (size_t)m->plan[PLAN_DECODER].max_rows * 4 * (12 * 8 + 8 * ROW_PAD) +
@@ -408,7 +426,7 @@ static void dump_line(void *user, const char *line)
 static void test_bias_activation_and_residual_are_part_of_the_linear(void **state)
 {
     (void)state;
-    steno_model *m = random_model(&dims, DT_F16, 2, NULL);
+    steno_model *m = random_model_as(&dims, DT_F16, 2, NULL, STENO_COMPUTE_F32);
     struct dump d = { 0 };
     assert_int_equal(steno_plan_dump(m, dump_line, &d), 0);
     assert_int_equal(d.lines, m->plan[0].n_ops + m->plan[1].n_ops + m->plan[2].n_ops + 2 + 3 + 5); /* and states, headings, phases */
@@ -434,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_no_speech_probability_is_taken_before_the_rules_at_the_row_asked_for),
         cmocka_unit_test(test_replays_change_no_byte_of_the_commands),
         cmocka_unit_test(test_the_lists_are_the_networks_boxes_and_nothing_else),
+        cmocka_unit_test(test_logits_come_in_two_stages_where_arithmetic_is_narrow),
         cmocka_unit_test(test_models_as_deep_as_large_and_as_the_reader_allows_have_plans),
         cmocka_unit_test(test_bias_activation_and_residual_are_part_of_the_linear),
     };
