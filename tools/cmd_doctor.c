@@ -107,7 +107,7 @@ static void report_levels(struct report *r)
     line(r, "level used", value);
     static const char bf16[] = "bf16 (products of Whisper's encoder: this level has instructions for them, and texts stay the reference's; "
                                "--compute int8 is faster still, but changes a few words in a thousand)";
-    static const char f32[] = "f32 (the level used has no instructions for products of bf16)";
+    static const char f32[] = "f32 (products of Whisper's encoder: the level used has no instructions for those of bf16)";
     line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_BF16 ? bf16 : f32);
 }
 

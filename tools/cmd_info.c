@@ -93,6 +93,7 @@ static void print_facts(int json, const struct engine *e, const char *given)
     fact_text(json, "weights", i.weight_type);
     fact_text(json, "compute", i.compute);
     fact_text(json, "attention", i.attention);
+    fact_text(json, "decoder_weights", i.decoder_weights);
     fact_text(json, "device", i.device);
     fact_text(json, "cpu_level", i.cpu_level);
     const int decodes = i.n_text_ctx > 0; /* text token by token, in a language that is asked for */

@@ -100,14 +100,19 @@ typedef struct steno_model steno_model;
 enum steno_compute {
     STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that keeps the reference's text: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
-    STENO_COMPUTE_BF16 = 2, /* Whisper: most products of the encoder's layers in bf16, sums in f32; keys and values of the decoder in f16 */
-    STENO_COMPUTE_INT8 = 3  /* the same, but those of the feed-forward matrices in int8, with a scale per row and per output and exact
+    STENO_COMPUTE_BF16 = 2, /* Whisper: most products of the encoder's layers in bf16, sums in f32. The decoder's matrices in int8 by
+                               blocks of 32 (q8_0) times activations of 15 bits, those of q4_0 files as they are times 8 bits; its keys
+                               and values in f16. Where only the most probable tokens are wanted they and their logits are those of the
+                               stored matrix, but the sum behind their probabilities is of logits in int8 (off by 1e-3 at most in the
+                               recordings tried) */
+    STENO_COMPUTE_INT8 = 3  /* the same, but the encoder's feed-forward matrices in int8, with a scale per row and per output and exact
                                sums, where the weights bear it. A few words in a thousand become others. steno_plan_dump tells which
                                matrix is multiplied in what */
 };
 
-/** @return what STENO_COMPUTE_AUTO stands for at a processor level: STENO_COMPUTE_BF16 where products of bf16 have instructions of their
- *          own, else STENO_COMPUTE_F32. Families other than Whisper compute in f32 whatever is asked for; steno_model_info says so. */
+/** @return what STENO_COMPUTE_AUTO stands for in the encoder at a processor level: STENO_COMPUTE_BF16 where products of bf16 have
+ *          instructions of their own, else STENO_COMPUTE_F32. The decoder is that of STENO_COMPUTE_BF16 from AVX2 and ARM's dot products
+ *          on. Families other than Whisper compute in f32 whatever is asked for; steno_model_info says so. */
 STENO_API int steno_compute_auto(int level);
 
 typedef struct steno_model_params {
@@ -177,7 +182,7 @@ typedef struct steno_model_info {
     char family[16];        /* "whisper" */
     char name[24];          /* "tiny", "base", …, "large-v3", "turbo", or "custom" */
     char weight_type[8];    /* stored type of the matrices: "f16", "q8_0", … */
-    char compute[8];        /* arithmetic in use: "f32", "bf16", "int8" */
+    char compute[8];        /* arithmetic in use, in the encoder: "f32", "bf16", "int8" */
     char cpu_level[16];     /* kernels in use: "avx512" */
     int32_t n_mels, n_audio_ctx, n_audio_state, n_audio_head, n_audio_layer;
     int32_t n_vocab, n_text_ctx, n_text_state, n_text_head, n_text_layer;
@@ -190,6 +195,7 @@ typedef struct steno_model_info {
     const char *alignment_heads; /* "3,1 4,2 …": LAYER,HEAD that word times are read from; lives as long as the model; NULL: none */
     char device[8];         /* what computes: "cpu" */
     char attention[8];      /* products of the encoder's attention: "f32", or "bf16" but in layers with large scores */
+    char decoder_weights[8]; /* "stored": as the file has them, or "int8" */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

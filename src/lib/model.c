@@ -39,6 +39,7 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     }
     kern_init(&m->kern, level);
     m->narrow = narrow_of(p->compute, level);
+    m->blocks = p->compute == STENO_COMPUTE_AUTO ? kern_gains(level, DT_Q8_QUAD) : p->compute != STENO_COMPUTE_F32;
     m->loading = p->team;
     m->vocab_path = p->vocab;
     m->heads_wanted = p->alignment_heads && *p->alignment_heads ? p->alignment_heads : NULL;
@@ -54,15 +55,15 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
     if (rc) return rc;
     m->family = family_find(&w);
     if (!m->family) rc = err_set(e, STENO_EUNSUPPORTED, "%s: no model family known to this version fits this file", w.name);
-    if (m->family && !m->family->narrow) m->narrow = 0;
-    m->kv_type = m->narrow ? KV_F16 : KV_F32;
+    if (m->family && !m->family->narrow) m->narrow = 0, m->blocks = 0;
+    m->kv_type = m->blocks ? KV_F16 : KV_F32;
     m->matrix_type = w.matrix_type;
     m->format = w.format;
     for (uint32_t i = 0; i < w.n_tensors; i++)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
     if (!rc && m->heads_wanted && m->family->search != SEARCH_AR)
         rc = err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->heads_wanted, m->family->name);
-    if (!rc) rc = weight_store_open(&m->store, &w, m->narrow != 0, e);
+    if (!rc) rc = weight_store_open(&m->store, &w, m->narrow || m->blocks, e);
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc) rc = weights_check_used(&w, e);
     weight_store_trim(&m->store);
@@ -201,6 +202,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.compute, sizeof i.compute, "%s", m->narrow == DT_BF16_PAIR ? "bf16" : m->narrow == DT_I8_QUAD ? "int8" : "f32");
     snprintf(i.device, sizeof i.device, "cpu");
     snprintf(i.attention, sizeof i.attention, "%s", m->narrow ? "bf16" : "f32");
+    snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->blocks ? "int8" : "stored");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
     i.weight_bytes = (int64_t)(m->store.used + m->arena.total);
     i.alignment_heads = m->align_heads;

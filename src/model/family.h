@@ -36,6 +36,7 @@ struct steno_model {
     enum kv_type kv_type;
     enum dtype matrix_type;
     enum dtype narrow;             /* what matrices that many rows meet are packed as: 0 as stored, or DT_BF16_PAIR, DT_I8_QUAD */
+    int blocks;                    /* matrices that few rows meet are packed by blocks of int8, and logits come in two stages */
     const char *name;              /* of the shape */
     const char *format;            /* of the file */
     int64_t parameters, load_us;

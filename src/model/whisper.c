@@ -203,9 +203,9 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum dtyp
     }
 }
 
-/* From token ids to the residual stream behind the last layer, its matrices in int8 by blocks where the encoder's are in int8. tokens:
+/* From token ids to the residual stream behind the last layer, its matrices by blocks of int8 if so wanted. tokens:
  * receives the embedding, one copy of which serves look-up and logits. @return the stream's slot */
-static uint16_t build_layers(struct build *b, const struct model_dims *w, enum dtype narrow, uint16_t *tokens)
+static uint16_t build_layers(struct build *b, const struct model_dims *w, int blocks, uint16_t *tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
     const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
@@ -218,20 +218,20 @@ static uint16_t build_layers(struct build *b, const struct model_dims *w, enum d
     *bind_at(b, embed) = *bind_at(b, *tokens);
     bind_at(b, embed)->table = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
-    b->narrow = narrow ? DT_Q8_QUAD : 0;
+    b->narrow = blocks ? DT_Q8_QUAD : 0;
     sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
     b->narrow = 0;
     return x;
 }
 
-/* Logits of the rows that ask for some, and what is read off them. narrow: they may be screened in int8 first. */
-static void build_head(struct build *b, const struct model_dims *w, enum dtype narrow, uint16_t x, uint16_t tokens)
+/* Logits of the rows that ask for some, and what is read off them, in two stages if so wanted. */
+static void build_head(struct build *b, const struct model_dims *w, int two_stages, uint16_t x, uint16_t tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state;
     const uint16_t last = build_slot_out(b, d), logits = build_slot_out(b, (uint32_t)w->n_vocab);
     b->plan.logits = logits;
     const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d, norm_eps);
-    const uint16_t screen = narrow ? bind_screen(b, "decoder.token_embedding.weight", (uint64_t)w->n_vocab, d) : NO_BIND;
+    const uint16_t screen = two_stages ? bind_screen(b, "decoder.token_embedding.weight", (uint64_t)w->n_vocab, d) : NO_BIND;
     const uint16_t bounds = screen == NO_BIND ? NO_SLOT : build_slot_out(b, screen_width((uint32_t)w->n_vocab));
     const struct { enum op_kind kind; const char *label; uint16_t out, in, aux, bind; unsigned flags; } ops[] = {
         { OP_NORM, "decoder.ln", last, x, NO_SLOT, norm, 0 },
@@ -250,17 +250,17 @@ static void build_head(struct build *b, const struct model_dims *w, enum dtype n
     }
 }
 
-static void build_decoder(struct build *b, const struct model_dims *w, enum dtype narrow)
+static void build_decoder(struct build *b, const struct model_dims *w, int blocks)
 {
     uint16_t tokens;
     build_phase(b, "decode");
-    const uint16_t x = build_layers(b, w, narrow, &tokens);
-    build_head(b, w, narrow, x, tokens);
+    const uint16_t x = build_layers(b, w, blocks, &tokens);
+    build_head(b, w, blocks, x, tokens);
 }
 
 /* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
  * because a few rows are run at a time. */
-static void build_align(struct build *b, const struct model_dims *w, enum dtype narrow, const struct align_heads *heads)
+static void build_align(struct build *b, const struct model_dims *w, int blocks, const struct align_heads *heads)
 {
     uint16_t tokens;
     b->variant = "align.";
@@ -269,7 +269,7 @@ static void build_align(struct build *b, const struct model_dims *w, enum dtype 
     const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
     b->plan.output = b->heads.average = average;
     if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
-    const uint16_t x = build_layers(b, w, narrow, &tokens);
+    const uint16_t x = build_layers(b, w, blocks, &tokens);
     build_phase(b, "head");
     build_head(b, w, 0, x, tokens);
 }
@@ -345,20 +345,21 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     struct build b;
     build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
     b.unfused = m->unfused;
+    b.pairs = m->narrow == DT_BF16_PAIR || kern_gains(m->kern.level, DT_BF16_PAIR) ? DT_BF16_PAIR : 0;
     build_encoder(&b, d, m->narrow);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;
     const uint32_t rows = at_most(d->n_text_ctx, DECODER_ROWS);
     build_begin(&b, "decoder", &m->arena, w, &m->store, m->loading, rows > RUN_LANES ? rows : RUN_LANES, RUN_LANES, e);
     b.unfused = m->unfused;
-    build_decoder(&b, d, m->narrow);
+    build_decoder(&b, d, m->blocks);
     rc = build_end(&b, &m->plan[PLAN_DECODER]);
     if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->heads_wanted, &w->meta, e);
     if (rc) return rc;
     m->align_heads = heads.text;
     build_begin(&b, "align", &m->arena, w, &m->store, m->loading, at_most(d->n_text_ctx, ALIGN_ROWS), ROWS_OUT_LEAST, e);
     b.unfused = m->unfused;
-    build_align(&b, d, m->narrow, &heads);
+    build_align(&b, d, m->blocks, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }
 

@@ -81,7 +81,7 @@ static enum dtype by_blocks(enum dtype stored)
 enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)
 {
     const int blocks = b->narrow == DT_Q8_QUAD, is_qkv = n_parts == QKV_PARTS;
-    const enum dtype narrow = is_qkv && b->narrow ? DT_BF16_PAIR : b->narrow, most = blocks ? by_blocks(part[0]->type) : narrow;
+    const enum dtype narrow = is_qkv && b->narrow ? b->pairs : b->narrow, most = blocks ? by_blocks(part[0]->type) : narrow;
     const float *gain = b->gain;
     struct energy y[2] = { { 0 } };
     b->gain = NULL;
@@ -89,5 +89,5 @@ enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, ui
     for (int i = 0; i < (is_qkv ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], gain, n, k);
     if (is_qkv && y[0].out * y[1].out > scores * scores) return 0; /* d products of q k, over the root of d */
     if (blocks) return is_towered(&y[0], gain, k, QBLOCK) ? 0 : most;
-    return most == DT_I8_QUAD && is_towered(&y[0], gain, k, k) ? DT_BF16_PAIR : most;
+    return most == DT_I8_QUAD && is_towered(&y[0], gain, k, k) ? b->pairs : most;
 }

@@ -6,7 +6,8 @@
  * stored weights, and so are all timestamps, whose probabilities are compared with the best text. So the ids and their logits are exactly
  * those that the stored weights give; only the sum of exponentials behind log-probabilities is that of approximate logits.
  *
- * With w' and x' for what int8 makes of w and x:  |w x - w' x'| <= |w - w'| |x| + |w'| |x - x'|  (Cauchy and Schwarz), and rounding of sums. */
+ * With w' and x' for what int8 makes of w and x:  |w x - w' x'| <= |w - w'| |x| + |w'| |x - x'|  (Cauchy and Schwarz), and rounding of
+ * sums. */
 #ifndef STENO_PLAN_SCREEN_H
 #define STENO_PLAN_SCREEN_H
 #include "plan/run.h"
@@ -30,11 +31,11 @@ struct screen_row { float norm, error; };
 struct screen_row screen_row_of(const float *x, size_t k);
 
 /* Panels [p0, p1) of approximate logits y, [n_vocab]: most[p] = the largest that an allowed text id of panel p can be; INFINITY for a panel
- * with allowed timestamps, -INFINITY for one with no allowed id. least, [n], falling: the i-th largest of these panels' allowed text logits is
- * at least least[i]; -INFINITY: perhaps there are not so many. n <= SCREEN_TOP */
+ * with allowed timestamps, -INFINITY for one with no allowed id. least, [n], falling: the i-th largest of these panels' allowed text logits
+ * is at least least[i]; -INFINITY: perhaps there are not so many. n <= SCREEN_TOP */
 void screen_bounds(float *most, float *least, int n, const float *y, const struct screen_panel *panel, struct screen_row x,
                    const struct pick_range *g, size_t p0, size_t p1);
-/* What the n-th largest of all text logits is at least: of `slices` times SCREEN_TOP numbers, the first n of each as screen_bounds left them. */
+/* What the n-th largest of all text logits is at least: of `slices` times SCREEN_TOP numbers, the first n as screen_bounds left them. */
 float screen_least(const float *least, uint32_t slices, int n);
 /* Could a panel whose bound is `most` hold one of the n best ids, when the n-th is at least `least`? What is no number could. */
 static inline int screen_wants(float most, float least) { return most != -__builtin_inff() && !(most < least); }

@@ -378,8 +378,8 @@ static void test_the_lists_are_the_networks_boxes_and_nothing_else(void **state)
     steno_model_close(m);
 }
 
-/* Where arithmetic is narrow, logits come in two stages, but for words, whose probabilities are asked one by one. A matrix of 8 bits or less
- * has nothing to be screened by. */
+/* Where arithmetic is narrow, logits come in two stages, but for words, whose probabilities are asked one by one. A matrix of 8 bits or
+ * less has nothing to be screened by. */
 static void test_logits_come_in_two_stages_where_arithmetic_is_narrow(void **state)
 {
     (void)state;

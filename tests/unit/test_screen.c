@@ -1,7 +1,7 @@
 /* steno tests: logits in two stages. SPDX-License-Identifier: MIT
  *
- * Bounds on approximate logits hold for what the stored weights give, at every level, however rows and weights are made; and what they leave
- * contains the best ids that are allowed. */
+ * Bounds on approximate logits hold for what the stored weights give, at every level, however rows and weights are made; and what they
+ * leave contains the best ids that are allowed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,8 @@ static void test_bounds_hold(void **state)
     assert_non_null(s);
     const uint32_t mask[PANELS] = { 0, UINT32_MAX, 0x55555555, 0, 1 };
     const struct pick_range range[] = {
-        { 0, N, N, N, NULL }, { 0, N - 37, N - 37, N, mask }, { 50, 120, 130, 131, mask }, { 0, 0, 96, N, NULL }, { 33, 95, 140, 140, mask },
+        { 0, N, N, N, NULL },   { 0, N - 37, N - 37, N, mask },  { 50, 120, 130, 131, mask },
+        { 0, 0, 96, N, NULL }, { 33, 95, 140, 140, mask },
     };
     for (int level = 0; cpu_level_name(level); level++) {
         struct kern k;
