@@ -77,7 +77,8 @@ static struct work work_of(const steno_model *m, const struct plan *p, int first
         const double r = op->rows == ROWS_TWICE ? 2 * rows : rows;
         const double seen = op->state == NO_STATE ? rows : op->flags & OPF_CAUSAL ? keys : audio;
         const double width = (double)c->heads * c->d_head, elem = op->state == NO_STATE ? 4 : (double)kv_elem_sz(m->kv_type);
-        if (op->kind == OP_LINEAR) {
+        if (op->kind == OP_LINEAR && op->flags & OPF_SCREENED) continue; /* next to nothing is left of it for greedy steps */
+        if (op->kind == OP_LINEAR || op->kind == OP_SCREEN) {
             w.flops += 2.0 * c->n * c->k * r;
             w.bytes += (double)pack_sz((enum dtype)c->type, c->n, c->k);
         } else if (op->kind == OP_ATTN) {

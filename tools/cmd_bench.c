@@ -90,26 +90,29 @@ static double bytes_per_weight(const char *type)
  *   encoder layer  4 d^2 (q k v o) + 8 d^2 (mlp) weights on T rows, attention 2 * T * T * d multiply-adds
  *   decoder row    4 d^2 + 2 d^2 (cross q o) + 8 d^2 weights, attention over c earlier rows and T encoder rows, V * d logits
  *
- * The prompt wants logits of its last row only; keys and values are f32. */
+ * The prompt wants logits of its last row only. Where the decoder's weights are in int8 its keys and values are f16; of logits in two stages
+ * the second reads next to nothing. */
 static void count_work(struct result *r, const steno_model_info *i)
 {
     const double T = i->n_audio_ctx, d = i->n_audio_state, D = i->n_text_state, L = i->n_text_layer, V = i->n_vocab;
-    const double w = bytes_per_weight(i->weight_type), c = N_TOKENS / 2.0;
+    const int narrow = strcmp(i->decoder_weights, "int8") == 0;
+    const double w = bytes_per_weight(i->weight_type), q8 = bytes_per_weight("q8_0"), v = narrow && w > q8 ? q8 : w, kv = narrow ? 2 : 4;
+    const double c = N_TOKENS / 2.0;
     const double conv = 2 * T * 3 * i->n_mels * d + T * 3 * d * d;
     const double enc_weights = i->n_audio_layer * 12 * d * d, dec_weights = L * 14 * D * D;
-    const double row_attn = L * 2 * (c + T) * D, row_cache = L * 2 * (c + T) * D * 4;
+    const double row_attn = L * 2 * (c + T) * D, row_cache = L * 2 * (c + T) * D * kv;
     r[ENCODE].flops = 2 * (conv + T * enc_weights + i->n_audio_layer * 2 * T * T * d);
     r[ENCODE].bytes = w * (enc_weights + 3 * i->n_mels * d + 3 * d * d);
     r[CROSS].flops = 2 * T * L * 2 * d * D;
-    r[CROSS].bytes = w * L * 2 * d * D + L * 2 * T * D * 4;
+    r[CROSS].bytes = w * L * 2 * d * D + L * 2 * T * D * kv;
     r[PROMPT].flops = 2 * (dec_weights + row_attn + V * D / N_TOKENS);
-    r[PROMPT].bytes = (w * (dec_weights + V * D) + row_cache) / N_TOKENS;
+    r[PROMPT].bytes = (v * (dec_weights + V * D) + row_cache) / N_TOKENS;
     r[DECODE].flops = 2 * (dec_weights + row_attn + V * D);
-    r[DECODE].bytes = w * (dec_weights + V * D) + row_cache;
+    r[DECODE].bytes = v * (dec_weights + V * D) + row_cache;
     r[BEAM5].flops = 5 * r[DECODE].flops;
-    r[BEAM5].bytes = w * (dec_weights + V * D) + L * 2 * (5 * c + T) * D * 4; /* beams of a window share the encoder's rows */
+    r[BEAM5].bytes = v * (dec_weights + V * D) + L * 2 * (5 * c + T) * D * kv; /* beams of a window share the encoder's rows */
     r[BATCH8].flops = WINDOWS * r[DECODE].flops;
-    r[BATCH8].bytes = w * (dec_weights + V * D) + WINDOWS * row_cache;
+    r[BATCH8].bytes = v * (dec_weights + V * D) + WINDOWS * row_cache;
     r[TOTAL].flops = r[ENCODE].flops + r[CROSS].flops + TOTAL_TOKENS * r[DECODE].flops;
     r[TOTAL].bytes = r[ENCODE].bytes + r[CROSS].bytes + TOTAL_TOKENS * r[DECODE].bytes;
 }
