@@ -90,8 +90,8 @@ static double bytes_per_weight(const char *type)
  *   encoder layer  4 d^2 (q k v o) + 8 d^2 (mlp) weights on T rows, attention 2 * T * T * d multiply-adds
  *   decoder row    4 d^2 + 2 d^2 (cross q o) + 8 d^2 weights, attention over c earlier rows and T encoder rows, V * d logits
  *
- * The prompt wants logits of its last row only. Where the decoder's weights are in int8 its keys and values are f16; of logits in two stages
- * the second reads next to nothing. */
+ * The prompt wants logits of its last row only. Where the decoder's weights are in int8 its keys and values are f16; of logits in two
+ * stages the second reads next to nothing. */
 static void count_work(struct result *r, const steno_model_info *i)
 {
     const double T = i->n_audio_ctx, d = i->n_audio_state, D = i->n_text_state, L = i->n_text_layer, V = i->n_vocab;

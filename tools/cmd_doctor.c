@@ -105,10 +105,10 @@ static void report_levels(struct report *r)
     }
     snprintf(value, sizeof value, "%s (the highest usable level, for every kernel; --cpu lowers it)", best);
     line(r, "level used", value);
-    static const char bf16[] = "bf16 (products of Whisper's encoder, beside int8 weights in its decoder: this level has instructions, and texts stay the reference's; "
-                               "--compute int8 is faster still, but changes a few words in a thousand)";
-    static const char f32[] = "f32 (products of Whisper's encoder: the level used has no instructions for those of bf16; weights of its decoder are in int8 from "
-                              "avx2 and dotprod on)";
+    static const char bf16[] = "bf16 (products of Whisper's encoder, beside int8 weights in its decoder: this level has instructions, "
+                               "and texts stay the reference's; --compute int8 is faster still, but changes a few words in a thousand)";
+    static const char f32[] = "f32 (products of Whisper's encoder: the level used has no instructions for those of bf16; "
+                              "weights of its decoder are in int8 from avx2 and dotprod on)";
     line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_BF16 ? bf16 : f32);
 }
 
