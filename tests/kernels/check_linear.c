@@ -1,5 +1,5 @@
 /* steno: checks of linear, packing and the stored types. SPDX-License-Identifier: MIT */
-#include "check.h"
+#include "rows_alone.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,12 +7,6 @@
 #include <string.h>
 
 struct shape { size_t m, n, k, ld_x; };
-
-static void run(const struct kern *k, enum dtype t, const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
-{
-    memset(scratch, 0xff, kern_linear_scratch()); /* NaN: nothing may be taken over from an earlier call */
-    k->linear[t](l, m0, m1, p0, p1, scratch);
-}
 
 static double activate(double x, int act)
 {
@@ -44,32 +38,6 @@ static void check_values(struct check *c, const char *who, enum dtype t, const s
         }
 }
 
-/* Each row alone, at any place of a batch, with any split of panels, gives the bits that the whole batch gave. */
-static void check_rows_alone(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *y)
-{
-    float *part = guarded_floats(s->m * l->ld_y);
-    struct linear one = *l;
-    const size_t panels = pack_panels(s->n), step[] = { 1, 2, 3, 4, 5, 7, 12, 13 };
-    one.y = part;
-    for (size_t i = 0; i < sizeof step / sizeof *step; i++) {
-        if (step[i] > s->m || (s->m > 20 && i % 3 && step[i] < 12)) continue;
-        fill_canary(part, s->m * l->ld_y);
-        for (size_t m = 0; m < s->m; m += step[i]) {
-            const size_t end = m + step[i] < s->m ? m + step[i] : s->m, cut = rnd() % (panels + 1);
-            if (l->res) {
-                for (size_t r = m; r < end; r++) memcpy(part + r * l->ld_y, l->res + r * l->ld_res, s->n * sizeof *part);
-                one.res = part, one.ld_res = l->ld_y; /* y may equal res */
-            }
-            run(c->kern, t, &one, m, end, 0, cut, c->scratch);
-            run(c->kern, t, &one, m, end, cut, panels, c->scratch);
-        }
-        for (size_t m = 0; m < s->m; m++)
-            if (!check(c, same_bits(part + m * l->ld_y, y + m * l->ld_y, s->n), "%s m %zu n %zu k %zu: row %zu differs in groups of %zu",
-                       dtype_name(t), s->m, s->n, s->k, m, step[i]))
-                return;
-    }
-}
-
 static void check_shape(struct check *c, enum dtype t, struct shape s)
 {
     const size_t ld_y = s.n + 1 + rnd() % 3;
@@ -94,7 +62,7 @@ static void check_shape(struct check *c, enum dtype t, struct shape s)
         run(c->kern, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
         for (size_t i = 0; i < (s.m + 2) * ld_y; i++)
             if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", dtype_name(t));
-        check_rows_alone(c, t, &s, &l, y + ld_y);
+        check_rows_alone(c, t, s.m, &l, y + ld_y);
         if (c->kern->level == CPU_C || s.m * s.n * s.k <= 4000000)
             check_values(c, "double", t, &s, &l, wide, l.res, y + ld_y);
         else { /* large shapes: the twin in place of double, half of the rows */
