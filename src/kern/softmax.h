@@ -11,23 +11,26 @@ INLINE vf load_or_absent(const float *x, size_t n)
     return n >= VF_N ? vf_load(x) : vf_drop(vf_load_n(x, n), ~0u << n);
 }
 
-/* y = exp(x - max) and the sum. max is finite and at least the largest x. y may equal x. */
+/* y = exp(x - max) and the sum, of four side by side: a long row's single one would round too often. max is finite and at least the largest
+ * x. y may equal x. */
 INLINE float exp_row(float *y, const float *x, float max, size_t n)
 {
     const vf m = vf_set1(max);
-    vf sum = vf_zero();
+    vf sum[4] = { vf_zero(), vf_zero(), vf_zero(), vf_zero() };
     size_t i = 0;
-    for (; i + VF_N <= n; i += VF_N) {
-        const vf e = vf_exp(vf_sub(vf_load(x + i), m));
-        vf_store(y + i, e);
-        sum = vf_add(sum, e);
-    }
-    if (i < n) {
+    for (; i + 4 * VF_N <= n; i += 4 * VF_N)
+        UNROLL
+        for (size_t c = 0; c < 4; c++) {
+            const vf e = vf_exp(vf_sub(vf_load(x + i + c * VF_N), m));
+            vf_store(y + i + c * VF_N, e);
+            sum[c] = vf_add(sum[c], e);
+        }
+    for (; i < n; i += VF_N) {
         const vf e = vf_exp(vf_sub(load_or_absent(x + i, n - i), m));
-        vf_store_n(y + i, e, n - i);
-        sum = vf_add(sum, e);
+        vf_store_n(y + i, e, size_min(VF_N, n - i));
+        sum[0] = vf_add(sum[0], e);
     }
-    return vf_sum(sum);
+    return vf_sum(vf_add(vf_add(sum[0], sum[1]), vf_add(sum[2], sum[3])));
 }
 
 static void softmax(float *y, const float *x, size_t n)
