@@ -562,12 +562,15 @@ static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_
     const struct bind *c = &w->p->bind[op->bind];
     const struct linear l = linear_of(w, op);
     const size_t rows = rows_of(w, op), panels = pack_panels(c->n);
-    size_t tile_m = rows <= FEW_ROWS ? rows : GEMM_ROWS;
+    const int narrow = c->type >= DT_COUNT, whole = c->type == DT_BF16_PAIR || c->type == DT_I8_QUAD;
+    size_t tile_m = rows <= FEW_ROWS ? rows : narrow ? NARROW_ROWS : GEMM_ROWS;
     size_t tile_p = TILE_PANELS;
-    if (rows <= FEW_ROWS) {
+    if (rows <= FEW_ROWS || (narrow && !whole)) {
         tile_p = panels / ((size_t)threads * 4);
         tile_p = tile_p < 4 ? 4 : tile_p > 32 ? 32 : tile_p & ~(size_t)3;
-    } else if (c->type >= DT_COUNT) tile_m = NARROW_ROWS, tile_p = panels; /* rows are narrowed by whoever takes them: all panels at once */
+    } else if (whole) {
+        tile_p = panels; /* rows are narrowed by whoever takes them: all panels at once */
+    }
     if (!rows) return;
     const size_t across = (panels + tile_p - 1) / tile_p, down = (rows + tile_m - 1) / tile_m;
     FOR_ITEMS(i, across * down) {
