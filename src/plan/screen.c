@@ -7,6 +7,7 @@
  * kinds of logits. */
 static double const sum_error = 0x1p-22;
 static double const slack = 1.0001; /* for norms that are themselves rounded */
+static double const smallest = 0x1p-80; /* below this largest magnitude scales of a block may be flushed to zero: it counts as lost */
 
 struct screen_panel screen_panel_of(const void *const rows[PANEL], size_t k)
 {
@@ -41,7 +42,7 @@ struct screen_row screen_row_of(const float *x, size_t k)
         const uint32_t bits = largest_bits(x + b, len);
         const double most = (double)load_f32(&bits), half = most * BLOCK_X_ERROR;
         for (size_t j = b; j < b + len; j++) norm += (double)x[j] * (double)x[j];
-        error += (double)len * (most < 0x1p-119 ? most * most : half * half);
+        error += (double)len * (most < smallest ? most * most : half * half);
     }
     return (struct screen_row){ (float)(sqrt(norm) * slack), (float)(sqrt(error) * slack) };
 }

@@ -12,9 +12,11 @@
 #define STENO_PLAN_SCREEN_H
 #include "plan/run.h"
 
-enum { SCREEN_PANELS = SCAN_IDS / PANEL /* panels of a slice */ };
+enum {
+    SCREEN_PANELS = SCAN_IDS / PANEL, /* panels of a slice */
+    SCREEN_TOP = RUN_BEAMS + 1        /* most ids that are wanted */
+};
 static enum dtype const screen_type = DT_Q8_QUAD;
-enum { SCREEN_TOP = RUN_BEAMS + 1 /* most ids that are wanted */ };
 /* Floats of a row of bounds: of all panels, then of each slice SCREEN_TOP numbers that as many of its logits are at least. */
 static inline uint32_t screen_width(uint32_t n_vocab)
 {
