@@ -39,8 +39,8 @@ static const struct arg rows[] = {
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
     { "batch-size", 'b', ARG_INT, 0, AT(batch_size), "N", "1", 1, 32,
-      "windows that decode together: of several inputs, and of clips of one that know nothing of each other (--chunk-length, --vad). "
-      "The text does not depend on it" },
+      "windows that decode together: of several inputs, and those of one that know nothing of each other: clips (--chunk-length, --vad), "
+      "or all, with --no-condition-on-previous-text and --without-timestamps. The text does not depend on it" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
     { "progress", 0, ARG_WORD, 0, AT(progress), PROGRESS_NAMES, "auto", 0, 0,
       "auto: a bar on a terminal; json, lines: an object or a line for every five percent" },
@@ -146,8 +146,8 @@ static int try_params(struct job *j)
 
 static void print_timings(const struct job *j, int64_t wall_us)
 {
-    steno_timings t = { .size = sizeof t };
-    if (steno_timings_get(j->engine.session, &t) != STENO_OK) return;
+    const steno_timings t = j->timings;
+    if (!t.size) return; /* nothing was begun */
     const struct { const char *name; int64_t us, n; } line[] = {
         { "load", t.load_us, 1 }, { "source", t.source_us, t.n_windows }, { "mel", t.mel_us, t.n_windows },
         { "encode", t.encode_us, t.n_encodes }, { "cross", t.cross_us, t.n_encodes }, { "prompt", t.prompt_us, t.n_prompts },
@@ -193,7 +193,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) code = engine_open(&j.engine, &o->engine, decode_opts_lanes(&o->decode));
     if (code == EXIT_OK) code = vad_open(&j.vad, &o->vad, &j.engine, &o->engine);
     if (code == EXIT_OK) code = run_job(&j, files, n);
-    if (o->print_timings && j.engine.session) print_timings(&j, progress_now_us() - begun);
+    if (o->print_timings) print_timings(&j, progress_now_us() - begun);
     results_free(&results);
     diarize_free(&j.diarize);
     vad_close(&j.vad);

@@ -337,5 +337,7 @@ int job_run(struct job *j, char **files, int n)
         n_ok += run_file(j, files[i]);
         n_refused += j->is_refused;
     }
+    j->timings.size = sizeof j->timings;
+    steno_timings_get(j->engine.session, &j->timings);
     return job_code(j, n, n_ok, n_refused);
 }

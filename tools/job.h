@@ -55,6 +55,7 @@ struct job {
     int is_refused;          /* the file is not what an option asks for */
     int is_quiet;            /* no progress is shown of it */
     int stop_code;           /* exit code that ends the whole run, or EXIT_OK */
+    steno_timings timings;   /* of all inputs together, when they are done */
 };
 
 /* One channel after the other of one file: open, then begin, transcribe j->src and end for each, as long as there is another. */

@@ -163,6 +163,18 @@ static void line_free(struct line *l)
     free(l->done);
 }
 
+/* Audio is each session's own; the rest is of the batch. */
+static void add_timings(steno_timings *all, const struct line *l)
+{
+    for (int i = 0; i < l->n_slots; i++) {
+        steno_timings t = { .size = sizeof t };
+        steno_timings_get(l->slot[i].job.engine.session, &t);
+        t.source_us += all->source_us;
+        t.mel_us += all->mel_us;
+        *all = t;
+    }
+}
+
 static int run(struct line *l, struct job *j)
 {
     int code = slots_open(l, j);
@@ -171,6 +183,7 @@ static int run(struct line *l, struct job *j)
     for (int i = 0; i < l->n_slots; i++) go_on(l, &l->slot[i]);
     steno_batch_run(j->engine.batch);
     signals_defer(0);
+    add_timings(&j->timings, l);
     return job_code(l->base, l->n, l->n_ok, l->n_refused);
 }
 

@@ -592,8 +592,10 @@ STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
 
 /* ---- batches ------------------------------------------------------------------------------------------------------------------
  *
- * Windows of several sessions decode as lanes of one plan: each step reads the weights once for all of them. What a session's call
- * gives - text, ids, times, probabilities - does not depend on what else is in the batch, on max_windows, on the order or on threads. */
+ * Windows of several sessions decode as lanes of one plan: each step reads the weights once for all of them. So do windows of one call
+ * that know nothing of each other: those of clips with independent_clips or chunk_ms, and all of them with without_timestamps and without
+ * condition_on_previous_text, word times or a first prompt. What a session's call gives - text, ids, times, probabilities - does not
+ * depend on what else is in the batch, on max_windows, on the order or on threads. */
 
 typedef struct steno_batch_params {
     uint32_t size;       /* set by steno_batch_params_init */

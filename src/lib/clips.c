@@ -32,7 +32,7 @@ static void clip_add_windows(steno_session *s, int64_t from, int64_t to)
 
 static void clip_named(steno_session *s, int64_t from, int64_t to)
 {
-    (s->call.p.independent_clips ? clip_add_windows : clip_add)(s, from, to);
+    (s->call.p.independent_clips || s->call.foreseen ? clip_add_windows : clip_add)(s, from, to);
 }
 
 static void clips_named(steno_session *s)

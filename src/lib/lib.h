@@ -116,6 +116,7 @@ struct call {
     struct limits full;             /* with the defaults for those switched off */
     struct buf clips;               /* struct clip */
     int n_clips, next_clip;         /* next_clip: the first that no strand has begun */
+    int foreseen;                   /* windows know nothing of each other and begin where they would be cut anyway: each is a clip */
     int beside;                     /* clips decode beside each other, in strands of the batch; not with two tasks, which share windows */
     struct buf parts;               /* struct part per clip, where clips decode beside each other */
     int committed;                  /* clips whose parts are in the results */

@@ -76,10 +76,17 @@ static int parts_make(steno_session *s)
     return c->parts.err ? err_nomem(&s->error, c->parts.len, "clips") : STENO_OK;
 }
 
+/* Without timestamps a window ends where it is cut off, whatever is said in it; and nothing of its text may reach the next. */
+static int windows_foreseen(const steno_transcribe_params *p)
+{
+    return p->without_timestamps && !p->word_timestamps && !p->condition_on_previous_text && !p->independent_clips && !p->chunk_ms &&
+           (p->carry_initial_prompt || (!p->initial_prompt && !p->n_prompt_tokens));
+}
+
 int call_begin(steno_session *s, uint32_t seat)
 {
     struct call *c = &s->call;
-    const int both = c->p.task == STENO_TRANSCRIBE_AND_TRANSLATE;
+    const int both = c->p.task == STENO_TRANSCRIBE_AND_TRANSLATE, many = s->batch->strand && !both;
     s->feed.want_levels = c->p.chunk_ms != 0;
     int rc = feed_listen(&s->feed, &c->src, &s->error);
     if (!rc && s->feed.levels.err) rc = err_nomem(&s->error, s->feed.levels.len, "levels of the audio");
@@ -88,8 +95,9 @@ int call_begin(steno_session *s, uint32_t seat)
     s->result.duration_ms = s->translation.duration_ms = s->feed.samples / 16;
     rc = language_choose(s, seat);
     s->translation.language = s->result.language;
+    c->foreseen = many && windows_foreseen(&c->p);
     if (!rc) rc = call_clips_make(s);
-    c->beside = s->batch->strand && !both && c->n_clips > 1 && (c->p.independent_clips || c->p.chunk_ms);
+    c->beside = many && c->n_clips > 1 && (c->p.independent_clips || c->p.chunk_ms || c->foreseen);
     if (!rc && c->beside) rc = parts_make(s);
     if (rc || c->beside) return rc;
     c->next_clip = c->n_clips;

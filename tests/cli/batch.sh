@@ -32,6 +32,15 @@ cp "$T/out" alone
 t 0 "the same together" --chunk-length 6 --no-condition-on-previous-text -f json -b 8 long.wav
 same "$T/out" alone
 
+alone=(--without-timestamps --no-condition-on-previous-text --audio-ctx 250 --sample-length 12 -f json)
+t 0 "windows of one file that begin where the one before is cut off" "${alone[@]}" --print-timings long.wav
+cp "$T/out" one
+steps() { sed -n 's,.*time decode .* / *\([0-9]*\) runs,\1,p' "$T/err"; }
+many=$(steps)
+t 0 "the same together" "${alone[@]}" --print-timings -b 8 long.wav
+same "$T/out" one
+[ $((3 * $(steps))) -lt "$many" ] || bad "windows share steps" "$(steps) instead of $many"
+
 t 1 "one that fails is told, the others are written" -b 3 "$DIGITS" no.wav short.wav
 err_has "no.wav"
 err_lines 1
