@@ -9,6 +9,38 @@
 
 INLINE enum dtype plain_type(enum kv_type t) { return t == KV_F16 ? DT_F16 : DT_F32; }
 
+/* ---- few rows of f16: each vector of keys and values is widened where it is multiplied, once for all rows ---------------------------- */
+typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
+                    int fresh, const void *const *ahead);
+#define FEW(rows)                                                                                                                  \
+    static void few_##rows(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run,  \
+                           size_t n, int fresh, const void *const *ahead)                                                          \
+    {                                                                                                                              \
+        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, fresh, ahead, DT_F16, rows);                                                   \
+    }
+FEW(1) FEW(2) FEW(3) FEW(4) FEW(5) FEW(6)
+#if TILE_ROWS_12
+FEW(7) FEW(8) FEW(9) FEW(10) FEW(11) FEW(12)
+#endif
+#undef FEW
+
+static few_fn *const few_of[TILE_ROWS + 1] = {
+    NULL, few_1, few_2, few_3, few_4, few_5, few_6,
+#if TILE_ROWS_12
+    few_7, few_8, few_9, few_10, few_11, few_12,
+#endif
+};
+
+static void score_few(struct attn_scratch *s, const struct key_block *b, const float *q, size_t ld_q)
+{
+    for (size_t j = 0; j < b->most; j += KV_BLOCK)
+        for (size_t c = 0; c < KV_BLOCK; c += TILE_W) {
+            const uint16_t *k = (const uint16_t *)(const void *)b->kv[j / KV_BLOCK];
+            const void *w = k + c, *ahead = k + (KV_BLOCK + c) * b->d_head;
+            few_of[b->rows](s->score + j + c, SCORE_LD, q, ld_q, &w, KV_BLOCK, b->d_head, b->d_head, 1, &ahead);
+        }
+}
+
 /* f16 only. n is rounded up to whole vectors, which still lie within the block of keys and values. */
 INLINE void widen_plain(float *to, const void *from, size_t n)
 {
@@ -34,6 +66,10 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
         score_row(s->score, t, b, q);
         return;
     }
+    if (t == KV_F16 && b->rows <= TILE_ROWS) {
+        score_few(s, b, q, ld_q);
+        return;
+    }
     for (size_t j = 0; j < b->most; j += KV_BLOCK) {
         const float *k = (const float *)(const void *)b->kv[j / KV_BLOCK];
         if (t == KV_F16) {
@@ -42,7 +78,7 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
         }
         for (size_t r = 0; r < b->rows; r += TILE_ROWS)
             for (size_t c = 0; c < KV_BLOCK; c += TILE_W) {
-                const float *w = k + c;
+                const void *w = k + c;
                 tile_of[size_min(TILE_ROWS, b->rows - r)](s->score + r * SCORE_LD + j + c, SCORE_LD, q + r * ld_q, ld_q, &w, KV_BLOCK,
                                                           b->d_head, b->d_head, 1);
             }
@@ -105,21 +141,27 @@ INLINE void weigh_row(float *out, enum kv_type t, const struct key_block *b, con
 INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
 {
     const size_t wide_d = b->d_head / TILE_W * TILE_W;
-    const float *v[BLOCKS] = { 0 };
+    const int few = t == KV_F16 && b->rows <= TILE_ROWS;
+    const char *v[BLOCKS] = { 0 };
     for (size_t j = 0; j < b->most; j += KV_BLOCK) {
-        v[j / KV_BLOCK] = (const float *)(const void *)values_of(t, b, j);
-        if (t == KV_F16) {
+        v[j / KV_BLOCK] = values_of(t, b, j);
+        if (t == KV_F16 && !few) {
             float *to = s->v_wide + j * b->d_head;
             widen_plain(to, values_of(t, b, j), size_min(KV_BLOCK, b->most - j) * b->d_head);
-            v[j / KV_BLOCK] = to;
+            v[j / KV_BLOCK] = (const char *)to;
         }
     }
     size_t common[ATTN_ROWS / TILE_ROWS];
     for (size_t r = 0; r < b->rows; r += TILE_ROWS) common[r / TILE_ROWS] = common_keys(b, r);
     for (size_t d = 0; d < wide_d; d += TILE_W) {
-        const float *at[BLOCKS];
-        for (size_t i = 0; i < BLOCKS; i++) at[i] = v[i] ? v[i] + d : NULL;
-        for (size_t r = 0; r < b->rows; r += TILE_ROWS)
+        const void *at[BLOCKS], *ahead[BLOCKS];
+        for (size_t i = 0; i < BLOCKS; i++) {
+            at[i] = v[i] ? v[i] + d * (few ? 2 : 4) : NULL;
+            ahead[i] = v[i] ? b->next[i] + d * KV_BLOCK * 2 : NULL;
+        }
+        if (few)
+            few_of[b->rows](b->out + d, OUT_LD, s->score, SCORE_LD, at, b->d_head, KV_BLOCK, common[0], 1, ahead);
+        else for (size_t r = 0; r < b->rows; r += TILE_ROWS)
             tile_of[size_min(TILE_ROWS, b->rows - r)](b->out + r * OUT_LD + d, OUT_LD, s->score + r * SCORE_LD, SCORE_LD, at, b->d_head,
                                                       KV_BLOCK, common[r / TILE_ROWS], 1);
     }

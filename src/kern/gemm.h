@@ -20,11 +20,13 @@ enum {
 };
 
 /* ---- the register tile ------------------------------------------------------------------------------------------------------------
- * acc[rows, TILE_W] (+)= x[rows, n] w[n, TILE_W]; w comes in runs of `run` k, run i beginning at w[i], ld_w floats between k.
- * Rows are reached from one pointer per three rows, so that few registers hold them all. */
-INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const float *const *w, size_t ld_w, size_t run, size_t n,
-                 int fresh, const int rows)
+ * acc[rows, TILE_W] (+)= x[rows, n] w[n, TILE_W]; w comes in runs of `run` k, run i beginning at w[i], ld_w elements between k.
+ * Rows are reached from one pointer per three rows, so that few registers hold them all. w of f16 is widened on the way, and as many bytes
+ * as a run reads are brought to the second-level cache from ahead[i] on. */
+INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
+                 int fresh, const void *const *ahead, enum dtype t, const int rows)
 {
+    const size_t elem = t == DT_F32 ? 4 : 2;
     vf a[TILE_ROWS][2];
     UNROLL
     for (int r = 0; r < rows; r++) {
@@ -32,11 +34,12 @@ INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const f
         a[r][1] = fresh ? vf_zero() : vf_load(acc + (size_t)r * ld_acc + VF_N);
     }
     const float *x0 = x, *x3 = x + 3 * ld_x, *x6 = x + 6 * ld_x, *x9 = x + 9 * ld_x;
-    for (; n; w++) {
+    for (size_t i = 0; n; i++) {
         const size_t kc = size_min(n, run);
-        const float *wk = *w;
-        for (size_t k = 0; k < kc; k++, wk += ld_w) {
-            const vf w0 = vf_load(wk), w1 = vf_load(wk + VF_N);
+        const char *wk = w[i], *next = ahead ? ahead[i] : NULL;
+        for (size_t k = 0; k < kc; k++, wk += ld_w * elem) {
+            const vf w0 = load_weights(t, wk, 0), w1 = load_weights(t, wk, VF_N);
+            if (ahead) __builtin_prefetch(next + k * TILE_W * elem, 0, 2);
             UNROLL
             for (int r = 0; r < rows; r++) {
                 const float *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
@@ -55,13 +58,13 @@ INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const f
     }
 }
 
-typedef void tile_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const float *const *w, size_t ld_w, size_t run, size_t n,
+typedef void tile_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
                      int fresh);
 #define TILE(rows)                                                                                                                   \
-    static void tile_##rows(float *acc, size_t ld_acc, const float *x, size_t ld_x, const float *const *w, size_t ld_w, size_t run,  \
+    static void tile_##rows(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run,   \
                             size_t n, int fresh)                                                                                     \
     {                                                                                                                                \
-        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, fresh, rows);                                                                    \
+        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, fresh, NULL, DT_F32, rows);                                                      \
     }
 TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
 #if TILE_ROWS_12
@@ -254,7 +257,7 @@ static void tiles_run(float *acc, const float *x, size_t ld_x, const float *wide
     for (size_t r = 0, at = 0; r < rows; r += height) {
         for (const size_t end = size_min(next_sz, at + part); at < end; at += 64) __builtin_prefetch(next + at, 0, 2);
         for (size_t c = 0; c < PANEL; c += TILE_W) {
-            const float *w = wide + c;
+            const void *w = wide + c;
             tile_of[size_min(height, rows - r)](acc + r * PANEL + c, PANEL, x + r * ld_x, ld_x, &w, PANEL, kc, kc, fresh);
         }
     }
