@@ -17,7 +17,7 @@ enum { BLOCKS = ATTN_KEYS / KV_BLOCK };
 /* What a group of rows shares while it looks at one block of ATTN_KEYS keys. */
 struct key_block {
     const char *kv[BLOCKS];    /* keys; values lie behind them */
-    const char *next[BLOCKS];  /* what is read after them: keys of the block of ATTN_KEYS that follows, if one does */
+    const char *next[BLOCKS];  /* keys that are read after them, as far as that is known; else they themselves */
     float *out;                /* partials, rows of OUT_LD */
     size_t rows, d_head;
     size_t seen[ATTN_ROWS];    /* keys of this block that each row sees */
@@ -79,7 +79,8 @@ INLINE void weights_of(struct attn_scratch *s, const struct key_block *b, const 
     }
 }
 
-/* Partials of `rows` rows from r0, of the keys from key0 on, to rows of OUT_LD. len: keys that the rows see in all. */
+/* Partials of `rows` rows from r0, of the keys from key0 on, to rows of OUT_LD. len: keys that the rows see in all;
+ * longest: the most of them, 0 where other blocks are not this call's. */
 INLINE void part_group(float *out, const struct attn *a, struct attn_scratch *s, const struct attn_body *body, size_t r0, size_t rows,
                        const size_t len[ATTN_ROWS], size_t key0, size_t longest)
 {
@@ -91,9 +92,11 @@ INLINE void part_group(float *out, const struct attn *a, struct attn_scratch *s,
     }
     if (!b.most) return;
     for (size_t j = 0; j < b.most; j += KV_BLOCK) {
-        const size_t at = (key0 + j) / KV_BLOCK, next = at + BLOCKS;
-        b.kv[j / KV_BLOCK] = kv_block_at(&a->kv, at);
-        b.next[j / KV_BLOCK] = next * KV_BLOCK < longest ? kv_block_at(&a->kv, next) : b.kv[j / KV_BLOCK];
+        const size_t i = j / KV_BLOCK, at = key0 / KV_BLOCK + i, next = at + BLOCKS;
+        b.kv[i] = kv_block_at(&a->kv, at);
+        b.next[i] = next * KV_BLOCK < longest ? kv_block_at(&a->kv, next)
+                    : a->next                 ? (const char *)a->next + i * a->kv.block_stride
+                                              : b.kv[i];
     }
     body->scores(s, &b, a, r0);
     weights_of(s, &b, body, a->scale);
