@@ -10,9 +10,9 @@
 INLINE enum dtype plain_type(enum kv_type t) { return t == KV_F16 ? DT_F16 : DT_F32; }
 
 /* ---- few rows of f16 ------------------------------------------------------------------------------------------------------------
- * Each vector of keys and values is widened where it is multiplied, once for all rows, and what is read next is brought nearer meanwhile.
- * Where accumulators leave room for it a tile is two halves wide: a conversion takes longer than a multiply-add, and hides behind many. */
-enum { HALVES = TILE_ROWS_12 ? 2 : 1, WIDE_ROWS = TILE_ROWS / HALVES /* rows of a tile of so many halves */ };
+ * Vectors of keys and values are widened where they are multiplied, and what is read next is brought nearer meanwhile. Where accumulators
+ * leave room for it a tile is two halves wide: a conversion takes longer than a multiply-add, and hides behind many. */
+enum { FEW_TILE = 6, FEW_MOST = 2 * FEW_TILE, HALVES = TILE_ROWS_12 ? 2 : 1 };
 
 typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
                     const void *const *ahead);
@@ -24,52 +24,59 @@ typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, cons
     }
 FEW(2, 1) FEW(3, 1) FEW(4, 1) FEW(5, 1) FEW(6, 1)
 #if TILE_ROWS_12
-FEW(7, 1) FEW(8, 1) FEW(9, 1) FEW(10, 1) FEW(11, 1) FEW(12, 1)
 FEW(2, 2) FEW(3, 2) FEW(4, 2) FEW(5, 2) FEW(6, 2)
 #endif
 #undef FEW
 
-static few_fn *const few_of[HALVES][TILE_ROWS + 1] = {
-#if TILE_ROWS_12
-    { NULL, NULL, few_2_1, few_3_1, few_4_1, few_5_1, few_6_1, few_7_1, few_8_1, few_9_1, few_10_1, few_11_1, few_12_1 },
-    { NULL, NULL, few_2_2, few_3_2, few_4_2, few_5_2, few_6_2 },
-#else
+static few_fn *const few_of[HALVES][FEW_TILE + 1] = {
     { NULL, NULL, few_2_1, few_3_1, few_4_1, few_5_1, few_6_1 },
+#if TILE_ROWS_12
+    { NULL, NULL, few_2_2, few_3_2, few_4_2, few_5_2, few_6_2 },
 #endif
 };
 
-/* Halves of a tile of that many rows where n columns are left. */
-INLINE size_t halves_of(size_t rows, size_t n) { return rows <= WIDE_ROWS && n >= HALVES * TILE_W ? HALVES : 1; }
+/* One tile, or two: 7 rows are 4 and 3. The first has seen to what comes next. */
+static void few_tiles(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
+                      const void *const *ahead, size_t rows, size_t halves)
+{
+    const size_t first = rows <= FEW_TILE ? rows : (rows + 1) / 2;
+    few_of[halves - 1][first](acc, ld_acc, x, ld_x, w, ld_w, run, n, ahead);
+    if (first < rows) few_of[halves - 1][rows - first](acc + first * ld_acc, ld_acc, x + first * ld_x, ld_x, w, ld_w, run, n, NULL);
+}
+
+/* Halves of a tile where n columns are left. */
+INLINE size_t halves_of(size_t n) { return n >= HALVES * TILE_W ? HALVES : 1; }
 
 static void score_few(struct attn_scratch *s, const struct key_block *b, const float *q, size_t ld_q)
 {
     const size_t n = (b->most + KV_BLOCK - 1) / KV_BLOCK * KV_BLOCK;
     for (size_t j = 0, halves; j < n; j += halves * TILE_W) {
         const void *w[HALVES], *ahead[HALVES];
-        halves = halves_of(b->rows, n - j);
+        halves = halves_of(n - j);
         for (size_t h = 0; h < halves; h++) {
             const size_t key = j + h * TILE_W;
             const uint16_t *k = (const uint16_t *)(const void *)b->kv[key / KV_BLOCK];
             w[h] = k + key % KV_BLOCK;
             ahead[h] = k + (KV_BLOCK + key % KV_BLOCK) * b->d_head; /* the values */
         }
-        few_of[halves - 1][b->rows](s->score + j, SCORE_LD, q, ld_q, w, KV_BLOCK, b->d_head, b->d_head, ahead);
+        few_tiles(s->score + j, SCORE_LD, q, ld_q, w, KV_BLOCK, b->d_head, b->d_head, b->out ? ahead : NULL,
+                  b->rows, halves);
     }
 }
 
-/* Columns of values up to wide_d, for the keys that all rows see. */
+/* Columns of values up to wide_d, for the first keys, which all rows see. */
 static void weigh_few(struct attn_scratch *s, const struct key_block *b, size_t wide_d, size_t n_keys)
 {
     for (size_t d = 0, halves; d < wide_d; d += halves * TILE_W) {
         const void *w[BLOCKS * HALVES], *ahead[BLOCKS * HALVES];
-        halves = halves_of(b->rows, wide_d - d);
+        halves = halves_of(wide_d - d);
         for (size_t i = 0; i * KV_BLOCK < n_keys; i++)
             for (size_t h = 0; h < halves; h++) {
                 const size_t at = d + h * TILE_W;
                 w[i * halves + h] = (const uint16_t *)(const void *)b->kv[i] + KV_BLOCK * b->d_head + at;
                 ahead[i * halves + h] = (const uint16_t *)(const void *)b->next[i] + KV_BLOCK * at;
             }
-        few_of[halves - 1][b->rows](b->out + d, OUT_LD, s->score, SCORE_LD, w, b->d_head, KV_BLOCK, n_keys, ahead);
+        few_tiles(b->out + d, OUT_LD, s->score, SCORE_LD, w, b->d_head, KV_BLOCK, n_keys, ahead, b->rows, halves);
     }
 }
 
@@ -98,7 +105,7 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
         score_row(s->score, t, b, q);
         return;
     }
-    if (t == KV_F16 && b->rows <= TILE_ROWS) {
+    if (t == KV_F16 && b->rows <= FEW_MOST) {
         score_few(s, b, q, ld_q);
         return;
     }
@@ -196,10 +203,12 @@ INLINE void weigh_many(struct attn_scratch *s, enum kv_type t, const struct key_
 INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
 {
     const size_t wide_d = b->d_head / TILE_W * TILE_W;
-    size_t common[ATTN_ROWS / TILE_ROWS];
+    size_t common[ATTN_ROWS / TILE_ROWS] = { 0 };
     for (size_t r = 0; r < b->rows; r += TILE_ROWS) common[r / TILE_ROWS] = common_keys(b, r);
-    if (t == KV_F16 && b->rows <= TILE_ROWS) weigh_few(s, b, wide_d, common[0]);
-    else weigh_many(s, t, b, wide_d, common);
+    if (t == KV_F16 && b->rows <= FEW_MOST) {
+        for (size_t i = 1; i * TILE_ROWS < b->rows; i++) common[0] = common[i] = size_min(common[0], common[i]);
+        weigh_few(s, b, wide_d, common[0]);
+    } else weigh_many(s, t, b, wide_d, common);
     for (size_t r = 0; r < b->rows; r++) {
         float *out = b->out + r * OUT_LD;
         clear_values(out, wide_d, b->d_head);

@@ -18,7 +18,7 @@ enum { BLOCKS = ATTN_KEYS / KV_BLOCK };
 struct key_block {
     const char *kv[BLOCKS];    /* keys; values lie behind them */
     const char *next[BLOCKS];  /* keys that are read after them, as far as that is known; else they themselves */
-    float *out;                /* partials, rows of OUT_LD */
+    float *out;                /* partials, rows of OUT_LD; NULL: only scores are wanted */
     size_t rows, d_head;
     size_t seen[ATTN_ROWS];    /* keys of this block that each row sees */
     size_t most;               /* the largest of them */
