@@ -3,9 +3,9 @@
  *   bench_streams [--tsv FILE] [--pool MIB] [LEVEL]
  *
  * A decoder's step reads each weight once, for one row or a few. Beside plain loops that read from each level of the caches and from main
- * memory stand, on one thread and on two, linears of a few rows and attention of a few rows to a window's keys. Weights, keys and values are
- * spread over a pool four times as large as the last-level cache is said to be (384 to 2047 MiB), in which each is read once per turn;
- * --pool says otherwise. Then what it costs to put keys and values head-major, which is how attention wants them. */
+ * memory stand the linears of a few rows, on one thread and on two, and attention of a few rows to a window's keys. Weights, keys and
+ * values are spread over a pool four times as large as the last-level cache is said to be (384 to 2047 MiB), in which each is read once
+ * per turn; --pool says otherwise. Then what it costs to put keys and values head-major, which is how attention wants them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -21,9 +21,9 @@ enum {
 
 /* ---- the register tile ------------------------------------------------------------------------------------------------------------
  * acc[rows, halves * TILE_W] (+)= x[rows, n] w[n, halves * TILE_W]; w comes in runs of `run` k, run i of half h beginning at
- * w[i * halves + h], ld_w elements between k. Rows are reached from one pointer per three rows, so that few registers hold them all. w of f16 is widened on
- * the way. ahead: NULL, or as many bytes as are read of w[i] are brought to the second-level cache from ahead[i] on, line by line, so that
- * they never queue. */
+ * w[i * halves + h], ld_w elements between k. Rows are reached from one pointer per three rows, so that few registers hold them all. w of
+ * f16 is widened on the way. ahead: NULL, or from ahead[i * halves + h] on as many bytes as that run reads are brought to the second-level
+ * cache, a line at a time so that they never queue. */
 INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
                  int fresh, const void *const *ahead, enum dtype t, const int rows, const int halves)
 {
