@@ -3,9 +3,9 @@
  *   bench_streams [--tsv FILE] [--pool MIB] [LEVEL]
  *
  * A decoder's step reads each weight once, for one row or a few. Beside plain loops that read from each level of the caches and from main
- * memory stand the linears of a few rows, on one thread and on two. Their weights are spread over a pool four times as large as the
- * last-level cache is said to be (384 to 2047 MiB), in which each is read once per turn; --pool says otherwise. Then what it costs to put
- * keys and values head-major, which is how attention wants them. */
+ * memory stand the linears of a few rows, on one thread and on two, and attention of a few rows to a window's keys. Weights, keys and
+ * values are spread over a pool four times as large as the last-level cache is said to be (384 to 2047 MiB), in which each is read once
+ * per turn; --pool says otherwise. Then what it costs to put keys and values head-major, which is how attention wants them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +119,46 @@ static void bench_decoders(struct bench *b)
                     if (shape[s][1] % (size_t)dtype_block(type[i]) == 0) bench_few(b, type[i], rows[r], shape[s][0], shape[s][1], t);
 }
 
+/* ---- attention of a few rows to a window's keys and values: one layer of base per turn ---- */
+
+struct attn_job { const struct bench *b; struct attn a; size_t head_sz, at; _Atomic size_t next; size_t n_threads; };
+
+static void attn_thread(void *arg, int thread)
+{
+    enum { HEADS = 8 };
+    struct attn_job *j = arg;
+    for (size_t h; (h = atomic_fetch_add(&j->next, 1)) < HEADS;) {
+        struct attn a = j->a;
+        char *first = j->b->pool + j->at * HEADS * j->head_sz;
+        a.q += h * a.d_head, a.out += h * a.d_head, a.kv.base = first + h * j->head_sz;
+        if (h + j->n_threads < HEADS) a.next = first + (h + j->n_threads) * j->head_sz; /* as the executor says it */
+        j->b->kern.attn[KV_F16](&a, j->b->scratch[thread]);
+    }
+}
+
+static void bench_attn(struct bench *b, uint32_t rows, int threads)
+{
+    enum { HEADS = 8, D = 64 };
+    const size_t block = 2 * KV_BLOCK * D * sizeof(uint16_t), head_sz = (MANY + KV_BLOCK - 1) / KV_BLOCK * block;
+    const size_t copies = b->pool_sz / (HEADS * head_sz), ld = HEADS * D + ROW_PAD;
+    struct attn_job j = { .b = b, .head_sz = head_sz, .n_threads = (size_t)threads };
+    double ns[200];
+    int n = 0;
+    j.a = (struct attn) { .out = b->y, .ld_out = ld, .q = b->x, .ld_q = ld, .kv = { NULL, block, NULL }, .n_keys = MANY, .rows = rows,
+                          .d_head = D, .scale = 0.125f };
+    while (n < 200) {
+        struct crew c = { .team = b->team[threads - 1], .fn = attn_thread, .arg = &j };
+        j.at = (size_t)n % copies;
+        atomic_store(&j.next, 0);
+        ns[n++] = crew_round(&c);
+    }
+    const struct timed t = timed_of(ns, n);
+    const double bytes = (double)(HEADS * head_sz), gb = bytes / t.best;
+    printf("attention f16, %u rows x %d keys, 8 heads, %d thread%s %9.0f ns %6.1f GB/s %4.0f %% of read\n", (unsigned)rows, MANY, threads,
+           threads > 1 ? "s" : " ", t.best, gb, 100 * gb / b->read[threads - 1]);
+    report_rate(&b->out, "GB/s", t, bytes, "attn_f16_%ux%d_%dt", (unsigned)rows, MANY, threads);
+}
+
 /* ---- keys and values ---- */
 
 struct kv_job { const struct bench *b; struct linear l; size_t rows; int how; };
@@ -176,8 +216,9 @@ static void open_memory(struct bench *b, size_t pool_mib)
     for (size_t i = 0; i < slot; i++) b->x[i] = (float)((int)(i * 2654435761u % 2001) - 1000) * 1e-3f;
     memset(b->y, 0, slot * 4);
     memset(b->zero, 0, slot * 4);
+    const size_t lin = kern_linear_scratch(), att = kern_attn_scratch();
     for (int i = 0; i < THREADS; i++) {
-        b->scratch[i] = crew_memory(kern_linear_scratch());
+        b->scratch[i] = crew_memory(lin > att ? lin : att);
         b->team[i] = crew_team(i + 1);
     }
 }
@@ -205,6 +246,8 @@ int main(int argc, char **argv)
     printf("level %s, pool of %zu MiB\n", cpu_level_name(b.level), b.pool_sz >> 20);
     bench_read(&b);
     bench_decoders(&b);
+    for (uint32_t rows = 1; rows <= 9; rows += 4)
+        for (int t = 1; t <= THREADS; t++) bench_attn(&b, rows, t);
     for (uint32_t d = 512; d <= 1280; d += 768) bench_kv(&b, d);
     for (int i = 0; i < THREADS; i++) {
         team_close(b.team[i]);

@@ -9,6 +9,77 @@
 
 INLINE enum dtype plain_type(enum kv_type t) { return t == KV_F16 ? DT_F16 : DT_F32; }
 
+/* ---- few rows of f16 ------------------------------------------------------------------------------------------------------------
+ * Vectors of keys and values are widened where they are multiplied, and what is read next is brought nearer meanwhile. Where accumulators
+ * leave room for it a tile is two halves wide: a conversion takes longer than a multiply-add, and hides behind many. */
+enum { FEW_TILE = 6, FEW_MOST = 2 * FEW_TILE, HALVES = TILE_ROWS_12 ? 2 : 1 };
+
+typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
+                    const void *const *ahead);
+#define FEW(rows, halves)                                                                                                           \
+    static void few_##rows##_##halves(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w,     \
+                                      size_t run, size_t n, const void *const *ahead)                                               \
+    {                                                                                                                               \
+        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, 1, ahead, DT_F16, rows, halves);                                                \
+    }
+FEW(2, 1) FEW(3, 1) FEW(4, 1) FEW(5, 1) FEW(6, 1)
+#if TILE_ROWS_12
+FEW(2, 2) FEW(3, 2) FEW(4, 2) FEW(5, 2) FEW(6, 2)
+#endif
+#undef FEW
+
+static few_fn *const few_of[HALVES][FEW_TILE + 1] = {
+    { NULL, NULL, few_2_1, few_3_1, few_4_1, few_5_1, few_6_1 },
+#if TILE_ROWS_12
+    { NULL, NULL, few_2_2, few_3_2, few_4_2, few_5_2, few_6_2 },
+#endif
+};
+
+/* One tile, or two: 7 rows are 4 and 3. The first has seen to what comes next. */
+static void few_tiles(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
+                      const void *const *ahead, size_t rows, size_t halves)
+{
+    const size_t first = rows <= FEW_TILE ? rows : (rows + 1) / 2;
+    few_of[halves - 1][first](acc, ld_acc, x, ld_x, w, ld_w, run, n, ahead);
+    if (first < rows) few_of[halves - 1][rows - first](acc + first * ld_acc, ld_acc, x + first * ld_x, ld_x, w, ld_w, run, n, NULL);
+}
+
+/* Halves of a tile where n columns are left. */
+INLINE size_t halves_of(size_t n) { return n >= HALVES * TILE_W ? HALVES : 1; }
+
+static void score_few(struct attn_scratch *s, const struct key_block *b, const float *q, size_t ld_q)
+{
+    const size_t n = (b->most + KV_BLOCK - 1) / KV_BLOCK * KV_BLOCK;
+    for (size_t j = 0, halves; j < n; j += halves * TILE_W) {
+        const void *w[HALVES], *ahead[HALVES];
+        halves = halves_of(n - j);
+        for (size_t h = 0; h < halves; h++) {
+            const size_t key = j + h * TILE_W;
+            const uint16_t *k = (const uint16_t *)(const void *)b->kv[key / KV_BLOCK];
+            w[h] = k + key % KV_BLOCK;
+            ahead[h] = k + (KV_BLOCK + key % KV_BLOCK) * b->d_head; /* the values */
+        }
+        few_tiles(s->score + j, SCORE_LD, q, ld_q, w, KV_BLOCK, b->d_head, b->d_head, b->out ? ahead : NULL,
+                  b->rows, halves);
+    }
+}
+
+/* Columns of values up to wide_d, for the first keys, which all rows see. */
+static void weigh_few(struct attn_scratch *s, const struct key_block *b, size_t wide_d, size_t n_keys)
+{
+    for (size_t d = 0, halves; d < wide_d; d += halves * TILE_W) {
+        const void *w[BLOCKS * HALVES], *ahead[BLOCKS * HALVES];
+        halves = halves_of(wide_d - d);
+        for (size_t i = 0; i * KV_BLOCK < n_keys; i++)
+            for (size_t h = 0; h < halves; h++) {
+                const size_t at = d + h * TILE_W;
+                w[i * halves + h] = (const uint16_t *)(const void *)b->kv[i] + KV_BLOCK * b->d_head + at;
+                ahead[i * halves + h] = (const uint16_t *)(const void *)b->next[i] + KV_BLOCK * at;
+            }
+        few_tiles(b->out + d, OUT_LD, s->score, SCORE_LD, w, b->d_head, KV_BLOCK, n_keys, ahead, b->rows, halves);
+    }
+}
+
 /* f16 only. n is rounded up to whole vectors, which still lie within the block of keys and values. */
 INLINE void widen_plain(float *to, const void *from, size_t n)
 {
@@ -19,11 +90,11 @@ INLINE void widen_plain(float *to, const void *from, size_t n)
 /* One row: four blocks of keys side by side. */
 INLINE void score_row(float *score, enum kv_type t, const struct key_block *b, const float *q)
 {
-    const size_t n_blocks = (b->most + KV_BLOCK - 1) / KV_BLOCK;
+    const size_t n_blocks = (b->most + KV_BLOCK - 1) / KV_BLOCK, ahead = KV_BLOCK * b->d_head * kv_elem_sz(t); /* to the values */
     for (size_t i = 0; i < n_blocks;) {
         const int streams = n_blocks - i >= FEW_PANELS(1) ? FEW_PANELS(1) : 1;
-        if (streams > 1) few(score + i * KV_BLOCK, plain_type(t), q, 0, b->kv + i, b->d_head, 1, FEW_PANELS(1));
-        else few(score + i * KV_BLOCK, plain_type(t), q, 0, b->kv + i, b->d_head, 1, 1);
+        if (streams > 1) few(score + i * KV_BLOCK, plain_type(t), q, 0, b->kv + i, b->d_head, ahead, 2, 1, FEW_PANELS(1));
+        else few(score + i * KV_BLOCK, plain_type(t), q, 0, b->kv + i, b->d_head, ahead, 2, 1, 1);
         i += (size_t)streams;
     }
 }
@@ -34,6 +105,10 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
         score_row(s->score, t, b, q);
         return;
     }
+    if (t == KV_F16 && b->rows <= FEW_MOST) {
+        score_few(s, b, q, ld_q);
+        return;
+    }
     for (size_t j = 0; j < b->most; j += KV_BLOCK) {
         const float *k = (const float *)(const void *)b->kv[j / KV_BLOCK];
         if (t == KV_F16) {
@@ -42,7 +117,7 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
         }
         for (size_t r = 0; r < b->rows; r += TILE_ROWS)
             for (size_t c = 0; c < KV_BLOCK; c += TILE_W) {
-                const float *w = k + c;
+                const void *w = k + c;
                 tile_of[size_min(TILE_ROWS, b->rows - r)](s->score + r * SCORE_LD + j + c, SCORE_LD, q + r * ld_q, ld_q, &w, KV_BLOCK,
                                                           b->d_head, b->d_head, 1);
             }
@@ -77,8 +152,10 @@ INLINE void weigh_columns(float *out, enum kv_type t, const struct key_block *b,
     for (int c = 0; c < vectors; c++) a[c] = vf_load(out + d + (size_t)c * VF_N);
     while (k0 < k1) {
         const char *v = values_of(t, b, k0) + d * elem;
+        const char *next = b->next[k0 / KV_BLOCK] + (k0 % KV_BLOCK * b->d_head + d) * elem;
         const size_t end = size_min(k1, (k0 / KV_BLOCK + 1) * KV_BLOCK);
-        for (; k0 < end; k0++, v += b->d_head * elem) {
+        for (; k0 < end; k0++, v += b->d_head * elem, next += b->d_head * elem) {
+            for (size_t i = 0; i < (size_t)vectors * VF_N * elem; i += 64) __builtin_prefetch(next + i, 0, 2);
             const vf w = vf_set1(p[k0]);
             if (lanes < VF_N) {
                 char part[VF_N * sizeof(float)] = { 0 };
@@ -102,9 +179,9 @@ INLINE void weigh_row(float *out, enum kv_type t, const struct key_block *b, con
     if (d < b->d_head) weigh_columns(out, t, b, p, k0, k1, d, 1, b->d_head - d);
 }
 
-INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
+INLINE void weigh_many(struct attn_scratch *s, enum kv_type t, const struct key_block *b, size_t wide_d,
+                       const size_t common[ATTN_ROWS / TILE_ROWS])
 {
-    const size_t wide_d = b->d_head / TILE_W * TILE_W;
     const float *v[BLOCKS] = { 0 };
     for (size_t j = 0; j < b->most; j += KV_BLOCK) {
         v[j / KV_BLOCK] = (const float *)(const void *)values_of(t, b, j);
@@ -114,15 +191,24 @@ INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_
             v[j / KV_BLOCK] = to;
         }
     }
-    size_t common[ATTN_ROWS / TILE_ROWS];
-    for (size_t r = 0; r < b->rows; r += TILE_ROWS) common[r / TILE_ROWS] = common_keys(b, r);
     for (size_t d = 0; d < wide_d; d += TILE_W) {
-        const float *at[BLOCKS];
+        const void *at[BLOCKS];
         for (size_t i = 0; i < BLOCKS; i++) at[i] = v[i] ? v[i] + d : NULL;
         for (size_t r = 0; r < b->rows; r += TILE_ROWS)
             tile_of[size_min(TILE_ROWS, b->rows - r)](b->out + r * OUT_LD + d, OUT_LD, s->score + r * SCORE_LD, SCORE_LD, at, b->d_head,
                                                       KV_BLOCK, common[r / TILE_ROWS], 1);
     }
+}
+
+INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
+{
+    const size_t wide_d = b->d_head / TILE_W * TILE_W;
+    size_t common[ATTN_ROWS / TILE_ROWS] = { 0 };
+    for (size_t r = 0; r < b->rows; r += TILE_ROWS) common[r / TILE_ROWS] = common_keys(b, r);
+    if (t == KV_F16 && b->rows <= FEW_MOST) {
+        for (size_t i = 1; i * TILE_ROWS < b->rows; i++) common[0] = common[i] = size_min(common[0], common[i]);
+        weigh_few(s, b, wide_d, common[0]);
+    } else weigh_many(s, t, b, wide_d, common);
     for (size_t r = 0; r < b->rows; r++) {
         float *out = b->out + r * OUT_LD;
         clear_values(out, wide_d, b->d_head);

@@ -17,7 +17,8 @@ enum { BLOCKS = ATTN_KEYS / KV_BLOCK };
 /* What a group of rows shares while it looks at one block of ATTN_KEYS keys. */
 struct key_block {
     const char *kv[BLOCKS];    /* keys; values lie behind them */
-    float *out;                /* partials, rows of OUT_LD */
+    const char *next[BLOCKS];  /* keys that are read after them, as far as that is known; else they themselves */
+    float *out;                /* partials, rows of OUT_LD; NULL: only scores are wanted */
     size_t rows, d_head;
     size_t seen[ATTN_ROWS];    /* keys of this block that each row sees */
     size_t most;               /* the largest of them */
@@ -78,9 +79,10 @@ INLINE void weights_of(struct attn_scratch *s, const struct key_block *b, const 
     }
 }
 
-/* Partials of `rows` rows from r0, of the keys from key0 on, to rows of OUT_LD. len: keys that the rows see in all. */
+/* Partials of `rows` rows from r0, of the keys from key0 on, to rows of OUT_LD. len: keys that the rows see in all;
+ * longest: the most of them, 0 where other blocks are not this call's. */
 INLINE void part_group(float *out, const struct attn *a, struct attn_scratch *s, const struct attn_body *body, size_t r0, size_t rows,
-                       const size_t len[ATTN_ROWS], size_t key0)
+                       const size_t len[ATTN_ROWS], size_t key0, size_t longest)
 {
     struct key_block b = { .out = out, .rows = rows, .d_head = a->d_head };
     for (size_t r = 0; r < rows; r++) {
@@ -89,7 +91,13 @@ INLINE void part_group(float *out, const struct attn *a, struct attn_scratch *s,
         out[r * OUT_LD + part_max_at(a->d_head)] = -INFINITY;
     }
     if (!b.most) return;
-    for (size_t j = 0; j < b.most; j += KV_BLOCK) b.kv[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
+    for (size_t j = 0; j < b.most; j += KV_BLOCK) {
+        const size_t i = j / KV_BLOCK, at = key0 / KV_BLOCK + i, next = at + BLOCKS;
+        b.kv[i] = kv_block_at(&a->kv, at);
+        b.next[i] = next * KV_BLOCK < longest ? kv_block_at(&a->kv, next)
+                    : a->next                 ? (const char *)a->next + i * a->kv.block_stride
+                                              : b.kv[i];
+    }
     body->scores(s, &b, a, r0);
     weights_of(s, &b, body, a->scale);
     body->weigh(s, &b);
@@ -146,7 +154,7 @@ INLINE void attn_any(const struct attn *a, struct attn_scratch *s, const struct 
         const size_t longest = lengths(len, a, r0, rows);
         body->queries(s, a, r0, rows);
         for (size_t key0 = 0; key0 < longest || !key0; key0 += ATTN_KEYS) {
-            part_group(key0 ? s->out : s->merged, a, s, body, r0, rows, len, key0);
+            part_group(key0 ? s->out : s->merged, a, s, body, r0, rows, len, key0, longest);
             if (key0)
                 for (size_t r = 0; r < rows; r++) merge_part(s->merged + r * OUT_LD, s->out + r * OUT_LD, a->d_head);
         }
@@ -162,7 +170,7 @@ INLINE void attn_part_any(const struct attn *a, size_t block, float *part, size_
         size_t len[ATTN_ROWS];
         lengths(len, a, r0, rows);
         body->queries(s, a, r0, rows);
-        part_group(s->out, a, s, body, r0, rows, len, block * ATTN_KEYS);
+        part_group(s->out, a, s, body, r0, rows, len, block * ATTN_KEYS, 0);
         for (size_t r = 0; r < rows; r++)
             memcpy(part + (r0 + r) * ld_part, s->out + r * OUT_LD, attn_part_len(a->d_head) * sizeof *part);
     }

@@ -20,48 +20,56 @@ enum {
 };
 
 /* ---- the register tile ------------------------------------------------------------------------------------------------------------
- * acc[rows, TILE_W] (+)= x[rows, n] w[n, TILE_W]; w comes in runs of `run` k, run i beginning at w[i], ld_w floats between k.
- * Rows are reached from one pointer per three rows, so that few registers hold them all. */
-INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const float *const *w, size_t ld_w, size_t run, size_t n,
-                 int fresh, const int rows)
+ * acc[rows, halves * TILE_W] (+)= x[rows, n] w[n, halves * TILE_W]; w comes in runs of `run` k, run i of half h beginning at
+ * w[i * halves + h], ld_w elements between k. Rows are reached from one pointer per three rows, so that few registers hold them all. w of
+ * f16 is widened on the way. ahead: NULL, or from ahead[i * halves + h] on as many bytes as that run reads are brought to the second-level
+ * cache, a line at a time so that they never queue. */
+INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
+                 int fresh, const void *const *ahead, enum dtype t, const int rows, const int halves)
 {
-    vf a[TILE_ROWS][2];
+    const size_t elem = t == DT_F32 ? 4 : 2;
+    vf a[TILE_ROWS][4];
     UNROLL
-    for (int r = 0; r < rows; r++) {
-        a[r][0] = fresh ? vf_zero() : vf_load(acc + (size_t)r * ld_acc);
-        a[r][1] = fresh ? vf_zero() : vf_load(acc + (size_t)r * ld_acc + VF_N);
-    }
+    for (int r = 0; r < rows; r++)
+        UNROLL
+        for (int c = 0; c < 2 * halves; c++) a[r][c] = fresh ? vf_zero() : vf_load(acc + (size_t)r * ld_acc + (size_t)c * VF_N);
     const float *x0 = x, *x3 = x + 3 * ld_x, *x6 = x + 6 * ld_x, *x9 = x + 9 * ld_x;
-    for (; n; w++) {
+    for (; n; w += halves) {
         const size_t kc = size_min(n, run);
-        const float *wk = *w;
-        for (size_t k = 0; k < kc; k++, wk += ld_w) {
-            const vf w0 = vf_load(wk), w1 = vf_load(wk + VF_N);
+        const char *wk[2] = { w[0], w[halves - 1] }, *next[2] = { NULL, NULL };
+        if (ahead) next[0] = ahead[0], next[1] = ahead[halves - 1], ahead += halves;
+        for (size_t k = 0; k < kc; k++) {
+            vf v[4];
+            UNROLL
+            for (int h = 0; h < halves; h++) {
+                v[2 * h] = load_weights(t, wk[h], 0), v[2 * h + 1] = load_weights(t, wk[h], VF_N);
+                if (ahead) __builtin_prefetch(next[h] + k * TILE_W * elem, 0, 2);
+                wk[h] += ld_w * elem;
+            }
             UNROLL
             for (int r = 0; r < rows; r++) {
                 const float *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
                 const vf b = vf_set1(from[(size_t)(r % 3) * ld_x]);
-                a[r][0] = vf_fma(b, w0, a[r][0]);
-                a[r][1] = vf_fma(b, w1, a[r][1]);
+                UNROLL
+                for (int c = 0; c < 2 * halves; c++) a[r][c] = vf_fma(b, v[c], a[r][c]);
             }
             x0++, x3++, x6++, x9++;
         }
         n -= kc;
     }
     UNROLL
-    for (int r = 0; r < rows; r++) {
-        vf_store(acc + (size_t)r * ld_acc, a[r][0]);
-        vf_store(acc + (size_t)r * ld_acc + VF_N, a[r][1]);
-    }
+    for (int r = 0; r < rows; r++)
+        UNROLL
+        for (int c = 0; c < 2 * halves; c++) vf_store(acc + (size_t)r * ld_acc + (size_t)c * VF_N, a[r][c]);
 }
 
-typedef void tile_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const float *const *w, size_t ld_w, size_t run, size_t n,
+typedef void tile_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
                      int fresh);
 #define TILE(rows)                                                                                                                   \
-    static void tile_##rows(float *acc, size_t ld_acc, const float *x, size_t ld_x, const float *const *w, size_t ld_w, size_t run,  \
+    static void tile_##rows(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run,   \
                             size_t n, int fresh)                                                                                     \
     {                                                                                                                                \
-        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, fresh, rows);                                                                    \
+        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, fresh, NULL, DT_F32, rows, 1);                                                   \
     }
 TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
 #if TILE_ROWS_12
@@ -144,14 +152,18 @@ INLINE const float *widen_panel(float *wide, enum dtype t, const uint8_t *panel,
 /* ---- few rows ------------------------------------------------------------------------------------------------------------------- */
 enum { FEW_MAX = 8, STREAMS_MAX = 4 }; /* of the largest bodies */
 
-INLINE void prefetch_lines(const char *p, size_t n)
+/* level: 3 to the first-level cache, 2 to the second. */
+INLINE void prefetch_lines(const char *p, size_t n, const int level)
 {
-    for (size_t i = 0; i < n; i += 64) __builtin_prefetch(p + i);
+    for (size_t i = 0; i < n; i += 64) {
+        if (level == 3) __builtin_prefetch(p + i);
+        else __builtin_prefetch(p + i, 0, 2);
+    }
 }
 
 /* Streams of plain types. Prefetch addresses are only hints and may pass the end. */
 INLINE void few_plain(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n,
-                      const int rows, const int streams)
+                      size_t ahead, const int level, const int rows, const int streams)
 {
     const size_t elem = t == DT_F32 ? 4 : 2;
     for (size_t k = 0; k < n; k++) {
@@ -161,7 +173,7 @@ INLINE void few_plain(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float 
         UNROLL
         for (int g = 0; g < streams; g++) {
             const char *wk = w[g] + k * PANEL * elem;
-            prefetch_lines(wk + AHEAD, PANEL * elem);
+            prefetch_lines(wk + ahead, PANEL * elem, level);
             UNROLL
             for (int c = 0; c < PV; c++) {
                 const vf v = load_weights(t, wk, (size_t)c * VF_N);
@@ -180,7 +192,7 @@ INLINE void few_blocks(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float
         const uint8_t *q[STREAMS_MAX];
         UNROLL
         for (int g = 0; g < streams; g++) {
-            prefetch_lines(w[g] + panel_sz(t, k) + AHEAD, panel_sz(t, run_len(t)));
+            prefetch_lines(w[g] + panel_sz(t, k) + AHEAD, panel_sz(t, run_len(t)), 3);
             q[g] = run_scales(&s[g], t, (const uint8_t *)w[g], k);
         }
         for (size_t pair = 0; pair < run_len(t) / 2; pair++) {
@@ -201,9 +213,10 @@ INLINE void few_blocks(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float
     }
 }
 
-/* acc[streams][rows][PANEL] = x times the panels that begin at w[0 .. streams). */
-INLINE void few(float *acc, enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n, const int rows,
-                const int streams)
+/* acc[streams][rows][PANEL] = x times the panels that begin at w[0 .. streams). ahead, level: how far and where to
+ * prefetch brings plain types. */
+INLINE void few(float *acc, enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n, size_t ahead, const int level,
+                const int rows, const int streams)
 {
     vf a[FEW_MAX][STREAMS_MAX][PV];
     UNROLL
@@ -212,7 +225,7 @@ INLINE void few(float *acc, enum dtype t, const float *x, size_t ld_x, const cha
         for (int r = 0; r < rows; r++)
             UNROLL
             for (int c = 0; c < PV; c++) a[r][g][c] = vf_zero();
-    if (t == DT_F32 || t == DT_F16 || t == DT_BF16) few_plain(a, t, x, ld_x, w, n, rows, streams);
+    if (t == DT_F32 || t == DT_F16 || t == DT_BF16) few_plain(a, t, x, ld_x, w, n, ahead, level, rows, streams);
     else few_blocks(a, t, x, ld_x, w, n, rows, streams);
     UNROLL
     for (int g = 0; g < streams; g++)
@@ -232,7 +245,7 @@ INLINE size_t few_rows(const struct linear *l, enum dtype t, size_t m, size_t p0
         const char *w[STREAMS_MAX];
         UNROLL
         for (int g = 0; g < streams; g++) w[g] = (const char *)l->w + (p0 + (size_t)g) * sz;
-        few(acc, t, l->x + m * l->ld_x, l->ld_x, w, l->k, rows, streams);
+        few(acc, t, l->x + m * l->ld_x, l->ld_x, w, l->k, AHEAD, 3, rows, streams);
         for (size_t g = 0; g < (size_t)streams; g++) finish(l, m, (size_t)rows, p0 + g, acc + g * (size_t)rows * PANEL);
     }
     return p0;
@@ -254,7 +267,7 @@ static void tiles_run(float *acc, const float *x, size_t ld_x, const float *wide
     for (size_t r = 0, at = 0; r < rows; r += height) {
         for (const size_t end = size_min(next_sz, at + part); at < end; at += 64) __builtin_prefetch(next + at, 0, 2);
         for (size_t c = 0; c < PANEL; c += TILE_W) {
-            const float *w = wide + c;
+            const void *w = wide + c;
             tile_of[size_min(height, rows - r)](acc + r * PANEL + c, PANEL, x + r * ld_x, ld_x, &w, PANEL, kc, kc, fresh);
         }
     }

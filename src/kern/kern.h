@@ -187,6 +187,7 @@ struct attn {
     int32_t n_keys;            /* used when len is NULL */
     uint32_t rows, d_head;
     float scale;               /* of the f32 score; > 0 */
+    const void *next;          /* block of keys that the caller will ask for next, block_stride from block to block, or NULL: a hint */
 };
 
 /* Floats from partial to partial: whole cache lines of d_head values, one of the sum's lanes and one of the maximum. Only the level that

@@ -348,8 +348,19 @@ static void put_rows(const struct walk *w, const struct op *op, const struct att
     }
 }
 
-/* A group of rows of one head, over all keys or over one block of them. */
-static void do_attn(const struct walk *w, const struct op *op, uint32_t item, uint32_t blocks, void *scratch)
+/* Where the keys of an item begin; NULL: they do not lie one behind the other, or there is no such item. */
+static const void *keys_of(const struct walk *w, const struct op *op, uint32_t item, uint32_t items, uint32_t blocks)
+{
+    const uint32_t unit = item / blocks, heads = w->p->bind[op->bind].heads;
+    enum kv_type type;
+    if (item >= items) return NULL;
+    const struct kv_view v = view_of(w, op, unit % heads, group_of(w, op, unit / heads).lane, &type);
+    return v.table ? NULL : (const char *)v.base + item % blocks * (ATTN_KEYS / KV_BLOCK) * v.block_stride;
+}
+
+/* A group of rows of one head, over all keys or over one block of them. Items are taken in turn, so this thread's next one is likely to be
+ * as many further on as there are threads. */
+static void do_attn(const struct walk *w, const struct op *op, uint32_t item, uint32_t items, uint32_t blocks, int threads, void *scratch)
 {
     const struct plan *p = w->p;
     const struct bind *c = &p->bind[op->bind];
@@ -362,7 +373,8 @@ static void do_attn(const struct walk *w, const struct op *op, uint32_t item, ui
     const struct attn a = { .out = exec_slot(w->x, p, op->out) + g.row * ld_out + at, .ld_out = ld_out,
                             .q = exec_slot(w->x, p, op->in) + g.row * ld_q + at, .ld_q = ld_q,
                             .kv = view_of(w, op, head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)w->n_rows,
-                            .rows = g.n, .d_head = c->d_head, .scale = c->scale };
+                            .rows = g.n, .d_head = c->d_head, .scale = c->scale,
+                            .next = keys_of(w, op, item + (uint32_t)threads, items, blocks) };
     if (op->flags & OPF_PUT) put_rows(w, op, &a, type, g, b, blocks);
     if (blocks == 1) {
         kern->attn[type](&a, scratch);
@@ -612,8 +624,8 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
         break;
     case OP_ATTN: {
         const uint32_t heads = w->p->bind[op->bind].heads, groups = groups_of(w, op, rows);
-        const uint32_t blocks = blocks_of(w, op, groups, rows, threads);
-        FOR_ITEMS(i, groups * heads * blocks) do_attn(w, op, (uint32_t)i, blocks, scratch);
+        const uint32_t blocks = blocks_of(w, op, groups, rows, threads), items = groups * heads * blocks;
+        FOR_ITEMS(i, items) do_attn(w, op, (uint32_t)i, items, blocks, threads, scratch);
         break;
     }
     case OP_SCORE:

@@ -204,7 +204,7 @@ static void check_case(struct check *c, struct att t)
     for (size_t i = 0; i < n_blocks; i++) table[i] = (uint16_t)(n_blocks - 1 - i);
     struct attn a = { .out = out, .ld_out = ld, .q = q, .ld_q = ld, .kv = { kv, stride, t.table ? table : NULL },
                       .len = t.ragged ? len : NULL, .n_keys = (int32_t)t.n_keys, .rows = (uint32_t)t.rows, .d_head = (uint32_t)t.d_head,
-                      .scale = 1 / sqrtf((float)t.d_head) };
+                      .scale = 1 / sqrtf((float)t.d_head), .next = kv + n_blocks * stride }; /* a hint: nobody can read there */
     for (size_t j = 0; j < t.n_keys; j++) {
         rnd_floats(k, t.d_head, j % 97 == 5 ? 5 : 1);
         rnd_floats(v, t.d_head, 1);
