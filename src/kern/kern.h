@@ -91,12 +91,18 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
 size_t pack_panel_sz(enum dtype t, size_t k);
 static inline size_t pack_panels(size_t n) { return (n + PANEL - 1) / PANEL; }
 size_t pack_sz(enum dtype t, size_t n, size_t k);
-/* Whether rows of type `from` are packed as t as they are. Others must be widened to f32, which all types but DT_Q4_QUAD that are in no
- * file take. */
+/* Whether rows of type `from` are packed as t as they are: what is rounded takes f32, f16 and bf16. Other rows must be widened to f32,
+ * which all types but DT_Q4_QUAD that are in no file take. */
 int pack_takes(enum dtype t, enum dtype from);
-/* rows[i]: row of output i of the panel, of type `from`, which pack_takes, or NULL (zeros). Needs no alignment, but rows of f32 for narrow
- * products are floats. */
+/* rows[i]: row of output i of the panel, of type `from`, which pack_takes, or NULL (zeros); no alignment is needed. The twin of
+ * kern's pack. */
 void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
+
+/* What DT_Q8_QUAD makes of numbers loses: sums of squares of their errors |w - w'| and of the w'. Sums of a block are f32, those of blocks
+ * double. NaN where a number has no value there. */
+struct q8_loss { double error, norm; };
+/* Of a row of x, [k], as linear takes it (see there): at least the error, and |x|^2 instead of |x'|^2. */
+struct q8_loss q8_loss_of_x(const float *x, size_t k);
 /* One stored row widened to f32; the definition of the block types. t < DT_COUNT. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
 
@@ -230,6 +236,10 @@ struct logit_part { float max, sum; int32_t arg; };
 
 struct kern {
     int level; /* enum cpu_level the table was made for */
+
+    /* pack_panel, bit for bit. loss: of DT_Q8_QUAD from numbers, not from q8_0, the largest error and the largest norm of the panel's
+     * outputs; NULL: nobody asks. */
+    void (*pack)(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
 
     /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch() bytes, 64-byte aligned, one per thread. */
     void (*linear[DT_PACKED_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);
