@@ -100,7 +100,7 @@ static void check_panel(struct check *c, enum dtype t, enum dtype from, size_t k
     guarded_free_all();
 }
 
-/* What rows of x lose, at least: their two parts are a 254th of a step of int8 apart. */
+/* What rows of x are said to lose: they keep 15 bits; where they are next to nothing, all of it. */
 static void check_loss_of_x(struct check *c)
 {
     for (size_t k = 1; k < 100; k += 7) {
