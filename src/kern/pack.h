@@ -96,8 +96,11 @@ static void pack_quad_panel(uint8_t *panel, enum dtype from, const void *const r
         for (size_t j = 0; j < QBLOCK; j += 4, out += 4 * PANEL) {
             uint32_t word[PANEL];
             tile_quads(word, tile + j, inverse);
-            for (size_t i = 0; i < PANEL; i++) sum[i] += (int32_t)((word[i] & 255) + (word[i] >> 8 & 255) + (word[i] >> 16 & 255) + (word[i] >> 24)) - 4 * 128;
-            for (size_t i = 0; i < PANEL; i++) word[i] ^= 0x80808080u;
+            for (size_t i = 0; i < PANEL; i++) {
+                const uint32_t w = word[i];
+                sum[i] += (int32_t)((w & 255) + (w >> 8 & 255) + (w >> 16 & 255) + (w >> 24)) - 4 * 128;
+                word[i] = w ^ 0x80808080u;
+            }
             memcpy(out, word, sizeof word);
         }
     }

@@ -238,7 +238,8 @@ static int window_finish(struct strand *w)
     int rc = STENO_OK;
     int64_t seek = w->seek + w->frames;
     if (!is_silence(w)) {
-        int single_end, n = s->model->family->speech->spell(s->model, w->ids, w->kept.n_tokens, w->frames, w->pieces, &advance, &single_end);
+        const struct speech *speech = s->model->family->speech;
+        int single_end, n = speech->spell(s->model, w->ids, w->kept.n_tokens, w->frames, w->pieces, &advance, &single_end);
         seek = w->seek + advance;
         drafts_make(w, n);
         w->words.skipped = 0;

@@ -343,8 +343,8 @@ static void pack_item(void *arg, int64_t panel, int thread)
         rows[i] = wide + (size_t)i * j->k;
     }
     struct q8_loss loss;
-    j->kern->pack(j->out + (size_t)panel * pack_panel_sz(j->packed, j->k), j->screen ? &loss : NULL, j->packed, widen ? DT_F32 : j->type, rows,
-                  j->k);
+    uint8_t *const out = j->out + (size_t)panel * pack_panel_sz(j->packed, j->k);
+    j->kern->pack(out, j->screen ? &loss : NULL, j->packed, widen ? DT_F32 : j->type, rows, j->k);
     if (j->screen) j->screen[panel] = screen_panel_of(&loss, j->k);
 }
 

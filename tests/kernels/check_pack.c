@@ -88,12 +88,12 @@ static void check_panel(struct check *c, enum dtype t, enum dtype from, size_t k
         for (size_t i = 0; i < SLACK; i++) check(c, got[i] == 0xa5, "%s wrote before its panel", dtype_name(t));
         size_t at = 0;
         while (at < sz && got[SLACK + at] == want[at]) at++;
-        check(c, at == sz, "%s of %s k %zu odd %d without %zu: byte %zu of %zu is %02x, the twin's %02x", dtype_name(t), dtype_name(from), k, odd,
-              gone, at, sz, at < sz ? got[SLACK + at] : 0, at < sz ? want[at] : 0);
+        check(c, at == sz, "%s of %s k %zu odd %d without %zu: byte %zu of %zu is %02x, the twin's %02x", dtype_name(t), dtype_name(from),
+              k, odd, gone, at, sz, at < sz ? got[SLACK + at] : 0, at < sz ? want[at] : 0);
     }
     check(c, same_number(loss.error, want_loss.error) && same_number(loss.norm, want_loss.norm),
-          "%s of %s k %zu odd %d: loses %.17g of %.17g, the twin %.17g of %.17g", dtype_name(t), dtype_name(from), k, odd, loss.error, loss.norm,
-          want_loss.error, want_loss.norm);
+          "%s of %s k %zu odd %d: loses %.17g of %.17g, the twin %.17g of %.17g", dtype_name(t), dtype_name(from), k, odd, loss.error,
+          loss.norm, want_loss.error, want_loss.norm);
     if (t == DT_Q8_QUAD && from != DT_Q8_0) check_loss(c, loss, got + SLACK, from, rows, k);
     else check(c, loss.error == -1 && loss.norm == -1, "%s of %s tells a loss", dtype_name(t), dtype_name(from));
     free(want);
@@ -109,7 +109,8 @@ static void check_loss_of_x(struct check *c)
         rnd_floats(x, k, 1);
         for (size_t i = 0; i < k; i++) norm += (double)x[i] * (double)x[i];
         const struct q8_loss l = q8_loss_of_x(x, k);
-        check(c, is_near(l.norm, norm) && l.error > 0 && l.error < norm * (double)k * 0x1p-31, "x of %zu: loses %g of %g", k, l.error, l.norm);
+        check(c, is_near(l.norm, norm) && l.error > 0 && l.error < norm * (double)k * 0x1p-31, "x of %zu: loses %g of %g", k, l.error,
+              l.norm);
         for (size_t i = 0; i < k; i++) x[i] *= 0x1p-90f;
         const struct q8_loss tiny = q8_loss_of_x(x, k);
         check(c, tiny.error >= norm * 0x1p-180, "x of %zu: of nearly nothing, %g of %g is lost", k, tiny.error, tiny.norm);
@@ -117,18 +118,19 @@ static void check_loss_of_x(struct check *c)
     }
 }
 
-void check_pack(struct check *c)
+static void check_types_of(struct check *c, enum dtype t, enum dtype from)
 {
     static const size_t k_of[] = { 1, 2, 7, 31, 32, 33, 48, 64, 96, 100, 288, 512, 544 };
+    const int numbers = dtype_block(from) == 1;
+    for (size_t i = 0; i < (numbers ? sizeof k_of / sizeof *k_of : 1); i++)
+        for (size_t gone = 0; gone < PANEL; gone += 13)
+            for (int odd = 0; odd <= numbers; odd++) check_panel(c, t, from, numbers ? k_of[i] : 2 * KBLOCK, odd, gone);
+}
+
+void check_pack(struct check *c)
+{
     check_loss_of_x(c);
     for (int t = 0; t < DT_PACKED_COUNT; t++)
-        for (int from = 0; from < DT_COUNT; from++) {
-            if (!pack_takes((enum dtype)t, (enum dtype)from)) continue;
-            for (size_t i = 0; i < sizeof k_of / sizeof *k_of; i++) {
-                if (dtype_block((enum dtype)from) > 1 && i) continue;
-                for (int odd = 0; odd < 2; odd++)
-                    for (size_t gone = 0; gone < PANEL; gone += 13)
-                        check_panel(c, (enum dtype)t, (enum dtype)from, dtype_block((enum dtype)from) > 1 ? 2 * KBLOCK : k_of[i], odd, gone);
-            }
-        }
+        for (int from = 0; from < DT_COUNT; from++)
+            if (pack_takes((enum dtype)t, (enum dtype)from)) check_types_of(c, (enum dtype)t, (enum dtype)from);
 }
