@@ -31,7 +31,7 @@ static void turn(float (*tile)[PANEL], enum dtype from, const void *const rows[P
 
 static void pack_f32_panel(float *out, const void *const rows[PANEL], size_t k)
 {
-    for (size_t k0 = 0; k0 < k; k0 += QBLOCK, out += QBLOCK * PANEL) turn((float (*)[PANEL])(void *)out, DT_F32, rows, k0, QBLOCK);
+    for (size_t k0 = 0; k0 < k; k0 += QBLOCK, out += QBLOCK * PANEL) turn((float(*)[PANEL])(void *)out, DT_F32, rows, k0, QBLOCK);
 }
 
 /* Two k are turned over as one word. */
