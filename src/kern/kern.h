@@ -33,8 +33,8 @@
 #include "base/cpu.h"
 
 /* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale, K types KBLOCK weights whose scales are
- * small integers times one more scale (ggml's layouts). The types after DT_COUNT are in no file: they are packed from rows of numbers or from
- * stored blocks, and with them linear multiplies fewer bits. */
+ * small integers times one more scale (ggml's layouts). The types after DT_COUNT are in no file: they are packed from rows of numbers or
+ * from stored blocks, and with them linear multiplies fewer bits. */
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
     DT_COUNT,
