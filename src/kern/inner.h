@@ -103,6 +103,9 @@ void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_
 /* Bias, activation, residual and store of one row's part of a panel, outputs [n0, n1), in plain C. */
 void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc);
 
+/* The twin of kern's pack. */
+void pack_lossy(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
+
 /* Parts of kern_init_c. */
 void kern_init_linear_c(struct kern *k);
 void kern_init_narrow_c(struct kern *k);
@@ -272,6 +275,17 @@ static inline struct q8_scale q8_scale_of(const float *x, size_t n)
     uint16_t half = f16_from_f32(d);
     if ((half & 0x7fffu) >= 0x7c00u) half = 0x7e00u; /* not finite, here or as f16 */
     return (struct q8_scale){ half, f16_to_f32(half), !half || half == 0x7e00u ? 0 : 1 / d };
+}
+
+/* The largest error and the largest norm; NaN where one is. */
+static inline struct q8_loss q8_loss_most(const struct q8_loss of[PANEL])
+{
+    struct q8_loss most = { 0 };
+    for (size_t i = 0; i < PANEL; i++) {
+        if (of[i].error > most.error || isnan(of[i].error)) most.error = of[i].error;
+        if (of[i].norm > most.norm || isnan(of[i].norm)) most.norm = of[i].norm;
+    }
+    return most;
 }
 
 /* Most that a value of a block of x is off by, in largest magnitudes of the block. */

@@ -33,8 +33,8 @@
 #include "base/cpu.h"
 
 /* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale, K types KBLOCK weights whose scales are
- * small integers times one more scale (ggml's layouts). The types after DT_COUNT are in no file: they are packed from rows of f32 or from
- * stored blocks, and with them linear multiplies fewer bits. */
+ * small integers times one more scale (ggml's layouts). The types after DT_COUNT are in no file: they are packed from rows of numbers or
+ * from stored blocks, and with them linear multiplies fewer bits. */
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
     DT_COUNT,
@@ -75,14 +75,14 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
  *   q6_k:        as q8_0       value = d * s * q                 8.5625 (6.5625)
  * Values are widened to f32 exactly as written here (products of an f16 and small integers are exact).
  *
- * Types of narrow products; k missing at the end are zeros. From rows of f32:
+ * Types of narrow products; k missing at the end are zeros. From rows of f32, f16 or bf16:
  *   DT_BF16_PAIR: for each pair of k: u16 [PANEL][2], rounded to nearest even, subnormals to zero
  *   DT_I8_QUAD:   f32 scale[PANEL] = largest magnitude of the output's weights / 127 (0: they are all below 2^-119; NaN: one of them is
  *                 not finite); int32 start[PANEL] = -128 * the sum of the output's q; then for each four k: int8 q[PANEL][4] in
  *                 [-127, 127]                                               value = scale * q, |error| <= scale / 2
  * By blocks, for each 32 k: f16 d[PANEL], then for each 16 outputs, so that a vector of them is read as it lies:
  *   DT_Q8_QUAD:   for each four k: u8 [16][4] = q + 128                      value = d * q       34 bytes per 32 weights
- *                 From rows of f32 as q8_0 is made: d = largest magnitude / 127, q = x * (1 / d) rounded to nearest even, in [-127, 127],
+ *                 From numbers as q8_0 is made: d = largest magnitude / 127, q = x * (1 / d) rounded to nearest even, in [-127, 127],
  *                 then d rounded to f16 (0: q are zeros; NaN: a weight is not finite, or d no f16). From rows of q8_0 bit for bit; q may be
  *                 -128 there, and counts as that.
  *   DT_Q4_QUAD:   for each eight k: u8 [16][4], the first four k in the low nibbles, the others in the high ones, nibble = q + 8, q in
@@ -91,12 +91,19 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
 size_t pack_panel_sz(enum dtype t, size_t k);
 static inline size_t pack_panels(size_t n) { return (n + PANEL - 1) / PANEL; }
 size_t pack_sz(enum dtype t, size_t n, size_t k);
-/* Whether rows of type `from` are packed as t as they are. Others must be widened to f32, which all types but DT_Q4_QUAD that are in no
- * file take. */
+/* Whether rows of type `from` are packed as t as they are: what is rounded takes f32, f16 and bf16. Other rows must be widened to f32,
+ * which all types but DT_Q4_QUAD that are in no file take. */
 int pack_takes(enum dtype t, enum dtype from);
-/* rows[i]: row of output i of the panel, of type `from`, which pack_takes, or NULL (zeros). Needs no alignment, but rows of f32 for narrow
- * products are floats. */
+/* rows[i]: row of output i of the panel, of type `from`, which pack_takes, or NULL (zeros); no alignment is needed. The twin of
+ * kern's pack. */
 void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
+
+/* What DT_Q8_QUAD makes of numbers loses: sums of squares of their errors |w - w'| and of the w'. Sums of a block are f32, those of blocks
+ * double. NaN where a number has no value there. */
+struct q8_loss { double error, norm; };
+/* Of a row of x, [k], as linear takes it (see there): at least the error, and |x|^2 instead of |x'|^2. */
+struct q8_loss q8_loss_of_x(const float *x, size_t k);
+
 /* One stored row widened to f32; the definition of the block types. t < DT_COUNT. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
 
@@ -231,6 +238,10 @@ struct logit_part { float max, sum; int32_t arg; };
 
 struct kern {
     int level; /* enum cpu_level the table was made for */
+
+    /* pack_panel, bit for bit. loss: of DT_Q8_QUAD from numbers, not from q8_0, the largest error and the largest norm of the panel's
+     * outputs; NULL: nobody asks. */
+    void (*pack)(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
 
     /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch() bytes, 64-byte aligned, one per thread. */
     void (*linear[DT_PACKED_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);

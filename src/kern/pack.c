@@ -1,7 +1,8 @@
 /* steno: packing weights. SPDX-License-Identifier: MIT
  *
  * Rows of a matrix become panels of 32 interleaved outputs, so that a kernel reads one short stream and needs no horizontal sums.
- * Block types keep their bits: packing moves quants and scales, it never changes a value. For narrow products rows of f32 are rounded. */
+ * Block types keep their bits: packing moves quants and scales, it never changes a value. For narrow products numbers are rounded.
+ * This is the definition, and what happens to types that nothing rounds; pack.h is faster at the others. */
 #include "kern/inner.h"
 
 size_t pack_panel_sz(enum dtype t, size_t k) { return panel_sz(t, k); }
@@ -112,77 +113,120 @@ static void pack_k(uint8_t *out, enum dtype t, const void *const rows[PANEL], si
     }
 }
 
-static void pack_pairs(uint16_t *out, const void *const rows[PANEL], size_t k)
+/* n numbers of a row of f32, f16 or bf16 from number k0 on. */
+static void widen_some(float *v, enum dtype from, const void *row, size_t k0, size_t n)
+{
+    dtype_widen_row(v, from, (const uint8_t *)row + dtype_row_sz(from, k0), n);
+}
+
+static void pack_pairs(uint16_t *out, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     memset(out, 0, panel_sz(DT_BF16_PAIR, k));
     for (size_t k0 = 0; k0 < k; k0 += RUN)
         for (size_t i = 0; i < PANEL; i++) {
-            const float *row = rows[i];
-            for (size_t j = k0; row && j < size_min(k, k0 + RUN); j++) out[(j / 2 * PANEL + i) * 2 + j % 2] = bf16_narrowed(row[j]);
+            const size_t n = rows[i] ? size_min(RUN, k - k0) : 0;
+            float v[RUN];
+            if (n) widen_some(v, from, rows[i], k0, n);
+            for (size_t j = 0; j < n; j++) out[((k0 + j) / 2 * PANEL + i) * 2 + j % 2] = bf16_narrowed(v[j]);
         }
 }
 
-static void pack_quads(uint8_t *panel, const void *const rows[PANEL], size_t k)
+static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)
 {
-    float scale[PANEL] = { 0 }, inverse[PANEL] = { 0 };
+    float scale[PANEL] = { 0 };
     int32_t start[PANEL] = { 0 };
     uint8_t *out = panel + narrow_head_sz(DT_I8_QUAD);
     memset(out, 0, narrow_words(DT_I8_QUAD, k) * PANEL * 4);
     for (size_t i = 0; i < PANEL; i++) {
-        if (!rows[i]) continue;
-        const struct i8_scale s = i8_scale_of(largest_bits(rows[i], k));
-        scale[i] = s.scale, inverse[i] = s.inverse;
-    }
-    for (size_t k0 = 0; k0 < k; k0 += RUN)
-        for (size_t i = 0; i < PANEL; i++) {
-            const float *row = rows[i];
-            if (!(inverse[i] > 0)) continue; /* zeros, or a row that is NaN whatever its q */
-            for (size_t j = k0; j < size_min(k, k0 + RUN); j++) {
-                const int q = i8_narrowed(row[j], inverse[i]) - 128;
-                out[(j / 4 * PANEL + i) * 4 + j % 4] = (uint8_t)q;
+        float v[QBLOCK];
+        uint32_t most = 0;
+        for (size_t k0 = 0; k0 < k && rows[i]; k0 += QBLOCK) {
+            const size_t n = size_min(QBLOCK, k - k0);
+            widen_some(v, from, rows[i], k0, n);
+            const uint32_t mag = largest_bits(v, n);
+            most = mag > most ? mag : most;
+        }
+        const struct i8_scale s = i8_scale_of(most);
+        scale[i] = s.scale;
+        for (size_t k0 = 0; k0 < k && s.inverse > 0; k0 += QBLOCK) { /* else zeros, or a row that is NaN whatever its q */
+            const size_t n = size_min(QBLOCK, k - k0);
+            widen_some(v, from, rows[i], k0, n);
+            for (size_t j = 0; j < n; j++) {
+                const int q = i8_narrowed(v[j], s.inverse) - 128;
+                out[((k0 + j) / 4 * PANEL + i) * 4 + j % 4] = (uint8_t)q;
                 start[i] -= 128 * q;
             }
         }
+    }
     memcpy(panel, scale, sizeof scale);
     memcpy(panel + sizeof scale, start, sizeof start);
 }
 
-/* One block of n weights of f32 into its column, which holds zeros. */
-static void pack_block_f32(uint8_t *out, const float *x, size_t n, size_t i)
+/* One block of n numbers into its column, which holds zeros; what is lost is added. */
+static void pack_block_q8(uint8_t *out, struct q8_loss *loss, const float *x, size_t n, size_t i)
 {
     const struct q8_scale s = q8_scale_of(x, n);
+    float error = 0, norm = 0;
     memcpy(out + 2 * i, &s.half, 2);
-    for (size_t j = 0; j < n && s.inverse; j++) out[2 * PANEL + quad_at(DT_Q8_QUAD, j, i)] = i8_narrowed(x[j], s.inverse);
+    for (size_t j = 0; j < n; j++) {
+        const uint8_t q = s.inverse ? i8_narrowed(x[j], s.inverse) : 128;
+        const float near = s.d * (float)(q - 128), off = x[j] - near;
+        out[2 * PANEL + quad_at(DT_Q8_QUAD, j, i)] = q;
+        error += off * off;
+        norm += near * near;
+    }
+    loss->error += (double)error;
+    loss->norm += (double)norm;
 }
 
+static void pack_q8(uint8_t *out, struct q8_loss *loss, enum dtype from, const void *const rows[PANEL], size_t k)
+{
+    struct q8_loss of[PANEL] = { { 0 } };
+    for (size_t k0 = 0; k0 < k; k0 += QBLOCK, out += quad_block_sz(DT_Q8_QUAD)) {
+        memset(out, 0, 2 * PANEL);
+        memset(out + 2 * PANEL, 0x80, QBLOCK * PANEL);
+        for (size_t i = 0; i < PANEL; i++) {
+            const size_t n = size_min(QBLOCK, k - k0);
+            float v[QBLOCK];
+            if (!rows[i]) continue;
+            widen_some(v, from, rows[i], k0, n);
+            pack_block_q8(out, &of[i], v, n, i);
+        }
+    }
+    if (loss) *loss = q8_loss_most(of);
+}
+
+/* Four k are a word, here as in the file. */
 static void pack_block_q8_0(uint8_t *out, const uint8_t *p, size_t i)
 {
     memcpy(out + 2 * i, p, 2);
-    for (size_t j = 0; j < QBLOCK; j++) out[2 * PANEL + quad_at(DT_Q8_QUAD, j, i)] = p[2 + j] ^ 0x80;
-}
-
-static void pack_block_q4_0(uint8_t *out, const uint8_t *p, size_t i)
-{
-    memcpy(out + 2 * i, p, 2);
-    p += 2;
-    for (size_t j = 0; j < QBLOCK / 2; j++) { /* stored: elements j and j + 16 share a byte; packed: k and k + 4 */
-        const size_t k = j / 4 * 8 + j % 4;
-        const uint8_t low = k < 16 ? p[k] & 15 : p[k - 16] >> 4, high = k < 12 ? p[k + 4] & 15 : p[k - 12] >> 4;
-        out[2 * PANEL + quad_at(DT_Q4_QUAD, k, i)] = (uint8_t)(low | high << 4);
+    for (size_t j = 0; j < QBLOCK; j += 4) {
+        const uint32_t q = load_u32(p + 2 + j) ^ 0x80808080u;
+        memcpy(out + 2 * PANEL + quad_at(DT_Q8_QUAD, j, i), &q, 4);
     }
 }
 
-static void pack_quad_blocks(uint8_t *out, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k)
+/* Stored, k and k + 16 share a byte; packed, k and k + 4: of two words of the file, both low nibbles and both high ones are a word. */
+static void pack_block_q4_0(uint8_t *out, const uint8_t *p, size_t i)
+{
+    memcpy(out + 2 * i, p, 2);
+    for (size_t j = 0; j < QBLOCK / 2; j += 8) {
+        const uint32_t a = load_u32(p + 2 + j), b = load_u32(p + 6 + j), nibbles = 0x0f0f0f0fu;
+        const uint32_t low = (a & nibbles) | (b & nibbles) << 4, high = (a >> 4 & nibbles) | (b & ~nibbles);
+        memcpy(out + 2 * PANEL + quad_at(DT_Q4_QUAD, j, i), &low, 4);
+        memcpy(out + 2 * PANEL + quad_at(DT_Q4_QUAD, j + 16, i), &high, 4);
+    }
+}
+
+static void pack_stored_blocks(uint8_t *out, enum dtype t, const void *const rows[PANEL], size_t k)
 {
     for (size_t b = 0; b < quad_blocks(k); b++, out += quad_block_sz(t)) {
         memset(out, 0, 2 * PANEL);
         memset(out + 2 * PANEL, t == DT_Q8_QUAD ? 0x80 : 0x88, quad_block_sz(t) - 2 * PANEL);
         for (size_t i = 0; i < PANEL; i++) {
-            const uint8_t *row = rows[i];
-            if (!row) continue;
-            if (t == DT_Q4_QUAD) pack_block_q4_0(out, row + dtype_row_sz(from, b * QBLOCK), i);
-            else if (from == DT_Q8_0) pack_block_q8_0(out, row + dtype_row_sz(from, b * QBLOCK), i);
-            else pack_block_f32(out, (const float *)rows[i] + b * QBLOCK, size_min(QBLOCK, k - b * QBLOCK), i);
+            if (!rows[i]) continue;
+            if (t == DT_Q4_QUAD) pack_block_q4_0(out, (const uint8_t *)rows[i] + dtype_row_sz(DT_Q4_0, b * QBLOCK), i);
+            else pack_block_q8_0(out, (const uint8_t *)rows[i] + dtype_row_sz(DT_Q8_0, b * QBLOCK), i);
         }
     }
 }
@@ -190,16 +234,17 @@ static void pack_quad_blocks(uint8_t *out, enum dtype t, enum dtype from, const 
 int pack_takes(enum dtype t, enum dtype from)
 {
     if (t == DT_Q4_QUAD) return from == DT_Q4_0;
-    if (t == DT_Q8_QUAD) return from == DT_F32 || from == DT_Q8_0;
-    return from == (t < DT_COUNT ? t : DT_F32);
+    if (t < DT_COUNT) return from == t;
+    return dtype_block(from) == 1 || (t == DT_Q8_QUAD && from == DT_Q8_0);
 }
 
-void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k)
+void pack_lossy(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k)
 {
-    if (dtype_is_blocks(t)) { pack_quad_blocks(panel, t, from, rows, k); return; }
+    if (t == DT_Q8_QUAD && from != DT_Q8_0) { pack_q8(panel, loss, from, rows, k); return; }
+    if (dtype_is_blocks(t)) { pack_stored_blocks(panel, t, rows, k); return; }
     if (t == DT_F32) { pack_words(panel, rows, k); return; }
-    if (t == DT_BF16_PAIR) { pack_pairs(panel, rows, k); return; }
-    if (t == DT_I8_QUAD) { pack_quads(panel, rows, k); return; }
+    if (t == DT_BF16_PAIR) { pack_pairs(panel, from, rows, k); return; }
+    if (t == DT_I8_QUAD) { pack_quads(panel, from, rows, k); return; }
     if (dtype_block(t) == 1) { pack_halves(panel, rows, k); return; }
     if (dtype_is_k(t)) { pack_k(panel, t, rows, k); return; }
     const size_t sz = panel_block_sz(t), row_block = dtype_row_sz(t, QBLOCK);
@@ -213,4 +258,23 @@ void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const ro
         transpose_bits(fifth);
         memcpy(out + PANEL * (dtype_has_min(t) ? 4 : 2), fifth, sizeof fifth);
     }
+}
+
+void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k)
+{
+    pack_lossy(panel, NULL, t, from, rows, k);
+}
+
+struct q8_loss q8_loss_of_x(const float *x, size_t k)
+{
+    static double const smallest = 0x1p-80; /* below this largest magnitude scales of a block may be flushed to zero: it counts as lost */
+    struct q8_loss loss = { 0 };
+    for (size_t b = 0; b < k; b += QBLOCK) {
+        const size_t n = size_min(QBLOCK, k - b);
+        const uint32_t bits = largest_bits(x + b, n);
+        const double most = (double)load_f32(&bits), half = most * BLOCK_X_ERROR;
+        for (size_t j = b; j < b + n; j++) loss.norm += (double)x[j] * (double)x[j];
+        loss.error += (double)n * (most < smallest ? most * most : half * half);
+    }
+    return loss;
 }

@@ -91,6 +91,7 @@ static void logit_scan_c(struct logit_part *part, const float *x, const uint32_t
 void kern_init_c(struct kern *k)
 {
     k->level = CPU_C;
+    k->pack = pack_lossy;
     kern_init_linear_c(k);
     kern_init_narrow_c(k);
     kern_init_attn_c(k);

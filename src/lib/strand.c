@@ -207,18 +207,12 @@ static void drafts_make(struct strand *w, int n)
     }
 }
 
-static int ends_single(const struct strand *w)
-{
-    const int32_t n = w->kept.n_tokens, ts = w->s->model->tokens.timestamp_begin;
-    return n >= 2 && w->ids[n - 1] >= ts && w->ids[n - 2] < ts;
-}
-
 static int32_t window_ctx(const struct strand *w)
 {
     return w->s->call.p.audio_ctx ? w->s->call.p.audio_ctx : w->s->model->audio_ctx;
 }
 
-static int window_words(struct strand *w, int *n, int64_t *seek)
+static int window_words(struct strand *w, int *n, int single_end, int64_t *seek)
 {
     steno_session *s = w->s;
     const steno_transcribe_params *p = &s->call.p;
@@ -231,7 +225,7 @@ static int window_words(struct strand *w, int *n, int64_t *seek)
     const int n_head = s->model->family->speech->head(s->model, &q, head, &sot);
     const struct words_window at = { .lane = w->lane, .seek = w->seek, .frames = w->frames, .full = 2 * window_ctx(w),
                                      .content_frames = s->feed.frames, .head = head, .n_head = n_head, .ids = w->ids,
-                                     .n = w->kept.n_tokens, .single_end = ends_single(w) };
+                                     .n = w->kept.n_tokens, .single_end = single_end };
     return words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
 }
 
@@ -244,11 +238,12 @@ static int window_finish(struct strand *w)
     int rc = STENO_OK;
     int64_t seek = w->seek + w->frames;
     if (!is_silence(w)) {
-        int n = s->model->family->speech->spell(s->model, w->ids, w->kept.n_tokens, w->frames, w->pieces, &advance);
+        const struct speech *speech = s->model->family->speech;
+        int single_end, n = speech->spell(s->model, w->ids, w->kept.n_tokens, w->frames, w->pieces, &advance, &single_end);
         seek = w->seek + advance;
         drafts_make(w, n);
         w->words.skipped = 0;
-        if (p->word_timestamps) rc = window_words(w, &n, &seek);
+        if (p->word_timestamps) rc = window_words(w, &n, single_end, &seek);
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
         /* a window that is skipped is as if it had not been decoded: what was said before still counts */
         if (!w->words.skipped && (!p->condition_on_previous_text || w->kept.temperature > 0.5)) history_forget(w);

@@ -80,8 +80,10 @@ struct speech {
     /* Fill masks and rules; STENO_EARG for a suppress list that cannot be read. */
     int (*rules)(const steno_model *m, const struct speech_request *q, struct rule_masks *masks, struct pick_rules *rules,
                  steno_error *e);
-    /* Cut tokens[n] of a window of `frames` frames (10 ms) into pieces. *advance: frames to move on. @return number of pieces */
-    int (*spell)(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct piece *pieces, int32_t *advance);
+    /* Cut tokens[n] of a window of `frames` frames (10 ms) into pieces. *advance: frames to move on. *single_end: it ends with one
+     * timestamp alone, so all of it was used. @return number of pieces */
+    int (*spell)(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct piece *pieces, int32_t *advance,
+                 int *single_end);
     /* Index of a language, -1: unknown. English-only models know none. */
     int (*language)(const steno_model *m, const char *name);
 };

@@ -160,7 +160,7 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     if (!w->vocab) rc = weights_read_vocab(w, m->vocab_path, e); /* before the weights: it may be somewhere else */
     if (rc) return rc;
     struct build b;
-    build_begin(&b, "encoder", &m->arena, w, &m->store, m->loading, QUERY_ROWS + WINDOW_ROWS, HEAD_ROWS, e);
+    build_begin(&b, "encoder", &m->arena, w, &m->store, &m->kern, m->loading, QUERY_ROWS + WINDOW_ROWS, HEAD_ROWS, e);
     build_encoder(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (!rc) rc = read_queries(m, w, (uint32_t)(s.n_mels * s.lfr_m), e);

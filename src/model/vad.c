@@ -106,7 +106,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     m->state[0] = (struct state_desc){ "last inputs of the memories", STATE_SHIFT, (uint32_t)s.layers, 1, (uint32_t)s.proj,
                                        (uint32_t)s.taps - 1 };
     struct build b;
-    build_begin(&b, "frames", &m->arena, w, &m->store, m->loading, PIECE_ROWS, 0, e);
+    build_begin(&b, "frames", &m->arena, w, &m->store, &m->kern, m->loading, PIECE_ROWS, 0, e);
     build_net(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     float *shift = NULL, *scale = NULL;

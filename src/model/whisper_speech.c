@@ -65,21 +65,22 @@ static int whisper_rules(const steno_model *m, const struct speech_request *q, s
     return STENO_OK;
 }
 
-static int whisper_spell(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct piece *pieces, int32_t *advance)
+static int whisper_spell(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct piece *pieces, int32_t *advance,
+                         int *single_end)
 {
     const int32_t ts = m->tokens.timestamp_begin;
-    const int single_end = n >= 2 && tokens[n - 1] >= ts && tokens[n - 2] < ts;
+    *single_end = n >= 2 && tokens[n - 1] >= ts && tokens[n - 2] < ts;
     int n_pieces = 0;
     int32_t from = 0;
     for (int32_t i = 1; i <= n; i++) { /* cut between two timestamps in a row */
         const int pair = i < n && tokens[i] >= ts && tokens[i - 1] >= ts;
-        if (!pair && !(i == n && single_end && n_pieces)) continue;
+        if (!pair && !(i == n && *single_end && n_pieces)) continue;
         pieces[n_pieces++] = (struct piece){ from, i - from, tokens[from] - ts, tokens[i - 1] - ts };
         from = i;
     }
     *advance = frames;
     if (n_pieces) {
-        if (!single_end) *advance = 2 * (tokens[from - 1] - ts); /* an unfinished segment is decoded again in the next window */
+        if (!*single_end) *advance = 2 * (tokens[from - 1] - ts); /* an unfinished segment is decoded again in the next window */
         return n_pieces;
     }
     int32_t last = 0;

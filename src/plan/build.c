@@ -67,12 +67,13 @@ static void *store_take(struct build *b, size_t n)
 /* ---- building ---- */
 
 void build_begin(struct build *b, const char *name, struct arena *arena, struct weights *w, struct weight_store *store,
-                 steno_team *team, uint32_t max_rows, uint32_t max_out, steno_error *e)
+                 const struct kern *kern, steno_team *team, uint32_t max_rows, uint32_t max_out, steno_error *e)
 {
     memset(b, 0, sizeof *b);
     b->arena = arena;
     b->weights = w;
     b->store = store;
+    b->kern = kern;
     b->team = team;
     b->e = e;
     b->prefix = b->variant = "";
@@ -294,9 +295,10 @@ struct pack_job {
     uint64_t rows;          /* of all parts */
     uint32_t taps;          /* > 1: convolution, stored [channels, taps] and wanted [taps, channels] */
     enum dtype type, packed; /* as stored, as packed */
-    uint8_t *out, *buffer;  /* buffer: [threads] of 2 * PANEL rows, and for narrow products of PANEL rows of f32 */
+    uint8_t *out, *buffer;  /* buffer: [threads] of PANEL rows, where taps > 1 as many turned, and where they are to be widened of f32 */
     size_t row_sz, buffer_sz, wide_at;
     struct screen_panel *screen; /* [panels] what packing loses, NULL: nobody asks */
+    const struct kern *kern;
     _Atomic int status;
     steno_error *errors;    /* [threads] */
 };
@@ -340,8 +342,10 @@ static void pack_item(void *arg, int64_t panel, int thread)
         dtype_widen_row(wide + (size_t)i * j->k, j->type, rows[i], j->k);
         rows[i] = wide + (size_t)i * j->k;
     }
-    pack_panel(j->out + (size_t)panel * pack_panel_sz(j->packed, j->k), j->packed, widen ? DT_F32 : j->type, rows, j->k);
-    if (j->screen) j->screen[panel] = screen_panel_of(rows, j->k);
+    struct q8_loss loss;
+    uint8_t *const out = j->out + (size_t)panel * pack_panel_sz(j->packed, j->k);
+    j->kern->pack(out, j->screen ? &loss : NULL, j->packed, widen ? DT_F32 : j->type, rows, j->k);
+    if (j->screen) j->screen[panel] = screen_panel_of(&loss, j->k);
 }
 
 /* Pack the rows of 1..4 tensors, one under the other, as type `packed`. */
@@ -350,7 +354,7 @@ static const void *pack_parts(struct build *b, struct tensor *const *part, int n
 {
     const int threads = team_threads(b->team);
     struct pack_job j = { .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type,
-                          .packed = packed, .screen = screen };
+                          .packed = packed, .screen = screen, .kern = b->kern };
     for (int i = 0; i < n_parts; i++) {
         j.part[i] = part[i];
         if (part[i]->type != j.type)
@@ -359,7 +363,7 @@ static const void *pack_parts(struct build *b, struct tensor *const *part, int n
     }
     if (b->status) return NULL;
     j.row_sz = dtype_row_sz(j.type, k);
-    j.wide_at = (2 * PANEL * j.row_sz + 63) & ~(size_t)63;
+    j.wide_at = ((taps > 1 ? 2 : 1) * PANEL * j.row_sz + 63) & ~(size_t)63;
     j.buffer_sz = j.wide_at + (pack_takes(j.packed, j.type) ? 0 : PANEL * (size_t)k * sizeof(float));
     j.buffer_sz = (j.buffer_sz + 63) & ~(size_t)63;
     j.out = store_take(b, pack_sz(j.packed, j.rows, k));

@@ -37,6 +37,7 @@ struct build {
     struct arena *arena;         /* of the model */
     struct weights *weights;
     struct weight_store *store;
+    const struct kern *kern;     /* packs */
     steno_team *team;            /* packs in parallel, may be NULL */
     struct arena scrap;          /* until build_end */
     struct plan plan;
@@ -57,7 +58,7 @@ struct build {
 };
 
 void build_begin(struct build *b, const char *name, struct arena *arena, struct weights *w, struct weight_store *store,
-                 steno_team *team, uint32_t max_rows, uint32_t max_out, steno_error *e);
+                 const struct kern *kern, steno_team *team, uint32_t max_rows, uint32_t max_out, steno_error *e);
 /* Lay out slots and copy the plan into the model's arena. */
 int build_end(struct build *b, struct plan *out);
 void build_phase(struct build *b, const char *name); /* ops from here on belong to it */

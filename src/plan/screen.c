@@ -1,50 +1,22 @@
 /* steno: logits in two stages. SPDX-License-Identifier: MIT */
 #include "plan/screen.h"
 #include <math.h>
-#include "kern/inner.h"
 
 /* Sums of k products in f32, in whatever order, lie within k 2^-23 of the sum of magnitudes, which is at most |w| |x|: twice, for both
  * kinds of logits. */
 static double const sum_error = 0x1p-22;
 static double const slack = 1.0001; /* for norms that are themselves rounded */
-static double const smallest = 0x1p-80; /* below this largest magnitude scales of a block may be flushed to zero: it counts as lost */
 
-struct screen_panel screen_panel_of(const void *const rows[PANEL], size_t k)
+struct screen_panel screen_panel_of(const struct q8_loss *loss, size_t k)
 {
-    double error = 0, norm = 0;
-    for (int i = 0; i < PANEL; i++) {
-        const float *w = rows[i];
-        double e = 0, n = 0;
-        for (size_t b = 0; b < k && w; b += QBLOCK) {
-            const size_t len = size_min(QBLOCK, k - b);
-            const struct q8_scale s = q8_scale_of(w + b, len);
-            float block_e = 0, block_n = 0;
-            for (size_t j = b; j < b + len; j++) {
-                const float near = s.d * (float)((int)i8_narrowed(w[j], s.inverse) - 128), d = w[j] - near;
-                block_e += d * d;
-                block_n += near * near;
-            }
-            e += (double)block_e;
-            n += (double)block_n;
-        }
-        error = e > error || isnan(e) ? e : error;
-        norm = n > norm || isnan(n) ? n : norm;
-    }
-    norm = sqrt(norm) * slack;
-    return (struct screen_panel){ (float)(sqrt(error) * slack + (double)k * sum_error * norm), (float)norm };
+    const double norm = sqrt(loss->norm) * slack;
+    return (struct screen_panel){ (float)(sqrt(loss->error) * slack + (double)k * sum_error * norm), (float)norm };
 }
 
 struct screen_row screen_row_of(const float *x, size_t k)
 {
-    double norm = 0, error = 0;
-    for (size_t b = 0; b < k; b += QBLOCK) {
-        const size_t len = size_min(QBLOCK, k - b);
-        const uint32_t bits = largest_bits(x + b, len);
-        const double most = (double)load_f32(&bits), half = most * BLOCK_X_ERROR;
-        for (size_t j = b; j < b + len; j++) norm += (double)x[j] * (double)x[j];
-        error += (double)len * (most < smallest ? most * most : half * half);
-    }
-    return (struct screen_row){ (float)(sqrt(norm) * slack), (float)(sqrt(error) * slack) };
+    const struct q8_loss loss = q8_loss_of_x(x, k);
+    return (struct screen_row){ (float)(sqrt(loss.norm) * slack), (float)(sqrt(loss.error) * slack) };
 }
 
 /* Bits of the ids of panel p that lie in [from, to). */

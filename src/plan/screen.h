@@ -25,8 +25,7 @@ static inline uint32_t screen_width(uint32_t n_vocab)
 
 /* Of the outputs of a panel, the largest: error |w - w'|, rounding of sums included, and norm |w'|. */
 struct screen_panel { float error, norm; };
-/* rows[i]: f32 [k], or NULL, as given to pack_panel. */
-struct screen_panel screen_panel_of(const void *const rows[PANEL], size_t k);
+struct screen_panel screen_panel_of(const struct q8_loss *loss, size_t k); /* loss: of packing the panel */
 
 /* Of a row of x, [k]: |x| and at least |x - x'|. */
 struct screen_row { float norm, error; };

@@ -43,6 +43,7 @@ void rnd_rows(void *rows, enum dtype t, size_t n, size_t k);
 void *pack_as(const void *rows, enum dtype t, enum dtype from, size_t n, size_t k);
 void *pack_all(const void *rows, enum dtype t, size_t n, size_t k);
 
+void check_pack(struct check *c);    /* packing, and what it loses */
 void check_linear(struct check *c);
 void check_narrow(struct check *c);
 void check_blocks(struct check *c);  /* narrow products by blocks */

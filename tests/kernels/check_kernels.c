@@ -198,8 +198,9 @@ static unsigned run_parts(struct check *c, const char *name, const struct part *
 static unsigned check_levels(struct check *c, struct kern *k, const char *only)
 {
     static const struct part part[] = {
-        { "types", check_types }, { "linear", check_linear }, { "narrow", check_narrow },  { "blocks", check_blocks },
-        { "kv", check_kv },       { "attn", check_attn },     { "elem", check_elem },      { "spectra", check_spectra },
+        { "types", check_types },   { "pack", check_pack }, { "linear", check_linear }, { "narrow", check_narrow },
+        { "blocks", check_blocks }, { "kv", check_kv },     { "attn", check_attn },     { "elem", check_elem },
+        { "spectra", check_spectra },
     };
     static const struct part narrow[] = { { "narrow", check_narrow }, { "blocks", check_blocks } };
     unsigned failures = 0;

@@ -1,12 +1,10 @@
 /* steno: checks of linear, packing and the stored types. SPDX-License-Identifier: MIT */
-#include "rows_alone.h"
+#include "shape.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct shape { size_t m, n, k, ld_x; };
 
 static double activate(double x, int act)
 {
@@ -40,37 +38,25 @@ static void check_values(struct check *c, const char *who, enum dtype t, const s
 
 static void check_shape(struct check *c, enum dtype t, struct shape s)
 {
-    const size_t ld_y = s.n + 1 + rnd() % 3;
     void *rows = malloc(s.n * dtype_row_sz(t, s.k) + 1);
-    float *wide = malloc(s.n * s.k * sizeof *wide), *bias = guarded_floats(s.n), *res = guarded_floats(s.m * ld_y);
-    float *x = guarded_floats((s.m - 1) * s.ld_x + s.k), *y = guarded_floats((s.m + 2) * ld_y), *y_ref = guarded_floats(s.m * ld_y);
+    float *wide = malloc(s.n * s.k * sizeof *wide);
     rnd_rows(rows, t, s.n, s.k);
     for (size_t i = 0; i < s.n; i++) dtype_widen_row(wide + i * s.k, t, (char *)rows + i * dtype_row_sz(t, s.k), s.k);
     void *w = pack_all(rows, t, s.n, s.k);
-    fill_canary(x, (s.m - 1) * s.ld_x + s.k); /* NaN where rows are padded */
-    for (size_t m = 0; m < s.m; m++)
-        for (size_t k = 0; k < s.k; k++) x[m * s.ld_x + k] = rnd_normal() * (k % 41 == 7 ? 50 : 1); /* outlier channels */
-    rnd_floats(bias, s.n, 1);
-    rnd_floats(res, s.m * ld_y, 1);
-    static const uint8_t act_of[] = { ACT_NONE, ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU };
-    for (int mode = c->quick; mode < 5; mode += 1 + c->quick) {
-        struct linear l = { .w = w, .bias = mode ? bias : NULL, .n = (uint32_t)s.n, .k = (uint32_t)s.k, .n_y = (uint32_t)s.n,
-                            .act = act_of[mode], .x = x, .ld_x = s.ld_x, .y = y + ld_y, .ld_y = ld_y,
-                            .res = mode == 1 || mode == 3 ? res : NULL, .ld_res = ld_y };
+    const struct around a = around_new(&s);
+    for (int mode = c->quick; mode < MODES; mode += 1 + c->quick) {
+        struct linear l = linear_of(&a, &s, w, mode);
         if (s.m * s.n * s.k > 4000000 && mode > 1) break;
-        fill_canary(y, (s.m + 2) * ld_y);
-        run(c->kern, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
-        for (size_t i = 0; i < (s.m + 2) * ld_y; i++)
-            if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", dtype_name(t));
-        check_rows_alone(c, t, s.m, &l, y + ld_y);
+        run_whole(c, t, &l, &a, &s);
         if (c->kern->level == CPU_C || s.m * s.n * s.k <= 4000000)
-            check_values(c, "double", t, &s, &l, wide, l.res, y + ld_y);
-        else { /* large shapes: the twin in place of double, half of the rows */
-            l.y = y_ref;
+            check_values(c, "double", t, &s, &l, wide, l.res, l.y);
+        else { /* large shapes: the twin in place of double */
+            const float *y = l.y;
+            l.y = a.y_ref;
             run(c->ref, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
-            for (size_t i = 0; i < s.m * ld_y; i++) {
-                const double a = y[ld_y + i], b = y_ref[i], tol = 8 * FLT_EPSILON * sqrt((double)s.k) * 60;
-                if (i % ld_y < s.n && !check(c, fabs(a - b) <= tol, "%s large: got %.9g want %.9g", dtype_name(t), a, b)) break;
+            for (size_t i = 0; i < s.m * a.ld_y; i++) {
+                const double got = y[i], want = a.y_ref[i], tol = 8 * FLT_EPSILON * sqrt((double)s.k) * 60;
+                if (i % a.ld_y < s.n && !check(c, fabs(got - want) <= tol, "%s large: got %.9g want %.9g", dtype_name(t), got, want)) break;
             }
         }
     }

@@ -2,7 +2,7 @@
  *
  * Bits are compared with the twin, which is compared with double; so is every level, within what rounding x and the weights may cost.
  * Where instructions for bf16 round in their own way, sums are compared with the twin's instead of bits. */
-#include "rows_alone.h"
+#include "shape.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,8 +10,6 @@
 #include <string.h>
 
 static const enum dtype narrow_type[] = { DT_BF16_PAIR, DT_I8_QUAD };
-
-struct shape { size_t m, n, k, ld_x; };
 
 static double largest(const float *v, size_t n)
 {
@@ -87,32 +85,20 @@ static void check_twin(struct check *c, enum dtype t, const struct shape *s, con
 
 static void check_shape(struct check *c, enum dtype t, struct shape s)
 {
-    const size_t ld_y = s.n + 1 + rnd() % 3, n_x = (s.m - 1) * s.ld_x + s.k;
-    float *w_rows = malloc(s.n * s.k * sizeof *w_rows), *bias = guarded_floats(s.n), *res = guarded_floats(s.m * ld_y);
-    float *x = guarded_floats(n_x), *y = guarded_floats((s.m + 2) * ld_y), *y_ref = guarded_floats(s.m * ld_y);
+    float *w_rows = malloc(s.n * s.k * sizeof *w_rows);
     rnd_floats(w_rows, s.n * s.k, 1 / sqrtf((float)s.k));
     void *w = pack_all(w_rows, t, s.n, s.k);
-    fill_canary(x, n_x); /* NaN where rows are padded */
-    for (size_t m = 0; m < s.m; m++)
-        for (size_t k = 0; k < s.k; k++) x[m * s.ld_x + k] = rnd_normal() * (k % 41 == 7 ? 50 : 1); /* outlier channels */
-    rnd_floats(bias, s.n, 1);
-    rnd_floats(res, s.m * ld_y, 1);
-    static const uint8_t act_of[] = { ACT_NONE, ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU };
-    for (int mode = 0; mode < 5; mode += 1 + c->quick) {
-        struct linear l = { .w = w, .bias = mode ? bias : NULL, .n = (uint32_t)s.n, .k = (uint32_t)s.k, .n_y = (uint32_t)s.n,
-                            .act = act_of[mode], .x = x, .ld_x = s.ld_x, .y = y + ld_y, .ld_y = ld_y,
-                            .res = mode == 1 || mode == 3 ? res : NULL, .ld_res = ld_y };
+    const struct around a = around_new(&s);
+    for (int mode = 0; mode < MODES; mode += 1 + c->quick) {
+        struct linear l = linear_of(&a, &s, w, mode);
         if (s.m * s.n * s.k > 1000000 && mode > 1) break;
-        fill_canary(y, (s.m + 2) * ld_y);
-        run(c->kern, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
-        for (size_t i = 0; i < (s.m + 2) * ld_y; i++)
-            if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", dtype_name(t));
-        check_rows_alone(c, t, s.m, &l, y + ld_y);
-        if (mode == 0) check_accuracy(c, t, &s, &l, w_rows, y + ld_y);
+        run_whole(c, t, &l, &a, &s);
+        if (mode == 0) check_accuracy(c, t, &s, &l, w_rows, l.y);
         if (c->kern->level == CPU_C) continue;
-        l.y = y_ref;
+        const float *y = l.y;
+        l.y = a.y_ref;
         run(c->ref, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
-        check_twin(c, t, &s, &l, w_rows, y + ld_y, y_ref);
+        check_twin(c, t, &s, &l, w_rows, y, a.y_ref);
     }
     free(w_rows);
     free(w);

@@ -207,7 +207,7 @@ static void rig_open(struct rig *r, int level, int threads, void (*fill)(struct 
     kern_init(&r->kern, level);
     assert_int_equal(team_open(&r->team, threads, &e), 0);
     assert_int_equal(weight_store_open(&r->store, &r->set.w, 0, &e), 0);
-    build_begin(&b, "rows", &r->arena, &r->set.w, &r->store, r->team, MAX_ROWS, 0, &e);
+    build_begin(&b, "rows", &r->arena, &r->set.w, &r->store, &r->kern, r->team, MAX_ROWS, 0, &e);
     build_phase(&b, "all");
     fill(&b);
     if (build_end(&b, &r->plan)) fail_msg("%s", e.text);
@@ -354,7 +354,7 @@ static void test_filters_that_the_executor_cannot_hold_are_refused(void **state)
     struct build b;
     steno_error e = { 0 };
     rig_open(&r, CPU_C, 1, fill_memory);
-    build_begin(&b, "rows", &r.arena, &r.set.w, &r.store, NULL, MAX_ROWS, 0, &e);
+    build_begin(&b, "rows", &r.arena, &r.set.w, &r.store, &r.kern, NULL, MAX_ROWS, 0, &e);
     bind_fsmn(&b, "memory.weight", D, FSMN_TAPS + 1, 0, 1);
     struct plan p;
     assert_int_equal(build_end(&b, &p), STENO_EUNSUPPORTED);

@@ -38,8 +38,9 @@ static void make(struct sample *s, uint32_t seed, const struct kern *k)
         const void *rows[PANEL];
         for (size_t i = 0; i < PANEL; i++) rows[i] = p == 4 && i > 20 ? NULL : s->w[p * PANEL + i];
         pack_panel(s->full + p * pack_panel_sz(DT_F32, K), DT_F32, DT_F32, rows, K);
-        pack_panel(s->less + p * pack_panel_sz(screen_type, K), screen_type, DT_F32, rows, K);
-        s->panel[p] = screen_panel_of(rows, K);
+        struct q8_loss loss;
+        k->pack(s->less + p * pack_panel_sz(screen_type, K), &loss, screen_type, DT_F32, rows, K);
+        s->panel[p] = screen_panel_of(&loss, K);
     }
     struct linear l = { .w = s->full, .n = N, .k = K, .n_y = N, .x = s->x, .ld_x = K, .y = s->exact, .ld_y = N };
     k->linear[DT_F32](&l, 0, 1, 0, PANELS, s->scratch);
@@ -147,7 +148,9 @@ static void test_what_is_no_number_is_computed_in_full(void **state)
     for (size_t i = 0; i < PANEL; i++) rows[i] = s->w[i];
     for (int inf = 0; inf < 2; inf++) {
         s->w[7][40] = inf ? INFINITY : (float)NAN;
-        const struct screen_panel p = screen_panel_of(rows, K);
+        struct q8_loss loss;
+        k.pack(s->less, &loss, screen_type, DT_F32, rows, K);
+        const struct screen_panel p = screen_panel_of(&loss, K);
         assert_true(isnan(p.error));
         s->panel[0] = p;
         float least;

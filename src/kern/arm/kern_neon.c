@@ -40,10 +40,12 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/pack.h"
 #include "kern/spectrum.h"
 
 void kern_init_neon(struct kern *k)
 {
+    init_pack(k);
     init_linear(k);
     init_narrow(k);
     init_blocks(k);

@@ -76,10 +76,12 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/pack.h"
 #include "kern/spectrum.h"
 
 void kern_init_avx2(struct kern *k)
 {
+    init_pack(k);
     init_linear(k);
     init_narrow(k);
     init_blocks(k);

@@ -82,10 +82,12 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then qua
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/pack.h"
 #include "kern/spectrum.h"
 
 void kern_init_avx512(struct kern *k)
 {
+    init_pack(k);
     init_linear(k);
     init_narrow(k);
     init_blocks(k);

@@ -1,0 +1,158 @@
+/* steno tests: channels heard apart. SPDX-License-Identifier: MIT */
+#include "media_help.h"
+
+/* A WAV file of `n` frames, in which channel c holds a tone of its own; path[] receives its name. */
+static int16_t tone(int c, int i)
+{
+    return (int16_t)lrint(sin(i * 0.05 * (c + 1)) * (20000 - 3000 * c));
+}
+
+static void tones_file(char path[64], int channels, int rate, int n)
+{
+    struct bytes b = { .n = 0 };
+    put_header(&b, 1, 16, channels, rate, channels > 2, (uint32_t)(n * channels * 2));
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < channels; c++) put_le(&b, (uint16_t)tone(c, i), 2);
+    temp_file(path, b.p, b.n);
+}
+
+static struct sound read_channel(steno_media *m, int channel)
+{
+    steno_source src;
+    steno_media_source(m, &src);
+    assert_int_equal(steno_media_select(m, channel), STENO_OK);
+    const struct sound s = drain(&src, 701);
+    assert_int_equal(s.status, 0);
+    return s;
+}
+
+static void test_each_channel_can_be_heard_alone(void **state)
+{
+    (void)state;
+    for (int channels = 1; channels <= 3; channels++) {
+        char path[64];
+        tones_file(path, channels, 16000, 5000);
+        steno_media *m = open_ok(path);
+        steno_source src;
+        steno_media_source(m, &src);
+        assert_int_equal(steno_media_channels(m), channels);
+        struct sound mix = drain(&src, 999);
+        for (int c = channels; c >= 1; c--) {
+            struct sound s = read_channel(m, c);
+            assert_int_equal(s.n, 5000);
+            for (int i = 0; i < 5000; i++)
+                if (s.v[i] != tone(c - 1, i)) fail_msg("channel %d, sample %d: %d, want %d", c, i, s.v[i], tone(c - 1, i));
+            assert_int_equal(src.rewind(src.user), 0);
+            struct sound again = drain(&src, 4000);
+            assert_same(again, s); /* rewinding keeps the channel */
+            free(s.v);
+            free(again.v);
+        }
+        struct sound s = read_channel(m, 0);
+        assert_same(s, mix);
+        free(s.v);
+        free(mix.v);
+        steno_media_close(m);
+        unlink(path);
+    }
+}
+
+static void test_a_channel_that_is_not_there_is_refused_and_changes_nothing(void **state)
+{
+    (void)state;
+    char path[64];
+    tones_file(path, 2, 16000, 3000);
+    steno_media *m = open_ok(path);
+    steno_source src;
+    steno_media_source(m, &src);
+    float a[100], b[100];
+    assert_int_equal(steno_media_select(m, 2), STENO_OK);
+    assert_int_equal(src.read(src.user, a, 100), 100);
+    static const int bad[] = { -1, 3, 1000000 };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(steno_media_select(m, bad[i]), STENO_EARG);
+        assert_non_null(strstr(steno_media_error(m), "the last one is 2"));
+    }
+    assert_int_equal(src.read(src.user, b, 100), 100);
+    for (int i = 0; i < 100; i++) assert_true(a[i] * 32768 == tone(1, i) && b[i] * 32768 == tone(1, 100 + i));
+    steno_media_interrupt(m);
+    assert_int_equal(steno_media_select(m, 1), STENO_ECANCELED);
+    steno_media_close(m);
+    unlink(path);
+}
+
+static void test_a_resampled_channel_equals_a_file_of_it_alone(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    char both[64], one[64];
+    tones_file(both, 2, 44100, 8000);
+    tones_file(one, 1, 44100, 8000); /* the first tone */
+    steno_media *m = open_ok(both);
+    struct sound left = read_channel(m, 1), right = read_channel(m, 2), want = read_file(one);
+    assert_true(want.n > 2800);
+    assert_same(left, want);
+    assert_int_equal(right.n, want.n);
+    int differ = 0;
+    for (int64_t i = 0; i < right.n; i++) differ += right.v[i] != want.v[i];
+    assert_true(differ > 2000);
+    steno_media_close(m);
+    unlink(both);
+    unlink(one);
+    free(left.v);
+    free(right.v);
+    free(want.v);
+}
+
+static void test_channels_of_lossy_films_add_up_to_their_mix(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    steno_media *m = open_ok(AUDIO "de_stereo.ogg");
+    assert_int_equal(steno_media_channels(m), 2);
+    struct sound left = read_channel(m, 1), right = read_channel(m, 2), mix = read_channel(m, 0);
+    assert_true(left.n == mix.n && right.n == mix.n);
+    for (int64_t i = 0; i < mix.n; i++)
+        if (abs((left.v[i] + right.v[i]) / 2 - mix.v[i]) > 2)
+            fail_msg("sample %d: %d and %d, mixed %d", (int)i, left.v[i], right.v[i], mix.v[i]);
+    steno_media_close(m);
+    free(left.v);
+    free(right.v);
+    free(mix.v);
+}
+
+static void test_speakers_of_a_stereo_recording_are_apart(void **state)
+{
+    (void)state;
+    char path[1024];
+    const char *shared = getenv("STENO_SHARED");
+    snprintf(path, sizeof path, "%s/material/whisper-digits/golden/audio/stereo_two.wav", shared ? shared : "");
+    if (access(path, R_OK) != 0) skip();
+    steno_media *m = open_ok(path);
+    assert_int_equal(steno_media_channels(m), 2);
+    struct sound ear[2] = { read_channel(m, 1), read_channel(m, 2) };
+    static const double spoken[2][2] = { { 0.3, 2.075 }, { 2.6, 4.181 } }; /* seconds, from truth.json beside it */
+    for (int c = 0; c < 2; c++) {
+        int64_t inside = 0, all = 0;
+        assert_int_equal(ear[c].n, 81208);
+        for (int64_t i = 0; i < ear[c].n; i++) {
+            all += abs(ear[c].v[i]);
+            if (i >= (int64_t)(spoken[c][0] * 16000) && i < (int64_t)(spoken[c][1] * 16000)) inside += abs(ear[c].v[i]);
+        }
+        if (inside * 100 < all * 95) fail_msg("channel %d: %ld of %ld is where it should be", c + 1, (long)inside, (long)all);
+        free(ear[c].v);
+    }
+    steno_media_close(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_channel_can_be_heard_alone),
+        cmocka_unit_test(test_a_channel_that_is_not_there_is_refused_and_changes_nothing),
+        cmocka_unit_test(test_a_resampled_channel_equals_a_file_of_it_alone),
+        cmocka_unit_test(test_channels_of_lossy_films_add_up_to_their_mix),
+        cmocka_unit_test(test_speakers_of_a_stereo_recording_are_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
