@@ -19,20 +19,22 @@
 #ifndef QUAD_PARTS
 #define QUAD_PARTS 1
 #endif
+#ifndef QUAD_VECTORS
+#define QUAD_VECTORS 1
+#endif
+enum { QUAD_WEIGHTS = QBLOCK / 4 * QUAD_PARTS };
 
 /* What prefetch runs ahead, in bytes: weights come to the first-level cache; beside products of several rows that is too much at a time for
  * it, and the second-level cache asks first. */
 enum { BLOCK_AHEAD = 4096, BLOCK_FAR_AHEAD = 16384 };
 
-/* A block as quad_sum wants it: four k after four k. */
-INLINE void quad_weights(vi b[QBLOCK / 4 * QUAD_PARTS], enum dtype t, const char *w)
+/* A block as quad_sums wants it: four k after four k. */
+INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum dtype t, const char *w)
 {
     UNROLL
     for (size_t i = 0; i < QBLOCK / 4; i++) {
-        const char *line = w + (t == DT_Q8_QUAD ? i : i / 2) * QUAD_W * 4;
-        if (t == DT_Q4_QUAD) b[i] = vi_nibbles(vi_load(line), i % 2);
-        else if (QUAD_PARTS == 1) b[i] = quad_bytes(line);
-        else b[i] = vi_nibbles(vi_load(line), 0), b[i + QBLOCK / 4 * (QUAD_PARTS - 1)] = vi_nibbles(vi_load(line), 1);
+        if (t == DT_Q4_QUAD) b[i] = vi_nibbles(vi_load(w + i / 2 * QUAD_W * 4), i % 2);
+        else quad_bytes(b + i * QUAD_PARTS, w + i * QUAD_W * 4);
     }
 }
 
@@ -48,27 +50,31 @@ INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, 
 {
     const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W); /* bytes of QUAD_W outputs */
     memset(acc, 0, rows * PANEL * sizeof *acc);
-    for (; blocks--; w += quad_block_sz(t), x += block_parts(t) * BLOCK_WORDS) {
+    for (; blocks--; w += quad_block_sz(t), x += block_words(t)) {
         prefetch_block(w, rows);
         UNROLL
-        for (size_t c = 0; c < PANEL; c += VF_N) {
-            const char *at = w + 2 * PANEL + c / QUAD_W * part + c % QUAD_W * 4;
-            const size_t lines = c % QUAD_W ? 0 : part / 64;
-            const vf d = vf_load_f16((const uint16_t *)(const void *)w + c);
-            vi b[QBLOCK / 4 * QUAD_PARTS];
-            quad_weights(b, t, at);
+        for (size_t c = 0; c < PANEL; c += QUAD_VECTORS * VF_N) {
+            const char *at = w + 2 * PANEL + c / QUAD_W * part;
+            const size_t lines = c % QUAD_W ? 0 : part * (QUAD_VECTORS * VF_N > QUAD_W ? 2 : 1) / 64;
+            vi b[QUAD_VECTORS][QUAD_WEIGHTS];
+            vf d[QUAD_VECTORS];
+            UNROLL
+            for (size_t i = 0; i < QUAD_VECTORS; i++) {
+                const size_t n = c + i * VF_N;
+                d[i] = vf_load_f16((const uint16_t *)(const void *)w + n);
+                quad_weights(b[i], t, w + 2 * PANEL + n / QUAD_W * part + n % QUAD_W * 4);
+            }
             for (size_t i = rows; i < lines; i++) prefetch_block(at + 64 * i, rows);
             const uint32_t *from = x;
             float *to = acc + c;
             for (size_t r = 0; r < rows; r++, from += ld, to += PANEL) {
                 if (r < lines) prefetch_block(at + 64 * r, rows);
-                vf sum = vf_load(to);
+                const vf scale = vf_set1(load_f32(from + block_scale_at(t)));
+                vf sum[QUAD_VECTORS];
+                quad_sums(sum, t, b, from);
                 UNROLL
-                for (int fine = 0; fine < block_parts(t); fine++) {
-                    const uint32_t *q = from + fine * BLOCK_WORDS;
-                    sum = vf_fma(quad_sum(t, b, q), vf_mul(d, vf_set1(load_f32(q + BLOCK_SCALE))), sum);
-                }
-                vf_store(to, sum);
+                for (size_t i = 0; i < QUAD_VECTORS; i++)
+                    vf_store(to + i * VF_N, vf_fma(sum[i], vf_mul(d[i], scale), vf_load(to + i * VF_N)));
             }
         }
     }
@@ -76,7 +82,7 @@ INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, 
 
 INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)
 {
-    const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), words = blocks * (size_t)block_parts(t) * BLOCK_WORDS;
+    const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), words = blocks * block_words(t);
     const size_t ld = ((words + 15) & ~(size_t)15) + 16;
     const size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
     for (size_t m = m0; m < m1; m += most) {
