@@ -87,7 +87,8 @@ INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0
     const size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
     for (size_t m = m0; m < m1; m += most) {
         const size_t rows = size_min(most, m1 - m), tiles = (rows + TILE_ROWS_MAX - 1) / TILE_ROWS_MAX, height = (rows + tiles - 1) / tiles;
-        for (size_t r = 0; r < rows; r++) row_to_blocks(s->x + r * ld, t, l->x + (m + r) * l->ld_x, l->k);
+        const int kept = l->kept && rows == m1 - m0;
+        for (size_t r = 0; r < rows && !kept; r++) row_to_blocks(s->x + r * ld, t, l->x + (m + r) * l->ld_x, l->k);
         for (size_t p = p0; p < p1; p++)
             for (size_t r = 0; r < rows; r += height) {
                 const size_t n = size_min(height, rows - r);
