@@ -1,17 +1,17 @@
 /* steno: linear with products of 8 bits by blocks, over vectors. SPDX-License-Identifier: MIT
  *
- * For decoders, whose few rows are bound by reading weights. A block of weights, 32 k of one vector of outputs, fits registers: it is read
- * once, and each row's block of x is multiplied with it, which gives one sum of integers, made f32, scaled and added to an accumulator that
- * waits in scratch. Nothing has to know how many rows there are. A row's sum is one chain, but it does not wait for those of the rows and
- * blocks before it, so processors work on several at a time. Panels are read from the first byte to the last, as they lie: one stream is
- * faster here than panels side by side.
+ * For decoders, whose few rows are bound by reading weights. A block of weights, 32 k of a vector of outputs, or of two where there are
+ * registers for them, is read once, and each row's block of x is multiplied with it, which gives a sum of integers, made f32, scaled and
+ * added to an accumulator that waits in scratch. Nothing has to know how many rows there are. A row's sum is one chain, but it does not
+ * wait for those of the rows and blocks before it, so processors work on several at a time. Panels are read from the first byte to the
+ * last, as they lie: one stream is faster here than panels side by side.
  *
  * Beside the primitives of vec.h and vi_load a file has, before it includes this (after narrow.h, where it has both):
  *   vi_nibbles(w, high)          the low or the high four bits of each byte
- *   quad_bytes(w)                a vector of DT_Q8_QUAD as its products want it
- *   quad_sum(t, b, x)            sums of the block b, as unsigned as it is packed, times x[32], plus x[BLOCK_START], as f32
- *   row_to_blocks(to, t, x, k)   blocks of x as narrow_block makes them
- * A file may define QUAD_PARTS 2: it wants the bytes of DT_Q8_QUAD as nibbles, too, the low ones before all the high ones. */
+ *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of DT_Q8_QUAD as its products want it; a file may define QUAD_PARTS 2
+ *   quad_sums(to, n, t, b, x)    to[n]: sums of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and what it begins with
+ *   row_to_blocks(to, t, x, k)   blocks of x as narrow_block makes them, their integers in whatever order quad_sums wants
+ * A file may define QUAD_VECTORS 2. */
 #ifndef STENO_KERN_NARROW_BLOCKS_H
 #define STENO_KERN_NARROW_BLOCKS_H
 #include "kern/narrow_rows.h"
@@ -44,36 +44,36 @@ INLINE void prefetch_block(const char *w, size_t rows)
     if (rows > 1) __builtin_prefetch(w + BLOCK_FAR_AHEAD, 0, 2);
 }
 
-/* acc[rows][PANEL] = x times a panel; rows of x stand ld words apart. What comes meanwhile comes a line per row: more lines at a time
- * would hold up the weights at hand. */
-INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, size_t rows, const char *w, size_t blocks)
+/* acc[rows][PANEL] = x times a panel, n vectors of outputs at a time; rows of x stand ld words apart. What comes meanwhile comes a line per
+ * row: more lines at a time would hold up the weights at hand. */
+INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, size_t rows, const char *w, size_t blocks, const size_t n)
 {
     const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W); /* bytes of QUAD_W outputs */
     memset(acc, 0, rows * PANEL * sizeof *acc);
     for (; blocks--; w += quad_block_sz(t), x += block_words(t)) {
         prefetch_block(w, rows);
         UNROLL
-        for (size_t c = 0; c < PANEL; c += QUAD_VECTORS * VF_N) {
-            const char *at = w + 2 * PANEL + c / QUAD_W * part;
-            const size_t lines = c % QUAD_W ? 0 : part * (QUAD_VECTORS * VF_N > QUAD_W ? 2 : 1) / 64;
+        for (size_t c = 0; c < PANEL; c += n * VF_N) {
+            const char *quants = w + 2 * PANEL + c / QUAD_W * part;
+            const size_t lines = c % QUAD_W ? 0 : (n * VF_N + QUAD_W - 1) / QUAD_W * part / 64;
             vi b[QUAD_VECTORS][QUAD_WEIGHTS];
             vf d[QUAD_VECTORS];
             UNROLL
-            for (size_t i = 0; i < QUAD_VECTORS; i++) {
-                const size_t n = c + i * VF_N;
-                d[i] = vf_load_f16((const uint16_t *)(const void *)w + n);
-                quad_weights(b[i], t, w + 2 * PANEL + n / QUAD_W * part + n % QUAD_W * 4);
+            for (size_t i = 0; i < n; i++) {
+                const size_t at = c + i * VF_N;
+                d[i] = vf_load_f16((const uint16_t *)(const void *)w + at);
+                quad_weights(b[i], t, w + 2 * PANEL + at / QUAD_W * part + at % QUAD_W * 4);
             }
-            for (size_t i = rows; i < lines; i++) prefetch_block(at + 64 * i, rows);
+            for (size_t i = rows; i < lines; i++) prefetch_block(quants + 64 * i, rows);
             const uint32_t *from = x;
             float *to = acc + c;
             for (size_t r = 0; r < rows; r++, from += ld, to += PANEL) {
-                if (r < lines) prefetch_block(at + 64 * r, rows);
+                if (r < lines) prefetch_block(quants + 64 * r, rows);
                 const vf scale = vf_set1(load_f32(from + block_scale_at(t)));
                 vf sum[QUAD_VECTORS];
-                quad_sums(sum, t, b, from);
+                quad_sums(sum, n, t, b, from);
                 UNROLL
-                for (size_t i = 0; i < QUAD_VECTORS; i++)
+                for (size_t i = 0; i < n; i++)
                     vf_store(to + i * VF_N, vf_fma(sum[i], vf_mul(d[i], scale), vf_load(to + i * VF_N)));
             }
         }
@@ -93,7 +93,11 @@ INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0
             for (size_t r = 0; r < rows; r += height) {
                 const size_t n = size_min(height, rows - r);
                 prefetch_outputs(l, m + r, n, p);
-                block_panel(s->acc, t, s->x + r * ld, ld, n, (const char *)l->w + p * sz, blocks);
+                const char *w = (const char *)l->w + p * sz;
+                size_t one = 1;
+                __asm__("" : "+r"(one)); /* of a constant gcc 12 makes code that prefetches in bursts: a fifth slower from memory */
+                if (n == 1) block_panel(s->acc, t, s->x + r * ld, ld, one, w, blocks, 1);
+                else block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, QUAD_VECTORS);
                 for (size_t i = 0; i < n; i += TILE_ROWS) finish(l, m + r + i, size_min(TILE_ROWS, n - i), p, s->acc + i * PANEL);
             }
     }

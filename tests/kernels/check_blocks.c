@@ -165,6 +165,16 @@ static void check_shape(struct check *c, const struct kind *kind, struct shape s
             if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", dtype_name(kind->t));
         check_defined(c, kind, &s, &l, sums, y + ld_y);
         if (c->kern->level != CPU_C || mode == 1) check_rows_alone(c, kind->t, s.m, &l, y + ld_y);
+        if (pack_panels(s.n) > 1) { /* the second call may use rows that the first has narrowed */
+            float *again = guarded_floats((s.m + 2) * ld_y);
+            fill_canary(again, (s.m + 2) * ld_y);
+            l.y = again + ld_y;
+            run(c->kern, kind->t, &l, 0, s.m, 0, 1, c->scratch);
+            l.kept = 1;
+            c->kern->linear[kind->t](&l, 0, s.m, 1, pack_panels(s.n), c->scratch);
+            check(c, same_bits(again, y, (s.m + 2) * ld_y), "%s m %zu n %zu k %zu: rows kept from call to call give other bits",
+                  dtype_name(kind->t), s.m, s.n, s.k);
+        }
     }
     defined_free(&def);
     free(rows);

@@ -26,8 +26,9 @@ PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
     for (size_t i = 0; i < QBLOCK / 4; i++) sum = vf_dot_quads(sum, vi_set1(x[i]), b[i]);
     return sum;
 }
-PRIM void quad_sums(vf *to, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
+    (void)n;
     vf sum = quad_dots(ints_begin(t == DT_Q8_QUAD ? 0 : x[block_start_at(t)]), b[0], x);
     if (t == DT_Q8_QUAD) sum = quad_dots(ints_times_256(sum), b[0], x + QBLOCK / 4);
     *to = vf_of_ints(sum);

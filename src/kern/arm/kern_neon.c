@@ -41,8 +41,9 @@ PRIM vf quad_dots(const vi *b, const uint32_t *x)
 }
 /* DT_Q8_QUAD is made signed, so that nothing is to be taken off. */
 PRIM void quad_bytes(vi *b, const void *w) { *b = signed_bytes(w); }
-PRIM void quad_sums(vf *to, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
+    (void)n;
     const vf sum = quad_dots(b[0], x);
     *to = vf_of_ints(t == DT_Q8_QUAD ? ints_add(ints_times_256(sum), quad_dots(b[0], x + QBLOCK / 4))
                                      : ints_add(sum, ints_begin(x[block_start_at(t)])));

@@ -43,8 +43,9 @@ PRIM void quad_bytes(vi b[2], const void *w)
     b[0] = _mm512_and_si512(vi_load(w), _mm512_set1_epi16(255));
     b[1] = _mm512_srli_epi16(vi_load(w), 8);
 }
-PRIM void quad_sums(vf *to, enum dtype t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
+PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
 {
+    (void)n;
     vi sum = vi_set1(x[block_start_at(t)]), halves = vi_set1(0);
     if (t == DT_Q8_QUAD)
         UNROLL

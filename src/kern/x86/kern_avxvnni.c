@@ -13,8 +13,9 @@ PRIM vi quad_dots(vi sum, const vi *b, const uint32_t *x)
     return sum;
 }
 PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
-PRIM void quad_sums(vf *to, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
+    (void)n;
     vi sum = quad_dots(vi_set1(x[block_start_at(t)]), b[0], t == DT_Q8_QUAD ? x + QBLOCK / 4 : x);
     if (t == DT_Q8_QUAD) sum = _mm256_add_epi32(sum, _mm256_slli_epi32(quad_dots(vi_set1(0), b[0], x), 8));
     *to = _mm256_cvtepi32_ps(sum);
