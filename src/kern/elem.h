@@ -170,6 +170,16 @@ static void logit_scan(struct logit_part *part, const float *x, const uint32_t *
     part->sum = vf_sum(sum);
 }
 
+static void panel_most(float *most, const float *y, size_t panels)
+{
+    for (size_t p = 0; p < panels; p++, y += PANEL) {
+        vf m = vf_set1(-INFINITY);
+        UNROLL
+        for (size_t i = 0; i < PANEL; i += VF_N) m = vf_max(vf_load(y + i), m);
+        most[p] = vf_hmax(m);
+    }
+}
+
 static void init_elem(struct kern *k)
 {
     k->norm_layer = norm_layer;
@@ -183,5 +193,6 @@ static void init_elem(struct kern *k)
     k->standard = standard;
     k->median = median;
     k->logit_scan = logit_scan;
+    k->panel_most = panel_most;
 }
 #endif

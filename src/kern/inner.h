@@ -288,38 +288,49 @@ static inline struct q8_loss q8_loss_most(const struct q8_loss of[PANEL])
     return most;
 }
 
-/* Most that a value of a block of x is off by, in largest magnitudes of the block. */
-#define BLOCK_X_ERROR (0.501 / 127 / BLOCK_FINE)
+/* Most that a value of a block of x is off by, in largest magnitudes of the block: half a step, and what rounding 32639 / m, its product
+ * with x and the scale costs (3 * 2^-24 * 32639 steps). */
+#define BLOCK_X_ERROR (0.51 / BLOCK_MOST)
 
-/* A block of x for products by blocks, in one part or two: 32 int8, what their sums with unsigned weights begin with, and a scale. */
-enum { BLOCK_START = QBLOCK / 4, BLOCK_SCALE, BLOCK_WORDS, BLOCK_FINE = 254 /* steps of the second part in one of the first */ };
-static inline int block_parts(enum dtype t) { return t == DT_Q8_QUAD ? 2 : 1; }
+/* A block of x for products by blocks: 32 integers, as bytes (DT_Q4_QUAD) or as their high bytes, then their low ones, which are signed
+ * like the others (DT_Q8_QUAD: q = 256 * high + low), what sums with unsigned weights begin with, and a scale. The words before the last
+ * two are the level's own. */
+enum { BLOCK_MOST = 127 * 256 + 127 };
+static inline size_t block_words(enum dtype t) { return t == DT_Q8_QUAD ? QBLOCK / 2 + 2 : QBLOCK / 4 + 2; }
+static inline size_t block_start_at(enum dtype t) { return block_words(t) - 2; }
+static inline size_t block_scale_at(enum dtype t) { return block_words(t) - 1; }
 
-/* n: k of the block, at most QBLOCK; the others are zeros. */
+/* How a block of x is scaled, from the bits of its largest magnitude; see i8_scale_of. */
+static inline struct i8_scale block_scale_of(enum dtype t, uint32_t most)
+{
+    const float m = load_f32(&most);
+    if (t != DT_Q8_QUAD) return i8_scale_of(most);
+    if (most >= 0x7f800000u) return (struct i8_scale) { m - m, 0 };         /* NaN */
+    if (m < 0x1p-111f) return (struct i8_scale) { 0, 0 };                   /* the scale would be subnormal, and its inverse infinite */
+    return (struct i8_scale) { m / BLOCK_MOST, BLOCK_MOST / m };
+}
+
+/* n: k of the block, at most QBLOCK; the others are zeros. With I8_MAGIC q + 128 is left in the low bits: q's high byte, as rounded to
+ * the nearest 256, and above it the low one with 128 added. */
 static inline void narrow_block(uint32_t *to, enum dtype t, const float *x, size_t n)
 {
-    const struct i8_scale s = i8_scale_of(largest_bits(x, n));
-    float v[QBLOCK] = { 0 }, scale = s.scale;
-    for (size_t i = 0; i < n; i++) v[i] = x[i] * s.inverse;
-    for (int part = 0; part < block_parts(t); part++, to += BLOCK_WORDS, scale /= BLOCK_FINE) {
-        int8_t q[QBLOCK];
-        int32_t sum = 0;
-        for (size_t i = 0; i < QBLOCK; i++) {
-            const float near = v[i] + I8_MAGIC;
-            q[i] = (int8_t)(bits_of_f32(near) ^ 0x80);
-            v[i] = (v[i] - (near - I8_MAGIC)) * BLOCK_FINE;
-            sum += q[i];
-        }
-        memcpy(to, q, sizeof q);
-        to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
-        to[BLOCK_SCALE] = bits_of_f32(scale);
+    const struct i8_scale s = block_scale_of(t, largest_bits(x, n));
+    uint8_t low[QBLOCK], high[QBLOCK];
+    int32_t sum = 0;
+    for (size_t i = 0; i < QBLOCK; i++) {
+        const uint32_t q = bits_of_f32((i < n ? x[i] * s.inverse : 0) + I8_MAGIC);
+        low[i] = (uint8_t)(q ^ 0x80), high[i] = (uint8_t)(q >> 8);
+        sum += t == DT_Q8_QUAD ? 256 * (int8_t)high[i] + (int8_t)low[i] : (int8_t)low[i];
     }
+    memcpy(to, t == DT_Q8_QUAD ? high : low, QBLOCK);
+    if (t == DT_Q8_QUAD) memcpy(to + QBLOCK / 4, low, QBLOCK);
+    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
+    to[block_scale_at(t)] = bits_of_f32(s.scale);
 }
 
 static inline void narrow_block_row(uint32_t *to, enum dtype t, const float *x, size_t k)
 {
-    const size_t words = (size_t)block_parts(t) * BLOCK_WORDS;
-    for (size_t i = 0; i < k; i += QBLOCK, to += words) narrow_block(to, t, x + i, size_min(QBLOCK, k - i));
+    for (size_t i = 0; i < k; i += QBLOCK, to += block_words(t)) narrow_block(to, t, x + i, size_min(QBLOCK, k - i));
 }
 
 /* ---- a stored block of a K type, taken apart (dtype_k.c): element e is d * scale[e / run_len] * q[e] - dmin * min[e / run_len]. */

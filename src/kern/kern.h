@@ -158,6 +158,7 @@ struct linear {
     uint8_t act;               /* enum act */
     uint8_t kv_type;           /* enum kv_type */
     uint16_t d_head;
+    int kept;                  /* products by blocks: the last call with this scratch had the same rows of x, which it may keep narrowed */
 
     const float *x;            /* row m at x + m * ld_x, [k] readable */
     size_t ld_x;
@@ -280,6 +281,8 @@ struct kern {
 
     /* Logits x[0, n) of ids first .. first+n-1; ids whose bit is set in mask (bit id of mask, NULL: none) are absent. */
     void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
+    /* most[p] = the largest of y[p * PANEL, (p + 1) * PANEL), NaN passed over; -inf where there is none. */
+    void (*panel_most)(float *most, const float *y, size_t panels);
 };
 
 /* Are narrow products of t faster than those of f32 at this level? Where instructions of their own make them; by blocks from AVX2 on. */

@@ -1,17 +1,17 @@
 /* steno: linear with products of 8 bits by blocks, over vectors. SPDX-License-Identifier: MIT
  *
- * For decoders, whose few rows are bound by reading weights. A block of weights, 32 k of one vector of outputs, fits registers: it is read
- * once, and each row's block of x is multiplied with it, which gives one sum of integers, made f32, scaled and added to an accumulator that
- * waits in scratch. Nothing has to know how many rows there are. A row's sum is one chain, but it does not wait for those of the rows and
- * blocks before it, so processors work on several at a time. Panels are read from the first byte to the last, as they lie: one stream is
- * faster here than panels side by side.
+ * For decoders, whose few rows are bound by reading weights. A block of weights, 32 k of a vector of outputs, or of two where there are
+ * registers for them, is read once, and each row's block of x is multiplied with it, which gives a sum of integers, made f32, scaled and
+ * added to an accumulator that waits in scratch. Nothing has to know how many rows there are. A row's sum is one chain, but it does not
+ * wait for those of the rows and blocks before it, so processors work on several at a time. Panels are read from the first byte to the
+ * last, as they lie: one stream is faster here than panels side by side.
  *
  * Beside the primitives of vec.h and vi_load a file has, before it includes this (after narrow.h, where it has both):
  *   vi_nibbles(w, high)          the low or the high four bits of each byte
- *   quad_bytes(w)                a vector of DT_Q8_QUAD as its products want it
- *   quad_sum(t, b, x)            sums of the block b, as unsigned as it is packed, times x[32], plus x[BLOCK_START], as f32
- *   row_to_blocks(to, t, x, k)   blocks of x as narrow_block makes them
- * A file may define QUAD_PARTS 2: it wants the bytes of DT_Q8_QUAD as nibbles, too, the low ones before all the high ones. */
+ *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of DT_Q8_QUAD as its products want it; a file may define QUAD_PARTS 2
+ *   quad_sums(to, n, t, b, x)    to[n]: sums of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and what it begins with
+ *   row_to_blocks(to, t, x, k)   blocks of x as narrow_block makes them, their integers in whatever order quad_sums wants
+ * A file may define QUAD_VECTORS 2. */
 #ifndef STENO_KERN_NARROW_BLOCKS_H
 #define STENO_KERN_NARROW_BLOCKS_H
 #include "kern/narrow_rows.h"
@@ -19,20 +19,22 @@
 #ifndef QUAD_PARTS
 #define QUAD_PARTS 1
 #endif
+#ifndef QUAD_VECTORS
+#define QUAD_VECTORS 1
+#endif
+enum { QUAD_WEIGHTS = QBLOCK / 4 * QUAD_PARTS };
 
 /* What prefetch runs ahead, in bytes: weights come to the first-level cache; beside products of several rows that is too much at a time for
  * it, and the second-level cache asks first. */
 enum { BLOCK_AHEAD = 4096, BLOCK_FAR_AHEAD = 16384 };
 
-/* A block as quad_sum wants it: four k after four k. */
-INLINE void quad_weights(vi b[QBLOCK / 4 * QUAD_PARTS], enum dtype t, const char *w)
+/* A block as quad_sums wants it: four k after four k. */
+INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum dtype t, const char *w)
 {
     UNROLL
     for (size_t i = 0; i < QBLOCK / 4; i++) {
-        const char *line = w + (t == DT_Q8_QUAD ? i : i / 2) * QUAD_W * 4;
-        if (t == DT_Q4_QUAD) b[i] = vi_nibbles(vi_load(line), i % 2);
-        else if (QUAD_PARTS == 1) b[i] = quad_bytes(line);
-        else b[i] = vi_nibbles(vi_load(line), 0), b[i + QBLOCK / 4 * (QUAD_PARTS - 1)] = vi_nibbles(vi_load(line), 1);
+        if (t == DT_Q4_QUAD) b[i] = vi_nibbles(vi_load(w + i / 2 * QUAD_W * 4), i % 2);
+        else quad_bytes(b + i * QUAD_PARTS, w + i * QUAD_W * 4);
     }
 }
 
@@ -42,33 +44,37 @@ INLINE void prefetch_block(const char *w, size_t rows)
     if (rows > 1) __builtin_prefetch(w + BLOCK_FAR_AHEAD, 0, 2);
 }
 
-/* acc[rows][PANEL] = x times a panel; rows of x stand ld words apart. What comes meanwhile comes a line per row: more lines at a time
- * would hold up the weights at hand. */
-INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, size_t rows, const char *w, size_t blocks)
+/* acc[rows][PANEL] = x times a panel, n vectors of outputs at a time; rows of x stand ld words apart. What comes meanwhile comes a line per
+ * row: more lines at a time would hold up the weights at hand. */
+INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, size_t rows, const char *w, size_t blocks, const size_t n)
 {
     const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W); /* bytes of QUAD_W outputs */
     memset(acc, 0, rows * PANEL * sizeof *acc);
-    for (; blocks--; w += quad_block_sz(t), x += block_parts(t) * BLOCK_WORDS) {
+    for (; blocks--; w += quad_block_sz(t), x += block_words(t)) {
         prefetch_block(w, rows);
         UNROLL
-        for (size_t c = 0; c < PANEL; c += VF_N) {
-            const char *at = w + 2 * PANEL + c / QUAD_W * part + c % QUAD_W * 4;
-            const size_t lines = c % QUAD_W ? 0 : part / 64;
-            const vf d = vf_load_f16((const uint16_t *)(const void *)w + c);
-            vi b[QBLOCK / 4 * QUAD_PARTS];
-            quad_weights(b, t, at);
-            for (size_t i = rows; i < lines; i++) prefetch_block(at + 64 * i, rows);
+        for (size_t c = 0; c < PANEL; c += n * VF_N) {
+            const char *quants = w + 2 * PANEL + c / QUAD_W * part;
+            const size_t lines = c % QUAD_W ? 0 : (n * VF_N + QUAD_W - 1) / QUAD_W * part / 64;
+            vi b[QUAD_VECTORS][QUAD_WEIGHTS];
+            vf d[QUAD_VECTORS];
+            UNROLL
+            for (size_t i = 0; i < n; i++) {
+                const size_t at = c + i * VF_N;
+                d[i] = vf_load_f16((const uint16_t *)(const void *)w + at);
+                quad_weights(b[i], t, w + 2 * PANEL + at / QUAD_W * part + at % QUAD_W * 4);
+            }
+            for (size_t i = rows; i < lines; i++) prefetch_block(quants + 64 * i, rows);
             const uint32_t *from = x;
             float *to = acc + c;
             for (size_t r = 0; r < rows; r++, from += ld, to += PANEL) {
-                if (r < lines) prefetch_block(at + 64 * r, rows);
-                vf sum = vf_load(to);
+                if (r < lines) prefetch_block(quants + 64 * r, rows);
+                const vf scale = vf_set1(load_f32(from + block_scale_at(t)));
+                vf sum[QUAD_VECTORS];
+                quad_sums(sum, n, t, b, from);
                 UNROLL
-                for (int fine = 0; fine < block_parts(t); fine++) {
-                    const uint32_t *q = from + fine * BLOCK_WORDS;
-                    sum = vf_fma(quad_sum(t, b, q), vf_mul(d, vf_set1(load_f32(q + BLOCK_SCALE))), sum);
-                }
-                vf_store(to, sum);
+                for (size_t i = 0; i < n; i++)
+                    vf_store(to + i * VF_N, vf_fma(sum[i], vf_mul(d[i], scale), vf_load(to + i * VF_N)));
             }
         }
     }
@@ -76,17 +82,22 @@ INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, 
 
 INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)
 {
-    const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), words = blocks * (size_t)block_parts(t) * BLOCK_WORDS;
+    const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), words = blocks * block_words(t);
     const size_t ld = ((words + 15) & ~(size_t)15) + 16;
     const size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
     for (size_t m = m0; m < m1; m += most) {
         const size_t rows = size_min(most, m1 - m), tiles = (rows + TILE_ROWS_MAX - 1) / TILE_ROWS_MAX, height = (rows + tiles - 1) / tiles;
-        for (size_t r = 0; r < rows; r++) row_to_blocks(s->x + r * ld, t, l->x + (m + r) * l->ld_x, l->k);
+        const int kept = l->kept && rows == m1 - m0;
+        for (size_t r = 0; r < rows && !kept; r++) row_to_blocks(s->x + r * ld, t, l->x + (m + r) * l->ld_x, l->k);
         for (size_t p = p0; p < p1; p++)
             for (size_t r = 0; r < rows; r += height) {
                 const size_t n = size_min(height, rows - r);
                 prefetch_outputs(l, m + r, n, p);
-                block_panel(s->acc, t, s->x + r * ld, ld, n, (const char *)l->w + p * sz, blocks);
+                const char *w = (const char *)l->w + p * sz;
+                size_t one = 1;
+                __asm__("" : "+r"(one)); /* of a constant gcc 12 makes code that prefetches in bursts: a fifth slower from memory */
+                if (n == 1) block_panel(s->acc, t, s->x + r * ld, ld, one, w, blocks, 1);
+                else block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, QUAD_VECTORS);
                 for (size_t i = 0; i < n; i += TILE_ROWS) finish(l, m + r + i, size_min(TILE_ROWS, n - i), p, s->acc + i * PANEL);
             }
     }

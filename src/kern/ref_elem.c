@@ -88,6 +88,14 @@ static void logit_scan_c(struct logit_part *part, const float *x, const uint32_t
     *part = (struct logit_part) { max, (float)sum, arg };
 }
 
+static void panel_most_c(float *most, const float *y, size_t panels)
+{
+    for (size_t p = 0; p < panels; p++) {
+        most[p] = -INFINITY;
+        for (size_t i = 0; i < PANEL; i++) most[p] = y[p * PANEL + i] > most[p] ? y[p * PANEL + i] : most[p];
+    }
+}
+
 void kern_init_c(struct kern *k)
 {
     k->level = CPU_C;
@@ -108,4 +116,5 @@ void kern_init_c(struct kern *k)
     k->standard = standard_c;
     k->median = median_c;
     k->logit_scan = logit_scan_c;
+    k->panel_most = panel_most_c;
 }

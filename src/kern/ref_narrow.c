@@ -31,16 +31,17 @@ static void sum_quads(float sum[PANEL], const uint8_t *x, float scale, const uin
 static void sum_blocks(float sum[PANEL], enum dtype t, const uint32_t *x, const uint8_t *panel, size_t k)
 {
     memset(sum, 0, PANEL * sizeof *sum);
-    for (size_t b = 0; b < quad_blocks(k); b++, panel += quad_block_sz(t))
-        for (int part = 0; part < block_parts(t); part++, x += BLOCK_WORDS) {
-            const int8_t *q = (const int8_t *)x;
-            int32_t acc[PANEL];
-            for (size_t i = 0; i < PANEL; i++) acc[i] = (int32_t)x[BLOCK_START];
-            for (size_t j = 0; j < QBLOCK; j++)
-                for (size_t i = 0; i < PANEL; i++) acc[i] += q[j] * quad_weight(t, panel + 2 * PANEL, j, i);
-            for (size_t i = 0; i < PANEL; i++)
-                sum[i] = fmaf((float)acc[i], f16_to_f32(load_u16(panel + 2 * i)) * load_f32(x + BLOCK_SCALE), sum[i]);
+    for (size_t b = 0; b < quad_blocks(k); b++, panel += quad_block_sz(t), x += block_words(t)) {
+        const int8_t *q = (const int8_t *)x;
+        int32_t acc[PANEL];
+        for (size_t i = 0; i < PANEL; i++) acc[i] = (int32_t)x[block_start_at(t)];
+        for (size_t j = 0; j < QBLOCK; j++) {
+            const int32_t xj = t == DT_Q8_QUAD ? 256 * q[j] + q[j + QBLOCK] : q[j];
+            for (size_t i = 0; i < PANEL; i++) acc[i] += xj * quad_weight(t, panel + 2 * PANEL, j, i);
         }
+        const float scale = load_f32(x + block_scale_at(t));
+        for (size_t i = 0; i < PANEL; i++) sum[i] = fmaf((float)acc[i], f16_to_f32(load_u16(panel + 2 * i)) * scale, sum[i]);
+    }
 }
 
 static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)

@@ -68,7 +68,7 @@ static size_t part_of(const struct plan *p)
     return len;
 }
 
-struct sizes { size_t scratch, parts, ops, thread, attn_part, attn_done; };
+struct sizes { size_t scratch, parts, screened, ops, thread, attn_part, attn_done; };
 
 static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int threads, uint32_t n_lanes)
 {
@@ -77,6 +77,7 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int t
         const size_t scratch = scratch_of(plans[i], n_lanes);
         if (scratch > z.scratch) z.scratch = scratch;
         if (parts_of(plans[i]) > z.parts) z.parts = parts_of(plans[i]);
+        if (plans[i]->logits != NO_SLOT && plans[i]->max_out > z.screened) z.screened = plans[i]->max_out;
         if (plans[i]->n_ops > z.ops) z.ops = plans[i]->n_ops;
         if (threads > 1 && part_of(plans[i]) > z.attn_part) z.attn_part = part_of(plans[i]);
     }
@@ -90,8 +91,8 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int t
 size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t n_lanes)
 {
     const struct sizes z = sizes_of(plans, n_plans, threads, n_lanes);
-    return z.scratch + (size_t)threads * z.thread + z.parts * sizeof(struct logit_part) + z.ops * sizeof(int64_t) +
-           z.attn_part * sizeof(float) + z.attn_done * sizeof(uint32_t);
+    return z.scratch + (size_t)threads * z.thread + z.parts * sizeof(struct logit_part) + z.screened * sizeof(struct screened) +
+           z.ops * sizeof(int64_t) + z.attn_part * sizeof(float) + z.attn_done * sizeof(uint32_t);
 }
 
 int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
@@ -108,10 +109,11 @@ int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team 
     x->attn_part = arena_array(a, z.attn_part, sizeof *x->attn_part);
     x->attn_done = arena_array(a, z.attn_done, sizeof *x->attn_done);
     x->parts = arena_array(a, z.parts, sizeof *x->parts);
+    x->screened = arena_array(a, z.screened, sizeof *x->screened);
     x->counter = arena_array(a, z.ops, sizeof *x->counter);
     x->scratch = os_pages_alloc(z.scratch);
     x->thread_scratch = os_pages_alloc(threads * z.thread);
-    if (x->parts && x->counter && x->attn_part && x->attn_done && x->scratch && x->thread_scratch) return STENO_OK;
+    if (x->parts && x->screened && x->counter && x->attn_part && x->attn_done && x->scratch && x->thread_scratch) return STENO_OK;
     exec_close(x);
     return err_nomem(e, z.scratch + threads * z.thread, "scratch");
 }
@@ -416,7 +418,10 @@ static void do_median(const struct walk *w, const struct op *op, uint32_t r)
 }
 
 /* ---- logits in two stages, see screen.h */
-/* Where nothing is wanted of the out-th row but its most probable ids, how many; 0: all logits are. */
+/* Bounds, and what they rest on, are made by whoever is free: rows in OP_SCREEN, slices in OP_BOUND; whoever makes the last slice of a row
+ * finds what its best ids are at least.
+ *
+ * Where nothing is wanted of the out-th row but its most probable ids, how many; 0: all logits are. */
 static int n_screened(const struct walk *w, size_t out)
 {
     const struct row *row = &w->run->row[w->run->out_row[out]];
@@ -430,24 +435,34 @@ static float *bounds_of(const struct walk *w, uint16_t slot, size_t out)
     return exec_slot(w->x, w->p, slot) + out * w->p->slot[slot].ld;
 }
 
-static void do_bound(const struct walk *w, const struct op *op, uint32_t out, uint32_t slice)
+static void do_screened(const struct walk *w, const struct op *op, uint32_t out)
 {
-    const int n = n_screened(w, out);
-    if (!n) return;
+    struct screened *s = &w->x->screened[out];
+    s->n = n_screened(w, out);
+    if (s->n) s->x = screen_row_of(exec_slot(w->x, w->p, op->in) + out * (size_t)w->p->slot[op->in].ld, w->p->bind[op->bind].k);
+}
+
+static void do_bound(const struct walk *w, const struct op *op, uint32_t out, uint32_t slice, uint32_t slices)
+{
+    struct screened *s = &w->x->screened[out];
+    if (!s->n) return;
     const struct plan *p = w->p;
     const struct bind *c = &p->bind[op->bind];
     const struct pick_range g = pick_range_of(&w->run->lane[w->run->row[w->run->out_row[out]].lane]);
-    const struct screen_row x = screen_row_of(exec_slot(w->x, p, op->in) + out * (size_t)p->slot[op->in].ld, c->k);
     const size_t panels = pack_panels(c->n), p0 = (size_t)slice * SCREEN_PANELS;
-    float *most = bounds_of(w, op->out, out);
-    screen_bounds(most, most + panels + slice * SCREEN_TOP, n, exec_logits(w->x, p, out), c->screen, x, &g, p0,
-                  p0 + SCREEN_PANELS < panels ? p0 + SCREEN_PANELS : panels);
+    float *most = bounds_of(w, op->out, out), *least = most + panels;
+    screen_bounds(most, least + slice * SCREEN_TOP, s->n, exec_logits(w->x, p, out), c->screen, s->x, &g, p0,
+                  p0 + SCREEN_PANELS < panels ? p0 + SCREEN_PANELS : panels, w->x->kern);
+    if (atomic_fetch_add(&s->slices, 1) + 1 < slices) return;
+    atomic_store_explicit(&s->slices, 0, memory_order_relaxed);
+    s->least = screen_least(least, slices, s->n);
 }
 
 /* Is panel p of the out-th row's logits wanted from the stored weights? */
-static int is_wanted(const struct walk *w, const struct op *op, size_t out, size_t p, const float *least)
+static int is_wanted(const struct walk *w, const struct op *op, size_t out, size_t p)
 {
-    return !n_screened(w, out) || screen_wants(bounds_of(w, op->aux, out)[p], *least);
+    const struct screened *s = &w->x->screened[out];
+    return !s->n || screen_wants(bounds_of(w, op->aux, out)[p], s->least);
 }
 
 /* Part of [a, b) that lies in the slice. */
@@ -527,7 +542,8 @@ static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
     }
     if (row->flags & (ROW_PICK | ROW_TOP)) {
         const struct logit_part text = pick_merge(part, slices, 3), ts = pick_merge(part + 1, slices, 3);
-        (row->flags & ROW_PICK ? pick_token : pick_top)(l, &text, &ts, x);
+        if (row->flags & ROW_PICK) pick_token(l, &text, &ts, x);
+        else pick_top(l, &text, &ts, x, w->x->kern);
     }
 }
 
@@ -551,20 +567,16 @@ static void screened_linear(const struct walk *w, const struct op *op, const str
                             void *scratch)
 {
     const struct bind *c = &w->p->bind[op->bind];
-    float least[GEMM_ROWS];
+    struct linear part = *l;
     int screened = 0;
-    for (size_t m = m0; m < m1 && op->kind == OP_LINEAR; m++) {
-        const int n = n_screened(w, m);
-        if (!n) continue;
-        least[m - m0] = screen_least(bounds_of(w, op->aux, m) + pack_panels(c->n), slices_of(c->n), n);
-        screened = 1;
-    }
+    for (size_t m = m0; m < m1 && op->kind == OP_LINEAR; m++) screened |= w->x->screened[m].n != 0;
     for (size_t p = p0, step; p < p1; p += step) {
         step = screened ? 1 : p1 - p0;
         for (size_t m = m0, end; m < m1; m = end + 1) {
             for (end = m; end < m1; end++)
-                if (op->kind == OP_LINEAR ? !is_wanted(w, op, end, p, &least[end - m0]) : !n_screened(w, end)) break;
-            if (m < end) w->x->kern->linear[c->type](l, m, end, p, p + step, scratch);
+                if (op->kind == OP_LINEAR ? !is_wanted(w, op, end, p) : !n_screened(w, end)) break;
+            part.kept = l->kept && op->kind == OP_SCREEN && m == m0 && end == m1; /* then the item before had all, too */
+            if (m < end) w->x->kern->linear[c->type](&part, m, end, p, p + step, scratch);
         }
     }
 }
@@ -572,7 +584,7 @@ static void screened_linear(const struct walk *w, const struct op *op, const str
 static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_t *counter, int threads, void *scratch)
 {
     const struct bind *c = &w->p->bind[op->bind];
-    const struct linear l = linear_of(w, op);
+    struct linear l = linear_of(w, op);
     const size_t rows = rows_of(w, op), panels = pack_panels(c->n);
     const int narrow = c->type >= DT_COUNT, whole = c->type == DT_BF16_PAIR || c->type == DT_I8_QUAD;
     size_t tile_m = rows <= FEW_ROWS ? rows : narrow ? NARROW_ROWS : GEMM_ROWS;
@@ -585,8 +597,12 @@ static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_
     }
     if (!rows) return;
     const size_t across = (panels + tile_p - 1) / tile_p, down = (rows + tile_m - 1) / tile_m;
+    size_t before = SIZE_MAX; /* rows of the item before */
     FOR_ITEMS(i, across * down) {
         const size_t m = (size_t)i / across * tile_m, p = (size_t)i % across * tile_p;
+        l.kept = m == before;
+        before = m;
+        for (size_t r = (size_t)i; op->kind == OP_SCREEN && r < rows; r += across * down) do_screened(w, op, (uint32_t)r);
         if (!i && (op->flags & OPF_PADDED)) pad_rows(w, op, (uint32_t)rows);
         const size_t m1 = m + tile_m < rows ? m + tile_m : rows, p1 = p + tile_p < panels ? p + tile_p : panels;
         if (op->kind == OP_SCREEN || op->flags & OPF_SCREENED) screened_linear(w, op, &l, m, m1, p, p1, scratch);
@@ -645,7 +661,7 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
         break;
     case OP_BOUND: {
         const uint32_t slices = slices_of(w->p->bind[op->bind].n);
-        FOR_ITEMS(i, rows * slices) do_bound(w, op, (uint32_t)i / slices, (uint32_t)i % slices);
+        FOR_ITEMS(i, rows * slices) do_bound(w, op, (uint32_t)i / slices, (uint32_t)i % slices, slices);
         break;
     }
     case OP_SCAN: {
@@ -685,13 +701,26 @@ static void next_step(struct walk *w)
         run_advance(r);
     }
     if (!r->n_rows) return;
+    struct kv_state *state = &w->x->state[0];
+    state->n_copies = 0;
     for (uint32_t i = 0; i < r->n_rows; i++) {
         const struct row *row = &r->row[i];
-        if (state_prepare(&w->x->state[0], row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1)) r->lane[row->lane].done = 1;
+        if (state_prepare_later(state, row->lane, (uint32_t)row->pos)) r->lane[row->lane].done = 1;
     }
+    atomic_store_explicit(&w->x->copied, 0, memory_order_relaxed);
     run_prepare(r);
     w->n_rows = r->n_rows;
     w->more = 1;
+}
+
+/* Blocks that lanes of the next replay will write and others go on reading. The barrier behind the first op, an OP_EMBED that looks at no
+ * state, is the one that stands behind this, too. */
+static void copy_blocks(const struct walk *w)
+{
+    const struct kv_state *s = &w->x->state[0];
+    const int64_t layers = s->desc.layers;
+    _Atomic int64_t *counter = &w->x->copied;
+    FOR_ITEMS(i, s->n_copies * layers) state_copy_layer(s, (uint32_t)(i / layers), (uint32_t)(i % layers));
 }
 
 static void walk_thread(void *arg, int thread)
@@ -720,6 +749,7 @@ static void walk_thread(void *arg, int thread)
         if (!w->steps) return;
         if (!thread) next_step(w);
         team_barrier(w->x->team);
+        if (w->more) copy_blocks(w);
     } while (w->more);
 }
 

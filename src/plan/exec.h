@@ -10,6 +10,7 @@
 #include "plan/run.h"
 #include "plan/state.h"
 
+struct screened;
 struct op_time { int64_t ns, calls; };
 
 struct exec {
@@ -21,10 +22,12 @@ struct exec {
     size_t thread_scratch_sz;
     struct kv_state *state;       /* [n_states] by the ids in the plans */
     struct logit_part *parts;     /* [max_out, slices, 3] */
+    struct screened *screened;    /* [max_out] */
     float *attn_part;             /* partials of attention where threads share rows: [rows, heads, blocks of keys] of one op */
     size_t attn_part_n;           /* so many of the widest head; 0 on one thread */
     _Atomic uint32_t *attn_done;  /* [groups, heads] blocks whose partials are made; zeros between ops */
     _Atomic int64_t *counter;     /* [ops of the longest plan] */
+    _Atomic int64_t copied;       /* layers of blocks of keys and values that are copied before a replay */
     uint16_t window;              /* whose replace state an encoder writes */
     _Atomic int stop;             /* somebody wants the run to end */
     int (*should_stop)(void *user); /* asked by the calling thread between ops; may be NULL */

@@ -245,31 +245,44 @@ void pick_token(struct lane *l, const struct logit_part *text, const struct logi
     lane_choose(l, &p);
 }
 
-/* The ids of [from, to) among the `most` best so far: top[n] by falling logit, held in plog. Ids come in rising order, so what is equal
- * stays behind. @return their number */
-static int32_t top_range(struct picked *top, int32_t n, int32_t most, const float *x, const uint32_t *mask, int32_t from, int32_t to)
+/* The best so far, by falling logit, which plog holds. */
+struct top { struct picked *best; int32_t n, most; };
+
+/* One more. Ids come in rising order, so what is equal stays behind. */
+static void top_take(struct top *t, int32_t id, float x)
 {
-    float least = n == most ? top[n - 1].plog : -INFINITY;
-    for (int32_t id = from; id < to; id++) {
-        if (!(x[id] > least) || (mask && (mask[id >> 5] >> (id & 31) & 1))) continue;
-        int32_t at = n < most ? n++ : n - 1;
-        for (; at && top[at - 1].plog < x[id]; at--) top[at] = top[at - 1];
-        top[at].id = id;
-        top[at].plog = x[id];
-        if (n == most) least = top[n - 1].plog;
-    }
-    return n;
+    int32_t at = t->n < t->most ? t->n++ : t->n - 1;
+    for (; at && t->best[at - 1].plog < x; at--) t->best[at] = t->best[at - 1];
+    t->best[at].id = id;
+    t->best[at].plog = x;
 }
 
-void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits)
+/* The ids of [from, to) that belong to the best. Of whole panels without one only the largest logit is looked at. */
+static void top_range(struct top *t, const float *x, const uint32_t *mask, int32_t from, int32_t to, const struct kern *kern)
+{
+    enum { STEP = 16 * PANEL };
+    float largest[STEP / PANEL];
+    for (int32_t a = from, b; a < to; a = b) {
+        b = to - a < STEP ? to : a + STEP;
+        const int32_t whole = (b - a) / PANEL * PANEL;
+        kern->panel_most(largest, x + a, (size_t)(whole / PANEL));
+        for (int32_t id = a; id < b; id++) {
+            const float least = t->n == t->most ? t->best[t->n - 1].plog : -INFINITY;
+            if ((id - a) % PANEL == 0 && id - a < whole && !(largest[(id - a) / PANEL] > least)) id += PANEL - 1;
+            else if (x[id] > least && !(mask && (mask[id >> 5] >> (id & 31) & 1))) top_take(t, id, x[id]);
+        }
+    }
+}
+
+void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern)
 {
     const struct weighed w = weigh(l, text, ts);
     const struct picked blank = picked_of(l, &w, ts);
     const struct pick_range g = pick_range_of(l);
-    int32_t n = 0;
-    if (w.use_text) n = top_range(l->top, n, l->n_top, logits, g.mask, g.text_from, g.text_to);
-    if (w.use_ts) n = top_range(l->top, n, l->n_top, logits, g.mask, g.ts_from, g.ts_to);
-    for (int32_t i = 0; i < n; i++) {
+    struct top t = { l->top, 0, l->n_top };
+    if (w.use_text) top_range(&t, logits, g.mask, g.text_from, g.text_to, kern);
+    if (w.use_ts) top_range(&t, logits, g.mask, g.ts_from, g.ts_to, kern);
+    for (int32_t i = 0; i < t.n; i++) {
         const int32_t id = l->top[i].id;
         const float plog = (float)(l->top[i].plog - w.lse);
         l->top[i] = blank;
@@ -277,5 +290,5 @@ void pick_top(struct lane *l, const struct logit_part *text, const struct logit_
         l->top[i].plog = plog;
         l->top[i].p = expf(plog);
     }
-    l->n_top = n;
+    l->n_top = t.n;
 }

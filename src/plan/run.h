@@ -115,7 +115,7 @@ static inline uint64_t pick_stream(int64_t window, int attempt, int candidate)
 /* Choose from merged parts (text, timestamps) and advance the lane. logits[n_vocab] are read only when the temperature is above 0. */
 void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits);
 /* Fill lane.top from the same. */
-void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits);
+void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern);
 /* Advance the lane by a token that was chosen: the end of text ends it, the limit does. */
 void lane_choose(struct lane *l, const struct picked *p);
 /* dst goes on like src: tokens, rules, sums. Its state, its table and its places stay its own. */

@@ -30,11 +30,8 @@ static uint32_t ids_in(size_t p, int32_t from, int32_t to)
 static float largest_of(const float *y, uint32_t ids)
 {
     float most = -INFINITY;
-    if (ids == UINT32_MAX)
-        for (int i = 0; i < PANEL; i++) most = y[i] > most ? y[i] : most;
-    else
-        for (int i = 0; i < PANEL; i++)
-            if (ids >> i & 1 && y[i] > most) most = y[i];
+    for (int i = 0; i < PANEL; i++)
+        if (ids >> i & 1 && y[i] > most) most = y[i];
     return most;
 }
 
@@ -48,16 +45,21 @@ static void take(float *top, int n, float v)
 }
 
 void screen_bounds(float *most, float *least, int n, const float *y, const struct screen_panel *panel, struct screen_row x,
-                   const struct pick_range *g, size_t p0, size_t p1)
+                   const struct pick_range *g, size_t p0, size_t p1, const struct kern *kern)
 {
+    const size_t from = ((size_t)g->text_from + PANEL - 1) / PANEL, to = (size_t)g->text_to / PANEL;
+    const size_t a = from > p0 ? from : p0, b = to < p1 ? to : p1; /* panels of text alone */
+    if (a < b) kern->panel_most(most + a, y + a * PANEL, b - a);
     for (int i = 0; i < n; i++) least[i] = -INFINITY;
     for (size_t p = p0; p < p1; p++) {
         const uint32_t barred = g->mask ? g->mask[p] : 0, text = ids_in(p, g->text_from, g->text_to) & ~barred;
-        most[p] = ids_in(p, g->ts_from, g->ts_to) & ~barred ? INFINITY : -INFINITY;
+        const float bound = ids_in(p, g->ts_from, g->ts_to) & ~barred ? INFINITY : -INFINITY;
+        const float best = text == UINT32_MAX ? most[p] : text ? largest_of(y + p * PANEL, text) : 0;
+        most[p] = bound;
         if (!text) continue;
-        const float best = largest_of(y + p * PANEL, text), off = x.norm * panel[p].error + x.error * panel[p].norm;
+        const float off = x.norm * panel[p].error + x.error * panel[p].norm;
         take(least, n, best - off);
-        if (most[p] < 0) most[p] = best + off;
+        if (bound < 0) most[p] = best + off;
     }
 }
 

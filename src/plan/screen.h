@@ -31,11 +31,19 @@ struct screen_panel screen_panel_of(const struct q8_loss *loss, size_t k); /* lo
 struct screen_row { float norm, error; };
 struct screen_row screen_row_of(const float *x, size_t k);
 
+/* A row of logits on its way through both stages. */
+struct screened {
+    int n;                   /* how many of the most probable ids are wanted; 0: all logits are */
+    struct screen_row x;
+    _Atomic uint32_t slices; /* that have bounds; 0 between runs */
+    float least;             /* what the n-th largest text logit is at least */
+};
+
 /* Panels [p0, p1) of approximate logits y, [n_vocab]: most[p] = the largest that an allowed text id of panel p can be; INFINITY for a panel
  * with allowed timestamps, -INFINITY for one with no allowed id. least, [n], falling: the i-th largest of these panels' allowed text logits
  * is at least least[i]; -INFINITY: perhaps there are not so many. n <= SCREEN_TOP */
 void screen_bounds(float *most, float *least, int n, const float *y, const struct screen_panel *panel, struct screen_row x,
-                   const struct pick_range *g, size_t p0, size_t p1);
+                   const struct pick_range *g, size_t p0, size_t p1, const struct kern *kern);
 /* What the n-th largest of all text logits is at least: of `slices` times SCREEN_TOP numbers, the first n as screen_bounds left them. */
 float screen_least(const float *least, uint32_t slices, int n);
 /* Could a panel whose bound is `most` hold one of the n best ids, when the n-th is at least `least`? What is no number could. */

@@ -27,7 +27,8 @@ static size_t pool_sz(const struct state_desc *d, enum kv_type type, uint32_t la
 
 size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
-    const size_t tables = d->kind == STATE_APPEND ? (3 * (size_t)blocks_of(d->positions) + 1) * lanes * sizeof(uint16_t) : 0;
+    const size_t per_lane = (3 * (size_t)blocks_of(d->positions) + 1) * sizeof(uint16_t) + sizeof(struct kv_copy);
+    const size_t tables = d->kind == STATE_APPEND ? per_lane * lanes : 0;
     return pool_sz(d, type, lanes) + tables;
 }
 
@@ -48,7 +49,8 @@ int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, 
         s->used = arena_array(a, lanes, sizeof *s->used);
         s->refs = arena_array(a, s->n_blocks, sizeof *s->refs);
         s->free = arena_array(a, s->n_blocks, sizeof *s->free);
-        if (!s->table || !s->used || !s->refs || !s->free) return err_nomem(e, s->n_blocks * sizeof *s->table, d->name);
+        s->copy = arena_array(a, lanes, sizeof *s->copy);
+        if (!s->table || !s->used || !s->refs || !s->free || !s->copy) return err_nomem(e, s->n_blocks * sizeof *s->table, d->name);
         for (uint32_t i = 0; i < s->n_blocks; i++) s->free[s->n_free++] = (uint16_t)(s->n_blocks - 1 - i);
     } else if (d->kind == STATE_SHIFT) {
         s->layer_sz = rows_sz(d);
@@ -87,12 +89,23 @@ static uint16_t block_take(struct kv_state *s)
     return b;
 }
 
-static void block_copy(struct kv_state *s, uint16_t dst, uint16_t src)
+/* Keys of a position are no run of bytes, values are; of KV_BF16 two positions are one. */
+static void copy_layer(const struct kv_state *s, struct kv_copy c, uint32_t layer)
 {
-    for (uint32_t i = 0; i < s->desc.layers; i++) {
-        uint8_t *layer = s->mem + i * s->layer_sz;
-        memcpy(layer + dst * s->block_stride, layer + src * s->block_stride, s->block_stride);
-    }
+    const size_t row = s->desc.d_head * kv_elem_sz(s->type), sz = row * (KV_BLOCK + ((c.positions + 1u) & ~1u));
+    uint8_t *mem = s->mem + layer * s->layer_sz, *to = mem + c.to * s->block_stride;
+    const uint8_t *from = mem + c.from * s->block_stride;
+    for (uint32_t head = 0; c.positions && head < s->desc.heads; head++) memcpy(to + head * s->head_sz, from + head * s->head_sz, sz);
+}
+
+/* Block `at` of lane l, which others share, becomes its own. What has to be copied for that. */
+static struct kv_copy block_own(struct kv_state *s, uint32_t l, uint32_t at, uint32_t positions)
+{
+    uint16_t *t = state_table(s, l);
+    const struct kv_copy c = { block_take(s), t[at], (uint16_t)positions };
+    block_drop(s, t[at]);
+    t[at] = c.to;
+    return c;
 }
 
 int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to)
@@ -102,13 +115,23 @@ int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to)
     if (need > s->lane_blocks) return -1;
     for (uint32_t i = from / KV_BLOCK; i < s->used[l] && i < need; i++) {
         if (s->refs[t[i]] < 2) continue;
-        const uint16_t own = block_take(s);
-        block_copy(s, own, t[i]);
-        block_drop(s, t[i]);
-        t[i] = own;
+        const struct kv_copy c = block_own(s, l, i, i == from / KV_BLOCK ? from % KV_BLOCK : 0);
+        for (uint32_t layer = 0; layer < s->desc.layers; layer++) copy_layer(s, c, layer);
     }
     while (s->used[l] < need) t[s->used[l]++] = block_take(s);
     return 0;
+}
+
+int state_prepare_later(struct kv_state *s, uint32_t l, uint32_t pos)
+{
+    const uint32_t at = pos / KV_BLOCK;
+    if (at < s->used[l] && s->refs[state_table(s, l)[at]] > 1) s->copy[s->n_copies++] = block_own(s, l, at, pos % KV_BLOCK);
+    return state_prepare(s, l, pos, pos + 1);
+}
+
+void state_copy_layer(const struct kv_state *s, uint32_t copy, uint32_t layer)
+{
+    copy_layer(s, s->copy[copy], layer);
 }
 
 void state_truncate(struct kv_state *s, uint32_t l, uint32_t len)

@@ -10,6 +10,8 @@
 #include "base/err.h"
 #include "plan/run.h"
 
+struct kv_copy { uint16_t to, from, positions; }; /* the first positions of a block */
+
 struct kv_state {
     struct state_desc desc;
     enum kv_type type;
@@ -26,15 +28,21 @@ struct kv_state {
     uint16_t *refs;             /* append: [n_blocks] lanes that share a block */
     uint16_t *free;             /* append: [n_blocks] stack of free blocks */
     uint32_t n_free;
+    struct kv_copy *copy;       /* append: [lanes] what state_prepare_later left to do */
+    uint32_t n_copies;
 };
 
 size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lanes);
 int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, enum kv_type type, uint32_t lanes, steno_error *e);
 void state_close(struct kv_state *s);
 
-/* Append state, before a run: lane `l` will write positions [from, to). Takes blocks, and copies shared ones that will be written.
- * 0, or -1: to is past the capacity. */
+/* Append state, before a run: lane `l` will write positions [from, to). Takes blocks, and copies of shared ones that will be written what
+ * stands before `from`. 0, or -1: to is past the capacity. */
 int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to);
+/* The same for one position, but what is to be copied waits in s->copy until state_copy_layer was called for every layer of each. Then
+ * s->n_copies = 0 is the caller's. At most one position of a lane at a time. */
+int state_prepare_later(struct kv_state *s, uint32_t l, uint32_t pos);
+void state_copy_layer(const struct kv_state *s, uint32_t copy, uint32_t layer);
 void state_truncate(struct kv_state *s, uint32_t l, uint32_t len); /* forget positions at and after len */
 void state_fork(struct kv_state *s, uint32_t dst, uint32_t src);   /* dst becomes a copy of src */
 uint16_t *state_table(const struct kv_state *s, uint32_t l);

@@ -311,6 +311,20 @@ static void check_scan(struct check *c, size_t n, int32_t first, int masked, int
     guarded_free_all();
 }
 
+static void check_panel_most(struct check *c, size_t panels)
+{
+    float *y = guarded_floats(panels * PANEL), *want = guarded_floats(panels), *got = guarded_floats(panels);
+    for (size_t i = 0; i < panels * PANEL; i++) {
+        y[i] = rnd_normal();
+        if (rnd() % 5 == 0 || i / PANEL % 5 == 3) y[i] = rnd() % 2 ? -INFINITY : NAN;
+    }
+    c->ref->panel_most(want, y, panels);
+    c->kern->panel_most(got, y, panels);
+    check(c, same_bits(got, want, panels), "panel_most of %zu panels", panels);
+    for (size_t i = 0; i < panels * PANEL; i++) check(c, !(y[i] > got[i / PANEL]), "panel_most: panel %zu has %g", i / PANEL, (double)y[i]);
+    guarded_free_all();
+}
+
 void check_elem(struct check *c)
 {
     static const size_t model[] = { 80, 384, 512, 768, 1280, 1500, 1536, 5120 };
@@ -323,6 +337,7 @@ void check_elem(struct check *c)
         check_median(c, n);
         check_standard(c, 1 + i % 9, n);
         check_fsmn(c, 11, 5, n);
+        if (i < 9) check_panel_most(c, i + 1);
         check_fsmn(c, 20, 19, n);
         for (int mode = 0; mode < 6; mode++) check_scan(c, n, (int32_t)(rnd() % 100), mode % 3, mode > 2);
     }

@@ -61,13 +61,13 @@ static int falling(const void *a, const void *b)
 }
 
 /* The n best. */
-static void check(const struct sample *s, const struct pick_range *g, int n)
+static void check(const struct sample *s, const struct pick_range *g, int n, const struct kern *k)
 {
     float most[PANELS], slice[3 * SCREEN_TOP], best[N];
     const struct screen_row x = screen_row_of(s->x, K);
     int allowed = 0;
     for (size_t p = 0; p < PANELS; p += 2) /* in slices */
-        screen_bounds(most, slice + p / 2 * SCREEN_TOP, n, s->near, s->panel, x, g, p, p + 2 < PANELS ? p + 2 : PANELS);
+        screen_bounds(most, slice + p / 2 * SCREEN_TOP, n, s->near, s->panel, x, g, p, p + 2 < PANELS ? p + 2 : PANELS, k);
     const float least = screen_least(slice, 3, n);
     for (int32_t id = 0; id < N; id++) {
         if (is_allowed(g, id)) {
@@ -101,9 +101,9 @@ static void test_bounds_hold(void **state)
         for (uint32_t seed = 1; seed <= DRAWS; seed++) {
             make(s, seed, &k);
             for (size_t i = 0; i < sizeof range / sizeof *range; i++) {
-                check(s, &range[i], 1);
-                check(s, &range[i], 6);
-                check(s, &range[i], SCREEN_TOP);
+                check(s, &range[i], 1, &k);
+                check(s, &range[i], 6, &k);
+                check(s, &range[i], SCREEN_TOP, &k);
             }
         }
     }
@@ -154,12 +154,12 @@ static void test_what_is_no_number_is_computed_in_full(void **state)
         assert_true(isnan(p.error));
         s->panel[0] = p;
         float least;
-        screen_bounds(most, &least, 1, s->near, s->panel, screen_row_of(s->x, K), &all, 0, PANELS);
+        screen_bounds(most, &least, 1, s->near, s->panel, screen_row_of(s->x, K), &all, 0, PANELS, &k);
         assert_true(screen_wants(most[0], least));
     }
     s->x[100] = (float)NAN;
     float least;
-    screen_bounds(most, &least, 1, s->near, s->panel, screen_row_of(s->x, K), &all, 0, PANELS);
+    screen_bounds(most, &least, 1, s->near, s->panel, screen_row_of(s->x, K), &all, 0, PANELS, &k);
     for (size_t p = 0; p < PANELS; p++) assert_true(screen_wants(most[p], least));
     free(s);
 }

@@ -68,7 +68,7 @@ static void replay(struct net *t)
         if (row->flags & ROW_TOP) {
             const struct pick_range g = pick_range_of(l);
             const struct logit_part text = scan(t, x, g.mask, g.text_from, g.text_to), ts = scan(t, x, g.mask, g.ts_from, g.ts_to);
-            pick_top(l, &text, &ts, x);
+            pick_top(l, &text, &ts, x, &t->kern);
         }
     }
     for (uint32_t i = 0; i < t->run.n_rows; i++) t->run.lane[t->run.row[i].lane].kv_len = t->run.row[i].pos + 1;

@@ -19,13 +19,19 @@ PRIM vf vf_dot_quads(vf acc, vi x, vi w)
     return (vf) { dot_quad(acc.lo, word, w.lo), dot_quad(acc.hi, word, w.hi) };
 }
 /* DT_Q8_QUAD is made signed, so that nothing is to be taken off. */
-PRIM vi quad_bytes(const void *w) { return signed_bytes(w); }
-PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+PRIM void quad_bytes(vi *b, const void *w) { *b = signed_bytes(w); }
+PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
 {
-    vf sum = ints_begin(t == DT_Q8_QUAD ? 0 : x[BLOCK_START]);
     UNROLL
     for (size_t i = 0; i < QBLOCK / 4; i++) sum = vf_dot_quads(sum, vi_set1(x[i]), b[i]);
-    return vf_of_ints(sum);
+    return sum;
+}
+PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+{
+    (void)n;
+    vf sum = quad_dots(ints_begin(t == DT_Q8_QUAD ? 0 : x[block_start_at(t)]), b[0], x);
+    if (t == DT_Q8_QUAD) sum = quad_dots(ints_times_256(sum), b[0], x + QBLOCK / 4);
+    *to = vf_of_ints(sum);
 }
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_signed_quads(to, x, k); }

@@ -14,17 +14,22 @@ PRIM float32x4_t dot_unsigned(float32x4_t acc, uint32x4_t w, int8x8_t x)
 {
     return vreinterpretq_f32_s32(vusdotq_lane_s32(vreinterpretq_s32_f32(acc), vreinterpretq_u8_u32(w), x, 0));
 }
-PRIM vi quad_bytes(const void *w) { return vi_load(w); }
-PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
+PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
 {
-    (void)t;
-    vf sum = ints_begin(x[BLOCK_START]);
     UNROLL
     for (size_t i = 0; i < QBLOCK / 4; i++) {
         const int8x8_t q = vcreate_s8(x[i]);
         sum = (vf) { dot_unsigned(sum.lo, b[i].lo, q), dot_unsigned(sum.hi, b[i].hi, q) };
     }
-    return vf_of_ints(sum);
+    return sum;
+}
+PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+{
+    (void)n;
+    vf sum = quad_dots(ints_begin(x[block_start_at(t)]), b[0], t == DT_Q8_QUAD ? x + QBLOCK / 4 : x);
+    if (t == DT_Q8_QUAD) sum = ints_add(sum, ints_times_256(quad_dots(ints_begin(0), b[0], x)));
+    *to = vf_of_ints(sum);
 }
 
 #include "kern/arm/matrix.h"

@@ -22,14 +22,31 @@ PRIM vf vf_dot_quads(vf acc, vi x, vi w)
     const int8x16_t all = vreinterpretq_s8_u32(x.hi);
     return (vf) { dot_quad(acc.lo, all, vreinterpretq_s8_u32(w.lo)), dot_quad(acc.hi, all, vreinterpretq_s8_u32(w.hi)) };
 }
-/* DT_Q8_QUAD is made signed, so that nothing is to be taken off. */
-PRIM vi quad_bytes(const void *w) { return signed_bytes(w); }
-PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+/* By blocks products may be -128 * -128, two of which do not fit: they are added as 32 bits, in registers of two outputs each. */
+PRIM void add_quads(int32x4_t sum[2], int8x16_t x, int8x16_t w)
 {
-    vf sum = ints_begin(t == DT_Q8_QUAD ? 0 : x[BLOCK_START]);
+    sum[0] = vpadalq_s16(sum[0], vmull_s8(vget_low_s8(w), vget_low_s8(x)));
+    sum[1] = vpadalq_s16(sum[1], vmull_high_s8(w, x));
+}
+PRIM vf quad_dots(const vi *b, const uint32_t *x)
+{
+    int32x4_t lo[2] = { vdupq_n_s32(0), vdupq_n_s32(0) }, hi[2] = { vdupq_n_s32(0), vdupq_n_s32(0) };
     UNROLL
-    for (size_t i = 0; i < QBLOCK / 4; i++) sum = vf_dot_quads(sum, vi_set1(x[i]), b[i]);
-    return vf_of_ints(sum);
+    for (size_t i = 0; i < QBLOCK / 4; i++) {
+        const int8x16_t q = vreinterpretq_s8_u32(vdupq_n_u32(x[i]));
+        add_quads(lo, q, vreinterpretq_s8_u32(b[i].lo));
+        add_quads(hi, q, vreinterpretq_s8_u32(b[i].hi));
+    }
+    return (vf) { vreinterpretq_f32_s32(vpaddq_s32(lo[0], lo[1])), vreinterpretq_f32_s32(vpaddq_s32(hi[0], hi[1])) };
+}
+/* DT_Q8_QUAD is made signed, so that nothing is to be taken off. */
+PRIM void quad_bytes(vi *b, const void *w) { *b = signed_bytes(w); }
+PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+{
+    (void)n;
+    const vf sum = quad_dots(b[0], x);
+    *to = vf_of_ints(t == DT_Q8_QUAD ? ints_add(ints_times_256(sum), quad_dots(b[0], x + QBLOCK / 4))
+                                     : ints_add(sum, ints_begin(x[block_start_at(t)])));
 }
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_signed_quads(to, x, k); }

@@ -8,15 +8,29 @@
 
 PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(acc), x, w)); }
 
-PRIM vi quad_bytes(const void *w) { return vi_load(w); }
-PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
+/* Two vectors of outputs share each word of x: to load one into all lanes takes as long as to load a vector. */
+#define QUAD_VECTORS 2
+PRIM void quad_dots(vi sum[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
-    (void)t;
-    vi sum = vi_set1(x[BLOCK_START]);
     UNROLL
-    for (size_t i = 0; i < QBLOCK / 4; i++) sum = _mm512_dpbusd_epi32(sum, b[i], vi_set1(x[i]));
-    return _mm512_cvtepi32_ps(sum);
+    for (size_t i = 0; i < QBLOCK / 4; i++)
+        UNROLL
+        for (size_t j = 0; j < n; j++) sum[j] = _mm512_dpbusd_epi32(sum[j], b[j][i], vi_set1(x[i]));
 }
+PRIM void quad_sums(vf to[2], const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+{
+    const vi start = vi_set1(x[block_start_at(t)]);
+    vi low[2] = { start, start }, high[2] = { vi_set1(0), vi_set1(0) };
+    if (t == DT_Q8_QUAD) quad_dots(high, n, b, x);
+    quad_dots(low, n, b, t == DT_Q8_QUAD ? x + QBLOCK / 4 : x);
+    UNROLL
+    for (size_t j = 0; j < n; j++) {
+        if (t == DT_Q8_QUAD) low[j] = _mm512_add_epi32(low[j], _mm512_slli_epi32(high[j], 8));
+        to[j] = _mm512_cvtepi32_ps(low[j]);
+    }
+}
+PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
 
 #include "kern/attn_narrow.h"
 #include "kern/narrow.h"

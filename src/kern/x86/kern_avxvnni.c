@@ -6,15 +6,21 @@
 #include "kern/x86/vec256.h"
 
 PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm256_castsi256_ps(_mm256_dpbusd_epi32(_mm256_castps_si256(acc), x, w)); }
-PRIM vi quad_bytes(const void *w) { return vi_load(w); }
-PRIM vf quad_sum(enum dtype t, const vi *b, const uint32_t *x)
+PRIM vi quad_dots(vi sum, const vi *b, const uint32_t *x)
 {
-    (void)t;
-    vi sum = vi_set1(x[BLOCK_START]);
     UNROLL
     for (size_t i = 0; i < QBLOCK / 4; i++) sum = _mm256_dpbusd_epi32(sum, b[i], vi_set1(x[i]));
-    return _mm256_cvtepi32_ps(sum);
+    return sum;
 }
+PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
+PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+{
+    (void)n;
+    vi sum = quad_dots(vi_set1(x[block_start_at(t)]), b[0], t == DT_Q8_QUAD ? x + QBLOCK / 4 : x);
+    if (t == DT_Q8_QUAD) sum = _mm256_add_epi32(sum, _mm256_slli_epi32(quad_dots(vi_set1(0), b[0], x), 8));
+    *to = _mm256_cvtepi32_ps(sum);
+}
+PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {

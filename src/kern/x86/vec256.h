@@ -100,47 +100,61 @@ PRIM vi vi_bytes(const float *p, size_t n, float inverse)
     return _mm256_and_si256(_mm256_castps_si256(q), _mm256_set1_epi32(255));
 }
 
-/* ---- by blocks. The 32 magnitudes of a block are compared by halves, as integers, until one is left. */
+/* ---- by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm256_and_si256(high ? _mm256_srli_epi32(w, 4) : w, _mm256_set1_epi8(15)); }
-PRIM uint32_t block_most(const float *x)
+PRIM uint32_t block_most(const vf v[4]) /* the 32 magnitudes are compared by halves, as integers, until one is left */
 {
     const vi magnitude = _mm256_set1_epi32(INT32_MAX);
-    vi v[4];
-    for (size_t i = 0; i < 4; i++) v[i] = _mm256_and_si256(vi_load(x + i * VF_N), magnitude);
-    const vi most = _mm256_max_epu32(_mm256_max_epu32(v[0], v[1]), _mm256_max_epu32(v[2], v[3]));
+    vi a[4];
+    for (size_t i = 0; i < 4; i++) a[i] = _mm256_and_si256(_mm256_castps_si256(v[i]), magnitude);
+    const vi most = _mm256_max_epu32(_mm256_max_epu32(a[0], a[1]), _mm256_max_epu32(a[2], a[3]));
     __m128i m = _mm_max_epu32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
     m = _mm_max_epu32(m, _mm_shuffle_epi32(m, 0x4e));
     return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(m, _mm_shuffle_epi32(m, 0xb1)));
 }
-/* 32 numbers to the bytes nearest them, 128 added, in order; what is left of each, in the second part's steps, stays. */
-PRIM vi block_bytes(vf v[4])
+PRIM vi in_order(vi packed) { return _mm256_permute4x64_epi64(packed, 0xd8); } /* what was packed in halves */
+PRIM vi two_bytes(vf v) { return _mm256_and_si256(_mm256_castps_si256(vf_add(v, vf_set1(I8_MAGIC))), _mm256_set1_epi32(0xffff)); }
+PRIM vi block_bytes(const vi q[2], int high)
 {
-    const vf magic = vf_set1(I8_MAGIC);
-    vi q[4];
-    for (size_t i = 0; i < 4; i++) {
-        const vf near = vf_add(v[i], magic);
-        q[i] = _mm256_and_si256(_mm256_castps_si256(near), _mm256_set1_epi32(255));
-        v[i] = vf_mul(vf_sub(v[i], vf_sub(near, magic)), vf_set1(BLOCK_FINE));
-    }
-    return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(_mm256_packus_epi32(q[0], q[1]), _mm256_packus_epi32(q[2], q[3])),
-                                       _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    vi a = q[0], b = q[1];
+    if (high) a = _mm256_srli_epi16(a, 8), b = _mm256_srli_epi16(b, 8);
+    else a = _mm256_and_si256(a, _mm256_set1_epi16(255)), b = _mm256_and_si256(b, _mm256_set1_epi16(255));
+    return in_order(_mm256_packus_epi16(a, b));
 }
-PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k)
+/* 32 k as a block. I8_MAGIC leaves q + 128 in 16 bits. pairs: DT_Q8_QUAD's integers stay so, and of each four the even ones come first. */
+PRIM void block_put(uint32_t *to, enum dtype t, vf v[4], const int pairs)
 {
-    for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK) {
-        const struct i8_scale s = i8_scale_of(block_most(x));
-        float scale = s.scale;
-        vf v[4];
-        for (size_t i = 0; i < 4; i++) v[i] = vf_mul(vf_load(x + i * VF_N), vf_set1(s.inverse));
-        for (int part = 0; part < block_parts(t); part++, to += BLOCK_WORDS, scale /= BLOCK_FINE) {
-            const vi q = block_bytes(v), sums = _mm256_sad_epu8(q, _mm256_setzero_si256());
-            const __m128i half = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-            const int sum = _mm_cvtsi128_si32(half) + _mm_extract_epi16(half, 4) - 128 * QBLOCK;
-            _mm256_storeu_si256((__m256i *)to, _mm256_xor_si256(q, _mm256_set1_epi8(INT8_MIN)));
-            to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
-            to[BLOCK_SCALE] = bits_of_f32(scale);
-        }
+    const struct i8_scale s = block_scale_of(t, block_most(v));
+    const vf inverse = vf_set1(s.inverse);
+    const vi ones = _mm256_set1_epi16(1), even_odd = _mm256_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15,
+                                                                       0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
+    vi q[2];
+    for (size_t i = 0; i < 2; i++)
+        q[i] = in_order(_mm256_packus_epi32(two_bytes(vf_mul(v[2 * i], inverse)), two_bytes(vf_mul(v[2 * i + 1], inverse))));
+    const vi sums = _mm256_add_epi32(_mm256_madd_epi16(q[0], ones), _mm256_madd_epi16(q[1], ones));
+    __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
+    if (t == DT_Q8_QUAD && pairs) {
+        for (size_t i = 0; i < 2; i++)
+            _mm256_storeu_si256((__m256i *)(to + 8 * i), _mm256_shuffle_epi8(_mm256_sub_epi16(q[i], _mm256_set1_epi16(128)), even_odd));
+    } else {
+        if (t == DT_Q8_QUAD) _mm256_storeu_si256((__m256i *)to, block_bytes(q, 1));
+        _mm256_storeu_si256((__m256i *)(to + (t == DT_Q8_QUAD ? QBLOCK / 4 : 0)),
+                            _mm256_xor_si256(block_bytes(q, 0), _mm256_set1_epi8(INT8_MIN)));
     }
-    if (k) narrow_block(to, t, x, k);
+    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * (_mm_cvtsi128_si32(sum) - 128 * QBLOCK));
+    to[block_scale_at(t)] = bits_of_f32(s.scale);
+}
+PRIM void blocks_put(uint32_t *to, enum dtype t, const float *x, size_t k, const int pairs)
+{
+    for (size_t at = 0; at < k; at += QBLOCK, to += block_words(t)) {
+        vf v[4];
+        for (size_t i = 0; i < 4; i++) {
+            const size_t from = at + i * VF_N;
+            v[i] = from + VF_N <= k ? vf_load(x + from) : from < k ? vf_load_n(x + from, k - from) : vf_zero();
+        }
+        block_put(to, t, v, pairs);
+    }
 }
 #endif

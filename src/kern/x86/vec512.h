@@ -76,33 +76,34 @@ PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
 PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
 
-/* ---- narrow products by blocks. The 32 magnitudes of a block are compared by halves, as integers, until one is left. */
+/* ---- narrow products by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
-PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k)
+/* 32 k, v0 and v1, as a block. The magnitudes are compared by halves, as integers, until one is left; I8_MAGIC leaves q + 128 in 16 bits.
+ * pairs: DT_Q8_QUAD's integers stay so, and of each four the even ones come first. */
+PRIM void block_put(uint32_t *to, enum dtype t, vf v0, vf v1, const int pairs)
 {
     const vi magnitude = _mm512_set1_epi32(INT32_MAX);
-    const vf magic = vf_set1(I8_MAGIC);
-    for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK) {
-        vf v0 = vf_load(x), v1 = vf_load(x + VF_N);
-        const vi most = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(v0), magnitude),
-                                         _mm512_and_si512(_mm512_castps_si512(v1), magnitude));
-        const struct i8_scale s = i8_scale_of(_mm512_reduce_max_epu32(most));
-        const __m128i zero = _mm_setzero_si128(), sign = _mm_set1_epi8(INT8_MIN);
-        float scale = s.scale;
-        v0 = vf_mul(v0, vf_set1(s.inverse)), v1 = vf_mul(v1, vf_set1(s.inverse));
-        for (int part = 0; part < block_parts(t); part++, to += BLOCK_WORDS, scale /= BLOCK_FINE) {
-            const vf n0 = vf_add(v0, magic), n1 = vf_add(v1, magic);
-            const __m128i q0 = _mm512_cvtepi32_epi8(_mm512_castps_si512(n0)), q1 = _mm512_cvtepi32_epi8(_mm512_castps_si512(n1));
-            const __m128i sums = _mm_add_epi64(_mm_sad_epu8(q0, zero), _mm_sad_epu8(q1, zero));
-            const int sum = _mm_cvtsi128_si32(sums) + _mm_extract_epi16(sums, 4) - 128 * QBLOCK;
-            _mm_storeu_si128((__m128i *)to, _mm_xor_si128(q0, sign));
-            _mm_storeu_si128((__m128i *)(to + 4), _mm_xor_si128(q1, sign));
-            to[BLOCK_START] = (uint32_t)(-quad_offset(t) * sum);
-            to[BLOCK_SCALE] = bits_of_f32(scale);
-            v0 = vf_mul(vf_sub(v0, vf_sub(n0, magic)), vf_set1(BLOCK_FINE));
-            v1 = vf_mul(vf_sub(v1, vf_sub(n1, magic)), vf_set1(BLOCK_FINE));
-        }
+    const vi most = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(v0), magnitude),
+                                     _mm512_and_si512(_mm512_castps_si512(v1), magnitude));
+    const struct i8_scale s = block_scale_of(t, _mm512_reduce_max_epu32(most));
+    const vf magic = vf_set1(I8_MAGIC), inverse = vf_set1(s.inverse);
+    const vi n0 = _mm512_castps_si512(vf_add(vf_mul(v0, inverse), magic)), n1 = _mm512_castps_si512(vf_add(vf_mul(v1, inverse), magic));
+    const vi q = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(n0)), _mm512_cvtepi32_epi16(n1), 1);
+    const int sum = _mm512_reduce_add_epi32(_mm512_madd_epi16(q, _mm512_set1_epi16(1))) - 128 * QBLOCK;
+    if (t == DT_Q8_QUAD && pairs) {
+        const vi even_odd = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15));
+        _mm512_storeu_si512(to, _mm512_shuffle_epi8(_mm512_sub_epi16(q, _mm512_set1_epi16(128)), even_odd));
+    } else {
+        if (t == DT_Q8_QUAD) _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi16_epi8(_mm512_srli_epi16(q, 8)));
+        _mm256_storeu_si256((__m256i *)(to + (t == DT_Q8_QUAD ? QBLOCK / 4 : 0)),
+                            _mm256_xor_si256(_mm512_cvtepi16_epi8(q), _mm256_set1_epi8(INT8_MIN)));
     }
-    if (k) narrow_block(to, t, x, k);
+    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
+    to[block_scale_at(t)] = bits_of_f32(s.scale);
+}
+PRIM void blocks_put(uint32_t *to, enum dtype t, const float *x, size_t k, const int pairs)
+{
+    for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += block_words(t)) block_put(to, t, vf_load(x), vf_load(x + VF_N), pairs);
+    if (k) block_put(to, t, vf_load_n(x, size_min(k, VF_N)), k > VF_N ? vf_load_n(x + VF_N, k - VF_N) : vf_zero(), pairs);
 }
 #endif
