@@ -144,10 +144,10 @@ struct kv_view {
  *   DT_Q4_QUAD    rounded to nearest even; the sum of q * q over a block is an exact integer; the f32 accumulator takes blocks in rising
  *                 order, acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
  *                 NaN for every output; a block of magnitudes below 2^-119 counts as zeros.
- *                 DT_Q8_QUAD keeps 15 bits of x, so that only its weights have few: what q left over, in steps of sx / 254, is a second q,
- *                 whose sum the accumulator takes next.
- * Each call narrows its rows of x anew, so where there are many it should have all panels (NARROW_ROWS). Beside the blocks of one panel a
- * row is soon narrowed, so few rows may be cut as f32 is: they are bound by reading weights. */
+ *                 DT_Q8_QUAD keeps 16 bits of x, so that only its weights have few: 32639 = 127 * 256 + 127 stands for 127, and 2^-111 for
+ *                 2^-119.
+ * Each call narrows its rows of x anew, so where there are many it should have all panels (NARROW_ROWS). Few rows may be cut as f32 is, for
+ * they are bound by reading weights; by blocks, whose rows take longer, a thread's next call may say that they are kept. */
 enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_COUNT };
 
 struct linear {

@@ -292,7 +292,8 @@ static void check_extremes(struct check *c, const struct kind *kind)
     for (size_t i = 0; i < K; i++) {
         if (i % 40 == 0) x[i] = 1e30f;
         x[K + i] *= 1e-30f, x[2 * K + i] = 0, x[3 * K + i] *= 0x1p-130f, x[4 * K + i] = i % 2 ? 0x1p-119f : -0x1p-120f;
-        x[5 * K + i] = 0x1.fp-120f, x[10 * K + i] = i % 2 ? 0x1p-111f : -0x1p-112f, x[11 * K + i] = 0x1.fp-112f, x[6 * K + i] = i < 32 ? 0x1p-140f : x[6 * K + i], x[7 * K + i] = i < 64 ? 0 : 1;
+        x[5 * K + i] = 0x1.fp-120f, x[6 * K + i] = i < 32 ? 0x1p-140f : x[6 * K + i], x[7 * K + i] = i < 64 ? 0 : 1;
+        x[10 * K + i] = i % 2 ? 0x1p-111f : -0x1p-112f, x[11 * K + i] = 0x1.fp-112f;
         x[8 * K + i] = i % BLOCK ? (float)(i % BLOCK) - 15.5f : 127, x[9 * K + i] = FLT_MAX * (i % 3 ? 1.f : -1.f);
     }
     product(c, kind, y, rows, x);

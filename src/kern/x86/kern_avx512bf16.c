@@ -9,7 +9,7 @@
 PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(acc), x, w)); }
 
 PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
-/* Two vectors of outputs share each word of x: to load one into all lanes takes as long as to load a vector. */
+/* Two vectors of outputs share each word of x, for which there are registers: half the loads. */
 #define QUAD_VECTORS 2
 PRIM void quad_dots(vi sum[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {

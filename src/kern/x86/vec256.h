@@ -126,8 +126,8 @@ PRIM void block_put(uint32_t *to, enum dtype t, vf v[4], const int pairs)
 {
     const struct i8_scale s = block_scale_of(t, block_most(v));
     const vf inverse = vf_set1(s.inverse);
-    const vi ones = _mm256_set1_epi16(1), even_odd = _mm256_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15,
-                                                                       0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
+    const vi ones = _mm256_set1_epi16(1);
+    const vi even_odd = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15));
     vi q[2];
     for (size_t i = 0; i < 2; i++)
         q[i] = in_order(_mm256_packus_epi32(two_bytes(vf_mul(v[2 * i], inverse)), two_bytes(vf_mul(v[2 * i + 1], inverse))));
