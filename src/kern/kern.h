@@ -18,7 +18,8 @@
  *   linear of DT_Q8_QUAD and DT_Q4_QUAD: the same bits as the twin, which fuses as all other levels do, but for the activation's own error
  *   linear of DT_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's
  *              sum
- *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row
+ *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row; norm_layer, whose mean is
+ *              an f32, besides 1e-7 of the mean in standard deviations
  *   attention of KV_BF16: scores as sums of DT_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
  *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
  *              both round nearly the same weights, and one that falls to the other side moves the mean by at most 2^-8 max |v|
