@@ -50,6 +50,16 @@ static void same_rows(const char *what, const float *a, const float *b, size_t r
                 fail_msg("%s, row %zu, column %zu: %.9g fused, %.9g apart", what, r, i, (double)a[r * ld + i], (double)b[r * ld + i]);
 }
 
+/* Greedy steps, whose logits may come in two stages: chosen ids with their probabilities, into out[STEPS]. */
+static void choose(struct rig *r, struct picked *out)
+{
+    struct run *run = &r->s->batch->run;
+    assert_int_equal(bench_lanes(r->s, STEPS, 1, 1), 0);
+    run_add(run, 1, 0, 0, ROW_PICK);
+    assert_int_equal(steps_run(r->s, STEPS), 0);
+    memcpy(out, run->lane[0].out, STEPS * sizeof *out);
+}
+
 static void same_bits(const struct model_dims *d, enum dtype type, const char *level, int compute, steno_team *team)
 {
     struct rig r[2];
@@ -66,6 +76,11 @@ static void same_bits(const struct model_dims *d, enum dtype type, const char *l
     same_rows("prompt", step(&r[0], 0, PROMPT, 1), step(&r[1], 0, PROMPT, 1), 1, (size_t)d->n_vocab, 0);
     for (int k = 0; k < STEPS; k++)
         same_rows("step", step(&r[0], PROMPT + k, 1, 1), step(&r[1], PROMPT + k, 1, 1), 1, (size_t)d->n_vocab, 0);
+    struct picked chosen[2][STEPS];
+    for (int i = 0; i < 2; i++) choose(&r[i], chosen[i]);
+    for (int k = 0; k < STEPS; k++)
+        if (chosen[0][k].id != chosen[1][k].id || chosen[0][k].plog != chosen[1][k].plog)
+            fail_msg("choice %d: %d fused, %d apart", k, (int)chosen[0][k].id, (int)chosen[1][k].id);
     const float *m[2];
     size_t ld = 0;
     int32_t ids[ALIGNED];
