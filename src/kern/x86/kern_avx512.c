@@ -35,28 +35,8 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     }
     return s.scale;
 }
-/* By blocks x of DT_Q8_QUAD is numbers of 16 bits, and so are the weights then, unsigned as they are: sums of VPMADDWD fit 32 bits. Beside
- * nibbles VPMADDUBSW does: sixteen products, and their sum, fit 16 bits: 16 * 15 * 127. */
-#define QUAD_PARTS 2
-PRIM void quad_bytes(vi b[2], const void *w)
-{
-    b[0] = _mm512_and_si512(vi_load(w), _mm512_set1_epi16(255));
-    b[1] = _mm512_srli_epi16(vi_load(w), 8);
-}
-PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
-{
-    (void)n;
-    vi sum = vi_set1(x[block_start_at(t)]), halves = vi_set1(0);
-    if (t == DT_Q8_QUAD)
-        UNROLL
-        for (size_t i = 0; i < QBLOCK / 2; i++) sum = _mm512_add_epi32(sum, _mm512_madd_epi16(b[0][i], vi_set1(x[i])));
-    else
-        UNROLL
-        for (size_t i = 0; i < QBLOCK / 4; i++) halves = _mm512_add_epi16(halves, _mm512_maddubs_epi16(b[0][i], vi_set1(x[i])));
-    if (t == DT_Q4_QUAD) sum = _mm512_add_epi32(sum, _mm512_madd_epi16(halves, _mm512_set1_epi16(1)));
-    *to = _mm512_cvtepi32_ps(sum);
-}
-PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 1); }
+#define MM(op) _mm512_##op
+#include "kern/x86/blocks16.h"
 PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
 PRIM vf vf_exponent(vf x, vf *m)
 {
