@@ -101,7 +101,7 @@ enum steno_compute {
     STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that keeps the reference's text: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* every product and sum in f32 */
     STENO_COMPUTE_BF16 = 2, /* Whisper: most products of the encoder's layers in bf16, sums in f32. The decoder's matrices in int8 by
-                               blocks of 32 (q8_0) times activations of 15 bits, those of q4_0 files as they are times 8 bits; its keys
+                               blocks of 32 (q8_0) times activations of 16 bits, those of q4_0 files as they are times 8 bits; its keys
                                and values in f16. Where only the most probable tokens are wanted they and their logits are those of the
                                stored matrix, but the sum behind their probabilities is of logits in int8 (off by 1e-3 at most in the
                                recordings tried) */

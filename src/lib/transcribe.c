@@ -79,7 +79,7 @@ static int parts_make(steno_session *s)
 /* Without timestamps a window ends where it is cut off, whatever is said in it; and nothing of its text may reach the next. */
 static int windows_foreseen(const steno_transcribe_params *p)
 {
-    return p->without_timestamps && !p->word_timestamps && !p->condition_on_previous_text && !p->independent_clips && !p->chunk_ms &&
+    return p->without_timestamps && !p->word_timestamps && !p->condition_on_previous_text &&
            (p->carry_initial_prompt || (!p->initial_prompt && !p->n_prompt_tokens));
 }
 
