@@ -16,12 +16,13 @@
 #include <oneapi/dnnl/dnnl.h>
 #endif
 
-enum { ROUNDS = 9, OURS = 3, BODIES = 6 };
+enum { ROUNDS = 9, OURS = 4, BODIES = 7 };
 
 static const struct { const char *name, *row; enum dtype type; enum peak peak; } body[BODIES] = {
     { "f32", "f32", DT_F32, PEAK_F32 },
     { "bf16", "bf16", DT_BF16_PAIR, PEAK_BF16 },
     { "int8", "int8", DT_I8_QUAD, PEAK_INT8 },
+    { "int16", "int16", DT_I16_PAIR, PEAK_BF16 },
     { "oneDNN f32", "onednn_f32", 0, PEAK_F32 },
     { "oneDNN bf16", "onednn_bf16", 0, PEAK_BF16 },
     { "oneDNN u8s8", "onednn_int8", 0, PEAK_INT8 },

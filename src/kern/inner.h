@@ -28,10 +28,12 @@ struct linear_scratch {
     float acc[PANEL_GROUP * GEMM_ROWS * PANEL];
 };
 
-/* Scratch of narrow products: rows of x as words of 32 bits, the sums of a tile, and the scales of the rows (DT_I8_QUAD). */
+/* Scratch of narrow products: rows of x as words of 32 bits, the sums of a tile, its integers of one group (DT_I16_PAIR), and the scales of
+ * the rows (DT_I8_QUAD). */
 struct narrow_scratch {
     uint32_t x[NARROW_WORDS + 32]; /* at least two rows of the longest k */
     float acc[TILE_ROWS_MAX * PANEL];
+    float ints[TILE_ROWS_MAX * PANEL];
     float scale[GEMM_ROWS];
 };
 
@@ -142,7 +144,7 @@ static inline size_t panel_block_sz(enum dtype t)
     if (t == DT_F16 || t == DT_BF16) return (size_t)QBLOCK * PANEL * 2;
     return block_head_sz(t) + block_len(t) / run_len(t) * run_sz(t);
 }
-static inline int dtype_is_narrow(enum dtype t) { return t == DT_BF16_PAIR || t == DT_I8_QUAD; }
+static inline int dtype_is_narrow(enum dtype t) { return t == DT_BF16_PAIR || t == DT_I16_PAIR || t == DT_I8_QUAD; }
 /* Narrow products by blocks: bytes per 32 k of a panel, and what is added to a weight to make it unsigned. */
 static inline int dtype_is_blocks(enum dtype t) { return t == DT_Q8_QUAD || t == DT_Q4_QUAD; }
 static inline size_t quad_block_sz(enum dtype t) { return PANEL * (t == DT_Q8_QUAD ? 2 + QBLOCK : 2 + QBLOCK / 2); }
@@ -163,7 +165,7 @@ static inline int quad_weight(enum dtype t, const uint8_t *block, size_t k, size
 }
 /* Words of 32 bits that a row of k becomes, and bytes before a panel's weights. */
 static inline size_t narrow_words(enum dtype t, size_t k) { return t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }
-static inline size_t narrow_head_sz(enum dtype t) { return t == DT_I8_QUAD ? PANEL * 8 : 0; }
+static inline size_t narrow_head_sz(enum dtype t) { return t == DT_I8_QUAD ? PANEL * 8 : t == DT_I16_PAIR ? PANEL * 4 : 0; }
 /* Bytes of a panel of k weights; inside a block of a K type in proportion, which is good enough for prefetching. */
 static inline size_t panel_sz(enum dtype t, size_t k)
 {
@@ -180,6 +182,8 @@ static inline float panel_value(enum dtype t, const uint8_t *panel, size_t k, si
 {
     if (t == DT_F32) return load_f32(panel + (k * PANEL + i) * 4);
     if (t == DT_BF16_PAIR) return bf16_to_f32(load_u16(panel + (k / 2 * PANEL + i) * 4 + k % 2 * 2));
+    if (t == DT_I16_PAIR)
+        return load_f32(panel + 4 * i) * (float)(int16_t)load_u16(panel + narrow_head_sz(t) + (k / 2 * PANEL + i) * 4 + k % 2 * 2);
     if (t == DT_I8_QUAD) return load_f32(panel + 4 * i) * (float)(int8_t)panel[narrow_head_sz(t) + (k / 4 * PANEL + i) * 4 + k % 4];
     if (t == DT_F16) return f16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
     if (t == DT_BF16) return bf16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
@@ -218,16 +222,16 @@ static inline uint16_t bf16_narrowed(float x)
     return (uint16_t)(mag < 0x00800000u ? zero : mag > 0x7f800000u ? nan : round);
 }
 
-/* How a row of int8 is scaled: q = x * inverse, x = q * scale. */
-struct i8_scale { float scale, inverse; };
+/* How integers are scaled: q = x * inverse, x = q * scale. */
+struct int_scale { float scale, inverse; };
 
 /* most: bits of the row's largest magnitude; as integers magnitudes, infinity and NaN are in order. */
-static inline struct i8_scale i8_scale_of(uint32_t most)
+static inline struct int_scale i8_scale_of(uint32_t most)
 {
     const float m = load_f32(&most);
-    if (most >= 0x7f800000u) return (struct i8_scale) { m - m, 0 };         /* NaN */
-    if (m < 0x1p-119f) return (struct i8_scale) { 0, 0 };                   /* 127 / m could be infinite */
-    return (struct i8_scale) { m / 127, 127 / m };
+    if (most >= 0x7f800000u) return (struct int_scale) { m - m, 0 };         /* NaN */
+    if (m < 0x1p-119f) return (struct int_scale) { 0, 0 };                   /* 127 / m could be infinite */
+    return (struct int_scale) { m / 127, 127 / m };
 }
 
 static inline uint32_t largest_bits(const float *x, size_t k)
@@ -243,6 +247,36 @@ static inline uint32_t largest_bits(const float *x, size_t k)
 /* 128 + x * inverse rounded to nearest even: adding 1.5 * 2^23 + 128 leaves that integer in the low bits. */
 #define I8_MAGIC 12583040.0f
 static inline uint8_t i8_narrowed(float x, float inverse) { return (uint8_t)bits_of_f32(x * inverse + I8_MAGIC); }
+
+/* DT_I16_PAIR. of: what stands for the largest magnitude m: I16_MOST of weights, I16_X_MOST of x. Where m is smaller than 2^-111 the scale
+ * would be subnormal, and its inverse infinite. */
+enum { I16_MOST = 32750, I16_X_MOST = 8191 };
+#define I16_MAGIC 12582912.0f /* 1.5 * 2^23: what is added to it is rounded to nearest even, and left in the low 16 bits */
+static inline struct int_scale i16_scale_of(float m, int of)
+{
+    if (!(m < INFINITY)) return (struct int_scale) { NAN, 0 };
+    if (m < 0x1p-111f) return (struct int_scale) { 0, 0 };
+    return (struct int_scale) { m / (float)of, (float)of / m };
+}
+static inline uint16_t i16_narrowed(float x, float inverse) { return (uint16_t)bits_of_f32(x * inverse + I16_MAGIC); }
+
+static inline size_t i16_groups(size_t k) { return (k + I16_GROUP - 1) / I16_GROUP; }
+/* Words before a row of x: the scales of its groups. */
+static inline size_t i16_head(size_t k) { return (i16_groups(k) + 15) & ~(size_t)15; }
+
+static inline void narrow_ints(uint32_t *to, const float *x, size_t k)
+{
+    uint32_t *words = to + i16_head(k);
+    for (size_t g = 0; g < i16_groups(k); g++, x += I16_GROUP, words += I16_GROUP / 2) {
+        const size_t n = size_min(I16_GROUP, k - g * I16_GROUP);
+        const uint32_t most = largest_bits(x, n);
+        const struct int_scale s = i16_scale_of(load_f32(&most), I16_X_MOST);
+        to[g] = bits_of_f32(s.scale);
+        for (size_t i = 0; i < n / 2; i++)
+            words[i] = (uint32_t)i16_narrowed(x[2 * i + 1], s.inverse) << 16 | i16_narrowed(x[2 * i], s.inverse);
+        if (n % 2) words[n / 2] = i16_narrowed(x[n - 1], s.inverse);
+    }
+}
 
 /* Rows of x as words of 32 bits, the even k (the first of four) in the lowest bits; what is missing in the last word is zero. */
 static inline void narrow_pairs(uint32_t *to, const float *x, size_t k)
@@ -260,7 +294,7 @@ static inline void narrow_bytes(uint8_t *q, const float *x, size_t k, float inve
 /* Four int8 with 128 added; returns the row's scale. */
 static inline float narrow_quads(uint32_t *to, const float *x, size_t k)
 {
-    const struct i8_scale s = i8_scale_of(largest_bits(x, k));
+    const struct int_scale s = i8_scale_of(largest_bits(x, k));
     narrow_bytes((uint8_t *)to, x, k, s.inverse);
     return s.scale;
 }
@@ -301,20 +335,20 @@ static inline size_t block_start_at(enum dtype t) { return block_words(t) - 2; }
 static inline size_t block_scale_at(enum dtype t) { return block_words(t) - 1; }
 
 /* How a block of x is scaled, from the bits of its largest magnitude; see i8_scale_of. */
-static inline struct i8_scale block_scale_of(enum dtype t, uint32_t most)
+static inline struct int_scale block_scale_of(enum dtype t, uint32_t most)
 {
     const float m = load_f32(&most);
     if (t != DT_Q8_QUAD) return i8_scale_of(most);
-    if (most >= 0x7f800000u) return (struct i8_scale) { m - m, 0 };         /* NaN */
-    if (m < 0x1p-111f) return (struct i8_scale) { 0, 0 };                   /* the scale would be subnormal, and its inverse infinite */
-    return (struct i8_scale) { m / BLOCK_MOST, BLOCK_MOST / m };
+    if (most >= 0x7f800000u) return (struct int_scale) { m - m, 0 };         /* NaN */
+    if (m < 0x1p-111f) return (struct int_scale) { 0, 0 };                   /* the scale would be subnormal, and its inverse infinite */
+    return (struct int_scale) { m / BLOCK_MOST, BLOCK_MOST / m };
 }
 
 /* n: k of the block, at most QBLOCK; the others are zeros. With I8_MAGIC q + 128 is left in the low bits: q's high byte, as rounded to
  * the nearest 256, and above it the low one with 128 added. */
 static inline void narrow_block(uint32_t *to, enum dtype t, const float *x, size_t n)
 {
-    const struct i8_scale s = block_scale_of(t, largest_bits(x, n));
+    const struct int_scale s = block_scale_of(t, largest_bits(x, n));
     uint8_t low[QBLOCK], high[QBLOCK];
     int32_t sum = 0;
     for (size_t i = 0; i < QBLOCK; i++) {

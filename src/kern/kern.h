@@ -15,7 +15,8 @@
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
  *   linear of DT_BF16_PAIR and DT_I8_QUAD: the same bits as the twin but for the activation's own error, and (DT_BF16_PAIR) but for
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
- *   linear of DT_Q8_QUAD and DT_Q4_QUAD: the same bits as the twin, which fuses as all other levels do, but for the activation's own error
+ *   linear of DT_I16_PAIR, DT_Q8_QUAD and DT_Q4_QUAD: the same bits as the twin, which fuses as all other levels do, but for the activation's
+ *              own error
  *   linear of DT_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's
  *              sum
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row; norm_layer, whose mean is
@@ -39,7 +40,7 @@
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
     DT_COUNT,
-    DT_BF16_PAIR = DT_COUNT, DT_I8_QUAD, DT_Q8_QUAD, DT_Q4_QUAD, DT_PACKED_COUNT
+    DT_BF16_PAIR = DT_COUNT, DT_I16_PAIR, DT_I8_QUAD, DT_Q8_QUAD, DT_Q4_QUAD, DT_PACKED_COUNT
 };
 
 enum {
@@ -51,11 +52,12 @@ enum {
     MEDIAN_WIDTH = 7, /* neighbours that median looks at, itself included */
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
     GEMM_ROWS = 252,  /* rows of x that linear keeps in the second-level cache: the best slice to hand to a thread */
+    I16_GROUP = 128,  /* k of DT_I16_PAIR whose products are summed as integers */
     NARROW_K = 131072, /* largest k of narrow products: sums of int8 products fit 32 bits */
     NARROW_ROWS = 96  /* their best slice of rows, with all panels: x is narrowed once */
 };
 
-const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k", "bf16x2", "int8x4", "q8_0x4", "q4_0x8" */
+const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k", "bf16x2", "int16x2", "int8x4", "q8_0x4", "q4_0x8" */
 int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
 size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k weights, k a multiple of dtype_block */
 
@@ -78,6 +80,11 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
  *
  * Types of narrow products; k missing at the end are zeros. From rows of f32, f16 or bf16:
  *   DT_BF16_PAIR: for each pair of k: u16 [PANEL][2], rounded to nearest even, subnormals to zero
+ *   DT_I16_PAIR:  f32 scale[PANEL] = m / 32750, where m is the largest magnitude of the output's weights or an eighth of the largest sum of
+ *                 magnitudes of I16_GROUP of them (f32, in rising k), if that is more; 0: m is below 2^-111; NaN: it is not finite. Then
+ *                 for each pair of k: int16 q[PANEL][2], q = x * (32750 / m) rounded to nearest even
+ *                                                                           value = scale * q, |error| <= 0.51 scale
+ *                 So the magnitudes of a group's q sum to less than 2^18, and their products with x's, at most 8191, to less than 2^31.
  *   DT_I8_QUAD:   f32 scale[PANEL] = largest magnitude of the output's weights / 127 (0: they are all below 2^-119; NaN: one of them is
  *                 not finite); int32 start[PANEL] = -128 * the sum of the output's q; then for each four k: int8 q[PANEL][4] in
  *                 [-127, 127]                                               value = scale * q, |error| <= scale / 2
@@ -138,6 +145,10 @@ struct kv_view {
  *   DT_BF16_PAIR  x as the weights: rounded to bf16, subnormals to zero. The f32 accumulator takes, for each pair of k, first the product
  *                 of the odd k and then that of the even one (as VDPBF16PS does; products of bf16 are exact, so fused or not is one).
  *                 Level amx sums even and odd k apart, from 0 on for every 32 k, and adds both sums, then that to the accumulator.
+ *   DT_I16_PAIR   each I16_GROUP k of x apart: sx = largest magnitude of the group / 8191, q = x * (8191 / largest magnitude) rounded to
+ *                 nearest even; the sum of q * q over a group is an exact integer; the f32 accumulator takes groups in rising order, acc =
+ *                 fma((float)sum, sx, acc); y = acc * the scale of the output. A group with a NaN or an infinity makes its row NaN for every
+ *                 output; a group of magnitudes below 2^-111 counts as zeros.
  *   DT_I8_QUAD    x as the weights: scale = largest magnitude of the row / 127, q = x * (127 / largest magnitude) rounded to nearest even;
  *                 the sum of q * q is an exact integer; y = sum * (scale of the row * scale of the output), each step rounded to f32.
  *                 A row with a NaN or an infinity gives NaN for every output, a row of magnitudes below 2^-119 zeros.

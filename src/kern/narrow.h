@@ -1,12 +1,12 @@
 /* steno: linear with products of 16 and 8 bits over vectors. SPDX-License-Identifier: MIT
  *
- * A word of a narrowed row (narrow_rows.h), two bf16 or four int8, broadcast against the words of a panel is one step of a register tile of
+ * A word of a narrowed row (narrow_rows.h), two bf16 or int16 or four int8, broadcast against the words of a panel is one step of a register tile of
  * TILE_ROWS rows by two vectors, which walks all of k with its accumulators in registers: two vectors of weights come from the
  * second-level cache in the time of 2 TILE_ROWS products, so nothing has to be blocked by k. Few rows take lower tiles of the same steps,
- * so they give the same bits.
+ * so they give the same bits. For int16 a tile walks one group of k after the other, and between them its integers are scaled and added.
  *
- * Beside the primitives of narrow_rows.h a file has: vi_load, vi_set1 (one word in every lane), vf_dot_pairs and vf_dot_quads (acc, words
- * of x, words of weights). A file in which four k of int8 take several words of x has vi_quads(words of a panel, step), what the weights
+ * Beside the primitives of narrow_rows.h a file has: vi_load, vi_set1 (one word in every lane), vf_dot_pairs, vf_dot_ints and vf_dot_quads
+ * (acc, words of x, words of weights). A file in which four k of int8 take several words of x has vi_quads(words of a panel, step), what the weights
  * are to each of them.
  *
  * What a file may define before it includes this: QUADS_SIGNED 1, its rows of int8 are signed bytes, so that sums begin with 0;
@@ -25,6 +25,11 @@ enum { NARROW_TILE = TILE_ROWS };
 #if QUAD_STEPS == 1
 INLINE vi vi_quads(const void *w, int step) { return (void)step, vi_load(w); }
 #endif
+
+INLINE vf vf_dot(vf acc, enum dtype t, vi x, vi w)
+{
+    return t == DT_I8_QUAD ? vf_dot_quads(acc, x, w) : t == DT_I16_PAIR ? vf_dot_ints(acc, x, w) : vf_dot_pairs(acc, x, w);
+}
 
 /* ---- the register tile: acc[rows, TILE_W] = start + words of x times words of w ---------------------------------------------------------
  * start: what accumulators begin with, rows of ld_start; NULL: zeros. */
@@ -55,8 +60,8 @@ INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld,
                 for (int r = 0; r < rows; r++) {
                     const uint32_t *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
                     const vi v = vi_set1(from[(size_t)(r % 3) * ld]);
-                    a[r][0] = quads ? vf_dot_quads(a[r][0], v, w0) : vf_dot_pairs(a[r][0], v, w0);
-                    a[r][1] = quads ? vf_dot_quads(a[r][1], v, w1) : vf_dot_pairs(a[r][1], v, w1);
+                    a[r][0] = vf_dot(a[r][0], t, v, w0);
+                    a[r][1] = vf_dot(a[r][1], t, v, w1);
                 }
                 x0++, x3++, x6++, x9++;
             }
@@ -81,10 +86,12 @@ typedef void narrow_tile_fn(float *acc, size_t ld_acc, const uint32_t *x, size_t
     }
 #define TILES_6(name, t) TILE(1, name, t) TILE(2, name, t) TILE(3, name, t) TILE(4, name, t) TILE(5, name, t) TILE(6, name, t)
 TILES_6(pair, DT_BF16_PAIR)
+TILES_6(ints, DT_I16_PAIR)
 TILES_6(quad, DT_I8_QUAD)
 #if TILE_ROWS_12
 #define TILES_12(name, t) TILE(7, name, t) TILE(8, name, t) TILE(9, name, t) TILE(10, name, t) TILE(11, name, t) TILE(12, name, t)
 TILES_12(pair, DT_BF16_PAIR)
+TILES_12(ints, DT_I16_PAIR)
 TILES_12(quad, DT_I8_QUAD)
 #define TILES_OF(name)                                                                                                                 \
     { NULL, tile_##name##_1, tile_##name##_2, tile_##name##_3, tile_##name##_4, tile_##name##_5, tile_##name##_6, tile_##name##_7,     \
@@ -95,10 +102,37 @@ TILES_12(quad, DT_I8_QUAD)
     { NULL, tile_##name##_1, tile_##name##_2, tile_##name##_3, tile_##name##_4, tile_##name##_5, tile_##name##_6 }
 #endif
 static narrow_tile_fn *const tiles_pair[TILE_ROWS + 1] = TILES_OF(pair);
+static narrow_tile_fn *const tiles_ints[TILE_ROWS + 1] = TILES_OF(ints);
 static narrow_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
 #undef TILES_OF
 #undef TILES_6
 #undef TILE
+
+/* ---- int16, group by group ------------------------------------------------------------------------------------------------------
+ * acc (+)= the integers of a group times the group's scale in each row of x, rows of ld. */
+INLINE void add_ints(float *acc, const float *ints, const uint32_t *scale_x, size_t ld, size_t rows, int fresh)
+{
+    for (size_t r = 0; r < rows; r++, acc += PANEL, ints += PANEL) {
+        const vf scale = vf_set1(load_f32(scale_x + r * ld));
+        UNROLL
+        for (size_t c = 0; c < PANEL; c += VF_N)
+            vf_store(acc + c, vf_fma(vf_of_ints(vf_load(ints + c)), scale, fresh ? vf_zero() : vf_load(acc + c)));
+    }
+}
+
+INLINE void int_groups(float *acc, float *ints, const uint32_t *x, size_t ld, const uint32_t *w, size_t k, size_t rows, const char *ahead)
+{
+    const size_t words = narrow_words(DT_I16_PAIR, k);
+    for (size_t g = 0, at = 0; at < words; g++, at += I16_GROUP / 2) {
+        const size_t n = size_min(words - at, I16_GROUP / 2);
+        for (size_t c = 0; c < PANEL; c += TILE_W) {
+            const uint32_t *from = w + at * PANEL + c;
+            const struct words of = { &from, PANEL, n, n, ahead + at * PANEL * 4 };
+            tiles_ints[rows](ints + c, PANEL, x + i16_head(k) + at, ld, NULL, 0, &of);
+        }
+        add_ints(acc, ints, x + g, ld, rows, g == 0);
+    }
+}
 
 /* ---- panels --------------------------------------------------------------------------------------------------------------------- */
 INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p, const char *next,
@@ -114,7 +148,8 @@ INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t 
         const size_t n = size_min(height, rows - r);
         const char *ahead = tiles <= 2 ? (const char *)w + AHEAD : r ? (const char *)w : next;
         prefetch_outputs(l, m + r, n, p);
-        for (size_t c = 0; c < PANEL; c += TILE_W) {
+        if (t == DT_I16_PAIR) int_groups(s->acc, s->ints, narrow_row(s->x, r, ld), ld, w, l->k, n, ahead);
+        for (size_t c = 0; t != DT_I16_PAIR && c < PANEL; c += TILE_W) {
             const uint32_t *from = w + c, *x = narrow_row(s->x, r, ld);
             const struct words of = { &from, PANEL, words, words, ahead };
             if (t == DT_I8_QUAD) tiles_quad[n](s->acc + c, PANEL, x, ld, QUADS_SIGNED ? NULL : head + PANEL + c, 0, &of);
@@ -133,6 +168,7 @@ INLINE void narrow_panels(const struct linear *l, enum dtype t, size_t m, size_t
 INLINE void init_narrow(struct kern *k)
 {
     init_pairs(k);
+    init_ints(k);
     init_quads(k);
 }
 #endif

@@ -4,8 +4,8 @@
  * second-level cache keeps. Shared by the bodies over vectors (narrow.h) and over tiles (x86/narrow_tiles.h), which define narrow_panels.
  *
  * Beside the primitives of vec.h a file has, before it includes this: NARROW_TILE, the rows that a body likes to have at a time;
- * row_to_pairs(to, x, k) and row_to_quads(to, x, k), which returns the row's scale: both may write whole vectors, what counts is a row's
- * words; and QUAD_STEPS, where four k of int8 take other than one word in scratch. Accumulators of int8 are int32 in a vf (one kind of
+ * row_to_pairs(to, x, k), row_to_ints(to, x, k), as narrow_ints of inner.h, and row_to_quads(to, x, k), which returns the row's scale: all
+ * may write whole vectors, what counts is a row's words; and QUAD_STEPS, where four k of int8 take other than one word in scratch. Accumulators of int8 are int32 in a vf (one kind of
  * register, one array); vf_of_ints makes f32 of them. Where ROWS_BY_TWOS is 1 rows lie by twos: two words of the first, two of the second,
  * and so on, and row_to_* leave that room. */
 #ifndef STENO_KERN_NARROW_ROWS_H
@@ -25,7 +25,10 @@ INLINE void narrow_panels(const struct linear *l, enum dtype t, size_t m, size_t
 
 /* Words of a narrowed row, and from row to row: whole lines, and never a power of two of them, so that rows do not share cache sets.
  * What is left of a row's last line is zeros (not where rows lie by twos). */
-INLINE size_t row_words(enum dtype t, size_t k) { return narrow_words(t, k) * (t == DT_I8_QUAD ? QUAD_STEPS : 1); }
+INLINE size_t row_words(enum dtype t, size_t k)
+{
+    return t == DT_I16_PAIR ? i16_head(k) + narrow_words(t, k) : narrow_words(t, k) * (t == DT_I8_QUAD ? QUAD_STEPS : 1);
+}
 INLINE size_t narrow_ld(enum dtype t, size_t k) { return ((row_words(t, k) + 15) & ~(size_t)15) + 16; }
 
 /* Where row r begins. Tiles begin at even rows where rows lie by twos. */
@@ -38,6 +41,7 @@ INLINE void narrow_rows(const struct linear *l, enum dtype t, size_t m, size_t r
         const float *x = l->x + (m + r) * l->ld_x;
         uint32_t *to = narrow_row(s->x, r, ld);
         if (t == DT_I8_QUAD) s->scale[r] = row_to_quads(to, x, l->k);
+        else if (t == DT_I16_PAIR) row_to_ints(to, x, l->k);
         else row_to_pairs(to, x, l->k);
         for (size_t i = words; i % 16 && !ROWS_BY_TWOS; i++) to[i] = 0;
     }
@@ -51,6 +55,13 @@ INLINE void scale_ints(float *acc, const float *scale_x, const float *scale_w, s
             const vf scale = vf_mul(vf_set1(scale_x[r]), vf_load(scale_w + c));
             vf_store(acc + r * PANEL + c, vf_mul(vf_of_ints(vf_load(acc + r * PANEL + c)), scale));
         }
+}
+
+/* Sums of int16 were scaled by group; what is left is each output's scale. */
+INLINE void scale_outputs(float *acc, const float *scale_w, size_t rows)
+{
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < PANEL; c += VF_N) vf_store(acc + r * PANEL + c, vf_mul(vf_load(acc + r * PANEL + c), vf_load(scale_w + c)));
 }
 
 /* Outputs are written once, a few lines of many rows: their lines come while the tile is computed, and so does the residual. */
@@ -70,6 +81,7 @@ INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size
 INLINE void narrow_finish(const struct linear *l, enum dtype t, size_t m, size_t r, size_t rows, size_t p, struct narrow_scratch *s)
 {
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
+    if (t == DT_I16_PAIR) scale_outputs(s->acc, (const float *)(const void *)panel, rows);
     if (t == DT_I8_QUAD) scale_ints(s->acc, s->scale + r, (const float *)(const void *)panel, rows);
     for (size_t i = 0; i < rows; i += TILE_ROWS) finish(l, m + r + i, size_min(TILE_ROWS, rows - i), p, s->acc + i * PANEL);
 }
@@ -95,11 +107,17 @@ static inline void linear_pair(const struct linear *l, size_t m0, size_t m1, siz
     narrow_linear(l, m0, m1, p0, p1, scratch, DT_BF16_PAIR);
 }
 
+static inline void linear_ints(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+{
+    narrow_linear(l, m0, m1, p0, p1, scratch, DT_I16_PAIR);
+}
+
 static inline void linear_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
     narrow_linear(l, m0, m1, p0, p1, scratch, DT_I8_QUAD);
 }
 
 INLINE void init_pairs(struct kern *k) { k->linear[DT_BF16_PAIR] = linear_pair; }
+INLINE void init_ints(struct kern *k) { k->linear[DT_I16_PAIR] = linear_ints; }
 INLINE void init_quads(struct kern *k) { k->linear[DT_I8_QUAD] = linear_quad; }
 #endif

@@ -146,7 +146,7 @@ static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[P
             const uint32_t mag = largest_bits(v, n);
             most = mag > most ? mag : most;
         }
-        const struct i8_scale s = i8_scale_of(most);
+        const struct int_scale s = i8_scale_of(most);
         scale[i] = s.scale;
         for (size_t k0 = 0; k0 < k && s.inverse > 0; k0 += QBLOCK) { /* else zeros, or a row that is NaN whatever its q */
             const size_t n = size_min(QBLOCK, k - k0);
@@ -160,6 +160,43 @@ static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[P
     }
     memcpy(panel, scale, sizeof scale);
     memcpy(panel + sizeof scale, start, sizeof start);
+}
+
+/* What a row's largest value of DT_I16_PAIR stands for. */
+static float i16_most(enum dtype from, const void *row, size_t k)
+{
+    float most = 0, largest_sum = 0;
+    for (size_t k0 = 0; k0 < k; k0 += I16_GROUP) {
+        const size_t n = size_min(I16_GROUP, k - k0);
+        float v[I16_GROUP], sum = 0;
+        widen_some(v, from, row, k0, n);
+        for (size_t j = 0; j < n; j++) {
+            const float mag = fabsf(v[j]);
+            most = !(mag <= most) ? mag : most;
+            sum += mag;
+        }
+        largest_sum = !(sum <= largest_sum) ? sum : largest_sum;
+    }
+    return !(largest_sum / 8 <= most) ? largest_sum / 8 : most;
+}
+
+static void pack_ints(uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)
+{
+    float scale[PANEL] = { 0 };
+    uint16_t *out = (uint16_t *)(void *)(panel + narrow_head_sz(DT_I16_PAIR));
+    memset(out, 0, narrow_words(DT_I16_PAIR, k) * PANEL * 4);
+    for (size_t i = 0; i < PANEL; i++) {
+        if (!rows[i]) continue;
+        const struct int_scale s = i16_scale_of(i16_most(from, rows[i], k), I16_MOST);
+        scale[i] = s.scale;
+        for (size_t k0 = 0; k0 < k && s.inverse > 0; k0 += QBLOCK) {
+            const size_t n = size_min(QBLOCK, k - k0);
+            float v[QBLOCK];
+            widen_some(v, from, rows[i], k0, n);
+            for (size_t j = 0; j < n; j++) out[((k0 + j) / 2 * PANEL + i) * 2 + j % 2] = i16_narrowed(v[j], s.inverse);
+        }
+    }
+    memcpy(panel, scale, sizeof scale);
 }
 
 /* One block of n numbers into its column, which holds zeros; what is lost is added. */
@@ -244,6 +281,7 @@ void pack_lossy(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from
     if (dtype_is_blocks(t)) { pack_stored_blocks(panel, t, rows, k); return; }
     if (t == DT_F32) { pack_words(panel, rows, k); return; }
     if (t == DT_BF16_PAIR) { pack_pairs(panel, from, rows, k); return; }
+    if (t == DT_I16_PAIR) { pack_ints(panel, from, rows, k); return; }
     if (t == DT_I8_QUAD) { pack_quads(panel, from, rows, k); return; }
     if (dtype_block(t) == 1) { pack_halves(panel, rows, k); return; }
     if (dtype_is_k(t)) { pack_k(panel, t, rows, k); return; }

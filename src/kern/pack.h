@@ -87,7 +87,7 @@ static void pack_quad_panel(uint8_t *panel, enum dtype from, const void *const r
         tile_most(most, tile);
     }
     for (size_t i = 0; i < PANEL; i++) {
-        const struct i8_scale s = i8_scale_of(most[i]);
+        const struct int_scale s = i8_scale_of(most[i]);
         scale[i] = s.scale, inverse[i] = s.inverse;
     }
     uint8_t *out = panel + narrow_head_sz(DT_I8_QUAD);

@@ -4,7 +4,7 @@
  * first, and int32 for int8, where no order matters. The sums of int8 stand for q with 128 added, as unsigned bytes; accumulators begin
  * with what that adds too much.
  *
- * Products by blocks have such an integer for each 32 k. One fused multiply-add scales it and adds it to an accumulator of f32, as in
+ * Products by blocks have such an integer for each 32 k, those of int16 for each I16_GROUP. One fused multiply-add scales it and adds it to an accumulator of f32, as in
  * vectors, so that the twin has their bits. */
 #include "kern/inner.h"
 
@@ -16,6 +16,26 @@ static void sum_pairs(float sum[PANEL], const uint32_t *x, const uint8_t *panel,
             const float xk = bf16_to_f32((uint16_t)(x[pair] >> 16 * odd));
             for (size_t i = 0; i < PANEL; i++) sum[i] = sum[i] + xk * panel_value(DT_BF16_PAIR, panel, 2 * pair + odd, i);
         }
+}
+
+static void sum_ints(float sum[PANEL], const uint32_t *x, const uint8_t *panel, size_t k)
+{
+    const uint32_t *words = x + i16_head(k);
+    memset(sum, 0, PANEL * sizeof *sum);
+    for (size_t g = 0; g < i16_groups(k); g++) {
+        const size_t end = size_min(narrow_words(DT_I16_PAIR, k), (g + 1) * I16_GROUP / 2);
+        uint32_t acc[PANEL] = { 0 }; /* where x is no number its words are anything, and so is their sum */
+        for (size_t pair = g * I16_GROUP / 2; pair < end; pair++) {
+            const int32_t even = (int16_t)words[pair], odd = (int16_t)(words[pair] >> 16);
+            const uint8_t *w = panel + narrow_head_sz(DT_I16_PAIR) + pair * PANEL * 4;
+            for (size_t i = 0; i < PANEL; i++) {
+                acc[i] += (uint32_t)(even * (int16_t)load_u16(w + 4 * i));
+                acc[i] += (uint32_t)(odd * (int16_t)load_u16(w + 4 * i + 2));
+            }
+        }
+        for (size_t i = 0; i < PANEL; i++) sum[i] = fmaf((float)(int32_t)acc[i], load_f32(x + g), sum[i]);
+    }
+    for (size_t i = 0; i < PANEL; i++) sum[i] *= load_f32(panel + 4 * i);
 }
 
 static void sum_quads(float sum[PANEL], const uint8_t *x, float scale, const uint8_t *panel, size_t k)
@@ -50,11 +70,13 @@ static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t
         const float *x = l->x + m * l->ld_x;
         float scale = 1;
         if (t == DT_BF16_PAIR) narrow_pairs(s->x, x, l->k);
+        else if (t == DT_I16_PAIR) narrow_ints(s->x, x, l->k);
         else if (t == DT_I8_QUAD) scale = narrow_quads(s->x, x, l->k);
         else narrow_block_row(s->x, t, x, l->k);
         for (size_t p = p0; p < p1; p++) {
             const uint8_t *panel = (const uint8_t *)l->w + p * panel_sz(t, l->k);
             if (t == DT_BF16_PAIR) sum_pairs(s->acc, s->x, panel, l->k);
+            else if (t == DT_I16_PAIR) sum_ints(s->acc, s->x, panel, l->k);
             else if (t == DT_I8_QUAD) sum_quads(s->acc, (const uint8_t *)s->x, scale, panel, l->k);
             else sum_blocks(s->acc, t, s->x, panel, l->k);
             linear_finish_row_c(l, m, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc);
@@ -73,6 +95,7 @@ static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t
         for (size_t i = 0; i < k; i++) y[i] = panel_value(t, panel, i, id % PANEL);                                 \
     }
 TYPED(pair, DT_BF16_PAIR)
+TYPED(ints, DT_I16_PAIR)
 TYPED(quad, DT_I8_QUAD)
 TYPED(q8_quad, DT_Q8_QUAD)
 TYPED(q4_quad, DT_Q4_QUAD)
@@ -81,6 +104,7 @@ TYPED(q4_quad, DT_Q4_QUAD)
 void kern_init_narrow_c(struct kern *k)
 {
     k->linear[DT_BF16_PAIR] = linear_pair, k->embed[DT_BF16_PAIR] = embed_pair;
+    k->linear[DT_I16_PAIR] = linear_ints, k->embed[DT_I16_PAIR] = embed_ints;
     k->linear[DT_I8_QUAD] = linear_quad, k->embed[DT_I8_QUAD] = embed_quad;
     k->linear[DT_Q8_QUAD] = linear_q8_quad, k->embed[DT_Q8_QUAD] = embed_q8_quad;
     k->linear[DT_Q4_QUAD] = linear_q4_quad, k->embed[DT_Q4_QUAD] = embed_q4_quad;

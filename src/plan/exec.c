@@ -586,7 +586,7 @@ static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_
     const struct bind *c = &w->p->bind[op->bind];
     struct linear l = linear_of(w, op);
     const size_t rows = rows_of(w, op), panels = pack_panels(c->n);
-    const int narrow = c->type >= DT_COUNT, whole = c->type == DT_BF16_PAIR || c->type == DT_I8_QUAD;
+    const int narrow = c->type >= DT_COUNT, whole = c->type == DT_BF16_PAIR || c->type == DT_I16_PAIR || c->type == DT_I8_QUAD;
     size_t tile_m = rows <= FEW_ROWS ? rows : narrow ? NARROW_ROWS : GEMM_ROWS;
     size_t tile_p = TILE_PANELS;
     if (rows <= FEW_ROWS || (narrow && !whole)) {

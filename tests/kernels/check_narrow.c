@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum dtype narrow_type[] = { DT_BF16_PAIR, DT_I8_QUAD };
+static const enum dtype narrow_type[] = { DT_BF16_PAIR, DT_I16_PAIR, DT_I8_QUAD };
 
 static double largest(const float *v, size_t n)
 {

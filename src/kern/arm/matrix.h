@@ -94,7 +94,7 @@ PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k)
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
     uint32_t words[SPREAD + 1];
-    const struct i8_scale s = i8_scale_of(largest_bits(x, k));
+    const struct int_scale s = i8_scale_of(largest_bits(x, k));
     for (size_t i = 0; i < k; i += 4 * SPREAD) {
         const size_t n = size_min(4 * SPREAD, k - i);
         narrow_bytes((uint8_t *)words, x + i, n, s.inverse);

@@ -181,6 +181,18 @@ PRIM vf vf_dot_pairs(vf acc, vi x, vi w)
     const float32x4_t both = floats_of(vshll_n_u16(vreinterpret_u16_u32(vget_low_u32(x.lo)), 16));
     return (vf) { dot_pair(acc.lo, both, w.lo), dot_pair(acc.hi, both, w.hi) };
 }
+/* int16: products of a register's outputs are 32 bits wide already, and lie in pairs. */
+PRIM float32x4_t dot_ints(float32x4_t acc, int16x8_t x, int16x8_t w)
+{
+    const int32x4_t sum = vpaddq_s32(vmull_s16(vget_low_s16(w), vget_low_s16(x)), vmull_high_s16(w, x));
+    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(acc), sum));
+}
+PRIM vf vf_dot_ints(vf acc, vi x, vi w)
+{
+    const int16x8_t all = vreinterpretq_s16_u32(x.hi);
+    return (vf) { dot_ints(acc.lo, all, vreinterpretq_s16_u32(w.lo)), dot_ints(acc.hi, all, vreinterpretq_s16_u32(w.hi)) };
+}
+PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { narrow_ints(to, x, k); }
 
 /* ---- by blocks */
 PRIM uint32x4_t nibbles(uint32x4_t w, int high)

@@ -42,12 +42,17 @@ PRIM vf vf_dot_quads(vf acc, vi x, vi w)
     __asm__("" : "+x"(sum)); /* compilers would add the products of both steps first, and run out of registers */
     return _mm256_castsi256_ps(sum);
 }
+PRIM vf vf_dot_ints(vf acc, vi x, vi w)
+{
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(acc), _mm256_madd_epi16(x, w)));
+}
+PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { ints_put(to, x, k); }
 #define MM(op) _mm256_##op
 #include "kern/x86/blocks16.h"
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
-    const struct i8_scale s = i8_scale_of(largest_bits(x, k));
+    const struct int_scale s = i8_scale_of(largest_bits(x, k));
     for (size_t i = 0; i < k; i += VF_N, to += VF_N / 2) {
         const vi q = vi_bytes(x + i, k - i, s.inverse);
         const vi pairs = _mm256_or_si256(q, _mm256_slli_epi32(_mm256_shuffle_epi32(q, 0xee), 16)); /* 0 with 2, 1 with 3 */

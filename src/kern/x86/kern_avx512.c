@@ -22,10 +22,15 @@ PRIM vf vf_dot_quads(vf acc, vi x, vi w)
     __asm__("" : "+v"(sum)); /* compilers would add the products of both steps first, and run out of registers */
     return _mm512_castsi512_ps(sum);
 }
+PRIM vf vf_dot_ints(vf acc, vi x, vi w)
+{
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(acc), _mm512_madd_epi16(x, w)));
+}
+PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { ints_put(to, x, k); }
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
-    const struct i8_scale s = i8_scale_of(largest_bits(x, k));
+    const struct int_scale s = i8_scale_of(largest_bits(x, k));
     const vf inverse = vf_set1(s.inverse), magic = vf_set1(I8_MAGIC);
     for (size_t i = 0; i < k; i += VF_N, to += VF_N / 2) {
         const vf v = k - i >= VF_N ? vf_load(x + i) : vf_load_n(x + i, k - i);

@@ -6,6 +6,7 @@
 #include "kern/x86/rows512.h"
 #include "kern/x86/vec512.h"
 
+PRIM vf vf_dot_ints(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpwssd_epi32(_mm512_castps_si512(acc), x, w)); }
 PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(acc), x, w)); }
 
 PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }

@@ -1,11 +1,13 @@
-/* steno: products of 8 bits for AVX-VNNI. SPDX-License-Identifier: MIT
+/* steno: products of 8 bits and of int16 for AVX-VNNI. SPDX-License-Identifier: MIT
  *
- * VPDPBUSD on 256 bits: four products of a byte and a signed byte in the time of one f32 multiply-add, on processors without AVX-512.
+ * VPDPBUSD on 256 bits: four products of a byte and a signed byte in the time of one f32 multiply-add, VPDPWSSD two of int16, on processors
+ * without AVX-512.
  * Everything else stays as AVX2 has it. */
 #include "kern/inner.h"
 #include "kern/x86/vec256.h"
 
 PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm256_castsi256_ps(_mm256_dpbusd_epi32(_mm256_castps_si256(acc), x, w)); }
+PRIM vf vf_dot_ints(vf acc, vi x, vi w) { return _mm256_castsi256_ps(_mm256_dpwssd_epi32(_mm256_castps_si256(acc), x, w)); }
 PRIM vi quad_dots(vi sum, const vi *b, const uint32_t *x)
 {
     UNROLL
@@ -21,10 +23,11 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], c
     *to = _mm256_cvtepi32_ps(sum);
 }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
+PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { ints_put(to, x, k); }
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
-    const struct i8_scale s = i8_scale_of(largest_bits(x, k));
+    const struct int_scale s = i8_scale_of(largest_bits(x, k));
     const vi low_bytes = _mm256_set1_epi32(0x0c080400);
     for (size_t i = 0; i < k; i += VF_N, to += VF_N / 4) {
         const vi q = _mm256_shuffle_epi8(vi_bytes(x + i, k - i, s.inverse), low_bytes);
@@ -38,6 +41,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 
 void kern_init_avxvnni(struct kern *k)
 {
+    init_ints(k);
     init_quads(k);
     init_blocks(k);
     k->level = CPU_AVXVNNI;

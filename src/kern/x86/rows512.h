@@ -9,8 +9,6 @@
 
 PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return _mm512_dpbf16_ps(acc, (__m512bh)x, (__m512bh)w); }
 
-/* The first n floats at p, n of any size; the rest zeros. */
-PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
 PRIM vf load_next(const float *p, size_t n) { return n > VF_N ? load_some(p + VF_N, n - VF_N) : vf_zero(); }
 
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k)
@@ -20,6 +18,8 @@ PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k)
         _mm512_storeu_si512(to, (__m512i)v);
     }
 }
+
+PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { ints_put(to, x, k); }
 
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
@@ -31,7 +31,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
             most[j] = _mm512_max_epu32(most[j], _mm512_and_si512(vi_load(x + i + j * VF_N), magnitude));
     for (; i < k; i += VF_N) most[0] = _mm512_max_epu32(most[0], _mm512_and_si512(_mm512_castps_si512(load_some(x + i, k - i)), magnitude));
     most[0] = _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3]));
-    const struct i8_scale s = i8_scale_of(_mm512_reduce_max_epu32(most[0]));
+    const struct int_scale s = i8_scale_of(_mm512_reduce_max_epu32(most[0]));
     const vf inverse = vf_set1(s.inverse), magic = vf_set1(I8_MAGIC);
     for (i = 0; i < k; i += VF_N, to += VF_N / 4) {
         const vf v = vf_add(vf_mul(load_some(x + i, k - i), inverse), magic);

@@ -100,6 +100,37 @@ PRIM vi vi_bytes(const float *p, size_t n, float inverse)
     return _mm256_and_si256(_mm256_castps_si256(q), _mm256_set1_epi32(255));
 }
 
+/* ---- products of int16: a row by groups, see narrow_ints in inner.h */
+PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
+PRIM uint32_t largest_lane(vi a)
+{
+    __m128i m = _mm_max_epu32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+    m = _mm_max_epu32(m, _mm_shuffle_epi32(m, 0x4e));
+    return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(m, _mm_shuffle_epi32(m, 0xb1)));
+}
+PRIM void group_put(uint32_t *to, uint32_t *scale, const float *x, size_t n)
+{
+    const vi magnitude = _mm256_set1_epi32(INT32_MAX);
+    vi most = vi_set1(0);
+    for (size_t i = 0; i < n; i += VF_N)
+        most = _mm256_max_epu32(most, _mm256_and_si256(_mm256_castps_si256(load_some(x + i, n - i)), magnitude));
+    const uint32_t bits = largest_lane(most);
+    const struct int_scale s = i16_scale_of(load_f32(&bits), I16_X_MOST);
+    const vf magic = vf_set1(I16_MAGIC), inverse = vf_set1(s.inverse);
+    for (size_t i = 0; i < n; i += VF_N) { /* the low halves of eight words side by side */
+        const vi q = _mm256_castps_si256(vf_add(vf_mul(load_some(x + i, n - i), inverse), magic));
+        const vi halves = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1));
+        _mm_storeu_si128((__m128i *)(to + i / 2), _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_shuffle_epi8(q, halves), 0x08)));
+    }
+    *scale = bits_of_f32(s.scale);
+}
+PRIM void ints_put(uint32_t *to, const float *x, size_t k)
+{
+    uint32_t *words = to + i16_head(k);
+    for (; k >= I16_GROUP; k -= I16_GROUP, x += I16_GROUP, words += I16_GROUP / 2) group_put(words, to++, x, I16_GROUP);
+    if (k) group_put(words, to, x, k);
+}
+
 /* ---- by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm256_and_si256(high ? _mm256_srli_epi32(w, 4) : w, _mm256_set1_epi8(15)); }
 PRIM uint32_t block_most(const vf v[4]) /* the 32 magnitudes are compared by halves, as integers, until one is left */
@@ -107,10 +138,7 @@ PRIM uint32_t block_most(const vf v[4]) /* the 32 magnitudes are compared by hal
     const vi magnitude = _mm256_set1_epi32(INT32_MAX);
     vi a[4];
     for (size_t i = 0; i < 4; i++) a[i] = _mm256_and_si256(_mm256_castps_si256(v[i]), magnitude);
-    const vi most = _mm256_max_epu32(_mm256_max_epu32(a[0], a[1]), _mm256_max_epu32(a[2], a[3]));
-    __m128i m = _mm_max_epu32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
-    m = _mm_max_epu32(m, _mm_shuffle_epi32(m, 0x4e));
-    return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(m, _mm_shuffle_epi32(m, 0xb1)));
+    return largest_lane(_mm256_max_epu32(_mm256_max_epu32(a[0], a[1]), _mm256_max_epu32(a[2], a[3])));
 }
 PRIM vi in_order(vi packed) { return _mm256_permute4x64_epi64(packed, 0xd8); } /* what was packed in halves */
 PRIM vi two_bytes(vf v) { return _mm256_and_si256(_mm256_castps_si256(vf_add(v, vf_set1(I8_MAGIC))), _mm256_set1_epi32(0xffff)); }
@@ -124,7 +152,7 @@ PRIM vi block_bytes(const vi q[2], int high)
 /* 32 k as a block. I8_MAGIC leaves q + 128 in 16 bits. pairs: DT_Q8_QUAD's integers stay so, and of each four the even ones come first. */
 PRIM void block_put(uint32_t *to, enum dtype t, vf v[4], const int pairs)
 {
-    const struct i8_scale s = block_scale_of(t, block_most(v));
+    const struct int_scale s = block_scale_of(t, block_most(v));
     const vf inverse = vf_set1(s.inverse);
     const vi ones = _mm256_set1_epi16(1);
     const vi even_odd = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15));

@@ -76,6 +76,30 @@ PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
 PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
 
+/* ---- products of int16: a row by groups, see narrow_ints in inner.h */
+/* The first n floats at p, n of any size; the rest zeros. */
+PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
+PRIM void group_put(uint32_t *to, uint32_t *scale, const float *x, size_t n)
+{
+    const vi magnitude = _mm512_set1_epi32(INT32_MAX);
+    vi most = vi_set1(0);
+    for (size_t i = 0; i < n; i += VF_N)
+        most = _mm512_max_epu32(most, _mm512_and_si512(_mm512_castps_si512(load_some(x + i, n - i)), magnitude));
+    const uint32_t bits = _mm512_reduce_max_epu32(most);
+    const struct int_scale s = i16_scale_of(load_f32(&bits), I16_X_MOST);
+    const vf magic = vf_set1(I16_MAGIC), inverse = vf_set1(s.inverse);
+    for (size_t i = 0; i < n; i += VF_N)
+        _mm256_storeu_si256((__m256i *)(to + i / 2), _mm512_cvtepi32_epi16(_mm512_castps_si512(
+                                                         vf_add(vf_mul(load_some(x + i, n - i), inverse), magic))));
+    *scale = bits_of_f32(s.scale);
+}
+PRIM void ints_put(uint32_t *to, const float *x, size_t k)
+{
+    uint32_t *words = to + i16_head(k);
+    for (; k >= I16_GROUP; k -= I16_GROUP, x += I16_GROUP, words += I16_GROUP / 2) group_put(words, to++, x, I16_GROUP);
+    if (k) group_put(words, to, x, k);
+}
+
 /* ---- narrow products by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
 /* 32 k, v0 and v1, as a block. The magnitudes are compared by halves, as integers, until one is left; I8_MAGIC leaves q + 128 in 16 bits.
@@ -85,7 +109,7 @@ PRIM void block_put(uint32_t *to, enum dtype t, vf v0, vf v1, const int pairs)
     const vi magnitude = _mm512_set1_epi32(INT32_MAX);
     const vi most = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(v0), magnitude),
                                      _mm512_and_si512(_mm512_castps_si512(v1), magnitude));
-    const struct i8_scale s = block_scale_of(t, _mm512_reduce_max_epu32(most));
+    const struct int_scale s = block_scale_of(t, _mm512_reduce_max_epu32(most));
     const vf magic = vf_set1(I8_MAGIC), inverse = vf_set1(s.inverse);
     const vi n0 = _mm512_castps_si512(vf_add(vf_mul(v0, inverse), magic)), n1 = _mm512_castps_si512(vf_add(vf_mul(v1, inverse), magic));
     const vi q = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(n0)), _mm512_cvtepi32_epi16(n1), 1);
