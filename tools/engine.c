@@ -25,7 +25,7 @@ static int check_cpu(const char *level)
 
 int engine_model_params(steno_model_params *p, const struct engine_opts *o)
 {
-    static const int32_t compute[] = { STENO_COMPUTE_AUTO, STENO_COMPUTE_F32, STENO_COMPUTE_BF16, STENO_COMPUTE_INT8 };
+    static const int32_t compute[] = { STENO_COMPUTE_AUTO, STENO_COMPUTE_F32, STENO_COMPUTE_BF16, STENO_COMPUTE_INT16, STENO_COMPUTE_INT8 };
     steno_model_params_init(p);
     p->compute = compute[o->compute];
     p->cpu_level = o->cpu;
@@ -66,7 +66,7 @@ int engine_batch(struct engine *e, const steno_batch_params *p)
 static void note_compute(const steno_model *m, int32_t compute)
 {
     steno_model_info i = { .size = sizeof i };
-    if (compute != STENO_COMPUTE_BF16 && compute != STENO_COMPUTE_INT8) return;
+    if (compute == STENO_COMPUTE_AUTO || compute == STENO_COMPUTE_F32) return;
     if (!steno_model_info_get(m, &i) && !strcmp(i.compute, "f32")) say("note: --compute has no effect: %s models compute in f32", i.family);
 }
 

@@ -39,9 +39,9 @@ struct engine {
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Machine" }, \
     { "device", 0, ARG_WORD, 0, offsetof(T, engine.device), "auto|cpu|gpu", "auto", 0, 0, \
       "where to compute; this version does on the processor, and goes on there when gpu is asked for" }, \
-    { "compute", 0, ARG_WORD, 0, offsetof(T, engine.compute), "auto|f32|bf16|int8", "auto", 0, 0, \
-      "arithmetic of Whisper; int8 may change a few words in a thousand; auto: bf16 where the processor has it, else f32, with " \
-      "weights of the decoder in int8 (\"steno doctor\" tells which)" }, \
+    { "compute", 0, ARG_WORD, 0, offsetof(T, engine.compute), "auto|f32|bf16|int16|int8", "auto", 0, 0, \
+      "arithmetic of Whisper; int8 may change a few words in a thousand; auto: bf16 where the processor has it, else int16 or " \
+      "f32, with weights of the decoder in int8 (\"steno doctor\" tells which)" }, \
     { "cpu", 0, ARG_TEXT, 0, offsetof(T, engine.cpu), "LEVEL", NULL, 0, 0, \
       "highest processor level to use; \"steno doctor\" lists them" }, \
     { "threads", 't', ARG_INT, 0, offsetof(T, engine.threads), "N", "0", 0, 256, \

@@ -24,6 +24,7 @@ void kern_init(struct kern *k, int level)
 int kern_gains(int level, enum dtype t)
 {
 #if defined(__x86_64__)
+    if (t == DT_I16_PAIR) return level >= CPU_AVX2 && level != CPU_AVX512;
     return dtype_is_blocks(t) ? level >= CPU_AVX2 : dtype_is_narrow(t) && level >= CPU_AVX512BF16;
 #elif defined(__aarch64__)
     return t == DT_BF16_PAIR ? level >= CPU_NEONBF16 : (dtype_is_narrow(t) || dtype_is_blocks(t)) && level >= CPU_DOTPROD;

@@ -16,20 +16,34 @@ void steno_model_params_fill(steno_model_params *p, uint32_t size)
 
 int steno_compute_auto(int level)
 {
-    return kern_gains(level, DT_BF16_PAIR) ? STENO_COMPUTE_BF16 : STENO_COMPUTE_F32;
+    if (kern_gains(level, DT_BF16_PAIR)) return STENO_COMPUTE_BF16;
+    return kern_gains(level, DT_I16_PAIR) ? STENO_COMPUTE_INT16 : STENO_COMPUTE_F32;
 }
+
+static const struct { enum dtype type; const char *name; } arithmetic[] = {
+    [STENO_COMPUTE_F32] = { 0, "f32" },
+    [STENO_COMPUTE_BF16] = { DT_BF16_PAIR, "bf16" },
+    [STENO_COMPUTE_INT8] = { DT_I8_QUAD, "int8" },
+    [STENO_COMPUTE_INT16] = { DT_I16_PAIR, "int16" },
+};
 
 /* What products are made in; 0: f32. */
 static enum dtype narrow_of(int32_t compute, int level)
 {
-    if (compute == STENO_COMPUTE_AUTO) compute = steno_compute_auto(level);
-    return compute == STENO_COMPUTE_BF16 ? DT_BF16_PAIR : compute == STENO_COMPUTE_INT8 ? DT_I8_QUAD : 0;
+    return arithmetic[compute == STENO_COMPUTE_AUTO ? steno_compute_auto(level) : compute].type;
+}
+
+static const char *compute_name(enum dtype narrow)
+{
+    int i = STENO_COMPUTE_F32;
+    while (arithmetic[i].type != narrow) i++;
+    return arithmetic[i].name;
 }
 
 /* Check the parameters and fill the kernel table. */
 static int choose_kernels(steno_model *m, const steno_model_params *p, steno_error *e)
 {
-    if (p->compute < STENO_COMPUTE_AUTO || p->compute > STENO_COMPUTE_INT8)
+    if (p->compute < STENO_COMPUTE_AUTO || p->compute > STENO_COMPUTE_INT16)
         return err_set(e, STENO_EARG, "compute %d is not known", (int)p->compute);
     int level = cpu_level_best();
     if (p->cpu_level) {
@@ -199,9 +213,10 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.name, sizeof i.name, "%s", m->name);
     snprintf(i.format, sizeof i.format, "%s", m->format);
     snprintf(i.weight_type, sizeof i.weight_type, "%s", dtype_name(m->matrix_type));
-    snprintf(i.compute, sizeof i.compute, "%s", m->narrow == DT_BF16_PAIR ? "bf16" : m->narrow == DT_I8_QUAD ? "int8" : "f32");
+    snprintf(i.compute, sizeof i.compute, "%s", compute_name(m->narrow));
     snprintf(i.device, sizeof i.device, "cpu");
-    snprintf(i.attention, sizeof i.attention, "%s", m->narrow ? "bf16" : "f32");
+    const int pairs = m->narrow == DT_BF16_PAIR || (m->narrow == DT_I8_QUAD && kern_gains(m->kern.level, DT_BF16_PAIR));
+    snprintf(i.attention, sizeof i.attention, "%s", pairs ? "bf16" : "f32");
     snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->blocks ? "int8" : "stored");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
     i.weight_bytes = (int64_t)(m->store.used + m->arena.total);

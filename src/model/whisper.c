@@ -164,7 +164,7 @@ static struct sub_dims dims_of(int32_t d, int32_t heads)
     return (struct sub_dims){ (uint32_t)d, (uint32_t)heads, (uint32_t)(d / heads), 4 * (uint32_t)d, norm_eps, 0 };
 }
 
-/* The first products and the last, which everything goes through, keep their bits: narrow is for the layers between. */
+/* The first products and the last, which everything goes through, are at most int16: narrow is for the layers between. */
 static void build_encoder(struct build *b, const struct model_dims *w, enum dtype narrow)
 {
     const uint32_t d = (uint32_t)w->n_audio_state, mels = (uint32_t)w->n_mels, ctx = (uint32_t)w->n_audio_ctx;
@@ -172,6 +172,7 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum dtyp
     build_phase(b, "encode");
     const uint16_t mel = build_slot_padded(b, 2 * ctx, mels), wide = build_slot_padded(b, 2 * ctx, d);
     const uint16_t x = build_slot(b, d), out = build_slot(b, d);
+    b->narrow = b->ints;
     b->plan.input = mel;
     b->plan.output = out;
 
@@ -192,7 +193,7 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum dtyp
 
     b->narrow = narrow;
     sub_stack(b, encoder_layer, &dims, "encoder.blocks", (uint32_t)w->n_audio_layer, x);
-    b->narrow = 0;
+    b->narrow = b->ints;
     emit(b, OP_NORM, "encoder.ln_post", out, x, bind_norm(b, "encoder.ln_post.weight", "encoder.ln_post.bias", d, norm_eps));
 
     build_phase(b, "cross");
@@ -201,6 +202,7 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum dtyp
         snprintf(name, sizeof name, "decoder.blocks.%d", (int)i);
         sub_cross_kv(b, &dec, name, out, STATE_CROSS, (uint16_t)i);
     }
+    b->narrow = 0;
 }
 
 /* From token ids to the residual stream behind the last layer, its matrices by blocks of int8 if so wanted. tokens:
@@ -345,7 +347,8 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     struct build b;
     build_begin(&b, "encoder", &m->arena, w, &m->store, &m->kern, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
     b.unfused = m->unfused;
-    b.pairs = m->narrow == DT_BF16_PAIR || kern_gains(m->kern.level, DT_BF16_PAIR) ? DT_BF16_PAIR : 0;
+    b.pairs = kern_gains(m->kern.level, DT_BF16_PAIR) ? DT_BF16_PAIR : 0;
+    b.ints = m->narrow && (m->narrow == DT_I16_PAIR || kern_gains(m->kern.level, DT_I16_PAIR)) ? DT_I16_PAIR : 0;
     build_encoder(&b, d, m->narrow);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;

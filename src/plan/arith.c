@@ -3,13 +3,12 @@
  * Two things make few bits too few. Both can be seen in the weights, for rows as a norm leaves them: independent values of variance 1
  * times the gains.
  *
- * A row of int8 has one step for all its values: where the norm before a matrix lets a few channels tower over the rest, the step follows
- * them and the rest drowns (Dettmers et al. 2022, Xiao et al. 2023). A matrix that would lose too much is multiplied in bf16, whose error
- * is relative to each value.
+ * Integers have one step for all values of a row, or of a group of them: where the norm before a matrix lets a few channels tower over the
+ * rest, the step follows them and the rest drowns (Dettmers et al. 2022, Xiao et al. 2023). A matrix that would lose too much in int8 is
+ * multiplied in bf16, whose error is relative to each value; one that would in int16 keeps the bits it is stored with.
  *
  * A softmax turns a relative error of queries and keys into one of its weights that is as many times larger as scores are large. So
- * queries, keys and values are at most bf16, and keep the bits they are stored with where scores are large; then the softmax's products
- * are f32 as well.
+ * queries, keys and values are at most bf16, and int16 where scores are large; then the softmax's products are f32.
  *
  * Matrices without a norm before them are taken as they come: values of attention are averages, and what GELU leaves of such values has
  * no towers.
@@ -26,7 +25,9 @@ enum {
 
 static double const tower = 3.0;     /* a row's largest value, in standard deviations of its channel */
 static double const i8_error = 0.02; /* most that rounding x may add to an output, relative to it */
+static double const i16_error = 0.002;
 static double const scores = 4.0;    /* most of their standard deviation for bf16: then their error is three times the weights' */
+static double const i16_scores = 16; /* the same for int16, whose steps are a fifth of bf16's where nothing towers */
 
 /* Means over sampled outputs: of the sum of squares of gain times weight, and of the weights alone. */
 struct energy { double out, plain; };
@@ -59,16 +60,18 @@ static double largest_of(const float *x, uint64_t n)
     return most;
 }
 
-/* Would x lose too much in int8, with a step for each `run` of its values? An error uniform in +-step / 2 has the variance step^2 / 12. */
-static int is_towered(const struct energy *y, const float *gain, uint64_t k, uint64_t run)
+/* Would x lose too much in integers of type t? An error uniform in +-step / 2 has the variance step^2 / 12. */
+static int is_towered(const struct energy *y, const float *gain, uint64_t k, enum dtype t)
 {
+    const uint64_t run = t == DT_I16_PAIR ? I16_GROUP : t == DT_I8_QUAD ? k : QBLOCK; /* values that share a step */
+    const double steps = t == DT_I16_PAIR ? 8191 : 127, most = t == DT_I16_PAIR ? i16_error : i8_error;
     double error = 0;
     for (uint64_t i = 0; i < k; i += run) {
         const uint64_t n = k - i < run ? k - i : run;
-        const double step = tower * largest_of(gain + i, n) / 127;
+        const double step = tower * largest_of(gain + i, n) / steps;
         error += step * step / 12 * (double)n / (double)k;
     }
-    return error * y->plain > i8_error * i8_error * y->out;
+    return error * y->plain > most * most * y->out;
 }
 
 /* What blocks of int8 are made of the stored type without losing more than 8 bits do; 0: its own blocks are smaller, it stays. */
@@ -78,16 +81,32 @@ static enum dtype by_blocks(enum dtype stored)
     return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? DT_Q8_QUAD : 0;
 }
 
+/* Does a matrix, behind a norm of these gains, bear being multiplied in t? Of queries and keys y[0] and y[1] are the energies: d products
+ * of them, over the root of d, are a score. */
+static int bears(enum dtype t, const struct energy y[2], int is_qkv, const float *gain, uint64_t k)
+{
+    const double most = t == DT_I16_PAIR ? i16_scores : scores;
+    if (is_qkv && y[0].out * y[1].out > most * most) return 0;
+    return t == DT_BF16_PAIR || !is_towered(&y[0], gain, k, t);
+}
+
+/* What stands for t where that is too few bits; 0: what is stored. */
+static enum dtype more_than(const struct build *b, enum dtype t)
+{
+    if (t == DT_I8_QUAD && b->pairs) return b->pairs;
+    return t == DT_I8_QUAD || t == DT_BF16_PAIR ? b->ints : 0;
+}
+
 enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)
 {
-    const int blocks = b->narrow == DT_Q8_QUAD, is_qkv = n_parts == QKV_PARTS;
-    const enum dtype narrow = is_qkv && b->narrow ? b->pairs : b->narrow, most = blocks ? by_blocks(part[0]->type) : narrow;
+    const int is_qkv = n_parts == QKV_PARTS;
+    enum dtype t = b->narrow == DT_Q8_QUAD ? by_blocks(part[0]->type) : b->narrow;
     const float *gain = b->gain;
     struct energy y[2] = { { 0 } };
     b->gain = NULL;
-    if (!most || !gain || b->store->dry) return most;
+    if (is_qkv && t == DT_I8_QUAD) t = more_than(b, t);
+    if (!t || !gain || b->store->dry) return t;
     for (int i = 0; i < (is_qkv ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], gain, n, k);
-    if (is_qkv && y[0].out * y[1].out > scores * scores) return 0; /* d products of q k, over the root of d */
-    if (blocks) return is_towered(&y[0], gain, k, QBLOCK) ? 0 : most;
-    return most == DT_I8_QUAD && is_towered(&y[0], gain, k, k) ? b->pairs : most;
+    while (t && !bears(t, y, is_qkv, gain, k)) t = more_than(b, t);
+    return t;
 }

@@ -76,10 +76,10 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
     return attended;
 }
 
-/* Keys and values of a product of fewer bits are attended to in products of bf16. */
+/* Keys and values of a product of bf16 are attended to in such products. */
 static enum kv_type kv_type_after(struct build *b, uint16_t qkv)
 {
-    return !b->status && bind_at(b, qkv)->type >= DT_COUNT ? KV_BF16 : KV_F32;
+    return !b->status && bind_at(b, qkv)->type == DT_BF16_PAIR ? KV_BF16 : KV_F32;
 }
 
 void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
@@ -93,7 +93,7 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
     const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head, kv_type_after(b, qkv));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, 0, layer);
     const enum dtype narrow = b->narrow;
-    if (!(s->flags & SUB_CAUSAL)) b->narrow = narrow == DT_I8_QUAD ? b->pairs : 0; /* few products, on which texts depend most */
+    if (!(s->flags & SUB_CAUSAL)) b->narrow = b->ints; /* few products, on which texts depend most */
     emit_linear(b, out.s, x, attended, x, d->d, d->d);
     b->narrow = narrow;
 }

@@ -1,7 +1,7 @@
 /* steno tests: narrow arithmetic against the reference's texts. SPDX-License-Identifier: MIT
  *
- * With products of bf16 the texts of the collection and of a thousand words more (tests/data/golden/words.json, see make_words.py) stay
- * what they are; of int8 at most two words in a thousand are others. The encoder's output stays near f32's, row by row, in bf16 and int8.
+ * With products of bf16 and of int16 the texts of the collection and of a thousand words more (tests/data/golden/words.json, see make_words.py) stay
+ * what they are; of int8 at most two words in a thousand are others. The encoder's output stays near f32's, row by row.
  * Needs the collection named by STENO_SHARED; without it every test here is skipped. */
 #include "golden.h"
 
@@ -39,7 +39,12 @@ static void test_texts_are_the_same_in_bf16(void **state)
     texts_are_the_same(NULL, STENO_COMPUTE_BF16, "greedy beam5", 56);
 }
 
-/* Where only the decoder's weights are narrow. */
+static void test_texts_are_the_same_in_int16(void **state)
+{
+    (void)state;
+    texts_are_the_same(NULL, STENO_COMPUTE_INT16, "greedy beam5", 56);
+}
+
 static void test_texts_are_the_same_by_default_without_products_of_bf16(void **state)
 {
     (void)state;
@@ -95,14 +100,14 @@ static void test_encoder_output_stays_near_that_of_f32_at_every_level(void **sta
 {
     (void)state;
     static const struct { enum steno_compute compute; double most; const char *name; } narrow[] = {
-        { STENO_COMPUTE_BF16, 1e-2, "bf16" }, { STENO_COMPUTE_INT8, 5e-2, "int8" },
+        { STENO_COMPUTE_BF16, 1e-2, "bf16" }, { STENO_COMPUTE_INT16, 1e-3, "int16" }, { STENO_COMPUTE_INT8, 5e-2, "int8" },
     };
     int32_t rows, width;
     const char *level[LEVELS_MAX];
     const int n = levels_for_models(level);
     float *want = features("en_phrases.wav", STENO_COMPUTE_F32, NULL, &rows, &width);
     for (int i = 0; i < n; i++)
-        for (size_t k = 0; k < 2; k++) {
+        for (size_t k = 0; k < 3; k++) {
             float *x = features("en_phrases.wav", narrow[k].compute, level[i], &rows, &width);
             const double worst = worst_row(x, want, rows, width);
             print_message("%s at %s: worst row %.2e\n", narrow[k].name, level[i], worst);
@@ -209,6 +214,7 @@ static void test_a_thousand_words(void **state)
     int words;
     assert_int_equal(errors_in(STENO_COMPUTE_BF16, &words), 0);
     assert_true(words >= (SANITIZED ? 20 : 1000));
+    assert_int_equal(errors_in(STENO_COMPUTE_INT16, &words), 0);
     const int errors = errors_in(STENO_COMPUTE_INT8, &words);
     print_message("int8: %d errors in %d words\n", errors, words);
     assert_true(errors * 1000 <= 2 * words);
@@ -218,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts_are_the_same_in_bf16),
+        cmocka_unit_test(test_texts_are_the_same_in_int16),
         cmocka_unit_test(test_texts_are_the_same_by_default_without_products_of_bf16),
         cmocka_unit_test(test_a_thousand_words),
         cmocka_unit_test(test_encoder_output_stays_near_that_of_f32_at_every_level),
