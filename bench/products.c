@@ -182,12 +182,17 @@ static void bench_shape(const struct bench *b, size_t rows, size_t n, size_t k, 
     printf("%zu x %4zu x %4zu%s", rows, n, k, gelu ? " gelu" : "     ");
     for (int i = 0; i < BODIES; i++) {
         const double ops = 2.0 * (double)(rows * n * k), peak = b->peak[body[i].peak];
-        const struct timed t = open[i] ? timed_of(ns[i], ROUNDS) : (struct timed){ 0 };
-        const double gops = open[i] ? ops / t.best : 0;
-        if (open[i]) report_rate(&b->out, "GOP/s", t, ops, "%s_%zux%zux%zu%s", body[i].row, rows, n, k, gelu ? "_gelu" : "");
-        printf(" | %6.1f %3.0f %%", gops, peak > 0 ? 100 * gops / peak : 0);
+        if (!open[i]) {
+            printf(" | %12s", "-");
+            continue;
+        }
+        const struct timed t = timed_of(ns[i], ROUNDS);
+        report_rate(&b->out, "GOP/s", t, ops, "%s_%zux%zux%zu%s", body[i].row, rows, n, k, gelu ? "_gelu" : "");
+        printf(" | %6.1f", ops / t.best);
+        if (peak > 0) printf(" %3.0f %%", 100 * ops / t.best / peak);
+        else printf(" %5s", "-");
         if (i < OURS) free(w[i]);
-        else if (open[i]) peer_close(&peer[i - OURS]);
+        else peer_close(&peer[i - OURS]);
     }
     printf("\n");
     fflush(stdout);
