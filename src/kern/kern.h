@@ -302,7 +302,7 @@ int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
-void kern_init_avxvnni(struct kern *k);    /* linear of int8, by rows and by blocks, only */
+void kern_init_avxvnni(struct kern *k);    /* linear of int8, by rows and by blocks, and of int16 only */
 void kern_init_avx512(struct kern *k);
 void kern_init_avx512bf16(struct kern *k); /* narrow products, KV_BF16 among them */
 void kern_init_amx(struct kern *k);        /* the same */
