@@ -56,14 +56,16 @@ struct bench {
     void *scratch;
     char *pool;
     float *x, *y, *res;
-    double peak, narrow_peak[2]; /* narrow: of bf16 and int8, 0: f32 takes their place */
+    double peak[PEAKS]; /* 0: that of f32 takes its place */
     struct report out;
 };
 
 static const char *type_name(enum dtype t)
 {
-    return t == DT_BF16_PAIR ? "bf16" : t == DT_I8_QUAD ? "int8" : dtype_name(t);
+    return t == DT_BF16_PAIR ? "bf16" : t == DT_I16_PAIR ? "int16" : t == DT_I8_QUAD ? "int8" : dtype_name(t);
 }
+
+static double peak_of(const struct bench *b, enum peak of) { return b->peak[of] > 0 ? b->peak[of] : b->peak[PEAK_F32]; }
 
 static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_t n, size_t k, enum act act)
 {
@@ -79,8 +81,7 @@ static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_
     j.rows = part;
     const double c_ns = best_ns(linear_once, &j, 2) * (double)rows / (double)part;
     const double ops = 2.0 * (double)(rows * n * k), ns = t_ns.best, gflops = ops / ns;
-    double peak = t >= DT_COUNT ? b->narrow_peak[t - DT_COUNT] : b->peak;
-    if (peak <= 0) peak = b->peak;
+    const double peak = peak_of(b, t == DT_BF16_PAIR ? PEAK_BF16 : t == DT_I16_PAIR ? PEAK_INT16 : t == DT_I8_QUAD ? PEAK_INT8 : PEAK_F32);
     printf("linear %-6s %4zu x %4zu x %4zu%s %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %6.1f x C\n", type_name(t), rows, n, k,
            act ? " gelu" : "     ", ns, gflops, 100 * gflops / peak, c_ns / ns);
     report_rate(&b->out, "GOP/s", t_ns, ops, "linear_%s_%zux%zux%zu%s", type_name(t), rows, n, k, act ? "_gelu" : "");
@@ -103,7 +104,7 @@ static void bench_attn(const struct bench *b, int type, size_t rows, size_t keys
                           .kv = { b->pool, 64 * 64 * kv_elem_sz((enum kv_type)type), NULL }, .d_head = 64, .scale = 0.125f };
     for (size_t i = 0; i < keys; i++) j.kern->kv_put[type](&j.a.kv, (uint32_t)i, b->x + i * 7, b->x + i * 5 + 3, 64);
     static const char *const name[KV_TYPES] = { "f32", "f16", "bf16" };
-    const double peak = type == KV_BF16 && b->narrow_peak[0] > 0 ? b->narrow_peak[0] : b->peak;
+    const double peak = peak_of(b, type == KV_BF16 ? PEAK_BF16 : PEAK_F32);
     const struct timed t = measure(attn_once, &j, 50);
     const double ops = 4.0 * 64 * (double)(rows * keys), ns = t.best, gflops = ops / ns;
     j.kern = &b->ref, j.a.rows = (uint32_t)(rows < 8 ? rows : 8);
@@ -179,27 +180,26 @@ static const struct { size_t n, k; enum act act; } shape[] = {
 /* The rates of the level's own instructions, on one thread and on two. */
 static void bench_peaks(struct bench *b, int level)
 {
-    static const char *const name[] = { "f32", "bf16", "int8" };
-    double *const peak[] = { &b->peak, &b->narrow_peak[0], &b->narrow_peak[1] };
     printf("== %s: peaks in GOP/s on 1 and 2 threads:", cpu_level_name(level));
-    for (int of = PEAK_F32; of <= PEAK_INT8; of++)
+    for (int of = 0; of < PEAKS; of++)
         for (int threads = 2; threads >= 1; threads--) {
             steno_team *team = crew_team(threads);
             struct timed t;
             const double ops = crew_peak(&t, team, level, (enum peak)of);
             team_close(team);
-            *peak[of] = ops > 0 ? ops / t.best : 0;
+            b->peak[of] = ops > 0 ? ops / t.best : 0;
             if (ops <= 0) continue;
-            printf(" %s %.1f (%d)", name[of], *peak[of], threads);
-            report_rate(&b->out, "GOP/s", t, ops, "peak_%s_%dt", name[of], threads);
+            printf(" %s %.1f (%d)", peak_name((enum peak)of), b->peak[of], threads);
+            report_rate(&b->out, "GOP/s", t, ops, "peak_%s_%dt", peak_name((enum peak)of), threads);
         }
     printf("\n");
 }
 
 static void bench_level(struct bench *b, int level)
 {
-    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q4_0, DT_BF16_PAIR, DT_I8_QUAD, DT_Q5_1, DT_Q4_K, DT_Q5_K, DT_Q6_K };
-    enum { TYPES = sizeof type / sizeof *type, SHAPES = sizeof shape / sizeof *shape, LOWER_TYPES = 6 };
+    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q4_0, DT_BF16_PAIR, DT_I16_PAIR, DT_I8_QUAD, DT_Q5_1, DT_Q4_K, DT_Q5_K,
+                                       DT_Q6_K };
+    enum { TYPES = sizeof type / sizeof *type, SHAPES = sizeof shape / sizeof *shape, LOWER_TYPES = 7 };
     const int best = level == cpu_level_best();
     kern_init(&b->kern, level);
     if (!best) snprintf(b->out.suffix, sizeof b->out.suffix, "@%s", cpu_level_name(level));

@@ -1,10 +1,11 @@
 /* steno: products of 32, 16 and 8 bits at the shapes of encoders. SPDX-License-Identifier: MIT
  *
- *   bench_products [--tsv FILE] [ROWS]    1500 rows where nothing is said; FILE receives rows of figures (report.h)
+ *   bench_products [--tsv FILE] [ROWS [LEVEL]]    1500 rows, and the best level, where nothing is said
  *
+ * FILE receives rows of figures (report.h).
  * One thread. Every body of a shape runs in turn, several rounds in one run, and the best time of each counts; rates are beside the peak
- * of their own instruction. Narrowing x is part of the time. Where oneDNN was found it runs the same shapes, on inputs that are narrow
- * already. */
+ * of their own instruction, where the level has one. Narrowing x is part of the time. Where oneDNN was found it runs the same shapes, on
+ * inputs that are narrow already; not beside a lower level, because it takes the best instructions there are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@ enum { ROUNDS = 9, OURS = 4, BODIES = 7 };
 static const struct { const char *name, *row; enum dtype type; enum peak peak; } body[BODIES] = {
     { "f32", "f32", DT_F32, PEAK_F32 },
     { "bf16", "bf16", DT_BF16_PAIR, PEAK_BF16 },
+    { "int16", "int16", DT_I16_PAIR, PEAK_INT16 },
     { "int8", "int8", DT_I8_QUAD, PEAK_INT8 },
-    { "int16", "int16", DT_I16_PAIR, PEAK_BF16 },
     { "oneDNN f32", "onednn_f32", 0, PEAK_F32 },
     { "oneDNN bf16", "onednn_bf16", 0, PEAK_BF16 },
     { "oneDNN u8s8", "onednn_int8", 0, PEAK_INT8 },
@@ -150,7 +151,7 @@ static void peer_close(struct peer *p) { (void)p; }
 #endif
 
 /* ---- a shape -------------------------------------------------------------------------------------------------------------------- */
-struct bench { struct kern kern; void *scratch; float *x, *y; double peak[3]; struct report out; };
+struct bench { struct kern kern; void *scratch; float *x, *y; double peak[PEAKS]; struct report out; };
 
 static void bench_shape(const struct bench *b, size_t rows, size_t n, size_t k, int gelu)
 {
@@ -162,7 +163,7 @@ static void bench_shape(const struct bench *b, size_t rows, size_t n, size_t k, 
     fill(w_rows, n * k);
     for (int i = 0; i < BODIES; i++) {
         if (i < OURS) w[i] = pack(body[i].type, w_rows, n, k), open[i] = 1;
-        else open[i] = peer_open(&peer[i - OURS], i - OURS, rows, n, k, gelu) == 0;
+        else open[i] = b->kern.level == cpu_level_best() && peer_open(&peer[i - OURS], i - OURS, rows, n, k, gelu) == 0;
     }
     struct linear l = { .bias = b->x, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .act = gelu ? ACT_GELU_ERF : ACT_NONE,
                         .x = b->x, .ld_x = k + ROW_PAD, .y = b->y, .ld_y = n + ROW_PAD };
@@ -181,12 +182,17 @@ static void bench_shape(const struct bench *b, size_t rows, size_t n, size_t k, 
     printf("%zu x %4zu x %4zu%s", rows, n, k, gelu ? " gelu" : "     ");
     for (int i = 0; i < BODIES; i++) {
         const double ops = 2.0 * (double)(rows * n * k), peak = b->peak[body[i].peak];
-        const struct timed t = open[i] ? timed_of(ns[i], ROUNDS) : (struct timed){ 0 };
-        const double gops = open[i] ? ops / t.best : 0;
-        if (open[i]) report_rate(&b->out, "GOP/s", t, ops, "%s_%zux%zux%zu%s", body[i].row, rows, n, k, gelu ? "_gelu" : "");
-        printf(" | %6.1f %3.0f %%", gops, peak > 0 ? 100 * gops / peak : 0);
+        if (!open[i]) {
+            printf(" | %12s", "-");
+            continue;
+        }
+        const struct timed t = timed_of(ns[i], ROUNDS);
+        report_rate(&b->out, "GOP/s", t, ops, "%s_%zux%zux%zu%s", body[i].row, rows, n, k, gelu ? "_gelu" : "");
+        printf(" | %6.1f", ops / t.best);
+        if (peak > 0) printf(" %3.0f %%", 100 * ops / t.best / peak);
+        else printf(" %5s", "-");
         if (i < OURS) free(w[i]);
-        else if (open[i]) peer_close(&peer[i - OURS]);
+        else peer_close(&peer[i - OURS]);
     }
     printf("\n");
     fflush(stdout);
@@ -201,22 +207,30 @@ int main(int argc, char **argv)
         execv("/proc/self/exe", argv);
     }
     const int to_file = argc > 2 && !strcmp(argv[1], "--tsv");
-    const char *text = argc > 1 + 2 * to_file ? argv[1 + 2 * to_file] : "1500";
-    const size_t rows = (size_t)atoi(text), slot = rows * (4 * 1280 + ROW_PAD);
+    char **const arg = argv + 2 * to_file, *const text = argc > 1 + 2 * to_file ? arg[1] : NULL;
+    const int best = cpu_level_best(), level = argc > 2 + 2 * to_file ? cpu_level_from_name(arg[2]) : best;
+    const size_t rows = text ? (size_t)atoi(text) : 1500, slot = rows * (4 * 1280 + ROW_PAD);
     struct bench b = { .scratch = memory(kern_linear_scratch()), .x = memory(slot * 4), .y = memory(slot * 4) };
     char machine[64];
+    if (!rows || level < 0 || !cpu_level_usable(level)) {
+        fprintf(stderr, "usage: bench_products [--tsv FILE] [ROWS [LEVEL]], LEVEL one that this processor has\n");
+        return 2;
+    }
     if (report_open(&b.out, to_file ? argv[2] : NULL, "products")) return 6;
+    if (level != best) snprintf(b.out.suffix, sizeof b.out.suffix, "@%s", cpu_level_name(level));
     fill(b.x, slot);
     memset(b.y, 0, slot * 4);
-    kern_init(&b.kern, cpu_level_best());
+    kern_init(&b.kern, level);
     cpu_model_name(machine, sizeof machine);
     report_head(&b.out, machine, cpu_level_name(b.kern.level), 1);
-    for (int i = 0; i < 3; i++) {
-        b.peak[i] = peak_gops(b.kern.level, (enum peak)i);
-        if (b.peak[i] > 0) report_row(&b.out, "GOP/s", counted(b.peak[i]), 1, "peak_%s", body[i].row);
+    printf("level %s, GOP/s and part of the instruction's peak:", cpu_level_name(level));
+    for (int of = 0; of < PEAKS; of++) {
+        b.peak[of] = peak_gops(level, (enum peak)of);
+        if (b.peak[of] <= 0) continue;
+        report_row(&b.out, "GOP/s", counted(b.peak[of]), 1, "peak_%s", peak_name((enum peak)of));
+        printf(" %s %.1f", peak_name((enum peak)of), b.peak[of]);
     }
-    printf("level %s, GOP/s and part of the instruction's peak: f32 %.1f, bf16 %.1f, int8 %.1f\n%23s", cpu_level_name(b.kern.level),
-           b.peak[PEAK_F32], b.peak[PEAK_BF16], b.peak[PEAK_INT8], "rows x n x k     ");
+    printf("\n%23s", "rows x n x k     ");
     for (int i = 0; i < BODIES; i++) printf(" | %12s", body[i].name);
     printf("\n");
     for (size_t i = 0; i < sizeof width / sizeof *width; i++) {

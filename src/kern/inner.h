@@ -258,6 +258,12 @@ static inline struct int_scale i16_scale_of(float m, int of)
     if (m < 0x1p-111f) return (struct int_scale) { 0, 0 };
     return (struct int_scale) { m / (float)of, (float)of / m };
 }
+/* What I16_MOST of an output's weights stands for, from bits: its largest magnitude, and the largest sum of magnitudes of a group. */
+static inline float i16_weight_most(uint32_t most, uint32_t most_sum)
+{
+    const float m = load_f32(&most), eighth = load_f32(&most_sum) / 8;
+    return eighth <= m ? m : eighth; /* NaN where one is: a sum is NaN, too, then */
+}
 static inline uint16_t i16_narrowed(float x, float inverse) { return (uint16_t)bits_of_f32(x * inverse + I16_MAGIC); }
 
 static inline size_t i16_groups(size_t k) { return (k + I16_GROUP - 1) / I16_GROUP; }

@@ -27,6 +27,7 @@ int kern_gains(int level, enum dtype t)
     if (t == DT_I16_PAIR) return level >= CPU_AVX2 && level != CPU_AVX512;
     return dtype_is_blocks(t) ? level >= CPU_AVX2 : dtype_is_narrow(t) && level >= CPU_AVX512BF16;
 #elif defined(__aarch64__)
+    if (t == DT_I16_PAIR) return 0; /* SMLAL makes as many products as FMLA does */
     return t == DT_BF16_PAIR ? level >= CPU_NEONBF16 : (dtype_is_narrow(t) || dtype_is_blocks(t)) && level >= CPU_DOTPROD;
 #else
     (void)level, (void)t;

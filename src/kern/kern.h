@@ -15,8 +15,8 @@
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
  *   linear of DT_BF16_PAIR and DT_I8_QUAD: the same bits as the twin but for the activation's own error, and (DT_BF16_PAIR) but for
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
- *   linear of DT_I16_PAIR, DT_Q8_QUAD and DT_Q4_QUAD: the same bits as the twin, which fuses as all other levels do, but for the activation's
- *              own error
+ *   linear of DT_I16_PAIR, DT_Q8_QUAD and DT_Q4_QUAD: the same bits as the twin, which fuses as all other levels do, but for the
+ *              activation's own error
  *   linear of DT_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's
  *              sum
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row; norm_layer, whose mean is
@@ -147,8 +147,8 @@ struct kv_view {
  *                 Level amx sums even and odd k apart, from 0 on for every 32 k, and adds both sums, then that to the accumulator.
  *   DT_I16_PAIR   each I16_GROUP k of x apart: sx = largest magnitude of the group / 8191, q = x * (8191 / largest magnitude) rounded to
  *                 nearest even; the sum of q * q over a group is an exact integer; the f32 accumulator takes groups in rising order, acc =
- *                 fma((float)sum, sx, acc); y = acc * the scale of the output. A group with a NaN or an infinity makes its row NaN for every
- *                 output; a group of magnitudes below 2^-111 counts as zeros.
+ *                 fma((float)sum, sx, acc); y = acc * the scale of the output. A group with a NaN or an infinity makes its row NaN for
+ *                 every output; a group of magnitudes below 2^-111 counts as zeros.
  *   DT_I8_QUAD    x as the weights: scale = largest magnitude of the row / 127, q = x * (127 / largest magnitude) rounded to nearest even;
  *                 the sum of q * q is an exact integer; y = sum * (scale of the row * scale of the output), each step rounded to f32.
  *                 A row with a NaN or an infinity gives NaN for every output, a row of magnitudes below 2^-119 zeros.
@@ -302,7 +302,7 @@ int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
-void kern_init_avxvnni(struct kern *k);    /* linear of int8, by rows and by blocks, only */
+void kern_init_avxvnni(struct kern *k);    /* linear of int8, by rows and by blocks, and of int16 only */
 void kern_init_avx512(struct kern *k);
 void kern_init_avx512bf16(struct kern *k); /* narrow products, KV_BF16 among them */
 void kern_init_amx(struct kern *k);        /* the same */

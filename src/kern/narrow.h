@@ -1,13 +1,14 @@
 /* steno: linear with products of 16 and 8 bits over vectors. SPDX-License-Identifier: MIT
  *
- * A word of a narrowed row (narrow_rows.h), two bf16 or int16 or four int8, broadcast against the words of a panel is one step of a register tile of
- * TILE_ROWS rows by two vectors, which walks all of k with its accumulators in registers: two vectors of weights come from the
- * second-level cache in the time of 2 TILE_ROWS products, so nothing has to be blocked by k. Few rows take lower tiles of the same steps,
- * so they give the same bits. For int16 a tile walks one group of k after the other, and between them its integers are scaled and added.
+ * A word of a narrowed row (narrow_rows.h), two bf16 or int16 or four int8, broadcast against the words of a panel is one step of a
+ * register tile of TILE_ROWS rows by two vectors, which walks all of k with its accumulators in registers: two vectors of weights come from
+ * the second-level cache in the time of 2 TILE_ROWS products, so nothing has to be blocked by k. Few rows take lower tiles of the same
+ * steps, so they give the same bits. For int16 a tile walks one group of k after the other, and between them its integers are scaled and
+ * added.
  *
  * Beside the primitives of narrow_rows.h a file has: vi_load, vi_set1 (one word in every lane), vf_dot_pairs, vf_dot_ints and vf_dot_quads
- * (acc, words of x, words of weights). A file in which four k of int8 take several words of x has vi_quads(words of a panel, step), what the weights
- * are to each of them.
+ * (acc, words of x, words of weights). A file in which four k of int8 take several words of x has vi_quads(words of a panel, step), what
+ * the weights are to each of them.
  *
  * What a file may define before it includes this: QUADS_SIGNED 1, its rows of int8 are signed bytes, so that sums begin with 0;
  * ROWS_BY_TWOS 1, it has a narrow_tile of its own, for rows that lie by twos (narrow_rows.h). A file whose products are of one type takes

@@ -165,19 +165,17 @@ static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[P
 /* What a row's largest value of DT_I16_PAIR stands for. */
 static float i16_most(enum dtype from, const void *row, size_t k)
 {
-    float most = 0, largest_sum = 0;
+    uint32_t most = 0, most_sum = 0; /* bits, see i8_scale_of */
     for (size_t k0 = 0; k0 < k; k0 += I16_GROUP) {
         const size_t n = size_min(I16_GROUP, k - k0);
         float v[I16_GROUP], sum = 0;
         widen_some(v, from, row, k0, n);
-        for (size_t j = 0; j < n; j++) {
-            const float mag = fabsf(v[j]);
-            most = !(mag <= most) ? mag : most;
-            sum += mag;
-        }
-        largest_sum = !(sum <= largest_sum) ? sum : largest_sum;
+        for (size_t j = 0; j < n; j++) sum += fabsf(v[j]);
+        const uint32_t mag = largest_bits(v, n), sum_bits = bits_of_f32(sum);
+        most = mag > most ? mag : most;
+        most_sum = sum_bits > most_sum ? sum_bits : most_sum;
     }
-    return !(largest_sum / 8 <= most) ? largest_sum / 8 : most;
+    return i16_weight_most(most, most_sum);
 }
 
 static void pack_ints(uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)

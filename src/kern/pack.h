@@ -109,6 +109,43 @@ static void pack_quad_panel(uint8_t *panel, enum dtype from, const void *const r
     memcpy(panel + sizeof scale, sum, sizeof sum);
 }
 
+/* Sums of magnitudes of each output, over the tile and those before it in a group. */
+INLINE void tile_magnitudes(float sum[PANEL], float tile[QBLOCK][PANEL])
+{
+    for (size_t j = 0; j < QBLOCK; j++)
+        for (size_t i = 0; i < PANEL; i++) sum[i] += fabsf(tile[j][i]);
+}
+
+static void pack_int_panel(uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)
+{
+    _Alignas(64) float tile[QBLOCK][PANEL], sum[PANEL], scale[PANEL], inverse[PANEL];
+    _Alignas(64) uint32_t most[PANEL] = { 0 }, most_sum[PANEL] = { 0 };
+    for (size_t k0 = 0; k0 < k; k0 += QBLOCK) {
+        if (k0 % I16_GROUP == 0) memset(sum, 0, sizeof sum);
+        turn(tile, from, rows, k0, QBLOCK);
+        tile_most(most, tile);
+        tile_magnitudes(sum, tile);
+        for (size_t i = 0; i < PANEL; i++) { /* sums only grow, so that those within a group may be compared as well */
+            const uint32_t bits = bits_of_f32(sum[i]);
+            most_sum[i] = bits > most_sum[i] ? bits : most_sum[i];
+        }
+    }
+    for (size_t i = 0; i < PANEL; i++) {
+        const struct int_scale s = i16_scale_of(i16_weight_most(most[i], most_sum[i]), I16_MOST);
+        scale[i] = s.scale, inverse[i] = s.inverse;
+    }
+    memcpy(panel, scale, sizeof scale);
+    uint32_t *out = (uint32_t *)(void *)(panel + sizeof scale);
+    for (size_t k0 = 0; k0 < k; k0 += QBLOCK) {
+        turn(tile, from, rows, k0, QBLOCK);
+        for (size_t j = 0; j < QBLOCK; j += 2, out += PANEL)
+            for (size_t i = 0; i < PANEL; i++) {
+                const uint32_t even = i16_narrowed(tile[j][i], inverse[i]), odd = i16_narrowed(tile[j + 1][i], inverse[i]);
+                out[i] = inverse[i] > 0 ? odd << 16 | even : 0;
+            }
+    }
+}
+
 /* q8_scale_of, of each output's block. */
 struct q8_scales { _Alignas(64) float d[PANEL], inverse[PANEL]; uint16_t half[PANEL]; };
 
@@ -161,6 +198,7 @@ static void pack_turned(void *panel, struct q8_loss *loss, enum dtype t, enum dt
     if (k % QBLOCK || dtype_block(from) != 1) pack_lossy(panel, loss, t, from, rows, k);
     else if (t == DT_F32) pack_f32_panel(panel, rows, k);
     else if (t == DT_BF16_PAIR) pack_pair_panel(panel, from, rows, k);
+    else if (t == DT_I16_PAIR) pack_int_panel(panel, from, rows, k);
     else if (t == DT_I8_QUAD) pack_quad_panel(panel, from, rows, k);
     else if (t == DT_Q8_QUAD) pack_q8_panel(panel, loss, from, rows, k);
     else pack_half_panel(panel, rows, k);

@@ -4,8 +4,8 @@
  * first, and int32 for int8, where no order matters. The sums of int8 stand for q with 128 added, as unsigned bytes; accumulators begin
  * with what that adds too much.
  *
- * Products by blocks have such an integer for each 32 k, those of int16 for each I16_GROUP. One fused multiply-add scales it and adds it to an accumulator of f32, as in
- * vectors, so that the twin has their bits. */
+ * Products by blocks have such an integer for each 32 k, those of int16 for each I16_GROUP. One fused multiply-add scales it and adds it to
+ * an accumulator of f32, as in vectors, so that the twin has their bits. */
 #include "kern/inner.h"
 
 static void sum_pairs(float sum[PANEL], const uint32_t *x, const uint8_t *panel, size_t k)

@@ -10,6 +10,8 @@
 #include <string.h>
 
 static const enum dtype narrow_type[] = { DT_BF16_PAIR, DT_I16_PAIR, DT_I8_QUAD };
+enum { N_TYPES = sizeof narrow_type / sizeof *narrow_type };
+enum { GROUP = 128, X_MOST = 8191, W_MOST = 32750 }; /* of DT_I16_PAIR, see kern.h */
 
 static double largest(const float *v, size_t n)
 {
@@ -18,16 +20,45 @@ static double largest(const float *v, size_t n)
     return most;
 }
 
+static size_t part_of(size_t at, size_t k) { return k - at < GROUP ? k - at : GROUP; }
+
+/* What W_MOST of DT_I16_PAIR stands for in a row of weights: the largest one, or an eighth of the largest sum of a group. */
+static double int16_most(const float *w, size_t k)
+{
+    double most = largest(w, k);
+    for (size_t at = 0; at < k; at += GROUP) {
+        double sum = 0;
+        for (size_t i = at; i < at + part_of(at, k); i++) sum += fabs((double)w[i]);
+        most = sum / 8 > most ? sum / 8 : most;
+    }
+    return most;
+}
+
 /* ---- against the twin and against double --------------------------------------------------------------------------------------------
- * What rounding may cost an output, at most: half a step of bf16 (2^-8 of the value) or of the row's scale, in x and in w, and the sum. */
+ * Half a step in x, and in w: of bf16 (2^-8 of the value), or of the scale. int16 has steps so small that rounding a scale's inverse, and
+ * the product with it, moves a number by up to 0.006 of one. */
+static double half_step_x(enum dtype t, const float *x, size_t i, size_t k)
+{
+    if (t == DT_BF16_PAIR) return fabs((double)x[i]) * 0x1p-8;
+    if (t == DT_I16_PAIR) return 0.51 * largest(x + i / GROUP * GROUP, part_of(i / GROUP * GROUP, k)) / X_MOST;
+    return 0.5001 * largest(x, k) / 127;
+}
+
+static double half_step_w(enum dtype t, const float *w, size_t i, size_t k)
+{
+    if (t == DT_BF16_PAIR) return fabs((double)w[i]) * 0x1p-8;
+    return t == DT_I16_PAIR ? 0.51 * int16_most(w, k) / W_MOST : 0.5001 * largest(w, k) / 127;
+}
+
+/* What rounding may cost an output, at most: half a step in x and in w, and the sum. */
 static double bound(enum dtype t, const float *x, const float *w, size_t k, double *sum, double *square)
 {
-    const double sx = largest(x, k) / 127, sw = largest(w, k) / 127;
-    double most = 0;
+    double most = 0, da = 0, db = 0;
     *sum = *square = 0;
     for (size_t i = 0; i < k; i++) {
         const double a = fabs((double)x[i]), b = fabs((double)w[i]);
-        const double da = t == DT_I8_QUAD ? 0.5001 * sx : a * 0x1p-8, db = t == DT_I8_QUAD ? 0.5001 * sw : b * 0x1p-8;
+        if (t == DT_BF16_PAIR || i % GROUP == 0) da = half_step_x(t, x, i, k);
+        if (t == DT_BF16_PAIR || i == 0) db = half_step_w(t, w, i, k);
         most += a * db + b * da + da * db + 4 * FLT_EPSILON * sqrt((double)k) * a * b;
         *sum += (double)x[i] * w[i];
         *square += da * da * b * b / 3 + db * db * a * a / 3; /* variance where errors are spread evenly */
@@ -69,7 +100,7 @@ static double sum_tolerance(const struct linear *l, size_t m, size_t n, const fl
 static void check_twin(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *w, const float *y,
                        const float *y_ref)
 {
-    const int same = t == DT_I8_QUAD || !c->other_order, exact = l->act == ACT_NONE || l->act == ACT_RELU;
+    const int same = t != DT_BF16_PAIR || !c->other_order, exact = l->act == ACT_NONE || l->act == ACT_RELU;
     for (size_t m = 0; m < s->m; m++) {
         const float *a = y + m * l->ld_y, *b = y_ref + m * l->ld_y;
         for (size_t n = 0; n < s->n; n++) {
@@ -113,6 +144,9 @@ static void check_shapes(struct check *c, enum dtype t)
     for (size_t m = 1; m <= (c->quick ? 20 : 67); m += fast || m < 5 ? 1 : 9)
         check_shape(c, t, (struct shape) { m, n_of[m * 5 % 12], k_of[m * 7 % 12], k_of[m * 7 % 12] + m % 3 });
     for (size_t k = 1; k <= 67; k += c->quick ? 13 : 2) check_shape(c, t, (struct shape) { 1 + k % 5, 33, k, k });
+    if (t == DT_I16_PAIR) /* around groups, and rows that begin within one */
+        for (size_t k = GROUP - 2; k <= 3 * GROUP + 2; k += k % GROUP == 2 ? GROUP - 4 : 1)
+            check_shape(c, t, (struct shape) { 1 + k % 7, 33, k, k % 3 ? k : 3 });
     if (c->quick) return;
     check_shape(c, t, (struct shape) { 40, 70, 96, 32 });   /* convolution: rows overlap */
     check_shape(c, t, (struct shape) { 13, 33, 193, 1 });
@@ -122,6 +156,7 @@ static void check_shapes(struct check *c, enum dtype t)
     check_shape(c, t, (struct shape) { GEMM_ROWS + 17, 70, 544, 544 });
     check_shape(c, t, (struct shape) { 100, 40, 5121, 5122 });       /* more rows than fit the scratch at a time */
     check_shape(c, t, (struct shape) { 14, 33, 46001, 46001 });      /* not even a tile of them */
+    check_shape(c, t, (struct shape) { 3, 9, NARROW_K, NARROW_K });
 }
 
 /* ---- what the types promise ----------------------------------------------------------------------------------------------------- */
@@ -159,6 +194,135 @@ static void check_known_int8(struct check *c)
     check(c, y[0] == want_0 && y[1] == want_1, "int8: %g %g, want %g %g", (double)y[0], (double)y[1], (double)want_0, (double)want_1);
 }
 
+/* int16: scales 1 and 2 as above, in x 1 and then 2; the second group begins anew. */
+static void check_known_int16(struct check *c)
+{
+    enum { K = GROUP + 3 };
+    const float two[2][6] = { { W_MOST, 3, -0.5f, 1.5f, 2.5f, -3.25f }, { 2 * W_MOST, 6, -3, 5, 6, -1 } }; /* the second's q: -2, 2, 3, 0 */
+    const float next[2][3] = { { 5, -7, 11 }, { -10, 3, -22 } };                                           /*                -5, 2, -11 */
+    float w[2 * K] = { 0 }, x[K] = { 1, -X_MOST, 100, 0.5f, 2.5f, 3 }, y[2];
+    for (size_t n = 0; n < 2; n++) memcpy(w + n * K, two[n], sizeof two[n]), memcpy(w + n * K + GROUP, next[n], sizeof next[n]);
+    x[GROUP] = 2 * X_MOST, x[GROUP + 1] = -3, x[GROUP + 2] = 7; /* q: -2, 4 */
+    product(c, DT_I16_PAIR, y, 2, w, x, 1, K);
+    const float want_0 = W_MOST - 3 * X_MOST + 0 * 100 + 2 * 0 + 2 * 2 - 3 * 3 + 2 * (5 * X_MOST + 7 * 2 + 11 * 4);
+    const float want_1 = 2 * (W_MOST - 3 * X_MOST - 2 * 100 + 2 * 0 + 3 * 2 + 0 * 3 + 2 * (-5 * X_MOST - 2 * 2 - 11 * 4));
+    check(c, y[0] == want_0 && y[1] == want_1, "int16: %g %g, want %g %g", (double)y[0], (double)y[1], (double)want_0, (double)want_1);
+}
+
+/* Integers of output i of a panel of DT_I16_PAIR, [k]; returns their scale. */
+static float int16_read(int16_t *q, const void *panel, size_t i, size_t k)
+{
+    float scale;
+    memcpy(&scale, (const char *)panel + 4 * i, sizeof scale);
+    for (size_t j = 0; j < k; j++) memcpy(q + j, (const char *)panel + 4 * PANEL + (j / 2 * PANEL + i) * 4 + j % 2 * 2, 2);
+    return scale;
+}
+
+/* Weights whose integers have the largest sum that a group can have: 127 which are rounded up by nearly half a step, and a last one, so
+ * that an eighth of their sum is W_MOST. */
+static float of_largest_sum(size_t k) { return k % GROUP == GROUP - 1 ? 8 * W_MOST - (GROUP - 1) * 2046.51f : 2046.51f; }
+
+/* What decides the scale: the largest weight where one towers, or where there are few; an eighth of the largest group's sum else. Sums of
+ * a group stay below 2^18, whatever rounding does. */
+static void check_int16_scales(struct check *c)
+{
+    enum { N = 32, K = 2 * GROUP + 44 };
+    static const float decides[] = { 1, 8, 5.5f, 1, 1.25f, W_MOST }; /* of the first six rows */
+    float *rows = calloc(N * K, sizeof *rows);
+    int16_t q[K];
+    for (size_t k = 0; k < K; k++) {
+        const float sign = rnd() % 2 ? -1.f : 1.f;
+        rows[0 * K + k] = k == 200 ? -1 : sign * 0.001f;
+        rows[1 * K + k] = k / GROUP == 1 ? sign * 0.5f : sign * 0.25f;
+        rows[2 * K + k] = k / GROUP == 2 ? sign : 0;
+        rows[3 * K + k] = k % GROUP < 8 ? sign : 0;
+        rows[4 * K + k] = k % GROUP < 10 ? sign : 0;
+        rows[5 * K + k] = sign * of_largest_sum(k);
+    }
+    for (size_t n = 6; n < N; n++) rnd_floats(rows + n * K, K, n % 2 ? 1 : 1e-3f);
+    for (size_t n = 6; n < N; n += 4) /* magnitudes that hardly differ: all rounded to one side or the other */
+        for (size_t k = 0; k < K; k++) rows[n * K + k] = (rnd() % 2 ? -1.f : 1.f) * (1 + (float)(rnd() % 2 * n) * 1e-4f);
+    void *w = pack_all(rows, DT_I16_PAIR, N, K);
+    for (size_t n = 0; n < N; n++) {
+        const double scale = (double)int16_read(q, w, n, K), most = int16_most(rows + n * K, K);
+        int largest_q = 0, largest_sum = 0;
+        for (size_t at = 0; at < K; at += GROUP) {
+            int sum = 0;
+            for (size_t k = at; k < at + part_of(at, K); k++) sum += abs(q[k]), largest_q = abs(q[k]) > largest_q ? abs(q[k]) : largest_q;
+            largest_sum = sum > largest_sum ? sum : largest_sum;
+        }
+        if (n < 6) check(c, (float)most == decides[n], "int16: row %zu is not what it is meant to be: %g", n, most);
+        check(c, fabs(scale * W_MOST - most) <= 1e-5 * most, "int16: scale of output %zu is that of %g, want %g", n, scale * W_MOST, most);
+        check(c, largest_sum < 1 << 18, "int16: output %zu has a group of %d", n, largest_sum);
+        if (most > largest(rows + n * K, K)) check(c, abs(largest_sum - 8 * W_MOST) <= GROUP / 2 + 2, "int16: a sum of %d", largest_sum);
+        else check(c, largest_q == W_MOST, "int16: the largest of output %zu is %d", n, largest_q);
+        if (n == 5) check(c, largest_sum > 8 * W_MOST + GROUP / 2 - 4, "int16: the largest sum is %d", largest_sum);
+    }
+    free(rows);
+    free(w);
+}
+
+/* Integers of a group as large as they get, of either sign: they do not wrap. Each group of x has a scale of its own. */
+static void check_largest_sums(struct check *c)
+{
+    enum { M = 29, N = 37, K = 3 * GROUP };
+    float *rows = malloc(N * K * sizeof *rows), *x = malloc(M * K * sizeof *x), y[M * N];
+    int16_t q[K];
+    int32_t most = 0, least = 0;
+    for (size_t i = 0; i < N * K; i++) /* signs: the same, in turn, at random */
+        rows[i] = (i / K < 4 ? i / K / 2 * i % 2 != i / K % 2 : rnd() % 2) ? of_largest_sum(i % K) : -of_largest_sum(i % K);
+    for (size_t i = 0; i < M * K; i++)
+        x[i] = ((i / K < 4 ? i / K / 2 * i % 2 != i / K % 2 : rnd() % 2) ? X_MOST : -X_MOST) * (float)(1 << i % K / GROUP);
+    void *w = pack_all(rows, DT_I16_PAIR, N, K);
+    product(c, DT_I16_PAIR, y, N, rows, x, M, K);
+    for (size_t n = 0; n < N; n++) {
+        const float scale = int16_read(q, (const char *)w + n / PANEL * pack_panel_sz(DT_I16_PAIR, K), n % PANEL, K);
+        for (size_t m = 0; m < M; m++) {
+            float want = 0;
+            for (size_t at = 0; at < K; at += GROUP) {
+                int64_t sum = 0;
+                for (size_t k = at; k < at + GROUP; k++) sum += (x[m * K + k] > 0 ? X_MOST : -X_MOST) * q[k];
+                check(c, sum == (int32_t)sum, "int16: sums do not fit 32 bits");
+                most = (int32_t)sum > most ? (int32_t)sum : most, least = (int32_t)sum < least ? (int32_t)sum : least;
+                want = fmaf((float)sum, (float)(1 << at / GROUP), want);
+            }
+            want *= scale;
+            check(c, y[m * N + n] == want, "int16: row %zu output %zu of largest sums is %.9g, want %.9g", m, n, (double)y[m * N + n],
+                  (double)want);
+        }
+    }
+    check(c, most > 262060 * X_MOST && least == -most, "int16: sums reach from %d to %d only", least, most);
+    free(rows);
+    free(x);
+    free(w);
+}
+
+/* Groups of x next to nothing count as zeros, those a little larger do not; the others stay as they are. */
+static void check_tiny_groups(struct check *c)
+{
+    enum { M = 15, N = 33, K = 2 * GROUP + 7 };
+    float *rows = malloc(N * K * sizeof *rows), x[M * K], y[M * N], zeros[M * N];
+    rnd_floats(rows, N * K, 1);
+    rnd_floats(x, M * K, 1);
+    for (size_t m = 0; m < M; m++)
+        for (size_t k = 0; k < K; k++)
+            if (k / GROUP == m % 3) x[m * K + k] = k % 5 ? 0x1.fffffep-112f : -0x1p-149f;
+    product(c, DT_I16_PAIR, y, N, rows, x, M, K);
+    for (size_t m = 0; m < M; m++) memset(x + m * K + m % 3 * GROUP, 0, part_of(m % 3 * GROUP, K) * sizeof *x);
+    product(c, DT_I16_PAIR, zeros, N, rows, x, M, K);
+    check(c, same_bits(y, zeros, M * N), "int16: groups next to nothing do not count as zeros");
+    for (size_t i = 0; i < M * K; i++) x[i] = i % 3 ? 0x1p-111f : -0x1p-112f;
+    product(c, DT_I16_PAIR, y, N, rows, x, M, K);
+    for (size_t m = 0; m < M; m++)
+        for (size_t n = 0; n < N; n++) {
+            double sum, square;
+            const double most = bound(DT_I16_PAIR, x + m * K, rows + n * K, K, &sum, &square) + K * 2.0 * (double)FLT_MIN;
+            check(c, fabs((double)y[m * N + n] - sum) <= most && y[m * N + n] != 0, "int16: %g of a small row, want %g",
+                  (double)y[m * N + n], sum);
+        }
+    free(rows);
+}
+
 /* What packing made of the weights, read back by embed. */
 static void check_packing(struct check *c, enum dtype t, size_t k)
 {
@@ -166,55 +330,55 @@ static void check_packing(struct check *c, enum dtype t, size_t k)
     float *rows = malloc(N * k * sizeof *rows), *back = guarded_floats(k);
     rnd_floats(rows, N * k, 0.3f);
     memset(rows + k, 0, k * sizeof *rows);
-    for (size_t i = 0; i < k; i++) rows[2 * k + i] *= 0x1p-120f; /* int8: too small to have a scale */
+    for (size_t i = 0; i < k; i++) rows[2 * k + i] *= 0x1p-120f; /* integers: too small to have a scale */
     void *w = pack_all(rows, t, N, k);
     for (size_t n = 0; n < N; n++) {
-        const double step = largest(rows + n * k, k) / 127;
         c->kern->embed[t](back, w, n, k);
         for (size_t i = 0; i < k; i++) {
             const float v = rows[n * k + i], want = fabsf(v) < FLT_MIN ? 0 : bf16_to_f32(bf16_from_f32(v));
-            const int ok = t == DT_BF16_PAIR ? back[i] == want : n == 2 ? back[i] == 0 : fabs((double)back[i] - (double)v) <= 0.5001 * step;
+            const double off = fabs((double)back[i] - (double)v);
+            const int ok = t == DT_BF16_PAIR ? back[i] == want : n == 2 ? back[i] == 0 : off <= half_step_w(t, rows + n * k, i, k);
             check(c, ok, "%s k %zu: weight %zu of output %zu is %.9g, packed from %.9g", dtype_name(t), k, i, n, (double)back[i],
                   (double)v);
         }
     }
-    const size_t words = t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2;
-    check(c, pack_panel_sz(t, k) == words * 128 + (t == DT_I8_QUAD ? 256 : 0), "%s: a panel takes %zu bytes", dtype_name(t),
-          pack_panel_sz(t, k));
+    const size_t words = t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2, head = t == DT_I8_QUAD ? 256 : t == DT_I16_PAIR ? 128 : 0;
+    check(c, pack_panel_sz(t, k) == words * 128 + head, "%s: a panel takes %zu bytes", dtype_name(t), pack_panel_sz(t, k));
     free(rows);
     free(w);
     guarded_free_all();
 }
 
-/* A NaN or an infinity spoils its own row, in int8 every output of it; as a weight, its own output. */
+/* A NaN or an infinity spoils its own row, in integers every output of it; as a weight, its own output. */
 static void check_not_finite(struct check *c, enum dtype t)
 {
-    enum { M = 29, N = 37, K = 70 };
+    enum { M = 29, N = 37, K = 2 * GROUP + 44 };
     static const float bad[] = { NAN, INFINITY, -INFINITY };
+    const int ints = t != DT_BF16_PAIR;
     float *rows = malloc(N * K * sizeof *rows), x[M * K], good[M * N], y[M * N];
     rnd_floats(rows, N * K, 0.2f);
     rnd_floats(x, M * K, 1);
     product(c, t, good, N, rows, x, M, K);
     for (size_t i = 0; i < 3; i++) {
-        const size_t m = 5 + 7 * i, n = 3 + 11 * i, at = m * K + (i * 31 + 8) % K;
-        const float kept = x[at], weight = rows[n * K + 2];
+        const size_t m = 5 + 7 * i, n = 3 + 11 * i, at = m * K + i * GROUP + 8, w_at = n * K + i % 2 * GROUP + 2;
+        const float kept = x[at], weight = rows[w_at];
         x[at] = bad[i];
         product(c, t, y, N, rows, x, M, K);
         size_t spoilt = 0;
-        for (size_t j = 0; j < N; j++) spoilt += t == DT_I8_QUAD ? isnan(y[m * N + j]) : !isfinite(y[m * N + j]);
+        for (size_t j = 0; j < N; j++) spoilt += ints ? isnan(y[m * N + j]) : !isfinite(y[m * N + j]);
         check(c, spoilt == N, "%s: %g in x leaves %zu outputs of its row as they were", dtype_name(t), (double)bad[i], N - spoilt);
         memcpy(y + m * N, good + m * N, N * sizeof *y);
         check(c, same_bits(y, good, M * N), "%s: %g in x spoils another row", dtype_name(t), (double)bad[i]);
-        x[at] = kept, rows[n * K + 2] = bad[i];
+        x[at] = kept, rows[w_at] = bad[i];
         product(c, t, y, N, rows, x, M, K);
         spoilt = 0;
         for (size_t j = 0; j < M; j++) {
-            spoilt += t == DT_I8_QUAD ? isnan(y[j * N + n]) : !isfinite(y[j * N + n]);
+            spoilt += ints ? isnan(y[j * N + n]) : !isfinite(y[j * N + n]);
             y[j * N + n] = good[j * N + n];
         }
         check(c, spoilt == M && same_bits(y, good, M * N), "%s: %g as a weight spoils %zu rows, or other outputs", dtype_name(t),
               (double)bad[i], spoilt);
-        rows[n * K + 2] = weight;
+        rows[w_at] = weight;
     }
     free(rows);
 }
@@ -225,7 +389,8 @@ static void check_tiny(struct check *c, enum dtype t)
     enum { M = 3, N = 32, K = 66 };
     float rows[N * K], x[M * K] = { 0 }, y[M * N], y_ref[M * N];
     rnd_floats(rows, N * K, 1);
-    for (size_t i = 0; i < K; i++) x[K + i] = (t == DT_I8_QUAD ? 0x1.fp-120f : 0x1.fffp-127f) * (i % 2 ? -1 : 1), x[2 * K + i] = 0x1p-125f;
+    const float nothing = t == DT_I8_QUAD ? 0x1.fp-120f : t == DT_I16_PAIR ? 0x1.fp-112f : 0x1.fffp-127f;
+    for (size_t i = 0; i < K; i++) x[K + i] = nothing * (i % 2 ? -1.f : 1.f), x[2 * K + i] = 0x1p-125f;
     for (size_t i = 0; i < N * K; i++) rows[i] *= 0.3f;
     product(c, t, y, N, rows, x, M, K);
     for (size_t i = 0; i < 2 * N; i++) check(c, y[i] == 0, "%s: a row of nearly nothing gives %g", dtype_name(t), (double)y[i]);
@@ -242,7 +407,11 @@ void check_narrow(struct check *c)
 {
     check_order(c);
     check_known_int8(c);
-    for (size_t i = 0; i < 2; i++) {
+    check_known_int16(c);
+    check_int16_scales(c);
+    check_largest_sums(c);
+    check_tiny_groups(c);
+    for (size_t i = 0; i < N_TYPES; i++) {
         const enum dtype t = narrow_type[i];
         for (size_t k = 1; k <= 19; k++) check_packing(c, t, k);
         check_packing(c, t, 260);

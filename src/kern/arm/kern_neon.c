@@ -3,7 +3,7 @@
  * What every AArch64 processor has: everything is in the templates. A tile is 6 rows by two vectors of two registers.
  *
  * Products of fewer bits save memory here, not time: widening bf16 costs nearly a third of what the multiply-adds do, and 16 products
- * of int8 take four instructions, as 16 of f32 do. */
+ * of int8 or int16 take four instructions, as 16 of f32 do. */
 #include "kern/arm/vec128.h"
 
 enum { TILE_ROWS = 6 };
