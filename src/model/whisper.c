@@ -192,6 +192,7 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum dtyp
     bind_at(b, conv2)->table = positions;
 
     b->narrow = narrow;
+    b->narrow_out = b->ints;
     sub_stack(b, encoder_layer, &dims, "encoder.blocks", (uint32_t)w->n_audio_layer, x);
     b->narrow = b->ints;
     emit(b, OP_NORM, "encoder.ln_post", out, x, bind_norm(b, "encoder.ln_post.weight", "encoder.ln_post.bias", d, norm_eps));
@@ -205,10 +206,19 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum dtyp
     b->narrow = 0;
 }
 
-/* From token ids to the residual stream behind the last layer, its matrices by blocks of int8 if so wanted. tokens:
- * receives the embedding, one copy of which serves look-up and logits. @return the stream's slot */
-static uint16_t build_layers(struct build *b, const struct model_dims *w, int blocks, uint16_t *tokens)
+/* Beside an encoder of f32 or int16 near-ties depend most on the decoder's weights: then projections behind attention, a seventh of them,
+ * keep the numbers they are stored as. */
+static enum dtype projections_of_decoder(const steno_model *m)
 {
+    const int is_rough = m->narrow == DT_BF16_PAIR || m->narrow == DT_I8_QUAD;
+    return m->blocks && (is_rough || dtype_block(m->matrix_type) > 1) ? DT_Q8_QUAD : 0;
+}
+
+/* From token ids to the residual stream behind the last layer, its matrices by blocks of int8 if so wanted. tokens: receives the
+ * embedding, one copy of which serves look-up and logits. @return the stream's slot */
+static uint16_t build_layers(struct build *b, const steno_model *m, uint16_t *tokens)
+{
+    const struct model_dims *w = &m->dims;
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
     const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
     const uint16_t x = build_slot(b, d);
@@ -220,7 +230,8 @@ static uint16_t build_layers(struct build *b, const struct model_dims *w, int bl
     *bind_at(b, embed) = *bind_at(b, *tokens);
     bind_at(b, embed)->table = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
-    b->narrow = blocks ? DT_Q8_QUAD : 0;
+    b->narrow = m->blocks ? DT_Q8_QUAD : 0;
+    b->narrow_out = projections_of_decoder(m);
     sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
     b->narrow = 0;
     return x;
@@ -252,18 +263,19 @@ static void build_head(struct build *b, const struct model_dims *w, int two_stag
     }
 }
 
-static void build_decoder(struct build *b, const struct model_dims *w, int blocks)
+static void build_decoder(struct build *b, const steno_model *m)
 {
     uint16_t tokens;
     build_phase(b, "decode");
-    const uint16_t x = build_layers(b, w, blocks, &tokens);
-    build_head(b, w, blocks, x, tokens);
+    const uint16_t x = build_layers(b, m, &tokens);
+    build_head(b, &m->dims, m->blocks, x, tokens);
 }
 
 /* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
  * because a few rows are run at a time. */
-static void build_align(struct build *b, const struct model_dims *w, int blocks, const struct align_heads *heads)
+static void build_align(struct build *b, const steno_model *m, const struct align_heads *heads)
 {
+    const struct model_dims *w = &m->dims;
     uint16_t tokens;
     b->variant = "align.";
     build_phase(b, "align");
@@ -271,7 +283,7 @@ static void build_align(struct build *b, const struct model_dims *w, int blocks,
     const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
     b->plan.output = b->heads.average = average;
     if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
-    const uint16_t x = build_layers(b, w, blocks, &tokens);
+    const uint16_t x = build_layers(b, m, &tokens);
     build_phase(b, "head");
     build_head(b, w, 0, x, tokens);
 }
@@ -355,14 +367,14 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     const uint32_t rows = at_most(d->n_text_ctx, DECODER_ROWS);
     build_begin(&b, "decoder", &m->arena, w, &m->store, &m->kern, m->loading, rows > RUN_LANES ? rows : RUN_LANES, RUN_LANES, e);
     b.unfused = m->unfused;
-    build_decoder(&b, d, m->blocks);
+    build_decoder(&b, m);
     rc = build_end(&b, &m->plan[PLAN_DECODER]);
     if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->heads_wanted, &w->meta, e);
     if (rc) return rc;
     m->align_heads = heads.text;
     build_begin(&b, "align", &m->arena, w, &m->store, &m->kern, m->loading, at_most(d->n_text_ctx, ALIGN_ROWS), ROWS_OUT_LEAST, e);
     b.unfused = m->unfused;
-    build_align(&b, d, m->blocks, &heads);
+    build_align(&b, m, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }
 

@@ -8,7 +8,8 @@
  * multiplied in bf16, whose error is relative to each value; one that would in int16 keeps the bits it is stored with.
  *
  * A softmax turns a relative error of queries and keys into one of its weights that is as many times larger as scores are large. So
- * queries, keys and values are at most bf16, and int16 where scores are large; then the softmax's products are f32.
+ * queries, keys and values are at most bf16. Where scores are large they keep the bits they are stored with, or are int16 where the rest is
+ * int8, and the softmax's products are f32.
  *
  * Matrices without a norm before them are taken as they come: values of attention are averages, and what GELU leaves of such values has
  * no towers.
@@ -94,7 +95,7 @@ static int bears(enum dtype t, const struct energy y[2], int is_qkv, const float
 static enum dtype more_than(const struct build *b, enum dtype t)
 {
     if (t == DT_I8_QUAD && b->pairs) return b->pairs;
-    return t == DT_I8_QUAD || t == DT_BF16_PAIR ? b->ints : 0;
+    return b->narrow == DT_I8_QUAD && t != DT_I16_PAIR ? b->ints : 0;
 }
 
 enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)

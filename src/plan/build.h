@@ -48,8 +48,9 @@ struct build {
     const char *prefix;          /* of the layer being built, for labels and names */
     enum dtype narrow;           /* what matrices that bear it are packed as from here on: DT_BF16_PAIR, DT_I16_PAIR, DT_I8_QUAD;
                                     DT_Q8_QUAD: by blocks of int8, or of int4 where they are stored so; 0: as stored */
-    enum dtype pairs, ints;      /* what stands for int8 resp. for it and bf16 where these are too few bits: DT_BF16_PAIR, DT_I16_PAIR; 0:
-                                    nothing is gained by it */
+    enum dtype narrow_out;       /* the same of projections behind attention: few products, on which texts depend most */
+    enum dtype pairs, ints;      /* what stands for int8 where that is too few bits, and where these are too few: DT_BF16_PAIR, DT_I16_PAIR;
+                                    0: nothing is gained by it */
     const float *gain;           /* of the norm that the next matrix reads, NULL: it reads something else */
     int unfused;                 /* 1: build_end takes the fusions apart (unfuse.c), for comparisons */
     const char *variant;         /* before labels, so that plans of the same network can be told apart: "", "align." */

@@ -82,6 +82,15 @@ static enum kv_type kv_type_after(struct build *b, uint16_t qkv)
     return !b->status && bind_at(b, qkv)->type == DT_BF16_PAIR ? KV_BF16 : KV_F32;
 }
 
+/* Behind attention, added to the stream x. */
+static void emit_projection(struct build *b, const char *name, uint16_t x, uint16_t attended, uint32_t d)
+{
+    const enum dtype narrow = b->narrow;
+    b->narrow = b->narrow_out;
+    emit_linear(b, name, x, attended, x, d, d);
+    b->narrow = narrow;
+}
+
 void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps);
@@ -92,10 +101,7 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
                                      d->d);
     const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head, kv_type_after(b, qkv));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, 0, layer);
-    const enum dtype narrow = b->narrow;
-    if (!(s->flags & SUB_CAUSAL)) b->narrow = b->ints; /* few products, on which texts depend most */
-    emit_linear(b, out.s, x, attended, x, d->d, d->d);
-    b->narrow = narrow;
+    emit_projection(b, out.s, x, attended, d->d);
 }
 
 /* Memory and attention side by side: the memory filters the values before they are cut into heads. */
@@ -161,7 +167,7 @@ void sub_cross(struct build *b, const struct sub_dims *d, const struct sub *s, u
     if (!op) return;
     op->state = 1;
     op->layer = layer;
-    emit_linear(b, out.s, x, attended, x, d->d, d->d);
+    emit_projection(b, out.s, x, attended, d->d);
 }
 
 void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)

@@ -126,39 +126,34 @@ static void test_the_encoders_rows_stay_near_those_of_f32(void **state)
 
 /* ---- which matrices are multiplied in what ---- */
 
-/* Does the best level of this machine have instructions for products of bf16? */
-static int bf16_gains(void)
-{
-    int best = 0;
-    for (int i = 0; steno_cpu_level_name(i); i++)
-        if (steno_cpu_level_usable(i)) best = i;
-    return steno_compute_auto(best) == STENO_COMPUTE_BF16;
-}
-
 static void count_types(void *user, const char *line)
 {
     int *n = user;
     n[0] += strstr(line, "encoder.blocks") && strstr(line, "int8x4");
     n[1] += strstr(line, "encoder.blocks") && strstr(line, "bf16x2");
-    n[2] += strstr(line, "encoder.blocks") && strstr(line, " f16 ");
+    n[2] += strstr(line, "encoder.blocks") && strstr(line, "int16x2");
+    n[3] += strstr(line, "encoder.blocks") && strstr(line, " f16 ");
 }
 
 static void test_matrices_behind_towering_channels_are_not_multiplied_in_int8(void **state)
 {
     (void)state;
-    for (int raised = 0; raised < 2; raised++) {
-        struct bytes b = random_bytes(&deep_dims, DT_F16, 11);
-        int n[3] = { 0 };
-        if (raised) raise_channels(b, 3, 50);
-        steno_model *m = bytes_open_as(b, NULL, STENO_COMPUTE_INT8);
-        steno_plan_dump(m, count_types, n);
-        assert_int_equal(n[0], raised ? LAYERS : 2 * LAYERS);     /* mlp.2 and, where nothing towers, mlp.0 */
-        const int others = raised ? 3 * LAYERS : 2 * LAYERS, gains = bf16_gains();
-        assert_int_equal(n[1], gains ? others : 0); /* q, k, v and out: bf16 where the level has it */
-        assert_int_equal(n[2], gains ? 0 : others);
-        steno_model_close(m);
-        free(b.p);
-    }
+    for (int level = 0; steno_cpu_level_name(level); level++)
+        for (int raised = 0; raised < 2 && steno_cpu_level_usable(level); raised++) {
+            struct bytes b = random_bytes(&deep_dims, DT_F16, 11);
+            int n[4] = { 0 };
+            if (raised) raise_channels(b, 3, 50);
+            steno_model *m = bytes_open_as(b, steno_cpu_level_name(level), STENO_COMPUTE_INT8);
+            steno_plan_dump(m, count_types, n);
+            const int bf16 = kern_gains(level, DT_BF16_PAIR), int16 = kern_gains(level, DT_I16_PAIR);
+            const int normed = raised ? 2 * LAYERS : LAYERS; /* q, k, v, and mlp.0 if it is not in int8 */
+            assert_int_equal(n[0], 3 * LAYERS - normed);     /* mlp.2 and, where nothing towers, mlp.0 */
+            assert_int_equal(n[1], bf16 ? normed : 0);
+            assert_int_equal(n[2], (int16 ? LAYERS : 0) + (int16 && !bf16 && !raised ? normed : 0)); /* out, and what bf16 would be */
+            assert_int_equal(n[0] + n[1] + n[2] + n[3], 4 * LAYERS);
+            steno_model_close(m);
+            free(b.p);
+        }
 }
 
 /* ---- logits in two stages ---- */
@@ -224,7 +219,9 @@ static void test_auto_is_what_the_level_gains_from(void **state)
         steno_model *m = bytes_open(b, steno_cpu_level_name(level));
         steno_model_info i = { .size = sizeof i };
         assert_int_equal(steno_model_info_get(m, &i), STENO_OK);
-        assert_string_equal(i.compute, steno_compute_auto(level) == STENO_COMPUTE_BF16 ? "bf16" : "f32");
+        const int compute = steno_compute_auto(level);
+        assert_string_equal(i.compute, compute == STENO_COMPUTE_BF16 ? "bf16" : compute == STENO_COMPUTE_INT16 ? "int16" : "f32");
+        assert_string_equal(i.attention, compute == STENO_COMPUTE_BF16 ? "bf16" : "f32");
         assert_string_equal(i.decoder_weights, level ? "int8" : "stored");
         steno_model_close(m);
     }

@@ -59,7 +59,7 @@ for o in "--no-speech-threshold none" "--logprob-threshold none" "--logprob-thre
     "--temperature-increment-on-fallback none" "--temperature-increment-on-fallback 0" "--compression-ratio-threshold none" \
     "--entropy-threshold 2.4" "--entropy-threshold none" "--guards off" "--guards retry" "--carry-initial-prompt --initial-prompt 零" \
     "--prompt-tokens 12,7" "--suppress-tokens=" "--no-suppress-blank" "--no-condition-on-previous-text" "--initial-prompt 零一" \
-    "--compute f32" "--compute int8" "--device cpu" "--device gpu"; do
+    "--compute f32" "--compute int16" "--compute int8" "--device cpu" "--device gpu"; do
     t 0 "$o is taken" $o "$DIGITS"
     [ -s "$T/out" ] || bad "$o gives text" "none"
 done
