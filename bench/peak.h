@@ -53,7 +53,7 @@ static inline double peak_ops(int level, enum peak of)
 {
     const int lanes = level >= CPU_AVX512 ? 16 : level >= CPU_AVX2 ? 8 : 4;
     const int per_lane = of == PEAK_INT8 ? 8 : of == PEAK_BF16 ? 4 : level == CPU_C ? 1 : 2;
-    const int has = of == PEAK_F32 || level >= CPU_AVX512BF16 || (of == PEAK_INT8 && level == CPU_AVXVNNI);
+    const int has = of == PEAK_F32 || level >= CPU_AVX512BF16 || (of == PEAK_INT8 && (level == CPU_AVXVNNI || level == CPU_AVX512VNNI));
     if (of != PEAK_F32 && level >= CPU_AMX) return per_lane * 16.0 * 16 * 16 * PEAK_TILE_SUMS * PEAK_TILE_LOOPS;
     return has ? per_lane * 12.0 * lanes * PEAK_LOOPS : 0;
 }
@@ -63,7 +63,7 @@ static inline void peak_loop(int level, enum peak of)
     long n = PEAK_LOOPS;
     if (of != PEAK_F32 && level >= CPU_AMX) peak_tiles(of);
     else if (of == PEAK_BF16) PEAK_LOOP("vdpbf16ps", "zmm");
-    else if (of == PEAK_INT8 && level >= CPU_AVX512BF16) PEAK_LOOP("vpdpbusd", "zmm");
+    else if (of == PEAK_INT8 && level >= CPU_AVX512VNNI) PEAK_LOOP("vpdpbusd", "zmm");
     else if (of == PEAK_INT8) PEAK_LOOP("%{vex%} vpdpbusd", "ymm");
     else if (level >= CPU_AVX512) PEAK_LOOP("vfmadd231ps", "zmm");
     else if (level >= CPU_AVX2) PEAK_LOOP("vfmadd231ps", "ymm");

@@ -226,7 +226,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
         { "narrow", check_narrow }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", check_attn_bf16 },
     };
     static const struct { const char *name; int needs; void (*init)(struct kern *k); } doubled[] = {
-        { "avxvnni-evex", CPU_AVX512BF16, kern_init_avxvnni_evex }, { "amx-emulated", CPU_AVX2, kern_init_amx_emulated },
+        { "avxvnni-evex", CPU_AVX512VNNI, kern_init_avxvnni_evex }, { "amx-emulated", CPU_AVX2, kern_init_amx_emulated },
     };
     for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
         if (!cpu_level_usable(doubled[i].needs)) {
