@@ -298,8 +298,8 @@ struct kern {
 };
 
 /* Are narrow products of t faster than those of f32 at this level? Where instructions of their own make them; by blocks from AVX2 on; of
- * int16 at AVX2 as well, where VPMADDWD makes 16 and the addition behind it finds a third port, but not at AVX-512 without VNNI, which has
- * two ports for vectors of 512 bits; and nowhere on ARM. */
+ * int16 at AVX2 as well, because VPMADDWD makes 16 products, two to a lane, and the addition behind it has a port more; not at AVX-512
+ * without VNNI, where both share the two ports that vectors of 512 bits have, nor on ARM. */
 int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);

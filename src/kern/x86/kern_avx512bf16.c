@@ -1,6 +1,7 @@
 /* steno: products of bf16 for AVX-512 with BF16. SPDX-License-Identifier: MIT
  *
- * Attention of KV_BF16 is made of them, too. Everything else stays as the level before has it. */
+ * Attention of KV_BF16 is made of them, too. Everything else stays as the level before has it; ints512.h is here because narrow.h wants
+ * primitives of every type. */
 #include "kern/x86/ints512.h"
 #include "kern/x86/pairs512.h"
 

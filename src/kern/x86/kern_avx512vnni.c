@@ -1,6 +1,7 @@
 /* steno: products of integers for AVX-512 with VNNI. SPDX-License-Identifier: MIT
  *
- * Of int16, of int8 and by blocks. Everything else stays as the level before has it. */
+ * Of int16, of int8 and by blocks. Everything else stays as the level before has it; pairs_fma.h is here because narrow.h wants primitives
+ * of every type. */
 #include "kern/x86/ints512.h"
 
 PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
