@@ -226,8 +226,8 @@ static unsigned check_gains(struct check *c)
         { "neonbf16", "bf 8 blocks" },
     };
     static const struct { enum dtype t; const char *name; } type[] = {
-        { DT_F32, "f32" }, { DT_Q8_0, "q8_0" }, { DT_BF16_PAIR, "bf" }, { DT_I16_PAIR, "16" }, { DT_I8_QUAD, "8" }, { DT_Q8_QUAD, "blocks" },
-        { DT_Q4_QUAD, "blocks" },
+        { DT_F32, "f32" },      { DT_Q8_0, "q8_0" },        { DT_BF16_PAIR, "bf" },     { DT_I16_PAIR, "16" },
+        { DT_I8_QUAD, "8" },    { DT_Q8_QUAD, "blocks" },   { DT_Q4_QUAD, "blocks" },
     };
     const char *name;
     c->failures = 0, c->name = "gains";

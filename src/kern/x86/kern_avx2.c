@@ -48,7 +48,7 @@ PRIM vf vf_dot_ints(vf acc, vi x, vi w)
 }
 #define MM(op) _mm256_##op
 #include "kern/x86/blocks16.h"
-#include "kern/x86/pairs_fma.h"
+#include "kern/x86/pairs_f32.h"
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
     const struct int_scale s = i8_scale_of(largest_bits(x, k));

@@ -37,7 +37,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 }
 #define MM(op) _mm512_##op
 #include "kern/x86/blocks16.h"
-#include "kern/x86/pairs_fma.h"
+#include "kern/x86/pairs_f32.h"
 PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
 PRIM vf vf_exponent(vf x, vf *m)
 {

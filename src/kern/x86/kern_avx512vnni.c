@@ -1,6 +1,6 @@
 /* steno: products of integers for AVX-512 with VNNI. SPDX-License-Identifier: MIT
  *
- * Of int16, of int8 and by blocks. Everything else stays as the level before has it; pairs_fma.h is here because narrow.h wants primitives
+ * Of int16, of int8 and by blocks. Everything else stays as the level before has it; pairs_f32.h is here because narrow.h wants primitives
  * of every type. */
 #include "kern/x86/ints512.h"
 
@@ -28,7 +28,7 @@ PRIM void quad_sums(vf to[2], const size_t n, enum dtype t, vi (*b)[QBLOCK / 4],
 }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
 #define MM(op) _mm512_##op
-#include "kern/x86/pairs_fma.h"
+#include "kern/x86/pairs_f32.h"
 
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"

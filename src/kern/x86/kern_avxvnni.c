@@ -33,7 +33,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     return s.scale;
 }
 #define MM(op) _mm256_##op
-#include "kern/x86/pairs_fma.h"
+#include "kern/x86/pairs_f32.h"
 
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"

@@ -3,8 +3,8 @@
  * For levels without VDPBF16PS, in its order: first the odd k, then the even one.
  *
  * A file has, before it includes this: MM(op), the intrinsic op of its vectors. */
-#ifndef STENO_KERN_PAIRS_FMA_H
-#define STENO_KERN_PAIRS_FMA_H
+#ifndef STENO_KERN_PAIRS_F32_H
+#define STENO_KERN_PAIRS_F32_H
 #include "kern/inner.h"
 
 PRIM vf low_half(vi a) { return (vf)MM(slli_epi32)(a, 16); }
