@@ -31,7 +31,8 @@ int kern_gains(int level, enum dtype t)
     if (t == DT_I16_PAIR) return vnni || level == CPU_AVX2;
     return t == DT_I8_QUAD && vnni;
 #elif defined(__aarch64__)
-    return t == DT_BF16_PAIR ? level >= CPU_NEONBF16 : (t == DT_I8_QUAD || dtype_is_blocks(t)) && level >= CPU_DOTPROD;
+    if (t == DT_I16_PAIR) return 0; /* SMLAL makes as many products as FMLA does */
+    return t == DT_BF16_PAIR ? level >= CPU_NEONBF16 : (dtype_is_narrow(t) || dtype_is_blocks(t)) && level >= CPU_DOTPROD;
 #else
     (void)level, (void)t;
     return 0;
