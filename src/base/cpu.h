@@ -14,7 +14,7 @@ enum cpu_level {
     CPU_AVX512,      /* AVX2, and AVX-512 F, BW, DQ, VL */
     CPU_AVX512VNNI,  /* and VNNI: products of 8 bits and of int16 */
     CPU_AVX512BF16,  /* and BF16: products of bf16 */
-    CPU_AMX,         /* and AMX TILE, BF16, INT8: the same by tiles */
+    CPU_AMX,         /* and AMX TILE, BF16, INT8: products of 8 bits and of bf16 by tiles */
 #elif defined(__aarch64__)
     CPU_NEON,        /* what every 64-bit ARM has */
     CPU_DOTPROD,     /* FEAT_DotProd: products of 8 bits */
