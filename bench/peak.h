@@ -66,8 +66,8 @@ static inline double peak_ops(int level, enum peak of)
 {
     const int lanes = level >= CPU_AVX512 ? 16 : level >= CPU_AVX2 ? 8 : 4;
     const int per_lane = of == PEAK_INT8 ? 8 : of != PEAK_F32 ? 4 : level == CPU_C ? 1 : 2;
-    const int has = of == PEAK_F32 || level >= CPU_AVX512BF16 || (of == PEAK_INT8 && level == CPU_AVXVNNI) ||
-                    (of == PEAK_INT16 && level >= CPU_AVX2);
+    const int vnni = level == CPU_AVXVNNI || level >= CPU_AVX512VNNI;
+    const int has = of == PEAK_BF16 ? level >= CPU_AVX512BF16 : of == PEAK_INT16 ? level >= CPU_AVX2 : of == PEAK_F32 || vnni;
     if (peak_by_tiles(level, of)) return per_lane * 16.0 * 16 * 16 * PEAK_TILE_SUMS * PEAK_TILE_LOOPS;
     return has ? per_lane * 12.0 * lanes * PEAK_LOOPS : 0;
 }
@@ -77,9 +77,9 @@ static inline void peak_loop(int level, enum peak of)
     long n = PEAK_LOOPS;
     if (peak_by_tiles(level, of)) peak_tiles(of);
     else if (of == PEAK_BF16) PEAK_LOOP("vdpbf16ps", "zmm");
-    else if (of == PEAK_INT8 && level >= CPU_AVX512BF16) PEAK_LOOP("vpdpbusd", "zmm");
+    else if (of == PEAK_INT8 && level >= CPU_AVX512VNNI) PEAK_LOOP("vpdpbusd", "zmm");
     else if (of == PEAK_INT8) PEAK_LOOP("%{vex%} vpdpbusd", "ymm");
-    else if (of == PEAK_INT16 && level >= CPU_AVX512BF16) PEAK_LOOP("vpdpwssd", "zmm");
+    else if (of == PEAK_INT16 && level >= CPU_AVX512VNNI) PEAK_LOOP("vpdpwssd", "zmm");
     else if (of == PEAK_INT16 && level >= CPU_AVX512) PEAK_MADD("zmm");
     else if (of == PEAK_INT16 && level == CPU_AVXVNNI) PEAK_LOOP("%{vex%} vpdpwssd", "ymm");
     else if (of == PEAK_INT16) PEAK_MADD("ymm");

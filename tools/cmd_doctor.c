@@ -79,6 +79,7 @@ static const char *flags_of(const char *level)
         { "avx2", "avx2 fma f16c" },
         { "avxvnni", "avx2 fma f16c avx_vnni" },
         { "avx512", "avx512f avx512dq avx512bw avx512vl" },
+        { "avx512vnni", "avx512f avx512dq avx512bw avx512vl avx512_vnni" },
         { "avx512bf16", "avx512f avx512dq avx512bw avx512vl avx512_vnni avx512_bf16" },
         { "amx", "avx512f avx512dq avx512bw avx512vl avx512_vnni avx512_bf16 amx_tile amx_bf16 amx_int8" },
         { "neon", "asimd" },

@@ -67,8 +67,8 @@ STENO_API const char *steno_version(void);
 
 /* ---- processor levels -------------------------------------------------------------------------------------------------------- */
 
-/** Name of processor level `i` (on x86 "c", "avx2", "avxvnni", "avx512", "avx512bf16", "amx"; on ARM "c", "neon", "dotprod", "i8mm",
- * "neonbf16"), in rising order.
+/** Name of processor level `i` (on x86 "c", "avx2", "avxvnni", "avx512", "avx512vnni", "avx512bf16", "amx"; on ARM "c", "neon",
+ * "dotprod", "i8mm", "neonbf16"), in rising order.
  * @return static text, or NULL when i is past the last level */
 STENO_API const char *steno_cpu_level_name(int i);
 

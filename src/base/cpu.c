@@ -19,7 +19,8 @@
 static const char *const level_name[CPU_LEVELS] = {
     [CPU_C] = "c",
 #if defined(__x86_64__)
-    [CPU_AVX2] = "avx2", [CPU_AVXVNNI] = "avxvnni", [CPU_AVX512] = "avx512", [CPU_AVX512BF16] = "avx512bf16", [CPU_AMX] = "amx",
+    [CPU_AVX2] = "avx2", [CPU_AVXVNNI] = "avxvnni", [CPU_AVX512] = "avx512",
+    [CPU_AVX512VNNI] = "avx512vnni", [CPU_AVX512BF16] = "avx512bf16", [CPU_AMX] = "amx",
 #elif defined(__aarch64__)
     [CPU_NEON] = "neon", [CPU_DOTPROD] = "dotprod", [CPU_I8MM] = "i8mm", [CPU_NEONBF16] = "neonbf16",
 #endif
@@ -98,7 +99,9 @@ int cpu_level_usable(int level)
     if (level == CPU_AVX512) return 1;
 
     const unsigned vnni = bit(l7.c, 11), bf16 = bit(l7_1.a, 5);
-    if (!(vnni && bf16)) return 0;
+    if (!vnni) return 0;
+    if (level == CPU_AVX512VNNI) return 1;
+    if (!bf16) return 0;
     if (level == CPU_AVX512BF16) return 1;
 
     const unsigned tile_bf16 = bit(l7.d, 22), tile = bit(l7.d, 24), tile_int8 = bit(l7.d, 25);

@@ -10,10 +10,11 @@ enum cpu_level {
     CPU_C,           /* portable C: runs everywhere, defines the results */
 #if defined(__x86_64__)
     CPU_AVX2,        /* AVX2 + FMA + F16C */
-    CPU_AVXVNNI,     /* AVX2 and AVX-VNNI: products of 8 bits; no level after it needs that */
+    CPU_AVXVNNI,     /* AVX2 and AVX-VNNI: products of 8 bits and of int16; no level after it needs that */
     CPU_AVX512,      /* AVX2, and AVX-512 F, BW, DQ, VL */
-    CPU_AVX512BF16,  /* and VNNI, BF16: products of 8 and 16 bits */
-    CPU_AMX,         /* and AMX TILE, BF16, INT8: the same by tiles */
+    CPU_AVX512VNNI,  /* and VNNI: products of 8 bits and of int16 */
+    CPU_AVX512BF16,  /* and BF16: products of bf16 */
+    CPU_AMX,         /* and AMX TILE, BF16, INT8: products of 8 bits and of bf16 by tiles */
 #elif defined(__aarch64__)
     CPU_NEON,        /* what every 64-bit ARM has */
     CPU_DOTPROD,     /* FEAT_DotProd: products of 8 bits */

@@ -10,6 +10,7 @@ void kern_init(struct kern *k, int level)
     if (level >= CPU_AVX2) kern_init_avx2(k);
     if (level == CPU_AVXVNNI) kern_init_avxvnni(k); /* no later level includes it */
     if (level >= CPU_AVX512) kern_init_avx512(k);
+    if (level >= CPU_AVX512VNNI) kern_init_avx512vnni(k);
     if (level >= CPU_AVX512BF16) kern_init_avx512bf16(k);
     if (level >= CPU_AMX) kern_init_amx(k);
 #elif defined(__aarch64__)
@@ -24,8 +25,11 @@ void kern_init(struct kern *k, int level)
 int kern_gains(int level, enum dtype t)
 {
 #if defined(__x86_64__)
-    if (t == DT_I16_PAIR) return level >= CPU_AVX2 && level != CPU_AVX512;
-    return dtype_is_blocks(t) ? level >= CPU_AVX2 : dtype_is_narrow(t) && level >= CPU_AVX512BF16;
+    const int vnni = level == CPU_AVXVNNI || level >= CPU_AVX512VNNI;
+    if (dtype_is_blocks(t)) return level >= CPU_AVX2;
+    if (t == DT_BF16_PAIR) return level >= CPU_AVX512BF16;
+    if (t == DT_I16_PAIR) return vnni || level == CPU_AVX2;
+    return t == DT_I8_QUAD && vnni;
 #elif defined(__aarch64__)
     if (t == DT_I16_PAIR) return 0; /* SMLAL makes as many products as FMLA does */
     return t == DT_BF16_PAIR ? level >= CPU_NEONBF16 : (dtype_is_narrow(t) || dtype_is_blocks(t)) && level >= CPU_DOTPROD;

@@ -297,15 +297,18 @@ struct kern {
     void (*panel_most)(float *most, const float *y, size_t panels);
 };
 
-/* Are narrow products of t faster than those of f32 at this level? Where instructions of their own make them; by blocks from AVX2 on. */
+/* Are narrow products of t faster than those of f32 at this level? Where instructions of their own make them; by blocks from AVX2 on; of
+ * int16 at AVX2 as well, because VPMADDWD makes 16 products, two to a lane, and the addition behind it has a port more; not at AVX-512
+ * without VNNI, where both share the two ports that vectors of 512 bits have, nor on ARM. */
 int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
-void kern_init_avxvnni(struct kern *k);    /* linear of int8, by rows and by blocks, and of int16 only */
+void kern_init_avxvnni(struct kern *k);    /* linear of int16 and of int8, by rows and by blocks, only */
 void kern_init_avx512(struct kern *k);
-void kern_init_avx512bf16(struct kern *k); /* narrow products, KV_BF16 among them */
-void kern_init_amx(struct kern *k);        /* the same */
+void kern_init_avx512vnni(struct kern *k); /* as avxvnni */
+void kern_init_avx512bf16(struct kern *k); /* linear of bf16, and KV_BF16 */
+void kern_init_amx(struct kern *k);        /* the same, and linear of int8 by rows */
 void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
 void kern_init_dotprod(struct kern *k);    /* products of int8 only */
 void kern_init_i8mm(struct kern *k);       /* the same */

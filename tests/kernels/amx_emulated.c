@@ -7,8 +7,8 @@
 
 #include "doubles.h"
 
-PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
-PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { narrow_ints(to, x, k); }
+#define MM(op) _mm256_##op
+#include "kern/x86/pairs_f32.h"
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_quads(to, x, k); }
 
 #include "kern/x86/attn_tiles.h"

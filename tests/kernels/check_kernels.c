@@ -2,10 +2,10 @@
  *
  *   check_kernels [--emulated] [level]    check every level this processor has, or one
  *
- * Levels that few processors have are checked in other instructions, too: avxvnni-evex, amx-emulated.
+ * Levels that few processors have are checked in other instructions, too: avxvnni-evex, amx-emulated. Of a level that changes nothing but
+ * narrow products these alone are checked.
  *
- * --emulated: fewer and smaller shapes, and narrow products alone at a level that changes nothing else; and on x86 reading past a buffer is
- * allowed, because emulators touch the masked lanes of a load.
+ * --emulated: fewer and smaller shapes; and on x86 reading past a buffer is allowed, because emulators touch the masked lanes of a load.
  *
  * Needs libc, libm and the library's internals only, so that it also runs under emulation. Exit status 1 when a check failed. */
 #include "check.h"
@@ -211,10 +211,34 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
         }
         if (only && strcmp(only, cpu_level_name(level))) continue;
         kern_init(k, level);
-        if (c->quick && only_narrow(k)) failures += run_parts(c, cpu_level_name(level), narrow, 2);
+        if (only_narrow(k)) failures += run_parts(c, cpu_level_name(level), narrow, 2);
         else failures += run_parts(c, cpu_level_name(level), part, sizeof part / sizeof *part);
     }
     return failures;
+}
+
+/* Which products a level gains from: of bf16, int16, int8, blocks. */
+static unsigned check_gains(struct check *c)
+{
+    static const struct { const char *level, *gains; } table[] = {
+        { "c", "" }, { "avx2", "16 blocks" }, { "avxvnni", "16 8 blocks" }, { "avx512", "blocks" }, { "avx512vnni", "16 8 blocks" },
+        { "avx512bf16", "bf 16 8 blocks" }, { "amx", "bf 16 8 blocks" }, { "neon", "" }, { "dotprod", "8 blocks" }, { "i8mm", "8 blocks" },
+        { "neonbf16", "bf 8 blocks" },
+    };
+    static const struct { enum dtype t; const char *name; } type[] = {
+        { DT_F32, "f32" },      { DT_Q8_0, "q8_0" },        { DT_BF16_PAIR, "bf" },     { DT_I16_PAIR, "16" },
+        { DT_I8_QUAD, "8" },    { DT_Q8_QUAD, "blocks" },   { DT_Q4_QUAD, "blocks" },
+    };
+    const char *name;
+    c->failures = 0, c->name = "gains";
+    for (int level = 0; (name = cpu_level_name(level)) != NULL; level++) {
+        const char *gains = NULL;
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) gains = strcmp(table[i].level, name) ? gains : table[i].gains;
+        for (size_t i = 0; i < sizeof type / sizeof *type && check(c, gains != NULL, "level %s is not in the table", name); i++)
+            check(c, !kern_gains(level, type[i].t) == !strstr(gains, type[i].name), "%s at %s: %d", dtype_name(type[i].t), name,
+                  kern_gains(level, type[i].t));
+    }
+    return c->failures;
 }
 
 /* Levels in other instructions than their own: only what they override. */
@@ -226,7 +250,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
         { "narrow", check_narrow }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", check_attn_bf16 },
     };
     static const struct { const char *name; int needs; void (*init)(struct kern *k); } doubled[] = {
-        { "avxvnni-evex", CPU_AVX512BF16, kern_init_avxvnni_evex }, { "amx-emulated", CPU_AVX2, kern_init_amx_emulated },
+        { "avxvnni-evex", CPU_AVX512VNNI, kern_init_avxvnni_evex }, { "amx-emulated", CPU_AVX2, kern_init_amx_emulated },
     };
     for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
         if (!cpu_level_usable(doubled[i].needs)) {
@@ -255,7 +279,7 @@ int main(int argc, char **argv)
 #endif
     const char *only = argv[1 + c.quick];
     kern_init_c(&ref);
-    const unsigned failures = check_levels(&c, &k, only) + check_doubles(&c, &k, only);
+    const unsigned failures = check_gains(&c) + check_levels(&c, &k, only) + check_doubles(&c, &k, only);
     free(c.scratch);
     if (failures) printf("%u checks failed\n", failures);
     return failures != 0;

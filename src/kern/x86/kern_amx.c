@@ -2,10 +2,9 @@
  *
  * TDPBF16PS and TDPBUSD multiply whole tiles; the bodies are in narrow_tiles.h and attn_tiles.h. Everything else stays as the level before
  * has it. */
-#include "kern/inner.h"
-#include "kern/x86/rows512.h"
+#include "kern/x86/ints512.h"
+#include "kern/x86/pairs512.h"
 #include "kern/x86/tile.h"
-#include "kern/x86/vec512.h"
 
 #include "kern/x86/attn_tiles.h"
 #include "kern/x86/narrow_tiles.h"

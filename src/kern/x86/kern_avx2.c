@@ -46,10 +46,9 @@ PRIM vf vf_dot_ints(vf acc, vi x, vi w)
 {
     return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(acc), _mm256_madd_epi16(x, w)));
 }
-PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { ints_put(to, x, k); }
 #define MM(op) _mm256_##op
 #include "kern/x86/blocks16.h"
-PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+#include "kern/x86/pairs_f32.h"
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
     const struct int_scale s = i8_scale_of(largest_bits(x, k));

@@ -5,9 +5,6 @@
 #include "kern/inner.h"
 #include "kern/x86/vec512.h"
 
-PRIM vf low_half(vi a) { return _mm512_castsi512_ps(_mm512_slli_epi32(a, 16)); }
-PRIM vf high_half(vi a) { return _mm512_castsi512_ps(_mm512_and_si512(a, _mm512_set1_epi32((int)0xffff0000))); }
-PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return vf_fma(low_half(x), low_half(w), vf_fma(high_half(x), high_half(w), acc)); }
 /* Four k of int8 take two steps: the even and the odd ones, as numbers of 16 bits whose products VPMADDWD adds in pairs: exact, where
  * VPMADDUBSW would saturate. x is stored so, the bytes of a panel are widened on the way. */
 #define QUAD_STEPS 2
@@ -26,8 +23,6 @@ PRIM vf vf_dot_ints(vf acc, vi x, vi w)
 {
     return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(acc), _mm512_madd_epi16(x, w)));
 }
-PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { ints_put(to, x, k); }
-PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
     const struct int_scale s = i8_scale_of(largest_bits(x, k));
@@ -42,6 +37,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 }
 #define MM(op) _mm512_##op
 #include "kern/x86/blocks16.h"
+#include "kern/x86/pairs_f32.h"
 PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
 PRIM vf vf_exponent(vf x, vf *m)
 {

@@ -1,8 +1,7 @@
 /* steno: products of 8 bits and of int16 for AVX-VNNI. SPDX-License-Identifier: MIT
  *
  * VPDPBUSD on 256 bits: four products of a byte and a signed byte in the time of one f32 multiply-add, VPDPWSSD two of int16, on processors
- * without AVX-512.
- * Everything else stays as AVX2 has it. */
+ * without AVX-512. Everything else stays as AVX2 has it. */
 #include "kern/inner.h"
 #include "kern/x86/vec256.h"
 
@@ -23,8 +22,6 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], c
     *to = _mm256_cvtepi32_ps(sum);
 }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
-PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { ints_put(to, x, k); }
-PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
     const struct int_scale s = i8_scale_of(largest_bits(x, k));
@@ -35,6 +32,8 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     }
     return s.scale;
 }
+#define MM(op) _mm256_##op
+#include "kern/x86/pairs_f32.h"
 
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"

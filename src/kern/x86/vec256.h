@@ -88,9 +88,6 @@ PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 PRIM vi vi_load(const void *p) { return _mm256_loadu_si256(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm256_set1_epi32((int)w); }
 PRIM vf vf_of_ints(vf a) { return _mm256_cvtepi32_ps(_mm256_castps_si256(a)); }
-PRIM vf low_half(vi a) { return _mm256_castsi256_ps(_mm256_slli_epi32(a, 16)); }
-PRIM vf high_half(vi a) { return _mm256_castsi256_ps(_mm256_and_si256(a, _mm256_set1_epi32((int)0xffff0000))); }
-PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return vf_fma(low_half(x), low_half(w), vf_fma(high_half(x), high_half(w), acc)); }
 
 /* Narrow products. The first n floats at p, at most eight, times inverse as bytes with 128 added (inner.h), one in each lane. */
 PRIM vi vi_bytes(const float *p, size_t n, float inverse)
@@ -124,7 +121,7 @@ PRIM void group_put(uint32_t *to, uint32_t *scale, const float *x, size_t n)
     }
     *scale = bits_of_f32(s.scale);
 }
-PRIM void ints_put(uint32_t *to, const float *x, size_t k)
+PRIM void row_to_ints(uint32_t *to, const float *x, size_t k)
 {
     uint32_t *words = to + i16_head(k);
     for (; k >= I16_GROUP; k -= I16_GROUP, x += I16_GROUP, words += I16_GROUP / 2) group_put(words, to++, x, I16_GROUP);

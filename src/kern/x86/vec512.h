@@ -93,7 +93,7 @@ PRIM void group_put(uint32_t *to, uint32_t *scale, const float *x, size_t n)
                                                          vf_add(vf_mul(load_some(x + i, n - i), inverse), magic))));
     *scale = bits_of_f32(s.scale);
 }
-PRIM void ints_put(uint32_t *to, const float *x, size_t k)
+PRIM void row_to_ints(uint32_t *to, const float *x, size_t k)
 {
     uint32_t *words = to + i16_head(k);
     for (; k >= I16_GROUP; k -= I16_GROUP, x += I16_GROUP, words += I16_GROUP / 2) group_put(words, to++, x, I16_GROUP);

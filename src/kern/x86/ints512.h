@@ -1,25 +1,13 @@
-/* steno: rows of x narrowed with vectors of 512 bits. SPDX-License-Identifier: MIT
+/* steno: products of int16 and int8 with vectors of 512 bits. SPDX-License-Identifier: MIT
  *
- * For the levels that have AVX512-BF16: VCVTNE2PS2BF16 rounds to nearest even and takes subnormals for zeros. Their product of pairs is
- * here, too. */
-#ifndef STENO_KERN_ROWS512_H
-#define STENO_KERN_ROWS512_H
-#include "kern/inner.h"
+ * For the levels that have AVX512-VNNI. In the time of one f32 multiply-add VPDPWSSD takes two products of int16, VPDPBUSD four of a byte
+ * and a signed byte. */
+#ifndef STENO_KERN_INTS512_H
+#define STENO_KERN_INTS512_H
 #include "kern/x86/vec512.h"
 
-PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return _mm512_dpbf16_ps(acc, (__m512bh)x, (__m512bh)w); }
-
-PRIM vf load_next(const float *p, size_t n) { return n > VF_N ? load_some(p + VF_N, n - VF_N) : vf_zero(); }
-
-PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k)
-{
-    for (size_t i = 0; i < k; i += 2 * VF_N, to += VF_N) {
-        const __m512bh v = _mm512_cvtne2ps_pbh(load_next(x + i, k - i), load_some(x + i, k - i));
-        _mm512_storeu_si512(to, (__m512i)v);
-    }
-}
-
-PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { ints_put(to, x, k); }
+PRIM vf vf_dot_ints(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpwssd_epi32(_mm512_castps_si512(acc), x, w)); }
+PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(acc), x, w)); }
 
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {

@@ -1,0 +1,42 @@
+/* steno: products of integers for AVX-512 with VNNI. SPDX-License-Identifier: MIT
+ *
+ * Of int16, of int8 and by blocks. Everything else stays as the level before has it; pairs_f32.h is here because narrow.h wants primitives
+ * of every type. */
+#include "kern/x86/ints512.h"
+
+PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
+/* Two vectors of outputs share each word of x, for which there are registers: half the loads. */
+#define QUAD_VECTORS 2
+PRIM void quad_dots(vi sum[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
+{
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 4; i++)
+        UNROLL
+        for (size_t j = 0; j < n; j++) sum[j] = _mm512_dpbusd_epi32(sum[j], b[j][i], vi_set1(x[i]));
+}
+PRIM void quad_sums(vf to[2], const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+{
+    const vi start = vi_set1(x[block_start_at(t)]);
+    vi low[2] = { start, start }, high[2] = { vi_set1(0), vi_set1(0) };
+    if (t == DT_Q8_QUAD) quad_dots(high, n, b, x);
+    quad_dots(low, n, b, t == DT_Q8_QUAD ? x + QBLOCK / 4 : x);
+    UNROLL
+    for (size_t j = 0; j < n; j++) {
+        if (t == DT_Q8_QUAD) low[j] = _mm512_add_epi32(low[j], _mm512_slli_epi32(high[j], 8));
+        to[j] = _mm512_cvtepi32_ps(low[j]);
+    }
+}
+PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
+#define MM(op) _mm512_##op
+#include "kern/x86/pairs_f32.h"
+
+#include "kern/narrow.h"
+#include "kern/narrow_blocks.h"
+
+void kern_init_avx512vnni(struct kern *k)
+{
+    init_ints(k);
+    init_quads(k);
+    init_blocks(k);
+    k->level = CPU_AVX512VNNI;
+}
