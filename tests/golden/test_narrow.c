@@ -45,16 +45,21 @@ static void test_texts_are_the_same_in_int16(void **state)
     texts_are_the_same(NULL, STENO_COMPUTE_INT16, "greedy beam5", 56);
 }
 
+/* A level that auto takes int16 or f32 at beside narrow weights in the decoder; NULL: this machine has none. */
+static const char *level_without_bf16(void)
+{
+    const char *name;
+    for (int level = 0; (name = steno_cpu_level_name(level)) != NULL; level++)
+        if ((!strcmp(name, "avx2") || !strcmp(name, "dotprod")) && steno_cpu_level_usable(level)) return name;
+    return NULL;
+}
+
 static void test_texts_are_the_same_by_default_without_products_of_bf16(void **state)
 {
     (void)state;
-    const char *name;
-    for (int level = 0; (name = steno_cpu_level_name(level)) != NULL; level++) {
-        if ((strcmp(name, "avx2") && strcmp(name, "dotprod")) || !steno_cpu_level_usable(level)) continue;
-        texts_are_the_same(name, STENO_COMPUTE_AUTO, "greedy", 28);
-        return;
-    }
-    skip();
+    const char *level = level_without_bf16();
+    if (!level) skip();
+    texts_are_the_same(level, STENO_COMPUTE_AUTO, "greedy beam5", 56);
 }
 
 /* Encoder output of the first window, [*rows, *width]; the caller frees it. */
@@ -169,7 +174,7 @@ static int64_t compose(float *pcm, const struct sound *from, const json_t *piece
 }
 
 /* @return errors against the reference in *words words of composed recordings */
-static int errors_in(enum steno_compute compute, int *words)
+static int errors_in(enum steno_compute compute, const char *level, int *words)
 {
     static float pcm[30 * RATE];
     json_t *rows = json_open("tests/data/golden/words.json"), *row;
@@ -179,7 +184,7 @@ static int errors_in(enum steno_compute compute, int *words)
     int errors = 0;
     size_t i;
     *words = 0;
-    engine_open_as(&g, shared_file("whisper-digits.bin").s, NULL, 2, compute);
+    engine_open_as(&g, shared_file("whisper-digits.bin").s, level, 2, compute);
     json_array_foreach(rows, i, row)
     {
         const char *file = json_string_value(json_object_get(row, "file")), *want = json_string_value(json_object_get(row, "text"));
@@ -212,10 +217,10 @@ static void test_a_thousand_words(void **state)
 {
     (void)state;
     int words;
-    assert_int_equal(errors_in(STENO_COMPUTE_BF16, &words), 0);
+    assert_int_equal(errors_in(STENO_COMPUTE_BF16, NULL, &words), 0);
     assert_true(words >= (SANITIZED ? 20 : 1000));
-    assert_int_equal(errors_in(STENO_COMPUTE_INT16, &words), 0);
-    const int errors = errors_in(STENO_COMPUTE_INT8, &words);
+    if (level_without_bf16()) assert_int_equal(errors_in(STENO_COMPUTE_AUTO, level_without_bf16(), &words), 0);
+    const int errors = errors_in(STENO_COMPUTE_INT8, NULL, &words);
     print_message("int8: %d errors in %d words\n", errors, words);
     assert_true(errors * 1000 <= 2 * words);
 }
