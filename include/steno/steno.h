@@ -109,12 +109,14 @@ enum steno_compute {
                                sums, where the weights bear it. A few words in a thousand become others. steno_plan_dump tells which
                                matrix is multiplied in what */
     STENO_COMPUTE_INT16 = 4 /* as STENO_COMPUTE_BF16, but the encoder's matrices in int16, with a scale per output and per 128 values of
-                               a row, and its attention in f32: a fifth of the error, and faster than f32 on processors without bf16 */
+                               a row, and its attention in f32: a tenth of the error, and faster than f32 on processors without bf16.
+                               The decoder's projections behind attention keep stored numbers */
 };
 
 /** @return what STENO_COMPUTE_AUTO stands for in the encoder at a processor level: STENO_COMPUTE_BF16 where products of bf16 have
- *          instructions of their own, STENO_COMPUTE_INT16 where those of int16 are faster than f32, else STENO_COMPUTE_F32. The decoder is that of STENO_COMPUTE_BF16 from AVX2 and ARM's dot products
- *          on. Families other than Whisper compute in f32 whatever is asked for; steno_model_info says so. */
+ *          instructions of their own, STENO_COMPUTE_INT16 where those of int16 are faster than f32, else STENO_COMPUTE_F32. The decoder's
+ *          weights are in int8 from AVX2 and ARM's dot products on. Families other than Whisper compute in f32 whatever is asked for;
+ *          steno_model_info says so. */
 STENO_API int steno_compute_auto(int level);
 
 typedef struct steno_model_params {

@@ -1,7 +1,7 @@
 /* steno tests: narrow arithmetic against the reference's texts. SPDX-License-Identifier: MIT
  *
- * With products of bf16 and of int16 the texts of the collection and of a thousand words more (tests/data/golden/words.json, see make_words.py) stay
- * what they are; of int8 at most two words in a thousand are others. The encoder's output stays near f32's, row by row.
+ * With products of bf16 and of int16 the texts of the collection and of a thousand words more (tests/data/golden/words.json, see
+ * make_words.py) stay what they are; of int8 at most two words in a thousand are others. The encoder's output stays near f32's, row by row.
  * Needs the collection named by STENO_SHARED; without it every test here is skipped. */
 #include "golden.h"
 
