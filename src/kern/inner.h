@@ -270,18 +270,13 @@ static inline size_t i16_groups(size_t k) { return (k + I16_GROUP - 1) / I16_GRO
 /* Words before a row of x: the scales of its groups. */
 static inline size_t i16_head(size_t k) { return (i16_groups(k) + 15) & ~(size_t)15; }
 
-static inline void narrow_ints(uint32_t *to, const float *x, size_t k)
+static inline void narrow_group(uint32_t *to, uint32_t *scale, const float *x, size_t n)
 {
-    uint32_t *words = to + i16_head(k);
-    for (size_t g = 0; g < i16_groups(k); g++, x += I16_GROUP, words += I16_GROUP / 2) {
-        const size_t n = size_min(I16_GROUP, k - g * I16_GROUP);
-        const uint32_t most = largest_bits(x, n);
-        const struct int_scale s = i16_scale_of(load_f32(&most), I16_X_MOST);
-        to[g] = bits_of_f32(s.scale);
-        for (size_t i = 0; i < n / 2; i++)
-            words[i] = (uint32_t)i16_narrowed(x[2 * i + 1], s.inverse) << 16 | i16_narrowed(x[2 * i], s.inverse);
-        if (n % 2) words[n / 2] = i16_narrowed(x[n - 1], s.inverse);
-    }
+    const uint32_t most = largest_bits(x, n);
+    const struct int_scale s = i16_scale_of(load_f32(&most), I16_X_MOST);
+    *scale = bits_of_f32(s.scale);
+    for (size_t i = 0; i < n / 2; i++) to[i] = (uint32_t)i16_narrowed(x[2 * i + 1], s.inverse) << 16 | i16_narrowed(x[2 * i], s.inverse);
+    if (n % 2) to[n / 2] = i16_narrowed(x[n - 1], s.inverse);
 }
 
 /* Rows of x as words of 32 bits, the even k (the first of four) in the lowest bits; what is missing in the last word is zero. */

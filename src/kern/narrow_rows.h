@@ -4,8 +4,8 @@
  * second-level cache keeps. Shared by the bodies over vectors (narrow.h) and over tiles (x86/narrow_tiles.h), which define narrow_panels.
  *
  * Beside the primitives of vec.h a file has, before it includes this: NARROW_TILE, the rows that a body likes to have at a time;
- * row_to_pairs(to, x, k), row_to_ints(to, x, k), as narrow_ints of inner.h, and row_to_quads(to, x, k), which returns the row's scale: all
- * may write whole vectors, what counts is a row's words; and QUAD_STEPS, where four k of int8 take other than one word in scratch.
+ * row_to_pairs(to, x, k), group_to_ints(to, scale, x, n), as narrow_group of inner.h, and row_to_quads(to, x, k), which returns the row's
+ * scale: all may write whole vectors, what counts is a row's words; and QUAD_STEPS, where four k of int8 take other than one word in scratch.
  * Accumulators of integers are int32 in a vf (one kind of register, one array); vf_of_ints makes f32 of them. Where ROWS_BY_TWOS is 1 rows
  * lie by twos: two words of the first, two of the second, and so on, and row_to_* leave that room. */
 #ifndef STENO_KERN_NARROW_ROWS_H
@@ -33,6 +33,14 @@ INLINE size_t narrow_ld(enum dtype t, size_t k) { return ((row_words(t, k) + 15)
 
 /* Where row r begins. Tiles begin at even rows where rows lie by twos. */
 INLINE uint32_t *narrow_row(uint32_t *x, size_t r, size_t ld) { return ROWS_BY_TWOS ? x + (r & ~(size_t)1) * ld + r % 2 * 2 : x + r * ld; }
+
+/* The scales of a row's groups, then its words. Whole groups have a constant length. */
+INLINE void row_to_ints(uint32_t *to, const float *x, size_t k)
+{
+    uint32_t *words = to + i16_head(k);
+    for (; k >= I16_GROUP; k -= I16_GROUP, x += I16_GROUP, words += I16_GROUP / 2) group_to_ints(words, to++, x, I16_GROUP);
+    if (k) group_to_ints(words, to, x, k);
+}
 
 INLINE void narrow_rows(const struct linear *l, enum dtype t, size_t m, size_t rows, struct narrow_scratch *s)
 {

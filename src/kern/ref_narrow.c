@@ -18,6 +18,12 @@ static void sum_pairs(float sum[PANEL], const uint32_t *x, const uint8_t *panel,
         }
 }
 
+static void narrow_ints(uint32_t *to, const float *x, size_t k)
+{
+    for (size_t g = 0; g < i16_groups(k); g++)
+        narrow_group(to + i16_head(k) + g * (I16_GROUP / 2), to + g, x + g * I16_GROUP, size_min(I16_GROUP, k - g * I16_GROUP));
+}
+
 static void sum_ints(float sum[PANEL], const uint32_t *x, const uint8_t *panel, size_t k)
 {
     const uint32_t *words = x + i16_head(k);

@@ -192,7 +192,7 @@ PRIM vf vf_dot_ints(vf acc, vi x, vi w)
     sum_hi = vmlal_high_lane_s16(vmlal_high_lane_s16(sum_hi, even, both, 0), odd, both, 1);
     return (vf) { vreinterpretq_f32_s32(sum_lo), vreinterpretq_f32_s32(sum_hi) };
 }
-PRIM void row_to_ints(uint32_t *to, const float *x, size_t k) { narrow_ints(to, x, k); }
+PRIM void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n) { narrow_group(to, scale, x, n); }
 
 /* ---- by blocks */
 PRIM uint32x4_t nibbles(uint32x4_t w, int high)

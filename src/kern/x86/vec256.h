@@ -97,7 +97,7 @@ PRIM vi vi_bytes(const float *p, size_t n, float inverse)
     return _mm256_and_si256(_mm256_castps_si256(q), _mm256_set1_epi32(255));
 }
 
-/* ---- products of int16: a row by groups, see narrow_ints in inner.h */
+/* ---- products of int16: a group of a row, see narrow_group in inner.h */
 PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
 PRIM uint32_t largest_lane(vi a)
 {
@@ -105,7 +105,7 @@ PRIM uint32_t largest_lane(vi a)
     m = _mm_max_epu32(m, _mm_shuffle_epi32(m, 0x4e));
     return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(m, _mm_shuffle_epi32(m, 0xb1)));
 }
-PRIM void group_put(uint32_t *to, uint32_t *scale, const float *x, size_t n)
+PRIM void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n)
 {
     const vi magnitude = _mm256_set1_epi32(INT32_MAX);
     vi most = vi_set1(0);
@@ -120,12 +120,6 @@ PRIM void group_put(uint32_t *to, uint32_t *scale, const float *x, size_t n)
         _mm_storeu_si128((__m128i *)(to + i / 2), _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_shuffle_epi8(q, halves), 0x08)));
     }
     *scale = bits_of_f32(s.scale);
-}
-PRIM void row_to_ints(uint32_t *to, const float *x, size_t k)
-{
-    uint32_t *words = to + i16_head(k);
-    for (; k >= I16_GROUP; k -= I16_GROUP, x += I16_GROUP, words += I16_GROUP / 2) group_put(words, to++, x, I16_GROUP);
-    if (k) group_put(words, to, x, k);
 }
 
 /* ---- by blocks */

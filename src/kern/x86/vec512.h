@@ -76,10 +76,10 @@ PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
 PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
 
-/* ---- products of int16: a row by groups, see narrow_ints in inner.h */
+/* ---- products of int16: a group of a row, see narrow_group in inner.h */
 /* The first n floats at p, n of any size; the rest zeros. */
 PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
-PRIM void group_put(uint32_t *to, uint32_t *scale, const float *x, size_t n)
+PRIM void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n)
 {
     const vi magnitude = _mm512_set1_epi32(INT32_MAX);
     vi most = vi_set1(0);
@@ -92,12 +92,6 @@ PRIM void group_put(uint32_t *to, uint32_t *scale, const float *x, size_t n)
         _mm256_storeu_si256((__m256i *)(to + i / 2), _mm512_cvtepi32_epi16(_mm512_castps_si512(
                                                          vf_add(vf_mul(load_some(x + i, n - i), inverse), magic))));
     *scale = bits_of_f32(s.scale);
-}
-PRIM void row_to_ints(uint32_t *to, const float *x, size_t k)
-{
-    uint32_t *words = to + i16_head(k);
-    for (; k >= I16_GROUP; k -= I16_GROUP, x += I16_GROUP, words += I16_GROUP / 2) group_put(words, to++, x, I16_GROUP);
-    if (k) group_put(words, to, x, k);
 }
 
 /* ---- narrow products by blocks */
