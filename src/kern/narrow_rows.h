@@ -6,8 +6,8 @@
  * Beside the primitives of vec.h a file has, before it includes this: NARROW_TILE, the rows that a body likes to have at a time;
  * row_to_pairs(to, x, k), group_to_ints(to, scale, x, n), as narrow_group of inner.h, and row_to_quads(to, x, k), which returns the row's
  * scale: all may write whole vectors, what counts is a row's words; and QUAD_STEPS, where four k of int8 take other than one word in
- * scratch. Accumulators of integers are int32 in a vf (one kind of register, one array); vf_of_ints makes f32 of them. Where ROWS_BY_TWOS is 1 rows
- * lie by twos: two words of the first, two of the second, and so on, and row_to_* leave that room. */
+ * scratch. Accumulators of integers are int32 in a vf (one kind of register, one array); vf_of_ints makes f32 of them. Where ROWS_BY_TWOS
+ * is 1 rows lie by twos: two words of the first, two of the second, and so on, and row_to_* leave that room. */
 #ifndef STENO_KERN_NARROW_ROWS_H
 #define STENO_KERN_NARROW_ROWS_H
 #include "kern/finish.h"
