@@ -69,7 +69,7 @@ static double peak_of(const struct bench *b, enum peak of) { return b->peak[of] 
 
 static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_t n, size_t k, enum act act)
 {
-    struct linear_job j = { .kern = &b->kern, .type = t, .rows = rows, .slice = t < DT_COUNT ? GEMM_ROWS : NARROW_ROWS,
+    struct linear_job j = { .kern = &b->kern, .type = t, .rows = rows, .slice = kern_slices(&b->kern, t, k).most,
                             .pool = b->pool, .w_sz = pack_sz(t, n, k), .scratch = b->scratch };
     j.l = (struct linear) { .bias = b->res, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .act = (uint8_t)act, .x = b->x,
                             .ld_x = k + ROW_PAD, .y = b->y, .ld_y = n + ROW_PAD, .res = act ? NULL : b->res, .ld_res = n + ROW_PAD };

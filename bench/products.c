@@ -60,7 +60,7 @@ static void *pack(enum dtype t, const float *rows, size_t n, size_t k)
 
 static void run(const struct kern *k, enum dtype t, const struct linear *l, size_t rows, void *scratch)
 {
-    const size_t slice = t == DT_F32 ? GEMM_ROWS : NARROW_ROWS;
+    const size_t slice = kern_slices(k, t, l->k).most;
     for (size_t m = 0; m < rows; m += slice) k->linear[t](l, m, m + slice < rows ? m + slice : rows, 0, pack_panels(l->n), scratch);
 }
 

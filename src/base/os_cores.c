@@ -1,4 +1,4 @@
-/* steno: how many processors may be used. SPDX-License-Identifier: MIT
+/* steno: how many processors may be used, and their caches. SPDX-License-Identifier: MIT
  *
  * Two threads on the two halves of one core share its vector units, so the default counts physical cores: of each group of siblings
  * only the lowest-numbered one that the affinity mask allows. A container's quota then limits both counts, at every level of the cgroup
@@ -6,6 +6,7 @@
 #include "base/os.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,19 +43,62 @@ static int text_read(const char *path, char *buf, size_t n)
     return len > 0;
 }
 
-/* Is there a usable sibling below `cpu`? The list reads "0,64" or "0-1". */
+/* A file about a processor, /sys/devices/system/cpu/cpuN/NAME. */
+static int cpu_text(int cpu, const char *name, char *buf, size_t n)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, name);
+    return text_read(path, buf, n);
+}
+
+/* The next range of a list such as "0,64" or "0-1,4"; NULL behind the last one. */
+static const char *list_next(const char *s, long *first, long *last)
+{
+    char *end;
+    if (*s < '0' || *s > '9') return NULL;
+    *first = strtol(s, &end, 10);
+    *last = *end == '-' ? strtol(end + 1, &end, 10) : *first;
+    return *end == ',' ? end + 1 : "";
+}
+
+/* Is there a usable sibling below `cpu`? */
 static int has_lower_sibling(const struct cpus *c, int cpu)
 {
-    char path[96], list[256];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-    if (!text_read(path, list, sizeof list)) return 0;
-    for (const char *s = list; *s >= '0' && *s <= '9';) {
-        char *end;
-        const long first = strtol(s, &end, 10);
-        const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+    char list[256];
+    long first, last;
+    if (!cpu_text(cpu, "topology/thread_siblings_list", list, sizeof list)) return 0;
+    for (const char *s = list; (s = list_next(s, &first, &last)) != NULL;)
         for (long i = first; i <= last && i < cpu; i++)
             if (CPU_ISSET_S((size_t)i, c->sz, c->set)) return 1;
-        s = *end == ',' ? end + 1 : "";
+    return 0;
+}
+
+/* How many processors a list of a processor names, at least itself. */
+static long list_count(int cpu, const char *name)
+{
+    char list[1024];
+    long n = 0, first, last;
+    if (!cpu_text(cpu, name, list, sizeof list)) return 1;
+    for (const char *s = list; (s = list_next(s, &first, &last)) != NULL;) n += last - first + 1;
+    return n > 0 ? n : 1;
+}
+
+/* A cache that several cores have is divided among them. The two halves of one core have all of theirs: a team has a thread per core. */
+static size_t cache_of(int cpu, int level)
+{
+    for (int i = 0; i < 10; i++) {
+        char name[64], text[32];
+        snprintf(name, sizeof name, "cache/index%d/level", i);
+        if (!cpu_text(cpu, name, text, sizeof text)) return 0;
+        if (strtol(text, NULL, 10) != level) continue;
+        snprintf(name, sizeof name, "cache/index%d/type", i);
+        if (!cpu_text(cpu, name, text, sizeof text) || text[0] == 'I') continue; /* "Instruction", "Data", "Unified" */
+        snprintf(name, sizeof name, "cache/index%d/size", i);
+        if (!cpu_text(cpu, name, text, sizeof text)) return 0;
+        const long kib = strtol(text, NULL, 10); /* "1024K" */
+        snprintf(name, sizeof name, "cache/index%d/shared_cpu_list", i);
+        const long cores = list_count(cpu, name) / list_count(cpu, "topology/thread_siblings_list");
+        return kib > 0 && kib < LONG_MAX / 1024 ? (size_t)kib * 1024 / (size_t)(cores > 1 ? cores : 1) : 0;
     }
     return 0;
 }
@@ -144,6 +188,20 @@ static int count(int physical)
     return n > 0 ? (int)n : 1;
 }
 
+/* Where cores are of two kinds, they are numbered one kind after the other: the smaller of what the first and the last one have. */
+size_t os_cache(int level)
+{
+    struct cpus c;
+    int first = 0, last = 0;
+    if (!cpus_get(&c)) return cache_of(0, level);
+    while (first < MAX_CPUS - 1 && !CPU_ISSET_S((size_t)first, c.sz, c.set)) first++;
+    for (int i = first; i < MAX_CPUS; i++)
+        if (CPU_ISSET_S((size_t)i, c.sz, c.set)) last = i;
+    CPU_FREE(c.set);
+    const size_t a = cache_of(first, level), b = cache_of(last, level);
+    return a < b ? a : b;
+}
+
 #else
 
 static int count(int physical)
@@ -151,6 +209,12 @@ static int count(int physical)
     (void)physical;
     const long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
+}
+
+size_t os_cache(int level)
+{
+    (void)level;
+    return 0;
 }
 
 #endif

@@ -108,6 +108,25 @@ int os_cores(void)
     return n > 0 ? n : os_cpus();
 }
 
+/* The smallest, where cores are of several kinds. */
+size_t os_cache(int level)
+{
+    DWORD sz = 0;
+    GetLogicalProcessorInformationEx(RelationCache, NULL, &sz);
+    char *all = sz ? malloc(sz) : NULL;
+    size_t least = 0;
+    if (all && GetLogicalProcessorInformationEx(RelationCache, (void *)all, &sz))
+        for (DWORD at = 0; at < sz;) {
+            const SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX *e = (const void *)(all + at);
+            const int cores = bits_set(e->Cache.GroupMask.Mask) / 2; /* as if each had two halves */
+            const size_t share = e->Cache.CacheSize / (size_t)(cores > 1 ? cores : 1);
+            if (e->Cache.Level == level && e->Cache.Type != CacheInstruction && (!least || share < least)) least = share;
+            at += e->Size;
+        }
+    free(all);
+    return least;
+}
+
 /* ---- threads: there are no signals that a thread could be given */
 int os_thread_start(pthread_t *id, void *(*fn)(void *arg), void *arg)
 {

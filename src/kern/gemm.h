@@ -14,7 +14,6 @@
 #include "kern/finish.h"
 
 enum {
-    K_BLOCK = 256,        /* k widened at once for many rows: 32 KiB */
     ROWS_FEW = 16,        /* up to here weights are a stream to keep flowing: k in small blocks, panels one by one */
     K_FEW = 64            /* k widened at once for them */
 };

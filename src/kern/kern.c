@@ -1,7 +1,13 @@
 /* steno: filling the kernel table. SPDX-License-Identifier: MIT
  *
  * The plain C twins first, then the levels that the one asked for includes, and it, override what they do better. */
+#include "base/os.h"
 #include "kern/inner.h"
+
+enum {
+    CACHE_USUAL = 512 << 10, /* where the system does not say */
+    NARROW_ROWS = 96         /* of a slice of narrowed rows; more do not make it faster, and fewer slices are shared less evenly */
+};
 
 void kern_init(struct kern *k, int level)
 {
@@ -20,6 +26,25 @@ void kern_init(struct kern *k, int level)
     if (level >= CPU_NEONBF16) kern_init_neonbf16(k);
 #endif
     k->level = level;
+    k->cache = os_cache(2);
+    if (!k->cache) k->cache = CACHE_USUAL;
+}
+
+static int has_tiles(int level)
+{
+#if defined(__x86_64__)
+    return level >= CPU_AMX;
+#else
+    return (void)level, 0;
+#endif
+}
+
+struct slices kern_slices(const struct kern *k, enum dtype t, size_t n_k)
+{
+    const int narrow = dtype_is_narrow(t) || dtype_is_blocks(t);
+    const size_t tile = narrow && has_tiles(k->level) ? 32 : 12, most = narrow ? NARROW_ROWS : GEMM_ROWS, least = 2 * tile;
+    const size_t row = !narrow ? K_BLOCK * sizeof(float) : t == DT_I8_QUAD ? n_k : 2 * n_k, rows = k->cache / 2 / (row + 64);
+    return (struct slices){ tile, least, rows >= most ? most : rows <= least ? least : rows - rows % tile };
 }
 
 int kern_gains(int level, enum dtype t)

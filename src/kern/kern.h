@@ -51,10 +51,9 @@ enum {
     ATTN_KEYS = 256,  /* keys of a partial of attention */
     MEDIAN_WIDTH = 7, /* neighbours that median looks at, itself included */
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
-    GEMM_ROWS = 252,  /* rows of x that linear keeps in the second-level cache: the best slice to hand to a thread */
+    GEMM_ROWS = 252,  /* rows that linear takes at a time at most */
     I16_GROUP = 128,  /* k of DT_I16_PAIR whose products are summed as integers */
-    NARROW_K = 131072, /* largest k of narrow products: sums of int8 products fit 32 bits */
-    NARROW_ROWS = 96  /* their best slice of rows, with all panels: x is narrowed once */
+    NARROW_K = 131072 /* largest k of narrow products: sums of int8 products fit 32 bits */
 };
 
 const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k", "bf16x2", "int16x2", "int8x4", "q8_0x4", "q4_0x8" */
@@ -158,7 +157,7 @@ struct kv_view {
  *                 NaN for every output; a block of magnitudes below 2^-119 counts as zeros.
  *                 DT_Q8_QUAD keeps 16 bits of x, so that only its weights have few: 32639 = 127 * 256 + 127 stands for 127, and 2^-111 for
  *                 2^-119.
- * Each call narrows its rows of x anew, so where there are many it should have all panels (NARROW_ROWS). Few rows may be cut as f32 is, for
+ * Each call narrows its rows of x anew, so where there are many it should have all panels (kern_slices). Few rows may be cut as f32 is, for
  * they are bound by reading weights; by blocks, whose rows take longer, a thread's next call may say that they are kept. */
 enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_COUNT };
 
@@ -250,7 +249,8 @@ void spectrum_init(struct spectrum *s, uint32_t n, const float *weight, uint32_t
 struct logit_part { float max, sum; int32_t arg; };
 
 struct kern {
-    int level; /* enum cpu_level the table was made for */
+    int level;    /* enum cpu_level the table was made for */
+    size_t cache; /* bytes of second-level cache that a core has; set by kern_init, may be changed */
 
     /* pack_panel, bit for bit. loss: of DT_Q8_QUAD from numbers, not from q8_0, the largest error and the largest norm of the panel's
      * outputs; NULL: nobody asks. */
@@ -314,6 +314,10 @@ void kern_init_dotprod(struct kern *k);    /* products of int8 only */
 void kern_init_i8mm(struct kern *k);       /* the same */
 void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
 
+/* How linear wants many rows cut: by multiples of `tile`, the rows of its highest register tile, and no more than `most`, of which what it
+ * keeps of x, a part of each row or all of it narrowed, fills half of the second-level cache. Below `least` weights pass by for too few. */
+struct slices { size_t tile, least, most; };
+struct slices kern_slices(const struct kern *k, enum dtype t, size_t n_k);
 size_t kern_linear_scratch(void);
 size_t kern_attn_scratch(void);            /* d_head: multiples of 4 up to 256 */
 size_t kern_spectra_scratch(uint32_t n);   /* of n points */

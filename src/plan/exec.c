@@ -5,11 +5,12 @@
 #include <string.h>
 #include "base/cpu.h"
 #include "base/os.h"
+#include "plan/cut.h"
 #include "plan/screen.h"
 
 enum {
     FEW_ROWS = 16,       /* up to here weights are streamed once for all rows: panels are cut finely */
-    TILE_PANELS = 8,     /* panels of a tile of a linear with many rows */
+    TILE_PANELS = 8,     /* panels of an item of a linear with many rows */
     ATTN_SHARED = 2,     /* with fewer heads of groups of rows than this for each thread, threads share them */
     ATTN_PARTS = 256,    /* partials for each thread that there is room for: then those are groups of 21 rows over 1500 keys */
     ROWS_ITEM = 32,      /* rows of an item of an element-wise op */
@@ -313,29 +314,40 @@ static struct linear linear_of(const struct walk *w, const struct op *op)
     return l;
 }
 
-static uint32_t groups_of(const struct walk *w, const struct op *op, uint32_t rows)
+/* How an attention is cut: groups of rows that see the same keys, of each all heads, of each all keys or blocks of them. */
+struct attn_items {
+    uint32_t high, groups, heads, blocks, n; /* high: rows of a group where this run's rows are each other's keys */
+    uint32_t ahead;                          /* from an item to the one that its thread is likely to take next */
+};
+
+/* A group of rows and a head. */
+struct unit { struct group g; uint32_t head; };
+
+/* Where rows are each other's keys, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
+ * group has keys of its own. */
+static struct unit unit_of(const struct walk *w, const struct op *op, const struct attn_items *t, uint32_t i)
 {
-    if (op->state == NO_STATE) return (rows + ATTN_TILE - 1) / ATTN_TILE;
-    return op->flags & OPF_CAUSAL ? w->run->n_self : w->run->n_cross;
+    if (op->state != NO_STATE) {
+        const struct group *g = op->flags & OPF_CAUSAL ? w->run->self : w->run->cross;
+        return (struct unit){ g[i / t->heads], i % t->heads };
+    }
+    const uint32_t row = i % t->groups * t->high, left = w->n_rows - row;
+    return (struct unit){ { (uint16_t)row, (uint16_t)(left < t->high ? left : t->high), 0 }, i / t->groups };
 }
 
-static struct group group_of(const struct walk *w, const struct op *op, uint32_t g)
+/* Blocks of keys are items of their own where heads of groups are not enough for the threads, and partials have room. */
+static struct attn_items attn_items_of(const struct walk *w, const struct op *op, uint32_t rows, int threads)
 {
-    if (op->state != NO_STATE) return op->flags & OPF_CAUSAL ? w->run->self[g] : w->run->cross[g];
-    const uint32_t row = g * ATTN_TILE, left = w->n_rows - row;
-    return (struct group){ (uint16_t)row, (uint16_t)(left < ATTN_TILE ? left : ATTN_TILE), 0 };
-}
-
-/* Blocks of keys that are items of their own: 1 where a thread takes all keys of a head, because heads are enough, or too many rows. */
-static uint32_t blocks_of(const struct walk *w, const struct op *op, uint32_t groups, uint32_t rows, int threads)
-{
-    const size_t heads = w->p->bind[op->bind].heads;
-    const int32_t keys = op->state == NO_STATE     ? (int32_t)w->n_rows
-                         : op->flags & OPF_CAUSAL ? w->run->self_most
-                                                  : w->run->cross_most;
+    struct attn_items t = { .heads = w->p->bind[op->bind].heads, .blocks = 1, .ahead = (uint32_t)threads };
+    const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
+    const int32_t keys = own ? (int32_t)w->n_rows : causal ? w->run->self_most : w->run->cross_most;
     const size_t blocks = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS;
-    if (blocks < 2 || groups * heads >= (size_t)threads * ATTN_SHARED || rows * heads * blocks > w->x->attn_part_n) return 1;
-    return (uint32_t)blocks;
+    t.high = (uint32_t)cut_heads(rows, ATTN_TILE, t.heads, threads);
+    t.groups = own ? (rows + t.high - 1) / t.high : causal ? w->run->n_self : w->run->n_cross;
+    if (blocks > 1 && t.groups * t.heads < (uint32_t)threads * ATTN_SHARED && rows * t.heads * blocks <= w->x->attn_part_n)
+        t.blocks = (uint32_t)blocks;
+    t.n = t.groups * t.heads * t.blocks;
+    return t;
 }
 
 /* The keys and values of this run's rows, as far as they lie in block b of `blocks`: nobody else reads or writes that one. */
@@ -351,43 +363,43 @@ static void put_rows(const struct walk *w, const struct op *op, const struct att
 }
 
 /* Where the keys of an item begin; NULL: they do not lie one behind the other, or there is no such item. */
-static const void *keys_of(const struct walk *w, const struct op *op, uint32_t item, uint32_t items, uint32_t blocks)
+static const void *keys_of(const struct walk *w, const struct op *op, const struct attn_items *t, uint32_t item)
 {
-    const uint32_t unit = item / blocks, heads = w->p->bind[op->bind].heads;
     enum kv_type type;
-    if (item >= items) return NULL;
-    const struct kv_view v = view_of(w, op, unit % heads, group_of(w, op, unit / heads).lane, &type);
-    return v.table ? NULL : (const char *)v.base + item % blocks * (ATTN_KEYS / KV_BLOCK) * v.block_stride;
+    if (item >= t->n) return NULL;
+    const struct unit u = unit_of(w, op, t, item / t->blocks);
+    const struct kv_view v = view_of(w, op, u.head, u.g.lane, &type);
+    return v.table ? NULL : (const char *)v.base + item % t->blocks * (ATTN_KEYS / KV_BLOCK) * v.block_stride;
 }
 
-/* A group of rows of one head, over all keys or over one block of them. Items are taken in turn, so this thread's next one is likely to be
- * as many further on as there are threads. */
-static void do_attn(const struct walk *w, const struct op *op, uint32_t item, uint32_t items, uint32_t blocks, int threads, void *scratch)
+/* A group of rows of one head, over all keys or over one block of them. */
+static void do_attn(const struct walk *w, const struct op *op, const struct attn_items *t, uint32_t item, void *scratch)
 {
     const struct plan *p = w->p;
     const struct bind *c = &p->bind[op->bind];
     const struct kern *kern = w->x->kern;
-    const uint32_t unit = item / blocks, b = item % blocks, head = unit % c->heads;
-    const struct group g = group_of(w, op, unit / c->heads);
+    const uint32_t unit = item / t->blocks, b = item % t->blocks;
+    const struct unit u = unit_of(w, op, t, unit);
+    const struct group g = u.g;
     const int32_t *len = op->state == NO_STATE ? NULL : op->flags & OPF_CAUSAL ? w->run->self_len : w->run->cross_len;
-    const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld, at = (size_t)head * c->d_head;
+    const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld, at = (size_t)u.head * c->d_head;
     enum kv_type type;
     const struct attn a = { .out = exec_slot(w->x, p, op->out) + g.row * ld_out + at, .ld_out = ld_out,
                             .q = exec_slot(w->x, p, op->in) + g.row * ld_q + at, .ld_q = ld_q,
-                            .kv = view_of(w, op, head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)w->n_rows,
+                            .kv = view_of(w, op, u.head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)w->n_rows,
                             .rows = g.n, .d_head = c->d_head, .scale = c->scale,
-                            .next = keys_of(w, op, item + (uint32_t)threads, items, blocks) };
-    if (op->flags & OPF_PUT) put_rows(w, op, &a, type, g, b, blocks);
-    if (blocks == 1) {
+                            .next = keys_of(w, op, t, item + t->ahead) };
+    if (op->flags & OPF_PUT) put_rows(w, op, &a, type, g, b, t->blocks);
+    if (t->blocks == 1) {
         kern->attn[type](&a, scratch);
         return;
     }
-    const size_t part_len = attn_part_len(c->d_head), row_len = c->heads * blocks * part_len;
-    float *part = w->x->attn_part + g.row * row_len + head * blocks * part_len;
+    const size_t part_len = attn_part_len(c->d_head), row_len = t->heads * t->blocks * part_len;
+    float *part = w->x->attn_part + g.row * row_len + u.head * t->blocks * part_len;
     kern->attn_part[type](&a, b, part + b * part_len, row_len, scratch);
-    if (atomic_fetch_add(&w->x->attn_done[unit], 1) + 1 < blocks) return;
+    if (atomic_fetch_add(&w->x->attn_done[unit], 1) + 1 < t->blocks) return;
     atomic_store_explicit(&w->x->attn_done[unit], 0, memory_order_relaxed);
-    kern->attn_merge(&a, part, row_len, blocks);
+    kern->attn_merge(&a, part, row_len, t->blocks);
 }
 
 /* ---- attention of single heads over the frames, for alignment */
@@ -586,25 +598,20 @@ static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_
     const struct bind *c = &w->p->bind[op->bind];
     struct linear l = linear_of(w, op);
     const size_t rows = rows_of(w, op), panels = pack_panels(c->n);
-    const int narrow = c->type >= DT_COUNT, whole = c->type == DT_BF16_PAIR || c->type == DT_I16_PAIR || c->type == DT_I8_QUAD;
-    size_t tile_m = rows <= FEW_ROWS ? rows : narrow ? NARROW_ROWS : GEMM_ROWS;
-    size_t tile_p = TILE_PANELS;
-    if (rows <= FEW_ROWS || (narrow && !whole)) {
-        tile_p = panels / ((size_t)threads * 4);
-        tile_p = tile_p < 4 ? 4 : tile_p > 32 ? 32 : tile_p & ~(size_t)3;
-    } else if (whole) {
-        tile_p = panels; /* rows are narrowed by whoever takes them: all panels at once */
-    }
+    const int narrow = c->type >= DT_COUNT; /* whoever takes rows narrows them: all panels at once */
     if (!rows) return;
-    const size_t across = (panels + tile_p - 1) / tile_p, down = (rows + tile_m - 1) / tile_m;
+    const struct cut cut = rows <= FEW_ROWS ? cut_few(rows, panels, threads)
+                                            : cut_many(rows, panels, threads, kern_slices(w->x->kern, c->type, c->k),
+                                                         narrow ? panels : TILE_PANELS, narrow);
+    const size_t across = (panels + cut.panels - 1) / cut.panels, down = (rows + cut.rows - 1) / cut.rows;
     size_t before = SIZE_MAX; /* rows of the item before */
     FOR_ITEMS(i, across * down) {
-        const size_t m = (size_t)i / across * tile_m, p = (size_t)i % across * tile_p;
+        const size_t m = (size_t)i / across * cut.rows, p = (size_t)i % across * cut.panels;
         l.kept = m == before;
         before = m;
         for (size_t r = (size_t)i; op->kind == OP_SCREEN && r < rows; r += across * down) do_screened(w, op, (uint32_t)r);
         if (!i && (op->flags & OPF_PADDED)) pad_rows(w, op, (uint32_t)rows);
-        const size_t m1 = m + tile_m < rows ? m + tile_m : rows, p1 = p + tile_p < panels ? p + tile_p : panels;
+        const size_t m1 = m + cut.rows < rows ? m + cut.rows : rows, p1 = p + cut.panels < panels ? p + cut.panels : panels;
         if (op->kind == OP_SCREEN || op->flags & OPF_SCREENED) screened_linear(w, op, &l, m, m1, p, p1, scratch);
         else w->x->kern->linear[c->type](&l, m, m1, p, p1, scratch);
     }
@@ -639,9 +646,8 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
         run_linear(w, op, counter, threads, scratch);
         break;
     case OP_ATTN: {
-        const uint32_t heads = w->p->bind[op->bind].heads, groups = groups_of(w, op, rows);
-        const uint32_t blocks = blocks_of(w, op, groups, rows, threads), items = groups * heads * blocks;
-        FOR_ITEMS(i, items) do_attn(w, op, (uint32_t)i, items, blocks, threads, scratch);
+        const struct attn_items t = attn_items_of(w, op, rows, threads);
+        FOR_ITEMS(i, t.n) do_attn(w, op, &t, (uint32_t)i, scratch);
         break;
     }
     case OP_SCORE:

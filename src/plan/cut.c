@@ -1,0 +1,49 @@
+/* steno: how a linear and an attention are cut into items. SPDX-License-Identifier: MIT */
+#include "plan/cut.h"
+
+enum {
+    AROUND = 4,      /* what an item costs beside its rows, in rows: weights come from further away */
+    PANELS_STEP = 4, /* panels that linear takes together */
+    PANELS_FEW = 32  /* of an item of few rows at most */
+};
+
+static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
+static size_t up_to(size_t n, size_t step) { return parts(n, step) * step; }
+static size_t less(size_t a, size_t b) { return a < b ? a : b; }
+
+struct cut cut_few(size_t rows, size_t panels, int threads)
+{
+    const size_t n = panels / ((size_t)threads * 4) / PANELS_STEP * PANELS_STEP;
+    return (struct cut){ rows, n < PANELS_STEP ? PANELS_STEP : less(n, PANELS_FEW) };
+}
+
+/* Rounds that the threads need, and a quarter of one for a thread that is held up: where items are few and long, all wait for it. */
+static size_t cost(struct cut c, size_t rows, size_t panels, size_t threads, size_t anew)
+{
+    const size_t items = parts(rows, c.rows) * parts(panels, c.panels);
+    return (4 * parts(items, threads) + 1) * (c.rows + AROUND) * (c.panels + anew);
+}
+
+struct cut cut_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew)
+{
+    const size_t team = (size_t)threads, fewest = parts(rows, s.most), finest = parts(rows, s.least);
+    struct cut best = { less(s.most, rows), less(fine, panels) }, c = best;
+    size_t least = cost(best, rows, panels, team, anew);
+    for (size_t across = parts(panels, c.panels);; across *= 2) {
+        const size_t step = team > across ? team / across : 1; /* items in whole rounds */
+        for (size_t down = up_to(fewest, step);; down += step) {
+            c.rows = less(up_to(parts(rows, less(down, finest)), s.tile), s.most);
+            const size_t now = cost(c, rows, panels, team, anew);
+            if (now < least) least = now, best = c;
+            if (down >= finest) break;
+        }
+        if (across * finest >= 2 * team || c.panels <= PANELS_STEP) return best;
+        c.panels = up_to(parts(c.panels, 2), PANELS_STEP);
+    }
+}
+
+size_t cut_heads(size_t rows, size_t most, size_t heads, int threads)
+{
+    const struct cut whole = { most, 1 }, half = { most / 2, 1 };
+    return cost(half, rows, heads, (size_t)threads, 0) < cost(whole, rows, heads, (size_t)threads, 0) ? half.rows : whole.rows;
+}

@@ -1,0 +1,184 @@
+/* steno tests: how linears are cut into items. SPDX-License-Identifier: MIT */
+#include "api/random_model.h"
+#include "base/os.h"
+#include "lib/lib.h"
+#include "plan/cut.h"
+
+enum { TEAM_MOST = 64, WHOLE = 1, FINE = 8 };
+
+static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
+
+/* What a thread does on average, as a share of what the busiest one does, where all are equally fast: items in turn to whoever is free. */
+static double shared(struct cut c, size_t rows, size_t panels, int threads)
+{
+    size_t done[TEAM_MOST] = { 0 }, busiest = 0;
+    for (size_t m = 0; m < rows; m += c.rows)
+        for (size_t p = 0; p < panels; p += c.panels) {
+            int free = 0;
+            for (int t = 1; t < threads; t++)
+                if (done[t] < done[free]) free = t;
+            done[free] += (rows - m < c.rows ? rows - m : c.rows) * (panels - p < c.panels ? panels - p : c.panels);
+            if (done[free] > busiest) busiest = done[free];
+        }
+    return (double)(rows * panels) / (double)((size_t)threads * busiest);
+}
+
+/* Encoders of every size. */
+static void test_threads_have_equal_shares_of_many_rows(void **state)
+{
+    (void)state;
+    static const size_t width[] = { 384, 512, 768, 1024, 1280 };
+    static const struct slices s = { 12, 24, 96 }, plain = { 12, 24, 252 }, tiles = { 32, 64, 96 };
+    double all[3] = { 0 };
+    int n_all = 0;
+    for (size_t i = 0; i < sizeof width / sizeof *width; i++)
+        for (size_t n = width[i]; n <= 4 * width[i]; n *= 4)
+            for (int t = 1; t <= TEAM_MOST; t++, n_all++) {
+                const size_t panels = n / PANEL;
+                const struct cut c[] = { cut_many(1500, panels, t, s, panels, WHOLE), cut_many(1500, panels, t, plain, FINE, 0),
+                                         cut_many(1500, panels, t, tiles, panels, WHOLE) };
+                for (int k = 0; k < 3; k++) {
+                    const double busy = shared(c[k], 1500, panels, t);
+                    if (busy < 0.55)
+                        fail_msg("%zu outputs, %d threads, %d: items of %zu x %zu keep %.0f %% busy", n, t, k, c[k].rows, c[k].panels,
+                                 100 * busy);
+                    all[k] += busy;
+                }
+            }
+    for (int k = 0; k < 3; k++)
+        if (all[k] < (k == 2 ? 0.85 : 0.9) * n_all) fail_msg("%d: %.1f %% busy on average", k, 100 * all[k] / n_all);
+}
+
+static void test_one_thread_has_high_items(void **state)
+{
+    (void)state;
+    static const struct slices s = { 12, 24, 96 };
+    assert_in_range(cut_many(1500, 16, 1, s, 16, WHOLE).rows, 84, 96);
+    assert_in_range(cut_many(1500, 16, 2, s, 16, WHOLE).rows, 84, 96);
+    assert_int_equal(cut_many(1500, 16, 2, s, 16, WHOLE).panels, 16);
+}
+
+static void test_items_are_whole_tiles_and_panels_that_go_together(void **state)
+{
+    (void)state;
+    for (size_t rows = 17; rows <= 3000; rows += rows < 300 ? 1 : 61)
+        for (size_t panels = 1; panels <= 160; panels += panels < 20 ? 1 : 13)
+            for (int t = 1; t <= TEAM_MOST; t += t < 8 ? 1 : 7)
+                for (size_t tile = 12; tile <= 32; tile += 20) {
+                    const struct slices s = { tile, 2 * tile, 3 * tile };
+                    const struct cut c = cut_many(rows, panels, t, s, t % 2 ? panels : FINE, (size_t)t % 2);
+                    assert_in_range(c.rows, 1, s.most);
+                    assert_in_range(c.panels, 1, panels);
+                    if (c.rows < rows) assert_int_equal(c.rows % tile, 0);
+                    if (c.rows < rows) assert_true(c.rows >= s.tile);
+                    if (c.panels < panels) assert_int_equal(c.panels % 4, 0);
+                }
+}
+
+static void test_few_rows_stay_together(void **state)
+{
+    (void)state;
+    for (size_t panels = 1; panels <= 1621; panels += 9)
+        for (int t = 1; t <= TEAM_MOST; t++) {
+            const struct cut c = cut_few(5, panels, t);
+            assert_int_equal(c.rows, 5);
+            assert_int_equal(c.panels % 4, 0);
+            assert_in_range(c.panels, 4, 32);
+            if (c.panels > 4) assert_true(parts(panels, c.panels) >= 4 * (size_t)t);
+        }
+}
+
+/* 16 groups of 96 rows and 8 heads are three rounds for 60 threads, of which the last has 8 items. */
+static void test_heads_are_halved_where_threads_would_wait(void **state)
+{
+    (void)state;
+    assert_int_equal(cut_heads(1500, 96, 8, 1), 96);
+    assert_int_equal(cut_heads(1500, 96, 8, 2), 96);
+    assert_int_equal(cut_heads(1500, 96, 8, 16), 96);
+    assert_int_equal(cut_heads(1500, 96, 8, 60), 48);
+    assert_int_equal(cut_heads(96, 96, 1, 2), 48);
+}
+
+static struct slices slices_of(size_t cache, int level, enum dtype t, size_t n_k)
+{
+    const struct kern k = { .level = level, .cache = cache };
+    return kern_slices(&k, t, n_k);
+}
+
+/* Half of the cache: 128 KiB are 32 rows of 4 KiB. */
+static void test_slices_fill_half_of_the_cache(void **state)
+{
+    (void)state;
+    for (size_t cache = 64 << 10; cache <= 4 << 20; cache *= 2)
+        for (size_t k = 64; k <= 16384; k *= 2) {
+            const struct slices pair = slices_of(cache, CPU_C, DT_BF16_PAIR, k), quad = slices_of(cache, CPU_C, DT_I8_QUAD, k);
+            if (pair.most > pair.least) assert_true(pair.most * 2 * k <= cache / 2);
+            if (pair.most + pair.tile <= 96) assert_true((pair.most + pair.tile) * (2 * k + 64) > cache / 2);
+            if (2 * k < 16384) assert_true(quad.most >= pair.most);
+        }
+    assert_int_equal(slices_of(1 << 20, CPU_C, DT_BF16_PAIR, 512).most, 96);
+    assert_int_equal(slices_of(1 << 20, CPU_C, DT_BF16_PAIR, 5120).most, 48);
+    assert_int_equal(slices_of(1 << 20, CPU_C, DT_F16, 5120).most, 252);
+    assert_int_equal(slices_of(256 << 10, CPU_C, DT_F16, 512).most, 120);
+    assert_int_equal(slices_of(1, CPU_C, DT_I16_PAIR, 512).most, 24);
+}
+
+static void test_the_cache_is_found(void **state)
+{
+    (void)state;
+    struct kern k;
+    kern_init(&k, CPU_C);
+    assert_in_range(k.cache, 64 << 10, 1 << 30);
+    if (os_cache(2)) assert_int_equal(k.cache, os_cache(2));
+    if (os_cache(1) && os_cache(2)) assert_true(os_cache(1) < os_cache(2));
+    assert_int_equal(os_cache(9), 0);
+}
+
+/* Items of other sizes, on several threads. */
+static void test_bits_do_not_depend_on_the_cache(void **state)
+{
+    (void)state;
+    static const struct model_dims d = { 80, 301, 96, 3, 2, SMALL_VOCAB, 70, 96, 3, 2 };
+    static const enum steno_compute compute[] = { STENO_COMPUTE_F32, STENO_COMPUTE_BF16, STENO_COMPUTE_INT16, STENO_COMPUTE_INT8 };
+    static const size_t cache[] = { 1 << 20, 1, 20 << 10, 1 << 30 };
+    steno_team *team;
+    assert_int_equal(steno_team_open(&team, 3, NULL), 0);
+    for (size_t c = 0; c < sizeof compute / sizeof *compute; c++) {
+        steno_model *m = random_model_as(&d, DT_F16, 7, NULL, compute[c]);
+        const struct plan *p = &m->plan[PLAN_ENCODER];
+        const struct slot *out = &p->slot[p->output];
+        float *first = malloc((size_t)d.n_audio_ctx * out->ld * sizeof *first);
+        assert_non_null(first);
+        for (size_t i = 0; i < sizeof cache / sizeof *cache; i++) {
+            m->kern.cache = cache[i];
+            steno_session *s = session_new(m, i ? team : NULL, 1);
+            session_begin(s);
+            uint32_t seed = 4;
+            for (size_t k = 0; k < 2 * (size_t)d.n_audio_ctx * (size_t)d.n_mels; k++) window_mel(s)[k] = noise(&seed);
+            assert_int_equal(window_encode(s, 0, d.n_audio_ctx), 0);
+            const float *x = exec_slot(&s->batch->exec, p, p->output);
+            for (size_t r = 0; r < (size_t)d.n_audio_ctx; r++)
+                if (!i) memcpy(first + r * out->ld, x + r * out->ld, out->width * sizeof *x);
+                else assert_memory_equal(first + r * out->ld, x + r * out->ld, out->width * sizeof *x);
+            steno_session_close(s);
+        }
+        free(first);
+        steno_model_close(m);
+    }
+    steno_team_close(team);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads_have_equal_shares_of_many_rows),
+        cmocka_unit_test(test_one_thread_has_high_items),
+        cmocka_unit_test(test_items_are_whole_tiles_and_panels_that_go_together),
+        cmocka_unit_test(test_few_rows_stay_together),
+        cmocka_unit_test(test_heads_are_halved_where_threads_would_wait),
+        cmocka_unit_test(test_slices_fill_half_of_the_cache),
+        cmocka_unit_test(test_the_cache_is_found),
+        cmocka_unit_test(test_bits_do_not_depend_on_the_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
