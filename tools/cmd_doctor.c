@@ -130,6 +130,8 @@ static void report_threads(struct report *r, const struct host *h)
     }
     steno_team_close(team);
     line(r, "cgroup", h->cgroup[0] ? h->cgroup : "none");
+    snprintf(value, sizeof value, "%s (of the first processor, each with those that share it; work is cut to fit L2)", h->caches);
+    line(r, "caches", h->caches[0] ? value : "not known");
 }
 
 static void report_memory(struct report *r, const struct host *h)

@@ -123,6 +123,31 @@ static void huge_pages_get(char *out, size_t n)
     if (to) snprintf(out, n, "%.*s", (int)(to - from - 1), from + 1);
 }
 
+/* A file about a cache of the first processor, without its line end. */
+static int cache_text(int i, const char *name, char *out, size_t n)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", i, name);
+    if (!text_read(path, out, n)) return 0;
+    out[strcspn(out, "\n")] = '\0';
+    return 1;
+}
+
+static void caches_get(char *out, size_t n)
+{
+    char level[16], type[32], size[32], shared[256];
+    size_t at = 0;
+    out[0] = '\0';
+    for (int i = 0; cache_text(i, "level", level, sizeof level); i++) {
+        if (!cache_text(i, "type", type, sizeof type) || strcmp(type, "Instruction") == 0) continue;
+        if (!cache_text(i, "size", size, sizeof size) || !cache_text(i, "shared_cpu_list", shared, sizeof shared)) continue;
+        const int more = snprintf(out + at, n - at, "%sL%s %s (%s)", at ? ", " : "", level, size, shared);
+        if (more < 0 || (size_t)more >= n - at) break;
+        at += (size_t)more;
+    }
+    out[at] = '\0';
+}
+
 void host_get(struct host *h)
 {
     char text[2048];
@@ -135,6 +160,7 @@ void host_get(struct host *h)
     }
     cgroup_get(h);
     huge_pages_get(h->huge_pages, sizeof h->huge_pages);
+    caches_get(h->caches, sizeof h->caches);
 }
 
 /* Whether `word` of length n stands in `line` between blanks. */

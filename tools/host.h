@@ -14,6 +14,7 @@ struct host {
     int64_t memory_limit;    /* by the cgroup, 0: none */
     char cgroup[256];        /* the process's own, "" when it has none */
     char huge_pages[16];     /* "always", "madvise", "never", "" when the kernel has none */
+    char caches[128];        /* of data, with the processors that share each: "L1 32K (0), L2 1024K (0), ..."; "": not known */
 };
 
 void host_get(struct host *h);

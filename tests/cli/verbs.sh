@@ -31,7 +31,7 @@ out_has "problem: temporary folder"
 STENO_MODEL=$MODEL expect 0 "doctor --json prints one object" doctor --json
 out_has '"problems": []'
 
-for line in "level used: " "cgroup: " "memory: " "memory limit: " "huge pages: " "library libz: " "decoding: " \
+for line in "level used: " "cgroup: " "caches: " "memory: " "memory limit: " "huge pages: " "library libz: " "decoding: " \
     "model folders: $HOME/.cache/steno"; do
     STENO_MODEL=$MODEL expect 0 "doctor tells ${line%%: *}" doctor
     out_has "$line"

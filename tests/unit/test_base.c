@@ -282,6 +282,14 @@ static void test_cores_are_within_processors(void **state)
     assert_in_range(os_cores(), 1, os_cpus());
 }
 
+static void test_the_second_level_cache_is_larger(void **state)
+{
+    (void)state;
+    if (os_cache(1) && os_cache(2)) assert_true(os_cache(2) > os_cache(1)); /* of the third, one core's share may be less */
+    assert_int_equal(os_cache(0), 0);
+    assert_int_equal(os_cache(9), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_fpenv_keeps_subnormals_and_restores_the_callers),
         cmocka_unit_test(test_pages_are_zeroed_and_aligned_to_huge_pages),
         cmocka_unit_test(test_cores_are_within_processors),
+        cmocka_unit_test(test_the_second_level_cache_is_larger),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
