@@ -65,7 +65,7 @@ struct work { double flops, ops[ROOFS], bytes; };
 
 /* A run: its rows, those whose logits are wanted, the sequences and the windows they are of; keys of its own sequence that a row sees on
  * average, keys that a sequence has in the end, and those of the audio. Beams count as sequences with keys of their own: what they share
- * is read once, and so their bound is a little too high (base, five beams: at most 4 of 100 MB). */
+ * is read once, and so their bound is a little too high (base, five beams: by at most 3 of 74 MB). */
 struct shape { double rows, out, sequences, windows, seen, keys, audio; };
 
 static inline void count_products(struct work *w, struct products p, double flops)
