@@ -27,6 +27,7 @@ struct bench {
     struct report out;
     char *pool;                  /* [POOL] for reading */
     struct roofs roofs;          /* of the threads at work */
+    double one_f32;              /* the f32 peak of one */
     struct work work[STAGES];
     struct bound bound[STAGES];
     struct timed reached[STAGES]; /* ns */
@@ -460,6 +461,8 @@ static void bench_machine(struct bench *b)
     b->roofs.read = bytes / t.best;
     report_rate(&b->out, "GB/s", t, bytes, "read_%dt", b->threads);
     printf(" GOP/s, read %.1f GB/s\n", b->roofs.read);
+    if (b->threads == 1) b->one_f32 = b->roofs.gops[PEAK_F32];
+    else if (b->one_f32 > 0) printf("  f32 peak %.2f times that of one thread\n", b->roofs.gops[PEAK_F32] / b->one_f32);
 }
 
 static void bench_threads(struct bench *b, int threads)
