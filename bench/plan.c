@@ -1,28 +1,36 @@
 /* steno: what a plan costs. SPDX-License-Identifier: MIT
  *
- *   bench_plan [--tsv FILE] [--shape NAME] [--type TYPE] [--compute f32|bf16|int8] [--cpu LEVEL] [--runs N] [--threads N]
+ *   bench_plan [--tsv FILE] [--shape NAME] [--type TYPE] [--compute WORD] [--cpu LEVEL] [--runs N] [--threads N]
  *
- * A Whisper model of random weights, from inside: encoder and cross keys against the operations in their plan, a decoder's step against
- * the bytes it touches, chains of several lengths, what the executor itself costs (empty ops, barriers, waking the team), and what the
- * plan would cost without its fusions or without cross keys that are computed once. On one thread and on N (2, or 1 where there is one
- * processor); what is compared runs in turn. FILE receives rows (report.h), whose names end in the number of threads. */
+ * A Whisper model of random weights, from inside: phases against what their operations and bytes take at least (roof.h), chains of several
+ * lengths, what the executor itself costs (empty ops, barriers, waking the team), and what the plan would cost without its fusions or
+ * without cross keys that are computed once. On one thread and on N (2, or 1 where there is one processor); what is compared runs in turn.
+ * FILE receives rows (report.h), whose names end in the number of threads. WORD: auto, f32, bf16, int16 or int8. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "crew.h"
 #include "lib/lib.h"
 #include "load/random.h"
+#include "roof.h"
 
-enum { TOKENS = 128, POOL = 384 << 20, SEED = 1, RUNS_MOST = 100, EMPTY_OPS = 1000 };
+enum { TOKENS = 128, BEAMS = 5, WINDOWS = 8, POOL = 384 << 20, SEED = 1, RUNS_MOST = 100, EMPTY_OPS = 1000 };
 
 struct opts { const char *tsv, *shape, *type, *compute, *cpu; int runs, threads; };
+
+/* What is held against its bound: a window's encoder and cross keys, a step of one row, of beams, of windows, and a prompt by the row. */
+enum stage { STAGE_ENCODE, STAGE_CROSS, STAGE_STEP, STAGE_BEAMS, STAGE_WINDOWS, STAGE_PROMPT, STAGES };
+static const char *const stage_name[STAGES] = { "encode", "cross", "step", "step_beam5", "step_batch8", "prompt" };
 
 struct bench {
     struct opts o;
     steno_model *model[2];       /* as it is; without fusions */
     struct report out;
     char *pool;                  /* [POOL] for reading */
-    double peak, read;           /* of the threads at work: GFLOP/s, GB/s */
+    struct roofs roofs;          /* of the threads at work */
+    double one_f32;              /* the f32 peak of one */
+    struct work work[STAGES];
+    struct bound bound[STAGES];
+    struct timed reached[STAGES]; /* ns */
     int threads;
     steno_team *team;            /* of so many; NULL for one */
     steno_session *session[2];
@@ -42,6 +50,12 @@ static void must(const steno_session *s, int64_t status, const char *what)
 
 /* ---- a model and its plans ---- */
 
+static const char *const compute_name[] = {
+    [STENO_COMPUTE_AUTO] = "auto", [STENO_COMPUTE_F32] = "f32", [STENO_COMPUTE_BF16] = "bf16", [STENO_COMPUTE_INT8] = "int8",
+    [STENO_COMPUTE_INT16] = "int16",
+};
+enum { COMPUTES = sizeof compute_name / sizeof *compute_name };
+
 static steno_model *open_model(const struct opts *o, int unfused)
 {
     steno_model_params p;
@@ -51,42 +65,20 @@ static steno_model *open_model(const struct opts *o, int unfused)
     struct file f;
     struct arena a;
     steno_model *m = NULL;
-    int type = 0;
+    int type = 0, compute = STENO_COMPUTE_AUTO;
     while (type < DT_COUNT && strcmp(o->type, dtype_name((enum dtype)type))) type++;
     if (type == DT_COUNT) fail(o->type, "no such type");
+    while (compute < COMPUTES && strcmp(o->compute, compute_name[compute])) compute++;
+    if (compute == COMPUTES) fail(o->compute, "no such arithmetic: auto, f32, bf16, int16 or int8");
     steno_model_params_init(&p);
     p.cpu_level = o->cpu;
-    p.compute = !strcmp(o->compute, "bf16") ? STENO_COMPUTE_BF16 : !strcmp(o->compute, "int8") ? STENO_COMPUTE_INT8 : STENO_COMPUTE_AUTO;
+    p.compute = compute;
     arena_init(&a);
     if (family_shape(o->shape, &d, &e) || random_model_file(&r, &f, &a, &d, (uint32_t)d.n_vocab - 1608, (enum dtype)type, SEED, &e) ||
         model_open_file(&m, &f, &p, unfused, &e))
         fail(o->shape, e.text);
     arena_free(&a);
     return m;
-}
-
-/* Operations and bytes of ops [first, last) for so many rows whose attention looks at so many keys of this sequence and of the audio. */
-struct work { double flops, bytes; };
-
-static struct work work_of(const steno_model *m, const struct plan *p, int first, int last, double rows, double keys, double audio)
-{
-    struct work w = { 0, 0 };
-    for (int i = first; i < last; i++) {
-        const struct op *op = &p->op[i];
-        const struct bind *c = &p->bind[op->bind];
-        const double r = op->rows == ROWS_TWICE ? 2 * rows : rows;
-        const double seen = op->state == NO_STATE ? rows : op->flags & OPF_CAUSAL ? keys : audio;
-        const double width = (double)c->heads * c->d_head, elem = op->state == NO_STATE ? 4 : (double)kv_elem_sz(m->kv_type);
-        if (op->kind == OP_LINEAR && op->flags & OPF_SCREENED) continue; /* next to nothing is left of it for greedy steps */
-        if (op->kind == OP_LINEAR || op->kind == OP_SCREEN) {
-            w.flops += 2.0 * c->n * c->k * r;
-            w.bytes += (double)pack_sz((enum dtype)c->type, c->n, c->k);
-        } else if (op->kind == OP_ATTN) {
-            w.flops += 4 * seen * width * r;
-            w.bytes += 2 * seen * width * elem;
-        }
-    }
-    return w;
 }
 
 /* ---- one window ---- */
@@ -123,11 +115,7 @@ static double chains(steno_session *s, int length, int32_t *ids)
 
 static void bench_encode(struct bench *b)
 {
-    const steno_model *m = b->model[0];
-    const struct plan *p = &m->plan[PLAN_ENCODER];
-    const struct phase *e = &p->phase[PHASE_ENCODE], *c = &p->phase[PHASE_CROSS];
-    const double rows = m->audio_ctx;
-    const struct work enc = work_of(m, p, e->first, e->last, rows, rows, rows), cross = work_of(m, p, c->first, c->last, rows, rows, rows);
+    const struct work *const enc = &b->work[STAGE_ENCODE], *const cross = &b->work[STAGE_CROSS];
     double enc_ns[RUNS_MOST], cross_ns[RUNS_MOST], mel_ns[RUNS_MOST];
     const int64_t wakes = b->session[0]->batch->exec.runs;
     for (int i = 0; i < b->o.runs; i++) {
@@ -139,19 +127,17 @@ static void bench_encode(struct bench *b)
     const double woken = (double)(b->session[0]->batch->exec.runs - wakes) / b->o.runs;
     const struct timed te = timed_of(enc_ns, b->o.runs), tc = timed_of(cross_ns, b->o.runs), tm = timed_of(mel_ns, b->o.runs);
     b->encode_ns = te.best;
-    printf("  mel %.2f ms\n  encode %.1f ms, %.1f GFLOP: %.0f GFLOP/s, %.0f %% of the f32 peak\n", tm.best * 1e-6, te.best * 1e-6,
-           enc.flops * 1e-9, enc.flops / te.best, 100 * enc.flops / te.best / b->peak);
-    printf("  cross keys and values %.1f ms, %.2f G multiply-adds: %.0f GFLOP/s\n", tc.best * 1e-6, cross.flops * 0.5e-9,
-           cross.flops / tc.best);
+    b->reached[STAGE_ENCODE] = te;
+    b->reached[STAGE_CROSS] = tc;
+    printf("  mel %.2f ms\n  encode %.1f ms, %.1f GFLOP: %.0f GFLOP/s, %.0f %% of the bound\n", tm.best * 1e-6, te.best * 1e-6,
+           enc->flops * 1e-9, enc->flops / te.best, 100 * b->bound[STAGE_ENCODE].ns / te.best);
+    printf("  cross keys and values %.1f ms, %.2f G multiply-adds: %.0f GFLOP/s\n", tc.best * 1e-6, cross->flops * 0.5e-9,
+           cross->flops / tc.best);
     report_row(&b->out, "ms", tm, 1e-6, "mel_%dt", b->threads);
     report_row(&b->out, "ms", te, 1e-6, "encode_%dt", b->threads);
-    report_rate(&b->out, "GFLOP/s", te, enc.flops, "encode_rate_%dt", b->threads);
+    report_rate(&b->out, "GFLOP/s", te, enc->flops, "encode_rate_%dt", b->threads);
     report_row(&b->out, "ms", tc, 1e-6, "cross_%dt", b->threads);
-    report_rate(&b->out, "GFLOP/s", tc, cross.flops, "cross_rate_%dt", b->threads);
-    if (b->threads == 1) {
-        report_row(&b->out, "GFLOP", counted(enc.flops * 1e-9), 1, "encode_work");
-        report_row(&b->out, "GFLOP", counted(cross.flops * 1e-9), 1, "cross_work");
-    }
+    report_rate(&b->out, "GFLOP/s", tc, cross->flops, "cross_rate_%dt", b->threads);
     report_row(&b->out, "wakes", counted(woken), 1, "wakes_encode_and_cross_%dt", b->threads);
 }
 
@@ -214,18 +200,16 @@ static void bench_chains(struct bench *b)
 /* A step against the bytes it reads: weights, keys and values, with half of the tokens read. */
 static void bench_step(struct bench *b)
 {
-    const steno_model *m = b->model[0];
-    const struct plan *p = &m->plan[PLAN_DECODER];
-    const struct work w = work_of(m, p, 0, p->n_ops, 1, TOKENS / 2.0, m->audio_ctx);
+    const double bytes = b->work[STAGE_STEP].bytes;
     double ns[RUNS_MOST];
     int32_t ids[TOKENS];
     for (int i = 0; i < b->o.runs; i++) ns[i] = chains(b->session[0], TOKENS, ids) / TOKENS;
     const struct timed t = timed_of(ns, b->o.runs);
-    printf("  step %.3f ms: %.1f MB, %.1f GB/s, reading them alone %.3f ms (%.2f times)\n", t.best * 1e-6, w.bytes * 1e-6, w.bytes / t.best,
-           w.bytes / b->read * 1e-6, t.best * b->read / w.bytes);
+    b->reached[STAGE_STEP] = t;
+    printf("  step %.3f ms: %.1f MB, %.1f GB/s, reading them alone %.3f ms (%.2f times)\n", t.best * 1e-6, bytes * 1e-6, bytes / t.best,
+           b->bound[STAGE_STEP].reading * 1e-6, t.best / b->bound[STAGE_STEP].reading);
     report_row(&b->out, "ms", t, 1e-6, "step_%dt", b->threads);
-    if (b->threads == 1) report_row(&b->out, "MB", counted(w.bytes * 1e-6), 1, "step_bytes");
-    report_rate(&b->out, "GB/s", t, w.bytes, "step_read_%dt", b->threads);
+    report_rate(&b->out, "GB/s", t, bytes, "step_read_%dt", b->threads);
 }
 
 struct nothing { steno_team *team; int barriers; };
@@ -376,19 +360,109 @@ static void bench_unfused(struct bench *b)
     }
 }
 
+/* ---- bounds ---- */
+
+static void bench_bounds(struct bench *b)
+{
+    const steno_model *m = b->model[0];
+    const struct plan *enc = &m->plan[PLAN_ENCODER], *dec = &m->plan[PLAN_DECODER];
+    const struct phase all = { "decode", 0, dec->n_ops };
+    const double audio = m->audio_ctx, half = TOKENS / 2.0; /* of the tokens stand before a step, or a row of the prompt */
+    const struct { const struct plan *plan; const struct phase *phase; double units; struct shape shape; } of[STAGES] = {
+        [STAGE_ENCODE] = { enc, &enc->phase[PHASE_ENCODE], 1, { .rows = audio } },
+        [STAGE_CROSS] = { enc, &enc->phase[PHASE_CROSS], 1, { .rows = audio } },
+        [STAGE_STEP] = { dec, &all, 1, { 1, 1, 1, 1, half, half, audio } },
+        [STAGE_BEAMS] = { dec, &all, 1, { BEAMS, BEAMS, BEAMS, 1, half, half, audio } },
+        [STAGE_WINDOWS] = { dec, &all, 1, { WINDOWS, WINDOWS, WINDOWS, WINDOWS, half, half, audio } },
+        [STAGE_PROMPT] = { dec, &all, TOKENS, { TOKENS, 1, 1, 1, half, TOKENS, audio } },
+    };
+    for (int i = 0; i < STAGES; i++) {
+        struct work *w = &b->work[i];
+        *w = work_of(m, of[i].plan, of[i].phase->first, of[i].phase->last, &of[i].shape);
+        w->flops /= of[i].units;
+        w->bytes /= of[i].units;
+        for (int k = 0; k < ROOFS; k++) w->ops[k] /= of[i].units;
+        b->bound[i] = bound_of(w, &b->roofs);
+    }
+}
+
+/* Steps of several rows, and a prompt: a session of their own, because one of a single lane has smaller tables. Windows that nobody has
+ * encoded would be pages that were never written, which are all one page, in the cache: they get what the first one has. */
+static void bench_rows(struct bench *b)
+{
+    static const struct { enum stage stage; const char *phase; } of[] = {
+        { STAGE_BEAMS, "beam5" }, { STAGE_WINDOWS, "batch" }, { STAGE_PROMPT, "prompt" },
+    };
+    enum { KINDS = sizeof of / sizeof *of };
+    double ns[KINDS][RUNS_MOST], enc, cross;
+    steno_batch_params bp;
+    steno_session_params sp;
+    steno_batch *batch;
+    steno_session *s;
+    steno_error e;
+    steno_batch_params_init(&bp);
+    bp.max_windows = WINDOWS;
+    bp.max_lanes = BEAMS;
+    if (steno_batch_open(&batch, b->model[0], b->team, &bp, &e)) fail("batch", e.text);
+    steno_session_params_init(&sp);
+    sp.batch = batch;
+    if (steno_session_open(&s, b->model[0], b->team, &sp, &e)) fail("session", e.text);
+    encode(s, &enc, &cross);
+    const struct kv_state *keys = &batch->state[STATE_CROSS];
+    for (size_t w = 1; w < WINDOWS; w++) memcpy(keys->mem + w * keys->window_sz, keys->mem, keys->window_sz);
+    for (int i = -1; i < b->o.runs; i++) /* once unmeasured */
+        for (int k = 0; k < KINDS; k++) {
+            const int64_t us = steno_bench_phase(s, of[k].phase, TOKENS);
+            must(s, us, of[k].phase);
+            if (i >= 0) ns[k][i] = (double)us * 1e3 / TOKENS;
+        }
+    for (int k = 0; k < KINDS; k++) {
+        b->reached[of[k].stage] = timed_of(ns[k], b->o.runs);
+        report_row(&b->out, "ms", b->reached[of[k].stage], 1e-6, "%s_%dt", stage_name[of[k].stage], b->threads);
+    }
+    steno_session_close(s);
+    steno_batch_close(batch);
+}
+
+/* More than 100 %: the last-level cache still held some of the bytes. */
+static void bench_roofline(struct bench *b)
+{
+    printf("  %-12s %9s %9s %11s  %-18s %11s %6s\n", "roofline", "GFLOP", "MB", "bound ms", "by", "reached ms", "%");
+    for (int i = 0; i < STAGES; i++) {
+        const struct work *w = &b->work[i];
+        const struct bound *limit = &b->bound[i];
+        const struct timed t = b->reached[i];
+        printf("  %-12s %9.3f %9.1f %11.3f  %-18s %11.3f %6.1f\n", stage_name[i], w->flops * 1e-9, w->bytes * 1e-6, limit->ns * 1e-6,
+               limit->by, t.best * 1e-6, 100 * limit->ns / t.best);
+        if (b->threads == 1) {
+            report_row(&b->out, "GFLOP", counted(w->flops * 1e-9), 1, "%s_work", stage_name[i]);
+            report_row(&b->out, "MB", counted(w->bytes * 1e-6), 1, "%s_bytes", stage_name[i]);
+        }
+        report_row(&b->out, "ms", counted(limit->ns * 1e-6), 1, "bound_%s_%dt", stage_name[i], b->threads);
+        report_rate(&b->out, "%", t, 100 * limit->ns, "roof_%s_%dt", stage_name[i], b->threads);
+    }
+}
+
 /* ---- all of it ---- */
 
 static void bench_machine(struct bench *b)
 {
     struct timed t;
     const int level = b->model[0]->kern.level;
-    double work = crew_peak(&t, b->team, level, PEAK_F32);
-    b->peak = work > 0 ? work / t.best : 0;
-    if (work > 0) report_rate(&b->out, "GFLOP/s", t, work, "peak_f32_%dt", b->threads);
-    work = crew_read(&t, b->team, level, b->pool, POOL, 8 << 20, 1);
-    b->read = work / t.best;
-    report_rate(&b->out, "GB/s", t, work, "read_%dt", b->threads);
-    printf("%d thread%s: f32 peak %.1f GFLOP/s, read %.1f GB/s\n", b->threads, b->threads > 1 ? "s" : "", b->peak, b->read);
+    printf("%d thread%s: peaks", b->threads, b->threads > 1 ? "s" : "");
+    for (int of = 0; of < ROOFS; of++) {
+        const double ops = roof_measure(&t, b->team, level, of);
+        b->roofs.gops[of] = ops > 0 ? ops / t.best : 0;
+        if (ops <= 0) continue;
+        report_rate(&b->out, of == PEAK_F32 ? "GFLOP/s" : "GOP/s", t, ops, "peak_%s_%dt", roof_name(of), b->threads);
+        printf(" %s %.1f", roof_name(of), b->roofs.gops[of]);
+    }
+    const double bytes = crew_read(&t, b->team, level, b->pool, POOL, 8 << 20, 1);
+    b->roofs.read = bytes / t.best;
+    report_rate(&b->out, "GB/s", t, bytes, "read_%dt", b->threads);
+    printf(" GOP/s, read %.1f GB/s\n", b->roofs.read);
+    if (b->threads == 1) b->one_f32 = b->roofs.gops[PEAK_F32];
+    else if (b->one_f32 > 0) printf("  f32 peak %.2f times that of one thread\n", b->roofs.gops[PEAK_F32] / b->one_f32);
 }
 
 static void bench_threads(struct bench *b, int threads)
@@ -401,6 +475,7 @@ static void bench_threads(struct bench *b, int threads)
     for (int i = 0; i < 2; i++)
         if (steno_session_open(&b->session[i], b->model[i], b->team, &p, &e)) fail("session", e.text);
     bench_machine(b);
+    bench_bounds(b);
     bench_encode(b);
     bench_shares(b);
     bench_chains(b);
@@ -409,6 +484,8 @@ static void bench_threads(struct bench *b, int threads)
     bench_empty(b);
     bench_recross(b);
     bench_unfused(b);
+    bench_rows(b);
+    bench_roofline(b);
     fflush(stdout);
     for (int i = 0; i < 2; i++) steno_session_close(b->session[i]);
     team_close(b->team);

@@ -1,0 +1,121 @@
+/* steno: what a plan takes at least. SPDX-License-Identifier: MIT
+ *
+ * The roofline of Williams et al. 2009, for whole phases: operations, each at the peak of the instruction that makes it, or the bytes that
+ * must be read once, at the rate of plain reading; whichever takes longer is the bound. Counted are linears and attention; not norms, exp,
+ * GELU, widening, narrowing, the second stage of screened logits, and rows between ops, read or written. Plain reading is from main memory,
+ * so a phase may take less than its bound where the last-level cache still holds bytes from one step to the next. */
+#ifndef STENO_BENCH_ROOF_H
+#define STENO_BENCH_ROOF_H
+#include "crew.h"
+#include "model/family.h"
+
+/* The peaks, and that of products of int8 by vectors where PEAK_INT8 is one of tiles or matrices, which products by blocks do not use. */
+enum { ROOF_VECTORS = PEAKS, ROOFS };
+static inline const char *roof_name(int of) { return of == ROOF_VECTORS ? "int8_vectors" : peak_name((enum peak)of); }
+
+#if defined(__aarch64__)
+enum { ROOF_MATRICES = CPU_I8MM, ROOF_BELOW = CPU_DOTPROD, ROOF_ATTN_PAIRS = 0 };
+static double const q8_as_int16 = 2, q4_as_int16 = 1; /* SMULL and SADALP: bytes, eight in the time of two SMLAL, which make as many */
+#else
+#if defined(__x86_64__)
+enum { ROOF_MATRICES = CPU_AMX, ROOF_BELOW = CPU_AVX512BF16, ROOF_ATTN_PAIRS = 1 };
+#else
+enum { ROOF_MATRICES = CPU_LEVELS, ROOF_BELOW = CPU_C, ROOF_ATTN_PAIRS = 0 };
+#endif
+static double const q8_as_int16 = 1, q4_as_int16 = 0.5; /* VPMADDWD takes x whole; VPMADDUBSW makes four products to a lane, not two */
+#endif
+
+/* What each is at a level: 10^9 operations or bytes a second of the threads at work, 0: no such instruction. */
+struct roofs { double gops[ROOFS], read; };
+
+/* Operations of a round, and its time; 0: the level has no such instruction, or none apart. */
+static inline double roof_measure(struct timed *t, steno_team *team, int level, int of)
+{
+    if (of != ROOF_VECTORS) return crew_peak(t, team, level, (enum peak)of);
+    return level < ROOF_MATRICES ? 0 : crew_peak(t, team, ROOF_BELOW, PEAK_INT8);
+}
+
+/* ---- counting ---- */
+
+/* What one product with weights of type t is at a level: `n` products of an instruction. */
+struct products { int of; double n; };
+
+/* Products that a level has no instruction for are built from those of the next wider kind, see the levels' files in kern. The plain C
+ * twins have none of their own at all: they are held against f32. By blocks of q8_0 x has 16 bits, so that products of bytes are two. */
+static inline struct products products_of(int level, enum dtype t)
+{
+    const int int16 = level > CPU_C && peak_ops(level, PEAK_INT16) > 0, int8 = level > CPU_C && peak_ops(level, PEAK_INT8) > 0;
+    const int by_vectors = level >= ROOF_MATRICES ? ROOF_VECTORS : PEAK_INT8;
+    if (t == DT_BF16_PAIR) return (struct products){ peak_ops(level, PEAK_BF16) > 0 ? PEAK_BF16 : PEAK_F32, 1 };
+    if (t < DT_COUNT || !int16) return (struct products){ PEAK_F32, 1 };
+    if (t == DT_I16_PAIR || (t == DT_I8_QUAD && !int8)) return (struct products){ PEAK_INT16, 1 };
+    if (t == DT_I8_QUAD) return (struct products){ PEAK_INT8, 1 };
+    if (t == DT_Q8_QUAD) return int8 ? (struct products){ by_vectors, 2 } : (struct products){ PEAK_INT16, q8_as_int16 };
+    return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, q4_as_int16 };
+}
+
+/* Keys and values of f16 are widened; pairs of bf16 are multiplied as such where attention has a body for it, which no level of ARM has. */
+static inline int attn_of(int level, enum kv_type t)
+{
+    return t == KV_BF16 && ROOF_ATTN_PAIRS ? products_of(level, DT_BF16_PAIR).of : PEAK_F32;
+}
+
+/* flops: of the network, a multiply-add is two. ops: of the instructions that make them. bytes: weights, keys and values, once each. */
+struct work { double flops, ops[ROOFS], bytes; };
+
+/* A run: its rows, those whose logits are wanted, the sequences and the windows they are of; keys of its own sequence that a row sees on
+ * average, keys that a sequence has in the end, and those of the audio. Beams count as sequences with keys of their own: what they share
+ * is read once, and so their bound is a little too high (base, five beams: by at most 3 of 74 MB). */
+struct shape { double rows, out, sequences, windows, seen, keys, audio; };
+
+static inline void count_products(struct work *w, struct products p, double flops)
+{
+    w->flops += flops;
+    w->ops[p.of] += p.n * flops;
+}
+
+/* Of ops [first, last). */
+static inline struct work work_of(const steno_model *m, const struct plan *p, int first, int last, const struct shape *s)
+{
+    struct work w = { 0 };
+    for (int i = first; i < last; i++) {
+        const struct op *op = &p->op[i];
+        const struct bind *c = &p->bind[op->bind];
+        const double rows = op->rows == ROWS_TWICE ? 2 * s->rows : op->rows == ROWS_OUT ? s->out : s->rows;
+        if (op->kind == OP_LINEAR && op->flags & OPF_SCREENED) continue; /* next to nothing is left of it */
+        if (op->kind == OP_LINEAR || op->kind == OP_SCREEN) {
+            count_products(&w, products_of(m->kern.level, (enum dtype)c->type), 2.0 * c->n * c->k * rows);
+            w.bytes += (double)pack_sz((enum dtype)c->type, c->n, c->k);
+        } else if (op->kind == OP_ATTN) {
+            const int own = op->state == NO_STATE, causal = op->flags & OPF_CAUSAL;
+            const enum kv_type t = own ? (enum kv_type)p->slot[op->kv_slot].kv_type : m->kv_type;
+            const double width = (double)c->heads * c->d_head, seen = own ? s->rows : causal ? s->seen : s->audio;
+            const double held = own ? s->rows : causal ? s->sequences * s->keys : s->windows * s->audio;
+            count_products(&w, (struct products){ attn_of(m->kern.level, t), 1 }, 4 * seen * width * rows);
+            w.bytes += 2 * held * width * (double)kv_elem_sz(t);
+        }
+    }
+    return w;
+}
+
+/* ---- bounds ---- */
+
+/* ns; by: "reading", or the instructions that take a tenth of the products' time or more. */
+struct bound { double ns, reading; char by[48]; };
+
+static inline struct bound bound_of(const struct work *w, const struct roofs *r)
+{
+    struct bound b = { .reading = w->bytes / r->read, .by = "reading" };
+    double ns[ROOFS] = { 0 }, products = 0;
+    for (int of = 0; of < ROOFS; of++)
+        if (r->gops[of] > 0) products += ns[of] = w->ops[of] / r->gops[of];
+    b.ns = products > b.reading ? products : b.reading;
+    if (b.ns > products) return b;
+    *b.by = 0;
+    for (int of = 0; of < ROOFS; of++) {
+        const size_t at = strlen(b.by);
+        if (ns[of] >= 0.1 * products) snprintf(b.by + at, sizeof b.by - at, "%s%s", at ? "+" : "", roof_name(of));
+    }
+    return b;
+}
+#endif
