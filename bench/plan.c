@@ -386,8 +386,7 @@ static void bench_bounds(struct bench *b)
     }
 }
 
-/* Steps of several rows, and a prompt: a session of their own, because one of a single lane has smaller tables. Windows that nobody has
- * encoded would be pages that were never written, which are all one page, in the cache: they get what the first one has. */
+/* Steps of several rows, and a prompt: a session of their own, because one of a single lane has smaller tables. */
 static void bench_rows(struct bench *b)
 {
     static const struct { enum stage stage; const char *phase; } of[] = {
@@ -408,8 +407,6 @@ static void bench_rows(struct bench *b)
     sp.batch = batch;
     if (steno_session_open(&s, b->model[0], b->team, &sp, &e)) fail("session", e.text);
     encode(s, &enc, &cross);
-    const struct kv_state *keys = &batch->state[STATE_CROSS];
-    for (size_t w = 1; w < WINDOWS; w++) memcpy(keys->mem + w * keys->window_sz, keys->mem, keys->window_sz);
     for (int i = -1; i < b->o.runs; i++) /* once unmeasured */
         for (int k = 0; k < KINDS; k++) {
             const int64_t us = steno_bench_phase(s, of[k].phase, TOKENS);
