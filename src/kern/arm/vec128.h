@@ -201,24 +201,10 @@ PRIM uint32x4_t nibbles(uint32x4_t w, int high)
     return vreinterpretq_u32_u8(high ? vshrq_n_u8(b, 4) : vandq_u8(b, vdupq_n_u8(15)));
 }
 PRIM vi vi_nibbles(vi w, int high) { return (vi) { nibbles(w.lo, high), nibbles(w.hi, high) }; }
-PRIM vi signed_bytes(const void *w) /* 128 taken off */
-{
-    const vi v = vi_load(w);
-    const uint32x4_t sign = vdupq_n_u32(0x80808080u);
-    return (vi) { veorq_u32(v.lo, sign), veorq_u32(v.hi, sign) };
-}
 PRIM vf ints_begin(uint32_t start) { return (vf) { floats_of(vdupq_n_u32(start)), floats_of(vdupq_n_u32(start)) }; }
 PRIM float32x4_t int_add(float32x4_t a, float32x4_t b) { return floats_of(vaddq_u32(bits_of(a), bits_of(b))); }
 PRIM float32x4_t int_times_256(float32x4_t a) { return floats_of(vshlq_n_u32(bits_of(a), 8)); }
 PRIM vf ints_add(vf a, vf b) { return EACH_2(int_add, a, b); }
 PRIM vf ints_times_256(vf a) { return EACH(int_times_256, a); }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { narrow_block_row(to, t, x, k); }
-
-/* A row as signed bytes, for instructions that multiply signed by signed; the row's scale. */
-PRIM float narrow_signed_quads(uint32_t *to, const float *x, size_t k)
-{
-    const float scale = narrow_quads(to, x, k);
-    for (size_t i = 0; i < narrow_words(DT_I8_QUAD, k); i++) to[i] ^= 0x80808080u;
-    return scale;
-}
 #endif
