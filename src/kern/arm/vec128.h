@@ -71,6 +71,7 @@ PRIM vf vf_load_n(const float *p, size_t n)
     for (size_t i = 0; i < VF_N && i < n; i++) v[i] = p[i];
     return vf_load(v);
 }
+PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
 PRIM void vf_store_n(float *p, vf v, size_t n)
 {
     float from[VF_N];
@@ -192,7 +193,13 @@ PRIM vf vf_dot_ints(vf acc, vi x, vi w)
     sum_hi = vmlal_high_lane_s16(vmlal_high_lane_s16(sum_hi, even, both, 0), odd, both, 1);
     return (vf) { vreinterpretq_f32_s32(sum_lo), vreinterpretq_f32_s32(sum_hi) };
 }
-PRIM void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n) { narrow_group(to, scale, x, n); }
+PRIM uint32x4_t most_bits(uint32x4_t most, float32x4_t a) { return vmaxq_u32(most, bits_of(vabsq_f32(a))); }
+PRIM vi vi_most(vi most, vf v) { return (vi) { most_bits(most.lo, v.lo), most_bits(most.hi, v.hi) }; }
+PRIM uint32_t vi_hmax(vi a) { return vmaxvq_u32(vmaxq_u32(a.lo, a.hi)); }
+PRIM void vf_store_halves(uint32_t *to, vf v)
+{
+    vst1q_u32(to, vreinterpretq_u32_u16(vuzp1q_u16(vreinterpretq_u16_f32(v.lo), vreinterpretq_u16_f32(v.hi))));
+}
 
 /* ---- by blocks */
 PRIM uint32x4_t nibbles(uint32x4_t w, int high)
