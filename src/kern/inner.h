@@ -231,8 +231,8 @@ static inline struct int_scale i8_scale_of(uint32_t most)
 {
     const float m = load_f32(&most);
     if (most >= 0x7f800000u) return (struct int_scale) { m - m, 0 };         /* NaN */
-    if (m < 0x1p-119f) return (struct int_scale) { 0, 0 };                   /* 127 / m could be infinite */
-    return (struct int_scale) { m / 127, 127 / m };
+    if (m < 0x1p-119f) return (struct int_scale) { 0, 0 };                   /* I8_MOST / m could be infinite */
+    return (struct int_scale) { m / I8_MOST, I8_MOST / m };
 }
 
 static inline uint32_t largest_bits(const float *x, size_t k)
@@ -251,7 +251,7 @@ static inline uint8_t i8_narrowed(float x, float inverse) { return (uint8_t)bits
 
 /* DT_I16_PAIR. of: what stands for the largest magnitude m: I16_MOST of weights, I16_X_MOST of x. Where m is smaller than 2^-111 the scale
  * would be subnormal, and its inverse infinite. */
-enum { I16_MOST = 32750, I16_X_MOST = 8191 };
+enum { I16_MOST = 32750 };
 #define I16_MAGIC 12582912.0f /* 1.5 * 2^23: what is added to it is rounded to nearest even, and left in the low 16 bits */
 static inline struct int_scale i16_scale_of(float m, int of)
 {
@@ -307,7 +307,7 @@ struct q8_scale { uint16_t half; float d, inverse; };
 static inline struct q8_scale q8_scale_of(const float *x, size_t n)
 {
     const uint32_t most = largest_bits(x, n);
-    const float d = load_f32(&most) / 127;
+    const float d = load_f32(&most) / I8_MOST;
     uint16_t half = f16_from_f32(d);
     if ((half & 0x7fffu) >= 0x7c00u) half = 0x7e00u; /* not finite, here or as f16 */
     return (struct q8_scale){ half, f16_to_f32(half), !half || half == 0x7e00u ? 0 : 1 / d };
@@ -331,7 +331,7 @@ static inline struct q8_loss q8_loss_most(const struct q8_loss of[PANEL])
 /* A block of x for products by blocks: 32 integers, as bytes (DT_Q4_QUAD) or as their high bytes, then their low ones, which are signed
  * like the others (DT_Q8_QUAD: q = 256 * high + low), what sums with unsigned weights begin with, and a scale. The words before the last
  * two are the level's own. */
-enum { BLOCK_MOST = 127 * 256 + 127 };
+enum { BLOCK_MOST = I8_MOST * 256 + I8_MOST };
 static inline size_t block_words(enum dtype t) { return t == DT_Q8_QUAD ? QBLOCK / 2 + 2 : QBLOCK / 4 + 2; }
 static inline size_t block_start_at(enum dtype t) { return block_words(t) - 2; }
 static inline size_t block_scale_at(enum dtype t) { return block_words(t) - 1; }

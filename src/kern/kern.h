@@ -53,6 +53,8 @@ enum {
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
     GEMM_ROWS = 252,  /* rows that linear takes at a time at most */
     I16_GROUP = 128,  /* k of DT_I16_PAIR whose products are summed as integers */
+    I16_X_MOST = 8191, /* integer that stands for the largest magnitude of such a group of x */
+    I8_MOST = 127,    /* the same of int8 */
     NARROW_K = 131072 /* largest k of narrow products: sums of int8 products fit 32 bits */
 };
 

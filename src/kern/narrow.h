@@ -109,6 +109,18 @@ static narrow_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
 #undef TILES_6
 #undef TILE
 
+/* acc[rows, PANEL] = start, the same for all rows (NULL: zeros), + words of x, rows of ld, times words of w. */
+INLINE void panel_sums(float *acc, enum dtype t, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words,
+                       size_t rows, const char *ahead)
+{
+    narrow_tile_fn *const sums = (t == DT_I8_QUAD ? tiles_quad : t == DT_I16_PAIR ? tiles_ints : tiles_pair)[rows];
+    for (size_t c = 0; c < PANEL; c += TILE_W) {
+        const uint32_t *from = w + c;
+        const struct words of = { &from, PANEL, words, words, ahead };
+        sums(acc + c, PANEL, x, ld, start ? start + c : NULL, 0, &of);
+    }
+}
+
 /* ---- int16, group by group ------------------------------------------------------------------------------------------------------
  * acc (+)= the integers of a group times the group's scale in each row of x, rows of ld. */
 INLINE void add_ints(float *acc, const float *ints, const uint32_t *scale_x, size_t ld, size_t rows, int fresh)
@@ -125,12 +137,8 @@ INLINE void int_groups(float *acc, float *ints, const uint32_t *x, size_t ld, co
 {
     const size_t words = narrow_words(DT_I16_PAIR, k);
     for (size_t g = 0, at = 0; at < words; g++, at += I16_GROUP / 2) {
-        const size_t n = size_min(words - at, I16_GROUP / 2);
-        for (size_t c = 0; c < PANEL; c += TILE_W) {
-            const uint32_t *from = w + at * PANEL + c;
-            const struct words of = { &from, PANEL, n, n, ahead + at * PANEL * 4 };
-            tiles_ints[rows](ints + c, PANEL, x + i16_head(k) + at, ld, NULL, 0, &of);
-        }
+        panel_sums(ints, DT_I16_PAIR, x + i16_head(k) + at, ld, NULL, w + at * PANEL, size_min(words - at, I16_GROUP / 2), rows,
+                   ahead + at * PANEL * 4);
         add_ints(acc, ints, x + g, ld, rows, g == 0);
     }
 }
@@ -141,21 +149,17 @@ INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t 
 {
     const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS; /* 13 rows are 7 and 6, by twos 8 and 5, not 12 and 1 */
     const size_t height = ROWS_BY_TWOS ? ((rows + tiles - 1) / tiles + 1) & ~(size_t)1 : (rows + tiles - 1) / tiles;
-    const size_t words = narrow_words(t, l->k), ld = narrow_ld(t, l->k);
+    const size_t ld = narrow_ld(t, l->k);
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
-    const float *head = (const float *)(const void *)panel;
+    const float *start = t == DT_I8_QUAD && !QUADS_SIGNED ? (const float *)(const void *)panel + PANEL : NULL;
     const uint32_t *w = (const uint32_t *)(const void *)(panel + narrow_head_sz(t));
     for (size_t r = 0; r < rows; r += height) {
         const size_t n = size_min(height, rows - r);
         const char *ahead = tiles <= 2 ? (const char *)w + AHEAD : r ? (const char *)w : next;
         prefetch_outputs(l, m + r, n, p);
-        if (t == DT_I16_PAIR) int_groups(s->acc, s->ints, narrow_row(s->x, r, ld), ld, w, l->k, n, ahead);
-        for (size_t c = 0; t != DT_I16_PAIR && c < PANEL; c += TILE_W) {
-            const uint32_t *from = w + c, *x = narrow_row(s->x, r, ld);
-            const struct words of = { &from, PANEL, words, words, ahead };
-            if (t == DT_I8_QUAD) tiles_quad[n](s->acc + c, PANEL, x, ld, QUADS_SIGNED ? NULL : head + PANEL + c, 0, &of);
-            else tiles_pair[n](s->acc + c, PANEL, x, ld, NULL, 0, &of);
-        }
+        const uint32_t *x = narrow_row(s->x, r, ld);
+        if (t == DT_I16_PAIR) int_groups(s->acc, s->ints, x, ld, w, l->k, n, ahead);
+        else panel_sums(s->acc, t, x, ld, start, w, narrow_words(t, l->k), n, ahead);
         narrow_finish(l, t, m, r, n, p, s);
     }
 }

@@ -4,10 +4,10 @@
  * second-level cache keeps. Shared by the bodies over vectors (narrow.h) and over tiles (x86/narrow_tiles.h), which define narrow_panels.
  *
  * Beside the primitives of vec.h a file has, before it includes this: NARROW_TILE, the rows that a body likes to have at a time;
- * row_to_pairs(to, x, k), group_to_ints(to, scale, x, n), as narrow_group of inner.h, and row_to_quads(to, x, k), which returns the row's
- * scale: all may write whole vectors, what counts is a row's words; and QUAD_STEPS, where four k of int8 take other than one word in
- * scratch. Accumulators of integers are int32 in a vf (one kind of register, one array); vf_of_ints makes f32 of them. Where ROWS_BY_TWOS
- * is 1 rows lie by twos: two words of the first, two of the second, and so on, and row_to_* leave that room. */
+ * row_to_pairs(to, x, k) and row_to_quads(to, x, k), which returns the row's scale: both may write whole vectors, what counts is a row's
+ * words; and QUAD_STEPS, where four k of int8 take other than one word in scratch. Accumulators of integers are int32 in a vf (one kind of
+ * register, one array); vf_of_ints makes f32 of them. Where ROWS_BY_TWOS is 1 rows lie by twos: two words of the first, two of the second,
+ * and so on, and row_to_* leave that room. */
 #ifndef STENO_KERN_NARROW_ROWS_H
 #define STENO_KERN_NARROW_ROWS_H
 #include "kern/finish.h"
@@ -33,6 +33,18 @@ INLINE size_t narrow_ld(enum dtype t, size_t k) { return ((row_words(t, k) + 15)
 
 /* Where row r begins. Tiles begin at even rows where rows lie by twos. */
 INLINE uint32_t *narrow_row(uint32_t *x, size_t r, size_t ld) { return ROWS_BY_TWOS ? x + (r & ~(size_t)1) * ld + r % 2 * 2 : x + r * ld; }
+
+/* A group of n k as narrow_group of inner.h makes it, in whole vectors. */
+INLINE void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n)
+{
+    vi most = vi_set1(0);
+    for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
+    const uint32_t bits = vi_hmax(most);
+    const struct int_scale s = i16_scale_of(load_f32(&bits), I16_X_MOST);
+    const vf magic = vf_set1(I16_MAGIC), inverse = vf_set1(s.inverse);
+    for (size_t i = 0; i < n; i += VF_N) vf_store_halves(to + i / 2, vf_add(vf_mul(load_some(x + i, n - i), inverse), magic));
+    *scale = bits_of_f32(s.scale);
+}
 
 /* The scales of a row's groups, then its words. Whole groups have a constant length. */
 INLINE void row_to_ints(uint32_t *to, const float *x, size_t k)

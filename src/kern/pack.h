@@ -154,7 +154,7 @@ INLINE void tile_scales(struct q8_scales *s, float tile[QBLOCK][PANEL])
     uint32_t most[PANEL] = { 0 };
     float exact[PANEL];
     tile_most(most, tile);
-    for (size_t i = 0; i < PANEL; i++) exact[i] = load_f32(most + i) / 127;
+    for (size_t i = 0; i < PANEL; i++) exact[i] = load_f32(most + i) / I8_MOST;
     for (size_t i = 0; i < PANEL; i += VF_N) vf_store_f16(s->half + i, vf_load(exact + i));
     for (size_t i = 0; i < PANEL; i++) s->half[i] = (s->half[i] & 0x7fffu) >= 0x7c00u ? 0x7e00u : s->half[i];
     for (size_t i = 0; i < PANEL; i += VF_N) vf_store(s->d + i, vf_load_f16(s->half + i));

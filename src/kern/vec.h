@@ -8,7 +8,9 @@
  *   exponent(x, &m) = e where x = m 2^e, sqrt(1/2) <= m < sqrt(2), x positive and normal; split(x, &n) = x - the nearest integer, which
  *   n holds for times_2n(a, n) = a * 2^integer (both for x < 127, and for 1/2 < a < 2; less than FLT_MIN where x <= -126); transpose (VF_N
  *   vectors: lane i of vector j changes places with lane j of vector i);
- *   vi_load_u8, vf_lo4 vf_hi4 (nibbles of a byte as f32), vf_lo5 vf_hi5 (the same with a fifth bit per lane).
+ *   vi_load_u8, vf_lo4 vf_hi4 (nibbles of a byte as f32), vf_lo5 vf_hi5 (the same with a fifth bit per lane);
+ *   for rows of integers load_some (load_n, n of any size), vi_set1, vi_most(m, v) = in each lane the larger of m and the bits of |v|,
+ *   vi_hmax (the largest lane) and vf_store_halves (the low 16 bits of each lane, side by side).
  * Here is what can be said without knowing the instruction set. */
 #ifndef STENO_KERN_VEC_H
 #define STENO_KERN_VEC_H

@@ -246,19 +246,19 @@ static void build_head(struct build *b, const struct model_dims *w, int two_stag
     const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d, norm_eps);
     const uint16_t screen = two_stages ? bind_screen(b, "decoder.token_embedding.weight", (uint64_t)w->n_vocab, d) : NO_BIND;
     const uint16_t bounds = screen == NO_BIND ? NO_SLOT : build_slot_out(b, screen_width((uint32_t)w->n_vocab));
-    const struct { enum op_kind kind; const char *label; uint16_t out, in, aux, bind; unsigned flags; } ops[] = {
-        { OP_NORM, "decoder.ln", last, x, NO_SLOT, norm, 0 },
-        { OP_SCREEN, "decoder.screen", logits, last, NO_SLOT, screen, 0 },
-        { OP_BOUND, "decoder.bounds", bounds, last, logits, screen, 0 },
-        { OP_LINEAR, "decoder.logits", logits, last, bounds, tokens, screen == NO_BIND ? 0 : OPF_SCREENED },
-        { OP_SCAN, "decoder.scan", NO_SLOT, logits, NO_SLOT, tokens, 0 },
-        { OP_PICK, "decoder.pick", NO_SLOT, logits, NO_SLOT, tokens, 0 },
+    b->plan.bounds = bounds;
+    const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; unsigned flags; } ops[] = {
+        { OP_NORM, "decoder.ln", last, x, norm, 0 },
+        { OP_SCREEN, "decoder.screen", logits, last, screen, 0 },
+        { OP_BOUND, "decoder.bounds", bounds, logits, screen, 0 },
+        { OP_LINEAR, "decoder.logits", logits, last, tokens, screen == NO_BIND ? 0 : OPF_SCREENED },
+        { OP_SCAN, "decoder.scan", NO_SLOT, logits, tokens, 0 },
+        { OP_PICK, "decoder.pick", NO_SLOT, logits, tokens, 0 },
     };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         struct op *op = ops[i].bind == NO_BIND ? NULL : emit(b, ops[i].kind, ops[i].label, ops[i].out, ops[i].in, ops[i].bind);
         if (!op) continue;
         op->rows = ROWS_OUT;
-        op->aux = ops[i].aux;
         op->flags = (uint8_t)ops[i].flags;
     }
 }

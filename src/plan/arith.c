@@ -65,7 +65,7 @@ static double largest_of(const float *x, uint64_t n)
 static int is_towered(const struct energy *y, const float *gain, uint64_t k, enum dtype t)
 {
     const uint64_t run = t == DT_I16_PAIR ? I16_GROUP : t == DT_I8_QUAD ? k : QBLOCK; /* values that share a step */
-    const double steps = t == DT_I16_PAIR ? 8191 : 127, most = t == DT_I16_PAIR ? i16_error : i8_error;
+    const double steps = t == DT_I16_PAIR ? I16_X_MOST : I8_MOST, most = t == DT_I16_PAIR ? i16_error : i8_error;
     double error = 0;
     for (uint64_t i = 0; i < k; i += run) {
         const uint64_t n = k - i < run ? k - i : run;

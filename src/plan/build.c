@@ -80,7 +80,7 @@ void build_begin(struct build *b, const char *name, struct arena *arena, struct 
     b->plan.name = name;
     b->plan.max_rows = max_rows;
     b->plan.max_out = max_out;
-    b->plan.input = b->plan.output = b->plan.logits = NO_SLOT;
+    b->plan.input = b->plan.output = b->plan.logits = b->plan.bounds = NO_SLOT;
     arena_init(&b->scrap);
     b->op = arena_array(&b->scrap, MAX_OPS, sizeof *b->op);
     b->label = arena_array(&b->scrap, MAX_OPS, sizeof *b->label);
@@ -187,6 +187,7 @@ static void slots_place(struct build *b)
     slot_use(b, p->input, 0);
     slot_use(b, p->output, p->n_ops);
     slot_use(b, p->logits, p->n_ops);
+    slot_use(b, p->bounds, p->n_ops);
     uint16_t done[MAX_SLOTS], n = 0;
     for (uint16_t at = 0; at <= p->n_ops; at++)
         for (uint16_t s = 0; s < p->n_slots; s++) {

@@ -40,10 +40,11 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
     if (op->kind == OP_SCORE) snprintf(state, sizeof state, " state%u.%u head %u", op->state, op->layer, op->head);
     if (op->kind != OP_LINEAR && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
-    const char *added = op->aux == NO_SLOT ? "" : op->flags & OPF_SCREENED ? " screened" : op->kind == OP_MEDIAN ? " sum" : " residual";
+    const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN ? " sum" : " residual";
     const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT) ? " bias" : "";
-    snprintf(out, n, "%s%s%s%s%s%s%s%s", filter, bias, act[c->act], added, c->table && !c->taps ? " positions" : "",
-             op->flags & OPF_CAUSAL ? " causal" : "", op->flags & OPF_PUT ? " put" : "", state);
+    snprintf(out, n, "%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], added, c->table && !c->taps ? " positions" : "",
+             op->flags & OPF_SCREENED ? " screened" : "", op->flags & OPF_CAUSAL ? " causal" : "", op->flags & OPF_PUT ? " put" : "",
+             state);
 }
 
 void plan_dump(const struct plan *p, void (*write)(void *user, const char *line), void *user)

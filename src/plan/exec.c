@@ -297,7 +297,7 @@ static struct linear linear_of(const struct walk *w, const struct op *op)
         l.y = exec_slot(w->x, p, op->out) + op->head;
         l.ld_y = p->slot[op->out].ld;
     }
-    if (op->aux != NO_SLOT && !(op->flags & OPF_SCREENED)) {
+    if (op->aux != NO_SLOT) {
         l.res = exec_slot(w->x, p, op->aux);
         l.ld_res = p->slot[op->aux].ld;
     } else if (c->table) {
@@ -442,9 +442,9 @@ static int n_screened(const struct walk *w, size_t out)
     return row->flags == ROW_PICK ? 1 : l->n_top <= SCREEN_TOP ? l->n_top : 0;
 }
 
-static float *bounds_of(const struct walk *w, uint16_t slot, size_t out)
+static float *bounds_of(const struct walk *w, size_t out)
 {
-    return exec_slot(w->x, w->p, slot) + out * w->p->slot[slot].ld;
+    return exec_slot(w->x, w->p, w->p->bounds) + out * w->p->slot[w->p->bounds].ld;
 }
 
 static void do_screened(const struct walk *w, const struct op *op, uint32_t out)
@@ -462,7 +462,7 @@ static void do_bound(const struct walk *w, const struct op *op, uint32_t out, ui
     const struct bind *c = &p->bind[op->bind];
     const struct pick_range g = pick_range_of(&w->run->lane[w->run->row[w->run->out_row[out]].lane]);
     const size_t panels = pack_panels(c->n), p0 = (size_t)slice * SCREEN_PANELS;
-    float *most = bounds_of(w, op->out, out), *least = most + panels;
+    float *most = bounds_of(w, out), *least = most + panels;
     screen_bounds(most, least + slice * SCREEN_TOP, s->n, exec_logits(w->x, p, out), c->screen, s->x, &g, p0,
                   p0 + SCREEN_PANELS < panels ? p0 + SCREEN_PANELS : panels, w->x->kern);
     if (atomic_fetch_add(&s->slices, 1) + 1 < slices) return;
@@ -471,10 +471,10 @@ static void do_bound(const struct walk *w, const struct op *op, uint32_t out, ui
 }
 
 /* Is panel p of the out-th row's logits wanted from the stored weights? */
-static int is_wanted(const struct walk *w, const struct op *op, size_t out, size_t p)
+static int is_wanted(const struct walk *w, size_t out, size_t p)
 {
     const struct screened *s = &w->x->screened[out];
-    return !s->n || screen_wants(bounds_of(w, op->aux, out)[p], s->least);
+    return !s->n || screen_wants(bounds_of(w, out)[p], s->least);
 }
 
 /* Part of [a, b) that lies in the slice. */
@@ -586,7 +586,7 @@ static void screened_linear(const struct walk *w, const struct op *op, const str
         step = screened ? 1 : p1 - p0;
         for (size_t m = m0, end; m < m1; m = end + 1) {
             for (end = m; end < m1; end++)
-                if (op->kind == OP_LINEAR ? !is_wanted(w, op, end, p) : !n_screened(w, end)) break;
+                if (op->kind == OP_LINEAR ? !is_wanted(w, end, p) : !n_screened(w, end)) break;
             part.kept = l->kept && op->kind == OP_SCREEN && m == m0 && end == m1; /* then the item before had all, too */
             if (m < end) w->x->kern->linear[c->type](&part, m, end, p, p + step, scratch);
         }

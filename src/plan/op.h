@@ -23,7 +23,7 @@ enum op_kind {
     OP_ACT,      /* out = act(in + bias); only in plans without fusions, see unfuse.c */
     OP_ADD,      /* out = in + aux or table; likewise */
     OP_SCREEN,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT that are screened (screen.h) */
-    OP_BOUND,    /* out = for each panel of screened logits how large they can be; a slice of ids at a time */
+    OP_BOUND,    /* out = for each panel of in, screened logits, how large they can be; a slice of ids at a time */
     OP_SCAN,     /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
     OP_PICK,     /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
     OP_KINDS
@@ -34,7 +34,7 @@ enum op_flag {
     OPF_PUT = 2,     /* attention: in is a Q|K|V row; write K and V before reading */
     OPF_CONV = 4,    /* linear: in is read from the row before, bind.stride rows on per output row */
     OPF_PADDED = 8,  /* out has a zero row on both sides, for a convolution that follows */
-    OPF_SCREENED = 16 /* linear: of screened rows only the panels that aux, the bounds, leave */
+    OPF_SCREENED = 16 /* linear: of screened rows only the panels that the plan's bounds leave */
 };
 
 /* How many rows an op works on. */
@@ -44,7 +44,7 @@ enum { NO_SLOT = 0xffff, NO_STATE = 0xffff, FSMN_TAPS = 64 /* most of a filter o
 
 struct op {
     uint8_t kind, flags, rows, pad;
-    uint16_t out, in, aux;  /* slots; aux: residual */
+    uint16_t out, in, aux;  /* slots; aux: a summand (residual), or NO_SLOT */
     uint16_t kv_slot;       /* slot that holds keys and values of this run only (encoder), or NO_SLOT */
     uint16_t state, layer;  /* state buffer that holds keys and values, or NO_STATE */
     uint16_t bind;          /* constants */
@@ -105,7 +105,7 @@ struct plan {
     const struct bind *bind;
     const struct slot *slot;
     uint16_t n_ops, n_binds, n_slots;
-    uint16_t input, output, logits;        /* slots by role, NO_SLOT where the plan has none */
+    uint16_t input, output, logits, bounds; /* slots by role, NO_SLOT where the plan has none; bounds: of screened logits */
     uint32_t max_rows, max_out;
     struct phase phase[PLAN_PHASES];       /* unused ones have no name */
     size_t scratch_sz;

@@ -63,7 +63,7 @@ static void unfuse_linear(struct build *b, const struct op *o, const char *label
     const struct bind whole = *bind_at(b, o->bind);
     const int mixed = whole.n_y < whole.n && part_width(&whole) == whole.n; /* rows and keys that cannot be told apart */
     const int adds = o->aux != NO_SLOT || whole.table;
-    if ((mixed && whole.n_y) || o->flags & OPF_SCREENED) { /* the latter's aux is no summand */
+    if (mixed && whole.n_y) {
         again(b, o, label, "");
         return;
     }

@@ -391,6 +391,7 @@ static void test_logits_come_in_two_stages_where_arithmetic_is_narrow(void **sta
         steno_model *m = random_model_as(&dims, row[i].type, 2, NULL, row[i].compute);
         assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_SCREEN, ".screen"), row[i].stages - 1);
         assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_BOUND, ".bounds"), row[i].stages - 1);
+        assert_int_equal(m->plan[PLAN_DECODER].bounds != NO_SLOT, row[i].stages - 1);
         assert_int_equal(count(&m->plan[PLAN_ALIGN], 1, OP_SCREEN, ""), 0);
         steno_model_close(m);
     }

@@ -38,7 +38,7 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], c
 
 void kern_init_i8mm(struct kern *k)
 {
-    k->linear[DT_I8_QUAD] = linear_quad;
+    init_quads(k);
     init_blocks(k);
     k->level = CPU_I8MM;
 }

@@ -6,29 +6,25 @@
  * of int8 or int16 take four instructions, as 16 of f32 do. */
 #include "kern/arm/vec128.h"
 
-enum { TILE_ROWS = 6 };
-#define TILE_ROWS_12 0
 #define FEW_PANELS(rows) ((rows) == 1 ? 2 : 1)
-#define QUADS_SIGNED 1
 
 /* Two products, at most 128 * 127 each, fit 16 bits. */
-PRIM float32x4_t dot_quad(float32x4_t acc, int8x16_t x, int8x16_t w)
+PRIM float32x4_t dot_quad(float32x4_t acc, vi x, uint32x4_t w)
 {
-    const int16x8_t pairs = vpaddq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x)), vmull_high_s8(w, x));
+    const int8x16_t all = vreinterpretq_s8_u32(x.hi), b = vreinterpretq_s8_u32(w);
+    const int16x8_t pairs = vpaddq_s16(vmull_s8(vget_low_s8(b), vget_low_s8(all)), vmull_high_s8(b, all));
     return vreinterpretq_f32_s32(vpadalq_s16(vreinterpretq_s32_f32(acc), pairs));
 }
-PRIM vf vf_dot_quads(vf acc, vi x, vi w)
-{
-    const int8x16_t all = vreinterpretq_s8_u32(x.hi);
-    return (vf) { dot_quad(acc.lo, all, vreinterpretq_s8_u32(w.lo)), dot_quad(acc.hi, all, vreinterpretq_s8_u32(w.hi)) };
-}
+
+#include "kern/arm/signed_quads.h"
+
 /* By blocks products may be -128 * -128, two of which do not fit: they are added as 32 bits, in registers of two outputs each. */
 PRIM void add_quads(int32x4_t sum[2], int8x16_t x, int8x16_t w)
 {
     sum[0] = vpadalq_s16(sum[0], vmull_s8(vget_low_s8(w), vget_low_s8(x)));
     sum[1] = vpadalq_s16(sum[1], vmull_high_s8(w, x));
 }
-PRIM vf quad_dots(const vi *b, const uint32_t *x)
+PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
 {
     int32x4_t lo[2] = { vdupq_n_s32(0), vdupq_n_s32(0) }, hi[2] = { vdupq_n_s32(0), vdupq_n_s32(0) };
     UNROLL
@@ -37,19 +33,8 @@ PRIM vf quad_dots(const vi *b, const uint32_t *x)
         add_quads(lo, q, vreinterpretq_s8_u32(b[i].lo));
         add_quads(hi, q, vreinterpretq_s8_u32(b[i].hi));
     }
-    return (vf) { vreinterpretq_f32_s32(vpaddq_s32(lo[0], lo[1])), vreinterpretq_f32_s32(vpaddq_s32(hi[0], hi[1])) };
+    return ints_add(sum, (vf) { vreinterpretq_f32_s32(vpaddq_s32(lo[0], lo[1])), vreinterpretq_f32_s32(vpaddq_s32(hi[0], hi[1])) });
 }
-/* DT_Q8_QUAD is made signed, so that nothing is to be taken off. */
-PRIM void quad_bytes(vi *b, const void *w) { *b = signed_bytes(w); }
-PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
-{
-    (void)n;
-    const vf sum = quad_dots(b[0], x);
-    *to = vf_of_ints(t == DT_Q8_QUAD ? ints_add(ints_times_256(sum), quad_dots(b[0], x + QBLOCK / 4))
-                                     : ints_add(sum, ints_begin(x[block_start_at(t)])));
-}
-PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
-PRIM float row_to_quads(uint32_t *to, const float *x, size_t k) { return narrow_signed_quads(to, x, k); }
 
 #include "kern/attn.h"
 #include "kern/attn_narrow.h"

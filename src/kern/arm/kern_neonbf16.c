@@ -17,6 +17,6 @@ PRIM float32x4_t dot_2x2(float32x4_t acc, uint32x4_t x, uint32x4_t w)
 
 void kern_init_neonbf16(struct kern *k)
 {
-    k->linear[DT_BF16_PAIR] = linear_pair;
+    init_pairs(k);
     k->level = CPU_NEONBF16;
 }

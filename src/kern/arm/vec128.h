@@ -71,6 +71,7 @@ PRIM vf vf_load_n(const float *p, size_t n)
     for (size_t i = 0; i < VF_N && i < n; i++) v[i] = p[i];
     return vf_load(v);
 }
+PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
 PRIM void vf_store_n(float *p, vf v, size_t n)
 {
     float from[VF_N];
@@ -192,7 +193,13 @@ PRIM vf vf_dot_ints(vf acc, vi x, vi w)
     sum_hi = vmlal_high_lane_s16(vmlal_high_lane_s16(sum_hi, even, both, 0), odd, both, 1);
     return (vf) { vreinterpretq_f32_s32(sum_lo), vreinterpretq_f32_s32(sum_hi) };
 }
-PRIM void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n) { narrow_group(to, scale, x, n); }
+PRIM uint32x4_t most_bits(uint32x4_t most, float32x4_t a) { return vmaxq_u32(most, bits_of(vabsq_f32(a))); }
+PRIM vi vi_most(vi most, vf v) { return (vi) { most_bits(most.lo, v.lo), most_bits(most.hi, v.hi) }; }
+PRIM uint32_t vi_hmax(vi a) { return vmaxvq_u32(vmaxq_u32(a.lo, a.hi)); }
+PRIM void vf_store_halves(uint32_t *to, vf v)
+{
+    vst1q_u32(to, vreinterpretq_u32_u16(vuzp1q_u16(vreinterpretq_u16_f32(v.lo), vreinterpretq_u16_f32(v.hi))));
+}
 
 /* ---- by blocks */
 PRIM uint32x4_t nibbles(uint32x4_t w, int high)
@@ -201,24 +208,10 @@ PRIM uint32x4_t nibbles(uint32x4_t w, int high)
     return vreinterpretq_u32_u8(high ? vshrq_n_u8(b, 4) : vandq_u8(b, vdupq_n_u8(15)));
 }
 PRIM vi vi_nibbles(vi w, int high) { return (vi) { nibbles(w.lo, high), nibbles(w.hi, high) }; }
-PRIM vi signed_bytes(const void *w) /* 128 taken off */
-{
-    const vi v = vi_load(w);
-    const uint32x4_t sign = vdupq_n_u32(0x80808080u);
-    return (vi) { veorq_u32(v.lo, sign), veorq_u32(v.hi, sign) };
-}
 PRIM vf ints_begin(uint32_t start) { return (vf) { floats_of(vdupq_n_u32(start)), floats_of(vdupq_n_u32(start)) }; }
 PRIM float32x4_t int_add(float32x4_t a, float32x4_t b) { return floats_of(vaddq_u32(bits_of(a), bits_of(b))); }
 PRIM float32x4_t int_times_256(float32x4_t a) { return floats_of(vshlq_n_u32(bits_of(a), 8)); }
 PRIM vf ints_add(vf a, vf b) { return EACH_2(int_add, a, b); }
 PRIM vf ints_times_256(vf a) { return EACH(int_times_256, a); }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { narrow_block_row(to, t, x, k); }
-
-/* A row as signed bytes, for instructions that multiply signed by signed; the row's scale. */
-PRIM float narrow_signed_quads(uint32_t *to, const float *x, size_t k)
-{
-    const float scale = narrow_quads(to, x, k);
-    for (size_t i = 0; i < narrow_words(DT_I8_QUAD, k); i++) to[i] ^= 0x80808080u;
-    return scale;
-}
 #endif

@@ -11,15 +11,13 @@ PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpb
 
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
-    const vi magnitude = _mm512_set1_epi32(INT32_MAX);
     vi most[4] = { vi_set1(0), vi_set1(0), vi_set1(0), vi_set1(0) };
     size_t i = 0;
     for (; i + 4 * VF_N <= k; i += 4 * VF_N)
-        for (size_t j = 0; j < 4; j++)
-            most[j] = _mm512_max_epu32(most[j], _mm512_and_si512(vi_load(x + i + j * VF_N), magnitude));
-    for (; i < k; i += VF_N) most[0] = _mm512_max_epu32(most[0], _mm512_and_si512(_mm512_castps_si512(load_some(x + i, k - i)), magnitude));
+        for (size_t j = 0; j < 4; j++) most[j] = vi_most(most[j], vf_load(x + i + j * VF_N));
+    for (; i < k; i += VF_N) most[0] = vi_most(most[0], load_some(x + i, k - i));
     most[0] = _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3]));
-    const struct int_scale s = i8_scale_of(_mm512_reduce_max_epu32(most[0]));
+    const struct int_scale s = i8_scale_of(vi_hmax(most[0]));
     const vf inverse = vf_set1(s.inverse), magic = vf_set1(I8_MAGIC);
     for (i = 0; i < k; i += VF_N, to += VF_N / 4) {
         const vf v = vf_add(vf_mul(load_some(x + i, k - i), inverse), magic);

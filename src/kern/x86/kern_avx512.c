@@ -28,8 +28,8 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     const struct int_scale s = i8_scale_of(largest_bits(x, k));
     const vf inverse = vf_set1(s.inverse), magic = vf_set1(I8_MAGIC);
     for (size_t i = 0; i < k; i += VF_N, to += VF_N / 2) {
-        const vf v = k - i >= VF_N ? vf_load(x + i) : vf_load_n(x + i, k - i);
-        const vi q = _mm512_and_si512(_mm512_castps_si512(vf_add(vf_mul(v, inverse), magic)), _mm512_set1_epi32(255));
+        const vf v = vf_add(vf_mul(load_some(x + i, k - i), inverse), magic);
+        const vi q = _mm512_and_si512(_mm512_castps_si512(v), _mm512_set1_epi32(255));
         const vi pairs = _mm512_or_si512(q, _mm512_slli_epi32(_mm512_shuffle_epi32(q, 0xee), 16)); /* 0 with 2, 1 with 3 */
         _mm256_storeu_si256((__m256i *)to, _mm512_castsi512_si256(_mm512_maskz_compress_epi64(0x55, pairs)));
     }

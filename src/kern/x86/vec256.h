@@ -28,6 +28,7 @@ PRIM vf vf_set1(float x) { return _mm256_set1_ps(x); }
 PRIM vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
 PRIM void vf_store(float *p, vf v) { _mm256_storeu_ps(p, v); }
 PRIM vf vf_load_n(const float *p, size_t n) { return _mm256_maskload_ps(p, first_lanes(n)); }
+PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
 PRIM void vf_store_n(float *p, vf v, size_t n) { _mm256_maskstore_ps(p, first_lanes(n), v); }
 PRIM vf vf_load_f16(const uint16_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)); }
 PRIM vf vf_load_bf16(const uint16_t *p)
@@ -92,44 +93,31 @@ PRIM vf vf_of_ints(vf a) { return _mm256_cvtepi32_ps(_mm256_castps_si256(a)); }
 /* Narrow products. The first n floats at p, at most eight, times inverse as bytes with 128 added (inner.h), one in each lane. */
 PRIM vi vi_bytes(const float *p, size_t n, float inverse)
 {
-    const vf v = n >= VF_N ? vf_load(p) : vf_load_n(p, n);
-    const vf q = vf_add(vf_mul(v, vf_set1(inverse)), vf_set1(I8_MAGIC));
+    const vf q = vf_add(vf_mul(load_some(p, n), vf_set1(inverse)), vf_set1(I8_MAGIC));
     return _mm256_and_si256(_mm256_castps_si256(q), _mm256_set1_epi32(255));
 }
 
-/* ---- products of int16: a group of a row, see narrow_group in inner.h */
-PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
-PRIM uint32_t largest_lane(vi a)
+/* ---- products of int16 */
+PRIM vi vi_most(vi most, vf v) { return _mm256_max_epu32(most, _mm256_castps_si256(vf_abs(v))); }
+PRIM uint32_t vi_hmax(vi a)
 {
     __m128i m = _mm_max_epu32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
     m = _mm_max_epu32(m, _mm_shuffle_epi32(m, 0x4e));
     return (uint32_t)_mm_cvtsi128_si32(_mm_max_epu32(m, _mm_shuffle_epi32(m, 0xb1)));
 }
-PRIM void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n)
+PRIM void vf_store_halves(uint32_t *to, vf v)
 {
-    const vi magnitude = _mm256_set1_epi32(INT32_MAX);
-    vi most = vi_set1(0);
-    for (size_t i = 0; i < n; i += VF_N)
-        most = _mm256_max_epu32(most, _mm256_and_si256(_mm256_castps_si256(load_some(x + i, n - i)), magnitude));
-    const uint32_t bits = largest_lane(most);
-    const struct int_scale s = i16_scale_of(load_f32(&bits), I16_X_MOST);
-    const vf magic = vf_set1(I16_MAGIC), inverse = vf_set1(s.inverse);
-    for (size_t i = 0; i < n; i += VF_N) { /* the low halves of eight words side by side */
-        const vi q = _mm256_castps_si256(vf_add(vf_mul(load_some(x + i, n - i), inverse), magic));
-        const vi halves = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1));
-        _mm_storeu_si128((__m128i *)(to + i / 2), _mm256_castsi256_si128(_mm256_permute4x64_epi64(_mm256_shuffle_epi8(q, halves), 0x08)));
-    }
-    *scale = bits_of_f32(s.scale);
+    const vi halves = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1));
+    const vi q = _mm256_shuffle_epi8(_mm256_castps_si256(v), halves);
+    _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(_mm256_permute4x64_epi64(q, 0x08)));
 }
 
 /* ---- by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm256_and_si256(high ? _mm256_srli_epi32(w, 4) : w, _mm256_set1_epi8(15)); }
 PRIM uint32_t block_most(const vf v[4]) /* the 32 magnitudes are compared by halves, as integers, until one is left */
 {
-    const vi magnitude = _mm256_set1_epi32(INT32_MAX);
-    vi a[4];
-    for (size_t i = 0; i < 4; i++) a[i] = _mm256_and_si256(_mm256_castps_si256(v[i]), magnitude);
-    return largest_lane(_mm256_max_epu32(_mm256_max_epu32(a[0], a[1]), _mm256_max_epu32(a[2], a[3])));
+    const vi a = _mm256_castps_si256(vf_abs(v[0])), b = _mm256_castps_si256(vf_abs(v[2]));
+    return vi_hmax(_mm256_max_epu32(vi_most(a, v[1]), vi_most(b, v[3])));
 }
 PRIM vi in_order(vi packed) { return _mm256_permute4x64_epi64(packed, 0xd8); } /* what was packed in halves */
 PRIM vi two_bytes(vf v) { return _mm256_and_si256(_mm256_castps_si256(vf_add(v, vf_set1(I8_MAGIC))), _mm256_set1_epi32(0xffff)); }

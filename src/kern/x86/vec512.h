@@ -22,6 +22,7 @@ PRIM vf vf_set1(float x) { return _mm512_set1_ps(x); }
 PRIM vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
 PRIM void vf_store(float *p, vf v) { _mm512_storeu_ps(p, v); }
 PRIM vf vf_load_n(const float *p, size_t n) { return _mm512_maskz_loadu_ps(first_lanes(n), p); }
+PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
 PRIM void vf_store_n(float *p, vf v, size_t n) { _mm512_mask_storeu_ps(p, first_lanes(n), v); }
 PRIM vf vf_load_f16(const uint16_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
 PRIM vf vf_load_bf16(const uint16_t *p)
@@ -76,23 +77,10 @@ PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
 PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
 
-/* ---- products of int16: a group of a row, see narrow_group in inner.h */
-/* The first n floats at p, n of any size; the rest zeros. */
-PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
-PRIM void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n)
-{
-    const vi magnitude = _mm512_set1_epi32(INT32_MAX);
-    vi most = vi_set1(0);
-    for (size_t i = 0; i < n; i += VF_N)
-        most = _mm512_max_epu32(most, _mm512_and_si512(_mm512_castps_si512(load_some(x + i, n - i)), magnitude));
-    const uint32_t bits = _mm512_reduce_max_epu32(most);
-    const struct int_scale s = i16_scale_of(load_f32(&bits), I16_X_MOST);
-    const vf magic = vf_set1(I16_MAGIC), inverse = vf_set1(s.inverse);
-    for (size_t i = 0; i < n; i += VF_N)
-        _mm256_storeu_si256((__m256i *)(to + i / 2), _mm512_cvtepi32_epi16(_mm512_castps_si512(
-                                                         vf_add(vf_mul(load_some(x + i, n - i), inverse), magic))));
-    *scale = bits_of_f32(s.scale);
-}
+/* ---- products of int16 */
+PRIM vi vi_most(vi most, vf v) { return _mm512_max_epu32(most, _mm512_castps_si512(vf_abs(v))); }
+PRIM uint32_t vi_hmax(vi a) { return _mm512_reduce_max_epu32(a); }
+PRIM void vf_store_halves(uint32_t *to, vf v) { _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi32_epi16(_mm512_castps_si512(v))); }
 
 /* ---- narrow products by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
@@ -100,10 +88,7 @@ PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_
  * pairs: DT_Q8_QUAD's integers stay so, and of each four the even ones come first. */
 PRIM void block_put(uint32_t *to, enum dtype t, vf v0, vf v1, const int pairs)
 {
-    const vi magnitude = _mm512_set1_epi32(INT32_MAX);
-    const vi most = _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(v0), magnitude),
-                                     _mm512_and_si512(_mm512_castps_si512(v1), magnitude));
-    const struct int_scale s = block_scale_of(t, _mm512_reduce_max_epu32(most));
+    const struct int_scale s = block_scale_of(t, vi_hmax(vi_most(_mm512_castps_si512(vf_abs(v0)), v1)));
     const vf magic = vf_set1(I8_MAGIC), inverse = vf_set1(s.inverse);
     const vi n0 = _mm512_castps_si512(vf_add(vf_mul(v0, inverse), magic)), n1 = _mm512_castps_si512(vf_add(vf_mul(v1, inverse), magic));
     const vi q = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(n0)), _mm512_cvtepi32_epi16(n1), 1);

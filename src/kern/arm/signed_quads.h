@@ -1,0 +1,40 @@
+/* steno: products of int8 by signed bytes for ARM. SPDX-License-Identifier: MIT
+ *
+ * For levels whose instructions multiply signed bytes by signed bytes. Rows of x are signed, and by blocks weights of DT_Q8_QUAD are made
+ * so as well, so that nothing is to be taken off.
+ *
+ * A file has, before it includes this: dot_quad(acc, x, w), acc + four products in each lane of one register, x being a word as vi_set1
+ * makes it; and after it quad_dots(sum, b, x), sum + the products of a block of weights and eight words of x, in each lane. */
+#ifndef STENO_KERN_SIGNED_QUADS_H
+#define STENO_KERN_SIGNED_QUADS_H
+#include "kern/arm/vec128.h"
+
+enum { TILE_ROWS = 6 }; /* by two vectors: vec128.h says why */
+#define TILE_ROWS_12 0
+#define QUADS_SIGNED 1
+
+PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return (vf) { dot_quad(acc.lo, x, w.lo), dot_quad(acc.hi, x, w.hi) }; }
+
+PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x);
+PRIM void quad_bytes(vi *b, const void *w) /* 128 taken off */
+{
+    const vi v = vi_load(w);
+    const uint32x4_t sign = vdupq_n_u32(0x80808080u);
+    *b = (vi) { veorq_u32(v.lo, sign), veorq_u32(v.hi, sign) };
+}
+PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+{
+    (void)n;
+    vf sum = quad_dots(ints_begin(t == DT_Q8_QUAD ? 0 : x[block_start_at(t)]), b[0], x);
+    if (t == DT_Q8_QUAD) sum = quad_dots(ints_times_256(sum), b[0], x + QBLOCK / 4);
+    *to = vf_of_ints(sum);
+}
+
+PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
+{
+    const float scale = narrow_quads(to, x, k);
+    for (size_t i = 0; i < narrow_words(DT_I8_QUAD, k); i++) to[i] ^= 0x80808080u;
+    return scale;
+}
+#endif
