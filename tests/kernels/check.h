@@ -34,7 +34,7 @@ void fill_canary(float *p, size_t n);
 int is_canary(float x);
 int same_bits(const float *a, const float *b, size_t n);
 
-uint32_t rnd(void);            /* the same numbers in every run */
+uint32_t rnd(void);            /* the same numbers in every run, and in each part for every level */
 float rnd_normal(void);        /* roughly normal, variance 1 */
 void rnd_floats(float *p, size_t n, float scale);
 /* What keys and values of a type make of x, and where position pos and d lie in a head's block, in elements. */

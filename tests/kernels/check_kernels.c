@@ -120,7 +120,7 @@ int is_canary(float x)
 
 int same_bits(const float *a, const float *b, size_t n) { return !memcmp(a, b, n * sizeof *a); }
 
-static uint64_t seed = 0x9e3779b97f4a7c15u;
+static uint64_t seed;
 
 uint32_t rnd(void)
 {
@@ -227,6 +227,7 @@ static unsigned run_parts(struct check *c, const char *name, const struct part *
     c->failures = 0;
     for (size_t i = 0; i < n; i++) {
         c->checks = 0;
+        seed = 1; /* not what the last part left: how far off rounding gets is chance, and so is the same chance at every level */
         scratch_forget(c->scratch);
         part[i].fn(c);
         printf("%-14s %-7s %8u checks %s\n", name, part[i].name, c->checks, c->failures == failures ? "ok" : "FAILED");
