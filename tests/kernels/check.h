@@ -26,12 +26,15 @@ float *guarded_floats(size_t n);
 void guarded_free_all(void);
 void *aligned_alloc_64(size_t n);
 
+void scratch_forget(void *scratch); /* kern_linear_scratch bytes, whatever is there */
+void scratch_for(void *scratch, enum dtype t, size_t k, size_t rows, size_t panels); /* the same before a call of linear */
+
 enum { CANARY = 0x7fc0dead };  /* a quiet NaN no kernel produces */
 void fill_canary(float *p, size_t n);
 int is_canary(float x);
 int same_bits(const float *a, const float *b, size_t n);
 
-uint32_t rnd(void);            /* the same numbers in every run */
+uint32_t rnd(void);            /* the same numbers in every run, and in each part for every level */
 float rnd_normal(void);        /* roughly normal, variance 1 */
 void rnd_floats(float *p, size_t n, float scale);
 /* What keys and values of a type make of x, and where position pos and d lie in a head's block, in elements. */

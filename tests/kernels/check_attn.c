@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct att { size_t rows, d_head, n_keys; enum kv_type type; int ragged, table; };
+struct att {
+    size_t rows, d_head, n_keys;
+    enum kv_type type;
+    int ragged, table;
+    float *k, *v; /* what was stored, [n_keys, d_head] */
+};
 
 static size_t kv_at(const struct att *t, size_t pos, size_t d, int value)
 {
@@ -24,11 +29,22 @@ static float kv_get(const struct att *t, const struct kv_view *v, size_t pos, si
     return f;
 }
 
-/* q as scores are made of it: KV_BF16 rounds it. */
-static double query(const struct att *t, const struct attn *a, size_t r, size_t d)
+/* Weights of n keys in row r, in double and not yet divided by their sum, which is returned. Of KV_BF16 q is rounded. */
+static double weights(double *p, const struct att *t, const struct attn *a, size_t r, size_t n)
 {
-    const float q = a->q[r * a->ld_q + d];
-    return t->type == KV_BF16 ? kv_stored(KV_BF16, q) : q;
+    double q[256], max = -INFINITY, sum = 0;
+    for (size_t d = 0; d < t->d_head; d++) {
+        const float v = a->q[r * a->ld_q + d];
+        q[d] = t->type == KV_BF16 ? kv_stored(KV_BF16, v) : v;
+    }
+    for (size_t j = 0; j < n; j++) {
+        p[j] = 0;
+        for (size_t d = 0; d < t->d_head; d++) p[j] += q[d] * t->k[j * t->d_head + d];
+        p[j] *= a->scale;
+        if (p[j] > max) max = p[j];
+    }
+    for (size_t j = 0; j < n; j++) sum += p[j] = exp(p[j] - max);
+    return sum;
 }
 
 /* The formula in double; the tolerance is kern.h's. spread: squares of errors, and what they come to where rounding errors of weights are
@@ -36,27 +52,23 @@ static double query(const struct att *t, const struct attn *a, size_t r, size_t 
 static void check_row(struct check *c, const struct att *t, const struct attn *a, size_t r, size_t len, double spread[2])
 {
     const double most = t->type == KV_BF16 ? 4e-3 : 3e-6;
-    double *p = calloc(len + 1, sizeof *p), max = -INFINITY, sum = 0, v_max = 0;
-    for (size_t j = 0; j < len; j++) {
-        for (size_t d = 0; d < t->d_head; d++) p[j] += query(t, a, r, d) * kv_get(t, &a->kv, j, d, 0);
-        p[j] *= a->scale;
-        if (p[j] > max) max = p[j];
-    }
-    for (size_t j = 0; j < len; j++) sum += p[j] = exp(p[j] - max);
+    double *p = calloc(len + 1, sizeof *p), v_max = 0;
+    const double sum = weights(p, t, a, r, len);
     for (size_t d = 0; d < t->d_head; d++) {
         double want = 0;
         for (size_t j = 0; j < len; j++) {
-            const double v = kv_get(t, &a->kv, j, d, 1);
-            want += p[j] / sum * v;
+            const double v = t->v[j * t->d_head + d];
+            want += p[j] * v;
             if (fabs(v) > v_max) v_max = fabs(v);
         }
+        if (len) want /= sum;
         const double got = a->out[r * a->ld_out + d];
         if (!check(c, fabs(got - want) <= most * v_max, "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g",
                    t->rows, t->d_head, t->n_keys, t->type, r, len, d, got, want))
             break;
         spread[0] += (got - want) * (got - want);
-        for (size_t j = 0; j < len; j++) {
-            const double moved = 0x1p-8 * p[j] / sum * (kv_get(t, &a->kv, j, d, 1) - want);
+        for (size_t j = 0; j < len && t->type == KV_BF16; j++) {
+            const double moved = 0x1p-8 * p[j] / sum * (t->v[j * t->d_head + d] - want);
             spread[1] += moved * moved / 3;
         }
     }
@@ -71,8 +83,7 @@ static void check_twin(struct check *c, const struct att *t, const struct attn *
     struct attn a = *all;
     a.out = out;
     c->ref->attn[t->type](&a, c->scratch);
-    for (size_t j = 0; j < t->n_keys; j++)
-        for (size_t d = 0; d < t->d_head; d++) v_max = fmax(v_max, fabs((double)kv_get(t, &a.kv, j, d, 1)));
+    for (size_t i = 0; i < t->n_keys * t->d_head; i++) v_max = fmax(v_max, fabs((double)t->v[i]));
     for (size_t i = 0; i < t->rows * a.ld_out; i++) {
         if (i % a.ld_out >= t->d_head) continue;
         const double got = all->out[i], want = out[i];
@@ -142,14 +153,7 @@ static void check_weights(struct check *c, const struct att *t, const struct att
     memset(c->scratch, 0xff, kern_attn_scratch());
     c->kern->attn_weights[t->type](&a, c->scratch);
     for (size_t r = 0; r < t->rows; r++) {
-        double max = -INFINITY, sum = 0;
-        for (size_t j = 0; j < n; j++) {
-            p[j] = 0;
-            for (size_t d = 0; d < t->d_head; d++) p[j] += query(t, &a, r, d) * kv_get(t, &a.kv, j, d, 0);
-            p[j] *= a.scale;
-            if (p[j] > max) max = p[j];
-        }
-        for (size_t j = 0; j < n; j++) sum += p[j] = exp(p[j] - max);
+        const double sum = weights(p, t, &a, r, n);
         for (size_t j = 0; j < n; j++)
             if (!check(c, fabs(out[r * ld + j] - p[j] / sum) <= 1e-5 / sum,
                        "attn_weights rows %zu d_head %zu keys %zu row %zu at %zu: %.9g not %.9g", t->rows, t->d_head, n, r, j,
@@ -192,12 +196,13 @@ static void check_unseen(struct check *c, const struct att *t, const struct attn
     }
 }
 
-static void check_case(struct check *c, struct att t)
+static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys, enum kv_type type, int ragged, int table_used)
 {
+    struct att t = { rows, d_head, keys, type, ragged, table_used, malloc((keys * d_head + 1) * 4), malloc((keys * d_head + 1) * 4) };
     const size_t n_blocks = (t.n_keys + 31) / 32 + !t.n_keys, elem = kv_elem_sz(t.type), ld = t.d_head + 5;
     const size_t stride = 64 * t.d_head * elem + (t.table ? 64 : 0);
     char *kv = guarded(n_blocks * stride);
-    float *q = guarded_floats((t.rows - 1) * ld + t.d_head), *out = guarded_floats(t.rows * ld), k[256], v[256];
+    float *q = guarded_floats((t.rows - 1) * ld + t.d_head), *out = guarded_floats(t.rows * ld);
     int32_t *len = guarded(t.rows * sizeof *len);
     uint16_t *table = malloc(n_blocks * sizeof *table);
     memset(kv, 0xff, n_blocks * stride); /* NaN past the last key */
@@ -206,12 +211,13 @@ static void check_case(struct check *c, struct att t)
                       .len = t.ragged ? len : NULL, .n_keys = (int32_t)t.n_keys, .rows = (uint32_t)t.rows, .d_head = (uint32_t)t.d_head,
                       .scale = 1 / sqrtf((float)t.d_head), .next = kv + n_blocks * stride }; /* a hint: nobody can read there */
     for (size_t j = 0; j < t.n_keys; j++) {
+        float *k = t.k + j * t.d_head, *v = t.v + j * t.d_head;
         rnd_floats(k, t.d_head, j % 97 == 5 ? 5 : 1);
         rnd_floats(v, t.d_head, 1);
         c->kern->kv_put[t.type](&a.kv, (uint32_t)j, k, v, (uint32_t)t.d_head);
         for (size_t d = 0; d < t.d_head; d++) {
-            const float want_k = kv_stored(t.type, k[d]), want_v = kv_stored(t.type, v[d]);
-            check(c, kv_get(&t, &a.kv, j, d, 0) == want_k && kv_get(&t, &a.kv, j, d, 1) == want_v, "kv_put: key %zu d %zu", j, d);
+            k[d] = kv_stored(t.type, k[d]), v[d] = kv_stored(t.type, v[d]);
+            check(c, kv_get(&t, &a.kv, j, d, 0) == k[d] && kv_get(&t, &a.kv, j, d, 1) == v[d], "kv_put: key %zu d %zu", j, d);
         }
     }
     fill_canary(q, (t.rows - 1) * ld + t.d_head);
@@ -241,6 +247,8 @@ static void check_case(struct check *c, struct att t)
     check_parts(c, &t, &a);
     check_weights(c, &t, &a);
     free(table);
+    free(t.k);
+    free(t.v);
     guarded_free_all();
 }
 
@@ -331,20 +339,20 @@ static void check_type(struct check *c, enum kv_type t)
     check_passed_over(c, t, 1);
     check_passed_over(c, t, 13);
     for (size_t i = 0; i < 28; i += c->quick ? 3 : 1) {
-        check_case(c, (struct att) { 1 + i % 15, 64, keys[i % 12], t, (int)i % 3, i % 2 });
-        check_case(c, (struct att) { 1, 64, keys[i % 12], t, 0, i % 2 });
+        check_case(c, 1 + i % 15, 64, keys[i % 12], t, (int)i % 3, i % 2);
+        check_case(c, 1, 64, keys[i % 12], t, 0, i % 2);
         const size_t d_head = heads[i % (sizeof heads / sizeof *heads)];
-        check_case(c, (struct att) { 1 + i * 3 % 14, d_head, keys[(i * 5 + 3) % 12], t, (int)(i / 2) % 3, i % 2 });
+        check_case(c, 1 + i * 3 % 14, d_head, keys[(i * 5 + 3) % 12], t, (int)(i / 2) % 3, i % 2);
     }
-    check_case(c, (struct att) { 53, 64, 300, t, 2, 1 });
-    check_case(c, (struct att) { 50, 64, 520, t, 1, 0 });
-    check_case(c, (struct att) { 17, 100, 77, t, 0, 0 }); /* rows of two tiles, of three */
-    check_case(c, (struct att) { 37, 72, 333, t, 1, 1 });
-    check_case(c, (struct att) { 3, 64, 0, t, 0, 0 });
+    check_case(c, 53, 64, 300, t, 2, 1);
+    check_case(c, 50, 64, 520, t, 1, 0);
+    check_case(c, 17, 100, 77, t, 0, 0); /* rows of two tiles, of three */
+    check_case(c, 37, 72, 333, t, 1, 1);
+    check_case(c, 3, 64, 0, t, 0, 0);
     if (c->kern->level == CPU_C || c->quick) return;
-    check_case(c, (struct att) { 1, 64, 1500, t, 0, 0 });
-    check_case(c, (struct att) { 5, 64, 1500, t, 0, 0 });
-    check_case(c, (struct att) { 61, 64, 1500, t, 0, 0 });
+    check_case(c, 1, 64, 1500, t, 0, 0);
+    check_case(c, 5, 64, 1500, t, 0, 0);
+    check_case(c, 61, 64, 1500, t, 0, 0);
 }
 
 void check_attn_bf16(struct check *c)

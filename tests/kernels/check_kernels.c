@@ -10,6 +10,7 @@
  * Needs libc, libm and the library's internals only, so that it also runs under emulation. Exit status 1 when a check failed. */
 #include "check.h"
 #include "doubles.h"
+#include "kern/inner.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -65,6 +66,45 @@ void *aligned_alloc_64(size_t n)
     exit(2);
 }
 
+/* ---- scratch of linear: all of it is NaN before each call -----------------------------------------------------------------------------
+ * It is half a megabyte, and calls are many and small: so only what a call may have written is made NaN again behind it. That it wrote
+ * nothing else is seen to wherever the type or k changes. */
+static struct { enum dtype t; size_t k, rows, panels; } last_call;
+
+static void make_nan(void *p, size_t n, size_t most) { memset(p, 0xff, n < most ? n : most); }
+
+static void forget_call(void *scratch)
+{
+    const size_t k = last_call.k, rows = last_call.rows < 8 ? 8 : last_call.rows; /* few rows: of several panels side by side */
+    struct narrow_scratch *s = scratch;
+    struct linear_scratch *l = scratch;
+    if (last_call.t >= DT_COUNT) {
+        make_nan(s->x, rows * (k / 8 * 5 + 64) * sizeof *s->x, sizeof s->x);
+        memset(s->acc, 0xff, sizeof *s - offsetof(struct narrow_scratch, acc));
+        return;
+    }
+    make_nan(l->wide, k * PANEL * sizeof *l->wide, sizeof l->wide);
+    for (size_t i = 0; i < PANEL_GROUP && i < last_call.panels; i++)
+        make_nan(l->acc + i * GEMM_ROWS * PANEL, rows * PANEL * sizeof *l->acc, GEMM_ROWS * PANEL * sizeof *l->acc);
+}
+
+void scratch_forget(void *scratch)
+{
+    memset(scratch, 0xff, kern_linear_scratch());
+    last_call.k = last_call.rows = last_call.panels = 0;
+}
+
+void scratch_for(void *scratch, enum dtype t, size_t k, size_t rows, size_t panels)
+{
+    const unsigned char *p = scratch;
+    forget_call(scratch);
+    if ((t != last_call.t || k != last_call.k) && (p[0] != 0xff || memcmp(p, p + 1, kern_linear_scratch() - 1))) {
+        fprintf(stderr, "check_kernels: scratch of %s, k %zu, was written where no call should\n", dtype_name(last_call.t), last_call.k);
+        exit(2);
+    }
+    last_call.t = t, last_call.k = k, last_call.rows = rows, last_call.panels = panels;
+}
+
 void fill_canary(float *p, size_t n)
 {
     const uint32_t v = CANARY;
@@ -80,7 +120,7 @@ int is_canary(float x)
 
 int same_bits(const float *a, const float *b, size_t n) { return !memcmp(a, b, n * sizeof *a); }
 
-static uint64_t seed = 0x9e3779b97f4a7c15u;
+static uint64_t seed;
 
 uint32_t rnd(void)
 {
@@ -187,6 +227,8 @@ static unsigned run_parts(struct check *c, const char *name, const struct part *
     c->failures = 0;
     for (size_t i = 0; i < n; i++) {
         c->checks = 0;
+        seed = 1; /* not what the last part left: how far off rounding gets is chance, and so is the same chance at every level */
+        scratch_forget(c->scratch);
         part[i].fn(c);
         printf("%-14s %-7s %8u checks %s\n", name, part[i].name, c->checks, c->failures == failures ? "ok" : "FAILED");
         fflush(stdout);

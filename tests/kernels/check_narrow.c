@@ -37,52 +37,67 @@ static double int16_most(const float *w, size_t k)
 /* ---- against the twin and against double --------------------------------------------------------------------------------------------
  * Half a step in x, and in w: of bf16 (2^-8 of the value), or of the scale. int16 has steps so small that rounding a scale's inverse, and
  * the product with it, moves a number by up to 0.006 of one. */
-static double half_step_x(enum dtype t, const float *x, size_t i, size_t k)
+static void half_steps_x(double *step, enum dtype t, const float *x, size_t k)
 {
-    if (t == DT_BF16_PAIR) return fabs((double)x[i]) * 0x1p-8;
-    if (t == DT_I16_PAIR) return 0.51 * largest(x + i / GROUP * GROUP, part_of(i / GROUP * GROUP, k)) / X_MOST;
-    return 0.5001 * largest(x, k) / 127;
-}
-
-static double half_step_w(enum dtype t, const float *w, size_t i, size_t k)
-{
-    if (t == DT_BF16_PAIR) return fabs((double)w[i]) * 0x1p-8;
-    return t == DT_I16_PAIR ? 0.51 * int16_most(w, k) / W_MOST : 0.5001 * largest(w, k) / 127;
-}
-
-/* What rounding may cost an output, at most: half a step in x and in w, and the sum. */
-static double bound(enum dtype t, const float *x, const float *w, size_t k, double *sum, double *square)
-{
-    double most = 0, da = 0, db = 0;
-    *sum = *square = 0;
-    for (size_t i = 0; i < k; i++) {
-        const double a = fabs((double)x[i]), b = fabs((double)w[i]);
-        if (t == DT_BF16_PAIR || i % GROUP == 0) da = half_step_x(t, x, i, k);
-        if (t == DT_BF16_PAIR || i == 0) db = half_step_w(t, w, i, k);
-        most += a * db + b * da + da * db + 4 * FLT_EPSILON * sqrt((double)k) * a * b;
-        *sum += (double)x[i] * w[i];
-        *square += da * da * b * b / 3 + db * db * a * a / 3; /* variance where errors are spread evenly */
+    const size_t run = t == DT_BF16_PAIR ? 1 : t == DT_I16_PAIR ? GROUP : k;
+    for (size_t at = 0; at < k; at += run) {
+        const size_t end = k - at < run ? k : at + run;
+        const double most = largest(x + at, end - at);
+        const double half = t == DT_BF16_PAIR ? most * 0x1p-8 : t == DT_I16_PAIR ? 0.51 * most / X_MOST : 0.5001 * most / 127;
+        for (size_t i = at; i < end; i++) step[i] = half;
     }
+}
+
+static void half_steps_w(double *step, enum dtype t, const float *w, size_t k)
+{
+    const double half = t == DT_I16_PAIR ? 0.51 * int16_most(w, k) / W_MOST : 0.5001 * largest(w, k) / 127;
+    for (size_t i = 0; i < k; i++) step[i] = t == DT_BF16_PAIR ? fabs((double)w[i]) * 0x1p-8 : half;
+}
+
+static double *half_steps_all(enum dtype t, void half_steps(double *, enum dtype, const float *, size_t), const float *v, size_t rows,
+                              size_t ld, size_t k)
+{
+    double *step = malloc(rows * k * sizeof *step);
+    for (size_t i = 0; i < rows; i++) half_steps(step + i * k, t, v + i * ld, k);
+    return step;
+}
+
+/* What rounding may cost an output, at most: half a step in x and in w, dx and dw, and the sum. */
+static double bound(const float *x, const double *dx, const float *w, const double *dw, size_t k, double *sum, double *square)
+{
+    const double rounding = 4 * FLT_EPSILON * sqrt((double)k);
+    double most = 0, total = 0, variance = 0;
+    for (size_t i = 0; i < k; i++) {
+        const double a = fabs((double)x[i]), b = fabs((double)w[i]), da = dx[i], db = dw[i];
+        most += a * db + b * da + da * db + rounding * a * b;
+        total += (double)x[i] * w[i];
+        variance += (da * da * b * b + db * db * a * a) / 3; /* where errors are spread evenly */
+    }
+    *sum = total, *square = variance;
     return most;
 }
 
 /* Every output within its bound, and all of them together about as far off as rounding at random would leave them. */
 static void check_accuracy(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *w, const float *y)
 {
+    double *dx = half_steps_all(t, half_steps_x, l->x, s->m, s->ld_x, s->k), *dw = half_steps_all(t, half_steps_w, w, s->n, s->k, s->k);
     double error = 0, expected = 0;
-    for (size_t m = 0; m < s->m; m++)
-        for (size_t n = 0; n < s->n; n++) {
-            double sum, square;
-            const double most = bound(t, l->x + m * s->ld_x, w + n * s->k, s->k, &sum, &square) + FLT_EPSILON * fabs(sum);
-            const double off = y[m * l->ld_y + n] - sum;
-            error += off * off, expected += square;
-            if (!check(c, fabs(off) <= most, "%s m %zu/%zu n %zu/%zu k %zu: %.9g is %.3g from the product, more than %.3g", dtype_name(t),
-                       m, s->m, n, s->n, s->k, (double)y[m * l->ld_y + n], fabs(off), most))
-                return;
-        }
-    if (s->m * s->n * s->k > 10000)
+    int ok = 1;
+    for (size_t i = 0; i < s->m * s->n && ok; i++) {
+        const size_t m = i / s->n, n = i % s->n;
+        double sum, square;
+        double most = bound(l->x + m * s->ld_x, dx + m * s->k, w + n * s->k, dw + n * s->k, s->k, &sum, &square);
+        most += FLT_EPSILON * fabs(sum);
+        const double off = y[m * l->ld_y + n] - sum;
+        error += off * off, expected += square;
+        ok = check(c, fabs(off) <= most, "%s m %zu/%zu n %zu/%zu k %zu: %.9g is %.3g from the product, more than %.3g", dtype_name(t), m,
+                   s->m, n, s->n, s->k, (double)y[m * l->ld_y + n], fabs(off), most);
+    }
+    if (ok && s->m * s->n * s->k > 10000)
         check(c, error <= 1.5 * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", dtype_name(t), s->m, s->n, s->k,
               sqrt(error / expected));
+    free(dx);
+    free(dw);
 }
 
 /* What sums that are rounded otherwise than the twin's may change in y, after bias and residual were added to them. Activations have
@@ -313,14 +328,17 @@ static void check_tiny_groups(struct check *c)
     check(c, same_bits(y, zeros, M * N), "int16: groups next to nothing do not count as zeros");
     for (size_t i = 0; i < M * K; i++) x[i] = i % 3 ? 0x1p-111f : -0x1p-112f;
     product(c, DT_I16_PAIR, y, N, rows, x, M, K);
+    double *dx = half_steps_all(DT_I16_PAIR, half_steps_x, x, M, K, K), *dw = half_steps_all(DT_I16_PAIR, half_steps_w, rows, N, K, K);
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {
             double sum, square;
-            const double most = bound(DT_I16_PAIR, x + m * K, rows + n * K, K, &sum, &square) + K * 2.0 * (double)FLT_MIN;
+            const double most = bound(x + m * K, dx + m * K, rows + n * K, dw + n * K, K, &sum, &square) + K * 2.0 * (double)FLT_MIN;
             check(c, fabs((double)y[m * N + n] - sum) <= most && y[m * N + n] != 0, "int16: %g of a small row, want %g",
                   (double)y[m * N + n], sum);
         }
     free(rows);
+    free(dx);
+    free(dw);
 }
 
 /* What packing made of the weights, read back by embed. */
@@ -332,12 +350,13 @@ static void check_packing(struct check *c, enum dtype t, size_t k)
     memset(rows + k, 0, k * sizeof *rows);
     for (size_t i = 0; i < k; i++) rows[2 * k + i] *= 0x1p-120f; /* integers: too small to have a scale */
     void *w = pack_all(rows, t, N, k);
+    double *half_step = half_steps_all(t, half_steps_w, rows, N, k, k);
     for (size_t n = 0; n < N; n++) {
         c->kern->embed[t](back, w, n, k);
         for (size_t i = 0; i < k; i++) {
             const float v = rows[n * k + i], want = fabsf(v) < FLT_MIN ? 0 : bf16_to_f32(bf16_from_f32(v));
             const double off = fabs((double)back[i] - (double)v);
-            const int ok = t == DT_BF16_PAIR ? back[i] == want : n == 2 ? back[i] == 0 : off <= half_step_w(t, rows + n * k, i, k);
+            const int ok = t == DT_BF16_PAIR ? back[i] == want : n == 2 ? back[i] == 0 : off <= half_step[n * k + i];
             check(c, ok, "%s k %zu: weight %zu of output %zu is %.9g, packed from %.9g", dtype_name(t), k, i, n, (double)back[i],
                   (double)v);
         }
@@ -345,6 +364,7 @@ static void check_packing(struct check *c, enum dtype t, size_t k)
     const size_t words = t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2, head = t == DT_I8_QUAD ? 256 : t == DT_I16_PAIR ? 128 : 0;
     check(c, pack_panel_sz(t, k) == words * 128 + head, "%s: a panel takes %zu bytes", dtype_name(t), pack_panel_sz(t, k));
     free(rows);
+    free(half_step);
     free(w);
     guarded_free_all();
 }

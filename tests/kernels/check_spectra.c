@@ -13,6 +13,8 @@ static const struct spectrum_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.6
 
 struct shape { uint32_t n, n_bands, first_bin; };
 
+static double root[SPECTRUM_MAX][2]; /* of unity, for the spectrum made last */
+
 /* A spectrum whose band b is bin first_bin + b times 2^(b mod 3), under a crooked window. */
 static struct spectrum *spectrum_new(const struct shape *h, const struct spectrum_log *l)
 {
@@ -22,7 +24,11 @@ static struct spectrum *spectrum_new(const struct shape *h, const struct spectru
     memset(weight, 0, (size_t)h->n_bands * bins * sizeof *weight);
     for (uint32_t b = 0; b < h->n_bands; b++) weight[b * bins + h->first_bin + b] = (float)(1u << b % 3);
     spectrum_init(s, h->n, weight, h->n_bands, l);
-    for (uint32_t i = 0; i < h->n; i++) s->window[i] = 0.5f + 0.25f * rnd_normal();
+    for (uint32_t i = 0; i < h->n; i++) {
+        const double turn = 2 * 3.14159265358979323846 * i / h->n;
+        s->window[i] = 0.5f + 0.25f * rnd_normal();
+        root[i][0] = cos(turn), root[i][1] = sin(turn);
+    }
     return s;
 }
 
@@ -31,9 +37,9 @@ static double power_of(const float *x, const struct spectrum *s, uint32_t k)
 {
     double re = 0, im = 0;
     for (uint32_t i = 0; i < s->n; i++) {
-        const double turn = 2 * 3.14159265358979323846 * (i * k % s->n) / s->n, v = (double)(x[i] * s->window[i]);
-        re += v * cos(turn);
-        im -= v * sin(turn);
+        const double v = (double)(x[i] * s->window[i]), *turn = root[i * k % s->n];
+        re += v * turn[0];
+        im -= v * turn[1];
     }
     return re * re + im * im;
 }
