@@ -196,8 +196,8 @@ endif()
 
 # ---- where several run at a time the long ones begin first, so that none is left alone at the end
 
-foreach(test IN ITEMS kernels golden.reference golden.narrow golden.shipped golden.quantized golden.vad api.batch api.compute api.fallback api.threads
-        cli.verbs cli.progress emulated.kernels.Haswell emulated.kernels.Nehalem emulated.program.Nehalem)
+foreach(test IN ITEMS kernels golden.reference golden.narrow golden.shipped golden.quantized golden.vad api.batch api.compute api.fallback
+        api.threads cli.verbs cli.progress emulated.kernels.Haswell emulated.kernels.Nehalem emulated.program.Nehalem)
     if(TEST ${test})
         set_tests_properties(${test} PROPERTIES COST 10)
     endif()

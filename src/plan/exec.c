@@ -602,7 +602,7 @@ static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_
     if (!rows) return;
     const struct cut cut = rows <= FEW_ROWS ? cut_few(rows, panels, threads)
                                             : cut_many(rows, panels, threads, kern_slices(w->x->kern, c->type, c->k),
-                                                         narrow ? panels : TILE_PANELS, narrow);
+                                                       narrow ? panels : TILE_PANELS, narrow);
     const size_t across = (panels + cut.panels - 1) / cut.panels, down = (rows + cut.rows - 1) / cut.rows;
     size_t before = SIZE_MAX; /* rows of the item before */
     FOR_ITEMS(i, across * down) {
