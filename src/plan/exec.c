@@ -13,7 +13,7 @@ enum {
     TILE_PANELS = 8,     /* panels of an item of a linear with many rows */
     ATTN_SHARED = 2,     /* with fewer heads of groups of rows than this for each thread, threads share them */
     ATTN_PARTS = 256,    /* partials for each thread that there is room for: then those are groups of 21 rows over 1500 keys */
-    ROWS_ITEM = 32,      /* rows of an item of an element-wise op */
+    ROWS_ITEM = 32,      /* rows of an item of an element-wise op, where there are so many for each thread */
     SCORE_ROWS = 12,     /* rows of an item of weights of attention: a tile */
     STANDARD_FRAMES = 64 /* columns of an item where rows are compared */
 };
@@ -633,9 +633,12 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
     case OP_ACT:
     case OP_ADD:
     case OP_SOFTMAX:
-        FOR_ITEMS(i, (rows + ROWS_ITEM - 1) / ROWS_ITEM) {
-            const uint32_t from = (uint32_t)i * ROWS_ITEM;
-            do_rows(w, op, from, from + ROWS_ITEM < rows ? from + ROWS_ITEM : rows);
+        if (rows) {
+            const uint32_t share = (rows + (uint32_t)threads - 1) / (uint32_t)threads, n = share < ROWS_ITEM ? share : ROWS_ITEM;
+            FOR_ITEMS(i, (rows + n - 1) / n) {
+                const uint32_t from = (uint32_t)i * n;
+                do_rows(w, op, from, from + n < rows ? from + n : rows);
+            }
         }
         break;
     case OP_KEEP:
