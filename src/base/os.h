@@ -22,7 +22,7 @@ int64_t os_now_ns(void); /* monotonic */
 
 int os_cpus(void);  /* logical processors that the affinity mask and the cgroup's quota allow, at least 1 */
 int os_cores(void); /* the same in physical cores */
-size_t os_cache(int level); /* bytes of data cache of this level, from 1 on, that fall to a core; 0: none, or the system does not say */
+size_t os_cache(int level); /* bytes of data cache of this level, from 1 on, that fall to a core; 0: none, or nobody knows */
 
 /* Start a thread that gets none of the application's signals, except those that report a fault of its own; 0, or an error. */
 int os_thread_start(pthread_t *id, void *(*fn)(void *arg), void *arg);

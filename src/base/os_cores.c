@@ -213,7 +213,7 @@ static int count(int physical)
 
 size_t os_cache(int level)
 {
-    (void)level;
+    (void)level; /* other systems are not asked */
     return 0;
 }
 

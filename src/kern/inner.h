@@ -13,7 +13,7 @@ enum {
     K_STEP = 512,          /* most k widened at once */
     K_BLOCK = 256,         /* the same for many rows: 32 KiB of weights */
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
-    NARROW_WORDS = 131072, /* narrowed x that stays in the second-level cache: 512 KiB */
+    NARROW_WORDS = 131072, /* narrowed x that there is room for: 512 KiB */
     TILE_ROWS_MAX = 32,    /* rows whose sums narrow products have at a time, at most */
     HEAD_MAX = 256,        /* largest d_head */
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */

@@ -43,7 +43,8 @@ struct slices kern_slices(const struct kern *k, enum dtype t, size_t n_k)
 {
     const int narrow = dtype_is_narrow(t) || dtype_is_blocks(t);
     const size_t tile = narrow && has_tiles(k->level) ? 32 : 12, most = narrow ? NARROW_ROWS : GEMM_ROWS, least = 2 * tile;
-    const size_t row = !narrow ? K_BLOCK * sizeof(float) : t == DT_I8_QUAD ? n_k : 2 * n_k, rows = k->cache / 2 / (row + 64);
+    const size_t row = !narrow ? K_BLOCK * sizeof(float) : t == DT_I8_QUAD ? n_k : 2 * n_k; /* bytes; rows stand a line further apart */
+    const size_t rows = size_min(k->cache / 2, NARROW_WORDS * sizeof(uint32_t)) / (row + 64);
     return (struct slices){ tile, least, rows >= most ? most : rows <= least ? least : rows - rows % tile };
 }
 

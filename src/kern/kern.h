@@ -317,7 +317,8 @@ void kern_init_i8mm(struct kern *k);       /* the same */
 void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
 
 /* How linear wants many rows cut: by multiples of `tile`, the rows of its highest register tile, and no more than `most`, of which what it
- * keeps of x, a part of each row or all of it narrowed, fills half of the second-level cache. Below `least` weights pass by for too few. */
+ * keeps of x, a part of each row or all of it narrowed, fills half of the second-level cache, or its scratch. Below `least` weights pass by
+ * for too few. */
 struct slices { size_t tile, least, most; };
 struct slices kern_slices(const struct kern *k, enum dtype t, size_t n_k);
 size_t kern_linear_scratch(void);

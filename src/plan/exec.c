@@ -342,8 +342,10 @@ static struct attn_items attn_items_of(const struct walk *w, const struct op *op
     const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
     const int32_t keys = own ? (int32_t)w->n_rows : causal ? w->run->self_most : w->run->cross_most;
     const size_t blocks = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS;
-    t.high = (uint32_t)cut_heads(rows, ATTN_TILE, t.heads, threads);
-    t.groups = own ? (rows + t.high - 1) / t.high : causal ? w->run->n_self : w->run->n_cross;
+    if (own) {
+        t.high = (uint32_t)cut_heads(rows, ATTN_TILE, t.heads, threads);
+        t.groups = (rows + t.high - 1) / t.high;
+    } else t.groups = causal ? w->run->n_self : w->run->n_cross;
     if (blocks > 1 && t.groups * t.heads < (uint32_t)threads * ATTN_SHARED && rows * t.heads * blocks <= w->x->attn_part_n)
         t.blocks = (uint32_t)blocks;
     t.n = t.groups * t.heads * t.blocks;
