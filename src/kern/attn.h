@@ -124,18 +124,6 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
     }
 }
 
-static vf exps_plain(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
-{
-    float *score = s->score + r * SCORE_LD;
-    vf sum = vf_zero();
-    for (size_t i = 0; i < n; i += VF_N) {
-        const vf e = vf_exp2(first_or_absent(vf_fma(vf_load(score + i), vf_set1(unit), vf_set1(-max)), n - i));
-        vf_store(score + i, e);
-        sum = vf_add(sum, e);
-    }
-    return sum;
-}
-
 /* ---- weights times values ------------------------------------------------------------------------------------------------------- */
 INLINE const char *values_of(enum kv_type t, const struct key_block *b, size_t key)
 {

@@ -3,7 +3,7 @@
  * Groups of up to ATTN_ROWS query rows walk the keys in blocks of ATTN_KEYS: scores of all rows, then each row by itself scales, takes
  * its maximum, exp and sum, then weights times values. That is a partial, which knows nothing of other blocks; partials are merged in
  * rising order, here block after block, or later out of memory (attn_merge), by the same function and so with the same bits. The two
- * products and the weights between them belong to the type of keys and values (attn.h, attn_narrow.h); here is what they share.
+ * products and the weights between them belong to the type of keys and values (attn.h, attn_narrow.h, attn_ints.h); here is what they share.
  *
  * A row must not see what lies past its length, not even multiplied by zero: a tile's product with values stops at its shortest row, and
  * every row goes on from there alone, in the same order and so with the same bits as if it had been alone from the start. */
@@ -63,6 +63,19 @@ INLINE float highest(const float *score, size_t n)
         for (int c = 0; c < SIDE_BY_SIDE; c++) top[c] = vf_max(vf_load(score + i + c * VF_N), top[c]);
     for (; i < n; i += VF_N) top[0] = vf_max(first_or_absent(vf_load(score + i), n - i), top[0]);
     return vf_hmax(vf_max(vf_max(top[0], top[1]), vf_max(top[2], top[3])));
+}
+
+/* Weights stay f32, in place. */
+static inline vf exps_plain(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
+{
+    float *score = s->score + r * SCORE_LD;
+    vf sum = vf_zero();
+    for (size_t i = 0; i < n; i += VF_N) {
+        const vf e = vf_exp2(first_or_absent(vf_fma(vf_load(score + i), vf_set1(unit), vf_set1(-max)), n - i));
+        vf_store(score + i, e);
+        sum = vf_add(sum, e);
+    }
+    return sum;
 }
 
 /* Scores become weights, and a row's partial gets its maximum and its sum. Scores are kept as logarithms to base 2, where 2^x takes the

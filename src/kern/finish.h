@@ -33,11 +33,38 @@ INLINE void finish_y(const struct linear *l, size_t m, size_t rows, size_t n0, s
     }
 }
 
+/* The same for KV_INT, whose scale is that of all outputs of a panel. */
+static void finish_ints(const struct linear *l, size_t m, size_t rows, size_t n0, const float *acc)
+{
+    const int of = n0 < (size_t)l->n_y + l->n_kv ? KEY_MOST : I8_MOST;
+    for (size_t r = 0; r < rows; r++, acc += PANEL) {
+        vf v[PANEL / VF_N];
+        uint32_t words[KV_INT_D / 2];
+        int16_t q[KV_INT_D];
+        vi most = vi_set1(0);
+        UNROLL
+        for (size_t c = 0; c < PANEL / VF_N; c++) {
+            v[c] = vf_add(vf_load(acc + c * VF_N), l->bias ? vf_load(l->bias + n0 + c * VF_N) : vf_zero());
+            most = vi_most(most, v[c]);
+        }
+        const struct int_scale s = kv_scale_of(vi_hmax(most), of);
+        UNROLL
+        for (size_t c = 0; c < PANEL / VF_N; c++)
+            vf_store_halves(words + c * VF_N / 2, vf_add(vf_mul(v[c], vf_set1(s.inverse)), vf_set1(I16_MAGIC)));
+        memcpy(q, words, sizeof q);
+        kern_put_ints(l, m + r, n0, kv_stored_scale(s.scale), q);
+    }
+}
+
 /* Outputs [n0, n1) to keys and values: bias, conversion in place, then plain moves. acc: output n0 first. */
 static void finish_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, float *acc)
 {
     uint16_t half[TILE_ROWS * PANEL];
     float bias[PANEL + VF_N] = { 0 }, row[PANEL + VF_N] = { 0 };
+    if (l->kv_type == KV_INT) {
+        finish_ints(l, m, rows, n0, acc);
+        return;
+    }
     if (l->bias) memcpy(bias, l->bias + n0, (n1 - n0) * sizeof *bias);
     for (size_t r = 0; r < rows; r++) {
         memcpy(row, acc + r * PANEL, (n1 - n0) * sizeof *row);

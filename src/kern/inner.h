@@ -19,7 +19,7 @@ enum {
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */
     SCORE_LD = ATTN_KEYS + 16,
     OUT_LD = HEAD_MAX + 32,       /* attn_part_len at most */
-    Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
+    Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 or int16, and scales */
     WEIGHT_LD = ATTN_KEYS / 2 + 16
 };
 
@@ -46,13 +46,17 @@ struct words {
 };
 
 /* Scratch of attention: scores (then weights) of a group of rows, its partials of one block and of all blocks so far; keys and values
- * widened where they are f16; for KV_BF16 queries and weights as words of two bf16. */
+ * widened where they are f16; for KV_BF16 queries and weights as words of two bf16, for KV_INT as words of two int16, a row's scales before
+ * its queries (i16_head) and behind its weights. KV_INT's keys of a block or values of several become such words, too. */
 struct attn_scratch {
     float score[ATTN_ROWS * SCORE_LD];
     float out[ATTN_ROWS * OUT_LD];
     float merged[ATTN_ROWS * OUT_LD];
     float k_wide[KV_BLOCK * HEAD_MAX];
-    float v_wide[ATTN_KEYS * HEAD_MAX];
+    union {
+        float v_wide[ATTN_KEYS * HEAD_MAX];
+        uint32_t words[ATTN_KEYS / 2 * KV_INT_D];
+    };
     uint32_t q[ATTN_ROWS * Q_LD];
     uint32_t weight[ATTN_ROWS * WEIGHT_LD];
 };
@@ -102,6 +106,8 @@ static inline size_t kv_value_at(enum kv_type t, size_t slot, size_t d, size_t d
 /* Outputs [n0, n1) of `rows` rows from row m go to keys and values. src holds them in the cache's type already: [rows] of ld elements,
  * output n0 first. */
 void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const void *src, size_t ld);
+/* The same for KV_INT, one row and outputs [n0, n0 + KV_INT_D). */
+void kern_put_ints(const struct linear *l, size_t m, size_t n0, uint16_t scale, const int16_t q[KV_INT_D]);
 
 /* Bias, activation, residual and store of one row's part of a panel, outputs [n0, n1), in plain C. */
 void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc);
@@ -278,6 +284,69 @@ static inline void narrow_group(uint32_t *to, uint32_t *scale, const float *x, s
     *scale = bits_of_f32(s.scale);
     for (size_t i = 0; i < n / 2; i++) to[i] = (uint32_t)i16_narrowed(x[2 * i + 1], s.inverse) << 16 | i16_narrowed(x[2 * i], s.inverse);
     if (n % 2) to[n / 2] = i16_narrowed(x[n - 1], s.inverse);
+}
+
+/* ---- KV_INT: the parts of a block, KV_INT_D d of keys resp. values each. */
+enum {
+    KEY_MOST = 2047,
+    KEY_LINE = 2 * KV_BLOCK,     /* bytes of two d, or of the low bits of four */
+    KEY_PART = KV_BLOCK * 2 + KV_INT_D / 4 * 3 * KEY_LINE,
+    VALUE_PART = KV_BLOCK * 2 + KV_BLOCK * KV_INT_D
+};
+static inline size_t key_part_at(size_t d) { return d / KV_INT_D * KEY_PART; }
+static inline size_t value_part_at(size_t d, size_t d_head) { return d_head / KV_INT_D * KEY_PART + d / KV_INT_D * VALUE_PART; }
+
+/* Of KV_INT_D numbers, from the bits of their largest magnitude. of: KEY_MOST or I8_MOST. */
+static inline struct int_scale kv_scale_of(uint32_t most, int of)
+{
+    const float m = load_f32(&most);
+    if (most >= 0x7f800000u) return (struct int_scale) { NAN, 0 };
+    if (m < 0x1p-111f) return (struct int_scale) { 0, 0 };
+    const float exact = m / (float)of;
+    const uint32_t up = (bits_of_f32(exact) + 0xffffu) & 0xffff0000u;
+    return (struct int_scale) { load_f32(&up), 1 / load_f32(&up) };
+}
+static inline uint16_t kv_stored_scale(float scale) { return (uint16_t)(bits_of_f32(scale) >> 16); }
+
+static inline uint16_t kv_narrow(int16_t q[KV_INT_D], const float *x, int of)
+{
+    const struct int_scale s = kv_scale_of(largest_bits(x, KV_INT_D), of);
+    for (size_t d = 0; d < KV_INT_D; d++) q[d] = (int16_t)i16_narrowed(x[d], s.inverse);
+    return kv_stored_scale(s.scale);
+}
+
+static inline float kv_part_scale(const char *part, size_t slot) { return bf16_to_f32(load_u16(part + 2 * slot)); }
+
+static inline int key_int(const char *part, size_t slot, size_t d)
+{
+    const char *line = part + 2 * KV_BLOCK + d / 4 * 3 * KEY_LINE + slot * 2 + d % 2;
+    return 16 * (int8_t)line[d / 2 % 2 * KEY_LINE] + ((uint8_t)line[2 * KEY_LINE] >> d / 2 % 2 * 4 & 15);
+}
+
+static inline int value_int(const char *part, size_t slot, size_t d)
+{
+    return (int8_t)part[2 * KV_BLOCK + slot / 2 * 2 * KV_INT_D + d * 2 + slot % 2];
+}
+
+static inline void put_key_ints(char *part, size_t slot, uint16_t scale, const int16_t q[KV_INT_D])
+{
+    uint8_t high[KV_INT_D], low[KV_INT_D];
+    for (size_t d = 0; d < KV_INT_D; d++) high[d] = (uint8_t)(q[d] >> 4), low[d] = (uint8_t)(q[d] & 15);
+    memcpy(part + 2 * slot, &scale, 2);
+    char *line = part + 2 * KV_BLOCK + slot * 2;
+    for (size_t d = 0; d < KV_INT_D; d += 4, line += 3 * KEY_LINE) {
+        const uint8_t both[2] = { (uint8_t)(low[d] | low[d + 2] << 4), (uint8_t)(low[d + 1] | low[d + 3] << 4) };
+        memcpy(line, high + d, 2);
+        memcpy(line + KEY_LINE, high + d + 2, 2);
+        memcpy(line + 2 * KEY_LINE, both, 2);
+    }
+}
+
+static inline void put_value_ints(char *part, size_t slot, uint16_t scale, const int16_t q[KV_INT_D])
+{
+    memcpy(part + 2 * slot, &scale, 2);
+    char *to = part + 2 * KV_BLOCK + slot / 2 * 2 * KV_INT_D + slot % 2;
+    for (size_t d = 0; d < KV_INT_D; d++) to[2 * d] = (char)q[d];
 }
 
 /* Rows of x as words of 32 bits, the even k (the first of four) in the lowest bits; what is missing in the last word is zero. */

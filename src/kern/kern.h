@@ -24,6 +24,9 @@
  *   attention of KV_BF16: scores as sums of DT_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
  *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
  *              both round nearly the same weights, and one that falls to the other side moves the mean by at most 2^-8 max |v|
+ *   attention of KV_INT: scores have the bits of the twin, which fuses as all other levels do; outputs, relative to max |v|, 4e-4 from the
+ *              formula over the numbers that the integers stand for: a weight is off by at most 2^-14 of the largest, and signs differ.
+ *              From the twin as well
  *   attn_weights  1e-5 relative to the largest weight of the row;  standard: 1e-5 relative to the largest output of the column
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
  *              base 10 by 1e-6 + eps times itself more
@@ -48,6 +51,7 @@ enum {
     QBLOCK = 32,      /* weights per stored block, and k per packed block */
     KBLOCK = 256,     /* the same of the K types */
     KV_BLOCK = 32,    /* positions per block of keys and values */
+    KV_INT_D = PANEL, /* d of KV_INT that share a scale: what one call of linear's epilogue has of a position */
     ATTN_KEYS = 256,  /* keys of a partial of attention */
     MEDIAN_WIDTH = 7, /* neighbours that median looks at, itself included */
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
@@ -127,9 +131,20 @@ uint16_t bf16_from_f32(float x);
  * needs no horizontal sum. Block i of a head lies at base + (table ? table[i] : i) * block_stride.
  *
  * KV_BF16 holds pairs, as DT_BF16_PAIR does, for products of bf16: K as u16 [d_head / 2][KV_BLOCK][2], pairs of d, then V as
- * u16 [KV_BLOCK / 2][d_head][2], pairs of positions. Values are rounded to nearest even, subnormals to zero. */
-enum kv_type { KV_F32, KV_F16, KV_BF16, KV_TYPES };
-static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; }
+ * u16 [KV_BLOCK / 2][d_head][2], pairs of positions. Values are rounded to nearest even, subnormals to zero.
+ *
+ * KV_INT holds integers q, keys of 12 bits and values of 8, for keys and values that are written once and read often; d_head is a multiple
+ * of KV_INT_D. A position's KV_INT_D numbers share a scale: their largest magnitude m / 2047 (values: m / 127) rounded up to bf16; q = x *
+ * (1 / scale) rounded to nearest even, value = scale * q. m below 2^-111: scale and q are 0; not finite: the scale is NaN. For each KV_INT_D
+ * d of keys: bf16 scale[KV_BLOCK], then for each four d: int8 q >> 4 of the first two as [KV_BLOCK][2] and of the other two, then
+ * u8 [KV_BLOCK][2], q & 15 of the first two in the low nibbles, of the other two in the high ones. Then for each KV_INT_D d of values:
+ * bf16 scale[KV_BLOCK], int8 [KV_BLOCK / 2][KV_INT_D][2], pairs of positions. Bytes of a position are nobody else's.
+ * 84 bytes for what 128 of f16 hold: a decoder's step over many windows is bound by reading them. */
+enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_TYPES };
+static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; } /* not of KV_INT */
+/* Bytes of a block of one head, and of its part that holds the first positions. */
+size_t kv_block_sz(enum kv_type t, size_t d_head);
+size_t kv_block_used(enum kv_type t, size_t d_head, size_t positions);
 
 struct kv_view {
     void *base;
@@ -140,7 +155,8 @@ struct kv_view {
 /* ---- linear: y = act(x w^T + bias) (+ res) ---------------------------------------------------------------------------------------
  * Outputs [0, n_y) go to rows y[m * ld_y + n]. Outputs at and after n_y, if any, go head-major into keys and values: the next n_kv to
  * keys (n_kv = 0: none), the rest to values; position of row m is kv_pos + m, head h covers d_head outputs, head h's view begins at
- * kv.base + h * kv_head_sz. Residual and activation apply to the y part only; bias to all. y may equal res (same ld).
+ * kv.base + h * kv_head_sz. Residual and activation apply to the y part only; bias to all. y may equal res (same ld). Of KV_INT n_y and
+ * n_kv are multiples of KV_INT_D.
  *
  * Narrow products. The types of w say what x becomes, row by row, before it is multiplied:
  *   DT_BF16_PAIR  x as the weights: rounded to bf16, subnormals to zero. The f32 accumulator takes, for each pair of k, first the product
@@ -197,7 +213,13 @@ struct linear {
  * divided by is that of the rounded weights. Outputs accumulate pairs of positions in f32, the odd one first. Where a row sees only the
  * even position of its last pair, the odd one is not multiplied at all.
  * Level amx, whatever the number of rows, sums both as linear does there: for every 32 d, and for every block of positions, even and odd
- * ones apart. In a row's last block positions that it does not see count as values of 0, whatever stands there. */
+ * ones apart. In a row's last block positions that it does not see count as values of 0, whatever stands there.
+ *
+ * With KV_INT q becomes integers as DT_I16_PAIR takes x, with a scale sq for each I16_GROUP d. For each KV_INT_D d the sum of q * q is an
+ * exact integer, and a score takes them in rising order, from 0 on: acc = fma((float)sum, sq * scale of the key, acc), with the product
+ * rounded to f32. Of a block's weights, f32, those of each KV_INT_D d are multiplied with the scales of the values and become integers as a
+ * group of DT_I16_PAIR's x does, all keys of the block that the row sees being one group; the sum of q * q is an exact integer again, and
+ * the output (float)sum * the group's scale. The sum that an output is divided by is that of the f32 weights. */
 struct attn {
     float *out;                /* row i at out + i * ld_out, [d_head] */
     size_t ld_out;

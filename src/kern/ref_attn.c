@@ -2,7 +2,7 @@
  *
  * One query row at a time: scores of up to ATTN_KEYS keys, their maximum, then exp and the weighted sum of values; that is a partial,
  * merged into what earlier keys gave. Keys past a row's length are never looked at, so what lies there does not matter. Queries and
- * weights of KV_BF16 are rounded, and their products added in pairs, the odd one first. */
+ * weights of KV_BF16 are rounded, and their products added in pairs, the odd one first; of KV_INT they become integers. */
 #include "kern/inner.h"
 
 #include <math.h>
@@ -29,6 +29,52 @@ static void score_block(float s[KV_BLOCK], enum kv_type t, const char *k, const 
     for (size_t j = 0; j < KV_BLOCK; j++) s[j] *= scale;
 }
 
+/* ---- KV_INT */
+static inline int half_of(const uint32_t *words, size_t i) { return (int16_t)(words[i / 2] >> i % 2 * 16); }
+
+enum { GROUPS = HEAD_MAX / I16_GROUP };
+
+static void score_block_ints(float s[KV_BLOCK], const char *k, const float *q, size_t d_head, float scale)
+{
+    uint32_t words[HEAD_MAX / 2], sq[GROUPS];
+    for (size_t g = 0; g * I16_GROUP < d_head; g++)
+        narrow_group(words + g * I16_GROUP / 2, sq + g, q + g * I16_GROUP, size_min(I16_GROUP, d_head - g * I16_GROUP));
+    memset(s, 0, KV_BLOCK * sizeof *s);
+    for (size_t d0 = 0; d0 < d_head; d0 += KV_INT_D)
+        for (size_t j = 0; j < KV_BLOCK; j++) {
+            const char *part = k + key_part_at(d0);
+            int32_t sum = 0;
+            for (size_t d = 0; d < KV_INT_D; d++) sum += half_of(words, d0 + d) * key_int(part, j, d);
+            s[j] = fmaf((float)sum, load_f32(sq + d0 / I16_GROUP) * kv_part_scale(part, j), s[j]);
+        }
+    for (size_t j = 0; j < KV_BLOCK; j++) s[j] *= scale;
+}
+
+static void weigh_ints(float *part, const struct attn *a, const float *p, size_t key0, size_t n)
+{
+    for (size_t d0 = 0; d0 < a->d_head; d0 += KV_INT_D) {
+        float w[ATTN_KEYS];
+        uint32_t words[ATTN_KEYS / 2], scale;
+        const char *v[ATTN_KEYS / KV_BLOCK];
+        for (size_t j = 0; j < n; j++) {
+            v[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK) + value_part_at(d0, a->d_head);
+            w[j] = p[j] * kv_part_scale(v[j / KV_BLOCK], j % KV_BLOCK);
+        }
+        narrow_group(words, &scale, w, n);
+        for (size_t d = 0; d < KV_INT_D; d++) {
+            int32_t sum = 0;
+            for (size_t j = 0; j < n; j++) sum += half_of(words, j) * value_int(v[j / KV_BLOCK], j % KV_BLOCK, d);
+            part[d0 + d] = (float)sum * load_f32(&scale);
+        }
+    }
+}
+
+static inline void score_any(float s[KV_BLOCK], enum kv_type t, const char *k, const float *q, size_t d_head, float scale)
+{
+    if (t == KV_INT) score_block_ints(s, k, q, d_head, scale);
+    else score_block(s, t, k, q, d_head, scale);
+}
+
 /* The partial of n keys from key0 on. */
 static void part_c(float *part, enum kv_type t, const struct attn *a, const float *q, size_t key0, size_t n)
 {
@@ -36,9 +82,14 @@ static void part_c(float *part, enum kv_type t, const struct attn *a, const floa
     float s[ATTN_KEYS], *sum = part + part_sum_at(d_head), *max = part + part_max_at(d_head);
     memset(part, 0, attn_part_len(d_head) * sizeof *part);
     *max = -INFINITY;
-    for (size_t j = 0; j < n; j += KV_BLOCK) score_block(s + j, t, kv_block_at(&a->kv, (key0 + j) / KV_BLOCK), q, d_head, a->scale);
+    for (size_t j = 0; j < n; j += KV_BLOCK) score_any(s + j, t, kv_block_at(&a->kv, (key0 + j) / KV_BLOCK), q, d_head, a->scale);
     for (size_t j = 0; j < n; j++) *max = s[j] > *max ? s[j] : *max;
     if (*max == -INFINITY) return;
+    if (t == KV_INT) {
+        for (size_t j = 0; j < n; j++) *sum += s[j] = expf(s[j] - *max);
+        weigh_ints(part, a, s, key0, n);
+        return;
+    }
     for (size_t i = 0; i < n + n % 2; i++) {
         const size_t j = in_order(t, i);
         if (j >= n) continue;
@@ -107,6 +158,7 @@ static void attn_merge(const struct attn *a, const float *part, size_t ld_part, 
 static void attn_f32(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F32); }
 static void attn_f16(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F16); }
 static void attn_bf16(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_BF16); }
+static void attn_int(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_INT); }
 
 static void attn_part_f32(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
 {
@@ -126,6 +178,12 @@ static void attn_part_bf16(const struct attn *a, size_t b, float *part, size_t l
     attn_part_c(a, b, part, ld_part, KV_BF16);
 }
 
+static void attn_part_int(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
+{
+    (void)scratch;
+    attn_part_c(a, b, part, ld_part, KV_INT);
+}
+
 static inline void attn_weights_c(const struct attn *a, enum kv_type t)
 {
     const size_t n = a->n_keys > 0 ? (size_t)a->n_keys : 0;
@@ -133,7 +191,7 @@ static inline void attn_weights_c(const struct attn *a, enum kv_type t)
         float *out = a->out + r * a->ld_out, s[KV_BLOCK], max = -INFINITY;
         double sum = 0;
         for (size_t j = 0; j < n; j += KV_BLOCK) {
-            score_block(s, t, kv_block_at(&a->kv, j / KV_BLOCK), a->q + r * a->ld_q, a->d_head, a->scale);
+            score_any(s, t, kv_block_at(&a->kv, j / KV_BLOCK), a->q + r * a->ld_q, a->d_head, a->scale);
             memcpy(out + j, s, size_min(KV_BLOCK, n - j) * sizeof *s);
         }
         for (size_t j = 0; j < n; j++) max = out[j] > max ? out[j] : max;
@@ -158,6 +216,12 @@ static void attn_weights_bf16(const struct attn *a, void *scratch)
 {
     (void)scratch;
     attn_weights_c(a, KV_BF16);
+}
+
+static void attn_weights_int(const struct attn *a, void *scratch)
+{
+    (void)scratch;
+    attn_weights_c(a, KV_INT);
 }
 
 static inline void kv_put_c(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head, enum kv_type t)
@@ -193,12 +257,25 @@ static void kv_put_bf16(const struct kv_view *kv, uint32_t pos, const float *k, 
     kv_put_c(kv, pos, k, v, d_head, KV_BF16);
 }
 
+static void kv_put_int(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
+{
+    char *block = kv_block_at(kv, pos / KV_BLOCK);
+    int16_t q[KV_INT_D];
+    for (size_t d = 0; d < d_head; d += KV_INT_D) {
+        const uint16_t scale_k = kv_narrow(q, k + d, KEY_MOST);
+        put_key_ints(block + key_part_at(d), pos % KV_BLOCK, scale_k, q);
+        const uint16_t scale_v = kv_narrow(q, v + d, I8_MOST);
+        put_value_ints(block + value_part_at(d, d_head), pos % KV_BLOCK, scale_v, q);
+    }
+}
+
 void kern_init_attn_c(struct kern *k)
 {
-    k->attn[KV_F32] = attn_f32, k->attn[KV_F16] = attn_f16, k->attn[KV_BF16] = attn_bf16;
-    k->attn_part[KV_F32] = attn_part_f32, k->attn_part[KV_F16] = attn_part_f16, k->attn_part[KV_BF16] = attn_part_bf16;
+#define SET(t, name) k->attn[t] = attn_##name, k->attn_part[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name, k->kv_put[t] = kv_put_##name
+    SET(KV_F32, f32);
+    SET(KV_F16, f16);
+    SET(KV_BF16, bf16);
+    SET(KV_INT, int);
+#undef SET
     k->attn_merge = attn_merge;
-    k->attn_weights[KV_F32] = attn_weights_f32, k->attn_weights[KV_F16] = attn_weights_f16;
-    k->attn_weights[KV_BF16] = attn_weights_bf16;
-    k->kv_put[KV_F32] = kv_put_f32, k->kv_put[KV_F16] = kv_put_f16, k->kv_put[KV_BF16] = kv_put_bf16;
 }

@@ -137,7 +137,7 @@ uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv
 {
     const uint32_t blocks = (b->plan.max_rows + KV_BLOCK - 1) / KV_BLOCK;
     return slot_add(b, (struct slot){ .width = 2 * heads * d_head, .rows = blocks * KV_BLOCK, .heads = heads, .d_head = d_head,
-                                      .kv_type = type, .size = (size_t)blocks * KV_BLOCK * 2 * heads * d_head * kv_elem_sz(type) });
+                                      .kv_type = type, .size = (size_t)blocks * heads * kv_block_sz(type, d_head) });
 }
 
 uint16_t build_slot_like(struct build *b, uint16_t slot)

@@ -156,7 +156,7 @@ static struct kv_view view_of(const struct walk *w, const struct op *op, uint32_
     }
     const struct slot *s = &w->p->slot[op->kv_slot];
     *type = (enum kv_type)s->kv_type;
-    const size_t block = (size_t)2 * KV_BLOCK * s->d_head * kv_elem_sz(*type);
+    const size_t block = kv_block_sz(*type, s->d_head);
     return (struct kv_view){ x->scratch + s->offset + head * (s->rows / KV_BLOCK) * block, block, NULL };
 }
 

@@ -8,12 +8,6 @@ static uint32_t blocks_of(uint32_t positions)
     return (positions + KV_BLOCK - 1) / KV_BLOCK;
 }
 
-/* Bytes of one head's block: keys, then values. */
-static size_t cell_sz(const struct state_desc *d, enum kv_type type)
-{
-    return 2 * (size_t)KV_BLOCK * d->d_head * kv_elem_sz(type);
-}
-
 static size_t rows_sz(const struct state_desc *d)
 {
     return (size_t)d->positions * d->heads * d->d_head * sizeof(float);
@@ -22,7 +16,7 @@ static size_t rows_sz(const struct state_desc *d)
 static size_t pool_sz(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
     if (d->kind == STATE_SHIFT) return rows_sz(d) * d->layers * lanes;
-    return cell_sz(d, type) * d->heads * d->layers * blocks_of(d->positions) * lanes;
+    return kv_block_sz(type, d->d_head) * d->heads * d->layers * blocks_of(d->positions) * lanes;
 }
 
 size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lanes)
@@ -39,7 +33,7 @@ int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, 
     s->type = type;
     s->lanes = lanes;
     s->lane_blocks = blocks_of(d->positions);
-    const size_t cell = cell_sz(d, type);
+    const size_t cell = kv_block_sz(type, d->d_head);
     if (d->kind == STATE_APPEND) {
         s->n_blocks = s->lane_blocks * lanes;
         s->head_sz = cell;
@@ -89,10 +83,9 @@ static uint16_t block_take(struct kv_state *s)
     return b;
 }
 
-/* Keys of a position are no run of bytes, values are; of KV_BF16 two positions are one. */
 static void copy_layer(const struct kv_state *s, struct kv_copy c, uint32_t layer)
 {
-    const size_t row = s->desc.d_head * kv_elem_sz(s->type), sz = row * (KV_BLOCK + ((c.positions + 1u) & ~1u));
+    const size_t sz = kv_block_used(s->type, s->desc.d_head, c.positions);
     uint8_t *mem = s->mem + layer * s->layer_sz, *to = mem + c.to * s->block_stride;
     const uint8_t *from = mem + c.from * s->block_stride;
     for (uint32_t head = 0; c.positions && head < s->desc.heads; head++) memcpy(to + head * s->head_sz, from + head * s->head_sz, sz);

@@ -37,6 +37,7 @@ PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
 }
 
 #include "kern/attn.h"
+#include "kern/attn_ints.h"
 #include "kern/attn_narrow.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
@@ -52,6 +53,7 @@ void kern_init_neon(struct kern *k)
     init_narrow(k);
     init_blocks(k);
     init_attn(k);
+    init_attn_ints(k);
     init_attn_narrow(k);
     init_elem(k);
     init_spectra(k);

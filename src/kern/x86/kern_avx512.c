@@ -64,6 +64,7 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then qua
 }
 
 #include "kern/attn.h"
+#include "kern/attn_ints.h"
 #include "kern/attn_narrow.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
@@ -79,6 +80,7 @@ void kern_init_avx512(struct kern *k)
     init_narrow(k);
     init_blocks(k);
     init_attn(k);
+    init_attn_ints(k);
     init_attn_narrow(k);
     init_elem(k);
     init_spectra(k);

@@ -35,11 +35,13 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 #define MM(op) _mm256_##op
 #include "kern/x86/pairs_f32.h"
 
+#include "kern/attn_ints.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
 
 void kern_init_avxvnni(struct kern *k)
 {
+    init_attn_ints(k);
     init_ints(k);
     init_quads(k);
     init_blocks(k);
