@@ -1,119 +1,133 @@
 /* steno: attention over keys and values of integers. SPDX-License-Identifier: MIT
  *
- * Keys of a block of positions, and values of all blocks of a partial, become words of two int16 in scratch, KV_INT_D d at a time, where all
- * rows of a group meet them in the register tile of narrow.h. What stands in memory is read once, and while keys are taken apart their
- * values come nearer, while values are the keys that are read after them.
+ * KV_INT_D d of a block's keys lie as a block of weights of DT_Q8_QUAD does and one of DT_Q4_QUAD, which has four bits more of each; values
+ * as one of DT_Q8_QUAD. So all products are those of narrow_blocks.h: vectors of them are read once, and the rows run past. While keys are
+ * multiplied their values come nearer, while values are the keys that are read after them.
  *
- * Beside the primitives of narrow.h, vf_load_bf16 and vi_load a file has, before it includes this:
- *   vi_words(p)                   2 VF_N signed bytes as words of two int16
- *   vi_words_12(to, a, b, low)    to[2]: 2 VF_N times 16 a, 16 b plus the low and the high nibbles of `low` */
+ * A file has vf_load_bf16 and the primitives of narrow_blocks.h before it includes this. */
 #ifndef STENO_KERN_ATTN_INTS_H
 #define STENO_KERN_ATTN_INTS_H
 #include "kern/attn_group.h"
-#include "kern/narrow.h"
+#include "kern/narrow_blocks.h"
 
-enum { PART_WORDS = KV_BLOCK * KV_INT_D / 2, WORDS_BYTES = 2 * VF_N };
-
-/* Lines [i, i + 1) of n that `bytes` bytes at p are shared into. */
-INLINE void bring(const char *p, size_t bytes, size_t i, size_t n)
+/* n vectors of outputs of a block, from output c on. */
+INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum dtype t, const char *ints, size_t c, const size_t n)
 {
-    for (size_t at = bytes * i / n / 64 * 64; at < bytes * (i + 1) / n; at += 64) __builtin_prefetch(p + at, 0, 2);
+    const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W);
+    UNROLL
+    for (size_t i = 0; i < n; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * part + c % QUAD_W * 4);
 }
 
-/* Part of a block's keys as words of two d: [KV_INT_D / 2][KV_BLOCK]. */
-static void words_of_keys(uint32_t *to, const char *part, const char *ahead)
+/* Lines [from, to) of 64 bytes. */
+INLINE void bring(const char *p, size_t from, size_t to)
 {
-    const char *line = part + 2 * KV_BLOCK;
-    for (size_t d = 0; d < KV_INT_D; d += 4, line += 3 * KEY_LINE, to += 2 * KV_BLOCK) {
-        bring(ahead, VALUE_PART, d / 4, KV_INT_D / 4);
-        UNROLL
-        for (size_t i = 0; i < KEY_LINE; i += WORDS_BYTES) {
-            vi w[2];
-            vi_words_12(w, line + i, line + KEY_LINE + i, line + 2 * KEY_LINE + i);
-            vi_store(to + i / 2, w[0]);
-            vi_store(to + KV_BLOCK + i / 2, w[1]);
-        }
-    }
-}
-
-/* Part of a block's values as words of two positions: [KV_BLOCK / 2][KV_INT_D]. */
-static void words_of_values(uint32_t *to, const char *part, const char *ahead)
-{
-    for (size_t i = 0; i < KV_BLOCK / 2; i++) {
-        bring(ahead, KEY_PART, i, KV_BLOCK / 2);
-        UNROLL
-        for (size_t c = 0; c < 2 * KV_INT_D; c += WORDS_BYTES)
-            vi_store(to + i * KV_INT_D + c / 2, vi_words(part + 2 * KV_BLOCK + i * 2 * KV_INT_D + c));
-    }
+    UNROLL
+    for (; from < to; from++) __builtin_prefetch(p + 64 * from, 0, 2);
 }
 
 static void queries_int(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows)
 {
-    for (size_t r = 0; r < rows; r++) row_to_ints(s->q + r * Q_LD, a->q + (r0 + r) * a->ld_q, a->d_head);
+    for (size_t r = 0; r < rows; r++) {
+        uint32_t *to = s->q_int + r * Q_INT_LD;
+        for (size_t d = 0; d < a->d_head; d += KV_INT_D, to += Q_INT_WORDS) {
+            const float *q = a->q + (r0 + r) * a->ld_q + d;
+            row_to_blocks(to, DT_Q8_QUAD, q, KV_INT_D);
+            row_to_blocks(to + block_words(DT_Q8_QUAD), DT_Q4_QUAD, q, KV_INT_D);
+        }
+    }
+}
+
+/* Scores of KV_BLOCK positions, [rows] of SCORE_LD, take KV_INT_D d of the keys' high or low bits, n vectors of positions at a time. x: those
+ * of the first row. fresh: they begin with 0. values: `lines` lines of them are asked for. */
+INLINE void score_ints(float *score, const struct key_block *b, enum dtype t, const char *ints, const uint16_t *scale_k, const uint32_t *x,
+                       int fresh, const char *values, size_t lines, const size_t n)
+{
+    const vf unit = vf_set1(t == DT_Q8_QUAD ? 16 : 1);
+    UNROLL
+    for (size_t c = 0; c < KV_BLOCK; c += n * VF_N) {
+        vi k[QUAD_VECTORS][QUAD_WEIGHTS];
+        vf scale[QUAD_VECTORS];
+        bring(values, lines * c / KV_BLOCK, lines * (c + n * VF_N) / KV_BLOCK);
+        int_vectors(k, t, ints, c, n);
+        UNROLL
+        for (size_t i = 0; i < n; i++) scale[i] = vf_mul(unit, vf_load_bf16(scale_k + c + i * VF_N));
+        const uint32_t *from = x;
+        float *to = score + c;
+        for (size_t r = 0; r < b->rows; r++, from += Q_INT_LD, to += SCORE_LD) {
+            const vf scale_q = vf_set1(load_f32(from + block_scale_at(t)));
+            vf sum[QUAD_VECTORS];
+            quad_sums(sum, n, t, k, from);
+            UNROLL
+            for (size_t i = 0; i < n; i++)
+                vf_store(to + i * VF_N, vf_fma(sum[i], vf_mul(scale_q, scale[i]), fresh ? vf_zero() : vf_load(to + i * VF_N)));
+        }
+    }
+}
+
+INLINE void scores_of(struct attn_scratch *s, const struct key_block *b, const size_t n)
+{
+    enum { FIRST_LINES = 11, LINES = VALUE_PART / 64 };
+    for (size_t i = 0; i * KV_BLOCK < b->most; i++)
+        for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
+            const char *part = b->kv[i] + key_part_at(d), *values = b->kv[i] + value_part_at(d, b->d_head);
+            const uint16_t *scale_k = (const uint16_t *)(const void *)part;
+            const uint32_t *q = s->q_int + d / KV_INT_D * Q_INT_WORDS;
+            float *score = s->score + i * KV_BLOCK;
+            score_ints(score, b, DT_Q8_QUAD, part + KEY_HIGH, scale_k, q, d == 0, values, FIRST_LINES, n);
+            score_ints(score, b, DT_Q4_QUAD, part + KEY_LOW, scale_k, q + block_words(DT_Q8_QUAD), 0, values + 64 * FIRST_LINES,
+                       LINES - FIRST_LINES, n);
+        }
 }
 
 static void scores_int(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0)
 {
-    float ints[TILE_ROWS * PANEL];
     (void)a, (void)r0;
-    for (size_t i = 0; i * KV_BLOCK < b->most; i++)
-        for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
-            const char *part = b->kv[i] + key_part_at(d);
-            const uint16_t *scale_k = (const uint16_t *)(const void *)part;
-            words_of_keys(s->words, part, b->kv[i] + value_part_at(d, b->d_head));
-            for (size_t r = 0; r < b->rows; r += TILE_ROWS) {
-                const uint32_t *q = s->q + r * Q_LD;
-                const size_t rows = size_min(TILE_ROWS, b->rows - r);
-                panel_sums(ints, DT_I16_PAIR, q + i16_head(b->d_head) + d / 2, Q_LD, NULL, s->words, KV_INT_D / 2, rows,
-                           (const char *)s->words);
-                for (size_t n = 0; n < rows; n++) {
-                    const vf scale_q = vf_set1(load_f32(q + n * Q_LD + d / I16_GROUP));
-                    float *score = s->score + (r + n) * SCORE_LD + i * KV_BLOCK;
-                    UNROLL
-                    for (size_t c = 0; c < KV_BLOCK; c += VF_N) {
-                        const vf scale = vf_mul(scale_q, vf_load_bf16(scale_k + c));
-                        vf_store(score + c, vf_fma(vf_of_ints(vf_load(ints + n * PANEL + c)), scale, d ? vf_load(score + c) : vf_zero()));
-                    }
-                }
-            }
-        }
+    scores_of(s, b, QUAD_VECTORS);
 }
 
-/* Weights of row r for values that scale belongs to, as words, and behind them their scale; zeros up to a whole block. */
-INLINE void weights_to_ints(uint32_t *to, const float *weight, const float *scale, size_t n, size_t most)
+/* Weights of each row times the scales of the values from d on, as integers; outputs from d on are cleared. */
+INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, size_t d)
 {
-    float w[ATTN_KEYS];
-    for (size_t i = 0; i < n; i += VF_N) vf_store(w + i, vf_mul(vf_load(weight + i), vf_load(scale + i)));
-    group_to_ints(to, to + ATTN_KEYS / 2, w, n);
-    for (size_t i = (n + VF_N - 1) / VF_N * VF_N / 2; i < most / 2; i++) to[i] = 0;
+    float weight[ATTN_KEYS], scale[ATTN_KEYS];
+    const size_t at = value_part_at(d, b->d_head);
+    for (size_t i = 0; i < b->most; i += VF_N)
+        vf_store(scale + i, vf_load_bf16((const uint16_t *)(const void *)(b->kv[i / KV_BLOCK] + at) + i % KV_BLOCK));
+    for (size_t r = 0; r < b->rows; r++) {
+        const float *from = s->score + r * SCORE_LD;
+        for (size_t i = 0; i < b->seen[r]; i += VF_N) vf_store(weight + i, vf_mul(vf_load(from + i), vf_load(scale + i)));
+        row_to_blocks(s->weight + r * WEIGHT_LD, DT_Q8_QUAD, weight, b->seen[r]);
+        for (size_t c = 0; c < KV_INT_D; c += VF_N) vf_store(b->out + r * OUT_LD + d + c, vf_zero());
+    }
 }
 
-static void weigh_int(struct attn_scratch *s, const struct key_block *b)
+INLINE void weigh_ints(struct attn_scratch *s, const struct key_block *b, const size_t n)
 {
-    const size_t n = (b->most + KV_BLOCK - 1) / KV_BLOCK;
-    float scale[ATTN_KEYS], ints[TILE_ROWS * PANEL];
+    enum { LINES = KEY_PART / 64 };
     for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
-        for (size_t i = 0; i < n; i++) {
-            const char *part = b->kv[i] + value_part_at(d, b->d_head);
-            for (size_t c = 0; c < KV_BLOCK; c += VF_N)
-                vf_store(scale + i * KV_BLOCK + c, vf_load_bf16((const uint16_t *)(const void *)part + c));
-            words_of_values(s->words + i * PART_WORDS, part, b->next[i] + key_part_at(d));
-        }
-        for (size_t r = 0; r < b->rows; r++)
-            weights_to_ints(s->weight + r * WEIGHT_LD, s->score + r * SCORE_LD, scale, b->seen[r], n * KV_BLOCK);
-        for (size_t r = 0; r < b->rows; r += TILE_ROWS) {
-            const size_t rows = size_min(TILE_ROWS, b->rows - r);
-            const uint32_t *w = s->weight + r * WEIGHT_LD;
-            panel_sums(ints, DT_I16_PAIR, w, WEIGHT_LD, NULL, s->words, n * KV_BLOCK / 2, rows, (const char *)s->words);
-            for (size_t m = 0; m < rows; m++) {
-                const vf unit = vf_set1(load_f32(w + m * WEIGHT_LD + ATTN_KEYS / 2));
-                UNROLL
-                for (size_t c = 0; c < KV_INT_D; c += VF_N)
-                    vf_store(b->out + (r + m) * OUT_LD + d + c, vf_mul(vf_of_ints(vf_load(ints + m * PANEL + c)), unit));
+        weights_to_ints(s, b, d);
+        for (size_t i = 0; i * KV_BLOCK < b->most; i++) {
+            const char *values = b->kv[i] + value_part_at(d, b->d_head) + VALUE_INTS, *keys = b->next[i] + key_part_at(d);
+            UNROLL
+            for (size_t c = 0; c < KV_INT_D; c += n * VF_N) {
+                vi v[QUAD_VECTORS][QUAD_WEIGHTS];
+                bring(keys, LINES * c / KV_INT_D, LINES * (c + n * VF_N) / KV_INT_D);
+                int_vectors(v, DT_Q8_QUAD, values, c, n);
+                const uint32_t *w = s->weight + i * block_words(DT_Q8_QUAD);
+                float *out = b->out + d + c;
+                for (size_t r = 0; r < b->rows; r++, w += WEIGHT_LD, out += OUT_LD) {
+                    if (i * KV_BLOCK >= b->seen[r]) continue;
+                    const vf scale = vf_set1(load_f32(w + block_scale_at(DT_Q8_QUAD)));
+                    vf sum[QUAD_VECTORS];
+                    quad_sums(sum, n, DT_Q8_QUAD, v, w);
+                    UNROLL
+                    for (size_t j = 0; j < n; j++) vf_store(out + j * VF_N, vf_fma(sum[j], scale, vf_load(out + j * VF_N)));
+                }
             }
         }
     }
 }
+
+static void weigh_int(struct attn_scratch *s, const struct key_block *b) { weigh_ints(s, b, QUAD_VECTORS); }
 
 static const struct attn_body body_int = { queries_int, scores_int, exps_plain, weigh_int };
 static void attn_int(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_int); }

@@ -36,23 +36,32 @@ INLINE void finish_y(const struct linear *l, size_t m, size_t rows, size_t n0, s
 /* The same for KV_INT, whose scale is that of all outputs of a panel. */
 static void finish_ints(const struct linear *l, size_t m, size_t rows, size_t n0, const float *acc)
 {
-    const int of = n0 < (size_t)l->n_y + l->n_kv ? KEY_MOST : I8_MOST;
-    for (size_t r = 0; r < rows; r++, acc += PANEL) {
+    const int is_key = n0 < (size_t)l->n_y + l->n_kv;
+    const size_t at = int_part_at(l, n0);
+    int16_t q[TILE_ROWS][KV_INT_D];
+    uint16_t scale[TILE_ROWS];
+    for (size_t r = 0; r < rows; r++) {
         vf v[PANEL / VF_N];
         uint32_t words[KV_INT_D / 2];
-        int16_t q[KV_INT_D];
         vi most = vi_set1(0);
         UNROLL
         for (size_t c = 0; c < PANEL / VF_N; c++) {
-            v[c] = vf_add(vf_load(acc + c * VF_N), l->bias ? vf_load(l->bias + n0 + c * VF_N) : vf_zero());
+            v[c] = vf_add(vf_load(acc + r * PANEL + c * VF_N), l->bias ? vf_load(l->bias + n0 + c * VF_N) : vf_zero());
             most = vi_most(most, v[c]);
         }
-        const struct int_scale s = kv_scale_of(vi_hmax(most), of);
+        const struct int_scale s = kv_scale_of(vi_hmax(most), is_key ? KEY_MOST : I8_MOST);
         UNROLL
         for (size_t c = 0; c < PANEL / VF_N; c++)
             vf_store_halves(words + c * VF_N / 2, vf_add(vf_mul(v[c], vf_set1(s.inverse)), vf_set1(I16_MAGIC)));
-        memcpy(q, words, sizeof q);
-        kern_put_ints(l, m + r, n0, kv_stored_scale(s.scale), q);
+        memcpy(q[r], words, sizeof q[r]);
+        scale[r] = kv_stored_scale(s.scale);
+    }
+    for (size_t r = 0; r < rows; r++) {
+        const size_t pos = l->kv_pos + m + r, slot = pos % KV_BLOCK;
+        char *part = kv_block_at(&l->kv, pos / KV_BLOCK) + at;
+        if (is_key) put_key_ints(part, slot, scale[r], q[r]);
+        else if (slot % 4 || r + 4 > rows) put_value_ints(part, slot, scale[r], q[r]);
+        else put_value_words(part, slot, scale + r, q + r), r += 3;
     }
 }
 

@@ -19,8 +19,10 @@ enum {
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */
     SCORE_LD = ATTN_KEYS + 16,
     OUT_LD = HEAD_MAX + 32,       /* attn_part_len at most */
-    Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 or int16, and scales */
-    WEIGHT_LD = ATTN_KEYS / 2 + 16
+    Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
+    Q_INT_WORDS = QBLOCK / 2 + 2 + QBLOCK / 4 + 2, /* a block of x as DT_Q8_QUAD takes it, and as DT_Q4_QUAD does */
+    Q_INT_LD = HEAD_MAX / KV_INT_D * Q_INT_WORDS + 16,
+    WEIGHT_LD = ATTN_KEYS / QBLOCK * (QBLOCK / 2 + 2) /* words of two bf16, or blocks as DT_Q8_QUAD takes x */
 };
 
 /* Scratch of linear: one panel's k-block as f32, then accumulators [PANEL_GROUP][GEMM_ROWS][PANEL]. */
@@ -46,18 +48,17 @@ struct words {
 };
 
 /* Scratch of attention: scores (then weights) of a group of rows, its partials of one block and of all blocks so far; keys and values
- * widened where they are f16; for KV_BF16 queries and weights as words of two bf16, for KV_INT as words of two int16, a row's scales before
- * its queries (i16_head) and behind its weights. KV_INT's keys of a block or values of several become such words, too. */
+ * widened where they are f16; for KV_BF16 queries and weights as words of two bf16, for KV_INT as blocks of integers. */
 struct attn_scratch {
     float score[ATTN_ROWS * SCORE_LD];
     float out[ATTN_ROWS * OUT_LD];
     float merged[ATTN_ROWS * OUT_LD];
     float k_wide[KV_BLOCK * HEAD_MAX];
+    float v_wide[ATTN_KEYS * HEAD_MAX];
     union {
-        float v_wide[ATTN_KEYS * HEAD_MAX];
-        uint32_t words[ATTN_KEYS / 2 * KV_INT_D];
+        uint32_t q[ATTN_ROWS * Q_LD];
+        uint32_t q_int[ATTN_ROWS * Q_INT_LD];
     };
-    uint32_t q[ATTN_ROWS * Q_LD];
     uint32_t weight[ATTN_ROWS * WEIGHT_LD];
 };
 
@@ -106,8 +107,6 @@ static inline size_t kv_value_at(enum kv_type t, size_t slot, size_t d, size_t d
 /* Outputs [n0, n1) of `rows` rows from row m go to keys and values. src holds them in the cache's type already: [rows] of ld elements,
  * output n0 first. */
 void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const void *src, size_t ld);
-/* The same for KV_INT, one row and outputs [n0, n0 + KV_INT_D). */
-void kern_put_ints(const struct linear *l, size_t m, size_t n0, uint16_t scale, const int16_t q[KV_INT_D]);
 
 /* Bias, activation, residual and store of one row's part of a panel, outputs [n0, n1), in plain C. */
 void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc);
@@ -286,12 +285,11 @@ static inline void narrow_group(uint32_t *to, uint32_t *scale, const float *x, s
     if (n % 2) to[n / 2] = i16_narrowed(x[n - 1], s.inverse);
 }
 
-/* ---- KV_INT: the parts of a block, KV_INT_D d of keys resp. values each. */
+/* ---- KV_INT: the parts of a block, KV_INT_D d of keys resp. values each, and where in them the integers begin. */
 enum {
-    KEY_MOST = 2047,
-    KEY_LINE = 2 * KV_BLOCK,     /* bytes of two d, or of the low bits of four */
-    KEY_PART = KV_BLOCK * 2 + KV_INT_D / 4 * 3 * KEY_LINE,
-    VALUE_PART = KV_BLOCK * 2 + KV_BLOCK * KV_INT_D
+    KEY_MOST = 127 * 16 + 7,
+    KEY_HIGH = 2 * KV_BLOCK, KEY_LOW = KEY_HIGH + KV_BLOCK * KV_INT_D, KEY_PART = KEY_LOW + KV_BLOCK * KV_INT_D / 2,
+    VALUE_INTS = 2 * KV_BLOCK, VALUE_PART = VALUE_INTS + KV_BLOCK * KV_INT_D
 };
 static inline size_t key_part_at(size_t d) { return d / KV_INT_D * KEY_PART; }
 static inline size_t value_part_at(size_t d, size_t d_head) { return d_head / KV_INT_D * KEY_PART + d / KV_INT_D * VALUE_PART; }
@@ -317,36 +315,48 @@ static inline uint16_t kv_narrow(int16_t q[KV_INT_D], const float *x, int of)
 
 static inline float kv_part_scale(const char *part, size_t slot) { return bf16_to_f32(load_u16(part + 2 * slot)); }
 
-static inline int key_int(const char *part, size_t slot, size_t d)
-{
-    const char *line = part + 2 * KV_BLOCK + d / 4 * 3 * KEY_LINE + slot * 2 + d % 2;
-    return 16 * (int8_t)line[d / 2 % 2 * KEY_LINE] + ((uint8_t)line[2 * KEY_LINE] >> d / 2 % 2 * 4 & 15);
-}
+/* An integer of a key is 16 times the first, in [-127, 127], plus the second, in [-8, 7]. */
+static inline int key_high(const char *part, size_t slot, size_t d) { return quad_weight(DT_Q8_QUAD, (const uint8_t *)part + KEY_HIGH, d, slot) - 128; }
+static inline int key_low(const char *part, size_t slot, size_t d) { return quad_weight(DT_Q4_QUAD, (const uint8_t *)part + KEY_LOW, d, slot) - 8; }
+static inline int value_int(const char *part, size_t slot, size_t d) { return quad_weight(DT_Q8_QUAD, (const uint8_t *)part + VALUE_INTS, slot, d) - 128; }
 
-static inline int value_int(const char *part, size_t slot, size_t d)
+/* Where KV_INT_D outputs from n0 on go in the block of their position, all heads counted. */
+static inline size_t int_part_at(const struct linear *l, size_t n0)
 {
-    return (int8_t)part[2 * KV_BLOCK + slot / 2 * 2 * KV_INT_D + d * 2 + slot % 2];
+    const int is_key = n0 < (size_t)l->n_y + l->n_kv;
+    const size_t at = n0 - l->n_y - (is_key ? 0 : l->n_kv), d = at % l->d_head;
+    return at / l->d_head * l->kv_head_sz + (is_key ? key_part_at(d) : value_part_at(d, l->d_head));
 }
 
 static inline void put_key_ints(char *part, size_t slot, uint16_t scale, const int16_t q[KV_INT_D])
 {
     uint8_t high[KV_INT_D], low[KV_INT_D];
-    for (size_t d = 0; d < KV_INT_D; d++) high[d] = (uint8_t)(q[d] >> 4), low[d] = (uint8_t)(q[d] & 15);
+    for (size_t d = 0; d < KV_INT_D; d++) high[d] = (uint8_t)(((q[d] + 8) >> 4) + 128), low[d] = (uint8_t)((q[d] + 8) & 15);
     memcpy(part + 2 * slot, &scale, 2);
-    char *line = part + 2 * KV_BLOCK + slot * 2;
-    for (size_t d = 0; d < KV_INT_D; d += 4, line += 3 * KEY_LINE) {
-        const uint8_t both[2] = { (uint8_t)(low[d] | low[d + 2] << 4), (uint8_t)(low[d + 1] | low[d + 3] << 4) };
-        memcpy(line, high + d, 2);
-        memcpy(line + KEY_LINE, high + d + 2, 2);
-        memcpy(line + 2 * KEY_LINE, both, 2);
+    for (size_t d = 0; d < KV_INT_D; d += 4) memcpy(part + KEY_HIGH + quad_at(DT_Q8_QUAD, d, slot), high + d, 4);
+    for (size_t d = 0; d < KV_INT_D; d += 8) {
+        const uint32_t both = load_u32(low + d) | load_u32(low + d + 4) << 4;
+        memcpy(part + KEY_LOW + quad_at(DT_Q4_QUAD, d, slot), &both, 4);
     }
 }
 
 static inline void put_value_ints(char *part, size_t slot, uint16_t scale, const int16_t q[KV_INT_D])
 {
     memcpy(part + 2 * slot, &scale, 2);
-    char *to = part + 2 * KV_BLOCK + slot / 2 * 2 * KV_INT_D + slot % 2;
-    for (size_t d = 0; d < KV_INT_D; d++) to[2 * d] = (char)q[d];
+    for (size_t d = 0; d < KV_INT_D; d++) part[VALUE_INTS + quad_at(DT_Q8_QUAD, slot, d)] = (char)(uint8_t)(q[d] + 128);
+}
+
+/* Of four positions, the first a multiple of four: whole words. */
+static inline void put_value_words(char *part, size_t slot, const uint16_t scale[4], int16_t (*q)[KV_INT_D])
+{
+    memcpy(part + 2 * slot, scale, 8);
+    for (size_t d0 = 0; d0 < KV_INT_D; d0 += QUAD_W) {
+        uint32_t word[QUAD_W];
+        for (size_t d = 0; d < QUAD_W; d++)
+            word[d] = (uint32_t)(q[0][d0 + d] + 128) | (uint32_t)(q[1][d0 + d] + 128) << 8 | (uint32_t)(q[2][d0 + d] + 128) << 16 |
+                      (uint32_t)(q[3][d0 + d] + 128) << 24;
+        memcpy(part + VALUE_INTS + quad_at(DT_Q8_QUAD, slot, d0), word, sizeof word);
+    }
 }
 
 /* Rows of x as words of 32 bits, the even k (the first of four) in the lowest bits; what is missing in the last word is zero. */

@@ -134,11 +134,11 @@ uint16_t bf16_from_f32(float x);
  * u16 [KV_BLOCK / 2][d_head][2], pairs of positions. Values are rounded to nearest even, subnormals to zero.
  *
  * KV_INT holds integers q, keys of 12 bits and values of 8, for keys and values that are written once and read often; d_head is a multiple
- * of KV_INT_D. A position's KV_INT_D numbers share a scale: their largest magnitude m / 2047 (values: m / 127) rounded up to bf16; q = x *
- * (1 / scale) rounded to nearest even, value = scale * q. m below 2^-111: scale and q are 0; not finite: the scale is NaN. For each KV_INT_D
- * d of keys: bf16 scale[KV_BLOCK], then for each four d: int8 q >> 4 of the first two as [KV_BLOCK][2] and of the other two, then
- * u8 [KV_BLOCK][2], q & 15 of the first two in the low nibbles, of the other two in the high ones. Then for each KV_INT_D d of values:
- * bf16 scale[KV_BLOCK], int8 [KV_BLOCK / 2][KV_INT_D][2], pairs of positions. Bytes of a position are nobody else's.
+ * of KV_INT_D. A position's KV_INT_D numbers share a scale: their largest magnitude m / 2039 (values: m / 127) rounded up to bf16; q = x *
+ * (1 / scale) rounded to nearest even, value = scale * q. m below 2^-111: scale and q are 0; not finite: the scale is NaN. Keys' q are 16
+ * high + low, low in [-8, 7]. Each KV_INT_D d of keys, as k of weights, and KV_BLOCK positions, as outputs, lie as packed blocks do:
+ * bf16 scale[KV_BLOCK], high as DT_Q8_QUAD's, low as DT_Q4_QUAD's; then each KV_INT_D d of values, where positions are k and d are outputs:
+ * bf16 scale[KV_BLOCK], q as DT_Q8_QUAD's. Bytes of a position are nobody else's.
  * 84 bytes for what 128 of f16 hold: a decoder's step over many windows is bound by reading them. */
 enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_TYPES };
 static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; } /* not of KV_INT */
@@ -215,11 +215,11 @@ struct linear {
  * Level amx, whatever the number of rows, sums both as linear does there: for every 32 d, and for every block of positions, even and odd
  * ones apart. In a row's last block positions that it does not see count as values of 0, whatever stands there.
  *
- * With KV_INT q becomes integers as DT_I16_PAIR takes x, with a scale sq for each I16_GROUP d. For each KV_INT_D d the sum of q * q is an
- * exact integer, and a score takes them in rising order, from 0 on: acc = fma((float)sum, sq * scale of the key, acc), with the product
- * rounded to f32. Of a block's weights, f32, those of each KV_INT_D d are multiplied with the scales of the values and become integers as a
- * group of DT_I16_PAIR's x does, all keys of the block that the row sees being one group; the sum of q * q is an exact integer again, and
- * the output (float)sum * the group's scale. The sum that an output is divided by is that of the f32 weights. */
+ * With KV_INT q becomes integers, as DT_Q8_QUAD takes x beside keys' high bits, as DT_Q4_QUAD does beside their low ones. A score takes,
+ * from 0 on and for each KV_INT_D d in rising order, acc = fma((float)sum of the high ones, sx * (16 * scale of the key), acc), then acc =
+ * fma((float)sum of the low ones, sx * scale of the key, acc): sums are exact integers, products of scales rounded to f32. Weights, f32, times
+ * the scales of the values of KV_INT_D d become integers as DT_Q8_QUAD takes x, blocks of positions being blocks of k; acc =
+ * fma((float)sum, sx, acc) in rising order. The sum that an output is divided by is that of the f32 weights. */
 struct attn {
     float *out;                /* row i at out + i * ld_out, [d_head] */
     size_t ld_out;

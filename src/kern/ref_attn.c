@@ -30,43 +30,45 @@ static void score_block(float s[KV_BLOCK], enum kv_type t, const char *k, const 
 }
 
 /* ---- KV_INT */
-static inline int half_of(const uint32_t *words, size_t i) { return (int16_t)(words[i / 2] >> i % 2 * 16); }
-
-enum { GROUPS = HEAD_MAX / I16_GROUP };
+/* Integer i of a block of x that has one part, or two. */
+static inline int byte_of(const uint32_t *block, size_t i) { return ((const int8_t *)block)[i]; }
+static inline int int_of(const uint32_t *block, size_t i) { return 256 * byte_of(block, i) + byte_of(block, i + QBLOCK); }
 
 static void score_block_ints(float s[KV_BLOCK], const char *k, const float *q, size_t d_head, float scale)
 {
-    uint32_t words[HEAD_MAX / 2], sq[GROUPS];
-    for (size_t g = 0; g * I16_GROUP < d_head; g++)
-        narrow_group(words + g * I16_GROUP / 2, sq + g, q + g * I16_GROUP, size_min(I16_GROUP, d_head - g * I16_GROUP));
     memset(s, 0, KV_BLOCK * sizeof *s);
-    for (size_t d0 = 0; d0 < d_head; d0 += KV_INT_D)
+    for (size_t d0 = 0; d0 < d_head; d0 += KV_INT_D) {
+        const char *part = k + key_part_at(d0);
+        uint32_t more[QBLOCK / 2 + 2], less[QBLOCK / 4 + 2];
+        narrow_block(more, DT_Q8_QUAD, q + d0, KV_INT_D);
+        narrow_block(less, DT_Q4_QUAD, q + d0, KV_INT_D);
         for (size_t j = 0; j < KV_BLOCK; j++) {
-            const char *part = k + key_part_at(d0);
-            int32_t sum = 0;
-            for (size_t d = 0; d < KV_INT_D; d++) sum += half_of(words, d0 + d) * key_int(part, j, d);
-            s[j] = fmaf((float)sum, load_f32(sq + d0 / I16_GROUP) * kv_part_scale(part, j), s[j]);
+            const float scale_k = kv_part_scale(part, j);
+            int32_t high = 0, low = 0;
+            for (size_t d = 0; d < KV_INT_D; d++) high += int_of(more, d) * key_high(part, j, d), low += byte_of(less, d) * key_low(part, j, d);
+            s[j] = fmaf((float)high, load_f32(more + block_scale_at(DT_Q8_QUAD)) * (16 * scale_k), s[j]);
+            s[j] = fmaf((float)low, load_f32(less + block_scale_at(DT_Q4_QUAD)) * scale_k, s[j]);
         }
+    }
     for (size_t j = 0; j < KV_BLOCK; j++) s[j] *= scale;
 }
 
 static void weigh_ints(float *part, const struct attn *a, const float *p, size_t key0, size_t n)
 {
-    for (size_t d0 = 0; d0 < a->d_head; d0 += KV_INT_D) {
-        float w[ATTN_KEYS];
-        uint32_t words[ATTN_KEYS / 2], scale;
-        const char *v[ATTN_KEYS / KV_BLOCK];
-        for (size_t j = 0; j < n; j++) {
-            v[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK) + value_part_at(d0, a->d_head);
-            w[j] = p[j] * kv_part_scale(v[j / KV_BLOCK], j % KV_BLOCK);
+    for (size_t j0 = 0; j0 < n; j0 += KV_BLOCK)
+        for (size_t d0 = 0; d0 < a->d_head; d0 += KV_INT_D) {
+            const char *v = kv_block_at(&a->kv, (key0 + j0) / KV_BLOCK) + value_part_at(d0, a->d_head);
+            const size_t keys = size_min(KV_BLOCK, n - j0);
+            float w[KV_BLOCK];
+            uint32_t block[QBLOCK / 2 + 2];
+            for (size_t j = 0; j < keys; j++) w[j] = p[j0 + j] * kv_part_scale(v, j);
+            narrow_block(block, DT_Q8_QUAD, w, keys);
+            for (size_t d = 0; d < KV_INT_D; d++) {
+                int32_t sum = 0;
+                for (size_t j = 0; j < keys; j++) sum += int_of(block, j) * value_int(v, j, d);
+                part[d0 + d] = fmaf((float)sum, load_f32(block + block_scale_at(DT_Q8_QUAD)), part[d0 + d]);
+            }
         }
-        narrow_group(words, &scale, w, n);
-        for (size_t d = 0; d < KV_INT_D; d++) {
-            int32_t sum = 0;
-            for (size_t j = 0; j < n; j++) sum += half_of(words, j) * value_int(v[j / KV_BLOCK], j % KV_BLOCK, d);
-            part[d0 + d] = (float)sum * load_f32(&scale);
-        }
-    }
 }
 
 static inline void score_any(float s[KV_BLOCK], enum kv_type t, const char *k, const float *q, size_t d_head, float scale)

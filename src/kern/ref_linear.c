@@ -78,13 +78,15 @@ void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_
     }
 }
 
-void kern_put_ints(const struct linear *l, size_t m, size_t n0, uint16_t scale, const int16_t q[KV_INT_D])
+static void put_ints(const struct linear *l, size_t m, size_t n0, const float v[KV_INT_D])
 {
+    const size_t pos = l->kv_pos + m;
+    char *part = kv_block_at(&l->kv, pos / KV_BLOCK) + int_part_at(l, n0);
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;
-    const size_t at = n0 - l->n_y - (is_key ? 0 : l->n_kv), head = at / l->d_head, d = at % l->d_head, pos = l->kv_pos + m;
-    char *block = kv_block_at(&l->kv, pos / KV_BLOCK) + head * l->kv_head_sz;
-    if (is_key) put_key_ints(block + key_part_at(d), pos % KV_BLOCK, scale, q);
-    else put_value_ints(block + value_part_at(d, l->d_head), pos % KV_BLOCK, scale, q);
+    int16_t q[KV_INT_D];
+    const uint16_t scale = kv_narrow(q, v, is_key ? KEY_MOST : I8_MOST);
+    if (is_key) put_key_ints(part, pos % KV_BLOCK, scale, q);
+    else put_value_ints(part, pos % KV_BLOCK, scale, q);
 }
 
 void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc)
@@ -100,8 +102,7 @@ void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1,
     if (l->kv_type == KV_F32) {
         kern_put_kv(l, m, 1, y_end, n1, v + (y_end - n0), PANEL);
     } else if (l->kv_type == KV_INT) {
-        int16_t q[KV_INT_D];
-        kern_put_ints(l, m, n0, kv_narrow(q, v, n0 < (size_t)l->n_y + l->n_kv ? KEY_MOST : I8_MOST), q);
+        put_ints(l, m, n0, v);
     } else {
         uint16_t half[PANEL];
         for (size_t i = y_end - n0; i < n1 - n0; i++) half[i] = l->kv_type == KV_F16 ? f16_from_f32(v[i]) : bf16_narrowed(v[i]);

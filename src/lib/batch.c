@@ -50,7 +50,7 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
     const uint32_t lanes = n_windows * n_lanes;
     size_t n = sizeof(struct steno_batch) + exec_memory(plans, n_plans, team_threads(team), rows_out(m, lanes)) +
                ops_of(m) * sizeof(struct op_time);
-    for (int i = 0; i < m->n_states; i++) n += state_memory(&m->state[i], m->kv_type, state_lanes(m, i, n_windows, n_lanes));
+    for (int i = 0; i < m->n_states; i++) n += state_memory(&m->state[i], m->kv_type[i], state_lanes(m, i, n_windows, n_lanes));
     if (m->family->search == SEARCH_VAD) return n;
     const int first = first_run_plan(m);
     n += run_memory(plans + first, n_plans - first, lanes) + batch_ids(m) * lanes * sizeof(struct picked);
@@ -102,7 +102,7 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     const uint32_t lanes = b->n_windows * b->n_lanes;
     int rc = exec_open(&b->exec, &b->arena, &m->kern, b->team, plans, n_plans, rows_out(m, lanes), e);
     for (int i = 0; i < m->n_states && !rc; i++)
-        rc = state_open(&b->state[i], &b->arena, &m->state[i], m->kv_type, state_lanes(m, i, b->n_windows, b->n_lanes), e);
+        rc = state_open(&b->state[i], &b->arena, &m->state[i], m->kv_type[i], state_lanes(m, i, b->n_windows, b->n_lanes), e);
     if (rc) return rc;
     b->exec.state = b->state;
     b->exec.should_stop = all_stop;

@@ -62,6 +62,13 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     return STENO_OK;
 }
 
+/* Beside narrow products keys and values have fewer bits, too; those that are written once and read at every step the fewest. */
+static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
+{
+    if (!m->blocks) return KV_F32;
+    return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 ? KV_INT : KV_F16;
+}
+
 static int load(steno_model *m, const struct place *place, steno_error *e)
 {
     struct weights w;
@@ -70,7 +77,6 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
     m->family = family_find(&w);
     if (!m->family) rc = err_set(e, STENO_EUNSUPPORTED, "%s: no model family known to this version fits this file", w.name);
     if (m->family && !m->family->narrow) m->narrow = 0, m->blocks = 0;
-    m->kv_type = m->blocks ? KV_F16 : KV_F32;
     m->matrix_type = w.matrix_type;
     m->format = w.format;
     for (uint32_t i = 0; i < w.n_tensors; i++)
@@ -79,6 +85,7 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
         rc = err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->heads_wanted, m->family->name);
     if (!rc) rc = weight_store_open(&m->store, &w, m->narrow || m->blocks, e);
     if (!rc) rc = m->family->describe(m, &w, e);
+    for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);
     if (!rc) rc = weights_check_used(&w, e);
     weight_store_trim(&m->store);
     weights_close(&w);
@@ -236,7 +243,7 @@ const char *steno_model_language(const steno_model *m, int i)
 int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *line), void *user)
 {
     if (!m || !write) return STENO_EARG;
-    for (int i = 0; i < m->n_states; i++) state_dump(&m->state[i], i, m->kv_type, write, user);
+    for (int i = 0; i < m->n_states; i++) state_dump(&m->state[i], i, m->kv_type[i], write, user);
     for (int i = 0; i < m->n_plans; i++) plan_dump(&m->plan[i], write, user);
     return STENO_OK;
 }

@@ -33,7 +33,7 @@ struct steno_model {
     struct plan plan[MODEL_PLANS];
     struct state_desc state[MODEL_STATES];
     int n_plans, n_states;         /* in use */
-    enum kv_type kv_type;
+    enum kv_type kv_type[MODEL_STATES]; /* of their keys and values */
     enum dtype matrix_type;
     enum dtype narrow;             /* what matrices that many rows meet are packed as: 0 as stored, DT_BF16_PAIR, DT_I16_PAIR, DT_I8_QUAD */
     int blocks;                    /* matrices that few rows meet are packed by blocks of int8, and logits come in two stages */

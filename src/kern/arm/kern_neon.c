@@ -37,12 +37,12 @@ PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
 }
 
 #include "kern/attn.h"
-#include "kern/attn_ints.h"
 #include "kern/attn_narrow.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 #include "kern/pack.h"
 #include "kern/spectrum.h"
 

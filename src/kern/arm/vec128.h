@@ -164,12 +164,6 @@ PRIM vi vi_load(const void *p)
     const uint32_t *w = p;
     return (vi) { vld1q_u32(w), vld1q_u32(w + 4) };
 }
-PRIM void vi_store(void *p, vi v)
-{
-    uint32_t *w = p;
-    vst1q_u32(w, v.lo);
-    vst1q_u32(w + 4, v.hi);
-}
 /* Products take w from lane 0 of a register, which a load from memory fills without more work; hi has it in every lane. */
 PRIM vi vi_set1(uint32_t w) { return (vi) { vcombine_u32(vcreate_u32(w), vcreate_u32(w)), vdupq_n_u32(w) }; }
 PRIM vf vf_of_ints(vf a)
@@ -205,24 +199,6 @@ PRIM uint32_t vi_hmax(vi a) { return vmaxvq_u32(vmaxq_u32(a.lo, a.hi)); }
 PRIM void vf_store_halves(uint32_t *to, vf v)
 {
     vst1q_u32(to, vreinterpretq_u32_u16(vuzp1q_u16(vreinterpretq_u16_f32(v.lo), vreinterpretq_u16_f32(v.hi))));
-}
-
-/* ---- keys and values of integers */
-PRIM vi vi_words(const void *p)
-{
-    const int8x16_t b = vld1q_s8(p);
-    return (vi) { vreinterpretq_u32_s16(vmovl_s8(vget_low_s8(b))), vreinterpretq_u32_s16(vmovl_high_s8(b)) };
-}
-PRIM uint32x4_t word_12(int8x8_t high, uint8x8_t low)
-{
-    return vreinterpretq_u32_s16(vorrq_s16(vshll_n_s8(high, 4), vreinterpretq_s16_u16(vmovl_u8(low))));
-}
-PRIM void vi_words_12(vi to[2], const void *a, const void *b, const void *low)
-{
-    const int8x16_t h0 = vld1q_s8(a), h1 = vld1q_s8(b);
-    const uint8x16_t l = vld1q_u8(low), l0 = vandq_u8(l, vdupq_n_u8(15)), l1 = vshrq_n_u8(l, 4);
-    to[0] = (vi) { word_12(vget_low_s8(h0), vget_low_u8(l0)), word_12(vget_high_s8(h0), vget_high_u8(l0)) };
-    to[1] = (vi) { word_12(vget_low_s8(h1), vget_low_u8(l1)), word_12(vget_high_s8(h1), vget_high_u8(l1)) };
 }
 
 /* ---- by blocks */

@@ -61,12 +61,12 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 }
 
 #include "kern/attn.h"
-#include "kern/attn_ints.h"
 #include "kern/attn_narrow.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 #include "kern/pack.h"
 #include "kern/spectrum.h"
 

@@ -64,12 +64,12 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then qua
 }
 
 #include "kern/attn.h"
-#include "kern/attn_ints.h"
 #include "kern/attn_narrow.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 #include "kern/pack.h"
 #include "kern/spectrum.h"
 

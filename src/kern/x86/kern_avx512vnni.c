@@ -30,9 +30,9 @@ PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { 
 #define MM(op) _mm512_##op
 #include "kern/x86/pairs_f32.h"
 
-#include "kern/attn_ints.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 
 void kern_init_avx512vnni(struct kern *k)
 {

@@ -35,9 +35,9 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 #define MM(op) _mm256_##op
 #include "kern/x86/pairs_f32.h"
 
-#include "kern/attn_ints.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 
 void kern_init_avxvnni(struct kern *k)
 {

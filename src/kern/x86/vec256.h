@@ -87,7 +87,6 @@ PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
 PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
 PRIM vi vi_load(const void *p) { return _mm256_loadu_si256(p); }
-PRIM void vi_store(void *p, vi v) { _mm256_storeu_si256(p, v); }
 PRIM vi vi_set1(uint32_t w) { return _mm256_set1_epi32((int)w); }
 PRIM vf vf_of_ints(vf a) { return _mm256_cvtepi32_ps(_mm256_castps_si256(a)); }
 
@@ -111,15 +110,6 @@ PRIM void vf_store_halves(uint32_t *to, vf v)
     const vi halves = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1));
     const vi q = _mm256_shuffle_epi8(_mm256_castps_si256(v), halves);
     _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(_mm256_permute4x64_epi64(q, 0x08)));
-}
-
-/* ---- keys and values of integers */
-PRIM vi vi_words(const void *p) { return _mm256_cvtepi8_epi16(_mm_loadu_si128(p)); }
-PRIM void vi_words_12(vi to[2], const void *a, const void *b, const void *low)
-{
-    const vi l = _mm256_cvtepu8_epi16(_mm_loadu_si128(low));
-    to[0] = _mm256_or_si256(_mm256_slli_epi16(vi_words(a), 4), _mm256_and_si256(l, _mm256_set1_epi16(15)));
-    to[1] = _mm256_or_si256(_mm256_slli_epi16(vi_words(b), 4), _mm256_srli_epi16(l, 4));
 }
 
 /* ---- by blocks */

@@ -74,7 +74,6 @@ PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
 PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
 PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
-PRIM void vi_store(void *p, vi v) { _mm512_storeu_si512(p, v); }
 PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
 PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
 
@@ -82,15 +81,6 @@ PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
 PRIM vi vi_most(vi most, vf v) { return _mm512_max_epu32(most, _mm512_castps_si512(vf_abs(v))); }
 PRIM uint32_t vi_hmax(vi a) { return _mm512_reduce_max_epu32(a); }
 PRIM void vf_store_halves(uint32_t *to, vf v) { _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi32_epi16(_mm512_castps_si512(v))); }
-
-/* ---- keys and values of integers */
-PRIM vi vi_words(const void *p) { return _mm512_cvtepi8_epi16(_mm256_loadu_si256(p)); }
-PRIM void vi_words_12(vi to[2], const void *a, const void *b, const void *low)
-{
-    const vi l = _mm512_cvtepu8_epi16(_mm256_loadu_si256(low));
-    to[0] = _mm512_or_si512(_mm512_slli_epi16(vi_words(a), 4), _mm512_and_si512(l, _mm512_set1_epi16(15)));
-    to[1] = _mm512_or_si512(_mm512_slli_epi16(vi_words(b), 4), _mm512_srli_epi16(l, 4));
-}
 
 /* ---- narrow products by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
