@@ -54,10 +54,13 @@ static inline struct products products_of(int level, enum dtype t)
     return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, q4_as_int16 };
 }
 
-/* Keys and values of f16 are widened; pairs of bf16 are multiplied as such where attention has a body for it, which no level of ARM has. */
-static inline int attn_of(int level, enum kv_type t)
+/* Keys and values of f16 are widened; pairs of bf16 are multiplied as such where attention has a body for it, which no level of ARM has;
+ * keys of integers are two blocks, values one. */
+static inline struct products attn_of(int level, enum kv_type t)
 {
-    return t == KV_BF16 && ROOF_ATTN_PAIRS ? products_of(level, DT_BF16_PAIR).of : PEAK_F32;
+    const struct products more = products_of(level, DT_Q8_QUAD), less = products_of(level, DT_Q4_QUAD);
+    if (t == KV_INT) return (struct products){ more.of, more.n + less.n / 2 };
+    return (struct products){ t == KV_BF16 && ROOF_ATTN_PAIRS ? products_of(level, DT_BF16_PAIR).of : PEAK_F32, 1 };
 }
 
 /* flops: of the network, a multiply-add is two. ops: of the instructions that make them. bytes: weights, keys and values, once each. */
@@ -88,11 +91,11 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
             w.bytes += (double)pack_sz((enum dtype)c->type, c->n, c->k);
         } else if (op->kind == OP_ATTN) {
             const int own = op->state == NO_STATE, causal = op->flags & OPF_CAUSAL;
-            const enum kv_type t = own ? (enum kv_type)p->slot[op->kv_slot].kv_type : m->kv_type;
+            const enum kv_type t = own ? (enum kv_type)p->slot[op->kv_slot].kv_type : m->kv_type[op->state];
             const double width = (double)c->heads * c->d_head, seen = own ? s->rows : causal ? s->seen : s->audio;
             const double held = own ? s->rows : causal ? s->sequences * s->keys : s->windows * s->audio;
-            count_products(&w, (struct products){ attn_of(m->kern.level, t), 1 }, 4 * seen * width * rows);
-            w.bytes += 2 * held * width * (double)kv_elem_sz(t);
+            count_products(&w, attn_of(m->kern.level, t), 4 * seen * width * rows);
+            w.bytes += held / KV_BLOCK * c->heads * (double)kv_block_sz(t, c->d_head);
         }
     }
     return w;

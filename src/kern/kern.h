@@ -142,9 +142,7 @@ uint16_t bf16_from_f32(float x);
  * 84 bytes for what 128 of f16 hold: a decoder's step over many windows is bound by reading them. */
 enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_TYPES };
 static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; } /* not of KV_INT */
-/* Bytes of a block of one head, and of its part that holds the first positions. */
-size_t kv_block_sz(enum kv_type t, size_t d_head);
-size_t kv_block_used(enum kv_type t, size_t d_head, size_t positions);
+size_t kv_block_sz(enum kv_type t, size_t d_head); /* bytes of a block of one head */
 
 struct kv_view {
     void *base;

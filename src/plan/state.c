@@ -83,9 +83,10 @@ static uint16_t block_take(struct kv_state *s)
     return b;
 }
 
+/* Keys of a position are no run of bytes, values are; of KV_BF16 two positions are one. */
 static void copy_layer(const struct kv_state *s, struct kv_copy c, uint32_t layer)
 {
-    const size_t sz = kv_block_used(s->type, s->desc.d_head, c.positions);
+    const size_t row = s->desc.d_head * kv_elem_sz(s->type), sz = row * (KV_BLOCK + ((c.positions + 1u) & ~1u));
     uint8_t *mem = s->mem + layer * s->layer_sz, *to = mem + c.to * s->block_stride;
     const uint8_t *from = mem + c.from * s->block_stride;
     for (uint32_t head = 0; c.positions && head < s->desc.heads; head++) memcpy(to + head * s->head_sz, from + head * s->head_sz, sz);

@@ -21,10 +21,12 @@ PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
 
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 
 void kern_init_dotprod(struct kern *k)
 {
     init_quads(k);
     init_blocks(k);
+    init_attn_ints(k);
     k->level = CPU_DOTPROD;
 }

@@ -35,10 +35,12 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], c
 #include "kern/arm/matrix.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 
 void kern_init_i8mm(struct kern *k)
 {
     init_quads(k);
     init_blocks(k);
+    init_attn_ints(k);
     k->level = CPU_I8MM;
 }
