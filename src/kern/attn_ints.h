@@ -79,6 +79,15 @@ static void scores_int(struct attn_scratch *s, const struct key_block *b, const 
         }
 }
 
+/* A score that is no number makes the first weight one, and with it all values. */
+static vf exps_int(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
+{
+    vf powers;
+    const vf sum = exps_in_place(s, r, unit, max, n, &powers);
+    if (isnan(vf_sum(powers))) s->score[r * SCORE_LD] = NAN;
+    return sum;
+}
+
 /* Weights of row r for values that scale belongs to, as words, and behind them their scale; zeros up to a whole block. */
 INLINE void weights_to_ints(uint32_t *to, const float *weight, const float *scale, size_t n, size_t most)
 {
@@ -92,6 +101,8 @@ static void weigh_int(struct attn_scratch *s, const struct key_block *b)
 {
     const size_t n = (b->most + KV_BLOCK - 1) / KV_BLOCK;
     float scale[ATTN_KEYS], ints[TILE_ROWS * PANEL];
+    for (size_t r = 0; r < b->rows; r++) /* not passed over, though no score may be above -infinity */
+        if (b->seen[r] && isnan(s->score[r * SCORE_LD])) b->out[r * OUT_LD + part_max_at(b->d_head)] = 0;
     for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
         for (size_t i = 0; i < n; i++) {
             const char *part = b->kv[i] + value_part_at(d, b->d_head);
@@ -115,7 +126,7 @@ static void weigh_int(struct attn_scratch *s, const struct key_block *b)
     }
 }
 
-static const struct attn_body body_int = { queries_int, scores_int, exps_plain, weigh_int };
+static const struct attn_body body_int = { queries_int, scores_int, exps_int, weigh_int };
 static void attn_int(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_int); }
 static void attn_part_int(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
 {
