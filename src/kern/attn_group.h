@@ -3,7 +3,8 @@
  * Groups of up to ATTN_ROWS query rows walk the keys in blocks of ATTN_KEYS: scores of all rows, then each row by itself scales, takes
  * its maximum, exp and sum, then weights times values. That is a partial, which knows nothing of other blocks; partials are merged in
  * rising order, here block after block, or later out of memory (attn_merge), by the same function and so with the same bits. The two
- * products and the weights between them belong to the type of keys and values (attn.h, attn_narrow.h, attn_ints.h); here is what they share.
+ * products and the weights between them belong to the type of keys and values (attn.h, attn_narrow.h, attn_ints.h); here is what those
+ * share.
  *
  * A row must not see what lies past its length, not even multiplied by zero: a tile's product with values stops at its shortest row, and
  * every row goes on from there alone, in the same order and so with the same bits as if it had been alone from the start. */

@@ -1,7 +1,7 @@
 /* steno: attention over keys and values of integers. SPDX-License-Identifier: MIT
  *
- * Keys of a block of positions, and values of all blocks of a partial, become words of two int16 in scratch, KV_INT_D d at a time, where all
- * rows of a group meet them in the register tile of narrow.h. What stands in memory is read once, and while keys are taken apart their
+ * Keys of a block of positions, and values of all blocks of a partial, become words of two int16 in scratch, KV_INT_D d at a time, where
+ * all rows of a group meet them in the register tile of narrow.h. What stands in memory is read once, and while keys are taken apart their
  * values come nearer, while values are the keys that are read after them.
  *
  * Beside the primitives of narrow.h, vf_load_bf16 and vi_load a file has, before it includes this:

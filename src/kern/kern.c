@@ -75,7 +75,8 @@ size_t kv_block_sz(enum kv_type t, size_t d_head)
     return t == KV_INT ? d_head / KV_INT_D * (KEY_PART + VALUE_PART) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
 }
 
-/* Keys of a position are no run of bytes, values are; of KV_BF16 and KV_INT two positions are one, and KV_INT's values have several parts. */
+/* Keys of a position are no run of bytes, values are; of KV_BF16 and KV_INT two positions are one, and KV_INT's values have several
+ * parts. */
 size_t kv_block_used(enum kv_type t, size_t d_head, size_t positions)
 {
     if (!positions || t == KV_INT) return positions ? kv_block_sz(t, d_head) : 0;

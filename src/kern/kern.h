@@ -24,10 +24,12 @@
  *   attention of KV_BF16: scores as sums of DT_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
  *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
  *              both round nearly the same weights, and one that falls to the other side moves the mean by at most 2^-8 max |v|
- *   attention of KV_INT: scores have the bits of the twin, which fuses as all other levels do; outputs, relative to max |v|, 4e-4 from the
- *              formula over the numbers that the integers stand for: a weight is off by at most 2^-14 of the largest, and signs differ.
- *              From the twin as well
- *   attn_weights  1e-5 relative to the largest weight of the row;  standard: 1e-5 relative to the largest output of the column
+ *   attention of KV_INT: scores have the bits of the twin, which fuses as all other levels do. Outputs, relative to max |v|: 3e-6 from the
+ *              formula with q and weights rounded as written below, and 1.3e-4 more (1 of 8191 steps) for each weight that lies within 1e-5
+ *              of itself from a tie; from the twin 4e-4, three of those. From the formula that does not round weights half a step for each
+ *              key: 1.6e-2 where one outweighs 255 that all are rounded to the same side; of random keys 6e-4 at most
+ *   attn_weights  1e-5 relative to the largest weight of the row, with q as the type rounds it;  standard: 1e-5 relative to the largest
+ *              output of the column
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
  *              base 10 by 1e-6 + eps times itself more
  *   exp, erf and tanh bodies (attention's exp apart): 4 ulp resp. 2e-7 absolute; data movement, widening and packing: exact */
@@ -135,8 +137,8 @@ uint16_t bf16_from_f32(float x);
  *
  * KV_INT holds integers q, keys of 12 bits and values of 8, for keys and values that are written once and read often; d_head is a multiple
  * of KV_INT_D. A position's KV_INT_D numbers share a scale: their largest magnitude m / 2047 (values: m / 127) rounded up to bf16; q = x *
- * (1 / scale) rounded to nearest even, value = scale * q. m below 2^-111: scale and q are 0; not finite: the scale is NaN. For each KV_INT_D
- * d of keys: bf16 scale[KV_BLOCK], then for each four d: int8 q >> 4 of the first two as [KV_BLOCK][2] and of the other two, then
+ * (1 / scale) rounded to nearest even, value = scale * q. m below 2^-111: scale and q are 0; not finite: the scale is NaN. For each
+ * KV_INT_D d of keys: bf16 scale[KV_BLOCK], then for each four d: int8 q >> 4 of the first two as [KV_BLOCK][2] and of the other two, then
  * u8 [KV_BLOCK][2], q & 15 of the first two in the low nibbles, of the other two in the high ones. Then for each KV_INT_D d of values:
  * bf16 scale[KV_BLOCK], int8 [KV_BLOCK / 2][KV_INT_D][2], pairs of positions. Bytes of a position are nobody else's.
  * 84 bytes for what 128 of f16 hold: a decoder's step over many windows is bound by reading them. */
@@ -219,7 +221,9 @@ struct linear {
  * exact integer, and a score takes them in rising order, from 0 on: acc = fma((float)sum, sq * scale of the key, acc), with the product
  * rounded to f32. Of a block's weights, f32, those of each KV_INT_D d are multiplied with the scales of the values and become integers as a
  * group of DT_I16_PAIR's x does, all keys of the block that the row sees being one group; the sum of q * q is an exact integer again, and
- * the output (float)sum * the group's scale. The sum that an output is divided by is that of the f32 weights. */
+ * the output (float)sum * the group's scale. The sum that an output is divided by is that of the f32 weights. A row that has a NaN or an
+ * infinity in q, or sees a key with one, gives NaN for every output (what attn_weights gives it is open); values with one give NaN for
+ * their KV_INT_D outputs, whatever they weigh, unless their block is passed over. */
 struct attn {
     float *out;                /* row i at out + i * ld_out, [d_head] */
     size_t ld_out;

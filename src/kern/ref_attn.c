@@ -283,7 +283,8 @@ static void kv_put_int(const struct kv_view *kv, uint32_t pos, const float *k, c
 
 void kern_init_attn_c(struct kern *k)
 {
-#define SET(t, name) k->attn[t] = attn_##name, k->attn_part[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name, k->kv_put[t] = kv_put_##name
+#define SET(t, name)                                                                                                                   \
+    k->attn[t] = attn_##name, k->attn_part[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name, k->kv_put[t] = kv_put_##name
     SET(KV_F32, f32);
     SET(KV_F16, f16);
     SET(KV_BF16, bf16);

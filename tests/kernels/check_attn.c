@@ -34,7 +34,7 @@ static void round_q(double *to, enum kv_type t, const float *q, size_t d_head)
         const size_t end = at + 128 < d_head ? at + 128 : d_head;
         float m = 0;
         for (size_t d = at; d < end; d++) m = fmaxf(m, fabsf(x[d]));
-        for (size_t d = at; d < end; d++) to[d] = rintf(x[d] * (Q_MOST / m)) * (double)(m / Q_MOST);
+        for (size_t d = at; d < end && m > 0; d++) to[d] = rintf(x[d] * (Q_MOST / m)) * (double)(m / Q_MOST);
     }
 }
 
@@ -53,8 +53,8 @@ static double weights(double *p, const struct att *t, const struct attn *a, size
     return sum;
 }
 
-/* KV_INT's sums of keys [j0, j1), a block, in 32 d from d0 on. The largest product of a weight and a scale becomes Q_MOST, the others as many
- * steps of that size as are nearest. One that f32 may see on the other side of a tie is a step off. */
+/* KV_INT's sums of keys [j0, j1), a block, in 32 d from d0 on. The largest product of a weight and a scale becomes Q_MOST steps, the others
+ * as many as are nearest. One that f32 may see on the other side of a tie is a step off. */
 static void weigh_ints(struct expected *e, const struct att *t, const double *p, size_t j0, size_t j1, size_t d0)
 {
     double most = 0;
@@ -98,12 +98,12 @@ static void check_row(struct check *c, const struct att *t, const struct attn *a
     const double sum = expect(&e, t, a, r, len, p);
     for (size_t d = 0; d < t->d_head; d++) {
         const double got = a->out[r * a->ld_out + d], want = e.want[d];
-        if (!check(c, fabs(got - want) <= e.most[d], "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g within %.3g",
-                   t->rows, t->d_head, t->n_keys, t->type, r, len, d, got, want, e.most[d]))
+        if (!check(c, fabs(got - want) <= e.most[d], "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g",
+                   t->rows, t->d_head, t->n_keys, t->type, r, len, d, got, want))
             break;
         check(c, t->type != KV_INT || fabs(got - e.without[d]) <= e.most_without[d],
-              "attn rows %zu d_head %zu keys %zu row %zu/%zu d %zu: %.9g is more than %.3g from %.9g", t->rows, t->d_head, t->n_keys, r, len,
-              d, got, e.most_without[d], e.without[d]);
+              "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g, more than %.3g from %.9g", t->rows, t->d_head, t->n_keys,
+              t->type, r, len, d, got, e.most_without[d], e.without[d]);
         spread[0] += (got - want) * (got - want);
         for (size_t j = 0; j < len && t->type == KV_BF16; j++) {
             const double moved = 0x1p-8 * p[j] / sum * (t->v[j * t->d_head + d] - want);

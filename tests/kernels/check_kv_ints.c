@@ -140,8 +140,8 @@ static void check_nan(struct check *c, const struct nan_case *t)
         for (size_t i = 0; i < NAN_ROWS * HEAD; i++) {
             const size_t r = i / HEAD, sees = (size_t)seen[r] > t->from;
             const int bad = (sees && (t->key || (t->value && i % HEAD < GROUP))) || ((int)r == t->row && seen[r]);
-            check(c, bad ? isnan(out[1][i]) : same_bits(out[1] + i, out[0] + i, 1), "%s: row %zu (len %d) d %zu is %g, was %g%s", t->what, r,
-                  (int)seen[r], i % HEAD, (double)out[1][i], (double)out[0][i], whole ? "" : ", of partials");
+            check(c, bad ? isnan(out[1][i]) : same_bits(out[1] + i, out[0] + i, 1), "%s%s: row %zu (len %d) d %zu is %g, was %g", t->what,
+                  whole ? "" : ", of partials", r, (int)seen[r], i % HEAD, (double)out[1][i], (double)out[0][i]);
         }
         for (size_t b = 0; b < 2 && whole; b++) c->kern->attn_part[KV_INT](&a, b, parts + b * len, 2 * len, c->scratch);
         if (whole) c->kern->attn_merge(&a, parts, 2 * len, 2);

@@ -139,8 +139,8 @@ static void check_position(struct check *c, const struct kv_case *t, const struc
     char *mine = calloc(sz, 1);
     kv_fill(t->type, mine, pos % 32, t->d_head, value, 1);
     for (size_t i = 0; i < sz; i++) other += mine[i] && put[i] != kv[i];
-    check(c, other == 0, "kv type %d d_head %zu pos %u: %zu bytes of row %zu head %zu value %d are not kv_put's", t->type, t->d_head, t->pos,
-          other, m, h, value);
+    check(c, other == 0, "kv type %d d_head %zu pos %u: %zu bytes of row %zu head %zu value %d are not kv_put's", t->type, t->d_head,
+          t->pos, other, m, h, value);
     free(mine);
     free(put);
     free(want);
