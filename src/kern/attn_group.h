@@ -3,7 +3,8 @@
  * Groups of up to ATTN_ROWS query rows walk the keys in blocks of ATTN_KEYS: scores of all rows, then each row by itself scales, takes
  * its maximum, exp and sum, then weights times values. That is a partial, which knows nothing of other blocks; partials are merged in
  * rising order, here block after block, or later out of memory (attn_merge), by the same function and so with the same bits. The two
- * products and the weights between them belong to the type of keys and values (attn.h, attn_narrow.h, attn_ints.h); here is what they share.
+ * products and the weights between them belong to the type of keys and values (attn.h, attn_narrow.h, attn_ints.h); here is what those
+ * share.
  *
  * A row must not see what lies past its length, not even multiplied by zero: a tile's product with values stops at its shortest row, and
  * every row goes on from there alone, in the same order and so with the same bits as if it had been alone from the start. */
@@ -65,17 +66,24 @@ INLINE float highest(const float *score, size_t n)
     return vf_hmax(vf_max(vf_max(top[0], top[1]), vf_max(top[2], top[3])));
 }
 
-/* Weights stay f32, in place. */
-static inline vf exps_plain(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
+/* Weights stay f32, in place. powers: sums by lanes of what 2 is raised to, NaN where one is; NULL: nobody asks. */
+INLINE vf exps_in_place(struct attn_scratch *s, size_t r, float unit, float max, size_t n, vf *powers)
 {
     float *score = s->score + r * SCORE_LD;
-    vf sum = vf_zero();
+    vf sum = vf_zero(), all = vf_zero();
     for (size_t i = 0; i < n; i += VF_N) {
-        const vf e = vf_exp2(first_or_absent(vf_fma(vf_load(score + i), vf_set1(unit), vf_set1(-max)), n - i));
+        const vf power = first_or_absent(vf_fma(vf_load(score + i), vf_set1(unit), vf_set1(-max)), n - i), e = vf_exp2(power);
         vf_store(score + i, e);
         sum = vf_add(sum, e);
+        if (powers) all = vf_add(all, power);
     }
+    if (powers) *powers = all;
     return sum;
+}
+
+static inline vf exps_plain(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
+{
+    return exps_in_place(s, r, unit, max, n, NULL);
 }
 
 /* Scores become weights, and a row's partial gets its maximum and its sum. Scores are kept as logarithms to base 2, where 2^x takes the

@@ -85,6 +85,15 @@ static void scores_int(struct attn_scratch *s, const struct key_block *b, const 
     scores_of(s, b, QUAD_VECTORS);
 }
 
+/* A score that is no number makes the first weight one, and with it all values. */
+static vf exps_int(struct attn_scratch *s, size_t r, float unit, float max, size_t n)
+{
+    vf powers;
+    const vf sum = exps_in_place(s, r, unit, max, n, &powers);
+    if (isnan(vf_sum(powers))) s->score[r * SCORE_LD] = NAN;
+    return sum;
+}
+
 /* Weights of each row times the scales of the values from d on, as integers; outputs from d on are cleared. */
 INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, size_t d)
 {
@@ -103,6 +112,8 @@ INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, s
 INLINE void weigh_ints(struct attn_scratch *s, const struct key_block *b, const size_t n)
 {
     enum { LINES = KEY_PART / 64 };
+    for (size_t r = 0; r < b->rows; r++) /* not passed over, though no score may be above -infinity */
+        if (b->seen[r] && isnan(s->score[r * SCORE_LD])) b->out[r * OUT_LD + part_max_at(b->d_head)] = 0;
     for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
         weights_to_ints(s, b, d);
         for (size_t i = 0; i * KV_BLOCK < b->most; i++) {
@@ -129,7 +140,7 @@ INLINE void weigh_ints(struct attn_scratch *s, const struct key_block *b, const 
 
 static void weigh_int(struct attn_scratch *s, const struct key_block *b) { weigh_ints(s, b, QUAD_VECTORS); }
 
-static const struct attn_body body_int = { queries_int, scores_int, exps_plain, weigh_int };
+static const struct attn_body body_int = { queries_int, scores_int, exps_int, weigh_int };
 static void attn_int(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_int); }
 static void attn_part_int(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
 {

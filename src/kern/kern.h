@@ -24,10 +24,11 @@
  *   attention of KV_BF16: scores as sums of DT_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
  *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
  *              both round nearly the same weights, and one that falls to the other side moves the mean by at most 2^-8 max |v|
- *   attention of KV_INT: scores have the bits of the twin, which fuses as all other levels do; outputs, relative to max |v|, 4e-4 from the
- *              formula over the numbers that the integers stand for: a weight is off by at most 2^-14 of the largest, and signs differ.
- *              From the twin as well
- *   attn_weights  1e-5 relative to the largest weight of the row;  standard: 1e-5 relative to the largest output of the column
+ *   attention of KV_INT: scores have the bits of the twin, which fuses as all other levels do. Outputs, relative to max |v|: 3e-6 from the
+ *              formula with q and weights rounded as written below, and 3.1e-5 more (1 of 32639 steps) for each weight that lies within 1e-5
+ *              of itself from a tie; from the twin 1e-4, three of those
+ *   attn_weights  1e-5 relative to the largest weight of the row, with q as the type rounds it;  standard: 1e-5 relative to the largest
+ *              output of the column
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
  *              base 10 by 1e-6 + eps times itself more
  *   exp, erf and tanh bodies (attention's exp apart): 4 ulp resp. 2e-7 absolute; data movement, widening and packing: exact */
@@ -217,7 +218,9 @@ struct linear {
  * from 0 on and for each KV_INT_D d in rising order, acc = fma((float)sum of the high ones, sx * (16 * scale of the key), acc), then acc =
  * fma((float)sum of the low ones, sx * scale of the key, acc): sums are exact integers, products of scales rounded to f32. Weights, f32, times
  * the scales of the values of KV_INT_D d become integers as DT_Q8_QUAD takes x, blocks of positions being blocks of k; acc =
- * fma((float)sum, sx, acc) in rising order. The sum that an output is divided by is that of the f32 weights. */
+ * fma((float)sum, sx, acc) in rising order. The sum that an output is divided by is that of the f32 weights. A row that has a NaN or an
+ * infinity in q, or sees a key with one, gives NaN for every output (what attn_weights gives it is open); values with one give NaN for
+ * their KV_INT_D outputs, whatever they weigh, unless their block is passed over. */
 struct attn {
     float *out;                /* row i at out + i * ld_out, [d_head] */
     size_t ld_out;

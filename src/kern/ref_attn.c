@@ -71,6 +71,13 @@ static void weigh_ints(float *part, const struct attn *a, const float *p, size_t
         }
 }
 
+static int any_nan(const float *s, size_t n)
+{
+    for (size_t j = 0; j < n; j++)
+        if (isnan(s[j])) return 1;
+    return 0;
+}
+
 static inline void score_any(float s[KV_BLOCK], enum kv_type t, const char *k, const float *q, size_t d_head, float scale)
 {
     if (t == KV_INT) score_block_ints(s, k, q, d_head, scale);
@@ -86,6 +93,11 @@ static void part_c(float *part, enum kv_type t, const struct attn *a, const floa
     *max = -INFINITY;
     for (size_t j = 0; j < n; j += KV_BLOCK) score_any(s + j, t, kv_block_at(&a->kv, (key0 + j) / KV_BLOCK), q, d_head, a->scale);
     for (size_t j = 0; j < n; j++) *max = s[j] > *max ? s[j] : *max;
+    if (t == KV_INT && any_nan(s, n)) {
+        for (size_t d = 0; d < d_head; d++) part[d] = NAN;
+        *max = 0;
+        return;
+    }
     if (*max == -INFINITY) return;
     if (t == KV_INT) {
         for (size_t j = 0; j < n; j++) *sum += s[j] = expf(s[j] - *max);
@@ -273,7 +285,8 @@ static void kv_put_int(const struct kv_view *kv, uint32_t pos, const float *k, c
 
 void kern_init_attn_c(struct kern *k)
 {
-#define SET(t, name) k->attn[t] = attn_##name, k->attn_part[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name, k->kv_put[t] = kv_put_##name
+#define SET(t, name)                                                                                                                   \
+    k->attn[t] = attn_##name, k->attn_part[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name, k->kv_put[t] = kv_put_##name
     SET(KV_F32, f32);
     SET(KV_F16, f16);
     SET(KV_BF16, bf16);

@@ -37,9 +37,13 @@ int same_bits(const float *a, const float *b, size_t n);
 uint32_t rnd(void);            /* the same numbers in every run, and in each part for every level */
 float rnd_normal(void);        /* roughly normal, variance 1 */
 void rnd_floats(float *p, size_t n, float scale);
-/* What keys and values of a type make of x, and where position pos and d lie in a head's block, in elements. */
-float kv_stored(enum kv_type t, float x);
-size_t kv_place(enum kv_type t, size_t pos, size_t d, size_t d_head, int value);
+/* Keys and values of one head as a block holds them (kv_stored.c). slot: position in the block; value: of values, else of keys. */
+double kv_read(enum kv_type t, const void *block, size_t slot, size_t d, size_t d_head, int value);
+float kv_scale(const void *block, size_t slot, size_t d, size_t d_head, int value); /* of KV_INT */
+/* Every byte that belongs to a position. */
+void kv_fill(enum kv_type t, void *block, size_t slot, size_t d_head, int value, int byte);
+/* What becomes of a position's numbers, [d_head]. */
+void kv_round(enum kv_type t, float *x, size_t d_head, int value);
 /* n stored rows of k weights of type t around 1 / sqrt(k). */
 void rnd_rows(void *rows, enum dtype t, size_t n, size_t k);
 /* Rows of type `from` packed into 64-byte aligned panels (free() them); all: those of t itself, resp. of f32 where t is in no file. */
@@ -53,6 +57,8 @@ void check_blocks(struct check *c);  /* narrow products by blocks */
 void check_kv(struct check *c);
 void check_attn(struct check *c);
 void check_attn_bf16(struct check *c); /* its part for KV_BF16 */
+void check_attn_ints(struct check *c); /* and for KV_INT */
+void check_kv_ints(struct check *c);   /* of which this is what neither rows nor shapes show */
 void check_elem(struct check *c);
 void check_spectra(struct check *c); /* against the definition in double, not the twins */
 void check_types(struct check *c);   /* plain C only: conversion, packing, embedding */

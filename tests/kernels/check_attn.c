@@ -5,41 +5,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Largest d_head; largest magnitudes of integers that KV_INT's queries and weights become, and queries beside the low bits of keys. */
+enum { HEADS_MOST = 256, X_MOST = 127 * 256 + 127, X_LOW_MOST = 127 };
+
 struct att {
     size_t rows, d_head, n_keys;
     enum kv_type type;
     int ragged, table;
     float *k, *v; /* what was stored, [n_keys, d_head] */
+    float *k_low;                     /* KV_INT: what low bits are of k */
+    double (*scale)[HEADS_MOST / 32]; /* and scales of values, [n_keys] */
 };
 
-static size_t kv_at(const struct att *t, size_t pos, size_t d, int value)
+/* What row r should be, [d_head], and how far off it may be; without: had weights not been rounded. */
+struct expected { double want[HEADS_MOST], most[HEADS_MOST], without[HEADS_MOST], most_without[HEADS_MOST]; };
+
+static char *block_of(const struct kv_view *v, size_t pos)
 {
-    return kv_place(t->type, pos, d, t->d_head, value) * kv_elem_sz(t->type);
+    return (char *)v->base + (v->table ? v->table[pos / 32] : pos / 32) * v->block_stride;
 }
 
-static float kv_get(const struct att *t, const struct kv_view *v, size_t pos, size_t d, int value)
+/* Queries as products see them: of KV_BF16 they are rounded, of KV_INT `steps` times a scale for each 32 at most. */
+static void round_q(double *to, enum kv_type t, const float *q, size_t d_head, int steps)
 {
-    const char *p = (const char *)v->base + (v->table ? v->table[pos / 32] : pos / 32) * v->block_stride + kv_at(t, pos, d, value);
-    uint16_t h;
-    float f;
-    memcpy(&h, p, 2);
-    if (t->type == KV_F16) return f16_to_f32(h);
-    if (t->type == KV_BF16) return bf16_to_f32(h);
-    memcpy(&f, p, 4);
-    return f;
+    float x[HEADS_MOST];
+    memcpy(x, q, d_head * sizeof *x);
+    if (t == KV_BF16) kv_round(t, x, d_head, 0);
+    for (size_t d = 0; d < d_head; d++) to[d] = x[d];
+    for (size_t at = 0; at < d_head && t == KV_INT; at += 32) {
+        float m = 0;
+        for (size_t d = at; d < at + 32; d++) m = fmaxf(m, fabsf(x[d]));
+        for (size_t d = at; d < at + 32 && m > 0; d++) to[d] = rintf(x[d] * ((float)steps / m)) * (double)(m / (float)steps);
+    }
 }
 
-/* Weights of n keys in row r, in double and not yet divided by their sum, which is returned. Of KV_BF16 q is rounded. */
+/* Weights of n keys in row r, in double and not yet divided by their sum, which is returned. */
 static double weights(double *p, const struct att *t, const struct attn *a, size_t r, size_t n)
 {
-    double q[256], max = -INFINITY, sum = 0;
-    for (size_t d = 0; d < t->d_head; d++) {
-        const float v = a->q[r * a->ld_q + d];
-        q[d] = t->type == KV_BF16 ? kv_stored(KV_BF16, v) : v;
-    }
+    double q[HEADS_MOST], q_low[HEADS_MOST], max = -INFINITY, sum = 0;
+    round_q(q, t->type, a->q + r * a->ld_q, t->d_head, X_MOST);
+    round_q(q_low, t->type, a->q + r * a->ld_q, t->d_head, X_LOW_MOST);
     for (size_t j = 0; j < n; j++) {
         p[j] = 0;
-        for (size_t d = 0; d < t->d_head; d++) p[j] += q[d] * t->k[j * t->d_head + d];
+        for (size_t d = 0; d < t->d_head; d++) {
+            const double low = t->k_low[j * t->d_head + d];
+            p[j] += q[d] * (t->k[j * t->d_head + d] - low) + q_low[d] * low;
+        }
         p[j] *= a->scale;
         if (p[j] > max) max = p[j];
     }
@@ -47,25 +58,57 @@ static double weights(double *p, const struct att *t, const struct attn *a, size
     return sum;
 }
 
-/* The formula in double; the tolerance is kern.h's. spread: squares of errors, and what they come to where rounding errors of weights are
- * spread evenly. */
+/* KV_INT's sums of keys [j0, j1), a block, in 32 d from d0 on. The largest product of a weight and a scale becomes X_MOST steps, the others
+ * as many as are nearest. One that f32 may see on the other side of a tie is a step off. */
+static void weigh_ints(struct expected *e, const struct att *t, const double *p, size_t j0, size_t j1, size_t d0)
+{
+    double most = 0;
+    for (size_t j = j0; j < j1; j++) most = fmax(most, p[j] * t->scale[j][d0 / 32]);
+    const double step = most / X_MOST;
+    for (size_t j = j0; j < j1 && step > 0; j++) {
+        const double scale = t->scale[j][d0 / 32], w = p[j] * scale / step, n = rint(w), one = scale > 0 ? step / scale : 0;
+        const double other = fabs(fabs(w - n) - 0.5) <= 1e-5 * w ? one : 0;
+        const float *v = t->v + j * t->d_head;
+        for (size_t d = d0; d < d0 + 32; d++) {
+            e->want[d] += n * one * v[d], e->most[d] += other * fabs((double)v[d]);
+            e->without[d] += p[j] * v[d], e->most_without[d] += 0.51 * one * fabs((double)v[d]);
+        }
+    }
+}
+
+/* The formula in double; tolerances are kern.h's. p: room for len weights, not yet divided by their sum, which is returned. */
+static double expect(struct expected *e, const struct att *t, const struct attn *a, size_t r, size_t len, double *p)
+{
+    const double sum = len ? weights(p, t, a, r, len) : 1;
+    double v_max = 0;
+    memset(e, 0, sizeof *e);
+    for (size_t j = 0; j < len * t->d_head; j++) v_max = fmax(v_max, fabs((double)t->v[j]));
+    for (size_t j = 0; j < len && t->type != KV_INT; j++)
+        for (size_t d = 0; d < t->d_head; d++) e->want[d] += p[j] * t->v[j * t->d_head + d];
+    for (size_t j = 0; j < len && t->type == KV_INT; j += KV_BLOCK)
+        for (size_t d = 0; d < t->d_head; d += 32) weigh_ints(e, t, p, j, j + KV_BLOCK < len ? j + KV_BLOCK : len, d);
+    for (size_t d = 0; d < t->d_head; d++) {
+        const double more = (t->type == KV_BF16 ? 4e-3 : 3e-6) * v_max;
+        e->want[d] /= sum, e->most[d] = e->most[d] / sum + more;
+        e->without[d] /= sum, e->most_without[d] = e->most_without[d] / sum + more;
+    }
+    return sum;
+}
+
+/* spread: squares of errors, and what they come to where rounding errors of weights are spread evenly. */
 static void check_row(struct check *c, const struct att *t, const struct attn *a, size_t r, size_t len, double spread[2])
 {
-    const double most = t->type == KV_BF16 ? 4e-3 : 3e-6;
-    double *p = calloc(len + 1, sizeof *p), v_max = 0;
-    const double sum = weights(p, t, a, r, len);
+    double *p = calloc(len + 1, sizeof *p);
+    struct expected e;
+    const double sum = expect(&e, t, a, r, len, p);
     for (size_t d = 0; d < t->d_head; d++) {
-        double want = 0;
-        for (size_t j = 0; j < len; j++) {
-            const double v = t->v[j * t->d_head + d];
-            want += p[j] * v;
-            if (fabs(v) > v_max) v_max = fabs(v);
-        }
-        if (len) want /= sum;
-        const double got = a->out[r * a->ld_out + d];
-        if (!check(c, fabs(got - want) <= most * v_max, "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g",
+        const double got = a->out[r * a->ld_out + d], want = e.want[d];
+        if (!check(c, fabs(got - want) <= e.most[d], "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g",
                    t->rows, t->d_head, t->n_keys, t->type, r, len, d, got, want))
             break;
+        check(c, t->type != KV_INT || fabs(got - e.without[d]) <= e.most_without[d],
+              "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g, more than %.3g from %.9g", t->rows, t->d_head, t->n_keys,
+              t->type, r, len, d, got, e.most_without[d], e.without[d]);
         spread[0] += (got - want) * (got - want);
         for (size_t j = 0; j < len && t->type == KV_BF16; j++) {
             const double moved = 0x1p-8 * p[j] / sum * (t->v[j * t->d_head + d] - want);
@@ -86,9 +129,9 @@ static void check_twin(struct check *c, const struct att *t, const struct attn *
     for (size_t i = 0; i < t->n_keys * t->d_head; i++) v_max = fmax(v_max, fabs((double)t->v[i]));
     for (size_t i = 0; i < t->rows * a.ld_out; i++) {
         if (i % a.ld_out >= t->d_head) continue;
-        const double got = all->out[i], want = out[i];
-        if (!check(c, fabs(got - want) <= 4e-3 * v_max, "attn rows %zu d_head %zu keys %zu type %d row %zu d %zu: %.9g, the twin %.9g",
-                   t->rows, t->d_head, t->n_keys, t->type, i / a.ld_out, i % a.ld_out, got, want))
+        const double got = all->out[i], want = out[i], most = (t->type == KV_BF16 ? 4e-3 : 1e-4) * v_max;
+        if (!check(c, fabs(got - want) <= most, "attn rows %zu d_head %zu keys %zu type %d row %zu d %zu: %.9g, the twin %.9g", t->rows,
+                   t->d_head, t->n_keys, t->type, i / a.ld_out, i % a.ld_out, got, want))
             return;
     }
 }
@@ -101,13 +144,10 @@ static void check_row_alone(struct check *c, const struct att *t, const struct a
     float *out = guarded_floats(t->d_head);
     int32_t one = (int32_t)len;
     memcpy(copy, a->kv.base, sz);
-    for (size_t pos = len; pos < n_blocks * 32; pos++)
-        for (int i = 0; i < 2; i++)
-            for (size_t d = 0; d < t->d_head; d++)
-                memset(copy + (a->kv.table ? a->kv.table[pos / 32] : pos / 32) * a->kv.block_stride + kv_at(t, pos, d, i), 0xff,
-                       kv_elem_sz(t->type));
     struct attn b = *a;
     b.rows = 1, b.q = a->q + r * a->ld_q, b.out = out, b.len = &one, b.kv.base = copy;
+    for (size_t pos = len; pos < n_blocks * 32; pos++)
+        for (int i = 0; i < 2; i++) kv_fill(t->type, block_of(&b.kv, pos), pos % 32, t->d_head, i, 0xff);
     memset(c->scratch, 0xff, kern_attn_scratch());
     c->kern->attn[t->type](&b, c->scratch);
     check(c, same_bits(out, a->out + r * a->ld_out, t->d_head), "attn rows %zu d_head %zu keys %zu: row %zu (len %zu) differs when alone",
@@ -178,11 +218,9 @@ static void check_unseen(struct check *c, const struct att *t, const struct attn
     for (size_t r = 0; r < t->rows; r++) {
         const size_t pos = (size_t)a.len[r];
         if (pos >= t->n_keys) continue;
-        char *block = (char *)a.kv.base + (a.kv.table ? a.kv.table[pos / 32] : pos / 32) * a.kv.block_stride;
-        char *kept = malloc(a.kv.block_stride);
+        char *block = block_of(&a.kv, pos), *kept = malloc(a.kv.block_stride);
         memcpy(kept, block, a.kv.block_stride);
-        for (int i = 0; i < 2; i++)
-            for (size_t d = 0; d < t->d_head; d++) memset(block + kv_at(t, pos, d, i), 0xff, kv_elem_sz(t->type));
+        for (int i = 0; i < 2; i++) kv_fill(t->type, block, pos % 32, t->d_head, i, 0xff);
         memset(c->scratch, 0xff, kern_attn_scratch());
         c->kern->attn[t->type](&a, c->scratch);
         for (size_t i = 0; i < t->rows; i++) {
@@ -198,9 +236,10 @@ static void check_unseen(struct check *c, const struct att *t, const struct attn
 
 static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys, enum kv_type type, int ragged, int table_used)
 {
-    struct att t = { rows, d_head, keys, type, ragged, table_used, malloc((keys * d_head + 1) * 4), malloc((keys * d_head + 1) * 4) };
-    const size_t n_blocks = (t.n_keys + 31) / 32 + !t.n_keys, elem = kv_elem_sz(t.type), ld = t.d_head + 5;
-    const size_t stride = 64 * t.d_head * elem + (t.table ? 64 : 0);
+    struct att t = { rows, d_head, keys, type, ragged, table_used, malloc((keys * d_head + 1) * 4), malloc((keys * d_head + 1) * 4),
+                     calloc(keys * d_head + 1, 4), malloc((keys + 1) * sizeof *t.scale) };
+    const size_t n_blocks = (t.n_keys + 31) / 32 + !t.n_keys, ld = t.d_head + 5;
+    const size_t stride = kv_block_sz(t.type, t.d_head) + (t.table ? 64 : 0);
     char *kv = guarded(n_blocks * stride);
     float *q = guarded_floats((t.rows - 1) * ld + t.d_head), *out = guarded_floats(t.rows * ld);
     int32_t *len = guarded(t.rows * sizeof *len);
@@ -215,9 +254,17 @@ static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys,
         rnd_floats(k, t.d_head, j % 97 == 5 ? 5 : 1);
         rnd_floats(v, t.d_head, 1);
         c->kern->kv_put[t.type](&a.kv, (uint32_t)j, k, v, (uint32_t)t.d_head);
+        kv_round(t.type, k, t.d_head, 0);
+        kv_round(t.type, v, t.d_head, 1);
+        const char *block = block_of(&a.kv, j);
         for (size_t d = 0; d < t.d_head; d++) {
-            k[d] = kv_stored(t.type, k[d]), v[d] = kv_stored(t.type, v[d]);
-            check(c, kv_get(&t, &a.kv, j, d, 0) == k[d] && kv_get(&t, &a.kv, j, d, 1) == v[d], "kv_put: key %zu d %zu", j, d);
+            const double key = kv_read(t.type, block, j % 32, d, t.d_head, 0), value = kv_read(t.type, block, j % 32, d, t.d_head, 1);
+            check(c, key == k[d] && value == v[d], "kv_put type %d: key %zu d %zu is %g not %g, its value %g not %g", t.type, j, d, key,
+                  (double)k[d], value, (double)v[d]);
+            if (t.type != KV_INT) continue;
+            const float scale = kv_scale(block, j % 32, d, t.d_head, 0);
+            t.k_low[j * t.d_head + d] = scale * (float)((((int)(k[d] / scale) + 8) & 15) - 8);
+            t.scale[j][d / 32] = kv_scale(block, j % 32, d, t.d_head, 1);
         }
     }
     fill_canary(q, (t.rows - 1) * ld + t.d_head);
@@ -240,7 +287,7 @@ static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys,
         for (size_t d = 0; d < t.d_head; d++) check(c, out[r * ld + d] == 0, "attn: a row without keys is not zero");
     }
     if (t.ragged && t.rows < 30) check_unseen(c, &t, &a);
-    if (t.type == KV_BF16 && t.rows * t.n_keys < 20000) check_twin(c, &t, &a);
+    if (t.type >= KV_BF16 && t.rows * t.n_keys < 20000) check_twin(c, &t, &a);
     if (t.type == KV_BF16 && t.rows * t.n_keys > 3000)
         check(c, spread[0] <= spread[1], "attn rows %zu d_head %zu keys %zu: errors are %.2f of what rounding weights may cost", t.rows,
               t.d_head, t.n_keys, sqrt(spread[0] / spread[1]));
@@ -248,12 +295,16 @@ static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys,
     check_weights(c, &t, &a);
     free(table);
     free(t.k);
+    free(t.k_low);
     free(t.v);
+    free(t.scale);
     guarded_free_all();
 }
 
 /* ---- what KV_BF16 promises ------------------------------------------------------------------------------------------------------- */
 enum { KNOWN_KEYS = 5, KNOWN_D = 4 };
+
+static float bf16_stored(float x) { return kv_round(KV_BF16, &x, 1, 0), x; }
 
 /* The first output of `rows` equal rows over n keys, given the first two keys' weights in `weight`. */
 static float known(struct check *c, size_t rows, size_t n, const float *q, float k[KNOWN_KEYS][KNOWN_D], const float *v, float weight[2])
@@ -293,7 +344,7 @@ static void check_known(struct check *c, size_t rows)
     memset(k, 0, sizeof k);
     for (int i = 1; i < 256; i++) { /* exp within 2^-17 decides where a weight falls */
         const float score = (float)-i / 16, e = expf(score), low = e * (1 - 0x1p-17f), high = e * (1 + 0x1p-17f);
-        const double a = kv_stored(KV_BF16, low), b = kv_stored(KV_BF16, high);
+        const double a = bf16_stored(low), b = bf16_stored(high);
         k[1][0] = score;
         got = known(c, rows, 2, one, k, v_last, weight);
         const double off = fmin(fabs((double)got - a / (1 + a)), fabs((double)got - b / (1 + b)));
@@ -307,25 +358,32 @@ static void check_known(struct check *c, size_t rows)
     check(c, got == 0, "bf16, %zu rows: keys of -inf give %g", rows, (double)got);
 }
 
-/* Three blocks; scores of all keys in some of them are -infinity (and their values infinite): those weigh nothing, wherever they stand. */
+/* Three blocks; scores of all keys in some of them are -infinity (and their values infinite): those weigh nothing, wherever they stand.
+ * Keys of KV_INT are finite, but what their high bits give overflows (were their low ones to, with another sign, it would be NaN). */
 static void check_passed_over(struct check *c, enum kv_type t, size_t rows)
 {
-    enum { N = 3 * ATTN_KEYS, D = 4 };
-    float *kv = aligned_alloc_64(N * 2 * D * sizeof *kv), q[13 * D] = { 0 }, out[13 * D];
-    const struct attn a = { .out = out, .ld_out = D, .q = q, .ld_q = D, .kv = { kv, KV_BLOCK * 2 * D * kv_elem_sz(t), NULL },
-                            .n_keys = N, .rows = (uint32_t)rows, .d_head = D, .scale = 1 };
-    for (size_t r = 0; r < rows; r++) q[r * D] = 1;
+    enum { N = 3 * ATTN_KEYS, D_MOST = 32 };
+    const size_t d_head = t == KV_INT ? 32 : 4, block = kv_block_sz(t, d_head);
+    const float far = t == KV_INT ? 0x1p66f : 1, gone_key = t == KV_INT ? -0x1p66f : -INFINITY;
+    float q[13 * D_MOST] = { 0 }, out[13 * D_MOST];
+    char *kv = aligned_alloc_64(N / 32 * block);
+    const struct attn a = { .out = out, .ld_out = d_head, .q = q, .ld_q = d_head, .kv = { kv, block, NULL }, .n_keys = N,
+                            .rows = (uint32_t)rows, .d_head = (uint32_t)d_head, .scale = 1 };
+    for (size_t r = 0; r < rows; r++) q[r * d_head] = far;
     for (unsigned gone = 0; gone < 8; gone++) {
         double sum = 0, mean = 0;
         for (size_t j = 0; j < N; j++) {
             const size_t b = j / ATTN_KEYS;
             const int is = gone >> b & 1;
-            const float key[D] = { is ? -INFINITY : (float)b }, v = is ? INFINITY : (float)(b + 1), value[D] = { v, v, v, v };
-            c->kern->kv_put[t](&a.kv, (uint32_t)j, key, value, D);
-            if (!is) sum += exp((double)b), mean += exp((double)b) * (double)(b + 1);
+            float key[D_MOST] = { is ? gone_key : (float)b / far }, value[D_MOST];
+            for (size_t d = 0; d < d_head; d++) value[d] = is ? INFINITY : (float)(b + 1);
+            c->kern->kv_put[t](&a.kv, (uint32_t)j, key, value, (uint32_t)d_head);
+            kv_round(t, key, d_head, 0);
+            kv_round(t, value, d_head, 1);
+            if (!is) sum += exp((double)(key[0] * far)), mean += exp((double)(key[0] * far)) * (double)value[0];
         }
         c->kern->attn[t](&a, c->scratch);
-        for (size_t i = 0; i < rows * D; i++)
+        for (size_t i = 0; i < rows * d_head; i++)
             check(c, fabs((double)out[i] - (sum > 0 ? mean / sum : 0)) <= 1e-5, "attn type %d, %zu rows, without blocks %x: %g not %g", t,
                   rows, gone, (double)out[i], sum > 0 ? mean / sum : 0);
     }
@@ -334,20 +392,20 @@ static void check_passed_over(struct check *c, enum kv_type t, size_t rows)
 
 static void check_type(struct check *c, enum kv_type t)
 {
-    static const size_t heads[] = { 64, 4, 8, 12, 16, 24, 32, 40, 72, 80, 96, 100, 128, 256 };
+    static const size_t any[] = { 64, 4, 8, 12, 16, 24, 32, 40, 72, 80, 96, 100, 128, 256 }, by_32[] = { 64, 32, 96, 128, 160, 256, 192 };
     static const size_t keys[] = { 1, 5, 31, 32, 33, 64, 100, 255, 256, 257, 448, 600 };
+    const size_t *heads = t == KV_INT ? by_32 : any, n_heads = t == KV_INT ? sizeof by_32 / sizeof *by_32 : sizeof any / sizeof *any;
     check_passed_over(c, t, 1);
     check_passed_over(c, t, 13);
     for (size_t i = 0; i < 28; i += c->quick ? 3 : 1) {
         check_case(c, 1 + i % 15, 64, keys[i % 12], t, (int)i % 3, i % 2);
         check_case(c, 1, 64, keys[i % 12], t, 0, i % 2);
-        const size_t d_head = heads[i % (sizeof heads / sizeof *heads)];
-        check_case(c, 1 + i * 3 % 14, d_head, keys[(i * 5 + 3) % 12], t, (int)(i / 2) % 3, i % 2);
+        check_case(c, 1 + i * 3 % 14, heads[i % n_heads], keys[(i * 5 + 3) % 12], t, (int)(i / 2) % 3, i % 2);
     }
     check_case(c, 53, 64, 300, t, 2, 1);
     check_case(c, 50, 64, 520, t, 1, 0);
-    check_case(c, 17, 100, 77, t, 0, 0); /* rows of two tiles, of three */
-    check_case(c, 37, 72, 333, t, 1, 1);
+    check_case(c, 17, t == KV_INT ? 96 : 100, 77, t, 0, 0); /* rows of two tiles, of three */
+    check_case(c, 37, t == KV_INT ? 160 : 72, 333, t, 1, 1);
     check_case(c, 3, 64, 0, t, 0, 0);
     if (c->kern->level == CPU_C || c->quick) return;
     check_case(c, 1, 64, 1500, t, 0, 0);
@@ -362,8 +420,15 @@ void check_attn_bf16(struct check *c)
     check_type(c, KV_BF16);
 }
 
+void check_attn_ints(struct check *c)
+{
+    check_kv_ints(c);
+    check_type(c, KV_INT);
+}
+
 void check_attn(struct check *c)
 {
     for (int t = 0; t < KV_BF16; t++) check_type(c, (enum kv_type)t);
     check_attn_bf16(c);
+    check_attn_ints(c);
 }

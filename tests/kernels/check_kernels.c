@@ -140,20 +140,6 @@ void rnd_floats(float *p, size_t n, float scale)
     for (size_t i = 0; i < n; i++) p[i] = rnd_normal() * scale;
 }
 
-float kv_stored(enum kv_type t, float x)
-{
-    if (t == KV_F16) return f16_to_f32(f16_from_f32(x));
-    if (t == KV_BF16) return fabsf(x) < 0x1p-126f ? 0 : bf16_to_f32(bf16_from_f32(x));
-    return x;
-}
-
-size_t kv_place(enum kv_type t, size_t pos, size_t d, size_t d_head, int value)
-{
-    const size_t in = pos % 32;
-    if (t == KV_BF16) return value ? 32 * d_head + in / 2 * d_head * 2 + d * 2 + in % 2 : d / 2 * 64 + in * 2 + d % 2;
-    return value ? 32 * d_head + in * d_head + d : d * 32 + in;
-}
-
 /* One random block of a K type whose weights are of the size of v. */
 static void rnd_k_block(uint8_t *p, enum dtype t, float v)
 {
@@ -205,14 +191,18 @@ void *pack_as(const void *rows, enum dtype t, enum dtype from, size_t n, size_t 
 
 void *pack_all(const void *rows, enum dtype t, size_t n, size_t k) { return pack_as(rows, t, t < DT_COUNT ? t : DT_F32, n, k); }
 
-/* Whether this level takes everything but narrow products from the level below. */
-static int only_narrow(const struct kern *k)
+/* Whether this level takes everything but narrow products, and attention over integers, from the level below. */
+static int only_narrow(const struct kern *k, int *ints)
 {
     const size_t first = offsetof(struct kern, linear); /* of the pointers, which are all the rest */
     struct kern below;
     if (k->level == CPU_C) return 0;
     kern_init(&below, k->level - 1);
     for (int t = DT_COUNT; t < DT_PACKED_COUNT; t++) below.linear[t] = k->linear[t];
+    *ints = below.attn[KV_INT] != k->attn[KV_INT];
+    below.attn[KV_INT] = k->attn[KV_INT];
+    below.attn_part[KV_INT] = k->attn_part[KV_INT];
+    below.attn_weights[KV_INT] = k->attn_weights[KV_INT];
     return !memcmp((const char *)&below + first, (const char *)k + first, sizeof below - first);
 }
 
@@ -244,8 +234,9 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
         { "blocks", check_blocks }, { "kv", check_kv },     { "attn", check_attn },     { "elem", check_elem },
         { "spectra", check_spectra },
     };
-    static const struct part narrow[] = { { "narrow", check_narrow }, { "blocks", check_blocks } };
+    static const struct part narrow[] = { { "narrow", check_narrow }, { "blocks", check_blocks }, { "attn", check_attn_ints } };
     unsigned failures = 0;
+    int ints;
     for (int level = 0; cpu_level_name(level); level++) {
         if (!cpu_level_usable(level)) {
             printf("%-14s skipped: this processor lacks it\n", cpu_level_name(level));
@@ -253,7 +244,7 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
         }
         if (only && strcmp(only, cpu_level_name(level))) continue;
         kern_init(k, level);
-        if (only_narrow(k)) failures += run_parts(c, cpu_level_name(level), narrow, 2);
+        if (only_narrow(k, &ints)) failures += run_parts(c, cpu_level_name(level), narrow, ints ? 3 : 2);
         else failures += run_parts(c, cpu_level_name(level), part, sizeof part / sizeof *part);
     }
     return failures;
@@ -288,13 +279,14 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
 {
     unsigned failures = 0;
 #if defined(__x86_64__)
-    static const struct part part[] = {
-        { "narrow", check_narrow }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", check_attn_bf16 },
-    };
-    static const struct { const char *name; int needs; void (*init)(struct kern *k); } doubled[] = {
-        { "avxvnni-evex", CPU_AVX512VNNI, kern_init_avxvnni_evex }, { "amx-emulated", CPU_AVX2, kern_init_amx_emulated },
+    static const struct { const char *name; int needs; void (*init)(struct kern *k); void (*attn)(struct check *); } doubled[] = {
+        { "avxvnni-evex", CPU_AVX512VNNI, kern_init_avxvnni_evex, check_attn_ints },
+        { "amx-emulated", CPU_AVX2, kern_init_amx_emulated, check_attn_bf16 },
     };
     for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
+        const struct part part[] = {
+            { "narrow", check_narrow }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", doubled[i].attn },
+        };
         if (!cpu_level_usable(doubled[i].needs)) {
             printf("%-14s skipped: this processor lacks %s\n", doubled[i].name, cpu_level_name(doubled[i].needs));
             continue;
