@@ -8,7 +8,7 @@
  *
  * Beside the primitives of vec.h and vi_load a file has, before it includes this (after narrow.h, where it has both):
  *   vi_nibbles(w, high)          the low or the high four bits of each byte
- *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of DT_Q8_QUAD as its products want it; a file may define QUAD_PARTS 2
+ *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of weights that are bytes as its products want it; a file may define QUAD_PARTS 2
  *   quad_sums(to, n, t, b, x)    to[n]: sums of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and what it begins with
  *   row_to_blocks(to, t, x, k)   blocks of x as narrow_block makes them, their integers in whatever order quad_sums wants
  * A file may define QUAD_VECTORS 2. */
@@ -33,8 +33,8 @@ INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum dtype t, const char *w)
 {
     UNROLL
     for (size_t i = 0; i < QBLOCK / 4; i++) {
-        if (t == DT_Q4_QUAD) b[i] = vi_nibbles(vi_load(w + i / 2 * QUAD_W * 4), i % 2);
-        else quad_bytes(b + i * QUAD_PARTS, w + i * QUAD_W * 4);
+        if (quad_is_bytes(t)) quad_bytes(b + i * QUAD_PARTS, w + i * QUAD_W * 4);
+        else b[i] = vi_nibbles(vi_load(w + i / 2 * QUAD_W * 4), i % 2);
     }
 }
 
@@ -108,6 +108,11 @@ static void linear_q8_quad(const struct linear *l, size_t m0, size_t m1, size_t 
     block_linear(l, m0, m1, p0, p1, scratch, DT_Q8_QUAD);
 }
 
+static void linear_q8_quad_a8(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+{
+    block_linear(l, m0, m1, p0, p1, scratch, DT_Q8_QUAD_A8);
+}
+
 static void linear_q4_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
     block_linear(l, m0, m1, p0, p1, scratch, DT_Q4_QUAD);
@@ -116,6 +121,7 @@ static void linear_q4_quad(const struct linear *l, size_t m0, size_t m1, size_t 
 INLINE void init_blocks(struct kern *k)
 {
     k->linear[DT_Q8_QUAD] = linear_q8_quad;
+    k->linear[DT_Q8_QUAD_A8] = linear_q8_quad_a8;
     k->linear[DT_Q4_QUAD] = linear_q4_quad;
 }
 #endif
