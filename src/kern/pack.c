@@ -317,9 +317,9 @@ static struct q8_loss block_steps(const float *x, float inverse)
     return (struct q8_loss){ (double)left[0], (double)all[0] };
 }
 
-/* Of a block with the scale s and the inverse v, u = x * v as linear rounds it, and q, the integer next to u. u - q is exact; s, v and u are
- * each off by 2^-24 of themselves, so x = s u (1 + e), |e| <= 3 * 2^-24 and next to nothing, and x - s q = s (u - q) + e s u. Of whole rows:
- * |x - x'| is at most the root of the sum of all (s (u - q))^2, and 3 * 2^-24 |x| more. */
+/* Of a block with the scale s and the inverse v: u = x * v as linear rounds it, and q, the integer next to u. u - q is exact. s, v and u
+ * are each off by 2^-24 of themselves, so x = s u (1 + e), |e| <= 3 * 2^-24 and next to nothing, and x - s q = s (u - q) + e s u. Of whole
+ * rows: |x - x'| is at most the root of the sum of all (s (u - q))^2, and 3 * 2^-24 |x| more; which is more than sums of f32 lose, too. */
 struct q8_loss q8_loss_of_x(enum dtype t, const float *x, size_t k)
 {
     static double const smallest = 0x1p-80; /* below this largest magnitude scales of a block may be flushed to zero: it counts as lost */

@@ -399,8 +399,9 @@ static void check_loss_of_x(struct check *c, enum dtype t)
             check(c, l.error >= error && l.norm >= norm * 0.99999, "%s, x of %zu, %s: loses %.17g of %.17g, at least %.17g of %.17g are",
                   dtype_name(t), k, name[row], l.error, l.norm, error, norm);
             if (row <= HALVES && k >= 160)
-                check(c, l.error <= 1.01 * 1.01 * error && l.norm <= norm * 1.00001, "%s, x of %zu, %s: loses %.17g of %.17g, not %.17g of %.17g",
-                      dtype_name(t), k, name[row], l.error, l.norm, error, norm);
+                check(c, l.error <= 1.01 * 1.01 * error && l.norm <= norm * 1.00001,
+                      "%s, x of %zu, %s: loses %.17g of %.17g, not %.17g of %.17g", dtype_name(t), k, name[row], l.error, l.norm, error,
+                      norm);
             if (row == ZEROS) check(c, l.error == 0 && l.norm == 0, "%s, x of zeros: loses %g of %g", dtype_name(t), l.error, l.norm);
             x[rnd() % k] = row % 2 ? -INFINITY : NAN;
             const struct q8_loss none = q8_loss_of_x(t, x, k);

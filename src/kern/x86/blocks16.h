@@ -1,8 +1,8 @@
 /* steno: sums of products by blocks in numbers of 16 bits. SPDX-License-Identifier: MIT
  *
- * For levels without VPDPBUSD. Weights that are bytes become numbers of 16 bits, unsigned as they are, and so does x beside them, even if it
- * keeps 8: sums of VPMADDWD fit 32 bits, two products of VPMADDUBSW would not fit 16. Beside nibbles VPMADDUBSW does: sixteen products, and
- * their sum, fit 16 bits: 16 * 15 * 127.
+ * For levels without VPDPBUSD. Weights that are bytes become numbers of 16 bits, unsigned as they are, and so does x beside them, even if
+ * it keeps 8: sums of VPMADDWD fit 32 bits, two products of VPMADDUBSW would not fit 16. Beside nibbles VPMADDUBSW does: sixteen products,
+ * and their sum, fit 16 bits: 16 * 15 * 127.
  *
  * A file has, before it includes this: MM(op), the intrinsic op of its vectors. */
 #ifndef STENO_KERN_BLOCKS16_H
