@@ -41,7 +41,8 @@ static inline double roof_measure(struct timed *t, steno_team *team, int level, 
 struct products { int of; double n; };
 
 /* Products that a level has no instruction for are built from those of the next wider kind, see the levels' files in kern. The plain C
- * twins have none of their own at all: they are held against f32. By blocks of q8_0 x has 16 bits, so that products of bytes are two. */
+ * twins have none of their own at all: they are held against f32. By blocks of q8_0 x has 16 bits, so that products of bytes are two; but
+ * beside the copy that screens logits it has 8. */
 static inline struct products products_of(int level, enum dtype t)
 {
     const int int16 = level > CPU_C && peak_ops(level, PEAK_INT16) > 0, int8 = level > CPU_C && peak_ops(level, PEAK_INT8) > 0;
@@ -51,7 +52,7 @@ static inline struct products products_of(int level, enum dtype t)
     if (t == DT_I16_PAIR || (t == DT_I8_QUAD && !int8)) return (struct products){ PEAK_INT16, 1 };
     if (t == DT_I8_QUAD) return (struct products){ PEAK_INT8, 1 };
     if (t == DT_Q8_QUAD) return int8 ? (struct products){ by_vectors, 2 } : (struct products){ PEAK_INT16, q8_as_int16 };
-    return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, q4_as_int16 };
+    return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, t == DT_Q4_QUAD ? q4_as_int16 : 1 };
 }
 
 /* Keys and values of f16 are widened; pairs of bf16 are multiplied as such where attention has a body for it, which no level of ARM has;

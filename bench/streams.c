@@ -80,7 +80,10 @@ static struct timed few_measure(struct few_job *j, steno_team *team)
     return timed_of(ns, n);
 }
 
-static const char *name_of(enum dtype t) { return t == DT_Q8_QUAD ? "q8_quad" : t == DT_Q4_QUAD ? "q4_quad" : dtype_name(t); }
+static const char *name_of(enum dtype t)
+{
+    return t == DT_Q8_QUAD ? "q8_quad" : t == DT_Q8_QUAD_A8 ? "q8_quad_a8" : t == DT_Q4_QUAD ? "q4_quad" : dtype_name(t);
+}
 
 static void bench_few(struct bench *b, enum dtype type, size_t rows, size_t n, size_t k, int threads)
 {
@@ -95,7 +98,7 @@ static void bench_few(struct bench *b, enum dtype type, size_t rows, size_t n, s
                             .y = b->y, .ld_y = n + ROW_PAD };
     const struct timed t = few_measure(&j, b->team[threads - 1]);
     const double gb = (double)j.w_sz / t.best;
-    printf("linear %-7s %zu x %6zu x %4zu, %d thread%s %9.0f ns %6.1f GB/s %4.0f %% of read\n", name_of(type), rows, n, k, threads,
+    printf("linear %-10s %zu x %6zu x %4zu, %d thread%s %9.0f ns %6.1f GB/s %4.0f %% of read\n", name_of(type), rows, n, k, threads,
            threads > 1 ? "s" : " ", t.best, gb, 100 * gb / b->read[threads - 1]);
     fflush(stdout);
     report_rate(&b->out, "GB/s", t, (double)j.w_sz, "linear_%s_%zux%zux%zu_%dt", name_of(type), rows, n, k, threads);
@@ -104,7 +107,7 @@ static void bench_few(struct bench *b, enum dtype type, size_t rows, size_t n, s
 static void bench_decoders(struct bench *b)
 {
     static const enum dtype type[] = {
-        DT_F16, DT_Q8_0, DT_Q8_QUAD, DT_Q4_0, DT_Q4_QUAD, /* on two threads as well */
+        DT_F16, DT_Q8_0, DT_Q8_QUAD, DT_Q8_QUAD_A8, DT_Q4_0, DT_Q4_QUAD, /* on two threads as well */
         DT_F32, DT_Q5_1, DT_Q4_K, DT_Q5_K, DT_Q6_K,
     };
     static const size_t shape[][2] = {
@@ -115,7 +118,7 @@ static void bench_decoders(struct bench *b)
     for (size_t s = 0; s < sizeof shape / sizeof *shape; s++) /* types in turn: other work disturbs them alike */
         for (size_t r = 0; r < 3; r++)
             for (int t = 1; t <= THREADS; t++)
-                for (size_t i = 0; i < (t == 1 ? sizeof type / sizeof *type : 5); i++)
+                for (size_t i = 0; i < (t == 1 ? sizeof type / sizeof *type : 6); i++)
                     if (shape[s][1] % (size_t)dtype_block(type[i]) == 0) bench_few(b, type[i], rows[r], shape[s][0], shape[s][1], t);
 }
 

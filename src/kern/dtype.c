@@ -4,7 +4,7 @@
  * scale times a small integer (exact in f32), plus the minimum for the types that have one (rounded once). */
 #include "kern/inner.h"
 
-struct dtype_info { char name[8]; uint16_t block, block_sz; };
+struct dtype_info { char name[12]; uint16_t block, block_sz; };
 
 static const struct dtype_info info[DT_PACKED_COUNT] = {
     [DT_F32]  = { "f32", 1, 4 },       [DT_F16]  = { "f16", 1, 2 },       [DT_BF16] = { "bf16", 1, 2 },
@@ -13,7 +13,8 @@ static const struct dtype_info info[DT_PACKED_COUNT] = {
     [DT_Q2_K] = { "q2_k", KBLOCK, 84 }, [DT_Q3_K] = { "q3_k", KBLOCK, 110 }, [DT_Q4_K] = { "q4_k", KBLOCK, 144 },
     [DT_Q5_K] = { "q5_k", KBLOCK, 176 }, [DT_Q6_K] = { "q6_k", KBLOCK, 210 },
     [DT_BF16_PAIR] = { "bf16x2", 1, 4 }, [DT_I16_PAIR] = { "int16x2", 1, 4 }, /* of f32, as all but the last are packed from */
-    [DT_I8_QUAD] = { "int8x4", 1, 4 },   [DT_Q8_QUAD] = { "q8_0x4", 1, 4 },    [DT_Q4_QUAD] = { "q4_0x8", QBLOCK, 18 },
+    [DT_I8_QUAD] = { "int8x4", 1, 4 },   [DT_Q8_QUAD] = { "q8_0x4", 1, 4 },
+    [DT_Q8_QUAD_A8] = { "q8_0x4a8", 1, 4 }, [DT_Q4_QUAD] = { "q4_0x8", QBLOCK, 18 },
 };
 
 const char *dtype_name(enum dtype t) { return (unsigned)t < DT_PACKED_COUNT ? info[t].name : "?"; }

@@ -151,23 +151,24 @@ static inline size_t panel_block_sz(enum dtype t)
     return block_head_sz(t) + block_len(t) / run_len(t) * run_sz(t);
 }
 static inline int dtype_is_narrow(enum dtype t) { return t == DT_BF16_PAIR || t == DT_I16_PAIR || t == DT_I8_QUAD; }
-/* Narrow products by blocks: bytes per 32 k of a panel, and what is added to a weight to make it unsigned. */
-static inline int dtype_is_blocks(enum dtype t) { return t == DT_Q8_QUAD || t == DT_Q4_QUAD; }
-static inline size_t quad_block_sz(enum dtype t) { return PANEL * (t == DT_Q8_QUAD ? 2 + QBLOCK : 2 + QBLOCK / 2); }
-static inline int quad_offset(enum dtype t) { return t == DT_Q8_QUAD ? 128 : 8; }
+/* Narrow products by blocks: are weights bytes or nibbles, bytes per 32 k of a panel, and what is added to a weight to make it unsigned. */
+static inline int quad_is_bytes(enum dtype t) { return t == DT_Q8_QUAD || t == DT_Q8_QUAD_A8; }
+static inline int dtype_is_blocks(enum dtype t) { return quad_is_bytes(t) || t == DT_Q4_QUAD; }
+static inline size_t quad_block_sz(enum dtype t) { return PANEL * (quad_is_bytes(t) ? 2 + QBLOCK : 2 + QBLOCK / 2); }
+static inline int quad_offset(enum dtype t) { return quad_is_bytes(t) ? 128 : 8; }
 static inline size_t quad_blocks(size_t k) { return (k + QBLOCK - 1) / QBLOCK; }
 /* Where weight k of output i stands behind the scales of a block. */
 enum { QUAD_W = 16 }; /* outputs that a line has four k of */
 static inline size_t quad_at(enum dtype t, size_t k, size_t i)
 {
-    const size_t per_line = t == DT_Q8_QUAD ? 4 : 8, line = i / QUAD_W * (QBLOCK / per_line) + k / per_line;
+    const size_t per_line = quad_is_bytes(t) ? 4 : 8, line = i / QUAD_W * (QBLOCK / per_line) + k / per_line;
     return (line * QUAD_W + i % QUAD_W) * 4 + k % 4;
 }
 /* Weight k of a block, offset added; block: behind the scales. */
 static inline int quad_weight(enum dtype t, const uint8_t *block, size_t k, size_t i)
 {
     const uint8_t byte = block[quad_at(t, k, i)];
-    return t == DT_Q8_QUAD ? byte : byte >> (k % 8 < 4 ? 0 : 4) & 15;
+    return quad_is_bytes(t) ? byte : byte >> (k % 8 < 4 ? 0 : 4) & 15;
 }
 /* Words of 32 bits that a row of k becomes, and bytes before a panel's weights. */
 static inline size_t narrow_words(enum dtype t, size_t k) { return t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }
@@ -403,15 +404,12 @@ static inline struct q8_loss q8_loss_most(const struct q8_loss of[PANEL])
     return most;
 }
 
-/* Most that a value of a block of x is off by, in largest magnitudes of the block: half a step, and what rounding 32639 / m, its product
- * with x and the scale costs (3 * 2^-24 * 32639 steps). */
-#define BLOCK_X_ERROR (0.51 / BLOCK_MOST)
-
-/* A block of x for products by blocks: 32 integers, as bytes (DT_Q4_QUAD) or as their high bytes, then their low ones, which are signed
- * like the others (DT_Q8_QUAD: q = 256 * high + low), what sums with unsigned weights begin with, and a scale. The words before the last
- * two are the level's own. */
+/* A block of x for products by blocks: 32 integers, in one part, as bytes, or in two (DT_Q8_QUAD), as their high bytes, then their low
+ * ones, which are signed like the others (q = 256 * high + low), what sums with unsigned weights begin with, and a scale. The words before
+ * the last two are the level's own: beside bytes there is room for 16 bits of each integer, for levels whose products have as many. */
 enum { BLOCK_MOST = I8_MOST * 256 + I8_MOST };
-static inline size_t block_words(enum dtype t) { return t == DT_Q8_QUAD ? QBLOCK / 2 + 2 : QBLOCK / 4 + 2; }
+static inline int quad_x_parts(enum dtype t) { return t == DT_Q8_QUAD ? 2 : 1; }
+static inline size_t block_words(enum dtype t) { return quad_is_bytes(t) ? QBLOCK / 2 + 2 : QBLOCK / 4 + 2; }
 static inline size_t block_start_at(enum dtype t) { return block_words(t) - 2; }
 static inline size_t block_scale_at(enum dtype t) { return block_words(t) - 1; }
 
@@ -419,7 +417,7 @@ static inline size_t block_scale_at(enum dtype t) { return block_words(t) - 1; }
 static inline struct int_scale block_scale_of(enum dtype t, uint32_t most)
 {
     const float m = load_f32(&most);
-    if (t != DT_Q8_QUAD) return i8_scale_of(most);
+    if (quad_x_parts(t) == 1) return i8_scale_of(most);
     if (most >= 0x7f800000u) return (struct int_scale) { m - m, 0 };         /* NaN */
     if (m < 0x1p-111f) return (struct int_scale) { 0, 0 };                   /* the scale would be subnormal, and its inverse infinite */
     return (struct int_scale) { m / BLOCK_MOST, BLOCK_MOST / m };
@@ -430,15 +428,16 @@ static inline struct int_scale block_scale_of(enum dtype t, uint32_t most)
 static inline void narrow_block(uint32_t *to, enum dtype t, const float *x, size_t n)
 {
     const struct int_scale s = block_scale_of(t, largest_bits(x, n));
+    const int two = quad_x_parts(t) == 2;
     uint8_t low[QBLOCK], high[QBLOCK];
     int32_t sum = 0;
     for (size_t i = 0; i < QBLOCK; i++) {
         const uint32_t q = bits_of_f32((i < n ? x[i] * s.inverse : 0) + I8_MAGIC);
         low[i] = (uint8_t)(q ^ 0x80), high[i] = (uint8_t)(q >> 8);
-        sum += t == DT_Q8_QUAD ? 256 * (int8_t)high[i] + (int8_t)low[i] : (int8_t)low[i];
+        sum += (two ? 256 * (int8_t)high[i] : 0) + (int8_t)low[i];
     }
-    memcpy(to, t == DT_Q8_QUAD ? high : low, QBLOCK);
-    if (t == DT_Q8_QUAD) memcpy(to + QBLOCK / 4, low, QBLOCK);
+    memcpy(to, two ? high : low, QBLOCK);
+    if (two) memcpy(to + QBLOCK / 4, low, QBLOCK);
     to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
     to[block_scale_at(t)] = bits_of_f32(s.scale);
 }

@@ -52,10 +52,11 @@ int kern_gains(int level, enum dtype t)
 {
 #if defined(__x86_64__)
     const int vnni = level == CPU_AVXVNNI || level >= CPU_AVX512VNNI;
+    if (t == DT_I8_QUAD || t == DT_Q8_QUAD_A8) return vnni;
     if (dtype_is_blocks(t)) return level >= CPU_AVX2;
     if (t == DT_BF16_PAIR) return level >= CPU_AVX512BF16;
     if (t == DT_I16_PAIR) return vnni || level == CPU_AVX2;
-    return t == DT_I8_QUAD && vnni;
+    return 0;
 #elif defined(__aarch64__)
     if (t == DT_I16_PAIR) return 0; /* SMLAL makes as many products as FMLA does */
     return t == DT_BF16_PAIR ? level >= CPU_NEONBF16 : (dtype_is_narrow(t) || dtype_is_blocks(t)) && level >= CPU_DOTPROD;

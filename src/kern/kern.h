@@ -15,8 +15,8 @@
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
  *   linear of DT_BF16_PAIR and DT_I8_QUAD: the same bits as the twin but for the activation's own error, and (DT_BF16_PAIR) but for
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
- *   linear of DT_I16_PAIR, DT_Q8_QUAD and DT_Q4_QUAD: the same bits as the twin, which fuses as all other levels do, but for the
- *              activation's own error
+ *   linear of DT_I16_PAIR, and by blocks (DT_Q8_QUAD, DT_Q8_QUAD_A8, DT_Q4_QUAD): the same bits as the twin, which fuses as all other
+ *              levels do, but for the activation's own error
  *   linear of DT_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's
  *              sum
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row; norm_layer, whose mean is
@@ -44,7 +44,7 @@
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
     DT_COUNT,
-    DT_BF16_PAIR = DT_COUNT, DT_I16_PAIR, DT_I8_QUAD, DT_Q8_QUAD, DT_Q4_QUAD, DT_PACKED_COUNT
+    DT_BF16_PAIR = DT_COUNT, DT_I16_PAIR, DT_I8_QUAD, DT_Q8_QUAD, DT_Q8_QUAD_A8, DT_Q4_QUAD, DT_PACKED_COUNT
 };
 
 enum {
@@ -63,7 +63,7 @@ enum {
     NARROW_K = 131072 /* largest k of narrow products: sums of int8 products fit 32 bits */
 };
 
-const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k", "bf16x2", "int16x2", "int8x4", "q8_0x4", "q4_0x8" */
+const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k", "bf16x2", "int16x2", "int8x4", "q8_0x4", "q8_0x4a8", "q4_0x8" */
 int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
 size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k weights, k a multiple of dtype_block */
 
@@ -95,7 +95,8 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
  *                 not finite); int32 start[PANEL] = -128 * the sum of the output's q; then for each four k: int8 q[PANEL][4] in
  *                 [-127, 127]                                               value = scale * q, |error| <= scale / 2
  * By blocks, for each 32 k: f16 d[PANEL], then for each 16 outputs, so that a vector of them is read as it lies:
- *   DT_Q8_QUAD:   for each four k: u8 [16][4] = q + 128                      value = d * q       34 bytes per 32 weights
+ *   DT_Q8_QUAD, DT_Q8_QUAD_A8 (which differ in what becomes of x):
+ *                 for each four k: u8 [16][4] = q + 128                      value = d * q       34 bytes per 32 weights
  *                 From numbers as q8_0 is made: d = largest magnitude / 127, q = x * (1 / d) rounded to nearest even, in [-127, 127],
  *                 then d rounded to f16 (0: q are zeros; NaN: a weight is not finite, or d no f16). From rows of q8_0 bit for bit; q may be
  *                 -128 there, and counts as that.
@@ -115,8 +116,9 @@ void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const ro
 /* What DT_Q8_QUAD makes of numbers loses: sums of squares of their errors |w - w'| and of the w'. Sums of a block are f32, those of blocks
  * double. NaN where a number has no value there. */
 struct q8_loss { double error, norm; };
-/* Of a row of x, [k], as linear takes it (see there): at least the error, and |x|^2 instead of |x'|^2. */
-struct q8_loss q8_loss_of_x(const float *x, size_t k);
+/* Of a row of x, [k], as linear of t takes it (see there), DT_Q8_QUAD or DT_Q8_QUAD_A8: at least the error, and hardly more, and |x|^2
+ * instead of |x'|^2. A block of magnitudes below 2^-80 counts as lost, and as large in all its numbers. */
+struct q8_loss q8_loss_of_x(enum dtype t, const float *x, size_t k);
 
 /* One stored row widened to f32; the definition of the block types. t < DT_COUNT. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
@@ -169,8 +171,8 @@ struct kv_view {
  *                 the sum of q * q is an exact integer; y = sum * (scale of the row * scale of the output), each step rounded to f32.
  *                 A row with a NaN or an infinity gives NaN for every output, a row of magnitudes below 2^-119 zeros.
  *   DT_Q8_QUAD    each 32 k of x as DT_I8_QUAD takes a row: sx = largest magnitude of the block / 127, q = x * (127 / largest magnitude)
- *   DT_Q4_QUAD    rounded to nearest even; the sum of q * q over a block is an exact integer; the f32 accumulator takes blocks in rising
- *                 order, acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
+ *   DT_Q8_QUAD_A8 rounded to nearest even; the sum of q * q over a block is an exact integer; the f32 accumulator takes blocks in rising
+ *   DT_Q4_QUAD    order, acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
  *                 NaN for every output; a block of magnitudes below 2^-119 counts as zeros.
  *                 DT_Q8_QUAD keeps 16 bits of x, so that only its weights have few: 32639 = 127 * 256 + 127 stands for 127, and 2^-111 for
  *                 2^-119.
@@ -277,8 +279,8 @@ struct kern {
     int level;    /* enum cpu_level the table was made for */
     size_t cache; /* bytes of second-level cache that a core has; set by kern_init, may be changed */
 
-    /* pack_panel, bit for bit. loss: of DT_Q8_QUAD from numbers, not from q8_0, the largest error and the largest norm of the panel's
-     * outputs; NULL: nobody asks. */
+    /* pack_panel, bit for bit. loss: of DT_Q8_QUAD and DT_Q8_QUAD_A8 from numbers, not from q8_0, the largest error and the largest norm of
+     * the panel's outputs; NULL: nobody asks. */
     void (*pack)(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
 
     /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch() bytes, 64-byte aligned, one per thread. */
@@ -324,7 +326,7 @@ struct kern {
 
 /* Are narrow products of t faster than those of f32 at this level? Where instructions of their own make them; by blocks from AVX2 on; of
  * int16 at AVX2 as well, because VPMADDWD makes 16 products, two to a lane, and the addition behind it has a port more; not at AVX-512
- * without VNNI, where both share the two ports that vectors of 512 bits have, nor on ARM. */
+ * without VNNI, where both share the two ports that vectors of 512 bits have, nor on ARM. Of DT_Q8_QUAD_A8: faster than of DT_Q8_QUAD. */
 int kern_gains(int level, enum dtype t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);

@@ -8,7 +8,7 @@
  *
  * Beside the primitives of vec.h and vi_load a file has, before it includes this (after narrow.h, where it has both):
  *   vi_nibbles(w, high)          the low or the high four bits of each byte
- *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of DT_Q8_QUAD as its products want it; a file may define QUAD_PARTS 2
+ *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of weights that are bytes as its products want it; a file may define QUAD_PARTS 2
  *   quad_sums(to, n, t, b, x)    to[n]: sums of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and what it begins with
  *   row_to_blocks(to, t, x, k)   blocks of x as narrow_block makes them, their integers in whatever order quad_sums wants
  * A file may define QUAD_VECTORS 2. */
@@ -27,14 +27,16 @@ enum { QUAD_WEIGHTS = QBLOCK / 4 * QUAD_PARTS };
 /* What prefetch runs ahead, in bytes: weights come to the first-level cache; beside products of several rows that is too much at a time for
  * it, and the second-level cache asks first. */
 enum { BLOCK_AHEAD = 4096, BLOCK_FAR_AHEAD = 16384 };
+/* Products of a byte of weights from which on vectors go two at a time: with fewer that reads slower from memory. */
+enum { BLOCK_TIMES = 5 };
 
 /* A block as quad_sums wants it: four k after four k. */
 INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum dtype t, const char *w)
 {
     UNROLL
     for (size_t i = 0; i < QBLOCK / 4; i++) {
-        if (t == DT_Q4_QUAD) b[i] = vi_nibbles(vi_load(w + i / 2 * QUAD_W * 4), i % 2);
-        else quad_bytes(b + i * QUAD_PARTS, w + i * QUAD_W * 4);
+        if (quad_is_bytes(t)) quad_bytes(b + i * QUAD_PARTS, w + i * QUAD_W * 4);
+        else b[i] = vi_nibbles(vi_load(w + i / 2 * QUAD_W * 4), i % 2);
     }
 }
 
@@ -84,6 +86,7 @@ INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0
 {
     const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), words = blocks * block_words(t);
     const size_t ld = ((words + 15) & ~(size_t)15) + 16;
+    const size_t per_byte = (size_t)quad_x_parts(t) * (quad_is_bytes(t) ? 1 : 2); /* products, of a row */
     const size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
     for (size_t m = m0; m < m1; m += most) {
         const size_t rows = size_min(most, m1 - m), tiles = (rows + TILE_ROWS_MAX - 1) / TILE_ROWS_MAX, height = (rows + tiles - 1) / tiles;
@@ -97,6 +100,7 @@ INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0
                 size_t one = 1;
                 __asm__("" : "+r"(one)); /* of a constant gcc 12 makes code that prefetches in bursts: a fifth slower from memory */
                 if (n == 1) block_panel(s->acc, t, s->x + r * ld, ld, one, w, blocks, 1);
+                else if (QUAD_VECTORS > 1 && n * per_byte < BLOCK_TIMES) block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, 1);
                 else block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, QUAD_VECTORS);
                 for (size_t i = 0; i < n; i += TILE_ROWS) finish(l, m + r + i, size_min(TILE_ROWS, n - i), p, s->acc + i * PANEL);
             }
@@ -108,6 +112,11 @@ static void linear_q8_quad(const struct linear *l, size_t m0, size_t m1, size_t 
     block_linear(l, m0, m1, p0, p1, scratch, DT_Q8_QUAD);
 }
 
+static void linear_q8_quad_a8(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
+{
+    block_linear(l, m0, m1, p0, p1, scratch, DT_Q8_QUAD_A8);
+}
+
 static void linear_q4_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
     block_linear(l, m0, m1, p0, p1, scratch, DT_Q4_QUAD);
@@ -116,6 +125,7 @@ static void linear_q4_quad(const struct linear *l, size_t m0, size_t m1, size_t 
 INLINE void init_blocks(struct kern *k)
 {
     k->linear[DT_Q8_QUAD] = linear_q8_quad;
+    k->linear[DT_Q8_QUAD_A8] = linear_q8_quad_a8;
     k->linear[DT_Q4_QUAD] = linear_q4_quad;
 }
 #endif

@@ -200,7 +200,7 @@ static void pack_turned(void *panel, struct q8_loss *loss, enum dtype t, enum dt
     else if (t == DT_BF16_PAIR) pack_pair_panel(panel, from, rows, k);
     else if (t == DT_I16_PAIR) pack_int_panel(panel, from, rows, k);
     else if (t == DT_I8_QUAD) pack_quad_panel(panel, from, rows, k);
-    else if (t == DT_Q8_QUAD) pack_q8_panel(panel, loss, from, rows, k);
+    else if (quad_is_bytes(t)) pack_q8_panel(panel, loss, from, rows, k);
     else pack_half_panel(panel, rows, k);
 }
 

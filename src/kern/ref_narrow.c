@@ -62,7 +62,7 @@ static void sum_blocks(float sum[PANEL], enum dtype t, const uint32_t *x, const 
         int32_t acc[PANEL];
         for (size_t i = 0; i < PANEL; i++) acc[i] = (int32_t)x[block_start_at(t)];
         for (size_t j = 0; j < QBLOCK; j++) {
-            const int32_t xj = t == DT_Q8_QUAD ? 256 * q[j] + q[j + QBLOCK] : q[j];
+            const int32_t xj = quad_x_parts(t) == 2 ? 256 * q[j] + q[j + QBLOCK] : q[j];
             for (size_t i = 0; i < PANEL; i++) acc[i] += xj * quad_weight(t, panel + 2 * PANEL, j, i);
         }
         const float scale = load_f32(x + block_scale_at(t));
@@ -104,6 +104,7 @@ TYPED(pair, DT_BF16_PAIR)
 TYPED(ints, DT_I16_PAIR)
 TYPED(quad, DT_I8_QUAD)
 TYPED(q8_quad, DT_Q8_QUAD)
+TYPED(q8_quad_a8, DT_Q8_QUAD_A8)
 TYPED(q4_quad, DT_Q4_QUAD)
 #undef TYPED
 
@@ -113,5 +114,6 @@ void kern_init_narrow_c(struct kern *k)
     k->linear[DT_I16_PAIR] = linear_ints, k->embed[DT_I16_PAIR] = embed_ints;
     k->linear[DT_I8_QUAD] = linear_quad, k->embed[DT_I8_QUAD] = embed_quad;
     k->linear[DT_Q8_QUAD] = linear_q8_quad, k->embed[DT_Q8_QUAD] = embed_q8_quad;
+    k->linear[DT_Q8_QUAD_A8] = linear_q8_quad_a8, k->embed[DT_Q8_QUAD_A8] = embed_q8_quad_a8;
     k->linear[DT_Q4_QUAD] = linear_q4_quad, k->embed[DT_Q4_QUAD] = embed_q4_quad;
 }

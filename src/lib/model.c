@@ -62,11 +62,12 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     return STENO_OK;
 }
 
-/* Beside narrow products keys and values have fewer bits, too; those that are written once and read at every step the fewest. */
+/* Beside narrow products keys and values have fewer bits, too; those that are written once and read at every step the fewest, where bytes
+ * are multiplied as fast as they are read. */
 static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
 {
     if (!m->blocks) return KV_F32;
-    return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 ? KV_INT : KV_F16;
+    return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 && kern_gains(m->kern.level, DT_Q8_QUAD_A8) ? KV_INT : KV_F16;
 }
 
 static int load(steno_model *m, const struct place *place, steno_error *e)

@@ -26,7 +26,7 @@ int weight_store_open(struct weight_store *s, const struct weights *w, int narro
         size_t most = packed > plain || !widened ? packed : plain;
         for (int k = DT_COUNT; narrow && t->n_dims > 1 && k < DT_PACKED_COUNT; k++)
             if (pack_sz((enum dtype)k, rows, cols) > most) most = pack_sz((enum dtype)k, rows, cols);
-        if (narrow && t->n_dims > 1) most += pack_sz(screen_type, rows, cols) + pack_panels(rows) * sizeof(struct screen_panel) + 128;
+        if (narrow && t->n_dims > 1) most += pack_sz(DT_Q8_QUAD, rows, cols) + pack_panels(rows) * sizeof(struct screen_panel) + 128;
         need += most + 128;
     }
     *s = (struct weight_store){ os_pages_alloc(need), need, 0, 0 };
@@ -448,12 +448,13 @@ uint16_t bind_screen(struct build *b, const char *w, uint64_t n, uint64_t k)
 {
     struct tensor *t = tensor_get(b, w, n, k, 0);
     if (!t || (t->type != DT_F32 && t->type != DT_F16 && t->type != DT_BF16)) return NO_BIND;
+    const enum dtype type = screen_type(b->kern);
     struct screen_panel *screen = store_take(b, pack_panels((size_t)n) * sizeof *screen);
-    const void *packed = b->status ? NULL : pack_parts(b, &t, 1, n, k, 1, screen_type, screen);
+    const void *packed = b->status ? NULL : pack_parts(b, &t, 1, n, k, 1, type, screen);
     const uint16_t id = bind_add(b);
     if (!b->status)
-        b->bind[id] = (struct bind){ .w = packed, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .type = (uint8_t)screen_type,
-                                     .stride = 1,                                     .screen = screen };
+        b->bind[id] = (struct bind){ .w = packed, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .type = (uint8_t)type,
+                                     .stride = 1, .screen = screen };
     return id;
 }
 

@@ -453,7 +453,8 @@ static void do_screened(const struct walk *w, const struct op *op, uint32_t out)
 {
     struct screened *s = &w->x->screened[out];
     s->n = n_screened(w, out);
-    if (s->n) s->x = screen_row_of(exec_slot(w->x, w->p, op->in) + out * (size_t)w->p->slot[op->in].ld, w->p->bind[op->bind].k);
+    const struct bind *c = &w->p->bind[op->bind];
+    if (s->n) s->x = screen_row_of(c->type, exec_slot(w->x, w->p, op->in) + out * (size_t)w->p->slot[op->in].ld, c->k);
 }
 
 static void do_bound(const struct walk *w, const struct op *op, uint32_t out, uint32_t slice, uint32_t slices)

@@ -7,15 +7,17 @@
 static double const sum_error = 0x1p-22;
 static double const slack = 1.0001; /* for norms that are themselves rounded */
 
+enum dtype screen_type(const struct kern *kern) { return kern_gains(kern->level, DT_Q8_QUAD_A8) ? DT_Q8_QUAD_A8 : DT_Q8_QUAD; }
+
 struct screen_panel screen_panel_of(const struct q8_loss *loss, size_t k)
 {
     const double norm = sqrt(loss->norm) * slack;
     return (struct screen_panel){ (float)(sqrt(loss->error) * slack + (double)k * sum_error * norm), (float)norm };
 }
 
-struct screen_row screen_row_of(const float *x, size_t k)
+struct screen_row screen_row_of(enum dtype t, const float *x, size_t k)
 {
-    const struct q8_loss loss = q8_loss_of_x(x, k);
+    const struct q8_loss loss = q8_loss_of_x(t, x, k);
     return (struct screen_row){ (float)(sqrt(loss.norm) * slack), (float)(sqrt(loss.error) * slack) };
 }
 

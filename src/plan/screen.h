@@ -16,7 +16,8 @@ enum {
     SCREEN_PANELS = SCAN_IDS / PANEL, /* panels of a slice */
     SCREEN_TOP = RUN_BEAMS + 1        /* most ids that are wanted */
 };
-static enum dtype const screen_type = DT_Q8_QUAD;
+/* What the copy is packed as: x keeps 8 bits where the level multiplies those faster than 16. Both types take as many bytes. */
+enum dtype screen_type(const struct kern *kern);
 /* Floats of a row of bounds: of all panels, then of each slice SCREEN_TOP numbers that as many of its logits are at least. */
 static inline uint32_t screen_width(uint32_t n_vocab)
 {
@@ -27,9 +28,9 @@ static inline uint32_t screen_width(uint32_t n_vocab)
 struct screen_panel { float error, norm; };
 struct screen_panel screen_panel_of(const struct q8_loss *loss, size_t k); /* loss: of packing the panel */
 
-/* Of a row of x, [k]: |x| and at least |x - x'|. */
+/* Of a row of x, [k], that meets a copy of type t: |x| and at least |x - x'|. */
 struct screen_row { float norm, error; };
-struct screen_row screen_row_of(const float *x, size_t k);
+struct screen_row screen_row_of(enum dtype t, const float *x, size_t k);
 
 /* A row of logits on its way through both stages. */
 struct screened {

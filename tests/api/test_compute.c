@@ -209,6 +209,30 @@ static void test_screened_logits_choose_the_same_tokens(void **state)
     assert_true(tokens > 100 && seen > 100);
 }
 
+static void count_screens(void *user, const char *line)
+{
+    int *n = user;
+    n[0] += strstr(line, "decoder.screen") && strstr(line, " q8_0x4 ");
+    n[1] += strstr(line, "decoder.screen") && strstr(line, " q8_0x4a8 ");
+}
+
+static void test_screens_keep_8_bits_of_x_where_that_is_faster(void **state)
+{
+    (void)state;
+    const struct bytes b = random_bytes(&small_dims, DT_F16, 3);
+    for (int level = 1; steno_cpu_level_name(level); level++) {
+        const int is_8 = kern_gains(level, DT_Q8_QUAD_A8);
+        int n[2] = { 0 };
+        if (!steno_cpu_level_usable(level)) continue;
+        steno_model *m = bytes_open_as(b, steno_cpu_level_name(level), STENO_COMPUTE_INT8);
+        steno_plan_dump(m, count_screens, n);
+        assert_int_equal(n[is_8], 1);
+        assert_int_equal(n[!is_8], 0);
+        steno_model_close(m);
+    }
+    free(b.p);
+}
+
 /* What auto stands for is what a model says it computes in, level by level. */
 static void test_auto_is_what_the_level_gains_from(void **state)
 {
@@ -235,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_the_encoders_rows_stay_near_those_of_f32),
         cmocka_unit_test(test_matrices_behind_towering_channels_are_not_multiplied_in_int8),
         cmocka_unit_test(test_screened_logits_choose_the_same_tokens),
+        cmocka_unit_test(test_screens_keep_8_bits_of_x_where_that_is_faster),
         cmocka_unit_test(test_auto_is_what_the_level_gains_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -250,7 +250,7 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
     return failures;
 }
 
-/* Which products a level gains from: of bf16, int16, int8, blocks. */
+/* Which products a level gains from: of bf16, int16, int8 (by blocks if x has no more bits, too), blocks. */
 static unsigned check_gains(struct check *c)
 {
     static const struct { const char *level, *gains; } table[] = {
@@ -261,6 +261,7 @@ static unsigned check_gains(struct check *c)
     static const struct { enum dtype t; const char *name; } type[] = {
         { DT_F32, "f32" },      { DT_Q8_0, "q8_0" },        { DT_BF16_PAIR, "bf" },     { DT_I16_PAIR, "16" },
         { DT_I8_QUAD, "8" },    { DT_Q8_QUAD, "blocks" },   { DT_Q4_QUAD, "blocks" },
+        { DT_Q8_QUAD_A8, "8" },
     };
     const char *name;
     c->failures = 0, c->name = "gains";

@@ -206,7 +206,7 @@ void check_kv(struct check *c)
     for (int type = 0; type < KV_TYPES; type++)
         for (int table = 0; table < 2; table++) {
             const enum kv_type t = (enum kv_type)type;
-            const enum dtype f32 = DT_F32, bf16 = DT_BF16_PAIR, int16 = DT_I16_PAIR, int8 = DT_I8_QUAD, q8 = DT_Q8_QUAD;
+            const enum dtype f32 = DT_F32, bf16 = DT_BF16_PAIR, int16 = DT_I16_PAIR, int8 = DT_I8_QUAD, q8 = DT_Q8_QUAD, a8 = DT_Q8_QUAD_A8;
             const struct kv_case cases[] = {
                 { 1, 384, 384, 384, 64, 33, 0, table, t, f32 },  { 1, 64, 64, 64, 64, 33, 447, table, t, f32 },
                 { 13, 64, 64, 64, 32, 40, 20, table, t, f32 },   { 5, 128, 128, 128, 64, 40, 29, table, t, f32 },
@@ -217,7 +217,7 @@ void check_kv(struct check *c)
                 { 70, 64, 128, 128, 64, 160, 7, table, t, int16 }, { 29, 17, 48, 48, 24, 21, 5, table, t, int16 },
                 { 70, 64, 128, 128, 64, 16, 7, table, t, int8 }, { 29, 17, 48, 48, 24, 21, 5, table, t, int8 },
                 { 70, 64, 128, 128, 64, 64, 7, table, t, q8 },   { 29, 17, 48, 48, 24, 21, 5, table, t, q8 },
-                { 15, 32, 96, 96, 96, 21, 9, table, t, int16 },
+                { 70, 64, 128, 128, 64, 64, 7, table, t, a8 },   { 15, 32, 96, 96, 96, 21, 9, table, t, int16 },
             };
             for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
                 if (t != KV_INT || (cases[i].n_y | cases[i].n_kv | cases[i].d_head) % KV_INT_D == 0) check_kv_case(c, &cases[i]);

@@ -27,8 +27,9 @@ PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
 PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     (void)n;
-    vf sum = quad_dots(ints_begin(x[block_start_at(t)]), b[0], t == DT_Q8_QUAD ? x + QBLOCK / 4 : x);
-    if (t == DT_Q8_QUAD) sum = ints_add(sum, ints_times_256(quad_dots(ints_begin(0), b[0], x)));
+    const int two = quad_x_parts(t) == 2;
+    vf sum = quad_dots(ints_begin(x[block_start_at(t)]), b[0], two ? x + QBLOCK / 4 : x);
+    if (two) sum = ints_add(sum, ints_times_256(quad_dots(ints_begin(0), b[0], x)));
     *to = vf_of_ints(sum);
 }
 

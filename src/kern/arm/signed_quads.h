@@ -1,6 +1,6 @@
 /* steno: products of int8 by signed bytes for ARM. SPDX-License-Identifier: MIT
  *
- * For levels whose instructions multiply signed bytes by signed bytes. Rows of x are signed, and by blocks weights of DT_Q8_QUAD are made
+ * For levels whose instructions multiply signed bytes by signed bytes. Rows of x are signed, and by blocks weights that are bytes are made
  * so as well, so that nothing is to be taken off.
  *
  * A file has, before it includes this: dot_quad(acc, x, w), acc + four products in each lane of one register, x being a word as vi_set1
@@ -25,8 +25,8 @@ PRIM void quad_bytes(vi *b, const void *w) /* 128 taken off */
 PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     (void)n;
-    vf sum = quad_dots(ints_begin(t == DT_Q8_QUAD ? 0 : x[block_start_at(t)]), b[0], x);
-    if (t == DT_Q8_QUAD) sum = quad_dots(ints_times_256(sum), b[0], x + QBLOCK / 4);
+    vf sum = quad_dots(ints_begin(quad_is_bytes(t) ? 0 : x[block_start_at(t)]), b[0], x);
+    if (quad_x_parts(t) == 2) sum = quad_dots(ints_times_256(sum), b[0], x + QBLOCK / 4);
     *to = vf_of_ints(sum);
 }
 

@@ -1,7 +1,8 @@
 /* steno: sums of products by blocks in numbers of 16 bits. SPDX-License-Identifier: MIT
  *
- * For levels without VPDPBUSD. x of DT_Q8_QUAD is numbers of 16 bits, and so are the weights then, unsigned as they are: sums of VPMADDWD
- * fit 32 bits. Beside nibbles VPMADDUBSW does: sixteen products, and their sum, fit 16 bits: 16 * 15 * 127.
+ * For levels without VPDPBUSD. Weights that are bytes become numbers of 16 bits, unsigned as they are, and so does x beside them, even if
+ * it keeps 8: sums of VPMADDWD fit 32 bits, two products of VPMADDUBSW would not fit 16. Beside nibbles VPMADDUBSW does: sixteen products,
+ * and their sum, fit 16 bits: 16 * 15 * 127.
  *
  * A file has, before it includes this: MM(op), the intrinsic op of its vectors. */
 #ifndef STENO_KERN_BLOCKS16_H
@@ -18,13 +19,13 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4 * 2
 {
     (void)n;
     vi sum = vi_set1(x[block_start_at(t)]), halves = vi_set1(0);
-    if (t == DT_Q8_QUAD)
+    if (quad_is_bytes(t))
         UNROLL
         for (size_t i = 0; i < QBLOCK / 2; i++) sum = MM(add_epi32)(sum, MM(madd_epi16)(b[0][i], vi_set1(x[i])));
     else
         UNROLL
         for (size_t i = 0; i < QBLOCK / 4; i++) halves = MM(add_epi16)(halves, MM(maddubs_epi16)(b[0][i], vi_set1(x[i])));
-    if (t == DT_Q4_QUAD) sum = MM(add_epi32)(sum, MM(madd_epi16)(halves, MM(set1_epi16)(1)));
+    if (!quad_is_bytes(t)) sum = MM(add_epi32)(sum, MM(madd_epi16)(halves, MM(set1_epi16)(1)));
     *to = MM(cvtepi32_ps)(sum);
 }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 1); }

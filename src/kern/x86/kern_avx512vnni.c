@@ -16,13 +16,14 @@ PRIM void quad_dots(vi sum[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32
 }
 PRIM void quad_sums(vf to[2], const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
+    const int two = quad_x_parts(t) == 2;
     const vi start = vi_set1(x[block_start_at(t)]);
     vi low[2] = { start, start }, high[2] = { vi_set1(0), vi_set1(0) };
-    if (t == DT_Q8_QUAD) quad_dots(high, n, b, x);
-    quad_dots(low, n, b, t == DT_Q8_QUAD ? x + QBLOCK / 4 : x);
+    if (two) quad_dots(high, n, b, x);
+    quad_dots(low, n, b, two ? x + QBLOCK / 4 : x);
     UNROLL
     for (size_t j = 0; j < n; j++) {
-        if (t == DT_Q8_QUAD) low[j] = _mm512_add_epi32(low[j], _mm512_slli_epi32(high[j], 8));
+        if (two) low[j] = _mm512_add_epi32(low[j], _mm512_slli_epi32(high[j], 8));
         to[j] = _mm512_cvtepi32_ps(low[j]);
     }
 }

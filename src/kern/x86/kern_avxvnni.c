@@ -17,8 +17,9 @@ PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
 PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     (void)n;
-    vi sum = quad_dots(vi_set1(x[block_start_at(t)]), b[0], t == DT_Q8_QUAD ? x + QBLOCK / 4 : x);
-    if (t == DT_Q8_QUAD) sum = _mm256_add_epi32(sum, _mm256_slli_epi32(quad_dots(vi_set1(0), b[0], x), 8));
+    const int two = quad_x_parts(t) == 2;
+    vi sum = quad_dots(vi_set1(x[block_start_at(t)]), b[0], two ? x + QBLOCK / 4 : x);
+    if (two) sum = _mm256_add_epi32(sum, _mm256_slli_epi32(quad_dots(vi_set1(0), b[0], x), 8));
     *to = _mm256_cvtepi32_ps(sum);
 }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }

@@ -128,10 +128,11 @@ PRIM vi block_bytes(const vi q[2], int high)
     else a = _mm256_and_si256(a, _mm256_set1_epi16(255)), b = _mm256_and_si256(b, _mm256_set1_epi16(255));
     return in_order(_mm256_packus_epi16(a, b));
 }
-/* 32 k as a block. I8_MAGIC leaves q + 128 in 16 bits. pairs: DT_Q8_QUAD's integers stay so, and of each four the even ones come first. */
+/* 32 k as a block. I8_MAGIC leaves q + 128 in 16 bits. pairs: beside bytes integers stay so, and of each four the even ones come first. */
 PRIM void block_put(uint32_t *to, enum dtype t, vf v[4], const int pairs)
 {
     const struct int_scale s = block_scale_of(t, block_most(v));
+    const int two = quad_x_parts(t) == 2;
     const vf inverse = vf_set1(s.inverse);
     const vi ones = _mm256_set1_epi16(1);
     const vi even_odd = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15));
@@ -142,12 +143,12 @@ PRIM void block_put(uint32_t *to, enum dtype t, vf v[4], const int pairs)
     __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
-    if (t == DT_Q8_QUAD && pairs) {
+    if (quad_is_bytes(t) && pairs) {
         for (size_t i = 0; i < 2; i++)
             _mm256_storeu_si256((__m256i *)(to + 8 * i), _mm256_shuffle_epi8(_mm256_sub_epi16(q[i], _mm256_set1_epi16(128)), even_odd));
     } else {
-        if (t == DT_Q8_QUAD) _mm256_storeu_si256((__m256i *)to, block_bytes(q, 1));
-        _mm256_storeu_si256((__m256i *)(to + (t == DT_Q8_QUAD ? QBLOCK / 4 : 0)),
+        if (two) _mm256_storeu_si256((__m256i *)to, block_bytes(q, 1));
+        _mm256_storeu_si256((__m256i *)(to + (two ? QBLOCK / 4 : 0)),
                             _mm256_xor_si256(block_bytes(q, 0), _mm256_set1_epi8(INT8_MIN)));
     }
     to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * (_mm_cvtsi128_si32(sum) - 128 * QBLOCK));

@@ -85,20 +85,21 @@ PRIM void vf_store_halves(uint32_t *to, vf v) { _mm256_storeu_si256((__m256i *)t
 /* ---- narrow products by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
 /* 32 k, v0 and v1, as a block. The magnitudes are compared by halves, as integers, until one is left; I8_MAGIC leaves q + 128 in 16 bits.
- * pairs: DT_Q8_QUAD's integers stay so, and of each four the even ones come first. */
+ * pairs: beside bytes integers stay so, and of each four the even ones come first. */
 PRIM void block_put(uint32_t *to, enum dtype t, vf v0, vf v1, const int pairs)
 {
+    const int two = quad_x_parts(t) == 2;
     const struct int_scale s = block_scale_of(t, vi_hmax(vi_most(_mm512_castps_si512(vf_abs(v0)), v1)));
     const vf magic = vf_set1(I8_MAGIC), inverse = vf_set1(s.inverse);
     const vi n0 = _mm512_castps_si512(vf_add(vf_mul(v0, inverse), magic)), n1 = _mm512_castps_si512(vf_add(vf_mul(v1, inverse), magic));
     const vi q = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(n0)), _mm512_cvtepi32_epi16(n1), 1);
     const int sum = _mm512_reduce_add_epi32(_mm512_madd_epi16(q, _mm512_set1_epi16(1))) - 128 * QBLOCK;
-    if (t == DT_Q8_QUAD && pairs) {
+    if (quad_is_bytes(t) && pairs) {
         const vi even_odd = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15));
         _mm512_storeu_si512(to, _mm512_shuffle_epi8(_mm512_sub_epi16(q, _mm512_set1_epi16(128)), even_odd));
     } else {
-        if (t == DT_Q8_QUAD) _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi16_epi8(_mm512_srli_epi16(q, 8)));
-        _mm256_storeu_si256((__m256i *)(to + (t == DT_Q8_QUAD ? QBLOCK / 4 : 0)),
+        if (two) _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi16_epi8(_mm512_srli_epi16(q, 8)));
+        _mm256_storeu_si256((__m256i *)(to + (two ? QBLOCK / 4 : 0)),
                             _mm256_xor_si256(_mm512_cvtepi16_epi8(q), _mm256_set1_epi8(INT8_MIN)));
     }
     to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
