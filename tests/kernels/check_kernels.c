@@ -3,7 +3,7 @@
  *   check_kernels [--emulated] [level]    check every level this processor has, or one
  *
  * Levels that few processors have are checked in other instructions, too: avxvnni-evex, amx-emulated. Of a level that changes nothing but
- * narrow products these alone are checked.
+ * narrow products, and attention over integers, these alone are checked.
  *
  * --emulated: fewer and smaller shapes; and on x86 reading past a buffer is allowed, because emulators touch the masked lanes of a load.
  *
@@ -191,7 +191,7 @@ void *pack_as(const void *rows, enum dtype t, enum dtype from, size_t n, size_t 
 
 void *pack_all(const void *rows, enum dtype t, size_t n, size_t k) { return pack_as(rows, t, t < DT_COUNT ? t : DT_F32, n, k); }
 
-/* Whether this level takes everything but narrow products, and attention over integers, from the level below. */
+/* Whether this level takes everything but narrow products, and attention over integers, from the level below. ints: not the latter. */
 static int only_narrow(const struct kern *k, int *ints)
 {
     const size_t first = offsetof(struct kern, linear); /* of the pointers, which are all the rest */
