@@ -82,7 +82,7 @@ static struct timed few_measure(struct few_job *j, steno_team *team)
 
 static const char *name_of(enum dtype t)
 {
-    return t == DT_Q8_QUAD ? "q8_quad" : t == DT_Q8_QUAD_A8 ? "q8_quad_a8" : t == DT_Q4_QUAD ? "q4_quad" : dtype_name(t);
+    return t == DT_Q8_QUAD ? "q8_quad" : t == DT_Q8_QUAD_A8 ? "q8a8_quad" : t == DT_Q4_QUAD ? "q4_quad" : dtype_name(t);
 }
 
 static void bench_few(struct bench *b, enum dtype type, size_t rows, size_t n, size_t k, int threads)
