@@ -4,7 +4,12 @@
  * as one of DT_Q8_QUAD. So all products are those of narrow_blocks.h: vectors of them are read once, and the rows run past. While keys are
  * multiplied their values come nearer, while values are the keys that are read after them.
  *
- * A file has vf_load_bf16 and the primitives of narrow_blocks.h before it includes this. */
+ * For levels that multiply bytes by bytes. Beside vf_load_bf16 and the primitives of narrow_blocks.h a file has, before it includes this:
+ *   weights_put(row, x, n)       as narrow_weights
+ *   ints_begin(start)            that word in every lane
+ *   quad_more(sum, n, b, x)      sum[n] + the products of n <= QUAD_VECTORS blocks b and eight words of x, integers
+ *   ints_joined(high, low)       256 times high plus low
+ * Where QUADS_SIGNED is 1 (narrow.h) weights are signed, and sums begin with 0. */
 #ifndef STENO_KERN_ATTN_INTS_H
 #define STENO_KERN_ATTN_INTS_H
 #include "kern/attn_group.h"
@@ -94,7 +99,7 @@ static vf exps_int(struct attn_scratch *s, size_t r, float unit, float max, size
     return sum;
 }
 
-/* Weights of each row times the scales of the values from d on, as integers; outputs from d on are cleared. */
+/* Weights of each row times the scales of the values from d on, as integers. */
 INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, size_t d)
 {
     float weight[ATTN_KEYS], scale[ATTN_KEYS];
@@ -104,36 +109,43 @@ INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, s
     for (size_t r = 0; r < b->rows; r++) {
         const float *from = s->score + r * SCORE_LD;
         for (size_t i = 0; i < b->seen[r]; i += VF_N) vf_store(weight + i, vf_mul(vf_load(from + i), vf_load(scale + i)));
-        row_to_blocks(s->weight + r * WEIGHT_LD, DT_Q8_QUAD, weight, b->seen[r]);
-        for (size_t c = 0; c < KV_INT_D; c += VF_N) vf_store(b->out + r * OUT_LD + d + c, vf_zero());
+        weights_put(s->weight + r * WEIGHT_LD, weight, b->seen[r]);
     }
+}
+
+/* Outputs of row r of `rows` from d + c on, n vectors of them. The next keys are asked for by all rows, so that reading never waits for products. */
+INLINE void weigh_row(struct attn_scratch *s, const struct key_block *b, size_t r, size_t rows, size_t d, const size_t c, const size_t n)
+{
+    const size_t shares = rows * (KV_INT_D / VF_N), share = r * (KV_INT_D / VF_N) + c / VF_N;
+    const size_t from = KEY_PART / 64 * share / shares, to = KEY_PART / 64 * (share + n) / shares;
+    const size_t values = value_part_at(d, b->d_head) + VALUE_INTS, keys = key_part_at(d);
+    const uint32_t *w = s->weight + r * WEIGHT_LD;
+    vf high[QUAD_VECTORS], low[QUAD_VECTORS];
+    UNROLL
+    for (size_t j = 0; j < n; j++) high[j] = vf_zero(), low[j] = ints_begin(QUADS_SIGNED ? 0 : w[INT_START]);
+    for (size_t i = 0; i * KV_BLOCK < b->seen[r]; i++) {
+        vi v[QUAD_VECTORS][QUAD_WEIGHTS];
+        bring(b->next[i] + keys, from, to);
+        int_vectors(v, DT_Q8_QUAD, b->kv[i] + values, c, n);
+        quad_more(high, n, v, w + i * INT_WORDS);
+        quad_more(low, n, v, w + i * INT_WORDS + QBLOCK / 4);
+    }
+    const vf scale = vf_set1(load_f32(w + INT_SCALE));
+    float *out = b->out + r * OUT_LD + d + c;
+    UNROLL
+    for (size_t j = 0; j < n; j++) vf_store(out + j * VF_N, vf_mul(vf_of_ints(ints_joined(high[j], low[j])), scale));
 }
 
 INLINE void weigh_ints(struct attn_scratch *s, const struct key_block *b, const size_t n)
 {
-    enum { LINES = KEY_PART / 64 };
     for (size_t r = 0; r < b->rows; r++) /* not passed over, though no score may be above -infinity */
         if (b->seen[r] && isnan(s->score[r * SCORE_LD])) b->out[r * OUT_LD + part_max_at(b->d_head)] = 0;
     for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
         weights_to_ints(s, b, d);
-        for (size_t i = 0; i * KV_BLOCK < b->most; i++) {
-            const char *values = b->kv[i] + value_part_at(d, b->d_head) + VALUE_INTS, *keys = b->next[i] + key_part_at(d);
-            UNROLL
-            for (size_t c = 0; c < KV_INT_D; c += n * VF_N) {
-                vi v[QUAD_VECTORS][QUAD_WEIGHTS];
-                bring(keys, LINES * c / KV_INT_D, LINES * (c + n * VF_N) / KV_INT_D);
-                int_vectors(v, DT_Q8_QUAD, values, c, n);
-                const uint32_t *w = s->weight + i * block_words(DT_Q8_QUAD);
-                float *out = b->out + d + c;
-                for (size_t r = 0; r < b->rows; r++, w += WEIGHT_LD, out += OUT_LD) {
-                    if (i * KV_BLOCK >= b->seen[r]) continue;
-                    const vf scale = vf_set1(load_f32(w + block_scale_at(DT_Q8_QUAD)));
-                    vf sum[QUAD_VECTORS];
-                    quad_sums(sum, n, DT_Q8_QUAD, v, w);
-                    UNROLL
-                    for (size_t j = 0; j < n; j++) vf_store(out + j * VF_N, vf_fma(sum[j], scale, vf_load(out + j * VF_N)));
-                }
-            }
+        UNROLL
+        for (size_t c = 0; c < KV_INT_D; c += n * VF_N) {
+            if (b->rows == 1) weigh_row(s, b, 0, 1, d, c, n);
+            for (size_t r = 0; r < b->rows && b->rows > 1; r++) weigh_row(s, b, r, b->rows, d, c, n);
         }
     }
 }

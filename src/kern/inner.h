@@ -22,7 +22,7 @@ enum {
     Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
     Q_INT_WORDS = QBLOCK / 2 + 2 + QBLOCK / 4 + 2, /* a block of x as DT_Q8_QUAD takes it, and as DT_Q4_QUAD does */
     Q_INT_LD = HEAD_MAX / KV_INT_D * Q_INT_WORDS + 16,
-    WEIGHT_LD = ATTN_KEYS / QBLOCK * (QBLOCK / 2 + 2) /* words of two bf16, or blocks as DT_Q8_QUAD takes x */
+    WEIGHT_LD = ATTN_KEYS / 2 + 16 /* words of two bf16, or integers of KV_INT, their scale and more */
 };
 
 /* Scratch of linear: one panel's k-block as f32, then accumulators [PANEL_GROUP][GEMM_ROWS][PANEL]. */
@@ -445,6 +445,28 @@ static inline void narrow_block(uint32_t *to, enum dtype t, const float *x, size
 static inline void narrow_block_row(uint32_t *to, enum dtype t, const float *x, size_t k)
 {
     for (size_t i = 0; i < k; i += QBLOCK, to += block_words(t)) narrow_block(to, t, x + i, size_min(QBLOCK, k - i));
+}
+
+/* ---- weights of a partial of KV_INT, [n], n <= ATTN_KEYS, times scales of values: integers as DT_Q8_QUAD's x, but all with one scale. Blocks of
+ * INT_WORDS words, of missing numbers zeros; in row[INT_START] what sums with unsigned values begin with, then the scale. */
+enum { INT_WORDS = QBLOCK / 2, INT_START = ATTN_KEYS / QBLOCK * INT_WORDS, INT_SCALE };
+
+static inline void narrow_weights(uint32_t *row, const float *x, size_t n)
+{
+    const struct int_scale s = block_scale_of(DT_Q8_QUAD, largest_bits(x, n));
+    int32_t sum = 0;
+    for (size_t b = 0; b < n; b += QBLOCK) {
+        uint8_t high[QBLOCK] = { 0 }, low[QBLOCK] = { 0 };
+        for (size_t i = 0; i < size_min(QBLOCK, n - b); i++) {
+            const uint32_t q = bits_of_f32(x[b + i] * s.inverse + I8_MAGIC);
+            low[i] = (uint8_t)(q ^ 0x80), high[i] = (uint8_t)(q >> 8);
+            sum += 256 * (int8_t)high[i] + (int8_t)low[i];
+        }
+        memcpy(row + b / QBLOCK * INT_WORDS, high, QBLOCK);
+        memcpy(row + b / QBLOCK * INT_WORDS + QBLOCK / 4, low, QBLOCK);
+    }
+    row[INT_START] = (uint32_t)(-quad_offset(DT_Q8_QUAD) * sum);
+    row[INT_SCALE] = bits_of_f32(s.scale);
 }
 
 /* ---- a stored block of a K type, taken apart (dtype_k.c): element e is d * scale[e / run_len] * q[e] - dmin * min[e / run_len]. */

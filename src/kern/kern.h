@@ -218,11 +218,12 @@ struct linear {
  *
  * With KV_INT q becomes integers, as DT_Q8_QUAD takes x beside keys' high bits, as DT_Q4_QUAD does beside their low ones. A score takes,
  * from 0 on and for each KV_INT_D d in rising order, acc = fma((float)sum of the high ones, sx * (16 * scale of the key), acc), then acc =
- * fma((float)sum of the low ones, sx * scale of the key, acc): sums are exact integers, products of scales rounded to f32. Weights, f32, times
- * the scales of the values of KV_INT_D d become integers as DT_Q8_QUAD takes x, blocks of positions being blocks of k; acc =
- * fma((float)sum, sx, acc) in rising order. The sum that an output is divided by is that of the f32 weights. A row that has a NaN or an
- * infinity in q, or sees a key with one, gives NaN for every output (what attn_weights gives it is open); values with one give NaN for
- * their KV_INT_D outputs, whatever they weigh, unless their block is passed over. */
+ * fma((float)sum of the low ones, sx * scale of the key, acc): sums are exact integers, products of scales rounded to f32. Weights, f32,
+ * times the scales of the values of KV_INT_D d become integers as DT_Q8_QUAD takes x, but with one scale for all keys of the block that
+ * the row sees; the sum of q * q is an exact integer again, and the output (float)sum * that scale. The sum that an output is divided by
+ * is that of the f32 weights. A row that has a NaN or an infinity in q, or sees a key with one, gives NaN for every output (what
+ * attn_weights gives it is open); values with one give NaN for their KV_INT_D outputs, whatever they weigh, unless their block is passed
+ * over. */
 struct attn {
     float *out;                /* row i at out + i * ld_out, [d_head] */
     size_t ld_out;

@@ -55,20 +55,22 @@ static void score_block_ints(float s[KV_BLOCK], const char *k, const float *q, s
 
 static void weigh_ints(float *part, const struct attn *a, const float *p, size_t key0, size_t n)
 {
-    for (size_t j0 = 0; j0 < n; j0 += KV_BLOCK)
-        for (size_t d0 = 0; d0 < a->d_head; d0 += KV_INT_D) {
-            const char *v = kv_block_at(&a->kv, (key0 + j0) / KV_BLOCK) + value_part_at(d0, a->d_head);
-            const size_t keys = size_min(KV_BLOCK, n - j0);
-            float w[KV_BLOCK];
-            uint32_t block[QBLOCK / 2 + 2];
-            for (size_t j = 0; j < keys; j++) w[j] = p[j0 + j] * kv_part_scale(v, j);
-            narrow_block(block, DT_Q8_QUAD, w, keys);
-            for (size_t d = 0; d < KV_INT_D; d++) {
-                int32_t sum = 0;
-                for (size_t j = 0; j < keys; j++) sum += int_of(block, j) * value_int(v, j, d);
-                part[d0 + d] = fmaf((float)sum, load_f32(block + block_scale_at(DT_Q8_QUAD)), part[d0 + d]);
-            }
+    for (size_t d0 = 0; d0 < a->d_head; d0 += KV_INT_D) {
+        float w[ATTN_KEYS];
+        uint32_t row[WEIGHT_LD];
+        const char *v[ATTN_KEYS / KV_BLOCK];
+        for (size_t j = 0; j < n; j++) {
+            v[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK) + value_part_at(d0, a->d_head);
+            w[j] = p[j] * kv_part_scale(v[j / KV_BLOCK], j % KV_BLOCK);
         }
+        narrow_weights(row, w, n);
+        for (size_t d = 0; d < KV_INT_D; d++) {
+            int32_t sum = 0;
+            for (size_t j = 0; j < n; j++)
+                sum += int_of(row + j / QBLOCK * INT_WORDS, j % QBLOCK) * value_int(v[j / KV_BLOCK], j % KV_BLOCK, d);
+            part[d0 + d] = (float)sum * load_f32(row + INT_SCALE);
+        }
+    }
 }
 
 static int any_nan(const float *s, size_t n)

@@ -85,8 +85,8 @@ static double expect(struct expected *e, const struct att *t, const struct attn 
     for (size_t j = 0; j < len * t->d_head; j++) v_max = fmax(v_max, fabs((double)t->v[j]));
     for (size_t j = 0; j < len && t->type != KV_INT; j++)
         for (size_t d = 0; d < t->d_head; d++) e->want[d] += p[j] * t->v[j * t->d_head + d];
-    for (size_t j = 0; j < len && t->type == KV_INT; j += KV_BLOCK)
-        for (size_t d = 0; d < t->d_head; d += 32) weigh_ints(e, t, p, j, j + KV_BLOCK < len ? j + KV_BLOCK : len, d);
+    for (size_t j = 0; j < len && t->type == KV_INT; j += ATTN_KEYS)
+        for (size_t d = 0; d < t->d_head; d += 32) weigh_ints(e, t, p, j, j + ATTN_KEYS < len ? j + ATTN_KEYS : len, d);
     for (size_t d = 0; d < t->d_head; d++) {
         const double more = (t->type == KV_BF16 ? 4e-3 : 3e-6) * v_max;
         e->want[d] /= sum, e->most[d] = e->most[d] / sum + more;

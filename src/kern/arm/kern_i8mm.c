@@ -33,6 +33,8 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], c
     *to = vf_of_ints(sum);
 }
 
+PRIM void quad_more(vf *sum, const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x) { (void)n, *sum = quad_dots(*sum, b[0], x); }
+
 #include "kern/arm/matrix.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"

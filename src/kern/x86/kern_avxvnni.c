@@ -22,6 +22,9 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], c
     if (two) sum = _mm256_add_epi32(sum, _mm256_slli_epi32(quad_dots(vi_set1(0), b[0], x), 8));
     *to = _mm256_cvtepi32_ps(sum);
 }
+PRIM vf ints_begin(uint32_t start) { return (vf)vi_set1(start); }
+PRIM vf ints_joined(vf high, vf low) { return (vf)_mm256_add_epi32((vi)low, _mm256_slli_epi32((vi)high, 8)); }
+PRIM void quad_more(vf *sum, const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x) { (void)n, *sum = (vf)quad_dots((vi)*sum, b[0], x); }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {

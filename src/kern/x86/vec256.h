@@ -128,21 +128,16 @@ PRIM vi block_bytes(const vi q[2], int high)
     else a = _mm256_and_si256(a, _mm256_set1_epi16(255)), b = _mm256_and_si256(b, _mm256_set1_epi16(255));
     return in_order(_mm256_packus_epi16(a, b));
 }
-/* 32 k as a block. I8_MAGIC leaves q + 128 in 16 bits. pairs: beside bytes integers stay so, and of each four the even ones come first. */
-PRIM void block_put(uint32_t *to, enum dtype t, vf v[4], const int pairs)
+/* 32 k times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes. pairs: beside bytes
+ * integers stay so, and of each four the even ones come first. */
+PRIM vi block_ints(uint32_t *to, enum dtype t, vf v[4], vf inverse, const int pairs)
 {
-    const struct int_scale s = block_scale_of(t, block_most(v));
     const int two = quad_x_parts(t) == 2;
-    const vf inverse = vf_set1(s.inverse);
     const vi ones = _mm256_set1_epi16(1);
     const vi even_odd = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15));
     vi q[2];
     for (size_t i = 0; i < 2; i++)
         q[i] = in_order(_mm256_packus_epi32(two_bytes(vf_mul(v[2 * i], inverse)), two_bytes(vf_mul(v[2 * i + 1], inverse))));
-    const vi sums = _mm256_add_epi32(_mm256_madd_epi16(q[0], ones), _mm256_madd_epi16(q[1], ones));
-    __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
-    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
     if (quad_is_bytes(t) && pairs) {
         for (size_t i = 0; i < 2; i++)
             _mm256_storeu_si256((__m256i *)(to + 8 * i), _mm256_shuffle_epi8(_mm256_sub_epi16(q[i], _mm256_set1_epi16(128)), even_odd));
@@ -151,18 +146,47 @@ PRIM void block_put(uint32_t *to, enum dtype t, vf v[4], const int pairs)
         _mm256_storeu_si256((__m256i *)(to + (two ? QBLOCK / 4 : 0)),
                             _mm256_xor_si256(block_bytes(q, 0), _mm256_set1_epi8(INT8_MIN)));
     }
-    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * (_mm_cvtsi128_si32(sum) - 128 * QBLOCK));
+    return _mm256_add_epi32(_mm256_madd_epi16(q[0], ones), _mm256_madd_epi16(q[1], ones));
+}
+PRIM int sum_of_ints(vi sums)
+{
+    __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
+    return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1)));
+}
+PRIM void block_put(uint32_t *to, enum dtype t, vf v[4], const int pairs)
+{
+    const struct int_scale s = block_scale_of(t, block_most(v));
+    const int sum = sum_of_ints(block_ints(to, t, v, vf_set1(s.inverse), pairs)) - 128 * QBLOCK;
+    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
     to[block_scale_at(t)] = bits_of_f32(s.scale);
+}
+/* 32 numbers from `at` on, of n. */
+PRIM void block_load(vf v[4], const float *x, size_t at, size_t n)
+{
+    for (size_t i = 0; i < 4; i++, at += VF_N) v[i] = at < n ? load_some(x + at, n - at) : vf_zero();
 }
 PRIM void blocks_put(uint32_t *to, enum dtype t, const float *x, size_t k, const int pairs)
 {
     for (size_t at = 0; at < k; at += QBLOCK, to += block_words(t)) {
         vf v[4];
-        for (size_t i = 0; i < 4; i++) {
-            const size_t from = at + i * VF_N;
-            v[i] = from + VF_N <= k ? vf_load(x + from) : from < k ? vf_load_n(x + from, k - from) : vf_zero();
-        }
+        block_load(v, x, at, k);
         block_put(to, t, v, pairs);
     }
+}
+/* As narrow_weights makes it. */
+PRIM void weights_put(uint32_t *to, const float *x, size_t n)
+{
+    vi most = vi_set1(0), sums = vi_set1(0);
+    for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
+    const struct int_scale s = block_scale_of(DT_Q8_QUAD, vi_hmax(most));
+    size_t i = 0;
+    for (; i < n; i += QBLOCK) {
+        vf v[4];
+        block_load(v, x, i, n);
+        sums = _mm256_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, DT_Q8_QUAD, v, vf_set1(s.inverse), 0));
+    }
+    to[INT_START] = (uint32_t)(-quad_offset(DT_Q8_QUAD) * (sum_of_ints(sums) - 128 * (int)i));
+    to[INT_SCALE] = bits_of_f32(s.scale);
 }
 #endif

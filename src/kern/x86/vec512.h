@@ -84,16 +84,14 @@ PRIM void vf_store_halves(uint32_t *to, vf v) { _mm256_storeu_si256((__m256i *)t
 
 /* ---- narrow products by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
-/* 32 k, v0 and v1, as a block. The magnitudes are compared by halves, as integers, until one is left; I8_MAGIC leaves q + 128 in 16 bits.
+/* 32 k, v0 and v1, times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes.
  * pairs: beside bytes integers stay so, and of each four the even ones come first. */
-PRIM void block_put(uint32_t *to, enum dtype t, vf v0, vf v1, const int pairs)
+PRIM vi block_ints(uint32_t *to, enum dtype t, vf v0, vf v1, vf inverse, const int pairs)
 {
     const int two = quad_x_parts(t) == 2;
-    const struct int_scale s = block_scale_of(t, vi_hmax(vi_most(_mm512_castps_si512(vf_abs(v0)), v1)));
-    const vf magic = vf_set1(I8_MAGIC), inverse = vf_set1(s.inverse);
+    const vf magic = vf_set1(I8_MAGIC);
     const vi n0 = _mm512_castps_si512(vf_add(vf_mul(v0, inverse), magic)), n1 = _mm512_castps_si512(vf_add(vf_mul(v1, inverse), magic));
     const vi q = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(n0)), _mm512_cvtepi32_epi16(n1), 1);
-    const int sum = _mm512_reduce_add_epi32(_mm512_madd_epi16(q, _mm512_set1_epi16(1))) - 128 * QBLOCK;
     if (quad_is_bytes(t) && pairs) {
         const vi even_odd = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15));
         _mm512_storeu_si512(to, _mm512_shuffle_epi8(_mm512_sub_epi16(q, _mm512_set1_epi16(128)), even_odd));
@@ -102,6 +100,13 @@ PRIM void block_put(uint32_t *to, enum dtype t, vf v0, vf v1, const int pairs)
         _mm256_storeu_si256((__m256i *)(to + (two ? QBLOCK / 4 : 0)),
                             _mm256_xor_si256(_mm512_cvtepi16_epi8(q), _mm256_set1_epi8(INT8_MIN)));
     }
+    return _mm512_madd_epi16(q, _mm512_set1_epi16(1));
+}
+/* A block. The magnitudes are compared by halves, as integers, until one is left. */
+PRIM void block_put(uint32_t *to, enum dtype t, vf v0, vf v1, const int pairs)
+{
+    const struct int_scale s = block_scale_of(t, vi_hmax(vi_most(_mm512_castps_si512(vf_abs(v0)), v1)));
+    const int sum = _mm512_reduce_add_epi32(block_ints(to, t, v0, v1, vf_set1(s.inverse), pairs)) - 128 * QBLOCK;
     to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
     to[block_scale_at(t)] = bits_of_f32(s.scale);
 }
@@ -109,5 +114,20 @@ PRIM void blocks_put(uint32_t *to, enum dtype t, const float *x, size_t k, const
 {
     for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += block_words(t)) block_put(to, t, vf_load(x), vf_load(x + VF_N), pairs);
     if (k) block_put(to, t, vf_load_n(x, size_min(k, VF_N)), k > VF_N ? vf_load_n(x + VF_N, k - VF_N) : vf_zero(), pairs);
+}
+/* As narrow_weights makes it. */
+PRIM void weights_put(uint32_t *to, const float *x, size_t n)
+{
+    vi most = vi_set1(0), sums = vi_set1(0);
+    for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
+    const struct int_scale s = block_scale_of(DT_Q8_QUAD, vi_hmax(most));
+    const vf inverse = vf_set1(s.inverse);
+    size_t i = 0;
+    for (; i < n; i += QBLOCK) {
+        const vf v0 = load_some(x + i, n - i), v1 = i + VF_N < n ? load_some(x + i + VF_N, n - i - VF_N) : vf_zero();
+        sums = _mm512_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, DT_Q8_QUAD, v0, v1, inverse, 0));
+    }
+    to[INT_START] = (uint32_t)(-quad_offset(DT_Q8_QUAD) * (_mm512_reduce_add_epi32(sums) - 128 * (int)i));
+    to[INT_SCALE] = bits_of_f32(s.scale);
 }
 #endif
