@@ -109,8 +109,9 @@ static void bench_attn(const struct bench *b, int type, size_t rows, size_t keys
     const double ops = 4.0 * 64 * (double)(rows * keys), ns = t.best, gflops = ops / ns;
     j.kern = &b->ref, j.a.rows = (uint32_t)(rows < 8 ? rows : 8);
     const double c_ns = best_ns(attn_once, &j, 3) * (double)rows / (double)j.a.rows;
+    const double bytes = (double)keys / KV_BLOCK * (double)kv_block_sz((enum kv_type)type, 64);
     printf("attn   %-5s %4zu x %4zu d 64        %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %5.1f GB/s %6.1f x C\n", name[type],
-           rows, keys, ns, gflops, 100 * gflops / peak, (double)keys / KV_BLOCK * (double)kv_block_sz((enum kv_type)type, 64) / ns, c_ns / ns);
+           rows, keys, ns, gflops, 100 * gflops / peak, bytes / ns, c_ns / ns);
     report_rate(&b->out, "GOP/s", t, ops, "attn_%s_%zux%zu", name[type], rows, keys);
     fflush(stdout);
 }

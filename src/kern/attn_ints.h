@@ -4,12 +4,12 @@
  * as one of DT_Q8_QUAD. So all products are those of narrow_blocks.h: vectors of them are read once, and the rows run past. While keys are
  * multiplied their values come nearer, while values are the keys that are read after them.
  *
- * For levels that multiply bytes by bytes. Beside vf_load_bf16 and the primitives of narrow_blocks.h a file has, before it includes this:
- *   weights_put(row, x, n)       as narrow_weights
- *   ints_begin(start)            that word in every lane
- *   quad_more(sum, n, b, x)      sum[n] + the products of n <= QUAD_VECTORS blocks b and eight words of x, integers
- *   ints_joined(high, low)       256 times high plus low
- * Where QUADS_SIGNED is 1 (narrow.h) weights are signed, and sums begin with 0. */
+ * Beside vf_load_bf16 and the primitives of narrow_blocks.h a file has, before it includes this:
+ *   row_to_weights(row, x, n)          as narrow_weights, integers of a block in the order that quad_more wants
+ *   ints_begin(start)                  that word in every lane
+ *   quad_more(high, low, n, b, x)      sums of n <= QUAD_VECTORS blocks b go on with a row's block x, integers
+ *   ints_joined(high, low)             the sum that both are
+ * Where QUADS_SIGNED is 1 (narrow.h) values are signed, and sums begin with 0. */
 #ifndef STENO_KERN_ATTN_INTS_H
 #define STENO_KERN_ATTN_INTS_H
 #include "kern/attn_group.h"
@@ -42,8 +42,8 @@ static void queries_int(struct attn_scratch *s, const struct attn *a, size_t r0,
     }
 }
 
-/* Scores of KV_BLOCK positions, [rows] of SCORE_LD, take KV_INT_D d of the keys' high or low bits, n vectors of positions at a time. x: those
- * of the first row. fresh: they begin with 0. values: `lines` lines of them are asked for. */
+/* Scores of KV_BLOCK positions, [rows] of SCORE_LD, take KV_INT_D d of the keys' high or low bits, n vectors of positions at a time.
+ * x: those d of the first row. fresh: scores begin with 0. values: `lines` lines of them are asked for. */
 INLINE void score_ints(float *score, const struct key_block *b, enum dtype t, const char *ints, const uint16_t *scale_k, const uint32_t *x,
                        int fresh, const char *values, size_t lines, const size_t n)
 {
@@ -109,12 +109,14 @@ INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, s
     for (size_t r = 0; r < b->rows; r++) {
         const float *from = s->score + r * SCORE_LD;
         for (size_t i = 0; i < b->seen[r]; i += VF_N) vf_store(weight + i, vf_mul(vf_load(from + i), vf_load(scale + i)));
-        weights_put(s->weight + r * WEIGHT_LD, weight, b->seen[r]);
+        row_to_weights(s->weight + r * WEIGHT_LD, weight, b->seen[r]);
     }
 }
 
-/* Outputs of row r of `rows` from d + c on, n vectors of them. The next keys are asked for by all rows, so that reading never waits for products. */
-INLINE void weigh_row(struct attn_scratch *s, const struct key_block *b, size_t r, size_t rows, size_t d, const size_t c, const size_t n)
+/* Outputs of row r of `rows` from d + c on, n vectors of them. The next keys are asked for by all rows, so that reading never waits for
+ * products. */
+INLINE void weigh_int_row(struct attn_scratch *s, const struct key_block *b, size_t r, size_t rows, size_t d, const size_t c,
+                          const size_t n)
 {
     const size_t shares = rows * (KV_INT_D / VF_N), share = r * (KV_INT_D / VF_N) + c / VF_N;
     const size_t from = KEY_PART / 64 * share / shares, to = KEY_PART / 64 * (share + n) / shares;
@@ -127,8 +129,7 @@ INLINE void weigh_row(struct attn_scratch *s, const struct key_block *b, size_t 
         vi v[QUAD_VECTORS][QUAD_WEIGHTS];
         bring(b->next[i] + keys, from, to);
         int_vectors(v, DT_Q8_QUAD, b->kv[i] + values, c, n);
-        quad_more(high, n, v, w + i * INT_WORDS);
-        quad_more(low, n, v, w + i * INT_WORDS + QBLOCK / 4);
+        quad_more(high, low, n, v, w + i * INT_WORDS);
     }
     const vf scale = vf_set1(load_f32(w + INT_SCALE));
     float *out = b->out + r * OUT_LD + d + c;
@@ -144,8 +145,8 @@ INLINE void weigh_ints(struct attn_scratch *s, const struct key_block *b, const 
         weights_to_ints(s, b, d);
         UNROLL
         for (size_t c = 0; c < KV_INT_D; c += n * VF_N) {
-            if (b->rows == 1) weigh_row(s, b, 0, 1, d, c, n);
-            for (size_t r = 0; r < b->rows && b->rows > 1; r++) weigh_row(s, b, r, b->rows, d, c, n);
+            if (b->rows == 1) weigh_int_row(s, b, 0, 1, d, c, n);
+            for (size_t r = 0; r < b->rows && b->rows > 1; r++) weigh_int_row(s, b, r, b->rows, d, c, n);
         }
     }
 }

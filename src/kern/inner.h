@@ -317,9 +317,13 @@ static inline uint16_t kv_narrow(int16_t q[KV_INT_D], const float *x, int of)
 static inline float kv_part_scale(const char *part, size_t slot) { return bf16_to_f32(load_u16(part + 2 * slot)); }
 
 /* An integer of a key is 16 times the first, in [-127, 127], plus the second, in [-8, 7]. */
-static inline int key_high(const char *part, size_t slot, size_t d) { return quad_weight(DT_Q8_QUAD, (const uint8_t *)part + KEY_HIGH, d, slot) - 128; }
-static inline int key_low(const char *part, size_t slot, size_t d) { return quad_weight(DT_Q4_QUAD, (const uint8_t *)part + KEY_LOW, d, slot) - 8; }
-static inline int value_int(const char *part, size_t slot, size_t d) { return quad_weight(DT_Q8_QUAD, (const uint8_t *)part + VALUE_INTS, slot, d) - 128; }
+static inline int int_in(enum dtype t, const char *block, size_t k, size_t i)
+{
+    return quad_weight(t, (const uint8_t *)block, k, i) - quad_offset(t);
+}
+static inline int key_high(const char *part, size_t slot, size_t d) { return int_in(DT_Q8_QUAD, part + KEY_HIGH, d, slot); }
+static inline int key_low(const char *part, size_t slot, size_t d) { return int_in(DT_Q4_QUAD, part + KEY_LOW, d, slot); }
+static inline int value_int(const char *part, size_t slot, size_t d) { return int_in(DT_Q8_QUAD, part + VALUE_INTS, slot, d); }
 
 /* Where KV_INT_D outputs from n0 on go in the block of their position, all heads counted. */
 static inline size_t int_part_at(const struct linear *l, size_t n0)
@@ -447,8 +451,8 @@ static inline void narrow_block_row(uint32_t *to, enum dtype t, const float *x, 
     for (size_t i = 0; i < k; i += QBLOCK, to += block_words(t)) narrow_block(to, t, x + i, size_min(QBLOCK, k - i));
 }
 
-/* ---- weights of a partial of KV_INT, [n], n <= ATTN_KEYS, times scales of values: integers as DT_Q8_QUAD's x, but all with one scale. Blocks of
- * INT_WORDS words, of missing numbers zeros; in row[INT_START] what sums with unsigned values begin with, then the scale. */
+/* ---- weights of a partial of KV_INT, [n], n <= ATTN_KEYS, times scales of values: integers as DT_Q8_QUAD's x, but all with one scale.
+ * Blocks of INT_WORDS words, of missing numbers zeros; in row[INT_START] what sums with unsigned values begin with, then the scale. */
 enum { INT_WORDS = QBLOCK / 2, INT_START = ATTN_KEYS / QBLOCK * INT_WORDS, INT_SCALE };
 
 static inline void narrow_weights(uint32_t *row, const float *x, size_t n)

@@ -25,8 +25,8 @@
  *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
  *              both round nearly the same weights, and one that falls to the other side moves the mean by at most 2^-8 max |v|
  *   attention of KV_INT: scores have the bits of the twin, which fuses as all other levels do. Outputs, relative to max |v|: 3e-6 from the
- *              formula with q and weights rounded as written below, and 3.1e-5 more (1 of 32639 steps) for each weight that lies within 1e-5
- *              of itself from a tie; from the twin 1e-4, three of those
+ *              formula with q and weights rounded as written below, and 3.1e-5 more (1 of 32639 steps) for each weight that lies within
+ *              1e-5 of itself from a tie; from the twin 1e-4, three of those
  *   attn_weights  1e-5 relative to the largest weight of the row, with q as the type rounds it;  standard: 1e-5 relative to the largest
  *              output of the column
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to

@@ -45,7 +45,10 @@ static void score_block_ints(float s[KV_BLOCK], const char *k, const float *q, s
         for (size_t j = 0; j < KV_BLOCK; j++) {
             const float scale_k = kv_part_scale(part, j);
             int32_t high = 0, low = 0;
-            for (size_t d = 0; d < KV_INT_D; d++) high += int_of(more, d) * key_high(part, j, d), low += byte_of(less, d) * key_low(part, j, d);
+            for (size_t d = 0; d < KV_INT_D; d++) {
+                high += int_of(more, d) * key_high(part, j, d);
+                low += byte_of(less, d) * key_low(part, j, d);
+            }
             s[j] = fmaf((float)high, load_f32(more + block_scale_at(DT_Q8_QUAD)) * (16 * scale_k), s[j]);
             s[j] = fmaf((float)low, load_f32(less + block_scale_at(DT_Q4_QUAD)) * scale_k, s[j]);
         }

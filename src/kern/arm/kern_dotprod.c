@@ -19,8 +19,6 @@ PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
     return sum;
 }
 
-PRIM void quad_more(vf *sum, const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x) { (void)n, *sum = quad_dots(*sum, b[0], x); }
-
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
 #include "kern/attn_ints.h"

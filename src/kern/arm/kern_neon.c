@@ -42,6 +42,7 @@ PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 #include "kern/pack.h"
 #include "kern/spectrum.h"
 
@@ -52,6 +53,7 @@ void kern_init_neon(struct kern *k)
     init_narrow(k);
     init_blocks(k);
     init_attn(k);
+    init_attn_ints(k);
     init_attn_narrow(k);
     init_elem(k);
     init_spectra(k);

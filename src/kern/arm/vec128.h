@@ -215,5 +215,5 @@ PRIM vf ints_add(vf a, vf b) { return EACH_2(int_add, a, b); }
 PRIM vf ints_times_256(vf a) { return EACH(int_times_256, a); }
 PRIM vf ints_joined(vf high, vf low) { return ints_add(ints_times_256(high), low); }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { narrow_block_row(to, t, x, k); }
-PRIM void weights_put(uint32_t *to, const float *x, size_t n) { narrow_weights(to, x, n); }
+PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { narrow_weights(to, x, n); }
 #endif

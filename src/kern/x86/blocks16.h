@@ -28,5 +28,16 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4 * 2
     if (!quad_is_bytes(t)) sum = MM(add_epi32)(sum, MM(madd_epi16)(halves, MM(set1_epi16)(1)));
     *to = MM(cvtepi32_ps)(sum);
 }
+PRIM vf ints_begin(uint32_t start) { return (vf)vi_set1(start); }
+PRIM vf ints_joined(vf none, vf sum) { return (void)none, sum; }
+PRIM void quad_more(vf *none, vf *sum, const size_t n, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
+{
+    (void)none, (void)n;
+    vi s = (vi)*sum;
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 2; i++) s = MM(add_epi32)(s, MM(madd_epi16)(b[0][i], vi_set1(x[i])));
+    *sum = (vf)s;
+}
+PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 1); }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 1); }
 #endif

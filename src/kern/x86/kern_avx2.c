@@ -66,6 +66,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 #include "kern/pack.h"
 #include "kern/spectrum.h"
 
@@ -76,6 +77,7 @@ void kern_init_avx2(struct kern *k)
     init_narrow(k);
     init_blocks(k);
     init_attn(k);
+    init_attn_ints(k);
     init_attn_narrow(k);
     init_elem(k);
     init_spectra(k);

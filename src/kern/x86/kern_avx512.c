@@ -69,6 +69,7 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then qua
 #include "kern/gemm.h"
 #include "kern/narrow.h"
 #include "kern/narrow_blocks.h"
+#include "kern/attn_ints.h"
 #include "kern/pack.h"
 #include "kern/spectrum.h"
 
@@ -79,6 +80,7 @@ void kern_init_avx512(struct kern *k)
     init_narrow(k);
     init_blocks(k);
     init_attn(k);
+    init_attn_ints(k);
     init_attn_narrow(k);
     init_elem(k);
     init_spectra(k);

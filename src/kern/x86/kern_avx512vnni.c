@@ -29,15 +29,15 @@ PRIM void quad_sums(vf to[2], const size_t n, enum dtype t, vi (*b)[QBLOCK / 4],
 }
 PRIM vf ints_begin(uint32_t start) { return (vf)vi_set1(start); }
 PRIM vf ints_joined(vf high, vf low) { return (vf)_mm512_add_epi32((vi)low, _mm512_slli_epi32((vi)high, 8)); }
-PRIM void quad_more(vf sum[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_more(vf high[2], vf low[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
-    vi s[2];
+    vi h[2] = { (vi)high[0], (vi)high[1] }, l[2] = { (vi)low[0], (vi)low[1] };
+    quad_dots(h, n, b, x);
+    quad_dots(l, n, b, x + QBLOCK / 4);
     UNROLL
-    for (size_t j = 0; j < n; j++) s[j] = (vi)sum[j];
-    quad_dots(s, n, b, x);
-    UNROLL
-    for (size_t j = 0; j < n; j++) sum[j] = (vf)s[j];
+    for (size_t j = 0; j < n; j++) high[j] = (vf)h[j], low[j] = (vf)l[j];
 }
+PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 0); }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
 #define MM(op) _mm512_##op
 #include "kern/x86/pairs_f32.h"

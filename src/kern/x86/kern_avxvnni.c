@@ -24,7 +24,13 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], c
 }
 PRIM vf ints_begin(uint32_t start) { return (vf)vi_set1(start); }
 PRIM vf ints_joined(vf high, vf low) { return (vf)_mm256_add_epi32((vi)low, _mm256_slli_epi32((vi)high, 8)); }
-PRIM void quad_more(vf *sum, const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x) { (void)n, *sum = (vf)quad_dots((vi)*sum, b[0], x); }
+PRIM void quad_more(vf *high, vf *low, const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
+{
+    (void)n;
+    *high = (vf)quad_dots((vi)*high, b[0], x);
+    *low = (vf)quad_dots((vi)*low, b[0], x + QBLOCK / 4);
+}
+PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 0); }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {

@@ -174,8 +174,8 @@ PRIM void blocks_put(uint32_t *to, enum dtype t, const float *x, size_t k, const
         block_put(to, t, v, pairs);
     }
 }
-/* As narrow_weights makes it. */
-PRIM void weights_put(uint32_t *to, const float *x, size_t n)
+/* As narrow_weights makes it; pairs: as blocks have them. */
+PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {
     vi most = vi_set1(0), sums = vi_set1(0);
     for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
@@ -184,7 +184,7 @@ PRIM void weights_put(uint32_t *to, const float *x, size_t n)
     for (; i < n; i += QBLOCK) {
         vf v[4];
         block_load(v, x, i, n);
-        sums = _mm256_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, DT_Q8_QUAD, v, vf_set1(s.inverse), 0));
+        sums = _mm256_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, DT_Q8_QUAD, v, vf_set1(s.inverse), pairs));
     }
     to[INT_START] = (uint32_t)(-quad_offset(DT_Q8_QUAD) * (sum_of_ints(sums) - 128 * (int)i));
     to[INT_SCALE] = bits_of_f32(s.scale);

@@ -115,8 +115,8 @@ PRIM void blocks_put(uint32_t *to, enum dtype t, const float *x, size_t k, const
     for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += block_words(t)) block_put(to, t, vf_load(x), vf_load(x + VF_N), pairs);
     if (k) block_put(to, t, vf_load_n(x, size_min(k, VF_N)), k > VF_N ? vf_load_n(x + VF_N, k - VF_N) : vf_zero(), pairs);
 }
-/* As narrow_weights makes it. */
-PRIM void weights_put(uint32_t *to, const float *x, size_t n)
+/* As narrow_weights makes it; pairs: as blocks have them. */
+PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {
     vi most = vi_set1(0), sums = vi_set1(0);
     for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
@@ -125,7 +125,7 @@ PRIM void weights_put(uint32_t *to, const float *x, size_t n)
     size_t i = 0;
     for (; i < n; i += QBLOCK) {
         const vf v0 = load_some(x + i, n - i), v1 = i + VF_N < n ? load_some(x + i + VF_N, n - i - VF_N) : vf_zero();
-        sums = _mm512_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, DT_Q8_QUAD, v0, v1, inverse, 0));
+        sums = _mm512_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, DT_Q8_QUAD, v0, v1, inverse, pairs));
     }
     to[INT_START] = (uint32_t)(-quad_offset(DT_Q8_QUAD) * (_mm512_reduce_add_epi32(sums) - 128 * (int)i));
     to[INT_SCALE] = bits_of_f32(s.scale);
