@@ -7,7 +7,7 @@
  * Beside vf_load_bf16 and the primitives of narrow_blocks.h a file has, before it includes this:
  *   row_to_weights(row, x, n)          as narrow_weights, integers of a block in the order that quad_more wants
  *   ints_begin(start)                  that word in every lane
- *   quad_more(high, low, n, b, x)      sums of n <= QUAD_VECTORS blocks b go on with a row's block x, integers
+ *   quad_more(high, low, b, x)         sums of QUAD_VECTORS blocks b go on with a row's block x, integers
  *   ints_joined(high, low)             the sum that both are
  * Where QUADS_SIGNED is 1 (narrow.h) values are signed, and sums begin with 0. */
 #ifndef STENO_KERN_ATTN_INTS_H
@@ -15,12 +15,14 @@
 #include "kern/attn_group.h"
 #include "kern/narrow_blocks.h"
 
-/* n vectors of outputs of a block, from output c on. */
-INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum dtype t, const char *ints, size_t c, const size_t n)
+enum { AT_ONCE = QUAD_VECTORS * VF_N }; /* outputs of a block that are made at a time */
+
+/* Those from output c on. */
+INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum dtype t, const char *ints, size_t c)
 {
     const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W);
     UNROLL
-    for (size_t i = 0; i < n; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * part + c % QUAD_W * 4);
+    for (size_t i = 0; i < QUAD_VECTORS; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * part + c % QUAD_W * 4);
 }
 
 /* Lines [from, to) of 64 bytes. */
@@ -42,52 +44,47 @@ static void queries_int(struct attn_scratch *s, const struct attn *a, size_t r0,
     }
 }
 
-/* Scores of KV_BLOCK positions, [rows] of SCORE_LD, take KV_INT_D d of the keys' high or low bits, n vectors of positions at a time.
- * x: those d of the first row. fresh: scores begin with 0. values: `lines` lines of them are asked for. */
+/* Scores of KV_BLOCK positions, [rows] of SCORE_LD, take KV_INT_D d of the keys' high or low bits. x: those d of the first row.
+ * fresh: scores begin with 0. values: `lines` lines of them are asked for. */
 INLINE void score_ints(float *score, const struct key_block *b, enum dtype t, const char *ints, const uint16_t *scale_k, const uint32_t *x,
-                       int fresh, const char *values, size_t lines, const size_t n)
+                       int fresh, const char *values, size_t lines)
 {
     const vf unit = vf_set1(t == DT_Q8_QUAD ? 16 : 1);
     UNROLL
-    for (size_t c = 0; c < KV_BLOCK; c += n * VF_N) {
+    for (size_t c = 0; c < KV_BLOCK; c += AT_ONCE) {
         vi k[QUAD_VECTORS][QUAD_WEIGHTS];
         vf scale[QUAD_VECTORS];
-        bring(values, lines * c / KV_BLOCK, lines * (c + n * VF_N) / KV_BLOCK);
-        int_vectors(k, t, ints, c, n);
+        bring(values, lines * c / KV_BLOCK, lines * (c + AT_ONCE) / KV_BLOCK);
+        int_vectors(k, t, ints, c);
         UNROLL
-        for (size_t i = 0; i < n; i++) scale[i] = vf_mul(unit, vf_load_bf16(scale_k + c + i * VF_N));
+        for (size_t i = 0; i < QUAD_VECTORS; i++) scale[i] = vf_mul(unit, vf_load_bf16(scale_k + c + i * VF_N));
         const uint32_t *from = x;
         float *to = score + c;
         for (size_t r = 0; r < b->rows; r++, from += Q_INT_LD, to += SCORE_LD) {
             const vf scale_q = vf_set1(load_f32(from + block_scale_at(t)));
             vf sum[QUAD_VECTORS];
-            quad_sums(sum, n, t, k, from);
+            quad_sums(sum, QUAD_VECTORS, t, k, from);
             UNROLL
-            for (size_t i = 0; i < n; i++)
+            for (size_t i = 0; i < QUAD_VECTORS; i++)
                 vf_store(to + i * VF_N, vf_fma(sum[i], vf_mul(scale_q, scale[i]), fresh ? vf_zero() : vf_load(to + i * VF_N)));
         }
     }
 }
 
-INLINE void scores_of(struct attn_scratch *s, const struct key_block *b, const size_t n)
+static void scores_int(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0)
 {
-    enum { FIRST_LINES = 11, LINES = VALUE_PART / 64 };
+    enum { FIRST_LINES = 11, LINES = VALUE_PART / 64 }; /* shared as the products are */
+    (void)a, (void)r0;
     for (size_t i = 0; i * KV_BLOCK < b->most; i++)
         for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
             const char *part = b->kv[i] + key_part_at(d), *values = b->kv[i] + value_part_at(d, b->d_head);
             const uint16_t *scale_k = (const uint16_t *)(const void *)part;
             const uint32_t *q = s->q_int + d / KV_INT_D * Q_INT_WORDS;
             float *score = s->score + i * KV_BLOCK;
-            score_ints(score, b, DT_Q8_QUAD, part + KEY_HIGH, scale_k, q, d == 0, values, FIRST_LINES, n);
+            score_ints(score, b, DT_Q8_QUAD, part + KEY_HIGH, scale_k, q, d == 0, values, FIRST_LINES);
             score_ints(score, b, DT_Q4_QUAD, part + KEY_LOW, scale_k, q + block_words(DT_Q8_QUAD), 0, values + 64 * FIRST_LINES,
-                       LINES - FIRST_LINES, n);
+                       LINES - FIRST_LINES);
         }
-}
-
-static void scores_int(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0)
-{
-    (void)a, (void)r0;
-    scores_of(s, b, QUAD_VECTORS);
 }
 
 /* A score that is no number makes the first weight one, and with it all values. */
@@ -113,45 +110,41 @@ INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, s
     }
 }
 
-/* Outputs of row r of `rows` from d + c on, n vectors of them. The next keys are asked for by all rows, so that reading never waits for
- * products. */
-INLINE void weigh_int_row(struct attn_scratch *s, const struct key_block *b, size_t r, size_t rows, size_t d, const size_t c,
-                          const size_t n)
+/* Outputs of row r of `rows` from d + c on. The next keys are asked for by all rows, so that reading never waits for products. */
+INLINE void weigh_int_row(struct attn_scratch *s, const struct key_block *b, size_t r, size_t rows, size_t d, const size_t c)
 {
     const size_t shares = rows * (KV_INT_D / VF_N), share = r * (KV_INT_D / VF_N) + c / VF_N;
-    const size_t from = KEY_PART / 64 * share / shares, to = KEY_PART / 64 * (share + n) / shares;
+    const size_t from = KEY_PART / 64 * share / shares, to = KEY_PART / 64 * (share + QUAD_VECTORS) / shares;
     const size_t values = value_part_at(d, b->d_head) + VALUE_INTS, keys = key_part_at(d);
     const uint32_t *w = s->weight + r * WEIGHT_LD;
     vf high[QUAD_VECTORS], low[QUAD_VECTORS];
     UNROLL
-    for (size_t j = 0; j < n; j++) high[j] = vf_zero(), low[j] = ints_begin(QUADS_SIGNED ? 0 : w[INT_START]);
+    for (size_t j = 0; j < QUAD_VECTORS; j++) high[j] = vf_zero(), low[j] = ints_begin(QUADS_SIGNED ? 0 : w[INT_START]);
     for (size_t i = 0; i * KV_BLOCK < b->seen[r]; i++) {
         vi v[QUAD_VECTORS][QUAD_WEIGHTS];
         bring(b->next[i] + keys, from, to);
-        int_vectors(v, DT_Q8_QUAD, b->kv[i] + values, c, n);
-        quad_more(high, low, n, v, w + i * INT_WORDS);
+        int_vectors(v, DT_Q8_QUAD, b->kv[i] + values, c);
+        quad_more(high, low, v, w + i * INT_WORDS);
     }
     const vf scale = vf_set1(load_f32(w + INT_SCALE));
     float *out = b->out + r * OUT_LD + d + c;
     UNROLL
-    for (size_t j = 0; j < n; j++) vf_store(out + j * VF_N, vf_mul(vf_of_ints(ints_joined(high[j], low[j])), scale));
+    for (size_t j = 0; j < QUAD_VECTORS; j++) vf_store(out + j * VF_N, vf_mul(vf_of_ints(ints_joined(high[j], low[j])), scale));
 }
 
-INLINE void weigh_ints(struct attn_scratch *s, const struct key_block *b, const size_t n)
+static void weigh_int(struct attn_scratch *s, const struct key_block *b)
 {
     for (size_t r = 0; r < b->rows; r++) /* not passed over, though no score may be above -infinity */
         if (b->seen[r] && isnan(s->score[r * SCORE_LD])) b->out[r * OUT_LD + part_max_at(b->d_head)] = 0;
     for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
         weights_to_ints(s, b, d);
         UNROLL
-        for (size_t c = 0; c < KV_INT_D; c += n * VF_N) {
-            if (b->rows == 1) weigh_int_row(s, b, 0, 1, d, c, n);
-            for (size_t r = 0; r < b->rows && b->rows > 1; r++) weigh_int_row(s, b, r, b->rows, d, c, n);
+        for (size_t c = 0; c < KV_INT_D; c += AT_ONCE) {
+            if (b->rows == 1) weigh_int_row(s, b, 0, 1, d, c);
+            for (size_t r = 0; r < b->rows && b->rows > 1; r++) weigh_int_row(s, b, r, b->rows, d, c);
         }
     }
 }
-
-static void weigh_int(struct attn_scratch *s, const struct key_block *b) { weigh_ints(s, b, QUAD_VECTORS); }
 
 static const struct attn_body body_int = { queries_int, scores_int, exps_int, weigh_int };
 static void attn_int(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_int); }

@@ -33,7 +33,7 @@ INLINE void finish_y(const struct linear *l, size_t m, size_t rows, size_t n0, s
     }
 }
 
-/* The same for KV_INT, whose scale is that of all outputs of a panel. */
+/* Outputs of a panel from n0 on to KV_INT: bias, then integers with a scale for each row, then moves. */
 static void finish_ints(const struct linear *l, size_t m, size_t rows, size_t n0, const float *acc)
 {
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;

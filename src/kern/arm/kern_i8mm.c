@@ -33,9 +33,8 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], c
     *to = vf_of_ints(sum);
 }
 
-PRIM void quad_more(vf *high, vf *low, const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_more(vf *high, vf *low, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
-    (void)n;
     *high = quad_dots(*high, b[0], x);
     *low = quad_dots(*low, b[0], x + QBLOCK / 4);
 }

@@ -30,9 +30,9 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4 * 2
 }
 PRIM vf ints_begin(uint32_t start) { return (vf)vi_set1(start); }
 PRIM vf ints_joined(vf none, vf sum) { return (void)none, sum; }
-PRIM void quad_more(vf *none, vf *sum, const size_t n, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
+PRIM void quad_more(vf *none, vf *sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
 {
-    (void)none, (void)n;
+    (void)none;
     vi s = (vi)*sum;
     UNROLL
     for (size_t i = 0; i < QBLOCK / 2; i++) s = MM(add_epi32)(s, MM(madd_epi16)(b[0][i], vi_set1(x[i])));

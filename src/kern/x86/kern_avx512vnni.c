@@ -29,13 +29,13 @@ PRIM void quad_sums(vf to[2], const size_t n, enum dtype t, vi (*b)[QBLOCK / 4],
 }
 PRIM vf ints_begin(uint32_t start) { return (vf)vi_set1(start); }
 PRIM vf ints_joined(vf high, vf low) { return (vf)_mm512_add_epi32((vi)low, _mm512_slli_epi32((vi)high, 8)); }
-PRIM void quad_more(vf high[2], vf low[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_more(vf high[2], vf low[2], vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     vi h[2] = { (vi)high[0], (vi)high[1] }, l[2] = { (vi)low[0], (vi)low[1] };
-    quad_dots(h, n, b, x);
-    quad_dots(l, n, b, x + QBLOCK / 4);
+    quad_dots(h, 2, b, x);
+    quad_dots(l, 2, b, x + QBLOCK / 4);
     UNROLL
-    for (size_t j = 0; j < n; j++) high[j] = (vf)h[j], low[j] = (vf)l[j];
+    for (size_t j = 0; j < 2; j++) high[j] = (vf)h[j], low[j] = (vf)l[j];
 }
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 0); }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }

@@ -24,9 +24,8 @@ PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], c
 }
 PRIM vf ints_begin(uint32_t start) { return (vf)vi_set1(start); }
 PRIM vf ints_joined(vf high, vf low) { return (vf)_mm256_add_epi32((vi)low, _mm256_slli_epi32((vi)high, 8)); }
-PRIM void quad_more(vf *high, vf *low, const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_more(vf *high, vf *low, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
-    (void)n;
     *high = (vf)quad_dots((vi)*high, b[0], x);
     *low = (vf)quad_dots((vi)*low, b[0], x + QBLOCK / 4);
 }
