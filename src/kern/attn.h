@@ -222,13 +222,8 @@ static void queries_plain(struct attn_scratch *s, const struct attn *a, size_t r
             weigh_row(b->out, t, b, s->score, 0, b->seen[0], 0);                                                             \
         } else weigh_rows(s, t, b);                                                                                          \
     }                                                                                                                        \
-    static const struct attn_body body_##name = { queries_plain, scores_##name, exps_plain, weigh_##name };    \
-    static void attn_##name(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_##name); }                     \
-    static void attn_part_##name(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)                 \
-    {                                                                                                                        \
-        attn_part_any(a, b, part, ld_part, scratch, &body_##name);                                                           \
-    }                                                                                                                        \
-    static void attn_weights_##name(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_##name); }
+    static const struct attn_body body_##name = { queries_plain, scores_##name, exps_plain, weigh_##name };                  \
+    ATTN_KERNELS(name, t)
 TYPED(f32, KV_F32)
 TYPED(f16, KV_F16)
 #undef TYPED
@@ -237,12 +232,8 @@ static void attn_merge(const struct attn *a, const float *part, size_t ld_part, 
 
 static void init_attn(struct kern *k)
 {
-    k->attn_weights[KV_F32] = attn_weights_f32;
-    k->attn_weights[KV_F16] = attn_weights_f16;
-    k->attn[KV_F32] = attn_f32;
-    k->attn[KV_F16] = attn_f16;
-    k->attn_part[KV_F32] = attn_part_f32;
-    k->attn_part[KV_F16] = attn_part_f16;
+    init_attn_f32(k);
+    init_attn_f16(k);
     k->attn_merge = attn_merge;
 }
 #endif

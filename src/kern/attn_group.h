@@ -229,4 +229,17 @@ INLINE void attn_weights_any(const struct attn *a, struct attn_scratch *s, const
         for (size_t r = 0; r < b.rows; r++) softmax(out + r * a->ld_out, out + r * a->ld_out, n);
     }
 }
+
+/* The kernels that body_##name makes, and init_attn_##name, which enters them as those of keys and values of type t. */
+#define ATTN_KERNELS(name, t)                                                                                                        \
+    static void attn_##name(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_##name); }                             \
+    static void attn_part_##name(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)                         \
+    {                                                                                                                                \
+        attn_part_any(a, b, part, ld_part, scratch, &body_##name);                                                                   \
+    }                                                                                                                                \
+    static void attn_weights_##name(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_##name); }             \
+    static void init_attn_##name(struct kern *k)                                                                                     \
+    {                                                                                                                                \
+        k->attn[t] = attn_##name, k->attn_part[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name;                      \
+    }
 #endif

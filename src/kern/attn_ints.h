@@ -147,17 +147,5 @@ static void weigh_int(struct attn_scratch *s, const struct key_block *b)
 }
 
 static const struct attn_body body_int = { queries_int, scores_int, exps_int, weigh_int };
-static void attn_int(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_int); }
-static void attn_part_int(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
-{
-    attn_part_any(a, b, part, ld_part, scratch, &body_int);
-}
-static void attn_weights_int(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_int); }
-
-static void init_attn_ints(struct kern *k)
-{
-    k->attn_weights[KV_INT] = attn_weights_int;
-    k->attn[KV_INT] = attn_int;
-    k->attn_part[KV_INT] = attn_part_int;
-}
+ATTN_KERNELS(int, KV_INT)
 #endif

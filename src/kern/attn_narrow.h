@@ -118,17 +118,5 @@ static void weigh_bf16(struct attn_scratch *s, const struct key_block *b)
 }
 
 static const struct attn_body body_bf16 = { queries_bf16, scores_bf16, exps_bf16, weigh_bf16 };
-static void attn_bf16(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_bf16); }
-static void attn_part_bf16(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
-{
-    attn_part_any(a, b, part, ld_part, scratch, &body_bf16);
-}
-static void attn_weights_bf16(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_bf16); }
-
-static void init_attn_narrow(struct kern *k)
-{
-    k->attn_weights[KV_BF16] = attn_weights_bf16;
-    k->attn[KV_BF16] = attn_bf16;
-    k->attn_part[KV_BF16] = attn_part_bf16;
-}
+ATTN_KERNELS(bf16, KV_BF16)
 #endif

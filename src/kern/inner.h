@@ -427,22 +427,27 @@ static inline struct int_scale block_scale_of(enum dtype t, uint32_t most)
     return (struct int_scale) { m / BLOCK_MOST, BLOCK_MOST / m };
 }
 
-/* n: k of the block, at most QBLOCK; the others are zeros. With I8_MAGIC q + 128 is left in the low bits: q's high byte, as rounded to
- * the nearest 256, and above it the low one with 128 added. */
-static inline void narrow_block(uint32_t *to, enum dtype t, const float *x, size_t n)
+/* Integers of a block; returns their sum. n: k of the block, at most QBLOCK; the others are zeros. With I8_MAGIC q + 128 is left in the
+ * low bits: q's high byte, as rounded to the nearest 256, and above it the low one with 128 added. */
+static inline int32_t narrow_block_ints(uint32_t *to, enum dtype t, const float *x, size_t n, float inverse)
 {
-    const struct int_scale s = block_scale_of(t, largest_bits(x, n));
     const int two = quad_x_parts(t) == 2;
     uint8_t low[QBLOCK], high[QBLOCK];
     int32_t sum = 0;
     for (size_t i = 0; i < QBLOCK; i++) {
-        const uint32_t q = bits_of_f32((i < n ? x[i] * s.inverse : 0) + I8_MAGIC);
+        const uint32_t q = bits_of_f32((i < n ? x[i] * inverse : 0) + I8_MAGIC);
         low[i] = (uint8_t)(q ^ 0x80), high[i] = (uint8_t)(q >> 8);
         sum += (two ? 256 * (int8_t)high[i] : 0) + (int8_t)low[i];
     }
     memcpy(to, two ? high : low, QBLOCK);
     if (two) memcpy(to + QBLOCK / 4, low, QBLOCK);
-    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
+    return sum;
+}
+
+static inline void narrow_block(uint32_t *to, enum dtype t, const float *x, size_t n)
+{
+    const struct int_scale s = block_scale_of(t, largest_bits(x, n));
+    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * narrow_block_ints(to, t, x, n, s.inverse));
     to[block_scale_at(t)] = bits_of_f32(s.scale);
 }
 
@@ -459,16 +464,8 @@ static inline void narrow_weights(uint32_t *row, const float *x, size_t n)
 {
     const struct int_scale s = block_scale_of(DT_Q8_QUAD, largest_bits(x, n));
     int32_t sum = 0;
-    for (size_t b = 0; b < n; b += QBLOCK) {
-        uint8_t high[QBLOCK] = { 0 }, low[QBLOCK] = { 0 };
-        for (size_t i = 0; i < size_min(QBLOCK, n - b); i++) {
-            const uint32_t q = bits_of_f32(x[b + i] * s.inverse + I8_MAGIC);
-            low[i] = (uint8_t)(q ^ 0x80), high[i] = (uint8_t)(q >> 8);
-            sum += 256 * (int8_t)high[i] + (int8_t)low[i];
-        }
-        memcpy(row + b / QBLOCK * INT_WORDS, high, QBLOCK);
-        memcpy(row + b / QBLOCK * INT_WORDS + QBLOCK / 4, low, QBLOCK);
-    }
+    for (size_t b = 0; b < n; b += QBLOCK)
+        sum += narrow_block_ints(row + b / QBLOCK * INT_WORDS, DT_Q8_QUAD, x + b, size_min(QBLOCK, n - b), s.inverse);
     row[INT_START] = (uint32_t)(-quad_offset(DT_Q8_QUAD) * sum);
     row[INT_SCALE] = bits_of_f32(s.scale);
 }

@@ -27,6 +27,6 @@ void kern_init_dotprod(struct kern *k)
 {
     init_quads(k);
     init_blocks(k);
-    init_attn_ints(k);
+    init_attn_int(k);
     k->level = CPU_DOTPROD;
 }

@@ -53,8 +53,8 @@ void kern_init_neon(struct kern *k)
     init_narrow(k);
     init_blocks(k);
     init_attn(k);
-    init_attn_ints(k);
-    init_attn_narrow(k);
+    init_attn_int(k);
+    init_attn_bf16(k);
     init_elem(k);
     init_spectra(k);
     k->level = CPU_NEON;

@@ -15,17 +15,23 @@ PRIM void quad_bytes(vi b[2], const void *w)
     b[0] = vi_load(w) & MM(set1_epi16)(255);
     b[1] = MM(srli_epi16)(vi_load(w), 8);
 }
+PRIM vi quad_dots(vi sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
+{
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 2; i++) sum = MM(add_epi32)(sum, MM(madd_epi16)(b[0][i], vi_set1(x[i])));
+    return sum;
+}
 PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
 {
     (void)n;
     vi sum = vi_set1(x[block_start_at(t)]), halves = vi_set1(0);
-    if (quad_is_bytes(t))
-        UNROLL
-        for (size_t i = 0; i < QBLOCK / 2; i++) sum = MM(add_epi32)(sum, MM(madd_epi16)(b[0][i], vi_set1(x[i])));
-    else
+    if (quad_is_bytes(t)) {
+        sum = quad_dots(sum, b, x);
+    } else {
         UNROLL
         for (size_t i = 0; i < QBLOCK / 4; i++) halves = MM(add_epi16)(halves, MM(maddubs_epi16)(b[0][i], vi_set1(x[i])));
-    if (!quad_is_bytes(t)) sum = MM(add_epi32)(sum, MM(madd_epi16)(halves, MM(set1_epi16)(1)));
+        sum = MM(add_epi32)(sum, MM(madd_epi16)(halves, MM(set1_epi16)(1)));
+    }
     *to = MM(cvtepi32_ps)(sum);
 }
 PRIM vf ints_begin(uint32_t start) { return (vf)vi_set1(start); }
@@ -33,10 +39,7 @@ PRIM vf ints_joined(vf none, vf sum) { return (void)none, sum; }
 PRIM void quad_more(vf *none, vf *sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
 {
     (void)none;
-    vi s = (vi)*sum;
-    UNROLL
-    for (size_t i = 0; i < QBLOCK / 2; i++) s = MM(add_epi32)(s, MM(madd_epi16)(b[0][i], vi_set1(x[i])));
-    *sum = (vf)s;
+    *sum = (vf)quad_dots((vi)*sum, b, x);
 }
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 1); }
 PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 1); }

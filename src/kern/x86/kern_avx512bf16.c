@@ -11,6 +11,6 @@
 void kern_init_avx512bf16(struct kern *k)
 {
     init_pairs(k);
-    init_attn_narrow(k);
+    init_attn_bf16(k);
     k->level = CPU_AVX512BF16;
 }

@@ -48,7 +48,7 @@ PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { 
 
 void kern_init_avx512vnni(struct kern *k)
 {
-    init_attn_ints(k);
+    init_attn_int(k);
     init_ints(k);
     init_quads(k);
     init_blocks(k);
