@@ -208,6 +208,11 @@ STENO_API int steno_model_info_get(const steno_model *m, steno_model_info *info)
 /** Code of language `i` in token order ("en", "zh", …). @return static text, or NULL past the last one or for English-only models */
 STENO_API const char *steno_model_language(const steno_model *m, int i);
 
+/** Path of file `i` that was read when the model was opened: weights, settings, vocabulary, in the order of reading, each perhaps more than
+ * once. A program that writes files can keep away from them.
+ * @return text that belongs to the model, or NULL past the last one and for models that were not opened by their path */
+STENO_API const char *steno_model_file(const steno_model *m, int i);
+
 /** @return index of a language given by code or English name ("de", "German"), any case; -1: not known to this model */
 STENO_API int steno_language_id(const steno_model *m, const char *name);
 

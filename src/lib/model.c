@@ -125,10 +125,12 @@ int steno_model_open(steno_model **out, const char *path, const steno_model_para
     if (!out || !path) return err_set(e, STENO_EARG, "steno_model_open needs a place for the model and a path");
     *out = NULL;
     struct place place;
-    int rc = place_open(&place, path, e);
-    if (rc) return rc;
-    rc = open_place(out, &place, p, 0, e);
+    struct buf opened = { 0 };
+    int rc = place_open(&place, path, &opened, e);
+    if (!rc) rc = open_place(out, &place, p, 0, e);
     place_close(&place);
+    if (rc) buf_free(&opened);
+    else (*out)->opened = opened;
     return rc;
 }
 
@@ -203,6 +205,7 @@ void steno_model_close(steno_model *m)
     if (!m) return;
     bpe_close(m->bpe);
     buf_free(&m->non_speech);
+    buf_free(&m->opened);
     weight_store_close(&m->store);
     arena_free(&m->arena);
     free(m);
@@ -239,6 +242,13 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
 const char *steno_model_language(const steno_model *m, int i)
 {
     return m && i >= 0 && i < m->tokens.n_languages ? language_code(i) : NULL;
+}
+
+const char *steno_model_file(const steno_model *m, int i)
+{
+    const char *p = m ? m->opened.p : NULL, *end = p ? p + m->opened.len : NULL;
+    for (; p < end && i > 0; i--) p += strlen(p) + 1;
+    return p < end && i == 0 ? p : NULL;
 }
 
 int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *line), void *user)

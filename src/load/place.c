@@ -25,14 +25,22 @@ static char *dir_of(const char *path, int is_folder)
     return dir;
 }
 
-int place_open(struct place *p, const char *path, steno_error *e)
+/* Say that a file was opened. */
+static int note_opened(const struct place *p, const char *path, steno_error *e)
 {
-    *p = (struct place){ .name = path, .file = { .name = path, .fd = -1 } };
+    if (p->opened) buf_add(p->opened, path, strlen(path) + 1);
+    return p->opened && p->opened->err ? err_nomem(e, strlen(path), "a path") : STENO_OK;
+}
+
+int place_open(struct place *p, const char *path, struct buf *opened, steno_error *e)
+{
+    *p = (struct place){ .name = path, .file = { .name = path, .fd = -1 }, .opened = opened };
     if (!path) return err_set(e, STENO_EARG, "cannot open a model: no path was given");
     p->is_folder = file_is_folder(path);
     p->dir = dir_of(path, p->is_folder);
     if (!p->dir) return err_nomem(e, strlen(path), "a path");
-    const int rc = p->is_folder ? STENO_OK : file_open(&p->file, path, e);
+    int rc = p->is_folder ? STENO_OK : file_open(&p->file, path, e);
+    if (!rc && !p->is_folder) rc = note_opened(p, path, e);
     if (rc) place_close(p);
     return rc;
 }
@@ -68,7 +76,9 @@ int place_find(const struct place *p, const char *name, struct arena *a, struct 
     memcpy(path, p->dir, n);
     memcpy(path + n, name, m);
     if (!file_exists(path)) return 0;
-    const int rc = file_open(f, path, e);
+    int rc = file_open(f, path, e);
+    if (!rc) rc = note_opened(p, path, e);
+    if (rc) file_close(f);
     return rc ? rc : 1;
 }
 

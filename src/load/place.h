@@ -5,6 +5,7 @@
 #ifndef STENO_LOAD_PLACE_H
 #define STENO_LOAD_PLACE_H
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/file.h"
 
 struct place {
@@ -12,9 +13,11 @@ struct place {
     struct file file;   /* the model file; empty when the place is a folder */
     int is_folder;
     char *dir;          /* folder of the files beside it, with the separator at its end; NULL: there is none; owned */
+    struct buf *opened; /* receives the path of every file that is opened, a NUL behind each; NULL: nobody asks */
 };
 
-int place_open(struct place *p, const char *path, steno_error *e); /* path is kept, not copied */
+/* path is kept, not copied; opened may be NULL */
+int place_open(struct place *p, const char *path, struct buf *opened, steno_error *e);
 void place_of_file(struct place *p, const struct file *f);         /* one file without neighbours; place_close closes it */
 void place_close(struct place *p);                                 /* a zeroed or closed place is allowed */
 

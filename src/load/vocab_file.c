@@ -139,7 +139,7 @@ int weights_read_vocab(struct weights *w, const char *path, steno_error *e)
 {
     if (!path) return read_beside(w, &w->place, &w->meta, e);
     struct place p;
-    int rc = place_open(&p, path, e);
+    int rc = place_open(&p, path, w->place.opened, e);
     if (rc) return rc;
     rc = read_place(w, &p, e);
     place_close(&p);

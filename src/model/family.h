@@ -60,6 +60,7 @@ struct steno_model {
     struct bpe *bpe;
     struct special_tokens tokens;
     struct buf non_speech;         /* int32_t ids */
+    struct buf opened;             /* paths of the files it was read from, a NUL behind each */
 };
 
 /* What a caller asks of a decoding, in the family's terms. */

@@ -28,6 +28,28 @@ static int close_all(void **state)
     return 0;
 }
 
+/* Whether a model was read from a file of this name. */
+static int has_file(const steno_model *m, const char *name)
+{
+    const char *path;
+    for (int i = 0; (path = steno_model_file(m, i)) != NULL; i++)
+        if (strrchr(path, '/') && strcmp(strrchr(path, '/') + 1, name) == 0) return 1;
+    return 0;
+}
+
+static void test_a_model_tells_the_files_it_was_read_from(void **state)
+{
+    (void)state;
+    static const char *const files[] = { "model.safetensors", "config.json", "am.mvn", "tokens.json" };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (!has_file(ctc, files[i])) fail_msg("the model does not tell %s", files[i]);
+    assert_true(has_file(vad, "am.mvn"));
+    assert_false(has_file(vad, "tokens.json"));
+    assert_null(steno_model_file(ctc, -1));
+    assert_null(steno_model_file(ctc, 1000));
+    assert_null(steno_model_file(NULL, 0));
+}
+
 static steno_transcribe_params ctc_params(void)
 {
     steno_transcribe_params p;
@@ -626,6 +648,7 @@ static void test_alignment_heads_are_refused_where_nothing_attends_to_audio(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_model_tells_the_files_it_was_read_from),
         cmocka_unit_test(test_results_do_not_depend_on_pieces_threads_or_level),
         cmocka_unit_test(test_nothing_and_next_to_nothing_and_silence_are_heard),
         cmocka_unit_test(test_alignment_heads_are_refused_where_nothing_attends_to_audio),

@@ -242,7 +242,7 @@ static int open_full(const struct folder *d, const char *vocab, steno_error *e)
 {
     struct weights w;
     struct place p;
-    int rc = place_open(&p, d->path, e);
+    int rc = place_open(&p, d->path, NULL, e);
     if (!rc) rc = weights_open_place(&w, &p, e);
     if (!rc) {
         rc = weights_read_vocab(&w, vocab ? folder_at(d, vocab).path : NULL, e);

@@ -145,7 +145,7 @@ static void put_shard(const struct folder *d, const char *file, const char *tens
 
 static int open_folder(const struct folder *d, struct weights *w, struct place *p, steno_error *e)
 {
-    assert_int_equal(place_open(p, d->path, e), STENO_OK);
+    assert_int_equal(place_open(p, d->path, NULL, e), STENO_OK);
     const int rc = weights_open_place(w, p, e);
     if (rc) place_close(p);
     return rc;
