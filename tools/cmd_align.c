@@ -178,7 +178,9 @@ int cmd_align(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n != 2) return say_usage("align takes a sound file and a text, not %d operand%s", n, n == 1 ? "" : "s");
     if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0) return say_usage("standard input cannot be both the sound and the text");
-    code = text_read(&text, argv[1]);
+    code = ledger_read(NULL, "an input", argv[0]);
+    if (code == EXIT_OK && argv[1][0] == '@') code = ledger_read(NULL, "the text", argv[1] + 1);
+    if (code == EXIT_OK) code = text_read(&text, argv[1]);
     if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code == EXIT_OK) {
         code = align(&o, &e, argv[0], text);

@@ -104,7 +104,8 @@ int cmd_detect(int argc, char **argv)
     int code = args_parse(&detect_args, &o, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 1) return say_usage("detect takes one sound file, not %d", n);
-    code = engine_open(&e, &o.engine, 1);
+    code = ledger_read(NULL, "an input", argv[0]);
+    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code != EXIT_OK) return code;
     code = detect(&o, &e, argv[0]);
     engine_close(&e);

@@ -103,11 +103,13 @@ static int check(struct job *j, struct transcribe_opts *o)
     int code = vad_opts_check(&o->vad);
     if (code == EXIT_OK) code = decode_opts_check(&j->data, &o->decode, o->vad.kind != VAD_OFF);
     if (code == EXIT_OK) code = check_channels(o);
+    if (code == EXIT_OK && o->engine.model) code = ledger_read(j->results->ledger, "the model", o->engine.model);
+    if (code == EXIT_OK && o->engine.vocab) code = ledger_read(j->results->ledger, "the vocabulary", o->engine.vocab);
     if (code != EXIT_OK) return code;
     j->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
     j->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == CHANNELS_SPLIT;
     j->results->mark = j->results->marked ? ".ch1" : NULL;
-    return results_check(r);
+    return results_check(j->results);
 }
 
 static void set_console(struct job *j)
@@ -177,7 +179,9 @@ static int run_job(struct job *j, char **files, int n)
 static int run(struct transcribe_opts *o, char **files, int n)
 {
     const int64_t begun = progress_now_us();
-    struct results results = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n };
+    struct ledger ledger = { 0 };
+    struct results results = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n,
+                               .ledger = &ledger };
     struct job j = { .o = o, .results = &results };
     char *demo = NULL;
     if (n == 0 && o->engine.demo) {
@@ -188,6 +192,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     }
     results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1;
     o->subtitles.word_timestamps = o->decode.word_timestamps;
+    o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
     int code = subtitle_opts_layout(&j.layout, &results.formats, &o->subtitles);
     if (code == EXIT_OK) code = check(&j, o);
     if (code == EXIT_OK) code = engine_open(&j.engine, &o->engine, decode_opts_lanes(&o->decode));
@@ -195,6 +200,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) code = run_job(&j, files, n);
     if (o->print_timings) print_timings(&j, progress_now_us() - begun);
     results_free(&results);
+    ledger_free(&ledger);
     diarize_free(&j.diarize);
     vad_close(&j.vad);
     engine_close(&j.engine);

@@ -100,7 +100,8 @@ int cmd_vad(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n != 1) return say_usage("vad takes one sound file, not %d", n);
     if (!o.engine.model) return say_usage("vad needs a voice-activity model: -m FOLDER, such as FunASR's FSMN-VAD");
-    code = engine_open(&e, &o.engine, 1);
+    code = ledger_read(NULL, "an input", argv[0]);
+    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code != EXIT_OK) return code;
     j.json = o.json;
     code = find(&j, &o, &e, argv[0]);

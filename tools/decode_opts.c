@@ -112,7 +112,7 @@ static int read_clips(struct decode_data *d, const char *list)
 /* ---- files ------------------------------------------------------------------------------------------------------------------- */
 
 /* The text of a file in malloc'd memory. */
-static int read_file(char **text, const char *option, const char *path)
+static int read_file(char **text, const struct decode_opts *o, const char *option, const char *path)
 {
     FILE *f = fopen(path, "rb");
     if (!f) return say_usage("%s: %s: %s", option, path, strerror(errno));
@@ -126,18 +126,19 @@ static int read_file(char **text, const char *option, const char *path)
     if (more) return say_usage("%s: %s is longer than %d bytes", option, path, FILE_MOST);
     const int64_t bad = strlen(*text) < n ? (int64_t)strlen(*text) : u8_invalid_at(*text);
     if (bad >= 0) return say_usage("%s: %s is not text in UTF-8 at byte %lld", option, path, (long long)bad);
-    return EXIT_OK;
+    return ledger_read(o->ledger, strcmp(option, "--grammar") == 0 ? "the file of --grammar" : "the file of --hotwords", path);
 }
 
-static int read_grammar(struct decode_data *d, const char *given)
+static int read_grammar(struct decode_data *d, const struct decode_opts *o)
 {
+    const char *given = o->grammar;
     d->grammar = given;
     if (!given) return EXIT_OK;
     if (strstr(given, "::=")) {
         const int64_t bad = u8_invalid_at(given);
         return bad >= 0 ? say_usage("--grammar is not valid UTF-8 at byte %lld", (long long)bad) : EXIT_OK;
     }
-    const int code = read_file(&d->grammar_file, "--grammar", given);
+    const int code = read_file(&d->grammar_file, o, "--grammar", given);
     d->grammar = d->grammar_file;
     return code;
 }
@@ -160,11 +161,12 @@ static void tidy_lines(char *text, const char *separators)
     *to = '\0';
 }
 
-static int read_hotwords(struct decode_data *d, const char *given)
+static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
 {
+    const char *given = o->hotwords;
     int code = EXIT_OK;
     if (!given) return EXIT_OK;
-    if (given[0] == '@') code = read_file(&d->hotwords, "--hotwords", given + 1);
+    if (given[0] == '@') code = read_file(&d->hotwords, o, "--hotwords", given + 1);
     else if (!(d->hotwords = strdup(given))) code = no_memory("--hotwords");
     if (code != EXIT_OK) return code;
     tidy_lines(d->hotwords, given[0] == '@' ? "\n" : ",\n");
@@ -217,8 +219,8 @@ int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
     if (code == EXIT_OK) code = check_utf8(o);
     if (code == EXIT_OK) code = read_ids(d, o->prompt_tokens);
     if (code == EXIT_OK) code = read_clips(d, o->clip_timestamps);
-    if (code == EXIT_OK) code = read_grammar(d, o->grammar);
-    if (code == EXIT_OK) code = read_hotwords(d, o->hotwords);
+    if (code == EXIT_OK) code = read_grammar(d, o);
+    if (code == EXIT_OK) code = read_hotwords(d, o);
     if (o->condition < 0) o->condition = !has_vad && isnan(o->chunk_s);
     if (o->suppress_non_speech < 0) o->suppress_non_speech = list_without_set(NULL, o->suppress_tokens);
     return code;

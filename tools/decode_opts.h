@@ -4,6 +4,7 @@
 #ifndef STENO_TOOLS_DECODE_OPTS_H
 #define STENO_TOOLS_DECODE_OPTS_H
 #include "args.h"
+#include "ledger.h"
 #include <steno/steno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@ struct decode_opts {
     double detection_threshold, chunk_s, max_initial_timestamp, grammar_penalty, hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
     double no_speech_threshold, logprob_threshold, compression_ratio_threshold, entropy_threshold;
+    struct ledger *ledger; /* files that options name are entered there */
 };
 
 #define DECODE_OPTS_UNSET { .condition = -1, .suppress_non_speech = -1 }

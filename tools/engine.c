@@ -70,6 +70,14 @@ static void note_compute(const steno_model *m, int32_t compute)
     if (!steno_model_info_get(m, &i) && !strcmp(i.compute, "f32")) say("note: --compute has no effect: %s models compute in f32", i.family);
 }
 
+int engine_enter(struct ledger *l, const char *what, const steno_model *m)
+{
+    const char *file;
+    int code = EXIT_OK;
+    for (int i = 0; code == EXIT_OK && (file = steno_model_file(m, i)) != NULL; i++) code = ledger_read(l, what, file);
+    return code;
+}
+
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
 {
     steno_model_params p;
@@ -84,6 +92,7 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     if (code == EXIT_OK) code = models_open(&e->model, &at, &choice, &p);
     e->path = at.path;
     e->vocab = at.vocab;
+    if (code == EXIT_OK) code = engine_enter(o->ledger, "a file of the model", e->model);
     if (code == EXIT_OK && !o->quiet) note_compute(e->model, p.compute);
     if (code == EXIT_OK && lanes) code = engine_session(e, lanes);
     if (code != EXIT_OK) engine_close(e);

@@ -2,6 +2,7 @@
 #ifndef STENO_TOOLS_ENGINE_H
 #define STENO_TOOLS_ENGINE_H
 #include "args.h"
+#include "ledger.h"
 #include "models.h"
 #include "say.h"
 #include <stdint.h>
@@ -11,6 +12,7 @@ struct engine_opts {
     int demo, cmvn, device, compute, quiet, verbose;
     int index_only; /* set by a verb that only describes the model */
     int64_t threads;
+    struct ledger *ledger; /* models that are opened are entered there; NULL: as ledger_read takes it */
 };
 
 struct engine {
@@ -55,6 +57,9 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes);
 int engine_session(struct engine *e, int lanes);
 int engine_batch(struct engine *e, const steno_batch_params *p); /* a batch, before its sessions */
 void engine_close(struct engine *e);
+
+/* Say that the files of an opened model are read. @return as ledger_read */
+int engine_enter(struct ledger *l, const char *what, const steno_model *m);
 
 /* Check --cpu and --compute, fill model parameters. @return EXIT_OK or EXIT_USAGE */
 int engine_model_params(steno_model_params *p, const struct engine_opts *o);

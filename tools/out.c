@@ -4,10 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 char *out_join(const char *dir, const char *name)
@@ -23,7 +25,11 @@ char *out_join(const char *dir, const char *name)
 }
 
 static const char temp_prefix[] = ".steno-";
-enum { N_RANDOM = 6 }; /* letters and digits that mkostemp puts behind it */
+enum { N_RANDOM = 6 }; /* letters and digits behind it */
+
+/* The mode of a file that is being written: sticky, and nobody may read it. It has it from the moment that it exists until it is whole, and
+ * no file that anybody made for himself has it: so a name alone never makes a file ours. */
+enum { MARK = S_ISVTX | S_IWUSR, MODE_BITS = 07777 };
 
 /* "DIR/.steno-XXXXXX" beside `path`; short, so that a name of full length has room. */
 static char *temp_name(const char *path)
@@ -69,49 +75,145 @@ static int make_dirs(const char *path, int all)
     return bad;
 }
 
-/* A new, empty, locked file under o->tmp, which is a pattern at first. A sweeper that came between making and locking has removed it;
- * then another one is made. A file system without locks is no failure: there nothing is swept either. @return descriptor, or -1 */
+/* Letters and digits that nobody else is using now; O_EXCL sees to the rest. */
+static void fill_random(char *x)
+{
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    unsigned char r[N_RANDOM];
+    struct timespec now;
+    if (getentropy(r, sizeof r)) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        for (int i = 0; i < N_RANDOM; i++) r[i] = (unsigned char)((now.tv_nsec ^ getpid()) >> 3 * i);
+    }
+    for (int i = 0; i < N_RANDOM; i++) x[i] = digits[r[i] % (sizeof digits - 1)];
+}
+
+/* A new, empty, marked and locked file under o->tmp, which is a pattern at first. A sweeper that came between making and locking has
+ * removed it; then another one is made. A file system without locks or without modes is no failure: there nothing is swept either.
+ * @return descriptor, or -1 */
 static int temp_create(struct out *o)
 {
     char *x = o->tmp + strlen(o->tmp) - N_RANDOM;
-    for (int tries = 0; tries < 8; tries++) {
+    for (int tries = 0; tries < 64; tries++) {
         struct stat st;
-        memset(x, 'X', N_RANDOM);
-        const int fd = mkostemp(o->tmp, O_CLOEXEC);
+        fill_random(x);
+        const int fd = open(o->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, MARK);
+        if (fd < 0 && errno == EEXIST) continue;
         if (fd < 0) return -1;
-        if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && fstat(fd, &st) == 0 && st.st_nlink > 0) return fd;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+            if (fstat(fd, &st) == 0 && st.st_nlink > 0) {
+                if ((st.st_mode & MODE_BITS) != MARK && fchmod(fd, MARK)) errno = 0; /* an odd umask */
+                return fd;
+            }
+        }
         close(fd);
     }
     errno = EBUSY;
     return -1;
 }
 
-int out_open(struct out *o, const char *path)
+char *out_target(const char *path)
 {
-    memset(o, 0, sizeof *o);
-    o->lock = -1;
-    o->path = strdup(path);
-    o->tmp = temp_name(path);
-    if (!o->path || !o->tmp) {
+    struct stat st;
+    char *at = strdup(path), to[PATH_MAX];
+    for (int links = 0; at && lstat(at, &st) == 0 && S_ISLNK(st.st_mode); links++) {
+        const ssize_t n = links < 40 ? readlink(at, to, sizeof to - 1) : (errno = ELOOP, -1);
+        char *slash = strrchr(at, '/'), *next = NULL;
+        if (n >= 0) {
+            to[n] = '\0';
+            if (slash) slash[1] = '\0';
+            next = to[0] == '/' || !slash ? strdup(to) : out_join(at, to);
+        }
+        const int keep = errno;
+        free(at);
+        errno = keep;
+        at = next;
+    }
+    return at;
+}
+
+const char *out_fault(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st)) return errno == ENOENT || errno == ENOTDIR ? NULL : strerror(errno);
+    switch (st.st_mode & S_IFMT) {
+    case S_IFDIR: return "it is a folder";
+    case S_IFBLK: return "it is a block device";
+    case S_IFSOCK: return "it is a socket";
+    default: return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ? strerror(errno) : NULL;
+    }
+}
+
+/* A FIFO or a character device is written as it is: there is nothing that a new file could take the place of. */
+static int open_stream(struct out *o)
+{
+    const int fd = open(o->path, O_WRONLY | O_NOCTTY | O_CLOEXEC); /* waits for the reader of a FIFO */
+    if (fd >= 0) o->f = fdopen(fd, "w");
+    if (o->f) return 0;
+    const int keep = errno;
+    if (fd >= 0) close(fd);
+    errno = keep;
+    release(o, 0);
+    return -1;
+}
+
+/* A new file beside its destination, which takes its place in the end. */
+static int open_temp(struct out *o, int make_folders)
+{
+    o->tmp = temp_name(o->path);
+    if (!o->tmp) {
         errno = ENOMEM;
         release(o, 0);
         return -1;
     }
     int fd = temp_create(o);
-    if (fd < 0 && errno == ENOENT && make_dirs(path, 0) == 0) fd = temp_create(o);
+    if (fd < 0 && errno == ENOENT && make_folders && make_dirs(o->path, 0) == 0) fd = temp_create(o);
     if (fd < 0) {
         release(o, 0);
         return -1;
     }
     signals_temp(o->tmp);
-    const mode_t mask = umask(0); /* mkstemp gives 0600; an output file gets what any new file gets */
-    umask(mask);
     o->lock = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    if (o->lock >= 0 && fchmod(fd, 0666 & ~mask) == 0) o->f = fdopen(fd, "w");
+    if (o->lock >= 0) o->f = fdopen(fd, "w");
     if (o->f) return 0;
     close(fd);
     release(o, 1);
     return -1;
+}
+
+int out_open(struct out *o, const char *path)
+{
+    struct stat st;
+    memset(o, 0, sizeof *o);
+    o->lock = -1;
+    o->path = out_target(path);
+    if (!o->path) return -1;
+    if (stat(o->path, &st)) return open_temp(o, strcmp(o->path, path) == 0); /* folders are not made through a link */
+    if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) return open_stream(o);
+    if (S_ISREG(st.st_mode) && faccessat(AT_FDCWD, o->path, W_OK, AT_EACCESS) == 0) return open_temp(o, 0);
+    if (!S_ISREG(st.st_mode)) errno = S_ISDIR(st.st_mode) ? EISDIR : ENOTSUP;
+    release(o, 0);
+    return -1;
+}
+
+/* Give the file its owner, group and mode: those of the one it replaces, as far as may be, else what any new file gets. A group that is not
+ * that of before may do what everybody may, and a file of somebody else never runs with his rights. */
+static int finish_mode(const struct out *o)
+{
+    struct stat old, st;
+    mode_t mode = 0666;
+    if (stat(o->path, &old) == 0 && S_ISREG(old.st_mode) && fstat(o->lock, &st) == 0) {
+        mode = old.st_mode & MODE_BITS;
+        const int owner = st.st_uid != old.st_uid && fchown(o->lock, old.st_uid, (gid_t)-1);
+        const int group = st.st_gid != old.st_gid && fchown(o->lock, (uid_t)-1, old.st_gid);
+        if (owner || group) mode &= 0777;
+        if (group) mode &= ~(mode_t)070 | (mode & 07) << 3;
+    } else {
+        const mode_t mask = umask(0);
+        umask(mask);
+        mode &= ~mask;
+    }
+    return fchmod(o->lock, mode);
 }
 
 /* Make the rename itself durable; a file system that cannot sync a directory is no failure. */
@@ -129,23 +231,26 @@ static void sync_dir_of(const char *path)
     free(dir);
 }
 
-int out_commit(struct out *o)
+/* Flush and close the stream. */
+static int close_stream(struct out *o)
 {
     const int before = ferror(o->f) ? EIO : 0; /* a write that failed earlier may have left no errno */
     int bad = fflush(o->f) || before;
     if (before && !errno) errno = before;
-    if (!bad && fsync(fileno(o->f)) && errno != EINVAL && errno != EROFS) bad = 1;
+    if (!bad && o->tmp && fsync(fileno(o->f)) && errno != EINVAL && errno != EROFS) bad = 1;
+    const int keep = errno;
     FILE *f = o->f;
     o->f = NULL;
-    if (bad) {
-        const int keep = errno;
-        fclose(f);
-        errno = keep;
-    } else if (fclose(f) || rename(o->tmp, o->path)) {
-        bad = 1;
-    } else {
-        sync_dir_of(o->path);
-    }
+    if (fclose(f)) return -1;
+    errno = keep;
+    return bad ? -1 : 0;
+}
+
+int out_commit(struct out *o)
+{
+    int bad = close_stream(o);
+    if (!bad && o->tmp) bad = finish_mode(o) || rename(o->tmp, o->path);
+    if (!bad && o->tmp) sync_dir_of(o->path);
     release(o, bad);
     return bad ? -1 : 0;
 }
@@ -164,16 +269,21 @@ static int is_temp_name(const char *name)
     return 1;
 }
 
+/* Whether it is a file that a process of this user has begun and not finished. */
+static int is_temp(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && (st->st_mode & MODE_BITS) == MARK && st->st_uid == geteuid() && st->st_nlink == 1;
+}
+
 void out_sweep(const char *path)
 {
     struct stat st;
     DIR *d = opendir(path);
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        if (!is_temp_name(e->d_name)) continue;
-        const int fd = openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (!is_temp_name(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !is_temp(&st)) continue;
+        const int fd = openat(dirfd(d), e->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0) continue;
-        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
-            unlinkat(dirfd(d), e->d_name, 0);
+        if (fstat(fd, &st) == 0 && is_temp(&st) && flock(fd, LOCK_EX | LOCK_NB) == 0) unlinkat(dirfd(d), e->d_name, 0);
         close(fd);
     }
     if (d) closedir(d);

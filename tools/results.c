@@ -13,12 +13,6 @@ static const char *template_of(const struct results *r)
     return r->template ? r->template : OUT_NAME_DEFAULT;
 }
 
-/* Whether names are known only when they are written. */
-static int names_late(const struct results *r)
-{
-    return r->marked || strstr(template_of(r), "{language}") != NULL;
-}
-
 /* Name of an input without folder and extension, with the mark of the result in hand. */
 static char *marked_stem(const struct results *r, const char *input)
 {
@@ -55,22 +49,17 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct planned *)a)->name, ((const struct planned *)b)->name);
 }
 
-/* Whether `path` is one of the inputs. */
-static int is_input(const struct results *r, const char *path)
+/* An output may be nothing that this run reads or writes otherwise, and something that can be written. */
+static int check_path(const struct results *r, const char *path)
 {
-    struct stat in, out;
-    if (stat(path, &out)) return 0;
-    for (int i = 0; i < r->n; i++)
-        if (stat(r->files[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) return 1;
-    return 0;
+    const int code = ledger_plan(r->ledger, path);
+    const char *fault = code == EXIT_OK ? out_fault(path) : NULL;
+    if (!fault) return code;
+    say("%s: cannot write: %s", path, fault);
+    return EXIT_OUTPUT;
 }
 
-static int tell_input(const char *path)
-{
-    return say_usage("%s is an input and would be overwritten; choose another --output-dir", path);
-}
-
-/* Two results may not have one name, no name may leave the folder, and no result may replace an input. */
+/* Two results may not have one name, no name may leave the folder, and no result may replace what is read. */
 static int check_planned(const struct results *r, struct planned *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -88,7 +77,7 @@ static int check_planned(const struct results *r, struct planned *p, size_t n)
     for (size_t i = 0; i < n && code == EXIT_OK; i++) {
         char *path = out_join(r->dir, p[i].name);
         if (!path) code = EXIT_MEMORY;
-        else if (is_input(r, path)) code = tell_input(path);
+        else code = check_path(r, path);
         free(path);
     }
     return code;
@@ -113,18 +102,20 @@ static int check_names(const struct results *r)
     return code;
 }
 
-int results_check(const struct results *r)
+int results_check(struct results *r)
 {
     const char *word;
+    int code = EXIT_OK;
     const size_t n = out_template_unknown(template_of(r), &word);
     if (n) return say_usage("--output-template: %.*s is unknown; it takes {stem}, {format} and {language}", (int)n, word);
     if (r->template && !r->dir) return say_usage("--output-template needs --output-dir");
     if (!r->dir && (r->formats & (r->formats - 1)))
         return say_usage("several output formats need --output-dir; one format can go to standard output");
-    if (!r->dir) return EXIT_OK;
+    for (int i = 0; i < r->n && code == EXIT_OK; i++) code = ledger_read(r->ledger, "an input", r->files[i]);
+    if (code != EXIT_OK || !r->dir) return code == EXIT_OK ? ledger_plan_stdout(r->ledger) : code;
     if (r->marked && !strstr(template_of(r), "{stem}"))
         return say_usage("an input has several results here: put {stem} into --output-template");
-    const int code = check_names(r);
+    code = check_names(r);
     if (code != EXIT_OK) return code;
     if (out_dir_prepare(r->dir)) {
         say("%s: cannot write there: %s", r->dir, strerror(errno));
@@ -134,25 +125,6 @@ int results_check(const struct results *r)
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------------------------- */
-
-/* What check_names could not see. @return EXIT_OK, or a code after a message */
-static int check_again(struct results *r, const char *path)
-{
-    if (!names_late(r)) return EXIT_OK;
-    if (is_input(r, path)) return tell_input(path);
-    for (size_t i = 0; i < r->n_written; i++)
-        if (strcmp(r->written[i], path) == 0) return say_usage("%s was written for another input of this run; it stays", path);
-    if (r->n_written == r->cap) {
-        const size_t cap = r->cap ? 2 * r->cap : 16;
-        char **p = realloc(r->written, cap * sizeof *p);
-        if (!p) return EXIT_MEMORY;
-        r->written = p;
-        r->cap = cap;
-    }
-    char *copy = strdup(path);
-    if (copy) r->written[r->n_written++] = copy;
-    return copy ? EXIT_OK : EXIT_MEMORY;
-}
 
 /* Folders that a template names are first seen here. The output folder itself was swept by results_check. */
 static void sweep_folder(struct results *r, const char *path)
@@ -168,8 +140,10 @@ static int write_file(struct results *r, const char *input, const struct transcr
 {
     char *name = name_of(r, input, format, t->language);
     char *path = name ? out_join(r->dir, name) : NULL;
-    int code = path ? check_again(r, path) : EXIT_MEMORY;
+    int code = EXIT_MEMORY;
     struct out out;
+    if (!path) say("out of memory for the name of an output");
+    else code = ledger_check(r->ledger, path); /* what the language or the channels decide is known only now */
     if (code == EXIT_OK) {
         sweep_folder(r, path);
         int bad = out_open(&out, path);
@@ -179,9 +153,7 @@ static int write_file(struct results *r, const char *input, const struct transcr
             bad = out_commit(&out);
         }
         if (bad) say("%s: cannot write: %s", path, errno ? strerror(errno) : "write error");
-        if (bad) code = EXIT_OUTPUT;
-    } else if (code == EXIT_MEMORY) {
-        say("out of memory for the name of an output");
+        code = bad ? EXIT_OUTPUT : ledger_wrote(r->ledger, path);
     }
     free(name);
     free(path);
@@ -207,8 +179,6 @@ int results_write(struct results *r, const char *input, const struct transcript 
 
 void results_free(struct results *r)
 {
-    for (size_t i = 0; i < r->n_written; i++) free(r->written[i]);
-    free(r->written);
     free(r->folder);
     memset(r, 0, sizeof *r);
 }

@@ -24,13 +24,14 @@ static int check(const struct subtitle_opts *o, unsigned formats)
     return EXIT_OK;
 }
 
-static int set_font(struct write_layout *l, const char *font)
+static int set_font(struct write_layout *l, const struct subtitle_opts *o)
 {
+    const char *font = o->font;
     if (!font) return EXIT_OK;
     if (font_is_file(font)) {
         const char *fault = font_name(l->font, font);
         l->font_file = font;
-        return fault ? say_usage("--font %s: %s", font, fault) : EXIT_OK;
+        return fault ? say_usage("--font %s: %s", font, fault) : ledger_read(o->ledger, "the file of --font", font);
     }
     const size_t n = strlen(font);
     if (n >= sizeof l->font) return say_usage("--font: the name is longer than %zu bytes", sizeof l->font - 1);
@@ -48,7 +49,7 @@ int subtitle_opts_layout(struct write_layout *l, unsigned *formats, const struct
     if (code != EXIT_OK) return code;
     *l = (struct write_layout){ .max_line_width = (int32_t)o->max_line_width, .max_line_count = (int32_t)o->max_line_count,
                                 .max_words_per_line = (int32_t)o->max_words_per_line, .highlight_words = o->highlight_words };
-    return set_font(l, o->font);
+    return set_font(l, o);
 }
 
 void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats)

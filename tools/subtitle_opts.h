@@ -2,6 +2,7 @@
 #ifndef STENO_TOOLS_SUBTITLE_OPTS_H
 #define STENO_TOOLS_SUBTITLE_OPTS_H
 #include "args.h"
+#include "ledger.h"
 #include "transcript.h"
 #include <stdint.h>
 
@@ -10,6 +11,7 @@ struct subtitle_opts {
     int highlight_words, split_on_word, log_scores;
     int64_t max_line_width, max_line_count, max_words_per_line, max_len;
     const char *font;
+    struct ledger *ledger; /* a font's file is entered there */
 };
 
 #define SUBTITLE_ROWS(T) \

@@ -51,6 +51,7 @@ int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, co
     int code = engine_model_params(&p, eo);
     p.team = e->team;
     if (code == EXIT_OK) code = models_open(&v->model, &at, &choice, &p);
+    if (code == EXIT_OK) code = engine_enter(eo->ledger, "a file of the voice-activity model", v->model);
     if (code == EXIT_OK) {
         steno_error err = { 0 };
         const int rc = steno_session_open(&v->session, v->model, e->team, NULL, &err);

@@ -61,11 +61,12 @@ is "the older output survives a failed write" "$(cat c/zh_phrases.txt)" old
 left c
 
 : >c/.steno-aB3xYz
+chmod 1200 c/.steno-aB3xYz # the mode of what is being written
 : >c/.steno-notes
+: >c/.steno-sounds
 t 0 "what a killed run left is removed by the next one" "$DIGITS" -o c
-left_by_hand=$(ls -A c | grep steno)
-is "and nothing else" "$left_by_hand" .steno-notes
-rm c/.steno-notes
+is "and nothing else" "$(ls -A c | grep steno | tr '\n' ' ')" ".steno-notes .steno-sounds "
+rm c/.steno-notes c/.steno-sounds
 
 mkdir -p d/zh_phrases.txt
 t 6 "an output that is a folder exits 6" "$DIGITS" -o d

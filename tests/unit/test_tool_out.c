@@ -118,14 +118,20 @@ static void test_missing_folders_of_a_name_are_made(void **state)
 static void test_sweeping_takes_what_nobody_owns_and_nothing_else(void **state)
 {
     (void)state;
-    static const char *const kept[] = { ".steno-abc", ".steno-abcdefg", ".steno-abc.ef", "steno-abcdef", ".stenoXabcdef" };
+    static const struct { const char *name; mode_t mode; } kept[] = {
+        { ".steno-abc", 01200 }, { ".steno-abcdefg", 01200 }, { ".steno-abc.ef", 01200 }, { "steno-abcdef", 01200 },
+        { ".stenoXabcdef", 01200 }, { ".steno-aB3xY0", 0644 }, { ".steno-aB3xY1", 0600 }, { ".steno-aB3xY2", 0200 },
+        { ".steno-aB3xY3", 01600 }, { ".steno-aB3xY4", 01644 }, { ".steno-aB3xY5", 0 },
+    };
     struct out alive;
     char name[256], *path = out_join(folder, "x"), *dead = out_join(folder, ".steno-aB3xYz"), *other;
     assert_int_equal(out_open(&alive, path), 0);
     fclose(fopen(dead, "w"));
+    assert_int_equal(chmod(dead, 01200), 0);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        other = out_join(folder, kept[i]);
+        other = out_join(folder, kept[i].name);
         fclose(fopen(other, "w"));
+        assert_int_equal(chmod(other, kept[i].mode), 0);
         free(other);
     }
     out_sweep(folder);
@@ -134,12 +140,60 @@ static void test_sweeping_takes_what_nobody_owns_and_nothing_else(void **state)
     assert_int_equal(out_commit(&alive), 0);
     assert_int_equal(unlink(path), 0);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        other = out_join(folder, kept[i]);
+        other = out_join(folder, kept[i].name);
         assert_int_equal(unlink(other), 0);
         free(other);
     }
     free(path);
     free(dead);
+}
+
+/* Whoever kills the program at this moment leaves a file that the next run knows. */
+static void test_a_file_is_marked_until_it_is_whole(void **state)
+{
+    (void)state;
+    static const mode_t masks[] = { 022, 077, 0777, 0 };
+    char name[256], *path = out_join(folder, "x");
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        struct out o;
+        struct stat st;
+        const mode_t old = umask(masks[i]);
+        assert_int_equal(out_open(&o, path), 0);
+        assert_int_equal(stat(o.tmp, &st), 0);
+        assert_int_equal(st.st_mode & 07777, 01200);
+        assert_int_equal(out_commit(&o), 0);
+        umask(old);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 07777, 0666 & ~masks[i]);
+        assert_int_equal(entries(name, sizeof name), 1);
+        assert_int_equal(unlink(path), 0);
+    }
+    free(path);
+}
+
+static void test_targets_are_found_behind_links(void **state)
+{
+    (void)state;
+    char *at = out_join(folder, "a"), *dir = out_join(folder, "d"), *in = out_join(folder, "d/b"), *end = out_join(folder, "d/c"), *target;
+    assert_int_equal(mkdir(dir, 0777), 0);
+    assert_int_equal(symlink("d/b", at), 0); /* a -> d/b -> c, beside it, which is not there */
+    assert_int_equal(symlink("c", in), 0);
+    target = out_target(at);
+    assert_string_equal(target, end);
+    free(target);
+    target = out_target(end);
+    assert_string_equal(target, end);
+    free(target);
+    assert_int_equal(unlink(in), 0);
+    assert_int_equal(symlink("../a", in), 0);
+    assert_null(out_target(at));
+    assert_int_equal(unlink(in), 0);
+    assert_int_equal(unlink(at), 0);
+    assert_int_equal(rmdir(dir), 0);
+    free(at);
+    free(dir);
+    free(in);
+    free(end);
 }
 
 int main(void)
@@ -150,6 +204,8 @@ int main(void)
         cmocka_unit_test(test_names_that_leave_the_folder_are_refused),
         cmocka_unit_test(test_a_file_has_its_name_only_when_it_is_whole),
         cmocka_unit_test(test_missing_folders_of_a_name_are_made),
+        cmocka_unit_test(test_a_file_is_marked_until_it_is_whole),
+        cmocka_unit_test(test_targets_are_found_behind_links),
         cmocka_unit_test(test_sweeping_takes_what_nobody_owns_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);

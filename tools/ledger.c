@@ -1,0 +1,218 @@
+/* steno: what a run reads and what it writes. SPDX-License-Identifier: MIT */
+#include "ledger.h"
+#include "out.h"
+#include "say.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* READ, PLANNED and WRITTEN are about files that exist; NAMED is a name in a folder, whether there is such a file or not. */
+enum role { NONE, READ, PLANNED, WRITTEN, NAMED };
+
+struct ledger_entry {
+    enum role role;    /* NONE: the place is free */
+    uint64_t dev, ino; /* of the file; of the folder when NAMED, 0 when that is not there yet */
+    char *name;        /* NAMED only: in the folder, or the whole path */
+    char *path;        /* as it was named, for messages */
+    const char *what;  /* READ only */
+};
+
+static const char standard_output[] = "standard output"; /* as a path in messages */
+
+static int no_memory(const struct ledger *l)
+{
+    say("out of memory for the names of %zu files", l->n);
+    return EXIT_MEMORY;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+static uint64_t hash_of(const struct ledger_entry *e)
+{
+    uint64_t h = mix(mix(mix(1, (uint64_t)e->role), e->dev), e->ino);
+    for (const char *p = e->name ? e->name : ""; *p; p++) h = mix(h, (unsigned char)*p);
+    return h;
+}
+
+static int is_same(const struct ledger_entry *a, const struct ledger_entry *b)
+{
+    return a->role == b->role && a->dev == b->dev && a->ino == b->ino &&
+           (a->role != NAMED || strcmp(a->name, b->name) == 0);
+}
+
+/* The place of `key`: where it is, or the free one where it would be. The table has room. */
+static struct ledger_entry *place_of(struct ledger *l, const struct ledger_entry *key)
+{
+    size_t i = hash_of(key) & (l->cap - 1);
+    for (;; i = (i + 1) & (l->cap - 1)) {
+        l->n_looks++;
+        if (!l->entry[i].role || is_same(&l->entry[i], key)) return &l->entry[i];
+    }
+}
+
+static const struct ledger_entry *find(struct ledger *l, enum role role, const struct stat *st)
+{
+    const struct ledger_entry key = { .role = role, .dev = (uint64_t)st->st_dev, .ino = (uint64_t)st->st_ino };
+    const struct ledger_entry *e = l->cap ? place_of(l, &key) : NULL;
+    return e && e->role ? e : NULL;
+}
+
+/* Room for one more, half of the places staying free. */
+static int grow(struct ledger *l)
+{
+    if (2 * (l->n + 1) <= l->cap) return 0;
+    struct ledger big = { .cap = l->cap ? 2 * l->cap : 64 };
+    big.entry = calloc(big.cap, sizeof *big.entry);
+    if (!big.entry) return -1;
+    for (size_t i = 0; i < l->cap; i++)
+        if (l->entry[i].role) *place_of(&big, &l->entry[i]) = l->entry[i];
+    free(l->entry);
+    l->entry = big.entry;
+    l->cap = big.cap;
+    l->n_looks += big.n_looks;
+    return 0;
+}
+
+static void entry_free(struct ledger_entry *e)
+{
+    free(e->name);
+    free(e->path);
+}
+
+/* Enter what is not there yet; name and path are copied. */
+static int add(struct ledger *l, struct ledger_entry key)
+{
+    const char *name = key.name;
+    key.name = name ? strdup(name) : NULL;
+    key.path = strdup(key.path);
+    if (!key.path || (name && !key.name) || grow(l)) {
+        entry_free(&key);
+        return no_memory(l);
+    }
+    struct ledger_entry *e = place_of(l, &key);
+    if (e->role) entry_free(&key);
+    else *e = key, l->n++;
+    return EXIT_OK;
+}
+
+static int add_file(struct ledger *l, enum role role, const struct stat *st, const char *what, const char *path)
+{
+    return add(l, (struct ledger_entry){ .role = role, .dev = (uint64_t)st->st_dev, .ino = (uint64_t)st->st_ino, .what = what,
+                                         .path = (char *)(uintptr_t)path });
+}
+
+void ledger_free(struct ledger *l)
+{
+    for (size_t i = 0; i < l->cap; i++) entry_free(&l->entry[i]);
+    free(l->entry);
+    free(l->folder);
+    memset(l, 0, sizeof *l);
+}
+
+/* ---- what is read ------------------------------------------------------------------------------------------------------------ */
+
+static int tell_read(const char *path, const char *what)
+{
+    const int is_file = strcmp(path, standard_output) != 0;
+    return say_usage("%s is %s and would be overwritten%s", path, what, is_file ? "; choose another --output-dir" : "");
+}
+
+/* Nothing is lost in a device such as /dev/null. */
+static int can_be_lost(const struct stat *st)
+{
+    return !S_ISCHR(st->st_mode);
+}
+
+int ledger_read(struct ledger *l, const char *what, const char *path)
+{
+    struct ledger only = { 0 };
+    struct stat st;
+    if (!l) { /* standard output is all that is written */
+        int code = ledger_plan_stdout(&only);
+        if (code == EXIT_OK) code = ledger_read(&only, what, path);
+        ledger_free(&only);
+        return code;
+    }
+    l->n_looks++;
+    if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) || !can_be_lost(&st)) return EXIT_OK;
+    const struct ledger_entry *planned = find(l, PLANNED, &st);
+    return planned ? tell_read(planned->path, what) : add_file(l, READ, &st, what, path);
+}
+
+/* ---- what is written --------------------------------------------------------------------------------------------------------- */
+
+/* Find out which folder it is that `target` begins with. Neighbours come one after the other, so the last one is kept. */
+static int find_folder(struct ledger *l, const char *target, size_t n)
+{
+    struct stat st;
+    if (l->folder && strncmp(l->folder, target, n) == 0 && !l->folder[n]) return EXIT_OK;
+    free(l->folder);
+    l->folder = strndup(target, n);
+    if (!l->folder) return no_memory(l);
+    l->n_looks++;
+    const int missing = stat(n ? l->folder : ".", &st);
+    l->folder_dev = missing ? 0 : (uint64_t)st.st_dev;
+    l->folder_ino = missing ? 0 : (uint64_t)st.st_ino;
+    return EXIT_OK;
+}
+
+/* Enter an output by folder and name, links followed: `target` is what will be written. */
+static int add_name(struct ledger *l, const char *path, const char *target)
+{
+    const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
+    const int code = find_folder(l, target, (size_t)(name - target));
+    if (code != EXIT_OK) return code;
+    const struct ledger_entry key = { .role = NAMED, .dev = l->folder_dev, .ino = l->folder_ino, .path = (char *)(uintptr_t)path,
+                                      .name = (char *)(uintptr_t)(l->folder_ino ? name : target) };
+    const struct ledger_entry *other = l->cap ? place_of(l, &key) : NULL;
+    if (!other || !other->role) return add(l, key);
+    return say_usage("%s and %s would be one file; choose another --output-dir or --output-template", other->path, path);
+}
+
+int ledger_plan(struct ledger *l, const char *path)
+{
+    struct stat st;
+    char *target = out_target(path);
+    if (!target) return errno == ENOMEM ? no_memory(l) : EXIT_OK; /* a circle of links: told when it is opened */
+    l->n_looks++;
+    const int exists = stat(target, &st) == 0;
+    const struct ledger_entry *read = exists ? find(l, READ, &st) : NULL;
+    int code = read ? tell_read(path, read->what) : EXIT_OK;
+    if (code == EXIT_OK && exists && can_be_lost(&st)) code = add_file(l, PLANNED, &st, NULL, path);
+    if (code == EXIT_OK && (!exists || S_ISREG(st.st_mode))) code = add_name(l, path, target);
+    free(target);
+    return code;
+}
+
+int ledger_check(struct ledger *l, const char *path)
+{
+    struct stat st;
+    l->n_looks++;
+    if (stat(path, &st)) return EXIT_OK;
+    const struct ledger_entry *read = find(l, READ, &st);
+    if (read) return tell_read(path, read->what);
+    return find(l, WRITTEN, &st) ? say_usage("%s was written for another input of this run; it stays", path) : EXIT_OK;
+}
+
+int ledger_wrote(struct ledger *l, const char *path)
+{
+    struct stat st;
+    l->n_looks++;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? add_file(l, WRITTEN, &st, NULL, path) : EXIT_OK;
+}
+
+int ledger_plan_stdout(struct ledger *l)
+{
+    struct stat st;
+    if (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode)) return EXIT_OK;
+    const struct ledger_entry *read = find(l, READ, &st);
+    return read ? tell_read(standard_output, read->what) : add_file(l, PLANNED, &st, NULL, standard_output);
+}
