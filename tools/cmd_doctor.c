@@ -180,23 +180,58 @@ static void report_decoding(struct report *r)
 
 /* ---- models ------------------------------------------------------------------------------------------------------------------ */
 
-/* Open a model only to see that it opens. */
+static void report_opened(struct report *r, const char *key, const char *path, const steno_model *m)
+{
+    steno_model_info i = { .size = sizeof i };
+    char value[1536];
+    steno_model_info_get(m, &i);
+    snprintf(value, sizeof value, "%.1000s (%s %s, %s)", path, i.family, i.name, i.weight_type);
+    line(r, key, value);
+}
+
+static void report_refused(struct report *r, const char *key, const char *path, const char *reason)
+{
+    char value[1536];
+    snprintf(value, sizeof value, "%.1000s does not open", path);
+    line(r, key, value);
+    problem(r, key, reason);
+}
+
+/* Open a model only to see that it opens, as the other verbs do. */
 static void report_model(struct report *r, const char *key, const char *path)
 {
     steno_model *m = NULL;
     steno_error e = { 0 };
-    steno_model_info i = { .size = sizeof i };
-    char value[1536];
-    const int rc = steno_model_open(&m, path, NULL, &e);
-    if (rc == STENO_OK) {
-        steno_model_info_get(m, &i);
-        snprintf(value, sizeof value, "%.1000s (%s %s, %s)", path, i.family, i.name, i.weight_type);
-    } else {
-        snprintf(value, sizeof value, "%.1000s does not open", path);
-        problem(r, key, e.text[0] ? e.text : steno_status_text(rc));
-    }
-    line(r, key, value);
+    steno_model_params p;
+    steno_model_params_init(&p);
+    const int rc = models_open_file(&m, NULL, path, NULL, &p, &e);
+    if (rc == STENO_OK) report_opened(r, key, path, m);
+    else report_refused(r, key, path, e.text[0] ? e.text : steno_status_text(rc));
     steno_model_close(m);
+}
+
+static void report_passed(void *user, const char *path, int status, const char *reason)
+{
+    (void)status;
+    report_refused(user, "model passed over", path, reason);
+}
+
+/* What is taken where neither -m nor STENO_MODEL names one. */
+static void report_largest(struct report *r)
+{
+    steno_model *m = NULL;
+    struct model_found at = { 0 };
+    steno_model_params p;
+    steno_model_params_init(&p);
+    if (models_open_largest(&m, &at, NULL, &p, report_passed, r) == STENO_OK) {
+        report_opened(r, "default model", at.path ? at.path : "", m);
+    } else {
+        line(r, "default model", "none; " MODELS_ADVICE);
+        problem(r, "no model was found", "");
+    }
+    steno_model_close(m);
+    free(at.path);
+    free(at.vocab);
 }
 
 static void report_folders(struct report *r)
@@ -218,18 +253,15 @@ static void report_models(struct report *r)
 {
     const char *env = getenv("STENO_MODEL");
     const int named = env && env[0];
-    char *demo = models_demo(), *largest = models_largest(), *found = named ? models_find(env) : NULL;
+    char *demo = models_demo(), *found = named ? models_find(env) : NULL;
     line(r, "STENO_MODEL", named ? env : "not set");
     report_folders(r);
     if (named) report_model(r, "default model", found ? found : env);
-    else if (largest) report_model(r, "default model", largest);
-    else line(r, "default model", "none; " MODELS_ADVICE);
+    else report_largest(r);
     if (demo) report_model(r, "demo model", demo);
     else line(r, "demo model", "not installed");
-    if (!demo && !largest && !named) problem(r, "no model at all", "");
     free(demo);
     free(found);
-    free(largest);
 }
 
 /* Sound from a pipe is spooled there. */
@@ -266,33 +298,22 @@ static void report_problems(struct report *r)
 
 /* ---- one model file ---------------------------------------------------------------------------------------------------------- */
 
-/* What the first bytes say; the library looks deeper, but a file that it refuses should have a name, too. */
-static const char *format_of(const char *path)
+/* What the library takes a path for. @return 1 when it is something that it reads */
+static int format_of(const char *path, char *text, size_t n, steno_kind *k)
 {
-    static const struct { const char *magic; size_t n; const char *what; } table[] = {
-        { "lmgg", 4, "whisper.cpp .bin" }, { "fmgg", 4, "old ggml file" }, { "tjgg", 4, "old ggml file" }, { "algg", 4, "LoRA in ggml" },
-        { "GGUF", 4, "GGUF" }, { "PK\3\4", 4, "PyTorch (zip)" }, { "\x80\2", 2, "PyTorch (old pickle)" },
-        { "version https://git-lfs", 23, "a pointer of Git LFS: the file itself was not fetched" },
-        { "<!DOCTYPE", 9, "a web page" }, { "<html", 5, "a web page" }, { "ONNX", 4, "ONNX" },
-    };
-    char head[32] = "";
     struct stat st;
-    if (stat(path, &st)) return "missing";
-    if (S_ISDIR(st.st_mode)) return "folder";
-    if (st.st_size == 0) return "empty";
-    FILE *f = S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
-    const size_t got = f ? fread(head, 1, sizeof head, f) : 0;
-    if (f) fclose(f);
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (got >= table[i].n && memcmp(head, table[i].magic, table[i].n) == 0) return table[i].what;
-    if (got > 8 && head[8] == '{') return "safetensors";
-    return got ? "unknown" : "not readable";
+    *k = (steno_kind){ .size = sizeof *k };
+    const int seen = stat(path, &st) == 0, rc = steno_kind_get(path, k, NULL);
+    if (rc != STENO_OK) snprintf(text, n, "%s", seen ? "not readable" : "missing");
+    else if (S_ISDIR(st.st_mode)) snprintf(text, n, "folder: %s%s%s", k->file, k->file[0] ? " is " : "", k->what);
+    else snprintf(text, n, "%s", k->what);
+    return rc == STENO_OK && k->readable;
 }
 
 /* Where in the file the trouble is, from the reason's own first words: "tensor NAME is ...", "header: ...". */
 static void place_of(char *out, size_t n, const char *reason)
 {
-    static const char *const words[] = { "tensor", "header", "vocabulary", "magic", "config.json", "config.yaml", "am.mvn", "tokens" };
+    static const char *const words[] = { "tensor", "header", "vocabulary", "config.json", "config.yaml", "am.mvn", "tokens" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t k = strlen(words[i]);
         if (strncmp(reason, words[i], k) != 0) continue;
@@ -303,9 +324,8 @@ static void place_of(char *out, size_t n, const char *reason)
     snprintf(out, n, "file");
 }
 
-static const char *advice_for(int status, const char *place)
+static const char *advice_for(int status)
 {
-    if (status == STENO_EFORMAT && strcmp(place, "magic") == 0) status = STENO_EUNSUPPORTED; /* whole, perhaps, but no such model */
     switch (status) {
     case STENO_EIO: return "see that the path is right and may be read";
     case STENO_EFORMAT: return "the file is damaged or was cut: get it again and compare its size with that of the original";
@@ -316,7 +336,8 @@ static const char *advice_for(int status, const char *place)
     }
 }
 
-static void report_broken(struct report *r, const char *path, int status, const char *reason)
+/* advice: what the file's kind advises, or "" */
+static void report_broken(struct report *r, const char *path, int status, const char *reason, const char *advice)
 {
     const size_t n = strlen(path);
     char place[256];
@@ -325,7 +346,7 @@ static void report_broken(struct report *r, const char *path, int status, const 
     line(r, "status", steno_status_text(status));
     line(r, "place", place);
     line(r, "cause", reason);
-    line(r, "advice", advice_for(status, place));
+    line(r, "advice", advice[0] ? advice : advice_for(status));
     problem(r, path, reason);
 }
 
@@ -354,12 +375,14 @@ static int doctor_model(struct report *r, const char *name)
     steno_model *m = NULL;
     steno_error e = { 0 };
     struct stat st;
-    char size[32], *vocab = NULL, *path = models_find(name);
+    char size[32], format[512], *vocab = NULL, *path = models_find(name);
     steno_model_params p;
+    steno_kind k;
     steno_model_params_init(&p);
+    const int readable = format_of(path ? path : name, format, sizeof format, &k);
     line(r, "steno", steno_version());
     line(r, "file", path ? path : name);
-    line(r, "format", format_of(path ? path : name));
+    line(r, "format", format);
     if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
         size_text(size, sizeof size, st.st_size);
         line(r, "size", size);
@@ -367,7 +390,7 @@ static int doctor_model(struct report *r, const char *name)
     const int rc = models_open_file(&m, &vocab, path ? path : name, NULL, &p, &e);
     if (vocab) line(r, "vocabulary", vocab);
     if (rc == STENO_OK) report_usable(r, m);
-    else report_broken(r, path ? path : name, rc, e.text[0] ? e.text : steno_status_text(rc));
+    else report_broken(r, path ? path : name, rc, e.text[0] ? e.text : steno_status_text(rc), readable ? "" : k.advice);
     steno_model_close(m);
     free(vocab);
     free(path);

@@ -66,15 +66,11 @@ static int is_model_name(const char *name, int only_ggml)
     return ends_in(name, ".bin") || ends_in(name, ".pt");
 }
 
-/* The first four bytes tell a whisper.cpp or PyTorch file from whatever else ends so. */
-static int has_magic(const char *path)
+/* Its content tells a model from whatever else ends so. */
+static int is_model(const char *path)
 {
-    char magic[4] = "";
-    FILE *f = fopen(path, "rb");
-    if (!f) return 0;
-    const size_t n = fread(magic, 1, sizeof magic, f);
-    fclose(f);
-    return n == 4 && (memcmp(magic, "lmgg", 4) == 0 || memcmp(magic, "PK\3\4", 4) == 0);
+    steno_kind k = { .size = sizeof k };
+    return steno_kind_get(path, &k, NULL) == STENO_OK && k.readable;
 }
 
 static void add(void *user, char *path, int64_t size)
@@ -96,7 +92,7 @@ static void add(void *user, char *path, int64_t size)
 static void add_file(struct found *f, char *path)
 {
     struct stat st;
-    if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode) && has_magic(path)) add(f, path, st.st_size);
+    if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode) && is_model(path)) add(f, path, st.st_size);
     else free(path);
 }
 
@@ -128,15 +124,6 @@ static void found_free(struct found *f)
 {
     for (size_t i = 0; i < f->n; i++) free(f->c[i].path);
     free(f->c);
-}
-
-char *models_largest(void)
-{
-    struct found f;
-    scan(&f);
-    char *path = f.n ? strdup(f.c[0].path) : NULL;
-    found_free(&f);
-    return path;
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------------------- */
@@ -300,30 +287,55 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
     return rc == STENO_OK ? EXIT_OK : say_model_error(path, rc, e.text);
 }
 
-static int open_largest(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
+int models_open_largest(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
+                        void (*passed)(void *user, const char *path, int status, const char *reason), void *user)
 {
     const int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     struct found f;
-    int code = EXIT_MODEL;
+    int rc = STENO_EIO;
     scan(&f);
-    for (size_t i = 0; i < f.n && code != EXIT_OK; i++) {
+    for (size_t i = 0; i < f.n && rc != STENO_OK && rc != STENO_EARG; i++) {
+        const char *path = f.c[i].path;
         steno_error e = { 0 };
-        if (memory > 0 && f.c[i].size > memory) continue;
-        const int rc = models_open_file(out, &at->vocab, f.c[i].path, c->vocab, p, &e);
-        if (rc != STENO_OK) {
-            if (rc == STENO_EARG) code = EXIT_USAGE;
-            if (!c->quiet || rc == STENO_EARG) say_file(f.c[i].path, e.text);
-            if (rc == STENO_EARG) break;
+        if (memory > 0 && f.c[i].size > memory) {
+            passed(user, path, STENO_ENOMEM, "it is larger than this machine's memory");
             continue;
         }
-        code = EXIT_OK;
-        if (!c->quiet) say("model: %s (the largest one found; -m chooses another)", f.c[i].path);
-        if (!c->quiet && at->vocab) say("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
-        at->path = strdup(f.c[i].path);
+        rc = models_open_file(out, &at->vocab, path, vocab, p, &e);
+        if (rc == STENO_OK) at->path = strdup(path);
+        else passed(user, path, rc, e.text[0] ? e.text : steno_status_text(rc));
     }
     found_free(&f);
-    if (code == EXIT_MODEL) say("no model was found: " MODELS_ADVICE);
-    return code;
+    return rc;
+}
+
+struct passed { int quiet, n; steno_error first; char path[PATH_MAX]; };
+
+/* A file that does not open is told at once; of quiet ones the first is kept, for the case that none opens. */
+static void tell_passed(void *user, const char *path, int status, const char *reason)
+{
+    struct passed *t = user;
+    if (!t->quiet || status == STENO_EARG) say_file(path, reason);
+    else if (!t->n) {
+        snprintf(t->first.text, sizeof t->first.text, "%s", reason);
+        snprintf(t->path, sizeof t->path, "%s", path);
+    }
+    t->n++;
+}
+
+static int open_largest(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
+{
+    struct passed t = { .quiet = c->quiet };
+    const int rc = models_open_largest(out, at, c->vocab, p, tell_passed, &t);
+    if (rc == STENO_EARG) return EXIT_USAGE;
+    if (rc == STENO_OK) {
+        if (!c->quiet) say("model: %s (the largest one found; -m chooses another)", at->path);
+        if (!c->quiet && at->vocab) say("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
+        return EXIT_OK;
+    }
+    if (t.quiet && t.n) say_file(t.path, t.first.text);
+    say("%s: " MODELS_ADVICE, t.n ? "no model that can be used was found" : "no model was found");
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
 }
 
 int models_open(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)

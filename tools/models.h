@@ -31,8 +31,12 @@ int models_open_file(steno_model **out, char **vocab, const char *path, const ch
 char *models_demo(void);
 char *models_demo_audio(void);
 
-/* Path that models_open would try first without -m and STENO_MODEL. @return malloc'd text, or NULL */
-char *models_largest(void);
+/* Open what models_open opens without -m and STENO_MODEL: the largest model in the caches that can be used. `passed` hears of those that
+ * cannot.
+ *
+ * @return STENO_OK; else the status of the last one that was tried, STENO_EIO where there is none */
+int models_open_largest(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
+                        void (*passed)(void *user, const char *path, int status, const char *reason), void *user);
 
 /* File that a path or a name in the caches stands for, as with -m. @return malloc'd text, or NULL when there is none */
 char *models_find(const char *name);

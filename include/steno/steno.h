@@ -142,7 +142,8 @@ STENO_INLINE void steno_model_params_init(steno_model_params *p) { steno_model_p
  *
  * @param out   receives the model; NULL on failure
  * @param path  UTF-8; a whisper.cpp .bin file (f32, f16, all quantised types), an OpenAI .pt file, a Hugging Face folder (config.json and
- *              safetensors, in one file or in shards) or the .safetensors file in it, a FunASR folder (config.yaml, model.pt)
+ *              safetensors, in one file or in shards, or pytorch_model.bin) or the .safetensors file in it, a FunASR folder (config.yaml,
+ *              model.pt)
  * @param p     parameters, or NULL for the defaults
  * @param e     receives the reason of a failure, may be NULL
  * @return STENO_OK; STENO_EARG (p), STENO_EIO (path cannot be read), STENO_EFORMAT (damaged), STENO_EUNSUPPORTED, STENO_ENOVOCAB,
@@ -180,6 +181,20 @@ STENO_API int steno_model_open_random(steno_model **out, const char *shape, cons
 
 /** Free a model; NULL is allowed. Every session on it must be closed first. */
 STENO_API void steno_model_close(steno_model *m);
+
+/** What a file or a folder is, by its content. */
+typedef struct steno_kind {
+    uint32_t size;    /* set by the caller to sizeof(steno_kind) */
+    int32_t readable; /* 1: a form that steno_model_open reads; what is in it may still be damaged, or of a family that is not known */
+    char what[160];   /* "whisper.cpp .bin", "a GGUF file of the architecture llama", "a web page", … */
+    char advice[320]; /* what to get instead; "" where it is readable */
+    char file[208];   /* of a folder: the file in it that the others speak of; "" where they speak of the whole */
+} steno_kind;
+
+/** Look at the first bytes of a file, or the names in a folder, as steno_model_open does before it reads.
+ *
+ * @return STENO_OK, also for what is no model; STENO_EARG, STENO_EIO (path cannot be read), STENO_ENOMEM */
+STENO_API int steno_kind_get(const char *path, steno_kind *kind, steno_error *e);
 
 typedef struct steno_model_info {
     uint32_t size;          /* set by the caller to sizeof(steno_model_info) */

@@ -1,6 +1,7 @@
 /* steno: memory, time, threads and files on POSIX systems. SPDX-License-Identifier: MIT */
 #include "base/os.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -133,4 +134,14 @@ int64_t os_file_read(int fd, uint64_t off, void *dst, size_t n)
 void os_file_close(int fd)
 {
     close(fd);
+}
+
+int os_folder_each(const char *path, int (*each)(void *user, const char *name), void *user)
+{
+    DIR *d = opendir(path);
+    if (!d) return -1;
+    for (struct dirent *it; (it = readdir(d));)
+        if (each(user, it->d_name)) break;
+    closedir(d);
+    return 0;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <io.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <windows.h>
 
@@ -209,4 +210,25 @@ int64_t os_file_read(int fd, uint64_t off, void *dst, size_t n)
 void os_file_close(int fd)
 {
     _close(fd);
+}
+
+int os_folder_each(const char *path, int (*each)(void *user, const char *name), void *user)
+{
+    const size_t n = strlen(path);
+    char *all = malloc(n + 3);
+    if (!all) return -1;
+    memcpy(all, path, n);
+    memcpy(all + n, n && path[n - 1] != '/' && path[n - 1] != '\\' ? "/*" : "*", n && path[n - 1] != '/' && path[n - 1] != '\\' ? 3 : 2);
+    wchar_t *wide = wide_path(all);
+    WIN32_FIND_DATAW it;
+    const HANDLE h = wide ? FindFirstFileW(wide, &it) : INVALID_HANDLE_VALUE;
+    free(wide);
+    free(all);
+    if (h == INVALID_HANDLE_VALUE) return -1;
+    do {
+        char name[4 * MAX_PATH];
+        if (WideCharToMultiByte(CP_UTF8, 0, it.cFileName, -1, name, sizeof name, NULL, NULL) > 0 && each(user, name)) break;
+    } while (FindNextFileW(h, &it));
+    FindClose(h);
+    return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/os.h"
 #include "lib/lib.h"
+#include "load/kind.h"
 #include "load/random.h"
 
 void steno_model_params_fill(steno_model_params *p, uint32_t size)
@@ -76,7 +77,7 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
     int rc = weights_open_place(&w, place, e);
     if (rc) return rc;
     m->family = family_find(&w);
-    if (!m->family) rc = err_set(e, STENO_EUNSUPPORTED, "%s: no model family known to this version fits this file", w.name);
+    if (!m->family) rc = family_refuse(&w, e);
     if (m->family && !m->family->narrow) m->narrow = 0, m->blocks = 0;
     m->matrix_type = w.matrix_type;
     m->format = w.format;
@@ -149,6 +150,27 @@ int steno_model_open_memory(steno_model **out, const void *data, size_t n, const
     struct file f;
     file_from_memory(&f, "model in memory", data ? data : "", n);
     return model_open_file(out, &f, p, 0, e);
+}
+
+int steno_kind_get(const char *path, steno_kind *kind, steno_error *e)
+{
+    err_clear(e);
+    if (!path || !kind || kind->size < sizeof(uint32_t))
+        return err_set(e, STENO_EARG, "steno_kind_get needs a path and a steno_kind whose size is set");
+    struct place place;
+    struct kind k;
+    int rc = place_open(&place, path, NULL, e);
+    if (!rc) rc = kind_of_place(&k, &place, e);
+    place_close(&place);
+    if (rc) return rc;
+    steno_kind own = { .readable = k.readable };
+    memcpy(own.what, k.what, sizeof own.what);
+    memcpy(own.advice, k.advice, sizeof own.advice);
+    memcpy(own.file, k.file, sizeof own.file);
+    const uint32_t n = kind->size < sizeof own ? kind->size : (uint32_t)sizeof own;
+    own.size = n;
+    memcpy(kind, &own, n);
+    return STENO_OK;
 }
 
 static int reader_read(const void *user, uint64_t off, void *dst, size_t n, steno_error *e)

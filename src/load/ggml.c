@@ -226,11 +226,6 @@ static int read_tensors(struct ggml *g)
     return g->r.err ? cut(g, "the tensors") : STENO_OK;
 }
 
-int ggml_match(const uint8_t *head, size_t n)
-{
-    return n >= 4 && !memcmp(head, "lmgg", 4);
-}
-
 int ggml_read(struct weights *w, steno_error *e)
 {
     struct ggml g = { .w = w, .path = w->name, .e = e };

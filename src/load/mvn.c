@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/rd.h"
+#include "load/kind.h"
 
 enum { MAX_FILE = 1 << 20, MAX_WORD = 48, MAX_WANT = 1 << 14 };
 
@@ -170,7 +171,8 @@ int mvn_find(const struct weights *w, int want, struct arena *a, float **shift, 
     if (!rc)
         return err_set(e, STENO_EFORMAT, "%s: %s is missing beside the weights: copy it from the model's original folder", w->name, name);
     if (rc < 0) return rc;
-    rc = mvn_read(&f, a, want, shift, scale, e);
+    rc = kind_check(&f, e);
+    if (!rc) rc = mvn_read(&f, a, want, shift, scale, e);
     file_close(&f);
     return rc;
 }

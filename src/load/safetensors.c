@@ -264,13 +264,6 @@ int safetensors_read_file(struct weights *w, const struct file *f, const struct 
     return rc;
 }
 
-int safetensors_match(const uint8_t *head, size_t n)
-{
-    uint64_t size = 0;
-    for (size_t i = 8; i > 0 && n > 8; i--) size = size << 8 | head[i - 1];
-    return n > 8 && head[8] == '{' && size >= 2 && size <= MAX_HEADER;
-}
-
 int safetensors_read(struct weights *w, const struct file *f, steno_error *e)
 {
     w->format = "safetensors";

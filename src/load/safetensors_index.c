@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "load/jrd.h"
+#include "load/kind.h"
 
 enum { MAX_INDEX = 64 << 20, MAX_SHARDS = 256, MAX_FILE_NAME = 200 };
 
@@ -103,7 +104,8 @@ static int read_shards(struct weights *w, const struct promises *ps, const struc
         if (!rc) return err_set(e, STENO_EFORMAT, "%s: there is no file %s beside it, in which weights should lie", index->name, name[i]);
         if (rc < 0) return rc;
         w->n_shards = i + 1;
-        rc = safetensors_read_file(w, f, ps, name[i], e);
+        rc = kind_check(f, e);
+        if (!rc) rc = safetensors_read_file(w, f, ps, name[i], e);
         if (rc) return rc;
     }
     for (uint32_t i = 0; i < ps->n; i++)

@@ -39,12 +39,6 @@ struct torch {
     uint32_t n_settings;
 };
 
-int torch_match(const uint8_t *head, size_t n)
-{
-    if (n < 4) return 0;
-    return !memcmp(head, "PK\3\4", 4) || !memcmp(head, "PK\5\6", 4) || (head[0] == 0x80 && head[1] >= 2 && head[1] <= 5);
-}
-
 /* ---- the archive --------------------------------------------------------------------------------------------------------------- */
 
 /* The entry that holds a storage; NULL: none. */
@@ -68,7 +62,13 @@ static int find_pickle(struct torch *t, const struct zip_entry **pkl)
         *pkl = &t->zip.entry[i];
         snprintf(t->prefix, sizeof t->prefix, "%.*s", (int)(slash + 1 - name), name);
     }
-    if (!*pkl) return err_set(t->e, STENO_EFORMAT, "%s: the zip archive has no NAME/data.pkl, so it is not a PyTorch file", t->f->name);
+    if (!*pkl) return err_set(t->e, STENO_EFORMAT, "%s: the zip archive has no NAME/data.pkl, so it is not a PyTorch file; is a "
+                           "model packed in it? unpack it", t->f->name);
+    char program[ZIP_NAME_MAX + 16];
+    snprintf(program, sizeof program, "%sconstants.pkl", t->prefix);
+    if (zip_find(&t->zip, program))
+        return err_set(t->e, STENO_EUNSUPPORTED, "%s: this is a TorchScript program, which has its network as code; take the weights it "
+                       "was made from", t->f->name);
     if ((*pkl)->size > PICKLE_SZ_MAX)
         return err_set(t->e, STENO_EFORMAT, "%s: %s has %" PRIu64 " bytes, want at most %d", t->f->name, (*pkl)->name, (*pkl)->size,
                        PICKLE_SZ_MAX);
@@ -297,23 +297,12 @@ static int read_pickle(struct torch *t, const struct zip_entry *pkl)
     return rc ? rc : read_tensors(t, weights);
 }
 
-/* Before 2020 the pickle stood alone, with the tensors behind it. */
-static int check_legacy(const struct torch *t)
-{
-    uint8_t head[2] = { 0 };
-    const int rc = file_read(t->f, 0, head, t->f->size < sizeof head ? (size_t)t->f->size : sizeof head, t->e);
-    if (rc || head[0] != 0x80) return rc;
-    return err_set(t->e, STENO_EUNSUPPORTED, "%s: a pickle without a zip archive around it, as torch wrote before version 1.6; load and "
-                   "save it with a current torch", t->f->name);
-}
-
 int torch_read(struct weights *w, const struct file *f, steno_error *e)
 {
     struct torch t = { .w = w, .f = f, .e = e };
     const struct zip_entry *pkl = NULL;
     arena_init(&t.scrap);
-    int rc = check_legacy(&t);
-    if (!rc) rc = zip_open(&t.zip, f, &t.scrap, e);
+    int rc = zip_open(&t.zip, f, &t.scrap, e);
     if (!rc) rc = find_pickle(&t, &pkl);
     if (!rc) rc = check_byte_order(&t);
     if (!rc) rc = read_pickle(&t, pkl);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include "load/kind.h"
 #include "load/vocab_list.h"
 
 static int check_size(const struct file *f, steno_error *e)
@@ -34,7 +35,8 @@ static int read_form(struct vocab_list *l, struct vocab_list *extra, const struc
 {
     uint8_t head[16] = { 0 };
     const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
-    int rc = check_size(f, e);
+    int rc = kind_check(f, e);
+    if (!rc) rc = check_size(f, e);
     if (!rc) rc = file_read(f, 0, head, n, e);
     if (rc) return rc;
     if (sentencepiece_match(head, n)) return vocab_read_sentencepiece(l, f, e);
@@ -127,12 +129,10 @@ static int read_folder(struct weights *w, const struct place *p, steno_error *e)
 static int read_place(struct weights *w, const struct place *p, steno_error *e)
 {
     if (p->is_folder) return read_folder(w, p, e);
-    uint8_t head[16] = { 0 };
-    const size_t n = p->file.size < sizeof head ? (size_t)p->file.size : sizeof head;
-    const int rc = file_read(&p->file, 0, head, n, e);
+    struct kind k;
+    const int rc = kind_of_file(&k, &p->file, e);
     if (rc) return rc;
-    const int is_model = ggml_match(head, n) || torch_match(head, n) || safetensors_match(head, n);
-    return is_model ? read_model(w, p, e) : read_file(w, &p->file, p, e);
+    return k.form >= KIND_GGML ? read_model(w, p, e) : read_file(w, &p->file, p, e);
 }
 
 int weights_read_vocab(struct weights *w, const char *path, steno_error *e)

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "load/kind.h"
 
 enum { NAME_SZ = 256, SHAPE_TEXT = 100, CHUNK = 8192 /* weights widened at once, a multiple of QBLOCK */ };
 
@@ -39,20 +40,6 @@ static int index_names(struct weights *w, steno_error *e)
         *slot = i + 1;
     }
     return STENO_OK;
-}
-
-static int unknown_format(const struct file *f, const uint8_t *head, steno_error *e)
-{
-    static const struct { const char *magic, *what; } known[] = {
-        { "GGUF", ", a GGUF file" }, { "tjgg", ", an old ggml file" }, { "ggjt", ", an old ggml file" },
-        { "RIFF", ", a sound file" }, { "OggS", ", a sound file" }, { "fLaC", ", a sound file" },
-    };
-    const char *what = "";
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!memcmp(head, known[i].magic, 4)) what = known[i].what;
-    return err_set(e, STENO_EFORMAT, "%s: magic is %02x %02x %02x %02x%s; want a whisper.cpp .bin file "
-                   "(6c 6d 67 67), a PyTorch .pt file (50 4b 03 04) or a safetensors file", f->name, head[0],
-                   head[1], head[2], head[3], what);
 }
 
 struct tensor *weights_add(struct weights *w, steno_error *e)
@@ -92,7 +79,8 @@ int weights_read_settings(struct meta *m, const struct place *p, steno_error *e)
         struct file f;
         int rc = place_find(p, known[i].file, m->arena, &f, e);
         if (rc > 0) {
-            rc = known[i].yaml ? meta_read_yaml(m, known[i].prefix, &f, e) : meta_read_json(m, known[i].prefix, &f, e);
+            rc = kind_check(&f, e);
+            if (!rc) rc = known[i].yaml ? meta_read_yaml(m, known[i].prefix, &f, e) : meta_read_json(m, known[i].prefix, &f, e);
             file_close(&f);
         }
         if (rc) return rc;
@@ -106,41 +94,53 @@ static int ends_with(const char *s, const char *end)
     return n >= m && !strcmp(s + n - m, end);
 }
 
-static int read_file(struct weights *w, steno_error *e)
+/* The file of the place by the reader of its form; who: what messages about another kind name. */
+static int read_as(struct weights *w, const struct kind *k, const char *who, steno_error *e)
 {
     const struct file *f = &w->place.file;
-    uint8_t head[16] = { 0 };
-    const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
-    const int rc = file_read(f, 0, head, n, e);
-    if (rc) return rc;
-    if (n < 4) return err_set(e, STENO_EFORMAT, "%s: %zu bytes hold no magic and no model", f->name, n);
-    if (ggml_match(head, n)) return ggml_read(w, e);
-    if (torch_match(head, n)) return torch_read(w, f, e);
-    if (safetensors_match(head, n)) return safetensors_read(w, f, e);
-    if (head[0] == '{') return safetensors_read_index(w, f, e);
-    if (ends_with(f->name, ".safetensors")) return safetensors_read(w, f, e); /* knows what is wrong with it */
-    return unknown_format(f, head, e);
+    switch (k->form) {
+    case KIND_GGML: return ggml_read(w, e);
+    case KIND_TORCH: return torch_read(w, f, e);
+    case KIND_SAFETENSORS: return safetensors_read(w, f, e);
+    case KIND_OTHER: return kind_refuse(k, who, e);
+    default: break;
+    }
+    /* a damaged one, perhaps: its reader knows what is wrong with it */
+    if (k->readable || ends_with(f->name, ".index.json")) return safetensors_read_index(w, f, e);
+    if (k->form < KIND_TEXT && ends_with(f->name, ".safetensors")) return safetensors_read(w, f, e);
+    return kind_refuse(k, who, e);
 }
 
-/* Weights of a folder: the first of these names that is there. */
-static int read_folder(struct weights *w, steno_error *e)
+/* A file, or the weights of a folder. */
+static int read_place(struct weights *w, steno_error *e)
 {
-    static const struct { const char *file; int (*read)(struct weights *w, const struct file *f, steno_error *e); } known[] = {
-        { "model.safetensors.index.json", safetensors_read_index },
-        { "model.safetensors", safetensors_read },
-        { "model.pt", torch_read },
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct file f;
-        int rc = place_find(&w->place, known[i].file, &w->arena, &f, e);
-        if (!rc) continue;
-        if (rc < 0) return rc;
-        w->place.file = f; /* closed by weights_close: the place at hand is a folder, and has none */
-        rc = known[i].read(w, &w->place.file, e);
-        return rc;
+    struct kind k;
+    int rc = kind_of_place(&k, &w->place, e);
+    if (rc) return rc;
+    if (!w->place.is_folder) return read_as(w, &k, w->name, e);
+    if (!k.file[0] || !kind_is_weights(k.file)) return kind_refuse(&k, w->name, e);
+    struct file f;
+    rc = place_find(&w->place, k.file, &w->arena, &f, e);
+    if (rc < 0) return rc;
+    if (!rc) return err_set(e, STENO_EIO, "%s: %s has gone while it was looked at", w->name, k.file);
+    w->place.file = f; /* closed by weights_close: the place at hand is a folder, and has none */
+    return read_as(w, &k, w->name, e);
+}
+
+/* A tensor may be stored once and stand under two names (an embedding that is the head, too), but a file of which every tensor views the
+ * same bytes would take memory without end. */
+static int check_sum(const struct weights *w, steno_error *e)
+{
+    uint64_t stored = w->n_shards ? 0 : w->place.file.size, sum = 0;
+    for (uint32_t i = 0; i < w->n_shards; i++) stored += w->shard[i].size;
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        sum += w->tensor[i].size; /* each at most its file's */
+        if (sum / 2 > stored)
+            return err_set(e, STENO_EFORMAT, "%s: tensors up to %s (%" PRIu32 " of %" PRIu32 ") want %" PRIu64 " bytes, but %" PRIu64
+                           " are stored: many of them share the same bytes; save a copy of each", w->name, w->tensor[i].name, i + 1,
+                           w->n_tensors, sum, stored);
     }
-    return err_set(e, STENO_EFORMAT, "%s: the folder holds no model: want model.safetensors, model.safetensors.index.json or model.pt",
-                   w->name);
+    return STENO_OK;
 }
 
 int weights_open_place(struct weights *w, const struct place *p, steno_error *e)
@@ -150,7 +150,8 @@ int weights_open_place(struct weights *w, const struct place *p, steno_error *e)
     meta_init(&w->meta, &w->arena);
     w->place = *p;
     w->name = p->name;
-    int rc = p->is_folder ? read_folder(w, e) : read_file(w, e);
+    int rc = read_place(w, e);
+    if (!rc) rc = check_sum(w, e);
     if (!rc && !w->dims.n_mels) w->matrix_type = main_type(w);
     if (!rc && !w->dims.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = weights_read_settings(&w->meta, &w->place, e);
     if (!rc) rc = index_names(w, e);

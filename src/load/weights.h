@@ -77,12 +77,9 @@ int weights_read_settings(struct meta *m, const struct place *p, steno_error *e)
 /* ---- for readers. A place for one more tensor, zeroed; NULL: no memory, *e is set. */
 struct tensor *weights_add(struct weights *w, steno_error *e);
 
-/* 1 when the first bytes are theirs; then the whole of it into *w. */
-int ggml_match(const uint8_t *head, size_t n);
+/* A file of their form (kind.h), the whole of it, into *w. */
 int ggml_read(struct weights *w, steno_error *e);
-int torch_match(const uint8_t *head, size_t n);
 int torch_read(struct weights *w, const struct file *f, steno_error *e);
-int safetensors_match(const uint8_t *head, size_t n);
 int safetensors_read(struct weights *w, const struct file *f, steno_error *e);
 /* Shards named by a model.safetensors.index.json: opens them as w->shard. */
 int safetensors_read_index(struct weights *w, const struct file *index, steno_error *e);

@@ -116,6 +116,8 @@ struct family {
 
 extern const struct family family_whisper, family_sensevoice, family_fsmn_vad;
 const struct family *family_find(const struct weights *w); /* NULL: none knows this file */
+/* STENO_EUNSUPPORTED that says what the file holds instead, by its settings or its tensors. */
+int family_refuse(struct weights *w, steno_error *e);
 
 /* A named shape's dimensions for random models; STENO_EARG lists the names. */
 int family_shape(const char *name, struct model_dims *d, steno_error *e);

@@ -1,4 +1,6 @@
 /* steno: the families this library knows. SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
 #include "model/family.h"
 
 static const struct family *const families[] = { &family_whisper, &family_sensevoice, &family_fsmn_vad };
@@ -8,4 +10,27 @@ const struct family *family_find(const struct weights *w)
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (families[i]->match(w)) return families[i];
     return NULL;
+}
+
+/* Weights that a family would know if their configuration were beside them. */
+static int is_bare_whisper(struct weights *w)
+{
+    return weights_find(w, "encoder.conv1.weight") || weights_find(w, "model.encoder.conv1.weight");
+}
+
+int family_refuse(struct weights *w, steno_error *e)
+{
+    char known[200] = "";
+    for (size_t i = 0, at = 0; i < sizeof families / sizeof *families; i++)
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", families[i]->name);
+    const char *type = meta_text(&w->meta, "model_type", NULL);
+    if (!type) type = meta_text(&w->meta, "model", NULL);
+    if (type)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a model of the type %.80s; no model family known to this version fits it, take one of "
+                       "%s", w->name, type, known);
+    if (is_bare_whisper(w))
+        return err_set(e, STENO_EUNSUPPORTED, "%s: the weights of a Whisper model without its dimensions, so no model family fits: put the "
+                       "model's config.json beside them", w->name);
+    return err_set(e, STENO_EUNSUPPORTED, "%s: %u tensors (%s, …) and no configuration beside them; no model family known to this version "
+                   "fits, take one of %s", w->name, (unsigned)w->n_tensors, w->n_tensors ? w->tensor[0].name : "none", known);
 }

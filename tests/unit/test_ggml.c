@@ -363,18 +363,18 @@ static void test_tensor_nobody_asked_for_is_named(void **state)
 static void test_other_magics_are_refused_and_named(void **state)
 {
     (void)state;
-    static const struct { const char *head, *text; } c[] = {
-        { "GGUF\3\0\0\0", "magic is 47 47 55 46, a GGUF file" }, { "ggjt\1\0\0\0", "magic is 67 67 6a 74" },
-        { "ggml\0\0\0\0", "want a whisper.cpp .bin file" },
-        { "RIFF\0\0\0\0", "a sound file" },
+    static const struct { const char *head; int status; const char *text; } c[] = {
+        { "GGUF\3\0\0\0", STENO_EUNSUPPORTED, "this is a GGUF file" }, { "tjgg\1\0\0\0", STENO_EUNSUPPORTED, "an old ggml file (ggjt)" },
+        { "lmgh\0\0\0\0", STENO_EFORMAT, "magic is 6c 6d 67 68" }, { "\1\2\3\4\0\0\0\0", STENO_EFORMAT, "want a whisper.cpp .bin file" },
+        { "RIFF\0\0\0\0", STENO_EUNSUPPORTED, "a sound file" },
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         uint8_t copy[128];
         memcpy(copy, base, sizeof copy);
         memcpy(copy, c[i].head, 8);
-        expect_refusal(copy, sizeof copy, STENO_EFORMAT, c[i].text);
+        expect_refusal(copy, sizeof copy, c[i].status, c[i].text);
     }
-    expect_refusal("", 0, STENO_EFORMAT, "0 bytes");
+    expect_refusal("", 0, STENO_EFORMAT, "the file is empty");
     expect_refusal("lmg", 3, STENO_EFORMAT, "3 bytes");
     expect_refusal("lmgg", 4, STENO_EFORMAT, "the file ends at byte 4, inside the header");
 }

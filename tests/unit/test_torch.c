@@ -309,8 +309,48 @@ static void test_other_archives_are_named(void **state)
     put_zip(&o.b, NULL, 0, NULL);
     expect_refusal(&o, STENO_EFORMAT, "has no NAME/data.pkl");
     buf_add(&o.b, "\x80\2\x8a\nl\xfc\x9c" "F\xf9 j\xa8P\x19.", 15);
-    expect_refusal(&o, STENO_EUNSUPPORTED, "as torch wrote before version 1.6; load and save it");
+    expect_refusal(&o, STENO_EUNSUPPORTED, "this is a PyTorch file of before version 1.6 (a pickle ");
     buf_free(&pickle);
+}
+
+/* n tensors that are all of one storage. */
+static void put_views(struct buf *b, const void *bytes, size_t n_bytes, int n)
+{
+    struct buf pickle = { 0 };
+    put_begin(&pickle);
+    buf_str(&pickle, "ccollections\nOrderedDict\n)R(");
+    for (int i = 0; i < n; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "t%d", i);
+        const int64_t count = (int64_t)n_bytes / 4;
+        put_tensor(&pickle, &(struct put_tensor){ .name = name, .storage = "FloatStorage", .key = "0", .n_stored = count, .n_size = 1,
+                                                  .n_stride = 1, .size = { count }, .stride = { 1 } });
+    }
+    buf_str(&pickle, "u.");
+    const struct put_entry it[] = { { .name = "m/data.pkl", .data = pickle.p, .n = pickle.len },
+                                    { .name = "m/data/0", .data = bytes, .n = n_bytes } };
+    put_zip(b, it, 2, NULL);
+    buf_free(&pickle);
+}
+
+static void test_bytes_stand_under_two_names_and_not_under_many(void **state)
+{
+    (void)state;
+    enum { N = 1 << 18 };
+    static const char bytes[N];
+    static const int many[] = { 3, 4, 100, 4000 };
+    for (int n = 1; n <= 2; n++) {
+        struct opened o = { 0 };
+        put_views(&o.b, bytes, N, n);
+        if (open_buf(&o)) fail_msg("%d views: %s", n, o.e.text);
+        assert_int_equal(o.w.n_tensors, n);
+        close_buf(&o);
+    }
+    for (size_t i = 0; i < COUNT(many); i++) {
+        struct opened o = { 0 };
+        put_views(&o.b, bytes, N, many[i]);
+        expect_refusal(&o, STENO_EFORMAT, "many of them share the same bytes");
+    }
 }
 
 int main(void)
@@ -325,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_names_without_use_are_refused),
         cmocka_unit_test(test_calls_with_other_arguments_are_refused),
         cmocka_unit_test(test_other_archives_are_named),
+        cmocka_unit_test(test_bytes_stand_under_two_names_and_not_under_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

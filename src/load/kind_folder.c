@@ -1,0 +1,148 @@
+/* steno: what a folder is, by the names in it. SPDX-License-Identifier: MIT
+ *
+ * Folders whose weights are read by this library come first, then those that other programs read, told by a name that only they have; at
+ * last a folder in which some file is a model by itself, which is then named. */
+#include "load/kind.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/os.h"
+
+#define FORMS "take the same model as a Hugging Face folder with safetensors, a FunASR folder with model.pt, or a whisper.cpp .bin file"
+
+enum { NAMES_MAX = 4096 /* of a folder that are looked at */ };
+
+static const char *const weights_name[] = { "model.safetensors.index.json", "model.safetensors", "model.pt", "pytorch_model.bin" };
+enum { N_WEIGHTS = sizeof weights_name / sizeof *weights_name };
+
+/* The first row that a name fits says what the folder is. A name with '*' first is the end of one. */
+static const struct { const char *name, *what, *advice; } known[] = {
+    { "coremldata.bin", "a compiled Core ML model", FORMS },
+    { "Manifest.json", "a Core ML package", FORMS },
+    { "saved_model.pb", "a TensorFlow model (SavedModel)", FORMS },
+    { "weights.npz", "an MLX model (weights.npz)", FORMS },
+    { "*.onnx", "an ONNX model", FORMS },
+    { "*.mlmodelc", "a Core ML model", FORMS },
+    { "*.mlpackage", "a Core ML model", FORMS },
+    { "*.nemo", "a NeMo model", FORMS },
+    { "*.tflite", "a TensorFlow Lite model", FORMS },
+    { "openvino_*", "an OpenVINO model", FORMS },
+    { "*.mdl", "a Kaldi model", FORMS },
+    { "HCLG.fst", "a Kaldi model", FORMS },
+    { "am", "a Kaldi or Vosk model", FORMS },
+    { "tf_model.h5", "TensorFlow weights (tf_model.h5)", FORMS },
+    { "flax_model.msgpack", "Flax weights (flax_model.msgpack)", FORMS },
+    { "snapshots", "a model's place in Hugging Face's cache, not the model", "name the folder below its snapshots/" },
+};
+enum { N_KNOWN = sizeof known / sizeof *known };
+
+struct look {
+    const struct place *p;
+    struct kind *k;
+    steno_error *e;
+    int rc, n, row;        /* row: the best of known, N_KNOWN: none */
+    int weights;           /* the best of weights_name, past the end: none */
+    int has_config;
+    struct kind file;      /* of the first file by itself that is something */
+    char file_name[208];
+};
+
+static int fits(const char *name, const char *row)
+{
+    const size_t n = strlen(name), m = strlen(row);
+    if (row[0] == '*') return n >= m && !strcmp(name + n - (m - 1), row + 1);
+    if (row[m - 1] == '*') return n >= m && !memcmp(name, row, m - 1);
+    return !strcmp(name, row);
+}
+
+/* A file that may be a model by itself: a look at its content. The first by name is kept, one that is read before all others. */
+static void try_file(struct look *l, const char *name)
+{
+    struct arena scrap;
+    struct file f;
+    struct kind k;
+    static const char *const end[] = { "*.bin", "*.pt", "*.pth", "*.ckpt", "*.safetensors", "*.gguf", "*.ggml", "*.index.json" };
+    size_t i = 0;
+    while (i < sizeof end / sizeof *end && !fits(name, end[i])) i++;
+    if (i == sizeof end / sizeof *end || strlen(name) >= sizeof l->file_name) return;
+    arena_init(&scrap);
+    const int rc = place_find(l->p, name, &scrap, &f, NULL);
+    if (rc > 0 && !kind_of_file(&k, &f, NULL) && k.form != KIND_UNKNOWN && k.form != KIND_EMPTY &&
+        (!l->file_name[0] || k.readable > l->file.readable || (k.readable == l->file.readable && strcmp(name, l->file_name) < 0))) {
+        l->file = k;
+        snprintf(l->file_name, sizeof l->file_name, "%s", name);
+    }
+    if (rc > 0) file_close(&f);
+    if (rc == STENO_ENOMEM) l->rc = err_nomem(l->e, sizeof l->file_name, "a path");
+    arena_free(&scrap);
+}
+
+static int look_at(void *user, const char *name)
+{
+    struct look *l = user;
+    for (int i = 0; i < N_KNOWN && i < l->row; i++)
+        if (fits(name, known[i].name)) l->row = i;
+    for (int i = 0; i < N_WEIGHTS && i < l->weights; i++)
+        if (!strcmp(name, weights_name[i])) l->weights = i;
+    l->has_config |= !strcmp(name, "config.json") || !strcmp(name, "config.yaml");
+    try_file(l, name);
+    return l->rc || ++l->n == NAMES_MAX;
+}
+
+static void conclude(struct look *l)
+{
+    struct kind *k = l->k;
+    const char *what = "the folder holds no model", *advice = "";
+    k->form = KIND_UNKNOWN;
+    if (l->row < N_KNOWN) {
+        k->form = KIND_OTHER;
+        what = known[l->row].what;
+        advice = known[l->row].advice;
+    } else if (l->file_name[0] && !l->file.readable) {
+        *k = l->file;
+        snprintf(k->file, sizeof k->file, "%s", l->file_name);
+        return;
+    } else if (l->file_name[0]) {
+        snprintf(k->what, sizeof k->what, "the folder holds no model of its own, but %.100s", l->file_name);
+        snprintf(k->advice, sizeof k->advice, "name that file");
+        return;
+    } else if (l->has_config) {
+        what = "the folder holds a configuration, but no weights";
+        advice = "copy them into it: model.safetensors, model.safetensors.index.json and its files, or model.pt";
+    } else advice = "want model.safetensors, model.safetensors.index.json or model.pt in it";
+    snprintf(k->what, sizeof k->what, "%s", what);
+    snprintf(k->advice, sizeof k->advice, "%s", advice);
+}
+
+int kind_is_weights(const char *name)
+{
+    for (size_t i = 0; i < N_WEIGHTS; i++)
+        if (!strcmp(name, weights_name[i])) return 1;
+    return 0;
+}
+
+int kind_of_place(struct kind *k, const struct place *p, steno_error *e)
+{
+    if (!p->is_folder) return kind_of_file(k, &p->file, e);
+    struct place quiet = *p; /* a look is no reading: nobody has to hear of it */
+    quiet.opened = NULL;
+    struct look l = { .p = &quiet, .k = k, .e = e, .row = N_KNOWN, .weights = N_WEIGHTS };
+    *k = (struct kind){ .form = KIND_UNKNOWN };
+    if (os_folder_each(p->dir, look_at, &l)) return err_set(e, STENO_EIO, "cannot open '%s': the folder cannot be read", p->name);
+    if (l.rc) return l.rc;
+    if (l.weights == N_WEIGHTS) {
+        conclude(&l);
+        return STENO_OK;
+    }
+    struct arena scrap;
+    struct file f;
+    arena_init(&scrap);
+    int rc = place_find(&quiet, weights_name[l.weights], &scrap, &f, e);
+    if (rc > 0) {
+        rc = kind_of_file(k, &f, e);
+        snprintf(k->file, sizeof k->file, "%s", weights_name[l.weights]);
+        file_close(&f);
+    }
+    arena_free(&scrap);
+    return rc;
+}
