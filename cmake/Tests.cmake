@@ -105,6 +105,7 @@ set(sanitized 0)
 if(STENO_SANITIZE)
     set(sanitized 1)
 endif()
+add_library(failing_read MODULE tests/cli/failing_read.c)
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
@@ -115,7 +116,8 @@ foreach(script IN LISTS scripts)
     endif()
     if(TARGET steno AND NOT name MATCHES "^lib")
         steno_test(cli.${name} COMMAND bash ${script} LABELS ${labels} ENV
-            "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>;STENO_SANITIZED=${sanitized}")
+            "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>;STENO_SANITIZED=${sanitized}"
+            "STENO_FAILING_READ=$<TARGET_FILE:failing_read>")
     endif()
 endforeach()
 

@@ -32,17 +32,28 @@ static const struct arg rows[] = {
 };
 
 static const struct args vad_args = { "vad", "[OPTION]... -m MODEL FILE",
-                                      "Print START_MS END_MS for each span of speech in FILE. MODEL is a voice-activity model,\n"
-                                      "such as FunASR's FSMN-VAD folder.", rows };
+                                      "Print START_MS END_MS for each span of speech in FILE. MODEL is a voice-activity\n"
+                                      "model, such as FunASR's FSMN-VAD folder.", rows };
 
-struct job { int json, n, stop_code; };
+struct job { int json, stop_code; };
 
+/* Lines are printed as they come; an object only when it is known to be whole. */
 static void on_span(void *user, const steno_span *s)
 {
     struct job *j = user;
-    printf(j->json ? "%s[%lld, %lld]" : "%s%lld %lld\n", j->json && j->n ? ", " : "", (long long)s->t0_ms, (long long)s->t1_ms);
-    j->n++;
-    if (!j->json && j->stop_code == EXIT_OK) j->stop_code = say_flush();
+    printf("%lld %lld\n", (long long)s->t0_ms, (long long)s->t1_ms);
+    if (j->stop_code == EXIT_OK) j->stop_code = say_flush();
+}
+
+static void print_json(const steno_session *s)
+{
+    printf("{\"spans\": [");
+    for (int i = 0; i < steno_span_count(s); i++) {
+        steno_span span = { .size = sizeof span };
+        steno_span_get(s, i, &span);
+        printf("%s[%lld, %lld]", i ? ", " : "", (long long)span.t0_ms, (long long)span.t1_ms);
+    }
+    printf("], \"duration_ms\": %lld}\n", (long long)steno_duration_ms(s));
 }
 
 static int should_abort(void *user)
@@ -69,7 +80,7 @@ static int find(struct job *j, const struct opts *o, const struct engine *e, con
     p.max_end_silence_ms = o->min_silence_ms;
     if (!isnan(o->max_speech_s)) p.max_segment_ms = (int64_t)(o->max_speech_s * 1000);
     p.user = j;
-    p.on_span = on_span;
+    if (!j->json) p.on_span = on_span;
     p.should_abort = should_abort;
     int rc = steno_media_open(&m, file, signals_stop, NULL, &err);
     if (rc != STENO_OK) {
@@ -80,13 +91,12 @@ static int find(struct job *j, const struct opts *o, const struct engine *e, con
     steno_media_source(m, &src);
     signals_defer(1);
     signals_watch(e->session, m);
-    if (j->json) printf("{\"spans\": [");
     rc = steno_find_speech(e->session, &src, &p);
-    if (j->json) printf("], \"duration_ms\": %lld}\n", (long long)steno_duration_ms(e->session));
     signals_watch(NULL, NULL);
     int code = j->stop_code != EXIT_OK ? j->stop_code : EXIT_OK;
     if (rc < 0 && code == EXIT_OK) code = fail(file, rc, rc == STENO_ESOURCE ? steno_media_error(m) : steno_last_error(e->session));
     steno_media_close(m);
+    if (code == EXIT_OK && j->json) print_json(e->session);
     return code != EXIT_OK ? code : say_flush();
 }
 
