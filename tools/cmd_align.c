@@ -29,8 +29,9 @@ static const struct arg rows[] = {
 };
 
 static const struct args align_args = { "align", "[OPTION]... FILE TEXT",
-                                        "Print START_MS END_MS WORD for each word of TEXT, which is said in FILE; - - WORD where\n"
-                                        "it does not seem to be. @NAME reads the text from a file, - from standard input.",
+                                        "Print START_MS END_MS WORD for each word of TEXT, which is said in FILE, and\n"
+                                        "- - WORD where it does not seem to be. @NAME reads the text from a file, - from\n"
+                                        "standard input.",
                                         rows };
 
 /* ---- the text ---- */

@@ -33,32 +33,25 @@ static const struct verb verbs[] = {
 
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
-static int print_help(void)
+static void print_help(FILE *f)
 {
-    puts("Usage: steno [OPTION]... FILE...\n"
-         "       steno VERB [OPTION]... [OPERAND]...\n"
-         "Speech recognition on the CPU. FILE is any sound or video file; - is standard\n"
-         "input. Text goes to standard output, everything else to standard error.\n\n"
-         "Verbs:");
+    fputs("Usage: steno [OPTION]... FILE...\n"
+          "       steno VERB [OPTION]... [OPERAND]...\n"
+          "Speech recognition on the CPU. FILE is any sound or video file; - is standard\n"
+          "input. Text goes to standard output, everything else to standard error.\n\n"
+          "Verbs:\n", f);
     for (int i = 0; i < N_VERBS; i++)
-        if (verbs[i].run) printf("  %-12s %s\n", verbs[i].name, verbs[i].what);
-    puts("\nOften used:\n"
-         "  -m, --model PATH|NAME      the model; without it the largest one found\n"
-         "  -l, --language auto|CODE   the language spoken\n"
-         "  -f, --output-format LIST   txt, srt, vtt, tsv, json, ...; all: these five\n"
-         "  -o, --output-dir DIR       write files instead of standard output\n"
-         "      --demo                 the small built-in model (spoken digits only)\n\n"
-         "  -h, --help                 print this help; after a verb the verb's options\n"
-         "      --version              print the version\n\n"
-         "Exit codes: 0 all done, 1 some inputs failed, 2 usage, 3 model, 4 no input could\n"
-         "be read, 5 memory, 6 output could not be written, 130 and 143 ended by a signal.");
-    return say_flush();
-}
-
-static int print_version(void)
-{
-    printf("steno %s\n", steno_version());
-    return say_flush();
+        if (verbs[i].run) fprintf(f, "  %-12s %s\n", verbs[i].name, verbs[i].what);
+    fputs("\nOften used:\n"
+          "  -m, --model PATH|NAME      the model; without it the largest one found\n"
+          "  -l, --language auto|CODE   the language spoken\n"
+          "  -f, --output-format LIST   txt, srt, vtt, tsv, json, ...; all: these five\n"
+          "  -o, --output-dir DIR       write files instead of standard output\n"
+          "      --demo                 the small built-in model (spoken digits only)\n\n"
+          "  -h, --help [VERB]          print this help, or a verb's options\n"
+          "      --version              print the version\n\n"
+          "Exit codes: 0 all done, 1 some inputs failed, 2 usage, 3 model, 4 no input could\n"
+          "be read, 5 memory, 6 output could not be written, 130 and 143 ended by a signal.\n", f);
 }
 
 /* A word that is no file and looks like a verb was meant as one. */
@@ -77,21 +70,65 @@ static const struct verb *near_verb(const char *word)
     return best;
 }
 
+/* @return NULL: there is no such verb */
+static const struct verb *find_verb(const char *word)
+{
+    for (int i = 0; i < N_VERBS; i++)
+        if (strcmp(word, verbs[i].name) == 0) return &verbs[i];
+    return NULL;
+}
+
+static int run_verb(const struct verb *v, int argc, char **argv)
+{
+    if (!v->run) return say_usage("%s is not in this version; \"steno --help\" lists the verbs", v->name);
+    return v->run(argc, argv);
+}
+
+static int unknown_verb(const char *word)
+{
+    const struct verb *near = near_verb(word);
+    if (near) return say_usage("unknown verb \"%s\"; did you mean %s?", word, near->name);
+    return say_usage("unknown verb \"%s\"; \"steno --help\" lists them", word);
+}
+
+/* "help" and "--help", alone or before a verb: as "VERB --help". */
+static int help(int argc, char **argv)
+{
+    static char option[] = "--help";
+    char *as_option = option;
+    if (argc > 1) return say_usage("help takes one verb, not %d", argc);
+    if (argc == 1) {
+        const struct verb *v = find_verb(argv[0]);
+        return v ? run_verb(v, 1, &as_option) : unknown_verb(argv[0]);
+    }
+    print_help(stdout);
+    return say_flush();
+}
+
+static int version(int argc)
+{
+    if (argc) return say_usage("version takes no operands");
+    printf("steno %s\n", steno_version());
+    return say_flush();
+}
+
+static int is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
 static int run(int argc, char **argv)
 {
-    if (argc < 2) return print_help();
-    const char *first = argv[1];
-    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) return print_help();
-    if (strcmp(first, "--version") == 0) return print_version();
-    for (int i = 0; i < N_VERBS; i++) {
-        if (strcmp(first, verbs[i].name) != 0) continue;
-        if (!verbs[i].run) return say_usage("%s is not in this version; \"steno --help\" lists the verbs", first);
-        return verbs[i].run(argc - 2, argv + 2);
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
     }
-    if (strcmp(first, "help") == 0 && argc == 2) return print_help();
-    const struct verb *near = near_verb(first);
-    if (near) return say_usage("unknown verb \"%s\"; did you mean %s?", first, near->name);
-    return cmd_transcribe(argc - 1, argv + 1);
+    const char *first = argv[1];
+    if (is_one_of(first, "--help", "-h", "help")) return help(argc - 2, argv + 2);
+    if (is_one_of(first, "--version", "-V", "version")) return version(argc - 2);
+    const struct verb *v = find_verb(first);
+    if (v) return run_verb(v, argc - 2, argv + 2);
+    return near_verb(first) ? unknown_verb(first) : cmd_transcribe(argc - 1, argv + 1);
 }
 
 /* A closed standard stream would give its number to the next file that is opened; what stands in for it fails when it is used. */

@@ -1,16 +1,30 @@
 # steno: help and version. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-expect 0 "no arguments print one screen of help on standard output"
-out_has "Usage: steno"
+expect 2 "no arguments print one screen of help, on standard error: nothing was asked for"
+err_has "Usage: steno"
+out_empty
+cp "$T/err" help
+expect 0 "--help prints it on standard output" --help
+same "$T/out" help
 err_lines 0
 [ "$(wc -l <"$T/out")" -le 40 ] || bad "help fits a screen" "$(wc -l <"$T/out") lines"
 awk 'length > 80 { bad = 1 } END { exit bad }' "$T/out" || bad "help fits 80 columns" "$(awk 'length > 80' "$T/out")"
-expect 0 "--help prints the same help" --help
-out_has "transcribe"
+for word in help -h; do
+    expect 0 "so does $word" $word
+    same "$T/out" help
+done
 
-for verb in transcribe translate detect info bench doctor; do
-    expect 0 "$verb --help prints the verb's options" "$verb" --help
+for verb in transcribe translate align detect vad info bench doctor; do
+    grep -qE "^  $verb +[a-z]" help || bad "the help lists $verb" "it does not"
+    expect 0 "help $verb prints the verb's options" help "$verb"
+    cp "$T/out" verb
+    for word in --help -h; do
+        expect 0 "so does $word $verb" $word "$verb"
+        same "$T/out" verb
+        expect 0 "and $verb $word" "$verb" $word
+        same "$T/out" verb
+    done
     out_has "Usage: steno $verb"
     out_has "--help"
     err_lines 0
@@ -22,7 +36,25 @@ expect 0 "-h behind other options prints help" a.wav -l en -h
 out_has "Usage: steno transcribe"
 
 expect 0 "--version prints name and version" --version
+cp "$T/out" version
+for word in version -V; do
+    expect 0 "so does $word" $word
+    same "$T/out" version
+done
 grep -qE '^steno [0-9]+\.[0-9]+\.[0-9]+$' "$T/out" || bad "the version is a version" "$(cat "$T/out")"
+
+expect 2 "help about a verb that does not exist names the nearest" help transcrib
+err_has "unknown verb \"transcrib\"; did you mean transcribe?"
+expect 2 "help about nothing we know" help xyzzy
+err_has "unknown verb \"xyzzy\""
+expect 2 "help about two verbs" help align detect
+expect 2 "help about a verb that is not in this version" help serve
+err_has "serve is not in this version"
+expect 2 "version takes no operands" version x
+mkdir here
+cp "$DIGITS" here/help
+cd here && expect 0 "a file may be called like a verb" -q -m "$MODEL" ./help
+cd ..
 
 "$STENO" --help >&- 2>"$T/err"
 is "help that cannot be written exits 6" $? 6
