@@ -120,6 +120,7 @@ static void set_console(struct job *j)
                                    .colors = o->print_colors, .confidence = o->print_confidence, .special = o->print_special };
     j->style_out = console_color(stdout, o->color);
     j->style_err = console_color(stderr, o->color);
+    j->streams_meet = console_streams_meet();
 }
 
 static int set_params(struct job *j)
@@ -163,6 +164,8 @@ static void print_timings(const struct job *j, int64_t wall_us)
 static int run_job(struct job *j, char **files, int n)
 {
     const struct transcribe_opts *o = j->o;
+    struct progress_bar bar;
+    j->bar = &bar;
     j->info.size = sizeof j->info;
     steno_model_info_get(j->engine.model, &j->info);
     if (o->engine.verbose)
@@ -173,6 +176,7 @@ static int run_job(struct job *j, char **files, int n)
     int code = set_params(j);
     if (code == EXIT_OK) code = try_params(j);
     if (code != EXIT_OK) return code;
+    progress_bar_begin(&bar, o->progress, o->engine.quiet, n);
     return o->batch_size > 1 ? job_run_batch(j, files, n) : job_run(j, files, n);
 }
 
@@ -181,7 +185,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     const int64_t begun = progress_now_us();
     struct ledger ledger = { 0 };
     struct results results = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n,
-                               .ledger = &ledger };
+                               .ledger = &ledger, .quiet = o->engine.quiet };
     struct job j = { .o = o, .results = &results };
     char *demo = NULL;
     if (n == 0 && o->engine.demo) {

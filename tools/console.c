@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int console_color(FILE *f, int when)
@@ -16,6 +17,12 @@ int console_color(FILE *f, int when)
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (when) return when == 1;
     return !(no && no[0]) && isatty(fileno(f)) && term && term[0] && strcmp(term, "dumb") != 0;
+}
+
+int console_streams_meet(void)
+{
+    struct stat out, err;
+    return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
 }
 
 enum { N_COLORS = 7 };

@@ -21,6 +21,9 @@ struct console {
  * NO_COLOR in the environment. */
 int console_color(FILE *f, int when);
 
+/* Whether standard output and standard error are one file, pipe or terminal. */
+int console_streams_meet(void);
+
 /* The segment's text without white space at its ends, with who speaks and whether that changes; with escape sequences only when `styled`.
  * The segment must be in c->session. */
 void console_text(FILE *f, const struct console *c, int styled, const steno_segment *seg);

@@ -29,6 +29,7 @@ static void show_segment(FILE *f, struct job *j, int styled, const steno_segment
 static void on_segment(void *user, const steno_segment *seg)
 {
     struct job *j = user;
+    const int text_follows = results_stream_text(j->results);
     say_bar(NULL);
     if (j->o->engine.verbose) {
         fputc('[', stderr);
@@ -36,9 +37,9 @@ static void on_segment(void *user, const steno_segment *seg)
         fputs(" --> ", stderr);
         write_time(stderr, seg->t1_ms, 0, '.');
         fputs("] ", stderr);
-        show_segment(stderr, j, j->style_err, seg);
+        if (!text_follows || !j->streams_meet) show_segment(stderr, j, j->style_err, seg);
     }
-    if (!results_stream_text(j->results)) return;
+    if (!text_follows) return;
     show_segment(stdout, j, j->style_out, seg);
     if (j->stop_code == EXIT_OK) j->stop_code = say_flush();
 }
@@ -204,6 +205,28 @@ int job_decode_nothing(struct job *j)
     return steno_transcribe_source(j->engine.session, &none, &p);
 }
 
+/* What audio is heard for. */
+static const char for_speakers[] = "hearing speakers", for_speech[] = "finding speech", for_text[] = "listening";
+
+/* The audio of the input in hand, whoever asks for it. A call to the library says nothing before it has text, and the time until then may
+ * be long: what is read moves the bar. */
+static int64_t hear(void *user, float *pcm, int64_t n)
+{
+    struct job *j = user;
+    const int64_t got = j->media_src.read(j->media_src.user, pcm, n);
+    if (got > 0) j->heard += got;
+    if (got == 0 && j->listening == for_text) progress_heard(&j->progress, j->heard / 16);
+    else progress_hear(&j->progress, j->listening, j->heard / 16, steno_media_duration_ms(j->media));
+    return got;
+}
+
+static int hear_again(void *user)
+{
+    struct job *j = user;
+    j->heard = 0;
+    return j->media_src.rewind(j->media_src.user);
+}
+
 /* Hear the two channels for their loudness. */
 static int hear_speakers(struct job *j)
 {
@@ -211,6 +234,7 @@ static int hear_speakers(struct job *j)
     int rc = STENO_OK;
     for (int c = 0; c < 2 && rc == STENO_OK; c++) {
         rc = steno_media_select(j->media, c + 1);
+        j->heard = 0;
         if (rc == STENO_OK) rc = diarize_listen(&j->diarize, c, &j->src);
     }
     return rc == STENO_OK ? steno_media_select(j->media, j->channel) : rc;
@@ -232,16 +256,23 @@ int job_begin(struct job *j)
     j->failing = NULL;
     j->is_silent = 0;
     set_mark(j, NULL, 1);
-    steno_media_source(j->media, &j->src);
-    progress_begin(&j->progress, j->o->progress, j->o->engine.quiet || j->is_quiet, j->file);
+    steno_media_source(j->media, &j->media_src);
+    j->src = (steno_source){ hear, hear_again, j };
+    j->heard = 0;
+    const int split = j->o->channel == CHANNELS_SPLIT;
+    progress_begin(&j->progress, j->bar, j->file, split ? j->channel - 1 : 0, split ? j->n_channels : 1);
     signals_watch(j->vad.session, j->media);
     int rc = j->channel ? steno_media_select(j->media, j->channel) : STENO_OK;
+    j->listening = for_speakers;
     if (rc == STENO_OK && j->o->diarize) rc = hear_speakers(j);
+    j->heard = 0;
     if (rc == STENO_OK && j->vad.session) {
+        j->listening = for_speech;
         rc = choose_clips(j);
         j->failing = rc == STENO_OK || rc == STENO_ESOURCE ? NULL : j->vad.session;
         if (rc == STENO_OK) rc = j->src.rewind(j->src.user);
     }
+    j->listening = for_text;
     if (rc == STENO_OK) j->failing = j->engine.session;
     signals_watch(j->engine.session, j->media);
     return rc;
@@ -335,6 +366,7 @@ int job_run(struct job *j, char **files, int n)
     job_watch(j);
     for (int i = 0; i < n && j->stop_code == EXIT_OK && !signals_pending(); i++) {
         n_ok += run_file(j, files[i]);
+        progress_bar_done(j->bar);
         n_refused += j->is_refused;
     }
     j->timings.size = sizeof j->timings;

@@ -39,21 +39,25 @@ struct job {
     struct write_layout layout;
     struct console console;
     int style_out, style_err; /* whether escape sequences may go there */
+    int streams_meet;         /* standard output and standard error are one file or terminal */
     void (*options)(FILE *f, const void *o); /* writes o as an object, for jsonl */
 
     struct vad vad;
     struct diarize diarize;
     struct progress progress;
+    struct progress_bar *bar; /* of the whole run */
     const char *file;
     steno_media *media;
-    steno_source src;
+    steno_source src;        /* its audio, which moves the progress while it is heard */
+    steno_source media_src;  /* as the reader gives it */
+    int64_t heard;           /* samples since its beginning */
+    const char *listening;   /* what it is heard for */
     int n_channels, channel; /* channel: of it, from 1; 0: they are mixed */
     char mark[48];           /* of the result in hand, for its names */
     FILE *out;               /* where results go that are not files, NULL: standard output */
     const steno_session *failing; /* whose error counts, NULL: the source's */
     int is_silent;           /* voice activity found none: nothing is decoded */
     int is_refused;          /* the file is not what an option asks for */
-    int is_quiet;            /* no progress is shown of it */
     int stop_code;           /* exit code that ends the whole run, or EXIT_OK */
     steno_timings timings;   /* of all inputs together, when they are done */
 };

@@ -57,6 +57,7 @@ static void leave(struct line *l, struct slot *s, int ok)
     l->held[s->input] = s->text;
     l->held_n[s->input] = s->n;
     l->done[s->input] = 1;
+    progress_bar_done(j->bar);
     s->text = NULL;
     s->input = -1;
     tell(l);
@@ -132,7 +133,6 @@ static int slots_open(struct line *l, struct job *j)
         struct slot *s = &l->slot[i];
         s->job = *j;
         s->input = -1;
-        s->job.is_quiet = i > 0; /* one bar is enough */
         s->job.diarize = (struct diarize){ 0 };
         s->job.vad.clips = NULL;
         s->job.vad.n_clips = 0;

@@ -136,7 +136,20 @@ static void sweep_folder(struct results *r, const char *path)
     if (r->folder) out_sweep(r->folder);
 }
 
-static int write_file(struct results *r, const char *input, const struct transcript *t, int format)
+/* The names of files that were written for an input, for one line. */
+struct told {
+    char text[2048];
+    size_t n;
+};
+
+static void tell_later(struct told *told, const char *path)
+{
+    const size_t room = sizeof told->text - told->n;
+    const int n = snprintf(told->text + told->n, room, "%s%s", told->n ? ", " : "", path);
+    if (n > 0) told->n += (size_t)n < room ? (size_t)n : room - 1;
+}
+
+static int write_file(struct results *r, const char *input, const struct transcript *t, int format, struct told *told)
 {
     char *name = name_of(r, input, format, t->language);
     char *path = name ? out_join(r->dir, name) : NULL;
@@ -154,6 +167,7 @@ static int write_file(struct results *r, const char *input, const struct transcr
         }
         if (bad) say("%s: cannot write: %s", path, errno ? strerror(errno) : "write error");
         code = bad ? EXIT_OUTPUT : ledger_wrote(r->ledger, path);
+        if (!bad) tell_later(told, path);
     }
     free(name);
     free(path);
@@ -171,9 +185,11 @@ static int write_stdout(const struct results *r, const struct transcript *t, int
 
 int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask)
 {
+    struct told told = { .n = 0 };
     int code = EXIT_OK;
     for (int f = 0; f < N_WRITERS && code == EXIT_OK; f++)
-        if (r->formats & mask & 1u << f) code = r->dir ? write_file(r, input, t, f) : write_stdout(r, t, f);
+        if (r->formats & mask & 1u << f) code = r->dir ? write_file(r, input, t, f, &told) : write_stdout(r, t, f);
+    if (told.n && !r->quiet) say("%s: wrote %s", strcmp(input, "-") == 0 ? "standard input" : input, told.text);
     return code;
 }
 

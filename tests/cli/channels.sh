@@ -54,7 +54,8 @@ is "their names" "$(cd split && echo *)" "two.ch1.srt two.ch1.txt two.ch2.srt tw
 same split/two.ch1.txt left
 same split/two.ch2.txt right
 out_empty
-err_lines 0
+is "each is told" "$(cat "$T/err")" "steno: two.wav: wrote split/two.ch1.txt, split/two.ch1.srt
+steno: two.wav: wrote split/two.ch2.txt, split/two.ch2.srt"
 t 0 "a template's stem has the channel" --channels split two.wav -o named --output-template "{language}/{stem}-x.{format}"
 is "names by template" "$(cd named && echo */*)" "zh/two.ch1-x.txt zh/two.ch2-x.txt"
 t 2 "a template without a stem cannot keep channels apart" --channels split two.wav -o none --output-template all.{format}

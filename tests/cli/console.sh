@@ -39,6 +39,9 @@ grep -q "<|\|$esc" "$T/out" && bad "tsv has neither" "it has"
 expect 0 "-v shows times and text on standard error" -v -m "$MODEL" -l zh "$DIGITS" --print-colors --color always --print-special
 plain <"$T/err" >stripped
 grep -qF "[00:00.280 --> 00:02.400] <|0.28|>$(head -n 1 text)<|2.40|>" stripped || bad "a segment" "$(cat stripped)"
+"$STENO" -v -m "$MODEL" -l zh "$DIGITS" >both 2>&1
+is "where both streams are one, text stands there once" "$(grep -c "$(head -n 1 text)" both)" 1
+grep -qF "[00:00.280 --> 00:02.400] $(head -n 1 text)" both || bad "behind its times" "$(cat both)"
 expect 0 "--no-prints leaves nothing but text" --no-prints -m "$MODEL" "$DIGITS"
 same "$T/out" text
 err_lines 0

@@ -17,6 +17,14 @@ is "the files are named after input and format" "$(cd a/b && echo *)" \
     "zh_phrases.json zh_phrases.srt zh_phrases.tsv zh_phrases.txt zh_phrases.vtt"
 is "a file's mode follows the umask" "$(stat -c %a a/b/zh_phrases.txt)" 640
 left a/b
+cp "$DIGITS" two.wav
+expect 0 "what was written where is told" -m "$MODEL" -l zh two.wav "$DIGITS" -f txt,json -o told
+is "a line for each input" "$(cat "$T/err")" "steno: two.wav: wrote told/two.txt, told/two.json
+steno: $DIGITS: wrote told/zh_phrases.txt, told/zh_phrases.json"
+IN=$DIGITS expect 0 "of standard input, too" -m "$MODEL" -l zh - -o told
+is "its line" "$(cat "$T/err")" "steno: standard input: wrote told/stdin.txt"
+expect 0 "but not with -q" -q -m "$MODEL" -l zh two.wav -o told
+err_lines 0
 
 for f in txt srt vtt tsv; do
     t 0 "$f goes to standard output as it goes to a file" "$DIGITS" -f $f

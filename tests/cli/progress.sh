@@ -32,6 +32,21 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
     TERM=xterm script -qec "'$STENO' -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
     grep -q $'\r\\[[#-]*\\] [0-9:]* / 01:2[0-9]  [0-9.]*x  [0-9:-]* left' bar || bad "a terminal shows a bar" "$(od -c bar | head -5)"
     is "the bar is wiped at the end" "$(tail -c 4 bar | od -An -c | tr -d ' ')" '\r033[K'
+    grep -q $'\r\\[[#-]*\] listening [0-9:]* / 01:2[0-9]' bar ||
+        bad "and that the audio is heard for the first time" "$(od -c bar | head -5)"
+    TERM=xterm script -qec "stty cols 40; '$STENO' -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
+    tr '\r' '\n' <bar | sed $'s/\e\\[K//' | awk 'length > 39 { print }' >wide
+    [ -s bar ] && [ ! -s wide ] || bad "40 columns are enough for it" "$(head -3 wide)"
+    for i in 1 2 3; do cp long.wav part$i.wav; done
+    TERM=xterm script -qec "'$STENO' -m '$MODEL' -l zh -b 3 part1.wav part2.wav part3.wav >/dev/null" /dev/null </dev/null >bar 2>&1
+    grep -q $'\r\\[[#-]*\] [0-2]/3 files  [0-9.]*x' bar || bad "several inputs share a bar" "$(od -c bar | head -5)"
+    grep -q '01:2' bar && bad "which does not follow one of them" "$(od -c bar | head -5)"
+    is "it is wiped at the end" "$(tail -c 4 bar | od -An -c | tr -d ' ')" '\r033[K'
+    F=${STENO_SHARED:-/none}/material/funasr/fsmn-vad/pt
+    if [ -d "$F" ]; then
+        TERM=xterm script -qec "'$STENO' -m '$MODEL' -l zh --vad fsmn --vad-model '$F' long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
+        grep -q $'\r\\[[#-]*\] finding speech [0-9:]* / 01:2[0-9]' bar || bad "voice activity is shown" "$(od -c bar | head -5)"
+    fi
     TERM=dumb script -qec "'$STENO' -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
     is "a dumb terminal shows none" "$(cat bar)" ""
     TERM=xterm script -qec "'$STENO' -q -m '$MODEL' -l zh long.wav >/dev/null" /dev/null </dev/null >bar 2>&1
