@@ -6,11 +6,11 @@
 enum {
     MOST_IDS = 200,     /* that a window is asked about: more than half a minute of fast speech */
     SOAK_WORDS = 4,     /* aligned behind the last word that counts */
-    EDGE_FRAMES = 100,  /* words that end closer to a window's end may have been cut */
-    LEAD_FRAMES = 20,   /* heard before a word that was not settled */
+    EDGE_FRAMES = 100,  /* words that end closer to a window's end may have been cut; a quarter of a window at most */
+    LEAD_FRAMES = 20,   /* heard before a word that was not settled; an eighth of a window at most */
     TAIL_FRAMES = 50,   /* after the last sound */
     WORD_FRAMES = 4,    /* nobody speaks faster */
-    WINDOW_LEAST = 100, /* less audio than this is not tried for what is left of a text */
+    WINDOW_LEAST = 100, /* less audio than this, where windows are longer, is not tried for what is left of a text */
     MOST_AGAIN = 2,     /* settled words that are tried before words that are not said */
     MOST_LINES = 3,     /* lines that are tried behind them */
 };
@@ -23,7 +23,8 @@ struct walk {
     const struct words_request *q;
     int32_t head[PROMPT_HEAD];
     int32_t n_head, most; /* most: ids that a window may be asked about */
-    int64_t at, to;       /* frames: where the window begins, where the audio ends */
+    int32_t edge, lead;   /* EDGE_FRAMES and LEAD_FRAMES, of windows as long as the model's */
+    int64_t at, to;       /* frames: where the window begins, where the audio ends; only walk_to changes where it begins */
     int32_t frames;       /* in the window */
     int32_t begin, end;   /* frames of the window: where sound begins in it, and where there is none any more */
     int32_t next;         /* the first word that is not settled */
@@ -35,6 +36,12 @@ struct walk {
 static int out_of_memory(struct walk *w)
 {
     return err_nomem(&w->s->error, w->ids.len + w->prob.len + w->cue.len + w->sure.len, "an alignment");
+}
+
+/* The next window begins at frame `at` of the file, and later than this one: every window brings the walk on. */
+static void walk_to(struct walk *w, int64_t at)
+{
+    w->at = at > w->at ? at : w->at + 1;
 }
 
 /* Words from `first` on that fit into `most` ids. */
@@ -207,7 +214,7 @@ static int64_t frame_onward(const struct walk *w, int64_t last)
     const double loud = sound_level(level, w->frames, (double *)(void *)w->level.p + w->frames);
     int64_t quiet = 0;
     for (int64_t t = 0; t < w->frames && w->at + t < most; t++) {
-        if (level[t] > loud && quiet >= PAUSE && t >= least) return w->at + t - LEAD_FRAMES;
+        if (level[t] > loud && quiet >= PAUSE && t >= least) return w->at + t - w->lead;
         quiet = level[t] > loud ? 0 : quiet + 1;
     }
     return most;
@@ -228,7 +235,7 @@ static int32_t words_confirm(struct walk *w, int32_t n, int32_t all, int skipped
 /* Settle what this window says of the words, and move on. */
 static int window_walk(struct walk *w)
 {
-    const int64_t end = w->at + w->frames, onward = end >= w->to ? end : end - EDGE_FRAMES;
+    const int64_t end = w->at + w->frames, onward = end >= w->to ? end : end - w->edge;
     int32_t from, to, settled = 0;
     int rc = lines_guess(w, &from, &to);
     if (rc) return rc;
@@ -247,9 +254,9 @@ static int window_walk(struct walk *w)
     if (settled && more > 0) {
         const int64_t least = w->at + more * WORD_FRAMES, next = frame_between(w, &c[settled - 1], settled < all ? &c[settled] : NULL);
         words_settle(w, first, settled);
-        w->at = next > least ? next : least;
+        walk_to(w, next > least ? next : least);
     } else {
-        w->at = frame_onward(w, onward);
+        walk_to(w, frame_onward(w, onward));
         w->misses++;
     }
     return STENO_OK;
@@ -299,8 +306,8 @@ static int window_hear(struct walk *w, int *silent)
     int rc = mel_hear(w);
     if (rc) return rc;
     *silent = w->begin == w->frames;
-    if (*silent || w->begin > 2 * LEAD_FRAMES) {
-        w->at += w->begin - LEAD_FRAMES;
+    if (*silent || w->begin > 2 * w->lead) {
+        walk_to(w, w->at + w->begin - w->lead);
         if (*silent) return STENO_OK;
         rc = mel_hear(w);
     }
@@ -317,13 +324,15 @@ static void progress(const struct walk *w, int64_t from)
 int text_align(steno_session *s, struct known_text *t, const struct words_request *q, const struct speech_request *speech, int64_t from,
                int64_t to)
 {
-    struct walk w = { .s = s, .t = t, .q = q, .at = from, .to = to };
+    const int32_t full = s->feed.window, least = full < WINDOW_LEAST ? full : WINDOW_LEAST;
+    struct walk w = { .s = s, .t = t, .q = q, .at = from, .to = to, .edge = full / 4 < EDGE_FRAMES ? full / 4 : EDGE_FRAMES,
+                      .lead = full / 8 < LEAD_FRAMES ? full / 8 : LEAD_FRAMES };
     int sot, rc = STENO_OK;
     const int32_t n = cue_count(t);
     w.n_head = s->model->family->speech->head(s->model, speech, w.head, &sot);
     const int32_t room = s->model->text_ctx - w.n_head - 2;
     w.most = room < MOST_IDS ? room : MOST_IDS;
-    while (!rc && w.next < n && w.to - w.at >= WINDOW_LEAST) {
+    while (!rc && w.next < n && w.to - w.at >= least) {
         if (!words_within(&w, w.next, w.most)) { /* a word that fits nowhere */
             w.next++;
             continue;
