@@ -90,6 +90,7 @@ int call_clips_make(steno_session *s);
 
 /* params.c: ranges and combinations, whatever the model. STENO_EARG names the parameter. */
 int params_check(steno_session *s, const steno_transcribe_params *p);
+int params_check_detection(steno_session *s, const steno_transcribe_params *p); /* of these, how a language is detected */
 
 /* prompt.c: what stands before the tokens of a window. */
 int prompt_begin(struct strand *w);                       /* the initial prompt and the prefix */

@@ -6,13 +6,15 @@
 #include <string.h>
 #include "lib/job.h"
 
+enum { WORD = 8 }; /* bytes of the widest field, which lies on a multiple of them: a size in between cuts a field in two */
+
 int params_take(void *own, const void *theirs, size_t n, size_t least)
 {
     uint32_t size;
     if (!theirs) return STENO_OK;
     memcpy(&size, theirs, sizeof size);
     if (size < least) return STENO_EARG;
-    memcpy(own, theirs, size < n ? size : n);
+    memcpy(own, theirs, size < n ? size - size % WORD : n);
     size = (uint32_t)n;
     memcpy(own, &size, sizeof size);
     return STENO_OK;
@@ -22,7 +24,7 @@ void params_give(void *theirs, uint32_t size, const void *own, size_t n)
 {
     if (!theirs || size < sizeof size) return;
     memset(theirs, 0, size);
-    memcpy(theirs, own, size < n ? size : n);
+    memcpy(theirs, own, size < n ? size - size % WORD : n);
     memcpy(theirs, &size, sizeof size);
 }
 
@@ -120,14 +122,19 @@ static int check_clips(steno_session *s, const steno_transcribe_params *p)
     return check_range(s, "audio_ctx", p->audio_ctx, 0, s->model->audio_ctx);
 }
 
+int params_check_detection(steno_session *s, const steno_transcribe_params *p)
+{
+    const int rc = check_range(s, "language_detection_segments", p->language_detection_segments, 1, 1 << 20);
+    return rc ? rc : check_range(s, "language_detection_threshold", p->language_detection_threshold, 0, 1);
+}
+
 static int check_words(steno_session *s, const steno_transcribe_params *p)
 {
     if (!isnan(p->hallucination_silence_threshold) && !p->word_timestamps)
         return err_set(&s->error, STENO_EARG, "hallucination_silence_threshold needs word_timestamps");
     int rc = check_threshold(s, "hallucination_silence_threshold", p->hallucination_silence_threshold, 0, 1e9);
     if (!rc) rc = check_range(s, "token_threshold", p->token_threshold, 0, 1);
-    if (!rc) rc = check_range(s, "language_detection_segments", p->language_detection_segments, 1, 1 << 20);
-    if (!rc) rc = check_range(s, "language_detection_threshold", p->language_detection_threshold, 0, 1);
+    if (!rc) rc = params_check_detection(s, p);
     if (!rc) rc = check_range(s, "max_context", p->max_context, -1, s->model->text_ctx);
     if (!rc) rc = check_range(s, "hotwords_boost", p->hotwords_boost, 0, 100);
     if (!rc && !(p->grammar_penalty >= 0))

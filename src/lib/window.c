@@ -114,7 +114,8 @@ int language_detect(steno_session *s, uint32_t seat, int segments, double thresh
 {
     const int n_languages = s->model->tokens.n_languages;
     if (!n_languages) return err_set(&s->error, STENO_EARG, "an English-only model cannot detect languages");
-    float now[MAX_LANGUAGES], kept[MAX_LANGUAGES];
+    if (segments < 1) return err_set(&s->error, STENO_EARG, "a language is detected in %d windows, want 1 or more", segments);
+    float now[MAX_LANGUAGES], kept[MAX_LANGUAGES] = { 0 };
     int times[MAX_LANGUAGES] = { 0 }, best = -1;
     const int most = n_languages < MAX_LANGUAGES ? n_languages : MAX_LANGUAGES;
     for (int i = 0; i < segments && (!i || (int64_t)i * s->feed.window < s->feed.frames); i++) {

@@ -121,6 +121,15 @@ static void test_a_language_that_is_sure_ends_the_listening(void **state)
     assert_int_equal(found(), lang[2]);
 }
 
+static int64_t second_read(void *user, float *pcm, int64_t n)
+{
+    int64_t *at = user;
+    const int64_t take = RATE - *at < n ? RATE - *at : n;
+    memcpy(pcm, kind[0] + *at, (size_t)take * sizeof *pcm);
+    *at += take;
+    return take;
+}
+
 static void test_numbers_that_make_no_sense_are_refused_by_name(void **state)
 {
     (void)state;
@@ -134,8 +143,14 @@ static void test_numbers_that_make_no_sense_are_refused_by_name(void **state)
         steno_transcribe_params_init(&p);
         p.language_detection_segments = c[i].segments;
         p.language_detection_threshold = c[i].threshold;
-        assert_int_equal(steno_transcribe(session, kind[0], RATE, &p), STENO_EARG);
-        if (!strstr(steno_last_error(session), c[i].what)) fail_msg("'%s' does not say '%s'", steno_last_error(session), c[i].what);
+        for (int align = 0; align < 2; align++) {
+            int64_t at = 0;
+            const steno_source src = { second_read, NULL, &at };
+            const int rc = align ? steno_align(session, &src, "one two", &p) : steno_transcribe(session, kind[0], RATE, &p);
+            assert_int_equal(rc, STENO_EARG);
+            assert_int_equal(at, 0); /* before anything is heard */
+            if (!strstr(steno_last_error(session), c[i].what)) fail_msg("'%s' does not say '%s'", steno_last_error(session), c[i].what);
+        }
     }
 }
 
