@@ -11,8 +11,19 @@
  * Calls return 0 (STENO_OK) or a negative enum steno_status. The text of an error goes to the caller's steno_error, or is read with
  * steno_last_error(session). The library never prints, exits, reads the environment, opens the network or keeps global state.
  * Parameter structs begin with `uint32_t size` and are filled by their `_init` function, which passes on how much of them the caller's
- * header knows, so that they can grow without breaking callers; languages without this header call `_fill`. Times are int64_t
- * milliseconds; -1 stands for "not known". Text is UTF-8, NUL-terminated, owned by the library. */
+ * header knows, so that they can grow without breaking callers; languages without this header call `_fill`. Sizes of theirs count in
+ * words of 8 bytes: a field that a size cuts in two counts as absent. Times are int64_t milliseconds; -1 stands for "not known". Text is
+ * UTF-8, NUL-terminated, owned by the library.
+ *
+ * Callbacks run in the middle of the call they belong to, on its thread (those of a steno_reader on any thread of the team). From each of
+ * them, a source's read and rewind and logits_filter included,
+ *   - steno_cancel and whatever reads results (steno_segment_get, steno_text, steno_timings_get, steno_last_error and so on) may be called:
+ *     what is finished can be read, and stays where it is until the callback returns;
+ *   - other sessions may be opened, used and closed, those of the same batch excepted; on the same team they compute on this thread alone;
+ *   - what would change the call at work is refused with STENO_EARG and changes nothing: another call on its session or on one of the same
+ *     batch, steno_batch_run, steno_batch_add, steno_result_select. steno_session_close on a session that is at work or in line,
+ *     steno_batch_close, steno_timings_reset and steno_profile_enable do nothing then.
+ * on_done alone may do more, see steno_batch_params. No callback may wait for another thread that uses the same team. */
 #ifndef STENO_STENO_H
 #define STENO_STENO_H
 
@@ -91,7 +102,8 @@ typedef struct steno_team steno_team;
  * take turns. */
 STENO_API int steno_team_open(steno_team **out, int n_threads, steno_error *e);
 STENO_API int steno_team_threads(const steno_team *team); /**< @return number of threads, the caller's included */
-STENO_API void steno_team_close(steno_team *team);        /**< stop and free; NULL is allowed; no session may still use it */
+/** Stop and free; NULL is allowed. Sessions and batches that use it keep it until they are closed. */
+STENO_API void steno_team_close(steno_team *team);
 
 /* ---- models ------------------------------------------------------------------------------------------------------------------ */
 
@@ -179,7 +191,7 @@ STENO_API int steno_model_open_reader(steno_model **out, const steno_reader *r, 
 STENO_API int steno_model_open_random(steno_model **out, const char *shape, const char *type, uint64_t seed,
                                       const steno_model_params *p, steno_error *e);
 
-/** Free a model; NULL is allowed. Every session on it must be closed first. */
+/** Free a model; NULL is allowed. Sessions and batches on it keep it until the last of them is closed. */
 STENO_API void steno_model_close(steno_model *m);
 
 /** What a file or a folder is, by its content. */
@@ -307,7 +319,8 @@ STENO_API int64_t steno_session_memory(const steno_model *m, const steno_team *t
  * Nothing but results is allocated after this call. */
 STENO_API int steno_session_open(steno_session **out, const steno_model *m, steno_team *team, const steno_session_params *p,
                                  steno_error *e);
-STENO_API void steno_session_close(steno_session *s); /**< NULL is allowed */
+/** NULL is allowed. From a callback of a call that it is at work in or in line for, on_done excepted, it does nothing. */
+STENO_API void steno_session_close(steno_session *s);
 
 /** @return the reason of the last failing call on this session, "" when there was none; valid until the next call on it */
 STENO_API const char *steno_last_error(const steno_session *s);
@@ -463,7 +476,7 @@ typedef struct steno_transcribe_params {
     int32_t keep_audio_features;   /* 1: for steno_audio_features */
     void (*on_attempt)(void *user, const steno_attempt *a); /* after each decoding of a window */
     /* Before each choice: logits[n_vocab] may be changed; -INFINITY bars an id. tokens[n] of this attempt came before. The logit rules
-     * follow. May be called many times a second and must not call into the session, except steno_cancel. */
+     * follow. May be called many times a second. */
     void (*logits_filter)(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n);
     /* Models with tags. */
     int32_t itn;                   /* 1: inverse text normalisation: digits and punctuation instead of words */
@@ -554,7 +567,7 @@ STENO_API const float *steno_audio_features(const steno_session *s, int32_t *n_c
 
 /** After a call with STENO_TRANSCRIBE_AND_TRANSLATE: which of the two texts the functions below read (the transcript at first).
  * @param task  STENO_TRANSCRIBE or STENO_TRANSLATE
- * @return STENO_OK, STENO_EARG (there is no such text) */
+ * @return STENO_OK, STENO_EARG (there is no such text, or a call is at work) */
 STENO_API int steno_result_select(steno_session *s, int task);
 
 STENO_API int steno_segment_count(const steno_session *s);
@@ -627,7 +640,8 @@ typedef struct steno_batch_params {
     int32_t max_lanes;   /* most sequences of a window, 1..32; max_windows * max_lanes is at most 160; default 1 */
     int32_t pad;
     /* Called on the thread that carries them out when a call of steno_batch_add has ended, with what steno_transcribe_source would have
-     * returned. May read the results, close the session, or add calls. */
+     * returned. May do what every callback may, add calls, select and read results, and close sessions: this one, and others of the batch
+     * whose calls then end untold (not one whose own call carries out the line: it is still in use). */
     void *user;
     void (*on_done)(void *user, steno_session *s, int status);
 } steno_batch_params;
@@ -641,7 +655,8 @@ STENO_API int64_t steno_batch_memory(const steno_model *m, const steno_team *tea
 
 /** Make a batch; arguments as for steno_session_open. The model must be one that decodes token by token. */
 STENO_API int steno_batch_open(steno_batch **out, const steno_model *m, steno_team *team, const steno_batch_params *p, steno_error *e);
-STENO_API void steno_batch_close(steno_batch *b); /**< NULL is allowed; its sessions must be closed first */
+/** NULL is allowed. Sessions that are open in it keep it until the last of them is closed. From a callback of its calls it does nothing. */
+STENO_API void steno_batch_close(steno_batch *b);
 
 /** Put a call on a session of this batch in line.
  *

@@ -33,7 +33,10 @@ struct steno_team {
     struct gate start, meet, done;
     _Alignas(64) atomic_uint arrived; /* at the barrier */
     atomic_uint running;              /* workers that have not finished the run */
-    pthread_mutex_t turn;             /* one run at a time */
+    pthread_mutex_t turn;             /* one run at a time, */
+    _Atomic pthread_t owner;          /* of this thread, where `owned` */
+    atomic_int owned;
+    atomic_int users;                 /* who hold it, the owner included */
     void (*fn)(void *arg, int thread);
     void *arg;
     int n_threads, spin_max_ns, stop;
@@ -145,6 +148,8 @@ int team_open(steno_team **out, int n_threads, steno_error *e)
     atomic_init(&t->arrived, 0);
     atomic_init(&t->running, 0);
     pthread_mutex_init(&t->turn, NULL);
+    atomic_init(&t->owned, 0);
+    atomic_init(&t->users, 1);
 
     const int started = workers_start(t);
     if (started < n) {
@@ -156,9 +161,14 @@ int team_open(steno_team **out, int n_threads, steno_error *e)
     return STENO_OK;
 }
 
+void team_hold(steno_team *t)
+{
+    if (t) atomic_fetch_add(&t->users, 1);
+}
+
 void team_close(steno_team *t)
 {
-    if (!t) return;
+    if (!t || atomic_fetch_sub(&t->users, 1) > 1) return;
     t->stop = 1;
     gate_open(&t->start);
     for (int i = 1; i < t->n_threads; i++) pthread_join(t->worker[i].id, NULL);
@@ -176,6 +186,11 @@ int team_threads(const steno_team *t)
 
 /* ---- runs -------------------------------------------------------------------------------------------------------------------- */
 
+steno_team *team_here(steno_team *t)
+{
+    return t && atomic_load(&t->owned) && pthread_equal(atomic_load(&t->owner), pthread_self()) ? NULL : t;
+}
+
 void team_run(steno_team *t, void (*fn)(void *arg, int thread), void *arg)
 {
     if (!t) {
@@ -183,6 +198,8 @@ void team_run(steno_team *t, void (*fn)(void *arg, int thread), void *arg)
         return;
     }
     pthread_mutex_lock(&t->turn);
+    atomic_store(&t->owner, pthread_self());
+    atomic_store(&t->owned, 1);
     t->fn = fn;
     t->arg = arg;
     atomic_store(&t->running, (unsigned)t->n_threads - 1);
@@ -190,6 +207,7 @@ void team_run(steno_team *t, void (*fn)(void *arg, int thread), void *arg)
     if (t->n_threads > 1) gate_open(&t->start);
     fn(arg, 0);
     if (t->n_threads > 1) gate_wait(&t->done, seen, t->spin_max_ns);
+    atomic_store(&t->owned, 0);
     pthread_mutex_unlock(&t->turn);
 }
 
@@ -223,5 +241,5 @@ void team_for(steno_team *t, int64_t n, void (*fn)(void *arg, int64_t i, int thr
     if (n <= 0) return;
     struct loop l = { .n = n, .fn = fn, .arg = arg };
     atomic_init(&l.next, 0);
-    team_run(n > 1 ? t : NULL, loop_run, &l);
+    team_run(n > 1 ? team_here(t) : NULL, loop_run, &l);
 }

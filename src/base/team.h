@@ -12,16 +12,21 @@ enum { TEAM_MAX = 256 };
 
 int team_default_threads(void);                                /* physical cores within affinity and cgroup quota, at least 1 */
 int team_open(steno_team **out, int n_threads, steno_error *e); /* n_threads 0: the default */
+/* Those who use a team hold it; it goes when the last one has let go of it, its owner (team_open) included. NULL is allowed. */
+void team_hold(steno_team *t);
 void team_close(steno_team *t);
 int team_threads(const steno_team *t);                         /* NULL counts as a team of one */
 
+/* t, or NULL where the calling thread is in the middle of a run of t, as number 0: it would wait for itself, and computes alone. */
+steno_team *team_here(steno_team *t);
+
 /* Run fn(arg, thread) on every thread and return when all have finished. team NULL: only the caller. Calls from several threads take
- * turns; a call from inside a run would wait for itself. */
+ * turns; inside a run there is no other, see team_here. */
 void team_run(steno_team *t, void (*fn)(void *arg, int thread), void *arg);
 
 /* Wait until every thread of the running team_run has arrived; what was written before is visible after. */
 void team_barrier(steno_team *t);
 
-/* for i in [0, n): fn(arg, i, thread), i handed out dynamically. */
+/* for i in [0, n): fn(arg, i, thread), i handed out dynamically; alone inside a run. */
 void team_for(steno_team *t, int64_t n, void (*fn)(void *arg, int64_t i, int thread), void *arg);
 #endif

@@ -1,5 +1,6 @@
 /* steno: when the words of a known text are said: the text, and the call. SPDX-License-Identifier: MIT */
 #include "lib/align_text.h"
+#include "lib/job.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -130,12 +131,8 @@ static int align(steno_session *s, const steno_source *src, const char *text, co
     return rc;
 }
 
-int steno_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
+static int align_call(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
 {
-    if (!s) return STENO_EARG;
-    const int busy = session_free(s);
-    if (busy) return busy;
-    session_begin(s);
     if (!src || !src->read) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
     if (!text) return err_set(&s->error, STENO_EARG, "there is no text to align");
     if (!s->model->family->speech) return err_set(&s->error, STENO_EARG, "a %s model does not align words", s->model->family->name);
@@ -143,11 +140,19 @@ int steno_align(steno_session *s, const steno_source *src, const char *text, con
     steno_transcribe_params_init(&own);
     if (params_take(&own, p, sizeof own, offsetof(steno_transcribe_params, temperature_increment_on_fallback)))
         return err_set(&s->error, STENO_EARG, "steno_transcribe_params was not filled by its init function");
+    const int rc = params_check_detection(s, &own);
+    if (rc) return rc;
     if (own.offset_ms < 0 || own.duration_ms < 0) return err_set(&s->error, STENO_EARG, "offset_ms and duration_ms are 0 or more");
     s->params = &own;
-    const int rc = align(s, src, text, &own);
-    s->params = NULL;
-    return rc;
+    return align(s, src, text, &own);
+}
+
+int steno_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    return call_leave(s, align_call(s, src, text, p));
 }
 
 /* ---- the results ---- */

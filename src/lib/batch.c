@@ -120,6 +120,22 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     return m->family->search == SEARCH_AR ? open_ar(b, e) : STENO_OK;
 }
 
+static void batch_close(struct steno_batch *b)
+{
+    for (uint32_t i = 0; b->strand && i < b->n_windows; i++) strand_free(&b->strand[i]);
+    for (int i = 0; i < MODEL_STATES; i++) state_close(&b->state[i]);
+    exec_close(&b->exec);
+    arena_free(&b->arena);
+    model_release(b->model);
+    team_close(b->team);
+    free(b);
+}
+
+void batch_release(struct steno_batch *b)
+{
+    if (b && b->closed && !b->n_sessions) batch_close(b);
+}
+
 int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes, steno_error *e)
 {
     struct steno_batch *b = calloc(1, sizeof *b);
@@ -128,6 +144,8 @@ int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team,
     arena_init(&b->arena);
     b->model = m;
     b->team = team;
+    model_hold(m);
+    team_hold(team);
     b->n_windows = n_windows;
     b->n_lanes = n_lanes;
     b->timings.load_us = m->load_us;
@@ -136,16 +154,6 @@ int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team,
     batch_close(b);
     *out = NULL;
     return rc;
-}
-
-void batch_close(struct steno_batch *b)
-{
-    if (!b) return;
-    for (uint32_t i = 0; b->strand && i < b->n_windows; i++) strand_free(&b->strand[i]);
-    for (int i = 0; i < MODEL_STATES; i++) state_close(&b->state[i]);
-    exec_close(&b->exec);
-    arena_free(&b->arena);
-    free(b);
 }
 
 /* ---- the public face ---- */
@@ -194,5 +202,7 @@ int steno_batch_open(steno_batch **out, const steno_model *m, steno_team *team, 
 
 void steno_batch_close(steno_batch *b)
 {
-    batch_close(b);
+    if (!b || !batch_may_close(b)) return;
+    b->closed = 1;
+    batch_release(b);
 }

@@ -82,12 +82,8 @@ static int bench_beams(steno_session *s, int n, int beams)
     return rc;
 }
 
-int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
+static int64_t bench(steno_session *s, const char *phase, int n)
 {
-    if (!s || !phase || n < 1) return STENO_EARG;
-    const int busy = session_free(s);
-    if (busy) return busy;
-    session_begin(s);
     if (s->model->family->search != SEARCH_AR)
         return err_set(&s->error, STENO_EARG, "the phases of a %s model are not measured apart", s->model->family->name);
     if (!strcmp(phase, "batch")) bench_windows(s);
@@ -118,4 +114,15 @@ int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
     }
     if (rc) return rc;
     return us >= 0 ? us : (os_now_ns() - t0) / 1000;
+}
+
+int64_t steno_bench_phase(steno_session *s, const char *phase, int n)
+{
+    if (!phase || n < 1) return STENO_EARG;
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    const int64_t us = bench(s, phase, n);
+    call_leave(s, 0);
+    return us;
 }

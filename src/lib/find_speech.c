@@ -79,10 +79,8 @@ static int find_speech(steno_session *s, const steno_source *src, const steno_va
     return rc;
 }
 
-int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)
+static int vad_call(steno_session *s, const steno_source *src, const steno_vad_params *p)
 {
-    if (!s) return STENO_EARG;
-    session_begin(s);
     if (!src || !src->read) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
     if (s->model->family->search != SEARCH_VAD)
         return err_set(&s->error, STENO_EARG, "a %s model does not find speech: use a voice-activity model", s->model->family->name);
@@ -92,9 +90,15 @@ int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad
         return err_set(&s->error, STENO_EARG, "steno_vad_params was not filled by steno_vad_params_init");
     s->should_abort = copy.should_abort;
     s->abort_user = copy.user;
-    const int rc = find_speech(s, src, &copy);
-    s->should_abort = NULL;
-    return rc;
+    return find_speech(s, src, &copy);
+}
+
+int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    return call_leave(s, vad_call(s, src, p));
 }
 
 int steno_span_count(const steno_session *s)

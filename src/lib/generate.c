@@ -9,25 +9,29 @@ void steno_generate_params_fill(steno_generate_params *p, uint32_t size)
     params_give(p, size, &own, sizeof own);
 }
 
-int steno_encode(steno_session *s, const float *pcm, int64_t n)
+static int encode(steno_session *s, const float *pcm, int64_t n)
 {
-    if (!s) return STENO_EARG;
-    int rc = session_free(s);
-    if (rc) return rc;
-    session_begin(s);
     if (s->model->family->search != SEARCH_AR)
         return err_set(&s->error, STENO_EARG, "a %s model does not decode token by token", s->model->family->name);
     if (n < 0 || (n && !pcm)) return err_set(&s->error, STENO_EARG, "%lld samples at no address, or fewer than none", (long long)n);
     const int64_t most = (int64_t)s->feed.window * MEL_HOP;
     struct pcm memory = { pcm, n < most ? n : most, 0, most };
     const steno_source src = pcm_source(&memory);
-    rc = feed_listen(&s->feed, &src, &s->error);
+    int rc = feed_listen(&s->feed, &src, &s->error);
     if (!rc) rc = feed_window(&s->feed, 0, s->feed.window, 0, window_mel(s), &s->error);
     if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
     s->generate_len = rc ? -1 : 0;
     s->generate_last = -1;
     s->batch->heard = rc ? NULL : s;
     return rc;
+}
+
+int steno_encode(steno_session *s, const float *pcm, int64_t n)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    return call_leave(s, encode(s, pcm, n));
 }
 
 static int check(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int least)
@@ -64,13 +68,7 @@ static int feed_ids(steno_session *s, const int32_t *ids, int n, int32_t len)
 static int generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *theirs, int again)
 {
     steno_generate_params p;
-    const int ready = s ? session_free(s) : STENO_EARG;
-    if (ready) return ready;
     steno_generate_params_init(&p);
-    err_clear(&s->error);
-    atomic_store(&s->cancel, 0);
-    atomic_store(&s->batch->exec.stop, 0);
-    s->batch->solo = s;
     buf_clear(&s->generated);
     if (params_take(&p, theirs, sizeof p, sizeof p))
         return err_set(&s->error, STENO_EARG, "steno_generate_params was not filled by its init function");
@@ -82,7 +80,6 @@ static int generate(steno_session *s, const int32_t *ids, int n, const steno_gen
     const int32_t room = m->text_ctx + 1 - len - n - (s->generate_last >= 0);
     if (room < 1) return err_set(&s->error, STENO_EARG, "%d ids leave no room in a context of %d", (int)(len + n), (int)m->text_ctx);
     struct lane *l = &s->batch->run.lane[0];
-    for (uint32_t i = 0; i < s->batch->run.n_lanes; i++) s->batch->run.lane[i].done = 1;
     lane_rewind(s, 0, len);
     s->call.rules = (struct pick_rules){ .n_vocab = m->n_vocab, .eot = m->tokens.eot, .ts_begin = m->n_vocab,
                                          .temperature = p.temperature, .seed = p.seed };
@@ -103,12 +100,14 @@ static int generate(steno_session *s, const int32_t *ids, int n, const steno_gen
 
 int steno_generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p)
 {
-    return generate(s, ids, n, p, 0);
+    const int rc = call_enter(s);
+    return rc ? rc : call_leave(s, generate(s, ids, n, p, 0));
 }
 
 int steno_generate_continue(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p)
 {
-    return generate(s, ids, n, p, 1);
+    const int rc = call_enter(s);
+    return rc ? rc : call_leave(s, generate(s, ids, n, p, 1));
 }
 
 const int32_t *steno_generated(const steno_session *s, int *n)

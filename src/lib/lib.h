@@ -87,11 +87,13 @@ struct steno_batch {
     const steno_session *heard; /* whose window steno_encode has left in the first seat, NULL: nobody's */
     steno_batch_params params;
     int64_t chain_ns;           /* when the replay at hand began */
-    int running;
+    int at_work;                /* a public call has entered and not left: one of a session, or steno_batch_run (entry.c) */
+    int telling;                /* on_done is being called */
+    int n_sessions, closed;     /* sessions that are open in it; its owner has closed it, and it goes with the last of them */
 };
 
 int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes, steno_error *e);
-void batch_close(struct steno_batch *b);
+void batch_release(struct steno_batch *b); /* gone when its owner has closed it and no session is open in it; NULL is allowed */
 size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes);
 size_t batch_ids(const steno_model *m); /* most ids of a window */
 /* Carry out the calls in line (schedule.c). */
@@ -150,6 +152,7 @@ struct steno_session {
     int32_t generate_last;      /* that id, -1: none */
     steno_error error;
     _Atomic int cancel;
+    int entered;                /* a public call on it has entered and not left (entry.c) */
     const steno_transcribe_params *params; /* of the running call */
     int (*should_abort)(void *user);       /* of the running call, when it has other parameters */
     void *abort_user;
@@ -160,11 +163,24 @@ enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 32 };
 /* Open one file without neighbours, which stays its owner's. unfused: with plans whose fusions are taken apart, for comparisons. */
 int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e);
 
+/* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
+void model_hold(const steno_model *m);
+void model_release(const steno_model *m);
+
 struct op_time *session_time(const steno_session *s, int plan); /* NULL: profiling is off */
-void session_begin(steno_session *s); /* clears error, cancel and results */
+void session_ready(steno_session *s); /* forgets error and cancel, puts all lanes aside */
+void session_begin(steno_session *s); /* and results */
 int session_should_stop(steno_session *s); /* once it does, until the next call begins */
-/* May a call begin that is not for the line? STENO_EARG where one of the session waits or the batch is at work. */
-int session_free(steno_session *s);
+
+/* entry.c: which public calls may begin while another is at work. */
+int call_enter(steno_session *s);         /* a call that is not for the line; STENO_EARG, with a reason, and nothing else has happened */
+int call_leave(steno_session *s, int rc); /* what has entered is over. @return rc */
+int line_enter(struct steno_batch *b);    /* the calls in line; STENO_EARG */
+void line_leave(struct steno_batch *b);
+int line_may_take(steno_session *s);            /* a call for the line; STENO_EARG, with a reason */
+int session_may_change(const steno_session *s); /* what a call at work counts and measures */
+int session_may_close(const steno_session *s);
+int batch_may_close(const struct steno_batch *b);
 
 /* Parts of a transcription, shared with language detection and the benchmarks (window.c). seat: whose cross keys and lanes. */
 float *window_mel(const steno_session *s);                      /* where the encoder reads log-mel: [2 audio_ctx, n_mels] */
@@ -183,7 +199,8 @@ int ctc_transcribe(steno_session *s, const steno_source *src, const steno_transc
 
 /* bytes / deflated bytes of text, as zlib level 6 makes it (openai-whisper, utils.py); negative: no memory */
 double compression_ratio(const char *text, size_t n);
-/* Parameters as this version knows them: own[n] holds the defaults, over which come as many bytes as theirs (NULL: none) says it has.
+/* Parameters as this version knows them: own[n] holds the defaults, over which come as many words of 8 bytes as theirs (NULL: none) says
+ * it has.
  * Structs begin with their size and have no padding at the end. @return STENO_EARG where it has fewer than `least`, the first version's */
 int params_take(void *own, const void *theirs, size_t n, size_t least);
 /* The defaults own[n] into a caller's struct of `size` bytes: what it has of them, zeros past what this version knows. */

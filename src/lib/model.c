@@ -94,6 +94,36 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
     return rc;
 }
 
+static void model_free(steno_model *m)
+{
+    bpe_close(m->bpe);
+    buf_free(&m->non_speech);
+    buf_free(&m->opened);
+    weight_store_close(&m->store);
+    arena_free(&m->arena);
+    free(m);
+}
+
+static int life_begin(steno_model *m, steno_error *e)
+{
+    m->life = arena_alloc(&m->arena, sizeof *m->life);
+    if (!m->life) return err_nomem(e, sizeof *m->life, "a model");
+    atomic_init(&m->life->users, 1);
+    m->life->model = m;
+    return STENO_OK;
+}
+
+void model_hold(const steno_model *m)
+{
+    atomic_fetch_add(&m->life->users, 1);
+}
+
+void model_release(const steno_model *m)
+{
+    struct model_life *life = m->life;
+    if (atomic_fetch_sub(&life->users, 1) == 1) model_free(life->model);
+}
+
 static int open_place(steno_model **out, const struct place *place, const steno_model_params *p, int unfused, steno_error *e)
 {
     steno_model_params own;
@@ -105,6 +135,7 @@ static int open_place(steno_model **out, const struct place *place, const steno_
     if (!m) return err_nomem(e, sizeof *m, "a model");
     arena_init(&m->arena);
     m->unfused = unfused;
+    team_hold(own.team);
     const cpu_fpenv fp = cpu_fpenv_enter();
     int rc = choose_kernels(m, &own, e);
     if (!rc) rc = load(m, place, e);
@@ -112,8 +143,10 @@ static int open_place(steno_model **out, const struct place *place, const steno_
     m->loading = NULL;
     m->vocab_path = m->heads_wanted = NULL;
     m->load_us = (os_now_ns() - t0) / 1000;
+    team_close(own.team);
+    if (!rc) rc = life_begin(m, e);
     if (rc) {
-        steno_model_close(m);
+        model_free(m);
         return rc;
     }
     *out = m;
@@ -224,13 +257,7 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
 
 void steno_model_close(steno_model *m)
 {
-    if (!m) return;
-    bpe_close(m->bpe);
-    buf_free(&m->non_speech);
-    buf_free(&m->opened);
-    weight_store_close(&m->store);
-    arena_free(&m->arena);
-    free(m);
+    if (m) model_release(m);
 }
 
 int steno_model_info_get(const steno_model *m, steno_model_info *info)
@@ -276,8 +303,10 @@ const char *steno_model_file(const steno_model *m, int i)
 int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *line), void *user)
 {
     if (!m || !write) return STENO_EARG;
+    model_hold(m);
     for (int i = 0; i < m->n_states; i++) state_dump(&m->state[i], i, m->kv_type[i], write, user);
     for (int i = 0; i < m->n_plans; i++) plan_dump(&m->plan[i], write, user);
+    model_release(m);
     return STENO_OK;
 }
 

@@ -126,7 +126,8 @@ int steno_word_get(const steno_session *s, int i, int j, steno_word *out)
 
 int steno_result_select(steno_session *s, int task)
 {
-    if (!s || (task != STENO_TRANSCRIBE && task != STENO_TRANSLATE)) return STENO_EARG;
+    if (!s || !session_may_change(s) || s->call.state != CALL_NONE || (task != STENO_TRANSCRIBE && task != STENO_TRANSLATE))
+        return STENO_EARG;
     const int both = s->call.p.task == STENO_TRANSCRIBE_AND_TRANSLATE;
     if (!both && s->call.p.task != task) return STENO_EARG;
     s->selected = both && task == STENO_TRANSLATE ? &s->translation : &s->result;

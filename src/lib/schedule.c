@@ -85,7 +85,10 @@ static void finish(struct steno_batch *b, steno_session *s, int status)
     if (*at) *at = s->next;
     s->next = NULL;
     call_end(s, status);
-    if (b->params.on_done && !s->call.direct) b->params.on_done(b->params.user, s, s->call.status);
+    if (!b->params.on_done || s->call.direct) return;
+    b->telling = 1;
+    b->params.on_done(b->params.user, s, s->call.status);
+    b->telling = 0;
 }
 
 static int canceled(steno_session *s)
@@ -182,7 +185,6 @@ static void settle(struct steno_batch *b, int rc)
 
 void batch_carry_out(struct steno_batch *b)
 {
-    b->running = 1;
     b->solo = NULL;
     b->heard = NULL;
     atomic_store(&b->exec.stop, 0);
@@ -192,12 +194,13 @@ void batch_carry_out(struct steno_batch *b)
         atomic_store(&b->exec.stop, 0);
         settle(b, rc);
     }
-    b->running = 0;
 }
 
 int steno_batch_run(steno_batch *b)
 {
-    if (!b || b->running) return STENO_EARG;
+    const int rc = line_enter(b);
+    if (rc) return rc;
     batch_carry_out(b);
+    line_leave(b);
     return STENO_OK;
 }

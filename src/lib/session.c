@@ -82,6 +82,7 @@ static int open_parts(steno_session *s, steno_team *team, const steno_session_pa
     s->own_batch = !p->batch;
     if (s->own_batch) rc = batch_open(&s->batch, m, team, 1, search == SEARCH_AR ? (uint32_t)p->max_lanes : 1, e);
     if (rc) return rc;
+    s->batch->n_sessions++;
     if (search != SEARCH_VAD && rule_masks_init(&s->masks, &s->arena, m->n_vocab))
         return err_nomem(e, (size_t)m->n_vocab / 4, "a session");
     return search == SEARCH_AR ? open_ar(s, e) : open_rows(s, e);
@@ -120,15 +121,24 @@ static void leave_line(steno_session *s)
     call_end(s, STENO_ECANCELED);
 }
 
+/* What the batch knows of the session; afterwards it may be gone. */
+static void leave_batch(steno_session *s)
+{
+    struct steno_batch *b = s->batch;
+    if (s->call.state != CALL_NONE) leave_line(s);
+    if (b->solo == s) b->solo = NULL;
+    if (b->heard == s) b->heard = NULL;
+    b->n_sessions--;
+    if (s->own_batch) b->closed = 1;
+}
+
 void steno_session_close(steno_session *s)
 {
-    if (!s) return;
-    if (s->call.state != CALL_NONE) leave_line(s);
-    if (s->batch && s->batch->solo == s) s->batch->solo = NULL;
-    if (s->batch && s->batch->heard == s) s->batch->heard = NULL;
+    if (!s || (s->batch && !session_may_close(s))) return;
+    if (s->batch) leave_batch(s);
     feed_close(&s->feed);
     rows_close(&s->rows);
-    if (s->own_batch) batch_close(s->batch);
+    batch_release(s->batch);
     for (int i = 0; s->strand && i < 2; i++) strand_free(&s->strand[i]);
     result_free(&s->result);
     result_free(&s->translation);
@@ -152,30 +162,28 @@ void steno_cancel(steno_session *s)
     atomic_store(&s->cancel, 1);
 }
 
-int session_free(steno_session *s)
+void session_ready(steno_session *s)
 {
-    if (s->call.state == CALL_NONE && !s->batch->running) return STENO_OK;
-    return err_set(&s->error, STENO_EARG, "the session waits in a batch, or the batch is at work");
+    struct steno_batch *b = s->batch;
+    err_clear(&s->error);
+    atomic_store(&s->cancel, 0);
+    if (b->at_work && !s->entered) return; /* others go on */
+    b->solo = s;
+    atomic_store(&b->exec.stop, 0);
+    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until lane_rewind puts one to use */
 }
 
 void session_begin(steno_session *s)
 {
     struct steno_batch *b = s->batch;
-    err_clear(&s->error);
-    atomic_store(&s->cancel, 0);
+    session_ready(s);
     result_clear(&s->result);
     result_clear(&s->translation);
     s->selected = &s->result;
     s->generate_len = -1;
-    s->params = NULL;
-    s->should_abort = NULL;
     b->heard = NULL;
     for (uint32_t i = 0; b->seat && i < b->n_windows; i++)
         if (b->seat[i].audio == s) b->seat[i].audio = NULL;
-    if (b->running) return; /* the others go on */
-    b->solo = s;
-    atomic_store(&b->exec.stop, 0);
-    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until lane_reset puts one to use */
 }
 
 /* ---- self-knowledge ---- */
@@ -203,14 +211,14 @@ int steno_timings_get(const steno_session *s, steno_timings *t)
 
 void steno_timings_reset(steno_session *s)
 {
-    if (!s) return;
+    if (!s || !session_may_change(s)) return;
     s->batch->timings = (steno_timings){ .load_us = s->model->load_us };
     s->feed.source_ns = s->feed.mel_ns = s->rows.source_ns = s->rows.fbank_ns = s->batch->exec.runs = 0;
 }
 
 void steno_profile_enable(steno_session *s, int on)
 {
-    if (s) s->batch->profiling = on;
+    if (s && session_may_change(s)) s->batch->profiling = on;
 }
 
 int steno_profile_get(const steno_session *s, int i, const char **label, int64_t *ns, int64_t *calls)

@@ -226,7 +226,8 @@ int steno_batch_add(steno_batch *b, steno_session *s, const steno_source *src, c
 {
     if (!b || !s) return STENO_EARG;
     if (s->batch != b) return err_set(&s->error, STENO_EARG, "the session was not opened with this batch");
-    if (s->call.state != CALL_NONE) return err_set(&s->error, STENO_EARG, "the session has a call in line already");
+    const int rc = line_may_take(s);
+    if (rc) return rc;
     session_begin(s);
     return call_add(s, src, p);
 }
@@ -238,51 +239,57 @@ static int ctc_call(steno_session *s, const steno_source *src, const steno_trans
     if (rc) return rc;
     s->params = &own;
     rc = ctc_transcribe(s, src, &own);
-    s->params = NULL;
     result_finish(s, &s->result, &rc);
     return rc;
 }
 
-int steno_transcribe_source(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+/* A call of its own is a line of one, before those that wait. */
+static int direct_call(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
-    if (!s) return STENO_EARG;
-    int rc = session_free(s);
-    if (rc) return rc;
-    session_begin(s);
-    if (s->model->family->search != SEARCH_AR) return ctc_call(s, src, p);
-    rc = call_add(s, src, p);
+    const int rc = call_add(s, src, p);
     if (rc) return rc;
     s->call.direct = 1;
     batch_carry_out(s->batch);
     return s->call.status;
 }
 
+int steno_transcribe_source(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    return call_leave(s, (s->model->family->search == SEARCH_AR ? direct_call : ctc_call)(s, src, p));
+}
+
 int steno_transcribe(steno_session *s, const float *pcm, int64_t n, const steno_transcribe_params *p)
 {
-    if (!s) return STENO_EARG;
     if (n < 0 || (n && !pcm)) {
-        const int rc = session_free(s);
+        const int rc = call_enter(s);
         if (rc) return rc;
         session_begin(s);
-        return err_set(&s->error, STENO_EARG, "%lld samples at no address, or fewer than none", (long long)n);
+        return call_leave(s, err_set(&s->error, STENO_EARG, "%lld samples at no address, or fewer than none", (long long)n));
     }
     struct pcm memory = { pcm, n, 0, 0 };
     const steno_source src = pcm_source(&memory);
     return steno_transcribe_source(s, &src, p);
 }
 
-int steno_detect_language(steno_session *s, const steno_source *src, float *probs, int n)
+static int detect(steno_session *s, const steno_source *src, float *probs, int n)
 {
-    if (!s) return STENO_EARG;
-    int rc = session_free(s);
-    if (rc) return rc;
-    session_begin(s);
     if (!src || !src->read) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
     if (n < 0) return err_set(&s->error, STENO_EARG, "room for %d probabilities", n);
     if (!s->model->family->speech)
         return err_set(&s->error, STENO_EARG, "a %s model does not tell languages apart this way", s->model->family->name);
-    rc = feed_listen(&s->feed, src, &s->error);
+    int rc = feed_listen(&s->feed, src, &s->error);
     if (!rc) rc = language_detect(s, 0, 1, 1, probs, n);
     if (rc >= 0) s->result.language = language_code(rc);
     return rc;
+}
+
+int steno_detect_language(steno_session *s, const steno_source *src, float *probs, int n)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    return call_leave(s, detect(s, src, probs, n));
 }

@@ -5,6 +5,7 @@
  * src/model names one. */
 #ifndef STENO_MODEL_FAMILY_H
 #define STENO_MODEL_FAMILY_H
+#include <stdatomic.h>
 #include "audio/fbank.h"
 #include "audio/mel.h"
 #include "load/weights.h"
@@ -27,6 +28,7 @@ enum search {
 
 struct steno_model {
     struct arena arena;
+    struct model_life *life;       /* NULL while opening */
     const struct family *family;
     struct kern kern;
     struct weight_store store;
@@ -61,6 +63,12 @@ struct steno_model {
     struct special_tokens tokens;
     struct buf non_speech;         /* int32_t ids */
     struct buf opened;             /* paths of the files it was read from, a NUL behind each */
+};
+
+/* Who use a model: its owner, and what was opened on it. It goes with the last of them. */
+struct model_life {
+    atomic_int users;
+    steno_model *model;
 };
 
 /* What a caller asks of a decoding, in the family's terms. */

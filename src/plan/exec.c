@@ -21,6 +21,7 @@ enum {
 /* One replay as the threads see it. */
 struct walk {
     struct exec *x;
+    steno_team *team;      /* that walks; NULL: the caller alone */
     const struct plan *p;
     struct run *run;
     struct op_time *time;
@@ -738,7 +739,7 @@ static void copy_blocks(const struct walk *w)
 static void walk_thread(void *arg, int thread)
 {
     struct walk *w = arg;
-    const int threads = team_threads(w->x->team);
+    const int threads = team_threads(w->team);
     int64_t n = 0;
     do {
         for (uint16_t at = w->first; at < w->last; at++, n++) {
@@ -746,11 +747,11 @@ static void walk_thread(void *arg, int thread)
             if (!thread && at == w->split && !w->split_ns) w->split_ns = os_now_ns();
             if (w->x->filter && w->p->op[at].kind == OP_SCAN) {
                 if (!thread) filter_rows(w);
-                team_barrier(w->x->team);
+                team_barrier(w->team);
             }
             run_op(w, at, thread, threads);
             if (!thread) ask_stop(w, n);
-            team_barrier(w->x->team);
+            team_barrier(w->team);
             if (!thread) atomic_store_explicit(&w->x->counter[at], 0, memory_order_relaxed);
             if (w->time && !thread) {
                 w->time[at].ns += os_now_ns() - t0;
@@ -760,7 +761,7 @@ static void walk_thread(void *arg, int thread)
         }
         if (!w->steps) return;
         if (!thread) next_step(w);
-        team_barrier(w->x->team);
+        team_barrier(w->team);
         if (w->more) copy_blocks(w);
     } while (w->more);
 }
@@ -771,7 +772,7 @@ static int walk(struct walk *w, struct run_time *spent)
     const int64_t t0 = os_now_ns();
     w->x->runs++;
     atomic_store(&w->stop, INT64_MAX);
-    team_run(w->x->team, walk_thread, w);
+    team_run(w->team = team_here(w->x->team), walk_thread, w);
     const int64_t t1 = os_now_ns(), split = w->split_ns ? w->split_ns : t1;
     *spent = (struct run_time){ split - t0, t1 - split };
     cpu_fpenv_leave(fp);

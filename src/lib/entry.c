@@ -1,0 +1,70 @@
+/* steno: what may be called, and when. SPDX-License-Identifier: MIT
+ *
+ * Callbacks run in the middle of a call, on its thread, and may call back. Two marks tell where that would change what is in use: one on
+ * the batch, that a call is at work on what computes, and one on the session that was called, which its caller will look at again. Every
+ * public call that changes a session or a batch asks here first; what only reads results finds them whole at every moment. */
+#include "lib/lib.h"
+
+/* While on_done runs no call is in the middle of anything: the line may change. */
+static int at_work(const struct steno_batch *b)
+{
+    return b->at_work && !b->telling;
+}
+
+int call_enter(steno_session *s)
+{
+    if (!s) return STENO_EARG;
+    struct steno_batch *b = s->batch;
+    if (b->at_work)
+        return err_set(&s->error, STENO_EARG,
+                       "a call is at work on the session or its batch: its callbacks may cancel it and read results, no more");
+    if (s->call.state != CALL_NONE) return err_set(&s->error, STENO_EARG, "the session waits in a batch for steno_batch_run");
+    b->at_work = s->entered = 1;
+    session_ready(s);
+    return STENO_OK;
+}
+
+int call_leave(steno_session *s, int rc)
+{
+    struct steno_batch *b = s->batch;
+    b->at_work = s->entered = 0;
+    b->solo = NULL;
+    s->params = NULL;
+    s->should_abort = NULL;
+    return rc;
+}
+
+int line_enter(struct steno_batch *b)
+{
+    if (!b || b->at_work) return STENO_EARG;
+    b->at_work = 1;
+    return STENO_OK;
+}
+
+void line_leave(struct steno_batch *b)
+{
+    b->at_work = 0;
+}
+
+int line_may_take(steno_session *s)
+{
+    if (s->entered || at_work(s->batch))
+        return err_set(&s->error, STENO_EARG, "a call is at work on the session or its batch: calls can be added before it and in on_done");
+    if (s->call.state != CALL_NONE) return err_set(&s->error, STENO_EARG, "the session has a call in line already");
+    return STENO_OK;
+}
+
+int session_may_change(const steno_session *s)
+{
+    return !s->entered && !at_work(s->batch);
+}
+
+int session_may_close(const steno_session *s)
+{
+    return !s->entered && (s->call.state == CALL_NONE || !at_work(s->batch));
+}
+
+int batch_may_close(const struct steno_batch *b)
+{
+    return !b->at_work;
+}
