@@ -25,7 +25,11 @@ static const struct sub decoder_layer[] = {
 
 static float const norm_eps = 1e-5f;
 
-enum { DECODER_ROWS = 256, ALIGN_ROWS = 448, EN = 51864, MULTI = 51865, MULTI_100 = 51866 };
+/* Whisper hears 1500 positions (30 s) and writes 448 tokens. Four times as many are more than any known model has; scratch and the time
+ * of a window grow with them, and a cancelled call waits for one item of an op, whose time does, too. */
+enum { AUDIO_CTX_MOST = 4 * 1500, TEXT_CTX_MOST = 4 * 448 };
+
+enum { EN = 51864, MULTI = 51865, MULTI_100 = 51866 };
 
 static const struct shape {
     const char *name;
@@ -122,6 +126,17 @@ static int read_dims(struct model_dims *d, const struct weights *w, steno_error 
     const char *act = meta_text(&w->meta, "activation_function", "gelu");
     if (strcmp(act, "gelu") != 0)
         return err_set(e, STENO_EUNSUPPORTED, "%s: activation_function is '%s'; Whisper models use gelu", w->name, act);
+    return STENO_OK;
+}
+
+static int check_contexts(const struct model_dims *d, const char *where, steno_error *e)
+{
+    if (d->n_audio_ctx > AUDIO_CTX_MOST)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: n_audio_ctx is %d, want at most %d: Whisper models have 1500 positions of audio", where,
+                       (int)d->n_audio_ctx, AUDIO_CTX_MOST);
+    if (d->n_text_ctx > TEXT_CTX_MOST)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: n_text_ctx is %d, want at most %d: Whisper models have 448 positions of text", where,
+                       (int)d->n_text_ctx, TEXT_CTX_MOST);
     return STENO_OK;
 }
 
@@ -347,11 +362,6 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
     return STENO_OK;
 }
 
-static uint32_t at_most(int32_t n, uint32_t most)
-{
-    return (uint32_t)n < most ? (uint32_t)n : most;
-}
-
 static int build_plans(steno_model *m, struct weights *w, steno_error *e)
 {
     const struct model_dims *d = &m->dims;
@@ -364,15 +374,14 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     build_encoder(&b, d, m->narrow);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;
-    const uint32_t rows = at_most(d->n_text_ctx, DECODER_ROWS);
-    build_begin(&b, "decoder", &m->arena, w, &m->store, &m->kern, m->loading, rows > RUN_LANES ? rows : RUN_LANES, RUN_LANES, e);
+    build_begin(&b, "decoder", &m->arena, w, &m->store, &m->kern, m->loading, RUN_LANES, RUN_LANES, e);
     b.unfused = m->unfused;
     build_decoder(&b, m);
     rc = build_end(&b, &m->plan[PLAN_DECODER]);
     if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->heads_wanted, &w->meta, e);
     if (rc) return rc;
     m->align_heads = heads.text;
-    build_begin(&b, "align", &m->arena, w, &m->store, &m->kern, m->loading, at_most(d->n_text_ctx, ALIGN_ROWS), ROWS_OUT_LEAST, e);
+    build_begin(&b, "align", &m->arena, w, &m->store, &m->kern, m->loading, (uint32_t)d->n_text_ctx, ROWS_OUT_LEAST, e);
     b.unfused = m->unfused;
     build_align(&b, m, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);
@@ -382,6 +391,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     const struct model_dims *d = &m->dims;
     int rc = read_dims(&m->dims, w, e);
+    if (!rc) rc = check_contexts(d, w->name, e);
     if (!rc) rc = find_vocab(m, w, e);
     if (!rc && is_transformers(w)) rc = weights_rename(w, openai_name, e);
     if (rc) return rc;
