@@ -38,7 +38,7 @@ static const struct arg rows[] = {
     SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
-    { "batch-size", 'b', ARG_INT, 0, AT(batch_size), "N", "1", 1, 32,
+    { "batch-size", 'b', ARG_INT, 0, AT(batch_size), "N", "1", 1, 128,
       "windows that decode together: of several inputs, and those of one that know nothing of each other: clips (--chunk-length, --vad), "
       "or all, with --no-condition-on-previous-text and --without-timestamps. The text does not depend on it" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },

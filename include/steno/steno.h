@@ -636,8 +636,8 @@ STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
 
 typedef struct steno_batch_params {
     uint32_t size;       /* set by steno_batch_params_init */
-    int32_t max_windows; /* windows that decode together, 1..32; default 8 */
-    int32_t max_lanes;   /* most sequences of a window, 1..32; max_windows * max_lanes is at most 160; default 1 */
+    int32_t max_windows; /* windows that decode together, 1..128; default 8 */
+    int32_t max_lanes;   /* most sequences of a window, 1..32; max_windows * max_lanes is at most 256; default 1 */
     int32_t pad;
     /* Called on the thread that carries them out when a call of steno_batch_add has ended, with what steno_transcribe_source would have
      * returned. May do what every callback may, add calls, select and read results, and close sessions: this one, and others of the batch

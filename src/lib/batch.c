@@ -36,11 +36,13 @@ static size_t ops_of(const steno_model *m)
     return n;
 }
 
-/* Rows of logits at a time: one per lane, and a tile's worth where rows are not lanes. */
-static uint32_t rows_out(const steno_model *m, uint32_t lanes)
+/* Rows of logits at a time: one per lane, and one more for a window that begins, whose prompt says how probable silence is; a tile's worth
+ * where rows are not lanes. */
+static uint32_t rows_out(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    return m->family->search != SEARCH_AR ? RUN_LANES : lanes > ROWS_OUT_LEAST ? lanes
-                                                                               : ROWS_OUT_LEAST;
+    const uint32_t most = n_windows * n_lanes + n_windows;
+    if (m->family->search != SEARCH_AR || most > RUN_LANES) return RUN_LANES;
+    return most > ROWS_OUT_LEAST ? most : ROWS_OUT_LEAST;
 }
 
 size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
@@ -48,7 +50,7 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
     const struct plan *plans[MODEL_PLANS];
     const int n_plans = plans_of(m, plans);
     const uint32_t lanes = n_windows * n_lanes;
-    size_t n = sizeof(struct steno_batch) + exec_memory(plans, n_plans, team_threads(team), rows_out(m, lanes)) +
+    size_t n = sizeof(struct steno_batch) + exec_memory(plans, n_plans, team_threads(team), rows_out(m, n_windows, n_lanes)) +
                ops_of(m) * sizeof(struct op_time);
     for (int i = 0; i < m->n_states; i++) n += state_memory(&m->state[i], m->kv_type[i], state_lanes(m, i, n_windows, n_lanes));
     if (m->family->search == SEARCH_VAD) return n;
@@ -100,7 +102,7 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     const struct plan *plans[MODEL_PLANS];
     const int n_plans = plans_of(m, plans);
     const uint32_t lanes = b->n_windows * b->n_lanes;
-    int rc = exec_open(&b->exec, &b->arena, &m->kern, b->team, plans, n_plans, rows_out(m, lanes), e);
+    int rc = exec_open(&b->exec, &b->arena, &m->kern, b->team, plans, n_plans, rows_out(m, b->n_windows, b->n_lanes), e);
     for (int i = 0; i < m->n_states && !rc; i++)
         rc = state_open(&b->state[i], &b->arena, &m->state[i], m->kv_type[i], state_lanes(m, i, b->n_windows, b->n_lanes), e);
     if (rc) return rc;
@@ -174,8 +176,9 @@ static int params_of(steno_batch_params *own, const steno_model *m, const steno_
     if (own->max_lanes < 1 || own->max_lanes > MAX_LANES)
         return err_set(e, STENO_EARG, "max_lanes is %d, want 1..%d", (int)own->max_lanes, MAX_LANES);
     if (own->max_windows * own->max_lanes > RUN_LANES)
-        return err_set(e, STENO_EARG, "%d windows of %d sequences are %d; at most %d decode together", (int)own->max_windows,
-                       (int)own->max_lanes, (int)(own->max_windows * own->max_lanes), RUN_LANES);
+        return err_set(e, STENO_EARG, "%d windows of %d sequences are %d sequences; at most %d decode together, so at most %d windows",
+                       (int)own->max_windows, (int)own->max_lanes, (int)(own->max_windows * own->max_lanes), RUN_LANES,
+                       RUN_LANES / (int)own->max_lanes);
     if (m->family->search != SEARCH_AR) return err_set(e, STENO_EARG, "a %s model does not decode in batches", m->family->name);
     if (m->index_only) return err_set(e, STENO_EARG, "the model was opened with index_only: it has no weights");
     return STENO_OK;

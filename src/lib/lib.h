@@ -71,6 +71,7 @@ struct steno_batch {
     struct arena arena;
     uint32_t n_windows;         /* that decode together */
     uint32_t n_lanes;           /* of each: window w has lanes [w * n_lanes, (w + 1) * n_lanes) */
+    uint32_t turn;              /* window whose prompt goes first in the next replay */
     struct kv_state state[MODEL_STATES];
     struct exec exec;
     struct run run;
@@ -158,7 +159,7 @@ struct steno_session {
     void *abort_user;
 };
 
-enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 32 };
+enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 128 };
 
 /* Open one file without neighbours, which stays its owner's. unfused: with plans whose fusions are taken apart, for comparisons. */
 int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e);

@@ -10,12 +10,18 @@
 
 /* ---- one replay after the other ---- */
 
+/* Steps of all searches, for which there is room, then prompts as far as there is more: a long one does not hold up what goes on beside
+ * it. Each time another prompt has the first rows, so every one of them comes to its end, whatever takes the seats before it. */
 static uint32_t rows_want(struct steno_batch *b)
 {
-    const uint32_t most = b->model->plan[PLAN_DECODER].max_rows;
+    const struct room most = exec_room(&b->exec, &b->model->plan[PLAN_DECODER]);
     b->run.n_rows = 0;
-    for (uint32_t i = 0; i < b->n_windows; i++)
-        if (b->seat[i].user) ar_want(&b->seat[i].user->ar, &b->run, &b->state[STATE_SELF], most);
+    for (uint32_t i = 0; i < 2 * b->n_windows; i++) {
+        const int prompts = i >= b->n_windows;
+        struct strand *w = b->seat[(prompts ? i + b->turn : i) % b->n_windows].user;
+        if (w && ar_prompts(&w->ar) == prompts) ar_want(&w->ar, &b->run, &b->state[STATE_SELF], most);
+    }
+    b->turn = (b->turn + 1) % b->n_windows;
     return b->run.n_rows;
 }
 

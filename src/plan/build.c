@@ -173,7 +173,27 @@ struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t 
     return op;
 }
 
-/* Give each slot a place in the scratch block: in order of first use, the lowest gap between slots alive at the same time. */
+/* Give slot `me` the lowest gap between those of done[n] that are alive at the same time. */
+static void slot_place(struct build *b, struct slot *me, const uint16_t *done, uint16_t n)
+{
+    int moved = 1;
+    me->offset = 0;
+    while (moved) {
+        moved = 0;
+        for (uint16_t k = 0; k < n; k++) {
+            const struct slot *o = &b->slot[done[k]];
+            const int alive = o->last >= me->first && o->first <= me->last;
+            if (alive && me->offset < o->offset + o->size && o->offset < me->offset + me->size) {
+                me->offset = o->offset + o->size;
+                moved = 1;
+            }
+        }
+    }
+    if (me->offset + me->size > b->plan.scratch_sz) b->plan.scratch_sz = me->offset + me->size;
+}
+
+/* Give each slot a place in the scratch block, in order of first use. Logits, which are large, come last: an executor with fewer rows of
+ * them than the plan has ends its scratch with theirs. */
 static void slots_place(struct build *b)
 {
     struct plan *p = &b->plan;
@@ -191,24 +211,11 @@ static void slots_place(struct build *b)
     uint16_t done[MAX_SLOTS], n = 0;
     for (uint16_t at = 0; at <= p->n_ops; at++)
         for (uint16_t s = 0; s < p->n_slots; s++) {
-            struct slot *me = &b->slot[s];
-            if (me->first != at) continue;
-            int moved = 1;
-            me->offset = 0;
-            while (moved) {
-                moved = 0;
-                for (uint16_t k = 0; k < n; k++) {
-                    const struct slot *o = &b->slot[done[k]];
-                    const int alive = o->last >= me->first;
-                    if (alive && me->offset < o->offset + o->size && o->offset < me->offset + me->size) {
-                        me->offset = o->offset + o->size;
-                        moved = 1;
-                    }
-                }
-            }
-            if (me->offset + me->size > p->scratch_sz) p->scratch_sz = me->offset + me->size;
+            if (b->slot[s].first != at || s == p->logits) continue;
+            slot_place(b, &b->slot[s], done, n);
             done[n++] = s;
         }
+    if (p->logits != NO_SLOT) slot_place(b, &b->slot[p->logits], done, n);
 }
 
 static const void *keep(struct build *b, const void *src, size_t n)

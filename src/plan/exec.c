@@ -42,12 +42,17 @@ static uint32_t slices_of(uint32_t n_vocab)
     return (n_vocab + SCAN_IDS - 1) / SCAN_IDS;
 }
 
-static size_t parts_of(const struct plan *p)
+static uint32_t out_of(const struct plan *p, uint32_t most_out)
 {
-    return p->logits == NO_SLOT ? 0 : (size_t)3 * p->max_out * slices_of(p->slot[p->logits].width);
+    return p->max_out < most_out ? p->max_out : most_out;
 }
 
-/* Bytes of the scratch block that n rows of logits reach into. Plans are laid out for the most lanes there can be. */
+static size_t parts_of(const struct plan *p, uint32_t most_out)
+{
+    return p->logits == NO_SLOT ? 0 : (size_t)3 * out_of(p, most_out) * slices_of(p->slot[p->logits].width);
+}
+
+/* Bytes of the scratch block that n rows of logits reach into. Plans are laid out for the most that there can be. */
 static size_t scratch_of(const struct plan *p, uint32_t n)
 {
     size_t need = 0;
@@ -72,14 +77,14 @@ static size_t part_of(const struct plan *p)
 
 struct sizes { size_t scratch, parts, screened, ops, thread, attn_part, attn_done; };
 
-static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int threads, uint32_t n_lanes)
+static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int threads, uint32_t most_out)
 {
     struct sizes z = { 0 };
     for (int i = 0; i < n_plans; i++) {
-        const size_t scratch = scratch_of(plans[i], n_lanes);
+        const size_t scratch = scratch_of(plans[i], most_out);
         if (scratch > z.scratch) z.scratch = scratch;
-        if (parts_of(plans[i]) > z.parts) z.parts = parts_of(plans[i]);
-        if (plans[i]->logits != NO_SLOT && plans[i]->max_out > z.screened) z.screened = plans[i]->max_out;
+        if (parts_of(plans[i], most_out) > z.parts) z.parts = parts_of(plans[i], most_out);
+        if (plans[i]->logits != NO_SLOT && out_of(plans[i], most_out) > z.screened) z.screened = out_of(plans[i], most_out);
         if (plans[i]->n_ops > z.ops) z.ops = plans[i]->n_ops;
         if (threads > 1 && part_of(plans[i]) > z.attn_part) z.attn_part = part_of(plans[i]);
     }
@@ -90,26 +95,29 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int t
     return z;
 }
 
-size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t n_lanes)
+size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t most_out)
 {
-    const struct sizes z = sizes_of(plans, n_plans, threads, n_lanes);
+    const struct sizes z = sizes_of(plans, n_plans, threads, most_out);
     return z.scratch + (size_t)threads * z.thread + z.parts * sizeof(struct logit_part) + z.screened * sizeof(struct screened) +
            z.ops * sizeof(int64_t) + z.attn_part * sizeof(float) + z.attn_done * sizeof(uint32_t);
 }
 
 int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
-              uint32_t n_lanes, steno_error *e)
+              uint32_t most_out, steno_error *e)
 {
     memset(x, 0, sizeof *x);
     const size_t threads = (size_t)team_threads(team);
-    const struct sizes z = sizes_of(plans, n_plans, (int)threads, n_lanes);
+    const struct sizes z = sizes_of(plans, n_plans, (int)threads, most_out);
     x->kern = k;
     x->team = team;
+    x->most_out = most_out;
     x->scratch_sz = z.scratch;
     x->thread_scratch_sz = z.thread;
     x->attn_part_n = z.attn_part ? threads * ATTN_PARTS : 0;
     x->attn_part = arena_array(a, z.attn_part, sizeof *x->attn_part);
     x->attn_done = arena_array(a, z.attn_done, sizeof *x->attn_done);
+    x->attn_done_n = z.attn_done;
+    x->screened_n = z.screened;
     x->parts = arena_array(a, z.parts, sizeof *x->parts);
     x->screened = arena_array(a, z.screened, sizeof *x->screened);
     x->counter = arena_array(a, z.ops, sizeof *x->counter);
@@ -125,6 +133,18 @@ void exec_close(struct exec *x)
     if (x->scratch) os_pages_free(x->scratch, x->scratch_sz);
     if (x->thread_scratch) os_pages_free(x->thread_scratch, (size_t)team_threads(x->team) * x->thread_scratch_sz);
     x->scratch = x->thread_scratch = NULL;
+}
+
+struct room exec_room(const struct exec *x, const struct plan *p)
+{
+    return (struct room){ p->max_rows, out_of(p, x->most_out) };
+}
+
+/* Rows that nobody has room for would be written past what is there. */
+static int fits(const struct exec *x, const struct plan *p, const struct run *run, uint32_t n_rows)
+{
+    const struct room most = exec_room(x, p);
+    return n_rows <= most.rows && (!run || (run->n_rows <= run->room.rows && run->n_out <= most.out && run->n_out <= run->room.out));
 }
 
 float *exec_slot(const struct exec *x, const struct plan *p, uint16_t slot)
@@ -574,8 +594,21 @@ static void pad_rows(const struct walk *w, const struct op *op, uint32_t rows)
 
 /* ---- walking ---- */
 
-/* Take items of an op until there are none. */
-#define FOR_ITEMS(i, n) for (int64_t i; (i = atomic_fetch_add_explicit(counter, 1, memory_order_relaxed)) < (int64_t)(n);)
+/* How a thread takes items of an op. */
+struct taker { struct exec *x; _Atomic int64_t *counter; int asks; };
+
+/* The next item of n; -1: there is none, or the run is to end. What was taken is always done, so whoever leaves because of that leaves
+ * nothing behind that others believe done: thread 0 ends the run behind this op. */
+static int64_t item_take(const struct taker *t, int64_t n)
+{
+    struct exec *x = t->x;
+    if (t->asks && x->should_stop && x->should_stop(x->user)) atomic_store(&x->stop, 1);
+    if (atomic_load_explicit(&x->stop, memory_order_relaxed)) return -1;
+    const int64_t i = atomic_fetch_add_explicit(t->counter, 1, memory_order_relaxed);
+    return i < n ? i : -1;
+}
+
+#define FOR_ITEMS(i, n) for (int64_t i; (i = item_take(&taker, (int64_t)(n))) >= 0;)
 
 /* Panels [p0, p1) of rows [m0, m1): for OP_SCREEN of the screened rows, else of the others, and of screened ones as far as they are wanted.
  * Rows that stand beside each other go together. */
@@ -597,7 +630,7 @@ static void screened_linear(const struct walk *w, const struct op *op, const str
     }
 }
 
-static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_t *counter, int threads, void *scratch)
+static void run_linear(const struct walk *w, const struct op *op, struct taker taker, int threads, void *scratch)
 {
     const struct bind *c = &w->p->bind[op->bind];
     struct linear l = linear_of(w, op);
@@ -624,9 +657,10 @@ static void run_linear(const struct walk *w, const struct op *op, _Atomic int64_
 static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
 {
     const struct op *op = &w->p->op[at];
-    _Atomic int64_t *counter = &w->x->counter[at];
     void *scratch = w->x->thread_scratch + (size_t)thread * w->x->thread_scratch_sz;
     const uint32_t rows = rows_of(w, op);
+    const int is_long = op->kind == OP_LINEAR || op->kind == OP_SCREEN || op->kind == OP_ATTN; /* an item may take milliseconds */
+    const struct taker taker = { w->x, &w->x->counter[at], is_long && !thread && rows > FEW_ROWS };
     switch ((enum op_kind)op->kind) {
     case OP_EMBED:
         FOR_ITEMS(i, rows) do_embed(w, op, (uint32_t)i);
@@ -650,7 +684,7 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
         break;
     case OP_LINEAR:
     case OP_SCREEN:
-        run_linear(w, op, counter, threads, scratch);
+        run_linear(w, op, taker, threads, scratch);
         break;
     case OP_ATTN: {
         const struct attn_items t = attn_items_of(w, op, rows, threads);
@@ -690,7 +724,7 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
     }
 }
 
-/* Thread 0 between ops: the only place where a run can end early. */
+/* Thread 0 between ops: the only place where a run ends early. */
 static void ask_stop(struct walk *w, int64_t op)
 {
     if (w->x->should_stop && w->x->should_stop(w->x->user)) atomic_store(&w->x->stop, 1);
@@ -713,7 +747,10 @@ static void next_step(struct walk *w)
         if (w->ran >= w->steps) return;
         run_advance(r);
     }
-    if (!r->n_rows) return;
+    if (!r->n_rows || r->n_rows > r->room.rows) {
+        w->status = r->n_rows ? STENO_EARG : w->status;
+        return;
+    }
     struct kv_state *state = &w->x->state[0];
     state->n_copies = 0;
     for (uint32_t i = 0; i < r->n_rows; i++) {
@@ -722,6 +759,10 @@ static void next_step(struct walk *w)
     }
     atomic_store_explicit(&w->x->copied, 0, memory_order_relaxed);
     run_prepare(r);
+    if (!fits(w->x, w->p, r, r->n_rows)) {
+        w->status = STENO_EARG;
+        return;
+    }
     w->n_rows = r->n_rows;
     w->more = 1;
 }
@@ -732,7 +773,7 @@ static void copy_blocks(const struct walk *w)
 {
     const struct kv_state *s = &w->x->state[0];
     const int64_t layers = s->desc.layers;
-    _Atomic int64_t *counter = &w->x->copied;
+    const struct taker taker = { w->x, &w->x->copied, 0 };
     FOR_ITEMS(i, s->n_copies * layers) state_copy_layer(s, (uint32_t)(i / layers), (uint32_t)(i % layers));
 }
 
@@ -766,6 +807,13 @@ static void walk_thread(void *arg, int thread)
     } while (w->more);
 }
 
+/* A run that ended within an op may leave parts that nobody has put together. */
+static void parts_forget(struct exec *x)
+{
+    for (size_t i = 0; i < x->attn_done_n; i++) atomic_store_explicit(&x->attn_done[i], 0, memory_order_relaxed);
+    for (size_t i = 0; i < x->screened_n; i++) atomic_store_explicit(&x->screened[i].slices, 0, memory_order_relaxed);
+}
+
 static int walk(struct walk *w, struct run_time *spent)
 {
     const cpu_fpenv fp = cpu_fpenv_enter();
@@ -775,6 +823,7 @@ static int walk(struct walk *w, struct run_time *spent)
     team_run(w->team = team_here(w->x->team), walk_thread, w);
     const int64_t t1 = os_now_ns(), split = w->split_ns ? w->split_ns : t1;
     *spent = (struct run_time){ split - t0, t1 - split };
+    if (w->status) parts_forget(w->x);
     cpu_fpenv_leave(fp);
     return w->status;
 }
@@ -784,18 +833,21 @@ int exec_phases(struct exec *x, const struct plan *p, int first, int end, struct
 {
     struct walk w = { .x = x, .p = p, .run = run, .time = time, .n_rows = n_rows, .first = p->phase[first].first,
                       .last = p->phase[end - 1].last, .split = p->phase[first].last };
-    return walk(&w, spent);
+    *spent = (struct run_time){ 0 };
+    return fits(x, p, run, n_rows) ? walk(&w, spent) : STENO_EARG;
 }
 
 int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time, struct run_time *spent)
 {
     *ran = 0;
     *spent = (struct run_time){ 0 };
+    if (run->n_rows > run->room.rows) return STENO_EARG;
     for (uint32_t i = 0; i < run->n_rows; i++) {
         const struct row *row = &run->row[i];
         if (state_prepare(&x->state[0], row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1)) return STENO_EARG;
     }
     run_prepare(run);
+    if (!fits(x, p, run, run->n_rows)) return STENO_EARG;
     struct walk w = { .x = x, .p = p, .run = run, .time = time, .n_rows = run->n_rows, .last = p->n_ops, .steps = steps,
                       .split = UINT16_MAX };
     const int rc = walk(&w, spent);

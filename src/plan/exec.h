@@ -3,7 +3,9 @@
  * All threads of the team walk the list together. An op is cut into items - tiles of a linear, heads of an attention - that threads
  * take from a counter; a barrier stands after every op. Where heads are too few for the threads, blocks of a head's keys are items too, and
  * whoever makes the last partial of a head merges them. A chain replays the list step after step without returning, each step's token
- * feeding the next. Nothing is allocated, nothing can fail. This is the seam at which another executor (a GPU) would stand. */
+ * feeding the next. A run that is to end leaves its op before the next item, and all threads leave behind the same op. Nothing is
+ * allocated, nothing can fail; a run with more rows than there is room for is refused. This is the seam at which another executor (a GPU)
+ * would stand. */
 #ifndef STENO_PLAN_EXEC_H
 #define STENO_PLAN_EXEC_H
 #include "base/team.h"
@@ -21,16 +23,18 @@ struct exec {
     uint8_t *thread_scratch;      /* [threads, thread_scratch_sz] */
     size_t thread_scratch_sz;
     struct kv_state *state;       /* [n_states] by the ids in the plans */
-    struct logit_part *parts;     /* [max_out, slices, 3] */
-    struct screened *screened;    /* [max_out] */
+    uint32_t most_out;            /* rows of logits that there is room for, where a plan has as many */
+    struct logit_part *parts;     /* [most_out, slices, 3] */
+    struct screened *screened;    /* [most_out] */
     float *attn_part;             /* partials of attention where threads share rows: [rows, heads, blocks of keys] of one op */
     size_t attn_part_n;           /* so many of the widest head; 0 on one thread */
     _Atomic uint32_t *attn_done;  /* [groups, heads] blocks whose partials are made; zeros between ops */
+    size_t attn_done_n, screened_n;
     _Atomic int64_t *counter;     /* [ops of the longest plan] */
     _Atomic int64_t copied;       /* layers of blocks of keys and values that are copied before a replay */
     uint16_t window;              /* whose replace state an encoder writes */
     _Atomic int stop;             /* somebody wants the run to end */
-    int (*should_stop)(void *user); /* asked by the calling thread between ops; may be NULL */
+    int (*should_stop)(void *user); /* asked by the calling thread between ops, and within products of many rows; may be NULL */
     /* Asked by the calling thread about the logits of each row to pick from, before the rules; NULL: nobody changes them. */
     void (*filter)(void *user, uint16_t lane, float *logits);
     /* Asked by the calling thread after each replay of a chain, when lanes hold what it chose: the rows of the next into x's run. 0: the
@@ -40,17 +44,18 @@ struct exec {
     int64_t runs;                 /* wake-ups of the team so far */
 };
 
-/* n_lanes: most rows of logits at a time, where a plan chooses tokens; scratch is sized for them. */
-size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t n_lanes);
+/* most_out: rows of logits at a time, where a plan has as many; scratch is sized for them. */
+size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t most_out);
 int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
-              uint32_t n_lanes, steno_error *e);
+              uint32_t most_out, steno_error *e);
 void exec_close(struct exec *x);
+struct room exec_room(const struct exec *x, const struct plan *p); /* what a replay of p may have */
 
 /* Where the time of a run went: the first phase or replay, and the rest. */
 struct run_time { int64_t first_ns, rest_ns; };
 
 /* Phases [first, end) of a plan, once, in one wake-up of the team. run: NULL for a plan that needs no row tables; n_rows: rows of its
- * input. @return STENO_OK or STENO_ECANCELED */
+ * input. @return STENO_OK; STENO_ECANCELED; STENO_EARG: more rows than exec_room says */
 int exec_phases(struct exec *x, const struct plan *p, int first, int end, struct run *run, uint32_t n_rows, struct op_time *time,
                 struct run_time *spent);
 /* Replay: the rows in `run` first, then single steps until every lane is done or `steps` replays ran; one wake-up of the team. */

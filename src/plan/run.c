@@ -7,11 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-struct most { uint32_t rows, out; };
-
-static struct most most_of(const struct plan *const *plans, int n_plans)
+static struct room most_of(const struct plan *const *plans, int n_plans)
 {
-    struct most m = { 0 };
+    struct room m = { 0 };
     for (int i = 0; i < n_plans; i++) {
         if (plans[i]->max_rows > m.rows) m.rows = plans[i]->max_rows;
         if (plans[i]->max_out > m.out) m.out = plans[i]->max_out;
@@ -21,8 +19,9 @@ static struct most most_of(const struct plan *const *plans, int n_plans)
 
 int run_init(struct run *r, struct arena *a, const struct plan *const *plans, int n_plans, uint32_t n_lanes)
 {
-    const struct most m = most_of(plans, n_plans);
+    const struct room m = most_of(plans, n_plans);
     memset(r, 0, sizeof *r);
+    r->room = m;
     r->row = arena_array(a, m.rows, sizeof *r->row);
     r->lane = arena_array(a, n_lanes, sizeof *r->lane);
     r->out_row = arena_array(a, m.out, sizeof *r->out_row);
@@ -36,14 +35,23 @@ int run_init(struct run *r, struct arena *a, const struct plan *const *plans, in
 
 size_t run_memory(const struct plan *const *plans, int n_plans, uint32_t n_lanes)
 {
-    const struct most m = most_of(plans, n_plans);
+    const struct room m = most_of(plans, n_plans);
     const size_t per_row = sizeof(struct row) + 2 * sizeof(int32_t) + 2 * sizeof(struct group);
     return m.rows * per_row + m.out * sizeof(uint32_t) + n_lanes * sizeof(struct lane);
 }
 
 void run_add(struct run *r, int32_t token, int32_t pos, uint16_t lane, uint16_t flags)
 {
-    r->row[r->n_rows++] = (struct row){ token, pos, lane, flags };
+    if (!r->n_rows) r->n_out = 0;
+    r->n_out += flags != 0;
+    if (r->n_rows < r->room.rows) r->row[r->n_rows] = (struct row){ token, pos, lane, flags };
+    r->n_rows++;
+}
+
+struct room run_left(const struct run *r, struct room most)
+{
+    const uint32_t out = r->n_rows ? r->n_out : 0;
+    return (struct room){ most.rows > r->n_rows ? most.rows - r->n_rows : 0, most.out > out ? most.out - out : 0 };
 }
 
 /* Extend the last group when it may hold this row too, else begin one. */
@@ -59,7 +67,7 @@ void run_prepare(struct run *r)
 {
     r->n_out = r->n_self = r->n_cross = 0;
     r->self_most = r->cross_most = 0;
-    for (uint32_t i = 0; i < r->n_rows; i++) {
+    for (uint32_t i = 0; i < r->n_rows && i < r->room.rows; i++) {
         const struct row *row = &r->row[i];
         const struct lane *l = &r->lane[row->lane];
         r->self_len[i] = row->pos + 1;
@@ -69,7 +77,7 @@ void run_prepare(struct run *r)
                   i && r->lane[r->row[i - 1].lane].window == l->window && r->cross[r->n_cross - 1].n < ATTN_TILE);
         if (r->self_len[i] > r->self_most) r->self_most = r->self_len[i];
         if (r->cross_len[i] > r->cross_most) r->cross_most = r->cross_len[i];
-        if (row->flags) r->out_row[r->n_out++] = i;
+        if (row->flags && r->n_out++ < r->room.out) r->out_row[r->n_out - 1] = i;
     }
 }
 

@@ -63,7 +63,7 @@ struct lane {
 
 enum {
     SCAN_IDS = 4096,    /* ids of a slice of logits: fixed, so that sums do not depend on threads */
-    RUN_LANES = 160,
+    RUN_LANES = 256,    /* most lanes: a step of all of them is one replay of so many rows, each with logits */
     RUN_BEAMS = 32,     /* most lanes of one window */
     ATTN_TILE = 96,     /* most rows of an item of attention when all rows see the same keys */
     ROWS_OUT_LEAST = 32 /* rows of logits that there is always room for */
@@ -76,9 +76,13 @@ struct group { uint16_t row, n, lane; };
  * log-probability among the ids below run.given_end (-INFINITY: it is not one of them). */
 struct best { int32_t id; float plog; };
 
+/* Rows that there is room for, and rows of logits. */
+struct room { uint32_t rows, out; };
+
 struct run {
-    struct row *row;             /* [max_rows] */
-    uint32_t n_rows;
+    struct row *row;             /* [room.rows] */
+    uint32_t n_rows;             /* more than there is room for: the rows after those are lost, and nobody replays such a run */
+    struct room room;            /* of these tables; what a plan and its scratch have room for may be less */
     struct lane *lane;           /* [n_lanes] */
     uint32_t n_lanes;
 
@@ -88,10 +92,10 @@ struct run {
     uint32_t frames;             /* keys that OP_SCORE looks at, the first ones */
 
     /* Derived from the rows by run_prepare. */
-    uint32_t *out_row;           /* [max_out] rows whose logits are wanted */
+    uint32_t *out_row;           /* [room.out] rows whose logits are wanted */
     uint32_t n_out;
-    int32_t *self_len, *cross_len; /* [max_rows] keys each row sees */
-    struct group *self, *cross;  /* [max_rows] */
+    int32_t *self_len, *cross_len; /* [room.rows] keys each row sees */
+    struct group *self, *cross;  /* [room.rows] */
     uint32_t n_self, n_cross;
     int32_t self_most, cross_most; /* the largest of self_len, cross_len */
 };
@@ -100,6 +104,7 @@ struct run {
 int run_init(struct run *r, struct arena *a, const struct plan *const *plans, int n_plans, uint32_t n_lanes);
 size_t run_memory(const struct plan *const *plans, int n_plans, uint32_t n_lanes);
 void run_add(struct run *r, int32_t token, int32_t pos, uint16_t lane, uint16_t flags);
+struct room run_left(const struct run *r, struct room most); /* of `most`, beside the rows added since n_rows was set to 0 */
 void run_prepare(struct run *r);
 /* Rows of the next step: the token just chosen by each lane that is not done. */
 void run_advance(struct run *r);

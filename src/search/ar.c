@@ -51,35 +51,36 @@ static void lanes_fork(struct ar *a, struct run *r, struct kv_state *state)
     a->forked = 1;
 }
 
-/* Rows of the prompt that are left. Several candidates share all of them but the last, which each runs for itself. */
-static uint32_t prompt_want(struct ar *a, struct run *r, struct kv_state *state, uint32_t room)
+/* Is there room for a step of all lanes? */
+static int fits_all(const struct ar *a, struct room left)
 {
-    const int32_t shared = a->forked ? a->n_prompt : a->n_prompt - 1, left = shared - a->fed;
+    return left.rows >= (uint32_t)a->p.n_lanes && left.out >= (uint32_t)a->p.n_lanes;
+}
+
+/* Rows of the prompt that are left. Several candidates share all of them but the last, which each runs for itself. */
+static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, struct room most)
+{
+    const int32_t shared = a->forked ? a->n_prompt : a->n_prompt - 1;
     const uint16_t prob = a->sot == a->n_prompt - 1 ? ROW_PROB : 0;
     struct lane *l = &r->lane[a->lane0];
-    if (left > 0) {
-        const int32_t n = left < (int32_t)room ? left : (int32_t)room;
-        for (int32_t i = a->fed; i < a->fed + n; i++) {
-            const uint16_t last = i == a->n_prompt - 1 ? choice(a) : 0, sot = i == a->sot ? ROW_PROB : 0;
-            if (last & ROW_TOP) l->n_top = a->p.n_lanes + 1;
-            run_add(r, a->prompt[i], l->kv_len + i - a->fed, a->lane0, last | sot);
-        }
-        return (uint32_t)n;
+    for (int32_t i = a->fed; i < shared; i++) {
+        const uint16_t last = i == a->n_prompt - 1 ? choice(a) : 0, sot = i == a->sot ? ROW_PROB : 0;
+        const struct room left = run_left(r, most);
+        if (!left.rows || (!left.out && (last | sot))) return;
+        if (last & ROW_TOP) l->n_top = a->p.n_lanes + 1;
+        run_add(r, a->prompt[i], l->kv_len + i - a->fed, a->lane0, last | sot);
     }
-    if (room < (uint32_t)a->p.n_lanes) return 0;
+    if (a->fed < shared || !fits_all(a, run_left(r, most))) return;
     lanes_fork(a, r, state);
     for (int32_t i = 0; i < a->p.n_lanes; i++)
         row_add(a, r, a->prompt[a->n_prompt - 1], (uint16_t)(a->lane0 + i), choice(a) | (i ? 0 : prob));
-    return (uint32_t)a->p.n_lanes;
 }
 
-uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, uint32_t max_rows)
+uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct room most)
 {
-    const uint32_t room = max_rows > r->n_rows ? max_rows - r->n_rows : 0;
-    if (a->done || !room) return 0;
-    if (a->fed < a->n_prompt) return prompt_want(a, r, state, room);
-    if (room < (uint32_t)a->p.n_lanes) return 0;
     const uint32_t before = r->n_rows;
+    if (ar_prompts(a)) prompt_want(a, r, state, most);
+    if (a->done || a->fed < a->n_prompt || !fits_all(a, run_left(r, most))) return r->n_rows - before;
     const int32_t n = a->p.beams ? a->beams.n : a->p.n_lanes;
     for (int32_t i = 0; i < n; i++) {
         const uint16_t lane = a->p.beams ? a->beams.lane[i] : (uint16_t)(a->lane0 + i);

@@ -299,7 +299,7 @@ static void test_what_makes_no_sense_is_refused_and_harms_nobody(void **state)
     steno_batch *b = NULL, *other = NULL;
     steno_batch_params bp;
     static const struct { int windows, lanes; const char *what; } bad[] = {
-        { 0, 1, "max_windows" }, { 33, 1, "max_windows" }, { 1, 0, "max_lanes" }, { 1, 33, "max_lanes" }, { 32, 6, "160" },
+        { 0, 1, "max_windows" }, { 129, 1, "max_windows" }, { 1, 0, "max_lanes" }, { 1, 33, "max_lanes" }, { 43, 6, "256" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         steno_batch_params_init(&bp);

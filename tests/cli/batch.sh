@@ -46,7 +46,20 @@ err_has "no.wav"
 err_lines 1
 t 4 "none that can be read" -b 2 no.wav nor.wav
 err_lines 2
-t 2 "too many sequences" -b 32 --beam-size 6 "$DIGITS"
-err_has "at most 160"
+t 2 "too many sequences" -b 64 --beam-size 5 "$DIGITS"
+err_has "at most 256 decode together, so at most 51 windows"
 t 2 "no window" -b 0 "$DIGITS"
+err_has "1 to 128"
+t 2 "too many windows" -b 129 "$DIGITS"
+err_has "1 to 128"
+
+head -c 24000 pcm >part && wav <part >word.wav
+for n in 17 128; do
+    inputs=()
+    for ((i = 0; i < n; i++)); do inputs+=(word.wav); done
+    t 0 "$n inputs one after the other" --audio-ctx 40 --sample-length 3 "${inputs[@]}"
+    cp "$T/out" alone
+    t 0 "$n inputs together" -b $n --audio-ctx 40 --sample-length 3 "${inputs[@]}"
+    same "$T/out" alone
+done
 finish

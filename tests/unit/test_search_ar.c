@@ -19,7 +19,7 @@ static void rig_init(struct rig *r)
 {
     memset(r, 0, sizeof *r);
     for (int i = 0; i < PROMPT; i++) r->prompt[i] = 100 + i;
-    r->run = (struct run){ .row = r->row, .lane = r->lane, .n_lanes = 2 };
+    r->run = (struct run){ .row = r->row, .room = { MOST_ROWS, MOST_ROWS }, .lane = r->lane, .n_lanes = 2 };
     r->lane[1] = (struct lane){ .out = r->out, .limit = LIMIT };
     const struct ar_params greedy = { .n_lanes = 1, .length_penalty = (double)NAN };
     ar_begin(&r->ar, &greedy, 1, r->prompt, PROMPT, SOT);
@@ -42,7 +42,7 @@ static void pretend(struct rig *r)
 static uint32_t want(struct rig *r, uint32_t rows)
 {
     r->run.n_rows = 0;
-    return ar_want(&r->ar, &r->run, NULL, rows);
+    return ar_want(&r->ar, &r->run, NULL, (struct room){ rows, rows });
 }
 
 static void test_a_prompt_is_asked_for_in_pieces_and_marked_where_logits_count(void **state)
