@@ -63,7 +63,7 @@ static int fail(const char *file, int rc, const char *reason)
 {
     if (signals_pending()) return EXIT_SIGNAL + signals_pending();
     say_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
-    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : EXIT_INPUT;
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : rc == STENO_EFORMAT ? EXIT_MODEL : EXIT_INPUT;
 }
 
 static int detect(const struct opts *o, const struct engine *e, const char *file)
@@ -74,8 +74,11 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     int n = 0;
     while (steno_model_language(e->model, n)) n++;
     if (n == 0) {
-        say("this model knows English only, or no languages; detecting one needs a multilingual Whisper model");
-        return EXIT_USAGE;
+        steno_model_info i = { .size = sizeof i };
+        steno_model_info_get(e->model, &i);
+        if (i.n_text_ctx > 0) return say_usage("this model knows English only; detecting a language needs a multilingual Whisper model");
+        return say_usage("a %s model does not detect a language by itself (one that tags its text tells it with the text: see the language "
+                         "in -f jsonl); give a multilingual Whisper model", i.family);
     }
     float *probs = calloc((size_t)n, sizeof *probs);
     if (!probs) return fail(file, STENO_ENOMEM, "");

@@ -284,6 +284,7 @@ int job_end(struct job *j, int status)
     progress_end(&j->progress);
     if (j->stop_code != EXIT_OK || signals_pending()) return 0;
     if (status == STENO_ESOURCE) j->failing = NULL;
+    if (status == STENO_EFORMAT && j->failing) j->stop_code = EXIT_MODEL;
     if (status != STENO_OK) return fail(j, status, j->failing ? steno_last_error(j->failing) : steno_media_error(j->media));
     const int64_t damaged = steno_media_damaged_packets(j->media);
     if (damaged > 0 && !j->o->engine.quiet) say("%s: %lld damaged packets were skipped", shown_name(j->file), (long long)damaged);

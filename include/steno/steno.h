@@ -457,7 +457,8 @@ typedef struct steno_transcribe_params {
     /* Callbacks run on the calling thread; any may be NULL. */
     void *user;
     void (*on_segment)(void *user, const steno_segment *seg);       /* once per segment, in order */
-    void (*on_progress)(void *user, int64_t done_ms, int64_t total_ms); /* non-decreasing; last call has done_ms == total_ms */
+    void (*on_progress)(void *user, int64_t done_ms, int64_t total_ms); /* non-decreasing; last call has done_ms == total_ms; total_ms
+                                                                            is 0 while a source that is heard once has not ended */
     int (*on_window)(void *user, int64_t at_ms);                    /* before a window is encoded; 0 ends cleanly, others go on */
     int (*should_abort)(void *user);                                /* asked at least once per decoder step; non-zero cancels */
 

@@ -8,7 +8,7 @@ static int run_phase(steno_session *s, int phase, int32_t n)
     struct run_time spent;
     const int rc = exec_phases(&s->batch->exec, p, phase, phase + 1, &s->batch->run, (uint32_t)n, session_time(s, PLAN_ALIGN), &spent);
     s->batch->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
-    return rc == STENO_ECANCELED ? err_set(&s->error, rc, "canceled") : rc;
+    return session_ran(s, rc);
 }
 
 static int check(steno_session *s, uint16_t lane, const int32_t *ids, int32_t n, int32_t n_ctx)

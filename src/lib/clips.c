@@ -4,6 +4,7 @@
  * or pieces cut where it is quiet. The reference loops forever on a clip that reaches past the end, so clips end with the audio. */
 #include <math.h>
 #include "lib/job.h"
+#include "lib/level.h"
 
 struct clip *call_clips(const steno_session *s)
 {
@@ -45,28 +46,12 @@ static void clips_named(steno_session *s)
     }
 }
 
-/* Frame at which a piece that begins at `from` had best end: the quietest of the last third of what it may be long. */
-static int64_t quietest(const steno_session *s, int64_t from, int64_t most)
-{
-    enum { NEAR = 10 }; /* frames to both sides: a stop consonant is no pause */
-    const float *level = (const float *)(const void *)s->feed.levels.p;
-    int64_t best = from + most;
-    double least = INFINITY;
-    for (int64_t t = from + most - most / 3; t < from + most; t++) {
-        double sum = 0;
-        int64_t n = 0;
-        for (int64_t k = t - NEAR; k <= t + NEAR; k++)
-            if (k >= from && k < s->feed.frames) sum += (double)level[k], n++;
-        if (sum / (double)n < least) least = sum / (double)n, best = t;
-    }
-    return best;
-}
-
 static void clips_quiet(steno_session *s)
 {
     const int64_t most = s->call.p.chunk_ms / 10;
+    const float *level = (const float *)(const void *)s->feed.levels.p;
     for (int64_t at = 0; at < s->feed.frames;) {
-        const int64_t to = s->feed.frames - at <= most ? s->feed.frames : quietest(s, at, most);
+        const int64_t left = s->feed.frames - at, to = at + (left <= most ? left : level_cut(level + at, left, most));
         clip_add(s, at, to);
         at = to;
     }

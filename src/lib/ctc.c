@@ -1,7 +1,7 @@
 /* steno: transcription with a CTC head. SPDX-License-Identifier: MIT
  *
- * Audio is cut into clips of the length the model was trained on; each goes through the encoder once, and the most probable id of every
- * row, repeats and blanks dropped (Graves et al. 2006, best path), is its text. */
+ * Audio is cut into clips of at most the length the model was trained on, where it is quiet; each goes through the encoder once, and the
+ * most probable id of every row, repeats and blanks dropped (Graves et al. 2006, best path), is its text. */
 #include <math.h>
 #include <string.h>
 #include "lib/lib.h"
@@ -12,7 +12,7 @@ struct job {
     const steno_transcribe_params *p;
     struct ctc_request request;
     int32_t head[PROMPT_HEAD], n_head; /* query rows */
-    int64_t at_ms;        /* where the clip at hand begins */
+    int64_t at, end;      /* samples: where the clip at hand begins and ends */
     double sum_logprob;
     int32_t n_ids;        /* kept ids of the clip, in s->ids */
 };
@@ -30,7 +30,7 @@ static int run_phase(steno_session *s, int phase, int n_rows)
     struct steno_batch *b = s->batch;
     const int rc = exec_phases(&b->exec, p, phase, phase + 1, &b->run, (uint32_t)n_rows, session_time(s, PLAN_ENCODER), &spent);
     *(phase == PHASE_ENCODE ? &b->timings.encode_us : &b->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
-    return rc == STENO_ECANCELED ? err_set(&s->error, rc, "canceled") : rc;
+    return session_ran(s, rc);
 }
 
 /* Most probable id of each of n rows into s->batch->run.best: logits exist for a few rows at a time. */
@@ -64,11 +64,12 @@ static void collapse(struct job *j, int n)
     }
 }
 
-static int segment_add(struct job *j, int64_t end_ms)
+static int segment_add(struct job *j)
 {
     steno_session *s = j->s;
     struct result *r = &s->result;
-    struct segment g = { .seek_frames = j->at_ms / 10, .t0_ms = j->at_ms, .t1_ms = end_ms, .text = r->text.len,
+    struct segment g = { .seek_frames = j->at / FBANK_HOP, .t0_ms = j->at / 16, .t1_ms = j->end / 16, .start = (double)j->at / FBANK_RATE,
+                         .end = (double)j->end / FBANK_RATE, .text = r->text.len,
                          .first_token = r->ids.len / sizeof(int32_t), .n_tokens = j->n_ids,
                          .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
     buf_clear(&s->bytes);
@@ -159,20 +160,20 @@ int ctc_transcribe(steno_session *s, const steno_source *src, const steno_transc
 {
     const steno_model *m = s->model;
     const size_t ld = m->plan[PLAN_ENCODER].slot[m->plan[PLAN_ENCODER].input].ld;
-    const int64_t clip_samples = (int64_t)m->audio_ctx * m->fbank.lfr_n * FBANK_HOP;
     struct job j;
     int rc = job_init(&j, s, p);
     if (!rc) rc = rows_begin(&s->rows, src, p->offset_ms * 16, p->duration_ms * 16, &s->error);
-    const int64_t begin_ms = s->rows.samples / 16;
-    while (!rc && !s->rows.ended) {
-        j.at_ms = s->rows.samples / 16;
+    const int64_t begin = s->rows.samples;
+    while (!rc && rows_left(&s->rows)) {
+        j.at = rows_at(&s->rows);
         int n = 0;
-        rc = rows_clip(&s->rows, clip_samples, row_at(s, j.n_head), ld, &n, &s->error);
-        const int64_t end_ms = s->rows.samples / 16;
-        if (!rc && n && p->on_window && !p->on_window(p->user, j.at_ms)) break;
+        rc = rows_clip(&s->rows, row_at(s, j.n_head), ld, &n, &s->error);
+        j.end = rows_at(&s->rows);
+        if (!rc && n && p->on_window && !p->on_window(p->user, j.at / 16)) break;
         if (!rc && n) rc = clip(&j, n);
-        if (!rc && n) rc = segment_add(&j, end_ms);
-        if (!rc && p->on_progress) p->on_progress(p->user, end_ms - begin_ms, s->rows.ended ? end_ms - begin_ms : 0);
+        if (!rc && n) rc = segment_add(&j);
+        const int64_t done_ms = (j.end - begin) / 16; /* how much there is, is known when all of it was heard */
+        if (!rc && p->on_progress) p->on_progress(p->user, done_ms, s->rows.ended ? (s->rows.samples - begin) / 16 : 0);
     }
     s->result.duration_ms = s->rows.samples / 16;
     return rc;

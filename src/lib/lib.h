@@ -171,6 +171,8 @@ void model_release(const steno_model *m);
 struct op_time *session_time(const steno_session *s, int plan); /* NULL: profiling is off */
 void session_ready(steno_session *s); /* forgets error and cancel, puts all lanes aside */
 void session_begin(steno_session *s); /* and results */
+/* What the executor returned, with its reason in the session\'s error. */
+int session_ran(steno_session *s, int rc);
 int session_should_stop(steno_session *s); /* once it does, until the next call begins */
 
 /* entry.c: which public calls may begin while another is at work. */

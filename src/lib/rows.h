@@ -1,7 +1,7 @@
 /* steno: from a source to rows of filter banks. SPDX-License-Identifier: MIT
  *
- * For models whose features do not depend on the whole file: audio is heard once, either as clips, each with features of its own, or as
- * one stream. Memory does not depend on the length of the audio. */
+ * For models whose features do not depend on the whole file: audio is heard once, either as clips, each with features of its own and cut
+ * from the next where it is quietest, or as one stream. Memory does not depend on the length of the audio. */
 #ifndef STENO_LIB_ROWS_H
 #define STENO_LIB_ROWS_H
 #include "audio/fbank.h"
@@ -9,7 +9,9 @@
 struct rows {
     struct fbank *fbank;
     const steno_source *src;
-    float *pcm;              /* [ROWS_CHUNK] */
+    float *pcm;              /* [ROWS_CHUNK]; of clips [clip + 1], of which the first n_held wait for the next clip */
+    float *level;            /* [clip / FBANK_HOP + 1] */
+    int64_t clip, n_held;    /* clip: the most samples of one, 0: a stream */
     int64_t left;            /* samples that may still be taken */
     int64_t samples;         /* taken so far, skipped ones included */
     int ended;               /* the source has ended, or nothing is left */
@@ -21,14 +23,18 @@ struct rows {
 
 enum { ROWS_CHUNK = 16000 };
 
-size_t rows_memory(const struct fbank_bank *bank, const steno_team *team);
-int rows_init(struct rows *r, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e);
+/* clip: the most samples of a clip, 0 where there will be none. */
+size_t rows_memory(const struct fbank_bank *bank, int64_t clip, const steno_team *team);
+int rows_init(struct rows *r, struct arena *a, const struct fbank_bank *bank, int64_t clip, steno_team *team, steno_error *e);
 void rows_close(struct rows *r);
 
 /* Begin with a source: pass over `skip` samples, then take at most `most` (0: all). STENO_ESOURCE, STENO_ECANCELED. */
 int rows_begin(struct rows *r, const steno_source *src, int64_t skip, int64_t most, steno_error *e);
-/* The next clip of at most `samples`: its rows, ld floats apart. *n: their number, 0 at the end or for a clip too short. */
-int rows_clip(struct rows *r, int64_t samples, float *out, size_t ld, int *n, steno_error *e);
+/* The next clip: its rows, ld floats apart. *n: their number, 0 for a clip too short. One that is not the last ends where it is quiet. */
+int rows_clip(struct rows *r, float *out, size_t ld, int *n, steno_error *e);
+/* Samples that clips have been made of, skipped ones included; and whether there is more. */
+static inline int64_t rows_at(const struct rows *r) { return r->samples - r->n_held; }
+static inline int rows_left(const struct rows *r) { return !r->ended || r->n_held; }
 /* The next rows of the stream, at most `most`; *n 0: the stream has ended. */
 int rows_next(struct rows *r, int most, float *out, size_t ld, int *n, steno_error *e);
 #endif

@@ -178,7 +178,7 @@ static void settle(struct steno_batch *b, int rc)
         struct strand *w = b->seat[i].user;
         if (!w) continue;
         steno_session *s = w->s;
-        int status = rc || session_should_stop(s) ? canceled(s) : STENO_OK;
+        int status = rc && rc != STENO_ECANCELED ? session_ran(s, rc) : rc || session_should_stop(s) ? canceled(s) : STENO_OK;
         if (!status && w->failed)
             status = err_set(&s->error, STENO_ENOMEM, "grammar: %s", matcher_why(s->call.matcher));
         if (!status && !w->ar.done) continue;

@@ -22,16 +22,29 @@ static int window_of(const steno_model *m)
     return 2 * m->audio_ctx;
 }
 
+/* Samples of a clip; 0: the family hears a stream. */
+static int64_t clip_of(const steno_model *m)
+{
+    return m->family->search == SEARCH_CTC ? (int64_t)m->audio_ctx * m->fbank.lfr_n * FBANK_HOP : 0;
+}
+
 int64_t steno_session_memory(const steno_model *m, const steno_team *team, const steno_session_params *p)
 {
     steno_session_params own;
     if (!m || params_of(&own, p)) return STENO_EARG;
     const int ar = m->family->search == SEARCH_AR;
     size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, 1, ar ? (uint32_t)own.max_lanes : 1));
-    n += ar ? feed_memory(&m->mel, window_of(m), team) : rows_memory(&m->fbank, team);
+    n += ar ? feed_memory(&m->mel, window_of(m), team) : rows_memory(&m->fbank, clip_of(m), team);
     if (m->family->search == SEARCH_VAD) return (int64_t)n;
     n += (size_t)m->n_vocab / 4 + (ar ? 2 * (sizeof(struct strand) + strand_memory(m, 0)) : batch_ids(m) * sizeof(int32_t));
     return (int64_t)n;
+}
+
+int session_ran(steno_session *s, int rc)
+{
+    if (!rc) return STENO_OK;
+    if (rc == STENO_ECANCELED) return err_set(&s->error, rc, "canceled");
+    return err_set(&s->error, rc, "the model could not be run: %s", steno_status_text(rc));
 }
 
 int session_should_stop(steno_session *s)
@@ -65,7 +78,7 @@ static int open_ar(steno_session *s, steno_error *e)
 
 static int open_rows(steno_session *s, steno_error *e)
 {
-    const int rc = rows_init(&s->rows, &s->arena, &s->model->fbank, s->batch->team, e);
+    const int rc = rows_init(&s->rows, &s->arena, &s->model->fbank, clip_of(s->model), s->batch->team, e);
     s->rows.should_stop = should_stop;
     s->rows.user = s;
     if (rc || s->model->family->search == SEARCH_VAD) return rc;

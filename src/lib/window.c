@@ -9,11 +9,6 @@ float *window_mel(const steno_session *s)
     return exec_slot(&s->batch->exec, p, p->input);
 }
 
-static int canceled(steno_session *s, int rc)
-{
-    return rc == STENO_ECANCELED ? err_set(&s->error, rc, "canceled") : rc;
-}
-
 /* What the encoder made of the window, rows without the gaps between them. The slot is the decoder's next. */
 static int features_keep(steno_session *s, const struct plan *p, int32_t n_ctx)
 {
@@ -38,12 +33,12 @@ int window_encode(steno_session *s, uint32_t seat, int32_t n_ctx)
 
     struct run_time spent;
     b->exec.window = (uint16_t)seat;
-    int rc = exec_phases(&b->exec, p, 0, ENCODER_PHASES, NULL, (uint32_t)n_ctx, session_time(s, PLAN_ENCODER), &spent);
+    const int rc = exec_phases(&b->exec, p, 0, ENCODER_PHASES, NULL, (uint32_t)n_ctx, session_time(s, PLAN_ENCODER), &spent);
     b->timings.encode_us += spent.first_ns / 1000;
     b->timings.cross_us += spent.rest_ns / 1000;
     b->timings.n_encodes++;
-    if (!rc && s->params && s->params->keep_audio_features) rc = features_keep(s, p, n_ctx);
-    return canceled(s, rc);
+    if (rc) return session_ran(s, rc);
+    return s->params && s->params->keep_audio_features ? features_keep(s, p, n_ctx) : STENO_OK;
 }
 
 void lane_reset(steno_session *s, uint16_t lane)
@@ -77,7 +72,7 @@ int steps_run(steno_session *s, int steps)
     }
     b->timings.n_steps += ran > 0 ? ran : 0;
     b->timings.decode_us += spent.rest_ns / 1000;
-    return canceled(s, rc);
+    return session_ran(s, rc);
 }
 
 /* softmax over the language tokens of the logits after start-of-transcript, of the window that begins at `from` (openai-whisper,
@@ -106,6 +101,8 @@ static int language_of_window(steno_session *s, uint32_t at, int64_t from, float
     for (int i = 1; i < t->n_languages; i++)
         if (x[i] > x[best]) best = i;
     for (int i = 0; i < t->n_languages; i++) sum += exp((double)x[i] - x[best]);
+    if (!(sum >= 1)) /* a NaN among them, or an infinity */
+        return err_set(&s->error, STENO_EFORMAT, "the model's logits of languages are no numbers: its weights are damaged");
     for (int i = 0; i < t->n_languages && i < MAX_LANGUAGES; i++) probs[i] = (float)(exp((double)x[i] - x[best]) / sum);
     return best;
 }

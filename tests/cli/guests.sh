@@ -38,6 +38,14 @@ expect 4 "a missing file" vad -m "$F/fsmn-vad/pt" none.wav
 err_has "none.wav"
 
 S=$F/models/sensevoice/pt
+expect 2 "detect with a model that tags its text" detect -m "$S" "$F/audio/en_george.wav"
+err_has "a sensevoice model does not detect a language by itself"
+err_lacks "English"
+long_speech 9 >long.wav # 65 s: three clips
+expect 0 "progress of audio that is heard once" -q -m "$S" --progress lines long.wav
+is "is not at its end at once" "$(cut -d: -f3 "$T/err" | tr -d '\n')" " 0 % 100 %"
+expect 0 "segments have times" -q -m "$S" -f json long.wav
+is "which meet" "$(grep -oE '"(start|end)": [0-9.]+' "$T/out" | sed 's/.*: //' | uniq -c | awk '$1 == 2 { n++ } END { print n + 0 }')" 2
 expect 0 "text without tags" -m "$S" "$F/audio/en_george.wav"
 is "text" "$(cat "$T/out")" "three one four"
 expect 0 "digits instead of words" -m "$S" --itn -f json "$F/audio/en_george.wav"

@@ -21,6 +21,20 @@ is "two lines" "$(wc -l <"$T/out")" 2
 expect 4 "detect tells a bad file" detect -q -m "$MODEL" none.wav
 err_lines 1
 
+nan=${STENO_SHARED:-/none}/material/repro/detect_nan.bin
+if [ -r "$nan" ]; then
+    for how in detect "detect --json" "" "-f jsonl"; do
+        expect 3 "a model whose numbers are none is told by \"steno $how\"" $how -q -m "$nan" "$DIGITS"
+        err_has "its weights are damaged"
+        ! grep -qiE '\b(nan|inf|infinity)\b' "$T/out" || bad "no output has a NaN" "$(cat "$T/out")"
+    done
+    for f in json jsonl verbose_json; do
+        expect 0 "$f of a model whose numbers are none" -q -l en -f $f -m "$nan" "$DIGITS"
+        python3 -c 'import json, sys; json.loads(sys.stdin.readline(), parse_constant=sys.exit)' <"$T/out" ||
+            bad "$f is JSON" "$(head -c 300 "$T/out")"
+    done
+fi
+
 STENO_MODEL=$MODEL expect 0 "doctor finds nothing wrong" doctor
 for line in "level c: usable" "threads: " "problems: none" "steno: "; do out_has "$line"; done
 out_has "default model: $MODEL"
