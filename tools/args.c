@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <steno/steno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,66 @@ static int bad_word(const char *spelled, const char *words, const char *word, co
 {
     if (nearest[0]) return say_usage("%s: unknown value \"%s\"; did you mean %s?", spelled, word, nearest);
     return say_usage("%s: unknown value \"%s\"; it takes %s", spelled, word, words);
+}
+
+/* ---- the library's table ----------------------------------------------------------------------------------------------------- */
+
+void arg_param(char *out, size_t n, const char *name, double *unit)
+{
+    static const struct { const char *option, *param; double unit; } others[] = {
+        { "sample-length", "sample_len", 1 }, { "word-threshold", "token_threshold", 1 }, { "chunk-length", "chunk_ms", 1000 },
+        { "max-len", "token_timestamps", 1 }, { "suppress-non-speech", "suppress_tokens", 1 }, { "vad", "clip_timestamps", 1 },
+        { "vad-threshold", "threshold", 1 }, { "vad-min-silence-ms", "max_end_silence_ms", 1 },
+        { "vad-max-speech-s", "max_segment_ms", 1000 }, { "cpu", "cpu_level", 1 }, { "cmvn", "no_cmvn", 1 },
+        { "batch-size", "max_windows", 1 },
+    };
+    *unit = 1;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(others[i].option, name) != 0) continue;
+        *unit = others[i].unit;
+        snprintf(out, n, "%s", others[i].param);
+        return;
+    }
+    snprintf(out, n, "%s", name);
+    for (char *p = out; *p; p++)
+        if (*p == '-') *p = '_';
+}
+
+/* @return 1, or 0 when no call has such a field */
+static int param_of(steno_param *p, const char *name)
+{
+    static const enum steno_call calls[] = { STENO_CALL_TRANSCRIBE, STENO_CALL_FIND_SPEECH };
+    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
+        for (int i = 0; p->size = sizeof *p, steno_param_get(NULL, calls[c], i, p) == STENO_OK; i++)
+            if (strcmp(p->name, name) == 0) return 1;
+    return 0;
+}
+
+static void dflt_write(char *out, const struct arg *r, const steno_param *p, double unit)
+{
+    char word[NAME_MAX_LEN];
+    const int is_none = p->has_none && (p->value == p->none || (isnan(p->value) && isnan(p->none)));
+    if (r->kind == ARG_PAIR || r->kind == ARG_FLAG) strcpy(out, p->value > 0 ? "on" : "off");
+    else if (r->kind == ARG_WORD) snprintf(out, ARG_DFLT_SZ, "%s", word_at(word, r->value, (int)p->value) ? word : "");
+    else if (is_none && r->none) strcpy(out, "none");
+    else snprintf(out, ARG_DFLT_SZ, "%.10g", p->value / unit);
+}
+
+struct arg arg_full(const struct arg *r, char dflt[ARG_DFLT_SZ])
+{
+    struct arg full = *r;
+    steno_param p;
+    char param[NAME_MAX_LEN];
+    double unit;
+    if (!r->dflt || strcmp(r->dflt, ARG_TABLE) != 0) return full;
+    arg_param(param, sizeof param, r->name, &unit);
+    full.dflt = NULL;
+    if (!param_of(&p, param)) return full;
+    full.lo = p.least / unit;
+    full.hi = p.most / unit;
+    if (r->kind != ARG_TEXT) dflt_write(dflt, r, &p, unit);
+    full.dflt = r->kind == ARG_TEXT ? p.text : dflt;
+    return full;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------------------ */
@@ -104,8 +165,10 @@ static int set_num(const struct arg *r, double *to, const char *spelled, const c
 }
 
 /* `text` is NULL for flags and pairs, whose value is `on`. `spelled` is the option as the user wrote it. */
-static int set(const struct arg *r, char *opts, const char *spelled, const char *text, int on)
+static int set(const struct arg *row, char *opts, const char *spelled, const char *text, int on)
 {
+    char dflt[ARG_DFLT_SZ];
+    const struct arg full = arg_full(row, dflt), *r = &full;
     void *at = opts + r->at;
     char nearest[NAME_MAX_LEN];
     switch (r->kind) {
@@ -128,8 +191,11 @@ static int set(const struct arg *r, char *opts, const char *spelled, const char 
 
 static void set_defaults(const struct args *a, char *opts)
 {
-    for (const struct arg *r = a->rows; r->kind != ARG_END; r++)
-        if (r->kind != ARG_GROUP && r->dflt) set(r, opts, r->name, r->dflt, strcmp(r->dflt, "on") == 0);
+    char dflt[ARG_DFLT_SZ];
+    for (const struct arg *r = a->rows; r->kind != ARG_END; r++) {
+        const struct arg full = arg_full(r, dflt);
+        if (r->kind != ARG_GROUP && full.dflt) set(&full, opts, r->name, full.dflt, strcmp(full.dflt, "on") == 0);
+    }
 }
 
 static int takes_value(const struct arg *r)
@@ -179,9 +245,27 @@ static int unknown_long(const struct args *a, const char *name)
     return say_usage("unknown option --%s; \"steno %s --help\" lists them", name, a->verb);
 }
 
-/* One "--name", "--name=value" or "--name value". */
-static int parse_long(const struct args *a, char *opts, int argc, char **argv, int *i)
+/* Where the words go. */
+struct target {
+    const struct args *args;
+    char *opts;
+    struct args_given *given; /* may be NULL */
+};
+
+static int take(const struct target *t, const struct arg *r, const char *spelled, char how, const char *text)
 {
+    const int rc = set(r, t->opts, spelled, text, how != '!');
+    const size_t i = (size_t)(r - t->args->rows);
+    if (rc != ARGS_RUN || !t->given || i >= ARGS_MOST) return rc;
+    t->given->row[i].how = how;
+    t->given->row[i].text = text;
+    return rc;
+}
+
+/* One "--name", "--name=value" or "--name value". */
+static int parse_long(const struct target *t, int argc, char **argv, int *i)
+{
+    const struct args *a = t->args;
     char name[NAME_MAX_LEN], spelled[NAME_MAX_LEN + 2];
     const char *text = strchr(argv[*i], '=');
     const size_t n = text ? (size_t)(text - argv[*i]) - 2 : strlen(argv[*i]) - 2;
@@ -198,14 +282,15 @@ static int parse_long(const struct args *a, char *opts, int argc, char **argv, i
         return say_flush();
     }
     snprintf(spelled, sizeof spelled, "--%s", name);
-    if (!takes_value(r)) return text ? say_usage("%s takes no value", spelled) : set(r, opts, spelled, NULL, on);
+    if (!takes_value(r)) return text ? say_usage("%s takes no value", spelled) : take(t, r, spelled, on ? '-' : '!', NULL);
     if (!text && *i + 1 >= argc) return say_usage("%s needs a value (%s)", spelled, r->value);
-    return set(r, opts, spelled, text ? text + 1 : argv[++*i], 1);
+    return take(t, r, spelled, '-', text ? text + 1 : argv[++*i]);
 }
 
 /* One "-x", "-xvalue", "-x value" or "-xyz". */
-static int parse_short(const struct args *a, char *opts, int argc, char **argv, int *i)
+static int parse_short(const struct target *t, int argc, char **argv, int *i)
 {
+    const struct args *a = t->args;
     for (const char *p = argv[*i] + 1; *p; p++) {
         const struct arg *r = find_short(a, *p);
         char spelled[3] = { '-', *p, '\0' };
@@ -216,24 +301,26 @@ static int parse_short(const struct args *a, char *opts, int argc, char **argv, 
         }
         if (takes_value(r)) {
             if (!p[1] && *i + 1 >= argc) return say_usage("%s needs a value (%s)", spelled, r->value);
-            return set(r, opts, spelled, p[1] ? p + 1 : argv[++*i], 1);
+            return take(t, r, spelled, *p, p[1] ? p + 1 : argv[++*i]);
         }
-        const int rc = set(r, opts, spelled, NULL, 1);
+        const int rc = take(t, r, spelled, *p, NULL);
         if (rc != ARGS_RUN) return rc;
     }
     return ARGS_RUN;
 }
 
-int args_parse(const struct args *a, void *opts, int argc, char **argv, int *n_operands)
+int args_parse(const struct args *a, void *opts, struct args_given *given, int argc, char **argv, int *n_operands)
 {
+    const struct target t = { a, opts, given };
     int n = 0, options = 1;
+    if (given) *given = (struct args_given){ .args = a };
     set_defaults(a, opts);
     for (int i = 0; i < argc; i++) {
         int rc = ARGS_RUN;
         if (!options || argv[i][0] != '-' || !argv[i][1]) argv[n++] = argv[i];
         else if (strcmp(argv[i], "--") == 0) options = 0;
-        else if (argv[i][1] == '-') rc = parse_long(a, opts, argc, argv, &i);
-        else rc = parse_short(a, opts, argc, argv, &i);
+        else if (argv[i][1] == '-') rc = parse_long(&t, argc, argv, &i);
+        else rc = parse_short(&t, argc, argv, &i);
         if (rc != ARGS_RUN) return rc;
     }
     *n_operands = n;
@@ -277,9 +364,10 @@ static int help_left(const char *left)
     return fits;
 }
 
-static void help_line(const struct arg *r)
+static void help_line(const struct arg *row)
 {
-    char left[160], text[512];
+    char left[160], text[512], dflt[ARG_DFLT_SZ];
+    const struct arg full = arg_full(row, dflt), *r = &full;
     const char *no = r->kind == ARG_PAIR ? "[no-]" : "";
     const char *gap = takes_value(r) ? " " : "", *value = takes_value(r) ? r->value : "";
     if (r->letter) snprintf(left, sizeof left, "-%c, --%s%s%s%s", r->letter, no, r->name, gap, value);

@@ -32,6 +32,14 @@ struct arg {
     const char *help;
 };
 
+/* In place of default and range: those of the library's parameter that the option sets. */
+#define ARG_TABLE "\1"
+#define ARG_FIELD ARG_TABLE, 0, 0
+
+/* The library's parameter that the option `name` sets: the one of its name, with _ for -, but for a few.
+ * @param unit  receives how much of it one of the option's units is: milliseconds for seconds */
+void arg_param(char *out, size_t n, const char *name, double *unit);
+
 struct args {
     const char *verb;  /* "transcribe" */
     const char *usage; /* "[OPTION]… FILE…" */
@@ -41,11 +49,22 @@ struct args {
 
 enum { ARGS_RUN = -1 }; /* from args_parse: go on */
 
-/* Parse argv[0..argc) into *opts, which is first filled with the defaults.
+/* Which options were given, and how they were spelled, by the order of the rows. */
+enum { ARGS_MOST = 192 };
+struct args_given {
+    const struct args *args;
+    struct { char how; const char *text; } row[ARGS_MOST]; /* how: 0 not at all, '-' --NAME, '!' --no-NAME, else the letter */
+};
+
+/* The row with what the library's table says of its field filled in; `dflt` holds its default then. */
+enum { ARG_DFLT_SZ = 64 };
+struct arg arg_full(const struct arg *r, char dflt[ARG_DFLT_SZ]);
+
+/* Parse argv[0..argc) into *opts, which is first filled with the defaults, and note in *given (may be NULL) what there was.
  *
  * Operands are moved to the front of argv, *n_operands says how many; text values point into argv.
  * @return ARGS_RUN, or the exit code to end with (help was printed, or a message about a mistake) */
-int args_parse(const struct args *a, void *opts, int argc, char **argv, int *n_operands);
+int args_parse(const struct args *a, void *opts, struct args_given *given, int argc, char **argv, int *n_operands);
 
 void args_help(const struct args *a);
 

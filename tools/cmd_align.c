@@ -17,7 +17,10 @@ struct opts {
 #define AT(field) offsetof(struct opts, field)
 
 static const struct arg rows[] = {
-    ENGINE_MODEL_ROWS(struct opts),
+    ENGINE_MODEL_ROW(struct opts),
+    ENGINE_VOCAB_ROW(struct opts),
+    ENGINE_HEADS_ROW(struct opts),
+    ENGINE_DEMO_ROW(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Input" },
     { "language", 'l', ARG_TEXT, 0, AT(language), "auto|CODE", "auto", 0, 0, "the language of the text: a code or an English name" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
@@ -171,11 +174,12 @@ static int align(const struct opts *o, const struct engine *e, const char *file,
 
 int cmd_align(int argc, char **argv)
 {
-    struct opts o = { 0 };
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
     struct engine e;
     char *text = NULL;
     int n;
-    int code = args_parse(&align_args, &o, argc, argv, &n);
+    int code = args_parse(&align_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 2) return say_usage("align takes a sound file and a text, not %d operand%s", n, n == 1 ? "" : "s");
     if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0) return say_usage("standard input cannot be both the sound and the text");

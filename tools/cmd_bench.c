@@ -4,6 +4,7 @@
  * bytes follow from the shape, and are compared with the machine's peaks, measured in the same run. */
 #include "cmd.h"
 #include "engine.h"
+#include "given.h"
 #include "machine.h"
 #include "progress.h"
 #include "report.h"
@@ -309,12 +310,26 @@ static int bench(const struct opts *o)
     return code;
 }
 
+static int check_given(const struct opts *o)
+{
+    char name[GIVEN_SZ];
+    const struct args_given *g = o->engine.given;
+    for (int i = 0; i < 2 && o->engine.model; i++)
+        if (given_has(g, i ? "type" : "shape"))
+            return say_usage("%s is of a random model: it does not go with -m", given_name(name, g, i ? "type" : "shape"));
+    if (o->json && given_has(g, "output-format") && o->format != JSON)
+        return say_usage("--json and another %s exclude each other", given_name(name, g, "output-format"));
+    return EXIT_OK;
+}
+
 int cmd_bench(int argc, char **argv)
 {
-    struct opts o = { 0 };
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
     int n;
-    const int code = args_parse(&bench_args, &o, argc, argv, &n);
+    int code = args_parse(&bench_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n) return say_usage("bench takes no operands; -m gives a model");
-    return bench(&o);
+    code = check_given(&o);
+    return code == EXIT_OK ? bench(&o) : code;
 }

@@ -14,7 +14,9 @@ struct opts {
 };
 
 static const struct arg rows[] = {
-    ENGINE_MODEL_ROWS(struct opts),
+    ENGINE_MODEL_ROW(struct opts),
+    ENGINE_VOCAB_ROW(struct opts),
+    ENGINE_DEMO_ROW(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
     { "number", 'n', ARG_INT, 0, offsetof(struct opts, n), "N", "5", 1, 1000, "how many languages, most likely first" },
     { "json", 0, ARG_FLAG, 0, offsetof(struct opts, json), NULL, NULL, 0, 0, "an object instead of lines" },
@@ -101,10 +103,11 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
 
 int cmd_detect(int argc, char **argv)
 {
-    struct opts o = { 0 };
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
     struct engine e;
     int n;
-    int code = args_parse(&detect_args, &o, argc, argv, &n);
+    int code = args_parse(&detect_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 1) return say_usage("detect takes one sound file, not %d", n);
     code = ledger_read(NULL, "an input", argv[0]);

@@ -421,7 +421,7 @@ int cmd_doctor(int argc, char **argv)
     struct opts o = { 0 };
     struct report r = { 0 };
     int n;
-    int code = args_parse(&doctor_args, &o, argc, argv, &n);
+    int code = args_parse(&doctor_args, &o, NULL, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n > 1) return say_usage("doctor takes one model, not %d", n);
     r.json = o.json;

@@ -14,7 +14,10 @@ struct opts {
 };
 
 static const struct arg rows[] = {
-    ENGINE_MODEL_ROWS(struct opts),
+    ENGINE_MODEL_ROW(struct opts),
+    ENGINE_VOCAB_ROW(struct opts),
+    ENGINE_HEADS_ROW(struct opts),
+    ENGINE_DEMO_ROW(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
     { "plan", 0, ARG_FLAG, 0, offsetof(struct opts, plan), NULL, NULL, 0, 0, "the command lists: operations, shapes, flops and bytes" },
     { "json", 0, ARG_FLAG, 0, offsetof(struct opts, json), NULL, NULL, 0, 0, "an object instead of lines" },
@@ -108,10 +111,11 @@ static void print_facts(int json, const struct engine *e, const char *given)
 
 int cmd_info(int argc, char **argv)
 {
-    struct opts o = { 0 };
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
     struct engine e;
     int n;
-    int code = args_parse(&info_args, &o, argc, argv, &n);
+    int code = args_parse(&info_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n > 1) return say_usage("info takes one model, not %d", n);
     if (n == 1 && o.engine.model) return say_usage("the model is given twice: %s and %s", o.engine.model, argv[0]);

@@ -3,7 +3,9 @@
  * Everything that can be refused is refused before the first sample is decoded: options, names of outputs, the output folder, the
  * models. Then inputs are taken one after the other (job.c). */
 #include "cmd.h"
+#include "given.h"
 #include "job.h"
+#include "opt_rules.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +15,18 @@ enum { ROWS_OF_TASK = 2 }; /* the rows that `translate` does not have */
 
 static const struct arg rows[] = {
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Task" },
-    { "task", 0, ARG_WORD, 0, AT(task), "transcribe|translate|both", "transcribe", 0, 0,
+    { "task", 0, ARG_WORD, 0, AT(task), "transcribe|translate|both", ARG_FIELD,
       "write what is said, or its English translation, or both: NAME.transcript.FORMAT and NAME.translation.FORMAT" },
-    ENGINE_MODEL_ROWS(struct transcribe_opts),
+    ENGINE_MODEL_ROW(struct transcribe_opts),
+    ENGINE_VOCAB_ROW(struct transcribe_opts),
+    ENGINE_HEADS_ROW(struct transcribe_opts),
+    ENGINE_CMVN_ROW(struct transcribe_opts),
+    ENGINE_DEMO_ROW(struct transcribe_opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Input" },
     { "language", 'l', ARG_TEXT, 0, AT(language), "auto|CODE", "auto", 0, 0,
       "code (en, zh, ...) or English name; auto: from the first 30 s" },
-    { "offset-ms", 0, ARG_INT, 0, AT(offset_ms), "MS", "0", 0, 1e12, "where to begin" },
-    { "duration-ms", 0, ARG_INT, 0, AT(duration_ms), "MS", "0", 0, 1e12, "how much to transcribe; 0: to the end" },
+    { "offset-ms", 0, ARG_INT, 0, AT(offset_ms), "MS", ARG_FIELD, "where to begin" },
+    { "duration-ms", 0, ARG_INT, 0, AT(duration_ms), "MS", ARG_FIELD, "how much to transcribe; 0: to the end" },
     { "channels", 0, ARG_TEXT, 0, AT(channels), "mix|split|N", "mix", 0, 0,
       "all channels mixed to one; each apart: NAME.ch1.FORMAT, ...; or that one" },
     { "diarize", 0, ARG_FLAG, 0, AT(diarize), NULL, NULL, 0, 0, "speaker 0 or 1 for each segment: the louder one of two channels" },
@@ -92,6 +98,24 @@ static int check_channels(struct transcribe_opts *o)
     return EXIT_OK;
 }
 
+/* Fill the parameters; the library judges them, before there is a model and with it. */
+static int set_params(struct job *j, const steno_model *m)
+{
+    const struct transcribe_opts *o = j->o;
+    steno_transcribe_params *p = &j->params;
+    steno_transcribe_params_init(p);
+    p->task = o->task;
+    p->language = strcmp(o->language, "auto") == 0 ? NULL : o->language;
+    if (o->vad.kind != VAD_OFF) p->independent_clips = !o->decode.condition;
+    else {
+        p->offset_ms = o->offset_ms;
+        p->duration_ms = o->duration_ms;
+    }
+    const int code = decode_opts_fill(p, &j->data, &o->decode, m);
+    subtitle_opts_params(p, &o->subtitles, j->results->formats);
+    return code == EXIT_OK ? given_check(o->engine.given, m, STENO_CALL_TRANSCRIBE, p) : code;
+}
+
 static int check(struct job *j, struct transcribe_opts *o)
 {
     const struct results *r = j->results;
@@ -99,12 +123,13 @@ static int check(struct job *j, struct transcribe_opts *o)
     for (int i = 0; i < r->n; i++) n_stdin += strcmp(r->files[i], "-") == 0;
     if (r->n == 0) return say_usage("no input; give a sound file, or - for standard input");
     if (n_stdin > 1) return say_usage("standard input can be read once only");
-    if (o->print_colors && o->print_confidence) return say_usage("--print-colors and --print-confidence exclude each other");
     int code = vad_opts_check(&o->vad);
     if (code == EXIT_OK) code = decode_opts_check(&j->data, &o->decode, o->vad.kind != VAD_OFF);
     if (code == EXIT_OK) code = check_channels(o);
     if (code == EXIT_OK && o->engine.model) code = ledger_read(j->results->ledger, "the model", o->engine.model);
     if (code == EXIT_OK && o->engine.vocab) code = ledger_read(j->results->ledger, "the vocabulary", o->engine.vocab);
+    if (code == EXIT_OK) code = opt_rules_check(o->engine.given, &(struct opt_scene){ o, r->formats });
+    if (code == EXIT_OK) code = set_params(j, NULL);
     if (code != EXIT_OK) return code;
     j->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
     j->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == CHANNELS_SPLIT;
@@ -123,28 +148,13 @@ static void set_console(struct job *j)
     j->streams_meet = console_streams_meet();
 }
 
-static int set_params(struct job *j)
-{
-    const struct transcribe_opts *o = j->o;
-    steno_transcribe_params *p = &j->params;
-    steno_transcribe_params_init(p);
-    p->task = o->task;
-    p->language = strcmp(o->language, "auto") == 0 ? NULL : o->language;
-    if (j->vad.session) p->independent_clips = !o->decode.condition;
-    else {
-        p->offset_ms = o->offset_ms;
-        p->duration_ms = o->duration_ms;
-    }
-    const int code = decode_opts_fill(p, &j->data, &o->decode, j->engine.model);
-    subtitle_opts_params(p, &o->subtitles, j->results->formats);
-    return code;
-}
-
 /* Let the library judge the parameters, so that a mistake costs no decoding. */
 static int try_params(struct job *j)
 {
+    char reason[GIVEN_SZ];
     const int rc = job_decode_nothing(j);
-    return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, steno_last_error(j->engine.session));
+    const char *told = given_told(reason, j->o->engine.given, steno_last_error(j->engine.session));
+    return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, told);
 }
 
 static void print_timings(const struct job *j, int64_t wall_us)
@@ -173,7 +183,7 @@ static int run_job(struct job *j, char **files, int n)
             j->info.name, j->info.weight_type, j->info.compute, j->info.cpu_level, steno_team_threads(j->engine.team));
     set_console(j);
     j->options = options_json;
-    int code = set_params(j);
+    int code = set_params(j, j->engine.model);
     if (code == EXIT_OK) code = try_params(j);
     if (code != EXIT_OK) return code;
     progress_bar_begin(&bar, o->progress, o->engine.quiet, n);
@@ -195,8 +205,8 @@ static int run(struct transcribe_opts *o, char **files, int n)
         results.n = n = 1;
     }
     results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1;
-    o->subtitles.word_timestamps = o->decode.word_timestamps;
     o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
+    o->engine.cmvn_apart = o->vad.kind != VAD_OFF;
     int code = subtitle_opts_layout(&j.layout, &results.formats, &o->subtitles);
     if (code == EXIT_OK) code = check(&j, o);
     if (code == EXIT_OK) code = engine_open(&j.engine, &o->engine, decode_opts_lanes(&o->decode));
@@ -215,16 +225,18 @@ static int run(struct transcribe_opts *o, char **files, int n)
 
 int cmd_transcribe(int argc, char **argv)
 {
-    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET };
+    struct args_given given;
+    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .engine.given = &given };
     int n;
-    const int code = args_parse(&transcribe_args, &o, argc, argv, &n);
+    const int code = args_parse(&transcribe_args, &o, &given, argc, argv, &n);
     return code == ARGS_RUN ? run(&o, argv, n) : code;
 }
 
 int cmd_translate(int argc, char **argv)
 {
-    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .task = STENO_TRANSLATE };
+    struct args_given given;
+    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .task = STENO_TRANSLATE, .engine.given = &given };
     int n;
-    const int code = args_parse(&translate_args, &o, argc, argv, &n);
+    const int code = args_parse(&translate_args, &o, &given, argc, argv, &n);
     return code == ARGS_RUN ? run(&o, argv, n) : code;
 }

@@ -15,17 +15,19 @@ struct opts {
 #define AT(field) offsetof(struct opts, field)
 
 static const struct arg rows[] = {
-    ENGINE_MODEL_ROWS(struct opts),
+    ENGINE_MODEL_ROW(struct opts),
+    ENGINE_CMVN_ROW(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Speech" },
-    { "vad-threshold", 0, ARG_NUM, 1, AT(threshold), "D|none", "none", -1, 1,
+    { "vad-threshold", 0, ARG_NUM, 1, AT(threshold), "D|none", ARG_FIELD,
       "a frame is speech when P(speech) - P(silence) is at least D; none: the model's own" },
-    { "vad-min-silence-ms", 0, ARG_INT, 0, AT(min_silence_ms), "MS", "-1", -1, 1e9,
+    { "vad-min-silence-ms", 0, ARG_INT, 0, AT(min_silence_ms), "MS", ARG_FIELD,
       "silence that ends a span; -1: long at first, shorter the longer nobody pauses" },
-    { "vad-max-speech-s", 0, ARG_NUM, 1, AT(max_speech_s), "S|none", "none", 0.01, 1e6,
+    { "vad-max-speech-s", 0, ARG_NUM, 1, AT(max_speech_s), "S|none", ARG_FIELD,
       "longer spans are cut; none: the model's own (60)" },
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
     { "json", 0, ARG_FLAG, 0, AT(json), NULL, NULL, 0, 0, "an object instead of lines" },
-    ENGINE_MACHINE_ROWS(struct opts),
+    ENGINE_DEVICE_ROW(struct opts),
+    ENGINE_CPU_ROWS(struct opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Messages" },
     ENGINE_QUIET_ROW(struct opts),
     { 0 },
@@ -102,11 +104,12 @@ static int find(struct job *j, const struct opts *o, const struct engine *e, con
 
 int cmd_vad(int argc, char **argv)
 {
-    struct opts o = { 0 };
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
     struct engine e;
     struct job j = { 0 };
     int n;
-    int code = args_parse(&vad_args, &o, argc, argv, &n);
+    int code = args_parse(&vad_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 1) return say_usage("vad takes one sound file, not %d", n);
     if (!o.engine.model) return say_usage("vad needs a voice-activity model: -m FOLDER, such as FunASR's FSMN-VAD");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define CONSOLE_COLOR_NAMES "auto|always|never"
+enum { CONSOLE_COLOR_NEVER = 2 };
 
 struct console {
     const steno_model *model;

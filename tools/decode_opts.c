@@ -16,37 +16,7 @@ static int no_memory(const char *option)
     return EXIT_MEMORY;
 }
 
-/* ---- what may be given together ---------------------------------------------------------------------------------------------- */
-
-static int has_fallback(const struct decode_opts *o)
-{
-    return o->temperature_increment > 0 && o->temperature < 1; /* NAN: none */
-}
-
-static int check_search(const struct decode_opts *o)
-{
-    if (!isnan(o->patience) && !o->beam_size) return say_usage("--patience needs --beam-size");
-    if (!isnan(o->patience) && nearbyint((double)o->beam_size * o->patience) < 1)
-        return say_usage("--patience: %g times --beam-size %d is no sequence at all", o->patience, (int)o->beam_size);
-    if (o->best_of && o->temperature == 0 && !has_fallback(o))
-        return say_usage("--best-of draws at temperatures above 0 only: give --temperature, or --temperature-increment-on-fallback");
-    return EXIT_OK;
-}
-
-static int check_company(const struct decode_opts *o, int has_vad)
-{
-    if (o->grammar_rule && !o->grammar) return say_usage("--grammar-rule needs --grammar");
-    if (!isnan(o->grammar_penalty) && !o->grammar) return say_usage("--grammar-penalty needs --grammar");
-    if (!o->word_timestamps && (o->prepend_punctuations || o->append_punctuations || !isnan(o->hallucination_silence)))
-        return say_usage("--%s needs --word-timestamps", o->prepend_punctuations ? "prepend-punctuations"
-                         : o->append_punctuations ? "append-punctuations" : "hallucination-silence-threshold");
-    if (o->clip_timestamps && has_vad) return say_usage("--clip-timestamps and --vad exclude each other");
-    if (o->clip_timestamps && !isnan(o->chunk_s)) return say_usage("--clip-timestamps and --chunk-length exclude each other");
-    if (!isnan(o->chunk_s) && has_vad) return say_usage("--chunk-length and --vad exclude each other");
-    if (!isnan(o->chunk_s) && o->condition > 0)
-        return say_usage("--chunk-length makes clips that do not depend on each other: --condition-on-previous-text does not go with it");
-    return EXIT_OK;
-}
+/* ---- text -------------------------------------------------------------------------------------------------------------------- */
 
 static int check_utf8(const struct decode_opts *o)
 {
@@ -214,9 +184,7 @@ static int fill_suppress(steno_transcribe_params *p, struct decode_data *d, cons
 int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
 {
     memset(d, 0, sizeof *d);
-    int code = check_search(o);
-    if (code == EXIT_OK) code = check_company(o, has_vad);
-    if (code == EXIT_OK) code = check_utf8(o);
+    int code = check_utf8(o);
     if (code == EXIT_OK) code = read_ids(d, o->prompt_tokens);
     if (code == EXIT_OK) code = read_clips(d, o->clip_timestamps);
     if (code == EXIT_OK) code = read_grammar(d, o);

@@ -25,22 +25,22 @@ struct decode_opts {
 
 /* Further rows of the group "Input". */
 #define DECODE_INPUT_ROWS(T) \
-    { "language-detection-segments", 0, ARG_INT, 0, offsetof(T, decode.detection_segments), "N", "1", 1, 1e6, \
+    { "language-detection-segments", 0, ARG_INT, 0, offsetof(T, decode.detection_segments), "N", ARG_FIELD, \
       "stretches of 30 s that the language is detected from, until one is sure" }, \
-    { "language-detection-threshold", 0, ARG_NUM, 0, offsetof(T, decode.detection_threshold), "P", "0.5", 0, 1, \
+    { "language-detection-threshold", 0, ARG_NUM, 0, offsetof(T, decode.detection_threshold), "P", ARG_FIELD, \
       "probability that makes a language sure" }, \
     { "clip-timestamps", 0, ARG_TEXT, 0, offsetof(T, decode.clip_timestamps), "S,S,...", NULL, 0, 0, \
       "only these stretches: start, end, start, end, ... in seconds; without the last end to the end" }, \
-    { "chunk-length", 0, ARG_NUM, 1, offsetof(T, decode.chunk_s), "S|none", "none", 1, 30, \
+    { "chunk-length", 0, ARG_NUM, 1, offsetof(T, decode.chunk_s), "S|none", ARG_FIELD, \
       "cut at quiet places into clips of at most S seconds, which do not depend on each other" }, \
-    { "audio-ctx", 0, ARG_INT, 0, offsetof(T, decode.audio_ctx), "N", "0", 0, 1e6, \
+    { "audio-ctx", 0, ARG_INT, 0, offsetof(T, decode.audio_ctx), "N", ARG_FIELD, \
       "length of a window in steps of 20 ms; 0: the model's (1500); shorter ones are faster and worse" }
 
 /* The groups "Text", "Words", "Tokens" and "Decoding". */
 #define DECODE_ROWS(T) \
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Text" }, \
     { "initial-prompt", 0, ARG_TEXT, 1, offsetof(T, decode.initial_prompt), "TEXT", NULL, 0, 0, "text put before the first window" }, \
-    { "carry-initial-prompt", 0, ARG_PAIR, 0, offsetof(T, decode.carry), NULL, "off", 0, 0, "it stands before every window" }, \
+    { "carry-initial-prompt", 0, ARG_PAIR, 0, offsetof(T, decode.carry), NULL, ARG_FIELD, "it stands before every window" }, \
     { "prompt-tokens", 0, ARG_TEXT, 1, offsetof(T, decode.prompt_tokens), "IDS", NULL, 0, 0, \
       "ids in place of the text of --initial-prompt, separated by commas" }, \
     { "prefix", 0, ARG_TEXT, 0, offsetof(T, decode.prefix), "TEXT", NULL, 0, 0, "first words of every window's text" }, \
@@ -48,67 +48,67 @@ struct decode_opts {
       "words or phrases to favour, separated by commas; in a file one a line" }, \
     { "condition-on-previous-text", 0, ARG_PAIR, 0, offsetof(T, decode.condition), NULL, NULL, 0, 0, \
       "earlier windows are the prompt of the next (default: on; off with --vad and --chunk-length)" }, \
-    { "max-context", 0, ARG_INT, 0, offsetof(T, decode.max_context), "N", "-1", -1, 1e6, \
+    { "max-context", 0, ARG_INT, 0, offsetof(T, decode.max_context), "N", ARG_FIELD, \
       "most tokens of earlier text before a window; -1: what fits" }, \
-    { "without-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.without_timestamps), NULL, "off", 0, 0, \
+    { "without-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.without_timestamps), NULL, ARG_FIELD, \
       "text only, one segment per window" }, \
-    { "max-initial-timestamp", 0, ARG_NUM, 1, offsetof(T, decode.max_initial_timestamp), "S|none", "1.0", 0, 30, \
+    { "max-initial-timestamp", 0, ARG_NUM, 1, offsetof(T, decode.max_initial_timestamp), "S|none", ARG_FIELD, \
       "latest start of the first segment" }, \
-    { "itn", 0, ARG_PAIR, 0, offsetof(T, decode.itn), NULL, "off", 0, 0, "digits and punctuation instead of words (SenseVoice)" }, \
+    { "itn", 0, ARG_PAIR, 0, offsetof(T, decode.itn), NULL, ARG_FIELD, "digits and punctuation instead of words (SenseVoice)" }, \
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Words" }, \
-    { "word-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.word_timestamps), NULL, "off", 0, 0, \
+    { "word-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.word_timestamps), NULL, ARG_FIELD, \
       "times of words, in JSON and to lay out subtitles by; segments begin and end with their words then" }, \
     { "prepend-punctuations", 0, ARG_TEXT, 1, offsetof(T, decode.prepend_punctuations), "TEXT", NULL, 0, 0, \
       "characters that belong to the word after them (default: opening quotes and brackets)" }, \
     { "append-punctuations", 0, ARG_TEXT, 1, offsetof(T, decode.append_punctuations), "TEXT", NULL, 0, 0, \
       "characters that belong to the word before them (default: closing ones and stops)" }, \
-    { "hallucination-silence-threshold", 0, ARG_NUM, 1, offsetof(T, decode.hallucination_silence), "S|none", "none", 0, 1e6, \
+    { "hallucination-silence-threshold", 0, ARG_NUM, 1, offsetof(T, decode.hallucination_silence), "S|none", ARG_FIELD, \
       "words that look invented beside silence as long are left out" }, \
-    { "token-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.token_timestamps), NULL, "off", 0, 0, \
+    { "token-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.token_timestamps), NULL, ARG_FIELD, \
       "times of tokens, estimated from probable timestamps and lengths of texts" }, \
-    { "word-threshold", 0, ARG_NUM, 0, offsetof(T, decode.word_threshold), "P", "0.01", 0, 1, \
+    { "word-threshold", 0, ARG_NUM, 0, offsetof(T, decode.word_threshold), "P", ARG_FIELD, \
       "share above which such a timestamp counts" }, \
-    { "tinydiarize", 0, ARG_PAIR, 0, offsetof(T, decode.tinydiarize), NULL, "off", 0, 0, \
+    { "tinydiarize", 0, ARG_PAIR, 0, offsetof(T, decode.tinydiarize), NULL, ARG_FIELD, \
       "mark where the speaker changes (models trained for it)" }, \
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Tokens" }, \
-    { "suppress-tokens", 0, ARG_TEXT, 1, offsetof(T, decode.suppress_tokens), "IDS", "-1", 0, 0, \
+    { "suppress-tokens", 0, ARG_TEXT, 1, offsetof(T, decode.suppress_tokens), "IDS", ARG_FIELD, \
       "ids separated by commas; -1: the non-speech set; \"\": none" }, \
     { "suppress-non-speech", 0, ARG_PAIR, 0, offsetof(T, decode.suppress_non_speech), NULL, NULL, 0, 0, \
       "the non-speech set, whatever that list says" }, \
-    { "suppress-blank", 0, ARG_PAIR, 0, offsetof(T, decode.suppress_blank), NULL, "on", 0, 0, \
+    { "suppress-blank", 0, ARG_PAIR, 0, offsetof(T, decode.suppress_blank), NULL, ARG_FIELD, \
       "no space and no end at the first position" }, \
     { "suppress-regex", 0, ARG_TEXT, 0, offsetof(T, decode.suppress_regex), "PATTERN", NULL, 0, 0, \
       "tokens whose whole text matches it are never chosen" }, \
     { "grammar", 0, ARG_TEXT, 0, offsetof(T, decode.grammar), "FILE|TEXT", NULL, 0, 0, \
       "text is a sentence of this grammar (GBNF); TEXT is what has ::= in it" }, \
     { "grammar-rule", 0, ARG_TEXT, 0, offsetof(T, decode.grammar_rule), "NAME", NULL, 0, 0, "its start (default: root)" }, \
-    { "grammar-penalty", 0, ARG_NUM, 1, offsetof(T, decode.grammar_penalty), "X|none", "none", 0, 1e9, \
+    { "grammar-penalty", 0, ARG_NUM, 1, offsetof(T, decode.grammar_penalty), "X|none", ARG_FIELD, \
       "what other tokens lose from their logits; none: they are never chosen" }, \
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Decoding" }, \
-    { "beam-size", 0, ARG_INT, 0, offsetof(T, decode.beam_size), "N", "0", 0, 32, \
+    { "beam-size", 0, ARG_INT, 0, offsetof(T, decode.beam_size), "N", ARG_FIELD, \
       "width of the beam search at temperature 0; 0: the most probable token each time" }, \
-    { "patience", 0, ARG_NUM, 1, offsetof(T, decode.patience), "X|none", "none", 0.001, 100, \
+    { "patience", 0, ARG_NUM, 1, offsetof(T, decode.patience), "X|none", ARG_FIELD, \
       "it ends with N * X finished sequences; none: N" }, \
-    { "best-of", 0, ARG_INT, 0, offsetof(T, decode.best_of), "N", "0", 0, 32, "draws at temperatures above 0, the best counts; 0: one" }, \
-    { "length-penalty", 0, ARG_NUM, 1, offsetof(T, decode.length_penalty), "A|none", "none", 0, 1, \
+    { "best-of", 0, ARG_INT, 0, offsetof(T, decode.best_of), "N", ARG_FIELD, "draws at temperatures above 0, the best counts; 0: one" }, \
+    { "length-penalty", 0, ARG_NUM, 1, offsetof(T, decode.length_penalty), "A|none", ARG_FIELD, \
       "sequences rank by log-probability / ((5 + length) / 6)^A; none: / length" }, \
-    { "temperature", 0, ARG_NUM, 0, offsetof(T, decode.temperature), "T", "0", 0, 100, \
+    { "temperature", 0, ARG_NUM, 0, offsetof(T, decode.temperature), "T", ARG_FIELD, \
       "0: the most probable token; above: sampling" }, \
-    { "temperature-increment-on-fallback", 0, ARG_NUM, 1, offsetof(T, decode.temperature_increment), "T|none", "0.2", 0, 100, \
+    { "temperature-increment-on-fallback", 0, ARG_NUM, 1, offsetof(T, decode.temperature_increment), "T|none", ARG_FIELD, \
       "a window that fails is decoded again so much hotter, up to 1; 0: once" }, \
-    { "compression-ratio-threshold", 0, ARG_NUM, 1, offsetof(T, decode.compression_ratio_threshold), "R|none", "2.4", 0, 1e9, \
+    { "compression-ratio-threshold", 0, ARG_NUM, 1, offsetof(T, decode.compression_ratio_threshold), "R|none", ARG_FIELD, \
       "above it a window's text is too repetitive" }, \
-    { "entropy-threshold", 0, ARG_NUM, 1, offsetof(T, decode.entropy_threshold), "H|none", "none", 0, 1e9, \
+    { "entropy-threshold", 0, ARG_NUM, 1, offsetof(T, decode.entropy_threshold), "H|none", ARG_FIELD, \
       "below it the last 32 tokens of a window are too repetitive" }, \
-    { "guards", 0, ARG_WORD, 0, offsetof(T, decode.guards), "off|flag|retry", "flag", 0, 0, \
+    { "guards", 0, ARG_WORD, 0, offsetof(T, decode.guards), "off|flag|retry", ARG_FIELD, \
       "flag: repetition, silence and low confidence are marked in JSON; retry: decode such windows again, write nothing where there is " \
       "no sound; off: the reference to the letter" }, \
     { "seed", 0, ARG_INT, 0, offsetof(T, decode.seed), "N", "0", 0, 9e18, "of sampling" }, \
-    { "sample-length", 0, ARG_INT, 0, offsetof(T, decode.sample_length), "N", "0", 0, 1e6, \
+    { "sample-length", 0, ARG_INT, 0, offsetof(T, decode.sample_length), "N", ARG_FIELD, \
       "most tokens per window; 0: half the text context" }, \
-    { "no-speech-threshold", 0, ARG_NUM, 1, offsetof(T, decode.no_speech_threshold), "P|none", "0.6", 0, 1, \
+    { "no-speech-threshold", 0, ARG_NUM, 1, offsetof(T, decode.no_speech_threshold), "P|none", ARG_FIELD, \
       "a window above it that is not above the next one is silence" }, \
-    { "logprob-threshold", 0, ARG_NUM, 1, offsetof(T, decode.logprob_threshold), "L|none", "-1.0", -1e9, 0, \
+    { "logprob-threshold", 0, ARG_NUM, 1, offsetof(T, decode.logprob_threshold), "L|none", ARG_FIELD, \
       "below it a window's mean log-probability is too low" }
 
 /* What such options stand for, where that is more than a number. Text that is not malloc'd points into argv. */

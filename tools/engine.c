@@ -1,5 +1,6 @@
 /* steno: what every verb that computes opens first. SPDX-License-Identifier: MIT */
 #include "engine.h"
+#include "given.h"
 #include "u8.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     p->compute = compute[o->compute];
     p->cpu_level = o->cpu;
     p->index_only = o->index_only;
-    p->no_cmvn = !o->cmvn;
+    p->no_cmvn = given_has(o->given, "cmvn") && !o->cmvn;
     p->alignment_heads = o->heads;
     return o->cpu ? check_cpu(o->cpu) : EXIT_OK;
 }
@@ -62,12 +63,28 @@ int engine_batch(struct engine *e, const steno_batch_params *p)
     return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, err.text);
 }
 
-/* Somebody who asks for fewer bits should not believe to have got them. */
-static void note_compute(const steno_model *m, int32_t compute)
+/* Options about what the model has not. @return EXIT_OK, or EXIT_USAGE after a message */
+static int check_given(const struct engine *e, const struct engine_opts *o)
 {
+    static const struct { const char *option; int decodes; const char *what; } about[] = {
+        { "compute", 1, "is about models that decode token by token" },
+        { "batch-size", 1, "is about models that decode token by token" },
+        { "alignment-heads", 1, "is about models that decode token by token" },
+        { "cmvn", 0, "is about the filter banks of FunASR's models" },
+    };
     steno_model_info i = { .size = sizeof i };
-    if (compute == STENO_COMPUTE_AUTO || compute == STENO_COMPUTE_F32) return;
-    if (!steno_model_info_get(m, &i) && !strcmp(i.compute, "f32")) say("note: --compute has no effect: %s models compute in f32", i.family);
+    char name[GIVEN_SZ];
+    if (steno_model_info_get(e->model, &i)) return EXIT_OK;
+    if (o->vocab && (i.n_vocab == 0 || strncmp(i.format, "whisper.cpp", 11) == 0))
+        return say_usage("--vocab is for models that carry no vocabulary; this %s model %s: leave it out", i.family,
+                         i.n_vocab ? "has its own" : "has no use for one");
+    for (size_t k = 0; k < sizeof about / sizeof *about; k++) {
+        if (!given_has(o->given, about[k].option) || about[k].decodes == (i.n_text_ctx > 0)) continue;
+        if (o->cmvn_apart && !about[k].decodes) continue;
+        return say_usage("%s %s; this %s model does not serve it: leave it out", given_name(name, o->given, about[k].option), about[k].what,
+                         i.family);
+    }
+    return EXIT_OK;
 }
 
 int engine_enter(struct ledger *l, const char *what, const steno_model *m)
@@ -82,18 +99,19 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
 {
     steno_model_params p;
     struct model_found at = { 0 };
-    const struct model_choice choice = { o->model, o->vocab, o->demo, o->quiet };
+    const struct model_choice choice = { o->model, o->vocab, o->demo, o->quiet, o->given };
     memset(e, 0, sizeof *e);
     int code = engine_model_params(&p, o);
     if (code == EXIT_OK && o->device == DEVICE_GPU && !o->quiet)
         say("note: --device gpu: no kernels for GPUs in this version; computing on the processor");
     if (code == EXIT_OK) code = engine_team(&e->team, o->threads);
     p.team = e->team;
+    if (o->cmvn_apart) p.no_cmvn = 0;
     if (code == EXIT_OK) code = models_open(&e->model, &at, &choice, &p);
     e->path = at.path;
     e->vocab = at.vocab;
     if (code == EXIT_OK) code = engine_enter(o->ledger, "a file of the model", e->model);
-    if (code == EXIT_OK && !o->quiet) note_compute(e->model, p.compute);
+    if (code == EXIT_OK) code = check_given(e, o);
     if (code == EXIT_OK && lanes) code = engine_session(e, lanes);
     if (code != EXIT_OK) engine_close(e);
     return code;

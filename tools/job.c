@@ -1,5 +1,6 @@
 /* steno: what transcribe and translate do with their inputs. SPDX-License-Identifier: MIT */
 #include "job.h"
+#include "given.h"
 #include "sha256.h"
 #include "signals.h"
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static int write_results(struct job *j, int task, const char *error)
     struct transcript_store store = { 0 };
     struct transcript t = { .text = "", .language = "unknown", .first_timestamp = j->console.first_timestamp, .duration_ms = -1,
                             .index_offset = (int32_t)j->o->offset_n, .task = task, .word_times = j->params.word_timestamps,
+                            .token_times = j->o->decode.token_timestamps,
                             .model = j->engine.model, .layout = &j->layout, .record = &record };
     if (!(j->results->formats & mask)) return EXIT_OK;
     if (j->results->formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file) == 0) record.sha256 = sha256;
@@ -125,7 +127,9 @@ static int write_results(struct job *j, int task, const char *error)
 /* An input gives nothing: tell it, go on with the next unless it is no use. @return 0 */
 static int fail(struct job *j, int rc, const char *reason)
 {
+    char told[GIVEN_SZ];
     if (!reason[0]) reason = steno_status_text(rc);
+    if (rc == STENO_EARG) reason = given_told(told, j->o->engine.given, reason);
     say_file(shown_name(j->file), reason);
     const int code = write_results(j, j->params.task, reason);
     if (code != EXIT_OK) j->stop_code = code;

@@ -4,6 +4,7 @@
  * those of this program and of its relatives, so that a model that is on the machine is found. The built-in model is never chosen
  * silently: it knows digits only. Its vocabulary is whole, though, and serves multilingual models that carry none. */
 #include "models.h"
+#include "given.h"
 #include "hub.h"
 #include "out.h"
 #include "say.h"
@@ -284,7 +285,8 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
             "folder or a Whisper model", path);
         return EXIT_MODEL;
     }
-    return rc == STENO_OK ? EXIT_OK : say_model_error(path, rc, e.text);
+    char reason[GIVEN_SZ];
+    return rc == STENO_OK ? EXIT_OK : say_model_error(rc == STENO_EARG ? NULL : path, rc, given_told(reason, c->given, e.text));
 }
 
 int models_open_largest(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
@@ -309,13 +311,15 @@ int models_open_largest(steno_model **out, struct model_found *at, const char *v
     return rc;
 }
 
-struct passed { int quiet, n; steno_error first; char path[PATH_MAX]; };
+struct passed { int quiet, n; steno_error first; char path[PATH_MAX]; const struct args_given *given; };
 
 /* A file that does not open is told at once; of quiet ones the first is kept, for the case that none opens. */
 static void tell_passed(void *user, const char *path, int status, const char *reason)
 {
     struct passed *t = user;
-    if (!t->quiet || status == STENO_EARG) say_file(path, reason);
+    char told[GIVEN_SZ];
+    if (status == STENO_EARG) say("%s", given_told(told, t->given, reason));
+    else if (!t->quiet) say_file(path, reason);
     else if (!t->n) {
         snprintf(t->first.text, sizeof t->first.text, "%s", reason);
         snprintf(t->path, sizeof t->path, "%s", path);
@@ -325,7 +329,7 @@ static void tell_passed(void *user, const char *path, int status, const char *re
 
 static int open_largest(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
 {
-    struct passed t = { .quiet = c->quiet };
+    struct passed t = { .quiet = c->quiet, .given = c->given };
     const int rc = models_open_largest(out, at, c->vocab, p, tell_passed, &t);
     if (rc == STENO_EARG) return EXIT_USAGE;
     if (rc == STENO_OK) {

@@ -3,11 +3,14 @@
 #define STENO_TOOLS_MODELS_H
 #include <steno/steno.h>
 
+struct args_given;
+
 struct model_choice {
     const char *name;  /* -m, or NULL */
     const char *vocab; /* --vocab, or NULL */
     int demo;          /* --demo: the small built-in model */
     int quiet;         /* do not name a model or vocabulary that was chosen without being asked for */
+    const struct args_given *given; /* what reasons call options by, NULL: by the library's names */
 };
 
 struct model_found {

@@ -40,7 +40,7 @@ int say_usage(const char *fmt, ...)
 void say_file(const char *file, const char *reason)
 {
     const size_t n = strlen(file);
-    if (strncmp(reason, file, n) == 0 && reason[n] == ':') say("%s", reason);
+    if (strncmp(reason, file, n) == 0 && (reason[n] == ':' || reason[n] == ' ')) say("%s", reason);
     else say("%s: %s", file, reason);
 }
 

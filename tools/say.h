@@ -25,7 +25,7 @@ enum exit_code {
 
 void say(const char *fmt, ...) SAY_FORMAT(1, 2);           /* "steno: …\n" */
 int say_usage(const char *fmt, ...) SAY_FORMAT(1, 2);      /* the same; @return EXIT_USAGE */
-void say_file(const char *file, const char *reason);       /* "steno: FILE: reason"; a reason that begins with FILE is not doubled */
+void say_file(const char *file, const char *reason);       /* "steno: FILE: reason"; FILE is not said twice */
 void say_bar(const char *line);                            /* draw, or with NULL wipe, the progress bar */
 
 /* Exit code for a failing library call that has to do with a model. */

@@ -5,25 +5,6 @@
 #include "u8.h"
 #include <string.h>
 
-/* Karaoke is made of words: its formats ask for them themselves. */
-static int has_words(const struct subtitle_opts *o, unsigned formats)
-{
-    return o->word_timestamps || formats & (1u << WRITER_WTS | 1u << WRITER_ASS);
-}
-
-static int check(const struct subtitle_opts *o, unsigned formats)
-{
-    const int words = has_words(o, formats);
-    if (o->highlight_words && !words) return say_usage("--highlight-words needs --word-timestamps");
-    if (o->max_words_per_line && !words) return say_usage("--max-words-per-line needs --word-timestamps");
-    if (o->max_line_count && !o->max_line_width) return say_usage("--max-line-count needs --max-line-width");
-    if (o->max_words_per_line && o->max_line_count)
-        return say_usage("--max-words-per-line has no effect beside --max-line-count; leave one of them out");
-    if (o->split_on_word && !o->max_len) return say_usage("--split-on-word needs --max-len");
-    if (o->font && !(formats & (1u << WRITER_WTS | 1u << WRITER_ASS))) return say_usage("--font is for the output formats ass and wts");
-    return EXIT_OK;
-}
-
 static int set_font(struct write_layout *l, const struct subtitle_opts *o)
 {
     const char *font = o->font;
@@ -45,8 +26,6 @@ static int set_font(struct write_layout *l, const struct subtitle_opts *o)
 int subtitle_opts_layout(struct write_layout *l, unsigned *formats, const struct subtitle_opts *o)
 {
     if (o->log_scores) *formats |= 1u << WRITER_SCORE;
-    const int code = check(o, *formats);
-    if (code != EXIT_OK) return code;
     *l = (struct write_layout){ .max_line_width = (int32_t)o->max_line_width, .max_line_count = (int32_t)o->max_line_count,
                                 .max_words_per_line = (int32_t)o->max_words_per_line, .highlight_words = o->highlight_words };
     return set_font(l, o);
@@ -54,8 +33,8 @@ int subtitle_opts_layout(struct write_layout *l, unsigned *formats, const struct
 
 void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats)
 {
-    p->word_timestamps = has_words(o, formats);
-    p->token_timestamps = o->max_len > 0;
+    p->word_timestamps |= (formats & (1u << WRITER_WTS | 1u << WRITER_ASS)) != 0; /* karaoke is made of words */
+    p->token_timestamps |= o->max_len > 0;
 }
 
 int subtitle_opts_cut(const struct subtitle_opts *o)

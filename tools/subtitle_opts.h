@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 struct subtitle_opts {
-    int word_timestamps; /* as the options of decoding say */
     int highlight_words, split_on_word, log_scores;
     int64_t max_line_width, max_line_count, max_words_per_line, max_len;
     const char *font;

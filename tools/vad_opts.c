@@ -1,6 +1,7 @@
 /* steno: clips chosen by voice activity, and the options that say how. SPDX-License-Identifier: MIT */
 #include "vad_opts.h"
 #include "clips.h"
+#include "given.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,6 @@
 int vad_opts_check(const struct vad_opts *o)
 {
     if (o->kind == VAD_SILERO) return say_usage("--vad: silero is not in this version; it takes off or fsmn");
-    if (o->kind == VAD_OFF && o->model) return say_usage("--vad-model needs --vad fsmn");
-    if (o->kind == VAD_FSMN && !o->model) return say_usage("--vad fsmn needs --vad-model FOLDER, such as FunASR's FSMN-VAD");
     return EXIT_OK;
 }
 
@@ -30,14 +29,15 @@ static int64_t read_nothing(void *user, float *pcm, int64_t n)
 }
 
 /* Let the library judge model and options on no audio at all. */
-static int try_params(struct vad *v)
+static int try_params(struct vad *v, const struct engine_opts *eo)
 {
+    char reason[GIVEN_SZ];
     const steno_source nothing = { .read = read_nothing };
     steno_vad_params p;
     params_fill(&p, v->o);
     const int rc = steno_find_speech(v->session, &nothing, &p);
     if (rc != STENO_EARG) return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, steno_last_error(v->session));
-    return say_usage("--vad-model: %s", steno_last_error(v->session));
+    return say_usage("--vad-model: %s", given_told(reason, eo->given, steno_last_error(v->session)));
 }
 
 int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo)
@@ -50,12 +50,14 @@ int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, co
     if (o->kind == VAD_OFF) return EXIT_OK;
     int code = engine_model_params(&p, eo);
     p.team = e->team;
+    p.compute = STENO_COMPUTE_AUTO; /* --compute and --alignment-heads are about the other model */
+    p.alignment_heads = NULL;
     if (code == EXIT_OK) code = models_open(&v->model, &at, &choice, &p);
     if (code == EXIT_OK) code = engine_enter(eo->ledger, "a file of the voice-activity model", v->model);
     if (code == EXIT_OK) {
         steno_error err = { 0 };
         const int rc = steno_session_open(&v->session, v->model, e->team, NULL, &err);
-        code = rc == STENO_OK ? try_params(v) : say_model_error(NULL, rc, err.text);
+        code = rc == STENO_OK ? try_params(v, eo) : say_model_error(NULL, rc, err.text);
     }
     free(at.path);
     free(at.vocab);

@@ -20,13 +20,13 @@ struct vad_opts {
     { "vad", 0, ARG_WORD, 0, offsetof(T, vad.kind), "off|silero|fsmn", "off", 0, 0, \
       "transcribe only where somebody speaks; silero is not in this version" }, \
     { "vad-model", 0, ARG_TEXT, 0, offsetof(T, vad.model), "PATH", NULL, 0, 0, "its model, such as FunASR's FSMN-VAD folder" }, \
-    { "vad-threshold", 0, ARG_NUM, 1, offsetof(T, vad.threshold), "D|none", "none", -1, 1, \
+    { "vad-threshold", 0, ARG_NUM, 1, offsetof(T, vad.threshold), "D|none", ARG_FIELD, \
       "a frame is speech when P(speech) - P(silence) is at least D; none: the model's own" }, \
     { "vad-min-speech-ms", 0, ARG_INT, 0, offsetof(T, vad.min_speech_ms), "MS", "250", 0, 1e9, "shorter spans are dropped" }, \
-    { "vad-min-silence-ms", 0, ARG_INT, 0, offsetof(T, vad.min_silence_ms), "MS", "-1", -1, 1e9, \
+    { "vad-min-silence-ms", 0, ARG_INT, 0, offsetof(T, vad.min_silence_ms), "MS", ARG_FIELD, \
       "silence that ends a span; -1: long at first, shorter the longer nobody pauses" }, \
     { "vad-speech-pad-ms", 0, ARG_INT, 0, offsetof(T, vad.pad_ms), "MS", "30", 0, 1e6, "added to both ends of a span" }, \
-    { "vad-max-speech-s", 0, ARG_NUM, 1, offsetof(T, vad.max_speech_s), "S|none", "none", 0.01, 1e6, \
+    { "vad-max-speech-s", 0, ARG_NUM, 1, offsetof(T, vad.max_speech_s), "S|none", ARG_FIELD, \
       "longer spans are cut; none: the model's own (60)" }
 
 /* @return EXIT_OK or EXIT_USAGE, after a message */

@@ -40,6 +40,7 @@ struct transcript {
     int32_t index_offset;    /* added to the numbers of subtitles */
     int32_t task;            /* enum steno_task */
     int32_t word_times;      /* 1: subtitles are made of words, and JSON lists them */
+    int32_t token_times;     /* 1: JSON has the times of tokens */
     int64_t duration_ms;     /* of the audio */
     const steno_word *words;    /* of all segments, in order */
     const int32_t *first_word;  /* [n] where those of a segment begin; it has segs[i].n_words */
@@ -60,7 +61,8 @@ struct writer {
 
 extern const struct writer writers[]; /* in the order of WRITER_NAMES; ends with a NULL name */
 #define WRITER_NAMES "txt|srt|vtt|tsv|json|verbose_json|jsonl|csv|lrc|wts|ass|score"
-enum { WRITER_TXT = 0, WRITER_JSONL = 6, WRITER_WTS = 9, WRITER_ASS, WRITER_SCORE, N_WRITERS };
+enum { WRITER_TXT, WRITER_SRT, WRITER_VTT, WRITER_TSV, WRITER_JSON, WRITER_VERBOSE_JSON, WRITER_JSONL, WRITER_CSV, WRITER_LRC, WRITER_WTS,
+       WRITER_ASS, WRITER_SCORE, N_WRITERS };
 enum { N_WRITERS_ALL = 5 }; /* "all" means the reference's five */
 
 void write_txt(FILE *f, const struct transcript *t);

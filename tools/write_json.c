@@ -48,6 +48,21 @@ static void write_words(FILE *f, const struct transcript *t, int seg, enum write
     fputc(']', f);
 }
 
+/* Of the tokens, in the order of their list. */
+static void write_token_times(FILE *f, const struct transcript *t, int seg)
+{
+    fputs(", \"token_times\": [", f);
+    for (int32_t k = 0; t->tokens && k < t->segs[seg].n_tokens; k++) {
+        const steno_token *tok = &t->tokens[t->first_token[seg] + k];
+        fputs(k ? ", [" : "[", f);
+        write_json_number(f, tok->t0_ms < 0 ? NAN : (double)tok->t0_ms / 1000, WRITE_NULL);
+        fputs(", ", f);
+        write_json_number(f, tok->t1_ms < 0 ? NAN : (double)tok->t1_ms / 1000, WRITE_NULL);
+        fputc(']', f);
+    }
+    fputc(']', f);
+}
+
 /* Keys that the reference does not have; they are written only where there is something to say. */
 static void write_findings(FILE *f, const steno_segment *s, const int32_t *speaker)
 {
@@ -95,6 +110,7 @@ static void write_segment(FILE *f, const struct transcript *t, int seg, enum wri
     member(f, "compression_ratio", s->compression_ratio, nan);
     member(f, "no_speech_prob", s->no_speech_prob, nan);
     write_words(f, t, seg, nan);
+    if (t->token_times) write_token_times(f, t, seg);
     write_findings(f, s, write_speaker_of(t, seg));
     fputc('}', f);
 }

@@ -127,8 +127,8 @@ enum steno_compute {
 
 /** @return what STENO_COMPUTE_AUTO stands for in the encoder at a processor level: STENO_COMPUTE_BF16 where products of bf16 have
  *          instructions of their own, STENO_COMPUTE_INT16 where those of int16 are faster than f32, else STENO_COMPUTE_F32. The decoder's
- *          weights are in int8 from AVX2 and ARM's dot products on. Families other than Whisper compute in f32 whatever is asked for;
- *          steno_model_info says so. */
+ *          weights are in int8 from AVX2 and ARM's dot products on. Families other than Whisper compute in f32, and
+ *          a call that asks for anything else does not open their models. */
 STENO_API int steno_compute_auto(int level);
 
 typedef struct steno_model_params {
@@ -589,7 +589,7 @@ STENO_API int64_t steno_duration_ms(const steno_session *s);  /**< @return lengt
 /** Find when the words of a known text are said.
  *
  * @param text  UTF-8; each line becomes a segment
- * @param p     parameters, or NULL for the defaults; what is about choosing text does not count
+ * @param p     parameters, or NULL for the defaults; what is about choosing text is refused
  * @return as steno_transcribe_source; STENO_EARG also for a text without words
  *
  * Segments and words are read as those of a transcription; words that the audio seems to lack have NAN and -1 for times. */
@@ -705,6 +705,74 @@ STENO_INLINE void steno_vad_params_init(steno_vad_params *p) { steno_vad_params_
 STENO_API int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p);
 STENO_API int steno_span_count(const steno_session *s);
 STENO_API int steno_span_get(const steno_session *s, int i, steno_span *span); /**< up to span->size bytes; STENO_OK, STENO_EARG */
+
+/* ---- parameters as a table -----------------------------------------------------------------------------------------------------
+ *
+ * For programs and bindings: which parameters there are, what they take, and whether a model serves them. A call refuses (STENO_EARG) a
+ * parameter that differs from its default and that the model does not serve, that needs another one, or that another one makes useless:
+ * nothing that is asked for is ignored. */
+
+/** Calls that have parameters. */
+enum steno_call {
+    STENO_CALL_TRANSCRIBE = 0, /* steno_transcribe, steno_transcribe_source, steno_batch_add: steno_transcribe_params */
+    STENO_CALL_ALIGN = 1,      /* steno_align: the same struct */
+    STENO_CALL_FIND_SPEECH = 2 /* steno_find_speech: steno_vad_params */
+};
+
+enum steno_param_kind {
+    STENO_PARAM_FLAG,   /* int32_t: 0, or on */
+    STENO_PARAM_CHOICE, /* int32_t of an enum */
+    STENO_PARAM_INT32,
+    STENO_PARAM_INT64,
+    STENO_PARAM_UINT64,
+    STENO_PARAM_NUMBER, /* double */
+    STENO_PARAM_TEXT,   /* const char * */
+    STENO_PARAM_LIST,   /* a pointer; its length is the field n_NAME */
+    STENO_PARAM_CALL    /* a callback, or its user pointer */
+};
+
+/** A parameter. */
+typedef struct steno_param {
+    uint32_t size;      /* set by the caller to sizeof(steno_param) */
+    int32_t kind;       /* enum steno_param_kind */
+    const char *name;   /* of the field; static */
+    double least, most; /* of a number: with a model its own, else the widest */
+    double value;       /* default of a number or flag */
+    double none;        /* taken, too, and means none, when has_none is 1 */
+    int32_t has_none;
+    int32_t served;     /* 1: the model serves it in this call; without a model: some model does */
+    const char *text;   /* default of a text; static, NULL: none */
+    const char *reason; /* why it is not served, "" when it is; static */
+    uint32_t offset;    /* of the field, bytes */
+    uint32_t pad;
+} steno_param;
+
+/** Copy parameter `i` out, up to out->size bytes.
+ * @param m  a model, or NULL for what is so with any
+ * @return STENO_OK, STENO_EARG past the last one */
+STENO_API int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_param *out);
+
+/** What the user of a program calls parameters, and which of them were asked for. */
+typedef struct steno_param_names {
+    uint32_t size; /* set by the caller to sizeof(steno_param_names) */
+    int32_t pad;
+    void *user;
+    /* @param with_value  1: with the value that was given ("--beam-size is 33"), 0: the name alone
+     * @return valid until the next call; NULL: the field's own name */
+    const char *(*name)(void *user, const char *field, int with_value);
+    /* @return 1: it counts as asked for, though it has its default's value; NULL: only what differs does */
+    int (*asked)(void *user, const char *field);
+} steno_param_names;
+
+/** Judge parameters as a call would before it hears anything: who serves them, their ranges, what they need and exclude. What only the
+ * call knows (ids of suppress_tokens, patterns, grammars, languages, the session's lanes) is judged there.
+ *
+ * @param m       a model, or NULL for what is so with any
+ * @param params  steno_transcribe_params or steno_vad_params, as the call takes; NULL: the defaults
+ * @param names   how the reason calls them, NULL: by their fields
+ * @return STENO_OK, or STENO_EARG with the reason in *e */
+STENO_API int steno_params_check(const steno_model *m, enum steno_call call, const void *params, const steno_param_names *names,
+                                 steno_error *e);
 
 /* ---- self-knowledge ---------------------------------------------------------------------------------------------------------- */
 

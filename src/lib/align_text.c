@@ -1,6 +1,7 @@
 /* steno: when the words of a known text are said: the text, and the call. SPDX-License-Identifier: MIT */
 #include "lib/align_text.h"
 #include "lib/job.h"
+#include "lib/params.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -140,9 +141,8 @@ static int align_call(steno_session *s, const steno_source *src, const char *tex
     steno_transcribe_params_init(&own);
     if (params_take(&own, p, sizeof own, offsetof(steno_transcribe_params, temperature_increment_on_fallback)))
         return err_set(&s->error, STENO_EARG, "steno_transcribe_params was not filled by its init function");
-    const int rc = params_check_detection(s, &own);
+    const int rc = params_check(s, STENO_CALL_ALIGN, &own);
     if (rc) return rc;
-    if (own.offset_ms < 0 || own.duration_ms < 0) return err_set(&s->error, STENO_EARG, "offset_ms and duration_ms are 0 or more");
     s->params = &own;
     return align(s, src, text, &own);
 }

@@ -4,7 +4,7 @@
  * most probable id of every row, repeats and blanks dropped (Graves et al. 2006, best path), is its text. */
 #include <math.h>
 #include <string.h>
-#include "lib/lib.h"
+#include "lib/params.h"
 
 /* What one call carries from clip to clip. */
 struct job {
@@ -112,43 +112,14 @@ static int clip(struct job *j, int n_rows)
     return rc;
 }
 
-/* The first parameter that is not at its default and means nothing here, NULL: none. */
-static const char *parameter_refused(const steno_transcribe_params *p)
-{
-    steno_transcribe_params d;
-    steno_transcribe_params_init(&d);
-    const struct { const char *name; int is_set; } token_by_token[] = {
-        { "task translate", p->task != d.task },
-        { "initial_prompt", p->initial_prompt != NULL },
-        { "prompt_tokens", p->n_prompt_tokens != 0 },
-        { "carry_initial_prompt", p->carry_initial_prompt != 0 },
-        { "without_timestamps", p->without_timestamps != 0 },
-        { "suppress_tokens", p->suppress_tokens && strcmp(p->suppress_tokens, d.suppress_tokens) != 0 },
-        { "temperature", p->temperature != d.temperature },
-        { "entropy_threshold", !isnan(p->entropy_threshold) },
-        { "guards retry", p->guards == STENO_GUARDS_RETRY },
-        { "keep_audio_features", p->keep_audio_features != 0 },
-        { "logits_filter", p->logits_filter != NULL },
-    };
-    for (size_t i = 0; i < sizeof token_by_token / sizeof *token_by_token; i++)
-        if (token_by_token[i].is_set) return token_by_token[i].name;
-    return NULL;
-}
-
 static int job_init(struct job *j, steno_session *s, const steno_transcribe_params *p)
 {
     const steno_model *m = s->model;
     *j = (struct job){ .s = s, .p = p, .request = { p->language, p->itn, p->ban_unknown_emotion } };
+    const int rc = params_check(s, STENO_CALL_TRANSCRIBE, p);
+    if (rc) return rc;
     j->n_head = m->family->ctc->head(m, &j->request, j->head, &s->error);
     if (j->n_head < 0) return j->n_head;
-    const char *refused = parameter_refused(p);
-    if (refused)
-        return err_set(&s->error, STENO_EARG, "%s does not apply to a %s model, which does not decode token by token", refused,
-                       m->family->name);
-    const int64_t most = 1000000000000000;
-    if (p->offset_ms < 0 || p->duration_ms < 0 || p->offset_ms > most || p->duration_ms > most)
-        return err_set(&s->error, STENO_EARG, "offset_ms and duration_ms are %lld and %lld, want 0 to 1e+15", (long long)p->offset_ms,
-                       (long long)p->duration_ms);
     const int32_t barred = m->family->ctc->barred(m, &j->request);
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, barred);

@@ -2,24 +2,14 @@
  *
  * Rows of filter banks stream through the network in pieces; its memories' last inputs are state, so pieces of any size give the same
  * probabilities. The end-point machine turns them into spans. */
-#include <math.h>
 #include <string.h>
-#include "lib/lib.h"
-
-void steno_vad_params_fill(steno_vad_params *p, uint32_t size)
-{
-    const steno_vad_params own = { .threshold = (double)NAN, .max_end_silence_ms = -1, .max_segment_ms = -1 };
-    params_give(p, size, &own, sizeof own);
-}
+#include "lib/params.h"
 
 static int check(steno_session *s, const steno_vad_params *p, struct vad_params *q)
 {
     *q = s->model->vad;
-    if (!isnan(p->threshold) && !(p->threshold >= -1 && p->threshold <= 1))
-        return err_set(&s->error, STENO_EARG, "threshold is %g, want -1 to 1, or NAN for the model's own", p->threshold);
-    if (p->max_end_silence_ms < -1 || p->max_end_silence_ms > 1 << 30 || p->max_segment_ms < -1 || p->max_segment_ms > 1 << 30 ||
-        p->max_segment_ms == 0)
-        return err_set(&s->error, STENO_EARG, "max_end_silence_ms and max_segment_ms are lengths in milliseconds, or -1");
+    const int rc = params_check(s, STENO_CALL_FIND_SPEECH, p);
+    if (rc) return rc;
     if (p->max_end_silence_ms >= 0) {
         q->dynamic = 0;
         q->max_end_silence_ms = (int)p->max_end_silence_ms;

@@ -88,10 +88,6 @@ void call_progress(const steno_session *s, int clip, int64_t at);
 /* clips.c: what is to be decoded, from clip_timestamps, offset_ms and duration_ms, or chunk_ms. */
 int call_clips_make(steno_session *s);
 
-/* params.c: ranges and combinations, whatever the model. STENO_EARG names the parameter. */
-int params_check(steno_session *s, const steno_transcribe_params *p);
-int params_check_detection(steno_session *s, const steno_transcribe_params *p); /* of these, how a language is detected */
-
 /* prompt.c: what stands before the tokens of a window. */
 int prompt_begin(struct strand *w);                       /* the initial prompt and the prefix */
 int32_t prompt_make(struct strand *w, int previous, int *sot); /* into w->prompt; previous 0: without the text of earlier windows */

@@ -71,7 +71,21 @@ static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
     return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 && kern_gains(m->kern.level, DT_Q8_QUAD_A8) ? KV_INT : KV_F16;
 }
 
-static int load(steno_model *m, const struct place *place, steno_error *e)
+/* What is asked for and means nothing to this family. */
+static int check_asked(const steno_model *m, const steno_model_params *p, steno_error *e)
+{
+    const struct family *f = m->family;
+    const int narrow = p->compute != STENO_COMPUTE_AUTO && p->compute != STENO_COMPUTE_F32;
+    if (p->no_cmvn && f->search == SEARCH_AR)
+        return err_set(e, STENO_EARG, "no_cmvn is about filter banks, and a %s model hears log-mel: leave it out", f->name);
+    if (narrow && !f->narrow)
+        return err_set(e, STENO_EARG, "compute is %s, but a %s model computes in f32: leave it out", arithmetic[p->compute].name, f->name);
+    if (m->heads_wanted && f->search != SEARCH_AR)
+        return err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->heads_wanted, f->name);
+    return STENO_OK;
+}
+
+static int load(steno_model *m, const struct place *place, const steno_model_params *p, steno_error *e)
 {
     struct weights w;
     int rc = weights_open_place(&w, place, e);
@@ -83,8 +97,7 @@ static int load(steno_model *m, const struct place *place, steno_error *e)
     m->format = w.format;
     for (uint32_t i = 0; i < w.n_tensors; i++)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
-    if (!rc && m->heads_wanted && m->family->search != SEARCH_AR)
-        rc = err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->heads_wanted, m->family->name);
+    if (!rc) rc = check_asked(m, p, e);
     if (!rc) rc = weight_store_open(&m->store, &w, m->narrow || m->blocks, e);
     if (!rc) rc = m->family->describe(m, &w, e);
     for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);
@@ -138,7 +151,7 @@ static int open_place(steno_model **out, const struct place *place, const steno_
     team_hold(own.team);
     const cpu_fpenv fp = cpu_fpenv_enter();
     int rc = choose_kernels(m, &own, e);
-    if (!rc) rc = load(m, place, e);
+    if (!rc) rc = load(m, place, &own, e);
     cpu_fpenv_leave(fp);
     m->loading = NULL;
     m->vocab_path = m->heads_wanted = NULL;

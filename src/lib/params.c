@@ -2,7 +2,11 @@
  *
  * Callers own structs that grow from version to version. A call copies what its caller's version had over this version's defaults, so
  * later changes have no effect on it, and refuses what is out of range before work starts. */
+#include "lib/params.h"
 #include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include "lib/job.h"
 
@@ -30,146 +34,228 @@ void params_give(void *theirs, uint32_t size, const void *own, size_t n)
 
 void steno_transcribe_params_fill(steno_transcribe_params *p, uint32_t size)
 {
-    const steno_transcribe_params own = { .suppress_tokens = "-1", .condition_on_previous_text = 1, .suppress_blank = 1,
-                                          .max_initial_timestamp = 1.0, .no_speech_threshold = 0.6, .logprob_threshold = -1.0,
-                                          .temperature_increment_on_fallback = 0.2, .compression_ratio_threshold = 2.4,
-                                          .entropy_threshold = (double)NAN, .guards = STENO_GUARDS_FLAG,
-                                          .patience = (double)NAN, .length_penalty = (double)NAN, .max_context = -1,
-                                          .grammar_penalty = (double)INFINITY, .hotwords_boost = 2, .language_detection_segments = 1,
-                                          .language_detection_threshold = 0.5, .hallucination_silence_threshold = (double)NAN,
-                                          .token_threshold = 0.01 };
+    steno_transcribe_params own = { 0 };
+    params_default(STENO_CALL_TRANSCRIBE, &own);
     params_give(p, size, &own, sizeof own);
 }
 
-static int check_range(steno_session *s, const char *what, double v, double lo, double hi)
+void steno_vad_params_fill(steno_vad_params *p, uint32_t size)
 {
-    if (v >= lo && v <= hi) return STENO_OK;
-    return err_set(&s->error, STENO_EARG, "%s is %g, want %g to %g", what, v, lo, hi);
+    steno_vad_params own = { 0 };
+    params_default(STENO_CALL_FIND_SPEECH, &own);
+    params_give(p, size, &own, sizeof own);
 }
 
-/* A threshold, or NAN for none. */
-static int check_threshold(steno_session *s, const char *what, double v, double lo, double hi)
+/* ---- reasons ----------------------------------------------------------------------------------------------------------------- */
+
+/* Up to n - 1 bytes of what the caller's user calls a field. */
+static void name_add(const struct judge *j, char *to, size_t n, const char *field, int with_value)
 {
-    if (isnan(v) || (v >= lo && v <= hi)) return STENO_OK;
-    return err_set(&s->error, STENO_EARG, "%s is %g, want %g to %g, or NAN for none", what, v, lo, hi);
+    const steno_param_names *own = j->names;
+    const char *name = own && own->name ? own->name(own->user, field, with_value) : NULL;
+    const struct param *r = param_find(j->call, field);
+    const int is_number = r && r->kind != STENO_PARAM_TEXT && r->kind != STENO_PARAM_LIST && r->kind != STENO_PARAM_CALL;
+    if (name) snprintf(to, n, "%s", name);
+    else if (with_value && is_number) snprintf(to, n, "%s is %.10g", field, param_number(r, j->p));
+    else snprintf(to, n, "%s", field);
 }
 
-static int check_increment(steno_session *s, double v)
+int param_refuse(const struct judge *j, const char *fmt, ...)
 {
-    if (isnan(v) || v == 0 || (v >= INCREMENT_LEAST && v <= 100)) return STENO_OK;
-    return err_set(&s->error, STENO_EARG, "temperature_increment_on_fallback is %g, want %g to 100, or 0 for one attempt", v,
-                   INCREMENT_LEAST);
+    char raw[sizeof j->e->text], told[sizeof raw] = "", field[64];
+    size_t n = 0;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(raw, sizeof raw, fmt, ap);
+    va_end(ap);
+    for (const char *p = raw; *p && n + 1 < sizeof told;) {
+        const char *end = *p == '{' ? strchr(p, '}') : NULL;
+        if (!end || end - p > (ptrdiff_t)sizeof field) {
+            told[n++] = *p++;
+            told[n] = '\0';
+            continue;
+        }
+        const int with_value = end[-1] == '=';
+        snprintf(field, sizeof field, "%.*s", (int)(end - p - 1 - with_value), p + 1);
+        name_add(j, told + n, sizeof told - n, field, with_value);
+        n += strlen(told + n);
+        p = end + 1;
+    }
+    return err_set(j->e, STENO_EARG, "%s", told);
 }
 
-static int check_ids(steno_session *s, const char *what, const int32_t *ids, int32_t n, const char *text)
+/* ---- who serves what --------------------------------------------------------------------------------------------------------- */
+
+static unsigned who(const steno_model *m, enum steno_call call)
 {
-    const int32_t n_vocab = s->model->n_vocab;
-    if (n < 0 || (n && !ids)) return err_set(&s->error, STENO_EARG, "n_%s is %d at no address, or less than none", what, (int)n);
-    if (n && text) return err_set(&s->error, STENO_EARG, "%s and its text say the same twice: give one of them", what);
-    for (int32_t i = 0; i < n; i++)
-        if (ids[i] < 0 || ids[i] >= n_vocab)
-            return err_set(&s->error, STENO_EARG, "%s: id %d at place %d is not in a vocabulary of %d", what, (int)ids[i], (int)i,
-                           (int)n_vocab);
+    if (!m) return call == STENO_CALL_FIND_SPEECH ? BY_VAD : call == STENO_CALL_ALIGN ? BY_ALIGN : BY_SPEECH;
+    if (m->family->search == SEARCH_VAD) return BY_VAD;
+    if (m->family->search == SEARCH_CTC) return BY_TAGS;
+    const unsigned many = m->tokens.n_languages ? BY_MANY : BY_ENGLISH;
+    return call == STENO_CALL_ALIGN ? BY_ALIGN | many : many;
+}
+
+static int is_served(const struct param *r, const steno_model *m, enum steno_call call)
+{
+    const unsigned by = who(m, call);
+    if (by & BY_ALIGN) return (r->by & BY_ALIGN) && (!(by & BY_ENGLISH) || (r->by & (BY_ENGLISH | BY_TAGS)));
+    return (r->by & by) != 0;
+}
+
+static const char *why_not(const struct param *r, enum steno_call call)
+{
+    if (call == STENO_CALL_ALIGN && !(r->by & BY_ALIGN)) return "is about choosing text, and in an alignment the text is known";
+    if (r->by == BY_VAD) return "is for models that find speech";
+    if (r->by == BY_TAGS) return "is for models with tags";
+    return (r->by & BY_AR) == BY_MANY ? "is for models that know several languages" : "is for models that decode token by token";
+}
+
+static int check_served(const struct judge *j)
+{
+    int n;
+    const struct param *r = param_rows(j->call, &n);
+    for (int i = 0; i < n; i++)
+        if (!is_served(&r[i], j->m, j->call) && param_asked(j, &r[i]))
+            return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name, why_not(&r[i], j->call),
+                                j->m ? j->m->family->name : "", j->m && who(j->m, j->call) & BY_ENGLISH ? " (English only)" : "");
     return STENO_OK;
 }
 
-/* Which attempts there are decides which searches make sense (openai-whisper, decoding.py, DecodingTask._verify_options; its ladder drops
- * at each temperature what does not apply). */
-static int check_search(steno_session *s, const steno_transcribe_params *p)
+/* ---- ranges ------------------------------------------------------------------------------------------------------------------ */
+
+static double most_of(const struct param *r, const steno_model *m)
 {
-    const double step = p->temperature_increment_on_fallback;
-    const int hot = p->temperature > 0 || (step > 0 && p->temperature + step <= 1 + 1e-6);
-    const int lanes = (int)s->batch->n_lanes;
-    int rc = check_range(s, "beam_size", p->beam_size, 0, RUN_BEAMS);
-    if (!rc) rc = check_range(s, "best_of", p->best_of, 0, RUN_BEAMS);
-    if (rc) return rc;
-    if (p->best_of && !hot)
-        return err_set(&s->error, STENO_EARG, "best_of needs a temperature above 0: at 0 there is one most probable text");
-    if (p->beam_size && p->temperature > 0)
-        return err_set(&s->error, STENO_EARG,
-                       "beam_size needs a temperature of 0 to begin with; above it candidates are drawn: use best_of");
-    if (!isnan(p->patience) && !p->beam_size) return err_set(&s->error, STENO_EARG, "patience needs a beam_size");
-    if (!isnan(p->patience)) rc = check_range(s, "beam_size * patience", nearbyint(p->beam_size * p->patience), 1, AR_FINISHED);
-    if (!rc) rc = check_threshold(s, "length_penalty", p->length_penalty, 0, 1);
-    if (!rc && (p->beam_size > lanes || p->best_of > lanes))
-        rc = err_set(&s->error, STENO_EARG, "%s is %d, but the session was opened for %d sequences at a time (max_lanes)",
-                     p->beam_size > lanes ? "beam_size" : "best_of", (int)(p->beam_size > lanes ? p->beam_size : p->best_of), lanes);
-    return rc;
+    const int ar = m && m->family->search == SEARCH_AR;
+    if (ar && r->limit == LIMIT_TEXT_CTX) return m->text_ctx;
+    return ar && r->limit == LIMIT_AUDIO_CTX ? m->audio_ctx : r->most;
 }
 
-static int check_clips(steno_session *s, const steno_transcribe_params *p)
+static int check_ids(const struct judge *j, const char *name, const int32_t *ids, int32_t n)
 {
-    if (p->n_clip_timestamps < 0 || (p->n_clip_timestamps && !p->clip_timestamps))
-        return err_set(&s->error, STENO_EARG, "n_clip_timestamps is %d at no address, or less than none", (int)p->n_clip_timestamps);
-    for (int32_t i = 0; i < p->n_clip_timestamps; i++) {
-        const double t = p->clip_timestamps[i];
-        if (!(t >= 0 && t <= 1e9))
-            return err_set(&s->error, STENO_EARG, "clip_timestamps: %g at place %d is no time in seconds", t, (int)i);
-        if (i % 2 && t <= p->clip_timestamps[i - 1])
-            return err_set(&s->error, STENO_EARG, "clip_timestamps: the clip from %g s to %g s has no length",
-                           p->clip_timestamps[i - 1], t);
+    for (int32_t i = 0; j->m && i < n; i++)
+        if (ids[i] < 0 || ids[i] >= j->m->n_vocab)
+            return param_refuse(j, "{%s}: id %d at place %d is not in a vocabulary of %d", name, (int)ids[i], (int)i, (int)j->m->n_vocab);
+    return STENO_OK;
+}
+
+static int check_list(const struct judge *j, const struct param *r)
+{
+    int32_t n;
+    const void *items;
+    memcpy(&n, (const char *)j->p + r->count_at, sizeof n);
+    memcpy(&items, (const char *)j->p + r->at, sizeof items);
+    if (n < 0 || (n && !items))
+        return param_refuse(j, "n_%s is %d at no address, or less than none", r->name, (int)n);
+    if (r->count_at != offsetof(steno_transcribe_params, n_clip_timestamps)) return check_ids(j, r->name, items, n);
+    const double *t = items;
+    for (int32_t i = 0; i < n; i++) {
+        if (!(t[i] >= 0 && t[i] <= 1e9)) return param_refuse(j, "{%s}: %g at place %d is no time in seconds", r->name, t[i], (int)i);
+        if (i % 2 && t[i] <= t[i - 1])
+            return param_refuse(j, "{%s}: the clip from %g s to %g s has no length", r->name, t[i - 1], t[i]);
     }
-    const int clips = p->n_clip_timestamps > 0, part = p->offset_ms || p->duration_ms;
-    if (clips + part + (p->chunk_ms != 0) > 1)
-        return err_set(&s->error, STENO_EARG, "clip_timestamps, chunk_ms, and offset_ms with duration_ms exclude each other");
-    if (p->chunk_ms && (p->chunk_ms < 1000 || p->chunk_ms > 20 * s->model->audio_ctx))
-        return err_set(&s->error, STENO_EARG, "chunk_ms is %d, want 1000 to %d, or 0", (int)p->chunk_ms, 20 * (int)s->model->audio_ctx);
-    if (p->chunk_ms && p->audio_ctx && p->chunk_ms > 20 * p->audio_ctx)
-        return err_set(&s->error, STENO_EARG, "chunk_ms is %d, but a window is %d ms long (audio_ctx)", (int)p->chunk_ms,
-                       20 * (int)p->audio_ctx);
-    if ((p->chunk_ms || p->independent_clips) && p->condition_on_previous_text)
-        return err_set(&s->error, STENO_EARG, "independent clips know nothing of each other: condition_on_previous_text must be 0");
-    return check_range(s, "audio_ctx", p->audio_ctx, 0, s->model->audio_ctx);
+    return STENO_OK;
 }
 
-int params_check_detection(steno_session *s, const steno_transcribe_params *p)
+static const char *bound_of(const struct param *r)
 {
-    const int rc = check_range(s, "language_detection_segments", p->language_detection_segments, 1, 1 << 20);
-    return rc ? rc : check_range(s, "language_detection_threshold", p->language_detection_threshold, 0, 1);
+    if (r->limit == LIMIT_TEXT_CTX) return ", the text context of this model";
+    return r->limit == LIMIT_AUDIO_CTX ? ", the audio context of this model" : "";
 }
 
-static int check_words(steno_session *s, const steno_transcribe_params *p)
+static int check_number(const struct judge *j, const struct param *r)
 {
-    if (!isnan(p->hallucination_silence_threshold) && !p->word_timestamps)
-        return err_set(&s->error, STENO_EARG, "hallucination_silence_threshold needs word_timestamps");
-    int rc = check_threshold(s, "hallucination_silence_threshold", p->hallucination_silence_threshold, 0, 1e9);
-    if (!rc) rc = check_range(s, "token_threshold", p->token_threshold, 0, 1);
-    if (!rc) rc = params_check_detection(s, p);
-    if (!rc) rc = check_range(s, "max_context", p->max_context, -1, s->model->text_ctx);
-    if (!rc) rc = check_range(s, "hotwords_boost", p->hotwords_boost, 0, 100);
-    if (!rc && !(p->grammar_penalty >= 0))
-        rc = err_set(&s->error, STENO_EARG, "grammar_penalty is %g, want 0 or more, or INFINITY to bar", p->grammar_penalty);
-    if (!rc && p->grammar_rule && !p->grammar) rc = err_set(&s->error, STENO_EARG, "grammar_rule needs a grammar");
-    return rc;
+    const double v = param_number(r, j->p), most = most_of(r, j->m);
+    if (r->has_none && (v == r->none || (isnan(v) && isnan(r->none)))) return STENO_OK;
+    if (v >= r->least && v <= most) return STENO_OK;
+    const char *bound = j->m ? bound_of(r) : "";
+    if (!r->has_none) return param_refuse(j, "{%s=}, want %.10g to %.10g%s", r->name, r->least, most, bound);
+    return param_refuse(j, "{%s=}, want %.10g to %.10g%s, or %.10g for none", r->name, r->least, most, bound, r->none);
 }
 
-/* What only token by token decoding knows. */
-static int check_ar(steno_session *s, const steno_transcribe_params *p)
+/* What is in its range, but not everywhere in it. */
+static int check_gaps(const struct judge *j)
 {
-    int rc = check_ids(s, "prompt_tokens", p->prompt_tokens, p->n_prompt_tokens, p->initial_prompt);
-    if (!rc) rc = check_ids(s, "prefix_tokens", p->prefix_tokens, p->n_prefix_tokens, p->prefix);
-    if (!rc) rc = check_search(s, p);
-    if (!rc) rc = check_clips(s, p);
-    return rc ? rc : check_words(s, p);
+    if (j->call != STENO_CALL_TRANSCRIBE) return STENO_OK;
+    const steno_transcribe_params *p = j->p;
+    const double step = p->temperature_increment_on_fallback;
+    if (step > 0 && step < INCREMENT_LEAST)
+        return param_refuse(j, "{temperature_increment_on_fallback=}, want %g to 100, or 0 for one attempt", INCREMENT_LEAST);
+    const int window_ms = j->m ? 20 * (int)j->m->audio_ctx : 30000;
+    if (p->chunk_ms > window_ms) return param_refuse(j, "{chunk_ms=}, and a window of this model is %d ms long", window_ms);
+    return STENO_OK;
 }
 
-int params_check(steno_session *s, const steno_transcribe_params *p)
+static int check_ranges(const struct judge *j)
 {
-    if (p->task != STENO_TRANSCRIBE && p->task != STENO_TRANSLATE && p->task != STENO_TRANSCRIBE_AND_TRANSLATE)
-        return err_set(&s->error, STENO_EARG, "task %d is not known", (int)p->task);
-    int rc = check_range(s, "temperature", p->temperature, 0, 100);
-    if (!rc) rc = check_increment(s, p->temperature_increment_on_fallback);
-    if (!rc) rc = check_range(s, "sample_len", p->sample_len, 0, s->model->text_ctx);
-    if (!rc) rc = check_range(s, "max_initial_timestamp", p->max_initial_timestamp, 0, 30);
-    if (!rc) rc = check_range(s, "offset_ms", (double)p->offset_ms, 0, 1e15);
-    if (!rc) rc = check_range(s, "duration_ms", (double)p->duration_ms, 0, 1e15);
-    if (!rc) rc = check_threshold(s, "no_speech_threshold", p->no_speech_threshold, 0, 1);
-    if (!rc) rc = check_threshold(s, "logprob_threshold", p->logprob_threshold, -1e9, 0);
-    if (!rc) rc = check_threshold(s, "compression_ratio_threshold", p->compression_ratio_threshold, 0, 1e9);
-    if (!rc) rc = check_threshold(s, "entropy_threshold", p->entropy_threshold, 0, 1e9);
-    if (!rc && (p->itn || p->ban_unknown_emotion))
-        rc = err_set(&s->error, STENO_EARG, "itn and ban_unknown_emotion are for models with tags; a %s model has none",
-                     s->model->family->name);
-    if (!rc) rc = check_range(s, "guards", p->guards, STENO_GUARDS_OFF, STENO_GUARDS_RETRY);
-    return rc ? rc : check_ar(s, p);
+    int n, rc = STENO_OK;
+    const struct param *r = param_rows(j->call, &n);
+    for (int i = 0; i < n && !rc; i++) {
+        const enum steno_param_kind kind = r[i].kind;
+        if (kind == STENO_PARAM_LIST) rc = check_list(j, &r[i]);
+        else if (kind != STENO_PARAM_TEXT && kind != STENO_PARAM_CALL && kind != STENO_PARAM_FLAG) rc = check_number(j, &r[i]);
+    }
+    return rc ? rc : check_gaps(j);
+}
+
+/* ---- altogether -------------------------------------------------------------------------------------------------------------- */
+
+int params_judge(const struct judge *j)
+{
+    int rc = check_served(j);
+    if (!rc) rc = check_ranges(j);
+    return rc ? rc : param_rules_check(j);
+}
+
+int params_check(steno_session *s, enum steno_call call, const void *p)
+{
+    const struct judge j = { s->model, call, p, NULL, &s->error };
+    const int rc = params_judge(&j);
+    if (rc || call != STENO_CALL_TRANSCRIBE || s->model->family->search != SEARCH_AR) return rc;
+    const steno_transcribe_params *t = p;
+    const int lanes = (int)s->batch->n_lanes, many = t->beam_size > lanes ? t->beam_size : t->best_of;
+    if (many <= lanes) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "%s is %d, but the session was opened for %d sequences at a time (max_lanes)",
+                   t->beam_size > lanes ? "beam_size" : "best_of", many, lanes);
+}
+
+/* The parameters of a call in full. */
+union any_params { steno_transcribe_params speech; steno_vad_params vad; };
+
+static int take_any(union any_params *own, enum steno_call call, const void *p)
+{
+    if (call == STENO_CALL_FIND_SPEECH) {
+        steno_vad_params_init(&own->vad);
+        return params_take(&own->vad, p, sizeof own->vad, offsetof(steno_vad_params, user));
+    }
+    steno_transcribe_params_init(&own->speech);
+    return params_take(&own->speech, p, sizeof own->speech, offsetof(steno_transcribe_params, temperature_increment_on_fallback));
+}
+
+int steno_params_check(const steno_model *m, enum steno_call call, const void *params, const steno_param_names *names, steno_error *e)
+{
+    union any_params own;
+    steno_param_names full = { 0 };
+    if (call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_FIND_SPEECH) return err_set(e, STENO_EARG, "call %d is not known", (int)call);
+    if (take_any(&own, call, params)) return err_set(e, STENO_EARG, "the parameters were not filled by their init function");
+    if (params_take(&full, names, sizeof full, sizeof full)) return err_set(e, STENO_EARG, "the size of steno_param_names is not set");
+    steno_error unwanted;
+    const struct judge j = { m, call, &own, names ? &full : NULL, e ? e : &unwanted };
+    return params_judge(&j);
+}
+
+int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_param *out)
+{
+    if (!out || out->size < sizeof out->size || i < 0 || call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_FIND_SPEECH) return STENO_EARG;
+    int n;
+    const struct param *r = param_rows(call, &n);
+    if (i >= n) return STENO_EARG;
+    r += i;
+    steno_param row = { .kind = r->kind, .name = r->name, .least = r->least, .most = most_of(r, m), .value = r->value, .none = r->none,
+                        .has_none = r->has_none, .text = r->text, .offset = (uint32_t)r->at };
+    row.served = is_served(r, m, call);
+    row.reason = row.served ? "" : why_not(r, call);
+    if (strcmp(r->name, "chunk_ms") == 0 && row.served && m && 20 * m->audio_ctx < row.most) row.most = 20 * m->audio_ctx;
+    row.size = out->size < sizeof row ? out->size : (uint32_t)sizeof row;
+    memcpy(out, &row, row.size);
+    return STENO_OK;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "lib/job.h"
+#include "lib/params.h"
 #include "text/regex_ids.h"
 
 static int is_auto(const char *language)
@@ -35,7 +36,7 @@ static int call_init(steno_session *s, const steno_source *src, const steno_tran
     const struct buf clips = c->clips, parts = c->parts;
     *c = (struct call){ .p = *p, .src = *src, .clips = clips, .parts = parts };
     s->params = &c->p;
-    int rc = params_check(s, &c->p);
+    int rc = params_check(s, STENO_CALL_TRANSCRIBE, &c->p);
     if (rc) return rc;
     c->request = (struct speech_request){ p->task == STENO_TRANSLATE, p->without_timestamps != 0, p->suppress_blank != 0,
                                           p->max_initial_timestamp, p->suppress_tokens, -1, p->tinydiarize != 0 };

@@ -79,9 +79,13 @@ static void test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own(voi
     assert_int_equal(told.n, 4 * 3);
     assert_int_equal(steno_segment_count(doubtful), 4);
     steno_batch *b;
-    steno_session *s = session_in_batch(&b, random1, 3, 1);
+    struct model_dims many_languages = small_dims;
+    many_languages.n_vocab = MULTILINGUAL; /* others do not translate */
+    steno_model *m = random_model_as(&many_languages, DT_F16, 3, NULL, DESK_COMPUTE);
+    steno_session *s = session_in_batch(&b, m, 3, 1);
     for (int both = 0; both < 2; both++) {
         p = search(2, yes_or_no);
+        p.language = "en";
         p.without_timestamps = 1;
         p.independent_clips = 1;
         p.condition_on_previous_text = 0;
@@ -97,6 +101,7 @@ static void test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own(voi
     }
     steno_session_close(s);
     steno_batch_close(b);
+    steno_model_close(m);
 }
 
 static char const digits[] = "# what the shipped model knows\n"
@@ -210,7 +215,7 @@ static void test_grammars_that_cannot_be_used_are_refused_with_their_place(void 
         { "root ::= \"a", NULL, "line 1, column 10" }, { "root ::= a\n\nb ::= \"c\"", NULL, "a" },
         { "x ::= \"a\"", NULL, "rule \"root\"" },      { "root ::= \"a\"", "start", "rule \"start\"" },
         { "root ::= root \"a\" | \"b\"", NULL, "begin" }, { "root ::= \"a\" root", NULL, "never ends" },
-        { "root ::= \"\xff\"", NULL, "not UTF-8" },      { NULL, "root", "grammar_rule needs a grammar" },
+        { "root ::= \"\xff\"", NULL, "not UTF-8" },      { NULL, "root", "grammar_rule needs grammar" },
         { "root ::= ((\"a\"?){1000}){1000}", NULL, "too many ways" },
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {

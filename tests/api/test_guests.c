@@ -552,7 +552,7 @@ static void test_a_request_that_the_model_cannot_meet_is_refused_by_name(void **
     p = ctc_params();
     p.task = STENO_TRANSLATE;
     assert_declined(s, steno_transcribe(s, audio.pcm, RATE, &p), "task");
-    assert_non_null(strstr(steno_last_error(s), "translate"));
+    assert_non_null(strstr(steno_last_error(s), "task"));
     p = ctc_params();
     p.offset_ms = -1;
     assert_declined(s, steno_transcribe(s, audio.pcm, RATE, &p), "offset_ms");

@@ -226,6 +226,9 @@ static void test_languages_are_known_by_code_and_name_and_english_models_need_no
     steno_session *s = session_new(m, NULL, 1);
     p.language = "de";
     p.task = STENO_TRANSLATE;
+    assert_int_equal(steno_transcribe(s, demo.pcm, RATE, &p), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(s), "task"));
+    p.task = STENO_TRANSCRIBE;
     assert_int_equal(steno_transcribe(s, demo.pcm, RATE, &p), 0);
     assert_string_equal(steno_language(s), "en");
     assert_int_equal(steno_detect_language(s, &(steno_source){ 0 }, NULL, 0), STENO_EARG);

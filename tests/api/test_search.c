@@ -322,8 +322,8 @@ static void test_combinations_that_make_no_sense_are_refused_by_name(void **stat
         { 0, 3, 0, 1.5, (double)NAN, (double)NAN, "best_of needs a temperature" }, /* no step fits below 1 */
         { 2, 0, 0.2, 0, (double)NAN, (double)NAN, "beam_size needs a temperature of 0" },
         { 2, 2, 0.2, 0.2, (double)NAN, (double)NAN, "beam_size needs a temperature of 0" },
-        { 0, 0, 0, 0.2, 1, (double)NAN, "patience needs a beam_size" },
-        { 0, 2, 0.5, 0.2, 1, (double)NAN, "patience needs a beam_size" },
+        { 0, 0, 0, 0.2, 1, (double)NAN, "patience needs beam_size" },
+        { 0, 2, 0.5, 0.2, 1, (double)NAN, "patience needs beam_size" },
         { 4, 0, 0, 0, 0, (double)NAN, "patience" },
         { 4, 0, 0, 0, -1, (double)NAN, "patience" },
         { 4, 0, 0, 0, (double)INFINITY, (double)NAN, "patience" },

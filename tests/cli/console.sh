@@ -31,9 +31,9 @@ same "$T/out" colored
 
 t 0 "special tokens are shown in the text" --print-special "$DIGITS"
 is "the first line" "$(head -n 1 "$T/out")" "<|0.28|>$(head -n 1 text)<|2.40|>"
-t 0 "files stay as they are" --print-special --print-colors --color always "$DIGITS" -o out
+t 0 "files stay as they are" -v --print-special --print-colors --color always "$DIGITS" -o out
 same out/zh_phrases.txt text
-t 0 "other formats stay as they are" --print-special --print-colors --color always "$DIGITS" -f tsv
+t 0 "other formats stay as they are" -v --print-special --print-colors --color always "$DIGITS" -f tsv
 grep -q "<|\|$esc" "$T/out" && bad "tsv has neither" "it has"
 
 expect 0 "-v shows times and text on standard error" -v -m "$MODEL" -l zh "$DIGITS" --print-colors --color always --print-special

@@ -11,12 +11,12 @@ usage() { # usage CLAIM MESSAGE ARGUMENT...: refused before a model is looked fo
 }
 
 usage "patience without a beam" "--patience needs --beam-size" --patience 2
-usage "patience that leaves no sequence" "no sequence at all" --beam-size 1 --patience 0.4
+usage "patience that leaves no sequence" "--patience times --beam-size" --beam-size 1 --patience 0.4
 usage "a beam wider than 32" "out of range" --beam-size 33
 usage "a negative beam" "out of range" --beam-size -1
-usage "candidates without a temperature" "temperatures above 0" --best-of 5 --temperature-increment-on-fallback 0
-usage "candidates without a ladder" "temperatures above 0" --best-of 5 --temperature-increment-on-fallback none
-usage "beam and candidates without a ladder" "temperatures above 0" --beam-size 5 --best-of 5 --temperature-increment-on-fallback none
+usage "candidates without a temperature" "--best-of needs a temperature above 0" --best-of 5 --temperature-increment-on-fallback 0
+usage "candidates without a ladder" "a temperature above 0" --best-of 5 --temperature-increment-on-fallback none
+usage "beam and candidates without a ladder" "a temperature above 0" --beam-size 5 --best-of 5 --temperature-increment-on-fallback none
 usage "a length penalty above 1" "out of range" --beam-size 5 --length-penalty 1.5
 usage "a negative length penalty" "out of range" --length-penalty -0.1
 usage "a rule without a grammar" "--grammar-rule needs --grammar" --grammar-rule start
@@ -78,9 +78,9 @@ for o in "--beam-size 5" "--beam-size 5 --patience 2" "--beam-size 2 --length-pe
     "--suppress-regex [0-9]+" "--no-suppress-non-speech" "--suppress-non-speech --suppress-tokens=" "--suppress-tokens 12,-1" \
     "--hotwords 零,一" "--hotwords @words.txt" "--grammar any.gbnf --grammar-rule start --grammar-penalty 100" \
     "--clip-timestamps 0" "--clip-timestamps 0,3,4" "--clip-timestamps 0.5,3,3,5" "--chunk-length 5" "--chunk-length none" \
-    "--audio-ctx 500" "--language-detection-segments 2 --language-detection-threshold 0.9" "--word-timestamps" \
+    "--audio-ctx 500" "--word-timestamps" "-l auto --language-detection-segments 2 --language-detection-threshold 0.9" \
     "--word-timestamps --prepend-punctuations= --append-punctuations . --hallucination-silence-threshold 2" \
-    "--token-timestamps --word-threshold 0.5" "--tinydiarize" "--no-tinydiarize --no-token-timestamps --no-word-timestamps" \
+    "--token-timestamps --word-threshold 0.5 -f json" "--tinydiarize" "--no-tinydiarize --no-token-timestamps --no-word-timestamps" \
     "--vad off"; do
     t "$o is taken" $o
 done

@@ -61,7 +61,7 @@ static void try_own(char **argv, int argc, const char *text, size_t n)
 {
     struct opts o = { 0 };
     int n_operands = -1;
-    const int rc = args_parse(&table, &o, argc, argv, &n_operands);
+    const int rc = args_parse(&table, &o, NULL, argc, argv, &n_operands);
     if (rc != ARGS_RUN) return;
     if (n_operands < 0 || n_operands > argc) abort();
     check(&o, argv, n_operands, text, n);

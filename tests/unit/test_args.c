@@ -44,7 +44,7 @@ static int parse(struct opts *o, int *n_operands, char **argv, ...)
     for (char *s = va_arg(ap, char *); s; s = va_arg(ap, char *)) argv[n++] = s;
     va_end(ap);
     memset(o, 0, sizeof *o);
-    return args_parse(&table, o, n, argv, n_operands);
+    return args_parse(&table, o, NULL, n, argv, n_operands);
 }
 
 #define PARSE(...) parse(&o, &n, argv, __VA_ARGS__, (char *)NULL)
@@ -161,9 +161,9 @@ static void test_all_can_stand_for_the_first_words_only(void **state)
     struct opts o = { 0 };
     int n;
     char all[] = "--list=all", more[] = "--list=d,all", *argv[] = { all, more };
-    assert_int_equal(args_parse(&few, &o, 1, argv, &n), ARGS_RUN);
+    assert_int_equal(args_parse(&few, &o, NULL, 1, argv, &n), ARGS_RUN);
     assert_int_equal(o.list, 3);
-    assert_int_equal(args_parse(&few, &o, 1, argv + 1, &n), ARGS_RUN);
+    assert_int_equal(args_parse(&few, &o, NULL, 1, argv + 1, &n), ARGS_RUN);
     assert_int_equal(o.list, 11);
 }
 

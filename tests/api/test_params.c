@@ -1,0 +1,307 @@
+/* steno tests: the table of parameters. SPDX-License-Identifier: MIT
+ *
+ * Every field of the parameter structs has a row, and what a row says is what calls do: who serves it, its range, its default. */
+#include "guest_model.h"
+#include "random_model.h"
+#include <stddef.h>
+
+enum { N_MODELS = 4 };
+static const char *const model_name[N_MODELS] = { "many languages", "English only", "tags", "voice activity" };
+static steno_model *models[N_MODELS];
+static float quiet[RATE / 10];
+
+static int models_open(void **state)
+{
+    (void)state;
+    models[0] = shipped_open();
+    models[1] = random_model(&small_dims, DT_F16, 2, NULL);
+    models[2] = guest_open(ctc_folder, NULL);
+    models[3] = guest_open(vad_folder, NULL);
+    return 0;
+}
+
+static int models_close(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_MODELS; i++) steno_model_close(models[i]);
+    return 0;
+}
+
+union params { steno_transcribe_params speech; steno_vad_params vad; char byte[1]; };
+
+static void params_new_of(union params *p, enum steno_call call)
+{
+    if (call == STENO_CALL_FIND_SPEECH) steno_vad_params_init(&p->vad);
+    else steno_transcribe_params_init(&p->speech);
+}
+
+static int row_get(const steno_model *m, enum steno_call call, int i, steno_param *row)
+{
+    row->size = sizeof *row;
+    return steno_param_get(m, call, i, row) == STENO_OK;
+}
+
+static double number_of(const union params *p, const steno_param *row)
+{
+    const void *at = p->byte + row->offset;
+    switch (row->kind) {
+    case STENO_PARAM_INT64: return (double)*(const int64_t *)at;
+    case STENO_PARAM_UINT64: return (double)*(const uint64_t *)at;
+    case STENO_PARAM_NUMBER: return *(const double *)at;
+    default: return *(const int32_t *)at;
+    }
+}
+
+static void number_set(union params *p, const steno_param *row, double v)
+{
+    void *at = p->byte + row->offset;
+    switch (row->kind) {
+    case STENO_PARAM_INT64: *(int64_t *)at = (int64_t)v; break;
+    case STENO_PARAM_UINT64: *(uint64_t *)at = (uint64_t)v; break;
+    case STENO_PARAM_NUMBER: *(double *)at = v; break;
+    default: *(int32_t *)at = (int32_t)v; break;
+    }
+}
+
+static int is_number(const steno_param *row)
+{
+    return row->kind != STENO_PARAM_TEXT && row->kind != STENO_PARAM_LIST && row->kind != STENO_PARAM_CALL;
+}
+
+static size_t size_of(const steno_param *row)
+{
+    static const size_t size[] = { 4, 4, 4, 8, 8, sizeof(double), sizeof(char *), sizeof(char *), sizeof(void (*)(void)) };
+    return size[row->kind];
+}
+
+/* Fields that no row names: the size, padding, and lengths of lists, which go with them. */
+static void check_covered(enum steno_call call, size_t size, const size_t *others, int n_others)
+{
+    char *seen = calloc(size, 1);
+    steno_param row;
+    assert_non_null(seen);
+    for (int i = 0; row_get(NULL, call, i, &row); i++)
+        for (size_t k = 0; k < size_of(&row); k++) {
+            if (row.offset + k >= size || seen[row.offset + k]++) fail_msg("%s lies outside, or twice", row.name);
+        }
+    for (int i = 0; i < n_others; i++) memset(seen + others[i], 1, 4);
+    for (size_t i = 0; i < size; i++)
+        if (!seen[i]) fail_msg("call %d: byte %zu of %zu is in no row", (int)call, i, size);
+    free(seen);
+}
+
+#define T(field) offsetof(steno_transcribe_params, field)
+static void test_every_field_has_one_row(void **state)
+{
+    (void)state;
+    const size_t speech[] = { T(size), T(n_prompt_tokens), T(n_prefix_tokens), T(n_clip_timestamps),
+                              T(language_detection_segments) + 4, T(word_timestamps) + 4 }; /* the last two: padding */
+    const size_t vad[] = { offsetof(steno_vad_params, size), offsetof(steno_vad_params, pad) };
+    check_covered(STENO_CALL_TRANSCRIBE, sizeof(steno_transcribe_params), speech, 6);
+    check_covered(STENO_CALL_ALIGN, sizeof(steno_transcribe_params), speech, 6);
+    check_covered(STENO_CALL_FIND_SPEECH, sizeof(steno_vad_params), vad, 2);
+}
+
+static void test_defaults_are_those_of_the_table_and_lie_in_their_ranges(void **state)
+{
+    (void)state;
+    steno_param row;
+    for (int call = 0; call <= STENO_CALL_FIND_SPEECH; call++) {
+        union params p;
+        params_new_of(&p, call);
+        for (int i = 0; row_get(NULL, call, i, &row); i++) {
+            if (!is_number(&row)) continue;
+            const double v = number_of(&p, &row);
+            const int same = v == row.value || (isnan(v) && isnan(row.value));
+            const int in = (v >= row.least && v <= row.most) || (row.has_none && (v == row.none || isnan(v)));
+            if (!same || !in) fail_msg("%s is %g, by the table %g in %g..%g", row.name, v, row.value, row.least, row.most);
+        }
+        for (int m = 0; m < N_MODELS; m++) {
+            const int finds = m == 3;
+            const int rc = steno_params_check(models[m], call, &p, NULL, NULL);
+            if (finds == (call == STENO_CALL_FIND_SPEECH)) assert_int_equal(rc, STENO_OK);
+        }
+    }
+    assert_int_equal(steno_param_get(NULL, STENO_CALL_TRANSCRIBE, 1000, &row), STENO_EARG);
+    assert_int_equal(steno_param_get(NULL, STENO_CALL_TRANSCRIBE, -1, &row), STENO_EARG);
+    assert_int_equal(steno_param_get(NULL, STENO_CALL_TRANSCRIBE, 0, NULL), STENO_EARG);
+    assert_int_equal(steno_params_check(NULL, 7, NULL, NULL, NULL), STENO_EARG);
+}
+
+/* ---- who serves what --------------------------------------------------------------------------------------------------------- */
+
+static const double clip[2] = { 0, 0.05 };
+static const int32_t ids[1] = { 1 };
+
+/* Ask for it: another value than the default, and in range. */
+static void ask(union params *p, const steno_param *row)
+{
+    void *at = p->byte + row->offset;
+    const char *text = strcmp(row->name, "language") == 0 ? "zh" : strcmp(row->name, "suppress_tokens") == 0 ? "5" : "x";
+    if (row->kind == STENO_PARAM_TEXT) memcpy(at, &text, sizeof text);
+    else if (row->kind == STENO_PARAM_LIST) {
+        const void *list = strcmp(row->name, "clip_timestamps") == 0 ? (const void *)clip : ids;
+        memcpy(at, &list, sizeof list);
+        if (list == clip) p->speech.n_clip_timestamps = 2;
+        else if (row->offset == T(prompt_tokens)) p->speech.n_prompt_tokens = 1;
+        else p->speech.n_prefix_tokens = 1;
+    } else if (row->kind == STENO_PARAM_CALL) memset(at, 1, sizeof(void (*)(void)));
+    else number_set(p, row, row->value == row->most || row->kind == STENO_PARAM_UINT64 ? row->least + 1e-3 : row->most);
+    if (row->kind == STENO_PARAM_FLAG) number_set(p, row, !(row->value > 0));
+    if (row->kind == STENO_PARAM_UINT64) number_set(p, row, 5);
+}
+
+static void test_what_a_model_does_not_serve_is_refused_by_name_and_the_rest_is_not(void **state)
+{
+    (void)state;
+    int refused = 0, served = 0;
+    steno_param row;
+    for (int call = 0; call <= STENO_CALL_FIND_SPEECH; call++)
+        for (int m = 0; m < N_MODELS; m++)
+            for (int i = 0; row_get(models[m], call, i, &row); i++) {
+                steno_error e = { 0 };
+                union params p;
+                params_new_of(&p, call);
+                ask(&p, &row);
+                const int rc = steno_params_check(models[m], call, &p, NULL, &e);
+                const int says = strstr(e.text, "does not serve it") != NULL;
+                if (says == row.served) fail_msg("%s, %s: served %d, '%s'", model_name[m], row.name, (int)row.served, e.text);
+                if (!row.served && (rc != STENO_EARG || strncmp(e.text, row.name, strlen(row.name)) != 0 || !strstr(e.text, row.reason)))
+                    fail_msg("%s, %s: '%s'", model_name[m], row.name, e.text);
+                row.served ? served++ : refused++;
+            }
+    assert_true(served > 100 && refused > 100);
+}
+
+static void test_a_call_refuses_what_the_table_says_it_does_not_serve(void **state)
+{
+    (void)state;
+    steno_param row;
+    int refused = 0;
+    for (int m = 1; m < 3; m++) {
+        steno_session *s = session_new(models[m], NULL, 1);
+        for (int i = 0; row_get(models[m], STENO_CALL_TRANSCRIBE, i, &row); i++) {
+            union params p;
+            if (row.served) continue;
+            params_new_of(&p, STENO_CALL_TRANSCRIBE);
+            ask(&p, &row);
+            const int rc = steno_transcribe(s, quiet, RATE / 10, &p.speech);
+            if (rc != STENO_EARG || !strstr(steno_last_error(s), row.name))
+                fail_msg("%s, %s: %d, '%s'", model_name[m], row.name, rc, steno_last_error(s));
+            refused++;
+        }
+        steno_session_close(s);
+    }
+    assert_true(refused > 40);
+}
+
+/* ---- asked for, and by another name ------------------------------------------------------------------------------------------ */
+
+static const char *asked_name;
+
+static int is_asked(void *user, const char *field)
+{
+    (void)user;
+    return strcmp(field, asked_name) == 0;
+}
+
+static const char *name_of(void *user, const char *field, int with_value)
+{
+    (void)user;
+    (void)with_value;
+    return strcmp(field, asked_name) == 0 ? "--its-option" : NULL;
+}
+
+static void test_a_default_that_is_asked_for_counts_and_is_told_by_the_callers_name(void **state)
+{
+    (void)state;
+    const steno_param_names names = { .size = sizeof names, .name = name_of, .asked = is_asked };
+    steno_param row;
+    for (int i = 0; row_get(models[2], STENO_CALL_TRANSCRIBE, i, &row); i++) {
+        steno_error e = { 0 };
+        asked_name = row.name;
+        const int rc = steno_params_check(models[2], STENO_CALL_TRANSCRIBE, NULL, &names, &e);
+        assert_int_equal(rc, row.served ? STENO_OK : STENO_EARG);
+        if (rc && (strncmp(e.text, "--its-option is ", 16) != 0 || strstr(e.text, row.name))) fail_msg("%s: '%s'", row.name, e.text);
+    }
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------------------------------------ */
+
+/* What makes a parameter count, so that its range is what is judged. */
+static void company(steno_transcribe_params *p, const char *name)
+{
+    if (strcmp(name, "best_of") == 0) p->temperature = 0.5;
+    if (strcmp(name, "patience") == 0) p->beam_size = 1;
+    if (strcmp(name, "length_penalty") == 0) p->beam_size = 2;
+    if (strncmp(name, "grammar", 7) == 0) p->grammar = "root ::= \"a\"";
+    if (strcmp(name, "hallucination_silence_threshold") == 0) p->word_timestamps = 1;
+    if (strcmp(name, "token_threshold") == 0) p->token_timestamps = 1;
+    if (strcmp(name, "chunk_ms") == 0) p->condition_on_previous_text = 0;
+}
+
+static int rc_of(const steno_model *m, enum steno_call call, const steno_param *row, double v, char *reason)
+{
+    steno_error e = { 0 };
+    union params p;
+    params_new_of(&p, call);
+    if (call == STENO_CALL_TRANSCRIBE) company(&p.speech, row->name);
+    number_set(&p, row, v);
+    const int rc = steno_params_check(m, call, &p, NULL, &e);
+    snprintf(reason, sizeof e.text, "%s", e.text);
+    return rc;
+}
+
+static void check_range(const steno_model *m, enum steno_call call, const steno_param *row)
+{
+    char reason[1024];
+    const double step = row->kind == STENO_PARAM_NUMBER ? 1e-3 * (1 + fabs(row->most)) : 1;
+    const double v[] = { row->least, row->most, row->least - step, row->most + step };
+    for (int k = 0; k < 4; k++) {
+        if (row->has_none && v[k] == row->none) continue;
+        const int is_patience = strcmp(row->name, "patience") == 0 && k == 0; /* a thousandth of a sequence */
+        const int rc = rc_of(m, call, row, v[k], reason), want = k < 2 && !is_patience ? STENO_OK : STENO_EARG;
+        if (rc != want || (rc && !strstr(reason, row->name))) fail_msg("%s = %.17g: %d, '%s'", row->name, v[k], rc, reason);
+    }
+    if (row->has_none && rc_of(m, call, row, row->none, reason)) fail_msg("%s none: '%s'", row->name, reason);
+    if (row->kind == STENO_PARAM_NUMBER && !(row->has_none && isnan(row->none)))
+        if (rc_of(m, call, row, (double)NAN, reason) != STENO_EARG) fail_msg("%s takes NAN", row->name);
+}
+
+static void test_ranges_are_those_of_the_table_at_their_ends_and_beyond(void **state)
+{
+    (void)state;
+    steno_param row;
+    for (int m = 0; m < 2; m++)
+        for (int i = 0; row_get(models[m], STENO_CALL_TRANSCRIBE, i, &row); i++)
+            if (row.served && is_number(&row) && row.kind != STENO_PARAM_FLAG && row.kind != STENO_PARAM_UINT64 && row.least <= row.most)
+                check_range(models[m], STENO_CALL_TRANSCRIBE, &row);
+    for (int i = 0; row_get(models[3], STENO_CALL_FIND_SPEECH, i, &row); i++)
+        if (is_number(&row)) check_range(models[3], STENO_CALL_FIND_SPEECH, &row);
+}
+
+static void test_a_window_that_is_shorter_than_any_chunk_is_told(void **state)
+{
+    (void)state;
+    steno_error e = { 0 };
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.chunk_ms = 2000;
+    p.condition_on_previous_text = 0;
+    assert_int_equal(steno_params_check(models[1], STENO_CALL_TRANSCRIBE, &p, NULL, &e), STENO_EARG);
+    assert_string_equal(e.text, "chunk_ms is 2000, and a window of this model is 600 ms long");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_field_has_one_row),
+        cmocka_unit_test(test_defaults_are_those_of_the_table_and_lie_in_their_ranges),
+        cmocka_unit_test(test_what_a_model_does_not_serve_is_refused_by_name_and_the_rest_is_not),
+        cmocka_unit_test(test_a_call_refuses_what_the_table_says_it_does_not_serve),
+        cmocka_unit_test(test_a_default_that_is_asked_for_counts_and_is_told_by_the_callers_name),
+        cmocka_unit_test(test_ranges_are_those_of_the_table_at_their_ends_and_beyond),
+        cmocka_unit_test(test_a_window_that_is_shorter_than_any_chunk_is_told),
+    };
+    return cmocka_run_group_tests(tests, models_open, models_close);
+}

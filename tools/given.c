@@ -1,0 +1,120 @@
+/* steno: options as they were typed. SPDX-License-Identifier: MIT */
+#include "given.h"
+#include "say.h"
+#include <string.h>
+
+/* A row of the verb, -1: it has no such option. */
+static int row_of(const struct args_given *g, const char *name)
+{
+    for (int i = 0; g && g->args->rows[i].kind != ARG_END; i++)
+        if (g->args->rows[i].kind != ARG_GROUP && strcmp(g->args->rows[i].name, name) == 0) return i;
+    return -1;
+}
+
+static int is_given(const struct args_given *g, int i)
+{
+    return i >= 0 && i < ARGS_MOST && g->row[i].how;
+}
+
+/* The row that sets a field: one that was typed, else the first; -1: none does. */
+static int row_of_field(const struct args_given *g, const char *field, size_t n)
+{
+    char param[64];
+    int first = -1;
+    for (int i = 0; g && g->args->rows[i].kind != ARG_END; i++) {
+        double unit;
+        if (g->args->rows[i].kind == ARG_GROUP) continue;
+        arg_param(param, sizeof param, g->args->rows[i].name, &unit);
+        if (strncmp(param, field, n) != 0 || param[n]) continue;
+        if (is_given(g, i)) return i;
+        if (first < 0) first = i;
+    }
+    return first;
+}
+
+static void spell(char out[GIVEN_SZ], const struct args_given *g, int i)
+{
+    const char *name = g->args->rows[i].name;
+    const char how = is_given(g, i) ? g->row[i].how : '-';
+    if (how == '-' || how == '!') snprintf(out, GIVEN_SZ, "--%s%s", how == '!' ? "no-" : "", name);
+    else snprintf(out, GIVEN_SZ, "-%c", how);
+}
+
+int given_has(const struct args_given *g, const char *name)
+{
+    return is_given(g, row_of(g, name));
+}
+
+const char *given_name(char out[GIVEN_SZ], const struct args_given *g, const char *name)
+{
+    const int i = row_of(g, name);
+    if (i >= 0) spell(out, g, i);
+    else snprintf(out, GIVEN_SZ, "--%s", name);
+    return out;
+}
+
+/* ---- what the library says --------------------------------------------------------------------------------------------------- */
+
+static int is_part_of_name(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Names with _ in them are fields' wherever they stand; others are words of the language but at the beginning. */
+const char *given_told(char out[GIVEN_SZ], const struct args_given *g, const char *reason)
+{
+    char name[GIVEN_SZ];
+    size_t at = 0;
+    out[0] = '\0';
+    for (const char *p = reason; *p && at + 1 < GIVEN_SZ;) {
+        size_t n = 0;
+        while (is_part_of_name(p[n])) n++;
+        const int may_be = n > 0 && (p == reason || memchr(p, '_', n));
+        const int row = may_be ? row_of_field(g, p, n) : -1;
+        if (row >= 0) spell(name, g, row);
+        else snprintf(name, sizeof name, "%.*s", (int)(n ? n : 1), p);
+        at += (size_t)snprintf(out + at, GIVEN_SZ - at, "%s", name);
+        p += n ? n : 1;
+    }
+    return out;
+}
+
+/* ---- letting it judge -------------------------------------------------------------------------------------------------------- */
+
+struct names {
+    const struct args_given *given;
+    char text[2][GIVEN_SZ]; /* of the last two names: one may still be in use */
+    int turn;
+};
+
+static const char *name(void *user, const char *field, int with_value)
+{
+    struct names *n = user;
+    const int i = row_of_field(n->given, field, strlen(field));
+    if (i < 0) return strcmp(field, "task") == 0 ? n->given->args->verb : NULL;
+    char *out = n->text[n->turn ^= 1];
+    spell(out, n->given, i);
+    if (!is_given(n->given, i) && strcmp(field, "word_timestamps") == 0 && given_has(n->given, "output-format")) {
+        snprintf(out, GIVEN_SZ, "--word-timestamps, which the formats ass and wts need,");
+        return out;
+    }
+    const char *text = is_given(n->given, i) ? n->given->row[i].text : NULL;
+    const size_t at = strlen(out);
+    if (with_value && text) snprintf(out + at, GIVEN_SZ - at, " is %.80s", text);
+    return out;
+}
+
+static int asked(void *user, const char *field)
+{
+    const struct names *n = user;
+    return is_given(n->given, row_of_field(n->given, field, strlen(field)));
+}
+
+int given_check(const struct args_given *g, const steno_model *m, enum steno_call call, const void *params)
+{
+    struct names own = { .given = g };
+    const steno_param_names names = { .size = sizeof names, .user = &own, .name = name, .asked = asked };
+    steno_error e = { 0 };
+    const int rc = steno_params_check(m, call, params, &names, &e);
+    return rc == STENO_OK ? EXIT_OK : say_usage("%s", e.text);
+}

@@ -1,0 +1,89 @@
+/* steno: what options of transcribe and translate need and exclude, where the library has no part in it. SPDX-License-Identifier: MIT
+ *
+ * As in the library's table a row says when an option that was typed makes sense, and else why it does not: one that would do nothing is
+ * refused. */
+#include "opt_rules.h"
+#include "given.h"
+#include "reshape.h"
+#include "say.h"
+#include <math.h>
+
+typedef const struct opt_scene *scene_t;
+
+#define BIT(format) (1u << WRITER_##format)
+
+enum {
+    CUES = BIT(SRT) | BIT(VTT) | BIT(WTS) | BIT(ASS),
+    UNDERLINED = BIT(SRT) | BIT(VTT),
+    KARAOKE = BIT(WTS) | BIT(ASS),
+    OBJECTS = BIT(JSON) | BIT(VERBOSE_JSON) | BIT(JSONL),
+    WITH_SPEAKERS = BIT(TXT) | BIT(LRC) | BIT(CSV) | OBJECTS | UNDERLINED | BIT(ASS)
+};
+
+static int has_words(scene_t s) { return s->o->decode.word_timestamps || s->formats & KARAOKE; }
+static int has_vad(scene_t s) { return s->o->vad.kind != VAD_OFF; }
+static int no_vad_chunks(scene_t s) { return !has_vad(s) || isnan(s->o->decode.chunk_s); }
+static int vad_has_model(scene_t s) { return !has_vad(s) || s->o->vad.model; }
+static int no_clips(scene_t s) { return !has_vad(s) || !s->o->decode.clip_timestamps; }
+static int has_cues(scene_t s) { return (s->formats & CUES) != 0; }
+static int underlines_words(scene_t s) { return !s->o->subtitles.highlight_words || has_words(s); }
+static int underlines(scene_t s) { return !s->o->subtitles.highlight_words || s->formats & UNDERLINED; }
+static int has_karaoke(scene_t s) { return (s->formats & KARAOKE) != 0; }
+static int has_numbers(scene_t s) { return (s->formats & BIT(SRT)) != 0; }
+static int has_objects(scene_t s) { return !s->o->decode.token_timestamps || (s->formats & OBJECTS) != 0; }
+static int shows_speakers(scene_t s) { return (s->formats & WITH_SPEAKERS) != 0 || s->o->engine.verbose; }
+static int has_width(scene_t s) { return s->o->subtitles.max_line_width > 0; }
+static int no_line_count(scene_t s) { return !s->o->subtitles.max_line_count; }
+static int cuts(scene_t s) { return !s->o->subtitles.split_on_word || s->o->subtitles.max_len > 0; }
+static int has_folder(scene_t s) { return s->o->out_dir != NULL; }
+static int prints_text(scene_t s) { return s->o->engine.verbose || (!s->o->out_dir && s->formats & BIT(TXT)); }
+static int has_styles(scene_t s) { return s->o->print_colors || s->o->print_confidence; }
+static int one_style(scene_t s) { return !s->o->print_colors || !s->o->print_confidence; }
+static int may_color(scene_t s) { return s->o->color != CONSOLE_COLOR_NEVER; }
+
+static const struct {
+    const char *option;
+    int (*holds)(scene_t s);
+    const char *reason;
+} rules[] = {
+    { "vad-model", has_vad, "needs --vad fsmn" },
+    { "vad-threshold", has_vad, "needs --vad fsmn" },
+    { "vad-min-speech-ms", has_vad, "needs --vad fsmn" },
+    { "vad-min-silence-ms", has_vad, "needs --vad fsmn" },
+    { "vad-speech-pad-ms", has_vad, "needs --vad fsmn" },
+    { "vad-max-speech-s", has_vad, "needs --vad fsmn" },
+    { "vad", vad_has_model, "fsmn needs --vad-model FOLDER, such as FunASR's FSMN-VAD" },
+    { "clip-timestamps", no_clips, "and --vad exclude each other" },
+    { "chunk-length", no_vad_chunks, "and --vad exclude each other" },
+    { "alignment-heads", has_words, "needs --word-timestamps, or the output formats ass or wts" },
+    { "diarize", shows_speakers, "shows in txt, srt, vtt, ass, csv, lrc and the kinds of json: add one of these output formats" },
+    { "output-template", has_folder, "needs --output-dir" },
+    { "offset-n", has_numbers, "is for the output format srt" },
+    { "max-line-count", has_width, "needs --max-line-width" },
+    { "max-words-per-line", has_words, "needs --word-timestamps" },
+    { "max-words-per-line", no_line_count, "has no effect beside --max-line-count; leave one of them out" },
+    { "highlight-words", underlines_words, "needs --word-timestamps" },
+    { "highlight-words", underlines, "is for the output formats srt and vtt" },
+    { "max-line-width", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "max-line-count", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "max-words-per-line", has_cues, "is for the output formats srt, vtt, ass and wts" },
+    { "split-on-word", cuts, "needs --max-len" },
+    { "font", has_karaoke, "is for the output formats ass and wts" },
+    { "token-timestamps", has_objects, "shows in the output formats json, verbose_json and jsonl: add one of these" },
+    { "print-colors", one_style, "and --print-confidence exclude each other" },
+    { "print-colors", may_color, "and --color never exclude each other" },
+    { "print-confidence", may_color, "and --color never exclude each other" },
+    { "print-colors", prints_text, "needs text on standard output (the output format txt without --output-dir), or -v" },
+    { "print-confidence", prints_text, "needs text on standard output (the output format txt without --output-dir), or -v" },
+    { "print-special", prints_text, "needs text on standard output (the output format txt without --output-dir), or -v" },
+    { "color", has_styles, "needs --print-colors or --print-confidence" },
+};
+
+int opt_rules_check(const struct args_given *g, const struct opt_scene *s)
+{
+    char name[GIVEN_SZ];
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (given_has(g, rules[i].option) && !rules[i].holds(s))
+            return say_usage("%s %s", given_name(name, g, rules[i].option), rules[i].reason);
+    return EXIT_OK;
+}
