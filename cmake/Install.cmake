@@ -5,6 +5,21 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/steno)
 list(JOIN STENO_PKGS " " STENO_PC_REQUIRES)
 
+# Where the .pc files lie says where the rest is, so that an installed tree may be moved (cmake --install --prefix, DESTDIR, a package).
+# Folders that were given as absolute paths stay what they are.
+set(STENO_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+    file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+    string(REGEX REPLACE "/$" "" up ${up})
+    set(STENO_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
+foreach(dir IN ITEMS LIBDIR INCLUDEDIR)
+    set(STENO_PC_${dir} ${CMAKE_INSTALL_FULL_${dir}})
+    if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_${dir}})
+        set(STENO_PC_${dir} "\${prefix}/${CMAKE_INSTALL_${dir}}")
+    endif()
+endforeach()
+
 install(FILES include/steno/steno.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno)
 install(TARGETS steno_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS steno_shared EXPORT steno-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})

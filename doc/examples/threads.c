@@ -2,7 +2,7 @@
  *
  * Each thread transcribes its own PCM and prints how many segments it found.
  *
- *   cc threads.c $(pkg-config --cflags --libs steno) -lpthread -o threads
+ *   cc threads.c $(pkg-config --cflags --libs steno) -lm -lpthread -o threads
  *   ./threads MODEL.bin */
 #include <math.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # steno: the installed tree serves people and programs. SPDX-License-Identifier: MIT
 #
-# Installs STENO_BUILD into a fresh folder; runs the installed program; builds the examples of the documentation against what was
-# installed, once through pkg-config (shared and static), once through CMake's find_package; and runs one of each.
+# Installs STENO_BUILD into a fresh folder and moves that; runs the installed program; builds the examples of the documentation against what
+# was installed, with the very command that they give for it, once more statically, and through CMake's find_package; and runs one of each.
 set -euo pipefail
 
 : "${STENO_BUILD:?}" "${STENO_SOURCE:?}" "${STENO_LIBDIR:=lib}"
@@ -14,7 +14,8 @@ trap 'rm -rf "$tmp"' EXIT
 prefix=$tmp/prefix
 lib=$prefix/$STENO_LIBDIR
 
-"$CMAKE" --install "$STENO_BUILD" --prefix "$prefix" >/dev/null
+"$CMAKE" --install "$STENO_BUILD" --prefix "$tmp/first" >/dev/null
+mv "$tmp/first" "$prefix"
 
 for path in bin/steno include/steno/steno.h include/steno_media.h share/man/man1/steno.1 share/steno/models \
     "$STENO_LIBDIR/libsteno.a" "$STENO_LIBDIR/libsteno.so" "$STENO_LIBDIR/libsteno-media.a" "$STENO_LIBDIR/libsteno-media.so"; do
@@ -31,17 +32,30 @@ if [ -z "$demo" ]; then
     exit 1
 fi
 
-# The .pc files name the folder given when configuring; the library was moved, so tell pkg-config.
+# The .pc files say where they lie themselves.
 export PKG_CONFIG_PATH=$lib/pkgconfig
-relocated=(--define-variable=prefix="$prefix" --define-variable=libdir="$lib" --define-variable=includedir="$prefix/include")
+for module in steno steno-media; do
+    for variable in prefix libdir includedir; do
+        value=$(pkg-config --variable=$variable $module)
+        case $(realpath "$value") in
+        "$(realpath "$prefix")"*) ;;
+        *) echo "$module.pc: $variable is $value, which is not below $prefix"; exit 1 ;;
+        esac
+    done
+done
 # Headers come from the installed folder only: examples are compiled outside the source folder.
 cp "$STENO_SOURCE"/doc/examples/*.c "$tmp"
 n=0
 for source in "$tmp"/*.c; do
     name=$(basename "$source" .c)
-    $CC -std=c17 "$source" -o "$tmp/$name" $(pkg-config "${relocated[@]}" --cflags --libs steno-media steno) -lm -pthread -Wl,-rpath,"$lib"
-    $CC -std=c17 "$source" -o "$tmp/$name.static" $(pkg-config "${relocated[@]}" --cflags steno-media steno) \
-        "$lib/libsteno-media.a" "$lib/libsteno.a" $(pkg-config "${relocated[@]}" --static --libs steno-media steno) -lm
+    command=$(sed -n 's|^ \*   cc |$CC -std=c17 -Wl,-rpath,"$lib" |p' "$source")
+    if [ -z "$command" ]; then
+        echo "doc/examples/$name.c does not say how it is built"
+        exit 1
+    fi
+    (cd "$tmp" && eval "$command")
+    $CC -std=c17 "$source" -o "$tmp/$name.static" $(pkg-config --cflags steno-media steno) \
+        "$lib/libsteno-media.a" "$lib/libsteno.a" $(pkg-config --static --libs steno-media steno) -lm
     n=$((n + 1))
     if [ -f "$STENO_SOURCE/doc/examples/$name.args" ]; then
         args=$(cat "$STENO_SOURCE/doc/examples/$name.args")
