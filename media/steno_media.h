@@ -4,7 +4,8 @@
  * steno_source. Samples equal those of `ffmpeg -i FILE -f s16le -ac 1 -acodec pcm_s16le -ar 16000 -` divided by 32768, which is what
  * the Whisper reference transcribes. Audio is decoded as it is pulled and never held whole. FFmpeg is loaded on first use, because
  * its hundred libraries take 20 ms; it sees nothing but the opened file and only a list of container formats. Its log, which belongs
- * to the whole process, is switched off (av_log_set_level) by steno_media_open: a program that uses FFmpeg itself may set it again. */
+ * to the whole process, is switched off (av_log_set_level) by steno_media_open: a program that uses FFmpeg itself may set it again. How
+ * much stack a call takes is FFmpeg's affair (WAV, MP3, Matroska, MP4, Ogg, FLAC: 26 KiB); leave 256 KiB for it. */
 #ifndef STENO_MEDIA_H
 #define STENO_MEDIA_H
 #include <steno/steno.h>

@@ -23,7 +23,10 @@
  *   - what would change the call at work is refused with STENO_EARG and changes nothing: another call on its session or on one of the same
  *     batch, steno_batch_run, steno_batch_add, steno_result_select. steno_session_close on a session that is at work or in line,
  *     steno_batch_close, steno_timings_reset and steno_profile_enable do nothing then.
- * on_done alone may do more, see steno_batch_params. No callback may wait for another thread that uses the same team. */
+ * on_done alone may do more, see steno_batch_params. No callback may wait for another thread that uses the same team.
+ *
+ * A thread that calls the library needs 64 KiB of stack, beside what the caller's own callbacks and source take; that is what tests run
+ * every call with. Workers of a team have stacks of their own. */
 #ifndef STENO_STENO_H
 #define STENO_STENO_H
 
@@ -497,7 +500,8 @@ typedef struct steno_transcribe_params {
     int32_t max_context;           /* most tokens of earlier text before a window, -1: what fits (223); 0: none */
 
     /* Text that is wanted or unwanted, on top of suppress_tokens. */
-    const char *suppress_regex;    /* ids whose text this Perl-compatible pattern matches as a whole are barred, NULL: none */
+    const char *suppress_regex;    /* ids whose text this Perl-compatible pattern (at most 32 brackets within each
+                                    * other) matches as a whole are barred, NULL: none */
     const char *grammar;           /* GBNF: text must be a sentence of it, NULL: anything */
     const char *grammar_rule;      /* its start, NULL: "root" */
     double grammar_penalty;        /* what other ids lose from their logits; INFINITY, the default: they are barred */

@@ -1,7 +1,8 @@
 /* steno: bounded reader with a sticky error. SPDX-License-Identifier: MIT
  *
  * Parsers read record by record and test `r.err` once per record: after the first failure every read returns zeros and moves nothing.
- * A window of 64 KiB slides over the file, so that a hostile file costs no memory. Numbers are little-endian. */
+ * A window of 8 KiB slides over the file, so that a hostile file costs no memory and a reader fits on any stack. Numbers are
+ * little-endian. */
 #ifndef STENO_BASE_RD_H
 #define STENO_BASE_RD_H
 #include "base/file.h"
@@ -12,7 +13,7 @@ struct rd {
     int err;                 /* 0, or the status of the first failure */
     uint64_t win_pos;        /* file position of win[0] */
     size_t win_len;
-    uint8_t win[1 << 16];
+    uint8_t win[1 << 13];
 };
 
 void rd_init(struct rd *r, const struct file *f, uint64_t pos, uint64_t end);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "load/kind.h"
 
-enum { NAME_SZ = 256, SHAPE_TEXT = 100, CHUNK = 8192 /* weights widened at once, a multiple of QBLOCK */ };
+enum { NAME_SZ = 256, SHAPE_TEXT = 100, CHUNK = 2048 /* weights widened at once, a multiple of QBLOCK */ };
 
 static uint32_t name_hash(const char *s)
 {

@@ -50,7 +50,8 @@ static int find_end(struct reader *z, uint8_t end[END_SZ], uint64_t *at)
 {
     const uint64_t size = z->f->size;
     const size_t n = size < END_SZ + COMMENT_MAX ? (size_t)size : END_SZ + COMMENT_MAX;
-    uint8_t tail[END_SZ + COMMENT_MAX];
+    uint8_t *tail = arena_alloc(z->a, END_SZ + COMMENT_MAX); /* too much for a thread's stack */
+    if (!tail) return err_nomem(z->e, END_SZ + COMMENT_MAX, "the end of a zip archive");
     const int rc = file_read(z->f, size - n, tail, n, z->e);
     if (rc) return rc;
     for (size_t i = n < END_SZ ? 0 : n - END_SZ + 1; i-- > 0;) {

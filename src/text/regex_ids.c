@@ -7,6 +7,7 @@
 #include <pcre2.h>
 
 enum { STEPS_MOST = 20000, HEAP_MOST_KIB = 4096 };
+enum { BRACKETS_MOST = 32 }; /* within each other: pcre2 compiles them with as many nested calls */
 
 static int match_all(const struct vocab *v, int32_t n, const char *pattern, uint32_t *mask, uint32_t *mask2, const pcre2_code *code,
                      pcre2_match_data *md, pcre2_match_context *mc, steno_error *e)
@@ -25,12 +26,24 @@ static int match_all(const struct vocab *v, int32_t n, const char *pattern, uint
     return STENO_OK;
 }
 
+/* @return NULL: code and at say why; PCRE2_ERROR_HEAP_FAILED for want of memory */
+static pcre2_code *compile(const char *pattern, int *code, size_t *at)
+{
+    const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_ENDANCHORED;
+    pcre2_compile_context *cc = pcre2_compile_context_create(NULL);
+    *code = PCRE2_ERROR_HEAP_FAILED;
+    if (!cc) return NULL;
+    pcre2_set_parens_nest_limit(cc, BRACKETS_MOST);
+    pcre2_code *re = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, code, at, cc);
+    pcre2_compile_context_free(cc);
+    return re;
+}
+
 int regex_ids(const struct vocab *v, int32_t n, const char *pattern, uint32_t *mask, uint32_t *mask2, steno_error *e)
 {
     int code;
-    size_t at;
-    pcre2_code *re = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_ENDANCHORED,
-                                   &code, &at, NULL);
+    size_t at = 0;
+    pcre2_code *re = compile(pattern, &code, &at);
     if (!re && code == PCRE2_ERROR_HEAP_FAILED) return err_nomem(e, 0, "suppress_regex");
     if (!re) {
         PCRE2_UCHAR reason[160] = "";

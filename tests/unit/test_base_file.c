@@ -217,6 +217,19 @@ static void test_rd_refuses_skips_that_would_wrap(void **state)
     free(r);
 }
 
+/* Read and skip in turn, `step` bytes at a time, from byte `at` on. */
+static void check_steps(struct rd *r, const struct file *f, const struct fixture *x, uint8_t *got, size_t at, size_t step)
+{
+    rd_init(r, f, at, f->size);
+    for (; at + step <= N_BYTES; at += 2 * step) {
+        rd_bytes(r, got, step);
+        assert_int_equal(r->err, 0);
+        assert_memory_equal(got, x->bytes + at, step);
+        if (at + 2 * step > N_BYTES) break;
+        rd_skip(r, step);
+    }
+}
+
 static void test_rd_sees_the_file_through_its_window_unchanged(void **state)
 {
     struct fixture *x = *state;
@@ -224,16 +237,9 @@ static void test_rd_sees_the_file_through_its_window_unchanged(void **state)
     struct rd *r = malloc(sizeof *r);
     uint8_t *got = malloc(N_BYTES + 1);
     assert_int_equal(file_open(&f, x->path, NULL), STENO_OK);
-    for (size_t step = 1; step < 190000; step = step * 3 + 1) {
-        rd_init(r, &f, 0, f.size);
-        for (size_t at = 0; at + step <= N_BYTES; at += 2 * step) {
-            rd_bytes(r, got, step);
-            assert_int_equal(r->err, 0);
-            assert_memory_equal(got, x->bytes + at, step);
-            if (at + 2 * step > N_BYTES) break;
-            rd_skip(r, step);
-        }
-    }
+    for (size_t step = 1; step < 190000; step = step * 3 + 1) check_steps(r, &f, x, got, 0, step);
+    for (size_t step = sizeof r->win - 1; step <= sizeof r->win + 1; step++) /* as long as the window, from anywhere in it */
+        for (size_t at = 0; at < 3; at++) check_steps(r, &f, x, got, at, step);
     rd_init(r, &f, 0, f.size);
     rd_bytes(r, got, N_BYTES + 1);
     assert_int_equal(r->err, STENO_EFORMAT);
