@@ -15,7 +15,6 @@ enum {
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
     NARROW_WORDS = 131072, /* narrowed x that there is room for: 512 KiB */
     TILE_ROWS_MAX = 32,    /* rows whose sums narrow products have at a time, at most */
-    HEAD_MAX = 256,        /* largest d_head */
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */
     SCORE_LD = ATTN_KEYS + 16,
     OUT_LD = HEAD_MAX + 32,       /* attn_part_len at most */

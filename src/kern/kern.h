@@ -52,6 +52,7 @@ enum {
     QBLOCK = 32,      /* weights per stored block, and k per packed block */
     KBLOCK = 256,     /* the same of the K types */
     KV_BLOCK = 32,    /* positions per block of keys and values */
+    HEAD_MAX = 256,   /* largest d_head, of multiples of 4 */
     KV_INT_D = PANEL, /* d of KV_INT that share a scale: what one call of linear's epilogue has of a position */
     ATTN_KEYS = 256,  /* keys of a partial of attention */
     MEDIAN_WIDTH = 7, /* neighbours that median looks at, itself included */
@@ -348,6 +349,6 @@ void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
 struct slices { size_t tile, least, most; };
 struct slices kern_slices(const struct kern *k, enum dtype t, size_t n_k);
 size_t kern_linear_scratch(void);
-size_t kern_attn_scratch(void);            /* d_head: multiples of 4 up to 256 */
+size_t kern_attn_scratch(void);
 size_t kern_spectra_scratch(uint32_t n);   /* of n points */
 #endif

@@ -106,6 +106,7 @@ enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, ui
     struct energy y[2] = { { 0 } };
     b->gain = NULL;
     if (is_qkv && t == DT_I8_QUAD) t = more_than(b, t);
+    if (k > NARROW_K) return 0; /* sums of such rows would not fit their integers */
     if (!t || !gain || b->store->dry) return t;
     for (int i = 0; i < (is_qkv ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], gain, n, k);
     while (t && !bears(t, y, is_qkv, gain, k)) t = more_than(b, t);

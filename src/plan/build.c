@@ -82,17 +82,24 @@ void build_begin(struct build *b, const char *name, struct arena *arena, struct 
     b->plan.max_out = max_out;
     b->plan.input = b->plan.output = b->plan.logits = b->plan.bounds = NO_SLOT;
     arena_init(&b->scrap);
+    if (max_rows > UINT16_MAX || max_out > UINT16_MAX) /* groups of rows count them in 16 bits */
+        b->status = err_set(e, STENO_EUNSUPPORTED, "plan %s: %u rows, want at most %d", name, max_rows > max_out ? max_rows : max_out,
+                            UINT16_MAX);
     b->op = arena_array(&b->scrap, MAX_OPS, sizeof *b->op);
     b->label = arena_array(&b->scrap, MAX_OPS, sizeof *b->label);
     b->bind = arena_array(&b->scrap, MAX_OPS, sizeof *b->bind);
     b->slot = arena_array(&b->scrap, MAX_SLOTS, sizeof *b->slot);
-    if (!b->op || !b->label || !b->bind || !b->slot) b->status = err_nomem(e, MAX_OPS * sizeof *b->op, "plan");
+    if (!b->status && (!b->op || !b->label || !b->bind || !b->slot)) b->status = err_nomem(e, MAX_OPS * sizeof *b->op, "plan");
 }
 
 void build_phase(struct build *b, const char *name)
 {
     int i = 0;
-    while (i < PLAN_PHASES - 1 && b->plan.phase[i].name) i++;
+    while (i < PLAN_PHASES && b->plan.phase[i].name) i++;
+    if (i == PLAN_PHASES) {
+        if (!b->status) b->status = err_set(b->e, STENO_EUNSUPPORTED, "plan %s: more than %d phases", b->plan.name, PLAN_PHASES);
+        return;
+    }
     b->plan.phase[i] = (struct phase){ name, b->plan.n_ops, b->plan.n_ops };
 }
 
@@ -514,6 +521,9 @@ uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, ui
 
 uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t d_head)
 {
+    if (!b->status && (d_head < 4 || d_head > HEAD_MAX || d_head % 4 || heads > UINT16_MAX))
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: attention of %u heads of %u; heads are multiples of 4 up to %d", b->weights->name,
+                            heads, d_head, HEAD_MAX);
     const uint16_t id = bind_add(b);
     if (!b->status)
         b->bind[id] = (struct bind){ .heads = (uint16_t)heads, .d_head = (uint16_t)d_head, .n = heads * d_head, .k = heads * d_head,

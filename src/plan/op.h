@@ -94,7 +94,7 @@ struct state_desc {
     uint32_t positions;      /* most, per lane or window */
 };
 
-enum { PLAN_STATES = 4, PLAN_PHASES = 4 };
+enum { PLAN_PHASES = 4 };
 
 struct phase { const char *name; uint16_t first, last; }; /* ops [first, last) */
 

@@ -34,6 +34,10 @@ int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, 
     s->lanes = lanes;
     s->lane_blocks = blocks_of(d->positions);
     const size_t cell = kv_block_sz(type, d->d_head);
+    const uint64_t n_blocks = (uint64_t)blocks_of(d->positions) * lanes;
+    if (d->kind == STATE_APPEND && n_blocks > UINT16_MAX + 1)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: %u sequences of %u positions take %llu blocks, want at most %d", d->name, lanes,
+                       d->positions, (unsigned long long)n_blocks, UINT16_MAX + 1);
     if (d->kind == STATE_APPEND) {
         s->n_blocks = s->lane_blocks * lanes;
         s->head_sz = cell;
