@@ -186,7 +186,8 @@ STENO_API int steno_model_open_reader(steno_model **out, const steno_reader *r, 
 
 /** Make a model of a named shape with random weights, for measuring speed and memory; its text means nothing.
  *
- * @param shape  "tiny", "base", "small", "medium", "large-v3" or "turbo", also with ".en" where that exists
+ * @param shape  "tiny", "base", "small" or "medium", each also with ".en"; "large-v2", "large-v3", "turbo"; "distil-small.en",
+ *               "distil-medium.en", "distil-large-v2", "distil-large-v3"
  * @param type   storage of the matrices: "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1"; where rows divide into blocks of 256
  *               also "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"
  * @param seed   same seed, same weights

@@ -522,8 +522,8 @@ uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, ui
 uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t d_head)
 {
     if (!b->status && (d_head < 4 || d_head > HEAD_MAX || d_head % 4 || heads > UINT16_MAX))
-        b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: attention of %u heads of %u; heads are multiples of 4 up to %d", b->weights->name,
-                            heads, d_head, HEAD_MAX);
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: attention of %u heads of %u; heads are multiples of 4 up to %d",
+                            b->weights->name, heads, d_head, HEAD_MAX);
     const uint16_t id = bind_add(b);
     if (!b->status)
         b->bind[id] = (struct bind){ .heads = (uint16_t)heads, .d_head = (uint16_t)d_head, .n = heads * d_head, .k = heads * d_head,

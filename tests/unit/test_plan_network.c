@@ -226,6 +226,17 @@ static void test_tiny_and_turbo_like_shapes_load_and_encode(void **state)
     }
 }
 
+static void test_layers_as_wide_as_base_and_large_are_right(void **state)
+{
+    (void)state;
+    static const struct model_dims shapes[] = { { 80, 5, 512, 8, 1, SMALL_VOCAB, 20, 512, 8, 1 },
+                                                { 128, 5, 1280, 20, 1, SMALL_VOCAB, 20, 1280, 20, 1 } };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        encoder_near_slow(&shapes[i], NULL);
+        decoder_near_slow(&shapes[i], DT_F32, NULL, 5, 1e-3);
+    }
+}
+
 /* A softmax over few keys and one over many see every key once: the tail behind the last full block of keys counts, nothing more. */
 static void test_encoder_attention_has_no_phantom_keys(void **state)
 {
@@ -261,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_decoder_input_is_token_row_plus_position_row),
         cmocka_unit_test(test_gelu_is_the_erf_form_and_the_tanh_form_is_kept_apart),
         cmocka_unit_test(test_tiny_and_turbo_like_shapes_load_and_encode),
+        cmocka_unit_test(test_layers_as_wide_as_base_and_large_are_right),
         cmocka_unit_test(test_encoder_attention_has_no_phantom_keys),
         cmocka_unit_test(test_heads_of_any_size_are_right_at_every_level),
     };
