@@ -28,8 +28,9 @@ static const struct arg rows[] = {
     { "offset-ms", 0, ARG_INT, 0, AT(offset_ms), "MS", ARG_FIELD, "where to begin" },
     { "duration-ms", 0, ARG_INT, 0, AT(duration_ms), "MS", ARG_FIELD, "how much to transcribe; 0: to the end" },
     { "channels", 0, ARG_TEXT, 0, AT(channels), "mix|split|N", "mix", 0, 0,
-      "all channels mixed to one; each apart: NAME.ch1.FORMAT, ...; or that one" },
-    { "diarize", 0, ARG_FLAG, 0, AT(diarize), NULL, NULL, 0, 0, "speaker 0 or 1 for each segment: the louder one of two channels" },
+      "all channels mixed to one; each apart: NAME.ch0.FORMAT, ...; or that one, counted from 0" },
+    { "diarize", 0, ARG_FLAG, 0, AT(diarize), NULL, NULL, 0, 0,
+      "speaker 0 or 1 for each segment: the louder one of channels 0 and 1; segments are cut where another speaker goes on" },
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
@@ -89,13 +90,19 @@ static int check_channels(struct transcribe_opts *o)
     else if (strcmp(o->channels, "split") == 0) o->channel = CHANNELS_SPLIT;
     else {
         const long n = strtol(o->channels, &end, 10);
-        if (*end || n < 1 || n > 1000 || o->channels[0] < '1')
-            return say_usage("--channels: \"%s\" is not mix, split or the number of a channel, from 1", o->channels);
-        o->channel = (int)n;
+        if (*end || n < 0 || n > 1000 || o->channels[0] < '0')
+            return say_usage("--channels: \"%s\" is not mix, split or the number of a channel, from 0", o->channels);
+        o->channel = (int)n + 1; /* 0 is the mix */
     }
     if (o->diarize && o->channel != CHANNELS_MIX)
         return say_usage("--diarize transcribes the mix: --channels %s does not go with it", o->channels);
     return EXIT_OK;
+}
+
+static int has_token_times(const steno_model *m)
+{
+    steno_model_info i = { .size = sizeof i };
+    return steno_model_info_get(m, &i) == STENO_OK && i.n_text_ctx > 0;
 }
 
 /* Fill the parameters; the library judges them, before there is a model and with it. */
@@ -113,6 +120,7 @@ static int set_params(struct job *j, const steno_model *m)
     }
     const int code = decode_opts_fill(p, &j->data, &o->decode, m);
     subtitle_opts_params(p, &o->subtitles, j->results->formats);
+    if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
     return code == EXIT_OK ? given_check(o->engine.given, m, STENO_CALL_TRANSCRIBE, p) : code;
 }
 
@@ -133,7 +141,7 @@ static int check(struct job *j, struct transcribe_opts *o)
     if (code != EXIT_OK) return code;
     j->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
     j->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == CHANNELS_SPLIT;
-    j->results->mark = j->results->marked ? ".ch1" : NULL;
+    j->results->mark = j->results->marked ? ".ch0" : NULL;
     return results_check(j->results);
 }
 
@@ -204,7 +212,8 @@ static int run(struct transcribe_opts *o, char **files, int n)
         results.files = files = &demo;
         results.n = n = 1;
     }
-    results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1;
+    const int shows_tokens = o->print_colors || o->print_confidence || o->print_special; /* of segments as they come, uncut */
+    results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1 || (o->diarize && !shows_tokens);
     o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
     o->engine.cmvn_apart = o->vad.kind != VAD_OFF;
     int code = subtitle_opts_layout(&j.layout, &results.formats, &o->subtitles);

@@ -113,7 +113,8 @@ static int write_results(struct job *j, int task, const char *error)
     if (!(j->results->formats & mask)) return EXIT_OK;
     if (j->results->formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file) == 0) record.sha256 = sha256;
     int code = error ? EXIT_OK : get_speakers(&t, &store, j, s);
-    if (!error && code == EXIT_OK && subtitle_opts_take(&t, &store, s, &j->o->subtitles)) code = EXIT_MEMORY;
+    const struct diarize *speakers = j->o->diarize ? &j->diarize : NULL;
+    if (!error && code == EXIT_OK && subtitle_opts_take(&t, &store, s, &j->o->subtitles, speakers)) code = EXIT_MEMORY;
     if (code == EXIT_MEMORY) say("out of memory for %d segments", steno_segment_count(s));
     if (!error && j->is_silent) t.duration_ms = steno_duration_ms(j->vad.session);
     if (!error && j->is_silent && has_choice) t.language = "unknown";
@@ -144,7 +145,7 @@ static int refuse(struct job *j)
     char reason[160];
     const int n = j->n_channels;
     if (j->o->diarize) snprintf(reason, sizeof reason, "--diarize needs two channels, with a speaker on each, and this has %d", n);
-    else snprintf(reason, sizeof reason, "--channels %d: the last channel is %d", j->o->channel, n);
+    else snprintf(reason, sizeof reason, "--channels %d: the last channel is %d", j->o->channel - 1, n - 1);
     j->is_refused = 1;
     return fail(j, STENO_EUNSUPPORTED, reason);
 }
@@ -155,11 +156,11 @@ static void set_mark(struct job *j, const char *task, int tell)
     char *p = j->mark;
     const char *end = j->mark + sizeof j->mark;
     *p = '\0';
-    if (j->o->channel == CHANNELS_SPLIT && j->channel) p += snprintf(p, (size_t)(end - p), ".ch%d", j->channel);
+    if (j->o->channel == CHANNELS_SPLIT && j->channel) p += snprintf(p, (size_t)(end - p), ".ch%d", j->channel - 1);
     if (task) snprintf(p, (size_t)(end - p), ".%s", task);
     if (!tell || j->results->dir || j->o->engine.quiet) return;
     if (task) say("%s: %s", shown_name(j->file), task);
-    else if (j->mark[0]) say("%s: channel %d of %d", shown_name(j->file), j->channel, j->n_channels);
+    else if (j->mark[0]) say("%s: channel %d, the last is %d", shown_name(j->file), j->channel - 1, j->n_channels - 1);
 }
 
 /* Write the one text, or the two of --task both. */

@@ -14,7 +14,7 @@
 #include "steno_media.h"
 #include "vad_opts.h"
 
-enum { CHANNELS_SPLIT = -1, CHANNELS_MIX = 0 }; /* else a number */
+enum { CHANNELS_SPLIT = -1, CHANNELS_MIX = 0 }; /* else one more than its number */
 
 struct transcribe_opts {
     struct engine_opts engine;
@@ -52,7 +52,7 @@ struct job {
     steno_source media_src;  /* as the reader gives it */
     int64_t heard;           /* samples since its beginning */
     const char *listening;   /* what it is heard for */
-    int n_channels, channel; /* channel: of it, from 1; 0: they are mixed */
+    int n_channels, channel; /* channel: of it, from 1 as the reader counts, people from 0; 0: they are mixed */
     char mark[48];           /* of the result in hand, for its names */
     FILE *out;               /* where results go that are not files, NULL: standard output */
     const steno_session *failing; /* whose error counts, NULL: the source's */

@@ -14,6 +14,8 @@ struct place {
     size_t at;     /* bytes of the segment's text before it */
     size_t length; /* code points before it */
     int64_t t_ms;  /* -1: not known */
+    int word;      /* a word begins here, as far as can be told */
+    int turn;      /* and somebody else says it */
 };
 
 struct piece {
@@ -24,8 +26,7 @@ struct piece {
 
 struct reshaper {
     const struct transcript *t;
-    int32_t max_len;
-    int by_words;
+    const struct reshape_rules *rules;
     int32_t end;           /* first id that is no text, -1: none */
     struct place *place;   /* [n_places] of the segment at hand; room for all its tokens or words, and one more */
     size_t n_places;
@@ -38,11 +39,45 @@ struct reshaper {
 
 /* ---- places ------------------------------------------------------------------------------------------------------------------ */
 
+/* Whether what begins so begins a word: behind a space, and in writing that has none (ideographs, kana) everywhere. */
+static int begins_word(const char *text)
+{
+    enum { FIRST_IDEOGRAPH = 0x2e80 };
+    size_t used;
+    return text[0] == ' ' || u8_decode(text, strlen(text), &used) >= FIRST_IDEOGRAPH;
+}
+
 /* A cut may be made at byte `at`, which lies behind the places so far; at 0 there is nothing to cut. */
-static void place_add(struct reshaper *r, const char *text, size_t at, int64_t t_ms)
+static void place_add(struct reshaper *r, const char *text, size_t at, int64_t t_ms, int word)
 {
     const struct place last = r->n_places ? r->place[r->n_places - 1] : (struct place){ 0 };
-    if (at > last.at) r->place[r->n_places++] = (struct place){ at, last.length + u8_length(text + last.at, at - last.at), t_ms };
+    if (at > last.at)
+        r->place[r->n_places++] = (struct place){ .at = at, .length = last.length + u8_length(text + last.at, at - last.at), .t_ms = t_ms,
+                                                  .word = word };
+}
+
+/* Whether a piece may begin with this text. */
+static int may_begin(const struct reshaper *r, const char *text)
+{
+    return !r->rules->by_words || text[0] == ' ';
+}
+
+/* Find the places where somebody else goes on. Who speaks in a stretch between two words goes on where nobody can be told. */
+static void find_turns(struct reshaper *r, const steno_segment *seg)
+{
+    int64_t t0 = seg->t0_ms;
+    struct place *begin = NULL; /* of the stretch; NULL: the segment */
+    int now = WRITE_SPEAKER_UNKNOWN;
+    for (size_t k = 0; r->rules->speaker && k <= r->n_places; k++) {
+        struct place *next = k < r->n_places ? &r->place[k] : NULL;
+        if (next && (!next->word || next->t_ms < 0)) continue;
+        const int64_t t1 = next ? next->t_ms : seg->t1_ms;
+        const int who = t0 >= 0 && t1 > t0 ? r->rules->speaker(r->rules->user, t0, t1) : WRITE_SPEAKER_UNKNOWN;
+        if (begin) begin->turn = who >= 0 && now >= 0 && who != now;
+        if (who >= 0) now = who;
+        begin = next;
+        t0 = t1;
+    }
 }
 
 /* Places before words. @return 1, or 0 when words and text do not agree */
@@ -56,7 +91,7 @@ static int places_of_words(struct reshaper *r, int i)
         const steno_word *w = &r->t->words[r->t->first_word[i] + k];
         const size_t n = strlen(w->text);
         if (n > len - at || memcmp(seg->text + at, w->text, n) != 0) return 0;
-        if (!r->by_words || w->text[0] == ' ') place_add(r, seg->text, at, w->t0_ms);
+        if (may_begin(r, w->text)) place_add(r, seg->text, at, w->t0_ms, 1);
         at += n;
     }
     return at == len;
@@ -82,8 +117,8 @@ static int find_tokens(struct reshaper *r, int i, int add)
         if (joined == STENO_ENOMEM) return -1;
         const size_t n = strlen(text);
         whole = joined > 0 && n <= len - at && memcmp(seg->text + at, text, n) == 0;
-        if (whole && add && (!r->by_words || text[0] == ' '))
-            place_add(r, seg->text, at, r->t->tokens ? r->t->tokens[r->t->first_token[i] + k].t0_ms : -1);
+        if (whole && add && may_begin(r, text))
+            place_add(r, seg->text, at, r->t->tokens ? r->t->tokens[r->t->first_token[i] + k].t0_ms : -1, begins_word(text));
         for (int j = 1; j < joined; j++) r->token_at[k + j] = at;
         if (whole) at += n;
         k += joined > 0 ? joined : 1;
@@ -144,12 +179,12 @@ static int32_t words_before(const struct transcript *t, int i, int32_t first, si
     return k;
 }
 
-/* The place where a piece that begins at `from` ends, of those from k on: the last that keeps to the length, else the first. @return
- * n_places: the end of the segment */
+/* The place where a piece that begins at `from` ends, of those from k on: where another speaker begins, or before that the last that keeps
+ * to the length, else the first. @return n_places: the end of the segment */
 static size_t choose(const struct reshaper *r, size_t k, struct place from, size_t total)
 {
-    const size_t most = from.length + (size_t)r->max_len;
-    while (k < r->n_places && (k + 1 < r->n_places ? r->place[k + 1].length : total) <= most) k++;
+    const size_t most = r->rules->max_len ? from.length + (size_t)r->rules->max_len : SIZE_MAX;
+    while (k < r->n_places && !r->place[k].turn && (k + 1 < r->n_places ? r->place[k + 1].length : total) <= most) k++;
     return k;
 }
 
@@ -163,6 +198,7 @@ static int cut_segment(struct reshaper *r, int i)
     struct piece p = { .seg = *seg, .first_word = t->first_word ? t->first_word[i] : 0,
                        .first_token = t->first_token ? t->first_token[i] : 0,
                        .speaker = t->speakers ? t->speakers[i] : WRITE_SPEAKER_UNKNOWN };
+    const int32_t of_all = p.speaker;
     struct place from = { .t_ms = seg->t0_ms }, to;
     int32_t word = 0, token = 0;
     size_t word_at = 0;
@@ -183,6 +219,11 @@ static int cut_segment(struct reshaper *r, int i)
         p.seg.t1_ms = to.t_ms;
         p.seg.end = last ? end : (double)to.t_ms / 1000.0;
         p.seg.speaker_turn = last && seg->speaker_turn;
+        p.speaker = of_all;
+        if (r->rules->speaker && (k < r->n_places || from.at)) { /* a whole segment is the caller's */
+            const int who = from.t_ms >= 0 && to.t_ms >= 0 ? r->rules->speaker(r->rules->user, from.t_ms, to.t_ms) : WRITE_SPEAKER_UNKNOWN;
+            if (who >= 0) p.speaker = who;
+        }
         if (piece_push(r, &p, seg->text + from.at, to.at - from.at)) return -1;
         p.first_word += p.seg.n_words;
         p.first_token += p.seg.n_tokens;
@@ -245,13 +286,14 @@ static int finish(struct reshaper *r, struct transcript *t, struct transcript_st
     return 0;
 }
 
-int reshape(struct transcript *t, struct transcript_store *store, int32_t max_len, int by_words)
+int reshape(struct transcript *t, struct transcript_store *store, const struct reshape_rules *rules)
 {
-    struct reshaper r = { .t = t, .max_len = max_len, .by_words = by_words };
+    struct reshaper r = { .t = t, .rules = rules };
     int bad = begin(&r);
     for (int i = 0; i < t->n && !bad; i++) {
         const int in_words = t->word_times && t->segs[i].n_words && places_of_words(&r, i);
         bad = find_tokens(&r, i, !in_words);
+        if (!bad) find_turns(&r, &t->segs[i]);
         if (!bad) bad = cut_segment(&r, i);
     }
     if (!bad) bad = finish(&r, t, store);

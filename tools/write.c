@@ -46,6 +46,14 @@ void write_speaker(FILE *f, const int32_t *speaker)
     else fprintf(f, "(speaker %" PRId32 ") ", *speaker);
 }
 
+void write_speaker_column(FILE *f, const struct transcript *t, int seg, char sep)
+{
+    if (!t->speakers) return;
+    if (t->speakers[seg] < 0) fputc('?', f);
+    else fprintf(f, "%" PRId32, t->speakers[seg]);
+    fputc(sep, f);
+}
+
 /* Whether a time in seconds is the one in milliseconds, unrounded; NAN is not. */
 static int is_time(double s, int64_t ms)
 {

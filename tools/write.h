@@ -84,6 +84,7 @@ void write_time(FILE *f, int64_t ms, int always_hours, char sep); /* [HH:]MM:SS<
 
 /* Who speaks: "(speaker 0) ", "(speaker ?) " where that is not known, nothing where nobody asked. */
 void write_speaker(FILE *f, const int32_t *speaker);
+void write_speaker_column(FILE *f, const struct transcript *t, int seg, char sep); /* "0", "?" and the separator, or nothing */
 const int32_t *write_speaker_of(const struct transcript *t, int seg); /* @return NULL: nobody asked */
 #define WRITE_SPEAKER_TURN " [SPEAKER_TURN]" /* behind a segment that another speaker goes on after */
 

@@ -10,8 +10,7 @@ void write_csv(FILE *f, const struct transcript *t)
     for (int i = 0; i < t->n; i++) {
         const steno_segment *s = &t->segs[i];
         fprintf(f, "%" PRId64 ",%" PRId64 ",", s->t0_ms, s->t1_ms);
-        if (t->speakers && t->speakers[i] >= 0) fprintf(f, "%" PRId32 ",", t->speakers[i]);
-        else if (t->speakers) fputs("?,", f);
+        write_speaker_column(f, t, i, ',');
         fputc('"', f);
         for (const char *p = s->text; *p; p++) {
             if (*p == '"') fputc('"', f);

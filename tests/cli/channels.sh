@@ -24,11 +24,11 @@ middle=$(($(awk 'NR == 2 { end = $2 } NR == 3 { print int((end + $1) / 2) }' "$T
 stereo $middle >two.wav
 is "a stereo file of the same length" "$(stat -c %s two.wav)" $((($(stat -c %s "$DIGITS") - 44) * 2 + 44))
 
-t 0 "the first channel alone" --channels 1 two.wav
+t 0 "the first channel alone" --channels 0 two.wav
 cp "$T/out" left
 is "it has the first phrase" "$(cat left)" "$(sed -n 1p phrases)"
 err_lines 0
-t 0 "the second channel alone" --channels 2 two.wav
+t 0 "the second channel alone" --channels 1 two.wav
 cp "$T/out" right
 is "it has the other phrases" "$(cat right)" "$(sed 1d phrases)"
 t 0 "the mix is what is heard without the option" --channels mix two.wav -f json
@@ -39,8 +39,8 @@ same "$T/out" mix
 t 0 "both channels, one after the other" --channels split two.wav
 cat left right >both
 same "$T/out" both
-is "with a line for each" "$(cat "$T/err")" "steno: two.wav: channel 1 of 2
-steno: two.wav: channel 2 of 2"
+is "with a line for each" "$(cat "$T/err")" "steno: two.wav: channel 0, the last is 1
+steno: two.wav: channel 1, the last is 1"
 t 0 "without the lines" -q --channels split two.wav
 same "$T/out" both
 err_lines 0
@@ -50,36 +50,36 @@ cat two.wav | "$STENO" -q -m "$MODEL" -l zh --channels split - >piped 2>"$T/err"
 is "channels of a pipe" $? 0
 same piped both
 t 0 "files of each channel" --channels split two.wav -f txt,srt -o split
-is "their names" "$(cd split && echo *)" "two.ch1.srt two.ch1.txt two.ch2.srt two.ch2.txt"
-same split/two.ch1.txt left
-same split/two.ch2.txt right
+is "their names" "$(cd split && echo *)" "two.ch0.srt two.ch0.txt two.ch1.srt two.ch1.txt"
+same split/two.ch0.txt left
+same split/two.ch1.txt right
 out_empty
-is "each is told" "$(cat "$T/err")" "steno: two.wav: wrote split/two.ch1.txt, split/two.ch1.srt
-steno: two.wav: wrote split/two.ch2.txt, split/two.ch2.srt"
+is "each is told" "$(cat "$T/err")" "steno: two.wav: wrote split/two.ch0.txt, split/two.ch0.srt
+steno: two.wav: wrote split/two.ch1.txt, split/two.ch1.srt"
 t 0 "a template's stem has the channel" --channels split two.wav -o named --output-template "{language}/{stem}-x.{format}"
-is "names by template" "$(cd named && echo */*)" "zh/two.ch1-x.txt zh/two.ch2-x.txt"
+is "names by template" "$(cd named && echo */*)" "zh/two.ch0-x.txt zh/two.ch1-x.txt"
 t 2 "a template without a stem cannot keep channels apart" --channels split two.wav -o none --output-template all.{format}
 err_has "put {stem} into --output-template"
 mkdir inputs
 cp two.wav inputs/a.wav
-cp "$DIGITS" inputs/a.ch2.txt
-t 2 "a channel's result never replaces an input" --channels split inputs/a.wav inputs/a.ch2.txt -o inputs
-err_has "inputs/a.ch2.txt is an input and would be overwritten"
-same inputs/a.ch2.txt "$DIGITS"
+cp "$DIGITS" inputs/a.ch1.txt
+t 2 "a channel's result never replaces an input" --channels split inputs/a.wav inputs/a.ch1.txt -o inputs
+err_has "inputs/a.ch1.txt is an input and would be overwritten"
+same inputs/a.ch1.txt "$DIGITS"
 t 0 "a file with one channel has one" --channels split "$DIGITS" -o split
-is "its name" "$(cd split && echo zh*)" zh_phrases.ch1.txt
-same split/zh_phrases.ch1.txt phrases
+is "its name" "$(cd split && echo zh*)" zh_phrases.ch0.txt
+same split/zh_phrases.ch0.txt phrases
 t 0 "a line of jsonl for each channel" -q --channels split two.wav -f jsonl
 is "two lines" "$(wc -l <"$T/out")" 2
 
-t 2 "a channel that no file has" --channels 3 two.wav
-err_has "two.wav: --channels 3: the last channel is 2"
+t 2 "a channel that no file has" --channels 2 two.wav
+err_has "two.wav: --channels 2: the last channel is 1"
 out_empty
-t 1 "a channel that some files have" --channels 2 "$DIGITS" two.wav -f jsonl
-err_has "zh_phrases.wav: --channels 2: the last channel is 1"
+t 1 "a channel that some files have" --channels 1 "$DIGITS" two.wav -f jsonl
+err_has "zh_phrases.wav: --channels 1: the last channel is 0"
 is "a line for either" "$(grep -o '"status": "[a-z]*"' "$T/out" | tr '\n' ' ')" '"status": "error" "status": "ok" '
-t 4 "no file with that channel, and one that cannot be read" --channels 2 "$DIGITS" none.wav
-for c in 0 -1 x 1x " 1" 99999999999 splits; do
+t 4 "no file with that channel, and one that cannot be read" --channels 1 "$DIGITS" none.wav
+for c in -1 x 1x " 1" 99999999999 splits; do
     expect 2 "--channels '$c' is refused" a.wav --channels "$c"
     err_has "--channels"
     err_lines 1
@@ -93,6 +93,28 @@ t 0 "the text is that of the mix" -q two.wav
 same "$T/out" text
 t 0 "speakers with times" -q -v --diarize two.wav -o diarized
 grep -q '\] (speaker 0) ' "$T/err" || bad "times are followed by the speaker" "$(cat "$T/err")"
+t 0 "every format tells the speaker" -q --diarize two.wav -f txt,srt,vtt,tsv,json,verbose_json,jsonl,csv,lrc,ass -o who
+for f in txt srt tsv csv lrc ass; do # by label, column or both
+    tr '\t' ',' <who/two.$f >line
+    grep -qE '\(speaker 0\) |^[0-9]+,[0-9]+,0,' line && grep -qE '\(speaker 1\) |^[0-9]+,[0-9]+,1,' line ||
+        bad "$f tells the speakers" "$(cat who/two.$f)"
+done
+grep -q '<v Speaker0>' who/two.vtt && grep -q '<v Speaker1>' who/two.vtt || bad "vtt tells the speakers" "$(cat who/two.vtt)"
+for f in json verbose_json jsonl; do
+    grep -q '"speaker": 0.*"speaker": 1' who/two.$f || bad "$f tells the speakers" "$(cat who/two.$f)"
+done
+
+# The second speaker goes on in the middle of the first phrase.
+t 0 "words of the phrases" -q --word-timestamps -f json "$DIGITS"
+within=$(grep -oE '"words": \[[^]]*' "$T/out" | head -n 1 | grep -oE '"start": [0-9.]+' | awk 'NR == 3 { print int($2 * 16000) }')
+stereo "$within" >within.wav
+for times in --word-timestamps --no-word-timestamps; do
+    t 0 "a segment of both speakers becomes two, $times" -q --diarize $times within.wav
+    is "the first speaks to the middle, $times" "$(cut -d')' -f1 "$T/out" | tr '\n' ';')" "(speaker 0;(speaker 1;(speaker 1;(speaker 1;"
+    cut -d')' -f2- "$T/out" | tr -d ' \n' >joined
+    is "and nothing is lost, $times" "$(cat joined)" "$(tr -d ' \n' <text)"
+done
+
 t 2 "speakers need two channels" --diarize "$DIGITS"
 err_has "zh_phrases.wav: --diarize needs two channels, with a speaker on each, and this has 1"
 out_empty

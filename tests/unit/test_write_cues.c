@@ -146,6 +146,8 @@ static void test_speakers_are_named_where_somebody_asked(void **state)
     check_written(VTT, &t, "WEBVTT\n\n00:00.000 --> 00:01.000\n<v Speaker0>one two.\n\n"
                            "00:04.500 --> 00:05.600\n<v Speaker?>three four.\n\n");
     check_written(CSV, &t, "start,end,speaker,text\n0,1000,0,\" one two.\"\n4500,5600,?,\" three four.\"\n");
+    check_written(TSV, &t, "start\tend\tspeaker\ttext\n0\t1000\t0\tone two.\n4500\t5600\t?\tthree four.\n");
+    check_written(LRC, &t, "[by:whisper.cpp]\n[00:00.00](speaker 0) one two.\n[00:04.50](speaker ?) three four.\n");
     char *json = written(JSON, &t);
     assert_non_null(strstr(json, "\"speaker\": 0}, {\"id\": 1"));
     assert_null(strstr(json, "-1"));

@@ -59,6 +59,32 @@ static void one_words(struct one *o, const steno_word *words, int n)
     o->store.segs[0].n_words = n;
 }
 
+/* Cut to a length. */
+static int cut(struct one *o, int32_t max_len, int by_words)
+{
+    const struct reshape_rules rules = { .max_len = max_len, .by_words = by_words };
+    return reshape(&o->t, &o->store, &rules);
+}
+
+/* `user` has a character for each second: who speaks, or '?'. Whoever has most of a stretch has it. */
+static int speaker_in(const void *user, int64_t t0_ms, int64_t t1_ms)
+{
+    const char *second = user;
+    int64_t ms[2] = { 0, 0 };
+    for (int64_t t = t0_ms; t < t1_ms; t += 100)
+        if (second[t / 1000] != '?') ms[second[t / 1000] - '0'] += 100;
+    return ms[0] > ms[1] ? 0 : ms[1] > ms[0] ? 1 : WRITE_SPEAKER_UNKNOWN;
+}
+
+/* Cut where the speaker changes; `who` is about seconds from 0 on. */
+static void cut_speakers(struct one *o, const char *who, int32_t max_len)
+{
+    const struct reshape_rules rules = { .max_len = max_len, .speaker = speaker_in, .user = who };
+    o->store.speakers = copy_of(&(int32_t){ speaker_in(who, o->t.segs[0].t0_ms, o->t.segs[0].t1_ms) }, sizeof(int32_t));
+    o->t.speakers = o->store.speakers;
+    assert_int_equal(reshape(&o->t, &o->store, &rules), 0);
+}
+
 /* What holds of any cut: the pieces are the text and the tokens, without a gap in text, ids, tokens, words or time. */
 static void check_whole(const struct one *o, const char *text)
 {
@@ -92,7 +118,7 @@ static void test_pieces_are_the_text_and_no_longer_than_allowed(void **state)
     for (int most = 1; most < 50; most++) {
         struct one o;
         one_make(&o, digits, 1);
-        assert_int_equal(reshape(&o.t, &o.store, most, 0), 0);
+        assert_int_equal(cut(&o, most, 0), 0);
         check_whole(&o, digits);
         for (int i = 0; most >= 14 && i < o.t.n; i++) assert_true(strlen(o.t.segs[i].text) <= (size_t)most);
         if (most >= (int)strlen(digits)) assert_int_equal(o.t.n, 1);
@@ -105,7 +131,7 @@ static void test_pieces_begin_at_words_when_asked_to(void **state)
     (void)state;
     struct one o;
     one_make(&o, digits, 1);
-    assert_int_equal(reshape(&o.t, &o.store, 10, 1), 0);
+    assert_int_equal(cut(&o, 10, 1), 0);
     check_whole(&o, digits);
     static const char *const want[] = { " one two", " three", " four,", " unbelievable", " five six" };
     assert_int_equal(o.t.n, 5);
@@ -119,7 +145,7 @@ static void test_pieces_begin_when_their_tokens_do(void **state)
     struct one o;
     one_make(&o, " one two three four", 1);
     assert_int_equal(o.store.segs[0].n_tokens, 6);
-    assert_int_equal(reshape(&o.t, &o.store, 8, 0), 0);
+    assert_int_equal(cut(&o, 8, 0), 0);
     check_whole(&o, " one two three four");
     assert_int_equal(o.t.n, 3);
     assert_int_equal(o.t.segs[1].t0_ms, 3000); /* the third of the text */
@@ -135,14 +161,14 @@ static void test_times_that_are_not_known_are_shared_by_length(void **state)
     (void)state;
     struct one o;
     one_make(&o, " one two six ten", 0);
-    assert_int_equal(reshape(&o.t, &o.store, 8, 0), 0);
+    assert_int_equal(cut(&o, 8, 0), 0);
     check_whole(&o, " one two six ten");
     assert_int_equal(o.t.n, 2);
     assert_int_equal(o.t.segs[0].t1_ms, 3000); /* half of 1..5 s */
     transcript_free(&o.store);
     one_make(&o, " one two six ten", 0);
     o.store.segs[0].t0_ms = o.store.segs[0].t1_ms = -1;
-    assert_int_equal(reshape(&o.t, &o.store, 8, 0), 0);
+    assert_int_equal(cut(&o, 8, 0), 0);
     assert_int_equal(o.t.n, 2);
     assert_int_equal(o.t.segs[1].t0_ms, -1);
     transcript_free(&o.store);
@@ -156,12 +182,12 @@ static void test_no_character_of_several_tokens_is_cut(void **state)
     struct one o;
     one_make(&o, text, 1);
     assert_true(o.store.segs[0].n_tokens > 9);
-    assert_int_equal(reshape(&o.t, &o.store, 1, 0), 0);
+    assert_int_equal(cut(&o, 1, 0), 0);
     check_whole(&o, text);
     assert_int_equal(o.t.n, 7);
     transcript_free(&o.store);
     one_make(&o, text, 1);
-    assert_int_equal(reshape(&o.t, &o.store, 1, 1), 0); /* there is no space */
+    assert_int_equal(cut(&o, 1, 1), 0); /* there is no space */
     assert_int_equal(o.t.n, 1);
     transcript_free(&o.store);
 }
@@ -175,7 +201,7 @@ static void test_with_word_times_cuts_fall_before_words(void **state)
     struct one o;
     one_make(&o, text, 1);
     one_words(&o, three_words, 3);
-    assert_int_equal(reshape(&o.t, &o.store, 5, 0), 0);
+    assert_int_equal(cut(&o, 5, 0), 0);
     check_whole(&o, text);
     assert_int_equal(o.t.n, 3);
     assert_string_equal(o.t.segs[0].text, " unbelievable");
@@ -186,7 +212,7 @@ static void test_with_word_times_cuts_fall_before_words(void **state)
     transcript_free(&o.store);
     one_make(&o, text, 1);
     one_words(&o, three_words, 3);
-    assert_int_equal(reshape(&o.t, &o.store, 5, 1), 0);
+    assert_int_equal(cut(&o, 5, 1), 0);
     check_whole(&o, text);
     assert_int_equal(o.t.n, 2);
     assert_int_equal(o.t.segs[1].n_words, 2);
@@ -199,15 +225,85 @@ static void test_text_that_tokens_do_not_spell_stays_whole(void **state)
     struct one o;
     one_make(&o, digits, 1);
     snprintf(o.text, sizeof o.text, " other text than that");
-    assert_int_equal(reshape(&o.t, &o.store, 3, 0), 0);
+    assert_int_equal(cut(&o, 3, 0), 0);
     check_whole(&o, " other text than that");
     assert_int_equal(o.t.n, 1);
     transcript_free(&o.store);
     one_make(&o, "", 1);
-    assert_int_equal(reshape(&o.t, &o.store, 3, 0), 0);
+    assert_int_equal(cut(&o, 3, 0), 0);
     check_whole(&o, "");
     assert_int_equal(o.t.n, 1);
     transcript_free(&o.store);
+}
+
+/* The pieces, each behind its speaker: "0: one two|1: three". */
+static void check_speakers(struct one *o, const char *text, const char *want)
+{
+    char got[512] = "";
+    check_whole(o, text);
+    for (int i = 0; i < o->t.n; i++) {
+        const int32_t who = o->t.speakers[i];
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%c:%s", i ? "|" : "", who < 0 ? '?' : '0' + who, o->t.segs[i].text);
+    }
+    assert_string_equal(got, want);
+    transcript_free(&o->store);
+}
+
+static void test_a_segment_of_two_speakers_becomes_two(void **state)
+{
+    (void)state;
+    static const char text[] = " one two three four five six"; /* words begin at 1, 2, ... s */
+    static const struct { const char *who; int32_t max_len; const char *want; } table[] = {
+        { "?000000", 0, "0: one two three four five six" },
+        { "?000111", 0, "0: one two three|1: four five six" },
+        { "?011110", 0, "0: one|1: two three four five|0: six" },
+        { "?010101", 0, "0: one|1: two|0: three|1: four|0: five|1: six" },
+        { "?0???11", 0, "0: one two three four|1: five six" }, /* nobody can be told: whoever spoke goes on */
+        { "???1??0", 0, "1: one two three four five|0: six" },
+        { "???????", 0, "?: one two three four five six" },
+        { "?000111", 9, "0: one two|0: three|1: four|1: five six" }, /* and no piece is longer than allowed */
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct one o;
+        one_make(&o, text, 1);
+        cut_speakers(&o, table[i].who, table[i].max_len);
+        check_speakers(&o, text, table[i].want);
+    }
+}
+
+static void test_speakers_do_not_cut_words_and_need_times(void **state)
+{
+    (void)state;
+    struct one o;
+    one_make(&o, " antidisestablishmentarianism one", 1);
+    assert_in_range(o.store.segs[0].n_tokens, 6, 20); /* several tokens make the word */
+    cut_speakers(&o, "?010101010101010101010", 0);
+    assert_in_range(o.t.n, 1, 2);
+    check_whole(&o, " antidisestablishmentarianism one");
+    transcript_free(&o.store);
+    one_make(&o, " one two", 0);
+    cut_speakers(&o, "?01", 0);
+    assert_int_equal(o.t.n, 1);
+    transcript_free(&o.store);
+    one_make(&o, "\xe4\xb8\x80\xe4\xba\x8c\xe4\xb8\x89\xe5\x9b\x9b", 1); /* no spaces: anywhere */
+    const int n = o.store.segs[0].n_tokens - 2;
+    cut_speakers(&o, n == 4 ? "?0011" : "?0000011111", 0);
+    assert_int_equal(o.t.n, 2);
+    check_whole(&o, "\xe4\xb8\x80\xe4\xba\x8c\xe4\xb8\x89\xe5\x9b\x9b");
+    transcript_free(&o.store);
+}
+
+static void test_speakers_are_told_by_words_where_they_have_times(void **state)
+{
+    (void)state;
+    static const steno_word words[] = { WORD(" one", 1000, 1500), WORD(" two,", 1500, 2500), WORD(" three", 2500, 5000) };
+    struct one o;
+    one_make(&o, " one two, three", 1);
+    one_words(&o, words, 3);
+    cut_speakers(&o, "?00111", 0);
+    assert_int_equal(o.t.n, 2);
+    assert_int_equal(o.t.segs[1].t0_ms, 2500);
+    check_speakers(&o, " one two, three", "0: one two,|1: three");
 }
 
 static void test_want_of_memory_changes_nothing(void **state)
@@ -220,7 +316,7 @@ static void test_want_of_memory_changes_nothing(void **state)
         one_make(&o, digits, 1);
         const struct transcript before = o.t;
         count_begin(n);
-        bad = reshape(&o.t, &o.store, 4, 0);
+        bad = cut(&o, 4, 0);
         const struct heap h = count_end();
         if (!bad) assert_int_equal(h.calls, n); /* nothing failed, and so nothing did */
         if (bad) assert_memory_equal(&o.t, &before, sizeof before);
@@ -256,6 +352,9 @@ int main(void)
         cmocka_unit_test(test_no_character_of_several_tokens_is_cut),
         cmocka_unit_test(test_with_word_times_cuts_fall_before_words),
         cmocka_unit_test(test_text_that_tokens_do_not_spell_stays_whole),
+        cmocka_unit_test(test_a_segment_of_two_speakers_becomes_two),
+        cmocka_unit_test(test_speakers_do_not_cut_words_and_need_times),
+        cmocka_unit_test(test_speakers_are_told_by_words_where_they_have_times),
         cmocka_unit_test(test_want_of_memory_changes_nothing),
     };
     return cmocka_run_group_tests(tests, open_model, close_model);
