@@ -437,7 +437,7 @@ typedef struct steno_token {
     float p, plog;         /* probability and log-probability among what the logit rules allow; p = exp(plog) */
     float pt, ptsum;       /* share of `tid` among timestamps; summed probability of all timestamps */
     int64_t t0_ms, t1_ms;  /* -1: not known */
-    int64_t t_dtw_ms;      /* -1: not known */
+    int64_t t_dtw_ms;      /* where the alignment of word_timestamps has the text begin, within its segment; -1: not known */
     float vlen;            /* voice length, 0: not known */
 } steno_token;
 

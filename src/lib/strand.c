@@ -116,21 +116,44 @@ static void words_keep(struct strand *w, const struct draft *d, struct segment *
     }
 }
 
-/* Times of the segment's tokens from what their choice says. */
+static int is_text(const struct strand *w, int32_t id)
+{
+    return id < w->s->model->tokens.eot;
+}
+
+/* Where the alignment has the segment's tokens begin; within the segment, as its words are. */
+static void aligned_times(const struct strand *w, struct token_time *out, const struct draft *d, const struct segment *g)
+{
+    const int32_t *jump = (const int32_t *)(const void *)w->words.jump.p;
+    const size_t n = w->words.jump.len / sizeof *jump;
+    size_t k = 0;
+    for (const struct draft *e = w->drafts; e < d; e++)
+        for (int32_t i = e->first; i < e->first + e->n; i++) k += (size_t)is_text(w, w->ids[i]);
+    for (int32_t i = 0; i < g->n_tokens && k + 1 < n; i++) { /* the last one is the end of text */
+        if (!is_text(w, w->ids[d->first + i])) continue;
+        const int64_t t = w->seek * 10 + (int64_t)jump[k++] * 20;
+        out[i].dtw = t < g->t0_ms ? g->t0_ms : t > g->t1_ms ? g->t1_ms : t;
+    }
+}
+
+/* Times of the segment's tokens, from what their choice says and from the alignment. */
 static void token_times_keep(struct strand *w, const struct draft *d, const struct segment *g)
 {
+    const steno_transcribe_params *q = &w->s->call.p;
     const steno_model *m = w->s->model;
     struct buf *times = &w->result->times;
     const struct picked *p = w->s->batch->picked + (size_t)w->lane * (size_t)m->text_ctx + d->first;
     const struct token_span span = { w->seek * 10, g->t0_ms, g->t1_ms };
-    if (!w->s->call.p.token_timestamps) return;
+    if (!q->token_timestamps && !q->word_timestamps) return;
     const size_t at = times->len;
     for (int32_t i = 0; i < g->n_tokens; i++) {
         const struct token_time none = { -1, -1, -1, 0 };
         buf_add(times, &none, sizeof none);
     }
     if (times->err) return; /* result_status tells */
-    token_times((struct token_time *)(void *)(times->p + at), p, g->n_tokens, &m->vocab, &m->tokens, &span, w->s->call.p.token_threshold);
+    struct token_time *out = (struct token_time *)(void *)(times->p + at);
+    if (q->token_timestamps) token_times(out, p, g->n_tokens, &m->vocab, &m->tokens, &span, q->token_threshold);
+    if (q->word_timestamps) aligned_times(w, out, d, g);
 }
 
 /* Another speaker goes on: a mark, no text. */

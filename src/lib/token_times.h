@@ -9,7 +9,7 @@
 #include "plan/run.h"
 #include "text/special.h"
 
-/* Times of a token in the file, ms; -1: not known. */
+/* Times of a token in the file, ms; -1: not known. dtw: where the alignment of words has it begin. */
 struct token_time {
     int64_t t0, t1, dtw;
     float vlen; /* voice length: units of the text */

@@ -41,7 +41,9 @@ struct words {
     struct buf text;
     int skipped; /* the window is left out for the silence it begins with: nothing of it counts, as if it had not been decoded */
     struct split split;
-    struct buf ids, prob, jump, timing; /* scratch */
+    struct buf jump; /* int32_t, of the texts of all drafts one after the other, as far as they were aligned, and of their end: first frame
+                      * (20 ms) of each */
+    struct buf ids, prob, timing; /* scratch */
 };
 
 void words_free(struct words *w);

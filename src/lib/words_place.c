@@ -24,7 +24,6 @@ static struct timing *timings_of(const struct words *w)
 static int timings_make(struct words *w, const struct heard *h, size_t n)
 {
     const int32_t zero = 0;
-    buf_clear(&w->jump);
     buf_clear(&w->timing);
     for (int32_t i = 0; i <= h->n; i++) buf_add(&w->jump, &zero, sizeof zero);
     int32_t *jump = (int32_t *)(void *)w->jump.p;
@@ -42,6 +41,7 @@ static int timings_make(struct words *w, const struct heard *h, size_t n)
 int words_find(struct words *w, const struct vocab *v, int32_t eot, const char *language, const struct heard *h, size_t *n)
 {
     *n = 0;
+    buf_clear(&w->jump);
     if (h->n < 1 || h->n_ctx < 1) return STENO_OK;
     if (split_words(&w->split, v, h->ids, h->n + 1, eot, language_has_spaces(language))) return STENO_ENOMEM;
     *n = split_count(&w->split) - 1;

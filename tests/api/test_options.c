@@ -399,6 +399,55 @@ static void test_token_records_agree_with_themselves_and_their_segment(void **st
     assert_true(g.avg_logprob * (n + 1) > sum - 1);
 }
 
+static void test_aligned_tokens_go_on_within_their_segment_and_its_words(void **state)
+{
+    (void)state;
+    const struct audio a = demo_audio(16000, 0, 10); /* three windows */
+    steno_transcribe_params p = params_new();
+    p.word_timestamps = 1;
+    run(&a, &p);
+    steno_segment g = { .size = sizeof g };
+    int64_t last = 0;
+    int n = 0, begins = 0;
+    for (int i = 0; !steno_segment_get(session, i, &g); i++) {
+        steno_word word = { .size = sizeof word };
+        for (int j = 0, k = 0; j < g.n_tokens; j++) {
+            steno_token t = { .size = sizeof t };
+            assert_int_equal(steno_token_get(session, i, j, &t), 0);
+            assert_int_equal(t.t0_ms, -1);
+            if (t.id >= model->tokens.eot) {
+                assert_int_equal(t.t_dtw_ms, -1);
+                continue;
+            }
+            assert_in_range(t.t_dtw_ms, g.t0_ms, g.t1_ms);
+            assert_true(t.t_dtw_ms >= last && t.t_dtw_ms <= steno_duration_ms(session));
+            last = t.t_dtw_ms;
+            n++;
+            if (!steno_word_get(session, i, k, &word) && word.t0_ms == t.t_dtw_ms) k++, begins++; /* a word begins with its first token */
+        }
+    }
+    assert_true(n > 50);
+    assert_true(begins > 30);
+    free(a.pcm);
+}
+
+/* The reports of memory know no scratch of word times: there is none beyond what a transcription without them has. */
+static void test_word_times_take_no_scratch_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = { "tiny", "base.en", "small", "medium", "large-v3", "turbo", "distil-large-v3" };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        steno_model *m = NULL;
+        steno_model_params p;
+        steno_model_params_init(&p);
+        p.index_only = 1;
+        assert_int_equal(steno_model_open_random(&m, shapes[i], "q8_0", 1, &p, NULL), STENO_OK);
+        assert_int_equal(m->n_plans, MODEL_PLANS);
+        assert_true(m->plan[PLAN_ALIGN].scratch_sz <= m->plan[PLAN_DECODER].scratch_sz);
+        steno_model_close(m);
+    }
+}
+
 static void test_counters_tell_what_ran_and_times_stay_below_the_clock(void **state)
 {
     (void)state;
@@ -521,6 +570,8 @@ int main(void)
         cmocka_unit_test(test_callbacks_come_in_order_and_options_are_copied),
         cmocka_unit_test(test_a_window_that_is_declined_ends_cleanly_with_what_came_before),
         cmocka_unit_test(test_token_records_agree_with_themselves_and_their_segment),
+        cmocka_unit_test(test_aligned_tokens_go_on_within_their_segment_and_its_words),
+        cmocka_unit_test(test_word_times_take_no_scratch_of_their_own),
         cmocka_unit_test(test_counters_tell_what_ran_and_times_stay_below_the_clock),
         cmocka_unit_test(test_profile_counts_each_op_and_cross_keys_only_once_per_window),
         cmocka_unit_test(test_text_becomes_the_ids_of_the_reference_and_comes_back),
