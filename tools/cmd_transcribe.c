@@ -36,7 +36,8 @@ static const struct arg rows[] = {
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
     { "output-format", 'f', ARG_LIST, 0, AT(formats), WRITER_NAMES "|all", "txt", 0, N_WRITERS_ALL,
       "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, failed ones too; "
-      "wts: a script that burns the words into a picture, ass: the subtitles in it; score: probabilities of tokens" },
+      "wts: a script that burns the words into a picture, ass: the subtitles in it; score: probabilities of tokens, "
+      "json_full: their texts and times, too" },
     { "output-dir", 'o', ARG_TEXT, 0, AT(out_dir), "DIR", NULL, 0, 0,
       "write DIR/NAME.FORMAT for each input (made if missing; score: NAME.score.txt); without it one format goes to standard output" },
     { "output-template", 0, ARG_TEXT, 0, AT(out_template), "TEXT", NULL, 0, 0,

@@ -16,8 +16,8 @@ enum {
     CUES = BIT(SRT) | BIT(VTT) | BIT(WTS) | BIT(ASS),
     UNDERLINED = BIT(SRT) | BIT(VTT),
     KARAOKE = BIT(WTS) | BIT(ASS),
-    OBJECTS = BIT(JSON) | BIT(VERBOSE_JSON) | BIT(JSONL),
-    WITH_SPEAKERS = BIT(TXT) | BIT(LRC) | BIT(CSV) | OBJECTS | UNDERLINED | BIT(ASS)
+    OBJECTS = BIT(JSON) | BIT(VERBOSE_JSON) | BIT(JSONL) | BIT(JSON_FULL),
+    WITH_SPEAKERS = BIT(TXT) | BIT(LRC) | BIT(CSV) | BIT(TSV) | OBJECTS | UNDERLINED | BIT(ASS)
 };
 
 static int has_words(scene_t s) { return s->o->decode.word_timestamps || s->formats & KARAOKE; }
@@ -56,7 +56,7 @@ static const struct {
     { "clip-timestamps", no_clips, "and --vad exclude each other" },
     { "chunk-length", no_vad_chunks, "and --vad exclude each other" },
     { "alignment-heads", has_words, "needs --word-timestamps, or the output formats ass or wts" },
-    { "diarize", shows_speakers, "shows in txt, srt, vtt, ass, csv, lrc and the kinds of json: add one of these output formats" },
+    { "diarize", shows_speakers, "shows in txt, srt, vtt, ass, tsv, csv, lrc and the kinds of json: add one of these output formats" },
     { "output-template", has_folder, "needs --output-dir" },
     { "offset-n", has_numbers, "is for the output format srt" },
     { "max-line-count", has_width, "needs --max-line-width" },
@@ -69,7 +69,7 @@ static const struct {
     { "max-words-per-line", has_cues, "is for the output formats srt, vtt, ass and wts" },
     { "split-on-word", cuts, "needs --max-len" },
     { "font", has_karaoke, "is for the output formats ass and wts" },
-    { "token-timestamps", has_objects, "shows in the output formats json, verbose_json and jsonl: add one of these" },
+    { "token-timestamps", has_objects, "shows in the output formats json, verbose_json, jsonl and json_full: add one of these" },
     { "print-colors", one_style, "and --print-confidence exclude each other" },
     { "print-colors", may_color, "and --color never exclude each other" },
     { "print-confidence", may_color, "and --color never exclude each other" },

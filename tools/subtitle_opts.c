@@ -34,7 +34,7 @@ int subtitle_opts_layout(struct write_layout *l, unsigned *formats, const struct
 void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats)
 {
     p->word_timestamps |= (formats & (1u << WRITER_WTS | 1u << WRITER_ASS)) != 0; /* karaoke is made of words */
-    p->token_timestamps |= o->max_len > 0;
+    p->token_timestamps |= o->max_len > 0 || (formats & 1u << WRITER_JSON_FULL) != 0;
 }
 
 int subtitle_opts_cut(const struct subtitle_opts *o)

@@ -17,6 +17,7 @@ const struct writer writers[] = {
     { "wts", "wts", write_wts, 1 },
     { "ass", "ass", write_ass, 1 },
     { "score", "score.txt", write_score, 1 },
+    { "json_full", "json_full", write_json_full, 0 },
     { NULL, NULL, NULL, 0 },
 };
 

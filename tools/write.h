@@ -2,7 +2,8 @@
  *
  * The bytes of txt, srt, vtt, tsv and json equal those of openai-whisper's writers, csv and lrc whisper.cpp's; verbose_json is the OpenAI
  * API's object and jsonl a line per input. wts is a script that burns words into a picture as they are said, ass the subtitles in it, and
- * score has a line per token. A writer does not look at errors of the stream: whoever owns the stream does. */
+ * score has a line per token; json_full is whisper.cpp's object with them. A writer does not look at errors of the stream: whoever owns the
+ * stream does. */
 #ifndef STENO_TOOLS_WRITE_H
 #define STENO_TOOLS_WRITE_H
 #include "font.h"
@@ -60,9 +61,9 @@ struct writer {
 };
 
 extern const struct writer writers[]; /* in the order of WRITER_NAMES; ends with a NULL name */
-#define WRITER_NAMES "txt|srt|vtt|tsv|json|verbose_json|jsonl|csv|lrc|wts|ass|score"
+#define WRITER_NAMES "txt|srt|vtt|tsv|json|verbose_json|jsonl|csv|lrc|wts|ass|score|json_full"
 enum { WRITER_TXT, WRITER_SRT, WRITER_VTT, WRITER_TSV, WRITER_JSON, WRITER_VERBOSE_JSON, WRITER_JSONL, WRITER_CSV, WRITER_LRC, WRITER_WTS,
-       WRITER_ASS, WRITER_SCORE, N_WRITERS };
+       WRITER_ASS, WRITER_SCORE, WRITER_JSON_FULL, N_WRITERS };
 enum { N_WRITERS_ALL = 5 }; /* "all" means the reference's five */
 
 void write_txt(FILE *f, const struct transcript *t);
@@ -77,6 +78,7 @@ void write_lrc(FILE *f, const struct transcript *t);
 void write_wts(FILE *f, const struct transcript *t);
 void write_ass(FILE *f, const struct transcript *t);
 void write_score(FILE *f, const struct transcript *t);
+void write_json_full(FILE *f, const struct transcript *t);
 
 /* What the formats share. */
 void write_stripped(FILE *f, const char *text);                   /* without white space at the ends */

@@ -22,6 +22,23 @@ for f in csv lrc; do # whisper.cpp's layout of the same segments
     expect 0 "zh_phrases is written as $f" -q -m "$MODEL" --compute f32 -l zh -f $f "$DIGITS"
     same "$T/out" "$WRITERS/zh_phrases.$f"
 done
+expect 0 "json_full has every token" -q -m "$MODEL" -l zh --word-timestamps -f json_full "$DIGITS"
+if type -P python3 >/dev/null; then
+    python3 - "$T/out" <<'END' || bad "the texts of tokens are their segment's, and their times go on" "$(head -c 600 "$T/out")"
+import json, sys
+segments = json.load(open(sys.argv[1]))["transcription"]
+assert len(segments) == 3
+last = 0
+for s in segments:
+    assert "".join(t["text"] for t in s["tokens"]) == s["text"] and "\ufffd" not in s["text"]
+    for t in s["tokens"]:
+        assert 0 < t["p"] <= 1 and s["offsets"]["from"] <= t["offsets"]["from"] <= t["offsets"]["to"] <= s["offsets"]["to"]
+        assert last <= t["t_dtw"] * 10 <= s["offsets"]["to"]
+        last = t["t_dtw"] * 10
+END
+else
+    echo "(not tried: json_full as JSON; python3 is missing)"
+fi
 if have_ffmpeg "a FLAC file"; then compare "$WRITERS/edge34_es.flac" es; fi
 
 golden=${STENO_SHARED:-/none}/material/whisper-digits/golden
