@@ -298,15 +298,16 @@ int out_dir_prepare(const char *path)
         errno = ENOTDIR;
         return -1;
     }
-    struct out probe;
-    char *name = out_join(path, "probe");
-    const int bad = !name || out_open(&probe, name);
-    const int keep = errno;
-    free(name);
-    if (!bad) {
-        out_abort(&probe);
+    char *name = out_join(path, "");
+    struct out probe = { .lock = -1, .tmp = name ? temp_name(name) : NULL };
+    const int fd = probe.tmp ? temp_create(&probe) : -1, keep = errno;
+    if (fd >= 0) {
+        unlink(probe.tmp);
+        close(fd);
         out_sweep(path);
     }
+    free(probe.tmp);
+    free(name);
     errno = keep;
-    return bad ? -1 : 0;
+    return fd < 0 ? -1 : 0;
 }

@@ -196,6 +196,24 @@ static void test_targets_are_found_behind_links(void **state)
     free(end);
 }
 
+/* Whatever is in a folder, finding out whether it can be written touches none of it. */
+static void test_a_folder_is_tried_with_a_name_of_its_own(void **state)
+{
+    (void)state;
+    char *fifo = out_join(folder, "probe"), name[256];
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_int_equal(out_dir_prepare(folder), 0);
+    assert_int_equal(entries(name, sizeof name), 1);
+    assert_string_equal(name, "probe");
+    assert_int_equal(unlink(fifo), 0);
+    assert_int_equal(mkdir(fifo, 0700), 0);
+    assert_int_equal(out_dir_prepare(folder), 0);
+    assert_int_equal(rmdir(fifo), 0);
+    assert_int_equal(out_dir_prepare("/proc/steno"), -1);
+    assert_int_equal(entries(name, sizeof name), 0);
+    free(fifo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_missing_folders_of_a_name_are_made),
         cmocka_unit_test(test_a_file_is_marked_until_it_is_whole),
         cmocka_unit_test(test_targets_are_found_behind_links),
+        cmocka_unit_test(test_a_folder_is_tried_with_a_name_of_its_own),
         cmocka_unit_test(test_sweeping_takes_what_nobody_owns_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
