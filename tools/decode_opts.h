@@ -80,10 +80,10 @@ struct decode_opts {
     { "suppress-regex", 0, ARG_TEXT, 0, offsetof(T, decode.suppress_regex), "PATTERN", NULL, 0, 0, \
       "tokens whose whole text matches it are never chosen" }, \
     { "grammar", 0, ARG_TEXT, 0, offsetof(T, decode.grammar), "FILE|TEXT", NULL, 0, 0, \
-      "text is a sentence of this grammar (GBNF); TEXT is what has ::= in it" }, \
+      "the text of each window is a sentence of this grammar (GBNF); TEXT is what has ::= in it" }, \
     { "grammar-rule", 0, ARG_TEXT, 0, offsetof(T, decode.grammar_rule), "NAME", NULL, 0, 0, "its start (default: root)" }, \
     { "grammar-penalty", 0, ARG_NUM, 1, offsetof(T, decode.grammar_penalty), "X|none", ARG_FIELD, \
-      "what other tokens lose from their logits; none: they are never chosen" }, \
+      "what other tokens lose from their logits, as a wish; none: they are never chosen" }, \
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Decoding" }, \
     { "beam-size", 0, ARG_INT, 0, offsetof(T, decode.beam_size), "N", ARG_FIELD, \
       "width of the beam search at temperature 0; 0: the most probable token each time" }, \

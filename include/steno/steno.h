@@ -391,7 +391,8 @@ enum steno_flag {
     STENO_FLAG_NO_SPEECH = 2,      /* no-speech probability above its threshold, or a level that stays within 4 dB from half a second
                                       before the segment to half a second after it: silence, tones, steady noise */
     STENO_FLAG_LOW_CONFIDENCE = 4, /* avg_logprob below its threshold */
-    STENO_FLAG_RETRIED = 8         /* the text is not that of the first attempt */
+    STENO_FLAG_RETRIED = 8,        /* the text is not that of the first attempt */
+    STENO_FLAG_UNFINISHED = 16     /* of an attempt: it held no sentence of the grammar and gives no text */
 };
 
 /** What to do about such texts. */
@@ -503,10 +504,17 @@ typedef struct steno_transcribe_params {
     /* Text that is wanted or unwanted, on top of suppress_tokens. */
     const char *suppress_regex;    /* ids whose text this Perl-compatible pattern (at most 32 brackets within each
                                     * other) matches as a whole are barred, NULL: none */
-    const char *grammar;           /* GBNF: text must be a sentence of it, NULL: anything */
+    /* GBNF, the notation of llama.cpp and whisper.cpp; NULL: anything may be said. The text of every window is a sentence of it (the
+     * segments with the same seek_frames, one behind the other), or nothing; steno_text is these sentences in a row, with nothing between
+     * them but what the grammar says. Times stand between characters and between words, where the sentence can go on or end; a window is
+     * cut only where a sentence ends. A window whose room (sample_len, the context) or tokens (suppress_tokens bars brackets and other
+     * signs) do not suffice for a sentence is decoded again as far as the ladder goes, then has no text: STENO_FLAG_UNFINISHED tells
+     * on_attempt. A prefix is no part of the sentence. Refused are grammars that are empty or accept the empty text alone. */
+    const char *grammar;
     const char *grammar_rule;      /* its start, NULL: "root" */
-    double grammar_penalty;        /* what other ids lose from their logits; INFINITY, the default: they are barred */
-    const char *hotwords;          /* words or phrases to favour, one a line, NULL: none */
+    double grammar_penalty;        /* what other ids, and times and ends elsewhere, lose from their logits. INFINITY, the default: they are
+                                      barred. Else a wish: the text may be any, and is cut by its times alone (whisper.cpp: 100) */
+    const char *hotwords;          /* words or phrases to favour, one a line, NULL: none; times do not end a phrase */
     double hotwords_boost;         /* added to the logits of ids that begin or go on a hot word; default 2 */
 
     /* Which audio. */

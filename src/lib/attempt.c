@@ -29,6 +29,7 @@ static uint32_t flags_by(const struct limits *l, const struct attempt *a)
     if (a->ratio > l->ratio || (a->n_tokens > ENTROPY_LEAST && a->entropy < l->entropy)) flags |= STENO_FLAG_REPETITION;
     if (a->avg_logprob < l->logprob) flags |= STENO_FLAG_LOW_CONFIDENCE;
     if (a->no_speech_prob > l->no_speech) flags |= STENO_FLAG_NO_SPEECH;
+    if (a->unfinished) flags |= STENO_FLAG_UNFINISHED;
     return flags;
 }
 
@@ -36,7 +37,8 @@ static uint32_t flags_by(const struct limits *l, const struct attempt *a)
 static int fails(uint32_t flags)
 {
     const uint32_t silence = STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE;
-    return (flags & (STENO_FLAG_REPETITION | STENO_FLAG_LOW_CONFIDENCE)) && (flags & silence) != silence;
+    const uint32_t bad = STENO_FLAG_REPETITION | STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_UNFINISHED;
+    return (flags & bad) && (flags & silence) != silence;
 }
 
 static int is_retry(const struct strand *w)
@@ -125,10 +127,14 @@ static int measure(struct strand *w, struct attempt *a)
     steno_session *s = w->s;
     w->lane = w->ar.result;
     const struct lane *l = &s->batch->run.lane[w->lane];
+    struct sentence sentence;
+    a->pushed = adjust_pushed(w, l);
     for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
+    const int rc = sentence_of(w, w->ids, l->n, &sentence);
+    if (rc) return rc;
     a->n_tokens = l->n;
+    a->unfinished = sentence.end == SENTENCE_NONE;
     a->avg_logprob = ar_avg_logprob(l);
-    a->pushed = adjust_pushed(w, l->n);
     a->no_speech_prob = (double)s->batch->run.lane[w->seat * s->batch->n_lanes].prob;
     a->entropy = token_entropy(w->ids, l->n);
     text_of(w, w->ids, l->n);
@@ -157,6 +163,7 @@ static void tell(const struct strand *w, const struct attempt *a, int kept)
 
 static int is_better(const struct attempt *a, const struct attempt *b)
 {
+    if (a->unfinished != b->unfinished) return b->unfinished;
     const int a_loops = (a->flags & STENO_FLAG_REPETITION) != 0, b_loops = (b->flags & STENO_FLAG_REPETITION) != 0;
     return a_loops != b_loops ? b_loops : a->avg_logprob > b->avg_logprob;
 }

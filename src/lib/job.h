@@ -16,6 +16,7 @@ struct attempt {
     double temperature, avg_logprob, no_speech_prob, ratio, entropy;
     double pushed;           /* how much of avg_logprob hot words may have added */
     int32_t n_tokens;
+    int unfinished;          /* it holds no sentence of its grammar */
     uint32_t flags;          /* enum steno_flag, by the full limits */
 };
 
@@ -108,7 +109,14 @@ int adjust_open(steno_session *s);
 void adjust_close(struct call *c);
 int adjust_wanted(const struct call *c);
 void adjust_logits(struct strand *w, struct lane *l, float *logits);
-double adjust_pushed(const struct strand *w, int32_t n);  /* mean of what hot words added to the logits of the n ids and of the end */
+double adjust_pushed(struct strand *w, const struct lane *l); /* mean of what hot words added to its ids and to the end; into w->ids */
+
+/* What a grammar leaves of a window's tokens. Text behind the last pair of times is heard again in the next window and the window ends
+ * with that pair; where that would leave half a sentence it ends with an earlier pair, or keeps all its text, or has none. */
+enum sentence_end { SENTENCE_AS_CUT /* by its times */, SENTENCE_UNCUT /* all of it is one sentence */, SENTENCE_NONE };
+struct sentence { enum sentence_end end; int32_t n; /* tokens that count */ };
+int is_forced(const struct call *c);                      /* is a grammar more than a wish? */
+int sentence_of(struct strand *w, const int32_t *ids, int32_t n, struct sentence *out); /* STENO_OK, STENO_ENOMEM */
 
 /* guard.c: measures of a text. */
 double token_entropy(const int32_t *ids, int32_t n);      /* nats, of the ids among the last 32 */

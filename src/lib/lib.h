@@ -128,6 +128,7 @@ struct call {
     int64_t begin, all, done;       /* frames: where it begins, how many there are to do, how many are done */
     struct grammar *grammar;
     struct matcher *matcher;
+    uint32_t *joining;              /* with a grammar: bits of the text ids that would go on a word */
     struct hotwords *hotwords;
     int status;                     /* of the call when it has ended */
 };

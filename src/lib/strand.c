@@ -189,7 +189,7 @@ static int segment_add(struct strand *w, const struct draft *d)
                          .no_speech_prob = w->kept.no_speech_prob, .attempt = w->kept.index };
     if (c->p.guards != STENO_GUARDS_OFF) {
         const int mute = is_mute(w, g.t0_ms, g.t1_ms);
-        if (mute && c->p.guards == STENO_GUARDS_RETRY) return STENO_OK;
+        if (mute && c->p.guards == STENO_GUARDS_RETRY && !is_forced(c)) return STENO_OK;
         g.flags = w->kept.flags | (mute ? STENO_FLAG_NO_SPEECH : 0u);
     }
     const int32_t *ids = w->ids + d->first;
@@ -197,7 +197,7 @@ static int segment_add(struct strand *w, const struct draft *d)
     const char *text = w->text.p ? w->text.p : "";
     size_t n = w->text.len;
     text_strip(&text, &n);
-    const int empty = !n || d->start == d->end; /* keeps its place and number, loses its tokens */
+    const int nothing = !n || d->start == d->end, empty = is_forced(c) ? !w->text.len : nothing; /* keeps its place, loses its tokens */
     if (empty) {
         g.n_tokens = 0;
         buf_clear(&w->text);
@@ -230,12 +230,34 @@ static void drafts_make(struct strand *w, int n)
     }
 }
 
+/* What stands behind the last pair of times is one segment more, up to the end of the window; without a length, part of the one before.
+ * @return the pieces */
+static int tail_keep(struct strand *w, int n, const struct sentence *q)
+{
+    struct piece *last = &w->pieces[n - 1];
+    const int32_t from = last->first + last->n, t0 = w->ids[from] - w->s->model->tokens.timestamp_begin;
+    if (2 * t0 >= w->frames) {
+        last->n = q->n - last->first;
+        return n;
+    }
+    w->pieces[n] = (struct piece){ from, q->n - from, t0, -1 };
+    return n + 1;
+}
+
+/* A sentence stands or falls as a whole: where everything is on silence it falls. */
+static int drafts_mute(const struct strand *w, int n)
+{
+    int mute = 0;
+    for (int i = 0; i < n; i++) mute += is_mute(w, ms_of(w->drafts[i].start), ms_of(w->drafts[i].end));
+    return mute == n;
+}
+
 static int32_t window_ctx(const struct strand *w)
 {
     return w->s->call.p.audio_ctx ? w->s->call.p.audio_ctx : w->s->model->audio_ctx;
 }
 
-static int window_words(struct strand *w, int *n, int single_end, int64_t *seek)
+static int window_words(struct strand *w, const struct sentence *sentence, int *n, int single_end, int64_t *seek)
 {
     steno_session *s = w->s;
     const steno_transcribe_params *p = &s->call.p;
@@ -248,8 +270,17 @@ static int window_words(struct strand *w, int *n, int single_end, int64_t *seek)
     const int n_head = s->model->family->speech->head(s->model, &q, head, &sot);
     const struct words_window at = { .lane = w->lane, .seek = w->seek, .frames = w->frames, .full = 2 * window_ctx(w),
                                      .content_frames = s->feed.frames, .head = head, .n_head = n_head, .ids = w->ids,
-                                     .n = w->kept.n_tokens, .single_end = single_end };
-    return words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
+                                     .n = sentence->n, .single_end = single_end };
+    const int before = *n;
+    const int64_t next = *seek;
+    int rc = words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
+    if (rc || !*n || *n == before || !is_forced(&s->call)) return rc;
+    struct sentence left; /* of what is not dropped for the silence around it */
+    rc = sentence_of(w, w->ids, w->drafts[*n].first + 1, &left);
+    if (rc || (left.end == SENTENCE_AS_CUT && left.n == w->drafts[*n].first + 1)) return rc;
+    *n = before;
+    *seek = next;
+    return rc;
 }
 
 /* The window is done; where the next one begins. */
@@ -262,11 +293,21 @@ static int window_finish(struct strand *w)
     int64_t seek = w->seek + w->frames;
     if (!is_silence(w)) {
         const struct speech *speech = s->model->family->speech;
-        int single_end, n = speech->spell(s->model, w->ids, w->kept.n_tokens, w->frames, w->pieces, &advance, &single_end);
+        struct sentence q;
+        rc = sentence_of(w, w->ids, w->kept.n_tokens, &q);
+        if (rc) return rc;
+        int single_end, n = speech->spell(s->model, w->ids, q.n, w->frames, w->pieces, &advance, &single_end);
+        if (q.end == SENTENCE_NONE) n = 0;
+        if (q.end == SENTENCE_UNCUT) {
+            n = tail_keep(w, n, &q);
+            advance = w->frames;
+            single_end = 1;
+        }
         seek = w->seek + advance;
         drafts_make(w, n);
         w->words.skipped = 0;
-        if (p->word_timestamps) rc = window_words(w, &n, single_end, &seek);
+        if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);
+        if (p->guards == STENO_GUARDS_RETRY && is_forced(&s->call) && drafts_mute(w, n)) n = 0;
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
         /* a window that is skipped is as if it had not been decoded: what was said before still counts */
         if (!w->words.skipped && (!p->condition_on_previous_text || w->kept.temperature > 0.5)) history_forget(w);

@@ -190,6 +190,7 @@ void lane_choose(struct lane *l, const struct picked *p)
     if (!isinf(p->plog)) l->sum_logprob += p->plog;
     if (p->id == l->rules->eot) {
         l->ended = l->done = 1;
+        l->dead = isinf(p->plog);
         return;
     }
     if (p->id >= l->rules->ts_begin) l->last_ts = p->id;

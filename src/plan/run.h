@@ -48,6 +48,7 @@ struct lane {
     int32_t n, limit;
     int32_t ended;               /* end of text was chosen */
     int32_t done;                /* ended, or the limit is reached */
+    int32_t dead;                /* ended because nothing was allowed */
     int32_t last_ts;             /* latest timestamp chosen, -1: none */
     double sum_logprob;          /* includes the end of text's */
     uint64_t stream;             /* which stream of random numbers, from pick_stream */

@@ -90,12 +90,12 @@ uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct roo
     return r->n_rows - before;
 }
 
-/* Every lane has come to its end: the first of the best by rank. */
+/* Every lane has come to its end: the first of the best by rank. One that nothing could follow ranks last, as among beams. */
 static void candidates_rank(struct ar *a, const struct run *r)
 {
     for (int32_t i = 0; i < a->p.n_lanes; i++) {
         const struct lane *l = &r->lane[a->lane0 + i];
-        a->rank[i] = ar_rank(l->sum_logprob, l->n, a->p.length_penalty);
+        a->rank[i] = l->dead ? -INFINITY : ar_rank(l->sum_logprob, l->n, a->p.length_penalty);
         if (a->rank[i] > a->rank[a->chosen]) a->chosen = i;
     }
     a->n_ranks = a->p.n_lanes;

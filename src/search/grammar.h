@@ -18,7 +18,7 @@ struct grammar; /* compiled; immutable, shared by threads */
 
 /* text: GBNF, UTF-8, NUL-terminated, not kept; start: name of the start rule, NULL: "root". STENO_EARG names line, column (in characters,
  * both from 1) and what is wrong: syntax, undefined rules, rules that can begin with themselves (also behind what may be empty), rules
- * that never end, expansions past a bound. STENO_ENOMEM */
+ * that never end, expansions past a bound, a start whose only sentence is the empty text. STENO_ENOMEM */
 int grammar_open(struct grammar **out, const char *text, const char *start, steno_error *e);
 void grammar_close(struct grammar *g); /* NULL is allowed */
 
@@ -40,9 +40,12 @@ int32_t matcher_start(const struct matcher *m);                     /* state bef
  * negative state stays what it is. */
 int32_t matcher_next(struct matcher *m, int32_t state, int32_t id);
 int matcher_complete(struct matcher *m, int32_t state);             /* what was read is a sentence */
+int matcher_between(const struct matcher *m, int32_t state);        /* what was read ends with a whole character, or is nothing */
 /* Bits of the ids that may follow: word i / 32, bit i % 32, over [0, n_text); and whether eot may is matcher_complete. An id may follow
  * when what was read, with it, is the beginning of some sentence. None may after MATCH_REJECTED. Valid until the next call on m. NULL: no
  * memory */
 const uint32_t *matcher_mask(struct matcher *m, int32_t state);
+/* The same for ids that make a sentence of what was read: what is left when there is room for one more. */
+const uint32_t *matcher_mask_last(struct matcher *m, int32_t state);
 const char *matcher_why(const struct matcher *m); /* why the last MATCH_NOMEM or NULL came about; "" before any */
 #endif

@@ -2,7 +2,8 @@
  *
  * A rule that can begin with itself would push itself on its own stack for ever, so such rules are refused; what may stand before it and
  * be empty does not hide it, since which rules may be empty is found first. The one exception is the rule of e*, which calls itself at
- * its end and so never grows a stack. A rule that never ends is refused as well: then whatever is not rejected can become a sentence. */
+ * its end and so never grows a stack. A rule that never ends is refused as well: then whatever is not rejected can become a sentence. So is
+ * a start that reaches no character: it would forbid all text. */
 #include "search/grammar_rules.h"
 
 #include <string.h>
@@ -159,6 +160,23 @@ static int refuse_endless(struct check *c)
     return fail_rule(c, r, "never ends: none of its alternatives does");
 }
 
+/* All rules can end, so one character within reach of the start makes a sentence that is not empty. */
+static int refuse_silent(struct check *c)
+{
+    uint32_t n = 0;
+    memset(c->seen, 0, c->n_rules);
+    c->seen[c->g->start] = 1;
+    c->settled[n++] = c->g->start;
+    while (n)
+        for (uint32_t a = c->rule[c->settled[--n]].first; a != NONE; a = c->alt[a].next)
+            for (uint32_t i = c->alt[a].place; c->symbol[i].kind != SYMBOL_END; i++) {
+                if (c->symbol[i].kind != SYMBOL_RULE) return STENO_OK;
+                if (!c->seen[c->symbol[i].arg]) c->settled[n++] = c->symbol[i].arg;
+                c->seen[c->symbol[i].arg] = 1;
+            }
+    return fail_rule(c, c->g->start, "has only the empty text for a sentence: nothing could be said");
+}
+
 static int check_rules(struct check *c)
 {
     for (uint32_t r = 0; r < c->n_rules; r++)
@@ -168,7 +186,8 @@ static int check_rules(struct check *c)
     settle(c, c->empty, 0);
     settle(c, c->ends, 1);
     rc = refuse_left_recursion(c);
-    return rc ? rc : refuse_endless(c);
+    if (!rc) rc = refuse_endless(c);
+    return rc ? rc : refuse_silent(c);
 }
 
 int grammar_check(const struct grammar *g, const char *text, steno_error *e)

@@ -27,8 +27,8 @@ static void allow(const struct matcher *m, uint32_t *bits, int32_t id)
     for (; id >= 0; id = m->trie.same[id]) bits[id / 32] |= 1u << id % 32;
 }
 
-/* Set the bits of all ids that the state lets pass. @return 0, or MATCH_NOMEM */
-static int walk(struct matcher *m, uint32_t *bits, int32_t state)
+/* Set the bits of all ids that the state lets pass; last: only where they end a sentence. @return 0, or MATCH_NOMEM */
+static int walk(struct matcher *m, uint32_t *bits, int32_t state, int last)
 {
     const struct trie_node *node = m->trie.node;
     uint32_t depth = 0;
@@ -44,24 +44,24 @@ static int walk(struct matcher *m, uint32_t *bits, int32_t state)
         const int32_t next = step_once(m, f->state, t->byte);
         if (next == MATCH_NOMEM) return MATCH_NOMEM;
         if (next < 0) continue;
-        allow(m, bits, t->id);
+        if (!last || matcher_complete(m, next)) allow(m, bits, t->id);
         if (t->n) m->frame[++depth] = (struct frame){ t->child, t->child + t->n, next };
     }
 }
 
 /* The mask of the state, or, where there is none, the one that was not used for longest. */
-static struct mask *find_mask(struct matcher *m, int32_t state)
+static struct mask *find_mask(struct matcher *m, int32_t state, uint32_t last)
 {
     struct mask *oldest = &m->mask[0];
     m->clock++;
     for (struct mask *k = m->mask; k < m->mask + MASKS; k++) {
-        if (k->state == state) return k;
+        if (k->state == state && k->last == last) return k;
         if (m->clock - k->used > m->clock - oldest->used) oldest = k;
     }
     return oldest;
 }
 
-static int fill_mask(struct matcher *m, struct mask *mask, int32_t state)
+static int fill_mask(struct matcher *m, struct mask *mask, int32_t state, uint32_t last)
 {
     const size_t sz = ((size_t)m->n_text + 31) / 32 * sizeof *mask->bits;
     if (!mask->bits) mask->bits = malloc(sz ? sz : 1);
@@ -75,11 +75,12 @@ static int fill_mask(struct matcher *m, struct mask *mask, int32_t state)
         const struct mark mark = matcher_mark(m);
         m->work = 0;
         memset(m->edge, NO_KEY, sizeof *m->edge << EDGE_BITS);
-        const int rc = walk(m, mask->bits, state);
+        const int rc = walk(m, mask->bits, state, last != 0);
         matcher_rewind(m, mark);
         if (rc) return 0;
     }
     mask->state = state;
+    mask->last = last;
     return 1;
 }
 
@@ -88,14 +89,24 @@ static int is_state(const struct matcher *m, int32_t state)
     return state >= 0 && (uint32_t)state < m->states.n;
 }
 
-const uint32_t *matcher_mask(struct matcher *m, int32_t state)
+static const uint32_t *mask_of(struct matcher *m, int32_t state, uint32_t last)
 {
     if (state == MATCH_NOMEM) return NULL;
     if (!is_state(m, state)) state = MATCH_REJECTED;
-    struct mask *mask = find_mask(m, state);
-    if (mask->state != state && !fill_mask(m, mask, state)) return NULL;
+    struct mask *mask = find_mask(m, state, last);
+    if ((mask->state != state || mask->last != last) && !fill_mask(m, mask, state, last)) return NULL;
     mask->used = m->clock;
     return mask->bits;
+}
+
+const uint32_t *matcher_mask(struct matcher *m, int32_t state)
+{
+    return mask_of(m, state, 0);
+}
+
+const uint32_t *matcher_mask_last(struct matcher *m, int32_t state)
+{
+    return mask_of(m, state, 1);
 }
 
 /* ---- states ------------------------------------------------------------------------------------------------------------------ */
@@ -122,6 +133,11 @@ int matcher_complete(struct matcher *m, int32_t state)
     if (!is_state(m, state)) return 0;
     const struct state *s = &m->state[state];
     return !s->left && m->listed[s->list] == 0; /* lists rise, and stack 0 is the empty one */
+}
+
+int matcher_between(const struct matcher *m, int32_t state)
+{
+    return is_state(m, state) && !m->state[state].left;
 }
 
 const char *matcher_why(const struct matcher *m)

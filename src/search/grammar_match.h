@@ -32,7 +32,7 @@ struct lookup { uint32_t *slot, *hash, mask, n, cap; };
 
 struct edge { uint32_t key; int32_t next; }; /* key: state << 8 | byte; while a mask is being made */
 
-struct mask { int32_t state; uint32_t used, *bits; }; /* used: when last */
+struct mask { int32_t state; uint32_t last, used, *bits; }; /* last: of ids that end a sentence; used: when last */
 
 struct mark { uint32_t n_stacks, n_states, n_listed; };
 

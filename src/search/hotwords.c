@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "load/jrd.h"
+#include "search/joins.h"
 
 struct hot_node {
     uint32_t child, n; /* first child, children; while the tree is being made, the sequences that lead here */
@@ -33,21 +34,6 @@ static int is_space(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Letters and digits of scripts that put spaces between words: between two of them no word starts. */
-static int joins(uint32_t cp)
-{
-    static const struct { uint32_t low, high; } apart[] = {
-        { 0x80, 0xa9 }, { 0xab, 0xb4 }, { 0xb6, 0xb9 }, { 0xbb, 0xbf }, /* Latin-1's signs */
-        { 0xe00, 0xfff }, { 0x1000, 0x109f }, { 0x1780, 0x17ff },       /* Thai, Lao, Tibetan; Burmese; Khmer */
-        { 0x2000, 0x2bff }, { 0x2e80, 0xa4cf },                         /* signs; Chinese, Japanese, Yi */
-        { 0xf900, 0xfaff }, { 0xfe30, 0xfe6f }, { 0xff00, 0xff0f }, { 0xff61, 0xff9f }, { 0x1f000, 0x3ffff },
-    };
-    if (cp < 0x80) return (cp >= '0' && cp <= '9') || ((cp | 32) >= 'a' && (cp | 32) <= 'z');
-    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
-        if (cp >= apart[i].low && cp <= apart[i].high) return 0;
-    return 1;
-}
-
 /* Have the ids a whole character that is not white space? */
 static int is_heard(const struct vocab *v, const int32_t *ids, uint32_t n)
 {
@@ -72,22 +58,7 @@ static enum start start_of(const struct vocab *v, const int32_t *ids, uint32_t n
         for (uint32_t k = 0; k < v->len[ids[i]] && len < sizeof s; k++) s[len++] = (char)v->bytes[ids[i]][k];
     uint32_t cp = 0;
     (void)utf8_next(s, len, &cp); /* the first character; whole, since phrases are UTF-8 */
-    return joins(cp) ? BARE_JOINS : BARE;
-}
-
-/* The last character of the text: its code point, ' ' when there is no text; -1: it is not whole. */
-static int32_t last_char(const struct vocab *v, const int32_t *ids, int32_t n)
-{
-    char s[4];
-    size_t at = sizeof s;
-    while (n-- > 0 && ids[n] >= 0 && ids[n] < v->n_text)
-        for (uint32_t k = v->len[ids[n]]; k; k--) {
-            s[--at] = (char)v->bytes[ids[n]][k - 1];
-            if ((s[at] & 0xc0) == 0x80 && at) continue;
-            uint32_t cp;
-            return utf8_next(s + at, sizeof s - at, &cp) == sizeof s - at ? (int32_t)cp : -1;
-        }
-    return at == sizeof s ? ' ' : -1;
+    return char_joins(cp) ? BARE_JOINS : BARE;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------------- */
@@ -267,11 +238,11 @@ static void push_inside(const struct hotwords *h, struct pushed *p, const struct
     p->node[p->n++] = node;
 }
 
-/* May the word begin behind this character? */
+/* May the word begin behind this character? Inside of one nothing does. */
 static int may_start(const struct hot_node *c, int32_t last)
 {
-    const int bare = c->start == BARE || (c->start == BARE_JOINS && last >= 0 && !joins((uint32_t)last));
-    return c->start == SPACED || (bare && last >= 0);
+    const int bare = c->start == BARE || (c->start == BARE_JOINS && last >= 0 && !char_joins((uint32_t)last));
+    return (c->start == SPACED && last != CHAR_OPEN) || (bare && last >= 0);
 }
 
 static void push_starts(const struct hotwords *h, const struct pushed *p, float *logits, int32_t last, float by)

@@ -11,7 +11,8 @@
  * well, and white space alone is not pushed at all before it has been chosen.
  *
  * A word starts where an id brings its own space (" Phrase"), and bare ("Phrase") at the beginning of text and where no letter or digit
- * of a script that puts spaces between words stands on both sides. An id gets one push a step, the strongest. */
+ * of a script that puts spaces between words stands on both sides; inside a character no word starts. An id gets one push a step, the
+ * strongest. */
 #ifndef STENO_SEARCH_HOTWORDS_H
 #define STENO_SEARCH_HOTWORDS_H
 #include "text/bpe.h"
@@ -27,7 +28,8 @@ enum { HOTWORD_IDS = 64,         /* of one phrase */
 int hotwords_open(struct hotwords **out, const char *lines, const struct bpe *b, steno_error *e);
 void hotwords_close(struct hotwords *h); /* NULL is allowed */
 
-/* Push logits[n_vocab] after ids[n], the text chosen so far (ids that are no text end a word). */
+/* Push logits[n_vocab] after ids[n], the text chosen so far (ids that are no text end a word; times, which are no part of the text and end
+ * nothing, are left out of ids by the caller). */
 void hotwords_push(const struct hotwords *h, float *logits, const int32_t *ids, int32_t n, float boost);
 /* What one id is pushed by there. */
 float hotwords_push_of(const struct hotwords *h, int32_t id, const int32_t *ids, int32_t n, float boost);

@@ -23,15 +23,13 @@ static steno_transcribe_params search(int which, const char *grammar)
     return p;
 }
 
-/* All text of the last window, with what stands in segments without a length. */
-static const char *text_kept(const steno_session *s)
+/* The text of the first window, which begins with the audio. */
+static const char *first_window(const steno_session *s)
 {
     static char text[2000];
-    const struct strand *w = &s->strand[0];
-    int32_t ids[500], n = 0;
-    for (int32_t i = 0; i < w->kept.n_tokens && n < 500; i++)
-        if (w->ids[i] < s->model->tokens.eot) ids[n++] = w->ids[i];
-    steno_detokenize(s->model, ids, n, text, sizeof text);
+    steno_segment g = { .size = sizeof g };
+    text[0] = 0;
+    for (int i = 0; !steno_segment_get(s, i, &g) && !g.seek_frames; i++) strcat(text, g.text);
     return text;
 }
 
@@ -54,7 +52,7 @@ static void test_yes_or_no_is_all_that_any_search_on_any_model_says(void **state
             p.without_timestamps = i >= SEARCHES;
             for (p.seed = 0; p.seed < (i % SEARCHES < 2 ? 1 : 4); p.seed++, all++) {
                 run_demo(s, &p);
-                const char *text = p.without_timestamps ? steno_text(s) : text_kept(s);
+                const char *text = first_window(s);
                 if (!is_answer(text)) fail_msg("model %d, search %d: '%s'", (int)seed, i, text);
                 yes += !strcmp(text, "yes");
             }
@@ -124,24 +122,23 @@ static void test_a_grammar_that_allows_what_is_said_changes_nothing_and_hears_no
         assert_int_equal(strncmp(steno_text(session), " zero", 5), 0);
         static const char *const odd[] = { "one", "three", "five", "seven", "nine" };
         for (int i = 0; i < 5; i++) assert_null(strstr(steno_text(session), odd[i]));
-        p.grammar = "";
-        p.grammar_rule = NULL;
-        run_demo(session, &p);
-        assert_string_equal(steno_text(session), demo_text);
     }
 }
 
-static void test_a_sentence_that_needs_a_barred_id_ends_before_it(void **state)
+static void test_a_sentence_that_needs_a_barred_id_is_not_said(void **state)
 {
     (void)state;
     for (int i = 0; i < SEARCHES; i++) {
         steno_transcribe_params p = search(i, "root ::= \" zero nine\" \"[\""); /* the bracket is no speech */
         p.without_timestamps = 1;
         run_demo(session, &p);
-        assert_string_equal(steno_text(session), " zero nine");
-        p.sample_len = 1;
+        assert_string_equal(steno_text(session), "");
+        p.suppress_tokens = "";
         run_demo(session, &p);
-        assert_true(strlen(steno_text(session)) < strlen(" zero nine"));
+        assert_string_equal(steno_text(session), " zero nine[");
+        p.sample_len = 1; /* there is no room for it */
+        run_demo(session, &p);
+        assert_string_equal(steno_text(session), "");
     }
 }
 
@@ -307,7 +304,7 @@ int main(void)
         cmocka_unit_test(test_yes_or_no_is_all_that_any_search_on_any_model_says),
         cmocka_unit_test(test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own),
         cmocka_unit_test(test_a_grammar_that_allows_what_is_said_changes_nothing_and_hears_no_times),
-        cmocka_unit_test(test_a_sentence_that_needs_a_barred_id_ends_before_it),
+        cmocka_unit_test(test_a_sentence_that_needs_a_barred_id_is_not_said),
         cmocka_unit_test(test_a_penalty_of_nothing_changes_nothing_and_a_large_one_bars),
         cmocka_unit_test(test_the_grammar_has_the_last_word_after_the_filter),
         cmocka_unit_test(test_grammars_that_cannot_be_used_are_refused_with_their_place),

@@ -3,6 +3,7 @@
  * The shipped model is sure of its words; where a test wants it to waver, a filter puts another word just below the one it prefers. */
 #include "attempts.h"
 #include "desk.h"
+#include "lib/job.h"
 
 enum { SEARCHES = 3 };
 
@@ -114,6 +115,51 @@ static void test_hot_words_are_no_echo_in_silence_and_noise(void **state)
     free(quiet.pcm);
 }
 
+/* " four", a pair of times, then one of two ids, then the end. */
+struct cut { int32_t pair, first, second; float below; };
+
+static void cut_behind_four(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    const struct cut *c = user;
+    (void)tokens;
+    if (!n) return;
+    for (int32_t i = 0; i < at->n_vocab; i++) logits[i] = -INFINITY;
+    if (n == 1) logits[four] = 0;
+    if (n == 2 || n == 3) logits[c->pair] = 0;
+    if (n == 4) logits[c->first] = 10, logits[c->second] = 10 - c->below;
+    if (n > 4) logits[end] = 0;
+}
+
+static void test_times_are_no_part_of_the_text_that_hot_words_see(void **state)
+{
+    (void)state;
+    int32_t one, seven, bare;
+    assert_int_equal(steno_tokenize(model, " one", &one, 1), 1);
+    assert_int_equal(steno_tokenize(model, " seven", &seven, 1), 1);
+    assert_true(steno_tokenize(model, "seven", &bare, 1) >= 1);
+    const int32_t pair = steno_token_id(model, STENO_TOKEN_TIMESTAMP) + 60;
+    const struct { const char *hot; struct cut cut; int32_t want; } c[] = {
+        { "four seven", { pair, one, seven, 1.5f }, seven }, /* the phrase goes on: all of the boost */
+        { "four seven", { pair, one, seven, 2.5f }, one },
+        { "seven", { pair, one, seven, 0.5f }, seven },      /* a start gets half of it */
+        { "seven", { pair, one, bare, 0.5f }, one },         /* "fourseven" is no word */
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct cut cut = c[i].cut;
+        steno_transcribe_params p = search(0);
+        p.without_timestamps = 0;
+        p.logprob_threshold = (double)NAN;
+        p.no_speech_threshold = (double)NAN;
+        p.hotwords = c[i].hot;
+        p.logits_filter = cut_behind_four;
+        p.user = &cut;
+        run(&demo, &p);
+        const struct strand *w = &session->strand[0];
+        assert_int_equal(w->kept.n_tokens, 5);
+        if (w->ids[4] != c[i].want) fail_msg("case %zu: %d was chosen", i, (int)w->ids[4]);
+    }
+}
+
 static void test_lists_that_cannot_be_used_are_refused_by_line(void **state)
 {
     (void)state;
@@ -160,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_a_hot_word_wins_where_it_was_second_by_less_than_half_the_boost),
         cmocka_unit_test(test_words_on_the_list_that_are_not_said_change_nothing),
         cmocka_unit_test(test_hot_words_are_no_echo_in_silence_and_noise),
+        cmocka_unit_test(test_times_are_no_part_of_the_text_that_hot_words_see),
         cmocka_unit_test(test_lists_that_cannot_be_used_are_refused_by_line),
         cmocka_unit_test(test_a_grammar_has_the_last_word_over_hot_words),
     };

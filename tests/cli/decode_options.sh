@@ -86,6 +86,17 @@ for o in "--beam-size 5" "--beam-size 5 --patience 2" "--beam-size 2 --length-pe
 done
 t "a grammar on the command line is taken" --grammar 'root ::= [^a-z]*'
 
+t "a sentence of words that nobody said" --grammar 'root ::= "no wa"'
+is "its text" "$(tr -d '\n ' <"$T/out")" nowa
+expect 0 "a sentence that cannot be finished" -m "$MODEL" -l zh --grammar 'root ::= "[]"' "$DIGITS"
+out_empty
+err_has "window at 0.00 s: no text, since no sentence of the grammar could be finished"
+t "the same with its tokens" --grammar 'root ::= "[]"' --suppress-tokens=
+out_has "[]"
+expect 2 "a grammar that has only the empty text" -q -m "$MODEL" --grammar 'root ::= ""' "$DIGITS"
+err_has "has only the empty text"
+out_empty
+
 t "what is not given is settled in the record" -f jsonl
 out_has '"condition-on-previous-text": true'
 out_has '"suppress-non-speech": true'

@@ -124,6 +124,16 @@ static void test_rules_that_begin_with_themselves_or_never_end_are_refused(void 
     expect_refused("root ::= \"a\" | \"b\" x\nx ::= \"c\" y\ny ::= \"d\" x", "line 2, column 1: rule \"x\" never ends");
 }
 
+static void test_a_start_that_can_say_nothing_is_refused(void **state)
+{
+    (void)state;
+    expect_refused("", "line 1, column 1: the text is empty");
+    expect_refused(" \r\n\t", "line 2, column 2: the text is empty");
+    expect_refused("root ::=", "line 1, column 1: rule \"root\" has only the empty text");
+    expect_refused("x ::= \"\"\nroot ::= (x | x x)* y\ny ::= \"a\"{0}", "line 2, column 1: rule \"root\" has only the empty text");
+    expect_refused_from("root ::= \"a\"\nb ::= c?\nc ::= \"\"", "b", "line 2, column 1: rule \"b\" has only the empty text");
+}
+
 /* ---- notation ---------------------------------------------------------------------------------------------------------------- */
 
 static void expect_sentences(const char *grammar, const char *const *good, const char *const *bad)
@@ -147,7 +157,7 @@ static void test_the_whole_notation_is_read(void **state)
     expect_sentences("root ::= [c-ea-db\\]\\[]", LIST("a", "b", "c", "d", "e", "]", "["), LIST("f", "\\", "^"));
     expect_sentences("root ::= \"\"* (\"\" | \"b\")+ (\"a\"? \"c\"*)*", LIST("", "b", "bb", "acca", "bac"), LIST("ab", "cb"));
     expect_sentences("\t# x\r\nroot\t::=# x\r\n a | # y\r\n \"b\" # z\r\na ::= \"c\"\t\"d\" *", LIST("b", "c", "cdd"), LIST("d", "cb"));
-    expect_sentences("root ::=", LIST(""), LIST("a"));
+    expect_sentences("root ::= x | y\ny ::= \"a\"\nx ::=", LIST("", "a"), LIST("aa"));
     expect_sentences("root ::= \"a\" root \"b\" | root-2 | \"\"\nroot-2 ::= \"\\x63\"",
                      LIST("", "ab", "aabb", "acb"), LIST("aab", "abb", "ba"));
     expect_sentences("root ::= \"a\nb\"", LIST("a\nb"), LIST("ab"));
@@ -208,6 +218,49 @@ static void test_mask_says_of_every_id_what_a_step_says(void **state)
             expect_mask_of_steps(w.m, &toy.v, toy.n_text, feed(w.m, texts[k]));
         done(&w);
     }
+}
+
+/* What may be last is what makes a sentence: asked for beside the other masks, and more of them than are kept. */
+static void test_the_last_mask_has_the_ids_that_end_a_sentence(void **state)
+{
+    (void)state;
+    static const char *const grammars[] = { "root ::= \"yes\" | \"no\"", "root ::= [ab]{3,90} \"\u4f60\"?",
+                                            "root ::= \"a\" root \"b\" | \"\"" };
+    for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) {
+        struct at_work w = work(grammars[i]);
+        int32_t at[81] = { matcher_start(w.m) };
+        int ends = 0;
+        for (int k = 0; k < 80; k++) at[k + 1] = matcher_next(w.m, at[k], 'a');
+        for (int turn = 0; turn < 2; turn++)
+            for (int k = 0; k <= 80 && at[k] >= 0; k++) {
+                uint32_t last[9];
+                assert_non_null(matcher_mask(w.m, at[k]));
+                memcpy(last, matcher_mask_last(w.m, at[k]), sizeof last);
+                for (int32_t id = 0; id < toy.n_text; id++) {
+                    const int want = matcher_complete(w.m, matcher_next(w.m, at[k], id));
+                    const int got = (int)(last[id / 32] >> id % 32 & 1);
+                    if (got != want) fail_msg("%s: after %d, id %d: want %d", grammars[i], k, (int)id, want);
+                    ends += want;
+                }
+            }
+        assert_true(ends >= 2);
+        assert_null(matcher_mask_last(w.m, MATCH_NOMEM));
+        assert_int_equal(matcher_mask_last(w.m, MATCH_REJECTED)[3], 0);
+        done(&w);
+    }
+}
+
+static void test_a_state_knows_whether_a_character_is_open(void **state)
+{
+    (void)state;
+    struct at_work w = work("root ::= .*");
+    static const struct { const char *text; int between; } c[] = {
+        { "", 1 }, { "a", 1 }, { "\xe4", 0 }, { "\xe4\xbd", 0 }, { "\xe4\xbd\xa0", 1 }, { "a\xf0\x9f", 0 }, { "\xc3\xa9", 1 },
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) assert_int_equal(matcher_between(w.m, feed(w.m, c[i].text)), c[i].between);
+    assert_int_equal(matcher_between(w.m, MATCH_REJECTED), 0);
+    assert_int_equal(matcher_between(w.m, 12345), 0);
+    done(&w);
 }
 
 static void test_mask_of_a_real_vocabulary_says_what_steps_say(void **state)
@@ -454,10 +507,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages_point_at_what_is_wrong),
         cmocka_unit_test(test_rules_that_begin_with_themselves_or_never_end_are_refused),
+        cmocka_unit_test(test_a_start_that_can_say_nothing_is_refused),
         cmocka_unit_test(test_the_whole_notation_is_read),
         cmocka_unit_test(test_any_rule_may_be_the_start),
         cmocka_unit_test(test_equal_states_are_one),
         cmocka_unit_test(test_mask_says_of_every_id_what_a_step_says),
+        cmocka_unit_test(test_the_last_mask_has_the_ids_that_end_a_sentence),
+        cmocka_unit_test(test_a_state_knows_whether_a_character_is_open),
         cmocka_unit_test(test_mask_of_a_real_vocabulary_says_what_steps_say),
         cmocka_unit_test(test_states_below_zero_stay_and_allow_nothing),
         cmocka_unit_test(test_more_masks_than_are_kept_are_right),

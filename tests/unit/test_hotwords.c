@@ -78,7 +78,17 @@ static void test_a_bare_start_waits_for_the_end_of_a_word(void **state)
     expect_pushes("Kubernetes", AFTER("a", "<>"), TOKENS(" Ku", "Ku"), BY(1, 1));
     expect_pushes("Kubernetes", AFTER("7"), TOKENS(" Ku"), BY(1));
     expect_pushes("Kubernetes", AFTER("\xe5\xa5\xbd"), TOKENS(" Ku", "Ku"), BY(1, 1));
-    expect_pushes("Kubernetes", AFTER("\xe5", "\xa5"), TOKENS(" Ku"), BY(1));
+    expect_pushes("Kubernetes", AFTER("\xa5", "\x80"), TOKENS(" Ku"), BY(1)); /* bytes of nothing */
+}
+
+static void test_no_word_starts_inside_a_character(void **state)
+{
+    (void)state;
+    expect_pushes("Kubernetes", AFTER("\xe5"), nothing, NULL);
+    expect_pushes("Kubernetes", AFTER("\xe5", "\xa5"), nothing, NULL);
+    expect_pushes("Kubernetes", AFTER("a", "\xf0", "\x9f", "\x80"), nothing, NULL);
+    expect_pushes("\xe4\xbd\xa0", AFTER("\xe5", "\xa5"), nothing, NULL);
+    expect_pushes("Kubernetes", AFTER("\xe5", "\xa5", "\xbd"), TOKENS(" Ku", "Ku"), BY(1, 1));
 }
 
 static void test_ids_that_are_no_text_end_a_word(void **state)
@@ -179,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_start_gets_half_the_boost_and_what_goes_on_all_of_it),
         cmocka_unit_test(test_a_bare_start_waits_for_the_end_of_a_word),
+        cmocka_unit_test(test_no_word_starts_inside_a_character),
         cmocka_unit_test(test_ids_that_are_no_text_end_a_word),
         cmocka_unit_test(test_an_id_is_pushed_once_by_the_strongest),
         cmocka_unit_test(test_what_says_nothing_yet_is_a_start),
