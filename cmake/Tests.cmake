@@ -189,6 +189,30 @@ foreach(source IN LISTS sources)
     endif()
 endforeach()
 
+# ---- attacks on the program: here in their short form; the long one goes on for SECONDS [SEED]. shim_NAME.c is preloaded into the program.
+
+if(TARGET steno)
+    file(GLOB sources CONFIGURE_DEPENDS tests/attack/*.c)
+    foreach(source IN LISTS sources)
+        cmake_path(GET source STEM name)
+        if(name MATCHES "^shim_")
+            add_library(${name} MODULE ${source})
+            set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests PREFIX "")
+            target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
+            continue()
+        endif()
+        steno_test_program(attack_${name} ${source})
+        target_compile_definitions(attack_${name} PRIVATE STENO_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STENO_SANITIZED=${sanitized}
+            STENO_PROGRAM="$<TARGET_FILE:steno>" STENO_SHIMS="${PROJECT_BINARY_DIR}/tests")
+        steno_test(attack.${name} COMMAND attack_${name} LABELS attack)
+    endforeach()
+    file(GLOB scripts CONFIGURE_DEPENDS tests/attack/*.sh)
+    foreach(script IN LISTS scripts)
+        cmake_path(GET script STEM name)
+        steno_test(attack.${name} COMMAND bash ${script} LABELS attack ENV "STENO=$<TARGET_FILE:steno>;STENO_SANITIZED=${sanitized}")
+    endforeach()
+endif()
+
 # ---- the installed tree, used through pkg-config and through find_package
 
 if(NOT STENO_SANITIZE AND TARGET steno)

@@ -50,6 +50,7 @@ static inline void run(const struct audio *a, const steno_transcribe_params *p)
 /* The recording is not transcribed with these, and the reason says `what`. */
 static inline void refuse(const steno_transcribe_params *p, const char *what)
 {
+    assert_true(*what);
     const int rc = steno_transcribe(session, demo.pcm, demo.n, p);
     if (rc != STENO_EARG || !strstr(steno_last_error(session), what))
         fail_msg("status %d, '%s' does not say '%s'", rc, steno_last_error(session), what);

@@ -209,7 +209,7 @@ static void test_grammars_that_cannot_be_used_are_refused_with_their_place(void 
 {
     (void)state;
     static const struct { const char *grammar, *rule, *what; } c[] = {
-        { "root ::= \"a", NULL, "line 1, column 10" }, { "root ::= a\n\nb ::= \"c\"", NULL, "a" },
+        { "root ::= \"a", NULL, "line 1, column 10" }, { "root ::= a\n\nb ::= \"c\"", NULL, "\"a\" is not defined" },
         { "x ::= \"a\"", NULL, "rule \"root\"" },      { "root ::= \"a\"", "start", "rule \"start\"" },
         { "root ::= root \"a\" | \"b\"", NULL, "begin" }, { "root ::= \"a\" root", NULL, "never ends" },
         { "root ::= \"\xff\"", NULL, "not UTF-8" },      { NULL, "root", "grammar_rule needs grammar" },

@@ -160,6 +160,46 @@ static void test_whatever_else_is_asked_for_it_stays_a_sentence(void **state)
     steno_batch_close(b);
 }
 
+/* Two segments: one that was said, and one that was not and stands beside silence. */
+static void follow(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    const int32_t *script = user; /* ends with -1 */
+    (void)tokens;
+    int32_t i = 0, next;
+    while (i < n && script[i] >= 0) i++;
+    next = script[i] < 0 ? steno_token_id(model, STENO_TOKEN_END) : script[i];
+    const float was = logits[next];
+    for (i = 0; i < at->n_vocab; i++) logits[i] = -INFINITY;
+    logits[next] = was;
+}
+
+static void test_words_beside_silence_are_not_taken_out_of_a_sentence(void **state)
+{
+    (void)state;
+    const int32_t begin = steno_token_id(model, STENO_TOKEN_TIMESTAMP);
+    int32_t ids[32] = { begin };
+    int32_t n = 1 + steno_tokenize(model, " zero nine", ids + 1, 8);
+    ids[n] = ids[n + 1] = begin + 60;
+    n += 2;
+    n += steno_tokenize(model, " four four four", ids + n, 8);
+    ids[n++] = begin + 150;
+    ids[n] = -1;
+    static const char *const whole = " zero nine four four four";
+    for (int part = 0; part < 3; part++) { /* anything may be said; what is said is one sentence; the first segment is one */
+        steno_transcribe_params p = search(0, part == 1 ? "root ::= \" zero nine four four four\"" : "root ::= (\" \" [a-z]+)+");
+        if (!part) p.grammar = NULL;
+        p.word_timestamps = 1;
+        p.logits_filter = follow;
+        p.user = ids;
+        run(&demo, &p);
+        assert_string_equal(steno_text(session), whole);
+        p.hallucination_silence_threshold = 0.1;
+        if (steno_transcribe(session, demo.pcm, demo.n, &p)) fail_msg("%s", steno_last_error(session));
+        const int same = !strcmp(steno_text(session), whole);
+        if (same != (part == 1)) fail_msg("part %d: '%s'", part, steno_text(session));
+    }
+}
+
 /* ---- no room --------------------------------------------------------------------------------------------------------------- */
 
 static void test_without_room_for_a_sentence_there_is_no_text_and_that_is_said(void **state)
@@ -277,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_times_stand_between_words_and_characters),
         cmocka_unit_test(test_the_shipped_model_says_sentences_of_words_it_never_heard),
         cmocka_unit_test(test_whatever_else_is_asked_for_it_stays_a_sentence),
+        cmocka_unit_test(test_words_beside_silence_are_not_taken_out_of_a_sentence),
         cmocka_unit_test(test_without_room_for_a_sentence_there_is_no_text_and_that_is_said),
         cmocka_unit_test(test_the_last_place_goes_to_what_ends_the_sentence),
         cmocka_unit_test(test_an_attempt_without_a_sentence_is_followed_by_another),

@@ -42,7 +42,7 @@ for ((k = 0; k < ${STENO_KILLS:-$(sanitized && echo 6 || echo 20)}; k++)); do
         rm "$f"
     done
     others=$(ls -A out 2>/dev/null | grep -vE '^(in[0-9]\.[a-z_]+|\.steno-.{6})$')
-    is "kill $k: whatever else is there has a temporary name" "$others" ""
+    none "kill $k: whatever else is there has a temporary name" "$others"
 done
 echo "$seen outputs were there, $debris temporary files were left"
 expect 0 "the next run" -q -m "$MODEL" -l zh -f $formats in*.wav -o out

@@ -40,13 +40,24 @@ expect() {
     [ $code -eq "$want" ] || bad "$claim" "exit code $code, not $want (steno $*)"
 }
 
-err_has() { grep -qF -- "$1" "$T/err" || bad "standard error says \"$1\"" "it does not"; }
-err_lacks() { ! grep -qF -- "$1" "$T/err" || bad "standard error does not say \"$1\"" "it does"; }
-out_has() { grep -qF -- "$1" "$T/out" || bad "standard output has \"$1\"" "$(head -c 200 "$T/out")"; }
-out_empty() { [ ! -s "$T/out" ] || bad "standard output is empty" "$(head -c 200 "$T/out")"; }
+# Everything has an empty text in it, and a pattern of several lines is found where one of them is: neither claims anything.
+needle() { [ -n "$1" ] && [ "$1" = "${1%$'\n'*}" ] || bad "what is looked for is one line" "\"$1\""; }
+err_has() { needle "$1"; grep -qF -- "$1" "$T/err" || bad "standard error says \"$1\"" "it does not"; }
+err_lacks() { needle "$1"; [ -e "$T/err" ] && ! grep -qF -- "$1" "$T/err" || bad "standard error does not say \"$1\"" "it does"; }
+out_has() { needle "$1"; grep -qF -- "$1" "$T/out" || bad "standard output has \"$1\"" "$(head -c 200 "$T/out")"; }
+out_empty() { [ -e "$T/out" ] && [ ! -s "$T/out" ] || bad "standard output is empty" "$(head -c 200 "$T/out")"; }
 err_lines() { [ "$(wc -l <"$T/err")" -eq "$1" ] || bad "standard error has $1 lines" "$(wc -l <"$T/err")"; }
-same() { cmp -s "$1" "$2" || bad "$1 equals $2" "$(cmp "$1" "$2" 2>&1)"; }
-is() { [ "$2" = "$3" ] || bad "$1" "\"$2\", not \"$3\""; }
+# Two files are equal, and there is something in them.
+same() {
+    [ -s "$2" ] || bad "$2 has something in it" "$(ls -l "$2" 2>&1)"
+    cmp -s "$1" "$2" || bad "$1 equals $2" "$(cmp "$1" "$2" 2>&1)"
+}
+# is CLAIM VALUE WANTED: equal texts. Nothing is wanted of `none` alone: two commands that both say nothing agree on nothing.
+is() {
+    [ -n "$3" ] || bad "$1" "nothing is compared with (none CLAIM VALUE says that there is nothing)"
+    [ "$2" = "$3" ] || bad "$1" "\"$2\", not \"$3\""
+}
+none() { [ -z "$2" ] || bad "$1" "\"$2\", not nothing"; }
 
 finish() {
     [ $failures -eq 0 ] || echo "$failures failed"

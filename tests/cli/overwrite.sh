@@ -136,7 +136,7 @@ t 0 "a link stays, and what it points at is replaced" -m "$MODEL" talk.wav -o ou
 is "the link" "$(readlink out/talk.txt)" ../elsewhere/target
 same elsewhere/target text
 is "mode of the target" "$(stat -c %a elsewhere/target)" 600
-is "nothing temporary" "$(find out elsewhere -name '.steno-*')" ""
+none "nothing temporary" "$(find out elsewhere -name '.steno-*')"
 rm elsewhere/target
 t 0 "a link to nothing makes the file it names" -m "$MODEL" talk.wav -o out
 same elsewhere/target text

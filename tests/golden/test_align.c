@@ -72,6 +72,7 @@ static int32_t ints_of(const json_t *list, int32_t ids[TOKENS_MAX])
 static void heads_equal(const steno_model *m, const json_t *want)
 {
     char text[256] = "";
+    assert_true(json_array_size(want) > 0);
     for (size_t i = 0; i < json_array_size(want); i++) {
         const json_t *pair = json_array_get(want, i);
         const size_t n = strlen(text);
@@ -86,6 +87,7 @@ static void heads_equal(const steno_model *m, const json_t *want)
 static int probabilities_differ(const char *stem, const char *level, const float *prob, const json_t *want)
 {
     double worst = 0;
+    assert_true(json_array_size(want) > 0);
     for (size_t i = 0; i < json_array_size(want); i++) {
         const double d = fabs((double)prob[HEAD + 1 + i] - json_number_value(json_array_get(want, i)));
         if (!(d <= worst)) worst = d;

@@ -68,7 +68,10 @@ static void expect_words(struct engine *g, json_t *truth, const struct claim *wa
     struct sound snd = { 0 };
     struct known_text k;
     steno_error e;
-    if (sound_read(&snd, audio_of(want->file).s)) return;
+    if (sound_read(&snd, audio_of(want->file).s)) {
+        print_message("%s: not read, this build has no FFmpeg\n", want->file);
+        return;
+    }
     tale_read(&t, truth, want->file, want->before, want->after);
     struct pcm memory = { snd.pcm, snd.n, 0, 0 };
     const steno_source src = pcm_source(&memory); /* is read until the words are found */

@@ -67,6 +67,7 @@ static int compare(steno_session *s, const char *file, const char *setting, json
 {
     json_t *ids = json_object_get(want, "frame_ids");
     const size_t n = json_array_size(ids);
+    if (!n) fail_msg("%s, %s: nothing is wanted", file, setting);
     for (size_t i = 0; i < n; i++)
         if (s->batch->run.best[i].id != json_integer_value(json_array_get(ids, i)))
             fail_msg("%s, %s: row %zu chose %d, want %lld", file, setting, i, (int)s->batch->run.best[i].id,

@@ -31,6 +31,7 @@ static void run_model(struct tally *t, const char *model)
     engine_close(&g);
     json_decref(golden);
     print_message("%s: %d of %d texts differ\n", model, t->differ, t->cases);
+    assert_true(t->cases >= (SANITIZED ? 1 : 40)); /* few that differ are few of many */
 }
 
 static void test_q8_0_gives_the_texts_of_f16(void **state)

@@ -75,6 +75,7 @@ static int draft_differs(const char *stem, const struct words *w, const struct d
     const struct word *word = (const struct word *)(const void *)w->word.p + d->first_word;
     int bad = 0;
     assert_int_equal(d->n_words, json_array_size(words));
+    assert_true(d->n_words > 0);
     for (int32_t i = 0; i < d->n_words; i++)
         bad += word_differs(stem, &word[i], w->text.p + word[i].text, json_array_get(words, (size_t)i));
     if (d->start == field(segment, "start") && d->end == field(segment, "end")) return bad;
@@ -99,6 +100,7 @@ static int words_differ(const steno_model *m, const char *stem, json_t *golden)
     const int rc = words_place(&words, &m->vocab, m->tokens.eot, &q, &w.at, &w.heard, w.drafts, &w.n_drafts, &last_speech, &seek);
     assert_int_equal(rc, STENO_OK);
     assert_int_equal(w.n_drafts, json_array_size(want));
+    assert_true(w.n_drafts > 0);
     int bad = 0;
     for (int i = 0; i < w.n_drafts; i++) bad += draft_differs(stem, &words, &w.drafts[i], json_array_get(want, (size_t)i));
     assert_int_equal(seek, 777); /* the window ended with one timestamp */

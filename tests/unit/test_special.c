@@ -136,24 +136,64 @@ static void test_non_speech_set_of_the_multilingual_vocabulary_has_the_82_ids(vo
     real_vocab_close(r);
 }
 
-static void test_non_speech_set_of_a_vocabulary_without_the_symbols_is_empty(void **state)
+struct entry { int32_t id; const char *text; };
+
+/* The set of a vocabulary of these entries alone. */
+static void expect_non_speech(int32_t n_vocab, int32_t n_text, const struct entry *entry, size_t n, const int32_t *want, int n_want)
 {
-    (void)state;
     struct arena a;
     struct vocab v;
     struct bpe *b;
     struct buf ids = { 0 };
     steno_error e;
     arena_init(&a);
-    assert_int_equal(vocab_init(&v, &a, 1, 1, &e), STENO_OK);
-    vocab_set(&v, 0, (const uint8_t *)"a", 1);
+    assert_int_equal(vocab_init(&v, &a, n_vocab, n_text, &e), STENO_OK);
+    for (size_t i = 0; i < n; i++) vocab_set(&v, entry[i].id, (const uint8_t *)entry[i].text, (uint32_t)strlen(entry[i].text));
     assert_int_equal(vocab_index(&v, &a, &e), STENO_OK);
     assert_int_equal(bpe_open(&b, &v, &e), STENO_OK);
     assert_int_equal(non_speech_ids(b, &ids, &e), STENO_OK);
-    assert_int_equal(ids.len, 0);
+    if (n_want) expect_ids("non-speech", &ids, want, (size_t)n_want);
+    else assert_int_equal(ids.len, 0);
     bpe_close(b);
     buf_free(&ids);
     arena_free(&a);
+}
+
+/* Of GPT-2's vocabulary those 104 entries that lie within the symbols: pairs merge into nothing else on the way to their ids. */
+static void test_non_speech_set_of_the_english_vocabulary_has_the_84_ids(void **state)
+{
+    (void)state;
+    static const struct entry entry[] = {
+        { 1, "\"" }, { 2, "#" }, { 6, "'" }, { 7, "(" }, { 8, ")" }, { 9, "*" }, { 10, "+" }, { 12, "-" }, { 14, "/" }, { 25, ":" },
+        { 26, ";" }, { 27, "<" }, { 28, "=" }, { 29, ">" }, { 31, "@" }, { 58, "[" }, { 59, "\\" }, { 60, "]" }, { 61, "^" }, { 62, "_" },
+        { 63, "`" }, { 90, "{" }, { 91, "|" }, { 92, "}" }, { 93, "~" }, { 102, "\xa9" }, { 103, "\xaa" }, { 104, "\xab" },
+        { 105, "\xac" }, { 106, "\xae" }, { 107, "\xaf" }, { 158, "\xe2" }, { 159, "\xe3" }, { 220, " " }, { 222, "\x80" },
+        { 234, "\x8c" }, { 235, "\x8d" }, { 236, "\x8e" }, { 237, "\x8f" }, { 247, "\x99" }, { 255, "\xad" }, { 357, " (" },
+        { 366, " \"" }, { 438, "--" }, { 532, " -" }, { 685, " [" }, { 705, " '" }, { 796, " =" }, { 930, " |" }, { 1058, " :" },
+        { 1220, " /" }, { 1267, " )" }, { 1279, " <" }, { 1303, " #" }, { 1343, " +" }, { 1377, " --" }, { 1391, " {" }, { 1635, " *" },
+        { 1782, " }" }, { 1875, " >" }, { 2162, " ;" }, { 2343, " \xe2" }, { 2361, " ]" }, { 2488, " @" }, { 3467, " \\" },
+        { 4008, "))" }, { 4211, ">>" }, { 4600, " `" }, { 4808, " _" }, { 5099, "\xe3\x80" }, { 5299, " ~" }, { 5855, " (\"" },
+        { 6329, "---" }, { 7203, "(\"" }, { 9609, " >>" }, { 9959, " <<" }, { 10563, " ^" }, { 10786, "('" }, { 11420, " ---" },
+        { 11709, "}}" }, { 11907, "]]" }, { 13163, " >>>" }, { 13697, "\xe3\x80\x8c" }, { 13700, "\xe3\x80\x8d" }, { 14808, " ((" },
+        { 15306, " ))" }, { 16410, " [[" }, { 16791, "<<" }, { 17992, "\xe2\x99" }, { 19203, " ('" }, { 19510, "((" },
+        { 20724, " \xe2\x99" }, { 22305, ")))" }, { 22935, " {{" }, { 27007, "{{" }, { 30109, "[[" }, { 30420, "-(" }, { 33409, ">>>" },
+        { 34949, " }}" }, { 40283, " \xe3\x80\x8c" }, { 40493, "\xe3\x80\x8e" }, { 40549, "\xe3\x80\x8f" }, { 47282, " )))" },
+        { 49146, "-[" },
+    };
+    static const int32_t want[] = {
+        1, 2, 7, 8, 9, 10, 14, 25, 26, 27, 28, 29, 31, 58, 59, 60, 61, 62, 63, 90, 91, 92, 93, 357, 366, 438, 532, 685, 705, 796, 930,
+        1058, 1220, 1267, 1279, 1303, 1343, 1377, 1391, 1635, 1782, 1875, 2162, 2361, 2488, 3467, 4008, 4211, 4600, 4808, 5299, 5855,
+        6329, 7203, 9609, 9959, 10563, 10786, 11420, 11709, 11907, 13163, 13697, 13700, 14808, 15306, 16410, 16791, 17992, 19203, 19510,
+        20724, 22305, 22935, 27007, 30109, 30420, 33409, 34949, 40283, 40493, 40549, 47282, 49146,
+    };
+    expect_non_speech(51864, 50256, entry, sizeof entry / sizeof *entry, want, 84);
+}
+
+static void test_non_speech_set_of_a_vocabulary_without_the_symbols_is_empty(void **state)
+{
+    (void)state;
+    static const struct entry one = { 0, "a" };
+    expect_non_speech(1, 1, &one, 1, NULL, 0);
 }
 
 int main(void)
@@ -166,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_languages_are_found_by_code_name_and_alias_in_any_case),
         cmocka_unit_test(test_every_language_is_found_again_by_its_code_and_name),
         cmocka_unit_test(test_non_speech_set_of_the_multilingual_vocabulary_has_the_82_ids),
+        cmocka_unit_test(test_non_speech_set_of_the_english_vocabulary_has_the_84_ids),
         cmocka_unit_test(test_non_speech_set_of_a_vocabulary_without_the_symbols_is_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
