@@ -8,7 +8,23 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
+
+/* Everything has an empty text in it, and nothing differs in no bytes: a test that looks for that, or compares that, claims nothing. */
+static inline char *needle_in(const char *text, const char *needle)
+{
+    assert_true(*needle);
+    return strstr(text, needle);
+}
+#define strstr(text, needle) needle_in(text, needle)
+
+#undef assert_memory_equal
+#define assert_memory_equal(a, b, size) \
+    do { \
+        assert_true((size) > 0); \
+        _assert_memory_equal((const char *)(a), (const char *)(b), size, __FILE__, __LINE__); \
+    } while (0)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1

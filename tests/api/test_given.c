@@ -115,7 +115,7 @@ static void test_a_prefix_is_cut_to_what_the_sample_length_leaves(void **state)
         p.sample_len = c[i].len;
         run(&demo, &p);
         assert_int_equal(stood().n, 4 + c[i].want);
-        assert_memory_equal(stood().id + 4, ids + (c[i].given - c[i].want), (size_t)c[i].want * sizeof *ids);
+        if (c[i].want) assert_memory_equal(stood().id + 4, ids + (c[i].given - c[i].want), (size_t)c[i].want * sizeof *ids);
     }
 }
 

@@ -125,8 +125,8 @@ static void test_opening_what_cannot_be_opened_says_why_and_gives_null(void **st
     assert_int_equal(steno_model_open(&m, NULL, NULL, &e), STENO_EARG);
     assert_int_equal(steno_model_open(NULL, "x", NULL, NULL), STENO_EARG);
     assert_int_equal(steno_model_open_memory(&m, NULL, 5, NULL, &e), STENO_EARG);
-    assert_refused(steno_model_open_memory(&m, "nothing", 7, NULL, &e), &e, STENO_EFORMAT, "");
-    assert_refused(steno_model_open_memory(&m, file.p, file.n / 2, NULL, &e), &e, STENO_EFORMAT, "");
+    assert_refused(steno_model_open_memory(&m, "nothing", 7, NULL, &e), &e, STENO_EFORMAT, "text file");
+    assert_refused(steno_model_open_memory(&m, file.p, file.n / 2, NULL, &e), &e, STENO_EFORMAT, "is the copy complete?");
     assert_null(m);
     p.compute = 9;
     assert_refused(steno_model_open_memory(&m, file.p, file.n, &p, &e), &e, STENO_EARG, "compute");
@@ -181,7 +181,7 @@ static void test_a_key_with_a_bias_is_unknown_and_a_query_without_one_is_missing
     memcpy(b.p, file.p, file.n);
     memcpy(b.p + file.n, head, sizeof head);
     memcpy(b.p + file.n + sizeof head, name, sizeof name - 1);
-    assert_refused(steno_model_open_memory(&m, b.p, b.n, NULL, &e), &e, STENO_EFORMAT, "");
+    assert_refused(steno_model_open_memory(&m, b.p, b.n, NULL, &e), &e, STENO_EFORMAT, "tensor");
     free(b.p);
 }
 
@@ -235,7 +235,7 @@ static void test_a_reader_is_closed_once_whatever_comes_of_it(void **state)
     for (int i = 0; i < 9; i++) {
         struct counted c = { 0, 0 };
         const steno_reader r = { i < 6 ? size[i] : file.n, read_file, close_counted, &c };
-        if (i < 6) assert_refused(steno_model_open_reader(&m, &r, NULL, &e), &e, STENO_EFORMAT, "");
+        if (i < 6) assert_refused(steno_model_open_reader(&m, &r, NULL, &e), &e, STENO_EFORMAT, i < 3 ? "get it again" : "the file ends");
         if (i == 6) assert_refused(steno_model_open_reader(&m, &r, &p, &e), &e, STENO_EARG, "z80");
         if (i == 7) assert_int_equal(steno_model_open_reader(NULL, &r, NULL, &e), STENO_EARG);
         if (i < 8) assert_null(m);

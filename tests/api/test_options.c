@@ -448,6 +448,36 @@ static void test_word_times_take_no_scratch_of_their_own(void **state)
     }
 }
 
+/* The text cut at its spaces, with times in order; none where nobody asked. */
+static void test_words_are_the_text_of_their_segments_in_order_of_time(void **state)
+{
+    (void)state;
+    static const char *const want[] = { " zero", " nine", " one", " eight.", " two", " seven." };
+    steno_transcribe_params p = params_new();
+    for (p.word_timestamps = 0; p.word_timestamps < 2; p.word_timestamps++) {
+        int n = 0;
+        double last = 0;
+        run(&demo, &p);
+        assert_string_equal(steno_text(session), demo_text);
+        steno_segment g = { .size = sizeof g };
+        for (int i = 0; !steno_segment_get(session, i, &g); i++) {
+            char text[100] = "";
+            for (int j = 0; j < g.n_words; j++, n++) {
+                steno_word w = { .size = sizeof w };
+                assert_int_equal(steno_word_get(session, i, j, &w), 0);
+                assert_true(n < 6);
+                assert_string_equal(w.text, want[n]);
+                assert_true(w.start >= last && w.end > w.start && w.end <= 3.8);
+                assert_true(w.probability > 0.5 && w.probability <= 1.0001);
+                last = w.end;
+                strcat(text, w.text);
+            }
+            if (p.word_timestamps) assert_string_equal(text, g.text);
+        }
+        assert_int_equal(n, p.word_timestamps ? 6 : 0);
+    }
+}
+
 static void test_counters_tell_what_ran_and_times_stay_below_the_clock(void **state)
 {
     (void)state;
@@ -572,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_token_records_agree_with_themselves_and_their_segment),
         cmocka_unit_test(test_aligned_tokens_go_on_within_their_segment_and_its_words),
         cmocka_unit_test(test_word_times_take_no_scratch_of_their_own),
+        cmocka_unit_test(test_words_are_the_text_of_their_segments_in_order_of_time),
         cmocka_unit_test(test_counters_tell_what_ran_and_times_stay_below_the_clock),
         cmocka_unit_test(test_profile_counts_each_op_and_cross_keys_only_once_per_window),
         cmocka_unit_test(test_text_becomes_the_ids_of_the_reference_and_comes_back),

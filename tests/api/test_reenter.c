@@ -196,7 +196,7 @@ static steno_transcribe_params params_of(struct scene *x, int guest)
     p.on_progress = on_progress;
     p.on_window = on_window;
     p.should_abort = should_abort;
-    if (guest) return p;
+    if (guest || strstr(x->kind, "align")) return p; /* nothing of what follows is for them */
     p.on_attempt = on_attempt;
     p.logits_filter = filter;
     p.keep_audio_features = 1;
@@ -288,7 +288,7 @@ static void try_kind(const char *kind, const steno_model *m, steno_team *team, c
 {
     struct scene x = { .kind = kind, .when = CALLBACKS };
     scene_open(&x, m, team, stranger);
-    assert_int_equal(work(&x), 0);
+    if (work(&x)) fail_msg("%s: %s", kind, steno_last_error(x.self));
     const uint64_t want = read_all(x.self) - strlen(steno_last_error(x.self));
     for (int c = 0; c < CALLBACKS; c++) {
         if (!(callbacks_of(kind) >> c & 1)) continue;

@@ -17,7 +17,8 @@
 #include "base/file.h"
 #include "load/random.h"
 
-enum { SHORT_ROUNDS = 400, GRAMMAR_MOST = 1200, PCM_MOST = 48000, LANES = 4, MODELS = 6 };
+enum { SHORT_ROUNDS = 400, GRAMMAR_MOST = 1200, PCM_MOST = 48000, LANES = 4, MODELS = 6,
+       ALL_WORDS = 50257 /* of the vocabulary with languages */ };
 
 struct text { char s[GRAMMAR_MOST]; size_t n; };
 
@@ -49,7 +50,7 @@ static void die(const char *what)
 
 static steno_model *model_make(uint64_t seed)
 {
-    static const int32_t ctx[MODELS] = { 70, 24, 40, 120, 32, 90 }, more[MODELS] = { 292, 256, 400, 1000, 300, 2000 };
+    static const int32_t ctx[MODELS] = { 70, 24, 40, 120, 32, 90 }, more[MODELS] = { 292, 256, 400, 1000, 300, ALL_WORDS };
     const int k = (int)(seed % MODELS);
     const struct model_dims d = { 80, 30, 48, 3, 2, 1608 + more[k], ctx[k], 48, 3, 2 };
     struct arena arena;
@@ -146,15 +147,15 @@ static void search_make(struct attack *a, steno_transcribe_params *p)
     if (search == 2) p->temperature = 0.1 + 0.2 * below(a, 5);
     if (search == 3) p->temperature = 0.9, p->best_of = 1 + (int32_t)below(a, LANES);
     p->seed = below(a, 1000);
-    p->temperature_increment_on_fallback = often(a, 3) ? 0.3 : 0;
+    p->temperature_increment_on_fallback = often(a, 3) && p->temperature < 0.7 ? 0.3 : 0;
     if (often(a, 2)) p->logprob_threshold = often(a, 2) ? 0 : (double)NAN;
     if (often(a, 3)) p->sample_len = 1 + (int32_t)below(a, 12);
     p->without_timestamps = often(a, 4);
     p->suppress_blank = !often(a, 3);
-    p->max_initial_timestamp = often(a, 3) ? 0 : 0.1;
+    if (!p->without_timestamps) p->max_initial_timestamp = often(a, 3) ? 0 : 0.1;
 }
 
-static void params_make(struct attack *a, steno_transcribe_params *p)
+static void params_make(struct attack *a, steno_transcribe_params *p, int has_languages)
 {
     static const double clips[] = { 0, 0.7, 0.8, 1.2, 1.3 };
     steno_transcribe_params_init(p);
@@ -170,11 +171,11 @@ static void params_make(struct attack *a, steno_transcribe_params *p)
     if (often(a, 6)) p->hotwords = "no\nwa\n日本\nабв", p->hotwords_boost = below(a, 60);
     if (often(a, 6) && !p->sample_len) p->prefix = "wa";
     if (often(a, 6)) p->initial_prompt = "no no";
-    if (often(a, 6)) p->task = STENO_TRANSCRIBE_AND_TRANSLATE;
+    if (has_languages && often(a, 2)) p->task = STENO_TRANSCRIBE_AND_TRANSLATE;
     if (often(a, 6)) p->condition_on_previous_text = 0;
     if (often(a, 6)) p->clip_timestamps = clips, p->n_clip_timestamps = 1 + (int32_t)below(a, 5);
     if (often(a, 8)) p->suppress_regex = "[ab]";
-    if (often(a, 8)) p->length_penalty = 0.5;
+    if (often(a, 4) && (p->beam_size > 1 || p->best_of > 1)) p->length_penalty = 0.5;
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------------------ */
@@ -210,7 +211,7 @@ static void round_run(struct attack *a)
     const uint32_t k = below(a, MODELS);
     if (!a->model[k]) a->model[k] = model_make(a->seed / MODELS * MODELS + k);
     grammar_make(a);
-    params_make(a, &p);
+    params_make(a, &p, k == MODELS - 1);
     const int64_t n = 4000 + below(a, PCM_MOST - 4000);
     for (int64_t i = 0; i < n; i++) a->pcm[i] = (float)below(a, 2001) / (i / 8000 % 3 == 2 ? 1e7f : 4000.0f) - 0.2f;
     steno_session_params_init(&sp);

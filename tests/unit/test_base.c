@@ -1,12 +1,11 @@
 /* steno: errors, arenas and buffers. SPDX-License-Identifier: MIT */
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "harness.h"
 
-#include <cmocka.h>
 
 #include "base/arena.h"
 #include "base/buf.h"

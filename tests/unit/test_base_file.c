@@ -1,7 +1,6 @@
 /* steno: files and the bounded reader. SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "harness.h"
 
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "base/rd.h"
@@ -128,7 +127,9 @@ static void expect_refused(const char *path, const char *reason)
     steno_error e;
     assert_int_equal(file_open(&f, path, &e), STENO_EIO);
     assert_int_equal(e.status, STENO_EIO);
-    assert_non_null(strstr(e.text, path));
+    char quoted[200];
+    snprintf(quoted, sizeof quoted, "'%s'", path);
+    assert_non_null(strstr(e.text, quoted));
     if (!strstr(e.text, reason)) fail_msg("'%s' does not say '%s'", e.text, reason);
     file_close(&f);
 }

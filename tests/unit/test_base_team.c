@@ -5,15 +5,14 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "harness.h"
 
-#include <cmocka.h>
 
 #include "base/cpu.h"
 #include "base/os.h"

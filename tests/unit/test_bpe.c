@@ -3,11 +3,10 @@
  * Ids were made with openai-whisper's tokenizer rules; the first case is its own. A second encoder, which merges pair after pair by
  * searching the whole piece, stands here as the definition that the heap must agree with. */
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "harness.h"
 #include "real_vocab.h"
 
 static struct real_vocab *real;

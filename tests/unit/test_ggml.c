@@ -3,12 +3,11 @@
  * base.bin is a whole model of 50 small tensors. Each refusal is proved by changing one field of it and reading the message. */
 #include <math.h>
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "harness.h"
 #include "load/weights.h"
 #include "whisper_file.h"
 

@@ -4,12 +4,11 @@
  * zh_phrases.mel.f32 holds every sixth frame of what openai-whisper computes for zh_phrases.wav ([121, 80], clamped and scaled). */
 #include <math.h>
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "harness.h"
 #include "audio/mel.h"
 #include "crc32.h"
 

@@ -2,11 +2,10 @@
  *
  * Ids and strings are those of openai-whisper's tokenizer for its three sizes of vocabulary. */
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "harness.h"
 #include "real_vocab.h"
 #include "text/special.h"
 

@@ -2,11 +2,10 @@
  *
  * The replacement table was made with Python's bytes.decode("utf-8", "replace"). */
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
+#include "harness.h"
 #include "text/vocab.h"
 
 #define R "\xef\xbf\xbd"
