@@ -216,7 +216,8 @@ static void test_window_is_the_periodic_hann(void **state)
 static void test_content_frames_are_samples_over_hop(void **state)
 {
     (void)state;
-    static const int64_t table[][2] = { { 80000, 500 }, { 480000, 3000 }, { 976000, 6100 }, { 472373, 2952 }, { 16000, 100 }, { 0, 0 },
+    static const int64_t table[][2] = { { 80000, 500 }, { 480000, 3000 }, { 976000, 6100 }, { 472373, 2952 },
+                                        { 472373 + 480000, 5952 /* with 30 s of padding */ }, { 16000, 100 }, { 0, 0 },
                                         { 1, 0 }, { 159, 0 }, { 160, 1 }, { 199, 1 }, { 200, 1 }, { 201, 1 }, { 319, 1 }, { 320, 2 },
                                         { 360, 2 }, { 400, 2 }, { 480040, 3000 } };
     float *f = filters_new(80), *x = noise_new(976000, 5);
