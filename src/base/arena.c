@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 64, CHUNK_MIN = 16 << 10, CHUNK_MAX = 4 << 20 };
+enum { ALIGN = 64, CHUNK_MIN = 16 << 10, CHUNK_MAX = 256 << 10 };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -37,12 +37,10 @@ static void chunk_free(struct arena *a, struct arena_chunk *c)
     free(c);
 }
 
-/* Small requests share chunks as large as all before together; the head is the one that still has room. */
+/* A new chunk. Small requests share chunks as large as all before together; the head is the one that still has room. */
 static struct arena_chunk *chunk_for(struct arena *a, size_t n)
 {
     struct arena_chunk *head = a->head;
-    if (head && n <= head->cap - head->used) return head;
-
     size_t cap = a->total;
     if (cap < CHUNK_MIN) cap = CHUNK_MIN;
     if (cap > CHUNK_MAX) cap = CHUNK_MAX;
@@ -59,15 +57,23 @@ static struct arena_chunk *chunk_for(struct arena *a, size_t n)
     return c;
 }
 
+/* n bytes from the first place that is a multiple of `align`. */
+static void *take(struct arena *a, size_t n, size_t align)
+{
+    struct arena_chunk *c = a->head;
+    size_t at = c ? (c->used + align - 1) & ~(align - 1) : 0;
+    if (!c || at > c->cap || n > c->cap - at) {
+        c = chunk_for(a, n);
+        at = 0;
+    }
+    if (!c) return NULL;
+    c->used = at + n;
+    return c->base + at;
+}
+
 void *arena_alloc(struct arena *a, size_t n)
 {
-    if (n > SIZE_MAX - ALIGN) return NULL;
-    const size_t sz = n ? (n + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
-    struct arena_chunk *c = chunk_for(a, sz);
-    if (!c) return NULL;
-    void *p = c->base + c->used;
-    c->used += sz;
-    return p;
+    return n > SIZE_MAX - ALIGN ? NULL : take(a, n ? (n + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN, ALIGN);
 }
 
 void *arena_array(struct arena *a, size_t n, size_t elem_sz)
@@ -78,7 +84,7 @@ void *arena_array(struct arena *a, size_t n, size_t elem_sz)
 
 char *arena_strdup(struct arena *a, const char *s, size_t n)
 {
-    char *p = n < SIZE_MAX ? arena_alloc(a, n + 1) : NULL;
+    char *p = n < SIZE_MAX - ALIGN ? take(a, n + 1, 1) : NULL; /* side by side: a vocabulary is tens of thousands */
     if (p && n) memcpy(p, s, n);
     return p;
 }

@@ -1,7 +1,8 @@
 /* steno: arenas. SPDX-License-Identifier: MIT
  *
  * Memory lives as long as a model, a session or a result, so it is taken from an arena of that life and freed at once. Blocks are
- * zeroed and aligned to 64 bytes. Chunks grow by doubling up to a limit; a large request gets a chunk of its own. */
+ * zeroed and aligned to 64 bytes, strings stand side by side. Chunks grow by doubling up to a limit; a large request gets a chunk of its
+ * own. */
 #ifndef STENO_BASE_ARENA_H
 #define STENO_BASE_ARENA_H
 #include <stddef.h>

@@ -53,12 +53,12 @@ struct attn_scratch {
     float out[ATTN_ROWS * OUT_LD];
     float merged[ATTN_ROWS * OUT_LD];
     float k_wide[KV_BLOCK * HEAD_MAX];
-    float v_wide[ATTN_KEYS * HEAD_MAX];
     union {
         uint32_t q[ATTN_ROWS * Q_LD];
         uint32_t q_int[ATTN_ROWS * Q_INT_LD];
     };
     uint32_t weight[ATTN_ROWS * WEIGHT_LD];
+    float v_wide[ATTN_KEYS * HEAD_MAX]; /* last: as many as heads are wide */
 };
 
 /* Scratch of spectra, for the widest vectors: the points of as many frames as there are lanes, in whose place the powers go; then rows

@@ -76,7 +76,7 @@ size_t kv_block_sz(enum kv_type t, size_t d_head)
     return t == KV_INT ? d_head / KV_INT_D * (KEY_PART + VALUE_PART) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
 }
 
-size_t kern_attn_scratch(void) { return sizeof(struct attn_scratch); }
+size_t kern_attn_scratch(size_t d_head) { return offsetof(struct attn_scratch, v_wide) + sizeof(float[ATTN_KEYS]) * d_head; }
 size_t kern_spectra_scratch(uint32_t n)
 {
     return (n + SPECTRA_ROWS * spectra_row(n / SPECTRA_RADIX)) * SPECTRA_LANES * sizeof(float);

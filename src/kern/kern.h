@@ -290,7 +290,7 @@ struct kern {
     /* y[k] = row `id` of packed weights, widened. */
     void (*embed[DT_PACKED_COUNT])(float *y, const void *w, size_t id, size_t k);
 
-    /* scratch: kern_attn_scratch() bytes. */
+    /* scratch: kern_attn_scratch(d_head) bytes. */
     void (*attn[KV_TYPES])(const struct attn *a, void *scratch);
     /* The same bits in two steps. Row i's partial of block b to part + i * ld_part; then out from n of them, that of row i and block b at
      * part + i * ld_part + b * attn_part_len(d_head). n blocks hold every key that a row sees. */
@@ -349,6 +349,6 @@ void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
 struct slices { size_t tile, least, most; };
 struct slices kern_slices(const struct kern *k, enum dtype t, size_t n_k);
 size_t kern_linear_scratch(void);
-size_t kern_attn_scratch(void);
+size_t kern_attn_scratch(size_t d_head);   /* d_head: multiples of 4 up to 256 */
 size_t kern_spectra_scratch(uint32_t n);   /* of n points */
 #endif

@@ -36,11 +36,11 @@ static size_t ops_of(const steno_model *m)
     return n;
 }
 
-/* Rows of logits at a time: one per lane, and one more for a window that begins, whose prompt says how probable silence is; a tile's worth
- * where rows are not lanes. */
+/* Rows of logits at a time: one for each lane of a window, which is also more than a window that begins has, but where it has one lane: the
+ * end of its prompt, and the row that says how probable silence is. A tile's worth where rows are not lanes. */
 static uint32_t rows_out(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    const uint32_t most = n_windows * n_lanes + n_windows;
+    const uint32_t most = n_windows * (n_lanes > 1 ? n_lanes : 2);
     if (m->family->search != SEARCH_AR || most > RUN_LANES) return RUN_LANES;
     return most > ROWS_OUT_LEAST ? most : ROWS_OUT_LEAST;
 }

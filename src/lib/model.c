@@ -98,7 +98,6 @@ static int load(steno_model *m, const struct place *place, const steno_model_par
     for (uint32_t i = 0; i < w.n_tensors; i++)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
     if (!rc) rc = check_asked(m, p, e);
-    if (!rc) rc = weight_store_open(&m->store, &w, m->narrow || m->blocks, e);
     if (!rc) rc = m->family->describe(m, &w, e);
     for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);
     if (!rc) rc = weights_check_used(&w, e);
@@ -292,7 +291,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.attention, sizeof i.attention, "%s", pairs ? "bf16" : "f32");
     snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->blocks ? "int8" : "stored");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
-    i.weight_bytes = (int64_t)(m->store.used + m->arena.total);
+    i.weight_bytes = (int64_t)(weight_store_memory(&m->store) + m->arena.total);
     i.alignment_heads = m->align_heads;
     i.session_bytes = steno_session_memory(m, NULL, NULL);
     const uint32_t n = info->size < sizeof i ? info->size : (uint32_t)sizeof i;

@@ -3,65 +3,18 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/os.h"
 #include "plan/screen.h"
 
 enum {
     MAX_OPS = 8192, MAX_SLOTS = 4096, /* 256 layers, the most a reader lets through, need 2821 and 3 for each of HEADS_MAX */
-    NAME_MAX_LEN = 128,
-    WIDENED_MAX = 16 << 20
+    NAME_MAX_LEN = 128
 };
 
-/* ---- weight store ---- */
-
-int weight_store_open(struct weight_store *s, const struct weights *w, int narrow, steno_error *e)
-{
-    if (s->dry) return STENO_OK;
-    size_t need = 64;
-    for (uint32_t i = 0; i < w->n_tensors; i++) {
-        const struct tensor *t = &w->tensor[i];
-        const size_t rows = (size_t)t->dim[0], cols = (size_t)(t->dim[1] * t->dim[2] * t->dim[3]);
-        const size_t packed = t->n_dims > 1 ? pack_sz(t->type, rows, cols) : 0, plain = rows * cols * sizeof(float);
-        const int widened = plain <= WIDENED_MAX; /* vectors and tables may be wanted as f32; pages that are not touched cost nothing */
-        size_t most = packed > plain || !widened ? packed : plain;
-        for (int k = DT_COUNT; narrow && t->n_dims > 1 && k < DT_PACKED_COUNT; k++)
-            if (pack_sz((enum dtype)k, rows, cols) > most) most = pack_sz((enum dtype)k, rows, cols);
-        if (narrow && t->n_dims > 1) most += pack_sz(DT_Q8_QUAD, rows, cols) + pack_panels(rows) * sizeof(struct screen_panel) + 128;
-        need += most + 128;
-    }
-    *s = (struct weight_store){ os_pages_alloc(need), need, 0, 0 };
-    return s->mem ? STENO_OK : err_nomem(e, need, "weights");
-}
-
-void weight_store_trim(struct weight_store *s)
-{
-    if (!s->mem) return;
-    os_pages_trim(s->mem, s->size, s->used);
-    s->size = s->used;
-}
-
-void weight_store_close(struct weight_store *s)
-{
-    if (s->mem) os_pages_free(s->mem, s->size);
-    *s = (struct weight_store){ 0 };
-}
-
-/* Where nothing is read a place is only counted; nobody looks behind the pointer. */
 static void *store_take(struct build *b, size_t n)
 {
-    static const char nowhere;
-    struct weight_store *s = b->store;
-    const size_t at = (s->used + 63) & ~(size_t)63;
-    if (s->dry) {
-        s->used = at + n;
-        return (void *)(uintptr_t)&nowhere;
-    }
-    if (n > s->size || at > s->size - n) {
-        b->status = err_nomem(b->e, n, "packed weights");
-        return NULL;
-    }
-    s->used = at + n;
-    return s->mem + at;
+    void *p = weight_store_take(b->store, n);
+    if (!p && !b->status) b->status = err_nomem(b->e, n, "packed weights");
+    return p;
 }
 
 /* ---- building ---- */
@@ -180,27 +133,53 @@ struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t 
     return op;
 }
 
-/* Give slot `me` the lowest gap between those of done[n] that are alive at the same time. */
-static void slot_place(struct build *b, struct slot *me, const uint16_t *done, uint16_t n)
+/* Rows of logits, and of what belongs to them, are as many as there are lanes, which each session knows for itself. So these slots are
+ * columns of one block: of the scratch of a plan that is laid out for the most lanes, few lanes reach into the beginning. The block. */
+static struct slot out_columns(struct build *b)
 {
-    int moved = 1;
-    me->offset = 0;
-    while (moved) {
-        moved = 0;
-        for (uint16_t k = 0; k < n; k++) {
-            const struct slot *o = &b->slot[done[k]];
-            const int alive = o->last >= me->first && o->first <= me->last;
-            if (alive && me->offset < o->offset + o->size && o->offset < me->offset + me->size) {
-                me->offset = o->offset + o->size;
-                moved = 1;
-            }
-        }
+    struct slot all = { .first = UINT16_MAX };
+    for (uint16_t i = 0; i < b->plan.n_slots; i++) {
+        struct slot *s = &b->slot[i];
+        if (!s->is_out || s->first == UINT16_MAX) continue;
+        if (s->first < all.first) all.first = s->first;
+        s->offset = all.ld * sizeof(float); /* in a row */
+        s->size = (size_t)(s->width + ROW_PAD) * sizeof(float);
+        all.ld += (s->width + ROW_PAD + 15) & ~15u;
+        all.rows = s->rows;
     }
-    if (me->offset + me->size > b->plan.scratch_sz) b->plan.scratch_sz = me->offset + me->size;
+    all.size = (size_t)all.rows * all.ld * sizeof(float);
+    return all;
 }
 
-/* Give each slot a place in the scratch block, in order of first use. Logits, which are large, come last: an executor with fewer rows of
- * them than the plan has ends its scratch with theirs. */
+/* Where a slot lies lowest beside those that are placed and alive with it. */
+static size_t lowest_gap(const struct build *b, const struct slot *me, const uint16_t *placed, uint16_t n)
+{
+    size_t at = 0;
+    for (int moved = 1; moved;) {
+        moved = 0;
+        for (uint16_t k = 0; k < n; k++) {
+            const struct slot *o = &b->slot[placed[k]];
+            if (o->last < me->first || at >= o->offset + o->size || o->offset >= at + me->size) continue;
+            at = o->offset + o->size;
+            moved = 1;
+        }
+    }
+    return at;
+}
+
+/* The columns of the block `all` at `at`. */
+static void columns_place(struct build *b, const struct slot *all, size_t at)
+{
+    for (uint16_t i = 0; i < b->plan.n_slots; i++) {
+        struct slot *s = &b->slot[i];
+        if (!s->is_out || s->first == UINT16_MAX) continue;
+        s->ld = all->ld;
+        s->offset += at;
+        s->size += (size_t)(s->rows - 1) * s->ld * sizeof(float);
+    }
+}
+
+/* Give each slot a place in the scratch block: in order of first use, the lowest gap between slots alive at the same time. */
 static void slots_place(struct build *b)
 {
     struct plan *p = &b->plan;
@@ -215,14 +194,20 @@ static void slots_place(struct build *b)
     slot_use(b, p->output, p->n_ops);
     slot_use(b, p->logits, p->n_ops);
     slot_use(b, p->bounds, p->n_ops);
-    uint16_t done[MAX_SLOTS], n = 0;
+    uint16_t placed[MAX_SLOTS], n = 0;
     for (uint16_t at = 0; at <= p->n_ops; at++)
         for (uint16_t s = 0; s < p->n_slots; s++) {
-            if (b->slot[s].first != at || s == p->logits) continue;
-            slot_place(b, &b->slot[s], done, n);
-            done[n++] = s;
+            struct slot *me = &b->slot[s];
+            if (me->first != at || me->is_out) continue;
+            me->offset = lowest_gap(b, me, placed, n);
+            if (me->offset + me->size > p->scratch_sz) p->scratch_sz = me->offset + me->size;
+            placed[n++] = s;
         }
-    if (p->logits != NO_SLOT) slot_place(b, &b->slot[p->logits], done, n);
+    const struct slot out = out_columns(b);
+    if (!out.rows) return;
+    const size_t at = lowest_gap(b, &out, placed, n);
+    columns_place(b, &out, at);
+    if (at + out.size > p->scratch_sz) p->scratch_sz = at + out.size;
 }
 
 static const void *keep(struct build *b, const void *src, size_t n)

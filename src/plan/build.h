@@ -7,18 +7,7 @@
 #include "base/team.h"
 #include "load/weights.h"
 #include "plan/op.h"
-
-/* Where packed weights go: one block of pages, sized from the file's index before anything is read. */
-struct weight_store {
-    uint8_t *mem;
-    size_t size, used;
-    int dry;       /* shapes are checked and bytes counted, nothing is read: for describing a model */
-};
-
-/* narrow: some weights may be packed for narrow products, whatever their stored type. */
-int weight_store_open(struct weight_store *s, const struct weights *w, int narrow, steno_error *e);
-void weight_store_trim(struct weight_store *s); /* everything is bound: give back what was not needed */
-void weight_store_close(struct weight_store *s);
+#include "plan/store.h"
 
 /* A head of a decoder layer's cross-attention. */
 struct head { uint16_t layer, head; };

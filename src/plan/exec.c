@@ -42,9 +42,10 @@ static uint32_t slices_of(uint32_t n_vocab)
     return (n_vocab + SCAN_IDS - 1) / SCAN_IDS;
 }
 
+/* Rows of logits that a plan ever has, where there is room for most_out. */
 static uint32_t out_of(const struct plan *p, uint32_t most_out)
 {
-    return p->max_out < most_out ? p->max_out : most_out;
+    return p->logits == NO_SLOT ? 0 : p->max_out < most_out ? p->max_out : most_out;
 }
 
 static size_t parts_of(const struct plan *p, uint32_t most_out)
@@ -59,38 +60,40 @@ static size_t scratch_of(const struct plan *p, uint32_t n)
     for (uint16_t i = 0; i < p->n_slots; i++) {
         const struct slot *s = &p->slot[i];
         const size_t unused = s->is_out && n < s->rows ? (size_t)(s->rows - n) * s->ld * sizeof(float) : 0;
-        const size_t end = s->offset + s->size - (unused & ~(size_t)63);
+        const size_t end = s->offset + s->size - unused;
         if (end > need) need = end;
     }
     return need;
 }
 
-/* Floats of the widest head's partial. */
-static size_t part_of(const struct plan *p)
+/* The widest head's width; 0: there is no attention. */
+static size_t head_of(const struct plan *p)
 {
-    size_t len = 0;
+    size_t d = 0;
     for (uint16_t i = 0; i < p->n_ops; i++)
-        if (p->op[i].kind == OP_ATTN && attn_part_len(p->bind[p->op[i].bind].d_head) > len)
-            len = attn_part_len(p->bind[p->op[i].bind].d_head);
-    return len;
+        if ((p->op[i].kind == OP_ATTN || p->op[i].kind == OP_SCORE) && p->bind[p->op[i].bind].d_head > d)
+            d = p->bind[p->op[i].bind].d_head;
+    return d;
 }
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 struct sizes { size_t scratch, parts, screened, ops, thread, attn_part, attn_done; };
 
 static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int threads, uint32_t most_out)
 {
-    struct sizes z = { 0 };
+    struct sizes z = { .thread = kern_linear_scratch() };
     for (int i = 0; i < n_plans; i++) {
-        const size_t scratch = scratch_of(plans[i], most_out);
-        if (scratch > z.scratch) z.scratch = scratch;
-        if (parts_of(plans[i], most_out) > z.parts) z.parts = parts_of(plans[i], most_out);
-        if (plans[i]->logits != NO_SLOT && out_of(plans[i], most_out) > z.screened) z.screened = out_of(plans[i], most_out);
-        if (plans[i]->n_ops > z.ops) z.ops = plans[i]->n_ops;
-        if (threads > 1 && part_of(plans[i]) > z.attn_part) z.attn_part = part_of(plans[i]);
+        const size_t d_head = head_of(plans[i]);
+        z.scratch = larger(z.scratch, scratch_of(plans[i], most_out));
+        z.parts = larger(z.parts, parts_of(plans[i], most_out));
+        z.screened = larger(z.screened, out_of(plans[i], most_out));
+        z.ops = larger(z.ops, plans[i]->n_ops);
+        if (d_head && threads > 1) z.attn_part = larger(z.attn_part, attn_part_len(d_head));
+        if (d_head) z.thread = larger(z.thread, kern_attn_scratch(d_head));
     }
     z.attn_part *= (size_t)threads * ATTN_PARTS;
     z.attn_done = z.attn_part ? (size_t)threads * ATTN_SHARED : 0;
-    z.thread = kern_linear_scratch() > kern_attn_scratch() ? kern_linear_scratch() : kern_attn_scratch();
     z.thread = (z.thread + 4095) & ~(size_t)4095;
     return z;
 }

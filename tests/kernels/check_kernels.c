@@ -305,7 +305,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
 
 int main(int argc, char **argv)
 {
-    const size_t a = kern_linear_scratch(), b = kern_attn_scratch();
+    const size_t a = kern_linear_scratch(), b = kern_attn_scratch(256);
     struct kern ref, k;
     struct check c = { .ref = &ref, .kern = &k, .scratch = aligned_alloc_64(a > b ? a : b) };
     c.quick = argc > 1 && !strcmp(argv[1], "--emulated");

@@ -206,7 +206,6 @@ static void rig_open(struct rig *r, int level, int threads, void (*fill)(struct 
     arena_init(&r->arena);
     kern_init(&r->kern, level);
     assert_int_equal(team_open(&r->team, threads, &e), 0);
-    assert_int_equal(weight_store_open(&r->store, &r->set.w, 0, &e), 0);
     build_begin(&b, "rows", &r->arena, &r->set.w, &r->store, &r->kern, r->team, MAX_ROWS, 0, &e);
     build_phase(&b, "all");
     fill(&b);

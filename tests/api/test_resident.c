@@ -1,0 +1,226 @@
+/* steno tests: what is reported is what becomes resident. SPDX-License-Identifier: MIT
+ *
+ * Models and sessions whose fixed parts do not hide the rest, each used to the full: all lanes to the end of the text context. */
+#include <sys/resource.h>
+#include "resident.h"
+#include "shipped.h"
+
+static int64_t weight_bytes(const steno_model *m)
+{
+    steno_model_info i = { .size = sizeof i };
+    assert_int_equal(steno_model_info_get(m, &i), 0);
+    return i.weight_bytes;
+}
+
+/* ---- models ------------------------------------------------------------------------------------------------------------------ */
+
+static char const *const types[] = { "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k" };
+static enum dtype const type_of[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q5_0, DT_Q5_1, DT_Q4_0, DT_Q4_1, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K,
+                                      DT_Q6_K };
+enum { TYPES = sizeof types / sizeof *types, COMPUTES = STENO_COMPUTE_INT16 + 1 };
+
+static steno_model *open_bytes(struct bytes b, int compute, int index_only)
+{
+    steno_model *m;
+    steno_model_params p;
+    steno_error e;
+    steno_model_params_init(&p);
+    p.compute = compute;
+    p.index_only = index_only;
+    if (steno_model_open_memory(&m, b.p, b.n, &p, &e)) fail_msg("%s", e.text);
+    return m;
+}
+
+/* Every type of weights in every arithmetic: what becomes resident, at most while loading, and what a look at the index foretells. */
+static void test_weights_take_what_is_reported(void **state)
+{
+    (void)state;
+    need_resident();
+    static struct model_dims const dims = { 80, 500, 256, 4, 3, SMALL_VOCAB, 448, 256, 4, 3 };
+    enum { WHILE_LOADING = 4 << 20 };
+    for (int t = 0; t < TYPES; t++) {
+        const struct bytes b = random_bytes(&dims, type_of[t], 1);
+        steno_model_close(open_bytes(b, 0, 0)); /* the heap has what it needs for itself */
+        for (int c = 0; c < COMPUTES; c++) {
+            char what[40];
+            snprintf(what, sizeof what, "%s, compute %d", types[t], c);
+            steno_model *index = open_bytes(b, c, 1);
+            const int64_t foretold = weight_bytes(index), before = resident();
+            peak_begin();
+            const int64_t before_peak = peak();
+            steno_model *m = open_bytes(b, c, 0);
+            const int64_t most = peak() - before_peak, took = resident() - before, said = weight_bytes(m);
+            assert_said(what, said, took);
+            assert_said(what, foretold, took);
+            if (most > said + said / 20 + WHILE_LOADING)
+                fail_msg("%s: %lld bytes while loading, %lld reported", what, (long long)most, (long long)said);
+            steno_model_close(m);
+            steno_model_close(index);
+        }
+        free(b.p);
+    }
+}
+
+/* No more is asked of the system than is used, but for a piece that is not full yet. */
+static void test_a_model_opens_in_the_memory_it_needs(void **state)
+{
+    (void)state;
+    need_resident();
+    enum { BESIDES = (32 + 2 + 6) << 20 };
+    static const char *const type[] = { "f16", "q5_0" };
+    for (int t = 0; t < 2; t++)
+        for (int c = STENO_COMPUTE_AUTO; c <= STENO_COMPUTE_F32; c++) {
+            steno_model *m;
+            steno_model_params p;
+            steno_error e;
+            struct rlimit all;
+            steno_model_params_init(&p);
+            p.compute = c;
+            p.index_only = 1;
+            assert_int_equal(steno_model_open_random(&m, "tiny", type[t], 1, &p, &e), 0);
+            const int64_t need = weight_bytes(m);
+            steno_model_close(m);
+            p.index_only = 0;
+            assert_int_equal(getrlimit(RLIMIT_AS, &all), 0);
+            const struct rlimit few = { (rlim_t)(address_space() + need / 2), all.rlim_max };
+            const struct rlimit enough = { (rlim_t)(address_space() + need + need / 20 + BESIDES), all.rlim_max };
+            assert_int_equal(setrlimit(RLIMIT_AS, &few), 0);
+            const int none = steno_model_open_random(&m, "tiny", type[t], 1, &p, &e);
+            assert_int_equal(setrlimit(RLIMIT_AS, &enough), 0);
+            const int rc = none ? steno_model_open_random(&m, "tiny", type[t], 1, &p, &e) : 0;
+            assert_int_equal(setrlimit(RLIMIT_AS, &all), 0);
+            assert_int_equal(none, STENO_ENOMEM);
+            if (rc) fail_msg("%s, compute %d: %s", type[t], c, e.text);
+            steno_model_close(m);
+        }
+}
+
+/* Files as people have them, those of the collection where it is there. */
+static void test_files_take_what_is_reported(void **state)
+{
+    (void)state;
+    need_resident();
+    static const char *const path[] = {
+        "whisper-digits/whisper-digits.bin", "whisper-digits/whisper-digits-q8_0.bin", "whisper-digits/whisper-digits-q5_1.bin",
+        "whisper-digits/whisper-digits-q4_0.bin", "whisper-digits/hf", "funasr/fsmn-vad/pt", "funasr/models/sensevoice/pt",
+    };
+    const char *shared = getenv("STENO_SHARED");
+    for (int i = -1; i < (int)(sizeof path / sizeof *path); i++) {
+        char name[600];
+        if (i < 0) snprintf(name, sizeof name, "%s", shipped_model);
+        else snprintf(name, sizeof name, "%.400s/material/%s", shared ? shared : "", path[i]);
+        if (i >= 0 && !shared) break;
+        for (int c = STENO_COMPUTE_AUTO; c <= (strstr(name, "funasr") ? STENO_COMPUTE_AUTO : STENO_COMPUTE_INT8); c++) {
+            steno_model *m;
+            steno_model_params p;
+            steno_error e;
+            steno_model_params_init(&p);
+            p.compute = c;
+            const int64_t before = resident();
+            if (steno_model_open(&m, name, &p, &e)) fail_msg("%s", e.text);
+            assert_said(name, weight_bytes(m), resident() - before);
+            steno_model_close(m);
+        }
+    }
+}
+
+/* ---- sessions ---------------------------------------------------------------------------------------------------------------- */
+
+struct noise { uint32_t seed; int64_t n, at; };
+
+static int64_t noise_read(void *user, float *pcm, int64_t n)
+{
+    struct noise *s = user;
+    const int64_t take = s->n - s->at < n ? s->n - s->at : n;
+    for (int64_t i = 0; i < take; i++) pcm[i] = 0.1f * noise(&s->seed);
+    s->at += take;
+    return take;
+}
+
+static int noise_rewind(void *user)
+{
+    struct noise *s = user;
+    s->seed = 1;
+    s->at = 0;
+    return 0;
+}
+
+/* Nothing but text, so that nothing ends early. */
+static void only_text(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    const steno_model *m = user;
+    (void)at;
+    (void)tokens;
+    (void)n;
+    const int32_t last = steno_token_id(m, STENO_TOKEN_TIMESTAMP) + 1500;
+    for (int32_t id = steno_token_id(m, STENO_TOKEN_END); id <= last; id++) logits[id] = -INFINITY;
+}
+
+struct room { int windows, lanes; };
+
+/* Open what is asked for, fill it, and compare. */
+static void measure(const struct model_dims *d, int compute, struct room r, int words)
+{
+    char what[100];
+    snprintf(what, sizeof what, "compute %d, %d windows of %d lanes%s", compute, r.windows, r.lanes, words ? ", words" : "");
+    steno_model *m = random_model_as(d, DT_F16, 1, NULL, (enum steno_compute)compute);
+    steno_batch *b = NULL;
+    steno_batch_params bp;
+    steno_session_params sp;
+    steno_error e;
+    steno_session *s;
+    steno_batch_params_init(&bp);
+    steno_session_params_init(&sp);
+    bp.max_windows = r.windows;
+    bp.max_lanes = sp.max_lanes = r.lanes;
+    const int64_t before = resident();
+    if (r.windows > 1 && steno_batch_open(&b, m, NULL, &bp, &e)) fail_msg("%s", e.text);
+    sp.batch = b;
+    if (steno_session_open(&s, m, NULL, &sp, &e)) fail_msg("%s", e.text);
+    const int64_t said = (b ? steno_batch_memory(m, NULL, &bp) : 0) + steno_session_memory(m, NULL, &sp);
+    const int64_t window = 320 * (int64_t)d->n_audio_ctx;
+    struct noise audio = { 1, r.windows * window, 0 };
+    const steno_source src = { noise_read, noise_rewind, &audio };
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.without_timestamps = 1; /* and windows that know nothing of each other */
+    p.condition_on_previous_text = 0;
+    p.temperature = 1;
+    p.temperature_increment_on_fallback = 0;
+    p.best_of = r.lanes;
+    p.sample_len = d->n_text_ctx;
+    p.word_timestamps = words;
+    p.guards = STENO_GUARDS_OFF;
+    p.user = m;
+    p.logits_filter = only_text;
+    if (steno_transcribe_source(s, &src, &p)) fail_msg("%s", steno_last_error(s));
+    assert_said(what, said, resident() - before);
+    steno_session_close(s);
+    steno_batch_close(b);
+    steno_model_close(m);
+}
+
+static struct model_dims const long_texts = { 80, 1500, 256, 4, 1, SMALL_VOCAB, 448, 256, 4, 2 };
+static struct model_dims const many_words = { 80, 150, 64, 1, 2, ENGLISH, 32, 64, 1, 2 };
+
+static void test_sessions_take_what_is_reported(void **state)
+{
+    (void)state;
+    need_resident();
+    static struct room const room[] = { { 1, 1 }, { 1, 5 }, { 1, 32 }, { 8, 1 }, { 16, 1 }, { 32, 1 }, { 8, 5 }, { 32, 5 } };
+    for (size_t i = 4; i < sizeof room / sizeof *room; i++) measure(&many_words, STENO_COMPUTE_AUTO, room[i], 0);
+    for (size_t i = 0; i < 4; i++) measure(&long_texts, STENO_COMPUTE_AUTO, room[i], 0);
+    for (int c = STENO_COMPUTE_F32; c < COMPUTES; c++) measure(&long_texts, c, room[1], 0);
+    measure(&long_texts, STENO_COMPUTE_AUTO, room[0], 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weights_take_what_is_reported),
+        cmocka_unit_test(test_a_model_opens_in_the_memory_it_needs),
+        cmocka_unit_test(test_files_take_what_is_reported),
+        cmocka_unit_test(test_sessions_take_what_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
