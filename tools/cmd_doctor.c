@@ -425,6 +425,10 @@ int cmd_doctor(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n > 1) return say_usage("doctor takes one model, not %d", n);
     r.json = o.json;
+    char *path = n ? models_find(argv[0]) : NULL;
+    code = path ? ledger_read(NULL, "the model", path) : EXIT_OK;
+    free(path);
+    if (code != EXIT_OK) return code;
     code = n ? doctor_model(&r, argv[0]) : doctor_machine(&r);
     report_problems(&r);
     const int flushed = say_flush();

@@ -42,6 +42,13 @@ static void open_calls(void)
     want(steno_model_open(&opened, path, NULL, &e) == STENO_OK, e.text);
 }
 
+static void kind_calls(void)
+{
+    steno_kind k = { .size = sizeof k };
+    steno_error e = { 0 };
+    want(steno_kind_get(path, &k, &e) == STENO_OK, e.text);
+}
+
 static void open_random(void)
 {
     steno_error e = { 0 };
@@ -238,6 +245,7 @@ static void check_model(const char *at, int n_lanes)
 {
     path = at;
     lanes = n_lanes;
+    CHECK(kind_calls);
     CHECK(open_calls);
     CHECK(session_calls);
 }

@@ -90,6 +90,13 @@ for v in align detect; do
     same in.wav "$DIGITS"
 done
 
+for v in info doctor bench; do
+    "$STENO" $v $([ $v = bench ] && echo "-q --runs 1 -m") m.txt >>m.txt 2>"$T/err"
+    is "$v: standard output that is the model is refused" $? 2
+    err_has "standard output is"
+    same m.txt "$MODEL"
+done
+
 # ---- one output and another
 cp "$DIGITS" second.wav
 mkdir out
