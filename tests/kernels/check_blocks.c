@@ -229,6 +229,8 @@ static void check_shapes(struct check *c, const struct kind *kind)
         for (size_t k = 1; k <= 70; k += c->quick ? 23 : 3) check_shape(c, kind, (struct shape) { 1 + k % 6, 33, k, k });
     if (!fast) return;
     check_shape(c, kind, (struct shape) { 96, 40, 512, 512 });
+    for (size_t m = 95; m <= 97; m += 2) check_shape(c, kind, (struct shape) { m, 33, 64, 64 }); /* rows of a slice */
+    for (size_t m = GEMM_ROWS - 1; m <= GEMM_ROWS + 1; m++) check_shape(c, kind, (struct shape) { m, 33, 64, 64 });
     check_shape(c, kind, (struct shape) { GEMM_ROWS + 17, 33, 64, 64 });
     check_shape(c, kind, (struct shape) { 100, 33, 5120, 5121 });    /* more rows than fit the scratch at a time */
     if (kind->from == DT_F32) check_shape(c, kind, (struct shape) { 5, 33, NARROW_K - 1, NARROW_K }); /* not even a tile of them */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kern/inner.h"
 
 static double activate(double x, int act)
 {
@@ -84,6 +85,16 @@ static void check_shape(struct check *c, enum dtype t, struct shape s)
     guarded_free_all();
 }
 
+/* k around what is widened at once, rows around those that are taken at once. */
+static void check_edges(struct check *c, enum dtype t)
+{
+    static const size_t k_of[] = { K_BLOCK - 1, K_BLOCK, K_BLOCK + 1, K_STEP - 1, K_STEP, K_STEP + 1, 2 * K_STEP + 1 };
+    static const size_t m_of[] = { 1, 14, 3, 37, 12 };
+    for (size_t i = 0; i < 7; i++)
+        for (size_t j = i % 2; j < 5; j += 2) check_shape(c, t, (struct shape) { m_of[j], 33, k_of[i], k_of[i] + i % 3 });
+    for (size_t m = GEMM_ROWS - 1; m <= GEMM_ROWS + 1 && !c->quick; m++) check_shape(c, t, (struct shape) { m, 33, 17, 18 });
+}
+
 void check_linear(struct check *c)
 {
     static const size_t n_of[] = { 1, 7, 16, 31, 32, 33, 47, 64, 65, 96, 100, 129 };
@@ -101,6 +112,7 @@ void check_linear(struct check *c)
             const size_t k = is_k ? 256 : 64;
             check_shape(c, (enum dtype)t, (struct shape) { 1 + n % 5, n, k, k });
         }
+        if (unit == 1) check_edges(c, (enum dtype)t);
         if (c->quick) continue;
         check_shape(c, (enum dtype)t, (struct shape) { 40, 70, is_k ? 512 : 96, 32 });   /* convolution: rows overlap */
         check_shape(c, (enum dtype)t, (struct shape) { 13, 33, is_k ? 256 : 192, 1 });
