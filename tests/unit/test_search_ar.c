@@ -98,12 +98,33 @@ static void test_average_counts_the_end_of_text(void **state)
     assert_true(ar_avg_logprob(&l) == -0.5);
 }
 
+/* Nothing was allowed to follow: it ended, but not as it would have. */
+static void test_a_candidate_that_nothing_could_follow_ranks_last(void **state)
+{
+    (void)state;
+    for (int dead = 0; dead < 4; dead++) {
+        struct rig r;
+        rig_init(&r);
+        const struct ar_params two = { .n_lanes = 2, .length_penalty = (double)NAN };
+        ar_begin(&r.ar, &two, 0, r.prompt, PROMPT, SOT);
+        r.ar.fed = PROMPT;
+        r.ar.forked = 1;
+        for (int i = 0; i < 2; i++) r.lane[i] = (struct lane){ .n = 2, .sum_logprob = -1 - i, .done = 1, .dead = dead >> i & 1 };
+        ar_give(&r.ar, &r.run, NULL);
+        assert_true(r.ar.done);
+        assert_int_equal(r.ar.chosen, dead == 1);
+        assert_int_equal(isinf(r.ar.rank[0]) != 0, dead & 1);
+        assert_int_equal(isinf(r.ar.rank[1]) != 0, dead >> 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_prompt_is_asked_for_in_pieces_and_marked_where_logits_count),
         cmocka_unit_test(test_steps_feed_the_token_just_chosen_until_the_limit),
         cmocka_unit_test(test_average_counts_the_end_of_text),
+        cmocka_unit_test(test_a_candidate_that_nothing_could_follow_ranks_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
