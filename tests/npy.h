@@ -16,7 +16,9 @@ static inline FILE *shared_open(const char *name)
     const char *shared = getenv("STENO_SHARED");
     char path[1024];
     snprintf(path, sizeof path, "%s/material/%s", shared ? shared : "", name);
-    return shared ? fopen(path, "rb") : NULL;
+    FILE *f = shared ? fopen(path, "rb") : NULL;
+    if (shared && !f) fail_msg("%s: the collection is there and lacks it", path);
+    return f;
 }
 
 /* A file of the collection; free(a.v). v is NULL where the collection is not on this machine. */

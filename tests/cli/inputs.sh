@@ -95,5 +95,10 @@ err_lines 0
 t 0 "silence gives an object without segments" silence.wav -f json
 out_has '"segments": []'
 
-if have_ffmpeg "a film"; then expect 0 "a film's sound is transcribed" -q -m "$MODEL" "$SRC/tests/data/audio/de_video.mkv"; fi
+if have_ffmpeg "a film"; then
+    expect 0 "a film's sound is transcribed" -q -m "$MODEL" -l de "$SRC/tests/data/audio/de_video.mkv"
+    cp "$T/out" film
+    expect 0 "so is that sound alone" -q -m "$MODEL" -l de "$SRC/tests/data/audio/de.m4a"
+    [ -s film ] && [ -s "$T/out" ] || bad "both have a text" "$(head film "$T/out")"
+fi
 finish

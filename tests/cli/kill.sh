@@ -45,6 +45,7 @@ for ((k = 0; k < ${STENO_KILLS:-$(sanitized && echo 6 || echo 20)}; k++)); do
     none "kill $k: whatever else is there has a temporary name" "$others"
 done
 echo "$seen outputs were there, $debris temporary files were left"
+[ $((seen + debris)) -gt 0 ] || bad "some kill met the program at work" "none did"
 expect 0 "the next run" -q -m "$MODEL" -l zh -f $formats in*.wav -o out
 is "it leaves no temporary file" "$(ls -A out | grep -c '^\.steno-')" 0
 is "and every output" "$(ls out | wc -l)" "$count"

@@ -74,6 +74,7 @@ static inline struct sound read_file(const char *path)
 static inline void assert_same(struct sound a, struct sound b)
 {
     assert_int_equal(a.n, b.n);
+    assert_true(a.n > 0);
     for (int64_t i = 0; i < a.n; i++)
         if (a.v[i] != b.v[i]) fail_msg("sample %d of %d: %d, want %d", (int)i, (int)a.n, a.v[i], b.v[i]);
 }
