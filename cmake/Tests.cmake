@@ -202,6 +202,7 @@ if(TARGET steno)
             continue()
         endif()
         steno_test_program(attack_${name} ${source})
+        target_link_libraries(attack_${name} PRIVATE PkgConfig::STENO_TEST_DEPS)
         target_compile_definitions(attack_${name} PRIVATE STENO_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STENO_SANITIZED=${sanitized}
             STENO_PROGRAM="$<TARGET_FILE:steno>" STENO_SHIMS="${PROJECT_BINARY_DIR}/tests")
         steno_test(attack.${name} COMMAND attack_${name} LABELS attack)

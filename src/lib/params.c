@@ -178,6 +178,8 @@ static int check_gaps(const struct judge *j)
     if (j->call != STENO_CALL_TRANSCRIBE) return STENO_OK;
     const steno_transcribe_params *p = j->p;
     const double step = p->temperature_increment_on_fallback;
+    if (p->temperature > 0 && p->temperature < TEMPERATURE_LEAST)
+        return param_refuse(j, "{temperature=}, want %g to 100, or 0 for the most probable text", TEMPERATURE_LEAST);
     if (step > 0 && step < INCREMENT_LEAST)
         return param_refuse(j, "{temperature_increment_on_fallback=}, want %g to 100, or 0 for one attempt", INCREMENT_LEAST);
     const int window_ms = j->m ? 20 * (int)j->m->audio_ctx : 30000;
@@ -240,7 +242,10 @@ int steno_params_check(const steno_model *m, enum steno_call call, const void *p
     if (params_take(&full, names, sizeof full, sizeof full)) return err_set(e, STENO_EARG, "the size of steno_param_names is not set");
     steno_error unwanted;
     const struct judge j = { m, call, &own, names ? &full : NULL, e ? e : &unwanted };
-    return params_judge(&j);
+    if (m) model_hold(m); /* names may close it */
+    const int rc = params_judge(&j);
+    if (m) model_release(m);
+    return rc;
 }
 
 int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_param *out)

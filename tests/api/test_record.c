@@ -1,6 +1,7 @@
 /* steno tests: the result record, the logits filter, and questions about a model. SPDX-License-Identifier: MIT */
 #define DESK_COMPUTE STENO_COMPUTE_F32
 #include "lib/lib.h"
+#include "attempts.h"
 #include "desk.h"
 
 /* ---- the record ---- */
@@ -50,6 +51,89 @@ static void test_audio_features_are_the_encoder_s_output_for_the_last_window_and
         const float *slot = exec_slot(&session->batch->exec, enc, enc->output);
         for (int i = 0; i < n_ctx; i++)
             assert_memory_equal(x + (size_t)i * (size_t)n_state, slot + (size_t)i * out->ld, (size_t)n_state * sizeof *x);
+    }
+}
+
+/* What a token was chosen from, before the rules; and what they leave of it, as the reference has them (ApplyTimestampRules). */
+struct choices { int n; float *logits; }; /* [CHOICES, n_vocab] */
+
+enum { CHOICES = 64 };
+
+static void note_choice(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    struct choices *c = user;
+    (void)tokens;
+    assert_true(n == c->n && c->n < CHOICES);
+    for (int32_t i = 0; i < at->n_vocab; i++) logits[i] *= 0.4f; /* so that the model is less sure */
+    memcpy(c->logits + (size_t)c->n++ * (size_t)at->n_vocab, logits, (size_t)at->n_vocab * sizeof *logits);
+}
+
+/* The share of timestamps among all that may follow ids[n]. */
+static double timestamps_share(const float *x, const int32_t *ids, int n)
+{
+    const int32_t ts = model->tokens.timestamp_begin, eot = model->tokens.eot;
+    const int last = n > 0 && ids[n - 1] >= ts, before = n < 2 || ids[n - 2] >= ts;
+    int32_t from = ts;
+    for (int i = 0; i < n; i++)
+        if (ids[i] >= ts) from = ids[i] + !(last && !before);
+    double text = 0, times = 0, best = 0, most = -INFINITY;
+    for (int32_t i = 0; i < model->n_vocab; i++)
+        if ((double)x[i] > most) most = (double)x[i];
+    for (int32_t i = 0; i < model->n_vocab; i++) {
+        const double p = exp((double)x[i] - most);
+        const int is_text = i < ts && i != model->tokens.notimestamps && n > 0 && (!(last && !before) || i >= eot);
+        if (is_text && p > best) best = p;
+        if (is_text) text += p;
+        if (i >= from && !(last && before)) times += p;
+    }
+    return times > best ? 1 : times / (times + text);
+}
+
+static void test_the_share_of_timestamps_is_their_sum_over_all_that_may_be_chosen(void **state)
+{
+    (void)state;
+    struct choices c = { 0, malloc((size_t)CHOICES * (size_t)model->n_vocab * sizeof(float)) };
+    int32_t ids[CHOICES];
+    int n = 0, middling = 0;
+    assert_non_null(c.logits);
+    steno_transcribe_params p = params_new();
+    p.temperature_increment_on_fallback = 0;
+    p.suppress_tokens = "";
+    p.suppress_blank = 0;
+    p.max_initial_timestamp = 0;
+    p.user = &c;
+    p.logits_filter = note_choice;
+    run(&demo, &p);
+    steno_segment g = { .size = sizeof g };
+    for (int i = 0; !steno_segment_get(session, i, &g); i++)
+        for (int j = 0; j < g.n_tokens; j++, n++) {
+            steno_token t = { .size = sizeof t };
+            assert_int_equal(steno_token_get(session, i, j, &t), 0);
+            const double want = timestamps_share(c.logits + (size_t)n * (size_t)model->n_vocab, ids, n);
+            if (!(fabs((double)t.ptsum - want) < 1e-5)) fail_msg("token %d: share %.9g, want %.9g", n, (double)t.ptsum, want);
+            middling += want > 1e-6 && want < 0.999;
+            ids[n] = t.id;
+        }
+    if (n <= 8 || !middling) fail_msg("%d tokens, %d of them between", n, middling);
+    free(c.logits);
+}
+
+static void test_entropies_and_scores_of_all_attempts_are_within_their_bounds(void **state)
+{
+    (void)state;
+    struct attempts l = { 0 };
+    steno_transcribe_params p = params_noted(&l);
+    p.temperature_increment_on_fallback = 0.2;
+    p.logprob_threshold = 0; /* all attempts are made */
+    p.best_of = DESK_LANES;
+    run(&demo, &p);
+    assert_int_equal(l.n, 6);
+    for (int i = 0; i < l.n; i++) {
+        const steno_attempt *a = &l.a[i];
+        assert_true(a->entropy >= 0 && a->entropy <= log(32) + 1e-12);
+        assert_true(a->n_tokens > 0 && a->avg_logprob <= 0 && a->no_speech_prob >= 0 && a->no_speech_prob <= 1);
+        assert_int_equal(a->n_candidates, i ? DESK_LANES : 1);
+        assert_int_equal(a->kept, i == 5);
     }
 }
 
@@ -268,6 +352,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_language_probabilities_stay_with_the_result),
         cmocka_unit_test(test_audio_features_are_the_encoder_s_output_for_the_last_window_and_only_on_request),
+        cmocka_unit_test(test_the_share_of_timestamps_is_their_sum_over_all_that_may_be_chosen),
+        cmocka_unit_test(test_entropies_and_scores_of_all_attempts_are_within_their_bounds),
         cmocka_unit_test(test_a_filter_that_bans_an_id_removes_it_and_keeps_one_wake_up_a_window),
         cmocka_unit_test(test_a_filter_that_changes_nothing_changes_nothing),
         cmocka_unit_test(test_the_no_speech_probability_is_that_of_unfiltered_logits),
