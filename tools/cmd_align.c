@@ -2,9 +2,9 @@
 #include "cmd.h"
 #include "engine.h"
 #include "signals.h"
+#include "text_file.h"
 #include "u8.h"
 #include "write.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +13,8 @@ struct opts {
     const char *language;
     int json;
 };
+
+enum { TEXT_MOST = 1 << 24 }; /* bytes: a fortnight of speech */
 
 #define AT(field) offsetof(struct opts, field)
 
@@ -37,59 +39,32 @@ static const struct args align_args = { "align", "[OPTION]... FILE TEXT",
                                         "standard input.",
                                         rows };
 
-/* ---- the text ---- */
-
-/* All of f, ended by a NUL; n receives its length. NULL: errno says why. */
-static char *stream_read(FILE *f, size_t *n)
+static int fail(const char *file, int rc, const char *reason)
 {
-    size_t cap = 4096;
-    char *text = malloc(cap);
-    *n = 0;
-    while (text) {
-        *n += fread(text + *n, 1, cap - 1 - *n, f);
-        if (ferror(f) || *n < cap - 1) break;
-        char *more = cap <= SIZE_MAX / 2 ? realloc(text, cap * 2) : NULL;
-        if (!more) free(text);
-        text = more;
-        cap *= 2;
-    }
-    if (!text) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    text[*n] = 0;
-    if (!ferror(f)) return text;
-    free(text);
-    return NULL;
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending();
+    say_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE
+                                                               : EXIT_INPUT;
 }
+
+/* ---- the text ---- */
 
 /* TEXT as it is, from a file or from standard input. @return EXIT_OK, or an exit code after a message */
 static int text_read(char **text, const char *operand)
 {
-    const int from_stdin = strcmp(operand, "-") == 0;
-    const char *name = from_stdin ? "standard input" : operand + 1;
-    size_t n = strlen(operand);
-    if (!from_stdin && operand[0] != '@') {
-        *text = strdup(operand);
-        errno = ENOMEM;
-        name = "the text";
-    } else {
-        FILE *f = from_stdin ? stdin : fopen(name, "rb");
-        *text = f ? stream_read(f, &n) : NULL;
-        if (f && !from_stdin) {
-            const int why = errno;
-            fclose(f);
-            errno = why;
-        }
-    }
-    if (!*text) {
-        const int why = errno;
-        say_file(name, strerror(why));
-        return why == ENOMEM ? EXIT_MEMORY : EXIT_INPUT;
-    }
-    if (strlen(*text) == n) return EXIT_OK;
-    say_file(name, "is not a text: it has a zero byte");
-    return EXIT_INPUT;
+    const int from_stdin = strcmp(operand, "-") == 0, inline_text = !from_stdin && operand[0] != '@';
+    const char *name = inline_text ? "the text" : from_stdin ? "standard input" : operand + 1;
+    char why[TEXT_FILE_WHY];
+    size_t n;
+    enum text_file how = TEXT_FILE_READ;
+    if (!inline_text) how = text_file_read(text, from_stdin ? operand : operand + 1, from_stdin, TEXT_MOST, why, sizeof why);
+    else if (!(*text = strdup(operand))) how = TEXT_FILE_NO_MEMORY;
+    if (how == TEXT_FILE_NO_MEMORY) return fail(name, STENO_ENOMEM, "out of memory for the text");
+    if (how != TEXT_FILE_READ) return fail(name, STENO_EIO, why);
+    const int64_t bad = u8_invalid_at(*text);
+    if (bad >= 0) return say_usage("the text is not valid UTF-8 at byte %lld", (long long)bad);
+    u8_strip(*text, &n);
+    return n ? EXIT_OK : say_usage("there are no words in %s to align", name);
 }
 
 /* ---- the words ---- */
@@ -138,14 +113,6 @@ static int words_print(const steno_session *s, int json)
         }
     if (json) printf("], \"duration_ms\": %lld}\n", (long long)steno_duration_ms(s));
     return say_flush();
-}
-
-static int fail(const char *file, int rc, const char *reason)
-{
-    if (signals_pending()) return EXIT_SIGNAL + signals_pending();
-    say_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
-    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE
-                                                               : EXIT_INPUT;
 }
 
 static int align(const struct opts *o, const struct engine *e, const char *file, const char *text)

@@ -8,6 +8,7 @@
 #include "opt_rules.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define AT(field) offsetof(struct transcribe_opts, field)
 
@@ -113,7 +114,7 @@ static int set_params(struct job *j, const steno_model *m)
     steno_transcribe_params *p = &j->params;
     steno_transcribe_params_init(p);
     p->task = o->task;
-    p->language = strcmp(o->language, "auto") == 0 ? NULL : o->language;
+    p->language = strcasecmp(o->language, "auto") == 0 ? NULL : o->language;
     if (o->vad.kind != VAD_OFF) p->independent_clips = !o->decode.condition;
     else {
         p->offset_ms = o->offset_ms;

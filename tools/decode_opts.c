@@ -1,6 +1,7 @@
 /* steno: options of transcribe and translate that say what is decoded, and how. SPDX-License-Identifier: MIT */
 #include "decode_opts.h"
 #include "say.h"
+#include "text_file.h"
 #include "u8.h"
 #include <errno.h>
 #include <math.h>
@@ -71,8 +72,8 @@ static int read_clips(struct decode_data *d, const char *list)
         if (end == p || !isfinite(s) || (*end && *end != ',') || d->n_clips == N_MOST)
             return say_usage("%s: '%s' is not a list of seconds", name, list);
         if (s < 0) return say_usage("%s: %g lies before the audio", name, s);
-        if (d->n_clips && s < d->clips[d->n_clips - 1]) return say_usage("%s: %g after %g goes back", name, s, d->clips[d->n_clips - 1]);
-        if (d->n_clips % 2 && s == d->clips[d->n_clips - 1]) return say_usage("%s: the clip from %g to %g is empty", name, s, s);
+        if (d->n_clips % 2 && s <= d->clips[d->n_clips - 1])
+            return say_usage("%s: the clip from %g to %g is empty", name, d->clips[d->n_clips - 1], s);
         d->clips[d->n_clips++] = s;
         if (!*end) return EXIT_OK;
         p = end;
@@ -84,18 +85,13 @@ static int read_clips(struct decode_data *d, const char *list)
 /* The text of a file in malloc'd memory. */
 static int read_file(char **text, const struct decode_opts *o, const char *option, const char *path)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f) return say_usage("%s: %s: %s", option, path, strerror(errno));
-    *text = malloc(FILE_MOST + 1);
-    const size_t n = *text ? fread(*text, 1, FILE_MOST, f) : 0;
-    const int failed = ferror(f), more = !failed && *text && fgetc(f) != EOF, why = errno;
-    fclose(f);
-    if (!*text) return no_memory(option);
-    (*text)[n] = '\0';
-    if (failed) return say_usage("%s: %s: %s", option, path, strerror(why));
-    if (more) return say_usage("%s: %s is longer than %d bytes", option, path, FILE_MOST);
-    const int64_t bad = strlen(*text) < n ? (int64_t)strlen(*text) : u8_invalid_at(*text);
-    if (bad >= 0) return say_usage("%s: %s is not text in UTF-8 at byte %lld", option, path, (long long)bad);
+    char why[TEXT_FILE_WHY];
+    switch (text_file_read(text, path, 0, FILE_MOST, why, sizeof why)) {
+    case TEXT_FILE_READ: break;
+    case TEXT_FILE_NO_MEMORY: return no_memory(option);
+    case TEXT_FILE_UNREADABLE: return say_usage("%s: %s: %s", option, path, why);
+    default: return say_usage("%s: %s %s", option, path, why);
+    }
     return ledger_read(o->ledger, strcmp(option, "--grammar") == 0 ? "the file of --grammar" : "the file of --hotwords", path);
 }
 
@@ -152,8 +148,8 @@ static int list_without_set(char *to, const char *list)
     if (to) *to = '\0';
     for (const char *p = list;; p++) {
         const size_t n = strcspn(p, ",");
-        const size_t lead = strspn(p, " ");
-        const int is_set = lead < n && strtol(p, NULL, 10) == -1;
+        char *end;
+        const int is_set = strtol(p, &end, 10) == -1 && end + strspn(end, " \t") == p + n; /* what is no id the library refuses */
         found |= is_set;
         if (to && !is_set) sprintf(to + strlen(to), "%s%.*s", *to ? "," : "", (int)n, p);
         p += n;

@@ -2,6 +2,7 @@
 #include "job.h"
 #include "given.h"
 #include "sha256.h"
+#include "past_end.h"
 #include "signals.h"
 #include <stdlib.h>
 #include <string.h>
@@ -296,6 +297,9 @@ int job_end(struct job *j, int status)
     if (status != STENO_OK) return fail(j, status, j->failing ? steno_last_error(j->failing) : steno_media_error(j->media));
     const int64_t damaged = steno_media_damaged_packets(j->media);
     if (damaged > 0 && !j->o->engine.quiet) say("%s: %lld damaged packets were skipped", shown_name(j->file), (long long)damaged);
+    if (!j->o->engine.quiet)
+        past_end_tell(shown_name(j->file), steno_duration_ms(j->vad.session ? j->vad.session : j->engine.session), j->o->offset_ms,
+                      j->data.clips, j->data.n_clips);
     if (j->o->engine.verbose && j->vad.session) say("%s: speech in %lld clips", shown_name(j->file), (long long)j->vad.n_clips);
     if (j->o->engine.verbose && !j->is_silent) say("%s: language %s", shown_name(j->file), steno_language(j->engine.session));
     const int code = write_texts(j);

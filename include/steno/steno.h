@@ -244,7 +244,8 @@ STENO_API const char *steno_model_language(const steno_model *m, int i);
  * @return text that belongs to the model, or NULL past the last one and for models that were not opened by their path */
 STENO_API const char *steno_model_file(const steno_model *m, int i);
 
-/** @return index of a language given by code or English name ("de", "German"), any case; -1: not known to this model */
+/** @return index of a language given by code ("de", ISO 639-2 and -3: "ger", "deu"), BCP 47 tag ("de-AT", "zh_Hant": its language
+ *          counts) or English name ("German"), any case; -1: not known to this model */
 STENO_API int steno_language_id(const steno_model *m, const char *name);
 
 /** @return English name of a language given by code ("de": "german"); static text, NULL for a code that is not known */
@@ -445,15 +446,17 @@ typedef struct steno_token {
 typedef struct steno_transcribe_params {
     uint32_t size;                 /* set by steno_transcribe_params_init */
     int32_t task;                  /* enum steno_task */
-    const char *language;          /* code or English name, NULL or "auto": detect from the first 30 s */
+    const char *language;          /* as for steno_language_id, NULL or "auto": detect from the first 30 s. English-only models take no
+                                      language but English */
     const char *initial_prompt;    /* text put before the first window, NULL: none */
-    const char *suppress_tokens;   /* ids separated by commas, "-1": the non-speech set, "": no suppression at all */
+    const char *suppress_tokens;   /* ids separated by commas, blanks beside them or not; "-1": the non-speech set, "": no suppression
+                                      at all */
     int32_t condition_on_previous_text; /* 1: the text of earlier windows is the prompt of the next */
     int32_t without_timestamps;    /* 1: text only; one segment a window */
     int32_t suppress_blank;        /* 1: no space and no end of text at the first position */
     int32_t sample_len;            /* most tokens sampled per window, 0: half the text context (224) */
     double max_initial_timestamp;  /* seconds, default 1.0; 0: no limit */
-    double temperature;            /* 0: most probable token; above: sampling */
+    double temperature;            /* 0: most probable token; 1e-6 to 100: sampling */
     uint64_t seed;                 /* of sampling */
     double no_speech_threshold;    /* 0.6; NAN: none */
     double logprob_threshold;      /* -1.0; NAN: none */
@@ -615,7 +618,7 @@ STENO_API int steno_align(steno_session *s, const steno_source *src, const char 
 typedef struct steno_generate_params {
     uint32_t size;       /* set by steno_generate_params_init */
     int32_t max_tokens;  /* most new ids, 0: as many as there is room for in the context */
-    double temperature;  /* 0: most probable id; above: sampling */
+    double temperature;  /* 0: most probable id; 1e-6 to 100: sampling */
     uint64_t seed;       /* of sampling */
 } steno_generate_params;
 

@@ -87,19 +87,14 @@ int known_text_make(struct known_text *t, const steno_model *m, const char *text
 
 /* ---- the call ---- */
 
+/* The language that was asked for (speech->lang), or else that of the audio. */
 static int language_choose(steno_session *s, const steno_transcribe_params *p, struct speech_request *speech)
 {
-    const steno_model *m = s->model;
     s->result.language = "en";
-    if (!m->tokens.n_languages) return STENO_OK;
-    const int named = p->language && strcmp(p->language, "auto") != 0;
-    const int segments = p->language_detection_segments;
-    const int lang = named ? m->family->speech->language(m, p->language)
-                           : language_detect(s, 0, segments, p->language_detection_threshold, NULL, 0);
-    if (named && lang < 0) return err_set(&s->error, STENO_EARG, "language '%s' is not known to this model", p->language);
-    if (lang < 0) return lang;
-    speech->lang = lang;
-    s->result.language = language_code(lang);
+    if (!s->model->tokens.n_languages) return STENO_OK;
+    if (speech->lang < 0) speech->lang = language_detect(s, 0, p->language_detection_segments, p->language_detection_threshold, NULL, 0);
+    if (speech->lang < 0) return speech->lang;
+    s->result.language = language_code(speech->lang);
     return STENO_OK;
 }
 
@@ -113,13 +108,23 @@ static void range_choose(const steno_session *s, const steno_transcribe_params *
 
 static int result_keep(steno_session *s, const struct known_text *t);
 
+/* Is there anything but white space? */
+static int has_text(const char *text)
+{
+    size_t n = strlen(text);
+    text_strip(&text, &n);
+    return n > 0;
+}
+
 static int align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
 {
     struct speech_request speech = { .translate = p->task == STENO_TRANSLATE, .lang = -1 };
     struct words_request q = { NULL, p->prepend_punctuations, p->append_punctuations, NAN };
     struct known_text t;
     int64_t from, to;
-    int rc = feed_listen(&s->feed, src, &s->error);
+    int rc = language_asked(s, p->language, &speech.lang);
+    if (!rc && !has_text(text)) rc = err_set(&s->error, STENO_EARG, "there are no words in the text to align");
+    if (!rc) rc = feed_listen(&s->feed, src, &s->error);
     if (!rc) rc = language_choose(s, p, &speech);
     if (rc) return rc;
     q.language = s->result.language;

@@ -1,7 +1,7 @@
 /* steno: ids in, ids out. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stddef.h>
-#include "lib/lib.h"
+#include "lib/job.h"
 
 void steno_generate_params_fill(steno_generate_params *p, uint32_t size)
 {
@@ -42,9 +42,10 @@ static int check(steno_session *s, const int32_t *ids, int n, const steno_genera
     for (int i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= s->model->n_vocab)
             return err_set(&s->error, STENO_EARG, "id %d at place %d is not in a vocabulary of %d", (int)ids[i], i, (int)s->model->n_vocab);
-    if (!(p->temperature >= 0 && p->temperature <= 100) || p->max_tokens < 0)
-        return err_set(&s->error, STENO_EARG, "temperature is %g and max_tokens %d, want 0 to 100, and 0 or more", p->temperature,
-                       (int)p->max_tokens);
+    if (p->max_tokens < 0) return err_set(&s->error, STENO_EARG, "max_tokens is %d, want 0 or more", (int)p->max_tokens);
+    if (!(p->temperature == 0 || (p->temperature >= TEMPERATURE_LEAST && p->temperature <= 100)))
+        return err_set(&s->error, STENO_EARG, "temperature is %g, want %g to 100, or 0 for the most probable id", p->temperature,
+                       TEMPERATURE_LEAST);
     return STENO_OK;
 }
 

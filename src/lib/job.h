@@ -8,6 +8,7 @@
 #include "lib/lib.h"
 #include "lib/words.h"
 
+#define TEMPERATURE_LEAST 1e-6 /* below it logits grow beyond numbers, and what is drawn is the most probable text anyway */
 #define INCREMENT_LEAST 0.01 /* of temperature: at most 101 attempts and their number fits the streams of random numbers */
 
 /* One decoding of a window and how it came out. */

@@ -195,6 +195,8 @@ int steps_run(steno_session *s, int steps);                     /* the rows in s
 /* For measuring (bench.c): rules that bar the end of text, so that nothing ends before n tokens; of the first windows' lanes the first ones
  * are put to use, and no rows are wanted yet. */
 int bench_lanes(steno_session *s, int n, int windows, int lanes);
+/* The language asked for by name, in *lang: -1 where the audio or an English-only model tells it. STENO_EARG: the model knows none such */
+int language_asked(steno_session *s, const char *name, int *lang);
 /* Of the audio the feed has listened to; index or status. */
 int language_detect(steno_session *s, uint32_t seat, int segments, double threshold, float *probs, int n);
 

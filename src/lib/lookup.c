@@ -7,6 +7,19 @@ int steno_language_id(const steno_model *m, const char *name)
     return m && name && m->family->speech ? m->family->speech->language(m, name) : -1;
 }
 
+int language_asked(steno_session *s, const char *name, int *lang)
+{
+    const steno_model *m = s->model;
+    *lang = -1;
+    if (language_is_auto(name)) return STENO_OK;
+    const int n = m->tokens.n_languages, found = language_find(name);
+    if (found >= 0 && found < n) *lang = found;
+    if (*lang >= 0 || (!n && found == LANGUAGE_ENGLISH)) return STENO_OK;
+    if (n) return language_refuse(&s->error, name, language_code, n);
+    return err_set(&s->error, STENO_EARG, "language '%.40s': this model knows English only; take a multilingual one, or language 'en'",
+                   name);
+}
+
 const char *steno_language_name(const char *code)
 {
     return code ? language_name(language_find(code)) : NULL;

@@ -17,7 +17,7 @@ static int is_given(const char *text)
     return text && *text;
 }
 
-static int hears_language(params_t p) { return !p->language || strcmp(p->language, "auto") == 0; }
+static int hears_language(params_t p) { return language_is_auto(p->language); }
 static int hears_twice(params_t p) { return p->language_detection_segments > 1; }
 static int has_ladder(params_t p)
 {

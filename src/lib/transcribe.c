@@ -8,26 +8,12 @@
 #include "lib/params.h"
 #include "text/regex_ids.h"
 
-static int is_auto(const char *language)
-{
-    return !language || !strcmp(language, "auto");
-}
-
 struct part *call_parts(const steno_session *s)
 {
     return (struct part *)(void *)s->call.parts.p;
 }
 
 /* ---- before the audio ---- */
-
-static int language_given(steno_session *s)
-{
-    struct call *c = &s->call;
-    if (is_auto(c->p.language) || !s->model->tokens.n_languages) return STENO_OK;
-    c->request.lang = s->model->family->speech->language(s->model, c->p.language);
-    return c->request.lang >= 0 ? STENO_OK
-                                : err_set(&s->error, STENO_EARG, "language '%s' is not known to this model", c->p.language);
-}
 
 /* Everything that can be refused before a sample is read. */
 static int call_init(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
@@ -40,7 +26,7 @@ static int call_init(steno_session *s, const steno_source *src, const steno_tran
     if (rc) return rc;
     c->request = (struct speech_request){ p->task == STENO_TRANSLATE, p->without_timestamps != 0, p->suppress_blank != 0,
                                           p->max_initial_timestamp, p->suppress_tokens, -1, p->tinydiarize != 0 };
-    rc = language_given(s);
+    rc = language_asked(s, c->p.language, &c->request.lang);
     if (!rc) rc = s->model->family->speech->rules(s->model, &c->request, &s->masks, &c->rules, &s->error);
     if (!rc && p->suppress_regex && *p->suppress_regex)
         rc = regex_ids(&s->model->vocab, s->model->tokens.eot, p->suppress_regex, s->masks.always, s->masks.first, &s->error);

@@ -170,19 +170,37 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
 
 /* ---- queries and tags ---------------------------------------------------------------------------------------------------------- */
 
+static const struct { const char *code; int32_t row; } known_language[] = {
+    { "zh", 3 }, { "en", 4 }, { "yue", 7 }, { "ja", 11 }, { "ko", 12 }, { "nospeech", 13 },
+};
+
+enum { N_KNOWN = sizeof known_language / sizeof *known_language, N_SPOKEN = N_KNOWN - 1 };
+
+static const char *sensevoice_language(int i)
+{
+    return known_language[i].code;
+}
+
+/* The query that asks for a language; -1: there is none. */
+static int32_t language_row(const char *code)
+{
+    for (int i = 0; i < N_KNOWN; i++)
+        if (!strcmp(code, known_language[i].code)) return known_language[i].row;
+    return -1;
+}
+
 static int sensevoice_head(const steno_model *m, const struct ctc_request *q, int32_t *rows, steno_error *e)
 {
-    static const struct { const char *code; int32_t row; } known[] = {
-        { "auto", 0 }, { "zh", 3 }, { "en", 4 }, { "yue", 7 }, { "ja", 11 }, { "ko", 12 }, { "nospeech", 13 },
-    };
     (void)m;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(q->language ? q->language : "auto", known[i].code) != 0) continue;
-        const int32_t ask[QUERY_ROWS] = { known[i].row, 1, 2, q->itn ? 14 : 15 };
-        memcpy(rows, ask, sizeof ask);
-        return QUERY_ROWS;
+    int row = 0;
+    if (!language_is_auto(q->language)) {
+        const char *code = language_code(language_find(q->language)); /* NULL: one of no other model, or "nospeech" */
+        row = language_row(code ? code : q->language);
     }
-    return err_set(e, STENO_EARG, "language '%s' is not known to this model: auto, zh, en, yue, ja, ko", q->language);
+    if (row < 0) return language_refuse(e, q->language, sensevoice_language, N_SPOKEN);
+    const int32_t ask[QUERY_ROWS] = { row, 1, 2, q->itn ? 14 : 15 };
+    memcpy(rows, ask, sizeof ask);
+    return QUERY_ROWS;
 }
 
 static int32_t sensevoice_barred(const steno_model *m, const struct ctc_request *q)

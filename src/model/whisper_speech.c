@@ -21,20 +21,23 @@ static int whisper_head(const steno_model *m, const struct speech_request *q, in
     return n;
 }
 
-/* "-1" or "1,2,3": ids to bar. */
+/* "-1" or "1, 2, 3": ids to bar, blanks around them as the reference takes them. */
 static int bar_list(const steno_model *m, const char *list, int turns, struct rule_masks *masks, steno_error *e)
 {
-    for (const char *p = list; *p;) {
+    int place = 1;
+    for (const char *p = list; p; place++) {
+        const size_t n = strcspn(p, ",");
         char *end;
         errno = 0;
         const long id = strtol(p, &end, 10);
-        if (end == p || errno || id < -1 || id >= m->n_vocab || (*end && *end != ','))
-            return err_set(e, STENO_EARG, "suppress_tokens: '%s' is not a list of token ids below %d, or -1 for the non-speech set", list,
-                           (int)m->n_vocab);
+        const int is_id = end > p && end <= p + n && !errno && id >= -1 && id < m->n_vocab;
+        if (!is_id || end + strspn(end, " \t") != p + n)
+            return err_set(e, STENO_EARG, "suppress_tokens: '%.*s' at place %d is no token id below %d, and not -1 for the non-speech set",
+                           n < 40 ? (int)n : 40, p, place, (int)m->n_vocab);
         const int32_t *set = (const int32_t *)(const void *)m->non_speech.p;
         for (size_t i = 0; id == -1 && i < m->non_speech.len / sizeof *set; i++) rule_bar(masks, set[i]);
         if (id >= 0) rule_bar(masks, (int32_t)id);
-        p = *end ? end + 1 : end;
+        p = p[n] ? p + n + 1 : NULL;
     }
     const struct special_tokens *t = &m->tokens;
     const int32_t control[] = { t->transcribe, t->translate, t->sot, t->prev, t->nospeech, turns ? -1 : t->solm };

@@ -1,4 +1,4 @@
-/* steno: Whisper's special tokens, languages and non-speech set. SPDX-License-Identifier: MIT
+/* steno: Whisper's special tokens and non-speech set. SPDX-License-Identifier: MIT
  *
  * Special ids stand at the end of the vocabulary: end of text, start of transcript, the languages, six control tokens and 1501
  * timestamps in steps of 20 ms. Only the number of languages differs. */
@@ -9,38 +9,10 @@
 #include <string.h>
 
 enum {
-    N_LANGUAGES = 100, N_TIMESTAMPS = 1501,
+    N_TIMESTAMPS = 1501,
     N_ENGLISH = 51864, /* vocabulary of the English-only models: they keep the ids of 99 languages that they do not use */
     N_BEFORE = 2, N_CONTROL = 6, /* special tokens before the languages; between languages and timestamps */
     TOKEN_SPACE = 220            /* " " in both of Whisper's vocabularies */
-};
-
-static const struct { char code[4]; const char *name; } language[N_LANGUAGES] = { /* in the order of their ids */
-    { "en", "english" }, { "zh", "chinese" }, { "de", "german" }, { "es", "spanish" }, { "ru", "russian" },
-    { "ko", "korean" }, { "fr", "french" }, { "ja", "japanese" }, { "pt", "portuguese" }, { "tr", "turkish" },
-    { "pl", "polish" }, { "ca", "catalan" }, { "nl", "dutch" }, { "ar", "arabic" }, { "sv", "swedish" },
-    { "it", "italian" }, { "id", "indonesian" }, { "hi", "hindi" }, { "fi", "finnish" }, { "vi", "vietnamese" },
-    { "he", "hebrew" }, { "uk", "ukrainian" }, { "el", "greek" }, { "ms", "malay" }, { "cs", "czech" },
-    { "ro", "romanian" }, { "da", "danish" }, { "hu", "hungarian" }, { "ta", "tamil" }, { "no", "norwegian" },
-    { "th", "thai" }, { "ur", "urdu" }, { "hr", "croatian" }, { "bg", "bulgarian" }, { "lt", "lithuanian" },
-    { "la", "latin" }, { "mi", "maori" }, { "ml", "malayalam" }, { "cy", "welsh" }, { "sk", "slovak" },
-    { "te", "telugu" }, { "fa", "persian" }, { "lv", "latvian" }, { "bn", "bengali" }, { "sr", "serbian" },
-    { "az", "azerbaijani" }, { "sl", "slovenian" }, { "kn", "kannada" }, { "et", "estonian" }, { "mk", "macedonian" },
-    { "br", "breton" }, { "eu", "basque" }, { "is", "icelandic" }, { "hy", "armenian" }, { "ne", "nepali" },
-    { "mn", "mongolian" }, { "bs", "bosnian" }, { "kk", "kazakh" }, { "sq", "albanian" }, { "sw", "swahili" },
-    { "gl", "galician" }, { "mr", "marathi" }, { "pa", "punjabi" }, { "si", "sinhala" }, { "km", "khmer" },
-    { "sn", "shona" }, { "yo", "yoruba" }, { "so", "somali" }, { "af", "afrikaans" }, { "oc", "occitan" },
-    { "ka", "georgian" }, { "be", "belarusian" }, { "tg", "tajik" }, { "sd", "sindhi" }, { "gu", "gujarati" },
-    { "am", "amharic" }, { "yi", "yiddish" }, { "lo", "lao" }, { "uz", "uzbek" }, { "fo", "faroese" },
-    { "ht", "haitian creole" }, { "ps", "pashto" }, { "tk", "turkmen" }, { "nn", "nynorsk" }, { "mt", "maltese" },
-    { "sa", "sanskrit" }, { "lb", "luxembourgish" }, { "my", "myanmar" }, { "bo", "tibetan" }, { "tl", "tagalog" },
-    { "mg", "malagasy" }, { "as", "assamese" }, { "tt", "tatar" }, { "haw", "hawaiian" }, { "ln", "lingala" },
-    { "ha", "hausa" }, { "ba", "bashkir" }, { "jw", "javanese" }, { "su", "sundanese" }, { "yue", "cantonese" },
-};
-
-static const struct { const char *name; char code[4]; } alias[] = {
-    { "burmese", "my" }, { "valencian", "ca" }, { "flemish", "nl" }, { "haitian", "ht" }, { "letzeburgesch", "lb" }, { "pushto", "ps" },
-    { "panjabi", "pa" }, { "moldavian", "ro" }, { "moldovan", "ro" }, { "sinhalese", "si" }, { "castilian", "es" }, { "mandarin", "zh" },
 };
 
 int special_tokens_init(struct special_tokens *t, int32_t n_vocab, steno_error *e)
@@ -81,32 +53,11 @@ const char *special_token_text(const struct special_tokens *t, int32_t id, struc
         *n = (uint32_t)snprintf(text, sizeof text, "<|%d.%02d|>", hundredths / 100, hundredths % 100);
     } else {
         const char *name = id == t->eot ? "endoftext" : id == t->sot ? "startoftranscript" : id < t->translate
-            ? language[id - t->first_lang].code : control[id - t->translate];
+            ? language_code(id - t->first_lang) : control[id - t->translate];
         *n = (uint32_t)snprintf(text, sizeof text, "<|%s|>", name);
     }
     return arena_strdup(a, text, *n);
 }
-
-/* Equal apart from the case of ASCII letters; b is in lower case. */
-static int same_name(const char *a, const char *b)
-{
-    for (; *a; a++, b++)
-        if ((*a >= 'A' && *a <= 'Z' ? *a + ('a' - 'A') : *a) != *b) return 0;
-    return !*b;
-}
-
-int language_find(const char *name)
-{
-    if (!name) return -1;
-    for (size_t i = 0; i < sizeof alias / sizeof *alias; i++)
-        if (same_name(name, alias[i].name)) name = alias[i].code;
-    for (int i = 0; i < N_LANGUAGES; i++)
-        if (same_name(name, language[i].code) || same_name(name, language[i].name)) return i;
-    return -1;
-}
-
-const char *language_code(int i) { return i >= 0 && i < N_LANGUAGES ? language[i].code : NULL; }
-const char *language_name(int i) { return i >= 0 && i < N_LANGUAGES ? language[i].name : NULL; }
 
 /* Add the first id of `space` + `text` to set, if it is the only one or any will do. A vocabulary without the bytes has nothing to add. */
 static int add_first(const struct bpe *b, const char *space, const char *text, int any, struct buf *set, struct buf *work, steno_error *e)

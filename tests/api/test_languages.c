@@ -2,6 +2,7 @@
  *
  * Windows of three kinds, in the order of how sure the shipped model is of them: English, Chinese, and a whistle that sounds like
  * some language or other. */
+#include "guest_model.h"
 #include "shipped.h"
 
 enum { WINDOW = 30 * RATE, KINDS = 3, MOST = 4 };
@@ -154,6 +155,111 @@ static void test_numbers_that_make_no_sense_are_refused_by_name(void **state)
     }
 }
 
+static void expect(steno_session *s, const char *language, int align, int status, const char *what)
+{
+    struct tap t = { .pcm = kind[0], .n = RATE / 10 };
+    const steno_source src = tap_source(&t);
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.language = language;
+    const int rc = align ? steno_align(s, &src, "one two", &p) : steno_transcribe_source(s, &src, &p);
+    const char *why = rc ? steno_last_error(s) : steno_language(s);
+    if (rc != status || (what && !strstr(why, what))) fail_msg("'%s'%s: status %d, %s", language, align ? " in align" : "", rc, why);
+    if (rc) assert_int_equal(t.reads, 0);
+}
+
+static void test_languages_are_taken_by_their_usual_names_and_refused_with_help(void **state)
+{
+    (void)state;
+    steno_model *english = random_model(&small_dims, DT_F16, 3, NULL), *ctc = guest_open(ctc_folder, NULL);
+    steno_session *one = session_new(english, NULL, 1), *few = session_new(ctc, NULL, 1);
+    for (int align = 0; align < 2; align++) {
+        expect(session, "en-US", align, 0, "en");
+        expect(session, "ZH_cn", align, 0, "zh");
+        expect(session, "deu", align, 0, "de");
+        expect(session, "Auto", align, 0, NULL);
+        expect(session, "jp", align, STENO_EARG, "did you mean ja? it knows en, zh, de,");
+        expect(session, "klingon", align, STENO_EARG, "language 'klingon' is not known to this model; it knows en,");
+        expect(one, "en", align, 0, "en");
+        expect(one, "eng-GB", align, 0, "en");
+        expect(one, "auto", align, 0, "en");
+        expect(one, "de", align, STENO_EARG, "knows English only");
+        expect(one, "klingon", align, STENO_EARG, "knows English only");
+        expect(one, "", align, STENO_EARG, "knows English only");
+    }
+    expect(few, "ja-JP", 0, 0, NULL);
+    expect(few, "zh-yue", 0, 0, NULL);
+    expect(few, "nospeech", 0, 0, NULL);
+    expect(few, "jp", 0, STENO_EARG, "did you mean ja? it knows zh, en, yue, ja, ko");
+    expect(few, "deu", 0, STENO_EARG, "language 'deu' is not known to this model; it knows zh, en, yue, ja, ko");
+    steno_session_close(one);
+    steno_session_close(few);
+    steno_model_close(english);
+    steno_model_close(ctc);
+}
+
+/* ---- in a batch ---- */
+
+enum { EIGHT = 8 };
+
+struct heard { float prob[100], detected[100]; uint64_t digest; char language[8]; };
+
+/* Sounds of different lengths and languages. */
+static struct tap eighth(int i)
+{
+    return (struct tap){ .pcm = kind[i % KINDS], .n = i < 2 ? WINDOW - 100 * i : 2 * RATE + i * 4000, .piece = 7000 };
+}
+
+static void note(struct heard *h, const steno_session *s)
+{
+    for (int i = 0; i < 100; i++) h->prob[i] = steno_language_prob(s, i);
+    h->digest = result_digest(s);
+    snprintf(h->language, sizeof h->language, "%s", steno_language(s));
+}
+
+static void test_eight_in_a_batch_have_the_text_and_the_probabilities_of_each_alone(void **state)
+{
+    (void)state;
+    static struct heard alone[EIGHT], together;
+    steno_batch_params bp;
+    steno_session_params sp;
+    steno_batch *b;
+    steno_session *s[EIGHT];
+    struct tap t[EIGHT];
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.sample_len = 12;
+    steno_batch_params_init(&bp);
+    steno_session_params_init(&sp);
+    bp.max_windows = EIGHT;
+    assert_int_equal(steno_batch_open(&b, model, NULL, &bp, NULL), 0);
+    sp.batch = b;
+    for (int i = 0; i < EIGHT; i++) {
+        struct tap one = eighth(i);
+        const steno_source src = tap_source(&one);
+        assert_int_equal(steno_transcribe_source(session, &src, &p), 0);
+        note(&alone[i], session);
+        one.at = 0;
+        assert_true(steno_detect_language(session, &src, alone[i].detected, 100) >= 0);
+        assert_string_equal(steno_language(session), alone[i].language);
+        assert_memory_equal(alone[i].detected, alone[i].prob, 99 * sizeof(float));
+        t[i] = eighth(i);
+        assert_int_equal(steno_session_open(&s[i], model, NULL, &sp, NULL), 0);
+        const steno_source again = tap_source(&t[i]);
+        assert_int_equal(steno_batch_add(b, s[i], &again, &p), 0);
+    }
+    assert_int_equal(steno_batch_run(b), 0);
+    for (int i = 0; i < EIGHT; i++) {
+        note(&together, s[i]);
+        assert_memory_equal(together.prob, alone[i].prob, sizeof together.prob);
+        assert_string_equal(together.language, alone[i].language);
+        assert_true(together.digest == alone[i].digest);
+        steno_session_close(s[i]);
+    }
+    for (int i = 1; i < KINDS; i++) assert_true(alone[i].prob[0] != alone[0].prob[0]); /* or nothing was compared */
+    steno_batch_close(b);
+}
+
 /* Half a minute of nothing, then English: one window is not enough to know. */
 static void test_speech_that_comes_late_is_found_by_listening_on(void **state)
 {
@@ -191,6 +297,8 @@ int main(void)
         cmocka_unit_test(test_the_language_found_most_often_counts_and_the_more_probable_on_ties),
         cmocka_unit_test(test_a_language_that_is_sure_ends_the_listening),
         cmocka_unit_test(test_numbers_that_make_no_sense_are_refused_by_name),
+        cmocka_unit_test(test_languages_are_taken_by_their_usual_names_and_refused_with_help),
+        cmocka_unit_test(test_eight_in_a_batch_have_the_text_and_the_probabilities_of_each_alone),
         cmocka_unit_test(test_speech_that_comes_late_is_found_by_listening_on),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -299,6 +299,12 @@ static void test_transcription_parameters_out_of_range_are_refused_by_name(void 
     REFUSE(max_initial_timestamp, (double)NAN, "max_initial_timestamp");
     REFUSE(temperature, -0.1, "temperature");
     REFUSE(temperature, (double)NAN, "temperature");
+    REFUSE(temperature, 1e-310, "temperature is 1e-310, want 1e-06 to 100, or 0");
+    REFUSE(temperature, 9.9e-7, "temperature");
+    REFUSE(temperature, 100.1, "temperature");
+    REFUSE(suppress_tokens, "1, ,2", "suppress_tokens: ' ' at place 2 is no token id");
+    REFUSE(suppress_tokens, "1,", "suppress_tokens: '' at place 2");
+    REFUSE(suppress_tokens, "1 2", "suppress_tokens: '1 2' at place 1");
     REFUSE(offset_ms, -1, "offset_ms");
     REFUSE(duration_ms, -1, "duration_ms");
     static const double nowhere[] = { -0.1, 0.001, 101, (double)INFINITY, -(double)INFINITY };
@@ -347,6 +353,64 @@ static void test_transcription_parameters_out_of_range_are_refused_by_name(void 
     assert_string_equal(steno_text(s), demo_text);
     assert_string_equal(steno_last_error(s), "");
     free(a.pcm);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+static void test_the_least_and_the_most_temperature_choose_words_with_probabilities(void **state)
+{
+    (void)state;
+    static double const at[] = { 1e-6, 1e-5, 0.5, 99, 100 };
+    static float x[RATE];
+    uint32_t seed = 5;
+    for (int i = 0; i < RATE; i++) x[i] = 0.3f * noise(&seed);
+    steno_model *m = bytes_open(file, NULL);
+    steno_session *s = session_new(m, NULL, 2);
+    steno_transcribe_params p = params_new();
+    p.suppress_tokens = " -1 , 50 ,7 ";
+    p.no_speech_threshold = (double)NAN;
+    p.temperature_increment_on_fallback = 0;
+    p.without_timestamps = 1;
+    p.sample_len = 8;
+    assert_int_equal(steno_transcribe(s, x, RATE, &p), 0);
+    char *coldest = strdup(steno_text(s));
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        for (p.best_of = 0; p.best_of <= 2; p.best_of += 2) {
+            p.temperature = at[i];
+            if (steno_transcribe(s, x, RATE, &p)) fail_msg("%s", steno_last_error(s));
+            steno_token t = { .size = sizeof t };
+            int n = 0;
+            for (int g = 0; g < steno_segment_count(s); g++)
+                for (int j = 0; steno_token_get(s, g, j, &t) == STENO_OK; j++, n++)
+                    if (!(t.p > 0 && t.p <= 1)) fail_msg("temperature %g: token %d has probability %g", at[i], j, (double)t.p);
+            assert_true(n > 0);
+            if (at[i] < 1e-4) assert_string_equal(steno_text(s), coldest);
+        }
+    free(coldest);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+static int64_t count_read(void *user, float *pcm, int64_t n)
+{
+    (void)pcm, (void)n;
+    ++*(int *)user;
+    return 0;
+}
+
+static void test_a_text_without_words_is_refused_before_anything_is_heard(void **state)
+{
+    (void)state;
+    static const char *const empty[] = { "", " ", "\n\n \t", "\xe3\x80\x80" };
+    steno_model *m = bytes_open(file, NULL);
+    steno_session *s = session_new(m, NULL, 1);
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        int reads = 0;
+        const steno_source src = { count_read, NULL, &reads };
+        assert_int_equal(steno_align(s, &src, empty[i], NULL), STENO_EARG);
+        assert_non_null(strstr(steno_last_error(s), "no words"));
+        assert_int_equal(reads, 0);
+    }
     steno_session_close(s);
     steno_model_close(m);
 }
@@ -624,6 +688,8 @@ int main(void)
         cmocka_unit_test(test_a_reader_is_closed_once_whatever_comes_of_it),
         cmocka_unit_test(test_a_model_without_weights_is_described_and_not_run),
         cmocka_unit_test(test_transcription_parameters_out_of_range_are_refused_by_name),
+        cmocka_unit_test(test_the_least_and_the_most_temperature_choose_words_with_probabilities),
+        cmocka_unit_test(test_a_text_without_words_is_refused_before_anything_is_heard),
         cmocka_unit_test(test_results_past_the_end_are_refused),
         cmocka_unit_test(test_there_are_no_results_before_a_call_and_after_one_that_failed),
         cmocka_unit_test(test_structs_filled_by_an_older_caller_get_only_their_bytes),

@@ -208,7 +208,7 @@ static void test_a_long_prompt_keeps_its_last_223_ids(void **state)
 
 /* ---- language and temperature ---- */
 
-static void test_languages_are_known_by_code_and_name_and_english_models_need_none(void **state)
+static void test_languages_are_known_by_code_and_name_and_english_models_take_english_alone(void **state)
 {
     (void)state;
     static const char *const german[] = { "de", "german", "German", "DE" };
@@ -225,6 +225,9 @@ static void test_languages_are_known_by_code_and_name_and_english_models_need_no
     steno_model *m = random_model(&small_dims, DT_F16, 2, NULL);
     steno_session *s = session_new(m, NULL, 1);
     p.language = "de";
+    assert_int_equal(steno_transcribe(s, demo.pcm, RATE, &p), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(s), "knows English only"));
+    p.language = NULL;
     p.task = STENO_TRANSLATE;
     assert_int_equal(steno_transcribe(s, demo.pcm, RATE, &p), STENO_EARG);
     assert_non_null(strstr(steno_last_error(s), "task"));
@@ -593,7 +596,7 @@ int main(void)
         cmocka_unit_test(test_sampling_stops_at_the_given_length_and_else_at_half_the_context),
         cmocka_unit_test(test_the_next_window_is_prompted_with_the_text_before_it),
         cmocka_unit_test(test_a_long_prompt_keeps_its_last_223_ids),
-        cmocka_unit_test(test_languages_are_known_by_code_and_name_and_english_models_need_none),
+        cmocka_unit_test(test_languages_are_known_by_code_and_name_and_english_models_take_english_alone),
         cmocka_unit_test(test_detection_leaves_the_next_window_its_encoder_output),
         cmocka_unit_test(test_zero_temperature_repeats_and_sampling_repeats_with_its_seed),
         cmocka_unit_test(test_a_session_of_many_lanes_transcribes_like_one_of_one),

@@ -132,6 +132,19 @@ static steno_transcribe_params params_full(void)
     return p;
 }
 
+/* The same for a text that is known. */
+static steno_transcribe_params align_full(void)
+{
+    steno_transcribe_params p = params_new();
+    p.on_progress = no_progress;
+    p.should_abort = no_abort;
+    p.offset_ms = 10;
+    p.duration_ms = 900;
+    p.prepend_punctuations = "(";
+    p.append_punctuations = ")";
+    return p;
+}
+
 enum { FIRST_TRANSCRIBE = offsetof(steno_transcribe_params, temperature_increment_on_fallback) };
 
 /* Some cuts leave combinations that are refused, a grammar's rule without it for one; the whole of what is left is then refused alike. */
@@ -155,14 +168,15 @@ static void test_audio_is_transcribed_with_parameters_of_every_size(void **state
     (void)state;
     steno_batch *b;
     steno_session *alone = session_new(model, NULL, LANES), *s = session_in_batch(&b, model, 2, LANES);
-    const steno_transcribe_params p = params_full();
+    const steno_transcribe_params p = params_full(), known = align_full();
     if (steno_transcribe(alone, demo.pcm, RATE, &p)) fail_msg("%s", steno_last_error(alone));
     for (uint32_t size = 0; size <= sizeof p + MORE; size++) {
         transcribe_sized(alone, &p, size);
         struct tap t = { .pcm = demo.pcm, .n = RATE };
         const steno_source src = tap_source(&t);
-        steno_transcribe_params *q = cut(&p, sizeof p, size);
-        expect("steno_align", size, FIRST_TRANSCRIBE, steno_align(alone, &src, "a b", q));
+        steno_transcribe_params *q = cut(&p, sizeof p, size), *k = cut(&known, sizeof known, size);
+        expect("steno_align", size, FIRST_TRANSCRIBE, steno_align(alone, &src, "a b", k));
+        free(k);
         t.at = 0;
         const int rc = steno_batch_add(b, s, &src, q);
         if (rc != STENO_EARG) expect("steno_batch_add", size, FIRST_TRANSCRIBE, rc);

@@ -51,7 +51,25 @@ err_has "none.txt"
 err_lines 1
 printf 'one\0two' >zero.txt
 expect 4 "align refuses what is no text" align -q -m "$MODEL" "$DIGITS" @zero.txt
-err_has "zero byte"
+err_has "zero.txt: is not text in UTF-8 at byte 3, which is zero"
+expect 4 "nor what has no end of it" align -q -m "$MODEL" "$DIGITS" @/dev/zero
+err_has "/dev/zero: is not text in UTF-8 at byte 0"
+expect 4 "a text without end is not read to it" align -q -m "$MODEL" "$DIGITS" @/dev/fd/9 9< <(yes)
+err_has "/dev/fd/9: is longer than 16777216 bytes"
+yes | "$STENO" align -q -m "$MODEL" "$DIGITS" - >"$T/out" 2>"$T/err"
+is "nor from standard input" "${PIPESTATUS[1]}" 4
+err_has "standard input: is longer than 16777216 bytes"
+IN=/dev/null
+mkfifo nobody.fifo
+expect 4 "a FIFO that nobody writes to is not waited for" align -q -m "$MODEL" "$DIGITS" @nobody.fifo
+err_has "nobody.fifo: nobody writes to this FIFO"
+(sleep 0.3; printf '%s\n' "$text") >nobody.fifo &
+expect 0 "one that somebody writes to later is" align -q -m "$MODEL" -l zh "$DIGITS" @nobody.fifo
+same "$T/out" lines
+expect 2 "a text without words is refused before a model is looked for" align -q -m none.bin none.wav " "
+err_has "no words in the text"
+expect 2 "and one that is not UTF-8" align -q -m none.bin none.wav $'a\xff'
+err_has "the text is not valid UTF-8 at byte 1"
 expect 4 "align tells a missing sound" align -q -m "$MODEL" none.wav one
 out_empty
 finish

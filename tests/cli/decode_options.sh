@@ -42,7 +42,13 @@ usage "clips with an empty place" "is not a list of seconds" --clip-timestamps 1
 usage "clips with a comma at the end" "is not a list of seconds" --clip-timestamps 1,2,
 usage "clips that are no numbers" "is not a list of seconds" --clip-timestamps nan
 usage "clips that do not end" "is not a list of seconds" --clip-timestamps 0,inf
-usage "clips that go back" "2 after 3 goes back" --clip-timestamps 0,3,2,4
+usage "a clip that ends before it begins" "the clip from 3 to 2 is empty" --clip-timestamps 0,3,3,2
+usage "a temperature that is none" "--temperature is 1e-310, want 1e-06 to 100, or 0" --temperature 1e-310
+usage "a temperature without end" "out of range" --temperature 1e300
+usage "an endless text of hot words" "longer than" --hotwords @/dev/fd/9 9< <(yes)
+usage "hot words of zeros" "not text in UTF-8 at byte 0" --hotwords @/dev/zero
+mkfifo nobody.fifo
+usage "hot words from a FIFO that nobody writes to" "nobody.fifo: nobody writes to this FIFO" --hotwords @nobody.fifo
 usage "an empty clip" "the clip from 2 to 2 is empty" --clip-timestamps 2,2
 usage "clips before the audio" "-1 lies before the audio" --clip-timestamps -1,2
 usage "clips and chunks" "exclude each other" --clip-timestamps 1,2 --chunk-length 10

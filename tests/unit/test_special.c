@@ -1,4 +1,4 @@
-/* steno tests: Whisper's special tokens, languages and non-speech set. SPDX-License-Identifier: MIT
+/* steno tests: Whisper's special tokens and non-speech set. SPDX-License-Identifier: MIT
  *
  * Ids and strings are those of openai-whisper's tokenizer for its three sizes of vocabulary. */
 #include <setjmp.h>
@@ -87,35 +87,6 @@ static void test_special_strings_equal_the_reference(void **state)
     arena_free(&a);
 }
 
-static void test_languages_are_found_by_code_name_and_alias_in_any_case(void **state)
-{
-    (void)state;
-    static const struct { const char *name; int at; } c[] = {
-        { "en", 0 }, { "EN", 0 }, { "English", 0 }, { "zh", 1 }, { "mandarin", 1 }, { "Chinese", 1 }, { "haw", 93 }, { "yue", 99 },
-        { "cantonese", 99 }, { "su", 98 }, { "Haitian Creole", 80 }, { "haitian", 80 }, { "burmese", 87 }, { "Castilian", 3 },
-        { "moldovan", 25 }, { "moldavian", 25 }, { "flemish", 12 }, { "valencian", 11 }, { "letzeburgesch", 86 }, { "pushto", 81 },
-        { "panjabi", 62 }, { "sinhalese", 63 },
-        { "", -1 }, { "e", -1 }, { "eng", -1 }, { "auto", -1 }, { "xx", -1 }, { " en", -1 }, { "english ", -1 }, { NULL, -1 },
-    };
-    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        const int at = language_find(c[i].name);
-        if (at != c[i].at) fail_msg("%s is %d, want %d", c[i].name ? c[i].name : "NULL", at, c[i].at);
-    }
-}
-
-static void test_every_language_is_found_again_by_its_code_and_name(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 100; i++) {
-        assert_int_equal(language_find(language_code(i)), i);
-        assert_int_equal(language_find(language_name(i)), i);
-    }
-    assert_null(language_code(100));
-    assert_null(language_code(-1));
-    assert_null(language_name(100));
-    assert_null(language_name(-1));
-}
-
 static void test_non_speech_set_of_the_multilingual_vocabulary_has_the_82_ids(void **state)
 {
     (void)state;
@@ -202,8 +173,6 @@ int main(void)
         cmocka_unit_test(test_smaller_vocabulary_keeps_the_special_ids_at_its_end),
         cmocka_unit_test(test_vocabulary_without_room_for_special_ids_is_refused),
         cmocka_unit_test(test_special_strings_equal_the_reference),
-        cmocka_unit_test(test_languages_are_found_by_code_name_and_alias_in_any_case),
-        cmocka_unit_test(test_every_language_is_found_again_by_its_code_and_name),
         cmocka_unit_test(test_non_speech_set_of_the_multilingual_vocabulary_has_the_82_ids),
         cmocka_unit_test(test_non_speech_set_of_the_english_vocabulary_has_the_84_ids),
         cmocka_unit_test(test_non_speech_set_of_a_vocabulary_without_the_symbols_is_empty),

@@ -1,0 +1,62 @@
+# steno: clips that overlap, and audio past the end. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+args="-q -m $MODEL -l zh" # the three phrases last 7.2 s
+
+# As in the reference each clip is decoded as if the others were not: what it lies over is heard again.
+expect 0 "a clip" $args --clip-timestamps 0,3 --no-condition-on-previous-text "$DIGITS"
+cp "$T/out" first
+expect 0 "another clip" $args --clip-timestamps 2,7 --no-condition-on-previous-text "$DIGITS"
+cp "$T/out" second
+expect 0 "clips that overlap" $args --clip-timestamps 0,3,2,7 --no-condition-on-previous-text "$DIGITS"
+cat first second >both
+same "$T/out" both
+expect 0 "clips that go back" $args --clip-timestamps 2,7,0,3 --no-condition-on-previous-text "$DIGITS"
+cat second first >back
+same "$T/out" back
+expect 0 "a clip twice" $args --clip-timestamps 0,3,0,3 --no-condition-on-previous-text "$DIGITS"
+cat first first >twice
+same "$T/out" twice
+
+args="-m $MODEL -l zh"
+expect 0 "a clip past the end has no text" $args --clip-timestamps 100,110 "$DIGITS"
+none "no text" "$(tr -d '\n' <"$T/out")"
+err_has "zh_phrases.wav: 1 of 1 clip of --clip-timestamps begins past the end of the audio, at 7.2"
+expect 0 "one clip of three past the end" $args --clip-timestamps 0,3,50,60,70 "$DIGITS"
+err_has "2 of 3 clips of --clip-timestamps begin past the end of the audio"
+expect 0 "a clip that reaches past the end" $args --clip-timestamps 4,100 "$DIGITS"
+err_has "1 of 1 clip of --clip-timestamps reaches past the end of the audio: cut at 7.2"
+[ -s "$T/out" ] || bad "its text is there" "none"
+expect 0 "clips within the audio are not talked about" $args --clip-timestamps 0,3,4 "$DIGITS"
+err_lacks "past the end"
+expect 0 "an offset past the end has no text" $args --offset-ms 100000 "$DIGITS"
+none "no text" "$(tr -d '\n' <"$T/out")"
+err_has "--offset-ms 100000 is past the end of the audio, which is 72"
+expect 0 "an offset within the audio is not talked about" $args --offset-ms 2000 --duration-ms 100000 "$DIGITS"
+err_lacks "past the end"
+expect 0 "nothing is said with -q" -q $args --offset-ms 100000 "$DIGITS"
+err_lines 0
+expect 0 "several inputs say which" $args -b 2 --offset-ms 5000 "$DIGITS" "$SRC/tests/data/demo.wav"
+err_has "demo.wav: --offset-ms 5000 is past the end"
+err_lacks "zh_phrases.wav: --offset-ms"
+
+# Ids may stand with blanks, as in the reference.
+expect 0 "a list of tokens" -q $args --suppress-tokens=-1,50,60 "$DIGITS"
+cp "$T/out" plain
+expect 0 "a list of tokens with blanks" -q $args --suppress-tokens " -1 , 50 ,60 " "$DIGITS"
+same "$T/out" plain
+refused() { # refused LIST MESSAGE ARGUMENT...
+    local list=$1 message=$2
+    shift 2
+    expect 2 "no list of tokens: '$list'" -q $args --suppress-tokens="$list" "$@" "$DIGITS"
+    err_has "$message"
+}
+refused "-1, x" "' x' at place 2 is no token id"
+refused "1,,2" "'' at place 2 is no token id"
+refused "1,2," "'' at place 3 is no token id"
+refused "1 2" "'1 2' at place 1 is no token id"
+refused "1,99999999" "'99999999' at place 2"
+refused "1,99999999999999999999" "at place 2"
+refused "-2" "'-2' at place 1"
+refused "-1x" "'-1x' at place 1" --no-suppress-non-speech
+finish
