@@ -114,10 +114,12 @@ static int check_served(const struct judge *j)
 {
     int n;
     const struct param *r = param_rows(j->call, &n);
-    for (int i = 0; i < n; i++)
-        if (!is_served(&r[i], j->m, j->call) && param_asked(j, &r[i]))
+    for (int k = 0; k < 2 * n; k++) { /* first what was said: the rest may be its consequence */
+        const int i = k % n;
+        if (!is_served(&r[i], j->m, j->call) && (k < n ? param_said(j, r[i].name) : param_asked(j, &r[i])))
             return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name, why_not(&r[i], j->call),
                                 j->m ? j->m->family->name : "", j->m && who(j->m, j->call) & BY_ENGLISH ? " (English only)" : "");
+    }
     return STENO_OK;
 }
 

@@ -55,6 +55,22 @@ usage "a template needs a folder" "needs --output-dir" a.wav --output-template {
 usage "colours and styles exclude each other" "exclude each other" a.wav --print-colors --print-confidence
 usage "an unknown colour mode names the choices" "auto|always|never" a.wav --color blue
 [ ! -e out ] || bad "a mistake makes no folder" "it does"
+usage "an option is told as it was typed" "-t: 300 is out of range" a.wav -t 300
+usage "its range is that of the library" "--chunk-length: 31 is out of range; it takes 1 to 30" a.wav --chunk-length 31
+usage "voice activity has to be asked for" "--vad-threshold needs --vad fsmn" a.wav --vad-threshold 0.5
+usage "subtitles have to be asked for" "--max-line-width is for the output formats srt, vtt, ass and wts" a.wav --max-line-width 20
+usage "numbers of subtitles, too" "--offset-n is for the output format srt" a.wav --offset-n 2
+usage "times of tokens show in objects" "--token-timestamps shows in the output formats json" a.wav --token-timestamps
+usage "a grammar without a rule" "--grammar is empty" a.wav --grammar /dev/null
+usage "a seed without sampling" "--seed is of sampling" a.wav --seed 1 --temperature-increment-on-fallback 0
+usage "a penalty without candidates" "--length-penalty ranks candidates" a.wav --length-penalty 0.5
+usage "a carried prompt without a prompt" "--carry-initial-prompt needs --initial-prompt" a.wav --carry-initial-prompt
+usage "styles without text" "--print-colors needs text on standard output" a.wav --print-colors -f srt
+usage "a random model beside a real one" "--shape is of a random model" bench -m x --shape tiny
+usage "two formats of a bench" "exclude each other" bench --json -f tsv
+IN=$T/work expect 4 "a folder on standard input is told once" -q -m "$MODEL" -
+err_has "steno: standard input is a directory"
+err_lines 1
 
 echo "needs the model:"
 usage "an unknown language is a mistake" "xx" -q -m "$MODEL" -l xx "$DIGITS"

@@ -1,0 +1,494 @@
+/* steno: an option does something, or is refused. SPDX-License-Identifier: MIT
+ *
+ * Every option that a verb's help lists is tried on a model of each family: the run ends well and differs from the run without it in what
+ * the option promises to change, or it is refused with exit code 2 and a line that names it as it was typed. An option that this test
+ * does not know fails it: say below what it promises. */
+#include "api/guest_model.h"
+#include "api/random_model.h"
+#include "cmd.h"
+#include "signals.h"
+#include <ctype.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+
+enum { MANY = 1, ENGLISH_ONLY = 2, TAGS = 4, VAD = 8, N_FAMILIES = 4, SPEECH = MANY | ENGLISH_ONLY | TAGS, DECODES = MANY | ENGLISH_ONLY };
+enum { FAINT = 8000 /* so much softer that a model of voice activity hears none */ };
+enum { MOST_WORDS = 48, MOST_TEXT = 1 << 20 };
+
+static const char *const family_name[N_FAMILIES] = { "many languages", "English only", "tags", "voice activity" };
+static struct folder home, tags, vad;
+static char model_at[N_FAMILIES][200], speech_at[200], stereo_at[200], faint_at[200], out_at[200], folder_at_[200];
+
+static int n_bad;
+
+/* All that is wrong is told before a test fails. */
+static void bad(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    n_bad++;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------------------------ */
+
+struct ran { int code; char *text; }; /* what came out on both streams, and in files */
+
+static char *text_of(const char *path)
+{
+    char *text = calloc(1, MOST_TEXT);
+    FILE *f = fopen(path, "rb");
+    assert_non_null(text);
+    const size_t n = f ? fread(text, 1, MOST_TEXT - 1, f) : 0;
+    if (f) fclose(f);
+    text[n] = 0;
+    return text;
+}
+
+typedef int (*verb_t)(int argc, char **argv);
+
+/* Words are separated by blanks; %m is the model of the family, %s, %2 and %f sounds, %o a folder for files, %v a model of voice
+ * activity. */
+static int split(char **argv, char *words, int family)
+{
+    int n = 0;
+    for (char *w = strtok(words, " "); w && n < MOST_WORDS; w = strtok(NULL, " ")) {
+        if (strcmp(w, "%m") == 0) w = model_at[family];
+        else if (strcmp(w, "%s") == 0) w = speech_at;
+        else if (strcmp(w, "%2") == 0) w = stereo_at;
+        else if (strcmp(w, "%f") == 0) w = faint_at;
+        else if (strcmp(w, "%o") == 0) w = folder_at_;
+        else if (strcmp(w, "%v") == 0) w = model_at[3];
+        argv[n++] = w;
+    }
+    return n;
+}
+
+static struct ran run(verb_t verb, int family, const char *line)
+{
+    char words[1024], *argv[MOST_WORDS + 1];
+    snprintf(words, sizeof words, "%s", line);
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        const int fd = open(out_at, O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_RDONLY);
+        dup2(fd, 1);
+        dup2(fd, 2);
+        dup2(null, 0);
+        alarm(60);
+        const int n = split(argv, words, family), code = verb(n, argv);
+        fflush(NULL);
+        _exit(code);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFEXITED(status)) fail_msg("signal %d: %s", WTERMSIG(status), line);
+    return (struct ran){ WEXITSTATUS(status), text_of(out_at) };
+}
+
+/* ---- what the help lists ------------------------------------------------------------------------------------------------------ */
+
+struct listed { char name[48], letter, dflt[80]; int is_pair, takes_value; };
+
+static int help_read(struct listed *to, int most, verb_t verb)
+{
+    struct ran r = run(verb, 0, "--help");
+    int n = 0;
+    for (char *line = strtok(r.text, "\n"); line; line = strtok(NULL, "\n")) {
+        const char *p = strstr(line, "--");
+        const int begins = p && p == line + 6 && line[0] == ' ' && (line[2] == '-' || isspace((unsigned char)line[2]));
+        if (begins && n < most) {
+            struct listed *l = &to[n++];
+            memset(l, 0, sizeof *l);
+            if (line[2] == '-') l->letter = line[3];
+            p += 2;
+            if ((l->is_pair = strncmp(p, "[no-]", 5) == 0)) p += 5;
+            const size_t k = strspn(p, "abcdefghijklmnopqrstuvwxyz-");
+            snprintf(l->name, sizeof l->name, "%.*s", (int)k, p);
+            l->takes_value = p[k] == ' ' && p[k + 1] != ' ' && p[k + 1];
+        }
+        const char *d = strstr(line, "(default: ");
+        if (n && d) snprintf(to[n - 1].dflt, sizeof to[n - 1].dflt, "%.*s", (int)strcspn(d + 10, ")"), d + 10);
+    }
+    free(r.text);
+    return n;
+}
+
+/* ---- what options promise ----------------------------------------------------------------------------------------------------- */
+
+struct promise {
+    const char *option;
+    unsigned on;        /* the families that serve it */
+    const char *words;  /* the option with a value that is not its default */
+    const char *beside; /* what it needs */
+    const char *shown;  /* why what comes out may stay the same: the test that shows what changes; NULL: it changes here */
+};
+
+/* Windows that begin where they would anyway, each once: text passes from one to the next, whatever a random model says. */
+#define COLD "--temperature-increment-on-fallback 0"
+#define WINDOWS "--without-timestamps " COLD
+#define VAD_ON "--vad fsmn --vad-model %v"
+
+#define SPEED "it is about speed"
+
+/* transcribe -m MODEL ... SPEECH; the output is JSON unless `beside` says otherwise */
+static const struct promise transcribe[] = {
+    { "task", MANY, "--task translate", "", NULL },
+    { "model", SPEECH, "", "", "everything here" },
+    { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" }, /* others have their own */
+    { "alignment-heads", DECODES, "--alignment-heads 0,1", "--word-timestamps", NULL },
+    { "cmvn", TAGS, "--no-cmvn", "", NULL },
+    { "demo", 0, "--demo", "", NULL }, /* beside -m */
+    { "language", SPEECH, "-l en", "", "api/test_options.c" },
+    { "offset-ms", SPEECH, "--offset-ms 700", "", NULL },
+    { "duration-ms", SPEECH, "--duration-ms 700", "", NULL },
+    { "channels", SPEECH, "--channels 2", "%2", NULL },
+    { "diarize", SPEECH, "--diarize", "%2", NULL },
+    { "language-detection-segments", MANY, "--language-detection-segments 3", "-l auto", "api/test_languages.c" },
+    { "language-detection-threshold", MANY, "--language-detection-threshold 0", "-l auto --language-detection-segments 3",
+      "api/test_languages.c" },
+    { "clip-timestamps", DECODES, "--clip-timestamps 0.5,1", "", NULL },
+    { "chunk-length", DECODES, "--chunk-length 1", "", NULL },
+    { "audio-ctx", DECODES, "--audio-ctx 40", "", NULL },
+    { "vad", DECODES, "--vad fsmn", "--vad-model %v", NULL },
+    { "vad-model", DECODES, "--vad-model %v", "--vad fsmn", NULL },
+    { "vad-threshold", DECODES, "--vad-threshold -1", VAD_ON " %f", NULL },
+    { "vad-min-speech-ms", DECODES, "--vad-min-speech-ms 100000", VAD_ON, NULL },
+    { "vad-min-silence-ms", DECODES, "--vad-min-silence-ms 0", VAD_ON, "cli/guests.sh" },
+    { "vad-speech-pad-ms", DECODES, "--vad-speech-pad-ms 0", VAD_ON, NULL },
+    { "vad-max-speech-s", DECODES, "--vad-max-speech-s 0.3", VAD_ON, NULL },
+    { "output-format", SPEECH, "-f csv", "", NULL },
+    { "output-dir", SPEECH, "-o %o", "", NULL },
+    { "output-template", SPEECH, "--output-template other-{stem}.{format}", "-o %o", NULL },
+    { "offset-n", SPEECH, "--offset-n 5", "-f srt", NULL },
+    { "max-line-width", SPEECH, "--max-line-width 4", "-f srt", "unit/test_write_cues.c" },
+    { "max-line-count", DECODES, "--max-line-count 1", "-f srt --max-line-width 4 --word-timestamps " WINDOWS, NULL },
+    { "max-words-per-line", DECODES, "--max-words-per-line 1", "-f srt --word-timestamps " WINDOWS, NULL },
+    { "highlight-words", DECODES, "--highlight-words", "-f srt --word-timestamps", NULL },
+    { "max-len", DECODES, "--max-len 4", WINDOWS, NULL },
+    { "split-on-word", DECODES, "--split-on-word", "--max-len 4", "unit/test_write_reshape.c" },
+    { "font", DECODES, "--font Serif", "-f ass", NULL },
+    { "log-scores", SPEECH, "--log-scores", "-o %o", NULL },
+    { "initial-prompt", DECODES, "--initial-prompt one", "", NULL },
+    { "carry-initial-prompt", DECODES, "--carry-initial-prompt", "--initial-prompt one,two,three,four,five,six " WINDOWS, NULL },
+    { "prompt-tokens", DECODES, "--prompt-tokens 5,6,7", "", NULL },
+    { "prefix", DECODES, "--prefix a", "", NULL },
+    { "hotwords", DECODES, "--hotwords a,b", "", NULL },
+    { "condition-on-previous-text", DECODES, "--no-condition-on-previous-text", WINDOWS, NULL },
+    { "max-context", DECODES, "--max-context 1", WINDOWS, NULL },
+    { "without-timestamps", DECODES, "--without-timestamps", "", NULL },
+    { "max-initial-timestamp", DECODES, "--max-initial-timestamp 0.02", "", NULL },
+    { "itn", TAGS, "--itn", "", NULL },
+    { "word-timestamps", DECODES, "--word-timestamps", "", NULL },
+    { "prepend-punctuations", DECODES, "--prepend-punctuations ABCabcdefghijklm", "--word-timestamps", "unit/test_split.c" },
+    { "append-punctuations", DECODES, "--append-punctuations ABCabcdefghijklm", "--word-timestamps", "unit/test_split.c" },
+    { "hallucination-silence-threshold", DECODES, "--hallucination-silence-threshold 0.01", "--word-timestamps " WINDOWS, NULL },
+    { "token-timestamps", DECODES, "--token-timestamps", "", NULL },
+    { "word-threshold", DECODES, "--word-threshold 0", "--token-timestamps", "unit/test_token_times.c" },
+    { "tinydiarize", DECODES, "--tinydiarize", "", NULL },
+    { "suppress-tokens", DECODES, "--suppress-tokens 50,60,70,80", "", NULL },
+    { "suppress-non-speech", DECODES, "--no-suppress-non-speech", "", NULL },
+    { "suppress-blank", DECODES, "--no-suppress-blank", "-f score", "api/test_options.c" },
+    { "suppress-regex", DECODES, "--suppress-regex .*[a-m].*", "", NULL },
+    { "grammar", DECODES, "--grammar root::=[a-c]+", "", NULL },
+    { "grammar-rule", DECODES, "--grammar-rule other", "--grammar other::=[a-c]+", NULL },
+    { "grammar-penalty", DECODES, "--grammar-penalty 0.1", "--grammar root::=[a-c]+", NULL },
+    { "beam-size", DECODES, "--beam-size 3", COLD, NULL },
+    { "patience", DECODES, "--patience 3", "--beam-size 2 " COLD, "unit/test_search_beam.c" },
+    { "best-of", DECODES, "--best-of 5", "--temperature 1", NULL },
+    { "length-penalty", DECODES, "--length-penalty 1", "--beam-size 3 -v " COLD, "unit/test_search_beam.c" },
+    { "temperature", DECODES, "--temperature 0.4", "", NULL },
+    { "temperature-increment-on-fallback", DECODES, "--temperature-increment-on-fallback 0", "", NULL },
+    { "compression-ratio-threshold", DECODES, "--compression-ratio-threshold 0.01", "--logprob-threshold none", NULL },
+    { "entropy-threshold", DECODES, "--entropy-threshold 100", "--logprob-threshold none", "api/test_fallback.c" },
+    { "guards", DECODES, "--guards off", "", NULL },
+    { "seed", DECODES, "--seed 7", "", NULL },
+    { "sample-length", DECODES, "--sample-length 3", "", NULL },
+    { "no-speech-threshold", DECODES, "--no-speech-threshold 0", "", NULL },
+    { "logprob-threshold", DECODES, "--logprob-threshold none", "", NULL },
+    { "device", SPEECH, "--device cpu", "", SPEED },
+    { "compute", DECODES, "--compute f32", "", NULL },
+    { "cpu", SPEECH, "--cpu c", "", NULL },
+    { "threads", SPEECH, "-t 2", "", SPEED },
+    { "batch-size", DECODES, "-b 2", "", SPEED },
+    { "progress", SPEECH, "--progress lines", "", NULL },
+    { "quiet", SPEECH, "-q", "", "cli/verbs.sh" },
+    { "no-prints", SPEECH, "--no-prints", "", "cli/console.sh" },
+    { "verbose", SPEECH, "-v", "", NULL },
+    { "print-colors", SPEECH, "--print-colors", "-f txt --color always", NULL },
+    { "print-confidence", SPEECH, "--print-confidence", "-f txt --color always", NULL },
+    { "print-special", DECODES, "--print-special", "-f txt", NULL },
+    { "color", SPEECH, "--color always", "-f txt --print-colors", NULL },
+    { "print-timings", SPEECH, "--print-timings", "", NULL },
+};
+
+/* align -m MODEL ... SPEECH TEXT */
+static const struct promise align[] = {
+    { "model", DECODES, "", "", "everything here" },
+    { "vocab", 0, "--vocab %m", "", NULL },
+    { "alignment-heads", DECODES, "--alignment-heads 0,1", "", "api, golden: test_words" },
+    { "demo", 0, "--demo", "", NULL },
+    { "language", DECODES, "-l en", "", "api/test_options.c" },
+    { "json", DECODES, "--json", "", NULL },
+    { "device", DECODES, "--device cpu", "", SPEED },
+    { "compute", DECODES, "--compute f32", "", SPEED },
+    { "cpu", DECODES, "--cpu c", "", SPEED },
+    { "threads", DECODES, "-t 2", "", SPEED },
+    { "quiet", DECODES, "-q", "", "cli/verbs.sh" },
+};
+
+/* detect -m MODEL ... SPEECH */
+static const struct promise detect[] = {
+    { "model", MANY, "", "", "everything here" },
+    { "vocab", 0, "--vocab %m", "", NULL },
+    { "demo", 0, "--demo", "", NULL },
+    { "number", MANY, "-n 2", "", NULL },
+    { "json", MANY, "--json", "", NULL },
+    { "device", MANY, "--device cpu", "", SPEED },
+    { "compute", MANY, "--compute f32", "", SPEED },
+    { "cpu", MANY, "--cpu c", "", SPEED },
+    { "threads", MANY, "-t 2", "", SPEED },
+    { "quiet", MANY, "-q", "", "cli/verbs.sh" },
+};
+
+/* vad -m MODEL ... SPEECH */
+static const struct promise find[] = {
+    { "model", VAD, "", "", "everything here" },
+    { "cmvn", VAD, "--no-cmvn", "%f", NULL },
+    { "vad-threshold", VAD, "--vad-threshold -1", "%f", NULL },
+    { "vad-min-silence-ms", VAD, "--vad-min-silence-ms 100", "", "cli/guests.sh" },
+    { "vad-max-speech-s", VAD, "--vad-max-speech-s 0.3", "", NULL },
+    { "json", VAD, "--json", "", NULL },
+    { "device", VAD, "--device cpu", "", SPEED },
+    { "cpu", VAD, "--cpu c", "", SPEED },
+    { "threads", VAD, "-t 2", "", SPEED },
+    { "quiet", VAD, "-q", "", "cli/verbs.sh" },
+};
+
+/* info -m MODEL ... */
+static const struct promise info[] = {
+    { "model", 15, "", "", "everything here" },
+    { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" },
+    { "alignment-heads", DECODES, "--alignment-heads 0,1", "", NULL },
+    { "demo", 0, "--demo", "", NULL },
+    { "plan", 15, "--plan", "", NULL },
+    { "json", 15, "--json", "", NULL },
+    { "device", 15, "--device cpu", "", SPEED },
+    { "compute", DECODES, "--compute f32", "--cpu c", SPEED },
+    { "cpu", 15, "--cpu c", "", NULL },
+    { "threads", 15, "-t 2", "", NULL },
+    { "quiet", 15, "-q", "", "cli/verbs.sh" },
+};
+
+static const struct verb {
+    const char *name;
+    verb_t run;
+    const char *before, *after;
+    const struct promise *p;
+    size_t n;
+    unsigned families; /* whose models it takes */
+} verbs[] = {
+    { "transcribe", cmd_transcribe, "-q -t 1 -m %m -l en -f json", "%s", transcribe, sizeof transcribe / sizeof *transcribe, SPEECH },
+    { "align", cmd_align, "-m %m -l en -t 1", "%s zero", align, sizeof align / sizeof *align, DECODES },
+    { "detect", cmd_detect, "-m %m -t 1", "%s", detect, sizeof detect / sizeof *detect, MANY },
+    { "vad", cmd_vad, "-m %m -t 1", "%s", find, sizeof find / sizeof *find, VAD },
+    { "info", cmd_info, "-m %m -t 1", "", info, sizeof info / sizeof *info, 15 },
+};
+
+/* ---- the walk ----------------------------------------------------------------------------------------------------------------- */
+
+static const struct promise *promise_of(const struct verb *v, const char *option)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (strcmp(v->p[i].option, option) == 0) return &v->p[i];
+    static const struct promise none;
+    bad("%s: --%s is not in this test: say what it promises", v->name, option);
+    return &none;
+}
+
+static struct ran run_with(const struct verb *v, int family, const char *beside, const char *words)
+{
+    char line[1024], dir[256];
+    const int own_sound = strstr(beside, "%2") || strstr(beside, "%f");
+    snprintf(line, sizeof line, "%s %s %s %s", v->before, beside, words, own_sound ? "" : v->after);
+    struct ran r = run(v->run, family, line);
+    for (int k = 0; k < 4 && strstr(line, "%o"); k++) { /* what is in files counts, and their names */
+        static const char *const names[] = { "speech.json", "other-speech.json", "speech.score.txt", "speech.txt" };
+        snprintf(dir, sizeof dir, "%s/%s", folder_at_, names[k]);
+        char *text = text_of(dir);
+        if (*text && strlen(r.text) + strlen(text) + 64 < MOST_TEXT) sprintf(r.text + strlen(r.text), "[%s]%s", names[k], text);
+        free(text);
+        unlink(dir);
+    }
+    return r;
+}
+
+/* The reason names the option as it was typed, and no field of the library. */
+static void check_refusal(const struct verb *v, int family, const char *words, const struct ran *r)
+{
+    char typed[64];
+    snprintf(typed, sizeof typed, "steno: %.*s", (int)strcspn(words, " "), words);
+    const int names_it = strncmp(r->text, typed, strlen(typed)) == 0 || strstr(words, "--demo") != NULL;
+    const int one_line = strchr(r->text, '\n') && !strchr(r->text, '\n')[1];
+    char *at = r->text;
+    while ((at = strchr(at, '_')) && !(isalpha((unsigned char)at[1]) && at > r->text && isalpha((unsigned char)at[-1]))) at++;
+    if (r->code != 2 || !names_it || !one_line || at)
+        bad("%s %s, %s: exit code %d, %s", v->name, words, family_name[family], r->code, r->text);
+}
+
+/* The run without the option; that without any is kept, since most are compared with it. */
+static struct ran run_without(const struct verb *v, int family, const char *beside)
+{
+    static struct ran plain[N_FAMILIES];
+    static const struct verb *of[N_FAMILIES];
+    if (*beside) return run_with(v, family, beside, "");
+    if (of[family] != v) {
+        free(plain[family].text);
+        plain[family] = run_with(v, family, "", "");
+        of[family] = v;
+    }
+    struct ran copy = { plain[family].code, strdup(plain[family].text) };
+    assert_non_null(copy.text);
+    return copy;
+}
+
+static void option_walk(const struct verb *v, const struct listed *l)
+{
+    const struct promise *p = promise_of(v, l->name);
+    for (int f = 0; f < N_FAMILIES; f++) {
+        if (!(v->families >> f & 1) || !p->words || !*p->words) continue;
+        const int is_served = (p->on >> f & 1) != 0;
+        struct ran r = run_with(v, f, is_served ? p->beside : "", p->words);
+        if (!is_served) {
+            check_refusal(v, f, p->words, &r);
+            free(r.text);
+            char typed[160]; /* its default, too, is refused */
+            snprintf(typed, sizeof typed, "--%s%s%s", l->name, l->takes_value ? " " : "", l->takes_value ? l->dflt : "");
+            if (!l->dflt[0] || strchr(l->dflt, ';')) continue;
+            r = run_with(v, f, "", typed);
+            check_refusal(v, f, typed, &r);
+            free(r.text);
+            continue;
+        }
+        const struct ran without = run_without(v, f, p->beside);
+        if (r.code != 0) bad("%s %s %s, %s: exit code %d, %s", v->name, p->beside, p->words, family_name[f], r.code, r.text);
+        if (!p->shown && without.code == 0 && strcmp(r.text, without.text) == 0)
+            bad("%s %s %s, %s: nothing changed: %.100s", v->name, p->beside, p->words, family_name[f], r.text);
+        free(without.text);
+        free(r.text);
+    }
+}
+
+static void walk(const char *name)
+{
+    struct listed l[160];
+    n_bad = 0;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        const struct verb *v = &verbs[i];
+        if (strcmp(v->name, name) != 0) continue;
+        const int n = help_read(l, 160, v->run);
+        assert_true(n > 5);
+        for (int k = 0; k < n; k++)
+            if (strcmp(l[k].name, "help") != 0) option_walk(v, &l[k]);
+        for (size_t k = 0; k < v->n; k++) {
+            int found = 0;
+            for (int j = 0; j < n; j++) found |= strcmp(l[j].name, v->p[k].option) == 0;
+            if (!found) bad("%s has no option --%s any more", v->name, v->p[k].option);
+        }
+    }
+    assert_int_equal(n_bad, 0);
+}
+
+static void test_every_option_of_transcribe_changes_something_or_is_refused(void **state) { (void)state, walk("transcribe"); }
+static void test_every_option_of_align_changes_something_or_is_refused(void **state) { (void)state, walk("align"); }
+static void test_every_option_of_detect_changes_something_or_is_refused(void **state) { (void)state, walk("detect"); }
+static void test_every_option_of_vad_changes_something_or_is_refused(void **state) { (void)state, walk("vad"); }
+static void test_every_option_of_info_changes_something_or_is_refused(void **state) { (void)state, walk("info"); }
+
+/* ---- models and sounds -------------------------------------------------------------------------------------------------------- */
+
+static void put_bytes(const char *path, struct bytes b)
+{
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(b.p, 1, b.n, f) != b.n || fclose(f)) fail_msg("cannot write %s", path);
+    free(b.p);
+}
+
+/* The recording, and, for two channels, silence beside it. */
+static void put_sound(const char *path, int channels, int softer)
+{
+    enum { HEADER = 44, RATE_HZ = 16000, MOST = 2 * RATE_HZ };
+    uint8_t head[HEADER] = "RIFF\0\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x80\x3e\0\0\0\x7d\0\0\2\0\x10\0data";
+    static int16_t pcm[MOST];
+    FILE *f = fopen("tests/data/demo.wav", "rb"), *to = fopen(path, "wb");
+    assert_non_null(f);
+    assert_non_null(to);
+    fseek(f, HEADER, SEEK_SET);
+    const uint32_t n = (uint32_t)fread(pcm, 2, MOST, f), bytes = n * 2 * (uint32_t)channels;
+    head[22] = (uint8_t)channels;
+    for (int i = 0; i < 4; i++) head[4 + i] = (uint8_t)((bytes + 36) >> 8 * i), head[40 + i] = (uint8_t)(bytes >> 8 * i);
+    const uint32_t rate = 32000u * (uint32_t)channels;
+    for (int i = 0; i < 4; i++) head[28 + i] = (uint8_t)(rate >> 8 * i);
+    head[32] = (uint8_t)(2 * channels);
+    fwrite(head, 1, HEADER, to);
+    for (uint32_t i = 0; i < n; i++)
+        for (int c = 0; c < channels; c++) {
+            const int16_t v = (int16_t)(pcm[i] / (c ? 16 : softer));
+            fwrite(&v, 2, 1, to);
+        }
+    fclose(f);
+    fclose(to);
+}
+
+static int all_open(void **state)
+{
+    (void)state;
+    struct model_dims d = { 80, 60, 48, 3, 2, MULTILINGUAL, 40, 48, 3, 2 };
+    home = folder_new();
+    tags = ctc_folder();
+    vad = vad_folder();
+    snprintf(model_at[0], sizeof model_at[0], "%s/many.bin", home.path);
+    snprintf(model_at[1], sizeof model_at[1], "%s/english.bin", home.path);
+    snprintf(model_at[2], sizeof model_at[2], "%s", tags.path);
+    snprintf(model_at[3], sizeof model_at[3], "%s", vad.path);
+    put_bytes(model_at[0], random_bytes(&d, DT_F16, 1));
+    d.n_vocab = SMALL_VOCAB;
+    put_bytes(model_at[1], random_bytes(&d, DT_F16, 1));
+    snprintf(speech_at, sizeof speech_at, "%s/speech.wav", home.path);
+    snprintf(stereo_at, sizeof stereo_at, "%s/stereo.wav", home.path);
+    snprintf(faint_at, sizeof faint_at, "%s/faint.wav", home.path);
+    snprintf(out_at, sizeof out_at, "%s/out.txt", home.path);
+    snprintf(folder_at_, sizeof folder_at_, "%s/files", home.path);
+    put_sound(speech_at, 1, 1);
+    put_sound(stereo_at, 2, 1);
+    put_sound(faint_at, 1, FAINT);
+    setenv("HOME", home.path, 1);
+    unsetenv("STENO_MODEL");
+    unsetenv("XDG_CACHE_HOME");
+    return 0;
+}
+
+static int all_close(void **state)
+{
+    (void)state;
+    rmdir(folder_at_);
+    folder_remove(&home);
+    folder_remove(&tags);
+    folder_remove(&vad);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_option_of_transcribe_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_align_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_detect_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_vad_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_info_changes_something_or_is_refused),
+    };
+    return cmocka_run_group_tests(tests, all_open, all_close);
+}
