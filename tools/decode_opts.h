@@ -65,7 +65,7 @@ struct decode_opts {
     { "hallucination-silence-threshold", 0, ARG_NUM, 1, offsetof(T, decode.hallucination_silence), "S|none", ARG_FIELD, \
       "words that look invented beside silence as long are left out" }, \
     { "token-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.token_timestamps), NULL, ARG_FIELD, \
-      "times of tokens, estimated from probable timestamps and lengths of texts" }, \
+      "times of tokens in the kinds of json, estimated from probable timestamps and lengths of texts" }, \
     { "word-threshold", 0, ARG_NUM, 0, offsetof(T, decode.word_threshold), "P", ARG_FIELD, \
       "share above which such a timestamp counts" }, \
     { "tinydiarize", 0, ARG_PAIR, 0, offsetof(T, decode.tinydiarize), NULL, ARG_FIELD, \
