@@ -7,6 +7,7 @@
 # STENO names the program, STENO_SHARED the collection (for models of other families). Each finding ends with a line that repeats it.
 set -u
 : "${STENO:?the program to attack}"
+command -v python3 >/dev/null || { echo "skipped: there is no python3"; exit 77; }
 exec python3 - "$(realpath "$STENO")" "$(cd "$(dirname "$0")/../.." && pwd)" "${1:-6}" "${2:-1}" <<'PYTHON'
 import os, random, re, shlex, subprocess, sys, tempfile, time
 
