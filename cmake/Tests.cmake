@@ -121,17 +121,6 @@ foreach(script IN LISTS scripts)
     endif()
 endforeach()
 
-# ---- attacks: some seconds of each, with a fixed seed; by hand tests/attack/NAME.sh SECONDS SEED goes on longer
-
-file(GLOB scripts CONFIGURE_DEPENDS tests/attack/*.sh)
-foreach(script IN LISTS scripts)
-    cmake_path(GET script STEM name)
-    if(TARGET steno AND NOT STENO_SANITIZE)
-        steno_test(attack.${name} COMMAND bash ${script} LABELS attack ENV
-            "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>")
-    endif()
-endforeach()
-
 if(TARGET steno AND NOT STENO_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
     steno_emulated(program "STENO=$<TARGET_FILE:steno>")
 endif()
