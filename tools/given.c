@@ -94,8 +94,11 @@ static const char *name(void *user, const char *field, int with_value)
     if (i < 0) return strcmp(field, "task") == 0 ? n->given->args->verb : NULL;
     char *out = n->text[n->turn ^= 1];
     spell(out, n->given, i);
-    if (!is_given(n->given, i) && strcmp(field, "word_timestamps") == 0 && given_has(n->given, "output-format")) {
-        snprintf(out, GIVEN_SZ, "--word-timestamps, which the formats ass and wts need,");
+    if (!is_given(n->given, i) && given_has(n->given, "output-format")) { /* a format has asked for it */
+        const char *who = strcmp(field, "word_timestamps") == 0    ? "formats ass and wts need"
+                          : strcmp(field, "token_timestamps") == 0 ? "format json_full needs"
+                                                                   : NULL;
+        if (who) snprintf(out + strlen(out), GIVEN_SZ - strlen(out), ", which the %s,", who);
         return out;
     }
     const char *text = is_given(n->given, i) ? n->given->row[i].text : NULL;
