@@ -16,7 +16,7 @@ static int is_given(const struct args_given *g, int i)
     return i >= 0 && i < ARGS_MOST && g->row[i].how;
 }
 
-/* The row that sets a field: one that was typed, else the first; -1: none does. */
+/* The row that sets a field: one that was typed, else that of its name, else any; -1: none does. */
 static int row_of_field(const struct args_given *g, const char *field, size_t n)
 {
     char param[64];
@@ -27,7 +27,7 @@ static int row_of_field(const struct args_given *g, const char *field, size_t n)
         arg_param(param, sizeof param, g->args->rows[i].name, &unit);
         if (strncmp(param, field, n) != 0 || param[n]) continue;
         if (is_given(g, i)) return i;
-        if (first < 0) first = i;
+        if (first < 0 || strlen(g->args->rows[i].name) == n) first = i; /* best the one of its name */
     }
     return first;
 }
@@ -87,6 +87,18 @@ struct names {
     int turn;
 };
 
+/* A format that was typed and needs a field, NULL: none. */
+static const char *format_that_asks(const struct args_given *g, const char *field)
+{
+    static const struct { const char *field, *format; } all[] = {
+        { "word_timestamps", "ass" }, { "word_timestamps", "wts" }, { "token_timestamps", "json_full" },
+    };
+    const int row = row_of(g, "output-format");
+    for (size_t i = 0; is_given(g, row) && i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].field, field) == 0 && strstr(g->row[row].text, all[i].format)) return all[i].format;
+    return NULL;
+}
+
 static const char *name(void *user, const char *field, int with_value)
 {
     struct names *n = user;
@@ -94,13 +106,8 @@ static const char *name(void *user, const char *field, int with_value)
     if (i < 0) return strcmp(field, "task") == 0 ? n->given->args->verb : NULL;
     char *out = n->text[n->turn ^= 1];
     spell(out, n->given, i);
-    if (!is_given(n->given, i) && given_has(n->given, "output-format")) { /* a format has asked for it */
-        const char *who = strcmp(field, "word_timestamps") == 0    ? "formats ass and wts need"
-                          : strcmp(field, "token_timestamps") == 0 ? "format json_full needs"
-                                                                   : NULL;
-        if (who) snprintf(out + strlen(out), GIVEN_SZ - strlen(out), ", which the %s,", who);
-        return out;
-    }
+    const char *format = is_given(n->given, i) ? NULL : format_that_asks(n->given, field);
+    if (format) snprintf(out + strlen(out), GIVEN_SZ - strlen(out), ", which the format %s needs,", format);
     const char *text = is_given(n->given, i) ? n->given->row[i].text : NULL;
     const size_t at = strlen(out);
     if (with_value && text) snprintf(out + at, GIVEN_SZ - at, " is %.80s", text);
