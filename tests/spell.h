@@ -63,8 +63,9 @@ static inline const char *spell_shard(char name[64], int shard, int shards)
     return name;
 }
 
-/* Tensors go round the shards in turn; the entries of `index` are added for each. */
-static inline void spell_file(const struct folder *d, const struct weights *w, int type, int shard, int shards, struct buf *index)
+/* Tensors go round the shards in turn; the entries of `index` are added for each. tied: the embedding stands in it a second time, as what
+ * makes logits. */
+static inline void spell_file(const struct folder *d, const struct weights *w, int type, int shard, int shards, int tied, struct buf *index)
 {
     struct buf head = { 0 }, data = { 0 }, file = { 0 };
     char to[64], name[160];
@@ -81,6 +82,11 @@ static inline void spell_file(const struct folder *d, const struct weights *w, i
         for (int k = 0; k < rank; k++) buf_fmt(&head, k ? ",%llu" : "%llu", (unsigned long long)t->dim[k]);
         buf_fmt(&head, "],\"data_offsets\":[%zu,%zu]}", begin, data.len);
         buf_fmt(index, "%s\"%s\":\"%s\"", index->len ? "," : "", name, to);
+        if (!tied || !strstr(t->name, ".token_embedding.")) continue;
+        buf_fmt(&head, ",\"proj_out.weight\":{\"dtype\":\"%s\",\"shape\":[%llu,%llu],\"data_offsets\":[%zu,%zu]}",
+                st_name[type == AS_STORED ? (int)t->type : type], (unsigned long long)t->dim[0], (unsigned long long)t->dim[1], data.len,
+                2 * data.len - begin);
+        spell_tensor(&data, t, type);
     }
     buf_str(&head, "}");
     while (head.len % 8) buf_str(&head, " ");
@@ -97,7 +103,7 @@ static inline void spell_weights(const struct folder *d, const struct weights *w
 {
     struct buf map = { 0 }, index = { 0 };
     buf_str(&index, "{\"metadata\":{\"total_size\":1},\"weight_map\":{");
-    for (int i = 0; i < shards; i++) spell_file(d, w, type, i, shards, &map);
+    for (int i = 0; i < shards; i++) spell_file(d, w, type, i, shards, 0, &map);
     buf_add(&index, map.p, map.len);
     buf_str(&index, "}}");
     if (shards > 1) folder_put(d, "model.safetensors.index.json", index.p, index.len);
@@ -156,6 +162,16 @@ static inline void spell_vocab(const struct folder *d, const struct weights *w)
     }
     folder_put(d, "vocab.json", b.p, b.len);
     buf_free(&b);
+}
+
+/* One file, in which the embedding stands twice. */
+static inline void spell_tied(const struct folder *d, const struct weights *w, int type)
+{
+    struct buf map = { 0 };
+    spell_config(d, &w->dims);
+    spell_vocab(d, w);
+    spell_file(d, w, type, 0, 1, 1, &map);
+    buf_free(&map);
 }
 
 static inline void spell_model(const struct folder *d, const struct weights *w, int type, int shards)

@@ -224,7 +224,7 @@ typedef struct steno_model_info {
     int32_t n_languages;    /* 0 for English-only models */
     int32_t is_multilingual;
     int64_t weight_bytes;   /* memory held by packed weights, vocabulary and plans */
-    int64_t session_bytes;  /* memory that steno_session_open will take with a team of one thread */
+    int64_t session_bytes;  /* steno_session_memory with a team of one thread and the defaults */
     int64_t parameters;     /* number of weights */
     char format[24];        /* of the file: "whisper.cpp .bin", "PyTorch .pt", … */
     const char *alignment_heads; /* "3,1 4,2 …": LAYER,HEAD that word times are read from; lives as long as the model; NULL: none */
@@ -310,7 +310,8 @@ typedef struct steno_session_params {
 STENO_API void steno_session_params_fill(steno_session_params *p, uint32_t size);
 STENO_INLINE void steno_session_params_init(steno_session_params *p) { steno_session_params_fill(p, (uint32_t)sizeof *p); }
 
-/** Bytes that steno_session_open will allocate for this model, team (NULL: one thread) and parameters (NULL: the defaults). */
+/** Bytes that a session of this model, team (NULL: one thread) and parameters (NULL: the defaults) takes, results apart: what becomes
+ * resident when all its sequences have come to the end of the text context. Pages that are never written cost nothing. */
 STENO_API int64_t steno_session_memory(const steno_model *m, const steno_team *team, const steno_session_params *p);
 
 /** Make a session.
@@ -562,7 +563,8 @@ STENO_INLINE void steno_transcribe_params_init(steno_transcribe_params *p) { ste
  * Windows follow Radford et al. 2022, section 3.8 and the reference implementation's seek rules. */
 STENO_API int steno_transcribe(steno_session *s, const float *pcm, int64_t n, const steno_transcribe_params *p);
 
-/** As steno_transcribe, from a source of any length; memory does not grow with it, apart from the results.
+/** As steno_transcribe, from a source of any length; memory does not grow with it, apart from the results and, with
+ * chunk_ms, a level for every frame: 1.4 MB an hour, or twice that while it grows.
  * @return also STENO_ESOURCE (read or rewind failed) */
 STENO_API int steno_transcribe_source(steno_session *s, const steno_source *src, const steno_transcribe_params *p);
 
@@ -667,7 +669,7 @@ typedef struct steno_batch_params {
 STENO_API void steno_batch_params_fill(steno_batch_params *p, uint32_t size);
 STENO_INLINE void steno_batch_params_init(steno_batch_params *p) { steno_batch_params_fill(p, (uint32_t)sizeof *p); }
 
-/** Bytes that steno_batch_open will allocate; its sessions take steno_session_memory each on top. Negative: a status. */
+/** Bytes that a batch takes, counted likewise; its sessions take steno_session_memory each on top. Negative: a status. */
 STENO_API int64_t steno_batch_memory(const steno_model *m, const steno_team *team, const steno_batch_params *p);
 
 /** Make a batch; arguments as for steno_session_open. The model must be one that decodes token by token. */

@@ -395,7 +395,8 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     if (!rc) rc = find_vocab(m, w, e);
     if (!rc && is_transformers(w)) rc = weights_rename(w, openai_name, e);
     if (rc) return rc;
-    weights_find(w, "proj_out.weight"); /* the token embedding again */
+    const struct tensor *again = weights_find(w, "proj_out.weight"); /* the token embedding again, which one copy serves */
+    if (again) m->parameters -= (int64_t)(again->dim[0] * again->dim[1]);
     m->name = shape_name(d);
     m->n_plans = MODEL_PLANS;
     m->n_states = MODEL_STATES;

@@ -151,27 +151,58 @@ static int hum_rewind(void *user)
     return 0;
 }
 
+/* The most that a call on so many seconds of a hum holds beside its session. */
+static int64_t most_of_hum(const steno_model *m, int64_t seconds, const steno_transcribe_params *p)
+{
+    struct hum hum = { seconds * RATE, 0 };
+    const steno_source src = { hum_read, hum_rewind, &hum };
+    steno_session *s = session_new(m, NULL, 1);
+    count_begin(-1);
+    const int rc = steno_transcribe_source(s, &src, p);
+    const int64_t most = count_end().most;
+    assert_int_equal(rc, 0);
+    steno_session_close(s);
+    return most;
+}
+
 static void test_memory_does_not_grow_with_the_length_of_a_source(void **state)
 {
     (void)state;
     need_counting();
+    static const int64_t seconds[] = { 10, 10, 600, 3600 }; /* the first only leaves malloc in a steady state: it rounds sizes */
     steno_model *m = shipped_open();
-    int64_t most[3];
-    for (int i = 0; i < 3; i++) { /* the first only leaves malloc in a steady state: block sizes are rounded to what is at hand */
-        const int64_t minutes = i == 2 ? 60 : 2;
-        struct hum hum = { minutes * 60 * RATE, 0 };
-        const steno_source src = { hum_read, hum_rewind, &hum };
+    int64_t most[4];
+    for (int i = 0; i < 4; i++) {
         steno_transcribe_params p = params_new();
-        p.offset_ms = (minutes * 60 - 10) * 1000;
+        p.offset_ms = (seconds[i] - 10) * 1000;
         p.sample_len = 3;
-        steno_session *s = session_new(m, NULL, 1);
-        count_begin(-1);
-        const int rc = steno_transcribe_source(s, &src, &p);
-        most[i] = count_end().most;
-        assert_int_equal(rc, 0);
-        steno_session_close(s);
+        most[i] = most_of_hum(m, seconds[i], &p);
     }
-    assert_int_equal(most[1], most[2]);
+    assert_int_equal(most[2], most[1]);
+    assert_int_equal(most[3], most[1]);
+    steno_model_close(m);
+}
+
+static int stop_at_once(void *user, int64_t at_ms)
+{
+    (void)user;
+    (void)at_ms;
+    return 0;
+}
+
+/* A level of each frame, in a buffer that doubles, and a place for each piece. */
+static void test_cutting_where_it_is_quiet_takes_a_few_bytes_a_frame(void **state)
+{
+    (void)state;
+    need_counting();
+    enum { MINUTES = 60, FRAMES = MINUTES * 60 * 100 };
+    steno_model *m = shipped_open();
+    steno_transcribe_params p = params_new();
+    p.chunk_ms = 30000;
+    p.condition_on_previous_text = 0;
+    p.on_window = stop_at_once;
+    const int64_t few = most_of_hum(m, 60, &p), grown = most_of_hum(m, MINUTES * 60, &p) - few;
+    if (grown < FRAMES * 3 || grown > FRAMES * 8 + (512 << 10)) fail_msg("%lld bytes for %d frames", (long long)grown, FRAMES);
     steno_model_close(m);
 }
 
@@ -325,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a_window),
         cmocka_unit_test(test_transcribing_again_takes_no_more_memory),
         cmocka_unit_test(test_memory_does_not_grow_with_the_length_of_a_source),
+        cmocka_unit_test(test_cutting_where_it_is_quiet_takes_a_few_bytes_a_frame),
         cmocka_unit_test(test_an_index_is_read_whole_or_not_at_all),
         cmocka_unit_test(test_every_allocation_of_opening_a_folder_may_fail),
         cmocka_unit_test(test_a_team_that_cannot_be_had_leaves_nothing_behind),

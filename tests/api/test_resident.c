@@ -3,7 +3,9 @@
  * Models and sessions whose fixed parts do not hide the rest, each used to the full: all lanes to the end of the text context. */
 #include <sys/resource.h>
 #include "resident.h"
+#include "lib/lib.h"
 #include "shipped.h"
+#include "spell.h"
 
 static int64_t weight_bytes(const steno_model *m)
 {
@@ -124,6 +126,38 @@ static void test_files_take_what_is_reported(void **state)
     }
 }
 
+/* A file may hold the embedding a second time, as what makes logits: weights, their number and what becomes resident are those of one. */
+static void test_the_embedding_counts_once(void **state)
+{
+    (void)state;
+    need_resident();
+    static struct model_dims const dims = { 80, 200, 256, 4, 1, 20000, 448, 256, 4, 1 };
+    steno_model_info info[2] = { { .size = sizeof *info }, { .size = sizeof *info } };
+    for (int tied = 0; tied < 2; tied++) {
+        const struct bytes b = random_bytes(&dims, DT_F16, 3);
+        const struct folder d = folder_new();
+        struct weights w;
+        struct file f;
+        steno_model *m;
+        steno_error e;
+        file_from_memory(&f, "random", b.p, b.n);
+        assert_int_equal(weights_open(&w, &f, NULL), 0);
+        if (tied) spell_tied(&d, &w, AS_STORED);
+        else spell_model(&d, &w, AS_STORED, 1);
+        weights_close(&w);
+        free(b.p);
+        const int64_t before = resident();
+        if (steno_model_open(&m, d.path, NULL, &e)) fail_msg("%s", e.text);
+        assert_said(tied ? "embedding twice" : "embedding once", weight_bytes(m), resident() - before);
+        assert_int_equal(steno_model_info_get(m, &info[tied]), 0);
+        steno_model_close(m);
+        folder_remove(&d);
+    }
+    assert_int_equal(info[1].weight_bytes, info[0].weight_bytes);
+    assert_int_equal(info[1].parameters, info[0].parameters);
+    assert_true(info[0].parameters > (int64_t)dims.n_vocab * dims.n_text_state);
+}
+
 /* ---- sessions ---------------------------------------------------------------------------------------------------------------- */
 
 struct noise { uint32_t seed; int64_t n, at; };
@@ -156,10 +190,10 @@ static void only_text(void *user, const steno_step *at, float *logits, const int
     for (int32_t id = steno_token_id(m, STENO_TOKEN_END); id <= last; id++) logits[id] = -INFINITY;
 }
 
-struct room { int windows, lanes; };
+struct measured { int windows, lanes; };
 
 /* Open what is asked for, fill it, and compare. */
-static void measure(const struct model_dims *d, int compute, struct room r, int words)
+static void measure(const struct model_dims *d, int compute, struct measured r, int words)
 {
     char what[100];
     snprintf(what, sizeof what, "compute %d, %d windows of %d lanes%s", compute, r.windows, r.lanes, words ? ", words" : "");
@@ -207,11 +241,33 @@ static void test_sessions_take_what_is_reported(void **state)
 {
     (void)state;
     need_resident();
-    static struct room const room[] = { { 1, 1 }, { 1, 5 }, { 1, 32 }, { 8, 1 }, { 16, 1 }, { 32, 1 }, { 8, 5 }, { 32, 5 } };
+    static struct measured const room[] = { { 1, 1 }, { 1, 5 }, { 1, 32 }, { 8, 1 }, { 16, 1 }, { 32, 1 }, { 8, 5 }, { 32, 5 } };
     for (size_t i = 4; i < sizeof room / sizeof *room; i++) measure(&many_words, STENO_COMPUTE_AUTO, room[i], 0);
     for (size_t i = 0; i < 4; i++) measure(&long_texts, STENO_COMPUTE_AUTO, room[i], 0);
     for (int c = STENO_COMPUTE_F32; c < COMPUTES; c++) measure(&long_texts, c, room[1], 0);
     measure(&long_texts, STENO_COMPUTE_AUTO, room[0], 1);
+}
+
+/* Of no published shape do word times need more scratch than encoding does, so nothing is held for them: counters of commands apart. */
+static void test_word_times_take_no_scratch_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const shape[] = { "tiny", "tiny.en", "base", "small", "medium", "large-v3", "turbo" };
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+        for (int c = STENO_COMPUTE_AUTO; c < COMPUTES; c++) {
+            steno_model *m;
+            steno_model_params p;
+            steno_error e;
+            steno_model_params_init(&p);
+            p.index_only = 1;
+            p.compute = c;
+            if (steno_model_open_random(&m, shape[i], "f16", 1, &p, &e)) fail_msg("%s", e.text);
+            const struct plan *plan[] = { &m->plan[PLAN_ENCODER], &m->plan[PLAN_DECODER], &m->plan[PLAN_ALIGN] };
+            const size_t without = exec_memory(plan, 2, 1, 2), with = exec_memory(plan, 3, 1, ROWS_OUT_LEAST);
+            const size_t tables = 64 << 10;
+            if (with > without + tables) fail_msg("%s, compute %d: %zu bytes with word times, %zu without", shape[i], c, with, without);
+            steno_model_close(m);
+        }
 }
 
 int main(void)
@@ -220,7 +276,9 @@ int main(void)
         cmocka_unit_test(test_weights_take_what_is_reported),
         cmocka_unit_test(test_a_model_opens_in_the_memory_it_needs),
         cmocka_unit_test(test_files_take_what_is_reported),
+        cmocka_unit_test(test_the_embedding_counts_once),
         cmocka_unit_test(test_sessions_take_what_is_reported),
+        cmocka_unit_test(test_word_times_take_no_scratch_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
