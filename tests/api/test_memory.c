@@ -2,6 +2,7 @@
  *
  * Under sanitizers everything here but the open and close cycles is skipped. The public calls without memory: test_nomem.c. */
 #include "heap.h"
+#include "lib/feed.h"
 #include "shipped.h"
 #include "spell.h"
 #include "load/vocab_file.h"
@@ -116,20 +117,53 @@ static void test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a
     free(a.pcm);
 }
 
+/* Calls of one kind after the other, by themselves and in a batch: the first may grow what the session keeps, the others may not. */
+static void assert_calls_keep_nothing(const char *what, const steno_model *m, const struct audio *a, const steno_transcribe_params *p)
+{
+    steno_batch *b;
+    steno_session *alone = session_new(m, NULL, 5), *beside = session_in_batch(&b, m, 2, 5);
+    for (int in_batch = 0; in_batch < 2; in_batch++) {
+        steno_session *s = in_batch ? beside : alone;
+        for (int i = 0; i < 4; i++) {
+            struct pcm pcm = { .x = a->pcm, .n = a->n };
+            const steno_source src = pcm_source(&pcm);
+            if (i == 1) count_begin(-1);
+            if (!in_batch) assert_int_equal(steno_transcribe(s, a->pcm, a->n, p), 0);
+            else assert_int_equal(steno_batch_add(b, s, &src, p), 0);
+            if (in_batch) assert_int_equal(steno_batch_run(b), 0);
+        }
+        const struct heap h = count_end();
+        if (h.bytes) fail_msg("%s%s: %lld bytes more after three calls", what, in_batch ? " in a batch" : "", (long long)h.bytes);
+    }
+    steno_session_close(alone);
+    steno_session_close(beside);
+    steno_batch_close(b);
+}
+
 static void test_transcribing_again_takes_no_more_memory(void **state)
 {
     (void)state;
     need_counting();
     const struct audio a = demo_audio(0, 0, 2);
     steno_model *m = shipped_open();
-    steno_session *s = session_new(m, NULL, 1);
-    const steno_transcribe_params p = params_new();
-    assert_int_equal(steno_transcribe(s, a.pcm, a.n, &p), 0);
-    count_begin(-1);
-    for (int i = 0; i < 5; i++) assert_int_equal(steno_transcribe(s, a.pcm, a.n, &p), 0);
-    const struct heap h = count_end();
-    assert_int_equal(h.bytes, 0);
-    steno_session_close(s);
+    steno_transcribe_params p = params_new();
+    assert_calls_keep_nothing("greedy", m, &a, &p);
+    p.word_timestamps = p.token_timestamps = 1;
+    assert_calls_keep_nothing("words", m, &a, &p);
+    p = params_new();
+    p.beam_size = p.best_of = 5;
+    p.hotwords = "seven\nnine";
+    p.initial_prompt = "zero one";
+    assert_calls_keep_nothing("beams, hot words and a prompt", m, &a, &p);
+    p = params_new();
+    p.grammar = "root ::= ([a-z .])*";
+    p.suppress_regex = "[A-Z]+";
+    assert_calls_keep_nothing("a grammar and an expression", m, &a, &p);
+    p = params_new();
+    p.chunk_ms = 3000;
+    p.condition_on_previous_text = 0;
+    p.keep_audio_features = 1;
+    assert_calls_keep_nothing("pieces and features", m, &a, &p);
     steno_model_close(m);
     free(a.pcm);
 }
