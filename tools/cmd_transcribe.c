@@ -47,6 +47,16 @@ static const struct arg rows[] = {
     SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
+    { "verify", 0, ARG_FLAG, 0, AT(engine.verify), NULL, NULL, 0, 0,
+      "decide near-ties of fast arithmetic in f32: a window with one is encoded and checked again, so that its text is that of "
+      "--compute f32; takes a second copy of the weights" },
+    { "verify-margin", 0, ARG_NUM, 0, AT(verify_margin), "X", ARG_FIELD,
+      "what a near-tie is: less than so much between the logits of a choice and the next" },
+    { "verify", 0, ARG_FLAG, 0, AT(engine.verify), NULL, NULL, 0, 0,
+      "decide near-ties of fast arithmetic in f32: a window with one is encoded and checked again, so that its text is that of "
+      "--compute f32; takes a second copy of the weights" },
+    { "verify-margin", 0, ARG_NUM, 0, AT(verify_margin), "X", "0.1", 0, 1e9,
+      "what a near-tie is: less than so much between the logits of a choice and the next" },
     { "batch-size", 'b', ARG_INT, 0, AT(batch_size), "N", "1", 1, 128,
       "windows that decode together: of several inputs, and those of one that know nothing of each other: clips (--chunk-length, --vad), "
       "or all, with --no-condition-on-previous-text and --without-timestamps. The text does not depend on it" },
@@ -174,7 +184,7 @@ static void print_timings(const struct job *j, int64_t wall_us)
     const struct { const char *name; int64_t us, n; } line[] = {
         { "load", t.load_us, 1 }, { "source", t.source_us, t.n_windows }, { "mel", t.mel_us, t.n_windows },
         { "encode", t.encode_us, t.n_encodes }, { "cross", t.cross_us, t.n_encodes }, { "prompt", t.prompt_us, t.n_prompts },
-        { "decode", t.decode_us, t.n_steps }, { "wall", wall_us, 1 },
+        { "decode", t.decode_us, t.n_steps }, { "verify", t.verify_us, t.n_verified }, { "wall", wall_us, 1 },
     };
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         say("time %-7s %10.2f ms / %6lld runs", line[i].name, (double)line[i].us / 1000.0, (long long)line[i].n);

@@ -29,6 +29,7 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     static const int32_t compute[] = { STENO_COMPUTE_AUTO, STENO_COMPUTE_F32, STENO_COMPUTE_BF16, STENO_COMPUTE_INT16, STENO_COMPUTE_INT8 };
     steno_model_params_init(p);
     p->compute = compute[o->compute];
+    p->verify = o->verify;
     p->cpu_level = o->cpu;
     p->index_only = o->index_only;
     p->no_cmvn = given_has(o->given, "cmvn") && !o->cmvn;

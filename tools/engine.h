@@ -7,9 +7,12 @@
 #include "say.h"
 #include <stdint.h>
 
+enum { ENGINE_F32 = 1 }; /* its place among the words of --compute */
+
 struct engine_opts {
     const char *model, *vocab, *heads, *cpu;
     int demo, cmvn, device, compute, quiet, verbose;
+    int verify;
     int index_only; /* set by a verb that only describes the model */
     int cmvn_apart; /* 1: --cmvn is about another model */
     const struct args_given *given; /* NULL: nothing was typed */

@@ -26,6 +26,7 @@ struct transcribe_opts {
     int progress, print_timings, print_colors, print_confidence, print_special, color;
     unsigned formats;
     int64_t offset_ms, duration_ms, offset_n, batch_size;
+    double verify_margin;
 };
 
 /* An input in hand; with --batch-size there are several that share all but the lower half. */

@@ -37,6 +37,8 @@ static int no_line_count(scene_t s) { return !s->o->subtitles.max_line_count; }
 static int cuts(scene_t s) { return !s->o->subtitles.split_on_word || s->o->subtitles.max_len > 0; }
 static int has_folder(scene_t s) { return s->o->out_dir != NULL; }
 static int prints_text(scene_t s) { return s->o->engine.verbose || (!s->o->out_dir && s->formats & BIT(TXT)); }
+static int is_fast(scene_t s) { return s->o->engine.compute != ENGINE_F32; }
+static int verifies(scene_t s) { return s->o->engine.verify; }
 static int has_styles(scene_t s) { return s->o->print_colors || s->o->print_confidence; }
 static int one_style(scene_t s) { return !s->o->print_colors || !s->o->print_confidence; }
 static int may_color(scene_t s) { return s->o->color != CONSOLE_COLOR_NEVER; }
@@ -46,6 +48,8 @@ static const struct {
     int (*holds)(scene_t s);
     const char *reason;
 } rules[] = {
+    { "verify", is_fast, "has nothing to do beside --compute f32: everything is f32 already" },
+    { "verify-margin", verifies, "needs --verify" },
     { "vad-model", has_vad, "needs --vad fsmn" },
     { "vad-threshold", has_vad, "needs --vad fsmn" },
     { "vad-min-speech-ms", has_vad, "needs --vad fsmn" },

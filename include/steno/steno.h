@@ -147,6 +147,11 @@ typedef struct steno_model_params {
      * generation_config.json), else the official one of a model of its shape, else all heads of the upper half of the layers. Or the
      * name of a model with an official list ("base.en", "large-v1"), or "top:N" (all heads of the N last layers), or "LAYER,HEAD ...". */
     const char *alignment_heads;
+    /* 1: a second copy of the weights that compute, as they are stored, is kept beside the fast ones. A window whose choices were near-ties
+     * (see verify_margin) is encoded again in f32; its tokens are checked in one run, and decoded again from the first that f32 would not
+     * have chosen. Refused with STENO_COMPUTE_F32 and by families that compute in f32. */
+    int32_t verify;
+    int32_t pad;
 } steno_model_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -231,6 +236,8 @@ typedef struct steno_model_info {
     char device[8];         /* what computes: "cpu" */
     char attention[8];      /* products of the encoder's attention: "f32", or "bf16" but in layers with large scores */
     char decoder_weights[8]; /* "stored": as the file has them, or "int8" */
+    int32_t verify;         /* 1: near-ties are checked in f32 */
+    int32_t pad;
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */
@@ -420,6 +427,12 @@ typedef struct steno_attempt {
     const double *score;      /* [n_candidates] what its candidates, or finished beams, were ranked by; valid during the callback */
     int32_t n_candidates;
     int32_t chosen;           /* the first of the highest */
+    /* Of a model opened with verify: the least by which its choices were ahead of what would have been chosen next, in the fast
+     * arithmetic. INFINITY: there was nothing else, or nothing is verified. */
+    double margin;            /* of logits, where the text depends on it; with beams of sums of log-probabilities */
+    double margin_timestamps; /* of logits, of one timestamp before another */
+    int32_t verified;         /* 1: checked in f32, all else here is f32's */
+    int32_t corrected;        /* 1: which chose other tokens */
 } steno_attempt;
 
 /** The place in a decoding that a logits filter is asked about. */
@@ -544,6 +557,10 @@ typedef struct steno_transcribe_params {
     int32_t token_timestamps;      /* 1: times of tokens from what is known anyway, after whisper.cpp: timestamps that were likely, and
                                       between them the lengths of texts */
     int32_t tinydiarize;           /* 1: the token "start of LM" may be chosen and means that another speaker goes on */
+    /* With a model opened with verify: a window is checked in f32 when a choice was ahead of the next by less than this (of logits; a tenth
+     * of it, with int8 four tenths, where one timestamp was ahead of another), when its mean log-probability or no-speech probability is
+     * near a threshold, and when tokens were drawn. 0: no window is, 1e9: every one; default 0.1 */
+    double verify_margin;
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -800,6 +817,8 @@ typedef struct steno_timings {
     int64_t n_prompt_tokens;
     int64_t n_wakes;        /* times the team was woken for a plan: one for encoder and cross keys, one per chain of steps */
     int64_t load_us, source_us, mel_us, encode_us, cross_us, prompt_us, decode_us;
+    int32_t n_verified, n_corrected; /* attempts at windows that were checked in f32, and those of them that f32 decoded otherwise */
+    int64_t verify_us;               /* what that took, on top of all else */
 } steno_timings;
 
 STENO_API int steno_timings_get(const steno_session *s, steno_timings *t); /**< @return STENO_OK, STENO_EARG */

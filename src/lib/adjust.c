@@ -53,6 +53,11 @@ void adjust_close(struct call *c)
     c->joining = NULL;
 }
 
+int adjust_failed(steno_session *s)
+{
+    return err_set(&s->error, STENO_ENOMEM, "grammar: %s", matcher_why(s->call.matcher));
+}
+
 int adjust_wanted(const struct call *c)
 {
     return c->p.logits_filter || c->hotwords || c->matcher;
@@ -160,7 +165,7 @@ int sentence_of(struct strand *w, const int32_t *ids, int32_t n, struct sentence
         cut_last = matcher_complete(c->matcher, state);
         if (cut_last) cut = i;
     }
-    if (state == MATCH_NOMEM) return err_set(&w->s->error, STENO_ENOMEM, "grammar: %s", matcher_why(c->matcher));
+    if (state == MATCH_NOMEM) return adjust_failed(w->s);
     const int whole = matcher_complete(c->matcher, state), single_end = n >= 2 && ids[n - 1] >= ts && ids[n - 2] < ts;
     if (whole && (!pairs || single_end || cut_last)) return STENO_OK;
     if (cut) *out = (struct sentence){ SENTENCE_AS_CUT, cut + 1 };
@@ -179,7 +184,7 @@ void adjust_logits(struct strand *w, struct lane *l, float *logits)
 {
     const steno_transcribe_params *p = &w->s->call.p;
     for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
-    w->step.lane = (int32_t)(l - w->s->batch->run.lane) - (int32_t)(w->seat * w->s->batch->n_lanes);
+    w->step.lane = (int32_t)(l - w->b->run.lane) - (int32_t)(w->seat * w->b->n_lanes);
     if (p->logits_filter) p->logits_filter(p->user, &w->step, logits, w->ids, l->n);
     if (w->s->call.hotwords) {
         const int32_t n = ids_below(w, l, w->s->model->tokens.timestamp_begin);

@@ -2,21 +2,22 @@
 #include "lib/align.h"
 #include <math.h>
 
-static int run_phase(steno_session *s, int phase, int32_t n)
+static int run_phase(steno_session *s, struct steno_batch *b, int phase, int32_t n)
 {
-    const struct plan *p = &s->model->plan[PLAN_ALIGN];
+    const struct plan *p = &b->model->plan[PLAN_ALIGN];
+    struct op_time *time = b == s->batch ? session_time(s, PLAN_ALIGN) : NULL;
     struct run_time spent;
-    const int rc = exec_phases(&s->batch->exec, p, phase, phase + 1, &s->batch->run, (uint32_t)n, session_time(s, PLAN_ALIGN), &spent);
-    s->batch->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    const int rc = exec_phases(&b->exec, p, phase, phase + 1, &b->run, (uint32_t)n, time, &spent);
+    b->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
     return session_ran(s, rc);
 }
 
-static int check(steno_session *s, uint16_t lane, const int32_t *ids, int32_t n, int32_t n_ctx)
+static int check(steno_session *s, const struct steno_batch *b, uint16_t lane, const int32_t *ids, int32_t n, int32_t n_ctx)
 {
     const steno_model *m = s->model;
     if (m->n_plans <= PLAN_ALIGN) return err_set(&s->error, STENO_EARG, "a %s model aligns no words", m->family->name);
     const int32_t most = (int32_t)m->plan[PLAN_ALIGN].max_rows;
-    if (lane >= s->batch->run.n_lanes) return err_set(&s->error, STENO_EARG, "lane %u, want less than %u", lane, s->batch->run.n_lanes);
+    if (lane >= b->run.n_lanes) return err_set(&s->error, STENO_EARG, "lane %u, want less than %u", lane, b->run.n_lanes);
     if (n < 1 || n > most) return err_set(&s->error, STENO_EARG, "%d tokens to align, want 1..%d", (int)n, (int)most);
     if (n_ctx < 1 || n_ctx > m->audio_ctx)
         return err_set(&s->error, STENO_EARG, "%d positions of audio to align with, want 1..%d", (int)n_ctx, (int)m->audio_ctx);
@@ -38,37 +39,38 @@ static void rows_of(struct run *r, uint16_t lane, const int32_t *ids, int32_t n,
     run_prepare(r);
 }
 
-static int probabilities(steno_session *s, uint16_t lane, const int32_t *ids, int32_t n, float *prob)
+static int probabilities(steno_session *s, struct steno_batch *b, uint16_t lane, const int32_t *ids, int32_t n, float *prob)
 {
-    struct run *r = &s->batch->run;
-    const int32_t room = (int32_t)s->model->plan[PLAN_ALIGN].max_out;
+    struct run *r = &b->run;
+    const int32_t room = (int32_t)b->model->plan[PLAN_ALIGN].max_out;
     r->given_end = s->model->tokens.eot;
     prob[0] = 1;
     for (int32_t from = 0; from + 1 < n; from += room) {
         rows_of(r, lane, ids, n, from, room);
-        const int rc = run_phase(s, PHASE_HEAD, n);
+        const int rc = run_phase(s, b, PHASE_HEAD, n);
         if (rc) return rc;
     }
     for (int32_t i = 1; i < n; i++) prob[i] = expf(r->best[i - 1].plog);
     return STENO_OK;
 }
 
-int align_run(steno_session *s, uint16_t lane, const int32_t *ids, int32_t n, int32_t n_ctx, const float **matrix, size_t *ld, float *prob)
+int align_run(steno_session *s, struct steno_batch *b, uint16_t lane, const int32_t *ids, int32_t n, int32_t n_ctx, const float **matrix,
+              size_t *ld, float *prob)
 {
-    int rc = check(s, lane, ids, n, n_ctx);
+    int rc = check(s, b, lane, ids, n, n_ctx);
     if (rc) return rc;
-    const struct plan *p = &s->model->plan[PLAN_ALIGN];
-    struct kv_state *self = &s->batch->state[STATE_SELF];
-    struct run *r = &s->batch->run;
+    const struct plan *p = &b->model->plan[PLAN_ALIGN];
+    struct kv_state *self = &b->state[STATE_SELF];
+    struct run *r = &b->run;
     state_truncate(self, lane, 0);
     if (state_prepare(self, lane, 0, (uint32_t)n)) return err_set(&s->error, STENO_EARG, "%d tokens to align: too many", (int)n);
     if (!r->lane[lane].enc_len) r->lane[lane].enc_len = s->model->audio_ctx;
     r->lane[lane].kv_len = n;
     r->frames = (uint32_t)n_ctx;
     rows_of(r, lane, ids, n, 0, 0);
-    rc = run_phase(s, PHASE_ALIGN, n);
-    if (!rc && prob) rc = probabilities(s, lane, ids, n, prob);
-    *matrix = exec_slot(&s->batch->exec, p, p->output);
+    rc = run_phase(s, b, PHASE_ALIGN, n);
+    if (!rc && prob) rc = probabilities(s, b, lane, ids, n, prob);
+    *matrix = exec_slot(&b->exec, p, p->output);
     *ld = p->slot[p->output].ld;
     return rc;
 }

@@ -73,7 +73,7 @@ static int words_align(struct walk *w, int32_t first, int32_t n, struct heard *h
     if (w->ids.err || w->prob.err) return out_of_memory(w);
     const int32_t *ids = (const int32_t *)(const void *)w->ids.p;
     float *prob = (float *)(void *)w->prob.p;
-    const int rc = align_run(s, 0, ids, all, w->end / 2, &matrix, &ld, prob);
+    const int rc = align_run(s, s->batch, 0, ids, all, w->end / 2, &matrix, &ld, prob);
     if (!rc) *h = (struct heard){ ids + before, n_ids, prob + before, matrix + (size_t)w->n_head * ld, ld, w->end / 2 };
     return rc;
 }

@@ -89,12 +89,12 @@ static struct ar_params search_of(const steno_transcribe_params *p, double tempe
 
 /* Begin the search of attempt w->a. again: the lanes' first holds the prompt's keys and values, and its no-speech probability, from the
  * attempt before. */
-static int search_begin(struct strand *w, int again)
+int search_begin(struct strand *w, int again)
 {
     steno_session *s = w->s;
     const steno_model *m = s->model;
     const steno_transcribe_params *p = &s->call.p;
-    struct steno_batch *b = s->batch;
+    struct steno_batch *b = w->b;
     const uint16_t lane0 = (uint16_t)(w->seat * b->n_lanes);
     const float no_speech = b->run.lane[lane0].prob;
     const struct ar_params search = search_of(p, w->a.temperature);
@@ -105,7 +105,7 @@ static int search_begin(struct strand *w, int again)
     w->rules.temperature = w->a.temperature;
     for (int32_t i = 0; i < search.n_lanes; i++) {
         struct lane *l = &b->run.lane[lane0 + i];
-        lane_rewind(s, (uint16_t)(lane0 + i), again && !i ? n - 1 : 0);
+        lane_rewind(b, (uint16_t)(lane0 + i), again && !i ? n - 1 : 0);
         l->enc_len = p->audio_ctx ? p->audio_ctx : m->audio_ctx;
         l->rules = &w->rules;
         l->limit = limit;
@@ -113,6 +113,7 @@ static int search_begin(struct strand *w, int again)
         l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
         l->prob_id = m->tokens.nospeech;
         l->adjust = adjust_wanted(&s->call);
+        l->weigh = b->exact && p->verify_margin > 0;
     }
     w->step.at_ms = w->seek * 10;
     w->step.temperature = w->a.temperature;
@@ -126,7 +127,7 @@ static int measure(struct strand *w, struct attempt *a)
 {
     steno_session *s = w->s;
     w->lane = w->ar.result;
-    const struct lane *l = &s->batch->run.lane[w->lane];
+    const struct lane *l = &w->b->run.lane[w->lane];
     struct sentence sentence;
     a->pushed = adjust_pushed(w, l);
     for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
@@ -135,7 +136,8 @@ static int measure(struct strand *w, struct attempt *a)
     a->n_tokens = l->n;
     a->unfinished = sentence.end == SENTENCE_NONE;
     a->avg_logprob = ar_avg_logprob(l);
-    a->no_speech_prob = (double)s->batch->run.lane[w->seat * s->batch->n_lanes].prob;
+    a->no_speech_prob = (double)w->b->run.lane[w->seat * w->b->n_lanes].prob;
+    a->margin = l->margin;
     a->entropy = token_entropy(w->ids, l->n);
     text_of(w, w->ids, l->n);
     const char *text = w->text.p ? w->text.p : "";
@@ -155,7 +157,8 @@ static void tell(const struct strand *w, const struct attempt *a, int kept)
     if (!p->on_attempt) return;
     const int32_t n = w->ar.n_ranks < AR_FINISHED ? w->ar.n_ranks : AR_FINISHED;
     const steno_attempt t = { sizeof t, a->index, w->seek * 10, a->temperature, a->avg_logprob, a->ratio, a->no_speech_prob, a->entropy,
-                              a->n_tokens, a->flags, a->with_previous, kept, w->ar.rank, n, w->ar.chosen };
+                              a->n_tokens, a->flags, a->with_previous, kept, w->ar.rank, n, w->ar.chosen,
+                              (double)a->margin.text, (double)a->margin.time, a->verified, a->corrected };
     p->on_attempt(p->user, &t);
 }
 
@@ -200,7 +203,12 @@ int attempts_begin(struct strand *w)
 int attempt_settle(struct strand *w, int *again)
 {
     *again = 0;
-    int rc = measure(w, w->repeating ? &w->best : &w->a);
+    struct attempt *a = w->repeating ? &w->best : &w->a;
+    int rc = measure(w, a);
+    if (!rc && verify_wanted(w, a)) {
+        rc = verify_attempt(w, a);
+        if (!rc) rc = measure(w, a);
+    }
     if (rc) return rc;
     if (w->repeating) {
         w->kept = w->best;

@@ -53,6 +53,7 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
     size_t n = sizeof(struct steno_batch) + exec_memory(plans, n_plans, team_threads(team), rows_out(m, n_windows, n_lanes)) +
                ops_of(m) * sizeof(struct op_time);
     for (int i = 0; i < m->n_states; i++) n += state_memory(&m->state[i], m->kv_type[i], state_lanes(m, i, n_windows, n_lanes));
+    if (m->exact) n += batch_memory(m->exact, team, 1, n_lanes);
     if (m->family->search == SEARCH_VAD) return n;
     const int first = first_run_plan(m);
     n += run_memory(plans + first, n_plans - first, lanes) + batch_ids(m) * lanes * sizeof(struct picked);
@@ -124,6 +125,7 @@ static int open_parts(struct steno_batch *b, steno_error *e)
 
 static void batch_close(struct steno_batch *b)
 {
+    if (b->exact) batch_close(b->exact);
     for (uint32_t i = 0; b->strand && i < b->n_windows; i++) strand_free(&b->strand[i]);
     for (int i = 0; i < MODEL_STATES; i++) state_close(&b->state[i]);
     exec_close(&b->exec);
@@ -151,7 +153,8 @@ int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team,
     b->n_windows = n_windows;
     b->n_lanes = n_lanes;
     b->timings.load_us = m->load_us;
-    const int rc = open_parts(b, e);
+    int rc = open_parts(b, e);
+    if (!rc && m->exact) rc = batch_open(&b->exact, m->exact, team, 1, n_lanes, e);
     if (!rc) return STENO_OK;
     batch_close(b);
     *out = NULL;

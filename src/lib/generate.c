@@ -81,7 +81,7 @@ static int generate(steno_session *s, const int32_t *ids, int n, const steno_gen
     const int32_t room = m->text_ctx + 1 - len - n - (s->generate_last >= 0);
     if (room < 1) return err_set(&s->error, STENO_EARG, "%d ids leave no room in a context of %d", (int)(len + n), (int)m->text_ctx);
     struct lane *l = &s->batch->run.lane[0];
-    lane_rewind(s, 0, len);
+    lane_rewind(s->batch, 0, len);
     s->call.rules = (struct pick_rules){ .n_vocab = m->n_vocab, .eot = m->tokens.eot, .ts_begin = m->n_vocab,
                                          .temperature = p.temperature, .seed = p.seed };
     l->rules = &s->call.rules;

@@ -9,12 +9,16 @@
 #include "lib/words.h"
 
 #define TEMPERATURE_LEAST 1e-6 /* below it logits grow beyond numbers, and what is drawn is the most probable text anyway */
+#define VERIFY_MARGIN 0.1 /* of logits: choices that came out otherwise were ahead by less than 0.065 (doc/performance.md) */
+#define VERIFY_EVERY 1e9 /* every window, even where nothing else could have been chosen */
 #define INCREMENT_LEAST 0.01 /* of temperature: at most 101 attempts and their number fits the streams of random numbers */
 
 /* One decoding of a window and how it came out. */
 struct attempt {
     int index, with_previous;
     double temperature, avg_logprob, no_speech_prob, ratio, entropy;
+    struct margins margin;   /* in the fast arithmetic */
+    int verified, corrected;
     double pushed;           /* how much of avg_logprob hot words may have added */
     int32_t n_tokens;
     int unfinished;          /* it holds no sentence of its grammar */
@@ -46,8 +50,12 @@ struct strand {
     int32_t *prefix;         /* [text_ctx] ids that every window's text begins with */
     int32_t n_prefix;
 
+    float *heard;            /* a model that verifies: [window, n_mels] log-mel of the window at hand, */
+    int32_t *first;          /* and [text_ctx] tokens of the first pass */
+
     /* The window at hand. */
-    uint32_t seat;
+    struct steno_batch *b;   /* that decodes it, */
+    uint32_t seat;           /* there */
     int32_t frames;          /* of audio in it */
     float *level;            /* [window] of each frame, log10 */
     int32_t *prompt;         /* [text_ctx] */
@@ -105,11 +113,25 @@ int is_silence(const struct strand *w);                   /* nobody spoke, and t
 /* Text of ids below end-of-text, into w->text. */
 void text_of(struct strand *w, const int32_t *ids, int32_t n);
 
+int search_begin(struct strand *w, int again);            /* of attempt w->a, on the lanes of its seat (see attempt.c) */
+int32_t window_ctx(const struct strand *w);               /* positions of the encoder */
+
+/* verify.c: near-ties of the fast arithmetic, decided in f32. */
+int verify_wanted(const struct strand *w, const struct attempt *a);
+/* The search that has ended is that of f32 from here on; a->verified, a->corrected. */
+int verify_attempt(struct strand *w, struct attempt *a);
+struct steno_batch *verify_heard(const struct strand *w); /* the exact batch where the window is encoded there, else NULL */
+
+/* schedule.c: run the searches of the strands that have seats until one has ended. */
+int batch_decode(struct steno_batch *b);
+void batch_filter(void *batch, uint16_t lane, float *logits); /* exec.filter: adjust_logits of whoever has the lane */
+
 /* adjust.c: what changes logits before they are chosen from: the caller's filter, hot words, a grammar. */
 int adjust_open(steno_session *s);
 void adjust_close(struct call *c);
 int adjust_wanted(const struct call *c);
 void adjust_logits(struct strand *w, struct lane *l, float *logits);
+int adjust_failed(steno_session *s);                      /* why w->failed: a status */
 double adjust_pushed(struct strand *w, const struct lane *l); /* mean of what hot words added to its ids and to the end; into w->ids */
 
 /* What a grammar leaves of a window's tokens. Text behind the last pair of times is heard again in the next window and the window ends

@@ -85,6 +85,7 @@ struct steno_batch {
     struct strand *strand;      /* [n_windows] for clips that decode beside each other; NULL in a session's own batch */
     steno_session *first;       /* calls in line and at work, in the order they came */
     steno_session *solo;        /* the call outside of the line that is at work, NULL: none */
+    struct steno_batch *exact;  /* computes in f32, for one window; NULL: nothing is verified */
     const steno_session *heard; /* whose window steno_encode has left in the first seat, NULL: nobody's */
     steno_batch_params params;
     int64_t chain_ns;           /* when the replay at hand began */
@@ -190,13 +191,18 @@ int batch_may_close(const struct steno_batch *b);
 float *window_mel(const steno_session *s);                      /* where the encoder reads log-mel: [2 audio_ctx, n_mels] */
 int window_encode(steno_session *s, uint32_t seat, int32_t n_ctx); /* what window_mel holds, for n_ctx positions of the encoder */
 void lane_reset(steno_session *s, uint16_t lane);
-void lane_rewind(steno_session *s, uint16_t lane, int32_t len); /* lane_reset that keeps the first len positions */
+void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len); /* lane_reset that keeps the first len positions */
+/* The same for a batch, whoever's window it is; STENO_OK or STENO_ECANCELED. */
+float *batch_mel(const struct steno_batch *b);
+int batch_encode(struct steno_batch *b, uint32_t seat, int32_t n_ctx, struct op_time *time);
 int steps_run(steno_session *s, int steps);                     /* the rows in s->run, then single steps until all lanes are done */
 /* For measuring (bench.c): rules that bar the end of text, so that nothing ends before n tokens; of the first windows' lanes the first ones
  * are put to use, and no rows are wanted yet. */
 int bench_lanes(steno_session *s, int n, int windows, int lanes);
 /* The language asked for by name, in *lang: -1 where the audio or an English-only model tells it. STENO_EARG: the model knows none such */
 int language_asked(steno_session *s, const char *name, int *lang);
+/* Is a language that is so much ahead of the next, of logits, to be decided in f32? (verify.c) */
+int verify_language(const steno_session *s, float ahead);
 /* Of the audio the feed has listened to; index or status. */
 int language_detect(steno_session *s, uint32_t seat, int segments, double threshold, float *probs, int n);
 

@@ -46,6 +46,8 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
 {
     if (p->compute < STENO_COMPUTE_AUTO || p->compute > STENO_COMPUTE_INT16)
         return err_set(e, STENO_EARG, "compute %d is not known", (int)p->compute);
+    if (p->verify && p->compute == STENO_COMPUTE_F32)
+        return err_set(e, STENO_EARG, "verify: everything is f32 already, so there is nothing to verify");
     int level = cpu_level_best();
     if (p->cpu_level) {
         level = cpu_level_from_name(p->cpu_level);
@@ -71,6 +73,29 @@ static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
     return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 && kern_gains(m->kern.level, DT_Q8_QUAD_A8) ? KV_INT : KV_F16;
 }
 
+/* The same network again, as it is stored and in f32, beside the fast one; what both need alike is there once. */
+static int load_exact(steno_model *m, struct weights *w, steno_error *e)
+{
+    steno_model *x = m->exact = calloc(1, sizeof *x);
+    if (!x) return err_nomem(e, sizeof *x, "a model");
+    arena_init(&x->arena);
+    x->family = m->family;
+    x->is_exact = 1;
+    x->heads_wanted = m->heads_wanted;
+    x->index_only = m->index_only;
+    x->loading = m->loading;
+    x->matrix_type = m->matrix_type;
+    kern_init(&x->kern, m->kern.level);
+    weights_forget_narrow(w);
+    x->store = m->store;
+    const int rc = m->family->describe(x, w, e);
+    m->store = x->store;
+    x->store = (struct weight_store){ 0 };
+    x->loading = NULL;
+    x->heads_wanted = NULL;
+    return rc;
+}
+
 /* What is asked for and means nothing to this family. */
 static int check_asked(const steno_model *m, const steno_model_params *p, steno_error *e)
 {
@@ -80,6 +105,8 @@ static int check_asked(const steno_model *m, const steno_model_params *p, steno_
         return err_set(e, STENO_EARG, "no_cmvn is about filter banks, and a %s model hears log-mel: leave it out", f->name);
     if (narrow && !f->narrow)
         return err_set(e, STENO_EARG, "compute is %s, but a %s model computes in f32: leave it out", arithmetic[p->compute].name, f->name);
+    if (p->verify && !f->narrow)
+        return err_set(e, STENO_EARG, "verify decides near-ties in f32, and a %s model computes in f32 anyway: leave it out", f->name);
     if (m->heads_wanted && f->search != SEARCH_AR)
         return err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->heads_wanted, f->name);
     return STENO_OK;
@@ -98,8 +125,11 @@ static int load(steno_model *m, const struct place *place, const steno_model_par
     for (uint32_t i = 0; i < w.n_tensors; i++)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
     if (!rc) rc = check_asked(m, p, e);
+    m->verify = p->verify && (m->narrow || m->blocks); /* auto may stand for f32 */
     if (!rc) rc = m->family->describe(m, &w, e);
+    if (!rc && m->verify) rc = load_exact(m, &w, e);
     for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);
+    for (int i = 0; m->exact && i < m->n_states; i++) m->exact->kv_type[i] = kv_type_of(m->exact, &m->exact->state[i]);
     if (!rc) rc = weights_check_used(&w, e);
     weight_store_trim(&m->store);
     weights_close(&w);
@@ -108,6 +138,8 @@ static int load(steno_model *m, const struct place *place, const steno_model_par
 
 static void model_free(steno_model *m)
 {
+    if (m->exact) arena_free(&m->exact->arena); /* all else is m's */
+    free(m->exact);
     bpe_close(m->bpe);
     buf_free(&m->non_speech);
     buf_free(&m->opened);
@@ -291,7 +323,8 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.attention, sizeof i.attention, "%s", pairs ? "bf16" : "f32");
     snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->blocks ? "int8" : "stored");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
-    i.weight_bytes = (int64_t)(weight_store_memory(&m->store) + m->arena.total);
+    i.weight_bytes = (int64_t)(weight_store_memory(&m->store) + m->arena.total + (m->exact ? m->exact->arena.total : 0));
+    i.verify = m->exact != NULL;
     i.alignment_heads = m->align_heads;
     i.session_bytes = steno_session_memory(m, NULL, NULL);
     const uint32_t n = info->size < sizeof i ? info->size : (uint32_t)sizeof i;

@@ -1,5 +1,6 @@
 /* steno: the table of parameters: its rows. SPDX-License-Identifier: MIT */
 #include "lib/params.h"
+#include "lib/job.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -79,6 +80,7 @@ static const struct param transcribe[] = {
     { T(token_threshold), NUMBER(0, 1), .value = 0.01, .by = BY_AR },
     { T(token_timestamps), FLAG, .by = BY_AR },
     { T(tinydiarize), FLAG, .by = BY_AR },
+    { T(verify_margin), NUMBER(0, VERIFY_EVERY), .value = VERIFY_MARGIN, .by = BY_AR },
 };
 
 static const struct param find_speech[] = {

@@ -184,6 +184,8 @@ static int check_gaps(const struct judge *j)
         return param_refuse(j, "{temperature=}, want %g to 100, or 0 for the most probable text", TEMPERATURE_LEAST);
     if (step > 0 && step < INCREMENT_LEAST)
         return param_refuse(j, "{temperature_increment_on_fallback=}, want %g to 100, or 0 for one attempt", INCREMENT_LEAST);
+    if (j->m && !j->m->exact && p->verify_margin != VERIFY_MARGIN)
+        return param_refuse(j, "{verify_margin} needs a model that was opened with verify");
     const int window_ms = j->m ? 20 * (int)j->m->audio_ctx : 30000;
     if (p->chunk_ms > window_ms) return param_refuse(j, "{chunk_ms=}, and a window of this model is %d ms long", window_ms);
     return STENO_OK;

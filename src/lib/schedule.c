@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/os.h"
 #include "lib/job.h"
-#include "search/grammar.h"
 
 /* ---- one replay after the other ---- */
 
@@ -58,20 +57,20 @@ static int chain_next(void *user)
     return !ended && rows_want(b) > 0;
 }
 
-static void filter(void *user, uint16_t lane, float *logits)
+void batch_filter(void *user, uint16_t lane, float *logits)
 {
     struct steno_batch *b = user;
     struct strand *w = b->seat[lane / b->n_lanes].user;
     if (w) adjust_logits(w, &b->run.lane[lane], logits);
 }
 
-static int decode(struct steno_batch *b)
+int batch_decode(struct steno_batch *b)
 {
     int ran, adjusted = 0;
     struct run_time spent;
     if (!rows_want(b)) return STENO_OK;
     for (uint32_t i = 0; i < b->n_windows; i++) adjusted |= b->seat[i].user && adjust_wanted(&b->seat[i].user->s->call);
-    b->exec.filter = adjusted ? filter : NULL;
+    b->exec.filter = adjusted ? batch_filter : NULL;
     b->exec.next = chain_next;
     b->chain_ns = os_now_ns();
     struct op_time *time = b->first ? session_time(b->first, PLAN_DECODER) : NULL;
@@ -180,7 +179,7 @@ static void settle(struct steno_batch *b, int rc)
         steno_session *s = w->s;
         int status = rc && rc != STENO_ECANCELED ? session_ran(s, rc) : rc || session_should_stop(s) ? canceled(s) : STENO_OK;
         if (!status && w->failed)
-            status = err_set(&s->error, STENO_ENOMEM, "grammar: %s", matcher_why(s->call.matcher));
+            status = adjust_failed(s);
         if (!status && !w->ar.done) continue;
         if (!status) status = strand_settle(w);
         if (!status && w->state == STRAND_DECODE) continue;
@@ -196,7 +195,7 @@ void batch_carry_out(struct steno_batch *b)
     atomic_store(&b->exec.stop, 0);
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until a search puts one to use */
     while (fill(b)) {
-        const int rc = decode(b);
+        const int rc = batch_decode(b);
         atomic_store(&b->exec.stop, 0);
         settle(b, rc);
     }

@@ -16,8 +16,8 @@ static size_t window_floats(const steno_model *m)
 size_t strand_memory(const steno_model *m, int own)
 {
     const size_t ctx = (size_t)m->text_ctx;
-    return 5 * ctx * sizeof(int32_t) + ctx * (sizeof(struct piece) + sizeof(struct draft) + sizeof(struct picked)) +
-           2 * (size_t)m->audio_ctx * sizeof(float) + (own ? window_floats(m) * sizeof(float) : 0);
+    return (m->exact ? 6 : 5) * ctx * sizeof(int32_t) + ctx * (sizeof(struct piece) + sizeof(struct draft) + sizeof(struct picked)) +
+           2 * (size_t)m->audio_ctx * sizeof(float) + ((own != 0) + (m->exact != NULL)) * window_floats(m) * sizeof(float);
 }
 
 int strand_init(struct strand *w, struct arena *a, const steno_model *m, int own)
@@ -33,8 +33,12 @@ int strand_init(struct strand *w, struct arena *a, const steno_model *m, int own
     w->ar.beams.best = arena_array(a, ctx, sizeof *w->ar.beams.best);
     w->level = arena_array(a, 2 * (size_t)m->audio_ctx, sizeof *w->level);
     if (own) w->mel = arena_array(a, window_floats(m), sizeof *w->mel);
+    if (m->exact) {
+        w->heard = arena_array(a, window_floats(m), sizeof *w->heard);
+        w->first = arena_array(a, ctx, sizeof *w->first);
+    }
     const int bad = !w->prompt || !w->history || !w->prefix || !w->ids || !w->pieces || !w->drafts || !w->ar.beams.best || !w->level;
-    return bad || (own && !w->mel) ? -1 : 0;
+    return bad || (own && !w->mel) || (m->exact && (!w->heard || !w->first)) ? -1 : 0;
 }
 
 void strand_free(struct strand *w)
@@ -252,7 +256,7 @@ static int drafts_mute(const struct strand *w, int n)
     return mute == n;
 }
 
-static int32_t window_ctx(const struct strand *w)
+int32_t window_ctx(const struct strand *w)
 {
     return w->s->call.p.audio_ctx ? w->s->call.p.audio_ctx : w->s->model->audio_ctx;
 }
@@ -268,8 +272,9 @@ static int window_words(struct strand *w, const struct sentence *sentence, int *
     const struct words_request want = { s->result.language, p->prepend_punctuations, p->append_punctuations,
                                         p->hallucination_silence_threshold };
     const int n_head = s->model->family->speech->head(s->model, &q, head, &sot);
-    const struct words_window at = { .lane = w->lane, .seek = w->seek, .frames = w->frames, .full = 2 * window_ctx(w),
-                                     .content_frames = s->feed.frames, .head = head, .n_head = n_head, .ids = w->ids,
+    struct steno_batch *exact = verify_heard(w);
+    const struct words_window at = { .b = exact ? exact : s->batch, .lane = exact ? 0 : w->lane, .seek = w->seek, .frames = w->frames,
+                                     .full = 2 * window_ctx(w), .content_frames = s->feed.frames, .head = head, .n_head = n_head, .ids = w->ids,
                                      .n = sentence->n, .single_end = single_end };
     const int before = *n;
     const int64_t next = *seek;
@@ -367,12 +372,14 @@ int strand_window(struct strand *w, uint32_t at)
             return w->own ? call_part(s, w) : STENO_OK;
         }
         w->frames = left < most ? (int32_t)left : most;
+        w->b = s->batch;
         w->seat = at;
         s->batch->timings.n_windows++;
         const int again = seat->audio == s && seat->from == w->seek && seat->frames == w->frames;
         seat->audio = NULL;
-        int rc = again && p->guards == STENO_GUARDS_OFF ? STENO_OK : window_hear(w);
+        int rc = again && p->guards == STENO_GUARDS_OFF && !w->heard ? STENO_OK : window_hear(w);
         if (rc) return rc;
+        if (w->heard) memcpy(w->heard, window_mel(s), window_floats(s->model) * sizeof *w->heard);
         if (p->guards != STENO_GUARDS_OFF) window_levels(w, window_mel(s));
         if (p->guards == STENO_GUARDS_RETRY && window_steady(w, w->seek, w->seek + w->frames)) {
             w->seek += w->frames;

@@ -162,6 +162,7 @@ void call_end(steno_session *s, int status)
         if (b->seat[i].user && b->seat[i].user->s == s) b->seat[i].user = NULL;
         if (b->seat[i].audio == s) b->seat[i].audio = NULL;
     }
+    if (b->exact && b->exact->seat->audio == s) b->exact->seat->audio = NULL;
     struct part *part = call_parts(s);
     for (size_t i = 0; i < c->parts.len / sizeof *part; i++) result_free(&part[i].result);
     buf_clear(&c->parts);

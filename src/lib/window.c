@@ -3,10 +3,15 @@
 #include <string.h>
 #include "lib/lib.h"
 
+float *batch_mel(const struct steno_batch *b)
+{
+    const struct plan *p = &b->model->plan[PLAN_ENCODER];
+    return exec_slot(&b->exec, p, p->input);
+}
+
 float *window_mel(const steno_session *s)
 {
-    const struct plan *p = &s->model->plan[PLAN_ENCODER];
-    return exec_slot(&s->batch->exec, p, p->input);
+    return batch_mel(s->batch);
 }
 
 /* What the encoder made of the window, rows without the gaps between them. The slot is the decoder's next. */
@@ -22,37 +27,42 @@ static int features_keep(steno_session *s, const struct plan *p, int32_t n_ctx)
     return err_nomem(&s->error, (size_t)n_ctx * out->width * sizeof(float), "audio features");
 }
 
-int window_encode(steno_session *s, uint32_t seat, int32_t n_ctx)
+int batch_encode(struct steno_batch *b, uint32_t seat, int32_t n_ctx, struct op_time *time)
 {
-    struct steno_batch *b = s->batch;
-    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    const struct plan *p = &b->model->plan[PLAN_ENCODER];
     const struct slot *in = &p->slot[p->input];
-    float *mel = window_mel(s);
+    float *mel = batch_mel(b);
     memset(mel - in->ld, 0, in->ld * sizeof *mel); /* the zero rows of the first convolution */
     memset(mel + 2 * (size_t)n_ctx * in->ld, 0, in->ld * sizeof *mel);
 
     struct run_time spent;
     b->exec.window = (uint16_t)seat;
-    const int rc = exec_phases(&b->exec, p, 0, ENCODER_PHASES, NULL, (uint32_t)n_ctx, session_time(s, PLAN_ENCODER), &spent);
+    const int rc = exec_phases(&b->exec, p, 0, ENCODER_PHASES, NULL, (uint32_t)n_ctx, time, &spent);
     b->timings.encode_us += spent.first_ns / 1000;
     b->timings.cross_us += spent.rest_ns / 1000;
     b->timings.n_encodes++;
-    if (rc) return session_ran(s, rc);
-    return s->params && s->params->keep_audio_features ? features_keep(s, p, n_ctx) : STENO_OK;
+    return rc;
+}
+
+int window_encode(steno_session *s, uint32_t seat, int32_t n_ctx)
+{
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    const int rc = session_ran(s, batch_encode(s->batch, seat, n_ctx, session_time(s, PLAN_ENCODER)));
+    return rc || !s->params || !s->params->keep_audio_features ? rc : features_keep(s, p, n_ctx);
 }
 
 void lane_reset(steno_session *s, uint16_t lane)
 {
-    lane_rewind(s, lane, 0);
+    lane_rewind(s->batch, lane, 0);
 }
 
-void lane_rewind(steno_session *s, uint16_t lane, int32_t len)
+void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
 {
-    struct steno_batch *b = s->batch;
     struct lane *l = &b->run.lane[lane];
     state_truncate(&b->state[STATE_SELF], lane, (uint32_t)len);
-    *l = (struct lane){ .table = l->table, .top = l->top, .kv_len = len, .enc_len = s->model->audio_ctx, .last_ts = -1,
-                        .window = (uint16_t)(lane / b->n_lanes), .out = b->picked + (size_t)lane * (size_t)s->model->text_ctx };
+    *l = (struct lane){ .table = l->table, .top = l->top, .kv_len = len, .enc_len = b->model->audio_ctx, .last_ts = -1,
+                        .margin = { INFINITY, INFINITY }, .window = (uint16_t)(lane / b->n_lanes),
+                        .out = b->picked + (size_t)lane * (size_t)b->model->text_ctx };
 }
 
 int steps_run(steno_session *s, int steps)
@@ -75,6 +85,36 @@ int steps_run(steno_session *s, int steps)
     return session_ran(s, rc);
 }
 
+/* Logits of the language tokens after start-of-transcript, [n_languages], of the window that is encoded in the seat. */
+static int language_logits(struct steno_batch *b, const struct special_tokens *t, uint32_t seat, struct op_time *time, float *logits)
+{
+    const struct plan *p = &b->model->plan[PLAN_DECODER];
+    const uint16_t lane = (uint16_t)(seat * b->n_lanes);
+    struct run_time spent;
+    int ran;
+    lane_rewind(b, lane, 0);
+    b->run.n_rows = 0;
+    run_add(&b->run, t->sot, 0, lane, ROW_LOGITS);
+    const int rc = exec_chain(&b->exec, p, &b->run, 1, &ran, time, &spent);
+    b->timings.n_steps += ran;
+    b->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    if (!rc) memcpy(logits, exec_logits(&b->exec, p, 0) + t->first_lang, (size_t)t->n_languages * sizeof *logits);
+    return rc;
+}
+
+/* Index of the largest; *ahead: of the next. */
+static int largest_of(const float *x, int n, float *ahead)
+{
+    int best = 0;
+    float next = -INFINITY;
+    for (int i = 1; i < n; i++)
+        if (x[i] > x[best]) best = i;
+    for (int i = 0; i < n; i++)
+        if (i != best && x[i] > next) next = x[i];
+    *ahead = x[best] - next;
+    return best;
+}
+
 /* softmax over the language tokens of the logits after start-of-transcript, of the window that begins at `from` (openai-whisper,
  * decoding.py, detect_language). @return the index of the largest, or a status */
 static int language_of_window(steno_session *s, uint32_t at, int64_t from, float *probs)
@@ -82,24 +122,29 @@ static int language_of_window(steno_session *s, uint32_t at, int64_t from, float
     const steno_model *m = s->model;
     const struct special_tokens *t = &m->tokens;
     const int64_t left = s->feed.frames - from;
-    const int full = left >= s->feed.window;
-    struct seat *seat = &s->batch->seat[at];
-    const uint16_t lane = (uint16_t)(at * s->batch->n_lanes);
+    const int full = left >= s->feed.window, frames = full ? s->feed.window : (int)left;
+    struct steno_batch *b = s->batch, *exact = b->exact;
+    struct seat *seat = &b->seat[at];
+    float x[MAX_LANGUAGES], ahead;
     seat->audio = NULL;
-    int rc = feed_window(&s->feed, from, full ? s->feed.window : (int)left, 1, window_mel(s), &s->error);
+    int rc = feed_window(&s->feed, from, frames, 1, window_mel(s), &s->error);
     if (!rc) rc = window_encode(s, at, m->audio_ctx);
     if (rc) return rc;
     if (full) *seat = (struct seat){ .audio = s, .from = from, .frames = s->feed.window };
-    lane_reset(s, lane);
-    s->batch->run.n_rows = 0;
-    run_add(&s->batch->run, t->sot, 0, lane, ROW_LOGITS);
-    rc = steps_run(s, 1);
+    rc = session_ran(s, language_logits(b, t, at, session_time(s, PLAN_DECODER), x));
     if (rc) return rc;
-    const float *x = exec_logits(&s->batch->exec, &m->plan[PLAN_DECODER], 0) + t->first_lang;
+    int best = largest_of(x, t->n_languages, &ahead);
+    if (exact && verify_language(s, ahead)) {
+        exact->seat->audio = NULL;
+        exact->solo = s;
+        rc = feed_window(&s->feed, from, frames, 1, batch_mel(exact), &s->error);
+        if (!rc) rc = batch_encode(exact, 0, m->audio_ctx, NULL);
+        if (!rc) rc = language_logits(exact, t, 0, NULL, x);
+        exact->solo = NULL;
+        if (rc) return s->error.status ? rc : session_ran(s, rc);
+        best = largest_of(x, t->n_languages, &ahead);
+    }
     double sum = 0;
-    int best = 0;
-    for (int i = 1; i < t->n_languages; i++)
-        if (x[i] > x[best]) best = i;
     for (int i = 0; i < t->n_languages; i++) sum += exp((double)x[i] - x[best]);
     if (!(sum >= 1)) /* a NaN among them, or an infinity */
         return err_set(&s->error, STENO_EFORMAT, "the model's logits of languages are no numbers: its weights are damaged");

@@ -42,7 +42,7 @@ static int ids_align(struct words *w, steno_session *s, const struct words_windo
     for (int32_t i = 0; i < before + n + 1; i++) buf_add(&w->prob, &none, sizeof none);
     if (w->ids.err || w->prob.err) return err_nomem(&s->error, w->ids.len + w->prob.len, "words");
     float *prob = (float *)(void *)w->prob.p;
-    const int rc = align_run(s, at->lane, ids, before + n + 1, h->n_ctx, &matrix, &h->ld, prob);
+    const int rc = align_run(s, at->b, at->lane, ids, before + n + 1, h->n_ctx, &matrix, &h->ld, prob);
     if (rc) return rc;
     *h = (struct heard){ ids + before, n, prob + before, matrix + (size_t)at->n_head * h->ld, h->ld, h->n_ctx };
     return STENO_OK;

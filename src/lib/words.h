@@ -24,7 +24,8 @@ struct words_request {
 
 /* Where a window lies. */
 struct words_window {
-    uint16_t lane;          /* a lane whose state may be overwritten, and whose window's cross keys are at hand */
+    struct steno_batch *b;  /* the session's, or the exact one beside it */
+    uint16_t lane;          /* a lane of it whose state may be overwritten, and whose window's cross keys are at hand */
     int64_t seek;           /* first frame (10 ms) */
     int32_t frames;         /* of audio */
     int32_t full;           /* frames that a whole window has */

@@ -67,6 +67,8 @@ int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e);
 int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e);
 /* Give tensors the names a family knows them by: `to` writes the new name of a tensor and returns 1, or returns 0 to leave it. */
 int weights_rename(struct weights *w, int (*to)(const char *name, char *out, size_t n), steno_error *e);
+/* Matrices that were packed as something else than they are stored as are not there for the plans that are built from here on. */
+void weights_forget_narrow(struct weights *w);
 /* Error naming the first tensor nobody asked for, or STENO_OK. */
 int weights_check_used(const struct weights *w, steno_error *e);
 

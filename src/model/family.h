@@ -42,6 +42,9 @@ struct steno_model {
     const char *name;              /* of the shape */
     const char *format;            /* of the file */
     int64_t parameters, load_us;
+    steno_model *exact;            /* the same network in f32, for verifying; shares the store, and has no vocabulary. NULL: none */
+    int is_exact;                  /* it is such a one */
+    int verify;                    /* while opening only: one is wanted */
     steno_team *loading;           /* while opening only */
     const char *vocab_path;        /* while opening only: where a vocabulary may be found */
     const char *heads_wanted;      /* while opening only: alignment heads, as asked for */

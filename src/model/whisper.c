@@ -392,8 +392,8 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     const struct model_dims *d = &m->dims;
     int rc = read_dims(&m->dims, w, e);
     if (!rc) rc = check_contexts(d, w->name, e);
-    if (!rc) rc = find_vocab(m, w, e);
-    if (!rc && is_transformers(w)) rc = weights_rename(w, openai_name, e);
+    if (!rc && !m->is_exact) rc = find_vocab(m, w, e);
+    if (!rc && !m->is_exact && is_transformers(w)) rc = weights_rename(w, openai_name, e);
     if (rc) return rc;
     const struct tensor *again = weights_find(w, "proj_out.weight"); /* the token embedding again, which one copy serves */
     if (again) m->parameters -= (int64_t)(again->dim[0] * again->dim[1]);
@@ -409,6 +409,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
                                                 (uint32_t)d->n_text_ctx };
     m->state[STATE_CROSS] = (struct state_desc){ "cross-attention keys and values", STATE_REPLACE, layers, heads, d_head,
                                                  (uint32_t)d->n_audio_ctx };
+    if (m->is_exact) return build_plans(m, w, e);
     rc = read_filters(m, w, e);
     if (rc) return rc;
 

@@ -465,7 +465,7 @@ static int n_screened(const struct walk *w, size_t out)
     const struct row *row = &w->run->row[w->run->out_row[out]];
     const struct lane *l = &w->run->lane[row->lane];
     if (l->adjust || (row->flags != ROW_PICK && row->flags != ROW_TOP) || l->rules->temperature != 0) return 0;
-    return row->flags == ROW_PICK ? 1 : l->n_top <= SCREEN_TOP ? l->n_top : 0;
+    return row->flags == ROW_PICK ? 1 + l->weigh : l->n_top <= SCREEN_TOP ? l->n_top : 0;
 }
 
 static float *bounds_of(const struct walk *w, size_t out)
@@ -543,23 +543,21 @@ static void tame(float *x, size_t n)
     for (size_t i = 0; i < n; i++) x[i] = x[i] > FLT_MAX ? FLT_MAX : x[i] >= -FLT_MAX ? x[i] : -INFINITY;
 }
 
-/* Thread 0 before the logits are scanned. A probability asked for beside a choice is that of the logits as they were. */
-static void filter_rows(const struct walk *w)
+/* A probability asked for beside a choice is that of the logits as they were. */
+static void filter_row(const struct walk *w, uint32_t out)
 {
     const size_t n = w->p->slot[w->p->logits].width;
     const uint32_t slices = slices_of((uint32_t)n);
-    for (uint32_t out = 0; out < w->run->n_out; out++) {
-        struct row *row = &w->run->row[w->run->out_row[out]];
-        float *x = exec_slot(w->x, w->p, w->p->logits) + out * (size_t)w->p->slot[w->p->logits].ld;
-        if (!(row->flags & (ROW_PICK | ROW_TOP)) || !w->run->lane[row->lane].adjust) continue;
-        if (row->flags & ROW_PROB) {
-            for (uint32_t i = 0; i < slices; i++) do_scan(w, out * slices + i, slices);
-            do_prob(w, out, slices);
-            row->flags &= (uint16_t)~ROW_PROB;
-        }
-        w->x->filter(w->x->user, row->lane, x);
-        tame(x, n);
+    struct row *row = &w->run->row[w->run->out_row[out]];
+    float *x = exec_slot(w->x, w->p, w->p->logits) + out * (size_t)w->p->slot[w->p->logits].ld;
+    if (!(row->flags & (ROW_PICK | ROW_TOP)) || !w->run->lane[row->lane].adjust) return;
+    if (row->flags & ROW_PROB) {
+        for (uint32_t i = 0; i < slices; i++) do_scan(w, out * slices + i, slices);
+        do_prob(w, out, slices);
+        row->flags &= (uint16_t)~ROW_PROB;
     }
+    w->x->filter(w->x->user, row->lane, x);
+    tame(x, n);
 }
 
 static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
@@ -581,7 +579,7 @@ static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
     }
     if (row->flags & (ROW_PICK | ROW_TOP)) {
         const struct logit_part text = pick_merge(part, slices, 3), ts = pick_merge(part + 1, slices, 3);
-        if (row->flags & ROW_PICK) pick_token(l, &text, &ts, x);
+        if (row->flags & ROW_PICK) pick_token(l, &text, &ts, x, w->x->kern);
         else pick_top(l, &text, &ts, x, w->x->kern);
     }
 }
@@ -790,7 +788,7 @@ static void walk_thread(void *arg, int thread)
             const int64_t t0 = w->time && !thread ? os_now_ns() : 0;
             if (!thread && at == w->split && !w->split_ns) w->split_ns = os_now_ns();
             if (w->x->filter && w->p->op[at].kind == OP_SCAN) {
-                if (!thread) filter_rows(w);
+                for (uint32_t out = 0; !thread && out < w->run->n_out; out++) filter_row(w, out);
                 team_barrier(w->team);
             }
             run_op(w, at, thread, threads);
@@ -856,4 +854,16 @@ int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps,
     const int rc = walk(&w, spent);
     *ran = w.ran;
     return rc;
+}
+
+void exec_choose(struct exec *x, const struct plan *p, struct run *run, uint32_t out)
+{
+    const struct walk w = { .x = x, .p = p, .run = run };
+    const uint32_t slices = slices_of(p->slot[p->logits].width);
+    const cpu_fpenv fp = cpu_fpenv_enter();
+    run->row[run->out_row[out]].flags = ROW_PICK;
+    if (x->filter) filter_row(&w, out);
+    for (uint32_t i = 0; i < slices; i++) do_scan(&w, out * slices + i, slices);
+    do_pick(&w, out, slices);
+    cpu_fpenv_leave(fp);
 }

@@ -210,11 +210,14 @@ void lane_copy(struct lane *dst, const struct lane *src)
 
 /* What the timestamp rule leaves, and the logarithm of the sum that probabilities are of. */
 struct weighed { int use_text, use_ts; double lse, lse_ts; };
-static struct weighed weigh(const struct lane *l, const struct logit_part *text, const struct logit_part *ts)
+static struct weighed weigh(struct lane *l, const struct logit_part *text, const struct logit_part *ts)
 {
     const double lse_text = part_lse(text), lse_ts = part_lse(ts);
     struct weighed w = { text->arg >= 0, ts->arg >= 0, -INFINITY, lse_ts };
-    if (l->rules->timestamps && w.use_ts && lse_ts > text->max) w.use_text = 0;
+    if (l->rules->timestamps && w.use_text && w.use_ts) {
+        w.use_text = !(lse_ts > text->max);
+        l->margin.text = fminf(l->margin.text, (float)fabs(lse_ts - text->max));
+    }
     if (w.use_ts) w.lse = lse_ts;
     if (w.use_text) {
         const double hi = lse_text > w.lse ? lse_text : w.lse, lo = lse_text > w.lse ? w.lse : lse_text;
@@ -232,26 +235,6 @@ static struct picked picked_of(const struct lane *l, const struct weighed *w, co
         p.ptsum = (float)exp(w->lse_ts - w->lse);
     }
     return p;
-}
-
-void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits)
-{
-    const struct weighed w = weigh(l, text, ts);
-    struct picked p = picked_of(l, &w, ts);
-    if (w.use_text || w.use_ts) {
-        if (l->rules->temperature > 0) {
-            const struct pick_range g = pick_range_of(l);
-            const int32_t id = draw(l, &g, logits, w.use_text, w.use_ts);
-            if (id >= 0) p.id = id, p.plog = (float)(logits[id] - w.lse);
-        }
-        if (isinf(p.plog)) {
-            const int t = w.use_text && (!w.use_ts || text->max >= ts->max);
-            p.id = t ? text->arg : ts->arg;
-            p.plog = (float)((t ? text->max : ts->max) - w.lse);
-        }
-    }
-    p.p = (float)exp(p.plog);
-    lane_choose(l, &p);
 }
 
 /* The best so far, by falling logit, which plog holds. */
@@ -281,6 +264,41 @@ static void top_range(struct top *t, const float *x, const uint32_t *mask, int32
             else if (x[id] > least && !(mask && (mask[id >> 5] >> (id & 31) & 1))) top_take(t, id, x[id]);
         }
     }
+}
+
+/* How far ahead of the second best logit the choice is. */
+static void margin_keep(struct lane *l, const struct weighed *w, const float *logits, const struct kern *kern)
+{
+    const struct pick_range g = pick_range_of(l);
+    const int32_t ts_begin = l->rules->ts_begin;
+    struct picked two[2];
+    struct top t = { two, 0, 2 };
+    if (w->use_text) top_range(&t, logits, g.mask, g.text_from, g.text_to, kern);
+    if (w->use_ts) top_range(&t, logits, g.mask, g.ts_from, g.ts_to, kern);
+    if (t.n < 2) return;
+    float *margin = two[0].id >= ts_begin && two[1].id >= ts_begin ? &l->margin.time : &l->margin.text;
+    *margin = fminf(*margin, two[0].plog - two[1].plog);
+}
+
+void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern)
+{
+    const struct weighed w = weigh(l, text, ts);
+    struct picked p = picked_of(l, &w, ts);
+    if (l->weigh) margin_keep(l, &w, logits, kern);
+    if (w.use_text || w.use_ts) {
+        if (l->rules->temperature > 0) {
+            const struct pick_range g = pick_range_of(l);
+            const int32_t id = draw(l, &g, logits, w.use_text, w.use_ts);
+            if (id >= 0) p.id = id, p.plog = (float)(logits[id] - w.lse);
+        }
+        if (isinf(p.plog)) {
+            const int t = w.use_text && (!w.use_ts || text->max >= ts->max);
+            p.id = t ? text->arg : ts->arg;
+            p.plog = (float)((t ? text->max : ts->max) - w.lse);
+        }
+    }
+    p.p = (float)exp(p.plog);
+    lane_choose(l, &p);
 }
 
 void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern)

@@ -36,6 +36,12 @@ struct picked {
     float p, plog, pt, ptsum;
 };
 
+/* The least by which choices of a sequence were ahead of what would have been chosen next, INFINITY: there was nothing else. */
+struct margins {
+    float text;                  /* of logits, where the text depends on it; of sums of log-probabilities, where beams were chosen */
+    float time;                  /* of logits, of one timestamp before another */
+};
+
 /* One per independent sequence: a beam, a window, a request. */
 struct lane {
     int32_t kv_len;              /* positions held in the append state */
@@ -51,6 +57,8 @@ struct lane {
     int32_t dead;                /* ended because nothing was allowed */
     int32_t last_ts;             /* latest timestamp chosen, -1: none */
     double sum_logprob;          /* includes the end of text's */
+    int32_t weigh;               /* 1: margins are kept */
+    struct margins margin;
     uint64_t stream;             /* which stream of random numbers, from pick_stream */
     struct picked *top;          /* [RUN_BEAMS + 1] best first, lower ids first among equals */
     int32_t n_top;               /* ROW_TOP: how many are wanted, then how many there are */
@@ -118,8 +126,9 @@ static inline uint64_t pick_stream(int64_t window, int attempt, int candidate)
 {
     return (uint64_t)window << 16 | (uint64_t)(attempt & 0xff) << 8 | (uint64_t)(candidate & 0xff);
 }
-/* Choose from merged parts (text, timestamps) and advance the lane. logits[n_vocab] are read only when the temperature is above 0. */
-void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits);
+/* Choose from merged parts (text, timestamps) and advance the lane. logits[n_vocab] are read only when the temperature is above 0, or the
+ * lane's margin is kept. */
+void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern);
 /* Fill lane.top from the same. */
 void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern);
 /* Advance the lane by a token that was chosen: the end of text ends it, the limit does. */

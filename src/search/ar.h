@@ -30,6 +30,7 @@ struct beams {
     struct picked *best;           /* [text context] tokens of the best finished sequence; owned by whoever opens the machine */
     int32_t best_n, best_ended;
     double best_sum, best_rank;
+    float best_margin;
     int32_t n_finished;
 };
 

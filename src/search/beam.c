@@ -35,8 +35,8 @@ static int32_t offers_sort(struct offer *o, const struct ar *a, const struct run
     return n;
 }
 
-/* One more candidate: kept when it ranks above all before it. dead: its end was forced. */
-static void candidate_add(struct ar *a, const struct lane *l, double sum, int ended, int dead)
+/* One more candidate: kept when it ranks above all before it. margin: how far it was from being lost. dead: its end was forced. */
+static void candidate_add(struct ar *a, const struct lane *l, double sum, float margin, int ended, int dead)
 {
     struct beams *b = &a->beams;
     const double rank = dead ? -INFINITY : ar_rank(sum, l->n, a->p.length_penalty);
@@ -47,9 +47,21 @@ static void candidate_add(struct ar *a, const struct lane *l, double sum, int en
         b->best_ended = ended;
         b->best_sum = sum;
         b->best_rank = rank;
+        b->best_margin = margin;
         a->chosen = a->n_ranks;
     }
     a->n_ranks++;
+}
+
+/* How far the best candidate is ahead of the others, in log-probability of all its tokens. */
+static float lead_of(const struct ar *a)
+{
+    const int32_t n = a->n_ranks < AR_FINISHED ? a->n_ranks : AR_FINISHED;
+    double next = -INFINITY;
+    for (int32_t i = 0; i < n; i++)
+        if (i != a->chosen) next = fmax(next, a->rank[i]);
+    const double tokens = a->beams.best_n, unit = isnan(a->p.length_penalty) ? tokens : pow((5 + tokens) / 6, a->p.length_penalty);
+    return (float)((a->beams.best_rank - next) * unit);
 }
 
 /* The search is over: unfinished beams, the best first, make up what is missing; the best candidate goes into the first lane. */
@@ -58,20 +70,21 @@ static void beams_end(struct ar *a, struct run *r)
     struct beams *b = &a->beams;
     for (int32_t i = 0; i < b->n && b->n_finished < a->p.n_lanes; i++, b->n_finished++) {
         const struct lane *l = &r->lane[b->lane[i]];
-        candidate_add(a, l, l->sum_logprob, 0, 0);
+        candidate_add(a, l, l->sum_logprob, l->margin.text, 0, 0);
     }
     struct lane *l = &r->lane[a->lane0];
     memcpy(l->out, b->best, (size_t)b->best_n * sizeof *b->best);
     l->n = b->best_n;
     l->ended = b->best_ended;
     l->sum_logprob = b->best_sum;
+    l->margin.text = fminf(b->best_margin, lead_of(a));
     for (int32_t i = 0; i < a->p.n_lanes; i++) r->lane[a->lane0 + i].done = 1;
     a->result = a->lane0;
     a->done = 1;
 }
 
 /* The next beams: each goes on in the lane it comes from; where several come from one, the later ones take lanes that nobody goes on in. */
-static void beams_move(struct ar *a, struct run *r, struct kv_state *state, const struct offer *next, int32_t n)
+static void beams_move(struct ar *a, struct run *r, struct kv_state *state, const struct offer *next, int32_t n, float lost)
 {
     struct beams *b = &a->beams;
     struct picked chosen[RUN_BEAMS];
@@ -98,10 +111,18 @@ static void beams_move(struct ar *a, struct run *r, struct kv_state *state, cons
         b->lane[i] = lane[i];
         lane_choose(l, &chosen[i]);
         l->sum_logprob = (double)next[i].sum;
+        l->margin.text = fminf(l->margin.text, next[i].sum - lost);
     }
     for (int32_t i = 0; i < a->p.n_lanes; i++)
         if (!uses[i]) r->lane[a->lane0 + i].done = 1;
     b->n = n;
+}
+
+/* Neither an end of text nor a beam that nothing may follow. */
+static int is_continuation(const struct ar *a, const struct run *r, const struct offer *o)
+{
+    const struct lane *l = &r->lane[a->beams.lane[o->beam]];
+    return o->place != NOTHING && l->top[o->place].id != l->rules->eot;
 }
 
 void beams_step(struct ar *a, struct run *r, struct kv_state *state)
@@ -109,19 +130,20 @@ void beams_step(struct ar *a, struct run *r, struct kv_state *state)
     struct beams *b = &a->beams;
     struct offer offer[RUN_BEAMS * (RUN_BEAMS + 1)], next[RUN_BEAMS];
     const int32_t n = offers_sort(offer, a, r);
-    const int32_t eot = r->lane[a->lane0].rules->eot;
-    int32_t n_next = 0;
-    for (int32_t i = 0; i < n && n_next < a->p.n_lanes; i++) {
+    int32_t n_next = 0, end = 0;
+    for (int32_t goes_on = 0; end < n && goes_on < a->p.n_lanes; end++) goes_on += is_continuation(a, r, &offer[end]);
+    const float lost = end < n ? offer[end].sum : -INFINITY; /* the best of those that are */
+    for (int32_t i = 0; i < end; i++) {
         const struct lane *l = &r->lane[b->lane[offer[i].beam]];
         const int dead = offer[i].place == NOTHING;
-        if (!dead && l->top[offer[i].place].id != eot) {
+        if (is_continuation(a, r, &offer[i])) {
             next[n_next++] = offer[i];
         } else if (b->n_finished < a->p.max_finished) {
-            candidate_add(a, l, dead ? l->sum_logprob : (double)offer[i].sum, 1, dead);
+            candidate_add(a, l, dead ? l->sum_logprob : (double)offer[i].sum, fminf(l->margin.text, offer[i].sum - lost), 1, dead);
             b->n_finished++;
         }
     }
     const int enough = b->n_finished >= a->p.max_finished;
-    beams_move(a, r, state, next, n_next);
+    beams_move(a, r, state, next, n_next, lost);
     if (enough || !n_next || r->lane[b->lane[0]].done) beams_end(a, r);
 }

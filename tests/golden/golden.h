@@ -243,13 +243,15 @@ static inline int result_differs(const steno_session *s, const json_t *want, str
 
 struct engine { steno_team *team; steno_model *model; steno_session *session; };
 
-static inline void engine_open_as(struct engine *g, const char *path, const char *level, int threads, enum steno_compute compute)
+static inline void engine_open_verified(struct engine *g, const char *path, const char *level, int threads, enum steno_compute compute,
+                                        int verify)
 {
     steno_error e;
     steno_model_params p;
     steno_model_params_init(&p);
     p.compute = (int32_t)compute;
     p.cpu_level = level;
+    p.verify = verify;
     *g = (struct engine){ 0 };
     if (steno_team_open(&g->team, threads, &e)) fail_msg("%s", e.text);
     p.team = g->team;
@@ -258,6 +260,11 @@ static inline void engine_open_as(struct engine *g, const char *path, const char
     steno_session_params_init(&sp);
     sp.max_lanes = GOLDEN_LANES;
     if (steno_session_open(&g->session, g->model, g->team, &sp, &e)) fail_msg("%s", e.text);
+}
+
+static inline void engine_open_as(struct engine *g, const char *path, const char *level, int threads, enum steno_compute compute)
+{
+    engine_open_verified(g, path, level, threads, compute, 0);
 }
 
 static inline void engine_open(struct engine *g, const char *path, const char *level, int threads)

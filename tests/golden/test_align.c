@@ -119,7 +119,7 @@ static int one_window(struct engine *g, const json_t *layers, const char *stem, 
     assert_true((size_t)n <= sizeof bits->prob / sizeof *bits->prob);
     assert_int_equal(want.dim[0], n - HEAD - 1);
     assert_int_equal(want.dim[1], json_integer_value(json_object_get(layers, "content_frames")) / 2);
-    assert_int_equal(align_run(g->session, 0, ids, n, (int32_t)want.dim[1], &m, &ld, bits->prob), 0);
+    assert_int_equal(align_run(g->session, g->session->batch, 0, ids, n, (int32_t)want.dim[1], &m, &ld, bits->prob), 0);
     for (int32_t i = 0; i < n; i++) memcpy(bits->m + (size_t)i * want.dim[1], m + (size_t)i * ld, want.dim[1] * sizeof *m);
     const double d = distance(m + HEAD * ld, ld, &want);
     print_message("%s, %s, matrix: %.2g of the spread\n", level, stem, d);

@@ -55,7 +55,7 @@ static const double *encoded(struct rig *r)
 static const float *aligned(struct rig *r, uint16_t lane, int32_t n, int32_t n_ctx, size_t *ld, float *prob)
 {
     const float *m = NULL;
-    if (align_run(r->s, lane, r->ids, n, n_ctx, &m, ld, prob)) fail_msg("%s", r->s->error.text);
+    if (align_run(r->s, r->s->batch, lane, r->ids, n, n_ctx, &m, ld, prob)) fail_msg("%s", r->s->error.text);
     return m;
 }
 
@@ -238,7 +238,7 @@ static void test_what_cannot_be_aligned_is_refused_with_a_reason(void **state)
         size_t ld;
         const int32_t was = r.ids[4];
         if (c[i].bad_id != -9) r.ids[4] = c[i].bad_id;
-        assert_int_equal(align_run(r.s, c[i].lane, r.ids, c[i].n, c[i].n_ctx, &m, &ld, NULL), STENO_EARG);
+        assert_int_equal(align_run(r.s, r.s->batch, c[i].lane, r.ids, c[i].n, c[i].n_ctx, &m, &ld, NULL), STENO_EARG);
         if (!strstr(r.s->error.text, c[i].says)) fail_msg("'%s' does not say '%s'", r.s->error.text, c[i].says);
         r.ids[4] = was;
     }
@@ -260,7 +260,7 @@ static void test_cancelling_ends_it(void **state)
     rig_open(&r, &small_dims, NULL, NULL, 2);
     assert_int_equal(window_encode(r.s, 0, r.s->model->audio_ctx), 0);
     r.s->should_abort = always;
-    assert_int_equal(align_run(r.s, 0, r.ids, 9, 9, &m, &ld, NULL), STENO_ECANCELED);
+    assert_int_equal(align_run(r.s, r.s->batch, 0, r.ids, 9, 9, &m, &ld, NULL), STENO_ECANCELED);
     rig_close(&r);
 }
 

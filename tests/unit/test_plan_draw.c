@@ -47,7 +47,7 @@ static int draw_at(const struct rig *r, uint64_t stream, int32_t position)
 {
     struct picked out[1024];
     struct lane l = { .rules = &r->rules, .out = out, .limit = 1024, .last_ts = -1, .stream = stream, .n = position };
-    pick_token(&l, &r->text, &r->none, r->x);
+    pick_token(&l, &r->text, &r->none, r->x, NULL);
     return out[position].id;
 }
 

@@ -269,9 +269,9 @@ static void test_a_text_as_long_as_the_longest_context_decodes_and_aligns(void *
     for (int i = 0; i <= LONGEST; i++) ids[i] = token_of(i) % 100;
     const float *matrix;
     size_t ld;
-    assert_int_equal(align_run(s, 0, ids, LONGEST, 20, &matrix, &ld, prob), STENO_OK);
+    assert_int_equal(align_run(s, s->batch, 0, ids, LONGEST, 20, &matrix, &ld, prob), STENO_OK);
     for (int i = 0; i < LONGEST; i++) assert_true(isfinite(matrix[(size_t)i * ld]) && prob[i] >= 0 && prob[i] <= 1);
-    assert_int_equal(align_run(s, 0, ids, LONGEST + 1, 20, &matrix, &ld, prob), STENO_EARG);
+    assert_int_equal(align_run(s, s->batch, 0, ids, LONGEST + 1, 20, &matrix, &ld, prob), STENO_EARG);
     assert_non_null(strstr(steno_last_error(s), "want 1..1792"));
     steno_session_close(s);
     steno_model_close(m);

@@ -72,7 +72,7 @@ static int32_t pick(struct rig *r, const float *x)
         }
     const struct logit_part text = pick_merge(&part[0][0], SLICES, 2), ts = pick_merge(&part[0][1], SLICES, 2);
     const int32_t n = r->lane.n;
-    pick_token(&r->lane, &text, &ts, x);
+    pick_token(&r->lane, &text, &ts, x, &r->kern);
     return r->lane.n > n ? r->out[n].id : EOT;
 }
 
@@ -162,6 +162,65 @@ static void test_every_id_agrees_with_the_chain_of_filters_over_random_histories
         assert_int_equal(id, best);
         assert_true(fabs(r.lane.sum_logprob - before - ((double)y[best] - lse)) < 1e-5);
     }
+}
+
+/* Of logits that the filters have been over. */
+static struct margins slow_margins(float *x, int timestamps)
+{
+    struct margins m = { INFINITY, INFINITY };
+    float text = -INFINITY, first = -INFINITY, second = -INFINITY;
+    int at = 0, next = 0;
+    for (int i = 0; i < TS; i++) text = fmaxf(text, x[i]);
+    const double times = slow_lse(x, TS, N);
+    if (timestamps && !isinf(times) && !isinf(text)) m.text = (float)fabs(times - (double)text);
+    if (timestamps) slow_force_timestamp(x);
+    for (int i = 0; i < N; i++)
+        if (x[i] > first) first = x[i], at = i;
+    for (int i = 0; i < N; i++)
+        if (i != at && x[i] > second) second = x[i], next = i;
+    if (isinf(second)) return m;
+    if (at >= TS && next >= TS) m.time = first - second;
+    else m.text = fminf(m.text, first - second);
+    return m;
+}
+
+static int near(float a, float b)
+{
+    return isinf(a) || isinf(b) ? a == b : fabsf(a - b) < 1e-4f;
+}
+
+static void test_margins_are_distances_to_what_would_have_been_chosen_next(void **state)
+{
+    (void)state;
+    struct rig r;
+    uint32_t seed = 7;
+    int timestamps = 0, texts = 0, times = 0;
+    struct margins least = { INFINITY, INFINITY };
+    for (int round = 0; round < 4000; round++) {
+        if (round % 40 == 0) rig_init(&r, timestamps ^= 1);
+        if (round % 40 == 0 || r.lane.done || r.lane.n >= MOST - 2) {
+            history(&r, NULL, 0);
+            least = r.lane.margin = (struct margins){ INFINITY, INFINITY };
+        }
+        float x[N], y[N];
+        random_logits(x, &seed);
+        memcpy(y, x, sizeof y);
+        slow_filters(y, &r);
+        if (isinf(slow_lse(y, 0, N))) {
+            history(&r, NULL, 0);
+            continue;
+        }
+        const struct margins m = slow_margins(y, timestamps);
+        least = (struct margins){ fminf(least.text, m.text), fminf(least.time, m.time) };
+        texts += m.text < 1;
+        times += m.time < 1;
+        r.lane.weigh = 1;
+        pick(&r, x);
+        if (!near(r.lane.margin.text, least.text) || !near(r.lane.margin.time, least.time))
+            fail_msg("round %d: margins %g and %g, want %g and %g", round, (double)r.lane.margin.text, (double)r.lane.margin.time,
+                     (double)least.text, (double)least.time);
+    }
+    assert_true(texts > 100 && times > 100);
 }
 
 static void test_after_text_and_one_timestamp_no_text_may_follow(void **state)
@@ -402,6 +461,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_id_agrees_with_the_chain_of_filters_over_random_histories),
+        cmocka_unit_test(test_margins_are_distances_to_what_would_have_been_chosen_next),
         cmocka_unit_test(test_after_text_and_one_timestamp_no_text_may_follow),
         cmocka_unit_test(test_after_a_pair_of_timestamps_only_text_may_follow),
         cmocka_unit_test(test_time_stands_still_only_to_reopen_and_never_goes_back),

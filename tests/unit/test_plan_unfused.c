@@ -85,7 +85,7 @@ static void same_bits(const struct model_dims *d, enum dtype type, const char *l
     size_t ld = 0;
     int32_t ids[ALIGNED];
     for (int i = 0; i < ALIGNED; i++) ids[i] = i * 7 + 1;
-    for (int i = 0; i < 2; i++) assert_int_equal(align_run(r[i].s, 0, ids, ALIGNED, d->n_audio_ctx, &m[i], &ld, NULL), 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(align_run(r[i].s, r[i].s->batch, 0, ids, ALIGNED, d->n_audio_ctx, &m[i], &ld, NULL), 0);
     same_rows("alignment", m[0], m[1], ALIGNED, (size_t)d->n_audio_ctx, ld);
     for (int i = 0; i < 2; i++) rig_close(&r[i]);
     free(b.p);

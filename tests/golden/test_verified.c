@@ -1,0 +1,160 @@
+/* steno tests: near-ties of fast arithmetic, decided in f32. SPDX-License-Identifier: MIT
+ *
+ * Where every window is verified, what comes out is --compute f32's to the last bit, whatever the search and whatever changes the logits.
+ * With the margin that is built in, all texts of the collection are the reference's.
+ * Needs the collection named by STENO_SHARED; without it every test here is skipped. */
+#include "golden.h"
+
+static const enum steno_compute fast[] = { STENO_COMPUTE_BF16, STENO_COMPUTE_INT16, STENO_COMPUTE_INT8 };
+static const char *const fast_name[] = { "bf16", "int16", "int8" };
+enum { N_FAST = sizeof fast / sizeof *fast };
+
+/* ---- every window ---- */
+
+static int same_bits(const void *a, const void *b, size_t n)
+{
+    return memcmp(a, b, n) == 0;
+}
+
+/* Everything of a result that the decoder makes. */
+static void results_are_equal(const steno_session *x, const steno_session *y, const char *what)
+{
+    if (strcmp(steno_text(x), steno_text(y)) != 0) fail_msg("%s: text '%s', want '%s'", what, steno_text(x), steno_text(y));
+    assert_string_equal(steno_language(x), steno_language(y));
+    assert_int_equal(steno_segment_count(x), steno_segment_count(y));
+    for (int i = 0; i < steno_segment_count(x); i++) {
+        steno_segment a = { .size = sizeof a }, b = { .size = sizeof b };
+        assert_int_equal(steno_segment_get(x, i, &a) | steno_segment_get(y, i, &b), 0);
+        assert_int_equal(a.n_tokens, b.n_tokens);
+        assert_true(same_bits(a.tokens, b.tokens, (size_t)a.n_tokens * sizeof *a.tokens));
+        assert_true(same_bits(&a.start, &b.start, sizeof a.start) && same_bits(&a.end, &b.end, sizeof a.end));
+        assert_true(same_bits(&a.avg_logprob, &b.avg_logprob, sizeof a.avg_logprob));
+        assert_true(same_bits(&a.no_speech_prob, &b.no_speech_prob, sizeof a.no_speech_prob));
+        assert_true(same_bits(&a.compression_ratio, &b.compression_ratio, sizeof a.compression_ratio));
+        assert_true(same_bits(&a.temperature, &b.temperature, sizeof a.temperature));
+        assert_int_equal(a.attempt, b.attempt);
+        assert_int_equal(a.flags, b.flags);
+        assert_int_equal(a.n_words, b.n_words);
+        for (int k = 0; k < a.n_words; k++) {
+            steno_word v = { .size = sizeof v }, u = { .size = sizeof u };
+            assert_int_equal(steno_word_get(x, i, k, &v) | steno_word_get(y, i, k, &u), 0);
+            assert_true(same_bits(&v.start, &u.start, sizeof v.start) && same_bits(&v.end, &u.end, sizeof v.end) &&
+                        same_bits(&v.probability, &u.probability, sizeof v.probability));
+        }
+        for (int k = 0; k < a.n_tokens; k++) {
+            steno_token s = { .size = sizeof s }, t = { .size = sizeof t };
+            assert_int_equal(steno_token_get(x, i, k, &s) | steno_token_get(y, i, k, &t), 0);
+            assert_true(s.id == t.id && s.tid == t.tid && same_bits(&s.plog, &t.plog, sizeof s.plog) &&
+                        same_bits(&s.ptsum, &t.ptsum, sizeof s.ptsum));
+        }
+    }
+}
+
+/* A filter that depends on what was said: no id twice in a row. */
+static void no_repeat(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    (void)user;
+    if (n && tokens[n - 1] < at->n_vocab) logits[tokens[n - 1]] = -INFINITY;
+}
+
+struct way { const char *name; void (*set)(steno_transcribe_params *p); };
+static void way_greedy(steno_transcribe_params *p) { p->temperature_increment_on_fallback = 0; }
+static void way_ladder(steno_transcribe_params *p) { p->logprob_threshold = -0.01; p->compression_ratio_threshold = 1.1; p->best_of = 3; }
+static void way_beams(steno_transcribe_params *p) { p->beam_size = 5; p->temperature_increment_on_fallback = 0; }
+static void way_drawn(steno_transcribe_params *p) { p->temperature = 0.7; p->seed = 5; }
+static void way_filter(steno_transcribe_params *p) { p->logits_filter = no_repeat; }
+static void way_hot(steno_transcribe_params *p) { p->hotwords = "seven\nnine"; p->hotwords_boost = 4; }
+static void way_grammar(steno_transcribe_params *p) { p->grammar = "root ::= (\" \" [a-z,.]+)+"; p->without_timestamps = 1; }
+static void way_prompt(steno_transcribe_params *p) { p->initial_prompt = "one two three four"; p->carry_initial_prompt = 1; }
+static void way_short(steno_transcribe_params *p) { p->sample_len = 5; p->audio_ctx = 500; }
+static void way_retry(steno_transcribe_params *p) { p->guards = STENO_GUARDS_RETRY; }
+static void way_words(steno_transcribe_params *p) { p->word_timestamps = 1; }
+static void way_foreseen(steno_transcribe_params *p) { p->without_timestamps = 1; p->condition_on_previous_text = 0; }
+
+static const struct way ways[] = {
+    { "greedy", way_greedy }, { "ladder", way_ladder },   { "beams", way_beams },   { "drawn", way_drawn },
+    { "filter", way_filter }, { "hot", way_hot },         { "grammar", way_grammar }, { "prompt", way_prompt },
+    { "short", way_short },   { "retry", way_retry },     { "words", way_words },   { "foreseen", way_foreseen },
+};
+
+static void test_verified_windows_are_those_of_f32_to_the_bit(void **state)
+{
+    (void)state;
+    static const char *const files[] = { "en_phrases.wav", "long95_en.flac" };
+    struct engine f32;
+    int verified = 0;
+    engine_open(&f32, shared_file("whisper-digits.bin").s, NULL, 2);
+    for (int c = 0; c < (SANITIZED ? 1 : N_FAST); c++) {
+        struct engine g;
+        engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 2, fast[c], 1);
+        for (size_t i = 0; i < (SANITIZED ? 1 : 2); i++) {
+            struct sound snd = { 0 };
+            if (sound_read(&snd, audio_of(files[i]).s)) continue; /* without FFmpeg: no FLAC */
+            for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+                char what[128];
+                steno_transcribe_params p;
+                steno_transcribe_params_init(&p);
+                snprintf(what, sizeof what, "%s, %s, %s", fast_name[c], files[i], ways[k].name);
+                ways[k].set(&p);
+                if (steno_transcribe(f32.session, snd.pcm, snd.n, &p)) fail_msg("%s: %s", what, steno_last_error(f32.session));
+                p.verify_margin = 1e9;
+                if (steno_transcribe(g.session, snd.pcm, snd.n, &p)) fail_msg("%s: %s", what, steno_last_error(g.session));
+                results_are_equal(g.session, f32.session, what);
+            }
+            sound_free(&snd);
+        }
+        steno_timings t = { .size = sizeof t };
+        steno_timings_get(g.session, &t);
+        assert_true(t.n_verified >= t.n_windows && t.n_corrected > 0 && t.verify_us > 0);
+        verified += t.n_verified;
+        engine_close(&g);
+    }
+    assert_true(verified > 0);
+    engine_close(&f32);
+}
+
+/* ---- as many as it takes ---- */
+
+static int text_equal(void *user, const char *file, const char *set, const steno_session *s, const json_t *want)
+{
+    const char *text = json_string_value(json_object_get(want, "text"));
+    if (strcmp(steno_text(s), text) == 0) return 0;
+    print_error("golden.json, %s, %s, %s: text '%s', want '%s'\n", (const char *)user, file, set, steno_text(s), text);
+    return 1;
+}
+
+static void test_all_texts_are_the_reference_s(void **state)
+{
+    (void)state;
+    json_t *golden = json_open(shared_file("golden/golden.json").s), *file;
+    const char *name;
+    for (int c = 0; c < N_FAST; c++) {
+        struct engine g;
+        struct tally t = { 0 };
+        int files = 0;
+        char what[16];
+        snprintf(what, sizeof what, "%s", fast_name[c]);
+        engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 2, fast[c], 1);
+        json_object_foreach(json_object_get(golden, "files"), name, file)
+            if (!SANITIZED || files++ < 2) file_run(&t, &g, golden, name, audio_of(name).s, SANITIZED ? "greedy" : NULL, text_equal, what);
+        steno_timings n = { .size = sizeof n };
+        steno_timings_get(g.session, &n);
+        print_message("%s: %d cases, %d differ; of %d windows %d verified, %d corrected\n", what, t.cases, t.differ, n.n_windows,
+                      n.n_verified, n.n_corrected);
+        assert_int_equal(t.differ, 0);
+        assert_true(t.cases >= (SANITIZED ? 2 : t.undecoded ? 100 : 328));
+        assert_true(n.n_verified > 0 && n.n_verified < n.n_windows);
+        engine_close(&g);
+    }
+    json_decref(golden);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_verified_windows_are_those_of_f32_to_the_bit),
+        cmocka_unit_test(test_all_texts_are_the_reference_s),
+    };
+    const int missing = collection_missing();
+    return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);
+}
