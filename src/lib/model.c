@@ -154,6 +154,7 @@ static int life_begin(steno_model *m, steno_error *e)
     if (!m->life) return err_nomem(e, sizeof *m->life, "a model");
     atomic_init(&m->life->users, 1);
     m->life->model = m;
+    if (m->exact) m->exact->life = m->life;
     return STENO_OK;
 }
 
