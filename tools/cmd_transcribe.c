@@ -125,6 +125,7 @@ static int set_params(struct job *j, const steno_model *m)
     steno_transcribe_params_init(p);
     p->task = o->task;
     p->language = strcasecmp(o->language, "auto") == 0 ? NULL : o->language;
+    p->verify_margin = o->verify_margin;
     if (o->vad.kind != VAD_OFF) p->independent_clips = !o->decode.condition;
     else {
         p->offset_ms = o->offset_ms;
