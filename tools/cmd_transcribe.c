@@ -52,11 +52,6 @@ static const struct arg rows[] = {
       "--compute f32; takes a second copy of the weights" },
     { "verify-margin", 0, ARG_NUM, 0, AT(verify_margin), "X", ARG_FIELD,
       "what a near-tie is: less than so much between the logits of a choice and the next" },
-    { "verify", 0, ARG_FLAG, 0, AT(engine.verify), NULL, NULL, 0, 0,
-      "decide near-ties of fast arithmetic in f32: a window with one is encoded and checked again, so that its text is that of "
-      "--compute f32; takes a second copy of the weights" },
-    { "verify-margin", 0, ARG_NUM, 0, AT(verify_margin), "X", "0.1", 0, 1e9,
-      "what a near-tie is: less than so much between the logits of a choice and the next" },
     { "batch-size", 'b', ARG_INT, 0, AT(batch_size), "N", "1", 1, 128,
       "windows that decode together: of several inputs, and those of one that know nothing of each other: clips (--chunk-length, --vad), "
       "or all, with --no-condition-on-previous-text and --without-timestamps. The text does not depend on it" },
