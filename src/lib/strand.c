@@ -274,8 +274,8 @@ static int window_words(struct strand *w, const struct sentence *sentence, int *
     const int n_head = s->model->family->speech->head(s->model, &q, head, &sot);
     struct steno_batch *exact = verify_heard(w);
     const struct words_window at = { .b = exact ? exact : s->batch, .lane = exact ? 0 : w->lane, .seek = w->seek, .frames = w->frames,
-                                     .full = 2 * window_ctx(w), .content_frames = s->feed.frames, .head = head, .n_head = n_head, .ids = w->ids,
-                                     .n = sentence->n, .single_end = single_end };
+                                     .full = 2 * window_ctx(w), .content_frames = s->feed.frames, .head = head, .n_head = n_head,
+                                     .ids = w->ids, .n = sentence->n, .single_end = single_end };
     const int before = *n;
     const int64_t next = *seek;
     int rc = words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
