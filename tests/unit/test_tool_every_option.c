@@ -213,6 +213,8 @@ static const struct promise transcribe[] = {
     { "compute", DECODES, "--compute f32", "", NULL },
     { "cpu", SPEECH, "--cpu c", "", NULL },
     { "threads", SPEECH, "-t 2", "", SPEED },
+    { "verify", DECODES, "--verify", "--compute int8", NULL },
+    { "verify-margin", DECODES, "--verify-margin 0", "--compute int8 --verify", NULL },
     { "batch-size", DECODES, "-b 2", "", SPEED },
     { "progress", SPEECH, "--progress lines", "", NULL },
     { "quiet", SPEECH, "-q", "", "cli/verbs.sh" },
