@@ -6,8 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +18,14 @@ struct steno_media {
     struct media_input in;
     char *name;
     atomic_int stop;
+    int64_t promised_size, promised_begin; /* see media_promised_size */
     steno_error error;
 };
+
+int media_input_stopped(const struct media_input *in)
+{
+    return (in->stop && atomic_load(in->stop)) || (in->ask && in->ask(in->user));
+}
 
 int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, size_t n)
 {
@@ -34,98 +38,38 @@ int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, si
     }
     ssize_t got;
     do got = pread(in->fd, dst, n, (off_t)at);
-    while (got < 0 && errno == EINTR && !atomic_load(in->stop));
+    while (got < 0 && errno == EINTR && !media_input_stopped(in));
     return got < 0 ? -errno : (int64_t)got;
 }
 
-/* ---- spooling ---------------------------------------------------------------------------------------------------------------- */
-
-/* An empty file without a name, or -1 with errno set. */
-static int spool_open(const char *dir)
+int media_input_exactly(const struct media_input *in, int64_t at, void *dst, size_t n)
 {
-    int fd = -1;
-#ifdef O_TMPFILE
-    fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-#endif
-    if (fd < 0) { /* the file system has no such files */
-        char path[256];
-        snprintf(path, sizeof path, "%s/steno-XXXXXX", dir);
-        fd = mkostemp(path, O_CLOEXEC);
-        if (fd >= 0) unlink(path);
+    size_t have = 0;
+    while (have < n) {
+        const int64_t got = media_input_read(in, at + (int64_t)have, (char *)dst + have, n - have);
+        if (got <= 0) return 0;
+        have += (size_t)got;
     }
-    return fd;
-}
-
-/* Wait until `fd` can be read, asking `stop` ten times a second. @return 0, or 1 to give up */
-static int wait_readable(int fd, int (*stop)(void *user), void *user)
-{
-    struct pollfd p = { .fd = fd, .events = POLLIN };
-    for (;;) {
-        if (stop && stop(user)) return 1;
-        const int r = poll(&p, 1, 100);
-        if (r > 0 || (r < 0 && errno != EINTR)) return 0; /* the read that follows tells what is wrong */
-    }
-}
-
-static int write_all(int fd, const char *p, size_t n)
-{
-    while (n > 0) {
-        const ssize_t put = write(fd, p, n);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return -1;
-        p += put;
-        n -= (size_t)put;
-    }
-    return 0;
-}
-
-/* Copy all that `fd` gives to a temporary file and put that in m->in. */
-static int spool(struct steno_media *m, int fd, int (*stop)(void *user), void *user, steno_error *e)
-{
-    const char *dir = P_tmpdir;
-    int tmp = spool_open(dir);
-    if (tmp < 0) tmp = spool_open(dir = "/var/tmp");
-    if (tmp < 0)
-        return media_fail(e, STENO_EIO, "%s: no temporary file can be made in %s or /var/tmp: %s", m->name, P_tmpdir, strerror(errno));
-    m->in.fd = tmp;
-    static const size_t chunk_sz = 1 << 16;
-    char *chunk = malloc(chunk_sz);
-    if (!chunk) return media_nomem(e, chunk_sz, "reading a pipe");
-    int status = STENO_OK;
-    while (status == STENO_OK) {
-        if (wait_readable(fd, stop, user)) {
-            status = media_fail(e, STENO_ECANCELED, "%s: reading was canceled", m->name);
-            break;
-        }
-        const ssize_t got = read(fd, chunk, chunk_sz);
-        if (got == 0) break;
-        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (got < 0) status = media_fail(e, STENO_EIO, "%s: read error: %s", m->name, strerror(errno));
-        else if (write_all(tmp, chunk, (size_t)got) < 0)
-            status = media_fail(e, STENO_EIO, "%s: after %" PRId64 " bytes the temporary file in %s could not grow: %s; save the audio "
-                                "in a file and name that", m->name, m->in.size, dir, strerror(errno));
-        else m->in.size += got;
-    }
-    free(chunk);
-    return status;
+    return 1;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
 /* Standard input: read in place when it is a file at its start, else spooled. */
-static int input_stdin(struct steno_media *m, int (*stop)(void *user), void *user, steno_error *e)
+static int input_stdin(struct steno_media *m, const char *spool_dir, steno_error *e)
 {
     struct stat st;
     if (fstat(STDIN_FILENO, &st) < 0) return media_fail(e, STENO_EIO, "%s: %s", m->name, strerror(errno));
     if (S_ISDIR(st.st_mode)) return media_fail(e, STENO_EIO, "%s is a directory, not a sound file", m->name);
-    if (!S_ISREG(st.st_mode) || lseek(STDIN_FILENO, 0, SEEK_CUR) != 0) return spool(m, STDIN_FILENO, stop, user, e);
+    if (!S_ISREG(st.st_mode) || lseek(STDIN_FILENO, 0, SEEK_CUR) != 0)
+        return media_spool(&m->in, STDIN_FILENO, spool_dir, m->backend, e);
     m->in.fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     if (m->in.fd < 0) return media_fail(e, STENO_EIO, "%s: %s", m->name, strerror(errno));
     m->in.size = (int64_t)st.st_size;
     return STENO_OK;
 }
 
-static int input_path(struct steno_media *m, int (*stop)(void *user), void *user, steno_error *e)
+static int input_path(struct steno_media *m, const char *spool_dir, steno_error *e)
 {
     int fd;
     do fd = open(m->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* O_NONBLOCK: a FIFO nobody writes to must not hang open */
@@ -139,31 +83,46 @@ static int input_path(struct steno_media *m, int (*stop)(void *user), void *user
         m->in.fd = fd;
         m->in.size = (int64_t)st.st_size;
         return STENO_OK;
-    } else if (S_ISFIFO(st.st_mode)) status = spool(m, fd, stop, user, e);
+    } else if (S_ISFIFO(st.st_mode)) status = media_spool(&m->in, fd, spool_dir, m->backend, e);
     else status = media_fail(e, STENO_EIO, "%s: is a device, not a sound file", m->name);
     close(fd);
     return status;
 }
 
+void steno_media_params_init(steno_media_params *p)
+{
+    *p = (steno_media_params){ .size = sizeof *p };
+}
+
 int steno_media_open(steno_media **out, const char *path, int (*stop)(void *user), void *user, steno_error *e)
+{
+    steno_media_params p;
+    steno_media_params_init(&p);
+    p.stop = stop;
+    p.user = user;
+    return steno_media_open_params(out, path, &p, e);
+}
+
+int steno_media_open_params(steno_media **out, const char *path, const steno_media_params *p, steno_error *e)
 {
     if (!out) return media_fail(e, STENO_EARG, "steno_media_open: out is NULL");
     *out = NULL;
     if (!path) return media_fail(e, STENO_EARG, "steno_media_open: path is NULL");
+    if (!p || p->size < sizeof *p) return media_fail(e, STENO_EARG, "steno_media_open_params: want steno_media_params_init first");
     const int is_stdin = !strcmp(path, "-");
     struct steno_media *m = calloc(1, sizeof *m);
     if (!m) return media_nomem(e, sizeof *m, "a sound file");
     m->backend = STENO_MEDIA_FFMPEG ? &media_ffmpeg : &media_wav;
-    m->in.fd = -1;
-    m->in.stop = &m->stop;
     atomic_init(&m->stop, 0);
     m->name = strdup(is_stdin ? "standard input" : path);
-    m->in.name = m->name;
+    m->in = (struct media_input){ .name = m->name, .fd = -1, .stop = &m->stop, .ask = p->stop, .user = p->user };
     int status = m->name ? STENO_OK : media_nomem(e, strlen(path), "a file name");
-    if (status == STENO_OK) status = is_stdin ? input_stdin(m, stop, user, e) : input_path(m, stop, user, e);
+    if (status == STENO_OK) status = is_stdin ? input_stdin(m, p->spool_dir, e) : input_path(m, p->spool_dir, e);
     if (status == STENO_OK && m->in.size == 0) status = media_fail(e, STENO_EFORMAT, "%s: is empty", m->name);
     if (status == STENO_OK && media_wav_is_plain(&m->in)) m->backend = &media_wav;
     if (status == STENO_OK) status = m->backend->open(&m->decoder, &m->in, e);
+    if (status == STENO_OK) m->promised_size = media_promised_size(&m->in, &m->promised_begin);
+    m->in.ask = NULL; /* the caller's data may go away; from here on there is steno_media_interrupt */
     if (status != STENO_OK) {
         steno_media_close(m);
         return status;
@@ -229,9 +188,32 @@ const char *steno_media_error(const steno_media *m)
     return m->error.text;
 }
 
+int steno_media_status(const steno_media *m)
+{
+    return m->error.status;
+}
+
 int64_t steno_media_damaged_packets(const steno_media *m)
 {
-    return m->backend->damaged(m->decoder);
+    struct media_heard h = { .promised_ms = -1 };
+    m->backend->heard(m->decoder, &h);
+    return h.damaged;
+}
+
+int steno_media_state_get(const steno_media *m, steno_media_state *s)
+{
+    enum { SIZE_SLACK = 64 }; /* some writers count a header among the samples */
+    struct media_heard h = { .promised_ms = -1 };
+    if (!s || s->size < sizeof *s) return STENO_EARG;
+    m->backend->heard(m->decoder, &h);
+    const int lacks_bytes = m->promised_size > m->in.size + SIZE_SLACK, lacks_sound = h.promised_ms > h.ms + h.slack_ms;
+    if (lacks_bytes && h.ended && h.promised_ms < 0 && m->promised_begin > 0 && m->promised_begin < m->in.size) {
+        const double times = (double)(m->promised_size - m->promised_begin) / (double)(m->in.size - m->promised_begin);
+        if (times < 1e6) h.promised_ms = (int64_t)((double)h.ms * times + 0.5);
+    }
+    *s = (steno_media_state){ .size = s->size, .ended = h.ended, .truncated = h.ended && (lacks_bytes || lacks_sound || h.broken),
+                              .promised_ms = h.promised_ms, .read_ms = h.ms, .damaged_packets = h.damaged };
+    return STENO_OK;
 }
 
 void steno_media_interrupt(steno_media *m)

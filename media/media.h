@@ -30,14 +30,32 @@ struct media_input {
     int fd;
     int64_t size;
     atomic_int *stop;      /* non-zero: give up */
+    int (*ask)(void *user); /* the same, while the file is opened; may be NULL */
+    void *user;
 };
+
+int media_input_stopped(const struct media_input *in);
 
 /* Read up to n bytes at `at`. @return bytes read, 0 at the end, or -errno */
 int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, size_t n);
 
+/* Exactly n bytes at `at`. @return 1, or 0 where there are fewer */
+int media_input_exactly(const struct media_input *in, int64_t at, void *dst, size_t n);
+
+/* What has been read, and what was to be. */
+struct media_heard {
+    int ended;           /* some time the end of the sound was reached */
+    int broken;          /* there, because nothing can be read behind damage */
+    int64_t ms;          /* that were given up to there, or so far */
+    int64_t promised_ms; /* that the container declares for this sound; estimates are none: -1 */
+    int64_t slack_ms;    /* by which the two differ in whole files */
+    int64_t damaged;     /* packets skipped */
+};
+
 /* A way to decode. `in` outlives what open gives. Statuses are enum steno_status, with the reason in *e. */
 struct media_backend {
     const char *text;                                                         /* names and versions */
+    int (*probe)(const struct media_input *in, steno_error *e);               /* does a beginning look like sound? */
     int (*open)(void **d, const struct media_input *in, steno_error *e);      /* *d is NULL on failure */
     int64_t (*read)(void *d, float *pcm, int64_t n, steno_error *e);          /* 1..n samples, 0 at the end, < 0: status */
     int (*rewind)(void *d, steno_error *e);
@@ -45,7 +63,7 @@ struct media_backend {
     void (*close)(void *d);                                                   /* NULL is allowed */
     int (*channels)(const void *d);                                           /* that the sound began with */
     int64_t (*duration_ms)(const void *d);                                    /* -1: not known */
-    int64_t (*damaged)(const void *d);                                        /* packets skipped since open or rewind */
+    void (*heard)(const void *d, struct media_heard *h);
 };
 
 extern const struct media_backend media_ffmpeg; /* where STENO_MEDIA_FFMPEG is 1 */
@@ -54,4 +72,12 @@ extern const struct media_backend media_wav;
 /* Whether the input is an undamaged WAV file of 16-bit mono samples at 16 kHz: nothing to convert, so that FFmpeg's libraries (20 ms
  * and 25 MB of memory) need not be loaded. */
 int media_wav_is_plain(const struct media_input *in);
+
+/* Put a copy of all that `fd` gives in *in, whose name and ways to stop are set. dir: where to, NULL: the system's folder. */
+int media_spool(struct media_input *in, int fd, const char *dir, const struct media_backend *backend, steno_error *e);
+
+/* Bytes that the file's own structure says it has, or -1 where it does not say. *begin: where its sound begins when as many bytes are as
+ * much time everywhere, else 0. */
+int64_t media_promised_size(const struct media_input *in, int64_t *begin);
+int media_size_is_open(uint32_t size); /* whether a chunk's size is one that writers put where they do not know it */
 #endif

@@ -23,9 +23,10 @@
     X(av_log_set_level) X(av_malloc) X(av_freep) X(av_dict_set) X(av_dict_free) X(av_strerror)                                        \
     X(av_frame_alloc) X(av_frame_free) X(av_frame_unref)                                                                              \
     X(av_channel_layout_default) X(av_channel_layout_copy) X(av_channel_layout_compare) X(av_channel_layout_uninit)
-#define CALLS_CODEC(X)                                                                                                               \
+#define CALLS_CODEC(X)                                                                                                                \
     X(av_packet_alloc) X(av_packet_free) X(av_packet_unref) X(avcodec_find_decoder) X(avcodec_alloc_context3)                         \
-    X(avcodec_parameters_to_context) X(avcodec_open2) X(avcodec_send_packet) X(avcodec_receive_frame) X(avcodec_free_context)
+    X(avcodec_parameters_to_context) X(avcodec_descriptor_get) X(avcodec_open2) X(avcodec_send_packet) X(avcodec_receive_frame)       \
+    X(avcodec_free_context)
 #define CALLS_FORMAT(X)                                                                                                              \
     X(avio_alloc_context) X(avio_context_free) X(av_probe_input_buffer2) X(avformat_alloc_context)                                    \
     X(avformat_open_input) X(avformat_find_stream_info) X(av_read_frame) X(avformat_close_input)
@@ -56,6 +57,7 @@ struct ffmpeg {
     int swr_format, swr_rate;     /* what swr takes, with swr_layout */
     AVChannelLayout swr_layout;
     int width, pick;              /* channels that swr gives, and which of them is wanted, from 0; -1: silence instead */
+    int errno_tells;              /* of missing memory, and of nothing else */
     int channels, channel;        /* that the sound began with; that is wanted, from 1, or MEDIA_MIX */
     int stream;
     enum stage stage;
@@ -63,7 +65,9 @@ struct ffmpeg {
     int16_t *out;     /* [.., width] samples, those from out_pos to out_len are not given yet */
     size_t out_cap;   /* samples of all channels */
     int out_len, out_pos;
-    int64_t made, damaged;
+    int64_t made, damaged; /* samples given; packets skipped */
+    int64_t heard;         /* the most of `made` of all passes */
+    int ended, broken;     /* as in struct media_heard */
 };
 
 /* Containers that hold sound or video with sound, and cannot name other files: no playlists, no scripts, no devices. */
@@ -81,6 +85,16 @@ static void *symbol(void *lib, const char *name, const char **missing)
     return p;
 }
 
+/* The loader does not say apart whether a library is missing or there is no memory for it; its words do, where errno does not. */
+static int load_failed(int why, steno_error *e)
+{
+    const char *text = dlerror();
+    if (!text) text = "no reason is given";
+    if (why == ENOMEM || strstr(text, "allocate memory") || strstr(text, "out of memory") || strstr(text, "cannot create shared object"))
+        return media_fail(e, STENO_ENOMEM, "out of memory while FFmpeg is loaded: %s", text);
+    return media_fail(e, STENO_EUNSUPPORTED, "FFmpeg cannot be loaded: %s; install FFmpeg's libraries", text);
+}
+
 /* Bind the functions. The libraries stay loaded: they do not support being unloaded, and the next file wants them again. */
 static int av_load(struct av *av, steno_error *e)
 {
@@ -92,8 +106,9 @@ static int av_load(struct av *av, steno_error *e)
     };
     void *lib[4];
     for (int i = 0; i < 4; i++) {
+        errno = 0;
         lib[i] = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-        if (!lib[i]) return media_fail(e, STENO_EUNSUPPORTED, "FFmpeg cannot be loaded: %s; install FFmpeg's libraries", dlerror());
+        if (!lib[i]) return load_failed(errno, e);
     }
     const char *missing = NULL;
     void *p;
@@ -121,7 +136,7 @@ static int av_load(struct av *av, steno_error *e)
 static int is_stopped(void *user)
 {
     const struct ffmpeg *f = user;
-    return f->in->stop && atomic_load(f->in->stop);
+    return media_input_stopped(f->in);
 }
 
 static int io_read(void *user, uint8_t *dst, int n)
@@ -157,12 +172,33 @@ static int io_refuse(AVFormatContext *s, AVIOContext **pb, const char *url, int 
     return AVERROR(EPERM);
 }
 
+/* Does errno stay as it is while memory can be had? Where the heap cannot grow in its place the C library finds memory elsewhere and leaves
+ * ENOMEM all the same. */
+static int errno_tells(void)
+{
+    enum { N = 32, SZ = 1 << 16 }; /* more than a heap has at hand, each part too small for pages of its own */
+    void *volatile part[N];
+    errno = 0;
+    for (int i = 0; i < N; i++) part[i] = malloc(SZ);
+    const int tells = errno == 0;
+    for (int i = 0; i < N; i++) free(part[i]);
+    return tells;
+}
+
+/* FFmpeg hides want of memory behind other errors, behind the end of a file, or behind success with less in it. The C library leaves it
+ * in errno, which is 0 before each call. */
+static int is_starved(const struct ffmpeg *f, int av_status)
+{
+    return av_status == AVERROR(ENOMEM) || (errno == ENOMEM && (av_status < 0 || f->errno_tells));
+}
+
 static int reason(struct ffmpeg *f, steno_error *e, int status, const char *what, int av_status)
 {
+    const int starved = is_starved(f, av_status);
     char text[AV_ERROR_MAX_STRING_SIZE] = "";
     if (is_stopped(f)) return media_fail(e, STENO_ECANCELED, "%s: reading was canceled", f->in->name);
     if (f->io_errno) return media_fail(e, STENO_EIO, "%s: read error: %s", f->in->name, strerror(f->io_errno));
-    if (av_status == AVERROR(ENOMEM)) return media_fail(e, STENO_ENOMEM, "%s: out of memory while decoding", f->in->name);
+    if (starved) return media_fail(e, STENO_ENOMEM, "%s: out of memory while decoding", f->in->name);
     f->av.av_strerror(av_status, text, sizeof text);
     return media_fail(e, status, "%s: %s: %s", f->in->name, what, text);
 }
@@ -184,36 +220,50 @@ static int is_allowed(const char *names)
     return 0;
 }
 
-static int open_format(struct ffmpeg *f, steno_error *e)
+/* What does FFmpeg take the file for? */
+static int open_probe(struct ffmpeg *f, const AVInputFormat **out, steno_error *e)
 {
     struct av *av = &f->av;
+    errno = 0;
     uint8_t *buffer = av->av_malloc(IO_SZ);
     if (buffer) f->io = av->avio_alloc_context(buffer, IO_SZ, 0, f, io_read, NULL, io_seek);
     if (!f->io) av->av_freep(&buffer);
-    f->format = av->avformat_alloc_context();
-    if (!f->io || !f->format) return media_nomem(e, IO_SZ, "reading a sound file");
-    f->format->pb = f->io;
-    f->format->flags |= AVFMT_FLAG_CUSTOM_IO; /* closing must leave f->io to us, also when opening failed before it knew */
-    f->format->io_open = io_refuse;
-    f->format->interrupt_callback = (AVIOInterruptCB){ is_stopped, f };
-
+    if (!f->io) return media_nomem(e, IO_SZ, "reading a sound file");
     const AVInputFormat *kind = NULL;
-    int r = av->av_probe_input_buffer2(f->io, &kind, f->in->name, NULL, 0, 0);
+    const int r = av->av_probe_input_buffer2(f->io, &kind, f->in->name, NULL, 0, 0);
+    if (is_starved(f, r)) return reason(f, e, STENO_EFORMAT, "cannot be read", r);
     if (r == AVERROR_INVALIDDATA || (r >= 0 && !kind))
         return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a sound or video file that FFmpeg knows", f->in->name);
     if (r < 0) return reason(f, e, STENO_EFORMAT, "cannot be read", r);
     if (!is_allowed(kind->name))
         return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a sound or video file (FFmpeg takes it for %s, which is not read)",
                           f->in->name, kind->long_name ? kind->long_name : kind->name);
+    *out = kind;
+    return STENO_OK;
+}
+
+static int open_format(struct ffmpeg *f, steno_error *e)
+{
+    struct av *av = &f->av;
+    const AVInputFormat *kind = NULL;
+    const int status = open_probe(f, &kind, e);
+    if (status != STENO_OK) return status;
+    errno = 0;
+    f->format = av->avformat_alloc_context();
+    if (!f->format) return media_nomem(e, sizeof *f->format, "reading a sound file");
+    f->format->pb = f->io;
+    f->format->flags |= AVFMT_FLAG_CUSTOM_IO; /* closing must leave f->io to us, also when opening failed before it knew */
+    f->format->io_open = io_refuse;
+    f->format->interrupt_callback = (AVIOInterruptCB){ is_stopped, f };
     AVDictionary *options = NULL;
-    r = av->av_dict_set(&options, "format_whitelist", FORMATS, 0);
+    int r = av->av_dict_set(&options, "format_whitelist", FORMATS, 0);
     if (r >= 0) r = av->av_dict_set(&options, "protocol_whitelist", "none", 0);
     if (r >= 0) r = av->av_dict_set(&options, "scan_all_pmts", "1", 0);
     if (r >= 0) r = av->avformat_open_input(&f->format, f->in->name, kind, &options); /* frees f->format on failure */
     av->av_dict_free(&options);
-    if (r < 0) return reason(f, e, STENO_EFORMAT, "is damaged or cut short", r);
+    if (r < 0 || is_starved(f, r)) return reason(f, e, STENO_EFORMAT, "is damaged or cut short", r);
     r = av->avformat_find_stream_info(f->format, NULL);
-    if (r < 0) return reason(f, e, STENO_EFORMAT, "is damaged: its streams cannot be read", r);
+    if (r < 0 || is_starved(f, r)) return reason(f, e, STENO_EFORMAT, "is damaged: its streams cannot be read", r);
     return STENO_OK;
 }
 
@@ -237,6 +287,7 @@ static int choose_stream(const AVFormatContext *format)
 static int open_codec(struct ffmpeg *f, steno_error *e)
 {
     struct av *av = &f->av;
+    errno = 0;
     f->stream = choose_stream(f->format);
     if (f->stream < 0) return media_fail(e, STENO_EUNSUPPORTED, "%s: has no sound in it", f->in->name);
     for (unsigned i = 0; i < f->format->nb_streams; i++)
@@ -255,7 +306,7 @@ static int open_codec(struct ffmpeg *f, steno_error *e)
     AVChannelLayout *layout = &f->codec->ch_layout;
     if (layout->order == AV_CHANNEL_ORDER_UNSPEC) av->av_channel_layout_default(layout, layout->nb_channels);
     r = av->avcodec_open2(f->codec, decoder, NULL);
-    if (r < 0) return reason(f, e, STENO_EFORMAT, "is damaged: its decoder cannot be set up", r);
+    if (r < 0 || is_starved(f, r)) return reason(f, e, STENO_EFORMAT, "is damaged: its decoder cannot be set up", r);
     return STENO_OK;
 }
 
@@ -267,6 +318,7 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
     struct av *av = &f->av;
     AVFrame *in = f->frame;
     AVChannelLayout *layout = &in->ch_layout;
+    errno = 0;
     if (layout->order == AV_CHANNEL_ORDER_UNSPEC) av->av_channel_layout_default(layout, layout->nb_channels);
     if (f->swr && in->format == f->swr_format && in->sample_rate == f->swr_rate && !av->av_channel_layout_compare(layout, &f->swr_layout))
         return STENO_OK;
@@ -278,7 +330,7 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
     if (r >= 0)
         r = av->swr_alloc_set_opts2(&f->swr, out, AV_SAMPLE_FMT_S16, MEDIA_RATE, layout, in->format, in->sample_rate, 0, NULL);
     if (r >= 0) r = av->swr_init(f->swr);
-    if (r < 0) {
+    if (r < 0 || is_starved(f, r)) {
         av->swr_free(&f->swr);
         return reason(f, e, STENO_EUNSUPPORTED, out == &mono ? "its channels cannot be mixed to one" : "its channels cannot be parted", r);
     }
@@ -294,6 +346,7 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
 static int resample(struct ffmpeg *f, const uint8_t **in, int n, steno_error *e)
 {
     f->out_pos = f->out_len = 0;
+    errno = 0;
     const int most = f->av.swr_get_out_samples(f->swr, n);
     if (most < 0) return reason(f, e, STENO_EFORMAT, "resampling failed", most);
     const int room = most > 4096 ? most : 4096;
@@ -306,9 +359,10 @@ static int resample(struct ffmpeg *f, const uint8_t **in, int n, steno_error *e)
     }
     uint8_t *plane = (uint8_t *)f->out;
     const int got = f->av.swr_convert(f->swr, &plane, room, in, n);
-    if (got < 0) return reason(f, e, STENO_EFORMAT, "resampling failed", got);
+    if (got < 0 || is_starved(f, got)) return reason(f, e, STENO_EFORMAT, "resampling failed", got);
     f->out_len = got;
     f->made += got;
+    if (f->made > f->heard) f->heard = f->made;
     return STENO_OK;
 }
 
@@ -317,11 +371,12 @@ static int feed(struct ffmpeg *f, steno_error *e)
 {
     struct av *av = &f->av;
     while (!f->packet_waits) {
+        errno = 0;
         const int r = av->av_read_frame(f->format, f->packet);
-        if (is_stopped(f) || f->io_errno) return reason(f, e, STENO_EIO, "read error", r);
+        if (is_stopped(f) || f->io_errno || is_starved(f, r)) return reason(f, e, STENO_EIO, "read error", r);
         if (r == AVERROR(EAGAIN)) continue;
         if (r < 0) { /* the end, or damage that nothing can be read behind */
-            if (r != AVERROR_EOF) f->damaged++;
+            if (r != AVERROR_EOF) f->damaged++, f->broken = 1;
             av->avcodec_send_packet(f->codec, NULL);
             f->stage = STAGE_DRAIN;
             return STENO_OK;
@@ -329,8 +384,9 @@ static int feed(struct ffmpeg *f, steno_error *e)
         f->packet_waits = f->packet->stream_index == f->stream;
         if (!f->packet_waits) av->av_packet_unref(f->packet);
     }
+    errno = 0;
     const int r = av->avcodec_send_packet(f->codec, f->packet);
-    if (r == AVERROR(ENOMEM)) return reason(f, e, STENO_ENOMEM, "decoding", r);
+    if (is_starved(f, r)) return reason(f, e, STENO_ENOMEM, "decoding", r);
     if (r == AVERROR(EAGAIN)) return STENO_OK; /* it has frames to give first; the packet waits */
     if (r < 0 && r != AVERROR_EOF) f->damaged++;
     av->av_packet_unref(f->packet);
@@ -342,8 +398,9 @@ static int feed(struct ffmpeg *f, steno_error *e)
 static int take(struct ffmpeg *f, steno_error *e)
 {
     struct av *av = &f->av;
+    errno = 0;
     const int r = av->avcodec_receive_frame(f->codec, f->frame);
-    if (r == AVERROR(ENOMEM)) return reason(f, e, STENO_ENOMEM, "decoding", r);
+    if (is_starved(f, r)) return reason(f, e, STENO_ENOMEM, "decoding", r);
     if (r < 0) {
         if (r != AVERROR(EAGAIN) && r != AVERROR_EOF) {
             f->damaged++;
@@ -376,6 +433,7 @@ static int fill(struct ffmpeg *f, steno_error *e)
         if (f->swr) status = resample(f, NULL, 0, e);
         if (status == STENO_OK && f->out_len == 0) f->stage = STAGE_END;
     }
+    if (f->stage == STAGE_END) f->ended = 1;
     if (status == STENO_OK && f->stage == STAGE_END && f->made == 0)
         return media_fail(e, STENO_EFORMAT, "%s: holds no sound that can be decoded (damaged packets: %" PRId64 ")", f->in->name,
                           f->damaged);
@@ -397,7 +455,8 @@ static void shut(struct ffmpeg *f)
     if (f->io) av->av_freep(&f->io->buffer);
     av->avio_context_free(&f->io);
     free(f->out);
-    const struct ffmpeg fresh = { .av = f->av, .in = f->in, .channels = f->channels, .channel = f->channel };
+    const struct ffmpeg fresh = { .av = f->av, .in = f->in, .errno_tells = f->errno_tells, .channels = f->channels, .channel = f->channel,
+                                  .heard = f->heard, .ended = f->ended, .broken = f->broken };
     *f = fresh;
 }
 
@@ -423,6 +482,7 @@ static int ffmpeg_open(void **d, const struct media_input *in, steno_error *e)
     struct ffmpeg *f = calloc(1, sizeof *f);
     if (!f) return media_nomem(e, sizeof *f, "decoding");
     f->in = in;
+    f->errno_tells = errno_tells();
     int status = av_load(&f->av, e);
     if (status != STENO_OK) {
         free(f);
@@ -431,6 +491,17 @@ static int ffmpeg_open(void **d, const struct media_input *in, steno_error *e)
     status = begin(f, e);
     if (status == STENO_OK) *d = f;
     else ffmpeg_close(f);
+    return status;
+}
+
+static int ffmpeg_probe(const struct media_input *in, steno_error *e)
+{
+    const AVInputFormat *kind;
+    struct ffmpeg f = { .in = in };
+    int status = av_load(&f.av, e);
+    if (status != STENO_OK) return status;
+    status = open_probe(&f, &kind, e);
+    shut(&f);
     return status;
 }
 
@@ -474,15 +545,42 @@ static int64_t ffmpeg_duration_ms(const void *d)
     return f->format && f->format->duration > 0 ? f->format->duration / (AV_TIME_BASE / 1000) : -1;
 }
 
-static int64_t ffmpeg_damaged(const void *d)
+/* Is there nothing beside the sound that may be longer? Pictures of a cover have no length. */
+static int is_alone(const struct ffmpeg *f)
+{
+    for (unsigned i = 0; i < f->format->nb_streams; i++)
+        if ((int)i != f->stream && !(f->format->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC)) return 0;
+    return 1;
+}
+
+/* Length that a header declares, in ms, or -1. Estimates from the bit rate are none, nor are the times at the end of the file as it is. */
+static int64_t declared_ms(const struct ffmpeg *f)
+{
+    if (!f->format || f->stream < 0 || f->format->duration_estimation_method != AVFMT_DURATION_FROM_STREAM || !is_alone(f)) return -1;
+    const AVStream *s = f->format->streams[f->stream];
+    if (s->duration <= 0 && f->format->duration > 0 && !strncmp(f->format->iformat->name, "matroska", 8))
+        return f->format->duration / (AV_TIME_BASE / 1000); /* which tells the length of all streams at once */
+    if (s->duration <= 0 || s->time_base.den <= 0 || !strcmp(f->format->iformat->name, "ogg") ||
+        !strcmp(f->format->iformat->name, "avi")) /* the last page as it is; anything where the writer could not go back */
+        return -1;
+    const double ms = 1000.0 * (double)s->duration * s->time_base.num / s->time_base.den;
+    return ms < 1e15 ? (int64_t)ms : -1;
+}
+
+static void ffmpeg_heard(const void *d, struct media_heard *h)
 {
     const struct ffmpeg *f = d;
-    return f->damaged;
+    enum { LOSSLESS_MS = 20, LOSSY_MS = 250 }; /* rounding; encoders' delays, and frames that are not full */
+    const AVCodecDescriptor *kind = f->codec ? f->av.avcodec_descriptor_get(f->codec->codec_id) : NULL;
+    const int lossless = kind && (kind->props & AV_CODEC_PROP_LOSSLESS) && !(kind->props & AV_CODEC_PROP_LOSSY);
+    *h = (struct media_heard){ .ended = f->ended, .broken = f->broken, .ms = f->heard * 1000 / MEDIA_RATE, .promised_ms = declared_ms(f),
+                               .slack_ms = lossless ? LOSSLESS_MS : LOSSY_MS, .damaged = f->damaged };
 }
 
 const struct media_backend media_ffmpeg = {
     .text = "FFmpeg (libavformat " AV_STRINGIFY(LIBAVFORMAT_VERSION) ", libavcodec " AV_STRINGIFY(LIBAVCODEC_VERSION)
             ", libswresample " AV_STRINGIFY(LIBSWRESAMPLE_VERSION) ")",
+    .probe = ffmpeg_probe,
     .open = ffmpeg_open,
     .read = ffmpeg_read,
     .rewind = ffmpeg_rewind,
@@ -490,7 +588,7 @@ const struct media_backend media_ffmpeg = {
     .close = ffmpeg_close,
     .channels = ffmpeg_channels,
     .duration_ms = ffmpeg_duration_ms,
-    .damaged = ffmpeg_damaged,
+    .heard = ffmpeg_heard,
 };
 #else
 typedef int media_ffmpeg_is_left_out; /* a translation unit wants a declaration */

@@ -20,6 +20,9 @@ struct wav {
     int channels, frame_sz;
     int channel;           /* that is given, from 1, or MEDIA_MIX */
     int whole;             /* the data chunk's size is given and lies within the file */
+    int64_t promised;      /* bytes of samples that the file says it has, -1: it does not say */
+    int64_t heard;         /* bytes, the most of all passes */
+    int ended;
     uint8_t chunk[CHUNK_SZ];
 };
 
@@ -38,23 +41,11 @@ static uint64_t le64(const uint8_t *p)
     return le32(p) | (uint64_t)le32(p + 4) << 32;
 }
 
-/* Exactly n bytes at `at`. @return 1, or 0 where there are fewer */
-static int read_exactly(const struct wav *w, int64_t at, uint8_t *dst, size_t n)
-{
-    size_t have = 0;
-    while (have < n) {
-        const int64_t got = media_input_read(w->in, at + (int64_t)have, dst + have, n - have);
-        if (got <= 0) return 0;
-        have += (size_t)got;
-    }
-    return 1;
-}
-
 static int read_format(struct wav *w, int64_t at, uint32_t size, steno_error *e)
 {
     const char *name = w->in->name;
     uint8_t f[26] = { 0 };
-    if (size < 16 || !read_exactly(w, at, f, size < sizeof f ? 16 : sizeof f))
+    if (size < 16 || !media_input_exactly(w->in, at, f, size < sizeof f ? 16 : sizeof f))
         return media_fail(e, STENO_EFORMAT, "%s: its format chunk is cut short", name);
     const uint32_t first_tag = le16(f), tag = first_tag == TAG_EXTENSIBLE && size >= sizeof f ? le16(f + 24) : first_tag;
     const uint32_t channels = le16(f + 2), rate = le32(f + 4), bits = le16(f + 14);
@@ -75,19 +66,26 @@ static int read_format(struct wav *w, int64_t at, uint32_t size, steno_error *e)
     return STENO_OK;
 }
 
+static int wav_probe(const struct media_input *in, steno_error *e)
+{
+    uint8_t h[12];
+    if (media_input_exactly(in, 0, h, 12) && (!memcmp(h, "RIFF", 4) || !memcmp(h, "RF64", 4)) && !memcmp(h + 8, "WAVE", 4)) return STENO_OK;
+    return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a WAV file; this build has no FFmpeg and reads nothing else", in->name);
+}
+
 /* Walk the chunks until the samples are found. */
 static int read_header(struct wav *w, steno_error *e)
 {
     const char *name = w->in->name;
     uint8_t h[16];
-    if (!read_exactly(w, 0, h, 12) || (memcmp(h, "RIFF", 4) && memcmp(h, "RF64", 4)) || memcmp(h + 8, "WAVE", 4))
-        return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a WAV file; this build has no FFmpeg and reads nothing else", name);
+    const int known = wav_probe(w->in, e);
+    if (known != STENO_OK) return known;
     uint64_t data_sz64 = 0; /* RF64 keeps the true size in front */
     int64_t at = 12;
-    for (int i = 0; i < CHUNKS_MAX && read_exactly(w, at, h, 8); i++) {
+    for (int i = 0; i < CHUNKS_MAX && media_input_exactly(w->in, at, h, 8); i++) {
         const uint32_t size = le32(h + 4);
         const int64_t body = at + 8;
-        if (!memcmp(h, "ds64", 4) && size >= 16 && read_exactly(w, body, h, 16)) data_sz64 = le64(h + 8);
+        if (!memcmp(h, "ds64", 4) && size >= 16 && media_input_exactly(w->in, body, h, 16)) data_sz64 = le64(h + 8);
         else if (!memcmp(h, "fmt ", 4)) {
             const int status = read_format(w, body, size, e);
             if (status != STENO_OK) return status;
@@ -96,6 +94,7 @@ static int read_header(struct wav *w, steno_error *e)
             const uint64_t left = (uint64_t)(w->in->size - body);
             uint64_t n = size == 0xffffffffu && data_sz64 ? data_sz64 : size == 0 ? left : size;
             w->whole = size != 0 && n <= left;
+            w->promised = size != 0 && n < INT64_MAX && (size == 0xffffffffu || !media_size_is_open(size)) ? (int64_t)n : -1;
             if (n > left) n = left;
             w->data = w->at = body;
             w->end = body + (int64_t)(n - n % (uint64_t)w->frame_sz);
@@ -136,12 +135,14 @@ static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
 {
     struct wav *w = d;
     const int64_t left = (w->end - w->at) / w->frame_sz, fits = CHUNK_SZ / w->frame_sz;
+    if (left <= 0) w->ended = 1;
     if (n > left) n = left;
     if (n > fits) n = fits;
     if (n <= 0) return 0;
-    if (!read_exactly(w, w->at, w->chunk, (size_t)n * (size_t)w->frame_sz))
+    if (!media_input_exactly(w->in, w->at, w->chunk, (size_t)n * (size_t)w->frame_sz))
         return media_fail(e, STENO_EIO, "%s: read error, or the file shrank while it was read", w->in->name);
     w->at += n * w->frame_sz;
+    if (w->at - w->data > w->heard) w->heard = w->at - w->data;
     const int first = w->channel == MEDIA_MIX ? 0 : w->channel - 1, count = w->channel == MEDIA_MIX ? w->channels : 1;
     for (int64_t i = 0; i < n; i++) {
         const uint8_t *p = w->chunk + i * w->frame_sz + first * w->bytes;
@@ -190,16 +191,22 @@ static int wav_rewind(void *d, steno_error *e)
     return STENO_OK;
 }
 
+static int64_t bytes_ms(const struct wav *w, int64_t n)
+{
+    return n / w->frame_sz * 1000 / MEDIA_RATE;
+}
+
 static int64_t wav_duration_ms(const void *d)
 {
     const struct wav *w = d;
-    return (w->end - w->data) / w->frame_sz * 1000 / MEDIA_RATE;
+    return bytes_ms(w, w->end - w->data);
 }
 
-static int64_t wav_damaged(const void *d)
+static void wav_heard(const void *d, struct media_heard *h)
 {
-    (void)d;
-    return 0;
+    const struct wav *w = d;
+    *h = (struct media_heard){ .ended = w->ended, .ms = bytes_ms(w, w->heard), .slack_ms = 10,
+                               .promised_ms = w->promised < 0 ? -1 : bytes_ms(w, w->promised) };
 }
 
 int media_wav_is_plain(const struct media_input *in)
@@ -214,6 +221,7 @@ int media_wav_is_plain(const struct media_input *in)
 
 const struct media_backend media_wav = {
     .text = "built-in WAV reader",
+    .probe = wav_probe,
     .open = wav_open,
     .read = wav_read,
     .rewind = wav_rewind,
@@ -221,5 +229,5 @@ const struct media_backend media_wav = {
     .close = wav_close,
     .channels = wav_channels,
     .duration_ms = wav_duration_ms,
-    .damaged = wav_damaged,
+    .heard = wav_heard,
 };

@@ -26,6 +26,21 @@ typedef struct steno_media steno_media;
  *         STENO_EFORMAT (damaged), STENO_ENOMEM, STENO_ECANCELED (stop asked so while spooling)
  * @param stop  asked now and then while a pipe is spooled; non-zero gives up; may be NULL */
 STENO_API int steno_media_open(steno_media **out, const char *path, int (*stop)(void *user), void *user, steno_error *e);
+
+/** How to open; filled by steno_media_params_init. */
+typedef struct steno_media_params {
+    uint32_t size;
+    const char *spool_dir;    /**< folder for what pipes give; NULL: /tmp, or /var/tmp where that is of no use */
+    int (*stop)(void *user);  /**< asked now and then while the file is opened; non-zero gives up; may be NULL */
+    void *user;
+} steno_media_params;
+
+STENO_API void steno_media_params_init(steno_media_params *p);
+
+/** The same as steno_media_open, with what a program may want to choose. A pipe that does not begin like a sound file is refused after
+ * its first megabyte. */
+STENO_API int steno_media_open_params(steno_media **out, const char *path, const steno_media_params *p, steno_error *e);
+
 STENO_API void steno_media_close(steno_media *m); /**< NULL is allowed */
 
 /** Fill `src` with a source that reads `m`; valid until steno_media_close. */
@@ -47,7 +62,22 @@ STENO_API int64_t steno_media_duration_ms(const steno_media *m);
 /** Reason of the last failed read, rewind or selection, "" when there was none. A damaged packet in the middle is skipped and counted;
  * audio that cannot be decoded at all is a failure. */
 STENO_API const char *steno_media_error(const steno_media *m);
-STENO_API int64_t steno_media_damaged_packets(const steno_media *m);
+STENO_API int steno_media_status(const steno_media *m); /**< of that failure: the library tells STENO_ESOURCE for all of them */
+STENO_API int64_t steno_media_damaged_packets(const steno_media *m); /**< as in steno_media_state */
+
+/** Whether all of the sound was there. Files that were cut give what they hold and then an ordinary end. */
+typedef struct steno_media_state {
+    uint32_t size;           /**< set by the caller: sizeof(steno_media_state) */
+    int32_t ended;           /**< 1: the end was reached since the file was opened */
+    int32_t truncated;       /**< 1: it was, before all that the container promises: the file lacks bytes, or samples, or nothing can be
+                              *   read behind some damage. Lengths that are estimates, as without a header, promise nothing */
+    int64_t promised_ms;     /**< length that the container declares for this sound, -1: it does not say */
+    int64_t read_ms;         /**< length that was read, up to the end or so far */
+    int64_t damaged_packets; /**< packets that could not be decoded and were skipped */
+} steno_media_state;
+
+/** @return STENO_OK, or STENO_EARG (s is NULL, or its size is not set) */
+STENO_API int steno_media_state_get(const steno_media *m, steno_media_state *s);
 
 /** Make the running and every later read of `m` return early; safe in a signal handler and from other threads. */
 STENO_API void steno_media_interrupt(steno_media *m);

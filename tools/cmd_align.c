@@ -2,6 +2,7 @@
 #include "cmd.h"
 #include "engine.h"
 #include "signals.h"
+#include "sound.h"
 #include "text_file.h"
 #include "u8.h"
 #include "write.h"
@@ -123,17 +124,21 @@ static int align(const struct opts *o, const struct engine *e, const char *file,
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
     p.language = o->language;
-    int code, rc = steno_media_open(&m, file, signals_stop, NULL, &err);
+    int code, rc = sound_open(&m, file, &err);
     if (rc != STENO_OK) {
-        code = fail(file, rc, err.text);
+        code = sound_failed(file, rc, err.text);
     } else {
         steno_media_source(m, &src);
         signals_defer(1);
         signals_watch(e->session, m);
         rc = steno_align(e->session, &src, text, &p);
         signals_watch(NULL, NULL);
-        const char *reason = rc == STENO_ESOURCE ? steno_media_error(m) : steno_last_error(e->session);
-        code = rc < 0 ? fail(file, rc, reason) : words_print(e->session, o->json);
+        if (rc < 0) {
+            code = sound_call_failed(file, m, e->session, rc);
+        } else {
+            sound_lost(m, file);
+            code = words_print(e->session, o->json);
+        }
     }
     steno_media_close(m);
     return code;

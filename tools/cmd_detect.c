@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "num.h"
 #include "signals.h"
+#include "sound.h"
 #include "u8.h"
 #include <stdlib.h>
 #include <string.h>
@@ -61,13 +62,6 @@ static int print_guesses(const struct opts *o, const steno_model *m, const float
     return say_flush();
 }
 
-static int fail(const char *file, int rc, const char *reason)
-{
-    if (signals_pending()) return EXIT_SIGNAL + signals_pending();
-    say_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
-    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : rc == STENO_EFORMAT ? EXIT_MODEL : EXIT_INPUT;
-}
-
 static int detect(const struct opts *o, const struct engine *e, const char *file)
 {
     steno_media *m = NULL;
@@ -83,18 +77,22 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
                          "in -f jsonl); give a multilingual Whisper model", i.family);
     }
     float *probs = calloc((size_t)n, sizeof *probs);
-    if (!probs) return fail(file, STENO_ENOMEM, "");
-    int code, rc = steno_media_open(&m, file, signals_stop, NULL, &err);
+    if (!probs) return sound_failed(file, STENO_ENOMEM, "");
+    int code, rc = sound_open(&m, file, &err);
     if (rc != STENO_OK) {
-        code = fail(file, rc, err.text);
+        code = sound_failed(file, rc, err.text);
     } else {
         steno_media_source(m, &src);
         signals_defer(1);
         signals_watch(e->session, m);
         rc = steno_detect_language(e->session, &src, probs, n);
         signals_watch(NULL, NULL);
-        const char *reason = rc == STENO_ESOURCE ? steno_media_error(m) : steno_last_error(e->session);
-        code = rc < 0 ? fail(file, rc, reason) : print_guesses(o, e->model, probs, n);
+        if (rc < 0) {
+            code = sound_call_failed(file, m, e->session, rc);
+        } else {
+            sound_lost(m, file);
+            code = print_guesses(o, e->model, probs, n);
+        }
     }
     steno_media_close(m);
     free(probs);

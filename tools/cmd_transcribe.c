@@ -35,6 +35,8 @@ static const struct arg rows[] = {
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
     { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
+    { "strict", 0, ARG_FLAG, 0, AT(strict), NULL, NULL, 0, 0,
+      "exit with 1 where sound is missing: a file that was cut, damaged packets. What could be heard is written in any case, and told" },
     { "output-format", 'f', ARG_LIST, 0, AT(formats), WRITER_NAMES "|all", "txt", 0, N_WRITERS_ALL,
       "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, failed ones too; "
       "wts: a script that burns the words into a picture, ass: the subtitles in it; score: probabilities of tokens, "

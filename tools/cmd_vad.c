@@ -2,6 +2,7 @@
 #include "cmd.h"
 #include "engine.h"
 #include "signals.h"
+#include "sound.h"
 #include <math.h>
 #include <string.h>
 
@@ -64,13 +65,6 @@ static int should_abort(void *user)
     return j->stop_code != EXIT_OK || signals_pending();
 }
 
-static int fail(const char *file, int rc, const char *reason)
-{
-    if (signals_pending()) return EXIT_SIGNAL + signals_pending();
-    say_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
-    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : EXIT_INPUT;
-}
-
 static int find(struct job *j, const struct opts *o, const struct engine *e, const char *file)
 {
     steno_media *m = NULL;
@@ -84,9 +78,9 @@ static int find(struct job *j, const struct opts *o, const struct engine *e, con
     p.user = j;
     if (!j->json) p.on_span = on_span;
     p.should_abort = should_abort;
-    int rc = steno_media_open(&m, file, signals_stop, NULL, &err);
+    int rc = sound_open(&m, file, &err);
     if (rc != STENO_OK) {
-        const int code = fail(file, rc, err.text);
+        const int code = sound_failed(file, rc, err.text);
         steno_media_close(m);
         return code;
     }
@@ -96,7 +90,11 @@ static int find(struct job *j, const struct opts *o, const struct engine *e, con
     rc = steno_find_speech(e->session, &src, &p);
     signals_watch(NULL, NULL);
     int code = j->stop_code != EXIT_OK ? j->stop_code : EXIT_OK;
-    if (rc < 0 && code == EXIT_OK) code = fail(file, rc, rc == STENO_ESOURCE ? steno_media_error(m) : steno_last_error(e->session));
+    if (rc < 0 && code == EXIT_OK) {
+        code = sound_call_failed(file, m, e->session, rc);
+    } else if (code == EXIT_OK) {
+        sound_lost(m, file);
+    }
     steno_media_close(m);
     if (code == EXIT_OK && j->json) print_json(e->session);
     return code != EXIT_OK ? code : say_flush();

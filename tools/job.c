@@ -4,15 +4,11 @@
 #include "sha256.h"
 #include "past_end.h"
 #include "signals.h"
+#include "sound.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- what is heard of a run -------------------------------------------------------------------------------------------------- */
-
-static const char *shown_name(const char *file)
-{
-    return strcmp(file, "-") == 0 ? "standard input" : file;
-}
 
 static int speaker_of(const struct job *j, const steno_segment *seg)
 {
@@ -67,7 +63,7 @@ static void on_attempt(void *user, const steno_attempt *a)
     if (!j->o->engine.verbose || (a->kept && !a->index && a->n_candidates < 2)) return;
     candidates_text(candidates, sizeof candidates, a);
     say("%s: window at %.2f s, attempt %d at temperature %g: mean log-probability %.2f, compression ratio %.2f, entropy %.2f, "
-        "no speech %.2f%s: %s", shown_name(j->file), (double)a->at_ms / 1000, (int)a->index + 1, a->temperature, a->avg_logprob,
+        "no speech %.2f%s: %s", sound_name(j->file), (double)a->at_ms / 1000, (int)a->index + 1, a->temperature, a->avg_logprob,
         a->compression_ratio, a->entropy, a->no_speech_prob, candidates, a->kept ? "kept" : "again");
 }
 
@@ -113,9 +109,10 @@ static int write_results(struct job *j, int task, const char *error)
     struct transcript t = { .text = "", .language = "unknown", .first_timestamp = j->console.first_timestamp, .duration_ms = -1,
                             .index_offset = (int32_t)j->o->offset_n, .task = task, .word_times = j->params.word_timestamps,
                             .token_times = j->o->decode.token_timestamps,
-                            .model = j->engine.model, .layout = &j->layout, .record = &record };
+                            .model = j->engine.model, .layout = &j->layout, .record = &record, .lost = error ? 0 : j->lost };
     if (!(j->results->formats & mask)) return EXIT_OK;
-    if (j->results->formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file) == 0) record.sha256 = sha256;
+    if (j->results->formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file, signals_stop, NULL) == 0) record.sha256 = sha256;
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* no line about a file that nobody waits for */
     int code = error ? EXIT_OK : get_speakers(&t, &store, j, s);
     const struct diarize *speakers = j->o->diarize ? &j->diarize : NULL;
     if (!error && code == EXIT_OK && subtitle_opts_take(&t, &store, s, &j->o->subtitles, speakers)) code = EXIT_MEMORY;
@@ -135,7 +132,7 @@ static int fail(struct job *j, int rc, const char *reason)
     char told[GIVEN_SZ];
     if (!reason[0]) reason = steno_status_text(rc);
     if (rc == STENO_EARG) reason = given_told(told, j->o->engine.given, reason);
-    say_file(shown_name(j->file), reason);
+    say_file(sound_name(j->file), reason);
     const int code = write_results(j, j->params.task, reason);
     if (code != EXIT_OK) j->stop_code = code;
     if (rc == STENO_EARG) j->stop_code = EXIT_USAGE;
@@ -163,8 +160,8 @@ static void set_mark(struct job *j, const char *task, int tell)
     if (j->o->channel == CHANNELS_SPLIT && j->channel) p += snprintf(p, (size_t)(end - p), ".ch%d", j->channel - 1);
     if (task) snprintf(p, (size_t)(end - p), ".%s", task);
     if (!tell || j->results->dir || j->o->engine.quiet) return;
-    if (task) say("%s: %s", shown_name(j->file), task);
-    else if (j->mark[0]) say("%s: channel %d, the last is %d", shown_name(j->file), j->channel - 1, j->n_channels - 1);
+    if (task) say("%s: %s", sound_name(j->file), task);
+    else if (j->mark[0]) say("%s: channel %d, the last is %d", sound_name(j->file), j->channel - 1, j->n_channels - 1);
 }
 
 /* Write the one text, or the two of --task both. */
@@ -292,16 +289,18 @@ int job_end(struct job *j, int status)
     signals_watch(NULL, NULL);
     progress_end(&j->progress);
     if (j->stop_code != EXIT_OK || signals_pending()) return 0;
-    if (status == STENO_ESOURCE) j->failing = NULL;
     if (status == STENO_EFORMAT && j->failing) j->stop_code = EXIT_MODEL;
-    if (status != STENO_OK) return fail(j, status, j->failing ? steno_last_error(j->failing) : steno_media_error(j->media));
-    const int64_t damaged = steno_media_damaged_packets(j->media);
-    if (damaged > 0 && !j->o->engine.quiet) say("%s: %lld damaged packets were skipped", shown_name(j->file), (long long)damaged);
+    if (status != STENO_OK) {
+        const char *reason;
+        status = sound_status(&reason, j->media, j->failing, status);
+        return fail(j, status, reason);
+    }
+    if (!j->lost) j->lost = sound_lost(j->media, j->file);
     if (!j->o->engine.quiet)
-        past_end_tell(shown_name(j->file), steno_duration_ms(j->vad.session ? j->vad.session : j->engine.session), j->o->offset_ms,
+        past_end_tell(sound_name(j->file), steno_duration_ms(j->vad.session ? j->vad.session : j->engine.session), j->o->offset_ms,
                       j->data.clips, j->data.n_clips);
-    if (j->o->engine.verbose && j->vad.session) say("%s: speech in %lld clips", shown_name(j->file), (long long)j->vad.n_clips);
-    if (j->o->engine.verbose && !j->is_silent) say("%s: language %s", shown_name(j->file), steno_language(j->engine.session));
+    if (j->o->engine.verbose && j->vad.session) say("%s: speech in %lld clips", sound_name(j->file), (long long)j->vad.n_clips);
+    if (j->o->engine.verbose && !j->is_silent) say("%s: language %s", sound_name(j->file), steno_language(j->engine.session));
     const int code = write_texts(j);
     if (code != EXIT_OK) j->stop_code = code;
     return code == EXIT_OK;
@@ -320,12 +319,13 @@ int job_open(struct job *j, const char *file)
     j->file = file;
     j->channel = 0;
     j->is_refused = 0;
+    j->lost = 0;
     j->media = NULL;
     set_mark(j, NULL, 0);
-    const int rc = steno_media_open(&j->media, file, signals_stop, NULL, &e);
+    const int rc = sound_open(&j->media, file, &e);
     if (rc != STENO_OK) {
         if (signals_pending()) return 0;
-        return fail(j, rc == STENO_EARG ? STENO_EIO : rc, strncmp(e.text, "-: ", 3) == 0 ? e.text + 3 : e.text);
+        return fail(j, rc, strncmp(e.text, "-: ", 3) == 0 ? e.text + 3 : e.text);
     }
     j->n_channels = steno_media_channels(j->media);
     j->channel = j->o->channel == CHANNELS_SPLIT ? 1 : j->o->channel;
@@ -370,7 +370,8 @@ int job_code(const struct job *j, int n, int n_ok, int n_refused)
 {
     if (signals_pending()) return EXIT_SIGNAL + signals_pending();
     if (j->stop_code != EXIT_OK) return j->stop_code;
-    return n_ok == n ? EXIT_OK : n_ok > 0 ? EXIT_SOME : n_refused == n ? EXIT_USAGE : EXIT_INPUT;
+    if (n_ok == n) return j->o->strict && j->n_lost > 0 ? EXIT_SOME : EXIT_OK;
+    return n_ok > 0 ? EXIT_SOME : n_refused == n ? EXIT_USAGE : EXIT_INPUT;
 }
 
 int job_run(struct job *j, char **files, int n)
@@ -381,6 +382,7 @@ int job_run(struct job *j, char **files, int n)
         n_ok += run_file(j, files[i]);
         progress_bar_done(j->bar);
         n_refused += j->is_refused;
+        j->n_lost += j->lost != 0;
     }
     j->timings.size = sizeof j->timings;
     steno_timings_get(j->engine.session, &j->timings);

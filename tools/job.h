@@ -22,6 +22,7 @@ struct transcribe_opts {
     struct subtitle_opts subtitles;
     struct vad_opts vad;
     const char *language, *channels, *out_dir, *out_template;
+    int strict;
     int task, channel, diarize; /* channel: what `channels` says */
     int progress, print_timings, print_colors, print_confidence, print_special, color;
     unsigned formats;
@@ -59,6 +60,8 @@ struct job {
     const steno_session *failing; /* whose error counts, NULL: the source's */
     int is_silent;           /* voice activity found none: nothing is decoded */
     int is_refused;          /* the file is not what an option asks for */
+    unsigned lost;           /* what could not be heard of it, see sound_lost */
+    int n_lost;              /* files so far of which something could not be heard */
     int stop_code;           /* exit code that ends the whole run, or EXIT_OK */
     steno_timings timings;   /* of all inputs together, when they are done */
 };

@@ -48,6 +48,7 @@ static void leave(struct line *l, struct slot *s, int ok)
     if (j->media) job_close(j);
     l->n_ok += ok;
     l->n_refused += j->is_refused;
+    l->base->n_lost += j->lost != 0;
     if (j->stop_code != EXIT_OK && l->base->stop_code == EXIT_OK) l->base->stop_code = j->stop_code;
     if (j->out && (ferror(j->out) | fclose(j->out)) && l->base->stop_code == EXIT_OK) {
         say("out of memory for the text of %s", j->file);

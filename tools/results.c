@@ -166,7 +166,7 @@ static int write_file(struct results *r, const char *input, const struct transcr
             bad = out_commit(&out);
         }
         if (bad) say("%s: cannot write: %s", path, errno ? strerror(errno) : "write error");
-        code = bad ? EXIT_OUTPUT : ledger_wrote(r->ledger, path);
+        code = bad ? errno == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT : ledger_wrote(r->ledger, path);
         if (!bad) tell_later(told, path);
     }
     free(name);

@@ -81,7 +81,7 @@ void sha256_hex(char out[SHA256_HEX_SZ], struct sha256 *s)
     for (int i = 0; i < 8; i++) snprintf(out + 8 * i, 9, "%08x", (unsigned)s->h[i]);
 }
 
-int sha256_file(char out[SHA256_HEX_SZ], const char *path)
+int sha256_file(char out[SHA256_HEX_SZ], const char *path, int (*stop)(void *user), void *user)
 {
     struct sha256 s;
     struct stat st;
@@ -94,6 +94,7 @@ int sha256_file(char out[SHA256_HEX_SZ], const char *path)
     sha256_init(&s);
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (!is_stdin || lseek(fd, 0, SEEK_CUR) == 0)) {
         while ((got = pread(fd, chunk, sizeof chunk, at)) > 0 || (got < 0 && errno == EINTR)) {
+            if (stop && stop(user)) break; /* got is not 0 */
             if (got < 0) continue;
             sha256_push(&s, chunk, (size_t)got);
             at += got;

@@ -18,6 +18,7 @@ void sha256_init(struct sha256 *s);
 void sha256_push(struct sha256 *s, const void *data, size_t n);
 void sha256_hex(char out[SHA256_HEX_SZ], struct sha256 *s); /* ends the message */
 
-/* Of a regular file, or of standard input ("-") where that is one; its offset stays. @return 0, or -1 when it is none or cannot be read */
-int sha256_file(char out[SHA256_HEX_SZ], const char *path);
+/* Of a regular file, or of standard input ("-") where that is one; its offset stays. `stop` is asked
+ * between reads, may be NULL. @return 0, or -1 when it is none, cannot be read, or stop gave up */
+int sha256_file(char out[SHA256_HEX_SZ], const char *path, int (*stop)(void *user), void *user);
 #endif

@@ -141,9 +141,17 @@ static void hold_standard_streams(void)
     }
 }
 
+/* A buffer that the C library would make at the first write, where want of memory would look like a full disk. */
+static void buffer_standard_output(void)
+{
+    static char buffer[1 << 14];
+    setvbuf(stdout, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof buffer);
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_streams();
+    buffer_standard_output();
     signals_install();
     const int code = run(argc, argv);
     const int flushed = say_flush();

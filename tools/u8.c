@@ -83,8 +83,12 @@ void u8_printable(char *out, size_t n, const char *s)
 
 void u8_json(FILE *f, const char *s)
 {
+    u8_json_part(f, s, strlen(s));
+}
+
+void u8_json_part(FILE *f, const char *s, size_t len)
+{
     static const char from[] = "\"\\\n\r\t\b\f", to[] = "\"\\nrtbf";
-    const size_t len = strlen(s);
     size_t used;
     fputc('"', f);
     for (size_t i = 0; i < len; i += used) {

@@ -27,6 +27,7 @@ void u8_printable(char *out, size_t n, const char *s);
 
 /* s as a JSON string with quotes; everything outside printable ASCII as \uXXXX (what Python's json.dump writes). */
 void u8_json(FILE *f, const char *s);
+void u8_json_part(FILE *f, const char *s, size_t len); /* of len bytes */
 
 /* Edit distance of two short words (insert, delete, replace, swap neighbours); long ones count as far apart. */
 int u8_distance(const char *a, const char *b);

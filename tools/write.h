@@ -43,6 +43,7 @@ struct transcript {
     int32_t word_times;      /* 1: subtitles are made of words, and JSON lists them */
     int32_t token_times;     /* 1: JSON has the times of tokens */
     int64_t duration_ms;     /* of the audio */
+    uint32_t lost;           /* bits of what could not be heard of it, in the order of write_json_lost's words */
     const steno_word *words;    /* of all segments, in order */
     const int32_t *first_word;  /* [n] where those of a segment begin; it has segs[i].n_words */
     const steno_token *tokens;  /* of all segments, in order; score only */
@@ -93,6 +94,7 @@ const int32_t *write_speaker_of(const struct transcript *t, int seg); /* @return
 /* The segments as a JSON list. What is no number, or a time that is not known, reads NaN as the reference writes it, or null. */
 enum write_nan { WRITE_NAN, WRITE_NULL };
 void write_json_segments(FILE *f, const struct transcript *t, enum write_nan nan);
+void write_json_lost(FILE *f, const struct transcript *t, int always); /* what of the sound is missing; always: also nothing */
 void write_json_number(FILE *f, double value, enum write_nan nan);
 void write_json_stripped(FILE *f, const char *text); /* a string without white space at the ends */
 

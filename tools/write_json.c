@@ -19,9 +19,7 @@ void write_json_stripped(FILE *f, const char *text)
 {
     size_t n;
     const char *s = u8_strip(text, &n);
-    char *copy = s[n] ? strndup(s, n) : NULL; /* in want of memory the blanks stay */
-    u8_json(f, copy ? copy : s);
-    free(copy);
+    u8_json_part(f, s, n);
 }
 
 static void member(FILE *f, const char *key, double value, enum write_nan nan)
@@ -63,17 +61,31 @@ static void write_token_times(FILE *f, const struct transcript *t, int seg)
     fputc(']', f);
 }
 
+static void write_words_of(FILE *f, uint32_t bits, const char *const *words, size_t n, int always)
+{
+    const char *sep = "";
+    bits &= (1u << n) - 1;
+    if (!bits && !always) return;
+    fputs(", \"flags\": [", f);
+    for (size_t i = 0; i < n; i++) {
+        if (!(bits >> i & 1)) continue;
+        fprintf(f, "%s\"%s\"", sep, words[i]);
+        sep = ", ";
+    }
+    fputc(']', f);
+}
+
+void write_json_lost(FILE *f, const struct transcript *t, int always)
+{
+    static const char *const lost[] = { "truncated", "damaged" };
+    write_words_of(f, t->lost, lost, sizeof lost / sizeof *lost, always);
+}
+
 /* Keys that the reference does not have; they are written only where there is something to say. */
 static void write_findings(FILE *f, const steno_segment *s, const int32_t *speaker)
 {
     static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" }; /* in the order of steno_flag's bits */
-    const char *sep = ", \"flags\": [";
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        if (!(s->flags >> i & 1)) continue;
-        fprintf(f, "%s\"%s\"", sep, flags[i]);
-        sep = ", ";
-    }
-    if (sep[2] == '\0') fputc(']', f);
+    write_words_of(f, (uint32_t)s->flags, flags, sizeof flags / sizeof *flags, 0);
     if (s->language) {
         fputs(", \"language\": ", f);
         u8_json(f, s->language);
@@ -133,5 +145,6 @@ void write_json(FILE *f, const struct transcript *t)
     write_json_segments(f, t, WRITE_NAN);
     fputs(", \"language\": ", f);
     u8_json(f, t->language);
+    write_json_lost(f, t, 0);
     fputc('}', f);
 }

@@ -31,11 +31,12 @@ void write_jsonl(FILE *f, const struct transcript *t)
     text_or_null(f, "error", r->error);
     text_or_null(f, "language", r->error ? NULL : t->language);
     fputs(", \"text\": ", f);
-    if (r->error) fputs("null, \"segments\": null}\n", f);
+    if (r->error) fputs("null, \"segments\": null, \"flags\": null}\n", f);
     else {
         write_json_stripped(f, t->text);
         fputs(", \"segments\": ", f);
         write_json_segments(f, t, WRITE_NULL);
+        write_json_lost(f, t, 1);
         fputs("}\n", f);
     }
 }

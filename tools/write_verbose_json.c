@@ -36,5 +36,6 @@ void write_verbose_json(FILE *f, const struct transcript *t)
     fputs(", \"segments\": ", f);
     write_json_segments(f, t, WRITE_NULL);
     if (t->word_times) write_words(f, t);
+    write_json_lost(f, t, 0);
     fputc('}', f);
 }

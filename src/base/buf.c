@@ -20,11 +20,13 @@ static int buf_reserve(struct buf *b, size_t n)
     }
     size_t cap = b->cap ? b->cap : 64;
     while (cap < b->len + n + 1) cap *= 2;
-    char *p = realloc(b->p, cap);
+    char *p = realloc(b->lent ? NULL : b->p, cap);
     if (!p) {
         b->err = 1;
         return 0;
     }
+    if (b->lent) memcpy(p, b->p, b->len);
+    b->lent = 0;
     b->p = p;
     b->cap = cap;
     return 1;
@@ -71,6 +73,6 @@ void buf_clear(struct buf *b)
 
 void buf_free(struct buf *b)
 {
-    free(b->p);
+    if (!b->lent) free(b->p);
     *b = (struct buf){0};
 }

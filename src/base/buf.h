@@ -8,6 +8,7 @@ struct buf {
     char *p;     /* [len + 1], NUL-terminated when not NULL; malloc'd */
     size_t len, cap;
     int err;     /* 1 after an allocation failed; later calls do nothing */
+    int lent;    /* 1: p is the caller's still, [cap] and not malloc'd; what does not fit there moves */
 };
 
 void buf_add(struct buf *b, const void *data, size_t n);

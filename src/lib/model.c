@@ -371,7 +371,8 @@ int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n)
 int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, char *out, size_t n)
 {
     if (!m || n_ids < 0 || (n_ids && !ids) || (n && !out)) return STENO_EARG;
-    struct buf bytes = { 0 }, text = { 0 };
+    char near[2][1024]; /* a few tokens need no memory that may be missing */
+    struct buf bytes = { .p = near[0], .cap = sizeof near[0], .lent = 1 }, text = { .p = near[1], .cap = sizeof near[1], .lent = 1 };
     int rc = STENO_OK;
     struct ctc_tags tags;
     for (int i = 0; i < n_ids && !rc; i++)

@@ -42,4 +42,17 @@ mkfifo pipe
 exec 5<>pipe # nobody ever writes to it
 IN=pipe when "steno: model" INT -v -
 is "Ctrl-C while waiting for standard input exits 130" $? 130
+IN=pipe when "steno: model" INT -v -b 2 "$DIGITS" -
+is "so it does in a batch" $? 130
+
+cp "$DIGITS" big.wav
+truncate -s 8G big.wav # behind its sound
+when "big.wav: language zh" INT -v -f jsonl big.wav
+is "Ctrl-C while the digest of a large file is made exits 130" $? 130
+out_empty # which it would not be if that had been done to the end
+truncate -s 8G big.bin
+when "big.bin: " INT -v -b 2 -f jsonl big.bin "$DIGITS"
+is "Ctrl-C while the digest of a refused file is made exits 130" $? 130
+! grep -q big.bin "$T/out" || bad "its line is not written" "$(cat "$T/out")"
+rm big.wav big.bin
 finish

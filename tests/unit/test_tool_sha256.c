@@ -48,12 +48,31 @@ static void test_a_file_has_the_digest_of_its_bytes_and_a_folder_has_none(void *
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "abc", 3), 3);
     close(fd);
-    assert_int_equal(sha256_file(hex, path), 0);
+    assert_int_equal(sha256_file(hex, path, NULL, NULL), 0);
     assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     unlink(path);
-    assert_int_equal(sha256_file(hex, path), -1);
-    assert_int_equal(sha256_file(hex, "/tmp"), -1);
-    assert_int_equal(sha256_file(hex, "/dev/null"), -1);
+    assert_int_equal(sha256_file(hex, path, NULL, NULL), -1);
+    assert_int_equal(sha256_file(hex, "/tmp", NULL, NULL), -1);
+    assert_int_equal(sha256_file(hex, "/dev/null", NULL, NULL), -1);
+}
+
+static int stop_at_third(void *user)
+{
+    return ++*(int *)user == 3;
+}
+
+static void test_hashing_stops_between_reads(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/.steno-sha-XXXXXX", hex[SHA256_HEX_SZ];
+    int asked = 0;
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, 1 << 30), 0);
+    close(fd);
+    assert_int_equal(sha256_file(hex, path, stop_at_third, &asked), -1);
+    assert_int_equal(asked, 3);
+    unlink(path);
 }
 
 int main(void)
@@ -61,6 +80,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_digests_are_the_standards),
         cmocka_unit_test(test_a_million_letters_in_pieces_of_any_size),
+        cmocka_unit_test(test_hashing_stops_between_reads),
         cmocka_unit_test(test_a_file_has_the_digest_of_its_bytes_and_a_folder_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,237 @@
+/* steno tests: the program when memory runs out. SPDX-License-Identifier: MIT
+ *
+ * Every verb, format and container is run again and again, each time with another allocation refused - that one alone, it and all behind
+ * it, or, of large ones only. A run must end with what it prints when there is memory, or with exit code 5, a reason, and no result that
+ * is cut short. Long form: every allocation, one kind of refusal after the other, until the time is over. */
+#include "attack.h"
+#include <signal.h>
+
+#define SHIM STENO_SHIMS "/shim_nomem.so"
+#define DEMO "-m models/whisper-digits/whisper-digits.bin "
+#define WAV "tests/data/demo.wav "
+#define AUDIO "tests/data/audio/"
+#define SMALL "-t 1 -q " DEMO
+#define FUNASR "../shared/material/funasr/"
+
+struct attempt {
+    const char *args, *in;
+    int loose;        /* what it prints differs from run to run, and may be about memory */
+    int fragile;      /* FFmpeg's Vorbis decoder does not look whether it got memory, and crashes */
+    const char *need; /* skipped where this file is absent */
+};
+
+static const struct attempt attempts[] = {
+    { .args = SMALL WAV },
+    { .args = SMALL "-f all,verbose_json,jsonl,csv,lrc,wts,ass,score -o @results --word-timestamps " AUDIO "zh_phrases.wav" },
+    { .args = SMALL "-f srt --max-line-width 8 --max-line-count 1 --word-timestamps " WAV },
+    { .args = SMALL "-f json -b 2 " WAV AUDIO "zh_phrases.wav " WAV },
+    { .args = SMALL "-f jsonl -b 3 -o @results " WAV AUDIO "zh_phrases.wav " AUDIO "de.m4a" },
+    { .args = SMALL "-f jsonl " AUDIO "de.m4a " WAV "none.wav" },
+    { .args = SMALL "--task both -l zh -f vtt -o @results " AUDIO "zh_phrases.wav" },
+    { .args = SMALL "--channels split -l de -f json -o @results " AUDIO "de_stereo.ogg", .fragile = 1 },
+    { .args = SMALL "--diarize -l de -f json " AUDIO "de_stereo.ogg", .fragile = 1 },
+    { .args = SMALL "--beam-size 3 -l zh --initial-prompt 五 --hotwords 六 --suppress-regex 七 -f json " AUDIO "zh_phrases.wav" },
+    { .args = SMALL "--temperature 0.4 --best-of 2 -l de --carry-initial-prompt --initial-prompt eins -f json " AUDIO "de.opus" },
+    { .args = SMALL "--clip-timestamps 0,2,3,5 -l zh -f json " AUDIO "zh_phrases.wav" },
+    { .args = SMALL "--chunk-length 2 -b 2 -l zh -f jsonl " AUDIO "zh_phrases.wav" },
+    { .args = SMALL AUDIO "de_8k.wav" },
+    { .args = SMALL "-l de " AUDIO "de_22k.mp3" },
+    { .args = SMALL AUDIO "de_alaw_48k.wav" },
+    { .args = SMALL "-l de -f json " AUDIO "de_six.flac" },
+    { .args = SMALL "-l de -f json " AUDIO "de_video.mkv" },
+    { .args = SMALL "-l de -f srt -o @results " AUDIO "de_video.mp4" },
+    { .args = SMALL "-l fr -f json " AUDIO "fr.flac" },
+    { .args = SMALL AUDIO "silent_film.mp4" },
+    { .args = SMALL "-", .in = WAV },
+    { .args = "translate " SMALL "-l zh -f json " AUDIO "zh_phrases.wav" },
+    { .args = "align " SMALL WAV "zero nine one" },
+    { .args = "align " SMALL "-f json " WAV "zero nine one eight" },
+    { .args = "detect " SMALL "--json " WAV },
+    { .args = "detect " SMALL AUDIO "de.m4a" },
+    { .args = "info -t 1 " DEMO, .loose = 1 },
+    { .args = "info -t 1 --plan --json " DEMO, .loose = 1 },
+    { .args = "info -m tests/data/base.bin", .loose = 1 },
+    { .args = "doctor", .loose = 1 },
+    { .args = "bench -t 1 --runs 1 " DEMO, .loose = 1 },
+    { .args = "--help" }, { .args = "transcribe --help" }, { .args = "--version" },
+    { .args = "-q -t 2 -m nosuchmodel " WAV },
+    { .args = SMALL "--grammar=tests/data/golden/none.gbnf " WAV },
+    { .args = "-q -t 1 -m ../shared/material/whisper-digits/hf -l zh -f json " AUDIO "zh_phrases.wav",
+      .need = "../shared/material/whisper-digits/hf" },
+    { .args = "-q -t 1 -m ../shared/material/whisper-digits/whisper-digits.pt --vocab ../shared/material/whisper-digits/hf " WAV,
+      .need = "../shared/material/whisper-digits/whisper-digits.pt" },
+    { .args = "vad -t 1 -m " FUNASR "fsmn-vad/pt " FUNASR "audio/vad/sample.wav", .need = FUNASR "fsmn-vad/pt" },
+    { .args = "vad -t 1 --json -m " FUNASR "fsmn-vad/pt " FUNASR "audio/vad/sample.wav", .need = FUNASR "fsmn-vad/pt" },
+    { .args = SMALL "--vad --vad-model " FUNASR "fsmn-vad/pt -f json -l zh " AUDIO "zh_phrases.wav", .need = FUNASR "fsmn-vad/pt" },
+    { .args = "-q -t 1 -m " FUNASR "models/sensevoice/pt -f json " AUDIO "zh_phrases.wav", .need = FUNASR "models/sensevoice/pt" },
+};
+
+enum { N_ATTEMPTS = sizeof attempts / sizeof *attempts, RESULTS_MOST = 64 };
+
+/* ---- what a run leaves ------------------------------------------------------------------------------------------------------- */
+
+struct result {
+    int code;
+    struct bytes out, err;
+    struct { char name[64]; struct bytes text; } file[RESULTS_MOST];
+    int n_files;
+};
+
+static void result_free(struct result *r)
+{
+    free(r->out.p);
+    free(r->err.p);
+    for (int i = 0; i < r->n_files; i++) free(r->file[i].text.p);
+}
+
+static struct result run(struct attack *a, const struct attempt *t, char *const *env)
+{
+    struct result r = { 0 };
+    const struct attack_path results = attack_at(a, "results");
+    char name[320];
+    folder_empty(results.s);
+    r.code = attack_run(a, t->args, t->in, env);
+    r.out = bytes_read(attack_at(a, "out").s);
+    r.err = bytes_read(attack_at(a, "err").s);
+    DIR *d = opendir(results.s);
+    for (struct dirent *e; d && (e = readdir(d)) && r.n_files < RESULTS_MOST;) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+        snprintf(name, sizeof name, "results/%.255s", e->d_name);
+        snprintf(r.file[r.n_files].name, sizeof r.file->name, "%.63s", e->d_name);
+        r.file[r.n_files++].text = bytes_read(attack_at(a, name).s);
+    }
+    if (d) closedir(d);
+    return r;
+}
+
+/* ---- judging ----------------------------------------------------------------------------------------------------------------- */
+
+static int equal(const struct bytes *a, const struct bytes *b)
+{
+    return a->n == b->n && !memcmp(a->p, b->p, a->n);
+}
+
+/* Lines of jsonl may say that there was no memory. */
+static int tells(const struct bytes *b)
+{
+    return strstr(b->p, "\"status\": \"error\"") && b->n && b->p[b->n - 1] == '\n';
+}
+
+/* Whole lines of the full result, in their order: an input that failed is left out, none is cut. */
+static int is_part(const struct bytes *part, const struct bytes *full)
+{
+    const char *p = part->p, *from = full->p;
+    for (size_t n; *p; p += n + 1) {
+        n = strcspn(p, "\n");
+        if (!p[n]) return 0;
+        while (*from && strncmp(from, p, n + 1)) from += strcspn(from, "\n") + 1 <= strlen(from) ? strcspn(from, "\n") + 1 : strlen(from);
+        if (!*from) return 0;
+        from += n + 1;
+    }
+    return 1;
+}
+
+static const char *fault(const struct result *r, const struct result *full, const struct attempt *t)
+{
+    static char text[200];
+    if (r->code == -SIGSEGV && t->fragile) return NULL;
+    if (t->loose && r->code == 1 && (strstr(r->out.p, "memory") || strstr(r->err.p, "memory"))) return NULL;
+    if (r->code < 0) return r->code == -SIGALRM ? "it hangs" : "it crashes";
+    if (r->code != full->code && r->code != 5) return "a wrong exit code";
+    const int failed = r->code == 5 && full->code != 5;
+    if (failed && !strstr(r->err.p, "memory")) return "it does not say why";
+    for (int i = 0, k; i < r->n_files; i++) {
+        for (k = 0; k < full->n_files && strcmp(full->file[k].name, r->file[i].name); k++) {}
+        if (k < full->n_files && (equal(&r->file[i].text, &full->file[k].text) || (failed && tells(&r->file[i].text)))) continue;
+        snprintf(text, sizeof text, "the file %s %s", r->file[i].name, k < full->n_files ? "differs" : "is left behind");
+        return text;
+    }
+    if (!failed && r->n_files != full->n_files) return "files are missing";
+    if (t->loose) return NULL;
+    if (!failed && !equal(&r->out, &full->out)) return "standard output differs";
+    if (failed && !is_part(&r->out, &full->out) && !tells(&r->out)) return "standard output is cut";
+    return NULL;
+}
+
+static void tell(struct attack *a, const struct attempt *t, const struct result *r, char *const *env, const char *why)
+{
+    a->findings++;
+    printf("FINDING: %s (exit %d): LD_PRELOAD=%s", why, r->code, SHIM);
+    for (int i = 1; env[i]; i++) printf(" %s", env[i]);
+    printf(" steno %s\n", t->args);
+    if (r->err.n) printf("    stderr: %.*s\n", (int)strcspn(r->err.p, "\n"), r->err.p);
+}
+
+/* ---- attacking --------------------------------------------------------------------------------------------------------------- */
+
+/* The kinds of refusal. */
+static const struct kind { const char *name; long least; } kinds[] = { { "NOMEM_AT", 0 }, { "NOMEM_FROM", 0 }, { "NOMEM_AT", 1 << 15 } };
+
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+static char preload[600], count_to[600], which[64], least[64];
+
+/* Run whole, and count. @return allocations of that kind */
+static long count(struct attack *a, const struct attempt *t, struct result *full, long of_size)
+{
+    snprintf(least, sizeof least, "NOMEM_LEAST=%ld", of_size);
+    char *env[] = { preload, least, count_to, NULL };
+    *full = run(a, t, env);
+    struct bytes text = bytes_read(attack_at(a, "count").s);
+    const long n = atol(text.p);
+    free(text.p);
+    return n;
+}
+
+static void refuse(struct attack *a, const struct attempt *t, const struct result *full, const struct kind *k, long n)
+{
+    snprintf(which, sizeof which, "%s=%ld", k->name, n);
+    snprintf(least, sizeof least, "NOMEM_LEAST=%ld", k->least);
+    char *env[] = { preload, which, least, NULL };
+    struct result r = run(a, t, env);
+    const char *why = fault(&r, full, t);
+    if (why) tell(a, t, &r, env, why);
+    result_free(&r);
+}
+
+/* An attempt with all its memory. */
+struct whole {
+    struct result full;
+    long n; /* allocations */
+};
+
+/* Refuse every `step`-th allocation of attempt t, from one that `pass` chooses on. */
+static void attack(struct attack *a, const struct attempt *t, const struct kind *k, struct whole *w, long step, long first)
+{
+    if (!w->n) w->n = count(a, t, &w->full, k->least);
+    if (w->full.code < 0 || w->full.code == 5) tell(a, t, &w->full, (char *[]){ preload, NULL }, "it fails with all memory");
+    if (!step) step = w->n / 2 + 1;
+    for (long at = 1 + first % step; at <= w->n && (!a->until || attack_now() < a->until); at += step) refuse(a, t, &w->full, k, at);
+}
+
+/* In the long form passes of STEP go over all attempts, so that every part is seen soon and every allocation after STEP of them. */
+int main(int argc, char **argv)
+{
+    enum { STEP = 61, MIX = 23 };
+    static struct whole whole[N_KINDS][N_ATTEMPTS];
+    struct attack a;
+    const char *only = getenv("ONLY"); /* the number of one attempt */
+    if (STENO_SANITIZED || access(SHIM, R_OK)) {
+        printf("skipped: a sanitizer has its own malloc, which nothing can be put in front of\n");
+        return 77;
+    }
+    attack_begin(&a, argc, argv);
+    snprintf(preload, sizeof preload, "LD_PRELOAD=%s", SHIM);
+    snprintf(count_to, sizeof count_to, "NOMEM_COUNT=%s", attack_at(&a, "count").s);
+    const long begin = (long)attack_random(&a, STEP);
+    for (int pass = 0; pass < (a.until ? STEP : 1); pass++)
+        for (int k = 0; k < (a.until ? N_KINDS : 1); k++)
+            for (int i = 0; i < N_ATTEMPTS; i++) {
+                const struct attempt *t = &attempts[i];
+                if ((t->need && access(t->need, R_OK)) || (only && atoi(only) != i) || (!a.until && i % 2)) continue;
+                const long first = a.until ? (begin + pass * MIX) % STEP : (long)attack_random(&a, 1 << 16);
+                attack(&a, t, &kinds[k], &whole[k][i], a.until ? STEP : 0, first);
+            }
+    for (int i = 0; i < N_KINDS * N_ATTEMPTS; i++) result_free(&whole[i / N_ATTEMPTS][i % N_ATTEMPTS].full);
+    return attack_end(&a);
+}
