@@ -88,9 +88,13 @@ static void *symbol(void *lib, const char *name, const char **missing)
 /* The loader does not say apart whether a library is missing or there is no memory for it; its words do, where errno does not. */
 static int load_failed(int why, steno_error *e)
 {
+    static const char *const words[] = { "out of memory", "cannot allocate", "allocate memory", "cannot create shared object",
+                                         "failed to map segment", "cannot map zero-fill", "cannot change memory protections" };
     const char *text = dlerror();
     if (!text) text = "no reason is given";
-    if (why == ENOMEM || strstr(text, "allocate memory") || strstr(text, "out of memory") || strstr(text, "cannot create shared object"))
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(text, words[i])) why = ENOMEM;
+    if (why == ENOMEM)
         return media_fail(e, STENO_ENOMEM, "out of memory while FFmpeg is loaded: %s", text);
     return media_fail(e, STENO_EUNSUPPORTED, "FFmpeg cannot be loaded: %s; install FFmpeg's libraries", text);
 }

@@ -59,7 +59,7 @@ static void on_attempt(void *user, const steno_attempt *a)
     char candidates[400];
     if (a->kept && (a->flags & STENO_FLAG_UNFINISHED) && !j->o->engine.quiet)
         say("%s: window at %.2f s: no text, since no sentence of the grammar could be finished (are tokens that it needs suppressed?)",
-            shown_name(j->file), (double)a->at_ms / 1000);
+            sound_name(j->file), (double)a->at_ms / 1000);
     if (!j->o->engine.verbose || (a->kept && !a->index && a->n_candidates < 2)) return;
     candidates_text(candidates, sizeof candidates, a);
     say("%s: window at %.2f s, attempt %d at temperature %g: mean log-probability %.2f, compression ratio %.2f, entropy %.2f, "

@@ -3,6 +3,7 @@
  * Each input in hand has a session of the batch; when its call has ended its results are written and the next input takes the session.
  * Files are written as they are done. What goes to standard output is held until everything before it is out, so the order is that of the
  * command line. */
+#include "held.h"
 #include "host.h"
 #include "job.h"
 #include "signals.h"
@@ -12,8 +13,7 @@
 struct slot {
     struct job job;
     int input;        /* number of the file in hand, -1: none */
-    char *text;       /* what goes to standard output */
-    size_t n;
+    struct held text; /* what goes to standard output */
 };
 
 struct line {
@@ -50,16 +50,17 @@ static void leave(struct line *l, struct slot *s, int ok)
     l->n_refused += j->is_refused;
     l->base->n_lost += j->lost != 0;
     if (j->stop_code != EXIT_OK && l->base->stop_code == EXIT_OK) l->base->stop_code = j->stop_code;
-    if (j->out && (ferror(j->out) | fclose(j->out)) && l->base->stop_code == EXIT_OK) {
+    if (j->out && held_close(j->out, &s->text) && l->base->stop_code == EXIT_OK) {
         say("out of memory for the text of %s", j->file);
         l->base->stop_code = EXIT_MEMORY;
     }
     j->out = NULL;
-    l->held[s->input] = s->text;
-    l->held_n[s->input] = s->n;
+    l->held[s->input] = s->text.p;
+    l->held_n[s->input] = s->text.n;
     l->done[s->input] = 1;
     progress_bar_done(j->bar);
-    s->text = NULL;
+    s->text.p = NULL;
+    s->text.n = 0;
     s->input = -1;
     tell(l);
 }
@@ -70,9 +71,7 @@ static int enter(struct line *l, struct slot *s)
     struct job *j = &s->job;
     while (l->next < l->n && l->base->stop_code == EXIT_OK && !signals_pending()) {
         s->input = l->next++;
-        s->text = NULL;
-        s->n = 0;
-        j->out = j->results->dir ? NULL : open_memstream(&s->text, &s->n);
+        j->out = j->results->dir ? NULL : held_open(&s->text);
         if (!j->results->dir && !j->out) {
             say("out of memory for the text of %s", l->files[s->input]);
             l->base->stop_code = EXIT_MEMORY;
@@ -155,7 +154,7 @@ static void line_free(struct line *l)
         if (s->job.out) fclose(s->job.out);
         diarize_free(&s->job.diarize);
         free(s->job.vad.clips);
-        free(s->text);
+        free(s->text.p);
     }
     for (int i = 0; l->held && i < l->n; i++) free(l->held[i]);
     free(l->slot);

@@ -111,8 +111,9 @@ static inline void bytes_write(const char *path, const void *p, size_t n)
     }
 }
 
-/* Run the program with the words of `args`, in which @ at the beginning of a word is the attack's folder, and standard input from `in`
- * (NULL: nothing). `env` is a list of NAME=VALUE that ends with NULL. Output is then in the files out and err.
+/* Run the program with the words of `args`, and standard input from `in`
+ * (NULL: nothing). @ at the beginning of a word is the attack's folder; after a : there each _ is a blank. `env` is a list of NAME=VALUE
+ * that ends with NULL. Output is then in the files out and err.
  *
  * @return its exit code, or minus the signal that ended it: -SIGALRM where it hung */
 static inline int attack_run(struct attack *a, const char *args, const char *in, char *const *env)
@@ -123,7 +124,9 @@ static inline int attack_run(struct attack *a, const char *args, const char *in,
     snprintf(words, sizeof words, "%s", args);
     for (char *w = strtok(words, " "); w && n < ARGS_MOST - 1; w = strtok(NULL, " "), n++) {
         if (w[0] == '@') path[n] = attack_at(a, w + 1);
-        argv[n] = w[0] == '@' ? path[n].s : w;
+        argv[n] = w[0] == '@' ? path[n].s : w[0] == ':' ? w + 1 : w;
+        for (char *p = w; w[0] == ':' && *p; p++)
+            if (*p == '_') *p = ' ';
     }
     a->runs++;
     fflush(stdout);

@@ -16,6 +16,8 @@
 struct attempt {
     const char *args, *in;
     int loose;        /* what it prints differs from run to run, and may be about memory */
+    int refused;      /* a wrong use */
+    int often;        /* several allocations of it in the short form, too */
     int fragile;      /* FFmpeg's Vorbis decoder does not look whether it got memory, and crashes */
     const char *need; /* skipped where this file is absent */
 };
@@ -24,7 +26,7 @@ static const struct attempt attempts[] = {
     { .args = SMALL WAV },
     { .args = SMALL "-f all,verbose_json,jsonl,csv,lrc,wts,ass,score -o @results --word-timestamps " AUDIO "zh_phrases.wav" },
     { .args = SMALL "-f srt --max-line-width 8 --max-line-count 1 --word-timestamps " WAV },
-    { .args = SMALL "-f json -b 2 " WAV AUDIO "zh_phrases.wav " WAV },
+    { .args = SMALL "-f json -b 2 " WAV AUDIO "zh_phrases.wav " WAV, .often = 1 },
     { .args = SMALL "-f jsonl -b 3 -o @results " WAV AUDIO "zh_phrases.wav " AUDIO "de.m4a" },
     { .args = SMALL "-f jsonl " AUDIO "de.m4a " WAV "none.wav" },
     { .args = SMALL "--task both -l zh -f vtt -o @results " AUDIO "zh_phrases.wav" },
@@ -44,8 +46,8 @@ static const struct attempt attempts[] = {
     { .args = SMALL AUDIO "silent_film.mp4" },
     { .args = SMALL "-", .in = WAV },
     { .args = "translate " SMALL "-l zh -f json " AUDIO "zh_phrases.wav" },
-    { .args = "align " SMALL WAV "zero nine one" },
-    { .args = "align " SMALL "-f json " WAV "zero nine one eight" },
+    { .args = "align " SMALL WAV ":zero_nine_one", .often = 1 },
+    { .args = "align " SMALL "--json -l en " WAV ":zero_nine_one_eight" },
     { .args = "detect " SMALL "--json " WAV },
     { .args = "detect " SMALL AUDIO "de.m4a" },
     { .args = "info -t 1 " DEMO, .loose = 1 },
@@ -55,14 +57,14 @@ static const struct attempt attempts[] = {
     { .args = "bench -t 1 --runs 1 " DEMO, .loose = 1 },
     { .args = "--help" }, { .args = "transcribe --help" }, { .args = "--version" },
     { .args = "-q -t 2 -m nosuchmodel " WAV },
-    { .args = SMALL "--grammar=tests/data/golden/none.gbnf " WAV },
+    { .args = SMALL "-l en --grammar @digits.gbnf " WAV },
     { .args = "-q -t 1 -m ../shared/material/whisper-digits/hf -l zh -f json " AUDIO "zh_phrases.wav",
       .need = "../shared/material/whisper-digits/hf" },
     { .args = "-q -t 1 -m ../shared/material/whisper-digits/whisper-digits.pt --vocab ../shared/material/whisper-digits/hf " WAV,
       .need = "../shared/material/whisper-digits/whisper-digits.pt" },
     { .args = "vad -t 1 -m " FUNASR "fsmn-vad/pt " FUNASR "audio/vad/sample.wav", .need = FUNASR "fsmn-vad/pt" },
     { .args = "vad -t 1 --json -m " FUNASR "fsmn-vad/pt " FUNASR "audio/vad/sample.wav", .need = FUNASR "fsmn-vad/pt" },
-    { .args = SMALL "--vad --vad-model " FUNASR "fsmn-vad/pt -f json -l zh " AUDIO "zh_phrases.wav", .need = FUNASR "fsmn-vad/pt" },
+    { .args = SMALL "--vad fsmn --vad-model " FUNASR "fsmn-vad/pt -f json -l zh " AUDIO "zh_phrases.wav", .need = FUNASR "fsmn-vad/pt" },
     { .args = "-q -t 1 -m " FUNASR "models/sensevoice/pt -f json " AUDIO "zh_phrases.wav", .need = FUNASR "models/sensevoice/pt" },
 };
 
@@ -204,9 +206,12 @@ struct whole {
 static void attack(struct attack *a, const struct attempt *t, const struct kind *k, struct whole *w, long step, long first)
 {
     if (!w->n) w->n = count(a, t, &w->full, k->least);
+    if (w->n == 0 && t == attempts && !k->least) tell(a, t, &w->full, (char *[]){ preload, NULL }, "nothing is counted");
+    if (w->full.code == 2 && !t->refused) tell(a, t, &w->full, (char *[]){ preload, NULL }, "it is refused with all memory");
     if (w->full.code < 0 || w->full.code == 5) tell(a, t, &w->full, (char *[]){ preload, NULL }, "it fails with all memory");
-    if (!step) step = w->n / 2 + 1;
-    for (long at = 1 + first % step; at <= w->n && (!a->until || attack_now() < a->until); at += step) refuse(a, t, &w->full, k, at);
+    if (!step) step = t->often ? w->n / 4 + 1 : w->n + 1;
+    const long mod = step < w->n ? step : w->n > 0 ? w->n : 1;
+    for (long at = 1 + first % mod; at <= w->n && (!a->until || attack_now() < a->until); at += step) refuse(a, t, &w->full, k, at);
 }
 
 /* In the long form passes of STEP go over all attempts, so that every part is seen soon and every allocation after STEP of them. */
@@ -223,12 +228,14 @@ int main(int argc, char **argv)
     attack_begin(&a, argc, argv);
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", SHIM);
     snprintf(count_to, sizeof count_to, "NOMEM_COUNT=%s", attack_at(&a, "count").s);
+    static const char grammar[] = "root ::= (\" \" word [.]?)+\nword ::= \"zero\" | \"nine\" | \"one\" | \"eight\" | \"two\" | \"seven\"\n";
+    bytes_write(attack_at(&a, "digits.gbnf").s, grammar, sizeof grammar - 1);
     const long begin = (long)attack_random(&a, STEP);
     for (int pass = 0; pass < (a.until ? STEP : 1); pass++)
         for (int k = 0; k < (a.until ? N_KINDS : 1); k++)
             for (int i = 0; i < N_ATTEMPTS; i++) {
                 const struct attempt *t = &attempts[i];
-                if ((t->need && access(t->need, R_OK)) || (only && atoi(only) != i) || (!a.until && i % 2)) continue;
+                if ((t->need && access(t->need, R_OK)) || (only && atoi(only) != i)) continue;
                 const long first = a.until ? (begin + pass * MIX) % STEP : (long)attack_random(&a, 1 << 16);
                 attack(&a, t, &kinds[k], &whole[k][i], a.until ? STEP : 0, first);
             }

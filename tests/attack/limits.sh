@@ -1,0 +1,30 @@
+# steno: an address space that is too small. SPDX-License-Identifier: MIT
+#
+# Under every limit the program does its work or ends with 5 and a reason, whoever asks for memory: the model, FFmpeg, the loader of its
+# libraries. limits.sh [SECONDS [SEED]]: the short form takes a few limits, the long one goes on with others.
+STENO=${STENO:-build/steno}
+. "$(dirname "$0")/../cli/lib.sh"
+sanitized && { echo "skipped: a sanitizer needs an address space without limit"; exit 77; }
+
+RANDOM=${2:-1}
+n=0
+try() { # try KIB ARGUMENT...
+    local kib=$1 code
+    shift
+    (
+        ulimit -v "$kib"
+        exec "$STENO" -t 1 -q -m "$MODEL" "$@"
+    ) >"$T/out" 2>"$T/err"
+    code=$?
+    n=$((n + 1))
+    [ $code -eq 0 ] || [ $code -eq 5 ] || bad "under ulimit -v $kib" "exit code $code (steno -t 1 -q -m MODEL $*)"
+    [ $code -eq 0 ] || [ -s "$T/err" ] || bad "under ulimit -v $kib" "no reason is given"
+}
+
+SECONDS=0
+audio=("$DIGITS")
+have_ffmpeg "sounds that need its libraries" && audio+=("$SRC/tests/data/audio/de_22k.mp3" "$SRC/tests/data/audio/de_video.mp4")
+for ((kib = 20000; kib < 300000; kib += 41000)); do try $kib "${audio[n % ${#audio[@]}]}"; done
+while [ $SECONDS -lt "${1:-0}" ]; do try $((16000 + RANDOM * 10)) -f json "${audio[n % ${#audio[@]}]}"; done
+echo "$n runs"
+finish
