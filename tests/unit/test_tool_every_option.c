@@ -211,8 +211,6 @@ static const struct promise transcribe[] = {
     { "logprob-threshold", DECODES, "--logprob-threshold none", "", NULL },
     { "device", SPEECH, "--device cpu", "", SPEED },
     { "compute", DECODES, "--compute f32", "", NULL },
-    { "verify", DECODES, "--verify", "--compute bf16", "cli/verify.sh" },
-    { "verify-margin", DECODES, "--verify-margin 0.5", "--compute bf16 --verify", "cli/verify.sh" },
     { "cpu", SPEECH, "--cpu c", "", NULL },
     { "threads", SPEECH, "-t 2", "", SPEED },
     { "verify", DECODES, "--verify", "--compute int8", NULL },
