@@ -286,7 +286,8 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
         return EXIT_MODEL;
     }
     char reason[GIVEN_SZ];
-    return rc == STENO_OK ? EXIT_OK : say_model_error(rc == STENO_EARG ? NULL : path, rc, given_told(reason, c->given, e.text));
+    if (rc == STENO_EARG) return say_model_error(NULL, rc, given_told(reason, c->given, e.text));
+    return rc == STENO_OK ? EXIT_OK : say_model_error(path, rc, e.text); /* which may begin with a word that is an option's, too */
 }
 
 int models_open_largest(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,

@@ -112,6 +112,14 @@ static int check_asked(const steno_model *m, const steno_model_params *p, steno_
     return STENO_OK;
 }
 
+/* Whoever finds a model wrong need not know where it came from: here the message gets its name, unless it has it. */
+static int refused(const struct place *place, int rc, steno_error *e)
+{
+    const int is_about_the_model = rc == STENO_EFORMAT || rc == STENO_EUNSUPPORTED || rc == STENO_ENOVOCAB;
+    if (!e || !is_about_the_model || strstr(e->text, place->name)) return rc;
+    return err_set(e, rc, "%s: %s", place->name, e->text);
+}
+
 static int load(steno_model *m, const struct place *place, const steno_model_params *p, steno_error *e)
 {
     struct weights w;
@@ -183,7 +191,7 @@ static int open_place(steno_model **out, const struct place *place, const steno_
     team_hold(own.team);
     const cpu_fpenv fp = cpu_fpenv_enter();
     int rc = choose_kernels(m, &own, e);
-    if (!rc) rc = load(m, place, &own, e);
+    if (!rc) rc = refused(place, load(m, place, &own, e), e);
     cpu_fpenv_leave(fp);
     m->loading = NULL;
     m->vocab_path = m->heads_wanted = NULL;

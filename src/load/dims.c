@@ -33,7 +33,7 @@ static int check_heads(const char *where, const char *part, int32_t state, int32
 
 int model_dims_check(const struct model_dims *d, const char *where, steno_error *e)
 {
-    for (int i = 0; i < MODEL_DIMS; i++) {
+    for (int i = 0; i < MODEL_DIMS - 1; i++) { /* n_mels is the last */
         int32_t v;
         memcpy(&v, (const char *)d + model_dim[i].at, sizeof v);
         if (v < 1 || v > model_dim[i].max)

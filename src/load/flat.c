@@ -32,8 +32,8 @@ static int key_part(struct flat *f, const char *s, size_t n, steno_error *e)
 {
     const size_t base = top(f)->key_len, dot = base > 0;
     if (n > META_KEY_MAX - dot || base + dot > META_KEY_MAX - n)
-        return err_set(e, STENO_EFORMAT, "%s: line %u: key '%.*s.%.40s…' is longer than %d bytes", f->name, (unsigned)f->line, (int)base,
-                       f->key, s, META_KEY_MAX);
+        return err_set(e, STENO_EFORMAT, "%s: line %u: key '%.*s%s%.40s…' has %zu bytes, want at most %d", f->name, (unsigned)f->line,
+                       (int)base, f->key, dot ? "." : "", s, base + dot + n, META_KEY_MAX);
     if (dot) f->key[base] = '.';
     memcpy(f->key + base + dot, s, n);
     f->key_len = (uint32_t)(base + dot + n);

@@ -216,12 +216,15 @@ static int read_tensors(struct ggml *g)
     struct weights *w = g->w;
     const uint32_t max = 11 + 15 * (uint32_t)w->dims.n_audio_layer + 24 * (uint32_t)w->dims.n_text_layer;
     while (rd_left(&g->r)) {
-        if (w->n_tensors == max)
-            return err_set(g->e, STENO_EFORMAT, "%s: %" PRIu64 " bytes follow the %" PRIu32 " tensors that such a model has", g->path,
-                           rd_left(&g->r), max);
+        const uint64_t at = g->r.pos;
         struct tensor *t = weights_add(w, g->e);
         const int rc = t ? read_record(g, t, w->n_tensors - 1) : STENO_ENOMEM;
         if (rc) return rc;
+        if (w->n_tensors <= max) continue;
+        const int twice = weights_index(w, g->e); /* then one of them is there twice, or is none of such a model */
+        if (twice) return twice;
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s at byte %" PRIu64 " is one more than the %" PRIu32 " that such a model has",
+                       g->path, t->name, at, max);
     }
     return g->r.err ? cut(g, "the tensors") : STENO_OK;
 }

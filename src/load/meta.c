@@ -8,10 +8,12 @@ void meta_init(struct meta *m, struct arena *a)
     *m = (struct meta){ .arena = a };
 }
 
-static int grow(struct meta *m, steno_error *e)
+static int grow(struct meta *m, const char *source, steno_error *e)
 {
     if (m->n < m->cap) return STENO_OK;
-    if (m->n >= META_ENTRIES_MAX) return err_set(e, STENO_EFORMAT, "more than %d settings in a model's configuration", META_ENTRIES_MAX);
+    if (m->n >= META_ENTRIES_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: more than %d settings in a model's configuration", source ? source : "model",
+                       META_ENTRIES_MAX);
     const uint32_t cap = m->cap ? 2 * m->cap : 64;
     struct meta_entry *entry = arena_array(m->arena, cap, sizeof *entry);
     if (!entry) return err_nomem(e, cap * sizeof *entry, "a model's configuration");
@@ -28,7 +30,7 @@ static const char *copy(struct meta *m, const char *s)
 
 int meta_add(struct meta *m, const struct meta_entry *entry, steno_error *e)
 {
-    const int rc = grow(m, e);
+    const int rc = grow(m, entry->source, e);
     if (rc) return rc;
     struct meta_entry *to = &m->entry[m->n];
     *to = *entry;

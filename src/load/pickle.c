@@ -74,7 +74,7 @@ static int bad(struct machine *m, const char *what)
 static int values_new(struct machine *m, uint32_t n, struct pickle_value **out)
 {
     const int own = n > POOL / 4;
-    if (n > ROOM - m->n_values) return bad(m, "more values than any file of weights has");
+    if (n > ROOM - m->n_values) return bad(m, "more than 8388608 values in all");
     m->n_values += n;
     if (own || n > m->n_value_pool) {
         const uint32_t want = own ? n : POOL;
@@ -91,7 +91,7 @@ static int values_new(struct machine *m, uint32_t n, struct pickle_value **out)
 
 static int list_new(struct machine *m, struct pickle_list **out)
 {
-    if (++m->n_lists > PICKLE_MAX) return bad(m, "more than 1048576 lists and dictionaries");
+    if (++m->n_lists > PICKLE_MAX) return bad(m, "more than 1048576 lists, tuples and dictionaries");
     if (!m->n_list_pool) {
         m->list_pool = arena_array(m->a, POOL, sizeof *m->list_pool);
         if (!m->list_pool) return err_nomem(m->e, POOL * sizeof *m->list_pool, "values of a pickle");
@@ -236,7 +236,8 @@ static int memo_set(struct machine *m, uint64_t at)
 {
     const struct pickle_value *v = top(m, 1);
     if (!v) return STENO_EFORMAT;
-    if (at >= m->n || at >= PICKLE_MAX) return bad(m, "a place in the memo that no pickle of this size has");
+    if (at >= PICKLE_MAX) return bad(m, "want a place in the memo below 1048576");
+    if (at >= m->n) return bad(m, "a place in the memo that no pickle of this size has");
     if (at >= m->memo.n) {
         const int rc = list_room(m, &m->memo, (uint32_t)at + 1 - m->memo.n);
         if (rc) return rc;

@@ -37,7 +37,9 @@ static int read_map(struct jrd *j, struct buf *list, steno_error *e)
     while ((kind = jrd_next(j)) != JRD_CLOSE) {
         struct promise p = { .name = j->s };
         if (kind != JRD_KEY || jrd_next(j) != JRD_TEXT) return jrd_fail(j, e, "weight_map: want the name of a file for every tensor");
-        if (j->len > MAX_FILE_NAME) return jrd_fail(j, e, "weight_map: tensor %.80s: the file's name is too long", p.name);
+        if (j->len > MAX_FILE_NAME)
+            return jrd_fail(j, e, "weight_map: tensor %.80s: its file's name has %zu bytes, want at most %d", p.name, j->len,
+                            MAX_FILE_NAME);
         p.file = j->s;
         buf_add(list, &p, sizeof p);
         if (list->err) return err_nomem(e, list->len, "the index of a model");

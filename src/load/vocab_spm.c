@@ -111,8 +111,9 @@ static int base64(uint8_t *out, size_t *len, const uint8_t *s, size_t n)
 {
     *len = 0;
     if (n == 1 && s[0] == '=') return 1;
-    if (n % 4 || n / 4 * 3 > VOCAB_STRING) return 0;
+    if (n % 4) return 0;
     const size_t pad = n && s[n - 1] == '=' ? (s[n - 2] == '=' ? 2 : 1) : 0;
+    if (n / 4 * 3 - pad > VOCAB_STRING) return 0;
     uint32_t bits = 0;
     for (size_t i = 0; i < n; i++) {
         const int d = i < n - pad ? base64_digit(s[i]) : 0;
@@ -139,10 +140,10 @@ static int add_line(struct vocab_list *l, uint32_t line, const uint8_t *s, size_
     size_t len;
     const uint8_t *space = memchr(s, ' ', n), *end = s + n;
     if (!space) return bad_line(l, line, "want a string in base64, a space and a rank", e);
-    if (!base64(bytes, &len, s, (size_t)(space - s))) return bad_line(l, line, "the string is not base64, or too long", e);
+    if (!base64(bytes, &len, s, (size_t)(space - s))) return bad_line(l, line, "the string is not base64, or has more than 4096 bytes", e);
     int64_t id = 0;
     const uint8_t *c = space + 1;
-    if (c == end || end - c > 7) return bad_line(l, line, "the rank is not a number in range", e);
+    if (c == end || end - c > 7) return bad_line(l, line, "want a rank of 1 to 7 digits", e);
     for (; c < end; c++) {
         if (*c < '0' || *c > '9') return bad_line(l, line, "the rank is not a number", e);
         id = 10 * id + (*c - '0');

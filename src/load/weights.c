@@ -27,7 +27,7 @@ static uint32_t *slot_of(const struct weights *w, const char *name)
         if (!w->hash[i] || !strcmp(w->tensor[w->hash[i] - 1].name, name)) return &w->hash[i];
 }
 
-static int index_names(struct weights *w, steno_error *e)
+int weights_index(struct weights *w, steno_error *e)
 {
     uint32_t n = 16;
     while (n < 2 * (uint64_t)w->n_tensors) n *= 2;
@@ -154,7 +154,7 @@ int weights_open_place(struct weights *w, const struct place *p, steno_error *e)
     if (!rc) rc = check_sum(w, e);
     if (!rc && !w->dims.n_mels) w->matrix_type = main_type(w);
     if (!rc && !w->dims.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = weights_read_settings(&w->meta, &w->place, e);
-    if (!rc) rc = index_names(w, e);
+    if (!rc) rc = weights_index(w, e);
     if (rc) weights_close(w);
     return rc;
 }
@@ -182,7 +182,7 @@ int weights_rename(struct weights *w, int (*to)(const char *name, char *out, siz
         w->tensor[i].name = arena_strdup(&w->arena, name, strlen(name));
         if (!w->tensor[i].name) return err_nomem(e, sizeof name, "the names of tensors");
     }
-    return index_names(w, e);
+    return weights_index(w, e);
 }
 
 struct tensor *weights_find(struct weights *w, const char *name)

@@ -76,6 +76,9 @@ int weights_check_used(const struct weights *w, steno_error *e);
  * ("configuration."), those that are there. */
 int weights_read_settings(struct meta *m, const struct place *p, steno_error *e);
 
+/* Put the names of all tensors into the index; STENO_EFORMAT for one that is there twice. */
+int weights_index(struct weights *w, steno_error *e);
+
 /* ---- for readers. A place for one more tensor, zeroed; NULL: no memory, *e is set. */
 struct tensor *weights_add(struct weights *w, steno_error *e);
 

@@ -112,9 +112,13 @@ static int find_directory(struct reader *z)
     if (z->dir.offset > at || z->dir.size != at - z->dir.offset)
         return err_set(z->e, STENO_EFORMAT, "%s: zip directory said to be at bytes %" PRIu64 "+%" PRIu64 ", want its end at byte %" PRIu64,
                        name, z->dir.offset, z->dir.size, at);
-    if (z->dir.n > ZIP_ENTRIES_MAX || z->dir.size > DIRECTORY_MAX || z->dir.n > z->dir.size / RECORD_SZ)
-        return err_set(z->e, STENO_EFORMAT, "%s: %" PRIu64 " zip entries in %" PRIu64 " bytes, want at most %d in %d", name, z->dir.n,
-                       z->dir.size, ZIP_ENTRIES_MAX, DIRECTORY_MAX);
+    if (z->dir.n > ZIP_ENTRIES_MAX)
+        return err_set(z->e, STENO_EFORMAT, "%s: %" PRIu64 " zip entries, want at most %d", name, z->dir.n, ZIP_ENTRIES_MAX);
+    if (z->dir.size > DIRECTORY_MAX)
+        return err_set(z->e, STENO_EFORMAT, "%s: a zip directory of %" PRIu64 " bytes, want at most %d", name, z->dir.size, DIRECTORY_MAX);
+    if (z->dir.n > z->dir.size / RECORD_SZ)
+        return err_set(z->e, STENO_EFORMAT, "%s: %" PRIu64 " zip entries are said to be there, but the directory's %" PRIu64
+                       " bytes hold at most %" PRIu64 "; is the copy complete?", name, z->dir.n, z->dir.size, z->dir.size / RECORD_SZ);
     return STENO_OK;
 }
 
@@ -210,10 +214,13 @@ static int read_record(struct reader *z, struct zip_entry *it, char *name)
                         le(p + 20, 4), le(p + 24, 4) };
     const uint64_t n_comment = le(p + 32, 2), disk = le(p + 34, 2);
     it->header = le(p + 42, 4);
-    if (!z->r.err && (le(p, 4) != SIG_RECORD || h.n_name > ZIP_NAME_MAX || h.n_name > rd_left(&z->r)))
-        return err_set(z->e, STENO_EFORMAT,
-                       "%s: byte %" PRIu64 " is not a record of the zip directory (or its name has more than %d bytes)",
-                       z->f->name, at, ZIP_NAME_MAX);
+    if (!z->r.err && le(p, 4) != SIG_RECORD)
+        return err_set(z->e, STENO_EFORMAT, "%s: byte %" PRIu64 " is not a record of the zip directory", z->f->name, at);
+    if (h.n_name > ZIP_NAME_MAX)
+        return err_set(z->e, STENO_EFORMAT, "%s: zip entry at byte %" PRIu64 " has a name of %u bytes, want at most %d", z->f->name, at,
+                       (unsigned)h.n_name, ZIP_NAME_MAX);
+    if (!z->r.err && h.n_name > rd_left(&z->r))
+        return err_set(z->e, STENO_EFORMAT, "%s: the record at byte %" PRIu64 " runs past the zip directory", z->f->name, at);
     rd_bytes(&z->r, name, h.n_name);
     const size_t n_extra = h.n_extra < sizeof extra ? h.n_extra : sizeof extra;
     rd_bytes(&z->r, extra, n_extra);

@@ -504,7 +504,11 @@ static void test_more_tensors_than_the_layers_have_are_refused(void **state)
     struct buf b = { 0 };
     buf_add(&b, base, sizeof base);
     put_tensor(&b, "surplus", DT_F32, (const uint64_t[4]) { 8, 0, 0, 0 }, 1);
-    expect_refusal(b.p, b.len, STENO_EFORMAT, "55 bytes follow the 50 tensors that such a model has");
+    expect_refusal(b.p, b.len, STENO_EFORMAT, "tensor surplus at byte 77076 is one more than the 50 that such a model has");
+    buf_clear(&b); /* and one that is there already is named as that, whatever else is missing or too many */
+    buf_add(&b, base, sizeof base);
+    put_tensor(&b, "encoder.ln_post.bias", DT_F32, (const uint64_t[4]) { 8, 0, 0, 0 }, 1);
+    expect_refusal(b.p, b.len, STENO_EFORMAT, "tensor encoder.ln_post.bias is stored twice");
     buf_free(&b);
 }
 

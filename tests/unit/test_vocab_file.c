@@ -192,11 +192,18 @@ static void test_tiktoken_lines_give_bytes_by_rank(void **state)
     got_free(g);
     folder_remove(&d);
     expect("x.tiktoken", "IQ== 0\nIQ= 1\n", STENO_EFORMAT, "line 2: the string is not base64");
+    for (int n = 4095; n <= 4098; n++) { /* bytes of a string; 4096 are the most */
+        char line[5600];
+        const int full = n / 3, rest = n % 3;
+        memset(line, 'A', sizeof line);
+        snprintf(line + 4 * full, sizeof line - (size_t)(4 * full), "%s 1\n", rest == 1 ? "AA==" : rest == 2 ? "AAA=" : "");
+        expect("x.tiktoken", line, STENO_EFORMAT, n <= 4096 ? "no string has the id 0" : "or has more than 4096 bytes");
+    }
     expect("x.tiktoken", "IR== 0\n", STENO_EFORMAT, "line 1: the string is not base64");
     expect("x.tiktoken", "IQ==\n", STENO_EFORMAT, "line 1: want a string in base64, a space and a rank");
-    expect("x.tiktoken", "IQ== \n", STENO_EFORMAT, "line 1: the rank");
+    expect("x.tiktoken", "IQ== \n", STENO_EFORMAT, "line 1: want a rank of 1 to 7 digits");
     expect("x.tiktoken", "IQ== 1x\n", STENO_EFORMAT, "line 1: the rank");
-    expect("x.tiktoken", "IQ== 99999999999\n", STENO_EFORMAT, "line 1: the rank");
+    expect("x.tiktoken", "IQ== 99999999999\n", STENO_EFORMAT, "line 1: want a rank of 1 to 7 digits");
     expect("x.tiktoken", "IQ== 1\n", STENO_EFORMAT, "no string has the id 0");
     expect("x.tiktoken", "hello", STENO_EFORMAT, "line 1");
 }

@@ -96,15 +96,15 @@ static void test_an_end_that_lies_is_refused(void **state)
         { { .offset_lie = 1000 }, "zip directory said to be at bytes" },
         { { .offset_lie = (uint64_t)-1 }, "zip directory said to be at bytes" },
         { { .size_lie = 1 }, "zip directory said to be at bytes" },
-        { { .n_lie = 1 }, "3 zip entries in 102 bytes" },
+        { { .n_lie = 1 }, "3 zip entries are said to be there, but the directory's 102 bytes hold at most 2" },
         { { .n_lie = (uint64_t)-1 }, "belong to no entry" },
-        { { .n_lie = 5000 }, "zip entries in" },
+        { { .n_lie = 5000 }, "zip entries are said to be there" },
         { { .disk = 1 }, "on several disks" },
         { { .full = 1 }, "zip directory said to be at bytes" },
         { { .zip64 = 1, .end64_lie = 1 }, "zip64 end record said to be at byte" },
         { { .zip64 = 1, .end64_lie = (uint64_t)-1 }, "is not a zip64 end record" },
         { { .zip64 = 1, .full = 1, .end64_lie = UINT64_MAX / 2 }, "zip64 end record said to be at byte" },
-        { { .zip64 = 1, .full = 1, .n_lie = UINT64_MAX / 2 }, "zip entries in" },
+        { { .zip64 = 1, .full = 1, .n_lie = UINT64_MAX / 2 }, "zip entries, want at most 65536" },
         { { .zip64 = 1, .full = 1, .size_lie = UINT64_MAX - 100 }, "zip directory said to be at bytes" },
     };
     for (size_t i = 0; i < COUNT(lie); i++) expect_refusal(t, COUNT(t), &lie[i].end, lie[i].text);
@@ -140,7 +140,49 @@ static void test_names_that_lead_elsewhere_are_refused(void **state)
     expect_entries(&(struct put_entry){ STORED(longest, "x") }, 1, NULL);
     longest[ZIP_NAME_MAX] = 'n';
     longest[ZIP_NAME_MAX + 1] = 0;
-    expect_refusal(&(struct put_entry){ STORED(longest, "x") }, 1, NULL, "is not a record of the zip directory");
+    expect_refusal(&(struct put_entry){ STORED(longest, "x") }, 1, NULL, "has a name of 512 bytes, want at most 511");
+}
+
+/* n empty entries. */
+static int open_many(uint32_t n, steno_error *e)
+{
+    struct put_entry *t = calloc(n, sizeof *t);
+    char(*name)[12] = calloc(n, sizeof *name);
+    struct zip z;
+    struct arena a;
+    struct buf b = { 0 };
+    assert_true(t && name);
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(name[i], sizeof name[i], "m/%05x", (unsigned)i);
+        t[i] = (struct put_entry){ .name = name[i], .data = "", .n = 0 };
+    }
+    const int rc = open_zip(t, n, &(struct put_end){ .zip64 = 1, .full = 1 }, &z, &a, &b, e);
+    assert_int_equal(z.n, rc ? 0 : n);
+    arena_free(&a);
+    buf_free(&b);
+    free(t);
+    free(name);
+    return rc;
+}
+
+static void test_the_number_of_entries_has_a_limit_and_must_fit_the_directory(void **state)
+{
+    (void)state;
+    const struct put_entry one = { STORED("a/one", "12345") };
+    static const struct { uint64_t lie; const char *text; } c[] = {
+        { 1, "2 zip entries are said to be there, but the directory's 51 bytes hold at most 1" },
+        { ZIP_ENTRIES_MAX - 3, "65534 zip entries are said to be there, but" },
+        { ZIP_ENTRIES_MAX - 1, "65536 zip entries are said to be there, but" },
+        { ZIP_ENTRIES_MAX, "65537 zip entries, want at most 65536" },
+        { UINT64_MAX / 2, "9223372036854775808 zip entries, want at most 65536" },
+    };
+    for (size_t i = 0; i < COUNT(c); i++)
+        expect_refusal(&one, 1, &(struct put_end){ .zip64 = 1, .full = 1, .n_lie = c[i].lie }, c[i].text);
+    steno_error e;
+    assert_int_equal(open_many(ZIP_ENTRIES_MAX - 1, &e), STENO_OK);
+    assert_int_equal(open_many(ZIP_ENTRIES_MAX, &e), STENO_OK);
+    assert_int_equal(open_many(ZIP_ENTRIES_MAX + 1, &e), STENO_EFORMAT);
+    assert_string_equal(e.text, "m.pt: 65537 zip entries, want at most 65536");
 }
 
 static void test_entries_that_share_a_name_or_bytes_are_refused(void **state)
@@ -191,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_an_end_that_lies_is_refused),
         cmocka_unit_test(test_an_entry_that_lies_is_refused),
         cmocka_unit_test(test_names_that_lead_elsewhere_are_refused),
+        cmocka_unit_test(test_the_number_of_entries_has_a_limit_and_must_fit_the_directory),
         cmocka_unit_test(test_entries_that_share_a_name_or_bytes_are_refused),
         cmocka_unit_test(test_a_cut_archive_is_refused_at_every_length),
     };

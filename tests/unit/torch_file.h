@@ -4,6 +4,7 @@
  * writes. */
 #ifndef STENO_TESTS_TORCH_FILE_H
 #define STENO_TESTS_TORCH_FILE_H
+#include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
 #include "harness.h"
@@ -70,9 +71,9 @@ static inline void put_header(struct buf *b, const struct put_entry *t, int loca
 static inline void put_zip(struct buf *b, const struct put_entry *t, size_t n, const struct put_end *end)
 {
     static const struct put_end plain = { 0 };
-    uint64_t at[256];
+    uint64_t few[16], *at = n > 16 ? malloc(n * sizeof *at) : few;
     if (!end) end = &plain;
-    assert_true(n <= 256);
+    assert_non_null(at);
     for (size_t i = 0; i < n; i++) {
         at[i] = b->len;
         put_header(b, &t[i], 1, 0);
@@ -80,6 +81,7 @@ static inline void put_zip(struct buf *b, const struct put_entry *t, size_t n, c
     }
     const uint64_t dir = b->len;
     for (size_t i = 0; i < n; i++) put_header(b, &t[i], 0, at[i]);
+    if (at != few) free(at);
     const uint64_t dir_sz = b->len - dir + end->size_lie, end64 = b->len, count = n + end->n_lie, off = dir + end->offset_lie;
     if (end->zip64) {
         put_le(b, 0x06064b50, 4);
