@@ -58,8 +58,8 @@ struct engine {
 
 #define ENGINE_COMPUTE_ROW(T) \
     { "compute", 0, ARG_WORD, 0, offsetof(T, engine.compute), "auto|f32|bf16|int16|int8", "auto", 0, 0, \
-      "arithmetic of Whisper; int8 may change a few words in a thousand; auto: bf16 where the processor has it, else int16 or " \
-      "f32, with weights of the decoder in int8 (\"steno doctor\" tells which)" }
+      "arithmetic of Whisper; auto: bf16 where the processor has it, else int16 or f32, with weights of the decoder in int8 " \
+      "(\"steno doctor\" tells which, and how many texts change)" }
 
 #define ENGINE_CPU_ROWS(T) \
     { "cpu", 0, ARG_TEXT, 0, offsetof(T, engine.cpu), "LEVEL", NULL, 0, 0, \

@@ -1,7 +1,9 @@
 /* steno tests: narrow arithmetic against the reference's texts. SPDX-License-Identifier: MIT
  *
- * With products of bf16 and of int16 the texts of the collection and of a thousand words more (tests/data/golden/words.json, see
- * make_words.py) stay what they are; of int8 at most two words in a thousand are others. The encoder's output stays near f32's, row by row.
+ * How many of the collection's texts change is what the header, the manual and doc/performance.md say: of the 328 stable cases at most
+ * five with bf16, three with int16, eleven with int8; none with the reference's usual options (greedy, five beams) but with int8. Of a
+ * thousand words more (tests/data/golden/words.json, see make_words.py) none changes, with int8 at most two. The encoder's output stays
+ * near f32's, row by row.
  * Needs the collection named by STENO_SHARED; without it every test here is skipped. */
 #include "golden.h"
 
@@ -9,40 +11,48 @@ enum { MOST_ROWS = 1500 };
 
 static int text_equal(void *user, const char *file, const char *set, const steno_session *s, const json_t *want)
 {
-    (void)user;
+    int *usual = user;
     const char *text = json_string_value(json_object_get(want, "text"));
     if (strcmp(steno_text(s), text) == 0) return 0;
-    print_error("golden.json, %s, %s: text '%s', want '%s'\n", file, set, steno_text(s), text);
+    print_message("golden.json, %s, %s: text '%s', want '%s'\n", file, set, steno_text(s), text);
+    *usual += !strcmp(set, "greedy") || !strcmp(set, "beam5");
     return 1;
 }
 
-static void texts_are_the_same(const char *level, enum steno_compute compute, const char *sets, int least)
+/* At most so many texts of all cases are others, and so many of those with the usual options. */
+static void texts_change(const char *level, enum steno_compute compute, int most, int most_usual)
 {
     json_t *golden = json_open(shared_file("golden/golden.json").s), *file;
     struct engine g;
     struct tally t = { 0 };
-    const char *name;
-    int files = 0;
+    const char *name, *sets = SANITIZED ? "greedy beam5" : NULL;
+    int files = 0, usual = 0;
     engine_open_as(&g, shared_file("whisper-digits.bin").s, level, 2, compute);
     json_object_foreach(json_object_get(golden, "files"), name, file)
-        if (!SANITIZED || files++ < 2) file_run(&t, &g, golden, name, audio_of(name).s, sets, text_equal, NULL);
-    print_message("%d cases, %d differ\n", t.cases, t.differ);
-    assert_int_equal(t.differ, 0);
-    assert_true(t.cases >= (SANITIZED ? 2 : least));
+        if (!SANITIZED || files++ < 2) file_run(&t, &g, golden, name, audio_of(name).s, sets, text_equal, &usual);
+    print_message("%d cases, %d differ, %d of them with the usual options\n", t.cases, t.differ, usual);
+    assert_true(t.differ <= most && usual <= most_usual);
+    assert_true(t.cases >= (SANITIZED ? 2 : t.undecoded ? 100 : 328));
     engine_close(&g);
     json_decref(golden);
 }
 
-static void test_texts_are_the_same_in_bf16(void **state)
+static void test_texts_that_change_in_bf16(void **state)
 {
     (void)state;
-    texts_are_the_same(NULL, STENO_COMPUTE_BF16, "greedy beam5", 56);
+    texts_change(NULL, STENO_COMPUTE_BF16, 5, 0);
 }
 
-static void test_texts_are_the_same_in_int16(void **state)
+static void test_texts_that_change_in_int16(void **state)
 {
     (void)state;
-    texts_are_the_same(NULL, STENO_COMPUTE_INT16, "greedy beam5", 56);
+    texts_change(NULL, STENO_COMPUTE_INT16, 3, 0);
+}
+
+static void test_texts_that_change_in_int8(void **state)
+{
+    (void)state;
+    texts_change(NULL, STENO_COMPUTE_INT8, 11, 3);
 }
 
 /* A level that auto takes int16 or f32 at beside narrow weights in the decoder; NULL: this machine has none. */
@@ -54,12 +64,12 @@ static const char *level_without_bf16(void)
     return NULL;
 }
 
-static void test_texts_are_the_same_by_default_without_products_of_bf16(void **state)
+static void test_texts_that_change_by_default_without_products_of_bf16(void **state)
 {
     (void)state;
     const char *level = level_without_bf16();
     if (!level) skip();
-    texts_are_the_same(level, STENO_COMPUTE_AUTO, "greedy beam5", 56);
+    texts_change(level, STENO_COMPUTE_AUTO, 3, 0);
 }
 
 /* Encoder output of the first window, [*rows, *width]; the caller frees it. */
@@ -230,9 +240,10 @@ static void test_a_thousand_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts_are_the_same_in_bf16),
-        cmocka_unit_test(test_texts_are_the_same_in_int16),
-        cmocka_unit_test(test_texts_are_the_same_by_default_without_products_of_bf16),
+        cmocka_unit_test(test_texts_that_change_in_bf16),
+        cmocka_unit_test(test_texts_that_change_in_int16),
+        cmocka_unit_test(test_texts_that_change_in_int8),
+        cmocka_unit_test(test_texts_that_change_by_default_without_products_of_bf16),
         cmocka_unit_test(test_a_thousand_words),
         cmocka_unit_test(test_encoder_output_stays_near_that_of_f32_at_every_level),
     };
