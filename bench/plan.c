@@ -91,10 +91,10 @@ static double clock_ns(void)
 /* Encoder and cross keys of a window; ns of each. */
 static void encode(steno_session *s, double *enc, double *cross)
 {
-    const steno_timings before = s->batch->timings;
+    const steno_timings before = s->timings;
     must(s, steno_bench_phase(s, "encode", 1), "encode");
-    *enc = (double)(s->batch->timings.encode_us - before.encode_us) * 1e3;
-    *cross = (double)(s->batch->timings.cross_us - before.cross_us) * 1e3;
+    *enc = (double)(s->timings.encode_us - before.encode_us) * 1e3;
+    *cross = (double)(s->timings.cross_us - before.cross_us) * 1e3;
 }
 
 /* TOKENS tokens from nothing, in chains of so many; ns. ids: what was chosen. */
@@ -152,14 +152,14 @@ static void bench_shares(struct bench *b)
     const struct plan *p = &s->model->plan[PLAN_ENCODER];
     double ns[PARTS + 1] = { 0 }, all = 0, enc, cross;
     steno_profile_enable(s, 1);
-    memset(s->batch->time, 0, p->n_ops * sizeof *s->batch->time);
+    memset(s->time, 0, p->n_ops * sizeof *s->batch->time);
     for (int i = 0; i < b->o.runs; i++) encode(s, &enc, &cross);
     steno_profile_enable(s, 0);
     for (int i = 0; i < p->phase[PHASE_ENCODE].last; i++) {
         int k = 0;
         while (k < PARTS && part[k].kind != p->op[i].kind) k++;
-        ns[k] += (double)s->batch->time[i].ns;
-        all += (double)s->batch->time[i].ns;
+        ns[k] += (double)s->time[i].ns;
+        all += (double)s->time[i].ns;
     }
     const double mel = (double)steno_bench_phase(s, "mel", 1) * 1e3;
     printf("  of the encoder's time:");

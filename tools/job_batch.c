@@ -163,15 +163,28 @@ static void line_free(struct line *l)
     free(l->done);
 }
 
-/* Audio is each session's own; the rest is of the batch. */
+/* Each session tells what ran for it; the model was loaded once. */
 static void add_timings(steno_timings *all, const struct line *l)
 {
     for (int i = 0; i < l->n_slots; i++) {
         steno_timings t = { .size = sizeof t };
         steno_timings_get(l->slot[i].job.engine.session, &t);
-        t.source_us += all->source_us;
-        t.mel_us += all->mel_us;
-        *all = t;
+        all->n_windows += t.n_windows;
+        all->n_encodes += t.n_encodes;
+        all->n_prompts += t.n_prompts;
+        all->n_steps += t.n_steps;
+        all->n_prompt_tokens += t.n_prompt_tokens;
+        all->n_wakes += t.n_wakes;
+        all->load_us = t.load_us;
+        all->source_us += t.source_us;
+        all->mel_us += t.mel_us;
+        all->encode_us += t.encode_us;
+        all->cross_us += t.cross_us;
+        all->prompt_us += t.prompt_us;
+        all->decode_us += t.decode_us;
+        all->n_verified += t.n_verified;
+        all->n_corrected += t.n_corrected;
+        all->verify_us += t.verify_us;
     }
 }
 

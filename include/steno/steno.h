@@ -824,10 +824,12 @@ typedef struct steno_timings {
     int64_t verify_us;               /* what that took, on top of all else */
 } steno_timings;
 
-STENO_API int steno_timings_get(const steno_session *s, steno_timings *t); /**< @return STENO_OK, STENO_EARG */
+/** What ran for this session alone, and of steps and prompts that sessions of a batch share its part of the time, by rows.
+ * @return STENO_OK, STENO_EARG */
+STENO_API int steno_timings_get(const steno_session *s, steno_timings *t);
 STENO_API void steno_timings_reset(steno_session *s);
 
-/** Switch time per operation on or off (off at first). */
+/** Switch time per operation on or off (off at first) for this session; what sessions of a batch share is shared out as timings are. */
 STENO_API void steno_profile_enable(steno_session *s, int on);
 
 /** Time of operation `i` of the plans, in the order of steno_plan_dump.

@@ -8,7 +8,8 @@ static int run_phase(steno_session *s, struct steno_batch *b, int phase, int32_t
     struct op_time *time = b == s->batch ? session_time(s, PLAN_ALIGN) : NULL;
     struct run_time spent;
     const int rc = exec_phases(&b->exec, p, phase, phase + 1, &b->run, (uint32_t)n, time, &spent);
-    b->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    s->timings.n_wakes++;
     return session_ran(s, rc);
 }
 

@@ -311,7 +311,7 @@ static int window_hear(struct walk *w, int *silent)
         if (*silent) return STENO_OK;
         rc = mel_hear(w);
     }
-    w->s->batch->timings.n_windows++;
+    w->s->timings.n_windows++;
     return rc ? rc : window_encode(w->s, 0, w->s->model->audio_ctx);
 }
 

@@ -29,7 +29,7 @@ size_t batch_ids(const steno_model *m)
                                              : 0;
 }
 
-static size_t ops_of(const steno_model *m)
+size_t model_ops(const steno_model *m)
 {
     size_t n = 0;
     for (int i = 0; i < m->n_plans; i++) n += m->plan[i].n_ops;
@@ -51,7 +51,7 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
     const int n_plans = plans_of(m, plans);
     const uint32_t lanes = n_windows * n_lanes;
     size_t n = sizeof(struct steno_batch) + exec_memory(plans, n_plans, team_threads(team), rows_out(m, n_windows, n_lanes)) +
-               ops_of(m) * sizeof(struct op_time);
+               model_ops(m) * sizeof(struct op_time);
     for (int i = 0; i < m->n_states; i++) n += state_memory(&m->state[i], m->kv_type[i], state_lanes(m, i, n_windows, n_lanes));
     if (m->exact) n += batch_memory(m->exact, team, 1, n_lanes);
     if (m->family->search == SEARCH_VAD) return n;
@@ -110,7 +110,7 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     b->exec.state = b->state;
     b->exec.should_stop = all_stop;
     b->exec.user = b;
-    b->time = arena_array(&b->arena, ops_of(m), sizeof *b->time);
+    b->time = arena_array(&b->arena, model_ops(m), sizeof *b->time);
     int bad = !b->time;
     if (m->family->search != SEARCH_VAD) {
         b->picked = arena_array(&b->arena, lanes * batch_ids(m), sizeof *b->picked);
@@ -119,7 +119,7 @@ static int open_parts(struct steno_batch *b, steno_error *e)
         b->run.best = arena_array(&b->arena, batch_ids(m), sizeof *b->run.best);
         bad |= !b->run.best;
     }
-    if (bad) return err_nomem(e, ops_of(m) * sizeof *b->time + lanes * batch_ids(m) * sizeof *b->picked, "a session");
+    if (bad) return err_nomem(e, model_ops(m) * sizeof *b->time + lanes * batch_ids(m) * sizeof *b->picked, "a session");
     return m->family->search == SEARCH_AR ? open_ar(b, e) : STENO_OK;
 }
 
@@ -152,7 +152,6 @@ int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team,
     team_hold(team);
     b->n_windows = n_windows;
     b->n_lanes = n_lanes;
-    b->timings.load_us = m->load_us;
     int rc = open_parts(b, e);
     if (!rc && m->exact) rc = batch_open(&b->exact, m->exact, team, 1, n_lanes, e);
     if (!rc) return STENO_OK;

@@ -87,7 +87,7 @@ static int64_t bench(steno_session *s, const char *phase, int n)
     if (s->model->family->search != SEARCH_AR)
         return err_set(&s->error, STENO_EARG, "the phases of a %s model are not measured apart", s->model->family->name);
     if (!strcmp(phase, "batch")) bench_windows(s);
-    const steno_timings before = s->batch->timings;
+    const steno_timings before = s->timings;
     const int64_t t0 = os_now_ns();
     int rc;
     int64_t us = -1;
@@ -96,7 +96,7 @@ static int64_t bench(steno_session *s, const char *phase, int n)
     } else if (!strcmp(phase, "encode") || !strcmp(phase, "cross")) {
         rc = bench_mel(s);
         if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
-        us = *phase == 'e' ? s->batch->timings.encode_us - before.encode_us : s->batch->timings.cross_us - before.cross_us;
+        us = *phase == 'e' ? s->timings.encode_us - before.encode_us : s->timings.cross_us - before.cross_us;
     } else if (!strcmp(phase, "prompt")) {
         rc = bench_decode(s, n, 1, 1, 1);
     } else if (!strcmp(phase, "decode")) {

@@ -29,7 +29,8 @@ static int run_phase(steno_session *s, int phase, int n_rows)
     struct run_time spent;
     struct steno_batch *b = s->batch;
     const int rc = exec_phases(&b->exec, p, phase, phase + 1, &b->run, (uint32_t)n_rows, session_time(s, PLAN_ENCODER), &spent);
-    *(phase == PHASE_ENCODE ? &b->timings.encode_us : &b->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
+    *(phase == PHASE_ENCODE ? &s->timings.encode_us : &s->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
+    s->timings.n_wakes++;
     return session_ran(s, rc);
 }
 
@@ -105,8 +106,8 @@ static int clip(struct job *j, int n_rows)
     const size_t width = (size_t)fbank_width(&s->model->fbank);
     for (int i = 0; i < j->n_head; i++) memcpy(row_at(s, i), s->model->query + (size_t)j->head[i] * width, width * sizeof(float));
     int rc = run_phase(s, PHASE_ENCODE, j->n_head + n_rows);
-    s->batch->timings.n_encodes++;
-    s->batch->timings.n_windows++;
+    s->timings.n_encodes++;
+    s->timings.n_windows++;
     if (!rc) rc = best_ids(s, j->n_head + n_rows);
     if (!rc) collapse(j, j->n_head + n_rows);
     return rc;

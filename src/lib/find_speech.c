@@ -34,8 +34,9 @@ static int piece(steno_session *s, const steno_vad_params *p, int n, int64_t *fr
     const struct plan *plan = &s->model->plan[PLAN_ENCODER];
     struct run_time spent;
     int rc = exec_phases(&s->batch->exec, plan, 0, 1, NULL, (uint32_t)n, session_time(s, PLAN_ENCODER), &spent);
-    s->batch->timings.encode_us += (spent.first_ns + spent.rest_ns) / 1000;
-    s->batch->timings.n_encodes++;
+    s->timings.encode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    s->timings.n_encodes++;
+    s->timings.n_wakes++;
     if (rc) return session_ran(s, rc);
     const float *out = exec_slot(&s->batch->exec, plan, plan->output);
     for (int i = 0; i < n && !rc; i++, ++*frame) {

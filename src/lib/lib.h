@@ -76,9 +76,8 @@ struct steno_batch {
     struct exec exec;
     struct run run;
     struct picked *picked;      /* [windows * lanes, text_ctx] tokens of each lane; CTC: [rows] */
-    steno_timings timings;
-    struct op_time *time;       /* [ops of all plans] */
-    int profiling;
+    struct op_time *time;       /* [ops of all plans] of a chain of replays that sessions share, until each has got its part */
+    int64_t chain_rows;         /* rows of that chain so far */
 
     /* Token by token (schedule.c). */
     struct seat *seat;        /* [n_windows] */
@@ -98,6 +97,7 @@ int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team,
 void batch_release(struct steno_batch *b); /* gone when its owner has closed it and no session is open in it; NULL is allowed */
 size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes);
 size_t batch_ids(const steno_model *m); /* most ids of a window */
+size_t model_ops(const steno_model *m); /* of all plans */
 /* Carry out the calls in line (schedule.c). */
 void batch_carry_out(struct steno_batch *b);
 
@@ -153,6 +153,10 @@ struct steno_session {
     struct buf generated;       /* int32_t, new ids of the last steno_generate or steno_generate_continue */
     int32_t generate_len;       /* positions that it holds, the last id not yet among them; -1: no window was encoded */
     int32_t generate_last;      /* that id, -1: none */
+    steno_timings timings;      /* of what ran for this session: of replays shared with others its part by rows */
+    struct op_time *time;       /* [ops of all plans] likewise */
+    int profiling;
+    int64_t chain_rows;         /* its rows of the chain at hand */
     steno_error error;
     _Atomic int cancel;
     int entered;                /* a public call on it has entered and not left (entry.c) */
@@ -170,7 +174,7 @@ int model_open_file(steno_model **out, const struct file *f, const steno_model_p
 void model_hold(const steno_model *m);
 void model_release(const steno_model *m);
 
-struct op_time *session_time(const steno_session *s, int plan); /* NULL: profiling is off */
+struct op_time *session_time(const steno_session *s, int plan); /* for what runs for this session alone; NULL: profiling is off */
 void session_ready(steno_session *s); /* forgets error and cancel, puts all lanes aside */
 void session_begin(steno_session *s); /* and results */
 /* What the executor returned, with its reason in the session\'s error. */
@@ -194,7 +198,7 @@ void lane_reset(steno_session *s, uint16_t lane);
 void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len); /* lane_reset that keeps the first len positions */
 /* The same for a batch, whoever's window it is; STENO_OK or STENO_ECANCELED. */
 float *batch_mel(const struct steno_batch *b);
-int batch_encode(struct steno_batch *b, uint32_t seat, int32_t n_ctx, struct op_time *time);
+int batch_encode(struct steno_batch *b, uint32_t seat, int32_t n_ctx, struct op_time *time, struct run_time *spent);
 int steps_run(steno_session *s, int steps);                     /* the rows in s->run, then single steps until all lanes are done */
 /* For measuring (bench.c): rules that bar the end of text, so that nothing ends before n tokens; of the first windows' lanes the first ones
  * are put to use, and no rows are wanted yet. */

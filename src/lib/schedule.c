@@ -24,19 +24,69 @@ static uint32_t rows_want(struct steno_batch *b)
     return b->run.n_rows;
 }
 
-/* The rows of a replay: which of them belong to prompts. */
+/* Of several windows of one session the first stands for it. @return the session, NULL: seat `at` is free, or none's first */
+static steno_session *session_first(const struct steno_batch *b, uint32_t at)
+{
+    steno_session *s = b->seat[at].user ? b->seat[at].user->s : NULL;
+    for (uint32_t i = 0; s && i < at; i++)
+        if (b->seat[i].user && b->seat[i].user->s == s) return NULL;
+    return s;
+}
+
+/* The rows of a replay, and its time, to the sessions that they are of: prompts and steps apart. */
 static void count_rows(struct steno_batch *b, int64_t ns)
 {
-    uint32_t prompt = 0;
-    for (uint32_t i = 0; i < b->run.n_rows; i++) prompt += !(b->run.row[i].flags & (ROW_PICK | ROW_TOP));
-    steno_timings *t = &b->timings;
-    if (prompt) {
-        t->n_prompts++;
-        t->n_prompt_tokens += b->run.n_rows;
-        t->prompt_us += ns / 1000;
-    } else {
-        t->n_steps++;
-        t->decode_us += ns / 1000;
+    uint32_t rows[MAX_WINDOWS] = { 0 }, prompt[MAX_WINDOWS] = { 0 };
+    if (b->model->is_exact) return; /* verify_us counts all of that */
+    for (uint32_t i = 0; i < b->run.n_rows; i++) {
+        const uint32_t at = b->run.row[i].lane / b->n_lanes;
+        rows[at]++;
+        prompt[at] += !(b->run.row[i].flags & (ROW_PICK | ROW_TOP));
+    }
+    b->chain_rows += b->run.n_rows;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        steno_session *s = session_first(b, i);
+        uint32_t n = 0, n_prompt = 0;
+        for (uint32_t k = i; s && k < b->n_windows; k++)
+            if (b->seat[k].user && b->seat[k].user->s == s) n += rows[k], n_prompt += prompt[k];
+        if (!n) continue;
+        steno_timings *t = &s->timings;
+        const int64_t us = (ns * n / b->run.n_rows + 500) / 1000;
+        s->chain_rows += n;
+        if (n_prompt) t->n_prompt_tokens += n;
+        *(n_prompt ? &t->n_prompts : &t->n_steps) += 1;
+        *(n_prompt ? &t->prompt_us : &t->decode_us) += us;
+    }
+}
+
+/* Before a chain of replays. @return where its operations are to be timed, NULL: nobody asks */
+static struct op_time *chain_begin(struct steno_batch *b)
+{
+    int profiling = 0;
+    b->chain_rows = 0;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        steno_session *s = session_first(b, i);
+        if (!s) continue;
+        s->chain_rows = 0;
+        s->timings.n_wakes++;
+        profiling |= s->profiling;
+    }
+    if (b->model->is_exact) return NULL; /* what is profiled is the fast one */
+    if (profiling) memset(b->time, 0, model_ops(b->model) * sizeof *b->time);
+    return profiling ? b->time : NULL;
+}
+
+/* Each session that asks gets its part of what the chain took. */
+static void chain_share(struct steno_batch *b)
+{
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        steno_session *s = session_first(b, i);
+        if (!s || !s->profiling || !s->chain_rows) continue;
+        struct op_time *to = session_time(s, PLAN_DECODER);
+        for (int k = 0; k < b->model->plan[PLAN_DECODER].n_ops; k++) {
+            to[k].ns += (int64_t)((double)b->time[k].ns * (double)s->chain_rows / (double)b->chain_rows);
+            to[k].calls += b->time[k].calls;
+        }
     }
 }
 
@@ -73,10 +123,11 @@ int batch_decode(struct steno_batch *b)
     b->exec.filter = adjusted ? batch_filter : NULL;
     b->exec.next = chain_next;
     b->chain_ns = os_now_ns();
-    struct op_time *time = b->first ? session_time(b->first, PLAN_DECODER) : NULL;
+    struct op_time *time = chain_begin(b);
     const int rc = exec_chain(&b->exec, &b->model->plan[PLAN_DECODER], &b->run, INT32_MAX, &ran, time, &spent);
     b->exec.filter = NULL;
     b->exec.next = NULL;
+    if (time) chain_share(b);
     return rc;
 }
 

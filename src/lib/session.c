@@ -34,6 +34,7 @@ int64_t steno_session_memory(const steno_model *m, const steno_team *team, const
     if (!m || params_of(&own, p)) return STENO_EARG;
     const int ar = m->family->search == SEARCH_AR;
     size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, 1, ar ? (uint32_t)own.max_lanes : 1));
+    n += model_ops(m) * sizeof(struct op_time);
     n += ar ? feed_memory(&m->mel, window_of(m), team) : rows_memory(&m->fbank, clip_of(m), team);
     if (m->family->search == SEARCH_VAD) return (int64_t)n;
     n += (size_t)m->n_vocab / 4 + (ar ? 2 * (sizeof(struct strand) + strand_memory(m, 0)) : batch_ids(m) * sizeof(int32_t));
@@ -96,6 +97,9 @@ static int open_parts(steno_session *s, steno_team *team, const steno_session_pa
     if (s->own_batch) rc = batch_open(&s->batch, m, team, 1, search == SEARCH_AR ? (uint32_t)p->max_lanes : 1, e);
     if (rc) return rc;
     s->batch->n_sessions++;
+    s->timings.load_us = m->load_us;
+    s->time = arena_array(&s->arena, model_ops(m), sizeof *s->time);
+    if (!s->time) return err_nomem(e, model_ops(m) * sizeof *s->time, "a session");
     if (search != SEARCH_VAD && rule_masks_init(&s->masks, &s->arena, m->n_vocab))
         return err_nomem(e, (size_t)m->n_vocab / 4, "a session");
     return search == SEARCH_AR ? open_ar(s, e) : open_rows(s, e);
@@ -203,8 +207,8 @@ void session_begin(steno_session *s)
 
 struct op_time *session_time(const steno_session *s, int plan)
 {
-    struct op_time *t = s->batch->time;
-    if (!s->batch->profiling) return NULL;
+    struct op_time *t = s->time;
+    if (!s->profiling) return NULL;
     for (int i = 0; i < plan; i++) t += s->model->plan[i].n_ops;
     return t;
 }
@@ -212,10 +216,9 @@ struct op_time *session_time(const steno_session *s, int plan)
 int steno_timings_get(const steno_session *s, steno_timings *t)
 {
     if (!s || !t || t->size < sizeof(uint32_t)) return STENO_EARG;
-    steno_timings now = s->batch->timings;
+    steno_timings now = s->timings;
     now.source_us = (s->feed.source_ns + s->rows.source_ns) / 1000;
     now.mel_us = (s->feed.mel_ns + s->rows.fbank_ns) / 1000;
-    now.n_wakes = s->batch->exec.runs;
     const uint32_t n = t->size < sizeof now ? t->size : (uint32_t)sizeof now;
     now.size = n;
     memcpy(t, &now, n);
@@ -225,13 +228,13 @@ int steno_timings_get(const steno_session *s, steno_timings *t)
 void steno_timings_reset(steno_session *s)
 {
     if (!s || !session_may_change(s)) return;
-    s->batch->timings = (steno_timings){ .load_us = s->model->load_us };
-    s->feed.source_ns = s->feed.mel_ns = s->rows.source_ns = s->rows.fbank_ns = s->batch->exec.runs = 0;
+    s->timings = (steno_timings){ .load_us = s->model->load_us };
+    s->feed.source_ns = s->feed.mel_ns = s->rows.source_ns = s->rows.fbank_ns = 0;
 }
 
 void steno_profile_enable(steno_session *s, int on)
 {
-    if (s && session_may_change(s)) s->batch->profiling = on;
+    if (s && session_may_change(s)) s->profiling = on;
 }
 
 int steno_profile_get(const steno_session *s, int i, const char **label, int64_t *ns, int64_t *calls)
@@ -245,8 +248,8 @@ int steno_profile_get(const steno_session *s, int i, const char **label, int64_t
             continue;
         }
         if (label) *label = plan->label[at];
-        if (ns) *ns = s->batch->time[i].ns;
-        if (calls) *calls = s->batch->time[i].calls;
+        if (ns) *ns = s->time[i].ns;
+        if (calls) *calls = s->time[i].calls;
         return STENO_OK;
     }
     return STENO_EARG;

@@ -374,7 +374,7 @@ int strand_window(struct strand *w, uint32_t at)
         w->frames = left < most ? (int32_t)left : most;
         w->b = s->batch;
         w->seat = at;
-        s->batch->timings.n_windows++;
+        s->timings.n_windows++;
         const int again = seat->audio == s && seat->from == w->seek && seat->frames == w->frames;
         seat->audio = NULL;
         int rc = again && p->guards == STENO_GUARDS_OFF && !w->heard ? STENO_OK : window_hear(w);

@@ -51,7 +51,8 @@ static int encode(struct strand *w, struct steno_batch *x)
     if (verify_heard(w)) return STENO_OK; /* of an attempt before */
     seat->audio = NULL;
     memcpy(batch_mel(x), w->heard, window * sizeof(float));
-    const int rc = batch_encode(x, 0, window_ctx(w), NULL);
+    struct run_time spent;
+    const int rc = batch_encode(x, 0, window_ctx(w), NULL, &spent);
     if (!rc) *seat = (struct seat){ .audio = w->s, .from = w->seek, .frames = w->frames };
     return rc;
 }
@@ -165,8 +166,8 @@ int verify_attempt(struct strand *w, struct attempt *a)
     if (rc) return s->error.status ? rc : session_ran(s, rc);
     a->verified = 1;
     a->corrected = lanes_take(w, x, b, seat, w->first, n);
-    b->timings.n_verified++;
-    b->timings.n_corrected += a->corrected;
-    b->timings.verify_us += (os_now_ns() - t0) / 1000;
+    s->timings.n_verified++;
+    s->timings.n_corrected += a->corrected;
+    s->timings.verify_us += (os_now_ns() - t0) / 1000;
     return STENO_OK;
 }

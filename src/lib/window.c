@@ -1,6 +1,7 @@
 /* steno: one window through the plans. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <string.h>
+#include "base/os.h"
 #include "lib/lib.h"
 
 float *batch_mel(const struct steno_batch *b)
@@ -27,28 +28,26 @@ static int features_keep(steno_session *s, const struct plan *p, int32_t n_ctx)
     return err_nomem(&s->error, (size_t)n_ctx * out->width * sizeof(float), "audio features");
 }
 
-int batch_encode(struct steno_batch *b, uint32_t seat, int32_t n_ctx, struct op_time *time)
+int batch_encode(struct steno_batch *b, uint32_t seat, int32_t n_ctx, struct op_time *time, struct run_time *spent)
 {
     const struct plan *p = &b->model->plan[PLAN_ENCODER];
     const struct slot *in = &p->slot[p->input];
     float *mel = batch_mel(b);
     memset(mel - in->ld, 0, in->ld * sizeof *mel); /* the zero rows of the first convolution */
     memset(mel + 2 * (size_t)n_ctx * in->ld, 0, in->ld * sizeof *mel);
-
-    struct run_time spent;
     b->exec.window = (uint16_t)seat;
-    const int rc = exec_phases(&b->exec, p, 0, ENCODER_PHASES, NULL, (uint32_t)n_ctx, time, &spent);
-    b->timings.encode_us += spent.first_ns / 1000;
-    b->timings.cross_us += spent.rest_ns / 1000;
-    b->timings.n_encodes++;
-    return rc;
+    return exec_phases(&b->exec, p, 0, ENCODER_PHASES, NULL, (uint32_t)n_ctx, time, spent);
 }
 
 int window_encode(steno_session *s, uint32_t seat, int32_t n_ctx)
 {
-    const struct plan *p = &s->model->plan[PLAN_ENCODER];
-    const int rc = session_ran(s, batch_encode(s->batch, seat, n_ctx, session_time(s, PLAN_ENCODER)));
-    return rc || !s->params || !s->params->keep_audio_features ? rc : features_keep(s, p, n_ctx);
+    struct run_time spent;
+    const int rc = session_ran(s, batch_encode(s->batch, seat, n_ctx, session_time(s, PLAN_ENCODER), &spent));
+    s->timings.encode_us += spent.first_ns / 1000;
+    s->timings.cross_us += spent.rest_ns / 1000;
+    s->timings.n_encodes++;
+    s->timings.n_wakes++;
+    return rc || !s->params || !s->params->keep_audio_features ? rc : features_keep(s, &s->model->plan[PLAN_ENCODER], n_ctx);
 }
 
 void lane_reset(steno_session *s, uint16_t lane)
@@ -73,31 +72,30 @@ int steps_run(steno_session *s, int steps)
     const uint32_t rows = b->run.n_rows;
     const int rc = exec_chain(&b->exec, &s->model->plan[PLAN_DECODER], &b->run, steps, &ran, session_time(s, PLAN_DECODER), &spent);
     if (rows > b->run.n_lanes) { /* the first replay was a prompt */
-        b->timings.n_prompts++;
-        b->timings.n_prompt_tokens += rows;
-        b->timings.prompt_us += spent.first_ns / 1000;
+        s->timings.n_prompts++;
+        s->timings.n_prompt_tokens += rows;
+        s->timings.prompt_us += spent.first_ns / 1000;
         ran--;
     } else {
         spent.rest_ns += spent.first_ns;
     }
-    b->timings.n_steps += ran > 0 ? ran : 0;
-    b->timings.decode_us += spent.rest_ns / 1000;
+    s->timings.n_wakes++;
+    s->timings.n_steps += ran > 0 ? ran : 0;
+    s->timings.decode_us += spent.rest_ns / 1000;
     return session_ran(s, rc);
 }
 
 /* Logits of the language tokens after start-of-transcript, [n_languages], of the window that is encoded in the seat. */
-static int language_logits(struct steno_batch *b, const struct special_tokens *t, uint32_t seat, struct op_time *time, float *logits)
+static int language_logits(struct steno_batch *b, const struct special_tokens *t, uint32_t seat, struct op_time *time,
+                           struct run_time *spent, float *logits)
 {
     const struct plan *p = &b->model->plan[PLAN_DECODER];
     const uint16_t lane = (uint16_t)(seat * b->n_lanes);
-    struct run_time spent;
     int ran;
     lane_rewind(b, lane, 0);
     b->run.n_rows = 0;
     run_add(&b->run, t->sot, 0, lane, ROW_LOGITS);
-    const int rc = exec_chain(&b->exec, p, &b->run, 1, &ran, time, &spent);
-    b->timings.n_steps += ran;
-    b->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    const int rc = exec_chain(&b->exec, p, &b->run, 1, &ran, time, spent);
     if (!rc) memcpy(logits, exec_logits(&b->exec, p, 0) + t->first_lang, (size_t)t->n_languages * sizeof *logits);
     return rc;
 }
@@ -125,22 +123,28 @@ static int language_of_window(steno_session *s, uint32_t at, int64_t from, float
     const int full = left >= s->feed.window, frames = full ? s->feed.window : (int)left;
     struct steno_batch *b = s->batch, *exact = b->exact;
     struct seat *seat = &b->seat[at];
+    struct run_time spent;
     float x[MAX_LANGUAGES], ahead;
     seat->audio = NULL;
     int rc = feed_window(&s->feed, from, frames, 1, window_mel(s), &s->error);
     if (!rc) rc = window_encode(s, at, m->audio_ctx);
     if (rc) return rc;
     if (full) *seat = (struct seat){ .audio = s, .from = from, .frames = s->feed.window };
-    rc = session_ran(s, language_logits(b, t, at, session_time(s, PLAN_DECODER), x));
+    rc = session_ran(s, language_logits(b, t, at, session_time(s, PLAN_DECODER), &spent, x));
+    s->timings.n_steps++;
+    s->timings.n_wakes++;
+    s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
     if (rc) return rc;
     int best = largest_of(x, t->n_languages, &ahead);
     if (exact && verify_language(s, ahead)) {
+        const int64_t t0 = os_now_ns();
         exact->seat->audio = NULL;
         exact->solo = s;
         rc = feed_window(&s->feed, from, frames, 1, batch_mel(exact), &s->error);
-        if (!rc) rc = batch_encode(exact, 0, m->audio_ctx, NULL);
-        if (!rc) rc = language_logits(exact, t, 0, NULL, x);
+        if (!rc) rc = batch_encode(exact, 0, m->audio_ctx, NULL, &spent);
+        if (!rc) rc = language_logits(exact, t, 0, NULL, &spent, x);
         exact->solo = NULL;
+        s->timings.verify_us += (os_now_ns() - t0) / 1000;
         if (rc) return s->error.status ? rc : session_ran(s, rc);
         best = largest_of(x, t->n_languages, &ahead);
     }
