@@ -86,7 +86,7 @@ static void word_print(const steno_word *w, int json, int first)
         fputs(", \"end_ms\": ", stdout);
         time_print(w->t1_ms, "null");
         fputs(", \"probability\": ", stdout);
-        write_json_number(stdout, w->probability, WRITE_NULL);
+        write_json_number(stdout, w->probability);
         putchar('}');
         return;
     }

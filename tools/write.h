@@ -91,11 +91,10 @@ void write_speaker_column(FILE *f, const struct transcript *t, int seg, char sep
 const int32_t *write_speaker_of(const struct transcript *t, int seg); /* @return NULL: nobody asked */
 #define WRITE_SPEAKER_TURN " [SPEAKER_TURN]" /* behind a segment that another speaker goes on after */
 
-/* The segments as a JSON list. What is no number, or a time that is not known, reads NaN as the reference writes it, or null. */
-enum write_nan { WRITE_NAN, WRITE_NULL };
-void write_json_segments(FILE *f, const struct transcript *t, enum write_nan nan);
+/* The segments as a JSON list. What is no number, or a time that is not known, reads null.  */
+void write_json_segments(FILE *f, const struct transcript *t);
 void write_json_lost(FILE *f, const struct transcript *t, int always); /* what of the sound is missing; always: also nothing */
-void write_json_number(FILE *f, double value, enum write_nan nan);
+void write_json_number(FILE *f, double value);
 void write_json_stripped(FILE *f, const char *text); /* a string without white space at the ends */
 
 /* Start and end in seconds, in the very doubles that the reference computes. */

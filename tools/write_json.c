@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void write_json_number(FILE *f, double value, enum write_nan nan)
+void write_json_number(FILE *f, double value)
 {
     char num[NUM_SZ];
-    fputs(nan == WRITE_NULL && !isfinite(value) ? "null" : num_repr(num, value), f);
+    fputs(num_repr(num, value), f); /* null for what is none */
 }
 
 void write_json_stripped(FILE *f, const char *text)
@@ -22,14 +22,14 @@ void write_json_stripped(FILE *f, const char *text)
     u8_json_part(f, s, n);
 }
 
-static void member(FILE *f, const char *key, double value, enum write_nan nan)
+static void member(FILE *f, const char *key, double value)
 {
     fprintf(f, ", \"%s\": ", key);
-    write_json_number(f, value, nan);
+    write_json_number(f, value);
 }
 
 /* The reference lists words only when it was asked for them, and marks the segments that it emptied with an empty list in any case. */
-static void write_words(FILE *f, const struct transcript *t, int seg, enum write_nan nan)
+static void write_words(FILE *f, const struct transcript *t, int seg)
 {
     const steno_segment *s = &t->segs[seg];
     if (!t->word_times && (s->n_tokens || s->text[0])) return;
@@ -38,9 +38,9 @@ static void write_words(FILE *f, const struct transcript *t, int seg, enum write
         const steno_word *w = &t->words[t->first_word[seg] + k];
         fputs(k ? ", {\"word\": " : "{\"word\": ", f);
         u8_json(f, w->text);
-        member(f, "start", w->start, nan);
-        member(f, "end", w->end, nan);
-        member(f, "probability", w->probability, nan);
+        member(f, "start", w->start);
+        member(f, "end", w->end);
+        member(f, "probability", w->probability);
         fputc('}', f);
     }
     fputc(']', f);
@@ -53,9 +53,9 @@ static void write_token_times(FILE *f, const struct transcript *t, int seg)
     for (int32_t k = 0; t->tokens && k < t->segs[seg].n_tokens; k++) {
         const steno_token *tok = &t->tokens[t->first_token[seg] + k];
         fputs(k ? ", [" : "[", f);
-        write_json_number(f, tok->t0_ms < 0 ? NAN : (double)tok->t0_ms / 1000, WRITE_NULL);
+        write_json_number(f, tok->t0_ms < 0 ? NAN : (double)tok->t0_ms / 1000);
         fputs(", ", f);
-        write_json_number(f, tok->t1_ms < 0 ? NAN : (double)tok->t1_ms / 1000, WRITE_NULL);
+        write_json_number(f, tok->t1_ms < 0 ? NAN : (double)tok->t1_ms / 1000);
         fputc(']', f);
     }
     fputc(']', f);
@@ -104,35 +104,35 @@ static void write_findings(FILE *f, const steno_segment *s, const int32_t *speak
     if (s->speaker_turn) fputs(", \"speaker_turn\": true", f);
 }
 
-static void write_segment(FILE *f, const struct transcript *t, int seg, enum write_nan nan)
+static void write_segment(FILE *f, const struct transcript *t, int seg)
 {
     const steno_segment *s = &t->segs[seg];
     double start, end;
     write_seconds(s, t->first_timestamp, &start, &end);
     fprintf(f, "{\"id\": %d, \"seek\": %" PRId64, s->id, s->seek_frames);
-    member(f, "start", s->t0_ms < 0 ? NAN : start, nan);
-    member(f, "end", s->t1_ms < 0 ? NAN : end, nan);
+    member(f, "start", s->t0_ms < 0 ? NAN : start);
+    member(f, "end", s->t1_ms < 0 ? NAN : end);
     fputs(", \"text\": ", f);
     u8_json(f, s->text);
     fputs(", \"tokens\": [", f);
     for (int i = 0; i < s->n_tokens; i++) fprintf(f, "%s%d", i ? ", " : "", s->tokens[i]);
     fputc(']', f);
-    member(f, "temperature", s->temperature, nan);
-    member(f, "avg_logprob", s->avg_logprob, nan);
-    member(f, "compression_ratio", s->compression_ratio, nan);
-    member(f, "no_speech_prob", s->no_speech_prob, nan);
-    write_words(f, t, seg, nan);
+    member(f, "temperature", s->temperature);
+    member(f, "avg_logprob", s->avg_logprob);
+    member(f, "compression_ratio", s->compression_ratio);
+    member(f, "no_speech_prob", s->no_speech_prob);
+    write_words(f, t, seg);
     if (t->token_times) write_token_times(f, t, seg);
     write_findings(f, s, write_speaker_of(t, seg));
     fputc('}', f);
 }
 
-void write_json_segments(FILE *f, const struct transcript *t, enum write_nan nan)
+void write_json_segments(FILE *f, const struct transcript *t)
 {
     fputc('[', f);
     for (int i = 0; i < t->n; i++) {
         if (i) fputs(", ", f);
-        write_segment(f, t, i, nan);
+        write_segment(f, t, i);
     }
     fputc(']', f);
 }
@@ -142,7 +142,7 @@ void write_json(FILE *f, const struct transcript *t)
     fputs("{\"text\": ", f);
     u8_json(f, t->text);
     fputs(", \"segments\": ", f);
-    write_json_segments(f, t, WRITE_NAN);
+    write_json_segments(f, t);
     fputs(", \"language\": ", f);
     u8_json(f, t->language);
     write_json_lost(f, t, 0);

@@ -47,7 +47,7 @@ static void put_token(FILE *f, const char *text, int32_t id, const steno_token *
     fputs(", ", f);
     put_times(f, tok ? tok->t0_ms : -1, tok ? tok->t1_ms : -1);
     fprintf(f, ", \"id\": %" PRId32 ", \"p\": ", id);
-    if (tok) write_json_number(f, (double)tok->p, WRITE_NULL);
+    if (tok) write_json_number(f, (double)tok->p);
     else fputs("null", f);
     fputs(", \"t_dtw\": ", f);
     put_ms(f, tok && tok->t_dtw_ms >= 0 ? tok->t_dtw_ms / 10 : -1);

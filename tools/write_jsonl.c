@@ -26,7 +26,7 @@ void write_jsonl(FILE *f, const struct transcript *t)
     else fputs("null", f);
     fputs(", \"duration\": ", f);
     if (r->error) fputs("null", f);
-    else write_json_number(f, (double)t->duration_ms / 1000.0, WRITE_NULL);
+    else write_json_number(f, (double)t->duration_ms / 1000.0);
     text_or_null(f, "status", r->error ? "error" : "ok");
     text_or_null(f, "error", r->error);
     text_or_null(f, "language", r->error ? NULL : t->language);
@@ -35,7 +35,7 @@ void write_jsonl(FILE *f, const struct transcript *t)
     else {
         write_json_stripped(f, t->text);
         fputs(", \"segments\": ", f);
-        write_json_segments(f, t, WRITE_NULL);
+        write_json_segments(f, t);
         write_json_lost(f, t, 1);
         fputs("}\n", f);
     }

@@ -14,9 +14,9 @@ static void write_words(FILE *f, const struct transcript *t)
             fprintf(f, "%s{\"word\": ", sep);
             write_json_stripped(f, w->text);
             fputs(", \"start\": ", f);
-            write_json_number(f, w->start, WRITE_NULL);
+            write_json_number(f, w->start);
             fputs(", \"end\": ", f);
-            write_json_number(f, w->end, WRITE_NULL);
+            write_json_number(f, w->end);
             fputc('}', f);
             sep = ", ";
         }
@@ -30,11 +30,11 @@ void write_verbose_json(FILE *f, const struct transcript *t)
     const char *name = steno_language_name(t->language);
     u8_json(f, name ? name : t->language);
     fputs(", \"duration\": ", f);
-    write_json_number(f, (double)t->duration_ms / 1000.0, WRITE_NULL);
+    write_json_number(f, (double)t->duration_ms / 1000.0);
     fputs(", \"text\": ", f);
     write_json_stripped(f, t->text);
     fputs(", \"segments\": ", f);
-    write_json_segments(f, t, WRITE_NULL);
+    write_json_segments(f, t);
     if (t->word_times) write_words(f, t);
     write_json_lost(f, t, 0);
     fputc('}', f);

@@ -138,6 +138,8 @@ static int measure(struct strand *w, struct attempt *a)
     a->avg_logprob = ar_avg_logprob(l);
     a->no_speech_prob = (double)w->b->run.lane[w->seat * w->b->n_lanes].prob;
     a->margin = l->margin;
+    if (isnan(a->no_speech_prob) || isnan(a->avg_logprob))
+        return err_set(&s->error, STENO_EFORMAT, "the model's logits are no numbers: its weights are damaged");
     a->entropy = token_entropy(w->ids, l->n);
     text_of(w, w->ids, l->n);
     const char *text = w->text.p ? w->text.p : "";

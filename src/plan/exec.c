@@ -534,7 +534,7 @@ static void do_prob(const struct walk *w, uint32_t out, uint32_t slices)
 {
     struct lane *l = &w->run->lane[w->run->row[w->run->out_row[out]].lane];
     const struct logit_part all = pick_merge(&w->x->parts[(size_t)out * slices * 3 + 2], slices, 3);
-    l->prob = all.arg < 0 ? 0 : (float)(exp((double)exec_logits(w->x, w->p, out)[l->prob_id] - all.max) / all.sum);
+    l->prob = all.arg < 0 ? NAN : (float)(exp((double)exec_logits(w->x, w->p, out)[l->prob_id] - all.max) / all.sum);
 }
 
 /* What a caller wrote into logits must still have an order. */

@@ -67,7 +67,7 @@ struct lane {
     int32_t gram, gram_n;        /* state of a grammar after the first gram_n tokens; kept by whoever filters */
 
     int32_t prob_id;
-    float prob;
+    float prob;                  /* NAN: no logit was a number */
 };
 
 enum {

@@ -121,9 +121,37 @@ static void test_failures_in_each_stage_have_a_status_and_a_text_of_their_own(vo
     free(audio.pcm);
 }
 
+/* Some arithmetic makes numbers of them on the way; where it does not, no text is no answer. */
+static void test_logits_that_are_no_numbers_are_told(void **state)
+{
+    int told = 0;
+    (void)state;
+    const struct audio audio = demo_audio(0, 0, 1);
+    const struct bytes bytes = damaged_model();
+    for (int compute = STENO_COMPUTE_AUTO; compute <= STENO_COMPUTE_INT16; compute++) {
+        steno_model *m = bytes_open_as(bytes, NULL, (enum steno_compute)compute);
+        steno_session *s = session_new(m, NULL, 2);
+        for (int beams = 0; beams <= 2; beams += 2) {
+            steno_transcribe_params p = params_new();
+            p.language = "zh";
+            p.beam_size = beams;
+            const int rc = steno_transcribe(s, audio.pcm, audio.n, &p);
+            if (rc ? rc != STENO_EFORMAT || !strstr(steno_last_error(s), "no numbers") : !steno_text(s)[0])
+                fail_msg("compute %d, %d beams: status %d, text '%s', reason '%s'", compute, beams, rc, steno_text(s), steno_last_error(s));
+            told += rc != 0;
+        }
+        steno_session_close(s);
+        steno_model_close(m);
+    }
+    assert_true(told > 0);
+    free(bytes.p);
+    free(audio.pcm);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_logits_that_are_no_numbers_are_told),
         cmocka_unit_test(test_failures_in_each_stage_have_a_status_and_a_text_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

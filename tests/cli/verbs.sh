@@ -29,9 +29,8 @@ if [ -r "$nan" ]; then
         ! grep -qiE '\b(nan|inf|infinity)\b' "$T/out" || bad "no output has a NaN" "$(cat "$T/out")"
     done
     for f in json jsonl verbose_json; do
-        expect 0 "$f of a model whose numbers are none" -q -l en -f $f -m "$nan" "$DIGITS"
-        python3 -c 'import json, sys; json.loads(sys.stdin.readline(), parse_constant=sys.exit)' <"$T/out" ||
-            bad "$f is JSON" "$(head -c 300 "$T/out")"
+        expect 3 "$f of a model whose numbers are none" -q -l en -f $f -m "$nan" "$DIGITS"
+        [ $f = jsonl ] || out_empty
     done
 fi
 

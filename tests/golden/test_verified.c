@@ -82,12 +82,12 @@ static void test_verified_windows_are_those_of_f32_to_the_bit(void **state)
     (void)state;
     static const char *const files[] = { "en_phrases.wav", "long95_en.flac" };
     struct engine f32;
-    int verified = 0;
+    int verified = 0, corrected = 0;
     engine_open(&f32, shared_file("whisper-digits.bin").s, NULL, 2);
     for (int c = 0; c < (SANITIZED ? 1 : N_FAST); c++) {
         struct engine g;
         engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 2, fast[c], 1);
-        for (size_t i = 0; i < (SANITIZED ? 1 : 2); i++) {
+        for (int i = 0; i < (SANITIZED || c ? 1 : 2); i++) { /* the long one once */
             struct sound snd = { 0 };
             if (sound_read(&snd, audio_of(files[i]).s)) continue; /* without FFmpeg: no FLAC */
             for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
@@ -105,11 +105,12 @@ static void test_verified_windows_are_those_of_f32_to_the_bit(void **state)
         }
         steno_timings t = { .size = sizeof t };
         steno_timings_get(g.session, &t);
-        assert_true(t.n_verified >= t.n_windows && t.n_corrected > 0 && t.verify_us > 0);
+        assert_true(t.n_verified >= t.n_windows && t.verify_us > 0);
+        corrected += t.n_corrected;
         verified += t.n_verified;
         engine_close(&g);
     }
-    assert_true(verified > 0);
+    assert_true(verified > 0 && corrected > 0);
     engine_close(&f32);
 }
 
