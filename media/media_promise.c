@@ -192,7 +192,7 @@ static int64_t mp3(const struct media_input *in, int64_t at)
     for (int i = 4; i + 16 <= (int)sizeof h; i++) {
         if (memcmp(h + i, "Xing", 4) && memcmp(h + i, "Info", 4)) continue;
         const uint64_t flags = be(h + i + 4, 4), bytes = be(h + i + (flags & 1 ? 12 : 8), 4);
-        return (flags & 2) && bytes ? end_of(at, bytes) - XING_SLACK : -1;
+        return (flags & 2) && bytes > XING_SLACK ? end_of(at, bytes - XING_SLACK) : -1;
     }
     return -1;
 }
