@@ -114,6 +114,50 @@ static void test_verified_windows_are_those_of_f32_to_the_bit(void **state)
     engine_close(&f32);
 }
 
+/* Nothing ends before its room does. */
+static void no_end(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    (void)at, (void)tokens, (void)n;
+    logits[*(const int32_t *)user] = -INFINITY;
+}
+
+/* Tokens are checked in pieces of some 32 rows: texts, and prompts before them, that end around their edges. */
+static void test_texts_and_prompts_of_any_length_are_checked_to_their_end(void **state)
+{
+    (void)state;
+    static const int32_t length[] = { 1, 2, 29, 30, 31, 32, 33, 61, 62, 63, 64, 65, 223, 224 };
+    enum { N_LENGTHS = sizeof length / sizeof *length, PROMPTED = 8 };
+    struct engine f32, g;
+    struct sound snd = { 0 };
+    int32_t prompt[224], end;
+    engine_open(&f32, shared_file("whisper-digits.bin").s, NULL, 2);
+    engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 2, STENO_COMPUTE_INT8, 1);
+    end = steno_token_id(f32.model, STENO_TOKEN_END);
+    assert_int_equal(sound_read(&snd, audio_of("en_short.wav").s), 0);
+    for (int i = 0; i < 224; i++) prompt[i] = 300 + i;
+    for (int i = 0; i < (SANITIZED ? 4 : N_LENGTHS + PROMPTED); i++) {
+        char what[64];
+        steno_transcribe_params p;
+        steno_transcribe_params_init(&p);
+        p.temperature_increment_on_fallback = 0;
+        p.without_timestamps = i % 2;
+        p.language = "en";
+        p.logits_filter = no_end;
+        p.user = &end;
+        p.sample_len = i < N_LENGTHS ? length[i] : 40;
+        p.prompt_tokens = i < N_LENGTHS ? NULL : prompt;
+        p.n_prompt_tokens = i < N_LENGTHS ? 0 : 24 + i - N_LENGTHS;
+        snprintf(what, sizeof what, "%d tokens behind %d", (int)p.sample_len, (int)p.n_prompt_tokens);
+        if (steno_transcribe(f32.session, snd.pcm, snd.n, &p)) fail_msg("%s: %s", what, steno_last_error(f32.session));
+        p.verify_margin = 1e9;
+        if (steno_transcribe(g.session, snd.pcm, snd.n, &p)) fail_msg("%s: %s", what, steno_last_error(g.session));
+        results_are_equal(g.session, f32.session, what);
+    }
+    sound_free(&snd);
+    engine_close(&g);
+    engine_close(&f32);
+}
+
 /* ---- as many as it takes ---- */
 
 static int text_equal(void *user, const char *file, const char *set, const steno_session *s, const json_t *want)
@@ -154,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verified_windows_are_those_of_f32_to_the_bit),
+        cmocka_unit_test(test_texts_and_prompts_of_any_length_are_checked_to_their_end),
         cmocka_unit_test(test_all_texts_are_the_reference_s),
     };
     const int missing = collection_missing();
