@@ -92,9 +92,10 @@ static int read_header(struct wav *w, steno_error *e)
         } else if (!memcmp(h, "data", 4)) {
             if (!w->channels) return media_fail(e, STENO_EFORMAT, "%s: its samples come before their format", name);
             const uint64_t left = (uint64_t)(w->in->size - body);
-            uint64_t n = size == 0xffffffffu && data_sz64 ? data_sz64 : size == 0 ? left : size;
+            const int in_front = size == 0xffffffffu && data_sz64;
+            uint64_t n = in_front ? data_sz64 : size == 0 ? left : size;
             w->whole = size != 0 && n <= left;
-            w->promised = size != 0 && n < INT64_MAX && (size == 0xffffffffu || !media_size_is_open(size)) ? (int64_t)n : -1;
+            w->promised = (in_front && n < INT64_MAX) || !media_size_is_open(size) ? (int64_t)n : -1;
             if (n > left) n = left;
             w->data = w->at = body;
             w->end = body + (int64_t)(n - n % (uint64_t)w->frame_sz);
