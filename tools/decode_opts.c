@@ -165,6 +165,7 @@ static int fill_suppress(steno_transcribe_params *p, struct decode_data *d, cons
     const int has_set = list_without_set(NULL, given);
     p->suppress_tokens = given;
     if (has_set == o->suppress_non_speech) return EXIT_OK;
+    free(d->suppress); /* of the time before the model was known */
     d->suppress = malloc(strlen(given) + 16);
     if (!d->suppress) return no_memory("--suppress-tokens");
     if (o->suppress_non_speech) sprintf(d->suppress, "%s%s-1", given, given[0] ? "," : "");
