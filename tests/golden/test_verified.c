@@ -188,7 +188,7 @@ static void test_all_texts_are_the_reference_s(void **state)
                       n.n_verified, n.n_corrected);
         assert_int_equal(t.differ, 0);
         assert_true(t.cases >= (SANITIZED ? 2 : t.undecoded ? 100 : 328));
-        assert_true(n.n_verified > 0 && n.n_verified < n.n_windows);
+        assert_true(SANITIZED || (n.n_verified > 0 && n.n_verified < n.n_windows));
         engine_close(&g);
     }
     json_decref(golden);
