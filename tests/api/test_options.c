@@ -506,6 +506,24 @@ static void test_counters_tell_what_ran_and_times_stay_below_the_clock(void **st
     assert_int_equal(t.n_steps + t.n_encodes + t.n_windows, 0);
 }
 
+static int64_t profile_sum_ns(const steno_session *s)
+{
+    int64_t sum = 0, ns;
+    for (int i = 0; !steno_profile_get(s, i, NULL, &ns, NULL); i++) sum += ns;
+    return sum;
+}
+
+/* Part of the time of the runs that the ops of one more transcription account for, at most 1. */
+static double profile_share(steno_session *s, const steno_transcribe_params *p)
+{
+    steno_timings t = { .size = sizeof t };
+    const int64_t before = profile_sum_ns(s);
+    steno_timings_reset(s);
+    assert_int_equal(steno_transcribe(s, demo.pcm, demo.n, p), 0);
+    steno_timings_get(s, &t);
+    return (double)(profile_sum_ns(s) - before) / 1e3 / (double)(t.encode_us + t.cross_us + t.prompt_us + t.decode_us);
+}
+
 static void test_profile_counts_each_op_and_cross_keys_only_once_per_window(void **state)
 {
     (void)state;
@@ -537,7 +555,10 @@ static void test_profile_counts_each_op_and_cross_keys_only_once_per_window(void
         }
     }
     const int64_t wall = t.encode_us + t.cross_us + t.prompt_us + t.decode_us;
-    assert_true(sum <= wall && sum > wall / 2); /* the ops account for the time of the runs; a busy machine takes some between them */
+    assert_true(sum <= wall); /* the ops account for the time of the runs; a busy machine takes some between them, but not always */
+    double share = (double)sum / (double)wall;
+    for (int i = 0; share <= 0.9 && i < 50; i++) share = fmax(share, profile_share(s, &p));
+    assert_true(share > 0.9);
     assert_int_equal(cross, model->dims.n_text_layer * t.n_encodes);
     assert_true(steps > 20);
     steno_session_close(s);
