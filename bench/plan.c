@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/lib.h"
+#include "task/task.h"
 #include "load/random.h"
 #include "roof.h"
 
@@ -103,7 +103,7 @@ static double chains(steno_session *s, int length, int32_t *ids)
     struct run *r = &s->batch->run;
     must(s, bench_lanes(s, TOKENS, 1, 1), "chain");
     const double begin = clock_ns();
-    run_add(r, s->model->tokens.sot, 0, 0, ROW_PICK);
+    run_add(r, s->model->tokens.sot, 0, 0, ROW_SAMPLE);
     while (r->lane[0].n < TOKENS) {
         if (r->lane[0].n) run_advance(r);
         must(s, steps_run(s, length), "chain");
@@ -316,7 +316,7 @@ static void bench_recross(struct bench *b)
     for (int i = 0; i < b->o.runs; i++) {
         ns[i] = 0;
         must(s, bench_lanes(s, TOKENS, 1, 1), "cross keys");
-        run_add(&s->batch->run, s->model->tokens.sot, 0, 0, ROW_PICK);
+        run_add(&s->batch->run, s->model->tokens.sot, 0, 0, ROW_SAMPLE);
         for (int k = 0; k < FEW; k++) {
             struct run_time spent;
             memcpy(exec_slot(x, p, p->output), kept, sz);

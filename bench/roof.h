@@ -86,8 +86,8 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
         const struct op *op = &p->op[i];
         const struct bind *c = &p->bind[op->bind];
         const double rows = op->rows == ROWS_TWICE ? 2 * s->rows : op->rows == ROWS_OUT ? s->out : s->rows;
-        if (op->kind == OP_LINEAR && op->flags & OPF_SCREENED) continue; /* next to nothing is left of it */
-        if (op->kind == OP_LINEAR || op->kind == OP_SCREEN) {
+        if (op->kind == OP_LINEAR && op->flags & OPF_APPROX) continue; /* next to nothing is left of it */
+        if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX) {
             count_products(&w, products_of(m->kern.level, (enum dtype)c->type), 2.0 * c->n * c->k * rows);
             w.bytes += (double)pack_sz((enum dtype)c->type, c->n, c->k);
         } else if (op->kind == OP_ATTN) {

@@ -452,9 +452,9 @@ typedef struct steno_step {
 typedef struct steno_token {
     uint32_t size;         /* set by the caller to sizeof(steno_token) */
     int32_t id;
-    int32_t tid;           /* most probable timestamp at this place */
-    float p, plog;         /* probability and log-probability among what the logit rules allow; p = exp(plog) */
-    float pt, ptsum;       /* share of `tid` among timestamps; summed probability of all timestamps */
+    int32_t ts_id;         /* most probable timestamp at this place */
+    float p, logprob;      /* probability and log-probability among what the logit rules allow; p = exp(logprob) */
+    float ts_prob, ts_prob_sum; /* share of `ts_id` among timestamps; summed probability of all timestamps */
     int64_t t0_ms, t1_ms;  /* -1: not known */
     int64_t t_dtw_ms;      /* where the alignment of word_timestamps has the text begin, within its segment; -1: not known */
     float vlen;            /* voice length, 0: not known */

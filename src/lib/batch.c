@@ -1,7 +1,7 @@
 /* steno: batches: what computes, for one window or for several. SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
-#include "lib/job.h"
+#include "task/ar/ar_task.h"
 
 /* The plans in use; their number. */
 static int plans_of(const steno_model *m, const struct plan *plans[MODEL_PLANS])
@@ -56,10 +56,10 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
     if (m->exact) n += batch_memory(m->exact, team, 1, n_lanes);
     if (m->family->search == SEARCH_VAD) return n;
     const int first = first_run_plan(m);
-    n += run_memory(plans + first, n_plans - first, lanes) + batch_ids(m) * lanes * sizeof(struct picked);
+    n += run_memory(plans + first, n_plans - first, lanes) + batch_ids(m) * lanes * sizeof(struct sampled_token);
     if (m->family->search == SEARCH_AR) {
-        n += n_windows * sizeof(struct seat) + lanes * (n_lanes + 1) * sizeof(struct picked);
-        if (n_windows > 1) n += n_windows * (sizeof(struct strand) + strand_memory(m, 1));
+        n += n_windows * sizeof(struct decode_slot) + lanes * (n_lanes + 1) * sizeof(struct sampled_token);
+        if (n_windows > 1) n += n_windows * (sizeof(struct window_decoder) + decoder_memory(m, 1));
     }
     return n + batch_ids(m) * sizeof(struct best);
 }
@@ -71,7 +71,7 @@ static int all_stop(void *user)
     int live = 0;
     if (b->solo) return session_should_stop(b->solo);
     for (steno_session *s = b->first; s; s = s->next) {
-        if (s->call.state != CALL_LIVE) continue;
+        if (s->request.state != REQUEST_LIVE) continue;
         if (!session_should_stop(s)) return 0;
         live = 1;
     }
@@ -83,18 +83,18 @@ static int open_ar(struct steno_batch *b, steno_error *e)
 {
     const steno_model *m = b->model;
     const uint32_t lanes = b->n_windows * b->n_lanes;
-    b->seat = arena_array(&b->arena, b->n_windows, sizeof *b->seat);
-    struct picked *top = arena_array(&b->arena, lanes, (b->n_lanes + 1) * sizeof *top);
-    if (!b->seat || !top) return err_nomem(e, lanes * (b->n_lanes + 1) * sizeof *top, "a session");
+    b->decode_slot = arena_array(&b->arena, b->n_windows, sizeof *b->decode_slot);
+    struct sampled_token *top = arena_array(&b->arena, lanes, (b->n_lanes + 1) * sizeof *top);
+    if (!b->decode_slot || !top) return err_nomem(e, lanes * (b->n_lanes + 1) * sizeof *top, "a session");
     for (uint32_t i = 0; i < lanes; i++) {
         b->run.lane[i].table = state_table(&b->state[STATE_SELF], i);
         b->run.lane[i].top = top + i * (b->n_lanes + 1);
     }
     if (b->n_windows == 1) return STENO_OK;
-    b->strand = arena_array(&b->arena, b->n_windows, sizeof *b->strand);
-    for (uint32_t i = 0; b->strand && i < b->n_windows; i++)
-        if (strand_init(&b->strand[i], &b->arena, m, 1)) return err_nomem(e, strand_memory(m, 1), "a batch");
-    return b->strand ? STENO_OK : err_nomem(e, b->n_windows * sizeof *b->strand, "a batch");
+    b->decoder = arena_array(&b->arena, b->n_windows, sizeof *b->decoder);
+    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++)
+        if (decoder_init(&b->decoder[i], &b->arena, m, 1)) return err_nomem(e, decoder_memory(m, 1), "a batch");
+    return b->decoder ? STENO_OK : err_nomem(e, b->n_windows * sizeof *b->decoder, "a batch");
 }
 
 static int open_parts(struct steno_batch *b, steno_error *e)
@@ -113,20 +113,20 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     b->time = arena_array(&b->arena, model_ops(m), sizeof *b->time);
     int bad = !b->time;
     if (m->family->search != SEARCH_VAD) {
-        b->picked = arena_array(&b->arena, lanes * batch_ids(m), sizeof *b->picked);
+        b->sampled = arena_array(&b->arena, lanes * batch_ids(m), sizeof *b->sampled);
         const int first = first_run_plan(m);
-        bad |= !b->picked || run_init(&b->run, &b->arena, plans + first, n_plans - first, lanes);
+        bad |= !b->sampled || run_init(&b->run, &b->arena, plans + first, n_plans - first, lanes);
         b->run.best = arena_array(&b->arena, batch_ids(m), sizeof *b->run.best);
         bad |= !b->run.best;
     }
-    if (bad) return err_nomem(e, model_ops(m) * sizeof *b->time + lanes * batch_ids(m) * sizeof *b->picked, "a session");
+    if (bad) return err_nomem(e, model_ops(m) * sizeof *b->time + lanes * batch_ids(m) * sizeof *b->sampled, "a session");
     return m->family->search == SEARCH_AR ? open_ar(b, e) : STENO_OK;
 }
 
 static void batch_close(struct steno_batch *b)
 {
     if (b->exact) batch_close(b->exact);
-    for (uint32_t i = 0; b->strand && i < b->n_windows; i++) strand_free(&b->strand[i]);
+    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++) decoder_free(&b->decoder[i]);
     for (int i = 0; i < MODEL_STATES; i++) state_close(&b->state[i]);
     exec_close(&b->exec);
     arena_free(&b->arena);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/os.h"
-#include "lib/job.h"
+#include "task/ar/ar_task.h"
 
 static int64_t silence_read(void *user, float *pcm, int64_t n)
 {
@@ -16,10 +16,10 @@ static int64_t silence_read(void *user, float *pcm, int64_t n)
 
 static int bench_mel(steno_session *s)
 {
-    int64_t left = (int64_t)s->feed.window * MEL_HOP;
+    int64_t left = (int64_t)s->mel_stream.window * MEL_HOP;
     const steno_source src = { silence_read, NULL, &left };
-    const int rc = feed_listen(&s->feed, &src, &s->error);
-    return rc ? rc : feed_window(&s->feed, 0, s->feed.window, 0, window_mel(s), &s->error);
+    const int rc = mel_stream_listen(&s->mel_stream, &src, &s->error);
+    return rc ? rc : mel_stream_window(&s->mel_stream, 0, s->mel_stream.window, 0, window_mel(s), &s->error);
 }
 
 int bench_lanes(steno_session *s, int n, int windows, int lanes)
@@ -30,12 +30,12 @@ int bench_lanes(steno_session *s, int n, int windows, int lanes)
         return err_set(&s->error, STENO_EARG, "at most %d tokens and %u lanes", (int)m->text_ctx, per_window);
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, m->tokens.eot);
-    s->call.rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
-                                    .ts_begin = m->tokens.timestamp_begin };
+    s->request.rules = (struct logit_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab,
+                                            .eot = m->tokens.eot, .ts_begin = m->tokens.timestamp_begin };
     s->batch->run.n_rows = 0;
     for (uint16_t i = 0; i < s->batch->run.n_lanes; i++) {
         lane_reset(s, i);
-        s->batch->run.lane[i].rules = &s->call.rules;
+        s->batch->run.lane[i].rules = &s->request.rules;
         s->batch->run.lane[i].limit = n;
         s->batch->run.lane[i].done = (int)(i / per_window) >= windows || (int)(i % per_window) >= lanes;
     }
@@ -52,7 +52,7 @@ static int bench_decode(steno_session *s, int n, int windows, int lanes, int pro
         return err_set(&s->error, STENO_EARG, "at most %d tokens in one run", (int)m->plan[PLAN_DECODER].max_rows);
     for (int i = 0; i < (prompt ? n : 1); i++)
         for (uint16_t k = 0; k < s->batch->run.n_lanes; k++)
-            if (!s->batch->run.lane[k].done) run_add(&s->batch->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_PICK : 0);
+            if (!s->batch->run.lane[k].done) run_add(&s->batch->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_SAMPLE : 0);
     return steps_run(s, prompt ? 1 : n);
 }
 
@@ -71,7 +71,7 @@ static int bench_beams(steno_session *s, int n, int beams)
     int rc = bench_lanes(s, n, 1, beams);
     if (rc) return rc;
     const struct ar_params p = { .n_lanes = beams, .beams = 1, .max_finished = beams, .length_penalty = (double)NAN };
-    struct ar *a = &s->strand[0].ar;
+    struct ar *a = &s->decoder[0].ar;
     ar_begin(a, &p, 0, &s->model->tokens.sot, 1, 0);
     while (!a->done && !rc) {
         b->run.n_rows = 0;

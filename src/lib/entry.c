@@ -3,7 +3,7 @@
  * Callbacks run in the middle of a call, on its thread, and may call back. Two marks tell where that would change what is in use: one on
  * the batch, that a call is at work on what computes, and one on the session that was called, which its caller will look at again. Every
  * public call that changes a session or a batch asks here first; what only reads results finds them whole at every moment. */
-#include "lib/lib.h"
+#include "task/task.h"
 
 /* While on_done runs no call is in the middle of anything: the line may change. */
 static int at_work(const struct steno_batch *b)
@@ -18,7 +18,7 @@ int call_enter(steno_session *s)
     if (b->at_work)
         return err_set(&s->error, STENO_EARG,
                        "a call is at work on the session or its batch: its callbacks may cancel it and read results, no more");
-    if (s->call.state != CALL_NONE) return err_set(&s->error, STENO_EARG, "the session waits in a batch for steno_batch_run");
+    if (s->request.state != REQUEST_NONE) return err_set(&s->error, STENO_EARG, "the session waits in a batch for steno_batch_run");
     b->at_work = s->entered = 1;
     session_ready(s);
     return STENO_OK;
@@ -50,7 +50,7 @@ int line_may_take(steno_session *s)
 {
     if (s->entered || at_work(s->batch))
         return err_set(&s->error, STENO_EARG, "a call is at work on the session or its batch: calls can be added before it and in on_done");
-    if (s->call.state != CALL_NONE) return err_set(&s->error, STENO_EARG, "the session has a call in line already");
+    if (s->request.state != REQUEST_NONE) return err_set(&s->error, STENO_EARG, "the session has a call in line already");
     return STENO_OK;
 }
 
@@ -61,7 +61,7 @@ int session_may_change(const steno_session *s)
 
 int session_may_close(const steno_session *s)
 {
-    return !s->entered && (s->call.state == CALL_NONE || !at_work(s->batch));
+    return !s->entered && (s->request.state == REQUEST_NONE || !at_work(s->batch));
 }
 
 int batch_may_close(const struct steno_batch *b)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/os.h"
-#include "lib/lib.h"
+#include "task/task.h"
 #include "load/kind.h"
 #include "load/random.h"
 

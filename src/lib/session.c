@@ -1,5 +1,5 @@
 /* steno: sessions: scratch, state and results of one conversation with a model. SPDX-License-Identifier: MIT */
-#include "lib/job.h"
+#include "task/ar/ar_task.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,9 +35,9 @@ int64_t steno_session_memory(const steno_model *m, const steno_team *team, const
     const int ar = m->family->search == SEARCH_AR;
     size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, 1, ar ? (uint32_t)own.max_lanes : 1));
     n += model_ops(m) * sizeof(struct op_time);
-    n += ar ? feed_memory(&m->mel, window_of(m), team) : rows_memory(&m->fbank, clip_of(m), team);
+    n += ar ? mel_stream_memory(&m->mel, window_of(m), team) : fbank_stream_memory(&m->fbank, clip_of(m), team);
     if (m->family->search == SEARCH_VAD) return (int64_t)n;
-    n += (size_t)m->n_vocab / 4 + (ar ? 2 * (sizeof(struct strand) + strand_memory(m, 0)) : batch_ids(m) * sizeof(int32_t));
+    n += (size_t)m->n_vocab / 4 + (ar ? 2 * (sizeof(struct window_decoder) + decoder_memory(m, 0)) : batch_ids(m) * sizeof(int32_t));
     return (int64_t)n;
 }
 
@@ -67,21 +67,21 @@ static int should_stop(void *user)
 static int open_ar(steno_session *s, steno_error *e)
 {
     const steno_model *m = s->model;
-    const int rc = feed_init(&s->feed, &s->arena, &m->mel, window_of(m), s->batch->team, e);
+    const int rc = mel_stream_init(&s->mel_stream, &s->arena, &m->mel, window_of(m), s->batch->team, e);
     if (rc) return rc;
-    s->feed.should_stop = should_stop;
-    s->feed.user = s;
-    s->strand = arena_array(&s->arena, 2, sizeof *s->strand);
-    for (int i = 0; s->strand && i < 2; i++)
-        if (strand_init(&s->strand[i], &s->arena, m, 0)) return err_nomem(e, strand_memory(m, 0), "a session");
-    return s->strand ? STENO_OK : err_nomem(e, 2 * sizeof *s->strand, "a session");
+    s->mel_stream.should_stop = should_stop;
+    s->mel_stream.user = s;
+    s->decoder = arena_array(&s->arena, 2, sizeof *s->decoder);
+    for (int i = 0; s->decoder && i < 2; i++)
+        if (decoder_init(&s->decoder[i], &s->arena, m, 0)) return err_nomem(e, decoder_memory(m, 0), "a session");
+    return s->decoder ? STENO_OK : err_nomem(e, 2 * sizeof *s->decoder, "a session");
 }
 
 static int open_rows(steno_session *s, steno_error *e)
 {
-    const int rc = rows_init(&s->rows, &s->arena, &s->model->fbank, clip_of(s->model), s->batch->team, e);
-    s->rows.should_stop = should_stop;
-    s->rows.user = s;
+    const int rc = fbank_stream_init(&s->fbank_stream, &s->arena, &s->model->fbank, clip_of(s->model), s->batch->team, e);
+    s->fbank_stream.should_stop = should_stop;
+    s->fbank_stream.user = s;
     if (rc || s->model->family->search == SEARCH_VAD) return rc;
     s->ids = arena_array(&s->arena, batch_ids(s->model), sizeof *s->ids);
     return s->ids ? STENO_OK : err_nomem(e, batch_ids(s->model) * sizeof *s->ids, "a session");
@@ -135,14 +135,14 @@ static void leave_line(steno_session *s)
     steno_session **at = &s->batch->first;
     while (*at && *at != s) at = &(*at)->next;
     if (*at) *at = s->next;
-    call_end(s, STENO_ECANCELED);
+    request_end(s, STENO_ECANCELED);
 }
 
 /* What the batch knows of the session; afterwards it may be gone. */
 static void leave_batch(steno_session *s)
 {
     struct steno_batch *b = s->batch;
-    if (s->call.state != CALL_NONE) leave_line(s);
+    if (s->request.state != REQUEST_NONE) leave_line(s);
     if (b->solo == s) b->solo = NULL;
     if (b->heard == s) b->heard = NULL;
     b->n_sessions--;
@@ -153,14 +153,14 @@ void steno_session_close(steno_session *s)
 {
     if (!s || (s->batch && !session_may_close(s))) return;
     if (s->batch) leave_batch(s);
-    feed_close(&s->feed);
-    rows_close(&s->rows);
+    mel_stream_close(&s->mel_stream);
+    fbank_stream_close(&s->fbank_stream);
     batch_release(s->batch);
-    for (int i = 0; s->strand && i < 2; i++) strand_free(&s->strand[i]);
+    for (int i = 0; s->decoder && i < 2; i++) decoder_free(&s->decoder[i]);
     result_free(&s->result);
     result_free(&s->translation);
-    buf_free(&s->call.clips);
-    buf_free(&s->call.parts);
+    buf_free(&s->request.clips);
+    buf_free(&s->request.parts);
     buf_free(&s->generated);
     buf_free(&s->bytes);
     buf_free(&s->text);
@@ -199,8 +199,8 @@ void session_begin(steno_session *s)
     s->selected = &s->result;
     s->generate_len = -1;
     b->heard = NULL;
-    for (uint32_t i = 0; b->seat && i < b->n_windows; i++)
-        if (b->seat[i].audio == s) b->seat[i].audio = NULL;
+    for (uint32_t i = 0; b->decode_slot && i < b->n_windows; i++)
+        if (b->decode_slot[i].audio == s) b->decode_slot[i].audio = NULL;
 }
 
 /* ---- self-knowledge ---- */
@@ -217,8 +217,8 @@ int steno_timings_get(const steno_session *s, steno_timings *t)
 {
     if (!s || !t || t->size < sizeof(uint32_t)) return STENO_EARG;
     steno_timings now = s->timings;
-    now.source_us = (s->feed.source_ns + s->rows.source_ns) / 1000;
-    now.mel_us = (s->feed.mel_ns + s->rows.fbank_ns) / 1000;
+    now.source_us = (s->mel_stream.source_ns + s->fbank_stream.source_ns) / 1000;
+    now.mel_us = (s->mel_stream.mel_ns + s->fbank_stream.fbank_ns) / 1000;
     const uint32_t n = t->size < sizeof now ? t->size : (uint32_t)sizeof now;
     now.size = n;
     memcpy(t, &now, n);
@@ -229,7 +229,7 @@ void steno_timings_reset(steno_session *s)
 {
     if (!s || !session_may_change(s)) return;
     s->timings = (steno_timings){ .load_us = s->model->load_us };
-    s->feed.source_ns = s->feed.mel_ns = s->rows.source_ns = s->rows.fbank_ns = 0;
+    s->mel_stream.source_ns = s->mel_stream.mel_ns = s->fbank_stream.source_ns = s->fbank_stream.fbank_ns = 0;
 }
 
 void steno_profile_enable(steno_session *s, int on)

@@ -17,7 +17,7 @@
 
 enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 2 };
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
-enum { PHASE_ALIGN = 0, PHASE_HEAD = 1 };                       /* of a decoder that aligns; of an encoder with a head of its own */
+enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1 };                       /* of a decoder that aligns; of an encoder with a head of its own */
 
 /* How outputs of the plans become results. */
 enum search {
@@ -75,7 +75,7 @@ struct model_life {
 };
 
 /* What a caller asks of a decoding, in the family's terms. */
-struct speech_request {
+struct speech_options {
     int32_t translate, without_timestamps, suppress_blank;
     double max_initial_timestamp;
     const char *suppress_tokens;
@@ -88,9 +88,9 @@ struct piece { int32_t first, n; int32_t t0, t1; };
 
 struct speech {
     /* Ids before the first chosen one, without previous text: at most PROMPT_HEAD of them. @return their number */
-    int (*head)(const steno_model *m, const struct speech_request *q, int32_t *ids, int *sot);
+    int (*head)(const steno_model *m, const struct speech_options *q, int32_t *ids, int *sot);
     /* Fill masks and rules; STENO_EARG for a suppress list that cannot be read. */
-    int (*rules)(const steno_model *m, const struct speech_request *q, struct rule_masks *masks, struct pick_rules *rules,
+    int (*rules)(const steno_model *m, const struct speech_options *q, struct rule_masks *masks, struct logit_rules *rules,
                  steno_error *e);
     /* Cut tokens[n] of a window of `frames` frames (10 ms) into pieces. *advance: frames to move on. *single_end: it ends with one
      * timestamp alone, so all of it was used. @return number of pieces */
@@ -101,14 +101,14 @@ struct speech {
 };
 
 /* What a CTC transcription asks for, and what its tags say: static texts, NULL where they say nothing. */
-struct ctc_request { const char *language; int itn, ban_unknown_emotion; };
+struct ctc_options { const char *language; int itn, ban_unknown_emotion; };
 struct ctc_tags { const char *language, *emotion, *event, *itn; };
 
 struct ctc {
     /* Numbers of the query rows before the audio: at most PROMPT_HEAD. @return their number, or STENO_EARG */
-    int (*head)(const steno_model *m, const struct ctc_request *q, int32_t *rows, steno_error *e);
+    int (*head)(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e);
     /* Id that q bars from being chosen, -1: none. */
-    int32_t (*barred)(const steno_model *m, const struct ctc_request *q);
+    int32_t (*barred)(const steno_model *m, const struct ctc_options *q);
     /* Append the text of ids[n] (repeats and blanks dropped already) to text, without its tags, which go to *tags. */
     void (*spell)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text, struct ctc_tags *tags);
 };

@@ -98,8 +98,8 @@ static void build_encoder(struct build *b, const struct shape *s)
     const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; } head[] = {
         { OP_SCALE, "ctc.rows", some, out, bind_scale(b, 1, NULL, d) },
         { OP_LINEAR, "ctc.logits", logits, some, ctc },
-        { OP_SCAN, "ctc.scan", NO_SLOT, logits, ctc },
-        { OP_PICK, "ctc.best", NO_SLOT, logits, ctc },
+        { OP_LOGITS_REDUCE, "ctc.scan", NO_SLOT, logits, ctc },
+        { OP_SAMPLE, "ctc.best", NO_SLOT, logits, ctc },
     };
     for (size_t i = 0; i < sizeof head / sizeof *head; i++) {
         struct op *op = emit(b, head[i].kind, head[i].label, head[i].out, head[i].in, head[i].bind);
@@ -189,7 +189,7 @@ static int32_t language_row(const char *code)
     return -1;
 }
 
-static int sensevoice_head(const steno_model *m, const struct ctc_request *q, int32_t *rows, steno_error *e)
+static int sensevoice_head(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e)
 {
     (void)m;
     int row = 0;
@@ -203,7 +203,7 @@ static int sensevoice_head(const steno_model *m, const struct ctc_request *q, in
     return QUERY_ROWS;
 }
 
-static int32_t sensevoice_barred(const steno_model *m, const struct ctc_request *q)
+static int32_t sensevoice_barred(const steno_model *m, const struct ctc_options *q)
 {
     static const char unknown[] = "<|EMO_UNKNOWN|>";
     return q->ban_unknown_emotion ? vocab_find(&m->vocab, (const uint8_t *)unknown, sizeof unknown - 1) : -1;

@@ -65,7 +65,7 @@ static void build_net(struct build *b, const struct shape *s)
         const uint16_t taps = bind_fsmn(b, "fsmn_block.conv_left.weight", (uint64_t)s->proj, (uint32_t)s->taps, (uint32_t)s->taps - 1, 1);
         struct op *op = emit(b, OP_FSMN, "fsmn_block", y, z, taps);
         if (op) op->state = 0, op->layer = (uint16_t)i;
-        op = emit(b, OP_KEEP, "fsmn_block.tail", NO_SLOT, z, taps);
+        op = emit(b, OP_SHIFT_STATE, "fsmn_block.tail", NO_SLOT, z, taps);
         if (op) op->state = 0, op->layer = (uint16_t)i;
         x = affine(b, "affine", y, s->linear, s->proj, 1, ACT_RELU);
         b->prefix = "";

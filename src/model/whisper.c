@@ -253,7 +253,7 @@ static uint16_t build_layers(struct build *b, const steno_model *m, uint16_t *to
 }
 
 /* Logits of the rows that ask for some, and what is read off them, in two stages if so wanted. */
-static void build_head(struct build *b, const struct model_dims *w, int two_stages, uint16_t x, uint16_t tokens)
+static void build_lm_head(struct build *b, const struct model_dims *w, int two_stages, uint16_t x, uint16_t tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state;
     const uint16_t last = build_slot_out(b, d), logits = build_slot_out(b, (uint32_t)w->n_vocab);
@@ -264,11 +264,11 @@ static void build_head(struct build *b, const struct model_dims *w, int two_stag
     b->plan.bounds = bounds;
     const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; unsigned flags; } ops[] = {
         { OP_NORM, "decoder.ln", last, x, norm, 0 },
-        { OP_SCREEN, "decoder.screen", logits, last, screen, 0 },
-        { OP_BOUND, "decoder.bounds", bounds, logits, screen, 0 },
-        { OP_LINEAR, "decoder.logits", logits, last, tokens, screen == NO_BIND ? 0 : OPF_SCREENED },
-        { OP_SCAN, "decoder.scan", NO_SLOT, logits, tokens, 0 },
-        { OP_PICK, "decoder.pick", NO_SLOT, logits, tokens, 0 },
+        { OP_LOGITS_APPROX, "decoder.screen", logits, last, screen, 0 },
+        { OP_LOGITS_BOUND, "decoder.bounds", bounds, logits, screen, 0 },
+        { OP_LINEAR, "decoder.logits", logits, last, tokens, screen == NO_BIND ? 0 : OPF_APPROX },
+        { OP_LOGITS_REDUCE, "decoder.scan", NO_SLOT, logits, tokens, 0 },
+        { OP_SAMPLE, "decoder.pick", NO_SLOT, logits, tokens, 0 },
     };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         struct op *op = ops[i].bind == NO_BIND ? NULL : emit(b, ops[i].kind, ops[i].label, ops[i].out, ops[i].in, ops[i].bind);
@@ -283,7 +283,7 @@ static void build_decoder(struct build *b, const steno_model *m)
     uint16_t tokens;
     build_phase(b, "decode");
     const uint16_t x = build_layers(b, m, &tokens);
-    build_head(b, &m->dims, m->blocks, x, tokens);
+    build_lm_head(b, &m->dims, m->blocks, x, tokens);
 }
 
 /* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
@@ -300,7 +300,7 @@ static void build_align(struct build *b, const steno_model *m, const struct alig
     if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
     const uint16_t x = build_layers(b, m, &tokens);
     build_phase(b, "head");
-    build_head(b, w, 0, x, tokens);
+    build_lm_head(b, w, 0, x, tokens);
 }
 
 /* A vocabulary that came from elsewhere must be the model's: all of its text, and the end of text, if it is there, in its place. That

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "model/whisper.h"
 
-static int whisper_head(const steno_model *m, const struct speech_request *q, int32_t *ids, int *sot)
+static int whisper_head(const steno_model *m, const struct speech_options *q, int32_t *ids, int *sot)
 {
     const struct special_tokens *t = &m->tokens;
     int n = 0;
@@ -45,7 +45,7 @@ static int bar_list(const steno_model *m, const char *list, int turns, struct ru
     return STENO_OK;
 }
 
-static int whisper_rules(const steno_model *m, const struct speech_request *q, struct rule_masks *masks, struct pick_rules *rules,
+static int whisper_rules(const steno_model *m, const struct speech_options *q, struct rule_masks *masks, struct logit_rules *rules,
                          steno_error *e)
 {
     const struct special_tokens *t = &m->tokens;
@@ -61,7 +61,7 @@ static int whisper_rules(const steno_model *m, const struct speech_request *q, s
     }
     const double precision = 30.0 / m->audio_ctx; /* seconds per timestamp */
     const double last = q->max_initial_timestamp > 0 ? nearbyint(q->max_initial_timestamp / precision) : m->n_vocab;
-    *rules = (struct pick_rules){ .mask = masks->always, .mask_first = masks->first, .n_vocab = m->n_vocab, .eot = t->eot,
+    *rules = (struct logit_rules){ .mask = masks->always, .mask_first = masks->first, .n_vocab = m->n_vocab, .eot = t->eot,
                                   .ts_begin = t->timestamp_begin, .timestamps = !q->without_timestamps };
     const int32_t room = m->n_vocab - 1 - t->timestamp_begin;
     rules->ts_initial_last = t->timestamp_begin + (last < room ? (int32_t)last : room);

@@ -36,8 +36,8 @@ struct energy { double out, plain; };
 static int energy_of(struct energy *y, struct build *b, const struct tensor *t, const float *gain, uint64_t n, uint64_t k)
 {
     const size_t sz = dtype_row_sz(t->type, (size_t)k);
-    void *stored = arena_alloc(&b->scrap, sz);
-    float *row = arena_array(&b->scrap, (size_t)k, sizeof *row);
+    void *stored = arena_alloc(&b->scratch_arena, sz);
+    float *row = arena_array(&b->scratch_arena, (size_t)k, sizeof *row);
     const uint64_t rows = n < SAMPLE ? n : SAMPLE;
     *y = (struct energy){ 0 };
     if (!stored || !row) return err_nomem(b->e, sz, "a row of weights");

@@ -34,14 +34,14 @@ void build_begin(struct build *b, const char *name, struct arena *arena, struct 
     b->plan.max_rows = max_rows;
     b->plan.max_out = max_out;
     b->plan.input = b->plan.output = b->plan.logits = b->plan.bounds = NO_SLOT;
-    arena_init(&b->scrap);
+    arena_init(&b->scratch_arena);
     if (max_rows > UINT16_MAX || max_out > UINT16_MAX) /* groups of rows count them in 16 bits */
         b->status = err_set(e, STENO_EUNSUPPORTED, "plan %s: %u rows, want at most %d", name, max_rows > max_out ? max_rows : max_out,
                             UINT16_MAX);
-    b->op = arena_array(&b->scrap, MAX_OPS, sizeof *b->op);
-    b->label = arena_array(&b->scrap, MAX_OPS, sizeof *b->label);
-    b->bind = arena_array(&b->scrap, MAX_OPS, sizeof *b->bind);
-    b->slot = arena_array(&b->scrap, MAX_SLOTS, sizeof *b->slot);
+    b->op = arena_array(&b->scratch_arena, MAX_OPS, sizeof *b->op);
+    b->label = arena_array(&b->scratch_arena, MAX_OPS, sizeof *b->label);
+    b->bind = arena_array(&b->scratch_arena, MAX_OPS, sizeof *b->bind);
+    b->slot = arena_array(&b->scratch_arena, MAX_SLOTS, sizeof *b->slot);
     if (!b->status && (!b->op || !b->label || !b->bind || !b->slot)) b->status = err_nomem(e, MAX_OPS * sizeof *b->op, "plan");
 }
 
@@ -232,7 +232,7 @@ int build_end(struct build *b, struct plan *out)
         p->slot = keep(b, b->slot, p->n_slots * sizeof *b->slot);
         if (!b->status) *out = *p;
     }
-    arena_free(&b->scrap);
+    arena_free(&b->scratch_arena);
     return b->status;
 }
 
@@ -368,10 +368,10 @@ static const void *pack_parts(struct build *b, struct tensor *const *part, int n
     j.buffer_sz = (j.buffer_sz + 63) & ~(size_t)63;
     j.out = store_take(b, pack_sz(j.packed, j.rows, k));
     if (b->store->dry) return j.out;
-    struct arena scrap;
-    arena_init(&scrap);
-    j.buffer = arena_array(&scrap, (size_t)threads, j.buffer_sz);
-    j.errors = arena_array(&scrap, (size_t)threads, sizeof *j.errors);
+    struct arena scratch_arena;
+    arena_init(&scratch_arena);
+    j.buffer = arena_array(&scratch_arena, (size_t)threads, j.buffer_sz);
+    j.errors = arena_array(&scratch_arena, (size_t)threads, sizeof *j.errors);
     if (!j.out || !j.buffer || !j.errors) {
         if (!b->status) b->status = err_nomem(b->e, (size_t)threads * j.buffer_sz, "packing");
     } else {
@@ -383,7 +383,7 @@ static const void *pack_parts(struct build *b, struct tensor *const *part, int n
                 break;
             }
     }
-    arena_free(&scrap);
+    arena_free(&scratch_arena);
     return j.out;
 }
 
@@ -492,7 +492,7 @@ uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, ui
                             b->weights->name, taps, left, heads, FSMN_TAPS);
     const struct tensor *t = tensor_get(b, w, n, taps, 0);
     const size_t sz = (size_t)n * taps * sizeof(float), wide = (size_t)n / heads;
-    float *stored = t ? arena_alloc(&b->scrap, sz) : NULL, *turned = stored ? store_take(b, sz) : NULL;
+    float *stored = t ? arena_alloc(&b->scratch_arena, sz) : NULL, *turned = stored ? store_take(b, sz) : NULL;
     if (t && !stored) b->status = err_nomem(b->e, sz, "a filter");
     if (turned) b->status = tensor_read_f32(t, stored, b->e);
     for (size_t c = 0; c < n && turned && !b->status && !b->store->dry; c++)

@@ -28,7 +28,7 @@ struct build {
     struct weight_store *store;
     const struct kern *kern;     /* packs */
     steno_team *team;            /* packs in parallel, may be NULL */
-    struct arena scrap;          /* until build_end */
+    struct arena scratch_arena;          /* until build_end */
     struct plan plan;
     struct op *op;
     const char **label;

@@ -5,8 +5,8 @@
 #include "plan/state.h"
 
 static const char *const kind_name[OP_KINDS] = { "embed", "norm", "scale", "linear", "attn",
-                                                 "fsmn", "keep", "softmax", "score", "standard", "median",
-                                                 "act", "add", "screen", "bound", "scan", "pick" };
+                                                 "fsmn", "shift_state", "softmax", "attn_weights", "zscore", "median_filter",
+                                                 "act", "add", "logits_approx", "logits_bound", "logits_reduce", "sample" };
 
 /* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
 static void slot_text(char *out, size_t n, const struct plan *p, uint16_t s)
@@ -37,13 +37,14 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
     const struct bind *c = &p->bind[op->bind];
     char state[40] = "", filter[32] = "";
     if (op->kind != OP_LINEAR && op->state != NO_STATE) snprintf(state, sizeof state, " state%u.%u", op->state, op->layer);
-    if (op->kind == OP_SCORE) snprintf(state, sizeof state, " state%u.%u head %u", op->state, op->layer, op->head);
+    if (op->kind == OP_ATTN_WEIGHTS) snprintf(state, sizeof state, " state%u.%u head %u", op->state, op->layer, op->head);
     if (op->kind != OP_LINEAR && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
-    const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN ? " sum" : " residual";
+    const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN_FILTER ? " sum" : " residual";
     const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT) ? " bias" : "";
     snprintf(out, n, "%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], added, c->table && !c->taps ? " positions" : "",
-             op->flags & OPF_SCREENED ? " screened" : "", op->flags & OPF_CAUSAL ? " causal" : "", op->flags & OPF_PUT ? " put" : "",
+             op->flags & OPF_APPROX ? " approximate first" : "", op->flags & OPF_CAUSAL ? " causal" : "", op->flags & OPF_WRITE_KV
+                 ? " writes K/V" : "",
              state);
 }
 
@@ -65,7 +66,7 @@ void plan_dump(const struct plan *p, void (*write)(void *user, const char *line)
                 snprintf(line, sizeof line, "phase %s", p->phase[k].name);
                 write(user, line);
             }
-        int n = snprintf(line, sizeof line, "%4u %-6s %-36s %s -> %s", i, kind_name[op->kind], p->label[i], in, out);
+        int n = snprintf(line, sizeof line, "%4u %-13s %-36s %s -> %s", i, kind_name[op->kind], p->label[i], in, out);
         if (c->w && n > 0 && n < (int)sizeof line)
             n += snprintf(line + n, sizeof line - (size_t)n, "  %s %ux%u, %zu bytes, %" PRIu64 " flop/row",
                           dtype_name((enum dtype)c->type), c->n, c->k, pack_sz((enum dtype)c->type, c->n, c->k),

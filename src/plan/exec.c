@@ -71,7 +71,7 @@ static size_t head_of(const struct plan *p)
 {
     size_t d = 0;
     for (uint16_t i = 0; i < p->n_ops; i++)
-        if ((p->op[i].kind == OP_ATTN || p->op[i].kind == OP_SCORE) && p->bind[p->op[i].bind].d_head > d)
+        if ((p->op[i].kind == OP_ATTN || p->op[i].kind == OP_ATTN_WEIGHTS) && p->bind[p->op[i].bind].d_head > d)
             d = p->bind[p->op[i].bind].d_head;
     return d;
 }
@@ -415,7 +415,7 @@ static void do_attn(const struct walk *w, const struct op *op, const struct attn
                             .kv = view_of(w, op, u.head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)w->n_rows,
                             .rows = g.n, .d_head = c->d_head, .scale = c->scale,
                             .next = keys_of(w, op, t, item + t->ahead) };
-    if (op->flags & OPF_PUT) put_rows(w, op, &a, type, g, b, t->blocks);
+    if (op->flags & OPF_WRITE_KV) put_rows(w, op, &a, type, g, b, t->blocks);
     if (t->blocks == 1) {
         kern->attn[type](&a, scratch);
         return;
@@ -456,7 +456,8 @@ static void do_median(const struct walk *w, const struct op *op, uint32_t r)
 }
 
 /* ---- logits in two stages, see screen.h */
-/* Bounds, and what they rest on, are made by whoever is free: rows in OP_SCREEN, slices in OP_BOUND; whoever makes the last slice of a row
+/* Bounds, and what they rest on, are made by whoever is free: rows in OP_LOGITS_APPROX, slices in OP_BOUND; whoever makes the last slice
+ * of a row
  * finds what its best ids are at least.
  *
  * Where nothing is wanted of the out-th row but its most probable ids, how many; 0: all logits are. */
@@ -464,8 +465,8 @@ static int n_screened(const struct walk *w, size_t out)
 {
     const struct row *row = &w->run->row[w->run->out_row[out]];
     const struct lane *l = &w->run->lane[row->lane];
-    if (l->adjust || (row->flags != ROW_PICK && row->flags != ROW_TOP) || l->rules->temperature != 0) return 0;
-    return row->flags == ROW_PICK ? 1 + l->weigh : l->n_top <= SCREEN_TOP ? l->n_top : 0;
+    if (l->adjust || (row->flags != ROW_SAMPLE && row->flags != ROW_TOPK) || l->rules->temperature != 0) return 0;
+    return row->flags == ROW_SAMPLE ? 1 + l->weigh : l->topk <= SCREEN_TOP ? l->topk : 0;
 }
 
 static float *bounds_of(const struct walk *w, size_t out)
@@ -487,7 +488,7 @@ static void do_bound(const struct walk *w, const struct op *op, uint32_t out, ui
     if (!s->n) return;
     const struct plan *p = w->p;
     const struct bind *c = &p->bind[op->bind];
-    const struct pick_range g = pick_range_of(&w->run->lane[w->run->row[w->run->out_row[out]].lane]);
+    const struct logit_range g = pick_range_of(&w->run->lane[w->run->row[w->run->out_row[out]].lane]);
     const size_t panels = pack_panels(c->n), p0 = (size_t)slice * SCREEN_PANELS;
     float *most = bounds_of(w, out), *least = most + panels;
     screen_bounds(most, least + slice * SCREEN_TOP, s->n, exec_logits(w->x, p, out), c->screen, s->x, &g, p0,
@@ -520,8 +521,8 @@ static void do_scan(const struct walk *w, uint32_t item, uint32_t slices)
     const struct row *row = &w->run->row[w->run->out_row[out]];
     const float *x = exec_logits(w->x, w->p, out);
     struct logit_part *part = &w->x->parts[(size_t)item * 3];
-    if (row->flags & (ROW_PICK | ROW_TOP)) {
-        const struct pick_range g = pick_range_of(&w->run->lane[row->lane]);
+    if (row->flags & (ROW_SAMPLE | ROW_TOPK)) {
+        const struct logit_range g = pick_range_of(&w->run->lane[row->lane]);
         scan_range(w, &part[0], x, g.mask, g.text_from, g.text_to, lo, hi);
         scan_range(w, &part[1], x, g.mask, g.ts_from, g.ts_to, lo, hi);
     }
@@ -533,7 +534,7 @@ static void do_scan(const struct walk *w, uint32_t item, uint32_t slices)
 static void do_prob(const struct walk *w, uint32_t out, uint32_t slices)
 {
     struct lane *l = &w->run->lane[w->run->row[w->run->out_row[out]].lane];
-    const struct logit_part all = pick_merge(&w->x->parts[(size_t)out * slices * 3 + 2], slices, 3);
+    const struct logit_part all = logits_merge(&w->x->parts[(size_t)out * slices * 3 + 2], slices, 3);
     l->prob = all.arg < 0 ? NAN : (float)(exp((double)exec_logits(w->x, w->p, out)[l->prob_id] - all.max) / all.sum);
 }
 
@@ -550,7 +551,7 @@ static void filter_row(const struct walk *w, uint32_t out)
     const uint32_t slices = slices_of((uint32_t)n);
     struct row *row = &w->run->row[w->run->out_row[out]];
     float *x = exec_slot(w->x, w->p, w->p->logits) + out * (size_t)w->p->slot[w->p->logits].ld;
-    if (!(row->flags & (ROW_PICK | ROW_TOP)) || !w->run->lane[row->lane].adjust) return;
+    if (!(row->flags & (ROW_SAMPLE | ROW_TOPK)) || !w->run->lane[row->lane].adjust) return;
     if (row->flags & ROW_PROB) {
         for (uint32_t i = 0; i < slices; i++) do_scan(w, out * slices + i, slices);
         do_prob(w, out, slices);
@@ -568,19 +569,19 @@ static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
     const struct logit_part *part = &w->x->parts[(size_t)out * slices * 3];
     if (row->flags & ROW_PROB) do_prob(w, out, slices);
     if (row->flags & ROW_BEST) {
-        const struct logit_part all = pick_merge(part + 2, slices, 3);
+        const struct logit_part all = logits_merge(part + 2, slices, 3);
         w->run->best[w->run->out_row[out]] = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
     }
     if (row->flags & ROW_GIVEN) {
-        const struct logit_part all = pick_merge(part + 2, slices, 3);
+        const struct logit_part all = logits_merge(part + 2, slices, 3);
         struct best *b = &w->run->best[w->run->out_row[out]];
         const int counts = all.arg >= 0 && b->id >= 0 && b->id < w->run->given_end;
-        b->plog = counts ? (float)((double)x[b->id] - all.max - log(all.sum)) : -INFINITY;
+        b->logprob = counts ? (float)((double)x[b->id] - all.max - log(all.sum)) : -INFINITY;
     }
-    if (row->flags & (ROW_PICK | ROW_TOP)) {
-        const struct logit_part text = pick_merge(part, slices, 3), ts = pick_merge(part + 1, slices, 3);
-        if (row->flags & ROW_PICK) pick_token(l, &text, &ts, x, w->x->kern);
-        else pick_top(l, &text, &ts, x, w->x->kern);
+    if (row->flags & (ROW_SAMPLE | ROW_TOPK)) {
+        const struct logit_part text = logits_merge(part, slices, 3), ts = logits_merge(part + 1, slices, 3);
+        if (row->flags & ROW_SAMPLE) sample_token(l, &text, &ts, x, w->x->kern);
+        else sample_topk(l, &text, &ts, x, w->x->kern);
     }
 }
 
@@ -611,7 +612,8 @@ static int64_t item_take(const struct taker *t, int64_t n)
 
 #define FOR_ITEMS(i, n) for (int64_t i; (i = item_take(&taker, (int64_t)(n))) >= 0;)
 
-/* Panels [p0, p1) of rows [m0, m1): for OP_SCREEN of the screened rows, else of the others, and of screened ones as far as they are wanted.
+/* Panels [p0, p1) of rows [m0, m1): for OP_LOGITS_APPROX of the screened rows, else of the others, and of screened ones as far as they
+ * are wanted.
  * Rows that stand beside each other go together. */
 static void screened_linear(const struct walk *w, const struct op *op, const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1,
                             void *scratch)
@@ -625,7 +627,7 @@ static void screened_linear(const struct walk *w, const struct op *op, const str
         for (size_t m = m0, end; m < m1; m = end + 1) {
             for (end = m; end < m1; end++)
                 if (op->kind == OP_LINEAR ? !is_wanted(w, end, p) : !n_screened(w, end)) break;
-            part.kept = l->kept && op->kind == OP_SCREEN && m == m0 && end == m1; /* then the item before had all, too */
+            part.kept = l->kept && op->kind == OP_LOGITS_APPROX && m == m0 && end == m1; /* then the item before had all, too */
             if (m < end) w->x->kern->linear[c->type](&part, m, end, p, p + step, scratch);
         }
     }
@@ -647,10 +649,10 @@ static void run_linear(const struct walk *w, const struct op *op, struct taker t
         const size_t m = (size_t)i / across * cut.rows, p = (size_t)i % across * cut.panels;
         l.kept = m == before;
         before = m;
-        for (size_t r = (size_t)i; op->kind == OP_SCREEN && r < rows; r += across * down) do_screened(w, op, (uint32_t)r);
+        for (size_t r = (size_t)i; op->kind == OP_LOGITS_APPROX && r < rows; r += across * down) do_screened(w, op, (uint32_t)r);
         if (!i && (op->flags & OPF_PADDED)) pad_rows(w, op, (uint32_t)rows);
         const size_t m1 = m + cut.rows < rows ? m + cut.rows : rows, p1 = p + cut.panels < panels ? p + cut.panels : panels;
-        if (op->kind == OP_SCREEN || op->flags & OPF_SCREENED) screened_linear(w, op, &l, m, m1, p, p1, scratch);
+        if (op->kind == OP_LOGITS_APPROX || op->flags & OPF_APPROX) screened_linear(w, op, &l, m, m1, p, p1, scratch);
         else w->x->kern->linear[c->type](&l, m, m1, p, p1, scratch);
     }
 }
@@ -660,7 +662,7 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
     const struct op *op = &w->p->op[at];
     void *scratch = w->x->thread_scratch + (size_t)thread * w->x->thread_scratch_sz;
     const uint32_t rows = rows_of(w, op);
-    const int is_long = op->kind == OP_LINEAR || op->kind == OP_SCREEN || op->kind == OP_ATTN; /* an item may take milliseconds */
+    const int is_long = op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX || op->kind == OP_ATTN; /* an item may take milliseconds */
     const struct taker taker = { w->x, &w->x->counter[at], is_long && !thread && rows > FEW_ROWS };
     switch ((enum op_kind)op->kind) {
     case OP_EMBED:
@@ -680,11 +682,11 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
             }
         }
         break;
-    case OP_KEEP:
+    case OP_SHIFT_STATE:
         FOR_ITEMS(i, 1) do_keep(w, op, rows, (uint32_t)i);
         break;
     case OP_LINEAR:
-    case OP_SCREEN:
+    case OP_LOGITS_APPROX:
         run_linear(w, op, taker, threads, scratch);
         break;
     case OP_ATTN: {
@@ -692,32 +694,32 @@ static void run_op(const struct walk *w, uint16_t at, int thread, int threads)
         FOR_ITEMS(i, t.n) do_attn(w, op, &t, (uint32_t)i, scratch);
         break;
     }
-    case OP_SCORE:
+    case OP_ATTN_WEIGHTS:
         FOR_ITEMS(i, (rows + SCORE_ROWS - 1) / SCORE_ROWS) {
             const uint32_t from = (uint32_t)i * SCORE_ROWS;
             do_score(w, op, from, rows - from < SCORE_ROWS ? rows - from : SCORE_ROWS, scratch);
         }
         break;
-    case OP_STANDARD:
+    case OP_ZSCORE:
         FOR_ITEMS(i, (w->run->frames + STANDARD_FRAMES - 1) / STANDARD_FRAMES) {
             const uint32_t from = (uint32_t)i * STANDARD_FRAMES, left = w->run->frames - from;
             do_standard(w, op, from, left < STANDARD_FRAMES ? left : STANDARD_FRAMES);
         }
         break;
-    case OP_MEDIAN:
+    case OP_MEDIAN_FILTER:
         FOR_ITEMS(i, rows) do_median(w, op, (uint32_t)i);
         break;
-    case OP_BOUND: {
+    case OP_LOGITS_BOUND: {
         const uint32_t slices = slices_of(w->p->bind[op->bind].n);
         FOR_ITEMS(i, rows * slices) do_bound(w, op, (uint32_t)i / slices, (uint32_t)i % slices, slices);
         break;
     }
-    case OP_SCAN: {
+    case OP_LOGITS_REDUCE: {
         const uint32_t slices = slices_of(w->p->slot[w->p->logits].width);
         FOR_ITEMS(i, rows * slices) do_scan(w, (uint32_t)i, slices);
         break;
     }
-    case OP_PICK:
+    case OP_SAMPLE:
         FOR_ITEMS(i, rows) do_pick(w, (uint32_t)i, slices_of(w->p->slot[w->p->logits].width));
         break;
     case OP_KINDS:
@@ -787,7 +789,7 @@ static void walk_thread(void *arg, int thread)
         for (uint16_t at = w->first; at < w->last; at++, n++) {
             const int64_t t0 = w->time && !thread ? os_now_ns() : 0;
             if (!thread && at == w->split && !w->split_ns) w->split_ns = os_now_ns();
-            if (w->x->filter && w->p->op[at].kind == OP_SCAN) {
+            if (w->x->filter && w->p->op[at].kind == OP_LOGITS_REDUCE) {
                 for (uint32_t out = 0; !thread && out < w->run->n_out; out++) filter_row(w, out);
                 team_barrier(w->team);
             }
@@ -861,7 +863,7 @@ void exec_choose(struct exec *x, const struct plan *p, struct run *run, uint32_t
     const struct walk w = { .x = x, .p = p, .run = run };
     const uint32_t slices = slices_of(p->slot[p->logits].width);
     const cpu_fpenv fp = cpu_fpenv_enter();
-    run->row[run->out_row[out]].flags = ROW_PICK;
+    run->row[run->out_row[out]].flags = ROW_SAMPLE;
     if (x->filter) filter_row(&w, out);
     for (uint32_t i = 0; i < slices; i++) do_scan(&w, out * slices + i, slices);
     do_pick(&w, out, slices);

@@ -61,7 +61,8 @@ int exec_phases(struct exec *x, const struct plan *p, int first, int end, struct
 /* Replay: the rows in `run` first, then single steps until every lane is done or `steps` replays ran; one wake-up of the team. */
 int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time, struct run_time *spent);
 
-/* Choose from the logits that the out-th wanted row of the last replay left (ROW_LOGITS), as ROW_PICK does: rows of one lane may so be run
+/* Choose from the logits that the out-th wanted row of the last replay left (ROW_LOGITS), as ROW_SAMPLE does: rows of one lane may so be
+ * run
  * together and chosen from one after the other. The calling thread alone works. */
 void exec_choose(struct exec *x, const struct plan *p, struct run *run, uint32_t out);
 

@@ -15,26 +15,26 @@ enum op_kind {
     OP_LINEAR,   /* out = act(in w^T + bias) (+ aux or table); outputs past n_y go head-major into keys and values */
     OP_ATTN,     /* out = softmax(scale q k^T) v; OPF_PUT first writes this run's keys and values */
     OP_FSMN,     /* out = in + depthwise filter over rows of in (+ aux); in NO_SLOT: the values in kv_slot; state: rows before row 0 */
-    OP_KEEP,     /* state = the last rows of in, after what it held */
+    OP_SHIFT_STATE,     /* state = the last rows of in, after what it held */
     OP_SOFTMAX,  /* out = softmax(in), row by row */
-    OP_SCORE,    /* out = softmax(scale q k^T) for one head and the first run.frames keys in the state; rows are one lane's */
-    OP_STANDARD, /* out = (in - mean) / standard deviation, both over the rows, for each of run.frames columns */
-    OP_MEDIAN,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.frames columns */
+    OP_ATTN_WEIGHTS,    /* out = softmax(scale q k^T) for one head and the first run.frames keys in the state; rows are one lane's */
+    OP_ZSCORE, /* out = (in - mean) / standard deviation, both over the rows, for each of run.frames columns */
+    OP_MEDIAN_FILTER,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.frames columns */
     OP_ACT,      /* out = act(in + bias); only in plans without fusions, see unfuse.c */
     OP_ADD,      /* out = in + aux or table; likewise */
-    OP_SCREEN,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT that are screened (screen.h) */
-    OP_BOUND,    /* out = for each panel of in, screened logits, how large they can be; a slice of ids at a time */
-    OP_SCAN,     /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
-    OP_PICK,     /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
+    OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT that are screened (screen.h) */
+    OP_LOGITS_BOUND,    /* out = for each panel of in, screened logits, how large they can be; a slice of ids at a time */
+    OP_LOGITS_REDUCE,     /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
+    OP_SAMPLE,     /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
     OP_KINDS
 };
 
 enum op_flag {
     OPF_CAUSAL = 1,  /* attention: row sees positions up to its own */
-    OPF_PUT = 2,     /* attention: in is a Q|K|V row; write K and V before reading */
+    OPF_WRITE_KV = 2,     /* attention: in is a Q|K|V row; write K and V before reading */
     OPF_CONV = 4,    /* linear: in is read from the row before, bind.stride rows on per output row */
     OPF_PADDED = 8,  /* out has a zero row on both sides, for a convolution that follows */
-    OPF_SCREENED = 16 /* linear: of screened rows only the panels that the plan's bounds leave */
+    OPF_APPROX = 16 /* linear: of screened rows only the panels that the plan's bounds leave */
 };
 
 /* How many rows an op works on. */

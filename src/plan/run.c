@@ -86,14 +86,14 @@ void run_advance(struct run *r)
     r->n_rows = 0;
     for (uint32_t i = 0; i < r->n_lanes; i++) {
         struct lane *l = &r->lane[i];
-        if (!l->done) run_add(r, l->out[l->n - 1].id, l->kv_len, (uint16_t)i, ROW_PICK);
+        if (!l->done) run_add(r, l->out[l->n - 1].id, l->kv_len, (uint16_t)i, ROW_SAMPLE);
     }
 }
 
-struct pick_range pick_range_of(const struct lane *l)
+struct logit_range pick_range_of(const struct lane *l)
 {
-    const struct pick_rules *q = l->rules;
-    struct pick_range g = { 0, q->ts_begin, q->ts_begin, q->n_vocab, l->n ? q->mask : q->mask_first };
+    const struct logit_rules *q = l->rules;
+    struct logit_range g = { 0, q->ts_begin, q->ts_begin, q->n_vocab, l->n ? q->mask : q->mask_first };
     if (!q->timestamps) {
         g.ts_to = g.ts_from;
         return g;
@@ -114,7 +114,7 @@ struct pick_range pick_range_of(const struct lane *l)
     return g;
 }
 
-struct logit_part pick_merge(const struct logit_part *part, size_t n, size_t stride)
+struct logit_part logits_merge(const struct logit_part *part, size_t n, size_t stride)
 {
     struct logit_part m = { -INFINITY, 0, -1 };
     double sum = 0;
@@ -165,7 +165,7 @@ static int may_reach(uint64_t z, double gap)
 }
 
 /* Gumbel-max: argmax of logit / T + noise is a draw from softmax(logit / T). */
-static int32_t draw(const struct lane *l, const struct pick_range *g, const float *x, int text, int ts)
+static int32_t draw(const struct lane *l, const struct logit_range *g, const float *x, int text, int ts)
 {
     const uint64_t key = draw_key(l->rules->seed, l->stream, l->n);
     double best = -INFINITY;
@@ -185,12 +185,12 @@ static int32_t draw(const struct lane *l, const struct pick_range *g, const floa
     return arg;
 }
 
-void lane_choose(struct lane *l, const struct picked *p)
+void lane_choose(struct lane *l, const struct sampled_token *p)
 {
-    if (!isinf(p->plog)) l->sum_logprob += p->plog;
+    if (!isinf(p->logprob)) l->sum_logprob += p->logprob;
     if (p->id == l->rules->eot) {
         l->ended = l->done = 1;
-        l->dead = isinf(p->plog);
+        l->dead = isinf(p->logprob);
         return;
     }
     if (p->id >= l->rules->ts_begin) l->last_ts = p->id;
@@ -227,26 +227,26 @@ static struct weighed weigh(struct lane *l, const struct logit_part *text, const
 }
 
 /* A token as it would be recorded, without its own id and probability. */
-static struct picked picked_of(const struct lane *l, const struct weighed *w, const struct logit_part *ts)
+static struct sampled_token picked_of(const struct lane *l, const struct weighed *w, const struct logit_part *ts)
 {
-    struct picked p = { l->rules->eot, w->use_ts ? ts->arg : -1, 0, -INFINITY, 0, 0 };
+    struct sampled_token p = { l->rules->eot, w->use_ts ? ts->arg : -1, 0, -INFINITY, 0, 0 };
     if (w->use_ts) {
-        p.pt = (float)exp(ts->max - w->lse_ts);
-        p.ptsum = (float)exp(w->lse_ts - w->lse);
+        p.ts_prob = (float)exp(ts->max - w->lse_ts);
+        p.ts_prob_sum = (float)exp(w->lse_ts - w->lse);
     }
     return p;
 }
 
-/* The best so far, by falling logit, which plog holds. */
-struct top { struct picked *best; int32_t n, most; };
+/* The best so far, by falling logit, which logprob holds. */
+struct top { struct sampled_token *best; int32_t n, most; };
 
 /* One more. Ids come in rising order, so what is equal stays behind. */
 static void top_take(struct top *t, int32_t id, float x)
 {
     int32_t at = t->n < t->most ? t->n++ : t->n - 1;
-    for (; at && t->best[at - 1].plog < x; at--) t->best[at] = t->best[at - 1];
+    for (; at && t->best[at - 1].logprob < x; at--) t->best[at] = t->best[at - 1];
     t->best[at].id = id;
-    t->best[at].plog = x;
+    t->best[at].logprob = x;
 }
 
 /* The ids of [from, to) that belong to the best. Of whole panels without one only the largest logit is looked at. */
@@ -259,7 +259,7 @@ static void top_range(struct top *t, const float *x, const uint32_t *mask, int32
         const int32_t whole = (b - a) / PANEL * PANEL;
         kern->panel_most(largest, x + a, (size_t)(whole / PANEL));
         for (int32_t id = a; id < b; id++) {
-            const float least = t->n == t->most ? t->best[t->n - 1].plog : -INFINITY;
+            const float least = t->n == t->most ? t->best[t->n - 1].logprob : -INFINITY;
             if ((id - a) % PANEL == 0 && id - a < whole && !(largest[(id - a) / PANEL] > least)) id += PANEL - 1;
             else if (x[id] > least && !(mask && (mask[id >> 5] >> (id & 31) & 1))) top_take(t, id, x[id]);
         }
@@ -269,53 +269,53 @@ static void top_range(struct top *t, const float *x, const uint32_t *mask, int32
 /* How far ahead of the second best logit the choice is. */
 static void margin_keep(struct lane *l, const struct weighed *w, const float *logits, const struct kern *kern)
 {
-    const struct pick_range g = pick_range_of(l);
+    const struct logit_range g = pick_range_of(l);
     const int32_t ts_begin = l->rules->ts_begin;
-    struct picked two[2];
+    struct sampled_token two[2];
     struct top t = { two, 0, 2 };
     if (w->use_text) top_range(&t, logits, g.mask, g.text_from, g.text_to, kern);
     if (w->use_ts) top_range(&t, logits, g.mask, g.ts_from, g.ts_to, kern);
     if (t.n < 2) return;
     float *margin = two[0].id >= ts_begin && two[1].id >= ts_begin ? &l->margin.time : &l->margin.text;
-    *margin = fminf(*margin, two[0].plog - two[1].plog);
+    *margin = fminf(*margin, two[0].logprob - two[1].logprob);
 }
 
-void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern)
+void sample_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern)
 {
     const struct weighed w = weigh(l, text, ts);
-    struct picked p = picked_of(l, &w, ts);
+    struct sampled_token p = picked_of(l, &w, ts);
     if (l->weigh) margin_keep(l, &w, logits, kern);
     if (w.use_text || w.use_ts) {
         if (l->rules->temperature > 0) {
-            const struct pick_range g = pick_range_of(l);
+            const struct logit_range g = pick_range_of(l);
             const int32_t id = draw(l, &g, logits, w.use_text, w.use_ts);
-            if (id >= 0) p.id = id, p.plog = (float)(logits[id] - w.lse);
+            if (id >= 0) p.id = id, p.logprob = (float)(logits[id] - w.lse);
         }
-        if (isinf(p.plog)) {
+        if (isinf(p.logprob)) {
             const int t = w.use_text && (!w.use_ts || text->max >= ts->max);
             p.id = t ? text->arg : ts->arg;
-            p.plog = (float)((t ? text->max : ts->max) - w.lse);
+            p.logprob = (float)((t ? text->max : ts->max) - w.lse);
         }
     }
-    p.p = (float)exp(p.plog);
+    p.p = (float)exp(p.logprob);
     lane_choose(l, &p);
 }
 
-void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern)
+void sample_topk(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern)
 {
     const struct weighed w = weigh(l, text, ts);
-    const struct picked blank = picked_of(l, &w, ts);
-    const struct pick_range g = pick_range_of(l);
-    struct top t = { l->top, 0, l->n_top };
+    const struct sampled_token blank = picked_of(l, &w, ts);
+    const struct logit_range g = pick_range_of(l);
+    struct top t = { l->top, 0, l->topk };
     if (w.use_text) top_range(&t, logits, g.mask, g.text_from, g.text_to, kern);
     if (w.use_ts) top_range(&t, logits, g.mask, g.ts_from, g.ts_to, kern);
     for (int32_t i = 0; i < t.n; i++) {
         const int32_t id = l->top[i].id;
-        const float plog = (float)(l->top[i].plog - w.lse);
+        const float logprob = (float)(l->top[i].logprob - w.lse);
         l->top[i] = blank;
         l->top[i].id = id;
-        l->top[i].plog = plog;
-        l->top[i].p = expf(plog);
+        l->top[i].logprob = logprob;
+        l->top[i].p = expf(logprob);
     }
-    l->n_top = t.n;
+    l->topk = t.n;
 }

@@ -7,12 +7,12 @@
 #include "plan/op.h"
 
 enum row_flag {
-    ROW_PICK = 1,    /* choose the next token of the lane from this row's logits */
+    ROW_SAMPLE = 1,    /* choose the next token of the lane from this row's logits */
     ROW_PROB = 2,    /* lane.prob = softmax(unfiltered logits)[lane.prob_id] */
     ROW_LOGITS = 4,  /* leave the logits where exec_logits finds them */
     ROW_BEST = 8,    /* run.best of this row = the most probable id; not together with ROW_PROB */
-    ROW_TOP = 16,    /* the lane's n_top most probable ids that its rules allow go to lane.top; nothing is chosen */
-    ROW_GIVEN = 32   /* run.best[row].plog = the log-probability of its id, which is given; not together with ROW_PROB, ROW_BEST */
+    ROW_TOPK = 16,    /* the lane's topk most probable ids that its rules allow go to lane.top; nothing is chosen */
+    ROW_GIVEN = 32   /* run.best[row].logprob = the log-probability of its id, which is given; not together with ROW_PROB, ROW_BEST */
 };
 
 /* One per row of activations. */
@@ -20,7 +20,7 @@ struct row { int32_t token, pos; uint16_t lane, flags; };
 
 /* Logit rules that are data: constant over one attempt, shared by its lanes. Ids below ts_begin are text and specials, the others are
  * timestamps. Reference: openai-whisper 20250625, whisper/decoding.py, SuppressBlank, SuppressTokens, ApplyTimestampRules. */
-struct pick_rules {
+struct logit_rules {
     const uint32_t *mask;        /* bit set: id barred at every position; NULL: none */
     const uint32_t *mask_first;  /* the same for the first position */
     int32_t n_vocab, eot, ts_begin;
@@ -31,9 +31,9 @@ struct pick_rules {
 };
 
 /* A chosen token and what was known about it. */
-struct picked {
-    int32_t id, tid;             /* tid: most probable allowed timestamp, -1: none */
-    float p, plog, pt, ptsum;
+struct sampled_token {
+    int32_t id, ts_id;             /* tid: most probable allowed timestamp, -1: none */
+    float p, logprob, ts_prob, ts_prob_sum;
 };
 
 /* The least by which choices of a sequence were ahead of what would have been chosen next, INFINITY: there was nothing else. */
@@ -49,8 +49,8 @@ struct lane {
     uint16_t window;             /* which window's cross keys */
     uint16_t *table;             /* blocks of the append state, owned by state.c */
 
-    const struct pick_rules *rules;
-    struct picked *out;          /* [limit] tokens chosen so far, end of text excluded */
+    const struct logit_rules *rules;
+    struct sampled_token *out;          /* [limit] tokens chosen so far, end of text excluded */
     int32_t n, limit;
     int32_t ended;               /* end of text was chosen */
     int32_t done;                /* ended, or the limit is reached */
@@ -60,8 +60,8 @@ struct lane {
     int32_t weigh;               /* 1: margins are kept */
     struct margins margin;
     uint64_t stream;             /* which stream of random numbers, from pick_stream */
-    struct picked *top;          /* [RUN_BEAMS + 1] best first, lower ids first among equals */
-    int32_t n_top;               /* ROW_TOP: how many are wanted, then how many there are */
+    struct sampled_token *top;          /* [RUN_BEAMS + 1] best first, lower ids first among equals */
+    int32_t topk;               /* ROW_TOPK: how many are wanted, then how many there are */
 
     int32_t adjust;              /* 1: exec.filter is asked about this lane's logits */
     int32_t gram, gram_n;        /* state of a grammar after the first gram_n tokens; kept by whoever filters */
@@ -83,7 +83,7 @@ struct group { uint16_t row, n, lane; };
 
 /* Of a row: the most probable id that run.mask allows, and its log-probability among them; or an id that is given, and its
  * log-probability among the ids below run.given_end (-INFINITY: it is not one of them). */
-struct best { int32_t id; float plog; };
+struct best { int32_t id; float logprob; };
 
 /* Rows that there is room for, and rows of logits. */
 struct room { uint32_t rows, out; };
@@ -119,8 +119,8 @@ void run_prepare(struct run *r);
 void run_advance(struct run *r);
 
 /* Range of ids a lane may choose now. Text ids [text_from, ts_begin), timestamps [ts_from, ts_to); empty where from >= to. */
-struct pick_range { int32_t text_from, text_to, ts_from, ts_to; const uint32_t *mask; };
-struct pick_range pick_range_of(const struct lane *l);
+struct logit_range { int32_t text_from, text_to, ts_from, ts_to; const uint32_t *mask; };
+struct logit_range pick_range_of(const struct lane *l);
 /* A stream of random numbers of its own for each candidate of each attempt at each window. */
 static inline uint64_t pick_stream(int64_t window, int attempt, int candidate)
 {
@@ -128,13 +128,13 @@ static inline uint64_t pick_stream(int64_t window, int attempt, int candidate)
 }
 /* Choose from merged parts (text, timestamps) and advance the lane. logits[n_vocab] are read only when the temperature is above 0, or the
  * lane's margin is kept. */
-void pick_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern);
+void sample_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern);
 /* Fill lane.top from the same. */
-void pick_top(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern);
+void sample_topk(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern);
 /* Advance the lane by a token that was chosen: the end of text ends it, the limit does. */
-void lane_choose(struct lane *l, const struct picked *p);
+void lane_choose(struct lane *l, const struct sampled_token *p);
 /* dst goes on like src: tokens, rules, sums. Its state, its table and its places stay its own. */
 void lane_copy(struct lane *dst, const struct lane *src);
 /* parts in rising order of ids into one */
-struct logit_part pick_merge(const struct logit_part *part, size_t n, size_t stride);
+struct logit_part logits_merge(const struct logit_part *part, size_t n, size_t stride);
 #endif

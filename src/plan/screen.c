@@ -47,7 +47,7 @@ static void take(float *top, int n, float v)
 }
 
 void screen_bounds(float *most, float *least, int n, const float *y, const struct screen_panel *panel, struct screen_row x,
-                   const struct pick_range *g, size_t p0, size_t p1, const struct kern *kern)
+                   const struct logit_range *g, size_t p0, size_t p1, const struct kern *kern)
 {
     const size_t from = ((size_t)g->text_from + PANEL - 1) / PANEL, to = (size_t)g->text_to / PANEL;
     const size_t a = from > p0 ? from : p0, b = to < p1 ? to : p1; /* panels of text alone */

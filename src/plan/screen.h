@@ -44,7 +44,7 @@ struct screened {
  * with allowed timestamps, -INFINITY for one with no allowed id. least, [n], falling: the i-th largest of these panels' allowed text logits
  * is at least least[i]; -INFINITY: perhaps there are not so many. n <= SCREEN_TOP */
 void screen_bounds(float *most, float *least, int n, const float *y, const struct screen_panel *panel, struct screen_row x,
-                   const struct pick_range *g, size_t p0, size_t p1, const struct kern *kern);
+                   const struct logit_range *g, size_t p0, size_t p1, const struct kern *kern);
 /* What the n-th largest of all text logits is at least: of `slices` times SCREEN_TOP numbers, the first n as screen_bounds left them. */
 float screen_least(const float *least, uint32_t slices, int n);
 /* Could a panel whose bound is `most` hold one of the n best ids, when the n-th is at least `least`? What is no number could. */

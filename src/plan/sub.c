@@ -8,31 +8,31 @@
 enum { PART_MAX = 64 };
 
 /* "NAME.SUFFIX" for a part of the layer. */
-struct part { char s[PART_MAX]; };
-static struct part part_of(const char *name, const char *suffix)
+struct clip_result { char s[PART_MAX]; };
+static struct clip_result part_of(const char *name, const char *suffix)
 {
-    struct part p;
+    struct clip_result p;
     snprintf(p.s, sizeof p.s, "%s.%s", name, suffix);
     return p;
 }
 
 /* "NAME.PART.SUFFIX" */
-static struct part part_in(const char *name, const char *part, const char *suffix)
+static struct clip_result part_in(const char *name, const char *part, const char *suffix)
 {
-    struct part p;
+    struct clip_result p;
     snprintf(p.s, sizeof p.s, "%s.%s.%s", name, part, suffix);
     return p;
 }
 
 static uint16_t norm_of(struct build *b, const char *name, uint32_t d, float eps)
 {
-    const struct part g = part_of(name, "weight"), v = part_of(name, "bias");
+    const struct clip_result g = part_of(name, "weight"), v = part_of(name, "bias");
     return bind_norm(b, g.s, v.s, d, eps);
 }
 
 static uint16_t linear_of(struct build *b, const char *name, uint64_t n, uint64_t k)
 {
-    const struct part w = part_of(name, "weight"), v = part_of(name, "bias");
+    const struct clip_result w = part_of(name, "weight"), v = part_of(name, "bias");
     return bind_linear(b, 1, (const char *const[]){ w.s }, (const char *const[]){ v.s }, n, k);
 }
 
@@ -59,7 +59,7 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
                                uint16_t state, uint16_t layer)
 {
     const uint16_t attended = build_slot(b, d->d), rows = build_slot(b, kv == NO_SLOT ? 3 * d->d : d->d);
-    const struct part label = part_of(name, "qkv");
+    const struct clip_result label = part_of(name, "qkv");
     struct op *op = emit(b, OP_LINEAR, label.s, rows, in, qkv);
     if (!op || b->status) return attended;
     op->kv_slot = kv;
@@ -72,7 +72,7 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
     if (!op) return attended;
     op->kv_slot = kv;
     op->layer = layer;
-    if (kv == NO_SLOT) op->flags = OPF_CAUSAL | OPF_PUT, op->state = state;
+    if (kv == NO_SLOT) op->flags = OPF_CAUSAL | OPF_WRITE_KV, op->state = state;
     return attended;
 }
 
@@ -94,9 +94,9 @@ static void emit_projection(struct build *b, const char *name, uint16_t x, uint1
 void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps);
-    const struct part qw = part_in(s->name, "query", "weight"), kw = part_in(s->name, "key", "weight");
-    const struct part vw = part_in(s->name, "value", "weight"), qb = part_in(s->name, "query", "bias");
-    const struct part vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
+    const struct clip_result qw = part_in(s->name, "query", "weight"), kw = part_in(s->name, "key", "weight");
+    const struct clip_result vw = part_in(s->name, "value", "weight"), qb = part_in(s->name, "query", "bias");
+    const struct clip_result vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
     const uint16_t qkv = bind_linear(b, 3, (const char *const[]){ qw.s, kw.s, vw.s }, (const char *const[]){ qb.s, NULL, vb.s }, d->d,
                                      d->d);
     const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head, kv_type_after(b, qkv));
@@ -109,8 +109,8 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
                       uint16_t residual)
 {
     const uint16_t normed = emit_norm(b, s->norm, in, d_in, d->eps);
-    const struct part q = part_of(s->name, "linear_q_k_v"), o = part_of(s->name, "linear_out");
-    const struct part f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
+    const struct clip_result q = part_of(s->name, "linear_q_k_v"), o = part_of(s->name, "linear_out");
+    const struct clip_result f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
     const uint16_t kv = build_slot_kv(b, d->heads, d->d_head, KV_F32), memory = build_slot(b, d->d);
     const uint16_t qkv = linear_of(b, q.s, 3 * (uint64_t)d->d, d_in);
     const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, NO_STATE, 0);
@@ -145,13 +145,13 @@ static void emit_heads(struct build *b, const char *name, uint16_t q, uint16_t a
             score = build_slot(b, h->frames);
             share = bind_scale(b, 1 / (float)h->n, NULL, h->frames);
         }
-        struct op *op = emit(b, OP_SCORE, label[0], score, q, attn);
+        struct op *op = emit(b, OP_ATTN_WEIGHTS, label[0], score, q, attn);
         if (!op) return;
         op->state = 1;
         op->layer = layer;
         op->head = h->head[h->done].head;
-        emit(b, OP_STANDARD, label[1], score, score, share);
-        op = emit(b, OP_MEDIAN, label[2], h->average, score, share);
+        emit(b, OP_ZSCORE, label[1], score, score, share);
+        op = emit(b, OP_MEDIAN_FILTER, label[2], h->average, score, share);
         if (op && h->done) op->aux = h->average;
     }
 }
@@ -159,7 +159,7 @@ static void emit_heads(struct build *b, const char *name, uint16_t q, uint16_t a
 void sub_cross(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps), q = build_slot(b, d->d), attended = build_slot(b, d->d);
-    const struct part query = part_of(s->name, "query"), out = part_of(s->name, "out");
+    const struct clip_result query = part_of(s->name, "query"), out = part_of(s->name, "out");
     emit_linear(b, query.s, q, normed, NO_SLOT, d->d, d->d);
     const uint16_t attn = bind_attn(b, d->heads, d->d_head);
     emit_heads(b, s->name, q, attn, layer);

@@ -96,8 +96,8 @@ void build_unfuse(struct build *b)
     struct plan *p = &b->plan;
     const uint16_t n = p->n_ops;
     if (b->status) return;
-    struct op *old = arena_array(&b->scrap, n, sizeof *old);
-    const char **label = arena_array(&b->scrap, n, sizeof *label);
+    struct op *old = arena_array(&b->scratch_arena, n, sizeof *old);
+    const char **label = arena_array(&b->scratch_arena, n, sizeof *label);
     if (!old || !label) {
         b->status = err_nomem(b->e, n * sizeof *old, "plan");
         return;

@@ -5,7 +5,7 @@
 
 void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int32_t *prompt, int32_t n_prompt, int32_t sot)
 {
-    struct picked *best = a->beams.best;
+    struct sampled_token *best = a->beams.best;
     *a = (struct ar){ .p = *p, .prompt = prompt, .n_prompt = n_prompt, .sot = sot, .lane0 = lane0, .forked = p->n_lanes == 1 || p->beams,
                       .result = lane0 };
     a->beams.best = best;
@@ -27,13 +27,13 @@ double ar_avg_logprob(const struct lane *l)
 /* What the last row of the prompt, and every row after it, is for. */
 static uint16_t choice(const struct ar *a)
 {
-    return a->p.beams ? ROW_TOP : ROW_PICK;
+    return a->p.beams ? ROW_TOPK : ROW_SAMPLE;
 }
 
 static void row_add(const struct ar *a, struct run *r, int32_t token, uint16_t lane, uint16_t flags)
 {
     struct lane *l = &r->lane[lane];
-    if (flags & ROW_TOP) l->n_top = a->p.n_lanes + 1;
+    if (flags & ROW_TOPK) l->topk = a->p.n_lanes + 1;
     run_add(r, token, l->kv_len, lane, flags);
 }
 
@@ -67,7 +67,7 @@ static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, str
         const uint16_t last = i == a->n_prompt - 1 ? choice(a) : 0, sot = i == a->sot ? ROW_PROB : 0;
         const struct room left = run_left(r, most);
         if (!left.rows || (!left.out && (last | sot))) return;
-        if (last & ROW_TOP) l->n_top = a->p.n_lanes + 1;
+        if (last & ROW_TOPK) l->topk = a->p.n_lanes + 1;
         run_add(r, a->prompt[i], l->kv_len + i - a->fed, a->lane0, last | sot);
     }
     if (a->fed < shared || !fits_all(a, run_left(r, most))) return;

@@ -27,7 +27,7 @@ struct ar_params {
 struct beams {
     uint16_t lane[RUN_BEAMS];      /* in order of rank; the first n are alive */
     int32_t n;
-    struct picked *best;           /* [text context] tokens of the best finished sequence; owned by whoever opens the machine */
+    struct sampled_token *best;           /* [text context] tokens of the best finished sequence; owned by whoever opens the machine */
     int32_t best_n, best_ended;
     double best_sum, best_rank;
     float best_margin;

@@ -28,9 +28,9 @@ static int32_t offers_sort(struct offer *o, const struct ar *a, const struct run
     int32_t n = 0;
     for (int32_t b = 0; b < a->beams.n; b++) {
         const struct lane *l = &r->lane[a->beams.lane[b]];
-        for (int32_t i = 0; i < l->n_top; i++)
-            n = offer_add(o, n, (struct offer){ (float)l->sum_logprob + l->top[i].plog, (int16_t)b, (int16_t)i });
-        if (!l->n_top) n = offer_add(o, n, (struct offer){ -INFINITY, (int16_t)b, NOTHING });
+        for (int32_t i = 0; i < l->topk; i++)
+            n = offer_add(o, n, (struct offer){ (float)l->sum_logprob + l->top[i].logprob, (int16_t)b, (int16_t)i });
+        if (!l->topk) n = offer_add(o, n, (struct offer){ -INFINITY, (int16_t)b, NOTHING });
     }
     return n;
 }
@@ -87,7 +87,7 @@ static void beams_end(struct ar *a, struct run *r)
 static void beams_move(struct ar *a, struct run *r, struct kv_state *state, const struct offer *next, int32_t n, float lost)
 {
     struct beams *b = &a->beams;
-    struct picked chosen[RUN_BEAMS];
+    struct sampled_token chosen[RUN_BEAMS];
     uint16_t from[RUN_BEAMS], lane[RUN_BEAMS];
     int32_t uses[RUN_BEAMS] = { 0 };
     for (int32_t i = 0; i < n; i++) {

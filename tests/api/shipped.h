@@ -69,7 +69,7 @@ static inline uint64_t result_digest(const steno_session *s)
             steno_token t = { .size = sizeof t };
             uint32_t p;
             steno_token_get(s, i, j, &t);
-            memcpy(&p, &t.plog, sizeof p);
+            memcpy(&p, &t.logprob, sizeof p);
             h = ((h ^ (uint64_t)g.tokens[j]) * 1099511628211u ^ p) * 1099511628211u;
         }
         for (int j = 0; j < g.n_words; j++) {

@@ -37,8 +37,8 @@ struct old_segment {
 
 struct old_token {
     uint32_t size;
-    int32_t id, tid;
-    float p, plog, pt, ptsum;
+    int32_t id, ts_id;
+    float p, logprob, ts_prob, ts_prob_sum;
     int64_t t0_ms, t1_ms, t_dtw_ms;
     float vlen;
 };

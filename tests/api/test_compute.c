@@ -199,7 +199,7 @@ static void test_screened_logits_choose_the_same_tokens(void **state)
                 assert_int_equal(steno_token_get(s[0], g, t, &x), STENO_OK);
                 assert_int_equal(steno_token_get(s[1], g, t, &y), STENO_OK);
                 assert_int_equal(x.id, y.id);
-                assert_true(fabs((double)x.plog - (double)y.plog) < 1e-2);
+                assert_true(fabs((double)x.logprob - (double)y.logprob) < 1e-2);
             }
         }
         for (int i = 0; i < 2; i++) steno_session_close(s[i]);

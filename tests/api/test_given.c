@@ -1,7 +1,7 @@
 /* steno tests: text that is given: prefixes, and how much earlier text counts. SPDX-License-Identifier: MIT */
 #include "attempts.h"
 #include "desk.h"
-#include "lib/job.h"
+#include "task/ar/ar_task.h"
 
 enum { MOST_IDS = 500, SHORT = 190 /* positions of the encoder: as long as the recording */ };
 
@@ -12,7 +12,7 @@ struct stood { const int32_t *id; int32_t n, sot; };
 
 static struct stood stood(void)
 {
-    const struct strand *w = &session->strand[0];
+    const struct window_decoder *w = &session->decoder[0];
     return (struct stood){ w->ar.prompt, w->ar.n_prompt, w->ar.sot };
 }
 

@@ -1,5 +1,5 @@
 /* steno tests: flags on doubtful text, and decoding it again. SPDX-License-Identifier: MIT */
-#include "lib/job.h"
+#include "task/ar/ar_task.h"
 #include "desk.h"
 
 /* ---- sounds that are no speech ---- */

@@ -1,5 +1,5 @@
 /* steno tests: models whose matrices are of K types. SPDX-License-Identifier: MIT */
-#include "lib/lib.h"
+#include "task/task.h"
 #include "shipped.h"
 
 static struct model_dims const dims = { 80, 40, 256, 4, 2, SMALL_VOCAB, 70, 256, 4, 2 };

@@ -1,6 +1,6 @@
 /* steno tests: what the options of a transcription do. SPDX-License-Identifier: MIT */
 #include <time.h>
-#include "lib/job.h"
+#include "task/ar/ar_task.h"
 #include "desk.h"
 
 static int n_tokens(void)
@@ -24,7 +24,7 @@ static void test_initial_tokens_follow_from_the_vocabulary_language_and_task(voi
     for (int i = 0; i < 3; i++) {
         const struct model_dims d = { 80, 4, 16, 2, 1, c[i].vocab, 8, 16, 2, 1 };
         steno_model *m = random_model(&d, DT_F16, 1, NULL);
-        const struct speech_request q = { .translate = 1, .without_timestamps = 1, .lang = 2 };
+        const struct speech_options q = { .translate = 1, .without_timestamps = 1, .lang = 2 };
         int32_t ids[PROMPT_HEAD];
         int sot = -1;
         assert_int_equal(m->family->speech->head(m, &q, ids, &sot), c[i].n);
@@ -49,9 +49,9 @@ static int is_barred(const uint32_t *mask, int32_t id)
 
 static void masks_for(const char *suppress, int without_timestamps)
 {
-    const struct speech_request q = { .suppress_tokens = suppress, .without_timestamps = without_timestamps, .suppress_blank = 1,
+    const struct speech_options q = { .suppress_tokens = suppress, .without_timestamps = without_timestamps, .suppress_blank = 1,
                                       .max_initial_timestamp = 1 };
-    assert_int_equal(model->family->speech->rules(model, &q, &session->masks, &session->call.rules, NULL), 0);
+    assert_int_equal(model->family->speech->rules(model, &q, &session->masks, &session->request.rules, NULL), 0);
 }
 
 static void test_the_default_bars_82_non_speech_ids_and_six_control_ids(void **state)
@@ -122,7 +122,7 @@ static void test_every_window_of_a_random_model_begins_with_a_timestamp_within_t
         p.max_initial_timestamp = i % 2 ? 1.0 : 0.5;
         for (int k = 0; k < RATE; k++) x[k] = 0.1f * noise(&seed);
         assert_int_equal(steno_transcribe(s, x, RATE, &p), 0);
-        const struct picked *first = &s->batch->run.lane[0].out[0];
+        const struct sampled_token *first = &s->batch->run.lane[0].out[0];
         assert_in_range(first->id, m->tokens.timestamp_begin, m->tokens.timestamp_begin + (i % 2 ? 50 : 25));
         assert_int_equal(steno_segment_get(s, 0, &g), 0);
         assert_true(g.t0_ms <= 1000);
@@ -170,18 +170,18 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
     for (int i = 0; !steno_segment_get(session, i, &g); i++)
         if (g.seek_frames == 0) last = g;
     assert_true(last.n_tokens > 0);
-    assert_int_equal(session->strand[0].prompt[0], t->prev);
+    assert_int_equal(session->decoder[0].prompt[0], t->prev);
     int sot = 1;
-    while (session->strand[0].prompt[sot] != t->sot) assert_true(++sot < model->text_ctx);
-    assert_memory_equal(session->strand[0].prompt + sot - last.n_tokens, last.tokens, (size_t)last.n_tokens * sizeof(int32_t));
+    while (session->decoder[0].prompt[sot] != t->sot) assert_true(++sot < model->text_ctx);
+    assert_memory_equal(session->decoder[0].prompt + sot - last.n_tokens, last.tokens, (size_t)last.n_tokens * sizeof(int32_t));
     p.condition_on_previous_text = 0;
     run(&a, &p);
-    assert_int_equal(session->strand[0].prompt[0], t->sot);
+    assert_int_equal(session->decoder[0].prompt[0], t->sot);
     p = params_new();
     p.temperature_increment_on_fallback = 0;
     p.temperature = 0.6; /* above 0.5 the text is not trusted */
     run(&a, &p);
-    assert_int_equal(session->strand[0].prompt[0], t->sot);
+    assert_int_equal(session->decoder[0].prompt[0], t->sot);
     free(a.pcm);
 }
 
@@ -196,14 +196,14 @@ static void test_a_long_prompt_keeps_its_last_223_ids(void **state)
     steno_transcribe_params p = params_new();
     p.initial_prompt = text;
     run(&demo, &p);
-    assert_int_equal(session->strand[0].prompt[0], model->tokens.prev);
-    assert_memory_equal(session->strand[0].prompt + 1, ids + n - 223, 223 * sizeof *ids);
-    assert_int_equal(session->strand[0].prompt[224], model->tokens.sot);
+    assert_int_equal(session->decoder[0].prompt[0], model->tokens.prev);
+    assert_memory_equal(session->decoder[0].prompt + 1, ids + n - 223, 223 * sizeof *ids);
+    assert_int_equal(session->decoder[0].prompt[224], model->tokens.sot);
     p.initial_prompt = "";
     run(&demo, &p);
     p.initial_prompt = NULL;
     run(&demo, &p);
-    assert_int_equal(session->strand[0].prompt[0], model->tokens.sot);
+    assert_int_equal(session->decoder[0].prompt[0], model->tokens.sot);
 }
 
 /* ---- language and temperature ---- */
@@ -217,7 +217,7 @@ static void test_languages_are_known_by_code_and_name_and_english_models_take_en
         p.language = german[i];
         run(&demo, &p);
         assert_string_equal(steno_language(session), "de");
-        assert_int_equal(session->strand[0].prompt[1], model->tokens.first_lang + 2);
+        assert_int_equal(session->decoder[0].prompt[1], model->tokens.first_lang + 2);
     }
     p.language = "auto";
     run(&demo, &p);
@@ -389,12 +389,13 @@ static void test_token_records_agree_with_themselves_and_their_segment(void **st
             steno_token t = { .size = sizeof t };
             assert_int_equal(steno_token_get(session, i, j, &t), 0);
             assert_int_equal(t.id, g.tokens[j]);
-            assert_true(fabs((double)t.p - exp((double)t.plog)) < 1e-6);
-            assert_true(t.p > 0 && t.p <= 1.0001f && t.pt >= 0 && t.pt <= 1.0001f && t.ptsum >= 0 && t.ptsum <= 1.0001f);
+            assert_true(fabs((double)t.p - exp((double)t.logprob)) < 1e-6);
+            assert_true(t.p > 0 && t.p <= 1.0001f && t.ts_prob >= 0 && t.ts_prob <= 1.0001f && t.ts_prob_sum >= 0 &&
+                        t.ts_prob_sum <= 1.0001f);
             assert_int_equal(t.t0_ms, -1);
             assert_int_equal(t.t_dtw_ms, -1);
-            if (t.id >= model->tokens.timestamp_begin && t.ptsum > 0.999f) assert_int_equal(t.tid, t.id);
-            sum += (double)t.plog;
+            if (t.id >= model->tokens.timestamp_begin && t.ts_prob_sum > 0.999f) assert_int_equal(t.ts_id, t.id);
+            sum += (double)t.logprob;
         }
     steno_segment_get(session, 0, &g);
     assert_true(n > 5);

@@ -1,6 +1,6 @@
 /* steno tests: the result record, the logits filter, and questions about a model. SPDX-License-Identifier: MIT */
 #define DESK_COMPUTE STENO_COMPUTE_F32
-#include "lib/lib.h"
+#include "task/task.h"
 #include "attempts.h"
 #include "desk.h"
 
@@ -45,8 +45,8 @@ static void test_audio_features_are_the_encoder_s_output_for_the_last_window_and
         assert_non_null(x);
         assert_int_equal(n_ctx, model->audio_ctx);
         assert_int_equal(n_state, out->width);
-        assert_int_equal(feed_listen(&session->feed, &src, NULL), 0);
-        assert_int_equal(feed_window(&session->feed, 0, (int)(a.n / 160), 0, window_mel(session), NULL), 0);
+        assert_int_equal(mel_stream_listen(&session->mel_stream, &src, NULL), 0);
+        assert_int_equal(mel_stream_window(&session->mel_stream, 0, (int)(a.n / 160), 0, window_mel(session), NULL), 0);
         assert_int_equal(window_encode(session, 0, session->model->audio_ctx), 0);
         const float *slot = exec_slot(&session->batch->exec, enc, enc->output);
         for (int i = 0; i < n_ctx; i++)
@@ -110,7 +110,7 @@ static void test_the_share_of_timestamps_is_their_sum_over_all_that_may_be_chose
             steno_token t = { .size = sizeof t };
             assert_int_equal(steno_token_get(session, i, j, &t), 0);
             const double want = timestamps_share(c.logits + (size_t)n * (size_t)model->n_vocab, ids, n);
-            if (!(fabs((double)t.ptsum - want) < 1e-5)) fail_msg("token %d: share %.9g, want %.9g", n, (double)t.ptsum, want);
+            if (!(fabs((double)t.ts_prob_sum - want) < 1e-5)) fail_msg("token %d: share %.9g, want %.9g", n, (double)t.ts_prob_sum, want);
             middling += want > 1e-6 && want < 0.999;
             ids[n] = t.id;
         }
@@ -330,9 +330,9 @@ static void test_log_mel_is_what_the_encoder_is_given(void **state)
     const int64_t at[] = { 0, 3000, 700 };
     const int n[] = { 3000, (int)frames - 3000, 2500 };
     float *window = malloc(3000 * 80 * sizeof *window);
-    assert_int_equal(feed_listen(&session->feed, &src, NULL), 0);
+    assert_int_equal(mel_stream_listen(&session->mel_stream, &src, NULL), 0);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(feed_window(&session->feed, at[i], n[i], 0, window, NULL), 0);
+        assert_int_equal(mel_stream_window(&session->mel_stream, at[i], n[i], 0, window, NULL), 0);
         assert_memory_equal(window, all + at[i] * 80, (size_t)n[i] * 80 * sizeof *window);
     }
     assert_int_equal(steno_mel(model, NULL, 0, NULL, 0), 0);

@@ -3,7 +3,7 @@
  * Models and sessions whose fixed parts do not hide the rest, each used to the full: all lanes to the end of the text context. */
 #include <sys/resource.h>
 #include "resident.h"
-#include "lib/lib.h"
+#include "task/task.h"
 #include "shipped.h"
 #include "spell.h"
 

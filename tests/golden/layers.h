@@ -4,7 +4,7 @@
 #ifndef STENO_TESTS_LAYERS_H
 #define STENO_TESTS_LAYERS_H
 #include "golden.h"
-#include "lib/lib.h"
+#include "task/task.h"
 #include "npy.h"
 
 static const char *const stems[] = { "en_phrases", "zh_phrases" };
@@ -36,8 +36,8 @@ static inline void layers_hear(steno_session *s, const char *stem)
     struct pcm memory = { snd.pcm, snd.n, 0, 0 };
     const steno_source src = pcm_source(&memory);
     session_begin(s);
-    assert_int_equal(feed_listen(&s->feed, &src, NULL), 0);
-    assert_int_equal(feed_window(&s->feed, 0, (int)s->feed.frames, 0, window_mel(s), NULL), 0);
+    assert_int_equal(mel_stream_listen(&s->mel_stream, &src, NULL), 0);
+    assert_int_equal(mel_stream_window(&s->mel_stream, 0, (int)s->mel_stream.frames, 0, window_mel(s), NULL), 0);
     sound_free(&snd);
 }
 #endif

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "folder.h"
 #include "layers.h"
-#include "lib/align.h"
+#include "task/align/align.h"
 
 enum { TOKENS_MAX = 448, HEAD = 3 /* tokens before the matrix's first row */ };
 

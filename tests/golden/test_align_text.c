@@ -3,7 +3,7 @@
  * golden/truth.json says where each word was put. The model's attention finds them within half a second as a rule; how many of them is
  * asserted per file, and that nothing is said twice or backwards. Needs the collection named by STENO_SHARED. */
 #include "golden.h"
-#include "lib/align_text.h"
+#include "task/align/align_text.h"
 
 struct spoken {
     double start, end;
@@ -76,11 +76,11 @@ static void expect_words(struct engine *g, json_t *truth, const struct claim *wa
     struct pcm memory = { snd.pcm, snd.n, 0, 0 };
     const steno_source src = pcm_source(&memory); /* is read until the words are found */
     session_begin(g->session);
-    if (feed_listen(&g->session->feed, &src, &e)) fail_msg("%s", e.text);
-    const struct words_request q = { t.language, NULL, NULL, NAN };
-    const struct speech_request speech = { .lang = steno_language_id(g->model, t.language) };
+    if (mel_stream_listen(&g->session->mel_stream, &src, &e)) fail_msg("%s", e.text);
+    const struct words_options q = { t.language, NULL, NULL, NAN };
+    const struct speech_options speech = { .lang = steno_language_id(g->model, t.language) };
     if (known_text_make(&k, g->model, t.text.p, t.text.len, language_has_spaces(t.language), NULL, NULL, &e)) fail_msg("%s", e.text);
-    if (text_align(g->session, &k, &q, &speech, 0, g->session->feed.frames)) fail_msg("%s: %s", want->file, g->session->error.text);
+    if (text_align(g->session, &k, &q, &speech, 0, g->session->mel_stream.frames)) fail_msg("%s: %s", want->file, g->session->error.text);
     assert_true(cue_count(&k) >= want->skip + t.n);
     int placed;
     const int near = words_near(&t, &k, want->skip, &placed);

@@ -3,7 +3,7 @@
  * The small SenseVoice of the collection: rows of features, encoder output, logits, and the ids of every row under every setting whose
  * margin allows a comparison. */
 #include "funasr.h"
-#include "lib/lib.h"
+#include "task/task.h"
 #include <unistd.h>
 
 static double const margin_least = 0.02; /* of logits; ours differ by less than 1e-3 */
@@ -148,7 +148,7 @@ static void test_safetensors_levels_and_threads_give_the_same_ids(void **state)
     assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", "zh_synth_long").s), 0);
     json_t *want = json_object_get(json_object_get(json_object_get(json_object_get(golden, "files"), "zh_synth_long"), "results"),
                                    "auto_woitn");
-    float plog[2][128] = { { 0 } };
+    float logprob[2][128] = { { 0 } };
     const char *level[LEVELS_MAX];
     levels_for_models(level);
     for (int l = 0; level[l]; l++) {
@@ -165,12 +165,12 @@ static void test_safetensors_levels_and_threads_give_the_same_ids(void **state)
             assert_int_equal(steno_session_open(&s, m, team, NULL, &e), 0);
             run(s, &a, "auto", 0, 0);
             compare(s, "zh_synth_long", p.cpu_level, want);
-            for (int i = 0; i < 80; i++) plog[threads - 1][i] = s->batch->run.best[i].plog;
+            for (int i = 0; i < 80; i++) logprob[threads - 1][i] = s->batch->run.best[i].logprob;
             steno_session_close(s);
             steno_model_close(m);
             steno_team_close(team);
         }
-        assert_memory_equal(plog[0], plog[1], sizeof plog[0]);
+        assert_memory_equal(logprob[0], logprob[1], sizeof logprob[0]);
     }
     sound_free(&a);
     safetensors_folder_remove(dir);

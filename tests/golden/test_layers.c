@@ -60,8 +60,8 @@ static int one_window(struct engine *g, json_t *golden, const char *stem, const 
     const struct plan *enc = &m->plan[PLAN_ENCODER], *dec = &m->plan[PLAN_DECODER];
     const size_t n_vocab = (size_t)m->n_vocab, d = (size_t)m->dims.n_audio_state;
     layers_hear(s, stem);
-    assert_int_equal(s->feed.frames, json_integer_value(json_object_get(layers_of(golden, stem), "content_frames")));
-    int bad = mel_differs(stem, window_mel(s), s->feed.n_mels, s->feed.frames);
+    assert_int_equal(s->mel_stream.frames, json_integer_value(json_object_get(layers_of(golden, stem), "content_frames")));
+    int bad = mel_differs(stem, window_mel(s), s->mel_stream.n_mels, s->mel_stream.frames);
     assert_int_equal(window_encode(s, 0, s->model->audio_ctx), 0);
     bad += !near_reference(stem, "encoder", level, exec_slot(&s->batch->exec, enc, enc->output), enc->slot[enc->output].ld, d);
     forced_run(s, json_object_get(layers_of(golden, stem), "forced"));

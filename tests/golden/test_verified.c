@@ -44,8 +44,8 @@ static void results_are_equal(const steno_session *x, const steno_session *y, co
         for (int k = 0; k < a.n_tokens; k++) {
             steno_token s = { .size = sizeof s }, t = { .size = sizeof t };
             assert_int_equal(steno_token_get(x, i, k, &s) | steno_token_get(y, i, k, &t), 0);
-            assert_true(s.id == t.id && s.tid == t.tid && same_bits(&s.plog, &t.plog, sizeof s.plog) &&
-                        same_bits(&s.ptsum, &t.ptsum, sizeof s.ptsum));
+            assert_true(s.id == t.id && s.ts_id == t.ts_id && same_bits(&s.logprob, &t.logprob, sizeof s.logprob) &&
+                        same_bits(&s.ts_prob_sum, &t.ts_prob_sum, sizeof s.ts_prob_sum));
         }
     }
 }

@@ -3,7 +3,7 @@
  * golden/layers holds the matrix and the probabilities that openai-whisper found for two files, golden.json the segments before and the
  * words after: texts, times and probabilities must be the same. Needs the collection named by STENO_SHARED. */
 #include "golden.h"
-#include "lib/words.h"
+#include "task/words/words.h"
 #include "npy.h"
 
 enum { TOKENS = 448,
@@ -92,7 +92,7 @@ static int words_differ(const steno_model *m, const char *stem, json_t *golden)
     json_t *file = json_object_get(json_object_get(golden, "files"), name);
     const json_t *want = json_object_get(json_object_get(json_object_get(file, "results"), "words"), "segments");
     const char *language = json_string_value(json_object_get(json_object_get(file, "truth"), "language"));
-    const struct words_request q = { language, NULL, NULL, NAN };
+    const struct words_options q = { language, NULL, NULL, NAN };
     struct words words = { 0 };
     double last_speech = 0;
     int64_t seek = 777;

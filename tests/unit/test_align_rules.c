@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "harness.h"
-#include "lib/align_text.h"
+#include "task/align/align_text.h"
 
 /* ---- which words ---- */
 

@@ -1,7 +1,7 @@
 /* steno tests: the alignment plan. SPDX-License-Identifier: MIT
  *
  * Random small models, at every processor level, against the network and the alignment written out slowly in double precision. */
-#include "lib/align.h"
+#include "task/align/align.h"
 #include "slow_align.h"
 
 enum { ROWS_MAX = 448 };
@@ -207,7 +207,7 @@ static void test_the_plan_is_the_decoders_with_three_commands_a_head_and_the_sam
     int at = 0, n_own = 0;
     for (int i = 0; i < a->n_ops; i++) {
         const struct op *o = &a->op[i];
-        if (o->kind == OP_SCORE || o->kind == OP_STANDARD || o->kind == OP_MEDIAN) {
+        if (o->kind == OP_ATTN_WEIGHTS || o->kind == OP_ZSCORE || o->kind == OP_MEDIAN_FILTER) {
             n_own++;
             continue;
         }

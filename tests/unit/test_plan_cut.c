@@ -1,7 +1,7 @@
 /* steno tests: how linears are cut into items. SPDX-License-Identifier: MIT */
 #include "api/random_model.h"
 #include "base/os.h"
-#include "lib/lib.h"
+#include "task/task.h"
 #include "plan/cut.h"
 
 enum { TEAM_MOST = 64, WHOLE = 1, FINE = 8 };

@@ -22,7 +22,7 @@ struct rig {
     float x[MANY];
     double p[MANY];
     int n;
-    struct pick_rules rules;
+    struct logit_rules rules;
     struct logit_part text, none;
 };
 
@@ -36,7 +36,7 @@ static void rig_init(struct rig *r, int n, double temperature, uint64_t seed)
     for (int i = 0; i < n; i++) r->x[i] = (float)((i * 7 % 11) * 0.3 - (double)(i % 40) * 0.05);
     for (int i = 0; i < n; i++) sum += r->p[i] = exp((double)r->x[i] / temperature);
     for (int i = 0; i < n; i++) r->p[i] /= sum;
-    r->rules = (struct pick_rules){ .n_vocab = n, .eot = n, .ts_begin = n, .temperature = temperature, .seed = seed };
+    r->rules = (struct logit_rules){ .n_vocab = n, .eot = n, .ts_begin = n, .temperature = temperature, .seed = seed };
     r->none = (struct logit_part){ -INFINITY, 0, -1 };
     kern_init(&kern, cpu_level_best());
     kern.logit_scan(&r->text, r->x, NULL, 0, (size_t)n);
@@ -45,9 +45,9 @@ static void rig_init(struct rig *r, int n, double temperature, uint64_t seed)
 /* What is drawn at a position of a stream. */
 static int draw_at(const struct rig *r, uint64_t stream, int32_t position)
 {
-    struct picked out[1024];
+    struct sampled_token out[1024];
     struct lane l = { .rules = &r->rules, .out = out, .limit = 1024, .last_ts = -1, .stream = stream, .n = position };
-    pick_token(&l, &r->text, &r->none, r->x, NULL);
+    sample_token(&l, &r->text, &r->none, r->x, NULL);
     return out[position].id;
 }
 

@@ -2,7 +2,7 @@
  *
  * The contract that batching rests on: what a row gives depends on its own sequence alone - not on the rows beside it, on how a prompt
  * was cut, on chains or on threads - bit for bit, at every processor level. */
-#include "lib/lib.h"
+#include "task/task.h"
 #include "api/random_model.h"
 
 enum { LANES = 5, STEPS = 5, CHAIN = 60 };
@@ -183,7 +183,7 @@ static void test_a_forked_lane_goes_on_as_if_it_had_been_computed_alone(void **s
 
 /* ---- chains ---- */
 
-struct chosen { struct picked out[LANES][CHAIN + 1]; int32_t n[LANES]; double sum[LANES]; };
+struct chosen { struct sampled_token out[LANES][CHAIN + 1]; int32_t n[LANES]; double sum[LANES]; };
 
 static void rules_set(steno_session *s, double temperature)
 {
@@ -191,9 +191,10 @@ static void rules_set(steno_session *s, double temperature)
     rule_masks_clear(&s->masks);
     rule_bar(&s->masks, m->tokens.eot);
     for (int i = 0; i < 300; i++) rule_bar(&s->masks, 5 * i);
-    s->call.rules = (struct pick_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab, .eot = m->tokens.eot,
-                                    .ts_begin = m->tokens.timestamp_begin, .ts_initial_last = m->tokens.timestamp_begin + 50,
-                                    .timestamps = 1, .temperature = temperature, .seed = 4 };
+    s->request.rules = (struct logit_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab,
+                                            .eot = m->tokens.eot, .ts_begin = m->tokens.timestamp_begin,
+                                            .ts_initial_last = m->tokens.timestamp_begin + 50, .timestamps = 1,
+                                            .temperature = temperature, .seed = 4 };
 }
 
 /* Greedy or drawn tokens of several lanes: in one chain, or by a call per step. */
@@ -207,12 +208,12 @@ static struct chosen generate(const steno_model *m, int lanes, double temperatur
     for (uint16_t l = 0; l < LANES; l++) {
         lane_reset(s, l);
         struct lane *p = &s->batch->run.lane[l];
-        p->rules = &s->call.rules;
+        p->rules = &s->request.rules;
         p->limit = l < lanes ? CHAIN - 7 * l : 0;
         p->done = l >= lanes;
         p->stream = l;
         if (l < lanes)
-            for (int i = 0; i < 3; i++) run_add(&s->batch->run, token_of(l, i), i, l, i == 2 ? ROW_PICK : 0);
+            for (int i = 0; i < 3; i++) run_add(&s->batch->run, token_of(l, i), i, l, i == 2 ? ROW_SAMPLE : 0);
     }
     *calls = 0;
     while (s->batch->run.n_rows) {
@@ -255,7 +256,7 @@ static void test_lanes_that_finish_early_leave_the_chain_and_keep_their_sums(voi
     assert_true(together.sum[0] == single.sum[0]);
     for (int l = 0; l < LANES; l++) {
         double sum = 0;
-        for (int i = 0; i < together.n[l]; i++) sum += (double)together.out[l][i].plog;
+        for (int i = 0; i < together.n[l]; i++) sum += (double)together.out[l][i].logprob;
         assert_true(fabs(sum - together.sum[l]) < 1e-9);
     }
     steno_model_close(m);
@@ -271,13 +272,13 @@ static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **stat
     encode(s);
     rules_set(s, 0);
     lane_reset(s, 0);
-    s->batch->run.lane[0].rules = &s->call.rules;
+    s->batch->run.lane[0].rules = &s->request.rules;
     s->batch->run.lane[0].limit = CHAIN;
     s->batch->run.n_rows = 0;
-    run_add(&s->batch->run, t->sot, 0, 0, ROW_PICK);
+    run_add(&s->batch->run, t->sot, 0, 0, ROW_SAMPLE);
     for (int step = 0; step < CHAIN; step++) {
         const struct lane before = s->batch->run.lane[0];
-        const struct pick_range g = pick_range_of(&before);
+        const struct logit_range g = pick_range_of(&before);
         assert_int_equal(steps_run(s, 1), 0);
         const float *x = logits(s, 0);
         double ts = 0, best_text = -INFINITY, best_ts = -INFINITY;
@@ -308,11 +309,11 @@ static void test_no_speech_probability_is_taken_before_the_rules_at_the_row_aske
     rule_bar(&s->masks, m->tokens.nospeech);
     lane_reset(s, 0);
     struct lane *l = &s->batch->run.lane[0];
-    l->rules = &s->call.rules;
+    l->rules = &s->request.rules;
     l->limit = 1;
     l->prob_id = m->tokens.nospeech;
     s->batch->run.n_rows = 0;
-    for (int i = 0; i < 53; i++) run_add(&s->batch->run, token_of(1, i), i, 0, i == 50 ? ROW_PROB | ROW_LOGITS : i == 52 ? ROW_PICK : 0);
+    for (int i = 0; i < 53; i++) run_add(&s->batch->run, token_of(1, i), i, 0, i == 50 ? ROW_PROB | ROW_LOGITS : i == 52 ? ROW_SAMPLE : 0);
     assert_int_equal(steps_run(s, 1), 0);
     const float *x = logits(s, 0);
     double sum = 0;
@@ -389,10 +390,10 @@ static void test_logits_come_in_two_stages_where_arithmetic_is_narrow(void **sta
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         steno_model *m = random_model_as(&dims, row[i].type, 2, NULL, row[i].compute);
-        assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_SCREEN, ".screen"), row[i].stages - 1);
-        assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_BOUND, ".bounds"), row[i].stages - 1);
+        assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_LOGITS_APPROX, ".screen"), row[i].stages - 1);
+        assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_LOGITS_BOUND, ".bounds"), row[i].stages - 1);
         assert_int_equal(m->plan[PLAN_DECODER].bounds != NO_SLOT, row[i].stages - 1);
-        assert_int_equal(count(&m->plan[PLAN_ALIGN], 1, OP_SCREEN, ""), 0);
+        assert_int_equal(count(&m->plan[PLAN_ALIGN], 1, OP_LOGITS_APPROX, ""), 0);
         steno_model_close(m);
     }
 }

@@ -3,8 +3,8 @@
  * Rows go together in tiles, panels in items, keys in blocks, ids in slices; counters have so many bits. None of it may show in a result,
  * and what no table can hold is refused when a model or a batch is opened. A row's result is compared with what it gives alone, or in
  * pieces of other sizes, or on other numbers of threads: to the bit. */
-#include "lib/align.h"
-#include "lib/lib.h"
+#include "task/align/align.h"
+#include "task/task.h"
 #include "api/random_model.h"
 
 /* Around few rows and many, tiles of 12, 32 and 48, items of 32, slices of 96 and 252, groups of 96, blocks of 32 and 256. */
@@ -14,11 +14,11 @@ enum { N_AROUND = sizeof around / sizeof *around, MANY = RUN_LANES, WINDOWS = 8,
 
 static struct model_dims const small = { 80, 30, 64, 2, 1, SMALL_VOCAB, 448, 64, 2, 1 };
 
-static struct pick_rules rules;
+static struct logit_rules rules;
 
 static void rules_for(const steno_model *m)
 {
-    rules = (struct pick_rules){ .n_vocab = m->n_vocab, .eot = m->n_vocab - 1, .ts_begin = m->n_vocab };
+    rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = m->n_vocab - 1, .ts_begin = m->n_vocab };
 }
 
 static void lane_begin(steno_session *s, uint16_t lane)
@@ -44,12 +44,12 @@ static int32_t token_of(int i) { return (i * 577 + 3) % SMALL_VOCAB; }
 /* ---- rows of a replay ---- */
 
 /* A token each of lanes [from, from + n) in one replay; what they choose to got. */
-static void step(steno_session *s, int from, int n, struct picked *got)
+static void step(steno_session *s, int from, int n, struct sampled_token *got)
 {
     s->batch->run.n_rows = 0;
     for (int i = from; i < from + n; i++) {
         lane_begin(s, (uint16_t)i);
-        run_add(&s->batch->run, token_of(i), 0, (uint16_t)i, ROW_PICK);
+        run_add(&s->batch->run, token_of(i), 0, (uint16_t)i, ROW_SAMPLE);
     }
     assert_int_equal(steps_run(s, 1), 0);
     for (int i = from; i < from + n; i++) got[i] = s->batch->run.lane[i].out[0];
@@ -57,7 +57,7 @@ static void step(steno_session *s, int from, int n, struct picked *got)
 
 static void lanes_equal_each_alone(const struct bytes b, const char *level, int compute)
 {
-    static struct picked want[MANY], got[MANY];
+    static struct sampled_token want[MANY], got[MANY];
     steno_batch *batch;
     steno_model *m = bytes_open_as(b, level, (enum steno_compute)compute);
     steno_session *s = session_in_batch(&batch, m, WINDOWS, BEAMS);
@@ -88,12 +88,12 @@ static void test_a_step_of_any_number_of_lanes_gives_each_what_it_gives_alone(vo
 }
 
 /* The choice after n tokens that were fed `at_once` at a time. */
-static struct picked after_prompt(steno_session *s, int n, int at_once)
+static struct sampled_token after_prompt(steno_session *s, int n, int at_once)
 {
     lane_begin(s, 0);
     for (int at = 0; at < n; at += at_once) {
         s->batch->run.n_rows = 0;
-        for (int i = at; i < at + at_once && i < n; i++) run_add(&s->batch->run, token_of(i), i, 0, i == n - 1 ? ROW_PICK : 0);
+        for (int i = at; i < at + at_once && i < n; i++) run_add(&s->batch->run, token_of(i), i, 0, i == n - 1 ? ROW_SAMPLE : 0);
         assert_int_equal(steps_run(s, 1), 0);
     }
     return s->batch->run.lane[0].out[0];
@@ -113,7 +113,7 @@ static void test_a_prompt_of_any_length_gives_the_same_whole_and_in_pieces(void 
             encode(s, small.n_audio_ctx);
             for (int i = 0; i < N_AROUND + (int)(sizeof further / sizeof *further); i++) {
                 const int n = i < N_AROUND ? around[i] : further[i - N_AROUND];
-                const struct picked want = after_prompt(s, n, 19), got = after_prompt(s, n, RUN_LANES);
+                const struct sampled_token want = after_prompt(s, n, 19), got = after_prompt(s, n, RUN_LANES);
                 if (memcmp(&got, &want, sizeof got)) fail_msg("%d tokens", n);
             }
             steno_session_close(s);
@@ -158,7 +158,7 @@ static void test_a_team_of_more_threads_than_there_are_items_changes_nothing(voi
 {
     (void)state;
     static int const threads[] = { 2, 7, 33 };
-    static struct picked want[1], got[1];
+    static struct sampled_token want[1], got[1];
     steno_model *m = random_model(&small, DT_F16, 3, NULL);
     rules_for(m);
     for (int i = -1; i < (int)(sizeof threads / sizeof *threads); i++) {
@@ -182,14 +182,14 @@ static void chooses_the_largest(int32_t n_vocab, int compute)
     const struct model_dims d = { 80, 4, 32, 1, 1, n_vocab, 8, 32, 1, 1 };
     steno_model *m = random_model_as(&d, DT_F16, 3, NULL, (enum steno_compute)compute);
     steno_session *s = session_new(m, NULL, 4);
-    struct picked got[4];
+    struct sampled_token got[4];
     rules_for(m);
     rules.n_vocab = rules.eot = rules.ts_begin = n_vocab; /* nothing ends */
     encode(s, 4);
     for (int i = 0; i < 4; i++) {
         lane_begin(s, (uint16_t)i);
         s->batch->run.n_rows = 0;
-        run_add(&s->batch->run, i * (n_vocab - 1) / 3, 0, (uint16_t)i, ROW_PICK);
+        run_add(&s->batch->run, i * (n_vocab - 1) / 3, 0, (uint16_t)i, ROW_SAMPLE);
         assert_int_equal(steps_run(s, 1), 0);
         got[i] = s->batch->run.lane[i].out[0];
         lane_begin(s, (uint16_t)i);
@@ -202,8 +202,9 @@ static void chooses_the_largest(int32_t n_vocab, int compute)
         for (int32_t k = 1; k < n_vocab; k++)
             if (x[k] > x[best]) best = k;
         for (int32_t k = 0; k < n_vocab; k++) sum += exp((double)x[k] - (double)x[best]);
-        if (got[i].id != best || !(fabs((double)got[i].plog + log(sum)) < 2e-3))
-            fail_msg("%d ids, arithmetic %d, row %d: %d (%g), want %d (%g)", (int)n_vocab, compute, i, (int)got[i].id, (double)got[i].plog,
+        if (got[i].id != best || !(fabs((double)got[i].logprob + log(sum)) < 2e-3))
+            fail_msg("%d ids, arithmetic %d, row %d: %d (%g), want %d (%g)", (int)n_vocab, compute, i, (int)got[i].id,
+                     (double)got[i].logprob,
                      (int)best, -log(sum));
     }
     steno_session_close(s);
@@ -264,7 +265,7 @@ static void test_a_text_as_long_as_the_longest_context_decodes_and_aligns(void *
     steno_session *s = session_new(m, NULL, 1);
     rules_for(m);
     encode(s, 20);
-    const struct picked want = after_prompt(s, LONGEST, 100), got = after_prompt(s, LONGEST, RUN_LANES);
+    const struct sampled_token want = after_prompt(s, LONGEST, 100), got = after_prompt(s, LONGEST, RUN_LANES);
     assert_memory_equal(&got, &want, sizeof got);
     for (int i = 0; i <= LONGEST; i++) ids[i] = token_of(i) % 100;
     const float *matrix;

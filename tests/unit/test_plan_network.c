@@ -1,7 +1,7 @@
 /* steno tests: the plans compute Whisper. SPDX-License-Identifier: MIT
  *
  * Random small models, at every processor level, against the network written out slowly in double precision. */
-#include "lib/lib.h"
+#include "task/task.h"
 #include "slow_whisper.h"
 
 struct rig {

@@ -262,7 +262,7 @@ static void fill_memory(struct build *b)
     const uint16_t taps = bind_fsmn(b, "memory.weight", D, TAPS, TAPS - 1, 1);
     struct op *op = emit(b, OP_FSMN, "memory", b->plan.output, b->plan.input, taps);
     if (op) op->state = 0;
-    op = emit(b, OP_KEEP, "tail", NO_SLOT, b->plan.input, taps);
+    op = emit(b, OP_SHIFT_STATE, "tail", NO_SLOT, b->plan.input, taps);
     if (op) op->state = 0;
 }
 

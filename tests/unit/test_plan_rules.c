@@ -19,8 +19,8 @@ static void bar(struct mask *m, int id)
 
 struct rig {
     struct mask always, first;
-    struct pick_rules rules;
-    struct picked out[MOST];
+    struct logit_rules rules;
+    struct sampled_token out[MOST];
     struct lane lane;
     struct kern kern;
 };
@@ -32,7 +32,7 @@ static void rig_init(struct rig *r, int timestamps)
     if (timestamps) bar(&r->always, NOTIMESTAMPS);
     r->first = r->always;
     bar(&r->first, BLANK), bar(&r->first, EOT);
-    r->rules = (struct pick_rules){ .mask = r->always.bit, .mask_first = r->first.bit, .n_vocab = N, .eot = EOT, .ts_begin = TS,
+    r->rules = (struct logit_rules){ .mask = r->always.bit, .mask_first = r->first.bit, .n_vocab = N, .eot = EOT, .ts_begin = TS,
                                     .ts_initial_last = TS + FIRST_LIMIT, .timestamps = timestamps };
     r->lane = (struct lane){ .rules = &r->rules, .out = r->out, .limit = MOST, .last_ts = -1 };
     kern_init(&r->kern, cpu_level_best());
@@ -44,14 +44,14 @@ static void history(struct rig *r, const int32_t *ids, int n)
     r->lane.last_ts = -1;
     r->lane.sum_logprob = 0;
     for (int i = 0; i < n; i++) {
-        r->out[r->lane.n++] = (struct picked){ .id = ids[i] };
+        r->out[r->lane.n++] = (struct sampled_token){ .id = ids[i] };
         if (ids[i] >= TS) r->lane.last_ts = ids[i];
     }
 }
 
 static int allowed(const struct rig *r, int id)
 {
-    const struct pick_range g = pick_range_of(&r->lane);
+    const struct logit_range g = pick_range_of(&r->lane);
     const int barred = g.mask && (g.mask[id / 32] >> id % 32 & 1);
     return !barred && ((id >= g.text_from && id < g.text_to && id < TS) || (id >= g.ts_from && id < g.ts_to));
 }
@@ -61,7 +61,7 @@ static int32_t pick(struct rig *r, const float *x)
 {
     enum { SLICE = 37, SLICES = (N + SLICE - 1) / SLICE };
     struct logit_part part[SLICES][2];
-    const struct pick_range g = pick_range_of(&r->lane);
+    const struct logit_range g = pick_range_of(&r->lane);
     for (int i = 0; i < SLICES; i++)
         for (int ts = 0; ts < 2; ts++) {
             int32_t from = ts ? g.ts_from : g.text_from, to = ts ? g.ts_to : g.text_to;
@@ -70,9 +70,9 @@ static int32_t pick(struct rig *r, const float *x)
             part[i][ts] = (struct logit_part){ -INFINITY, 0, -1 };
             if (from < to) r->kern.logit_scan(&part[i][ts], x + from, g.mask, from, (size_t)(to - from));
         }
-    const struct logit_part text = pick_merge(&part[0][0], SLICES, 2), ts = pick_merge(&part[0][1], SLICES, 2);
+    const struct logit_part text = logits_merge(&part[0][0], SLICES, 2), ts = logits_merge(&part[0][1], SLICES, 2);
     const int32_t n = r->lane.n;
-    pick_token(&r->lane, &text, &ts, x, &r->kern);
+    sample_token(&r->lane, &text, &ts, x, &r->kern);
     return r->lane.n > n ? r->out[n].id : EOT;
 }
 
@@ -94,7 +94,7 @@ static void slow_fill(float *x, int from, int to)
     for (int i = from; i < to; i++) x[i] = -INFINITY;
 }
 
-static void slow_timestamps(float *x, const struct picked *s, int n)
+static void slow_timestamps(float *x, const struct sampled_token *s, int n)
 {
     const int last = n && s[n - 1].id >= TS, penult = n < 2 || s[n - 2].id >= TS;
     int latest = -1;
@@ -277,7 +277,7 @@ static void test_all_timestamps_together_outweigh_the_best_text_only_strictly(vo
     history(&r, begun, 2);
     assert_int_equal(pick(&r, x), TS + 5);
     assert_true(fabs(exp(r.lane.sum_logprob) - 0.1) < 1e-6); /* among timestamps only */
-    assert_true(fabs((double)r.out[2].ptsum - 1) < 1e-6 && fabs((double)r.out[2].pt - 0.1) < 1e-6);
+    assert_true(fabs((double)r.out[2].ts_prob_sum - 1) < 1e-6 && fabs((double)r.out[2].ts_prob - 0.1) < 1e-6);
 
     for (int i = 0; i < N; i++) x[i] = -1000;
     x[30] = x[TS + 5] = 1;
@@ -323,7 +323,7 @@ static void test_extreme_logits_give_no_nan_and_barred_ids_no_probability(void *
     assert_int_equal(id, 1);
     double n = 0;
     for (int i = 0; i < N; i++) n += i % 2 && allowed(&r, i);
-    assert_true(fabs(r.out[0].plog + log(n - 0)) < 0.05); /* the odd ids share all probability */
+    assert_true(fabs(r.out[0].logprob + log(n - 0)) < 0.05); /* the odd ids share all probability */
     assert_true(isfinite(r.lane.sum_logprob));
     x[11] = 1e4f + 100;
     history(&r, NULL, 0);
@@ -408,7 +408,7 @@ static void test_log_probability_of_a_draw_is_untempered(void **state)
     memcpy(y, x, sizeof y);
     slow_filters(y, &r);
     const int32_t id = pick(&r, x);
-    assert_true(fabs((double)r.out[0].plog - ((double)y[id] - slow_lse(y, 0, N))) < 1e-5);
+    assert_true(fabs((double)r.out[0].logprob - ((double)y[id] - slow_lse(y, 0, N))) < 1e-5);
 }
 
 static void test_draws_repeat_with_the_seed_and_vary_across_seeds(void **state)

@@ -2,7 +2,7 @@
  *
  * With more threads than heads the keys of a head are taken block by block. What comes out must not tell: bit for bit the same on any
  * number of threads, shared or not, for every processor level, in f32 and beside narrow products. */
-#include "lib/lib.h"
+#include "task/task.h"
 #include "api/random_model.h"
 
 enum { LANES = 4, PROMPT = 270, STEPS = 3, OUTS = 1 + STEPS * (LANES + 1) };

@@ -2,7 +2,7 @@
  *
  * Whoever wants a run to end is heard within an op, however many rows that has; all threads leave behind it, and what it left half done
  * shows in no later run. */
-#include "lib/lib.h"
+#include "task/task.h"
 #include "api/random_model.h"
 
 enum { CTX = 600, LANES = 20, PROMPT = 3, VOCAB = 5000 };
@@ -39,8 +39,8 @@ static void noise_into(steno_session *s)
 /* The encoder, then `lanes` prompts of one window, each choosing its token. */
 static void rows_add(steno_session *s, int lanes, int prompt)
 {
-    static struct pick_rules rules;
-    rules = (struct pick_rules){ .n_vocab = VOCAB, .eot = VOCAB - 1, .ts_begin = VOCAB };
+    static struct logit_rules rules;
+    rules = (struct logit_rules){ .n_vocab = VOCAB, .eot = VOCAB - 1, .ts_begin = VOCAB };
     struct run *r = &s->batch->run;
     r->n_rows = 0;
     for (uint16_t l = 0; l < lanes; l++) {
@@ -48,7 +48,7 @@ static void rows_add(steno_session *s, int lanes, int prompt)
         r->lane[l].rules = &rules;
         r->lane[l].limit = 8;
         r->lane[l].window = 0;
-        for (int i = 0; i < prompt; i++) run_add(r, (l * 577 + i * 131 + 3) % VOCAB, i, l, i == prompt - 1 ? ROW_PICK : 0);
+        for (int i = 0; i < prompt; i++) run_add(r, (l * 577 + i * 131 + 3) % VOCAB, i, l, i == prompt - 1 ? ROW_SAMPLE : 0);
     }
 }
 
@@ -67,12 +67,12 @@ static int decode(steno_session *s, int lanes, int prompt)
     return steps_run(s, 1);
 }
 
-struct chosen { int32_t id[LANES]; float plog[LANES]; };
+struct chosen { int32_t id[LANES]; float logprob[LANES]; };
 
 static struct chosen chosen_of(const steno_session *s, int lanes)
 {
     struct chosen c = { { 0 }, { 0 } };
-    for (int l = 0; l < lanes; l++) c.id[l] = s->batch->run.lane[l].out[0].id, c.plog[l] = s->batch->run.lane[l].out[0].plog;
+    for (int l = 0; l < lanes; l++) c.id[l] = s->batch->run.lane[l].out[0].id, c.logprob[l] = s->batch->run.lane[l].out[0].logprob;
     return c;
 }
 

@@ -2,8 +2,8 @@
  *
  * Random small models at every processor level, each opened twice: as it is, and with the fusions of its plans taken apart. */
 #include "api/random_model.h"
-#include "lib/align.h"
-#include "lib/lib.h"
+#include "task/align/align.h"
+#include "task/task.h"
 
 enum { PROMPT = 9, STEPS = 5, ALIGNED = 12 };
 
@@ -51,11 +51,11 @@ static void same_rows(const char *what, const float *a, const float *b, size_t r
 }
 
 /* Greedy steps, whose logits may come in two stages: chosen ids with their probabilities, into out[STEPS]. */
-static void choose(struct rig *r, struct picked *out)
+static void choose(struct rig *r, struct sampled_token *out)
 {
     struct run *run = &r->s->batch->run;
     assert_int_equal(bench_lanes(r->s, STEPS, 1, 1), 0);
-    run_add(run, 1, 0, 0, ROW_PICK);
+    run_add(run, 1, 0, 0, ROW_SAMPLE);
     assert_int_equal(steps_run(r->s, STEPS), 0);
     memcpy(out, run->lane[0].out, STEPS * sizeof *out);
 }
@@ -76,10 +76,10 @@ static void same_bits(const struct model_dims *d, enum dtype type, const char *l
     same_rows("prompt", step(&r[0], 0, PROMPT, 1), step(&r[1], 0, PROMPT, 1), 1, (size_t)d->n_vocab, 0);
     for (int k = 0; k < STEPS; k++)
         same_rows("step", step(&r[0], PROMPT + k, 1, 1), step(&r[1], PROMPT + k, 1, 1), 1, (size_t)d->n_vocab, 0);
-    struct picked chosen[2][STEPS];
+    struct sampled_token chosen[2][STEPS];
     for (int i = 0; i < 2; i++) choose(&r[i], chosen[i]);
     for (int k = 0; k < STEPS; k++)
-        if (chosen[0][k].id != chosen[1][k].id || chosen[0][k].plog != chosen[1][k].plog)
+        if (chosen[0][k].id != chosen[1][k].id || chosen[0][k].logprob != chosen[1][k].logprob)
             fail_msg("choice %d: %d fused, %d apart", k, (int)chosen[0][k].id, (int)chosen[1][k].id);
     const float *m[2];
     size_t ld = 0;

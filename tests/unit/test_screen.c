@@ -50,7 +50,7 @@ static void make(struct sample *s, enum dtype type, uint32_t seed, const struct 
     k->linear[type](&l, 0, 1, 0, PANELS, s->scratch);
 }
 
-static int is_allowed(const struct pick_range *g, int32_t id)
+static int is_allowed(const struct logit_range *g, int32_t id)
 {
     const int barred = g->mask && (g->mask[id >> 5] >> (id & 31) & 1);
     return !barred && id >= g->text_from && id < g->text_to;
@@ -63,7 +63,7 @@ static int falling(const void *a, const void *b)
 }
 
 /* The n best. */
-static void check(const struct sample *s, const struct pick_range *g, int n, const struct kern *k)
+static void check(const struct sample *s, const struct logit_range *g, int n, const struct kern *k)
 {
     float most[PANELS], slice[3 * SCREEN_TOP], best[N];
     const struct screen_row x = screen_row_of(s->type, s->x, K);
@@ -92,7 +92,7 @@ static void test_bounds_hold(void **state)
     struct sample *s = aligned_alloc(64, (sizeof *s + 63) & ~(size_t)63);
     assert_non_null(s);
     const uint32_t mask[PANELS] = { 0, UINT32_MAX, 0x55555555, 0, 1 };
-    const struct pick_range range[] = {
+    const struct logit_range range[] = {
         { 0, N, N, N, NULL },   { 0, N - 37, N - 37, N, mask },  { 50, 120, 130, 131, mask },
         { 0, 0, 96, N, NULL }, { 33, 95, 140, 140, mask },
     };
@@ -144,7 +144,7 @@ static void test_what_is_no_number_is_computed_in_full(void **state)
     assert_non_null(s);
     struct kern k;
     float most[PANELS];
-    const struct pick_range all = { 0, N, N, N, NULL };
+    const struct logit_range all = { 0, N, N, N, NULL };
     kern_init(&k, 0);
     make(s, DT_Q8_QUAD_A8, 5, &k);
     const void *rows[PANEL];

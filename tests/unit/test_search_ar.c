@@ -9,7 +9,7 @@ enum { PROMPT = 11, SOT = 8, LIMIT = 4, MOST_ROWS = 32 };
 struct rig {
     struct row row[MOST_ROWS];
     struct lane lane[2];
-    struct picked out[LIMIT];
+    struct sampled_token out[LIMIT];
     struct run run;
     int32_t prompt[PROMPT];
     struct ar ar;
@@ -32,8 +32,8 @@ static void pretend(struct rig *r)
         struct lane *l = &r->lane[r->row[i].lane];
         assert_int_equal(r->row[i].pos, l->kv_len);
         l->kv_len++;
-        if (!(r->row[i].flags & ROW_PICK)) continue;
-        l->out[l->n] = (struct picked){ .id = 500 + l->n, .plog = -1 };
+        if (!(r->row[i].flags & ROW_SAMPLE)) continue;
+        l->out[l->n] = (struct sampled_token){ .id = 500 + l->n, .logprob = -1 };
         l->sum_logprob -= 1;
         l->done = ++l->n == l->limit;
     }
@@ -58,7 +58,7 @@ static void test_a_prompt_is_asked_for_in_pieces_and_marked_where_logits_count(v
         for (uint32_t i = 0; i < r.run.n_rows; i++, seen++) {
             assert_int_equal(r.row[i].token, r.prompt[seen]);
             assert_int_equal(r.row[i].lane, 1);
-            assert_int_equal((r.row[i].flags & ROW_PICK) != 0, seen == PROMPT - 1);
+            assert_int_equal((r.row[i].flags & ROW_SAMPLE) != 0, seen == PROMPT - 1);
             assert_int_equal((r.row[i].flags & ROW_PROB) != 0, seen == SOT);
             probs += (r.row[i].flags & ROW_PROB) != 0;
         }

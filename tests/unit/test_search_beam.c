@@ -14,8 +14,8 @@ struct net {
     struct kern kern;
     struct kv_state state;
     struct run run;
-    struct pick_rules rules;
-    struct picked out[LANES_MOST + LANE0][CTX], top[LANES_MOST + LANE0][RUN_BEAMS + 1], best[CTX];
+    struct logit_rules rules;
+    struct sampled_token out[LANES_MOST + LANE0][CTX], top[LANES_MOST + LANE0][RUN_BEAMS + 1], best[CTX];
     uint32_t mask[2], mask_first[2], seed;
     double eot_push;
     int32_t prompt[PROMPT];
@@ -65,10 +65,10 @@ static void replay(struct net *t)
         float x[VOCAB];
         for (int32_t k = 0; k <= row->pos; k++) seq[k] = (int32_t)*cell(t, row->lane, (uint32_t)k);
         logits_after(t, x, seq, row->pos + 1);
-        if (row->flags & ROW_TOP) {
-            const struct pick_range g = pick_range_of(l);
+        if (row->flags & ROW_TOPK) {
+            const struct logit_range g = pick_range_of(l);
             const struct logit_part text = scan(t, x, g.mask, g.text_from, g.text_to), ts = scan(t, x, g.mask, g.ts_from, g.ts_to);
-            pick_top(l, &text, &ts, x, &t->kern);
+            sample_topk(l, &text, &ts, x, &t->kern);
         }
     }
     for (uint32_t i = 0; i < t->run.n_rows; i++) t->run.lane[t->run.row[i].lane].kv_len = t->run.row[i].pos + 1;
@@ -89,7 +89,7 @@ static void net_open(struct net *t, uint32_t seed, int limit, double eot_push)
     assert_int_equal(run_init(&t->run, &t->arena, plans, 1, LANES_MOST + LANE0), 0);
     t->mask[0] = t->mask_first[0] = 1u << 3;
     t->mask_first[0] |= 1u << EOT;
-    t->rules = (struct pick_rules){ .mask = t->mask, .mask_first = t->mask_first, .n_vocab = TS, .eot = EOT, .ts_begin = TS };
+    t->rules = (struct logit_rules){ .mask = t->mask, .mask_first = t->mask_first, .n_vocab = TS, .eot = EOT, .ts_begin = TS };
     for (int i = 0; i < LANES_MOST + LANE0; i++)
         t->run.lane[i] = (struct lane){ .table = state_table(&t->state, (uint32_t)i), .out = t->out[i], .top = t->top[i],
                                         .rules = &t->rules, .limit = limit, .last_ts = -1 };

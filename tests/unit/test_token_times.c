@@ -1,7 +1,7 @@
 /* steno tests: times of tokens without an alignment. SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "harness.h"
-#include "lib/token_times.h"
+#include "task/words/token_times.h"
 
 enum { EOT = 8,
        TS = 10 };
@@ -34,12 +34,12 @@ static int made_down(void **state)
     return 0;
 }
 
-static struct picked token(int32_t id, int32_t tid, float pt)
+static struct sampled_token token(int32_t id, int32_t ts_id, float ts_prob)
 {
-    return (struct picked){ .id = id, .tid = tid, .pt = pt, .ptsum = 0.5f };
+    return (struct sampled_token){ .id = id, .ts_id = ts_id, .ts_prob = ts_prob, .ts_prob_sum = 0.5f };
 }
 
-static void expect_times(const struct made *m, const struct picked *tok, int32_t n, struct token_span span, double threshold,
+static void expect_times(const struct made *m, const struct sampled_token *tok, int32_t n, struct token_span span, double threshold,
                          const int64_t *want)
 {
     struct token_time out[16];
@@ -76,8 +76,8 @@ static void test_without_anchors_time_goes_by_length(void **state)
 {
     const struct made *m = *state;
     /* <0.00> " one" "," "ab" <1.00>: lengths 3.01, 2, 2 of 7.01 */
-    const struct picked tok[] = { token(TS, TS, 1), token(0, TS + 20, 0.9f), token(2, TS + 30, 0.9f),
-                                  token(7, -1, 0), token(TS + 50, TS + 50, 1) };
+    const struct sampled_token tok[] = { token(TS, TS, 1), token(0, TS + 20, 0.9f), token(2, TS + 30, 0.9f),
+                                         token(7, -1, 0), token(TS + 50, TS + 50, 1) };
     const int64_t want[] = { 5000, 5000, 5000 + 429, 5000 + 714, 6000, 6000 };
     expect_times(m, tok, 5, (struct token_span){ 5000, 5000, 6000 }, 1, want);
 }
@@ -86,11 +86,11 @@ static void test_likely_timestamps_are_anchors(void **state)
 {
     const struct made *m = *state;
     /* "ab" is said at 0.60 s, where 3.01 + 2 units have 600 ms before it */
-    struct picked tok[] = { token(TS, TS, 1), token(0, TS + 1, 0.009f), token(2, TS + 2, 0.01f),
-                            token(7, TS + 30, 0.02f), token(TS + 50, TS + 50, 1) };
+    struct sampled_token tok[] = { token(TS, TS, 1), token(0, TS + 1, 0.009f), token(2, TS + 2, 0.01f),
+                                   token(7, TS + 30, 0.02f), token(TS + 50, TS + 50, 1) };
     const int64_t want[] = { 5000, 5000, 5000 + 360, 5600, 6000, 6000 };
     expect_times(m, tok, 5, (struct token_span){ 5000, 5000, 6000 }, 0.01, want);
-    tok[3].ptsum = 0.01f; /* not likely enough that there is a timestamp at all */
+    tok[3].ts_prob_sum = 0.01f; /* not likely enough that there is a timestamp at all */
     const int64_t plain[] = { 5000, 5000, 5000 + 429, 5000 + 714, 6000, 6000 };
     expect_times(m, tok, 5, (struct token_span){ 5000, 5000, 6000 }, 0.01, plain);
 }
@@ -98,8 +98,8 @@ static void test_likely_timestamps_are_anchors(void **state)
 static void test_anchors_never_go_back_or_past_the_segment(void **state)
 {
     const struct made *m = *state;
-    const struct picked tok[] = { token(TS + 10, TS + 10, 1), token(7, TS + 20, 1), token(7, TS + 15, 1),
-                                  token(7, TS + 60, 1), token(TS + 50, TS + 50, 1) };
+    const struct sampled_token tok[] = { token(TS + 10, TS + 10, 1), token(7, TS + 20, 1), token(7, TS + 15, 1),
+                                         token(7, TS + 60, 1), token(TS + 50, TS + 50, 1) };
     const int64_t want[] = { 200, 400, 600, 800, 1000, 1000 }; /* from 400 on three equal parts; the start's own time lasts to the anchor */
     expect_times(m, tok, 5, (struct token_span){ 0, 200, 1000 }, 0.01, want);
 }
@@ -107,7 +107,7 @@ static void test_anchors_never_go_back_or_past_the_segment(void **state)
 static void test_times_count_from_the_window(void **state)
 {
     const struct made *m = *state;
-    const struct picked tok[] = { token(7, -1, 0), token(7, TS + 100, 0.5f), token(7, -1, 0) };
+    const struct sampled_token tok[] = { token(7, -1, 0), token(7, TS + 100, 0.5f), token(7, -1, 0) };
     const int64_t want[] = { 61000, 62000, 62500, 63000 }; /* no timestamps at the ends: the last keeps its share */
     expect_times(m, tok, 3, (struct token_span){ 60000, 61000, 63000 }, 0.01, want);
 }
@@ -115,13 +115,13 @@ static void test_times_count_from_the_window(void **state)
 static void test_odd_segments_have_times_too(void **state)
 {
     const struct made *m = *state;
-    const struct picked one[] = { token(0, -1, 0) };
+    const struct sampled_token one[] = { token(0, -1, 0) };
     expect_times(m, one, 1, (struct token_span){ 0, 100, 300 }, 0.01, (const int64_t[]){ 100, 300 });
     expect_times(m, one, 1, (struct token_span){ 0, 300, 100 }, 0.01, (const int64_t[]){ 300, 300 });
-    const struct picked empty[] = { token(5, -1, 0), token(5, -1, 0), token(-3, 2000000000, 1), token(1999, -2000000000, 1) };
+    const struct sampled_token empty[] = { token(5, -1, 0), token(5, -1, 0), token(-3, 2000000000, 1), token(1999, -2000000000, 1) };
     expect_times(m, empty, 3, (struct token_span){ 0, 0, 300 }, 0.01, (const int64_t[]){ 0, 100, 200, 300 });
     expect_times(m, empty, 4, (struct token_span){ 0, 0, 300 }, 0.01, (const int64_t[]){ 0, 100, 200, 300, 300 });
-    const struct picked ts[] = { token(TS, TS, 1), token(TS + 5, TS + 5, 1) };
+    const struct sampled_token ts[] = { token(TS, TS, 1), token(TS + 5, TS + 5, 1) };
     expect_times(m, ts, 2, (struct token_span){ 0, 0, 100 }, 0.01, (const int64_t[]){ 0, 100, 100 });
     token_times(NULL, NULL, 0, &m->v, &m->t, &(struct token_span){ 0, 0, 1 }, 0.01);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "harness.h"
-#include "lib/words.h"
+#include "task/words/words.h"
 
 /* ---- rounding ---- */
 
@@ -48,7 +48,7 @@ struct window {
     int32_t ids[32];
     float prob[32], matrix[32 * FRAMES];
     struct words_window at;
-    struct words_request q;
+    struct words_options q;
     struct heard h;
     double last_speech;
     int64_t seek;
@@ -65,7 +65,7 @@ static void window_open(struct window *x, const int32_t *ids, int32_t n)
     x->ids[n] = EOT;
     for (int32_t i = 0; i < n; i++) x->prob[i] = 0.9f;
     x->at = (struct words_window){ .seek = 1000, .frames = 2 * FRAMES, .full = 3000, .content_frames = 100000, .ids = x->ids, .n = n };
-    x->q = (struct words_request){ "en", NULL, NULL, NAN };
+    x->q = (struct words_options){ "en", NULL, NULL, NAN };
     x->h = (struct heard){ x->ids, n, x->prob, x->matrix, FRAMES, FRAMES };
     x->seek = 1400;
     x->last_speech = 9.9;

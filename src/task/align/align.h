@@ -1,0 +1,21 @@
+/* steno: which frame each token was heard at. SPDX-License-Identifier: MIT
+ *
+ * One replay of the decoder's alignment plan over known tokens: besides what the decoder does, it leaves the attention of the alignment
+ * heads over the audio: softmax over the frames of the window, normalised over the tokens for each head and frame, median-filtered over
+ * seven frames, averaged over heads. Reference: openai-whisper 20250625, whisper/timing.py, find_alignment. */
+#ifndef STENO_TASK_ALIGN_ALIGN_H
+#define STENO_TASK_ALIGN_ALIGN_H
+#include "task/task.h"
+
+/* Run ids[n] (n <= the text context) on `lane` of b, the session's batch or the exact one beside it. The cross keys of the lane's window
+ * are at hand; its state is overwritten.
+ *
+ * @param n_ctx    positions of the encoder (20 ms) that hold audio, the first ones
+ * @param matrix   receives the address of [n, ld] averages over heads; valid until the next run
+ * @param ld       receives floats between rows
+ * @param prob     [n] receives for each i > 0 the probability of ids[i] after ids[0 .. i-1] among ids below end of text; prob[0] is 1;
+ *                 ids that are not below it get 0. May be NULL
+ * @return STENO_OK, STENO_ECANCELED, STENO_EARG; the reason in s->error */
+int align_run(steno_session *s, struct steno_batch *b, uint16_t lane, const int32_t *ids, int32_t n, int32_t n_ctx, const float **matrix,
+              size_t *ld, float *prob);
+#endif

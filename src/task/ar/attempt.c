@@ -1,0 +1,236 @@
+/* steno: decoding a window until it passes. SPDX-License-Identifier: MIT
+ *
+ * The encoder has run; an attempt is a prompt, a search and a judgement. What fails is decoded again, hotter each time. The prompt's keys
+ * and values do not depend on the temperature, so an attempt with the same prompt begins at the prompt's last row.
+ * Reference: openai-whisper 20250625, whisper/transcribe.py, decode_with_fallback; the entropy is whisper.cpp's. */
+#include <math.h>
+#include <string.h>
+#include "task/ar/ar_task.h"
+#include "search/grammar.h"
+
+enum { ENTROPY_LEAST = 32 }; /* so few tokens cannot have much entropy */
+
+void limits_init(struct request *c)
+{
+    const steno_transcribe_params *p = &c->p;
+    steno_transcribe_params d;
+    steno_transcribe_params_init(&d);
+    c->limits = (struct limits){ p->compression_ratio_threshold, p->logprob_threshold, p->no_speech_threshold, p->entropy_threshold };
+    c->full = c->limits;
+    if (isnan(c->full.ratio)) c->full.ratio = d.compression_ratio_threshold;
+    if (isnan(c->full.logprob)) c->full.logprob = d.logprob_threshold;
+    if (isnan(c->full.no_speech)) c->full.no_speech = d.no_speech_threshold;
+}
+
+/* Comparisons with NAN are false: a threshold that is off never speaks. */
+static uint32_t flags_by(const struct limits *l, const struct attempt *a)
+{
+    uint32_t flags = 0;
+    if (a->ratio > l->ratio || (a->n_tokens > ENTROPY_LEAST && a->entropy < l->entropy)) flags |= STENO_FLAG_REPETITION;
+    if (a->avg_logprob < l->logprob) flags |= STENO_FLAG_LOW_CONFIDENCE;
+    if (a->no_speech_prob > l->no_speech) flags |= STENO_FLAG_NO_SPEECH;
+    if (a->unfinished) flags |= STENO_FLAG_UNFINISHED;
+    return flags;
+}
+
+/* Silence needs no better text. */
+static int fails(uint32_t flags)
+{
+    const uint32_t silence = STENO_FLAG_NO_SPEECH | STENO_FLAG_LOW_CONFIDENCE;
+    const uint32_t bad = STENO_FLAG_REPETITION | STENO_FLAG_LOW_CONFIDENCE | STENO_FLAG_UNFINISHED;
+    return (flags & bad) && (flags & silence) != silence;
+}
+
+static int is_retry(const struct window_decoder *w)
+{
+    return w->s->request.p.guards == STENO_GUARDS_RETRY;
+}
+
+int is_silence(const struct window_decoder *w)
+{
+    const struct limits *l = is_retry(w) ? &w->s->request.full : &w->s->request.limits;
+    if (!(w->kept.no_speech_prob > l->no_speech)) return 0;
+    return isnan(l->logprob) || !(w->kept.avg_logprob - w->kept.pushed > l->logprob); /* that a word is on a list is no sound */
+}
+
+void text_of(struct window_decoder *w, const int32_t *ids, int32_t n)
+{
+    const steno_model *m = w->s->model;
+    buf_clear(&w->bytes);
+    buf_clear(&w->text);
+    for (int32_t i = 0; i < n; i++)
+        if (ids[i] < m->tokens.eot) vocab_append(&m->vocab, ids[i], &w->bytes);
+    utf8_append(&w->text, (const uint8_t *)w->bytes.p, w->bytes.len);
+}
+
+/* ---- one attempt ---- */
+
+/* Temperature of rung i, rounded so that 0.2 three times is 0.6. */
+static double temperature_of(const steno_transcribe_params *p, int i)
+{
+    return !i ? p->temperature : nearbyint((p->temperature + i * p->temperature_increment_on_fallback) * 1e6) / 1e6;
+}
+
+/* Rungs after the first; the last is not above 1. */
+static int rungs_of(const steno_transcribe_params *p)
+{
+    const double step = p->temperature_increment_on_fallback, room = 1 + 1e-6 - p->temperature;
+    return step > 0 && room >= step ? (int)(room / step) : 0;
+}
+
+/* Beams where nothing is drawn, candidates where something is. */
+static struct ar_params search_of(const steno_transcribe_params *p, double temperature)
+{
+    const int beams = temperature == 0 && p->beam_size > 0, several = temperature > 0 && p->best_of > 0;
+    const double patience = isnan(p->patience) ? 1 : p->patience;
+    return (struct ar_params){ .n_lanes = beams ? p->beam_size : several ? p->best_of : 1, .beams = beams,
+                               .max_finished = (int32_t)nearbyint(p->beam_size * patience), .length_penalty = p->length_penalty };
+}
+
+/* Begin the search of attempt w->a. again: the lanes' first holds the prompt's keys and values, and its no-speech probability, from the
+ * attempt before. */
+int search_begin(struct window_decoder *w, int again)
+{
+    steno_session *s = w->s;
+    const steno_model *m = s->model;
+    const steno_transcribe_params *p = &s->request.p;
+    struct steno_batch *b = w->b;
+    const uint16_t lane0 = (uint16_t)(w->decode_slot * b->n_lanes);
+    const float no_speech = b->run.lane[lane0].prob;
+    const struct ar_params search = search_of(p, w->a.temperature);
+    int sot = 0;
+    const int32_t n = prompt_make(w, w->a.with_previous, &sot), room = m->text_ctx + 1 - n;
+    const int32_t most = p->sample_len ? p->sample_len : m->text_ctx / 2, limit = most < room ? most : room;
+    if (limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
+    w->rules.temperature = w->a.temperature;
+    for (int32_t i = 0; i < search.n_lanes; i++) {
+        struct lane *l = &b->run.lane[lane0 + i];
+        lane_rewind(b, (uint16_t)(lane0 + i), again && !i ? n - 1 : 0);
+        l->enc_len = p->audio_ctx ? p->audio_ctx : m->audio_ctx;
+        l->rules = &w->rules;
+        l->limit = limit;
+        l->stream = pick_stream(w->seek, w->a.index, i);
+        l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
+        l->prob_id = m->tokens.nospeech;
+        l->adjust = processors_wanted(&s->request);
+        l->weigh = b->exact && p->verify_margin > 0;
+    }
+    w->step.at_ms = w->seek * 10;
+    w->step.temperature = w->a.temperature;
+    w->step.attempt = w->a.index;
+    ar_begin(&w->ar, &search, lane0, w->prompt, n, sot);
+    w->ar.fed = b->run.lane[lane0].kv_len;
+    return STENO_OK;
+}
+
+static int measure(struct window_decoder *w, struct attempt *a)
+{
+    steno_session *s = w->s;
+    w->lane = w->ar.result;
+    const struct lane *l = &w->b->run.lane[w->lane];
+    struct sentence sentence;
+    a->pushed = processors_pushed(w, l);
+    for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
+    const int rc = sentence_of(w, w->ids, l->n, &sentence);
+    if (rc) return rc;
+    a->n_tokens = l->n;
+    a->unfinished = sentence.end == SENTENCE_NONE;
+    a->avg_logprob = ar_avg_logprob(l);
+    a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob;
+    a->margin = l->margin;
+    if (isnan(a->no_speech_prob) || isnan(a->avg_logprob))
+        return err_set(&s->error, STENO_EFORMAT, "the model's logits are no numbers: its weights are damaged");
+    a->entropy = token_entropy(w->ids, l->n);
+    text_of(w, w->ids, l->n);
+    const char *text = w->text.p ? w->text.p : "";
+    size_t n = w->text.len;
+    text_strip(&text, &n);
+    a->ratio = compression_ratio(text, n);
+    if (w->bytes.err || w->text.err || a->ratio < 0) return err_nomem(&s->error, n, "the text of a window");
+    a->flags = flags_by(&s->request.full, a);
+    if (tokens_loop(w->ids, l->n, s->model->tokens.eot)) a->flags |= STENO_FLAG_REPETITION;
+    if (a->index) a->flags |= STENO_FLAG_RETRIED;
+    return STENO_OK;
+}
+
+static void tell(const struct window_decoder *w, const struct attempt *a, int kept)
+{
+    const steno_transcribe_params *p = &w->s->request.p;
+    if (!p->on_attempt) return;
+    const int32_t n = w->ar.n_ranks < AR_FINISHED ? w->ar.n_ranks : AR_FINISHED;
+    const steno_attempt t = { sizeof t, a->index, w->seek * 10, a->temperature, a->avg_logprob, a->ratio, a->no_speech_prob, a->entropy,
+                              a->n_tokens, a->flags, a->with_previous, kept, w->ar.rank, n, w->ar.chosen,
+                              (double)a->margin.text, (double)a->margin.time, a->verified, a->corrected };
+    p->on_attempt(p->user, &t);
+}
+
+/* ---- the ladder ---- */
+
+static int is_better(const struct attempt *a, const struct attempt *b)
+{
+    if (a->unfinished != b->unfinished) return b->unfinished;
+    const int a_loops = (a->flags & STENO_FLAG_REPETITION) != 0, b_loops = (b->flags & STENO_FLAG_REPETITION) != 0;
+    return a_loops != b_loops ? b_loops : a->avg_logprob > b->avg_logprob;
+}
+
+static int attempt_next(struct window_decoder *w)
+{
+    const int previous = prompt_has_previous(w), i = w->rung, with = previous && !(w->bare && i);
+    const int again = i && with == w->a.with_previous;
+    w->a = (struct attempt){ .index = i, .with_previous = with,
+                             .temperature = temperature_of(&w->s->request.p, i && w->bare ? i - 1 : i) };
+    return search_begin(w, again);
+}
+
+/* Does no other search of the call keep states of its grammar? */
+static int is_alone(const struct window_decoder *w)
+{
+    const struct steno_batch *b = w->s->batch;
+    for (uint32_t i = 0; i < b->n_windows; i++)
+        if (b->decode_slot[i].user && b->decode_slot[i].user != w && b->decode_slot[i].user->s == w->s) return 0;
+    return 1;
+}
+
+int attempts_begin(struct window_decoder *w)
+{
+    w->bare = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same, without the text before */
+    w->rung = 0;
+    w->last_rung = rungs_of(&w->s->request.p) + w->bare;
+    w->repeating = 0;
+    w->failed = 0;
+    if (w->s->request.matcher && is_alone(w)) matcher_reset(w->s->request.matcher);
+    return attempt_next(w);
+}
+
+int attempt_settle(struct window_decoder *w, int *again)
+{
+    *again = 0;
+    struct attempt *a = w->repeating ? &w->best : &w->a;
+    int rc = measure(w, a);
+    if (!rc && verify_wanted(w, a)) {
+        rc = verify_attempt(w, a);
+        if (!rc) rc = measure(w, a);
+    }
+    if (rc) return rc;
+    if (w->repeating) {
+        w->kept = w->best;
+        tell(w, &w->kept, 1);
+        return STENO_OK;
+    }
+    const int retry = is_retry(w), i = w->rung;
+    if (!i || is_better(&w->a, &w->best)) w->best = w->a;
+    const int failed = fails(retry ? w->a.flags : flags_by(&w->s->request.limits, &w->a));
+    const int done = !failed || (i == w->last_rung && (!retry || w->best.index == i));
+    w->kept = w->a;
+    tell(w, &w->a, done);
+    if (done) return STENO_OK;
+    *again = 1;
+    if (i < w->last_rung) {
+        w->rung++;
+        return attempt_next(w);
+    }
+    w->repeating = 1; /* draws repeat, so once more costs less than keeping every attempt */
+    const int same = w->best.with_previous == w->a.with_previous;
+    w->a = w->best;
+    return search_begin(w, same);
+}

@@ -1,0 +1,72 @@
+/* steno: what is to be decoded. SPDX-License-Identifier: MIT
+ *
+ * All of the audio, or from an offset for a while, or the clips the caller names (openai-whisper 20250625, transcribe.py, clip_timestamps),
+ * or pieces cut where it is quiet. The reference loops forever on a clip that reaches past the end, so clips end with the audio. */
+#include <math.h>
+#include "task/ar/ar_task.h"
+#include "task/level.h"
+
+struct clip *request_clips(const steno_session *s)
+{
+    return (struct clip *)(void *)s->request.clips.p;
+}
+
+static void clip_add(steno_session *s, int64_t from, int64_t to)
+{
+    struct request *c = &s->request;
+    const int64_t end = to < s->mel_stream.frames ? to : s->mel_stream.frames;
+    if (from >= end) return;
+    const struct clip clip = { from, end };
+    buf_add(&c->clips, &clip, sizeof clip);
+    if (c->clips.err) return;
+    if (!c->n_clips++) c->begin = from;
+    c->all += end - from;
+}
+
+/* Clips that decode beside each other are at most a window long. */
+static void clip_add_windows(steno_session *s, int64_t from, int64_t to)
+{
+    const int64_t window = 2 * (int64_t)(s->request.p.audio_ctx ? s->request.p.audio_ctx : s->model->audio_ctx);
+    const int64_t end = to < s->mel_stream.frames ? to : s->mel_stream.frames;
+    for (int64_t at = from; at < end; at += window) clip_add(s, at, at + window < end ? at + window : end);
+}
+
+static void clip_named(steno_session *s, int64_t from, int64_t to)
+{
+    (s->request.p.independent_clips || s->request.foreseen ? clip_add_windows : clip_add)(s, from, to);
+}
+
+static void clips_named(steno_session *s)
+{
+    const steno_transcribe_params *p = &s->request.p;
+    for (int32_t i = 0; i < p->n_clip_timestamps; i += 2) {
+        const int64_t from = (int64_t)nearbyint(p->clip_timestamps[i] * 100);
+        const int64_t to = i + 1 < p->n_clip_timestamps ? (int64_t)nearbyint(p->clip_timestamps[i + 1] * 100) : s->mel_stream.frames;
+        clip_named(s, from, to);
+    }
+}
+
+static void clips_quiet(steno_session *s)
+{
+    const int64_t most = s->request.p.chunk_ms / 10;
+    const float *level = (const float *)(const void *)s->mel_stream.levels.p;
+    for (int64_t at = 0; at < s->mel_stream.frames;) {
+        const int64_t left = s->mel_stream.frames - at, to = at + (left <= most ? left : level_cut(level + at, left, most));
+        clip_add(s, at, to);
+        at = to;
+    }
+}
+
+int request_clips_make(steno_session *s)
+{
+    struct request *c = &s->request;
+    const steno_transcribe_params *p = &c->p;
+    const int64_t from = p->offset_ms / 10;
+    buf_clear(&c->clips);
+    c->n_clips = 0;
+    c->begin = c->all = c->done = 0;
+    if (p->chunk_ms) clips_quiet(s);
+    else if (p->n_clip_timestamps) clips_named(s);
+    else clip_named(s, from, p->duration_ms ? from + p->duration_ms / 10 : s->mel_stream.frames);
+    return c->clips.err ? err_nomem(&s->error, c->clips.len, "clips") : STENO_OK;
+}

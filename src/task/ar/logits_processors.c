@@ -1,0 +1,204 @@
+/* steno: what changes logits before they are chosen from. SPDX-License-Identifier: MIT
+ *
+ * The caller's filter first, then hot words, then the grammar, whose word is the last; the logit rules follow in the plan.
+ *
+ * Times and turns of speakers are no text: hot words go on over times, and a grammar does not hear of either. But it says where they may
+ * stand, since text is cut there: not inside a character, not inside a word, and not where nothing could follow. The end of text is
+ * allowed where what was said is a sentence, and other special ids never are. The last place of an attempt is for what ends a sentence. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "task/ar/ar_task.h"
+#include "search/grammar.h"
+#include "search/hotwords.h"
+#include "search/joins.h"
+
+static int has_bit(const uint32_t *bits, int32_t i)
+{
+    return bits[i >> 5] >> (i & 31) & 1;
+}
+
+static int grammar_begin(steno_session *s)
+{
+    struct request *c = &s->request;
+    const struct vocab *v = &s->model->vocab;
+    const int32_t eot = s->model->tokens.eot;
+    int rc = grammar_open(&c->grammar, c->p.grammar, c->p.grammar_rule, &s->error);
+    if (!rc) rc = matcher_open(&c->matcher, c->grammar, v, eot, eot, &s->error);
+    if (rc) return rc;
+    c->joining = calloc((size_t)eot / 32 + 1, sizeof *c->joining);
+    if (!c->joining) return err_nomem(&s->error, (size_t)eot / 8, "a grammar");
+    for (int32_t i = 0; i < eot; i++)
+        if (id_joins(v, i)) c->joining[i >> 5] |= 1u << (i & 31);
+    return STENO_OK;
+}
+
+int processors_open(steno_session *s)
+{
+    struct request *c = &s->request;
+    int rc = STENO_OK;
+    if (c->p.hotwords && *c->p.hotwords) rc = hotwords_open(&c->hotwords, c->p.hotwords, s->model->bpe, &s->error);
+    return rc || !c->p.grammar ? rc : grammar_begin(s);
+}
+
+void processors_close(struct request *c)
+{
+    matcher_close(c->matcher);
+    grammar_close(c->grammar);
+    hotwords_close(c->hotwords);
+    free(c->joining);
+    c->matcher = NULL;
+    c->grammar = NULL;
+    c->hotwords = NULL;
+    c->joining = NULL;
+}
+
+int processors_failed(steno_session *s)
+{
+    return err_set(&s->error, STENO_ENOMEM, "grammar: %s", matcher_why(s->request.matcher));
+}
+
+int processors_wanted(const struct request *c)
+{
+    return c->p.logits_filter || c->hotwords || c->matcher;
+}
+
+/* Ids of the lane below `end`, text if that is the end of text, into w->ids. @return their number */
+static int32_t ids_below(struct window_decoder *w, const struct lane *l, int32_t end)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < l->n; i++)
+        if (l->out[i].id < end) w->ids[n++] = l->out[i].id;
+    return n;
+}
+
+/* ---- a grammar ---- */
+
+static void fall(float *x, double penalty)
+{
+    *x = isinf(penalty) ? -INFINITY : (float)(*x - penalty);
+}
+
+/* The lane's state goes on over the tokens that were chosen since it was last seen; lanes that are copied bring theirs along. */
+static int state_of(struct window_decoder *w, struct lane *l)
+{
+    struct matcher *m = w->s->request.matcher;
+    if (!l->gram_n) l->gram = matcher_start(m);
+    for (; l->gram_n < l->n && l->gram >= 0; l->gram_n++) {
+        const int32_t id = l->out[l->gram_n].id;
+        if (id >= w->s->model->tokens.eot) continue;
+        const int32_t next = matcher_next(m, l->gram, id);
+        if (next == MATCH_REJECTED && !isinf(w->s->request.p.grammar_penalty)) continue; /* what was worth its penalty is no part of it */
+        l->gram = next;
+    }
+    return l->gram;
+}
+
+/* Where a lane stands in its grammar. */
+struct stand {
+    int complete, between; /* what was said is a sentence; ends with a whole character */
+    int joins;             /* ends with a letter that another would join */
+    int last;              /* there is room for one token more */
+    const uint32_t *mask;  /* text ids that may follow */
+};
+
+/* May some text follow that does not go on the word at hand? */
+static int can_go_on(const struct window_decoder *w, const struct stand *at)
+{
+    const uint32_t *barred = w->rules.mask, *joining = w->s->request.joining;
+    const int32_t eot = w->s->model->tokens.eot;
+    for (int32_t i = 0; i < eot; i += 32) {
+        uint32_t ids = at->mask[i >> 5] & ~barred[i >> 5];
+        if (eot - i < 32) ids &= (1u << (eot - i)) - 1;
+        if (at->joins) ids &= ~joining[i >> 5];
+        if (ids) return 1;
+    }
+    return 0;
+}
+
+/* May a time stand here, or a turn? Behind it must be room for the time that begins the next segment, and for text. */
+static int can_pause(const struct window_decoder *w, const struct lane *l, const struct stand *at)
+{
+    const int32_t ts = w->rules.ts_begin, opens = !l->n || l->out[l->n - 1].id >= ts;
+    if (!at->between || at->complete) return at->between;
+    return l->limit - l->n > (opens ? 1 : 2) && can_go_on(w, at);
+}
+
+static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logits)
+{
+    const struct request *c = &w->s->request;
+    const struct special_tokens *t = &w->s->model->tokens;
+    const double penalty = c->p.grammar_penalty;
+    const int32_t eot = t->eot, state = state_of(w, l), n = ids_below(w, l, eot);
+    struct stand at = { .last = isinf(penalty) && l->n == l->limit - 1 };
+    at.mask = state < 0 ? NULL : at.last ? matcher_mask_last(c->matcher, state) : matcher_mask(c->matcher, state);
+    if (!at.mask) {
+        w->failed = 1;
+        return;
+    }
+    const int32_t before = last_char(&w->s->model->vocab, w->ids, n);
+    at.joins = n && before >= 0 && char_joins((uint32_t)before);
+    at.complete = matcher_complete(c->matcher, state);
+    at.between = matcher_between(c->matcher, state);
+    const int apart = at.joins && l->n && l->out[l->n - 1].id >= eot; /* behind a pause a word is not gone on with */
+    for (int32_t i = 0; i < eot; i++)
+        if (!has_bit(at.mask, i) || (apart && has_bit(c->joining, i))) fall(&logits[i], penalty);
+    if (!at.complete) fall(&logits[eot], penalty);
+    const int turns = c->p.tinydiarize, pause = (w->rules.timestamps || turns) && can_pause(w, l, &at);
+    for (int32_t i = eot + 1; i < t->timestamp_begin; i++)
+        if (i != t->solm || !turns || !pause) fall(&logits[i], penalty);
+    for (int32_t i = t->timestamp_begin; i < w->rules.n_vocab && w->rules.timestamps && !pause; i++) fall(&logits[i], penalty);
+}
+
+int sentence_of(struct window_decoder *w, const int32_t *ids, int32_t n, struct sentence *out)
+{
+    struct request *c = &w->s->request;
+    const int32_t eot = w->s->model->tokens.eot, ts = w->s->model->tokens.timestamp_begin;
+    *out = (struct sentence){ SENTENCE_AS_CUT, n };
+    if (!is_forced(c)) return STENO_OK;
+    int32_t state = matcher_start(c->matcher), cut = 0, pairs = 0;
+    int cut_last = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (ids[i] < eot) state = matcher_next(c->matcher, state, ids[i]);
+        if (!i || ids[i] < ts || ids[i - 1] < ts) continue;
+        pairs++;
+        cut_last = matcher_complete(c->matcher, state);
+        if (cut_last) cut = i;
+    }
+    if (state == MATCH_NOMEM) return processors_failed(w->s);
+    const int whole = matcher_complete(c->matcher, state), single_end = n >= 2 && ids[n - 1] >= ts && ids[n - 2] < ts;
+    if (whole && (!pairs || single_end || cut_last)) return STENO_OK;
+    if (cut) *out = (struct sentence){ SENTENCE_AS_CUT, cut + 1 };
+    else *out = (struct sentence){ whole ? SENTENCE_UNCUT : SENTENCE_NONE, whole ? n : 0 };
+    return STENO_OK;
+}
+
+int is_forced(const struct request *c)
+{
+    return c->matcher && isinf(c->p.grammar_penalty);
+}
+
+/* ---- one step ---- */
+
+void process_logits(struct window_decoder *w, struct lane *l, float *logits)
+{
+    const steno_transcribe_params *p = &w->s->request.p;
+    for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
+    w->step.lane = (int32_t)(l - w->b->run.lane) - (int32_t)(w->decode_slot * w->b->n_lanes);
+    if (p->logits_filter) p->logits_filter(p->user, &w->step, logits, w->ids, l->n);
+    if (w->s->request.hotwords) {
+        const int32_t n = ids_below(w, l, w->s->model->tokens.timestamp_begin);
+        hotwords_push(w->s->request.hotwords, logits, w->ids, n, (float)p->hotwords_boost);
+    }
+    if (w->s->request.matcher) adjust_grammar(w, l, logits);
+}
+
+double processors_pushed(struct window_decoder *w, const struct lane *l)
+{
+    const struct request *c = &w->s->request;
+    const int32_t n = ids_below(w, l, w->s->model->tokens.timestamp_begin);
+    double sum = 0;
+    for (int32_t i = 0; i < n && c->hotwords; i++)
+        sum += (double)hotwords_push_of(c->hotwords, w->ids[i], w->ids, i, (float)c->p.hotwords_boost);
+    return sum / (l->n + 1);
+}

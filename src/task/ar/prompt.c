@@ -1,0 +1,138 @@
+/* steno: what stands before the tokens of a window. SPDX-License-Identifier: MIT
+ *
+ * [start of previous, initial prompt, earlier text,] start of transcript, language, task(, no timestamps)(, prefix). Only the last half
+ * context minus one of what was said before counts, so only that much of it is held, with its whole number beside it.
+ * Reference: openai-whisper 20250625, whisper/transcribe.py (carried prompts), whisper/decoding.py (the cut). */
+#include <string.h>
+#include "task/ar/ar_task.h"
+
+static int32_t most_of(const struct window_decoder *w)
+{
+    const int32_t half = w->s->model->text_ctx / 2 - 1, most = w->s->request.p.max_context;
+    return most >= 0 && most < half ? most : half;
+}
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+void history_forget(struct window_decoder *w)
+{
+    w->n_history = 0;
+    w->n_past = 0;
+}
+
+void history_add(struct window_decoder *w, const int32_t *ids, int32_t n)
+{
+    const int32_t cap = w->s->model->text_ctx;
+    w->n_past += n;
+    if (n > cap) ids += n - cap, n = cap;
+    const int32_t drop = w->n_history + n - cap;
+    if (drop > 0) {
+        memmove(w->history, w->history + drop, (size_t)(w->n_history - drop) * sizeof *w->history);
+        w->n_history -= drop;
+    }
+    if (n) memcpy(w->history + w->n_history, ids, (size_t)n * sizeof *ids);
+    w->n_history += n;
+}
+
+/* The end of a carried prompt has its place behind the history. */
+static int32_t *carried(const struct window_decoder *w)
+{
+    return w->history + w->s->model->text_ctx;
+}
+
+static void prompt_set(struct window_decoder *w, const int32_t *ids, int32_t n)
+{
+    if (!w->s->request.p.carry_initial_prompt) {
+        history_add(w, ids, n);
+        return;
+    }
+    const int32_t held = (int32_t)min64(n, most_of(w));
+    w->n_carried = n;
+    if (held > 0) memcpy(carried(w), ids + (n - held), (size_t)held * sizeof *ids);
+}
+
+/* Ids of " TEXT" without white space at its ends, appended to ids. */
+static int encode_spaced(steno_session *s, const char *text, struct buf *ids)
+{
+    struct buf spaced = { 0 };
+    size_t n = strlen(text);
+    text_strip(&text, &n);
+    buf_str(&spaced, " ");
+    buf_add(&spaced, text, n);
+    const int rc = spaced.err ? err_nomem(&s->error, n, "the prompt") : bpe_encode(s->model->bpe, spaced.p, spaced.len, ids, &s->error);
+    buf_free(&spaced);
+    return rc;
+}
+
+/* The reference cuts a prefix only where sample_len leaves less than half the context for it: [-(half - sample_len):], in Python all of it
+ * when that is 0. */
+static int prefix_set(struct window_decoder *w, const int32_t *ids, int32_t n)
+{
+    const int32_t half = w->s->model->text_ctx / 2, len = w->s->request.p.sample_len, room = half - (len ? len : half);
+    const int32_t cut = room > 0 && n > room ? n - room : room < 0 ? (-room < n ? -room : n) : 0;
+    if (n - cut > half - PROMPT_HEAD)
+        return err_set(&w->s->error, STENO_EARG, "the prefix is %d tokens long; at most %d fit", (int)(n - cut), (int)(half - PROMPT_HEAD));
+    w->n_prefix = n - cut;
+    if (w->n_prefix) memcpy(w->prefix, ids + cut, (size_t)w->n_prefix * sizeof *ids);
+    return STENO_OK;
+}
+
+int prompt_begin(struct window_decoder *w)
+{
+    steno_session *s = w->s;
+    const steno_transcribe_params *p = &s->request.p;
+    struct buf ids = { 0 };
+    history_forget(w);
+    w->n_carried = 0;
+    w->n_prefix = 0;
+    if (p->n_prompt_tokens) prompt_set(w, p->prompt_tokens, p->n_prompt_tokens);
+    int rc = p->initial_prompt ? encode_spaced(s, p->initial_prompt, &ids) : STENO_OK;
+    if (!rc && p->initial_prompt) prompt_set(w, (const int32_t *)(const void *)ids.p, (int32_t)(ids.len / sizeof(int32_t)));
+    if (!rc && p->n_prefix_tokens) rc = prefix_set(w, p->prefix_tokens, p->n_prefix_tokens);
+    if (!rc && p->prefix && *p->prefix) {
+        buf_clear(&ids);
+        rc = encode_spaced(s, p->prefix, &ids);
+        if (!rc) rc = prefix_set(w, (const int32_t *)(const void *)ids.p, (int32_t)(ids.len / sizeof(int32_t)));
+    }
+    buf_free(&ids);
+    return rc;
+}
+
+/* How much of the earlier text follows a carried prompt. The reference takes [-room:] of it, which in Python is all of it at room 0, and
+ * all but the first -room at a negative one. */
+static int32_t past_after(const struct window_decoder *w, int32_t most)
+{
+    const int64_t room = most - w->n_carried;
+    const int64_t past = room > 0 ? min64(w->n_past, room) : w->n_past + room;
+    return (int32_t)(past < 0 ? 0 : min64(past, most));
+}
+
+int prompt_has_previous(const struct window_decoder *w)
+{
+    const int32_t most = most_of(w);
+    return most > 0 && past_after(w, most) > 0;
+}
+
+int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
+{
+    const steno_model *m = w->s->model;
+    const int32_t most = most_of(w), past = previous && most > 0 ? past_after(w, most) : 0;
+    const int32_t held = most > 0 ? (int32_t)min64(w->n_carried, most) : 0, first = (int32_t)min64(held, most - past);
+    int32_t head[PROMPT_HEAD], n = 0;
+    const int n_head = m->family->speech->head(m, &w->options, head, sot);
+    if (first + past > 0) {
+        w->prompt[n++] = m->tokens.prev;
+        memcpy(w->prompt + n, carried(w) + (held - first), (size_t)first * sizeof *w->prompt);
+        n += first;
+        memcpy(w->prompt + n, w->history + (w->n_history - past), (size_t)past * sizeof *w->prompt);
+        n += past;
+    }
+    memcpy(w->prompt + n, head, (size_t)n_head * sizeof *head);
+    *sot += n;
+    n += n_head;
+    memcpy(w->prompt + n, w->prefix, (size_t)w->n_prefix * sizeof *w->prefix);
+    return n + w->n_prefix;
+}

@@ -1,0 +1,174 @@
+/* steno: near-ties of the fast arithmetic, decided in f32. SPDX-License-Identifier: MIT
+ *
+ * Fast arithmetic moves logits a little, so it changes a text only where two choices were nearly equal. The first pass notes by how much
+ * each of its choices was ahead (plan/run.h, struct margins). A window with a near-tie is encoded again by the exact copy of the network.
+ * Its tokens are then given to the exact decoder, many rows in one run, and chosen again from its logits, one after the other: as long as
+ * the same are chosen, nothing changes but their probabilities; from the first that differs on, the exact decoder goes on by itself. Beams
+ * and draws hang on too many choices at once for that, and are searched again as a whole. So what a verified window says is what --compute
+ * f32 says. */
+#include <math.h>
+#include <string.h>
+#include "base/os.h"
+#include "task/ar/ar_task.h"
+
+/* Of the margin of text: what is enough where one timestamp was ahead of another, which hangs on few logits that move together. */
+static double const time_share = 0.1, time_share_int8 = 0.4;
+/* How far the measures that attempts are judged by may move. */
+static double const logprob_margin = 0.05, no_speech_margin = 0.02;
+
+static int is_near(double measure, double threshold, double margin)
+{
+    return fabs(measure - threshold) < margin; /* NAN: nobody asks */
+}
+
+int verify_wanted(const struct window_decoder *w, const struct attempt *a)
+{
+    const steno_transcribe_params *p = &w->s->request.p;
+    const struct limits *l = p->guards == STENO_GUARDS_RETRY ? &w->s->request.full : &w->s->request.limits;
+    const double text = p->verify_margin, time = text * (w->s->model->narrow == DT_I8_QUAD ? time_share_int8 : time_share);
+    if (!w->b->exact || text == 0) return 0;
+    return a->temperature > 0 || (double)a->margin.text < text || (double)a->margin.time < time || text >= VERIFY_EVERY ||
+           is_near(a->avg_logprob, l->logprob, logprob_margin) || is_near(a->no_speech_prob, l->no_speech, no_speech_margin);
+}
+
+int verify_language(const steno_session *s, float ahead)
+{
+    const double margin = s->params ? s->params->verify_margin : VERIFY_MARGIN;
+    return margin > 0 && (double)ahead < margin;
+}
+
+struct steno_batch *verify_heard(const struct window_decoder *w)
+{
+    struct steno_batch *x = w->b->exact;
+    const struct decode_slot *decode_slot = x ? &x->decode_slot[0] : NULL;
+    return decode_slot && decode_slot->audio == w->s && decode_slot->from == w->seek && decode_slot->frames == w->frames ? x : NULL;
+}
+
+static int encode(struct window_decoder *w, struct steno_batch *x)
+{
+    struct decode_slot *decode_slot = &x->decode_slot[0];
+    const size_t window = 2 * (size_t)x->model->audio_ctx * (size_t)w->s->model->mel.n_mels;
+    if (verify_heard(w)) return STENO_OK; /* of an attempt before */
+    decode_slot->audio = NULL;
+    memcpy(batch_mel(x), w->heard, window * sizeof(float));
+    struct run_time spent;
+    const int rc = batch_encode(x, 0, window_ctx(w), NULL, &spent);
+    if (!rc) *decode_slot = (struct decode_slot){ .audio = w->s, .from = w->seek, .frames = w->frames };
+    return rc;
+}
+
+/* Rows of positions [at, end) of the prompt with the n tokens behind it; those that something is chosen from leave their logits. */
+static void rows_add(const struct window_decoder *w, struct run *r, const int32_t *ids, int32_t at, int32_t end)
+{
+    r->n_rows = 0;
+    for (int32_t i = at; i < end; i++) {
+        const uint16_t sot = i == w->ar.sot ? ROW_PROB : 0, choice = i >= w->ar.n_prompt - 1 ? ROW_LOGITS : 0;
+        run_add(r, i < w->ar.n_prompt ? w->ar.prompt[i] : ids[i - w->ar.n_prompt], i, w->ar.lane0, sot | choice);
+    }
+}
+
+/* Choose from the logits of the rows in the run as long as that gives ids[n]. @return whether all of it did */
+static int choose(struct window_decoder *w, struct steno_batch *x, const int32_t *ids, int32_t n)
+{
+    struct lane *l = &x->run.lane[w->ar.lane0];
+    for (uint32_t out = 0; out < x->run.n_out; out++) {
+        const int32_t at = l->n;
+        if (!(x->run.row[x->run.out_row[out]].flags & ROW_LOGITS)) continue;
+        exec_choose(&x->exec, &x->model->plan[PLAN_DECODER], &x->run, out);
+        if (w->failed || l->done) return !w->failed && l->n == n;
+        if (at >= n || l->out[at].id != ids[at]) return 0;
+    }
+    return 1;
+}
+
+/* The tokens of the first pass, ids[n], through the exact decoder; its lane holds what it chose, up to the first that differs. */
+static int tokens_check(struct window_decoder *w, struct steno_batch *x, const int32_t *ids, int32_t n)
+{
+    const struct plan *plan = &x->model->plan[PLAN_DECODER];
+    struct lane *l = &x->run.lane[w->ar.lane0];
+    const int32_t n_prompt = w->ar.n_prompt, all = n_prompt + (n < l->limit ? n : n - 1);
+    int rc = STENO_OK;
+    for (int32_t at = 0, end, same = 1; at < all && same && !rc; at = end) {
+        end = at < n_prompt - 1 ? n_prompt - 1 : at; /* with a few rows behind the prompt that something is chosen from */
+        end = end + ROWS_OUT_LEAST - 1 < all ? end + ROWS_OUT_LEAST - 1 : all;
+        if (end - at > (int32_t)plan->max_rows) end = at + (int32_t)plan->max_rows;
+        int ran;
+        struct run_time spent;
+        rows_add(w, &x->run, ids, at, end);
+        rc = exec_chain(&x->exec, plan, &x->run, 1, &ran, NULL, &spent);
+        if (!rc) same = choose(w, x, ids, n);
+    }
+    const int32_t len = n_prompt + (l->done ? l->n : l->n - 1); /* the last one chosen is not among the keys yet */
+    if (l->kv_len > len) {
+        state_truncate(&x->state[STATE_SELF], w->ar.lane0, (uint32_t)len);
+        l->kv_len = len;
+    }
+    w->ar.fed = n_prompt;
+    if (!rc) ar_give(&w->ar, &x->run, &x->state[STATE_SELF]);
+    return rc;
+}
+
+/* The attempt's search in x, where the window is encoded. */
+static int search(struct window_decoder *w, struct steno_batch *x, const int32_t *ids, int32_t n)
+{
+    int rc = search_begin(w, 0);
+    if (!rc && w->ar.p.n_lanes == 1 && w->a.temperature == 0) {
+        x->exec.filter = processors_wanted(&w->s->request) ? batch_filter : NULL;
+        rc = tokens_check(w, x, ids, n);
+        x->exec.filter = NULL;
+    }
+    while (!rc && !w->ar.done && !w->failed && !session_should_stop(w->s)) rc = batch_decode(x);
+    if (!rc && w->failed) rc = processors_failed(w->s);
+    return rc || w->ar.done ? rc : STENO_ECANCELED;
+}
+
+/* What x has chosen, into the lanes that the first pass had. @return whether it is something else */
+static int lanes_take(struct window_decoder *w, const struct steno_batch *x, struct steno_batch *b, uint32_t decode_slot,
+                      const int32_t *ids, int32_t n)
+{
+    const uint16_t lane0 = (uint16_t)(decode_slot * b->n_lanes);
+    const struct lane *from = &x->run.lane[w->ar.result];
+    int differs = from->n != n;
+    for (int32_t i = 0; i < from->n && !differs; i++) differs = from->out[i].id != ids[i];
+    w->ar.result = (uint16_t)(lane0 + w->ar.result);
+    struct lane *to = &b->run.lane[w->ar.result];
+    const struct margins margin = to->margin;
+    const int32_t kv_len = to->kv_len, enc_len = to->enc_len;
+    const uint16_t window = to->window;
+    lane_copy(to, from);
+    to->margin = margin;
+    to->kv_len = kv_len;
+    to->enc_len = enc_len;
+    to->window = window;
+    b->run.lane[lane0].prob = x->run.lane[0].prob;
+    return differs;
+}
+
+int verify_attempt(struct window_decoder *w, struct attempt *a)
+{
+    steno_session *s = w->s;
+    struct steno_batch *b = w->b, *x = b->exact;
+    const uint32_t decode_slot = w->decode_slot;
+    const int64_t t0 = os_now_ns();
+    const int32_t n = a->n_tokens;
+    memcpy(w->first, w->ids, (size_t)n * sizeof *w->first);
+    atomic_store(&x->exec.stop, 0);
+    x->solo = s;
+    int rc = encode(w, x);
+    for (uint32_t i = 0; i < x->run.n_lanes; i++) x->run.lane[i].done = 1; /* until the search puts one to use */
+    w->b = x;
+    w->decode_slot = 0;
+    x->decode_slot[0].user = w;
+    if (!rc) rc = search(w, x, w->first, n);
+    x->decode_slot[0].user = NULL;
+    x->solo = NULL;
+    w->b = b;
+    w->decode_slot = decode_slot;
+    if (rc) return s->error.status ? rc : session_ran(s, rc);
+    a->verified = 1;
+    a->corrected = lanes_take(w, x, b, decode_slot, w->first, n);
+    s->timings.n_verified++;
+    s->timings.n_corrected += a->corrected;
+    s->timings.verify_us += (os_now_ns() - t0) / 1000;
+    return STENO_OK;
+}

@@ -1,0 +1,407 @@
+/* steno: a chain of windows. SPDX-License-Identifier: MIT
+ *
+ * Windows of 30 s slide over the audio, each to where the last complete segment of the one before ended. The text of earlier windows
+ * conditions the next. Reference: openai-whisper 20250625, whisper/transcribe.py. */
+#include <math.h>
+#include <string.h>
+#include "task/ar/ar_task.h"
+
+/* ---- set-up ---- */
+
+static size_t window_floats(const steno_model *m)
+{
+    return 2 * (size_t)m->audio_ctx * (size_t)m->mel.n_mels;
+}
+
+size_t decoder_memory(const steno_model *m, int own)
+{
+    const size_t ctx = (size_t)m->text_ctx;
+    return (m->exact ? 6 : 5) * ctx * sizeof(int32_t) + ctx * (sizeof(struct piece) + sizeof(struct draft) + sizeof(struct sampled_token)) +
+           2 * (size_t)m->audio_ctx * sizeof(float) + ((own != 0) + (m->exact != NULL)) * window_floats(m) * sizeof(float);
+}
+
+int decoder_init(struct window_decoder *w, struct arena *a, const steno_model *m, int own)
+{
+    const size_t ctx = (size_t)m->text_ctx;
+    w->own = own;
+    w->prompt = arena_array(a, ctx, sizeof *w->prompt);
+    w->history = arena_array(a, 2 * ctx, sizeof *w->history);
+    w->prefix = arena_array(a, ctx, sizeof *w->prefix);
+    w->ids = arena_array(a, ctx, sizeof *w->ids);
+    w->pieces = arena_array(a, ctx + 1, sizeof *w->pieces);
+    w->drafts = arena_array(a, ctx + 1, sizeof *w->drafts);
+    w->ar.beams.best = arena_array(a, ctx, sizeof *w->ar.beams.best);
+    w->level = arena_array(a, 2 * (size_t)m->audio_ctx, sizeof *w->level);
+    if (own) w->mel = arena_array(a, window_floats(m), sizeof *w->mel);
+    if (m->exact) {
+        w->heard = arena_array(a, window_floats(m), sizeof *w->heard);
+        w->first = arena_array(a, ctx, sizeof *w->first);
+    }
+    const int bad = !w->prompt || !w->history || !w->prefix || !w->ids || !w->pieces || !w->drafts || !w->ar.beams.best || !w->level;
+    return bad || (own && !w->mel) || (m->exact && (!w->heard || !w->first)) ? -1 : 0;
+}
+
+void decoder_free(struct window_decoder *w)
+{
+    buf_free(&w->bytes);
+    buf_free(&w->text);
+    words_free(&w->words);
+}
+
+static void clip_begin(struct window_decoder *w, int clip)
+{
+    const struct clip *c = &request_clips(w->s)[clip];
+    w->clip = clip;
+    w->seek = c->from;
+    w->end = c->to;
+}
+
+/* Nothing of another clip is known. */
+static int clip_forget(struct window_decoder *w)
+{
+    w->last_speech = w->s->request.p.independent_clips || w->s->request.p.chunk_ms ? (double)w->seek / 100 : 0;
+    return prompt_begin(w);
+}
+
+/* The clip's log-mel, once for all its windows: the feed goes on to the next clip meanwhile. */
+static int clip_hear(struct window_decoder *w)
+{
+    steno_session *s = w->s;
+    w->mel_from = w->seek;
+    w->mel_clip = w->clip;
+    return mel_stream_window(&s->mel_stream, w->seek, (int)(w->end - w->seek), 0, w->mel, &s->error);
+}
+
+int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip)
+{
+    struct request *c = &s->request;
+    w->s = s;
+    w->task = task;
+    const int second = task == STENO_TRANSLATE && c->p.task != STENO_TRANSLATE;
+    w->result = w->own ? &request_clip_results(s)[clip].result : second ? &s->translation : &s->result;
+    w->options = c->options;
+    w->options.translate = task == STENO_TRANSLATE;
+    w->rules = c->rules;
+    w->state = clip < c->n_clips ? DECODER_WINDOW : DECODER_IDLE;
+    w->step = (steno_step){ .size = sizeof w->step, .n_vocab = s->model->n_vocab };
+    if (w->state == DECODER_IDLE) return STENO_OK;
+    clip_begin(w, clip);
+    const int rc = clip_forget(w);
+    return rc || !w->own ? rc : clip_hear(w);
+}
+
+/* ---- a window's segments ---- */
+
+enum { NEAR_FRAMES = 50 }; /* times are not that exact: sound so close to a segment is its own */
+
+static int is_mute(const struct window_decoder *w, int64_t t0_ms, int64_t t1_ms)
+{
+    const int64_t from = t0_ms / 10 - NEAR_FRAMES, to = t1_ms / 10 + NEAR_FRAMES, end = w->seek + w->frames;
+    return window_steady(w, from > w->seek ? from : w->seek, to < end ? to : end);
+}
+
+/* Half a second of a millisecond does not hang on how a product was rounded. */
+static int64_t ms_of(double s)
+{
+    return (int64_t)nearbyint(s * 1000);
+}
+
+static void words_keep(struct window_decoder *w, const struct draft *d, struct segment *g)
+{
+    struct result *r = w->result;
+    g->first_word = r->words.len / sizeof(struct word);
+    g->n_words = d->n_words;
+    for (int32_t i = 0; i < d->n_words; i++) {
+        struct word v = ((const struct word *)(const void *)w->words.word.p)[d->first_word + i];
+        const char *text = w->words.text.p + v.text;
+        v.text = r->text.len;
+        buf_add(&r->text, text, strlen(text) + 1);
+        buf_add(&r->words, &v, sizeof v);
+    }
+}
+
+static int is_text(const struct window_decoder *w, int32_t id)
+{
+    return id < w->s->model->tokens.eot;
+}
+
+/* Where the alignment has the segment's tokens begin; within the segment, as its words are. */
+static void aligned_times(const struct window_decoder *w, struct token_time *out, const struct draft *d, const struct segment *g)
+{
+    const int32_t *jump = (const int32_t *)(const void *)w->words.jump.p;
+    const size_t n = w->words.jump.len / sizeof *jump;
+    size_t k = 0;
+    for (const struct draft *e = w->drafts; e < d; e++)
+        for (int32_t i = e->first; i < e->first + e->n; i++) k += (size_t)is_text(w, w->ids[i]);
+    for (int32_t i = 0; i < g->n_tokens && k + 1 < n; i++) { /* the last one is the end of text */
+        if (!is_text(w, w->ids[d->first + i])) continue;
+        const int64_t t = w->seek * 10 + (int64_t)jump[k++] * 20;
+        out[i].dtw = t < g->t0_ms ? g->t0_ms : t > g->t1_ms ? g->t1_ms : t;
+    }
+}
+
+/* Times of the segment's tokens, from what their choice says and from the alignment. */
+static void token_times_keep(struct window_decoder *w, const struct draft *d, const struct segment *g)
+{
+    const steno_transcribe_params *q = &w->s->request.p;
+    const steno_model *m = w->s->model;
+    struct buf *times = &w->result->times;
+    const struct sampled_token *p = w->s->batch->sampled + (size_t)w->lane * (size_t)m->text_ctx + d->first;
+    const struct token_span span = { w->seek * 10, g->t0_ms, g->t1_ms };
+    if (!q->token_timestamps && !q->word_timestamps) return;
+    const size_t at = times->len;
+    for (int32_t i = 0; i < g->n_tokens; i++) {
+        const struct token_time none = { -1, -1, -1, 0 };
+        buf_add(times, &none, sizeof none);
+    }
+    if (times->err) return; /* result_status tells */
+    struct token_time *out = (struct token_time *)(void *)(times->p + at);
+    if (q->token_timestamps) token_times(out, p, g->n_tokens, &m->vocab, &m->tokens, &span, q->token_threshold);
+    if (q->word_timestamps) aligned_times(w, out, d, g);
+}
+
+/* Another speaker goes on: a mark, no text. */
+static int is_turn(const struct window_decoder *w, int32_t id)
+{
+    return w->s->request.p.tinydiarize && id == w->s->model->tokens.solm;
+}
+
+static int has_turn(const struct window_decoder *w, const int32_t *ids, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (is_turn(w, ids[i])) return 1;
+    return 0;
+}
+
+static void tell_segment(struct window_decoder *w)
+{
+    steno_session *s = w->s;
+    if (!s->request.p.on_segment || w->result != &s->result) return;
+    steno_segment seg = { .size = sizeof seg };
+    steno_segment_get(s, steno_segment_count(s) - 1, &seg);
+    s->request.p.on_segment(s->request.p.user, &seg);
+}
+
+static int segment_add(struct window_decoder *w, const struct draft *d)
+{
+    steno_session *s = w->s;
+    const struct request *c = &s->request;
+    struct result *r = w->result;
+    struct segment g = { .seek_frames = w->seek, .start = d->start, .end = d->end, .t0_ms = ms_of(d->start), .t1_ms = ms_of(d->end),
+                         .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = d->n,
+                         .temperature = w->kept.temperature, .avg_logprob = w->kept.avg_logprob, .compression_ratio = w->kept.ratio,
+                         .no_speech_prob = w->kept.no_speech_prob, .attempt = w->kept.index };
+    if (c->p.guards != STENO_GUARDS_OFF) {
+        const int mute = is_mute(w, g.t0_ms, g.t1_ms);
+        if (mute && c->p.guards == STENO_GUARDS_RETRY && !is_forced(c)) return STENO_OK;
+        g.flags = w->kept.flags | (mute ? STENO_FLAG_NO_SPEECH : 0u);
+    }
+    const int32_t *ids = w->ids + d->first;
+    text_of(w, ids, d->n);
+    const char *text = w->text.p ? w->text.p : "";
+    size_t n = w->text.len;
+    text_strip(&text, &n);
+    const int nothing = !n || d->start == d->end, empty = is_forced(c) ? !w->text.len : nothing; /* keeps its place, loses its tokens */
+    if (empty) {
+        g.n_tokens = 0;
+        buf_clear(&w->text);
+    }
+    g.speaker_turn = has_turn(w, ids, g.n_tokens);
+    buf_add(&r->text, w->text.p ? w->text.p : "", w->text.len + 1);
+    buf_add(&r->ids, ids, (size_t)g.n_tokens * sizeof *ids);
+    buf_add(&r->tokens, s->batch->sampled + (size_t)w->lane * (size_t)s->model->text_ctx + d->first,
+            (size_t)g.n_tokens * sizeof(struct sampled_token));
+    for (int32_t i = 0; i < g.n_tokens; i++)
+        if (ids[i] < s->model->tokens.timestamp_begin && !is_turn(w, ids[i])) vocab_append(&s->model->vocab, ids[i], &r->bytes);
+    if (!empty) words_keep(w, d, &g);
+    token_times_keep(w, d, &g);
+    if (w->bytes.err || w->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+    buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
+    if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
+    history_add(w, ids, g.n_tokens);
+    tell_segment(w);
+    return STENO_OK;
+}
+
+/* Pieces of the window's tokens as segments in the file, in the very doubles that the reference computes. */
+static void drafts_make(struct window_decoder *w, int n)
+{
+    const double at = (double)w->seek / 100;
+    for (int i = 0; i < n; i++) {
+        const struct piece *p = &w->pieces[i];
+        w->drafts[i] = (struct draft){ .start = at + p->t0 * 0.02, .first = p->first, .n = p->n,
+                                       .end = p->t1 < 0 ? at + w->frames / 100.0 : at + p->t1 * 0.02 };
+    }
+}
+
+/* What stands behind the last pair of times is one segment more, up to the end of the window; without a length, part of the one before.
+ * @return the pieces */
+static int tail_keep(struct window_decoder *w, int n, const struct sentence *q)
+{
+    struct piece *last = &w->pieces[n - 1];
+    const int32_t from = last->first + last->n, t0 = w->ids[from] - w->s->model->tokens.timestamp_begin;
+    if (2 * t0 >= w->frames) {
+        last->n = q->n - last->first;
+        return n;
+    }
+    w->pieces[n] = (struct piece){ from, q->n - from, t0, -1 };
+    return n + 1;
+}
+
+/* A sentence stands or falls as a whole: where everything is on silence it falls. */
+static int drafts_mute(const struct window_decoder *w, int n)
+{
+    int mute = 0;
+    for (int i = 0; i < n; i++) mute += is_mute(w, ms_of(w->drafts[i].start), ms_of(w->drafts[i].end));
+    return mute == n;
+}
+
+int32_t window_ctx(const struct window_decoder *w)
+{
+    return w->s->request.p.audio_ctx ? w->s->request.p.audio_ctx : w->s->model->audio_ctx;
+}
+
+static int window_words(struct window_decoder *w, const struct sentence *sentence, int *n, int single_end, int64_t *seek)
+{
+    steno_session *s = w->s;
+    const steno_transcribe_params *p = &s->request.p;
+    int32_t head[PROMPT_HEAD];
+    int sot;
+    struct speech_options q = w->options;
+    q.without_timestamps = 0;
+    const struct words_options want = { s->result.language, p->prepend_punctuations, p->append_punctuations,
+                                        p->hallucination_silence_threshold };
+    const int n_head = s->model->family->speech->head(s->model, &q, head, &sot);
+    struct steno_batch *exact = verify_heard(w);
+    const struct words_window at = { .b = exact ? exact : s->batch, .lane = exact ? 0 : w->lane, .seek = w->seek, .frames = w->frames,
+                                     .full = 2 * window_ctx(w), .content_frames = s->mel_stream.frames, .head = head, .n_head = n_head,
+                                     .ids = w->ids, .n = sentence->n, .single_end = single_end };
+    const int before = *n;
+    const int64_t next = *seek;
+    int rc = words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
+    if (rc || !*n || *n == before || !is_forced(&s->request)) return rc;
+    struct sentence left; /* of what is not dropped for the silence around it */
+    rc = sentence_of(w, w->ids, w->drafts[*n].first + 1, &left);
+    if (rc || (left.end == SENTENCE_AS_CUT && left.n == w->drafts[*n].first + 1)) return rc;
+    *n = before;
+    *seek = next;
+    return rc;
+}
+
+/* The window is done; where the next one begins. */
+static int window_finish(struct window_decoder *w)
+{
+    steno_session *s = w->s;
+    const steno_transcribe_params *p = &s->request.p;
+    int32_t advance = w->frames;
+    int rc = STENO_OK;
+    int64_t seek = w->seek + w->frames;
+    if (!is_silence(w)) {
+        const struct speech *speech = s->model->family->speech;
+        struct sentence q;
+        rc = sentence_of(w, w->ids, w->kept.n_tokens, &q);
+        if (rc) return rc;
+        int single_end, n = speech->spell(s->model, w->ids, q.n, w->frames, w->pieces, &advance, &single_end);
+        if (q.end == SENTENCE_NONE) n = 0;
+        if (q.end == SENTENCE_UNCUT) {
+            n = tail_keep(w, n, &q);
+            advance = w->frames;
+            single_end = 1;
+        }
+        seek = w->seek + advance;
+        drafts_make(w, n);
+        w->words.skipped = 0;
+        if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);
+        if (p->guards == STENO_GUARDS_RETRY && is_forced(&s->request) && drafts_mute(w, n)) n = 0;
+        for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
+        /* a window that is skipped is as if it had not been decoded: what was said before still counts */
+        if (!w->words.skipped && (!p->condition_on_previous_text || w->kept.temperature > 0.5)) history_forget(w);
+    }
+    w->seek = seek > w->seek ? seek : w->seek + w->frames; /* never the same window again */
+    return rc;
+}
+
+/* ---- windows ---- */
+
+/* The clip, or all of them, may be at an end. */
+static int decoder_go_on(struct window_decoder *w)
+{
+    steno_session *s = w->s;
+    const struct request *c = &s->request;
+    w->state = DECODER_WINDOW;
+    if (w->task == c->p.task || w->task == STENO_TRANSCRIBE) request_progress(s, w->clip, w->seek);
+    while (w->seek >= w->end) {
+        if (w->own || w->clip + 1 >= c->n_clips) {
+            w->state = DECODER_IDLE;
+            return w->own ? request_clip_done(s, w) : STENO_OK;
+        }
+        clip_begin(w, w->clip + 1);
+        const int rc = c->p.independent_clips || c->p.chunk_ms ? clip_forget(w) : STENO_OK;
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+/* The window's log-mel where the encoder reads it. */
+static int window_hear(struct window_decoder *w)
+{
+    steno_session *s = w->s;
+    float *mel = window_mel(s);
+    if (!w->own) return mel_stream_window(&s->mel_stream, w->seek, w->frames, 0, mel, &s->error);
+    const size_t row = (size_t)s->model->mel.n_mels, n = (size_t)w->frames * row;
+    memcpy(mel, w->mel + (size_t)(w->seek - w->mel_from) * row, n * sizeof *mel);
+    memset(mel + n, 0, (window_floats(s->model) - n) * sizeof *mel);
+    return STENO_OK;
+}
+
+int decoder_window(struct window_decoder *w, uint32_t at)
+{
+    steno_session *s = w->s;
+    const steno_transcribe_params *p = &s->request.p;
+    struct decode_slot *decode_slot = &s->batch->decode_slot[at];
+    for (;;) {
+        const int64_t left = w->end - w->seek;
+        const int32_t most = 2 * window_ctx(w);
+        if (p->on_window && !s->request.stopped && !p->on_window(p->user, w->seek * 10)) { /* a clean end, also for the call's others */
+            s->request.next_clip = s->request.n_clips;
+            s->request.stopped = 1;
+        }
+        if (s->request.stopped) {
+            w->state = DECODER_IDLE;
+            w->clip = s->request.n_clips;
+            return w->own ? request_clip_done(s, w) : STENO_OK;
+        }
+        w->frames = left < most ? (int32_t)left : most;
+        w->b = s->batch;
+        w->decode_slot = at;
+        s->timings.n_windows++;
+        const int again = decode_slot->audio == s && decode_slot->from == w->seek && decode_slot->frames == w->frames;
+        decode_slot->audio = NULL;
+        int rc = again && p->guards == STENO_GUARDS_OFF && !w->heard ? STENO_OK : window_hear(w);
+        if (rc) return rc;
+        if (w->heard) memcpy(w->heard, window_mel(s), window_floats(s->model) * sizeof *w->heard);
+        if (p->guards != STENO_GUARDS_OFF) window_levels(w, window_mel(s));
+        if (p->guards == STENO_GUARDS_RETRY && window_steady(w, w->seek, w->seek + w->frames)) {
+            w->seek += w->frames;
+            rc = decoder_go_on(w);
+            if (rc || w->state == DECODER_IDLE) return rc;
+            continue;
+        }
+        if (!again) rc = window_encode(s, at, window_ctx(w));
+        if (rc) return rc;
+        decode_slot->audio = s;
+        decode_slot->from = w->seek;
+        decode_slot->frames = w->frames;
+        w->state = DECODER_DECODE;
+        return attempts_begin(w);
+    }
+}
+
+int decoder_settle(struct window_decoder *w)
+{
+    int again = 0;
+    int rc = attempt_settle(w, &again);
+    if (rc || again) return rc;
+    rc = window_finish(w);
+    return rc ? rc : decoder_go_on(w);
+}

@@ -1,0 +1,152 @@
+/* steno: transcription with a CTC head. SPDX-License-Identifier: MIT
+ *
+ * Audio is cut into clips of at most the length the model was trained on, where it is quiet; each goes through the encoder once, and the
+ * most probable id of every row, repeats and blanks dropped (Graves et al. 2006, best path), is its text. */
+#include <math.h>
+#include <string.h>
+#include "task/params.h"
+
+/* What one call carries from clip to clip. */
+struct job {
+    steno_session *s;
+    const steno_transcribe_params *p;
+    struct ctc_options options;
+    int32_t head[PROMPT_HEAD], n_head; /* query rows */
+    int64_t at, end;      /* samples: where the clip at hand begins and ends */
+    double sum_logprob;
+    int32_t n_ids;        /* kept ids of the clip, in s->ids */
+};
+
+static float *row_at(const steno_session *s, int i)
+{
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    return exec_slot(&s->batch->exec, p, p->input) + (size_t)i * p->slot[p->input].ld;
+}
+
+static int run_phase(steno_session *s, int phase, int n_rows)
+{
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    struct run_time spent;
+    struct steno_batch *b = s->batch;
+    const int rc = exec_phases(&b->exec, p, phase, phase + 1, &b->run, (uint32_t)n_rows, session_time(s, PLAN_ENCODER), &spent);
+    *(phase == PHASE_ENCODE ? &s->timings.encode_us : &s->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
+    s->timings.n_wakes++;
+    return session_ran(s, rc);
+}
+
+/* Most probable id of each of n rows into s->batch->run.best: logits exist for a few rows at a time. */
+static int best_ids(steno_session *s, int n)
+{
+    const int step = (int)s->model->plan[PLAN_ENCODER].max_out;
+    for (int from = 0; from < n; from += step) {
+        s->batch->run.n_rows = 0;
+        for (int i = 0; i < n; i++) run_add(&s->batch->run, 0, i, 0, i >= from && i < from + step ? ROW_BEST : 0);
+        run_prepare(&s->batch->run);
+        const int rc = run_phase(s, PHASE_LM_HEAD, n);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+static void collapse(struct job *j, int n)
+{
+    steno_session *s = j->s;
+    int32_t last = -1;
+    j->n_ids = 0;
+    j->sum_logprob = 0;
+    for (int i = 0; i < n; i++) {
+        const struct best *b = &s->batch->run.best[i];
+        if (b->id != last && b->id != s->model->blank && b->id >= 0) {
+            s->batch->sampled[j->n_ids] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
+            s->ids[j->n_ids++] = b->id;
+            j->sum_logprob += b->logprob;
+        }
+        last = b->id;
+    }
+}
+
+static int segment_add(struct job *j)
+{
+    steno_session *s = j->s;
+    struct result *r = &s->result;
+    struct segment g = { .seek_frames = j->at / FBANK_HOP, .t0_ms = j->at / 16, .t1_ms = j->end / 16, .start = (double)j->at / FBANK_RATE,
+                         .end = (double)j->end / FBANK_RATE, .text = r->text.len,
+                         .first_token = r->ids.len / sizeof(int32_t), .n_tokens = j->n_ids,
+                         .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
+    buf_clear(&s->bytes);
+    buf_clear(&s->text);
+    s->model->family->ctc->spell(s->model, s->ids, j->n_ids, &s->bytes, &g.tags);
+    utf8_append(&s->text, (const uint8_t *)s->bytes.p, s->bytes.len);
+    const char *text = s->text.p ? s->text.p : "";
+    size_t n = s->text.len;
+    text_strip(&text, &n);
+    if (!n) return s->bytes.err || s->text.err ? err_nomem(&s->error, n, "text") : STENO_OK; /* tags alone are no segment */
+    g.compression_ratio = compression_ratio(text, n);
+    if (r->bytes.len) buf_str(&r->bytes, " ");
+    buf_add(&r->bytes, text, n);
+    buf_add(&r->text, text, n);
+    buf_add(&r->text, "", 1);
+    buf_add(&r->ids, s->ids, (size_t)j->n_ids * sizeof *s->ids);
+    buf_add(&r->tokens, s->batch->sampled, (size_t)j->n_ids * sizeof *s->batch->sampled);
+    if (s->bytes.err || s->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+    buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
+    if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
+    if (!*r->language && g.tags.language) r->language = g.tags.language;
+    if (j->p->on_segment) {
+        steno_segment seg = { .size = sizeof seg };
+        steno_segment_get(s, steno_segment_count(s) - 1, &seg);
+        j->p->on_segment(j->p->user, &seg);
+    }
+    return STENO_OK;
+}
+
+static int clip(struct job *j, int n_rows)
+{
+    steno_session *s = j->s;
+    const size_t width = (size_t)fbank_width(&s->model->fbank);
+    for (int i = 0; i < j->n_head; i++) memcpy(row_at(s, i), s->model->query + (size_t)j->head[i] * width, width * sizeof(float));
+    int rc = run_phase(s, PHASE_ENCODE, j->n_head + n_rows);
+    s->timings.n_encodes++;
+    s->timings.n_windows++;
+    if (!rc) rc = best_ids(s, j->n_head + n_rows);
+    if (!rc) collapse(j, j->n_head + n_rows);
+    return rc;
+}
+
+static int job_init(struct job *j, steno_session *s, const steno_transcribe_params *p)
+{
+    const steno_model *m = s->model;
+    *j = (struct job){ .s = s, .p = p, .options = { p->language, p->itn, p->ban_unknown_emotion } };
+    const int rc = params_check(s, STENO_CALL_TRANSCRIBE, p);
+    if (rc) return rc;
+    j->n_head = m->family->ctc->head(m, &j->options, j->head, &s->error);
+    if (j->n_head < 0) return j->n_head;
+    const int32_t barred = m->family->ctc->barred(m, &j->options);
+    rule_masks_clear(&s->masks);
+    rule_bar(&s->masks, barred);
+    s->batch->run.mask = barred < 0 ? NULL : s->masks.always;
+    return STENO_OK;
+}
+
+int ctc_transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    const steno_model *m = s->model;
+    const size_t ld = m->plan[PLAN_ENCODER].slot[m->plan[PLAN_ENCODER].input].ld;
+    struct job j;
+    int rc = job_init(&j, s, p);
+    if (!rc) rc = fbank_stream_begin(&s->fbank_stream, src, p->offset_ms * 16, p->duration_ms * 16, &s->error);
+    const int64_t begin = s->fbank_stream.samples;
+    while (!rc && fbank_stream_left(&s->fbank_stream)) {
+        j.at = fbank_stream_at(&s->fbank_stream);
+        int n = 0;
+        rc = fbank_stream_clip(&s->fbank_stream, row_at(s, j.n_head), ld, &n, &s->error);
+        j.end = fbank_stream_at(&s->fbank_stream);
+        if (!rc && n && p->on_window && !p->on_window(p->user, j.at / 16)) break;
+        if (!rc && n) rc = clip(&j, n);
+        if (!rc && n) rc = segment_add(&j);
+        const int64_t done_ms = (j.end - begin) / 16; /* how much there is, is known when all of it was heard */
+        if (!rc && p->on_progress) p->on_progress(p->user, done_ms, s->fbank_stream.ended ? (s->fbank_stream.samples - begin) / 16 : 0);
+    }
+    s->result.duration_ms = s->fbank_stream.samples / 16;
+    return rc;
+}

@@ -1,0 +1,121 @@
+/* steno: from a source to rows of filter banks. SPDX-License-Identifier: MIT */
+#include "task/fbank_stream.h"
+#include <string.h>
+#include "base/os.h"
+#include "task/level.h"
+
+static size_t pcm_len(int64_t clip)
+{
+    return clip ? (size_t)clip + 1 : FBANK_STREAM_CHUNK;
+}
+
+static size_t level_len(int64_t clip)
+{
+    return clip ? (size_t)(clip / FBANK_HOP) + 1 : 0;
+}
+
+size_t fbank_stream_memory(const struct fbank_bank *bank, int64_t clip, const steno_team *team)
+{
+    return fbank_memory(bank, team) + (pcm_len(clip) + level_len(clip)) * sizeof(float);
+}
+
+int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fbank_bank *bank, int64_t clip, steno_team *team,
+                      steno_error *e)
+{
+    memset(r, 0, sizeof *r);
+    const int rc = fbank_open(&r->fbank, a, bank, team, e);
+    if (rc) return rc;
+    r->clip = clip;
+    r->pcm = arena_array(a, pcm_len(clip), sizeof *r->pcm);
+    r->level = arena_array(a, level_len(clip), sizeof *r->level);
+    return r->pcm && r->level ? STENO_OK : err_nomem(e, pcm_len(clip) * sizeof *r->pcm, "audio");
+}
+
+void fbank_stream_close(struct fbank_stream *r)
+{
+    fbank_close(r->fbank);
+    r->fbank = NULL;
+}
+
+/* At most n samples into pcm. @return their number, 0 at the end, or a status */
+static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
+{
+    if (r->should_stop && r->should_stop(r->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
+    if (n > r->left) n = r->left;
+    if (n > FBANK_STREAM_CHUNK) n = FBANK_STREAM_CHUNK;
+    const int64_t t = os_now_ns(), got = n > 0 ? r->src->read(r->src->user, pcm, n) : 0;
+    r->source_ns += os_now_ns() - t;
+    if (got < 0 || got > n) return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)r->samples);
+    r->samples += got;
+    r->left -= got;
+    if (!got) r->ended = 1;
+    return got;
+}
+
+int fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t most, steno_error *e)
+{
+    r->src = src;
+    r->samples = r->n_held = 0;
+    r->ended = r->flushed = 0;
+    r->left = INT64_MAX;
+    while (r->samples < skip && !r->ended) {
+        const int64_t got = pull(r, r->pcm, skip - r->samples, e);
+        if (got < 0) return (int)got;
+    }
+    r->left = most ? most : INT64_MAX;
+    fbank_begin(r->fbank);
+    return STENO_OK;
+}
+
+/* Samples of the clip at hand: all that is held where that is all there is, else up to a quiet place. */
+static int64_t clip_end(const struct fbank_stream *r)
+{
+    if (r->n_held <= r->clip) return r->n_held;
+    const int64_t frames = r->clip / FBANK_HOP;
+    level_measure(r->level, r->pcm, frames);
+    return level_cut(r->level, frames, frames) * FBANK_HOP;
+}
+
+int fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld, int *n, steno_error *e)
+{
+    *n = 0;
+    while (r->n_held <= r->clip && !r->ended) { /* one sample more than a clip: then there is another */
+        const int64_t got = pull(r, r->pcm + r->n_held, r->clip + 1 - r->n_held, e);
+        if (got < 0) return (int)got;
+        r->n_held += got;
+    }
+    const int64_t t = os_now_ns(), end = clip_end(r);
+    fbank_begin(r->fbank);
+    int64_t rows = 0;
+    for (int64_t at = 0; at < end; at += FBANK_STREAM_CHUNK)
+        rows += fbank_push(r->fbank, r->pcm + at, end - at < FBANK_STREAM_CHUNK ? end - at : FBANK_STREAM_CHUNK, out +
+                           (size_t)rows * ld, ld);
+    *n = (int)(rows + fbank_end(r->fbank, out + (size_t)rows * ld, ld));
+    r->n_held -= end;
+    memmove(r->pcm, r->pcm + end, (size_t)r->n_held * sizeof *r->pcm);
+    r->fbank_ns += os_now_ns() - t;
+    return STENO_OK;
+}
+
+int fbank_stream_next(struct fbank_stream *r, int most, float *out, size_t ld, int *n, steno_error *e)
+{
+    int64_t rows = 0;
+    *n = 0;
+    while (!r->flushed) {
+        if (!r->ended && rows + fbank_rows_for(r->fbank, FBANK_STREAM_CHUNK, 1) <= most) {
+            const int64_t got = pull(r, r->pcm, FBANK_STREAM_CHUNK, e);
+            if (got < 0) return (int)got;
+            const int64_t t = os_now_ns();
+            rows += fbank_push(r->fbank, r->pcm, got, out + (size_t)rows * ld, ld);
+            r->fbank_ns += os_now_ns() - t;
+            continue;
+        }
+        if (r->ended) {
+            rows += fbank_end(r->fbank, out + (size_t)rows * ld, ld);
+            r->flushed = 1;
+        }
+        break;
+    }
+    *n = (int)rows;
+    return STENO_OK;
+}

@@ -1,0 +1,37 @@
+/* steno: where it is quiet. SPDX-License-Identifier: MIT
+ *
+ * Audio that is longer than a model takes at once is cut where nobody speaks, if it can be. A frame is as quiet as the mean over a fifth of
+ * a second around it: a stop consonant is no pause. */
+#include "task/level.h"
+
+#include <math.h>
+
+enum { NEAR = 10, FRAME = 160 };
+
+int64_t level_quietest(const float *level, int64_t n, int64_t from, int64_t to)
+{
+    int64_t best = to;
+    double least = INFINITY;
+    for (int64_t t = from; t < to; t++) {
+        double sum = 0;
+        int64_t count = 0;
+        for (int64_t k = t - NEAR; k <= t + NEAR; k++)
+            if (k >= 0 && k < n) sum += (double)level[k], count++;
+        if (sum / (double)count < least) least = sum / (double)count, best = t;
+    }
+    return best;
+}
+
+int64_t level_cut(const float *level, int64_t n, int64_t most)
+{
+    return level_quietest(level, n, most - most / 3, most);
+}
+
+void level_measure(float *level, const float *pcm, int64_t n)
+{
+    for (int64_t t = 0; t < n; t++, pcm += FRAME) {
+        double sum = 0;
+        for (int i = 0; i < FRAME; i++) sum += (double)pcm[i] * (double)pcm[i];
+        level[t] = sum < 1e30 ? (float)log10(sum / FRAME + 1e-10) : 30; /* also what is no number */
+    }
+}

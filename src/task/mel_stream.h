@@ -1,0 +1,44 @@
+/* steno: from a source to windows of log-mel. SPDX-License-Identifier: MIT
+ *
+ * Whisper clamps the spectrogram against the loudest bin of the whole file, so the audio is listened to twice: once for its length and
+ * its loudest bin, once window by window. Raw frames lie in a ring a little longer than a window; audio that fits into it is read once.
+ * Memory does not depend on the length of the audio. */
+#ifndef STENO_TASK_MEL_STREAM_H
+#define STENO_TASK_MEL_STREAM_H
+#include "audio/mel.h"
+#include "base/buf.h"
+
+struct mel_stream {
+    struct mel *mel;
+    int n_mels, window;        /* frames of a window */
+    const steno_source *src;
+    float *pcm;                /* [FEED_CHUNK] */
+    float *frame;              /* [cap, n_mels] raw log10 values of frames [base, base + n) */
+    int64_t base;
+    int n, cap;
+    int ended;                 /* the pass at hand has met the end */
+    int listening;             /* it is the first */
+    int64_t samples, frames;   /* of the whole audio, after feed_listen */
+    float max;                 /* loudest bin of the whole audio */
+    int want_levels;           /* 1: feed_listen also leaves the level of every frame */
+    struct buf levels;         /* float [frames], log10, after such a feed_listen; the only memory that grows with the audio */
+    int64_t source_ns, mel_ns;
+    int (*should_stop)(void *user);
+    void *user;
+};
+
+enum { MEL_STREAM_CHUNK = 16000 };
+
+/* PCM in memory as a source; silence up to `all` samples behind it. */
+struct pcm { const float *x; int64_t n, at, all; };
+steno_source pcm_source(struct pcm *p);
+
+size_t mel_stream_memory(const struct mel_bank *bank, int window, const steno_team *team);
+int mel_stream_init(struct mel_stream *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e);
+void mel_stream_close(struct mel_stream *f);
+/* First pass over the source: its length and its loudest bin. STENO_ESOURCE, STENO_ECANCELED. */
+int mel_stream_listen(struct mel_stream *f, const steno_source *src, steno_error *e);
+/* Scaled frames [from, from + n) into out[window, n_mels], n <= window, the rest of the window `fill`ed: 0 as the reference pads a
+ * window, or with what lies behind the end of the audio (silence) when floor is 1. */
+int mel_stream_window(struct mel_stream *f, int64_t from, int n, int floor, float *out, steno_error *e);
+#endif

@@ -1,0 +1,136 @@
+/* steno: what parameters need and exclude. SPDX-License-Identifier: MIT
+ *
+ * A parameter that can do nothing beside the others is refused: who asked for it believes that it does something. A row says when one
+ * that is asked for makes sense, and else why it does not. */
+#include "task/params.h"
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+#include "task/ar/ar_task.h"
+
+typedef const steno_transcribe_params *params_t;
+
+/* ---- what holds -------------------------------------------------------------------------------------------------------------- */
+
+static int is_given(const char *text)
+{
+    return text && *text;
+}
+
+static int hears_language(params_t p) { return language_is_auto(p->language); }
+static int hears_twice(params_t p) { return p->language_detection_segments > 1; }
+static int has_ladder(params_t p)
+{
+    const double step = p->temperature_increment_on_fallback;
+    return step > 0 && p->temperature + step <= 1 + 1e-6;
+}
+static int is_hot(params_t p) { return p->temperature > 0 || has_ladder(p); }
+static int starts_cold(params_t p) { return !(p->temperature > 0); }
+static int climbs(params_t p) { return p->temperature < 1; }
+static int has_beam(params_t p) { return p->beam_size != 0; }
+static int patience_fits(params_t p)
+{
+    const double n = nearbyint(p->beam_size * p->patience);
+    return !p->beam_size || (n >= 1 && n <= AR_FINISHED);
+}
+static int has_candidates(params_t p)
+{
+    return p->best_of > 1 || (p->beam_size && (isnan(p->patience) ? p->beam_size : p->beam_size * p->patience) > 1);
+}
+static int is_judged(params_t p) { return has_ladder(p) || p->guards != STENO_GUARDS_OFF; }
+static int logprob_counts(params_t p) { return !isnan(p->no_speech_threshold) || is_judged(p); }
+static int has_timestamps(params_t p) { return !p->without_timestamps; }
+static int one_prompt(params_t p) { return !p->n_prompt_tokens || !p->initial_prompt; }
+static int one_prefix(params_t p) { return !p->n_prefix_tokens || !p->prefix; }
+static int has_prompt(params_t p) { return p->initial_prompt || p->n_prompt_tokens; }
+static int has_earlier(params_t p) { return p->condition_on_previous_text || p->initial_prompt || p->n_prompt_tokens; }
+static int regex_is_text(params_t p) { return is_given(p->suppress_regex); }
+static int grammar_is_text(params_t p) { return is_given(p->grammar); }
+static int has_grammar(params_t p) { return is_given(p->grammar); }
+static int hotwords_are_text(params_t p) { return is_given(p->hotwords); }
+static int clips_alone(params_t p) { return !p->n_clip_timestamps || (!p->chunk_ms && !p->offset_ms && !p->duration_ms); }
+static int chunks_alone(params_t p) { return (!p->n_clip_timestamps && !p->offset_ms && !p->duration_ms); }
+static int clips_apart(params_t p) { return !p->condition_on_previous_text; }
+static int chunk_fits(params_t p) { return !p->chunk_ms || !p->audio_ctx || p->chunk_ms <= 20 * p->audio_ctx; }
+static int has_words(params_t p) { return p->word_timestamps != 0; }
+static int has_token_times(params_t p) { return p->token_timestamps != 0; }
+
+/* ---- the rows ---------------------------------------------------------------------------------------------------------------- */
+
+#define SAID 1
+#define NO_WORDS "needs {word_timestamps}"
+#define NOT_JUDGED "judges attempts: it needs {guards}, or {temperature_increment_on_fallback} with an attempt below 1"
+
+static const struct rule {
+    const char *name;
+    int (*holds)(params_t p);
+    const char *reason;
+    int said;       /* 1: it counts only when it was said to be asked for: it does no harm where it waits for another one */
+} rules[] = {
+    { "language_detection_segments", hears_language, "is for a language that is not known: {language} says which it is", SAID },
+    { "language_detection_threshold", hears_language, "is for a language that is not known: {language} says which it is", SAID },
+    { "language_detection_threshold", hears_twice, "ends a search over several stretches: it needs {language_detection_segments} of 2 "
+                                                   "or more", SAID },
+    { "best_of", is_hot, "needs a temperature above 0: at 0 there is one most probable text; set {temperature}, or "
+                         "{temperature_increment_on_fallback}", 0 },
+    { "beam_size", starts_cold, "needs a temperature of 0 to begin with; above it candidates are drawn: use {best_of}", 0 },
+    { "patience", has_beam, "needs {beam_size}", 0 },
+    { "patience", patience_fits, "times {beam_size} is not 1 to 256 sequences", 0 },
+    { "length_penalty", has_candidates, "ranks candidates: it needs {beam_size} or {best_of} of 2 or more", 0 },
+    { "temperature_increment_on_fallback", climbs, "leads to attempts up to temperature 1, and {temperature} begins there or above", 0 },
+    { "seed", is_hot, "is of sampling: it needs {temperature} above 0, or {temperature_increment_on_fallback}", SAID },
+    { "compression_ratio_threshold", is_judged, NOT_JUDGED, 0 },
+    { "entropy_threshold", is_judged, NOT_JUDGED, 0 },
+    { "logprob_threshold", logprob_counts, NOT_JUDGED ", or {no_speech_threshold}", 0 },
+    { "max_initial_timestamp", has_timestamps, "limits a timestamp, and {without_timestamps} leaves none", 0 },
+    { "prompt_tokens", one_prompt, "and {initial_prompt} say the same twice: give one of them", 0 },
+    { "prefix_tokens", one_prefix, "and {prefix} say the same twice: give one of them", 0 },
+    { "carry_initial_prompt", has_prompt, "needs {initial_prompt} or {prompt_tokens}", SAID },
+    { "max_context", has_earlier, "limits earlier text, and without {condition_on_previous_text} or {initial_prompt} there is none", 0 },
+    { "suppress_regex", regex_is_text, "is empty: give a pattern, or leave it out", 0 },
+    { "grammar", grammar_is_text, "is empty: give at least one rule, or leave it out", 0 },
+    { "grammar_rule", has_grammar, "needs {grammar}", 0 },
+    { "grammar_penalty", has_grammar, "needs {grammar}", 0 },
+    { "hotwords", hotwords_are_text, "is empty: give at least one word, or leave it out", 0 },
+    { "hotwords_boost", hotwords_are_text, "needs {hotwords}", SAID },
+    { "clip_timestamps", clips_alone, "and {chunk_ms}, or {offset_ms} with {duration_ms}, exclude each other", 0 },
+    { "chunk_ms", chunks_alone, "and {clip_timestamps}, or {offset_ms} with {duration_ms}, exclude each other", 0 },
+    { "chunk_ms", clips_apart, "makes clips that know nothing of each other: {condition_on_previous_text} does not go with it", 0 },
+    { "independent_clips", clips_apart, "know nothing of each other: {condition_on_previous_text} does not go with it", 0 },
+    { "hallucination_silence_threshold", has_words, NO_WORDS, 0 },
+    { "prepend_punctuations", has_words, NO_WORDS, 0 },
+    { "append_punctuations", has_words, NO_WORDS, 0 },
+    { "token_threshold", has_token_times, "needs {token_timestamps}", 0 },
+};
+
+/* Does what a row says about transcriptions count for this call? */
+static int is_about(const struct judge *j, const struct rule *r)
+{
+    if (j->call == STENO_CALL_TRANSCRIBE) return 1;
+    return r->holds == hears_language || r->holds == hears_twice; /* an alignment has words in any case */
+}
+
+/* Whoever says that something is off asks for nothing. */
+static int is_off(const struct param *r, const void *p)
+{
+    if (r->kind == STENO_PARAM_TEXT || r->kind == STENO_PARAM_LIST || r->kind == STENO_PARAM_CALL) return 0;
+    const double v = param_number(r, p);
+    if (r->at == offsetof(steno_transcribe_params, temperature_increment_on_fallback) && v == 0) return 1;
+    if (r->has_none) return v == r->none || (isnan(v) && isnan(r->none));
+    return v == 0 && !(r->value > 0) && r->kind != STENO_PARAM_UINT64;
+}
+
+int param_rules_check(const struct judge *j)
+{
+    if (j->call == STENO_CALL_FIND_SPEECH) return STENO_OK;
+    const params_t p = j->p;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const struct rule *r = &rules[i];
+        const struct param *about = param_find(j->call, r->name);
+        if (!is_about(j, r) || r->holds(p) || is_off(about, p)) continue;
+        if (r->said ? !param_said(j, r->name) : !param_asked(j, about)) continue;
+        return param_refuse(j, "{%s} %s", r->name, r->reason);
+    }
+    if (!chunk_fits(p)) return param_refuse(j, "{chunk_ms=}, but a window is %d ms long ({audio_ctx})", 20 * (int)p->audio_ctx);
+    return STENO_OK;
+}

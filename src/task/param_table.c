@@ -1,0 +1,173 @@
+/* steno: the table of parameters: its rows. SPDX-License-Identifier: MIT */
+#include "task/params.h"
+#include "task/ar/ar_task.h"
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define T(field) .name = #field, .at = offsetof(steno_transcribe_params, field)
+#define V(field) .name = #field, .at = offsetof(steno_vad_params, field)
+#define LIST(field) T(field), .count_at = offsetof(steno_transcribe_params, n_##field), .kind = STENO_PARAM_LIST
+#define FLAG .kind = STENO_PARAM_FLAG, .most = 1
+#define NUMBER(lo, hi) .kind = STENO_PARAM_NUMBER, .least = (lo), .most = (hi)
+#define INT32(lo, hi) .kind = STENO_PARAM_INT32, .least = (lo), .most = (hi)
+#define INT64(lo, hi) .kind = STENO_PARAM_INT64, .least = (lo), .most = (hi)
+#define CHOICE(last) .kind = STENO_PARAM_CHOICE, .most = (last)
+#define TEXT .kind = STENO_PARAM_TEXT
+#define CALL .kind = STENO_PARAM_CALL, .by = BY_SPEECH | BY_ALIGN
+#define OR_NONE(v) .has_none = 1, .none = (v)
+#define NO_DEFAULT OR_NONE((double)NAN), .value = (double)NAN
+
+#define MOST_MS 1e15
+#define MOST_S 1e9
+#define MOST_CTX (1 << 20) /* of any model; its own is less */
+
+static const struct param transcribe[] = {
+    { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .by = BY_MANY | BY_ALIGN },
+    { T(language), TEXT, .by = BY_SPEECH | BY_ALIGN },
+    { T(initial_prompt), TEXT, .by = BY_AR },
+    { T(suppress_tokens), TEXT, .text = "-1", .by = BY_AR },
+    { T(condition_on_previous_text), FLAG, .value = 1, .by = BY_AR },
+    { T(without_timestamps), FLAG, .by = BY_AR },
+    { T(suppress_blank), FLAG, .value = 1, .by = BY_AR },
+    { T(sample_len), INT32(0, MOST_CTX), .by = BY_AR, .limit = LIMIT_TEXT_CTX },
+    { T(max_initial_timestamp), NUMBER(0, 30), OR_NONE(0), .value = 1, .by = BY_AR },
+    { T(temperature), NUMBER(0, 100), .by = BY_AR },
+    { T(seed), .kind = STENO_PARAM_UINT64, .most = 18446744073709551615.0, .by = BY_AR },
+    { T(no_speech_threshold), NUMBER(0, 1), OR_NONE((double)NAN), .value = 0.6, .by = BY_AR },
+    { T(logprob_threshold), NUMBER(-1e9, 0), OR_NONE((double)NAN), .value = -1, .by = BY_AR },
+    { T(offset_ms), INT64(0, MOST_MS), .by = BY_SPEECH | BY_ALIGN },
+    { T(duration_ms), INT64(0, MOST_MS), .by = BY_SPEECH | BY_ALIGN },
+    { T(user), CALL },
+    { T(on_segment), CALL },
+    { T(on_progress), CALL },
+    { T(on_window), CALL },
+    { T(should_abort), CALL },
+    { T(temperature_increment_on_fallback), NUMBER(0, 100), OR_NONE((double)NAN), .value = 0.2, .by = BY_AR },
+    { T(compression_ratio_threshold), NUMBER(0, 1e9), OR_NONE((double)NAN), .value = 2.4, .by = BY_AR },
+    { T(entropy_threshold), NUMBER(0, 1e9), NO_DEFAULT, .by = BY_AR },
+    { LIST(prompt_tokens), .by = BY_AR },
+    { T(carry_initial_prompt), FLAG, .by = BY_AR },
+    { T(guards), CHOICE(STENO_GUARDS_RETRY), .value = STENO_GUARDS_FLAG, .by = BY_AR },
+    { T(keep_audio_features), FLAG, .by = BY_AR },
+    { T(on_attempt), CALL },
+    { T(logits_filter), .kind = STENO_PARAM_CALL, .by = BY_AR },
+    { T(itn), FLAG, .by = BY_TAGS },
+    { T(ban_unknown_emotion), FLAG, .by = BY_TAGS },
+    { T(beam_size), INT32(0, RUN_BEAMS), .by = BY_AR },
+    { T(best_of), INT32(0, RUN_BEAMS), .by = BY_AR },
+    { T(patience), NUMBER(0.001, 256), NO_DEFAULT, .by = BY_AR },
+    { T(length_penalty), NUMBER(0, 1), NO_DEFAULT, .by = BY_AR },
+    { T(prefix), TEXT, .by = BY_AR },
+    { LIST(prefix_tokens), .by = BY_AR },
+    { T(max_context), INT32(-1, MOST_CTX), .value = -1, .by = BY_AR, .limit = LIMIT_TEXT_CTX },
+    { T(suppress_regex), TEXT, .by = BY_AR },
+    { T(grammar), TEXT, .by = BY_AR },
+    { T(grammar_rule), TEXT, .by = BY_AR },
+    { T(grammar_penalty), NUMBER(0, 1e9), OR_NONE((double)INFINITY), .value = (double)INFINITY, .by = BY_AR },
+    { T(hotwords), TEXT, .by = BY_AR },
+    { T(hotwords_boost), NUMBER(0, 100), .value = 2, .by = BY_AR },
+    { LIST(clip_timestamps), .by = BY_AR },
+    { T(independent_clips), FLAG, .by = BY_AR },
+    { T(chunk_ms), INT32(1000, 30000), OR_NONE(0), .by = BY_AR },
+    { T(audio_ctx), INT32(0, MOST_CTX), .by = BY_AR, .limit = LIMIT_AUDIO_CTX },
+    { T(language_detection_segments), INT32(1, 1 << 20), .value = 1, .by = BY_MANY | BY_ALIGN },
+    { T(language_detection_threshold), NUMBER(0, 1), .value = 0.5, .by = BY_MANY | BY_ALIGN },
+    { T(word_timestamps), FLAG, .by = BY_AR },
+    { T(prepend_punctuations), TEXT, .by = BY_AR | BY_ALIGN },
+    { T(append_punctuations), TEXT, .by = BY_AR | BY_ALIGN },
+    { T(hallucination_silence_threshold), NUMBER(0, MOST_S), NO_DEFAULT, .by = BY_AR },
+    { T(token_threshold), NUMBER(0, 1), .value = 0.01, .by = BY_AR },
+    { T(token_timestamps), FLAG, .by = BY_AR },
+    { T(tinydiarize), FLAG, .by = BY_AR },
+    { T(verify_margin), NUMBER(0, VERIFY_EVERY), .value = VERIFY_MARGIN, .by = BY_AR },
+};
+
+static const struct param find_speech[] = {
+    { V(threshold), NUMBER(-1, 1), NO_DEFAULT, .by = BY_VAD },
+    { V(max_end_silence_ms), INT64(-1, 1e9), .value = -1, .by = BY_VAD },
+    { V(max_segment_ms), INT64(1, 1e9), OR_NONE(-1), .value = -1, .by = BY_VAD },
+    { V(user), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(on_frame), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(on_span), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(should_abort), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+};
+
+const struct param *param_rows(enum steno_call call, int *n)
+{
+    const int vad = call == STENO_CALL_FIND_SPEECH;
+    *n = vad ? (int)(sizeof find_speech / sizeof *find_speech) : (int)(sizeof transcribe / sizeof *transcribe);
+    return vad ? find_speech : transcribe;
+}
+
+const struct param *param_find(enum steno_call call, const char *name)
+{
+    int n;
+    const struct param *r = param_rows(call, &n);
+    for (int i = 0; i < n; i++)
+        if (strcmp(r[i].name, name) == 0) return &r[i];
+    return NULL;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------------ */
+
+static void value_set(const struct param *r, char *to)
+{
+    switch (r->kind) {
+    case STENO_PARAM_FLAG:
+    case STENO_PARAM_CHOICE:
+    case STENO_PARAM_INT32: *(int32_t *)(void *)to = (int32_t)r->value; break;
+    case STENO_PARAM_INT64: *(int64_t *)(void *)to = (int64_t)r->value; break;
+    case STENO_PARAM_UINT64: *(uint64_t *)(void *)to = (uint64_t)r->value; break;
+    case STENO_PARAM_NUMBER: *(double *)(void *)to = r->value; break;
+    case STENO_PARAM_TEXT: *(const char **)(void *)to = r->text; break;
+    case STENO_PARAM_LIST:
+    case STENO_PARAM_CALL: break; /* none */
+    }
+}
+
+void params_default(enum steno_call call, void *p)
+{
+    int n;
+    const struct param *r = param_rows(call, &n);
+    for (int i = 0; i < n; i++) value_set(&r[i], (char *)p + r[i].at);
+}
+
+double param_number(const struct param *r, const void *p)
+{
+    const void *at = (const char *)p + r->at;
+    switch (r->kind) {
+    case STENO_PARAM_INT64: return (double)*(const int64_t *)at;
+    case STENO_PARAM_UINT64: return (double)*(const uint64_t *)at;
+    case STENO_PARAM_NUMBER: return *(const double *)at;
+    default: return *(const int32_t *)at;
+    }
+}
+
+static int is_default(const struct param *r, const void *p)
+{
+    const char *at = (const char *)p + r->at, *text;
+    static const char nothing[sizeof(void (*)(void))];
+    double v;
+    switch (r->kind) {
+    case STENO_PARAM_TEXT:
+        memcpy(&text, at, sizeof text);
+        return text == r->text || (r->text ? text && strcmp(text, r->text) == 0 : !*text); /* no text is none */
+    case STENO_PARAM_LIST: return *(const int32_t *)(const void *)((const char *)p + r->count_at) == 0;
+    case STENO_PARAM_CALL: return memcmp(at, nothing, sizeof nothing) == 0;
+    case STENO_PARAM_FLAG: return !*(const int32_t *)(const void *)at == !(r->value > 0);
+    default:
+        v = param_number(r, p);
+        return v == r->value || (isnan(v) && isnan(r->value));
+    }
+}
+
+int param_said(const struct judge *j, const char *name)
+{
+    return j->names && j->names->asked && j->names->asked(j->names->user, name);
+}
+
+int param_asked(const struct judge *j, const struct param *r)
+{
+    return param_said(j, r->name) || !is_default(r, j->p);
+}

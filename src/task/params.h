@@ -1,0 +1,67 @@
+/* steno: the table of parameters. SPDX-License-Identifier: MIT
+ *
+ * A row for every field of the parameter structs: where it is, what it takes, its default, and which models serve it. Defaults, checks,
+ * refusals and what callers are told about parameters all come from these rows; what a parameter needs or excludes stands in
+ * param_rules.c. A caller that has names of its own for them (the options of a program) gets messages with those. */
+#ifndef STENO_TASK_PARAMS_H
+#define STENO_TASK_PARAMS_H
+#include "task/task.h"
+
+/* Whom a row is for. */
+enum {
+    BY_MANY = 1,    /* token by token, several languages */
+    BY_ENGLISH = 2, /* token by token, English only */
+    BY_TAGS = 4,    /* CTC with tags */
+    BY_VAD = 8,
+    BY_ALIGN = 16,  /* steno_align, which many of BY_MANY and BY_ENGLISH have nothing to say to */
+    BY_AR = BY_MANY | BY_ENGLISH,
+    BY_SPEECH = BY_AR | BY_TAGS
+};
+
+/* What bounds a number beside its row. */
+enum param_limit { LIMIT_NONE, LIMIT_TEXT_CTX, LIMIT_AUDIO_CTX };
+
+struct param {
+    const char *name;
+    size_t at, count_at;    /* offsets; count_at: of a list's length */
+    enum steno_param_kind kind;
+    double least, most, value; /* value: the default */
+    double none;            /* this value, too, is taken, and means none */
+    int has_none;
+    const char *text;       /* default of a text */
+    unsigned by;
+    enum param_limit limit;
+};
+
+/* A call whose parameters are judged. */
+struct judge {
+    const steno_model *m;   /* NULL: any model */
+    enum steno_call call;
+    const void *p;          /* complete */
+    const steno_param_names *names;
+    steno_error *e;
+};
+
+const struct param *param_rows(enum steno_call call, int *n);
+const struct param *param_find(enum steno_call call, const char *name); /* NULL: no such field */
+void params_default(enum steno_call call, void *p); /* all but the size */
+
+/* Is it asked for: other than its default, or said to be asked for. */
+int param_asked(const struct judge *j, const struct param *r);
+int param_said(const struct judge *j, const char *name); /* the latter */
+double param_number(const struct param *r, const void *p); /* of a field that is a number */
+
+/* Refuse: in the reason {field} becomes the caller's name for it, {field=} "field is VALUE". @return STENO_EARG */
+int param_refuse(const struct judge *j, const char *fmt, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+/* What parameters need and exclude (param_rules.c). @return STENO_OK, or STENO_EARG after param_refuse */
+int param_rules_check(const struct judge *j);
+
+/* Does every parameter that is asked for fit the model, its range and the others? STENO_EARG: the reason in *e. */
+int params_judge(const struct judge *j);
+int params_check(steno_session *s, enum steno_call call, const void *p);
+#endif
