@@ -34,7 +34,7 @@ static double best_ns(void (*fn)(void *), void *arg, int reps)
 /* ---- linear --------------------------------------------------------------------------------------------------------------------- */
 struct linear_job {
     const struct kern *kern;
-    enum dtype type;
+    enum packed_type type;
     struct linear l;
     size_t rows, copies, at, slice;
     const char *pool;
@@ -60,16 +60,16 @@ struct bench {
     struct report out;
 };
 
-static const char *type_name(enum dtype t)
+static const char *type_name(enum packed_type t)
 {
-    return t == DT_BF16_PAIR ? "bf16" : t == DT_I16_PAIR ? "int16" : t == DT_I8_QUAD ? "int8" : dtype_name(t);
+    return t == PK_BF16_PAIR ? "bf16" : t == PK_I16_PAIR ? "int16" : t == PK_I8_QUAD ? "int8" : packed_name(t);
 }
 
 static double peak_of(const struct bench *b, enum peak of) { return b->peak[of] > 0 ? b->peak[of] : b->peak[PEAK_F32]; }
 
-static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_t n, size_t k, enum act act)
+static void bench_linear(const struct bench *b, enum packed_type t, size_t rows, size_t n, size_t k, enum act act)
 {
-    struct linear_job j = { .kern = &b->kern, .type = t, .rows = rows, .slice = kern_slices(&b->kern, t, k).most,
+    struct linear_job j = { .kern = &b->kern, .type = t, .rows = rows, .slice = kern_slices(&b->kern, t, k).max,
                             .pool = b->pool, .w_sz = pack_sz(t, n, k), .scratch = b->scratch };
     j.l = (struct linear) { .bias = b->res, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .act = (uint8_t)act, .x = b->x,
                             .ld_x = k + ROW_PAD, .y = b->y, .ld_y = n + ROW_PAD, .res = act ? NULL : b->res, .ld_res = n + ROW_PAD };
@@ -81,7 +81,7 @@ static void bench_linear(const struct bench *b, enum dtype t, size_t rows, size_
     j.rows = part;
     const double c_ns = best_ns(linear_once, &j, 2) * (double)rows / (double)part;
     const double ops = 2.0 * (double)(rows * n * k), ns = t_ns.best, gflops = ops / ns;
-    const double peak = peak_of(b, t == DT_BF16_PAIR ? PEAK_BF16 : t == DT_I16_PAIR ? PEAK_INT16 : t == DT_I8_QUAD ? PEAK_INT8 : PEAK_F32);
+    const double peak = peak_of(b, t == PK_BF16_PAIR ? PEAK_BF16 : t == PK_I16_PAIR ? PEAK_INT16 : t == PK_I8_QUAD ? PEAK_INT8 : PEAK_F32);
     printf("linear %-6s %4zu x %4zu x %4zu%s %11.0f ns %7.1f GFLOP/s %4.0f %% of peak %6.1f x C\n", type_name(t), rows, n, k,
            act ? " gelu" : "     ", ns, gflops, 100 * gflops / peak, c_ns / ns);
     report_rate(&b->out, "GOP/s", t_ns, ops, "linear_%s_%zux%zux%zu%s", type_name(t), rows, n, k, act ? "_gelu" : "");
@@ -123,7 +123,7 @@ static void elem_once(void *arg)
     struct elem_job *j = arg;
     const struct kern *k = j->kern;
     float *y = j->b->y, *x = j->b->x;
-    struct logit_part part;
+    struct logit_partial part;
     for (int i = 0; i < 16; i++, x += j->n) switch (j->what) {
         case 0: k->norm_layer(y, x, j->b->res, j->b->res, 1e-5f, j->n); break;
         case 1: k->softmax(y, x, j->n); break;
@@ -132,7 +132,7 @@ static void elem_once(void *arg)
         case 4: k->add(y, x, j->b->res, j->n); break;
         case 6: k->scale(y, x, 22.6f, j->b->res, j->n); break;
         case 7: k->fsmn(&j->f); break;
-        default: k->logit_scan(&part, x, NULL, 0, j->n);
+        default: k->logits_reduce(&part, x, NULL, 0, j->n);
         }
 }
 
@@ -198,8 +198,9 @@ static void bench_peaks(struct bench *b, int level)
 
 static void bench_level(struct bench *b, int level)
 {
-    static const enum dtype type[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q4_0, DT_BF16_PAIR, DT_I16_PAIR, DT_I8_QUAD, DT_Q5_1, DT_Q4_K, DT_Q5_K,
-                                       DT_Q6_K };
+    static const enum packed_type type[] = {
+        PK_F32, PK_F16, PK_Q8_0, PK_Q4_0, PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD, PK_Q5_1, PK_Q4_K, PK_Q5_K, PK_Q6_K,
+    };
     enum { TYPES = sizeof type / sizeof *type, SHAPES = sizeof shape / sizeof *shape, LOWER_TYPES = 7 };
     const int best = level == cpu_level_best();
     kern_init(&b->kern, level);
@@ -208,7 +209,8 @@ static void bench_level(struct bench *b, int level)
     bench_peaks(b, level);
     for (int i = 0; i < (best ? TYPES : LOWER_TYPES) && level != CPU_C; i++)
         for (size_t j = 0; j < SHAPES; j++)
-            if (shape[j].k % (size_t)dtype_block(type[i]) == 0) bench_linear(b, type[i], MODEL_ROWS, shape[j].n, shape[j].k, shape[j].act);
+            if (shape[j].k % (size_t)dtype_block(packed_source(type[i])) == 0)
+                bench_linear(b, type[i], MODEL_ROWS, shape[j].n, shape[j].k, shape[j].act);
     for (int t = 0; t < KV_TYPES; t++) {
         bench_attn(b, t, MODEL_ROWS, MODEL_ROWS);
         bench_attn(b, t, 96, MODEL_ROWS); /* an item of the encoder */

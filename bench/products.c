@@ -19,11 +19,11 @@
 
 enum { ROUNDS = 9, OURS = 4, BODIES = 7 };
 
-static const struct { const char *name, *row; enum dtype type; enum peak peak; } body[BODIES] = {
-    { "f32", "f32", DT_F32, PEAK_F32 },
-    { "bf16", "bf16", DT_BF16_PAIR, PEAK_BF16 },
-    { "int16", "int16", DT_I16_PAIR, PEAK_INT16 },
-    { "int8", "int8", DT_I8_QUAD, PEAK_INT8 },
+static const struct { const char *name, *row; enum packed_type type; enum peak peak; } body[BODIES] = {
+    { "f32", "f32", PK_F32, PEAK_F32 },
+    { "bf16", "bf16", PK_BF16_PAIR, PEAK_BF16 },
+    { "int16", "int16", PK_I16_PAIR, PEAK_INT16 },
+    { "int8", "int8", PK_I8_QUAD, PEAK_INT8 },
     { "oneDNN f32", "onednn_f32", 0, PEAK_F32 },
     { "oneDNN bf16", "onednn_bf16", 0, PEAK_BF16 },
     { "oneDNN u8s8", "onednn_int8", 0, PEAK_INT8 },
@@ -47,7 +47,7 @@ static void fill(float *p, size_t n)
 }
 
 /* ---- ours ----------------------------------------------------------------------------------------------------------------------- */
-static void *pack(enum dtype t, const float *rows, size_t n, size_t k)
+static void *pack(enum packed_type t, const float *rows, size_t n, size_t k)
 {
     char *w = memory(pack_sz(t, n, k));
     for (size_t p = 0; p < pack_panels(n); p++) {
@@ -58,9 +58,9 @@ static void *pack(enum dtype t, const float *rows, size_t n, size_t k)
     return w;
 }
 
-static void run(const struct kern *k, enum dtype t, const struct linear *l, size_t rows, void *scratch)
+static void run(const struct kern *k, enum packed_type t, const struct linear *l, size_t rows, void *scratch)
 {
-    const size_t slice = kern_slices(k, t, l->k).most;
+    const size_t slice = kern_slices(k, t, l->k).max;
     for (size_t m = 0; m < rows; m += slice) k->linear[t](l, m, m + slice < rows ? m + slice : rows, 0, pack_panels(l->n), scratch);
 }
 

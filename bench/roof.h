@@ -43,25 +43,25 @@ struct products { int of; double n; };
 /* Products that a level has no instruction for are built from those of the next wider kind, see the levels' files in kern. The plain C
  * twins have none of their own at all: they are held against f32. By blocks of q8_0 x has 16 bits, so that products of bytes are two; but
  * beside the copy that screens logits it has 8. */
-static inline struct products products_of(int level, enum dtype t)
+static inline struct products products_of(int level, enum packed_type t)
 {
     const int int16 = level > CPU_C && peak_ops(level, PEAK_INT16) > 0, int8 = level > CPU_C && peak_ops(level, PEAK_INT8) > 0;
     const int by_vectors = level >= ROOF_MATRICES ? ROOF_VECTORS : PEAK_INT8;
-    if (t == DT_BF16_PAIR) return (struct products){ peak_ops(level, PEAK_BF16) > 0 ? PEAK_BF16 : PEAK_F32, 1 };
-    if (t < DT_COUNT || !int16) return (struct products){ PEAK_F32, 1 };
-    if (t == DT_I16_PAIR || (t == DT_I8_QUAD && !int8)) return (struct products){ PEAK_INT16, 1 };
-    if (t == DT_I8_QUAD) return (struct products){ PEAK_INT8, 1 };
-    if (t == DT_Q8_QUAD) return int8 ? (struct products){ by_vectors, 2 } : (struct products){ PEAK_INT16, q8_as_int16 };
-    return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, t == DT_Q4_QUAD ? q4_as_int16 : 1 };
+    if (t == PK_BF16_PAIR) return (struct products){ peak_ops(level, PEAK_BF16) > 0 ? PEAK_BF16 : PEAK_F32, 1 };
+    if (t < PK_LOWP || !int16) return (struct products){ PEAK_F32, 1 };
+    if (t == PK_I16_PAIR || (t == PK_I8_QUAD && !int8)) return (struct products){ PEAK_INT16, 1 };
+    if (t == PK_I8_QUAD) return (struct products){ PEAK_INT8, 1 };
+    if (t == PK_Q8_QUAD) return int8 ? (struct products){ by_vectors, 2 } : (struct products){ PEAK_INT16, q8_as_int16 };
+    return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, t == PK_Q4_QUAD ? q4_as_int16 : 1 };
 }
 
 /* Keys and values of f16 are widened; pairs of bf16 are multiplied as such where attention has a body for it, which no level of ARM has;
  * keys of integers are two blocks, values one. */
 static inline struct products attn_of(int level, enum kv_type t)
 {
-    const struct products more = products_of(level, DT_Q8_QUAD), less = products_of(level, DT_Q4_QUAD);
+    const struct products more = products_of(level, PK_Q8_QUAD), less = products_of(level, PK_Q4_QUAD);
     if (t == KV_INT) return (struct products){ more.of, more.n + less.n / 2 };
-    return (struct products){ t == KV_BF16 && ROOF_ATTN_PAIRS ? products_of(level, DT_BF16_PAIR).of : PEAK_F32, 1 };
+    return (struct products){ t == KV_BF16 && ROOF_ATTN_PAIRS ? products_of(level, PK_BF16_PAIR).of : PEAK_F32, 1 };
 }
 
 /* flops: of the network, a multiply-add is two. ops: of the instructions that make them. bytes: weights, keys and values, once each. */
@@ -88,8 +88,8 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
         const double rows = op->rows == ROWS_TWICE ? 2 * s->rows : op->rows == ROWS_OUT ? s->out : s->rows;
         if (op->kind == OP_LINEAR && op->flags & OPF_APPROX) continue; /* next to nothing is left of it */
         if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX) {
-            count_products(&w, products_of(m->kern.level, (enum dtype)c->type), 2.0 * c->n * c->k * rows);
-            w.bytes += (double)pack_sz((enum dtype)c->type, c->n, c->k);
+            count_products(&w, products_of(m->kern.level, (enum packed_type)c->type), 2.0 * c->n * c->k * rows);
+            w.bytes += (double)pack_sz((enum packed_type)c->type, c->n, c->k);
         } else if (op->kind == OP_ATTN) {
             const int own = op->state == NO_STATE, causal = op->flags & OPF_CAUSAL;
             const enum kv_type t = own ? (enum kv_type)p->slot[op->kv_slot].kv_type : m->kv_type[op->state];

@@ -52,7 +52,7 @@ static void bench_read(struct bench *b)
 struct few_job {
     const struct bench *b;
     struct linear l;
-    enum dtype type;
+    enum packed_type type;
     size_t w_sz, at, copies, rows, tile;
     _Atomic size_t next;     /* tile to take */
 };
@@ -80,12 +80,12 @@ static struct timed few_measure(struct few_job *j, steno_team *team)
     return timed_of(ns, n);
 }
 
-static const char *name_of(enum dtype t)
+static const char *name_of(enum packed_type t)
 {
-    return t == DT_Q8_QUAD ? "q8_quad" : t == DT_Q8_QUAD_A8 ? "q8a8_quad" : t == DT_Q4_QUAD ? "q4_quad" : dtype_name(t);
+    return t == PK_Q8_QUAD ? "q8_quad" : t == PK_Q8_QUAD_A8 ? "q8a8_quad" : t == PK_Q4_QUAD ? "q4_quad" : packed_name(t);
 }
 
-static void bench_few(struct bench *b, enum dtype type, size_t rows, size_t n, size_t k, int threads)
+static void bench_few(struct bench *b, enum packed_type type, size_t rows, size_t n, size_t k, int threads)
 {
     const size_t panels = pack_panels(n);
     size_t tile = panels / ((size_t)threads * 4); /* as plan/exec.c cuts it */
@@ -106,9 +106,9 @@ static void bench_few(struct bench *b, enum dtype type, size_t rows, size_t n, s
 
 static void bench_decoders(struct bench *b)
 {
-    static const enum dtype type[] = {
-        DT_F16, DT_Q8_0, DT_Q8_QUAD, DT_Q8_QUAD_A8, DT_Q4_0, DT_Q4_QUAD, /* on two threads as well */
-        DT_F32, DT_Q5_1, DT_Q4_K, DT_Q5_K, DT_Q6_K,
+    static const enum packed_type type[] = {
+        PK_F16, PK_Q8_0, PK_Q8_QUAD, PK_Q8_QUAD_A8, PK_Q4_0, PK_Q4_QUAD, /* on two threads as well */
+        PK_F32, PK_Q5_1, PK_Q4_K, PK_Q5_K, PK_Q6_K,
     };
     static const size_t shape[][2] = {
         { 1536, 384 }, { 2048, 512 }, { 3072, 768 }, { 4096, 1024 }, { 5120, 1280 }, { 1280, 5120 }, { 51865, 512 }, /* Whisper */
@@ -119,7 +119,8 @@ static void bench_decoders(struct bench *b)
         for (size_t r = 0; r < 3; r++)
             for (int t = 1; t <= THREADS; t++)
                 for (size_t i = 0; i < (t == 1 ? sizeof type / sizeof *type : 6); i++)
-                    if (shape[s][1] % (size_t)dtype_block(type[i]) == 0) bench_few(b, type[i], rows[r], shape[s][0], shape[s][1], t);
+                    if (shape[s][1] % (size_t)dtype_block(packed_source(type[i])) == 0)
+                        bench_few(b, type[i], rows[r], shape[s][0], shape[s][1], t);
 }
 
 /* ---- attention of a few rows to a window's keys and values: one layer of base per turn ---- */
@@ -174,7 +175,7 @@ static void kv_thread(void *arg, int thread)
     const uint32_t d = j->l.n / 2, heads = d / j->l.d_head;
     if (j->how < 2) {
         for (size_t m = 0; m < j->rows; m += GEMM_ROWS)
-            b->kern.linear[DT_F32](&j->l, m, m + GEMM_ROWS < j->rows ? m + GEMM_ROWS : j->rows, 0, pack_panels(j->l.n), b->scratch[thread]);
+            b->kern.linear[PK_F32](&j->l, m, m + GEMM_ROWS < j->rows ? m + GEMM_ROWS : j->rows, 0, pack_panels(j->l.n), b->scratch[thread]);
         return;
     }
     for (uint32_t h = 0; h < heads; h++) {

@@ -7,7 +7,7 @@
 #include "kern/attn_group.h"
 #include "kern/gemm.h"
 
-INLINE enum dtype plain_type(enum kv_type t) { return t == KV_F16 ? DT_F16 : DT_F32; }
+INLINE enum packed_type plain_type(enum kv_type t) { return t == KV_F16 ? PK_F16 : PK_F32; }
 
 /* ---- few rows of f16 ------------------------------------------------------------------------------------------------------------
  * Vectors of keys and values are widened where they are multiplied, and what is read next is brought nearer meanwhile. Where accumulators
@@ -20,7 +20,7 @@ typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, cons
     static void few_##rows##_##halves(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w,     \
                                       size_t run, size_t n, const void *const *ahead)                                               \
     {                                                                                                                               \
-        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, 1, ahead, DT_F16, rows, halves);                                                \
+        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, 1, ahead, PK_F16, rows, halves);                                                \
     }
 FEW(2, 1) FEW(3, 1) FEW(4, 1) FEW(5, 1) FEW(6, 1)
 #if TILE_ROWS_12

@@ -131,7 +131,7 @@ INLINE void merge_part(float *to, const float *from, size_t d_head)
     const float had = to[max], comes = from[max];
     if (comes == -INFINITY) return;
     if (had == -INFINITY) {
-        memcpy(to, from, attn_part_len(d_head) * sizeof *to);
+        memcpy(to, from, attn_partial_len(d_head) * sizeof *to);
     } else if (comes > had) {
         const vf fade = vf_exp2(vf_set1(had - comes));
         for (size_t d = 0; d < n; d += VF_N) vf_store(to + d, vf_fma(vf_load(to + d), fade, vf_load(from + d)));
@@ -193,7 +193,7 @@ INLINE void attn_part_any(const struct attn *a, size_t block, float *part, size_
         body->queries(s, a, r0, rows);
         part_group(s->out, a, s, body, r0, rows, len, block * ATTN_KEYS, 0);
         for (size_t r = 0; r < rows; r++)
-            memcpy(part + (r0 + r) * ld_part, s->out + r * OUT_LD, attn_part_len(a->d_head) * sizeof *part);
+            memcpy(part + (r0 + r) * ld_part, s->out + r * OUT_LD, attn_partial_len(a->d_head) * sizeof *part);
     }
 }
 
@@ -202,8 +202,8 @@ INLINE void attn_merge_any(const struct attn *a, const float *part, size_t ld_pa
     float merged[OUT_LD];
     for (size_t r = 0; r < a->rows; r++) {
         const float *from = part + r * ld_part;
-        memcpy(merged, from, attn_part_len(a->d_head) * sizeof *merged);
-        for (size_t b = 1; b < n; b++) merge_part(merged, from + b * attn_part_len(a->d_head), a->d_head);
+        memcpy(merged, from, attn_partial_len(a->d_head) * sizeof *merged);
+        for (size_t b = 1; b < n; b++) merge_part(merged, from + b * attn_partial_len(a->d_head), a->d_head);
         part_finish(a->out + r * a->ld_out, merged, a->d_head);
     }
 }
@@ -240,6 +240,6 @@ INLINE void attn_weights_any(const struct attn *a, struct attn_scratch *s, const
     static void attn_weights_##name(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_##name); }             \
     static void init_attn_##name(struct kern *k)                                                                                     \
     {                                                                                                                                \
-        k->attn[t] = attn_##name, k->attn_part[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name;                      \
+        k->attn[t] = attn_##name, k->attn_partial[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name;                      \
     }
 #endif

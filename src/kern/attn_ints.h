@@ -1,7 +1,7 @@
 /* steno: attention over keys and values of integers. SPDX-License-Identifier: MIT
  *
- * KV_INT_D d of a block's keys lie as a block of weights of DT_Q8_QUAD does and one of DT_Q4_QUAD, which has four bits more of each; values
- * as one of DT_Q8_QUAD. So all products are those of narrow_blocks.h: vectors of them are read once, and the rows run past. While keys are
+ * KV_INT_D d of a block's keys lie as a block of weights of PK_Q8_QUAD does and one of PK_Q4_QUAD, which has four bits more of each; values
+ * as one of PK_Q8_QUAD. So all products are those of narrow_blocks.h: vectors of them are read once, and the rows run past. While keys are
  * multiplied their values come nearer, while values are the keys that are read after them.
  *
  * Beside vf_load_bf16 and the primitives of narrow_blocks.h a file has, before it includes this:
@@ -18,7 +18,7 @@
 enum { AT_ONCE = QUAD_VECTORS * VF_N }; /* outputs of a block that are made at a time */
 
 /* Those from output c on. */
-INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum dtype t, const char *ints, size_t c)
+INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum packed_type t, const char *ints, size_t c)
 {
     const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W);
     UNROLL
@@ -38,18 +38,18 @@ static void queries_int(struct attn_scratch *s, const struct attn *a, size_t r0,
         uint32_t *to = s->q_int + r * Q_INT_LD;
         for (size_t d = 0; d < a->d_head; d += KV_INT_D, to += Q_INT_WORDS) {
             const float *q = a->q + (r0 + r) * a->ld_q + d;
-            row_to_blocks(to, DT_Q8_QUAD, q, KV_INT_D);
-            row_to_blocks(to + block_words(DT_Q8_QUAD), DT_Q4_QUAD, q, KV_INT_D);
+            row_to_blocks(to, PK_Q8_QUAD, q, KV_INT_D);
+            row_to_blocks(to + block_words(PK_Q8_QUAD), PK_Q4_QUAD, q, KV_INT_D);
         }
     }
 }
 
 /* Scores of KV_BLOCK positions, [rows] of SCORE_LD, take KV_INT_D d of the keys' high or low bits. x: those d of the first row.
  * fresh: scores begin with 0. values: `lines` lines of them are asked for. */
-INLINE void score_ints(float *score, const struct key_block *b, enum dtype t, const char *ints, const uint16_t *scale_k, const uint32_t *x,
-                       int fresh, const char *values, size_t lines)
+INLINE void score_ints(float *score, const struct key_block *b, enum packed_type t, const char *ints, const uint16_t *scale_k,
+                       const uint32_t *x, int fresh, const char *values, size_t lines)
 {
-    const vf unit = vf_set1(t == DT_Q8_QUAD ? 16 : 1);
+    const vf unit = vf_set1(t == PK_Q8_QUAD ? 16 : 1);
     UNROLL
     for (size_t c = 0; c < KV_BLOCK; c += AT_ONCE) {
         vi k[QUAD_VECTORS][QUAD_WEIGHTS];
@@ -81,8 +81,8 @@ static void scores_int(struct attn_scratch *s, const struct key_block *b, const 
             const uint16_t *scale_k = (const uint16_t *)(const void *)part;
             const uint32_t *q = s->q_int + d / KV_INT_D * Q_INT_WORDS;
             float *score = s->score + i * KV_BLOCK;
-            score_ints(score, b, DT_Q8_QUAD, part + KEY_HIGH, scale_k, q, d == 0, values, FIRST_LINES);
-            score_ints(score, b, DT_Q4_QUAD, part + KEY_LOW, scale_k, q + block_words(DT_Q8_QUAD), 0, values + 64 * FIRST_LINES,
+            score_ints(score, b, PK_Q8_QUAD, part + KEY_HIGH, scale_k, q, d == 0, values, FIRST_LINES);
+            score_ints(score, b, PK_Q4_QUAD, part + KEY_LOW, scale_k, q + block_words(PK_Q8_QUAD), 0, values + 64 * FIRST_LINES,
                        LINES - FIRST_LINES);
         }
 }
@@ -123,7 +123,7 @@ INLINE void weigh_int_row(struct attn_scratch *s, const struct key_block *b, siz
     for (size_t i = 0; i * KV_BLOCK < b->seen[r]; i++) {
         vi v[QUAD_VECTORS][QUAD_WEIGHTS];
         bring(b->next[i] + keys, from, to);
-        int_vectors(v, DT_Q8_QUAD, b->kv[i] + values, c);
+        int_vectors(v, PK_Q8_QUAD, b->kv[i] + values, c);
         quad_more(high, low, v, w + i * INT_WORDS);
     }
     const vf scale = vf_set1(load_f32(w + INT_SCALE));

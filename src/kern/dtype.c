@@ -6,20 +6,28 @@
 
 struct dtype_info { char name[12]; uint16_t block, block_sz; };
 
-static const struct dtype_info info[DT_PACKED_COUNT] = {
+static const struct dtype_info info[DT_COUNT] = {
     [DT_F32]  = { "f32", 1, 4 },       [DT_F16]  = { "f16", 1, 2 },       [DT_BF16] = { "bf16", 1, 2 },
     [DT_Q4_0] = { "q4_0", QBLOCK, 18 }, [DT_Q4_1] = { "q4_1", QBLOCK, 20 }, [DT_Q5_0] = { "q5_0", QBLOCK, 22 },
     [DT_Q5_1] = { "q5_1", QBLOCK, 24 }, [DT_Q8_0] = { "q8_0", QBLOCK, 34 },
     [DT_Q2_K] = { "q2_k", KBLOCK, 84 }, [DT_Q3_K] = { "q3_k", KBLOCK, 110 }, [DT_Q4_K] = { "q4_k", KBLOCK, 144 },
     [DT_Q5_K] = { "q5_k", KBLOCK, 176 }, [DT_Q6_K] = { "q6_k", KBLOCK, 210 },
-    [DT_BF16_PAIR] = { "bf16x2", 1, 4 }, [DT_I16_PAIR] = { "int16x2", 1, 4 }, /* of f32, as all but the last are packed from */
-    [DT_I8_QUAD] = { "int8x4", 1, 4 },   [DT_Q8_QUAD] = { "q8_0x4", 1, 4 },
-    [DT_Q8_QUAD_A8] = { "q8_0x4a8", 1, 4 }, [DT_Q4_QUAD] = { "q4_0x8", QBLOCK, 18 },
 };
 
-const char *dtype_name(enum dtype t) { return (unsigned)t < DT_PACKED_COUNT ? info[t].name : "?"; }
+static const char lowp_name[PK_COUNT - PK_LOWP][12] = {
+    [PK_BF16_PAIR - PK_LOWP] = "bf16x2", [PK_I16_PAIR - PK_LOWP] = "int16x2",    [PK_I8_QUAD - PK_LOWP] = "int8x4",
+    [PK_Q8_QUAD - PK_LOWP] = "q8_0x4",   [PK_Q8_QUAD_A8 - PK_LOWP] = "q8_0x4a8", [PK_Q4_QUAD - PK_LOWP] = "q4_0x8",
+};
+
+const char *dtype_name(enum dtype t) { return (unsigned)t < DT_COUNT ? info[t].name : "?"; }
 int dtype_block(enum dtype t) { return info[t].block; }
 size_t dtype_row_sz(enum dtype t, size_t k) { return k / info[t].block * info[t].block_sz; }
+
+const char *packed_name(enum packed_type t)
+{
+    if (!packed_is_lowp(t)) return dtype_name(packed_source(t));
+    return (unsigned)t < PK_COUNT ? lowp_name[t - PK_LOWP] : "?";
+}
 
 /* Subnormals are integers times 2^-24 (converted so, because arithmetic on a subnormal f32 is slow); the others need their exponent
  * moved to f32's bias. */
@@ -69,14 +77,14 @@ static void widen_k(float *y, enum dtype t, const uint8_t *p)
     k_block_split(&b, t, p);
     const float d = f16_to_f32(b.d), m = f16_to_f32(b.dmin);
     for (size_t i = 0; i < KBLOCK; i++) {
-        const size_t run = i / run_len(t);
+        const size_t run = i / run_len(packed_as_stored(t));
         y[i] = d * (float)b.scale[run] * (float)b.q[i] - m * (float)b.min[run];
     }
 }
 
 static void widen_block(float *y, enum dtype t, const uint8_t *p)
 {
-    if (dtype_is_k(t)) { widen_k(y, t, p); return; }
+    if (packed_is_k(packed_as_stored(t))) { widen_k(y, t, p); return; }
     const float d = f16_to_f32(load_u16(p));
     switch (t) {
     case DT_Q4_0: widen_q4(y, p + 2, 0, d, 0, 8); break;

@@ -92,7 +92,7 @@ static void fsmn(const struct fsmn *f)
 }
 
 /* The twin's own body, for the compiler to make wide: what follows from it are choices between frames that lie as good as level. */
-static void standard(float *x, size_t ld, size_t rows, size_t n)
+static void zscore(float *x, size_t ld, size_t rows, size_t n)
 {
     standard_columns(x, ld, rows, n);
 }
@@ -152,13 +152,13 @@ INLINE vf load_logits(const float *x, const uint32_t *mask, size_t id, size_t n)
 }
 
 /* The maximum first, then exp relative to it and where it stands: the second pass finds the slice in the first-level cache. */
-static void logit_scan(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n)
+static void logits_reduce(struct logit_partial *part, const float *x, const uint32_t *mask, int32_t first, size_t n)
 {
     const size_t id = (size_t)first;
     vf m = vf_set1(-INFINITY), sum = vf_zero();
     for (size_t i = 0; i < n; i += VF_N) m = vf_max(load_logits(x + i, mask, id + i, n - i), m);
     const float max = vf_hmax(m);
-    *part = (struct logit_part) { max, 0, -1 };
+    *part = (struct logit_partial) { max, 0, -1 };
     if (max == -INFINITY) return;
     const vf top = vf_set1(max);
     for (size_t i = 0; i < n; i += VF_N) {
@@ -170,13 +170,13 @@ static void logit_scan(struct logit_part *part, const float *x, const uint32_t *
     part->sum = vf_sum(sum);
 }
 
-static void panel_most(float *most, const float *y, size_t panels)
+static void panel_max(float *max, const float *y, size_t panels)
 {
     for (size_t p = 0; p < panels; p++, y += PANEL) {
         vf m = vf_set1(-INFINITY);
         UNROLL
         for (size_t i = 0; i < PANEL; i += VF_N) m = vf_max(vf_load(y + i), m);
-        most[p] = vf_hmax(m);
+        max[p] = vf_hmax(m);
     }
 }
 
@@ -190,9 +190,9 @@ static void init_elem(struct kern *k)
     k->act[ACT_RELU] = act_relu;
     k->scale = scale_row;
     k->fsmn = fsmn;
-    k->standard = standard;
+    k->zscore = zscore;
     k->median = median;
-    k->logit_scan = logit_scan;
-    k->panel_most = panel_most;
+    k->logits_reduce = logits_reduce;
+    k->panel_max = panel_max;
 }
 #endif

@@ -49,7 +49,7 @@ static void finish_ints(const struct linear *l, size_t m, size_t rows, size_t n0
             v[c] = vf_add(vf_load(acc + r * PANEL + c * VF_N), l->bias ? vf_load(l->bias + n0 + c * VF_N) : vf_zero());
             most = vi_most(most, v[c]);
         }
-        const struct int_scale s = kv_scale_of(vi_hmax(most), is_key ? KEY_MOST : I8_MOST);
+        const struct int_scale s = kv_scale_of(vi_hmax(most), is_key ? KEY_MOST : I8_MAX);
         UNROLL
         for (size_t c = 0; c < PANEL / VF_N; c++)
             vf_store_halves(words + c * VF_N / 2, vf_add(vf_mul(v[c], vf_set1(s.inverse)), vf_set1(I16_MAGIC)));

@@ -24,9 +24,9 @@ enum {
  * f16 is widened on the way. ahead: NULL, or from ahead[i * halves + h] on as many bytes as that run reads are brought to the second-level
  * cache, a line at a time so that they never queue. */
 INLINE void tile(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
-                 int fresh, const void *const *ahead, enum dtype t, const int rows, const int halves)
+                 int fresh, const void *const *ahead, enum packed_type t, const int rows, const int halves)
 {
-    const size_t elem = t == DT_F32 ? 4 : 2;
+    const size_t elem = t == PK_F32 ? 4 : 2;
     vf a[TILE_ROWS][4];
     UNROLL
     for (int r = 0; r < rows; r++)
@@ -68,7 +68,7 @@ typedef void tile_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, con
     static void tile_##rows(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run,   \
                             size_t n, int fresh)                                                                                     \
     {                                                                                                                                \
-        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, fresh, NULL, DT_F32, rows, 1);                                                   \
+        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, fresh, NULL, PK_F32, rows, 1);                                                   \
     }
 TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
 #if TILE_ROWS_12
@@ -88,29 +88,29 @@ struct scales { vf d[PV], m[PV]; };
 
 /* Read the scales of the run that begins at k and return what follows them. value = fma(d, q, m) with q unsigned: for the symmetric
  * types m is -4 d, -8 d or -16 d, and the sum is exact. */
-INLINE const uint8_t *run_scales(struct scales *s, enum dtype t, const uint8_t *panel, size_t k)
+INLINE const uint8_t *run_scales(struct scales *s, enum packed_type t, const uint8_t *panel, size_t k)
 {
     const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
     const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);
     UNROLL
     for (int c = 0; c < PV; c++) {
         s->d[c] = vf_load_f16((const uint16_t *)(const void *)head + c * VF_N);
-        if (dtype_has_min(t)) s->m[c] = vf_load_f16((const uint16_t *)(const void *)head + PANEL + c * VF_N);
-        if (dtype_is_k(t)) s->d[c] = vf_mul(s->d[c], vf_load_i8((const int8_t *)p + c * VF_N));
-        if (dtype_is_k(t) && dtype_has_min(t)) s->m[c] = vf_mul(s->m[c], vf_load_i8((const int8_t *)p + PANEL + c * VF_N));
-        if (dtype_offset(t)) s->m[c] = vf_mul(s->d[c], vf_set1((float)-dtype_offset(t)));
+        if (packed_has_min(t)) s->m[c] = vf_load_f16((const uint16_t *)(const void *)head + PANEL + c * VF_N);
+        if (packed_is_k(t)) s->d[c] = vf_mul(s->d[c], vf_load_i8((const int8_t *)p + c * VF_N));
+        if (packed_is_k(t) && packed_has_min(t)) s->m[c] = vf_mul(s->m[c], vf_load_i8((const int8_t *)p + PANEL + c * VF_N));
+        if (packed_offset(t)) s->m[c] = vf_mul(s->d[c], vf_set1((float)-packed_offset(t)));
     }
     return p + run_head_sz(t);
 }
 
 /* Weights of k = 2 pair and 2 pair + 1 for vector c of a panel. */
-INLINE void block_pair(vf w[2], const struct scales *s, enum dtype t, const uint8_t *q, size_t pair, int c)
+INLINE void block_pair(vf w[2], const struct scales *s, enum packed_type t, const uint8_t *q, size_t pair, int c)
 {
-    if (dtype_is_byte(t)) {
+    if (packed_is_byte(t)) {
         const int8_t *v = (const int8_t *)q + 2 * pair * PANEL + c * VF_N;
         w[0] = vf_mul(s->d[c], vf_load_i8(v));
         w[1] = vf_mul(s->d[c], vf_load_i8(v + PANEL));
-    } else if (dtype_has_fifth(t)) {
+    } else if (packed_has_fifth(t)) {
         const vi b = vi_load_u8(q + QBLOCK * 4 + pair * PANEL + c * VF_N);
         w[0] = vf_fma(s->d[c], vf_lo5(b, load_u32(q + 8 * pair) >> c * VF_N), s->m[c]);
         w[1] = vf_fma(s->d[c], vf_hi5(b, load_u32(q + 8 * pair + 4) >> c * VF_N), s->m[c]);
@@ -122,10 +122,10 @@ INLINE void block_pair(vf w[2], const struct scales *s, enum dtype t, const uint
 }
 
 /* k in [k0, k0 + kc) of a panel as f32 [kc][PANEL]; f32 panels are used where they lie. */
-INLINE const float *widen_panel(float *wide, enum dtype t, const uint8_t *panel, size_t k0, size_t kc)
+INLINE const float *widen_panel(float *wide, enum packed_type t, const uint8_t *panel, size_t k0, size_t kc)
 {
-    if (t == DT_F32) return (const float *)(const void *)panel + k0 * PANEL;
-    if (t == DT_F16 || t == DT_BF16) {
+    if (t == PK_F32) return (const float *)(const void *)panel + k0 * PANEL;
+    if (t == PK_F16 || t == PK_BF16) {
         const uint16_t *from = (const uint16_t *)(const void *)panel + k0 * PANEL;
         for (size_t i = 0; i < kc * PANEL; i += PANEL)
             UNROLL
@@ -161,10 +161,10 @@ INLINE void prefetch_lines(const char *p, size_t n, const int level)
 }
 
 /* Streams of plain types. Prefetch addresses are only hints and may pass the end. */
-INLINE void few_plain(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n,
+INLINE void few_plain(vf a[FEW_MAX][STREAMS_MAX][PV], enum packed_type t, const float *x, size_t ld_x, const char *const w[], size_t n,
                       size_t ahead, const int level, const int rows, const int streams)
 {
-    const size_t elem = t == DT_F32 ? 4 : 2;
+    const size_t elem = t == PK_F32 ? 4 : 2;
     for (size_t k = 0; k < n; k++) {
         vf b[FEW_MAX];
         UNROLL
@@ -183,7 +183,7 @@ INLINE void few_plain(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float 
     }
 }
 
-INLINE void few_blocks(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n,
+INLINE void few_blocks(vf a[FEW_MAX][STREAMS_MAX][PV], enum packed_type t, const float *x, size_t ld_x, const char *const w[], size_t n,
                        const int rows, const int streams)
 {
     for (size_t k = 0; k < n; k += run_len(t)) {
@@ -214,7 +214,7 @@ INLINE void few_blocks(vf a[FEW_MAX][STREAMS_MAX][PV], enum dtype t, const float
 
 /* acc[streams][rows][PANEL] = x times the panels that begin at w[0 .. streams). ahead, level: how far and where to
  * prefetch brings plain types. */
-INLINE void few(float *acc, enum dtype t, const float *x, size_t ld_x, const char *const w[], size_t n, size_t ahead, const int level,
+INLINE void few(float *acc, enum packed_type t, const float *x, size_t ld_x, const char *const w[], size_t n, size_t ahead, const int level,
                 const int rows, const int streams)
 {
     vf a[FEW_MAX][STREAMS_MAX][PV];
@@ -224,7 +224,7 @@ INLINE void few(float *acc, enum dtype t, const float *x, size_t ld_x, const cha
         for (int r = 0; r < rows; r++)
             UNROLL
             for (int c = 0; c < PV; c++) a[r][g][c] = vf_zero();
-    if (t == DT_F32 || t == DT_F16 || t == DT_BF16) few_plain(a, t, x, ld_x, w, n, ahead, level, rows, streams);
+    if (t == PK_F32 || t == PK_F16 || t == PK_BF16) few_plain(a, t, x, ld_x, w, n, ahead, level, rows, streams);
     else few_blocks(a, t, x, ld_x, w, n, rows, streams);
     UNROLL
     for (int g = 0; g < streams; g++)
@@ -236,7 +236,7 @@ INLINE void few(float *acc, enum dtype t, const float *x, size_t ld_x, const cha
 
 /* ---- the two shapes ------------------------------------------------------------------------------------------------------------- */
 /* All of a panel's k for rows [m, m + rows), rows a constant; returns the first panel not done. */
-INLINE size_t few_rows(const struct linear *l, enum dtype t, size_t m, size_t p0, size_t p1, float *acc, const int rows,
+INLINE size_t few_rows(const struct linear *l, enum packed_type t, size_t m, size_t p0, size_t p1, float *acc, const int rows,
                        const int streams)
 {
     const size_t sz = panel_sz(t, l->k);
@@ -250,7 +250,7 @@ INLINE size_t few_rows(const struct linear *l, enum dtype t, size_t m, size_t p0
     return p0;
 }
 
-INLINE void few_rows_all(const struct linear *l, enum dtype t, size_t m, size_t p0, size_t p1, float *acc, const int rows)
+INLINE void few_rows_all(const struct linear *l, enum packed_type t, size_t m, size_t p0, size_t p1, float *acc, const int rows)
 {
     p0 = few_rows(l, t, m, p0, p1, acc, rows, FEW_PANELS(rows));
     if (FEW_PANELS(rows) > 1) few_rows(l, t, m, p0, p1, acc, rows, 1);
@@ -272,7 +272,7 @@ static void tiles_run(float *acc, const float *x, size_t ld_x, const float *wide
     }
 }
 
-INLINE void many_rows(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct linear_scratch *s)
+INLINE void many_rows(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct linear_scratch *s)
 {
     const size_t sz = panel_sz(t, l->k), step = rows <= ROWS_FEW ? K_FEW : K_BLOCK;
     for (size_t k0 = 0; k0 < l->k; k0 += step) {
@@ -291,7 +291,7 @@ INLINE void many_rows(const struct linear *l, enum dtype t, size_t m, size_t row
     }
 }
 
-INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct linear_scratch *s, enum dtype t)
+INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct linear_scratch *s, enum packed_type t)
 {
     switch (m1 - m0) {
     case 0: return;
@@ -318,35 +318,13 @@ INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, 
     {                                                                                                               \
         linear_any(l, m0, m1, p0, p1, scratch, t);                                                                  \
     }
-TYPED(f32, DT_F32)
-TYPED(f16, DT_F16)
-TYPED(bf16, DT_BF16)
-TYPED(q4_0, DT_Q4_0)
-TYPED(q4_1, DT_Q4_1)
-TYPED(q5_0, DT_Q5_0)
-TYPED(q5_1, DT_Q5_1)
-TYPED(q8_0, DT_Q8_0)
-TYPED(q2_k, DT_Q2_K)
-TYPED(q3_k, DT_Q3_K)
-TYPED(q4_k, DT_Q4_K)
-TYPED(q5_k, DT_Q5_K)
-TYPED(q6_k, DT_Q6_K)
+EACH_STORED(TYPED)
 #undef TYPED
 
 static void init_linear(struct kern *k)
 {
-    k->linear[DT_F32] = linear_f32;
-    k->linear[DT_F16] = linear_f16;
-    k->linear[DT_BF16] = linear_bf16;
-    k->linear[DT_Q4_0] = linear_q4_0;
-    k->linear[DT_Q4_1] = linear_q4_1;
-    k->linear[DT_Q5_0] = linear_q5_0;
-    k->linear[DT_Q5_1] = linear_q5_1;
-    k->linear[DT_Q8_0] = linear_q8_0;
-    k->linear[DT_Q2_K] = linear_q2_k;
-    k->linear[DT_Q3_K] = linear_q3_k;
-    k->linear[DT_Q4_K] = linear_q4_k;
-    k->linear[DT_Q5_K] = linear_q5_k;
-    k->linear[DT_Q6_K] = linear_q6_k;
+#define SET(name, t) k->linear[t] = linear_##name;
+    EACH_STORED(SET)
+#undef SET
 }
 #endif

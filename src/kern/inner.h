@@ -17,9 +17,9 @@ enum {
     TILE_ROWS_MAX = 32,    /* rows whose sums narrow products have at a time, at most */
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */
     SCORE_LD = ATTN_KEYS + 16,
-    OUT_LD = HEAD_MAX + 32,       /* attn_part_len at most */
+    OUT_LD = HEAD_MAX + 32,       /* attn_partial_len at most */
     Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
-    Q_INT_WORDS = QBLOCK / 2 + 2 + QBLOCK / 4 + 2, /* a block of x as DT_Q8_QUAD takes it, and as DT_Q4_QUAD does */
+    Q_INT_WORDS = QBLOCK / 2 + 2 + QBLOCK / 4 + 2, /* a block of x as PK_Q8_QUAD takes it, and as PK_Q4_QUAD does */
     Q_INT_LD = HEAD_MAX / KV_INT_D * Q_INT_WORDS + 16,
     WEIGHT_LD = ATTN_KEYS / 2 + 16 /* words of two bf16, or integers of KV_INT, their scale and more */
 };
@@ -30,8 +30,8 @@ struct linear_scratch {
     float acc[PANEL_GROUP * GEMM_ROWS * PANEL];
 };
 
-/* Scratch of narrow products: rows of x as words of 32 bits, the sums of a tile, its integers of one group (DT_I16_PAIR), and the scales of
- * the rows (DT_I8_QUAD). */
+/* Scratch of narrow products: rows of x as words of 32 bits, the sums of a tile, its integers of one group (PK_I16_PAIR), and the scales of
+ * the rows (PK_I8_QUAD). */
 struct narrow_scratch {
     uint32_t x[NARROW_WORDS + 32]; /* at least two rows of the longest k */
     float acc[TILE_ROWS_MAX * PANEL];
@@ -74,6 +74,12 @@ static inline size_t spectra_row(size_t m) { return 2 * m + 2; } /* vectors from
 #define UNROLL _Pragma("GCC unroll 32")
 #endif
 
+/* DO(name, type) for each packed type that keeps what is stored: one function per type, so that the type is a constant inside. */
+#define EACH_STORED(DO)                                                                                                               \
+    DO(f32, PK_F32) DO(f16, PK_F16) DO(bf16, PK_BF16)                                                                                 \
+    DO(q4_0, PK_Q4_0) DO(q4_1, PK_Q4_1) DO(q5_0, PK_Q5_0) DO(q5_1, PK_Q5_1) DO(q8_0, PK_Q8_0)                                         \
+    DO(q2_k, PK_Q2_K) DO(q3_k, PK_Q3_K) DO(q4_k, PK_Q4_K) DO(q5_k, PK_Q5_K) DO(q6_k, PK_Q6_K)
+
 static inline size_t size_min(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Place in a row of n that stands for place i - before past its ends, the ends themselves not repeated; n > before. */
@@ -84,8 +90,8 @@ static inline size_t mirrored(size_t i, size_t before, size_t n)
 }
 
 /* Where in a partial of attention the sum and the maximum stand. */
-static inline size_t part_sum_at(size_t d_head) { return attn_part_len(d_head) - 32; }
-static inline size_t part_max_at(size_t d_head) { return attn_part_len(d_head) - 16; }
+static inline size_t part_sum_at(size_t d_head) { return attn_partial_len(d_head) - 32; }
+static inline size_t part_max_at(size_t d_head) { return attn_partial_len(d_head) - 16; }
 
 static inline char *kv_block_at(const struct kv_view *v, size_t block)
 {
@@ -111,7 +117,7 @@ void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_
 void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc);
 
 /* The twin of kern's pack. */
-void pack_lossy(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
+void pack_lossy(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
 
 /* Parts of kern_init_c. */
 void kern_init_linear_c(struct kern *k);
@@ -125,58 +131,58 @@ void act_relu_c(float *y, const float *x, size_t n);
 
 /* ---- a packed panel, read plainly. A packed block is its head (f16 scales), then runs: small scales (K types), fifth bits, quants.
  * Types are constants where these are used, so all of it folds away. */
-static inline int dtype_is_k(enum dtype t) { return t >= DT_Q2_K && t <= DT_Q6_K; }
-static inline int dtype_has_min(enum dtype t)
+static inline int packed_is_k(enum packed_type t) { return t >= PK_Q2_K && t <= PK_Q6_K; }
+static inline int packed_has_min(enum packed_type t)
 {
-    return t == DT_Q4_1 || t == DT_Q5_1 || t == DT_Q2_K || t == DT_Q4_K || t == DT_Q5_K;
+    return t == PK_Q4_1 || t == PK_Q5_1 || t == PK_Q2_K || t == PK_Q4_K || t == PK_Q5_K;
 }
-static inline int dtype_has_fifth(enum dtype t) { return t == DT_Q5_0 || t == DT_Q5_1 || t == DT_Q5_K; }
-static inline int dtype_is_byte(enum dtype t) { return t == DT_Q8_0 || t == DT_Q6_K; }
+static inline int packed_has_fifth(enum packed_type t) { return t == PK_Q5_0 || t == PK_Q5_1 || t == PK_Q5_K; }
+static inline int packed_is_byte(enum packed_type t) { return t == PK_Q8_0 || t == PK_Q6_K; }
 /* What packed quants are greater by than the quants meant. */
-static inline int dtype_offset(enum dtype t) { return t == DT_Q4_0 ? 8 : t == DT_Q5_0 ? 16 : t == DT_Q3_K ? 4 : 0; }
+static inline int packed_offset(enum packed_type t) { return t == PK_Q4_0 ? 8 : t == PK_Q5_0 ? 16 : t == PK_Q3_K ? 4 : 0; }
 
-static inline size_t block_len(enum dtype t) { return dtype_is_k(t) ? KBLOCK : QBLOCK; }
-static inline size_t run_len(enum dtype t) { return t == DT_Q2_K || t == DT_Q3_K || t == DT_Q6_K ? 16 : QBLOCK; }
-static inline size_t block_head_sz(enum dtype t) { return PANEL * (dtype_has_min(t) ? 4 : 2); }
-static inline size_t run_head_sz(enum dtype t) { return !dtype_is_k(t) ? 0 : PANEL * (dtype_has_min(t) ? 2 : 1); }
-static inline size_t run_sz(enum dtype t)
+static inline size_t block_len(enum packed_type t) { return packed_is_k(t) ? KBLOCK : QBLOCK; }
+static inline size_t run_len(enum packed_type t) { return t == PK_Q2_K || t == PK_Q3_K || t == PK_Q6_K ? 16 : QBLOCK; }
+static inline size_t block_head_sz(enum packed_type t) { return PANEL * (packed_has_min(t) ? 4 : 2); }
+static inline size_t run_head_sz(enum packed_type t) { return !packed_is_k(t) ? 0 : PANEL * (packed_has_min(t) ? 2 : 1); }
+static inline size_t run_sz(enum packed_type t)
 {
-    return run_head_sz(t) + (dtype_has_fifth(t) ? run_len(t) * 4 : 0) + run_len(t) * PANEL / (dtype_is_byte(t) ? 1 : 2);
+    return run_head_sz(t) + (packed_has_fifth(t) ? run_len(t) * 4 : 0) + run_len(t) * PANEL / (packed_is_byte(t) ? 1 : 2);
 }
-static inline size_t panel_block_sz(enum dtype t)
+static inline size_t panel_block_sz(enum packed_type t)
 {
-    if (t == DT_F32) return (size_t)QBLOCK * PANEL * 4;
-    if (t == DT_F16 || t == DT_BF16) return (size_t)QBLOCK * PANEL * 2;
+    if (t == PK_F32) return (size_t)QBLOCK * PANEL * 4;
+    if (t == PK_F16 || t == PK_BF16) return (size_t)QBLOCK * PANEL * 2;
     return block_head_sz(t) + block_len(t) / run_len(t) * run_sz(t);
 }
-static inline int dtype_is_narrow(enum dtype t) { return t == DT_BF16_PAIR || t == DT_I16_PAIR || t == DT_I8_QUAD; }
+static inline int packed_is_narrow(enum packed_type t) { return t == PK_BF16_PAIR || t == PK_I16_PAIR || t == PK_I8_QUAD; }
 /* Narrow products by blocks: are weights bytes or nibbles, bytes per 32 k of a panel, and what is added to a weight to make it unsigned. */
-static inline int quad_is_bytes(enum dtype t) { return t == DT_Q8_QUAD || t == DT_Q8_QUAD_A8; }
-static inline int dtype_is_blocks(enum dtype t) { return quad_is_bytes(t) || t == DT_Q4_QUAD; }
-static inline size_t quad_block_sz(enum dtype t) { return PANEL * (quad_is_bytes(t) ? 2 + QBLOCK : 2 + QBLOCK / 2); }
-static inline int quad_offset(enum dtype t) { return quad_is_bytes(t) ? 128 : 8; }
+static inline int quad_is_bytes(enum packed_type t) { return t == PK_Q8_QUAD || t == PK_Q8_QUAD_A8; }
+static inline int packed_is_blocks(enum packed_type t) { return quad_is_bytes(t) || t == PK_Q4_QUAD; }
+static inline size_t quad_block_sz(enum packed_type t) { return PANEL * (quad_is_bytes(t) ? 2 + QBLOCK : 2 + QBLOCK / 2); }
+static inline int quad_offset(enum packed_type t) { return quad_is_bytes(t) ? 128 : 8; }
 static inline size_t quad_blocks(size_t k) { return (k + QBLOCK - 1) / QBLOCK; }
 /* Where weight k of output i stands behind the scales of a block. */
 enum { QUAD_W = 16 }; /* outputs that a line has four k of */
-static inline size_t quad_at(enum dtype t, size_t k, size_t i)
+static inline size_t quad_at(enum packed_type t, size_t k, size_t i)
 {
     const size_t per_line = quad_is_bytes(t) ? 4 : 8, line = i / QUAD_W * (QBLOCK / per_line) + k / per_line;
     return (line * QUAD_W + i % QUAD_W) * 4 + k % 4;
 }
 /* Weight k of a block, offset added; block: behind the scales. */
-static inline int quad_weight(enum dtype t, const uint8_t *block, size_t k, size_t i)
+static inline int quad_weight(enum packed_type t, const uint8_t *block, size_t k, size_t i)
 {
     const uint8_t byte = block[quad_at(t, k, i)];
     return quad_is_bytes(t) ? byte : byte >> (k % 8 < 4 ? 0 : 4) & 15;
 }
 /* Words of 32 bits that a row of k becomes, and bytes before a panel's weights. */
-static inline size_t narrow_words(enum dtype t, size_t k) { return t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }
-static inline size_t narrow_head_sz(enum dtype t) { return t == DT_I8_QUAD ? PANEL * 8 : t == DT_I16_PAIR ? PANEL * 4 : 0; }
+static inline size_t narrow_words(enum packed_type t, size_t k) { return t == PK_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }
+static inline size_t narrow_head_sz(enum packed_type t) { return t == PK_I8_QUAD ? PANEL * 8 : t == PK_I16_PAIR ? PANEL * 4 : 0; }
 /* Bytes of a panel of k weights; inside a block of a K type in proportion, which is good enough for prefetching. */
-static inline size_t panel_sz(enum dtype t, size_t k)
+static inline size_t panel_sz(enum packed_type t, size_t k)
 {
-    if (dtype_is_narrow(t)) return narrow_head_sz(t) + narrow_words(t, k) * PANEL * 4;
-    if (dtype_is_blocks(t)) return quad_blocks(k) * quad_block_sz(t);
+    if (packed_is_narrow(t)) return narrow_head_sz(t) + narrow_words(t, k) * PANEL * 4;
+    if (packed_is_blocks(t)) return quad_blocks(k) * quad_block_sz(t);
     return k * panel_block_sz(t) / block_len(t);
 }
 
@@ -184,37 +190,37 @@ static inline uint16_t load_u16(const void *p) { uint16_t v; memcpy(&v, p, sizeo
 static inline uint32_t load_u32(const void *p) { uint32_t v; memcpy(&v, p, sizeof v); return v; }
 static inline float load_f32(const void *p) { float v; memcpy(&v, p, sizeof v); return v; }
 
-static inline float panel_value(enum dtype t, const uint8_t *panel, size_t k, size_t i)
+static inline float panel_value(enum packed_type t, const uint8_t *panel, size_t k, size_t i)
 {
-    if (t == DT_F32) return load_f32(panel + (k * PANEL + i) * 4);
-    if (t == DT_BF16_PAIR) return bf16_to_f32(load_u16(panel + (k / 2 * PANEL + i) * 4 + k % 2 * 2));
-    if (t == DT_I16_PAIR)
+    if (t == PK_F32) return load_f32(panel + (k * PANEL + i) * 4);
+    if (t == PK_BF16_PAIR) return bf16_to_f32(load_u16(panel + (k / 2 * PANEL + i) * 4 + k % 2 * 2));
+    if (t == PK_I16_PAIR)
         return load_f32(panel + 4 * i) * (float)(int16_t)load_u16(panel + narrow_head_sz(t) + (k / 2 * PANEL + i) * 4 + k % 2 * 2);
-    if (t == DT_I8_QUAD) return load_f32(panel + 4 * i) * (float)(int8_t)panel[narrow_head_sz(t) + (k / 4 * PANEL + i) * 4 + k % 4];
-    if (t == DT_F16) return f16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
-    if (t == DT_BF16) return bf16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
-    if (dtype_is_blocks(t)) {
+    if (t == PK_I8_QUAD) return load_f32(panel + 4 * i) * (float)(int8_t)panel[narrow_head_sz(t) + (k / 4 * PANEL + i) * 4 + k % 4];
+    if (t == PK_F16) return f16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
+    if (t == PK_BF16) return bf16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
+    if (packed_is_blocks(t)) {
         const uint8_t *block = panel + k / QBLOCK * quad_block_sz(t);
         return f16_to_f32(load_u16(block + 2 * i)) * (float)(quad_weight(t, block + 2 * PANEL, k % QBLOCK, i) - quad_offset(t));
     }
     const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
     const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);
     const size_t j = k % run_len(t);
-    float d = f16_to_f32(load_u16(head + 2 * i)), m = dtype_has_min(t) ? f16_to_f32(load_u16(head + PANEL * 2 + 2 * i)) : 0;
-    if (dtype_is_k(t)) {
+    float d = f16_to_f32(load_u16(head + 2 * i)), m = packed_has_min(t) ? f16_to_f32(load_u16(head + PANEL * 2 + 2 * i)) : 0;
+    if (packed_is_k(t)) {
         d *= (float)(int8_t)p[i];
-        if (dtype_has_min(t)) m *= (float)(int8_t)p[PANEL + i];
+        if (packed_has_min(t)) m *= (float)(int8_t)p[PANEL + i];
         p += run_head_sz(t);
     }
-    if (dtype_is_byte(t)) return d * (float)(int8_t)p[j * PANEL + i];
+    if (packed_is_byte(t)) return d * (float)(int8_t)p[j * PANEL + i];
     int q = 0;
-    if (dtype_has_fifth(t)) {
+    if (packed_has_fifth(t)) {
         q = (int)(load_u32(p + 4 * j) >> i & 1u) << 4;
         p += QBLOCK * 4;
     }
     const uint8_t pair = p[j / 2 * PANEL + i];
     q |= j & 1 ? pair >> 4 : pair & 15;
-    return d * (float)(q - dtype_offset(t)) + m;
+    return d * (float)(q - packed_offset(t)) + m;
 }
 
 /* ---- values of fewer bits. Branches that compilers turn into masks: these loops run over whole rows of x. */
@@ -236,8 +242,8 @@ static inline struct int_scale i8_scale_of(uint32_t most)
 {
     const float m = load_f32(&most);
     if (most >= 0x7f800000u) return (struct int_scale) { m - m, 0 };         /* NaN */
-    if (m < 0x1p-119f) return (struct int_scale) { 0, 0 };                   /* I8_MOST / m could be infinite */
-    return (struct int_scale) { m / I8_MOST, I8_MOST / m };
+    if (m < 0x1p-119f) return (struct int_scale) { 0, 0 };                   /* I8_MAX / m could be infinite */
+    return (struct int_scale) { m / I8_MAX, I8_MAX / m };
 }
 
 static inline uint32_t largest_bits(const float *x, size_t k)
@@ -254,7 +260,7 @@ static inline uint32_t largest_bits(const float *x, size_t k)
 #define I8_MAGIC 12583040.0f
 static inline uint8_t i8_narrowed(float x, float inverse) { return (uint8_t)bits_of_f32(x * inverse + I8_MAGIC); }
 
-/* DT_I16_PAIR. of: what stands for the largest magnitude m: I16_MOST of weights, I16_X_MOST of x. Where m is smaller than 2^-111 the scale
+/* PK_I16_PAIR. of: what stands for the largest magnitude m: I16_MOST of weights, I16_X_MAX of x. Where m is smaller than 2^-111 the scale
  * would be subnormal, and its inverse infinite. */
 enum { I16_MOST = 32750 };
 #define I16_MAGIC 12582912.0f /* 1.5 * 2^23: what is added to it is rounded to nearest even, and left in the low 16 bits */
@@ -279,7 +285,7 @@ static inline size_t i16_head(size_t k) { return (i16_groups(k) + 15) & ~(size_t
 static inline void narrow_group(uint32_t *to, uint32_t *scale, const float *x, size_t n)
 {
     const uint32_t most = largest_bits(x, n);
-    const struct int_scale s = i16_scale_of(load_f32(&most), I16_X_MOST);
+    const struct int_scale s = i16_scale_of(load_f32(&most), I16_X_MAX);
     *scale = bits_of_f32(s.scale);
     for (size_t i = 0; i < n / 2; i++) to[i] = (uint32_t)i16_narrowed(x[2 * i + 1], s.inverse) << 16 | i16_narrowed(x[2 * i], s.inverse);
     if (n % 2) to[n / 2] = i16_narrowed(x[n - 1], s.inverse);
@@ -294,7 +300,7 @@ enum {
 static inline size_t key_part_at(size_t d) { return d / KV_INT_D * KEY_PART; }
 static inline size_t value_part_at(size_t d, size_t d_head) { return d_head / KV_INT_D * KEY_PART + d / KV_INT_D * VALUE_PART; }
 
-/* Of KV_INT_D numbers, from the bits of their largest magnitude. of: KEY_MOST or I8_MOST. */
+/* Of KV_INT_D numbers, from the bits of their largest magnitude. of: KEY_MOST or I8_MAX. */
 static inline struct int_scale kv_scale_of(uint32_t most, int of)
 {
     const float m = load_f32(&most);
@@ -316,13 +322,13 @@ static inline uint16_t kv_narrow(int16_t q[KV_INT_D], const float *x, int of)
 static inline float kv_part_scale(const char *part, size_t slot) { return bf16_to_f32(load_u16(part + 2 * slot)); }
 
 /* An integer of a key is 16 times the first, in [-127, 127], plus the second, in [-8, 7]. */
-static inline int int_in(enum dtype t, const char *block, size_t k, size_t i)
+static inline int int_in(enum packed_type t, const char *block, size_t k, size_t i)
 {
     return quad_weight(t, (const uint8_t *)block, k, i) - quad_offset(t);
 }
-static inline int key_high(const char *part, size_t slot, size_t d) { return int_in(DT_Q8_QUAD, part + KEY_HIGH, d, slot); }
-static inline int key_low(const char *part, size_t slot, size_t d) { return int_in(DT_Q4_QUAD, part + KEY_LOW, d, slot); }
-static inline int value_int(const char *part, size_t slot, size_t d) { return int_in(DT_Q8_QUAD, part + VALUE_INTS, slot, d); }
+static inline int key_high(const char *part, size_t slot, size_t d) { return int_in(PK_Q8_QUAD, part + KEY_HIGH, d, slot); }
+static inline int key_low(const char *part, size_t slot, size_t d) { return int_in(PK_Q4_QUAD, part + KEY_LOW, d, slot); }
+static inline int value_int(const char *part, size_t slot, size_t d) { return int_in(PK_Q8_QUAD, part + VALUE_INTS, slot, d); }
 
 /* Where KV_INT_D outputs from n0 on go in the block of their position, all heads counted. */
 static inline size_t int_part_at(const struct linear *l, size_t n0)
@@ -337,17 +343,17 @@ static inline void put_key_ints(char *part, size_t slot, uint16_t scale, const i
     uint8_t high[KV_INT_D], low[KV_INT_D];
     for (size_t d = 0; d < KV_INT_D; d++) high[d] = (uint8_t)(((q[d] + 8) >> 4) + 128), low[d] = (uint8_t)((q[d] + 8) & 15);
     memcpy(part + 2 * slot, &scale, 2);
-    for (size_t d = 0; d < KV_INT_D; d += 4) memcpy(part + KEY_HIGH + quad_at(DT_Q8_QUAD, d, slot), high + d, 4);
+    for (size_t d = 0; d < KV_INT_D; d += 4) memcpy(part + KEY_HIGH + quad_at(PK_Q8_QUAD, d, slot), high + d, 4);
     for (size_t d = 0; d < KV_INT_D; d += 8) {
         const uint32_t both = load_u32(low + d) | load_u32(low + d + 4) << 4;
-        memcpy(part + KEY_LOW + quad_at(DT_Q4_QUAD, d, slot), &both, 4);
+        memcpy(part + KEY_LOW + quad_at(PK_Q4_QUAD, d, slot), &both, 4);
     }
 }
 
 static inline void put_value_ints(char *part, size_t slot, uint16_t scale, const int16_t q[KV_INT_D])
 {
     memcpy(part + 2 * slot, &scale, 2);
-    for (size_t d = 0; d < KV_INT_D; d++) part[VALUE_INTS + quad_at(DT_Q8_QUAD, slot, d)] = (char)(uint8_t)(q[d] + 128);
+    for (size_t d = 0; d < KV_INT_D; d++) part[VALUE_INTS + quad_at(PK_Q8_QUAD, slot, d)] = (char)(uint8_t)(q[d] + 128);
 }
 
 /* Of four positions, the first a multiple of four: whole words. */
@@ -359,7 +365,7 @@ static inline void put_value_words(char *part, size_t slot, const uint16_t scale
         for (size_t d = 0; d < QUAD_W; d++)
             word[d] = (uint32_t)(q[0][d0 + d] + 128) | (uint32_t)(q[1][d0 + d] + 128) << 8 | (uint32_t)(q[2][d0 + d] + 128) << 16 |
                       (uint32_t)(q[3][d0 + d] + 128) << 24;
-        memcpy(part + VALUE_INTS + quad_at(DT_Q8_QUAD, slot, d0), word, sizeof word);
+        memcpy(part + VALUE_INTS + quad_at(PK_Q8_QUAD, slot, d0), word, sizeof word);
     }
 }
 
@@ -390,7 +396,7 @@ struct q8_scale { uint16_t half; float d, inverse; };
 static inline struct q8_scale q8_scale_of(const float *x, size_t n)
 {
     const uint32_t most = largest_bits(x, n);
-    const float d = load_f32(&most) / I8_MOST;
+    const float d = load_f32(&most) / I8_MAX;
     uint16_t half = f16_from_f32(d);
     if ((half & 0x7fffu) >= 0x7c00u) half = 0x7e00u; /* not finite, here or as f16 */
     return (struct q8_scale){ half, f16_to_f32(half), !half || half == 0x7e00u ? 0 : 1 / d };
@@ -407,17 +413,17 @@ static inline struct q8_loss q8_loss_most(const struct q8_loss of[PANEL])
     return most;
 }
 
-/* A block of x for products by blocks: 32 integers, in one part, as bytes, or in two (DT_Q8_QUAD), as their high bytes, then their low
+/* A block of x for products by blocks: 32 integers, in one part, as bytes, or in two (PK_Q8_QUAD), as their high bytes, then their low
  * ones, which are signed like the others (q = 256 * high + low), what sums with unsigned weights begin with, and a scale. The words before
  * the last two are the level's own: beside bytes there is room for 16 bits of each integer, for levels whose products have as many. */
-enum { BLOCK_MOST = I8_MOST * 256 + I8_MOST };
-static inline int quad_x_parts(enum dtype t) { return t == DT_Q8_QUAD ? 2 : 1; }
-static inline size_t block_words(enum dtype t) { return quad_is_bytes(t) ? QBLOCK / 2 + 2 : QBLOCK / 4 + 2; }
-static inline size_t block_start_at(enum dtype t) { return block_words(t) - 2; }
-static inline size_t block_scale_at(enum dtype t) { return block_words(t) - 1; }
+enum { BLOCK_MOST = I8_MAX * 256 + I8_MAX };
+static inline int quad_x_parts(enum packed_type t) { return t == PK_Q8_QUAD ? 2 : 1; }
+static inline size_t block_words(enum packed_type t) { return quad_is_bytes(t) ? QBLOCK / 2 + 2 : QBLOCK / 4 + 2; }
+static inline size_t block_start_at(enum packed_type t) { return block_words(t) - 2; }
+static inline size_t block_scale_at(enum packed_type t) { return block_words(t) - 1; }
 
 /* How a block of x is scaled, from the bits of its largest magnitude; see i8_scale_of. */
-static inline struct int_scale block_scale_of(enum dtype t, uint32_t most)
+static inline struct int_scale block_scale_of(enum packed_type t, uint32_t most)
 {
     const float m = load_f32(&most);
     if (quad_x_parts(t) == 1) return i8_scale_of(most);
@@ -428,7 +434,7 @@ static inline struct int_scale block_scale_of(enum dtype t, uint32_t most)
 
 /* Integers of a block; returns their sum. n: k of the block, at most QBLOCK; the others are zeros. With I8_MAGIC q + 128 is left in the
  * low bits: q's high byte, as rounded to the nearest 256, and above it the low one with 128 added. */
-static inline int32_t narrow_block_ints(uint32_t *to, enum dtype t, const float *x, size_t n, float inverse)
+static inline int32_t narrow_block_ints(uint32_t *to, enum packed_type t, const float *x, size_t n, float inverse)
 {
     const int two = quad_x_parts(t) == 2;
     uint8_t low[QBLOCK], high[QBLOCK];
@@ -443,29 +449,29 @@ static inline int32_t narrow_block_ints(uint32_t *to, enum dtype t, const float 
     return sum;
 }
 
-static inline void narrow_block(uint32_t *to, enum dtype t, const float *x, size_t n)
+static inline void narrow_block(uint32_t *to, enum packed_type t, const float *x, size_t n)
 {
     const struct int_scale s = block_scale_of(t, largest_bits(x, n));
     to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * narrow_block_ints(to, t, x, n, s.inverse));
     to[block_scale_at(t)] = bits_of_f32(s.scale);
 }
 
-static inline void narrow_block_row(uint32_t *to, enum dtype t, const float *x, size_t k)
+static inline void narrow_block_row(uint32_t *to, enum packed_type t, const float *x, size_t k)
 {
     for (size_t i = 0; i < k; i += QBLOCK, to += block_words(t)) narrow_block(to, t, x + i, size_min(QBLOCK, k - i));
 }
 
-/* ---- weights of a partial of KV_INT, [n], n <= ATTN_KEYS, times scales of values: integers as DT_Q8_QUAD's x, but all with one scale.
+/* ---- weights of a partial of KV_INT, [n], n <= ATTN_KEYS, times scales of values: integers as PK_Q8_QUAD's x, but all with one scale.
  * Blocks of INT_WORDS words, of missing numbers zeros; in row[INT_START] what sums with unsigned values begin with, then the scale. */
 enum { INT_WORDS = QBLOCK / 2, INT_START = ATTN_KEYS / QBLOCK * INT_WORDS, INT_SCALE };
 
 static inline void narrow_weights(uint32_t *row, const float *x, size_t n)
 {
-    const struct int_scale s = block_scale_of(DT_Q8_QUAD, largest_bits(x, n));
+    const struct int_scale s = block_scale_of(PK_Q8_QUAD, largest_bits(x, n));
     int32_t sum = 0;
     for (size_t b = 0; b < n; b += QBLOCK)
-        sum += narrow_block_ints(row + b / QBLOCK * INT_WORDS, DT_Q8_QUAD, x + b, size_min(QBLOCK, n - b), s.inverse);
-    row[INT_START] = (uint32_t)(-quad_offset(DT_Q8_QUAD) * sum);
+        sum += narrow_block_ints(row + b / QBLOCK * INT_WORDS, PK_Q8_QUAD, x + b, size_min(QBLOCK, n - b), s.inverse);
+    row[INT_START] = (uint32_t)(-quad_offset(PK_Q8_QUAD) * sum);
     row[INT_SCALE] = bits_of_f32(s.scale);
 }
 

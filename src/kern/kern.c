@@ -39,27 +39,27 @@ static int has_tiles(int level)
 #endif
 }
 
-struct slices kern_slices(const struct kern *k, enum dtype t, size_t n_k)
+struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k)
 {
-    const int narrow = dtype_is_narrow(t) || dtype_is_blocks(t);
-    const size_t tile = narrow && has_tiles(k->level) ? 32 : 12, most = narrow ? NARROW_ROWS : GEMM_ROWS, least = 2 * tile;
-    const size_t row = !narrow ? K_BLOCK * sizeof(float) : t == DT_I8_QUAD ? n_k : 2 * n_k; /* bytes; rows stand a line further apart */
+    const int narrow = packed_is_narrow(t) || packed_is_blocks(t);
+    const size_t tile = narrow && has_tiles(k->level) ? 32 : 12, max = narrow ? NARROW_ROWS : GEMM_ROWS, min = 2 * tile;
+    const size_t row = !narrow ? K_BLOCK * sizeof(float) : t == PK_I8_QUAD ? n_k : 2 * n_k; /* bytes; rows stand a line further apart */
     const size_t rows = size_min(k->cache / 2, NARROW_WORDS * sizeof(uint32_t)) / (row + 64);
-    return (struct slices){ tile, least, rows >= most ? most : rows <= least ? least : rows - rows % tile };
+    return (struct slices){ tile, min, rows >= max ? max : rows <= min ? min : rows - rows % tile };
 }
 
-int kern_gains(int level, enum dtype t)
+int kern_gains(int level, enum packed_type t)
 {
 #if defined(__x86_64__)
     const int vnni = level == CPU_AVXVNNI || level >= CPU_AVX512VNNI;
-    if (t == DT_I8_QUAD || t == DT_Q8_QUAD_A8) return vnni;
-    if (dtype_is_blocks(t)) return level >= CPU_AVX2;
-    if (t == DT_BF16_PAIR) return level >= CPU_AVX512BF16;
-    if (t == DT_I16_PAIR) return vnni || level == CPU_AVX2;
+    if (t == PK_I8_QUAD || t == PK_Q8_QUAD_A8) return vnni;
+    if (packed_is_blocks(t)) return level >= CPU_AVX2;
+    if (t == PK_BF16_PAIR) return level >= CPU_AVX512BF16;
+    if (t == PK_I16_PAIR) return vnni || level == CPU_AVX2;
     return 0;
 #elif defined(__aarch64__)
-    if (t == DT_I16_PAIR) return 0; /* SMLAL makes as many products as FMLA does */
-    return t == DT_BF16_PAIR ? level >= CPU_NEONBF16 : (dtype_is_narrow(t) || dtype_is_blocks(t)) && level >= CPU_DOTPROD;
+    if (t == PK_I16_PAIR) return 0; /* SMLAL makes as many products as FMLA does */
+    return t == PK_BF16_PAIR ? level >= CPU_NEONBF16 : (packed_is_narrow(t) || packed_is_blocks(t)) && level >= CPU_DOTPROD;
 #else
     (void)level, (void)t;
     return 0;

@@ -13,15 +13,15 @@
  *
  * Tolerances against the C twin, checked by tests/kernels:
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
- *   linear of DT_BF16_PAIR and DT_I8_QUAD: the same bits as the twin but for the activation's own error, and (DT_BF16_PAIR) but for
+ *   linear of PK_BF16_PAIR and PK_I8_QUAD: the same bits as the twin but for the activation's own error, and (PK_BF16_PAIR) but for
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
- *   linear of DT_I16_PAIR, and by blocks (DT_Q8_QUAD, DT_Q8_QUAD_A8, DT_Q4_QUAD): the same bits as the twin, which fuses as all other
+ *   linear of PK_I16_PAIR, and by blocks (PK_Q8_QUAD, PK_Q8_QUAD_A8, PK_Q4_QUAD): the same bits as the twin, which fuses as all other
  *              levels do, but for the activation's own error
- *   linear of DT_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's
+ *   linear of PK_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's
  *              sum
  *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row; norm_layer, whose mean is
  *              an f32, besides 1e-7 of the mean in standard deviations
- *   attention of KV_BF16: scores as sums of DT_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
+ *   attention of KV_BF16: scores as sums of PK_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
  *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
  *              both round nearly the same weights, and one that falls to the other side moves the mean by at most 2^-8 max |v|
  *   attention of KV_INT: scores have the bits of the twin, which fuses as all other levels do. Outputs, relative to max |v|: 3e-6 from the
@@ -38,13 +38,29 @@
 #include <stdint.h>
 #include "base/cpu.h"
 
-/* Stored types of a weight. Block types hold QBLOCK weights of one row that share a scale, K types KBLOCK weights whose scales are
- * small integers times one more scale (ggml's layouts). The types after DT_COUNT are in no file: they are packed from rows of numbers or
- * from stored blocks, and with them linear multiplies fewer bits. */
+/* Stored types: what files have. Block types hold QBLOCK weights of one row that share a scale, K types KBLOCK weights whose scales are
+ * small integers times one more scale (ggml's layouts). */
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
-    DT_COUNT,
-    DT_BF16_PAIR = DT_COUNT, DT_I16_PAIR, DT_I8_QUAD, DT_Q8_QUAD, DT_Q8_QUAD_A8, DT_Q4_QUAD, DT_PACKED_COUNT
+    DT_COUNT
+};
+
+/* Packed types: what kernels multiply. The first keep what is stored, and have the number of the stored type. The others are the
+ * low-precision types: they are made from rows of numbers or from stored blocks, and no file has them.
+ *
+ * A PAIR is two neighbours of k in a word of 32 bits, a QUAD is four: the operands of dot-product instructions (oneDNN calls the layouts
+ * VNNI2 and VNNI4). "By blocks" means a scale for each 32 k, of weights and of x; otherwise an output has one scale. */
+enum packed_type {
+    PK_F32 = DT_F32, PK_F16 = DT_F16, PK_BF16 = DT_BF16, PK_Q4_0 = DT_Q4_0, PK_Q4_1 = DT_Q4_1, PK_Q5_0 = DT_Q5_0, PK_Q5_1 = DT_Q5_1,
+    PK_Q8_0 = DT_Q8_0, PK_Q2_K = DT_Q2_K, PK_Q3_K = DT_Q3_K, PK_Q4_K = DT_Q4_K, PK_Q5_K = DT_Q5_K, PK_Q6_K = DT_Q6_K,
+    PK_LOWP,                    /* the first low-precision type: */
+    PK_BF16_PAIR = PK_LOWP,     /* bf16 pairs (VNNI2) */
+    PK_I16_PAIR,                /* int16 pairs (VNNI2), a scale per output; x has one per I16_GROUP k */
+    PK_I8_QUAD,                 /* int8 fours (VNNI4), a scale per output; x has one per row */
+    PK_Q8_QUAD,                 /* int8 fours by blocks, as q8_0; x has 16 bits */
+    PK_Q8_QUAD_A8,              /* the same weights; x ("activations") has 8 bits */
+    PK_Q4_QUAD,                 /* int4 by blocks, as q4_0, two fours of k in a word; x has 8 bits */
+    PK_COUNT
 };
 
 enum {
@@ -58,15 +74,25 @@ enum {
     MEDIAN_WIDTH = 7, /* neighbours that median looks at, itself included */
     ROW_PAD = 16,     /* floats between rows of a slot, so that rows 2^n wide do not share cache sets */
     GEMM_ROWS = 252,  /* rows that linear takes at a time at most */
-    I16_GROUP = 128,  /* k of DT_I16_PAIR whose products are summed as integers */
-    I16_X_MOST = 8191, /* integer that stands for the largest magnitude of such a group of x */
-    I8_MOST = 127,    /* the same of int8 */
-    NARROW_K = 131072 /* largest k of narrow products: sums of int8 products fit 32 bits */
+    I16_GROUP = 128,  /* k of PK_I16_PAIR whose products are summed as integers */
+    I16_X_MAX = 8191, /* integer that stands for the largest magnitude of such a group of x */
+    I8_MAX = 127,    /* the same of int8 */
+    LOWP_K_MAX = 131072 /* largest k of narrow products: sums of int8 products fit 32 bits */
 };
 
-const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k", "bf16x2", "int16x2", "int8x4", "q8_0x4", "q8_0x4a8", "q4_0x8" */
+const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k" */
+const char *packed_name(enum packed_type t);   /* the same, and "bf16x2", "int16x2", "int8x4", "q8_0x4", "q8_0x4a8", "q4_0x8" */
 int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
 size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k weights, k a multiple of dtype_block */
+
+static inline int packed_is_lowp(enum packed_type t) { return t >= PK_LOWP; }
+/* The packed type that keeps rows of t as they are. */
+static inline enum packed_type packed_as_stored(enum dtype t) { return (enum packed_type)t; }
+/* The stored type whose bits t keeps. Of low-precision types the one that they are made from: f32, or q4_0. */
+static inline enum dtype packed_source(enum packed_type t)
+{
+    return !packed_is_lowp(t) ? (enum dtype)t : t == PK_Q4_QUAD ? DT_Q4_0 : DT_F32;
+}
 
 /* ---- packed weights (pack.c) --------------------------------------------------------------------------------------------------
  * A matrix w[n, k] becomes ceil(n / PANEL) panels; outputs past n are zero. Within a panel, for each k in order:
@@ -86,42 +112,42 @@ size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k wei
  * Values are widened to f32 exactly as written here (products of an f16 and small integers are exact).
  *
  * Types of narrow products; k missing at the end are zeros. From rows of f32, f16 or bf16:
- *   DT_BF16_PAIR: for each pair of k: u16 [PANEL][2], rounded to nearest even, subnormals to zero
- *   DT_I16_PAIR:  f32 scale[PANEL] = m / 32750, where m is the largest magnitude of the output's weights or an eighth of the largest sum of
+ *   PK_BF16_PAIR: for each pair of k: u16 [PANEL][2], rounded to nearest even, subnormals to zero
+ *   PK_I16_PAIR:  f32 scale[PANEL] = m / 32750, where m is the largest magnitude of the output's weights or an eighth of the largest sum of
  *                 magnitudes of I16_GROUP of them (f32, in rising k), if that is more; 0: m is below 2^-111; NaN: it is not finite. Then
  *                 for each pair of k: int16 q[PANEL][2], q = x * (32750 / m) rounded to nearest even
  *                                                                           value = scale * q, |error| <= 0.51 scale
  *                 So the magnitudes of a group's q sum to less than 2^18, and their products with x's, at most 8191, to less than 2^31.
- *   DT_I8_QUAD:   f32 scale[PANEL] = largest magnitude of the output's weights / 127 (0: they are all below 2^-119; NaN: one of them is
+ *   PK_I8_QUAD:   f32 scale[PANEL] = largest magnitude of the output's weights / 127 (0: they are all below 2^-119; NaN: one of them is
  *                 not finite); int32 start[PANEL] = -128 * the sum of the output's q; then for each four k: int8 q[PANEL][4] in
  *                 [-127, 127]                                               value = scale * q, |error| <= scale / 2
  * By blocks, for each 32 k: f16 d[PANEL], then for each 16 outputs, so that a vector of them is read as it lies:
- *   DT_Q8_QUAD, DT_Q8_QUAD_A8 (which differ in what becomes of x):
+ *   PK_Q8_QUAD, PK_Q8_QUAD_A8 (which differ in what becomes of x):
  *                 for each four k: u8 [16][4] = q + 128                      value = d * q       34 bytes per 32 weights
  *                 From numbers as q8_0 is made: d = largest magnitude / 127, q = x * (1 / d) rounded to nearest even, in [-127, 127],
  *                 then d rounded to f16 (0: q are zeros; NaN: a weight is not finite, or d no f16). From rows of q8_0 bit for bit; q may be
  *                 -128 there, and counts as that.
- *   DT_Q4_QUAD:   for each eight k: u8 [16][4], the first four k in the low nibbles, the others in the high ones, nibble = q + 8, q in
+ *   PK_Q4_QUAD:   for each eight k: u8 [16][4], the first four k in the low nibbles, the others in the high ones, nibble = q + 8, q in
  *                 [-8, 7]                                                    value = d * q       18 bytes per 32 weights
  *                 From rows of q4_0 only, bit for bit. */
-size_t pack_panel_sz(enum dtype t, size_t k);
+size_t pack_panel_sz(enum packed_type t, size_t k);
 static inline size_t pack_panels(size_t n) { return (n + PANEL - 1) / PANEL; }
-size_t pack_sz(enum dtype t, size_t n, size_t k);
+size_t pack_sz(enum packed_type t, size_t n, size_t k);
 /* Whether rows of type `from` are packed as t as they are: what is rounded takes f32, f16 and bf16. Other rows must be widened to f32,
- * which all types but DT_Q4_QUAD that are in no file take. */
-int pack_takes(enum dtype t, enum dtype from);
+ * which all low-precision types but PK_Q4_QUAD take. */
+int pack_takes(enum packed_type t, enum dtype from);
 /* rows[i]: row of output i of the panel, of type `from`, which pack_takes, or NULL (zeros); no alignment is needed. The twin of
  * kern's pack. */
-void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
+void pack_panel(void *panel, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
 
-/* What DT_Q8_QUAD makes of numbers loses: sums of squares of their errors |w - w'| and of the w'. Sums of a block are f32, those of blocks
+/* What PK_Q8_QUAD makes of numbers loses: sums of squares of their errors |w - w'| and of the w'. Sums of a block are f32, those of blocks
  * double. NaN where a number has no value there. */
 struct q8_loss { double error, norm; };
-/* Of a row of x, [k], as linear of t takes it (see there), DT_Q8_QUAD or DT_Q8_QUAD_A8: at least the error, and hardly more, and |x|^2
+/* Of a row of x, [k], as linear of t takes it (see there), PK_Q8_QUAD or PK_Q8_QUAD_A8: at least the error, and hardly more, and |x|^2
  * instead of |x'|^2. A block of magnitudes below 2^-80 counts as lost, and as large in all its numbers. */
-struct q8_loss q8_loss_of_x(enum dtype t, const float *x, size_t k);
+struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k);
 
-/* One stored row widened to f32; the definition of the block types. t < DT_COUNT. */
+/* One stored row widened to f32; the definition of the block types. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
 
 /* ---- f16 and bf16 conversion (plain C, exact, round to nearest even) */
@@ -134,15 +160,15 @@ uint16_t bf16_from_f32(float x);
  * Per head, blocks of KV_BLOCK positions: K as [d_head][KV_BLOCK], then V as [KV_BLOCK][d_head]. Keys stand transposed so that a score
  * needs no horizontal sum. Block i of a head lies at base + (table ? table[i] : i) * block_stride.
  *
- * KV_BF16 holds pairs, as DT_BF16_PAIR does, for products of bf16: K as u16 [d_head / 2][KV_BLOCK][2], pairs of d, then V as
+ * KV_BF16 holds pairs, as PK_BF16_PAIR does, for products of bf16: K as u16 [d_head / 2][KV_BLOCK][2], pairs of d, then V as
  * u16 [KV_BLOCK / 2][d_head][2], pairs of positions. Values are rounded to nearest even, subnormals to zero.
  *
  * KV_INT holds integers q, keys of 12 bits and values of 8, for keys and values that are written once and read often; d_head is a multiple
  * of KV_INT_D. A position's KV_INT_D numbers share a scale: their largest magnitude m / 2039 (values: m / 127) rounded up to bf16; q = x *
  * (1 / scale) rounded to nearest even, value = scale * q. m below 2^-111: scale and q are 0; not finite: the scale is NaN. Keys' q are 16
  * high + low, low in [-8, 7]. Each KV_INT_D d of keys, as k of weights, and KV_BLOCK positions, as outputs, lie as packed blocks do:
- * bf16 scale[KV_BLOCK], high as DT_Q8_QUAD's, low as DT_Q4_QUAD's; then each KV_INT_D d of values, where positions are k and d are outputs:
- * bf16 scale[KV_BLOCK], q as DT_Q8_QUAD's. Bytes of a position are nobody else's.
+ * bf16 scale[KV_BLOCK], high as PK_Q8_QUAD's, low as PK_Q4_QUAD's; then each KV_INT_D d of values, where positions are k and d are outputs:
+ * bf16 scale[KV_BLOCK], q as PK_Q8_QUAD's. Bytes of a position are nobody else's.
  * 84 bytes for what 128 of f16 hold: a decoder's step over many windows is bound by reading them. */
 enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_TYPES };
 static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; } /* not of KV_INT */
@@ -161,21 +187,21 @@ struct kv_view {
  * n_kv are multiples of KV_INT_D.
  *
  * Narrow products. The types of w say what x becomes, row by row, before it is multiplied:
- *   DT_BF16_PAIR  x as the weights: rounded to bf16, subnormals to zero. The f32 accumulator takes, for each pair of k, first the product
+ *   PK_BF16_PAIR  x as the weights: rounded to bf16, subnormals to zero. The f32 accumulator takes, for each pair of k, first the product
  *                 of the odd k and then that of the even one (as VDPBF16PS does; products of bf16 are exact, so fused or not is one).
  *                 Level amx sums even and odd k apart, from 0 on for every 32 k, and adds both sums, then that to the accumulator.
- *   DT_I16_PAIR   each I16_GROUP k of x apart: sx = largest magnitude of the group / 8191, q = x * (8191 / largest magnitude) rounded to
+ *   PK_I16_PAIR   each I16_GROUP k of x apart: sx = largest magnitude of the group / 8191, q = x * (8191 / largest magnitude) rounded to
  *                 nearest even; the sum of q * q over a group is an exact integer; the f32 accumulator takes groups in rising order, acc =
  *                 fma((float)sum, sx, acc); y = acc * the scale of the output. A group with a NaN or an infinity makes its row NaN for
  *                 every output; a group of magnitudes below 2^-111 counts as zeros.
- *   DT_I8_QUAD    x as the weights: scale = largest magnitude of the row / 127, q = x * (127 / largest magnitude) rounded to nearest even;
+ *   PK_I8_QUAD    x as the weights: scale = largest magnitude of the row / 127, q = x * (127 / largest magnitude) rounded to nearest even;
  *                 the sum of q * q is an exact integer; y = sum * (scale of the row * scale of the output), each step rounded to f32.
  *                 A row with a NaN or an infinity gives NaN for every output, a row of magnitudes below 2^-119 zeros.
- *   DT_Q8_QUAD    each 32 k of x as DT_I8_QUAD takes a row: sx = largest magnitude of the block / 127, q = x * (127 / largest magnitude)
- *   DT_Q8_QUAD_A8 rounded to nearest even; the sum of q * q over a block is an exact integer; the f32 accumulator takes blocks in rising
- *   DT_Q4_QUAD    order, acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
+ *   PK_Q8_QUAD    each 32 k of x as PK_I8_QUAD takes a row: sx = largest magnitude of the block / 127, q = x * (127 / largest magnitude)
+ *   PK_Q8_QUAD_A8 rounded to nearest even; the sum of q * q over a block is an exact integer; the f32 accumulator takes blocks in rising
+ *   PK_Q4_QUAD    order, acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
  *                 NaN for every output; a block of magnitudes below 2^-119 counts as zeros.
- *                 DT_Q8_QUAD keeps 16 bits of x, so that only its weights have few: 32639 = 127 * 256 + 127 stands for 127, and 2^-111 for
+ *                 PK_Q8_QUAD keeps 16 bits of x, so that only its weights have few: 32639 = 127 * 256 + 127 stands for 127, and 2^-111 for
  *                 2^-119.
  * Each call narrows its rows of x anew, so where there are many it should have all panels (kern_slices). Few rows may be cut as f32 is, for
  * they are bound by reading weights; by blocks, whose rows take longer, a thread's next call may say that they are kept. */
@@ -189,7 +215,7 @@ struct linear {
     uint8_t act;               /* enum act */
     uint8_t kv_type;           /* enum kv_type */
     uint16_t d_head;
-    int kept;                  /* products by blocks: the last call with this scratch had the same rows of x, which it may keep narrowed */
+    int x_cached;              /* products by blocks: the last call with this scratch had the same rows of x, so they may still lie there */
 
     const float *x;            /* row m at x + m * ld_x, [k] readable */
     size_t ld_x;
@@ -217,10 +243,10 @@ struct linear {
  * Level amx, whatever the number of rows, sums both as linear does there: for every 32 d, and for every block of positions, even and odd
  * ones apart. In a row's last block positions that it does not see count as values of 0, whatever stands there.
  *
- * With KV_INT q becomes integers, as DT_Q8_QUAD takes x beside keys' high bits, as DT_Q4_QUAD does beside their low ones. A score takes,
+ * With KV_INT q becomes integers, as PK_Q8_QUAD takes x beside keys' high bits, as PK_Q4_QUAD does beside their low ones. A score takes,
  * from 0 on and for each KV_INT_D d in rising order, acc = fma((float)sum of the high ones, sx * (16 * scale of the key), acc), then acc =
  * fma((float)sum of the low ones, sx * scale of the key, acc): sums are exact integers, products of scales rounded to f32. Weights, f32,
- * times the scales of the values of KV_INT_D d become integers as DT_Q8_QUAD takes x, but with one scale for all keys of the block that
+ * times the scales of the values of KV_INT_D d become integers as PK_Q8_QUAD takes x, but with one scale for all keys of the block that
  * the row sees; the sum of q * q is an exact integer again, and the output (float)sum * that scale. The sum that an output is divided by
  * is that of the f32 weights. A row that has a NaN or an infinity in q, or sees a key with one, gives NaN for every output (what
  * attn_weights gives it is open); values with one give NaN for their KV_INT_D outputs, whatever they weigh, unless their block is passed
@@ -240,7 +266,7 @@ struct attn {
 
 /* Floats from partial to partial: whole cache lines of d_head values, one of the sum's lanes and one of the maximum. Only the level that
  * made a partial can read it. */
-static inline size_t attn_part_len(size_t d_head) { return ((d_head + 15) & ~(size_t)15) + 32; }
+static inline size_t attn_partial_len(size_t d_head) { return ((d_head + 15) & ~(size_t)15) + 32; }
 
 /* One row of an FSMN memory (Zhang et al. 2018, a depthwise filter over time with an identity): for each channel
  *   y = add + (x[left] + sum over j of w[j] x[j])
@@ -275,26 +301,26 @@ void spectrum_init(struct spectrum *s, uint32_t n, const float *weight, uint32_t
 
 /* What one pass over a slice of logits finds, for text ids and timestamp ids apart. sum is relative to max: sum of exp(x - max).
  * Masked ids (-inf) count as absent. None left: max = -INFINITY, arg = -1, sum = 0. Ties go to the lower id. */
-struct logit_part { float max, sum; int32_t arg; };
+struct logit_partial { float max, sum; int32_t arg; };
 
 struct kern {
     int level;    /* enum cpu_level the table was made for */
     size_t cache; /* bytes of second-level cache that a core has; set by kern_init, may be changed */
 
-    /* pack_panel, bit for bit. loss: of DT_Q8_QUAD and DT_Q8_QUAD_A8 from numbers, not from q8_0, the largest error and the largest norm of
+    /* pack_panel, bit for bit. loss: of PK_Q8_QUAD and PK_Q8_QUAD_A8 from numbers, not from q8_0, the largest error and the largest norm of
      * the panel's outputs; NULL: nobody asks. */
-    void (*pack)(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k);
+    void (*pack)(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
 
     /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch() bytes, 64-byte aligned, one per thread. */
-    void (*linear[DT_PACKED_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);
+    void (*linear[PK_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);
     /* y[k] = row `id` of packed weights, widened. */
-    void (*embed[DT_PACKED_COUNT])(float *y, const void *w, size_t id, size_t k);
+    void (*embed[PK_COUNT])(float *y, const void *w, size_t id, size_t k);
 
     /* scratch: kern_attn_scratch(d_head) bytes. */
     void (*attn[KV_TYPES])(const struct attn *a, void *scratch);
     /* The same bits in two steps. Row i's partial of block b to part + i * ld_part; then out from n of them, that of row i and block b at
-     * part + i * ld_part + b * attn_part_len(d_head). n blocks hold every key that a row sees. */
-    void (*attn_part[KV_TYPES])(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch);
+     * part + i * ld_part + b * attn_partial_len(d_head). n blocks hold every key that a row sees. */
+    void (*attn_partial[KV_TYPES])(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch);
     void (*attn_merge)(const struct attn *a, const float *part, size_t ld_part, size_t n);
     /* What attn weighs values by: row i of out, [n_keys], = softmax(scale q_i k^T) over keys [0, n_keys). len is NULL. The same scratch. */
     void (*attn_weights[KV_TYPES])(const struct attn *a, void *scratch);
@@ -311,7 +337,7 @@ struct kern {
     void (*fsmn)(const struct fsmn *f);
     /* Columns of x, [rows, n] with rows ld apart, in place: (x - mean) / std over the rows, the population's std. 0 throughout a column
      * whose values lie less than FLT_MIN from its first one (the quotient has no value there). rows >= 1. */
-    void (*standard)(float *x, size_t ld, size_t rows, size_t n);
+    void (*zscore)(float *x, size_t ld, size_t rows, size_t n);
     /* y[i] = add[i] + scale * the median of x[i - 3 .. i + 3], where x is mirrored at both ends (x[-1] is x[1]); a row of 3 or less is
      * left unfiltered. add may be NULL; y may equal add, but not x. */
     void (*median)(float *y, const float *x, const float *add, float scale, size_t n);
@@ -321,15 +347,15 @@ struct kern {
     void (*spectra)(float *out, const float *x, size_t hop, size_t rows, const struct spectrum *s, void *scratch);
 
     /* Logits x[0, n) of ids first .. first+n-1; ids whose bit is set in mask (bit id of mask, NULL: none) are absent. */
-    void (*logit_scan)(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
-    /* most[p] = the largest of y[p * PANEL, (p + 1) * PANEL), NaN passed over; -inf where there is none. */
-    void (*panel_most)(float *most, const float *y, size_t panels);
+    void (*logits_reduce)(struct logit_partial *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
+    /* max[p] = the largest of y[p * PANEL, (p + 1) * PANEL), NaN passed over; -inf where there is none. */
+    void (*panel_max)(float *max, const float *y, size_t panels);
 };
 
 /* Are narrow products of t faster than those of f32 at this level? Where instructions of their own make them; by blocks from AVX2 on; of
  * int16 at AVX2 as well, because VPMADDWD makes 16 products, two to a lane, and the addition behind it has a port more; not at AVX-512
- * without VNNI, where both share the two ports that vectors of 512 bits have, nor on ARM. Of DT_Q8_QUAD_A8: faster than of DT_Q8_QUAD. */
-int kern_gains(int level, enum dtype t);
+ * without VNNI, where both share the two ports that vectors of 512 bits have, nor on ARM. Of PK_Q8_QUAD_A8: faster than of PK_Q8_QUAD. */
+int kern_gains(int level, enum packed_type t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
@@ -343,11 +369,11 @@ void kern_init_dotprod(struct kern *k);    /* products of int8 only */
 void kern_init_i8mm(struct kern *k);       /* the same */
 void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
 
-/* How linear wants many rows cut: by multiples of `tile`, the rows of its highest register tile, and no more than `most`, of which what it
- * keeps of x, a part of each row or all of it narrowed, fills half of the second-level cache, or its scratch. Below `least` weights pass by
+/* How linear wants many rows cut: by multiples of `tile`, the rows of its highest register tile, and no more than `max`, of which what it
+ * keeps of x, a part of each row or all of it narrowed, fills half of the second-level cache, or its scratch. Below `min` weights pass by
  * for too few. */
-struct slices { size_t tile, least, most; };
-struct slices kern_slices(const struct kern *k, enum dtype t, size_t n_k);
+struct slices { size_t tile, min, max; };
+struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k);
 size_t kern_linear_scratch(void);
 size_t kern_attn_scratch(size_t d_head);   /* d_head: multiples of 4 up to 256 */
 size_t kern_spectra_scratch(uint32_t n);   /* of n points */

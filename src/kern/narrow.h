@@ -27,17 +27,17 @@ enum { NARROW_TILE = TILE_ROWS };
 INLINE vi vi_quads(const void *w, int step) { return (void)step, vi_load(w); }
 #endif
 
-INLINE vf vf_dot(vf acc, enum dtype t, vi x, vi w)
+INLINE vf vf_dot(vf acc, enum packed_type t, vi x, vi w)
 {
-    return t == DT_I8_QUAD ? vf_dot_quads(acc, x, w) : t == DT_I16_PAIR ? vf_dot_ints(acc, x, w) : vf_dot_pairs(acc, x, w);
+    return t == PK_I8_QUAD ? vf_dot_quads(acc, x, w) : t == PK_I16_PAIR ? vf_dot_ints(acc, x, w) : vf_dot_pairs(acc, x, w);
 }
 
 /* ---- the register tile: acc[rows, TILE_W] = start + words of x times words of w ---------------------------------------------------------
  * start: what accumulators begin with, rows of ld_start; NULL: zeros. */
 INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,
-                        const struct words *w, enum dtype t, const int rows)
+                        const struct words *w, enum packed_type t, const int rows)
 {
-    const int quads = t == DT_I8_QUAD, steps = quads ? QUAD_STEPS : 1;
+    const int quads = t == PK_I8_QUAD, steps = quads ? QUAD_STEPS : 1;
     vf a[TILE_ROWS][2];
     UNROLL
     for (int r = 0; r < rows; r++) {
@@ -86,14 +86,14 @@ typedef void narrow_tile_fn(float *acc, size_t ld_acc, const uint32_t *x, size_t
         narrow_tile(acc, ld_acc, x, ld, start, ld_start, w, t, rows);                                                                  \
     }
 #define TILES_6(name, t) TILE(1, name, t) TILE(2, name, t) TILE(3, name, t) TILE(4, name, t) TILE(5, name, t) TILE(6, name, t)
-TILES_6(pair, DT_BF16_PAIR)
-TILES_6(ints, DT_I16_PAIR)
-TILES_6(quad, DT_I8_QUAD)
+TILES_6(pair, PK_BF16_PAIR)
+TILES_6(ints, PK_I16_PAIR)
+TILES_6(quad, PK_I8_QUAD)
 #if TILE_ROWS_12
 #define TILES_12(name, t) TILE(7, name, t) TILE(8, name, t) TILE(9, name, t) TILE(10, name, t) TILE(11, name, t) TILE(12, name, t)
-TILES_12(pair, DT_BF16_PAIR)
-TILES_12(ints, DT_I16_PAIR)
-TILES_12(quad, DT_I8_QUAD)
+TILES_12(pair, PK_BF16_PAIR)
+TILES_12(ints, PK_I16_PAIR)
+TILES_12(quad, PK_I8_QUAD)
 #define TILES_OF(name)                                                                                                                 \
     { NULL, tile_##name##_1, tile_##name##_2, tile_##name##_3, tile_##name##_4, tile_##name##_5, tile_##name##_6, tile_##name##_7,     \
       tile_##name##_8, tile_##name##_9, tile_##name##_10, tile_##name##_11, tile_##name##_12 }
@@ -110,10 +110,10 @@ static narrow_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
 #undef TILE
 
 /* acc[rows, PANEL] = start, the same for all rows (NULL: zeros), + words of x, rows of ld, times words of w. */
-INLINE void panel_sums(float *acc, enum dtype t, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words,
+INLINE void panel_sums(float *acc, enum packed_type t, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words,
                        size_t rows, const char *ahead)
 {
-    narrow_tile_fn *const sums = (t == DT_I8_QUAD ? tiles_quad : t == DT_I16_PAIR ? tiles_ints : tiles_pair)[rows];
+    narrow_tile_fn *const sums = (t == PK_I8_QUAD ? tiles_quad : t == PK_I16_PAIR ? tiles_ints : tiles_pair)[rows];
     for (size_t c = 0; c < PANEL; c += TILE_W) {
         const uint32_t *from = w + c;
         const struct words of = { &from, PANEL, words, words, ahead };
@@ -135,36 +135,36 @@ INLINE void add_ints(float *acc, const float *ints, const uint32_t *scale_x, siz
 
 INLINE void int_groups(float *acc, float *ints, const uint32_t *x, size_t ld, const uint32_t *w, size_t k, size_t rows, const char *ahead)
 {
-    const size_t words = narrow_words(DT_I16_PAIR, k);
+    const size_t words = narrow_words(PK_I16_PAIR, k);
     for (size_t g = 0, at = 0; at < words; g++, at += I16_GROUP / 2) {
-        panel_sums(ints, DT_I16_PAIR, x + i16_head(k) + at, ld, NULL, w + at * PANEL, size_min(words - at, I16_GROUP / 2), rows,
+        panel_sums(ints, PK_I16_PAIR, x + i16_head(k) + at, ld, NULL, w + at * PANEL, size_min(words - at, I16_GROUP / 2), rows,
                    ahead + at * PANEL * 4);
         add_ints(acc, ints, x + g, ld, rows, g == 0);
     }
 }
 
 /* ---- panels --------------------------------------------------------------------------------------------------------------------- */
-INLINE void narrow_panel(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p, const char *next,
+INLINE void narrow_panel(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p, const char *next,
                          struct narrow_scratch *s)
 {
     const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS; /* 13 rows are 7 and 6, by twos 8 and 5, not 12 and 1 */
     const size_t height = ROWS_BY_TWOS ? ((rows + tiles - 1) / tiles + 1) & ~(size_t)1 : (rows + tiles - 1) / tiles;
     const size_t ld = narrow_ld(t, l->k);
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
-    const float *start = t == DT_I8_QUAD && !QUADS_SIGNED ? (const float *)(const void *)panel + PANEL : NULL;
+    const float *start = t == PK_I8_QUAD && !QUADS_SIGNED ? (const float *)(const void *)panel + PANEL : NULL;
     const uint32_t *w = (const uint32_t *)(const void *)(panel + narrow_head_sz(t));
     for (size_t r = 0; r < rows; r += height) {
         const size_t n = size_min(height, rows - r);
         const char *ahead = tiles <= 2 ? (const char *)w + AHEAD : r ? (const char *)w : next;
         prefetch_outputs(l, m + r, n, p);
         const uint32_t *x = narrow_row(s->x, r, ld);
-        if (t == DT_I16_PAIR) int_groups(s->acc, s->ints, x, ld, w, l->k, n, ahead);
+        if (t == PK_I16_PAIR) int_groups(s->acc, s->ints, x, ld, w, l->k, n, ahead);
         else panel_sums(s->acc, t, x, ld, start, w, narrow_words(t, l->k), n, ahead);
         narrow_finish(l, t, m, r, n, p, s);
     }
 }
 
-INLINE void narrow_panels(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
+INLINE void narrow_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
 {
     const size_t sz = panel_sz(t, l->k);
     for (size_t p = p0; p < p1; p++) narrow_panel(l, t, m, rows, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);

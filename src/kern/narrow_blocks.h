@@ -31,7 +31,7 @@ enum { BLOCK_AHEAD = 4096, BLOCK_FAR_AHEAD = 16384 };
 enum { BLOCK_TIMES = 5 };
 
 /* A block as quad_sums wants it: four k after four k. */
-INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum dtype t, const char *w)
+INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum packed_type t, const char *w)
 {
     UNROLL
     for (size_t i = 0; i < QBLOCK / 4; i++) {
@@ -48,7 +48,8 @@ INLINE void prefetch_block(const char *w, size_t rows)
 
 /* acc[rows][PANEL] = x times a panel, n vectors of outputs at a time; rows of x stand ld words apart. What comes meanwhile comes a line per
  * row: more lines at a time would hold up the weights at hand. */
-INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, size_t rows, const char *w, size_t blocks, const size_t n)
+INLINE void block_panel(float *acc, enum packed_type t, const uint32_t *x, size_t ld, size_t rows, const char *w, size_t blocks,
+                        const size_t n)
 {
     const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W); /* bytes of QUAD_W outputs */
     memset(acc, 0, rows * PANEL * sizeof *acc);
@@ -82,7 +83,7 @@ INLINE void block_panel(float *acc, enum dtype t, const uint32_t *x, size_t ld, 
     }
 }
 
-INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)
+INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum packed_type t)
 {
     const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), words = blocks * block_words(t);
     const size_t ld = ((words + 15) & ~(size_t)15) + 16;
@@ -90,8 +91,8 @@ INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0
     const size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
     for (size_t m = m0; m < m1; m += most) {
         const size_t rows = size_min(most, m1 - m), tiles = (rows + TILE_ROWS_MAX - 1) / TILE_ROWS_MAX, height = (rows + tiles - 1) / tiles;
-        const int kept = l->kept && rows == m1 - m0;
-        for (size_t r = 0; r < rows && !kept; r++) row_to_blocks(s->x + r * ld, t, l->x + (m + r) * l->ld_x, l->k);
+        const int cached = l->x_cached && rows == m1 - m0;
+        for (size_t r = 0; r < rows && !cached; r++) row_to_blocks(s->x + r * ld, t, l->x + (m + r) * l->ld_x, l->k);
         for (size_t p = p0; p < p1; p++)
             for (size_t r = 0; r < rows; r += height) {
                 const size_t n = size_min(height, rows - r);
@@ -109,23 +110,23 @@ INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0
 
 static void linear_q8_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
-    block_linear(l, m0, m1, p0, p1, scratch, DT_Q8_QUAD);
+    block_linear(l, m0, m1, p0, p1, scratch, PK_Q8_QUAD);
 }
 
 static void linear_q8_quad_a8(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
-    block_linear(l, m0, m1, p0, p1, scratch, DT_Q8_QUAD_A8);
+    block_linear(l, m0, m1, p0, p1, scratch, PK_Q8_QUAD_A8);
 }
 
 static void linear_q4_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
-    block_linear(l, m0, m1, p0, p1, scratch, DT_Q4_QUAD);
+    block_linear(l, m0, m1, p0, p1, scratch, PK_Q4_QUAD);
 }
 
 INLINE void init_blocks(struct kern *k)
 {
-    k->linear[DT_Q8_QUAD] = linear_q8_quad;
-    k->linear[DT_Q8_QUAD_A8] = linear_q8_quad_a8;
-    k->linear[DT_Q4_QUAD] = linear_q4_quad;
+    k->linear[PK_Q8_QUAD] = linear_q8_quad;
+    k->linear[PK_Q8_QUAD_A8] = linear_q8_quad_a8;
+    k->linear[PK_Q4_QUAD] = linear_q4_quad;
 }
 #endif

@@ -21,15 +21,16 @@
 #endif
 
 /* Panels [p0, p1) for rows [m, m + rows), which are in scratch. */
-INLINE void narrow_panels(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s);
+INLINE void narrow_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1,
+                          struct narrow_scratch *s);
 
 /* Words of a narrowed row, and from row to row: whole lines, and never a power of two of them, so that rows do not share cache sets.
  * What is left of a row's last line is zeros (not where rows lie by twos). */
-INLINE size_t row_words(enum dtype t, size_t k)
+INLINE size_t row_words(enum packed_type t, size_t k)
 {
-    return t == DT_I16_PAIR ? i16_head(k) + narrow_words(t, k) : narrow_words(t, k) * (t == DT_I8_QUAD ? QUAD_STEPS : 1);
+    return t == PK_I16_PAIR ? i16_head(k) + narrow_words(t, k) : narrow_words(t, k) * (t == PK_I8_QUAD ? QUAD_STEPS : 1);
 }
-INLINE size_t narrow_ld(enum dtype t, size_t k) { return ((row_words(t, k) + 15) & ~(size_t)15) + 16; }
+INLINE size_t narrow_ld(enum packed_type t, size_t k) { return ((row_words(t, k) + 15) & ~(size_t)15) + 16; }
 
 /* Where row r begins. Tiles begin at even rows where rows lie by twos. */
 INLINE uint32_t *narrow_row(uint32_t *x, size_t r, size_t ld) { return ROWS_BY_TWOS ? x + (r & ~(size_t)1) * ld + r % 2 * 2 : x + r * ld; }
@@ -40,7 +41,7 @@ INLINE void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t 
     vi most = vi_set1(0);
     for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
     const uint32_t bits = vi_hmax(most);
-    const struct int_scale s = i16_scale_of(load_f32(&bits), I16_X_MOST);
+    const struct int_scale s = i16_scale_of(load_f32(&bits), I16_X_MAX);
     const vf magic = vf_set1(I16_MAGIC), inverse = vf_set1(s.inverse);
     for (size_t i = 0; i < n; i += VF_N) vf_store_halves(to + i / 2, vf_add(vf_mul(load_some(x + i, n - i), inverse), magic));
     *scale = bits_of_f32(s.scale);
@@ -54,14 +55,14 @@ INLINE void row_to_ints(uint32_t *to, const float *x, size_t k)
     if (k) group_to_ints(words, to, x, k);
 }
 
-INLINE void narrow_rows(const struct linear *l, enum dtype t, size_t m, size_t rows, struct narrow_scratch *s)
+INLINE void narrow_rows(const struct linear *l, enum packed_type t, size_t m, size_t rows, struct narrow_scratch *s)
 {
     const size_t words = row_words(t, l->k), ld = narrow_ld(t, l->k);
     for (size_t r = 0; r < rows; r++) {
         const float *x = l->x + (m + r) * l->ld_x;
         uint32_t *to = narrow_row(s->x, r, ld);
-        if (t == DT_I8_QUAD) s->scale[r] = row_to_quads(to, x, l->k);
-        else if (t == DT_I16_PAIR) row_to_ints(to, x, l->k);
+        if (t == PK_I8_QUAD) s->scale[r] = row_to_quads(to, x, l->k);
+        else if (t == PK_I16_PAIR) row_to_ints(to, x, l->k);
         else row_to_pairs(to, x, l->k);
         for (size_t i = words; i % 16 && !ROWS_BY_TWOS; i++) to[i] = 0;
     }
@@ -98,15 +99,15 @@ INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size
 }
 
 /* The sums in s->acc are those of rows [r, r + rows) of scratch and of panel p; m is the row that stands first in scratch. */
-INLINE void narrow_finish(const struct linear *l, enum dtype t, size_t m, size_t r, size_t rows, size_t p, struct narrow_scratch *s)
+INLINE void narrow_finish(const struct linear *l, enum packed_type t, size_t m, size_t r, size_t rows, size_t p, struct narrow_scratch *s)
 {
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
-    if (t == DT_I16_PAIR) scale_outputs(s->acc, (const float *)(const void *)panel, rows);
-    if (t == DT_I8_QUAD) scale_ints(s->acc, s->scale + r, (const float *)(const void *)panel, rows);
+    if (t == PK_I16_PAIR) scale_outputs(s->acc, (const float *)(const void *)panel, rows);
+    if (t == PK_I8_QUAD) scale_ints(s->acc, s->scale + r, (const float *)(const void *)panel, rows);
     for (size_t i = 0; i < rows; i += TILE_ROWS) finish(l, m + r + i, size_min(TILE_ROWS, rows - i), p, s->acc + i * PANEL);
 }
 
-INLINE void narrow_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum dtype t)
+INLINE void narrow_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum packed_type t)
 {
     if (m0 == m1) return;
     size_t most = size_min(GEMM_ROWS, NARROW_WORDS / narrow_ld(t, l->k));
@@ -124,20 +125,20 @@ INLINE void narrow_linear(const struct linear *l, size_t m0, size_t m1, size_t p
 
 static inline void linear_pair(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
-    narrow_linear(l, m0, m1, p0, p1, scratch, DT_BF16_PAIR);
+    narrow_linear(l, m0, m1, p0, p1, scratch, PK_BF16_PAIR);
 }
 
 static inline void linear_ints(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
-    narrow_linear(l, m0, m1, p0, p1, scratch, DT_I16_PAIR);
+    narrow_linear(l, m0, m1, p0, p1, scratch, PK_I16_PAIR);
 }
 
 static inline void linear_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
-    narrow_linear(l, m0, m1, p0, p1, scratch, DT_I8_QUAD);
+    narrow_linear(l, m0, m1, p0, p1, scratch, PK_I8_QUAD);
 }
 
-INLINE void init_pairs(struct kern *k) { k->linear[DT_BF16_PAIR] = linear_pair; }
-INLINE void init_ints(struct kern *k) { k->linear[DT_I16_PAIR] = linear_ints; }
-INLINE void init_quads(struct kern *k) { k->linear[DT_I8_QUAD] = linear_quad; }
+INLINE void init_pairs(struct kern *k) { k->linear[PK_BF16_PAIR] = linear_pair; }
+INLINE void init_ints(struct kern *k) { k->linear[PK_I16_PAIR] = linear_ints; }
+INLINE void init_quads(struct kern *k) { k->linear[PK_I8_QUAD] = linear_quad; }
 #endif

@@ -5,8 +5,8 @@
  * This is the definition, and what happens to types that nothing rounds; pack.h is faster at the others. */
 #include "kern/inner.h"
 
-size_t pack_panel_sz(enum dtype t, size_t k) { return panel_sz(t, k); }
-size_t pack_sz(enum dtype t, size_t n, size_t k) { return pack_panels(n) * pack_panel_sz(t, k); }
+size_t pack_panel_sz(enum packed_type t, size_t k) { return panel_sz(t, k); }
+size_t pack_sz(enum packed_type t, size_t n, size_t k) { return pack_panels(n) * pack_panel_sz(t, k); }
 
 /* Eight k of all rows at a time: each row is read in short runs while the panel's lines stay in the first-level cache. */
 enum { RUN = 8 };
@@ -48,19 +48,19 @@ static void transpose_bits(uint32_t a[32])
 }
 
 /* One output's stored block into its column of the packed block; its fifth bits go to *fifth. */
-static void pack_block(uint8_t *out, uint32_t *fifth, enum dtype t, const uint8_t *p, size_t i)
+static void pack_block(uint8_t *out, uint32_t *fifth, enum packed_type t, const uint8_t *p, size_t i)
 {
     memcpy(out + 2 * i, p, 2);
     p += 2, out += PANEL * 2;
-    if (dtype_has_min(t)) {
+    if (packed_has_min(t)) {
         memcpy(out + 2 * i, p, 2);
         p += 2, out += PANEL * 2;
     }
-    if (t == DT_Q8_0) {
+    if (t == PK_Q8_0) {
         for (size_t j = 0; j < QBLOCK; j++) out[j * PANEL + i] = p[j];
         return;
     }
-    if (dtype_has_fifth(t)) {
+    if (packed_has_fifth(t)) {
         *fifth = load_u32(p);
         p += 4, out += QBLOCK * 4;
     }
@@ -71,26 +71,26 @@ static void pack_block(uint8_t *out, uint32_t *fifth, enum dtype t, const uint8_
 }
 
 /* The same of a K type; fifth: [runs][PANEL]. */
-static void pack_k_block(uint8_t *out, uint32_t (*fifth)[PANEL], enum dtype t, const uint8_t *stored, size_t i)
+static void pack_k_block(uint8_t *out, uint32_t (*fifth)[PANEL], enum packed_type t, const uint8_t *stored, size_t i)
 {
     struct k_block b;
     const size_t len = run_len(t);
-    const int offset = dtype_offset(t);
-    k_block_split(&b, t, stored);
+    const int offset = packed_offset(t);
+    k_block_split(&b, packed_source(t), stored);
     memcpy(out + 2 * i, &b.d, 2);
     b.dmin ^= 0x8000u;
-    if (dtype_has_min(t)) memcpy(out + 2 * PANEL + 2 * i, &b.dmin, 2);
+    if (packed_has_min(t)) memcpy(out + 2 * PANEL + 2 * i, &b.dmin, 2);
     out += block_head_sz(t);
     for (size_t r = 0; r < KBLOCK / len; r++, out += run_sz(t)) {
         const int8_t *q = b.q + r * len;
         uint8_t *to = out + run_head_sz(t) + i;
         out[i] = (uint8_t)b.scale[r];
-        if (dtype_has_min(t)) out[PANEL + i] = (uint8_t)b.min[r];
-        if (dtype_is_byte(t)) {
+        if (packed_has_min(t)) out[PANEL + i] = (uint8_t)b.min[r];
+        if (packed_is_byte(t)) {
             for (size_t j = 0; j < len; j++) to[j * PANEL] = (uint8_t)q[j];
             continue;
         }
-        if (dtype_has_fifth(t)) {
+        if (packed_has_fifth(t)) {
             for (size_t j = 0; j < len; j++) fifth[r][i] |= (uint32_t)(q[j] >> 4 & 1) << j;
             to += len * 4;
         }
@@ -99,14 +99,14 @@ static void pack_k_block(uint8_t *out, uint32_t (*fifth)[PANEL], enum dtype t, c
     }
 }
 
-static void pack_k(uint8_t *out, enum dtype t, const void *const rows[PANEL], size_t k)
+static void pack_k(uint8_t *out, enum packed_type t, const void *const rows[PANEL], size_t k)
 {
     memset(out, 0, panel_sz(t, k));
     for (size_t b = 0; b < k / KBLOCK; b++, out += panel_block_sz(t)) {
         uint32_t fifth[KBLOCK / QBLOCK][PANEL] = { 0 };
         for (size_t i = 0; i < PANEL; i++)
-            if (rows[i]) pack_k_block(out, fifth, t, (const uint8_t *)rows[i] + dtype_row_sz(t, b * KBLOCK), i);
-        for (size_t r = 0; r < KBLOCK / QBLOCK && dtype_has_fifth(t); r++) {
+            if (rows[i]) pack_k_block(out, fifth, t, (const uint8_t *)rows[i] + dtype_row_sz(packed_source(t), b * KBLOCK), i);
+        for (size_t r = 0; r < KBLOCK / QBLOCK && packed_has_fifth(t); r++) {
             transpose_bits(fifth[r]);
             memcpy(out + block_head_sz(t) + r * run_sz(t) + run_head_sz(t), fifth[r], sizeof fifth[r]);
         }
@@ -121,7 +121,7 @@ static void widen_some(float *v, enum dtype from, const void *row, size_t k0, si
 
 static void pack_pairs(uint16_t *out, enum dtype from, const void *const rows[PANEL], size_t k)
 {
-    memset(out, 0, panel_sz(DT_BF16_PAIR, k));
+    memset(out, 0, panel_sz(PK_BF16_PAIR, k));
     for (size_t k0 = 0; k0 < k; k0 += RUN)
         for (size_t i = 0; i < PANEL; i++) {
             const size_t n = rows[i] ? size_min(RUN, k - k0) : 0;
@@ -135,8 +135,8 @@ static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[P
 {
     float scale[PANEL] = { 0 };
     int32_t start[PANEL] = { 0 };
-    uint8_t *out = panel + narrow_head_sz(DT_I8_QUAD);
-    memset(out, 0, narrow_words(DT_I8_QUAD, k) * PANEL * 4);
+    uint8_t *out = panel + narrow_head_sz(PK_I8_QUAD);
+    memset(out, 0, narrow_words(PK_I8_QUAD, k) * PANEL * 4);
     for (size_t i = 0; i < PANEL; i++) {
         float v[QBLOCK];
         uint32_t most = 0;
@@ -162,7 +162,7 @@ static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[P
     memcpy(panel + sizeof scale, start, sizeof start);
 }
 
-/* What a row's largest value of DT_I16_PAIR stands for. */
+/* What a row's largest value of PK_I16_PAIR stands for. */
 static float i16_most(enum dtype from, const void *row, size_t k)
 {
     uint32_t most = 0, most_sum = 0; /* bits, see i8_scale_of */
@@ -181,8 +181,8 @@ static float i16_most(enum dtype from, const void *row, size_t k)
 static void pack_ints(uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     float scale[PANEL] = { 0 };
-    uint16_t *out = (uint16_t *)(void *)(panel + narrow_head_sz(DT_I16_PAIR));
-    memset(out, 0, narrow_words(DT_I16_PAIR, k) * PANEL * 4);
+    uint16_t *out = (uint16_t *)(void *)(panel + narrow_head_sz(PK_I16_PAIR));
+    memset(out, 0, narrow_words(PK_I16_PAIR, k) * PANEL * 4);
     for (size_t i = 0; i < PANEL; i++) {
         if (!rows[i]) continue;
         const struct int_scale s = i16_scale_of(i16_most(from, rows[i], k), I16_MOST);
@@ -206,7 +206,7 @@ static void pack_block_q8(uint8_t *out, struct q8_loss *loss, const float *x, si
     for (size_t j = 0; j < n; j++) {
         const uint8_t q = s.inverse ? i8_narrowed(x[j], s.inverse) : 128;
         const float near = s.d * (float)(q - 128), off = x[j] - near;
-        out[2 * PANEL + quad_at(DT_Q8_QUAD, j, i)] = q;
+        out[2 * PANEL + quad_at(PK_Q8_QUAD, j, i)] = q;
         error += off * off;
         norm += near * near;
     }
@@ -217,7 +217,7 @@ static void pack_block_q8(uint8_t *out, struct q8_loss *loss, const float *x, si
 static void pack_q8(uint8_t *out, struct q8_loss *loss, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     struct q8_loss of[PANEL] = { { 0 } };
-    for (size_t k0 = 0; k0 < k; k0 += QBLOCK, out += quad_block_sz(DT_Q8_QUAD)) {
+    for (size_t k0 = 0; k0 < k; k0 += QBLOCK, out += quad_block_sz(PK_Q8_QUAD)) {
         memset(out, 0, 2 * PANEL);
         memset(out + 2 * PANEL, 0x80, QBLOCK * PANEL);
         for (size_t i = 0; i < PANEL; i++) {
@@ -237,7 +237,7 @@ static void pack_block_q8_0(uint8_t *out, const uint8_t *p, size_t i)
     memcpy(out + 2 * i, p, 2);
     for (size_t j = 0; j < QBLOCK; j += 4) {
         const uint32_t q = load_u32(p + 2 + j) ^ 0x80808080u;
-        memcpy(out + 2 * PANEL + quad_at(DT_Q8_QUAD, j, i), &q, 4);
+        memcpy(out + 2 * PANEL + quad_at(PK_Q8_QUAD, j, i), &q, 4);
     }
 }
 
@@ -248,55 +248,55 @@ static void pack_block_q4_0(uint8_t *out, const uint8_t *p, size_t i)
     for (size_t j = 0; j < QBLOCK / 2; j += 8) {
         const uint32_t a = load_u32(p + 2 + j), b = load_u32(p + 6 + j), nibbles = 0x0f0f0f0fu;
         const uint32_t low = (a & nibbles) | (b & nibbles) << 4, high = (a >> 4 & nibbles) | (b & ~nibbles);
-        memcpy(out + 2 * PANEL + quad_at(DT_Q4_QUAD, j, i), &low, 4);
-        memcpy(out + 2 * PANEL + quad_at(DT_Q4_QUAD, j + 16, i), &high, 4);
+        memcpy(out + 2 * PANEL + quad_at(PK_Q4_QUAD, j, i), &low, 4);
+        memcpy(out + 2 * PANEL + quad_at(PK_Q4_QUAD, j + 16, i), &high, 4);
     }
 }
 
-static void pack_stored_blocks(uint8_t *out, enum dtype t, const void *const rows[PANEL], size_t k)
+static void pack_stored_blocks(uint8_t *out, enum packed_type t, const void *const rows[PANEL], size_t k)
 {
     for (size_t b = 0; b < quad_blocks(k); b++, out += quad_block_sz(t)) {
         memset(out, 0, 2 * PANEL);
         memset(out + 2 * PANEL, quad_is_bytes(t) ? 0x80 : 0x88, quad_block_sz(t) - 2 * PANEL);
         for (size_t i = 0; i < PANEL; i++) {
             if (!rows[i]) continue;
-            if (t == DT_Q4_QUAD) pack_block_q4_0(out, (const uint8_t *)rows[i] + dtype_row_sz(DT_Q4_0, b * QBLOCK), i);
+            if (t == PK_Q4_QUAD) pack_block_q4_0(out, (const uint8_t *)rows[i] + dtype_row_sz(DT_Q4_0, b * QBLOCK), i);
             else pack_block_q8_0(out, (const uint8_t *)rows[i] + dtype_row_sz(DT_Q8_0, b * QBLOCK), i);
         }
     }
 }
 
-int pack_takes(enum dtype t, enum dtype from)
+int pack_takes(enum packed_type t, enum dtype from)
 {
-    if (t == DT_Q4_QUAD) return from == DT_Q4_0;
-    if (t < DT_COUNT) return from == t;
+    if (t == PK_Q4_QUAD) return from == DT_Q4_0;
+    if (!packed_is_lowp(t)) return from == packed_source(t);
     return dtype_block(from) == 1 || (quad_is_bytes(t) && from == DT_Q8_0);
 }
 
-void pack_lossy(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k)
+void pack_lossy(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     if (quad_is_bytes(t) && from != DT_Q8_0) { pack_q8(panel, loss, from, rows, k); return; }
-    if (dtype_is_blocks(t)) { pack_stored_blocks(panel, t, rows, k); return; }
-    if (t == DT_F32) { pack_words(panel, rows, k); return; }
-    if (t == DT_BF16_PAIR) { pack_pairs(panel, from, rows, k); return; }
-    if (t == DT_I16_PAIR) { pack_ints(panel, from, rows, k); return; }
-    if (t == DT_I8_QUAD) { pack_quads(panel, from, rows, k); return; }
-    if (dtype_block(t) == 1) { pack_halves(panel, rows, k); return; }
-    if (dtype_is_k(t)) { pack_k(panel, t, rows, k); return; }
-    const size_t sz = panel_block_sz(t), row_block = dtype_row_sz(t, QBLOCK);
+    if (packed_is_blocks(t)) { pack_stored_blocks(panel, t, rows, k); return; }
+    if (t == PK_F32) { pack_words(panel, rows, k); return; }
+    if (t == PK_BF16_PAIR) { pack_pairs(panel, from, rows, k); return; }
+    if (t == PK_I16_PAIR) { pack_ints(panel, from, rows, k); return; }
+    if (t == PK_I8_QUAD) { pack_quads(panel, from, rows, k); return; }
+    if (t == PK_F16 || t == PK_BF16) { pack_halves(panel, rows, k); return; }
+    if (packed_is_k(t)) { pack_k(panel, t, rows, k); return; }
+    const size_t sz = panel_block_sz(t), row_block = dtype_row_sz(packed_source(t), QBLOCK);
     memset(panel, 0, k / QBLOCK * sz);
     for (size_t b = 0; b < k / QBLOCK; b++) {
         uint8_t *out = (uint8_t *)panel + b * sz;
         uint32_t fifth[PANEL] = { 0 };
         for (size_t i = 0; i < PANEL; i++)
             if (rows[i]) pack_block(out, &fifth[i], t, (const uint8_t *)rows[i] + b * row_block, i);
-        if (!dtype_has_fifth(t)) continue;
+        if (!packed_has_fifth(t)) continue;
         transpose_bits(fifth);
-        memcpy(out + PANEL * (dtype_has_min(t) ? 4 : 2), fifth, sizeof fifth);
+        memcpy(out + PANEL * (packed_has_min(t) ? 4 : 2), fifth, sizeof fifth);
     }
 }
 
-void pack_panel(void *panel, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k)
+void pack_panel(void *panel, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     pack_lossy(panel, NULL, t, from, rows, k);
 }
@@ -320,7 +320,7 @@ static struct q8_loss block_steps(const float *x, float inverse)
 /* Of a block with the scale s and the inverse v: u = x * v as linear rounds it, and q, the integer next to u. u - q is exact. s, v and u
  * are each off by 2^-24 of themselves, so x = s u (1 + e), |e| <= 3 * 2^-24 and next to nothing, and x - s q = s (u - q) + e s u. Of whole
  * rows: |x - x'| is at most the root of the sum of all (s (u - q))^2, and 3 * 2^-24 |x| more; which is more than sums of f32 lose, too. */
-struct q8_loss q8_loss_of_x(enum dtype t, const float *x, size_t k)
+struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k)
 {
     static double const smallest = 0x1p-80; /* below this largest magnitude scales of a block may be flushed to zero: it counts as lost */
     static double const rounding = 0x3.0001p-24;

@@ -14,7 +14,7 @@ INLINE void turn_as(float (*tile)[PANEL], enum dtype from, const void *const row
         for (size_t j = 0; j < n; j += VF_N) {
             vf v[VF_N];
             UNROLL
-            for (size_t r = 0; r < VF_N; r++) v[r] = rows[i + r] ? load_weights(from, rows[i + r], k0 + j) : vf_zero();
+            for (size_t r = 0; r < VF_N; r++) v[r] = rows[i + r] ? load_weights(packed_as_stored(from), rows[i + r], k0 + j) : vf_zero();
             vf_transpose(v);
             UNROLL
             for (size_t r = 0; r < VF_N; r++) vf_store(tile[j + r] + i, v[r]);
@@ -90,7 +90,7 @@ static void pack_quad_panel(uint8_t *panel, enum dtype from, const void *const r
         const struct int_scale s = i8_scale_of(most[i]);
         scale[i] = s.scale, inverse[i] = s.inverse;
     }
-    uint8_t *out = panel + narrow_head_sz(DT_I8_QUAD);
+    uint8_t *out = panel + narrow_head_sz(PK_I8_QUAD);
     for (size_t k0 = 0; k0 < k; k0 += QBLOCK) {
         turn(tile, from, rows, k0, QBLOCK);
         for (size_t j = 0; j < QBLOCK; j += 4, out += 4 * PANEL) {
@@ -154,7 +154,7 @@ INLINE void tile_scales(struct q8_scales *s, float tile[QBLOCK][PANEL])
     uint32_t most[PANEL] = { 0 };
     float exact[PANEL];
     tile_most(most, tile);
-    for (size_t i = 0; i < PANEL; i++) exact[i] = load_f32(most + i) / I8_MOST;
+    for (size_t i = 0; i < PANEL; i++) exact[i] = load_f32(most + i) / I8_MAX;
     for (size_t i = 0; i < PANEL; i += VF_N) vf_store_f16(s->half + i, vf_load(exact + i));
     for (size_t i = 0; i < PANEL; i++) s->half[i] = (s->half[i] & 0x7fffu) >= 0x7c00u ? 0x7e00u : s->half[i];
     for (size_t i = 0; i < PANEL; i += VF_N) vf_store(s->d + i, vf_load_f16(s->half + i));
@@ -177,7 +177,7 @@ INLINE void tile_loss(struct q8_loss of[PANEL], float tile[QBLOCK][PANEL], const
 static void pack_q8_panel(uint8_t *out, struct q8_loss *loss, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     struct q8_loss of[PANEL] = { { 0 } };
-    for (size_t k0 = 0; k0 < k; k0 += QBLOCK, out += quad_block_sz(DT_Q8_QUAD)) {
+    for (size_t k0 = 0; k0 < k; k0 += QBLOCK, out += quad_block_sz(PK_Q8_QUAD)) {
         _Alignas(64) float tile[QBLOCK][PANEL];
         struct q8_scales s;
         turn(tile, from, rows, k0, QBLOCK);
@@ -186,20 +186,20 @@ static void pack_q8_panel(uint8_t *out, struct q8_loss *loss, enum dtype from, c
         for (size_t j = 0; j < QBLOCK; j += 4) {
             uint32_t word[PANEL];
             tile_quads(word, tile + j, s.inverse);
-            for (size_t i = 0; i < PANEL; i += QUAD_W) memcpy(out + 2 * PANEL + quad_at(DT_Q8_QUAD, j, i), word + i, QUAD_W * 4);
+            for (size_t i = 0; i < PANEL; i += QUAD_W) memcpy(out + 2 * PANEL + quad_at(PK_Q8_QUAD, j, i), word + i, QUAD_W * 4);
         }
         if (loss) tile_loss(of, tile, &s);
     }
     if (loss) *loss = q8_loss_most(of);
 }
 
-static void pack_turned(void *panel, struct q8_loss *loss, enum dtype t, enum dtype from, const void *const rows[PANEL], size_t k)
+static void pack_turned(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     if (k % QBLOCK || dtype_block(from) != 1) pack_lossy(panel, loss, t, from, rows, k);
-    else if (t == DT_F32) pack_f32_panel(panel, rows, k);
-    else if (t == DT_BF16_PAIR) pack_pair_panel(panel, from, rows, k);
-    else if (t == DT_I16_PAIR) pack_int_panel(panel, from, rows, k);
-    else if (t == DT_I8_QUAD) pack_quad_panel(panel, from, rows, k);
+    else if (t == PK_F32) pack_f32_panel(panel, rows, k);
+    else if (t == PK_BF16_PAIR) pack_pair_panel(panel, from, rows, k);
+    else if (t == PK_I16_PAIR) pack_int_panel(panel, from, rows, k);
+    else if (t == PK_I8_QUAD) pack_quad_panel(panel, from, rows, k);
     else if (quad_is_bytes(t)) pack_q8_panel(panel, loss, from, rows, k);
     else pack_half_panel(panel, rows, k);
 }

@@ -40,8 +40,8 @@ static void score_block_ints(float s[KV_BLOCK], const char *k, const float *q, s
     for (size_t d0 = 0; d0 < d_head; d0 += KV_INT_D) {
         const char *part = k + key_part_at(d0);
         uint32_t more[QBLOCK / 2 + 2], less[QBLOCK / 4 + 2];
-        narrow_block(more, DT_Q8_QUAD, q + d0, KV_INT_D);
-        narrow_block(less, DT_Q4_QUAD, q + d0, KV_INT_D);
+        narrow_block(more, PK_Q8_QUAD, q + d0, KV_INT_D);
+        narrow_block(less, PK_Q4_QUAD, q + d0, KV_INT_D);
         for (size_t j = 0; j < KV_BLOCK; j++) {
             const float scale_k = kv_part_scale(part, j);
             int32_t high = 0, low = 0;
@@ -49,8 +49,8 @@ static void score_block_ints(float s[KV_BLOCK], const char *k, const float *q, s
                 high += int_of(more, d) * key_high(part, j, d);
                 low += byte_of(less, d) * key_low(part, j, d);
             }
-            s[j] = fmaf((float)high, load_f32(more + block_scale_at(DT_Q8_QUAD)) * (16 * scale_k), s[j]);
-            s[j] = fmaf((float)low, load_f32(less + block_scale_at(DT_Q4_QUAD)) * scale_k, s[j]);
+            s[j] = fmaf((float)high, load_f32(more + block_scale_at(PK_Q8_QUAD)) * (16 * scale_k), s[j]);
+            s[j] = fmaf((float)low, load_f32(less + block_scale_at(PK_Q4_QUAD)) * scale_k, s[j]);
         }
     }
     for (size_t j = 0; j < KV_BLOCK; j++) s[j] *= scale;
@@ -94,7 +94,7 @@ static void part_c(float *part, enum kv_type t, const struct attn *a, const floa
 {
     const size_t d_head = a->d_head;
     float s[ATTN_KEYS], *sum = part + part_sum_at(d_head), *max = part + part_max_at(d_head);
-    memset(part, 0, attn_part_len(d_head) * sizeof *part);
+    memset(part, 0, attn_partial_len(d_head) * sizeof *part);
     *max = -INFINITY;
     for (size_t j = 0; j < n; j += KV_BLOCK) score_any(s + j, t, kv_block_at(&a->kv, (key0 + j) / KV_BLOCK), q, d_head, a->scale);
     for (size_t j = 0; j < n; j++) *max = s[j] > *max ? s[j] : *max;
@@ -168,8 +168,8 @@ static void attn_merge(const struct attn *a, const float *part, size_t ld_part, 
 {
     float merged[OUT_LD];
     for (size_t r = 0; r < a->rows; r++) {
-        memcpy(merged, part + r * ld_part, attn_part_len(a->d_head) * sizeof *merged);
-        for (size_t b = 1; b < n; b++) merge_c(merged, part + r * ld_part + b * attn_part_len(a->d_head), a->d_head);
+        memcpy(merged, part + r * ld_part, attn_partial_len(a->d_head) * sizeof *merged);
+        for (size_t b = 1; b < n; b++) merge_c(merged, part + r * ld_part + b * attn_partial_len(a->d_head), a->d_head);
         finish_c(a->out + r * a->ld_out, merged, a->d_head);
     }
 }
@@ -283,7 +283,7 @@ static void kv_put_int(const struct kv_view *kv, uint32_t pos, const float *k, c
     for (size_t d = 0; d < d_head; d += KV_INT_D) {
         const uint16_t scale_k = kv_narrow(q, k + d, KEY_MOST);
         put_key_ints(block + key_part_at(d), pos % KV_BLOCK, scale_k, q);
-        const uint16_t scale_v = kv_narrow(q, v + d, I8_MOST);
+        const uint16_t scale_v = kv_narrow(q, v + d, I8_MAX);
         put_value_ints(block + value_part_at(d, d_head), pos % KV_BLOCK, scale_v, q);
     }
 }
@@ -291,7 +291,7 @@ static void kv_put_int(const struct kv_view *kv, uint32_t pos, const float *k, c
 void kern_init_attn_c(struct kern *k)
 {
 #define SET(t, name)                                                                                                                   \
-    k->attn[t] = attn_##name, k->attn_part[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name, k->kv_put[t] = kv_put_##name
+    k->attn[t] = attn_##name, k->attn_partial[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name, k->kv_put[t] = kv_put_##name
     SET(KV_F32, f32);
     SET(KV_F16, f16);
     SET(KV_BF16, bf16);

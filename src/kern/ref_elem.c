@@ -45,7 +45,7 @@ static void fsmn_c(const struct fsmn *f)
     }
 }
 
-static void standard_c(float *x, size_t ld, size_t rows, size_t n)
+static void zscore_c(float *x, size_t ld, size_t rows, size_t n)
 {
     standard_columns(x, ld, rows, n);
 }
@@ -72,7 +72,7 @@ static int is_absent(float x, const uint32_t *mask, size_t id)
     return !(x > -INFINITY) || (mask && (mask[id / 32] >> id % 32 & 1u));
 }
 
-static void logit_scan_c(struct logit_part *part, const float *x, const uint32_t *mask, int32_t first, size_t n)
+static void logits_reduce_c(struct logit_partial *part, const float *x, const uint32_t *mask, int32_t first, size_t n)
 {
     float max = -INFINITY;
     int32_t arg = -1;
@@ -85,14 +85,14 @@ static void logit_scan_c(struct logit_part *part, const float *x, const uint32_t
     }
     for (size_t i = 0; i < n; i++)
         if (!is_absent(x[i], mask, (size_t)first + i)) sum += exp((double)x[i] - max);
-    *part = (struct logit_part) { max, (float)sum, arg };
+    *part = (struct logit_partial) { max, (float)sum, arg };
 }
 
-static void panel_most_c(float *most, const float *y, size_t panels)
+static void panel_max_c(float *max, const float *y, size_t panels)
 {
     for (size_t p = 0; p < panels; p++) {
-        most[p] = -INFINITY;
-        for (size_t i = 0; i < PANEL; i++) most[p] = y[p * PANEL + i] > most[p] ? y[p * PANEL + i] : most[p];
+        max[p] = -INFINITY;
+        for (size_t i = 0; i < PANEL; i++) max[p] = y[p * PANEL + i] > max[p] ? y[p * PANEL + i] : max[p];
     }
 }
 
@@ -113,8 +113,8 @@ void kern_init_c(struct kern *k)
     k->act[ACT_RELU] = act_relu_c;
     k->scale = scale_c;
     k->fsmn = fsmn_c;
-    k->standard = standard_c;
+    k->zscore = zscore_c;
     k->median = median_c;
-    k->logit_scan = logit_scan_c;
-    k->panel_most = panel_most_c;
+    k->logits_reduce = logits_reduce_c;
+    k->panel_max = panel_max_c;
 }

@@ -8,7 +8,7 @@
 
 enum { ROWS_C = 32, K_C = 64 }; /* block of rows, block of k widened at once: 8 KiB */
 
-static void widen_panel(float *wide, enum dtype t, const uint8_t *panel, size_t k0, size_t kc)
+static void widen_panel(float *wide, enum packed_type t, const uint8_t *panel, size_t k0, size_t kc)
 {
     for (size_t k = 0; k < kc; k++)
         for (size_t i = 0; i < PANEL; i++) wide[k * PANEL + i] = panel_value(t, panel, k0 + k, i);
@@ -84,7 +84,7 @@ static void put_ints(const struct linear *l, size_t m, size_t n0, const float v[
     char *part = kv_block_at(&l->kv, pos / KV_BLOCK) + int_part_at(l, n0);
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;
     int16_t q[KV_INT_D];
-    const uint16_t scale = kv_narrow(q, v, is_key ? KEY_MOST : I8_MOST);
+    const uint16_t scale = kv_narrow(q, v, is_key ? KEY_MOST : I8_MAX);
     if (is_key) put_key_ints(part, pos % KV_BLOCK, scale, q);
     else put_value_ints(part, pos % KV_BLOCK, scale, q);
 }
@@ -110,7 +110,8 @@ void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1,
     }
 }
 
-static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct linear_scratch *s, enum dtype t)
+static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct linear_scratch *s,
+                            enum packed_type t)
 {
     for (size_t r0 = m0; r0 < m1; r0 += ROWS_C) {
         const size_t rows = size_min(ROWS_C, m1 - r0);
@@ -128,7 +129,6 @@ static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t
     }
 }
 
-/* One function per stored type, so that the type is a constant inside. */
 #define TYPED(name, t)                                                                                              \
     static void linear_##name(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)    \
     {                                                                                                               \
@@ -139,37 +139,13 @@ static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t
         const uint8_t *panel = (const uint8_t *)w + id / PANEL * pack_panel_sz(t, k);                               \
         for (size_t i = 0; i < k; i++) y[i] = panel_value(t, panel, i, id % PANEL);                                 \
     }
-TYPED(f32, DT_F32)
-TYPED(f16, DT_F16)
-TYPED(bf16, DT_BF16)
-TYPED(q4_0, DT_Q4_0)
-TYPED(q4_1, DT_Q4_1)
-TYPED(q5_0, DT_Q5_0)
-TYPED(q5_1, DT_Q5_1)
-TYPED(q8_0, DT_Q8_0)
-TYPED(q2_k, DT_Q2_K)
-TYPED(q3_k, DT_Q3_K)
-TYPED(q4_k, DT_Q4_K)
-TYPED(q5_k, DT_Q5_K)
-TYPED(q6_k, DT_Q6_K)
+EACH_STORED(TYPED)
 #undef TYPED
 
 void kern_init_linear_c(struct kern *k)
 {
-#define SET(t, name) k->linear[t] = linear_##name, k->embed[t] = embed_##name
-    SET(DT_F32, f32);
-    SET(DT_F16, f16);
-    SET(DT_BF16, bf16);
-    SET(DT_Q4_0, q4_0);
-    SET(DT_Q4_1, q4_1);
-    SET(DT_Q5_0, q5_0);
-    SET(DT_Q5_1, q5_1);
-    SET(DT_Q8_0, q8_0);
-    SET(DT_Q2_K, q2_k);
-    SET(DT_Q3_K, q3_k);
-    SET(DT_Q4_K, q4_k);
-    SET(DT_Q5_K, q5_k);
-    SET(DT_Q6_K, q6_k);
+#define SET(name, t) k->linear[t] = linear_##name, k->embed[t] = embed_##name;
+    EACH_STORED(SET)
 #undef SET
 }
 

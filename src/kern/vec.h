@@ -20,10 +20,10 @@
 
 enum { PV = PANEL / VF_N }; /* vectors across a panel */
 
-INLINE vf load_weights(enum dtype t, const void *p, size_t i)
+INLINE vf load_weights(enum packed_type t, const void *p, size_t i)
 {
-    if (t == DT_F16) return vf_load_f16((const uint16_t *)p + i);
-    if (t == DT_BF16) return vf_load_bf16((const uint16_t *)p + i);
+    if (t == PK_F16) return vf_load_f16((const uint16_t *)p + i);
+    if (t == PK_BF16) return vf_load_bf16((const uint16_t *)p + i);
     return vf_load((const float *)p + i);
 }
 

@@ -17,24 +17,24 @@ void steno_model_params_fill(steno_model_params *p, uint32_t size)
 
 int steno_compute_auto(int level)
 {
-    if (kern_gains(level, DT_BF16_PAIR)) return STENO_COMPUTE_BF16;
-    return kern_gains(level, DT_I16_PAIR) ? STENO_COMPUTE_INT16 : STENO_COMPUTE_F32;
+    if (kern_gains(level, PK_BF16_PAIR)) return STENO_COMPUTE_BF16;
+    return kern_gains(level, PK_I16_PAIR) ? STENO_COMPUTE_INT16 : STENO_COMPUTE_F32;
 }
 
-static const struct { enum dtype type; const char *name; } arithmetic[] = {
+static const struct { enum packed_type type; const char *name; } arithmetic[] = {
     [STENO_COMPUTE_F32] = { 0, "f32" },
-    [STENO_COMPUTE_BF16] = { DT_BF16_PAIR, "bf16" },
-    [STENO_COMPUTE_INT8] = { DT_I8_QUAD, "int8" },
-    [STENO_COMPUTE_INT16] = { DT_I16_PAIR, "int16" },
+    [STENO_COMPUTE_BF16] = { PK_BF16_PAIR, "bf16" },
+    [STENO_COMPUTE_INT8] = { PK_I8_QUAD, "int8" },
+    [STENO_COMPUTE_INT16] = { PK_I16_PAIR, "int16" },
 };
 
 /* What products are made in; 0: f32. */
-static enum dtype narrow_of(int32_t compute, int level)
+static enum packed_type narrow_of(int32_t compute, int level)
 {
     return arithmetic[compute == STENO_COMPUTE_AUTO ? steno_compute_auto(level) : compute].type;
 }
 
-static const char *compute_name(enum dtype narrow)
+static const char *compute_name(enum packed_type narrow)
 {
     int i = STENO_COMPUTE_F32;
     while (arithmetic[i].type != narrow) i++;
@@ -56,7 +56,7 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     }
     kern_init(&m->kern, level);
     m->narrow = narrow_of(p->compute, level);
-    m->blocks = p->compute == STENO_COMPUTE_AUTO ? kern_gains(level, DT_Q8_QUAD) : p->compute != STENO_COMPUTE_F32;
+    m->blocks = p->compute == STENO_COMPUTE_AUTO ? kern_gains(level, PK_Q8_QUAD) : p->compute != STENO_COMPUTE_F32;
     m->loading = p->team;
     m->vocab_path = p->vocab;
     m->heads_wanted = p->alignment_heads && *p->alignment_heads ? p->alignment_heads : NULL;
@@ -70,7 +70,7 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
 static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
 {
     if (!m->blocks) return KV_F32;
-    return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 && kern_gains(m->kern.level, DT_Q8_QUAD_A8) ? KV_INT : KV_F16;
+    return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 && kern_gains(m->kern.level, PK_Q8_QUAD_A8) ? KV_INT : KV_F16;
 }
 
 /* The same network again, as it is stored and in f32, beside the fast one; what both need alike is there once. */
@@ -328,7 +328,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.weight_type, sizeof i.weight_type, "%s", dtype_name(m->matrix_type));
     snprintf(i.compute, sizeof i.compute, "%s", compute_name(m->narrow));
     snprintf(i.device, sizeof i.device, "cpu");
-    const int pairs = m->narrow == DT_BF16_PAIR || (m->narrow == DT_I8_QUAD && kern_gains(m->kern.level, DT_BF16_PAIR));
+    const int pairs = m->narrow == PK_BF16_PAIR || (m->narrow == PK_I8_QUAD && kern_gains(m->kern.level, PK_BF16_PAIR));
     snprintf(i.attention, sizeof i.attention, "%s", pairs ? "bf16" : "f32");
     snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->blocks ? "int8" : "stored");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));

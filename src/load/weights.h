@@ -24,7 +24,7 @@ struct tensor {
     const float *widened;  /* all of it, as f32 */
     const void *packed;    /* as rows n_packed tensors that lie under each other, of which this one is the packed_at-th */
     int n_packed, packed_at;
-    enum dtype packed_type;
+    enum packed_type packed_type;
     const float *bias;     /* of the tensors packed together, kept with the first */
 };
 

@@ -180,7 +180,7 @@ static struct sub_dims dims_of(int32_t d, int32_t heads)
 }
 
 /* The first products and the last, which everything goes through, are at most int16: narrow is for the layers between. */
-static void build_encoder(struct build *b, const struct model_dims *w, enum dtype narrow)
+static void build_encoder(struct build *b, const struct model_dims *w, enum packed_type narrow)
 {
     const uint32_t d = (uint32_t)w->n_audio_state, mels = (uint32_t)w->n_mels, ctx = (uint32_t)w->n_audio_ctx;
     const struct sub_dims dims = dims_of(w->n_audio_state, w->n_audio_head), dec = dims_of(w->n_text_state, w->n_text_head);
@@ -223,10 +223,10 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum dtyp
 
 /* Beside an encoder of f32 or int16 near-ties depend most on the decoder's weights: then projections behind attention, a seventh of them,
  * keep the numbers they are stored as. */
-static enum dtype projections_of_decoder(const steno_model *m)
+static enum packed_type projections_of_decoder(const steno_model *m)
 {
-    const int is_rough = m->narrow == DT_BF16_PAIR || m->narrow == DT_I8_QUAD;
-    return m->blocks && (is_rough || dtype_block(m->matrix_type) > 1) ? DT_Q8_QUAD : 0;
+    const int is_rough = m->narrow == PK_BF16_PAIR || m->narrow == PK_I8_QUAD;
+    return m->blocks && (is_rough || dtype_block(m->matrix_type) > 1) ? PK_Q8_QUAD : 0;
 }
 
 /* From token ids to the residual stream behind the last layer, its matrices by blocks of int8 if so wanted. tokens: receives the
@@ -245,7 +245,7 @@ static uint16_t build_layers(struct build *b, const steno_model *m, uint16_t *to
     *bind_at(b, embed) = *bind_at(b, *tokens);
     bind_at(b, embed)->table = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
-    b->narrow = m->blocks ? DT_Q8_QUAD : 0;
+    b->narrow = m->blocks ? PK_Q8_QUAD : 0;
     b->narrow_out = projections_of_decoder(m);
     sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
     b->narrow = 0;
@@ -369,8 +369,8 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     struct build b;
     build_begin(&b, "encoder", &m->arena, w, &m->store, &m->kern, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
     b.unfused = m->unfused;
-    b.pairs = kern_gains(m->kern.level, DT_BF16_PAIR) ? DT_BF16_PAIR : 0;
-    b.ints = m->narrow && (m->narrow == DT_I16_PAIR || kern_gains(m->kern.level, DT_I16_PAIR)) ? DT_I16_PAIR : 0;
+    b.pairs = kern_gains(m->kern.level, PK_BF16_PAIR) ? PK_BF16_PAIR : 0;
+    b.ints = m->narrow && (m->narrow == PK_I16_PAIR || kern_gains(m->kern.level, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
     build_encoder(&b, d, m->narrow);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;

@@ -62,10 +62,10 @@ static double largest_of(const float *x, uint64_t n)
 }
 
 /* Would x lose too much in integers of type t? An error uniform in +-step / 2 has the variance step^2 / 12. */
-static int is_towered(const struct energy *y, const float *gain, uint64_t k, enum dtype t)
+static int is_towered(const struct energy *y, const float *gain, uint64_t k, enum packed_type t)
 {
-    const uint64_t run = t == DT_I16_PAIR ? I16_GROUP : t == DT_I8_QUAD ? k : QBLOCK; /* values that share a step */
-    const double steps = t == DT_I16_PAIR ? I16_X_MOST : I8_MOST, most = t == DT_I16_PAIR ? i16_error : i8_error;
+    const uint64_t run = t == PK_I16_PAIR ? I16_GROUP : t == PK_I8_QUAD ? k : QBLOCK; /* values that share a step */
+    const double steps = t == PK_I16_PAIR ? I16_X_MAX : I8_MAX, most = t == PK_I16_PAIR ? i16_error : i8_error;
     double error = 0;
     for (uint64_t i = 0; i < k; i += run) {
         const uint64_t n = k - i < run ? k - i : run;
@@ -76,37 +76,37 @@ static int is_towered(const struct energy *y, const float *gain, uint64_t k, enu
 }
 
 /* What blocks of int8 are made of the stored type without losing more than 8 bits do; 0: its own blocks are smaller, it stays. */
-static enum dtype by_blocks(enum dtype stored)
+static enum packed_type by_blocks(enum dtype stored)
 {
-    if (stored == DT_Q4_0) return DT_Q4_QUAD;
-    return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? DT_Q8_QUAD : 0;
+    if (stored == DT_Q4_0) return PK_Q4_QUAD;
+    return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? PK_Q8_QUAD : 0;
 }
 
 /* Does a matrix, behind a norm of these gains, bear being multiplied in t? Of queries and keys y[0] and y[1] are the energies: d products
  * of them, over the root of d, are a score. */
-static int bears(enum dtype t, const struct energy y[2], int is_qkv, const float *gain, uint64_t k)
+static int bears(enum packed_type t, const struct energy y[2], int is_qkv, const float *gain, uint64_t k)
 {
-    const double most = t == DT_I16_PAIR ? i16_scores : scores;
+    const double most = t == PK_I16_PAIR ? i16_scores : scores;
     if (is_qkv && y[0].out * y[1].out > most * most) return 0;
-    return t == DT_BF16_PAIR || !is_towered(&y[0], gain, k, t);
+    return t == PK_BF16_PAIR || !is_towered(&y[0], gain, k, t);
 }
 
 /* What stands for t where that is too few bits; 0: what is stored. */
-static enum dtype more_than(const struct build *b, enum dtype t)
+static enum packed_type more_than(const struct build *b, enum packed_type t)
 {
-    if (t == DT_I8_QUAD && b->pairs) return b->pairs;
-    return b->narrow == DT_I8_QUAD && t != DT_I16_PAIR ? b->ints : 0;
+    if (t == PK_I8_QUAD && b->pairs) return b->pairs;
+    return b->narrow == PK_I8_QUAD && t != PK_I16_PAIR ? b->ints : 0;
 }
 
-enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)
+enum packed_type arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)
 {
     const int is_qkv = n_parts == QKV_PARTS;
-    enum dtype t = b->narrow == DT_Q8_QUAD ? by_blocks(part[0]->type) : b->narrow;
+    enum packed_type t = b->narrow == PK_Q8_QUAD ? by_blocks(part[0]->type) : b->narrow;
     const float *gain = b->gain;
     struct energy y[2] = { { 0 } };
     b->gain = NULL;
-    if (is_qkv && t == DT_I8_QUAD) t = more_than(b, t);
-    if (k > NARROW_K) return 0; /* sums of such rows would not fit their integers */
+    if (is_qkv && t == PK_I8_QUAD) t = more_than(b, t);
+    if (k > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
     if (!t || !gain || b->store->dry) return t;
     for (int i = 0; i < (is_qkv ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], gain, n, k);
     while (t && !bears(t, y, is_qkv, gain, k)) t = more_than(b, t);

@@ -294,7 +294,8 @@ struct pack_job {
     uint64_t n, k;          /* rows and columns of one part */
     uint64_t rows;          /* of all parts */
     uint32_t taps;          /* > 1: convolution, stored [channels, taps] and wanted [taps, channels] */
-    enum dtype type, packed; /* as stored, as packed */
+    enum dtype type;        /* as stored */
+    enum packed_type packed;
     uint8_t *out, *buffer;  /* buffer: [threads] of PANEL rows, where taps > 1 as many turned, and where they are to be widened of f32 */
     size_t row_sz, buffer_sz, wide_at;
     struct screen_panel *screen; /* [panels] what packing loses, NULL: nobody asks */
@@ -350,7 +351,7 @@ static void pack_item(void *arg, int64_t panel, int thread)
 
 /* Pack the rows of 1..4 tensors, one under the other, as type `packed`. */
 static const void *pack_parts(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps,
-                              enum dtype packed, struct screen_panel *screen)
+                              enum packed_type packed, struct screen_panel *screen)
 {
     const int threads = team_threads(b->team);
     struct pack_job j = { .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type,
@@ -395,7 +396,7 @@ static int is_packed(struct tensor *const *part, int n_parts)
     return 1;
 }
 
-static void remember(struct tensor *const *part, int n_parts, const void *packed, enum dtype type)
+static void remember(struct tensor *const *part, int n_parts, const void *packed, enum packed_type type)
 {
     for (int i = 0; i < n_parts; i++) {
         part[i]->packed = packed;
@@ -410,7 +411,7 @@ static const void *pack(struct build *b, struct tensor *const *part, int n_parts
 {
     if (b->status) return NULL;
     if (is_packed(part, n_parts)) return part[0]->packed;
-    const enum dtype narrow = arith_of(b, part, n_parts, n, k), type = narrow ? narrow : part[0]->type;
+    const enum packed_type narrow = arith_of(b, part, n_parts, n, k), type = narrow ? narrow : packed_as_stored(part[0]->type);
     const void *packed = pack_parts(b, part, n_parts, n, k, taps, type, NULL);
     if (!b->status) remember(part, n_parts, packed, type);
     return packed;
@@ -447,7 +448,7 @@ uint16_t bind_screen(struct build *b, const char *w, uint64_t n, uint64_t k)
 {
     struct tensor *t = tensor_get(b, w, n, k, 0);
     if (!t || (t->type != DT_F32 && t->type != DT_F16 && t->type != DT_BF16)) return NO_BIND;
-    const enum dtype type = screen_type(b->kern);
+    const enum packed_type type = screen_type(b->kern);
     struct screen_panel *screen = store_take(b, pack_panels((size_t)n) * sizeof *screen);
     const void *packed = b->status ? NULL : pack_parts(b, &t, 1, n, k, 1, type, screen);
     const uint16_t id = bind_add(b);

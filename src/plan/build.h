@@ -35,11 +35,11 @@ struct build {
     struct bind *bind;
     struct slot *slot;
     const char *prefix;          /* of the layer being built, for labels and names */
-    enum dtype narrow;           /* what matrices that bear it are packed as from here on: DT_BF16_PAIR, DT_I16_PAIR, DT_I8_QUAD;
-                                    DT_Q8_QUAD: by blocks of int8, or of int4 where they are stored so; 0: as stored */
-    enum dtype narrow_out;       /* the same of projections behind attention: few products, on which texts depend most */
-    enum dtype pairs, ints;      /* what stands for int8 where that is too few bits, and where these are too few: DT_BF16_PAIR, DT_I16_PAIR;
-                                    0: nothing is gained by it */
+    enum packed_type narrow;     /* what matrices that bear it are packed as from here on: PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD;
+                                    PK_Q8_QUAD: by blocks of int8, or of int4 where they are stored so; 0: as stored */
+    enum packed_type narrow_out; /* the same of projections behind attention: few products, on which texts depend most */
+    enum packed_type pairs, ints; /* what stands for int8 where that is too few bits, and where these are too few: PK_BF16_PAIR,
+                                    PK_I16_PAIR; 0: nothing is gained by it */
     const float *gain;           /* of the norm that the next matrix reads, NULL: it reads something else */
     int unfused;                 /* 1: build_end takes the fusions apart (unfuse.c), for comparisons */
     const char *variant;         /* before labels, so that plans of the same network can be told apart: "", "align." */
@@ -69,7 +69,7 @@ uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const c
 /* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
 /* What parts of a linear [n, k] should be packed as (arith.c): b->narrow, or more bits where the weights say so; 0: as they are stored. */
-enum dtype arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k);
+enum packed_type arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k);
 /* As bind_linear of one matrix without a bias, in int8 by blocks whatever it is stored as, with what that loses (screen.h): a matrix that
  * is bound in full as well. NO_BIND where that would not be much less to read. */
 enum { NO_BIND = 0xffff };

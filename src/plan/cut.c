@@ -26,13 +26,13 @@ static size_t cost(struct cut c, size_t rows, size_t panels, size_t threads, siz
 
 struct cut cut_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew)
 {
-    const size_t team = (size_t)threads, fewest = parts(rows, s.most), finest = parts(rows, s.least);
-    struct cut best = { less(s.most, rows), less(fine, panels) }, c = best;
+    const size_t team = (size_t)threads, fewest = parts(rows, s.max), finest = parts(rows, s.min);
+    struct cut best = { less(s.max, rows), less(fine, panels) }, c = best;
     size_t least = cost(best, rows, panels, team, anew);
     for (size_t across = parts(panels, c.panels);; across *= 2) {
         const size_t step = team > across ? team / across : 1; /* items in whole rounds */
         for (size_t down = up_to(fewest, step);; down += step) {
-            c.rows = less(up_to(parts(rows, less(down, finest)), s.tile), s.most);
+            c.rows = less(up_to(parts(rows, less(down, finest)), s.tile), s.max);
             const size_t now = cost(c, rows, panels, team, anew);
             if (now < least) least = now, best = c;
             if (down >= finest) break;

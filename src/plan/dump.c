@@ -69,7 +69,7 @@ void plan_dump(const struct plan *p, void (*write)(void *user, const char *line)
         int n = snprintf(line, sizeof line, "%4u %-13s %-36s %s -> %s", i, kind_name[op->kind], p->label[i], in, out);
         if (c->w && n > 0 && n < (int)sizeof line)
             n += snprintf(line + n, sizeof line - (size_t)n, "  %s %ux%u, %zu bytes, %" PRIu64 " flop/row",
-                          dtype_name((enum dtype)c->type), c->n, c->k, pack_sz((enum dtype)c->type, c->n, c->k),
+                          packed_name((enum packed_type)c->type), c->n, c->k, pack_sz((enum packed_type)c->type, c->n, c->k),
                           op->kind == OP_LINEAR ? 2 * (uint64_t)c->n * c->k : 0);
         if (n > 0 && n < (int)sizeof line) snprintf(line + n, sizeof line - (size_t)n, "%s", extras);
         write(user, line);

@@ -89,7 +89,7 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int t
         z.parts = larger(z.parts, parts_of(plans[i], most_out));
         z.screened = larger(z.screened, out_of(plans[i], most_out));
         z.ops = larger(z.ops, plans[i]->n_ops);
-        if (d_head && threads > 1) z.attn_part = larger(z.attn_part, attn_part_len(d_head));
+        if (d_head && threads > 1) z.attn_part = larger(z.attn_part, attn_partial_len(d_head));
         if (d_head) z.thread = larger(z.thread, kern_attn_scratch(d_head));
     }
     z.attn_part *= (size_t)threads * ATTN_PARTS;
@@ -101,7 +101,7 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int t
 size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t most_out)
 {
     const struct sizes z = sizes_of(plans, n_plans, threads, most_out);
-    return z.scratch + (size_t)threads * z.thread + z.parts * sizeof(struct logit_part) + z.screened * sizeof(struct screened) +
+    return z.scratch + (size_t)threads * z.thread + z.parts * sizeof(struct logit_partial) + z.screened * sizeof(struct screened) +
            z.ops * sizeof(int64_t) + z.attn_part * sizeof(float) + z.attn_done * sizeof(uint32_t);
 }
 
@@ -420,9 +420,9 @@ static void do_attn(const struct walk *w, const struct op *op, const struct attn
         kern->attn[type](&a, scratch);
         return;
     }
-    const size_t part_len = attn_part_len(c->d_head), row_len = t->heads * t->blocks * part_len;
+    const size_t part_len = attn_partial_len(c->d_head), row_len = t->heads * t->blocks * part_len;
     float *part = w->x->attn_part + g.row * row_len + u.head * t->blocks * part_len;
-    kern->attn_part[type](&a, b, part + b * part_len, row_len, scratch);
+    kern->attn_partial[type](&a, b, part + b * part_len, row_len, scratch);
     if (atomic_fetch_add(&w->x->attn_done[unit], 1) + 1 < t->blocks) return;
     atomic_store_explicit(&w->x->attn_done[unit], 0, memory_order_relaxed);
     kern->attn_merge(&a, part, row_len, t->blocks);
@@ -444,7 +444,7 @@ static void do_score(const struct walk *w, const struct op *op, uint32_t from, u
 
 static void do_standard(const struct walk *w, const struct op *op, uint32_t from, uint32_t n)
 {
-    w->x->kern->standard(exec_slot(w->x, w->p, op->out) + from, w->p->slot[op->out].ld, w->n_rows, n);
+    w->x->kern->zscore(exec_slot(w->x, w->p, op->out) + from, w->p->slot[op->out].ld, w->n_rows, n);
 }
 
 static void do_median(const struct walk *w, const struct op *op, uint32_t r)
@@ -506,12 +506,12 @@ static int is_wanted(const struct walk *w, size_t out, size_t p)
 }
 
 /* Part of [a, b) that lies in the slice. */
-static void scan_range(const struct walk *w, struct logit_part *part, const float *x, const uint32_t *mask, int32_t a, int32_t b,
+static void scan_range(const struct walk *w, struct logit_partial *part, const float *x, const uint32_t *mask, int32_t a, int32_t b,
                        int32_t lo, int32_t hi)
 {
     const int32_t from = a > lo ? a : lo, to = b < hi ? b : hi;
-    *part = (struct logit_part){ -INFINITY, 0, -1 };
-    if (from < to) w->x->kern->logit_scan(part, x + from, mask, from, (size_t)(to - from));
+    *part = (struct logit_partial){ -INFINITY, 0, -1 };
+    if (from < to) w->x->kern->logits_reduce(part, x + from, mask, from, (size_t)(to - from));
 }
 
 static void do_scan(const struct walk *w, uint32_t item, uint32_t slices)
@@ -520,7 +520,7 @@ static void do_scan(const struct walk *w, uint32_t item, uint32_t slices)
     const int32_t n = (int32_t)w->p->slot[w->p->logits].width, lo = (int32_t)slice * SCAN_IDS, hi = lo + SCAN_IDS;
     const struct row *row = &w->run->row[w->run->out_row[out]];
     const float *x = exec_logits(w->x, w->p, out);
-    struct logit_part *part = &w->x->parts[(size_t)item * 3];
+    struct logit_partial *part = &w->x->parts[(size_t)item * 3];
     if (row->flags & (ROW_SAMPLE | ROW_TOPK)) {
         const struct logit_range g = pick_range_of(&w->run->lane[row->lane]);
         scan_range(w, &part[0], x, g.mask, g.text_from, g.text_to, lo, hi);
@@ -534,7 +534,7 @@ static void do_scan(const struct walk *w, uint32_t item, uint32_t slices)
 static void do_prob(const struct walk *w, uint32_t out, uint32_t slices)
 {
     struct lane *l = &w->run->lane[w->run->row[w->run->out_row[out]].lane];
-    const struct logit_part all = logits_merge(&w->x->parts[(size_t)out * slices * 3 + 2], slices, 3);
+    const struct logit_partial all = logits_merge(&w->x->parts[(size_t)out * slices * 3 + 2], slices, 3);
     l->prob = all.arg < 0 ? NAN : (float)(exp((double)exec_logits(w->x, w->p, out)[l->prob_id] - all.max) / all.sum);
 }
 
@@ -566,20 +566,20 @@ static void do_pick(const struct walk *w, uint32_t out, uint32_t slices)
     const struct row *row = &w->run->row[w->run->out_row[out]];
     struct lane *l = &w->run->lane[row->lane];
     const float *x = exec_logits(w->x, w->p, out);
-    const struct logit_part *part = &w->x->parts[(size_t)out * slices * 3];
+    const struct logit_partial *part = &w->x->parts[(size_t)out * slices * 3];
     if (row->flags & ROW_PROB) do_prob(w, out, slices);
     if (row->flags & ROW_BEST) {
-        const struct logit_part all = logits_merge(part + 2, slices, 3);
+        const struct logit_partial all = logits_merge(part + 2, slices, 3);
         w->run->best[w->run->out_row[out]] = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
     }
     if (row->flags & ROW_GIVEN) {
-        const struct logit_part all = logits_merge(part + 2, slices, 3);
+        const struct logit_partial all = logits_merge(part + 2, slices, 3);
         struct best *b = &w->run->best[w->run->out_row[out]];
         const int counts = all.arg >= 0 && b->id >= 0 && b->id < w->run->given_end;
         b->logprob = counts ? (float)((double)x[b->id] - all.max - log(all.sum)) : -INFINITY;
     }
     if (row->flags & (ROW_SAMPLE | ROW_TOPK)) {
-        const struct logit_part text = logits_merge(part, slices, 3), ts = logits_merge(part + 1, slices, 3);
+        const struct logit_partial text = logits_merge(part, slices, 3), ts = logits_merge(part + 1, slices, 3);
         if (row->flags & ROW_SAMPLE) sample_token(l, &text, &ts, x, w->x->kern);
         else sample_topk(l, &text, &ts, x, w->x->kern);
     }
@@ -627,7 +627,7 @@ static void screened_linear(const struct walk *w, const struct op *op, const str
         for (size_t m = m0, end; m < m1; m = end + 1) {
             for (end = m; end < m1; end++)
                 if (op->kind == OP_LINEAR ? !is_wanted(w, end, p) : !n_screened(w, end)) break;
-            part.kept = l->kept && op->kind == OP_LOGITS_APPROX && m == m0 && end == m1; /* then the item before had all, too */
+            part.x_cached = l->x_cached && op->kind == OP_LOGITS_APPROX && m == m0 && end == m1; /* then the item before had all, too */
             if (m < end) w->x->kern->linear[c->type](&part, m, end, p, p + step, scratch);
         }
     }
@@ -638,16 +638,16 @@ static void run_linear(const struct walk *w, const struct op *op, struct taker t
     const struct bind *c = &w->p->bind[op->bind];
     struct linear l = linear_of(w, op);
     const size_t rows = rows_of(w, op), panels = pack_panels(c->n);
-    const int narrow = c->type >= DT_COUNT; /* whoever takes rows narrows them: all panels at once */
+    const int narrow = packed_is_lowp((enum packed_type)c->type); /* whoever takes rows narrows them: all panels at once */
     if (!rows) return;
     const struct cut cut = rows <= FEW_ROWS ? cut_few(rows, panels, threads)
-                                            : cut_many(rows, panels, threads, kern_slices(w->x->kern, c->type, c->k),
+                                            : cut_many(rows, panels, threads, kern_slices(w->x->kern, (enum packed_type)c->type, c->k),
                                                        narrow ? panels : TILE_PANELS, narrow);
     const size_t across = (panels + cut.panels - 1) / cut.panels, down = (rows + cut.rows - 1) / cut.rows;
     size_t before = SIZE_MAX; /* rows of the item before */
     FOR_ITEMS(i, across * down) {
         const size_t m = (size_t)i / across * cut.rows, p = (size_t)i % across * cut.panels;
-        l.kept = m == before;
+        l.x_cached = m == before;
         before = m;
         for (size_t r = (size_t)i; op->kind == OP_LOGITS_APPROX && r < rows; r += across * down) do_screened(w, op, (uint32_t)r);
         if (!i && (op->flags & OPF_PADDED)) pad_rows(w, op, (uint32_t)rows);

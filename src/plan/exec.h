@@ -24,7 +24,7 @@ struct exec {
     size_t thread_scratch_sz;
     struct kv_state *state;       /* [n_states] by the ids in the plans */
     uint32_t most_out;            /* rows of logits that there is room for, where a plan has as many */
-    struct logit_part *parts;     /* [most_out, slices, 3] */
+    struct logit_partial *parts;     /* [most_out, slices, 3] */
     struct screened *screened;    /* [most_out] */
     float *attn_part;             /* partials of attention where threads share rows: [rows, heads, blocks of keys] of one op */
     size_t attn_part_n;           /* so many of the widest head; 0 on one thread */

@@ -60,7 +60,7 @@ struct bind {
     const float *table;   /* [rows, n] added row by row (positions), or NULL */
     uint32_t n, k;
     uint32_t n_y, n_kv;   /* as struct linear */
-    uint8_t type;         /* enum dtype of w */
+    uint8_t type;         /* enum packed_type of w */
     uint8_t act;          /* enum act */
     uint16_t heads, d_head, stride;
     const struct screen_panel *screen; /* [pack_panels(n)] what w is off by, where it screens another matrix; NULL */

@@ -114,23 +114,23 @@ struct logit_range pick_range_of(const struct lane *l)
     return g;
 }
 
-struct logit_part logits_merge(const struct logit_part *part, size_t n, size_t stride)
+struct logit_partial logits_merge(const struct logit_partial *part, size_t n, size_t stride)
 {
-    struct logit_part m = { -INFINITY, 0, -1 };
+    struct logit_partial m = { -INFINITY, 0, -1 };
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct logit_part *p = &part[i * stride];
+        const struct logit_partial *p = &part[i * stride];
         if (p->arg >= 0 && p->max > m.max) m.max = p->max, m.arg = p->arg;
     }
     for (size_t i = 0; i < n; i++) {
-        const struct logit_part *p = &part[i * stride];
+        const struct logit_partial *p = &part[i * stride];
         if (p->arg >= 0) sum += (double)p->sum * exp((double)p->max - m.max);
     }
     m.sum = (float)sum;
     return m;
 }
 
-static double part_lse(const struct logit_part *p)
+static double part_lse(const struct logit_partial *p)
 {
     return p->arg < 0 ? -INFINITY : p->max + log(p->sum);
 }
@@ -210,7 +210,7 @@ void lane_copy(struct lane *dst, const struct lane *src)
 
 /* What the timestamp rule leaves, and the logarithm of the sum that probabilities are of. */
 struct weighed { int use_text, use_ts; double lse, lse_ts; };
-static struct weighed weigh(struct lane *l, const struct logit_part *text, const struct logit_part *ts)
+static struct weighed weigh(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts)
 {
     const double lse_text = part_lse(text), lse_ts = part_lse(ts);
     struct weighed w = { text->arg >= 0, ts->arg >= 0, -INFINITY, lse_ts };
@@ -227,7 +227,7 @@ static struct weighed weigh(struct lane *l, const struct logit_part *text, const
 }
 
 /* A token as it would be recorded, without its own id and probability. */
-static struct sampled_token picked_of(const struct lane *l, const struct weighed *w, const struct logit_part *ts)
+static struct sampled_token picked_of(const struct lane *l, const struct weighed *w, const struct logit_partial *ts)
 {
     struct sampled_token p = { l->rules->eot, w->use_ts ? ts->arg : -1, 0, -INFINITY, 0, 0 };
     if (w->use_ts) {
@@ -257,7 +257,7 @@ static void top_range(struct top *t, const float *x, const uint32_t *mask, int32
     for (int32_t a = from, b; a < to; a = b) {
         b = to - a < STEP ? to : a + STEP;
         const int32_t whole = (b - a) / PANEL * PANEL;
-        kern->panel_most(largest, x + a, (size_t)(whole / PANEL));
+        kern->panel_max(largest, x + a, (size_t)(whole / PANEL));
         for (int32_t id = a; id < b; id++) {
             const float least = t->n == t->most ? t->best[t->n - 1].logprob : -INFINITY;
             if ((id - a) % PANEL == 0 && id - a < whole && !(largest[(id - a) / PANEL] > least)) id += PANEL - 1;
@@ -280,7 +280,8 @@ static void margin_keep(struct lane *l, const struct weighed *w, const float *lo
     *margin = fminf(*margin, two[0].logprob - two[1].logprob);
 }
 
-void sample_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern)
+void sample_token(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
+                  const struct kern *kern)
 {
     const struct weighed w = weigh(l, text, ts);
     struct sampled_token p = picked_of(l, &w, ts);
@@ -301,7 +302,8 @@ void sample_token(struct lane *l, const struct logit_part *text, const struct lo
     lane_choose(l, &p);
 }
 
-void sample_topk(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern)
+void sample_topk(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
+                 const struct kern *kern)
 {
     const struct weighed w = weigh(l, text, ts);
     const struct sampled_token blank = picked_of(l, &w, ts);

@@ -128,13 +128,15 @@ static inline uint64_t pick_stream(int64_t window, int attempt, int candidate)
 }
 /* Choose from merged parts (text, timestamps) and advance the lane. logits[n_vocab] are read only when the temperature is above 0, or the
  * lane's margin is kept. */
-void sample_token(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern);
+void sample_token(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
+                  const struct kern *kern);
 /* Fill lane.top from the same. */
-void sample_topk(struct lane *l, const struct logit_part *text, const struct logit_part *ts, const float *logits, const struct kern *kern);
+void sample_topk(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
+                 const struct kern *kern);
 /* Advance the lane by a token that was chosen: the end of text ends it, the limit does. */
 void lane_choose(struct lane *l, const struct sampled_token *p);
 /* dst goes on like src: tokens, rules, sums. Its state, its table and its places stay its own. */
 void lane_copy(struct lane *dst, const struct lane *src);
 /* parts in rising order of ids into one */
-struct logit_part logits_merge(const struct logit_part *part, size_t n, size_t stride);
+struct logit_partial logits_merge(const struct logit_partial *part, size_t n, size_t stride);
 #endif

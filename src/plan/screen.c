@@ -7,7 +7,7 @@
 static double const sum_error = 0x1p-22;
 static double const slack = 1.0001; /* for norms that are themselves rounded */
 
-enum dtype screen_type(const struct kern *kern) { return kern_gains(kern->level, DT_Q8_QUAD_A8) ? DT_Q8_QUAD_A8 : DT_Q8_QUAD; }
+enum packed_type screen_type(const struct kern *kern) { return kern_gains(kern->level, PK_Q8_QUAD_A8) ? PK_Q8_QUAD_A8 : PK_Q8_QUAD; }
 
 struct screen_panel screen_panel_of(const struct q8_loss *loss, size_t k)
 {
@@ -15,7 +15,7 @@ struct screen_panel screen_panel_of(const struct q8_loss *loss, size_t k)
     return (struct screen_panel){ (float)(sqrt(loss->error) * slack + (double)k * sum_error * norm), (float)norm };
 }
 
-struct screen_row screen_row_of(enum dtype t, const float *x, size_t k)
+struct screen_row screen_row_of(enum packed_type t, const float *x, size_t k)
 {
     const struct q8_loss loss = q8_loss_of_x(t, x, k);
     return (struct screen_row){ (float)(sqrt(loss.norm) * slack), (float)(sqrt(loss.error) * slack) };
@@ -51,7 +51,7 @@ void screen_bounds(float *most, float *least, int n, const float *y, const struc
 {
     const size_t from = ((size_t)g->text_from + PANEL - 1) / PANEL, to = (size_t)g->text_to / PANEL;
     const size_t a = from > p0 ? from : p0, b = to < p1 ? to : p1; /* panels of text alone */
-    if (a < b) kern->panel_most(most + a, y + a * PANEL, b - a);
+    if (a < b) kern->panel_max(most + a, y + a * PANEL, b - a);
     for (int i = 0; i < n; i++) least[i] = -INFINITY;
     for (size_t p = p0; p < p1; p++) {
         const uint32_t barred = g->mask ? g->mask[p] : 0, text = ids_in(p, g->text_from, g->text_to) & ~barred;

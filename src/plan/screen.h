@@ -17,7 +17,7 @@ enum {
     SCREEN_TOP = RUN_BEAMS + 1        /* most ids that are wanted */
 };
 /* What the copy is packed as: x keeps 8 bits where the level multiplies those faster than 16. Both types take as many bytes. */
-enum dtype screen_type(const struct kern *kern);
+enum packed_type screen_type(const struct kern *kern);
 /* Floats of a row of bounds: of all panels, then of each slice SCREEN_TOP numbers that as many of its logits are at least. */
 static inline uint32_t screen_width(uint32_t n_vocab)
 {
@@ -30,7 +30,7 @@ struct screen_panel screen_panel_of(const struct q8_loss *loss, size_t k); /* lo
 
 /* Of a row of x, [k], that meets a copy of type t: |x| and at least |x - x'|. */
 struct screen_row { float norm, error; };
-struct screen_row screen_row_of(enum dtype t, const float *x, size_t k);
+struct screen_row screen_row_of(enum packed_type t, const float *x, size_t k);
 
 /* A row of logits on its way through both stages. */
 struct screened {

@@ -79,13 +79,13 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
 /* Keys and values of a product of bf16 are attended to in such products. */
 static enum kv_type kv_type_after(struct build *b, uint16_t qkv)
 {
-    return !b->status && bind_at(b, qkv)->type == DT_BF16_PAIR ? KV_BF16 : KV_F32;
+    return !b->status && bind_at(b, qkv)->type == PK_BF16_PAIR ? KV_BF16 : KV_F32;
 }
 
 /* Behind attention, added to the stream x. */
 static void emit_projection(struct build *b, const char *name, uint16_t x, uint16_t attended, uint32_t d)
 {
-    const enum dtype narrow = b->narrow;
+    const enum packed_type narrow = b->narrow;
     b->narrow = b->narrow_out;
     emit_linear(b, name, x, attended, x, d, d);
     b->narrow = narrow;

@@ -43,7 +43,7 @@ static void emit_sums(struct build *b, const struct op *o, const char *label, ui
         op->aux = NO_SLOT;
         op->out = to_rows ? out : NO_SLOT;
         op->head = (uint16_t)(to_rows ? at : 0);
-        c->w = (const char *)whole.w + at / PANEL * pack_panel_sz((enum dtype)whole.type, whole.k);
+        c->w = (const char *)whole.w + at / PANEL * pack_panel_sz((enum packed_type)whole.type, whole.k);
         c->act = ACT_NONE;
         c->table = NULL;
         if (width == whole.n) {

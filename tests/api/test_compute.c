@@ -145,7 +145,7 @@ static void test_matrices_behind_towering_channels_are_not_multiplied_in_int8(vo
             if (raised) raise_channels(b, 3, 50);
             steno_model *m = bytes_open_as(b, steno_cpu_level_name(level), STENO_COMPUTE_INT8);
             steno_plan_dump(m, count_types, n);
-            const int bf16 = kern_gains(level, DT_BF16_PAIR), int16 = kern_gains(level, DT_I16_PAIR);
+            const int bf16 = kern_gains(level, PK_BF16_PAIR), int16 = kern_gains(level, PK_I16_PAIR);
             const int normed = raised ? 2 * LAYERS : LAYERS; /* q, k, v, and mlp.0 if it is not in int8 */
             assert_int_equal(n[0], 3 * LAYERS - normed);     /* mlp.2 and, where nothing towers, mlp.0 */
             assert_int_equal(n[1], bf16 ? normed : 0);
@@ -221,7 +221,7 @@ static void test_screens_keep_8_bits_of_x_where_that_is_faster(void **state)
     (void)state;
     const struct bytes b = random_bytes(&small_dims, DT_F16, 3);
     for (int level = 1; steno_cpu_level_name(level); level++) {
-        const int is_8 = kern_gains(level, DT_Q8_QUAD_A8);
+        const int is_8 = kern_gains(level, PK_Q8_QUAD_A8);
         int n[2] = { 0 };
         if (!steno_cpu_level_usable(level)) continue;
         steno_model *m = bytes_open_as(b, steno_cpu_level_name(level), STENO_COMPUTE_INT8);

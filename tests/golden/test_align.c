@@ -31,7 +31,7 @@ static void matrix_of_scores(const struct npy *qk, const struct kern *k, float *
     for (size_t h = 0; h < heads; h++) {
         float *w = qk->v + h * rows * n;
         for (size_t r = 0; r < rows; r++) k->softmax(w + r * n, w + r * n, n);
-        k->standard(w, n, rows, n);
+        k->zscore(w, n, rows, n);
         for (size_t r = 0; r < rows; r++) k->median(sum + r * n, w + r * n, h ? sum + r * n : NULL, 1 / (float)heads, n);
     }
 }

@@ -27,7 +27,7 @@ void guarded_free_all(void);
 void *aligned_alloc_64(size_t n);
 
 void scratch_forget(void *scratch); /* kern_linear_scratch bytes, whatever is there */
-void scratch_for(void *scratch, enum dtype t, size_t k, size_t rows, size_t panels); /* the same before a call of linear */
+void scratch_for(void *scratch, enum packed_type t, size_t k, size_t rows, size_t panels); /* the same before a call of linear */
 
 enum { CANARY = 0x7fc0dead };  /* a quiet NaN no kernel produces */
 void fill_canary(float *p, size_t n);
@@ -47,8 +47,8 @@ void kv_round(enum kv_type t, float *x, size_t d_head, int value);
 /* n stored rows of k weights of type t around 1 / sqrt(k). */
 void rnd_rows(void *rows, enum dtype t, size_t n, size_t k);
 /* Rows of type `from` packed into 64-byte aligned panels (free() them); all: those of t itself, resp. of f32 where t is in no file. */
-void *pack_as(const void *rows, enum dtype t, enum dtype from, size_t n, size_t k);
-void *pack_all(const void *rows, enum dtype t, size_t n, size_t k);
+void *pack_as(const void *rows, enum packed_type t, enum dtype from, size_t n, size_t k);
+void *pack_all(const void *rows, enum packed_type t, size_t n, size_t k);
 
 void check_pack(struct check *c);    /* packing, and what it loses */
 void check_linear(struct check *c);

@@ -159,7 +159,7 @@ static void check_row_alone(struct check *c, const struct att *t, const struct a
  * nothing. */
 static void check_parts(struct check *c, const struct att *t, const struct attn *all)
 {
-    const size_t n = t->n_keys / ATTN_KEYS + 1 + t->rows % 3, len = attn_part_len(t->d_head), ld = n * len + 16;
+    const size_t n = t->n_keys / ATTN_KEYS + 1 + t->rows % 3, len = attn_partial_len(t->d_head), ld = n * len + 16;
     float *part = guarded_floats((t->rows - 1) * ld + n * len), *out = guarded_floats(t->rows * all->ld_out);
     struct attn a = *all;
     a.out = out;
@@ -168,7 +168,7 @@ static void check_parts(struct check *c, const struct att *t, const struct attn 
     for (size_t i = 0; i < n; i++) {
         const size_t b = n - 1 - i;
         memset(c->scratch, 0xff, kern_attn_scratch(256));
-        c->kern->attn_part[t->type](&a, b, part + b * len, ld, c->scratch);
+        c->kern->attn_partial[t->type](&a, b, part + b * len, ld, c->scratch);
     }
     c->kern->attn_merge(&a, part, ld, n);
     for (size_t r = 0; r < t->rows; r++) {
@@ -177,7 +177,7 @@ static void check_parts(struct check *c, const struct att *t, const struct attn 
               t->type, r);
         for (size_t i = t->d_head; i < a.ld_out; i++) check(c, is_canary(out[r * a.ld_out + i]), "attn_merge wrote between rows");
         for (size_t i = n * len; i < ld && r + 1 < t->rows; i++)
-            check(c, is_canary(part[r * ld + i]), "attn_part wrote between rows");
+            check(c, is_canary(part[r * ld + i]), "attn_partial wrote between rows");
     }
 }
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /* What is packed as what. */
-static const struct kind { enum dtype t, from; } kinds[] = {
-    { DT_Q8_QUAD, DT_F32 },    { DT_Q8_QUAD, DT_Q8_0 },    { DT_Q4_QUAD, DT_Q4_0 },
-    { DT_Q8_QUAD_A8, DT_F32 }, { DT_Q8_QUAD_A8, DT_Q8_0 },
+static const struct kind { enum packed_type t; enum dtype from; } kinds[] = {
+    { PK_Q8_QUAD, DT_F32 },    { PK_Q8_QUAD, DT_Q8_0 },    { PK_Q4_QUAD, DT_Q4_0 },
+    { PK_Q8_QUAD_A8, DT_F32 }, { PK_Q8_QUAD_A8, DT_Q8_0 },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, BLOCK = 32, MOST = 32639 /* of an integer of 16 bits that x becomes */ };
 
@@ -74,10 +74,10 @@ static void defined_free(struct defined *w)
     free(w->q);
 }
 
-static float steps_of(enum dtype t) { return t == DT_Q8_QUAD ? MOST : 127; }
-static float least_of(enum dtype t) { return t == DT_Q8_QUAD ? 0x1p-111f : 0x1p-119f; } /* smaller blocks count as zeros */
+static float steps_of(enum packed_type t) { return t == PK_Q8_QUAD ? MOST : 127; }
+static float least_of(enum packed_type t) { return t == PK_Q8_QUAD ? 0x1p-111f : 0x1p-119f; } /* smaller blocks count as zeros */
 
-static struct defined define_x(enum dtype t, const float *x, size_t ld_x, size_t m, size_t k)
+static struct defined define_x(enum packed_type t, const float *x, size_t ld_x, size_t m, size_t k)
 {
     const struct defined d = defined_new(m, k);
     for (size_t i = 0; i < m * d.blocks; i++) {
@@ -121,7 +121,7 @@ static void check_defined(struct check *c, const struct kind *kind, const struct
             const float a = (float)activate((double)v, l->act), want = l->res ? a + l->res[m * l->ld_res + n] : a;
             const double tol = exact ? 0 : 2e-7 * (7 + fabs((double)v)) + 4 * FLT_EPSILON * fabs((double)want);
             if (!check(c, exact ? got == want : fabs((double)got - (double)want) <= tol,
-                       "%s of %s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g, want %.9g", dtype_name(kind->t),
+                       "%s of %s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g, want %.9g", packed_name(kind->t),
                        dtype_name(kind->from), m, s->m, n, s->n, s->k, s->ld_x, l->act, (double)got, (double)want))
                 return;
         }
@@ -152,15 +152,15 @@ static void check_double(struct check *c, const struct kind *kind, const struct 
             }
             const double off = sums[m * s->n + n] - sum;
             error += off * off, expected += square;
-            if (!check(c, fabs(off) <= most, "%s m %zu n %zu k %zu: %.9g is %.3g from the product, more than %.3g", dtype_name(kind->t), m,
+            if (!check(c, fabs(off) <= most, "%s m %zu n %zu k %zu: %.9g is %.3g from the product, more than %.3g", packed_name(kind->t), m,
                        n, s->k, (double)sums[m * s->n + n], fabs(off), most))
                 break;
         }
     }
     free(steps);
     /* Of fewer too few blocks tell: in 2569 shapes 0.97 on average, to 5.4 in small ones, here to 1.25. */
-    if (kind->t != DT_Q8_QUAD && s->m * s->n >= 1024)
-        check(c, error <= 1.5 * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", dtype_name(kind->t), s->m, s->n,
+    if (kind->t != PK_Q8_QUAD && s->m * s->n >= 1024)
+        check(c, error <= 1.5 * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", packed_name(kind->t), s->m, s->n,
               s->k, sqrt(error / expected));
 }
 
@@ -190,7 +190,7 @@ static void check_shape(struct check *c, const struct kind *kind, struct shape s
         fill_canary(y, (s.m + 2) * ld_y);
         run(c->kern, kind->t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
         for (size_t i = 0; i < (s.m + 2) * ld_y; i++)
-            if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", dtype_name(kind->t));
+            if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", packed_name(kind->t));
         check_defined(c, kind, &s, &l, sums, y + ld_y);
         if (c->kern->level != CPU_C || mode == 1) check_rows_alone(c, kind->t, s.m, &l, y + ld_y);
         if (pack_panels(s.n) > 1) { /* the second call may use rows that the first has narrowed */
@@ -198,10 +198,10 @@ static void check_shape(struct check *c, const struct kind *kind, struct shape s
             fill_canary(again, (s.m + 2) * ld_y);
             l.y = again + ld_y;
             run(c->kern, kind->t, &l, 0, s.m, 0, 1, c->scratch);
-            l.kept = 1;
+            l.x_cached = 1;
             c->kern->linear[kind->t](&l, 0, s.m, 1, pack_panels(s.n), c->scratch);
             check(c, same_bits(again, y, (s.m + 2) * ld_y), "%s m %zu n %zu k %zu: rows kept from call to call give other bits",
-                  dtype_name(kind->t), s.m, s.n, s.k);
+                  packed_name(kind->t), s.m, s.n, s.k);
         }
     }
     defined_free(&def);
@@ -233,7 +233,7 @@ static void check_shapes(struct check *c, const struct kind *kind)
     for (size_t m = GEMM_ROWS - 1; m <= GEMM_ROWS + 1; m++) check_shape(c, kind, (struct shape) { m, 33, 64, 64 });
     check_shape(c, kind, (struct shape) { GEMM_ROWS + 17, 33, 64, 64 });
     check_shape(c, kind, (struct shape) { 100, 33, 5120, 5121 });    /* more rows than fit the scratch at a time */
-    if (kind->from == DT_F32) check_shape(c, kind, (struct shape) { 5, 33, NARROW_K - 1, NARROW_K }); /* not even a tile of them */
+    if (kind->from == DT_F32) check_shape(c, kind, (struct shape) { 5, 33, LOWP_K_MAX - 1, LOWP_K_MAX }); /* not even a tile of them */
 }
 
 /* ---- what the types promise ----------------------------------------------------------------------------------------------------- */
@@ -254,19 +254,19 @@ static void check_packing(struct check *c, const struct kind *kind, size_t k)
         c->kern->embed[kind->t](back, w, n, k);
         for (size_t i = 0; i < k; i++) {
             const float d = def.d[n * def.blocks + i / BLOCK], want = d * (float)def.q[n * k + i];
-            check(c, back[i] == want, "%s of %s k %zu: weight %zu of output %zu is %.9g, want %.9g", dtype_name(kind->t),
+            check(c, back[i] == want, "%s of %s k %zu: weight %zu of output %zu is %.9g, want %.9g", packed_name(kind->t),
                   dtype_name(kind->from), k, i, n, (double)back[i], (double)want);
             if (kind->from != DT_F32) continue;
             const double most = largest(f32 + n * k + i / BLOCK * BLOCK, part_of(i / BLOCK, k));
             const double tol = most / 127 * 0.5001 + most * 0x1p-11 + 127 * 0x1p-25; /* q, and d as f16, which may be subnormal */
             check(c, fabs((double)back[i] - (double)f32[n * k + i]) <= tol, "%s k %zu: weight %zu of output %zu is %.9g, packed from %.9g",
-                  dtype_name(kind->t), k, i, n, (double)back[i], (double)f32[n * k + i]);
+                  packed_name(kind->t), k, i, n, (double)back[i], (double)f32[n * k + i]);
         }
     }
-    const size_t per_block = kind->t == DT_Q4_QUAD ? 18 * 32 : 34 * 32;
-    check(c, pack_panel_sz(kind->t, k) == blocks_of(k) * per_block, "%s: a panel takes %zu bytes", dtype_name(kind->t),
+    const size_t per_block = kind->t == PK_Q4_QUAD ? 18 * 32 : 34 * 32;
+    check(c, pack_panel_sz(kind->t, k) == blocks_of(k) * per_block, "%s: a panel takes %zu bytes", packed_name(kind->t),
           pack_panel_sz(kind->t, k));
-    check(c, pack_takes(kind->t, kind->from) && !pack_takes(kind->t, DT_Q5_0) && !pack_takes(DT_Q4_QUAD, DT_F32), "pack_takes");
+    check(c, pack_takes(kind->t, kind->from) && !pack_takes(kind->t, DT_Q5_0) && !pack_takes(PK_Q4_QUAD, DT_F32), "pack_takes");
     defined_free(&def);
     free(rows);
     free(w);
@@ -306,7 +306,7 @@ static void check_largest_sums(struct check *c, const struct kind *kind)
     struct defined def = define(kind->from, rows, N, K), def_x = define_x(kind->t, x, K, M, K);
     for (size_t i = 0; i < M * N; i++) {
         const float want = defined_sum(&def, i % N, &def_x, i / N, K);
-        check(c, y[i] == want, "%s of %s: row %zu output %zu of largest sums is %.9g, want %.9g", dtype_name(kind->t),
+        check(c, y[i] == want, "%s of %s: row %zu output %zu of largest sums is %.9g, want %.9g", packed_name(kind->t),
               dtype_name(kind->from), i / N, i % N, (double)y[i], (double)want);
     }
     defined_free(&def);
@@ -333,7 +333,7 @@ static void check_extremes(struct check *c, const struct kind *kind)
     for (size_t i = 0; i < M * N; i++) {
         const float want = defined_sum(&def, i % N, &def_x, i / N, K);
         check(c, y[i] == want || (isnan(y[i]) && isnan(want)), "%s of %s: extreme row %zu output %zu is %.9g, want %.9g",
-              dtype_name(kind->t), dtype_name(kind->from), i / N, i % N, (double)y[i], (double)want);
+              packed_name(kind->t), dtype_name(kind->from), i / N, i % N, (double)y[i], (double)want);
     }
     defined_free(&def);
     defined_free(&def_x);
@@ -356,9 +356,9 @@ static void check_not_finite(struct check *c, const struct kind *kind)
         product(c, kind, y, rows, x);
         size_t spoilt = 0;
         for (size_t j = 0; j < N; j++) spoilt += isnan(y[m * N + j]) != 0;
-        check(c, spoilt == N, "%s: %g in x leaves %zu outputs of its row as they were", dtype_name(kind->t), (double)bad[i], N - spoilt);
+        check(c, spoilt == N, "%s: %g in x leaves %zu outputs of its row as they were", packed_name(kind->t), (double)bad[i], N - spoilt);
         memcpy(y + m * N, good + m * N, N * sizeof *y);
-        check(c, same_bits(y, good, M * N), "%s: %g in x spoils another row", dtype_name(kind->t), (double)bad[i]);
+        check(c, same_bits(y, good, M * N), "%s: %g in x spoils another row", packed_name(kind->t), (double)bad[i]);
         x[at] = kept;
         if (kind->from != DT_F32) continue;
         float *weight = (float *)rows + n * K + 2;
@@ -367,7 +367,7 @@ static void check_not_finite(struct check *c, const struct kind *kind)
         product(c, kind, y, rows, x);
         spoilt = 0;
         for (size_t j = 0; j < M; j++) spoilt += isnan(y[j * N + n]) != 0, y[j * N + n] = good[j * N + n];
-        check(c, spoilt == M && same_bits(y, good, M * N), "%s: %g as a weight spoils %zu rows, or other outputs", dtype_name(kind->t),
+        check(c, spoilt == M && same_bits(y, good, M * N), "%s: %g as a weight spoils %zu rows, or other outputs", packed_name(kind->t),
               (double)*weight, spoilt);
         *weight = was;
     }
@@ -375,7 +375,7 @@ static void check_not_finite(struct check *c, const struct kind *kind)
 }
 
 /* What rows of x are said to lose, against what the definition makes of them: never less, and of ordinary rows hardly more. */
-static void check_loss_of_x(struct check *c, enum dtype t)
+static void check_loss_of_x(struct check *c, enum packed_type t)
 {
     static const char *const name[] = { "ordinary", "outliers", "small", "large", "halves", "one tiny block", "tiny", "zeros" };
     enum { SMALL = 2, LARGE, HALVES, ONE_TINY, TINY, ZEROS };
@@ -399,15 +399,15 @@ static void check_loss_of_x(struct check *c, enum dtype t)
             }
             const struct q8_loss l = q8_loss_of_x(t, x, k);
             check(c, l.error >= error && l.norm >= norm * 0.99999, "%s, x of %zu, %s: loses %.17g of %.17g, at least %.17g of %.17g are",
-                  dtype_name(t), k, name[row], l.error, l.norm, error, norm);
+                  packed_name(t), k, name[row], l.error, l.norm, error, norm);
             if (row <= HALVES && k >= 160)
                 check(c, l.error <= 1.01 * 1.01 * error && l.norm <= norm * 1.00001,
-                      "%s, x of %zu, %s: loses %.17g of %.17g, not %.17g of %.17g", dtype_name(t), k, name[row], l.error, l.norm, error,
+                      "%s, x of %zu, %s: loses %.17g of %.17g, not %.17g of %.17g", packed_name(t), k, name[row], l.error, l.norm, error,
                       norm);
-            if (row == ZEROS) check(c, l.error == 0 && l.norm == 0, "%s, x of zeros: loses %g of %g", dtype_name(t), l.error, l.norm);
+            if (row == ZEROS) check(c, l.error == 0 && l.norm == 0, "%s, x of zeros: loses %g of %g", packed_name(t), l.error, l.norm);
             x[rnd() % k] = row % 2 ? -INFINITY : NAN;
             const struct q8_loss none = q8_loss_of_x(t, x, k);
-            check(c, isnan(none.error), "%s, x of %zu, %s, with no number: loses %g", dtype_name(t), k, name[row], none.error);
+            check(c, isnan(none.error), "%s, x of %zu, %s, with no number: loses %g", packed_name(t), k, name[row], none.error);
             defined_free(&def);
             guarded_free_all();
         }
@@ -415,8 +415,8 @@ static void check_loss_of_x(struct check *c, enum dtype t)
 
 void check_blocks(struct check *c)
 {
-    check_loss_of_x(c, DT_Q8_QUAD);
-    check_loss_of_x(c, DT_Q8_QUAD_A8);
+    check_loss_of_x(c, PK_Q8_QUAD);
+    check_loss_of_x(c, PK_Q8_QUAD_A8);
     for (size_t i = 0; i < KINDS; i++) {
         const struct kind *kind = &kinds[i];
         for (size_t k = 32; k <= 160; k += 64) check_packing(c, kind, k);

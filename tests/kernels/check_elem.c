@@ -107,7 +107,7 @@ static void check_relu(struct check *c)
     static const float x[] = { NAN, -NAN, INFINITY, -INFINITY, 0, -0.0f, 1e-45f, -1e-45f, 3, -3 };
     static const float want[] = { 0, 0, INFINITY, 0, 0, 0, 1e-45f, 0, 3, 0 };
     enum { N = 67, CASES = sizeof x / sizeof *x };
-    float *in = guarded_floats(N), *y = guarded_floats(N), one = 1, *w = aligned_alloc_64(pack_sz(DT_F32, N, 1) + 64);
+    float *in = guarded_floats(N), *y = guarded_floats(N), one = 1, *w = aligned_alloc_64(pack_sz(PK_F32, N, 1) + 64);
     for (size_t i = 0; i < N; i++) in[i] = x[i % CASES];
     c->kern->act[ACT_RELU](y, in, N);
     for (size_t i = 0; i < N; i++) check(c, same_bits(&y[i], &want[i % CASES], 1), "relu of %g at %zu is %g", in[i], i, y[i]);
@@ -219,8 +219,8 @@ static void check_standard(struct check *c, size_t rows, size_t n)
             x[r * ld + i] = kind[i % 5];
         }
     memcpy(want, x, size * sizeof *x);
-    c->ref->standard(want, ld, rows, n);
-    c->kern->standard(x, ld, rows, n);
+    c->ref->zscore(want, ld, rows, n);
+    c->kern->zscore(x, ld, rows, n);
     for (size_t i = 0; i < n; i++) {
         double most = 0;
         for (size_t r = 0; r < rows; r++) most = fmax(most, fabs((double)want[r * ld + i]));
@@ -299,32 +299,32 @@ static void check_scan(struct check *c, size_t n, int32_t first, int masked, int
     float *x = guarded_floats(n);
     const size_t words = ((size_t)first + n + 31) / 32;
     uint32_t *mask = guarded(words * 4);
-    struct logit_part want, got;
+    struct logit_partial want, got;
     for (size_t i = 0; i < n; i++) {
         x[i] = quantised ? (float)(rnd() % 4) : rnd_normal() * 8; /* few values: many ties */
         if (rnd() % 11 == 0) x[i] = -INFINITY;
         if (rnd() % 13 == 0) x[i] = NAN;
     }
     for (size_t i = 0; i < words; i++) mask[i] = masked == 2 ? ~0u : rnd() & rnd();
-    c->ref->logit_scan(&want, x, masked ? mask : NULL, first, n);
-    c->kern->logit_scan(&got, x, masked ? mask : NULL, first, n);
+    c->ref->logits_reduce(&want, x, masked ? mask : NULL, first, n);
+    c->kern->logits_reduce(&got, x, masked ? mask : NULL, first, n);
     check(c, want.arg == got.arg && want.max == got.max && fabs((double)want.sum - got.sum) <= 1e-5 * want.sum,
-          "logit_scan n %zu first %d mask %d: got %d %g %g want %d %g %g", n, first, masked, got.arg, (double)got.max, (double)got.sum,
+          "logits_reduce n %zu first %d mask %d: got %d %g %g want %d %g %g", n, first, masked, got.arg, (double)got.max, (double)got.sum,
           want.arg, (double)want.max, (double)want.sum);
     guarded_free_all();
 }
 
-static void check_panel_most(struct check *c, size_t panels)
+static void check_panel_max(struct check *c, size_t panels)
 {
     float *y = guarded_floats(panels * PANEL), *want = guarded_floats(panels), *got = guarded_floats(panels);
     for (size_t i = 0; i < panels * PANEL; i++) {
         y[i] = rnd_normal();
         if (rnd() % 5 == 0 || i / PANEL % 5 == 3) y[i] = rnd() % 2 ? -INFINITY : NAN;
     }
-    c->ref->panel_most(want, y, panels);
-    c->kern->panel_most(got, y, panels);
-    check(c, same_bits(got, want, panels), "panel_most of %zu panels", panels);
-    for (size_t i = 0; i < panels * PANEL; i++) check(c, !(y[i] > got[i / PANEL]), "panel_most: panel %zu has %g", i / PANEL, (double)y[i]);
+    c->ref->panel_max(want, y, panels);
+    c->kern->panel_max(got, y, panels);
+    check(c, same_bits(got, want, panels), "panel_max of %zu panels", panels);
+    for (size_t i = 0; i < panels * PANEL; i++) check(c, !(y[i] > got[i / PANEL]), "panel_max: panel %zu has %g", i / PANEL, (double)y[i]);
     guarded_free_all();
 }
 
@@ -340,7 +340,7 @@ void check_elem(struct check *c)
         check_median(c, n);
         check_standard(c, 1 + i % 9, n);
         check_fsmn(c, 11, 5, n);
-        if (i < 9) check_panel_most(c, i + 1);
+        if (i < 9) check_panel_max(c, i + 1);
         check_fsmn(c, 20, 19, n);
         for (int mode = 0; mode < 6; mode++) check_scan(c, n, (int32_t)(rnd() % 100), mode % 3, mode > 2);
     }

@@ -69,7 +69,7 @@ void *aligned_alloc_64(size_t n)
 /* ---- scratch of linear: all of it is NaN before each call -----------------------------------------------------------------------------
  * It is half a megabyte, and calls are many and small: so only what a call may have written is made NaN again behind it. That it wrote
  * nothing else is seen to wherever the type or k changes. */
-static struct { enum dtype t; size_t k, rows, panels; } last_call;
+static struct { enum packed_type t; size_t k, rows, panels; } last_call;
 
 static void make_nan(void *p, size_t n, size_t most) { memset(p, 0xff, n < most ? n : most); }
 
@@ -78,7 +78,7 @@ static void forget_call(void *scratch)
     const size_t k = last_call.k, rows = last_call.rows < 8 ? 8 : last_call.rows; /* few rows: of several panels side by side */
     struct narrow_scratch *s = scratch;
     struct linear_scratch *l = scratch;
-    if (last_call.t >= DT_COUNT) {
+    if (packed_is_lowp(last_call.t)) {
         make_nan(s->x, rows * (k / 8 * 5 + 64) * sizeof *s->x, sizeof s->x);
         memset(s->acc, 0xff, sizeof *s - offsetof(struct narrow_scratch, acc));
         return;
@@ -94,12 +94,12 @@ void scratch_forget(void *scratch)
     last_call.k = last_call.rows = last_call.panels = 0;
 }
 
-void scratch_for(void *scratch, enum dtype t, size_t k, size_t rows, size_t panels)
+void scratch_for(void *scratch, enum packed_type t, size_t k, size_t rows, size_t panels)
 {
     const unsigned char *p = scratch;
     forget_call(scratch);
     if ((t != last_call.t || k != last_call.k) && (p[0] != 0xff || memcmp(p, p + 1, kern_linear_scratch() - 1))) {
-        fprintf(stderr, "check_kernels: scratch of %s, k %zu, was written where no call should\n", dtype_name(last_call.t), last_call.k);
+        fprintf(stderr, "check_kernels: scratch of %s, k %zu, was written where no call should\n", packed_name(last_call.t), last_call.k);
         exit(2);
     }
     last_call.t = t, last_call.k = k, last_call.rows = rows, last_call.panels = panels;
@@ -178,7 +178,7 @@ void rnd_rows(void *rows, enum dtype t, size_t n, size_t k)
     }
 }
 
-void *pack_as(const void *rows, enum dtype t, enum dtype from, size_t n, size_t k)
+void *pack_as(const void *rows, enum packed_type t, enum dtype from, size_t n, size_t k)
 {
     char *out = aligned_alloc_64(pack_sz(t, n, k));
     for (size_t p = 0; p < pack_panels(n); p++) {
@@ -189,7 +189,7 @@ void *pack_as(const void *rows, enum dtype t, enum dtype from, size_t n, size_t 
     return out;
 }
 
-void *pack_all(const void *rows, enum dtype t, size_t n, size_t k) { return pack_as(rows, t, t < DT_COUNT ? t : DT_F32, n, k); }
+void *pack_all(const void *rows, enum packed_type t, size_t n, size_t k) { return pack_as(rows, t, packed_source(t), n, k); }
 
 /* Whether this level takes everything but narrow products, and attention over integers, from the level below. ints: not the latter. */
 static int only_narrow(const struct kern *k, int *ints)
@@ -198,10 +198,10 @@ static int only_narrow(const struct kern *k, int *ints)
     struct kern below;
     if (k->level == CPU_C) return 0;
     kern_init(&below, k->level - 1);
-    for (int t = DT_COUNT; t < DT_PACKED_COUNT; t++) below.linear[t] = k->linear[t];
+    for (int t = PK_LOWP; t < PK_COUNT; t++) below.linear[t] = k->linear[t];
     *ints = below.attn[KV_INT] != k->attn[KV_INT];
     below.attn[KV_INT] = k->attn[KV_INT];
-    below.attn_part[KV_INT] = k->attn_part[KV_INT];
+    below.attn_partial[KV_INT] = k->attn_partial[KV_INT];
     below.attn_weights[KV_INT] = k->attn_weights[KV_INT];
     return !memcmp((const char *)&below + first, (const char *)k + first, sizeof below - first);
 }
@@ -258,10 +258,10 @@ static unsigned check_gains(struct check *c)
         { "avx512bf16", "bf 16 8 blocks" }, { "amx", "bf 16 8 blocks" }, { "neon", "" }, { "dotprod", "8 blocks" }, { "i8mm", "8 blocks" },
         { "neonbf16", "bf 8 blocks" },
     };
-    static const struct { enum dtype t; const char *name; } type[] = {
-        { DT_F32, "f32" },      { DT_Q8_0, "q8_0" },        { DT_BF16_PAIR, "bf" },     { DT_I16_PAIR, "16" },
-        { DT_I8_QUAD, "8" },    { DT_Q8_QUAD, "blocks" },   { DT_Q4_QUAD, "blocks" },
-        { DT_Q8_QUAD_A8, "8" },
+    static const struct { enum packed_type t; const char *name; } type[] = {
+        { PK_F32, "f32" },      { PK_Q8_0, "q8_0" },        { PK_BF16_PAIR, "bf" },     { PK_I16_PAIR, "16" },
+        { PK_I8_QUAD, "8" },    { PK_Q8_QUAD, "blocks" },   { PK_Q4_QUAD, "blocks" },
+        { PK_Q8_QUAD_A8, "8" },
     };
     const char *name;
     c->failures = 0, c->name = "gains";
@@ -269,7 +269,7 @@ static unsigned check_gains(struct check *c)
         const char *gains = NULL;
         for (size_t i = 0; i < sizeof table / sizeof *table; i++) gains = strcmp(table[i].level, name) ? gains : table[i].gains;
         for (size_t i = 0; i < sizeof type / sizeof *type && check(c, gains != NULL, "level %s is not in the table", name); i++)
-            check(c, !kern_gains(level, type[i].t) == !strstr(gains, type[i].name), "%s at %s: %d", dtype_name(type[i].t), name,
+            check(c, !kern_gains(level, type[i].t) == !strstr(gains, type[i].name), "%s at %s: %d", packed_name(type[i].t), name,
                   kern_gains(level, type[i].t));
     }
     return c->failures;

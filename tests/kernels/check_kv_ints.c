@@ -116,7 +116,7 @@ struct nan_case {
 static void check_nan(struct check *c, const struct nan_case *t)
 {
     static float out[2][NAN_ROWS * HEAD], parts[NAN_ROWS * 2 * (HEAD + 32)];
-    const size_t block = kv_block_sz(KV_INT, HEAD), len = attn_part_len(HEAD);
+    const size_t block = kv_block_sz(KV_INT, HEAD), len = attn_partial_len(HEAD);
     char *kv = aligned_alloc_64((NAN_KEYS + 31) / 32 * block);
     float q[NAN_ROWS * HEAD], k[HEAD], v[HEAD];
     int32_t seen[NAN_ROWS];
@@ -143,7 +143,7 @@ static void check_nan(struct check *c, const struct nan_case *t)
             check(c, bad ? isnan(out[1][i]) : same_bits(out[1] + i, out[0] + i, 1), "%s%s: row %zu (len %d) d %zu is %g, was %g", t->what,
                   whole ? "" : ", of partials", r, (int)seen[r], i % HEAD, (double)out[1][i], (double)out[0][i]);
         }
-        for (size_t b = 0; b < 2 && whole; b++) c->kern->attn_part[KV_INT](&a, b, parts + b * len, 2 * len, c->scratch);
+        for (size_t b = 0; b < 2 && whole; b++) c->kern->attn_partial[KV_INT](&a, b, parts + b * len, 2 * len, c->scratch);
         if (whole) c->kern->attn_merge(&a, parts, 2 * len, 2);
     }
     free(kv);

@@ -55,7 +55,7 @@ static void check_shape(struct check *c, enum dtype t, struct shape s)
     const int large = s.m * s.n * s.k > 4000000;
     void *rows = malloc(s.n * dtype_row_sz(t, s.k) + 1);
     rnd_rows(rows, t, s.n, s.k);
-    void *w = pack_all(rows, t, s.n, s.k);
+    void *w = pack_all(rows, packed_as_stored(t), s.n, s.k);
     const struct around a = around_new(&s);
     struct exact *exact = NULL;
     if (c->kern->level == CPU_C || !large) {
@@ -67,12 +67,12 @@ static void check_shape(struct check *c, enum dtype t, struct shape s)
     for (int mode = c->quick; mode < MODES; mode += 1 + c->quick) {
         struct linear l = linear_of(&a, &s, w, mode);
         if (large && mode > 1) break;
-        run_whole(c, t, &l, &a, &s);
+        run_whole(c, packed_as_stored(t), &l, &a, &s);
         if (exact) check_values(c, "double", t, &s, &l, exact, l.res, l.y);
         else { /* large shapes: the twin in place of double */
             const float *y = l.y;
             l.y = a.y_ref;
-            run(c->ref, t, &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
+            run(c->ref, packed_as_stored(t), &l, 0, s.m, 0, pack_panels(s.n), c->scratch);
             for (size_t i = 0; i < s.m * a.ld_y; i++) {
                 const double got = y[i], want = a.y_ref[i], tol = 8 * FLT_EPSILON * sqrt((double)s.k) * 60;
                 if (i % a.ld_y < s.n && !check(c, fabs(got - want) <= tol, "%s large: got %.9g want %.9g", dtype_name(t), got, want)) break;
@@ -126,7 +126,7 @@ void check_linear(struct check *c)
 }
 
 /* ---- keys and values ------------------------------------------------------------------------------------------------------------ */
-struct kv_case { size_t m, n_y, n_kv, n_v, d_head, k; uint32_t pos; int table; enum kv_type type; enum dtype w; };
+struct kv_case { size_t m, n_y, n_kv, n_v, d_head, k; uint32_t pos; int table; enum kv_type type; enum packed_type w; };
 
 /* Keys or values of row m in head h are those of plain, [d_head], as kv_put would have written them; their bytes are marked. */
 static void check_position(struct check *c, const struct kv_case *t, const struct linear *l, size_t m, size_t h, int value,
@@ -218,7 +218,8 @@ void check_kv(struct check *c)
     for (int type = 0; type < KV_TYPES; type++)
         for (int table = 0; table < 2; table++) {
             const enum kv_type t = (enum kv_type)type;
-            const enum dtype f32 = DT_F32, bf16 = DT_BF16_PAIR, int16 = DT_I16_PAIR, int8 = DT_I8_QUAD, q8 = DT_Q8_QUAD, a8 = DT_Q8_QUAD_A8;
+            const enum packed_type f32 = PK_F32, bf16 = PK_BF16_PAIR, int16 = PK_I16_PAIR, int8 = PK_I8_QUAD;
+            const enum packed_type q8 = PK_Q8_QUAD, a8 = PK_Q8_QUAD_A8;
             const struct kv_case cases[] = {
                 { 1, 384, 384, 384, 64, 33, 0, table, t, f32 },  { 1, 64, 64, 64, 64, 33, 447, table, t, f32 },
                 { 13, 64, 64, 64, 32, 40, 20, table, t, f32 },   { 5, 128, 128, 128, 64, 40, 29, table, t, f32 },
@@ -277,12 +278,12 @@ static void check_widening(struct check *c, enum dtype t)
     rnd_rows(rows, t, N, k_len);
     for (size_t i = 0; i < N; i++) dtype_widen_row(wide + i * k_len, t, (char *)rows + i * row_sz, k_len);
     for (size_t k = 0; k < k_len; k++) x[k * k_len + k] = 1;
-    void *w = pack_all(rows, t, N, k_len);
+    void *w = pack_all(rows, packed_as_stored(t), N, k_len);
     struct linear l = { .w = w, .n = N, .k = (uint32_t)k_len, .n_y = N, .x = x, .ld_x = k_len, .y = y, .ld_y = N };
     for (size_t i = 0; i < (c->quick ? 2 : 3); i++)
         for (size_t from = 0, end; from < k_len; from += c->quick ? 37 : together[i]) {
             end = from + together[i] < k_len ? from + together[i] : k_len;
-            run(c->kern, t, &l, from, end, 0, pack_panels(N), c->scratch);
+            run(c->kern, packed_as_stored(t), &l, from, end, 0, pack_panels(N), c->scratch);
             for (size_t k = from; k < end; k++)
                 for (size_t n = 0; n < N; n++)
                     check(c, y[k * N + n] == wide[n * k_len + k], "%s: w[%zu, %zu] is %g, want %g", dtype_name(t), n, k,
@@ -308,8 +309,8 @@ static void check_panel_sizes(struct check *c)
         [DT_Q8_0] = 8704, [DT_Q2_K] = 5248, [DT_Q3_K] = 4672, [DT_Q4_K] = 4736, [DT_Q5_K] = 5760, [DT_Q6_K] = 8768,
     };
     for (int t = 0; t < DT_COUNT; t++)
-        check(c, pack_panel_sz((enum dtype)t, 256) == want[t] && pack_sz((enum dtype)t, 33, 512) == 4 * want[t],
-              "%s: a panel takes %zu bytes", dtype_name((enum dtype)t), pack_panel_sz((enum dtype)t, 256));
+        check(c, pack_panel_sz((enum packed_type)t, 256) == want[t] && pack_sz((enum packed_type)t, 33, 512) == 4 * want[t],
+              "%s: a panel takes %zu bytes", dtype_name((enum dtype)t), pack_panel_sz((enum packed_type)t, 256));
 }
 
 static void check_stored_block(struct check *c)

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum dtype narrow_type[] = { DT_BF16_PAIR, DT_I16_PAIR, DT_I8_QUAD };
+static const enum packed_type narrow_type[] = { PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD };
 enum { N_TYPES = sizeof narrow_type / sizeof *narrow_type };
-enum { GROUP = 128, X_MOST = 8191, W_MOST = 32750 }; /* of DT_I16_PAIR, see kern.h */
+enum { GROUP = 128, X_MOST = 8191, W_MOST = 32750 }; /* of PK_I16_PAIR, see kern.h */
 
 static double largest(const float *v, size_t n)
 {
@@ -22,7 +22,7 @@ static double largest(const float *v, size_t n)
 
 static size_t part_of(size_t at, size_t k) { return k - at < GROUP ? k - at : GROUP; }
 
-/* What W_MOST of DT_I16_PAIR stands for in a row of weights: the largest one, or an eighth of the largest sum of a group. */
+/* What W_MOST of PK_I16_PAIR stands for in a row of weights: the largest one, or an eighth of the largest sum of a group. */
 static double int16_most(const float *w, size_t k)
 {
     double most = largest(w, k);
@@ -37,25 +37,25 @@ static double int16_most(const float *w, size_t k)
 /* ---- against the twin and against double --------------------------------------------------------------------------------------------
  * Half a step in x, and in w: of bf16 (2^-8 of the value), or of the scale. int16 has steps so small that rounding a scale's inverse, and
  * the product with it, moves a number by up to 0.006 of one. */
-static void half_steps_x(double *step, enum dtype t, const float *x, size_t k)
+static void half_steps_x(double *step, enum packed_type t, const float *x, size_t k)
 {
-    const size_t run = t == DT_BF16_PAIR ? 1 : t == DT_I16_PAIR ? GROUP : k;
+    const size_t run = t == PK_BF16_PAIR ? 1 : t == PK_I16_PAIR ? GROUP : k;
     for (size_t at = 0; at < k; at += run) {
         const size_t end = k - at < run ? k : at + run;
         const double most = largest(x + at, end - at);
-        const double half = t == DT_BF16_PAIR ? most * 0x1p-8 : t == DT_I16_PAIR ? 0.51 * most / X_MOST : 0.5001 * most / 127;
+        const double half = t == PK_BF16_PAIR ? most * 0x1p-8 : t == PK_I16_PAIR ? 0.51 * most / X_MOST : 0.5001 * most / 127;
         for (size_t i = at; i < end; i++) step[i] = half;
     }
 }
 
-static void half_steps_w(double *step, enum dtype t, const float *w, size_t k)
+static void half_steps_w(double *step, enum packed_type t, const float *w, size_t k)
 {
-    const double half = t == DT_I16_PAIR ? 0.51 * int16_most(w, k) / W_MOST : 0.5001 * largest(w, k) / 127;
-    for (size_t i = 0; i < k; i++) step[i] = t == DT_BF16_PAIR ? fabs((double)w[i]) * 0x1p-8 : half;
+    const double half = t == PK_I16_PAIR ? 0.51 * int16_most(w, k) / W_MOST : 0.5001 * largest(w, k) / 127;
+    for (size_t i = 0; i < k; i++) step[i] = t == PK_BF16_PAIR ? fabs((double)w[i]) * 0x1p-8 : half;
 }
 
-static double *half_steps_all(enum dtype t, void half_steps(double *, enum dtype, const float *, size_t), const float *v, size_t rows,
-                              size_t ld, size_t k)
+static double *half_steps_all(enum packed_type t, void half_steps(double *, enum packed_type, const float *, size_t), const float *v,
+                              size_t rows, size_t ld, size_t k)
 {
     double *step = malloc(rows * k * sizeof *step);
     for (size_t i = 0; i < rows; i++) half_steps(step + i * k, t, v + i * ld, k);
@@ -78,7 +78,8 @@ static double bound(const float *x, const double *dx, const float *w, const doub
 }
 
 /* Every output within its bound, and all of them together about as far off as rounding at random would leave them. */
-static void check_accuracy(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *w, const float *y)
+static void check_accuracy(struct check *c, enum packed_type t, const struct shape *s, const struct linear *l, const float *w,
+                           const float *y)
 {
     double *dx = half_steps_all(t, half_steps_x, l->x, s->m, s->ld_x, s->k), *dw = half_steps_all(t, half_steps_w, w, s->n, s->k, s->k);
     double error = 0, expected = 0;
@@ -90,12 +91,12 @@ static void check_accuracy(struct check *c, enum dtype t, const struct shape *s,
         most += FLT_EPSILON * fabs(sum);
         const double off = y[m * l->ld_y + n] - sum;
         error += off * off, expected += square;
-        ok = check(c, fabs(off) <= most, "%s m %zu/%zu n %zu/%zu k %zu: %.9g is %.3g from the product, more than %.3g", dtype_name(t), m,
+        ok = check(c, fabs(off) <= most, "%s m %zu/%zu n %zu/%zu k %zu: %.9g is %.3g from the product, more than %.3g", packed_name(t), m,
                    s->m, n, s->n, s->k, (double)y[m * l->ld_y + n], fabs(off), most);
     }
     const double chance = 1 + 5 * sqrt(2 / (double)(s->m * s->n)); /* five standard deviations of a mean of so many squares */
     if (ok && s->m * s->n * s->k > 10000)
-        check(c, error <= fmax(1.5, chance) * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", dtype_name(t), s->m,
+        check(c, error <= fmax(1.5, chance) * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", packed_name(t), s->m,
               s->n, s->k, sqrt(error / expected));
     free(dx);
     free(dw);
@@ -113,24 +114,24 @@ static double sum_tolerance(const struct linear *l, size_t m, size_t n, const fl
 
 /* Activations have errors of their own, in proportion to what they are given, which is above -6 where they give much; the other bits are
  * the twin's. */
-static void check_twin(struct check *c, enum dtype t, const struct shape *s, const struct linear *l, const float *w, const float *y,
+static void check_twin(struct check *c, enum packed_type t, const struct shape *s, const struct linear *l, const float *w, const float *y,
                        const float *y_ref)
 {
-    const int same = t != DT_BF16_PAIR || !c->other_order, exact = l->act == ACT_NONE || l->act == ACT_RELU;
+    const int same = t != PK_BF16_PAIR || !c->other_order, exact = l->act == ACT_NONE || l->act == ACT_RELU;
     for (size_t m = 0; m < s->m; m++) {
         const float *a = y + m * l->ld_y, *b = y_ref + m * l->ld_y;
         for (size_t n = 0; n < s->n; n++) {
             double tol = exact ? 0 : 2e-7 * (7 + fabs((double)b[n])) + 4 * FLT_EPSILON * fabs((double)b[n]);
             if (!same) tol += sum_tolerance(l, m, n, w, b[n]);
             if (!check(c, exact && same ? same_bits(a + n, b + n, 1) : fabs((double)a[n] - (double)b[n]) <= tol,
-                       "%s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g, the twin %.9g", dtype_name(t), m, s->m, n, s->n, s->k,
+                       "%s m %zu/%zu n %zu/%zu k %zu ld_x %zu act %d: got %.9g, the twin %.9g", packed_name(t), m, s->m, n, s->n, s->k,
                        s->ld_x, l->act, (double)a[n], (double)b[n]))
                 return;
         }
     }
 }
 
-static void check_shape(struct check *c, enum dtype t, struct shape s)
+static void check_shape(struct check *c, enum packed_type t, struct shape s)
 {
     float *w_rows = malloc(s.n * s.k * sizeof *w_rows);
     rnd_floats(w_rows, s.n * s.k, 1 / sqrtf((float)s.k));
@@ -152,7 +153,7 @@ static void check_shape(struct check *c, enum dtype t, struct shape s)
     guarded_free_all();
 }
 
-static void check_shapes(struct check *c, enum dtype t)
+static void check_shapes(struct check *c, enum packed_type t)
 {
     static const size_t n_of[] = { 1, 7, 16, 31, 32, 33, 47, 64, 65, 96, 100, 129 };
     static const size_t k_of[] = { 1, 2, 3, 4, 5, 17, 31, 33, 63, 66, 80, 242 };
@@ -160,7 +161,7 @@ static void check_shapes(struct check *c, enum dtype t)
     for (size_t m = 1; m <= (c->quick ? 20 : 67); m += fast || m < 5 ? 1 : 9)
         check_shape(c, t, (struct shape) { m, n_of[m * 5 % 12], k_of[m * 7 % 12], k_of[m * 7 % 12] + m % 3 });
     for (size_t k = 1; k <= 67; k += c->quick ? 13 : 2) check_shape(c, t, (struct shape) { 1 + k % 5, 33, k, k });
-    if (t == DT_I16_PAIR) /* around groups, and rows that begin within one */
+    if (t == PK_I16_PAIR) /* around groups, and rows that begin within one */
         for (size_t k = GROUP - 2; k <= 3 * GROUP + 2; k += k % GROUP == 2 ? GROUP - 4 : 1)
             check_shape(c, t, (struct shape) { 1 + k % 7, 33, k, k % 3 ? k : 3 });
     for (size_t k = 255; k <= 513; k += k == 257 ? 254 : 1) check_shape(c, t, (struct shape) { 2 + k % 14, 33, k, k });
@@ -174,12 +175,12 @@ static void check_shapes(struct check *c, enum dtype t)
     check_shape(c, t, (struct shape) { GEMM_ROWS + 17, 70, 544, 544 });
     check_shape(c, t, (struct shape) { 100, 40, 5121, 5122 });       /* more rows than fit the scratch at a time */
     check_shape(c, t, (struct shape) { 14, 33, 46001, 46001 });      /* not even a tile of them */
-    check_shape(c, t, (struct shape) { 3, 9, NARROW_K, NARROW_K });
+    check_shape(c, t, (struct shape) { 3, 9, LOWP_K_MAX, LOWP_K_MAX });
 }
 
 /* ---- what the types promise ----------------------------------------------------------------------------------------------------- */
 /* A matrix of n outputs from one row of numbers each, times one row of x. */
-static void product(struct check *c, enum dtype t, float *y, size_t n, const float *w_rows, const float *x, size_t m, size_t k)
+static void product(struct check *c, enum packed_type t, float *y, size_t n, const float *w_rows, const float *x, size_t m, size_t k)
 {
     void *w = pack_all(w_rows, t, n, k);
     const struct linear l = { .w = w, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .x = x, .ld_x = k, .y = y, .ld_y = n };
@@ -197,7 +198,7 @@ static void check_order(struct check *c)
     const size_t certain = strcmp(c->name, "neonbf16") ? 3 : 1;
     float one[66], y[3];
     for (size_t i = 0; i < 66; i++) one[i] = 1;
-    product(c, DT_BF16_PAIR, y, 1, one, x[0], 3, 66);
+    product(c, PK_BF16_PAIR, y, 1, one, x[0], 3, 66);
     for (size_t i = 0; i < certain; i++)
         check(c, y[i] == (c->other_order ? 1 : 0), "bf16 pairs: 1, 2^24 and -2^24, order %zu, give %g", i, (double)y[i]);
 }
@@ -207,7 +208,7 @@ static void check_known_int8(struct check *c)
 {
     const float w[2 * 5] = { 127, -0.5f, 1.5f, 2.5f, -3.25f, 254, -3, 5, 6, -254 }, x[5] = { -127, 100, 0.5f, 2.4f, 3 };
     float y[2];
-    product(c, DT_I8_QUAD, y, 2, w, x, 1, 5);
+    product(c, PK_I8_QUAD, y, 2, w, x, 1, 5);
     const float want_0 = -127 * 127 + 0 * 100 + 2 * 0 + 2 * 2 + -3 * 3, want_1 = 2 * (-127 * 127 + -2 * 100 + 2 * 0 + 3 * 2 - 127 * 3);
     check(c, y[0] == want_0 && y[1] == want_1, "int8: %g %g, want %g %g", (double)y[0], (double)y[1], (double)want_0, (double)want_1);
 }
@@ -221,13 +222,13 @@ static void check_known_int16(struct check *c)
     float w[2 * K] = { 0 }, x[K] = { 1, -X_MOST, 100, 0.5f, 2.5f, 3 }, y[2];
     for (size_t n = 0; n < 2; n++) memcpy(w + n * K, two[n], sizeof two[n]), memcpy(w + n * K + GROUP, next[n], sizeof next[n]);
     x[GROUP] = 2 * X_MOST, x[GROUP + 1] = -3, x[GROUP + 2] = 7; /* q: -2, 4 */
-    product(c, DT_I16_PAIR, y, 2, w, x, 1, K);
+    product(c, PK_I16_PAIR, y, 2, w, x, 1, K);
     const float want_0 = W_MOST - 3 * X_MOST + 0 * 100 + 2 * 0 + 2 * 2 - 3 * 3 + 2 * (5 * X_MOST + 7 * 2 + 11 * 4);
     const float want_1 = 2 * (W_MOST - 3 * X_MOST - 2 * 100 + 2 * 0 + 3 * 2 + 0 * 3 + 2 * (-5 * X_MOST - 2 * 2 - 11 * 4));
     check(c, y[0] == want_0 && y[1] == want_1, "int16: %g %g, want %g %g", (double)y[0], (double)y[1], (double)want_0, (double)want_1);
 }
 
-/* Integers of output i of a panel of DT_I16_PAIR, [k]; returns their scale. */
+/* Integers of output i of a panel of PK_I16_PAIR, [k]; returns their scale. */
 static float int16_read(int16_t *q, const void *panel, size_t i, size_t k)
 {
     float scale;
@@ -260,7 +261,7 @@ static void check_int16_scales(struct check *c)
     for (size_t n = 6; n < N; n++) rnd_floats(rows + n * K, K, n % 2 ? 1 : 1e-3f);
     for (size_t n = 6; n < N; n += 4) /* magnitudes that hardly differ: all rounded to one side or the other */
         for (size_t k = 0; k < K; k++) rows[n * K + k] = (rnd() % 2 ? -1.f : 1.f) * (1 + (float)(rnd() % 2 * n) * 1e-4f);
-    void *w = pack_all(rows, DT_I16_PAIR, N, K);
+    void *w = pack_all(rows, PK_I16_PAIR, N, K);
     for (size_t n = 0; n < N; n++) {
         const double scale = (double)int16_read(q, w, n, K), most = int16_most(rows + n * K, K);
         int largest_q = 0, largest_sum = 0;
@@ -291,10 +292,10 @@ static void check_largest_sums(struct check *c)
         rows[i] = (i / K < 4 ? i / K / 2 * i % 2 != i / K % 2 : rnd() % 2) ? of_largest_sum(i % K) : -of_largest_sum(i % K);
     for (size_t i = 0; i < M * K; i++)
         x[i] = ((i / K < 4 ? i / K / 2 * i % 2 != i / K % 2 : rnd() % 2) ? X_MOST : -X_MOST) * (float)(1 << i % K / GROUP);
-    void *w = pack_all(rows, DT_I16_PAIR, N, K);
-    product(c, DT_I16_PAIR, y, N, rows, x, M, K);
+    void *w = pack_all(rows, PK_I16_PAIR, N, K);
+    product(c, PK_I16_PAIR, y, N, rows, x, M, K);
     for (size_t n = 0; n < N; n++) {
-        const float scale = int16_read(q, (const char *)w + n / PANEL * pack_panel_sz(DT_I16_PAIR, K), n % PANEL, K);
+        const float scale = int16_read(q, (const char *)w + n / PANEL * pack_panel_sz(PK_I16_PAIR, K), n % PANEL, K);
         for (size_t m = 0; m < M; m++) {
             float want = 0;
             for (size_t at = 0; at < K; at += GROUP) {
@@ -325,13 +326,13 @@ static void check_tiny_groups(struct check *c)
     for (size_t m = 0; m < M; m++)
         for (size_t k = 0; k < K; k++)
             if (k / GROUP == m % 3) x[m * K + k] = k % 5 ? 0x1.fffffep-112f : -0x1p-149f;
-    product(c, DT_I16_PAIR, y, N, rows, x, M, K);
+    product(c, PK_I16_PAIR, y, N, rows, x, M, K);
     for (size_t m = 0; m < M; m++) memset(x + m * K + m % 3 * GROUP, 0, part_of(m % 3 * GROUP, K) * sizeof *x);
-    product(c, DT_I16_PAIR, zeros, N, rows, x, M, K);
+    product(c, PK_I16_PAIR, zeros, N, rows, x, M, K);
     check(c, same_bits(y, zeros, M * N), "int16: groups next to nothing do not count as zeros");
     for (size_t i = 0; i < M * K; i++) x[i] = i % 3 ? 0x1p-111f : -0x1p-112f;
-    product(c, DT_I16_PAIR, y, N, rows, x, M, K);
-    double *dx = half_steps_all(DT_I16_PAIR, half_steps_x, x, M, K, K), *dw = half_steps_all(DT_I16_PAIR, half_steps_w, rows, N, K, K);
+    product(c, PK_I16_PAIR, y, N, rows, x, M, K);
+    double *dx = half_steps_all(PK_I16_PAIR, half_steps_x, x, M, K, K), *dw = half_steps_all(PK_I16_PAIR, half_steps_w, rows, N, K, K);
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {
             double sum, square;
@@ -345,7 +346,7 @@ static void check_tiny_groups(struct check *c)
 }
 
 /* What packing made of the weights, read back by embed. */
-static void check_packing(struct check *c, enum dtype t, size_t k)
+static void check_packing(struct check *c, enum packed_type t, size_t k)
 {
     enum { N = 35 };
     float *rows = malloc(N * k * sizeof *rows), *back = guarded_floats(k);
@@ -359,13 +360,13 @@ static void check_packing(struct check *c, enum dtype t, size_t k)
         for (size_t i = 0; i < k; i++) {
             const float v = rows[n * k + i], want = fabsf(v) < FLT_MIN ? 0 : bf16_to_f32(bf16_from_f32(v));
             const double off = fabs((double)back[i] - (double)v);
-            const int ok = t == DT_BF16_PAIR ? back[i] == want : n == 2 ? back[i] == 0 : off <= half_step[n * k + i];
-            check(c, ok, "%s k %zu: weight %zu of output %zu is %.9g, packed from %.9g", dtype_name(t), k, i, n, (double)back[i],
+            const int ok = t == PK_BF16_PAIR ? back[i] == want : n == 2 ? back[i] == 0 : off <= half_step[n * k + i];
+            check(c, ok, "%s k %zu: weight %zu of output %zu is %.9g, packed from %.9g", packed_name(t), k, i, n, (double)back[i],
                   (double)v);
         }
     }
-    const size_t words = t == DT_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2, head = t == DT_I8_QUAD ? 256 : t == DT_I16_PAIR ? 128 : 0;
-    check(c, pack_panel_sz(t, k) == words * 128 + head, "%s: a panel takes %zu bytes", dtype_name(t), pack_panel_sz(t, k));
+    const size_t words = t == PK_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2, head = t == PK_I8_QUAD ? 256 : t == PK_I16_PAIR ? 128 : 0;
+    check(c, pack_panel_sz(t, k) == words * 128 + head, "%s: a panel takes %zu bytes", packed_name(t), pack_panel_sz(t, k));
     free(rows);
     free(half_step);
     free(w);
@@ -373,11 +374,11 @@ static void check_packing(struct check *c, enum dtype t, size_t k)
 }
 
 /* A NaN or an infinity spoils its own row, in integers every output of it; as a weight, its own output. */
-static void check_not_finite(struct check *c, enum dtype t)
+static void check_not_finite(struct check *c, enum packed_type t)
 {
     enum { M = 29, N = 37, K = 2 * GROUP + 44 };
     static const float bad[] = { NAN, INFINITY, -INFINITY };
-    const int ints = t != DT_BF16_PAIR;
+    const int ints = t != PK_BF16_PAIR;
     float *rows = malloc(N * K * sizeof *rows), x[M * K], good[M * N], y[M * N];
     rnd_floats(rows, N * K, 0.2f);
     rnd_floats(x, M * K, 1);
@@ -389,9 +390,9 @@ static void check_not_finite(struct check *c, enum dtype t)
         product(c, t, y, N, rows, x, M, K);
         size_t spoilt = 0;
         for (size_t j = 0; j < N; j++) spoilt += ints ? isnan(y[m * N + j]) : !isfinite(y[m * N + j]);
-        check(c, spoilt == N, "%s: %g in x leaves %zu outputs of its row as they were", dtype_name(t), (double)bad[i], N - spoilt);
+        check(c, spoilt == N, "%s: %g in x leaves %zu outputs of its row as they were", packed_name(t), (double)bad[i], N - spoilt);
         memcpy(y + m * N, good + m * N, N * sizeof *y);
-        check(c, same_bits(y, good, M * N), "%s: %g in x spoils another row", dtype_name(t), (double)bad[i]);
+        check(c, same_bits(y, good, M * N), "%s: %g in x spoils another row", packed_name(t), (double)bad[i]);
         x[at] = kept, rows[w_at] = bad[i];
         product(c, t, y, N, rows, x, M, K);
         spoilt = 0;
@@ -399,7 +400,7 @@ static void check_not_finite(struct check *c, enum dtype t)
             spoilt += ints ? isnan(y[j * N + n]) : !isfinite(y[j * N + n]);
             y[j * N + n] = good[j * N + n];
         }
-        check(c, spoilt == M && same_bits(y, good, M * N), "%s: %g as a weight spoils %zu rows, or other outputs", dtype_name(t),
+        check(c, spoilt == M && same_bits(y, good, M * N), "%s: %g as a weight spoils %zu rows, or other outputs", packed_name(t),
               (double)bad[i], spoilt);
         rows[w_at] = weight;
     }
@@ -407,22 +408,22 @@ static void check_not_finite(struct check *c, enum dtype t)
 }
 
 /* Rows of zeros and rows too small for a scale give zeros; subnormals are zeros for bf16; tiny sums are as the twin's but for FLT_MIN. */
-static void check_tiny(struct check *c, enum dtype t)
+static void check_tiny(struct check *c, enum packed_type t)
 {
     enum { M = 3, N = 32, K = 66 };
     float rows[N * K], x[M * K] = { 0 }, y[M * N], y_ref[M * N];
     rnd_floats(rows, N * K, 1);
-    const float nothing = t == DT_I8_QUAD ? 0x1.fp-120f : t == DT_I16_PAIR ? 0x1.fp-112f : 0x1.fffp-127f;
+    const float nothing = t == PK_I8_QUAD ? 0x1.fp-120f : t == PK_I16_PAIR ? 0x1.fp-112f : 0x1.fffp-127f;
     for (size_t i = 0; i < K; i++) x[K + i] = nothing * (i % 2 ? -1.f : 1.f), x[2 * K + i] = 0x1p-125f;
     for (size_t i = 0; i < N * K; i++) rows[i] *= 0.3f;
     product(c, t, y, N, rows, x, M, K);
-    for (size_t i = 0; i < 2 * N; i++) check(c, y[i] == 0, "%s: a row of nearly nothing gives %g", dtype_name(t), (double)y[i]);
+    for (size_t i = 0; i < 2 * N; i++) check(c, y[i] == 0, "%s: a row of nearly nothing gives %g", packed_name(t), (double)y[i]);
     const struct kern *kern = c->kern;
     c->kern = c->ref;
     product(c, t, y_ref, N, rows, x, M, K);
     c->kern = kern;
     for (size_t i = 2 * N; i < M * N; i++)
-        check(c, fabs((double)y[i] - (double)y_ref[i]) <= K * 2.0 * FLT_MIN, "%s: got %g, the twin %g", dtype_name(t), (double)y[i],
+        check(c, fabs((double)y[i] - (double)y_ref[i]) <= K * 2.0 * FLT_MIN, "%s: got %g, the twin %g", packed_name(t), (double)y[i],
               (double)y_ref[i]);
 }
 
@@ -435,7 +436,7 @@ void check_narrow(struct check *c)
     check_largest_sums(c);
     check_tiny_groups(c);
     for (size_t i = 0; i < N_TYPES; i++) {
-        const enum dtype t = narrow_type[i];
+        const enum packed_type t = narrow_type[i];
         for (size_t k = 1; k <= 19; k++) check_packing(c, t, k);
         check_packing(c, t, 260);
         check_not_finite(c, t);

@@ -38,7 +38,7 @@ static const void *make_row(enum dtype from, size_t k, size_t row, int odd)
     return p;
 }
 
-/* What a panel of DT_Q8_QUAD or DT_Q8_QUAD_A8 holds, taken from what it should. */
+/* What a panel of PK_Q8_QUAD or PK_Q8_QUAD_A8 holds, taken from what it should. */
 static struct q8_loss in_double(const uint8_t *panel, enum dtype from, const void *row, size_t k, size_t i)
 {
     float *w = malloc(k * sizeof *w);
@@ -74,7 +74,7 @@ static void check_loss(struct check *c, struct q8_loss got, const uint8_t *panel
 static int same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
 /* gone: rows that are missing, as at a matrix's end. */
-static void check_panel(struct check *c, enum dtype t, enum dtype from, size_t k, int odd, size_t gone)
+static void check_panel(struct check *c, enum packed_type t, enum dtype from, size_t k, int odd, size_t gone)
 {
     const size_t sz = pack_panel_sz(t, k);
     const void *rows[PANEL] = { 0 };
@@ -85,22 +85,22 @@ static void check_panel(struct check *c, enum dtype t, enum dtype from, size_t k
     for (int asked = 0; asked < 2; asked++) {
         memset(got, 0xa5, sz + SLACK);
         c->kern->pack(got + SLACK, asked ? &loss : NULL, t, from, rows, k);
-        for (size_t i = 0; i < SLACK; i++) check(c, got[i] == 0xa5, "%s wrote before its panel", dtype_name(t));
+        for (size_t i = 0; i < SLACK; i++) check(c, got[i] == 0xa5, "%s wrote before its panel", packed_name(t));
         size_t at = 0;
         while (at < sz && got[SLACK + at] == want[at]) at++;
-        check(c, at == sz, "%s of %s k %zu odd %d without %zu: byte %zu of %zu is %02x, the twin's %02x", dtype_name(t), dtype_name(from),
+        check(c, at == sz, "%s of %s k %zu odd %d without %zu: byte %zu of %zu is %02x, the twin's %02x", packed_name(t), dtype_name(from),
               k, odd, gone, at, sz, at < sz ? got[SLACK + at] : 0, at < sz ? want[at] : 0);
     }
     check(c, same_number(loss.error, want_loss.error) && same_number(loss.norm, want_loss.norm),
-          "%s of %s k %zu odd %d: loses %.17g of %.17g, the twin %.17g of %.17g", dtype_name(t), dtype_name(from), k, odd, loss.error,
+          "%s of %s k %zu odd %d: loses %.17g of %.17g, the twin %.17g of %.17g", packed_name(t), dtype_name(from), k, odd, loss.error,
           loss.norm, want_loss.error, want_loss.norm);
-    if ((t == DT_Q8_QUAD || t == DT_Q8_QUAD_A8) && from != DT_Q8_0) check_loss(c, loss, got + SLACK, from, rows, k);
-    else check(c, loss.error == -1 && loss.norm == -1, "%s of %s tells a loss", dtype_name(t), dtype_name(from));
+    if ((t == PK_Q8_QUAD || t == PK_Q8_QUAD_A8) && from != DT_Q8_0) check_loss(c, loss, got + SLACK, from, rows, k);
+    else check(c, loss.error == -1 && loss.norm == -1, "%s of %s tells a loss", packed_name(t), dtype_name(from));
     free(want);
     guarded_free_all();
 }
 
-static void check_types_of(struct check *c, enum dtype t, enum dtype from)
+static void check_types_of(struct check *c, enum packed_type t, enum dtype from)
 {
     static const size_t k_of[] = { 1, 2, 7, 31, 32, 33, 48, 64, 96, 100, 288, 512, 544 };
     const int numbers = dtype_block(from) == 1;
@@ -111,7 +111,7 @@ static void check_types_of(struct check *c, enum dtype t, enum dtype from)
 
 void check_pack(struct check *c)
 {
-    for (int t = 0; t < DT_PACKED_COUNT; t++)
+    for (int t = 0; t < PK_COUNT; t++)
         for (int from = 0; from < DT_COUNT; from++)
-            if (pack_takes((enum dtype)t, (enum dtype)from)) check_types_of(c, (enum dtype)t, (enum dtype)from);
+            if (pack_takes((enum packed_type)t, (enum dtype)from)) check_types_of(c, (enum packed_type)t, (enum dtype)from);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "check.h"
 
-static inline void run(const struct kern *k, enum dtype t, const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1,
+static inline void run(const struct kern *k, enum packed_type t, const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1,
                        void *scratch)
 {
     scratch_for(scratch, t, l->k, m1 - m0, p1 - p0); /* nothing may be taken over from an earlier call */
@@ -12,7 +12,7 @@ static inline void run(const struct kern *k, enum dtype t, const struct linear *
 }
 
 /* Each row alone, at any place of a batch, with any split of panels, gives the bits that the whole batch gave: y, rows of l->ld_y. */
-static inline void check_rows_alone(struct check *c, enum dtype t, size_t rows, const struct linear *l, const float *y)
+static inline void check_rows_alone(struct check *c, enum packed_type t, size_t rows, const struct linear *l, const float *y)
 {
     static const size_t step[] = { 1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 16, 17 };
     const size_t panels = pack_panels(l->n);
@@ -33,7 +33,7 @@ static inline void check_rows_alone(struct check *c, enum dtype t, size_t rows, 
         }
         for (size_t m = 0; m < rows; m++)
             if (!check(c, same_bits(part + m * l->ld_y, y + m * l->ld_y, l->n), "%s m %zu n %u k %u: row %zu differs in groups of %zu",
-                       dtype_name(t), rows, l->n, l->k, m, step[i]))
+                       packed_name(t), rows, l->n, l->k, m, step[i]))
                 return;
     }
 }

@@ -32,13 +32,13 @@ static inline struct linear linear_of(const struct around *a, const struct shape
 }
 
 /* All of it; nothing but y is written, and each row alone has the same bits. */
-static inline void run_whole(struct check *c, enum dtype t, const struct linear *l, const struct around *a, const struct shape *s)
+static inline void run_whole(struct check *c, enum packed_type t, const struct linear *l, const struct around *a, const struct shape *s)
 {
     const size_t ld_y = a->ld_y;
     fill_canary(a->y, (s->m + 2) * ld_y);
     run(c->kern, t, l, 0, s->m, 0, pack_panels(s->n), c->scratch);
     for (size_t i = 0; i < (s->m + 2) * ld_y; i++)
-        if (i < ld_y || i >= (s->m + 1) * ld_y || i % ld_y >= s->n) check(c, is_canary(a->y[i]), "%s wrote outside y", dtype_name(t));
+        if (i < ld_y || i >= (s->m + 1) * ld_y || i % ld_y >= s->n) check(c, is_canary(a->y[i]), "%s wrote outside y", packed_name(t));
     check_rows_alone(c, t, s->m, l, l->y);
 }
 #endif

@@ -71,7 +71,7 @@ static void test_packed_rows_equal_the_golden_at_every_place_of_a_panel(void **s
     kern_init_c(&k);
     for (int t = 0; t < TYPES; t++) {
         const enum dtype type = (enum dtype)(DT_Q2_K + t);
-        const size_t sz = pack_sz(type, PANEL, N);
+        const size_t sz = pack_sz(packed_as_stored(type), PANEL, N);
         uint8_t *panel = aligned_alloc(64, (sz + 63) / 64 * 64), other[sizeof g->stored];
         float y[N];
         assert_non_null(panel);
@@ -79,7 +79,7 @@ static void test_packed_rows_equal_the_golden_at_every_place_of_a_panel(void **s
         for (size_t i = 0; i < PANEL; i++) {
             const void *rows[PANEL] = { 0 };
             for (size_t j = 0; j < PANEL; j++) rows[j] = j == i ? g[t].stored : (i + j) % 3 ? other : NULL;
-            pack_panel(panel, type, type, rows, N);
+            pack_panel(panel, packed_as_stored(type), type, rows, N);
             k.embed[type](y, panel, i, N);
             assert_same("packing", type, y, g[t].value);
             if (rows[i ^ 1]) continue;

@@ -67,7 +67,7 @@ static void test_items_are_whole_tiles_and_panels_that_go_together(void **state)
                 for (size_t tile = 12; tile <= 32; tile += 20) {
                     const struct slices s = { tile, 2 * tile, 3 * tile };
                     const struct cut c = cut_many(rows, panels, t, s, t % 2 ? panels : FINE, (size_t)t % 2);
-                    assert_in_range(c.rows, 1, s.most);
+                    assert_in_range(c.rows, 1, s.max);
                     assert_in_range(c.panels, 1, panels);
                     if (c.rows < rows) assert_int_equal(c.rows % tile, 0);
                     if (c.rows < rows) assert_true(c.rows >= s.tile);
@@ -99,7 +99,7 @@ static void test_heads_are_halved_where_threads_would_wait(void **state)
     assert_int_equal(cut_heads(96, 96, 1, 2), 48);
 }
 
-static struct slices slices_of(size_t cache, int level, enum dtype t, size_t n_k)
+static struct slices slices_of(size_t cache, int level, enum packed_type t, size_t n_k)
 {
     const struct kern k = { .level = level, .cache = cache };
     return kern_slices(&k, t, n_k);
@@ -111,17 +111,17 @@ static void test_slices_fill_half_of_the_cache(void **state)
     (void)state;
     for (size_t cache = 64 << 10; cache <= 4 << 20; cache *= 2)
         for (size_t k = 64; k <= 16384; k *= 2) {
-            const struct slices pair = slices_of(cache, CPU_C, DT_BF16_PAIR, k), quad = slices_of(cache, CPU_C, DT_I8_QUAD, k);
+            const struct slices pair = slices_of(cache, CPU_C, PK_BF16_PAIR, k), quad = slices_of(cache, CPU_C, PK_I8_QUAD, k);
             const size_t room = cache < 1 << 20 ? cache / 2 : 512 << 10;
-            if (pair.most > pair.least) assert_true(pair.most * (2 * k + 64) <= room);
-            if (pair.most + pair.tile <= 96) assert_true((pair.most + pair.tile) * (2 * k + 64) > room);
-            if (2 * k < 16384) assert_true(quad.most >= pair.most);
+            if (pair.max > pair.min) assert_true(pair.max * (2 * k + 64) <= room);
+            if (pair.max + pair.tile <= 96) assert_true((pair.max + pair.tile) * (2 * k + 64) > room);
+            if (2 * k < 16384) assert_true(quad.max >= pair.max);
         }
-    assert_int_equal(slices_of(1 << 20, CPU_C, DT_BF16_PAIR, 512).most, 96);
-    assert_int_equal(slices_of(1 << 20, CPU_C, DT_BF16_PAIR, 5120).most, 48);
-    assert_int_equal(slices_of(1 << 20, CPU_C, DT_F16, 5120).most, 252);
-    assert_int_equal(slices_of(256 << 10, CPU_C, DT_F16, 512).most, 120);
-    assert_int_equal(slices_of(1, CPU_C, DT_I16_PAIR, 512).most, 24);
+    assert_int_equal(slices_of(1 << 20, CPU_C, PK_BF16_PAIR, 512).max, 96);
+    assert_int_equal(slices_of(1 << 20, CPU_C, PK_BF16_PAIR, 5120).max, 48);
+    assert_int_equal(slices_of(1 << 20, CPU_C, PK_F16, 5120).max, 252);
+    assert_int_equal(slices_of(256 << 10, CPU_C, PK_F16, 512).max, 120);
+    assert_int_equal(slices_of(1, CPU_C, PK_I16_PAIR, 512).max, 24);
 }
 
 static void test_the_cache_is_found(void **state)

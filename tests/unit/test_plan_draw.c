@@ -23,7 +23,7 @@ struct rig {
     double p[MANY];
     int n;
     struct logit_rules rules;
-    struct logit_part text, none;
+    struct logit_partial text, none;
 };
 
 /* n ids whose logits fall slowly, at a temperature. */
@@ -37,9 +37,9 @@ static void rig_init(struct rig *r, int n, double temperature, uint64_t seed)
     for (int i = 0; i < n; i++) sum += r->p[i] = exp((double)r->x[i] / temperature);
     for (int i = 0; i < n; i++) r->p[i] /= sum;
     r->rules = (struct logit_rules){ .n_vocab = n, .eot = n, .ts_begin = n, .temperature = temperature, .seed = seed };
-    r->none = (struct logit_part){ -INFINITY, 0, -1 };
+    r->none = (struct logit_partial){ -INFINITY, 0, -1 };
     kern_init(&kern, cpu_level_best());
-    kern.logit_scan(&r->text, r->x, NULL, 0, (size_t)n);
+    kern.logits_reduce(&r->text, r->x, NULL, 0, (size_t)n);
 }
 
 /* What is drawn at a position of a stream. */
@@ -142,7 +142,7 @@ static void test_an_id_far_behind_is_drawn_as_often_as_it_should(void **state)
     kern_init(&kern, cpu_level_best());
     for (int i = 0; i < FEW; i++) r.x[i] = 5;
     r.x[RARE] = 0; /* e^-5 / (19 + e^-5) of the draws */
-    kern.logit_scan(&r.text, r.x, NULL, 0, FEW);
+    kern.logits_reduce(&r.text, r.x, NULL, 0, FEW);
     int rare = 0;
     for (int i = 0; i < 50 * DRAWS; i++) rare += draw_at(&r, (uint64_t)i, 0) == RARE;
     const double want = 50.0 * DRAWS * exp(-5) / (19 + exp(-5));

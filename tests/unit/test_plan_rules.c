@@ -60,17 +60,17 @@ static int allowed(const struct rig *r, int id)
 static int32_t pick(struct rig *r, const float *x)
 {
     enum { SLICE = 37, SLICES = (N + SLICE - 1) / SLICE };
-    struct logit_part part[SLICES][2];
+    struct logit_partial part[SLICES][2];
     const struct logit_range g = pick_range_of(&r->lane);
     for (int i = 0; i < SLICES; i++)
         for (int ts = 0; ts < 2; ts++) {
             int32_t from = ts ? g.ts_from : g.text_from, to = ts ? g.ts_to : g.text_to;
             if (from < i * SLICE) from = i * SLICE;
             if (to > (i + 1) * SLICE) to = (i + 1) * SLICE;
-            part[i][ts] = (struct logit_part){ -INFINITY, 0, -1 };
-            if (from < to) r->kern.logit_scan(&part[i][ts], x + from, g.mask, from, (size_t)(to - from));
+            part[i][ts] = (struct logit_partial){ -INFINITY, 0, -1 };
+            if (from < to) r->kern.logits_reduce(&part[i][ts], x + from, g.mask, from, (size_t)(to - from));
         }
-    const struct logit_part text = logits_merge(&part[0][0], SLICES, 2), ts = logits_merge(&part[0][1], SLICES, 2);
+    const struct logit_partial text = logits_merge(&part[0][0], SLICES, 2), ts = logits_merge(&part[0][1], SLICES, 2);
     const int32_t n = r->lane.n;
     sample_token(&r->lane, &text, &ts, x, &r->kern);
     return r->lane.n > n ? r->out[n].id : EOT;

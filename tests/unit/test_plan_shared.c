@@ -31,7 +31,7 @@ static void run_rows(steno_session *s, float *out, int *at)
 /* Has anybody written a partial since the session was opened? */
 static int shared(const struct exec *x)
 {
-    for (size_t i = 0; i < x->attn_part_n * attn_part_len(32); i++)
+    for (size_t i = 0; i < x->attn_part_n * attn_partial_len(32); i++)
         if (x->attn_part[i] != 0) return 1;
     return 0;
 }

@@ -12,7 +12,7 @@ enum { K = 160, PANELS = 5, N = PANELS * PANEL, DRAWS = 40 };
 
 /* Weights, a row of x, and the logits that each gives. */
 struct sample {
-    enum dtype type; /* of the copy: not always what the level would choose */
+    enum packed_type type; /* of the copy: not always what the level would choose */
     float w[N][K], x[K];
     _Alignas(64) uint8_t full[1 << 18], less[1 << 18], scratch[1 << 20];
     float exact[N], near[N];
@@ -26,7 +26,7 @@ static float draw(uint32_t *seed)
 }
 
 /* Even draws, a few weights and values that tower over their blocks, blocks of zeros, and magnitudes near those of f16's subnormals. */
-static void make(struct sample *s, enum dtype type, uint32_t seed, const struct kern *k)
+static void make(struct sample *s, enum packed_type type, uint32_t seed, const struct kern *k)
 {
     s->type = type;
     static const float scale[] = { 1, 1e-3f, 1e-6f, 30 };
@@ -39,13 +39,13 @@ static void make(struct sample *s, enum dtype type, uint32_t seed, const struct 
     for (size_t p = 0; p < PANELS; p++) {
         const void *rows[PANEL];
         for (size_t i = 0; i < PANEL; i++) rows[i] = p == 4 && i > 20 ? NULL : s->w[p * PANEL + i];
-        pack_panel(s->full + p * pack_panel_sz(DT_F32, K), DT_F32, DT_F32, rows, K);
+        pack_panel(s->full + p * pack_panel_sz(PK_F32, K), PK_F32, DT_F32, rows, K);
         struct q8_loss loss;
         k->pack(s->less + p * pack_panel_sz(type, K), &loss, type, DT_F32, rows, K);
         s->panel[p] = screen_panel_of(&loss, K);
     }
     struct linear l = { .w = s->full, .n = N, .k = K, .n_y = N, .x = s->x, .ld_x = K, .y = s->exact, .ld_y = N };
-    k->linear[DT_F32](&l, 0, 1, 0, PANELS, s->scratch);
+    k->linear[PK_F32](&l, 0, 1, 0, PANELS, s->scratch);
     l.w = s->less, l.y = s->near;
     k->linear[type](&l, 0, 1, 0, PANELS, s->scratch);
 }
@@ -101,7 +101,7 @@ static void test_bounds_hold(void **state)
         if (!cpu_level_usable(level)) continue;
         kern_init(&k, level);
         for (uint32_t seed = 1; seed <= 2 * DRAWS; seed++) {
-            make(s, seed % 2 ? DT_Q8_QUAD : DT_Q8_QUAD_A8, (seed + 1) / 2, &k);
+            make(s, seed % 2 ? PK_Q8_QUAD : PK_Q8_QUAD_A8, (seed + 1) / 2, &k);
             for (size_t i = 0; i < sizeof range / sizeof *range; i++) {
                 check(s, &range[i], 1, &k);
                 check(s, &range[i], 6, &k);
@@ -120,8 +120,8 @@ static void test_bounds_are_narrow(void **state)
     assert_non_null(s);
     struct kern k;
     kern_init(&k, 0);
-    make(s, DT_Q8_QUAD_A8, 3, &k);
-    const struct screen_row x = screen_row_of(s->type, s->x, K), of_16 = screen_row_of(DT_Q8_QUAD, s->x, K);
+    make(s, PK_Q8_QUAD_A8, 3, &k);
+    const struct screen_row x = screen_row_of(s->type, s->x, K), of_16 = screen_row_of(PK_Q8_QUAD, s->x, K);
     for (size_t p = 0; p < PANELS; p++) {
         double norm = 0;
         for (size_t i = 0; i < PANEL; i++) {
@@ -146,7 +146,7 @@ static void test_what_is_no_number_is_computed_in_full(void **state)
     float most[PANELS];
     const struct logit_range all = { 0, N, N, N, NULL };
     kern_init(&k, 0);
-    make(s, DT_Q8_QUAD_A8, 5, &k);
+    make(s, PK_Q8_QUAD_A8, 5, &k);
     const void *rows[PANEL];
     for (size_t i = 0; i < PANEL; i++) rows[i] = s->w[i];
     for (int inf = 0; inf < 2; inf++) {

@@ -44,10 +44,10 @@ static float *cell(struct net *t, uint16_t lane, uint32_t pos)
     return (float *)(void *)((char *)v.base + v.table[pos / KV_BLOCK] * v.block_stride) + pos % KV_BLOCK; /* d_head 0 of the key */
 }
 
-static struct logit_part scan(const struct net *t, const float *x, const uint32_t *mask, int32_t from, int32_t to)
+static struct logit_partial scan(const struct net *t, const float *x, const uint32_t *mask, int32_t from, int32_t to)
 {
-    struct logit_part p = { -INFINITY, 0, -1 };
-    if (from < to) t->kern.logit_scan(&p, x + from, mask, from, (size_t)(to - from));
+    struct logit_partial p = { -INFINITY, 0, -1 };
+    if (from < to) t->kern.logits_reduce(&p, x + from, mask, from, (size_t)(to - from));
     return p;
 }
 
@@ -67,7 +67,7 @@ static void replay(struct net *t)
         logits_after(t, x, seq, row->pos + 1);
         if (row->flags & ROW_TOPK) {
             const struct logit_range g = pick_range_of(l);
-            const struct logit_part text = scan(t, x, g.mask, g.text_from, g.text_to), ts = scan(t, x, g.mask, g.ts_from, g.ts_to);
+            const struct logit_partial text = scan(t, x, g.mask, g.text_from, g.text_to), ts = scan(t, x, g.mask, g.ts_from, g.ts_to);
             sample_topk(l, &text, &ts, x, &t->kern);
         }
     }

@@ -24,7 +24,7 @@ PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
     }
     return sum;
 }
-PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     (void)n;
     const int two = quad_x_parts(t) == 2;

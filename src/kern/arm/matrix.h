@@ -37,13 +37,13 @@ PRIM void matrix_step(float32x4_t a[TILE_ROWS / 2][PART_W / 2], const uint32_t *
 
 /* PART_W outputs of the tile. ahead: two lines per step. */
 PRIM void matrix_part(float *acc, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words, const char *ahead,
-                      enum dtype t, const int rows)
+                      enum packed_type t, const int rows)
 {
     const int pairs = (rows + 1) / 2;
     float32x4_t a[TILE_ROWS / 2][PART_W / 2];
     UNROLL
     for (int c = 0; c < PART_W / 2; c++) {
-        const float32x2_t two = t == DT_I8_QUAD ? vld1_f32(start + 2 * c) : vdup_n_f32(0);
+        const float32x2_t two = t == PK_I8_QUAD ? vld1_f32(start + 2 * c) : vdup_n_f32(0);
         UNROLL
         for (int r = 0; r < pairs; r++) a[r][c] = vcombine_f32(two, two);
     }
@@ -64,7 +64,7 @@ PRIM void matrix_part(float *acc, const uint32_t *x, size_t ld, const float *sta
 
 /* The register tile of narrow.h: TILE_W outputs of a panel, which is one run. */
 PRIM void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start, const struct words *w,
-                      enum dtype t, const int rows)
+                      enum packed_type t, const int rows)
 {
     (void)ld_acc, (void)ld_start; /* PANEL, and 0: all rows begin with the same */
     for (size_t c = 0; c < TILE_W; c += PART_W)
@@ -87,7 +87,7 @@ PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k)
     for (size_t i = 0; i < k; i += 2 * SPREAD) {
         const size_t n = size_min(2 * SPREAD, k - i);
         narrow_pairs(words, x + i, n);
-        spread(to + i, words, narrow_words(DT_BF16_PAIR, n));
+        spread(to + i, words, narrow_words(PK_BF16_PAIR, n));
     }
 }
 
@@ -98,7 +98,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     for (size_t i = 0; i < k; i += 4 * SPREAD) {
         const size_t n = size_min(4 * SPREAD, k - i);
         narrow_bytes((uint8_t *)words, x + i, n, s.inverse);
-        spread(to + i / 2, words, narrow_words(DT_I8_QUAD, n));
+        spread(to + i / 2, words, narrow_words(PK_I8_QUAD, n));
     }
     return s.scale;
 }

@@ -22,7 +22,7 @@ PRIM void quad_bytes(vi *b, const void *w) /* 128 taken off */
     const uint32x4_t sign = vdupq_n_u32(0x80808080u);
     *b = (vi) { veorq_u32(v.lo, sign), veorq_u32(v.hi, sign) };
 }
-PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     (void)n;
     vf sum = quad_dots(ints_begin(quad_is_bytes(t) ? 0 : x[block_start_at(t)]), b[0], x);
@@ -39,7 +39,7 @@ PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
     const float scale = narrow_quads(to, x, k);
-    for (size_t i = 0; i < narrow_words(DT_I8_QUAD, k); i++) to[i] ^= 0x80808080u;
+    for (size_t i = 0; i < narrow_words(PK_I8_QUAD, k); i++) to[i] ^= 0x80808080u;
     return scale;
 }
 #endif

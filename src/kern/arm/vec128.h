@@ -214,6 +214,6 @@ PRIM float32x4_t int_times_256(float32x4_t a) { return floats_of(vshlq_n_u32(bit
 PRIM vf ints_add(vf a, vf b) { return EACH_2(int_add, a, b); }
 PRIM vf ints_times_256(vf a) { return EACH(int_times_256, a); }
 PRIM vf ints_joined(vf high, vf low) { return ints_add(ints_times_256(high), low); }
-PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { narrow_block_row(to, t, x, k); }
+PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { narrow_block_row(to, t, x, k); }
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { narrow_weights(to, x, n); }
 #endif

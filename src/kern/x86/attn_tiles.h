@@ -30,8 +30,8 @@ static void scores_tiles(struct attn_scratch *s, const struct key_block *b, cons
         for (size_t r = 0; r < b->rows; r += 2 * height) {
             float *score = s->score + r * SCORE_LD + i * KV_BLOCK;
             const uint32_t *q = s->q + r * Q_LD;
-            if (b->rows - r > height) tile_sums(score, SCORE_LD, q, Q_LD, height, &of, NULL, DT_BF16_PAIR, 1);
-            else tile_sums(score, SCORE_LD, q, Q_LD, height, &of, NULL, DT_BF16_PAIR, 0);
+            if (b->rows - r > height) tile_sums(score, SCORE_LD, q, Q_LD, height, &of, NULL, PK_BF16_PAIR, 1);
+            else tile_sums(score, SCORE_LD, q, Q_LD, height, &of, NULL, PK_BF16_PAIR, 0);
         }
     }
 }
@@ -78,7 +78,7 @@ INLINE void weigh_keys(float *out, size_t ld_out, const uint32_t *w, size_t ld_w
         for (size_t k = k0; k < k1; k += KV_BLOCK) {
             size_t ld;
             const uint32_t *v = value_tiles(copy, &ld, b, k / KV_BLOCK, size_min(KV_BLOCK, k1 - k), d);
-            tile_step(w + k / 2, ld_w, height, v, ld, DT_BF16_PAIR, high);
+            tile_step(w + k / 2, ld_w, height, v, ld, PK_BF16_PAIR, high);
         }
         sums_store(sums, ld_sums, height, high);
         for (size_t r = 0; r < rows && sums == last; r++) memcpy(out + r * ld_out + d, last + r * PANEL, columns * sizeof *last);
@@ -126,6 +126,6 @@ static void init_attn_tiles(struct kern *k)
 {
     k->attn_weights[KV_BF16] = attn_weights_tiles;
     k->attn[KV_BF16] = attn_tiles;
-    k->attn_part[KV_BF16] = attn_part_tiles;
+    k->attn_partial[KV_BF16] = attn_part_tiles;
 }
 #endif

@@ -21,7 +21,7 @@ PRIM vi quad_dots(vi sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
     for (size_t i = 0; i < QBLOCK / 2; i++) sum = MM(add_epi32)(sum, MM(madd_epi16)(b[0][i], vi_set1(x[i])));
     return sum;
 }
-PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
+PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
 {
     (void)n;
     vi sum = vi_set1(x[block_start_at(t)]), halves = vi_set1(0);
@@ -42,5 +42,5 @@ PRIM void quad_more(vf *none, vf *sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *
     *sum = (vf)quad_dots((vi)*sum, b, x);
 }
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 1); }
-PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 1); }
+PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { blocks_put(to, t, x, k, 1); }
 #endif

@@ -14,7 +14,7 @@ PRIM void quad_dots(vi sum[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32
         UNROLL
         for (size_t j = 0; j < n; j++) sum[j] = _mm512_dpbusd_epi32(sum[j], b[j][i], vi_set1(x[i]));
 }
-PRIM void quad_sums(vf to[2], const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_sums(vf to[2], const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     const int two = quad_x_parts(t) == 2;
     const vi start = vi_set1(x[block_start_at(t)]);
@@ -38,7 +38,7 @@ PRIM void quad_more(vf high[2], vf low[2], vi (*b)[QBLOCK / 4], const uint32_t *
     for (size_t j = 0; j < 2; j++) high[j] = (vf)h[j], low[j] = (vf)l[j];
 }
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 0); }
-PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
+PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
 #define MM(op) _mm512_##op
 #include "kern/x86/pairs_f32.h"
 

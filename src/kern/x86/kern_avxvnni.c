@@ -14,7 +14,7 @@ PRIM vi quad_dots(vi sum, const vi *b, const uint32_t *x)
     return sum;
 }
 PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
-PRIM void quad_sums(vf *to, const size_t n, enum dtype t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     (void)n;
     const int two = quad_x_parts(t) == 2;
@@ -30,7 +30,7 @@ PRIM void quad_more(vf *high, vf *low, vi (*b)[QBLOCK / 4], const uint32_t *x)
     *low = (vf)quad_dots((vi)*low, b[0], x + QBLOCK / 4);
 }
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 0); }
-PRIM void row_to_blocks(uint32_t *to, enum dtype t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
+PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
     const struct int_scale s = i8_scale_of(largest_bits(x, k));

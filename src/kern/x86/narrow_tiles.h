@@ -37,12 +37,12 @@ INLINE void tiles_begin(size_t height)
 
 #define DOT(sum, x, w)                                                                                                                  \
     do {                                                                                                                                \
-        if (t == DT_I8_QUAD) tile_dot_quads(sum, x, w);                                                                                 \
+        if (t == PK_I8_QUAD) tile_dot_quads(sum, x, w);                                                                                 \
         else tile_dot_pairs(sum, x, w);                                                                                                 \
     } while (0)
 
 /* 16 words of k. high: second tile of x. */
-INLINE void tile_step(const uint32_t *x, size_t ld, size_t height, const uint32_t *w, size_t ld_w, enum dtype t, const int high)
+INLINE void tile_step(const uint32_t *x, size_t ld, size_t height, const uint32_t *w, size_t ld_w, enum packed_type t, const int high)
 {
     tile_load(X_0, x, ld * 4);
     tile_load(W_0, w, ld_w * 4);
@@ -66,9 +66,9 @@ INLINE void sums_load(const float *acc, size_t ld, size_t height, const int high
 }
 
 /* Every row of sums begins with the same numbers: rows that stand 0 bytes apart. */
-INLINE void sums_begin(const float *start, enum dtype t)
+INLINE void sums_begin(const float *start, enum packed_type t)
 {
-    if (t == DT_I8_QUAD) {
+    if (t == PK_I8_QUAD) {
         sums_load(start, 0, 0, 1);
     } else {
         tile_zero(SUM_00);
@@ -104,7 +104,7 @@ INLINE void last_words(uint32_t last[STEP * PANEL], const uint32_t *w, size_t wo
 
 /* acc[height or 2 height, PANEL] = x times a panel. ahead: a panel to bring to the second-level cache meanwhile, or NULL. */
 INLINE void tile_sums(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, size_t height, const struct tile_panel *p,
-                      const char *ahead, enum dtype t, const int high)
+                      const char *ahead, enum packed_type t, const int high)
 {
     size_t k = 0;
     sums_begin(p->start, t);
@@ -116,7 +116,7 @@ INLINE void tile_sums(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, s
     sums_store(acc, ld_acc, height, high);
 }
 
-INLINE void panel_by_tiles(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t height, size_t p, const char *next,
+INLINE void panel_by_tiles(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t height, size_t p, const char *next,
                            struct narrow_scratch *s)
 {
     _Alignas(64) uint32_t last[STEP * PANEL];
@@ -135,7 +135,7 @@ INLINE void panel_by_tiles(const struct linear *l, enum dtype t, size_t m, size_
     }
 }
 
-INLINE void narrow_panels(const struct linear *l, enum dtype t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
+INLINE void narrow_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
 {
     const size_t height = tile_height(rows), sz = panel_sz(t, l->k);
     tiles_begin(height);

@@ -130,7 +130,7 @@ PRIM vi block_bytes(const vi q[2], int high)
 }
 /* 32 k times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes. pairs: beside bytes
  * integers stay so, and of each four the even ones come first. */
-PRIM vi block_ints(uint32_t *to, enum dtype t, vf v[4], vf inverse, const int pairs)
+PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v[4], vf inverse, const int pairs)
 {
     const int two = quad_x_parts(t) == 2;
     const vi ones = _mm256_set1_epi16(1);
@@ -154,7 +154,7 @@ PRIM int sum_of_ints(vi sums)
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
     return _mm_cvtsi128_si32(_mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1)));
 }
-PRIM void block_put(uint32_t *to, enum dtype t, vf v[4], const int pairs)
+PRIM void block_put(uint32_t *to, enum packed_type t, vf v[4], const int pairs)
 {
     const struct int_scale s = block_scale_of(t, block_most(v));
     const int sum = sum_of_ints(block_ints(to, t, v, vf_set1(s.inverse), pairs)) - 128 * QBLOCK;
@@ -166,7 +166,7 @@ PRIM void block_load(vf v[4], const float *x, size_t at, size_t n)
 {
     for (size_t i = 0; i < 4; i++, at += VF_N) v[i] = at < n ? load_some(x + at, n - at) : vf_zero();
 }
-PRIM void blocks_put(uint32_t *to, enum dtype t, const float *x, size_t k, const int pairs)
+PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k, const int pairs)
 {
     for (size_t at = 0; at < k; at += QBLOCK, to += block_words(t)) {
         vf v[4];
@@ -179,14 +179,14 @@ PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {
     vi most = vi_set1(0), sums = vi_set1(0);
     for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
-    const struct int_scale s = block_scale_of(DT_Q8_QUAD, vi_hmax(most));
+    const struct int_scale s = block_scale_of(PK_Q8_QUAD, vi_hmax(most));
     size_t i = 0;
     for (; i < n; i += QBLOCK) {
         vf v[4];
         block_load(v, x, i, n);
-        sums = _mm256_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, DT_Q8_QUAD, v, vf_set1(s.inverse), pairs));
+        sums = _mm256_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, PK_Q8_QUAD, v, vf_set1(s.inverse), pairs));
     }
-    to[INT_START] = (uint32_t)(-quad_offset(DT_Q8_QUAD) * (sum_of_ints(sums) - 128 * (int)i));
+    to[INT_START] = (uint32_t)(-quad_offset(PK_Q8_QUAD) * (sum_of_ints(sums) - 128 * (int)i));
     to[INT_SCALE] = bits_of_f32(s.scale);
 }
 #endif

@@ -86,7 +86,7 @@ PRIM void vf_store_halves(uint32_t *to, vf v) { _mm256_storeu_si256((__m256i *)t
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
 /* 32 k, v0 and v1, times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes.
  * pairs: beside bytes integers stay so, and of each four the even ones come first. */
-PRIM vi block_ints(uint32_t *to, enum dtype t, vf v0, vf v1, vf inverse, const int pairs)
+PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v0, vf v1, vf inverse, const int pairs)
 {
     const int two = quad_x_parts(t) == 2;
     const vf magic = vf_set1(I8_MAGIC);
@@ -103,14 +103,14 @@ PRIM vi block_ints(uint32_t *to, enum dtype t, vf v0, vf v1, vf inverse, const i
     return _mm512_madd_epi16(q, _mm512_set1_epi16(1));
 }
 /* A block. The magnitudes are compared by halves, as integers, until one is left. */
-PRIM void block_put(uint32_t *to, enum dtype t, vf v0, vf v1, const int pairs)
+PRIM void block_put(uint32_t *to, enum packed_type t, vf v0, vf v1, const int pairs)
 {
     const struct int_scale s = block_scale_of(t, vi_hmax(vi_most(_mm512_castps_si512(vf_abs(v0)), v1)));
     const int sum = _mm512_reduce_add_epi32(block_ints(to, t, v0, v1, vf_set1(s.inverse), pairs)) - 128 * QBLOCK;
     to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
     to[block_scale_at(t)] = bits_of_f32(s.scale);
 }
-PRIM void blocks_put(uint32_t *to, enum dtype t, const float *x, size_t k, const int pairs)
+PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k, const int pairs)
 {
     for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += block_words(t)) block_put(to, t, vf_load(x), vf_load(x + VF_N), pairs);
     if (k) block_put(to, t, vf_load_n(x, size_min(k, VF_N)), k > VF_N ? vf_load_n(x + VF_N, k - VF_N) : vf_zero(), pairs);
@@ -120,14 +120,14 @@ PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {
     vi most = vi_set1(0), sums = vi_set1(0);
     for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
-    const struct int_scale s = block_scale_of(DT_Q8_QUAD, vi_hmax(most));
+    const struct int_scale s = block_scale_of(PK_Q8_QUAD, vi_hmax(most));
     const vf inverse = vf_set1(s.inverse);
     size_t i = 0;
     for (; i < n; i += QBLOCK) {
         const vf v0 = load_some(x + i, n - i), v1 = i + VF_N < n ? load_some(x + i + VF_N, n - i - VF_N) : vf_zero();
-        sums = _mm512_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, DT_Q8_QUAD, v0, v1, inverse, pairs));
+        sums = _mm512_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, PK_Q8_QUAD, v0, v1, inverse, pairs));
     }
-    to[INT_START] = (uint32_t)(-quad_offset(DT_Q8_QUAD) * (_mm512_reduce_add_epi32(sums) - 128 * (int)i));
+    to[INT_START] = (uint32_t)(-quad_offset(PK_Q8_QUAD) * (_mm512_reduce_add_epi32(sums) - 128 * (int)i));
     to[INT_SCALE] = bits_of_f32(s.scale);
 }
 #endif
