@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "task/task.h"
 #include "load/random.h"
 #include "roof.h"
+#include "internal.h"
 
 enum { TOKENS = 128, BEAMS = 5, WINDOWS = 8, POOL = 384 << 20, SEED = 1, RUNS_MOST = 100, EMPTY_OPS = 1000 };
 
@@ -75,7 +75,7 @@ static steno_model *open_model(const struct opts *o, int unfused)
     p.compute = compute;
     arena_init(&a);
     if (family_shape(o->shape, &d, &e) || random_model_file(&r, &f, &a, &d, (uint32_t)d.n_vocab - 1608, (enum dtype)type, SEED, &e) ||
-        model_open_file(&m, &f, &p, unfused, &e))
+        inside_open(&m, &f, &p, unfused, &e))
         fail(o->shape, e.text);
     arena_free(&a);
     return m;
@@ -100,16 +100,15 @@ static void encode(steno_session *s, double *enc, double *cross)
 /* TOKENS tokens from nothing, in chains of so many; ns. ids: what was chosen. */
 static double chains(steno_session *s, int length, int32_t *ids)
 {
-    struct run *r = &s->batch->run;
-    must(s, bench_lanes(s, TOKENS, 1, 1), "chain");
+    must(s, inside_bench_lanes(s, TOKENS, 1, 1), "chain");
     const double begin = clock_ns();
-    run_add(r, s->model->tokens.sot, 0, 0, ROW_SAMPLE);
-    while (r->lane[0].n < TOKENS) {
-        if (r->lane[0].n) run_advance(r);
-        must(s, steps_run(s, length), "chain");
+    inside_add(s, inside_tokens(s->model)->sot, 0, 0, ROW_SAMPLE);
+    while (inside_n_picked(s, 0) < TOKENS) {
+        if (inside_n_picked(s, 0)) inside_advance(s);
+        must(s, inside_replay(s, length), "chain");
     }
     const double ns = clock_ns() - begin;
-    for (int i = 0; i < TOKENS; i++) ids[i] = r->lane[0].out[i].id;
+    for (int i = 0; i < TOKENS; i++) ids[i] = inside_picked(s, 0)[i].id;
     return ns;
 }
 
@@ -117,14 +116,14 @@ static void bench_encode(struct bench *b)
 {
     const struct work *const enc = &b->work[STAGE_ENCODE], *const cross = &b->work[STAGE_CROSS];
     double enc_ns[RUNS_MOST], cross_ns[RUNS_MOST], mel_ns[RUNS_MOST];
-    const int64_t wakes = b->session[0]->batch->exec.runs;
+    const int64_t wakes = inside_wakes(b->session[0]);
     for (int i = 0; i < b->o.runs; i++) {
         encode(b->session[0], &enc_ns[i], &cross_ns[i]);
         const int64_t us = steno_bench_phase(b->session[0], "mel", 1);
         must(b->session[0], us, "mel");
         mel_ns[i] = (double)us * 1e3;
     }
-    const double woken = (double)(b->session[0]->batch->exec.runs - wakes) / b->o.runs;
+    const double woken = (double)(inside_wakes(b->session[0]) - wakes) / b->o.runs;
     const struct timed te = timed_of(enc_ns, b->o.runs), tc = timed_of(cross_ns, b->o.runs), tm = timed_of(mel_ns, b->o.runs);
     b->encode_ns = te.best;
     b->reached[STAGE_ENCODE] = te;
@@ -149,17 +148,18 @@ static void bench_shares(struct bench *b)
     };
     enum { PARTS = sizeof part / sizeof *part };
     steno_session *s = b->session[0];
-    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    const struct plan *p = inside_plan(s->model, PLAN_ENCODER);
     double ns[PARTS + 1] = { 0 }, all = 0, enc, cross;
     steno_profile_enable(s, 1);
-    memset(s->time, 0, p->n_ops * sizeof *s->batch->time);
+    struct op_time *time = inside_times(s, PLAN_ENCODER);
+    memset(time, 0, p->n_ops * sizeof *time);
     for (int i = 0; i < b->o.runs; i++) encode(s, &enc, &cross);
     steno_profile_enable(s, 0);
     for (int i = 0; i < p->phase[PHASE_ENCODE].last; i++) {
         int k = 0;
         while (k < PARTS && part[k].kind != p->op[i].kind) k++;
-        ns[k] += (double)s->time[i].ns;
-        all += (double)s->time[i].ns;
+        ns[k] += (double)time[i].ns;
+        all += (double)time[i].ns;
     }
     const double mel = (double)steno_bench_phase(s, "mel", 1) * 1e3;
     printf("  of the encoder's time:");
@@ -181,7 +181,7 @@ static void bench_chains(struct bench *b)
     double ns[LENGTHS][RUNS_MOST];
     int32_t ids[LENGTHS][TOKENS];
     steno_session *s = b->session[0];
-    const int64_t wakes = s->batch->exec.runs;
+    const int64_t wakes = inside_wakes(s);
     for (int i = 0; i < b->o.runs; i++)
         for (int k = 0; k < LENGTHS; k++) ns[k][i] = chains(s, length[k], ids[k]);
     int64_t expected = 0;
@@ -193,7 +193,7 @@ static void bench_chains(struct bench *b)
         if (length[k] == TOKENS) b->step_ns = t.best / TOKENS;
         expected += TOKENS / length[k];
     }
-    report_row(&b->out, "wakes", counted((double)(s->batch->exec.runs - wakes) / (double)expected / b->o.runs), 1, "wakes_chain_%dt",
+    report_row(&b->out, "wakes", counted((double)(inside_wakes(s) - wakes) / (double)expected / b->o.runs), 1, "wakes_chain_%dt",
                b->threads);
 }
 
@@ -240,7 +240,7 @@ static void bench_team(struct bench *b)
 {
     enum { BARRIERS = 2000, IDLE_US = 3000 }; /* workers have gone to sleep after 3 ms */
     steno_session *s = b->session[0];
-    const struct plan *p = &s->model->plan[PLAN_DECODER];
+    const struct plan *p = inside_plan(s->model, PLAN_DECODER);
     const struct timed barrier = team_cost(b->team, BARRIERS, 50, 0), hot = team_cost(b->team, 0, 300, 0);
     const struct timed parked = team_cost(b->team, 0, 50, IDLE_US);
     double inside[RUNS_MOST];
@@ -248,9 +248,9 @@ static void bench_team(struct bench *b)
     for (int i = 0; i < b->o.runs; i++) {
         double ns = 0;
         steno_profile_enable(s, 1);
-        memset(session_time(s, PLAN_DECODER), 0, p->n_ops * sizeof(struct op_time));
+        memset(inside_times(s, PLAN_DECODER), 0, p->n_ops * sizeof(struct op_time));
         const double all = chains(s, TOKENS, ids);
-        for (int k = 0; k < p->n_ops; k++) ns += (double)session_time(s, PLAN_DECODER)[k].ns;
+        for (int k = 0; k < p->n_ops; k++) ns += (double)inside_times(s, PLAN_DECODER)[k].ns;
         steno_profile_enable(s, 0);
         inside[i] = -100 * (ns - (double)p->n_ops * TOKENS * barrier.best / BARRIERS) / all; /* less is better in timed_of */
     }
@@ -270,8 +270,8 @@ static void bench_empty(struct bench *b)
 {
     static struct op op[EMPTY_OPS];
     double ns[ROUNDS_MAX];
-    struct exec *x = &b->session[0]->batch->exec;
-    struct plan p = b->model[0]->plan[PLAN_ENCODER];
+    struct exec *x = inside_exec(b->session[0]);
+    struct plan p = *inside_plan(b->model[0], PLAN_ENCODER);
     const struct op *norm = p.op;
     while (norm->kind != OP_NORM) norm++;
     for (int i = 0; i < EMPTY_OPS; i++) op[i] = *norm;
@@ -282,9 +282,8 @@ static void bench_empty(struct bench *b)
     x->counter = calloc(EMPTY_OPS, sizeof *x->counter);
     if (!x->counter) fail("empty plan", "no memory");
     for (int i = 0; i < 300; i++) {
-        struct run_time spent;
         const double begin = clock_ns();
-        exec_phases(x, &p, 0, 1, NULL, 0, NULL, &spent);
+        inside_phases(b->session[0], &p, 0, 1, 0, 0);
         ns[i] = (clock_ns() - begin) / EMPTY_OPS * 100;
     }
     free((void *)x->counter);
@@ -302,8 +301,7 @@ static void bench_recross(struct bench *b)
 {
     enum { FEW = 8 };
     steno_session *s = b->session[0];
-    struct exec *x = &s->batch->exec;
-    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    const struct plan *p = inside_plan(s->model, PLAN_ENCODER);
     const struct slot *out = &p->slot[p->output];
     const size_t sz = (size_t)out->rows * out->ld * sizeof(float);
     double ns[RUNS_MOST], enc, cross;
@@ -311,22 +309,21 @@ static void bench_recross(struct bench *b)
     float *kept = malloc(sz);
     if (!kept) fail("cross keys", "no memory");
     encode(s, &enc, &cross);
-    memcpy(kept, exec_slot(x, p, p->output), sz);
+    memcpy(kept, inside_encoded(s), sz);
     chains(s, TOKENS, ids);
     for (int i = 0; i < b->o.runs; i++) {
         ns[i] = 0;
-        must(s, bench_lanes(s, TOKENS, 1, 1), "cross keys");
-        run_add(&s->batch->run, s->model->tokens.sot, 0, 0, ROW_SAMPLE);
+        must(s, inside_bench_lanes(s, TOKENS, 1, 1), "cross keys");
+        inside_add(s, inside_tokens(s->model)->sot, 0, 0, ROW_SAMPLE);
         for (int k = 0; k < FEW; k++) {
-            struct run_time spent;
-            memcpy(exec_slot(x, p, p->output), kept, sz);
-            memset(s->batch->state[STATE_CROSS].mem, 0, s->batch->state[STATE_CROSS].mem_sz);
-            if (k) run_advance(&s->batch->run);
+            memcpy(inside_encoded(s), kept, sz);
+            memset(inside_state(s, STATE_CROSS)->mem, 0, inside_state(s, STATE_CROSS)->mem_sz);
+            if (k) inside_advance(s);
             const double begin = clock_ns();
-            exec_phases(x, p, PHASE_CROSS, ENCODER_PHASES, NULL, (uint32_t)s->model->audio_ctx, NULL, &spent);
-            must(s, steps_run(s, 1), "cross keys");
+            inside_phases(s, p, PHASE_CROSS, ENCODER_PHASES, 0, (uint32_t)inside_audio_ctx(s->model));
+            must(s, inside_replay(s, 1), "cross keys");
             ns[i] += (clock_ns() - begin) / FEW;
-            if (s->batch->run.lane[0].out[k].id != ids[k]) fail("cross keys", "computed anew they give another token");
+            if (inside_picked(s, 0)[k].id != ids[k]) fail("cross keys", "computed anew they give another token");
         }
     }
     free(kept);
@@ -348,7 +345,7 @@ static void bench_unfused(struct bench *b)
         }
     if (memcmp(ids[0], ids[1], sizeof *ids)) fail("fusions", "without them other tokens are chosen");
     for (int k = 0; k < 2; k++) {
-        const struct plan *p = b->model[k]->plan;
+        const struct plan *p = inside_plan(b->model[k], 0);
         const struct timed te = timed_of(enc[k], b->o.runs), ts = timed_of(step[k], b->o.runs);
         const double ops[2] = { p[PLAN_ENCODER].n_ops, p[PLAN_DECODER].n_ops };
         printf("  %-7s encoder %3.0f ops %.1f ms, decoder %3.0f ops %.3f ms a token\n", name[k], ops[0], te.best * 1e-6, ops[1],
@@ -365,9 +362,9 @@ static void bench_unfused(struct bench *b)
 static void bench_bounds(struct bench *b)
 {
     const steno_model *m = b->model[0];
-    const struct plan *enc = &m->plan[PLAN_ENCODER], *dec = &m->plan[PLAN_DECODER];
+    const struct plan *enc = inside_plan(m, PLAN_ENCODER), *dec = inside_plan(m, PLAN_DECODER);
     const struct phase all = { "decode", 0, dec->n_ops };
-    const double audio = m->audio_ctx, half = TOKENS / 2.0; /* of the tokens stand before a step, or a row of the prompt */
+    const double audio = inside_audio_ctx(m), half = TOKENS / 2.0; /* of the tokens stand before a step, or a row of the prompt */
     const struct { const struct plan *plan; const struct phase *phase; double units; struct shape shape; } of[STAGES] = {
         [STAGE_ENCODE] = { enc, &enc->phase[PHASE_ENCODE], 1, { .rows = audio } },
         [STAGE_CROSS] = { enc, &enc->phase[PHASE_CROSS], 1, { .rows = audio } },
@@ -445,7 +442,7 @@ static void bench_roofline(struct bench *b)
 static void bench_machine(struct bench *b)
 {
     struct timed t;
-    const int level = b->model[0]->kern.level;
+    const int level = inside_kern(b->model[0])->level;
     printf("%d thread%s: peaks", b->threads, b->threads > 1 ? "s" : "");
     for (int of = 0; of < ROOFS; of++) {
         const double ops = roof_measure(&t, b->team, level, of);

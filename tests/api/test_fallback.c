@@ -1,7 +1,7 @@
 /* steno tests: decoding a window again when the text is bad. SPDX-License-Identifier: MIT */
 #define DESK_COMPUTE STENO_COMPUTE_F32
-#include "task/ar/ar_task.h"
 #include "desk.h"
+#include "internal.h"
 
 enum { MOST = 200 };
 
@@ -211,7 +211,7 @@ static void test_text_kept_above_half_does_not_condition_the_next_window(void **
     l.n = 0;
     run(&many, &p);
     for (int i = 0; i < l.n; i++) assert_false(l.a[i].with_previous);
-    assert_int_equal(session->decoder[0].prompt[0], model->tokens.sot);
+    assert_int_equal(inside_prompt(session).id[0], inside_tokens(model)->sot);
     p.temperature = 0.5; /* is not above */
     p.logprob_threshold = (double)NAN;
     l.n = 0;

@@ -1,20 +1,13 @@
 /* steno tests: text that is given: prefixes, and how much earlier text counts. SPDX-License-Identifier: MIT */
 #include "attempts.h"
 #include "desk.h"
-#include "task/ar/ar_task.h"
+#include "internal.h"
 
 enum { MOST_IDS = 500, SHORT = 190 /* positions of the encoder: as long as the recording */ };
 
 static struct attempts told;
 
-/* What stood before the last window: ids, and how many. */
-struct stood { const int32_t *id; int32_t n, sot; };
-
-static struct stood stood(void)
-{
-    const struct window_decoder *w = &session->decoder[0];
-    return (struct stood){ w->ar.prompt, w->ar.n_prompt, w->ar.sot };
-}
+static struct prompted stood(void) { return inside_prompt(session); }
 
 static int32_t some_ids(int32_t ids[MOST_IDS], int n)
 {
@@ -41,7 +34,7 @@ static void test_initial_tokens_end_with_the_prefix_and_the_text_goes_on_behind_
             if (search == 1) p.beam_size = 3;
             if (search == 2) p.best_of = 3, p.temperature = 0.01;
             run(&demo, &p);
-            const struct stood at = stood();
+            const struct prompted at = stood();
             assert_int_equal(at.n, 4 + n); /* start, language, task, no timestamps */
             assert_int_equal(at.sot, 0);
             assert_memory_equal(at.id + 4, ids, (size_t)n * sizeof *ids);
@@ -61,7 +54,7 @@ static void test_every_window_and_attempt_begins_with_the_prefix(void **state)
     assert_int_equal(steno_tokenize(model, " two", ids, 4), 1);
     run(&many, &p);
     assert_true(told.n >= 4 && told.a[told.n - 1].at_ms > 0 && told.a[told.n - 1].index == 1);
-    const struct stood at = stood();
+    const struct prompted at = stood();
     assert_int_equal(at.id[at.n - 1], ids[0]);
     assert_int_equal(at.n, 4 + 1); /* what came out at temperature 1 is not trusted as earlier text */
     p.prefix = ""; /* the same as none */
@@ -133,7 +126,7 @@ static void test_exactly_the_last_223_ids_stand_before_a_window(void **state)
         p.n_prompt_tokens = some_ids(ids, given[i]);
         run(&demo, &p);
         const int want = given[i] < 223 ? given[i] : 223;
-        const struct stood at = stood();
+        const struct prompted at = stood();
         assert_int_equal(at.id[0], steno_token_id(model, STENO_TOKEN_PREVIOUS));
         assert_int_equal(at.sot, 1 + want);
         assert_memory_equal(at.id + 1, ids + given[i] - want, (size_t)want * sizeof *ids);
@@ -159,7 +152,7 @@ static void test_max_context_says_how_many_and_zero_means_none(void **state)
             p.carry_initial_prompt = carry;
             run(&demo, &p);
             const int want = most[i] < 0 || most[i] > 223 ? 223 : most[i];
-            const struct stood at = stood();
+            const struct prompted at = stood();
             assert_int_equal(at.sot, want ? 1 + want : 0);
             assert_int_equal(at.n, at.sot + 4);
             if (want) assert_memory_equal(at.id + 1, ids + 300 - want, (size_t)want * sizeof *ids);

@@ -4,8 +4,8 @@
 #define DESK_COMPUTE STENO_COMPUTE_F32
 #include "attempts.h"
 #include "doubt.h"
-#include "task/ar/ar_task.h"
 #include "search/grammar_match.h"
+#include "internal.h"
 
 enum { SEARCHES = 4 };
 
@@ -272,7 +272,7 @@ static void count_states(void *user, const steno_step *at, float *logits, const 
     (void)at;
     (void)tokens;
     (void)logits;
-    const uint32_t states = w->s->request.matcher->states.n;
+    const uint32_t states = inside_grammar_states(w->s);
     if (states > w->most) w->most = states;
     if (n) return;
     if (!w->windows++) w->begin = states;

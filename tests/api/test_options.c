@@ -1,7 +1,7 @@
 /* steno tests: what the options of a transcription do. SPDX-License-Identifier: MIT */
 #include <time.h>
-#include "task/ar/ar_task.h"
 #include "desk.h"
+#include "internal.h"
 
 static int n_tokens(void)
 {
@@ -27,10 +27,10 @@ static void test_initial_tokens_follow_from_the_vocabulary_language_and_task(voi
         const struct speech_options q = { .translate = 1, .without_timestamps = 1, .lang = 2 };
         int32_t ids[PROMPT_HEAD];
         int sot = -1;
-        assert_int_equal(m->family->speech->head(m, &q, ids, &sot), c[i].n);
+        assert_int_equal(inside_family(m)->speech->head(m, &q, ids, &sot), c[i].n);
         assert_memory_equal(ids, c[i].want, (size_t)c[i].n * sizeof *ids);
         assert_int_equal(sot, 0);
-        assert_int_equal(m->tokens.nospeech, c[i].nospeech);
+        assert_int_equal(inside_tokens(m)->nospeech, c[i].nospeech);
         steno_model_close(m);
     }
 }
@@ -51,28 +51,28 @@ static void masks_for(const char *suppress, int without_timestamps)
 {
     const struct speech_options q = { .suppress_tokens = suppress, .without_timestamps = without_timestamps, .suppress_blank = 1,
                                       .max_initial_timestamp = 1 };
-    assert_int_equal(model->family->speech->rules(model, &q, &session->masks, &session->request.rules, NULL), 0);
+    assert_int_equal(inside_family(model)->speech->rules(model, &q, inside_masks(session), inside_rules(session), NULL), 0);
 }
 
 static void test_the_default_bars_82_non_speech_ids_and_six_control_ids(void **state)
 {
     (void)state;
-    const struct special_tokens *t = &model->tokens;
+    const struct special_tokens *t = inside_tokens(model);
     const int32_t control[] = { t->sot, t->prev, t->solm, t->transcribe, t->translate, t->nospeech };
     masks_for("-1", 1);
-    assert_int_equal(bits(session->masks.always, model->n_vocab), 82 + 6);
-    for (int i = 0; i < 6; i++) assert_true(is_barred(session->masks.always, control[i]));
-    assert_false(is_barred(session->masks.always, t->eot));
-    assert_int_equal(bits(session->masks.first, model->n_vocab), 82 + 6 + 2);
-    assert_true(is_barred(session->masks.first, t->eot) && is_barred(session->masks.first, 220));
+    assert_int_equal(bits(inside_masks(session)->always, inside_n_vocab(model)), 82 + 6);
+    for (int i = 0; i < 6; i++) assert_true(is_barred(inside_masks(session)->always, control[i]));
+    assert_false(is_barred(inside_masks(session)->always, t->eot));
+    assert_int_equal(bits(inside_masks(session)->first, inside_n_vocab(model)), 82 + 6 + 2);
+    assert_true(is_barred(inside_masks(session)->first, t->eot) && is_barred(inside_masks(session)->first, 220));
     masks_for("-1", 0);
-    assert_int_equal(bits(session->masks.always, model->n_vocab), 82 + 6 + 1);
-    assert_true(is_barred(session->masks.always, t->notimestamps));
+    assert_int_equal(bits(inside_masks(session)->always, inside_n_vocab(model)), 82 + 6 + 1);
+    assert_true(is_barred(inside_masks(session)->always, t->notimestamps));
     masks_for("", 1);
-    assert_int_equal(bits(session->masks.always, model->n_vocab), 0);
+    assert_int_equal(bits(inside_masks(session)->always, inside_n_vocab(model)), 0);
     masks_for("11,13", 1);
-    assert_int_equal(bits(session->masks.always, model->n_vocab), 2 + 6);
-    assert_true(is_barred(session->masks.always, 11) && is_barred(session->masks.always, 13));
+    assert_int_equal(bits(inside_masks(session)->always, inside_n_vocab(model)), 2 + 6);
+    assert_true(is_barred(inside_masks(session)->always, 11) && is_barred(inside_masks(session)->always, 13));
 }
 
 static void test_a_barred_id_never_appears(void **state)
@@ -98,7 +98,7 @@ static void test_without_timestamps_there_are_none_and_one_segment_covers_the_wi
     assert_int_equal(steno_segment_count(session), 1);
     steno_segment g = { .size = sizeof g };
     steno_segment_get(session, 0, &g);
-    for (int j = 0; j < g.n_tokens; j++) assert_true(g.tokens[j] < model->tokens.timestamp_begin);
+    for (int j = 0; j < g.n_tokens; j++) assert_true(g.tokens[j] < inside_tokens(model)->timestamp_begin);
     assert_int_equal(g.t0_ms, 0);
     assert_int_equal(g.t1_ms, demo.n / 160 * 10);
 }
@@ -122,8 +122,8 @@ static void test_every_window_of_a_random_model_begins_with_a_timestamp_within_t
         p.max_initial_timestamp = i % 2 ? 1.0 : 0.5;
         for (int k = 0; k < RATE; k++) x[k] = 0.1f * noise(&seed);
         assert_int_equal(steno_transcribe(s, x, RATE, &p), 0);
-        const struct sampled_token *first = &s->batch->run.lane[0].out[0];
-        assert_in_range(first->id, m->tokens.timestamp_begin, m->tokens.timestamp_begin + (i % 2 ? 50 : 25));
+        const struct sampled_token *first = &inside_picked(s, 0)[0];
+        assert_in_range(first->id, inside_tokens(m)->timestamp_begin, inside_tokens(m)->timestamp_begin + (i % 2 ? 50 : 25));
         assert_int_equal(steno_segment_get(s, 0, &g), 0);
         assert_true(g.t0_ms <= 1000);
     }
@@ -138,7 +138,7 @@ static void test_sampling_stops_at_the_given_length_and_else_at_half_the_context
     char never_ends[32];
     steno_transcribe_params p = params_new();
     steno_timings t = { .size = sizeof t };
-    snprintf(never_ends, sizeof never_ends, "%d", (int)model->tokens.eot);
+    snprintf(never_ends, sizeof never_ends, "%d", (int)inside_tokens(model)->eot);
     p.without_timestamps = 1;
     p.temperature_increment_on_fallback = 0;
     p.sample_len = 5;
@@ -162,7 +162,7 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
 {
     (void)state;
     const struct audio a = demo_audio(0, 0, 10);
-    const struct special_tokens *t = &model->tokens;
+    const struct special_tokens *t = inside_tokens(model);
     steno_transcribe_params p = params_new();
     p.temperature_increment_on_fallback = 0;
     run(&a, &p);
@@ -170,18 +170,18 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
     for (int i = 0; !steno_segment_get(session, i, &g); i++)
         if (g.seek_frames == 0) last = g;
     assert_true(last.n_tokens > 0);
-    assert_int_equal(session->decoder[0].prompt[0], t->prev);
+    assert_int_equal(inside_prompt(session).id[0], t->prev);
     int sot = 1;
-    while (session->decoder[0].prompt[sot] != t->sot) assert_true(++sot < model->text_ctx);
-    assert_memory_equal(session->decoder[0].prompt + sot - last.n_tokens, last.tokens, (size_t)last.n_tokens * sizeof(int32_t));
+    while (inside_prompt(session).id[sot] != t->sot) assert_true(++sot < inside_text_ctx(model));
+    assert_memory_equal(inside_prompt(session).id + sot - last.n_tokens, last.tokens, (size_t)last.n_tokens * sizeof(int32_t));
     p.condition_on_previous_text = 0;
     run(&a, &p);
-    assert_int_equal(session->decoder[0].prompt[0], t->sot);
+    assert_int_equal(inside_prompt(session).id[0], t->sot);
     p = params_new();
     p.temperature_increment_on_fallback = 0;
     p.temperature = 0.6; /* above 0.5 the text is not trusted */
     run(&a, &p);
-    assert_int_equal(session->decoder[0].prompt[0], t->sot);
+    assert_int_equal(inside_prompt(session).id[0], t->sot);
     free(a.pcm);
 }
 
@@ -196,14 +196,14 @@ static void test_a_long_prompt_keeps_its_last_223_ids(void **state)
     steno_transcribe_params p = params_new();
     p.initial_prompt = text;
     run(&demo, &p);
-    assert_int_equal(session->decoder[0].prompt[0], model->tokens.prev);
-    assert_memory_equal(session->decoder[0].prompt + 1, ids + n - 223, 223 * sizeof *ids);
-    assert_int_equal(session->decoder[0].prompt[224], model->tokens.sot);
+    assert_int_equal(inside_prompt(session).id[0], inside_tokens(model)->prev);
+    assert_memory_equal(inside_prompt(session).id + 1, ids + n - 223, 223 * sizeof *ids);
+    assert_int_equal(inside_prompt(session).id[224], inside_tokens(model)->sot);
     p.initial_prompt = "";
     run(&demo, &p);
     p.initial_prompt = NULL;
     run(&demo, &p);
-    assert_int_equal(session->decoder[0].prompt[0], model->tokens.sot);
+    assert_int_equal(inside_prompt(session).id[0], inside_tokens(model)->sot);
 }
 
 /* ---- language and temperature ---- */
@@ -217,7 +217,7 @@ static void test_languages_are_known_by_code_and_name_and_english_models_take_en
         p.language = german[i];
         run(&demo, &p);
         assert_string_equal(steno_language(session), "de");
-        assert_int_equal(session->decoder[0].prompt[1], model->tokens.first_lang + 2);
+        assert_int_equal(inside_prompt(session).id[1], inside_tokens(model)->first_lang + 2);
     }
     p.language = "auto";
     run(&demo, &p);
@@ -390,11 +390,11 @@ static void test_token_records_agree_with_themselves_and_their_segment(void **st
             assert_int_equal(steno_token_get(session, i, j, &t), 0);
             assert_int_equal(t.id, g.tokens[j]);
             assert_true(fabs((double)t.p - exp((double)t.logprob)) < 1e-6);
-            assert_true(t.p > 0 && t.p <= 1.0001f && t.ts_prob >= 0 && t.ts_prob <= 1.0001f && t.ts_prob_sum >= 0 &&
-                        t.ts_prob_sum <= 1.0001f);
+            assert_true(t.p > 0 && t.p <= 1.0001f && t.ts_prob >= 0 &&
+                        t.ts_prob <= 1.0001f && t.ts_prob_sum >= 0 && t.ts_prob_sum <= 1.0001f);
             assert_int_equal(t.t0_ms, -1);
             assert_int_equal(t.t_dtw_ms, -1);
-            if (t.id >= model->tokens.timestamp_begin && t.ts_prob_sum > 0.999f) assert_int_equal(t.ts_id, t.id);
+            if (t.id >= inside_tokens(model)->timestamp_begin && t.ts_prob_sum > 0.999f) assert_int_equal(t.ts_id, t.id);
             sum += (double)t.logprob;
         }
     steno_segment_get(session, 0, &g);
@@ -419,7 +419,7 @@ static void test_aligned_tokens_go_on_within_their_segment_and_its_words(void **
             steno_token t = { .size = sizeof t };
             assert_int_equal(steno_token_get(session, i, j, &t), 0);
             assert_int_equal(t.t0_ms, -1);
-            if (t.id >= model->tokens.eot) {
+            if (t.id >= inside_tokens(model)->eot) {
                 assert_int_equal(t.t_dtw_ms, -1);
                 continue;
             }
@@ -446,8 +446,8 @@ static void test_word_times_take_no_scratch_of_their_own(void **state)
         steno_model_params_init(&p);
         p.index_only = 1;
         assert_int_equal(steno_model_open_random(&m, shapes[i], "q8_0", 1, &p, NULL), STENO_OK);
-        assert_int_equal(m->n_plans, MODEL_PLANS);
-        assert_true(m->plan[PLAN_ALIGN].scratch_sz <= m->plan[PLAN_DECODER].scratch_sz);
+        assert_int_equal(inside_n_plans(m), MODEL_PLANS);
+        assert_true(inside_plan(m, PLAN_ALIGN)->scratch_sz <= inside_plan(m, PLAN_DECODER)->scratch_sz);
         steno_model_close(m);
     }
 }
@@ -584,11 +584,11 @@ static void test_text_becomes_the_ids_of_the_reference_and_comes_back(void **sta
     assert_in_range(n, 3, 16);
     assert_int_equal(steno_detokenize(model, ids, n, text, sizeof text), (int64_t)strlen("零 é 𝄞"));
     assert_string_equal(text, "零 é 𝄞");
-    ids[0] = model->tokens.timestamp_begin + 3;
-    ids[1] = model->tokens.sot;
+    ids[0] = inside_tokens(model)->timestamp_begin + 3;
+    ids[1] = inside_tokens(model)->sot;
     assert_true(steno_detokenize(model, ids, 2, text, sizeof text) > 0);
     assert_string_equal(text, "<|startoftranscript|>");
-    ids[0] = model->n_vocab;
+    ids[0] = inside_n_vocab(model);
     assert_int_equal(steno_detokenize(model, ids, 1, text, sizeof text), STENO_EARG);
     ids[0] = -1;
     assert_int_equal(steno_detokenize(model, ids, 1, NULL, 0), STENO_EARG);
@@ -597,7 +597,7 @@ static void test_text_becomes_the_ids_of_the_reference_and_comes_back(void **sta
 static void test_stored_encoder_positions_are_sines_then_cosines(void **state)
 {
     (void)state;
-    const struct plan *p = &model->plan[PLAN_ENCODER];
+    const struct plan *p = inside_plan(model, PLAN_ENCODER);
     for (int i = 0; i < p->n_ops; i++)
         if (!strcmp(p->label[i], "encoder.conv2")) {
             const float *row = /* rounded to f16 in this file */ p->bind[p->op[i].bind].table + 128;

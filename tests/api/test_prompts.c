@@ -1,8 +1,8 @@
 /* steno tests: what stands before a window, held against the reference's list arithmetic. SPDX-License-Identifier: MIT
  *
  * The oracle keeps every token of the call in one list and cuts it as openai-whisper 20250625 does, negative and zero slices included. */
-#include "task/ar/ar_task.h"
 #include "desk.h"
+#include "internal.h"
 
 enum { HALF = 223, MOST = 4000 };
 
@@ -59,11 +59,11 @@ static struct list before_last_window(void)
 
 static void check_prompt(const struct list *want)
 {
-    assert_int_equal(session->decoder[0].prompt[0], want->n ? model->tokens.prev : model->tokens.sot);
+    assert_int_equal(inside_prompt(session).id[0], want->n ? inside_tokens(model)->prev : inside_tokens(model)->sot);
     for (int i = 0; i < want->n; i++)
-        if (session->decoder[0].prompt[1 + i] != want->id[i])
-            fail_msg("place %d of %d is %d, want %d", i, want->n, (int)session->decoder[0].prompt[1 + i], (int)want->id[i]);
-    assert_int_equal(session->decoder[0].prompt[want->n ? 1 + want->n : 0], model->tokens.sot);
+        if (inside_prompt(session).id[1 + i] != want->id[i])
+            fail_msg("place %d of %d is %d, want %d", i, want->n, (int)inside_prompt(session).id[1 + i], (int)want->id[i]);
+    assert_int_equal(inside_prompt(session).id[want->n ? 1 + want->n : 0], inside_tokens(model)->sot);
 }
 
 static steno_transcribe_params one_attempt(void)
@@ -123,7 +123,7 @@ static void test_a_prompt_of_ids_is_the_prompt_of_its_text(void **state)
     assert_true(result_digest(session) == want);
     p.n_prompt_tokens = 0; /* an empty list adds nothing */
     assert_int_equal(steno_transcribe(session, many.pcm, RATE, &p), 0);
-    assert_int_equal(session->decoder[0].prompt[0], model->tokens.sot);
+    assert_int_equal(inside_prompt(session).id[0], inside_tokens(model)->sot);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* steno tests: the result record, the logits filter, and questions about a model. SPDX-License-Identifier: MIT */
 #define DESK_COMPUTE STENO_COMPUTE_F32
-#include "task/task.h"
 #include "attempts.h"
 #include "desk.h"
+#include "internal.h"
 
 /* ---- the record ---- */
 
@@ -25,7 +25,7 @@ static void test_language_probabilities_stay_with_the_result(void **state)
 static void test_audio_features_are_the_encoder_s_output_for_the_last_window_and_only_on_request(void **state)
 {
     (void)state;
-    const struct plan *enc = &model->plan[PLAN_ENCODER];
+    const struct plan *enc = inside_plan(model, PLAN_ENCODER);
     const struct slot *out = &enc->slot[enc->output];
     int32_t n_ctx = 0, n_state = 0;
     steno_transcribe_params p = params_new();
@@ -43,12 +43,12 @@ static void test_audio_features_are_the_encoder_s_output_for_the_last_window_and
         run(&a, &p);
         const float *x = steno_audio_features(session, &n_ctx, &n_state);
         assert_non_null(x);
-        assert_int_equal(n_ctx, model->audio_ctx);
+        assert_int_equal(n_ctx, inside_audio_ctx(model));
         assert_int_equal(n_state, out->width);
-        assert_int_equal(mel_stream_listen(&session->mel_stream, &src, NULL), 0);
-        assert_int_equal(mel_stream_window(&session->mel_stream, 0, (int)(a.n / 160), 0, window_mel(session), NULL), 0);
-        assert_int_equal(window_encode(session, 0, session->model->audio_ctx), 0);
-        const float *slot = exec_slot(&session->batch->exec, enc, enc->output);
+        assert_int_equal(inside_listen(session, &src, NULL), 0);
+        assert_int_equal(inside_window(session, 0, (int)(a.n / 160), inside_mel(session)), 0);
+        assert_int_equal(inside_encode(session), 0);
+        const float *slot = inside_encoded(session);
         for (int i = 0; i < n_ctx; i++)
             assert_memory_equal(x + (size_t)i * (size_t)n_state, slot + (size_t)i * out->ld, (size_t)n_state * sizeof *x);
     }
@@ -71,17 +71,17 @@ static void note_choice(void *user, const steno_step *at, float *logits, const i
 /* The share of timestamps among all that may follow ids[n]. */
 static double timestamps_share(const float *x, const int32_t *ids, int n)
 {
-    const int32_t ts = model->tokens.timestamp_begin, eot = model->tokens.eot;
+    const int32_t ts = inside_tokens(model)->timestamp_begin, eot = inside_tokens(model)->eot;
     const int last = n > 0 && ids[n - 1] >= ts, before = n < 2 || ids[n - 2] >= ts;
     int32_t from = ts;
     for (int i = 0; i < n; i++)
         if (ids[i] >= ts) from = ids[i] + !(last && !before);
     double text = 0, times = 0, best = 0, most = -INFINITY;
-    for (int32_t i = 0; i < model->n_vocab; i++)
+    for (int32_t i = 0; i < inside_n_vocab(model); i++)
         if ((double)x[i] > most) most = (double)x[i];
-    for (int32_t i = 0; i < model->n_vocab; i++) {
+    for (int32_t i = 0; i < inside_n_vocab(model); i++) {
         const double p = exp((double)x[i] - most);
-        const int is_text = i < ts && i != model->tokens.notimestamps && n > 0 && (!(last && !before) || i >= eot);
+        const int is_text = i < ts && i != inside_tokens(model)->notimestamps && n > 0 && (!(last && !before) || i >= eot);
         if (is_text && p > best) best = p;
         if (is_text) text += p;
         if (i >= from && !(last && before)) times += p;
@@ -92,7 +92,7 @@ static double timestamps_share(const float *x, const int32_t *ids, int n)
 static void test_the_share_of_timestamps_is_their_sum_over_all_that_may_be_chosen(void **state)
 {
     (void)state;
-    struct choices c = { 0, malloc((size_t)CHOICES * (size_t)model->n_vocab * sizeof(float)) };
+    struct choices c = { 0, malloc((size_t)CHOICES * (size_t)inside_n_vocab(model) * sizeof(float)) };
     int32_t ids[CHOICES];
     int n = 0, middling = 0;
     assert_non_null(c.logits);
@@ -109,7 +109,7 @@ static void test_the_share_of_timestamps_is_their_sum_over_all_that_may_be_chose
         for (int j = 0; j < g.n_tokens; j++, n++) {
             steno_token t = { .size = sizeof t };
             assert_int_equal(steno_token_get(session, i, j, &t), 0);
-            const double want = timestamps_share(c.logits + (size_t)n * (size_t)model->n_vocab, ids, n);
+            const double want = timestamps_share(c.logits + (size_t)n * (size_t)inside_n_vocab(model), ids, n);
             if (!(fabs((double)t.ts_prob_sum - want) < 1e-5)) fail_msg("token %d: share %.9g, want %.9g", n, (double)t.ts_prob_sum, want);
             middling += want > 1e-6 && want < 0.999;
             ids[n] = t.id;
@@ -146,7 +146,7 @@ enum { MODE_NONE, MODE_BAN, MODE_NAN, MODE_BAR_ALL };
 static void filter(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
 {
     struct filter *f = user;
-    f->bad += at->size != sizeof *at || at->lane != 0 || at->n_vocab != model->n_vocab || at->at_ms != 0 || at->attempt != 0;
+    f->bad += at->size != sizeof *at || at->lane != 0 || at->n_vocab != inside_n_vocab(model) || at->at_ms != 0 || at->attempt != 0;
     f->bad += n != (f->calls ? f->last_n + 1 : 0);
     for (int32_t i = 0; i < n; i++) f->bad += tokens[i] < 0 || tokens[i] >= at->n_vocab;
     f->last_n = n;
@@ -214,7 +214,7 @@ static void test_the_no_speech_probability_is_that_of_unfiltered_logits(void **s
     double want = 0;
     model = m;
     for (int i = 0; i < 2; i++) {
-        struct filter f = { .mode = MODE_BAN, .ban = m->tokens.nospeech };
+        struct filter f = { .mode = MODE_BAN, .ban = inside_tokens(m)->nospeech };
         steno_transcribe_params p = filtered(&f);
         steno_segment g = { .size = sizeof g };
         p.no_speech_threshold = (double)NAN;
@@ -330,9 +330,9 @@ static void test_log_mel_is_what_the_encoder_is_given(void **state)
     const int64_t at[] = { 0, 3000, 700 };
     const int n[] = { 3000, (int)frames - 3000, 2500 };
     float *window = malloc(3000 * 80 * sizeof *window);
-    assert_int_equal(mel_stream_listen(&session->mel_stream, &src, NULL), 0);
+    assert_int_equal(inside_listen(session, &src, NULL), 0);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(mel_stream_window(&session->mel_stream, at[i], n[i], 0, window, NULL), 0);
+        assert_int_equal(inside_window(session, at[i], n[i], window), 0);
         assert_memory_equal(window, all + at[i] * 80, (size_t)n[i] * 80 * sizeof *window);
     }
     assert_int_equal(steno_mel(model, NULL, 0, NULL, 0), 0);

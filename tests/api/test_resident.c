@@ -3,9 +3,9 @@
  * Models and sessions whose fixed parts do not hide the rest, each used to the full: all lanes to the end of the text context. */
 #include <sys/resource.h>
 #include "resident.h"
-#include "task/task.h"
 #include "shipped.h"
 #include "spell.h"
+#include "internal.h"
 
 static int64_t weight_bytes(const steno_model *m)
 {
@@ -262,7 +262,7 @@ static void test_word_times_take_no_scratch_of_their_own(void **state)
             p.index_only = 1;
             p.compute = c;
             if (steno_model_open_random(&m, shape[i], "f16", 1, &p, &e)) fail_msg("%s", e.text);
-            const struct plan *plan[] = { &m->plan[PLAN_ENCODER], &m->plan[PLAN_DECODER], &m->plan[PLAN_ALIGN] };
+            const struct plan *plan[] = { inside_plan(m, PLAN_ENCODER), inside_plan(m, PLAN_DECODER), inside_plan(m, PLAN_ALIGN) };
             const size_t without = exec_memory(plan, 2, 1, 2), with = exec_memory(plan, 3, 1, ROWS_OUT_LEAST);
             const size_t tables = 64 << 10;
             if (with > without + tables) fail_msg("%s, compute %d: %zu bytes with word times, %zu without", shape[i], c, with, without);

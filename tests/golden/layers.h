@@ -4,8 +4,8 @@
 #ifndef STENO_TESTS_LAYERS_H
 #define STENO_TESTS_LAYERS_H
 #include "golden.h"
-#include "task/task.h"
 #include "npy.h"
+#include "internal.h"
 
 static const char *const stems[] = { "en_phrases", "zh_phrases" };
 enum { N_STEMS = sizeof stems / sizeof *stems };
@@ -35,9 +35,9 @@ static inline void layers_hear(steno_session *s, const char *stem)
     assert_int_equal(sound_read(&snd, audio_of(name).s), 0);
     struct pcm memory = { snd.pcm, snd.n, 0, 0 };
     const steno_source src = pcm_source(&memory);
-    session_begin(s);
-    assert_int_equal(mel_stream_listen(&s->mel_stream, &src, NULL), 0);
-    assert_int_equal(mel_stream_window(&s->mel_stream, 0, (int)s->mel_stream.frames, 0, window_mel(s), NULL), 0);
+    inside_begin(s);
+    assert_int_equal(inside_listen(s, &src, NULL), 0);
+    assert_int_equal(inside_window(s, 0, (int)inside_frames(s), inside_mel(s)), 0);
     sound_free(&snd);
 }
 #endif

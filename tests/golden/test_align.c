@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include "folder.h"
 #include "layers.h"
-#include "task/align/align.h"
 
 enum { TOKENS_MAX = 448, HEAD = 3 /* tokens before the matrix's first row */ };
 
@@ -102,11 +101,11 @@ struct bits { float m[64 * 1516], prob[64]; };
 static void window_ready(struct engine *g, struct engine *other, const char *stem)
 {
     steno_session *s = g->session;
-    session_begin(other->session);
+    inside_begin(other->session);
     layers_hear(s, stem);
-    assert_int_equal(window_encode(s, 0, s->model->audio_ctx), 0);
-    const struct kv_state *cross = &s->batch->state[STATE_CROSS];
-    memcpy(other->session->batch->state[STATE_CROSS].mem, cross->mem, cross->mem_sz);
+    assert_int_equal(inside_encode(s), 0);
+    const struct kv_state *cross = inside_state(s, STATE_CROSS);
+    memcpy(inside_state(other->session, STATE_CROSS)->mem, cross->mem, cross->mem_sz);
 }
 
 static int one_window(struct engine *g, const json_t *layers, const char *stem, const char *level, struct bits *bits)
@@ -119,7 +118,7 @@ static int one_window(struct engine *g, const json_t *layers, const char *stem, 
     assert_true((size_t)n <= sizeof bits->prob / sizeof *bits->prob);
     assert_int_equal(want.dim[0], n - HEAD - 1);
     assert_int_equal(want.dim[1], json_integer_value(json_object_get(layers, "content_frames")) / 2);
-    assert_int_equal(align_run(g->session, g->session->batch, 0, ids, n, (int32_t)want.dim[1], &m, &ld, bits->prob), 0);
+    assert_int_equal(inside_align(g->session, 0, ids, n, (int32_t)want.dim[1], &m, &ld, bits->prob), 0);
     for (int32_t i = 0; i < n; i++) memcpy(bits->m + (size_t)i * want.dim[1], m + (size_t)i * ld, want.dim[1] * sizeof *m);
     const double d = distance(m + HEAD * ld, ld, &want);
     print_message("%s, %s, matrix: %.2g of the spread\n", level, stem, d);

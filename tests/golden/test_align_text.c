@@ -4,6 +4,7 @@
  * asserted per file, and that nothing is said twice or backwards. Needs the collection named by STENO_SHARED. */
 #include "golden.h"
 #include "task/align/align_text.h"
+#include "internal.h"
 
 struct spoken {
     double start, end;
@@ -75,12 +76,12 @@ static void expect_words(struct engine *g, json_t *truth, const struct claim *wa
     tale_read(&t, truth, want->file, want->before, want->after);
     struct pcm memory = { snd.pcm, snd.n, 0, 0 };
     const steno_source src = pcm_source(&memory); /* is read until the words are found */
-    session_begin(g->session);
-    if (mel_stream_listen(&g->session->mel_stream, &src, &e)) fail_msg("%s", e.text);
+    inside_begin(g->session);
+    if (inside_listen(g->session, &src, &e)) fail_msg("%s", e.text);
     const struct words_options q = { t.language, NULL, NULL, NAN };
     const struct speech_options speech = { .lang = steno_language_id(g->model, t.language) };
     if (known_text_make(&k, g->model, t.text.p, t.text.len, language_has_spaces(t.language), NULL, NULL, &e)) fail_msg("%s", e.text);
-    if (text_align(g->session, &k, &q, &speech, 0, g->session->mel_stream.frames)) fail_msg("%s: %s", want->file, g->session->error.text);
+    if (text_align(g->session, &k, &q, &speech, 0, inside_frames(g->session))) fail_msg("%s: %s", want->file, steno_last_error(g->session));
     assert_true(cue_count(&k) >= want->skip + t.n);
     int placed;
     const int near = words_near(&t, &k, want->skip, &placed);

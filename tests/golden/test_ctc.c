@@ -3,7 +3,7 @@
  * The small SenseVoice of the collection: rows of features, encoder output, logits, and the ids of every row under every setting whose
  * margin allows a comparison. */
 #include "funasr.h"
-#include "task/task.h"
+#include "internal.h"
 #include <unistd.h>
 
 static double const margin_least = 0.02; /* of logits; ours differ by less than 1e-3 */
@@ -47,13 +47,13 @@ static void test_encoder_output_is_the_references(void **state)
     static const char *const stems[] = { "en_george", "zh_synth" };
     steno_session *s;
     assert_int_equal(steno_session_open(&s, model, NULL, NULL, NULL), 0);
-    const struct plan *plan = &model->plan[PLAN_ENCODER];
+    const struct plan *plan = inside_plan(model, PLAN_ENCODER);
     const struct slot *out = &plan->slot[plan->output];
     for (size_t i = 0; i < 2; i++) {
         struct sound a;
         assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", stems[i]).s), 0);
         run(s, &a, "auto", 1, 0);
-        const float *rows = exec_slot(&s->batch->exec, plan, plan->output);
+        const float *rows = inside_encoded(s);
         const double d = distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", stems[i]);
         print_message("%s: encoder output, distance %.2g\n", stems[i], d);
         assert_true(d <= 1e-3);
@@ -69,8 +69,8 @@ static int compare(steno_session *s, const char *file, const char *setting, json
     const size_t n = json_array_size(ids);
     if (!n) fail_msg("%s, %s: nothing is wanted", file, setting);
     for (size_t i = 0; i < n; i++)
-        if (s->batch->run.best[i].id != json_integer_value(json_array_get(ids, i)))
-            fail_msg("%s, %s: row %zu chose %d, want %lld", file, setting, i, (int)s->batch->run.best[i].id,
+        if (inside_best(s, i)->id != json_integer_value(json_array_get(ids, i)))
+            fail_msg("%s, %s: row %zu chose %d, want %lld", file, setting, i, (int)inside_best(s, i)->id,
                      (long long)json_integer_value(json_array_get(ids, i)));
     const char *raw = json_string_value(json_object_get(want, "raw")), *text = raw;
     while (!strncmp(text, "<|", 2) && strstr(text, "|>")) text = strstr(text, "|>") + 2;
@@ -165,7 +165,7 @@ static void test_safetensors_levels_and_threads_give_the_same_ids(void **state)
             assert_int_equal(steno_session_open(&s, m, team, NULL, &e), 0);
             run(s, &a, "auto", 0, 0);
             compare(s, "zh_synth_long", p.cpu_level, want);
-            for (int i = 0; i < 80; i++) logprob[threads - 1][i] = s->batch->run.best[i].logprob;
+            for (int i = 0; i < 80; i++) logprob[threads - 1][i] = inside_best(s, i)->logprob;
             steno_session_close(s);
             steno_model_close(m);
             steno_team_close(team);
@@ -197,9 +197,9 @@ static void test_cmvn_is_applied_unless_it_is_switched_off(void **state)
     assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
     assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", "en_george").s), 0);
     run(s, &a, "auto", 1, 0);
-    const struct plan *plan = &m->plan[PLAN_ENCODER];
+    const struct plan *plan = inside_plan(m, PLAN_ENCODER);
     const struct slot *out = &plan->slot[plan->output];
-    const float *rows = exec_slot(&s->batch->exec, plan, plan->output);
+    const float *rows = inside_encoded(s);
     const double d = distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", "en_george");
     assert_true(d > 0.05);
     sound_free(&a);

@@ -44,30 +44,30 @@ static int mel_differs(const char *stem, const float *ours, int n_mels, int64_t 
 static void forced_run(steno_session *s, const json_t *forced)
 {
     const int n = (int)json_array_size(forced);
-    lane_reset(s, 0);
-    s->batch->run.n_rows = 0;
+    inside_lane_reset(s, 0);
+    inside_clear(s);
     for (int i = 0; i < n; i++) {
         const int wanted = i == 0 || i == 2 || i == n - 1;
-        run_add(&s->batch->run, (int32_t)json_integer_value(json_array_get(forced, (size_t)i)), i, 0, wanted ? ROW_LOGITS : 0);
+        inside_add(s, (int32_t)json_integer_value(json_array_get(forced, (size_t)i)), i, 0, wanted ? ROW_LOGITS : 0);
     }
-    assert_int_equal(steps_run(s, 1), 0);
+    assert_int_equal(inside_replay(s, 1), 0);
 }
 
 static int one_window(struct engine *g, json_t *golden, const char *stem, const char *level)
 {
     steno_session *s = g->session;
     const steno_model *m = g->model;
-    const struct plan *enc = &m->plan[PLAN_ENCODER], *dec = &m->plan[PLAN_DECODER];
-    const size_t n_vocab = (size_t)m->n_vocab, d = (size_t)m->dims.n_audio_state;
+    const struct plan *enc = inside_plan(m, PLAN_ENCODER);
+    const size_t n_vocab = (size_t)inside_n_vocab(m), d = (size_t)m->dims.n_audio_state;
     layers_hear(s, stem);
-    assert_int_equal(s->mel_stream.frames, json_integer_value(json_object_get(layers_of(golden, stem), "content_frames")));
-    int bad = mel_differs(stem, window_mel(s), s->mel_stream.n_mels, s->mel_stream.frames);
-    assert_int_equal(window_encode(s, 0, s->model->audio_ctx), 0);
-    bad += !near_reference(stem, "encoder", level, exec_slot(&s->batch->exec, enc, enc->output), enc->slot[enc->output].ld, d);
+    assert_int_equal(inside_frames(s), json_integer_value(json_object_get(layers_of(golden, stem), "content_frames")));
+    int bad = mel_differs(stem, inside_mel(s), inside_n_mels(s->model), inside_frames(s));
+    assert_int_equal(inside_encode(s), 0);
+    bad += !near_reference(stem, "encoder", level, inside_encoded(s), enc->slot[enc->output].ld, d);
     forced_run(s, json_object_get(layers_of(golden, stem), "forced"));
-    bad += !near_reference(stem, "logits_sot", level, exec_logits(&s->batch->exec, dec, 0), n_vocab, n_vocab);
-    bad += !near_reference(stem, "logits_first", level, exec_logits(&s->batch->exec, dec, 1), n_vocab, n_vocab);
-    bad += !near_reference(stem, "logits_after5", level, exec_logits(&s->batch->exec, dec, 2), n_vocab, n_vocab);
+    bad += !near_reference(stem, "logits_sot", level, inside_logits(s, 0), n_vocab, n_vocab);
+    bad += !near_reference(stem, "logits_first", level, inside_logits(s, 1), n_vocab, n_vocab);
+    bad += !near_reference(stem, "logits_after5", level, inside_logits(s, 2), n_vocab, n_vocab);
     return bad;
 }
 

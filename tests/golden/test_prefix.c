@@ -3,7 +3,7 @@
  * golden.json holds for each file what the reference's decode() of its first 30 s made of two prefixes. Needs the collection named by
  * STENO_SHARED; without it the test is skipped. */
 #include "golden.h"
-#include "task/ar/ar_task.h"
+#include "internal.h"
 
 enum { WINDOW = 480000, MOST = 448 };
 
@@ -16,7 +16,7 @@ static void keep_first(void *user, const steno_attempt *a)
     if (a->at_ms) return;
     f->a = *a;
     f->n = a->n_tokens;
-    memcpy(f->ids, f->s->decoder[0].ids, (size_t)f->n * sizeof *f->ids);
+    memcpy(f->ids, inside_ids(f->s), (size_t)f->n * sizeof *f->ids);
 }
 
 /* near: of the average log-probability. */

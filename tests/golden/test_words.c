@@ -5,6 +5,7 @@
 #include "golden.h"
 #include "task/words/words.h"
 #include "npy.h"
+#include "internal.h"
 
 enum { TOKENS = 448,
        DRAFTS = 16 };
@@ -96,8 +97,8 @@ static int words_differ(const steno_model *m, const char *stem, json_t *golden)
     struct words words = { 0 };
     double last_speech = 0;
     int64_t seek = 777;
-    window_read(&w, stem, file, m->tokens.eot);
-    const int rc = words_place(&words, &m->vocab, m->tokens.eot, &q, &w.at, &w.heard, w.drafts, &w.n_drafts, &last_speech, &seek);
+    window_read(&w, stem, file, inside_tokens(m)->eot);
+    const int rc = words_place(&words, &m->vocab, inside_tokens(m)->eot, &q, &w.at, &w.heard, w.drafts, &w.n_drafts, &last_speech, &seek);
     assert_int_equal(rc, STENO_OK);
     assert_int_equal(w.n_drafts, json_array_size(want));
     assert_true(w.n_drafts > 0);

@@ -1,8 +1,8 @@
 /* steno tests: the alignment plan. SPDX-License-Identifier: MIT
  *
  * Random small models, at every processor level, against the network and the alignment written out slowly in double precision. */
-#include "task/align/align.h"
 #include "slow_align.h"
+#include "internal.h"
 
 enum { ROWS_MAX = 448 };
 
@@ -28,10 +28,10 @@ static void rig_open(struct rig *r, const struct model_dims *d, const char *leve
     if (steno_model_open_memory(&r->model, r->file.p, r->file.n, &p, &e)) fail_msg("%s", e.text);
     assert_int_equal(steno_team_open(&r->team, threads, NULL), 0);
     r->s = session_new(r->model, r->team, 3);
-    session_begin(r->s);
+    inside_begin(r->s);
     const size_t n = 2 * (size_t)d->n_audio_ctx * (size_t)d->n_mels;
     uint32_t seed = 3;
-    for (size_t i = 0; i < n; i++) window_mel(r->s)[i] = noise(&seed);
+    for (size_t i = 0; i < n; i++) inside_mel(r->s)[i] = noise(&seed);
     for (int i = 0; i < ROWS_MAX; i++) r->ids[i] = (i * 613 + 5) % d->n_vocab;
 }
 
@@ -47,15 +47,15 @@ static void rig_close(struct rig *r)
 /* The encoder's output in double; the session's window is encoded too. */
 static const double *encoded(struct rig *r)
 {
-    const double *out = slow_encode(&r->slow, window_mel(r->s)).out;
-    assert_int_equal(window_encode(r->s, 0, r->s->model->audio_ctx), 0);
+    const double *out = slow_encode(&r->slow, inside_mel(r->s)).out;
+    assert_int_equal(inside_encode(r->s), 0);
     return out;
 }
 
 static const float *aligned(struct rig *r, uint16_t lane, int32_t n, int32_t n_ctx, size_t *ld, float *prob)
 {
     const float *m = NULL;
-    if (align_run(r->s, r->s->batch, lane, r->ids, n, n_ctx, &m, ld, prob)) fail_msg("%s", r->s->error.text);
+    if (inside_align(r->s, lane, r->ids, n, n_ctx, &m, ld, prob)) fail_msg("%s", steno_last_error(r->s));
     return m;
 }
 
@@ -121,9 +121,9 @@ static void test_probabilities_are_the_softmax_of_text_before_each_token(void **
     enum { N = 70 };
     struct rig r;
     rig_open(&r, &small_dims, NULL, NULL, 2);
-    const int32_t eot = r.model->tokens.eot;
+    const int32_t eot = inside_tokens(r.model)->eot;
     for (int i = 0; i < N; i++) r.ids[i] = i % 6 == 5 ? eot + i % 3 : r.ids[i] % eot;
-    const size_t vocab = (size_t)r.model->n_vocab;
+    const size_t vocab = (size_t)inside_n_vocab(r.model);
     const double *x = slow_decode(&r.slow, encoded(&r), r.ids, N);
     float prob[N + 1];
     size_t ld;
@@ -158,15 +158,15 @@ static void test_threads_lanes_and_earlier_runs_change_no_bit(void **state)
         for (int threads = 1; threads <= 5; threads += 2) {
             struct rig r;
             rig_open(&r, &small_dims, *l, "0,0 0,1 1,1", threads);
-            assert_int_equal(window_encode(r.s, 0, r.s->model->audio_ctx), 0);
+            assert_int_equal(inside_encode(r.s), 0);
             bits_of(&r, 0, threads == 1 ? &first : &b);
             if (threads > 1) assert_memory_equal(&first, &b, sizeof b);
             size_t ld;
             aligned(&r, 0, 7, 9, &ld, NULL);
-            lane_reset(r.s, 1);
-            r.s->batch->run.n_rows = 0;
-            run_add(&r.s->batch->run, 3, 0, 1, ROW_LOGITS);
-            assert_int_equal(steps_run(r.s, 1), 0);
+            inside_lane_reset(r.s, 1);
+            inside_clear(r.s);
+            inside_add(r.s, 3, 0, 1, ROW_LOGITS);
+            assert_int_equal(inside_replay(r.s, 1), 0);
             bits_of(&r, 2, &b);
             assert_memory_equal(&first, &b, sizeof b);
             rig_close(&r);
@@ -179,17 +179,17 @@ static void test_other_lanes_keep_their_state(void **state)
     struct rig r;
     float logits[2][SMALL_VOCAB];
     rig_open(&r, &small_dims, NULL, NULL, 1);
-    assert_int_equal(window_encode(r.s, 0, r.s->model->audio_ctx), 0);
+    assert_int_equal(inside_encode(r.s), 0);
     for (int with = 0; with < 2; with++) {
         size_t ld;
-        lane_reset(r.s, 1);
+        inside_lane_reset(r.s, 1);
         for (int i = 0; i < 40; i++) {
-            r.s->batch->run.n_rows = 0;
-            run_add(&r.s->batch->run, r.ids[i], i, 1, ROW_LOGITS);
-            assert_int_equal(steps_run(r.s, 1), 0);
+            inside_clear(r.s);
+            inside_add(r.s, r.ids[i], i, 1, ROW_LOGITS);
+            assert_int_equal(inside_replay(r.s, 1), 0);
             if (with && i == 20) aligned(&r, 0, 70, 30, &ld, NULL);
         }
-        memcpy(logits[with], exec_logits(&r.s->batch->exec, &r.model->plan[PLAN_DECODER], 0), sizeof logits[with]);
+        memcpy(logits[with], inside_logits(r.s, 0), sizeof logits[with]);
     }
     assert_memory_equal(logits[0], logits[1], sizeof logits[0]);
     rig_close(&r);
@@ -201,7 +201,7 @@ static void test_the_plan_is_the_decoders_with_three_commands_a_head_and_the_sam
     (void)state;
     struct rig r;
     rig_open(&r, &small_dims, NULL, "0,1 1,0 1,2", 1);
-    const struct plan *a = &r.model->plan[PLAN_ALIGN], *d = &r.model->plan[PLAN_DECODER];
+    const struct plan *a = inside_plan(r.model, PLAN_ALIGN), *d = inside_plan(r.model, PLAN_DECODER);
     assert_int_equal(a->n_ops, d->n_ops + 3 * 3);
     assert_int_equal(a->max_rows, small_dims.n_text_ctx);
     int at = 0, n_own = 0;
@@ -232,14 +232,14 @@ static void test_what_cannot_be_aligned_is_refused_with_a_reason(void **state)
     };
     struct rig r;
     rig_open(&r, &small_dims, NULL, NULL, 1);
-    assert_int_equal(window_encode(r.s, 0, r.s->model->audio_ctx), 0);
+    assert_int_equal(inside_encode(r.s), 0);
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         const float *m;
         size_t ld;
         const int32_t was = r.ids[4];
         if (c[i].bad_id != -9) r.ids[4] = c[i].bad_id;
-        assert_int_equal(align_run(r.s, r.s->batch, c[i].lane, r.ids, c[i].n, c[i].n_ctx, &m, &ld, NULL), STENO_EARG);
-        if (!strstr(r.s->error.text, c[i].says)) fail_msg("'%s' does not say '%s'", r.s->error.text, c[i].says);
+        assert_int_equal(inside_align(r.s, c[i].lane, r.ids, c[i].n, c[i].n_ctx, &m, &ld, NULL), STENO_EARG);
+        if (!strstr(steno_last_error(r.s), c[i].says)) fail_msg("'%s' does not say '%s'", steno_last_error(r.s), c[i].says);
         r.ids[4] = was;
     }
     rig_close(&r);
@@ -258,9 +258,9 @@ static void test_cancelling_ends_it(void **state)
     const float *m;
     size_t ld;
     rig_open(&r, &small_dims, NULL, NULL, 2);
-    assert_int_equal(window_encode(r.s, 0, r.s->model->audio_ctx), 0);
-    r.s->should_abort = always;
-    assert_int_equal(align_run(r.s, r.s->batch, 0, r.ids, 9, 9, &m, &ld, NULL), STENO_ECANCELED);
+    assert_int_equal(inside_encode(r.s), 0);
+    inside_abort(r.s, always);
+    assert_int_equal(inside_align(r.s, 0, r.ids, 9, 9, &m, &ld, NULL), STENO_ECANCELED);
     rig_close(&r);
 }
 
@@ -270,8 +270,8 @@ static void test_as_many_heads_as_a_plan_takes(void **state)
     const struct model_dims d = { 80, 4, 64, 16, 1, SMALL_VOCAB, 16, 64, 16, 80 };
     struct rig r;
     rig_open(&r, &d, NULL, NULL, 1); /* 640 of 40 layers */
-    assert_int_equal(window_encode(r.s, 0, r.s->model->audio_ctx), 0);
-    assert_int_equal(r.model->plan[PLAN_ALIGN].n_ops, r.model->plan[PLAN_DECODER].n_ops + 3 * 640);
+    assert_int_equal(inside_encode(r.s), 0);
+    assert_int_equal(inside_plan(r.model, PLAN_ALIGN)->n_ops, inside_plan(r.model, PLAN_DECODER)->n_ops + 3 * 640);
     size_t ld;
     const float *m = aligned(&r, 0, 3, 4, &ld, NULL);
     for (int j = 0; j < 4; j++) assert_true(isfinite(m[j]) && isfinite(m[2 * ld + (size_t)j]));

@@ -1,8 +1,8 @@
 /* steno tests: how linears are cut into items. SPDX-License-Identifier: MIT */
 #include "api/random_model.h"
 #include "base/os.h"
-#include "task/task.h"
 #include "plan/cut.h"
+#include "internal.h"
 
 enum { TEAM_MOST = 64, WHOLE = 1, FINE = 8 };
 
@@ -144,18 +144,18 @@ static void test_bits_do_not_depend_on_the_cache(void **state)
     assert_int_equal(steno_team_open(&team, 3, NULL), 0);
     for (size_t c = 0; c < sizeof compute / sizeof *compute; c++) {
         steno_model *m = random_model_as(&d, DT_F16, 7, NULL, compute[c]);
-        const struct plan *p = &m->plan[PLAN_ENCODER];
+        const struct plan *p = inside_plan(m, PLAN_ENCODER);
         const struct slot *out = &p->slot[p->output];
         float *first = malloc((size_t)d.n_audio_ctx * out->ld * sizeof *first);
         assert_non_null(first);
         for (size_t i = 0; i < sizeof cache / sizeof *cache; i++) {
-            m->kern.cache = cache[i];
+            inside_set_cache(m, cache[i]);
             steno_session *s = session_new(m, i ? team : NULL, 1);
-            session_begin(s);
+            inside_begin(s);
             uint32_t seed = 4;
-            for (size_t k = 0; k < 2 * (size_t)d.n_audio_ctx * (size_t)d.n_mels; k++) window_mel(s)[k] = noise(&seed);
-            assert_int_equal(window_encode(s, 0, d.n_audio_ctx), 0);
-            const float *x = exec_slot(&s->batch->exec, p, p->output);
+            for (size_t k = 0; k < 2 * (size_t)d.n_audio_ctx * (size_t)d.n_mels; k++) inside_mel(s)[k] = noise(&seed);
+            assert_int_equal(inside_encode_for(s, 0, d.n_audio_ctx), 0);
+            const float *x = inside_encoded(s);
             for (size_t r = 0; r < (size_t)d.n_audio_ctx; r++)
                 if (!i) memcpy(first + r * out->ld, x + r * out->ld, out->width * sizeof *x);
                 else assert_memory_equal(first + r * out->ld, x + r * out->ld, out->width * sizeof *x);

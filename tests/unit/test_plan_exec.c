@@ -2,8 +2,8 @@
  *
  * The contract that batching rests on: what a row gives depends on its own sequence alone - not on the rows beside it, on how a prompt
  * was cut, on chains or on threads - bit for bit, at every processor level. */
-#include "task/task.h"
 #include "api/random_model.h"
+#include "internal.h"
 
 enum { LANES = 5, STEPS = 5, CHAIN = 60 };
 
@@ -22,46 +22,46 @@ static int prompt_len(int lane)
 static void encode(steno_session *s)
 {
     const steno_model *m = s->model;
-    float *mel = window_mel(s);
+    float *mel = inside_mel(s);
     uint32_t seed = 9;
-    session_begin(s);
-    for (size_t i = 0; i < 2 * (size_t)m->audio_ctx * (size_t)m->dims.n_mels; i++) mel[i] = noise(&seed);
-    assert_int_equal(window_encode(s, 0, s->model->audio_ctx), 0);
+    inside_begin(s);
+    for (size_t i = 0; i < inside_mel_n(m); i++) mel[i] = noise(&seed);
+    assert_int_equal(inside_encode(s), 0);
 }
 
 static const float *logits(const steno_session *s, uint32_t i)
 {
-    return exec_logits(&s->batch->exec, &s->model->plan[PLAN_DECODER], i);
+    return inside_logits(s, i);
 }
 
 static void run_once(steno_session *s)
 {
-    assert_int_equal(steps_run(s, 1), 0);
-    s->batch->run.n_rows = 0;
+    assert_int_equal(inside_replay(s, 1), 0);
+    inside_clear(s);
 }
 
 static void add_prompt(steno_session *s, int lane, uint16_t into, int from, int to)
 {
-    for (int i = from; i < to; i++) run_add(&s->batch->run, token_of(lane, i), i, into, i == prompt_len(lane) - 1 ? ROW_LOGITS : 0);
+    for (int i = from; i < to; i++) inside_add(s, token_of(lane, i), i, into, i == prompt_len(lane) - 1 ? ROW_LOGITS : 0);
 }
 
 /* Logits after the prompt and after each of STEPS steps of one sequence, computed alone: [STEPS + 1, n_vocab]. */
 static float *alone(const steno_model *m, steno_team *team, int lane, int chunk)
 {
-    const size_t n = (size_t)m->n_vocab;
+    const size_t n = (size_t)inside_n_vocab(m);
     float *out = malloc((STEPS + 1) * n * sizeof *out);
     assert_non_null(out);
     steno_session *s = session_new(m, team, 1);
     encode(s);
-    lane_reset(s, 0);
-    s->batch->run.n_rows = 0;
+    inside_lane_reset(s, 0);
+    inside_clear(s);
     for (int at = 0; at < prompt_len(lane); at += chunk) {
         add_prompt(s, lane, 0, at, at + chunk < prompt_len(lane) ? at + chunk : prompt_len(lane));
         run_once(s);
     }
     memcpy(out, logits(s, 0), n * sizeof *out);
     for (int k = 0; k < STEPS; k++) {
-        run_add(&s->batch->run, token_of(lane, prompt_len(lane) + k), prompt_len(lane) + k, 0, ROW_LOGITS);
+        inside_add(s, token_of(lane, prompt_len(lane) + k), prompt_len(lane) + k, 0, ROW_LOGITS);
         run_once(s);
         memcpy(out + (size_t)(k + 1) * n, logits(s, 0), n * sizeof *out);
     }
@@ -72,21 +72,21 @@ static float *alone(const steno_model *m, steno_team *team, int lane, int chunk)
 static void lanes_equal_each_alone(const char *level, steno_team *team)
 {
     steno_model *m = random_model(&dims, DT_Q8_0, 5, level);
-    const size_t n = (size_t)m->n_vocab;
+    const size_t n = (size_t)inside_n_vocab(m);
     float *want[LANES];
     for (int l = 0; l < LANES; l++) want[l] = alone(m, team, l, 1000);
     steno_session *s = session_new(m, team, LANES);
     encode(s);
-    s->batch->run.n_rows = 0;
+    inside_clear(s);
     for (uint16_t l = 0; l < LANES; l++) {
-        lane_reset(s, l);
+        inside_lane_reset(s, l);
         add_prompt(s, l, l, 0, prompt_len(l));
     }
     run_once(s); /* five prompts of different lengths in one replay */
     for (uint32_t l = 0; l < LANES; l++) assert_memory_equal(logits(s, l), want[l], n * sizeof(float));
     for (int k = 0; k < STEPS; k++) {
         for (uint16_t l = 0; l < LANES; l++)
-            run_add(&s->batch->run, token_of(l, prompt_len(l) + k), prompt_len(l) + k, l, ROW_LOGITS);
+            inside_add(s, token_of(l, prompt_len(l) + k), prompt_len(l) + k, l, ROW_LOGITS);
         run_once(s);
         for (uint32_t l = 0; l < LANES; l++) assert_memory_equal(logits(s, l), want[l] + (size_t)(k + 1) * n, n * sizeof(float));
     }
@@ -120,7 +120,7 @@ static void test_a_prompt_in_pieces_equals_the_whole_bit_for_bit(void **state)
         float *whole = alone(m, NULL, LANES - 1, 1000);
         for (int i = 0; i < 3; i++) {
             float *cut = alone(m, NULL, LANES - 1, chunks[i]);
-            assert_memory_equal(cut, whole, (STEPS + 1) * (size_t)m->n_vocab * sizeof *cut);
+            assert_memory_equal(cut, whole, (STEPS + 1) * (size_t)inside_n_vocab(m) * sizeof *cut);
             free(cut);
         }
         free(whole);
@@ -138,7 +138,7 @@ static void test_results_do_not_depend_on_the_number_of_threads(void **state)
         steno_team *team;
         assert_int_equal(steno_team_open(&team, threads[i], NULL), 0);
         float *many = alone(m, team, 3, 1000);
-        assert_memory_equal(many, one, (STEPS + 1) * (size_t)m->n_vocab * sizeof *one);
+        assert_memory_equal(many, one, (STEPS + 1) * (size_t)inside_n_vocab(m) * sizeof *one);
         free(many);
         steno_team_close(team);
     }
@@ -153,26 +153,26 @@ static void test_a_forked_lane_goes_on_as_if_it_had_been_computed_alone(void **s
     (void)state;
     enum { SHARED = 40 };
     steno_model *m = random_model(&dims, DT_F32, 8, NULL);
-    const size_t sz = (size_t)m->n_vocab * sizeof(float);
+    const size_t sz = (size_t)inside_n_vocab(m) * sizeof(float);
     steno_session *s = session_new(m, NULL, 2), *t = session_new(m, NULL, 1);
     encode(s);
     encode(t);
-    lane_reset(s, 0);
-    lane_reset(s, 1);
-    s->batch->run.n_rows = 0;
-    for (int i = 0; i < SHARED; i++) run_add(&s->batch->run, token_of(0, i), i, 0, 0);
+    inside_lane_reset(s, 0);
+    inside_lane_reset(s, 1);
+    inside_clear(s);
+    for (int i = 0; i < SHARED; i++) inside_add(s, token_of(0, i), i, 0, 0);
     run_once(s);
-    state_fork(&s->batch->state[STATE_SELF], 1, 0);
+    inside_fork(s, 1, 0);
     for (int k = 0; k < 3; k++) { /* both go on, with tokens of their own */
-        run_add(&s->batch->run, token_of(1, k), SHARED + k, 0, ROW_LOGITS);
-        run_add(&s->batch->run, token_of(2, k), SHARED + k, 1, ROW_LOGITS);
+        inside_add(s, token_of(1, k), SHARED + k, 0, ROW_LOGITS);
+        inside_add(s, token_of(2, k), SHARED + k, 1, ROW_LOGITS);
         run_once(s);
     }
     for (int lane = 0; lane < 2; lane++) {
-        lane_reset(t, 0);
-        t->batch->run.n_rows = 0;
-        for (int i = 0; i < SHARED; i++) run_add(&t->batch->run, token_of(0, i), i, 0, 0);
-        for (int k = 0; k < 3; k++) run_add(&t->batch->run, token_of(lane + 1, k), SHARED + k, 0, k == 2 ? ROW_LOGITS : 0);
+        inside_lane_reset(t, 0);
+        inside_clear(t);
+        for (int i = 0; i < SHARED; i++) inside_add(t, token_of(0, i), i, 0, 0);
+        for (int k = 0; k < 3; k++) inside_add(t, token_of(lane + 1, k), SHARED + k, 0, k == 2 ? ROW_LOGITS : 0);
         run_once(t);
         assert_memory_equal(logits(s, (uint32_t)lane), logits(t, 0), sz);
     }
@@ -187,14 +187,14 @@ struct chosen { struct sampled_token out[LANES][CHAIN + 1]; int32_t n[LANES]; do
 
 static void rules_set(steno_session *s, double temperature)
 {
-    const steno_model *m = s->model;
-    rule_masks_clear(&s->masks);
-    rule_bar(&s->masks, m->tokens.eot);
-    for (int i = 0; i < 300; i++) rule_bar(&s->masks, 5 * i);
-    s->request.rules = (struct logit_rules){ .mask = s->masks.always, .mask_first = s->masks.first, .n_vocab = m->n_vocab,
-                                            .eot = m->tokens.eot, .ts_begin = m->tokens.timestamp_begin,
-                                            .ts_initial_last = m->tokens.timestamp_begin + 50, .timestamps = 1,
-                                            .temperature = temperature, .seed = 4 };
+    const struct special_tokens *t = inside_tokens(s->model);
+    struct rule_masks *masks = inside_masks(s);
+    rule_masks_clear(masks);
+    rule_bar(masks, t->eot);
+    for (int i = 0; i < 300; i++) rule_bar(masks, 5 * i);
+    *inside_rules(s) = (struct logit_rules){ .mask = masks->always, .mask_first = masks->first, .n_vocab = inside_n_vocab(s->model),
+                                            .eot = t->eot, .ts_begin = t->timestamp_begin, .ts_initial_last = t->timestamp_begin + 50,
+                                            .timestamps = 1, .temperature = temperature, .seed = 4 };
 }
 
 /* Greedy or drawn tokens of several lanes: in one chain, or by a call per step. */
@@ -204,27 +204,27 @@ static struct chosen generate(const steno_model *m, int lanes, double temperatur
     steno_session *s = session_new(m, NULL, LANES);
     encode(s);
     rules_set(s, temperature);
-    s->batch->run.n_rows = 0;
+    inside_clear(s);
     for (uint16_t l = 0; l < LANES; l++) {
-        lane_reset(s, l);
-        struct lane *p = &s->batch->run.lane[l];
-        p->rules = &s->request.rules;
+        inside_lane_reset(s, l);
+        struct lane *p = inside_lane(s, l);
+        p->rules = inside_rules(s);
         p->limit = l < lanes ? CHAIN - 7 * l : 0;
         p->done = l >= lanes;
         p->stream = l;
         if (l < lanes)
-            for (int i = 0; i < 3; i++) run_add(&s->batch->run, token_of(l, i), i, l, i == 2 ? ROW_SAMPLE : 0);
+            for (int i = 0; i < 3; i++) inside_add(s, token_of(l, i), i, l, i == 2 ? ROW_SAMPLE : 0);
     }
     *calls = 0;
-    while (s->batch->run.n_rows) {
-        assert_int_equal(steps_run(s, chain ? CHAIN + 1 : 1), 0);
-        run_advance(&s->batch->run);
+    while (inside_n_rows(s)) {
+        assert_int_equal(inside_replay(s, chain ? CHAIN + 1 : 1), 0);
+        inside_advance(s);
         ++*calls;
     }
     for (int l = 0; l < lanes; l++) {
-        c.n[l] = s->batch->run.lane[l].n;
-        c.sum[l] = s->batch->run.lane[l].sum_logprob;
-        memcpy(c.out[l], s->batch->run.lane[l].out, (size_t)c.n[l] * sizeof **c.out);
+        c.n[l] = inside_n_picked(s, l);
+        c.sum[l] = inside_sum_logprob(s, l);
+        memcpy(c.out[l], inside_picked(s, l), (size_t)c.n[l] * sizeof **c.out);
     }
     steno_session_close(s);
     return c;
@@ -267,23 +267,23 @@ static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **stat
 {
     (void)state;
     steno_model *m = random_model(&dims, DT_F16, 2, NULL);
-    const struct special_tokens *t = &m->tokens;
+    const struct special_tokens *t = inside_tokens(m);
     steno_session *s = session_new(m, NULL, 1);
     encode(s);
     rules_set(s, 0);
-    lane_reset(s, 0);
-    s->batch->run.lane[0].rules = &s->request.rules;
-    s->batch->run.lane[0].limit = CHAIN;
-    s->batch->run.n_rows = 0;
-    run_add(&s->batch->run, t->sot, 0, 0, ROW_SAMPLE);
+    inside_lane_reset(s, 0);
+    inside_lane(s, 0)->rules = inside_rules(s);
+    inside_lane(s, 0)->limit = CHAIN;
+    inside_clear(s);
+    inside_add(s, t->sot, 0, 0, ROW_SAMPLE);
     for (int step = 0; step < CHAIN; step++) {
-        const struct lane before = s->batch->run.lane[0];
+        const struct lane before = *inside_lane(s, 0);
         const struct logit_range g = pick_range_of(&before);
-        assert_int_equal(steps_run(s, 1), 0);
+        assert_int_equal(inside_replay(s, 1), 0);
         const float *x = logits(s, 0);
         double ts = 0, best_text = -INFINITY, best_ts = -INFINITY;
         int32_t text_id = -1, ts_id = -1;
-        for (int32_t i = 0; i < m->n_vocab; i++) {
+        for (int32_t i = 0; i < inside_n_vocab(m); i++) {
             const double v = (double)x[i];
             if (g.mask[i >> 5] >> (i & 31) & 1) continue;
             if (i >= g.text_from && i < g.text_to && v > best_text) best_text = v, text_id = i;
@@ -292,8 +292,8 @@ static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **stat
             if (v > best_ts) best_ts = v, ts_id = i;
         }
         const int force = ts > 0 && log(ts) > best_text;
-        assert_int_equal(s->batch->run.lane[0].out[step].id, force || best_ts > best_text ? ts_id : text_id);
-        run_advance(&s->batch->run);
+        assert_int_equal(inside_picked(s, 0)[step].id, force || best_ts > best_text ? ts_id : text_id);
+        inside_advance(s);
     }
     steno_session_close(s);
     steno_model_close(m);
@@ -306,19 +306,19 @@ static void test_no_speech_probability_is_taken_before_the_rules_at_the_row_aske
     steno_session *s = session_new(m, NULL, 1);
     encode(s);
     rules_set(s, 0);
-    rule_bar(&s->masks, m->tokens.nospeech);
-    lane_reset(s, 0);
-    struct lane *l = &s->batch->run.lane[0];
-    l->rules = &s->request.rules;
+    rule_bar(inside_masks(s), inside_tokens(m)->nospeech);
+    inside_lane_reset(s, 0);
+    struct lane *l = inside_lane(s, 0);
+    l->rules = inside_rules(s);
     l->limit = 1;
-    l->prob_id = m->tokens.nospeech;
-    s->batch->run.n_rows = 0;
-    for (int i = 0; i < 53; i++) run_add(&s->batch->run, token_of(1, i), i, 0, i == 50 ? ROW_PROB | ROW_LOGITS : i == 52 ? ROW_SAMPLE : 0);
-    assert_int_equal(steps_run(s, 1), 0);
+    l->prob_id = inside_tokens(m)->nospeech;
+    inside_clear(s);
+    for (int i = 0; i < 53; i++) inside_add(s, token_of(1, i), i, 0, i == 50 ? ROW_PROB | ROW_LOGITS : i == 52 ? ROW_SAMPLE : 0);
+    assert_int_equal(inside_replay(s, 1), 0);
     const float *x = logits(s, 0);
     double sum = 0;
-    for (int32_t i = 0; i < m->n_vocab; i++) sum += exp((double)x[i]);
-    assert_true(fabs((double)l->prob - exp((double)x[m->tokens.nospeech]) / sum) < 1e-7);
+    for (int32_t i = 0; i < inside_n_vocab(m); i++) sum += exp((double)x[i]);
+    assert_true(fabs((double)l->prob - exp((double)x[inside_tokens(m)->nospeech]) / sum) < 1e-7);
     steno_session_close(s);
     steno_model_close(m);
 }
@@ -335,10 +335,10 @@ static uint64_t plans_digest(const steno_model *m)
 {
     uint64_t h = 14695981039346656037u;
     for (int i = 0; i < MODEL_PLANS; i++) {
-        h = digest(m->plan[i].op, m->plan[i].n_ops * sizeof(struct op), h);
-        h = digest(m->plan[i].bind, m->plan[i].n_binds * sizeof(struct bind), h);
+        h = digest(inside_plan(m, i)->op, inside_plan(m, i)->n_ops * sizeof(struct op), h);
+        h = digest(inside_plan(m, i)->bind, inside_plan(m, i)->n_binds * sizeof(struct bind), h);
     }
-    return digest(m->plan, sizeof m->plan, h);
+    return digest(inside_plan(m, 0), sizeof inside_plan(m, 0), h);
 }
 
 static void test_replays_change_no_byte_of_the_commands(void **state)
@@ -363,7 +363,7 @@ static void test_the_lists_are_the_networks_boxes_and_nothing_else(void **state)
 {
     (void)state;
     steno_model *m = random_model_as(&dims, DT_F16, 2, NULL, STENO_COMPUTE_F32);
-    const struct plan *e = &m->plan[PLAN_ENCODER], *d = &m->plan[PLAN_DECODER];
+    const struct plan *e = inside_plan(m, PLAN_ENCODER), *d = inside_plan(m, PLAN_DECODER);
     const int layers = 2;
     assert_int_equal(e->phase[PHASE_ENCODE].last - e->phase[PHASE_ENCODE].first, 2 + 7 * layers + 1);
     assert_int_equal(count(e, PHASE_ENCODE, OP_LINEAR, ".mlp."), 2 * layers);
@@ -390,10 +390,10 @@ static void test_logits_come_in_two_stages_where_arithmetic_is_narrow(void **sta
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         steno_model *m = random_model_as(&dims, row[i].type, 2, NULL, row[i].compute);
-        assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_LOGITS_APPROX, ".screen"), row[i].stages - 1);
-        assert_int_equal(count(&m->plan[PLAN_DECODER], 0, OP_LOGITS_BOUND, ".bounds"), row[i].stages - 1);
-        assert_int_equal(m->plan[PLAN_DECODER].bounds != NO_SLOT, row[i].stages - 1);
-        assert_int_equal(count(&m->plan[PLAN_ALIGN], 1, OP_LOGITS_APPROX, ""), 0);
+        assert_int_equal(count(inside_plan(m, PLAN_DECODER), 0, OP_LOGITS_APPROX, ".screen"), row[i].stages - 1);
+        assert_int_equal(count(inside_plan(m, PLAN_DECODER), 0, OP_LOGITS_BOUND, ".bounds"), row[i].stages - 1);
+        assert_int_equal(inside_plan(m, PLAN_DECODER)->bounds != NO_SLOT, row[i].stages - 1);
+        assert_int_equal(count(inside_plan(m, PLAN_ALIGN), 1, OP_LOGITS_APPROX, ""), 0);
         steno_model_close(m);
     }
 }
@@ -405,10 +405,11 @@ static void test_models_as_deep_as_large_and_as_the_reader_allows_have_plans(voi
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         const struct model_dims d = { 80, 4, 8, 1, layers[i], SMALL_VOCAB, 16, 8, 1, layers[i] };
         steno_model *m = random_model_as(&d, DT_F16, 3, NULL, STENO_COMPUTE_F32);
-        assert_int_equal(m->plan[PLAN_DECODER].n_ops, 1 + 11 * layers[i] + 4);
+        const struct plan *p = inside_plan(m, PLAN_DECODER);
+        assert_int_equal(p->n_ops, 1 + 11 * layers[i] + 4);
         /* the residual stream and one layer's buffers, however many layers there are */
-        assert_true(m->plan[PLAN_DECODER].scratch_sz < (size_t)m->plan[PLAN_DECODER].max_rows * 4 * (12 * 8 + 8 * ROW_PAD) +
-                                                           (size_t)RUN_LANES * 4 * (SMALL_VOCAB + 64 + ROW_PAD));
+        const size_t layer = (size_t)p->max_rows * 4 * (12 * 8 + 8 * ROW_PAD);
+        assert_true(p->scratch_sz < layer + (size_t)RUN_LANES * 4 * (SMALL_VOCAB + 64 + ROW_PAD));
         steno_model_close(m);
     }
 }
@@ -431,13 +432,15 @@ static void test_bias_activation_and_residual_are_part_of_the_linear(void **stat
     steno_model *m = random_model_as(&dims, DT_F16, 2, NULL, STENO_COMPUTE_F32);
     struct dump d = { 0 };
     assert_int_equal(steno_plan_dump(m, dump_line, &d), 0);
-    assert_int_equal(d.lines, m->plan[0].n_ops + m->plan[1].n_ops + m->plan[2].n_ops + 2 + 3 + 5); /* and states, headings, phases */
+    int lines = 2 + 3 + 5; /* states, headings, phases */
+    for (int p = 0; p < MODEL_PLANS; p++) lines += inside_plan(m, p)->n_ops;
+    assert_int_equal(d.lines, lines);
     assert_int_equal(d.head_major, 2);
     assert_int_equal(d.gelu, 2 + 2 + 2 + 2);
     assert_int_equal(d.residual, 2 * 2 + 3 * 2 + 3 * 2);
     assert_int_equal(d.positions, 3);
     for (int p = 0; p < MODEL_PLANS; p++)
-        for (int i = 0; i < m->plan[p].n_ops; i++) assert_true(m->plan[p].op[i].kind < OP_KINDS);
+        for (int i = 0; i < inside_plan(m, p)->n_ops; i++) assert_true(inside_plan(m, p)->op[i].kind < OP_KINDS);
     steno_model_close(m);
 }
 

@@ -3,9 +3,8 @@
  * Rows go together in tiles, panels in items, keys in blocks, ids in slices; counters have so many bits. None of it may show in a result,
  * and what no table can hold is refused when a model or a batch is opened. A row's result is compared with what it gives alone, or in
  * pieces of other sizes, or on other numbers of threads: to the bit. */
-#include "task/align/align.h"
-#include "task/task.h"
 #include "api/random_model.h"
+#include "internal.h"
 
 /* Around few rows and many, tiles of 12, 32 and 48, items of 32, slices of 96 and 252, groups of 96, blocks of 32 and 256. */
 static int const around[] = { 1, 2, 11, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 96, 97, 127, 128, 129, 191, 192, 193,
@@ -18,25 +17,21 @@ static struct logit_rules rules;
 
 static void rules_for(const steno_model *m)
 {
-    rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = m->n_vocab - 1, .ts_begin = m->n_vocab };
+    rules = (struct logit_rules){ .n_vocab = inside_n_vocab(m), .eot = inside_n_vocab(m) - 1, .ts_begin = inside_n_vocab(m) };
 }
 
 static void lane_begin(steno_session *s, uint16_t lane)
 {
-    lane_reset(s, lane);
-    struct lane *l = &s->batch->run.lane[lane];
-    l->rules = &rules;
-    l->limit = 8;
-    l->window = 0;
+    inside_lane_begin(s, lane, &rules, 8)->window = 0;
 }
 
 static void encode(steno_session *s, int32_t n_ctx)
 {
-    float *mel = window_mel(s);
+    float *mel = inside_mel(s);
     uint32_t seed = 9;
-    session_begin(s);
-    for (size_t i = 0; i < 2 * (size_t)n_ctx * (size_t)s->model->dims.n_mels; i++) mel[i] = noise(&seed);
-    assert_int_equal(window_encode(s, 0, n_ctx), 0);
+    inside_begin(s);
+    for (size_t i = 0; i < 2 * (size_t)n_ctx * (size_t)inside_n_mels(s->model); i++) mel[i] = noise(&seed);
+    assert_int_equal(inside_encode_for(s, 0, n_ctx), 0);
 }
 
 static int32_t token_of(int i) { return (i * 577 + 3) % SMALL_VOCAB; }
@@ -46,13 +41,13 @@ static int32_t token_of(int i) { return (i * 577 + 3) % SMALL_VOCAB; }
 /* A token each of lanes [from, from + n) in one replay; what they choose to got. */
 static void step(steno_session *s, int from, int n, struct sampled_token *got)
 {
-    s->batch->run.n_rows = 0;
+    inside_clear(s);
     for (int i = from; i < from + n; i++) {
         lane_begin(s, (uint16_t)i);
-        run_add(&s->batch->run, token_of(i), 0, (uint16_t)i, ROW_SAMPLE);
+        inside_add(s, token_of(i), 0, (uint16_t)i, ROW_SAMPLE);
     }
-    assert_int_equal(steps_run(s, 1), 0);
-    for (int i = from; i < from + n; i++) got[i] = s->batch->run.lane[i].out[0];
+    assert_int_equal(inside_replay(s, 1), 0);
+    for (int i = from; i < from + n; i++) got[i] = inside_picked(s, i)[0];
 }
 
 static void lanes_equal_each_alone(const struct bytes b, const char *level, int compute)
@@ -92,11 +87,11 @@ static struct sampled_token after_prompt(steno_session *s, int n, int at_once)
 {
     lane_begin(s, 0);
     for (int at = 0; at < n; at += at_once) {
-        s->batch->run.n_rows = 0;
-        for (int i = at; i < at + at_once && i < n; i++) run_add(&s->batch->run, token_of(i), i, 0, i == n - 1 ? ROW_SAMPLE : 0);
-        assert_int_equal(steps_run(s, 1), 0);
+        inside_clear(s);
+        for (int i = at; i < at + at_once && i < n; i++) inside_add(s, token_of(i), i, 0, i == n - 1 ? ROW_SAMPLE : 0);
+        assert_int_equal(inside_replay(s, 1), 0);
     }
-    return s->batch->run.lane[0].out[0];
+    return inside_picked(s, 0)[0];
 }
 
 static void test_a_prompt_of_any_length_gives_the_same_whole_and_in_pieces(void **state)
@@ -135,14 +130,14 @@ static void test_any_number_of_positions_gives_the_same_on_any_number_of_threads
         steno_model *m = bytes_open_as(b, NULL, (enum steno_compute)compute);
         assert_int_equal(steno_team_open(&team, 3, NULL), 0);
         steno_session *one = session_new(m, NULL, 1), *three = session_new(m, team, 1);
-        const struct plan *p = &m->plan[PLAN_ENCODER];
+        const struct plan *p = inside_plan(m, PLAN_ENCODER);
         const size_t ld = p->slot[p->output].ld;
         for (int i = 0; i < N_AROUND + (int)(sizeof further / sizeof *further); i++) {
             const int n = i < N_AROUND ? around[i] : further[i - N_AROUND];
             if (SANITIZED && n > 1501) continue;
             encode(one, n);
             encode(three, n);
-            const float *x = exec_slot(&one->batch->exec, p, p->output), *y = exec_slot(&three->batch->exec, p, p->output);
+            const float *x = inside_encoded(one), *y = inside_encoded(three);
             for (int r = 0; r < n; r++)
                 if (memcmp(x + (size_t)r * ld, y + (size_t)r * ld, 32 * sizeof *x)) fail_msg("%d positions, row %d", n, r);
         }
@@ -188,15 +183,15 @@ static void chooses_the_largest(int32_t n_vocab, int compute)
     encode(s, 4);
     for (int i = 0; i < 4; i++) {
         lane_begin(s, (uint16_t)i);
-        s->batch->run.n_rows = 0;
-        run_add(&s->batch->run, i * (n_vocab - 1) / 3, 0, (uint16_t)i, ROW_SAMPLE);
-        assert_int_equal(steps_run(s, 1), 0);
-        got[i] = s->batch->run.lane[i].out[0];
+        inside_clear(s);
+        inside_add(s, i * (n_vocab - 1) / 3, 0, (uint16_t)i, ROW_SAMPLE);
+        assert_int_equal(inside_replay(s, 1), 0);
+        got[i] = inside_picked(s, i)[0];
         lane_begin(s, (uint16_t)i);
-        s->batch->run.n_rows = 0;
-        run_add(&s->batch->run, i * (n_vocab - 1) / 3, 0, (uint16_t)i, ROW_LOGITS);
-        assert_int_equal(steps_run(s, 1), 0);
-        const float *x = exec_logits(&s->batch->exec, &m->plan[PLAN_DECODER], 0);
+        inside_clear(s);
+        inside_add(s, i * (n_vocab - 1) / 3, 0, (uint16_t)i, ROW_LOGITS);
+        assert_int_equal(inside_replay(s, 1), 0);
+        const float *x = inside_logits(s, 0);
         int32_t best = 0;
         double sum = 0;
         for (int32_t k = 1; k < n_vocab; k++)
@@ -204,8 +199,7 @@ static void chooses_the_largest(int32_t n_vocab, int compute)
         for (int32_t k = 0; k < n_vocab; k++) sum += exp((double)x[k] - (double)x[best]);
         if (got[i].id != best || !(fabs((double)got[i].logprob + log(sum)) < 2e-3))
             fail_msg("%d ids, arithmetic %d, row %d: %d (%g), want %d (%g)", (int)n_vocab, compute, i, (int)got[i].id,
-                     (double)got[i].logprob,
-                     (int)best, -log(sum));
+                     (double)got[i].logprob, (int)best, -log(sum));
     }
     steno_session_close(s);
     steno_model_close(m);
@@ -270,9 +264,9 @@ static void test_a_text_as_long_as_the_longest_context_decodes_and_aligns(void *
     for (int i = 0; i <= LONGEST; i++) ids[i] = token_of(i) % 100;
     const float *matrix;
     size_t ld;
-    assert_int_equal(align_run(s, s->batch, 0, ids, LONGEST, 20, &matrix, &ld, prob), STENO_OK);
+    assert_int_equal(inside_align(s, 0, ids, LONGEST, 20, &matrix, &ld, prob), STENO_OK);
     for (int i = 0; i < LONGEST; i++) assert_true(isfinite(matrix[(size_t)i * ld]) && prob[i] >= 0 && prob[i] <= 1);
-    assert_int_equal(align_run(s, s->batch, 0, ids, LONGEST + 1, 20, &matrix, &ld, prob), STENO_EARG);
+    assert_int_equal(inside_align(s, 0, ids, LONGEST + 1, 20, &matrix, &ld, prob), STENO_EARG);
     assert_non_null(strstr(steno_last_error(s), "want 1..1792"));
     steno_session_close(s);
     steno_model_close(m);

@@ -1,8 +1,8 @@
 /* steno tests: the plans compute Whisper. SPDX-License-Identifier: MIT
  *
  * Random small models, at every processor level, against the network written out slowly in double precision. */
-#include "task/task.h"
 #include "slow_whisper.h"
+#include "internal.h"
 
 struct rig {
     struct bytes file;
@@ -23,8 +23,8 @@ static void rig_open(struct rig *r, const struct model_dims *d, enum dtype type,
     assert_non_null(r->mel);
     uint32_t seed = 3;
     for (size_t i = 0; i < n; i++) r->mel[i] = noise(&seed);
-    session_begin(r->session);
-    memcpy(window_mel(r->session), r->mel, n * sizeof *r->mel);
+    inside_begin(r->session);
+    memcpy(inside_mel(r->session), r->mel, n * sizeof *r->mel);
 }
 
 static void rig_close(struct rig *r)
@@ -57,18 +57,17 @@ static int op_of(const struct plan *p, const char *label)
 static const float *encode_until(const struct rig *r, const char *label, size_t *ld)
 {
     const steno_session *s = r->session;
-    struct plan p = s->model->plan[PLAN_ENCODER];
+    struct plan p = *inside_plan(s->model, PLAN_ENCODER);
     const int at = op_of(&p, label);
-    const size_t mels = (size_t)s->model->dims.n_mels, n = 2 * (size_t)s->model->audio_ctx * mels;
-    float *mel = window_mel(s);
+    const size_t mels = (size_t)inside_n_mels(s->model), n = 2 * (size_t)inside_audio_ctx(s->model) * mels;
+    float *mel = inside_mel(s);
     memset(mel - mels, 0, mels * sizeof *mel); /* a zero frame on both sides */
     memcpy(mel, r->mel, n * sizeof *mel);
     memset(mel + n, 0, mels * sizeof *mel);
     p.phase[PHASE_ENCODE].last = (uint16_t)(at + 1);
-    struct run_time spent;
-    assert_int_equal(exec_phases(&r->session->batch->exec, &p, 0, 1, NULL, p.max_rows, NULL, &spent), 0);
+    assert_int_equal(inside_phases(r->session, &p, 0, 1, 0, p.max_rows), 0);
     *ld = p.slot[p.op[at].out].ld;
-    return exec_slot(&s->batch->exec, &p, p.op[at].out);
+    return inside_slot(s, &p, p.op[at].out);
 }
 
 static void encoder_near_slow(const struct model_dims *d, const char *level)
@@ -115,20 +114,19 @@ static void decoder_near_slow(const struct model_dims *d, enum dtype type, const
     struct rig r;
     rig_open(&r, d, type, level);
     steno_session *s = r.session;
-    const struct plan *p = &s->model->plan[PLAN_DECODER];
     int32_t tokens[N];
     for (int i = 0; i < N; i++) tokens[i] = (i * 613 + 5) % d->n_vocab;
     const double *want = slow_decode(&r.slow, slow_encode(&r.slow, r.mel).out, tokens, N);
-    assert_int_equal(window_encode(s, 0, s->model->audio_ctx), 0);
-    lane_reset(s, 0);
+    assert_int_equal(inside_encode(s), 0);
+    inside_lane_reset(s, 0);
     for (int at = 0; at < N; at += chunk) {
         const int n = N - at < chunk ? N - at : chunk;
-        s->batch->run.n_rows = 0;
-        for (int i = 0; i < n; i++) run_add(&s->batch->run, tokens[at + i], at + i, 0, ROW_LOGITS);
-        assert_int_equal(steps_run(s, 1), 0);
-        assert_int_equal(s->batch->run.lane[0].kv_len, at + n);
+        inside_clear(s);
+        for (int i = 0; i < n; i++) inside_add(s, tokens[at + i], at + i, 0, ROW_LOGITS);
+        assert_int_equal(inside_replay(s, 1), 0);
+        assert_int_equal(inside_lane(s, 0)->kv_len, at + n);
         for (int i = 0; i < n; i++)
-            assert_rows_near("logits", exec_logits(&s->batch->exec, p, (uint32_t)i), 0, want + (size_t)(at + i) * (size_t)d->n_vocab, 1,
+            assert_rows_near("logits", inside_logits(s, (uint32_t)i), 0, want + (size_t)(at + i) * (size_t)d->n_vocab, 1,
                              (size_t)d->n_vocab, tolerance);
     }
     rig_close(&r);
@@ -179,15 +177,14 @@ static void test_decoder_input_is_token_row_plus_position_row(void **state)
     (void)state;
     struct rig r;
     rig_open(&r, &small_dims, DT_F16, NULL);
-    const struct plan *p = &r.model->plan[PLAN_DECODER];
+    const struct plan *p = inside_plan(r.model, PLAN_DECODER);
     struct plan first = *p;
     const int32_t tokens[] = { 9, 1, 1, 1, 1, 9 };
     first.phase[0].last = 1;
-    for (int i = 0; i < 6; i++) run_add(&r.session->batch->run, tokens[i], i, 0, 0);
-    struct run_time spent;
-    assert_int_equal(exec_phases(&r.session->batch->exec, &first, 0, 1, &r.session->batch->run, 6, NULL, &spent), 0);
+    for (int i = 0; i < 6; i++) inside_add(r.session, tokens[i], i, 0, 0);
+    assert_int_equal(inside_phases(r.session, &first, 0, 1, 1, 6), 0);
     assert_int_equal(p->op[0].kind, OP_EMBED);
-    assert_rows_near("embedding", exec_slot(&r.session->batch->exec, p, p->op[0].out), p->slot[p->op[0].out].ld,
+    assert_rows_near("embedding", inside_slot(r.session, p, p->op[0].out), p->slot[p->op[0].out].ld,
                      slow_embed(&r.slow, tokens, 6),
                      6, 48, 1e-6);
     rig_close(&r);
@@ -218,9 +215,8 @@ static void test_tiny_and_turbo_like_shapes_load_and_encode(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct rig r;
         rig_open(&r, &shapes[i], DT_F16, NULL);
-        assert_int_equal(window_encode(r.session, 0, r.session->model->audio_ctx), 0);
-        const struct plan *p = &r.model->plan[PLAN_ENCODER];
-        const float *x = exec_slot(&r.session->batch->exec, p, p->output);
+        assert_int_equal(inside_encode(r.session), 0);
+        const float *x = inside_encoded(r.session);
         for (int k = 0; k < shapes[i].n_audio_state; k++) assert_true(isfinite(x[k]));
         rig_close(&r);
     }

@@ -2,8 +2,8 @@
  *
  * With more threads than heads the keys of a head are taken block by block. What comes out must not tell: bit for bit the same on any
  * number of threads, shared or not, for every processor level, in f32 and beside narrow products. */
-#include "task/task.h"
 #include "api/random_model.h"
+#include "internal.h"
 
 enum { LANES = 4, PROMPT = 270, STEPS = 3, OUTS = 1 + STEPS * (LANES + 1) };
 
@@ -19,12 +19,12 @@ static int32_t token_of(int lane, int i)
 /* Rows so far; their logits behind those that `at` counts already. */
 static void run_rows(steno_session *s, float *out, int *at)
 {
-    const size_t n = (size_t)s->model->n_vocab;
-    assert_int_equal(steps_run(s, 1), 0);
-    s->batch->run.n_rows = 0;
-    for (uint32_t i = 0; i < s->batch->run.n_out; i++) {
+    const size_t n = (size_t)inside_n_vocab(s->model);
+    assert_int_equal(inside_replay(s, 1), 0);
+    inside_clear(s);
+    for (uint32_t i = 0; i < inside_n_logits(s); i++) {
         assert_true(*at < OUTS);
-        memcpy(out + (size_t)(*at)++ * n, exec_logits(&s->batch->exec, &s->model->plan[PLAN_DECODER], i), n * sizeof *out);
+        memcpy(out + (size_t)(*at)++ * n, inside_logits(s, i), n * sizeof *out);
     }
 }
 
@@ -39,31 +39,31 @@ static int shared(const struct exec *x)
 /* A prompt, then steps of one lane, which is forked, and steps of all: [OUTS, n_vocab]. share 0: without room for partials. */
 static float *logits_of(const steno_model *m, steno_team *team, int share)
 {
-    float *out = calloc((size_t)OUTS * (size_t)m->n_vocab, sizeof *out), *mel;
+    float *out = calloc((size_t)OUTS * (size_t)inside_n_vocab(m), sizeof *out), *mel;
     int at = 0;
     uint32_t seed = 9;
     assert_non_null(out);
     steno_session *s = session_new(m, team, LANES);
-    struct exec *x = &s->batch->exec;
+    struct exec *x = inside_exec(s);
     if (!share) x->attn_part_n = 0;
-    session_begin(s);
-    mel = window_mel(s);
-    for (size_t i = 0; i < 2 * (size_t)m->audio_ctx * (size_t)m->dims.n_mels; i++) mel[i] = noise(&seed);
-    assert_int_equal(window_encode(s, 0, m->audio_ctx), 0);
-    for (uint16_t l = 0; l < LANES; l++) lane_reset(s, l);
-    s->batch->run.lane[1].enc_len = 100; /* sees less of the audio than those beside it */
-    s->batch->run.n_rows = 0;
+    inside_begin(s);
+    mel = inside_mel(s);
+    for (size_t i = 0; i < inside_mel_n(m); i++) mel[i] = noise(&seed);
+    assert_int_equal(inside_encode_for(s, 0, inside_audio_ctx(m)), 0);
+    for (uint16_t l = 0; l < LANES; l++) inside_lane_reset(s, l);
+    inside_lane(s, 1)->enc_len = 100; /* sees less of the audio than those beside it */
+    inside_clear(s);
     for (int i = 0; i < PROMPT; i++) {
-        run_add(&s->batch->run, token_of(0, i), i, 0, i == PROMPT - 1 ? ROW_LOGITS : 0);
+        inside_add(s, token_of(0, i), i, 0, i == PROMPT - 1 ? ROW_LOGITS : 0);
         if (i == PROMPT / 2 || i == PROMPT - 1) run_rows(s, out, &at);
     }
-    for (uint16_t l = 1; l < LANES; l++) state_fork(&s->batch->state[STATE_SELF], l, 0);
+    for (uint16_t l = 1; l < LANES; l++) inside_fork(s, l, 0);
     for (int k = 0; k < STEPS; k++) {
-        for (uint16_t l = 0; l < LANES; l++) run_add(&s->batch->run, token_of(l, PROMPT + k), PROMPT + k, l, ROW_LOGITS);
+        for (uint16_t l = 0; l < LANES; l++) inside_add(s, token_of(l, PROMPT + k), PROMPT + k, l, ROW_LOGITS);
         run_rows(s, out, &at);
     }
     for (int k = 0; k < STEPS; k++) {
-        run_add(&s->batch->run, token_of(1, k), PROMPT + STEPS + k, 1, ROW_LOGITS);
+        inside_add(s, token_of(1, k), PROMPT + STEPS + k, 1, ROW_LOGITS);
         run_rows(s, out, &at);
     }
     assert_int_equal(at, OUTS);
@@ -82,7 +82,7 @@ static void same_on_any_team(const struct model_dims *d, const char *level, enum
         steno_team *team;
         assert_int_equal(steno_team_open(&team, threads[i / 2], NULL), 0);
         float *many = logits_of(m, team, i % 2);
-        assert_memory_equal(many, one, (size_t)OUTS * (size_t)m->n_vocab * sizeof *one);
+        assert_memory_equal(many, one, (size_t)OUTS * (size_t)inside_n_vocab(m) * sizeof *one);
         free(many);
         steno_team_close(team);
     }

@@ -2,8 +2,8 @@
  *
  * Whoever wants a run to end is heard within an op, however many rows that has; all threads leave behind it, and what it left half done
  * shows in no later run. */
-#include "task/task.h"
 #include "api/random_model.h"
+#include "internal.h"
 
 enum { CTX = 600, LANES = 20, PROMPT = 3, VOCAB = 5000 };
 
@@ -31,9 +31,9 @@ static int stop_within(void *user)
 
 static void noise_into(steno_session *s)
 {
-    float *mel = window_mel(s);
+    float *mel = inside_mel(s);
     uint32_t seed = 9;
-    for (size_t i = 0; i < 2 * (size_t)CTX * (size_t)s->model->dims.n_mels; i++) mel[i] = noise(&seed);
+    for (size_t i = 0; i < 2 * (size_t)CTX * (size_t)inside_n_mels(s->model); i++) mel[i] = noise(&seed);
 }
 
 /* The encoder, then `lanes` prompts of one window, each choosing its token. */
@@ -41,30 +41,26 @@ static void rows_add(steno_session *s, int lanes, int prompt)
 {
     static struct logit_rules rules;
     rules = (struct logit_rules){ .n_vocab = VOCAB, .eot = VOCAB - 1, .ts_begin = VOCAB };
-    struct run *r = &s->batch->run;
-    r->n_rows = 0;
+    inside_clear(s);
     for (uint16_t l = 0; l < lanes; l++) {
-        lane_reset(s, l);
-        r->lane[l].rules = &rules;
-        r->lane[l].limit = 8;
-        r->lane[l].window = 0;
-        for (int i = 0; i < prompt; i++) run_add(r, (l * 577 + i * 131 + 3) % VOCAB, i, l, i == prompt - 1 ? ROW_SAMPLE : 0);
+        inside_lane_begin(s, l, &rules, 8)->window = 0;
+        for (int i = 0; i < prompt; i++) inside_add(s, (l * 577 + i * 131 + 3) % VOCAB, i, l, i == prompt - 1 ? ROW_SAMPLE : 0);
     }
 }
 
 static int encode(steno_session *s)
 {
-    atomic_store(&s->batch->exec.stop, 0);
-    session_begin(s);
+    atomic_store(&inside_exec(s)->stop, 0);
+    inside_begin(s);
     noise_into(s);
-    return window_encode(s, 0, CTX);
+    return inside_encode_for(s, 0, CTX);
 }
 
 static int decode(steno_session *s, int lanes, int prompt)
 {
-    atomic_store(&s->batch->exec.stop, 0);
+    atomic_store(&inside_exec(s)->stop, 0);
     rows_add(s, lanes, prompt);
-    return steps_run(s, 1);
+    return inside_replay(s, 1);
 }
 
 struct chosen { int32_t id[LANES]; float logprob[LANES]; };
@@ -72,13 +68,13 @@ struct chosen { int32_t id[LANES]; float logprob[LANES]; };
 static struct chosen chosen_of(const steno_session *s, int lanes)
 {
     struct chosen c = { { 0 }, { 0 } };
-    for (int l = 0; l < lanes; l++) c.id[l] = s->batch->run.lane[l].out[0].id, c.logprob[l] = s->batch->run.lane[l].out[0].logprob;
+    for (int l = 0; l < lanes; l++) c.id[l] = inside_picked(s, l)[0].id, c.logprob[l] = inside_picked(s, l)[0].logprob;
     return c;
 }
 
 static struct stopper stop_in(steno_session *s, int plan, uint16_t at, int lanes, int prompt)
 {
-    struct exec *x = &s->batch->exec;
+    struct exec *x = inside_exec(s);
     struct stopper stop = { .x = x, .at = at };
     int (*const usual)(void *user) = x->should_stop;
     void *const user = x->user;
@@ -94,7 +90,7 @@ static struct stopper stop_in(steno_session *s, int plan, uint16_t at, int lanes
 /* Ops of the plan, one after the other, are left half done. @return those that were left with items to do */
 static int stop_in_each_op(steno_session *s, int plan, int lanes, int prompt, int threads)
 {
-    const struct plan *p = &s->model->plan[plan];
+    const struct plan *p = inside_plan(s->model, plan);
     int cut = 0;
     assert_int_equal(encode(s), 0);
     assert_int_equal(decode(s, lanes, prompt), 0);
@@ -136,7 +132,7 @@ static void test_items_of_large_ops_are_left_undone_when_a_run_is_to_end(void **
     (void)state;
     steno_model *m = random_model(&dims, DT_F16, 2, NULL);
     steno_session *s = session_new(m, NULL, 1);
-    const struct plan *p = &m->plan[PLAN_ENCODER];
+    const struct plan *p = inside_plan(m, PLAN_ENCODER);
     for (uint16_t at = 0; at < p->n_ops; at++) {
         if (p->op[at].kind != OP_ATTN) continue;
         const struct stopper stop = stop_in(s, PLAN_ENCODER, at, 1, PROMPT);
@@ -151,9 +147,8 @@ static void test_a_run_without_room_for_its_rows_is_refused(void **state)
     (void)state;
     steno_model *m = random_model(&dims, DT_F16, 2, NULL);
     steno_session *s = session_new(m, NULL, 1);
-    struct run *r = &s->batch->run;
-    const struct plan *p = &m->plan[PLAN_DECODER];
-    const struct room room = exec_room(&s->batch->exec, p);
+    const struct plan *p = inside_plan(m, PLAN_DECODER);
+    const struct room room = exec_room(inside_exec(s), p);
     assert_int_equal(room.rows, RUN_LANES);
     assert_int_equal(room.out, ROWS_OUT_LEAST);
     assert_int_equal(encode(s), 0);
@@ -165,13 +160,12 @@ static void test_a_run_without_room_for_its_rows_is_refused(void **state)
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         rows_add(s, 1, 1);
-        r->n_rows = 0;
-        for (int k = 0; k < c[i].rows; k++) run_add(r, k % VOCAB, k % 59, 0, k < c[i].out ? ROW_LOGITS : 0);
-        if (steps_run(s, 1) != c[i].rc) fail_msg("%d rows, %d with logits", c[i].rows, c[i].out);
+        inside_clear(s);
+        for (int k = 0; k < c[i].rows; k++) inside_add(s, k % VOCAB, k % 59, 0, k < c[i].out ? ROW_LOGITS : 0);
+        if (inside_replay(s, 1) != c[i].rc) fail_msg("%d rows, %d with logits", c[i].rows, c[i].out);
     }
-    struct run_time spent;
-    assert_int_equal(exec_phases(&s->batch->exec, &m->plan[PLAN_ENCODER], 0, 1, NULL, CTX + 1, NULL, &spent), STENO_EARG);
-    assert_int_equal(exec_phases(&s->batch->exec, &m->plan[PLAN_ENCODER], 0, 1, NULL, UINT32_MAX, NULL, &spent), STENO_EARG);
+    assert_int_equal(inside_phases(s, inside_plan(m, PLAN_ENCODER), 0, 1, 0, CTX + 1), STENO_EARG);
+    assert_int_equal(inside_phases(s, inside_plan(m, PLAN_ENCODER), 0, 1, 0, UINT32_MAX), STENO_EARG);
     steno_session_close(s);
     steno_model_close(m);
 }

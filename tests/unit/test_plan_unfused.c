@@ -2,8 +2,7 @@
  *
  * Random small models at every processor level, each opened twice: as it is, and with the fusions of its plans taken apart. */
 #include "api/random_model.h"
-#include "task/align/align.h"
-#include "task/task.h"
+#include "internal.h"
 
 enum { PROMPT = 9, STEPS = 5, ALIGNED = 12 };
 
@@ -19,12 +18,12 @@ static void rig_open(struct rig *r, struct bytes b, const char *level, int compu
     p.compute = compute;
     p.alignment_heads = "0,1 1,0";
     file_from_memory(&f, "random", b.p, b.n);
-    if (model_open_file(&r->model, &f, &p, unfused, &e)) fail_msg("%s", e.text);
+    if (inside_open(&r->model, &f, &p, unfused, &e)) fail_msg("%s", e.text);
     r->s = session_new(r->model, team, 3);
-    session_begin(r->s);
+    inside_begin(r->s);
     uint32_t seed = 4;
-    for (size_t i = 0; i < 2 * (size_t)r->model->audio_ctx * (size_t)r->model->dims.n_mels; i++) window_mel(r->s)[i] = noise(&seed);
-    assert_int_equal(window_encode(r->s, 0, r->model->audio_ctx), 0);
+    for (size_t i = 0; i < inside_mel_n(r->model); i++) inside_mel(r->s)[i] = noise(&seed);
+    assert_int_equal(inside_encode_for(r->s, 0, inside_audio_ctx(r->model)), 0);
 }
 
 static void rig_close(struct rig *r)
@@ -35,11 +34,11 @@ static void rig_close(struct rig *r)
 
 static const float *step(struct rig *r, int from, int n, uint16_t lane)
 {
-    struct run *run = &r->s->batch->run;
-    run->n_rows = 0;
-    for (int i = from; i < from + n; i++) run_add(run, (i * 613 + 5) % r->model->n_vocab, i, lane, i == from + n - 1 ? ROW_LOGITS : 0);
-    assert_int_equal(steps_run(r->s, 1), 0);
-    return exec_logits(&r->s->batch->exec, &r->model->plan[PLAN_DECODER], 0);
+    const int32_t n_vocab = inside_n_vocab(r->model);
+    inside_clear(r->s);
+    for (int i = from; i < from + n; i++) inside_add(r->s, (i * 613 + 5) % n_vocab, i, lane, i == from + n - 1 ? ROW_LOGITS : 0);
+    assert_int_equal(inside_replay(r->s, 1), 0);
+    return inside_logits(r->s, 0);
 }
 
 static void same_rows(const char *what, const float *a, const float *b, size_t rows, size_t n, size_t ld)
@@ -53,11 +52,10 @@ static void same_rows(const char *what, const float *a, const float *b, size_t r
 /* Greedy steps, whose logits may come in two stages: chosen ids with their probabilities, into out[STEPS]. */
 static void choose(struct rig *r, struct sampled_token *out)
 {
-    struct run *run = &r->s->batch->run;
-    assert_int_equal(bench_lanes(r->s, STEPS, 1, 1), 0);
-    run_add(run, 1, 0, 0, ROW_SAMPLE);
-    assert_int_equal(steps_run(r->s, STEPS), 0);
-    memcpy(out, run->lane[0].out, STEPS * sizeof *out);
+    assert_int_equal(inside_bench_lanes(r->s, STEPS, 1, 1), 0);
+    inside_add(r->s, 1, 0, 0, ROW_SAMPLE);
+    assert_int_equal(inside_replay(r->s, STEPS), 0);
+    memcpy(out, inside_picked(r->s, 0), STEPS * sizeof *out);
 }
 
 static void same_bits(const struct model_dims *d, enum dtype type, const char *level, int compute, steno_team *team)
@@ -65,14 +63,14 @@ static void same_bits(const struct model_dims *d, enum dtype type, const char *l
     struct rig r[2];
     const struct bytes b = random_bytes(d, type, 11);
     for (int i = 0; i < 2; i++) rig_open(&r[i], b, level, compute, i, team);
-    const struct plan *enc[2] = { &r[0].model->plan[PLAN_ENCODER], &r[1].model->plan[PLAN_ENCODER] };
+    const struct plan *enc[2] = { inside_plan(r[0].model, PLAN_ENCODER), inside_plan(r[1].model, PLAN_ENCODER) };
     const struct slot *out = &enc[0]->slot[enc[0]->output];
-    same_rows("encoder", exec_slot(&r[0].s->batch->exec, enc[0], enc[0]->output), exec_slot(&r[1].s->batch->exec, enc[1], enc[1]->output),
+    same_rows("encoder", inside_encoded(r[0].s), inside_encoded(r[1].s),
               (size_t)d->n_audio_ctx, out->width, out->ld);
-    const struct kv_state *cross[2] = { &r[0].s->batch->state[STATE_CROSS], &r[1].s->batch->state[STATE_CROSS] };
+    const struct kv_state *cross[2] = { inside_state(r[0].s, STATE_CROSS), inside_state(r[1].s, STATE_CROSS) };
     assert_int_equal(cross[0]->mem_sz, cross[1]->mem_sz);
     assert_memory_equal(cross[0]->mem, cross[1]->mem, cross[0]->mem_sz);
-    for (int i = 0; i < 2; i++) lane_reset(r[i].s, 1);
+    for (int i = 0; i < 2; i++) inside_lane_reset(r[i].s, 1);
     same_rows("prompt", step(&r[0], 0, PROMPT, 1), step(&r[1], 0, PROMPT, 1), 1, (size_t)d->n_vocab, 0);
     for (int k = 0; k < STEPS; k++)
         same_rows("step", step(&r[0], PROMPT + k, 1, 1), step(&r[1], PROMPT + k, 1, 1), 1, (size_t)d->n_vocab, 0);
@@ -85,7 +83,7 @@ static void same_bits(const struct model_dims *d, enum dtype type, const char *l
     size_t ld = 0;
     int32_t ids[ALIGNED];
     for (int i = 0; i < ALIGNED; i++) ids[i] = i * 7 + 1;
-    for (int i = 0; i < 2; i++) assert_int_equal(align_run(r[i].s, r[i].s->batch, 0, ids, ALIGNED, d->n_audio_ctx, &m[i], &ld, NULL), 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(inside_align(r[i].s, 0, ids, ALIGNED, d->n_audio_ctx, &m[i], &ld, NULL), 0);
     same_rows("alignment", m[0], m[1], ALIGNED, (size_t)d->n_audio_ctx, ld);
     for (int i = 0; i < 2; i++) rig_close(&r[i]);
     free(b.p);
@@ -141,7 +139,7 @@ static void test_every_fusion_is_taken_apart_and_phases_stay_whole(void **state)
     struct rig r[2];
     const struct bytes b = random_bytes(&dims, DT_F16, 11);
     for (int i = 0; i < 2; i++) rig_open(&r[i], b, NULL, STENO_COMPUTE_F32, i, NULL);
-    const struct plan *p = r[1].model->plan, *fused = r[0].model->plan;
+    const struct plan *p = inside_plan(r[1].model, 0), *fused = inside_plan(r[0].model, 0);
     assert_int_equal(p[PLAN_DECODER].n_ops - fused[PLAN_DECODER].n_ops, dims.n_text_layer * (22 - 11));
     for (int k = 0; k < MODEL_PLANS; k++) {
         assert_int_equal(count(&fused[k], OP_ACT) + count(&fused[k], OP_ADD), 0);

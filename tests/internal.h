@@ -1,0 +1,154 @@
+/* steno tests: the one way from a session to what computes in it. SPDX-License-Identifier: MIT
+ *
+ * Tests and benchmarks of plans, replays and whole windows stand on a model and a session that the public header opened, and reach what is
+ * inside through these functions alone. When the inside moves, this file moves with it; script/lint proves that nobody goes around it. */
+#ifndef STENO_TESTS_INTERNAL_H
+#define STENO_TESTS_INTERNAL_H
+#include "task/align/align.h"
+#include "task/ar/ar_task.h"
+#include "task/task.h"
+#include "search/grammar_match.h"
+
+/* ---- a model ---- */
+
+static inline const struct plan *inside_plan(const steno_model *m, int plan) { return &m->plan[plan]; }
+static inline int inside_n_plans(const steno_model *m) { return m->n_plans; }
+static inline const struct special_tokens *inside_tokens(const steno_model *m) { return &m->tokens; }
+static inline const struct vocab *inside_vocab(const steno_model *m) { return &m->vocab; }
+static inline const struct family *inside_family(const steno_model *m) { return m->family; }
+static inline const struct kern *inside_kern(const steno_model *m) { return &m->kern; }
+static inline int32_t inside_n_vocab(const steno_model *m) { return m->n_vocab; }
+static inline int32_t inside_text_ctx(const steno_model *m) { return m->text_ctx; }
+static inline int32_t inside_audio_ctx(const steno_model *m) { return m->audio_ctx; } /* positions of the encoder, of 2 frames each */
+static inline int32_t inside_n_mels(const steno_model *m) { return m->dims.n_mels; }
+static inline size_t inside_mel_n(const steno_model *m) { return 2 * (size_t)m->audio_ctx * (size_t)m->dims.n_mels; }
+/* The cache that products are cut for; a test may say another. */
+static inline void inside_set_cache(steno_model *m, size_t sz) { m->kern.cache = sz; }
+static inline size_t inside_packed_sz(const steno_model *m) { return m->store.used; }
+
+/* A model from the bytes of one file; unfused: with plans whose fusions are taken apart. */
+static inline int inside_open(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e)
+{
+    return model_open_file(out, f, p, unfused, e);
+}
+
+/* ---- what a session hears ---- */
+
+static inline void inside_begin(steno_session *s) { session_begin(s); } /* as a call does: no results, no error, no lanes at work */
+static inline int inside_listen(steno_session *s, const steno_source *src, steno_error *e)
+{
+    return mel_stream_listen(&s->mel_stream, src, e);
+}
+static inline int64_t inside_frames(const steno_session *s) { return s->mel_stream.frames; }
+
+/* Log-mel of frames [from, from + n) of what it has listened to: out[n, n_mels]. */
+static inline int inside_window(steno_session *s, int64_t from, int n, float *out)
+{
+    return mel_stream_window(&s->mel_stream, from, n, 0, out, NULL);
+}
+
+/* Where the encoder reads log-mel: [2 audio_ctx, n_mels]. */
+static inline float *inside_mel(const steno_session *s) { return window_mel(s); }
+/* That, encoded; cross keys go to decoding slot `window`. */
+static inline int inside_encode_for(steno_session *s, uint32_t window, int32_t n_ctx) { return window_encode(s, window, n_ctx); }
+static inline int inside_encode(steno_session *s) { return window_encode(s, 0, s->model->audio_ctx); }
+
+/* ---- rows and lanes of the next replay ---- */
+
+static inline struct run *inside_run(const steno_session *s) { return &s->batch->run; }
+static inline struct lane *inside_lane(const steno_session *s, int lane) { return &inside_run(s)->lane[lane]; }
+static inline void inside_lane_reset(steno_session *s, int lane) { lane_reset(s, (uint16_t)lane); }
+
+/* A lane begins anew: `limit` tokens by these rules. */
+static inline struct lane *inside_lane_begin(steno_session *s, int lane, const struct logit_rules *rules, int32_t limit)
+{
+    inside_lane_reset(s, lane);
+    struct lane *l = inside_lane(s, lane);
+    l->rules = rules;
+    l->limit = limit;
+    l->done = limit == 0;
+    return l;
+}
+
+static inline void inside_clear(steno_session *s) { inside_run(s)->n_rows = 0; }
+static inline void inside_add(steno_session *s, int32_t token, int32_t pos, int lane, int flags)
+{
+    run_add(inside_run(s), token, pos, (uint16_t)lane, (uint16_t)flags);
+}
+static inline uint32_t inside_n_rows(const steno_session *s) { return inside_run(s)->n_rows; }
+static inline void inside_advance(steno_session *s) { run_advance(inside_run(s)); } /* rows for the tokens just chosen */
+
+/* The rows, then single steps until all lanes are done or `steps` replays ran; STENO_OK, or why not. */
+static inline int inside_replay(steno_session *s, int steps) { return steps_run(s, steps); }
+/* Phases [first, end) of a plan, of n_rows rows; tables: these are the rows that were added. */
+static inline int inside_phases(steno_session *s, const struct plan *p, int first, int end, int tables, uint32_t n_rows)
+{
+    struct run_time spent;
+    return exec_phases(&s->batch->exec, p, first, end, tables ? inside_run(s) : NULL, n_rows, NULL, &spent);
+}
+
+/* Lanes for measuring: nothing ends before n tokens. */
+static inline int inside_bench_lanes(steno_session *s, int n, int windows, int lanes) { return bench_lanes(s, n, windows, lanes); }
+
+/* ---- what a replay left ---- */
+
+static inline const float *inside_logits(const steno_session *s, uint32_t i) /* [n_vocab] of the i-th row that asked for them */
+{
+    return exec_logits(&s->batch->exec, inside_plan(s->model, PLAN_DECODER), i);
+}
+static inline uint32_t inside_n_logits(const steno_session *s) { return inside_run(s)->n_out; }
+static inline const struct sampled_token *inside_picked(const steno_session *s, int lane) { return inside_lane(s, lane)->out; }
+static inline int32_t inside_n_picked(const steno_session *s, int lane) { return inside_lane(s, lane)->n; }
+static inline double inside_sum_logprob(const steno_session *s, int lane) { return inside_lane(s, lane)->sum_logprob; }
+static inline const struct best *inside_best(const steno_session *s, int row) { return &inside_run(s)->best[row]; }
+
+static inline float *inside_slot(const steno_session *s, const struct plan *p, int slot)
+{
+    return exec_slot(&s->batch->exec, p, (uint16_t)slot);
+}
+static inline float *inside_encoded(const steno_session *s) /* the encoder's output, rows of inside_encoded_ld */
+{
+    const struct plan *p = inside_plan(s->model, PLAN_ENCODER);
+    return inside_slot(s, p, p->output);
+}
+static inline size_t inside_encoded_ld(const steno_model *m)
+{
+    const struct plan *p = inside_plan(m, PLAN_ENCODER);
+    return p->slot[p->output].ld;
+}
+
+static inline struct kv_state *inside_state(const steno_session *s, int state) { return &s->batch->state[state]; }
+static inline void inside_fork(steno_session *s, int dst, int src)
+{
+    state_fork(inside_state(s, STATE_SELF), (uint16_t)dst, (uint16_t)src);
+}
+static inline int inside_align(steno_session *s, int lane, const int32_t *ids, int32_t n, int32_t n_ctx, const float **matrix, size_t *ld,
+                               float *prob)
+{
+    return align_run(s, s->batch, (uint16_t)lane, ids, n, n_ctx, matrix, ld, prob);
+}
+
+/* ---- the executor ---- */
+
+static inline struct exec *inside_exec(const steno_session *s) { return &s->batch->exec; }
+static inline int64_t inside_wakes(const steno_session *s) { return inside_exec(s)->runs; } /* of the team so far */
+/* [ops] of a plan, for what runs for this session alone; NULL: profiling is off */
+static inline struct op_time *inside_times(const steno_session *s, int plan) { return session_time(s, plan); }
+static inline void inside_abort(steno_session *s, int (*should_abort)(void *user)) { s->should_abort = should_abort; }
+
+/* ---- a transcription ---- */
+
+/* What stood before the tokens of the last window. */
+struct prompted { const int32_t *id; int32_t n, sot; };
+static inline struct prompted inside_prompt(const steno_session *s)
+{
+    const struct window_decoder *w = &s->decoder[0];
+    return (struct prompted){ w->ar.prompt, w->ar.n_prompt, w->ar.sot };
+}
+static inline const int32_t *inside_ids(const steno_session *s) { return s->decoder[0].ids; } /* of its last attempt */
+static inline uint32_t inside_grammar_states(const steno_session *s) { return s->request.matcher->states.n; }
+
+/* Masks and rules of a request, as a call makes them. */
+static inline struct rule_masks *inside_masks(steno_session *s) { return &s->masks; }
+static inline struct logit_rules *inside_rules(steno_session *s) { return &s->request.rules; }
+#endif
