@@ -7,27 +7,22 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/utf8.h"
 
-/* Length of the printable UTF-8 character at s, 0 when there is none. Overlong forms, surrogates and C1 controls count as none. */
-static size_t char_len(const unsigned char *s)
+/* Length of the printable character at s[n], 0 when there is none. */
+static size_t char_len(const char *s, size_t n)
 {
-    if (s[0] < 0x80) return s[0] >= 0x20 && s[0] != 0x7f;
-    const size_t n = s[0] >= 0xc2 && s[0] <= 0xdf ? 2 : s[0] >= 0xe0 && s[0] <= 0xef ? 3 : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if (s[0] == 0xc2 && s[1] < 0xa0) return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
-    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
-    return n;
+    uint32_t cp;
+    const size_t len = utf8_next(s, n, &cp);
+    return len && cp >= 0x20 && (cp < 0x7f || cp >= 0xa0) ? len : 0;
 }
 
 static void clean(char *text, int was_cut)
 {
-    unsigned char *s = (unsigned char *)text;
-    unsigned char *const end = s + strlen(text);
+    char *s = text, *const end = s + strlen(text);
     while (s < end) {
-        const size_t n = char_len(s);
-        if (n == 0 && was_cut && end - s < 4 && (*s & 0xc0) == 0xc0) {
+        const size_t n = char_len(s, (size_t)(end - s));
+        if (n == 0 && was_cut && end - s < 4 && ((uint8_t)*s & 0xc0) == 0xc0) {
             *s = 0; /* the cut went through this character */
             return;
         }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 
 void flat_begin(struct flat *f, struct meta *m, const char *prefix, const char *name)
 {
@@ -62,9 +63,7 @@ static int seen_grow(struct flat *f, steno_error *e)
 /* A key may come once. 64 bits of a hash stand for it: who makes two keys collide on purpose has a file refused. */
 static int check_once(struct flat *f, steno_error *e)
 {
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (uint32_t i = 0; i < f->key_len; i++) h = (h ^ (uint8_t)f->key[i]) * UINT64_C(1099511628211);
-    h = (h ^ h >> 29) | 1;
+    const uint64_t h = hash_bytes_64(f->key, f->key_len) | 1; /* 0 is a free place */
     const int rc = seen_grow(f, e);
     if (rc) return rc;
     uint32_t at = (uint32_t)h & (f->seen_cap - 1);

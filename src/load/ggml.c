@@ -10,18 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/rd.h"
+#include "load/ggml_type.h"
 
 enum {
     N_BINS = 201,              /* columns of the filters: bins of a 400-point FFT */
     MAX_STRING = 4096,         /* bytes of a vocabulary entry; the longest real one has 128 */
     MAX_NAME = 255
-};
-
-/* Numbers that stand for a type in the header and in a record. They differ for q5 and q8. */
-static const struct { int32_t ftype, record; } type_code[DT_COUNT] = {
-    [DT_F32] = { 0, 0 },  [DT_F16] = { 1, 1 },  [DT_BF16] = { -1, 30 }, [DT_Q4_0] = { 2, 2 },
-    [DT_Q4_1] = { 3, 3 }, [DT_Q5_0] = { 8, 6 }, [DT_Q5_1] = { 9, 7 },   [DT_Q8_0] = { 7, 8 },
-    [DT_Q2_K] = { 10, 10 }, [DT_Q3_K] = { 11, 11 }, [DT_Q4_K] = { 12, 12 }, [DT_Q5_K] = { 13, 13 }, [DT_Q6_K] = { 14, 14 },
 };
 
 struct ggml {
@@ -45,11 +39,8 @@ static int read_type(struct ggml *g)
     const int32_t ftype = rd_i32(&g->r);
     if (g->r.err) return cut(g, "the header (ftype)");
     const int32_t kind = ftype < 0 ? -2 : ftype % 1000; /* thousands: version of the block layouts, informational */
-    for (int t = 0; t < DT_COUNT; t++)
-        if (type_code[t].ftype == kind) {
-            g->w->matrix_type = (enum dtype)t;
-            return STENO_OK;
-        }
+    g->w->matrix_type = ggml_ftype_find(kind);
+    if (g->w->matrix_type != DT_COUNT) return STENO_OK;
     return err_set(g->e, STENO_EFORMAT, "%s: header: ftype %d is unknown; f32, f16, q4_0, q4_1, q5_0, q5_1, q8_0 and q2_k to q6_k are read",
                    g->path, ftype);
 }
@@ -144,14 +135,13 @@ static enum dtype wanted_type(const struct weights *w, const struct tensor *t)
 
 static int check_type(struct ggml *g, struct tensor *t, int32_t code)
 {
-    int type = 0;
-    while (type < DT_COUNT && type_code[type].record != code) type++;
+    const enum dtype type = ggml_type_find(code);
     const enum dtype want = wanted_type(g->w, t);
     if (type == DT_COUNT)
         return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has the unknown type %d, want %s", g->path, t->name, code, dtype_name(want));
-    if (type != (int)want)
+    if (type != want)
         return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has the type %s, want %s by the header's ftype", g->path, t->name,
-                       dtype_name((enum dtype)type), dtype_name(want));
+                       dtype_name(type), dtype_name(want));
     const uint64_t row = t->dim[t->n_dims - 1];
     if (row % (uint64_t)dtype_block(want))
         return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has rows of %" PRIu64 ", no multiple of the %d of a %s block", g->path, t->name,

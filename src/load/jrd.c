@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/utf8.h"
 #include "load/decimal.h"
 
 enum { WANT_VALUE, WANT_FIRST, WANT_KEY, WANT_COMMA, WANT_END }; /* FIRST: key, value or the end of what was just opened */
@@ -32,34 +33,6 @@ static enum jrd_kind fail(struct jrd *j, const char *why)
 {
     j->why = why;
     return JRD_FAILED;
-}
-
-size_t utf8_next(const char *text, size_t n, uint32_t *cp)
-{
-    const uint8_t *s = (const uint8_t *)text;
-    const size_t need = !n ? 0 : s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-    if (!need || need > n) return 0;
-    uint32_t c = need == 1 ? s[0] : s[0] & (0x7fu >> need);
-    for (size_t i = 1; i < need; i++) {
-        if ((s[i] & 0xc0) != 0x80) return 0;
-        c = c << 6 | (s[i] & 0x3f);
-    }
-    static uint32_t const least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    if (c < least[need] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff) return 0;
-    *cp = c;
-    return need;
-}
-
-size_t utf8_put(char *s, uint32_t cp)
-{
-    if (cp < 0x80) {
-        s[0] = (char)cp;
-        return 1;
-    }
-    const size_t n = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i; i--, cp >>= 6) s[i] = (char)(0x80 | (cp & 0x3f));
-    s[0] = (char)((0xf00u >> n & 0xf0u) | cp);
-    return n;
 }
 
 /* ---- strings ----------------------------------------------------------------------------------------------------------------- */

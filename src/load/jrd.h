@@ -39,8 +39,4 @@ enum jrd_kind jrd_next(struct jrd *j);
 void jrd_skip(struct jrd *j, enum jrd_kind kind);
 /* STENO_EFORMAT with file, line and byte: what is wrong with the text, if something is, else this. */
 int jrd_fail(const struct jrd *j, steno_error *e, const char *fmt, ...) PRINTF_LIKE(3, 4);
-
-/* Length of the well-formed UTF-8 character at s, 0 when there is none. *cp: its number. */
-size_t utf8_next(const char *s, size_t n, uint32_t *cp);
-size_t utf8_put(char *s, uint32_t cp);
 #endif

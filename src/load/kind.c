@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/rd.h"
-#include "load/jrd.h"
+#include "base/utf8.h"
 
 #define FORMS "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, or a FunASR folder with model.pt"
 static const char take[] = "take the same model in a form that is read: " FORMS;

@@ -1,13 +1,13 @@
 /* steno: mean and variance of a front end. SPDX-License-Identifier: MIT
  *
- * One pass over words, in which brackets are words of their own. Numbers are read here, because the C library's readers follow the locale
- * of the program that steno is part of. */
+ * One pass over words, in which brackets are words of their own. */
 #include "load/mvn.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include "base/rd.h"
+#include "load/decimal.h"
 #include "load/kind.h"
 
 enum { MAX_FILE = 1 << 20, MAX_WORD = 48, MAX_WANT = 1 << 14 };
@@ -51,43 +51,13 @@ static void word_read(struct mvn *m)
     m->word[m->n] = 0;
 }
 
-static int digits(const char **s, uint64_t *mantissa, int *dropped)
-{
-    const char *start = *s;
-    for (; **s >= '0' && **s <= '9'; ++*s) {
-        if (*mantissa < UINT64_C(100000000000000000)) *mantissa = *mantissa * 10 + (uint64_t)(**s - '0');
-        else ++*dropped;
-    }
-    return (int)(*s - start);
-}
-
 /* A decimal number that is the whole word. @return 0, or 1 when it is none or not finite */
 static int number_read(float *out, const char *s)
 {
-    const int negative = *s == '-';
-    uint64_t mantissa = 0;
-    int dropped = 0, fraction_dropped = 0, power = 0;
-    s += *s == '-' || *s == '+';
-    int n = digits(&s, &mantissa, &dropped), fraction = 0;
-    if (*s == '.') {
-        s++;
-        fraction = digits(&s, &mantissa, &fraction_dropped);
-    }
-    n += fraction;
-    if (!n) return 1;
-    if (*s == 'e' || *s == 'E') {
-        const int down = *++s == '-';
-        s += *s == '-' || *s == '+';
-        if (*s < '0' || *s > '9') return 1;
-        for (; *s >= '0' && *s <= '9'; s++)
-            if (power < 10000) power = power * 10 + (*s - '0');
-        if (down) power = -power;
-    }
-    if (*s) return 1;
-    if (!mantissa) power = dropped = fraction = fraction_dropped = 0;
-    power += dropped + fraction_dropped - fraction;
-    const double x = power < 0 ? (double)mantissa / pow(10, -power) : (double)mantissa * pow(10, power); /* exact to 10^22 */
-    *out = (float)(negative ? -x : x);
+    int whole;
+    const size_t n = strlen(s);
+    if (!n || decimal_scan(s, n, 0, &whole) != n) return 1;
+    *out = (float)decimal_value(s, n);
     return !isfinite(*out);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "load/ggml_type.h"
 
 enum { N_BINS = 201, MAX_BLOCK = 256, NAME_MAX_LEN = 96 };
 
@@ -121,11 +122,12 @@ static uint8_t *put_i32(uint8_t *p, int32_t v)
     return p + 4;
 }
 
-static const struct { int32_t ftype, dtype; } ggml_code[DT_COUNT] = {
-    [DT_F32] = { 0, 0 },     [DT_F16] = { 1, 1 },     [DT_Q4_0] = { 2002, 2 }, [DT_Q4_1] = { 2003, 3 },
-    [DT_Q8_0] = { 2007, 8 }, [DT_Q5_0] = { 2008, 6 }, [DT_Q5_1] = { 2009, 7 }, [DT_Q2_K] = { 2010, 10 },
-    [DT_Q3_K] = { 2011, 11 }, [DT_Q4_K] = { 2012, 12 }, [DT_Q5_K] = { 2013, 13 }, [DT_Q6_K] = { 2014, 14 },
-};
+enum { BLOCK_LAYOUTS = 2000 /* version 2 of quantised blocks, in thousands of ftype */ };
+
+static int32_t ftype_of(enum dtype t)
+{
+    return ggml_ftype_code(t) + (dtype_block(t) > 1 ? BLOCK_LAYOUTS : 0);
+}
 
 struct name { char s[NAME_MAX_LEN]; };
 
@@ -147,7 +149,7 @@ static void add_tensor(struct random_file *r, const char *name, enum dtype type,
         return;
     }
     uint64_t n = 1;
-    p = put_i32(put_i32(put_i32(p, n_dims), (int32_t)len), ggml_code[type].dtype);
+    p = put_i32(put_i32(put_i32(p, n_dims), (int32_t)len), ggml_type_code(type));
     for (int i = n_dims - 1; i >= 0; i--) {
         p = put_i32(p, (int32_t)dim[i]);
         n *= dim[i];
@@ -213,7 +215,7 @@ static void add_header(struct random_file *r, const struct model_dims *d, uint32
         return;
     }
     const int32_t h[] = { 0x67676d6c, d->n_vocab, d->n_audio_ctx, d->n_audio_state, d->n_audio_head, d->n_audio_layer, d->n_text_ctx,
-                          d->n_text_state, d->n_text_head, d->n_text_layer, d->n_mels, ggml_code[type].ftype, d->n_mels, N_BINS };
+                          d->n_text_state, d->n_text_head, d->n_text_layer, d->n_mels, ftype_of(type), d->n_mels, N_BINS };
     for (size_t i = 0; i < sizeof h / sizeof *h; i++) p = put_i32(p, h[i]);
     for (size_t i = 0; i < filters; i++, p += 4) { /* each filter sees a couple of bins */
         const float w = i % N_BINS * (size_t)d->n_mels / N_BINS == i / N_BINS ? 0.02f : 0;

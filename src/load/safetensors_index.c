@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/buf.h"
+#include "base/hash.h"
 #include "load/jrd.h"
 #include "load/kind.h"
 
@@ -14,10 +15,7 @@ enum { MAX_INDEX = 64 << 20, MAX_SHARDS = 256, MAX_FILE_NAME = 200 };
 
 static uint32_t *slot_of(const struct promises *ps, const char *name)
 {
-    uint32_t h = 2166136261u;
-    for (const char *s = name; *s; s++) h = (h ^ (uint8_t)*s) * 16777619u;
-    h ^= h >> 15;
-    for (;; h++) {
+    for (uint32_t h = hash_text(name);; h++) {
         uint32_t *slot = &ps->hash[h & ps->mask];
         if (!*slot || !strcmp(ps->p[*slot - 1].name, name)) return slot;
     }

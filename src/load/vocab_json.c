@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include "base/utf8.h"
 #include "load/jrd.h"
 
 struct json_vocab {

@@ -9,21 +9,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/hash.h"
 #include "load/kind.h"
 
 enum { NAME_SZ = 256, SHAPE_TEXT = 100, CHUNK = 2048 /* weights widened at once, a multiple of QBLOCK */ };
 
-static uint32_t name_hash(const char *s)
-{
-    uint32_t h = 2166136261u; /* FNV-1a */
-    for (; *s; s++) h = (h ^ (uint8_t)*s) * 16777619u;
-    return h ^ h >> 15;
-}
-
 /* Slot that holds the name, or the free one where it belongs. At most half of the slots are taken. */
 static uint32_t *slot_of(const struct weights *w, const char *name)
 {
-    for (uint32_t i = name_hash(name) & w->hash_mask;; i = (i + 1) & w->hash_mask)
+    for (uint32_t i = hash_text(name) & w->hash_mask;; i = (i + 1) & w->hash_mask)
         if (!w->hash[i] || !strcmp(w->tensor[w->hash[i] - 1].name, name)) return &w->hash[i];
 }
 

@@ -18,7 +18,7 @@ int grammar_fail(const char *text, size_t at, steno_error *e, const char *fmt, .
     unsigned line = 1, column = 1;
     for (size_t i = 0; i < at; i++) {
         if (text[i] == '\n') line++, column = 1;
-        else if (((unsigned char)text[i] & 0xc0) != 0x80) column++;
+        else if (!utf8_is_inside((uint8_t)text[i])) column++;
     }
     return err_set(e, STENO_EARG, "grammar, line %u, column %u: %s", line, column, why);
 }

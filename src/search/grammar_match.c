@@ -235,24 +235,6 @@ static int matches(const struct matcher *m, uint32_t k, uint32_t low, uint32_t h
     return from < s.n && m->range[s.range + from].low <= high;
 }
 
-/* Take one byte more into a character of which *left bytes are missing (0: one begins). @return 0: it is not UTF-8 (Unicode 15, table
- * 3-7: no overlong forms, no surrogates, nothing past U+10FFFF) */
-static int take_byte(uint32_t *bits, uint32_t *left, uint8_t c)
-{
-    if (!*left) {
-        if ((c >= 0x80 && c < 0xc2) || c > 0xf4) return 0;
-        *left = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
-        *bits = *left ? c & (0x3fu >> *left) : c;
-        return 1;
-    }
-    if ((c & 0xc0) != 0x80) return 0;
-    if (*left == 2 && ((*bits == 0 && c < 0xa0) || (*bits == 0xd && c > 0x9f))) return 0;
-    if (*left == 3 && ((*bits == 0 && c < 0x90) || (*bits == 4 && c > 0x8f))) return 0;
-    *bits = *bits << 6 | (c & 0x3f);
-    --*left;
-    return 1;
-}
-
 /* Inside a character: keep the stacks that one of its completions matches. */
 static int32_t step_inside(struct matcher *m, const struct state *s, uint32_t bits, uint32_t left)
 {
@@ -271,7 +253,7 @@ int32_t state_step(struct matcher *m, int32_t state, uint8_t byte)
 {
     const struct state s = m->state[state];
     uint32_t bits = s.bits, left = s.left;
-    if (!take_byte(&bits, &left, byte)) return MATCH_REJECTED;
+    if (!utf8_take(&bits, &left, byte)) return MATCH_REJECTED;
     m->work += s.n;
     if (m->work > WORK_MAX) return give_up(m, too_long);
     begin_step(m);

@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "load/jrd.h"
+#include "base/hash.h"
+#include "base/utf8.h"
 
 enum { DEPTH_MAX = 500, COUNT_MAX = 2000, SYMBOLS_MAX = 1 << 20 };
 
@@ -35,9 +36,7 @@ static int out_of_memory(const struct parser *p)
 
 static uint32_t *slot_of(const struct parser *p, const char *name, size_t len)
 {
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < len; i++) h = (h ^ (uint8_t)name[i]) * 16777619u;
-    for (h ^= h >> 15;; h++) {
+    for (uint32_t h = hash_bytes(name, len);; h++) {
         uint32_t *slot = &p->slot[h & p->slot_mask];
         const struct rule *r = *slot ? &grammar_rules(p->b.g)[*slot - 1] : NULL;
         if (!r || (r->name_len == len && !memcmp(p->text + r->name, name, len))) return slot;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "load/jrd.h"
+#include "base/utf8.h"
 #include "search/joins.h"
 
 struct hot_node {

@@ -15,17 +15,11 @@ int char_joins(uint32_t cp)
     return 1;
 }
 
-/* Bytes of a character that begins with c, 0: none does. */
-static uint32_t bytes_of(uint8_t c)
-{
-    return c < 0x80 ? 1 : c < 0xc2 || c > 0xf4 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-}
-
 /* The lowest character that begins with s[n], which is not more than it has. */
 static uint32_t lowest(const uint8_t *s, uint32_t n)
 {
     static const uint32_t first[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    const uint32_t all = bytes_of(s[0]);
+    const uint32_t all = utf8_len(s[0]);
     if (all < 2) return s[0];
     uint32_t cp = s[0] & (0x7fu >> all);
     for (uint32_t i = 1; i < all; i++) cp = cp << 6 | (i < n ? s[i] & 0x3fu : 0);
@@ -39,8 +33,8 @@ int32_t last_char(const struct vocab *v, const int32_t *ids, int32_t n)
     while (n-- > 0 && ids[n] >= 0 && ids[n] < v->n_text)
         for (uint32_t k = v->len[ids[n]]; k; k--) {
             s[--at] = v->bytes[ids[n]][k - 1];
-            if ((s[at] & 0xc0) == 0x80 && at) continue;
-            const uint32_t got = (uint32_t)(sizeof s - at), all = bytes_of(s[at]);
+            if (utf8_is_inside(s[at]) && at) continue;
+            const uint32_t got = (uint32_t)(sizeof s - at), all = utf8_len(s[at]);
             if (all > got) return CHAR_OPEN;
             return all == got && utf8_valid(s + at, got) == got ? (int32_t)lowest(s + at, got) : CHAR_BROKEN;
         }
@@ -49,6 +43,6 @@ int32_t last_char(const struct vocab *v, const int32_t *ids, int32_t n)
 
 int id_joins(const struct vocab *v, int32_t id)
 {
-    const uint32_t len = v->len[id], all = len ? bytes_of(v->bytes[id][0]) : 0;
+    const uint32_t len = v->len[id], all = len ? utf8_len(v->bytes[id][0]) : 0;
     return all && char_joins(lowest(v->bytes[id], len < all ? len : all));
 }

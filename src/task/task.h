@@ -222,6 +222,4 @@ double compression_ratio(const char *text, size_t n);
 int params_take(void *own, const void *theirs, size_t n, size_t least);
 /* The defaults own[n] into a caller's struct of `size` bytes: what it has of them, zeros past what this version knows. */
 void params_give(void *theirs, uint32_t size, const void *own, size_t n);
-/* Narrow text[n] to what Python's str.strip() leaves; text is UTF-8. */
-void text_strip(const char **text, size_t *n);
 #endif

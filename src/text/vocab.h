@@ -5,8 +5,7 @@
 #ifndef STENO_TEXT_VOCAB_H
 #define STENO_TEXT_VOCAB_H
 #include "base/arena.h"
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/utf8.h"
 
 struct vocab {
     int32_t n;                       /* ids 0 .. n-1 */
@@ -24,12 +23,4 @@ int32_t vocab_find(const struct vocab *v, const uint8_t *s, size_t n);     /* id
 
 /* Append the bytes of an id. */
 void vocab_append(const struct vocab *v, int32_t id, struct buf *out);
-/* Append s with each maximal ill-formed subsequence replaced by U+FFFD (Unicode 15, section 3.9; what Python's errors="replace" does). */
-void utf8_append(struct buf *out, const uint8_t *s, size_t n);
-/* Length of the longest well-formed prefix. */
-size_t utf8_valid(const uint8_t *s, size_t n);
-/* Length of the longest prefix that does not end inside a well-formed but incomplete character. */
-size_t utf8_complete(const uint8_t *s, size_t n);
-/* Narrow text[n] to what Python's str.strip() leaves; text is UTF-8. */
-void text_strip(const char **text, size_t *n);
 #endif

@@ -46,14 +46,14 @@ struct walk {
 static const char *char_next(const char *p, const char *end)
 {
     if (p < end) p++;
-    while (p < end && ((uint8_t)*p & 0xc0) == 0x80) p++;
+    while (p < end && utf8_is_inside((uint8_t)*p)) p++;
     return p;
 }
 
 static const char *chars_on(const char *p, const char *end, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (((uint8_t)text[i] & 0xc0) != 0x80) p = char_next(p, end);
+        if (!utf8_is_inside((uint8_t)text[i])) p = char_next(p, end);
     return p;
 }
 

@@ -8,15 +8,6 @@ enum { UNKNOWN = -1,
 
 /* ---- how long a text takes to say ---- */
 
-/* Code point at s[0], n > 0, of well-formed text; others give their first byte. */
-static uint32_t code_point(const uint8_t *s, size_t n)
-{
-    if (s[0] >= 0xf0 && n >= 4) return (uint32_t)(s[0] & 7) << 18 | (uint32_t)(s[1] & 63) << 12 | (uint32_t)(s[2] & 63) << 6 | (s[3] & 63);
-    if (s[0] >= 0xe0 && n >= 3) return (uint32_t)(s[0] & 15) << 12 | (uint32_t)(s[1] & 63) << 6 | (s[2] & 63);
-    if (s[0] >= 0xc0 && n >= 2) return (uint32_t)(s[0] & 31) << 6 | (s[1] & 63);
-    return s[0];
-}
-
 static float units_of(uint32_t c)
 {
     static const uint32_t shorter[] = { ',', 0xff0c, 0x3001, 0xff1b, 0xff1a };                  /* ， 、 ； ： */
@@ -33,18 +24,14 @@ float voice_length(const uint8_t *text, size_t n)
 {
     float sum = 0;
     while (n) {
-        const size_t valid = utf8_valid(text, n);
-        for (size_t i = 0; i < valid;) {
-            sum += units_of(code_point(text + i, valid - i));
-            do i++;
-            while (i < valid && (text[i] & 0xc0) == 0x80);
-        }
-        text += valid;
-        n -= valid;
-        if (!n) break;
-        sum += 1; /* a part of a character; its other bytes are worth nothing */
-        do text++, n--;
-        while (n && (text[0] & 0xc0) == 0x80);
+        uint32_t c;
+        const size_t len = utf8_next((const char *)text, n, &c);
+        sum += len ? units_of(c) : 1;
+        text += len;
+        n -= len;
+        if (len) continue;
+        do text++, n--; /* a part of a character; its other bytes are worth nothing */
+        while (n && utf8_is_inside(text[0]));
     }
     return sum;
 }

@@ -1,0 +1,13 @@
+/* steno: the numbers by which ggml's files name types. SPDX-License-Identifier: MIT */
+#ifndef STENO_LOAD_GGML_TYPE_H
+#define STENO_LOAD_GGML_TYPE_H
+#include "kern/kern.h"
+
+/* ggml_type of one tensor; -1: it has none. */
+int32_t ggml_type_code(enum dtype t);
+/* ggml_ftype of a whole file: the type of its matrices; -1: it has none. */
+int32_t ggml_ftype_code(enum dtype t);
+/* The type that a number stands for, DT_COUNT: none that is read. */
+enum dtype ggml_type_find(int32_t code);
+enum dtype ggml_ftype_find(int32_t code);
+#endif
