@@ -2,7 +2,7 @@
  *
  * The roofline of Williams et al. 2009, for whole phases: operations, each at the peak of the instruction that makes it, or the bytes that
  * must be read once, at the rate of plain reading; whichever takes longer is the bound. Counted are linears and attention; not norms, exp,
- * GELU, widening, narrowing, the second stage of screened logits, and rows between ops, read or written. Plain reading is from main memory,
+ * GELU, widening, narrowing, the second stage of logits, and rows between ops, read or written. Plain reading is from main memory,
  * so a phase may take less than its bound where the last-level cache still holds bytes from one step to the next. */
 #ifndef STENO_BENCH_ROOF_H
 #define STENO_BENCH_ROOF_H
@@ -42,7 +42,7 @@ struct products { int of; double n; };
 
 /* Products that a level has no instruction for are built from those of the next wider kind, see the levels' files in kern. The plain C
  * twins have none of their own at all: they are held against f32. By blocks of q8_0 x has 16 bits, so that products of bytes are two; but
- * beside the copy that screens logits it has 8. */
+ * beside the copy for approximate logits it has 8. */
 static inline struct products products_of(int level, enum packed_type t)
 {
     const int int16 = level > CPU_C && peak_ops(level, PEAK_INT16) > 0, int8 = level > CPU_C && peak_ops(level, PEAK_INT8) > 0;

@@ -8,7 +8,7 @@
 #include "load/vocab_file.h"
 #include "model/align_heads.h"
 #include "model/whisper.h"
-#include "plan/screen.h"
+#include "plan/logits_approx.h"
 
 static const struct sub encoder_layer[] = {
     { sub_attn, "attn_ln", "attn", NULL, 0 },
@@ -204,7 +204,7 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum pack
     if (!op || b->status) return;
     op->flags = OPF_CONV;
     bind_at(b, conv2)->act = ACT_GELU_ERF;
-    bind_at(b, conv2)->table = positions;
+    bind_at(b, conv2)->positions = positions;
 
     b->narrow = narrow;
     b->narrow_out = b->ints;
@@ -240,10 +240,10 @@ static uint16_t build_layers(struct build *b, const steno_model *m, uint16_t *to
     *tokens = bind_linear(b, 1, (const char *const[]){ "decoder.token_embedding.weight" }, NULL, n_vocab, d);
     const float *positions = bind_table(b, "decoder.positional_embedding", (uint64_t)w->n_text_ctx, d);
     if (b->status) return x;
-    bind_at(b, *tokens)->table = NULL;
+    bind_at(b, *tokens)->positions = NULL;
     const uint16_t embed = b->plan.n_binds++;
     *bind_at(b, embed) = *bind_at(b, *tokens);
-    bind_at(b, embed)->table = positions;
+    bind_at(b, embed)->positions = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
     b->narrow = m->blocks ? PK_Q8_QUAD : 0;
     b->narrow_out = projections_of_decoder(m);
@@ -260,7 +260,7 @@ static void build_lm_head(struct build *b, const struct model_dims *w, int two_s
     b->plan.logits = logits;
     const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d, norm_eps);
     const uint16_t screen = two_stages ? bind_screen(b, "decoder.token_embedding.weight", (uint64_t)w->n_vocab, d) : NO_BIND;
-    const uint16_t bounds = screen == NO_BIND ? NO_SLOT : build_slot_out(b, screen_width((uint32_t)w->n_vocab));
+    const uint16_t bounds = screen == NO_BIND ? NO_SLOT : build_slot_out(b, approx_bounds_width((uint32_t)w->n_vocab));
     b->plan.bounds = bounds;
     const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; unsigned flags; } ops[] = {
         { OP_NORM, "decoder.ln", last, x, norm, 0 },

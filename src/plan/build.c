@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "plan/screen.h"
+#include "plan/logits_approx.h"
 
 enum {
     MAX_OPS = 8192, MAX_SLOTS = 4096, /* 256 layers, the most a reader lets through, need 2821 and 3 for each of HEADS_MAX */
@@ -298,7 +298,7 @@ struct pack_job {
     enum packed_type packed;
     uint8_t *out, *buffer;  /* buffer: [threads] of PANEL rows, where taps > 1 as many turned, and where they are to be widened of f32 */
     size_t row_sz, buffer_sz, wide_at;
-    struct screen_panel *screen; /* [panels] what packing loses, NULL: nobody asks */
+    struct approx_panel *screen; /* [panels] what packing loses, NULL: nobody asks */
     const struct kern *kern;
     _Atomic int status;
     steno_error *errors;    /* [threads] */
@@ -346,12 +346,12 @@ static void pack_item(void *arg, int64_t panel, int thread)
     struct q8_loss loss;
     uint8_t *const out = j->out + (size_t)panel * pack_panel_sz(j->packed, j->k);
     j->kern->pack(out, j->screen ? &loss : NULL, j->packed, widen ? DT_F32 : j->type, rows, j->k);
-    if (j->screen) j->screen[panel] = screen_panel_of(&loss, j->k);
+    if (j->screen) j->screen[panel] = approx_panel_of(&loss, j->k);
 }
 
 /* Pack the rows of 1..4 tensors, one under the other, as type `packed`. */
 static const void *pack_parts(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps,
-                              enum packed_type packed, struct screen_panel *screen)
+                              enum packed_type packed, struct approx_panel *screen)
 {
     const int threads = team_threads(b->team);
     struct pack_job j = { .n = n, .k = k, .rows = n * (uint64_t)n_parts, .taps = taps, .type = part[0]->type,
@@ -448,13 +448,13 @@ uint16_t bind_screen(struct build *b, const char *w, uint64_t n, uint64_t k)
 {
     struct tensor *t = tensor_get(b, w, n, k, 0);
     if (!t || (t->type != DT_F32 && t->type != DT_F16 && t->type != DT_BF16)) return NO_BIND;
-    const enum packed_type type = screen_type(b->kern);
-    struct screen_panel *screen = store_take(b, pack_panels((size_t)n) * sizeof *screen);
+    const enum packed_type type = approx_type(b->kern);
+    struct approx_panel *screen = store_take(b, pack_panels((size_t)n) * sizeof *screen);
     const void *packed = b->status ? NULL : pack_parts(b, &t, 1, n, k, 1, type, screen);
     const uint16_t id = bind_add(b);
     if (!b->status)
         b->bind[id] = (struct bind){ .w = packed, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .type = (uint8_t)type,
-                                     .stride = 1, .screen = screen };
+                                     .stride = 1, .approx = screen };
     return id;
 }
 
@@ -478,10 +478,10 @@ uint16_t bind_norm(struct build *b, const char *gain, const char *bias, uint64_t
     return id;
 }
 
-uint16_t bind_scale(struct build *b, float scale, const float *table, uint64_t n)
+uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64_t n)
 {
     const uint16_t id = bind_add(b);
-    if (!b->status) b->bind[id] = (struct bind){ .table = table, .n = (uint32_t)n, .k = (uint32_t)n, .scale = scale };
+    if (!b->status) b->bind[id] = (struct bind){ .positions = positions, .n = (uint32_t)n, .k = (uint32_t)n, .scale = scale };
     return id;
 }
 
@@ -500,7 +500,7 @@ uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, ui
         for (size_t j = 0; j < taps; j++) turned[(c / wide * taps + j) * wide + c % wide] = stored[c * taps + j];
     const uint16_t id = bind_add(b);
     if (!b->status)
-        b->bind[id] = (struct bind){ .table = turned, .n = (uint32_t)n, .k = (uint32_t)n, .heads = (uint16_t)heads,
+        b->bind[id] = (struct bind){ .filter = turned, .n = (uint32_t)n, .k = (uint32_t)n, .heads = (uint16_t)heads,
                                      .d_head = (uint16_t)wide, .taps = (uint16_t)taps, .left = (uint16_t)left };
     return id;
 }

@@ -70,12 +70,12 @@ uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const c
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
 /* What parts of a linear [n, k] should be packed as (arith.c): b->narrow, or more bits where the weights say so; 0: as they are stored. */
 enum packed_type arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k);
-/* As bind_linear of one matrix without a bias, in int8 by blocks whatever it is stored as, with what that loses (screen.h): a matrix that
- * is bound in full as well. NO_BIND where that would not be much less to read. */
+/* As bind_linear of one matrix without a bias, in int8 by blocks whatever it is stored as, with what that loses (logits_approx.h): a matrix
+ * that is bound in full as well. NO_BIND where that would not be much less to read. */
 enum { NO_BIND = 0xffff };
 uint16_t bind_screen(struct build *b, const char *w, uint64_t n, uint64_t k);
 uint16_t bind_norm(struct build *b, const char *gain, const char *bias, uint64_t n, float eps);
-uint16_t bind_scale(struct build *b, float scale, const float *table, uint64_t n); /* table: [max_rows, n] or NULL; kept */
+uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64_t n); /* positions: [max_rows, n] or NULL; kept */
 /* Depthwise filter [n, taps] (extents of 1 between them do not count), `left` taps before the row itself; heads: of the values it reads. */
 uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads);
 uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t d_head);

@@ -37,12 +37,12 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
     const struct bind *c = &p->bind[op->bind];
     char state[40] = "", filter[32] = "";
     if (op->kind != OP_LINEAR && op->state != NO_STATE) snprintf(state, sizeof state, " state%u.%u", op->state, op->layer);
-    if (op->kind == OP_ATTN_WEIGHTS) snprintf(state, sizeof state, " state%u.%u head %u", op->state, op->layer, op->head);
+    if (op->kind == OP_ATTN_WEIGHTS) snprintf(state, sizeof state, " state%u.%u head %u", op->state, op->layer, op->attn_head);
     if (op->kind != OP_LINEAR && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
     const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN_FILTER ? " sum" : " residual";
     const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT) ? " bias" : "";
-    snprintf(out, n, "%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], added, c->table && !c->taps ? " positions" : "",
+    snprintf(out, n, "%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], added, c->positions ? " positions" : "",
              op->flags & OPF_APPROX ? " approximate first" : "", op->flags & OPF_CAUSAL ? " causal" : "", op->flags & OPF_WRITE_KV
                  ? " writes K/V" : "",
              state);

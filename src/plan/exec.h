@@ -1,6 +1,6 @@
 /* steno: replaying a plan. SPDX-License-Identifier: MIT
  *
- * All threads of the team walk the list together. An op is cut into items - tiles of a linear, heads of an attention - that threads
+ * All threads of the team go through the list together. An op is cut into items - tiles of a linear, heads of an attention - that threads
  * take from a counter; a barrier stands after every op. Where heads are too few for the threads, blocks of a head's keys are items too, and
  * whoever makes the last partial of a head merges them. A chain replays the list step after step without returning, each step's token
  * feeding the next. A run that is to end leaves its op before the next item, and all threads leave behind the same op. Nothing is
@@ -12,7 +12,7 @@
 #include "plan/run.h"
 #include "plan/state.h"
 
-struct screened;
+struct approx_row;
 struct op_time { int64_t ns, calls; };
 
 struct exec {
@@ -23,13 +23,13 @@ struct exec {
     uint8_t *thread_scratch;      /* [threads, thread_scratch_sz] */
     size_t thread_scratch_sz;
     struct kv_state *state;       /* [n_states] by the ids in the plans */
-    uint32_t most_out;            /* rows of logits that there is room for, where a plan has as many */
-    struct logit_partial *parts;     /* [most_out, slices, 3] */
-    struct screened *screened;    /* [most_out] */
-    float *attn_part;             /* partials of attention where threads share rows: [rows, heads, blocks of keys] of one op */
-    size_t attn_part_n;           /* so many of the widest head; 0 on one thread */
+    uint32_t max_out;            /* rows of logits that there is room for, where a plan has as many */
+    struct logit_partial *partials; /* [max_out, slices, 3] */
+    struct approx_row *approx;     /* [max_out] */
+    float *attn_partials;         /* partials of attention where threads share rows: [rows, heads, blocks of keys] of one op */
+    size_t n_attn_partials;         /* so many of the widest head; 0 on one thread */
     _Atomic uint32_t *attn_done;  /* [groups, heads] blocks whose partials are made; zeros between ops */
-    size_t attn_done_n, screened_n;
+    size_t n_attn_done, n_approx;
     _Atomic int64_t *counter;     /* [ops of the longest plan] */
     _Atomic int64_t copied;       /* layers of blocks of keys and values that are copied before a replay */
     uint16_t window;              /* whose replace state an encoder writes */
@@ -44,10 +44,10 @@ struct exec {
     int64_t runs;                 /* wake-ups of the team so far */
 };
 
-/* most_out: rows of logits at a time, where a plan has as many; scratch is sized for them. */
-size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t most_out);
+/* max_out: rows of logits at a time, where a plan has as many; scratch is sized for them. */
+size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t max_out);
 int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
-              uint32_t most_out, steno_error *e);
+              uint32_t max_out, steno_error *e);
 void exec_close(struct exec *x);
 struct room exec_room(const struct exec *x, const struct plan *p); /* what a replay of p may have */
 

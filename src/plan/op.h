@@ -9,32 +9,32 @@
 #include "kern/kern.h"
 
 enum op_kind {
-    OP_EMBED,    /* out[r] = w[row.token] + table[row.pos] */
-    OP_NORM,     /* out = LayerNorm(in); ROWS_OUT gathers the rows whose logits are wanted */
-    OP_SCALE,    /* out = in * scale + table[r]; ROWS_OUT gathers likewise */
-    OP_LINEAR,   /* out = act(in w^T + bias) (+ aux or table); outputs past n_y go head-major into keys and values */
-    OP_ATTN,     /* out = softmax(scale q k^T) v; OPF_PUT first writes this run's keys and values */
-    OP_FSMN,     /* out = in + depthwise filter over rows of in (+ aux); in NO_SLOT: the values in kv_slot; state: rows before row 0 */
+    OP_EMBED,           /* out[r] = w[row.token] + positions[row.pos] */
+    OP_NORM,            /* out = LayerNorm(in); ROWS_OUT gathers the rows whose logits are wanted */
+    OP_SCALE,           /* out = in * scale + positions[r]; ROWS_OUT gathers likewise */
+    OP_LINEAR,          /* out = act(in w^T + bias) (+ aux or positions); outputs past n_y go head-major into keys and values */
+    OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values */
+    OP_FSMN,            /* out = in + filter over rows of in (+ aux); in NO_SLOT: the values in kv_slot; state: rows before row 0 */
     OP_SHIFT_STATE,     /* state = the last rows of in, after what it held */
-    OP_SOFTMAX,  /* out = softmax(in), row by row */
+    OP_SOFTMAX,         /* out = softmax(in), row by row */
     OP_ATTN_WEIGHTS,    /* out = softmax(scale q k^T) for one head and the first run.frames keys in the state; rows are one lane's */
-    OP_ZSCORE, /* out = (in - mean) / standard deviation, both over the rows, for each of run.frames columns */
+    OP_ZSCORE,          /* out = (in - mean) / standard deviation, both over the rows, for each of run.frames columns */
     OP_MEDIAN_FILTER,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.frames columns */
-    OP_ACT,      /* out = act(in + bias); only in plans without fusions, see unfuse.c */
-    OP_ADD,      /* out = in + aux or table; likewise */
-    OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT that are screened (screen.h) */
-    OP_LOGITS_BOUND,    /* out = for each panel of in, screened logits, how large they can be; a slice of ids at a time */
-    OP_LOGITS_REDUCE,     /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
-    OP_SAMPLE,     /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
+    OP_ACT,             /* out = act(in + bias); only in plans without fusions, see unfuse.c */
+    OP_ADD,             /* out = in + aux or positions; likewise */
+    OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT where that does (logits_approx.h) */
+    OP_LOGITS_BOUND,    /* out = for each panel of in, approximate logits, how large they can be; a slice of ids at a time */
+    OP_LOGITS_REDUCE,   /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
+    OP_SAMPLE,          /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
     OP_KINDS
 };
 
 enum op_flag {
-    OPF_CAUSAL = 1,  /* attention: row sees positions up to its own */
-    OPF_WRITE_KV = 2,     /* attention: in is a Q|K|V row; write K and V before reading */
-    OPF_CONV = 4,    /* linear: in is read from the row before, bind.stride rows on per output row */
-    OPF_PADDED = 8,  /* out has a zero row on both sides, for a convolution that follows */
-    OPF_APPROX = 16 /* linear: of screened rows only the panels that the plan's bounds leave */
+    OPF_CAUSAL = 1,    /* attention: row sees positions up to its own */
+    OPF_WRITE_KV = 2,  /* attention: in is a Q|K|V row; write K and V before reading */
+    OPF_CONV = 4,      /* linear: in is read from the row before, bind.stride rows on per output row */
+    OPF_PADDED = 8,    /* out has a zero row on both sides, for a convolution that follows */
+    OPF_APPROX = 16    /* linear: of rows with approximate logits only the panels that their bounds leave */
 };
 
 /* How many rows an op works on. */
@@ -48,7 +48,10 @@ struct op {
     uint16_t kv_slot;       /* slot that holds keys and values of this run only (encoder), or NO_SLOT */
     uint16_t state, layer;  /* state buffer that holds keys and values, or NO_STATE */
     uint16_t bind;          /* constants */
-    uint16_t head;          /* OP_SCORE: whose weights; OP_LINEAR: column of out at which its rows begin */
+    union {
+        uint16_t column;    /* OP_LINEAR: of out, at which its rows begin */
+        uint16_t attn_head; /* OP_ATTN_WEIGHTS: whose weights */
+    };
 };
 _Static_assert(sizeof(struct op) == 20, "an op is 20 bytes of plain data");
 
@@ -57,14 +60,15 @@ struct bind {
     const void *w;        /* packed [n, k] */
     const float *bias;    /* [n] or NULL */
     const float *gain;    /* [k] of a norm */
-    const float *table;   /* [rows, n] added row by row (positions), or NULL */
+    const float *positions; /* [rows, n] added row by row, OP_EMBED: by row.pos; or NULL */
+    const float *filter;  /* [heads, taps, n / heads] over rows r - left .. r - left + taps - 1 */
     uint32_t n, k;
     uint32_t n_y, n_kv;   /* as struct linear */
     uint8_t type;         /* enum packed_type of w */
     uint8_t act;          /* enum act */
     uint16_t heads, d_head, stride;
-    const struct screen_panel *screen; /* [pack_panels(n)] what w is off by, where it screens another matrix; NULL */
-    uint16_t taps, left;  /* filter over rows r - left .. r - left + taps - 1; table is [heads, taps, n / heads] */
+    const struct approx_panel *approx; /* [pack_panels(n)] what w is off by, where it stands for a matrix with more bits; NULL */
+    uint16_t taps, left;
     float scale, eps;
 };
 
@@ -105,7 +109,7 @@ struct plan {
     const struct bind *bind;
     const struct slot *slot;
     uint16_t n_ops, n_binds, n_slots;
-    uint16_t input, output, logits, bounds; /* slots by role, NO_SLOT where the plan has none; bounds: of screened logits */
+    uint16_t input, output, logits, bounds; /* slots by role, NO_SLOT where the plan has none; bounds: of approximate logits */
     uint32_t max_rows, max_out;
     struct phase phase[PLAN_PHASES];       /* unused ones have no name */
     size_t scratch_sz;

@@ -149,7 +149,7 @@ static void emit_heads(struct build *b, const char *name, uint16_t q, uint16_t a
         if (!op) return;
         op->state = 1;
         op->layer = layer;
-        op->head = h->head[h->done].head;
+        op->attn_head = h->head[h->done].head;
         emit(b, OP_ZSCORE, label[1], score, score, share);
         op = emit(b, OP_MEDIAN_FILTER, label[2], h->average, score, share);
         if (op && h->done) op->aux = h->average;

@@ -42,10 +42,10 @@ static void emit_sums(struct build *b, const struct op *o, const char *label, ui
         op->bind = id;
         op->aux = NO_SLOT;
         op->out = to_rows ? out : NO_SLOT;
-        op->head = (uint16_t)(to_rows ? at : 0);
+        op->column = (uint16_t)(to_rows ? at : 0);
         c->w = (const char *)whole.w + at / PANEL * pack_panel_sz((enum packed_type)whole.type, whole.k);
         c->act = ACT_NONE;
-        c->table = NULL;
+        c->positions = NULL;
         if (width == whole.n) {
             if (whole.n_y == whole.n) c->bias = NULL;
             continue;
@@ -62,7 +62,7 @@ static void unfuse_linear(struct build *b, const struct op *o, const char *label
 {
     const struct bind whole = *bind_at(b, o->bind);
     const int mixed = whole.n_y < whole.n && part_width(&whole) == whole.n; /* rows and keys that cannot be told apart */
-    const int adds = o->aux != NO_SLOT || whole.table;
+    const int adds = o->aux != NO_SLOT || whole.positions;
     if (mixed && whole.n_y) {
         again(b, o, label, "");
         return;
@@ -84,7 +84,7 @@ static void unfuse_linear(struct build *b, const struct op *o, const char *label
     if (!adds) return;
     rest.bind = bind_copy(b, rest.bind);
     if (b->status) return;
-    *bind_at(b, rest.bind) = (struct bind){ .table = whole.table, .n = whole.n_y, .k = whole.n_y, .n_y = whole.n_y };
+    *bind_at(b, rest.bind) = (struct bind){ .positions = whole.positions, .n = whole.n_y, .k = whole.n_y, .n_y = whole.n_y };
     rest.kind = OP_ADD;
     rest.out = o->out;
     rest.aux = o->aux;

@@ -165,7 +165,7 @@ static void keep(void *user, const steno_step *at, float *logits, const int32_t 
 }
 
 /* A filter makes all logits be computed from the stored weights, so what it sees chosen is what they give. */
-static void test_screened_logits_choose_the_same_tokens(void **state)
+static void test_approximate_logits_choose_the_same_tokens(void **state)
 {
     (void)state;
     static float pcm[30 * 320];
@@ -216,7 +216,7 @@ static void count_screens(void *user, const char *line)
     n[1] += strstr(line, "decoder.screen") && strstr(line, " q8_0x4a8 ");
 }
 
-static void test_screens_keep_8_bits_of_x_where_that_is_faster(void **state)
+static void test_approximate_logits_keep_8_bits_of_x_where_that_is_faster(void **state)
 {
     (void)state;
     const struct bytes b = random_bytes(&small_dims, DT_F16, 3);
@@ -326,8 +326,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_encoders_rows_stay_near_those_of_f32),
         cmocka_unit_test(test_matrices_behind_towering_channels_are_not_multiplied_in_int8),
-        cmocka_unit_test(test_screened_logits_choose_the_same_tokens),
-        cmocka_unit_test(test_screens_keep_8_bits_of_x_where_that_is_faster),
+        cmocka_unit_test(test_approximate_logits_choose_the_same_tokens),
+        cmocka_unit_test(test_approximate_logits_keep_8_bits_of_x_where_that_is_faster),
         cmocka_unit_test(test_logits_of_every_arithmetic_point_where_those_of_f32_do),
         cmocka_unit_test(test_auto_is_what_the_level_gains_from),
     };

@@ -600,7 +600,7 @@ static void test_stored_encoder_positions_are_sines_then_cosines(void **state)
     const struct plan *p = inside_plan(model, PLAN_ENCODER);
     for (int i = 0; i < p->n_ops; i++)
         if (!strcmp(p->label[i], "encoder.conv2")) {
-            const float *row = /* rounded to f16 in this file */ p->bind[p->op[i].bind].table + 128;
+            const float *row = /* rounded to f16 in this file */ p->bind[p->op[i].bind].positions + 128;
             assert_true(fabs((double)row[0] - 0.841471) < 5e-4 && fabs((double)row[64] - 0.540302) < 5e-4);
             return;
         }

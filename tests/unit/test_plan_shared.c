@@ -31,8 +31,8 @@ static void run_rows(steno_session *s, float *out, int *at)
 /* Has anybody written a partial since the session was opened? */
 static int shared(const struct exec *x)
 {
-    for (size_t i = 0; i < x->attn_part_n * attn_partial_len(32); i++)
-        if (x->attn_part[i] != 0) return 1;
+    for (size_t i = 0; i < x->n_attn_partials * attn_partial_len(32); i++)
+        if (x->attn_partials[i] != 0) return 1;
     return 0;
 }
 
@@ -45,7 +45,7 @@ static float *logits_of(const steno_model *m, steno_team *team, int share)
     assert_non_null(out);
     steno_session *s = session_new(m, team, LANES);
     struct exec *x = inside_exec(s);
-    if (!share) x->attn_part_n = 0;
+    if (!share) x->n_attn_partials = 0;
     inside_begin(s);
     mel = inside_mel(s);
     for (size_t i = 0; i < inside_mel_n(m); i++) mel[i] = noise(&seed);

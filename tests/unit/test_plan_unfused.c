@@ -146,7 +146,7 @@ static void test_every_fusion_is_taken_apart_and_phases_stay_whole(void **state)
         for (int i = 0; i < p[k].n_ops; i++) {
             const struct bind *c = &p[k].bind[p[k].op[i].bind];
             if (p[k].op[i].kind != OP_LINEAR || !c->n_y) continue;
-            if (c->bias || c->act || c->table || p[k].op[i].aux != NO_SLOT || c->n_y != c->n) fail_msg("%s", p[k].label[i]);
+            if (c->bias || c->act || c->positions || p[k].op[i].aux != NO_SLOT || c->n_y != c->n) fail_msg("%s", p[k].label[i]);
         }
         for (int i = 0; i < PLAN_PHASES && p[k].phase[i].name; i++) {
             const char *begin = fused[k].label[fused[k].phase[i].first]; /* parts of an op are called after it */

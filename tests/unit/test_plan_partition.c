@@ -1,7 +1,7 @@
 /* steno tests: how linears are cut into items. SPDX-License-Identifier: MIT */
 #include "api/random_model.h"
 #include "base/os.h"
-#include "plan/cut.h"
+#include "plan/partition.h"
 #include "internal.h"
 
 enum { TEAM_MOST = 64, WHOLE = 1, FINE = 8 };
@@ -9,7 +9,7 @@ enum { TEAM_MOST = 64, WHOLE = 1, FINE = 8 };
 static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 
 /* What a thread does on average, as a share of what the busiest one does, where all are equally fast: items in turn to whoever is free. */
-static double shared(struct cut c, size_t rows, size_t panels, int threads)
+static double shared(struct partition c, size_t rows, size_t panels, int threads)
 {
     size_t done[TEAM_MOST] = { 0 }, busiest = 0;
     for (size_t m = 0; m < rows; m += c.rows)
@@ -35,8 +35,9 @@ static void test_threads_have_equal_shares_of_many_rows(void **state)
         for (size_t n = width[i]; n <= 4 * width[i]; n *= 4)
             for (int t = 1; t <= TEAM_MOST; t++, n_all++) {
                 const size_t panels = n / PANEL;
-                const struct cut c[] = { cut_many(1500, panels, t, s, panels, WHOLE), cut_many(1500, panels, t, plain, FINE, 0),
-                                         cut_many(1500, panels, t, tiles, panels, WHOLE) };
+                const struct partition c[] = { partition_many(1500, panels, t, s, panels, WHOLE),
+                                               partition_many(1500, panels, t, plain, FINE, 0),
+                                               partition_many(1500, panels, t, tiles, panels, WHOLE) };
                 for (int k = 0; k < 3; k++) {
                     const double busy = shared(c[k], 1500, panels, t);
                     if (busy < 0.55)
@@ -53,9 +54,9 @@ static void test_one_thread_has_high_items(void **state)
 {
     (void)state;
     static const struct slices s = { 12, 24, 96 };
-    assert_in_range(cut_many(1500, 16, 1, s, 16, WHOLE).rows, 84, 96);
-    assert_in_range(cut_many(1500, 16, 2, s, 16, WHOLE).rows, 84, 96);
-    assert_int_equal(cut_many(1500, 16, 2, s, 16, WHOLE).panels, 16);
+    assert_in_range(partition_many(1500, 16, 1, s, 16, WHOLE).rows, 84, 96);
+    assert_in_range(partition_many(1500, 16, 2, s, 16, WHOLE).rows, 84, 96);
+    assert_int_equal(partition_many(1500, 16, 2, s, 16, WHOLE).panels, 16);
 }
 
 static void test_items_are_whole_tiles_and_panels_that_go_together(void **state)
@@ -66,7 +67,7 @@ static void test_items_are_whole_tiles_and_panels_that_go_together(void **state)
             for (int t = 1; t <= TEAM_MOST; t += t < 8 ? 1 : 7)
                 for (size_t tile = 12; tile <= 32; tile += 20) {
                     const struct slices s = { tile, 2 * tile, 3 * tile };
-                    const struct cut c = cut_many(rows, panels, t, s, t % 2 ? panels : FINE, (size_t)t % 2);
+                    const struct partition c = partition_many(rows, panels, t, s, t % 2 ? panels : FINE, (size_t)t % 2);
                     assert_in_range(c.rows, 1, s.max);
                     assert_in_range(c.panels, 1, panels);
                     if (c.rows < rows) assert_int_equal(c.rows % tile, 0);
@@ -80,7 +81,7 @@ static void test_few_rows_stay_together(void **state)
     (void)state;
     for (size_t panels = 1; panels <= 1621; panels += 9)
         for (int t = 1; t <= TEAM_MOST; t++) {
-            const struct cut c = cut_few(5, panels, t);
+            const struct partition c = partition_few(5, panels, t);
             assert_int_equal(c.rows, 5);
             assert_int_equal(c.panels % 4, 0);
             assert_in_range(c.panels, 4, 32);
@@ -92,11 +93,11 @@ static void test_few_rows_stay_together(void **state)
 static void test_heads_are_halved_where_threads_would_wait(void **state)
 {
     (void)state;
-    assert_int_equal(cut_heads(1500, 96, 8, 1), 96);
-    assert_int_equal(cut_heads(1500, 96, 8, 2), 96);
-    assert_int_equal(cut_heads(1500, 96, 8, 16), 96);
-    assert_int_equal(cut_heads(1500, 96, 8, 60), 48);
-    assert_int_equal(cut_heads(96, 96, 1, 2), 48);
+    assert_int_equal(partition_heads(1500, 96, 8, 1), 96);
+    assert_int_equal(partition_heads(1500, 96, 8, 2), 96);
+    assert_int_equal(partition_heads(1500, 96, 8, 16), 96);
+    assert_int_equal(partition_heads(1500, 96, 8, 60), 48);
+    assert_int_equal(partition_heads(96, 96, 1, 2), 48);
 }
 
 static struct slices slices_of(size_t cache, int level, enum packed_type t, size_t n_k)

@@ -1,5 +1,5 @@
 /* steno: logits in two stages. SPDX-License-Identifier: MIT */
-#include "plan/screen.h"
+#include "plan/logits_approx.h"
 #include <math.h>
 
 /* Sums of k products in f32, in whatever order, lie within k 2^-23 of the sum of magnitudes, which is at most |w| |x|: twice, for both
@@ -7,18 +7,18 @@
 static double const sum_error = 0x1p-22;
 static double const slack = 1.0001; /* for norms that are themselves rounded */
 
-enum packed_type screen_type(const struct kern *kern) { return kern_gains(kern->level, PK_Q8_QUAD_A8) ? PK_Q8_QUAD_A8 : PK_Q8_QUAD; }
+enum packed_type approx_type(const struct kern *kern) { return kern_gains(kern->level, PK_Q8_QUAD_A8) ? PK_Q8_QUAD_A8 : PK_Q8_QUAD; }
 
-struct screen_panel screen_panel_of(const struct q8_loss *loss, size_t k)
+struct approx_panel approx_panel_of(const struct q8_loss *loss, size_t k)
 {
     const double norm = sqrt(loss->norm) * slack;
-    return (struct screen_panel){ (float)(sqrt(loss->error) * slack + (double)k * sum_error * norm), (float)norm };
+    return (struct approx_panel){ (float)(sqrt(loss->error) * slack + (double)k * sum_error * norm), (float)norm };
 }
 
-struct screen_row screen_row_of(enum packed_type t, const float *x, size_t k)
+struct approx_x approx_x_of(enum packed_type t, const float *x, size_t k)
 {
     const struct q8_loss loss = q8_loss_of_x(t, x, k);
-    return (struct screen_row){ (float)(sqrt(loss.norm) * slack), (float)(sqrt(loss.error) * slack) };
+    return (struct approx_x){ (float)(sqrt(loss.norm) * slack), (float)(sqrt(loss.error) * slack) };
 }
 
 /* Bits of the ids of panel p that lie in [from, to). */
@@ -46,30 +46,31 @@ static void take(float *top, int n, float v)
     top[at] = v;
 }
 
-void screen_bounds(float *most, float *least, int n, const float *y, const struct screen_panel *panel, struct screen_row x,
-                   const struct logit_range *g, size_t p0, size_t p1, const struct kern *kern)
+void approx_bounds(float *max, float *least, const struct approx_logits *l, size_t p0, size_t p1, const struct kern *kern)
 {
+    const struct logit_range *g = l->range;
+    const float *y = l->y;
     const size_t from = ((size_t)g->text_from + PANEL - 1) / PANEL, to = (size_t)g->text_to / PANEL;
     const size_t a = from > p0 ? from : p0, b = to < p1 ? to : p1; /* panels of text alone */
-    if (a < b) kern->panel_max(most + a, y + a * PANEL, b - a);
-    for (int i = 0; i < n; i++) least[i] = -INFINITY;
+    if (a < b) kern->panel_max(max + a, y + a * PANEL, b - a);
+    for (int i = 0; i < l->n; i++) least[i] = -INFINITY;
     for (size_t p = p0; p < p1; p++) {
         const uint32_t barred = g->mask ? g->mask[p] : 0, text = ids_in(p, g->text_from, g->text_to) & ~barred;
         const float bound = ids_in(p, g->ts_from, g->ts_to) & ~barred ? INFINITY : -INFINITY;
-        const float best = text == UINT32_MAX ? most[p] : text ? largest_of(y + p * PANEL, text) : 0;
-        most[p] = bound;
+        const float best = text == UINT32_MAX ? max[p] : text ? largest_of(y + p * PANEL, text) : 0;
+        max[p] = bound;
         if (!text) continue;
-        const float off = x.norm * panel[p].error + x.error * panel[p].norm;
-        take(least, n, best - off);
-        if (bound < 0) most[p] = best + off;
+        const float off = l->x.norm * l->panel[p].error + l->x.error * l->panel[p].norm;
+        take(least, l->n, best - off);
+        if (bound < 0) max[p] = best + off;
     }
 }
 
-float screen_least(const float *least, uint32_t slices, int n)
+float approx_least(const float *least, uint32_t slices, int n)
 {
-    float top[SCREEN_TOP];
+    float top[APPROX_TOPK];
     for (int i = 0; i < n; i++) top[i] = -INFINITY;
     for (uint32_t s = 0; s < slices; s++)
-        for (int i = 0; i < n && least[s * SCREEN_TOP + i] > top[n - 1]; i++) take(top, n, least[s * SCREEN_TOP + i]);
+        for (int i = 0; i < n && least[s * APPROX_TOPK + i] > top[n - 1]; i++) take(top, n, least[s * APPROX_TOPK + i]);
     return top[n - 1];
 }

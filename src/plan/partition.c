@@ -1,5 +1,5 @@
-/* steno: how a linear and an attention are cut into items. SPDX-License-Identifier: MIT */
-#include "plan/cut.h"
+/* steno: partitions: how a linear and an attention are cut into items. SPDX-License-Identifier: MIT */
+#include "plan/partition.h"
 
 enum {
     AROUND = 4,      /* what an item costs beside its rows, in rows: weights come from further away */
@@ -11,23 +11,23 @@ static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 static size_t up_to(size_t n, size_t step) { return parts(n, step) * step; }
 static size_t less(size_t a, size_t b) { return a < b ? a : b; }
 
-struct cut cut_few(size_t rows, size_t panels, int threads)
+struct partition partition_few(size_t rows, size_t panels, int threads)
 {
     const size_t n = panels / ((size_t)threads * 4) / PANELS_STEP * PANELS_STEP;
-    return (struct cut){ rows, n < PANELS_STEP ? PANELS_STEP : less(n, PANELS_FEW) };
+    return (struct partition){ rows, n < PANELS_STEP ? PANELS_STEP : less(n, PANELS_FEW) };
 }
 
 /* Rounds that the threads need, and a quarter of one for a thread that is held up: where items are few and long, all wait for it. */
-static size_t cost(struct cut c, size_t rows, size_t panels, size_t threads, size_t anew)
+static size_t cost(struct partition c, size_t rows, size_t panels, size_t threads, size_t anew)
 {
     const size_t items = parts(rows, c.rows) * parts(panels, c.panels);
     return (4 * parts(items, threads) + 1) * (c.rows + AROUND) * (c.panels + anew);
 }
 
-struct cut cut_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew)
+struct partition partition_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew)
 {
     const size_t team = (size_t)threads, fewest = parts(rows, s.max), finest = parts(rows, s.min);
-    struct cut best = { less(s.max, rows), less(fine, panels) }, c = best;
+    struct partition best = { less(s.max, rows), less(fine, panels) }, c = best;
     size_t least = cost(best, rows, panels, team, anew);
     for (size_t across = parts(panels, c.panels);; across *= 2) {
         const size_t step = team > across ? team / across : 1; /* items in whole rounds */
@@ -42,8 +42,8 @@ struct cut cut_many(size_t rows, size_t panels, int threads, struct slices s, si
     }
 }
 
-size_t cut_heads(size_t rows, size_t most, size_t heads, int threads)
+size_t partition_heads(size_t rows, size_t most, size_t heads, int threads)
 {
-    const struct cut whole = { most, 1 }, half = { most / 2, 1 };
+    const struct partition whole = { most, 1 }, half = { most / 2, 1 };
     return cost(half, rows, heads, (size_t)threads, 0) < cost(whole, rows, heads, (size_t)threads, 0) ? half.rows : whole.rows;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "harness.h"
-#include "plan/screen.h"
+#include "plan/logits_approx.h"
 
 enum { K = 160, PANELS = 5, N = PANELS * PANEL, DRAWS = 40 };
 
@@ -16,7 +16,7 @@ struct sample {
     float w[N][K], x[K];
     _Alignas(64) uint8_t full[1 << 18], less[1 << 18], scratch[1 << 20];
     float exact[N], near[N];
-    struct screen_panel panel[PANELS];
+    struct approx_panel panel[PANELS];
 };
 
 static float draw(uint32_t *seed)
@@ -42,7 +42,7 @@ static void make(struct sample *s, enum packed_type type, uint32_t seed, const s
         pack_panel(s->full + p * pack_panel_sz(PK_F32, K), PK_F32, DT_F32, rows, K);
         struct q8_loss loss;
         k->pack(s->less + p * pack_panel_sz(type, K), &loss, type, DT_F32, rows, K);
-        s->panel[p] = screen_panel_of(&loss, K);
+        s->panel[p] = approx_panel_of(&loss, K);
     }
     struct linear l = { .w = s->full, .n = N, .k = K, .n_y = N, .x = s->x, .ld_x = K, .y = s->exact, .ld_y = N };
     k->linear[PK_F32](&l, 0, 1, 0, PANELS, s->scratch);
@@ -65,12 +65,13 @@ static int falling(const void *a, const void *b)
 /* The n best. */
 static void check(const struct sample *s, const struct logit_range *g, int n, const struct kern *k)
 {
-    float most[PANELS], slice[3 * SCREEN_TOP], best[N];
-    const struct screen_row x = screen_row_of(s->type, s->x, K);
+    float most[PANELS], slice[3 * APPROX_TOPK], best[N];
+    const struct approx_x x = approx_x_of(s->type, s->x, K);
     int allowed = 0;
+    const struct approx_logits l = { s->near, s->panel, x, g, n };
     for (size_t p = 0; p < PANELS; p += 2) /* in slices */
-        screen_bounds(most, slice + p / 2 * SCREEN_TOP, n, s->near, s->panel, x, g, p, p + 2 < PANELS ? p + 2 : PANELS, k);
-    const float least = screen_least(slice, 3, n);
+        approx_bounds(most, slice + p / 2 * APPROX_TOPK, &l, p, p + 2 < PANELS ? p + 2 : PANELS, k);
+    const float least = approx_least(slice, 3, n);
     for (int32_t id = 0; id < N; id++) {
         if (is_allowed(g, id)) {
             best[allowed++] = s->exact[id];
@@ -83,7 +84,7 @@ static void check(const struct sample *s, const struct logit_range *g, int n, co
     if (allowed < n) return;
     assert_true(least <= best[n - 1]);
     for (int32_t id = 0; id < N; id++)
-        if (is_allowed(g, id) && s->exact[id] >= best[n - 1]) assert_true(screen_wants(most[id / PANEL], least));
+        if (is_allowed(g, id) && s->exact[id] >= best[n - 1]) assert_true(approx_may_hold(most[id / PANEL], least));
 }
 
 static void test_bounds_hold(void **state)
@@ -105,7 +106,7 @@ static void test_bounds_hold(void **state)
             for (size_t i = 0; i < sizeof range / sizeof *range; i++) {
                 check(s, &range[i], 1, &k);
                 check(s, &range[i], 6, &k);
-                check(s, &range[i], SCREEN_TOP, &k);
+                check(s, &range[i], APPROX_TOPK, &k);
             }
         }
     }
@@ -121,7 +122,7 @@ static void test_bounds_are_narrow(void **state)
     struct kern k;
     kern_init(&k, 0);
     make(s, PK_Q8_QUAD_A8, 3, &k);
-    const struct screen_row x = screen_row_of(s->type, s->x, K), of_16 = screen_row_of(PK_Q8_QUAD, s->x, K);
+    const struct approx_x x = approx_x_of(s->type, s->x, K), of_16 = approx_x_of(PK_Q8_QUAD, s->x, K);
     for (size_t p = 0; p < PANELS; p++) {
         double norm = 0;
         for (size_t i = 0; i < PANEL; i++) {
@@ -153,17 +154,19 @@ static void test_what_is_no_number_is_computed_in_full(void **state)
         s->w[7][40] = inf ? INFINITY : (float)NAN;
         struct q8_loss loss;
         k.pack(s->less, &loss, s->type, DT_F32, rows, K);
-        const struct screen_panel p = screen_panel_of(&loss, K);
+        const struct approx_panel p = approx_panel_of(&loss, K);
         assert_true(isnan(p.error));
         s->panel[0] = p;
         float least;
-        screen_bounds(most, &least, 1, s->near, s->panel, screen_row_of(s->type, s->x, K), &all, 0, PANELS, &k);
-        assert_true(screen_wants(most[0], least));
+        const struct approx_logits l = { s->near, s->panel, approx_x_of(s->type, s->x, K), &all, 1 };
+        approx_bounds(most, &least, &l, 0, PANELS, &k);
+        assert_true(approx_may_hold(most[0], least));
     }
     s->x[100] = (float)NAN;
     float least;
-    screen_bounds(most, &least, 1, s->near, s->panel, screen_row_of(s->type, s->x, K), &all, 0, PANELS, &k);
-    for (size_t p = 0; p < PANELS; p++) assert_true(screen_wants(most[p], least));
+    const struct approx_logits l = { s->near, s->panel, approx_x_of(s->type, s->x, K), &all, 1 };
+    approx_bounds(most, &least, &l, 0, PANELS, &k);
+    for (size_t p = 0; p < PANELS; p++) assert_true(approx_may_hold(most[p], least));
     free(s);
 }
 

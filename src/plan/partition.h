@@ -1,21 +1,21 @@
-/* steno: how a linear and an attention are cut into items. SPDX-License-Identifier: MIT
+/* steno: partitions: how a linear and an attention are cut into items. SPDX-License-Identifier: MIT
  *
  * Threads take items from a counter, so an op ends when the last item does. Where rows are many, items are as high as the second-level
  * cache allows, unless lower ones share better among the threads: 1500 rows by 96 are 16 items, of which one of three threads has six,
  * where 18 of 84 rows are six for each. Where even low items are fewer than threads, panels are cut as well. No bit depends on any of
  * it. */
-#ifndef STENO_PLAN_CUT_H
-#define STENO_PLAN_CUT_H
+#ifndef STENO_PLAN_PARTITION_H
+#define STENO_PLAN_PARTITION_H
 #include "kern/kern.h"
 
-struct cut { size_t rows, panels; }; /* of an item; the last ones may have less */
+struct partition { size_t rows, panels; }; /* of an item; the last ones may have less */
 
 /* Few rows, which go together: weights are a stream that the threads share. */
-struct cut cut_few(size_t rows, size_t panels, int threads);
+struct partition partition_few(size_t rows, size_t panels, int threads);
 
 /* Many rows. fine: panels of an item at most; anew: what an item spends on its rows of x however few its panels are, in panels. */
-struct cut cut_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew);
+struct partition partition_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew);
 
 /* Attention of rows that see the same keys: rows of an item, `most` or half of them. */
-size_t cut_heads(size_t rows, size_t most, size_t heads, int threads);
+size_t partition_heads(size_t rows, size_t most, size_t heads, int threads);
 #endif

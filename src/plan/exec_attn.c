@@ -1,0 +1,142 @@
+/* steno: attention on the CPU. SPDX-License-Identifier: MIT
+ *
+ * An item is a group of rows that see the same keys, of one head. Where heads are too few for the threads, blocks of a head's keys are
+ * items too, and whoever makes the last partial of a head merges them. */
+#include "plan/partition.h"
+#include "plan/replay.h"
+
+enum { WEIGHTS_ROWS = 12 /* rows of an item of weights of attention: a tile */ };
+
+struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type)
+{
+    const struct exec *x = rp->x;
+    if (op->state != NO_STATE) {
+        const struct kv_state *s = &x->state[op->state];
+        const uint32_t l = s->desc.kind == STATE_APPEND || !rp->run ? lane : rp->run->lane[lane].window;
+        *type = s->type;
+        return state_view(s, op->layer, head, l);
+    }
+    const struct slot *s = &rp->p->slot[op->kv_slot];
+    *type = (enum kv_type)s->kv_type;
+    const size_t block = kv_block_sz(*type, s->d_head);
+    return (struct kv_view){ x->scratch + s->offset + head * (s->rows / KV_BLOCK) * block, block, NULL };
+}
+
+/* How an attention is cut: groups of rows that see the same keys, of each all heads, of each all keys or blocks of them. */
+struct attn_items {
+    uint32_t high, groups, heads, blocks, n; /* high: rows of a group where this run's rows are each other's keys */
+    uint32_t ahead;                          /* from an item to the one that its thread is likely to take next */
+};
+
+/* A group of rows and a head. */
+struct attn_unit { struct group g; uint32_t head; };
+
+/* Where rows are each other's keys, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
+ * group has keys of its own. */
+static struct attn_unit attn_unit_of(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t i)
+{
+    if (op->state != NO_STATE) {
+        const struct group *g = op->flags & OPF_CAUSAL ? rp->run->self : rp->run->cross;
+        return (struct attn_unit){ g[i / t->heads], i % t->heads };
+    }
+    const uint32_t row = i % t->groups * t->high, left = rp->n_rows - row;
+    return (struct attn_unit){ { (uint16_t)row, (uint16_t)(left < t->high ? left : t->high), 0 }, i / t->groups };
+}
+
+/* Blocks of keys are items of their own where heads of groups are not enough for the threads, and partials have room. */
+static struct attn_items attn_items_of(const struct replay *rp, const struct op *op, uint32_t rows, int threads)
+{
+    struct attn_items t = { .heads = rp->p->bind[op->bind].heads, .blocks = 1, .ahead = (uint32_t)threads };
+    const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
+    const int32_t keys = own ? (int32_t)rp->n_rows : causal ? rp->run->self_most : rp->run->cross_most;
+    const size_t blocks = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS;
+    if (own) {
+        t.high = (uint32_t)partition_heads(rows, ATTN_TILE, t.heads, threads);
+        t.groups = (rows + t.high - 1) / t.high;
+    } else t.groups = causal ? rp->run->n_self : rp->run->n_cross;
+    if (blocks > 1 && t.groups * t.heads < (uint32_t)threads * ATTN_SHARED && rows * t.heads * blocks <= rp->x->n_attn_partials)
+        t.blocks = (uint32_t)blocks;
+    t.n = t.groups * t.heads * t.blocks;
+    return t;
+}
+
+/* The keys and values of this run's rows, as far as they lie in block b of `blocks`: nobody else reads or writes that one. */
+static void write_kv(const struct replay *rp, const struct op *op, const struct attn *a, enum kv_type type, struct group g, uint32_t b,
+                     uint32_t blocks)
+{
+    const size_t n = rp->p->bind[op->bind].n;
+    for (uint32_t r = 0; r < g.n; r++) {
+        const uint32_t pos = (uint32_t)rp->run->row[g.row + r].pos;
+        const float *k = a->q + r * a->ld_q + n;
+        if (blocks == 1 || pos / ATTN_KEYS == b) rp->x->kern->kv_put[type](&a->kv, pos, k, k + n, a->d_head);
+    }
+}
+
+/* Where the keys of an item begin; NULL: they do not lie one behind the other, or there is no such item. */
+static const void *keys_of(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item)
+{
+    enum kv_type type;
+    if (item >= t->n) return NULL;
+    const struct attn_unit u = attn_unit_of(rp, op, t, item / t->blocks);
+    const struct kv_view v = replay_kv(rp, op, u.head, u.g.lane, &type);
+    return v.table ? NULL : (const char *)v.base + item % t->blocks * (ATTN_KEYS / KV_BLOCK) * v.block_stride;
+}
+
+/* A group of rows of one head, over all keys or over one block of them. */
+static void attn_item(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item, void *scratch)
+{
+    const struct plan *p = rp->p;
+    const struct bind *c = &p->bind[op->bind];
+    const struct kern *kern = rp->x->kern;
+    const uint32_t unit = item / t->blocks, b = item % t->blocks;
+    const struct attn_unit u = attn_unit_of(rp, op, t, unit);
+    const struct group g = u.g;
+    const int32_t *len = op->state == NO_STATE ? NULL : op->flags & OPF_CAUSAL ? rp->run->self_len : rp->run->cross_len;
+    const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld, at = (size_t)u.head * c->d_head;
+    enum kv_type type;
+    const struct attn a = { .out = row0(rp, op->out) + g.row * ld_out + at, .ld_out = ld_out,
+                            .q = row0(rp, op->in) + g.row * ld_q + at, .ld_q = ld_q,
+                            .kv = replay_kv(rp, op, u.head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)rp->n_rows,
+                            .rows = g.n, .d_head = c->d_head, .scale = c->scale,
+                            .next = keys_of(rp, op, t, item + t->ahead) };
+    if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, g, b, t->blocks);
+    if (t->blocks == 1) {
+        kern->attn[type](&a, scratch);
+        return;
+    }
+    const size_t partial_len = attn_partial_len(c->d_head), row_len = t->heads * t->blocks * partial_len;
+    float *partial = rp->x->attn_partials + g.row * row_len + u.head * t->blocks * partial_len;
+    kern->attn_partial[type](&a, b, partial + b * partial_len, row_len, scratch);
+    if (atomic_fetch_add(&rp->x->attn_done[unit], 1) + 1 < t->blocks) return;
+    atomic_store_explicit(&rp->x->attn_done[unit], 0, memory_order_relaxed);
+    kern->attn_merge(&a, partial, row_len, t->blocks);
+}
+
+void attn_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    const struct attn_items t = attn_items_of(rp, op, rows_of(rp, op), worker->threads);
+    FOR_ITEMS(i, t.n) attn_item(rp, op, &t, (uint32_t)i, worker->scratch);
+}
+
+/* Weights of a single head over the frames, for alignment. */
+static void attn_weights_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t n, void *scratch)
+{
+    const struct plan *p = rp->p;
+    const struct bind *c = &p->bind[op->bind];
+    const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld;
+    enum kv_type type;
+    const struct attn a = { .out = row0(rp, op->out) + from * ld_out, .ld_out = ld_out,
+                            .q = row0(rp, op->in) + from * ld_q + (size_t)op->attn_head * c->d_head, .ld_q = ld_q,
+                            .kv = replay_kv(rp, op, op->attn_head, rp->run->row[from].lane, &type), .n_keys = (int32_t)rp->run->frames,
+                            .rows = n, .d_head = c->d_head, .scale = c->scale };
+    rp->x->kern->attn_weights[type](&a, scratch);
+}
+
+void attn_weights_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    const uint32_t rows = rows_of(rp, op);
+    FOR_ITEMS(i, (rows + WEIGHTS_ROWS - 1) / WEIGHTS_ROWS) {
+        const uint32_t from = (uint32_t)i * WEIGHTS_ROWS;
+        attn_weights_rows(rp, op, from, rows - from < WEIGHTS_ROWS ? rows - from : WEIGHTS_ROWS, worker->scratch);
+    }
+}

@@ -1,0 +1,99 @@
+/* steno: products of rows with packed weights, on the CPU. SPDX-License-Identifier: MIT */
+#include <string.h>
+#include "plan/partition.h"
+#include "plan/replay.h"
+
+enum { TILE_PANELS = 8 /* panels of an item of a linear with many rows */ };
+
+static struct linear linear_of(const struct replay *rp, const struct op *op)
+{
+    const struct plan *p = rp->p;
+    const struct bind *c = &p->bind[op->bind];
+    const struct slot *in = &p->slot[op->in];
+    struct linear l = { .w = c->w, .bias = c->bias, .n = c->n, .k = c->k, .n_y = c->n_y, .n_kv = c->n_kv, .act = c->act,
+                        .d_head = c->d_head, .x = row0(rp, op->in), .ld_x = in->ld };
+    if (op->flags & OPF_CONV) {
+        l.x -= in->ld;
+        l.ld_x = (size_t)c->stride * in->ld;
+    }
+    if (op->out != NO_SLOT) {
+        l.y = row0(rp, op->out) + op->column;
+        l.ld_y = p->slot[op->out].ld;
+    }
+    if (op->aux != NO_SLOT) {
+        l.res = row0(rp, op->aux);
+        l.ld_res = p->slot[op->aux].ld;
+    } else if (c->positions) {
+        l.res = c->positions;
+        l.ld_res = c->n;
+    }
+    if (c->n_y < c->n) {
+        enum kv_type type;
+        l.kv = replay_kv(rp, op, 0, rp->x->window, &type);
+        l.kv_type = (uint8_t)type;
+        l.kv_head_sz = op->state != NO_STATE ? rp->x->state[op->state].head_sz
+                                             : rp->p->slot[op->kv_slot].rows / KV_BLOCK * l.kv.block_stride;
+    }
+    return l;
+}
+
+/* The zero rows around a padded slot; its bytes may have held something else since the last run. */
+static void pad_rows(const struct replay *rp, const struct op *op, uint32_t rows)
+{
+    const size_t ld = rp->p->slot[op->out].ld;
+    float *y = row0(rp, op->out);
+    memset(y - ld, 0, ld * sizeof *y);
+    memset(y + rows * ld, 0, ld * sizeof *y);
+}
+
+/* A tile: panels [p0, p1) of rows [m0, m1). */
+struct tile { size_t m0, m1, p0, p1; };
+
+/* A tile of logits in two stages: OP_LOGITS_APPROX computes the rows whose logits may be approximate, the linear behind it the others, and
+ * of the approximate ones the panels that their bounds leave. Rows that stand beside each other go together. */
+static void approx_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    struct linear some = *l;
+    int approx = 0;
+    for (size_t m = t.m0; m < t.m1 && op->kind == OP_LINEAR; m++) approx |= rp->x->approx[m].n != 0;
+    for (size_t p = t.p0, step; p < t.p1; p += step) {
+        step = approx ? 1 : t.p1 - t.p0;
+        for (size_t m = t.m0, end; m < t.m1; m = end + 1) {
+            for (end = m; end < t.m1; end++)
+                if (op->kind == OP_LINEAR ? !approx_keeps(rp, end, p) : !approx_wanted(rp, end)) break;
+            some.x_cached = l->x_cached && op->kind == OP_LOGITS_APPROX && m == t.m0 && end == t.m1; /* then the item before had all, too */
+            if (m < end) rp->x->kern->linear[c->type](&some, m, end, p, p + step, scratch);
+        }
+    }
+}
+
+
+static struct partition partition_of(const struct replay *rp, const struct bind *c, size_t rows, size_t panels, int threads)
+{
+    const enum packed_type type = (enum packed_type)c->type;
+    const int lowp = packed_is_lowp(type); /* whoever takes rows rounds them: all panels at once */
+    if (rows <= FEW_ROWS) return partition_few(rows, panels, threads);
+    return partition_many(rows, panels, threads, kern_slices(rp->x->kern, type, c->k), lowp ? panels : TILE_PANELS, lowp);
+}
+
+void linear_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    struct linear l = linear_of(rp, op);
+    const size_t rows = rows_of(rp, op), panels = pack_panels(c->n);
+    if (!rows) return;
+    const struct partition part = partition_of(rp, c, rows, panels, worker->threads);
+    const size_t across = (panels + part.panels - 1) / part.panels, down = (rows + part.rows - 1) / part.rows;
+    size_t before = SIZE_MAX; /* rows of the item before */
+    FOR_ITEMS(i, across * down) {
+        const size_t m = (size_t)i / across * part.rows, p = (size_t)i % across * part.panels;
+        const struct tile t = { m, m + part.rows < rows ? m + part.rows : rows, p, p + part.panels < panels ? p + part.panels : panels };
+        l.x_cached = m == before;
+        before = m;
+        for (size_t r = (size_t)i; op->kind == OP_LOGITS_APPROX && r < rows; r += across * down) approx_begin(rp, op, (uint32_t)r);
+        if (!i && (op->flags & OPF_PADDED)) pad_rows(rp, op, (uint32_t)rows);
+        if (op->kind == OP_LOGITS_APPROX || op->flags & OPF_APPROX) approx_linear(rp, op, &l, t, worker->scratch);
+        else rp->x->kern->linear[c->type](&l, t.m0, t.m1, t.p0, t.p1, worker->scratch);
+    }
+}

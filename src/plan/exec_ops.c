@@ -1,0 +1,203 @@
+/* steno: the ops on the CPU: how each is cut into items, and the bodies of the plain ones. SPDX-License-Identifier: MIT */
+#include <string.h>
+#include "plan/replay.h"
+
+enum {
+    ROWS_ITEM = 32,    /* rows of an item of an element-wise op, where there are so many for each thread */
+    ZSCORE_COLUMNS = 64 /* columns of an item where rows are compared */
+};
+
+static void embed_row(const struct replay *rp, const struct op *op, uint32_t r)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const struct slot *s = &rp->p->slot[op->out];
+    const struct row *row = &rp->run->row[r];
+    float *y = row0(rp, op->out) + (size_t)r * s->ld;
+    rp->x->kern->embed[c->type](y, c->w, (size_t)row->token, c->k);
+    if (c->positions) rp->x->kern->add(y, y, c->positions + (size_t)row->pos * c->k, c->k);
+}
+
+static void norm_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t ld_y = rp->p->slot[op->out].ld, ld_x = rp->p->slot[op->in].ld;
+    float *y = row0(rp, op->out);
+    const float *x = row0(rp, op->in);
+    for (uint32_t r = from; r < to; r++) {
+        const size_t src = op->rows == ROWS_OUT ? rp->run->out_row[r] : r;
+        rp->x->kern->norm_layer(y + r * ld_y, x + src * ld_x, c->gain, c->bias, c->eps, c->k);
+    }
+}
+
+static void scale_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t ld_y = rp->p->slot[op->out].ld, ld_x = rp->p->slot[op->in].ld;
+    float *y = row0(rp, op->out);
+    const float *x = row0(rp, op->in);
+    for (uint32_t r = from; r < to; r++) {
+        const size_t src = op->rows == ROWS_OUT ? rp->run->out_row[r] : r;
+        rp->x->kern->scale(y + r * ld_y, x + src * ld_x, c->scale, c->positions ? c->positions + src * c->n : NULL, c->n);
+    }
+}
+
+static void act_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t ld_y = rp->p->slot[op->out].ld, ld_x = rp->p->slot[op->in].ld;
+    for (uint32_t r = from; r < to; r++) {
+        float *y = row0(rp, op->out) + r * ld_y;
+        const float *x = row0(rp, op->in) + r * ld_x;
+        if (c->bias) rp->x->kern->add(y, x, c->bias, c->n);
+        rp->x->kern->act[c->act](y, c->bias ? y : x, c->n);
+    }
+}
+
+static void add_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t ld_y = rp->p->slot[op->out].ld, ld_x = rp->p->slot[op->in].ld;
+    const size_t ld_a = op->aux == NO_SLOT ? c->n : rp->p->slot[op->aux].ld;
+    const float *x = row0(rp, op->in), *a = op->aux == NO_SLOT ? c->positions : row0(rp, op->aux);
+    for (uint32_t r = from; r < to; r++) rp->x->kern->add(row0(rp, op->out) + r * ld_y, x + r * ld_x, a + r * ld_a, c->n);
+}
+
+static void softmax_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+{
+    const size_t ld_y = rp->p->slot[op->out].ld, ld_x = rp->p->slot[op->in].ld;
+    float *y = row0(rp, op->out);
+    const float *x = row0(rp, op->in);
+    for (uint32_t r = from; r < to; r++) rp->x->kern->softmax(y + r * ld_y, x + r * ld_x, rp->p->slot[op->in].width);
+}
+
+/* Row t of what a filter reads, for one head: rows of the slot, values of this run, what the state kept of earlier rows, or nothing. */
+static const float *fsmn_row(const struct replay *rp, const struct op *op, uint32_t head, int64_t t)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t at = (size_t)head * c->d_head;
+    if (t >= (int64_t)rp->n_rows) return NULL;
+    if (t < 0) {
+        if (op->state == NO_STATE) return NULL;
+        const struct kv_state *s = &rp->x->state[op->state];
+        const int64_t i = (int64_t)s->desc.positions + t;
+        return i < 0 ? NULL : state_rows(s, op->layer, rp->x->window) + (size_t)i * c->n + at;
+    }
+    if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)t * rp->p->slot[op->in].ld + at;
+    enum kv_type type;
+    const struct kv_view v = replay_kv(rp, op, head, 0, &type); /* keys first, then values [KV_BLOCK, d_head] */
+    const float *block = (const float *)(const void *)((const char *)v.base + (size_t)t / KV_BLOCK * v.block_stride);
+    return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * c->d_head;
+}
+
+static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct plan *p = rp->p;
+    const struct bind *c = &p->bind[op->bind];
+    const float *x[FSMN_TAPS];
+    struct fsmn f = { .x = x, .taps = c->taps, .left = c->left, .n = c->d_head };
+    for (uint32_t head = 0; head < c->heads; head++) {
+        const size_t at = (size_t)head * c->d_head;
+        f.w = c->filter + (size_t)head * c->taps * c->d_head;
+        for (uint32_t r = from; r < to; r++) {
+            for (uint32_t j = 0; j < c->taps; j++) x[j] = fsmn_row(rp, op, head, (int64_t)r - c->left + j);
+            f.y = row0(rp, op->out) + (size_t)r * p->slot[op->out].ld + at;
+            f.add = op->aux == NO_SLOT ? NULL : row0(rp, op->aux) + (size_t)r * p->slot[op->aux].ld + at;
+            rp->x->kern->fsmn(&f);
+        }
+    }
+}
+
+/* The state's rows move up to make room for the newest. */
+static void shift_state(const struct replay *rp, const struct op *op)
+{
+    const struct kv_state *s = &rp->x->state[op->state];
+    const struct slot *in = &rp->p->slot[op->in];
+    const uint32_t rows = rows_of(rp, op);
+    const size_t n = s->desc.positions, width = (size_t)s->desc.heads * s->desc.d_head, held = rows < n ? n - rows : 0;
+    float *to = state_rows(s, op->layer, rp->x->window);
+    memmove(to, to + (n - held) * width, held * width * sizeof *to);
+    for (size_t i = held; i < n; i++)
+        memcpy(to + i * width, row0(rp, op->in) + (rows - n + i) * in->ld, width * sizeof *to);
+}
+
+static void zscore_columns(const struct replay *rp, const struct op *op, uint32_t from, uint32_t n)
+{
+    rp->x->kern->zscore(row0(rp, op->out) + from, rp->p->slot[op->out].ld, rp->n_rows, n);
+}
+
+static void median_row(const struct replay *rp, const struct op *op, uint32_t r)
+{
+    const struct plan *p = rp->p;
+    const size_t at = (size_t)r * p->slot[op->out].ld; /* both slots are as wide as there are frames */
+    const float *add = op->aux == NO_SLOT ? NULL : row0(rp, op->aux) + at;
+    rp->x->kern->median(row0(rp, op->out) + at, row0(rp, op->in) + at, add, p->bind[op->bind].scale, rp->run->frames);
+}
+
+/* ---- how an op is cut */
+
+typedef void rows_fn(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to);
+
+/* How ops of a kind are run: by a function of their own, or rows in shares by `rows`. */
+struct op_way { op_fn *run; rows_fn *rows; };
+
+static struct op_way const way[OP_KINDS];
+
+static void embed_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    FOR_ITEMS(i, rows_of(rp, op)) embed_row(rp, op, (uint32_t)i);
+}
+
+static void rows_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    rows_fn *const rows_body = way[op->kind].rows;
+    const uint32_t rows = rows_of(rp, op), threads = (uint32_t)worker->threads;
+    if (!rows) return;
+    const uint32_t share = (rows + threads - 1) / threads, n = share < ROWS_ITEM ? share : ROWS_ITEM;
+    FOR_ITEMS(i, (rows + n - 1) / n) {
+        const uint32_t from = (uint32_t)i * n;
+        rows_body(rp, op, from, from + n < rows ? from + n : rows);
+    }
+}
+
+static void shift_state_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    FOR_ITEMS(i, 1) shift_state(rp, op);
+}
+
+static void zscore_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    FOR_ITEMS(i, (rp->run->frames + ZSCORE_COLUMNS - 1) / ZSCORE_COLUMNS) {
+        const uint32_t from = (uint32_t)i * ZSCORE_COLUMNS, left = rp->run->frames - from;
+        zscore_columns(rp, op, from, left < ZSCORE_COLUMNS ? left : ZSCORE_COLUMNS);
+    }
+}
+
+static void median_filter_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    FOR_ITEMS(i, rows_of(rp, op)) median_row(rp, op, (uint32_t)i);
+}
+
+static struct op_way const way[OP_KINDS] = {
+    [OP_EMBED] = { embed_run, NULL },
+    [OP_NORM] = { rows_run, norm_rows },
+    [OP_SCALE] = { rows_run, scale_rows },
+    [OP_LINEAR] = { linear_run, NULL },
+    [OP_ATTN] = { attn_run, NULL },
+    [OP_FSMN] = { rows_run, fsmn_rows },
+    [OP_SHIFT_STATE] = { shift_state_run, NULL },
+    [OP_SOFTMAX] = { rows_run, softmax_rows },
+    [OP_ATTN_WEIGHTS] = { attn_weights_run, NULL },
+    [OP_ZSCORE] = { zscore_run, NULL },
+    [OP_MEDIAN_FILTER] = { median_filter_run, NULL },
+    [OP_ACT] = { rows_run, act_rows },
+    [OP_ADD] = { rows_run, add_rows },
+    [OP_LOGITS_APPROX] = { linear_run, NULL },
+    [OP_LOGITS_BOUND] = { logits_bound_run, NULL },
+    [OP_LOGITS_REDUCE] = { logits_reduce_run, NULL },
+    [OP_SAMPLE] = { sample_run, NULL },
+};
+
+void op_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    way[op->kind].run(rp, op, worker);
+}

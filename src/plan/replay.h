@@ -1,0 +1,98 @@
+/* steno: a replay of a plan as the threads of the CPU executor see it. SPDX-License-Identifier: MIT
+ *
+ * Private to the files exec*.c. exec.c opens the executor and walks the list; every op is a function here, which cuts the op into items and
+ * takes them from the op's counter until there are no more. */
+#ifndef STENO_PLAN_REPLAY_H
+#define STENO_PLAN_REPLAY_H
+#include "plan/exec.h"
+#include "plan/logits_approx.h"
+
+enum {
+    FEW_ROWS = 16,   /* up to here weights are streamed once for all rows: panels are cut finely */
+    ATTN_SHARED = 2, /* with fewer heads of groups of rows than this for each thread, threads share them */
+};
+
+struct replay {
+    struct exec *x;
+    steno_team *team;      /* that works on it; NULL: the caller alone */
+    const struct plan *p;
+    struct run *run;
+    struct op_time *time;
+    uint32_t n_rows;       /* of this replay */
+    uint16_t first, last;  /* ops [first, last) */
+    int steps, ran;        /* chain: replays allowed and done */
+    int more;              /* thread 0: another replay follows */
+    int status;            /* thread 0's */
+    uint16_t split;        /* thread 0 looks at the clock before this op of the first replay... */
+    int64_t split_ns;      /* ...and leaves the time here */
+    _Atomic int64_t stop;  /* number of the op, counted over all replays, after which all threads leave */
+};
+
+/* A thread at an op. */
+struct worker {
+    struct exec *x;
+    _Atomic int64_t *counter; /* of the op: the next item */
+    int asks;                 /* it looks between items whether the run is to end */
+    int threads;
+    void *scratch;            /* its own */
+};
+
+/* The next item of n; -1: there is none, or the run is to end. What was taken is always done, so whoever leaves because of that leaves
+ * nothing behind that others believe done: thread 0 ends the run behind this op. */
+static inline int64_t item_take(const struct worker *worker, int64_t n)
+{
+    struct exec *x = worker->x;
+    if (worker->asks && x->should_stop && x->should_stop(x->user)) atomic_store(&x->stop, 1);
+    if (atomic_load_explicit(&x->stop, memory_order_relaxed)) return -1;
+    const int64_t i = atomic_fetch_add_explicit(worker->counter, 1, memory_order_relaxed);
+    return i < n ? i : -1;
+}
+
+#define FOR_ITEMS(i, n) for (int64_t i; (i = item_take(worker, (int64_t)(n))) >= 0;)
+
+/* Row 0 of a slot. */
+static inline float *slot_row0(const struct exec *x, const struct plan *p, uint16_t slot)
+{
+    const struct slot *s = &p->slot[slot];
+    return (float *)(void *)(x->scratch + s->offset) + (size_t)s->front * s->ld;
+}
+
+static inline float *row0(const struct replay *rp, uint16_t slot)
+{
+    return slot_row0(rp->x, rp->p, slot);
+}
+
+/* [n_vocab] of the out-th row whose logits are wanted. */
+static inline float *logits_at(const struct replay *rp, size_t out)
+{
+    return row0(rp, rp->p->logits) + out * rp->p->slot[rp->p->logits].ld;
+}
+
+static inline uint32_t rows_of(const struct replay *rp, const struct op *op)
+{
+    return op->rows == ROWS_TWICE ? 2 * rp->n_rows : op->rows == ROWS_OUT ? rp->run->n_out : rp->n_rows;
+}
+
+static inline uint32_t logit_slices(uint32_t n_vocab)
+{
+    return (n_vocab + SCAN_IDS - 1) / SCAN_IDS;
+}
+
+/* Keys and values of one head: in the state, or in a slot of this run. */
+struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type);
+
+/* An op: the items that this thread gets hold of. */
+typedef void op_fn(const struct replay *rp, const struct op *op, const struct worker *worker);
+op_fn op_run;                                                       /* of whatever kind (exec_ops.c) */
+op_fn linear_run;                                                   /* exec_linear.c */
+op_fn attn_run, attn_weights_run;                                   /* exec_attn.c */
+op_fn logits_bound_run, logits_reduce_run, sample_run;              /* exec_logits.c */
+
+/* ---- exec_logits.c */
+/* How many of the out-th row's most probable ids are wanted, and nothing else; 0: all logits are. */
+int approx_wanted(const struct replay *rp, size_t out);
+void approx_begin(const struct replay *rp, const struct op *op, uint32_t out); /* before approximate logits of the row are computed */
+int approx_keeps(const struct replay *rp, size_t out, size_t panel);           /* is the panel wanted from the stored weights? */
+void logits_filter(const struct replay *rp);  /* thread 0, before logits are reduced: the caller changes those that it asked for */
+void logits_choose(const struct replay *rp, uint32_t out); /* one row, on this thread alone */
+#endif
