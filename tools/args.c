@@ -5,7 +5,8 @@
 #include "args.h"
 #include "num.h"
 #include "say.h"
-#include "u8.h"
+#include "utf8.h"
+#include "word_near.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -42,7 +43,7 @@ static int word_find(const char *words, const char *word, char *nearest)
     nearest[0] = '\0';
     for (int i = 0; word_at(w, words, i); i++) {
         if (strcmp(w, word) == 0) return i;
-        const int d = u8_near(word, w);
+        const int d = word_near(word, w);
         if (d >= 0 && (best < 0 || d < best)) {
             best = d;
             strcpy(nearest, w);
@@ -235,7 +236,7 @@ static int unknown_long(const struct args *a, const char *name)
     for (const struct arg *r = a->rows; r->kind != ARG_END; r++) {
         for (int no = 0; r->kind != ARG_GROUP && no <= (r->kind == ARG_PAIR); no++) {
             snprintf(cand, sizeof cand, "%s%s", no ? "no-" : "", r->name);
-            const int d = u8_near(name, cand);
+            const int d = word_near(name, cand);
             if (d < 0 || (best >= 0 && d >= best)) continue;
             best = d;
             strcpy(best_name, cand);
@@ -392,32 +393,32 @@ void args_help(const struct args *a)
 
 /* ---- values as JSON ---------------------------------------------------------------------------------------------------------- */
 
-static void json_value(FILE *f, const struct arg *r, const void *at)
+static void json_value(struct sink *f, const struct arg *r, const void *at)
 {
     char text[NAME_MAX_LEN], num[NUM_SZ];
     const char *sep = "[";
     switch (r->kind) {
     case ARG_FLAG:
-    case ARG_PAIR: fputs(*(const int *)at ? "true" : "false", f); break;
-    case ARG_INT: fprintf(f, "%" PRId64, *(const int64_t *)at); break;
-    case ARG_NUM: fputs(isfinite(*(const double *)at) ? num_repr(num, *(const double *)at) : "null", f); break;
-    case ARG_WORD: u8_json(f, word_at(text, r->value, *(const int *)at) ? text : ""); break;
+    case ARG_PAIR: sink_text(f, *(const int *)at ? "true" : "false"); break;
+    case ARG_INT: sink_format(f, "%" PRId64, *(const int64_t *)at); break;
+    case ARG_NUM: sink_text(f, isfinite(*(const double *)at) ? num_repr(num, *(const double *)at) : "null"); break;
+    case ARG_WORD: utf8_json(f, word_at(text, r->value, *(const int *)at) ? text : ""); break;
     case ARG_LIST:
         for (int i = 0; word_at(text, r->value, i); i++) {
             if (!(*(const unsigned *)at >> i & 1)) continue;
-            fputs(sep, f);
-            u8_json(f, text);
+            sink_text(f, sep);
+            utf8_json(f, text);
             sep = ", ";
         }
-        fputs(*sep == '[' ? "[]" : "]", f);
+        sink_text(f, *sep == '[' ? "[]" : "]");
         break;
     default:
-        if (*(const char *const *)at) u8_json(f, *(const char *const *)at);
-        else fputs("null", f);
+        if (*(const char *const *)at) utf8_json(f, *(const char *const *)at);
+        else sink_text(f, "null");
     }
 }
 
-void args_json(FILE *f, const struct arg *rows, const void *opts, const char *but)
+void args_json(struct sink *f, const struct arg *rows, const void *opts, const char *but)
 {
     char nearest[NAME_MAX_LEN];
     const char *sep = "{";
@@ -425,9 +426,9 @@ void args_json(FILE *f, const struct arg *rows, const void *opts, const char *bu
     for (const struct arg *r = rows; r->kind != ARG_END; r++) {
         if (r->kind == ARG_GROUP) left_out = word_find(but, r->help, nearest) >= 0;
         if (r->kind == ARG_GROUP || left_out) continue;
-        fprintf(f, "%s\"%s\": ", sep, r->name);
+        sink_format(f, "%s\"%s\": ", sep, r->name);
         json_value(f, r, (const char *)opts + r->at);
         sep = ", ";
     }
-    fputs(*sep == '{' ? "{}" : "}", f);
+    sink_text(f, *sep == '{' ? "{}" : "}");
 }

@@ -4,8 +4,8 @@
  * defaults, --help and the messages about mistakes all read the same rows, so they cannot disagree. */
 #ifndef STENO_TOOLS_ARGS_H
 #define STENO_TOOLS_ARGS_H
+#include "sink.h"
 #include <stddef.h>
-#include <stdio.h>
 
 enum arg_kind {
     ARG_END = 0,
@@ -70,5 +70,5 @@ void args_help(const struct args *a);
 
 /* The values of *opts as a JSON object on one line, by the names of the rows; options below the headings in `but` ("Output|Messages") are
  * left out, the word none and texts that were not given are null. */
-void args_json(FILE *f, const struct arg *rows, const void *opts, const char *but);
+void args_json(struct sink *f, const struct arg *rows, const void *opts, const char *but);
 #endif

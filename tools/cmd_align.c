@@ -1,11 +1,12 @@
 /* steno: the verb align: when the words of a known text are said. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
+#include "print.h"
 #include "signals.h"
 #include "sound.h"
 #include "text_file.h"
-#include "u8.h"
-#include "write.h"
+#include "utf8.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,9 +63,9 @@ static int text_read(char **text, const char *operand)
     else if (!(*text = strdup(operand))) how = TEXT_FILE_NO_MEMORY;
     if (how == TEXT_FILE_NO_MEMORY) return fail(name, STENO_ENOMEM, "out of memory for the text");
     if (how != TEXT_FILE_READ) return fail(name, STENO_EIO, why);
-    const int64_t bad = u8_invalid_at(*text);
+    const int64_t bad = utf8_invalid_at(*text);
     if (bad >= 0) return say_usage("the text is not valid UTF-8 at byte %lld", (long long)bad);
-    u8_strip(*text, &n);
+    utf8_strip(*text, &n);
     return n ? EXIT_OK : say_usage("there are no words in %s to align", name);
 }
 
@@ -80,13 +81,13 @@ static void word_print(const steno_word *w, int json, int first)
 {
     if (json) {
         printf("%s{\"word\": ", first ? "" : ", ");
-        write_json_stripped(stdout, w->text);
+        print_json_stripped(stdout, w->text);
         fputs(", \"start_ms\": ", stdout);
         time_print(w->t0_ms, "null");
         fputs(", \"end_ms\": ", stdout);
         time_print(w->t1_ms, "null");
         fputs(", \"probability\": ", stdout);
-        write_json_number(stdout, w->probability);
+        print_json_number(stdout, w->probability);
         putchar('}');
         return;
     }
@@ -94,7 +95,7 @@ static void word_print(const steno_word *w, int json, int first)
     putchar(' ');
     time_print(w->t1_ms, "-");
     putchar(' ');
-    write_stripped(stdout, w->text);
+    print_stripped(stdout, w->text);
     putchar('\n');
 }
 
@@ -104,7 +105,7 @@ static int words_print(const steno_session *s, int json)
     int first = 1;
     if (json) {
         fputs("{\"language\": ", stdout);
-        u8_json(stdout, steno_language(s));
+        print_json(stdout, steno_language(s));
         fputs(", \"words\": [", stdout);
     }
     for (int i = 0; i < steno_segment_count(s); i++)

@@ -6,9 +6,9 @@
 #include "engine.h"
 #include "given.h"
 #include "machine.h"
+#include "print.h"
 #include "progress.h"
 #include "report.h"
-#include "u8.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,12 +166,12 @@ struct figures {
     struct machine_peaks peaks;
 };
 
-static void print_json(const struct figures *f)
+static void print_figures_json(const struct figures *f)
 {
     const struct result *r = f->r;
     const steno_model_info *i = f->i;
     fputs("{\"machine\": ", stdout);
-    u8_json(stdout, f->machine);
+    print_json(stdout, f->machine);
     printf(", \"version\": \"%s\", \"level\": \"%s\"", steno_version(), i->cpu_level);
     printf(", \"shape\": \"%s\", \"type\": \"%s\", \"threads\": %d", i->name, i->weight_type, f->threads);
     for (int p = 0; p < N_PHASES; p++) {
@@ -303,7 +303,7 @@ static int bench(const struct opts *o)
         count_work(r, &i);
         machine_name(machine, sizeof machine);
         if (machine_measure(&f.peaks, f.threads)) say("the machine's peaks could not be measured");
-        (o->json || o->format == JSON ? print_json : o->format == TSV ? print_tsv : print_table)(&f);
+        (o->json || o->format == JSON ? print_figures_json : o->format == TSV ? print_tsv : print_table)(&f);
         code = say_flush();
     }
     engine_close(&e);

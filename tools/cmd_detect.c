@@ -4,7 +4,7 @@
 #include "num.h"
 #include "signals.h"
 #include "sound.h"
-#include "u8.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,8 +6,9 @@
 #include "engine.h"
 #include "host.h"
 #include "machine.h"
+#include "print.h"
 #include "signals.h"
-#include "u8.h"
+#include "utf8.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -45,15 +46,15 @@ struct report {
 static void line(struct report *r, const char *key, const char *value)
 {
     char clean[2048];
-    u8_printable(clean, sizeof clean, value);
+    utf8_printable(clean, sizeof clean, value);
     if (!r->json) {
         printf("%s: %s\n", key, clean);
         return;
     }
     printf(r->n_lines++ ? ", " : "{");
-    u8_json(stdout, key);
+    print_json(stdout, key);
     fputs(": ", stdout);
-    u8_json(stdout, clean);
+    print_json(stdout, clean);
 }
 
 static void problem(struct report *r, const char *what, const char *reason)
@@ -289,7 +290,7 @@ static void report_problems(struct report *r)
         fputs(", \"problems\": [", stdout);
         for (int i = 0; i < r->n_problems; i++) {
             if (i) fputs(", ", stdout);
-            u8_json(stdout, r->problems[i]);
+            print_json(stdout, r->problems[i]);
         }
         puts("]}");
         return;

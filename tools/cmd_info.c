@@ -3,7 +3,8 @@
  * One list of facts is printed either as "key: value" lines or as an object. */
 #include "cmd.h"
 #include "engine.h"
-#include "u8.h"
+#include "print.h"
+#include "utf8.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,8 +42,8 @@ static void fact_text(int json, const char *key, const char *value)
 {
     char clean[4096];
     fact_key(json, strcmp(key, "file") == 0, key);
-    u8_printable(clean, sizeof clean, value);
-    if (json) u8_json(stdout, value);
+    utf8_printable(clean, sizeof clean, value);
+    if (json) print_json(stdout, value);
     else printf("%s\n", clean);
 }
 
@@ -71,7 +72,7 @@ static void plan_line(void *user, const char *line)
         return;
     }
     if ((*n)++) fputs(", ", stdout);
-    u8_json(stdout, line);
+    print_json(stdout, line);
 }
 
 /* given: --vocab. A whisper.cpp file has its own. */

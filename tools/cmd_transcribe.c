@@ -6,6 +6,7 @@
 #include "given.h"
 #include "job.h"
 #include "opt_rules.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -85,7 +86,7 @@ static const struct args translate_args = { "translate", "[OPTION]... FILE...",
                                             "Write an English translation of what is said in FILE.\n" ABOUT, rows + ROWS_OF_TASK };
 
 /* Options that decide what the text is, for jsonl. */
-static void options_json(FILE *f, const void *opts)
+static void options_json(struct sink *f, const void *opts)
 {
     args_json(f, rows, opts, "Output|Messages");
 }

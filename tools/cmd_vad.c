@@ -1,9 +1,11 @@
 /* steno: the verb vad: where somebody speaks. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
+#include "print.h"
 #include "signals.h"
 #include "sound.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct opts {
@@ -48,7 +50,7 @@ static void on_span(void *user, const steno_span *s)
     if (j->stop_code == EXIT_OK) j->stop_code = say_flush();
 }
 
-static void print_json(const steno_session *s)
+static void print_spans_json(const steno_session *s)
 {
     printf("{\"spans\": [");
     for (int i = 0; i < steno_span_count(s); i++) {
@@ -96,7 +98,7 @@ static int find(struct job *j, const struct opts *o, const struct engine *e, con
         sound_lost(m, file);
     }
     steno_media_close(m);
-    if (code == EXIT_OK && j->json) print_json(e->session);
+    if (code == EXIT_OK && j->json) print_spans_json(e->session);
     return code != EXIT_OK ? code : say_flush();
 }
 

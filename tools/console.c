@@ -3,8 +3,9 @@
  * A token may end inside a character; such tokens are taken together and shown by the probability of the first, so that what is sent is
  * always valid UTF-8 and no escape sequence stands inside a character. */
 #include "console.h"
+#include "print.h"
 #include "token_text.h"
-#include "u8.h"
+#include "utf8.h"
 #include "write.h"
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static int piece_get(char buf[TOKEN_TEXT_SZ], const struct console *c, const ste
 static void piece_put(FILE *f, const struct console *c, int styled, const char *text, double p, int *begun, char held[TOKEN_TEXT_SZ])
 {
     size_t n;
-    const char *s = u8_strip(text, &n);
+    const char *s = utf8_strip(text, &n);
     const size_t lead = (size_t)(s - text), room = TOKEN_TEXT_SZ - 1 - strlen(held);
     if (n == 0) {
         if (*begun) strncat(held, text, room);
@@ -93,8 +94,9 @@ static void put_tokens(FILE *f, const struct console *c, int styled, const steno
 void console_text(FILE *f, const struct console *c, int styled, const steno_segment *seg)
 {
     styled = styled && (c->colors || c->confidence);
-    write_speaker(f, c->speaker);
-    if ((!styled && !c->special) || seg->n_tokens == 0) write_stripped(f, seg->text);
+    struct sink to = print_sink(f);
+    write_speaker(&to, c->speaker);
+    if ((!styled && !c->special) || seg->n_tokens == 0) write_stripped(&to, seg->text);
     else put_tokens(f, c, styled, seg);
     if (seg->speaker_turn) fputs(WRITE_SPEAKER_TURN, f);
 }

@@ -2,7 +2,7 @@
 #include "decode_opts.h"
 #include "say.h"
 #include "text_file.h"
-#include "u8.h"
+#include "utf8.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int check_utf8(const struct decode_opts *o)
         { "prepend-punctuations", o->prepend_punctuations }, { "append-punctuations", o->append_punctuations },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const int64_t bad = all[i].text ? u8_invalid_at(all[i].text) : -1;
+        const int64_t bad = all[i].text ? utf8_invalid_at(all[i].text) : -1;
         if (bad >= 0) return say_usage("--%s is not valid UTF-8 at byte %lld", all[i].name, (long long)bad);
     }
     return EXIT_OK;
@@ -101,7 +101,7 @@ static int read_grammar(struct decode_data *d, const struct decode_opts *o)
     d->grammar = given;
     if (!given) return EXIT_OK;
     if (strstr(given, "::=")) {
-        const int64_t bad = u8_invalid_at(given);
+        const int64_t bad = utf8_invalid_at(given);
         return bad >= 0 ? say_usage("--grammar is not valid UTF-8 at byte %lld", (long long)bad) : EXIT_OK;
     }
     const int code = read_file(&d->grammar_file, o, "--grammar", given);
@@ -118,7 +118,7 @@ static void tidy_lines(char *text, const char *separators)
         const char next = p[n];
         p[n] = '\0';
         size_t k;
-        const char *word = u8_strip(p, &k);
+        const char *word = utf8_strip(p, &k);
         if (k && to > text) *to++ = '\n';
         memmove(to, word, k);
         to += k;

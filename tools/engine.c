@@ -1,7 +1,7 @@
 /* steno: what every verb that computes opens first. SPDX-License-Identifier: MIT */
 #include "engine.h"
 #include "given.h"
-#include "u8.h"
+#include "word_near.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static int check_cpu(const char *level)
     for (int i = 0; (name = steno_cpu_level_name(i)) != NULL; i++) {
         if (strcmp(name, level) == 0)
             return steno_cpu_level_usable(i) ? EXIT_OK : say_usage("--cpu: this machine cannot run level %s; see \"steno doctor\"", level);
-        const int d = u8_near(level, name);
+        const int d = word_near(level, name);
         if (d >= 0 && (best < 0 || d < best)) {
             best = d;
             nearest = name;

@@ -1,6 +1,7 @@
 /* steno: options as they were typed. SPDX-License-Identifier: MIT */
 #include "given.h"
 #include "say.h"
+#include <stdio.h>
 #include <string.h>
 
 /* A row of the verb, -1: it has no such option. */

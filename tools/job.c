@@ -1,10 +1,12 @@
 /* steno: what transcribe and translate do with their inputs. SPDX-License-Identifier: MIT */
 #include "job.h"
 #include "given.h"
+#include "print.h"
 #include "sha256.h"
 #include "past_end.h"
 #include "signals.h"
 #include "sound.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +33,9 @@ static void on_segment(void *user, const steno_segment *seg)
     say_bar(NULL);
     if (j->o->engine.verbose) {
         fputc('[', stderr);
-        write_time(stderr, seg->t0_ms, 0, '.');
+        print_time(stderr, seg->t0_ms);
         fputs(" --> ", stderr);
-        write_time(stderr, seg->t1_ms, 0, '.');
+        print_time(stderr, seg->t1_ms);
         fputs("] ", stderr);
         if (!text_follows || !j->streams_meet) show_segment(stderr, j, j->style_err, seg);
     }
@@ -104,14 +106,14 @@ static int write_results(struct job *j, int task, const char *error)
     const int has_choice = !j->params.language && j->info.is_multilingual;
     const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
     char sha256[SHA256_HEX_SZ];
-    struct write_record record = { .input = j->file, .model = j->engine.path, .error = error, .options = j->options, .opts = j->o };
+    struct transcript_source source = { .input = j->file, .model = j->engine.path, .error = error, .options = j->options, .opts = j->o };
     struct transcript_store store = { 0 };
     struct transcript t = { .text = "", .language = "unknown", .first_timestamp = j->console.first_timestamp, .duration_ms = -1,
                             .index_offset = (int32_t)j->o->offset_n, .task = task, .word_times = j->params.word_timestamps,
                             .token_times = j->o->decode.token_timestamps,
-                            .model = j->engine.model, .layout = &j->layout, .record = &record, .lost = error ? 0 : j->lost };
+                            .model = j->engine.model, .layout = &j->layout, .source = &source, .lost = error ? 0 : j->lost };
     if (!(j->results->formats & mask)) return EXIT_OK;
-    if (j->results->formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file, signals_stop, NULL) == 0) record.sha256 = sha256;
+    if (j->results->formats >> WRITER_JSONL & 1 && sha256_file(sha256, j->file, signals_stop, NULL) == 0) source.sha256 = sha256;
     if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* no line about a file that nobody waits for */
     int code = error ? EXIT_OK : get_speakers(&t, &store, j, s);
     const struct diarize *speakers = j->o->diarize ? &j->diarize : NULL;

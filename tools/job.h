@@ -42,7 +42,7 @@ struct job {
     struct console console;
     int style_out, style_err; /* whether escape sequences may go there */
     int streams_meet;         /* standard output and standard error are one file or terminal */
-    void (*options)(FILE *f, const void *o); /* writes o as an object, for jsonl */
+    void (*options)(struct sink *f, const void *o); /* writes o as an object, for jsonl */
 
     struct vad vad;
     struct diarize diarize;
@@ -56,7 +56,7 @@ struct job {
     const char *listening;   /* what it is heard for */
     int n_channels, channel; /* channel: of it, from 1 as the reader counts, people from 0; 0: they are mixed */
     char mark[48];           /* of the result in hand, for its names */
-    FILE *out;               /* where results go that are not files, NULL: standard output */
+    struct sink *out;        /* where results go that are not files, NULL: standard output */
     const steno_session *failing; /* whose error counts, NULL: the source's */
     int is_silent;           /* voice activity found none: nothing is decoded */
     int is_refused;          /* the file is not what an option asks for */

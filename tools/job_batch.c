@@ -3,17 +3,18 @@
  * Each input in hand has a session of the batch; when its call has ended its results are written and the next input takes the session.
  * Files are written as they are done. What goes to standard output is held until everything before it is out, so the order is that of the
  * command line. */
-#include "held.h"
 #include "host.h"
 #include "job.h"
 #include "signals.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct slot {
     struct job job;
     int input;        /* number of the file in hand, -1: none */
-    struct held text; /* what goes to standard output */
+    struct sink_memory text; /* what goes to standard output, by way of */
+    struct sink sink;
 };
 
 struct line {
@@ -50,17 +51,20 @@ static void leave(struct line *l, struct slot *s, int ok)
     l->n_refused += j->is_refused;
     l->base->n_lost += j->lost != 0;
     if (j->stop_code != EXIT_OK && l->base->stop_code == EXIT_OK) l->base->stop_code = j->stop_code;
-    if (j->out && held_close(j->out, &s->text) && l->base->stop_code == EXIT_OK) {
-        say("out of memory for the text of %s", j->file);
-        l->base->stop_code = EXIT_MEMORY;
+    if (j->out && s->sink.failed) {
+        if (l->base->stop_code == EXIT_OK) {
+            say("out of memory for the text of %s", j->file);
+            l->base->stop_code = EXIT_MEMORY;
+        }
+        free(s->text.p);
+        s->text = (struct sink_memory){ 0 };
     }
     j->out = NULL;
     l->held[s->input] = s->text.p;
     l->held_n[s->input] = s->text.n;
     l->done[s->input] = 1;
     progress_bar_done(j->bar);
-    s->text.p = NULL;
-    s->text.n = 0;
+    s->text = (struct sink_memory){ 0 };
     s->input = -1;
     tell(l);
 }
@@ -71,13 +75,9 @@ static int enter(struct line *l, struct slot *s)
     struct job *j = &s->job;
     while (l->next < l->n && l->base->stop_code == EXIT_OK && !signals_pending()) {
         s->input = l->next++;
-        j->out = j->results->dir ? NULL : held_open(&s->text);
-        if (!j->results->dir && !j->out) {
-            say("out of memory for the text of %s", l->files[s->input]);
-            l->base->stop_code = EXIT_MEMORY;
-        } else if (job_open(j, l->files[s->input])) {
-            return 1;
-        }
+        s->sink = sink_to_memory(&s->text);
+        j->out = j->results->dir ? NULL : &s->sink;
+        if (job_open(j, l->files[s->input])) return 1;
         leave(l, s, 0);
     }
     return 0;
@@ -151,7 +151,6 @@ static void line_free(struct line *l)
         struct slot *s = &l->slot[i];
         steno_session_close(s->job.engine.session);
         if (s->job.media) job_close(&s->job);
-        if (s->job.out) fclose(s->job.out);
         diarize_free(&s->job.diarize);
         free(s->job.vad.clips);
         free(s->text.p);

@@ -8,11 +8,12 @@
 #include "hub.h"
 #include "out.h"
 #include "say.h"
-#include "u8.h"
+#include "word_near.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -175,7 +176,7 @@ static int tell_missing(const char *name)
         const char *file = strrchr(f.c[i].path, '/') + 1;
         if (strncmp(file, "ggml-", 5) == 0) file += 5;
         snprintf(stem, sizeof stem, "%.*s", (int)strcspn(file, "."), file);
-        const int d = u8_near(name, stem);
+        const int d = word_near(name, stem);
         if (d >= 0 && (best_d < 0 || d < best_d)) {
             best_d = d;
             best = f.c[i].path;

@@ -5,8 +5,8 @@
  * objects for programs that draw their own bar, come when another five percent are done, so that they do not depend on the length of the
  * file. */
 #include "progress.h"
+#include "print.h"
 #include "say.h"
-#include "u8.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ static void tell(struct progress *p, double ran_ms)
         return;
     }
     fputs("{\"file\": ", stderr);
-    u8_json(stderr, p->file);
+    print_json(stderr, p->file);
     fprintf(stderr, ", \"done_ms\": %" PRId64 ", \"total_ms\": %" PRId64 ", \"percent\": %d, \"elapsed_ms\": %.0f, \"speed\": %.3f}\n",
             p->done_ms, p->total_ms, percent, ran_ms, ran_ms > 0 ? (double)p->done_ms / ran_ms : 0);
 }

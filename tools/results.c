@@ -2,8 +2,10 @@
 #include "results.h"
 #include "out.h"
 #include "out_name.h"
+#include "print.h"
 #include "say.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -162,7 +164,8 @@ static int write_file(struct results *r, const char *input, const struct transcr
         int bad = out_open(&out, path);
         if (!bad) {
             errno = 0;
-            writers[format].write(out.f, t);
+            struct sink to = print_sink(out.f);
+            writers[format].write(&to, t);
             bad = out_commit(&out);
         }
         if (bad) say("%s: cannot write: %s", path, errno ? strerror(errno) : "write error");
@@ -177,9 +180,9 @@ static int write_file(struct results *r, const char *input, const struct transcr
 static int write_stdout(const struct results *r, const struct transcript *t, int format)
 {
     if (results_stream_text(r)) return say_flush(); /* went out as it came */
-    FILE *f = r->out ? r->out : stdout;
-    writers[format].write(f, t);
-    if (!writers[format].ends_line) fputc('\n', f);
+    struct sink out = print_sink(stdout), *to = r->out ? r->out : &out;
+    writers[format].write(to, t);
+    if (!writers[format].ends_line) sink_char(to, '\n');
     return r->out ? EXIT_OK : say_flush();
 }
 

@@ -7,7 +7,7 @@
 #ifndef STENO_TOOLS_RESULTS_H
 #define STENO_TOOLS_RESULTS_H
 #include "ledger.h"
-#include "write.h"
+#include "steno_out.h"
 #include <stddef.h>
 
 struct results {
@@ -19,7 +19,7 @@ struct results {
     struct ledger *ledger; /* what the run reads and writes */
     int marked;           /* whether inputs have several results */
     const char *mark;     /* of the one in hand, ".ch2"; NULL: none. At results_check one of the marks to come */
-    FILE *out;            /* where results go that are not files, NULL: standard output, where it fails at once */
+    struct sink *out;     /* where results go that are not files, NULL: standard output, where it fails at once */
     int quiet;            /* 1: what was written is not told */
     int hold_text;        /* 1: plain text goes out when an input is done, not as it comes */
     char *folder;         /* that was swept last */

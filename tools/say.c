@@ -3,10 +3,11 @@
  * The only state is about the two streams, of which a process has one each: whether a bar is on the screen, and whether the failure of
  * standard output has been told. */
 #include "say.h"
-#include "u8.h"
+#include "utf8.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <steno/steno.h>
+#include <stdio.h>
 #include <string.h>
 
 static int bar_shown, output_told;
@@ -15,7 +16,7 @@ static void say_list(const char *fmt, va_list ap)
 {
     char raw[4096], clean[sizeof raw];
     vsnprintf(raw, sizeof raw, fmt, ap);
-    u8_printable(clean, sizeof clean, raw);
+    utf8_printable(clean, sizeof clean, raw);
     say_bar(NULL);
     fprintf(stderr, "steno: %s\n", clean);
 }

@@ -4,7 +4,7 @@
 #include "cmd.h"
 #include "say.h"
 #include "signals.h"
-#include "u8.h"
+#include "word_near.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static const struct verb *near_verb(const char *word)
     int best_d = -1;
     if (word[0] == '-' || strpbrk(word, "./") || stat(word, &st) == 0) return NULL;
     for (int i = 0; i < N_VERBS; i++) {
-        const int d = u8_near(word, verbs[i].name);
+        const int d = word_near(word, verbs[i].name);
         if (d < 0 || (best && d >= best_d)) continue;
         best = &verbs[i];
         best_d = d;

@@ -1,8 +1,8 @@
 /* steno: options about words, their times and the layout of subtitles. SPDX-License-Identifier: MIT */
 #include "subtitle_opts.h"
-#include "reshape.h"
+#include "steno_out.h"
 #include "say.h"
-#include "u8.h"
+#include "utf8.h"
 #include <string.h>
 
 static int set_font(struct write_layout *l, const struct subtitle_opts *o)
@@ -18,7 +18,7 @@ static int set_font(struct write_layout *l, const struct subtitle_opts *o)
     if (n >= sizeof l->font) return say_usage("--font: the name is longer than %zu bytes", sizeof l->font - 1);
     for (size_t i = 0; i < n; i++)
         if (font[i] == ',' || (unsigned char)font[i] < 0x20) return say_usage("--font: \"%s\" is the name of no font", font);
-    if (u8_invalid_at(font) >= 0) return say_usage("--font: the name is not valid UTF-8");
+    if (utf8_invalid_at(font) >= 0) return say_usage("--font: the name is not valid UTF-8");
     memcpy(l->font, font, n + 1);
     return EXIT_OK;
 }

@@ -1,6 +1,6 @@
 /* steno: text files that options and operands name. SPDX-License-Identifier: MIT */
 #include "text_file.h"
-#include "u8.h"
+#include "utf8.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -75,7 +75,7 @@ enum text_file text_file_read(char **text, const char *path, int dash, size_t mo
     const int is_fifo = !from_stdin && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
     enum text_file how = bytes_read(text, &len, fd, is_fifo, most, why, n);
     if (!from_stdin) close(fd);
-    const int64_t bad = how == TEXT_FILE_READ ? u8_invalid_at(*text) : -1;
+    const int64_t bad = how == TEXT_FILE_READ ? utf8_invalid_at(*text) : -1;
     if (bad >= 0) {
         snprintf(why, n, "is not text in UTF-8 at byte %lld", (long long)bad);
         how = TEXT_FILE_NO_TEXT;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "args.h"
+#include "print.h"
 #include "cmd.h"
 
 enum { MOST = 64, HELP = 2, N_VERBS = 7 };
@@ -65,7 +66,8 @@ static void try_own(char **argv, int argc, const char *text, size_t n)
     if (rc != ARGS_RUN) return;
     if (n_operands < 0 || n_operands > argc) abort();
     check(&o, argv, n_operands, text, n);
-    args_json(stdout, rows, &o, "Nothing");
+    struct sink to = print_sink(stdout);
+    args_json(&to, rows, &o, "Nothing");
 }
 
 static void try_verb(unsigned verb, char **argv, int argc)

@@ -4,7 +4,8 @@
 #include "args.h"
 #include "harness.h"
 #include "say.h"
-#include "u8.h"
+#include "utf8.h"
+#include "word_near.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,29 +126,29 @@ static void test_mistakes_end_with_the_exit_code_of_usage(void **state)
 static void test_likeness_finds_slips_and_beginnings_but_not_strangers(void **state)
 {
     (void)state;
-    assert_int_equal(u8_distance("kitten", "sitting"), 3);
-    assert_int_equal(u8_distance("ab", "ba"), 1);
-    assert_int_equal(u8_distance("", "abc"), 3);
-    assert_true(u8_near("langauge", "language") >= 0);
-    assert_int_equal(u8_near("lang", "language"), 0);
-    assert_int_equal(u8_near("xyzzy", "language"), -1);
-    assert_int_equal(u8_near("z", "q"), -1);
+    assert_int_equal(word_distance("kitten", "sitting"), 3);
+    assert_int_equal(word_distance("ab", "ba"), 1);
+    assert_int_equal(word_distance("", "abc"), 3);
+    assert_true(word_near("langauge", "language") >= 0);
+    assert_int_equal(word_near("lang", "language"), 0);
+    assert_int_equal(word_near("xyzzy", "language"), -1);
+    assert_int_equal(word_near("z", "q"), -1);
 }
 
 static void test_messages_are_valid_utf8_without_control_characters(void **state)
 {
     (void)state;
     char out[64];
-    u8_printable(out, sizeof out, "a\x1b[2J\xc3\xa9\xff\n\xc2\x9b\xed\xa0\x80");
+    utf8_printable(out, sizeof out, "a\x1b[2J\xc3\xa9\xff\n\xc2\x9b\xed\xa0\x80");
     assert_string_equal(out, "a\\x1b[2J\xc3\xa9\\xff\\x0a\\u009b\\xed\\xa0\\x80");
-    u8_printable(out, 4, "abcdef");
+    utf8_printable(out, 4, "abcdef");
     assert_string_equal(out, "abc");
-    u8_printable(out, 4, "ab\xc3\xa9");
+    utf8_printable(out, 4, "ab\xc3\xa9");
     assert_string_equal(out, "ab");
-    assert_int_equal(u8_invalid_at("ok \xe2\x82\xac"), -1);
-    assert_int_equal(u8_invalid_at("ok \xe2\x82"), 3);
-    assert_int_equal(u8_invalid_at("\xc0\xaf"), 0);
-    assert_int_equal(u8_invalid_at("\xf4\x90\x80\x80"), 0);
+    assert_int_equal(utf8_invalid_at("ok \xe2\x82\xac"), -1);
+    assert_int_equal(utf8_invalid_at("ok \xe2\x82"), 3);
+    assert_int_equal(utf8_invalid_at("\xc0\xaf"), 0);
+    assert_int_equal(utf8_invalid_at("\xf4\x90\x80\x80"), 0);
 }
 
 static void test_all_can_stand_for_the_first_words_only(void **state)
@@ -171,16 +172,15 @@ static void test_values_as_json_have_the_type_of_their_option(void **state)
 {
     (void)state;
     const struct opts o = { .flag = 1, .word = 2, .list = 5, .number = -3, .real = NAN, .maybe = "\"" };
-    char *text = NULL;
-    size_t n;
-    FILE *f = open_memstream(&text, &n);
-    args_json(f, rows, &o, "Nothing");
-    fputc('\n', f);
-    args_json(f, rows, &o, "Nothing|Group");
-    fclose(f);
-    assert_string_equal(text, "{\"flag\": true, \"quiet\": false, \"some-pair\": false, \"word\": \"two\", \"list\": [\"a\", \"c\"], "
-                              "\"number\": -3, \"real\": null, \"text\": null, \"maybe\": \"\\\"\"}\n{}");
-    free(text);
+    struct sink_memory text = { 0 };
+    struct sink to = sink_to_memory(&text);
+    args_json(&to, rows, &o, "Nothing");
+    sink_char(&to, '\n');
+    args_json(&to, rows, &o, "Nothing|Group");
+    assert_false(to.failed);
+    assert_string_equal(text.p, "{\"flag\": true, \"quiet\": false, \"some-pair\": false, \"word\": \"two\", \"list\": [\"a\", \"c\"], "
+                                "\"number\": -3, \"real\": null, \"text\": null, \"maybe\": \"\\\"\"}\n{}");
+    free(text.p);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* steno: the tokens of json_full are the text of their segment, whatever characters they cut in two. SPDX-License-Identifier: MIT */
 #include <jansson.h>
-#include "u8.h"
+#include "utf8.h"
 #include "write_help.h"
 
 enum { MAX_TOKENS = 64 };
@@ -53,7 +53,7 @@ static void test_texts_of_tokens_are_the_text_of_the_segment(void **state)
         assert_string_equal(json_string_value(json_object_get(segment_of(root), "text")), texts[i]);
         json_array_foreach(tokens, k, token) {
             const char *text = json_string_value(json_object_get(token, "text"));
-            assert_int_equal(u8_invalid_at(text), -1);
+            assert_int_equal(utf8_invalid_at(text), -1);
             cut += !text[0];
             strcat(all, text);
             assert_true(json_real_value(json_object_get(token, "p")) == 0.5);

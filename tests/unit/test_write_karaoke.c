@@ -4,6 +4,7 @@
  * without commands and when each syllable begins. */
 #include "write_help.h"
 #include "font.h"
+#include <stdio.h>
 #include <unistd.h>
 
 /* ---- a reader of ASS --------------------------------------------------------------------------------------------------------- */
@@ -203,9 +204,9 @@ static void test_script_holds_the_karaoke_and_quotes_the_inputs_name(void **stat
 {
     (void)state;
     const steno_segment s = { .t1_ms = 1000, .text = " $(x) `y`" };
-    struct write_record r = { .input = "-a 'b\" \xff.mp4" };
+    struct transcript_source r = { .input = "-a 'b\" \xff.mp4" };
     struct write_layout l = { .font = "X", .font_file = "f.ttf" };
-    struct transcript t = { .segs = &s, .n = 1, .record = &r, .layout = &l };
+    struct transcript t = { .segs = &s, .n = 1, .source = &r, .layout = &l };
     check_holds(WTS, &t, "\ninput='-a '\\''b\" '\"$(printf '\\377')\"'.mp4'\n");
     check_holds(WTS, &t, "\nfont='f.ttf'\n");
     check_holds(WTS, &t, "-vf subtitles=words.ass:fontsdir=fonts ");

@@ -3,7 +3,7 @@
  * Tokens are those of the shipped model's vocabulary; times are made up. */
 #include "api/heap.h"
 #include "reshape.h"
-#include "u8.h"
+#include "utf8.h"
 #include "write_help.h"
 
 enum { MAX_TOKENS = 64, MAX_WORDS = 16, STAMP_MS = 20 };
@@ -94,7 +94,7 @@ static void check_whole(const struct one *o, const char *text)
         const steno_segment *s = &o->t.segs[i];
         strcat(all, s->text);
         assert_int_equal(s->id, i);
-        assert_int_equal(u8_invalid_at(s->text), -1);
+        assert_int_equal(utf8_invalid_at(s->text), -1);
         assert_int_equal(o->t.first_token[i], n_tokens);
         assert_ptr_equal(s->tokens, o->ids + n_tokens);
         assert_int_equal(o->t.first_word[i], n_words);

@@ -1,0 +1,75 @@
+/* steno: a transcript as writers see it, taken out of a session. SPDX-License-Identifier: MIT */
+#include "transcript.h"
+#include "utf8.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Where words and tokens of the segments begin. *blank: whether no segment says anything. */
+static int take_segments(struct transcript_store *store, const steno_session *s, int n, size_t *n_words, size_t *n_tokens, int *blank)
+{
+    store->segs = calloc((size_t)n + 1, sizeof *store->segs);
+    store->first_word = calloc((size_t)n + 1, sizeof *store->first_word);
+    store->first_token = calloc((size_t)n + 1, sizeof *store->first_token);
+    if (!store->segs || !store->first_word || !store->first_token) return -1;
+    *n_words = *n_tokens = 0;
+    *blank = 1;
+    for (int i = 0; i < n; i++) {
+        steno_segment *seg = &store->segs[i];
+        size_t len;
+        seg->size = sizeof *seg;
+        steno_segment_get(s, i, seg);
+        store->first_word[i] = (int32_t)*n_words;
+        store->first_token[i] = (int32_t)*n_tokens;
+        *n_words += (size_t)seg->n_words;
+        *n_tokens += (size_t)seg->n_tokens;
+        utf8_strip(seg->text, &len);
+        if (len) *blank = 0;
+    }
+    return 0;
+}
+
+int transcript_take(struct transcript *t, struct transcript_store *store, const steno_session *s)
+{
+    const int n = steno_segment_count(s);
+    size_t n_words, n_tokens;
+    int blank;
+    if (take_segments(store, s, n, &n_words, &n_tokens, &blank)) return -1;
+    store->words = calloc(n_words + 1, sizeof *store->words);
+    store->tokens = calloc(n_tokens + 1, sizeof *store->tokens);
+    if (!store->words || !store->tokens) return -1;
+    for (int i = 0; i < n; i++) {
+        for (int32_t k = 0; k < store->segs[i].n_words; k++) {
+            steno_word *w = &store->words[store->first_word[i] + k];
+            w->size = sizeof *w;
+            steno_word_get(s, i, k, w);
+        }
+        for (int32_t k = 0; k < store->segs[i].n_tokens; k++) {
+            steno_token *tok = &store->tokens[store->first_token[i] + k];
+            tok->size = sizeof *tok;
+            steno_token_get(s, i, k, tok);
+        }
+    }
+    t->segs = store->segs;
+    t->n = n;
+    t->words = store->words;
+    t->first_word = store->first_word;
+    t->tokens = store->tokens;
+    t->first_token = store->first_token;
+    t->word_times = t->word_times && (n_words > 0 || blank);
+    t->text = steno_text(s);
+    t->language = steno_language(s);
+    t->duration_ms = steno_duration_ms(s);
+    return 0;
+}
+
+void transcript_free(struct transcript_store *store)
+{
+    free(store->segs);
+    free(store->words);
+    free(store->tokens);
+    free(store->first_word);
+    free(store->first_token);
+    free(store->speakers);
+    free(store->text);
+    memset(store, 0, sizeof *store);
+}

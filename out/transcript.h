@@ -1,0 +1,67 @@
+/* steno: a transcript as writers see it, and how it is taken out of a session. SPDX-License-Identifier: MIT */
+#ifndef STENO_OUT_TRANSCRIPT_H
+#define STENO_OUT_TRANSCRIPT_H
+#include "font.h"
+#include "sink.h"
+#include <steno/steno.h>
+
+/* What a line of jsonl says beside the transcript. */
+struct transcript_source {
+    const char *input;  /* as it was named */
+    const char *sha256; /* of the input file in hex, NULL: not known (a pipe) */
+    const char *model;  /* path, NULL: not known */
+    const char *error;  /* why there is no transcript, NULL: there is one */
+    void (*options)(struct sink *f, const void *opts); /* writes an object; NULL: none is known */
+    const void *opts;
+};
+
+/* How subtitles are laid out; a limit of 0 is none. */
+struct write_layout {
+    int32_t max_line_width;     /* code points of a line */
+    int32_t max_line_count;     /* lines of a cue; with a width, cues run on from segment to segment */
+    int32_t max_words_per_line; /* words of a cue */
+    int32_t highlight_words;    /* 1: srt and vtt underline each word while it is said */
+    char font[FONT_NAME_SZ];    /* ass and wts: by name, "" is sans-serif */
+    const char *font_file;      /* where that font is; NULL: installed */
+};
+
+enum { WRITE_SPEAKER_UNKNOWN = -1 };
+
+struct transcript {
+    const steno_segment *segs; /* [n] */
+    int n;
+    const char *text;     /* of the whole file */
+    const char *language; /* code */
+    int32_t first_timestamp; /* id of the token that means 0.00 s, -1: the model has no such tokens */
+    int32_t index_offset;    /* added to the numbers of subtitles */
+    int32_t task;            /* enum steno_task */
+    int32_t word_times;      /* 1: subtitles are made of words, and JSON lists them */
+    int32_t token_times;     /* 1: JSON has the times of tokens */
+    int64_t duration_ms;     /* of the audio */
+    uint32_t lost;           /* bits of what could not be heard of it, in the order of write_json_lost's words */
+    const steno_word *words;    /* of all segments, in order */
+    const int32_t *first_word;  /* [n] where those of a segment begin; it has segs[i].n_words */
+    const steno_token *tokens;  /* of all segments, in order; score only */
+    const int32_t *first_token; /* [n] where those of a segment begin; it has segs[i].n_tokens */
+    const int32_t *speakers;    /* [n] 0, 1, ... or WRITE_SPEAKER_UNKNOWN; NULL: nobody asked */
+    const steno_model *model;   /* what tokens say; score only */
+    const struct write_layout *layout; /* NULL: no limits */
+    const struct transcript_source *source; /* jsonl, and the input's name for wts */
+};
+
+/* What a struct transcript points at. */
+struct transcript_store {
+    steno_segment *segs;
+    steno_word *words;
+    steno_token *tokens;
+    int32_t *first_word, *first_token, *speakers;
+    char *text; /* of segments that were cut */
+};
+
+/* Fill t->{segs, n, words, first_word, tokens, first_token, text, language, duration_ms} with what the session holds; texts and ids go on
+ * belonging to it. t->word_times is switched off where there is text but no word has come.
+ *
+ * @return 0, or -1 in want of memory; transcript_free the store in any case */
+int transcript_take(struct transcript *t, struct transcript_store *store, const steno_session *s);
+void transcript_free(struct transcript_store *store); /* {0} is allowed */
+#endif

@@ -1,0 +1,66 @@
+/* steno: what the writers share. SPDX-License-Identifier: MIT */
+#include "write.h"
+#include "utf8.h"
+#include <inttypes.h>
+#include <math.h>
+
+void write_stripped(struct sink *f, const char *text)
+{
+    size_t n;
+    const char *s = utf8_strip(text, &n);
+    sink_bytes(f, s, n);
+}
+
+void write_time(struct sink *f, int64_t ms, int always_hours, char sep)
+{
+    if (ms < 0) ms = 0;
+    if (always_hours || ms >= 3600000) sink_format(f, "%02" PRId64 ":", ms / 3600000);
+    sink_format(f, "%02d:%02d%c%03d", (int)(ms / 60000 % 60), (int)(ms / 1000 % 60), sep, (int)(ms % 1000));
+}
+
+const int32_t *write_speaker_of(const struct transcript *t, int seg)
+{
+    return t->speakers ? &t->speakers[seg] : NULL;
+}
+
+void write_speaker(struct sink *f, const int32_t *speaker)
+{
+    if (!speaker) return;
+    if (*speaker < 0) sink_text(f, "(speaker ?) ");
+    else sink_format(f, "(speaker %" PRId32 ") ", *speaker);
+}
+
+void write_speaker_column(struct sink *f, const struct transcript *t, int seg, char sep)
+{
+    if (!t->speakers) return;
+    if (t->speakers[seg] < 0) sink_char(f, '?');
+    else sink_format(f, "%" PRId32, t->speakers[seg]);
+    sink_char(f, sep);
+}
+
+/* Whether a time in seconds is the one in milliseconds, unrounded; NAN is not. */
+static int is_time(double s, int64_t ms)
+{
+    return fabs(s * 1000.0 - (double)ms) <= 0.51;
+}
+
+/* The reference adds offsets in binary floating point and does not round, so 4.6 s may read 4.6000000000000005. Where a segment does not
+ * carry such numbers they are made again: a timestamp token stands for k * 0.02 s after the start of its window; a segment without one
+ * ends with its window, counted in frames of 0.01 s. */
+void write_seconds(const steno_segment *s, int32_t first_timestamp, double *start, double *end)
+{
+    const int has_start = is_time(s->start, s->t0_ms), has_end = is_time(s->end, s->t1_ms);
+    *start = has_start ? s->start : (double)s->t0_ms / 1000.0; /* times are what they are */
+    *end = has_end ? s->end : (double)s->t1_ms / 1000.0;
+    if (first_timestamp < 0) return;
+    const double offset = (double)(s->seek_frames * 160) / 16000.0;
+    const int64_t t0 = s->t0_ms - s->seek_frames * 10, t1 = s->t1_ms - s->seek_frames * 10;
+    int ends_by_token = s->n_tokens == 0 && t1 % 20 == 0; /* tokens of an emptied segment are gone */
+    for (int i = s->n_tokens - 1; i >= 0; i--) {
+        if (s->tokens[i] < first_timestamp) continue;
+        ends_by_token = s->tokens[i] > first_timestamp;
+        break;
+    }
+    if (!has_start) *start = offset + (double)(t0 / 20) * 0.02;
+    if (!has_end) *end = offset + (ends_by_token ? (double)(t1 / 20) * 0.02 : (double)(t1 / 10 * 160) / 16000.0);
+}

@@ -1,0 +1,39 @@
+/* steno: what the writers share. SPDX-License-Identifier: MIT */
+#ifndef STENO_OUT_WRITE_H
+#define STENO_OUT_WRITE_H
+#include "transcript.h"
+
+/* The writers, one file each. */
+void write_txt(struct sink *f, const struct transcript *t);
+void write_srt(struct sink *f, const struct transcript *t);
+void write_vtt(struct sink *f, const struct transcript *t);
+void write_tsv(struct sink *f, const struct transcript *t);
+void write_json(struct sink *f, const struct transcript *t);
+void write_verbose_json(struct sink *f, const struct transcript *t);
+void write_jsonl(struct sink *f, const struct transcript *t); /* t->source must be set; of a failed input only that is read */
+void write_csv(struct sink *f, const struct transcript *t);
+void write_lrc(struct sink *f, const struct transcript *t);
+void write_wts(struct sink *f, const struct transcript *t);
+void write_ass(struct sink *f, const struct transcript *t);
+void write_score(struct sink *f, const struct transcript *t);
+void write_json_full(struct sink *f, const struct transcript *t);
+
+/* What the formats share. */
+void write_stripped(struct sink *f, const char *text);                   /* without white space at the ends */
+void write_time(struct sink *f, int64_t ms, int always_hours, char sep); /* [HH:]MM:SS<sep>mmm */
+
+/* Who speaks: "(speaker 0) ", "(speaker ?) " where that is not known, nothing where nobody asked. */
+void write_speaker(struct sink *f, const int32_t *speaker);
+void write_speaker_column(struct sink *f, const struct transcript *t, int seg, char sep); /* "0", "?" and the separator, or nothing */
+const int32_t *write_speaker_of(const struct transcript *t, int seg); /* @return NULL: nobody asked */
+#define WRITE_SPEAKER_TURN " [SPEAKER_TURN]" /* behind a segment that another speaker goes on after */
+
+/* The segments as a JSON list. What is no number, or a time that is not known, reads null.  */
+void write_json_segments(struct sink *f, const struct transcript *t);
+void write_json_lost(struct sink *f, const struct transcript *t, int always); /* what of the sound is missing; always: also nothing */
+void write_json_number(struct sink *f, double value);
+void write_json_stripped(struct sink *f, const char *text); /* a string without white space at the ends */
+
+/* Start and end in seconds, in the very doubles that the reference computes. */
+void write_seconds(const steno_segment *s, int32_t first_timestamp, double *start, double *end);
+#endif

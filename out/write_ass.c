@@ -1,0 +1,100 @@
+/* steno: karaoke: subtitles in which each word lights up when it is said (Advanced SubStation Alpha). SPDX-License-Identifier: MIT
+ *
+ * A word is a syllable: {\k} says for how many hundredths of a second it goes on, and a syllable without text stands for a pause.
+ * Hundredths are differences of rounded times, so that rounding never adds up. Cues without words are plain lines. In the text a brace
+ * would begin a command and a backslash might: braces are escaped, and a word joiner (U+2060, seen by nobody) follows a backslash. */
+#include "utf8.h"
+#include "write_cues.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* A style by name and colour (alpha, blue, green, red) of text that has been reached. */
+static void style(struct sink *f, const char *name, const char *font, const char *colour)
+{
+    sink_format(f, "Style: %s,%s,48,%s,&H00FFFFFF,&H00000000,&H80000000,0,0,0,0,100,100,0,0,1,2,1,2,40,40,40,1\n", name,
+                font[0] ? font : "sans-serif", colour);
+}
+
+static void head(struct sink *f, const char *font)
+{
+    sink_text(f, "[Script Info]\nScriptType: v4.00+\nPlayResX: 1280\nPlayResY: 720\nWrapStyle: 0\nScaledBorderAndShadow: yes\n\n"
+                 "[V4+ Styles]\nFormat: Name, Fontname, Fontsize, PrimaryColour, SecondaryColour, OutlineColour, BackColour, Bold, "
+                 "Italic, Underline, StrikeOut, ScaleX, ScaleY, Spacing, Angle, BorderStyle, Outline, Shadow, Alignment, MarginL, MarginR, "
+                 "MarginV, Encoding\n");
+    style(f, "Line", font, "&H00FFFFFF");
+    style(f, "Karaoke", font, "&H0090EE90");
+    sink_text(f, "\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n");
+}
+
+static int64_t hundredths(int64_t ms)
+{
+    return ms < 0 ? 0 : (ms + 5) / 10;
+}
+
+static void put_time(struct sink *f, int64_t ms)
+{
+    const int64_t cs = hundredths(ms);
+    sink_format(f, "%" PRId64 ":%02d:%02d.%02d,", cs / 360000, (int)(cs / 6000 % 60), (int)(cs / 100 % 60), (int)(cs % 100));
+}
+
+static void put_text(struct sink *f, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        switch (s[i]) {
+        case '{': sink_text(f, "\\{"); break;
+        case '}': sink_text(f, "\\}"); break;
+        case '\\': sink_text(f, "\\\xe2\x81\xa0"); break;
+        case '\n': sink_text(f, "\\N"); break;
+        case '\r': break;
+        default: sink_char(f, s[i]);
+        }
+    }
+}
+
+struct line {
+    struct sink *f;
+    int64_t at; /* hundredths: when the syllables so far are over */
+};
+
+static void put_part(void *user, const struct cue_part *p)
+{
+    struct line *l = user;
+    if (p->new_line) sink_text(l->f, "\\N");
+    if (p->t0_ms >= 0 && p->t1_ms >= 0) {
+        const int64_t t0 = hundredths(p->t0_ms), t1 = hundredths(p->t1_ms);
+        if (t0 > l->at) {
+            sink_format(l->f, "{\\k%" PRId64 "}", t0 - l->at);
+            l->at = t0;
+        }
+        sink_format(l->f, "{\\k%" PRId64 "}", t1 > l->at ? t1 - l->at : 0);
+        if (t1 > l->at) l->at = t1;
+    }
+    put_text(l->f, p->text, p->n);
+    if (p->turn) sink_text(l->f, WRITE_SPEAKER_TURN);
+}
+
+static void put(struct sink *f, const struct cue *c)
+{
+    const int32_t *speaker = write_speaker_of(c->t, c->seg);
+    struct line l = { f, hundredths(c->t0_ms) };
+    sink_text(f, "Dialogue: 0,");
+    put_time(f, c->t0_ms);
+    put_time(f, c->t1_ms);
+    sink_format(f, "%s,", c->n ? "Karaoke" : "Line");
+    if (speaker && *speaker >= 0) sink_format(f, "Speaker%" PRId32, *speaker);
+    sink_text(f, ",0,0,0,,");
+    write_speaker(f, speaker);
+    cue_parts(c, put_part, &l);
+    sink_char(f, '\n');
+}
+
+void write_ass(struct sink *f, const struct transcript *t)
+{
+    struct write_layout layout = { 0 };
+    struct transcript plain = *t;
+    if (t->layout) layout = *t->layout;
+    layout.highlight_words = 0; /* the syllables do that */
+    plain.layout = &layout;
+    head(f, layout.font);
+    write_cues(f, &plain, put);
+}

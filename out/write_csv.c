@@ -1,0 +1,21 @@
+/* steno: comma-separated values as whisper.cpp lays them out, times in milliseconds. SPDX-License-Identifier: MIT
+ *
+ * Where somebody asked who speaks there is a column for it. */
+#include "write.h"
+#include <inttypes.h>
+
+void write_csv(struct sink *f, const struct transcript *t)
+{
+    sink_text(f, t->speakers ? "start,end,speaker,text\n" : "start,end,text\n");
+    for (int i = 0; i < t->n; i++) {
+        const steno_segment *s = &t->segs[i];
+        sink_format(f, "%" PRId64 ",%" PRId64 ",", s->t0_ms, s->t1_ms);
+        write_speaker_column(f, t, i, ',');
+        sink_char(f, '"');
+        for (const char *p = s->text; *p; p++) {
+            if (*p == '"') sink_char(f, '"');
+            sink_char(f, *p);
+        }
+        sink_text(f, "\"\n");
+    }
+}

@@ -1,0 +1,291 @@
+/* steno: subtitles as cues. SPDX-License-Identifier: MIT
+ *
+ * With words, cues follow the reference's rules (openai-whisper, SubtitlesWriter): a cue per segment, or lines of a width that run on
+ * from segment to segment until a cue has its number of lines. Where lines break depends on the words of the cue alone, so a cue is a
+ * range of words and its lines are found again when it is written; nothing is kept.
+ *
+ * The reference looks whether the first segment lists words, and fails when that one was emptied and no other has any; here word_times
+ * decides: without it an emptied segment is a cue without text, with it none. A change of speaker begins a cue.
+ *
+ * Without words there are only the segments' times: lines break at spaces, and cues that a segment is cut into share its time by their
+ * lengths. */
+#include "write_cues.h"
+#include "utf8.h"
+#include <math.h>
+#include <string.h>
+
+static const struct write_layout *layout_of(const struct transcript *t)
+{
+    static const struct write_layout none;
+    return t->layout ? t->layout : &none;
+}
+
+struct cues {
+    struct sink *f;
+    void (*put)(struct sink *f, const struct cue *c);
+    struct cue cue; /* the one at hand */
+};
+
+static void emit(struct cues *q, int64_t t0_ms, int64_t t1_ms, int32_t lit)
+{
+    q->cue.t0_ms = t0_ms;
+    q->cue.t1_ms = t1_ms;
+    q->cue.lit = lit;
+    q->put(q->f, &q->cue);
+    q->cue.index++;
+}
+
+/* ---- lines of words ---------------------------------------------------------------------------------------------------------- */
+
+enum place { APPEND, BEGIN, NEW_LINE, NEW_CUE }; /* all but APPEND are written without white space around them */
+
+/* Where the next word goes. */
+struct shaper {
+    size_t width;
+    int32_t max_lines, lines; /* 0: no limit; in the cue so far */
+    int keep_segments;        /* cues end with segments */
+    int n;                    /* words in the cue so far */
+    size_t line;              /* code points in the line so far */
+    double last;              /* start of the word before */
+};
+
+static struct shaper shaper_begin(const struct write_layout *l)
+{
+    enum { WIDE = 1000 };
+    return (struct shaper){ .width = l->max_line_width ? (size_t)l->max_line_width : WIDE, .max_lines = l->max_line_count, .lines = 1,
+                            .keep_segments = !l->max_line_width || !l->max_line_count };
+}
+
+/* breaks: a segment, or as many words of it as a cue may have, begins here; other: somebody else speaks. */
+static enum place shaper_step(struct shaper *s, const steno_word *w, int breaks, int other)
+{
+    const double long_pause = 3.0;
+    size_t n;
+    enum place place = BEGIN;
+    const size_t whole = utf8_length(w->text, strlen(w->text));
+    const int pause = s->n && !s->keep_segments && w->start - s->last > long_pause;
+    const int cut = s->n && ((breaks && s->keep_segments) || other);
+    if (s->line && s->line + whole <= s->width && !pause && !cut) {
+        place = APPEND;
+        s->line += whole;
+    } else {
+        if (cut || (s->n && s->max_lines && (pause || s->lines >= s->max_lines))) {
+            place = NEW_CUE;
+            s->lines = 1;
+            s->n = 0;
+        } else if (s->line) {
+            place = NEW_LINE;
+            s->lines++;
+        }
+        const char *bare = utf8_strip(w->text, &n);
+        s->line = utf8_length(bare, n);
+    }
+    s->n++;
+    if (!isnan(w->start)) s->last = w->start;
+    return place;
+}
+
+static int turns_after(const struct transcript *t, int seg, int32_t word)
+{
+    return t->segs[seg].speaker_turn && word == t->first_word[seg] + t->segs[seg].n_words - 1;
+}
+
+static void parts_of_words(const struct cue *c, void (*put)(void *user, const struct cue_part *p), void *user)
+{
+    const struct transcript *t = c->t;
+    struct shaper s = shaper_begin(layout_of(t));
+    int seg = c->seg;
+    for (int32_t i = c->first; i < c->first + c->n; i++) {
+        const steno_word *w = &t->words[i];
+        while (i >= t->first_word[seg] + t->segs[seg].n_words) seg++;
+        const enum place place = shaper_step(&s, w, 0, 0);
+        struct cue_part p = { .text = w->text, .n = strlen(w->text), .new_line = place == NEW_LINE, .lit = i == c->lit,
+                              .turn = turns_after(t, seg, i), .t0_ms = w->t0_ms, .t1_ms = w->t1_ms };
+        if (place != APPEND) p.text = utf8_strip(w->text, &p.n);
+        put(user, &p);
+    }
+}
+
+/* ---- cues of words ----------------------------------------------------------------------------------------------------------- */
+
+/* A cue with each of its words underlined in turn; between words that leave a pause none is. */
+static void emit_lit(struct cues *q, int64_t t0_ms)
+{
+    const struct cue *c = &q->cue;
+    int64_t last = t0_ms;
+    for (int32_t i = c->first; i < c->first + c->n; i++) {
+        const steno_word *w = &c->t->words[i];
+        if (w->t0_ms < 0 || w->t1_ms < 0) continue;
+        if (w->t0_ms != last) emit(q, last, w->t0_ms, -1);
+        emit(q, w->t0_ms, w->t1_ms, i);
+        last = w->t1_ms;
+    }
+}
+
+/* The cue at hand is complete. Words that were not found leave the times to their neighbours, then to the segment. */
+static void emit_words(struct cues *q)
+{
+    const struct cue *c = &q->cue;
+    const struct transcript *t = c->t;
+    if (c->n == 0) return;
+    int64_t t0 = -1, t1 = -1;
+    for (int32_t i = c->first; i < c->first + c->n && t0 < 0; i++) t0 = t->words[i].t0_ms;
+    for (int32_t i = c->first + c->n - 1; i >= c->first && t1 < 0; i--) t1 = t->words[i].t1_ms;
+    if (t0 < 0) t0 = t->segs[c->seg].t0_ms;
+    if (t1 < 0) t1 = t->segs[c->seg].t1_ms;
+    if (layout_of(t)->highlight_words) emit_lit(q, t0);
+    else emit(q, t0, t1, -1);
+}
+
+static void cues_of_words(struct cues *q)
+{
+    const struct transcript *t = q->cue.t;
+    const int32_t per_cue = layout_of(t)->max_words_per_line;
+    struct shaper s = shaper_begin(layout_of(t));
+    for (int seg = 0; seg < t->n; seg++) {
+        for (int32_t k = 0; k < t->segs[seg].n_words; k++) {
+            const int32_t i = t->first_word[seg] + k;
+            const int other = t->speakers && t->speakers[seg] != t->speakers[q->cue.seg];
+            if (shaper_step(&s, &t->words[i], per_cue ? k % per_cue == 0 : k == 0, other) == NEW_CUE || q->cue.n == 0) {
+                emit_words(q);
+                q->cue.seg = seg;
+                q->cue.first = i;
+                q->cue.n = 0;
+            }
+            q->cue.n++;
+        }
+    }
+    emit_words(q);
+}
+
+/* ---- text without words ------------------------------------------------------------------------------------------------------ */
+
+/* End of the first line of s[n], broken at a space to keep to the width; a longer word is a line. *next: where the second begins. */
+static size_t line_end(const char *s, size_t n, size_t width, size_t *next)
+{
+    size_t end = 0, at = 0;
+    for (*next = 0; at < n; *next = at) {
+        while (at < n && s[at] != ' ') at++;
+        if (end && width && utf8_length(s, at) > width) break;
+        end = at;
+        while (at < n && s[at] == ' ') at++;
+    }
+    return end;
+}
+
+static void parts_of_text(const struct cue *c, void (*put)(void *user, const struct cue_part *p), void *user)
+{
+    const steno_segment *seg = &c->t->segs[c->seg];
+    const size_t width = (size_t)layout_of(c->t)->max_line_width;
+    size_t at = c->from, n;
+    const char *text = utf8_strip(seg->text, &n);
+    const size_t whole = (size_t)(text - seg->text) + n;
+    do {
+        size_t len = c->to - at, next = len;
+        if (width) len = line_end(seg->text + at, len, width, &next);
+        const struct cue_part p = { .text = seg->text + at, .n = len, .new_line = at > c->from, .t0_ms = -1, .t1_ms = -1,
+                                    .turn = seg->speaker_turn && at + next >= whole };
+        put(user, &p);
+        at += next;
+    } while (at < c->to);
+}
+
+static void cues_of_text(struct cues *q, int i)
+{
+    const steno_segment *seg = &q->cue.t->segs[i];
+    const struct write_layout *l = layout_of(q->cue.t);
+    const int known = seg->t0_ms >= 0 && seg->t1_ms > seg->t0_ms;
+    size_t n, at = 0;
+    const char *text = utf8_strip(seg->text, &n);
+    const double total = (double)utf8_length(text, n);
+    int64_t t0 = seg->t0_ms;
+    q->cue.seg = i;
+    do {
+        size_t end = n, next = n;
+        if (l->max_line_width && l->max_line_count) {
+            next = end = at;
+            for (int32_t k = 0; k < l->max_line_count && next < n; k++) {
+                const size_t line = next;
+                end = line + line_end(text + line, n - line, (size_t)l->max_line_width, &next);
+                next += line;
+            }
+        }
+        int64_t t1 = seg->t1_ms;
+        if (next < n && known) t1 = seg->t0_ms + (int64_t)((double)(t1 - seg->t0_ms) * (double)utf8_length(text, next) / total);
+        q->cue.from = (size_t)(text - seg->text) + at;
+        q->cue.to = (size_t)(text - seg->text) + end;
+        emit(q, t0, t1, -1);
+        t0 = t1;
+        at = next;
+    } while (at < n);
+}
+
+void write_cues(struct sink *f, const struct transcript *t, void (*put)(struct sink *f, const struct cue *c))
+{
+    struct cues q = { .f = f, .put = put, .cue = { .t = t } };
+    if (t->word_times) cues_of_words(&q);
+    for (int i = 0; !t->word_times && i < t->n; i++) cues_of_text(&q, i);
+}
+
+void cue_parts(const struct cue *c, void (*put)(void *user, const struct cue_part *p), void *user)
+{
+    if (c->n) parts_of_words(c, put, user);
+    else parts_of_text(c, put, user);
+}
+
+/* ---- text of a cue ----------------------------------------------------------------------------------------------------------- */
+
+/* A stream of text in which "-->" loses a dash: a cue's text must not look like its times. */
+struct plain {
+    struct sink *f;
+    int dashes; /* held back, at most two */
+};
+
+static void flush(struct plain *p)
+{
+    while (p->dashes > 0) {
+        sink_char(p->f, '-');
+        p->dashes--;
+    }
+}
+
+static void put_text(struct plain *p, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '-' && p->dashes < 2) {
+            p->dashes++;
+            continue;
+        }
+        if (s[i] == '>' && p->dashes == 2) p->dashes = 1;
+        if (s[i] != '-') flush(p);
+        sink_char(p->f, s[i]);
+    }
+}
+
+static void put_part(void *user, const struct cue_part *part)
+{
+    struct plain *p = user;
+    size_t n;
+    const size_t lead = (size_t)(utf8_strip(part->text, &n) - part->text);
+    if (part->new_line) put_text(p, "\n", 1);
+    if (part->lit) {
+        put_text(p, part->text, lead);
+        flush(p);
+        sink_text(p->f, "<u>");
+        put_text(p, part->text + lead, part->n - lead);
+        flush(p);
+        sink_text(p->f, "</u>");
+    } else {
+        put_text(p, part->text, part->n);
+    }
+    if (!part->turn) return;
+    flush(p);
+    sink_text(p->f, WRITE_SPEAKER_TURN);
+}
+
+void write_cue(struct sink *f, const struct cue *c)
+{
+    struct plain p = { .f = f };
+    cue_parts(c, put_part, &p);
+    flush(&p);
+}

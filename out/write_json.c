@@ -1,0 +1,150 @@
+/* steno: the reference's JSON object on one line, without a newline at its end. SPDX-License-Identifier: MIT
+ *
+ * The list of segments is shared with the API's object and the lines of jsonl, which know no NaN. */
+#include "num.h"
+#include "utf8.h"
+#include "write.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void write_json_number(struct sink *f, double value)
+{
+    char num[NUM_SZ];
+    sink_text(f, num_repr(num, value)); /* null for what is none */
+}
+
+void write_json_stripped(struct sink *f, const char *text)
+{
+    size_t n;
+    const char *s = utf8_strip(text, &n);
+    utf8_json_part(f, s, n);
+}
+
+static void member(struct sink *f, const char *key, double value)
+{
+    sink_format(f, ", \"%s\": ", key);
+    write_json_number(f, value);
+}
+
+/* The reference lists words only when it was asked for them, and marks the segments that it emptied with an empty list in any case. */
+static void write_words(struct sink *f, const struct transcript *t, int seg)
+{
+    const steno_segment *s = &t->segs[seg];
+    if (!t->word_times && (s->n_tokens || s->text[0])) return;
+    sink_text(f, ", \"words\": [");
+    for (int32_t k = 0; t->word_times && k < s->n_words; k++) {
+        const steno_word *w = &t->words[t->first_word[seg] + k];
+        sink_text(f, k ? ", {\"word\": " : "{\"word\": ");
+        utf8_json(f, w->text);
+        member(f, "start", w->start);
+        member(f, "end", w->end);
+        member(f, "probability", w->probability);
+        sink_char(f, '}');
+    }
+    sink_char(f, ']');
+}
+
+/* Of the tokens, in the order of their list. */
+static void write_token_times(struct sink *f, const struct transcript *t, int seg)
+{
+    sink_text(f, ", \"token_times\": [");
+    for (int32_t k = 0; t->tokens && k < t->segs[seg].n_tokens; k++) {
+        const steno_token *tok = &t->tokens[t->first_token[seg] + k];
+        sink_text(f, k ? ", [" : "[");
+        write_json_number(f, tok->t0_ms < 0 ? NAN : (double)tok->t0_ms / 1000);
+        sink_text(f, ", ");
+        write_json_number(f, tok->t1_ms < 0 ? NAN : (double)tok->t1_ms / 1000);
+        sink_char(f, ']');
+    }
+    sink_char(f, ']');
+}
+
+static void write_words_of(struct sink *f, uint32_t bits, const char *const *words, size_t n, int always)
+{
+    const char *sep = "";
+    bits &= (1u << n) - 1;
+    if (!bits && !always) return;
+    sink_text(f, ", \"flags\": [");
+    for (size_t i = 0; i < n; i++) {
+        if (!(bits >> i & 1)) continue;
+        sink_format(f, "%s\"%s\"", sep, words[i]);
+        sep = ", ";
+    }
+    sink_char(f, ']');
+}
+
+void write_json_lost(struct sink *f, const struct transcript *t, int always)
+{
+    static const char *const lost[] = { "truncated", "damaged" };
+    write_words_of(f, t->lost, lost, sizeof lost / sizeof *lost, always);
+}
+
+/* Keys that the reference does not have; they are written only where there is something to say. */
+static void write_findings(struct sink *f, const steno_segment *s, const int32_t *speaker)
+{
+    static const char *const flags[] = { "repetition", "no_speech", "low_confidence", "retried" }; /* in the order of steno_flag's bits */
+    write_words_of(f, (uint32_t)s->flags, flags, sizeof flags / sizeof *flags, 0);
+    if (s->language) {
+        sink_text(f, ", \"language\": ");
+        utf8_json(f, s->language);
+    }
+    if (s->emotion) {
+        sink_text(f, ", \"emotion\": ");
+        utf8_json(f, s->emotion);
+    }
+    if (s->event) {
+        sink_text(f, ", \"events\": [");
+        utf8_json(f, s->event);
+        sink_char(f, ']');
+    }
+    if (s->itn) sink_format(f, ", \"itn\": %s", strcmp(s->itn, "withitn") == 0 ? "true" : "false");
+    if (speaker && *speaker >= 0) sink_format(f, ", \"speaker\": %" PRId32, *speaker);
+    if (s->speaker_turn) sink_text(f, ", \"speaker_turn\": true");
+}
+
+static void write_segment(struct sink *f, const struct transcript *t, int seg)
+{
+    const steno_segment *s = &t->segs[seg];
+    double start, end;
+    write_seconds(s, t->first_timestamp, &start, &end);
+    sink_format(f, "{\"id\": %d, \"seek\": %" PRId64, s->id, s->seek_frames);
+    member(f, "start", s->t0_ms < 0 ? NAN : start);
+    member(f, "end", s->t1_ms < 0 ? NAN : end);
+    sink_text(f, ", \"text\": ");
+    utf8_json(f, s->text);
+    sink_text(f, ", \"tokens\": [");
+    for (int i = 0; i < s->n_tokens; i++) sink_format(f, "%s%d", i ? ", " : "", s->tokens[i]);
+    sink_char(f, ']');
+    member(f, "temperature", s->temperature);
+    member(f, "avg_logprob", s->avg_logprob);
+    member(f, "compression_ratio", s->compression_ratio);
+    member(f, "no_speech_prob", s->no_speech_prob);
+    write_words(f, t, seg);
+    if (t->token_times) write_token_times(f, t, seg);
+    write_findings(f, s, write_speaker_of(t, seg));
+    sink_char(f, '}');
+}
+
+void write_json_segments(struct sink *f, const struct transcript *t)
+{
+    sink_char(f, '[');
+    for (int i = 0; i < t->n; i++) {
+        if (i) sink_text(f, ", ");
+        write_segment(f, t, i);
+    }
+    sink_char(f, ']');
+}
+
+void write_json(struct sink *f, const struct transcript *t)
+{
+    sink_text(f, "{\"text\": ");
+    utf8_json(f, t->text);
+    sink_text(f, ", \"segments\": ");
+    write_json_segments(f, t);
+    sink_text(f, ", \"language\": ");
+    utf8_json(f, t->language);
+    write_json_lost(f, t, 0);
+    sink_char(f, '}');
+}

@@ -1,0 +1,24 @@
+/* steno: lyrics with a time tag per line, as whisper.cpp lays them out. SPDX-License-Identifier: MIT
+ *
+ * The first line is part of that layout. Minutes go on counting beyond an hour; hundredths are cut, not rounded. */
+#include "write.h"
+#include <inttypes.h>
+
+/* "(speaker 0) text", whether the text begins with a space or not. */
+static void put_text(struct sink *f, const struct transcript *t, int i)
+{
+    const char *text = t->segs[i].text;
+    write_speaker(f, write_speaker_of(t, i));
+    sink_text(f, t->speakers && text[0] == ' ' ? text + 1 : text);
+}
+
+void write_lrc(struct sink *f, const struct transcript *t)
+{
+    sink_text(f, "[by:whisper.cpp]\n");
+    for (int i = 0; i < t->n; i++) {
+        const int64_t ms = t->segs[i].t0_ms > 0 ? t->segs[i].t0_ms : 0;
+        sink_format(f, "[%02" PRId64 ":%02d.%02d]", ms / 60000, (int)(ms / 1000 % 60), (int)(ms % 1000 / 10));
+        put_text(f, t, i);
+        sink_char(f, '\n');
+    }
+}

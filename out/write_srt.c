@@ -1,0 +1,19 @@
+/* steno: SubRip subtitles. SPDX-License-Identifier: MIT */
+#include "write_cues.h"
+
+static void put(struct sink *f, const struct cue *c)
+{
+    sink_format(f, "%d\n", c->t->index_offset + c->index + 1);
+    write_time(f, c->t0_ms, 1, ',');
+    sink_text(f, " --> ");
+    write_time(f, c->t1_ms, 1, ',');
+    sink_char(f, '\n');
+    write_speaker(f, write_speaker_of(c->t, c->seg));
+    write_cue(f, c);
+    sink_text(f, "\n\n");
+}
+
+void write_srt(struct sink *f, const struct transcript *t)
+{
+    write_cues(f, t, put);
+}

@@ -1,0 +1,15 @@
+/* steno: what the writers write, to a stream of the C library. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_PRINT_H
+#define STENO_TOOLS_PRINT_H
+#include "sink.h"
+#include <stdint.h>
+#include <stdio.h>
+
+struct sink print_sink(FILE *f); /* errors are those of the stream */
+
+void print_json(FILE *f, const char *s);          /* a string with quotes */
+void print_json_stripped(FILE *f, const char *s); /* the same without white space at the ends */
+void print_json_number(FILE *f, double value);    /* null for what is no number */
+void print_stripped(FILE *f, const char *s);
+void print_time(FILE *f, int64_t ms);             /* [HH:]MM:SS.mmm */
+#endif
