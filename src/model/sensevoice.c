@@ -9,6 +9,9 @@
 #include "load/mvn.h"
 #include "load/vocab_file.h"
 #include "model/family.h"
+#include "plan/bind.h"
+#include "plan/emit.h"
+#include "plan/sub.h"
 
 static const struct sub layer[] = {
     { sub_sanm, "norm1", "self_attn", NULL, 0 },
@@ -77,7 +80,7 @@ static void build_encoder(struct build *b, const struct shape *s)
     const uint16_t out = build_slot(b, d);
     b->plan.input = in;
     b->plan.output = out;
-    const float *table = b->status ? NULL : positions(b->arena, rows, width);
+    const float *table = b->status ? NULL : positions(b->p.arena, rows, width);
     if (!table && !b->status) b->status = err_nomem(b->e, (size_t)rows * width * sizeof *table, "positions");
     emit(b, OP_SCALE, "encoder.embed", placed, in, bind_scale(b, sqrtf((float)d), table, width));
 
@@ -160,7 +163,9 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     if (!w->vocab) rc = weights_read_vocab(w, m->vocab_path, e); /* before the weights: it may be somewhere else */
     if (rc) return rc;
     struct build b;
-    build_begin(&b, "encoder", &m->arena, w, &m->store, &m->kern, m->loading, QUERY_ROWS + WINDOW_ROWS, HEAD_ROWS, e);
+    const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
+                                    .team = m->loading, .max_rows = QUERY_ROWS + WINDOW_ROWS, .max_out = HEAD_ROWS };
+    build_begin(&b, &p, e);
     build_encoder(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (!rc) rc = read_queries(m, w, (uint32_t)(s.n_mels * s.lfr_m), e);

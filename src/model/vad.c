@@ -6,6 +6,8 @@
 #include <string.h>
 #include "load/mvn.h"
 #include "model/family.h"
+#include "plan/bind.h"
+#include "plan/emit.h"
 
 enum { PIECE_ROWS = 512 /* rows of a replay: 5 s */ };
 
@@ -106,7 +108,9 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     m->state[0] = (struct state_desc){ "last inputs of the memories", STATE_SHIFT, (uint32_t)s.layers, 1, (uint32_t)s.proj,
                                        (uint32_t)s.taps - 1 };
     struct build b;
-    build_begin(&b, "frames", &m->arena, w, &m->store, &m->kern, m->loading, PIECE_ROWS, 0, e);
+    const struct build_params p = { .name = "frames", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
+                                    .team = m->loading, .max_rows = PIECE_ROWS };
+    build_begin(&b, &p, e);
     build_net(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     float *shift = NULL, *scale = NULL;

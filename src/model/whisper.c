@@ -8,7 +8,10 @@
 #include "load/vocab_file.h"
 #include "model/align_heads.h"
 #include "model/whisper.h"
+#include "plan/bind.h"
+#include "plan/emit.h"
 #include "plan/logits_approx.h"
+#include "plan/sub.h"
 
 static const struct sub encoder_layer[] = {
     { sub_attn, "attn_ln", "attn", NULL, 0 },
@@ -179,15 +182,15 @@ static struct sub_dims dims_of(int32_t d, int32_t heads)
     return (struct sub_dims){ (uint32_t)d, (uint32_t)heads, (uint32_t)(d / heads), 4 * (uint32_t)d, norm_eps, 0 };
 }
 
-/* The first products and the last, which everything goes through, are at most int16: narrow is for the layers between. */
-static void build_encoder(struct build *b, const struct model_dims *w, enum packed_type narrow)
+/* The first products and the last, which everything goes through, are at most int16: `layers` is for those between. */
+static void build_encoder(struct build *b, const struct model_dims *w, enum packed_type layers)
 {
     const uint32_t d = (uint32_t)w->n_audio_state, mels = (uint32_t)w->n_mels, ctx = (uint32_t)w->n_audio_ctx;
     const struct sub_dims dims = dims_of(w->n_audio_state, w->n_audio_head), dec = dims_of(w->n_text_state, w->n_text_head);
     build_phase(b, "encode");
     const uint16_t mel = build_slot_padded(b, 2 * ctx, mels), wide = build_slot_padded(b, 2 * ctx, d);
     const uint16_t x = build_slot(b, d), out = build_slot(b, d);
-    b->narrow = b->ints;
+    b->low_precision = b->int16;
     b->plan.input = mel;
     b->plan.output = out;
 
@@ -206,10 +209,10 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum pack
     bind_at(b, conv2)->act = ACT_GELU_ERF;
     bind_at(b, conv2)->positions = positions;
 
-    b->narrow = narrow;
-    b->narrow_out = b->ints;
+    b->low_precision = layers;
+    b->low_precision_out = b->int16;
     sub_stack(b, encoder_layer, &dims, "encoder.blocks", (uint32_t)w->n_audio_layer, x);
-    b->narrow = b->ints;
+    b->low_precision = b->int16;
     emit(b, OP_NORM, "encoder.ln_post", out, x, bind_norm(b, "encoder.ln_post.weight", "encoder.ln_post.bias", d, norm_eps));
 
     build_phase(b, "cross");
@@ -218,7 +221,7 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum pack
         snprintf(name, sizeof name, "decoder.blocks.%d", (int)i);
         sub_cross_kv(b, &dec, name, out, STATE_CROSS, (uint16_t)i);
     }
-    b->narrow = 0;
+    b->low_precision = 0;
 }
 
 /* Beside an encoder of f32 or int16 near-ties depend most on the decoder's weights: then projections behind attention, a seventh of them,
@@ -245,10 +248,10 @@ static uint16_t build_layers(struct build *b, const steno_model *m, uint16_t *to
     *bind_at(b, embed) = *bind_at(b, *tokens);
     bind_at(b, embed)->positions = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
-    b->narrow = m->blocks ? PK_Q8_QUAD : 0;
-    b->narrow_out = projections_of_decoder(m);
+    b->low_precision = m->blocks ? PK_Q8_QUAD : 0;
+    b->low_precision_out = projections_of_decoder(m);
     sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
-    b->narrow = 0;
+    b->low_precision = 0;
     return x;
 }
 
@@ -259,14 +262,14 @@ static void build_lm_head(struct build *b, const struct model_dims *w, int two_s
     const uint16_t last = build_slot_out(b, d), logits = build_slot_out(b, (uint32_t)w->n_vocab);
     b->plan.logits = logits;
     const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d, norm_eps);
-    const uint16_t screen = two_stages ? bind_screen(b, "decoder.token_embedding.weight", (uint64_t)w->n_vocab, d) : NO_BIND;
-    const uint16_t bounds = screen == NO_BIND ? NO_SLOT : build_slot_out(b, approx_bounds_width((uint32_t)w->n_vocab));
+    const uint16_t approx = two_stages ? bind_approx(b, "decoder.token_embedding.weight", (uint64_t)w->n_vocab, d) : NO_BIND;
+    const uint16_t bounds = approx == NO_BIND ? NO_SLOT : build_slot_out(b, approx_bounds_width((uint32_t)w->n_vocab));
     b->plan.bounds = bounds;
     const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; unsigned flags; } ops[] = {
         { OP_NORM, "decoder.ln", last, x, norm, 0 },
-        { OP_LOGITS_APPROX, "decoder.screen", logits, last, screen, 0 },
-        { OP_LOGITS_BOUND, "decoder.bounds", bounds, logits, screen, 0 },
-        { OP_LINEAR, "decoder.logits", logits, last, tokens, screen == NO_BIND ? 0 : OPF_APPROX },
+        { OP_LOGITS_APPROX, "decoder.screen", logits, last, approx, 0 },
+        { OP_LOGITS_BOUND, "decoder.bounds", bounds, logits, approx, 0 },
+        { OP_LINEAR, "decoder.logits", logits, last, tokens, approx == NO_BIND ? 0 : OPF_APPROX },
         { OP_LOGITS_REDUCE, "decoder.scan", NO_SLOT, logits, tokens, 0 },
         { OP_SAMPLE, "decoder.pick", NO_SLOT, logits, tokens, 0 },
     };
@@ -292,7 +295,6 @@ static void build_align(struct build *b, const steno_model *m, const struct alig
 {
     const struct model_dims *w = &m->dims;
     uint16_t tokens;
-    b->variant = "align.";
     build_phase(b, "align");
     b->heads = (struct heads_wanted){ heads->head, heads->n, (uint32_t)w->n_audio_ctx, NO_SLOT, 0 };
     const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
@@ -367,22 +369,27 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     const struct model_dims *d = &m->dims;
     struct align_heads heads;
     struct build b;
-    build_begin(&b, "encoder", &m->arena, w, &m->store, &m->kern, m->loading, (uint32_t)d->n_audio_ctx, 0, e);
-    b.unfused = m->unfused;
-    b.pairs = kern_gains(m->kern.level, PK_BF16_PAIR) ? PK_BF16_PAIR : 0;
-    b.ints = m->narrow && (m->narrow == PK_I16_PAIR || kern_gains(m->kern.level, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
+    struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern, .team = m->loading,
+                              .max_rows = (uint32_t)d->n_audio_ctx, .unfused = m->unfused };
+    build_begin(&b, &p, e);
+    b.bf16 = kern_gains(m->kern.level, PK_BF16_PAIR) ? PK_BF16_PAIR : 0;
+    b.int16 = m->narrow && (m->narrow == PK_I16_PAIR || kern_gains(m->kern.level, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
     build_encoder(&b, d, m->narrow);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;
-    build_begin(&b, "decoder", &m->arena, w, &m->store, &m->kern, m->loading, RUN_LANES, RUN_LANES, e);
-    b.unfused = m->unfused;
+    p.name = "decoder";
+    p.max_rows = p.max_out = RUN_LANES;
+    build_begin(&b, &p, e);
     build_decoder(&b, m);
     rc = build_end(&b, &m->plan[PLAN_DECODER]);
     if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->heads_wanted, &w->meta, e);
     if (rc) return rc;
     m->align_heads = heads.text;
-    build_begin(&b, "align", &m->arena, w, &m->store, &m->kern, m->loading, (uint32_t)d->n_text_ctx, ROWS_OUT_LEAST, e);
-    b.unfused = m->unfused;
+    p.name = "align";
+    p.variant = "align.";
+    p.max_rows = (uint32_t)d->n_text_ctx;
+    p.max_out = ROWS_OUT_LEAST;
+    build_begin(&b, &p, e);
     build_align(&b, m, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }

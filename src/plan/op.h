@@ -59,7 +59,7 @@ _Static_assert(sizeof(struct op) == 20, "an op is 20 bytes of plain data");
 struct bind {
     const void *w;        /* packed [n, k] */
     const float *bias;    /* [n] or NULL */
-    const float *gain;    /* [k] of a norm */
+    const float *norm_weight; /* [k] */
     const float *positions; /* [rows, n] added row by row, OP_EMBED: by row.pos; or NULL */
     const float *filter;  /* [heads, taps, n / heads] over rows r - left .. r - left + taps - 1 */
     uint32_t n, k;

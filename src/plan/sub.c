@@ -2,8 +2,10 @@
  *
  * Each sub-layer normalises x, does its work, and adds the result to x: the pre-norm residual blocks of Vaswani et al. 2017 as Whisper
  * arranges them (Radford et al. 2022). Names of weights are openai/whisper's; readers of other formats translate theirs. */
-#include "plan/build.h"
+#include "plan/sub.h"
 #include <stdio.h>
+#include "plan/bind.h"
+#include "plan/emit.h"
 
 enum { PART_MAX = 64 };
 
@@ -49,7 +51,7 @@ static uint16_t emit_norm(struct build *b, const char *name, uint16_t in, uint32
     const uint16_t normed = build_slot(b, d);
     const uint16_t norm = norm_of(b, name, d, eps);
     emit(b, OP_NORM, name, normed, in, norm);
-    b->gain = b->status ? NULL : bind_at(b, norm)->gain;
+    b->norm_weight = b->status ? NULL : bind_at(b, norm)->norm_weight;
     return normed;
 }
 
@@ -85,10 +87,10 @@ static enum kv_type kv_type_after(struct build *b, uint16_t qkv)
 /* Behind attention, added to the stream x. */
 static void emit_projection(struct build *b, const char *name, uint16_t x, uint16_t attended, uint32_t d)
 {
-    const enum packed_type narrow = b->narrow;
-    b->narrow = b->narrow_out;
+    const enum packed_type layers = b->low_precision;
+    b->low_precision = b->low_precision_out;
     emit_linear(b, name, x, attended, x, d, d);
-    b->narrow = narrow;
+    b->low_precision = layers;
 }
 
 void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)

@@ -4,9 +4,10 @@
  * linears over parts of the same packed weights, a bias with its activation is an op, a residual (or positions) is another. Keys and
  * values still go head-major from the epilogue, with their bias, because nothing else knows how to put them there. Sums, bias, activation
  * and residual come in the same order, each rounded to f32, so every bit is the same. */
+#include "plan/unfuse.h"
 #include <stdio.h>
 #include <string.h>
-#include "plan/build.h"
+#include "plan/emit.h"
 
 enum { LABEL_MAX = 160 };
 
@@ -104,7 +105,7 @@ void build_unfuse(struct build *b)
     }
     memcpy(old, b->op, n * sizeof *old);
     memcpy(label, b->label, n * sizeof *label);
-    b->prefix = b->variant = ""; /* labels are complete already */
+    b->prefix = b->p.variant = ""; /* labels are complete already */
     p->n_ops = 0;
     uint16_t first[PLAN_PHASES];
     for (int k = 0; k < PLAN_PHASES; k++) first[k] = p->phase[k].first;

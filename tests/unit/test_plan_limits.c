@@ -3,6 +3,8 @@
  * Rows go together in tiles, panels in items, keys in blocks, ids in slices; counters have so many bits. None of it may show in a result,
  * and what no table can hold is refused when a model or a batch is opened. A row's result is compared with what it gives alone, or in
  * pieces of other sizes, or on other numbers of threads: to the bit. */
+#include "plan/bind.h"
+#include "plan/emit.h"
 #include "api/random_model.h"
 #include "internal.h"
 
@@ -297,7 +299,9 @@ static int builds(uint32_t rows, int ops, int slots, int phases, uint32_t d_head
     struct plan p;
     arena_init(&a);
     kern_init_c(&k);
-    build_begin(&b, "limits", &a, &w, &store, &k, NULL, rows, 1, e);
+    const struct build_params params = { .name = "limits", .arena = &a, .weights = &w, .store = &store, .kern = &k, .max_rows = rows,
+                                         .max_out = 1 };
+    build_begin(&b, &params, e);
     for (int i = 0; i < phases; i++) build_phase(&b, "phase");
     for (int i = 0; i < slots; i++) build_slot(&b, 4);
     const uint16_t bind = bind_attn(&b, 1, d_head);

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "harness.h"
-#include "plan/build.h"
+#include "plan/bind.h"
+#include "plan/emit.h"
 #include "plan/exec.h"
+#include "plan/sub.h"
 
 enum { D_IN = 20, D = 24, HEADS = 3, D_HEAD = D / HEADS, D_FF = 28, TAPS = 5, ROWS = 45, MAX_ROWS = 70 };
 static float const eps = 1e-5f;
@@ -195,6 +197,12 @@ struct rig {
     struct kv_state state;
 };
 
+static struct build_params params_of(struct rig *r)
+{
+    return (struct build_params){ .name = "rows", .arena = &r->arena, .weights = &r->set.w, .store = &r->store, .kern = &r->kern,
+                                  .team = r->team, .max_rows = MAX_ROWS };
+}
+
 static void rig_open(struct rig *r, int level, int threads, void (*fill)(struct build *b))
 {
     static struct state_desc const tail = { "tail", STATE_SHIFT, 1, 1, D, TAPS - 1 };
@@ -206,7 +214,8 @@ static void rig_open(struct rig *r, int level, int threads, void (*fill)(struct 
     arena_init(&r->arena);
     kern_init(&r->kern, level);
     assert_int_equal(team_open(&r->team, threads, &e), 0);
-    build_begin(&b, "rows", &r->arena, &r->set.w, &r->store, &r->kern, r->team, MAX_ROWS, 0, &e);
+    const struct build_params p = params_of(r);
+    build_begin(&b, &p, &e);
     build_phase(&b, "all");
     fill(&b);
     if (build_end(&b, &r->plan)) fail_msg("%s", e.text);
@@ -353,7 +362,8 @@ static void test_filters_that_the_executor_cannot_hold_are_refused(void **state)
     struct build b;
     steno_error e = { 0 };
     rig_open(&r, CPU_C, 1, fill_memory);
-    build_begin(&b, "rows", &r.arena, &r.set.w, &r.store, &r.kern, NULL, MAX_ROWS, 0, &e);
+    const struct build_params params = params_of(&r);
+    build_begin(&b, &params, &e);
     bind_fsmn(&b, "memory.weight", D, FSMN_TAPS + 1, 0, 1);
     struct plan p;
     assert_int_equal(build_end(&b, &p), STENO_EUNSUPPORTED);

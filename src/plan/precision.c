@@ -1,22 +1,22 @@
 /* steno: what a matrix is multiplied in. SPDX-License-Identifier: MIT
  *
  * Two things make few bits too few. Both can be seen in the weights, for rows as a norm leaves them: independent values of variance 1
- * times the gains.
+ * times the norm's weights.
  *
- * Integers have one step for all values of a row, or of a group of them: where the norm before a matrix lets a few channels tower over the
- * rest, the step follows them and the rest drowns (Dettmers et al. 2022, Xiao et al. 2023). A matrix that would lose too much in int8 is
- * multiplied in bf16, whose error is relative to each value; one that would in int16 keeps the bits it is stored with.
+ * Integers have one step for all values of a row, or of a group of them. Where the norm before a matrix makes a few channels much larger
+ * than the rest (outliers), the step follows them and the rest drowns (Dettmers et al. 2022, Xiao et al. 2023). A matrix that would lose
+ * too much in int8 is multiplied in bf16, whose error is relative to each value; one that would in int16 keeps the bits it is stored with.
  *
  * A softmax turns a relative error of queries and keys into one of its weights that is as many times larger as scores are large. So
  * queries, keys and values are at most bf16. Where scores are large they keep the bits they are stored with, or are int16 where the rest is
  * int8, and the softmax's products are f32.
  *
  * Matrices without a norm before them are taken as they come: values of attention are averages, and what GELU leaves of such values has
- * no towers.
+ * no outliers.
  *
  * Where few rows meet a matrix its bytes are the cost: it is packed by blocks of int8, or keeps what it is stored as if that is less or the
- * norm before it has towers. */
-#include "plan/build.h"
+ * norm before it makes outliers. */
+#include "plan/precision.h"
 #include <math.h>
 
 enum {
@@ -24,16 +24,16 @@ enum {
     QKV_PARTS = 3 /* matrices under each other that are query, key and value */
 };
 
-static double const tower = 3.0;     /* a row's largest value, in standard deviations of its channel */
+static double const outlier = 3.0;   /* a row's largest value, in standard deviations of its channel */
 static double const i8_error = 0.02; /* most that rounding x may add to an output, relative to it */
 static double const i16_error = 0.002;
 static double const scores = 4.0;    /* most of their standard deviation for bf16: then their error is three times the weights' */
-static double const i16_scores = 16; /* the same for int16, whose steps are a fifth of bf16's where nothing towers */
+static double const i16_scores = 16; /* the same for int16, whose steps are a fifth of bf16's where there are no outliers */
 
-/* Means over sampled outputs: of the sum of squares of gain times weight, and of the weights alone. */
+/* Means over sampled outputs: of the sum of squares of norm weight times weight, and of the weights alone. */
 struct energy { double out, plain; };
 
-static int energy_of(struct energy *y, struct build *b, const struct tensor *t, const float *gain, uint64_t n, uint64_t k)
+static int energy_of(struct energy *y, struct build *b, const struct tensor *t, const float *norm, uint64_t n, uint64_t k)
 {
     const size_t sz = dtype_row_sz(t->type, (size_t)k);
     void *stored = arena_alloc(&b->scratch_arena, sz);
@@ -46,7 +46,7 @@ static int energy_of(struct energy *y, struct build *b, const struct tensor *t, 
         if (rc) return rc;
         dtype_widen_row(row, t->type, stored, (size_t)k);
         for (uint64_t i = 0; i < k; i++) {
-            const double w = (double)row[i] * (double)row[i], g = (double)gain[i];
+            const double w = (double)row[i] * (double)row[i], g = (double)norm[i];
             y->out += w * g * g / (double)rows;
             y->plain += w / (double)rows;
         }
@@ -62,14 +62,14 @@ static double largest_of(const float *x, uint64_t n)
 }
 
 /* Would x lose too much in integers of type t? An error uniform in +-step / 2 has the variance step^2 / 12. */
-static int is_towered(const struct energy *y, const float *gain, uint64_t k, enum packed_type t)
+static int has_outliers(const struct energy *y, const float *norm, uint64_t k, enum packed_type t)
 {
     const uint64_t run = t == PK_I16_PAIR ? I16_GROUP : t == PK_I8_QUAD ? k : QBLOCK; /* values that share a step */
     const double steps = t == PK_I16_PAIR ? I16_X_MAX : I8_MAX, most = t == PK_I16_PAIR ? i16_error : i8_error;
     double error = 0;
     for (uint64_t i = 0; i < k; i += run) {
         const uint64_t n = k - i < run ? k - i : run;
-        const double step = tower * largest_of(gain + i, n) / steps;
+        const double step = outlier * largest_of(norm + i, n) / steps;
         error += step * step / 12 * (double)n / (double)k;
     }
     return error * y->plain > most * most * y->out;
@@ -82,33 +82,33 @@ static enum packed_type by_blocks(enum dtype stored)
     return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? PK_Q8_QUAD : 0;
 }
 
-/* Does a matrix, behind a norm of these gains, bear being multiplied in t? Of queries and keys y[0] and y[1] are the energies: d products
- * of them, over the root of d, are a score. */
-static int bears(enum packed_type t, const struct energy y[2], int is_qkv, const float *gain, uint64_t k)
+/* Does a matrix behind a norm of these weights tolerate being multiplied in t? y[0] and y[1] are the energies of queries and keys: d
+ * products of them, over the root of d, are a score. */
+static int tolerates(enum packed_type t, const struct energy y[2], int is_qkv, const float *norm, uint64_t k)
 {
     const double most = t == PK_I16_PAIR ? i16_scores : scores;
     if (is_qkv && y[0].out * y[1].out > most * most) return 0;
-    return t == PK_BF16_PAIR || !is_towered(&y[0], gain, k, t);
+    return t == PK_BF16_PAIR || !has_outliers(&y[0], norm, k, t);
 }
 
 /* What stands for t where that is too few bits; 0: what is stored. */
 static enum packed_type more_than(const struct build *b, enum packed_type t)
 {
-    if (t == PK_I8_QUAD && b->pairs) return b->pairs;
-    return b->narrow == PK_I8_QUAD && t != PK_I16_PAIR ? b->ints : 0;
+    if (t == PK_I8_QUAD && b->bf16) return b->bf16;
+    return b->low_precision == PK_I8_QUAD && t != PK_I16_PAIR ? b->int16 : 0;
 }
 
-enum packed_type arith_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)
+enum packed_type precision_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)
 {
     const int is_qkv = n_parts == QKV_PARTS;
-    enum packed_type t = b->narrow == PK_Q8_QUAD ? by_blocks(part[0]->type) : b->narrow;
-    const float *gain = b->gain;
+    enum packed_type t = b->low_precision == PK_Q8_QUAD ? by_blocks(part[0]->type) : b->low_precision;
+    const float *norm = b->norm_weight;
     struct energy y[2] = { { 0 } };
-    b->gain = NULL;
+    b->norm_weight = NULL;
     if (is_qkv && t == PK_I8_QUAD) t = more_than(b, t);
     if (k > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
-    if (!t || !gain || b->store->dry) return t;
-    for (int i = 0; i < (is_qkv ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], gain, n, k);
-    while (t && !bears(t, y, is_qkv, gain, k)) t = more_than(b, t);
+    if (!t || !norm || b->p.store->dry) return t;
+    for (int i = 0; i < (is_qkv ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], norm, n, k);
+    while (t && !tolerates(t, y, is_qkv, norm, k)) t = more_than(b, t);
     return t;
 }

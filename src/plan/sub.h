@@ -1,0 +1,29 @@
+/* steno: the boxes of a transformer as ops. SPDX-License-Identifier: MIT
+ *
+ * Sub-layers are pre-norm, the residual is added; x is read and written. */
+#ifndef STENO_PLAN_SUB_H
+#define STENO_PLAN_SUB_H
+#include "plan/build.h"
+
+enum sub_flag { SUB_CAUSAL = 1, SUB_ERF = 2, SUB_TANH = 4, SUB_RELU = 8 };
+struct sub_dims { uint32_t d, heads, d_head, d_ff; float eps; uint32_t taps; /* of a SAN-M memory */ };
+
+/* One box of a layer, as a table row: what it is, its norm, and what its weights are called. */
+struct sub {
+    void (*fn)(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
+    const char *norm, *name, *name2;
+    unsigned flags;
+};
+typedef void sub_fn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
+sub_fn sub_attn;  /* NAME.query, .key, .value, .out */
+sub_fn sub_cross; /* the same, keys and values from the state; and the weights of wanted heads */
+sub_fn sub_ffn;   /* up NAME, down NAME2 */
+sub_fn sub_sanm;  /* NAME.linear_q_k_v, .fsmn_block, .linear_out (Gao et al. 2020) */
+/* The first SAN-M layer: from rows of d_in to rows of d, so without the residual. */
+void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t in, uint32_t d_in);
+
+/* Layers 0 .. n-1 named PREFIX.I, each made of the subs of the table (ended by fn NULL). */
+void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t n_layers, uint16_t x);
+/* Keys and values of the encoder's output for one decoder layer, into state `state`. */
+void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t state, uint16_t layer);
+#endif
