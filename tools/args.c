@@ -17,7 +17,7 @@
 
 enum { NAME_MAX_LEN = 64 };
 
-static const struct arg help_row = { "help", 'h', ARG_FLAG, 0, 0, NULL, NULL, 0, 0, "print this help" };
+static const struct arg help_row = { .name = "help", .letter = 'h', .kind = ARG_FLAG, .help = "print this help" };
 
 /* ---- words ------------------------------------------------------------------------------------------------------------------- */
 
@@ -107,7 +107,7 @@ struct arg arg_full(const struct arg *r, char dflt[ARG_DFLT_SZ])
     steno_param p;
     char param[NAME_MAX_LEN];
     double unit;
-    if (!r->dflt || strcmp(r->dflt, ARG_TABLE) != 0) return full;
+    if (!r->dflt || strcmp(r->dflt, ARG_OF_PARAM) != 0) return full;
     arg_param(param, sizeof param, r->name, &unit);
     full.dflt = NULL;
     if (!param_of(&p, param)) return full;

@@ -32,9 +32,10 @@ struct arg {
     const char *help;
 };
 
-/* In place of default and range: those of the library's parameter that the option sets. */
-#define ARG_TABLE "\1"
-#define ARG_FIELD ARG_TABLE, 0, 0
+#define ARG_HEADING(text) { .kind = ARG_GROUP, .help = text }
+
+/* In place of a default: that of the library's parameter that the option sets, and its range. */
+#define ARG_OF_PARAM "\1"
 
 /* The library's parameter that the option `name` sets: the one of its name, with _ for -, but for a few.
  * @param unit  receives how much of it one of the option's units is: milliseconds for seconds */

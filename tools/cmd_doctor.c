@@ -26,8 +26,8 @@ struct opts {
 };
 
 static const struct arg rows[] = {
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Output" },
-    { "json", 0, ARG_FLAG, 0, offsetof(struct opts, json), NULL, NULL, 0, 0, "an object instead of lines" },
+    ARG_HEADING("Output"),
+    { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "an object instead of lines" },
     { 0 },
 };
 

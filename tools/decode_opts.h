@@ -25,91 +25,98 @@ struct decode_opts {
 
 /* Further rows of the group "Input". */
 #define DECODE_INPUT_ROWS(T) \
-    { "language-detection-segments", 0, ARG_INT, 0, offsetof(T, decode.detection_segments), "N", ARG_FIELD, \
-      "stretches of 30 s that the language is detected from, until one is sure" }, \
-    { "language-detection-threshold", 0, ARG_NUM, 0, offsetof(T, decode.detection_threshold), "P", ARG_FIELD, \
-      "probability that makes a language sure" }, \
-    { "clip-timestamps", 0, ARG_TEXT, 0, offsetof(T, decode.clip_timestamps), "S,S,...", NULL, 0, 0, \
-      "only these stretches: start, end, start, end, ... in seconds; without the last end to the end" }, \
-    { "chunk-length", 0, ARG_NUM, 1, offsetof(T, decode.chunk_s), "S|none", ARG_FIELD, \
-      "cut at quiet places into clips of at most S seconds, which do not depend on each other" }, \
-    { "audio-ctx", 0, ARG_INT, 0, offsetof(T, decode.audio_ctx), "N", ARG_FIELD, \
-      "length of a window in steps of 20 ms; 0: the model's (1500); shorter ones are faster and worse" }
+    { .name = "language-detection-segments", .kind = ARG_INT, .at = offsetof(T, decode.detection_segments), \
+      .value = "N", .dflt = ARG_OF_PARAM, .help = "stretches of 30 s that the language is detected from, until one is sure" }, \
+    { .name = "language-detection-threshold", .kind = ARG_NUM, .at = offsetof(T, decode.detection_threshold), \
+      .value = "P", .dflt = ARG_OF_PARAM, .help = "probability that makes a language sure" }, \
+    { .name = "clip-timestamps", .kind = ARG_TEXT, .at = offsetof(T, decode.clip_timestamps), .value = "S,S,...", \
+      .help = "only these stretches: start, end, start, end, ... in seconds; without the last end to the end" }, \
+    { .name = "chunk-length", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.chunk_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
+      .help = "cut at quiet places into clips of at most S seconds, which do not depend on each other" }, \
+    { .name = "audio-ctx", .kind = ARG_INT, .at = offsetof(T, decode.audio_ctx), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "length of a window in steps of 20 ms; 0: the model's (1500); shorter ones are faster and worse" }
 
 /* The groups "Text", "Words", "Tokens" and "Decoding". */
 #define DECODE_ROWS(T) \
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Text" }, \
-    { "initial-prompt", 0, ARG_TEXT, 1, offsetof(T, decode.initial_prompt), "TEXT", NULL, 0, 0, "text put before the first window" }, \
-    { "carry-initial-prompt", 0, ARG_PAIR, 0, offsetof(T, decode.carry), NULL, ARG_FIELD, "it stands before every window" }, \
-    { "prompt-tokens", 0, ARG_TEXT, 1, offsetof(T, decode.prompt_tokens), "IDS", NULL, 0, 0, \
-      "ids in place of the text of --initial-prompt, separated by commas" }, \
-    { "prefix", 0, ARG_TEXT, 0, offsetof(T, decode.prefix), "TEXT", NULL, 0, 0, "first words of every window's text" }, \
-    { "hotwords", 0, ARG_TEXT, 0, offsetof(T, decode.hotwords), "WORDS|@FILE", NULL, 0, 0, \
-      "words or phrases to favour, separated by commas; in a file one a line" }, \
-    { "condition-on-previous-text", 0, ARG_PAIR, 0, offsetof(T, decode.condition), NULL, NULL, 0, 0, \
-      "earlier windows are the prompt of the next (default: on; off with --vad and --chunk-length)" }, \
-    { "max-context", 0, ARG_INT, 0, offsetof(T, decode.max_context), "N", ARG_FIELD, \
-      "most tokens of earlier text before a window; -1: what fits" }, \
-    { "without-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.without_timestamps), NULL, ARG_FIELD, \
-      "text only, one segment per window" }, \
-    { "max-initial-timestamp", 0, ARG_NUM, 1, offsetof(T, decode.max_initial_timestamp), "S|none", ARG_FIELD, \
-      "latest start of the first segment" }, \
-    { "itn", 0, ARG_PAIR, 0, offsetof(T, decode.itn), NULL, ARG_FIELD, "digits and punctuation instead of words (SenseVoice)" }, \
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Words" }, \
-    { "word-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.word_timestamps), NULL, ARG_FIELD, \
-      "times of words, in JSON and to lay out subtitles by; segments begin and end with their words then" }, \
-    { "prepend-punctuations", 0, ARG_TEXT, 1, offsetof(T, decode.prepend_punctuations), "TEXT", NULL, 0, 0, \
-      "characters that belong to the word after them (default: opening quotes and brackets)" }, \
-    { "append-punctuations", 0, ARG_TEXT, 1, offsetof(T, decode.append_punctuations), "TEXT", NULL, 0, 0, \
-      "characters that belong to the word before them (default: closing ones and stops)" }, \
-    { "hallucination-silence-threshold", 0, ARG_NUM, 1, offsetof(T, decode.hallucination_silence), "S|none", ARG_FIELD, \
-      "words that look invented beside silence as long are left out" }, \
-    { "token-timestamps", 0, ARG_PAIR, 0, offsetof(T, decode.token_timestamps), NULL, ARG_FIELD, \
-      "times of tokens in the kinds of json, estimated from probable timestamps and lengths of texts" }, \
-    { "word-threshold", 0, ARG_NUM, 0, offsetof(T, decode.word_threshold), "P", ARG_FIELD, \
-      "share above which such a timestamp counts" }, \
-    { "tinydiarize", 0, ARG_PAIR, 0, offsetof(T, decode.tinydiarize), NULL, ARG_FIELD, \
-      "mark where the speaker changes (models trained for it)" }, \
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Tokens" }, \
-    { "suppress-tokens", 0, ARG_TEXT, 1, offsetof(T, decode.suppress_tokens), "IDS", ARG_FIELD, \
-      "ids separated by commas; -1: the non-speech set; \"\": none" }, \
-    { "suppress-non-speech", 0, ARG_PAIR, 0, offsetof(T, decode.suppress_non_speech), NULL, NULL, 0, 0, \
-      "the non-speech set, whatever that list says" }, \
-    { "suppress-blank", 0, ARG_PAIR, 0, offsetof(T, decode.suppress_blank), NULL, ARG_FIELD, \
-      "no space and no end at the first position" }, \
-    { "suppress-regex", 0, ARG_TEXT, 0, offsetof(T, decode.suppress_regex), "PATTERN", NULL, 0, 0, \
-      "tokens whose whole text matches it are never chosen" }, \
-    { "grammar", 0, ARG_TEXT, 0, offsetof(T, decode.grammar), "FILE|TEXT", NULL, 0, 0, \
-      "the text of each window is a sentence of this grammar (GBNF); TEXT is what has ::= in it" }, \
-    { "grammar-rule", 0, ARG_TEXT, 0, offsetof(T, decode.grammar_rule), "NAME", NULL, 0, 0, "its start (default: root)" }, \
-    { "grammar-penalty", 0, ARG_NUM, 1, offsetof(T, decode.grammar_penalty), "X|none", ARG_FIELD, \
-      "what other tokens lose from their logits, as a wish; none: they are never chosen" }, \
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Decoding" }, \
-    { "beam-size", 0, ARG_INT, 0, offsetof(T, decode.beam_size), "N", ARG_FIELD, \
-      "width of the beam search at temperature 0; 0: the most probable token each time" }, \
-    { "patience", 0, ARG_NUM, 1, offsetof(T, decode.patience), "X|none", ARG_FIELD, \
-      "it ends with N * X finished sequences; none: N" }, \
-    { "best-of", 0, ARG_INT, 0, offsetof(T, decode.best_of), "N", ARG_FIELD, "draws at temperatures above 0, the best counts; 0: one" }, \
-    { "length-penalty", 0, ARG_NUM, 1, offsetof(T, decode.length_penalty), "A|none", ARG_FIELD, \
-      "sequences rank by log-probability / ((5 + length) / 6)^A; none: / length" }, \
-    { "temperature", 0, ARG_NUM, 0, offsetof(T, decode.temperature), "T", ARG_FIELD, \
-      "0: the most probable token; above: sampling" }, \
-    { "temperature-increment-on-fallback", 0, ARG_NUM, 1, offsetof(T, decode.temperature_increment), "T|none", ARG_FIELD, \
-      "a window that fails is decoded again so much hotter, up to 1; 0: once" }, \
-    { "compression-ratio-threshold", 0, ARG_NUM, 1, offsetof(T, decode.compression_ratio_threshold), "R|none", ARG_FIELD, \
-      "above it a window's text is too repetitive" }, \
-    { "entropy-threshold", 0, ARG_NUM, 1, offsetof(T, decode.entropy_threshold), "H|none", ARG_FIELD, \
-      "below it the last 32 tokens of a window are too repetitive" }, \
-    { "guards", 0, ARG_WORD, 0, offsetof(T, decode.guards), "off|flag|retry", ARG_FIELD, \
-      "flag: repetition, silence and low confidence are marked in JSON; retry: decode such windows again, write nothing where there is " \
-      "no sound; off: the reference to the letter" }, \
-    { "seed", 0, ARG_INT, 0, offsetof(T, decode.seed), "N", "0", 0, 9e18, "of sampling" }, \
-    { "sample-length", 0, ARG_INT, 0, offsetof(T, decode.sample_length), "N", ARG_FIELD, \
-      "most tokens per window; 0: half the text context" }, \
-    { "no-speech-threshold", 0, ARG_NUM, 1, offsetof(T, decode.no_speech_threshold), "P|none", ARG_FIELD, \
-      "a window above it that is not above the next one is silence" }, \
-    { "logprob-threshold", 0, ARG_NUM, 1, offsetof(T, decode.logprob_threshold), "L|none", ARG_FIELD, \
-      "below it a window's mean log-probability is too low" }
+    ARG_HEADING("Text"), \
+    { .name = "initial-prompt", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.initial_prompt), .value = "TEXT", \
+      .help = "text put before the first window" }, \
+    { .name = "carry-initial-prompt", .kind = ARG_PAIR, .at = offsetof(T, decode.carry), .dflt = ARG_OF_PARAM, \
+      .help = "it stands before every window" }, \
+    { .name = "prompt-tokens", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.prompt_tokens), .value = "IDS", \
+      .help = "ids in place of the text of --initial-prompt, separated by commas" }, \
+    { .name = "prefix", .kind = ARG_TEXT, .at = offsetof(T, decode.prefix), .value = "TEXT", \
+      .help = "first words of every window's text" }, \
+    { .name = "hotwords", .kind = ARG_TEXT, .at = offsetof(T, decode.hotwords), .value = "WORDS|@FILE", \
+      .help = "words or phrases to favour, separated by commas; in a file one a line" }, \
+    { .name = "condition-on-previous-text", .kind = ARG_PAIR, .at = offsetof(T, decode.condition), \
+      .help = "earlier windows are the prompt of the next (default: on; off with --vad and --chunk-length)" }, \
+    { .name = "max-context", .kind = ARG_INT, .at = offsetof(T, decode.max_context), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "most tokens of earlier text before a window; -1: what fits" }, \
+    { .name = "without-timestamps", .kind = ARG_PAIR, .at = offsetof(T, decode.without_timestamps), .dflt = ARG_OF_PARAM, \
+      .help = "text only, one segment per window" }, \
+    { .name = "max-initial-timestamp", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.max_initial_timestamp), \
+      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "latest start of the first segment" }, \
+    { .name = "itn", .kind = ARG_PAIR, .at = offsetof(T, decode.itn), .dflt = ARG_OF_PARAM, \
+      .help = "digits and punctuation instead of words (SenseVoice)" }, \
+    ARG_HEADING("Words"), \
+    { .name = "word-timestamps", .kind = ARG_PAIR, .at = offsetof(T, decode.word_timestamps), .dflt = ARG_OF_PARAM, \
+      .help = "times of words, in JSON and to lay out subtitles by; segments begin and end with their words then" }, \
+    { .name = "prepend-punctuations", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.prepend_punctuations), .value = "TEXT", \
+      .help = "characters that belong to the word after them (default: opening quotes and brackets)" }, \
+    { .name = "append-punctuations", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.append_punctuations), .value = "TEXT", \
+      .help = "characters that belong to the word before them (default: closing ones and stops)" }, \
+    { .name = "hallucination-silence-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.hallucination_silence), \
+      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "words that look invented beside silence as long are left out" }, \
+    { .name = "token-timestamps", .kind = ARG_PAIR, .at = offsetof(T, decode.token_timestamps), .dflt = ARG_OF_PARAM, \
+      .help = "times of tokens in the kinds of json, estimated from probable timestamps and lengths of texts" }, \
+    { .name = "word-threshold", .kind = ARG_NUM, .at = offsetof(T, decode.word_threshold), .value = "P", .dflt = ARG_OF_PARAM, \
+      .help = "share above which such a timestamp counts" }, \
+    { .name = "tinydiarize", .kind = ARG_PAIR, .at = offsetof(T, decode.tinydiarize), .dflt = ARG_OF_PARAM, \
+      .help = "mark where the speaker changes (models trained for it)" }, \
+    ARG_HEADING("Tokens"), \
+    { .name = "suppress-tokens", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.suppress_tokens), \
+      .value = "IDS", .dflt = ARG_OF_PARAM, .help = "ids separated by commas; -1: the non-speech set; \"\": none" }, \
+    { .name = "suppress-non-speech", .kind = ARG_PAIR, .at = offsetof(T, decode.suppress_non_speech), \
+      .help = "the non-speech set, whatever that list says" }, \
+    { .name = "suppress-blank", .kind = ARG_PAIR, .at = offsetof(T, decode.suppress_blank), .dflt = ARG_OF_PARAM, \
+      .help = "no space and no end at the first position" }, \
+    { .name = "suppress-regex", .kind = ARG_TEXT, .at = offsetof(T, decode.suppress_regex), .value = "PATTERN", \
+      .help = "tokens whose whole text matches it are never chosen" }, \
+    { .name = "grammar", .kind = ARG_TEXT, .at = offsetof(T, decode.grammar), .value = "FILE|TEXT", \
+      .help = "the text of each window is a sentence of this grammar (GBNF); TEXT is what has ::= in it" }, \
+    { .name = "grammar-rule", .kind = ARG_TEXT, .at = offsetof(T, decode.grammar_rule), .value = "NAME", \
+      .help = "its start (default: root)" }, \
+    { .name = "grammar-penalty", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.grammar_penalty), \
+      .value = "X|none", .dflt = ARG_OF_PARAM, \
+      .help = "what other tokens lose from their logits, as a wish; none: they are never chosen" }, \
+    ARG_HEADING("Decoding"), \
+    { .name = "beam-size", .kind = ARG_INT, .at = offsetof(T, decode.beam_size), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "width of the beam search at temperature 0; 0: the most probable token each time" }, \
+    { .name = "patience", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.patience), .value = "X|none", .dflt = ARG_OF_PARAM, \
+      .help = "it ends with N * X finished sequences; none: N" }, \
+    { .name = "best-of", .kind = ARG_INT, .at = offsetof(T, decode.best_of), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "draws at temperatures above 0, the best counts; 0: one" }, \
+    { .name = "length-penalty", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.length_penalty), \
+      .value = "A|none", .dflt = ARG_OF_PARAM, .help = "sequences rank by log-probability / ((5 + length) / 6)^A; none: / length" }, \
+    { .name = "temperature", .kind = ARG_NUM, .at = offsetof(T, decode.temperature), .value = "T", .dflt = ARG_OF_PARAM, \
+      .help = "0: the most probable token; above: sampling" }, \
+    { .name = "temperature-increment-on-fallback", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.temperature_increment), \
+      .value = "T|none", .dflt = ARG_OF_PARAM, .help = "a window that fails is decoded again so much hotter, up to 1; 0: once" }, \
+    { .name = "compression-ratio-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.compression_ratio_threshold), \
+      .value = "R|none", .dflt = ARG_OF_PARAM, .help = "above it a window's text is too repetitive" }, \
+    { .name = "entropy-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.entropy_threshold), \
+      .value = "H|none", .dflt = ARG_OF_PARAM, .help = "below it the last 32 tokens of a window are too repetitive" }, \
+    { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
+      .help = "flag: repetition, silence and low confidence are marked in JSON; retry: decode such windows again, write nothing where " \
+              "there is no sound; off: the reference to the letter" }, \
+    { .name = "seed", .kind = ARG_INT, .at = offsetof(T, decode.seed), .value = "N", .dflt = "0", .hi = 9e18, .help = "of sampling" }, \
+    { .name = "sample-length", .kind = ARG_INT, .at = offsetof(T, decode.sample_length), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "most tokens per window; 0: half the text context" }, \
+    { .name = "no-speech-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.no_speech_threshold), \
+      .value = "P|none", .dflt = ARG_OF_PARAM, .help = "a window above it that is not above the next one is silence" }, \
+    { .name = "logprob-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.logprob_threshold), \
+      .value = "L|none", .dflt = ARG_OF_PARAM, .help = "below it a window's mean log-probability is too low" }
 
 /* What such options stand for, where that is more than a number. Text that is not malloc'd points into argv. */
 struct decode_data {

@@ -31,46 +31,47 @@ struct engine {
 
 /* Rows that a verb has when they mean something to it. */
 #define ENGINE_MODEL_ROW(T) \
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Model" }, \
-    { "model", 'm', ARG_TEXT, 0, offsetof(T, engine.model), "PATH|NAME", NULL, 0, 0, \
-      "a model file or folder, or its name in the caches; without it STENO_MODEL, then the largest one found" }
+    ARG_HEADING("Model"), \
+    { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(T, engine.model), .value = "PATH|NAME", \
+      .help = "a model file or folder, or its name in the caches; without it STENO_MODEL, then the largest one found" }
 
 #define ENGINE_VOCAB_ROW(T) \
-    { "vocab", 0, ARG_TEXT, 0, offsetof(T, engine.vocab), "PATH", NULL, 0, 0, \
-      "vocabulary of a model that carries none (an OpenAI .pt): tiktoken file, tokenizer folder, or Whisper model" }
+    { .name = "vocab", .kind = ARG_TEXT, .at = offsetof(T, engine.vocab), .value = "PATH", \
+      .help = "vocabulary of a model that carries none (an OpenAI .pt): tiktoken file, tokenizer folder, or Whisper model" }
 
 #define ENGINE_HEADS_ROW(T) \
-    { "alignment-heads", 0, ARG_TEXT, 0, offsetof(T, engine.heads), "LIST", NULL, 0, 0, \
-      "attention heads that follow the words, for word times: LAYER,HEAD ..., top:N layers, or a model's name (base.en, ...); without " \
-      "it the model's own" }
+    { .name = "alignment-heads", .kind = ARG_TEXT, .at = offsetof(T, engine.heads), .value = "LIST", \
+      .help = "attention heads that follow the words, for word times: LAYER,HEAD ..., top:N layers, or a model's name (base.en, ...); " \
+              "without " "it the model's own" }
 
 #define ENGINE_CMVN_ROW(T) \
-    { "cmvn", 0, ARG_PAIR, 0, offsetof(T, engine.cmvn), NULL, "on", 0, 0, \
-      "shift and scale filter banks by the am.mvn of a FunASR model; off is for comparisons" }
+    { .name = "cmvn", .kind = ARG_PAIR, .at = offsetof(T, engine.cmvn), .dflt = "on", \
+      .help = "shift and scale filter banks by the am.mvn of a FunASR model; off is for comparisons" }
 
 #define ENGINE_DEMO_ROW(T) \
-    { "demo", 0, ARG_FLAG, 0, offsetof(T, engine.demo), NULL, NULL, 0, 0, "the small built-in model (spoken digits only)" }
+    { .name = "demo", .kind = ARG_FLAG, .at = offsetof(T, engine.demo), .help = "the small built-in model (spoken digits only)" }
 
 #define ENGINE_DEVICE_ROW(T) \
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Machine" }, \
-    { "device", 0, ARG_WORD, 0, offsetof(T, engine.device), "auto|cpu|gpu", "auto", 0, 0, \
-      "where to compute; this version does on the processor, and goes on there when gpu is asked for" }
+    ARG_HEADING("Machine"), \
+    { .name = "device", .kind = ARG_WORD, .at = offsetof(T, engine.device), .value = "auto|cpu|gpu", .dflt = "auto", \
+      .help = "where to compute; this version does on the processor, and goes on there when gpu is asked for" }
 
 #define ENGINE_COMPUTE_ROW(T) \
-    { "compute", 0, ARG_WORD, 0, offsetof(T, engine.compute), "auto|f32|bf16|int16|int8", "auto", 0, 0, \
-      "arithmetic of Whisper; auto: bf16 where the processor has it, else int16 or f32, with weights of the decoder in int8 " \
-      "(\"steno doctor\" tells which, and how many texts change)" }
+    { .name = "compute", .kind = ARG_WORD, .at = offsetof(T, engine.compute), .value = "auto|f32|bf16|int16|int8", .dflt = "auto", \
+      .help = "arithmetic of Whisper; auto: bf16 where the processor has it, else int16 or f32, with weights of the decoder in int8 " \
+              "(\"steno doctor\" tells which, and how many texts change)" }
 
 #define ENGINE_CPU_ROWS(T) \
-    { "cpu", 0, ARG_TEXT, 0, offsetof(T, engine.cpu), "LEVEL", NULL, 0, 0, \
-      "highest processor level to use; \"steno doctor\" lists them" }, \
-    { "threads", 't', ARG_INT, 0, offsetof(T, engine.threads), "N", "0", 0, 256, \
-      "threads that compute; 0: the physical cores this process may use" }
+    { .name = "cpu", .kind = ARG_TEXT, .at = offsetof(T, engine.cpu), .value = "LEVEL", \
+      .help = "highest processor level to use; \"steno doctor\" lists them" }, \
+    { .name = "threads", .letter = 't', .kind = ARG_INT, .at = offsetof(T, engine.threads), .value = "N", .dflt = "0", .hi = 256, \
+      .help = "threads that compute; 0: the physical cores this process may use" }
 
 #define ENGINE_MACHINE_ROWS(T) ENGINE_DEVICE_ROW(T), ENGINE_COMPUTE_ROW(T), ENGINE_CPU_ROWS(T)
 
 #define ENGINE_QUIET_ROW(T) \
-    { "quiet", 'q', ARG_FLAG, 0, offsetof(T, engine.quiet), NULL, NULL, 0, 0, "no notes and no progress bar; failures are still told" }
+    { .name = "quiet", .letter = 'q', .kind = ARG_FLAG, .at = offsetof(T, engine.quiet), \
+      .help = "no notes and no progress bar; failures are still told" }
 
 /* Open team, model and a session of `lanes` sequences (0: no session). @return EXIT_OK, or the exit code to end with, after a message */
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes);

@@ -15,24 +15,26 @@ struct subtitle_opts {
 };
 
 #define SUBTITLE_ROWS(T) \
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Subtitles" }, \
-    { "max-line-width", 0, ARG_INT, 0, offsetof(T, subtitles.max_line_width), "N", "0", 0, 1e6, \
-      "most characters of a line (srt, vtt, ass, wts); 0: no limit. Without word times lines break at spaces, and cues that a " \
-      "segment is cut into share its time by their lengths" }, \
-    { "max-line-count", 0, ARG_INT, 0, offsetof(T, subtitles.max_line_count), "N", "0", 0, 1e6, \
-      "most lines of a cue; with word times cues go on over the ends of segments; 0: a cue is a segment" }, \
-    { "max-words-per-line", 0, ARG_INT, 0, offsetof(T, subtitles.max_words_per_line), "N", "0", 0, 1e6, \
-      "most words of a cue; 0: no limit" }, \
-    { "highlight-words", 0, ARG_PAIR, 0, offsetof(T, subtitles.highlight_words), NULL, "off", 0, 0, \
-      "underline each word of srt and vtt while it is said" }, \
-    { "max-len", 0, ARG_INT, 0, offsetof(T, subtitles.max_len), "N", "0", 0, 1e6, \
-      "cut segments, in every format, into pieces of at most N characters, before a token or, with word times, a word; 0: leave them" }, \
-    { "split-on-word", 0, ARG_PAIR, 0, offsetof(T, subtitles.split_on_word), NULL, "off", 0, 0, \
-      "cut so only where a space is" }, \
-    { "font", 0, ARG_TEXT, 0, offsetof(T, subtitles.font), "NAME|FILE", NULL, 0, 0, \
-      "of ass and wts: an installed font, or a .ttf or .otf file; without it sans-serif" }, \
-    { "log-scores", 0, ARG_FLAG, 0, offsetof(T, subtitles.log_scores), NULL, NULL, 0, 0, \
-      "the same as adding score to the output formats" }
+    ARG_HEADING("Subtitles"), \
+    { .name = "max-line-width", .kind = ARG_INT, .at = offsetof(T, subtitles.max_line_width), .value = "N", .dflt = "0", .hi = 1e6, \
+      .help = "most characters of a line (srt, vtt, ass, wts); 0: no limit. Without word times lines break at spaces, and cues that a " \
+              "segment is cut into share its time by their lengths" }, \
+    { .name = "max-line-count", .kind = ARG_INT, .at = offsetof(T, subtitles.max_line_count), .value = "N", .dflt = "0", .hi = 1e6, \
+      .help = "most lines of a cue; with word times cues go on over the ends of segments; 0: a cue is a segment" }, \
+    { .name = "max-words-per-line", .kind = ARG_INT, .at = offsetof(T, subtitles.max_words_per_line), .value = "N", .dflt = "0", \
+      .hi = 1e6, \
+      .help = "most words of a cue; 0: no limit" }, \
+    { .name = "highlight-words", .kind = ARG_PAIR, .at = offsetof(T, subtitles.highlight_words), .dflt = "off", \
+      .help = "underline each word of srt and vtt while it is said" }, \
+    { .name = "max-len", .kind = ARG_INT, .at = offsetof(T, subtitles.max_len), .value = "N", .dflt = "0", .hi = 1e6, \
+      .help = "cut segments, in every format, into pieces of at most N characters, before a token or, with word times, a word; 0: " \
+              "leave them" }, \
+    { .name = "split-on-word", .kind = ARG_PAIR, .at = offsetof(T, subtitles.split_on_word), .dflt = "off", \
+      .help = "cut so only where a space is" }, \
+    { .name = "font", .kind = ARG_TEXT, .at = offsetof(T, subtitles.font), .value = "NAME|FILE", \
+      .help = "of ass and wts: an installed font, or a .ttf or .otf file; without it sans-serif" }, \
+    { .name = "log-scores", .kind = ARG_FLAG, .at = offsetof(T, subtitles.log_scores), \
+      .help = "the same as adding score to the output formats" }
 
 /* Refuse what makes no sense, fill the layout and add to the formats what options ask for. @return EXIT_OK or EXIT_USAGE, after a
  * message */

@@ -16,18 +16,21 @@ struct vad_opts {
 
 /* The group "Voice activity". */
 #define VAD_ROWS(T) \
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Voice activity" }, \
-    { "vad", 0, ARG_WORD, 0, offsetof(T, vad.kind), "off|silero|fsmn", "off", 0, 0, \
-      "transcribe only where somebody speaks; silero is not in this version" }, \
-    { "vad-model", 0, ARG_TEXT, 0, offsetof(T, vad.model), "PATH", NULL, 0, 0, "its model, such as FunASR's FSMN-VAD folder" }, \
-    { "vad-threshold", 0, ARG_NUM, 1, offsetof(T, vad.threshold), "D|none", ARG_FIELD, \
-      "a frame is speech when P(speech) - P(silence) is at least D; none: the model's own" }, \
-    { "vad-min-speech-ms", 0, ARG_INT, 0, offsetof(T, vad.min_speech_ms), "MS", "250", 0, 1e9, "shorter spans are dropped" }, \
-    { "vad-min-silence-ms", 0, ARG_INT, 0, offsetof(T, vad.min_silence_ms), "MS", ARG_FIELD, \
-      "silence that ends a span; -1: long at first, shorter the longer nobody pauses" }, \
-    { "vad-speech-pad-ms", 0, ARG_INT, 0, offsetof(T, vad.pad_ms), "MS", "30", 0, 1e6, "added to both ends of a span" }, \
-    { "vad-max-speech-s", 0, ARG_NUM, 1, offsetof(T, vad.max_speech_s), "S|none", ARG_FIELD, \
-      "longer spans are cut; none: the model's own (60)" }
+    ARG_HEADING("Voice activity"), \
+    { .name = "vad", .kind = ARG_WORD, .at = offsetof(T, vad.kind), .value = "off|silero|fsmn", .dflt = "off", \
+      .help = "transcribe only where somebody speaks; silero is not in this version" }, \
+    { .name = "vad-model", .kind = ARG_TEXT, .at = offsetof(T, vad.model), .value = "PATH", \
+      .help = "its model, such as FunASR's FSMN-VAD folder" }, \
+    { .name = "vad-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.threshold), .value = "D|none", .dflt = ARG_OF_PARAM, \
+      .help = "a frame is speech when P(speech) - P(silence) is at least D; none: the model's own" }, \
+    { .name = "vad-min-speech-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_speech_ms), .value = "MS", .dflt = "250", .hi = 1e9, \
+      .help = "shorter spans are dropped" }, \
+    { .name = "vad-min-silence-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM, \
+      .help = "silence that ends a span; -1: long at first, shorter the longer nobody pauses" }, \
+    { .name = "vad-speech-pad-ms", .kind = ARG_INT, .at = offsetof(T, vad.pad_ms), .value = "MS", .dflt = "30", .hi = 1e6, \
+      .help = "added to both ends of a span" }, \
+    { .name = "vad-max-speech-s", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.max_speech_s), \
+      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "longer spans are cut; none: the model's own (60)" }
 
 /* @return EXIT_OK or EXIT_USAGE, after a message */
 int vad_opts_check(const struct vad_opts *o);

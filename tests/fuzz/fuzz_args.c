@@ -17,15 +17,17 @@ struct opts { int flag, pair, word; unsigned list; int64_t number; double real; 
 
 #define AT(field) offsetof(struct opts, field)
 static const struct arg rows[] = {
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Group" },
-    { "flag", 'f', ARG_FLAG, 0, AT(flag), NULL, NULL, 0, 0, "a flag" },
-    { "some-pair", 0, ARG_PAIR, 0, AT(pair), NULL, "on", 0, 0, "a pair" },
-    { "word", 'w', ARG_WORD, 0, AT(word), "zero|one|two", "one", 0, 0, "a word" },
-    { "list", 'l', ARG_LIST, 0, AT(list), "a|b|c|all", "a", 0, 2, "words" },
-    { "number", 'n', ARG_INT, 0, AT(number), "N", "7", -10, 1e15, "a number" },
-    { "real", 'r', ARG_NUM, 1, AT(real), "X|none", "0.5", -1, 1, "a real number" },
-    { "text", 't', ARG_TEXT, 0, AT(text), "TEXT", NULL, 0, 0, "text" },
-    { "maybe", 0, ARG_TEXT, 1, AT(maybe), "TEXT", "", 0, 0, "text, perhaps empty" },
+    ARG_HEADING("Group"),
+    { .name = "flag", .letter = 'f', .kind = ARG_FLAG, .at = AT(flag), .help = "a flag" },
+    { .name = "some-pair", .kind = ARG_PAIR, .at = AT(pair), .dflt = "on", .help = "a pair" },
+    { .name = "word", .letter = 'w', .kind = ARG_WORD, .at = AT(word), .value = "zero|one|two", .dflt = "one", .help = "a word" },
+    { .name = "list", .letter = 'l', .kind = ARG_LIST, .at = AT(list), .value = "a|b|c|all", .dflt = "a", .hi = 2, .help = "words" },
+    { .name = "number", .letter = 'n', .kind = ARG_INT, .at = AT(number), .value = "N", .dflt = "7", .lo = -10, .hi = 1e15,
+      .help = "a number" },
+    { .name = "real", .letter = 'r', .kind = ARG_NUM, .none = 1, .at = AT(real), .value = "X|none", .dflt = "0.5", .lo = -1, .hi = 1,
+      .help = "a real number" },
+    { .name = "text", .letter = 't', .kind = ARG_TEXT, .at = AT(text), .value = "TEXT", .help = "text" },
+    { .name = "maybe", .kind = ARG_TEXT, .none = 1, .at = AT(maybe), .value = "TEXT", .dflt = "", .help = "text, perhaps empty" },
     { 0 },
 };
 static const struct args table = { "try", "[OPTION]... FILE", "Try options.", rows };

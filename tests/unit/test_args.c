@@ -21,16 +21,18 @@ struct opts {
 #define AT(field) offsetof(struct opts, field)
 
 static const struct arg rows[] = {
-    { NULL, 0, ARG_GROUP, 0, 0, NULL, NULL, 0, 0, "Group" },
-    { "flag", 'f', ARG_FLAG, 0, AT(flag), NULL, NULL, 0, 0, "a flag" },
-    { "quiet", 'q', ARG_FLAG, 0, AT(quiet), NULL, NULL, 0, 0, "another" },
-    { "some-pair", 0, ARG_PAIR, 0, AT(pair), NULL, "on", 0, 0, "a pair" },
-    { "word", 'w', ARG_WORD, 0, AT(word), "zero|one|two", "one", 0, 0, "a word" },
-    { "list", 0, ARG_LIST, 0, AT(list), "a|b|c|all", "a", 0, 0, "words" },
-    { "number", 'n', ARG_INT, 0, AT(number), "N", "7", -10, 100, "a number" },
-    { "real", 0, ARG_NUM, 1, AT(real), "X|none", "0.5", -1, 1, "a real number" },
-    { "text", 't', ARG_TEXT, 0, AT(text), "TEXT", NULL, 0, 0, "text" },
-    { "maybe", 0, ARG_TEXT, 1, AT(maybe), "TEXT", "", 0, 0, "text, perhaps empty" },
+    ARG_HEADING("Group"),
+    { .name = "flag", .letter = 'f', .kind = ARG_FLAG, .at = AT(flag), .help = "a flag" },
+    { .name = "quiet", .letter = 'q', .kind = ARG_FLAG, .at = AT(quiet), .help = "another" },
+    { .name = "some-pair", .kind = ARG_PAIR, .at = AT(pair), .dflt = "on", .help = "a pair" },
+    { .name = "word", .letter = 'w', .kind = ARG_WORD, .at = AT(word), .value = "zero|one|two", .dflt = "one", .help = "a word" },
+    { .name = "list", .kind = ARG_LIST, .at = AT(list), .value = "a|b|c|all", .dflt = "a", .help = "words" },
+    { .name = "number", .letter = 'n', .kind = ARG_INT, .at = AT(number), .value = "N", .dflt = "7", .lo = -10, .hi = 100,
+      .help = "a number" },
+    { .name = "real", .kind = ARG_NUM, .none = 1, .at = AT(real), .value = "X|none", .dflt = "0.5", .lo = -1, .hi = 1,
+      .help = "a real number" },
+    { .name = "text", .letter = 't', .kind = ARG_TEXT, .at = AT(text), .value = "TEXT", .help = "text" },
+    { .name = "maybe", .kind = ARG_TEXT, .none = 1, .at = AT(maybe), .value = "TEXT", .dflt = "", .help = "text, perhaps empty" },
     { 0 },
 };
 
@@ -155,7 +157,7 @@ static void test_all_can_stand_for_the_first_words_only(void **state)
 {
     (void)state;
     static const struct arg few_rows[] = {
-        { "list", 0, ARG_LIST, 0, AT(list), "a|b|c|d|all", "a", 0, 2, "words" },
+        { .name = "list", .kind = ARG_LIST, .at = AT(list), .value = "a|b|c|d|all", .dflt = "a", .hi = 2, .help = "words" },
         { 0 },
     };
     static const struct args few = { "test", "", "", few_rows };
