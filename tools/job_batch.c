@@ -207,6 +207,7 @@ int job_run_batch(struct job *j, char **files, int n)
     steno_batch_params_init(&bp);
     bp.max_windows = windows;
     bp.max_lanes = decode_opts_lanes(&j->o->decode);
+    bp.steps_between_encodes = 0; /* nobody reads along */
     bp.user = &l;
     bp.on_done = on_done;
     int code = check_memory(j, &bp, l.n_slots);

@@ -6,7 +6,7 @@
  *   steno_model    weights, vocabulary and plans; immutable after open, shared by any number of threads
  *   steno_team     worker threads; one team serves any number of sessions, one run at a time
  *   steno_session  scratch, key/value state and results of one conversation with a model; one thread at a time
- *   steno_batch    several sessions whose windows are decoded together; one thread at a time
+ *   steno_batch    several sessions whose windows are decoded together; one thread carries out what any thread submits
  *
  * Calls return 0 (STENO_OK) or a negative enum steno_status. The text of an error goes to the caller's steno_error, or is read with
  * steno_last_error(session). The library never prints, exits, reads the environment, opens the network or keeps global state.
@@ -21,8 +21,9 @@
  *     what is finished can be read, and stays where it is until the callback returns;
  *   - other sessions may be opened, used and closed, those of the same batch excepted; on the same team they compute on this thread alone;
  *   - what would change the call at work is refused with STENO_EARG and changes nothing: another call on its session or on one of the same
- *     batch, steno_batch_run, steno_batch_add, steno_result_select. steno_session_close on a session that is at work or in line,
- *     steno_batch_close, steno_timings_reset and steno_profile_enable do nothing then.
+ *     batch, steno_batch_run, steno_result_select. steno_session_close on a session that is at work or in line, steno_batch_close,
+ *     steno_timings_reset and steno_profile_enable do nothing then.
+ *   - requests may be submitted on other sessions of the batch: they are carried out by the steno_batch_run, or the call, that is at work.
  * on_done alone may do more, see steno_batch_params. No callback may wait for another thread that uses the same team.
  *
  * A thread that calls the library needs 64 KiB of stack, beside what the caller's own callbacks and source take; that is what tests run
@@ -671,7 +672,15 @@ STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
  * Windows of several sessions decode as lanes of one plan: each step reads the weights once for all of them. So do windows of one call
  * that know nothing of each other: those of clips with independent_clips or chunk_ms, and all of them with without_timestamps and without
  * condition_on_previous_text, word times or a first prompt. What a session's call gives - text, ids, times, probabilities - does not
- * depend on what else is in the batch, on max_windows, on the order or on threads. */
+ * depend on what else is in the batch, on max_windows, on the order or on threads.
+ *
+ * max_windows is the number of decode slots. A free slot goes to the request of the lowest class (enum steno_priority), among those of one
+ * class to the one that has had the fewest windows, among those to the oldest. A request that comes while a slot is free has it after the
+ * step at hand, and no later than steps_between_encodes after the encoder last ran.
+ *
+ * steno_batch_submit, steno_batch_add and steno_cancel may be called from any thread at any time, also while steno_batch_run is at work in
+ * another. A session with a request in line belongs to the thread that carries it out, from the call that submits it until on_done: other
+ * threads may do no more than cancel it. Everything else about a batch is for one thread at a time. */
 
 typedef struct steno_batch_params {
     uint32_t size;       /* set by steno_batch_params_init */
@@ -683,6 +692,11 @@ typedef struct steno_batch_params {
      * whose calls then end untold (not one whose own call carries out the line: it is still in use). */
     void *user;
     void (*on_done)(void *user, steno_session *s, int status);
+    /* While windows are being decoded the encoder runs at most once in so many steps of the decoder, so that with a large model the texts
+     * at work go on while new windows are encoded. 0: free slots are filled at once, which is a little faster where nobody waits for text
+     * that comes as it is decoded. Default 8 */
+    int32_t steps_between_encodes;
+    int32_t pad2;
 } steno_batch_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -697,14 +711,39 @@ STENO_API int steno_batch_open(steno_batch **out, const steno_model *m, steno_te
 /** NULL is allowed. Sessions that are open in it keep it until the last of them is closed. From a callback of its calls it does nothing. */
 STENO_API void steno_batch_close(steno_batch *b);
 
-/** Put a call on a session of this batch in line.
+/** Whose windows go first. */
+enum steno_priority {
+    STENO_PRIORITY_AUTO = -1,       /* the first window of the request is of class FIRST, the others of class LATER */
+    STENO_PRIORITY_END_OF_TURN = 0, /* somebody has finished speaking and waits for the text */
+    STENO_PRIORITY_LIVE = 1,        /* an update of a text while somebody speaks */
+    STENO_PRIORITY_FIRST = 2,
+    STENO_PRIORITY_LATER = 3        /* gets at least every fourth window while a request of this class waits */
+};
+
+typedef struct steno_request_params {
+    uint32_t size;    /* set by steno_request_params_init */
+    int32_t priority; /* enum steno_priority, of all its windows; default STENO_PRIORITY_AUTO */
+    const steno_transcribe_params *transcribe; /* NULL: the defaults. Copied, what it points at is kept until the request has ended */
+} steno_request_params;
+
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_request_params_fill(steno_request_params *p, uint32_t size);
+STENO_INLINE void steno_request_params_init(steno_request_params *p) { steno_request_params_fill(p, (uint32_t)sizeof *p); }
+
+/** Put a request in line, from any thread, also while the batch is at work.
  *
- * @param s    session opened with this batch, without a call in line; other calls on it are refused until this one has ended
- * @param src  kept until the call has ended, and so is what p points at
+ * @param s    session opened with this batch, without a request in line; other calls on it are refused until this one has ended
+ * @param src  copied; what its user points at is kept until the request has ended. It is read on the thread that carries out the batch
+ * @param r    parameters, or NULL for the defaults
  * @return STENO_OK, STENO_EARG (also: a parameter; steno_last_error(s) says which) */
+STENO_API int steno_batch_submit(steno_batch *b, steno_session *s, const steno_source *src, const steno_request_params *r);
+
+/** The same with a transcription's parameters alone.
+ * @param p  parameters, or NULL for the defaults; kept as steno_request_params.transcribe is */
 STENO_API int steno_batch_add(steno_batch *b, steno_session *s, const steno_source *src, const steno_transcribe_params *p);
 
-/** Carry out all calls in line. @return STENO_OK when all have ended, however each did; STENO_EARG */
+/** Carry out all requests in line, and those that are submitted meanwhile. @return STENO_OK when all have ended, however each did;
+ *         STENO_EARG (it is at work already) */
 STENO_API int steno_batch_run(steno_batch *b);
 
 /* ---- voice activity ---------------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* steno: batches: what computes, for one window or for several. SPDX-License-Identifier: MIT */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "task/ar/ar_task.h"
@@ -128,6 +129,7 @@ static void batch_close(struct steno_batch *b)
     if (b->exact) batch_close(b->exact);
     for (uint32_t i = 0; b->decoder && i < b->n_windows; i++) decoder_free(&b->decoder[i]);
     for (int i = 0; i < MODEL_STATES; i++) state_close(&b->state[i]);
+    queue_destroy(b);
     exec_close(&b->exec);
     arena_free(&b->arena);
     model_release(b->model);
@@ -146,6 +148,7 @@ int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team,
     *out = b;
     if (!b) return err_nomem(e, sizeof *b, "a session");
     arena_init(&b->arena);
+    queue_init(b);
     b->model = m;
     b->team = team;
     model_hold(m);
@@ -164,14 +167,14 @@ int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team,
 
 void steno_batch_params_fill(steno_batch_params *p, uint32_t size)
 {
-    const steno_batch_params own = { .max_windows = 8, .max_lanes = 1 };
+    const steno_batch_params own = { .max_windows = 8, .max_lanes = 1, .steps_between_encodes = 8 };
     params_give(p, size, &own, sizeof own);
 }
 
 static int params_of(steno_batch_params *own, const steno_model *m, const steno_batch_params *p, steno_error *e)
 {
     steno_batch_params_init(own);
-    if (params_take(own, p, sizeof *own, sizeof *own))
+    if (params_take(own, p, sizeof *own, offsetof(steno_batch_params, steps_between_encodes)))
         return err_set(e, STENO_EARG, "steno_batch_params was not filled by its init function");
     if (own->max_windows < 1 || own->max_windows > MAX_WINDOWS)
         return err_set(e, STENO_EARG, "max_windows is %d, want 1..%d", (int)own->max_windows, MAX_WINDOWS);
@@ -181,6 +184,8 @@ static int params_of(steno_batch_params *own, const steno_model *m, const steno_
         return err_set(e, STENO_EARG, "%d windows of %d sequences are %d sequences; at most %d decode together, so at most %d windows",
                        (int)own->max_windows, (int)own->max_lanes, (int)(own->max_windows * own->max_lanes), RUN_LANES,
                        RUN_LANES / (int)own->max_lanes);
+    if (own->steps_between_encodes < 0)
+        return err_set(e, STENO_EARG, "steps_between_encodes is %d, want 0 or more", (int)own->steps_between_encodes);
     if (m->family->search != SEARCH_AR) return err_set(e, STENO_EARG, "a %s model does not decode in batches", m->family->name);
     if (m->index_only) return err_set(e, STENO_EARG, "the model was opened with index_only: it has no weights");
     return STENO_OK;

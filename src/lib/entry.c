@@ -18,8 +18,9 @@ int call_enter(steno_session *s)
     if (b->at_work)
         return err_set(&s->error, STENO_EARG,
                        "a call is at work on the session or its batch: its callbacks may cancel it and read results, no more");
-    if (s->request.state != REQUEST_NONE) return err_set(&s->error, STENO_EARG, "the session waits in a batch for steno_batch_run");
-    b->at_work = s->entered = 1;
+    if (atomic_load(&s->place.in_line)) return err_set(&s->error, STENO_EARG, "the session waits in a batch for steno_batch_run");
+    if (atomic_exchange(&b->at_work, 1)) return err_set(&s->error, STENO_EARG, "another thread has called the session or its batch");
+    s->entered = 1;
     session_ready(s);
     return STENO_OK;
 }
@@ -36,9 +37,7 @@ int call_leave(steno_session *s, int rc)
 
 int line_enter(struct steno_batch *b)
 {
-    if (!b || b->at_work) return STENO_EARG;
-    b->at_work = 1;
-    return STENO_OK;
+    return !b || atomic_exchange(&b->at_work, 1) ? STENO_EARG : STENO_OK;
 }
 
 void line_leave(struct steno_batch *b)
@@ -46,11 +45,10 @@ void line_leave(struct steno_batch *b)
     b->at_work = 0;
 }
 
-int line_may_take(steno_session *s)
+int queue_may_take(steno_session *s)
 {
-    if (s->entered || at_work(s->batch))
-        return err_set(&s->error, STENO_EARG, "a call is at work on the session or its batch: calls can be added before it and in on_done");
-    if (s->request.state != REQUEST_NONE) return err_set(&s->error, STENO_EARG, "the session has a call in line already");
+    if (s->entered) return err_set(&s->error, STENO_EARG, "a call is at work on the session: a request can be added when it has ended");
+    if (atomic_load(&s->place.in_line)) return err_set(&s->error, STENO_EARG, "the session has a request in line already");
     return STENO_OK;
 }
 
@@ -61,7 +59,7 @@ int session_may_change(const steno_session *s)
 
 int session_may_close(const steno_session *s)
 {
-    return !s->entered && (s->request.state == REQUEST_NONE || !at_work(s->batch));
+    return !s->entered && (!atomic_load(&s->place.in_line) || !at_work(s->batch));
 }
 
 int batch_may_close(const struct steno_batch *b)

@@ -132,17 +132,17 @@ int steno_session_open(steno_session **out, const steno_model *m, steno_team *te
 /* A call that is in line or at work is over, and nobody is told. */
 static void leave_line(steno_session *s)
 {
-    steno_session **at = &s->batch->first;
-    while (*at && *at != s) at = &(*at)->next;
-    if (*at) *at = s->next;
+    queue_take(s->batch);
+    queue_remove(s);
     request_end(s, STENO_ECANCELED);
+    atomic_store(&s->place.in_line, 0);
 }
 
 /* What the batch knows of the session; afterwards it may be gone. */
 static void leave_batch(steno_session *s)
 {
     struct steno_batch *b = s->batch;
-    if (s->request.state != REQUEST_NONE) leave_line(s);
+    if (atomic_load(&s->place.in_line)) leave_line(s);
     if (b->solo == s) b->solo = NULL;
     if (b->heard == s) b->heard = NULL;
     b->n_sessions--;
@@ -177,6 +177,7 @@ void steno_cancel(steno_session *s)
 {
     if (!s) return;
     atomic_store(&s->cancel, 1);
+    queue_wake(s->batch);
 }
 
 void session_ready(steno_session *s)
@@ -190,14 +191,21 @@ void session_ready(steno_session *s)
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until lane_rewind puts one to use */
 }
 
-void session_begin(steno_session *s)
+void session_forget(steno_session *s)
 {
-    struct steno_batch *b = s->batch;
-    session_ready(s);
+    err_clear(&s->error);
+    atomic_store(&s->cancel, 0);
     result_clear(&s->result);
     result_clear(&s->translation);
     s->selected = &s->result;
     s->generate_len = -1;
+}
+
+void session_begin(steno_session *s)
+{
+    struct steno_batch *b = s->batch;
+    session_forget(s);
+    session_ready(s);
     b->heard = NULL;
     for (uint32_t i = 0; b->decode_slot && i < b->n_windows; i++)
         if (b->decode_slot[i].audio == s) b->decode_slot[i].audio = NULL;

@@ -3,6 +3,7 @@
 #define STENO_TASK_TASK_H
 #include "task/mel_stream.h"
 #include "task/fbank_stream.h"
+#include "task/request_queue.h"
 #include "task/words/token_times.h"
 #include "model/family.h"
 #include "plan/exec.h"
@@ -82,15 +83,19 @@ struct steno_batch {
     /* Token by token (schedule.c). */
     struct decode_slot *decode_slot;        /* [n_windows] */
     struct window_decoder *decoder;      /* [n_windows] for clips that decode beside each other; NULL in a session's own batch */
-    steno_session *first;       /* calls in line and at work, in the order they came */
+    struct request_queue queue; /* requests that the thread at work has not taken yet */
+    steno_session *first;       /* requests in line and at work, in the order they came */
     steno_session *solo;        /* the call outside of the line that is at work, NULL: none */
     struct steno_batch *exact;  /* computes in f32, for one window; NULL: nothing is verified */
     const steno_session *heard; /* whose window steno_encode has left in the first decode slot, NULL: nobody's */
     steno_batch_params params;
     int64_t chain_ns;           /* when the replay at hand began */
-    int at_work;                /* a public call has entered and not left: one of a session, or steno_batch_run (entry.c) */
+    int64_t n_steps;            /* replays since the encoder ran */
+    int passed;                 /* windows given to others, one after the other, while requests of the last class waited */
+    int is_wanted;              /* somebody waits for a free decode slot */
+    _Atomic int at_work;        /* a public call has entered and not left: one of a session, or steno_batch_run (entry.c) */
     int telling;                /* on_done is being called */
-    int n_sessions, closed;     /* sessions that are open in it; its owner has closed it, and it goes with the last of them */
+    _Atomic int n_sessions, closed;    /* sessions that are open in it; its owner has closed it, and it goes with the last of them */
 };
 
 int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes, steno_error *e);
@@ -147,6 +152,7 @@ struct steno_session {
     struct window_decoder *decoder;      /* [2] transcript and translation; SEARCH_AR */
     struct request request;           /* SEARCH_AR */
     steno_session *next;        /* in line behind it */
+    struct queue_place place;   /* of its request */
     int32_t *ids;               /* [rows] of a window; SEARCH_CTC */
     struct buf bytes, text;     /* of the window at hand; SEARCH_CTC */
     struct result result, translation;
@@ -178,6 +184,7 @@ void model_release(const steno_model *m);
 struct op_time *session_time(const steno_session *s, int plan); /* for what runs for this session alone; NULL: profiling is off */
 void session_ready(steno_session *s); /* forgets error and cancel, puts all lanes aside */
 void session_begin(steno_session *s); /* and results */
+void session_forget(steno_session *s); /* error, cancel and results alone: the batch may be at work for others, on another thread */
 /* What the executor returned, with its reason in the session\'s error. */
 int session_ran(steno_session *s, int rc);
 int session_should_stop(steno_session *s); /* once it does, until the next call begins */
@@ -187,7 +194,7 @@ int call_enter(steno_session *s);         /* a call that is not for the line; ST
 int call_leave(steno_session *s, int rc); /* what has entered is over. @return rc */
 int line_enter(struct steno_batch *b);    /* the calls in line; STENO_EARG */
 void line_leave(struct steno_batch *b);
-int line_may_take(steno_session *s);            /* a call for the line; STENO_EARG, with a reason */
+int queue_may_take(steno_session *s);           /* a request for the line; STENO_EARG, with a reason */
 int session_may_change(const steno_session *s); /* what a call at work counts and measures */
 int session_may_close(const steno_session *s);
 int batch_may_close(const struct steno_batch *b);

@@ -59,6 +59,17 @@ struct old_transcribe_params {
     int (*should_abort)(void *user);
 };
 
+struct old_batch_params {
+    uint32_t size;
+    int32_t max_windows, max_lanes, pad;
+    void *user;
+    void (*on_done)(void *user, void *s, int status);
+};
+
+struct old_member_params { uint32_t size; int32_t max_lanes; void *batch; };
+
+struct old_request_params { uint32_t size; int32_t priority; const struct old_transcribe_params *transcribe; };
+
 struct old_timings {
     uint32_t size;
     int32_t n_windows, n_encodes, n_prompts, n_steps;
@@ -79,6 +90,13 @@ const char *steno_last_error(const void *s);
 void steno_transcribe_params_fill(void *p, uint32_t size);
 int steno_transcribe(void *s, const float *pcm, int64_t n, const struct old_transcribe_params *p);
 int steno_transcribe_source(void *s, const struct old_source *src, const struct old_transcribe_params *p);
+void steno_batch_params_fill(void *p, uint32_t size);
+int steno_batch_open(void **out, const void *m, void *team, const struct old_batch_params *p, struct old_error *e);
+void steno_batch_close(void *b);
+int steno_batch_add(void *b, void *s, const struct old_source *src, const struct old_transcribe_params *p);
+void steno_request_params_fill(void *p, uint32_t size);
+int steno_batch_submit(void *b, void *s, const struct old_source *src, const struct old_request_params *r);
+int steno_batch_run(void *b);
 int steno_segment_count(const void *s);
 int steno_segment_get(const void *s, int i, struct old_segment *seg);
 int steno_token_get(const void *s, int i, int j, struct old_token *tok);
@@ -254,6 +272,49 @@ static void test_a_source_of_an_old_program_is_heard(void **state)
     assert_string_equal(steno_text(session), text);
 }
 
+static void count_done(void *user, void *s, int status)
+{
+    assert_int_equal(status, 0);
+    assert_string_equal(steno_text(s), text);
+    ++*(int *)user;
+}
+
+static void test_a_batch_of_an_old_program_carries_out_what_it_adds_and_submits(void **state)
+{
+    (void)state;
+    union { struct old_batch_params batch; struct old_request_params request; unsigned char all[256]; } p;
+    struct old_error e;
+    void *b, *s;
+    int done = 0;
+    memset(p.all, MARK, sizeof p);
+    steno_batch_params_fill(&p, sizeof p.batch);
+    for (size_t i = sizeof p.batch; i < sizeof p; i++) assert_int_equal(p.all[i], MARK);
+    assert_true(p.batch.max_windows == 8 && p.batch.max_lanes == 1);
+    p.batch.max_windows = 2;
+    p.batch.user = &done;
+    p.batch.on_done = count_done;
+    if (steno_batch_open(&b, model, team, &p.batch, &e)) fail_msg("%s", e.text);
+    struct old_member_params member;
+    steno_session_params_fill(&member, sizeof member);
+    member.batch = b;
+    if (steno_session_open(&s, model, NULL, (const struct old_session_params *)(const void *)&member, &e)) fail_msg("%s", e.text);
+    const struct old_source src = { source_read, NULL, NULL };
+    at = 0;
+    if (steno_batch_add(b, s, &src, NULL)) fail_msg("%s", steno_last_error(s));
+    assert_int_equal(steno_batch_run(b), 0);
+    memset(p.all, MARK, sizeof p);
+    steno_request_params_fill(&p, sizeof p.request);
+    for (size_t i = sizeof p.request; i < sizeof p; i++) assert_int_equal(p.all[i], MARK);
+    assert_true(p.request.priority == -1 && !p.request.transcribe);
+    p.request.priority = 1;
+    at = 0;
+    if (steno_batch_submit(b, s, &src, &p.request)) fail_msg("%s", steno_last_error(s));
+    assert_int_equal(steno_batch_run(b), 0);
+    assert_int_equal(done, 2);
+    steno_session_close(s);
+    steno_batch_close(b);
+}
+
 /* From another language, through the shared library. */
 static void test_python_transcribes_with_the_shared_library(void **state)
 {
@@ -281,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_structs_are_filled_to_the_size_of_the_old_program),
         cmocka_unit_test(test_parameters_and_results_of_an_old_program_are_served),
         cmocka_unit_test(test_a_source_of_an_old_program_is_heard),
+        cmocka_unit_test(test_a_batch_of_an_old_program_carries_out_what_it_adds_and_submits),
         cmocka_unit_test(test_python_transcribes_with_the_shared_library),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

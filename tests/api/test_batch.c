@@ -1,7 +1,8 @@
 /* steno tests: batches. SPDX-License-Identifier: MIT
  *
- * What a call gives may not depend on what decodes beside it. Calls of random lengths and options are carried out alone, then in batches of
- * several sizes, orders and numbers of threads; everything that results say must be the same to the bit. */
+ * What a request gives may not depend on what decodes beside it. Requests of random lengths and options are carried out alone, then in
+ * batches of several sizes, orders, classes and numbers of threads, some of them while others are at work; everything that results say must
+ * be the same to the bit. */
 #include "api/shipped.h"
 
 enum { CALLS = 13, LANES = 3, MOST_SESSIONS = 16 };
@@ -33,11 +34,15 @@ static uint32_t next_random(uint32_t *seed)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------------------- */
 
-struct reading { const float *x; int64_t n, at; };
+struct line;
+static void somebody_comes(struct line *l);
+
+struct reading { const float *x; int64_t n, at; struct line *line; };
 
 static int64_t read_some(void *user, float *pcm, int64_t n)
 {
     struct reading *r = user;
+    if (r->line) somebody_comes(r->line);
     const int64_t take = r->n - r->at < n ? r->n - r->at : n;
     if (take > 0) memcpy(pcm, r->x + r->at, (size_t)take * sizeof *pcm);
     r->at += take;
@@ -69,7 +74,7 @@ static void request_make(struct request *r, uint32_t *seed, int kind)
 {
     memset(r, 0, sizeof *r);
     const int64_t from = next_random(seed) % 60000, most = kind == 3 || kind == 6 || kind > 9 ? audio.n - from : 4 * RATE;
-    r->audio = (struct reading){ audio.pcm + from, kind == 9 ? 0 : most / 2 + next_random(seed) % (uint32_t)(most / 2), 0 };
+    r->audio = (struct reading){ .x = audio.pcm + from, .n = kind == 9 ? 0 : most / 2 + next_random(seed) % (uint32_t)(most / 2) };
     r->p = params_new();
     r->p.seed = next_random(seed);
     switch (kind) {
@@ -133,8 +138,28 @@ struct line {
     steno_batch *b;
     struct request *r;
     steno_session *session[CALLS];
+    int order[CALLS], next; /* of those that are in line already */
+    uint32_t seed;
     int done, bad;
 };
+
+/* The next one, of any class. */
+static void add_next(struct line *l)
+{
+    const int k = l->order[l->next++];
+    const steno_source src = source_of(&l->r[k]);
+    steno_request_params rp;
+    steno_request_params_init(&rp);
+    l->r[k].audio.line = l;
+    rp.transcribe = &l->r[k].p;
+    rp.priority = (int32_t)(next_random(&l->seed) % 5) - 1;
+    if (steno_batch_submit(l->b, l->session[k], &src, &rp)) fail_msg("kind %d: %s", k, steno_last_error(l->session[k]));
+}
+
+static void somebody_comes(struct line *l)
+{
+    if (l->next < CALLS && !(next_random(&l->seed) % 4)) add_next(l);
+}
 
 static int call_of(const struct line *l, const steno_session *s)
 {
@@ -148,6 +173,8 @@ static void on_done(void *user, steno_session *s, int status)
     struct line *l = user;
     const int i = call_of(l, s);
     l->done++;
+    l->r[i].audio.line = NULL;
+    if (l->next < CALLS) add_next(l);
     if (status) print_error("kind %d: status %d: %s\n", i, status, steno_last_error(s));
     else if (digest_of(s) != l->r[i].want) print_error("kind %d differs: '%s'\n", i, steno_text(s));
     else return;
@@ -156,7 +183,7 @@ static void on_done(void *user, steno_session *s, int status)
 
 static void run_batch(struct request *r, int windows, int threads, uint32_t seed)
 {
-    struct line l = { .r = r };
+    struct line l = { .r = r, .seed = seed };
     steno_team *team;
     steno_batch_params bp;
     steno_batch_params_init(&bp);
@@ -164,9 +191,10 @@ static void run_batch(struct request *r, int windows, int threads, uint32_t seed
     bp.max_lanes = LANES;
     bp.user = &l;
     bp.on_done = on_done;
+    bp.steps_between_encodes = (int32_t)(seed % 3 * 5);
     assert_int_equal(steno_team_open(&team, threads, NULL), 0);
     assert_int_equal(steno_batch_open(&l.b, model, team, &bp, NULL), 0);
-    int order[CALLS];
+    int *order = l.order;
     for (int i = 0; i < CALLS; i++) order[i] = i;
     for (int i = CALLS - 1; i > 0; i--) {
         const int k = (int)(next_random(&seed) % (uint32_t)(i + 1)), t = order[i];
@@ -176,12 +204,8 @@ static void run_batch(struct request *r, int windows, int threads, uint32_t seed
     steno_session_params sp;
     steno_session_params_init(&sp);
     sp.batch = l.b;
-    for (int i = 0; i < CALLS; i++) {
-        const int k = order[i];
-        const steno_source src = source_of(&r[k]);
-        assert_int_equal(steno_session_open(&l.session[k], model, NULL, &sp, NULL), 0);
-        if (steno_batch_add(l.b, l.session[k], &src, &r[k].p)) fail_msg("kind %d: %s", k, steno_last_error(l.session[k]));
-    }
+    for (int i = 0; i < CALLS; i++) assert_int_equal(steno_session_open(&l.session[i], model, NULL, &sp, NULL), 0);
+    for (int i = 0; i < CALLS / 2; i++) add_next(&l); /* the others come while these are at work */
     assert_int_equal(steno_batch_run(l.b), 0);
     if (l.bad) fail_msg("%d of %d calls differ in a batch of %d windows, %d threads", l.bad, CALLS, windows, threads);
     assert_int_equal(l.done, CALLS);
@@ -276,7 +300,7 @@ static void test_cancelling_one_call_leaves_the_others_alone(void **state)
     for (int i = 0; i < 2; i++) assert_int_equal(steno_session_open(&s[i], model, NULL, &sp, NULL), 0);
     t.victim = s[0];
     struct request whole = r[0];
-    whole.audio = (struct reading){ audio.pcm, audio.n, 0 };
+    whole.audio = (struct reading){ .x = audio.pcm, .n = audio.n };
     whole.p.user = &t;
     whole.p.on_window = cancel_late;
     const steno_source first = source_of(&whole), second = source_of(&r[4]);

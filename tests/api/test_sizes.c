@@ -60,6 +60,7 @@ static void test_models_are_opened_with_parameters_of_every_size(void **state)
 static void test_sessions_and_batches_are_opened_with_parameters_of_every_size(void **state)
 {
     (void)state;
+    enum { FIRST_BATCH = offsetof(steno_batch_params, steps_between_encodes) };
     steno_batch *b, *c;
     steno_session *s;
     steno_batch_params bp;
@@ -73,8 +74,8 @@ static void test_sessions_and_batches_are_opened_with_parameters_of_every_size(v
     for (uint32_t size = 0; size <= sizeof bp + MORE; size++) {
         steno_batch_params *q = cut(&bp, sizeof bp, size);
         steno_session_params *r = cut(&sp, sizeof sp, size);
-        expect("steno_batch_memory", size, sizeof bp, steno_batch_memory(model, NULL, q));
-        expect("steno_batch_open", size, sizeof bp, steno_batch_open(&c, model, NULL, q, NULL));
+        expect("steno_batch_memory", size, FIRST_BATCH, steno_batch_memory(model, NULL, q));
+        expect("steno_batch_open", size, FIRST_BATCH, steno_batch_open(&c, model, NULL, q, NULL));
         expect("steno_session_memory", size, 8, steno_session_memory(model, NULL, r));
         expect("steno_session_open", size, 8, steno_session_open(&s, model, NULL, r, NULL));
         steno_session_close(s);
@@ -188,6 +189,30 @@ static void test_audio_is_transcribed_with_parameters_of_every_size(void **state
     steno_batch_close(b);
 }
 
+static void test_requests_are_submitted_with_parameters_of_every_size(void **state)
+{
+    (void)state;
+    enum { FIRST_REQUEST = 16 };
+    steno_batch *b;
+    steno_session *s = session_in_batch(&b, model, 2, LANES);
+    steno_transcribe_params p = params_new();
+    steno_request_params r;
+    steno_request_params_init(&r);
+    p.sample_len = 3;
+    r.priority = STENO_PRIORITY_LIVE;
+    r.transcribe = &p;
+    for (uint32_t size = 0; size <= sizeof r + MORE; size++) {
+        struct tap t = { .pcm = demo.pcm, .n = RATE / 2 };
+        const steno_source src = tap_source(&t);
+        steno_request_params *q = cut(&r, sizeof r, size);
+        expect("steno_batch_submit", size, FIRST_REQUEST, steno_batch_submit(b, s, &src, q));
+        assert_int_equal(steno_batch_run(b), 0);
+        free(q);
+    }
+    steno_session_close(s);
+    steno_batch_close(b);
+}
+
 static void test_guests_and_generation_take_parameters_of_every_size(void **state)
 {
     (void)state;
@@ -291,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_models_are_opened_with_parameters_of_every_size),
         cmocka_unit_test(test_sessions_and_batches_are_opened_with_parameters_of_every_size),
         cmocka_unit_test(test_audio_is_transcribed_with_parameters_of_every_size),
+        cmocka_unit_test(test_requests_are_submitted_with_parameters_of_every_size),
         cmocka_unit_test(test_guests_and_generation_take_parameters_of_every_size),
         cmocka_unit_test(test_defaults_fill_structs_of_every_size_and_no_more),
         cmocka_unit_test(test_results_fill_structs_of_every_size_and_no_more),

@@ -351,7 +351,7 @@ static void act_add(struct world *w, struct holder *p)
 {
     struct line *l = line_of(w, p);
     if (!l || !l->b) return;
-    const int busy = p->working || p->waiting || (l->running && !l->telling);
+    const int busy = p->working || p->waiting;
     struct one_call kept = p->call;
     const steno_source src = random_source(w, p);
     const steno_transcribe_params t = random_params(w, &p->call, STENO_CALL_TRANSCRIBE);

@@ -75,6 +75,8 @@ int request_begin(steno_session *s, uint32_t decode_slot)
 {
     struct request *c = &s->request;
     const int both = c->p.task == STENO_TRANSCRIBE_AND_TRANSLATE, many = s->batch->decoder && !both;
+    for (uint32_t i = 0; i < s->batch->n_windows; i++) /* of a call before */
+        if (s->batch->decode_slot[i].audio == s) s->batch->decode_slot[i].audio = NULL;
     s->mel_stream.want_levels = c->p.chunk_ms != 0;
     int rc = mel_stream_listen(&s->mel_stream, &c->src, &s->error);
     if (!rc && s->mel_stream.levels.err) rc = err_nomem(&s->error, s->mel_stream.levels.len, "levels of the audio");
@@ -190,8 +192,8 @@ static int take_params(steno_session *s, steno_transcribe_params *own, const ste
     return STENO_OK;
 }
 
-/* Put a call in line. */
-static int request_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+/* Put a request in line; direct: its caller waits for it. */
+static int request_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority, int direct)
 {
     steno_transcribe_params own;
     int rc = take_params(s, &own, src, p);
@@ -204,21 +206,45 @@ static int request_add(steno_session *s, const steno_source *src, const steno_tr
         return rc;
     }
     s->request.state = REQUEST_WAITING;
-    s->next = NULL;
-    steno_session **last = &s->batch->first;
-    while (*last) last = &(*last)->next;
-    *last = s;
+    s->request.direct = direct;
+    queue_push(s, priority);
     return STENO_OK;
+}
+
+void steno_request_params_fill(steno_request_params *p, uint32_t size)
+{
+    const steno_request_params own = { .priority = STENO_PRIORITY_AUTO };
+    params_give(p, size, &own, sizeof own);
+}
+
+static int submit(steno_session *s, const steno_source *src, const steno_request_params *theirs)
+{
+    steno_request_params r;
+    steno_request_params_init(&r);
+    if (params_take(&r, theirs, sizeof r, offsetof(steno_request_params, transcribe) + sizeof r.transcribe))
+        return err_set(&s->error, STENO_EARG, "steno_request_params was not filled by steno_request_params_init");
+    if (r.priority < STENO_PRIORITY_AUTO || r.priority > STENO_PRIORITY_LATER)
+        return err_set(&s->error, STENO_EARG, "priority is %d, want 0..%d, or -1 for that of its windows", (int)r.priority,
+                       STENO_PRIORITY_LATER);
+    return request_add(s, src, r.transcribe, r.priority, 0);
+}
+
+int steno_batch_submit(steno_batch *b, steno_session *s, const steno_source *src, const steno_request_params *r)
+{
+    if (!b || !s) return STENO_EARG;
+    if (s->batch != b) return err_set(&s->error, STENO_EARG, "the session was not opened with this batch");
+    const int rc = queue_may_take(s);
+    if (rc) return rc;
+    session_forget(s);
+    return submit(s, src, r);
 }
 
 int steno_batch_add(steno_batch *b, steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
-    if (!b || !s) return STENO_EARG;
-    if (s->batch != b) return err_set(&s->error, STENO_EARG, "the session was not opened with this batch");
-    const int rc = line_may_take(s);
-    if (rc) return rc;
-    session_begin(s);
-    return request_add(s, src, p);
+    steno_request_params r;
+    steno_request_params_init(&r);
+    r.transcribe = p;
+    return steno_batch_submit(b, s, src, &r);
 }
 
 static int ctc_call(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
@@ -235,9 +261,8 @@ static int ctc_call(steno_session *s, const steno_source *src, const steno_trans
 /* A call of its own is a line of one, before those that wait. */
 static int direct_call(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
-    const int rc = request_add(s, src, p);
+    const int rc = request_add(s, src, p, STENO_PRIORITY_AUTO, 1);
     if (rc) return rc;
-    s->request.direct = 1;
     batch_carry_out(s->batch);
     return s->request.status;
 }

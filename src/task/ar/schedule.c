@@ -1,13 +1,96 @@
 /* steno: which windows decode together. SPDX-License-Identifier: MIT
  *
- * Seats are given to window decoders that want a window, oldest call first; each encodes its window and begins its search. Then the rows
- * of all
- * searches run as one, replay after replay, until one of them has ended: it is judged, decodes again or gives its decode slot to the
- * next. A
- * row's result depends on its own lane alone, so none of this shows in any text. */
+ * A free decode slot goes to the request that is next in line (request_queue.c); it encodes its window and begins its search. Then the
+ * rows of all searches run as one, replay after replay, until one of them has ended: it is judged, decodes again or gives its decode slot
+ * to the next. While windows are being decoded the encoder runs at most once in a number of steps, so that text goes on to come; whoever
+ * comes while a slot is free ends the chain of steps. A row's result depends on its own lane alone, so none of this shows in any text. */
 #include <string.h>
 #include "base/os.h"
 #include "task/ar/ar_task.h"
+
+/* ---- who is next ---- */
+
+/* A free decode slot, -1: none. One whose window nobody can use again goes first. */
+static int slot_free(const struct steno_batch *b)
+{
+    int at = -1;
+    for (int i = (int)b->n_windows - 1; i >= 0; i--)
+        if (!b->decode_slot[i].user && (at < 0 || !b->decode_slot[i].audio)) at = i;
+    return at;
+}
+
+/* The free decode slot where the window decoder's window is encoded already, else `at`. */
+static uint32_t slot_for(const struct steno_batch *b, const struct window_decoder *w, uint32_t at)
+{
+    for (uint32_t i = 0; i < b->n_windows; i++)
+        if (!b->decode_slot[i].user && b->decode_slot[i].audio == w->s && b->decode_slot[i].from == w->seek) return i;
+    return at;
+}
+
+/* Of two window decoders of one audio the one that is behind goes first, and one that will find its window encoded waits for it. */
+static int may_go(const steno_session *s, const struct window_decoder *w)
+{
+    const struct window_decoder *other = &s->decoder[w == &s->decoder[0]];
+    if (other->s != s || other->state == DECODER_IDLE) return 1;
+    return other->state == DECODER_DECODE ? other->seek > w->seek : w->seek < other->seek || (w->seek == other->seek && w < other);
+}
+
+/* A window decoder of the request that wants a window. *idle: one of the batch, for a clip that nobody has begun. NULL: none */
+static struct window_decoder *decoder_find(const struct steno_batch *b, const steno_session *s, struct window_decoder **idle)
+{
+    const struct request *c = &s->request;
+    *idle = NULL;
+    for (int i = 0; i < 2; i++) {
+        struct window_decoder *w = &s->decoder[i];
+        if (w->s == s && w->state == DECODER_WINDOW && may_go(s, w)) return w;
+    }
+    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++) {
+        struct window_decoder *w = &b->decoder[i];
+        if (w->state == DECODER_WINDOW && w->s == s) return w;
+        if (w->state == DECODER_IDLE && c->beside && c->next_clip < c->n_clips) *idle = w;
+    }
+    return NULL;
+}
+
+/* The same, with the clip begun. *rc: what went wrong with it */
+static struct window_decoder *decoder_wanting(struct steno_batch *b, steno_session *s, int *rc)
+{
+    struct window_decoder *idle, *w = decoder_find(b, s, &idle);
+    if (w || !idle) return w;
+    *rc = decoder_begin(idle, s, s->request.p.task, s->request.next_clip++);
+    return idle;
+}
+
+static int wants_slot(const struct steno_batch *b, const steno_session *s)
+{
+    struct window_decoder *idle;
+    return s->request.state == REQUEST_WAITING || decoder_find(b, s, &idle) || idle;
+}
+
+/* The next in line of those who want a decode slot, of one class or (-1) of all; NULL: nobody. */
+static steno_session *request_first(const struct steno_batch *b, int of_class)
+{
+    steno_session *first = NULL;
+    for (steno_session *s = b->first; s; s = s->next)
+        if ((of_class < 0 || queue_class(s) == of_class) && wants_slot(b, s) && (!first || queue_is_before(s, first))) first = s;
+    return first;
+}
+
+enum { LATER_EVERY = 4 }; /* windows, of which the last class has one where it waits */
+
+/* Whoever gets the next free decode slot, NULL: nobody wants one. */
+static steno_session *request_next(const struct steno_batch *b)
+{
+    steno_session *later = b->passed + 1 >= LATER_EVERY ? request_first(b, STENO_PRIORITY_LATER) : NULL;
+    return later ? later : request_first(b, -1);
+}
+
+/* s gets a window: how long has the last class waited? */
+static void count_passed(struct steno_batch *b, const steno_session *s)
+{
+    const int waits = queue_class(s) != STENO_PRIORITY_LATER && request_first(b, STENO_PRIORITY_LATER);
+    b->passed = waits ? b->passed + 1 : 0;
+}
 
 /* ---- one replay after the other ---- */
 
@@ -92,6 +175,24 @@ static void chain_share(struct steno_batch *b)
     }
 }
 
+/* May the encoder run now? */
+static int may_encode(const struct steno_batch *b)
+{
+    return b->n_steps >= b->params.steps_between_encodes;
+}
+
+/* Is there something to do that is not decoding? */
+static int is_due(struct steno_batch *b)
+{
+    if (queue_is_woken(b)) {
+        queue_take(b);
+        b->is_wanted = slot_free(b) >= 0 && request_next(b);
+        for (const steno_session *s = b->first; s; s = s->next)
+            if (s->request.state == REQUEST_WAITING && atomic_load(&s->cancel)) return 1;
+    }
+    return b->is_wanted && may_encode(b);
+}
+
 /* Called between replays: whoever wants to stop, and whoever has come to an end, ends the chain. */
 static int chain_next(void *user)
 {
@@ -106,7 +207,8 @@ static int chain_next(void *user)
         ar_give(&w->ar, &b->run, &b->state[STATE_SELF]);
         ended |= w->ar.done || w->failed || session_should_stop(w->s);
     }
-    return !ended && rows_want(b) > 0;
+    b->n_steps++;
+    return !ended && !is_due(b) && rows_want(b) > 0;
 }
 
 void batch_filter(void *user, uint16_t lane, float *logits)
@@ -136,17 +238,16 @@ int batch_decode(struct steno_batch *b)
     return rc;
 }
 
-/* ---- calls and decode slots ---- */
+/* ---- requests ---- */
 
-/* The call is over: out of the line, and told. */
+/* The request is over: out of the line, and told. */
 static void finish(struct steno_batch *b, steno_session *s, int status)
 {
-    steno_session **at = &b->first;
-    while (*at && *at != s) at = &(*at)->next;
-    if (*at) *at = s->next;
-    s->next = NULL;
+    const int direct = s->request.direct;
+    queue_remove(s);
     request_end(s, status);
-    if (!b->params.on_done || s->request.direct) return;
+    atomic_store(&s->place.in_line, 0);
+    if (!b->params.on_done || direct) return;
     b->telling = 1;
     b->params.on_done(b->params.user, s, s->request.status);
     b->telling = 0;
@@ -157,74 +258,53 @@ static int canceled(steno_session *s)
     return err_set(&s->error, STENO_ECANCELED, "canceled");
 }
 
-/* Of two window decoders of one audio the one that is behind goes first, and one that will find its window encoded waits for it. */
-static int may_go(const steno_session *s, const struct window_decoder *w)
+/* End a request that wants to stop. @return 1: there was one, the line is another now */
+static int sweep(struct steno_batch *b)
 {
-    const struct window_decoder *other = &s->decoder[w == &s->decoder[0]];
-    if (other->s != s || other->state == DECODER_IDLE) return 1;
-    return other->state == DECODER_DECODE ? other->seek > w->seek : w->seek < other->seek || (w->seek == other->seek && w < other);
-}
-
-/* A window decoder of the call that wants a window, NULL: none now. A clip that nobody has begun goes to a window decoder of the batch.
- * *rc: what went
- * wrong with it */
-static struct window_decoder *decoder_wanting(struct steno_batch *b, steno_session *s, int *rc)
-{
-    struct request *c = &s->request;
-    for (int i = 0; i < 2; i++) {
-        struct window_decoder *w = &s->decoder[i];
-        if (w->s == s && w->state == DECODER_WINDOW && may_go(s, w)) return w;
-    }
-    struct window_decoder *idle = NULL;
-    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++) {
-        struct window_decoder *w = &b->decoder[i];
-        if (w->state == DECODER_WINDOW && w->s == s) return w;
-        if (w->state == DECODER_IDLE) idle = w;
-    }
-    if (!idle || !c->beside || c->next_clip >= c->n_clips) return NULL;
-    *rc = decoder_begin(idle, s, c->p.task, c->next_clip++);
-    return idle;
-}
-
-/* The free decode slot where the window decoder's window is encoded already, else `at`. */
-static uint32_t slot_for(const struct steno_batch *b, const struct window_decoder *w, uint32_t at)
-{
-    for (uint32_t i = 0; i < b->n_windows; i++)
-        if (!b->decode_slot[i].user && b->decode_slot[i].audio == w->s && b->decode_slot[i].from == w->seek) return i;
-    return at;
-}
-
-/* Serve one free decode slot. @return 1: something went on, 0: nobody wants it */
-static int slot_give(struct steno_batch *b, uint32_t at)
-{
-    for (steno_session *s = b->first, *next; s; s = next) {
-        next = s->next;
-        int rc = session_should_stop(s) ? canceled(s) : STENO_OK;
-        if (!rc && s->request.state == REQUEST_WAITING) rc = request_begin(s, at);
-        struct window_decoder *w = rc ? NULL : decoder_wanting(b, s, &rc);
-        const uint32_t to = rc || !w ? at : slot_for(b, w, at);
-        if (!rc && w) rc = decoder_window(w, to);
-        if (!rc && w && w->state == DECODER_DECODE) b->decode_slot[to].user = w;
-        if (rc || request_ended(s)) {
-            atomic_store(&b->exec.stop, 0); /* it may have ended inside the encoder; the next one is not meant */
-            finish(b, s, rc);
-            return 1;
-        }
-        if (w) return 1;
+    for (steno_session *s = b->first; s; s = s->next) {
+        if (!session_should_stop(s)) continue;
+        finish(b, s, canceled(s));
+        return 1;
     }
     return 0;
 }
 
-/* @return 1 when a window is being decoded */
+/* Give the next request a free decode slot. @return 1: something went on, 0: nobody wants it, or none is free */
+static int slot_give(struct steno_batch *b)
+{
+    const int free = slot_free(b);
+    steno_session *s = free >= 0 ? request_next(b) : NULL;
+    if (!s) return 0;
+    const uint32_t at = (uint32_t)free;
+    count_passed(b, s);
+    int rc = s->request.state == REQUEST_WAITING ? request_begin(s, at) : STENO_OK;
+    struct window_decoder *w = rc ? NULL : decoder_wanting(b, s, &rc);
+    const uint32_t to = rc || !w ? at : slot_for(b, w, at);
+    if (!rc && w) rc = decoder_window(w, to);
+    if (!rc && w && w->state == DECODER_DECODE) b->decode_slot[to].user = w;
+    if (rc || request_ended(s)) {
+        atomic_store(&b->exec.stop, 0); /* it may have ended inside the encoder; the next one is not meant */
+        finish(b, s, rc);
+    }
+    return 1;
+}
+
+static int is_busy(const struct steno_batch *b)
+{
+    for (uint32_t i = 0; i < b->n_windows; i++)
+        if (b->decode_slot[i].user) return 1;
+    return 0;
+}
+
+/* All that is to be done between two chains. @return 1 when a window is being decoded */
 static int fill(struct steno_batch *b)
 {
-    int busy = 0;
-    for (uint32_t i = 0; i < b->n_windows; i++) {
-        while (!b->decode_slot[i].user && slot_give(b, i)) {}
-        busy |= b->decode_slot[i].user != NULL;
-    }
-    for (uint32_t i = 0; i < b->n_windows && !busy; i++) busy |= b->decode_slot[i].user != NULL;
-    return busy;
+    do {
+        queue_take(b);
+        while (sweep(b)) {}
+    } while ((!is_busy(b) || may_encode(b)) && slot_give(b));
+    b->is_wanted = slot_free(b) >= 0 && request_next(b);
+    return is_busy(b);
 }
 
 /* What the chain has left behind. rc: of the run */
@@ -249,6 +329,8 @@ void batch_carry_out(struct steno_batch *b)
 {
     b->solo = NULL;
     b->heard = NULL;
+    b->n_steps = INT32_MAX;
+    b->passed = 0;
     atomic_store(&b->exec.stop, 0);
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until a search puts one to use */
     while (fill(b)) {

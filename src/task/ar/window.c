@@ -36,6 +36,7 @@ int batch_encode(struct steno_batch *b, uint32_t decode_slot, int32_t n_ctx, str
     memset(mel - in->ld, 0, in->ld * sizeof *mel); /* the zero rows of the first convolution */
     memset(mel + 2 * (size_t)n_ctx * in->ld, 0, in->ld * sizeof *mel);
     b->exec.window = (uint16_t)decode_slot;
+    b->n_steps = 0;
     return exec_phases(&b->exec, p, 0, ENCODER_PHASES, NULL, (uint32_t)n_ctx, time, spent);
 }
 

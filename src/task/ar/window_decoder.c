@@ -375,6 +375,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
         w->b = s->batch;
         w->decode_slot = at;
         s->timings.n_windows++;
+        s->place.n_windows++;
         const int again = decode_slot->audio == s && decode_slot->from == w->seek && decode_slot->frames == w->frames;
         decode_slot->audio = NULL;
         int rc = again && p->guards == STENO_GUARDS_OFF && !w->heard ? STENO_OK : window_hear(w);

@@ -1,0 +1,74 @@
+/* steno: requests that wait for a batch. SPDX-License-Identifier: MIT */
+#include "task/request_queue.h"
+#include "task/task.h"
+
+void queue_init(struct steno_batch *b)
+{
+    os_park_init(&b->queue.park);
+}
+
+void queue_destroy(struct steno_batch *b)
+{
+    os_park_destroy(&b->queue.park);
+}
+
+void queue_push(steno_session *s, int priority)
+{
+    struct request_queue *q = &s->batch->queue;
+    s->place.priority = priority;
+    s->place.n_windows = 0;
+    atomic_store(&s->place.in_line, 1);
+    s->next = atomic_load(&q->incoming);
+    while (!atomic_compare_exchange_weak(&q->incoming, &s->next, s)) {} /* s->next is the newest at every try */
+    queue_wake(s->batch);
+}
+
+void queue_wake(struct steno_batch *b)
+{
+    atomic_fetch_add(&b->queue.wakes, 1);
+    os_park_wake(&b->queue.park, &b->queue.wakes);
+}
+
+int queue_is_woken(const struct steno_batch *b)
+{
+    return atomic_load(&b->queue.wakes) != b->queue.seen;
+}
+
+void queue_take(struct steno_batch *b)
+{
+    struct request_queue *q = &b->queue;
+    q->seen = atomic_load(&q->wakes); /* before the list is read: what comes later is noticed again */
+    steno_session *s = atomic_exchange(&q->incoming, NULL), *oldest = NULL;
+    while (s) { /* the other way round */
+        steno_session *older = s->next;
+        s->next = oldest;
+        oldest = s;
+        s = older;
+    }
+    for (steno_session *k = oldest; k; k = k->next) k->place.arrival = q->n_arrived++;
+    steno_session **last = &b->first;
+    while (*last) last = &(*last)->next;
+    *last = oldest;
+}
+
+void queue_remove(steno_session *s)
+{
+    steno_session **at = &s->batch->first;
+    while (*at && *at != s) at = &(*at)->next;
+    if (*at) *at = s->next;
+    s->next = NULL;
+}
+
+int queue_class(const steno_session *s)
+{
+    if (s->place.priority != STENO_PRIORITY_AUTO) return s->place.priority;
+    return s->place.n_windows ? STENO_PRIORITY_LATER : STENO_PRIORITY_FIRST;
+}
+
+int queue_is_before(const steno_session *a, const steno_session *b)
+{
+    const int class_a = queue_class(a), class_b = queue_class(b);
+    if (class_a != class_b) return class_a < class_b;
+    if (a->place.n_windows != b->place.n_windows) return a->place.n_windows < b->place.n_windows;
+    return a->place.arrival < b->place.arrival;
+}

@@ -1,0 +1,43 @@
+/* steno: requests that wait for a batch. SPDX-License-Identifier: MIT
+ *
+ * Any thread may put a request in line, wake the batch or cancel a request. What is new is pushed on a list without a lock; the thread that
+ * carries the batch out takes all of it between two steps, and from then on the line is that thread's alone. Every change that may let
+ * somebody go on is counted: by the count the thread at work notices it, and on the count it sleeps. */
+#ifndef STENO_TASK_REQUEST_QUEUE_H
+#define STENO_TASK_REQUEST_QUEUE_H
+#include "base/err.h"
+#include "base/os.h"
+
+/* Of a batch. */
+struct request_queue {
+    _Atomic(steno_session *) incoming; /* what nobody has taken yet, newest first */
+    atomic_uint wakes;                 /* changes so far, */
+    unsigned seen;                     /* and those that the thread at work knows of */
+    struct os_park park;
+    uint64_t n_arrived;                /* requests that have been taken */
+};
+
+/* Of a session: its request's place in line. */
+struct queue_place {
+    _Atomic int in_line;  /* from steno_batch_add until the request has ended */
+    int priority;         /* enum steno_priority */
+    int64_t n_windows;    /* that it has had */
+    uint64_t arrival;     /* number of the request, in the order they were taken */
+};
+
+void queue_init(struct steno_batch *b);
+void queue_destroy(struct steno_batch *b);
+
+/* From any thread; queue_wake also from a signal handler. */
+void queue_push(steno_session *s, int priority);
+void queue_wake(struct steno_batch *b);
+
+/* By the thread that carries out the batch, or by whoever has the batch for himself. */
+int queue_is_woken(const struct steno_batch *b); /* has something changed since queue_take? */
+void queue_take(struct steno_batch *b);          /* what is new goes to the end of the line, b->first */
+void queue_remove(steno_session *s);             /* out of the line */
+
+/* Does the request of a get the next free slot before that of b? By class, then by windows had, then by age. */
+int queue_class(const steno_session *s);
+int queue_is_before(const steno_session *a, const steno_session *b);
+#endif
