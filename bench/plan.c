@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "load/random.h"
+#include "load/random_file.h"
 #include "roof.h"
 #include "internal.h"
 
@@ -60,7 +60,6 @@ static steno_model *open_model(const struct opts *o, int unfused)
 {
     steno_model_params p;
     steno_error e;
-    struct model_dims d;
     struct random_file r;
     struct file f;
     struct arena a;
@@ -74,7 +73,7 @@ static steno_model *open_model(const struct opts *o, int unfused)
     p.cpu_level = o->cpu;
     p.compute = compute;
     arena_init(&a);
-    if (family_shape(o->shape, &d, &e) || random_model_file(&r, &f, &a, &d, (uint32_t)d.n_vocab - 1608, (enum dtype)type, SEED, &e) ||
+    if (family_random_file(&r, &f, &a, o->shape, (enum dtype)type, SEED, &e) ||
         inside_open(&m, &f, &p, unfused, &e))
         fail(o->shape, e.text);
     arena_free(&a);

@@ -13,7 +13,7 @@
 
 static inline const struct plan *inside_plan(const steno_model *m, int plan) { return &m->plan[plan]; }
 static inline int inside_n_plans(const steno_model *m) { return m->n_plans; }
-static inline const struct special_tokens *inside_tokens(const steno_model *m) { return &m->tokens; }
+static inline const struct token_roles *inside_tokens(const steno_model *m) { return &m->tokens; }
 static inline const struct vocab *inside_vocab(const steno_model *m) { return &m->vocab; }
 static inline const struct family *inside_family(const steno_model *m) { return m->family; }
 static inline const struct kern *inside_kern(const steno_model *m) { return &m->kern; }

@@ -1,4 +1,4 @@
-/* steno: log-mel spectrogram as Whisper was trained on. SPDX-License-Identifier: MIT
+/* steno: log-mel spectrogram. SPDX-License-Identifier: MIT
  *
  * Frames of 400 samples every 160 at 16 kHz, periodic Hann window, power spectrum, mel filters, log10. Frame t covers samples
  * [160 t - 200, 160 t + 200) of the audio; before the first sample the audio is mirrored without repeating the edge sample (torch.stft,

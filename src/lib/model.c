@@ -7,7 +7,7 @@
 #include "base/os.h"
 #include "task/task.h"
 #include "load/kind.h"
-#include "load/random.h"
+#include "load/random_file.h"
 
 void steno_model_params_fill(steno_model_params *p, uint32_t size)
 {
@@ -292,9 +292,7 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     err_clear(e);
     if (!out || !shape || !type) return err_set(e, STENO_EARG, "steno_model_open_random needs a place for the model, a shape and a type");
     *out = NULL;
-    struct model_dims d;
-    const int rc = family_shape(shape, &d, e), t = dtype_from_name(type);
-    if (rc) return rc;
+    const int t = dtype_from_name(type);
     if (t < 0 || t == DT_BF16)
         return err_set(e, STENO_EARG, "unknown type '%s'; known are f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k",
                        type);
@@ -302,7 +300,7 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     arena_init(&a);
     struct random_file r;
     struct file f;
-    int status = random_model_file(&r, &f, &a, &d, (uint32_t)d.n_vocab - 1608, (enum dtype)t, seed, e);
+    int status = family_random_file(&r, &f, &a, shape, (enum dtype)t, seed, e);
     if (!status) status = model_open_file(out, &f, p, 0, e);
     arena_free(&a);
     return status;

@@ -59,21 +59,12 @@ static int read_file(struct weights *w, const struct file *f, const struct place
     return rc;
 }
 
-/* Both tiktoken files are often kept side by side; the English one belongs to the smaller number of ids. */
-static int wants_english(const struct weights *w)
-{
-    const struct meta_entry *n = meta_find(&w->meta, "dims.n_vocab");
-    return n && n->kind == META_INT && n->i == 51864;
-}
-
 /* Open the first vocabulary of a folder. @return as place_find */
 static int find_beside(const struct weights *w, const struct place *p, const struct meta *m, struct arena *a, struct file *f,
                        steno_error *e)
 {
-    const int english = wants_english(w);
     const char *const name[] = {
-        "vocab.json", "tokenizer.json", english ? "gpt2.tiktoken" : "multilingual.tiktoken",
-        english ? "multilingual.tiktoken" : "gpt2.tiktoken",
+        "vocab.json", "tokenizer.json", w->vocab_first, "multilingual.tiktoken", "gpt2.tiktoken",
         meta_text(m, "configuration.file_path_metas.tokenizer_conf.bpemodel", NULL), meta_text(m, "tokenizer_conf.bpemodel", NULL),
         "tokens.json"
     };

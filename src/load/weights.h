@@ -47,6 +47,7 @@ struct weights {
     float *mel_filters;          /* [n_mels, 201] or NULL: to be computed */
     struct vocab_entry *vocab;   /* [n_vocab_entries] raw bytes by id; special ids may be missing; NULL: the model carries none */
     uint32_t n_vocab_entries;
+    const char *vocab_first;     /* file beside the model that has its vocabulary rather than others of its kind; NULL: none is named */
     uint32_t *hash;              /* open addressing over names; private to weights.c */
     uint32_t hash_mask;
 };

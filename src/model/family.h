@@ -8,12 +8,14 @@
 #include <stdatomic.h>
 #include "audio/fbank.h"
 #include "audio/mel.h"
+#include "load/random_file.h"
 #include "load/weights.h"
+#include "model/token_roles.h"
 #include "plan/build.h"
 #include "search/rules.h"
 #include "search/vad.h"
 #include "text/bpe.h"
-#include "text/special.h"
+#include "text/language.h"
 
 enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 2 };
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
@@ -63,7 +65,7 @@ struct steno_model {
     struct vad_params vad;         /* SEARCH_VAD: what the model says */
     struct vocab vocab;
     struct bpe *bpe;
-    struct special_tokens tokens;
+    struct token_roles tokens;
     struct buf non_speech;         /* int32_t ids */
     struct buf opened;             /* paths of the files it was read from, a NUL behind each */
 };
@@ -130,6 +132,8 @@ const struct family *family_find(const struct weights *w); /* NULL: none knows t
 /* STENO_EUNSUPPORTED that says what the file holds instead, by its settings or its tensors. */
 int family_refuse(struct weights *w, steno_error *e);
 
-/* A named shape's dimensions for random models; STENO_EARG lists the names. */
-int family_shape(const char *name, struct model_dims *d, steno_error *e);
+/* The file of a model of a named shape with random weights; memory from the arena, which must outlive *f, as must *r. STENO_EARG lists
+ * the names, or says why the type does not fit. */
+int family_random_file(struct random_file *r, struct file *f, struct arena *a, const char *shape, enum dtype type, uint64_t seed,
+                       steno_error *e);
 #endif

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"
+#include "model/whisper.h"
+#include "model/whisper_random.h"
 
 static const struct family *const families[] = { &family_whisper, &family_sensevoice, &family_fsmn_vad };
 
@@ -33,4 +35,12 @@ int family_refuse(struct weights *w, steno_error *e)
                        "model's config.json beside them", w->name);
     return err_set(e, STENO_EUNSUPPORTED, "%s: %u tensors (%s, …) and no configuration beside them; no model family known to this version "
                    "fits, take one of %s", w->name, (unsigned)w->n_tensors, w->n_tensors ? w->tensor[0].name : "none", known);
+}
+
+int family_random_file(struct random_file *r, struct file *f, struct arena *a, const char *shape, enum dtype type, uint64_t seed,
+                       steno_error *e)
+{
+    struct model_dims d;
+    const int rc = whisper_shape(shape, &d, e); /* the one family that names its shapes */
+    return rc ? rc : whisper_random_file(r, f, a, &d, type, seed, e);
 }

@@ -8,6 +8,7 @@
 #include "load/vocab_file.h"
 #include "model/align_heads.h"
 #include "model/whisper.h"
+#include "model/whisper_tokens.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
 #include "plan/logits_approx.h"
@@ -32,7 +33,7 @@ static float const norm_eps = 1e-5f;
  * of a window grow with them, and a cancelled call waits for one item of an op, whose time does, too. */
 enum { AUDIO_CTX_MOST = 4 * 1500, TEXT_CTX_MOST = 4 * 448 };
 
-enum { EN = 51864, MULTI = 51865, MULTI_100 = 51866 };
+enum { EN = WHISPER_VOCAB_ENGLISH, MULTI = WHISPER_VOCAB_99, MULTI_100 = WHISPER_VOCAB_100 };
 
 static const struct shape {
     const char *name;
@@ -49,7 +50,7 @@ static const struct shape {
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-int family_shape(const char *name, struct model_dims *d, steno_error *e)
+int whisper_shape(const char *name, struct model_dims *d, steno_error *e)
 {
     for (int i = 0; i < N_SHAPES; i++) {
         const struct shape *s = &shapes[i];
@@ -326,7 +327,8 @@ static int check_vocab(const steno_model *m, const struct weights *w, const char
 static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     if (w->vocab) return STENO_OK;
-    int rc = special_tokens_init(&m->tokens, m->dims.n_vocab, e);
+    w->vocab_first = m->dims.n_vocab == EN ? "gpt2.tiktoken" : NULL; /* both are often kept side by side */
+    int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
     if (!rc) rc = weights_read_vocab(w, m->vocab_path, e);
     return rc ? rc : check_vocab(m, w, m->vocab_path, e);
 }
@@ -334,7 +336,7 @@ static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
 /* Strings of the vocabulary, and the special tokens it leaves out. */
 static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
-    int rc = special_tokens_init(&m->tokens, m->dims.n_vocab, e);
+    int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
     if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->dims.n_vocab, m->tokens.eot, e);
     for (uint32_t i = 0; i < w->n_vocab_entries && i < (uint32_t)m->dims.n_vocab && !rc; i++) {
         const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
@@ -343,14 +345,14 @@ static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
     }
     for (int32_t id = m->tokens.eot; id < m->dims.n_vocab && !rc; id++) {
         uint32_t n = 0;
-        const char *text = special_token_text(&m->tokens, id, &m->arena, &n);
+        const char *text = whisper_token_text(&m->tokens, id, &m->arena, &n);
         if (!text) return err_nomem(e, 16, "vocabulary");
         vocab_set(&m->vocab, id, (const uint8_t *)text, n);
     }
     if (!rc) rc = vocab_index(&m->vocab, &m->arena, e);
     if (!rc) rc = bpe_open(&m->bpe, &m->vocab, e);
     m->tokens.blank = vocab_find(&m->vocab, (const uint8_t *)" ", 1);
-    return rc ? rc : non_speech_ids(m->bpe, &m->non_speech, e);
+    return rc ? rc : whisper_non_speech(m->bpe, &m->non_speech, e);
 }
 
 static int read_filters(steno_model *m, const struct weights *w, steno_error *e)

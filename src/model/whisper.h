@@ -1,7 +1,10 @@
-/* steno: the two halves of the Whisper family. SPDX-License-Identifier: MIT */
+/* steno: the parts of the Whisper family. SPDX-License-Identifier: MIT */
 #ifndef STENO_MODEL_WHISPER_H
 #define STENO_MODEL_WHISPER_H
 #include "model/family.h"
+
+/* A named shape's dimensions; STENO_EARG lists the names. */
+int whisper_shape(const char *name, struct model_dims *d, steno_error *e);
 
 extern const struct speech whisper_speech; /* whisper_speech.c: prompts, rules, segments */
 #endif

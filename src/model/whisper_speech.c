@@ -9,15 +9,15 @@
 
 static int whisper_head(const steno_model *m, const struct speech_options *q, int32_t *ids, int *sot)
 {
-    const struct special_tokens *t = &m->tokens;
+    const struct token_roles *t = &m->tokens;
     int n = 0;
     *sot = 0;
     ids[n++] = t->sot;
     if (t->n_languages) {
-        ids[n++] = t->first_lang + (q->lang < 0 ? 0 : q->lang);
+        ids[n++] = t->first_language + (q->lang < 0 ? 0 : q->lang);
         ids[n++] = q->translate ? t->translate : t->transcribe;
     }
-    if (q->without_timestamps) ids[n++] = t->notimestamps;
+    if (q->without_timestamps) ids[n++] = t->no_timestamps;
     return n;
 }
 
@@ -39,8 +39,8 @@ static int bar_list(const steno_model *m, const char *list, int turns, struct ru
         if (id >= 0) rule_bar(masks, (int32_t)id);
         p = p[n] ? p + n + 1 : NULL;
     }
-    const struct special_tokens *t = &m->tokens;
-    const int32_t control[] = { t->transcribe, t->translate, t->sot, t->prev, t->nospeech, turns ? -1 : t->solm };
+    const struct token_roles *t = &m->tokens;
+    const int32_t control[] = { t->transcribe, t->translate, t->sot, t->previous, t->no_speech, turns ? -1 : t->turn };
     for (size_t i = 0; i < sizeof control / sizeof *control; i++) rule_bar(masks, control[i]);
     return STENO_OK;
 }
@@ -48,13 +48,13 @@ static int bar_list(const steno_model *m, const char *list, int turns, struct ru
 static int whisper_rules(const steno_model *m, const struct speech_options *q, struct rule_masks *masks, struct logit_rules *rules,
                          steno_error *e)
 {
-    const struct special_tokens *t = &m->tokens;
+    const struct token_roles *t = &m->tokens;
     rule_masks_clear(masks);
     if (q->suppress_tokens && *q->suppress_tokens) {
         const int rc = bar_list(m, q->suppress_tokens, q->turns, masks, e);
         if (rc) return rc;
     }
-    if (!q->without_timestamps) rule_bar(masks, t->notimestamps);
+    if (!q->without_timestamps) rule_bar(masks, t->no_timestamps);
     if (q->suppress_blank) {
         rule_bar_first(masks, t->blank);
         rule_bar_first(masks, t->eot);

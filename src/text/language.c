@@ -1,4 +1,4 @@
-/* steno: the languages of Whisper's vocabularies, and what people call them. SPDX-License-Identifier: MIT
+/* steno: languages and what people call them. SPDX-License-Identifier: MIT
  *
  * A language is known by its code in the vocabulary, by ISO 639-1, -2 (both kinds) and -3, by older codes that are still in use, and by
  * its English name; behind a code may stand the region and script of a BCP 47 tag, which no model tells apart. */

@@ -1,4 +1,7 @@
-/* steno: the languages of Whisper's vocabularies, and what people call them. SPDX-License-Identifier: MIT */
+/* steno: languages and what people call them. SPDX-License-Identifier: MIT
+ *
+ * Languages have numbers here, those of the widest multilingual vocabulary that is known (Whisper's): a model whose language tokens stand
+ * in this order says where they begin, others are asked by code. */
 #ifndef STENO_TEXT_LANGUAGE_H
 #define STENO_TEXT_LANGUAGE_H
 #include "base/err.h"

@@ -108,7 +108,7 @@ static void split_clear(struct split *s)
     buf_clear(&s->unit);
 }
 
-int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int32_t n, int32_t eot, int spaces)
+int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int32_t n, int32_t n_text, int spaces)
 {
     struct buf bytes = { 0 };
     split_clear(s);
@@ -122,9 +122,9 @@ int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int3
         vocab_append(v, ids[i], &bytes);
         unit_read(&s->unit, &bytes);
         err = bytes.err || s->unit.err;
-        const int special_next = i + 1 < n && ids[i + 1] >= eot;
-        if (err || (i + 1 < n && !special_next && ids[i] < eot && !unit_ends(&w, &bytes, &s->unit))) continue;
-        unit_add(s, first, i + 1 - first, ids[first] >= eot, spaces);
+        const int special_next = i + 1 < n && ids[i + 1] >= n_text;
+        if (err || (i + 1 < n && !special_next && ids[i] < n_text && !unit_ends(&w, &bytes, &s->unit))) continue;
+        unit_add(s, first, i + 1 - first, ids[first] >= n_text, spaces);
         w.at = chars_on(w.at, w.end, s->unit.p, s->unit.len);
         buf_clear(&bytes);
         first = i + 1;

@@ -38,13 +38,13 @@ int language_has_spaces(const char *code);
 
 /* Cut ids[n] into words, in place of what s held.
  *
- * @param eot     ids from here on are no text: each begins a word and ends a character
+ * @param n_text  ids from here on are no text: each begins a word and ends a character
  * @param spaces  0: every character is a word, as in a language without spaces
  * @return STENO_OK, STENO_ENOMEM
  *
  * Bytes that are no UTF-8 become U+FFFD, and join the tokens around them no further than the reference would. Where the reference loses
  * everything from such a place on, the token becomes a word. */
-int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int32_t n, int32_t eot, int spaces);
+int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int32_t n, int32_t n_text, int spaces);
 
 /* Give punctuation to its words: what begins with a space and is otherwise a substring of prepend to the word behind it, what is a
  * substring of append to the word before it, unless that ends in a space. Words that are given away stay in their place with no tokens

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <steno/steno.h>
 #include "base/file.h"
-#include "load/random.h"
+#include "model/whisper_random.h"
 #include "harness.h"
 #include "levels.h"
 
@@ -28,7 +28,7 @@ static inline struct bytes random_bytes(const struct model_dims *d, enum dtype t
     struct file f;
     steno_error e;
     arena_init(&a);
-    if (random_model_file(&r, &f, &a, d, (uint32_t)d->n_vocab - 1608, type, seed, &e)) fail_msg("%s", e.text);
+    if (whisper_random_file(&r, &f, &a, d, type, seed, &e)) fail_msg("%s", e.text);
     struct bytes b = { malloc((size_t)f.size), (size_t)f.size };
     assert_non_null(b.p);
     if (file_read(&f, 0, b.p, b.n, &e)) fail_msg("%s", e.text);

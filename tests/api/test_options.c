@@ -30,7 +30,7 @@ static void test_initial_tokens_follow_from_the_vocabulary_language_and_task(voi
         assert_int_equal(inside_family(m)->speech->head(m, &q, ids, &sot), c[i].n);
         assert_memory_equal(ids, c[i].want, (size_t)c[i].n * sizeof *ids);
         assert_int_equal(sot, 0);
-        assert_int_equal(inside_tokens(m)->nospeech, c[i].nospeech);
+        assert_int_equal(inside_tokens(m)->no_speech, c[i].nospeech);
         steno_model_close(m);
     }
 }
@@ -57,8 +57,8 @@ static void masks_for(const char *suppress, int without_timestamps)
 static void test_the_default_bars_82_non_speech_ids_and_six_control_ids(void **state)
 {
     (void)state;
-    const struct special_tokens *t = inside_tokens(model);
-    const int32_t control[] = { t->sot, t->prev, t->solm, t->transcribe, t->translate, t->nospeech };
+    const struct token_roles *t = inside_tokens(model);
+    const int32_t control[] = { t->sot, t->previous, t->turn, t->transcribe, t->translate, t->no_speech };
     masks_for("-1", 1);
     assert_int_equal(bits(inside_masks(session)->always, inside_n_vocab(model)), 82 + 6);
     for (int i = 0; i < 6; i++) assert_true(is_barred(inside_masks(session)->always, control[i]));
@@ -67,7 +67,7 @@ static void test_the_default_bars_82_non_speech_ids_and_six_control_ids(void **s
     assert_true(is_barred(inside_masks(session)->first, t->eot) && is_barred(inside_masks(session)->first, 220));
     masks_for("-1", 0);
     assert_int_equal(bits(inside_masks(session)->always, inside_n_vocab(model)), 82 + 6 + 1);
-    assert_true(is_barred(inside_masks(session)->always, t->notimestamps));
+    assert_true(is_barred(inside_masks(session)->always, t->no_timestamps));
     masks_for("", 1);
     assert_int_equal(bits(inside_masks(session)->always, inside_n_vocab(model)), 0);
     masks_for("11,13", 1);
@@ -162,7 +162,7 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
 {
     (void)state;
     const struct audio a = demo_audio(0, 0, 10);
-    const struct special_tokens *t = inside_tokens(model);
+    const struct token_roles *t = inside_tokens(model);
     steno_transcribe_params p = params_new();
     p.temperature_increment_on_fallback = 0;
     run(&a, &p);
@@ -170,7 +170,7 @@ static void test_the_next_window_is_prompted_with_the_text_before_it(void **stat
     for (int i = 0; !steno_segment_get(session, i, &g); i++)
         if (g.seek_frames == 0) last = g;
     assert_true(last.n_tokens > 0);
-    assert_int_equal(inside_prompt(session).id[0], t->prev);
+    assert_int_equal(inside_prompt(session).id[0], t->previous);
     int sot = 1;
     while (inside_prompt(session).id[sot] != t->sot) assert_true(++sot < inside_text_ctx(model));
     assert_memory_equal(inside_prompt(session).id + sot - last.n_tokens, last.tokens, (size_t)last.n_tokens * sizeof(int32_t));
@@ -196,7 +196,7 @@ static void test_a_long_prompt_keeps_its_last_223_ids(void **state)
     steno_transcribe_params p = params_new();
     p.initial_prompt = text;
     run(&demo, &p);
-    assert_int_equal(inside_prompt(session).id[0], inside_tokens(model)->prev);
+    assert_int_equal(inside_prompt(session).id[0], inside_tokens(model)->previous);
     assert_memory_equal(inside_prompt(session).id + 1, ids + n - 223, 223 * sizeof *ids);
     assert_int_equal(inside_prompt(session).id[224], inside_tokens(model)->sot);
     p.initial_prompt = "";
@@ -217,7 +217,7 @@ static void test_languages_are_known_by_code_and_name_and_english_models_take_en
         p.language = german[i];
         run(&demo, &p);
         assert_string_equal(steno_language(session), "de");
-        assert_int_equal(inside_prompt(session).id[1], inside_tokens(model)->first_lang + 2);
+        assert_int_equal(inside_prompt(session).id[1], inside_tokens(model)->first_language + 2);
     }
     p.language = "auto";
     run(&demo, &p);

@@ -59,7 +59,7 @@ static struct list before_last_window(void)
 
 static void check_prompt(const struct list *want)
 {
-    assert_int_equal(inside_prompt(session).id[0], want->n ? inside_tokens(model)->prev : inside_tokens(model)->sot);
+    assert_int_equal(inside_prompt(session).id[0], want->n ? inside_tokens(model)->previous : inside_tokens(model)->sot);
     for (int i = 0; i < want->n; i++)
         if (inside_prompt(session).id[1 + i] != want->id[i])
             fail_msg("place %d of %d is %d, want %d", i, want->n, (int)inside_prompt(session).id[1 + i], (int)want->id[i]);

@@ -81,7 +81,7 @@ static double timestamps_share(const float *x, const int32_t *ids, int n)
         if ((double)x[i] > most) most = (double)x[i];
     for (int32_t i = 0; i < inside_n_vocab(model); i++) {
         const double p = exp((double)x[i] - most);
-        const int is_text = i < ts && i != inside_tokens(model)->notimestamps && n > 0 && (!(last && !before) || i >= eot);
+        const int is_text = i < ts && i != inside_tokens(model)->no_timestamps && n > 0 && (!(last && !before) || i >= eot);
         if (is_text && p > best) best = p;
         if (is_text) text += p;
         if (i >= from && !(last && before)) times += p;
@@ -214,7 +214,7 @@ static void test_the_no_speech_probability_is_that_of_unfiltered_logits(void **s
     double want = 0;
     model = m;
     for (int i = 0; i < 2; i++) {
-        struct filter f = { .mode = MODE_BAN, .ban = inside_tokens(m)->nospeech };
+        struct filter f = { .mode = MODE_BAN, .ban = inside_tokens(m)->no_speech };
         steno_transcribe_params p = filtered(&f);
         steno_segment g = { .size = sizeof g };
         p.no_speech_threshold = (double)NAN;

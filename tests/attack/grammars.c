@@ -15,7 +15,7 @@
 #include <steno/steno.h>
 #include "api/sentences.h"
 #include "base/file.h"
-#include "load/random.h"
+#include "model/whisper_random.h"
 
 enum { SHORT_ROUNDS = 400, GRAMMAR_MOST = 1200, PCM_MOST = 48000, LANES = 4, MODELS = 6,
        ALL_WORDS = 50257 /* of the vocabulary with languages */ };
@@ -61,7 +61,7 @@ static steno_model *model_make(uint64_t seed)
     steno_model_params p;
     steno_model_params_init(&p);
     arena_init(&arena);
-    if (random_model_file(&r, &f, &arena, &d, (uint32_t)more[k], DT_F16, seed, &e)) die(e.text);
+    if (whisper_random_file(&r, &f, &arena, &d, DT_F16, seed, &e)) die(e.text);
     void *bytes = malloc((size_t)f.size);
     if (!bytes || file_read(&f, 0, bytes, (size_t)f.size, &e)) die("a model");
     if (steno_model_open_memory(&m, bytes, (size_t)f.size, &p, &e)) die(e.text);

@@ -187,7 +187,7 @@ struct chosen { struct sampled_token out[LANES][CHAIN + 1]; int32_t n[LANES]; do
 
 static void rules_set(steno_session *s, double temperature)
 {
-    const struct special_tokens *t = inside_tokens(s->model);
+    const struct token_roles *t = inside_tokens(s->model);
     struct rule_masks *masks = inside_masks(s);
     rule_masks_clear(masks);
     rule_bar(masks, t->eot);
@@ -267,7 +267,7 @@ static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **stat
 {
     (void)state;
     steno_model *m = random_model(&dims, DT_F16, 2, NULL);
-    const struct special_tokens *t = inside_tokens(m);
+    const struct token_roles *t = inside_tokens(m);
     steno_session *s = session_new(m, NULL, 1);
     encode(s);
     rules_set(s, 0);
@@ -306,19 +306,19 @@ static void test_no_speech_probability_is_taken_before_the_rules_at_the_row_aske
     steno_session *s = session_new(m, NULL, 1);
     encode(s);
     rules_set(s, 0);
-    rule_bar(inside_masks(s), inside_tokens(m)->nospeech);
+    rule_bar(inside_masks(s), inside_tokens(m)->no_speech);
     inside_lane_reset(s, 0);
     struct lane *l = inside_lane(s, 0);
     l->rules = inside_rules(s);
     l->limit = 1;
-    l->prob_id = inside_tokens(m)->nospeech;
+    l->prob_id = inside_tokens(m)->no_speech;
     inside_clear(s);
     for (int i = 0; i < 53; i++) inside_add(s, token_of(1, i), i, 0, i == 50 ? ROW_PROB | ROW_LOGITS : i == 52 ? ROW_SAMPLE : 0);
     assert_int_equal(inside_replay(s, 1), 0);
     const float *x = logits(s, 0);
     double sum = 0;
     for (int32_t i = 0; i < inside_n_vocab(m); i++) sum += exp((double)x[i]);
-    assert_true(fabs((double)l->prob - exp((double)x[inside_tokens(m)->nospeech]) / sum) < 1e-7);
+    assert_true(fabs((double)l->prob - exp((double)x[inside_tokens(m)->no_speech]) / sum) < 1e-7);
     steno_session_close(s);
     steno_model_close(m);
 }

@@ -11,7 +11,7 @@ static const char *const vocabulary[] = { " one", " two", ",", " 34", "。", "",
 struct made {
     struct arena a;
     struct vocab v;
-    struct special_tokens t;
+    struct token_roles t;
 };
 
 static int made_up(void **state)
@@ -21,7 +21,7 @@ static int made_up(void **state)
     arena_init(&m.a);
     assert_int_equal(vocab_init(&m.v, &m.a, 2000, EOT, NULL), STENO_OK);
     for (int32_t i = 0; i < EOT; i++) vocab_set(&m.v, i, (const uint8_t *)vocabulary[i], (uint32_t)strlen(vocabulary[i]));
-    m.t.eot = EOT;
+    m.t.eot = m.t.n_text = EOT;
     m.t.timestamp_begin = TS;
     *state = &m;
     return 0;

@@ -79,7 +79,7 @@ int known_text_make(struct known_text *t, const steno_model *m, const char *text
     if (rc) return rc;
     const size_t n_ids = t->ids.len / sizeof(int32_t);
     if (n_ids > INT32_MAX) return err_set(e, STENO_EARG, "a text of %zu tokens, want less than 2^31", n_ids);
-    rc = split_words(&t->split, &m->vocab, (const int32_t *)(const void *)t->ids.p, (int32_t)n_ids, m->tokens.eot, spaces);
+    rc = split_words(&t->split, &m->vocab, (const int32_t *)(const void *)t->ids.p, (int32_t)n_ids, m->tokens.n_text, spaces);
     if (!rc) cues_add(t, prepend, append);
     if (rc || t->line_of.err || t->cue.err) return err_nomem(e, n, "the text");
     return cue_count(t) ? STENO_OK : err_set(e, STENO_EARG, "there are no words in the text to align");

@@ -58,7 +58,7 @@ static int32_t words_within(const struct walk *w, int32_t first, int32_t most)
 static int words_align(struct walk *w, int32_t first, int32_t n, struct heard *h)
 {
     steno_session *s = w->s;
-    const struct special_tokens *t = &s->model->tokens;
+    const struct token_roles *t = &s->model->tokens;
     const struct cue *c = cues_of(w->t) + first;
     const int32_t n_ids = c[n - 1].first + c[n - 1].n - c[0].first, before = w->n_head + 1, all = before + n_ids + 1;
     const float zero = 0, *matrix;
@@ -66,7 +66,7 @@ static int words_align(struct walk *w, int32_t first, int32_t n, struct heard *h
     buf_clear(&w->ids);
     buf_clear(&w->prob);
     buf_add(&w->ids, w->head, (size_t)w->n_head * sizeof *w->head);
-    buf_add(&w->ids, &t->notimestamps, sizeof t->notimestamps);
+    buf_add(&w->ids, &t->no_timestamps, sizeof t->no_timestamps);
     buf_add(&w->ids, (const int32_t *)(const void *)w->t->ids.p + c[0].first, (size_t)n_ids * sizeof(int32_t));
     buf_add(&w->ids, &t->eot, sizeof t->eot);
     for (int32_t i = 0; i < all; i++) buf_add(&w->prob, &zero, sizeof zero);
@@ -153,7 +153,7 @@ static int words_clock(struct walk *w, int32_t first, int32_t n)
     size_t found;
     int rc = words_align(w, first, n, &h);
     if (rc) return rc;
-    rc = words_find(x, v, w->s->model->tokens.eot, w->q->language, &h, &found);
+    rc = words_find(x, v, w->s->model->tokens.n_text, w->q->language, &h, &found);
     if (!rc) rc = timing_trim((struct timing *)(void *)x->timing.p, &x->split, found, &median);
     if (rc) return out_of_memory(w);
     split_merge(&x->split, found, w->q->prepend ? w->q->prepend : WORDS_PREPEND, w->q->append ? w->q->append : WORDS_APPEND);

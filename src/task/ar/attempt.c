@@ -59,7 +59,7 @@ void text_of(struct window_decoder *w, const int32_t *ids, int32_t n)
     buf_clear(&w->bytes);
     buf_clear(&w->text);
     for (int32_t i = 0; i < n; i++)
-        if (ids[i] < m->tokens.eot) vocab_append(&m->vocab, ids[i], &w->bytes);
+        if (ids[i] < m->tokens.n_text) vocab_append(&m->vocab, ids[i], &w->bytes);
     utf8_append(&w->text, (const uint8_t *)w->bytes.p, w->bytes.len);
 }
 
@@ -111,7 +111,7 @@ int search_begin(struct window_decoder *w, int again)
         l->limit = limit;
         l->stream = pick_stream(w->seek, w->a.index, i);
         l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
-        l->prob_id = m->tokens.nospeech;
+        l->prob_id = m->tokens.no_speech;
         l->adjust = processors_wanted(&s->request);
         l->weigh = b->exact && p->verify_margin > 0;
     }
@@ -148,7 +148,7 @@ static int measure(struct window_decoder *w, struct attempt *a)
     a->ratio = compression_ratio(text, n);
     if (w->bytes.err || w->text.err || a->ratio < 0) return err_nomem(&s->error, n, "the text of a window");
     a->flags = flags_by(&s->request.full, a);
-    if (tokens_loop(w->ids, l->n, s->model->tokens.eot)) a->flags |= STENO_FLAG_REPETITION;
+    if (tokens_loop(w->ids, l->n, s->model->tokens.n_text)) a->flags |= STENO_FLAG_REPETITION;
     if (a->index) a->flags |= STENO_FLAG_RETRIED;
     return STENO_OK;
 }

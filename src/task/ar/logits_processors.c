@@ -22,13 +22,13 @@ static int grammar_begin(steno_session *s)
 {
     struct request *c = &s->request;
     const struct vocab *v = &s->model->vocab;
-    const int32_t eot = s->model->tokens.eot;
+    const int32_t n_text = s->model->tokens.n_text;
     int rc = grammar_open(&c->grammar, c->p.grammar, c->p.grammar_rule, &s->error);
-    if (!rc) rc = matcher_open(&c->matcher, c->grammar, v, eot, eot, &s->error);
+    if (!rc) rc = matcher_open(&c->matcher, c->grammar, v, n_text, n_text, &s->error);
     if (rc) return rc;
-    c->joining = calloc((size_t)eot / 32 + 1, sizeof *c->joining);
-    if (!c->joining) return err_nomem(&s->error, (size_t)eot / 8, "a grammar");
-    for (int32_t i = 0; i < eot; i++)
+    c->joining = calloc((size_t)n_text / 32 + 1, sizeof *c->joining);
+    if (!c->joining) return err_nomem(&s->error, (size_t)n_text / 8, "a grammar");
+    for (int32_t i = 0; i < n_text; i++)
         if (id_joins(v, i)) c->joining[i >> 5] |= 1u << (i & 31);
     return STENO_OK;
 }
@@ -86,7 +86,7 @@ static int state_of(struct window_decoder *w, struct lane *l)
     if (!l->gram_n) l->gram = matcher_start(m);
     for (; l->gram_n < l->n && l->gram >= 0; l->gram_n++) {
         const int32_t id = l->out[l->gram_n].id;
-        if (id >= w->s->model->tokens.eot) continue;
+        if (id >= w->s->model->tokens.n_text) continue;
         const int32_t next = matcher_next(m, l->gram, id);
         if (next == MATCH_REJECTED && !isinf(w->s->request.p.grammar_penalty)) continue; /* what was worth its penalty is no part of it */
         l->gram = next;
@@ -106,10 +106,10 @@ struct stand {
 static int can_go_on(const struct window_decoder *w, const struct stand *at)
 {
     const uint32_t *barred = w->rules.mask, *joining = w->s->request.joining;
-    const int32_t eot = w->s->model->tokens.eot;
-    for (int32_t i = 0; i < eot; i += 32) {
+    const int32_t n_text = w->s->model->tokens.n_text;
+    for (int32_t i = 0; i < n_text; i += 32) {
         uint32_t ids = at->mask[i >> 5] & ~barred[i >> 5];
-        if (eot - i < 32) ids &= (1u << (eot - i)) - 1;
+        if (n_text - i < 32) ids &= (1u << (n_text - i)) - 1;
         if (at->joins) ids &= ~joining[i >> 5];
         if (ids) return 1;
     }
@@ -127,9 +127,9 @@ static int can_pause(const struct window_decoder *w, const struct lane *l, const
 static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logits)
 {
     const struct request *c = &w->s->request;
-    const struct special_tokens *t = &w->s->model->tokens;
+    const struct token_roles *t = &w->s->model->tokens;
     const double penalty = c->p.grammar_penalty;
-    const int32_t eot = t->eot, state = state_of(w, l), n = ids_below(w, l, eot);
+    const int32_t n_text = t->n_text, state = state_of(w, l), n = ids_below(w, l, n_text);
     struct stand at = { .last = isinf(penalty) && l->n == l->limit - 1 };
     at.mask = state < 0 ? NULL : at.last ? matcher_mask_last(c->matcher, state) : matcher_mask(c->matcher, state);
     if (!at.mask) {
@@ -140,26 +140,26 @@ static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logi
     at.joins = n && before >= 0 && char_joins((uint32_t)before);
     at.complete = matcher_complete(c->matcher, state);
     at.between = matcher_between(c->matcher, state);
-    const int apart = at.joins && l->n && l->out[l->n - 1].id >= eot; /* behind a pause a word is not gone on with */
-    for (int32_t i = 0; i < eot; i++)
+    const int apart = at.joins && l->n && l->out[l->n - 1].id >= n_text; /* behind a pause a word is not gone on with */
+    for (int32_t i = 0; i < n_text; i++)
         if (!has_bit(at.mask, i) || (apart && has_bit(c->joining, i))) fall(&logits[i], penalty);
-    if (!at.complete) fall(&logits[eot], penalty);
+    if (!at.complete) fall(&logits[t->eot], penalty);
     const int turns = c->p.tinydiarize, pause = (w->rules.timestamps || turns) && can_pause(w, l, &at);
-    for (int32_t i = eot + 1; i < t->timestamp_begin; i++)
-        if (i != t->solm || !turns || !pause) fall(&logits[i], penalty);
+    for (int32_t i = n_text; i < t->timestamp_begin; i++)
+        if (i != t->eot && (i != t->turn || !turns || !pause)) fall(&logits[i], penalty);
     for (int32_t i = t->timestamp_begin; i < w->rules.n_vocab && w->rules.timestamps && !pause; i++) fall(&logits[i], penalty);
 }
 
 int sentence_of(struct window_decoder *w, const int32_t *ids, int32_t n, struct sentence *out)
 {
     struct request *c = &w->s->request;
-    const int32_t eot = w->s->model->tokens.eot, ts = w->s->model->tokens.timestamp_begin;
+    const int32_t n_text = w->s->model->tokens.n_text, ts = w->s->model->tokens.timestamp_begin;
     *out = (struct sentence){ SENTENCE_AS_CUT, n };
     if (!is_forced(c)) return STENO_OK;
     int32_t state = matcher_start(c->matcher), cut = 0, pairs = 0;
     int cut_last = 0;
     for (int32_t i = 0; i < n; i++) {
-        if (ids[i] < eot) state = matcher_next(c->matcher, state, ids[i]);
+        if (ids[i] < n_text) state = matcher_next(c->matcher, state, ids[i]);
         if (!i || ids[i] < ts || ids[i - 1] < ts) continue;
         pairs++;
         cut_last = matcher_complete(c->matcher, state);

@@ -124,7 +124,7 @@ int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
     int32_t head[PROMPT_HEAD], n = 0;
     const int n_head = m->family->speech->head(m, &w->options, head, sot);
     if (first + past > 0) {
-        w->prompt[n++] = m->tokens.prev;
+        w->prompt[n++] = m->tokens.previous;
         memcpy(w->prompt + n, carried(w) + (held - first), (size_t)first * sizeof *w->prompt);
         n += first;
         memcpy(w->prompt + n, w->history + (w->n_history - past), (size_t)past * sizeof *w->prompt);

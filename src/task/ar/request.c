@@ -30,7 +30,7 @@ static int request_init(steno_session *s, const steno_source *src, const steno_t
     rc = language_asked(s, c->p.language, &c->options.lang);
     if (!rc) rc = s->model->family->speech->rules(s->model, &c->options, &s->masks, &c->rules, &s->error);
     if (!rc && p->suppress_regex && *p->suppress_regex)
-        rc = regex_ids(&s->model->vocab, s->model->tokens.eot, p->suppress_regex, s->masks.always, s->masks.first, &s->error);
+        rc = regex_ids(&s->model->vocab, s->model->tokens.n_text, p->suppress_regex, s->masks.always, s->masks.first, &s->error);
     if (!rc) rc = processors_open(s);
     c->rules.seed = p->seed;
     limits_init(c);

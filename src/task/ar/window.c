@@ -87,7 +87,7 @@ int steps_run(steno_session *s, int steps)
 }
 
 /* Logits of the language tokens after start-of-transcript, [n_languages], of the window that is encoded in the decode slot. */
-static int language_logits(struct steno_batch *b, const struct special_tokens *t, uint32_t decode_slot, struct op_time *time,
+static int language_logits(struct steno_batch *b, const struct token_roles *t, uint32_t decode_slot, struct op_time *time,
                            struct run_time *spent, float *logits)
 {
     const struct plan *p = &b->model->plan[PLAN_DECODER];
@@ -97,7 +97,7 @@ static int language_logits(struct steno_batch *b, const struct special_tokens *t
     b->run.n_rows = 0;
     run_add(&b->run, t->sot, 0, lane, ROW_LOGITS);
     const int rc = exec_chain(&b->exec, p, &b->run, 1, &ran, time, spent);
-    if (!rc) memcpy(logits, exec_logits(&b->exec, p, 0) + t->first_lang, (size_t)t->n_languages * sizeof *logits);
+    if (!rc) memcpy(logits, exec_logits(&b->exec, p, 0) + t->first_language, (size_t)t->n_languages * sizeof *logits);
     return rc;
 }
 
@@ -119,7 +119,7 @@ static int largest_of(const float *x, int n, float *ahead)
 static int language_of_window(steno_session *s, uint32_t at, int64_t from, float *probs)
 {
     const steno_model *m = s->model;
-    const struct special_tokens *t = &m->tokens;
+    const struct token_roles *t = &m->tokens;
     const int64_t left = s->mel_stream.frames - from;
     const int full = left >= s->mel_stream.window, frames = full ? s->mel_stream.window : (int)left;
     struct steno_batch *b = s->batch, *exact = b->exact;

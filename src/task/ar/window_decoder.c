@@ -122,7 +122,7 @@ static void words_keep(struct window_decoder *w, const struct draft *d, struct s
 
 static int is_text(const struct window_decoder *w, int32_t id)
 {
-    return id < w->s->model->tokens.eot;
+    return id < w->s->model->tokens.n_text;
 }
 
 /* Where the alignment has the segment's tokens begin; within the segment, as its words are. */
@@ -163,7 +163,7 @@ static void token_times_keep(struct window_decoder *w, const struct draft *d, co
 /* Another speaker goes on: a mark, no text. */
 static int is_turn(const struct window_decoder *w, int32_t id)
 {
-    return w->s->request.p.tinydiarize && id == w->s->model->tokens.solm;
+    return w->s->request.p.tinydiarize && id == w->s->model->tokens.turn;
 }
 
 static int has_turn(const struct window_decoder *w, const int32_t *ids, int32_t n)

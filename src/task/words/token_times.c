@@ -39,7 +39,7 @@ float voice_length(const uint8_t *text, size_t n)
 /* ---- anchors ---- */
 
 /* Anchor ends and starts in out, UNKNOWN elsewhere. */
-static void anchors_set(struct token_time *out, const struct sampled_token *tok, int32_t n, const struct special_tokens *t,
+static void anchors_set(struct token_time *out, const struct sampled_token *tok, int32_t n, const struct token_roles *t,
                         const struct token_span *span, double threshold)
 {
     int64_t last = t->timestamp_begin + (span->t0 - span->window_ms) / MS_PER_TIMESTAMP; /* timestamps up to here are past */
@@ -70,7 +70,7 @@ static void run_split(struct token_time *out, int32_t from, int32_t to)
     out[to].t1 = t1;
 }
 
-void token_times(struct token_time *out, const struct sampled_token *tok, int32_t n, const struct vocab *v, const struct special_tokens *t,
+void token_times(struct token_time *out, const struct sampled_token *tok, int32_t n, const struct vocab *v, const struct token_roles *t,
                  const struct token_span *span, double threshold)
 {
     const int64_t t0 = span->t0, t1 = span->t1 > t0 ? span->t1 : t0;
@@ -85,7 +85,7 @@ void token_times(struct token_time *out, const struct sampled_token *tok, int32_
     anchors_set(out, tok, n, t, &forward, threshold);
     if (out[0].t0 == UNKNOWN) out[0].t0 = t0;
     out[n - 1].t1 = t1;
-    if (n > 1 && tok[n - 1].id >= t->eot) out[n - 2].t1 = t1;
+    if (n > 1 && tok[n - 1].id >= t->n_text) out[n - 2].t1 = t1;
     for (int32_t i = 0; i < n; i++) { /* what follows a known end starts there */
         int32_t to = i;
         while (out[to].t1 == UNKNOWN) to++;

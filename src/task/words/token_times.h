@@ -7,7 +7,8 @@
 #ifndef STENO_TASK_WORDS_TOKEN_TIMES_H
 #define STENO_TASK_WORDS_TOKEN_TIMES_H
 #include "plan/run.h"
-#include "text/special.h"
+#include "model/token_roles.h"
+#include "text/vocab.h"
 
 /* Times of a token in the file, ms; -1: not known. dtw: where the alignment of words has it begin. */
 struct token_time {
@@ -28,7 +29,7 @@ struct token_span {
  * @param tok        [n] the segment's tokens, timestamps included
  * @param threshold  a timestamp counts when its share among timestamps (pt) and the probability of all of them (ptsum) are above it;
  *                   1: none does, and only lengths of texts decide */
-void token_times(struct token_time *out, const struct sampled_token *tok, int32_t n, const struct vocab *v, const struct special_tokens *t,
+void token_times(struct token_time *out, const struct sampled_token *tok, int32_t n, const struct vocab *v, const struct token_roles *t,
                  const struct token_span *span, double threshold);
 
 /* Units of text[n]: space 0.01, comma and its like 2, end of a sentence and digits 3, other characters 1. */

@@ -15,17 +15,17 @@ void words_free(struct words *w)
 }
 
 /* head, no timestamps, text of the drafts as far as the context reaches, end of text; into w->ids. @return how many are text */
-static int32_t ids_gather(struct words *w, const struct special_tokens *t, int32_t text_ctx, const struct words_window *at,
+static int32_t ids_gather(struct words *w, const struct token_roles *t, int32_t text_ctx, const struct words_window *at,
                           const struct draft *drafts, int n_drafts)
 {
     const int32_t most = text_ctx - at->n_head - 2;
     int32_t n = 0;
     buf_clear(&w->ids);
     buf_add(&w->ids, at->head, (size_t)at->n_head * sizeof *at->head);
-    buf_add(&w->ids, &t->notimestamps, sizeof t->notimestamps);
+    buf_add(&w->ids, &t->no_timestamps, sizeof t->no_timestamps);
     for (int d = 0; d < n_drafts; d++)
         for (int32_t i = drafts[d].first; i < drafts[d].first + drafts[d].n && n < most; i++) {
-            if (at->ids[i] >= t->eot) continue;
+            if (at->ids[i] >= t->n_text) continue;
             buf_add(&w->ids, &at->ids[i], sizeof *at->ids);
             n++;
         }
@@ -57,6 +57,6 @@ int words_time(struct words *w, steno_session *s, const struct words_options *q,
     int rc = w->ids.err ? err_nomem(&s->error, w->ids.len, "words") : STENO_OK;
     if (!rc && n > 0 && h.n_ctx > 0) rc = ids_align(w, s, at, at->n_head + 1, n, &h);
     if (rc) return rc;
-    rc = words_place(w, &m->vocab, m->tokens.eot, q, at, &h, drafts, n_drafts, last_speech, seek);
+    rc = words_place(w, &m->vocab, m->tokens.n_text, q, at, &h, drafts, n_drafts, last_speech, seek);
     return rc ? err_nomem(&s->error, w->text.len, "words") : STENO_OK;
 }

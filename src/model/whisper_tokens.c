@@ -2,47 +2,47 @@
  *
  * Special ids stand at the end of the vocabulary: end of text, start of transcript, the languages, six control tokens and 1501
  * timestamps in steps of 20 ms. Only the number of languages differs. */
-#include "text/special.h"
+#include "model/whisper_tokens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "text/language.h"
 
 enum {
     N_TIMESTAMPS = 1501,
-    N_ENGLISH = 51864, /* vocabulary of the English-only models: they keep the ids of 99 languages that they do not use */
     N_BEFORE = 2, N_CONTROL = 6, /* special tokens before the languages; between languages and timestamps */
     TOKEN_SPACE = 220            /* " " in both of Whisper's vocabularies */
 };
 
-int special_tokens_init(struct special_tokens *t, int32_t n_vocab, steno_error *e)
+int whisper_tokens_init(struct token_roles *t, int32_t n_vocab, steno_error *e)
 {
-    const int32_t n_languages = n_vocab > N_ENGLISH ? n_vocab - N_ENGLISH + 98 : 0;
+    const int32_t n_languages = n_vocab > WHISPER_VOCAB_ENGLISH ? n_vocab - WHISPER_VOCAB_ENGLISH + 98 : 0;
     const int32_t n_slots = n_languages ? n_languages : 99;
     memset(t, 0, sizeof *t);
     if (n_languages > N_LANGUAGES)
         return err_set(e, STENO_EFORMAT, "n_vocab %d means %d languages, want at most %d (n_vocab %d)", n_vocab, n_languages, N_LANGUAGES,
-                       N_ENGLISH + 2);
+                       WHISPER_VOCAB_ENGLISH + 2);
     if (n_vocab <= N_BEFORE + n_slots + N_CONTROL + N_TIMESTAMPS)
         return err_set(e, STENO_EFORMAT, "n_vocab %d leaves no room for text: %d ids are special", n_vocab,
                        N_BEFORE + n_slots + N_CONTROL + N_TIMESTAMPS);
     t->n_vocab = n_vocab;
     t->n_languages = n_languages;
     t->timestamp_begin = n_vocab - N_TIMESTAMPS;
-    t->notimestamps = t->timestamp_begin - 1;
-    t->nospeech = t->timestamp_begin - 2;
-    t->prev = t->timestamp_begin - 3;
-    t->solm = t->timestamp_begin - 4;
+    t->no_timestamps = t->timestamp_begin - 1;
+    t->no_speech = t->timestamp_begin - 2;
+    t->previous = t->timestamp_begin - 3;
+    t->turn = t->timestamp_begin - 4;
     t->transcribe = t->timestamp_begin - 5;
     t->translate = t->timestamp_begin - 6;
-    t->first_lang = t->translate - n_slots;
-    t->sot = t->first_lang - 1;
-    t->eot = t->first_lang - 2;
-    t->blank = n_vocab >= N_ENGLISH ? TOKEN_SPACE : -1;
+    t->first_language = t->translate - n_slots;
+    t->sot = t->first_language - 1;
+    t->eot = t->n_text = t->first_language - 2;
+    t->blank = n_vocab >= WHISPER_VOCAB_ENGLISH ? TOKEN_SPACE : -1;
     return STENO_OK;
 }
 
-const char *special_token_text(const struct special_tokens *t, int32_t id, struct arena *a, uint32_t *n)
+const char *whisper_token_text(const struct token_roles *t, int32_t id, struct arena *a, uint32_t *n)
 {
     static const char *const control[N_CONTROL] = { "translate", "transcribe", "startoflm", "startofprev", "nospeech", "notimestamps" };
     char text[32];
@@ -53,7 +53,7 @@ const char *special_token_text(const struct special_tokens *t, int32_t id, struc
         *n = (uint32_t)snprintf(text, sizeof text, "<|%d.%02d|>", hundredths / 100, hundredths % 100);
     } else {
         const char *name = id == t->eot ? "endoftext" : id == t->sot ? "startoftranscript" : id < t->translate
-            ? language_code(id - t->first_lang) : control[id - t->translate];
+            ? language_code(id - t->first_language) : control[id - t->translate];
         *n = (uint32_t)snprintf(text, sizeof text, "<|%s|>", name);
     }
     return arena_strdup(a, text, *n);
@@ -76,7 +76,7 @@ static int id_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int non_speech_ids(const struct bpe *b, struct buf *ids, steno_error *e)
+int whisper_non_speech(const struct bpe *b, struct buf *ids, steno_error *e)
 {
     static const char *const symbol[] = {
         "\"", "#", "(", ")", "*", "+", "/", ":", ";", "<", "=", ">", "@", "[", "\\", "]", "^", "_", "`", "{", "|", "}", "~",

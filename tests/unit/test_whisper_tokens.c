@@ -7,7 +7,8 @@
 #include <string.h>
 #include "harness.h"
 #include "real_vocab.h"
-#include "text/special.h"
+#include "model/whisper_tokens.h"
+#include "text/language.h"
 
 static void test_special_ids_follow_from_the_size_of_the_vocabulary(void **state)
 {
@@ -19,11 +20,11 @@ static void test_special_ids_follow_from_the_size_of_the_vocabulary(void **state
         { 51866, 100, 50257, 50258, 50259, 50359, 50360, 50361, 50362, 50363, 50364, 50365 },
     };
     for (size_t i = 0; i < 3; i++) {
-        struct special_tokens t;
+        struct token_roles t;
         steno_error e;
-        assert_int_equal(special_tokens_init(&t, c[i][0], &e), STENO_OK);
-        const int32_t got[12] = { t.n_vocab, t.n_languages, t.eot, t.sot, t.first_lang, t.translate, t.transcribe, t.solm, t.prev,
-                                  t.nospeech, t.notimestamps, t.timestamp_begin };
+        assert_int_equal(whisper_tokens_init(&t, c[i][0], &e), STENO_OK);
+        const int32_t got[12] = { t.n_vocab, t.n_languages, t.eot, t.sot, t.first_language, t.translate, t.transcribe, t.turn, t.previous,
+                                  t.no_speech, t.no_timestamps, t.timestamp_begin };
         assert_memory_equal(got, c[i], sizeof got);
         assert_int_equal(t.blank, 220);
         assert_int_equal(t.timestamp_begin + 1500, t.n_vocab - 1);
@@ -33,9 +34,9 @@ static void test_special_ids_follow_from_the_size_of_the_vocabulary(void **state
 static void test_smaller_vocabulary_keeps_the_special_ids_at_its_end(void **state)
 {
     (void)state;
-    struct special_tokens t;
+    struct token_roles t;
     steno_error e;
-    assert_int_equal(special_tokens_init(&t, 2000, &e), STENO_OK);
+    assert_int_equal(whisper_tokens_init(&t, 2000, &e), STENO_OK);
     assert_int_equal(t.n_languages, 0);
     assert_int_equal(t.eot, 392);
     assert_int_equal(t.timestamp_begin, 499);
@@ -45,16 +46,16 @@ static void test_smaller_vocabulary_keeps_the_special_ids_at_its_end(void **stat
 static void test_vocabulary_without_room_for_special_ids_is_refused(void **state)
 {
     (void)state;
-    struct special_tokens t;
+    struct token_roles t;
     steno_error e;
-    assert_int_equal(special_tokens_init(&t, 1609, &e), STENO_OK);
-    assert_int_equal(special_tokens_init(&t, 1608, &e), STENO_EFORMAT);
+    assert_int_equal(whisper_tokens_init(&t, 1609, &e), STENO_OK);
+    assert_int_equal(whisper_tokens_init(&t, 1608, &e), STENO_EFORMAT);
     assert_non_null(strstr(e.text, "n_vocab 1608"));
-    assert_int_equal(special_tokens_init(&t, -1, &e), STENO_EFORMAT);
-    assert_int_equal(special_tokens_init(&t, INT32_MIN, &e), STENO_EFORMAT);
-    assert_int_equal(special_tokens_init(&t, 51867, &e), STENO_EFORMAT);
+    assert_int_equal(whisper_tokens_init(&t, -1, &e), STENO_EFORMAT);
+    assert_int_equal(whisper_tokens_init(&t, INT32_MIN, &e), STENO_EFORMAT);
+    assert_int_equal(whisper_tokens_init(&t, 51867, &e), STENO_EFORMAT);
     assert_non_null(strstr(e.text, "101 languages"));
-    assert_int_equal(special_tokens_init(&t, INT32_MAX, &e), STENO_EFORMAT);
+    assert_int_equal(whisper_tokens_init(&t, INT32_MAX, &e), STENO_EFORMAT);
 }
 
 static void test_special_strings_equal_the_reference(void **state)
@@ -71,18 +72,18 @@ static void test_special_strings_equal_the_reference(void **state)
     struct arena a;
     arena_init(&a);
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        struct special_tokens t;
+        struct token_roles t;
         steno_error e;
         uint32_t n;
-        assert_int_equal(special_tokens_init(&t, c[i].n_vocab, &e), STENO_OK);
-        const char *text = special_token_text(&t, c[i].id, &a, &n);
+        assert_int_equal(whisper_tokens_init(&t, c[i].n_vocab, &e), STENO_OK);
+        const char *text = whisper_token_text(&t, c[i].id, &a, &n);
         assert_non_null(text);
         assert_string_equal(text, c[i].text);
         assert_int_equal(n, strlen(c[i].text));
-        assert_null(special_token_text(&t, t.eot - 1, &a, &n));
+        assert_null(whisper_token_text(&t, t.eot - 1, &a, &n));
         assert_int_equal(n, 0);
-        assert_null(special_token_text(&t, t.n_vocab, &a, &n));
-        assert_null(special_token_text(&t, -1, &a, &n));
+        assert_null(whisper_token_text(&t, t.n_vocab, &a, &n));
+        assert_null(whisper_token_text(&t, -1, &a, &n));
     }
     arena_free(&a);
 }
@@ -100,7 +101,7 @@ static void test_non_speech_set_of_the_multilingual_vocabulary_has_the_82_ids(vo
     if (!r) skip();
     struct buf ids = { 0 };
     steno_error e;
-    assert_int_equal(non_speech_ids(r->bpe, &ids, &e), STENO_OK);
+    assert_int_equal(whisper_non_speech(r->bpe, &ids, &e), STENO_OK);
     expect_ids("non-speech", &ids, want, 82);
     buf_free(&ids);
     real_vocab_close(r);
@@ -121,7 +122,7 @@ static void expect_non_speech(int32_t n_vocab, int32_t n_text, const struct entr
     for (size_t i = 0; i < n; i++) vocab_set(&v, entry[i].id, (const uint8_t *)entry[i].text, (uint32_t)strlen(entry[i].text));
     assert_int_equal(vocab_index(&v, &a, &e), STENO_OK);
     assert_int_equal(bpe_open(&b, &v, &e), STENO_OK);
-    assert_int_equal(non_speech_ids(b, &ids, &e), STENO_OK);
+    assert_int_equal(whisper_non_speech(b, &ids, &e), STENO_OK);
     if (n_want) expect_ids("non-speech", &ids, want, (size_t)n_want);
     else assert_int_equal(ids.len, 0);
     bpe_close(b);
