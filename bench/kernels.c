@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "crew.h"
+#include "rounds.h"
 #include "kern/kern.h"
 
 enum { POOL = 192 << 20, MODEL_ROWS = 1500 };
@@ -184,9 +184,9 @@ static void bench_peaks(struct bench *b, int level)
     printf("== %s: peaks in GOP/s on 1 and 2 threads:", cpu_level_name(level));
     for (int of = 0; of < PEAKS; of++)
         for (int threads = 2; threads >= 1; threads--) {
-            steno_team *team = crew_team(threads);
+            steno_team *team = round_team(threads);
             struct timed t;
-            const double ops = crew_peak(&t, team, level, (enum peak)of);
+            const double ops = round_peak(&t, team, level, (enum peak)of);
             team_close(team);
             b->peak[of] = ops > 0 ? ops / t.best : 0;
             if (ops <= 0) continue;
@@ -224,14 +224,14 @@ static void bench_level(struct bench *b, int level)
 int main(int argc, char **argv)
 {
     const size_t slot = (size_t)MODEL_ROWS * (4 * 1280 + ROW_PAD), lin = kern_linear_scratch(), att = kern_attn_scratch(256);
-    struct bench b = { .scratch = crew_memory(lin > att ? lin : att), .pool = crew_memory(POOL) };
+    struct bench b = { .scratch = round_memory(lin > att ? lin : att), .pool = round_memory(POOL) };
     char machine[64];
     const int rows = argc > 2 && !strcmp(argv[1], "--tsv");
     const char *only = argc > 1 + 2 * rows ? argv[1 + 2 * rows] : NULL;
     if (report_open(&b.out, rows ? argv[2] : NULL, "kernels")) return 6;
     cpu_model_name(machine, sizeof machine);
     report_head(&b.out, machine, cpu_level_name(cpu_level_best()), 1);
-    b.x = crew_memory(slot * 4), b.y = crew_memory(slot * 4), b.res = crew_memory(slot * 4);
+    b.x = round_memory(slot * 4), b.y = round_memory(slot * 4), b.res = round_memory(slot * 4);
     fill(b.x, slot);
     fill(b.res, slot);
     for (size_t i = 0; i < POOL; i += 2) { /* small f16 values are harmless as any type */

@@ -450,7 +450,7 @@ static void bench_machine(struct bench *b)
         report_rate(&b->out, of == PEAK_F32 ? "GFLOP/s" : "GOP/s", t, ops, "peak_%s_%dt", roof_name(of), b->threads);
         printf(" %s %.1f", roof_name(of), b->roofs.gops[of]);
     }
-    const double bytes = crew_read(&t, b->team, level, b->pool, POOL, 8 << 20, 1);
+    const double bytes = round_read(&t, b->team, level, b->pool, POOL, 8 << 20, 1);
     b->roofs.read = bytes / t.best;
     report_rate(&b->out, "GB/s", t, bytes, "read_%dt", b->threads);
     printf(" GOP/s, read %.1f GB/s\n", b->roofs.read);
@@ -463,7 +463,7 @@ static void bench_threads(struct bench *b, int threads)
     steno_session_params p;
     steno_error e;
     b->threads = threads;
-    b->team = crew_team(threads);
+    b->team = round_team(threads);
     steno_session_params_init(&p);
     for (int i = 0; i < 2; i++)
         if (steno_session_open(&b->session[i], b->model[i], b->team, &p, &e)) fail("session", e.text);
@@ -501,7 +501,7 @@ static int read_options(struct opts *o, int argc, char **argv)
     }
     o->runs = atoi(runs);
     o->threads = atoi(threads);
-    return o->runs < 1 || o->runs > RUNS_MOST || o->threads < 1 || o->threads > CREW_MAX ? -1 : 0;
+    return o->runs < 1 || o->runs > RUNS_MOST || o->threads < 1 || o->threads > ROUND_THREADS_MAX ? -1 : 0;
 }
 
 int main(int argc, char **argv)
@@ -510,7 +510,7 @@ int main(int argc, char **argv)
     char machine[64], text[128];
     if (read_options(&b.o, argc, argv)) {
         fprintf(stderr, "usage: bench_plan [--tsv FILE] [--shape NAME] [--type TYPE] [--compute WORD] [--cpu LEVEL] [--runs 1..%d] "
-                        "[--threads 1..%d]\n", RUNS_MOST, CREW_MAX);
+                        "[--threads 1..%d]\n", RUNS_MOST, ROUND_THREADS_MAX);
         return 2;
     }
     if (report_open(&b.out, b.o.tsv, "plan")) return 6;
@@ -522,7 +522,7 @@ int main(int argc, char **argv)
     snprintf(text, sizeof text, "%s %s, compute %s", b.o.shape, b.o.type, info.compute);
     report_fact(&b.out, "model", text);
     printf("%s, level %s\n", text, info.cpu_level);
-    b.pool = crew_memory(POOL);
+    b.pool = round_memory(POOL);
     memset(b.pool, 1, POOL);
     bench_threads(&b, 1);
     if (b.o.threads > 1) bench_threads(&b, b.o.threads);

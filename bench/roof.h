@@ -6,7 +6,7 @@
  * so a phase may take less than its bound where the last-level cache still holds bytes from one step to the next. */
 #ifndef STENO_BENCH_ROOF_H
 #define STENO_BENCH_ROOF_H
-#include "crew.h"
+#include "rounds.h"
 #include "model/family.h"
 
 /* The peaks, and that of products of int8 by vectors where PEAK_INT8 is one of tiles or matrices, which products by blocks do not use. */
@@ -31,8 +31,8 @@ struct roofs { double gops[ROOFS], read; };
 /* Operations of a round, and its time; 0: the level has no such instruction, or none apart. */
 static inline double roof_measure(struct timed *t, steno_team *team, int level, int of)
 {
-    if (of != ROOF_VECTORS) return crew_peak(t, team, level, (enum peak)of);
-    return level < ROOF_MATRICES ? 0 : crew_peak(t, team, ROOF_BELOW, PEAK_INT8);
+    if (of != ROOF_VECTORS) return round_peak(t, team, level, (enum peak)of);
+    return level < ROOF_MATRICES ? 0 : round_peak(t, team, ROOF_BELOW, PEAK_INT8);
 }
 
 /* ---- counting ---- */

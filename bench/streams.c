@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "crew.h"
+#include "rounds.h"
 #include "kern/kern.h"
 
 enum { POOL_LEAST = 384 << 20, POOL_MOST = 2047 << 20, THREADS = 2, MANY = 1500 };
@@ -32,7 +32,7 @@ static void bench_read(struct bench *b)
 {
     static const char *const name[] = { "l1", "l2", "l3", "dram" };
     enum { PART = 8 << 20 };
-    const size_t l1 = crew_cache(1), l2 = crew_cache(2); /* of the third, which is often shared, four times the second is taken */
+    const size_t l1 = round_cache(1), l2 = round_cache(2); /* of the third, which is often shared, four times the second is taken */
     const size_t size[] = { l1 / 4 * 3, l2 / 2, 4 * l2, PART };
     for (int t = 0; t < THREADS; t++)
         for (int i = 0; i < 4; i++) {
@@ -40,7 +40,7 @@ static void bench_read(struct bench *b)
             const size_t part = size[i] & ~(size_t)1023;
             const int repeat = i == 3 ? 1 : (int)((32 << 20) / part) + 1;
             const size_t from = i == 3 ? b->pool_sz : part * (size_t)(t + 1);
-            const double bytes = crew_read(&time, b->team[t], b->level, b->pool, from, part, repeat);
+            const double bytes = round_read(&time, b->team[t], b->level, b->pool, from, part, repeat);
             printf("read %-4s %8zu KiB, %d thread%s %7.1f GB/s\n", name[i], part >> 10, t + 1, t ? "s" : " ", bytes / time.best);
             report_rate(&b->out, "GB/s", time, bytes, "read_%s_%dt", name[i], t + 1);
             if (i == 3) b->read[t] = bytes / time.best;
@@ -72,10 +72,10 @@ static struct timed few_measure(struct few_job *j, steno_team *team)
     int n = 0;
     const int64_t start = os_now_ns();
     while (n < 60 && (n < 3 || os_now_ns() - start < 300000000)) {
-        struct crew c = { .team = team, .fn = few_thread, .arg = j };
+        struct round c = { .team = team, .fn = few_thread, .arg = j };
         j->l.w = j->b->pool + j->at++ % j->copies * j->w_sz;
         atomic_store(&j->next, 0);
-        ns[n++] = crew_round(&c);
+        ns[n++] = round_round(&c);
     }
     return timed_of(ns, n);
 }
@@ -151,10 +151,10 @@ static void bench_attn(struct bench *b, uint32_t rows, int threads)
     j.a = (struct attn) { .out = b->y, .ld_out = ld, .q = b->x, .ld_q = ld, .kv = { NULL, block, NULL }, .n_keys = MANY, .rows = rows,
                           .d_head = D, .scale = 0.125f };
     while (n < 200) {
-        struct crew c = { .team = b->team[threads - 1], .fn = attn_thread, .arg = &j };
+        struct round c = { .team = b->team[threads - 1], .fn = attn_thread, .arg = &j };
         j.at = (size_t)n % copies;
         atomic_store(&j.next, 0);
-        ns[n++] = crew_round(&c);
+        ns[n++] = round_round(&c);
     }
     const struct timed t = timed_of(ns, n);
     const double bytes = (double)(HEADS * head_sz), gb = bytes / t.best;
@@ -197,7 +197,7 @@ static void bench_kv(struct bench *b, uint32_t d)
     for (j.how = 0; j.how < 3; j.how++) {
         j.l.n_y = j.how == 1 ? 0 : 2 * d;
         j.l.n_kv = j.how == 1 ? d : 0;
-        const struct timed t = crew_measure(NULL, kv_thread, &j, 15, 400);
+        const struct timed t = round_measure(NULL, kv_thread, &j, 15, 400);
         printf("keys and values of %d rows, d %4u, %-14s %9.3f ms\n", MANY, d, name[j.how], t.best * 1e-6);
         report_row(&b->out, "ms", t, 1e-6, "kv_%s_%ux%u", name[j.how], (unsigned)MANY, (unsigned)d);
     }
@@ -208,22 +208,22 @@ static void bench_kv(struct bench *b, uint32_t d)
 static void open_memory(struct bench *b, size_t pool_mib)
 {
     const size_t slot = 8 * (151936 + ROW_PAD) > MANY * (2 * 1280 + ROW_PAD) ? 8 * (151936 + ROW_PAD) : MANY * (2 * 1280 + ROW_PAD);
-    b->pool_sz = 4 * crew_cache(3) > POOL_LEAST ? 4 * crew_cache(3) : POOL_LEAST;
+    b->pool_sz = 4 * round_cache(3) > POOL_LEAST ? 4 * round_cache(3) : POOL_LEAST;
     if (b->pool_sz > POOL_MOST) b->pool_sz = POOL_MOST;
     if (pool_mib) b->pool_sz = pool_mib << 20;
-    b->pool = crew_memory(b->pool_sz);
+    b->pool = round_memory(b->pool_sz);
     for (size_t i = 0; i < b->pool_sz; i += 2) { /* small f16 values are harmless as any type */
         const uint16_t h = (uint16_t)(0x2000 + (i * 2654435761u >> 16 & 0x83ff));
         memcpy(b->pool + i, &h, 2);
     }
-    b->x = crew_memory(slot * 4), b->y = crew_memory(slot * 4), b->zero = crew_memory(slot * 4);
+    b->x = round_memory(slot * 4), b->y = round_memory(slot * 4), b->zero = round_memory(slot * 4);
     for (size_t i = 0; i < slot; i++) b->x[i] = (float)((int)(i * 2654435761u % 2001) - 1000) * 1e-3f;
     memset(b->y, 0, slot * 4);
     memset(b->zero, 0, slot * 4);
     const size_t lin = kern_linear_scratch(), att = kern_attn_scratch(256);
     for (int i = 0; i < THREADS; i++) {
-        b->scratch[i] = crew_memory(lin > att ? lin : att);
-        b->team[i] = crew_team(i + 1);
+        b->scratch[i] = round_memory(lin > att ? lin : att);
+        b->team[i] = round_team(i + 1);
     }
 }
 

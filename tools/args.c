@@ -4,7 +4,7 @@
  * taken as it stands even when it begins with a dash ("--logprob-threshold -1"). -- ends the options. */
 #include "args.h"
 #include "num.h"
-#include "say.h"
+#include "message.h"
 #include "utf8.h"
 #include "word_near.h"
 #include <errno.h>
@@ -54,8 +54,8 @@ static int word_find(const char *words, const char *word, char *nearest)
 
 static int bad_word(const char *spelled, const char *words, const char *word, const char *nearest)
 {
-    if (nearest[0]) return say_usage("%s: unknown value \"%s\"; did you mean %s?", spelled, word, nearest);
-    return say_usage("%s: unknown value \"%s\"; it takes %s", spelled, word, words);
+    if (nearest[0]) return message_usage("%s: unknown value \"%s\"; did you mean %s?", spelled, word, nearest);
+    return message_usage("%s: unknown value \"%s\"; it takes %s", spelled, word, words);
 }
 
 /* ---- the library's table ----------------------------------------------------------------------------------------------------- */
@@ -143,9 +143,9 @@ static int set_int(const struct arg *r, int64_t *to, const char *spelled, const 
     char *end;
     errno = 0;
     const long long v = strtoll(text, &end, 10);
-    if (end == text || *end || text[0] == ' ') return say_usage("%s: \"%s\" is not a whole number", spelled, text);
+    if (end == text || *end || text[0] == ' ') return message_usage("%s: \"%s\" is not a whole number", spelled, text);
     if (errno == ERANGE || (double)v < r->lo || (double)v > r->hi)
-        return say_usage("%s: %s is out of range; it takes %.0f to %.0f", spelled, text, r->lo, r->hi);
+        return message_usage("%s: %s is out of range; it takes %.0f to %.0f", spelled, text, r->lo, r->hi);
     *to = v;
     return ARGS_RUN;
 }
@@ -159,8 +159,8 @@ static int set_num(const struct arg *r, double *to, const char *spelled, const c
     }
     const double v = strtod(text, &end);
     if (end == text || *end || text[0] == ' ' || !isfinite(v))
-        return say_usage("%s: \"%s\" is not a number%s", spelled, text, r->none ? " and not the word none" : "");
-    if (v < r->lo || v > r->hi) return say_usage("%s: %s is out of range; it takes %g to %g", spelled, text, r->lo, r->hi);
+        return message_usage("%s: \"%s\" is not a number%s", spelled, text, r->none ? " and not the word none" : "");
+    if (v < r->lo || v > r->hi) return message_usage("%s: %s is out of range; it takes %g to %g", spelled, text, r->lo, r->hi);
     *to = v;
     return ARGS_RUN;
 }
@@ -185,7 +185,7 @@ static int set(const struct arg *row, char *opts, const char *spelled, const cha
         return *(int *)at < 0 ? bad_word(spelled, r->value, text, nearest) : ARGS_RUN;
     default: break;
     }
-    if (!text[0] && !r->none) return say_usage("%s: the value is empty", spelled);
+    if (!text[0] && !r->none) return message_usage("%s: the value is empty", spelled);
     *(const char **)at = text;
     return ARGS_RUN;
 }
@@ -242,8 +242,8 @@ static int unknown_long(const struct args *a, const char *name)
             strcpy(best_name, cand);
         }
     }
-    if (best >= 0) return say_usage("unknown option --%s; did you mean --%s?", name, best_name);
-    return say_usage("unknown option --%s; \"steno %s --help\" lists them", name, a->verb);
+    if (best >= 0) return message_usage("unknown option --%s; did you mean --%s?", name, best_name);
+    return message_usage("unknown option --%s; \"steno %s --help\" lists them", name, a->verb);
 }
 
 /* Where the words go. */
@@ -270,7 +270,7 @@ static int parse_long(const struct target *t, int argc, char **argv, int *i)
     char name[NAME_MAX_LEN], spelled[NAME_MAX_LEN + 2];
     const char *text = strchr(argv[*i], '=');
     const size_t n = text ? (size_t)(text - argv[*i]) - 2 : strlen(argv[*i]) - 2;
-    if (n >= sizeof name) return say_usage("unknown option %.80s; \"steno %s --help\" lists them", argv[*i], a->verb);
+    if (n >= sizeof name) return message_usage("unknown option %.80s; \"steno %s --help\" lists them", argv[*i], a->verb);
     memcpy(name, argv[*i] + 2, n);
     name[n] = '\0';
     for (char *p = name; *p; p++)
@@ -280,11 +280,11 @@ static int parse_long(const struct target *t, int argc, char **argv, int *i)
     if (!r) return unknown_long(a, name);
     if (r == &help_row) {
         args_help(a);
-        return say_flush();
+        return message_flush();
     }
     snprintf(spelled, sizeof spelled, "--%s", name);
-    if (!takes_value(r)) return text ? say_usage("%s takes no value", spelled) : take(t, r, spelled, on ? '-' : '!', NULL);
-    if (!text && *i + 1 >= argc) return say_usage("%s needs a value (%s)", spelled, r->value);
+    if (!takes_value(r)) return text ? message_usage("%s takes no value", spelled) : take(t, r, spelled, on ? '-' : '!', NULL);
+    if (!text && *i + 1 >= argc) return message_usage("%s needs a value (%s)", spelled, r->value);
     return take(t, r, spelled, '-', text ? text + 1 : argv[++*i]);
 }
 
@@ -295,13 +295,13 @@ static int parse_short(const struct target *t, int argc, char **argv, int *i)
     for (const char *p = argv[*i] + 1; *p; p++) {
         const struct arg *r = find_short(a, *p);
         char spelled[3] = { '-', *p, '\0' };
-        if (!r) return say_usage("unknown option -%s; \"steno %s --help\" lists them", p, a->verb);
+        if (!r) return message_usage("unknown option -%s; \"steno %s --help\" lists them", p, a->verb);
         if (r == &help_row) {
             args_help(a);
-            return say_flush();
+            return message_flush();
         }
         if (takes_value(r)) {
-            if (!p[1] && *i + 1 >= argc) return say_usage("%s needs a value (%s)", spelled, r->value);
+            if (!p[1] && *i + 1 >= argc) return message_usage("%s needs a value (%s)", spelled, r->value);
             return take(t, r, spelled, *p, p[1] ? p + 1 : argv[++*i]);
         }
         const int rc = take(t, r, spelled, *p, NULL);

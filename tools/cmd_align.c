@@ -45,7 +45,7 @@ static const struct args align_args = { "align", "[OPTION]... FILE TEXT",
 static int fail(const char *file, int rc, const char *reason)
 {
     if (signals_pending()) return EXIT_SIGNAL + signals_pending();
-    say_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
+    message_file(strcmp(file, "-") == 0 ? "standard input" : file, reason[0] ? reason : steno_status_text(rc));
     return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE
                                                                : EXIT_INPUT;
 }
@@ -65,9 +65,9 @@ static int text_read(char **text, const char *operand)
     if (how == TEXT_FILE_NO_MEMORY) return fail(name, STENO_ENOMEM, "out of memory for the text");
     if (how != TEXT_FILE_READ) return fail(name, STENO_EIO, why);
     const int64_t bad = utf8_invalid_at(*text);
-    if (bad >= 0) return say_usage("the text is not valid UTF-8 at byte %lld", (long long)bad);
+    if (bad >= 0) return message_usage("the text is not valid UTF-8 at byte %lld", (long long)bad);
     utf8_strip(*text, &n);
-    return n ? EXIT_OK : say_usage("there are no words in %s to align", name);
+    return n ? EXIT_OK : message_usage("there are no words in %s to align", name);
 }
 
 /* ---- the words ---- */
@@ -115,7 +115,7 @@ static int words_print(const steno_session *s, int json)
             first = 0;
         }
     if (json) printf("], \"duration_ms\": %lld}\n", (long long)steno_duration_ms(s));
-    return say_flush();
+    return message_flush();
 }
 
 static int align(const struct opts *o, const struct engine *e, const char *file, const char *text)
@@ -155,8 +155,9 @@ int cmd_align(int argc, char **argv)
     int n;
     int code = args_parse(&align_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n != 2) return say_usage("align takes a sound file and a text, not %d operand%s", n, n == 1 ? "" : "s");
-    if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0) return say_usage("standard input cannot be both the sound and the text");
+    if (n != 2) return message_usage("align takes a sound file and a text, not %d operand%s", n, n == 1 ? "" : "s");
+    if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
+        return message_usage("standard input cannot be both the sound and the text");
     code = ledger_read(NULL, "an input", argv[0]);
     if (code == EXIT_OK && argv[1][0] == '@') code = ledger_read(NULL, "the text", argv[1] + 1);
     if (code == EXIT_OK) code = text_read(&text, argv[1]);

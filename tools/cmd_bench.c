@@ -4,7 +4,7 @@
  * bytes follow from the shape, and are compared with the machine's peaks, measured in the same run. */
 #include "cmd.h"
 #include "engine.h"
-#include "given.h"
+#include "option_names.h"
 #include "machine.h"
 #include "print.h"
 #include "progress.h"
@@ -141,7 +141,7 @@ static int measure(struct result *r, const struct opts *o, steno_session *s)
     const int runs = (int)o->runs;
     double *ms = calloc((size_t)runs, sizeof *ms);
     int code = ms ? EXIT_OK : EXIT_MEMORY;
-    if (!ms) say("out of memory for %d runs", runs);
+    if (!ms) message("out of memory for %d runs", runs);
     for (int p = MEL; p < N_PHASES && code == EXIT_OK; p++) {
         int64_t us = steno_bench_phase(s, phases[p].name, phases[p].tokens); /* once unmeasured: caches and pages get warm */
         for (int k = 0; k < runs && us >= 0; k++) {
@@ -149,8 +149,8 @@ static int measure(struct result *r, const struct opts *o, steno_session *s)
             ms[k] = (double)us / 1000.0 / phases[p].n;
         }
         if (us >= 0) summarise(&r[p], ms, runs);
-        else if (us == STENO_ENOMEM) code = say_model_error(phases[p].name, (int)us, steno_last_error(s));
-        else if (!o->engine.quiet) say_file(phases[p].name, steno_last_error(s)[0] ? steno_last_error(s) : steno_status_text((int)us));
+        else if (us == STENO_ENOMEM) code = message_model_error(phases[p].name, (int)us, steno_last_error(s));
+        else if (!o->engine.quiet) message_file(phases[p].name, steno_last_error(s)[0] ? steno_last_error(s) : steno_status_text((int)us));
     }
     free(ms);
     return code;
@@ -283,7 +283,7 @@ static int open_model(struct engine *e, const struct opts *o)
     if (code != EXIT_OK) return code;
     p.team = e->team;
     const int rc = steno_model_open_random(&e->model, o->shape, o->type, SEED, &p, &err);
-    return rc == STENO_OK ? open_session(e) : say_model_error(NULL, rc, err.text);
+    return rc == STENO_OK ? open_session(e) : message_model_error(NULL, rc, err.text);
 }
 
 static int bench(const struct opts *o)
@@ -304,9 +304,9 @@ static int bench(const struct opts *o)
         summarise(&r[LOAD], &load_ms, 1);
         count_work(r, &i);
         machine_name(machine, sizeof machine);
-        if (machine_measure(&f.peaks, f.threads)) say("the machine's peaks could not be measured");
+        if (machine_measure(&f.peaks, f.threads)) message("the machine's peaks could not be measured");
         (o->json || o->format == JSON ? print_figures_json : o->format == TSV ? print_tsv : print_table)(&f);
-        code = say_flush();
+        code = message_flush();
     }
     engine_close(&e);
     return code;
@@ -314,13 +314,13 @@ static int bench(const struct opts *o)
 
 static int check_given(const struct opts *o)
 {
-    char name[GIVEN_SZ];
+    char name[OPTION_TEXT_SZ];
     const struct args_given *g = o->engine.given;
     for (int i = 0; i < 2 && o->engine.model; i++)
-        if (given_has(g, i ? "type" : "shape"))
-            return say_usage("%s is of a random model: it does not go with -m", given_name(name, g, i ? "type" : "shape"));
-    if (o->json && given_has(g, "output-format") && o->format != JSON)
-        return say_usage("--json and another %s exclude each other", given_name(name, g, "output-format"));
+        if (option_was_given(g, i ? "type" : "shape"))
+            return message_usage("%s is of a random model: it does not go with -m", option_name(name, g, i ? "type" : "shape"));
+    if (o->json && option_was_given(g, "output-format") && o->format != JSON)
+        return message_usage("--json and another %s exclude each other", option_name(name, g, "output-format"));
     return EXIT_OK;
 }
 
@@ -331,7 +331,7 @@ int cmd_bench(int argc, char **argv)
     int n;
     int code = args_parse(&bench_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n) return say_usage("bench takes no operands; -m gives a model");
+    if (n) return message_usage("bench takes no operands; -m gives a model");
     code = check_given(&o);
     return code == EXIT_OK ? bench(&o) : code;
 }

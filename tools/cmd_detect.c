@@ -47,7 +47,7 @@ static int print_guesses(const struct opts *o, const steno_model *m, const float
     char num[NUM_SZ];
     struct guess *g = calloc((size_t)n, sizeof *g);
     if (!g) {
-        say("out of memory for %d languages", n);
+        message("out of memory for %d languages", n);
         return EXIT_MEMORY;
     }
     for (int i = 0; i < n; i++) g[i] = (struct guess){ steno_model_language(m, i), probs[i] };
@@ -60,7 +60,7 @@ static int print_guesses(const struct opts *o, const steno_model *m, const float
         for (int i = 0; i < n && i < o->n; i++) printf("%s %.6f\n", g[i].code, (double)g[i].p);
     }
     free(g);
-    return say_flush();
+    return message_flush();
 }
 
 static int detect(const struct opts *o, const struct engine *e, const char *file)
@@ -73,9 +73,10 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     if (n == 0) {
         steno_model_info i = { .size = sizeof i };
         steno_model_info_get(e->model, &i);
-        if (i.n_text_ctx > 0) return say_usage("this model knows English only; detecting a language needs a multilingual Whisper model");
-        return say_usage("a %s model does not detect a language by itself (one that tags its text tells it with the text: see the language "
-                         "in -f jsonl); give a multilingual Whisper model", i.family);
+        if (i.n_text_ctx > 0)
+            return message_usage("this model knows English only; detecting a language needs a multilingual Whisper model");
+        return message_usage("a %s model does not detect a language by itself (one that tags its text tells it with the text: see the "
+                             "language in -f jsonl); give a multilingual Whisper model", i.family);
     }
     float *probs = calloc((size_t)n, sizeof *probs);
     if (!probs) return sound_failed(file, STENO_ENOMEM, "");
@@ -108,7 +109,7 @@ int cmd_detect(int argc, char **argv)
     int n;
     int code = args_parse(&detect_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n != 1) return say_usage("detect takes one sound file, not %d", n);
+    if (n != 1) return message_usage("detect takes one sound file, not %d", n);
     code = ledger_read(NULL, "an input", argv[0]);
     if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code != EXIT_OK) return code;

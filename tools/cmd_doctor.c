@@ -426,7 +426,7 @@ int cmd_doctor(int argc, char **argv)
     int n;
     int code = args_parse(&doctor_args, &o, NULL, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n > 1) return say_usage("doctor takes one model, not %d", n);
+    if (n > 1) return message_usage("doctor takes one model, not %d", n);
     r.json = o.json;
     char *path = n ? models_find(argv[0]) : NULL;
     code = path ? ledger_read(NULL, "the model", path) : EXIT_OK;
@@ -434,6 +434,6 @@ int cmd_doctor(int argc, char **argv)
     if (code != EXIT_OK) return code;
     code = n ? doctor_model(&r, argv[0]) : doctor_machine(&r);
     report_problems(&r);
-    const int flushed = say_flush();
+    const int flushed = message_flush();
     return flushed != EXIT_OK ? flushed : code;
 }

@@ -119,8 +119,8 @@ int cmd_info(int argc, char **argv)
     int n;
     int code = args_parse(&info_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n > 1) return say_usage("info takes one model, not %d", n);
-    if (n == 1 && o.engine.model) return say_usage("the model is given twice: %s and %s", o.engine.model, argv[0]);
+    if (n > 1) return message_usage("info takes one model, not %d", n);
+    if (n == 1 && o.engine.model) return message_usage("the model is given twice: %s and %s", o.engine.model, argv[0]);
     if (n == 1) o.engine.model = argv[0];
     o.engine.index_only = !o.plan; /* which matrices bear fewer bits is seen in the weights */
     code = engine_open(&e, &o.engine, 0);
@@ -132,5 +132,5 @@ int cmd_info(int argc, char **argv)
     if (o.plan && o.json) putchar(']');
     if (o.json) puts("}");
     engine_close(&e);
-    return say_flush();
+    return message_flush();
 }

@@ -3,7 +3,7 @@
  * Everything that can be refused is refused before the first sample is decoded: options, names of outputs, the output folder, the
  * models. Then inputs are taken one after the other (job.c). */
 #include "cmd.h"
-#include "given.h"
+#include "option_names.h"
 #include "job.h"
 #include "opt_rules.h"
 #include <stdio.h>
@@ -109,11 +109,11 @@ static int check_channels(struct transcribe_opts *o)
     else {
         const long n = strtol(o->channels, &end, 10);
         if (*end || n < 0 || n > 1000 || o->channels[0] < '0')
-            return say_usage("--channels: \"%s\" is not mix, split or the number of a channel, from 0", o->channels);
+            return message_usage("--channels: \"%s\" is not mix, split or the number of a channel, from 0", o->channels);
         o->channel = (int)n + 1; /* 0 is the mix */
     }
     if (o->diarize && o->channel != CHANNELS_MIX)
-        return say_usage("--diarize transcribes the mix: --channels %s does not go with it", o->channels);
+        return message_usage("--diarize transcribes the mix: --channels %s does not go with it", o->channels);
     return EXIT_OK;
 }
 
@@ -140,7 +140,7 @@ static int set_params(struct job *j, const steno_model *m)
     const int code = decode_opts_fill(p, &j->data, &o->decode, m);
     subtitle_opts_params(p, &o->subtitles, j->results->formats);
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
-    return code == EXIT_OK ? given_check(o->engine.given, m, STENO_CALL_TRANSCRIBE, p) : code;
+    return code == EXIT_OK ? option_check(o->engine.given, m, STENO_CALL_TRANSCRIBE, p) : code;
 }
 
 static int check(struct job *j, struct transcribe_opts *o)
@@ -148,8 +148,8 @@ static int check(struct job *j, struct transcribe_opts *o)
     const struct results *r = j->results;
     int n_stdin = 0;
     for (int i = 0; i < r->n; i++) n_stdin += strcmp(r->files[i], "-") == 0;
-    if (r->n == 0) return say_usage("no input; give a sound file, or - for standard input");
-    if (n_stdin > 1) return say_usage("standard input can be read once only");
+    if (r->n == 0) return message_usage("no input; give a sound file, or - for standard input");
+    if (n_stdin > 1) return message_usage("standard input can be read once only");
     int code = vad_opts_check(&o->vad);
     if (code == EXIT_OK) code = decode_opts_check(&j->data, &o->decode, o->vad.kind != VAD_OFF);
     if (code == EXIT_OK) code = check_channels(o);
@@ -178,10 +178,10 @@ static void set_console(struct job *j)
 /* Let the library judge the parameters, so that a mistake costs no decoding. */
 static int try_params(struct job *j)
 {
-    char reason[GIVEN_SZ];
+    char reason[OPTION_TEXT_SZ];
     const int rc = job_decode_nothing(j);
-    const char *told = given_told(reason, j->o->engine.given, steno_last_error(j->engine.session));
-    return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, told);
+    const char *told = option_reason(reason, j->o->engine.given, steno_last_error(j->engine.session));
+    return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, told);
 }
 
 static void print_timings(const struct job *j, int64_t wall_us)
@@ -194,7 +194,7 @@ static void print_timings(const struct job *j, int64_t wall_us)
         { "decode", t.decode_us, t.n_steps }, { "verify", t.verify_us, t.n_verified }, { "wall", wall_us, 1 },
     };
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
-        say("time %-7s %10.2f ms / %6lld runs", line[i].name, (double)line[i].us / 1000.0, (long long)line[i].n);
+        message("time %-7s %10.2f ms / %6lld runs", line[i].name, (double)line[i].us / 1000.0, (long long)line[i].n);
 }
 
 /* With everything open. */
@@ -206,8 +206,8 @@ static int run_job(struct job *j, char **files, int n)
     j->info.size = sizeof j->info;
     steno_model_info_get(j->engine.model, &j->info);
     if (o->engine.verbose)
-        say("model %s: %s %s, weights %s, compute %s on %s, %d threads", j->engine.path ? j->engine.path : "", j->info.family,
-            j->info.name, j->info.weight_type, j->info.compute, j->info.cpu_level, steno_team_threads(j->engine.team));
+        message("model %s: %s %s, weights %s, compute %s on %s, %d threads", j->engine.path ? j->engine.path : "", j->info.family,
+                j->info.name, j->info.weight_type, j->info.compute, j->info.cpu_level, steno_team_threads(j->engine.team));
     set_console(j);
     j->options = options_json;
     int code = set_params(j, j->engine.model);
@@ -227,7 +227,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     char *demo = NULL;
     if (n == 0 && o->engine.demo) {
         demo = models_demo_audio();
-        if (!demo) return say_usage("no demo recording is installed; give a file: steno --demo FILE");
+        if (!demo) return message_usage("no demo recording is installed; give a file: steno --demo FILE");
         results.files = files = &demo;
         results.n = n = 1;
     }

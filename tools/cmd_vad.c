@@ -47,7 +47,7 @@ static void on_span(void *user, const steno_span *s)
 {
     struct job *j = user;
     printf("%lld %lld\n", (long long)s->t0_ms, (long long)s->t1_ms);
-    if (j->stop_code == EXIT_OK) j->stop_code = say_flush();
+    if (j->stop_code == EXIT_OK) j->stop_code = message_flush();
 }
 
 static void print_spans_json(const steno_session *s)
@@ -99,7 +99,7 @@ static int find(struct job *j, const struct opts *o, const struct engine *e, con
     }
     steno_media_close(m);
     if (code == EXIT_OK && j->json) print_spans_json(e->session);
-    return code != EXIT_OK ? code : say_flush();
+    return code != EXIT_OK ? code : message_flush();
 }
 
 int cmd_vad(int argc, char **argv)
@@ -111,8 +111,8 @@ int cmd_vad(int argc, char **argv)
     int n;
     int code = args_parse(&vad_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
-    if (n != 1) return say_usage("vad takes one sound file, not %d", n);
-    if (!o.engine.model) return say_usage("vad needs a voice-activity model: -m FOLDER, such as FunASR's FSMN-VAD");
+    if (n != 1) return message_usage("vad takes one sound file, not %d", n);
+    if (!o.engine.model) return message_usage("vad needs a voice-activity model: -m FOLDER, such as FunASR's FSMN-VAD");
     code = ledger_read(NULL, "an input", argv[0]);
     if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code != EXIT_OK) return code;

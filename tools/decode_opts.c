@@ -1,6 +1,6 @@
 /* steno: options of transcribe and translate that say what is decoded, and how. SPDX-License-Identifier: MIT */
 #include "decode_opts.h"
-#include "say.h"
+#include "message.h"
 #include "text_file.h"
 #include "utf8.h"
 #include <errno.h>
@@ -13,7 +13,7 @@ enum { FILE_MOST = 1 << 20, N_MOST = 1 << 20 };
 
 static int no_memory(const char *option)
 {
-    say("out of memory for %s", option);
+    message("out of memory for %s", option);
     return EXIT_MEMORY;
 }
 
@@ -29,7 +29,7 @@ static int check_utf8(const struct decode_opts *o)
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const int64_t bad = all[i].text ? utf8_invalid_at(all[i].text) : -1;
-        if (bad >= 0) return say_usage("--%s is not valid UTF-8 at byte %lld", all[i].name, (long long)bad);
+        if (bad >= 0) return message_usage("--%s is not valid UTF-8 at byte %lld", all[i].name, (long long)bad);
     }
     return EXIT_OK;
 }
@@ -53,7 +53,7 @@ static int read_ids(struct decode_data *d, const char *list)
         errno = 0;
         const long id = strtol(p, &end, 10);
         if (end == p || errno || id < 0 || id > INT32_MAX || (*end && *end != ',') || d->n_prompt_ids == N_MOST)
-            return say_usage("--prompt-tokens: '%s' is not a list of token ids", list);
+            return message_usage("--prompt-tokens: '%s' is not a list of token ids", list);
         d->prompt_ids[d->n_prompt_ids++] = (int32_t)id;
         if (!*end) return EXIT_OK;
         p = end;
@@ -70,10 +70,10 @@ static int read_clips(struct decode_data *d, const char *list)
         char *end;
         const double s = strtod(p, &end);
         if (end == p || !isfinite(s) || (*end && *end != ',') || d->n_clips == N_MOST)
-            return say_usage("%s: '%s' is not a list of seconds", name, list);
-        if (s < 0) return say_usage("%s: %g lies before the audio", name, s);
+            return message_usage("%s: '%s' is not a list of seconds", name, list);
+        if (s < 0) return message_usage("%s: %g lies before the audio", name, s);
         if (d->n_clips % 2 && s <= d->clips[d->n_clips - 1])
-            return say_usage("%s: the clip from %g to %g is empty", name, d->clips[d->n_clips - 1], s);
+            return message_usage("%s: the clip from %g to %g is empty", name, d->clips[d->n_clips - 1], s);
         d->clips[d->n_clips++] = s;
         if (!*end) return EXIT_OK;
         p = end;
@@ -89,8 +89,8 @@ static int read_file(char **text, const struct decode_opts *o, const char *optio
     switch (text_file_read(text, path, 0, FILE_MOST, why, sizeof why)) {
     case TEXT_FILE_READ: break;
     case TEXT_FILE_NO_MEMORY: return no_memory(option);
-    case TEXT_FILE_UNREADABLE: return say_usage("%s: %s: %s", option, path, why);
-    default: return say_usage("%s: %s %s", option, path, why);
+    case TEXT_FILE_UNREADABLE: return message_usage("%s: %s: %s", option, path, why);
+    default: return message_usage("%s: %s %s", option, path, why);
     }
     return ledger_read(o->ledger, strcmp(option, "--grammar") == 0 ? "the file of --grammar" : "the file of --hotwords", path);
 }
@@ -102,7 +102,7 @@ static int read_grammar(struct decode_data *d, const struct decode_opts *o)
     if (!given) return EXIT_OK;
     if (strstr(given, "::=")) {
         const int64_t bad = utf8_invalid_at(given);
-        return bad >= 0 ? say_usage("--grammar is not valid UTF-8 at byte %lld", (long long)bad) : EXIT_OK;
+        return bad >= 0 ? message_usage("--grammar is not valid UTF-8 at byte %lld", (long long)bad) : EXIT_OK;
     }
     const int code = read_file(&d->grammar_file, o, "--grammar", given);
     d->grammar = d->grammar_file;
@@ -136,7 +136,7 @@ static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
     else if (!(d->hotwords = strdup(given))) code = no_memory("--hotwords");
     if (code != EXIT_OK) return code;
     tidy_lines(d->hotwords, given[0] == '@' ? "\n" : ",\n");
-    return d->hotwords[0] ? EXIT_OK : say_usage("--hotwords: there is no word in %s", given[0] == '@' ? given + 1 : "it");
+    return d->hotwords[0] ? EXIT_OK : message_usage("--hotwords: there is no word in %s", given[0] == '@' ? given + 1 : "it");
 }
 
 /* ---- tokens that are never chosen -------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* steno: what every verb that computes opens first. SPDX-License-Identifier: MIT */
 #include "engine.h"
-#include "given.h"
+#include "option_names.h"
 #include "word_near.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +13,16 @@ static int check_cpu(const char *level)
     int best = -1;
     for (int i = 0; (name = steno_cpu_level_name(i)) != NULL; i++) {
         if (strcmp(name, level) == 0)
-            return steno_cpu_level_usable(i) ? EXIT_OK : say_usage("--cpu: this machine cannot run level %s; see \"steno doctor\"", level);
+            return steno_cpu_level_usable(i) ? EXIT_OK
+                                             : message_usage("--cpu: this machine cannot run level %s; see \"steno doctor\"", level);
         const int d = word_near(level, name);
         if (d >= 0 && (best < 0 || d < best)) {
             best = d;
             nearest = name;
         }
     }
-    if (nearest) return say_usage("--cpu: unknown level \"%s\"; did you mean %s?", level, nearest);
-    return say_usage("--cpu: unknown level \"%s\"; \"steno doctor\" lists them", level);
+    if (nearest) return message_usage("--cpu: unknown level \"%s\"; did you mean %s?", level, nearest);
+    return message_usage("--cpu: unknown level \"%s\"; \"steno doctor\" lists them", level);
 }
 
 int engine_model_params(steno_model_params *p, const struct engine_opts *o)
@@ -32,7 +33,7 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     p->verify = o->verify;
     p->cpu_level = o->cpu;
     p->index_only = o->index_only;
-    p->no_cmvn = given_has(o->given, "cmvn") && !o->cmvn;
+    p->no_cmvn = option_was_given(o->given, "cmvn") && !o->cmvn;
     p->alignment_heads = o->heads;
     return o->cpu ? check_cpu(o->cpu) : EXIT_OK;
 }
@@ -42,7 +43,7 @@ int engine_team(steno_team **team, int64_t threads)
     steno_error e = { 0 };
     const int rc = steno_team_open(team, (int)threads, &e);
     if (rc == STENO_OK) return EXIT_OK;
-    say("threads: %s", e.text[0] ? e.text : steno_status_text(rc));
+    message("threads: %s", e.text[0] ? e.text : steno_status_text(rc));
     return rc == STENO_EARG ? EXIT_USAGE : EXIT_MEMORY;
 }
 
@@ -54,14 +55,14 @@ int engine_session(struct engine *e, int lanes)
     p.max_lanes = lanes;
     p.batch = e->batch;
     const int rc = steno_session_open(&e->session, e->model, e->team, &p, &err);
-    return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, err.text);
+    return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, err.text);
 }
 
 int engine_batch(struct engine *e, const steno_batch_params *p)
 {
     steno_error err = { 0 };
     const int rc = steno_batch_open(&e->batch, e->model, e->team, p, &err);
-    return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, err.text);
+    return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, err.text);
 }
 
 /* Options about what the model has not. @return EXIT_OK, or EXIT_USAGE after a message */
@@ -74,16 +75,16 @@ static int check_given(const struct engine *e, const struct engine_opts *o)
         { "cmvn", 0, "is about the filter banks of FunASR's models" },
     };
     steno_model_info i = { .size = sizeof i };
-    char name[GIVEN_SZ];
+    char name[OPTION_TEXT_SZ];
     if (steno_model_info_get(e->model, &i)) return EXIT_OK;
     if (o->vocab && (i.n_vocab == 0 || strncmp(i.format, "whisper.cpp", 11) == 0))
-        return say_usage("--vocab is for models that carry no vocabulary; this %s model %s: leave it out", i.family,
-                         i.n_vocab ? "has its own" : "has no use for one");
+        return message_usage("--vocab is for models that carry no vocabulary; this %s model %s: leave it out", i.family,
+                             i.n_vocab ? "has its own" : "has no use for one");
     for (size_t k = 0; k < sizeof about / sizeof *about; k++) {
-        if (!given_has(o->given, about[k].option) || about[k].decodes == (i.n_text_ctx > 0)) continue;
+        if (!option_was_given(o->given, about[k].option) || about[k].decodes == (i.n_text_ctx > 0)) continue;
         if (o->cmvn_apart && !about[k].decodes) continue;
-        return say_usage("%s %s; this %s model does not serve it: leave it out", given_name(name, o->given, about[k].option), about[k].what,
-                         i.family);
+        return message_usage("%s %s; this %s model does not serve it: leave it out", option_name(name, o->given, about[k].option),
+                             about[k].what, i.family);
     }
     return EXIT_OK;
 }
@@ -104,7 +105,7 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     memset(e, 0, sizeof *e);
     int code = engine_model_params(&p, o);
     if (code == EXIT_OK && o->device == DEVICE_GPU && !o->quiet)
-        say("note: --device gpu: no kernels for GPUs in this version; computing on the processor");
+        message("note: --device gpu: no kernels for GPUs in this version; computing on the processor");
     if (code == EXIT_OK) code = engine_team(&e->team, o->threads);
     p.team = e->team;
     if (o->cmvn_apart) p.no_cmvn = 0;

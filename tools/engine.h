@@ -4,7 +4,7 @@
 #include "args.h"
 #include "ledger.h"
 #include "models.h"
-#include "say.h"
+#include "message.h"
 #include <stdint.h>
 
 enum { ENGINE_F32 = 1 }; /* its place among the words of --compute */

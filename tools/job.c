@@ -1,6 +1,6 @@
 /* steno: what transcribe and translate do with their inputs. SPDX-License-Identifier: MIT */
 #include "job.h"
-#include "given.h"
+#include "option_names.h"
 #include "print.h"
 #include "sha256.h"
 #include "past_end.h"
@@ -30,7 +30,7 @@ static void on_segment(void *user, const steno_segment *seg)
 {
     struct job *j = user;
     const int text_follows = results_stream_text(j->results);
-    say_bar(NULL);
+    message_bar(NULL);
     if (j->o->engine.verbose) {
         fputc('[', stderr);
         print_time(stderr, seg->t0_ms);
@@ -41,7 +41,7 @@ static void on_segment(void *user, const steno_segment *seg)
     }
     if (!text_follows) return;
     show_segment(stdout, j, j->style_out, seg);
-    if (j->stop_code == EXIT_OK) j->stop_code = say_flush();
+    if (j->stop_code == EXIT_OK) j->stop_code = message_flush();
 }
 
 /* " candidates -0.41 (-0.35) -0.52": what they were ranked by, the chosen one in brackets. */
@@ -60,13 +60,13 @@ static void on_attempt(void *user, const steno_attempt *a)
     struct job *j = user;
     char candidates[400];
     if (a->kept && (a->flags & STENO_FLAG_UNFINISHED) && !j->o->engine.quiet)
-        say("%s: window at %.2f s: no text, since no sentence of the grammar could be finished (are tokens that it needs suppressed?)",
-            sound_name(j->file), (double)a->at_ms / 1000);
+        message("%s: window at %.2f s: no text, since no sentence of the grammar could be finished (are tokens that it needs suppressed?)",
+                sound_name(j->file), (double)a->at_ms / 1000);
     if (!j->o->engine.verbose || (a->kept && !a->index && a->n_candidates < 2)) return;
     candidates_text(candidates, sizeof candidates, a);
-    say("%s: window at %.2f s, attempt %d at temperature %g: mean log-probability %.2f, compression ratio %.2f, entropy %.2f, "
+    message("%s: window at %.2f s, attempt %d at temperature %g: mean log-probability %.2f, compression ratio %.2f, entropy %.2f, "
         "no speech %.2f%s: %s", sound_name(j->file), (double)a->at_ms / 1000, (int)a->index + 1, a->temperature, a->avg_logprob,
-        a->compression_ratio, a->entropy, a->no_speech_prob, candidates, a->kept ? "kept" : "again");
+            a->compression_ratio, a->entropy, a->no_speech_prob, candidates, a->kept ? "kept" : "again");
 }
 
 static void on_progress(void *user, int64_t done_ms, int64_t total_ms)
@@ -118,7 +118,7 @@ static int write_results(struct job *j, int task, const char *error)
     int code = error ? EXIT_OK : get_speakers(&t, &store, j, s);
     const struct diarize *speakers = j->o->diarize ? &j->diarize : NULL;
     if (!error && code == EXIT_OK && subtitle_opts_take(&t, &store, s, &j->o->subtitles, speakers)) code = EXIT_MEMORY;
-    if (code == EXIT_MEMORY) say("out of memory for %d segments", steno_segment_count(s));
+    if (code == EXIT_MEMORY) message("out of memory for %d segments", steno_segment_count(s));
     if (!error && j->is_silent) t.duration_ms = steno_duration_ms(j->vad.session);
     if (!error && j->is_silent && has_choice) t.language = "unknown";
     j->results->mark = j->mark[0] ? j->mark : NULL;
@@ -131,10 +131,10 @@ static int write_results(struct job *j, int task, const char *error)
 /* An input gives nothing: tell it, go on with the next unless it is no use. @return 0 */
 static int fail(struct job *j, int rc, const char *reason)
 {
-    char told[GIVEN_SZ];
+    char told[OPTION_TEXT_SZ];
     if (!reason[0]) reason = steno_status_text(rc);
-    if (rc == STENO_EARG) reason = given_told(told, j->o->engine.given, reason);
-    say_file(sound_name(j->file), reason);
+    if (rc == STENO_EARG) reason = option_reason(told, j->o->engine.given, reason);
+    message_file(sound_name(j->file), reason);
     const int code = write_results(j, j->params.task, reason);
     if (code != EXIT_OK) j->stop_code = code;
     if (rc == STENO_EARG) j->stop_code = EXIT_USAGE;
@@ -162,8 +162,8 @@ static void set_mark(struct job *j, const char *task, int tell)
     if (j->o->channel == CHANNELS_SPLIT && j->channel) p += snprintf(p, (size_t)(end - p), ".ch%d", j->channel - 1);
     if (task) snprintf(p, (size_t)(end - p), ".%s", task);
     if (!tell || j->results->dir || j->o->engine.quiet) return;
-    if (task) say("%s: %s", sound_name(j->file), task);
-    else if (j->mark[0]) say("%s: channel %d, the last is %d", sound_name(j->file), j->channel - 1, j->n_channels - 1);
+    if (task) message("%s: %s", sound_name(j->file), task);
+    else if (j->mark[0]) message("%s: channel %d, the last is %d", sound_name(j->file), j->channel - 1, j->n_channels - 1);
 }
 
 /* Write the one text, or the two of --task both. */
@@ -175,7 +175,7 @@ static int write_texts(struct job *j)
     for (int i = 0; i < 2 && code == EXIT_OK; i++) {
         set_mark(j, both[i].name, 1);
         const int rc = steno_result_select(j->engine.session, both[i].task);
-        code = rc == STENO_OK ? write_results(j, both[i].task, NULL) : say_model_error(NULL, rc, steno_last_error(j->engine.session));
+        code = rc == STENO_OK ? write_results(j, both[i].task, NULL) : message_model_error(NULL, rc, steno_last_error(j->engine.session));
     }
     return code;
 }
@@ -301,8 +301,8 @@ int job_end(struct job *j, int status)
     if (!j->o->engine.quiet)
         past_end_tell(sound_name(j->file), steno_duration_ms(j->vad.session ? j->vad.session : j->engine.session), j->o->offset_ms,
                       j->data.clips, j->data.n_clips);
-    if (j->o->engine.verbose && j->vad.session) say("%s: speech in %lld clips", sound_name(j->file), (long long)j->vad.n_clips);
-    if (j->o->engine.verbose && !j->is_silent) say("%s: language %s", sound_name(j->file), steno_language(j->engine.session));
+    if (j->o->engine.verbose && j->vad.session) message("%s: speech in %lld clips", sound_name(j->file), (long long)j->vad.n_clips);
+    if (j->o->engine.verbose && !j->is_silent) message("%s: language %s", sound_name(j->file), steno_language(j->engine.session));
     const int code = write_texts(j);
     if (code != EXIT_OK) j->stop_code = code;
     return code == EXIT_OK;

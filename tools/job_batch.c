@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct slot {
+struct batch_input {
     struct job job;
     int input;        /* number of the file in hand, -1: none */
     struct sink_memory text; /* what goes to standard output, by way of */
     struct sink sink;
 };
 
-struct line {
+struct queue {
     struct job *base;
-    struct slot *slot;
+    struct batch_input *slot;
     int n_slots;
     char **files;
     int n, next;      /* files, and the first that nobody has taken */
@@ -31,19 +31,19 @@ struct line {
 };
 
 /* Texts whose turn it is. */
-static void tell(struct line *l)
+static void tell(struct queue *l)
 {
     for (; l->told < l->n && l->done[l->told]; l->told++) {
         if (l->held[l->told]) fwrite(l->held[l->told], 1, l->held_n[l->told], stdout);
         free(l->held[l->told]);
         l->held[l->told] = NULL;
     }
-    const int code = say_flush();
+    const int code = message_flush();
     if (code != EXIT_OK && l->base->stop_code == EXIT_OK) l->base->stop_code = code;
 }
 
 /* The slot's input is over. */
-static void leave(struct line *l, struct slot *s, int ok)
+static void leave(struct queue *l, struct batch_input *s, int ok)
 {
     struct job *j = &s->job;
     if (j->media) job_close(j);
@@ -53,7 +53,7 @@ static void leave(struct line *l, struct slot *s, int ok)
     if (j->stop_code != EXIT_OK && l->base->stop_code == EXIT_OK) l->base->stop_code = j->stop_code;
     if (j->out && s->sink.failed) {
         if (l->base->stop_code == EXIT_OK) {
-            say("out of memory for the text of %s", j->file);
+            message("out of memory for the text of %s", j->file);
             l->base->stop_code = EXIT_MEMORY;
         }
         free(s->text.p);
@@ -70,7 +70,7 @@ static void leave(struct line *l, struct slot *s, int ok)
 }
 
 /* Another input for the slot. @return 1, 0: there is none, or the run ends */
-static int enter(struct line *l, struct slot *s)
+static int enter(struct queue *l, struct batch_input *s)
 {
     struct job *j = &s->job;
     while (l->next < l->n && l->base->stop_code == EXIT_OK && !signals_pending()) {
@@ -84,7 +84,7 @@ static int enter(struct line *l, struct slot *s)
 }
 
 /* Put the channel in hand in line, or the next one, or another input. */
-static void go_on(struct line *l, struct slot *s)
+static void go_on(struct queue *l, struct batch_input *s)
 {
     struct job *j = &s->job;
     while (s->input >= 0 || enter(l, s)) {
@@ -101,8 +101,8 @@ static void go_on(struct line *l, struct slot *s)
 
 static void on_done(void *user, steno_session *session, int status)
 {
-    struct line *l = user;
-    struct slot *s = l->slot;
+    struct queue *l = user;
+    struct batch_input *s = l->slot;
     while (s->job.engine.session != session) s++;
     const int ok = job_end(&s->job, status);
     if (!ok || !job_another(&s->job)) leave(l, s, ok);
@@ -123,14 +123,14 @@ static int check_memory(const struct job *j, const steno_batch_params *bp, int n
     const int64_t need = batch + n * steno_session_memory(j->engine.model, j->engine.team, &sp);
     const int64_t have = h.memory_limit && (!h.available || h.memory_limit < h.available) ? h.memory_limit : h.available;
     if (batch < 0 || !have || need <= have) return EXIT_OK;
-    say("--batch-size %d takes %lld MB, and %lld MB are free", (int)bp->max_windows, (long long)(need >> 20), (long long)(have >> 20));
+    message("--batch-size %d takes %lld MB, and %lld MB are free", (int)bp->max_windows, (long long)(need >> 20), (long long)(have >> 20));
     return EXIT_MEMORY;
 }
 
-static int slots_open(struct line *l, struct job *j)
+static int slots_open(struct queue *l, struct job *j)
 {
     for (int i = 0; i < l->n_slots; i++) {
-        struct slot *s = &l->slot[i];
+        struct batch_input *s = &l->slot[i];
         s->job = *j;
         s->input = -1;
         s->job.diarize = (struct diarize){ 0 };
@@ -145,10 +145,10 @@ static int slots_open(struct line *l, struct job *j)
     return EXIT_OK;
 }
 
-static void line_free(struct line *l)
+static void line_free(struct queue *l)
 {
     for (int i = 0; l->slot && i < l->n_slots; i++) {
-        struct slot *s = &l->slot[i];
+        struct batch_input *s = &l->slot[i];
         steno_session_close(s->job.engine.session);
         if (s->job.media) job_close(&s->job);
         diarize_free(&s->job.diarize);
@@ -163,7 +163,7 @@ static void line_free(struct line *l)
 }
 
 /* Each session tells what ran for it; the model was loaded once. */
-static void add_timings(steno_timings *all, const struct line *l)
+static void add_timings(steno_timings *all, const struct queue *l)
 {
     for (int i = 0; i < l->n_slots; i++) {
         steno_timings t = { .size = sizeof t };
@@ -187,7 +187,7 @@ static void add_timings(steno_timings *all, const struct line *l)
     }
 }
 
-static int run(struct line *l, struct job *j)
+static int run(struct queue *l, struct job *j)
 {
     int code = slots_open(l, j);
     if (code != EXIT_OK) return code;
@@ -202,7 +202,7 @@ static int run(struct line *l, struct job *j)
 int job_run_batch(struct job *j, char **files, int n)
 {
     const int windows = (int)j->o->batch_size;
-    struct line l = { .base = j, .files = files, .n = n, .n_slots = n < windows ? n : windows };
+    struct queue l = { .base = j, .files = files, .n = n, .n_slots = n < windows ? n : windows };
     steno_batch_params bp;
     steno_batch_params_init(&bp);
     bp.max_windows = windows;
@@ -219,7 +219,7 @@ int job_run_batch(struct job *j, char **files, int n)
     l.held_n = calloc((size_t)n, sizeof *l.held_n);
     l.done = calloc((size_t)n, 1);
     if (code == EXIT_OK && (!l.slot || !l.held || !l.held_n || !l.done)) {
-        say("out of memory for %d inputs", n);
+        message("out of memory for %d inputs", n);
         code = EXIT_MEMORY;
     }
     if (code == EXIT_OK) code = run(&l, j);

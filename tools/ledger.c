@@ -1,7 +1,7 @@
 /* steno: what a run reads and what it writes. SPDX-License-Identifier: MIT */
 #include "ledger.h"
-#include "out.h"
-#include "say.h"
+#include "atomic_file.h"
+#include "message.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static const char standard_output[] = "standard output"; /* as a path in message
 
 static int no_memory(const struct ledger *l)
 {
-    say("out of memory for the names of %zu files", l->n);
+    message("out of memory for the names of %zu files", l->n);
     return EXIT_MEMORY;
 }
 
@@ -122,7 +122,7 @@ void ledger_free(struct ledger *l)
 static int tell_read(const char *path, const char *what)
 {
     const int is_file = strcmp(path, standard_output) != 0;
-    return say_usage("%s is %s and would be overwritten%s", path, what, is_file ? "; choose another --output-dir" : "");
+    return message_usage("%s is %s and would be overwritten%s", path, what, is_file ? "; choose another --output-dir" : "");
 }
 
 /* Nothing is lost in a device such as /dev/null. */
@@ -174,13 +174,13 @@ static int add_name(struct ledger *l, const char *path, const char *target)
                                       .name = (char *)(uintptr_t)(l->folder_ino ? name : target) };
     const struct ledger_entry *other = l->cap ? place_of(l, &key) : NULL;
     if (!other || !other->role) return add(l, key);
-    return say_usage("%s and %s would be one file; choose another --output-dir or --output-template", other->path, path);
+    return message_usage("%s and %s would be one file; choose another --output-dir or --output-template", other->path, path);
 }
 
 int ledger_plan(struct ledger *l, const char *path)
 {
     struct stat st;
-    char *target = out_target(path);
+    char *target = output_target(path);
     if (!target) return errno == ENOMEM ? no_memory(l) : EXIT_OK; /* a circle of links: told when it is opened */
     l->n_looks++;
     const int exists = stat(target, &st) == 0;
@@ -199,7 +199,7 @@ int ledger_check(struct ledger *l, const char *path)
     if (stat(path, &st)) return EXIT_OK;
     const struct ledger_entry *read = find(l, READ, &st);
     if (read) return tell_read(path, read->what);
-    return find(l, WRITTEN, &st) ? say_usage("%s was written for another input of this run; it stays", path) : EXIT_OK;
+    return find(l, WRITTEN, &st) ? message_usage("%s was written for another input of this run; it stays", path) : EXIT_OK;
 }
 
 int ledger_wrote(struct ledger *l, const char *path)

@@ -4,10 +4,10 @@
  * those of this program and of its relatives, so that a model that is on the machine is found. The built-in model is never chosen
  * silently: it knows digits only. Its vocabulary is whole, though, and serves multilingual models that carry none. */
 #include "models.h"
-#include "given.h"
-#include "hub.h"
-#include "out.h"
-#include "say.h"
+#include "option_names.h"
+#include "hf_cache.h"
+#include "atomic_file.h"
+#include "message.h"
 #include "word_near.h"
 #include <dirent.h>
 #include <errno.h>
@@ -44,9 +44,9 @@ static char *cache_dir(int i)
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *hub = getenv("HF_HUB_CACHE"), *hf = getenv("HF_HOME");
     if (i == HERE) return strdup("models");
     if (i == HUB && hub && hub[0]) return strdup(hub);
-    if (i == HUB && hf && hf[0]) return out_join(hf, "hub");
-    char *base = xdg && xdg[0] == '/' ? strdup(xdg) : home && home[0] ? out_join(home, ".cache") : NULL;
-    char *dir = base ? out_join(base, sub[i]) : NULL;
+    if (i == HUB && hf && hf[0]) return output_join(hf, "hub");
+    char *base = xdg && xdg[0] == '/' ? strdup(xdg) : home && home[0] ? output_join(home, ".cache") : NULL;
+    char *dir = base ? output_join(base, sub[i]) : NULL;
     free(base);
     return dir;
 }
@@ -112,12 +112,12 @@ static void scan(struct found *f)
         char *dir = cache_dir(i);
         DIR *d = dir ? opendir(dir) : NULL;
         for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
-            if (is_model_name(e->d_name, i == HERE)) add_file(f, out_join(dir, e->d_name));
+            if (is_model_name(e->d_name, i == HERE)) add_file(f, output_join(dir, e->d_name));
         if (d) closedir(d);
         free(dir);
     }
     char *hub = cache_dir(HUB);
-    if (hub) hub_each(hub, add, f);
+    if (hub) hf_cache_each(hub, add, f);
     free(hub);
     if (f->n) qsort(f->c, f->n, sizeof *f->c, by_size);
 }
@@ -146,7 +146,7 @@ static char *find_name(const char *name)
         char *dir = cache_dir(i);
         for (size_t k = 0; dir && k < sizeof form / sizeof *form; k++) {
             const int n = snprintf(file, sizeof file, "%s%s%s", form[k].begin, name, form[k].end);
-            char *path = n > 0 && n < (int)sizeof file ? out_join(dir, file) : NULL;
+            char *path = n > 0 && n < (int)sizeof file ? output_join(dir, file) : NULL;
             if (path && exists(path)) {
                 free(dir);
                 return path;
@@ -155,7 +155,7 @@ static char *find_name(const char *name)
         }
         free(dir);
     }
-    char *hub = cache_dir(HUB), *path = hub ? hub_find(hub, name) : NULL;
+    char *hub = cache_dir(HUB), *path = hub ? hf_cache_find(hub, name) : NULL;
     free(hub);
     return path;
 }
@@ -182,8 +182,8 @@ static int tell_missing(const char *name)
             best = f.c[i].path;
         }
     }
-    if (best) say("model %s: no such file; did you mean %s?", name, best);
-    else say("model %s: no such file or folder, and no model of that name in the caches", name);
+    if (best) message("model %s: no such file; did you mean %s?", name, best);
+    else message("model %s: no such file or folder, and no model of that name in the caches", name);
     found_free(&f);
     return EXIT_MODEL;
 }
@@ -199,7 +199,7 @@ static char *find_upward(const char *name)
     exe[n] = '\0';
     for (char *slash = strrchr(exe, '/'); slash; slash = strrchr(exe, '/')) {
         *slash = '\0';
-        char *path = out_join(exe[0] ? exe : "/", name);
+        char *path = output_join(exe[0] ? exe : "/", name);
         if (path && exists(path)) return path;
         free(path);
     }
@@ -211,7 +211,7 @@ static char *find_data(const char *installed, const char *in_tree)
     char *path = find_upward(installed);
     if (!path) path = find_upward(in_tree);
     if (path) return path;
-    path = out_join(STENO_DATADIR, installed + strlen("share/steno/"));
+    path = output_join(STENO_DATADIR, installed + strlen("share/steno/"));
     if (path && exists(path)) return path;
     free(path);
     return NULL;
@@ -280,15 +280,15 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
     const int rc = models_open_file(out, &at->vocab, path, c->vocab, p, &e);
     at->path = path;
     if (rc == STENO_OK && at->vocab && !c->quiet)
-        say("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
+        message("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
     if (rc == STENO_ENOVOCAB && !c->vocab) {
-        say("%s: the model carries no vocabulary, and none on this machine fits; give one with --vocab: a tiktoken file, a tokenizer "
+        message("%s: the model carries no vocabulary, and none on this machine fits; give one with --vocab: a tiktoken file, a tokenizer "
             "folder or a Whisper model", path);
         return EXIT_MODEL;
     }
-    char reason[GIVEN_SZ];
-    if (rc == STENO_EARG) return say_model_error(NULL, rc, given_told(reason, c->given, e.text));
-    return rc == STENO_OK ? EXIT_OK : say_model_error(path, rc, e.text); /* which may begin with a word that is an option's, too */
+    char reason[OPTION_TEXT_SZ];
+    if (rc == STENO_EARG) return message_model_error(NULL, rc, option_reason(reason, c->given, e.text));
+    return rc == STENO_OK ? EXIT_OK : message_model_error(path, rc, e.text); /* which may begin with a word that is an option's, too */
 }
 
 int models_open_largest(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
@@ -319,9 +319,9 @@ struct passed { int quiet, n; steno_error first; char path[PATH_MAX]; const stru
 static void tell_passed(void *user, const char *path, int status, const char *reason)
 {
     struct passed *t = user;
-    char told[GIVEN_SZ];
-    if (status == STENO_EARG) say("%s", given_told(told, t->given, reason));
-    else if (!t->quiet) say_file(path, reason);
+    char told[OPTION_TEXT_SZ];
+    if (status == STENO_EARG) message("%s", option_reason(told, t->given, reason));
+    else if (!t->quiet) message_file(path, reason);
     else if (!t->n) {
         snprintf(t->first.text, sizeof t->first.text, "%s", reason);
         snprintf(t->path, sizeof t->path, "%s", path);
@@ -335,12 +335,12 @@ static int open_largest(steno_model **out, struct model_found *at, const struct 
     const int rc = models_open_largest(out, at, c->vocab, p, tell_passed, &t);
     if (rc == STENO_EARG) return EXIT_USAGE;
     if (rc == STENO_OK) {
-        if (!c->quiet) say("model: %s (the largest one found; -m chooses another)", at->path);
-        if (!c->quiet && at->vocab) say("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
+        if (!c->quiet) message("model: %s (the largest one found; -m chooses another)", at->path);
+        if (!c->quiet && at->vocab) message("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
         return EXIT_OK;
     }
-    if (t.quiet && t.n) say_file(t.path, t.first.text);
-    say("%s: " MODELS_ADVICE, t.n ? "no model that can be used was found" : "no model was found");
+    if (t.quiet && t.n) message_file(t.path, t.first.text);
+    message("%s: " MODELS_ADVICE, t.n ? "no model that can be used was found" : "no model was found");
     return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
 }
 
@@ -354,18 +354,18 @@ int models_open(steno_model **out, struct model_found *at, const struct model_ch
         char *demo = models_demo();
         if (c->name) {
             free(demo);
-            return say_usage("--demo and -m exclude each other");
+            return message_usage("--demo and -m exclude each other");
         }
         if (!demo) {
-            say("the built-in model is not installed (models/whisper-digits/whisper-digits.bin)");
+            message("the built-in model is not installed (models/whisper-digits/whisper-digits.bin)");
             return EXIT_MODEL;
         }
-        if (!c->quiet) say("model: %s (the built-in one: it knows spoken digits only)", demo);
+        if (!c->quiet) message("model: %s (the built-in one: it knows spoken digits only)", demo);
         return open_path(out, at, demo, c, p);
     }
     if (!name) return open_largest(out, at, c, p);
     char *file = models_find(name);
     if (!file) return tell_missing(name);
-    if (!c->name && !c->quiet) say("model: %s (from STENO_MODEL)", file);
+    if (!c->name && !c->quiet) message("model: %s (from STENO_MODEL)", file);
     return open_path(out, at, file, c, p);
 }

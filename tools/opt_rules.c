@@ -3,9 +3,9 @@
  * As in the library's table a row says when an option that was typed makes sense, and else why it does not: one that would do nothing is
  * refused. */
 #include "opt_rules.h"
-#include "given.h"
+#include "option_names.h"
 #include "reshape.h"
-#include "say.h"
+#include "message.h"
 #include <math.h>
 
 typedef const struct opt_scene *scene_t;
@@ -85,9 +85,9 @@ static const struct {
 
 int opt_rules_check(const struct args_given *g, const struct opt_scene *s)
 {
-    char name[GIVEN_SZ];
+    char name[OPTION_TEXT_SZ];
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (given_has(g, rules[i].option) && !rules[i].holds(s))
-            return say_usage("%s %s", given_name(name, g, rules[i].option), rules[i].reason);
+        if (option_was_given(g, rules[i].option) && !rules[i].holds(s))
+            return message_usage("%s %s", option_name(name, g, rules[i].option), rules[i].reason);
     return EXIT_OK;
 }

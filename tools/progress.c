@@ -6,7 +6,7 @@
  * file. */
 #include "progress.h"
 #include "print.h"
-#include "say.h"
+#include "message.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static void draw(struct progress_bar *b)
     if (b->kind != PROGRESS_AUTO || now - b->drawn_us < REDRAW_US) return;
     b->drawn_us = now;
     progress_text(line, b, terminal_columns(), now);
-    say_bar(line);
+    message_bar(line);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static void tell(struct progress *p, double ran_ms)
     if (percent <= p->percent) return;
     p->percent = percent;
     if (p->bar->kind == PROGRESS_LINES) {
-        say("%s: %d %%", strcmp(p->file, "-") == 0 ? "standard input" : p->file, percent);
+        message("%s: %d %%", strcmp(p->file, "-") == 0 ? "standard input" : p->file, percent);
         return;
     }
     fputs("{\"file\": ", stderr);
@@ -206,5 +206,5 @@ void progress_end(struct progress *p)
     if (*at) *at = p->next;
     if (!p->doing) b->past_ms += p->done_ms;
     p->bar = NULL;
-    if (b->kind == PROGRESS_AUTO && !b->first) say_bar(NULL);
+    if (b->kind == PROGRESS_AUTO && !b->first) message_bar(NULL);
 }

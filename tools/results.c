@@ -1,9 +1,9 @@
 /* steno: where the results of a run go. SPDX-License-Identifier: MIT */
 #include "results.h"
-#include "out.h"
+#include "atomic_file.h"
 #include "out_name.h"
 #include "print.h"
-#include "say.h"
+#include "message.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,9 +55,9 @@ static int by_name(const void *a, const void *b)
 static int check_path(const struct results *r, const char *path)
 {
     const int code = ledger_plan(r->ledger, path);
-    const char *fault = code == EXIT_OK ? out_fault(path) : NULL;
+    const char *fault = code == EXIT_OK ? output_fault(path) : NULL;
     if (!fault) return code;
-    say("%s: cannot write: %s", path, fault);
+    message("%s: cannot write: %s", path, fault);
     return EXIT_OUTPUT;
 }
 
@@ -66,18 +66,18 @@ static int check_planned(const struct results *r, struct planned *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const char *fault = out_name_fault(p[i].name);
-        if (fault) return say_usage("--output-template: the name \"%s\" %s", p[i].name, fault);
+        if (fault) return message_usage("--output-template: the name \"%s\" %s", p[i].name, fault);
     }
     qsort(p, n, sizeof *p, by_name);
     for (size_t i = 1; i < n; i++) {
         if (strcmp(p[i - 1].name, p[i].name) != 0) continue;
         if (p[i - 1].input == p[i].input)
-            return say_usage("two formats would be written as %s/%s; put {format} into --output-template", r->dir, p[i].name);
-        return say_usage("two inputs would be written as %s/%s; give them apart", r->dir, p[i].name);
+            return message_usage("two formats would be written as %s/%s; put {format} into --output-template", r->dir, p[i].name);
+        return message_usage("two inputs would be written as %s/%s; give them apart", r->dir, p[i].name);
     }
     int code = EXIT_OK;
     for (size_t i = 0; i < n && code == EXIT_OK; i++) {
-        char *path = out_join(r->dir, p[i].name);
+        char *path = output_join(r->dir, p[i].name);
         if (!path) code = EXIT_MEMORY;
         else code = check_path(r, path);
         free(path);
@@ -98,7 +98,7 @@ static int check_names(const struct results *r)
         else n++;
     }
     if (code == EXIT_OK) code = check_planned(r, p, n);
-    if (code == EXIT_MEMORY) say("out of memory for the names of %d inputs", r->n);
+    if (code == EXIT_MEMORY) message("out of memory for the names of %d inputs", r->n);
     while (n > 0) free(p[--n].name);
     free(p);
     return code;
@@ -109,18 +109,18 @@ int results_check(struct results *r)
     const char *word;
     int code = EXIT_OK;
     const size_t n = out_template_unknown(template_of(r), &word);
-    if (n) return say_usage("--output-template: %.*s is unknown; it takes {stem}, {format} and {language}", (int)n, word);
-    if (r->template && !r->dir) return say_usage("--output-template needs --output-dir");
+    if (n) return message_usage("--output-template: %.*s is unknown; it takes {stem}, {format} and {language}", (int)n, word);
+    if (r->template && !r->dir) return message_usage("--output-template needs --output-dir");
     if (!r->dir && (r->formats & (r->formats - 1)))
-        return say_usage("several output formats need --output-dir; one format can go to standard output");
+        return message_usage("several output formats need --output-dir; one format can go to standard output");
     for (int i = 0; i < r->n && code == EXIT_OK; i++) code = ledger_read(r->ledger, "an input", r->files[i]);
     if (code != EXIT_OK || !r->dir) return code == EXIT_OK ? ledger_plan_stdout(r->ledger) : code;
     if (r->marked && !strstr(template_of(r), "{stem}"))
-        return say_usage("an input has several results here: put {stem} into --output-template");
+        return message_usage("an input has several results here: put {stem} into --output-template");
     code = check_names(r);
     if (code != EXIT_OK) return code;
-    if (out_dir_prepare(r->dir)) {
-        say("%s: cannot write there: %s", r->dir, strerror(errno));
+    if (output_dir_prepare(r->dir)) {
+        message("%s: cannot write there: %s", r->dir, strerror(errno));
         return EXIT_OUTPUT;
     }
     return EXIT_OK;
@@ -135,7 +135,7 @@ static void sweep_folder(struct results *r, const char *path)
     if (!r->template || !strchr(r->template, '/') || (r->folder && strncmp(r->folder, path, n) == 0 && !r->folder[n])) return;
     free(r->folder);
     r->folder = strndup(path, n);
-    if (r->folder) out_sweep(r->folder);
+    if (r->folder) output_sweep(r->folder);
 }
 
 /* The names of files that were written for an input, for one line. */
@@ -154,21 +154,21 @@ static void tell_later(struct told *told, const char *path)
 static int write_file(struct results *r, const char *input, const struct transcript *t, int format, struct told *told)
 {
     char *name = name_of(r, input, format, t->language);
-    char *path = name ? out_join(r->dir, name) : NULL;
+    char *path = name ? output_join(r->dir, name) : NULL;
     int code = EXIT_MEMORY;
-    struct out out;
-    if (!path) say("out of memory for the name of an output");
+    struct atomic_file out;
+    if (!path) message("out of memory for the name of an output");
     else code = ledger_check(r->ledger, path); /* what the language or the channels decide is known only now */
     if (code == EXIT_OK) {
         sweep_folder(r, path);
-        int bad = out_open(&out, path);
+        int bad = atomic_file_open(&out, path);
         if (!bad) {
             errno = 0;
             struct sink to = print_sink(out.f);
             writers[format].write(&to, t);
-            bad = out_commit(&out);
+            bad = atomic_file_commit(&out);
         }
-        if (bad) say("%s: cannot write: %s", path, errno ? strerror(errno) : "write error");
+        if (bad) message("%s: cannot write: %s", path, errno ? strerror(errno) : "write error");
         code = bad ? errno == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT : ledger_wrote(r->ledger, path);
         if (!bad) tell_later(told, path);
     }
@@ -179,11 +179,11 @@ static int write_file(struct results *r, const char *input, const struct transcr
 
 static int write_stdout(const struct results *r, const struct transcript *t, int format)
 {
-    if (results_stream_text(r)) return say_flush(); /* went out as it came */
+    if (results_stream_text(r)) return message_flush(); /* went out as it came */
     struct sink out = print_sink(stdout), *to = r->out ? r->out : &out;
     writers[format].write(to, t);
     if (!writers[format].ends_line) sink_char(to, '\n');
-    return r->out ? EXIT_OK : say_flush();
+    return r->out ? EXIT_OK : message_flush();
 }
 
 int results_write(struct results *r, const char *input, const struct transcript *t, unsigned mask)
@@ -192,7 +192,7 @@ int results_write(struct results *r, const char *input, const struct transcript 
     int code = EXIT_OK;
     for (int f = 0; f < N_WRITERS && code == EXIT_OK; f++)
         if (r->formats & mask & 1u << f) code = r->dir ? write_file(r, input, t, f, &told) : write_stdout(r, t, f);
-    if (told.n && !r->quiet) say("%s: wrote %s", strcmp(input, "-") == 0 ? "standard input" : input, told.text);
+    if (told.n && !r->quiet) message("%s: wrote %s", strcmp(input, "-") == 0 ? "standard input" : input, told.text);
     return code;
 }
 

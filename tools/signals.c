@@ -2,7 +2,7 @@
  *
  * Signals belong to the process, hence the static state. Everything the handler calls is safe in a handler. */
 #include "signals.h"
-#include "say.h"
+#include "message.h"
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>

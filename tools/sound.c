@@ -1,6 +1,6 @@
 /* steno: the sound file that a verb hears. SPDX-License-Identifier: MIT */
 #include "sound.h"
-#include "say.h"
+#include "message.h"
 #include "signals.h"
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ int sound_status(const char **reason, const steno_media *m, const steno_session 
 int sound_failed(const char *file, int status, const char *reason)
 {
     if (signals_pending()) return EXIT_SIGNAL + signals_pending();
-    say_file(sound_name(file), reason[0] ? reason : steno_status_text(status));
+    message_file(sound_name(file), reason[0] ? reason : steno_status_text(status));
     return status == STENO_ENOMEM ? EXIT_MEMORY : status == STENO_EARG ? EXIT_USAGE : EXIT_INPUT;
 }
 
@@ -49,8 +49,8 @@ unsigned sound_lost(const steno_media *m, const char *file)
     const char *name = sound_name(file);
     if (steno_media_state_get(m, &s) != STENO_OK) return 0;
     const double promised = (double)s.promised_ms / 1000, heard = (double)s.read_ms / 1000;
-    if (s.truncated && promised >= heard + 0.01) say("%s: is cut short: it promises %.2f s and holds %.2f s", name, promised, heard);
-    else if (s.truncated) say("%s: is cut short: it holds %.2f s, and its end is missing", name, heard);
-    if (s.damaged_packets > 0) say("%s: %lld damaged packets were skipped", name, (long long)s.damaged_packets);
+    if (s.truncated && promised >= heard + 0.01) message("%s: is cut short: it promises %.2f s and holds %.2f s", name, promised, heard);
+    else if (s.truncated) message("%s: is cut short: it holds %.2f s, and its end is missing", name, heard);
+    if (s.damaged_packets > 0) message("%s: %lld damaged packets were skipped", name, (long long)s.damaged_packets);
     return (s.truncated ? SOUND_TRUNCATED : 0u) | (s.damaged_packets > 0 ? SOUND_DAMAGED : 0u);
 }

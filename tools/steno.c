@@ -2,7 +2,7 @@
  *
  * The first argument is a verb; without one the arguments are files to transcribe. */
 #include "cmd.h"
-#include "say.h"
+#include "message.h"
 #include "signals.h"
 #include "word_near.h"
 #include <fcntl.h>
@@ -80,15 +80,15 @@ static const struct verb *find_verb(const char *word)
 
 static int run_verb(const struct verb *v, int argc, char **argv)
 {
-    if (!v->run) return say_usage("%s is not in this version; \"steno --help\" lists the verbs", v->name);
+    if (!v->run) return message_usage("%s is not in this version; \"steno --help\" lists the verbs", v->name);
     return v->run(argc, argv);
 }
 
 static int unknown_verb(const char *word)
 {
     const struct verb *near = near_verb(word);
-    if (near) return say_usage("unknown verb \"%s\"; did you mean %s?", word, near->name);
-    return say_usage("unknown verb \"%s\"; \"steno --help\" lists them", word);
+    if (near) return message_usage("unknown verb \"%s\"; did you mean %s?", word, near->name);
+    return message_usage("unknown verb \"%s\"; \"steno --help\" lists them", word);
 }
 
 /* "help" and "--help", alone or before a verb: as "VERB --help". */
@@ -96,20 +96,20 @@ static int help(int argc, char **argv)
 {
     static char option[] = "--help";
     char *as_option = option;
-    if (argc > 1) return say_usage("help takes one verb, not %d", argc);
+    if (argc > 1) return message_usage("help takes one verb, not %d", argc);
     if (argc == 1) {
         const struct verb *v = find_verb(argv[0]);
         return v ? run_verb(v, 1, &as_option) : unknown_verb(argv[0]);
     }
     print_help(stdout);
-    return say_flush();
+    return message_flush();
 }
 
 static int version(int argc)
 {
-    if (argc) return say_usage("version takes no operands");
+    if (argc) return message_usage("version takes no operands");
     printf("steno %s\n", steno_version());
-    return say_flush();
+    return message_flush();
 }
 
 static int is_one_of(const char *word, const char *a, const char *b, const char *c)
@@ -154,6 +154,6 @@ int main(int argc, char **argv)
     buffer_standard_output();
     signals_install();
     const int code = run(argc, argv);
-    const int flushed = say_flush();
+    const int flushed = message_flush();
     return code == EXIT_OK ? flushed : code;
 }

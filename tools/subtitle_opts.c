@@ -1,7 +1,7 @@
 /* steno: options about words, their times and the layout of subtitles. SPDX-License-Identifier: MIT */
 #include "subtitle_opts.h"
 #include "steno_out.h"
-#include "say.h"
+#include "message.h"
 #include "utf8.h"
 #include <string.h>
 
@@ -12,13 +12,13 @@ static int set_font(struct write_layout *l, const struct subtitle_opts *o)
     if (font_is_file(font)) {
         const char *fault = font_name(l->font, font);
         l->font_file = font;
-        return fault ? say_usage("--font %s: %s", font, fault) : ledger_read(o->ledger, "the file of --font", font);
+        return fault ? message_usage("--font %s: %s", font, fault) : ledger_read(o->ledger, "the file of --font", font);
     }
     const size_t n = strlen(font);
-    if (n >= sizeof l->font) return say_usage("--font: the name is longer than %zu bytes", sizeof l->font - 1);
+    if (n >= sizeof l->font) return message_usage("--font: the name is longer than %zu bytes", sizeof l->font - 1);
     for (size_t i = 0; i < n; i++)
-        if (font[i] == ',' || (unsigned char)font[i] < 0x20) return say_usage("--font: \"%s\" is the name of no font", font);
-    if (utf8_invalid_at(font) >= 0) return say_usage("--font: the name is not valid UTF-8");
+        if (font[i] == ',' || (unsigned char)font[i] < 0x20) return message_usage("--font: \"%s\" is the name of no font", font);
+    if (utf8_invalid_at(font) >= 0) return message_usage("--font: the name is not valid UTF-8");
     memcpy(l->font, font, n + 1);
     return EXIT_OK;
 }

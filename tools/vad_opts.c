@@ -1,14 +1,14 @@
 /* steno: clips chosen by voice activity, and the options that say how. SPDX-License-Identifier: MIT */
 #include "vad_opts.h"
 #include "clips.h"
-#include "given.h"
+#include "option_names.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 int vad_opts_check(const struct vad_opts *o)
 {
-    if (o->kind == VAD_SILERO) return say_usage("--vad: silero is not in this version; it takes off or fsmn");
+    if (o->kind == VAD_SILERO) return message_usage("--vad: silero is not in this version; it takes off or fsmn");
     return EXIT_OK;
 }
 
@@ -31,13 +31,13 @@ static int64_t read_nothing(void *user, float *pcm, int64_t n)
 /* Let the library judge model and options on no audio at all. */
 static int try_params(struct vad *v, const struct engine_opts *eo)
 {
-    char reason[GIVEN_SZ];
+    char reason[OPTION_TEXT_SZ];
     const steno_source nothing = { .read = read_nothing };
     steno_vad_params p;
     params_fill(&p, v->o);
     const int rc = steno_find_speech(v->session, &nothing, &p);
-    if (rc != STENO_EARG) return rc == STENO_OK ? EXIT_OK : say_model_error(NULL, rc, steno_last_error(v->session));
-    return say_usage("--vad-model: %s", given_told(reason, eo->given, steno_last_error(v->session)));
+    if (rc != STENO_EARG) return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, steno_last_error(v->session));
+    return message_usage("--vad-model: %s", option_reason(reason, eo->given, steno_last_error(v->session)));
 }
 
 int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo)
@@ -57,7 +57,7 @@ int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, co
     if (code == EXIT_OK) {
         steno_error err = { 0 };
         const int rc = steno_session_open(&v->session, v->model, e->team, NULL, &err);
-        code = rc == STENO_OK ? try_params(v, eo) : say_model_error(NULL, rc, err.text);
+        code = rc == STENO_OK ? try_params(v, eo) : message_model_error(NULL, rc, err.text);
     }
     free(at.path);
     free(at.vocab);

@@ -2,7 +2,7 @@
  *
  * A logits filter lifts what is barred far above the rest: whatever the search, it must not come out. */
 #include "attempts.h"
-#include "desk.h"
+#include "shipped_session.h"
 
 enum { SEARCHES = 4, MOST_TOKENS = 500 };
 
@@ -241,5 +241,5 @@ int main(void)
         cmocka_unit_test(test_a_filter_decides_and_is_told_what_came_before),
         cmocka_unit_test(test_the_token_of_a_turn_is_told_with_the_option_and_masked_without),
     };
-    return cmocka_run_group_tests(tests, desk_open, desk_close);
+    return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

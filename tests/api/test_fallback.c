@@ -1,6 +1,6 @@
 /* steno tests: decoding a window again when the text is bad. SPDX-License-Identifier: MIT */
-#define DESK_COMPUTE STENO_COMPUTE_F32
-#include "desk.h"
+#define SHIPPED_COMPUTE STENO_COMPUTE_F32
+#include "shipped_session.h"
 #include "internal.h"
 
 enum { MOST = 200 };
@@ -22,13 +22,13 @@ static int open_all(void **state)
     uint32_t seed = 3;
     noisy = (struct audio){ malloc(RATE * sizeof(float)), RATE };
     for (int i = 0; i < RATE; i++) noisy.pcm[i] = 0.05f * noise(&seed);
-    return desk_open(state);
+    return shipped_session_open(state);
 }
 
 static int close_all(void **state)
 {
     free(noisy.pcm);
-    return desk_close(state);
+    return shipped_session_close(state);
 }
 
 /* Only what a test sets is tried. */

@@ -1,5 +1,5 @@
 /* steno tests: ids in, ids out. SPDX-License-Identifier: MIT */
-#include "desk.h"
+#include "shipped_session.h"
 
 /* start of transcript, English, transcribe, no timestamps */
 static int head(int32_t ids[4])
@@ -112,5 +112,5 @@ int main(void)
         cmocka_unit_test(test_the_same_seed_draws_the_same_ids_and_others_draw_others),
         cmocka_unit_test(test_what_cannot_be_is_refused),
     };
-    return cmocka_run_group_tests(tests, desk_open, desk_close);
+    return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

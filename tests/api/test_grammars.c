@@ -1,9 +1,9 @@
 /* steno tests: grammars in a decoding. SPDX-License-Identifier: MIT
  *
  * A random model says anything, so what it says under a grammar is the grammar's doing. */
-#define DESK_COMPUTE STENO_COMPUTE_F32
+#define SHIPPED_COMPUTE STENO_COMPUTE_F32
 #include "attempts.h"
-#include "doubt.h"
+#include "undecided_session.h"
 #include "search/grammar_match.h"
 #include "internal.h"
 
@@ -45,7 +45,7 @@ static void test_yes_or_no_is_all_that_any_search_on_any_model_says(void **state
     (void)state;
     int yes = 0, all = 0;
     for (uint64_t seed = 1; seed < 13; seed++) {
-        steno_model *m = random_model_as(&small_dims, DT_F16, seed, NULL, DESK_COMPUTE);
+        steno_model *m = random_model_as(&small_dims, DT_F16, seed, NULL, SHIPPED_COMPUTE);
         steno_session *s = session_new(m, NULL, 4);
         for (int i = 0; i < 2 * SEARCHES; i++) {
             steno_transcribe_params p = search(i % SEARCHES, yes_or_no);
@@ -73,13 +73,13 @@ static void test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own(voi
     p.without_timestamps = 1;
     p.user = &told;
     p.on_attempt = attempts_note;
-    if (steno_transcribe(doubtful, demo.pcm, 2 * RATE, &p)) fail_msg("%s", steno_last_error(doubtful));
+    if (steno_transcribe(undecided, demo.pcm, 2 * RATE, &p)) fail_msg("%s", steno_last_error(undecided));
     assert_int_equal(told.n, 4 * 3);
-    assert_int_equal(steno_segment_count(doubtful), 4);
+    assert_int_equal(steno_segment_count(undecided), 4);
     steno_batch *b;
     struct model_dims many_languages = small_dims;
     many_languages.n_vocab = MULTILINGUAL; /* others do not translate */
-    steno_model *m = random_model_as(&many_languages, DT_F16, 3, NULL, DESK_COMPUTE);
+    steno_model *m = random_model_as(&many_languages, DT_F16, 3, NULL, SHIPPED_COMPUTE);
     steno_session *s = session_in_batch(&b, m, 3, 1);
     for (int both = 0; both < 2; both++) {
         p = search(2, yes_or_no);
@@ -153,9 +153,9 @@ static void test_a_penalty_of_nothing_changes_nothing_and_a_large_one_bars(void 
             steno_transcribe_params p = search(i, k ? yes_or_no : NULL);
             p.without_timestamps = 1;
             if (k) p.grammar_penalty = k == 1 ? 0 : 0.25;
-            run_demo(doubtful, &p);
-            digest[k] = result_digest(doubtful);
-            if (k == 2) assert_false(is_answer(steno_text(doubtful))); /* too little to matter */
+            run_demo(undecided, &p);
+            digest[k] = result_digest(undecided);
+            if (k == 2) assert_false(is_answer(steno_text(undecided))); /* too little to matter */
         }
         assert_true(digest[1] == digest[0]);
         int32_t ids[2][64];
@@ -163,9 +163,9 @@ static void test_a_penalty_of_nothing_changes_nothing_and_a_large_one_bars(void 
             steno_transcribe_params p = search(i, yes_or_no);
             p.without_timestamps = 1;
             p.grammar_penalty = k ? 1000 : (double)INFINITY;
-            run_demo(doubtful, &p);
-            assert_int_equal(tokens_of(doubtful, ids[k], 64), (int)strlen(steno_text(doubtful))); /* an id is a byte */
-            assert_true(is_answer(steno_text(doubtful)));
+            run_demo(undecided, &p);
+            assert_int_equal(tokens_of(undecided, ids[k], 64), (int)strlen(steno_text(undecided))); /* an id is a byte */
+            assert_true(is_answer(steno_text(undecided)));
         }
         assert_int_equal(ids[0][1], ids[1][1]); /* the same answer */
     }
@@ -196,8 +196,8 @@ static void test_the_grammar_has_the_last_word_after_the_filter(void **state)
         p.user = &asked;
         p.logits_filter = bar_y_lift_x;
         for (p.seed = 0; p.seed < 4; p.seed++) {
-            run_demo(doubtful, &p);
-            assert_string_equal(steno_text(doubtful), "no");
+            run_demo(undecided, &p);
+            assert_string_equal(steno_text(undecided), "no");
         }
         assert_true(asked > 4);
     }
@@ -251,15 +251,15 @@ static void test_a_grammar_that_runs_out_ends_the_call_and_not_the_session(void 
     steno_transcribe_params plain = search(1, NULL), p = search(1, doubling);
     p.without_timestamps = plain.without_timestamps = 1;
     p.logits_filter = lift_a;
-    run_demo(doubtful, &plain);
-    const uint64_t want = result_digest(doubtful);
+    run_demo(undecided, &plain);
+    const uint64_t want = result_digest(undecided);
     for (p.beam_size = 0; p.beam_size < 3; p.beam_size += 2) {
-        assert_int_equal(steno_transcribe(doubtful, demo.pcm, HALF_SECOND, &p), STENO_ENOMEM);
-        if (!strstr(steno_last_error(doubtful), "grammar") || !strstr(steno_last_error(doubtful), "too many ways"))
-            fail_msg("%s", steno_last_error(doubtful));
-        assert_int_equal(steno_segment_count(doubtful), 0);
-        run_demo(doubtful, &plain);
-        assert_true(result_digest(doubtful) == want);
+        assert_int_equal(steno_transcribe(undecided, demo.pcm, HALF_SECOND, &p), STENO_ENOMEM);
+        if (!strstr(steno_last_error(undecided), "grammar") || !strstr(steno_last_error(undecided), "too many ways"))
+            fail_msg("%s", steno_last_error(undecided));
+        assert_int_equal(steno_segment_count(undecided), 0);
+        run_demo(undecided, &plain);
+        assert_true(result_digest(undecided) == want);
     }
 }
 
@@ -284,7 +284,7 @@ static void test_states_of_a_grammar_do_not_pile_up_from_window_to_window(void *
     (void)state;
     steno_batch *b;
     steno_session *s = session_in_batch(&b, random1, 4, 1);
-    steno_session *const both[] = { doubtful, s };
+    steno_session *const both[] = { undecided, s };
     for (int i = 0; i < 2; i++) {
         struct watch w = { .s = both[i] };
         steno_transcribe_params p = search(0, "root ::= [a-z] root [a-z] | \" \""); /* a state for each letter */
@@ -311,5 +311,5 @@ int main(void)
         cmocka_unit_test(test_a_grammar_that_runs_out_ends_the_call_and_not_the_session),
         cmocka_unit_test(test_states_of_a_grammar_do_not_pile_up_from_window_to_window),
     };
-    return cmocka_run_group_tests(tests, doubt_open, doubt_close);
+    return cmocka_run_group_tests(tests, undecided_open, undecided_close);
 }

@@ -1,6 +1,6 @@
-/* steno tests: flags on doubtful text, and decoding it again. SPDX-License-Identifier: MIT */
+/* steno tests: flags on undecided text, and decoding it again. SPDX-License-Identifier: MIT */
 #include "task/ar/ar_task.h"
-#include "desk.h"
+#include "shipped_session.h"
 
 /* ---- sounds that are no speech ---- */
 
@@ -230,5 +230,5 @@ int main(void)
         cmocka_unit_test(test_retry_drops_the_text_before_first_then_climbs_and_keeps_the_best),
         cmocka_unit_test(test_retry_leaves_text_that_passes_alone),
     };
-    return cmocka_run_group_tests(tests, desk_open, desk_close);
+    return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

@@ -1,6 +1,6 @@
 /* steno tests: what the options of a transcription do. SPDX-License-Identifier: MIT */
 #include <time.h>
-#include "desk.h"
+#include "shipped_session.h"
 #include "internal.h"
 
 static int n_tokens(void)
@@ -633,5 +633,5 @@ int main(void)
         cmocka_unit_test(test_text_becomes_the_ids_of_the_reference_and_comes_back),
         cmocka_unit_test(test_stored_encoder_positions_are_sines_then_cosines),
     };
-    return cmocka_run_group_tests(tests, desk_open, desk_close);
+    return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

@@ -1,7 +1,7 @@
 /* steno tests: what stands before a window, held against the reference's list arithmetic. SPDX-License-Identifier: MIT
  *
  * The oracle keeps every token of the call in one list and cuts it as openai-whisper 20250625 does, negative and zero slices included. */
-#include "desk.h"
+#include "shipped_session.h"
 #include "internal.h"
 
 enum { HALF = 223, MOST = 4000 };
@@ -133,5 +133,5 @@ int main(void)
         cmocka_unit_test(test_without_conditioning_only_a_carried_prompt_comes_back),
         cmocka_unit_test(test_a_prompt_of_ids_is_the_prompt_of_its_text),
     };
-    return cmocka_run_group_tests(tests, desk_open, desk_close);
+    return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

@@ -2,9 +2,9 @@
  *
  * What a search says of itself (on_attempt) must agree with what it gives. Random models, whose choices are near ties, try what the
  * shipped one is too sure for. */
-#define DESK_COMPUTE STENO_COMPUTE_F32
+#define SHIPPED_COMPUTE STENO_COMPUTE_F32
 #include "attempts.h"
-#include "doubt.h"
+#include "undecided_session.h"
 
 enum { MOST_TOKENS = 1000 };
 
@@ -19,11 +19,11 @@ static void test_the_best_of_several_draws_is_the_one_that_ranks_highest(void **
     for (int seed = 0; seed < 6; seed++) {
         steno_transcribe_params p = params_noted(&told);
         p.temperature = 1.3;
-        p.best_of = DESK_LANES;
+        p.best_of = SHIPPED_LANES;
         p.seed = (uint64_t)seed;
-        run_demo(doubtful, &p);
+        run_demo(undecided, &p);
         assert_int_equal(told.n, 1);
-        assert_int_equal(told.a[0].n_candidates, DESK_LANES);
+        assert_int_equal(told.a[0].n_candidates, SHIPPED_LANES);
         const int n = told.a[0].n_tokens;
         const double mean = told.score[0][told.a[0].chosen], avg = told.a[0].avg_logprob;
         assert_true(fabs(mean * n / (n + 1) - avg) < 1e-9); /* the chosen one is the one that was kept */
@@ -32,9 +32,9 @@ static void test_the_best_of_several_draws_is_the_one_that_ranks_highest(void **
         p = params_noted(&told2); /* a candidate does not know how many there are */
         p.temperature = 1.3;
         p.seed = (uint64_t)seed;
-        for (p.best_of = 1; p.best_of < DESK_LANES; p.best_of++) {
+        for (p.best_of = 1; p.best_of < SHIPPED_LANES; p.best_of++) {
             told2.n = 0;
-            run_demo(doubtful, &p);
+            run_demo(undecided, &p);
             assert_int_equal(told2.a[0].n_candidates, p.best_of);
             assert_memory_equal(told2.score[0], told.score[0], (size_t)p.best_of * sizeof(double));
         }
@@ -52,8 +52,8 @@ static void test_a_seed_repeats_its_candidates_and_another_draws_others(void **s
         p.temperature = 0.8;
         p.best_of = 3;
         p.seed = i == 2 ? 6 : 5;
-        run_demo(doubtful, &p);
-        digest[i] = result_digest(doubtful);
+        run_demo(undecided, &p);
+        digest[i] = result_digest(undecided);
         assert_int_equal(!memcmp(told.score[0], l->score[0], 3 * sizeof(double)), i < 2);
     }
     assert_true(digest[1] == digest[0] && digest[2] != digest[0]);
@@ -90,8 +90,8 @@ static void test_candidates_and_beams_share_one_run_of_the_prompt(void **state)
     for (int beams = 0; beams < 2; beams++) {
         steno_transcribe_params p = params_noted(&told);
         steno_timings t = { .size = sizeof t };
-        if (beams) p.beam_size = DESK_LANES;
-        else p.best_of = DESK_LANES, p.temperature = 0.4;
+        if (beams) p.beam_size = SHIPPED_LANES;
+        else p.best_of = SHIPPED_LANES, p.temperature = 0.4;
         p.initial_prompt = "one two three four five six seven eight nine zero";
         steno_timings_reset(session);
         run_demo(session, &p);
@@ -104,8 +104,8 @@ static void test_candidates_and_beams_share_one_run_of_the_prompt(void **state)
     steno_session_params sp;
     steno_session_params_init(&sp);
     const int64_t one = steno_session_memory(model, NULL, &sp);
-    sp.max_lanes = DESK_LANES;
-    assert_true(steno_session_memory(model, NULL, &sp) < DESK_LANES * one);
+    sp.max_lanes = SHIPPED_LANES;
+    assert_true(steno_session_memory(model, NULL, &sp) < SHIPPED_LANES * one);
 }
 
 /* ---- beams ------------------------------------------------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static void test_one_beam_chooses_what_greedy_decoding_chooses(void **state)
         n += compare_with_greedy(session, p);
     }
     for (uint64_t seed = 20; seed < 30; seed++) {
-        steno_model *m = random_model_as(&small_dims, DT_F16, seed, NULL, DESK_COMPUTE);
+        steno_model *m = random_model_as(&small_dims, DT_F16, seed, NULL, SHIPPED_COMPUTE);
         steno_session *s = session_new(m, NULL, 1);
         steno_transcribe_params p = params_noted(&told);
         p.without_timestamps = seed & 1;
@@ -186,8 +186,8 @@ static void test_more_patience_goes_on_and_never_finds_less(void **state)
     (void)state;
     int more = 0;
     for (uint64_t seed = 1; seed < 13; seed++) {
-        steno_model *m = random_model_as(&small_dims, DT_F16, seed, NULL, DESK_COMPUTE);
-        steno_session *s = session_new(m, NULL, DESK_LANES);
+        steno_model *m = random_model_as(&small_dims, DT_F16, seed, NULL, SHIPPED_COMPUTE);
+        steno_session *s = session_new(m, NULL, SHIPPED_LANES);
         double best[2];
         for (int i = 0; i < 2; i++) {
             steno_transcribe_params p = params_noted(&told);
@@ -207,7 +207,7 @@ static void test_more_patience_goes_on_and_never_finds_less(void **state)
     assert_true(more > 0);
 }
 
-struct step { int n_lanes, len; int32_t tokens[DESK_LANES][MOST_TOKENS]; int twins; };
+struct step { int n_lanes, len; int32_t tokens[SHIPPED_LANES][MOST_TOKENS]; int twins; };
 
 /* Sequences of one step are asked about one after the other. */
 static void compare_beams(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
@@ -216,7 +216,7 @@ static void compare_beams(void *user, const steno_step *at, float *logits, const
     (void)logits;
     struct step *t = user;
     if (n != t->len) t->len = n, t->n_lanes = 0;
-    assert_true(t->n_lanes < DESK_LANES);
+    assert_true(t->n_lanes < SHIPPED_LANES);
     for (int i = 0; i < t->n_lanes && n; i++) t->twins += !memcmp(t->tokens[i], tokens, (size_t)n * sizeof *tokens);
     memcpy(t->tokens[t->n_lanes++], tokens, (size_t)n * sizeof *tokens);
 }
@@ -227,12 +227,12 @@ static void test_beams_are_never_twins_and_ten_searches_are_one(void **state)
     static struct step step;
     uint64_t want[2] = { 0 };
     for (int i = 0; i < 10; i++) {
-        steno_session *const both[] = { session, doubtful };
+        steno_session *const both[] = { session, undecided };
         for (int k = 0; k < 2; k++) {
             steno_transcribe_params p = params_new();
             p.no_speech_threshold = (double)NAN;
             p.temperature_increment_on_fallback = 0;
-            p.beam_size = DESK_LANES;
+            p.beam_size = SHIPPED_LANES;
             p.sample_len = 30;
             p.seed = (uint64_t)i; /* nothing is drawn */
             step.len = -1;
@@ -262,12 +262,12 @@ static void test_a_length_penalty_ranks_the_same_candidates_otherwise(void **sta
         for (int i = 0; i < 2; i++) {
             steno_transcribe_params p = params_noted(i ? &told2 : &told);
             p.temperature = 1.6;
-            p.best_of = DESK_LANES;
+            p.best_of = SHIPPED_LANES;
             p.seed = seed;
             p.length_penalty = i ? 1 : (double)NAN;
-            run_demo(doubtful, &p);
+            run_demo(undecided, &p);
         }
-        for (int k = 0; k < DESK_LANES; k++) {
+        for (int k = 0; k < SHIPPED_LANES; k++) {
             const double n = length_of(told.score[0][k], told2.score[0][k]);
             if (isnan(n) || fabs(n - nearbyint(n)) > 1e-6) fail_msg("candidate %d: %g tokens", k, n);
         }
@@ -280,7 +280,7 @@ static void test_a_length_penalty_ranks_the_same_candidates_otherwise(void **sta
     steno_transcribe_params p = params_noted(&told); /* 0: the sums themselves */
     p.beam_size = 3;
     p.length_penalty = 0;
-    run_demo(doubtful, &p);
+    run_demo(undecided, &p);
     assert_true(fabs(told.score[0][told.a[0].chosen] - told.a[0].avg_logprob * (told.a[0].n_tokens + 1)) < 1e-9);
 }
 
@@ -303,7 +303,7 @@ static void test_where_nothing_may_follow_the_text_ends_whatever_the_search(void
         p.without_timestamps = 1;
         p.logits_filter = bar_after_six;
         if (i == 1) p.beam_size = 1;
-        if (i == 2) p.beam_size = DESK_LANES;
+        if (i == 2) p.beam_size = SHIPPED_LANES;
         if (i == 3) p.best_of = 3, p.temperature = 0.2;
         run_demo(session, &p);
         const int n = tokens_of(session, ids, MOST_TOKENS);
@@ -331,8 +331,8 @@ static void test_combinations_that_make_no_sense_are_refused_by_name(void **stat
         { 4, 0, 0, 0, 1, 1.1, "length_penalty" },
         { 4, 0, 0, 0, 1, -0.1, "length_penalty" },
         { 4, 0, 0, 0, 1, (double)INFINITY, "length_penalty" },
-        { DESK_LANES + 1, 0, 0, 0, (double)NAN, (double)NAN, "beam_size is 6, but the session was opened for 5" },
-        { 0, DESK_LANES + 1, 1, 0, (double)NAN, (double)NAN, "best_of is 6, but the session was opened for 5" },
+        { SHIPPED_LANES + 1, 0, 0, 0, (double)NAN, (double)NAN, "beam_size is 6, but the session was opened for 5" },
+        { 0, SHIPPED_LANES + 1, 1, 0, (double)NAN, (double)NAN, "best_of is 6, but the session was opened for 5" },
         { 33, 0, 0, 0, (double)NAN, (double)NAN, "beam_size is 33, want 0 to 32" },
         { -1, 0, 0, 0, (double)NAN, (double)NAN, "beam_size" },
         { 0, 33, 1, 0, (double)NAN, (double)NAN, "best_of is 33, want 0 to 32" },
@@ -365,5 +365,5 @@ int main(void)
         cmocka_unit_test(test_where_nothing_may_follow_the_text_ends_whatever_the_search),
         cmocka_unit_test(test_combinations_that_make_no_sense_are_refused_by_name),
     };
-    return cmocka_run_group_tests(tests, doubt_open, doubt_close);
+    return cmocka_run_group_tests(tests, undecided_open, undecided_close);
 }

@@ -1,9 +1,9 @@
 /* steno tests: every window's text is a sentence of its grammar, with times too. SPDX-License-Identifier: MIT
  *
  * What a caller reads - steno_text and the segments - is given to a recogniser that shares nothing with the engine's. */
-#define DESK_COMPUTE STENO_COMPUTE_F32
+#define SHIPPED_COMPUTE STENO_COMPUTE_F32
 #include "attempts.h"
-#include "doubt.h"
+#include "undecided_session.h"
 #include "sentences.h"
 
 enum { SEARCHES = 4 };
@@ -60,7 +60,7 @@ static void test_every_window_of_every_search_says_a_sentence_or_nothing(void **
 {
     (void)state;
     for (uint64_t seed = 1; seed < 4; seed++) {
-        steno_model *m = random_model_as(&small_dims, DT_F16, seed, NULL, DESK_COMPUTE);
+        steno_model *m = random_model_as(&small_dims, DT_F16, seed, NULL, SHIPPED_COMPUTE);
         steno_session *s = session_new(m, NULL, 4);
         for (int k = 0; k < GRAMMARS; k++) {
             read_slowly(grammars[k]);
@@ -88,8 +88,8 @@ static void test_times_stand_between_words_and_characters(void **state)
         for (int i = 0; i < SEARCHES; i++) {
             steno_transcribe_params p = search(i, pausing[k]);
             for (p.seed = 0; p.seed < 4; p.seed++) {
-                run_long(doubtful, &p);
-                expect_sentences(doubtful, pausing[k], "search", i);
+                run_long(undecided, &p);
+                expect_sentences(undecided, pausing[k], "search", i);
             }
         }
         if (!seen.more) fail_msg("%s: no window has two segments", pausing[k]);
@@ -213,13 +213,13 @@ static void test_without_room_for_a_sentence_there_is_no_text_and_that_is_said(v
             p.grammar = nine;
             p.sample_len = len;
             p.without_timestamps = i >= SEARCHES;
-            run_demo(doubtful, &p);
-            expect_sentences(doubtful, nine, "room", len);
-            const int has = *steno_text(doubtful) != 0, need = 9 + !p.without_timestamps; /* some pairs are one id */
+            run_demo(undecided, &p);
+            expect_sentences(undecided, nine, "room", len);
+            const int has = *steno_text(undecided) != 0, need = 9 + !p.without_timestamps; /* some pairs are one id */
             if (len >= need && !has) fail_msg("search %d, room for %d: no text", i, len);
             assert_int_equal(told.n, 1);
             assert_int_equal((told.a[0].flags & STENO_FLAG_UNFINISHED) != 0, !has);
-            assert_true(steno_segment_count(doubtful) > 0 || !has);
+            assert_true(steno_segment_count(undecided) > 0 || !has);
         }
     assert_true(seen.windows > 20);
 }
@@ -234,9 +234,9 @@ static void test_the_last_place_goes_to_what_ends_the_sentence(void **state)
             steno_transcribe_params p = search(i % SEARCHES, loop);
             p.sample_len = len;
             p.without_timestamps = i >= SEARCHES;
-            run_demo(doubtful, &p);
-            expect_sentences(doubtful, loop, "room", len);
-            if (!*steno_text(doubtful)) fail_msg("search %d, room for %d: no text", i, len);
+            run_demo(undecided, &p);
+            expect_sentences(undecided, loop, "room", len);
+            if (!*steno_text(undecided)) fail_msg("search %d, room for %d: no text", i, len);
         }
 }
 
@@ -274,16 +274,16 @@ static void test_a_penalty_favours_and_does_not_force(void **state)
         steno_transcribe_params p = search(i, grammars[0]);
         p.without_timestamps = 1;
         p.grammar_penalty = 1000; /* more than any logit */
-        run_demo(doubtful, &p);
-        assert_string_equal(steno_text(doubtful), "no wa");
+        run_demo(undecided, &p);
+        assert_string_equal(steno_text(undecided), "no wa");
         p.grammar_penalty = 0;
-        run_demo(doubtful, &p);
-        const uint64_t with = result_digest(doubtful);
+        run_demo(undecided, &p);
+        const uint64_t with = result_digest(undecided);
         p.grammar = NULL;
         p.grammar_penalty = (double)INFINITY;
-        run_demo(doubtful, &p);
-        if (i != 0) assert_true(result_digest(doubtful) == with);
-        assert_null(strstr("no wa", steno_text(doubtful)));
+        run_demo(undecided, &p);
+        if (i != 0) assert_true(result_digest(undecided) == with);
+        assert_null(strstr("no wa", steno_text(undecided)));
     }
 }
 
@@ -302,9 +302,9 @@ static void test_grammars_without_anything_to_say_are_refused(void **state)
         refuse(&p, c[i].what);
     }
     steno_transcribe_params p = search(0, "root ::= \"\"* x?\nx ::= \"yes\""); /* one character is enough */
-    run_demo(doubtful, &p);
+    run_demo(undecided, &p);
     read_slowly(p.grammar);
-    expect_sentences(doubtful, p.grammar, "empty or not", 0);
+    expect_sentences(undecided, p.grammar, "empty or not", 0);
 }
 
 int main(void)
@@ -321,5 +321,5 @@ int main(void)
         cmocka_unit_test(test_a_penalty_favours_and_does_not_force),
         cmocka_unit_test(test_grammars_without_anything_to_say_are_refused),
     };
-    return cmocka_run_group_tests(tests, doubt_open, doubt_close);
+    return cmocka_run_group_tests(tests, undecided_open, undecided_close);
 }

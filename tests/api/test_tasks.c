@@ -1,6 +1,6 @@
 /* steno tests: a transcript and its translation from one call. SPDX-License-Identifier: MIT
  *
- * A random model hears windows of 0.6 s and writes two texts that have nothing in common, so that its two strands go apart. */
+ * A random model hears windows of 0.6 s and writes two texts that have nothing in common, so that its two chains of windows go apart. */
 #include "attempts.h"
 
 static steno_model *model, *random1;

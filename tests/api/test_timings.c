@@ -1,5 +1,5 @@
 /* steno tests: what ran for a session is told to that session and to no other. SPDX-License-Identifier: MIT */
-#include "api/desk.h"
+#include "api/shipped_session.h"
 
 static steno_timings timings_of(const steno_session *s)
 {
@@ -143,5 +143,5 @@ int main(void)
         cmocka_unit_test(test_one_session_of_a_batch_counts_and_resets_nothing_of_another),
         cmocka_unit_test(test_sessions_that_decode_together_have_their_parts),
     };
-    return cmocka_run_group_tests(tests, desk_open, desk_close);
+    return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

@@ -3,7 +3,7 @@
  * Messages about mistakes go to standard error and are looked at by tests/cli; here only their exit codes count. */
 #include "args.h"
 #include "harness.h"
-#include "say.h"
+#include "message.h"
 #include "utf8.h"
 #include "word_near.h"
 #include <math.h>

@@ -3,7 +3,7 @@
  * What is refused is looked at by tests/cli; here only its exit code counts. */
 #include "decode_opts.h"
 #include "harness.h"
-#include "say.h"
+#include "message.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

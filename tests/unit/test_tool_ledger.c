@@ -1,9 +1,9 @@
 /* steno: what is read is never an output, and asking takes the same time however many files there are. SPDX-License-Identifier: MIT */
 #include "harness.h"
 #include "ledger.h"
-#include "out.h"
+#include "atomic_file.h"
 #include "results.h"
-#include "say.h"
+#include "message.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * The shipped model is sure of its words; where a test wants it to waver, a filter puts another word just below the one it prefers. */
 #include "attempts.h"
-#include "desk.h"
+#include "shipped_session.h"
 
 enum { SEARCHES = 3 };
 
@@ -10,7 +10,7 @@ static int32_t four, end;
 
 static int open_all(void **state)
 {
-    desk_open(state);
+    shipped_session_open(state);
     assert_int_equal(steno_tokenize(model, " four", &four, 1), 1);
     end = steno_token_id(model, STENO_TOKEN_END);
     return 0;
@@ -209,5 +209,5 @@ int main(void)
         cmocka_unit_test(test_lists_that_cannot_be_used_are_refused_by_line),
         cmocka_unit_test(test_a_grammar_has_the_last_word_over_hot_words),
     };
-    return cmocka_run_group_tests(tests, open_all, desk_close);
+    return cmocka_run_group_tests(tests, open_all, shipped_session_close);
 }

@@ -2,7 +2,7 @@
  *
  * The only state is about the two streams, of which a process has one each: whether a bar is on the screen, and whether the failure of
  * standard output has been told. */
-#include "say.h"
+#include "message.h"
 #include "utf8.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -12,61 +12,61 @@
 
 static int bar_shown, output_told;
 
-static void say_list(const char *fmt, va_list ap)
+static void message_list(const char *fmt, va_list ap)
 {
     char raw[4096], clean[sizeof raw];
     vsnprintf(raw, sizeof raw, fmt, ap);
     utf8_printable(clean, sizeof clean, raw);
-    say_bar(NULL);
+    message_bar(NULL);
     fprintf(stderr, "steno: %s\n", clean);
 }
 
-void say(const char *fmt, ...)
+void message(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say_list(fmt, ap);
+    message_list(fmt, ap);
     va_end(ap);
 }
 
-int say_usage(const char *fmt, ...)
+int message_usage(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say_list(fmt, ap);
+    message_list(fmt, ap);
     va_end(ap);
     return EXIT_USAGE;
 }
 
-void say_file(const char *file, const char *reason)
+void message_file(const char *file, const char *reason)
 {
     const size_t n = strlen(file);
-    if (strncmp(reason, file, n) == 0 && (reason[n] == ':' || reason[n] == ' ')) say("%s", reason);
-    else say("%s: %s", file, reason);
+    if (strncmp(reason, file, n) == 0 && (reason[n] == ':' || reason[n] == ' ')) message("%s", reason);
+    else message("%s: %s", file, reason);
 }
 
-void say_bar(const char *line)
+void message_bar(const char *line)
 {
     if (line) fprintf(stderr, "\r%s\033[K", line);
     else if (bar_shown) fputs("\r\033[K", stderr);
     bar_shown = line != NULL;
 }
 
-int say_model_error(const char *file, int status, const char *reason)
+int message_model_error(const char *file, int status, const char *reason)
 {
     if (!reason[0]) reason = steno_status_text(status);
-    if (file) say_file(file, reason);
-    else say("%s", reason);
+    if (file) message_file(file, reason);
+    else message("%s", reason);
     return status == STENO_ENOMEM ? EXIT_MEMORY : status == STENO_EARG ? EXIT_USAGE : EXIT_MODEL;
 }
 
-int say_flush(void)
+int message_flush(void)
 {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;
     if (!output_told) {
-        if (errno == EPIPE) say("standard output: the reader has gone");
-        else say("standard output: cannot write: %s", errno ? strerror(errno) : "write error");
+        if (errno == EPIPE) message("standard output: the reader has gone");
+        else message("standard output: cannot write: %s", errno ? strerror(errno) : "write error");
     }
     output_told = 1;
     return EXIT_OUTPUT;

@@ -1,6 +1,6 @@
 /* steno: names of output files stay in their folder, and files appear whole or not at all. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "out.h"
+#include "atomic_file.h"
 #include "out_name.h"
 #include <dirent.h>
 #include <stdlib.h>
@@ -83,18 +83,18 @@ static int entries(char *name, size_t n)
 static void test_a_file_has_its_name_only_when_it_is_whole(void **state)
 {
     (void)state;
-    struct out o;
-    char name[256], *path = out_join(folder, "x.txt");
-    assert_int_equal(out_open(&o, path), 0);
+    struct atomic_file o;
+    char name[256], *path = output_join(folder, "x.txt");
+    assert_int_equal(atomic_file_open(&o, path), 0);
     fputs("half", o.f);
     fflush(o.f);
     assert_int_equal(entries(name, sizeof name), 1);
     assert_int_equal(strncmp(name, ".steno-", 7), 0);
-    assert_int_equal(out_commit(&o), 0);
+    assert_int_equal(atomic_file_commit(&o), 0);
     assert_int_equal(entries(name, sizeof name), 1);
     assert_string_equal(name, "x.txt");
-    assert_int_equal(out_open(&o, path), 0);
-    out_abort(&o);
+    assert_int_equal(atomic_file_open(&o, path), 0);
+    atomic_file_abort(&o);
     assert_int_equal(entries(name, sizeof name), 1);
     unlink(path);
     free(path);
@@ -103,10 +103,10 @@ static void test_a_file_has_its_name_only_when_it_is_whole(void **state)
 static void test_missing_folders_of_a_name_are_made(void **state)
 {
     (void)state;
-    struct out o;
-    char *path = out_join(folder, "a/b/x.txt");
-    assert_int_equal(out_open(&o, path), 0);
-    assert_int_equal(out_commit(&o), 0);
+    struct atomic_file o;
+    char *path = output_join(folder, "a/b/x.txt");
+    assert_int_equal(atomic_file_open(&o, path), 0);
+    assert_int_equal(atomic_file_commit(&o), 0);
     assert_int_equal(unlink(path), 0);
     for (int i = 0; i < 2; i++) {
         *strrchr(path, '/') = '\0';
@@ -123,24 +123,24 @@ static void test_sweeping_takes_what_nobody_owns_and_nothing_else(void **state)
         { ".stenoXabcdef", 01200 }, { ".steno-aB3xY0", 0644 }, { ".steno-aB3xY1", 0600 }, { ".steno-aB3xY2", 0200 },
         { ".steno-aB3xY3", 01600 }, { ".steno-aB3xY4", 01644 }, { ".steno-aB3xY5", 0 },
     };
-    struct out alive;
-    char name[256], *path = out_join(folder, "x"), *dead = out_join(folder, ".steno-aB3xYz"), *other;
-    assert_int_equal(out_open(&alive, path), 0);
+    struct atomic_file alive;
+    char name[256], *path = output_join(folder, "x"), *dead = output_join(folder, ".steno-aB3xYz"), *other;
+    assert_int_equal(atomic_file_open(&alive, path), 0);
     fclose(fopen(dead, "w"));
     assert_int_equal(chmod(dead, 01200), 0);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        other = out_join(folder, kept[i].name);
+        other = output_join(folder, kept[i].name);
         fclose(fopen(other, "w"));
         assert_int_equal(chmod(other, kept[i].mode), 0);
         free(other);
     }
-    out_sweep(folder);
+    output_sweep(folder);
     assert_int_equal(access(dead, F_OK), -1);
     assert_int_equal(entries(name, sizeof name), 1 + (int)(sizeof kept / sizeof *kept));
-    assert_int_equal(out_commit(&alive), 0);
+    assert_int_equal(atomic_file_commit(&alive), 0);
     assert_int_equal(unlink(path), 0);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        other = out_join(folder, kept[i].name);
+        other = output_join(folder, kept[i].name);
         assert_int_equal(unlink(other), 0);
         free(other);
     }
@@ -153,15 +153,15 @@ static void test_a_file_is_marked_until_it_is_whole(void **state)
 {
     (void)state;
     static const mode_t masks[] = { 022, 077, 0777, 0 };
-    char name[256], *path = out_join(folder, "x");
+    char name[256], *path = output_join(folder, "x");
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
-        struct out o;
+        struct atomic_file o;
         struct stat st;
         const mode_t old = umask(masks[i]);
-        assert_int_equal(out_open(&o, path), 0);
+        assert_int_equal(atomic_file_open(&o, path), 0);
         assert_int_equal(stat(o.tmp, &st), 0);
         assert_int_equal(st.st_mode & 07777, 01200);
-        assert_int_equal(out_commit(&o), 0);
+        assert_int_equal(atomic_file_commit(&o), 0);
         umask(old);
         assert_int_equal(stat(path, &st), 0);
         assert_int_equal(st.st_mode & 07777, 0666 & ~masks[i]);
@@ -174,19 +174,20 @@ static void test_a_file_is_marked_until_it_is_whole(void **state)
 static void test_targets_are_found_behind_links(void **state)
 {
     (void)state;
-    char *at = out_join(folder, "a"), *dir = out_join(folder, "d"), *in = out_join(folder, "d/b"), *end = out_join(folder, "d/c"), *target;
+    char *at = output_join(folder, "a"), *dir = output_join(folder, "d"), *in = output_join(folder, "d/b");
+    char *end = output_join(folder, "d/c"), *target;
     assert_int_equal(mkdir(dir, 0777), 0);
     assert_int_equal(symlink("d/b", at), 0); /* a -> d/b -> c, beside it, which is not there */
     assert_int_equal(symlink("c", in), 0);
-    target = out_target(at);
+    target = output_target(at);
     assert_string_equal(target, end);
     free(target);
-    target = out_target(end);
+    target = output_target(end);
     assert_string_equal(target, end);
     free(target);
     assert_int_equal(unlink(in), 0);
     assert_int_equal(symlink("../a", in), 0);
-    assert_null(out_target(at));
+    assert_null(output_target(at));
     assert_int_equal(unlink(in), 0);
     assert_int_equal(unlink(at), 0);
     assert_int_equal(rmdir(dir), 0);
@@ -200,16 +201,16 @@ static void test_targets_are_found_behind_links(void **state)
 static void test_a_folder_is_tried_with_a_name_of_its_own(void **state)
 {
     (void)state;
-    char *fifo = out_join(folder, "probe"), name[256];
+    char *fifo = output_join(folder, "probe"), name[256];
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    assert_int_equal(out_dir_prepare(folder), 0);
+    assert_int_equal(output_dir_prepare(folder), 0);
     assert_int_equal(entries(name, sizeof name), 1);
     assert_string_equal(name, "probe");
     assert_int_equal(unlink(fifo), 0);
     assert_int_equal(mkdir(fifo, 0700), 0);
-    assert_int_equal(out_dir_prepare(folder), 0);
+    assert_int_equal(output_dir_prepare(folder), 0);
     assert_int_equal(rmdir(fifo), 0);
-    assert_int_equal(out_dir_prepare("/proc/steno"), -1);
+    assert_int_equal(output_dir_prepare("/proc/steno"), -1);
     assert_int_equal(entries(name, sizeof name), 0);
     free(fifo);
 }

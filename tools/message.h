@@ -2,8 +2,8 @@
  *
  * One line per message, "steno: " in front, free of control characters whatever a file is called. A progress bar, when one is on the
  * screen, is wiped first. */
-#ifndef STENO_TOOLS_SAY_H
-#define STENO_TOOLS_SAY_H
+#ifndef STENO_TOOLS_MESSAGE_H
+#define STENO_TOOLS_MESSAGE_H
 
 /* Exit codes of every verb. */
 enum exit_code {
@@ -18,19 +18,19 @@ enum exit_code {
 };
 
 #if defined(__GNUC__)
-#define SAY_FORMAT(f, a) __attribute__((format(printf, f, a)))
+#define MESSAGE_FORMAT(f, a) __attribute__((format(printf, f, a)))
 #else
-#define SAY_FORMAT(f, a)
+#define MESSAGE_FORMAT(f, a)
 #endif
 
-void say(const char *fmt, ...) SAY_FORMAT(1, 2);           /* "steno: …\n" */
-int say_usage(const char *fmt, ...) SAY_FORMAT(1, 2);      /* the same; @return EXIT_USAGE */
-void say_file(const char *file, const char *reason);       /* "steno: FILE: reason"; FILE is not said twice */
-void say_bar(const char *line);                            /* draw, or with NULL wipe, the progress bar */
+void message(const char *fmt, ...) MESSAGE_FORMAT(1, 2);           /* "steno: …\n" */
+int message_usage(const char *fmt, ...) MESSAGE_FORMAT(1, 2);      /* the same; @return EXIT_USAGE */
+void message_file(const char *file, const char *reason);       /* "steno: FILE: reason"; FILE is not said twice */
+void message_bar(const char *line);                            /* draw, or with NULL wipe, the progress bar */
 
 /* Exit code for a failing library call that has to do with a model. */
-int say_model_error(const char *file, int status, const char *reason);
+int message_model_error(const char *file, int status, const char *reason);
 
 /* Flush standard output. @return EXIT_OK, or EXIT_OUTPUT after a message (only the first failure is told) */
-int say_flush(void);
+int message_flush(void);
 #endif

@@ -2,14 +2,14 @@
  *
  * The cache keeps a repository "ORG/NAME" in models--ORG--NAME; below it, snapshots/REVISION is a model folder and refs/main names the
  * revision in use. */
-#ifndef STENO_TOOLS_HUB_H
-#define STENO_TOOLS_HUB_H
+#ifndef STENO_TOOLS_HF_CACHE_H
+#define STENO_TOOLS_HF_CACHE_H
 #include <stdint.h>
 
 /* Folder of the snapshot of a repository in the cache `dir`: "openai/whisper-base"; without an organisation, "base" and "whisper-base" are
  * openai's. @return malloc'd path, or NULL when there is none with a config.json */
-char *hub_find(const char *dir, const char *name);
+char *hf_cache_find(const char *dir, const char *name);
 
 /* Snapshots of Whisper models with safetensors, in no order. `each` takes the path over; size: bytes of weights. */
-void hub_each(const char *dir, void (*each)(void *user, char *path, int64_t size), void *user);
+void hf_cache_each(const char *dir, void (*each)(void *user, char *path, int64_t size), void *user);
 #endif

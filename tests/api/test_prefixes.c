@@ -1,6 +1,6 @@
 /* steno tests: text that is given: prefixes, and how much earlier text counts. SPDX-License-Identifier: MIT */
 #include "attempts.h"
-#include "desk.h"
+#include "shipped_session.h"
 #include "internal.h"
 
 enum { MOST_IDS = 500, SHORT = 190 /* positions of the encoder: as long as the recording */ };
@@ -187,5 +187,5 @@ int main(void)
         cmocka_unit_test(test_exactly_the_last_223_ids_stand_before_a_window),
         cmocka_unit_test(test_max_context_says_how_many_and_zero_means_none),
     };
-    return cmocka_run_group_tests(tests, desk_open, desk_close);
+    return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

@@ -7,11 +7,11 @@
  *
  * A link is followed: what it points at is replaced, and it stays. A FIFO or a character device is not replaced but written, as by cp;
  * folders, block devices, sockets and files that may not be written are refused. */
-#ifndef STENO_TOOLS_OUT_H
-#define STENO_TOOLS_OUT_H
+#ifndef STENO_TOOLS_ATOMIC_FILE_H
+#define STENO_TOOLS_ATOMIC_FILE_H
 #include <stdio.h>
 
-struct out {
+struct atomic_file {
     FILE *f;    /* NULL: closed */
     int lock;   /* a second descriptor that keeps the lock until the file has its name; -1: none */
     char *path; /* of the file that is replaced, links followed */
@@ -19,22 +19,22 @@ struct out {
 };
 
 /* Calls return 0, or -1 with errno set. */
-int out_open(struct out *o, const char *path); /* makes missing folders of `path` */
-int out_commit(struct out *o); /* closes in any case; on failure the destination is as it was */
-void out_abort(struct out *o); /* forget a file that is open; a closed one is left alone */
+int atomic_file_open(struct atomic_file *o, const char *path); /* makes missing folders of `path` */
+int atomic_file_commit(struct atomic_file *o); /* closes in any case; on failure the destination is as it was */
+void atomic_file_abort(struct atomic_file *o); /* forget a file that is open; a closed one is left alone */
 
 /* What `path` is when all links are followed, whether that exists or not. @return malloc'd text, or NULL with errno set */
-char *out_target(const char *path);
+char *output_target(const char *path);
 
 /* Why `path`, which exists, cannot be an output; NULL: it can. Valid until the next call. */
-const char *out_fault(const char *path);
+const char *output_fault(const char *path);
 
 /* Create directory `path` and its parents where they are missing, and see whether a file can be made in it. */
-int out_dir_prepare(const char *path);
+int output_dir_prepare(const char *path);
 
 /* Remove temporary files that killed processes left in directory `path`; what cannot be removed stays. */
-void out_sweep(const char *path);
+void output_sweep(const char *path);
 
 /* dir + "/" + name, or name alone when dir is NULL. @return malloc'd text, or NULL */
-char *out_join(const char *dir, const char *name);
+char *output_join(const char *dir, const char *name);
 #endif

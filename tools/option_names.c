@@ -1,6 +1,6 @@
 /* steno: options as they were typed. SPDX-License-Identifier: MIT */
-#include "given.h"
-#include "say.h"
+#include "option_names.h"
+#include "message.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -33,24 +33,24 @@ static int row_of_field(const struct args_given *g, const char *field, size_t n)
     return first;
 }
 
-static void spell(char out[GIVEN_SZ], const struct args_given *g, int i)
+static void spell(char out[OPTION_TEXT_SZ], const struct args_given *g, int i)
 {
     const char *name = g->args->rows[i].name;
     const char how = is_given(g, i) ? g->row[i].how : '-';
-    if (how == '-' || how == '!') snprintf(out, GIVEN_SZ, "--%s%s", how == '!' ? "no-" : "", name);
-    else snprintf(out, GIVEN_SZ, "-%c", how);
+    if (how == '-' || how == '!') snprintf(out, OPTION_TEXT_SZ, "--%s%s", how == '!' ? "no-" : "", name);
+    else snprintf(out, OPTION_TEXT_SZ, "-%c", how);
 }
 
-int given_has(const struct args_given *g, const char *name)
+int option_was_given(const struct args_given *g, const char *name)
 {
     return is_given(g, row_of(g, name));
 }
 
-const char *given_name(char out[GIVEN_SZ], const struct args_given *g, const char *name)
+const char *option_name(char out[OPTION_TEXT_SZ], const struct args_given *g, const char *name)
 {
     const int i = row_of(g, name);
     if (i >= 0) spell(out, g, i);
-    else snprintf(out, GIVEN_SZ, "--%s", name);
+    else snprintf(out, OPTION_TEXT_SZ, "--%s", name);
     return out;
 }
 
@@ -62,19 +62,19 @@ static int is_part_of_name(char c)
 }
 
 /* Names with _ in them are fields' wherever they stand; others are words of the language but at the beginning. */
-const char *given_told(char out[GIVEN_SZ], const struct args_given *g, const char *reason)
+const char *option_reason(char out[OPTION_TEXT_SZ], const struct args_given *g, const char *reason)
 {
-    char name[GIVEN_SZ];
+    char name[OPTION_TEXT_SZ];
     size_t at = 0;
     out[0] = '\0';
-    for (const char *p = reason; *p && at + 1 < GIVEN_SZ;) {
+    for (const char *p = reason; *p && at + 1 < OPTION_TEXT_SZ;) {
         size_t n = 0;
         while (is_part_of_name(p[n])) n++;
         const int may_be = n > 0 && (p == reason || memchr(p, '_', n));
         const int row = may_be ? row_of_field(g, p, n) : -1;
         if (row >= 0) spell(name, g, row);
         else snprintf(name, sizeof name, "%.*s", (int)(n ? n : 1), p);
-        at += (size_t)snprintf(out + at, GIVEN_SZ - at, "%s", name);
+        at += (size_t)snprintf(out + at, OPTION_TEXT_SZ - at, "%s", name);
         p += n ? n : 1;
     }
     return out;
@@ -84,7 +84,7 @@ const char *given_told(char out[GIVEN_SZ], const struct args_given *g, const cha
 
 struct names {
     const struct args_given *given;
-    char text[2][GIVEN_SZ]; /* of the last two names: one may still be in use */
+    char text[2][OPTION_TEXT_SZ]; /* of the last two names: one may still be in use */
     int turn;
 };
 
@@ -108,10 +108,10 @@ static const char *name(void *user, const char *field, int with_value)
     char *out = n->text[n->turn ^= 1];
     spell(out, n->given, i);
     const char *format = is_given(n->given, i) ? NULL : format_that_asks(n->given, field);
-    if (format) snprintf(out + strlen(out), GIVEN_SZ - strlen(out), ", which the format %s needs,", format);
+    if (format) snprintf(out + strlen(out), OPTION_TEXT_SZ - strlen(out), ", which the format %s needs,", format);
     const char *text = is_given(n->given, i) ? n->given->row[i].text : NULL;
     const size_t at = strlen(out);
-    if (with_value && text) snprintf(out + at, GIVEN_SZ - at, " is %.80s", text);
+    if (with_value && text) snprintf(out + at, OPTION_TEXT_SZ - at, " is %.80s", text);
     return out;
 }
 
@@ -121,11 +121,11 @@ static int asked(void *user, const char *field)
     return is_given(n->given, row_of_field(n->given, field, strlen(field)));
 }
 
-int given_check(const struct args_given *g, const steno_model *m, enum steno_call call, const void *params)
+int option_check(const struct args_given *g, const steno_model *m, enum steno_call call, const void *params)
 {
     struct names own = { .given = g };
     const steno_param_names names = { .size = sizeof names, .user = &own, .name = name, .asked = asked };
     steno_error e = { 0 };
     const int rc = steno_params_check(m, call, params, &names, &e);
-    return rc == STENO_OK ? EXIT_OK : say_usage("%s", e.text);
+    return rc == STENO_OK ? EXIT_OK : message_usage("%s", e.text);
 }

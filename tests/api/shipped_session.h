@@ -1,33 +1,33 @@
 /* steno tests: the shipped model, a session of it, the recording. SPDX-License-Identifier: MIT
  *
- * Opened once for all tests of a program: it gives desk_open and desk_close to cmocka, or calls them from its own. A program that compares,
- * to the bit, searches that want all logits with those that want the best defines DESK_COMPUTE STENO_COMPUTE_F32 before it includes this:
- * elsewhere logits may come in two stages. */
-#ifndef STENO_TESTS_DESK_H
-#define STENO_TESTS_DESK_H
+ * Opened once for all tests of a program: it gives shipped_session_open and shipped_session_close to cmocka, or calls them from its own. A
+ * program that compares, to the bit, searches that want all logits with those that want the best defines SHIPPED_COMPUTE as
+ * STENO_COMPUTE_F32 before it includes this: elsewhere logits may come in two stages. */
+#ifndef STENO_TESTS_SHIPPED_SESSION_H
+#define STENO_TESTS_SHIPPED_SESSION_H
 #include "api/shipped.h"
 
-#ifndef DESK_COMPUTE
-#define DESK_COMPUTE STENO_COMPUTE_AUTO
+#ifndef SHIPPED_COMPUTE
+#define SHIPPED_COMPUTE STENO_COMPUTE_AUTO
 #endif
 
-enum { DESK_LANES = 5 };
+enum { SHIPPED_LANES = 5 };
 
 static steno_model *model;
-static steno_session *session; /* of DESK_LANES */
+static steno_session *session; /* of SHIPPED_LANES */
 static struct audio demo, many; /* the recording; ten times it, in two windows */
 
-static inline int desk_open(void **state)
+static inline int shipped_session_open(void **state)
 {
     (void)state;
-    model = shipped_open_as(DESK_COMPUTE);
-    session = session_new(model, NULL, DESK_LANES);
+    model = shipped_open_as(SHIPPED_COMPUTE);
+    session = session_new(model, NULL, SHIPPED_LANES);
     demo = demo_audio(0, 0, 1);
     many = demo_audio(0, 0, 10);
     return 0;
 }
 
-static inline int desk_close(void **state)
+static inline int shipped_session_close(void **state)
 {
     (void)state;
     steno_session_close(session);

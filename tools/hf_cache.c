@@ -1,6 +1,6 @@
 /* steno: models in Hugging Face's cache. SPDX-License-Identifier: MIT */
-#include "hub.h"
-#include "out.h"
+#include "hf_cache.h"
+#include "atomic_file.h"
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 /* The first n - 1 bytes of dir/name as text. @return 1, or 0 when it cannot be read */
 static int read_text(const char *dir, const char *name, char *text, size_t n)
 {
-    char *path = out_join(dir, name);
+    char *path = output_join(dir, name);
     FILE *f = path ? fopen(path, "rb") : NULL;
     free(path);
     if (!f) return 0;
@@ -33,7 +33,7 @@ static int is_whisper(const char *folder)
 /* snapshots/NAME if it has a config.json. */
 static char *snapshot(const char *repository, const char *name)
 {
-    char *all = out_join(repository, "snapshots"), *path = all ? out_join(all, name) : NULL, text[2];
+    char *all = output_join(repository, "snapshots"), *path = all ? output_join(all, name) : NULL, text[2];
     free(all);
     if (path && read_text(path, "config.json", text, sizeof text)) return path;
     free(path);
@@ -49,7 +49,7 @@ static char *newest(const char *repository)
         if (revision[0] && !strchr(revision, '/') && revision[0] != '.') best = snapshot(repository, revision);
     }
     if (best) return best;
-    char *all = out_join(repository, "snapshots");
+    char *all = output_join(repository, "snapshots");
     DIR *d = all ? opendir(all) : NULL;
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
         char *path = e->d_name[0] != '.' ? snapshot(repository, e->d_name) : NULL;
@@ -67,12 +67,12 @@ static char *find(const char *dir, const char *org, size_t n_org, const char *pr
     char folder[NAME_MAX + 1];
     const int n = snprintf(folder, sizeof folder, "models--%.*s--%s%s", (int)n_org, org, prefix, name);
     if (n < 0 || n >= (int)sizeof folder) return NULL;
-    char *repository = out_join(dir, folder), *path = repository ? newest(repository) : NULL;
+    char *repository = output_join(dir, folder), *path = repository ? newest(repository) : NULL;
     free(repository);
     return path;
 }
 
-char *hub_find(const char *dir, const char *name)
+char *hf_cache_find(const char *dir, const char *name)
 {
     const char *slash = strchr(name, '/');
     if (slash) return slash > name && !strchr(slash + 1, '/') ? find(dir, name, (size_t)(slash - name), "", slash + 1) : NULL;
@@ -88,7 +88,7 @@ static int64_t weights_size(const char *folder)
         const size_t n = strlen(e->d_name);
         struct stat st;
         if (n < 12 || strcmp(e->d_name + n - 12, ".safetensors") != 0) continue;
-        char *path = out_join(folder, e->d_name);
+        char *path = output_join(folder, e->d_name);
         if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode)) size += st.st_size;
         free(path);
     }
@@ -96,12 +96,12 @@ static int64_t weights_size(const char *folder)
     return size;
 }
 
-void hub_each(const char *dir, void (*each)(void *user, char *path, int64_t size), void *user)
+void hf_cache_each(const char *dir, void (*each)(void *user, char *path, int64_t size), void *user)
 {
     DIR *d = opendir(dir);
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
         if (strncmp(e->d_name, "models--", 8) != 0) continue;
-        char *repository = out_join(dir, e->d_name), *path = repository ? newest(repository) : NULL;
+        char *repository = output_join(dir, e->d_name), *path = repository ? newest(repository) : NULL;
         const int64_t size = path && is_whisper(path) ? weights_size(path) : 0;
         free(repository);
         if (size > 0) each(user, path, size);

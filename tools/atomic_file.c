@@ -1,5 +1,5 @@
 /* steno: output files that are whole or absent. SPDX-License-Identifier: MIT */
-#include "out.h"
+#include "atomic_file.h"
 #include "signals.h"
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-char *out_join(const char *dir, const char *name)
+char *output_join(const char *dir, const char *name)
 {
     const size_t nd = dir ? strlen(dir) : 0, nn = strlen(name);
     const int slash = nd > 0 && dir[nd - 1] != '/';
@@ -44,7 +44,7 @@ static char *temp_name(const char *path)
     return s;
 }
 
-static void release(struct out *o, int remove_file)
+static void release(struct atomic_file *o, int remove_file)
 {
     const int keep = errno;
     if (remove_file && o->tmp) unlink(o->tmp);
@@ -91,7 +91,7 @@ static void fill_random(char *x)
 /* A new, empty, marked and locked file under o->tmp, which is a pattern at first. A sweeper that came between making and locking has
  * removed it; then another one is made. A file system without locks or without modes is no failure: there nothing is swept either.
  * @return descriptor, or -1 */
-static int temp_create(struct out *o)
+static int temp_create(struct atomic_file *o)
 {
     char *x = o->tmp + strlen(o->tmp) - N_RANDOM;
     for (int tries = 0; tries < 64; tries++) {
@@ -112,7 +112,7 @@ static int temp_create(struct out *o)
     return -1;
 }
 
-char *out_target(const char *path)
+char *output_target(const char *path)
 {
     struct stat st;
     char *at = strdup(path), to[PATH_MAX];
@@ -122,7 +122,7 @@ char *out_target(const char *path)
         if (n >= 0) {
             to[n] = '\0';
             if (slash) slash[1] = '\0';
-            next = to[0] == '/' || !slash ? strdup(to) : out_join(at, to);
+            next = to[0] == '/' || !slash ? strdup(to) : output_join(at, to);
         }
         const int keep = errno;
         free(at);
@@ -132,7 +132,7 @@ char *out_target(const char *path)
     return at;
 }
 
-const char *out_fault(const char *path)
+const char *output_fault(const char *path)
 {
     struct stat st;
     if (stat(path, &st)) return errno == ENOENT || errno == ENOTDIR ? NULL : strerror(errno);
@@ -145,7 +145,7 @@ const char *out_fault(const char *path)
 }
 
 /* A FIFO or a character device is written as it is: there is nothing that a new file could take the place of. */
-static int open_stream(struct out *o)
+static int open_stream(struct atomic_file *o)
 {
     const int fd = open(o->path, O_WRONLY | O_NOCTTY | O_CLOEXEC); /* waits for the reader of a FIFO */
     if (fd >= 0) o->f = fdopen(fd, "w");
@@ -158,7 +158,7 @@ static int open_stream(struct out *o)
 }
 
 /* A new file beside its destination, which takes its place in the end. */
-static int open_temp(struct out *o, int make_folders)
+static int open_temp(struct atomic_file *o, int make_folders)
 {
     o->tmp = temp_name(o->path);
     if (!o->tmp) {
@@ -181,12 +181,12 @@ static int open_temp(struct out *o, int make_folders)
     return -1;
 }
 
-int out_open(struct out *o, const char *path)
+int atomic_file_open(struct atomic_file *o, const char *path)
 {
     struct stat st;
     memset(o, 0, sizeof *o);
     o->lock = -1;
-    o->path = out_target(path);
+    o->path = output_target(path);
     if (!o->path) return -1;
     if (stat(o->path, &st)) return open_temp(o, strcmp(o->path, path) == 0); /* folders are not made through a link */
     if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) return open_stream(o);
@@ -198,7 +198,7 @@ int out_open(struct out *o, const char *path)
 
 /* Give the file its owner, group and mode: those of the one it replaces, as far as may be, else what any new file gets. A group that is not
  * that of before may do what everybody may, and a file of somebody else never runs with his rights. */
-static int finish_mode(const struct out *o)
+static int finish_mode(const struct atomic_file *o)
 {
     struct stat old, st;
     mode_t mode = 0666;
@@ -232,7 +232,7 @@ static void sync_dir_of(const char *path)
 }
 
 /* Flush and close the stream. */
-static int close_stream(struct out *o)
+static int close_stream(struct atomic_file *o)
 {
     const int before = ferror(o->f) ? EIO : 0; /* a write that failed earlier may have left no errno */
     int bad = fflush(o->f) || before;
@@ -246,7 +246,7 @@ static int close_stream(struct out *o)
     return bad ? -1 : 0;
 }
 
-int out_commit(struct out *o)
+int atomic_file_commit(struct atomic_file *o)
 {
     int bad = close_stream(o);
     if (!bad && o->tmp) bad = finish_mode(o) || rename(o->tmp, o->path);
@@ -255,7 +255,7 @@ int out_commit(struct out *o)
     return bad ? -1 : 0;
 }
 
-void out_abort(struct out *o)
+void atomic_file_abort(struct atomic_file *o)
 {
     if (o->f) release(o, 1);
 }
@@ -275,7 +275,7 @@ static int is_temp(const struct stat *st)
     return S_ISREG(st->st_mode) && (st->st_mode & MODE_BITS) == MARK && st->st_uid == geteuid() && st->st_nlink == 1;
 }
 
-void out_sweep(const char *path)
+void output_sweep(const char *path)
 {
     struct stat st;
     DIR *d = opendir(path);
@@ -289,7 +289,7 @@ void out_sweep(const char *path)
     if (d) closedir(d);
 }
 
-int out_dir_prepare(const char *path)
+int output_dir_prepare(const char *path)
 {
     struct stat st;
     if (stat(path, &st)) {
@@ -298,13 +298,13 @@ int out_dir_prepare(const char *path)
         errno = ENOTDIR;
         return -1;
     }
-    char *name = out_join(path, "");
-    struct out probe = { .lock = -1, .tmp = name ? temp_name(name) : NULL };
+    char *name = output_join(path, "");
+    struct atomic_file probe = { .lock = -1, .tmp = name ? temp_name(name) : NULL };
     const int fd = probe.tmp ? temp_create(&probe) : -1, keep = errno;
     if (fd >= 0) {
         unlink(probe.tmp);
         close(fd);
-        out_sweep(path);
+        output_sweep(path);
     }
     free(probe.tmp);
     free(name);

@@ -3,36 +3,36 @@
  * A measurement with several threads is a round: all begin at a barrier, and the round lasts from the first to begin until the last to
  * end. One thread is timed by its own processor time, several by the clock: a second thread that had to wait is part of the answer. Rounds
  * are short and many, so that even on a busy machine some of them have both processors to themselves. */
-#ifndef STENO_BENCH_CREW_H
-#define STENO_BENCH_CREW_H
+#ifndef STENO_BENCH_ROUNDS_H
+#define STENO_BENCH_ROUNDS_H
 #include <stdint.h>
 #include "base/os.h"
 #include "base/team.h"
 #include "peak.h"
 #include "report.h"
 
-enum { CREW_MAX = 8, ROUNDS_MAX = 1000 };
+enum { ROUND_THREADS_MAX = 8, ROUNDS_MAX = 1000 };
 
-struct crew {
+struct round {
     steno_team *team;                   /* NULL: the caller alone */
     void (*fn)(void *arg, int thread);
     void *arg;
-    double begin[CREW_MAX], end[CREW_MAX];
+    double begin[ROUND_THREADS_MAX], end[ROUND_THREADS_MAX];
 };
 
-static void crew_thread(void *arg, int thread)
+static void round_thread(void *arg, int thread)
 {
-    struct crew *c = arg;
+    struct round *c = arg;
     team_barrier(c->team);
     c->begin[thread] = c->team ? (double)os_now_ns() : now_ns();
     c->fn(c->arg, thread);
     c->end[thread] = c->team ? (double)os_now_ns() : now_ns();
 }
 
-static inline double crew_round(struct crew *c)
+static inline double round_round(struct round *c)
 {
     const int n = team_threads(c->team);
-    team_run(c->team, crew_thread, c);
+    team_run(c->team, round_thread, c);
     double begin = c->begin[0], end = c->end[0];
     for (int i = 1; i < n; i++) {
         if (c->begin[i] < begin) begin = c->begin[i];
@@ -42,20 +42,20 @@ static inline double crew_round(struct crew *c)
 }
 
 /* Up to `rounds` rounds, for at most about `ms` milliseconds; ns of a round. */
-static inline struct timed crew_measure(steno_team *team, void (*fn)(void *arg, int thread), void *arg, int rounds, double ms)
+static inline struct timed round_measure(steno_team *team, void (*fn)(void *arg, int thread), void *arg, int rounds, double ms)
 {
     static double ns[ROUNDS_MAX];
-    struct crew c = { .team = team, .fn = fn, .arg = arg };
+    struct round c = { .team = team, .fn = fn, .arg = arg };
     const int64_t start = os_now_ns();
     int n = 0;
-    crew_round(&c); /* once unmeasured */
-    do ns[n++] = crew_round(&c);
+    round_round(&c); /* once unmeasured */
+    do ns[n++] = round_round(&c);
     while (n < rounds && n < ROUNDS_MAX && (double)(os_now_ns() - start) < ms * 1e6);
     return timed_of(ns, n);
 }
 
 /* A team of n threads, NULL for one. */
-static inline steno_team *crew_team(int n)
+static inline steno_team *round_team(int n)
 {
     steno_team *t = NULL;
     steno_error e;
@@ -64,7 +64,7 @@ static inline steno_team *crew_team(int n)
     exit(5);
 }
 
-static inline void *crew_memory(size_t n)
+static inline void *round_memory(size_t n)
 {
     void *p = aligned_alloc(64, (n + 127) & ~(size_t)63);
     if (p) return p;
@@ -84,15 +84,15 @@ static void peak_thread(void *arg, int thread)
 }
 
 /* 10^9 operations a second on all threads of the team: ops of a round, and its time. @return 0: the level has no such instruction */
-static inline double crew_peak(struct timed *t, steno_team *team, int level, enum peak of)
+static inline double round_peak(struct timed *t, steno_team *team, int level, enum peak of)
 {
     struct peak_job j = { level, of };
     const double ops = peak_ops(level, of) * team_threads(team);
-    if (ops > 0) *t = crew_measure(team, peak_thread, &j, 300, 300);
+    if (ops > 0) *t = round_measure(team, peak_thread, &j, 300, 300);
     return ops;
 }
 
-struct read_job { const char *memory; size_t size, part, round[CREW_MAX]; int level, repeat, n_threads; };
+struct read_job { const char *memory; size_t size, part, round[ROUND_THREADS_MAX]; int level, repeat, n_threads; };
 
 /* Each thread reads parts of its own share of the memory, another one in each round. */
 static void read_thread(void *arg, int thread)
@@ -105,16 +105,16 @@ static void read_thread(void *arg, int thread)
 
 /* Time to read `part` bytes `repeat` times on each thread. From main memory: parts of a large memory, each once. From a cache: one part as
  * small as the cache. part: a multiple of 1 KiB. @return bytes of a round */
-static inline double crew_read(struct timed *t, steno_team *team, int level, const char *memory, size_t size, size_t part, int repeat)
+static inline double round_read(struct timed *t, steno_team *team, int level, const char *memory, size_t size, size_t part, int repeat)
 {
     const int n = team_threads(team);
     struct read_job j = { .memory = memory, .size = size, .part = part, .level = level, .repeat = repeat, .n_threads = n };
-    *t = crew_measure(team, read_thread, &j, 100, 400);
+    *t = round_measure(team, read_thread, &j, 100, 400);
     return (double)part * repeat * n;
 }
 
 /* Bytes of the last-level cache as far as the system says; it may be shared with others. */
-static inline size_t crew_cache(int level)
+static inline size_t round_cache(int level)
 {
     static const size_t usual[] = { 32 << 10, 1 << 20, 32 << 20 };
 #if defined(_SC_LEVEL1_DCACHE_SIZE)

@@ -1,7 +1,7 @@
 /* steno tests: the result record, the logits filter, and questions about a model. SPDX-License-Identifier: MIT */
-#define DESK_COMPUTE STENO_COMPUTE_F32
+#define SHIPPED_COMPUTE STENO_COMPUTE_F32
 #include "attempts.h"
-#include "desk.h"
+#include "shipped_session.h"
 #include "internal.h"
 
 /* ---- the record ---- */
@@ -125,14 +125,14 @@ static void test_entropies_and_scores_of_all_attempts_are_within_their_bounds(vo
     steno_transcribe_params p = params_noted(&l);
     p.temperature_increment_on_fallback = 0.2;
     p.logprob_threshold = 0; /* all attempts are made */
-    p.best_of = DESK_LANES;
+    p.best_of = SHIPPED_LANES;
     run(&demo, &p);
     assert_int_equal(l.n, 6);
     for (int i = 0; i < l.n; i++) {
         const steno_attempt *a = &l.a[i];
         assert_true(a->entropy >= 0 && a->entropy <= log(32) + 1e-12);
         assert_true(a->n_tokens > 0 && a->avg_logprob <= 0 && a->no_speech_prob >= 0 && a->no_speech_prob <= 1);
-        assert_int_equal(a->n_candidates, i ? DESK_LANES : 1);
+        assert_int_equal(a->n_candidates, i ? SHIPPED_LANES : 1);
         assert_int_equal(a->kept, i == 5);
     }
 }
@@ -363,5 +363,5 @@ int main(void)
         cmocka_unit_test(test_special_tokens_and_languages_have_the_ids_of_their_vocabulary),
         cmocka_unit_test(test_log_mel_is_what_the_encoder_is_given),
     };
-    return cmocka_run_group_tests(tests, desk_open, desk_close);
+    return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }
