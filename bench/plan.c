@@ -269,7 +269,7 @@ static void bench_empty(struct bench *b)
 {
     static struct op op[EMPTY_OPS];
     double ns[ROUNDS_MAX];
-    struct exec *x = inside_exec(b->session[0]);
+    struct cpu_exec *x = inside_cpu(b->session[0]);
     struct plan p = *inside_plan(b->model[0], PLAN_ENCODER);
     const struct op *norm = p.op;
     while (norm->kind != OP_NORM) norm++;
@@ -306,7 +306,8 @@ static void bench_recross(struct bench *b)
     double ns[RUNS_MOST], enc, cross;
     int32_t ids[TOKENS];
     float *kept = malloc(sz);
-    if (!kept) fail("cross keys", "no memory");
+    void *nothing = calloc(1, inside_state_sz(s, STATE_CROSS));
+    if (!kept || !nothing) fail("cross keys", "no memory");
     encode(s, &enc, &cross);
     memcpy(kept, inside_encoded(s), sz);
     chains(s, TOKENS, ids);
@@ -316,7 +317,7 @@ static void bench_recross(struct bench *b)
         inside_add(s, inside_tokens(s->model)->sot, 0, 0, ROW_SAMPLE);
         for (int k = 0; k < FEW; k++) {
             memcpy(inside_encoded(s), kept, sz);
-            memset(inside_state(s, STATE_CROSS)->mem, 0, inside_state(s, STATE_CROSS)->mem_sz);
+            inside_state_set(s, STATE_CROSS, nothing);
             if (k) inside_advance(s);
             const double begin = clock_ns();
             inside_phases(s, p, PHASE_CROSS, ENCODER_PHASES, 0, (uint32_t)inside_audio_ctx(s->model));
@@ -326,6 +327,7 @@ static void bench_recross(struct bench *b)
         }
     }
     free(kept);
+    free(nothing);
     const struct timed t = timed_of(ns, b->o.runs);
     printf("  a token with cross keys computed anew: %.2f ms, %.1f times a step\n", t.best * 1e-6, t.best / b->step_ns);
     report_row(&b->out, "ms", t, 1e-6, "step_recomputed_cross_%dt", b->threads);

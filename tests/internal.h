@@ -4,9 +4,11 @@
  * inside through these functions alone. When the inside moves, this file moves with it; script/lint proves that nobody goes around it. */
 #ifndef STENO_TESTS_INTERNAL_H
 #define STENO_TESTS_INTERNAL_H
+#include <stdlib.h>
 #include "task/align/align.h"
 #include "task/ar/ar_task.h"
 #include "task/task.h"
+#include "plan/replay.h"
 #include "search/grammar_match.h"
 
 /* ---- a model ---- */
@@ -16,6 +18,14 @@ static inline int inside_n_plans(const steno_model *m) { return m->n_plans; }
 static inline const struct token_roles *inside_tokens(const steno_model *m) { return &m->tokens; }
 static inline const struct vocab *inside_vocab(const steno_model *m) { return &m->vocab; }
 static inline const struct family *inside_family(const steno_model *m) { return m->family; }
+/* What the executor takes for the first n plans of a model, on one thread, without states. */
+static inline size_t inside_exec_memory(const steno_model *m, int n, uint32_t max_out)
+{
+    const struct plan *plan[MODEL_PLANS];
+    for (int i = 0; i < n; i++) plan[i] = &m->plan[i];
+    const struct exec_params p = { .plan = plan, .n_plans = n, .max_out = max_out, .threads = 1 };
+    return exec_memory(m->executor, &p);
+}
 static inline const struct kern *inside_kern(const steno_model *m) { return &m->kern; }
 static inline int32_t inside_n_vocab(const steno_model *m) { return m->n_vocab; }
 static inline int32_t inside_text_ctx(const steno_model *m) { return m->text_ctx; }
@@ -84,7 +94,8 @@ static inline int inside_replay(steno_session *s, int steps) { return steps_run(
 static inline int inside_phases(steno_session *s, const struct plan *p, int first, int end, int tables, uint32_t n_rows)
 {
     struct run_time spent;
-    return exec_phases(&s->batch->exec, p, first, end, tables ? inside_run(s) : NULL, n_rows, NULL, &spent);
+    const struct phases what = { .first = first, .end = end, .n_rows = n_rows, .run = tables ? inside_run(s) : NULL };
+    return exec_phases(s->batch->exec, p, &what, NULL, &spent);
 }
 
 /* Lanes for measuring: nothing ends before n tokens. */
@@ -94,7 +105,7 @@ static inline int inside_bench_lanes(steno_session *s, int n, int windows, int l
 
 static inline const float *inside_logits(const steno_session *s, uint32_t i) /* [n_vocab] of the i-th row that asked for them */
 {
-    return exec_logits(&s->batch->exec, inside_plan(s->model, PLAN_DECODER), i);
+    return exec_logits(s->batch->exec, inside_plan(s->model, PLAN_DECODER), i);
 }
 static inline uint32_t inside_n_logits(const steno_session *s) { return inside_run(s)->n_out; }
 static inline const struct sampled_token *inside_picked(const steno_session *s, int lane) { return inside_lane(s, lane)->out; }
@@ -104,7 +115,8 @@ static inline const struct best *inside_best(const steno_session *s, int row) { 
 
 static inline float *inside_slot(const steno_session *s, const struct plan *p, int slot)
 {
-    return exec_slot(&s->batch->exec, p, (uint16_t)slot);
+    size_t ld;
+    return (float *)(uintptr_t)exec_output(s->batch->exec, p, (uint16_t)slot, 0, 1, &ld); /* in place, on the CPU */
 }
 static inline float *inside_encoded(const steno_session *s) /* the encoder's output, rows of inside_encoded_ld */
 {
@@ -118,6 +130,15 @@ static inline size_t inside_encoded_ld(const steno_model *m)
 }
 
 static inline struct kv_state *inside_state(const steno_session *s, int state) { return &s->batch->state[state]; }
+/* The bytes of a state: their number, and a copy of them, to be freed. */
+static inline size_t inside_state_sz(const steno_session *s, int state) { return exec_state_sz(s->batch->exec, state); }
+static inline void *inside_state_copy(const steno_session *s, int state)
+{
+    void *copy = malloc(inside_state_sz(s, state));
+    if (copy) exec_state_get(s->batch->exec, state, copy);
+    return copy;
+}
+static inline void inside_state_set(const steno_session *s, int state, const void *from) { exec_state_set(s->batch->exec, state, from); }
 static inline void inside_fork(steno_session *s, int dst, int src)
 {
     state_fork(inside_state(s, STATE_SELF), (uint16_t)dst, (uint16_t)src);
@@ -130,8 +151,9 @@ static inline int inside_align(steno_session *s, int lane, const int32_t *ids, i
 
 /* ---- the executor ---- */
 
-static inline struct exec *inside_exec(const steno_session *s) { return &s->batch->exec; }
-static inline int64_t inside_wakes(const steno_session *s) { return inside_exec(s)->runs; } /* of the team so far */
+static inline struct exec *inside_exec(const steno_session *s) { return s->batch->exec; }
+static inline struct cpu_exec *inside_cpu(const steno_session *s) { return (struct cpu_exec *)(void *)s->batch->exec; }
+static inline int64_t inside_wakes(const steno_session *s) { return inside_exec(s)->n_wakes; } /* of the team so far */
 /* [ops] of a plan, for what runs for this session alone; NULL: profiling is off */
 static inline struct op_time *inside_times(const steno_session *s, int plan) { return session_time(s, plan); }
 static inline void inside_abort(steno_session *s, int (*should_abort)(void *user)) { s->should_abort = should_abort; }

@@ -46,14 +46,27 @@ static uint32_t rows_out(const steno_model *m, uint32_t n_windows, uint32_t n_la
     return most > ROWS_OUT_LEAST ? most : ROWS_OUT_LEAST;
 }
 
+/* What the executor has to know: of a batch, or of one that might be opened, whose states have their shapes alone. */
+static struct exec_params exec_params_of(const steno_model *m, int threads, const struct plan *const *plans, struct kv_state *state,
+                                         uint32_t n_windows, uint32_t n_lanes)
+{
+    return (struct exec_params){ .plan = plans, .n_plans = m->n_plans, .state = state, .n_states = m->n_states,
+                                 .max_out = rows_out(m, n_windows, n_lanes), .threads = threads };
+}
+
 size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
 {
     const struct plan *plans[MODEL_PLANS];
     const int n_plans = plans_of(m, plans);
     const uint32_t lanes = n_windows * n_lanes;
-    size_t n = sizeof(struct steno_batch) + exec_memory(plans, n_plans, team_threads(team), rows_out(m, n_windows, n_lanes)) +
-               model_ops(m) * sizeof(struct op_time);
-    for (int i = 0; i < m->n_states; i++) n += state_memory(&m->state[i], m->kv_type[i], state_lanes(m, i, n_windows, n_lanes));
+    struct kv_state state[MODEL_STATES];
+    size_t n = sizeof(struct steno_batch) + model_ops(m) * sizeof(struct op_time);
+    for (int i = 0; i < m->n_states; i++) {
+        state[i] = state_shape(&m->state[i], m->kv_type[i], state_lanes(m, i, n_windows, n_lanes));
+        n += state_tables_memory(&m->state[i], state[i].lanes);
+    }
+    const struct exec_params p = exec_params_of(m, team_threads(team), plans, state, n_windows, n_lanes);
+    n += exec_memory(m->executor, &p);
     if (m->exact) n += batch_memory(m->exact, team, 1, n_lanes);
     if (m->family->search == SEARCH_VAD) return n;
     const int first = first_run_plan(m);
@@ -88,7 +101,6 @@ static int open_ar(struct steno_batch *b, steno_error *e)
     struct sampled_token *top = arena_array(&b->arena, lanes, (b->n_lanes + 1) * sizeof *top);
     if (!b->decode_slot || !top) return err_nomem(e, lanes * (b->n_lanes + 1) * sizeof *top, "a session");
     for (uint32_t i = 0; i < lanes; i++) {
-        b->run.lane[i].table = state_table(&b->state[STATE_SELF], i);
         b->run.lane[i].top = top + i * (b->n_lanes + 1);
     }
     if (b->n_windows == 1) return STENO_OK;
@@ -104,13 +116,15 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     const struct plan *plans[MODEL_PLANS];
     const int n_plans = plans_of(m, plans);
     const uint32_t lanes = b->n_windows * b->n_lanes;
-    int rc = exec_open(&b->exec, &b->arena, &m->kern, b->team, plans, n_plans, rows_out(m, b->n_windows, b->n_lanes), e);
+    int rc = STENO_OK;
     for (int i = 0; i < m->n_states && !rc; i++)
         rc = state_open(&b->state[i], &b->arena, &m->state[i], m->kv_type[i], state_lanes(m, i, b->n_windows, b->n_lanes), e);
+    struct exec_params p = exec_params_of(m, team_threads(b->team), plans, b->state, b->n_windows, b->n_lanes);
+    p.team = b->team;
+    p.should_stop = all_stop;
+    p.user = b;
+    if (!rc) rc = exec_open(&b->exec, m->executor, &b->arena, &p, e);
     if (rc) return rc;
-    b->exec.state = b->state;
-    b->exec.should_stop = all_stop;
-    b->exec.user = b;
     b->time = arena_array(&b->arena, model_ops(m), sizeof *b->time);
     int bad = !b->time;
     if (m->family->search != SEARCH_VAD) {
@@ -128,9 +142,8 @@ static void batch_close(struct steno_batch *b)
 {
     if (b->exact) batch_close(b->exact);
     for (uint32_t i = 0; b->decoder && i < b->n_windows; i++) decoder_free(&b->decoder[i]);
-    for (int i = 0; i < MODEL_STATES; i++) state_close(&b->state[i]);
     queue_destroy(b);
-    exec_close(&b->exec);
+    exec_close(b->exec);
     arena_free(&b->arena);
     model_release(b->model);
     team_close(b->team);

@@ -59,8 +59,7 @@ static int bench_decode(steno_session *s, int n, int windows, int lanes, int pro
 /* All windows get the keys and values of the first: pages that nobody has written would all be one page, in the first-level cache. */
 static void bench_windows(steno_session *s)
 {
-    const struct kv_state *keys = &s->batch->state[STATE_CROSS];
-    for (size_t w = 1; w < keys->lanes; w++) memcpy(keys->mem + w * keys->window_sz, keys->mem, keys->window_sz);
+    for (uint32_t w = 1; w < s->batch->n_windows; w++) exec_state_copy(s->batch->exec, STATE_CROSS, w, 0);
 }
 
 /* n steps of a beam search that nothing ends early; what is chosen from noise forks as often as anything. */
@@ -75,7 +74,7 @@ static int bench_beams(steno_session *s, int n, int beams)
     ar_begin(a, &p, 0, &s->model->tokens.sot, 1, 0);
     while (!a->done && !rc) {
         b->run.n_rows = 0;
-        ar_want(a, &b->run, &b->state[STATE_SELF], exec_room(&b->exec, &s->model->plan[PLAN_DECODER]));
+        ar_want(a, &b->run, &b->state[STATE_SELF], exec_room(b->exec, &s->model->plan[PLAN_DECODER]));
         rc = steps_run(s, 1);
         ar_give(a, &b->run, &b->state[STATE_SELF]);
     }

@@ -55,8 +55,10 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
         if (!cpu_level_usable(level)) return err_set(e, STENO_EARG, "processor level '%s' is not usable on this machine", p->cpu_level);
     }
     kern_init(&m->kern, level);
+    executor_cpu(&m->cpu, &m->kern);
+    m->executor = &m->cpu.base;
     m->narrow = narrow_of(p->compute, level);
-    m->blocks = p->compute == STENO_COMPUTE_AUTO ? kern_gains(level, PK_Q8_QUAD) : p->compute != STENO_COMPUTE_F32;
+    m->blocks = p->compute == STENO_COMPUTE_AUTO ? executor_gains(m->executor, PK_Q8_QUAD) : p->compute != STENO_COMPUTE_F32;
     m->loading = p->team;
     m->vocab_path = p->vocab;
     m->heads_wanted = p->alignment_heads && *p->alignment_heads ? p->alignment_heads : NULL;
@@ -70,7 +72,7 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
 static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
 {
     if (!m->blocks) return KV_F32;
-    return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 && kern_gains(m->kern.level, PK_Q8_QUAD_A8) ? KV_INT : KV_F16;
+    return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 && executor_gains(m->executor, PK_Q8_QUAD_A8) ? KV_INT : KV_F16;
 }
 
 /* The same network again, as it is stored and in f32, beside the fast one; what both need alike is there once. */
@@ -86,6 +88,8 @@ static int load_exact(steno_model *m, struct weights *w, steno_error *e)
     x->loading = m->loading;
     x->matrix_type = m->matrix_type;
     kern_init(&x->kern, m->kern.level);
+    executor_cpu(&x->cpu, &x->kern);
+    x->executor = &x->cpu.base;
     weights_forget_narrow(w);
     x->store = m->store;
     const int rc = m->family->describe(x, w, e);
@@ -326,7 +330,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.weight_type, sizeof i.weight_type, "%s", dtype_name(m->matrix_type));
     snprintf(i.compute, sizeof i.compute, "%s", compute_name(m->narrow));
     snprintf(i.device, sizeof i.device, "cpu");
-    const int pairs = m->narrow == PK_BF16_PAIR || (m->narrow == PK_I8_QUAD && kern_gains(m->kern.level, PK_BF16_PAIR));
+    const int pairs = m->narrow == PK_BF16_PAIR || (m->narrow == PK_I8_QUAD && executor_gains(m->executor, PK_BF16_PAIR));
     snprintf(i.attention, sizeof i.attention, "%s", pairs ? "bf16" : "f32");
     snprintf(i.decoder_weights, sizeof i.decoder_weights, "%s", m->blocks ? "int8" : "stored");
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));

@@ -41,11 +41,11 @@ int64_t steno_session_memory(const steno_model *m, const steno_team *team, const
     return (int64_t)n;
 }
 
-int session_ran(steno_session *s, int rc)
+int session_ran(steno_session *s, const struct exec *x, int rc)
 {
     if (!rc) return STENO_OK;
     if (rc == STENO_ECANCELED) return err_set(&s->error, rc, "canceled");
-    return err_set(&s->error, rc, "the model could not be run: %s", steno_status_text(rc));
+    return err_set(&s->error, rc, "the model could not be run: %s", *x->error.text ? x->error.text : steno_status_text(rc));
 }
 
 int session_should_stop(steno_session *s)
@@ -187,7 +187,6 @@ void session_ready(steno_session *s)
     atomic_store(&s->cancel, 0);
     if (b->at_work && !s->entered) return; /* others go on */
     b->solo = s;
-    atomic_store(&b->exec.stop, 0);
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until lane_rewind puts one to use */
 }
 

@@ -12,6 +12,7 @@
 #include "load/weights.h"
 #include "model/token_roles.h"
 #include "plan/build.h"
+#include "plan/exec.h"
 #include "search/rules.h"
 #include "search/vad.h"
 #include "text/bpe.h"
@@ -33,6 +34,8 @@ struct steno_model {
     struct model_life *life;       /* NULL while opening */
     const struct family *family;
     struct kern kern;
+    struct cpu_executor cpu;
+    const struct executor *executor; /* what its plans are replayed on: cpu, if nobody says otherwise */
     struct weight_store store;
     struct plan plan[MODEL_PLANS];
     struct state_desc state[MODEL_STATES];

@@ -374,8 +374,8 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern, .team = m->loading,
                               .max_rows = (uint32_t)d->n_audio_ctx, .unfused = m->unfused };
     build_begin(&b, &p, e);
-    b.bf16 = kern_gains(m->kern.level, PK_BF16_PAIR) ? PK_BF16_PAIR : 0;
-    b.int16 = m->narrow && (m->narrow == PK_I16_PAIR || kern_gains(m->kern.level, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
+    b.bf16 = executor_gains(m->executor, PK_BF16_PAIR) ? PK_BF16_PAIR : 0;
+    b.int16 = m->narrow && (m->narrow == PK_I16_PAIR || executor_gains(m->executor, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
     build_encoder(&b, d, m->narrow);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;

@@ -65,22 +65,54 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int t
     return z;
 }
 
-size_t exec_memory(const struct plan *const *plans, int n_plans, int threads, uint32_t max_out)
+static struct cpu_exec *cpu_of(struct exec *x) { return (struct cpu_exec *)(void *)x; }
+static const struct cpu_exec *cpu_of_const(const struct exec *x) { return (const struct cpu_exec *)(const void *)x; }
+
+static size_t cpu_memory(const struct executor *executor, const struct exec_params *p)
 {
-    const struct sizes z = sizes_of(plans, n_plans, threads, max_out);
-    return z.scratch + (size_t)threads * z.thread + z.partials * sizeof(struct logit_partial) + z.approx * sizeof(struct approx_row) +
-           z.ops * sizeof(int64_t) + z.attn_partials * sizeof(float) + z.attn_done * sizeof(uint32_t);
+    (void)executor;
+    const int threads = p->threads;
+    const struct sizes z = sizes_of(p->plan, p->n_plans, threads, p->max_out);
+    size_t n = z.scratch + (size_t)threads * z.thread + z.partials * sizeof(struct logit_partial) + z.approx * sizeof(struct approx_row) +
+               z.ops * sizeof(int64_t) + z.attn_partials * sizeof(float) + z.attn_done * sizeof(uint32_t);
+    for (int i = 0; i < p->n_states; i++) n += state_pool_sz(&p->state[i].desc, p->state[i].type, p->state[i].lanes);
+    return n;
 }
 
-int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team *team, const struct plan *const *plans, int n_plans,
-              uint32_t max_out, steno_error *e)
+static void cpu_close(struct exec *exec)
 {
-    memset(x, 0, sizeof *x);
-    const size_t threads = (size_t)team_threads(team);
-    const struct sizes z = sizes_of(plans, n_plans, (int)threads, max_out);
-    x->kern = k;
-    x->team = team;
-    x->max_out = max_out;
+    struct cpu_exec *x = cpu_of(exec);
+    for (int i = 0; x->mem && i < x->n_states; i++) state_mem_close(&x->mem[i]);
+    if (x->scratch) os_pages_free(x->scratch, x->scratch_sz);
+    if (x->thread_scratch) os_pages_free(x->thread_scratch, (size_t)team_threads(x->team) * x->thread_scratch_sz);
+    x->scratch = x->thread_scratch = NULL;
+}
+
+static int states_open(struct cpu_exec *x, struct arena *a, const struct exec_params *p, steno_error *e)
+{
+    int rc = STENO_OK;
+    x->state = p->state;
+    x->mem = arena_array(a, (size_t)p->n_states, sizeof *x->mem);
+    if (p->n_states && !x->mem) return err_nomem(e, (size_t)p->n_states * sizeof *x->mem, "states");
+    x->n_states = p->n_states;
+    for (int i = 0; i < p->n_states && !rc; i++) {
+        rc = state_mem_open(&x->mem[i], &p->state[i], e);
+        if (p->state[i].desc.kind == STATE_APPEND && !x->append) x->append = &p->state[i], x->append_mem = &x->mem[i];
+    }
+    return rc;
+}
+
+static int cpu_open(struct exec **out, const struct executor *executor, struct arena *a, const struct exec_params *p, steno_error *e)
+{
+    struct cpu_exec *x = arena_array(a, 1, sizeof *x);
+    const size_t threads = (size_t)team_threads(p->team);
+    const struct sizes z = sizes_of(p->plan, p->n_plans, (int)threads, p->max_out);
+    *out = NULL;
+    if (!x) return err_nomem(e, sizeof *x, "an executor");
+    x->base = (struct exec){ .ops = executor->ops, .should_stop = p->should_stop, .user = p->user };
+    x->kern = ((const struct cpu_executor *)(const void *)executor)->kern;
+    x->team = p->team;
+    x->max_out = p->max_out;
     x->scratch_sz = z.scratch;
     x->thread_scratch_sz = z.thread;
     x->n_attn_partials = z.attn_partials ? threads * ATTN_PARTIALS : 0;
@@ -93,38 +125,51 @@ int exec_open(struct exec *x, struct arena *a, const struct kern *k, steno_team 
     x->counter = arena_array(a, z.ops, sizeof *x->counter);
     x->scratch = os_pages_alloc(z.scratch);
     x->thread_scratch = os_pages_alloc(threads * z.thread);
-    if (x->partials && x->approx && x->counter && x->attn_partials && x->attn_done && x->scratch && x->thread_scratch) return STENO_OK;
-    exec_close(x);
-    return err_nomem(e, z.scratch + threads * z.thread, "scratch");
+    const int whole = x->partials && x->approx && x->counter && x->attn_partials && x->attn_done && x->scratch && x->thread_scratch;
+    const int rc = whole ? states_open(x, a, p, e) : err_nomem(e, z.scratch + threads * z.thread, "scratch");
+    if (rc) cpu_close(&x->base);
+    else *out = &x->base;
+    return rc;
 }
 
-void exec_close(struct exec *x)
+static struct room cpu_room(const struct exec *x, const struct plan *p)
 {
-    if (x->scratch) os_pages_free(x->scratch, x->scratch_sz);
-    if (x->thread_scratch) os_pages_free(x->thread_scratch, (size_t)team_threads(x->team) * x->thread_scratch_sz);
-    x->scratch = x->thread_scratch = NULL;
-}
-
-struct room exec_room(const struct exec *x, const struct plan *p)
-{
-    return (struct room){ p->max_rows, out_of(p, x->max_out) };
+    return (struct room){ p->max_rows, out_of(p, cpu_of_const(x)->max_out) };
 }
 
 /* Rows that nobody has room for would be written past what is there. */
-static int fits(const struct exec *x, const struct plan *p, const struct run *run, uint32_t n_rows)
+static int fits(const struct cpu_exec *x, const struct plan *p, const struct run *run, uint32_t n_rows)
 {
-    const struct room room = exec_room(x, p);
+    const struct room room = cpu_room(&x->base, p);
     return n_rows <= room.rows && (!run || (run->n_rows <= run->room.rows && run->n_out <= room.out && run->n_out <= run->room.out));
 }
 
-float *exec_slot(const struct exec *x, const struct plan *p, uint16_t slot)
+static float *cpu_input(struct exec *x, const struct plan *p)
 {
-    return slot_row0(x, p, slot);
+    return slot_row0(cpu_of(x), p, p->input);
 }
 
-const float *exec_logits(const struct exec *x, const struct plan *p, uint32_t out)
+static const float *cpu_output(struct exec *x, const struct plan *p, uint16_t slot, uint32_t row, uint32_t n, size_t *ld)
 {
-    return slot_row0(x, p, p->logits) + (size_t)out * p->slot[p->logits].ld;
+    (void)n;
+    *ld = p->slot[slot].ld;
+    return slot_row0(cpu_of(x), p, slot) + row * *ld;
+}
+
+static void cpu_state_reset(struct exec *exec, int state, uint32_t lane)
+{
+    const struct state_mem *m = &cpu_of(exec)->mem[state];
+    memset(state_rows(m, 0, lane), 0, m->window_sz);
+}
+
+static size_t cpu_state_sz(const struct exec *x, int state) { return cpu_of_const(x)->mem[state].sz; }
+static void cpu_state_get(struct exec *x, int state, void *to) { memcpy(to, cpu_of(x)->mem[state].at, cpu_of(x)->mem[state].sz); }
+static void cpu_state_set(struct exec *x, int state, const void *from) { memcpy(cpu_of(x)->mem[state].at, from, cpu_of(x)->mem[state].sz); }
+
+static void cpu_state_copy(struct exec *x, int state, uint32_t to, uint32_t from)
+{
+    const struct state_mem *m = &cpu_of(x)->mem[state];
+    if (to != from) memcpy(m->at + to * m->window_sz, m->at + from * m->window_sz, m->window_sz);
 }
 
 /* ---- replaying */
@@ -132,10 +177,24 @@ const float *exec_logits(const struct exec *x, const struct plan *p, uint32_t ou
 /* Thread 0 between ops: the only place where a run ends early. */
 static void ask_stop(struct replay *rp, int64_t op)
 {
-    if (rp->x->should_stop && rp->x->should_stop(rp->x->user)) atomic_store(&rp->x->stop, 1);
+    const struct exec *x = &rp->x->base;
+    if (x->should_stop && x->should_stop(x->user)) atomic_store(&rp->x->stop, 1);
     if (!atomic_load(&rp->x->stop)) return;
     rp->status = STENO_ECANCELED;
     atomic_store(&rp->stop, op); /* a slower thread may still be looking at an earlier number */
+}
+
+/* Blocks for what the rows will write. Of a lane that there is no room for nothing goes on. @return whether there was room for all */
+static int state_prepare_rows(struct kv_state *state, struct run *r)
+{
+    int whole = 1;
+    for (uint32_t i = 0; i < r->n_rows; i++) {
+        const struct row *row = &r->row[i];
+        if (!state_prepare(state, row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1)) continue;
+        r->lane[row->lane].done = 1;
+        whole = 0;
+    }
+    return whole;
 }
 
 /* Thread 0 after a replay of a chain: lanes hold what the rows wrote; the tokens chosen are the next rows. */
@@ -145,9 +204,10 @@ static void next_step(struct replay *rp)
     for (uint32_t i = 0; i < r->n_rows; i++) r->lane[r->row[i].lane].kv_len = r->row[i].pos + 1;
     if (!rp->ran++) rp->split_ns = os_now_ns();
     rp->more = 0;
+    rp->x->append->n_copies = 0; /* they are made */
     if (rp->status) return;
-    if (rp->x->next) {
-        if (!rp->x->next(rp->x->user)) return;
+    if (rp->calls.next) {
+        if (!rp->calls.next(rp->calls.user)) return;
     } else {
         if (rp->ran >= rp->steps) return;
         run_advance(r);
@@ -156,12 +216,7 @@ static void next_step(struct replay *rp)
         rp->status = r->n_rows ? STENO_EARG : rp->status;
         return;
     }
-    struct kv_state *state = &rp->x->state[0];
-    state->n_copies = 0;
-    for (uint32_t i = 0; i < r->n_rows; i++) {
-        const struct row *row = &r->row[i];
-        if (state_prepare_later(state, row->lane, (uint32_t)row->pos)) r->lane[row->lane].done = 1;
-    }
+    state_prepare_rows(rp->x->append, r);
     atomic_store_explicit(&rp->x->copied, 0, memory_order_relaxed);
     run_prepare(r);
     if (!fits(rp->x, rp->p, r, r->n_rows)) {
@@ -176,10 +231,10 @@ static void next_step(struct replay *rp)
  * state, is the one that stands behind this, too. */
 static void copy_blocks(const struct replay *rp)
 {
-    const struct kv_state *s = &rp->x->state[0];
+    const struct kv_state *s = rp->x->append;
     const int64_t layers = s->desc.layers;
     const struct worker own = { .x = rp->x, .counter = &rp->x->copied }, *worker = &own;
-    FOR_ITEMS(i, s->n_copies * layers) state_copy_layer(s, (uint32_t)(i / layers), (uint32_t)(i % layers));
+    FOR_ITEMS(i, s->n_copies * layers) state_copy_layer(rp->x->append_mem, s, (uint32_t)(i / layers), (uint32_t)(i % layers));
 }
 
 /* Op `at` on one thread, until no items are left. */
@@ -201,7 +256,7 @@ static void replay_thread(void *arg, int thread)
         for (uint16_t at = rp->first; at < rp->last; at++, n++) {
             const int64_t t0 = rp->time && !thread ? os_now_ns() : 0;
             if (!thread && at == rp->split && !rp->split_ns) rp->split_ns = os_now_ns();
-            if (rp->x->filter && rp->p->op[at].kind == OP_LOGITS_REDUCE) {
+            if (rp->calls.filter && rp->p->op[at].kind == OP_LOGITS_REDUCE) {
                 if (!thread) logits_filter(rp);
                 team_barrier(rp->team);
             }
@@ -223,7 +278,7 @@ static void replay_thread(void *arg, int thread)
 }
 
 /* A run that ended within an op may leave partials that nobody has put together. */
-static void partials_forget(struct exec *x)
+static void partials_forget(struct cpu_exec *x)
 {
     for (size_t i = 0; i < x->n_attn_done; i++) atomic_store_explicit(&x->attn_done[i], 0, memory_order_relaxed);
     for (size_t i = 0; i < x->n_approx; i++) atomic_store_explicit(&x->approx[i].slices, 0, memory_order_relaxed);
@@ -233,47 +288,93 @@ static int replay(struct replay *rp, struct run_time *spent)
 {
     const cpu_fpenv fp = cpu_fpenv_enter();
     const int64_t t0 = os_now_ns();
-    rp->x->runs++;
+    rp->x->base.n_wakes++;
+    atomic_store(&rp->x->stop, 0);
     atomic_store(&rp->stop, INT64_MAX);
     team_run(rp->team = team_here(rp->x->team), replay_thread, rp);
     const int64_t t1 = os_now_ns(), split = rp->split_ns ? rp->split_ns : t1;
     *spent = (struct run_time){ split - t0, t1 - split };
+    if (rp->x->append) rp->x->append->n_copies = 0; /* also those that a run left when it was to end: what they were for is given up */
     if (rp->status) partials_forget(rp->x);
     cpu_fpenv_leave(fp);
     return rp->status;
 }
 
-int exec_phases(struct exec *x, const struct plan *p, int first, int end, struct run *run, uint32_t n_rows, struct op_time *time,
-                struct run_time *spent)
+/* The zero rows around an input that a convolution reads. */
+static void pad_input(const struct replay *rp)
 {
-    struct replay rp = { .x = x, .p = p, .run = run, .time = time, .n_rows = n_rows, .first = p->phase[first].first,
-                         .last = p->phase[end - 1].last, .split = p->phase[first].last };
-    *spent = (struct run_time){ 0 };
-    return fits(x, p, run, n_rows) ? replay(&rp, spent) : STENO_EARG;
+    const struct slot *in = &rp->p->slot[rp->p->input];
+    const struct op *op = &rp->p->op[0];
+    float *x = row0(rp, rp->p->input);
+    if (!in->front) return;
+    memset(x - in->ld, 0, in->ld * sizeof *x);
+    memset(x + (size_t)rows_of(rp, op) * rp->p->bind[op->bind].stride * in->ld, 0, in->ld * sizeof *x);
 }
 
-int exec_chain(struct exec *x, const struct plan *p, struct run *run, int steps, int *ran, struct op_time *time, struct run_time *spent)
+static int cpu_phases(struct exec *exec, const struct plan *p, const struct phases *what, struct op_time *time, struct run_time *spent)
 {
+    struct cpu_exec *x = cpu_of(exec);
+    struct replay rp = { .x = x, .p = p, .run = what->run, .time = time, .n_rows = what->n_rows, .window = what->window,
+                         .first = p->phase[what->first].first, .last = p->phase[what->end - 1].last, .split = p->phase[what->first].last };
+    *spent = (struct run_time){ 0 };
+    err_clear(&exec->error);
+    if (!fits(x, p, what->run, what->n_rows)) return STENO_EARG;
+    if (!what->first && p->input != NO_SLOT) pad_input(&rp);
+    if (what->run && x->append) state_copy_all(x->append_mem, x->append);
+    return replay(&rp, spent);
+}
+
+static int cpu_chain(struct exec *exec, const struct plan *p, struct run *run, int steps, const struct chain_calls *calls, int *ran,
+                     struct op_time *time, struct run_time *spent)
+{
+    struct cpu_exec *x = cpu_of(exec);
     *ran = 0;
     *spent = (struct run_time){ 0 };
-    if (run->n_rows > run->room.rows) return STENO_EARG;
-    for (uint32_t i = 0; i < run->n_rows; i++) {
-        const struct row *row = &run->row[i];
-        if (state_prepare(&x->state[0], row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1)) return STENO_EARG;
-    }
+    err_clear(&exec->error);
+    if (!x->append || run->n_rows > run->room.rows || !state_prepare_rows(x->append, run)) return STENO_EARG;
+    state_copy_all(x->append_mem, x->append);
     run_prepare(run);
     if (!fits(x, p, run, run->n_rows)) return STENO_EARG;
     struct replay rp = { .x = x, .p = p, .run = run, .time = time, .n_rows = run->n_rows, .last = p->n_ops, .steps = steps,
                          .split = UINT16_MAX };
+    if (calls) rp.calls = *calls;
     const int rc = replay(&rp, spent);
     *ran = rp.ran;
     return rc;
 }
 
-void exec_choose(struct exec *x, const struct plan *p, struct run *run, uint32_t out)
+/* The calling thread alone works. */
+static int cpu_choose(struct exec *x, const struct plan *p, struct run *run, const struct chain_calls *calls, uint32_t out)
 {
-    const struct replay rp = { .x = x, .p = p, .run = run };
+    struct replay rp = { .x = cpu_of(x), .p = p, .run = run };
+    if (calls) rp.calls = *calls;
     const cpu_fpenv fp = cpu_fpenv_enter();
     logits_choose(&rp, out);
     cpu_fpenv_leave(fp);
+    return STENO_OK;
+}
+
+/* ---- the seam */
+
+static struct executor_ops const cpu_ops = {
+    .memory = cpu_memory,
+    .open = cpu_open,
+    .close = cpu_close,
+    .room = cpu_room,
+    .input = cpu_input,
+    .output = cpu_output,
+    .phases = cpu_phases,
+    .chain = cpu_chain,
+    .choose = cpu_choose,
+    .state_reset = cpu_state_reset,
+    .state_sz = cpu_state_sz,
+    .state_get = cpu_state_get,
+    .state_set = cpu_state_set,
+    .state_copy = cpu_state_copy,
+};
+
+void executor_cpu(struct cpu_executor *x, const struct kern *kern)
+{
+    *x = (struct cpu_executor){ .base = { .ops = &cpu_ops, .caps = { .name = "cpu" } }, .kern = kern };
+    for (int t = 0; t < PK_COUNT; t++) x->base.caps.gains |= (uint64_t)(kern_gains(kern->level, (enum packed_type)t) != 0) << t;
 }

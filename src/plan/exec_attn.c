@@ -9,12 +9,12 @@ enum { WEIGHTS_ROWS = 12 /* rows of an item of weights of attention: a tile */ }
 
 struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type)
 {
-    const struct exec *x = rp->x;
+    const struct cpu_exec *x = rp->x;
     if (op->state != NO_STATE) {
         const struct kv_state *s = &x->state[op->state];
         const uint32_t l = s->desc.kind == STATE_APPEND || !rp->run ? lane : rp->run->lane[lane].window;
         *type = s->type;
-        return state_view(s, op->layer, head, l);
+        return state_view(&x->mem[op->state], s, op->layer, head, l);
     }
     const struct slot *s = &rp->p->slot[op->kv_slot];
     *type = (enum kv_type)s->kv_type;

@@ -29,9 +29,9 @@ static struct linear linear_of(const struct replay *rp, const struct op *op)
     }
     if (c->n_y < c->n) {
         enum kv_type type;
-        l.kv = replay_kv(rp, op, 0, rp->x->window, &type);
+        l.kv = replay_kv(rp, op, 0, rp->window, &type);
         l.kv_type = (uint8_t)type;
-        l.kv_head_sz = op->state != NO_STATE ? rp->x->state[op->state].head_sz
+        l.kv_head_sz = op->state != NO_STATE ? rp->x->mem[op->state].head_sz
                                              : rp->p->slot[op->kv_slot].rows / KV_BLOCK * l.kv.block_stride;
     }
     return l;

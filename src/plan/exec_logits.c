@@ -103,7 +103,7 @@ static void filter_row(const struct replay *rp, uint32_t out)
         prob_of(rp, out, slices);
         row->flags &= (uint16_t)~ROW_PROB;
     }
-    rp->x->filter(rp->x->user, row->lane, x);
+    rp->calls.filter(rp->calls.user, row->lane, x);
     tame(x, n);
 }
 
@@ -140,7 +140,7 @@ void logits_choose(const struct replay *rp, uint32_t out)
 {
     const uint32_t slices = logit_slices(rp->p->slot[rp->p->logits].width);
     rp->run->row[rp->run->out_row[out]].flags = ROW_SAMPLE;
-    if (rp->x->filter) filter_row(rp, out);
+    if (rp->calls.filter) filter_row(rp, out);
     for (uint32_t i = 0; i < slices; i++) reduce_slice(rp, out * slices + i, slices);
     sample_row(rp, out, slices);
 }

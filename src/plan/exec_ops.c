@@ -80,7 +80,7 @@ static const float *fsmn_row(const struct replay *rp, const struct op *op, uint3
         if (op->state == NO_STATE) return NULL;
         const struct kv_state *s = &rp->x->state[op->state];
         const int64_t i = (int64_t)s->desc.positions + t;
-        return i < 0 ? NULL : state_rows(s, op->layer, rp->x->window) + (size_t)i * c->n + at;
+        return i < 0 ? NULL : state_rows(&rp->x->mem[op->state], op->layer, rp->window) + (size_t)i * c->n + at;
     }
     if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)t * rp->p->slot[op->in].ld + at;
     enum kv_type type;
@@ -114,7 +114,7 @@ static void shift_state(const struct replay *rp, const struct op *op)
     const struct slot *in = &rp->p->slot[op->in];
     const uint32_t rows = rows_of(rp, op);
     const size_t n = s->desc.positions, width = (size_t)s->desc.heads * s->desc.d_head, held = rows < n ? n - rows : 0;
-    float *to = state_rows(s, op->layer, rp->x->window);
+    float *to = state_rows(&rp->x->mem[op->state], op->layer, rp->window);
     memmove(to, to + (n - held) * width, held * width * sizeof *to);
     for (size_t i = held; i < n; i++)
         memcpy(to + i * width, row0(rp, op->in) + (rows - n + i) * in->ld, width * sizeof *to);

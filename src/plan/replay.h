@@ -12,13 +12,49 @@ enum {
     ATTN_SHARED = 2, /* with fewer heads of groups of rows than this for each thread, threads share them */
 };
 
+/* Memory of a state. */
+struct state_mem {
+    uint8_t *at;
+    size_t sz;
+    size_t head_sz;             /* bytes between heads of a block (append) or of a layer (replace) */
+    size_t block_stride;        /* bytes between blocks of one head */
+    size_t layer_sz, window_sz; /* bytes between layers, between windows */
+};
+
+struct cpu_exec {
+    struct exec base;
+    const struct kern *kern;
+    steno_team *team;
+    uint8_t *scratch;             /* slots, shared by all plans of the session */
+    size_t scratch_sz;
+    uint8_t *thread_scratch;      /* [threads, thread_scratch_sz] */
+    size_t thread_scratch_sz;
+    struct kv_state *state;       /* [n_states] by the ids in the plans */
+    struct state_mem *mem;        /* [n_states] */
+    int n_states;
+    struct kv_state *append;      /* the one of those that grows with the rows of a chain, and its memory; NULL */
+    const struct state_mem *append_mem;
+    uint32_t max_out;             /* rows of logits that there is room for, where a plan has as many */
+    struct logit_partial *partials; /* [max_out, slices, 3] */
+    struct approx_row *approx;    /* [max_out] */
+    float *attn_partials;         /* of attention where threads share rows: [rows, heads, blocks of keys] of one op */
+    size_t n_attn_partials;       /* so many of the widest head; 0 on one thread */
+    _Atomic uint32_t *attn_done;  /* [groups, heads] blocks whose partials are made; zeros between ops */
+    size_t n_attn_done, n_approx;
+    _Atomic int64_t *counter;     /* [ops of the longest plan] */
+    _Atomic int64_t copied;       /* layers of blocks of keys and values that are copied before a replay */
+    _Atomic int stop;             /* the run at hand is to end */
+};
+
 struct replay {
-    struct exec *x;
+    struct cpu_exec *x;
     steno_team *team;      /* that works on it; NULL: the caller alone */
     const struct plan *p;
     struct run *run;
+    struct chain_calls calls;
     struct op_time *time;
     uint32_t n_rows;       /* of this replay */
+    uint16_t window;       /* whose replace or shift state it writes */
     uint16_t first, last;  /* ops [first, last) */
     int steps, ran;        /* chain: replays allowed and done */
     int more;              /* thread 0: another replay follows */
@@ -30,7 +66,7 @@ struct replay {
 
 /* A thread at an op. */
 struct worker {
-    struct exec *x;
+    struct cpu_exec *x;
     _Atomic int64_t *counter; /* of the op: the next item */
     int asks;                 /* it looks between items whether the run is to end */
     int threads;
@@ -41,8 +77,8 @@ struct worker {
  * nothing behind that others believe done: thread 0 ends the run behind this op. */
 static inline int64_t item_take(const struct worker *worker, int64_t n)
 {
-    struct exec *x = worker->x;
-    if (worker->asks && x->should_stop && x->should_stop(x->user)) atomic_store(&x->stop, 1);
+    struct cpu_exec *x = worker->x;
+    if (worker->asks && x->base.should_stop && x->base.should_stop(x->base.user)) atomic_store(&x->stop, 1);
     if (atomic_load_explicit(&x->stop, memory_order_relaxed)) return -1;
     const int64_t i = atomic_fetch_add_explicit(worker->counter, 1, memory_order_relaxed);
     return i < n ? i : -1;
@@ -51,7 +87,7 @@ static inline int64_t item_take(const struct worker *worker, int64_t n)
 #define FOR_ITEMS(i, n) for (int64_t i; (i = item_take(worker, (int64_t)(n))) >= 0;)
 
 /* Row 0 of a slot. */
-static inline float *slot_row0(const struct exec *x, const struct plan *p, uint16_t slot)
+static inline float *slot_row0(const struct cpu_exec *x, const struct plan *p, uint16_t slot)
 {
     const struct slot *s = &p->slot[slot];
     return (float *)(void *)(x->scratch + s->offset) + (size_t)s->front * s->ld;
@@ -78,6 +114,15 @@ static inline uint32_t logit_slices(uint32_t n_vocab)
     return (n_vocab + SCAN_IDS - 1) / SCAN_IDS;
 }
 
+/* ---- exec_state.c */
+int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e);
+void state_mem_close(struct state_mem *m);
+/* Keys and values of a head: append (table of the lane) or replace (l: window). */
+struct kv_view state_view(const struct state_mem *m, const struct kv_state *s, uint32_t layer, uint32_t head, uint32_t l);
+float *state_rows(const struct state_mem *m, uint32_t layer, uint32_t l); /* shift: [positions, width], oldest first */
+void state_copy_layer(const struct state_mem *m, const struct kv_state *s, uint32_t copy, uint32_t layer);
+void state_copy_all(const struct state_mem *m, struct kv_state *s); /* what state_prepare left */
+
 /* Keys and values of one head: in the state, or in a slot of this run. */
 struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type);
 
@@ -93,6 +138,6 @@ op_fn logits_bound_run, logits_reduce_run, sample_run;              /* exec_logi
 int approx_wanted(const struct replay *rp, size_t out);
 void approx_begin(const struct replay *rp, const struct op *op, uint32_t out); /* before approximate logits of the row are computed */
 int approx_keeps(const struct replay *rp, size_t out, size_t panel);           /* is the panel wanted from the stored weights? */
-void logits_filter(const struct replay *rp);  /* thread 0, before logits are reduced: the caller changes those that it asked for */
+void logits_filter(const struct replay *rp); /* thread 0, before logits are reduced: the caller changes those that it asked for */
 void logits_choose(const struct replay *rp, uint32_t out); /* one row, on this thread alone */
 #endif

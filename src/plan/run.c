@@ -202,7 +202,6 @@ void lane_copy(struct lane *dst, const struct lane *src)
 {
     const struct lane own = *dst;
     *dst = *src;
-    dst->table = own.table;
     dst->out = own.out;
     dst->top = own.top;
     memcpy(dst->out, src->out, (size_t)src->n * sizeof *dst->out);

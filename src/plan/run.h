@@ -47,7 +47,6 @@ struct lane {
     int32_t kv_len;              /* positions held in the append state */
     int32_t enc_len;             /* positions of the window's cross keys */
     uint16_t window;             /* which window's cross keys */
-    uint16_t *table;             /* blocks of the append state, owned by state.c */
 
     const struct logit_rules *rules;
     struct sampled_token *out;          /* [limit] tokens chosen so far, end of text excluded */

@@ -6,7 +6,7 @@
 #include "task/request_queue.h"
 #include "task/words/token_times.h"
 #include "model/family.h"
-#include "plan/exec.h"
+#include "plan/executor.h"
 #include "search/ar.h"
 
 /* A finished segment; text, tokens and words are places in growing buffers, made pointers when they are read. */
@@ -74,7 +74,7 @@ struct steno_batch {
     uint32_t n_lanes;           /* of each: window w has lanes [w * n_lanes, (w + 1) * n_lanes) */
     uint32_t turn;              /* window whose prompt goes first in the next replay */
     struct kv_state state[MODEL_STATES];
-    struct exec exec;
+    struct exec *exec;
     struct run run;
     struct sampled_token *sampled;      /* [windows * lanes, text_ctx] tokens of each lane; CTC: [rows] */
     struct op_time *time;       /* [ops of all plans] of a chain of replays that sessions share, until each has got its part */
@@ -185,8 +185,8 @@ struct op_time *session_time(const steno_session *s, int plan); /* for what runs
 void session_ready(steno_session *s); /* forgets error and cancel, puts all lanes aside */
 void session_begin(steno_session *s); /* and results */
 void session_forget(steno_session *s); /* error, cancel and results alone: the batch may be at work for others, on another thread */
-/* What the executor returned, with its reason in the session\'s error. */
-int session_ran(steno_session *s, int rc);
+/* What the executor x returned, with its reason in the session's error. */
+int session_ran(steno_session *s, const struct exec *x, int rc);
 int session_should_stop(steno_session *s); /* once it does, until the next call begins */
 
 /* entry.c: which public calls may begin while another is at work. */

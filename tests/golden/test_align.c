@@ -104,8 +104,10 @@ static void window_ready(struct engine *g, struct engine *other, const char *ste
     inside_begin(other->session);
     layers_hear(s, stem);
     assert_int_equal(inside_encode(s), 0);
-    const struct kv_state *cross = inside_state(s, STATE_CROSS);
-    memcpy(inside_state(other->session, STATE_CROSS)->mem, cross->mem, cross->mem_sz);
+    void *cross = inside_state_copy(s, STATE_CROSS);
+    assert_non_null(cross);
+    inside_state_set(other->session, STATE_CROSS, cross);
+    free(cross);
 }
 
 static int one_window(struct engine *g, const json_t *layers, const char *stem, const char *level, struct bits *bits)

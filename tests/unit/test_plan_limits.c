@@ -351,7 +351,6 @@ static void test_state_of_more_blocks_than_a_table_can_name_is_refused(void **st
             assert_int_equal(s.n_free, 0);
             assert_true(state_table(&s, last)[0] != state_table(&s, 0)[0]);
         }
-        state_close(&s);
         arena_free(&a);
     }
 }

@@ -193,7 +193,8 @@ struct rig {
     struct plan plan;
     struct kern kern;
     steno_team *team;
-    struct exec exec;
+    struct cpu_executor cpu;
+    struct exec *exec;
     struct kv_state state;
 };
 
@@ -220,15 +221,16 @@ static void rig_open(struct rig *r, int level, int threads, void (*fill)(struct 
     fill(&b);
     if (build_end(&b, &r->plan)) fail_msg("%s", e.text);
     const struct plan *plans[] = { &r->plan };
-    assert_int_equal(exec_open(&r->exec, &r->arena, &r->kern, r->team, plans, 1, RUN_LANES, &e), 0);
     assert_int_equal(state_open(&r->state, &r->arena, &tail, KV_F32, 1, &e), 0);
-    r->exec.state = &r->state;
+    const struct exec_params exec = { .plan = plans, .n_plans = 1, .state = &r->state, .n_states = 1, .max_out = RUN_LANES,
+                                   .threads = threads, .team = r->team };
+    executor_cpu(&r->cpu, &r->kern);
+    assert_int_equal(exec_open(&r->exec, &r->cpu.base, &r->arena, &exec, &e), 0);
 }
 
 static void rig_close(struct rig *r)
 {
-    exec_close(&r->exec);
-    state_close(&r->state);
+    exec_close(r->exec);
     weight_store_close(&r->store);
     team_close(r->team);
     arena_free(&r->arena);
@@ -240,11 +242,12 @@ static void rig_run(struct rig *r, float *y, const float *x, int rows)
 {
     const struct slot *in = &r->plan.slot[r->plan.input], *out = &r->plan.slot[r->plan.output];
     for (int i = 0; i < rows; i++)
-        memcpy(exec_slot(&r->exec, &r->plan, r->plan.input) + (size_t)i * in->ld, x + (size_t)i * in->width, in->width * sizeof *x);
+        memcpy(exec_input(r->exec, &r->plan) + (size_t)i * in->ld, x + (size_t)i * in->width, in->width * sizeof *x);
     struct run_time spent;
-    assert_int_equal(exec_phases(&r->exec, &r->plan, 0, 1, NULL, (uint32_t)rows, NULL, &spent), 0);
-    for (int i = 0; i < rows; i++)
-        memcpy(y + (size_t)i * out->width, exec_slot(&r->exec, &r->plan, r->plan.output) + (size_t)i * out->ld, out->width * sizeof *y);
+    assert_int_equal(exec_phases(r->exec, &r->plan, &(struct phases){ .end = 1, .n_rows = (uint32_t)rows }, NULL, &spent), 0);
+    size_t ld;
+    const float *got = exec_output(r->exec, &r->plan, r->plan.output, 0, (uint32_t)rows, &ld);
+    for (int i = 0; i < rows; i++) memcpy(y + (size_t)i * out->width, got + (size_t)i * ld, out->width * sizeof *y);
 }
 
 static struct sub const layer[] = {
@@ -317,11 +320,11 @@ static void check_memory(int level, int threads)
     rig_open(&r, level, threads, fill_memory);
     for (int i = 0; i < MAX_ROWS * D; i++) slow_x[i] = (double)(x[i] = noise());
     slow_memory(want, slow_x, D, set_find(&r.set, "memory.weight"), MAX_ROWS, TAPS - 1);
-    state_reset(&r.state, 0);
+    exec_state_reset(r.exec, 0, 0);
     rig_run(&r, whole, x, MAX_ROWS);
     for (int i = 0; i < MAX_ROWS * D; i++) assert_true(fabs((double)whole[i] - want[i]) <= 1e-5 * (1 + fabs(want[i])));
     for (int piece = 1; piece <= 7; piece += 3) { /* shorter and longer than the memory */
-        state_reset(&r.state, 0);
+        exec_state_reset(r.exec, 0, 0);
         for (int at = 0; at < MAX_ROWS; at += piece)
             rig_run(&r, pieces + (size_t)at * D, x + (size_t)at * D, piece < MAX_ROWS - at ? piece : MAX_ROWS - at);
         assert_memory_equal(whole, pieces, sizeof whole);
@@ -344,7 +347,7 @@ static void test_an_impulse_spreads_over_the_taps_exactly(void **state)
     rig_open(&r, CPU_C, 1, fill_memory);
     const float *w = set_find(&r.set, "memory.weight");
     for (int c = 0; c < D; c++) x[20 * D + c] = 1;
-    state_reset(&r.state, 0);
+    exec_state_reset(r.exec, 0, 0);
     rig_run(&r, y, x, MAX_ROWS);
     for (int t = 0; t < MAX_ROWS; t++)
         for (int c = 0; c < D; c++) {

@@ -29,7 +29,7 @@ static void run_rows(steno_session *s, float *out, int *at)
 }
 
 /* Has anybody written a partial since the session was opened? */
-static int shared(const struct exec *x)
+static int shared(const struct cpu_exec *x)
 {
     for (size_t i = 0; i < x->n_attn_partials * attn_partial_len(32); i++)
         if (x->attn_partials[i] != 0) return 1;
@@ -44,7 +44,7 @@ static float *logits_of(const steno_model *m, steno_team *team, int share)
     uint32_t seed = 9;
     assert_non_null(out);
     steno_session *s = session_new(m, team, LANES);
-    struct exec *x = inside_exec(s);
+    struct cpu_exec *x = inside_cpu(s);
     if (!share) x->n_attn_partials = 0;
     inside_begin(s);
     mel = inside_mel(s);

@@ -3,7 +3,7 @@
  * Every lane is mirrored by a plain array; after any series of appends, forks and truncations, what a lane's view holds must be what its
  * array holds. Head h of layer l stores the number it was given at that position, so that a mix-up of any two places shows. */
 #include "api/random_model.h"
-#include "plan/state.h"
+#include "plan/replay.h"
 
 enum { LAYERS = 2, HEADS = 3, D = 4, POSITIONS = 100, LANES = 5 };
 
@@ -12,6 +12,7 @@ static struct state_desc const desc = { "test", STATE_APPEND, LAYERS, HEADS, D, 
 struct rig {
     struct arena arena;
     struct kv_state state;
+    struct state_mem mem;
     struct kern kern;
     int len[LANES], value[LANES][POSITIONS];
 };
@@ -22,11 +23,12 @@ static void rig_open(struct rig *r, enum kv_type type)
     arena_init(&r->arena);
     kern_init(&r->kern, CPU_C);
     assert_int_equal(state_open(&r->state, &r->arena, &desc, type, LANES, NULL), 0);
+    assert_int_equal(state_mem_open(&r->mem, &r->state, NULL), 0);
 }
 
 static void rig_close(struct rig *r)
 {
-    state_close(&r->state);
+    state_mem_close(&r->mem);
     arena_free(&r->arena);
 }
 
@@ -39,13 +41,14 @@ static void append(struct rig *r, uint32_t lane, int n, int *next)
 {
     const int from = r->len[lane];
     assert_int_equal(state_prepare(&r->state, lane, (uint32_t)from, (uint32_t)(from + n)), 0);
+    state_copy_all(&r->mem, &r->state);
     for (int p = from; p < from + n; p++) {
         r->value[lane][p] = *next = (*next + 1) % 30;
         for (uint32_t l = 0; l < LAYERS; l++)
             for (uint32_t h = 0; h < HEADS; h++) {
                 float k[D], v[D];
                 for (int i = 0; i < D; i++) k[i] = content(*next, l, h, i), v[i] = -k[i];
-                const struct kv_view view = state_view(&r->state, l, h, lane);
+                const struct kv_view view = state_view(&r->mem, &r->state, l, h, lane);
                 r->kern.kv_put[r->state.type](&view, (uint32_t)p, k, v, D);
             }
     }
@@ -65,7 +68,7 @@ static void assert_lanes_hold_their_values(struct rig *r)
     for (uint32_t lane = 0; lane < LANES; lane++)
         for (uint32_t l = 0; l < LAYERS; l++)
             for (uint32_t h = 0; h < HEADS; h++) {
-                const struct kv_view view = state_view(&r->state, l, h, lane);
+                const struct kv_view view = state_view(&r->mem, &r->state, l, h, lane);
                 for (int p = 0; p < r->len[lane]; p++)
                     for (int i = 0; i < D; i++) {
                         const float want = content(r->value[lane][p], l, h, i);
@@ -166,11 +169,12 @@ static void test_a_head_is_contiguous_within_a_block_and_layers_lie_apart(void *
     int next = 0;
     rig_open(&r, KV_F32);
     append(&r, 0, 64, &next);
-    const struct kv_view h0 = state_view(&r.state, 0, 0, 0), h1 = state_view(&r.state, 0, 1, 0), l1 = state_view(&r.state, 1, 0, 0);
+    const struct kv_view h0 = state_view(&r.mem, &r.state, 0, 0, 0), h1 = state_view(&r.mem, &r.state, 0, 1, 0);
+    const struct kv_view l1 = state_view(&r.mem, &r.state, 1, 0, 0);
     assert_int_equal((char *)h1.base - (char *)h0.base, 2 * KV_BLOCK * D * sizeof(float));
     assert_int_equal(h0.block_stride, HEADS * 2 * KV_BLOCK * D * sizeof(float));
     assert_true((size_t)((char *)l1.base - (char *)h0.base) == r.state.n_blocks * h0.block_stride);
-    assert_true(state_memory(&desc, KV_F32, LANES) >= r.state.mem_sz);
+    assert_true(state_memory(&desc, KV_F32, LANES) >= r.mem.sz);
     rig_close(&r);
 }
 

@@ -12,7 +12,7 @@ static struct model_dims const dims = { 80, CTX, 64, 2, 1, VOCAB, 60, 64, 2, 1 }
 
 /* Ends the run within op `at`, at the first question there. */
 struct stopper {
-    struct exec *x;
+    const struct cpu_exec *x;
     uint16_t at;
     int asked, stopped;  /* questions within that op */
     int64_t first, last; /* its items that were taken at the first question, and when the op was over */
@@ -50,7 +50,6 @@ static void rows_add(steno_session *s, int lanes, int prompt)
 
 static int encode(steno_session *s)
 {
-    atomic_store(&inside_exec(s)->stop, 0);
     inside_begin(s);
     noise_into(s);
     return inside_encode_for(s, 0, CTX);
@@ -58,7 +57,6 @@ static int encode(steno_session *s)
 
 static int decode(steno_session *s, int lanes, int prompt)
 {
-    atomic_store(&inside_exec(s)->stop, 0);
     rows_add(s, lanes, prompt);
     return inside_replay(s, 1);
 }
@@ -75,7 +73,7 @@ static struct chosen chosen_of(const steno_session *s, int lanes)
 static struct stopper stop_in(steno_session *s, int plan, uint16_t at, int lanes, int prompt)
 {
     struct exec *x = inside_exec(s);
-    struct stopper stop = { .x = x, .at = at };
+    struct stopper stop = { .x = inside_cpu(s), .at = at };
     int (*const usual)(void *user) = x->should_stop;
     void *const user = x->user;
     x->should_stop = stop_within;

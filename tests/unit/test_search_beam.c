@@ -5,6 +5,7 @@
  * so that beams whose keys did not follow them would read other sequences. */
 #include <math.h>
 #include "api/random_model.h"
+#include "plan/replay.h"
 #include "search/ar.h"
 
 enum { VOCAB = 40, EOT = 30, TS = 32, CTX = 96, LIMIT = 70, PROMPT = 5, LANE0 = 2, LANES_MOST = 8, SEQ = PROMPT + LIMIT + 2 };
@@ -13,6 +14,7 @@ struct net {
     struct arena arena;
     struct kern kern;
     struct kv_state state;
+    struct state_mem mem;
     struct run run;
     struct logit_rules rules;
     struct sampled_token out[LANES_MOST + LANE0][CTX], top[LANES_MOST + LANE0][RUN_BEAMS + 1], best[CTX];
@@ -40,7 +42,7 @@ static void logits_after(const struct net *t, float *x, const int32_t *seq, int 
 
 static float *cell(struct net *t, uint16_t lane, uint32_t pos)
 {
-    const struct kv_view v = state_view(&t->state, 0, 0, lane);
+    const struct kv_view v = state_view(&t->mem, &t->state, 0, 0, lane);
     return (float *)(void *)((char *)v.base + v.table[pos / KV_BLOCK] * v.block_stride) + pos % KV_BLOCK; /* d_head 0 of the key */
 }
 
@@ -56,6 +58,7 @@ static void replay(struct net *t)
     for (uint32_t i = 0; i < t->run.n_rows; i++) {
         const struct row *row = &t->run.row[i];
         assert_int_equal(state_prepare(&t->state, row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1), 0);
+        state_copy_all(&t->mem, &t->state);
         *cell(t, row->lane, (uint32_t)row->pos) = (float)row->token;
     }
     for (uint32_t i = 0; i < t->run.n_rows; i++) {
@@ -84,6 +87,7 @@ static void net_open(struct net *t, uint32_t seed, int limit, double eot_push)
     static const struct state_desc desc = { "test", STATE_APPEND, 1, 1, 4, CTX };
     steno_error e;
     assert_int_equal(state_open(&t->state, &t->arena, &desc, KV_F32, LANES_MOST + LANE0, &e), 0);
+    assert_int_equal(state_mem_open(&t->mem, &t->state, &e), 0);
     static const struct plan plan = { .max_rows = 64, .max_out = 64 };
     const struct plan *const plans[] = { &plan };
     assert_int_equal(run_init(&t->run, &t->arena, plans, 1, LANES_MOST + LANE0), 0);
@@ -91,14 +95,14 @@ static void net_open(struct net *t, uint32_t seed, int limit, double eot_push)
     t->mask_first[0] |= 1u << EOT;
     t->rules = (struct logit_rules){ .mask = t->mask, .mask_first = t->mask_first, .n_vocab = TS, .eot = EOT, .ts_begin = TS };
     for (int i = 0; i < LANES_MOST + LANE0; i++)
-        t->run.lane[i] = (struct lane){ .table = state_table(&t->state, (uint32_t)i), .out = t->out[i], .top = t->top[i],
+        t->run.lane[i] = (struct lane){ .out = t->out[i], .top = t->top[i],
                                         .rules = &t->rules, .limit = limit, .last_ts = -1 };
     for (int i = 0; i < PROMPT; i++) t->prompt[i] = i + 1;
 }
 
 static void net_close(struct net *t)
 {
-    state_close(&t->state);
+    state_mem_close(&t->mem);
     arena_free(&t->arena);
 }
 

@@ -7,10 +7,11 @@ static int run_phase(steno_session *s, struct steno_batch *b, int phase, int32_t
     const struct plan *p = &b->model->plan[PLAN_ALIGN];
     struct op_time *time = b == s->batch ? session_time(s, PLAN_ALIGN) : NULL;
     struct run_time spent;
-    const int rc = exec_phases(&b->exec, p, phase, phase + 1, &b->run, (uint32_t)n, time, &spent);
+    const struct phases what = { .first = phase, .end = phase + 1, .n_rows = (uint32_t)n, .run = &b->run };
+    const int rc = exec_phases(b->exec, p, &what, time, &spent);
     s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
     s->timings.n_wakes++;
-    return session_ran(s, rc);
+    return session_ran(s, b->exec, rc);
 }
 
 static int check(steno_session *s, const struct steno_batch *b, uint16_t lane, const int32_t *ids, int32_t n, int32_t n_ctx)
@@ -71,7 +72,7 @@ int align_run(steno_session *s, struct steno_batch *b, uint16_t lane, const int3
     rows_of(r, lane, ids, n, 0, 0);
     rc = run_phase(s, b, PHASE_ALIGN, n);
     if (!rc && prob) rc = probabilities(s, b, lane, ids, n, prob);
-    *matrix = exec_slot(&b->exec, p, p->output);
-    *ld = p->slot[p->output].ld;
-    return rc;
+    if (rc) return rc;
+    *matrix = exec_output(b->exec, p, p->output, 0, (uint32_t)n, ld);
+    return *matrix ? STENO_OK : session_ran(s, b->exec, STENO_ENOMEM);
 }

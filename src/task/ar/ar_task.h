@@ -127,7 +127,7 @@ struct steno_batch *verify_heard(const struct window_decoder *w); /* the exact b
 
 /* schedule.c: run the searches of the window decoders that have decode slots until one has ended. */
 int batch_decode(struct steno_batch *b);
-void batch_filter(void *batch, uint16_t lane, float *logits); /* exec.filter: adjust_logits of whoever has the lane */
+void batch_filter(void *batch, uint16_t lane, float *logits); /* chain_calls.filter: process_logits of whoever has the lane */
 
 /* logits_processors.c: what changes logits before they are chosen from: the caller's filter, hot words, a grammar. */
 int processors_open(steno_session *s);

@@ -98,7 +98,7 @@ static void count_passed(struct steno_batch *b, const steno_session *s)
  * it. Each time another prompt has the first rows, so every one of them comes to its end, whatever takes the decode slots before it. */
 static uint32_t rows_want(struct steno_batch *b)
 {
-    const struct room most = exec_room(&b->exec, &b->model->plan[PLAN_DECODER]);
+    const struct room most = exec_room(b->exec, &b->model->plan[PLAN_DECODER]);
     b->run.n_rows = 0;
     for (uint32_t i = 0; i < 2 * b->n_windows; i++) {
         const int prompts = i >= b->n_windows;
@@ -227,13 +227,10 @@ int batch_decode(struct steno_batch *b)
         const struct window_decoder *w = b->decode_slot[i].user;
         adjusted |= w && processors_wanted(&w->s->request);
     }
-    b->exec.filter = adjusted ? batch_filter : NULL;
-    b->exec.next = chain_next;
+    const struct chain_calls calls = { chain_next, adjusted ? batch_filter : NULL, b };
     b->chain_ns = os_now_ns();
     struct op_time *time = chain_begin(b);
-    const int rc = exec_chain(&b->exec, &b->model->plan[PLAN_DECODER], &b->run, INT32_MAX, &ran, time, &spent);
-    b->exec.filter = NULL;
-    b->exec.next = NULL;
+    const int rc = exec_chain(b->exec, &b->model->plan[PLAN_DECODER], &b->run, INT32_MAX, &calls, &ran, time, &spent);
     if (time) chain_share(b);
     return rc;
 }
@@ -282,10 +279,7 @@ static int slot_give(struct steno_batch *b)
     const uint32_t to = rc || !w ? at : slot_for(b, w, at);
     if (!rc && w) rc = decoder_window(w, to);
     if (!rc && w && w->state == DECODER_DECODE) b->decode_slot[to].user = w;
-    if (rc || request_ended(s)) {
-        atomic_store(&b->exec.stop, 0); /* it may have ended inside the encoder; the next one is not meant */
-        finish(b, s, rc);
-    }
+    if (rc || request_ended(s)) finish(b, s, rc);
     return 1;
 }
 
@@ -314,7 +308,7 @@ static void settle(struct steno_batch *b, int rc)
         struct window_decoder *w = b->decode_slot[i].user;
         if (!w) continue;
         steno_session *s = w->s;
-        int status = rc && rc != STENO_ECANCELED ? session_ran(s, rc) : rc || session_should_stop(s) ? canceled(s) : STENO_OK;
+        int status = rc && rc != STENO_ECANCELED ? session_ran(s, b->exec, rc) : rc || session_should_stop(s) ? canceled(s) : STENO_OK;
         if (!status && w->failed)
             status = processors_failed(s);
         if (!status && !w->ar.done) continue;
@@ -331,11 +325,9 @@ void batch_carry_out(struct steno_batch *b)
     b->heard = NULL;
     b->n_steps = INT32_MAX;
     b->passed = 0;
-    atomic_store(&b->exec.stop, 0);
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until a search puts one to use */
     while (fill(b)) {
         const int rc = batch_decode(b);
-        atomic_store(&b->exec.stop, 0);
         settle(b, rc);
     }
 }

@@ -68,13 +68,13 @@ static void rows_add(const struct window_decoder *w, struct run *r, const int32_
 }
 
 /* Choose from the logits of the rows in the run as long as that gives ids[n]. @return whether all of it did */
-static int choose(struct window_decoder *w, struct steno_batch *x, const int32_t *ids, int32_t n)
+static int choose(struct window_decoder *w, struct steno_batch *x, const struct chain_calls *calls, const int32_t *ids, int32_t n)
 {
     struct lane *l = &x->run.lane[w->ar.lane0];
     for (uint32_t out = 0; out < x->run.n_out; out++) {
         const int32_t at = l->n;
         if (!(x->run.row[x->run.out_row[out]].flags & ROW_LOGITS)) continue;
-        exec_choose(&x->exec, &x->model->plan[PLAN_DECODER], &x->run, out);
+        if (exec_choose(x->exec, &x->model->plan[PLAN_DECODER], &x->run, calls, out)) return 0;
         if (w->failed || l->done) return !w->failed && l->n == n;
         if (at >= n || l->out[at].id != ids[at]) return 0;
     }
@@ -86,6 +86,7 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
 {
     const struct plan *plan = &x->model->plan[PLAN_DECODER];
     struct lane *l = &x->run.lane[w->ar.lane0];
+    const struct chain_calls calls = { .filter = processors_wanted(&w->s->request) ? batch_filter : NULL, .user = x };
     const int32_t n_prompt = w->ar.n_prompt, all = n_prompt + (n < l->limit ? n : n - 1);
     int rc = STENO_OK;
     for (int32_t at = 0, end, same = 1; at < all && same && !rc; at = end) {
@@ -95,8 +96,8 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
         int ran;
         struct run_time spent;
         rows_add(w, &x->run, ids, at, end);
-        rc = exec_chain(&x->exec, plan, &x->run, 1, &ran, NULL, &spent);
-        if (!rc) same = choose(w, x, ids, n);
+        rc = exec_chain(x->exec, plan, &x->run, 1, &calls, &ran, NULL, &spent);
+        if (!rc) same = choose(w, x, &calls, ids, n);
     }
     const int32_t len = n_prompt + (l->done ? l->n : l->n - 1); /* the last one chosen is not among the keys yet */
     if (l->kv_len > len) {
@@ -112,11 +113,7 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
 static int search(struct window_decoder *w, struct steno_batch *x, const int32_t *ids, int32_t n)
 {
     int rc = search_begin(w, 0);
-    if (!rc && w->ar.p.n_lanes == 1 && w->a.temperature == 0) {
-        x->exec.filter = processors_wanted(&w->s->request) ? batch_filter : NULL;
-        rc = tokens_check(w, x, ids, n);
-        x->exec.filter = NULL;
-    }
+    if (!rc && w->ar.p.n_lanes == 1 && w->a.temperature == 0) rc = tokens_check(w, x, ids, n);
     while (!rc && !w->ar.done && !w->failed && !session_should_stop(w->s)) rc = batch_decode(x);
     if (!rc && w->failed) rc = processors_failed(w->s);
     return rc || w->ar.done ? rc : STENO_ECANCELED;
@@ -152,7 +149,6 @@ int verify_attempt(struct window_decoder *w, struct attempt *a)
     const int64_t t0 = os_now_ns();
     const int32_t n = a->n_tokens;
     memcpy(w->first, w->ids, (size_t)n * sizeof *w->first);
-    atomic_store(&x->exec.stop, 0);
     x->solo = s;
     int rc = encode(w, x);
     for (uint32_t i = 0; i < x->run.n_lanes; i++) x->run.lane[i].done = 1; /* until the search puts one to use */
@@ -164,7 +160,7 @@ int verify_attempt(struct window_decoder *w, struct attempt *a)
     x->solo = NULL;
     w->b = b;
     w->decode_slot = decode_slot;
-    if (rc) return s->error.status ? rc : session_ran(s, rc);
+    if (rc) return s->error.status ? rc : session_ran(s, x->exec, rc);
     a->verified = 1;
     a->corrected = lanes_take(w, x, b, decode_slot, w->first, n);
     s->timings.n_verified++;

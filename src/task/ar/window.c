@@ -7,7 +7,7 @@
 float *batch_mel(const struct steno_batch *b)
 {
     const struct plan *p = &b->model->plan[PLAN_ENCODER];
-    return exec_slot(&b->exec, p, p->input);
+    return exec_input(b->exec, p);
 }
 
 float *window_mel(const steno_session *s)
@@ -20,10 +20,12 @@ static int features_keep(steno_session *s, const struct plan *p, int32_t n_ctx)
 {
     struct buf *b = &s->result.features;
     const struct slot *out = &p->slot[p->output];
+    size_t ld;
+    const float *rows = exec_output(s->batch->exec, p, p->output, 0, (uint32_t)n_ctx, &ld);
     buf_clear(b);
-    for (int32_t i = 0; i < n_ctx; i++)
-        buf_add(b, exec_slot(&s->batch->exec, p, p->output) + (size_t)i * out->ld, out->width * sizeof(float));
-    if (!b->err) return STENO_OK;
+    for (int32_t i = 0; i < n_ctx && rows; i++)
+        buf_add(b, rows + (size_t)i * ld, out->width * sizeof(float));
+    if (rows && !b->err) return STENO_OK;
     buf_free(b); /* no part of them is of use */
     return err_nomem(&s->error, (size_t)n_ctx * out->width * sizeof(float), "audio features");
 }
@@ -31,19 +33,16 @@ static int features_keep(steno_session *s, const struct plan *p, int32_t n_ctx)
 int batch_encode(struct steno_batch *b, uint32_t decode_slot, int32_t n_ctx, struct op_time *time, struct run_time *spent)
 {
     const struct plan *p = &b->model->plan[PLAN_ENCODER];
-    const struct slot *in = &p->slot[p->input];
-    float *mel = batch_mel(b);
-    memset(mel - in->ld, 0, in->ld * sizeof *mel); /* the zero rows of the first convolution */
-    memset(mel + 2 * (size_t)n_ctx * in->ld, 0, in->ld * sizeof *mel);
-    b->exec.window = (uint16_t)decode_slot;
+    const struct phases what = { .end = ENCODER_PHASES, .n_rows = (uint32_t)n_ctx, .window = (uint16_t)decode_slot };
     b->n_steps = 0;
-    return exec_phases(&b->exec, p, 0, ENCODER_PHASES, NULL, (uint32_t)n_ctx, time, spent);
+    return exec_phases(b->exec, p, &what, time, spent);
 }
 
 int window_encode(steno_session *s, uint32_t decode_slot, int32_t n_ctx)
 {
     struct run_time spent;
-    const int rc = session_ran(s, batch_encode(s->batch, decode_slot, n_ctx, session_time(s, PLAN_ENCODER), &spent));
+    struct steno_batch *b = s->batch;
+    const int rc = session_ran(s, b->exec, batch_encode(b, decode_slot, n_ctx, session_time(s, PLAN_ENCODER), &spent));
     s->timings.encode_us += spent.first_ns / 1000;
     s->timings.cross_us += spent.rest_ns / 1000;
     s->timings.n_encodes++;
@@ -60,7 +59,7 @@ void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
 {
     struct lane *l = &b->run.lane[lane];
     state_truncate(&b->state[STATE_SELF], lane, (uint32_t)len);
-    *l = (struct lane){ .table = l->table, .top = l->top, .kv_len = len, .enc_len = b->model->audio_ctx, .last_ts = -1,
+    *l = (struct lane){ .top = l->top, .kv_len = len, .enc_len = b->model->audio_ctx, .last_ts = -1,
                         .margin = { INFINITY, INFINITY }, .window = (uint16_t)(lane / b->n_lanes),
                         .out = b->sampled + (size_t)lane * (size_t)b->model->text_ctx };
 }
@@ -71,7 +70,7 @@ int steps_run(steno_session *s, int steps)
     int ran = 0;
     struct run_time spent;
     const uint32_t rows = b->run.n_rows;
-    const int rc = exec_chain(&b->exec, &s->model->plan[PLAN_DECODER], &b->run, steps, &ran, session_time(s, PLAN_DECODER), &spent);
+    const int rc = exec_chain(b->exec, &s->model->plan[PLAN_DECODER], &b->run, steps, NULL, &ran, session_time(s, PLAN_DECODER), &spent);
     if (rows > b->run.n_lanes) { /* the first replay was a prompt */
         s->timings.n_prompts++;
         s->timings.n_prompt_tokens += rows;
@@ -83,7 +82,7 @@ int steps_run(steno_session *s, int steps)
     s->timings.n_wakes++;
     s->timings.n_steps += ran > 0 ? ran : 0;
     s->timings.decode_us += spent.rest_ns / 1000;
-    return session_ran(s, rc);
+    return session_ran(s, b->exec, rc);
 }
 
 /* Logits of the language tokens after start-of-transcript, [n_languages], of the window that is encoded in the decode slot. */
@@ -96,9 +95,10 @@ static int language_logits(struct steno_batch *b, const struct token_roles *t, u
     lane_rewind(b, lane, 0);
     b->run.n_rows = 0;
     run_add(&b->run, t->sot, 0, lane, ROW_LOGITS);
-    const int rc = exec_chain(&b->exec, p, &b->run, 1, &ran, time, spent);
-    if (!rc) memcpy(logits, exec_logits(&b->exec, p, 0) + t->first_language, (size_t)t->n_languages * sizeof *logits);
-    return rc;
+    const int rc = exec_chain(b->exec, p, &b->run, 1, NULL, &ran, time, spent);
+    const float *all = rc ? NULL : exec_logits(b->exec, p, 0);
+    if (all) memcpy(logits, all + t->first_language, (size_t)t->n_languages * sizeof *logits);
+    return rc || all ? rc : STENO_ENOMEM;
 }
 
 /* Index of the largest; *ahead: of the next. */
@@ -131,7 +131,7 @@ static int language_of_window(steno_session *s, uint32_t at, int64_t from, float
     if (!rc) rc = window_encode(s, at, m->audio_ctx);
     if (rc) return rc;
     if (full) *decode_slot = (struct decode_slot){ .audio = s, .from = from, .frames = s->mel_stream.window };
-    rc = session_ran(s, language_logits(b, t, at, session_time(s, PLAN_DECODER), &spent, x));
+    rc = session_ran(s, b->exec, language_logits(b, t, at, session_time(s, PLAN_DECODER), &spent, x));
     s->timings.n_steps++;
     s->timings.n_wakes++;
     s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
@@ -146,7 +146,7 @@ static int language_of_window(steno_session *s, uint32_t at, int64_t from, float
         if (!rc) rc = language_logits(exact, t, 0, NULL, &spent, x);
         exact->solo = NULL;
         s->timings.verify_us += (os_now_ns() - t0) / 1000;
-        if (rc) return s->error.status ? rc : session_ran(s, rc);
+        if (rc) return s->error.status ? rc : session_ran(s, exact->exec, rc);
         best = largest_of(x, t->n_languages, &ahead);
     }
     double sum = 0;

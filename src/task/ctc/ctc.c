@@ -20,7 +20,7 @@ struct job {
 static float *row_at(const steno_session *s, int i)
 {
     const struct plan *p = &s->model->plan[PLAN_ENCODER];
-    return exec_slot(&s->batch->exec, p, p->input) + (size_t)i * p->slot[p->input].ld;
+    return exec_input(s->batch->exec, p) + (size_t)i * p->slot[p->input].ld;
 }
 
 static int run_phase(steno_session *s, int phase, int n_rows)
@@ -28,10 +28,11 @@ static int run_phase(steno_session *s, int phase, int n_rows)
     const struct plan *p = &s->model->plan[PLAN_ENCODER];
     struct run_time spent;
     struct steno_batch *b = s->batch;
-    const int rc = exec_phases(&b->exec, p, phase, phase + 1, &b->run, (uint32_t)n_rows, session_time(s, PLAN_ENCODER), &spent);
+    const struct phases what = { .first = phase, .end = phase + 1, .n_rows = (uint32_t)n_rows, .run = &b->run };
+    const int rc = exec_phases(b->exec, p, &what, session_time(s, PLAN_ENCODER), &spent);
     *(phase == PHASE_ENCODE ? &s->timings.encode_us : &s->timings.decode_us) += (spent.first_ns + spent.rest_ns) / 1000;
     s->timings.n_wakes++;
-    return session_ran(s, rc);
+    return session_ran(s, b->exec, rc);
 }
 
 /* Most probable id of each of n rows into s->batch->run.best: logits exist for a few rows at a time. */

@@ -33,14 +33,16 @@ static int piece(steno_session *s, const steno_vad_params *p, int n, int64_t *fr
 {
     const struct plan *plan = &s->model->plan[PLAN_ENCODER];
     struct run_time spent;
-    int rc = exec_phases(&s->batch->exec, plan, 0, 1, NULL, (uint32_t)n, session_time(s, PLAN_ENCODER), &spent);
+    struct exec *x = s->batch->exec;
+    int rc = exec_phases(x, plan, &(struct phases){ .end = 1, .n_rows = (uint32_t)n }, session_time(s, PLAN_ENCODER), &spent);
     s->timings.encode_us += (spent.first_ns + spent.rest_ns) / 1000;
     s->timings.n_encodes++;
     s->timings.n_wakes++;
-    if (rc) return session_ran(s, rc);
-    const float *out = exec_slot(&s->batch->exec, plan, plan->output);
+    size_t ld;
+    const float *out = rc ? NULL : exec_output(x, plan, plan->output, 0, (uint32_t)n, &ld);
+    if (!out) return session_ran(s, x, rc ? rc : STENO_ENOMEM);
     for (int i = 0; i < n && !rc; i++, ++*frame) {
-        const float p_silence = out[(size_t)i * plan->slot[plan->output].ld];
+        const float p_silence = out[(size_t)i * ld];
         struct vad_span span;
         if (p->on_frame) p->on_frame(p->user, *frame * VAD_FRAME_MS, 1 - p_silence);
         if (vad_step(&s->vad, p_silence, &span)) rc = span_add(s, p, &span);
@@ -56,11 +58,11 @@ static int find_speech(steno_session *s, const steno_source *src, const steno_va
     int rc = check(s, p, &q);
     if (!rc) rc = fbank_stream_begin(&s->fbank_stream, src, 0, 0, &s->error);
     if (rc) return rc;
-    state_reset(&s->batch->state[0], 0);
+    exec_state_reset(s->batch->exec, 0, 0);
     vad_begin(&s->vad, &q);
     int64_t frame = 0;
     for (int n = 1; !rc && n;) {
-        rc = fbank_stream_next(&s->fbank_stream, (int)plan->max_rows, exec_slot(&s->batch->exec, plan, plan->input), in->ld, &n, &s->error);
+        rc = fbank_stream_next(&s->fbank_stream, (int)plan->max_rows, exec_input(s->batch->exec, plan), in->ld, &n, &s->error);
         if (!rc && n) rc = piece(s, p, n, &frame);
     }
     s->result.duration_ms = s->fbank_stream.samples / 16;
