@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -99,6 +101,20 @@ static int load_failed(int why, steno_error *e)
     return media_fail(e, STENO_EUNSUPPORTED, "FFmpeg cannot be loaded: %s; install FFmpeg's libraries", text);
 }
 
+/* Is there address space for the libraries and all that they load in turn? One of these (GLib) calls itself without end when memory is
+ * refused while it is loaded. So where address space is limited, room is asked for first: FFmpeg 5.1 of Debian 12 takes 184 MB. */
+enum { LIBRARIES_ROOM = 192 << 20 };
+
+static int has_room(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return 1;
+    void *room = mmap(NULL, LIBRARIES_ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return 0;
+    munmap(room, LIBRARIES_ROOM);
+    return 1;
+}
+
 /* Bind the functions. The libraries stay loaded: they do not support being unloaded, and the next file wants them again. */
 static int av_load(struct av *av, steno_error *e)
 {
@@ -108,7 +124,12 @@ static int av_load(struct av *av, steno_error *e)
         "libavformat.so." AV_STRINGIFY(LIBAVFORMAT_VERSION_MAJOR),
         "libswresample.so." AV_STRINGIFY(LIBSWRESAMPLE_VERSION_MAJOR),
     };
-    void *lib[4];
+    void *lib[4] = { dlopen(names[0], RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) };
+    if (!lib[0] && !has_room())
+        return media_fail(e, STENO_ENOMEM,
+                          "out of memory while FFmpeg is loaded: its libraries need %d MiB of address space, and the process may not have "
+                          "so much (ulimit -v)",
+                          LIBRARIES_ROOM >> 20);
     for (int i = 0; i < 4; i++) {
         errno = 0;
         lib[i] = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);

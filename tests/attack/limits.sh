@@ -25,6 +25,7 @@ SECONDS=0
 audio=("$DIGITS")
 have_ffmpeg "sounds that need its libraries" && audio+=("$SRC/tests/data/audio/de_22k.mp3" "$SRC/tests/data/audio/de_video.mp4")
 for ((kib = 20000; kib < 300000; kib += 41000)); do try $kib "${audio[n % ${#audio[@]}]}"; done
+for ((kib = 180000; kib < 260000; kib += 7000)); do try $kib "${audio[${#audio[@]} - 1]}"; done # libraries are loaded half
 while [ $SECONDS -lt "${1:-0}" ]; do try $((16000 + RANDOM * 10)) -f json "${audio[n % ${#audio[@]}]}"; done
 echo "$n runs"
 finish
