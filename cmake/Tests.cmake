@@ -2,12 +2,24 @@
 #
 # A test is a file; its folder says how it is built and run. All run in the source folder. Exit status 77 means skipped, and says why.
 
+# Goldens, models and recordings that are too large for the tree lie in a folder of their own; tests that want them are skipped without it.
+set(material ${PROJECT_SOURCE_DIR}/../shared)
+cmake_path(NORMAL_PATH material)
+set(STENO_SHARED ${material} CACHE PATH "Folder that holds the tests' material/; without it they are skipped")
+
 set(test_env "STENO_SOURCE=${PROJECT_SOURCE_DIR}" "STENO_BUILD=${PROJECT_BINARY_DIR}")
-if(EXISTS ${PROJECT_SOURCE_DIR}/../shared/material)
-    cmake_path(ABSOLUTE_PATH PROJECT_SOURCE_DIR NORMALIZE OUTPUT_VARIABLE shared)
-    cmake_path(GET shared PARENT_PATH shared)
-    list(APPEND test_env "STENO_SHARED=${shared}/shared")
+if(EXISTS ${STENO_SHARED}/material)
+    list(APPEND test_env "STENO_SHARED=${STENO_SHARED}")
 endif()
+
+# ---- labels. Beside its group a test carries `threads` when it opens a team or a thread itself (golden ones do not: what they compare is
+# computed by the same teams), and `media` when it asks whether there is FFmpeg. script/lint finds what is missing here.
+
+set(tests_threads
+    unit.base_team unit.fbank unit.mel unit.plan_align unit.plan_exec unit.plan_limits unit.plan_partition unit.plan_rows unit.plan_shared
+    unit.plan_stop unit.plan_unfused
+    api.abi api.batch api.fallback api.guests api.memory api.misuse api.nomem api.reenter api.results api.stack api.threads api.windows)
+set(tests_media cli.cut cli.inputs cli.writers)
 
 function(steno_test name)
     cmake_parse_arguments(arg "" "TIMEOUT" "COMMAND;LABELS;ENV" ${ARGN})
@@ -73,8 +85,7 @@ if(STENO_KERNELS_ONLY)
     return()
 endif()
 
-# ---- cmocka programs: tests/unit, tests/api, tests/golden. Those that open a team or a thread themselves carry the label `threads`; the
-# golden ones do not: what they compare is computed by the same teams. The target tests_with_threads builds just those.
+# ---- cmocka programs: tests/unit, tests/api, tests/golden. The target tests_with_threads builds just those with that label.
 
 add_custom_target(tests_with_threads)
 foreach(group IN ITEMS unit api golden)
@@ -91,9 +102,8 @@ foreach(group IN ITEMS unit api golden)
         elseif(name MATCHES "^(tool|args)" AND TARGET tool_objects)
             target_link_libraries(${target} PRIVATE tool_objects)
         endif()
-        file(STRINGS ${source} threads REGEX "(team_open|pthread_create)\\(" LIMIT_COUNT 1)
         set(labels ${group})
-        if(threads AND NOT group STREQUAL "golden")
+        if("${group}.${name}" IN_LIST tests_threads)
             list(APPEND labels threads)
             add_dependencies(tests_with_threads ${target})
         endif()
@@ -101,7 +111,7 @@ foreach(group IN ITEMS unit api golden)
     endforeach()
 endforeach()
 
-# ---- the program as people use it. Scripts that ask whether there is FFmpeg carry the label `media`.
+# ---- the program as people use it
 
 set(sanitized 0)
 if(STENO_SANITIZE)
@@ -111,9 +121,8 @@ add_library(failing_read MODULE tests/cli/failing_read.c)
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
-    file(STRINGS ${script} media REGEX "have_ffmpeg" LIMIT_COUNT 1)
     set(labels cli)
-    if(media)
+    if("cli.${name}" IN_LIST tests_media)
         list(APPEND labels media)
     endif()
     if(TARGET steno AND NOT name MATCHES "^lib")
@@ -223,6 +232,12 @@ if(NOT STENO_SANITIZE AND TARGET steno)
     steno_test(install COMMAND bash tests/install/test_install.sh LABELS install
         ENV "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER};STENO_LIBDIR=${CMAKE_INSTALL_LIBDIR}")
 endif()
+
+foreach(test IN LISTS tests_threads tests_media)
+    if(NOT TEST ${test} AND NOT test MATCHES "^cli")
+        message(FATAL_ERROR "cmake/Tests.cmake: the test ${test} has labels and no source")
+    endif()
+endforeach()
 
 # ---- where several run at a time the long ones begin first, so that none is left alone at the end
 

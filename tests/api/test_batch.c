@@ -316,7 +316,7 @@ static void test_cancelling_one_call_leaves_the_others_alone(void **state)
     steno_batch_close(b);
 }
 
-static void test_what_makes_no_sense_is_refused_and_harms_nobody(void **state)
+static void test_wrong_calls_are_refused_and_the_others_of_a_batch_are_not_changed(void **state)
 {
     (void)state;
     steno_error e;
@@ -383,7 +383,7 @@ int main(void)
         cmocka_unit_test(test_results_do_not_depend_on_what_decodes_beside_them),
         cmocka_unit_test(test_a_call_that_ends_may_be_followed_by_another_from_its_callback),
         cmocka_unit_test(test_cancelling_one_call_leaves_the_others_alone),
-        cmocka_unit_test(test_what_makes_no_sense_is_refused_and_harms_nobody),
+        cmocka_unit_test(test_wrong_calls_are_refused_and_the_others_of_a_batch_are_not_changed),
         cmocka_unit_test(test_memory_of_a_batch_is_known_before_it_is_taken_and_grows_with_it),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

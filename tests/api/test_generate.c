@@ -79,7 +79,7 @@ static void refused(int rc, const char *what)
     if (!strstr(steno_last_error(session), what)) fail_msg("'%s' does not say '%s'", steno_last_error(session), what);
 }
 
-static void test_what_cannot_be_is_refused(void **state)
+static void test_generating_without_an_encoded_window_or_with_wrong_ids_is_refused(void **state)
 {
     (void)state;
     int32_t ids[500] = { 0 };
@@ -110,7 +110,7 @@ int main(void)
         cmocka_unit_test(test_the_most_probable_ids_are_the_text_that_was_said),
         cmocka_unit_test(test_generate_then_continue_equals_one_generate_over_everything),
         cmocka_unit_test(test_the_same_seed_draws_the_same_ids_and_others_draw_others),
-        cmocka_unit_test(test_what_cannot_be_is_refused),
+        cmocka_unit_test(test_generating_without_an_encoded_window_or_with_wrong_ids_is_refused),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }

@@ -273,74 +273,93 @@ static void refuse(steno_session *s, const steno_transcribe_params *p, const cha
     assert_int_equal(steno_segment_count(s), 0);
 }
 
-#define REFUSE(field, value, what) \
-    do { \
-        steno_transcribe_params_init(&p); \
-        p.field = (value); \
-        refuse(s, &p, what); \
-    } while (0)
+/* A value for one of the parameters that the library lists: `i` of an integer, `v` of a number, `t` of a text. */
+struct bad { const char *field; int64_t i; double v; const char *t, *says; }; /* says: NULL: the field's name */
+
+static void param_set(steno_transcribe_params *p, const struct bad *b)
+{
+    steno_param q = { .size = sizeof q };
+    int k = 0;
+    while (!steno_param_get(NULL, STENO_CALL_TRANSCRIBE, k, &q) && strcmp(q.name, b->field) != 0) k++;
+    assert_string_equal(q.name, b->field);
+    void *at = (char *)p + q.offset;
+    switch (q.kind) {
+    case STENO_PARAM_INT64: *(int64_t *)at = b->i; break;
+    case STENO_PARAM_NUMBER: *(double *)at = b->v; break;
+    case STENO_PARAM_TEXT: *(const char **)at = b->t; break;
+    default: *(int32_t *)at = (int32_t)b->i;
+    }
+}
+
+#define NOWHERE(name) { #name, .v = (double)INFINITY }, { #name, .v = -(double)INFINITY }
+
+static const struct bad bad_params[] = {
+    { "task", .i = 3 }, { "task", .i = -1 }, { "guards", .i = 3 }, { "guards", .i = -1 }, { "guards", .i = INT32_MAX },
+    { "itn", .i = 1 }, { "ban_unknown_emotion", .i = 1 },
+    { "language", .t = "klingon", .says = "klingon" }, { "language", .t = "" },
+    { "suppress_tokens", .t = "1,x" }, { "suppress_tokens", .t = "999999" }, { "suppress_tokens", .t = "-2" },
+    { "suppress_tokens", .t = "1, ,2", .says = "suppress_tokens: ' ' at place 2 is no token id" },
+    { "suppress_tokens", .t = "1,", .says = "suppress_tokens: '' at place 2" },
+    { "suppress_tokens", .t = "1 2", .says = "suppress_tokens: '1 2' at place 1" },
+    { "sample_len", .i = -1 }, { "sample_len", .i = 449 }, { "sample_len", .i = INT32_MIN },
+    { "offset_ms", .i = -1 }, { "offset_ms", .i = INT64_MAX }, { "offset_ms", .i = INT64_MIN },
+    { "duration_ms", .i = -1 }, { "duration_ms", .i = INT64_MAX },
+    { "max_initial_timestamp", .v = -0.1 }, { "max_initial_timestamp", .v = (double)NAN },
+    { "temperature", .v = -0.1 }, { "temperature", .v = (double)NAN }, { "temperature", .v = 9.9e-7 }, { "temperature", .v = 100.1 },
+    { "temperature", .v = 1e-310, .says = "temperature is 1e-310, want 1e-06 to 100, or 0" },
+    { "temperature", .v = (double)INFINITY, .says = "temperature is" }, { "temperature", .v = -(double)INFINITY, .says = "temperature is" },
+    { "temperature_increment_on_fallback", .v = -0.1 }, { "temperature_increment_on_fallback", .v = 0.001 },
+    { "temperature_increment_on_fallback", .v = 101 }, NOWHERE(temperature_increment_on_fallback),
+    { "logprob_threshold", .v = 0.1 }, NOWHERE(logprob_threshold),
+    { "no_speech_threshold", .v = 1.1 }, NOWHERE(no_speech_threshold),
+    { "compression_ratio_threshold", .v = -1 }, NOWHERE(compression_ratio_threshold),
+    { "entropy_threshold", .v = -1 }, NOWHERE(entropy_threshold),
+};
+
+static void refuse_prompt(steno_session *s, const int32_t *ids, int32_t n, const char *text, const char *what)
+{
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.prompt_tokens = ids;
+    p.n_prompt_tokens = n;
+    p.initial_prompt = text;
+    refuse(s, &p, what);
+}
 
 static void test_transcription_parameters_out_of_range_are_refused_by_name(void **state)
 {
     (void)state;
+    static const int32_t far[] = { 1, 51865 }, below[] = { 1, -1 };
     steno_transcribe_params p;
     steno_model *m = shipped_open();
     steno_session *s = session_new(m, NULL, 1);
-    REFUSE(size, 8, "steno_transcribe_params");
-    REFUSE(task, 3, "task");
-    REFUSE(language, "klingon", "klingon");
-    REFUSE(language, "", "language");
-    REFUSE(suppress_tokens, "1,x", "suppress_tokens");
-    REFUSE(suppress_tokens, "999999", "suppress_tokens");
-    REFUSE(suppress_tokens, "-2", "suppress_tokens");
-    REFUSE(sample_len, -1, "sample_len");
-    REFUSE(sample_len, 449, "sample_len");
-    REFUSE(max_initial_timestamp, -0.1, "max_initial_timestamp");
-    REFUSE(max_initial_timestamp, (double)NAN, "max_initial_timestamp");
-    REFUSE(temperature, -0.1, "temperature");
-    REFUSE(temperature, (double)NAN, "temperature");
-    REFUSE(temperature, 1e-310, "temperature is 1e-310, want 1e-06 to 100, or 0");
-    REFUSE(temperature, 9.9e-7, "temperature");
-    REFUSE(temperature, 100.1, "temperature");
-    REFUSE(suppress_tokens, "1, ,2", "suppress_tokens: ' ' at place 2 is no token id");
-    REFUSE(suppress_tokens, "1,", "suppress_tokens: '' at place 2");
-    REFUSE(suppress_tokens, "1 2", "suppress_tokens: '1 2' at place 1");
-    REFUSE(offset_ms, -1, "offset_ms");
-    REFUSE(duration_ms, -1, "duration_ms");
-    static const double nowhere[] = { -0.1, 0.001, 101, (double)INFINITY, -(double)INFINITY };
-    for (int i = 0; i < 5; i++) REFUSE(temperature_increment_on_fallback, nowhere[i], "temperature_increment_on_fallback");
-    for (int i = 3; i < 5; i++) {
-        REFUSE(temperature, nowhere[i], "temperature is");
-        REFUSE(no_speech_threshold, nowhere[i], "no_speech_threshold");
-        REFUSE(logprob_threshold, nowhere[i], "logprob_threshold");
-        REFUSE(compression_ratio_threshold, nowhere[i], "compression_ratio_threshold");
-        REFUSE(entropy_threshold, nowhere[i], "entropy_threshold");
+    for (size_t i = 0; i < sizeof bad_params / sizeof *bad_params; i++) {
+        steno_transcribe_params_init(&p);
+        param_set(&p, &bad_params[i]);
+        refuse(s, &p, bad_params[i].says ? bad_params[i].says : bad_params[i].field);
     }
-    REFUSE(logprob_threshold, 0.1, "logprob_threshold");
-    REFUSE(no_speech_threshold, 1.1, "no_speech_threshold");
-    REFUSE(compression_ratio_threshold, -1, "compression_ratio_threshold");
-    REFUSE(entropy_threshold, -1, "entropy_threshold");
-    REFUSE(guards, 3, "guards");
-    REFUSE(guards, -1, "guards");
-    REFUSE(n_prompt_tokens, 1, "n_prompt_tokens");
-    REFUSE(n_prompt_tokens, -1, "n_prompt_tokens");
-    static const int32_t far[] = { 1, 51865 }, below[] = { 1, -1 };
-    REFUSE(n_prompt_tokens, (p.prompt_tokens = far, 2), "id 51865 at place 1");
-    REFUSE(n_prompt_tokens, (p.prompt_tokens = below, 2), "id -1 at place 1");
-    REFUSE(n_prompt_tokens, (p.prompt_tokens = far, p.initial_prompt = "one", 1), "give one of them");
-    REFUSE(n_prompt_tokens, (p.prompt_tokens = far, INT32_MIN), "n_prompt_tokens");
-    REFUSE(guards, INT32_MAX, "guards");
-    REFUSE(itn, 1, "itn");
-    REFUSE(ban_unknown_emotion, 1, "ban_unknown_emotion");
-    REFUSE(offset_ms, INT64_MAX, "offset_ms");
-    REFUSE(duration_ms, INT64_MAX, "duration_ms");
-    REFUSE(offset_ms, INT64_MIN, "offset_ms");
-    REFUSE(sample_len, INT32_MIN, "sample_len");
-    REFUSE(task, -1, "task");
+    steno_transcribe_params_init(&p);
+    p.size = 8;
+    refuse(s, &p, "steno_transcribe_params");
+    refuse_prompt(s, NULL, 1, NULL, "n_prompt_tokens");
+    refuse_prompt(s, NULL, -1, NULL, "n_prompt_tokens");
+    refuse_prompt(s, far, INT32_MIN, NULL, "n_prompt_tokens");
+    refuse_prompt(s, far, 2, NULL, "id 51865 at place 1");
+    refuse_prompt(s, below, 2, NULL, "id -1 at place 1");
+    refuse_prompt(s, far, 1, "one", "give one of them");
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+static void test_a_session_transcribes_after_it_has_refused_calls(void **state)
+{
+    (void)state;
+    steno_model *m = shipped_open();
+    steno_session *s = session_new(m, NULL, 1);
     const float x[4] = { 0 };
+    const steno_source none = { NULL, NULL, NULL };
     assert_int_equal(steno_transcribe(s, NULL, 4, NULL), STENO_EARG);
     assert_int_equal(steno_transcribe(s, x, -1, NULL), STENO_EARG);
-    const steno_source none = { NULL, NULL, NULL };
     assert_int_equal(steno_transcribe_source(s, &none, NULL), STENO_EARG);
     assert_true(*steno_last_error(s));
     assert_int_equal(steno_bench_phase(s, "dance", 1), STENO_EARG);
@@ -348,7 +367,7 @@ static void test_transcription_parameters_out_of_range_are_refused_by_name(void 
     assert_int_equal(steno_bench_phase(s, "mel", 0), STENO_EARG);
     assert_true(steno_bench_phase(s, "beam5", 2) < 0); /* one lane */
     const struct audio a = demo_audio(0, 0, 1);
-    p = params_new();
+    const steno_transcribe_params p = params_new();
     assert_int_equal(steno_transcribe(s, a.pcm, a.n, &p), 0);
     assert_string_equal(steno_text(s), demo_text);
     assert_string_equal(steno_last_error(s), "");
@@ -689,6 +708,7 @@ int main(void)
         cmocka_unit_test(test_a_reader_is_closed_once_whatever_comes_of_it),
         cmocka_unit_test(test_a_model_without_weights_is_described_and_not_run),
         cmocka_unit_test(test_transcription_parameters_out_of_range_are_refused_by_name),
+        cmocka_unit_test(test_a_session_transcribes_after_it_has_refused_calls),
         cmocka_unit_test(test_the_least_and_the_most_temperature_choose_words_with_probabilities),
         cmocka_unit_test(test_a_text_without_words_is_refused_before_anything_is_heard),
         cmocka_unit_test(test_results_past_the_end_are_refused),

@@ -37,19 +37,19 @@ static void texts_change(const char *level, enum steno_compute compute, int most
     json_decref(golden);
 }
 
-static void test_texts_that_change_in_bf16(void **state)
+static void test_so_many_texts_change_in_bf16_as_the_manual_says(void **state)
 {
     (void)state;
     texts_change(NULL, STENO_COMPUTE_BF16, 5, 0);
 }
 
-static void test_texts_that_change_in_int16(void **state)
+static void test_so_many_texts_change_in_int16_as_the_manual_says(void **state)
 {
     (void)state;
     texts_change(NULL, STENO_COMPUTE_INT16, 3, 0);
 }
 
-static void test_texts_that_change_in_int8(void **state)
+static void test_so_many_texts_change_in_int8_as_the_manual_says(void **state)
 {
     (void)state;
     texts_change(NULL, STENO_COMPUTE_INT8, 11, 3);
@@ -223,7 +223,7 @@ static int errors_in(enum steno_compute compute, const char *level, int *words)
     return errors;
 }
 
-static void test_a_thousand_words(void **state)
+static void test_of_a_thousand_words_bf16_loses_none_and_int8_few(void **state)
 {
     (void)state;
     int words;
@@ -240,11 +240,11 @@ static void test_a_thousand_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts_that_change_in_bf16),
-        cmocka_unit_test(test_texts_that_change_in_int16),
-        cmocka_unit_test(test_texts_that_change_in_int8),
+        cmocka_unit_test(test_so_many_texts_change_in_bf16_as_the_manual_says),
+        cmocka_unit_test(test_so_many_texts_change_in_int16_as_the_manual_says),
+        cmocka_unit_test(test_so_many_texts_change_in_int8_as_the_manual_says),
         cmocka_unit_test(test_texts_that_change_by_default_without_products_of_bf16),
-        cmocka_unit_test(test_a_thousand_words),
+        cmocka_unit_test(test_of_a_thousand_words_bf16_loses_none_and_int8_few),
         cmocka_unit_test(test_encoder_output_stays_near_that_of_f32_at_every_level),
     };
     const int missing = collection_missing();

@@ -87,7 +87,7 @@ static void check(const struct sample *s, const struct logit_range *g, int n, co
         if (is_allowed(g, id) && s->exact[id] >= best[n - 1]) assert_true(approx_may_hold(most[id / PANEL], least));
 }
 
-static void test_bounds_hold(void **state)
+static void test_no_logit_is_above_the_bound_of_its_panel(void **state)
 {
     (void)state;
     struct sample *s = aligned_alloc(64, (sizeof *s + 63) & ~(size_t)63);
@@ -114,7 +114,7 @@ static void test_bounds_hold(void **state)
 }
 
 /* A bound that is no bound at all would pass the test above: most panels must be left out where one id stands out. */
-static void test_bounds_are_narrow(void **state)
+static void test_most_panels_are_left_out_where_one_id_stands_out(void **state)
 {
     (void)state;
     struct sample *s = aligned_alloc(64, (sizeof *s + 63) & ~(size_t)63);
@@ -173,8 +173,8 @@ static void test_what_is_no_number_is_computed_in_full(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds_hold),
-        cmocka_unit_test(test_bounds_are_narrow),
+        cmocka_unit_test(test_no_logit_is_above_the_bound_of_its_panel),
+        cmocka_unit_test(test_most_panels_are_left_out_where_one_id_stands_out),
         cmocka_unit_test(test_what_is_no_number_is_computed_in_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

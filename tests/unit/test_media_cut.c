@@ -88,7 +88,7 @@ static void test_whole_files_give_no_alarm(void **state)
 }
 
 /* Cuts of a tenth and more of the file, which no index at its end makes up. */
-static void test_cut_files_say_so(void **state)
+static void test_files_that_were_cut_are_reported_as_truncated(void **state)
 {
     (void)state;
     for (int i = 0; i < N_FILES; i++) {
@@ -142,7 +142,7 @@ static void test_sizes_that_writers_leave_open_promise_nothing(void **state)
     free(b.p);
 }
 
-static void test_state_wants_its_size(void **state)
+static void test_a_state_without_its_size_is_refused(void **state)
 {
     (void)state;
     steno_media_state s = { 0 };
@@ -156,9 +156,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_files_give_no_alarm),
-        cmocka_unit_test(test_cut_files_say_so),
+        cmocka_unit_test(test_files_that_were_cut_are_reported_as_truncated),
         cmocka_unit_test(test_sizes_that_writers_leave_open_promise_nothing),
-        cmocka_unit_test(test_state_wants_its_size),
+        cmocka_unit_test(test_a_state_without_its_size_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,7 +164,7 @@ static void test_the_stack_is_not_taken_from_below_a_mark(void **state)
     REFUSED(PROTO2 "K\1Q.", "want a tuple");
 }
 
-static void test_the_end_is_an_end(void **state)
+static void test_a_pickle_ends_with_one_value_and_nothing_behind_it(void **state)
 {
     (void)state;
     REFUSED(PROTO2 ".", "want one value");
@@ -190,7 +190,7 @@ static void test_a_cut_pickle_is_refused_at_every_length(void **state)
     for (size_t n = 0; n < sizeof whole - 1; n++) refused(whole, n, n ? "byte" : "no pickle");
 }
 
-static void test_bombs_cost_nothing(void **state)
+static void test_a_memo_or_list_larger_than_the_pickle_allows_is_refused_before_memory_is_taken(void **state)
 {
     (void)state;
     REFUSED(PROTO2 "}r\xf0\xff\xff\xff.", "want a place in the memo below 1048576");
@@ -206,7 +206,7 @@ static void test_bombs_cost_nothing(void **state)
 }
 
 /* A million and one of the same instruction. */
-static void test_limits_hold(void **state)
+static void test_more_than_a_million_values_marks_or_lists_are_refused(void **state)
 {
     (void)state;
     static const struct { const char *begin, *again, *words; } bomb[] = {
@@ -252,10 +252,10 @@ int main(void)
         cmocka_unit_test(test_nothing_but_known_names_is_asked_for),
         cmocka_unit_test(test_every_other_instruction_is_refused),
         cmocka_unit_test(test_the_stack_is_not_taken_from_below_a_mark),
-        cmocka_unit_test(test_the_end_is_an_end),
+        cmocka_unit_test(test_a_pickle_ends_with_one_value_and_nothing_behind_it),
         cmocka_unit_test(test_a_cut_pickle_is_refused_at_every_length),
-        cmocka_unit_test(test_bombs_cost_nothing),
-        cmocka_unit_test(test_limits_hold),
+        cmocka_unit_test(test_a_memo_or_list_larger_than_the_pickle_allows_is_refused_before_memory_is_taken),
+        cmocka_unit_test(test_more_than_a_million_values_marks_or_lists_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

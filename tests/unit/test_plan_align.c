@@ -251,7 +251,7 @@ static int always(void *user)
     return 1;
 }
 
-static void test_cancelling_ends_it(void **state)
+static void test_an_alignment_ends_when_it_is_cancelled(void **state)
 {
     (void)state;
     struct rig r;
@@ -289,7 +289,7 @@ int main(void)
         cmocka_unit_test(test_other_lanes_keep_their_state),
         cmocka_unit_test(test_the_plan_is_the_decoders_with_three_commands_a_head_and_the_same_weights),
         cmocka_unit_test(test_what_cannot_be_aligned_is_refused_with_a_reason),
-        cmocka_unit_test(test_cancelling_ends_it),
+        cmocka_unit_test(test_an_alignment_ends_when_it_is_cancelled),
         cmocka_unit_test(test_as_many_heads_as_a_plan_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void test_plans_without_fusions_give_the_same_bits_at_every_level(void **
         for (size_t i = 0; i < sizeof type / sizeof *type; i++) same_bits(&dims, type[i], *l, STENO_COMPUTE_F32, NULL);
 }
 
-static void test_narrow_products_too(void **state)
+static void test_plans_without_fusions_give_the_same_bits_in_bf16_and_int8(void **state)
 {
     (void)state;
     const char *level[LEVELS_MAX];
@@ -114,7 +114,7 @@ static void test_narrow_products_too(void **state)
     }
 }
 
-static void test_other_shapes_and_three_threads_too(void **state)
+static void test_plans_without_fusions_give_the_same_bits_for_other_shapes_and_three_threads(void **state)
 {
     (void)state;
     static const struct model_dims other[] = {
@@ -164,8 +164,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plans_without_fusions_give_the_same_bits_at_every_level),
-        cmocka_unit_test(test_narrow_products_too),
-        cmocka_unit_test(test_other_shapes_and_three_threads_too),
+        cmocka_unit_test(test_plans_without_fusions_give_the_same_bits_in_bf16_and_int8),
+        cmocka_unit_test(test_plans_without_fusions_give_the_same_bits_for_other_shapes_and_three_threads),
         cmocka_unit_test(test_every_fusion_is_taken_apart_and_phases_stay_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,7 +112,7 @@ static void test_times_count_from_the_window(void **state)
     expect_times(m, tok, 3, (struct token_span){ 60000, 61000, 63000 }, 0.01, want);
 }
 
-static void test_odd_segments_have_times_too(void **state)
+static void test_segments_of_one_token_or_of_none_have_times_in_order(void **state)
 {
     const struct made *m = *state;
     const struct sampled_token one[] = { token(0, -1, 0) };
@@ -134,7 +134,7 @@ int main(void)
         cmocka_unit_test(test_likely_timestamps_are_anchors),
         cmocka_unit_test(test_anchors_never_go_back_or_past_the_segment),
         cmocka_unit_test(test_times_count_from_the_window),
-        cmocka_unit_test(test_odd_segments_have_times_too),
+        cmocka_unit_test(test_segments_of_one_token_or_of_none_have_times_in_order),
     };
     return cmocka_run_group_tests(tests, made_up, made_down);
 }

@@ -47,7 +47,7 @@ static void test_each_stretch_belongs_to_the_louder_channel(void **state)
     }
 }
 
-static void test_a_tenth_is_no_difference(void **state)
+static void test_channels_whose_loudness_differs_by_less_than_a_tenth_have_no_speaker(void **state)
 {
     (void)state;
     struct diarize d = { 0 };
@@ -106,7 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_stretch_belongs_to_the_louder_channel),
-        cmocka_unit_test(test_a_tenth_is_no_difference),
+        cmocka_unit_test(test_channels_whose_loudness_differs_by_less_than_a_tenth_have_no_speaker),
         cmocka_unit_test(test_times_that_are_not_known_or_past_the_end_have_no_speaker),
         cmocka_unit_test(test_a_channel_that_ends_early_is_silent_from_there),
         cmocka_unit_test(test_a_read_that_fails_is_passed_on),

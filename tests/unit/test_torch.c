@@ -244,7 +244,7 @@ static void test_a_shape_with_gaps_or_without_sense_is_refused(void **state)
     for (size_t i = 0; i < COUNT(lie); i++) expect_tensor_refused(&lie[i].t, lie[i].text);
 }
 
-static void test_names_without_use_are_refused(void **state)
+static void test_names_that_are_too_long_or_stored_twice_are_refused(void **state)
 {
     (void)state;
     char longest[257];
@@ -362,7 +362,7 @@ int main(void)
         cmocka_unit_test(test_counters_and_empty_tensors_are_left_out),
         cmocka_unit_test(test_a_tensor_outside_of_its_storage_is_refused),
         cmocka_unit_test(test_a_shape_with_gaps_or_without_sense_is_refused),
-        cmocka_unit_test(test_names_without_use_are_refused),
+        cmocka_unit_test(test_names_that_are_too_long_or_stored_twice_are_refused),
         cmocka_unit_test(test_calls_with_other_arguments_are_refused),
         cmocka_unit_test(test_other_archives_are_named),
         cmocka_unit_test(test_bytes_stand_under_two_names_and_not_under_many),

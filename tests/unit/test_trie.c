@@ -82,7 +82,7 @@ static void test_ids_from_the_limit_on_are_left_out(void **state)
     toy_free(&toy);
 }
 
-static void test_long_strings_and_many_alike(void **state)
+static void test_strings_of_3000_bytes_and_300_equal_ones_are_found(void **state)
 {
     (void)state;
     enum { N = 300, LEN = 3000 };
@@ -138,7 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_id_stands_at_the_end_of_its_bytes),
         cmocka_unit_test(test_ids_from_the_limit_on_are_left_out),
-        cmocka_unit_test(test_long_strings_and_many_alike),
+        cmocka_unit_test(test_strings_of_3000_bytes_and_300_equal_ones_are_found),
         cmocka_unit_test(test_a_real_vocabulary),
         cmocka_unit_test(test_without_memory_nothing_stays_behind),
     };

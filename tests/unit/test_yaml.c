@@ -113,7 +113,7 @@ static void test_a_list_of_thousands_of_tokens_is_left_out(void **state)
     buf_free(&b);
 }
 
-static void test_deep_nesting_is_refused_and_soon(void **state)
+static void test_deep_nesting_is_refused_at_its_limit(void **state)
 {
     (void)state;
     struct buf b = { 0 };
@@ -161,7 +161,7 @@ int main(void)
         cmocka_unit_test(test_block_and_flow_style_give_the_same_keys),
         cmocka_unit_test(test_what_is_not_a_configuration_is_refused_with_its_line),
         cmocka_unit_test(test_a_list_of_thousands_of_tokens_is_left_out),
-        cmocka_unit_test(test_deep_nesting_is_refused_and_soon),
+        cmocka_unit_test(test_deep_nesting_is_refused_at_its_limit),
         cmocka_unit_test(test_a_real_configuration_gives_its_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

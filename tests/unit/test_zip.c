@@ -88,7 +88,7 @@ static void test_sizes_behind_the_bytes_are_taken_from_the_directory(void **stat
     expect_refusal(half, 1, NULL, "one size in its header and another");
 }
 
-static void test_an_end_that_lies_is_refused(void **state)
+static void test_a_directory_that_is_not_where_the_end_of_the_archive_says_is_refused(void **state)
 {
     (void)state;
     const struct put_entry t[] = { BOTH };
@@ -110,7 +110,7 @@ static void test_an_end_that_lies_is_refused(void **state)
     for (size_t i = 0; i < COUNT(lie); i++) expect_refusal(t, COUNT(t), &lie[i].end, lie[i].text);
 }
 
-static void test_an_entry_that_lies_is_refused(void **state)
+static void test_an_entry_whose_header_and_directory_differ_is_refused(void **state)
 {
     (void)state;
     static const struct { struct put_entry t; const char *text; } lie[] = {
@@ -230,8 +230,8 @@ int main(void)
         cmocka_unit_test(test_a_comment_that_looks_like_an_end_is_passed_over),
         cmocka_unit_test(test_zip64_numbers_are_read),
         cmocka_unit_test(test_sizes_behind_the_bytes_are_taken_from_the_directory),
-        cmocka_unit_test(test_an_end_that_lies_is_refused),
-        cmocka_unit_test(test_an_entry_that_lies_is_refused),
+        cmocka_unit_test(test_a_directory_that_is_not_where_the_end_of_the_archive_says_is_refused),
+        cmocka_unit_test(test_an_entry_whose_header_and_directory_differ_is_refused),
         cmocka_unit_test(test_names_that_lead_elsewhere_are_refused),
         cmocka_unit_test(test_the_number_of_entries_has_a_limit_and_must_fit_the_directory),
         cmocka_unit_test(test_entries_that_share_a_name_or_bytes_are_refused),
