@@ -429,6 +429,10 @@ int cmd_doctor(int argc, char **argv)
     if (n > 1) return message_usage("doctor takes one model, not %d", n);
     r.json = o.json;
     char *path = n ? models_find(argv[0]) : NULL;
+    if (n && !path && errno == ENOMEM) {
+        message("out of memory while model %s is looked for", argv[0]);
+        return EXIT_MEMORY;
+    }
     code = path ? ledger_read(NULL, "the model", path) : EXIT_OK;
     free(path);
     if (code != EXIT_OK) return code;

@@ -2,17 +2,30 @@
 #include "hf_cache.h"
 #include "atomic_file.h"
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* The first n - 1 bytes of dir/name as text. @return 1, or 0 when it cannot be read */
-static int read_text(const char *dir, const char *name, char *text, size_t n)
+/* What was refused for want of memory is not there as far as anybody can see; *no_memory keeps it apart from what is not there. */
+static void *noted(void *p, int *no_memory)
 {
-    char *path = output_join(dir, name);
-    FILE *f = path ? fopen(path, "rb") : NULL;
+    if (!p && errno == ENOMEM) *no_memory = 1;
+    return p;
+}
+
+static char *join(const char *dir, const char *name, int *no_memory)
+{
+    return noted(output_join(dir, name), no_memory);
+}
+
+/* The first n - 1 bytes of dir/name as text. @return 1, or 0 when it cannot be read */
+static int read_text(const char *dir, const char *name, char *text, size_t n, int *no_memory)
+{
+    char *path = join(dir, name, no_memory);
+    FILE *f = path ? noted(fopen(path, "rb"), no_memory) : NULL;
     free(path);
     if (!f) return 0;
     text[fread(text, 1, n - 1, f)] = '\0';
@@ -20,10 +33,10 @@ static int read_text(const char *dir, const char *name, char *text, size_t n)
     return 1;
 }
 
-static int is_whisper(const char *folder)
+static int is_whisper(const char *folder, int *no_memory)
 {
     char text[1 << 14];
-    const char *p = read_text(folder, "config.json", text, sizeof text) ? strstr(text, "\"model_type\"") : NULL;
+    const char *p = read_text(folder, "config.json", text, sizeof text, no_memory) ? strstr(text, "\"model_type\"") : NULL;
     if (!p) return 0;
     p += strlen("\"model_type\"");
     p += strspn(p, " \t\r\n:");
@@ -31,28 +44,28 @@ static int is_whisper(const char *folder)
 }
 
 /* snapshots/NAME if it has a config.json. */
-static char *snapshot(const char *repository, const char *name)
+static char *snapshot(const char *repository, const char *name, int *no_memory)
 {
-    char *all = output_join(repository, "snapshots"), *path = all ? output_join(all, name) : NULL, text[2];
+    char *all = join(repository, "snapshots", no_memory), *path = all ? join(all, name, no_memory) : NULL, text[2];
     free(all);
-    if (path && read_text(path, "config.json", text, sizeof text)) return path;
+    if (path && read_text(path, "config.json", text, sizeof text, no_memory)) return path;
     free(path);
     return NULL;
 }
 
 /* The revision that refs/main names, or else the last one by name. */
-static char *newest(const char *repository)
+static char *newest(const char *repository, int *no_memory)
 {
     char revision[128], *best = NULL;
-    if (read_text(repository, "refs/main", revision, sizeof revision)) {
+    if (read_text(repository, "refs/main", revision, sizeof revision, no_memory)) {
         revision[strcspn(revision, "\r\n ")] = '\0';
-        if (revision[0] && !strchr(revision, '/') && revision[0] != '.') best = snapshot(repository, revision);
+        if (revision[0] && !strchr(revision, '/') && revision[0] != '.') best = snapshot(repository, revision, no_memory);
     }
     if (best) return best;
-    char *all = output_join(repository, "snapshots");
-    DIR *d = all ? opendir(all) : NULL;
+    char *all = join(repository, "snapshots", no_memory);
+    DIR *d = all ? noted(opendir(all), no_memory) : NULL;
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        char *path = e->d_name[0] != '.' ? snapshot(repository, e->d_name) : NULL;
+        char *path = e->d_name[0] != '.' ? snapshot(repository, e->d_name, no_memory) : NULL;
         const int better = path && (!best || strcmp(path, best) > 0);
         free(better ? best : path);
         if (better) best = path;
@@ -62,33 +75,33 @@ static char *newest(const char *repository)
     return best;
 }
 
-static char *find(const char *dir, const char *org, size_t n_org, const char *prefix, const char *name)
+static char *find(const char *dir, const char *org, size_t n_org, const char *prefix, const char *name, int *no_memory)
 {
     char folder[NAME_MAX + 1];
     const int n = snprintf(folder, sizeof folder, "models--%.*s--%s%s", (int)n_org, org, prefix, name);
     if (n < 0 || n >= (int)sizeof folder) return NULL;
-    char *repository = output_join(dir, folder), *path = repository ? newest(repository) : NULL;
+    char *repository = join(dir, folder, no_memory), *path = repository ? newest(repository, no_memory) : NULL;
     free(repository);
     return path;
 }
 
-char *hf_cache_find(const char *dir, const char *name)
+char *hf_cache_find(const char *dir, const char *name, int *no_memory)
 {
     const char *slash = strchr(name, '/');
-    if (slash) return slash > name && !strchr(slash + 1, '/') ? find(dir, name, (size_t)(slash - name), "", slash + 1) : NULL;
-    char *path = find(dir, "openai", 6, "whisper-", name);
-    return path ? path : find(dir, "openai", 6, "", name);
+    if (slash) return slash > name && !strchr(slash + 1, '/') ? find(dir, name, (size_t)(slash - name), "", slash + 1, no_memory) : NULL;
+    char *path = find(dir, "openai", 6, "whisper-", name, no_memory);
+    return path ? path : find(dir, "openai", 6, "", name, no_memory);
 }
 
-static int64_t weights_size(const char *folder)
+static int64_t weights_size(const char *folder, int *no_memory)
 {
     int64_t size = 0;
-    DIR *d = opendir(folder);
+    DIR *d = noted(opendir(folder), no_memory);
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
         const size_t n = strlen(e->d_name);
         struct stat st;
         if (n < 12 || strcmp(e->d_name + n - 12, ".safetensors") != 0) continue;
-        char *path = output_join(folder, e->d_name);
+        char *path = join(folder, e->d_name, no_memory);
         if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode)) size += st.st_size;
         free(path);
     }
@@ -96,13 +109,13 @@ static int64_t weights_size(const char *folder)
     return size;
 }
 
-void hf_cache_each(const char *dir, void (*each)(void *user, char *path, int64_t size), void *user)
+void hf_cache_each(const char *dir, void (*each)(void *user, char *path, int64_t size), void *user, int *no_memory)
 {
-    DIR *d = opendir(dir);
+    DIR *d = noted(opendir(dir), no_memory);
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
         if (strncmp(e->d_name, "models--", 8) != 0) continue;
-        char *repository = output_join(dir, e->d_name), *path = repository ? newest(repository) : NULL;
-        const int64_t size = path && is_whisper(path) ? weights_size(path) : 0;
+        char *repository = join(dir, e->d_name, no_memory), *path = repository ? newest(repository, no_memory) : NULL;
+        const int64_t size = path && is_whisper(path, no_memory) ? weights_size(path, no_memory) : 0;
         free(repository);
         if (size > 0) each(user, path, size);
         else free(path);

@@ -6,10 +6,12 @@
 #define STENO_TOOLS_HF_CACHE_H
 #include <stdint.h>
 
-/* Folder of the snapshot of a repository in the cache `dir`: "openai/whisper-base"; without an organisation, "base" and "whisper-base" are
+/* *no_memory becomes 1 where something may be missing for want of memory.
+ *
+ * Folder of the snapshot of a repository in the cache `dir`: "openai/whisper-base"; without an organisation, "base" and "whisper-base" are
  * openai's. @return malloc'd path, or NULL when there is none with a config.json */
-char *hf_cache_find(const char *dir, const char *name);
+char *hf_cache_find(const char *dir, const char *name, int *no_memory);
 
 /* Snapshots of Whisper models with safetensors, in no order. `each` takes the path over; size: bytes of weights. */
-void hf_cache_each(const char *dir, void (*each)(void *user, char *path, int64_t size), void *user);
+void hf_cache_each(const char *dir, void (*each)(void *user, char *path, int64_t size), void *user, int *no_memory);
 #endif

@@ -31,17 +31,19 @@ struct candidate {
 struct found {
     struct candidate *c;
     size_t n, cap;
+    int no_memory; /* something may be missing */
 };
 
 /* ---- folders ----------------------------------------------------------------------------------------------------------------- */
 
 enum { HERE = 3, HUB, N_CACHES = HUB }; /* ./models, where only ggml-*.bin counts; Hugging Face's cache, which has its own order */
 
-/* Folder `i`, or NULL when the environment names none. */
+/* Folder `i`, or NULL when the environment names none, or with errno ENOMEM. */
 static char *cache_dir(int i)
 {
     static const char *const sub[N_MODEL_FOLDERS] = { "steno", "whisper.cpp", "whisper", "", "huggingface/hub" };
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *hub = getenv("HF_HUB_CACHE"), *hf = getenv("HF_HOME");
+    errno = 0;
     if (i == HERE) return strdup("models");
     if (i == HUB && hub && hub[0]) return strdup(hub);
     if (i == HUB && hf && hf[0]) return output_join(hf, "hub");
@@ -69,10 +71,12 @@ static int is_model_name(const char *name, int only_ggml)
 }
 
 /* Its content tells a model from whatever else ends so. */
-static int is_model(const char *path)
+static int is_model(const char *path, int *no_memory)
 {
     steno_kind k = { .size = sizeof k };
-    return steno_kind_get(path, &k, NULL) == STENO_OK && k.readable;
+    const int rc = steno_kind_get(path, &k, NULL);
+    if (rc == STENO_ENOMEM) *no_memory = 1;
+    return rc == STENO_OK && k.readable;
 }
 
 static void add(void *user, char *path, int64_t size)
@@ -82,6 +86,7 @@ static void add(void *user, char *path, int64_t size)
         const size_t cap = f->cap ? 2 * f->cap : 16;
         struct candidate *c = realloc(f->c, cap * sizeof *c);
         if (!c) {
+            f->no_memory = 1;
             free(path);
             return;
         }
@@ -94,7 +99,8 @@ static void add(void *user, char *path, int64_t size)
 static void add_file(struct found *f, char *path)
 {
     struct stat st;
-    if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode) && is_model(path)) add(f, path, st.st_size);
+    if (!path) f->no_memory = 1;
+    else if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && is_model(path, &f->no_memory)) add(f, path, st.st_size);
     else free(path);
 }
 
@@ -111,13 +117,15 @@ static void scan(struct found *f)
     for (int i = 0; i < N_CACHES; i++) {
         char *dir = cache_dir(i);
         DIR *d = dir ? opendir(dir) : NULL;
+        if (!d && errno == ENOMEM) f->no_memory = 1;
         for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
             if (is_model_name(e->d_name, i == HERE)) add_file(f, output_join(dir, e->d_name));
         if (d) closedir(d);
         free(dir);
     }
     char *hub = cache_dir(HUB);
-    if (hub) hf_cache_each(hub, add, f);
+    if (hub) hf_cache_each(hub, add, f, &f->no_memory);
+    else if (errno == ENOMEM) f->no_memory = 1;
     free(hub);
     if (f->n) qsort(f->c, f->n, sizeof *f->c, by_size);
 }
@@ -138,15 +146,18 @@ static int exists(const char *path)
 
 /* "base" is ggml-base.bin, base.bin, base.pt or base in one of the caches, or openai/whisper-base in Hugging Face's, where names with an
  * organisation are found, too. @return malloc'd path, or NULL */
-static char *find_name(const char *name)
+static char *find_name(const char *name, int *no_memory)
 {
     static const struct { const char *begin, *end; } form[] = { { "ggml-", ".bin" }, { "", ".bin" }, { "", ".pt" }, { "", "" } };
     char file[NAME_MAX + 1];
     for (int i = 0; i < N_CACHES && !strchr(name, '/'); i++) {
         char *dir = cache_dir(i);
+        if (!dir && errno == ENOMEM) *no_memory = 1;
         for (size_t k = 0; dir && k < sizeof form / sizeof *form; k++) {
             const int n = snprintf(file, sizeof file, "%s%s%s", form[k].begin, name, form[k].end);
-            char *path = n > 0 && n < (int)sizeof file ? output_join(dir, file) : NULL;
+            if (n < 0 || n >= (int)sizeof file) continue;
+            char *path = output_join(dir, file);
+            if (!path) *no_memory = 1;
             if (path && exists(path)) {
                 free(dir);
                 return path;
@@ -155,19 +166,30 @@ static char *find_name(const char *name)
         }
         free(dir);
     }
-    char *hub = cache_dir(HUB), *path = hub ? hf_cache_find(hub, name) : NULL;
+    char *hub = cache_dir(HUB);
+    if (!hub && errno == ENOMEM) *no_memory = 1;
+    char *path = hub ? hf_cache_find(hub, name, no_memory) : NULL;
     free(hub);
     return path;
 }
 
 char *models_find(const char *name)
 {
-    return exists(name) ? strdup(name) : find_name(name);
+    int no_memory = 0;
+    if (exists(name)) return strdup(name);
+    char *path = find_name(name, &no_memory);
+    if (!path) errno = no_memory ? ENOMEM : ENOENT;
+    return path;
 }
 
+/* models_find has just returned NULL. */
 static int tell_missing(const char *name)
 {
     struct found f;
+    if (errno == ENOMEM) {
+        message("out of memory while model %s is looked for", name);
+        return EXIT_MEMORY;
+    }
     scan(&f);
     const char *best = NULL;
     int best_d = -1;
@@ -200,20 +222,23 @@ static char *find_upward(const char *name)
     for (char *slash = strrchr(exe, '/'); slash; slash = strrchr(exe, '/')) {
         *slash = '\0';
         char *path = output_join(exe[0] ? exe : "/", name);
-        if (path && exists(path)) return path;
+        if (!path || exists(path)) return path;
         free(path);
     }
     return NULL;
 }
 
+/* @return malloc'd path, or NULL: there is none, or errno is ENOMEM */
 static char *find_data(const char *installed, const char *in_tree)
 {
+    errno = 0;
     char *path = find_upward(installed);
-    if (!path) path = find_upward(in_tree);
-    if (path) return path;
+    if (!path && errno != ENOMEM) path = find_upward(in_tree);
+    if (path || errno == ENOMEM) return path;
     path = output_join(STENO_DATADIR, installed + strlen("share/steno/"));
-    if (path && exists(path)) return path;
+    if (!path || exists(path)) return path;
     free(path);
+    errno = ENOENT;
     return NULL;
 }
 
@@ -296,9 +321,9 @@ int models_open_largest(steno_model **out, struct model_found *at, const char *v
 {
     const int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     struct found f;
-    int rc = STENO_EIO;
     scan(&f);
-    for (size_t i = 0; i < f.n && rc != STENO_OK && rc != STENO_EARG; i++) {
+    int rc = f.no_memory ? STENO_ENOMEM : STENO_EIO;
+    for (size_t i = 0; i < f.n && !f.no_memory && rc != STENO_OK && rc != STENO_EARG; i++) {
         const char *path = f.c[i].path;
         steno_error e = { 0 };
         if (memory > 0 && f.c[i].size > memory) {
@@ -339,6 +364,10 @@ static int open_largest(steno_model **out, struct model_found *at, const struct 
         if (!c->quiet && at->vocab) message("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
         return EXIT_OK;
     }
+    if (rc == STENO_ENOMEM && !t.n) {
+        message("out of memory while models are looked for");
+        return EXIT_MEMORY;
+    }
     if (t.quiet && t.n) message_file(t.path, t.first.text);
     message("%s: " MODELS_ADVICE, t.n ? "no model that can be used was found" : "no model was found");
     return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
@@ -355,6 +384,10 @@ int models_open(steno_model **out, struct model_found *at, const struct model_ch
         if (c->name) {
             free(demo);
             return message_usage("--demo and -m exclude each other");
+        }
+        if (!demo && errno == ENOMEM) {
+            message("out of memory while the built-in model is looked for");
+            return EXIT_MEMORY;
         }
         if (!demo) {
             message("the built-in model is not installed (models/whisper-digits/whisper-digits.bin)");

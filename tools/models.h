@@ -41,7 +41,8 @@ char *models_demo_audio(void);
 int models_open_largest(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
                         void (*passed)(void *user, const char *path, int status, const char *reason), void *user);
 
-/* File that a path or a name in the caches stands for, as with -m. @return malloc'd text, or NULL when there is none */
+/* File that a path or a name in the caches stands for, as with -m. @return malloc'd text, or NULL: there is none, or
+ * errno is ENOMEM */
 char *models_find(const char *name);
 
 /* Folder `i` in which models are looked for. @return malloc'd text; NULL past the last one, or where the environment names none */

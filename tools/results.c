@@ -120,8 +120,9 @@ int results_check(struct results *r)
     code = check_names(r);
     if (code != EXIT_OK) return code;
     if (output_dir_prepare(r->dir)) {
+        const int no_memory = errno == ENOMEM;
         message("%s: cannot write there: %s", r->dir, strerror(errno));
-        return EXIT_OUTPUT;
+        return no_memory ? EXIT_MEMORY : EXIT_OUTPUT;
     }
     return EXIT_OK;
 }

@@ -26,7 +26,7 @@ int file_open(struct file *f, const char *path, steno_error *e)
     *f = (struct file){ .name = path, .fd = -1 };
     if (!path) return err_set(e, STENO_EARG, "cannot open a file: no path was given");
     const int fd = os_file_open(path);
-    if (fd < 0) return err_set(e, STENO_EIO, "cannot open '%s': %s", path, strerror(errno));
+    if (fd < 0) return err_set(e, errno == ENOMEM ? STENO_ENOMEM : STENO_EIO, "cannot open '%s': %s", path, strerror(errno));
     const char *why = kind_refused(os_file_kind(fd, &f->size));
     if (why) {
         f->size = 0;

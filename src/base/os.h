@@ -42,6 +42,7 @@ int os_file_open(const char *path);                       /* for reading; a desc
 enum os_kind os_file_kind(int fd, uint64_t *size);        /* OS_NOTHING: the system does not say */
 int64_t os_file_read(int fd, uint64_t off, void *dst, size_t n); /* bytes read, fewer at the end, or -1 */
 void os_file_close(int fd);
-/* Give the names in a folder, in no order, to `each` until it returns other than 0. @return 0, or -1: the folder cannot be read */
+/* Give the names in a folder, in no order, to `each` until it returns other than 0. @return 0, or -1 with errno:
+ * the folder cannot be read */
 int os_folder_each(const char *path, int (*each)(void *user, const char *name), void *user);
 #endif

@@ -222,6 +222,7 @@ int os_folder_each(const char *path, int (*each)(void *user, const char *name), 
     wchar_t *wide = wide_path(all);
     WIN32_FIND_DATAW it;
     const HANDLE h = wide ? FindFirstFileW(wide, &it) : INVALID_HANDLE_VALUE;
+    if (wide && h == INVALID_HANDLE_VALUE) errno = EACCES;
     free(wide);
     free(all);
     if (h == INVALID_HANDLE_VALUE) return -1;

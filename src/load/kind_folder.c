@@ -4,6 +4,7 @@
  * last a folder in which some file is a model by itself, which is then named. */
 #include "load/kind.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/os.h"
@@ -128,7 +129,9 @@ int kind_of_place(struct kind *k, const struct place *p, steno_error *e)
     quiet.opened = NULL;
     struct look l = { .p = &quiet, .k = k, .e = e, .row = N_KNOWN, .weights = N_WEIGHTS };
     *k = (struct kind){ .form = KIND_UNKNOWN };
-    if (os_folder_each(p->dir, look_at, &l)) return err_set(e, STENO_EIO, "cannot open '%s': the folder cannot be read", p->name);
+    if (os_folder_each(p->dir, look_at, &l))
+        return err_set(e, errno == ENOMEM ? STENO_ENOMEM : STENO_EIO, "cannot open '%s': the folder cannot be read: %s", p->name,
+                       strerror(errno));
     if (l.rc) return l.rc;
     if (l.weights == N_WEIGHTS) {
         conclude(&l);

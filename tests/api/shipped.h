@@ -62,8 +62,12 @@ static inline uint64_t result_digest(const steno_session *s)
         steno_segment g = { .size = sizeof g };
         steno_segment_get(s, i, &g);
         uint64_t bits;
-        memcpy(&bits, &g.avg_logprob, sizeof bits);
-        const uint64_t part[] = { (uint64_t)g.t0_ms, (uint64_t)g.t1_ms, (uint64_t)g.seek_frames, (uint64_t)g.n_tokens, bits };
+        const double judged[] = { g.avg_logprob, g.compression_ratio, g.no_speech_prob, g.temperature };
+        for (size_t k = 0; k < sizeof judged / sizeof *judged; k++) {
+            memcpy(&bits, &judged[k], sizeof bits);
+            h = (h ^ bits) * 1099511628211u;
+        }
+        const uint64_t part[] = { (uint64_t)g.t0_ms, (uint64_t)g.t1_ms, (uint64_t)g.seek_frames, (uint64_t)g.n_tokens, g.flags };
         for (size_t k = 0; k < sizeof part / sizeof *part; k++) h = (h ^ part[k]) * 1099511628211u;
         for (int j = 0; j < g.n_tokens; j++) {
             steno_token t = { .size = sizeof t };

@@ -9,18 +9,22 @@
  *
  * Allocations are the C library's, also those it makes itself (streams, copies of strings), pages without a file, and threads, which the
  * system refuses for the same reason. While libraries are loaded only the loader's own are among them: constructors of other people's
- * libraries end the process when they get none, and nobody can keep them from it. For the same reason all is given from exit() on. */
+ * libraries end the process when they get none, and nobody can keep them from it. For the same reason all is given from exit() on.
+ *
+ * A crash prints "crash in LIBRARY", so that a library's own is told from the program's. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static struct {
@@ -63,6 +67,33 @@ static int find_loader(struct dl_phdr_info *info, size_t size, void *user)
     return 1;
 }
 
+static void print(const char *text)
+{
+    if (write(2, text, strlen(text)) < 0) _exit(99);
+}
+
+/* Who crashed; going back does it again, and then the process ends. */
+static void on_crash(int number_of, siginfo_t *info, void *context)
+{
+    (void)number_of, (void)info;
+    const ucontext_t *c = context;
+    Dl_info at_fault;
+    void *pc;
+#if defined(__x86_64__)
+    memcpy(&pc, &c->uc_mcontext.gregs[REG_RIP], sizeof pc);
+#elif defined(__aarch64__)
+    memcpy(&pc, &c->uc_mcontext.pc, sizeof pc);
+#else
+    (void)c;
+    return;
+#endif
+    state = KIND;
+    const char *name = dladdr(pc, &at_fault) && at_fault.dli_fname ? strrchr(at_fault.dli_fname, '/') : NULL;
+    print("crash in ");
+    print(name ? name + 1 : "no library");
+    print("\n");
+}
+
 static void wake(void)
 {
     if (state != ASLEEP) return;
@@ -76,6 +107,8 @@ static void wake(void)
     at = number("NOMEM_AT");
     from = number("NOMEM_FROM");
     least = number("NOMEM_LEAST");
+    const struct sigaction crash = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND };
+    sigaction(SIGSEGV, &crash, NULL);
     state = AWAKE;
 }
 

@@ -83,6 +83,7 @@ static int segment_add(struct job *j)
     text_strip(&text, &n);
     if (!n) return s->bytes.err || s->text.err ? err_nomem(&s->error, n, "text") : STENO_OK; /* tags alone are no segment */
     g.compression_ratio = compression_ratio(text, n);
+    if (g.compression_ratio < 0) return err_nomem(&s->error, n, "the text of a clip");
     if (r->bytes.len) buf_str(&r->bytes, " ");
     buf_add(&r->bytes, text, n);
     buf_add(&r->text, text, n);
