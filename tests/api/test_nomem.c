@@ -114,6 +114,16 @@ static int detect(steno_session *s, uint64_t *digest, steno_error *e)
     return lang < 0 ? lang : 0;
 }
 
+static int align(steno_session *s, uint64_t *digest, steno_error *e)
+{
+    struct tap t = { kit.audio.pcm, kit.audio.n, 0, 0, 0, 0 };
+    const steno_source src = tap_source(&t);
+    const int rc = steno_align(s, &src, "ab ba\nba cd\nd", NULL);
+    *digest = result_digest(s);
+    if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));
+    return rc;
+}
+
 /* ---- ways ---- */
 
 typedef int work(steno_session *s, uint64_t *digest, steno_error *e);
@@ -298,6 +308,7 @@ static void test_a_session_that_ran_out_of_memory_can_be_used_again(void **state
     steno_model *m[] = { bytes_open(kit.bin, NULL), folder_open(kit.ctc, NULL), folder_open(kit.vad, NULL),
                          random_model(&many, DT_F16, 3, NULL) };
     stay_usable("transcribe", m[0], transcribe);
+    stay_usable("align", m[0], align);
     stay_usable("transcribe with a CTC head", m[1], ctc_transcribe);
     stay_usable("find_speech", m[2], find_speech);
     stay_usable("detect_language", m[3], detect);

@@ -29,7 +29,7 @@ static int line_add(struct known_text *t, const steno_model *m, const char *line
     buf_free(&spaced);
     while (!rc && !t->line_of.err && t->line_of.len < t->ids.len) buf_add(&t->line_of, &t->n_lines, sizeof t->n_lines);
     t->n_lines++;
-    return rc;
+    return !rc && t->line_of.err ? err_nomem(e, n, "the text") : rc;
 }
 
 static int lines_add(struct known_text *t, const steno_model *m, const struct buf *text, int spaces, steno_error *e)
@@ -81,7 +81,7 @@ int known_text_make(struct known_text *t, const steno_model *m, const char *text
     if (n_ids > INT32_MAX) return err_set(e, STENO_EARG, "a text of %zu tokens, want less than 2^31", n_ids);
     rc = split_words(&t->split, &m->vocab, (const int32_t *)(const void *)t->ids.p, (int32_t)n_ids, m->tokens.n_text, spaces);
     if (!rc) cues_add(t, prepend, append);
-    if (rc || t->line_of.err || t->cue.err) return err_nomem(e, n, "the text");
+    if (rc || t->cue.err) return err_nomem(e, n, "the text");
     return cue_count(t) ? STENO_OK : err_set(e, STENO_EARG, "there are no words in the text to align");
 }
 
@@ -197,7 +197,7 @@ static void line_keep(steno_session *s, const struct known_text *t, const struct
         const struct sampled_token token = { .id = ids[i], .ts_id = -1 };
         buf_add(&r->tokens, &token, sizeof token);
     }
-    buf_add(&r->segments, &g, sizeof g);
+    if (!result_status(r)) buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
 }
 
 static int result_keep(steno_session *s, const struct known_text *t)
