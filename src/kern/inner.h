@@ -24,10 +24,10 @@ enum {
     WEIGHT_LD = ATTN_KEYS / 2 + 16 /* words of two bf16, or integers of KV_INT, their scale and more */
 };
 
-/* Scratch of linear: one panel's k-block as f32, then accumulators [PANEL_GROUP][GEMM_ROWS][PANEL]. */
+/* Scratch of linear: accumulators [PANEL_GROUP][GEMM_ROWS][PANEL], then one panel's k-block as f32, which PK_F32 does without. */
 struct linear_scratch {
-    float wide[K_STEP * PANEL];
     float acc[PANEL_GROUP * GEMM_ROWS * PANEL];
+    float wide[K_STEP * PANEL];
 };
 
 /* Scratch of narrow products: rows of x as words of 32 bits, the sums of a tile, its integers of one group (PK_I16_PAIR), and the scales of

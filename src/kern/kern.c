@@ -66,9 +66,12 @@ int kern_gains(int level, enum packed_type t)
 #endif
 }
 
-size_t kern_linear_scratch(void)
+_Static_assert(sizeof(struct narrow_scratch) > sizeof(struct linear_scratch), "what is enough for each type");
+
+size_t kern_linear_scratch(enum packed_type t)
 {
-    return sizeof(struct linear_scratch) > sizeof(struct narrow_scratch) ? sizeof(struct linear_scratch) : sizeof(struct narrow_scratch);
+    if (packed_is_lowp(t)) return sizeof(struct narrow_scratch);
+    return t == PK_F32 ? offsetof(struct linear_scratch, wide) : sizeof(struct linear_scratch);
 }
 
 size_t kv_block_sz(enum kv_type t, size_t d_head)

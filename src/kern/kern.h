@@ -311,7 +311,8 @@ struct kern {
      * the panel's outputs; NULL: nobody asks. */
     void (*pack)(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
 
-    /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch() bytes, 64-byte aligned, one per thread. */
+    /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch bytes of the type, 64-byte aligned, one per
+     * thread. */
     void (*linear[PK_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);
     /* y[k] = row `id` of packed weights, widened. */
     void (*embed[PK_COUNT])(float *y, const void *w, size_t id, size_t k);
@@ -374,7 +375,7 @@ void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
  * for too few. */
 struct slices { size_t tile, min, max; };
 struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k);
-size_t kern_linear_scratch(void);
+size_t kern_linear_scratch(enum packed_type t); /* PK_COUNT: enough for each type */
 size_t kern_attn_scratch(size_t d_head);   /* d_head: multiples of 4 up to 256 */
 size_t kern_spectra_scratch(uint32_t n);   /* of n points */
 #endif

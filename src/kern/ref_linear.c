@@ -120,8 +120,9 @@ static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t
             memset(s->acc, 0, rows * PANEL * sizeof(float));
             for (size_t k0 = 0; k0 < l->k; k0 += K_C) {
                 const size_t kc = size_min(K_C, l->k - k0);
-                widen_panel(s->wide, t, panel, k0, kc);
-                for (size_t r = 0; r < rows; r++) accumulate(s->acc + r * PANEL, l->x + (r0 + r) * l->ld_x + k0, s->wide, kc);
+                const float *wide = t == PK_F32 ? (const float *)(const void *)panel + k0 * PANEL : s->wide;
+                if (t != PK_F32) widen_panel(s->wide, t, panel, k0, kc);
+                for (size_t r = 0; r < rows; r++) accumulate(s->acc + r * PANEL, l->x + (r0 + r) * l->ld_x + k0, wide, kc);
             }
             for (size_t r = 0; r < rows; r++)
                 linear_finish_row_c(l, r0 + r, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc + r * PANEL);

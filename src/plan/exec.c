@@ -45,11 +45,21 @@ static size_t head_of(const struct plan *p)
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
+/* What products of the plan's types need: low-precision ones of half a megabyte, others far less. */
+static size_t linear_scratch_of(const struct plan *p)
+{
+    size_t need = 0;
+    for (uint16_t i = 0; i < p->n_ops; i++)
+        if (p->op[i].kind == OP_LINEAR || p->op[i].kind == OP_LOGITS_APPROX)
+            need = larger(need, kern_linear_scratch((enum packed_type)p->bind[p->op[i].bind].type));
+    return need;
+}
+
 struct sizes { size_t scratch, partials, approx, ops, thread, attn_partials, attn_done; };
 
 static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int threads, uint32_t max_out)
 {
-    struct sizes z = { .thread = kern_linear_scratch() };
+    struct sizes z = { .thread = 1 };
     for (int i = 0; i < n_plans; i++) {
         const size_t d_head = head_of(plans[i]);
         z.scratch = larger(z.scratch, scratch_of(plans[i], max_out));
@@ -57,7 +67,8 @@ static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int t
         z.approx = larger(z.approx, out_of(plans[i], max_out));
         z.ops = larger(z.ops, plans[i]->n_ops);
         if (d_head && threads > 1) z.attn_partials = larger(z.attn_partials, attn_partial_len(d_head));
-        if (d_head) z.thread = larger(z.thread, kern_attn_scratch(d_head));
+        z.thread = larger(z.thread, d_head ? kern_attn_scratch(d_head) : 0);
+        z.thread = larger(z.thread, linear_scratch_of(plans[i]));
     }
     z.attn_partials *= (size_t)threads * ATTN_PARTIALS;
     z.attn_done = z.attn_partials ? (size_t)threads * ATTN_SHARED : 0;

@@ -83,14 +83,14 @@ static void forget_call(void *scratch)
         memset(s->acc, 0xff, sizeof *s - offsetof(struct narrow_scratch, acc));
         return;
     }
-    make_nan(l->wide, k * PANEL * sizeof *l->wide, sizeof l->wide);
+    if (last_call.t != PK_F32) make_nan(l->wide, k * PANEL * sizeof *l->wide, sizeof l->wide);
     for (size_t i = 0; i < PANEL_GROUP && i < last_call.panels; i++)
         make_nan(l->acc + i * GEMM_ROWS * PANEL, rows * PANEL * sizeof *l->acc, GEMM_ROWS * PANEL * sizeof *l->acc);
 }
 
 void scratch_forget(void *scratch)
 {
-    memset(scratch, 0xff, kern_linear_scratch());
+    memset(scratch, 0xff, kern_linear_scratch(PK_COUNT));
     last_call.k = last_call.rows = last_call.panels = 0;
 }
 
@@ -98,7 +98,7 @@ void scratch_for(void *scratch, enum packed_type t, size_t k, size_t rows, size_
 {
     const unsigned char *p = scratch;
     forget_call(scratch);
-    if ((t != last_call.t || k != last_call.k) && (p[0] != 0xff || memcmp(p, p + 1, kern_linear_scratch() - 1))) {
+    if ((t != last_call.t || k != last_call.k) && (p[0] != 0xff || memcmp(p, p + 1, kern_linear_scratch(PK_COUNT) - 1))) {
         fprintf(stderr, "check_kernels: scratch of %s, k %zu, was written where no call should\n", packed_name(last_call.t), last_call.k);
         exit(2);
     }
@@ -305,7 +305,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
 
 int main(int argc, char **argv)
 {
-    const size_t a = kern_linear_scratch(), b = kern_attn_scratch(256);
+    const size_t a = kern_linear_scratch(PK_COUNT), b = kern_attn_scratch(256);
     struct kern ref, k;
     struct check c = { .ref = &ref, .kern = &k, .scratch = aligned_alloc_64(a > b ? a : b) };
     c.quick = argc > 1 && !strcmp(argv[1], "--emulated");
