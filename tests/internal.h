@@ -5,9 +5,12 @@
 #ifndef STENO_TESTS_INTERNAL_H
 #define STENO_TESTS_INTERNAL_H
 #include <stdlib.h>
-#include "task/align/align.h"
-#include "task/ar/ar_task.h"
-#include "task/task.h"
+#include "lib/open.h"
+#include "task/ar/ar_bench.h"
+#include "task/ar/text_checks.h"
+#include "task/ar/window_decoder.h"
+#include "task/window.h"
+#include "task/words/align.h"
 #include "plan/replay.h"
 #include "search/grammar_match.h"
 
@@ -47,14 +50,15 @@ static inline int inside_open(steno_model **out, const struct file *f, const ste
 static inline void inside_begin(steno_session *s) { session_begin(s); } /* as a call does: no results, no error, no lanes at work */
 static inline int inside_listen(steno_session *s, const steno_source *src, steno_error *e)
 {
-    return mel_stream_listen(&s->mel_stream, src, e);
+    return mel_stream_listen(mel_of(s), src, e);
 }
-static inline int64_t inside_frames(const steno_session *s) { return s->mel_stream.frames; }
+static inline struct mel_stream *inside_stream(const steno_session *s) { return mel_of(s); }
+static inline int64_t inside_frames(const steno_session *s) { return mel_of(s)->frames; }
 
 /* Log-mel of frames [from, from + n) of what it has listened to: out[n, n_mels]. */
 static inline int inside_window(steno_session *s, int64_t from, int n, float *out)
 {
-    return mel_stream_window(&s->mel_stream, from, n, 0, out, NULL);
+    return mel_stream_window(mel_of(s), from, n, 0, out, NULL);
 }
 
 /* Where the encoder reads log-mel: [2 audio_ctx, n_mels]. */
@@ -164,13 +168,13 @@ static inline void inside_abort(steno_session *s, int (*should_abort)(void *user
 struct prompted { const int32_t *id; int32_t n, sot; };
 static inline struct prompted inside_prompt(const steno_session *s)
 {
-    const struct window_decoder *w = &s->decoder[0];
+    const struct window_decoder *w = &ar_of(s)->decoder[0];
     return (struct prompted){ w->ar.prompt, w->ar.n_prompt, w->ar.sot };
 }
-static inline const int32_t *inside_ids(const steno_session *s) { return s->decoder[0].ids; } /* of its last attempt */
-static inline uint32_t inside_grammar_states(const steno_session *s) { return s->request.matcher->states.n; }
+static inline const int32_t *inside_ids(const steno_session *s) { return ar_of(s)->decoder[0].ids; } /* of its last attempt */
+static inline uint32_t inside_grammar_states(const steno_session *s) { return request_of(s)->matcher->states.n; }
 
 /* Masks and rules of a request, as a call makes them. */
-static inline struct rule_masks *inside_masks(steno_session *s) { return &s->masks; }
-static inline struct logit_rules *inside_rules(steno_session *s) { return &s->request.rules; }
+static inline struct rule_masks *inside_masks(steno_session *s) { return &ar_of(s)->masks; }
+static inline struct logit_rules *inside_rules(steno_session *s) { return &request_of(s)->rules; }
 #endif

@@ -21,4 +21,6 @@ int err_set(steno_error *e, int status, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int err_nomem(steno_error *e, size_t need, const char *what);
 
 void err_clear(steno_error *e);
+
+const char *err_status_text(int status); /* what a status means, in a few words */
 #endif

@@ -3,7 +3,7 @@
  * Callbacks run in the middle of a call, on its thread, and may call back. Two marks tell where that would change what is in use: one on
  * the batch, that a call is at work on what computes, and one on the session that was called, which its caller will look at again. Every
  * public call that changes a session or a batch asks here first; what only reads results finds them whole at every moment. */
-#include "task/task.h"
+#include "lib/entry.h"
 
 /* While on_done runs no call is in the middle of anything: the line may change. */
 static int at_work(const struct steno_batch *b)
@@ -65,4 +65,15 @@ int session_may_close(const steno_session *s)
 int batch_may_close(const struct steno_batch *b)
 {
     return !b->at_work;
+}
+
+int source_check(steno_session *s, const steno_source *src)
+{
+    return src && src->read ? STENO_OK : err_set(&s->error, STENO_EARG, "the audio source has no read function");
+}
+
+int pcm_check(steno_session *s, const float *pcm, int64_t n)
+{
+    if (n < 0) return err_set(&s->error, STENO_EARG, "n is %lld, want 0 or more samples", (long long)n);
+    return pcm || !n ? STENO_OK : err_set(&s->error, STENO_EARG, "pcm is NULL but n is %lld", (long long)n);
 }

@@ -9,18 +9,7 @@ const char *steno_version(void)
 
 const char *steno_status_text(int status)
 {
-    switch (status) {
-    case STENO_OK: return "no error";
-    case STENO_EARG: return "bad argument";
-    case STENO_ENOMEM: return "out of memory";
-    case STENO_EIO: return "cannot read";
-    case STENO_EFORMAT: return "damaged file";
-    case STENO_EUNSUPPORTED: return "not supported";
-    case STENO_ECANCELED: return "canceled";
-    case STENO_ESOURCE: return "audio source failed";
-    case STENO_ENOVOCAB: return "no vocabulary";
-    default: return "unknown status";
-    }
+    return err_status_text(status);
 }
 
 const char *steno_cpu_level_name(int i)

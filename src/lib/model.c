@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/os.h"
-#include "task/task.h"
+#include "lib/open.h"
+#include "lib/tasks.h"
 #include "load/kind.h"
 #include "load/random_file.h"
 
@@ -82,6 +83,7 @@ static int load_exact(steno_model *m, struct weights *w, steno_error *e)
     if (!x) return err_nomem(e, sizeof *x, "a model");
     arena_init(&x->arena);
     x->family = m->family;
+    x->task = m->task;
     x->is_exact = 1;
     x->heads_wanted = m->heads_wanted;
     x->index_only = m->index_only;
@@ -105,13 +107,13 @@ static int check_asked(const steno_model *m, const steno_model_params *p, steno_
 {
     const struct family *f = m->family;
     const int narrow = p->compute != STENO_COMPUTE_AUTO && p->compute != STENO_COMPUTE_F32;
-    if (p->no_cmvn && f->search == SEARCH_AR)
+    if (p->no_cmvn && f->front_end == FRONT_LOG_MEL)
         return err_set(e, STENO_EARG, "no_cmvn is about filter banks, and a %s model hears log-mel: leave it out", f->name);
     if (narrow && !f->narrow)
         return err_set(e, STENO_EARG, "compute is %s, but a %s model computes in f32: leave it out", arithmetic[p->compute].name, f->name);
     if (p->verify && !f->narrow)
         return err_set(e, STENO_EARG, "verify decides near-ties in f32, and a %s model computes in f32 anyway: leave it out", f->name);
-    if (m->heads_wanted && f->search != SEARCH_AR)
+    if (m->heads_wanted && !f->speech)
         return err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->heads_wanted, f->name);
     return STENO_OK;
 }
@@ -136,7 +138,10 @@ static int load(steno_model *m, const struct place *place, const steno_model_par
     m->format = w.format;
     for (uint32_t i = 0; i < w.n_tensors; i++)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
-    if (!rc) rc = check_asked(m, p, e);
+    if (!rc) {
+        m->task = task_find(m->family->task);
+        rc = m->task ? check_asked(m, p, e) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
+    }
     m->verify = p->verify && (m->narrow || m->blocks); /* auto may stand for f32 */
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc && m->verify) rc = load_exact(m, &w, e);
@@ -146,39 +151,6 @@ static int load(steno_model *m, const struct place *place, const steno_model_par
     weight_store_trim(&m->store);
     weights_close(&w);
     return rc;
-}
-
-static void model_free(steno_model *m)
-{
-    if (m->exact) arena_free(&m->exact->arena); /* all else is m's */
-    free(m->exact);
-    bpe_close(m->bpe);
-    buf_free(&m->non_speech);
-    buf_free(&m->opened);
-    weight_store_close(&m->store);
-    arena_free(&m->arena);
-    free(m);
-}
-
-static int life_begin(steno_model *m, steno_error *e)
-{
-    m->life = arena_alloc(&m->arena, sizeof *m->life);
-    if (!m->life) return err_nomem(e, sizeof *m->life, "a model");
-    atomic_init(&m->life->users, 1);
-    m->life->model = m;
-    if (m->exact) m->exact->life = m->life;
-    return STENO_OK;
-}
-
-void model_hold(const steno_model *m)
-{
-    atomic_fetch_add(&m->life->users, 1);
-}
-
-void model_release(const steno_model *m)
-{
-    struct model_life *life = m->life;
-    if (atomic_fetch_sub(&life->users, 1) == 1) model_free(life->model);
 }
 
 static int open_place(steno_model **out, const struct place *place, const steno_model_params *p, int unfused, steno_error *e)
@@ -201,7 +173,7 @@ static int open_place(steno_model **out, const struct place *place, const steno_
     m->vocab_path = m->heads_wanted = NULL;
     m->load_us = (os_now_ns() - t0) / 1000;
     team_close(own.team);
-    if (!rc) rc = life_begin(m, e);
+    if (!rc) rc = model_life_begin(m, e);
     if (rc) {
         model_free(m);
         return rc;

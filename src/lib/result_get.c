@@ -1,76 +1,112 @@
-/* steno: what a model knows about tokens, languages and sound, one question at a time. SPDX-License-Identifier: MIT */
+/* steno: reading results. SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <string.h>
-#include "task/task.h"
+#include "lib/entry.h"
+#include "task/words/token_times.h"
 
-int steno_language_id(const steno_model *m, const char *name)
+static const struct segment *segment_at(const steno_session *s, int i)
 {
-    return m && name && m->family->speech ? m->family->speech->language(m, name) : -1;
+    if (!s || i < 0 || i >= steno_segment_count(s)) return NULL;
+    return (const struct segment *)(const void *)s->selected->segments.p + i;
 }
 
-int language_asked(steno_session *s, const char *name, int *lang)
+int steno_segment_count(const steno_session *s)
 {
-    const steno_model *m = s->model;
-    *lang = -1;
-    if (language_is_auto(name)) return STENO_OK;
-    const int n = m->tokens.n_languages, found = language_find(name);
-    if (found >= 0 && found < n) *lang = found;
-    if (*lang >= 0 || (!n && found == LANGUAGE_ENGLISH)) return STENO_OK;
-    if (n) return language_refuse(&s->error, name, language_code, n);
-    return err_set(&s->error, STENO_EARG, "language '%.40s': this model knows English only; take a multilingual one, or language 'en'",
-                   name);
+    return s ? result_segments(s->selected) : 0;
 }
 
-const char *steno_language_name(const char *code)
+int steno_segment_get(const steno_session *s, int i, steno_segment *out)
 {
-    return code ? language_name(language_find(code)) : NULL;
+    return s ? result_segment(s->selected, i, out) : STENO_EARG;
 }
 
-int32_t steno_token_id(const steno_model *m, enum steno_special which)
+int steno_token_get(const steno_session *s, int i, int j, steno_token *out)
 {
-    if (!m || !m->family->speech) return -1;
-    const struct token_roles *t = &m->tokens;
-    switch (which) {
-    case STENO_TOKEN_END: return t->eot;
-    case STENO_TOKEN_START: return t->sot;
-    case STENO_TOKEN_LANGUAGE: return t->n_languages ? t->first_language : -1;
-    case STENO_TOKEN_TRANSLATE: return t->translate;
-    case STENO_TOKEN_TRANSCRIBE: return t->transcribe;
-    case STENO_TOKEN_START_LM: return t->turn;
-    case STENO_TOKEN_PREVIOUS: return t->previous;
-    case STENO_TOKEN_NO_SPEECH: return t->no_speech;
-    case STENO_TOKEN_NO_TIMESTAMPS: return t->no_timestamps;
-    case STENO_TOKEN_TIMESTAMP: return t->timestamp_begin;
-    }
-    return -1;
+    const struct segment *g = segment_at(s, i);
+    if (!g || !out || out->size < sizeof(uint32_t) || j < 0 || j >= g->n_tokens) return STENO_EARG;
+    const struct result *r = s->selected;
+    const size_t at = g->first_token + (size_t)j;
+    const struct sampled_token *p = (const struct sampled_token *)(const void *)r->tokens.p + at;
+    struct token_time t = { -1, -1, -1, 0 };
+    if (r->times.len) t = ((const struct token_time *)(const void *)r->times.p)[at];
+    steno_token tok = { .id = p->id, .ts_id = p->ts_id, .p = p->p, .logprob = p->logprob, .ts_prob = p->ts_prob,
+                       .ts_prob_sum = p->ts_prob_sum, .t0_ms = t.t0, .t1_ms = t.t1, .t_dtw_ms = t.dtw, .vlen = t.vlen };
+    tok.size = out->size < sizeof tok ? out->size : (uint32_t)sizeof tok;
+    memcpy(out, &tok, tok.size);
+    return STENO_OK;
 }
 
-/* Frames of all windows, one window after the other; what does not fit is not made. */
-static int mel_windows(struct mel_stream *f, float *out, int64_t n_frames, float *window)
+int steno_word_get(const steno_session *s, int i, int j, steno_word *out)
 {
-    int rc = STENO_OK;
-    for (int64_t at = 0; at < n_frames && !rc; at += f->window) {
-        const int64_t left = n_frames - at, n = left < f->window ? left : f->window;
-        rc = mel_stream_window(f, at, (int)n, 0, window, NULL);
-        if (!rc) memcpy(out + at * f->n_mels, window, (size_t)(n * f->n_mels) * sizeof *out);
-    }
-    return rc;
+    const struct segment *g = segment_at(s, i);
+    if (!g || !out || out->size < sizeof(uint32_t) || j < 0 || j >= g->n_words) return STENO_EARG;
+    const struct word *w = (const struct word *)(const void *)s->selected->words.p + g->first_word + j;
+    const int known = !isnan(w->start);
+    steno_word word = { .n_tokens = w->n_tokens, .start = w->start, .end = w->end,
+                        .t0_ms = known ? (int64_t)nearbyint(w->start * 1000) : -1,
+                        .t1_ms = known ? (int64_t)nearbyint(w->end * 1000) : -1, .text = s->selected->text.p + w->text,
+                        .probability = w->probability };
+    word.size = out->size < sizeof word ? out->size : (uint32_t)sizeof word;
+    memcpy(out, &word, word.size);
+    return STENO_OK;
 }
 
-int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
+int steno_result_select(steno_session *s, int task)
 {
-    if (!m || !m->mel.n_mels || n < 0 || (n && !pcm) || n_frames < 0 || (n_frames && !out)) return STENO_EARG;
-    struct pcm memory = { pcm, n, 0, 0 };
-    const steno_source src = pcm_source(&memory);
-    struct arena a;
-    struct mel_stream f = { 0 };
-    arena_init(&a);
-    const int frames = 2 * m->audio_ctx;
-    float *window = arena_array(&a, (size_t)frames * (size_t)m->mel.n_mels, sizeof *window);
-    int rc = window ? mel_stream_init(&f, &a, &m->mel, frames, NULL, NULL) : STENO_ENOMEM;
-    if (!rc) rc = mel_stream_listen(&f, &src, NULL);
-    if (!rc) rc = mel_windows(&f, out, n_frames < f.frames ? n_frames : f.frames, window);
-    const int64_t made = f.frames;
-    mel_stream_close(&f);
-    arena_free(&a);
-    return rc ? rc : made;
+    if (!s || !session_may_change(s) || s->request_state != REQUEST_NONE || (task != STENO_TRANSCRIBE && task != STENO_TRANSLATE))
+        return STENO_EARG;
+    const int both = s->asked_task == STENO_TRANSCRIBE_AND_TRANSLATE;
+    if (!both && s->asked_task != task) return STENO_EARG;
+    s->selected = both && task == STENO_TRANSLATE ? &s->translation : &s->result;
+    return STENO_OK;
+}
+
+const char *steno_text(const steno_session *s)
+{
+    return s && s->selected->whole.p ? s->selected->whole.p : "";
+}
+
+const char *steno_language(const steno_session *s)
+{
+    return s && s->result.language ? s->result.language : "";
+}
+
+int64_t steno_duration_ms(const steno_session *s)
+{
+    return s ? s->result.duration_ms : 0;
+}
+
+float steno_language_prob(const steno_session *s, int i)
+{
+    return s && i >= 0 && i < s->result.n_language_probs ? s->result.language_prob[i] : -1;
+}
+
+const float *steno_audio_features(const steno_session *s, int32_t *n_ctx, int32_t *n_state)
+{
+    if (!s || !s->result.features.len) return NULL;
+    const int32_t width = s->model->dims.n_audio_state; /* as many rows as the window had */
+    if (n_ctx) *n_ctx = (int32_t)(s->result.features.len / sizeof(float) / (size_t)width);
+    if (n_state) *n_state = width;
+    return (const float *)(const void *)s->result.features.p;
+}
+
+int steno_span_count(const steno_session *s)
+{
+    return s ? (int)(s->result.spans.len / sizeof(steno_span)) : 0;
+}
+
+int steno_span_get(const steno_session *s, int i, steno_span *out)
+{
+    if (!s || !out || out->size < sizeof(uint32_t) || i < 0 || i >= steno_span_count(s)) return STENO_EARG;
+    steno_span span = ((const steno_span *)(const void *)s->result.spans.p)[i];
+    span.size = out->size < sizeof span ? out->size : (uint32_t)sizeof span;
+    memcpy(out, &span, span.size);
+    return STENO_OK;
+}
+
+const int32_t *steno_generated(const steno_session *s, int *n)
+{
+    const int count = s ? (int)(s->generated.len / sizeof(int32_t)) : 0;
+    if (n) *n = count;
+    return count ? (const int32_t *)(const void *)s->generated.p : NULL;
 }

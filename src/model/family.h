@@ -22,17 +22,22 @@ enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STAT
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
 enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1 };                       /* of a decoder that aligns; of an encoder with a head of its own */
 
-/* How outputs of the plans become results. */
-enum search {
-    SEARCH_AR,  /* windows of log-mel; token by token */
-    SEARCH_CTC, /* windows of filter banks; the most probable id of each row, repeats and blanks dropped */
-    SEARCH_VAD  /* a stream of filter banks; spans of speech */
+/* What a network hears. */
+enum front_end {
+    FRONT_NONE,         /* tokens only */
+    FRONT_LOG_MEL,      /* windows of log-mel */
+    FRONT_FBANK_CLIPS,  /* filter banks of clips, each by itself */
+    FRONT_FBANK_STREAM, /* filter banks of a stream */
+    FRONT_SAMPLES       /* the samples themselves */
 };
+
+struct task; /* how outputs become results (task/task.h) */
 
 struct steno_model {
     struct arena arena;
     struct model_life *life;       /* NULL while opening */
     const struct family *family;
+    const struct task *task;       /* the one that the family names */
     struct kern kern;
     struct cpu_executor cpu;
     const struct executor *executor; /* what its plans are replayed on: cpu, if nobody says otherwise */
@@ -61,11 +66,11 @@ struct steno_model {
 
     int32_t n_vocab, text_ctx, audio_ctx;
     struct model_dims dims;
-    struct mel_bank mel;           /* SEARCH_AR */
-    struct fbank_bank fbank;       /* SEARCH_CTC, SEARCH_VAD */
-    const float *query;            /* SEARCH_CTC: [n_query, width of a row] rows that may stand before the audio's */
+    struct mel_bank mel;           /* FRONT_LOG_MEL */
+    struct fbank_bank fbank;       /* FRONT_FBANK_... */
+    const float *query;            /* ctc: [n_query, width of a row] rows that may stand before the audio's */
     int32_t n_query, blank;
-    struct vad_params vad;         /* SEARCH_VAD: what the model says */
+    struct vad_params vad;         /* vad: what the model says */
     struct vocab vocab;
     struct bpe *bpe;
     struct token_roles tokens;
@@ -122,15 +127,22 @@ enum { PROMPT_HEAD = 8 };
 
 struct family {
     const char *name;
-    enum search search;
+    enum front_end front_end;
+    const char *task;              /* the task that makes results of its outputs: a name of lib/tasks.c */
     int narrow;                    /* its networks can be multiplied in bf16 and int8 */
     int (*match)(const struct weights *w);
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
-    const struct speech *speech;   /* SEARCH_AR */
-    const struct ctc *ctc;         /* SEARCH_CTC */
+    const struct speech *speech;   /* of models that decode token by token */
+    const struct ctc *ctc;         /* of models with a CTC head */
 };
 
 extern const struct family family_whisper, family_sensevoice, family_fsmn_vad;
+/* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
+int model_life_begin(steno_model *m, steno_error *e);
+void model_hold(const steno_model *m);
+void model_release(const steno_model *m);
+void model_free(steno_model *m); /* one that has not begun */
+
 const struct family *family_find(const struct weights *w); /* NULL: none knows this file */
 /* STENO_EUNSUPPORTED that says what the file holds instead, by its settings or its tensors. */
 int family_refuse(struct weights *w, steno_error *e);

@@ -250,4 +250,12 @@ static void sensevoice_spell(const steno_model *m, const int32_t *ids, int32_t n
 
 static const struct ctc sensevoice_ctc = { sensevoice_head, sensevoice_barred, sensevoice_spell };
 
-const struct family family_sensevoice = { "sensevoice", SEARCH_CTC, 0, sensevoice_match, sensevoice_describe, NULL, &sensevoice_ctc };
+const struct family family_sensevoice = {
+    .name = "sensevoice",
+    .front_end = FRONT_FBANK_CLIPS,
+    .task = "ctc",
+    .narrow = 0,
+    .match = sensevoice_match,
+    .describe = sensevoice_describe,
+    .ctc = &sensevoice_ctc,
+};

@@ -118,4 +118,11 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : fbank_bank_init(&m->fbank, &m->arena, s.n_mels, s.lfr_m, s.lfr_n, shift, scale, &m->kern, e);
 }
 
-const struct family family_fsmn_vad = { "fsmn-vad", SEARCH_VAD, 0, vad_match, vad_describe, NULL, NULL };
+const struct family family_fsmn_vad = {
+    .name = "fsmn-vad",
+    .front_end = FRONT_FBANK_STREAM,
+    .task = "vad",
+    .narrow = 0,
+    .match = vad_match,
+    .describe = vad_describe,
+};

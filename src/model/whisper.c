@@ -426,4 +426,12 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : read_vocab(m, w, e); /* last: of a damaged file, the tensors tell more */
 }
 
-const struct family family_whisper = { "whisper", SEARCH_AR, 1, whisper_match, whisper_describe, &whisper_speech, NULL };
+const struct family family_whisper = {
+    .name = "whisper",
+    .front_end = FRONT_LOG_MEL,
+    .task = "ar",
+    .narrow = 1,
+    .match = whisper_match,
+    .describe = whisper_describe,
+    .speech = &whisper_speech,
+};

@@ -44,7 +44,7 @@ static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *
     if (n > r->left) n = r->left;
     if (n > FBANK_STREAM_CHUNK) n = FBANK_STREAM_CHUNK;
     const int64_t t = os_now_ns(), got = n > 0 ? r->src->read(r->src->user, pcm, n) : 0;
-    r->source_ns += os_now_ns() - t;
+    r->time.source_ns += os_now_ns() - t;
     if (got < 0 || got > n) return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)r->samples);
     r->samples += got;
     r->left -= got;
@@ -93,7 +93,7 @@ int fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld, int *n, ste
     *n = (int)(rows + fbank_end(r->fbank, out + (size_t)rows * ld, ld));
     r->n_held -= end;
     memmove(r->pcm, r->pcm + end, (size_t)r->n_held * sizeof *r->pcm);
-    r->fbank_ns += os_now_ns() - t;
+    r->time.features_ns += os_now_ns() - t;
     return STENO_OK;
 }
 
@@ -107,7 +107,7 @@ int fbank_stream_next(struct fbank_stream *r, int most, float *out, size_t ld, i
             if (got < 0) return (int)got;
             const int64_t t = os_now_ns();
             rows += fbank_push(r->fbank, r->pcm, got, out + (size_t)rows * ld, ld);
-            r->fbank_ns += os_now_ns() - t;
+            r->time.features_ns += os_now_ns() - t;
             continue;
         }
         if (r->ended) {

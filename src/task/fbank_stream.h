@@ -5,18 +5,19 @@
 #ifndef STENO_TASK_FBANK_STREAM_H
 #define STENO_TASK_FBANK_STREAM_H
 #include "audio/fbank.h"
+#include "task/source.h"
 
 struct fbank_stream {
     struct fbank *fbank;
     const steno_source *src;
-    float *pcm;              /* [ROWS_CHUNK]; of clips [clip + 1], of which the first n_held wait for the next clip */
+    float *pcm;              /* [FBANK_STREAM_CHUNK]; of clips [clip + 1], of which the first n_held wait for the next clip */
     float *level;            /* [clip / FBANK_HOP + 1] */
     int64_t clip, n_held;    /* clip: the most samples of one, 0: a stream */
     int64_t left;            /* samples that may still be taken */
     int64_t samples;         /* taken so far, skipped ones included */
     int ended;               /* the source has ended, or nothing is left */
     int flushed;             /* the stream's last rows have come out */
-    int64_t source_ns, fbank_ns;
+    struct front_time time;
     int (*should_stop)(void *user);
     void *user;
 };

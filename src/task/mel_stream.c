@@ -62,7 +62,7 @@ static int pull(struct mel_stream *f, int64_t keep, steno_error *e)
     if (f->should_stop && f->should_stop(f->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
     int64_t t = os_now_ns();
     const int64_t got = f->src->read(f->src->user, f->pcm, MEL_STREAM_CHUNK);
-    f->source_ns += os_now_ns() - t;
+    f->time.source_ns += os_now_ns() - t;
     if (got < 0 || got > MEL_STREAM_CHUNK)
         return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)mel_samples(f->mel));
     t = os_now_ns();
@@ -75,7 +75,7 @@ static int pull(struct mel_stream *f, int64_t keep, steno_error *e)
     if (f->listening && f->want_levels) add_levels(f, out, made);
     f->n += (int)made;
     f->ended = !got;
-    f->mel_ns += os_now_ns() - t;
+    f->time.features_ns += os_now_ns() - t;
     return STENO_OK;
 }
 
@@ -125,27 +125,4 @@ int mel_stream_window(struct mel_stream *f, int64_t from, int n, int floor, floa
     mel_scale(out, scaled, f->max);
     memset(out + scaled, 0, ((size_t)f->window * row - scaled) * sizeof *out);
     return STENO_OK;
-}
-
-static int64_t pcm_read(void *user, float *x, int64_t n)
-{
-    struct pcm *p = user;
-    const int64_t end = p->all > p->n ? p->all : p->n, take = end - p->at < n ? end - p->at : n;
-    int64_t heard = p->n - p->at < take ? p->n - p->at : take;
-    if (heard < 0) heard = 0;
-    if (heard) memcpy(x, p->x + p->at, (size_t)heard * sizeof *x);
-    if (take > heard) memset(x + heard, 0, (size_t)(take - heard) * sizeof *x);
-    p->at += take;
-    return take;
-}
-
-static int pcm_rewind(void *user)
-{
-    ((struct pcm *)user)->at = 0;
-    return 0;
-}
-
-steno_source pcm_source(struct pcm *p)
-{
-    return (steno_source){ pcm_read, pcm_rewind, p };
 }

@@ -7,31 +7,28 @@
 #define STENO_TASK_MEL_STREAM_H
 #include "audio/mel.h"
 #include "base/buf.h"
+#include "task/source.h"
 
 struct mel_stream {
     struct mel *mel;
     int n_mels, window;        /* frames of a window */
     const steno_source *src;
-    float *pcm;                /* [FEED_CHUNK] */
+    float *pcm;                /* [MEL_STREAM_CHUNK] */
     float *frame;              /* [cap, n_mels] raw log10 values of frames [base, base + n) */
     int64_t base;
     int n, cap;
     int ended;                 /* the pass at hand has met the end */
     int listening;             /* it is the first */
-    int64_t samples, frames;   /* of the whole audio, after feed_listen */
+    int64_t samples, frames;   /* of the whole audio, after mel_stream_listen */
     float max;                 /* loudest bin of the whole audio */
-    int want_levels;           /* 1: feed_listen also leaves the level of every frame */
-    struct buf levels;         /* float [frames], log10, after such a feed_listen; the only memory that grows with the audio */
-    int64_t source_ns, mel_ns;
+    int want_levels;           /* 1: mel_stream_listen also leaves the level of every frame */
+    struct buf levels;         /* float [frames], log10, after such a mel_stream_listen; the only memory that grows with the audio */
+    struct front_time time;
     int (*should_stop)(void *user);
     void *user;
 };
 
 enum { MEL_STREAM_CHUNK = 16000 };
-
-/* PCM in memory as a source; silence up to `all` samples behind it. */
-struct pcm { const float *x; int64_t n, at, all; };
-steno_source pcm_source(struct pcm *p);
 
 size_t mel_stream_memory(const struct mel_bank *bank, int window, const steno_team *team);
 int mel_stream_init(struct mel_stream *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e);

@@ -3,10 +3,11 @@
  * A parameter that can do nothing beside the others is refused: who asked for it believes that it does something. A row says when one
  * that is asked for makes sense, and else why it does not. */
 #include "task/params.h"
+#include "search/ar.h"
+#include "text/language.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
-#include "task/ar/ar_task.h"
 
 typedef const steno_transcribe_params *params_t;
 

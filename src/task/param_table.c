@@ -1,6 +1,5 @@
 /* steno: the table of parameters: its rows. SPDX-License-Identifier: MIT */
 #include "task/params.h"
-#include "task/ar/ar_task.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

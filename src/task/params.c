@@ -4,11 +4,9 @@
  * later changes have no effect on it, and refuses what is out of range before work starts. */
 #include "task/params.h"
 #include <math.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include "task/ar/ar_task.h"
+#include "task/task.h"
 
 enum { WORD = 8 }; /* bytes of the widest field, which lies on a multiple of them: a size in between cuts a field in two */
 
@@ -32,77 +30,23 @@ void params_give(void *theirs, uint32_t size, const void *own, size_t n)
     memcpy(theirs, &size, sizeof size);
 }
 
-void steno_transcribe_params_fill(steno_transcribe_params *p, uint32_t size)
-{
-    steno_transcribe_params own = { 0 };
-    params_default(STENO_CALL_TRANSCRIBE, &own);
-    params_give(p, size, &own, sizeof own);
-}
-
-void steno_vad_params_fill(steno_vad_params *p, uint32_t size)
-{
-    steno_vad_params own = { 0 };
-    params_default(STENO_CALL_FIND_SPEECH, &own);
-    params_give(p, size, &own, sizeof own);
-}
-
-/* ---- reasons ----------------------------------------------------------------------------------------------------------------- */
-
-/* Up to n - 1 bytes of what the caller's user calls a field. */
-static void name_add(const struct judge *j, char *to, size_t n, const char *field, int with_value)
-{
-    const steno_param_names *own = j->names;
-    const char *name = own && own->name ? own->name(own->user, field, with_value) : NULL;
-    const struct param *r = param_find(j->call, field);
-    const int is_number = r && r->kind != STENO_PARAM_TEXT && r->kind != STENO_PARAM_LIST && r->kind != STENO_PARAM_CALL;
-    if (name) snprintf(to, n, "%s", name);
-    else if (with_value && is_number) snprintf(to, n, "%s is %.10g", field, param_number(r, j->p));
-    else snprintf(to, n, "%s", field);
-}
-
-int param_refuse(const struct judge *j, const char *fmt, ...)
-{
-    char raw[sizeof j->e->text], told[sizeof raw] = "", field[64];
-    size_t n = 0;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(raw, sizeof raw, fmt, ap);
-    va_end(ap);
-    for (const char *p = raw; *p && n + 1 < sizeof told;) {
-        const char *end = *p == '{' ? strchr(p, '}') : NULL;
-        if (!end || end - p > (ptrdiff_t)sizeof field) {
-            told[n++] = *p++;
-            told[n] = '\0';
-            continue;
-        }
-        const int with_value = end[-1] == '=';
-        snprintf(field, sizeof field, "%.*s", (int)(end - p - 1 - with_value), p + 1);
-        name_add(j, told + n, sizeof told - n, field, with_value);
-        n += strlen(told + n);
-        p = end + 1;
-    }
-    return err_set(j->e, STENO_EARG, "%s", told);
-}
-
 /* ---- who serves what --------------------------------------------------------------------------------------------------------- */
 
 static unsigned who(const steno_model *m, enum steno_call call)
 {
     if (!m) return call == STENO_CALL_FIND_SPEECH ? BY_VAD : call == STENO_CALL_ALIGN ? BY_ALIGN : BY_SPEECH;
-    if (m->family->search == SEARCH_VAD) return BY_VAD;
-    if (m->family->search == SEARCH_CTC) return BY_TAGS;
-    const unsigned many = m->tokens.n_languages ? BY_MANY : BY_ENGLISH;
-    return call == STENO_CALL_ALIGN ? BY_ALIGN | many : many;
+    const unsigned by = m->task->serves(m);
+    return call == STENO_CALL_ALIGN && (by & BY_AR) ? BY_ALIGN | by : by;
 }
 
-static int is_served(const struct param *r, const steno_model *m, enum steno_call call)
+int param_served(const struct param *r, const steno_model *m, enum steno_call call)
 {
     const unsigned by = who(m, call);
     if (by & BY_ALIGN) return (r->by & BY_ALIGN) && (!(by & BY_ENGLISH) || (r->by & (BY_ENGLISH | BY_TAGS)));
     return (r->by & by) != 0;
 }
 
-static const char *why_not(const struct param *r, enum steno_call call)
+const char *param_why_not(const struct param *r, enum steno_call call)
 {
     if (call == STENO_CALL_ALIGN && !(r->by & BY_ALIGN)) return "is about choosing text, and in an alignment the text is known";
     if (r->by == BY_VAD) return "is for models that find speech";
@@ -116,8 +60,8 @@ static int check_served(const struct judge *j)
     const struct param *r = param_rows(j->call, &n);
     for (int k = 0; k < 2 * n; k++) { /* first what was said: the rest may be its consequence */
         const int i = k % n;
-        if (!is_served(&r[i], j->m, j->call) && (k < n ? param_said(j, r[i].name) : param_asked(j, &r[i])))
-            return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name, why_not(&r[i], j->call),
+        if (!param_served(&r[i], j->m, j->call) && (k < n ? param_said(j, r[i].name) : param_asked(j, &r[i])))
+            return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name, param_why_not(&r[i], j->call),
                                 j->m ? j->m->family->name : "", j->m && who(j->m, j->call) & BY_ENGLISH ? " (English only)" : "");
     }
     return STENO_OK;
@@ -125,9 +69,9 @@ static int check_served(const struct judge *j)
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------------------ */
 
-static double most_of(const struct param *r, const steno_model *m)
+double param_most(const struct param *r, const steno_model *m)
 {
-    const int ar = m && m->family->search == SEARCH_AR;
+    const int ar = m && (m->task->serves(m) & BY_AR);
     if (ar && r->limit == LIMIT_TEXT_CTX) return m->text_ctx;
     return ar && r->limit == LIMIT_AUDIO_CTX ? m->audio_ctx : r->most;
 }
@@ -146,8 +90,8 @@ static int check_list(const struct judge *j, const struct param *r)
     const void *items;
     memcpy(&n, (const char *)j->p + r->count_at, sizeof n);
     memcpy(&items, (const char *)j->p + r->at, sizeof items);
-    if (n < 0 || (n && !items))
-        return param_refuse(j, "n_%s is %d at no address, or less than none", r->name, (int)n);
+    if (n < 0) return param_refuse(j, "n_%s is %d, want 0 or more", r->name, (int)n);
+    if (n && !items) return param_refuse(j, "%s is NULL but n_%s is %d", r->name, r->name, (int)n);
     if (r->count_at != offsetof(steno_transcribe_params, n_clip_timestamps)) return check_ids(j, r->name, items, n);
     const double *t = items;
     for (int32_t i = 0; i < n; i++) {
@@ -166,7 +110,7 @@ static const char *bound_of(const struct param *r)
 
 static int check_number(const struct judge *j, const struct param *r)
 {
-    const double v = param_number(r, j->p), most = most_of(r, j->m);
+    const double v = param_number(r, j->p), most = param_most(r, j->m);
     if (r->has_none && (v == r->none || (isnan(v) && isnan(r->none)))) return STENO_OK;
     if (v >= r->least && v <= most) return STENO_OK;
     const char *bound = j->m ? bound_of(r) : "";
@@ -215,56 +159,5 @@ int params_judge(const struct judge *j)
 int params_check(steno_session *s, enum steno_call call, const void *p)
 {
     const struct judge j = { s->model, call, p, NULL, &s->error };
-    const int rc = params_judge(&j);
-    if (rc || call != STENO_CALL_TRANSCRIBE || s->model->family->search != SEARCH_AR) return rc;
-    const steno_transcribe_params *t = p;
-    const int lanes = (int)s->batch->n_lanes, many = t->beam_size > lanes ? t->beam_size : t->best_of;
-    if (many <= lanes) return STENO_OK;
-    return err_set(&s->error, STENO_EARG, "%s is %d, but the session was opened for %d sequences at a time (max_lanes)",
-                   t->beam_size > lanes ? "beam_size" : "best_of", many, lanes);
-}
-
-/* The parameters of a call in full. */
-union any_params { steno_transcribe_params speech; steno_vad_params vad; };
-
-static int take_any(union any_params *own, enum steno_call call, const void *p)
-{
-    if (call == STENO_CALL_FIND_SPEECH) {
-        steno_vad_params_init(&own->vad);
-        return params_take(&own->vad, p, sizeof own->vad, offsetof(steno_vad_params, user));
-    }
-    steno_transcribe_params_init(&own->speech);
-    return params_take(&own->speech, p, sizeof own->speech, offsetof(steno_transcribe_params, temperature_increment_on_fallback));
-}
-
-int steno_params_check(const steno_model *m, enum steno_call call, const void *params, const steno_param_names *names, steno_error *e)
-{
-    union any_params own;
-    steno_param_names full = { 0 };
-    if (call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_FIND_SPEECH) return err_set(e, STENO_EARG, "call %d is not known", (int)call);
-    if (take_any(&own, call, params)) return err_set(e, STENO_EARG, "the parameters were not filled by their init function");
-    if (params_take(&full, names, sizeof full, sizeof full)) return err_set(e, STENO_EARG, "the size of steno_param_names is not set");
-    steno_error unwanted;
-    const struct judge j = { m, call, &own, names ? &full : NULL, e ? e : &unwanted };
-    if (m) model_hold(m); /* names may close it */
-    const int rc = params_judge(&j);
-    if (m) model_release(m);
-    return rc;
-}
-
-int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_param *out)
-{
-    if (!out || out->size < sizeof out->size || i < 0 || call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_FIND_SPEECH) return STENO_EARG;
-    int n;
-    const struct param *r = param_rows(call, &n);
-    if (i >= n) return STENO_EARG;
-    r += i;
-    steno_param row = { .kind = r->kind, .name = r->name, .least = r->least, .most = most_of(r, m), .value = r->value, .none = r->none,
-                        .has_none = r->has_none, .text = r->text, .offset = (uint32_t)r->at };
-    row.served = is_served(r, m, call);
-    row.reason = row.served ? "" : why_not(r, call);
-    if (strcmp(r->name, "chunk_ms") == 0 && row.served && m && 20 * m->audio_ctx < row.most) row.most = 20 * m->audio_ctx;
-    row.size = out->size < sizeof row ? out->size : (uint32_t)sizeof row;
-    memcpy(out, &row, row.size);
-    return STENO_OK;
+    return params_judge(&j);
 }

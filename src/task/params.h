@@ -5,7 +5,12 @@
  * param_rules.c. A caller that has names of its own for them (the options of a program) gets messages with those. */
 #ifndef STENO_TASK_PARAMS_H
 #define STENO_TASK_PARAMS_H
-#include "task/task.h"
+#include "task/session.h"
+
+#define TEMPERATURE_LEAST 1e-6 /* below it logits grow beyond numbers, and what is drawn is the most probable text anyway */
+#define VERIFY_MARGIN 0.1 /* of logits: choices that came out otherwise were ahead by less than 0.065 (doc/performance.md) */
+#define VERIFY_EVERY 1e9 /* every window, even where nothing else could have been chosen */
+#define INCREMENT_LEAST 0.01 /* of temperature: at most 101 attempts and their number fits the streams of random numbers */
 
 /* Whom a row is for. */
 enum {
@@ -64,4 +69,15 @@ int param_rules_check(const struct judge *j);
 /* Does every parameter that is asked for fit the model, its range and the others? STENO_EARG: the reason in *e. */
 int params_judge(const struct judge *j);
 int params_check(steno_session *s, enum steno_call call, const void *p);
+
+int param_served(const struct param *r, const steno_model *m, enum steno_call call); /* does the model serve it? m NULL: does any? */
+const char *param_why_not(const struct param *r, enum steno_call call);
+double param_most(const struct param *r, const steno_model *m); /* the end of its range */
+
+/* Parameters as this version knows them: own[n] holds the defaults, over which come as many words of 8 bytes as theirs (NULL: none) says
+ * it has. Structs begin with their size and have no padding at the end. @return STENO_EARG where it has fewer than `least`, the first
+ * version's */
+int params_take(void *own, const void *theirs, size_t n, size_t least);
+/* The defaults own[n] into a caller's struct of `size` bytes: what it has of them, zeros past what this version knows. */
+void params_give(void *theirs, uint32_t size, const void *own, size_t n);
 #endif

@@ -1,6 +1,6 @@
 /* steno: requests that wait for a batch. SPDX-License-Identifier: MIT */
 #include "task/request_queue.h"
-#include "task/task.h"
+#include "task/session.h"
 
 void queue_init(struct steno_batch *b)
 {

@@ -317,7 +317,7 @@ static void test_clips_that_make_no_sense_are_refused_by_name(void **state)
     static const double t[] = { 1, 2 };
     for (int i = 0; i < 12; i++) {
         static const char *const what[] = {
-            "n_clip_timestamps is 2 at no address", "exclude each other", "exclude each other", "exclude each other",
+            "clip_timestamps is NULL but n_clip_timestamps is 2", "exclude each other", "exclude each other", "exclude each other",
             "exclude each other", "condition_on_previous_text does not go", "condition_on_previous_text does not go", "chunk_ms is 999",
             "chunk_ms is 3001", "chunk_ms is -1", "audio_ctx is 151", "chunk_ms is 2010, but a window",
         };

@@ -88,10 +88,10 @@ static void test_generating_without_an_encoded_window_or_with_wrong_ids_is_refus
     const steno_transcribe_params t = params_new();
     assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &t), 0);
     refused(steno_generate(session, ids, head(ids), NULL), "steno_encode");
-    refused(steno_encode(session, NULL, 5), "address");
+    refused(steno_encode(session, NULL, 5), "pcm is NULL but n is 5");
     assert_int_equal(steno_encode(session, demo.pcm, demo.n), 0);
-    refused(steno_generate(session, ids, 0, NULL), "fewer");
-    refused(steno_generate_continue(session, ids, 0, NULL), "fewer");
+    refused(steno_generate(session, ids, 0, NULL), "want 1 or more ids");
+    refused(steno_generate_continue(session, ids, 0, NULL), "want 1 or more ids");
     ids[1] = 1 << 20;
     refused(steno_generate(session, ids, 4, NULL), "vocabulary");
     ids[1] = 0;

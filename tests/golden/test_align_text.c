@@ -81,7 +81,8 @@ static void expect_words(struct engine *g, json_t *truth, const struct claim *wa
     const struct words_options q = { t.language, NULL, NULL, NAN };
     const struct speech_options speech = { .lang = steno_language_id(g->model, t.language) };
     if (known_text_make(&k, g->model, t.text.p, t.text.len, language_has_spaces(t.language), NULL, NULL, &e)) fail_msg("%s", e.text);
-    if (text_align(g->session, &k, &q, &speech, 0, inside_frames(g->session))) fail_msg("%s: %s", want->file, steno_last_error(g->session));
+    if (text_align(g->session, inside_stream(g->session), &k, &q, &speech, 0, inside_frames(g->session)))
+        fail_msg("%s: %s", want->file, steno_last_error(g->session));
     assert_true(cue_count(&k) >= want->skip + t.n);
     int placed;
     const int near = words_near(&t, &k, want->skip, &placed);

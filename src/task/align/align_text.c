@@ -1,6 +1,6 @@
 /* steno: when the words of a known text are said: the text, and the call. SPDX-License-Identifier: MIT */
 #include "task/align/align_text.h"
-#include "task/ar/ar_task.h"
+#include "task/language.h"
 #include "task/params.h"
 
 #include <math.h>
@@ -85,81 +85,6 @@ int known_text_make(struct known_text *t, const steno_model *m, const char *text
     return cue_count(t) ? STENO_OK : err_set(e, STENO_EARG, "there are no words in the text to align");
 }
 
-/* ---- the call ---- */
-
-/* The language that was asked for (speech->lang), or else that of the audio. */
-static int language_choose(steno_session *s, const steno_transcribe_params *p, struct speech_options *speech)
-{
-    s->result.language = "en";
-    if (!s->model->tokens.n_languages) return STENO_OK;
-    if (speech->lang < 0) speech->lang = language_detect(s, 0, p->language_detection_segments, p->language_detection_threshold, NULL, 0);
-    if (speech->lang < 0) return speech->lang;
-    s->result.language = language_code(speech->lang);
-    return STENO_OK;
-}
-
-/* Frames [*from, *to) of the audio that has been listened to. */
-static void range_choose(const steno_session *s, const steno_transcribe_params *p, int64_t *from, int64_t *to)
-{
-    const int64_t frames = s->mel_stream.frames, offset = p->offset_ms / 10;
-    *from = offset < frames ? offset : frames;
-    *to = p->duration_ms && p->duration_ms / 10 < frames - *from ? *from + p->duration_ms / 10 : frames;
-}
-
-static int result_keep(steno_session *s, const struct known_text *t);
-
-/* Is there anything but white space? */
-static int has_text(const char *text)
-{
-    size_t n = strlen(text);
-    text_strip(&text, &n);
-    return n > 0;
-}
-
-static int align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
-{
-    struct speech_options speech = { .translate = p->task == STENO_TRANSLATE, .lang = -1 };
-    struct words_options q = { NULL, p->prepend_punctuations, p->append_punctuations, NAN };
-    struct known_text t;
-    int64_t from, to;
-    int rc = language_asked(s, p->language, &speech.lang);
-    if (!rc && !has_text(text)) rc = err_set(&s->error, STENO_EARG, "there are no words in the text to align");
-    if (!rc) rc = mel_stream_listen(&s->mel_stream, src, &s->error);
-    if (!rc) rc = language_choose(s, p, &speech);
-    if (rc) return rc;
-    q.language = s->result.language;
-    s->result.duration_ms = s->mel_stream.samples / 16;
-    range_choose(s, p, &from, &to);
-    rc = known_text_make(&t, s->model, text, strlen(text), language_has_spaces(q.language), q.prepend, q.append, &s->error);
-    if (!rc) rc = text_align(s, &t, &q, &speech, from, to);
-    if (!rc) rc = result_keep(s, &t);
-    known_text_free(&t);
-    return rc;
-}
-
-static int align_call(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
-{
-    if (!src || !src->read) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
-    if (!text) return err_set(&s->error, STENO_EARG, "there is no text to align");
-    if (!s->model->family->speech) return err_set(&s->error, STENO_EARG, "a %s model does not align words", s->model->family->name);
-    steno_transcribe_params own; /* changes during the call have no effect */
-    steno_transcribe_params_init(&own);
-    if (params_take(&own, p, sizeof own, offsetof(steno_transcribe_params, temperature_increment_on_fallback)))
-        return err_set(&s->error, STENO_EARG, "steno_transcribe_params was not filled by its init function");
-    const int rc = params_check(s, STENO_CALL_ALIGN, &own);
-    if (rc) return rc;
-    s->params = &own;
-    return align(s, src, text, &own);
-}
-
-int steno_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
-{
-    const int rc = call_enter(s);
-    if (rc) return rc;
-    session_begin(s);
-    return call_leave(s, align_call(s, src, text, p));
-}
-
 /* ---- the results ---- */
 
 static int64_t ms_of(double s)
@@ -210,4 +135,46 @@ static int result_keep(steno_session *s, const struct known_text *t)
         first = i + 1;
     }
     return result_status(&s->result) ? err_nomem(&s->error, s->result.text.len, "results") : STENO_OK;
+}
+
+/* ---- the call ---- */
+
+/* Frames [*from, *to) of the audio that has been listened to. */
+static void range_choose(const struct mel_stream *mel, const steno_transcribe_params *p, int64_t *from, int64_t *to)
+{
+    const int64_t frames = mel->frames, offset = p->offset_ms / 10;
+    *from = offset < frames ? offset : frames;
+    *to = p->duration_ms && p->duration_ms / 10 < frames - *from ? *from + p->duration_ms / 10 : frames;
+}
+
+/* Is there anything but white space? */
+static int has_text(const char *text)
+{
+    size_t n = strlen(text);
+    text_strip(&text, &n);
+    return n > 0;
+}
+
+int text_align_source(steno_session *s, struct mel_stream *mel, const steno_source *src, const char *text,
+                      const steno_transcribe_params *p)
+{
+    struct speech_options speech = { .translate = p->task == STENO_TRANSLATE, .lang = -1 };
+    struct words_options q = { NULL, p->prepend_punctuations, p->append_punctuations, NAN };
+    struct known_text t;
+    int64_t from, to;
+    int rc = params_check(s, STENO_CALL_ALIGN, p);
+    s->params = p;
+    if (!rc) rc = language_asked(s, p->language, &speech.lang);
+    if (!rc && !has_text(text)) rc = err_set(&s->error, STENO_EARG, "there are no words in the text to align");
+    if (!rc) rc = mel_stream_listen(mel, src, &s->error);
+    if (!rc) rc = language_choose(s, mel, 0, p, &speech.lang);
+    if (rc) return rc;
+    q.language = s->result.language;
+    s->result.duration_ms = mel->samples / 16;
+    range_choose(mel, p, &from, &to);
+    rc = known_text_make(&t, s->model, text, strlen(text), language_has_spaces(q.language), q.prepend, q.append, &s->error);
+    if (!rc) rc = text_align(s, mel, &t, &q, &speech, from, to);
+    if (!rc) rc = result_keep(s, &t);
+    known_text_free(&t);
+    return rc;
 }

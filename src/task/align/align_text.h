@@ -5,6 +5,7 @@
  * the window are settled, and the next window begins where the last of them ended. */
 #ifndef STENO_TASK_ALIGN_ALIGN_TEXT_H
 #define STENO_TASK_ALIGN_ALIGN_TEXT_H
+#include "task/mel_stream.h"
 #include "task/words/words.h"
 
 /* A word of the text, with its punctuation. */
@@ -61,8 +62,14 @@ void sound_find(int32_t *begin, int32_t *end, const double *level, int32_t n, do
 
 /* ---- align_walk.c ---- */
 
-/* Find the times of t's words in the audio that s->feed has listened to, frames [from, to). q: language and punctuation.
+/* Find the times of t's words in the audio that mel has listened to, frames [from, to). q: language and punctuation.
  * STENO_OK, STENO_ENOMEM, STENO_ECANCELED, STENO_ESOURCE; the reason in s->error */
-int text_align(steno_session *s, struct known_text *t, const struct words_options *q, const struct speech_options *speech, int64_t from,
-               int64_t to);
+int text_align(steno_session *s, struct mel_stream *mel, struct known_text *t, const struct words_options *q,
+               const struct speech_options *speech, int64_t from, int64_t to);
+
+/* ---- the whole of it ---- */
+
+/* Words of text and when they are said, as the session's results; parameters are complete. STENO_OK or as above, and STENO_EARG */
+int text_align_source(steno_session *s, struct mel_stream *mel, const steno_source *src, const char *text,
+                      const steno_transcribe_params *p);
 #endif

@@ -1,7 +1,8 @@
 /* steno: when the words of a known text are said: the walk along the audio. SPDX-License-Identifier: MIT */
 #include <math.h>
-#include "task/align/align.h"
 #include "task/align/align_text.h"
+#include "task/window.h"
+#include "task/words/align.h"
 
 enum {
     MOST_IDS = 200,     /* that a window is asked about: more than half a minute of fast speech */
@@ -19,6 +20,7 @@ enum {
 
 struct walk {
     steno_session *s;
+    struct mel_stream *mel;
     struct known_text *t;
     const struct words_options *q;
     int32_t head[PROMPT_HEAD];
@@ -275,7 +277,7 @@ static void walk_free(struct walk *w)
 /* Levels of the frames at hand, from their log-mel. */
 static int levels_measure(struct walk *w, const float *mel)
 {
-    const int n_mels = w->s->mel_stream.n_mels;
+    const int n_mels = w->mel->n_mels;
     buf_clear(&w->level);
     for (int32_t i = 0; i < 2 * w->frames; i++) { /* twice: room to sort them */
         const float *x = mel + (size_t)(i % w->frames) * (size_t)n_mels;
@@ -290,8 +292,8 @@ static int levels_measure(struct walk *w, const float *mel)
 static int mel_hear(struct walk *w)
 {
     const int64_t left = w->to - w->at;
-    w->frames = left < w->s->mel_stream.window ? (int32_t)left : w->s->mel_stream.window;
-    int rc = mel_stream_window(&w->s->mel_stream, w->at, w->frames, 0, window_mel(w->s), &w->s->error);
+    w->frames = left < w->mel->window ? (int32_t)left : w->mel->window;
+    int rc = mel_stream_window(w->mel, w->at, w->frames, 0, window_mel(w->s), &w->s->error);
     if (!rc) rc = levels_measure(w, window_mel(w->s));
     if (rc) return rc;
     double *level = (double *)(void *)w->level.p;
@@ -321,11 +323,11 @@ static void progress(const struct walk *w, int64_t from)
     if (p && p->on_progress) p->on_progress(p->user, (w->at - from) * 10, (w->to - from) * 10);
 }
 
-int text_align(steno_session *s, struct known_text *t, const struct words_options *q, const struct speech_options *speech, int64_t from,
-               int64_t to)
+int text_align(steno_session *s, struct mel_stream *mel, struct known_text *t, const struct words_options *q,
+               const struct speech_options *speech, int64_t from, int64_t to)
 {
-    const int32_t full = s->mel_stream.window, least = full < WINDOW_LEAST ? full : WINDOW_LEAST;
-    struct walk w = { .s = s, .t = t, .q = q, .at = from, .to = to, .edge = full / 4 < EDGE_FRAMES ? full / 4 : EDGE_FRAMES,
+    const int32_t full = mel->window, least = full < WINDOW_LEAST ? full : WINDOW_LEAST;
+    struct walk w = { .s = s, .mel = mel, .t = t, .q = q, .at = from, .to = to, .edge = full / 4 < EDGE_FRAMES ? full / 4 : EDGE_FRAMES,
                       .lead = full / 8 < LEAD_FRAMES ? full / 8 : LEAD_FRAMES };
     int sot, rc = STENO_OK;
     const int32_t n = cue_count(t);

@@ -1,11 +1,17 @@
 /* steno: decoding a window until it passes. SPDX-License-Identifier: MIT
  *
- * The encoder has run; an attempt is a prompt, a search and a judgement. What fails is decoded again, hotter each time. The prompt's keys
- * and values do not depend on the temperature, so an attempt with the same prompt begins at the prompt's last row.
+ * The encoder has run; an attempt is a prompt, a search and a judgement. What fails is decoded again, hotter each time.
  * Reference: openai-whisper 20250625, whisper/transcribe.py, decode_with_fallback; the entropy is whisper.cpp's. */
 #include <math.h>
 #include <string.h>
-#include "task/ar/ar_task.h"
+#include "task/ar/attempt.h"
+#include "task/ar/logits_processors.h"
+#include "task/ar/prompt.h"
+#include "task/ar/search.h"
+#include "task/ar/text_checks.h"
+#include "task/ar/verify.h"
+#include "task/compression.h"
+#include "task/params.h"
 #include "search/grammar.h"
 
 enum { ENTROPY_LEAST = 32 }; /* so few tokens cannot have much entropy */
@@ -14,7 +20,7 @@ void limits_init(struct request *c)
 {
     const steno_transcribe_params *p = &c->p;
     steno_transcribe_params d;
-    steno_transcribe_params_init(&d);
+    params_default(STENO_CALL_TRANSCRIBE, &d);
     c->limits = (struct limits){ p->compression_ratio_threshold, p->logprob_threshold, p->no_speech_threshold, p->entropy_threshold };
     c->full = c->limits;
     if (isnan(c->full.ratio)) c->full.ratio = d.compression_ratio_threshold;
@@ -43,12 +49,12 @@ static int fails(uint32_t flags)
 
 static int is_retry(const struct window_decoder *w)
 {
-    return w->s->request.p.guards == STENO_GUARDS_RETRY;
+    return w->request->p.guards == STENO_GUARDS_RETRY;
 }
 
 int is_silence(const struct window_decoder *w)
 {
-    const struct limits *l = is_retry(w) ? &w->s->request.full : &w->s->request.limits;
+    const struct limits *l = is_retry(w) ? &w->request->full : &w->request->limits;
     if (!(w->kept.no_speech_prob > l->no_speech)) return 0;
     return isnan(l->logprob) || !(w->kept.avg_logprob - w->kept.pushed > l->logprob); /* that a word is on a list is no sound */
 }
@@ -78,51 +84,6 @@ static int rungs_of(const steno_transcribe_params *p)
     return step > 0 && room >= step ? (int)(room / step) : 0;
 }
 
-/* Beams where nothing is drawn, candidates where something is. */
-static struct ar_params search_of(const steno_transcribe_params *p, double temperature)
-{
-    const int beams = temperature == 0 && p->beam_size > 0, several = temperature > 0 && p->best_of > 0;
-    const double patience = isnan(p->patience) ? 1 : p->patience;
-    return (struct ar_params){ .n_lanes = beams ? p->beam_size : several ? p->best_of : 1, .beams = beams,
-                               .max_finished = (int32_t)nearbyint(p->beam_size * patience), .length_penalty = p->length_penalty };
-}
-
-/* Begin the search of attempt w->a. again: the lanes' first holds the prompt's keys and values, and its no-speech probability, from the
- * attempt before. */
-int search_begin(struct window_decoder *w, int again)
-{
-    steno_session *s = w->s;
-    const steno_model *m = s->model;
-    const steno_transcribe_params *p = &s->request.p;
-    struct steno_batch *b = w->b;
-    const uint16_t lane0 = (uint16_t)(w->decode_slot * b->n_lanes);
-    const float no_speech = b->run.lane[lane0].prob;
-    const struct ar_params search = search_of(p, w->a.temperature);
-    int sot = 0;
-    const int32_t n = prompt_make(w, w->a.with_previous, &sot), room = m->text_ctx + 1 - n;
-    const int32_t most = p->sample_len ? p->sample_len : m->text_ctx / 2, limit = most < room ? most : room;
-    if (limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
-    w->rules.temperature = w->a.temperature;
-    for (int32_t i = 0; i < search.n_lanes; i++) {
-        struct lane *l = &b->run.lane[lane0 + i];
-        lane_rewind(b, (uint16_t)(lane0 + i), again && !i ? n - 1 : 0);
-        l->enc_len = p->audio_ctx ? p->audio_ctx : m->audio_ctx;
-        l->rules = &w->rules;
-        l->limit = limit;
-        l->stream = pick_stream(w->seek, w->a.index, i);
-        l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
-        l->prob_id = m->tokens.no_speech;
-        l->adjust = processors_wanted(&s->request);
-        l->weigh = b->exact && p->verify_margin > 0;
-    }
-    w->step.at_ms = w->seek * 10;
-    w->step.temperature = w->a.temperature;
-    w->step.attempt = w->a.index;
-    ar_begin(&w->ar, &search, lane0, w->prompt, n, sot);
-    w->ar.fed = b->run.lane[lane0].kv_len;
-    return STENO_OK;
-}
-
 static int measure(struct window_decoder *w, struct attempt *a)
 {
     steno_session *s = w->s;
@@ -147,7 +108,7 @@ static int measure(struct window_decoder *w, struct attempt *a)
     text_strip(&text, &n);
     a->ratio = compression_ratio(text, n);
     if (w->bytes.err || w->text.err || a->ratio < 0) return err_nomem(&s->error, n, "the text of a window");
-    a->flags = flags_by(&s->request.full, a);
+    a->flags = flags_by(&w->request->full, a);
     if (tokens_loop(w->ids, l->n, s->model->tokens.n_text)) a->flags |= STENO_FLAG_REPETITION;
     if (a->index) a->flags |= STENO_FLAG_RETRIED;
     return STENO_OK;
@@ -155,7 +116,7 @@ static int measure(struct window_decoder *w, struct attempt *a)
 
 static void tell(const struct window_decoder *w, const struct attempt *a, int kept)
 {
-    const steno_transcribe_params *p = &w->s->request.p;
+    const steno_transcribe_params *p = &w->request->p;
     if (!p->on_attempt) return;
     const int32_t n = w->ar.n_ranks < AR_FINISHED ? w->ar.n_ranks : AR_FINISHED;
     const steno_attempt t = { sizeof t, a->index, w->seek * 10, a->temperature, a->avg_logprob, a->ratio, a->no_speech_prob, a->entropy,
@@ -178,7 +139,7 @@ static int attempt_next(struct window_decoder *w)
     const int previous = prompt_has_previous(w), i = w->rung, with = previous && !(w->bare && i);
     const int again = i && with == w->a.with_previous;
     w->a = (struct attempt){ .index = i, .with_previous = with,
-                             .temperature = temperature_of(&w->s->request.p, i && w->bare ? i - 1 : i) };
+                             .temperature = temperature_of(&w->request->p, i && w->bare ? i - 1 : i) };
     return search_begin(w, again);
 }
 
@@ -195,10 +156,10 @@ int attempts_begin(struct window_decoder *w)
 {
     w->bare = is_retry(w) && prompt_has_previous(w); /* attempt 1 of a retry: the same, without the text before */
     w->rung = 0;
-    w->last_rung = rungs_of(&w->s->request.p) + w->bare;
+    w->last_rung = rungs_of(&w->request->p) + w->bare;
     w->repeating = 0;
     w->failed = 0;
-    if (w->s->request.matcher && is_alone(w)) matcher_reset(w->s->request.matcher);
+    if (w->request->matcher && is_alone(w)) matcher_reset(w->request->matcher);
     return attempt_next(w);
 }
 
@@ -219,7 +180,7 @@ int attempt_settle(struct window_decoder *w, int *again)
     }
     const int retry = is_retry(w), i = w->rung;
     if (!i || is_better(&w->a, &w->best)) w->best = w->a;
-    const int failed = fails(retry ? w->a.flags : flags_by(&w->s->request.limits, &w->a));
+    const int failed = fails(retry ? w->a.flags : flags_by(&w->request->limits, &w->a));
     const int done = !failed || (i == w->last_rung && (!retry || w->best.index == i));
     w->kept = w->a;
     tell(w, &w->a, done);

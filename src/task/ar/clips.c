@@ -3,18 +3,13 @@
  * All of the audio, or from an offset for a while, or the clips the caller names (openai-whisper 20250625, transcribe.py, clip_timestamps),
  * or pieces cut where it is quiet. The reference loops forever on a clip that reaches past the end, so clips end with the audio. */
 #include <math.h>
-#include "task/ar/ar_task.h"
+#include "task/ar/clips.h"
 #include "task/level.h"
-
-struct clip *request_clips(const steno_session *s)
-{
-    return (struct clip *)(void *)s->request.clips.p;
-}
 
 static void clip_add(steno_session *s, int64_t from, int64_t to)
 {
-    struct request *c = &s->request;
-    const int64_t end = to < s->mel_stream.frames ? to : s->mel_stream.frames;
+    struct request *c = request_of(s);
+    const int64_t end = to < mel_of(s)->frames ? to : mel_of(s)->frames;
     if (from >= end) return;
     const struct clip clip = { from, end };
     buf_add(&c->clips, &clip, sizeof clip);
@@ -26,32 +21,32 @@ static void clip_add(steno_session *s, int64_t from, int64_t to)
 /* Clips that decode beside each other are at most a window long. */
 static void clip_add_windows(steno_session *s, int64_t from, int64_t to)
 {
-    const int64_t window = 2 * (int64_t)(s->request.p.audio_ctx ? s->request.p.audio_ctx : s->model->audio_ctx);
-    const int64_t end = to < s->mel_stream.frames ? to : s->mel_stream.frames;
+    const int64_t window = 2 * (int64_t)(request_of(s)->p.audio_ctx ? request_of(s)->p.audio_ctx : s->model->audio_ctx);
+    const int64_t end = to < mel_of(s)->frames ? to : mel_of(s)->frames;
     for (int64_t at = from; at < end; at += window) clip_add(s, at, at + window < end ? at + window : end);
 }
 
 static void clip_named(steno_session *s, int64_t from, int64_t to)
 {
-    (s->request.p.independent_clips || s->request.foreseen ? clip_add_windows : clip_add)(s, from, to);
+    (request_of(s)->p.independent_clips || request_of(s)->foreseen ? clip_add_windows : clip_add)(s, from, to);
 }
 
 static void clips_named(steno_session *s)
 {
-    const steno_transcribe_params *p = &s->request.p;
+    const steno_transcribe_params *p = &request_of(s)->p;
     for (int32_t i = 0; i < p->n_clip_timestamps; i += 2) {
         const int64_t from = (int64_t)nearbyint(p->clip_timestamps[i] * 100);
-        const int64_t to = i + 1 < p->n_clip_timestamps ? (int64_t)nearbyint(p->clip_timestamps[i + 1] * 100) : s->mel_stream.frames;
+        const int64_t to = i + 1 < p->n_clip_timestamps ? (int64_t)nearbyint(p->clip_timestamps[i + 1] * 100) : mel_of(s)->frames;
         clip_named(s, from, to);
     }
 }
 
 static void clips_quiet(steno_session *s)
 {
-    const int64_t most = s->request.p.chunk_ms / 10;
-    const float *level = (const float *)(const void *)s->mel_stream.levels.p;
-    for (int64_t at = 0; at < s->mel_stream.frames;) {
-        const int64_t left = s->mel_stream.frames - at, to = at + (left <= most ? left : level_cut(level + at, left, most));
+    const int64_t most = request_of(s)->p.chunk_ms / 10;
+    const float *level = (const float *)(const void *)mel_of(s)->levels.p;
+    for (int64_t at = 0; at < mel_of(s)->frames;) {
+        const int64_t left = mel_of(s)->frames - at, to = at + (left <= most ? left : level_cut(level + at, left, most));
         clip_add(s, at, to);
         at = to;
     }
@@ -59,7 +54,7 @@ static void clips_quiet(steno_session *s)
 
 int request_clips_make(steno_session *s)
 {
-    struct request *c = &s->request;
+    struct request *c = request_of(s);
     const steno_transcribe_params *p = &c->p;
     const int64_t from = p->offset_ms / 10;
     buf_clear(&c->clips);
@@ -67,6 +62,6 @@ int request_clips_make(steno_session *s)
     c->begin = c->all = c->done = 0;
     if (p->chunk_ms) clips_quiet(s);
     else if (p->n_clip_timestamps) clips_named(s);
-    else clip_named(s, from, p->duration_ms ? from + p->duration_ms / 10 : s->mel_stream.frames);
+    else clip_named(s, from, p->duration_ms ? from + p->duration_ms / 10 : mel_of(s)->frames);
     return c->clips.err ? err_nomem(&s->error, c->clips.len, "clips") : STENO_OK;
 }

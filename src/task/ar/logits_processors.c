@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "task/ar/ar_task.h"
+#include "task/ar/logits_processors.h"
 #include "search/grammar.h"
 #include "search/hotwords.h"
 #include "search/joins.h"
@@ -20,7 +20,7 @@ static int has_bit(const uint32_t *bits, int32_t i)
 
 static int grammar_begin(steno_session *s)
 {
-    struct request *c = &s->request;
+    struct request *c = request_of(s);
     const struct vocab *v = &s->model->vocab;
     const int32_t n_text = s->model->tokens.n_text;
     int rc = grammar_open(&c->grammar, c->p.grammar, c->p.grammar_rule, &s->error);
@@ -35,7 +35,7 @@ static int grammar_begin(steno_session *s)
 
 int processors_open(steno_session *s)
 {
-    struct request *c = &s->request;
+    struct request *c = request_of(s);
     int rc = STENO_OK;
     if (c->p.hotwords && *c->p.hotwords) rc = hotwords_open(&c->hotwords, c->p.hotwords, s->model->bpe, &s->error);
     return rc || !c->p.grammar ? rc : grammar_begin(s);
@@ -55,7 +55,7 @@ void processors_close(struct request *c)
 
 int processors_failed(steno_session *s)
 {
-    return err_set(&s->error, STENO_ENOMEM, "grammar: %s", matcher_why(s->request.matcher));
+    return err_set(&s->error, STENO_ENOMEM, "grammar: %s", matcher_why(request_of(s)->matcher));
 }
 
 int processors_wanted(const struct request *c)
@@ -82,13 +82,13 @@ static void fall(float *x, double penalty)
 /* The lane's state goes on over the tokens that were chosen since it was last seen; lanes that are copied bring theirs along. */
 static int state_of(struct window_decoder *w, struct lane *l)
 {
-    struct matcher *m = w->s->request.matcher;
+    struct matcher *m = w->request->matcher;
     if (!l->gram_n) l->gram = matcher_start(m);
     for (; l->gram_n < l->n && l->gram >= 0; l->gram_n++) {
         const int32_t id = l->out[l->gram_n].id;
         if (id >= w->s->model->tokens.n_text) continue;
         const int32_t next = matcher_next(m, l->gram, id);
-        if (next == MATCH_REJECTED && !isinf(w->s->request.p.grammar_penalty)) continue; /* what was worth its penalty is no part of it */
+        if (next == MATCH_REJECTED && !isinf(w->request->p.grammar_penalty)) continue; /* what was worth its penalty is no part of it */
         l->gram = next;
     }
     return l->gram;
@@ -105,7 +105,7 @@ struct stand {
 /* May some text follow that does not go on the word at hand? */
 static int can_go_on(const struct window_decoder *w, const struct stand *at)
 {
-    const uint32_t *barred = w->rules.mask, *joining = w->s->request.joining;
+    const uint32_t *barred = w->rules.mask, *joining = w->request->joining;
     const int32_t n_text = w->s->model->tokens.n_text;
     for (int32_t i = 0; i < n_text; i += 32) {
         uint32_t ids = at->mask[i >> 5] & ~barred[i >> 5];
@@ -126,7 +126,7 @@ static int can_pause(const struct window_decoder *w, const struct lane *l, const
 
 static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logits)
 {
-    const struct request *c = &w->s->request;
+    const struct request *c = w->request;
     const struct token_roles *t = &w->s->model->tokens;
     const double penalty = c->p.grammar_penalty;
     const int32_t n_text = t->n_text, state = state_of(w, l), n = ids_below(w, l, n_text);
@@ -152,7 +152,7 @@ static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logi
 
 int sentence_of(struct window_decoder *w, const int32_t *ids, int32_t n, struct sentence *out)
 {
-    struct request *c = &w->s->request;
+    struct request *c = w->request;
     const int32_t n_text = w->s->model->tokens.n_text, ts = w->s->model->tokens.timestamp_begin;
     *out = (struct sentence){ SENTENCE_AS_CUT, n };
     if (!is_forced(c)) return STENO_OK;
@@ -182,20 +182,20 @@ int is_forced(const struct request *c)
 
 void process_logits(struct window_decoder *w, struct lane *l, float *logits)
 {
-    const steno_transcribe_params *p = &w->s->request.p;
+    const steno_transcribe_params *p = &w->request->p;
     for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
     w->step.lane = (int32_t)(l - w->b->run.lane) - (int32_t)(w->decode_slot * w->b->n_lanes);
     if (p->logits_filter) p->logits_filter(p->user, &w->step, logits, w->ids, l->n);
-    if (w->s->request.hotwords) {
+    if (w->request->hotwords) {
         const int32_t n = ids_below(w, l, w->s->model->tokens.timestamp_begin);
-        hotwords_push(w->s->request.hotwords, logits, w->ids, n, (float)p->hotwords_boost);
+        hotwords_push(w->request->hotwords, logits, w->ids, n, (float)p->hotwords_boost);
     }
-    if (w->s->request.matcher) adjust_grammar(w, l, logits);
+    if (w->request->matcher) adjust_grammar(w, l, logits);
 }
 
 double processors_pushed(struct window_decoder *w, const struct lane *l)
 {
-    const struct request *c = &w->s->request;
+    const struct request *c = w->request;
     const int32_t n = ids_below(w, l, w->s->model->tokens.timestamp_begin);
     double sum = 0;
     for (int32_t i = 0; i < n && c->hotwords; i++)

@@ -4,11 +4,11 @@
  * context minus one of what was said before counts, so only that much of it is held, with its whole number beside it.
  * Reference: openai-whisper 20250625, whisper/transcribe.py (carried prompts), whisper/decoding.py (the cut). */
 #include <string.h>
-#include "task/ar/ar_task.h"
+#include "task/ar/prompt.h"
 
 static int32_t most_of(const struct window_decoder *w)
 {
-    const int32_t half = w->s->model->text_ctx / 2 - 1, most = w->s->request.p.max_context;
+    const int32_t half = w->s->model->text_ctx / 2 - 1, most = w->request->p.max_context;
     return most >= 0 && most < half ? most : half;
 }
 
@@ -45,7 +45,7 @@ static int32_t *carried(const struct window_decoder *w)
 
 static void prompt_set(struct window_decoder *w, const int32_t *ids, int32_t n)
 {
-    if (!w->s->request.p.carry_initial_prompt) {
+    if (!w->request->p.carry_initial_prompt) {
         history_add(w, ids, n);
         return;
     }
@@ -71,7 +71,7 @@ static int encode_spaced(steno_session *s, const char *text, struct buf *ids)
  * when that is 0. */
 static int prefix_set(struct window_decoder *w, const int32_t *ids, int32_t n)
 {
-    const int32_t half = w->s->model->text_ctx / 2, len = w->s->request.p.sample_len, room = half - (len ? len : half);
+    const int32_t half = w->s->model->text_ctx / 2, len = w->request->p.sample_len, room = half - (len ? len : half);
     const int32_t cut = room > 0 && n > room ? n - room : room < 0 ? (-room < n ? -room : n) : 0;
     if (n - cut > half - PROMPT_HEAD)
         return err_set(&w->s->error, STENO_EARG, "the prefix is %d tokens long; at most %d fit", (int)(n - cut), (int)(half - PROMPT_HEAD));
@@ -83,7 +83,7 @@ static int prefix_set(struct window_decoder *w, const int32_t *ids, int32_t n)
 int prompt_begin(struct window_decoder *w)
 {
     steno_session *s = w->s;
-    const steno_transcribe_params *p = &s->request.p;
+    const steno_transcribe_params *p = &request_of(s)->p;
     struct buf ids = { 0 };
     history_forget(w);
     w->n_carried = 0;

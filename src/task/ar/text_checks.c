@@ -4,7 +4,7 @@
  * outside: how often tokens come back, and whether there was a sound that moves. The level of speech swings by 7 dB and more even
  * in loud noise; silence, tones, hum and steady noise stay within 3 dB. */
 #include <math.h>
-#include "task/ar/ar_task.h"
+#include "task/ar/text_checks.h"
 
 enum { ENTROPY_TOKENS = 32, LOOP_NGRAM = 8, LOOP_TIMES = 4, LOOP_TOKENS = 8 };
 enum { LEVELS_PER_B = 100, LEVEL_BINS = 2048, SOUND_FRAMES = 5, STEADY_DB = 4 };

@@ -9,7 +9,12 @@
 #include <math.h>
 #include <string.h>
 #include "base/os.h"
-#include "task/ar/ar_task.h"
+#include "task/ar/verify.h"
+#include "task/ar/logits_processors.h"
+#include "task/ar/replay.h"
+#include "task/ar/search.h"
+#include "task/params.h"
+#include "task/window.h"
 
 /* Of the margin of text: what is enough where one timestamp was ahead of another, which hangs on few logits that move together. */
 static double const time_share = 0.1, time_share_int8 = 0.4;
@@ -23,18 +28,12 @@ static int is_near(double measure, double threshold, double margin)
 
 int verify_wanted(const struct window_decoder *w, const struct attempt *a)
 {
-    const steno_transcribe_params *p = &w->s->request.p;
-    const struct limits *l = p->guards == STENO_GUARDS_RETRY ? &w->s->request.full : &w->s->request.limits;
+    const steno_transcribe_params *p = &w->request->p;
+    const struct limits *l = p->guards == STENO_GUARDS_RETRY ? &w->request->full : &w->request->limits;
     const double text = p->verify_margin, time = text * (w->s->model->narrow == PK_I8_QUAD ? time_share_int8 : time_share);
     if (!w->b->exact || text == 0) return 0;
     return a->temperature > 0 || (double)a->margin.text < text || (double)a->margin.time < time || text >= VERIFY_EVERY ||
            is_near(a->avg_logprob, l->logprob, logprob_margin) || is_near(a->no_speech_prob, l->no_speech, no_speech_margin);
-}
-
-int verify_language(const steno_session *s, float ahead)
-{
-    const double margin = s->params ? s->params->verify_margin : VERIFY_MARGIN;
-    return margin > 0 && (double)ahead < margin;
 }
 
 struct steno_batch *verify_heard(const struct window_decoder *w)
@@ -86,8 +85,8 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
 {
     const struct plan *plan = &x->model->plan[PLAN_DECODER];
     struct lane *l = &x->run.lane[w->ar.lane0];
-    const struct chain_calls calls = { .filter = processors_wanted(&w->s->request) ? batch_filter : NULL, .user = x };
     const int32_t n_prompt = w->ar.n_prompt, all = n_prompt + (n < l->limit ? n : n - 1);
+    const struct chain_calls calls = { .filter = processors_wanted(w->request) ? batch_filter : NULL, .user = x };
     int rc = STENO_OK;
     for (int32_t at = 0, end, same = 1; at < all && same && !rc; at = end) {
         end = at < n_prompt - 1 ? n_prompt - 1 : at; /* with a few rows behind the prompt that something is chosen from */

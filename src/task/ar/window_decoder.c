@@ -4,7 +4,13 @@
  * conditions the next. Reference: openai-whisper 20250625, whisper/transcribe.py. */
 #include <math.h>
 #include <string.h>
-#include "task/ar/ar_task.h"
+#include "task/ar/window_decoder.h"
+#include "task/ar/logits_processors.h"
+#include "task/ar/prompt.h"
+#include "task/ar/text_checks.h"
+#include "task/ar/verify.h"
+#include "task/window.h"
+#include "task/words/token_times.h"
 
 /* ---- set-up ---- */
 
@@ -50,7 +56,7 @@ void decoder_free(struct window_decoder *w)
 
 static void clip_begin(struct window_decoder *w, int clip)
 {
-    const struct clip *c = &request_clips(w->s)[clip];
+    const struct clip *c = &request_clips(w->request)[clip];
     w->clip = clip;
     w->seek = c->from;
     w->end = c->to;
@@ -59,7 +65,7 @@ static void clip_begin(struct window_decoder *w, int clip)
 /* Nothing of another clip is known. */
 static int clip_forget(struct window_decoder *w)
 {
-    w->last_speech = w->s->request.p.independent_clips || w->s->request.p.chunk_ms ? (double)w->seek / 100 : 0;
+    w->last_speech = w->request->p.independent_clips || w->request->p.chunk_ms ? (double)w->seek / 100 : 0;
     return prompt_begin(w);
 }
 
@@ -69,16 +75,17 @@ static int clip_hear(struct window_decoder *w)
     steno_session *s = w->s;
     w->mel_from = w->seek;
     w->mel_clip = w->clip;
-    return mel_stream_window(&s->mel_stream, w->seek, (int)(w->end - w->seek), 0, w->mel, &s->error);
+    return mel_stream_window(mel_of(s), w->seek, (int)(w->end - w->seek), 0, w->mel, &s->error);
 }
 
 int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip)
 {
-    struct request *c = &s->request;
+    struct request *c = request_of(s);
     w->s = s;
+    w->request = c;
     w->task = task;
     const int second = task == STENO_TRANSLATE && c->p.task != STENO_TRANSLATE;
-    w->result = w->own ? &request_clip_results(s)[clip].result : second ? &s->translation : &s->result;
+    w->result = w->own ? &request_clip_results(c)[clip].result : second ? &s->translation : &s->result;
     w->options = c->options;
     w->options.translate = task == STENO_TRANSLATE;
     w->rules = c->rules;
@@ -143,7 +150,7 @@ static void aligned_times(const struct window_decoder *w, struct token_time *out
 /* Times of the segment's tokens, from what their choice says and from the alignment. */
 static void token_times_keep(struct window_decoder *w, const struct draft *d, const struct segment *g)
 {
-    const steno_transcribe_params *q = &w->s->request.p;
+    const steno_transcribe_params *q = &w->request->p;
     const steno_model *m = w->s->model;
     struct buf *times = &w->result->times;
     const struct sampled_token *p = w->s->batch->sampled + (size_t)w->lane * (size_t)m->text_ctx + d->first;
@@ -163,7 +170,7 @@ static void token_times_keep(struct window_decoder *w, const struct draft *d, co
 /* Another speaker goes on: a mark, no text. */
 static int is_turn(const struct window_decoder *w, int32_t id)
 {
-    return w->s->request.p.tinydiarize && id == w->s->model->tokens.turn;
+    return w->request->p.tinydiarize && id == w->s->model->tokens.turn;
 }
 
 static int has_turn(const struct window_decoder *w, const int32_t *ids, int32_t n)
@@ -173,19 +180,10 @@ static int has_turn(const struct window_decoder *w, const int32_t *ids, int32_t 
     return 0;
 }
 
-static void tell_segment(struct window_decoder *w)
-{
-    steno_session *s = w->s;
-    if (!s->request.p.on_segment || w->result != &s->result) return;
-    steno_segment seg = { .size = sizeof seg };
-    steno_segment_get(s, steno_segment_count(s) - 1, &seg);
-    s->request.p.on_segment(s->request.p.user, &seg);
-}
-
 static int segment_add(struct window_decoder *w, const struct draft *d)
 {
     steno_session *s = w->s;
-    const struct request *c = &s->request;
+    const struct request *c = w->request;
     struct result *r = w->result;
     struct segment g = { .seek_frames = w->seek, .start = d->start, .end = d->end, .t0_ms = ms_of(d->start), .t1_ms = ms_of(d->end),
                          .text = r->text.len, .first_token = r->ids.len / sizeof(int32_t), .n_tokens = d->n,
@@ -219,7 +217,7 @@ static int segment_add(struct window_decoder *w, const struct draft *d)
     buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     history_add(w, ids, g.n_tokens);
-    tell_segment(w);
+    if (r == &s->result) result_tell(r, c->p.on_segment, c->p.user);
     return STENO_OK;
 }
 
@@ -256,15 +254,10 @@ static int drafts_mute(const struct window_decoder *w, int n)
     return mute == n;
 }
 
-int32_t window_ctx(const struct window_decoder *w)
-{
-    return w->s->request.p.audio_ctx ? w->s->request.p.audio_ctx : w->s->model->audio_ctx;
-}
-
 static int window_words(struct window_decoder *w, const struct sentence *sentence, int *n, int single_end, int64_t *seek)
 {
     steno_session *s = w->s;
-    const steno_transcribe_params *p = &s->request.p;
+    const steno_transcribe_params *p = &w->request->p;
     int32_t head[PROMPT_HEAD];
     int sot;
     struct speech_options q = w->options;
@@ -274,12 +267,12 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
     const int n_head = s->model->family->speech->head(s->model, &q, head, &sot);
     struct steno_batch *exact = verify_heard(w);
     const struct words_window at = { .b = exact ? exact : s->batch, .lane = exact ? 0 : w->lane, .seek = w->seek, .frames = w->frames,
-                                     .full = 2 * window_ctx(w), .content_frames = s->mel_stream.frames, .head = head, .n_head = n_head,
+                                     .full = 2 * window_ctx(w), .content_frames = mel_of(s)->frames, .head = head, .n_head = n_head,
                                      .ids = w->ids, .n = sentence->n, .single_end = single_end };
     const int before = *n;
     const int64_t next = *seek;
     int rc = words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
-    if (rc || !*n || *n == before || !is_forced(&s->request)) return rc;
+    if (rc || !*n || *n == before || !is_forced(w->request)) return rc;
     struct sentence left; /* of what is not dropped for the silence around it */
     rc = sentence_of(w, w->ids, w->drafts[*n].first + 1, &left);
     if (rc || (left.end == SENTENCE_AS_CUT && left.n == w->drafts[*n].first + 1)) return rc;
@@ -292,7 +285,7 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
 static int window_finish(struct window_decoder *w)
 {
     steno_session *s = w->s;
-    const steno_transcribe_params *p = &s->request.p;
+    const steno_transcribe_params *p = &w->request->p;
     int32_t advance = w->frames;
     int rc = STENO_OK;
     int64_t seek = w->seek + w->frames;
@@ -312,7 +305,7 @@ static int window_finish(struct window_decoder *w)
         drafts_make(w, n);
         w->words.skipped = 0;
         if (p->word_timestamps) rc = window_words(w, &q, &n, single_end, &seek);
-        if (p->guards == STENO_GUARDS_RETRY && is_forced(&s->request) && drafts_mute(w, n)) n = 0;
+        if (p->guards == STENO_GUARDS_RETRY && is_forced(w->request) && drafts_mute(w, n)) n = 0;
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &w->drafts[i]);
         /* a window that is skipped is as if it had not been decoded: what was said before still counts */
         if (!w->words.skipped && (!p->condition_on_previous_text || w->kept.temperature > 0.5)) history_forget(w);
@@ -327,13 +320,13 @@ static int window_finish(struct window_decoder *w)
 static int decoder_go_on(struct window_decoder *w)
 {
     steno_session *s = w->s;
-    const struct request *c = &s->request;
+    const struct request *c = w->request;
     w->state = DECODER_WINDOW;
-    if (w->task == c->p.task || w->task == STENO_TRANSCRIBE) request_progress(s, w->clip, w->seek);
+    if (w->task == c->p.task || w->task == STENO_TRANSCRIBE) c->sink->progress(s, w->clip, w->seek);
     while (w->seek >= w->end) {
         if (w->own || w->clip + 1 >= c->n_clips) {
             w->state = DECODER_IDLE;
-            return w->own ? request_clip_done(s, w) : STENO_OK;
+            return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
         }
         clip_begin(w, w->clip + 1);
         const int rc = c->p.independent_clips || c->p.chunk_ms ? clip_forget(w) : STENO_OK;
@@ -347,7 +340,7 @@ static int window_hear(struct window_decoder *w)
 {
     steno_session *s = w->s;
     float *mel = window_mel(s);
-    if (!w->own) return mel_stream_window(&s->mel_stream, w->seek, w->frames, 0, mel, &s->error);
+    if (!w->own) return mel_stream_window(mel_of(s), w->seek, w->frames, 0, mel, &s->error);
     const size_t row = (size_t)s->model->mel.n_mels, n = (size_t)w->frames * row;
     memcpy(mel, w->mel + (size_t)(w->seek - w->mel_from) * row, n * sizeof *mel);
     memset(mel + n, 0, (window_floats(s->model) - n) * sizeof *mel);
@@ -357,19 +350,19 @@ static int window_hear(struct window_decoder *w)
 int decoder_window(struct window_decoder *w, uint32_t at)
 {
     steno_session *s = w->s;
-    const steno_transcribe_params *p = &s->request.p;
+    const steno_transcribe_params *p = &w->request->p;
     struct decode_slot *decode_slot = &s->batch->decode_slot[at];
     for (;;) {
         const int64_t left = w->end - w->seek;
         const int32_t most = 2 * window_ctx(w);
-        if (p->on_window && !s->request.stopped && !p->on_window(p->user, w->seek * 10)) { /* a clean end, also for the call's others */
-            s->request.next_clip = s->request.n_clips;
-            s->request.stopped = 1;
+        if (p->on_window && !w->request->stopped && !p->on_window(p->user, w->seek * 10)) { /* a clean end, also for the call's others */
+            w->request->next_clip = w->request->n_clips;
+            w->request->stopped = 1;
         }
-        if (s->request.stopped) {
+        if (w->request->stopped) {
             w->state = DECODER_IDLE;
-            w->clip = s->request.n_clips;
-            return w->own ? request_clip_done(s, w) : STENO_OK;
+            w->clip = w->request->n_clips;
+            return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
         }
         w->frames = left < most ? (int32_t)left : most;
         w->b = s->batch;

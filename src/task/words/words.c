@@ -1,7 +1,7 @@
 /* steno: times of the words of a window: the run. SPDX-License-Identifier: MIT */
 #include "task/words/words.h"
 
-#include "task/align/align.h"
+#include "task/words/align.h"
 
 void words_free(struct words *w)
 {

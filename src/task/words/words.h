@@ -5,7 +5,7 @@
  * Reference: openai-whisper 20250625, whisper/timing.py and the parts of whisper/transcribe.py that depend on word times. */
 #ifndef STENO_TASK_WORDS_WORDS_H
 #define STENO_TASK_WORDS_WORDS_H
-#include "task/task.h"
+#include "task/session.h"
 #include "text/words.h"
 
 /* A segment of the window before it is kept. */
@@ -56,7 +56,7 @@ void words_free(struct words *w);
 int words_time(struct words *w, steno_session *s, const struct words_options *q, const struct words_window *at, struct draft *drafts,
                int *n_drafts, double *last_speech, int64_t *seek);
 
-/* ---- between words.c, words_place.c and words_logits_processors.c ---- */
+/* ---- between words.c, words_place.c and words_adjust.c ---- */
 
 /* What an alignment tells about text ids. */
 struct heard {

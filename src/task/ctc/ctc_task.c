@@ -4,17 +4,32 @@
  * most probable id of every row, repeats and blanks dropped (Graves et al. 2006, best path), is its text. */
 #include <math.h>
 #include <string.h>
-#include "task/params.h"
+#include "task/ctc/ctc_task.h"
+#include "task/compression.h"
+#include "task/fbank_stream.h"
+
+/* What a CTC transcription keeps in a session. */
+struct ctc_session {
+    struct fbank_stream fbank;
+    struct rule_masks masks;
+    int32_t *ids;           /* [rows] of a clip */
+    struct buf bytes, text; /* of the clip at hand */
+};
+
+static struct ctc_session *ctc_of(const steno_session *s)
+{
+    return s->part;
+}
 
 /* What one call carries from clip to clip. */
-struct job {
+struct ctc_job {
     steno_session *s;
     const steno_transcribe_params *p;
     struct ctc_options options;
     int32_t head[PROMPT_HEAD], n_head; /* query rows */
     int64_t at, end;      /* samples: where the clip at hand begins and ends */
     double sum_logprob;
-    int32_t n_ids;        /* kept ids of the clip, in s->ids */
+    int32_t n_ids;        /* ids of the clip, repeats and blanks dropped, in ctc_session.ids */
 };
 
 static float *row_at(const steno_session *s, int i)
@@ -49,7 +64,7 @@ static int best_ids(steno_session *s, int n)
     return STENO_OK;
 }
 
-static void collapse(struct job *j, int n)
+static void collapse(struct ctc_job *j, int n)
 {
     steno_session *s = j->s;
     int32_t last = -1;
@@ -59,50 +74,47 @@ static void collapse(struct job *j, int n)
         const struct best *b = &s->batch->run.best[i];
         if (b->id != last && b->id != s->model->blank && b->id >= 0) {
             s->batch->sampled[j->n_ids] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
-            s->ids[j->n_ids++] = b->id;
+            ctc_of(s)->ids[j->n_ids++] = b->id;
             j->sum_logprob += b->logprob;
         }
         last = b->id;
     }
 }
 
-static int segment_add(struct job *j)
+static int segment_add(struct ctc_job *j)
 {
     steno_session *s = j->s;
+    struct ctc_session *c = ctc_of(s);
     struct result *r = &s->result;
     struct segment g = { .seek_frames = j->at / FBANK_HOP, .t0_ms = j->at / 16, .t1_ms = j->end / 16, .start = (double)j->at / FBANK_RATE,
                          .end = (double)j->end / FBANK_RATE, .text = r->text.len,
                          .first_token = r->ids.len / sizeof(int32_t), .n_tokens = j->n_ids,
                          .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
-    buf_clear(&s->bytes);
-    buf_clear(&s->text);
-    s->model->family->ctc->spell(s->model, s->ids, j->n_ids, &s->bytes, &g.tags);
-    utf8_append(&s->text, (const uint8_t *)s->bytes.p, s->bytes.len);
-    const char *text = s->text.p ? s->text.p : "";
-    size_t n = s->text.len;
+    buf_clear(&c->bytes);
+    buf_clear(&c->text);
+    s->model->family->ctc->spell(s->model, c->ids, j->n_ids, &c->bytes, &g.tags);
+    utf8_append(&c->text, (const uint8_t *)c->bytes.p, c->bytes.len);
+    const char *text = c->text.p ? c->text.p : "";
+    size_t n = c->text.len;
     text_strip(&text, &n);
-    if (!n) return s->bytes.err || s->text.err ? err_nomem(&s->error, n, "text") : STENO_OK; /* tags alone are no segment */
+    if (!n) return c->bytes.err || c->text.err ? err_nomem(&s->error, n, "text") : STENO_OK; /* tags alone are no segment */
     g.compression_ratio = compression_ratio(text, n);
     if (g.compression_ratio < 0) return err_nomem(&s->error, n, "the text of a clip");
     if (r->bytes.len) buf_str(&r->bytes, " ");
     buf_add(&r->bytes, text, n);
     buf_add(&r->text, text, n);
     buf_add(&r->text, "", 1);
-    buf_add(&r->ids, s->ids, (size_t)j->n_ids * sizeof *s->ids);
+    buf_add(&r->ids, c->ids, (size_t)j->n_ids * sizeof *c->ids);
     buf_add(&r->tokens, s->batch->sampled, (size_t)j->n_ids * sizeof *s->batch->sampled);
-    if (s->bytes.err || s->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+    if (c->bytes.err || c->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
     buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     if (!*r->language && g.tags.language) r->language = g.tags.language;
-    if (j->p->on_segment) {
-        steno_segment seg = { .size = sizeof seg };
-        steno_segment_get(s, steno_segment_count(s) - 1, &seg);
-        j->p->on_segment(j->p->user, &seg);
-    }
+    result_tell(r, j->p->on_segment, j->p->user);
     return STENO_OK;
 }
 
-static int clip(struct job *j, int n_rows)
+static int clip(struct ctc_job *j, int n_rows)
 {
     steno_session *s = j->s;
     const size_t width = (size_t)fbank_width(&s->model->fbank);
@@ -115,40 +127,122 @@ static int clip(struct job *j, int n_rows)
     return rc;
 }
 
-static int job_init(struct job *j, steno_session *s, const steno_transcribe_params *p)
+static int job_init(struct ctc_job *j, steno_session *s, const steno_transcribe_params *p)
 {
     const steno_model *m = s->model;
-    *j = (struct job){ .s = s, .p = p, .options = { p->language, p->itn, p->ban_unknown_emotion } };
+    struct ctc_session *c = ctc_of(s);
+    *j = (struct ctc_job){ .s = s, .p = p, .options = { p->language, p->itn, p->ban_unknown_emotion } };
     const int rc = params_check(s, STENO_CALL_TRANSCRIBE, p);
     if (rc) return rc;
     j->n_head = m->family->ctc->head(m, &j->options, j->head, &s->error);
     if (j->n_head < 0) return j->n_head;
     const int32_t barred = m->family->ctc->barred(m, &j->options);
-    rule_masks_clear(&s->masks);
-    rule_bar(&s->masks, barred);
-    s->batch->run.mask = barred < 0 ? NULL : s->masks.always;
+    rule_masks_clear(&c->masks);
+    rule_bar(&c->masks, barred);
+    s->batch->run.mask = barred < 0 ? NULL : c->masks.always;
     return STENO_OK;
 }
 
-int ctc_transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+static int clips_transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
     const steno_model *m = s->model;
     const size_t ld = m->plan[PLAN_ENCODER].slot[m->plan[PLAN_ENCODER].input].ld;
-    struct job j;
+    struct fbank_stream *fbank = &ctc_of(s)->fbank;
+    struct ctc_job j;
     int rc = job_init(&j, s, p);
-    if (!rc) rc = fbank_stream_begin(&s->fbank_stream, src, p->offset_ms * 16, p->duration_ms * 16, &s->error);
-    const int64_t begin = s->fbank_stream.samples;
-    while (!rc && fbank_stream_left(&s->fbank_stream)) {
-        j.at = fbank_stream_at(&s->fbank_stream);
+    if (!rc) rc = fbank_stream_begin(fbank, src, p->offset_ms * 16, p->duration_ms * 16, &s->error);
+    const int64_t begin = fbank->samples;
+    while (!rc && fbank_stream_left(fbank)) {
+        j.at = fbank_stream_at(fbank);
         int n = 0;
-        rc = fbank_stream_clip(&s->fbank_stream, row_at(s, j.n_head), ld, &n, &s->error);
-        j.end = fbank_stream_at(&s->fbank_stream);
+        rc = fbank_stream_clip(fbank, row_at(s, j.n_head), ld, &n, &s->error);
+        j.end = fbank_stream_at(fbank);
         if (!rc && n && p->on_window && !p->on_window(p->user, j.at / 16)) break;
         if (!rc && n) rc = clip(&j, n);
         if (!rc && n) rc = segment_add(&j);
         const int64_t done_ms = (j.end - begin) / 16; /* how much there is, is known when all of it was heard */
-        if (!rc && p->on_progress) p->on_progress(p->user, done_ms, s->fbank_stream.ended ? (s->fbank_stream.samples - begin) / 16 : 0);
+        if (!rc && p->on_progress) p->on_progress(p->user, done_ms, fbank->ended ? (fbank->samples - begin) / 16 : 0);
     }
-    s->result.duration_ms = s->fbank_stream.samples / 16;
+    s->result.duration_ms = fbank->samples / 16;
     return rc;
 }
+
+/* ---- the task ---- */
+
+static unsigned serves(const steno_model *m)
+{
+    (void)m;
+    return BY_TAGS;
+}
+
+/* Rows are not lanes: a tile's worth of logits. */
+static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    (void)n_windows, (void)n_lanes;
+    return (struct batch_shape){ PLAN_ENCODER, RUN_LANES, m->plan[PLAN_ENCODER].max_rows };
+}
+
+/* Samples of a clip. */
+static int64_t clip_of(const steno_model *m)
+{
+    return (int64_t)m->audio_ctx * m->fbank.lfr_n * FBANK_HOP;
+}
+
+static size_t ids_memory(const steno_model *m)
+{
+    return m->plan[PLAN_ENCODER].max_rows * sizeof(int32_t);
+}
+
+static size_t memory(const steno_model *m, const steno_team *team)
+{
+    return sizeof(struct ctc_session) + fbank_stream_memory(&m->fbank, clip_of(m), team) + (size_t)m->n_vocab / 4 + ids_memory(m);
+}
+
+static int part_open(steno_session *s, steno_error *e)
+{
+    const steno_model *m = s->model;
+    struct ctc_session *c = s->part = arena_alloc(&s->arena, sizeof *c);
+    if (!c) return err_nomem(e, sizeof *c, "a session");
+    *c = (struct ctc_session){ 0 };
+    if (rule_masks_init(&c->masks, &s->arena, m->n_vocab)) return err_nomem(e, (size_t)m->n_vocab / 4, "a session");
+    const int rc = fbank_stream_init(&c->fbank, &s->arena, &m->fbank, clip_of(m), s->batch->team, e);
+    c->fbank.should_stop = session_stop;
+    c->fbank.user = s;
+    if (rc) return rc;
+    c->ids = arena_alloc(&s->arena, ids_memory(m));
+    return c->ids ? STENO_OK : err_nomem(e, ids_memory(m), "a session");
+}
+
+static void part_close(steno_session *s)
+{
+    struct ctc_session *c = ctc_of(s);
+    if (!c) return;
+    fbank_stream_close(&c->fbank);
+    buf_free(&c->bytes);
+    buf_free(&c->text);
+}
+
+static struct front_time *front_time(const steno_session *s)
+{
+    return &ctc_of(s)->fbank.time;
+}
+
+static int transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    s->params = p;
+    int rc = clips_transcribe(s, src, p);
+    result_finish(&s->result, &rc, &s->error);
+    return rc;
+}
+
+const struct task ctc_task = {
+    .name = "ctc",
+    .serves = serves,
+    .max_lanes = 1,
+    .shape = shape,
+    .memory = memory,
+    .open = part_open,
+    .close = part_close,
+    .front_time = front_time,
+    .transcribe = transcribe,
+};

@@ -1,5 +1,5 @@
 /* steno: which frame each token was heard at. SPDX-License-Identifier: MIT */
-#include "task/align/align.h"
+#include "task/words/align.h"
 #include <math.h>
 
 static int run_phase(steno_session *s, struct steno_batch *b, int phase, int32_t n)

@@ -3,9 +3,9 @@
  * One replay of the decoder's alignment plan over known tokens: besides what the decoder does, it leaves the attention of the alignment
  * heads over the audio: softmax over the frames of the window, normalised over the tokens for each head and frame, median-filtered over
  * seven frames, averaged over heads. Reference: openai-whisper 20250625, whisper/timing.py, find_alignment. */
-#ifndef STENO_TASK_ALIGN_ALIGN_H
-#define STENO_TASK_ALIGN_ALIGN_H
-#include "task/task.h"
+#ifndef STENO_TASK_WORDS_ALIGN_H
+#define STENO_TASK_WORDS_ALIGN_H
+#include "task/session.h"
 
 /* Run ids[n] (n <= the text context) on `lane` of b, the session's batch or the exact one beside it. The cross keys of the lane's window
  * are at hand; its state is overwritten.

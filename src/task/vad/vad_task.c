@@ -3,7 +3,19 @@
  * Rows of filter banks stream through the network in pieces; its memories' last inputs are state, so pieces of any size give the same
  * probabilities. The end-point machine turns them into spans. */
 #include <string.h>
-#include "task/params.h"
+#include "task/vad/vad_task.h"
+#include "task/fbank_stream.h"
+
+/* What a search for speech keeps in a session. */
+struct vad_session {
+    struct fbank_stream fbank;
+    struct vad vad;
+};
+
+static struct vad_session *vad_of(const steno_session *s)
+{
+    return s->part;
+}
 
 static int check(steno_session *s, const steno_vad_params *p, struct vad_params *q)
 {
@@ -45,7 +57,7 @@ static int piece(steno_session *s, const steno_vad_params *p, int n, int64_t *fr
         const float p_silence = out[(size_t)i * ld];
         struct vad_span span;
         if (p->on_frame) p->on_frame(p->user, *frame * VAD_FRAME_MS, 1 - p_silence);
-        if (vad_step(&s->vad, p_silence, &span)) rc = span_add(s, p, &span);
+        if (vad_step(&vad_of(s)->vad, p_silence, &span)) rc = span_add(s, p, &span);
     }
     return rc;
 }
@@ -54,56 +66,74 @@ static int find_speech(steno_session *s, const steno_source *src, const steno_va
 {
     const struct plan *plan = &s->model->plan[PLAN_ENCODER];
     const struct slot *in = &plan->slot[plan->input];
+    struct fbank_stream *fbank = &vad_of(s)->fbank;
     struct vad_params q;
     int rc = check(s, p, &q);
-    if (!rc) rc = fbank_stream_begin(&s->fbank_stream, src, 0, 0, &s->error);
+    if (!rc) rc = fbank_stream_begin(fbank, src, 0, 0, &s->error);
     if (rc) return rc;
     exec_state_reset(s->batch->exec, 0, 0);
-    vad_begin(&s->vad, &q);
+    vad_begin(&vad_of(s)->vad, &q);
     int64_t frame = 0;
     for (int n = 1; !rc && n;) {
-        rc = fbank_stream_next(&s->fbank_stream, (int)plan->max_rows, exec_input(s->batch->exec, plan), in->ld, &n, &s->error);
+        rc = fbank_stream_next(fbank, (int)plan->max_rows, exec_input(s->batch->exec, plan), in->ld, &n, &s->error);
         if (!rc && n) rc = piece(s, p, n, &frame);
     }
-    s->result.duration_ms = s->fbank_stream.samples / 16;
+    s->result.duration_ms = fbank->samples / 16;
     struct vad_span last[VAD_HELD];
-    const int n = rc ? 0 : vad_end(&s->vad, s->fbank_stream.samples, last);
+    const int n = rc ? 0 : vad_end(&vad_of(s)->vad, fbank->samples, last);
     for (int i = 0; i < n && !rc; i++) rc = span_add(s, p, &last[i]);
     return rc;
 }
 
-static int vad_call(steno_session *s, const steno_source *src, const steno_vad_params *p)
+/* ---- the task ---- */
+
+static unsigned serves(const steno_model *m)
 {
-    if (!src || !src->read) return err_set(&s->error, STENO_EARG, "the audio source has no read function");
-    if (s->model->family->search != SEARCH_VAD)
-        return err_set(&s->error, STENO_EARG, "a %s model does not find speech: use a voice-activity model", s->model->family->name);
-    steno_vad_params copy;
-    steno_vad_params_init(&copy);
-    if (params_take(&copy, p, sizeof copy, offsetof(steno_vad_params, user)))
-        return err_set(&s->error, STENO_EARG, "steno_vad_params was not filled by steno_vad_params_init");
-    s->should_abort = copy.should_abort;
-    s->abort_user = copy.user;
-    return find_speech(s, src, &copy);
+    (void)m;
+    return BY_VAD;
 }
 
-int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)
+/* Nothing is chosen: there are no tables. */
+static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    const int rc = call_enter(s);
-    if (rc) return rc;
-    session_begin(s);
-    return call_leave(s, vad_call(s, src, p));
+    (void)n_windows, (void)n_lanes;
+    return (struct batch_shape){ m->n_plans, RUN_LANES, 0 };
 }
 
-int steno_span_count(const steno_session *s)
+static size_t memory(const steno_model *m, const steno_team *team)
 {
-    return s ? (int)(s->result.spans.len / sizeof(steno_span)) : 0;
+    return sizeof(struct vad_session) + fbank_stream_memory(&m->fbank, 0, team);
 }
 
-int steno_span_get(const steno_session *s, int i, steno_span *out)
+static int part_open(steno_session *s, steno_error *e)
 {
-    if (!s || !out || out->size < sizeof(uint32_t) || i < 0 || i >= steno_span_count(s)) return STENO_EARG;
-    steno_span span = ((const steno_span *)(const void *)s->result.spans.p)[i];
-    span.size = out->size < sizeof span ? out->size : (uint32_t)sizeof span;
-    memcpy(out, &span, span.size);
-    return STENO_OK;
+    struct vad_session *v = s->part = arena_alloc(&s->arena, sizeof *v);
+    if (!v) return err_nomem(e, sizeof *v, "a session");
+    *v = (struct vad_session){ 0 };
+    const int rc = fbank_stream_init(&v->fbank, &s->arena, &s->model->fbank, 0, s->batch->team, e);
+    v->fbank.should_stop = session_stop;
+    v->fbank.user = s;
+    return rc;
 }
+
+static void part_close(steno_session *s)
+{
+    if (vad_of(s)) fbank_stream_close(&vad_of(s)->fbank);
+}
+
+static struct front_time *front_time(const steno_session *s)
+{
+    return &vad_of(s)->fbank.time;
+}
+
+const struct task vad_task = {
+    .name = "vad",
+    .serves = serves,
+    .max_lanes = 1,
+    .shape = shape,
+    .memory = memory,
+    .open = part_open,
+    .close = part_close,
+    .front_time = front_time,
+    .find_speech = find_speech,
+};

@@ -1,0 +1,47 @@
+/* steno: ids in, ids out: the public calls. SPDX-License-Identifier: MIT */
+#include "lib/entry.h"
+
+void steno_generate_params_fill(steno_generate_params *p, uint32_t size)
+{
+    const steno_generate_params own = { 0 };
+    params_give(p, size, &own, sizeof own);
+}
+
+static int encode(steno_session *s, const float *pcm, int64_t n)
+{
+    if (!s->model->task->encode)
+        return err_set(&s->error, STENO_EARG, "a %s model does not decode token by token", s->model->family->name);
+    const int rc = pcm_check(s, pcm, n);
+    return rc ? rc : s->model->task->encode(s, pcm, n);
+}
+
+int steno_encode(steno_session *s, const float *pcm, int64_t n)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    return call_leave(s, encode(s, pcm, n));
+}
+
+static int generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again)
+{
+    steno_generate_params own;
+    steno_generate_params_init(&own);
+    buf_clear(&s->generated);
+    if (params_take(&own, p, sizeof own, sizeof own))
+        return err_set(&s->error, STENO_EARG, "steno_generate_params was not filled by its init function");
+    if (s->batch->heard != s) return err_set(&s->error, STENO_EARG, "no window was encoded: call steno_encode first");
+    return s->model->task->generate(s, ids, n, &own, again);
+}
+
+int steno_generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p)
+{
+    const int rc = call_enter(s);
+    return rc ? rc : call_leave(s, generate(s, ids, n, p, 0));
+}
+
+int steno_generate_continue(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p)
+{
+    const int rc = call_enter(s);
+    return rc ? rc : call_leave(s, generate(s, ids, n, p, 1));
+}

@@ -1,0 +1,15 @@
+/* steno: the ways of decoding this library knows. SPDX-License-Identifier: MIT */
+#include "lib/tasks.h"
+#include <string.h>
+#include "task/ar/ar_task.h"
+#include "task/ctc/ctc_task.h"
+#include "task/vad/vad_task.h"
+
+static const struct task *const tasks[] = { &ar_task, &ctc_task, &vad_task };
+
+const struct task *task_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+        if (!strcmp(tasks[i]->name, name)) return tasks[i];
+    return NULL;
+}

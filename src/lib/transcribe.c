@@ -1,0 +1,107 @@
+/* steno: transcribing, aligning, finding speech and languages: the public calls. SPDX-License-Identifier: MIT
+ *
+ * Each asks whether it may begin (entry.h), takes its caller's parameters, and goes down to the model's task. What a task cannot do is
+ * refused here. */
+#include <stddef.h>
+#include "lib/call.h"
+#include "lib/entry.h"
+
+static int refuse(steno_session *s, const char *what)
+{
+    return err_set(&s->error, STENO_EARG, "a %s model %s", s->model->family->name, what);
+}
+
+/* Changes during the call have no effect. */
+static int copy_params(steno_session *s, steno_transcribe_params *own, const steno_transcribe_params *p)
+{
+    steno_transcribe_params_init(own);
+    if (!params_take(own, p, sizeof *own, offsetof(steno_transcribe_params, temperature_increment_on_fallback))) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "steno_transcribe_params was not filled by its init function");
+}
+
+int transcribe_params_take(steno_session *s, steno_transcribe_params *own, const steno_source *src, const steno_transcribe_params *p)
+{
+    const int rc = source_check(s, src);
+    if (rc) return rc;
+    return s->model->task->transcribe ? copy_params(s, own, p) : refuse(s, "does not transcribe");
+}
+
+int steno_transcribe_source(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    steno_transcribe_params own;
+    rc = transcribe_params_take(s, &own, src, p);
+    return call_leave(s, rc ? rc : s->model->task->transcribe(s, src, &own));
+}
+
+int steno_transcribe(steno_session *s, const float *pcm, int64_t n, const steno_transcribe_params *p)
+{
+    if (n < 0 || (n && !pcm)) {
+        const int rc = call_enter(s);
+        if (rc) return rc;
+        session_begin(s);
+        return call_leave(s, pcm_check(s, pcm, n));
+    }
+    struct pcm memory = { pcm, n, 0, 0 };
+    const steno_source src = pcm_source(&memory);
+    return steno_transcribe_source(s, &src, p);
+}
+
+static int align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
+{
+    steno_transcribe_params own;
+    int rc = source_check(s, src);
+    if (!rc && !text) rc = err_set(&s->error, STENO_EARG, "there is no text to align");
+    if (!rc && !s->model->task->align) rc = refuse(s, "does not align words");
+    if (!rc) rc = copy_params(s, &own, p);
+    return rc ? rc : s->model->task->align(s, src, text, &own);
+}
+
+int steno_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    return call_leave(s, align(s, src, text, p));
+}
+
+static int find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)
+{
+    int rc = source_check(s, src);
+    if (!rc && !s->model->task->find_speech) rc = refuse(s, "does not find speech: use a voice-activity model");
+    if (rc) return rc;
+    steno_vad_params own;
+    steno_vad_params_init(&own);
+    if (params_take(&own, p, sizeof own, offsetof(steno_vad_params, user)))
+        return err_set(&s->error, STENO_EARG, "steno_vad_params was not filled by steno_vad_params_init");
+    s->should_abort = own.should_abort;
+    s->abort_user = own.user;
+    return s->model->task->find_speech(s, src, &own);
+}
+
+int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    return call_leave(s, find_speech(s, src, p));
+}
+
+static int detect(steno_session *s, const steno_source *src, float *probs, int n)
+{
+    const int rc = source_check(s, src);
+    if (rc) return rc;
+    if (n < 0) return err_set(&s->error, STENO_EARG, "n is %d, want 0 or more probabilities", n);
+    if (!s->model->task->detect_language) return refuse(s, "does not tell languages apart this way");
+    return s->model->task->detect_language(s, src, probs, n);
+}
+
+int steno_detect_language(steno_session *s, const steno_source *src, float *probs, int n)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    return call_leave(s, detect(s, src, probs, n));
+}

@@ -1,0 +1,157 @@
+/* steno: the task of decoding windows of log-mel token by token. SPDX-License-Identifier: MIT */
+#include "task/ar/ar_task.h"
+#include "task/align/align_text.h"
+#include "task/ar/ar_bench.h"
+#include "task/ar/generate.h"
+#include "task/ar/schedule.h"
+#include "task/ar/window_decoder.h"
+#include "task/language.h"
+
+enum { DECODERS = 2 }; /* transcript and translation */
+
+static unsigned serves(const steno_model *m)
+{
+    return m->tokens.n_languages ? BY_MANY : BY_ENGLISH;
+}
+
+/* ---- its part of a batch ---- */
+
+/* Rows of logits: one for each lane of a window, which is also more than a window that begins has, but where it has one lane: the end of
+ * its prompt, and the row that says how probable silence is. */
+static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    uint32_t rows = n_windows * (n_lanes > 1 ? n_lanes : 2);
+    if (rows < ROWS_OUT_LEAST) rows = ROWS_OUT_LEAST;
+    return (struct batch_shape){ PLAN_DECODER, rows < RUN_LANES ? rows : RUN_LANES, (size_t)m->text_ctx };
+}
+
+static size_t ar_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    size_t n = n_windows * sizeof(struct decode_slot) + n_windows * n_lanes * (n_lanes + 1) * sizeof(struct sampled_token);
+    if (n_windows > 1) n += n_windows * (sizeof(struct window_decoder) + decoder_memory(m, 1));
+    return n;
+}
+
+static int ar_batch_open(struct steno_batch *b, steno_error *e)
+{
+    const steno_model *m = b->model;
+    const uint32_t lanes = b->n_windows * b->n_lanes;
+    b->decode_slot = arena_array(&b->arena, b->n_windows, sizeof *b->decode_slot);
+    struct sampled_token *top = arena_array(&b->arena, lanes, (b->n_lanes + 1) * sizeof *top);
+    if (!b->decode_slot || !top) return err_nomem(e, lanes * (b->n_lanes + 1) * sizeof *top, "a session");
+    for (uint32_t i = 0; i < lanes; i++) {
+        b->run.lane[i].top = top + i * (b->n_lanes + 1);
+    }
+    if (b->n_windows == 1) return STENO_OK;
+    b->decoder = arena_array(&b->arena, b->n_windows, sizeof *b->decoder);
+    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++)
+        if (decoder_init(&b->decoder[i], &b->arena, m, 1)) return err_nomem(e, decoder_memory(m, 1), "a batch");
+    return b->decoder ? STENO_OK : err_nomem(e, b->n_windows * sizeof *b->decoder, "a batch");
+}
+
+static void ar_batch_close(struct steno_batch *b)
+{
+    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++) decoder_free(&b->decoder[i]);
+}
+
+/* ---- its part of a session ---- */
+
+static int window_of(const steno_model *m)
+{
+    return 2 * m->audio_ctx;
+}
+
+static size_t memory(const steno_model *m, const steno_team *team)
+{
+    return sizeof(struct ar_session) + mel_stream_memory(&m->mel, window_of(m), team) + (size_t)m->n_vocab / 4 +
+           DECODERS * (sizeof(struct window_decoder) + decoder_memory(m, 0));
+}
+
+static int part_open(steno_session *s, steno_error *e)
+{
+    const steno_model *m = s->model;
+    struct ar_session *a = s->part = arena_alloc(&s->arena, sizeof *a);
+    if (!a) return err_nomem(e, sizeof *a, "a session");
+    *a = (struct ar_session){ .generate_last = -1 };
+    if (rule_masks_init(&a->masks, &s->arena, m->n_vocab)) return err_nomem(e, (size_t)m->n_vocab / 4, "a session");
+    const int rc = mel_stream_init(&a->mel, &s->arena, &m->mel, window_of(m), s->batch->team, e);
+    if (rc) return rc;
+    a->mel.should_stop = session_stop;
+    a->mel.user = s;
+    a->decoder = arena_array(&s->arena, DECODERS, sizeof *a->decoder);
+    for (int i = 0; a->decoder && i < DECODERS; i++)
+        if (decoder_init(&a->decoder[i], &s->arena, m, 0)) return err_nomem(e, decoder_memory(m, 0), "a session");
+    return a->decoder ? STENO_OK : err_nomem(e, DECODERS * sizeof *a->decoder, "a session");
+}
+
+static void part_close(steno_session *s)
+{
+    struct ar_session *a = ar_of(s);
+    if (!a) return;
+    if (atomic_load(&s->place.in_line)) { /* its request is over, and nobody is told */
+        queue_take(s->batch);
+        queue_remove(s);
+        request_end(s, STENO_ECANCELED);
+        atomic_store(&s->place.in_line, 0);
+    }
+    mel_stream_close(&a->mel);
+    for (int i = 0; a->decoder && i < DECODERS; i++) decoder_free(&a->decoder[i]);
+    buf_free(&a->request.clips);
+    buf_free(&a->request.parts);
+}
+
+static struct front_time *front_time(const steno_session *s)
+{
+    return &mel_of(s)->time;
+}
+
+/* ---- calls ---- */
+
+/* A call of its own is a line of one, before those that wait. */
+static int transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
+{
+    const int rc = request_add(s, src, p, STENO_PRIORITY_AUTO, 1);
+    if (rc) return rc;
+    batch_carry_out(s->batch);
+    return request_of(s)->status;
+}
+
+static int batch_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority)
+{
+    return request_add(s, src, p, priority, 0);
+}
+
+static int align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
+{
+    return text_align_source(s, mel_of(s), src, text, p);
+}
+
+static int detect_language(steno_session *s, const steno_source *src, float *probs, int n)
+{
+    int rc = mel_stream_listen(mel_of(s), src, &s->error);
+    if (!rc) rc = language_detect(s, mel_of(s), 0, 1, 1, probs, n);
+    if (rc >= 0) s->result.language = language_code(rc);
+    return rc;
+}
+
+const struct task ar_task = {
+    .name = "ar",
+    .serves = serves,
+    .max_lanes = MAX_LANES,
+    .shape = shape,
+    .batch_memory = ar_batch_memory,
+    .batch_open = ar_batch_open,
+    .batch_close = ar_batch_close,
+    .memory = memory,
+    .open = part_open,
+    .close = part_close,
+    .front_time = front_time,
+    .transcribe = transcribe,
+    .batch_add = batch_add,
+    .batch_run = batch_carry_out,
+    .align = align,
+    .detect_language = detect_language,
+    .encode = generate_encode,
+    .generate = generate,
+    .bench = bench_phase,
+};

@@ -1,0 +1,29 @@
+/* steno: decoding a window until it passes. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_AR_ATTEMPT_H
+#define STENO_TASK_AR_ATTEMPT_H
+#include "plan/run.h"
+
+struct request;
+struct window_decoder;
+
+/* One decoding of a window and how it came out. */
+struct attempt {
+    int index, with_previous;
+    double temperature, avg_logprob, no_speech_prob, ratio, entropy;
+    struct margins margin;   /* in the fast arithmetic */
+    int verified, corrected;
+    double pushed;           /* how much of avg_logprob hot words may have added */
+    int32_t n_tokens;
+    int unfinished;          /* it holds no sentence of its grammar */
+    uint32_t flags;          /* enum steno_flag, by the full limits */
+};
+
+void limits_init(struct request *c);
+
+/* Decode the window whose cross keys are at hand until an attempt passes: w->kept. */
+int attempts_begin(struct window_decoder *w);
+int attempt_settle(struct window_decoder *w, int *again); /* *again: another search has begun */
+int is_silence(const struct window_decoder *w);           /* nobody spoke, and the text is not sure enough to say otherwise */
+/* Text of ids below end-of-text, into w->text. */
+void text_of(struct window_decoder *w, const int32_t *ids, int32_t n);
+#endif

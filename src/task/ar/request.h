@@ -1,0 +1,76 @@
+/* steno: one transcription, token by token, from its parameters to its results. SPDX-License-Identifier: MIT
+ *
+ * A request has one or more window decoders: chains of windows, each beginning where the one before ended (window_decoder.h). A window
+ * decoder takes a slot of the batch when it wants a window, decodes it until an attempt passes (attempt.h), and gives the slot back. The
+ * schedule (schedule.h) runs all searches that are at work in one replay after the other. What window decoders have to tell goes up through
+ * a sink. */
+#ifndef STENO_TASK_AR_REQUEST_H
+#define STENO_TASK_AR_REQUEST_H
+#include "search/rules.h"
+#include "task/mel_stream.h"
+#include "task/session.h"
+
+/* What a decoded window is held against; NAN: nothing. */
+struct limits { double ratio, logprob, no_speech, entropy; };
+
+/* Frames [from, to) of the audio that are to be decoded. */
+struct clip { int64_t from, to; };
+
+/* What a clip gave that was decoded beside others. */
+struct clip_result { struct result result; int done; };
+
+struct window_decoder;
+
+/* What window decoders tell the request they serve. */
+struct decoder_sink {
+    void (*progress)(const steno_session *s, int clip, int64_t at);        /* decoded up to frame `at` of a clip */
+    int (*clip_done)(steno_session *s, const struct window_decoder *w); /* of a window decoder of the batch */
+};
+
+struct request {
+    steno_transcribe_params p;      /* complete */
+    steno_source src;
+    const struct decoder_sink *sink;
+    struct speech_options options;
+    struct logit_rules rules;       /* without a temperature */
+    struct limits limits;           /* as the caller set them */
+    struct limits full;             /* with the defaults for those switched off */
+    struct buf clips;               /* struct clip */
+    int n_clips, next_clip;         /* next_clip: the first that no window decoder has begun */
+    int foreseen;                   /* windows know nothing of each other and begin where they would be cut anyway: each is a clip */
+    int beside;                     /* clips decode beside each other, in window decoders of the batch; not with two tasks, which share
+                                     * windows */
+    struct buf parts;               /* struct clip_result per clip, where clips decode beside each other */
+    int committed;                  /* clips whose parts are in the results */
+    int stopped;                    /* a callback has ended it, cleanly */
+    int direct;                     /* its caller waits for it: nobody else is told that it has ended */
+    int64_t begin, all, done;       /* frames: where it begins, how many there are to do, how many are done */
+    struct grammar *grammar;
+    struct matcher *matcher;
+    uint32_t *joining;              /* with a grammar: bits of the text ids that would go on a word */
+    struct hotwords *hotwords;
+    int status;                     /* of the call when it has ended */
+};
+
+/* What token by token decoding keeps in a session. */
+struct ar_session {
+    struct mel_stream mel;
+    struct rule_masks masks;
+    struct window_decoder *decoder; /* [2] transcript and translation */
+    struct request request;
+    int32_t generate_len;           /* positions that generated text holds, the last id not yet among them */
+    int32_t generate_last;          /* that id, -1: none */
+};
+
+static inline struct ar_session *ar_of(const steno_session *s) { return s->part; }
+static inline struct mel_stream *mel_of(const steno_session *s) { return &ar_of(s)->mel; }
+static inline struct request *request_of(const steno_session *s) { return &ar_of(s)->request; }
+static inline struct clip *request_clips(const struct request *c) { return (struct clip *)(void *)c->clips.p; }
+static inline struct clip_result *request_clip_results(const struct request *c) { return (struct clip_result *)(void *)c->parts.p; }
+
+/* Put a request in the line of its batch. p is complete; priority: enum steno_priority; direct: its caller waits for it */
+int request_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority, int direct);
+int request_begin(steno_session *s, uint32_t decode_slot); /* the audio is heard, the language known, window decoders have begun */
+int request_ended(const steno_session *s);                 /* no window decoder has anything left to do */
+void request_end(steno_session *s, int status);            /* it holds nothing any more, and its results are whole */
+#endif

@@ -1,0 +1,51 @@
+/* steno: the search of an attempt. SPDX-License-Identifier: MIT
+ *
+ * The prompt's keys and values do not depend on the temperature, so an attempt with the same prompt begins at the prompt's last row. */
+#include "task/ar/search.h"
+#include <math.h>
+#include "task/ar/logits_processors.h"
+#include "task/ar/prompt.h"
+#include "task/window.h"
+
+/* Beams where nothing is drawn, candidates where something is. */
+static struct ar_params search_of(const steno_transcribe_params *p, double temperature)
+{
+    const int beams = temperature == 0 && p->beam_size > 0, several = temperature > 0 && p->best_of > 0;
+    const double patience = isnan(p->patience) ? 1 : p->patience;
+    return (struct ar_params){ .n_lanes = beams ? p->beam_size : several ? p->best_of : 1, .beams = beams,
+                               .max_finished = (int32_t)nearbyint(p->beam_size * patience), .length_penalty = p->length_penalty };
+}
+
+int search_begin(struct window_decoder *w, int again)
+{
+    steno_session *s = w->s;
+    const steno_model *m = s->model;
+    const steno_transcribe_params *p = &w->request->p;
+    struct steno_batch *b = w->b;
+    const uint16_t lane0 = (uint16_t)(w->decode_slot * b->n_lanes);
+    const float no_speech = b->run.lane[lane0].prob;
+    const struct ar_params search = search_of(p, w->a.temperature);
+    int sot = 0;
+    const int32_t n = prompt_make(w, w->a.with_previous, &sot), room = m->text_ctx + 1 - n;
+    const int32_t most = p->sample_len ? p->sample_len : m->text_ctx / 2, limit = most < room ? most : room;
+    if (limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
+    w->rules.temperature = w->a.temperature;
+    for (int32_t i = 0; i < search.n_lanes; i++) {
+        struct lane *l = &b->run.lane[lane0 + i];
+        lane_rewind(b, (uint16_t)(lane0 + i), again && !i ? n - 1 : 0);
+        l->enc_len = p->audio_ctx ? p->audio_ctx : m->audio_ctx;
+        l->rules = &w->rules;
+        l->limit = limit;
+        l->stream = pick_stream(w->seek, w->a.index, i);
+        l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
+        l->prob_id = m->tokens.no_speech;
+        l->adjust = processors_wanted(w->request);
+        l->weigh = b->exact && p->verify_margin > 0;
+    }
+    w->step.at_ms = w->seek * 10;
+    w->step.temperature = w->a.temperature;
+    w->step.attempt = w->a.index;
+    ar_begin(&w->ar, &search, lane0, w->prompt, n, sot);
+    w->ar.fed = b->run.lane[lane0].kv_len;
+    return STENO_OK;
+}

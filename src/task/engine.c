@@ -1,0 +1,139 @@
+/* steno: what computes: its memory and its life. SPDX-License-Identifier: MIT */
+#include "task/engine.h"
+#include <stdlib.h>
+#include "task/task.h"
+
+/* The plans in use; their number. */
+static int plans_of(const steno_model *m, const struct plan *plans[MODEL_PLANS])
+{
+    for (int i = 0; i < m->n_plans; i++) plans[i] = &m->plan[i];
+    return m->n_plans;
+}
+
+/* Lanes that a state is kept for: cross keys once per window. */
+static uint32_t state_lanes(const steno_model *m, int state, uint32_t n_windows, uint32_t n_lanes)
+{
+    return m->state[state].kind == STATE_APPEND ? n_windows * n_lanes : n_windows;
+}
+
+size_t model_ops(const steno_model *m)
+{
+    size_t n = 0;
+    for (int i = 0; i < m->n_plans; i++) n += m->plan[i].n_ops;
+    return n;
+}
+
+/* What the executor has to know: of a batch, or of one that might be opened, whose states have their shapes alone. */
+static struct exec_params exec_params_of(const steno_model *m, int threads, const struct plan *const *plans, struct kv_state *state,
+                                         uint32_t rows_out)
+{
+    return (struct exec_params){ .plan = plans, .n_plans = m->n_plans, .state = state, .n_states = m->n_states,
+                                 .max_out = rows_out, .threads = threads };
+}
+
+size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
+{
+    const struct plan *plans[MODEL_PLANS];
+    const int n_plans = plans_of(m, plans);
+    const uint32_t lanes = n_windows * n_lanes;
+    const struct batch_shape shape = m->task->shape(m, n_windows, n_lanes);
+    struct kv_state state[MODEL_STATES];
+    size_t n = sizeof(struct steno_batch) + model_ops(m) * sizeof(struct op_time);
+    for (int i = 0; i < m->n_states; i++) {
+        state[i] = state_shape(&m->state[i], m->kv_type[i], state_lanes(m, i, n_windows, n_lanes));
+        n += state_tables_memory(&m->state[i], state[i].lanes);
+    }
+    const struct exec_params p = exec_params_of(m, team_threads(team), plans, state, shape.rows_out);
+    n += exec_memory(m->executor, &p);
+    if (m->exact) n += batch_memory(m->exact, team, 1, n_lanes);
+    if (m->task->batch_memory) n += m->task->batch_memory(m, n_windows, n_lanes);
+    if (shape.first_plan == n_plans) return n;
+    n += run_memory(plans + shape.first_plan, n_plans - shape.first_plan, lanes) + shape.n_ids * lanes * sizeof(struct sampled_token);
+    return n + shape.n_ids * sizeof(struct best);
+}
+
+/* Everybody at work wants to stop. */
+static int all_stop(void *user)
+{
+    const struct steno_batch *b = user;
+    int live = 0;
+    if (b->solo) return session_should_stop(b->solo);
+    for (steno_session *s = b->first; s; s = s->next) {
+        if (s->request_state != REQUEST_LIVE) continue;
+        if (!session_should_stop(s)) return 0;
+        live = 1;
+    }
+    return live;
+}
+
+/* Tables of rows and lanes, and what is chosen in them. */
+static int run_open(struct steno_batch *b, const struct plan **plans, int n_plans, size_t n_ids)
+{
+    const uint32_t lanes = b->n_windows * b->n_lanes;
+    b->sampled = arena_array(&b->arena, lanes * n_ids, sizeof *b->sampled);
+    int bad = !b->sampled || run_init(&b->run, &b->arena, plans, n_plans, lanes);
+    b->run.best = arena_array(&b->arena, n_ids, sizeof *b->run.best);
+    bad |= !b->run.best;
+    return bad;
+}
+
+static int open_parts(struct steno_batch *b, steno_error *e)
+{
+    const steno_model *m = b->model;
+    const struct plan *plans[MODEL_PLANS];
+    const int n_plans = plans_of(m, plans);
+    const struct batch_shape shape = m->task->shape(m, b->n_windows, b->n_lanes);
+    struct exec_params p = exec_params_of(m, team_threads(b->team), plans, b->state, shape.rows_out);
+    int rc = STENO_OK;
+    for (int i = 0; i < m->n_states && !rc; i++)
+        rc = state_open(&b->state[i], &b->arena, &m->state[i], m->kv_type[i], state_lanes(m, i, b->n_windows, b->n_lanes), e);
+    p.team = b->team;
+    p.should_stop = all_stop;
+    p.user = b;
+    if (!rc) rc = exec_open(&b->exec, m->executor, &b->arena, &p, e);
+    if (rc) return rc;
+    b->time = arena_array(&b->arena, model_ops(m), sizeof *b->time);
+    int bad = !b->time;
+    if (shape.first_plan < n_plans) bad |= run_open(b, plans + shape.first_plan, n_plans - shape.first_plan, shape.n_ids);
+    if (bad)
+        return err_nomem(e, model_ops(m) * sizeof *b->time + b->n_windows * b->n_lanes * shape.n_ids * sizeof *b->sampled, "a session");
+    return m->task->batch_open ? m->task->batch_open(b, e) : STENO_OK;
+}
+
+static void batch_close(struct steno_batch *b)
+{
+    if (b->exact) batch_close(b->exact);
+    if (b->model->task->batch_close) b->model->task->batch_close(b);
+    queue_destroy(b);
+    exec_close(b->exec);
+    arena_free(&b->arena);
+    model_release(b->model);
+    team_close(b->team);
+    free(b);
+}
+
+void batch_release(struct steno_batch *b)
+{
+    if (b && b->closed && !b->n_sessions) batch_close(b);
+}
+
+int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes, steno_error *e)
+{
+    struct steno_batch *b = calloc(1, sizeof *b);
+    *out = b;
+    if (!b) return err_nomem(e, sizeof *b, "a session");
+    arena_init(&b->arena);
+    queue_init(b);
+    b->model = m;
+    b->team = team;
+    model_hold(m);
+    team_hold(team);
+    b->n_windows = n_windows;
+    b->n_lanes = n_lanes;
+    int rc = open_parts(b, e);
+    if (!rc && m->exact) rc = batch_open(&b->exact, m->exact, team, 1, n_lanes, e);
+    if (!rc) return STENO_OK;
+    batch_close(b);
+    *out = NULL;
+    return rc;
+}

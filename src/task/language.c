@@ -1,0 +1,146 @@
+/* steno: which language is spoken. SPDX-License-Identifier: MIT
+ *
+ * The tokens of languages after start-of-transcript, of one window or of several.
+ * Reference: openai-whisper 20250625, whisper/decoding.py, detect_language. */
+#include "task/language.h"
+#include <math.h>
+#include <string.h>
+#include "base/os.h"
+#include "task/params.h"
+#include "task/window.h"
+#include "text/language.h"
+
+int language_asked(steno_session *s, const char *name, int *lang)
+{
+    const steno_model *m = s->model;
+    *lang = -1;
+    if (language_is_auto(name)) return STENO_OK;
+    const int n = m->tokens.n_languages, found = language_find(name);
+    if (found >= 0 && found < n) *lang = found;
+    if (*lang >= 0 || (!n && found == LANGUAGE_ENGLISH)) return STENO_OK;
+    if (n) return language_refuse(&s->error, name, language_code, n);
+    return err_set(&s->error, STENO_EARG, "language '%.40s': this model knows English only; take a multilingual one, or language 'en'",
+                   name);
+}
+
+/* Is a language that is so much ahead of the next, of logits, to be decided in f32? */
+static int is_near_tie(const steno_session *s, float ahead)
+{
+    const double margin = s->params ? s->params->verify_margin : VERIFY_MARGIN;
+    return margin > 0 && (double)ahead < margin;
+}
+
+/* Logits of the language tokens after start-of-transcript, [n_languages], of the window that is encoded in the decode slot. */
+static int language_logits(struct steno_batch *b, const struct token_roles *t, uint32_t decode_slot, struct op_time *time,
+                           struct run_time *spent, float *logits)
+{
+    const struct plan *p = &b->model->plan[PLAN_DECODER];
+    const uint16_t lane = (uint16_t)(decode_slot * b->n_lanes);
+    int ran;
+    lane_rewind(b, lane, 0);
+    b->run.n_rows = 0;
+    run_add(&b->run, t->sot, 0, lane, ROW_LOGITS);
+    const int rc = exec_chain(b->exec, p, &b->run, 1, NULL, &ran, time, spent);
+    const float *all = rc ? NULL : exec_logits(b->exec, p, 0);
+    if (all) memcpy(logits, all + t->first_language, (size_t)t->n_languages * sizeof *logits);
+    return rc || all ? rc : STENO_ENOMEM;
+}
+
+/* Index of the largest; *ahead: of the next. */
+static int largest_of(const float *x, int n, float *ahead)
+{
+    int best = 0;
+    float next = -INFINITY;
+    for (int i = 1; i < n; i++)
+        if (x[i] > x[best]) best = i;
+    for (int i = 0; i < n; i++)
+        if (i != best && x[i] > next) next = x[i];
+    *ahead = x[best] - next;
+    return best;
+}
+
+/* softmax over the language tokens of the logits after start-of-transcript, of the window that begins at `from` (openai-whisper,
+ * decoding.py, detect_language). @return the index of the largest, or a status */
+static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t at, int64_t from, float *probs)
+{
+    const steno_model *m = s->model;
+    const struct token_roles *t = &m->tokens;
+    const int64_t left = mel->frames - from;
+    const int full = left >= mel->window, frames = full ? mel->window : (int)left;
+    struct steno_batch *b = s->batch, *exact = b->exact;
+    struct decode_slot *decode_slot = &b->decode_slot[at];
+    struct run_time spent;
+    float x[MAX_LANGUAGES], ahead;
+    decode_slot->audio = NULL;
+    int rc = mel_stream_window(mel, from, frames, 1, window_mel(s), &s->error);
+    if (!rc) rc = window_encode(s, at, m->audio_ctx);
+    if (rc) return rc;
+    if (full) *decode_slot = (struct decode_slot){ .audio = s, .from = from, .frames = mel->window };
+    rc = session_ran(s, b->exec, language_logits(b, t, at, session_time(s, PLAN_DECODER), &spent, x));
+    s->timings.n_steps++;
+    s->timings.n_wakes++;
+    s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    if (rc) return rc;
+    int best = largest_of(x, t->n_languages, &ahead);
+    if (exact && is_near_tie(s, ahead)) {
+        const int64_t t0 = os_now_ns();
+        exact->decode_slot->audio = NULL;
+        exact->solo = s;
+        rc = mel_stream_window(mel, from, frames, 1, batch_mel(exact), &s->error);
+        if (!rc) rc = batch_encode(exact, 0, m->audio_ctx, NULL, &spent);
+        if (!rc) rc = language_logits(exact, t, 0, NULL, &spent, x);
+        exact->solo = NULL;
+        s->timings.verify_us += (os_now_ns() - t0) / 1000;
+        if (rc) return s->error.status ? rc : session_ran(s, exact->exec, rc);
+        best = largest_of(x, t->n_languages, &ahead);
+    }
+    double sum = 0;
+    for (int i = 0; i < t->n_languages; i++) sum += exp((double)x[i] - x[best]);
+    if (!(sum >= 1)) /* a NaN among them, or an infinity */
+        return err_set(&s->error, STENO_EFORMAT, "the model's logits of languages are no numbers: its weights are damaged");
+    for (int i = 0; i < t->n_languages && i < MAX_LANGUAGES; i++) probs[i] = (float)(exp((double)x[i] - x[best]) / sum);
+    return best;
+}
+
+int language_detect(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, int segments, double threshold, float *probs, int n)
+{
+    const int n_languages = s->model->tokens.n_languages;
+    if (!n_languages) return err_set(&s->error, STENO_EARG, "an English-only model cannot detect languages");
+    if (segments < 1) return err_set(&s->error, STENO_EARG, "a language is detected in %d windows, want 1 or more", segments);
+    float now[MAX_LANGUAGES], kept[MAX_LANGUAGES] = { 0 };
+    int times[MAX_LANGUAGES] = { 0 }, best = -1;
+    const int most = n_languages < MAX_LANGUAGES ? n_languages : MAX_LANGUAGES;
+    for (int i = 0; i < segments && (!i || (int64_t)i * mel->window < mel->frames); i++) {
+        const int lang = language_of_window(s, mel, decode_slot, (int64_t)i * mel->window, now);
+        if (lang < 0) return lang;
+        times[lang]++;
+        const int sure = now[lang] >= threshold, more = best >= 0 && times[lang] > times[best];
+        const int surer = best >= 0 && times[lang] == times[best] && now[lang] > kept[best];
+        if (best < 0 || sure || more || surer) {
+            best = lang;
+            memcpy(kept, now, sizeof kept);
+        }
+        if (sure) break;
+    }
+    s->result.n_language_probs = most;
+    for (int i = 0; i < most; i++) {
+        s->result.language_prob[i] = kept[i];
+        if (i < n && probs) probs[i] = kept[i];
+    }
+    return best;
+}
+
+int language_choose(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, const steno_transcribe_params *p, int32_t *lang)
+{
+    if (!s->model->tokens.n_languages) {
+        s->result.language = "en";
+        return STENO_OK;
+    }
+    if (*lang < 0) {
+        const int found = language_detect(s, mel, decode_slot, p->language_detection_segments, p->language_detection_threshold, NULL, 0);
+        if (found < 0) return found;
+        *lang = found;
+    }
+    s->result.language = language_code(*lang);
+    return STENO_OK;
+}

@@ -1,0 +1,15 @@
+/* steno: which language is spoken. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_LANGUAGE_H
+#define STENO_TASK_LANGUAGE_H
+#include "task/mel_stream.h"
+#include "task/session.h"
+
+/* The language asked for by name, in *lang: -1 where the audio or an English-only model tells it. STENO_EARG: the model knows none such */
+int language_asked(steno_session *s, const char *name, int *lang);
+
+/* Of the audio that `mel` has listened to; index or status. probs: [n] receives probabilities, NULL: nobody asks */
+int language_detect(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, int segments, double threshold, float *probs, int n);
+
+/* The language of a request: *lang where that is known, else what is heard, in *lang then; the session's result says which. */
+int language_choose(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, const steno_transcribe_params *p, int32_t *lang);
+#endif

@@ -1,0 +1,63 @@
+/* steno: what a call found out. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_RESULT_H
+#define STENO_TASK_RESULT_H
+#include "base/buf.h"
+#include "model/family.h"
+
+/* A finished segment; text, tokens and words are places in growing buffers, made pointers when they are read. */
+struct segment {
+    int64_t seek_frames, t0_ms, t1_ms;
+    double start, end;     /* the same in seconds, unrounded; NAN: not known */
+    size_t text, first_token, first_word;
+    int32_t n_tokens, n_words, attempt, speaker_turn;
+    uint32_t flags;
+    double temperature, avg_logprob, compression_ratio, no_speech_prob;
+    struct ctc_tags tags;
+};
+
+/* A word of a segment. */
+struct word {
+    double start, end, probability; /* seconds in the file */
+    size_t text;                    /* place in result.text */
+    int32_t n_tokens;
+};
+
+enum { MAX_LANGUAGES = 100 };
+
+/* Results of one call; the only memory that grows with the audio. */
+struct result {
+    struct buf segments;   /* struct segment */
+    struct buf tokens;     /* struct sampled_token */
+    struct buf ids;        /* int32_t, the same tokens */
+    struct buf times;      /* struct token_time, the same tokens; empty where none were asked for */
+    struct buf words;      /* struct word */
+    struct buf text;       /* segments' and words' texts, each ended by a NUL */
+    struct buf bytes;      /* all text tokens' bytes */
+    struct buf whole;      /* bytes as UTF-8 */
+    struct buf spans;      /* steno_span */
+    int64_t duration_ms;
+    const char *language;
+    float language_prob[MAX_LANGUAGES];
+    int n_language_probs;  /* 0: no language was detected */
+    struct buf features;   /* float [n_ctx, n_state]: the encoder's output for the last window, where asked for */
+};
+
+void result_clear(struct result *r);
+void result_free(struct result *r);
+int result_status(const struct result *r); /* STENO_OK, or STENO_ENOMEM when a buffer could not grow */
+
+/* Put what `more` holds behind what r holds. */
+void result_append(struct result *r, const struct result *more);
+
+/* The call is over: the whole text is made. *status: of the call, and of this where that was STENO_OK */
+void result_finish(struct result *r, int *status, steno_error *e);
+
+/* Segment i as callers see it. STENO_EARG: there is none, or out's size is not set */
+int result_segment(const struct result *r, int i, steno_segment *out);
+static inline int result_segments(const struct result *r)
+{
+    return (int)(r->segments.len / sizeof(struct segment));
+}
+/* Tell the caller of the last segment; on_segment may be NULL. */
+void result_tell(const struct result *r, void (*on_segment)(void *user, const steno_segment *segment), void *user);
+#endif

@@ -1,0 +1,60 @@
+/* steno: what every session has, whatever its model does. SPDX-License-Identifier: MIT */
+#include "task/session.h"
+
+int session_ran(steno_session *s, const struct exec *x, int rc)
+{
+    if (!rc) return STENO_OK;
+    if (rc == STENO_ECANCELED) return err_set(&s->error, rc, "canceled");
+    return err_set(&s->error, rc, "the model could not be run: %s", *x->error.text ? x->error.text : err_status_text(rc));
+}
+
+int session_should_stop(steno_session *s)
+{
+    if (atomic_load(&s->cancel)) return 1;
+    int stop = s->should_abort && s->should_abort(s->abort_user);
+    if (!stop) stop = s->params && s->params->should_abort && s->params->should_abort(s->params->user);
+    if (stop) atomic_store(&s->cancel, 1); /* whoever asks next hears the same */
+    return stop;
+}
+
+int session_stop(void *session)
+{
+    return session_should_stop(session);
+}
+
+void session_ready(steno_session *s)
+{
+    struct steno_batch *b = s->batch;
+    err_clear(&s->error);
+    atomic_store(&s->cancel, 0);
+    if (b->at_work && !s->entered) return; /* others go on */
+    b->solo = s;
+    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until lane_rewind puts one to use */
+}
+
+void session_forget(steno_session *s)
+{
+    err_clear(&s->error);
+    atomic_store(&s->cancel, 0);
+    result_clear(&s->result);
+    result_clear(&s->translation);
+    s->selected = &s->result;
+}
+
+void session_begin(steno_session *s)
+{
+    struct steno_batch *b = s->batch;
+    session_forget(s);
+    session_ready(s);
+    b->heard = NULL;
+    for (uint32_t i = 0; b->decode_slot && i < b->n_windows; i++)
+        if (b->decode_slot[i].audio == s) b->decode_slot[i].audio = NULL;
+}
+
+struct op_time *session_time(const steno_session *s, int plan)
+{
+    struct op_time *t = s->time;
+    if (!s->profiling) return NULL;
+    for (int i = 0; i < plan; i++) t += s->model->plan[i].n_ops;
+    return t;
+}

@@ -1,0 +1,43 @@
+/* steno: what every session has, whatever its model does. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_SESSION_H
+#define STENO_TASK_SESSION_H
+#include "task/engine.h"
+#include "task/result.h"
+
+/* Where a session's request is in its batch. */
+enum request_state { REQUEST_NONE, REQUEST_WAITING, REQUEST_LIVE };
+
+struct steno_session {
+    const steno_model *model;
+    steno_batch *batch;
+    int own_batch;              /* opened and closed with the session */
+    struct arena arena;
+    void *part;                 /* what its task needs: struct ar_session, ctc_session, vad_session... */
+    enum request_state request_state;
+    steno_session *next;        /* in line behind it */
+    struct queue_place place;   /* of its request */
+    struct result result, translation;
+    const struct result *selected; /* what results are read from */
+    int asked_task;             /* enum steno_task of the last request */
+    struct buf generated;       /* int32_t, new ids of the last steno_generate or steno_generate_continue */
+    steno_timings timings;      /* of what ran for this session: of replays shared with others its part by rows */
+    struct op_time *time;       /* [ops of all plans] likewise */
+    int profiling;
+    int64_t chain_rows;         /* its rows of the chain at hand */
+    steno_error error;
+    _Atomic int cancel;
+    int entered;                /* a public call on it has entered and not left (lib/entry.c) */
+    const steno_transcribe_params *params; /* of the running call */
+    int (*should_abort)(void *user);       /* of the running call, when it has other parameters */
+    void *abort_user;
+};
+
+struct op_time *session_time(const steno_session *s, int plan); /* for what runs for this session alone; NULL: profiling is off */
+void session_ready(steno_session *s); /* forgets error and cancel, puts all lanes aside */
+void session_begin(steno_session *s); /* and results */
+void session_forget(steno_session *s); /* error, cancel and results alone: the batch may be at work for others, on another thread */
+/* What the executor x returned, with its reason in the session's error. */
+int session_ran(steno_session *s, const struct exec *x, int rc);
+int session_should_stop(steno_session *s); /* once it does, until the next call begins */
+int session_stop(void *session);           /* the same, as streams ask */
+#endif

@@ -1,0 +1,85 @@
+/* steno: one window through the plans. SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <string.h>
+#include "task/window.h"
+
+float *batch_mel(const struct steno_batch *b)
+{
+    const struct plan *p = &b->model->plan[PLAN_ENCODER];
+    return exec_input(b->exec, p);
+}
+
+float *window_mel(const steno_session *s)
+{
+    return batch_mel(s->batch);
+}
+
+/* What the encoder made of the window, rows without the gaps between them. The slot is the decoder's next. */
+static int features_keep(steno_session *s, const struct plan *p, int32_t n_ctx)
+{
+    struct buf *b = &s->result.features;
+    const struct slot *out = &p->slot[p->output];
+    size_t ld;
+    const float *rows = exec_output(s->batch->exec, p, p->output, 0, (uint32_t)n_ctx, &ld);
+    buf_clear(b);
+    for (int32_t i = 0; i < n_ctx && rows; i++)
+        buf_add(b, rows + (size_t)i * ld, out->width * sizeof(float));
+    if (rows && !b->err) return STENO_OK;
+    buf_free(b); /* no part of them is of use */
+    return err_nomem(&s->error, (size_t)n_ctx * out->width * sizeof(float), "audio features");
+}
+
+int batch_encode(struct steno_batch *b, uint32_t decode_slot, int32_t n_ctx, struct op_time *time, struct run_time *spent)
+{
+    const struct plan *p = &b->model->plan[PLAN_ENCODER];
+    const struct phases what = { .end = ENCODER_PHASES, .n_rows = (uint32_t)n_ctx, .window = (uint16_t)decode_slot };
+    b->n_steps = 0;
+    return exec_phases(b->exec, p, &what, time, spent);
+}
+
+int window_encode(steno_session *s, uint32_t decode_slot, int32_t n_ctx)
+{
+    struct run_time spent;
+    struct steno_batch *b = s->batch;
+    const int rc = session_ran(s, b->exec, batch_encode(b, decode_slot, n_ctx, session_time(s, PLAN_ENCODER), &spent));
+    s->timings.encode_us += spent.first_ns / 1000;
+    s->timings.cross_us += spent.rest_ns / 1000;
+    s->timings.n_encodes++;
+    s->timings.n_wakes++;
+    return rc || !s->params || !s->params->keep_audio_features ? rc : features_keep(s, &s->model->plan[PLAN_ENCODER], n_ctx);
+}
+
+void lane_reset(steno_session *s, uint16_t lane)
+{
+    lane_rewind(s->batch, lane, 0);
+}
+
+void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
+{
+    struct lane *l = &b->run.lane[lane];
+    state_truncate(&b->state[STATE_SELF], lane, (uint32_t)len);
+    *l = (struct lane){ .top = l->top, .kv_len = len, .enc_len = b->model->audio_ctx, .last_ts = -1,
+                        .margin = { INFINITY, INFINITY }, .window = (uint16_t)(lane / b->n_lanes),
+                        .out = b->sampled + (size_t)lane * (size_t)b->model->text_ctx };
+}
+
+int steps_run(steno_session *s, int steps)
+{
+    struct steno_batch *b = s->batch;
+    int ran = 0;
+    struct run_time spent;
+    const uint32_t rows = b->run.n_rows;
+    const int rc = exec_chain(b->exec, &s->model->plan[PLAN_DECODER], &b->run, steps, NULL, &ran, session_time(s, PLAN_DECODER), &spent);
+    if (rows > b->run.n_lanes) { /* the first replay was a prompt */
+        s->timings.n_prompts++;
+        s->timings.n_prompt_tokens += rows;
+        s->timings.prompt_us += spent.first_ns / 1000;
+        ran--;
+    } else {
+        spent.rest_ns += spent.first_ns;
+    }
+    s->timings.n_wakes++;
+    s->timings.n_steps += ran > 0 ? ran : 0;
+    s->timings.decode_us += spent.rest_ns / 1000;
+    return session_ran(s, b->exec, rc);
+}
