@@ -150,7 +150,11 @@ static inline void inside_fork(steno_session *s, int dst, int src)
 static inline int inside_align(steno_session *s, int lane, const int32_t *ids, int32_t n, int32_t n_ctx, const float **matrix, size_t *ld,
                                float *prob)
 {
-    return align_run(s, s->batch, (uint16_t)lane, ids, n, n_ctx, matrix, ld, prob);
+    struct alignment out = { .prob = prob };
+    const int rc = align_run(s, &(struct align_place){ s->batch, (uint16_t)lane, n_ctx }, ids, n, &out);
+    *matrix = out.matrix;
+    *ld = out.ld;
+    return rc;
 }
 
 /* ---- the executor ---- */

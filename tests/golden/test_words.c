@@ -95,17 +95,17 @@ static int words_differ(const steno_model *m, const char *stem, json_t *golden)
     const char *language = json_string_value(json_object_get(json_object_get(file, "truth"), "language"));
     const struct words_options q = { language, NULL, NULL, NAN };
     struct words words = { 0 };
-    double last_speech = 0;
-    int64_t seek = 777;
     window_read(&w, stem, file, inside_tokens(m)->eot);
-    const int rc = words_place(&words, &m->vocab, inside_tokens(m)->eot, &q, &w.at, &w.heard, w.drafts, &w.n_drafts, &last_speech, &seek);
+    struct window_drafts d = { w.drafts, w.n_drafts, 0, 777 };
+    const int rc = words_place(&words, &m->vocab, inside_tokens(m)->eot, &q, &w.at, &w.heard, &d);
+    w.n_drafts = d.n;
     assert_int_equal(rc, STENO_OK);
     assert_int_equal(w.n_drafts, json_array_size(want));
     assert_true(w.n_drafts > 0);
     int bad = 0;
     for (int i = 0; i < w.n_drafts; i++) bad += draft_differs(stem, &words, &w.drafts[i], json_array_get(want, (size_t)i));
-    assert_int_equal(seek, 777); /* the window ended with one timestamp */
-    assert_true(last_speech == field(json_array_get(want, json_array_size(want) - 1), "end"));
+    assert_int_equal(d.seek, 777); /* the window ended with one timestamp */
+    assert_true(d.last_speech == field(json_array_get(want, json_array_size(want) - 1), "end"));
     words_free(&words);
     free(w.matrix.v);
     return bad;

@@ -63,8 +63,7 @@ static int words_align(struct walk *w, int32_t first, int32_t n, struct heard *h
     const struct token_roles *t = &s->model->tokens;
     const struct cue *c = cues_of(w->t) + first;
     const int32_t n_ids = c[n - 1].first + c[n - 1].n - c[0].first, before = w->n_head + 1, all = before + n_ids + 1;
-    const float zero = 0, *matrix;
-    size_t ld;
+    const float zero = 0;
     buf_clear(&w->ids);
     buf_clear(&w->prob);
     buf_add(&w->ids, w->head, (size_t)w->n_head * sizeof *w->head);
@@ -75,8 +74,9 @@ static int words_align(struct walk *w, int32_t first, int32_t n, struct heard *h
     if (w->ids.err || w->prob.err) return out_of_memory(w);
     const int32_t *ids = (const int32_t *)(const void *)w->ids.p;
     float *prob = (float *)(void *)w->prob.p;
-    const int rc = align_run(s, s->batch, 0, ids, all, w->end / 2, &matrix, &ld, prob);
-    if (!rc) *h = (struct heard){ ids + before, n_ids, prob + before, matrix + (size_t)w->n_head * ld, ld, w->end / 2 };
+    struct alignment out = { .prob = prob };
+    const int rc = align_run(s, &(struct align_place){ s->batch, 0, w->end / 2 }, ids, all, &out);
+    if (!rc) *h = (struct heard){ ids + before, n_ids, prob + before, out.matrix + (size_t)w->n_head * out.ld, out.ld, w->end / 2 };
     return rc;
 }
 

@@ -271,7 +271,11 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
                                      .ids = w->ids, .n = sentence->n, .single_end = single_end };
     const int before = *n;
     const int64_t next = *seek;
-    int rc = words_time(&w->words, s, &want, &at, w->drafts, n, &w->last_speech, seek);
+    struct window_drafts d = { w->drafts, *n, w->last_speech, *seek };
+    int rc = words_time(&w->words, s, &want, &at, &d);
+    *n = d.n;
+    *seek = d.seek;
+    w->last_speech = d.last_speech;
     if (rc || !*n || *n == before || !is_forced(w->request)) return rc;
     struct sentence left; /* of what is not dropped for the silence around it */
     rc = sentence_of(w, w->ids, w->drafts[*n].first + 1, &left);

@@ -56,10 +56,11 @@ static int probabilities(steno_session *s, struct steno_batch *b, uint16_t lane,
     return STENO_OK;
 }
 
-int align_run(steno_session *s, struct steno_batch *b, uint16_t lane, const int32_t *ids, int32_t n, int32_t n_ctx, const float **matrix,
-              size_t *ld, float *prob)
+int align_run(steno_session *s, const struct align_place *at, const int32_t *ids, int32_t n, struct alignment *out)
 {
-    int rc = check(s, b, lane, ids, n, n_ctx);
+    struct steno_batch *b = at->b;
+    const uint16_t lane = at->lane;
+    int rc = check(s, b, lane, ids, n, at->n_ctx);
     if (rc) return rc;
     const struct plan *p = &b->model->plan[PLAN_ALIGN];
     struct kv_state *self = &b->state[STATE_SELF];
@@ -68,11 +69,11 @@ int align_run(steno_session *s, struct steno_batch *b, uint16_t lane, const int3
     if (state_prepare(self, lane, 0, (uint32_t)n)) return err_set(&s->error, STENO_EARG, "%d tokens to align: too many", (int)n);
     if (!r->lane[lane].enc_len) r->lane[lane].enc_len = s->model->audio_ctx;
     r->lane[lane].kv_len = n;
-    r->frames = (uint32_t)n_ctx;
+    r->frames = (uint32_t)at->n_ctx;
     rows_of(r, lane, ids, n, 0, 0);
     rc = run_phase(s, b, PHASE_ALIGN, n);
-    if (!rc && prob) rc = probabilities(s, b, lane, ids, n, prob);
+    if (!rc && out->prob) rc = probabilities(s, b, lane, ids, n, out->prob);
     if (rc) return rc;
-    *matrix = exec_output(b->exec, p, p->output, 0, (uint32_t)n, ld);
-    return *matrix ? STENO_OK : session_ran(s, b->exec, STENO_ENOMEM);
+    out->matrix = exec_output(b->exec, p, p->output, 0, (uint32_t)n, &out->ld);
+    return out->matrix ? STENO_OK : session_ran(s, b->exec, STENO_ENOMEM);
 }

@@ -36,27 +36,27 @@ static int32_t ids_gather(struct words *w, const struct token_roles *t, int32_t 
 /* Align w->ids, n of which are text behind `before` others. */
 static int ids_align(struct words *w, steno_session *s, const struct words_window *at, int32_t before, int32_t n, struct heard *h)
 {
-    const float none = 0, *matrix;
+    const float none = 0;
     const int32_t *ids = (const int32_t *)(const void *)w->ids.p;
     buf_clear(&w->prob);
     for (int32_t i = 0; i < before + n + 1; i++) buf_add(&w->prob, &none, sizeof none);
     if (w->ids.err || w->prob.err) return err_nomem(&s->error, w->ids.len + w->prob.len, "words");
     float *prob = (float *)(void *)w->prob.p;
-    const int rc = align_run(s, at->b, at->lane, ids, before + n + 1, h->n_ctx, &matrix, &h->ld, prob);
+    struct alignment out = { .prob = prob };
+    const int rc = align_run(s, &(struct align_place){ at->b, at->lane, h->n_ctx }, ids, before + n + 1, &out);
     if (rc) return rc;
-    *h = (struct heard){ ids + before, n, prob + before, matrix + (size_t)at->n_head * h->ld, h->ld, h->n_ctx };
+    *h = (struct heard){ ids + before, n, prob + before, out.matrix + (size_t)at->n_head * out.ld, out.ld, h->n_ctx };
     return STENO_OK;
 }
 
-int words_time(struct words *w, steno_session *s, const struct words_options *q, const struct words_window *at, struct draft *drafts,
-               int *n_drafts, double *last_speech, int64_t *seek)
+int words_time(struct words *w, steno_session *s, const struct words_options *q, const struct words_window *at, struct window_drafts *d)
 {
     const steno_model *m = s->model;
     struct heard h = { .n_ctx = at->frames / 2 };
-    const int32_t n = ids_gather(w, &m->tokens, m->text_ctx, at, drafts, *n_drafts);
+    const int32_t n = ids_gather(w, &m->tokens, m->text_ctx, at, d->draft, d->n);
     int rc = w->ids.err ? err_nomem(&s->error, w->ids.len, "words") : STENO_OK;
     if (!rc && n > 0 && h.n_ctx > 0) rc = ids_align(w, s, at, at->n_head + 1, n, &h);
     if (rc) return rc;
-    rc = words_place(w, &m->vocab, m->tokens.n_text, q, at, &h, drafts, n_drafts, last_speech, seek);
+    rc = words_place(w, &m->vocab, m->tokens.n_text, q, at, &h, d);
     return rc ? err_nomem(&s->error, w->text.len, "words") : STENO_OK;
 }

@@ -15,6 +15,14 @@ struct draft {
     int32_t first_word, n_words; /* among the window's words */
 };
 
+/* What words change of a window. */
+struct window_drafts {
+    struct draft *draft; /* [n], whose starts and ends are adjusted; drafts may be dropped */
+    int n;
+    double last_speech;  /* when the word before this window ended, seconds; then the last one of this window */
+    int64_t seek;        /* where the next window begins: by the tokens, then by the words */
+};
+
 /* What is asked, the same for all windows of a call. */
 struct words_options {
     const char *language;         /* code: some languages have no spaces */
@@ -49,12 +57,10 @@ struct words {
 
 void words_free(struct words *w);
 
-/* Words of drafts[*n_drafts], whose starts and ends are adjusted. last_speech: when the word before this window ended, seconds; updated.
- * *seek: in: where the next window begins by the tokens; out: by the words. Drafts may be dropped (*n_drafts falls) where
- * q->silence is given; w->skipped says that the window counts for nothing. What is left to the caller: drafts without text, or without
- * length after this call, lose text, tokens and words. STENO_OK, STENO_ENOMEM, STENO_ECANCELED, the reason in s->error */
-int words_time(struct words *w, steno_session *s, const struct words_options *q, const struct words_window *at, struct draft *drafts,
-               int *n_drafts, double *last_speech, int64_t *seek);
+/* Words of the drafts. Some may be dropped where q->silence is given; w->skipped says that the window counts for nothing. What is left to
+ * the caller: drafts without text, or without length after this call, lose text, tokens and words. STENO_OK, STENO_ENOMEM, STENO_ECANCELED,
+ * the reason in s->error */
+int words_time(struct words *w, steno_session *s, const struct words_options *q, const struct words_window *at, struct window_drafts *d);
 
 /* ---- between words.c, words_place.c and words_adjust.c ---- */
 
@@ -78,15 +84,14 @@ struct timing {
 int words_find(struct words *w, const struct vocab *v, int32_t eot, const char *language, const struct heard *h, size_t *n);
 /* The rest of words_time, once the alignment is known. STENO_ENOMEM or STENO_OK */
 int words_place(struct words *w, const struct vocab *v, int32_t eot, const struct words_options *q, const struct words_window *at,
-                const struct heard *h, struct draft *drafts, int *n_drafts, double *last_speech, int64_t *seek);
+                const struct heard *h, struct window_drafts *d);
 /* Ends of sentences are not spoken for long: n timings of split's words; *median: of the durations that are not 0, at most 0.7 s.
  * STENO_ENOMEM or STENO_OK */
 int timing_trim(struct timing *t, const struct split *split, size_t n, double *median);
 /* The draft's words w, one at least, against its start and end, which move too; median: see timing_trim. */
 void draft_adjust(struct draft *d, struct word *w, double median, double last_speech);
 /* Where the next window begins, by the words; drafts that look invented are dropped. @return 1: the window is to be skipped */
-int words_seek(const struct words *w, double silence, const struct words_window *at, const struct draft *drafts, int *n_drafts,
-               double *last_speech, int64_t *seek);
+int words_seek(const struct words *w, double silence, const struct words_window *at, struct window_drafts *d);
 
 /* x rounded to n / 100 as CPython's round(x, 2) does: the decimal nearest to the exact value, the even one of two. */
 double round_cents(double x);

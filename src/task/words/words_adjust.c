@@ -181,25 +181,24 @@ static void drop_odd(struct view *v, double silence, const struct words_window *
     }
 }
 
-int words_seek(const struct words *w, double silence, const struct words_window *at, const struct draft *drafts, int *n_drafts,
-               double *last_speech, int64_t *seek)
+int words_seek(const struct words *w, double silence, const struct words_window *at, struct window_drafts *d)
 {
     const double offset = (double)at->seek / 100, window_end = (double)(at->seek + at->full) / 100;
-    struct view v = { w, drafts, *n_drafts };
+    struct view v = { w, d->draft, d->n };
     double end;
     const int all_heard = at->single_end || !view_end(&v, &end) || end <= offset;
-    if (!all_heard) *seek = isnan(silence) || window_end - end > silence ? frames_of(end) : at->seek + at->frames;
+    if (!all_heard) d->seek = isnan(silence) || window_end - end > silence ? frames_of(end) : at->seek + at->frames;
     if (!isnan(silence)) {
         const int first = next_with_words(&v, 0);
-        const double gap = first < v.n ? drafts[first].start - offset : 0;
+        const double gap = first < v.n ? d->draft[first].start - offset : 0;
         if (gap > silence && is_odd(&v, first)) {
-            *seek = at->seek + frames_of(gap);
-            *n_drafts = 0;
+            d->seek = at->seek + frames_of(gap);
+            d->n = 0;
             return 1;
         }
-        drop_odd(&v, silence, at, *last_speech, seek);
-        *n_drafts = v.n;
+        drop_odd(&v, silence, at, d->last_speech, &d->seek);
+        d->n = v.n;
     }
-    if (view_end(&v, &end)) *last_speech = end;
+    if (view_end(&v, &end)) d->last_speech = end;
     return 0;
 }

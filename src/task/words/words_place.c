@@ -67,12 +67,14 @@ static int32_t count_text(const struct words_window *at, const struct draft *d, 
 }
 
 /* Words to drafts by the number of their tokens. */
-static void words_deal(struct words *w, int32_t eot, const struct words_window *at, struct draft *drafts, int n_drafts, size_t n,
-                       double median, double last_speech)
+static void words_deal(struct words *w, int32_t eot, const struct words_window *at, const struct window_drafts *window, size_t n,
+                       double median)
 {
     const double offset = (double)at->seek / 100;
+    struct draft *drafts = window->draft;
+    double last_speech = window->last_speech;
     size_t next = 0;
-    for (int d = 0; d < n_drafts; d++) {
+    for (int d = 0; d < window->n; d++) {
         const int32_t tokens = count_text(at, &drafts[d], eot);
         drafts[d].first_word = (int32_t)(w->word.len / sizeof(struct word));
         for (int32_t dealt = 0; next < n && dealt < tokens; next++) {
@@ -89,7 +91,7 @@ static void words_deal(struct words *w, int32_t eot, const struct words_window *
 }
 
 int words_place(struct words *w, const struct vocab *v, int32_t eot, const struct words_options *q, const struct words_window *at,
-                const struct heard *h, struct draft *drafts, int *n_drafts, double *last_speech, int64_t *seek)
+                const struct heard *h, struct window_drafts *d)
 {
     size_t n;
     double median;
@@ -98,8 +100,8 @@ int words_place(struct words *w, const struct vocab *v, int32_t eot, const struc
     w->skipped = 0;
     if (words_find(w, v, eot, q->language, h, &n) || timing_trim(timings_of(w), &w->split, n, &median)) return STENO_ENOMEM;
     split_merge(&w->split, n, q->prepend ? q->prepend : WORDS_PREPEND, q->append ? q->append : WORDS_APPEND);
-    words_deal(w, eot, at, drafts, *n_drafts, n, median, *last_speech);
+    words_deal(w, eot, at, d, n, median);
     if (w->word.err || w->text.err) return STENO_ENOMEM;
-    w->skipped = words_seek(w, q->silence, at, drafts, n_drafts, last_speech, seek);
+    w->skipped = words_seek(w, q->silence, at, d);
     return STENO_OK;
 }
