@@ -12,7 +12,7 @@ INLINE enum packed_type plain_type(enum kv_type t) { return t == KV_F16 ? PK_F16
 /* ---- few rows of f16 ------------------------------------------------------------------------------------------------------------
  * Vectors of keys and values are widened where they are multiplied, and what is read next is brought nearer meanwhile. Where accumulators
  * leave room for it a tile is two halves wide: a conversion takes longer than a multiply-add, and hides behind many. */
-enum { FEW_TILE = 6, FEW_MOST = 2 * FEW_TILE, HALVES = TILE_ROWS_12 ? 2 : 1 };
+enum { FEW_TILE = 6, FEW_ROWS_MAX = 2 * FEW_TILE, HALVES = TILE_ROWS == 12 ? 2 : 1 };
 
 typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
                     const void *const *ahead);
@@ -23,14 +23,14 @@ typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, cons
         tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, 1, ahead, PK_F16, rows, halves);                                                \
     }
 FEW(2, 1) FEW(3, 1) FEW(4, 1) FEW(5, 1) FEW(6, 1)
-#if TILE_ROWS_12
+#if TILE_ROWS == 12
 FEW(2, 2) FEW(3, 2) FEW(4, 2) FEW(5, 2) FEW(6, 2)
 #endif
 #undef FEW
 
 static few_fn *const few_of[HALVES][FEW_TILE + 1] = {
     { NULL, NULL, few_2_1, few_3_1, few_4_1, few_5_1, few_6_1 },
-#if TILE_ROWS_12
+#if TILE_ROWS == 12
     { NULL, NULL, few_2_2, few_3_2, few_4_2, few_5_2, few_6_2 },
 #endif
 };
@@ -49,7 +49,7 @@ INLINE size_t halves_of(size_t n) { return n >= HALVES * TILE_W ? HALVES : 1; }
 
 static void score_few(struct attn_scratch *s, const struct key_block *b, const float *q, size_t ld_q)
 {
-    const size_t n = (b->most + KV_BLOCK - 1) / KV_BLOCK * KV_BLOCK;
+    const size_t n = (b->max + KV_BLOCK - 1) / KV_BLOCK * KV_BLOCK;
     for (size_t j = 0, halves; j < n; j += halves * TILE_W) {
         const void *w[HALVES], *ahead[HALVES];
         halves = halves_of(n - j);
@@ -90,7 +90,7 @@ INLINE void widen_plain(float *to, const void *from, size_t n)
 /* One row: four blocks of keys side by side. */
 INLINE void score_row(float *score, enum kv_type t, const struct key_block *b, const float *q)
 {
-    const size_t n_blocks = (b->most + KV_BLOCK - 1) / KV_BLOCK, ahead = KV_BLOCK * b->d_head * kv_elem_sz(t); /* to the values */
+    const size_t n_blocks = (b->max + KV_BLOCK - 1) / KV_BLOCK, ahead = KV_BLOCK * b->d_head * kv_elem_sz(t); /* to the values */
     for (size_t i = 0; i < n_blocks;) {
         const int streams = n_blocks - i >= FEW_PANELS(1) ? FEW_PANELS(1) : 1;
         if (streams > 1) few(score + i * KV_BLOCK, plain_type(t), q, 0, b->kv + i, b->d_head, ahead, 2, 1, FEW_PANELS(1));
@@ -105,11 +105,11 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
         score_row(s->score, t, b, q);
         return;
     }
-    if (t == KV_F16 && b->rows <= FEW_MOST) {
+    if (t == KV_F16 && b->rows <= FEW_ROWS_MAX) {
         score_few(s, b, q, ld_q);
         return;
     }
-    for (size_t j = 0; j < b->most; j += KV_BLOCK) {
+    for (size_t j = 0; j < b->max; j += KV_BLOCK) {
         const float *k = (const float *)(const void *)b->kv[j / KV_BLOCK];
         if (t == KV_F16) {
             widen_plain(s->k_wide, b->kv[j / KV_BLOCK], KV_BLOCK * b->d_head);
@@ -146,9 +146,9 @@ INLINE void weigh_columns(float *out, enum kv_type t, const struct key_block *b,
             for (size_t i = 0; i < (size_t)vectors * VF_N * elem; i += 64) __builtin_prefetch(next + i, 0, 2);
             const vf w = vf_set1(p[k0]);
             if (lanes < VF_N) {
-                char part[VF_N * sizeof(float)] = { 0 };
-                memcpy(part, v, lanes * elem);
-                a[0] = vf_fma(w, load_weights(plain_type(t), part, 0), a[0]);
+                char rest[VF_N * sizeof(float)] = { 0 };
+                memcpy(rest, v, lanes * elem);
+                a[0] = vf_fma(w, load_weights(plain_type(t), rest, 0), a[0]);
                 continue;
             }
             UNROLL
@@ -171,11 +171,11 @@ INLINE void weigh_many(struct attn_scratch *s, enum kv_type t, const struct key_
                        const size_t common[ATTN_ROWS / TILE_ROWS])
 {
     const float *v[BLOCKS] = { 0 };
-    for (size_t j = 0; j < b->most; j += KV_BLOCK) {
+    for (size_t j = 0; j < b->max; j += KV_BLOCK) {
         v[j / KV_BLOCK] = (const float *)(const void *)values_of(t, b, j);
         if (t == KV_F16) {
             float *to = s->v_wide + j * b->d_head;
-            widen_plain(to, values_of(t, b, j), size_min(KV_BLOCK, b->most - j) * b->d_head);
+            widen_plain(to, values_of(t, b, j), size_min(KV_BLOCK, b->max - j) * b->d_head);
             v[j / KV_BLOCK] = to;
         }
     }
@@ -193,7 +193,7 @@ INLINE void weigh_rows(struct attn_scratch *s, enum kv_type t, const struct key_
     const size_t wide_d = b->d_head / TILE_W * TILE_W;
     size_t common[ATTN_ROWS / TILE_ROWS] = { 0 };
     for (size_t r = 0; r < b->rows; r += TILE_ROWS) common[r / TILE_ROWS] = common_keys(b, r);
-    if (t == KV_F16 && b->rows <= FEW_MOST) {
+    if (t == KV_F16 && b->rows <= FEW_ROWS_MAX) {
         for (size_t i = 1; i * TILE_ROWS < b->rows; i++) common[0] = common[i] = size_min(common[0], common[i]);
         weigh_few(s, b, wide_d, common[0]);
     } else weigh_many(s, t, b, wide_d, common);
@@ -228,7 +228,10 @@ TYPED(f32, KV_F32)
 TYPED(f16, KV_F16)
 #undef TYPED
 
-static void attn_merge(const struct attn *a, const float *part, size_t ld_part, size_t n) { attn_merge_any(a, part, ld_part, n); }
+static void attn_merge(const struct attn *a, const float *partial, size_t ld_partial, size_t n)
+{
+    attn_merge_any(a, partial, ld_partial, n);
+}
 
 static void init_attn(struct kern *k)
 {

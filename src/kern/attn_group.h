@@ -3,14 +3,14 @@
  * Groups of up to ATTN_ROWS query rows walk the keys in blocks of ATTN_KEYS: scores of all rows, then each row by itself scales, takes
  * its maximum, exp and sum, then weights times values. That is a partial, which knows nothing of other blocks; partials are merged in
  * rising order, here block after block, or later out of memory (attn_merge), by the same function and so with the same bits. The two
- * products and the weights between them belong to the type of keys and values (attn.h, attn_narrow.h, attn_ints.h); here is what those
+ * products and the weights between them belong to the type of keys and values (attn.h, attn_bf16.h, attn_int.h); here is what those
  * share.
  *
  * A row must not see what lies past its length, not even multiplied by zero: a tile's product with values stops at its shortest row, and
  * every row goes on from there alone, in the same order and so with the same bits as if it had been alone from the start. */
 #ifndef STENO_KERN_ATTN_GROUP_H
 #define STENO_KERN_ATTN_GROUP_H
-#include "kern/finish.h"
+#include "kern/epilogue.h"
 #include "kern/softmax.h"
 
 enum { BLOCKS = ATTN_KEYS / KV_BLOCK };
@@ -22,7 +22,7 @@ struct key_block {
     float *out;                /* partials, rows of OUT_LD; NULL: only scores are wanted */
     size_t rows, d_head;
     size_t seen[ATTN_ROWS];    /* keys of this block that each row sees */
-    size_t most;               /* the largest of them */
+    size_t max;               /* the largest of them */
 };
 
 /* What differs between types. */
@@ -38,17 +38,17 @@ struct attn_body {
 INLINE vf first_or_absent(vf v, size_t n) { return n >= VF_N ? v : vf_drop(v, ~0u << n); }
 
 /* Values of a partial from d on, a multiple of VF_N. */
-INLINE void clear_values(float *part, size_t d, size_t d_head)
+INLINE void clear_values(float *partial, size_t d, size_t d_head)
 {
-    for (; d < d_head; d += VF_N) vf_store(part + d, vf_zero());
+    for (; d < d_head; d += VF_N) vf_store(partial + d, vf_zero());
 }
 
 /* Keys that the rows of a tile from row r on all see. */
 INLINE size_t common_keys(const struct key_block *b, size_t r)
 {
-    size_t least = ATTN_KEYS;
-    for (size_t i = r; i < size_min(b->rows, r + TILE_ROWS); i++) least = size_min(least, b->seen[i]);
-    return least;
+    size_t min = ATTN_KEYS;
+    for (size_t i = r; i < size_min(b->rows, r + TILE_ROWS); i++) min = size_min(min, b->seen[i]);
+    return min;
 }
 
 /* The largest of n scores. May read past n: the row of scores is longer. */
@@ -94,25 +94,25 @@ INLINE void weights_of(struct attn_scratch *s, const struct key_block *b, const 
     float top[ATTN_ROWS];
     for (size_t r = 0; r < b->rows; r++) top[r] = unit * highest(s->score + r * SCORE_LD, b->seen[r]);
     for (size_t r = 0; r < b->rows; r++) {
-        float *part = b->out + r * OUT_LD;
-        part[part_max_at(b->d_head)] = top[r];
-        vf_store(part + part_sum_at(b->d_head), body->exps(s, r, unit, top[r] == -INFINITY ? 0 : top[r], b->seen[r]));
+        float *partial = b->out + r * OUT_LD;
+        partial[partial_max_at(b->d_head)] = top[r];
+        vf_store(partial + partial_sum_at(b->d_head), body->exps(s, r, unit, top[r] == -INFINITY ? 0 : top[r], b->seen[r]));
     }
 }
 
 /* Partials of `rows` rows from r0, of the keys from key0 on, to rows of OUT_LD. len: keys that the rows see in all;
  * longest: the most of them, 0 where other blocks are not this call's. */
-INLINE void part_group(float *out, const struct attn *a, struct attn_scratch *s, const struct attn_body *body, size_t r0, size_t rows,
-                       const size_t len[ATTN_ROWS], size_t key0, size_t longest)
+INLINE void partial_of_group(float *out, const struct attn *a, struct attn_scratch *s, const struct attn_body *body, size_t r0, size_t rows,
+                             const size_t len[ATTN_ROWS], size_t key0, size_t longest)
 {
     struct key_block b = { .out = out, .rows = rows, .d_head = a->d_head };
     for (size_t r = 0; r < rows; r++) {
         b.seen[r] = len[r] > key0 ? size_min(ATTN_KEYS, len[r] - key0) : 0;
-        if (b.seen[r] > b.most) b.most = b.seen[r];
-        out[r * OUT_LD + part_max_at(a->d_head)] = -INFINITY;
+        if (b.seen[r] > b.max) b.max = b.seen[r];
+        out[r * OUT_LD + partial_max_at(a->d_head)] = -INFINITY;
     }
-    if (!b.most) return;
-    for (size_t j = 0; j < b.most; j += KV_BLOCK) {
+    if (!b.max) return;
+    for (size_t j = 0; j < b.max; j += KV_BLOCK) {
         const size_t i = j / KV_BLOCK, at = key0 / KV_BLOCK + i, next = at + BLOCKS;
         b.kv[i] = kv_block_at(&a->kv, at);
         b.next[i] = next * KV_BLOCK < longest ? kv_block_at(&a->kv, next)
@@ -125,9 +125,9 @@ INLINE void part_group(float *out, const struct attn *a, struct attn_scratch *s,
 }
 
 /* A partial of later keys joins those before it. One whose maximum is -infinity weighs nothing, and its values may be anything. */
-INLINE void merge_part(float *to, const float *from, size_t d_head)
+INLINE void merge_partial(float *to, const float *from, size_t d_head)
 {
-    const size_t n = part_sum_at(d_head) + VF_N, max = part_max_at(d_head);
+    const size_t n = partial_sum_at(d_head) + VF_N, max = partial_max_at(d_head);
     const float had = to[max], comes = from[max];
     if (comes == -INFINITY) return;
     if (had == -INFINITY) {
@@ -142,29 +142,29 @@ INLINE void merge_part(float *to, const float *from, size_t d_head)
     }
 }
 
-INLINE void part_finish(float *out, const float *part, size_t d_head)
+INLINE void partial_finish(float *out, const float *partial, size_t d_head)
 {
-    const float sum = vf_sum(vf_load(part + part_sum_at(d_head)));
+    const float sum = vf_sum(vf_load(partial + partial_sum_at(d_head)));
     const vf scale = vf_set1(sum > 0 ? 1 / sum : 0);
     size_t d = 0;
-    if (part[part_max_at(d_head)] == -INFINITY) {
+    if (partial[partial_max_at(d_head)] == -INFINITY) {
         memset(out, 0, d_head * sizeof *out);
         return;
     }
-    for (; d + VF_N <= d_head; d += VF_N) vf_store(out + d, vf_mul(vf_load(part + d), scale));
-    if (d < d_head) vf_store_n(out + d, vf_mul(vf_load(part + d), scale), d_head - d);
+    for (; d + VF_N <= d_head; d += VF_N) vf_store(out + d, vf_mul(vf_load(partial + d), scale));
+    if (d < d_head) vf_store_n(out + d, vf_mul(vf_load(partial + d), scale), d_head - d);
 }
 
 /* Keys that rows from r0 see. Returns the most. */
 INLINE size_t lengths(size_t len[ATTN_ROWS], const struct attn *a, size_t r0, size_t rows)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (size_t r = 0; r < rows; r++) {
         const int32_t want = a->len ? a->len[r0 + r] : a->n_keys;
         len[r] = want > 0 ? (size_t)want : 0;
-        if (len[r] > most) most = len[r];
+        if (len[r] > max) max = len[r];
     }
-    return most;
+    return max;
 }
 
 INLINE void attn_any(const struct attn *a, struct attn_scratch *s, const struct attn_body *body)
@@ -175,36 +175,36 @@ INLINE void attn_any(const struct attn *a, struct attn_scratch *s, const struct 
         const size_t longest = lengths(len, a, r0, rows);
         body->queries(s, a, r0, rows);
         for (size_t key0 = 0; key0 < longest || !key0; key0 += ATTN_KEYS) {
-            part_group(key0 ? s->out : s->merged, a, s, body, r0, rows, len, key0, longest);
+            partial_of_group(key0 ? s->out : s->merged, a, s, body, r0, rows, len, key0, longest);
             if (key0)
-                for (size_t r = 0; r < rows; r++) merge_part(s->merged + r * OUT_LD, s->out + r * OUT_LD, a->d_head);
+                for (size_t r = 0; r < rows; r++) merge_partial(s->merged + r * OUT_LD, s->out + r * OUT_LD, a->d_head);
         }
-        for (size_t r = 0; r < rows; r++) part_finish(a->out + (r0 + r) * a->ld_out, s->merged + r * OUT_LD, a->d_head);
+        for (size_t r = 0; r < rows; r++) partial_finish(a->out + (r0 + r) * a->ld_out, s->merged + r * OUT_LD, a->d_head);
     }
 }
 
-INLINE void attn_part_any(const struct attn *a, size_t block, float *part, size_t ld_part, struct attn_scratch *s,
-                          const struct attn_body *body)
+INLINE void attn_partial_any(const struct attn *a, size_t block, float *partial, size_t ld_partial, struct attn_scratch *s,
+                             const struct attn_body *body)
 {
     for (size_t r0 = 0; r0 < a->rows; r0 += ATTN_ROWS) {
         const size_t rows = size_min(ATTN_ROWS, a->rows - r0);
         size_t len[ATTN_ROWS];
         lengths(len, a, r0, rows);
         body->queries(s, a, r0, rows);
-        part_group(s->out, a, s, body, r0, rows, len, block * ATTN_KEYS, 0);
+        partial_of_group(s->out, a, s, body, r0, rows, len, block * ATTN_KEYS, 0);
         for (size_t r = 0; r < rows; r++)
-            memcpy(part + (r0 + r) * ld_part, s->out + r * OUT_LD, attn_partial_len(a->d_head) * sizeof *part);
+            memcpy(partial + (r0 + r) * ld_partial, s->out + r * OUT_LD, attn_partial_len(a->d_head) * sizeof *partial);
     }
 }
 
-INLINE void attn_merge_any(const struct attn *a, const float *part, size_t ld_part, size_t n)
+INLINE void attn_merge_any(const struct attn *a, const float *partial, size_t ld_partial, size_t n)
 {
     float merged[OUT_LD];
     for (size_t r = 0; r < a->rows; r++) {
-        const float *from = part + r * ld_part;
+        const float *from = partial + r * ld_partial;
         memcpy(merged, from, attn_partial_len(a->d_head) * sizeof *merged);
-        for (size_t b = 1; b < n; b++) merge_part(merged, from + b * attn_partial_len(a->d_head), a->d_head);
-        part_finish(a->out + r * a->ld_out, merged, a->d_head);
+        for (size_t b = 1; b < n; b++) merge_partial(merged, from + b * attn_partial_len(a->d_head), a->d_head);
+        partial_finish(a->out + r * a->ld_out, merged, a->d_head);
     }
 }
 
@@ -217,13 +217,13 @@ INLINE void attn_weights_any(const struct attn *a, struct attn_scratch *s, const
         float *out = a->out + r0 * a->ld_out;
         body->queries(s, a, r0, b.rows);
         for (size_t key0 = 0; key0 < n; key0 += ATTN_KEYS) {
-            b.most = size_min(ATTN_KEYS, n - key0);
-            for (size_t j = 0; j < b.most; j += KV_BLOCK) b.kv[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
+            b.max = size_min(ATTN_KEYS, n - key0);
+            for (size_t j = 0; j < b.max; j += KV_BLOCK) b.kv[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
             body->scores(s, &b, a, r0);
             for (size_t r = 0; r < b.rows; r++)
-                for (size_t i = 0; i < b.most; i += VF_N) {
+                for (size_t i = 0; i < b.max; i += VF_N) {
                     const vf v = vf_mul(vf_load(s->score + r * SCORE_LD + i), scale);
-                    vf_store_n(out + r * a->ld_out + key0 + i, v, size_min(VF_N, b.most - i));
+                    vf_store_n(out + r * a->ld_out + key0 + i, v, size_min(VF_N, b.max - i));
                 }
         }
         for (size_t r = 0; r < b.rows; r++) softmax(out + r * a->ld_out, out + r * a->ld_out, n);
@@ -233,13 +233,13 @@ INLINE void attn_weights_any(const struct attn *a, struct attn_scratch *s, const
 /* The kernels that body_##name makes, and init_attn_##name, which enters them as those of keys and values of type t. */
 #define ATTN_KERNELS(name, t)                                                                                                        \
     static void attn_##name(const struct attn *a, void *scratch) { attn_any(a, scratch, &body_##name); }                             \
-    static void attn_part_##name(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)                         \
+    static void attn_partial_##name(const struct attn *a, size_t b, float *partial, size_t ld_partial, void *scratch)                \
     {                                                                                                                                \
-        attn_part_any(a, b, part, ld_part, scratch, &body_##name);                                                                   \
+        attn_partial_any(a, b, partial, ld_partial, scratch, &body_##name);                                                          \
     }                                                                                                                                \
     static void attn_weights_##name(const struct attn *a, void *scratch) { attn_weights_any(a, scratch, &body_##name); }             \
     static void init_attn_##name(struct kern *k)                                                                                     \
     {                                                                                                                                \
-        k->attn[t] = attn_##name, k->attn_partial[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name;                      \
+        k->attn[t] = attn_##name, k->attn_partial[t] = attn_partial_##name, k->attn_weights[t] = attn_weights_##name;                \
     }
 #endif

@@ -1,8 +1,8 @@
 /* steno: attention's words of two bf16. SPDX-License-Identifier: MIT
  *
- * Keys and values of KV_BF16. Queries are narrowed once per group of rows and weights as they are made, so both products are of words as
- * they lie. Shared by the bodies over vectors (attn_narrow.h) and over tiles (x86/attn_tiles.h); a file has row_to_pairs (narrow_rows.h)
- * and vf_dot_pairs (narrow.h) before it includes this. */
+ * Keys and values of KV_BF16. Queries are rounded once per group of rows and weights as they are made, so both products are of words as
+ * they lie. Shared by the bodies over vectors (attn_bf16.h) and over tiles (x86/attn_tiles.h); a file has row_to_pairs (lowp_rows.h)
+ * and vf_dot_pairs (lowp.h) before it includes this. */
 #ifndef STENO_KERN_ATTN_PAIRS_H
 #define STENO_KERN_ATTN_PAIRS_H
 #include "kern/attn_group.h"

@@ -2,7 +2,7 @@
  *
  * What the bytes of a stored row mean. This is the definition that packing and every kernel must agree with: a block's value is its
  * scale times a small integer (exact in f32), plus the minimum for the types that have one (rounded once). */
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 struct dtype_info { char name[12]; uint16_t block, block_sz; };
 

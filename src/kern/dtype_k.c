@@ -3,7 +3,7 @@
  * 256 weights of a row are cut into runs of 16 or 32 that have a small integer scale each (some a small minimum, too). Two- and
  * three-bit quants lie as planes over 32 bytes, four-bit ones as halves of 32 bytes, six-bit ones as nibbles and two more bits. This is
  * the one place that knows; widening and packing start from what it gives. */
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 /* Two bits of each of 128 elements: four planes over 32 bytes. */
 static inline int two_bits(const uint8_t *p, size_t e)

@@ -91,10 +91,34 @@ static void fsmn(const struct fsmn *f)
     vf_store_n(f->y + i, vf_add(f->add ? vf_load_n(f->add + i, rest) : vf_zero(), acc), rest);
 }
 
-/* The twin's own body, for the compiler to make wide: what follows from it are choices between frames that lie as good as level. */
+/* Columns side by side, for the compiler to make wide. Sums are double: what follows from the result are choices between frames that are
+ * nearly equal. */
 static void zscore(float *x, size_t ld, size_t rows, size_t n)
 {
-    standard_columns(x, ld, rows, n);
+    enum { SIDE_BY_SIDE = 16 };
+    for (size_t at = 0; at < n; at += SIDE_BY_SIDE) {
+        const size_t m = n - at < SIDE_BY_SIDE ? n - at : SIDE_BY_SIDE;
+        double sum[SIDE_BY_SIDE] = { 0 }, square[SIDE_BY_SIDE] = { 0 }, std[SIDE_BY_SIDE];
+        float farthest[SIDE_BY_SIDE] = { 0 };
+        for (size_t r = 0; r < rows; r++) {
+            const float *row = x + r * ld + at, *first = x + at;
+            for (size_t i = 0; i < m; i++) {
+                const float off = fabsf(row[i] - first[i]);
+                sum[i] += (double)row[i];
+                farthest[i] = off > farthest[i] ? off : farthest[i];
+            }
+        }
+        for (size_t i = 0; i < m; i++) sum[i] /= (double)rows;
+        for (size_t r = 0; r < rows; r++) {
+            const float *row = x + r * ld + at;
+            for (size_t i = 0; i < m; i++) square[i] += ((double)row[i] - sum[i]) * ((double)row[i] - sum[i]);
+        }
+        for (size_t i = 0; i < m; i++) std[i] = sqrt(square[i] / (double)rows);
+        for (size_t r = 0; r < rows; r++) {
+            float *row = x + r * ld + at;
+            for (size_t i = 0; i < m; i++) row[i] = farthest[i] >= FLT_MIN ? (float)(((double)row[i] - sum[i]) / std[i]) : 0;
+        }
+    }
 }
 
 INLINE void put_in_order(vf *a, vf *b)
@@ -152,22 +176,22 @@ INLINE vf load_logits(const float *x, const uint32_t *mask, size_t id, size_t n)
 }
 
 /* The maximum first, then exp relative to it and where it stands: the second pass finds the slice in the first-level cache. */
-static void logits_reduce(struct logit_partial *part, const float *x, const uint32_t *mask, int32_t first, size_t n)
+static void logits_reduce(struct logit_partial *partial, const float *x, const uint32_t *mask, int32_t first, size_t n)
 {
     const size_t id = (size_t)first;
     vf m = vf_set1(-INFINITY), sum = vf_zero();
     for (size_t i = 0; i < n; i += VF_N) m = vf_max(load_logits(x + i, mask, id + i, n - i), m);
     const float max = vf_hmax(m);
-    *part = (struct logit_partial) { max, 0, -1 };
+    *partial = (struct logit_partial) { max, 0, -1 };
     if (max == -INFINITY) return;
     const vf top = vf_set1(max);
     for (size_t i = 0; i < n; i += VF_N) {
         const vf v = load_logits(x + i, mask, id + i, n - i);
         const unsigned here = vf_eq_bits(v, top);
-        if (here && part->arg < 0) part->arg = first + (int32_t)i + __builtin_ctz(here);
+        if (here && partial->arg < 0) partial->arg = first + (int32_t)i + __builtin_ctz(here);
         sum = vf_add(sum, vf_exp(vf_sub(v, top)));
     }
-    part->sum = vf_sum(sum);
+    partial->sum = vf_sum(sum);
 }
 
 static void panel_max(float *max, const float *y, size_t panels)

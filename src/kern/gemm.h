@@ -8,10 +8,10 @@
  *              Accumulators wait in scratch between blocks of k (a store and a load of f32 change nothing), never in y, because y may
  *              be the residual.
  *
- * Both leave sums in scratch; finish() adds bias, activation and residual and stores, or hands outputs to keys and values. */
+ * Both leave sums in scratch; epilogue() adds bias, activation and residual and stores, or hands outputs to keys and values. */
 #ifndef STENO_KERN_GEMM_H
 #define STENO_KERN_GEMM_H
-#include "kern/finish.h"
+#include "kern/epilogue.h"
 
 enum {
     ROWS_FEW = 16,        /* up to here weights are a stream to keep flowing: k in small blocks, panels one by one */
@@ -71,24 +71,24 @@ typedef void tile_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, con
         tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, fresh, NULL, PK_F32, rows, 1);                                                   \
     }
 TILE(1) TILE(2) TILE(3) TILE(4) TILE(5) TILE(6)
-#if TILE_ROWS_12
+#if TILE_ROWS == 12
 TILE(7) TILE(8) TILE(9) TILE(10) TILE(11) TILE(12)
 #endif
 #undef TILE
 
 static tile_fn *const tile_of[TILE_ROWS + 1] = {
     NULL, tile_1, tile_2, tile_3, tile_4, tile_5, tile_6,
-#if TILE_ROWS_12
+#if TILE_ROWS == 12
     tile_7, tile_8, tile_9, tile_10, tile_11, tile_12,
 #endif
 };
 
 /* ---- weights, widened in registers ---------------------------------------------------------------------------------------------- */
-struct scales { vf d[PV], m[PV]; };
+struct panel_scales { vf d[PV], m[PV]; };
 
 /* Read the scales of the run that begins at k and return what follows them. value = fma(d, q, m) with q unsigned: for the symmetric
  * types m is -4 d, -8 d or -16 d, and the sum is exact. */
-INLINE const uint8_t *run_scales(struct scales *s, enum packed_type t, const uint8_t *panel, size_t k)
+INLINE const uint8_t *run_scales(struct panel_scales *s, enum packed_type t, const uint8_t *panel, size_t k)
 {
     const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
     const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);
@@ -104,7 +104,7 @@ INLINE const uint8_t *run_scales(struct scales *s, enum packed_type t, const uin
 }
 
 /* Weights of k = 2 pair and 2 pair + 1 for vector c of a panel. */
-INLINE void block_pair(vf w[2], const struct scales *s, enum packed_type t, const uint8_t *q, size_t pair, int c)
+INLINE void block_pair(vf w[2], const struct panel_scales *s, enum packed_type t, const uint8_t *q, size_t pair, int c)
 {
     if (packed_is_byte(t)) {
         const int8_t *v = (const int8_t *)q + 2 * pair * PANEL + c * VF_N;
@@ -133,7 +133,7 @@ INLINE const float *widen_panel(float *wide, enum packed_type t, const uint8_t *
         return wide;
     }
     for (size_t k = 0; k < kc; k += run_len(t)) {
-        struct scales s;
+        struct panel_scales s;
         const uint8_t *q = run_scales(&s, t, panel, k0 + k);
         for (size_t pair = 0; pair < run_len(t) / 2; pair++)
             UNROLL
@@ -187,7 +187,7 @@ INLINE void few_blocks(vf a[FEW_MAX][STREAMS_MAX][PV], enum packed_type t, const
                        const int rows, const int streams)
 {
     for (size_t k = 0; k < n; k += run_len(t)) {
-        struct scales s[STREAMS_MAX];
+        struct panel_scales s[STREAMS_MAX];
         const uint8_t *q[STREAMS_MAX];
         UNROLL
         for (int g = 0; g < streams; g++) {
@@ -245,7 +245,7 @@ INLINE size_t few_rows(const struct linear *l, enum packed_type t, size_t m, siz
         UNROLL
         for (int g = 0; g < streams; g++) w[g] = (const char *)l->w + (p0 + (size_t)g) * sz;
         few(acc, t, l->x + m * l->ld_x, l->ld_x, w, l->k, AHEAD, 3, rows, streams);
-        for (size_t g = 0; g < (size_t)streams; g++) finish(l, m, (size_t)rows, p0 + g, acc + g * (size_t)rows * PANEL);
+        for (size_t g = 0; g < (size_t)streams; g++) epilogue(l, m, (size_t)rows, p0 + g, acc + g * (size_t)rows * PANEL);
     }
     return p0;
 }
@@ -262,9 +262,9 @@ static void tiles_run(float *acc, const float *x, size_t ld_x, const float *wide
                       size_t next_sz)
 {
     const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS, height = (rows + tiles - 1) / tiles; /* 13 rows are 7 and 6, not 12 and 1 */
-    const size_t part = (next_sz / tiles + 64) & ~(size_t)63;
+    const size_t share = (next_sz / tiles + 64) & ~(size_t)63;
     for (size_t r = 0, at = 0; r < rows; r += height) {
-        for (const size_t end = size_min(next_sz, at + part); at < end; at += 64) __builtin_prefetch(next + at, 0, 2);
+        for (const size_t end = size_min(next_sz, at + share); at < end; at += 64) __builtin_prefetch(next + at, 0, 2);
         for (size_t c = 0; c < PANEL; c += TILE_W) {
             const void *w = wide + c;
             tile_of[size_min(height, rows - r)](acc + r * PANEL + c, PANEL, x + r * ld_x, ld_x, &w, PANEL, kc, kc, fresh);
@@ -286,7 +286,7 @@ INLINE void many_rows(const struct linear *l, enum packed_type t, size_t m, size
             float *acc = s->acc + (p - p0) * GEMM_ROWS * PANEL;
             tiles_run(acc, l->x + m * l->ld_x + k0, l->ld_x, wide, kc, rows, k0 == 0, next, kc_sz);
             if (k0 + kc < l->k) continue;
-            for (size_t r = 0; r < rows; r += TILE_ROWS) finish(l, m + r, size_min(TILE_ROWS, rows - r), p, acc + r * PANEL);
+            for (size_t r = 0; r < rows; r += TILE_ROWS) epilogue(l, m + r, size_min(TILE_ROWS, rows - r), p, acc + r * PANEL);
         }
     }
 }
@@ -298,7 +298,7 @@ INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, 
     case 1: few_rows_all(l, t, m0, p0, p1, s->acc, 1); return;
     case 2: few_rows_all(l, t, m0, p0, p1, s->acc, 2); return;
     case 3: few_rows_all(l, t, m0, p0, p1, s->acc, 3); return;
-#if TILE_ROWS_12
+#if TILE_ROWS == 12
     case 4: few_rows_all(l, t, m0, p0, p1, s->acc, 4); return;
     case 5: few_rows_all(l, t, m0, p0, p1, s->acc, 5); return;
     case 6: few_rows_all(l, t, m0, p0, p1, s->acc, 6); return;

@@ -2,11 +2,11 @@
  *
  * The plain C twins first, then the levels that the one asked for includes, and it, override what they do better. */
 #include "base/os.h"
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 enum {
     CACHE_USUAL = 512 << 10, /* where the system does not say */
-    NARROW_ROWS = 96         /* of a slice of narrowed rows; more do not make it faster, and fewer slices are shared less evenly */
+    LOWP_ROWS = 96         /* of a slice of rounded rows; more do not make it faster, and fewer slices are shared less evenly */
 };
 
 void kern_init(struct kern *k, int level)
@@ -41,10 +41,10 @@ static int has_tiles(int level)
 
 struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k)
 {
-    const int narrow = packed_is_narrow(t) || packed_is_blocks(t);
-    const size_t tile = narrow && has_tiles(k->level) ? 32 : 12, max = narrow ? NARROW_ROWS : GEMM_ROWS, min = 2 * tile;
-    const size_t row = !narrow ? K_BLOCK * sizeof(float) : t == PK_I8_QUAD ? n_k : 2 * n_k; /* bytes; rows stand a line further apart */
-    const size_t rows = size_min(k->cache / 2, NARROW_WORDS * sizeof(uint32_t)) / (row + 64);
+    const int lowp = packed_is_lowp(t);
+    const size_t tile = lowp && has_tiles(k->level) ? 32 : 12, max = lowp ? LOWP_ROWS : GEMM_ROWS, min = 2 * tile;
+    const size_t row = !lowp ? K_BLOCK * sizeof(float) : t == PK_I8_QUAD ? n_k : 2 * n_k; /* bytes; rows stand a line further apart */
+    const size_t rows = size_min(k->cache / 2, LOWP_WORDS * sizeof(uint32_t)) / (row + 64);
     return (struct slices){ tile, min, rows >= max ? max : rows <= min ? min : rows - rows % tile };
 }
 
@@ -53,30 +53,30 @@ int kern_gains(int level, enum packed_type t)
 #if defined(__x86_64__)
     const int vnni = level == CPU_AVXVNNI || level >= CPU_AVX512VNNI;
     if (t == PK_I8_QUAD || t == PK_Q8_QUAD_A8) return vnni;
-    if (packed_is_blocks(t)) return level >= CPU_AVX2;
+    if (packed_by_blocks(t)) return level >= CPU_AVX2;
     if (t == PK_BF16_PAIR) return level >= CPU_AVX512BF16;
     if (t == PK_I16_PAIR) return vnni || level == CPU_AVX2;
     return 0;
 #elif defined(__aarch64__)
     if (t == PK_I16_PAIR) return 0; /* SMLAL makes as many products as FMLA does */
-    return t == PK_BF16_PAIR ? level >= CPU_NEONBF16 : (packed_is_narrow(t) || packed_is_blocks(t)) && level >= CPU_DOTPROD;
+    return t == PK_BF16_PAIR ? level >= CPU_NEONBF16 : (packed_by_rows(t) || packed_by_blocks(t)) && level >= CPU_DOTPROD;
 #else
     (void)level, (void)t;
     return 0;
 #endif
 }
 
-_Static_assert(sizeof(struct narrow_scratch) > sizeof(struct linear_scratch), "what is enough for each type");
+_Static_assert(sizeof(struct lowp_scratch) > sizeof(struct linear_scratch), "what is enough for each type");
 
 size_t kern_linear_scratch(enum packed_type t)
 {
-    if (packed_is_lowp(t)) return sizeof(struct narrow_scratch);
+    if (packed_is_lowp(t)) return sizeof(struct lowp_scratch);
     return t == PK_F32 ? offsetof(struct linear_scratch, wide) : sizeof(struct linear_scratch);
 }
 
 size_t kv_block_sz(enum kv_type t, size_t d_head)
 {
-    return t == KV_INT ? d_head / KV_INT_D * (KEY_PART + VALUE_PART) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
+    return t == KV_INT ? d_head / KV_INT_D * (KEY_GROUP_SZ + VALUE_GROUP_SZ) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
 }
 
 size_t kern_attn_scratch(size_t d_head) { return offsetof(struct attn_scratch, v_wide) + sizeof(float[ATTN_KEYS]) * d_head; }

@@ -27,7 +27,7 @@
  *   attention of KV_INT: scores have the bits of the twin, which fuses as all other levels do. Outputs, relative to max |v|: 3e-6 from the
  *              formula with q and weights rounded as written below, and 3.1e-5 more (1 of 32639 steps) for each weight that lies within
  *              1e-5 of itself from a tie; from the twin 1e-4, three of those
- *   attn_weights  1e-5 relative to the largest weight of the row, with q as the type rounds it;  standard: 1e-5 relative to the largest
+ *   attn_weights  1e-5 relative to the largest weight of the row, with q as the type rounds it;  zscore: 1e-5 relative to the largest
  *              output of the column
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
  *              base 10 by 1e-6 + eps times itself more
@@ -77,7 +77,7 @@ enum {
     I16_GROUP = 128,  /* k of PK_I16_PAIR whose products are summed as integers */
     I16_X_MAX = 8191, /* integer that stands for the largest magnitude of such a group of x */
     I8_MAX = 127,    /* the same of int8 */
-    LOWP_K_MAX = 131072 /* largest k of narrow products: sums of int8 products fit 32 bits */
+    LOWP_K_MAX = 131072 /* largest k of low-precision products: sums of int8 products fit 32 bits */
 };
 
 const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k" */
@@ -111,7 +111,7 @@ static inline enum dtype packed_source(enum packed_type t)
  *   q6_k:        as q8_0       value = d * s * q                 8.5625 (6.5625)
  * Values are widened to f32 exactly as written here (products of an f16 and small integers are exact).
  *
- * Types of narrow products; k missing at the end are zeros. From rows of f32, f16 or bf16:
+ * Types of low-precision products; k missing at the end are zeros. From rows of f32, f16 or bf16:
  *   PK_BF16_PAIR: for each pair of k: u16 [PANEL][2], rounded to nearest even, subnormals to zero
  *   PK_I16_PAIR:  f32 scale[PANEL] = m / 32750, where m is the largest magnitude of the output's weights or an eighth of the largest sum of
  *                 magnitudes of I16_GROUP of them (f32, in rising k), if that is more; 0: m is below 2^-111; NaN: it is not finite. Then
@@ -186,7 +186,7 @@ struct kv_view {
  * kv.base + h * kv_head_sz. Residual and activation apply to the y part only; bias to all. y may equal res (same ld). Of KV_INT n_y and
  * n_kv are multiples of KV_INT_D.
  *
- * Narrow products. The types of w say what x becomes, row by row, before it is multiplied:
+ * Low-precision products. The types of w say what x becomes, row by row, before it is multiplied:
  *   PK_BF16_PAIR  x as the weights: rounded to bf16, subnormals to zero. The f32 accumulator takes, for each pair of k, first the product
  *                 of the odd k and then that of the even one (as VDPBF16PS does; products of bf16 are exact, so fused or not is one).
  *                 Level amx sums even and odd k apart, from 0 on for every 32 k, and adds both sums, then that to the accumulator.
@@ -203,7 +203,7 @@ struct kv_view {
  *                 NaN for every output; a block of magnitudes below 2^-119 counts as zeros.
  *                 PK_Q8_QUAD keeps 16 bits of x, so that only its weights have few: 32639 = 127 * 256 + 127 stands for 127, and 2^-111 for
  *                 2^-119.
- * Each call narrows its rows of x anew, so where there are many it should have all panels (kern_slices). Few rows may be cut as f32 is, for
+ * Each call rounds its rows of x anew, so where there are many it should have all panels (kern_slices). Few rows may be cut as f32 is, for
  * they are bound by reading weights; by blocks, whose rows take longer, a thread's next call may say that they are kept. */
 enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_COUNT };
 
@@ -319,10 +319,10 @@ struct kern {
 
     /* scratch: kern_attn_scratch(d_head) bytes. */
     void (*attn[KV_TYPES])(const struct attn *a, void *scratch);
-    /* The same bits in two steps. Row i's partial of block b to part + i * ld_part; then out from n of them, that of row i and block b at
-     * part + i * ld_part + b * attn_partial_len(d_head). n blocks hold every key that a row sees. */
-    void (*attn_partial[KV_TYPES])(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch);
-    void (*attn_merge)(const struct attn *a, const float *part, size_t ld_part, size_t n);
+    /* The same bits in two steps. Row i's partial of block b goes to partial + i * ld_partial. Then out is made from n of them, that of row
+     * i and block b at partial + i * ld_partial + b * attn_partial_len(d_head). n blocks hold every key that a row sees. */
+    void (*attn_partial[KV_TYPES])(const struct attn *a, size_t b, float *partial, size_t ld_partial, void *scratch);
+    void (*attn_merge)(const struct attn *a, const float *partial, size_t ld_partial, size_t n);
     /* What attn weighs values by: row i of out, [n_keys], = softmax(scale q_i k^T) over keys [0, n_keys). len is NULL. The same scratch. */
     void (*attn_weights[KV_TYPES])(const struct attn *a, void *scratch);
     /* Write position pos of one head: k[d_head], v[d_head]. */
@@ -348,14 +348,15 @@ struct kern {
     void (*spectra)(float *out, const float *x, size_t hop, size_t rows, const struct spectrum *s, void *scratch);
 
     /* Logits x[0, n) of ids first .. first+n-1; ids whose bit is set in mask (bit id of mask, NULL: none) are absent. */
-    void (*logits_reduce)(struct logit_partial *part, const float *x, const uint32_t *mask, int32_t first, size_t n);
+    void (*logits_reduce)(struct logit_partial *partial, const float *x, const uint32_t *mask, int32_t first, size_t n);
     /* max[p] = the largest of y[p * PANEL, (p + 1) * PANEL), NaN passed over; -inf where there is none. */
     void (*panel_max)(float *max, const float *y, size_t panels);
 };
 
-/* Are narrow products of t faster than those of f32 at this level? Where instructions of their own make them; by blocks from AVX2 on; of
- * int16 at AVX2 as well, because VPMADDWD makes 16 products, two to a lane, and the addition behind it has a port more; not at AVX-512
- * without VNNI, where both share the two ports that vectors of 512 bits have, nor on ARM. Of PK_Q8_QUAD_A8: faster than of PK_Q8_QUAD. */
+/* Are low-precision products of t faster than those of f32 at this level? Products of bf16 and int8 are where the level has instructions
+ * for them, products by blocks from AVX2 on. Products of int16 are at AVX2 as well: VPMADDWD makes 16 products, two to a lane, and the
+ * addition behind it has a port more. They are not at AVX-512 without VNNI, where both share the two ports that vectors of 512 bits have,
+ * nor on ARM. Of PK_Q8_QUAD_A8: is it faster than PK_Q8_QUAD? */
 int kern_gains(int level, enum packed_type t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
@@ -371,7 +372,7 @@ void kern_init_i8mm(struct kern *k);       /* the same */
 void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
 
 /* How linear wants many rows cut: by multiples of `tile`, the rows of its highest register tile, and no more than `max`, of which what it
- * keeps of x, a part of each row or all of it narrowed, fills half of the second-level cache, or its scratch. Below `min` weights pass by
+ * keeps of x, a part of each row or all of it rounded, fills half of the second-level cache, or its scratch. Below `min` weights pass by
  * for too few. */
 struct slices { size_t tile, min, max; };
 struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k);

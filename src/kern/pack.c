@@ -1,9 +1,9 @@
 /* steno: packing weights. SPDX-License-Identifier: MIT
  *
  * Rows of a matrix become panels of 32 interleaved outputs, so that a kernel reads one short stream and needs no horizontal sums.
- * Block types keep their bits: packing moves quants and scales, it never changes a value. For narrow products numbers are rounded.
+ * Block types keep their bits: packing moves quants and scales, it never changes a value. For low-precision products numbers are rounded.
  * This is the definition, and what happens to types that nothing rounds; pack.h is faster at the others. */
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 size_t pack_panel_sz(enum packed_type t, size_t k) { return panel_sz(t, k); }
 size_t pack_sz(enum packed_type t, size_t n, size_t k) { return pack_panels(n) * pack_panel_sz(t, k); }
@@ -127,7 +127,7 @@ static void pack_pairs(uint16_t *out, enum dtype from, const void *const rows[PA
             const size_t n = rows[i] ? size_min(RUN, k - k0) : 0;
             float v[RUN];
             if (n) widen_some(v, from, rows[i], k0, n);
-            for (size_t j = 0; j < n; j++) out[((k0 + j) / 2 * PANEL + i) * 2 + j % 2] = bf16_narrowed(v[j]);
+            for (size_t j = 0; j < n; j++) out[((k0 + j) / 2 * PANEL + i) * 2 + j % 2] = bf16_rounded(v[j]);
         }
 }
 
@@ -135,24 +135,24 @@ static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[P
 {
     float scale[PANEL] = { 0 };
     int32_t start[PANEL] = { 0 };
-    uint8_t *out = panel + narrow_head_sz(PK_I8_QUAD);
-    memset(out, 0, narrow_words(PK_I8_QUAD, k) * PANEL * 4);
+    uint8_t *out = panel + lowp_head_sz(PK_I8_QUAD);
+    memset(out, 0, lowp_words(PK_I8_QUAD, k) * PANEL * 4);
     for (size_t i = 0; i < PANEL; i++) {
         float v[QBLOCK];
-        uint32_t most = 0;
+        uint32_t max = 0;
         for (size_t k0 = 0; k0 < k && rows[i]; k0 += QBLOCK) {
             const size_t n = size_min(QBLOCK, k - k0);
             widen_some(v, from, rows[i], k0, n);
-            const uint32_t mag = largest_bits(v, n);
-            most = mag > most ? mag : most;
+            const uint32_t mag = max_abs_bits(v, n);
+            max = mag > max ? mag : max;
         }
-        const struct int_scale s = i8_scale_of(most);
+        const struct int_scale s = i8_scale_of(max);
         scale[i] = s.scale;
         for (size_t k0 = 0; k0 < k && s.inverse > 0; k0 += QBLOCK) { /* else zeros, or a row that is NaN whatever its q */
             const size_t n = size_min(QBLOCK, k - k0);
             widen_some(v, from, rows[i], k0, n);
             for (size_t j = 0; j < n; j++) {
-                const int q = i8_narrowed(v[j], s.inverse) - 128;
+                const int q = i8_rounded(v[j], s.inverse) - 128;
                 out[((k0 + j) / 4 * PANEL + i) * 4 + j % 4] = (uint8_t)q;
                 start[i] -= 128 * q;
             }
@@ -163,35 +163,35 @@ static void pack_quads(uint8_t *panel, enum dtype from, const void *const rows[P
 }
 
 /* What a row's largest value of PK_I16_PAIR stands for. */
-static float i16_most(enum dtype from, const void *row, size_t k)
+static float i16_row_max(enum dtype from, const void *row, size_t k)
 {
-    uint32_t most = 0, most_sum = 0; /* bits, see i8_scale_of */
+    uint32_t max = 0, max_sum = 0; /* bits, see i8_scale_of */
     for (size_t k0 = 0; k0 < k; k0 += I16_GROUP) {
         const size_t n = size_min(I16_GROUP, k - k0);
         float v[I16_GROUP], sum = 0;
         widen_some(v, from, row, k0, n);
         for (size_t j = 0; j < n; j++) sum += fabsf(v[j]);
-        const uint32_t mag = largest_bits(v, n), sum_bits = bits_of_f32(sum);
-        most = mag > most ? mag : most;
-        most_sum = sum_bits > most_sum ? sum_bits : most_sum;
+        const uint32_t mag = max_abs_bits(v, n), sum_bits = bits_of_f32(sum);
+        max = mag > max ? mag : max;
+        max_sum = sum_bits > max_sum ? sum_bits : max_sum;
     }
-    return i16_weight_most(most, most_sum);
+    return i16_weight_max(max, max_sum);
 }
 
 static void pack_ints(uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     float scale[PANEL] = { 0 };
-    uint16_t *out = (uint16_t *)(void *)(panel + narrow_head_sz(PK_I16_PAIR));
-    memset(out, 0, narrow_words(PK_I16_PAIR, k) * PANEL * 4);
+    uint16_t *out = (uint16_t *)(void *)(panel + lowp_head_sz(PK_I16_PAIR));
+    memset(out, 0, lowp_words(PK_I16_PAIR, k) * PANEL * 4);
     for (size_t i = 0; i < PANEL; i++) {
         if (!rows[i]) continue;
-        const struct int_scale s = i16_scale_of(i16_most(from, rows[i], k), I16_MOST);
+        const struct int_scale s = i16_scale_of(i16_row_max(from, rows[i], k), I16_W_MAX);
         scale[i] = s.scale;
         for (size_t k0 = 0; k0 < k && s.inverse > 0; k0 += QBLOCK) {
             const size_t n = size_min(QBLOCK, k - k0);
             float v[QBLOCK];
             widen_some(v, from, rows[i], k0, n);
-            for (size_t j = 0; j < n; j++) out[((k0 + j) / 2 * PANEL + i) * 2 + j % 2] = i16_narrowed(v[j], s.inverse);
+            for (size_t j = 0; j < n; j++) out[((k0 + j) / 2 * PANEL + i) * 2 + j % 2] = i16_rounded(v[j], s.inverse);
         }
     }
     memcpy(panel, scale, sizeof scale);
@@ -204,7 +204,7 @@ static void pack_block_q8(uint8_t *out, struct q8_loss *loss, const float *x, si
     float error = 0, norm = 0;
     memcpy(out + 2 * i, &s.half, 2);
     for (size_t j = 0; j < n; j++) {
-        const uint8_t q = s.inverse ? i8_narrowed(x[j], s.inverse) : 128;
+        const uint8_t q = s.inverse ? i8_rounded(x[j], s.inverse) : 128;
         const float near = s.d * (float)(q - 128), off = x[j] - near;
         out[2 * PANEL + quad_at(PK_Q8_QUAD, j, i)] = q;
         error += off * off;
@@ -228,7 +228,7 @@ static void pack_q8(uint8_t *out, struct q8_loss *loss, enum dtype from, const v
             pack_block_q8(out, &of[i], v, n, i);
         }
     }
-    if (loss) *loss = q8_loss_most(of);
+    if (loss) *loss = q8_loss_max(of);
 }
 
 /* Four k are a word, here as in the file. */
@@ -276,7 +276,7 @@ int pack_takes(enum packed_type t, enum dtype from)
 void pack_lossy(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     if (quad_is_bytes(t) && from != DT_Q8_0) { pack_q8(panel, loss, from, rows, k); return; }
-    if (packed_is_blocks(t)) { pack_stored_blocks(panel, t, rows, k); return; }
+    if (packed_by_blocks(t)) { pack_stored_blocks(panel, t, rows, k); return; }
     if (t == PK_F32) { pack_words(panel, rows, k); return; }
     if (t == PK_BF16_PAIR) { pack_pairs(panel, from, rows, k); return; }
     if (t == PK_I16_PAIR) { pack_ints(panel, from, rows, k); return; }
@@ -329,14 +329,14 @@ struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k)
         const size_t n = size_min(QBLOCK, k - b);
         float last[QBLOCK] = { 0 };
         const float *block = n == QBLOCK ? x : memcpy(last, x, n * sizeof *x);
-        const uint32_t bits = largest_bits(block, QBLOCK);
-        const double most = (double)load_f32(&bits);
+        const uint32_t bits = max_abs_bits(block, QBLOCK);
+        const double max = (double)load_f32(&bits);
         const struct int_scale s = block_scale_of(t, bits);
         const struct q8_loss steps = block_steps(block, s.inverse);
         const double square = (double)s.scale * (double)s.scale;
-        const int is_lost = most < smallest;
-        loss.error += is_lost ? (double)n * most * most : square * steps.error;
-        loss.norm += is_lost ? (double)n * most * most : square * steps.norm;
+        const int is_lost = max < smallest;
+        loss.error += is_lost ? (double)n * max * max : square * steps.error;
+        loss.norm += is_lost ? (double)n * max * max : square * steps.norm;
     }
     const double off = sqrt(loss.error) + rounding * sqrt(loss.norm);
     loss.error = off * off;

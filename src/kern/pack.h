@@ -53,16 +53,16 @@ static void pack_pair_panel(uint32_t *out, enum dtype from, const void *const ro
         _Alignas(64) float tile[QBLOCK][PANEL];
         turn(tile, from, rows, k0, QBLOCK);
         for (size_t j = 0; j < QBLOCK; j += 2, out += PANEL)
-            for (size_t i = 0; i < PANEL; i++) out[i] = (uint32_t)bf16_narrowed(tile[j + 1][i]) << 16 | bf16_narrowed(tile[j][i]);
+            for (size_t i = 0; i < PANEL; i++) out[i] = (uint32_t)bf16_rounded(tile[j + 1][i]) << 16 | bf16_rounded(tile[j][i]);
     }
 }
 
-INLINE void tile_most(uint32_t most[PANEL], float tile[QBLOCK][PANEL])
+INLINE void tile_max_abs(uint32_t max[PANEL], float tile[QBLOCK][PANEL])
 {
     for (size_t j = 0; j < QBLOCK; j++)
         for (size_t i = 0; i < PANEL; i++) {
             const uint32_t mag = bits_of_f32(tile[j][i]) & 0x7fffffffu;
-            most[i] = mag > most[i] ? mag : most[i];
+            max[i] = mag > max[i] ? mag : max[i];
         }
 }
 
@@ -71,8 +71,8 @@ INLINE void tile_quads(uint32_t word[PANEL], float (*tile)[PANEL], const float i
 {
     for (size_t i = 0; i < PANEL; i++) {
         const float by = inverse[i];
-        const uint32_t a = i8_narrowed(tile[0][i], by), b = i8_narrowed(tile[1][i], by);
-        const uint32_t c = i8_narrowed(tile[2][i], by), d = i8_narrowed(tile[3][i], by);
+        const uint32_t a = i8_rounded(tile[0][i], by), b = i8_rounded(tile[1][i], by);
+        const uint32_t c = i8_rounded(tile[2][i], by), d = i8_rounded(tile[3][i], by);
         word[i] = by > 0 ? a | b << 8 | c << 16 | d << 24 : 0x80808080u;
     }
 }
@@ -80,17 +80,17 @@ INLINE void tile_quads(uint32_t word[PANEL], float (*tile)[PANEL], const float i
 static void pack_quad_panel(uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     _Alignas(64) float tile[QBLOCK][PANEL], scale[PANEL], inverse[PANEL];
-    _Alignas(64) uint32_t most[PANEL] = { 0 };
+    _Alignas(64) uint32_t max[PANEL] = { 0 };
     int32_t sum[PANEL] = { 0 };
     for (size_t k0 = 0; k0 < k; k0 += QBLOCK) {
         turn(tile, from, rows, k0, QBLOCK);
-        tile_most(most, tile);
+        tile_max_abs(max, tile);
     }
     for (size_t i = 0; i < PANEL; i++) {
-        const struct int_scale s = i8_scale_of(most[i]);
+        const struct int_scale s = i8_scale_of(max[i]);
         scale[i] = s.scale, inverse[i] = s.inverse;
     }
-    uint8_t *out = panel + narrow_head_sz(PK_I8_QUAD);
+    uint8_t *out = panel + lowp_head_sz(PK_I8_QUAD);
     for (size_t k0 = 0; k0 < k; k0 += QBLOCK) {
         turn(tile, from, rows, k0, QBLOCK);
         for (size_t j = 0; j < QBLOCK; j += 4, out += 4 * PANEL) {
@@ -119,19 +119,19 @@ INLINE void tile_magnitudes(float sum[PANEL], float tile[QBLOCK][PANEL])
 static void pack_int_panel(uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     _Alignas(64) float tile[QBLOCK][PANEL], sum[PANEL], scale[PANEL], inverse[PANEL];
-    _Alignas(64) uint32_t most[PANEL] = { 0 }, most_sum[PANEL] = { 0 };
+    _Alignas(64) uint32_t max[PANEL] = { 0 }, max_sum[PANEL] = { 0 };
     for (size_t k0 = 0; k0 < k; k0 += QBLOCK) {
         if (k0 % I16_GROUP == 0) memset(sum, 0, sizeof sum);
         turn(tile, from, rows, k0, QBLOCK);
-        tile_most(most, tile);
+        tile_max_abs(max, tile);
         tile_magnitudes(sum, tile);
         for (size_t i = 0; i < PANEL; i++) { /* sums only grow, so that those within a group may be compared as well */
             const uint32_t bits = bits_of_f32(sum[i]);
-            most_sum[i] = bits > most_sum[i] ? bits : most_sum[i];
+            max_sum[i] = bits > max_sum[i] ? bits : max_sum[i];
         }
     }
     for (size_t i = 0; i < PANEL; i++) {
-        const struct int_scale s = i16_scale_of(i16_weight_most(most[i], most_sum[i]), I16_MOST);
+        const struct int_scale s = i16_scale_of(i16_weight_max(max[i], max_sum[i]), I16_W_MAX);
         scale[i] = s.scale, inverse[i] = s.inverse;
     }
     memcpy(panel, scale, sizeof scale);
@@ -140,7 +140,7 @@ static void pack_int_panel(uint8_t *panel, enum dtype from, const void *const ro
         turn(tile, from, rows, k0, QBLOCK);
         for (size_t j = 0; j < QBLOCK; j += 2, out += PANEL)
             for (size_t i = 0; i < PANEL; i++) {
-                const uint32_t even = i16_narrowed(tile[j][i], inverse[i]), odd = i16_narrowed(tile[j + 1][i], inverse[i]);
+                const uint32_t even = i16_rounded(tile[j][i], inverse[i]), odd = i16_rounded(tile[j + 1][i], inverse[i]);
                 out[i] = inverse[i] > 0 ? odd << 16 | even : 0;
             }
     }
@@ -151,10 +151,10 @@ struct q8_scales { _Alignas(64) float d[PANEL], inverse[PANEL]; uint16_t half[PA
 
 INLINE void tile_scales(struct q8_scales *s, float tile[QBLOCK][PANEL])
 {
-    uint32_t most[PANEL] = { 0 };
+    uint32_t max[PANEL] = { 0 };
     float exact[PANEL];
-    tile_most(most, tile);
-    for (size_t i = 0; i < PANEL; i++) exact[i] = load_f32(most + i) / I8_MAX;
+    tile_max_abs(max, tile);
+    for (size_t i = 0; i < PANEL; i++) exact[i] = load_f32(max + i) / I8_MAX;
     for (size_t i = 0; i < PANEL; i += VF_N) vf_store_f16(s->half + i, vf_load(exact + i));
     for (size_t i = 0; i < PANEL; i++) s->half[i] = (s->half[i] & 0x7fffu) >= 0x7c00u ? 0x7e00u : s->half[i];
     for (size_t i = 0; i < PANEL; i += VF_N) vf_store(s->d + i, vf_load_f16(s->half + i));
@@ -190,7 +190,7 @@ static void pack_q8_panel(uint8_t *out, struct q8_loss *loss, enum dtype from, c
         }
         if (loss) tile_loss(of, tile, &s);
     }
-    if (loss) *loss = q8_loss_most(of);
+    if (loss) *loss = q8_loss_max(of);
 }
 
 static void pack_turned(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k)

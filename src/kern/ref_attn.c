@@ -3,7 +3,7 @@
  * One query row at a time: scores of up to ATTN_KEYS keys, their maximum, then exp and the weighted sum of values; that is a partial,
  * merged into what earlier keys gave. Keys past a row's length are never looked at, so what lies there does not matter. Queries and
  * weights of KV_BF16 are rounded, and their products added in pairs, the odd one first; of KV_INT they become integers. */
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 #include <math.h>
 
@@ -14,7 +14,7 @@ static inline float kv_value(enum kv_type t, const char *p, size_t i)
     return load_f32(p + 4 * i);
 }
 
-static inline float rounded(enum kv_type t, float x) { return t == KV_BF16 ? bf16_to_f32(bf16_narrowed(x)) : x; }
+static inline float rounded(enum kv_type t, float x) { return t == KV_BF16 ? bf16_to_f32(bf16_rounded(x)) : x; }
 /* In the order of sums: i, or in pairs the odd one first; n is even. */
 static inline size_t in_order(enum kv_type t, size_t i) { return t == KV_BF16 ? i ^ 1u : i; }
 
@@ -38,16 +38,16 @@ static void score_block_ints(float s[KV_BLOCK], const char *k, const float *q, s
 {
     memset(s, 0, KV_BLOCK * sizeof *s);
     for (size_t d0 = 0; d0 < d_head; d0 += KV_INT_D) {
-        const char *part = k + key_part_at(d0);
+        const char *group = k + key_group_at(d0);
         uint32_t more[QBLOCK / 2 + 2], less[QBLOCK / 4 + 2];
-        narrow_block(more, PK_Q8_QUAD, q + d0, KV_INT_D);
-        narrow_block(less, PK_Q4_QUAD, q + d0, KV_INT_D);
+        quantize_block(more, PK_Q8_QUAD, q + d0, KV_INT_D);
+        quantize_block(less, PK_Q4_QUAD, q + d0, KV_INT_D);
         for (size_t j = 0; j < KV_BLOCK; j++) {
-            const float scale_k = kv_part_scale(part, j);
+            const float scale_k = kv_group_scale(group, j);
             int32_t high = 0, low = 0;
             for (size_t d = 0; d < KV_INT_D; d++) {
-                high += int_of(more, d) * key_high(part, j, d);
-                low += byte_of(less, d) * key_low(part, j, d);
+                high += int_of(more, d) * key_high(group, j, d);
+                low += byte_of(less, d) * key_low(group, j, d);
             }
             s[j] = fmaf((float)high, load_f32(more + block_scale_at(PK_Q8_QUAD)) * (16 * scale_k), s[j]);
             s[j] = fmaf((float)low, load_f32(less + block_scale_at(PK_Q4_QUAD)) * scale_k, s[j]);
@@ -56,22 +56,22 @@ static void score_block_ints(float s[KV_BLOCK], const char *k, const float *q, s
     for (size_t j = 0; j < KV_BLOCK; j++) s[j] *= scale;
 }
 
-static void weigh_ints(float *part, const struct attn *a, const float *p, size_t key0, size_t n)
+static void weigh_ints(float *partial, const struct attn *a, const float *p, size_t key0, size_t n)
 {
     for (size_t d0 = 0; d0 < a->d_head; d0 += KV_INT_D) {
         float w[ATTN_KEYS];
         uint32_t row[WEIGHT_LD];
         const char *v[ATTN_KEYS / KV_BLOCK];
         for (size_t j = 0; j < n; j++) {
-            v[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK) + value_part_at(d0, a->d_head);
-            w[j] = p[j] * kv_part_scale(v[j / KV_BLOCK], j % KV_BLOCK);
+            v[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK) + value_group_at(d0, a->d_head);
+            w[j] = p[j] * kv_group_scale(v[j / KV_BLOCK], j % KV_BLOCK);
         }
-        narrow_weights(row, w, n);
+        quantize_attn_weights(row, w, n);
         for (size_t d = 0; d < KV_INT_D; d++) {
             int32_t sum = 0;
             for (size_t j = 0; j < n; j++)
                 sum += int_of(row + j / QBLOCK * INT_WORDS, j % QBLOCK) * value_int(v[j / KV_BLOCK], j % KV_BLOCK, d);
-            part[d0 + d] = (float)sum * load_f32(row + INT_SCALE);
+            partial[d0 + d] = (float)sum * load_f32(row + INT_SCALE);
         }
     }
 }
@@ -90,23 +90,23 @@ static inline void score_any(float s[KV_BLOCK], enum kv_type t, const char *k, c
 }
 
 /* The partial of n keys from key0 on. */
-static void part_c(float *part, enum kv_type t, const struct attn *a, const float *q, size_t key0, size_t n)
+static void partial_c(float *partial, enum kv_type t, const struct attn *a, const float *q, size_t key0, size_t n)
 {
     const size_t d_head = a->d_head;
-    float s[ATTN_KEYS], *sum = part + part_sum_at(d_head), *max = part + part_max_at(d_head);
-    memset(part, 0, attn_partial_len(d_head) * sizeof *part);
+    float s[ATTN_KEYS], *sum = partial + partial_sum_at(d_head), *max = partial + partial_max_at(d_head);
+    memset(partial, 0, attn_partial_len(d_head) * sizeof *partial);
     *max = -INFINITY;
     for (size_t j = 0; j < n; j += KV_BLOCK) score_any(s + j, t, kv_block_at(&a->kv, (key0 + j) / KV_BLOCK), q, d_head, a->scale);
     for (size_t j = 0; j < n; j++) *max = s[j] > *max ? s[j] : *max;
     if (t == KV_INT && any_nan(s, n)) {
-        for (size_t d = 0; d < d_head; d++) part[d] = NAN;
+        for (size_t d = 0; d < d_head; d++) partial[d] = NAN;
         *max = 0;
         return;
     }
     if (*max == -INFINITY) return;
     if (t == KV_INT) {
         for (size_t j = 0; j < n; j++) *sum += s[j] = expf(s[j] - *max);
-        weigh_ints(part, a, s, key0, n);
+        weigh_ints(partial, a, s, key0, n);
         return;
     }
     for (size_t i = 0; i < n + n % 2; i++) {
@@ -115,26 +115,26 @@ static void part_c(float *part, enum kv_type t, const struct attn *a, const floa
         const char *v = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
         const float p = rounded(t, expf(s[j] - *max));
         *sum += p;
-        for (size_t d = 0; d < d_head; d++) part[d] = part[d] + p * kv_value(t, v, kv_value_at(t, j % KV_BLOCK, d, d_head));
+        for (size_t d = 0; d < d_head; d++) partial[d] = partial[d] + p * kv_value(t, v, kv_value_at(t, j % KV_BLOCK, d, d_head));
     }
 }
 
 static void merge_c(float *to, const float *from, size_t d_head)
 {
-    const size_t sum = part_sum_at(d_head), max = part_max_at(d_head);
+    const size_t sum = partial_sum_at(d_head), max = partial_max_at(d_head);
     const int newer = from[max] > to[max];
-    const float *most = newer ? from : to, *less = newer ? to : from;
+    const float *more = newer ? from : to, *less = newer ? to : from;
     if (from[max] == -INFINITY) return;
-    const float fade = expf(less[max] - most[max]);
-    for (size_t d = 0; d < d_head; d++) to[d] = less[d] * fade + most[d];
-    to[sum] = less[sum] * fade + most[sum];
-    to[max] = most[max];
+    const float fade = expf(less[max] - more[max]);
+    for (size_t d = 0; d < d_head; d++) to[d] = less[d] * fade + more[d];
+    to[sum] = less[sum] * fade + more[sum];
+    to[max] = more[max];
 }
 
-static void finish_c(float *out, const float *part, size_t d_head)
+static void finish_c(float *out, const float *partial, size_t d_head)
 {
-    const float sum = part[part_sum_at(d_head)], scale = sum > 0 ? 1 / sum : 0;
-    for (size_t d = 0; d < d_head; d++) out[d] = part[d] * scale;
+    const float sum = partial[partial_sum_at(d_head)], scale = sum > 0 ? 1 / sum : 0;
+    for (size_t d = 0; d < d_head; d++) out[d] = partial[d] * scale;
 }
 
 static inline size_t length_of(const struct attn *a, size_t r)
@@ -147,60 +147,31 @@ static inline void attn_c(const struct attn *a, struct attn_scratch *s, enum kv_
 {
     for (size_t r = 0; r < a->rows; r++) {
         const size_t len = length_of(a, r);
-        part_c(s->merged, t, a, a->q + r * a->ld_q, 0, size_min(ATTN_KEYS, len));
+        partial_c(s->merged, t, a, a->q + r * a->ld_q, 0, size_min(ATTN_KEYS, len));
         for (size_t k = ATTN_KEYS; k < len; k += ATTN_KEYS) {
-            part_c(s->out, t, a, a->q + r * a->ld_q, k, size_min(ATTN_KEYS, len - k));
+            partial_c(s->out, t, a, a->q + r * a->ld_q, k, size_min(ATTN_KEYS, len - k));
             merge_c(s->merged, s->out, a->d_head);
         }
         finish_c(a->out + r * a->ld_out, s->merged, a->d_head);
     }
 }
 
-static inline void attn_part_c(const struct attn *a, size_t b, float *part, size_t ld_part, enum kv_type t)
+static inline void attn_partial_c(const struct attn *a, size_t b, float *partial, size_t ld_partial, enum kv_type t)
 {
     for (size_t r = 0; r < a->rows; r++) {
         const size_t len = length_of(a, r), key0 = b * ATTN_KEYS;
-        part_c(part + r * ld_part, t, a, a->q + r * a->ld_q, key0, len > key0 ? size_min(ATTN_KEYS, len - key0) : 0);
+        partial_c(partial + r * ld_partial, t, a, a->q + r * a->ld_q, key0, len > key0 ? size_min(ATTN_KEYS, len - key0) : 0);
     }
 }
 
-static void attn_merge(const struct attn *a, const float *part, size_t ld_part, size_t n)
+static void attn_merge(const struct attn *a, const float *partial, size_t ld_partial, size_t n)
 {
     float merged[OUT_LD];
     for (size_t r = 0; r < a->rows; r++) {
-        memcpy(merged, part + r * ld_part, attn_partial_len(a->d_head) * sizeof *merged);
-        for (size_t b = 1; b < n; b++) merge_c(merged, part + r * ld_part + b * attn_partial_len(a->d_head), a->d_head);
+        memcpy(merged, partial + r * ld_partial, attn_partial_len(a->d_head) * sizeof *merged);
+        for (size_t b = 1; b < n; b++) merge_c(merged, partial + r * ld_partial + b * attn_partial_len(a->d_head), a->d_head);
         finish_c(a->out + r * a->ld_out, merged, a->d_head);
     }
-}
-
-static void attn_f32(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F32); }
-static void attn_f16(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_F16); }
-static void attn_bf16(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_BF16); }
-static void attn_int(const struct attn *a, void *scratch) { attn_c(a, scratch, KV_INT); }
-
-static void attn_part_f32(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
-{
-    (void)scratch;
-    attn_part_c(a, b, part, ld_part, KV_F32);
-}
-
-static void attn_part_f16(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
-{
-    (void)scratch;
-    attn_part_c(a, b, part, ld_part, KV_F16);
-}
-
-static void attn_part_bf16(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
-{
-    (void)scratch;
-    attn_part_c(a, b, part, ld_part, KV_BF16);
-}
-
-static void attn_part_int(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
-{
-    (void)scratch;
-    attn_part_c(a, b, part, ld_part, KV_INT);
 }
 
 static inline void attn_weights_c(const struct attn *a, enum kv_type t)
@@ -219,30 +190,6 @@ static inline void attn_weights_c(const struct attn *a, enum kv_type t)
     }
 }
 
-static void attn_weights_f32(const struct attn *a, void *scratch)
-{
-    (void)scratch;
-    attn_weights_c(a, KV_F32);
-}
-
-static void attn_weights_f16(const struct attn *a, void *scratch)
-{
-    (void)scratch;
-    attn_weights_c(a, KV_F16);
-}
-
-static void attn_weights_bf16(const struct attn *a, void *scratch)
-{
-    (void)scratch;
-    attn_weights_c(a, KV_BF16);
-}
-
-static void attn_weights_int(const struct attn *a, void *scratch)
-{
-    (void)scratch;
-    attn_weights_c(a, KV_INT);
-}
-
 static inline void kv_put_c(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head, enum kv_type t)
 {
     const size_t elem = kv_elem_sz(t), slot = pos % KV_BLOCK;
@@ -253,45 +200,59 @@ static inline void kv_put_c(const struct kv_view *kv, uint32_t pos, const float 
             memcpy(key, &k[d], 4);
             memcpy(value, &v[d], 4);
         } else {
-            const uint16_t hk = t == KV_F16 ? f16_from_f32(k[d]) : bf16_narrowed(k[d]);
-            const uint16_t hv = t == KV_F16 ? f16_from_f32(v[d]) : bf16_narrowed(v[d]);
+            const uint16_t hk = t == KV_F16 ? f16_from_f32(k[d]) : bf16_rounded(k[d]);
+            const uint16_t hv = t == KV_F16 ? f16_from_f32(v[d]) : bf16_rounded(v[d]);
             memcpy(key, &hk, 2);
             memcpy(value, &hv, 2);
         }
     }
 }
 
-static void kv_put_f32(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
-{
-    kv_put_c(kv, pos, k, v, d_head, KV_F32);
-}
+#define TYPED(name, t)                                                                                                              \
+    static void attn_##name(const struct attn *a, void *scratch) { attn_c(a, scratch, t); }                                         \
+    static void attn_partial_##name(const struct attn *a, size_t b, float *partial, size_t ld_partial, void *scratch)               \
+    {                                                                                                                               \
+        (void)scratch;                                                                                                              \
+        attn_partial_c(a, b, partial, ld_partial, t);                                                                               \
+    }                                                                                                                               \
+    static void attn_weights_##name(const struct attn *a, void *scratch)                                                            \
+    {                                                                                                                               \
+        (void)scratch;                                                                                                              \
+        attn_weights_c(a, t);                                                                                                       \
+    }
+TYPED(f32, KV_F32)
+TYPED(f16, KV_F16)
+TYPED(bf16, KV_BF16)
+TYPED(int, KV_INT)
+#undef TYPED
 
-static void kv_put_f16(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
-{
-    kv_put_c(kv, pos, k, v, d_head, KV_F16);
-}
-
-static void kv_put_bf16(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
-{
-    kv_put_c(kv, pos, k, v, d_head, KV_BF16);
-}
+#define TYPED(name, t)                                                                                                              \
+    static void kv_put_##name(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)              \
+    {                                                                                                                               \
+        kv_put_c(kv, pos, k, v, d_head, t);                                                                                         \
+    }
+TYPED(f32, KV_F32)
+TYPED(f16, KV_F16)
+TYPED(bf16, KV_BF16)
+#undef TYPED
 
 static void kv_put_int(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
 {
     char *block = kv_block_at(kv, pos / KV_BLOCK);
     int16_t q[KV_INT_D];
     for (size_t d = 0; d < d_head; d += KV_INT_D) {
-        const uint16_t scale_k = kv_narrow(q, k + d, KEY_MOST);
-        put_key_ints(block + key_part_at(d), pos % KV_BLOCK, scale_k, q);
-        const uint16_t scale_v = kv_narrow(q, v + d, I8_MAX);
-        put_value_ints(block + value_part_at(d, d_head), pos % KV_BLOCK, scale_v, q);
+        const uint16_t scale_k = kv_quantize(q, k + d, KEY_MAX);
+        put_key_ints(block + key_group_at(d), pos % KV_BLOCK, scale_k, q);
+        const uint16_t scale_v = kv_quantize(q, v + d, I8_MAX);
+        put_value_ints(block + value_group_at(d, d_head), pos % KV_BLOCK, scale_v, q);
     }
 }
 
 void kern_init_attn_c(struct kern *k)
 {
-#define SET(t, name)                                                                                                                   \
-    k->attn[t] = attn_##name, k->attn_partial[t] = attn_part_##name, k->attn_weights[t] = attn_weights_##name, k->kv_put[t] = kv_put_##name
+#define SET(t, name)                                                                                                                \
+    k->attn[t] = attn_##name, k->attn_partial[t] = attn_partial_##name;                                                             \
+    k->attn_weights[t] = attn_weights_##name, k->kv_put[t] = kv_put_##name
     SET(KV_F32, f32);
     SET(KV_F16, f16);
     SET(KV_BF16, bf16);

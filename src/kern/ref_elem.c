@@ -1,7 +1,7 @@
 /* steno: element-wise kernels in plain C, the definition. SPDX-License-Identifier: MIT
  *
  * Sums and special functions in double, so that the faster bodies are judged against something better than themselves. */
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 #include <float.h>
 #include <math.h>
@@ -47,7 +47,19 @@ static void fsmn_c(const struct fsmn *f)
 
 static void zscore_c(float *x, size_t ld, size_t rows, size_t n)
 {
-    standard_columns(x, ld, rows, n);
+    for (float *column = x; column < x + n; column++) {
+        double sum = 0, squares = 0;
+        int is_level = 1;
+        for (size_t r = 0; r < rows; r++) sum += (double)column[r * ld];
+        const double mean = sum / (double)rows;
+        for (size_t r = 0; r < rows; r++) {
+            const double off = (double)column[r * ld] - mean, from_first = (double)column[r * ld] - (double)column[0];
+            squares += off * off;
+            if (fabs(from_first) >= (double)FLT_MIN) is_level = 0;
+        }
+        const double deviation = sqrt(squares / (double)rows);
+        for (size_t r = 0; r < rows; r++) column[r * ld] = is_level ? 0 : (float)(((double)column[r * ld] - mean) / deviation);
+    }
 }
 
 static float median_at(const float *x, size_t i, size_t n)
@@ -72,7 +84,7 @@ static int is_absent(float x, const uint32_t *mask, size_t id)
     return !(x > -INFINITY) || (mask && (mask[id / 32] >> id % 32 & 1u));
 }
 
-static void logits_reduce_c(struct logit_partial *part, const float *x, const uint32_t *mask, int32_t first, size_t n)
+static void logits_reduce_c(struct logit_partial *partial, const float *x, const uint32_t *mask, int32_t first, size_t n)
 {
     float max = -INFINITY;
     int32_t arg = -1;
@@ -85,7 +97,7 @@ static void logits_reduce_c(struct logit_partial *part, const float *x, const ui
     }
     for (size_t i = 0; i < n; i++)
         if (!is_absent(x[i], mask, (size_t)first + i)) sum += exp((double)x[i] - max);
-    *part = (struct logit_partial) { max, (float)sum, arg };
+    *partial = (struct logit_partial) { max, (float)sum, arg };
 }
 
 static void panel_max_c(float *max, const float *y, size_t panels)
@@ -101,7 +113,7 @@ void kern_init_c(struct kern *k)
     k->level = CPU_C;
     k->pack = pack_lossy;
     kern_init_linear_c(k);
-    kern_init_narrow_c(k);
+    kern_init_lowp_c(k);
     kern_init_attn_c(k);
     kern_init_spectra_c(k);
     k->norm_layer = norm_layer_c;

@@ -2,7 +2,7 @@
  *
  * Each output is one f32 accumulator that starts at 0 and takes x[k] * w[k] in rising k, multiply and add rounded apart. The loops run
  * over the 32 outputs of a panel so that any compiler can vectorise them; blocking never changes an accumulator's order. */
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 #include <math.h>
 
@@ -81,15 +81,15 @@ void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_
 static void put_ints(const struct linear *l, size_t m, size_t n0, const float v[KV_INT_D])
 {
     const size_t pos = l->kv_pos + m;
-    char *part = kv_block_at(&l->kv, pos / KV_BLOCK) + int_part_at(l, n0);
+    char *group = kv_block_at(&l->kv, pos / KV_BLOCK) + int_group_at(l, n0);
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;
     int16_t q[KV_INT_D];
-    const uint16_t scale = kv_narrow(q, v, is_key ? KEY_MOST : I8_MAX);
-    if (is_key) put_key_ints(part, pos % KV_BLOCK, scale, q);
-    else put_value_ints(part, pos % KV_BLOCK, scale, q);
+    const uint16_t scale = kv_quantize(q, v, is_key ? KEY_MAX : I8_MAX);
+    if (is_key) put_key_ints(group, pos % KV_BLOCK, scale, q);
+    else put_value_ints(group, pos % KV_BLOCK, scale, q);
 }
 
-void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc)
+void linear_epilogue_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc)
 {
     float v[PANEL];
     for (size_t i = 0; i < n1 - n0; i++) v[i] = acc[i] + (l->bias ? l->bias[n0 + i] : 0);
@@ -105,7 +105,7 @@ void linear_finish_row_c(const struct linear *l, size_t m, size_t n0, size_t n1,
         put_ints(l, m, n0, v);
     } else {
         uint16_t half[PANEL];
-        for (size_t i = y_end - n0; i < n1 - n0; i++) half[i] = l->kv_type == KV_F16 ? f16_from_f32(v[i]) : bf16_narrowed(v[i]);
+        for (size_t i = y_end - n0; i < n1 - n0; i++) half[i] = l->kv_type == KV_F16 ? f16_from_f32(v[i]) : bf16_rounded(v[i]);
         kern_put_kv(l, m, 1, y_end, n1, half + (y_end - n0), PANEL);
     }
 }
@@ -125,29 +125,16 @@ static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t
                 for (size_t r = 0; r < rows; r++) accumulate(s->acc + r * PANEL, l->x + (r0 + r) * l->ld_x + k0, wide, kc);
             }
             for (size_t r = 0; r < rows; r++)
-                linear_finish_row_c(l, r0 + r, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc + r * PANEL);
+                linear_epilogue_c(l, r0 + r, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc + r * PANEL);
         }
     }
 }
 
-#define TYPED(name, t)                                                                                              \
-    static void linear_##name(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)    \
-    {                                                                                                               \
-        linear_c(l, m0, m1, p0, p1, scratch, t);                                                                    \
-    }                                                                                                               \
-    static void embed_##name(float *y, const void *w, size_t id, size_t k)                                          \
-    {                                                                                                               \
-        const uint8_t *panel = (const uint8_t *)w + id / PANEL * pack_panel_sz(t, k);                               \
-        for (size_t i = 0; i < k; i++) y[i] = panel_value(t, panel, i, id % PANEL);                                 \
-    }
-EACH_STORED(TYPED)
-#undef TYPED
+EACH_STORED(LINEAR_C)
 
 void kern_init_linear_c(struct kern *k)
 {
-#define SET(name, t) k->linear[t] = linear_##name, k->embed[t] = embed_##name;
-    EACH_STORED(SET)
-#undef SET
+    EACH_STORED(SET_LINEAR_C)
 }
 
 void act_none_c(float *y, const float *x, size_t n) { memmove(y, x, n * sizeof *y); }

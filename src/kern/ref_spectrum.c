@@ -3,7 +3,7 @@
  * The template's own body over four numbers, which compilers put into whatever registers the processor has: a transform that adds up
  * the definition would take a hundred times as long, on processors where no other level helps. The definition, in double, is what the
  * checks of every level compare with, this one included. */
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 enum { VF_N = 4 };
 

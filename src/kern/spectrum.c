@@ -1,5 +1,5 @@
 /* steno: tables of a spectrum. SPDX-License-Identifier: MIT */
-#include "kern/inner.h"
+#include "kern/scratch.h"
 
 /* out = exp(-2 pi i k / n) */
 static void root(float out[2], uint32_t k, uint32_t n)

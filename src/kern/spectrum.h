@@ -10,7 +10,7 @@
  * place. Primitives are vec.h's; plain C (ref_spectrum.c) has those that are used here. */
 #ifndef STENO_KERN_SPECTRUM_H
 #define STENO_KERN_SPECTRUM_H
-#include "kern/inner.h"
+#include "kern/scratch.h"
 
 struct cf { vf re, im; };
 

@@ -1,22 +1,36 @@
 /* steno: functions of vectors. SPDX-License-Identifier: MIT
  *
- * Included by one file per instruction set, after it has defined the vector type and its primitives:
- *   vf, VF_N lanes; vi, the same lanes as integers; vf_zero set1 load store load_n store_n (first n lanes, the rest read as 0),
- *   load_f16 load_bf16 load_i8 store_f16, add sub mul div fma(a, b, c) = a * b + c, fnma(a, b, c) = c - a * b, min max (the second
- *   operand where the first is NaN), abs, sign(a, s) = |a| with s's sign, where_ge(x, lo, v) = v where x >= lo else 0, shl23 (bits
- *   shifted left by 23), sum and hmax over lanes in a fixed order, eq_bits and drop (bit i: lane i; dropped lanes become -inf),
- *   exponent(x, &m) = e where x = m 2^e, sqrt(1/2) <= m < sqrt(2), x positive and normal; split(x, &n) = x - the nearest integer, which
- *   n holds for times_2n(a, n) = a * 2^integer (both for x < 127, and for 1/2 < a < 2; less than FLT_MIN where x <= -126); transpose (VF_N
- *   vectors: lane i of vector j changes places with lane j of vector i);
- *   vi_load_u8, vf_lo4 vf_hi4 (nibbles of a byte as f32), vf_lo5 vf_hi5 (the same with a fifth bit per lane);
- *   for rows of integers load_some (load_n, n of any size), vi_set1, vi_most(m, v) = in each lane the larger of m and the bits of |v|,
- *   vi_hmax (the largest lane) and vf_store_halves (the low 16 bits of each lane, side by side).
+ * Included by one file per level, after it has defined the vector types and their primitives (x86/vec256.h and the like):
+ *
+ *   vf                           VF_N lanes of f32
+ *   vi                           the same lanes as words of 32 bits, whatever they hold
+ *   vs                           the same lanes as int32: sums of products
+ *
+ *   vf_zero set1 load store      load_n store_n: the first n lanes, the rest read as 0      load_some: load_n, n of any size
+ *   vf_load_f16 load_bf16 load_i8, store_f16
+ *   vf_add sub mul div, fma(a, b, c) = a * b + c, fnma(a, b, c) = c - a * b
+ *   vf_min max                   the second operand where the first is NaN
+ *   vf_abs, sign(a, s)           |a|; |a| with s's sign
+ *   vf_where_ge(x, lo, v)        v where x >= lo, else 0
+ *   vf_shl23                     the bits shifted left by 23
+ *   vf_sum hmax                  over lanes, in a fixed order
+ *   vf_eq_bits, drop             bit i: lane i; dropped lanes become -inf
+ *   vf_exponent(x, &m)           e where x = m 2^e, sqrt(1/2) <= m < sqrt(2); x is positive and normal
+ *   vf_split(x, &n)              x - the nearest integer, which n holds for times_2n
+ *   vf_times_2n(a, n)            a * 2^integer; both for x < 127 and 1/2 < a < 2; less than FLT_MIN where x <= -126
+ *   vf_transpose                 of VF_N vectors: lane i of vector j changes places with lane j of vector i
+ *   vi_load_u8, vf_lo4 hi4       nibbles of a byte as f32;  vf_lo5 hi5: the same with a fifth bit per lane
+ *   vi_set1, vi_max_abs(m, v)    in each lane the larger of m and the bits of |v|;  vi_hmax: the largest lane
+ *   vf_store_halves              the low 16 bits of each lane, side by side
+ *   vs_zero set1 load store add times_256, and vf_of_ints, which makes f32 of int32
+ *
  * Here is what can be said without knowing the instruction set. */
 #ifndef STENO_KERN_VEC_H
 #define STENO_KERN_VEC_H
 #include <float.h>
 #include <math.h>
-#include "kern/inner.h"
+#include "kern/knobs.h"
+#include "kern/ref.h"
 
 enum { PV = PANEL / VF_N }; /* vectors across a panel */
 

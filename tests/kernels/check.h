@@ -52,8 +52,8 @@ void *pack_all(const void *rows, enum packed_type t, size_t n, size_t k);
 
 void check_pack(struct check *c);    /* packing, and what it loses */
 void check_linear(struct check *c);
-void check_narrow(struct check *c);
-void check_blocks(struct check *c);  /* narrow products by blocks */
+void check_lowp(struct check *c);
+void check_blocks(struct check *c);  /* low-precision products by blocks */
 void check_kv(struct check *c);
 void check_attn(struct check *c);
 void check_attn_bf16(struct check *c); /* its part for KV_BF16 */

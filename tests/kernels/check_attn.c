@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Largest d_head; largest magnitudes of integers that KV_INT's queries and weights become, and queries beside the low bits of keys. */
-enum { HEADS_MOST = 256, X_MOST = 127 * 256 + 127, X_LOW_MOST = 127 };
+enum { HEADS_MAX = 256, X_MAX = 127 * 256 + 127, X_LOW_MAX = 127 };
 
 struct att {
     size_t rows, d_head, n_keys;
@@ -14,11 +14,11 @@ struct att {
     int ragged, table;
     float *k, *v; /* what was stored, [n_keys, d_head] */
     float *k_low;                     /* KV_INT: what low bits are of k */
-    double (*scale)[HEADS_MOST / 32]; /* and scales of values, [n_keys] */
+    double (*scale)[HEADS_MAX / 32]; /* and scales of values, [n_keys] */
 };
 
 /* What row r should be, [d_head], and how far off it may be; without: had weights not been rounded. */
-struct expected { double want[HEADS_MOST], most[HEADS_MOST], without[HEADS_MOST], most_without[HEADS_MOST]; };
+struct expected { double want[HEADS_MAX], max[HEADS_MAX], without[HEADS_MAX], max_without[HEADS_MAX]; };
 
 static char *block_of(const struct kv_view *v, size_t pos)
 {
@@ -28,7 +28,7 @@ static char *block_of(const struct kv_view *v, size_t pos)
 /* Queries as products see them: of KV_BF16 they are rounded, of KV_INT `steps` times a scale for each 32 at most. */
 static void round_q(double *to, enum kv_type t, const float *q, size_t d_head, int steps)
 {
-    float x[HEADS_MOST];
+    float x[HEADS_MAX];
     memcpy(x, q, d_head * sizeof *x);
     if (t == KV_BF16) kv_round(t, x, d_head, 0);
     for (size_t d = 0; d < d_head; d++) to[d] = x[d];
@@ -42,9 +42,9 @@ static void round_q(double *to, enum kv_type t, const float *q, size_t d_head, i
 /* Weights of n keys in row r, in double and not yet divided by their sum, which is returned. */
 static double weights(double *p, const struct att *t, const struct attn *a, size_t r, size_t n)
 {
-    double q[HEADS_MOST], q_low[HEADS_MOST], max = -INFINITY, sum = 0;
-    round_q(q, t->type, a->q + r * a->ld_q, t->d_head, X_MOST);
-    round_q(q_low, t->type, a->q + r * a->ld_q, t->d_head, X_LOW_MOST);
+    double q[HEADS_MAX], q_low[HEADS_MAX], max = -INFINITY, sum = 0;
+    round_q(q, t->type, a->q + r * a->ld_q, t->d_head, X_MAX);
+    round_q(q_low, t->type, a->q + r * a->ld_q, t->d_head, X_LOW_MAX);
     for (size_t j = 0; j < n; j++) {
         p[j] = 0;
         for (size_t d = 0; d < t->d_head; d++) {
@@ -58,20 +58,20 @@ static double weights(double *p, const struct att *t, const struct attn *a, size
     return sum;
 }
 
-/* KV_INT's sums of keys [j0, j1), a block, in 32 d from d0 on. The largest product of a weight and a scale becomes X_MOST steps, the others
+/* KV_INT's sums of keys [j0, j1), a block, in 32 d from d0 on. The largest product of a weight and a scale becomes X_MAX steps, the others
  * as many as are nearest. One that f32 may see on the other side of a tie is a step off. */
 static void weigh_ints(struct expected *e, const struct att *t, const double *p, size_t j0, size_t j1, size_t d0)
 {
-    double most = 0;
-    for (size_t j = j0; j < j1; j++) most = fmax(most, p[j] * t->scale[j][d0 / 32]);
-    const double step = most / X_MOST;
+    double max = 0;
+    for (size_t j = j0; j < j1; j++) max = fmax(max, p[j] * t->scale[j][d0 / 32]);
+    const double step = max / X_MAX;
     for (size_t j = j0; j < j1 && step > 0; j++) {
         const double scale = t->scale[j][d0 / 32], w = p[j] * scale / step, n = rint(w), one = scale > 0 ? step / scale : 0;
         const double other = fabs(fabs(w - n) - 0.5) <= 1e-5 * w ? one : 0;
         const float *v = t->v + j * t->d_head;
         for (size_t d = d0; d < d0 + 32; d++) {
-            e->want[d] += n * one * v[d], e->most[d] += other * fabs((double)v[d]);
-            e->without[d] += p[j] * v[d], e->most_without[d] += 0.51 * one * fabs((double)v[d]);
+            e->want[d] += n * one * v[d], e->max[d] += other * fabs((double)v[d]);
+            e->without[d] += p[j] * v[d], e->max_without[d] += 0.51 * one * fabs((double)v[d]);
         }
     }
 }
@@ -89,8 +89,8 @@ static double expect(struct expected *e, const struct att *t, const struct attn 
         for (size_t d = 0; d < t->d_head; d += 32) weigh_ints(e, t, p, j, j + ATTN_KEYS < len ? j + ATTN_KEYS : len, d);
     for (size_t d = 0; d < t->d_head; d++) {
         const double more = (t->type == KV_BF16 ? 4e-3 : 3e-6) * v_max;
-        e->want[d] /= sum, e->most[d] = e->most[d] / sum + more;
-        e->without[d] /= sum, e->most_without[d] = e->most_without[d] / sum + more;
+        e->want[d] /= sum, e->max[d] = e->max[d] / sum + more;
+        e->without[d] /= sum, e->max_without[d] = e->max_without[d] / sum + more;
     }
     return sum;
 }
@@ -103,12 +103,12 @@ static void check_row(struct check *c, const struct att *t, const struct attn *a
     const double sum = expect(&e, t, a, r, len, p);
     for (size_t d = 0; d < t->d_head; d++) {
         const double got = a->out[r * a->ld_out + d], want = e.want[d];
-        if (!check(c, fabs(got - want) <= e.most[d], "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g",
+        if (!check(c, fabs(got - want) <= e.max[d], "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g",
                    t->rows, t->d_head, t->n_keys, t->type, r, len, d, got, want))
             break;
-        check(c, t->type != KV_INT || fabs(got - e.without[d]) <= e.most_without[d],
+        check(c, t->type != KV_INT || fabs(got - e.without[d]) <= e.max_without[d],
               "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g, more than %.3g from %.9g", t->rows, t->d_head, t->n_keys,
-              t->type, r, len, d, got, e.most_without[d], e.without[d]);
+              t->type, r, len, d, got, e.max_without[d], e.without[d]);
         spread[0] += (got - want) * (got - want);
         for (size_t j = 0; j < len && t->type == KV_BF16; j++) {
             const double moved = 0x1p-8 * p[j] / sum * (t->v[j * t->d_head + d] - want);
@@ -129,8 +129,8 @@ static void check_twin(struct check *c, const struct att *t, const struct attn *
     for (size_t i = 0; i < t->n_keys * t->d_head; i++) v_max = fmax(v_max, fabs((double)t->v[i]));
     for (size_t i = 0; i < t->rows * a.ld_out; i++) {
         if (i % a.ld_out >= t->d_head) continue;
-        const double got = all->out[i], want = out[i], most = (t->type == KV_BF16 ? 4e-3 : 1e-4) * v_max;
-        if (!check(c, fabs(got - want) <= most, "attn rows %zu d_head %zu keys %zu type %d row %zu d %zu: %.9g, the twin %.9g", t->rows,
+        const double got = all->out[i], want = out[i], max = (t->type == KV_BF16 ? 4e-3 : 1e-4) * v_max;
+        if (!check(c, fabs(got - want) <= max, "attn rows %zu d_head %zu keys %zu type %d row %zu d %zu: %.9g, the twin %.9g", t->rows,
                    t->d_head, t->n_keys, t->type, i / a.ld_out, i % a.ld_out, got, want))
             return;
     }
@@ -362,10 +362,10 @@ static void check_known(struct check *c, size_t rows)
  * Keys of KV_INT are finite, but what their high bits give overflows (were their low ones to, with another sign, it would be NaN). */
 static void check_passed_over(struct check *c, enum kv_type t, size_t rows)
 {
-    enum { N = 3 * ATTN_KEYS, D_MOST = 32 };
+    enum { N = 3 * ATTN_KEYS, D_MAX = 32 };
     const size_t d_head = t == KV_INT ? 32 : 4, block = kv_block_sz(t, d_head);
     const float far = t == KV_INT ? 0x1p66f : 1, gone_key = t == KV_INT ? -0x1p66f : -INFINITY;
-    float q[13 * D_MOST] = { 0 }, out[13 * D_MOST];
+    float q[13 * D_MAX] = { 0 }, out[13 * D_MAX];
     char *kv = aligned_alloc_64(N / 32 * block);
     const struct attn a = { .out = out, .ld_out = d_head, .q = q, .ld_q = d_head, .kv = { kv, block, NULL }, .n_keys = N,
                             .rows = (uint32_t)rows, .d_head = (uint32_t)d_head, .scale = 1 };
@@ -375,7 +375,7 @@ static void check_passed_over(struct check *c, enum kv_type t, size_t rows)
         for (size_t j = 0; j < N; j++) {
             const size_t b = j / ATTN_KEYS;
             const int is = gone >> b & 1;
-            float key[D_MOST] = { is ? gone_key : (float)b / far }, value[D_MOST];
+            float key[D_MAX] = { is ? gone_key : (float)b / far }, value[D_MAX];
             for (size_t d = 0; d < d_head; d++) value[d] = is ? INFINITY : (float)(b + 1);
             c->kern->kv_put[t](&a.kv, (uint32_t)j, key, value, (uint32_t)d_head);
             kv_round(t, key, d_head, 0);

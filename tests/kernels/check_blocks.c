@@ -14,7 +14,7 @@ static const struct kind { enum packed_type t; enum dtype from; } kinds[] = {
     { PK_Q8_QUAD, DT_F32 },    { PK_Q8_QUAD, DT_Q8_0 },    { PK_Q4_QUAD, DT_Q4_0 },
     { PK_Q8_QUAD_A8, DT_F32 }, { PK_Q8_QUAD_A8, DT_Q8_0 },
 };
-enum { KINDS = sizeof kinds / sizeof *kinds, BLOCK = 32, MOST = 32639 /* of an integer of 16 bits that x becomes */ };
+enum { KINDS = sizeof kinds / sizeof *kinds, BLOCK = 32, MAX = 32639 /* of an integer of 16 bits that x becomes */ };
 
 struct shape { size_t m, n, k, ld_x; };
 
@@ -26,9 +26,9 @@ static size_t part_of(size_t b, size_t k) { return k - b * BLOCK < BLOCK ? k - b
 
 static float largest(const float *v, size_t n)
 {
-    float most = 0;
-    for (size_t i = 0; i < n; i++) most = fabsf(v[i]) > most ? fabsf(v[i]) : most;
-    return most;
+    float max = 0;
+    for (size_t i = 0; i < n; i++) max = fabsf(v[i]) > max ? fabsf(v[i]) : max;
+    return max;
 }
 
 static float half_at(const uint8_t *p)
@@ -74,18 +74,18 @@ static void defined_free(struct defined *w)
     free(w->q);
 }
 
-static float steps_of(enum packed_type t) { return t == PK_Q8_QUAD ? MOST : 127; }
-static float least_of(enum packed_type t) { return t == PK_Q8_QUAD ? 0x1p-111f : 0x1p-119f; } /* smaller blocks count as zeros */
+static float steps_of(enum packed_type t) { return t == PK_Q8_QUAD ? MAX : 127; }
+static float min_of(enum packed_type t) { return t == PK_Q8_QUAD ? 0x1p-111f : 0x1p-119f; } /* smaller blocks count as zeros */
 
 static struct defined define_x(enum packed_type t, const float *x, size_t ld_x, size_t m, size_t k)
 {
     const struct defined d = defined_new(m, k);
     for (size_t i = 0; i < m * d.blocks; i++) {
         const size_t b = i % d.blocks, len = part_of(b, k);
-        const float *xb = x + i / d.blocks * ld_x + b * BLOCK, most = largest(xb, len);
+        const float *xb = x + i / d.blocks * ld_x + b * BLOCK, max = largest(xb, len);
         int *q = d.q + i / d.blocks * k + b * BLOCK;
-        d.d[i] = most < least_of(t) ? 0 : most / steps_of(t);
-        for (size_t j = 0; j < len; j++) q[j] = d.d[i] > 0 ? (int)rintf(xb[j] * (steps_of(t) / most)) : 0;
+        d.d[i] = max < min_of(t) ? 0 : max / steps_of(t);
+        for (size_t j = 0; j < len; j++) q[j] = d.d[i] > 0 ? (int)rintf(xb[j] * (steps_of(t) / max)) : 0;
     }
     return d;
 }
@@ -137,7 +137,7 @@ static void check_double(struct check *c, const struct kind *kind, const struct 
         const float *row = x + m * s->ld_x;
         for (size_t b = 0; b < w->blocks; b++) steps[b] = (double)largest(row + b * BLOCK, part_of(b, s->k)) / (double)steps_of(kind->t);
         for (size_t n = 0; n < s->n; n++) {
-            double sum = 0, most = 0, square = 0;
+            double sum = 0, max = 0, square = 0;
             for (size_t b = 0; b < w->blocks; b++) {
                 const double d = w->d[n * w->blocks + b], step = steps[b], half = 0.5001 * step + rounding * step;
                 const int *q = w->q + n * s->k + b * BLOCK;
@@ -145,15 +145,15 @@ static void check_double(struct check *c, const struct kind *kind, const struct 
                 for (size_t i = 0; i < part_of(b, s->k); i++) {
                     const double v = d * q[i], at = row[b * BLOCK + i];
                     sum += v * at;
-                    most += fabs(v) * (half + rounding * fabs(at));
+                    max += fabs(v) * (half + rounding * fabs(at));
                     squares += v * v;
                 }
                 square += squares * step * step / 12;
             }
             const double off = sums[m * s->n + n] - sum;
             error += off * off, expected += square;
-            if (!check(c, fabs(off) <= most, "%s m %zu n %zu k %zu: %.9g is %.3g from the product, more than %.3g", packed_name(kind->t), m,
-                       n, s->k, (double)sums[m * s->n + n], fabs(off), most))
+            if (!check(c, fabs(off) <= max, "%s m %zu n %zu k %zu: %.9g is %.3g from the product, more than %.3g", packed_name(kind->t), m,
+                       n, s->k, (double)sums[m * s->n + n], fabs(off), max))
                 break;
         }
     }
@@ -193,7 +193,7 @@ static void check_shape(struct check *c, const struct kind *kind, struct shape s
             if (i < ld_y || i >= (s.m + 1) * ld_y || i % ld_y >= s.n) check(c, is_canary(y[i]), "%s wrote outside y", packed_name(kind->t));
         check_defined(c, kind, &s, &l, sums, y + ld_y);
         if (c->kern->level != CPU_C || mode == 1) check_rows_alone(c, kind->t, s.m, &l, y + ld_y);
-        if (pack_panels(s.n) > 1) { /* the second call may use rows that the first has narrowed */
+        if (pack_panels(s.n) > 1) { /* the second call may use rows that the first has rounded */
             float *again = guarded_floats((s.m + 2) * ld_y);
             fill_canary(again, (s.m + 2) * ld_y);
             l.y = again + ld_y;
@@ -257,8 +257,8 @@ static void check_packing(struct check *c, const struct kind *kind, size_t k)
             check(c, back[i] == want, "%s of %s k %zu: weight %zu of output %zu is %.9g, want %.9g", packed_name(kind->t),
                   dtype_name(kind->from), k, i, n, (double)back[i], (double)want);
             if (kind->from != DT_F32) continue;
-            const double most = largest(f32 + n * k + i / BLOCK * BLOCK, part_of(i / BLOCK, k));
-            const double tol = most / 127 * 0.5001 + most * 0x1p-11 + 127 * 0x1p-25; /* q, and d as f16, which may be subnormal */
+            const double max = largest(f32 + n * k + i / BLOCK * BLOCK, part_of(i / BLOCK, k));
+            const double tol = max / 127 * 0.5001 + max * 0x1p-11 + 127 * 0x1p-25; /* q, and d as f16, which may be subnormal */
             check(c, fabs((double)back[i] - (double)f32[n * k + i]) <= tol, "%s k %zu: weight %zu of output %zu is %.9g, packed from %.9g",
                   packed_name(kind->t), k, i, n, (double)back[i], (double)f32[n * k + i]);
         }
@@ -301,7 +301,7 @@ static void check_largest_sums(struct check *c, const struct kind *kind)
         }
     for (size_t i = 0; i < M * K; i++) x[i] = i / K < 2 ? (i / K ? 3.f : -3.f) : (i / K == 2 ? i % 2 : rnd() % 2) ? 3.f : -3.f;
     for (size_t i = 10 * K; i < 12 * K; i++) /* low bytes of -128 */
-        if (i % BLOCK) x[i] = 3.f * (float)((int)(rnd() % 254) * 256 - 32384) / MOST;
+        if (i % BLOCK) x[i] = 3.f * (float)((int)(rnd() % 254) * 256 - 32384) / MAX;
     product(c, kind, y, rows, x);
     struct defined def = define(kind->from, rows, N, K), def_x = define_x(kind->t, x, K, M, K);
     for (size_t i = 0; i < M * N; i++) {

@@ -208,7 +208,7 @@ static void check_fsmn_impulse(struct check *c, size_t taps, size_t left, size_t
 
 /* Columns of several kinds: usual ones, far from zero, so small that their squares vanish, equal ones, one outlier. Rows lie apart and the
  * last ends at the page. */
-static void check_standard(struct check *c, size_t rows, size_t n)
+static void check_zscore(struct check *c, size_t rows, size_t n)
 {
     const size_t ld = n + 3, size = (rows - 1) * ld + n;
     float *x = guarded_floats(size), *want = guarded_floats(size);
@@ -222,17 +222,17 @@ static void check_standard(struct check *c, size_t rows, size_t n)
     c->ref->zscore(want, ld, rows, n);
     c->kern->zscore(x, ld, rows, n);
     for (size_t i = 0; i < n; i++) {
-        double most = 0;
-        for (size_t r = 0; r < rows; r++) most = fmax(most, fabs((double)want[r * ld + i]));
-        check(c, (most == 0) == (rows == 1 || i % 5 == 3), "standard: column %zu of %zu rows has a most of %g", i, rows, most);
+        double max = 0;
+        for (size_t r = 0; r < rows; r++) max = fmax(max, fabs((double)want[r * ld + i]));
+        check(c, (max == 0) == (rows == 1 || i % 5 == 3), "zscore: column %zu of %zu rows has a max of %g", i, rows, max);
         for (size_t r = 0; r < rows; r++)
-            if (!check(c, fabs((double)x[r * ld + i] - want[r * ld + i]) <= 1e-5 * most,
-                       "standard rows %zu n %zu at %zu, %zu: got %.9g want %.9g", rows, n, r, i, (double)x[r * ld + i],
+            if (!check(c, fabs((double)x[r * ld + i] - want[r * ld + i]) <= 1e-5 * max,
+                       "zscore rows %zu n %zu at %zu, %zu: got %.9g want %.9g", rows, n, r, i, (double)x[r * ld + i],
                        (double)want[r * ld + i]))
                 break;
     }
     for (size_t i = 0; i < size; i++)
-        if (i % ld >= n) check(c, is_canary(x[i]), "standard rows %zu n %zu wrote between rows", rows, n);
+        if (i % ld >= n) check(c, is_canary(x[i]), "zscore rows %zu n %zu wrote between rows", rows, n);
     guarded_free_all();
 }
 
@@ -338,7 +338,7 @@ void check_elem(struct check *c)
         check_add(c, n);
         check_scale(c, n);
         check_median(c, n);
-        check_standard(c, 1 + i % 9, n);
+        check_zscore(c, 1 + i % 9, n);
         check_fsmn(c, 11, 5, n);
         if (i < 9) check_panel_max(c, i + 1);
         check_fsmn(c, 20, 19, n);
@@ -347,8 +347,8 @@ void check_elem(struct check *c)
     for (int act = 0; act < ACT_COUNT; act++) check_act(c, (enum act)act);
     check_relu(c);
     check_median_orders(c);
-    check_standard(c, 448, 37);
-    check_standard(c, 97, 64);
+    check_zscore(c, 448, 37);
+    check_zscore(c, 97, 64);
     check_fsmn(c, 1, 0, 37);
     for (size_t n = 1; n < 600; n = n * 3 + 2) {
         check_fsmn_impulse(c, 11, 5, n);

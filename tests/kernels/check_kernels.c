@@ -3,14 +3,14 @@
  *   check_kernels [--emulated] [level]    check every level this processor has, or one
  *
  * Levels that few processors have are checked in other instructions, too: avxvnni-evex, amx-emulated. Of a level that changes nothing but
- * narrow products, and attention over integers, these alone are checked.
+ * low-precision products, and attention over integers, these alone are checked.
  *
  * --emulated: fewer and smaller shapes; and on x86 reading past a buffer is allowed, because emulators touch the masked lanes of a load.
  *
  * Needs libc, libm and the library's internals only, so that it also runs under emulation. Exit status 1 when a check failed. */
 #include "check.h"
 #include "doubles.h"
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -71,16 +71,16 @@ void *aligned_alloc_64(size_t n)
  * nothing else is seen to wherever the type or k changes. */
 static struct { enum packed_type t; size_t k, rows, panels; } last_call;
 
-static void make_nan(void *p, size_t n, size_t most) { memset(p, 0xff, n < most ? n : most); }
+static void make_nan(void *p, size_t n, size_t max) { memset(p, 0xff, n < max ? n : max); }
 
 static void forget_call(void *scratch)
 {
     const size_t k = last_call.k, rows = last_call.rows < 8 ? 8 : last_call.rows; /* few rows: of several panels side by side */
-    struct narrow_scratch *s = scratch;
+    struct lowp_scratch *s = scratch;
     struct linear_scratch *l = scratch;
     if (packed_is_lowp(last_call.t)) {
         make_nan(s->x, rows * (k / 8 * 5 + 64) * sizeof *s->x, sizeof s->x);
-        memset(s->acc, 0xff, sizeof *s - offsetof(struct narrow_scratch, acc));
+        memset(s->acc, 0xff, sizeof *s - offsetof(struct lowp_scratch, acc));
         return;
     }
     if (last_call.t != PK_F32) make_nan(l->wide, k * PANEL * sizeof *l->wide, sizeof l->wide);
@@ -191,8 +191,8 @@ void *pack_as(const void *rows, enum packed_type t, enum dtype from, size_t n, s
 
 void *pack_all(const void *rows, enum packed_type t, size_t n, size_t k) { return pack_as(rows, t, packed_source(t), n, k); }
 
-/* Whether this level takes everything but narrow products, and attention over integers, from the level below. ints: not the latter. */
-static int only_narrow(const struct kern *k, int *ints)
+/* Whether this level takes everything but low-precision products and attention over integers from the level below. ints: not the latter. */
+static int only_lowp(const struct kern *k, int *ints)
 {
     const size_t first = offsetof(struct kern, linear); /* of the pointers, which are all the rest */
     struct kern below;
@@ -206,10 +206,10 @@ static int only_narrow(const struct kern *k, int *ints)
     return !memcmp((const char *)&below + first, (const char *)k + first, sizeof below - first);
 }
 
-struct part { const char *name; void (*fn)(struct check *); };
+struct check_part { const char *name; void (*fn)(struct check *); };
 
 /* Checks of one table; returns how many failed. */
-static unsigned run_parts(struct check *c, const char *name, const struct part *part, size_t n)
+static unsigned run_parts(struct check *c, const char *name, const struct check_part *part, size_t n)
 {
     unsigned failures = 0;
     c->name = name;
@@ -229,12 +229,12 @@ static unsigned run_parts(struct check *c, const char *name, const struct part *
 
 static unsigned check_levels(struct check *c, struct kern *k, const char *only)
 {
-    static const struct part part[] = {
-        { "types", check_types },   { "pack", check_pack }, { "linear", check_linear }, { "narrow", check_narrow },
+    static const struct check_part part[] = {
+        { "types", check_types },   { "pack", check_pack }, { "linear", check_linear }, { "lowp", check_lowp },
         { "blocks", check_blocks }, { "kv", check_kv },     { "attn", check_attn },     { "elem", check_elem },
         { "spectra", check_spectra },
     };
-    static const struct part narrow[] = { { "narrow", check_narrow }, { "blocks", check_blocks }, { "attn", check_attn_ints } };
+    static const struct check_part lowp[] = { { "lowp", check_lowp }, { "blocks", check_blocks }, { "attn", check_attn_ints } };
     unsigned failures = 0;
     int ints;
     for (int level = 0; cpu_level_name(level); level++) {
@@ -244,7 +244,7 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
         }
         if (only && strcmp(only, cpu_level_name(level))) continue;
         kern_init(k, level);
-        if (only_narrow(k, &ints)) failures += run_parts(c, cpu_level_name(level), narrow, ints ? 3 : 2);
+        if (only_lowp(k, &ints)) failures += run_parts(c, cpu_level_name(level), lowp, ints ? 3 : 2);
         else failures += run_parts(c, cpu_level_name(level), part, sizeof part / sizeof *part);
     }
     return failures;
@@ -285,8 +285,8 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
         { "amx-emulated", CPU_AVX2, kern_init_amx_emulated, check_attn_bf16 },
     };
     for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
-        const struct part part[] = {
-            { "narrow", check_narrow }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", doubled[i].attn },
+        const struct check_part part[] = {
+            { "lowp", check_lowp }, { "blocks", check_blocks }, { "kv", check_kv }, { "attn", doubled[i].attn },
         };
         if (!cpu_level_usable(doubled[i].needs)) {
             printf("%-14s skipped: this processor lacks %s\n", doubled[i].name, cpu_level_name(doubled[i].needs));

@@ -21,22 +21,22 @@ static void check_numbers(struct check *c, const char *what, const float x[GROUP
     for (int value = 0; value < 2; value++) {
         kv_fill(KV_INT, mine, slot, HEAD, value, 1);
         for (size_t d = 0; d < HEAD; d++) {
-            float want[HEAD], most = 0;
+            float want[HEAD], max = 0;
             int is_number = 1;
             for (size_t i = d / GROUP * GROUP; i < d / GROUP * GROUP + GROUP; i++) {
                 is_number &= isfinite(both[i]) != 0;
-                most = fmaxf(most, fabsf(both[i]));
+                max = fmaxf(max, fabsf(both[i]));
             }
             memcpy(want, both, sizeof want);
             kv_round(KV_INT, want, HEAD, value);
             const double got = kv_read(KV_INT, block, slot, d, HEAD, value), scale = kv_scale(block, slot, d, HEAD, value);
-            const int of = value ? 127 : 2039, is_zero = most < 0x1p-111f;
+            const int of = value ? 127 : 2039, is_zero = max < 0x1p-111f;
             if (!is_number) {
                 check(c, isnan(scale), "kv_put %s, value %d: a scale of %g", what, value, scale);
                 continue;
             }
-            check(c, is_zero ? scale == 0 && got == 0 : scale * of >= most * (1 - 0x1p-24) && scale * of <= most * (1 + 0x1p-7),
-                  "kv_put %s, value %d: a scale of %g for %g", what, value, scale, (double)most);
+            check(c, is_zero ? scale == 0 && got == 0 : scale * of >= max * (1 - 0x1p-24) && scale * of <= max * (1 + 0x1p-7),
+                  "kv_put %s, value %d: a scale of %g for %g", what, value, scale, (double)max);
             check(c, fabs(got) <= scale * of && (is_zero || fabs(got - both[d]) <= 0.5002 * scale) && want[d] == (float)got,
                   "kv_put %s, value %d, d %zu: %.9g becomes %.9g, not %.9g, with a scale of %g", what, value, d, (double)both[d], got,
                   (double)want[d], scale);
@@ -48,7 +48,7 @@ static void check_numbers(struct check *c, const char *what, const float x[GROUP
 
 static void check_put(struct check *c)
 {
-    static const struct { const char *name; float most, one; } odd[] = {
+    static const struct { const char *name; float max, one; } odd[] = {
         { "of zeros", 0, 0 },             { "of less than 2^-111", 0x1.fffffep-112f, 0 }, { "of 2^-111", 0x1p-111f, 0 },
         { "of subnormals", 0x1p-140f, 0 }, { "of 3e38", 3e38f, 0 },                       { "of FLT_MAX", FLT_MAX, FLT_MAX },
         { "with NaN", 1, NAN },           { "with inf", 1, INFINITY },                    { "with -inf", 1, -INFINITY },
@@ -56,7 +56,7 @@ static void check_put(struct check *c)
     };
     float x[GROUP];
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        for (size_t d = 0; d < GROUP; d++) x[d] = odd[i].most * (float)((int)(d * 7 % 63) - 31) / 31;
+        for (size_t d = 0; d < GROUP; d++) x[d] = odd[i].max * (float)((int)(d * 7 % 63) - 31) / 31;
         if (odd[i].one != 0) x[13] = odd[i].one;
         check_numbers(c, odd[i].name, x, i * 5 % 32);
     }
@@ -93,10 +93,10 @@ static void check_scores(struct check *c, size_t d_head, size_t rows)
     a.out = want;
     c->ref->attn_weights[KV_INT](&a, c->scratch);
     for (size_t r = 0; r < rows; r++) {
-        float most = 0;
-        for (size_t j = 0; j < N; j++) most = fmaxf(most, want[r * N + j]);
+        float max = 0;
+        for (size_t j = 0; j < N; j++) max = fmaxf(max, want[r * N + j]);
         for (size_t j = 0; j < N; j++)
-            check(c, fabsf(out[r * N + j] - want[r * N + j]) <= 1e-5f * most,
+            check(c, fabsf(out[r * N + j] - want[r * N + j]) <= 1e-5f * max,
                   "scores of integers, d_head %zu, %zu rows: row %zu key %zu weighs %.9g, the twin's %.9g", d_head, rows, r, j,
                   (double)out[r * N + j], (double)want[r * N + j]);
     }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 static double activate(double x, int act)
 {

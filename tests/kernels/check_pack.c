@@ -61,14 +61,14 @@ static int is_near(double got, double want) { return isnan(want) ? isnan(got) : 
 
 static void check_loss(struct check *c, struct q8_loss got, const uint8_t *panel, enum dtype from, const void *const rows[PANEL], size_t k)
 {
-    struct q8_loss most = { 0 };
+    struct q8_loss max = { 0 };
     for (size_t i = 0; i < PANEL; i++) {
         const struct q8_loss l = rows[i] ? in_double(panel, from, rows[i], k, i) : (struct q8_loss) { 0 };
-        if (l.error > most.error || isnan(l.error)) most.error = l.error;
-        if (l.norm > most.norm || isnan(l.norm)) most.norm = l.norm;
+        if (l.error > max.error || isnan(l.error)) max.error = l.error;
+        if (l.norm > max.norm || isnan(l.norm)) max.norm = l.norm;
     }
-    check(c, is_near(got.error, most.error) && is_near(got.norm, most.norm), "%s k %zu: loses %g of %g, want %g of %g", dtype_name(from), k,
-          got.error, got.norm, most.error, most.norm);
+    check(c, is_near(got.error, max.error) && is_near(got.norm, max.norm), "%s k %zu: loses %g of %g, want %g of %g", dtype_name(from), k,
+          got.error, got.norm, max.error, max.norm);
 }
 
 static int same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }

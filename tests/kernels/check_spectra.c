@@ -57,9 +57,9 @@ static void check_row(struct check *c, const float *got, const float *x, const s
     const double off = 8 * (double)FLT_EPSILON * norm_of(x, s), log_off = 1e-6 / 0.434294482 * (double)s->log.unit;
     for (uint32_t b = 0; b < h->n_bands; b++) {
         const double size = sqrt(power_of(x, s, h->first_bin + b)), w = 1u << b % 3, floor = (double)s->log.floor;
-        const double least = size > off ? w * (size - off) * (size - off) : 0, most = w * (size + off) * (size + off);
-        const double low = log(least > floor ? least : floor) * (double)s->log.unit;
-        const double high = log(most > floor ? most : floor) * (double)s->log.unit;
+        const double min = size > off ? w * (size - off) * (size - off) : 0, max = w * (size + off) * (size + off);
+        const double low = log(min > floor ? min : floor) * (double)s->log.unit;
+        const double high = log(max > floor ? max : floor) * (double)s->log.unit;
         const double slack = log_off + (double)FLT_EPSILON * fmax(fabs(low), fabs(high));
         if (!check(c, got[b] >= low - slack && got[b] <= high + slack, "spectra n %u row %zu band %u: got %.9g, want %.9g .. %.9g",
                    s->n, row, b, (double)got[b], low, high))

@@ -2,26 +2,28 @@
  *
  * SDOT takes four products of signed bytes per lane in the time of one f32 multiply-add, and one word of x, the same for all lanes, from
  * any lane of a register. Everything else stays as the level before has it. */
+#define TILE_ROWS 6
+#define QUADS_SIGNED 1
+
 #include "kern/arm/vec128.h"
 
-PRIM float32x4_t dot_quad(float32x4_t acc, vi x, uint32x4_t w)
+PRIM int32x4_t dot_quad(int32x4_t acc, vi x, uint32x4_t w)
 {
-    const int8x8_t word = vreinterpret_s8_u32(vget_low_u32(x.lo));
-    return vreinterpretq_f32_s32(vdotq_lane_s32(vreinterpretq_s32_f32(acc), vreinterpretq_s8_u32(w), word, 0));
+    return vdotq_lane_s32(acc, vreinterpretq_s8_u32(w), vreinterpret_s8_u32(vget_low_u32(x.lo)), 0);
 }
 
 #include "kern/arm/signed_quads.h"
 
-PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
+PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x)
 {
     UNROLL
-    for (size_t i = 0; i < QBLOCK / 4; i++) sum = vf_dot_quads(sum, vi_set1(x[i]), b[i]);
+    for (size_t i = 0; i < QBLOCK / 4; i++) sum = vs_dot_quads(sum, vi_set1(x[i]), b[i]);
     return sum;
 }
 
-#include "kern/narrow.h"
-#include "kern/narrow_blocks.h"
-#include "kern/attn_ints.h"
+#include "kern/lowp.h"
+#include "kern/lowp_blocks.h"
+#include "kern/attn_int.h"
 
 void kern_init_dotprod(struct kern *k)
 {

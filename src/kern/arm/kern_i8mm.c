@@ -2,6 +2,9 @@
  *
  * USMMLA multiplies two rows of eight unsigned bytes by two columns of eight signed ones: twice the products of SDOT in the same time.
  * By blocks USDOT does as SDOT, and takes weights as they are packed. Everything else stays as the level before has it. */
+#define TILE_ROWS 12
+#define ROWS_BY_TWOS 1
+
 #include "kern/arm/vec128.h"
 
 PRIM float32x4_t dot_2x2(float32x4_t acc, uint32x4_t x, uint32x4_t w)
@@ -10,17 +13,14 @@ PRIM float32x4_t dot_2x2(float32x4_t acc, uint32x4_t x, uint32x4_t w)
     return vreinterpretq_f32_s32(vusmmlaq_s32(sum, vreinterpretq_u8_u32(x), vreinterpretq_s8_u32(w)));
 }
 
-PRIM float32x4_t dot_unsigned(float32x4_t acc, uint32x4_t w, int8x8_t x)
-{
-    return vreinterpretq_f32_s32(vusdotq_lane_s32(vreinterpretq_s32_f32(acc), vreinterpretq_u8_u32(w), x, 0));
-}
+PRIM int32x4_t dot_unsigned(int32x4_t acc, uint32x4_t w, int8x8_t x) { return vusdotq_lane_s32(acc, vreinterpretq_u8_u32(w), x, 0); }
 PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
-PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
+PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x)
 {
     UNROLL
     for (size_t i = 0; i < QBLOCK / 4; i++) {
         const int8x8_t q = vcreate_s8(x[i]);
-        sum = (vf) { dot_unsigned(sum.lo, b[i].lo, q), dot_unsigned(sum.hi, b[i].hi, q) };
+        sum = (vs) { dot_unsigned(sum.lo, b[i].lo, q), dot_unsigned(sum.hi, b[i].hi, q) };
     }
     return sum;
 }
@@ -28,21 +28,21 @@ PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK /
 {
     (void)n;
     const int two = quad_x_parts(t) == 2;
-    vf sum = quad_dots(ints_begin(x[block_start_at(t)]), b[0], two ? x + QBLOCK / 4 : x);
-    if (two) sum = ints_add(sum, ints_times_256(quad_dots(ints_begin(0), b[0], x)));
+    vs sum = quad_dots(vs_set1((int32_t)x[block_start_at(t)]), b[0], two ? x + QBLOCK / 4 : x);
+    if (two) sum = vs_add(sum, vs_times_256(quad_dots(vs_zero(), b[0], x)));
     *to = vf_of_ints(sum);
 }
 
-PRIM void quad_more(vf *high, vf *low, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_more(vs *high, vs *low, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     *high = quad_dots(*high, b[0], x);
     *low = quad_dots(*low, b[0], x + QBLOCK / 4);
 }
 
-#include "kern/arm/matrix.h"
-#include "kern/narrow.h"
-#include "kern/narrow_blocks.h"
-#include "kern/attn_ints.h"
+#include "kern/arm/lowp_matrix.h"
+#include "kern/lowp.h"
+#include "kern/lowp_blocks.h"
+#include "kern/attn_int.h"
 
 void kern_init_i8mm(struct kern *k)
 {

@@ -4,16 +4,17 @@
  *
  * Products of fewer bits save memory here, not time: widening bf16 costs nearly a third of what the multiply-adds do, and 16 products
  * of int8 or int16 take four instructions, as 16 of f32 do. */
+#define TILE_ROWS 6 /* by two vectors of two registers */
+#define QUADS_SIGNED 1
+
 #include "kern/arm/vec128.h"
 
-#define FEW_PANELS(rows) ((rows) == 1 ? 2 : 1)
-
 /* Two products, at most 128 * 127 each, fit 16 bits. */
-PRIM float32x4_t dot_quad(float32x4_t acc, vi x, uint32x4_t w)
+PRIM int32x4_t dot_quad(int32x4_t acc, vi x, uint32x4_t w)
 {
     const int8x16_t all = vreinterpretq_s8_u32(x.hi), b = vreinterpretq_s8_u32(w);
     const int16x8_t pairs = vpaddq_s16(vmull_s8(vget_low_s8(b), vget_low_s8(all)), vmull_high_s8(b, all));
-    return vreinterpretq_f32_s32(vpadalq_s16(vreinterpretq_s32_f32(acc), pairs));
+    return vpadalq_s16(acc, pairs);
 }
 
 #include "kern/arm/signed_quads.h"
@@ -24,7 +25,7 @@ PRIM void add_quads(int32x4_t sum[2], int8x16_t x, int8x16_t w)
     sum[0] = vpadalq_s16(sum[0], vmull_s8(vget_low_s8(w), vget_low_s8(x)));
     sum[1] = vpadalq_s16(sum[1], vmull_high_s8(w, x));
 }
-PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
+PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x)
 {
     int32x4_t lo[2] = { vdupq_n_s32(0), vdupq_n_s32(0) }, hi[2] = { vdupq_n_s32(0), vdupq_n_s32(0) };
     UNROLL
@@ -33,16 +34,16 @@ PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x)
         add_quads(lo, q, vreinterpretq_s8_u32(b[i].lo));
         add_quads(hi, q, vreinterpretq_s8_u32(b[i].hi));
     }
-    return ints_add(sum, (vf) { vreinterpretq_f32_s32(vpaddq_s32(lo[0], lo[1])), vreinterpretq_f32_s32(vpaddq_s32(hi[0], hi[1])) });
+    return vs_add(sum, (vs) { vpaddq_s32(lo[0], lo[1]), vpaddq_s32(hi[0], hi[1]) });
 }
 
 #include "kern/attn.h"
-#include "kern/attn_narrow.h"
+#include "kern/attn_bf16.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
-#include "kern/narrow.h"
-#include "kern/narrow_blocks.h"
-#include "kern/attn_ints.h"
+#include "kern/lowp.h"
+#include "kern/lowp_blocks.h"
+#include "kern/attn_int.h"
 #include "kern/pack.h"
 #include "kern/spectrum.h"
 
@@ -50,7 +51,7 @@ void kern_init_neon(struct kern *k)
 {
     init_pack(k);
     init_linear(k);
-    init_narrow(k);
+    init_lowp(k);
     init_blocks(k);
     init_attn(k);
     init_attn_int(k);

@@ -5,6 +5,9 @@
  * zeros, whatever the processor is told, so its bits are not the twin's; but they depend on nothing else in the call. BFDOT may take the
  * same steps, but few rows are left to BFMMLA as well, so that nothing rests on that. Everything else stays as the level before has
  * it. */
+#define TILE_ROWS 12
+#define ROWS_BY_TWOS 1
+
 #include "kern/arm/vec128.h"
 
 PRIM float32x4_t dot_2x2(float32x4_t acc, uint32x4_t x, uint32x4_t w)
@@ -12,8 +15,8 @@ PRIM float32x4_t dot_2x2(float32x4_t acc, uint32x4_t x, uint32x4_t w)
     return vbfmmlaq_f32(acc, vreinterpretq_bf16_u32(x), vreinterpretq_bf16_u32(w));
 }
 
-#include "kern/arm/matrix.h"
-#include "kern/narrow.h"
+#include "kern/arm/lowp_matrix.h"
+#include "kern/lowp.h"
 
 void kern_init_neonbf16(struct kern *k)
 {

@@ -9,13 +9,13 @@
 #define STENO_KERN_SIGNED_QUADS_H
 #include "kern/arm/vec128.h"
 
-enum { TILE_ROWS = 6 }; /* by two vectors: vec128.h says why */
-#define TILE_ROWS_12 0
-#define QUADS_SIGNED 1
+#if !QUADS_SIGNED
+#error "signed_quads.h makes signed rows of x: a level that includes it sets QUADS_SIGNED to 1"
+#endif
 
-PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return (vf) { dot_quad(acc.lo, x, w.lo), dot_quad(acc.hi, x, w.hi) }; }
+PRIM vs vs_dot_quads(vs acc, vi x, vi w) { return (vs) { dot_quad(acc.lo, x, w.lo), dot_quad(acc.hi, x, w.hi) }; }
 
-PRIM vf quad_dots(vf sum, const vi *b, const uint32_t *x);
+PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x);
 PRIM void quad_bytes(vi *b, const void *w) /* 128 taken off */
 {
     const vi v = vi_load(w);
@@ -25,21 +25,21 @@ PRIM void quad_bytes(vi *b, const void *w) /* 128 taken off */
 PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     (void)n;
-    vf sum = quad_dots(ints_begin(quad_is_bytes(t) ? 0 : x[block_start_at(t)]), b[0], x);
-    if (quad_x_parts(t) == 2) sum = quad_dots(ints_times_256(sum), b[0], x + QBLOCK / 4);
+    vs sum = quad_dots(vs_set1(quad_is_bytes(t) ? 0 : (int32_t)x[block_start_at(t)]), b[0], x);
+    if (quad_x_parts(t) == 2) sum = quad_dots(vs_times_256(sum), b[0], x + QBLOCK / 4);
     *to = vf_of_ints(sum);
 }
-PRIM void quad_more(vf *high, vf *low, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_more(vs *high, vs *low, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
     *high = quad_dots(*high, b[0], x);
     *low = quad_dots(*low, b[0], x + QBLOCK / 4);
 }
 
-PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { round_pairs(to, x, k); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
-    const float scale = narrow_quads(to, x, k);
-    for (size_t i = 0; i < narrow_words(PK_I8_QUAD, k); i++) to[i] ^= 0x80808080u;
+    const float scale = quantize_quads(to, x, k);
+    for (size_t i = 0; i < lowp_words(PK_I8_QUAD, k); i++) to[i] ^= 0x80808080u;
     return scale;
 }
 #endif

@@ -10,13 +10,15 @@
 #include <arm_neon.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "kern/inner.h"
+#include "kern/quantize.h"
 
-enum { VF_N = 8 };
+#define VF_N 8
+#include "kern/knobs.h"
 
 #define PRIM static inline __attribute__((always_inline))
 typedef struct { float32x4_t lo, hi; } vf;
-typedef struct { uint32x4_t lo, hi; } vi;
+typedef struct { uint32x4_t lo, hi; } vi; /* words */
+typedef struct { int32x4_t lo, hi; } vs;  /* int32 */
 
 #define EACH(op, a) ((vf) { op((a).lo), op((a).hi) })
 #define EACH_2(op, a, b) ((vf) { op((a).lo, (b).lo), op((a).hi, (b).hi) })
@@ -158,7 +160,7 @@ PRIM vf add_16(vf v, unsigned bits)
 PRIM vf vf_lo5(vi b, unsigned bits) { return add_16(vf_lo4(b), bits); }
 PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
-/* ---- words of 32 bits, for narrow products */
+/* ---- words of 32 bits, for low-precision products */
 PRIM vi vi_load(const void *p)
 {
     const uint32_t *w = p;
@@ -166,10 +168,17 @@ PRIM vi vi_load(const void *p)
 }
 /* Products take w from lane 0 of a register, which a load from memory fills without more work; hi has it in every lane. */
 PRIM vi vi_set1(uint32_t w) { return (vi) { vcombine_u32(vcreate_u32(w), vcreate_u32(w)), vdupq_n_u32(w) }; }
-PRIM vf vf_of_ints(vf a)
+PRIM vs vs_set1(int32_t x) { return (vs) { vdupq_n_s32(x), vdupq_n_s32(x) }; }
+PRIM vs vs_zero(void) { return vs_set1(0); }
+PRIM vs vs_load(const int32_t *p) { return (vs) { vld1q_s32(p), vld1q_s32(p + 4) }; }
+PRIM void vs_store(int32_t *p, vs v)
 {
-    return (vf) { vcvtq_f32_s32(vreinterpretq_s32_f32(a.lo)), vcvtq_f32_s32(vreinterpretq_s32_f32(a.hi)) };
+    vst1q_s32(p, v.lo);
+    vst1q_s32(p + 4, v.hi);
 }
+PRIM vs vs_add(vs a, vs b) { return (vs) { vaddq_s32(a.lo, b.lo), vaddq_s32(a.hi, b.hi) }; }
+PRIM vs vs_times_256(vs a) { return (vs) { vshlq_n_s32(a.lo, 8), vshlq_n_s32(a.hi, 8) }; }
+PRIM vf vf_of_ints(vs a) { return (vf) { vcvtq_f32_s32(a.lo), vcvtq_f32_s32(a.hi) }; }
 /* bf16, in the order and so with the bits of the twin. both: the even k, the odd k. */
 PRIM float32x4_t low_half(uint32x4_t a) { return floats_of(vshlq_n_u32(a, 16)); }
 PRIM float32x4_t high_half(uint32x4_t a) { return floats_of(vandq_u32(a, vdupq_n_u32(0xffff0000u))); }
@@ -183,18 +192,17 @@ PRIM vf vf_dot_pairs(vf acc, vi x, vi w)
     return (vf) { dot_pair(acc.lo, both, w.lo), dot_pair(acc.hi, both, w.hi) };
 }
 /* int16: even and odd k of the outputs come apart once for all rows of a tile; then 16 products take four instructions, as 16 of f32 do. */
-PRIM vf vf_dot_ints(vf acc, vi x, vi w)
+PRIM vs vs_dot_ints(vs acc, vi x, vi w)
 {
     const int16x4_t both = vreinterpret_s16_u32(vget_low_u32(x.lo));
     const int16x8_t lo = vreinterpretq_s16_u32(w.lo), hi = vreinterpretq_s16_u32(w.hi);
     const int16x8_t even = vuzp1q_s16(lo, hi), odd = vuzp2q_s16(lo, hi);
-    int32x4_t sum_lo = vreinterpretq_s32_f32(acc.lo), sum_hi = vreinterpretq_s32_f32(acc.hi);
-    sum_lo = vmlal_lane_s16(vmlal_lane_s16(sum_lo, vget_low_s16(even), both, 0), vget_low_s16(odd), both, 1);
-    sum_hi = vmlal_high_lane_s16(vmlal_high_lane_s16(sum_hi, even, both, 0), odd, both, 1);
-    return (vf) { vreinterpretq_f32_s32(sum_lo), vreinterpretq_f32_s32(sum_hi) };
+    acc.lo = vmlal_lane_s16(vmlal_lane_s16(acc.lo, vget_low_s16(even), both, 0), vget_low_s16(odd), both, 1);
+    acc.hi = vmlal_high_lane_s16(vmlal_high_lane_s16(acc.hi, even, both, 0), odd, both, 1);
+    return acc;
 }
-PRIM uint32x4_t most_bits(uint32x4_t most, float32x4_t a) { return vmaxq_u32(most, bits_of(vabsq_f32(a))); }
-PRIM vi vi_most(vi most, vf v) { return (vi) { most_bits(most.lo, v.lo), most_bits(most.hi, v.hi) }; }
+PRIM uint32x4_t max_of_abs(uint32x4_t max, float32x4_t a) { return vmaxq_u32(max, bits_of(vabsq_f32(a))); }
+PRIM vi vi_max_abs(vi max, vf v) { return (vi) { max_of_abs(max.lo, v.lo), max_of_abs(max.hi, v.hi) }; }
 PRIM uint32_t vi_hmax(vi a) { return vmaxvq_u32(vmaxq_u32(a.lo, a.hi)); }
 PRIM void vf_store_halves(uint32_t *to, vf v)
 {
@@ -208,12 +216,7 @@ PRIM uint32x4_t nibbles(uint32x4_t w, int high)
     return vreinterpretq_u32_u8(high ? vshrq_n_u8(b, 4) : vandq_u8(b, vdupq_n_u8(15)));
 }
 PRIM vi vi_nibbles(vi w, int high) { return (vi) { nibbles(w.lo, high), nibbles(w.hi, high) }; }
-PRIM vf ints_begin(uint32_t start) { return (vf) { floats_of(vdupq_n_u32(start)), floats_of(vdupq_n_u32(start)) }; }
-PRIM float32x4_t int_add(float32x4_t a, float32x4_t b) { return floats_of(vaddq_u32(bits_of(a), bits_of(b))); }
-PRIM float32x4_t int_times_256(float32x4_t a) { return floats_of(vshlq_n_u32(bits_of(a), 8)); }
-PRIM vf ints_add(vf a, vf b) { return EACH_2(int_add, a, b); }
-PRIM vf ints_times_256(vf a) { return EACH(int_times_256, a); }
-PRIM vf ints_joined(vf high, vf low) { return ints_add(ints_times_256(high), low); }
-PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { narrow_block_row(to, t, x, k); }
-PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { narrow_weights(to, x, n); }
+PRIM vs ints_joined(vs high, vs low) { return vs_add(vs_times_256(high), low); }
+PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { quantize_blocks(to, t, x, k); }
+PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { quantize_attn_weights(to, x, n); }
 #endif

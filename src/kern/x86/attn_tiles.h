@@ -1,6 +1,6 @@
 /* steno: attention with products of bf16 over tiles. SPDX-License-Identifier: MIT
  *
- * Keys and values of KV_BF16 lie as tiles want them (narrow_tiles.h): a block of keys is a panel of pairs of d, and a block of values has
+ * Keys and values of KV_BF16 lie as tiles want them (lowp_tiles.h): a block of keys is a panel of pairs of d, and a block of values has
  * 16 pairs of positions, one tile's, by d. So the steps are those of linear, two tiles of rows by two of keys, resp. of d.
  *
  * Any number of rows takes tiles. A step takes all positions of a block: where a row's keys end within one, weights past the end are
@@ -9,7 +9,7 @@
 #ifndef STENO_KERN_ATTN_TILES_H
 #define STENO_KERN_ATTN_TILES_H
 #include "kern/attn_pairs.h"
-#include "kern/x86/narrow_tiles.h"
+#include "kern/x86/lowp_tiles.h"
 
 static void queries_tiles(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows)
 {
@@ -24,7 +24,7 @@ static void scores_tiles(struct attn_scratch *s, const struct key_block *b, cons
     _Alignas(64) uint32_t last[STEP * PANEL];
     const size_t words = b->d_head / 2, height = tile_height(b->rows);
     (void)a, (void)r0;
-    for (size_t i = 0; i * KV_BLOCK < b->most; i++) {
+    for (size_t i = 0; i * KV_BLOCK < b->max; i++) {
         const struct tile_panel of = { NULL, key_words(b, i), last, words };
         last_words(last, of.w, words);
         for (size_t r = 0; r < b->rows; r += 2 * height) {
@@ -65,7 +65,7 @@ INLINE void weigh_keys(float *out, size_t ld_out, const uint32_t *w, size_t ld_w
                        size_t k1, const int high)
 {
     _Alignas(64) uint32_t copy[STEP * PANEL];
-    _Alignas(64) float last[2 * NARROW_TILE * PANEL]; /* columns of two tiles where a head has fewer: behind it stand a partial's sums */
+    _Alignas(64) float last[2 * LOWP_TILE_ROWS * PANEL]; /* columns of two tiles where a head has fewer: behind it stand a partial's sums */
     const size_t rows = ld_out ? (high ? 2 : 1) * height : 1;
     for (size_t d = 0; d < b->d_head && k0 < k1; d += PANEL) {
         const size_t columns = size_min(PANEL, b->d_head - d), ld_sums = columns == PANEL ? ld_out : ld_out ? PANEL : 0;
@@ -93,12 +93,12 @@ static void weigh_tiles(struct attn_scratch *s, const struct key_block *b)
         const size_t rows = size_min(2 * height, b->rows - r);
         float *out = b->out + r * OUT_LD;
         const uint32_t *w = s->weight + r * WEIGHT_LD;
-        size_t least = ATTN_KEYS, most = 0;
+        size_t min = ATTN_KEYS, max = 0;
         for (size_t i = 0; i < rows; i++) {
-            least = size_min(least, b->seen[r + i]);
-            if (b->seen[r + i] > most) most = b->seen[r + i];
+            min = size_min(min, b->seen[r + i]);
+            if (b->seen[r + i] > max) max = b->seen[r + i];
         }
-        const size_t common = least == most ? most : least / KV_BLOCK * KV_BLOCK;
+        const size_t common = min == max ? max : min / KV_BLOCK * KV_BLOCK;
         if (rows > height) weigh_keys(out, OUT_LD, w, WEIGHT_LD, height, b, 0, common, 1);
         else weigh_keys(out, OUT_LD, w, WEIGHT_LD, height, b, 0, common, 0);
         for (size_t i = 0; i < rows; i++) weigh_keys(out + i * OUT_LD, 0, w + i * WEIGHT_LD, 0, height, b, common, b->seen[r + i], 0);
@@ -111,9 +111,9 @@ static void attn_tiles(const struct attn *a, void *scratch)
     attn_any(a, scratch, &body_tiles);
     tile_release();
 }
-static void attn_part_tiles(const struct attn *a, size_t b, float *part, size_t ld_part, void *scratch)
+static void attn_partial_tiles(const struct attn *a, size_t b, float *partial, size_t ld_partial, void *scratch)
 {
-    attn_part_any(a, b, part, ld_part, scratch, &body_tiles);
+    attn_partial_any(a, b, partial, ld_partial, scratch, &body_tiles);
     tile_release();
 }
 static void attn_weights_tiles(const struct attn *a, void *scratch)
@@ -126,6 +126,6 @@ static void init_attn_tiles(struct kern *k)
 {
     k->attn_weights[KV_BF16] = attn_weights_tiles;
     k->attn[KV_BF16] = attn_tiles;
-    k->attn_partial[KV_BF16] = attn_part_tiles;
+    k->attn_partial[KV_BF16] = attn_partial_tiles;
 }
 #endif

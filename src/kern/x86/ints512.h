@@ -6,18 +6,18 @@
 #define STENO_KERN_INTS512_H
 #include "kern/x86/vec512.h"
 
-PRIM vf vf_dot_ints(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpwssd_epi32(_mm512_castps_si512(acc), x, w)); }
-PRIM vf vf_dot_quads(vf acc, vi x, vi w) { return _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(acc), x, w)); }
+PRIM vs vs_dot_ints(vs acc, vi x, vi w) { return _mm512_dpwssd_epi32(acc, x, w); }
+PRIM vs vs_dot_quads(vs acc, vi x, vi w) { return _mm512_dpbusd_epi32(acc, x, w); }
 
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
-    vi most[4] = { vi_set1(0), vi_set1(0), vi_set1(0), vi_set1(0) };
+    vi max[4] = { vi_set1(0), vi_set1(0), vi_set1(0), vi_set1(0) };
     size_t i = 0;
     for (; i + 4 * VF_N <= k; i += 4 * VF_N)
-        for (size_t j = 0; j < 4; j++) most[j] = vi_most(most[j], vf_load(x + i + j * VF_N));
-    for (; i < k; i += VF_N) most[0] = vi_most(most[0], load_some(x + i, k - i));
-    most[0] = _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3]));
-    const struct int_scale s = i8_scale_of(vi_hmax(most[0]));
+        for (size_t j = 0; j < 4; j++) max[j] = vi_max_abs(max[j], vf_load(x + i + j * VF_N));
+    for (; i < k; i += VF_N) max[0] = vi_max_abs(max[0], load_some(x + i, k - i));
+    max[0] = _mm512_max_epu32(_mm512_max_epu32(max[0], max[1]), _mm512_max_epu32(max[2], max[3]));
+    const struct int_scale s = i8_scale_of(vi_hmax(max[0]));
     const vf inverse = vf_set1(s.inverse), magic = vf_set1(I8_MAGIC);
     for (i = 0; i < k; i += VF_N, to += VF_N / 4) {
         const vf v = vf_add(vf_mul(load_some(x + i, k - i), inverse), magic);

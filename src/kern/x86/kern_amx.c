@@ -1,13 +1,16 @@
-/* steno: narrow products for AMX with BF16 and INT8. SPDX-License-Identifier: MIT
+/* steno: low-precision products for AMX with BF16 and INT8. SPDX-License-Identifier: MIT
  *
- * TDPBF16PS and TDPBUSD multiply whole tiles; the bodies are in narrow_tiles.h and attn_tiles.h. Everything else stays as the level before
+ * TDPBF16PS and TDPBUSD multiply whole tiles; the bodies are in lowp_tiles.h and attn_tiles.h. Everything else stays as the level before
  * has it. */
+#define TILE_ROWS 12
+#define LOWP_TILE_ROWS 16
+
 #include "kern/x86/ints512.h"
 #include "kern/x86/pairs512.h"
 #include "kern/x86/tile.h"
 
 #include "kern/x86/attn_tiles.h"
-#include "kern/x86/narrow_tiles.h"
+#include "kern/x86/lowp_tiles.h"
 
 void kern_init_amx(struct kern *k)
 {

@@ -2,7 +2,10 @@
  *
  * Primitives that only this level needs; the others are in vec256.h, everything else in the templates. A tile is 6 rows by two vectors,
  * half a panel: 12 accumulators, two vectors of weights and one broadcast fill 15 of 16 registers. */
-#include "kern/inner.h"
+#define TILE_ROWS 6
+#define QUAD_STEPS 2
+#define QUAD_PARTS 2
+
 #include "kern/x86/vec256.h"
 
 PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
@@ -30,28 +33,23 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in halves of the vectors, then halve
 
 /* Four k of int8 take two steps: the even and the odd ones, as numbers of 16 bits whose products VPMADDWD adds in pairs: exact, where
  * VPMADDUBSW would saturate. x is stored so, the bytes of a panel are widened on the way. */
-#define QUAD_STEPS 2
 PRIM vi vi_quads(const void *w, int odd)
 {
     const vi b = vi_load(w);
     return _mm256_srai_epi16(odd ? b : _mm256_slli_epi16(b, 8), 8);
 }
-PRIM vf vf_dot_quads(vf acc, vi x, vi w)
+PRIM vs vs_dot_quads(vs acc, vi x, vi w)
 {
-    vi sum = _mm256_add_epi32(_mm256_castps_si256(acc), _mm256_madd_epi16(x, w));
+    vs sum = _mm256_add_epi32(acc, _mm256_madd_epi16(x, w));
     __asm__("" : "+x"(sum)); /* compilers would add the products of both steps first, and run out of registers */
-    return _mm256_castsi256_ps(sum);
+    return sum;
 }
-PRIM vf vf_dot_ints(vf acc, vi x, vi w)
-{
-    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(acc), _mm256_madd_epi16(x, w)));
-}
-#define MM(op) _mm256_##op
+PRIM vs vs_dot_ints(vs acc, vi x, vi w) { return _mm256_add_epi32(acc, _mm256_madd_epi16(x, w)); }
 #include "kern/x86/blocks16.h"
 #include "kern/x86/pairs_f32.h"
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
-    const struct int_scale s = i8_scale_of(largest_bits(x, k));
+    const struct int_scale s = i8_scale_of(max_abs_bits(x, k));
     for (size_t i = 0; i < k; i += VF_N, to += VF_N / 2) {
         const vi q = vi_bytes(x + i, k - i, s.inverse);
         const vi pairs = _mm256_or_si256(q, _mm256_slli_epi32(_mm256_shuffle_epi32(q, 0xee), 16)); /* 0 with 2, 1 with 3 */
@@ -61,12 +59,12 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 }
 
 #include "kern/attn.h"
-#include "kern/attn_narrow.h"
+#include "kern/attn_bf16.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
-#include "kern/narrow.h"
-#include "kern/narrow_blocks.h"
-#include "kern/attn_ints.h"
+#include "kern/lowp.h"
+#include "kern/lowp_blocks.h"
+#include "kern/attn_int.h"
 #include "kern/pack.h"
 #include "kern/spectrum.h"
 
@@ -74,7 +72,7 @@ void kern_init_avx2(struct kern *k)
 {
     init_pack(k);
     init_linear(k);
-    init_narrow(k);
+    init_lowp(k);
     init_blocks(k);
     init_attn(k);
     init_attn_int(k);

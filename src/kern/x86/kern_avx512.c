@@ -2,30 +2,29 @@
  *
  * The vector type and its primitives; everything else is in the templates. A tile is 12 rows by two vectors: 24 accumulators, two
  * vectors of weights and one broadcast leave five registers free. */
-#include "kern/inner.h"
+#define TILE_ROWS 12
+#define QUAD_STEPS 2
+#define QUAD_PARTS 2
+
 #include "kern/x86/vec512.h"
 
 /* Four k of int8 take two steps: the even and the odd ones, as numbers of 16 bits whose products VPMADDWD adds in pairs: exact, where
  * VPMADDUBSW would saturate. x is stored so, the bytes of a panel are widened on the way. */
-#define QUAD_STEPS 2
 PRIM vi vi_quads(const void *w, int odd)
 {
     const vi b = vi_load(w);
     return _mm512_srai_epi16(odd ? b : _mm512_slli_epi16(b, 8), 8);
 }
-PRIM vf vf_dot_quads(vf acc, vi x, vi w)
+PRIM vs vs_dot_quads(vs acc, vi x, vi w)
 {
-    vi sum = _mm512_add_epi32(_mm512_castps_si512(acc), _mm512_madd_epi16(x, w));
+    vs sum = _mm512_add_epi32(acc, _mm512_madd_epi16(x, w));
     __asm__("" : "+v"(sum)); /* compilers would add the products of both steps first, and run out of registers */
-    return _mm512_castsi512_ps(sum);
+    return sum;
 }
-PRIM vf vf_dot_ints(vf acc, vi x, vi w)
-{
-    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(acc), _mm512_madd_epi16(x, w)));
-}
+PRIM vs vs_dot_ints(vs acc, vi x, vi w) { return _mm512_add_epi32(acc, _mm512_madd_epi16(x, w)); }
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
-    const struct int_scale s = i8_scale_of(largest_bits(x, k));
+    const struct int_scale s = i8_scale_of(max_abs_bits(x, k));
     const vf inverse = vf_set1(s.inverse), magic = vf_set1(I8_MAGIC);
     for (size_t i = 0; i < k; i += VF_N, to += VF_N / 2) {
         const vf v = vf_add(vf_mul(load_some(x + i, k - i), inverse), magic);
@@ -35,7 +34,6 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     }
     return s.scale;
 }
-#define MM(op) _mm512_##op
 #include "kern/x86/blocks16.h"
 #include "kern/x86/pairs_f32.h"
 PRIM vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
@@ -64,12 +62,12 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then qua
 }
 
 #include "kern/attn.h"
-#include "kern/attn_narrow.h"
+#include "kern/attn_bf16.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
-#include "kern/narrow.h"
-#include "kern/narrow_blocks.h"
-#include "kern/attn_ints.h"
+#include "kern/lowp.h"
+#include "kern/lowp_blocks.h"
+#include "kern/attn_int.h"
 #include "kern/pack.h"
 #include "kern/spectrum.h"
 
@@ -77,7 +75,7 @@ void kern_init_avx512(struct kern *k)
 {
     init_pack(k);
     init_linear(k);
-    init_narrow(k);
+    init_lowp(k);
     init_blocks(k);
     init_attn(k);
     init_attn_int(k);

@@ -1,12 +1,14 @@
 /* steno: products of bf16 for AVX-512 with BF16. SPDX-License-Identifier: MIT
  *
- * Attention of KV_BF16 is made of them, too. Everything else stays as the level before has it; ints512.h is here because narrow.h wants
+ * Attention of KV_BF16 is made of them, too. Everything else stays as the level before has it; ints512.h is here because lowp.h wants
  * primitives of every type. */
+#define TILE_ROWS 12
+
 #include "kern/x86/ints512.h"
 #include "kern/x86/pairs512.h"
 
-#include "kern/attn_narrow.h"
-#include "kern/narrow.h"
+#include "kern/attn_bf16.h"
+#include "kern/lowp.h"
 
 void kern_init_avx512bf16(struct kern *k)
 {

@@ -1,14 +1,13 @@
 /* steno: products of bf16 by multiply-adds of f32. SPDX-License-Identifier: MIT
  *
  * For levels without VDPBF16PS, in its order: first the odd k, then the even one.
- *
- * A file has, before it includes this: MM(op), the intrinsic op of its vectors. */
+ */
 #ifndef STENO_KERN_PAIRS_F32_H
 #define STENO_KERN_PAIRS_F32_H
-#include "kern/inner.h"
+#include "kern/quantize.h"
 
 PRIM vf low_half(vi a) { return (vf)MM(slli_epi32)(a, 16); }
 PRIM vf high_half(vi a) { return (vf)(a & MM(set1_epi32)((int)0xffff0000)); }
 PRIM vf vf_dot_pairs(vf acc, vi x, vi w) { return vf_fma(low_half(x), low_half(w), vf_fma(high_half(x), high_half(w), acc)); }
-PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { narrow_pairs(to, x, k); }
+PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { round_pairs(to, x, k); }
 #endif

@@ -6,15 +6,15 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "kern/inner.h"
+#include "kern/quantize.h"
 
-enum { VF_N = 8, TILE_ROWS = 6 };
-#define TILE_ROWS_12 0
-#define FEW_PANELS(rows) ((rows) == 1 ? 2 : 1)
+#define VF_N 8
+#define MM(op) _mm256_##op /* an intrinsic of vectors this wide */
+#include "kern/knobs.h"
 
 #define PRIM static inline __attribute__((always_inline))
 typedef __m256 vf;
-typedef __m256i vi;
+typedef __m256i vi, vs; /* words; int32 */
 
 PRIM __m256i lane_numbers(void) { return _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7); }
 PRIM __m256i first_lanes(size_t n) { return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), lane_numbers()); }
@@ -88,9 +88,15 @@ PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
 PRIM vi vi_load(const void *p) { return _mm256_loadu_si256(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm256_set1_epi32((int)w); }
-PRIM vf vf_of_ints(vf a) { return _mm256_cvtepi32_ps(_mm256_castps_si256(a)); }
+PRIM vs vs_zero(void) { return _mm256_setzero_si256(); }
+PRIM vs vs_set1(int32_t x) { return _mm256_set1_epi32(x); }
+PRIM vs vs_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
+PRIM void vs_store(int32_t *p, vs v) { _mm256_storeu_si256((__m256i *)p, v); }
+PRIM vs vs_add(vs a, vs b) { return _mm256_add_epi32(a, b); }
+PRIM vs vs_times_256(vs a) { return _mm256_slli_epi32(a, 8); }
+PRIM vf vf_of_ints(vs a) { return _mm256_cvtepi32_ps(a); }
 
-/* Narrow products. The first n floats at p, at most eight, times inverse as bytes with 128 added (inner.h), one in each lane. */
+/* Low-precision products. The first n floats at p, at most eight, times inverse as bytes with 128 added (quantize.h), one in each lane. */
 PRIM vi vi_bytes(const float *p, size_t n, float inverse)
 {
     const vf q = vf_add(vf_mul(load_some(p, n), vf_set1(inverse)), vf_set1(I8_MAGIC));
@@ -98,7 +104,7 @@ PRIM vi vi_bytes(const float *p, size_t n, float inverse)
 }
 
 /* ---- products of int16 */
-PRIM vi vi_most(vi most, vf v) { return _mm256_max_epu32(most, _mm256_castps_si256(vf_abs(v))); }
+PRIM vi vi_max_abs(vi max, vf v) { return _mm256_max_epu32(max, _mm256_castps_si256(vf_abs(v))); }
 PRIM uint32_t vi_hmax(vi a)
 {
     __m128i m = _mm_max_epu32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
@@ -114,10 +120,10 @@ PRIM void vf_store_halves(uint32_t *to, vf v)
 
 /* ---- by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm256_and_si256(high ? _mm256_srli_epi32(w, 4) : w, _mm256_set1_epi8(15)); }
-PRIM uint32_t block_most(const vf v[4]) /* the 32 magnitudes are compared by halves, as integers, until one is left */
+PRIM uint32_t block_max_abs(const vf v[4]) /* the 32 magnitudes are compared by halves, as integers, until one is left */
 {
     const vi a = _mm256_castps_si256(vf_abs(v[0])), b = _mm256_castps_si256(vf_abs(v[2]));
-    return vi_hmax(_mm256_max_epu32(vi_most(a, v[1]), vi_most(b, v[3])));
+    return vi_hmax(_mm256_max_epu32(vi_max_abs(a, v[1]), vi_max_abs(b, v[3])));
 }
 PRIM vi in_order(vi packed) { return _mm256_permute4x64_epi64(packed, 0xd8); } /* what was packed in halves */
 PRIM vi two_bytes(vf v) { return _mm256_and_si256(_mm256_castps_si256(vf_add(v, vf_set1(I8_MAGIC))), _mm256_set1_epi32(0xffff)); }
@@ -156,7 +162,7 @@ PRIM int sum_of_ints(vi sums)
 }
 PRIM void block_put(uint32_t *to, enum packed_type t, vf v[4], const int pairs)
 {
-    const struct int_scale s = block_scale_of(t, block_most(v));
+    const struct int_scale s = block_scale_of(t, block_max_abs(v));
     const int sum = sum_of_ints(block_ints(to, t, v, vf_set1(s.inverse), pairs)) - 128 * QBLOCK;
     to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
     to[block_scale_at(t)] = bits_of_f32(s.scale);
@@ -174,12 +180,12 @@ PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k,
         block_put(to, t, v, pairs);
     }
 }
-/* As narrow_weights makes it; pairs: as blocks have them. */
+/* As quantize_attn_weights makes it; pairs: as blocks have them. */
 PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {
-    vi most = vi_set1(0), sums = vi_set1(0);
-    for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
-    const struct int_scale s = block_scale_of(PK_Q8_QUAD, vi_hmax(most));
+    vi max = vi_set1(0), sums = vi_set1(0);
+    for (size_t i = 0; i < n; i += VF_N) max = vi_max_abs(max, load_some(x + i, n - i));
+    const struct int_scale s = block_scale_of(PK_Q8_QUAD, vi_hmax(max));
     size_t i = 0;
     for (; i < n; i += QBLOCK) {
         vf v[4];

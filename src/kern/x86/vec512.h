@@ -6,15 +6,15 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "kern/inner.h"
+#include "kern/quantize.h"
 
-enum { VF_N = 16, TILE_ROWS = 12 };
-#define TILE_ROWS_12 1
-#define FEW_PANELS(rows) ((rows) == 1 ? 4 : (rows) <= 4 ? 2 : 1)
+#define VF_N 16
+#define MM(op) _mm512_##op /* an intrinsic of vectors this wide */
+#include "kern/knobs.h"
 
 #define PRIM static inline __attribute__((always_inline))
 typedef __m512 vf;
-typedef __m512i vi;
+typedef __m512i vi, vs; /* words; int32 */
 
 PRIM __mmask16 first_lanes(size_t n) { return (__mmask16)((1u << n) - 1u); }
 PRIM vf vf_zero(void) { return _mm512_setzero_ps(); }
@@ -75,14 +75,20 @@ PRIM vf vf_hi5(vi b, unsigned bits) { return add_16(vf_hi4(b), bits); }
 
 PRIM vi vi_load(const void *p) { return _mm512_loadu_si512(p); }
 PRIM vi vi_set1(uint32_t w) { return _mm512_set1_epi32((int)w); }
-PRIM vf vf_of_ints(vf a) { return _mm512_cvtepi32_ps(_mm512_castps_si512(a)); }
+PRIM vs vs_zero(void) { return _mm512_setzero_si512(); }
+PRIM vs vs_set1(int32_t x) { return _mm512_set1_epi32(x); }
+PRIM vs vs_load(const int32_t *p) { return _mm512_loadu_si512(p); }
+PRIM void vs_store(int32_t *p, vs v) { _mm512_storeu_si512(p, v); }
+PRIM vs vs_add(vs a, vs b) { return _mm512_add_epi32(a, b); }
+PRIM vs vs_times_256(vs a) { return _mm512_slli_epi32(a, 8); }
+PRIM vf vf_of_ints(vs a) { return _mm512_cvtepi32_ps(a); }
 
 /* ---- products of int16 */
-PRIM vi vi_most(vi most, vf v) { return _mm512_max_epu32(most, _mm512_castps_si512(vf_abs(v))); }
+PRIM vi vi_max_abs(vi max, vf v) { return _mm512_max_epu32(max, _mm512_castps_si512(vf_abs(v))); }
 PRIM uint32_t vi_hmax(vi a) { return _mm512_reduce_max_epu32(a); }
 PRIM void vf_store_halves(uint32_t *to, vf v) { _mm256_storeu_si256((__m256i *)to, _mm512_cvtepi32_epi16(_mm512_castps_si512(v))); }
 
-/* ---- narrow products by blocks */
+/* ---- low-precision products by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
 /* 32 k, v0 and v1, times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes.
  * pairs: beside bytes integers stay so, and of each four the even ones come first. */
@@ -105,7 +111,7 @@ PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v0, vf v1, vf inverse, c
 /* A block. The magnitudes are compared by halves, as integers, until one is left. */
 PRIM void block_put(uint32_t *to, enum packed_type t, vf v0, vf v1, const int pairs)
 {
-    const struct int_scale s = block_scale_of(t, vi_hmax(vi_most(_mm512_castps_si512(vf_abs(v0)), v1)));
+    const struct int_scale s = block_scale_of(t, vi_hmax(vi_max_abs(_mm512_castps_si512(vf_abs(v0)), v1)));
     const int sum = _mm512_reduce_add_epi32(block_ints(to, t, v0, v1, vf_set1(s.inverse), pairs)) - 128 * QBLOCK;
     to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
     to[block_scale_at(t)] = bits_of_f32(s.scale);
@@ -115,12 +121,12 @@ PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k,
     for (; k >= QBLOCK; k -= QBLOCK, x += QBLOCK, to += block_words(t)) block_put(to, t, vf_load(x), vf_load(x + VF_N), pairs);
     if (k) block_put(to, t, vf_load_n(x, size_min(k, VF_N)), k > VF_N ? vf_load_n(x + VF_N, k - VF_N) : vf_zero(), pairs);
 }
-/* As narrow_weights makes it; pairs: as blocks have them. */
+/* As quantize_attn_weights makes it; pairs: as blocks have them. */
 PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {
-    vi most = vi_set1(0), sums = vi_set1(0);
-    for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
-    const struct int_scale s = block_scale_of(PK_Q8_QUAD, vi_hmax(most));
+    vi max = vi_set1(0), sums = vi_set1(0);
+    for (size_t i = 0; i < n; i += VF_N) max = vi_max_abs(max, load_some(x + i, n - i));
+    const struct int_scale s = block_scale_of(PK_Q8_QUAD, vi_hmax(max));
     const vf inverse = vf_set1(s.inverse);
     size_t i = 0;
     for (; i < n; i += QBLOCK) {

@@ -9,29 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum packed_type narrow_type[] = { PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD };
-enum { N_TYPES = sizeof narrow_type / sizeof *narrow_type };
-enum { GROUP = 128, X_MOST = 8191, W_MOST = 32750 }; /* of PK_I16_PAIR, see kern.h */
+static const enum packed_type lowp_type[] = { PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD };
+enum { N_TYPES = sizeof lowp_type / sizeof *lowp_type };
+enum { GROUP = 128, X_MAX = 8191, W_MAX = 32750 }; /* of PK_I16_PAIR, see kern.h */
 
 static double largest(const float *v, size_t n)
 {
-    double most = 0;
-    for (size_t i = 0; i < n; i++) most = fabs((double)v[i]) > most ? fabs((double)v[i]) : most;
-    return most;
+    double max = 0;
+    for (size_t i = 0; i < n; i++) max = fabs((double)v[i]) > max ? fabs((double)v[i]) : max;
+    return max;
 }
 
 static size_t part_of(size_t at, size_t k) { return k - at < GROUP ? k - at : GROUP; }
 
-/* What W_MOST of PK_I16_PAIR stands for in a row of weights: the largest one, or an eighth of the largest sum of a group. */
-static double int16_most(const float *w, size_t k)
+/* What W_MAX of PK_I16_PAIR stands for in a row of weights: the largest one, or an eighth of the largest sum of a group. */
+static double int16_max(const float *w, size_t k)
 {
-    double most = largest(w, k);
+    double max = largest(w, k);
     for (size_t at = 0; at < k; at += GROUP) {
         double sum = 0;
         for (size_t i = at; i < at + part_of(at, k); i++) sum += fabs((double)w[i]);
-        most = sum / 8 > most ? sum / 8 : most;
+        max = sum / 8 > max ? sum / 8 : max;
     }
-    return most;
+    return max;
 }
 
 /* ---- against the twin and against double --------------------------------------------------------------------------------------------
@@ -42,15 +42,15 @@ static void half_steps_x(double *step, enum packed_type t, const float *x, size_
     const size_t run = t == PK_BF16_PAIR ? 1 : t == PK_I16_PAIR ? GROUP : k;
     for (size_t at = 0; at < k; at += run) {
         const size_t end = k - at < run ? k : at + run;
-        const double most = largest(x + at, end - at);
-        const double half = t == PK_BF16_PAIR ? most * 0x1p-8 : t == PK_I16_PAIR ? 0.51 * most / X_MOST : 0.5001 * most / 127;
+        const double max = largest(x + at, end - at);
+        const double half = t == PK_BF16_PAIR ? max * 0x1p-8 : t == PK_I16_PAIR ? 0.51 * max / X_MAX : 0.5001 * max / 127;
         for (size_t i = at; i < end; i++) step[i] = half;
     }
 }
 
 static void half_steps_w(double *step, enum packed_type t, const float *w, size_t k)
 {
-    const double half = t == PK_I16_PAIR ? 0.51 * int16_most(w, k) / W_MOST : 0.5001 * largest(w, k) / 127;
+    const double half = t == PK_I16_PAIR ? 0.51 * int16_max(w, k) / W_MAX : 0.5001 * largest(w, k) / 127;
     for (size_t i = 0; i < k; i++) step[i] = t == PK_BF16_PAIR ? fabs((double)w[i]) * 0x1p-8 : half;
 }
 
@@ -66,15 +66,15 @@ static double *half_steps_all(enum packed_type t, void half_steps(double *, enum
 static double bound(const float *x, const double *dx, const float *w, const double *dw, size_t k, double *sum, double *square)
 {
     const double rounding = 4 * FLT_EPSILON * sqrt((double)k);
-    double most = 0, total = 0, variance = 0;
+    double max = 0, total = 0, variance = 0;
     for (size_t i = 0; i < k; i++) {
         const double a = fabs((double)x[i]), b = fabs((double)w[i]), da = dx[i], db = dw[i];
-        most += a * db + b * da + da * db + rounding * a * b;
+        max += a * db + b * da + da * db + rounding * a * b;
         total += (double)x[i] * w[i];
         variance += (da * da * b * b + db * db * a * a) / 3; /* where errors are spread evenly */
     }
     *sum = total, *square = variance;
-    return most;
+    return max;
 }
 
 /* Every output within its bound, and all of them together about as far off as rounding at random would leave them. */
@@ -87,12 +87,12 @@ static void check_accuracy(struct check *c, enum packed_type t, const struct sha
     for (size_t i = 0; i < s->m * s->n && ok; i++) {
         const size_t m = i / s->n, n = i % s->n;
         double sum, square;
-        double most = bound(l->x + m * s->ld_x, dx + m * s->k, w + n * s->k, dw + n * s->k, s->k, &sum, &square);
-        most += FLT_EPSILON * fabs(sum);
+        double max = bound(l->x + m * s->ld_x, dx + m * s->k, w + n * s->k, dw + n * s->k, s->k, &sum, &square);
+        max += FLT_EPSILON * fabs(sum);
         const double off = y[m * l->ld_y + n] - sum;
         error += off * off, expected += square;
-        ok = check(c, fabs(off) <= most, "%s m %zu/%zu n %zu/%zu k %zu: %.9g is %.3g from the product, more than %.3g", packed_name(t), m,
-                   s->m, n, s->n, s->k, (double)y[m * l->ld_y + n], fabs(off), most);
+        ok = check(c, fabs(off) <= max, "%s m %zu/%zu n %zu/%zu k %zu: %.9g is %.3g from the product, more than %.3g", packed_name(t), m,
+                   s->m, n, s->n, s->k, (double)y[m * l->ld_y + n], fabs(off), max);
     }
     const double chance = 1 + 5 * sqrt(2 / (double)(s->m * s->n)); /* five standard deviations of a mean of so many squares */
     if (ok && s->m * s->n * s->k > 10000)
@@ -217,14 +217,14 @@ static void check_known_int8(struct check *c)
 static void check_known_int16(struct check *c)
 {
     enum { K = GROUP + 3 };
-    const float two[2][6] = { { W_MOST, 3, -0.5f, 1.5f, 2.5f, -3.25f }, { 2 * W_MOST, 6, -3, 5, 6, -1 } }; /* the second's q: -2, 2, 3, 0 */
+    const float two[2][6] = { { W_MAX, 3, -0.5f, 1.5f, 2.5f, -3.25f }, { 2 * W_MAX, 6, -3, 5, 6, -1 } }; /* the second's q: -2, 2, 3, 0 */
     const float next[2][3] = { { 5, -7, 11 }, { -10, 3, -22 } };                                           /*                -5, 2, -11 */
-    float w[2 * K] = { 0 }, x[K] = { 1, -X_MOST, 100, 0.5f, 2.5f, 3 }, y[2];
+    float w[2 * K] = { 0 }, x[K] = { 1, -X_MAX, 100, 0.5f, 2.5f, 3 }, y[2];
     for (size_t n = 0; n < 2; n++) memcpy(w + n * K, two[n], sizeof two[n]), memcpy(w + n * K + GROUP, next[n], sizeof next[n]);
-    x[GROUP] = 2 * X_MOST, x[GROUP + 1] = -3, x[GROUP + 2] = 7; /* q: -2, 4 */
+    x[GROUP] = 2 * X_MAX, x[GROUP + 1] = -3, x[GROUP + 2] = 7; /* q: -2, 4 */
     product(c, PK_I16_PAIR, y, 2, w, x, 1, K);
-    const float want_0 = W_MOST - 3 * X_MOST + 0 * 100 + 2 * 0 + 2 * 2 - 3 * 3 + 2 * (5 * X_MOST + 7 * 2 + 11 * 4);
-    const float want_1 = 2 * (W_MOST - 3 * X_MOST - 2 * 100 + 2 * 0 + 3 * 2 + 0 * 3 + 2 * (-5 * X_MOST - 2 * 2 - 11 * 4));
+    const float want_0 = W_MAX - 3 * X_MAX + 0 * 100 + 2 * 0 + 2 * 2 - 3 * 3 + 2 * (5 * X_MAX + 7 * 2 + 11 * 4);
+    const float want_1 = 2 * (W_MAX - 3 * X_MAX - 2 * 100 + 2 * 0 + 3 * 2 + 0 * 3 + 2 * (-5 * X_MAX - 2 * 2 - 11 * 4));
     check(c, y[0] == want_0 && y[1] == want_1, "int16: %g %g, want %g %g", (double)y[0], (double)y[1], (double)want_0, (double)want_1);
 }
 
@@ -238,15 +238,15 @@ static float int16_read(int16_t *q, const void *panel, size_t i, size_t k)
 }
 
 /* Weights whose integers have the largest sum that a group can have: 127 which are rounded up by nearly half a step, and a last one, so
- * that an eighth of their sum is W_MOST. */
-static float of_largest_sum(size_t k) { return k % GROUP == GROUP - 1 ? 8 * W_MOST - (GROUP - 1) * 2046.51f : 2046.51f; }
+ * that an eighth of their sum is W_MAX. */
+static float of_largest_sum(size_t k) { return k % GROUP == GROUP - 1 ? 8 * W_MAX - (GROUP - 1) * 2046.51f : 2046.51f; }
 
 /* What decides the scale: the largest weight where one towers, or where there are few; an eighth of the largest group's sum else. Sums of
  * a group stay below 2^18, whatever rounding does. */
 static void check_int16_scales(struct check *c)
 {
     enum { N = 32, K = 2 * GROUP + 44 };
-    static const float decides[] = { 1, 8, 5.5f, 1, 1.25f, W_MOST }; /* of the first six rows */
+    static const float decides[] = { 1, 8, 5.5f, 1, 1.25f, W_MAX }; /* of the first six rows */
     float *rows = calloc(N * K, sizeof *rows);
     int16_t q[K];
     for (size_t k = 0; k < K; k++) {
@@ -263,19 +263,19 @@ static void check_int16_scales(struct check *c)
         for (size_t k = 0; k < K; k++) rows[n * K + k] = (rnd() % 2 ? -1.f : 1.f) * (1 + (float)(rnd() % 2 * n) * 1e-4f);
     void *w = pack_all(rows, PK_I16_PAIR, N, K);
     for (size_t n = 0; n < N; n++) {
-        const double scale = (double)int16_read(q, w, n, K), most = int16_most(rows + n * K, K);
+        const double scale = (double)int16_read(q, w, n, K), max = int16_max(rows + n * K, K);
         int largest_q = 0, largest_sum = 0;
         for (size_t at = 0; at < K; at += GROUP) {
             int sum = 0;
             for (size_t k = at; k < at + part_of(at, K); k++) sum += abs(q[k]), largest_q = abs(q[k]) > largest_q ? abs(q[k]) : largest_q;
             largest_sum = sum > largest_sum ? sum : largest_sum;
         }
-        if (n < 6) check(c, (float)most == decides[n], "int16: row %zu is not what it is meant to be: %g", n, most);
-        check(c, fabs(scale * W_MOST - most) <= 1e-5 * most, "int16: scale of output %zu is that of %g, want %g", n, scale * W_MOST, most);
+        if (n < 6) check(c, (float)max == decides[n], "int16: row %zu is not what it is meant to be: %g", n, max);
+        check(c, fabs(scale * W_MAX - max) <= 1e-5 * max, "int16: scale of output %zu is that of %g, want %g", n, scale * W_MAX, max);
         check(c, largest_sum < 1 << 18, "int16: output %zu has a group of %d", n, largest_sum);
-        if (most > largest(rows + n * K, K)) check(c, abs(largest_sum - 8 * W_MOST) <= GROUP / 2 + 2, "int16: a sum of %d", largest_sum);
-        else check(c, largest_q == W_MOST, "int16: the largest of output %zu is %d", n, largest_q);
-        if (n == 5) check(c, largest_sum > 8 * W_MOST + GROUP / 2 - 4, "int16: the largest sum is %d", largest_sum);
+        if (max > largest(rows + n * K, K)) check(c, abs(largest_sum - 8 * W_MAX) <= GROUP / 2 + 2, "int16: a sum of %d", largest_sum);
+        else check(c, largest_q == W_MAX, "int16: the largest of output %zu is %d", n, largest_q);
+        if (n == 5) check(c, largest_sum > 8 * W_MAX + GROUP / 2 - 4, "int16: the largest sum is %d", largest_sum);
     }
     free(rows);
     free(w);
@@ -287,11 +287,11 @@ static void check_largest_sums(struct check *c)
     enum { M = 29, N = 37, K = 3 * GROUP };
     float *rows = malloc(N * K * sizeof *rows), *x = malloc(M * K * sizeof *x), y[M * N];
     int16_t q[K];
-    int32_t most = 0, least = 0;
+    int32_t max = 0, min = 0;
     for (size_t i = 0; i < N * K; i++) /* signs: the same, in turn, at random */
         rows[i] = (i / K < 4 ? i / K / 2 * i % 2 != i / K % 2 : rnd() % 2) ? of_largest_sum(i % K) : -of_largest_sum(i % K);
     for (size_t i = 0; i < M * K; i++)
-        x[i] = ((i / K < 4 ? i / K / 2 * i % 2 != i / K % 2 : rnd() % 2) ? X_MOST : -X_MOST) * (float)(1 << i % K / GROUP);
+        x[i] = ((i / K < 4 ? i / K / 2 * i % 2 != i / K % 2 : rnd() % 2) ? X_MAX : -X_MAX) * (float)(1 << i % K / GROUP);
     void *w = pack_all(rows, PK_I16_PAIR, N, K);
     product(c, PK_I16_PAIR, y, N, rows, x, M, K);
     for (size_t n = 0; n < N; n++) {
@@ -300,9 +300,9 @@ static void check_largest_sums(struct check *c)
             float want = 0;
             for (size_t at = 0; at < K; at += GROUP) {
                 int64_t sum = 0;
-                for (size_t k = at; k < at + GROUP; k++) sum += (x[m * K + k] > 0 ? X_MOST : -X_MOST) * q[k];
+                for (size_t k = at; k < at + GROUP; k++) sum += (x[m * K + k] > 0 ? X_MAX : -X_MAX) * q[k];
                 check(c, sum == (int32_t)sum, "int16: sums do not fit 32 bits");
-                most = (int32_t)sum > most ? (int32_t)sum : most, least = (int32_t)sum < least ? (int32_t)sum : least;
+                max = (int32_t)sum > max ? (int32_t)sum : max, min = (int32_t)sum < min ? (int32_t)sum : min;
                 want = fmaf((float)sum, (float)(1 << at / GROUP), want);
             }
             want *= scale;
@@ -310,7 +310,7 @@ static void check_largest_sums(struct check *c)
                   (double)want);
         }
     }
-    check(c, most > 262060 * X_MOST && least == -most, "int16: sums reach from %d to %d only", least, most);
+    check(c, max > 262060 * X_MAX && min == -max, "int16: sums reach from %d to %d only", min, max);
     free(rows);
     free(x);
     free(w);
@@ -336,8 +336,8 @@ static void check_tiny_groups(struct check *c)
     for (size_t m = 0; m < M; m++)
         for (size_t n = 0; n < N; n++) {
             double sum, square;
-            const double most = bound(x + m * K, dx + m * K, rows + n * K, dw + n * K, K, &sum, &square) + K * 2.0 * (double)FLT_MIN;
-            check(c, fabs((double)y[m * N + n] - sum) <= most && y[m * N + n] != 0, "int16: %g of a small row, want %g",
+            const double max = bound(x + m * K, dx + m * K, rows + n * K, dw + n * K, K, &sum, &square) + K * 2.0 * (double)FLT_MIN;
+            check(c, fabs((double)y[m * N + n] - sum) <= max && y[m * N + n] != 0, "int16: %g of a small row, want %g",
                   (double)y[m * N + n], sum);
         }
     free(rows);
@@ -427,7 +427,7 @@ static void check_tiny(struct check *c, enum packed_type t)
               (double)y_ref[i]);
 }
 
-void check_narrow(struct check *c)
+void check_lowp(struct check *c)
 {
     check_order(c);
     check_known_int8(c);
@@ -436,7 +436,7 @@ void check_narrow(struct check *c)
     check_largest_sums(c);
     check_tiny_groups(c);
     for (size_t i = 0; i < N_TYPES; i++) {
-        const enum packed_type t = narrow_type[i];
+        const enum packed_type t = lowp_type[i];
         for (size_t k = 1; k <= 19; k++) check_packing(c, t, k);
         check_packing(c, t, 260);
         check_not_finite(c, t);

@@ -6,22 +6,15 @@
  * wait for those of the rows and blocks before it, so processors work on several at a time. Panels are read from the first byte to the
  * last, as they lie: one stream is faster here than panels side by side.
  *
- * Beside the primitives of vec.h and vi_load a file has, before it includes this (after narrow.h, where it has both):
+ * Beside the primitives of vec.h and vi_load a file has, before it includes this (after lowp.h, where it has both):
  *   vi_nibbles(w, high)          the low or the high four bits of each byte
- *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of weights that are bytes as its products want it; a file may define QUAD_PARTS 2
+ *   quad_bytes(b, w)             b[QUAD_PARTS]: a vector of weights that are bytes as its products want it
  *   quad_sums(to, n, t, b, x)    to[n]: sums of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and what it begins with
- *   row_to_blocks(to, t, x, k)   blocks of x as narrow_block makes them, their integers in whatever order quad_sums wants
- * A file may define QUAD_VECTORS 2. */
-#ifndef STENO_KERN_NARROW_BLOCKS_H
-#define STENO_KERN_NARROW_BLOCKS_H
-#include "kern/narrow_rows.h"
+ *   row_to_blocks(to, t, x, k)   blocks of x as quantize_block makes them, their integers in whatever order quad_sums wants */
+#ifndef STENO_KERN_LOWP_BLOCKS_H
+#define STENO_KERN_LOWP_BLOCKS_H
+#include "kern/lowp_rows.h"
 
-#ifndef QUAD_PARTS
-#define QUAD_PARTS 1
-#endif
-#ifndef QUAD_VECTORS
-#define QUAD_VECTORS 1
-#endif
 enum { QUAD_WEIGHTS = QBLOCK / 4 * QUAD_PARTS };
 
 /* What prefetch runs ahead, in bytes: weights come to the first-level cache; beside products of several rows that is too much at a time for
@@ -51,21 +44,21 @@ INLINE void prefetch_block(const char *w, size_t rows)
 INLINE void block_panel(float *acc, enum packed_type t, const uint32_t *x, size_t ld, size_t rows, const char *w, size_t blocks,
                         const size_t n)
 {
-    const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W); /* bytes of QUAD_W outputs */
+    const size_t outputs_sz = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W); /* bytes of QUAD_W outputs */
     memset(acc, 0, rows * PANEL * sizeof *acc);
     for (; blocks--; w += quad_block_sz(t), x += block_words(t)) {
         prefetch_block(w, rows);
         UNROLL
         for (size_t c = 0; c < PANEL; c += n * VF_N) {
-            const char *quants = w + 2 * PANEL + c / QUAD_W * part;
-            const size_t lines = c % QUAD_W ? 0 : (n * VF_N + QUAD_W - 1) / QUAD_W * part / 64;
+            const char *quants = w + 2 * PANEL + c / QUAD_W * outputs_sz;
+            const size_t lines = c % QUAD_W ? 0 : (n * VF_N + QUAD_W - 1) / QUAD_W * outputs_sz / 64;
             vi b[QUAD_VECTORS][QUAD_WEIGHTS];
             vf d[QUAD_VECTORS];
             UNROLL
             for (size_t i = 0; i < n; i++) {
                 const size_t at = c + i * VF_N;
                 d[i] = vf_load_f16((const uint16_t *)(const void *)w + at);
-                quad_weights(b[i], t, w + 2 * PANEL + at / QUAD_W * part + at % QUAD_W * 4);
+                quad_weights(b[i], t, w + 2 * PANEL + at / QUAD_W * outputs_sz + at % QUAD_W * 4);
             }
             for (size_t i = rows; i < lines; i++) prefetch_block(quants + 64 * i, rows);
             const uint32_t *from = x;
@@ -83,14 +76,14 @@ INLINE void block_panel(float *acc, enum packed_type t, const uint32_t *x, size_
     }
 }
 
-INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum packed_type t)
+INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct lowp_scratch *s, enum packed_type t)
 {
     const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), words = blocks * block_words(t);
     const size_t ld = ((words + 15) & ~(size_t)15) + 16;
     const size_t per_byte = (size_t)quad_x_parts(t) * (quad_is_bytes(t) ? 1 : 2); /* products, of a row */
-    const size_t most = size_min(GEMM_ROWS, NARROW_WORDS / ld);
-    for (size_t m = m0; m < m1; m += most) {
-        const size_t rows = size_min(most, m1 - m), tiles = (rows + TILE_ROWS_MAX - 1) / TILE_ROWS_MAX, height = (rows + tiles - 1) / tiles;
+    const size_t max = size_min(GEMM_ROWS, LOWP_WORDS / ld);
+    for (size_t m = m0; m < m1; m += max) {
+        const size_t rows = size_min(max, m1 - m), tiles = (rows + TILE_ROWS_MAX - 1) / TILE_ROWS_MAX, height = (rows + tiles - 1) / tiles;
         const int cached = l->x_cached && rows == m1 - m0;
         for (size_t r = 0; r < rows && !cached; r++) row_to_blocks(s->x + r * ld, t, l->x + (m + r) * l->ld_x, l->k);
         for (size_t p = p0; p < p1; p++)
@@ -103,7 +96,7 @@ INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0
                 if (n == 1) block_panel(s->acc, t, s->x + r * ld, ld, one, w, blocks, 1);
                 else if (QUAD_VECTORS > 1 && n * per_byte < BLOCK_TIMES) block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, 1);
                 else block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, QUAD_VECTORS);
-                for (size_t i = 0; i < n; i += TILE_ROWS) finish(l, m + r + i, size_min(TILE_ROWS, n - i), p, s->acc + i * PANEL);
+                for (size_t i = 0; i < n; i += TILE_ROWS) epilogue(l, m + r + i, size_min(TILE_ROWS, n - i), p, s->acc + i * PANEL);
             }
     }
 }

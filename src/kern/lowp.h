@@ -1,48 +1,40 @@
 /* steno: linear with products of 16 and 8 bits over vectors. SPDX-License-Identifier: MIT
  *
- * A word of a narrowed row (narrow_rows.h), two bf16 or int16 or four int8, broadcast against the words of a panel is one step of a
+ * A word of a rounded row (lowp_rows.h), two bf16 or int16 or four int8, broadcast against the words of a panel is one step of a
  * register tile of TILE_ROWS rows by two vectors, which walks all of k with its accumulators in registers: two vectors of weights come from
  * the second-level cache in the time of 2 TILE_ROWS products, so nothing has to be blocked by k. Few rows take lower tiles of the same
  * steps, so they give the same bits. For int16 a tile walks one group of k after the other, and between them its integers are scaled and
  * added.
  *
- * Beside the primitives of narrow_rows.h a file has: vi_load, vi_set1 (one word in every lane), vf_dot_pairs, vf_dot_ints and vf_dot_quads
- * (acc, words of x, words of weights). A file in which four k of int8 take several words of x has vi_quads(words of a panel, step), what
- * the weights are to each of them.
- *
- * What a file may define before it includes this: QUADS_SIGNED 1, its rows of int8 are signed bytes, so that sums begin with 0;
- * ROWS_BY_TWOS 1, it has a narrow_tile of its own, for rows that lie by twos (narrow_rows.h). A file whose products are of one type takes
- * that type's linear alone; nothing is compiled for the other. */
-#ifndef STENO_KERN_NARROW_H
-#define STENO_KERN_NARROW_H
-enum { NARROW_TILE = TILE_ROWS };
-#include "kern/narrow_rows.h"
-
-#ifndef QUADS_SIGNED
-#define QUADS_SIGNED 0
-#endif
+ * Beside the primitives of lowp_rows.h a file has vi_load, vi_set1 (one word in every lane), and products, each of an accumulator, words of
+ * x and words of weights: vf_dot_pairs of bf16, vs_dot_ints of int16, vs_dot_quads of int8. Where QUAD_STEPS is more than 1 it also has
+ * vi_quads(words of a panel, step): what the weights are to each word of x. Where ROWS_BY_TWOS is 1 it has a lowp_tile of its own. A file
+ * whose products are of one type takes that type's linear alone; nothing is compiled for the other. */
+#ifndef STENO_KERN_LOWP_H
+#define STENO_KERN_LOWP_H
+#include "kern/lowp_rows.h"
 
 #if !ROWS_BY_TWOS
 #if QUAD_STEPS == 1
 INLINE vi vi_quads(const void *w, int step) { return (void)step, vi_load(w); }
 #endif
 
-INLINE vf vf_dot(vf acc, enum packed_type t, vi x, vi w)
-{
-    return t == PK_I8_QUAD ? vf_dot_quads(acc, x, w) : t == PK_I16_PAIR ? vf_dot_ints(acc, x, w) : vf_dot_pairs(acc, x, w);
-}
+INLINE vs vs_dot(vs acc, enum packed_type t, vi x, vi w) { return t == PK_I8_QUAD ? vs_dot_quads(acc, x, w) : vs_dot_ints(acc, x, w); }
 
 /* ---- the register tile: acc[rows, TILE_W] = start + words of x times words of w ---------------------------------------------------------
- * start: what accumulators begin with, rows of ld_start; NULL: zeros. */
-INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,
-                        const struct words *w, enum packed_type t, const int rows)
+ * acc and start are f32 for pairs of bf16, else int32. start: what accumulators begin with, rows of ld_start; NULL: zeros. Of the two
+ * arrays of accumulators that stand here the one that t does not want is nothing in the end. */
+INLINE void lowp_tile(void *acc, size_t ld_acc, const uint32_t *x, size_t ld, const int32_t *start, size_t ld_start,
+                      const struct weight_words *w, enum packed_type t, const int rows)
 {
-    const int quads = t == PK_I8_QUAD, steps = quads ? QUAD_STEPS : 1;
-    vf a[TILE_ROWS][2];
+    const int floats = t == PK_BF16_PAIR, quads = t == PK_I8_QUAD, steps = quads ? QUAD_STEPS : 1;
+    vf f[TILE_ROWS][2];
+    vs s[TILE_ROWS][2];
     UNROLL
     for (int r = 0; r < rows; r++) {
-        a[r][0] = start ? vf_load(start + (size_t)r * ld_start) : vf_zero();
-        a[r][1] = start ? vf_load(start + (size_t)r * ld_start + VF_N) : vf_zero();
+        f[r][0] = f[r][1] = vf_zero();
+        s[r][0] = start ? vs_load(start + (size_t)r * ld_start) : vs_zero();
+        s[r][1] = start ? vs_load(start + (size_t)r * ld_start + VF_N) : vs_zero();
     }
     const uint32_t *x0 = x, *x3 = x + 3 * ld, *x6 = x + 6 * ld, *x9 = x + 9 * ld;
     const char *ahead = w->ahead;
@@ -61,8 +53,8 @@ INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld,
                 for (int r = 0; r < rows; r++) {
                     const uint32_t *from = r < 3 ? x0 : r < 6 ? x3 : r < 9 ? x6 : x9;
                     const vi v = vi_set1(from[(size_t)(r % 3) * ld]);
-                    a[r][0] = vf_dot(a[r][0], t, v, w0);
-                    a[r][1] = vf_dot(a[r][1], t, v, w1);
+                    if (floats) f[r][0] = vf_dot_pairs(f[r][0], v, w0), f[r][1] = vf_dot_pairs(f[r][1], v, w1);
+                    else s[r][0] = vs_dot(s[r][0], t, v, w0), s[r][1] = vs_dot(s[r][1], t, v, w1);
                 }
                 x0++, x3++, x6++, x9++;
             }
@@ -71,25 +63,26 @@ INLINE void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld,
     }
     UNROLL
     for (int r = 0; r < rows; r++) {
-        vf_store(acc + (size_t)r * ld_acc, a[r][0]);
-        vf_store(acc + (size_t)r * ld_acc + VF_N, a[r][1]);
+        float *to = (float *)acc + (size_t)r * ld_acc;
+        if (floats) vf_store(to, f[r][0]), vf_store(to + VF_N, f[r][1]);
+        else vs_store((int32_t *)(void *)to, s[r][0]), vs_store((int32_t *)(void *)to + VF_N, s[r][1]);
     }
 }
 #endif
 
-typedef void narrow_tile_fn(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,
-                            const struct words *w);
+typedef void lowp_tile_fn(void *acc, size_t ld_acc, const uint32_t *x, size_t ld, const int32_t *start, size_t ld_start,
+                          const struct weight_words *w);
 #define TILE(rows, name, t)                                                                                                            \
-    static void tile_##name##_##rows(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start,     \
-                                     const struct words *w)                                                                            \
+    static void tile_##name##_##rows(void *acc, size_t ld_acc, const uint32_t *x, size_t ld, const int32_t *start, size_t ld_start,    \
+                                     const struct weight_words *w)                                                                     \
     {                                                                                                                                  \
-        narrow_tile(acc, ld_acc, x, ld, start, ld_start, w, t, rows);                                                                  \
+        lowp_tile(acc, ld_acc, x, ld, start, ld_start, w, t, rows);                                                                  \
     }
 #define TILES_6(name, t) TILE(1, name, t) TILE(2, name, t) TILE(3, name, t) TILE(4, name, t) TILE(5, name, t) TILE(6, name, t)
 TILES_6(pair, PK_BF16_PAIR)
 TILES_6(ints, PK_I16_PAIR)
 TILES_6(quad, PK_I8_QUAD)
-#if TILE_ROWS_12
+#if TILE_ROWS == 12
 #define TILES_12(name, t) TILE(7, name, t) TILE(8, name, t) TILE(9, name, t) TILE(10, name, t) TILE(11, name, t) TILE(12, name, t)
 TILES_12(pair, PK_BF16_PAIR)
 TILES_12(ints, PK_I16_PAIR)
@@ -102,40 +95,40 @@ TILES_12(quad, PK_I8_QUAD)
 #define TILES_OF(name)                                                                                                                 \
     { NULL, tile_##name##_1, tile_##name##_2, tile_##name##_3, tile_##name##_4, tile_##name##_5, tile_##name##_6 }
 #endif
-static narrow_tile_fn *const tiles_pair[TILE_ROWS + 1] = TILES_OF(pair);
-static narrow_tile_fn *const tiles_ints[TILE_ROWS + 1] = TILES_OF(ints);
-static narrow_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
+static lowp_tile_fn *const tiles_pair[TILE_ROWS + 1] = TILES_OF(pair);
+static lowp_tile_fn *const tiles_ints[TILE_ROWS + 1] = TILES_OF(ints);
+static lowp_tile_fn *const tiles_quad[TILE_ROWS + 1] = TILES_OF(quad);
 #undef TILES_OF
 #undef TILES_6
 #undef TILE
 
 /* acc[rows, PANEL] = start, the same for all rows (NULL: zeros), + words of x, rows of ld, times words of w. */
-INLINE void panel_sums(float *acc, enum packed_type t, const uint32_t *x, size_t ld, const float *start, const uint32_t *w, size_t words,
+INLINE void panel_sums(void *acc, enum packed_type t, const uint32_t *x, size_t ld, const int32_t *start, const uint32_t *w, size_t words,
                        size_t rows, const char *ahead)
 {
-    narrow_tile_fn *const sums = (t == PK_I8_QUAD ? tiles_quad : t == PK_I16_PAIR ? tiles_ints : tiles_pair)[rows];
+    lowp_tile_fn *const sums = (t == PK_I8_QUAD ? tiles_quad : t == PK_I16_PAIR ? tiles_ints : tiles_pair)[rows];
     for (size_t c = 0; c < PANEL; c += TILE_W) {
         const uint32_t *from = w + c;
-        const struct words of = { &from, PANEL, words, words, ahead };
-        sums(acc + c, PANEL, x, ld, start ? start + c : NULL, 0, &of);
+        const struct weight_words of = { &from, PANEL, words, words, ahead };
+        sums((float *)acc + c, PANEL, x, ld, start ? start + c : NULL, 0, &of);
     }
 }
 
 /* ---- int16, group by group ------------------------------------------------------------------------------------------------------
  * acc (+)= the integers of a group times the group's scale in each row of x, rows of ld. */
-INLINE void add_ints(float *acc, const float *ints, const uint32_t *scale_x, size_t ld, size_t rows, int fresh)
+INLINE void add_ints(float *acc, const int32_t *ints, const uint32_t *scale_x, size_t ld, size_t rows, int fresh)
 {
     for (size_t r = 0; r < rows; r++, acc += PANEL, ints += PANEL) {
         const vf scale = vf_set1(load_f32(scale_x + r * ld));
         UNROLL
         for (size_t c = 0; c < PANEL; c += VF_N)
-            vf_store(acc + c, vf_fma(vf_of_ints(vf_load(ints + c)), scale, fresh ? vf_zero() : vf_load(acc + c)));
+            vf_store(acc + c, vf_fma(vf_of_ints(vs_load(ints + c)), scale, fresh ? vf_zero() : vf_load(acc + c)));
     }
 }
 
-INLINE void int_groups(float *acc, float *ints, const uint32_t *x, size_t ld, const uint32_t *w, size_t k, size_t rows, const char *ahead)
+INLINE void int_groups(float *acc, int32_t *ints, const uint32_t *x, size_t ld, const uint32_t *w, size_t k, size_t rows, const char *ahead)
 {
-    const size_t words = narrow_words(PK_I16_PAIR, k);
+    const size_t words = lowp_words(PK_I16_PAIR, k);
     for (size_t g = 0, at = 0; at < words; g++, at += I16_GROUP / 2) {
         panel_sums(ints, PK_I16_PAIR, x + i16_head(k) + at, ld, NULL, w + at * PANEL, size_min(words - at, I16_GROUP / 2), rows,
                    ahead + at * PANEL * 4);
@@ -144,33 +137,33 @@ INLINE void int_groups(float *acc, float *ints, const uint32_t *x, size_t ld, co
 }
 
 /* ---- panels --------------------------------------------------------------------------------------------------------------------- */
-INLINE void narrow_panel(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p, const char *next,
-                         struct narrow_scratch *s)
+INLINE void lowp_panel(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p, const char *next,
+                       struct lowp_scratch *s)
 {
     const size_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS; /* 13 rows are 7 and 6, by twos 8 and 5, not 12 and 1 */
     const size_t height = ROWS_BY_TWOS ? ((rows + tiles - 1) / tiles + 1) & ~(size_t)1 : (rows + tiles - 1) / tiles;
-    const size_t ld = narrow_ld(t, l->k);
+    const size_t ld = lowp_ld(t, l->k);
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
-    const float *start = t == PK_I8_QUAD && !QUADS_SIGNED ? (const float *)(const void *)panel + PANEL : NULL;
-    const uint32_t *w = (const uint32_t *)(const void *)(panel + narrow_head_sz(t));
+    const int32_t *start = t == PK_I8_QUAD && !QUADS_SIGNED ? (const int32_t *)(const void *)panel + PANEL : NULL;
+    const uint32_t *w = (const uint32_t *)(const void *)(panel + lowp_head_sz(t));
     for (size_t r = 0; r < rows; r += height) {
         const size_t n = size_min(height, rows - r);
         const char *ahead = tiles <= 2 ? (const char *)w + AHEAD : r ? (const char *)w : next;
         prefetch_outputs(l, m + r, n, p);
-        const uint32_t *x = narrow_row(s->x, r, ld);
+        const uint32_t *x = lowp_row(s->x, r, ld);
         if (t == PK_I16_PAIR) int_groups(s->acc, s->ints, x, ld, w, l->k, n, ahead);
-        else panel_sums(s->acc, t, x, ld, start, w, narrow_words(t, l->k), n, ahead);
-        narrow_finish(l, t, m, r, n, p, s);
+        else panel_sums(s->acc, t, x, ld, start, w, lowp_words(t, l->k), n, ahead);
+        lowp_epilogue(l, t, m, r, n, p, s);
     }
 }
 
-INLINE void narrow_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
+INLINE void lowp_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct lowp_scratch *s)
 {
     const size_t sz = panel_sz(t, l->k);
-    for (size_t p = p0; p < p1; p++) narrow_panel(l, t, m, rows, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
+    for (size_t p = p0; p < p1; p++) lowp_panel(l, t, m, rows, p, (const char *)l->w + (p + 1 < p1 ? p + 1 : p0) * sz, s);
 }
 
-INLINE void init_narrow(struct kern *k)
+INLINE void init_lowp(struct kern *k)
 {
     init_pairs(k);
     init_ints(k);

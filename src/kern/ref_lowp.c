@@ -1,27 +1,27 @@
 /* steno: linear with products of 16 and 8 bits in plain C, the definition. SPDX-License-Identifier: MIT
  *
- * A row of x is narrowed as the weights were, then every output is one accumulator: f32 for pairs of bf16, where the odd k of a pair comes
+ * A row of x is rounded as the weights were, then every output is one accumulator: f32 for pairs of bf16, where the odd k of a pair comes
  * first, and int32 for int8, where no order matters. The sums of int8 stand for q with 128 added, as unsigned bytes; accumulators begin
  * with what that adds too much.
  *
  * Products by blocks have such an integer for each 32 k, those of int16 for each I16_GROUP. One fused multiply-add scales it and adds it to
  * an accumulator of f32, as in vectors, so that the twin has their bits. */
-#include "kern/inner.h"
+#include "kern/ref.h"
 
 static void sum_pairs(float sum[PANEL], const uint32_t *x, const uint8_t *panel, size_t k)
 {
     memset(sum, 0, PANEL * sizeof *sum);
-    for (size_t pair = 0; pair < narrow_words(PK_BF16_PAIR, k); pair++)
+    for (size_t pair = 0; pair < lowp_words(PK_BF16_PAIR, k); pair++)
         for (size_t odd = 2; odd-- > 0;) {
             const float xk = bf16_to_f32((uint16_t)(x[pair] >> 16 * odd));
             for (size_t i = 0; i < PANEL; i++) sum[i] = sum[i] + xk * panel_value(PK_BF16_PAIR, panel, 2 * pair + odd, i);
         }
 }
 
-static void narrow_ints(uint32_t *to, const float *x, size_t k)
+static void quantize_groups(uint32_t *to, const float *x, size_t k)
 {
     for (size_t g = 0; g < i16_groups(k); g++)
-        narrow_group(to + i16_head(k) + g * (I16_GROUP / 2), to + g, x + g * I16_GROUP, size_min(I16_GROUP, k - g * I16_GROUP));
+        quantize_group(to + i16_head(k) + g * (I16_GROUP / 2), to + g, x + g * I16_GROUP, size_min(I16_GROUP, k - g * I16_GROUP));
 }
 
 static void sum_ints(float sum[PANEL], const uint32_t *x, const uint8_t *panel, size_t k)
@@ -29,11 +29,11 @@ static void sum_ints(float sum[PANEL], const uint32_t *x, const uint8_t *panel, 
     const uint32_t *words = x + i16_head(k);
     memset(sum, 0, PANEL * sizeof *sum);
     for (size_t g = 0; g < i16_groups(k); g++) {
-        const size_t end = size_min(narrow_words(PK_I16_PAIR, k), (g + 1) * I16_GROUP / 2);
+        const size_t end = size_min(lowp_words(PK_I16_PAIR, k), (g + 1) * I16_GROUP / 2);
         uint32_t acc[PANEL] = { 0 }; /* where x is no number its words are anything, and so is their sum */
         for (size_t pair = g * I16_GROUP / 2; pair < end; pair++) {
             const int32_t even = (int16_t)words[pair], odd = (int16_t)(words[pair] >> 16);
-            const uint8_t *w = panel + narrow_head_sz(PK_I16_PAIR) + pair * PANEL * 4;
+            const uint8_t *w = panel + lowp_head_sz(PK_I16_PAIR) + pair * PANEL * 4;
             for (size_t i = 0; i < PANEL; i++) {
                 acc[i] += (uint32_t)(even * (int16_t)load_u16(w + 4 * i));
                 acc[i] += (uint32_t)(odd * (int16_t)load_u16(w + 4 * i + 2));
@@ -46,10 +46,10 @@ static void sum_ints(float sum[PANEL], const uint32_t *x, const uint8_t *panel, 
 
 static void sum_quads(float sum[PANEL], const uint8_t *x, float scale, const uint8_t *panel, size_t k)
 {
-    const int8_t *w = (const int8_t *)panel + narrow_head_sz(PK_I8_QUAD);
+    const int8_t *w = (const int8_t *)panel + lowp_head_sz(PK_I8_QUAD);
     int32_t acc[PANEL];
     memcpy(acc, panel + PANEL * 4, sizeof acc);
-    for (size_t j = 0; j < narrow_words(PK_I8_QUAD, k) * 4; j++)
+    for (size_t j = 0; j < lowp_words(PK_I8_QUAD, k) * 4; j++)
         for (size_t i = 0; i < PANEL; i++) acc[i] += x[j] * w[(j / 4 * PANEL + i) * 4 + j % 4];
     for (size_t i = 0; i < PANEL; i++) sum[i] = (float)acc[i] * (scale * load_f32(panel + 4 * i));
 }
@@ -70,51 +70,30 @@ static void sum_blocks(float sum[PANEL], enum packed_type t, const uint32_t *x, 
     }
 }
 
-static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s,
+static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct lowp_scratch *s,
                             enum packed_type t)
 {
     for (size_t m = m0; m < m1; m++) {
         const float *x = l->x + m * l->ld_x;
         float scale = 1;
-        if (t == PK_BF16_PAIR) narrow_pairs(s->x, x, l->k);
-        else if (t == PK_I16_PAIR) narrow_ints(s->x, x, l->k);
-        else if (t == PK_I8_QUAD) scale = narrow_quads(s->x, x, l->k);
-        else narrow_block_row(s->x, t, x, l->k);
+        if (t == PK_BF16_PAIR) round_pairs(s->x, x, l->k);
+        else if (t == PK_I16_PAIR) quantize_groups(s->x, x, l->k);
+        else if (t == PK_I8_QUAD) scale = quantize_quads(s->x, x, l->k);
+        else quantize_blocks(s->x, t, x, l->k);
         for (size_t p = p0; p < p1; p++) {
             const uint8_t *panel = (const uint8_t *)l->w + p * panel_sz(t, l->k);
             if (t == PK_BF16_PAIR) sum_pairs(s->acc, s->x, panel, l->k);
             else if (t == PK_I16_PAIR) sum_ints(s->acc, s->x, panel, l->k);
             else if (t == PK_I8_QUAD) sum_quads(s->acc, (const uint8_t *)s->x, scale, panel, l->k);
             else sum_blocks(s->acc, t, s->x, panel, l->k);
-            linear_finish_row_c(l, m, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc);
+            linear_epilogue_c(l, m, p * PANEL, size_min(l->n, (p + 1) * PANEL), s->acc);
         }
     }
 }
 
-#define TYPED(name, t)                                                                                              \
-    static void linear_##name(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)    \
-    {                                                                                                               \
-        linear_c(l, m0, m1, p0, p1, scratch, t);                                                                    \
-    }                                                                                                               \
-    static void embed_##name(float *y, const void *w, size_t id, size_t k)                                          \
-    {                                                                                                               \
-        const uint8_t *panel = (const uint8_t *)w + id / PANEL * panel_sz(t, k);                                    \
-        for (size_t i = 0; i < k; i++) y[i] = panel_value(t, panel, i, id % PANEL);                                 \
-    }
-TYPED(pair, PK_BF16_PAIR)
-TYPED(ints, PK_I16_PAIR)
-TYPED(quad, PK_I8_QUAD)
-TYPED(q8_quad, PK_Q8_QUAD)
-TYPED(q8_quad_a8, PK_Q8_QUAD_A8)
-TYPED(q4_quad, PK_Q4_QUAD)
-#undef TYPED
+EACH_LOWP(LINEAR_C)
 
-void kern_init_narrow_c(struct kern *k)
+void kern_init_lowp_c(struct kern *k)
 {
-    k->linear[PK_BF16_PAIR] = linear_pair, k->embed[PK_BF16_PAIR] = embed_pair;
-    k->linear[PK_I16_PAIR] = linear_ints, k->embed[PK_I16_PAIR] = embed_ints;
-    k->linear[PK_I8_QUAD] = linear_quad, k->embed[PK_I8_QUAD] = embed_quad;
-    k->linear[PK_Q8_QUAD] = linear_q8_quad, k->embed[PK_Q8_QUAD] = embed_q8_quad;
-    k->linear[PK_Q8_QUAD_A8] = linear_q8_quad_a8, k->embed[PK_Q8_QUAD_A8] = embed_q8_quad_a8;
-    k->linear[PK_Q4_QUAD] = linear_q4_quad, k->embed[PK_Q4_QUAD] = embed_q4_quad;
+    EACH_LOWP(SET_LINEAR_C)
 }

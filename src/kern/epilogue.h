@@ -1,9 +1,9 @@
 /* steno: what happens to the sums of a linear. SPDX-License-Identifier: MIT
  *
- * finish() takes the sums of some rows of one panel from scratch, adds bias, activation and residual and stores, or hands outputs to keys
- * and values. Shared by the products of f32 (gemm.h) and of fewer bits (narrow.h). */
-#ifndef STENO_KERN_FINISH_H
-#define STENO_KERN_FINISH_H
+ * epilogue() takes the sums of some rows of one panel from scratch, adds bias, activation and residual and stores, or hands outputs to keys
+ * and values. Shared by the products of f32 (gemm.h) and of fewer bits (lowp.h). */
+#ifndef STENO_KERN_EPILOGUE_H
+#define STENO_KERN_EPILOGUE_H
 #include "kern/vec.h"
 
 enum {
@@ -11,7 +11,7 @@ enum {
     AHEAD = 2048          /* bytes that software prefetch runs ahead of a stream of weights */
 };
 
-INLINE void finish_y(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const float *acc, enum act act)
+INLINE void epilogue_y(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const float *acc, enum act act)
 {
     for (size_t n = n0; n < n1; n += VF_N) {
         const size_t lanes = n1 - n;
@@ -34,22 +34,22 @@ INLINE void finish_y(const struct linear *l, size_t m, size_t rows, size_t n0, s
 }
 
 /* Outputs of a panel from n0 on to KV_INT: bias, then integers with a scale for each row, then moves. */
-static void finish_ints(const struct linear *l, size_t m, size_t rows, size_t n0, const float *acc)
+static void epilogue_ints(const struct linear *l, size_t m, size_t rows, size_t n0, const float *acc)
 {
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;
-    const size_t at = int_part_at(l, n0);
+    const size_t at = int_group_at(l, n0);
     int16_t q[TILE_ROWS][KV_INT_D];
     uint16_t scale[TILE_ROWS];
     for (size_t r = 0; r < rows; r++) {
         vf v[PANEL / VF_N];
         uint32_t words[KV_INT_D / 2];
-        vi most = vi_set1(0);
+        vi max = vi_set1(0);
         UNROLL
         for (size_t c = 0; c < PANEL / VF_N; c++) {
             v[c] = vf_add(vf_load(acc + r * PANEL + c * VF_N), l->bias ? vf_load(l->bias + n0 + c * VF_N) : vf_zero());
-            most = vi_most(most, v[c]);
+            max = vi_max_abs(max, v[c]);
         }
-        const struct int_scale s = kv_scale_of(vi_hmax(most), is_key ? KEY_MOST : I8_MAX);
+        const struct int_scale s = kv_scale_of(vi_hmax(max), is_key ? KEY_MAX : I8_MAX);
         UNROLL
         for (size_t c = 0; c < PANEL / VF_N; c++)
             vf_store_halves(words + c * VF_N / 2, vf_add(vf_mul(v[c], vf_set1(s.inverse)), vf_set1(I16_MAGIC)));
@@ -58,20 +58,20 @@ static void finish_ints(const struct linear *l, size_t m, size_t rows, size_t n0
     }
     for (size_t r = 0; r < rows; r++) {
         const size_t pos = l->kv_pos + m + r, slot = pos % KV_BLOCK;
-        char *part = kv_block_at(&l->kv, pos / KV_BLOCK) + at;
-        if (is_key) put_key_ints(part, slot, scale[r], q[r]);
-        else if (slot % 4 || r + 4 > rows) put_value_ints(part, slot, scale[r], q[r]);
-        else put_value_words(part, slot, scale + r, q + r), r += 3;
+        char *group = kv_block_at(&l->kv, pos / KV_BLOCK) + at;
+        if (is_key) put_key_ints(group, slot, scale[r], q[r]);
+        else if (slot % 4 || r + 4 > rows) put_value_ints(group, slot, scale[r], q[r]);
+        else put_value_words(group, slot, scale + r, q + r), r += 3;
     }
 }
 
 /* Outputs [n0, n1) to keys and values: bias, conversion in place, then plain moves. acc: output n0 first. */
-static void finish_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, float *acc)
+static void epilogue_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, float *acc)
 {
     uint16_t half[TILE_ROWS * PANEL];
     float bias[PANEL + VF_N] = { 0 }, row[PANEL + VF_N] = { 0 };
     if (l->kv_type == KV_INT) {
-        finish_ints(l, m, rows, n0, acc);
+        epilogue_ints(l, m, rows, n0, acc);
         return;
     }
     if (l->bias) memcpy(bias, l->bias + n0, (n1 - n0) * sizeof *bias);
@@ -84,21 +84,21 @@ static void finish_kv(const struct linear *l, size_t m, size_t rows, size_t n0, 
         }
         if (l->kv_type == KV_F32) memcpy(acc + r * PANEL, row, (n1 - n0) * sizeof *row);
         if (l->kv_type != KV_BF16) continue;
-        for (size_t c = 0; c < PANEL; c++) half[r * PANEL + c] = bf16_narrowed(row[c]);
+        for (size_t c = 0; c < PANEL; c++) half[r * PANEL + c] = bf16_rounded(row[c]);
     }
     kern_put_kv(l, m, rows, n0, n1, l->kv_type == KV_F32 ? acc : (const void *)half, PANEL);
 }
 
 /* rows <= TILE_ROWS rows from m of panel p. */
-static void finish(const struct linear *l, size_t m, size_t rows, size_t p, float *acc)
+static void epilogue(const struct linear *l, size_t m, size_t rows, size_t p, float *acc)
 {
     const size_t n0 = p * PANEL, n1 = size_min(l->n, n0 + PANEL), y_end = n0 < l->n_y ? size_min(n1, l->n_y) : n0;
     switch (l->act) {
-    case ACT_GELU_ERF: finish_y(l, m, rows, n0, y_end, acc, ACT_GELU_ERF); break;
-    case ACT_GELU_TANH: finish_y(l, m, rows, n0, y_end, acc, ACT_GELU_TANH); break;
-    case ACT_RELU: finish_y(l, m, rows, n0, y_end, acc, ACT_RELU); break;
-    default: finish_y(l, m, rows, n0, y_end, acc, ACT_NONE);
+    case ACT_GELU_ERF: epilogue_y(l, m, rows, n0, y_end, acc, ACT_GELU_ERF); break;
+    case ACT_GELU_TANH: epilogue_y(l, m, rows, n0, y_end, acc, ACT_GELU_TANH); break;
+    case ACT_RELU: epilogue_y(l, m, rows, n0, y_end, acc, ACT_RELU); break;
+    default: epilogue_y(l, m, rows, n0, y_end, acc, ACT_NONE);
     }
-    if (y_end < n1) finish_kv(l, m, rows, y_end, n1, acc + (y_end - n0));
+    if (y_end < n1) epilogue_kv(l, m, rows, y_end, n1, acc + (y_end - n0));
 }
 #endif

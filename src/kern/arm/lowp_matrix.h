@@ -1,21 +1,22 @@
-/* steno: narrow products by matrix instructions of ARM. SPDX-License-Identifier: MIT
+/* steno: low-precision products by matrix instructions of ARM. SPDX-License-Identifier: MIT
  *
  * The register tile, and the rows it wants, for instructions that multiply two rows by two outputs, two words of k of each: a 2 x 2 block
  * of sums per register. A file defines dot_2x2(acc, x, w), where x is [2 rows][2 words], w is [2 outputs][2 words] and acc is
- * [2 rows][2 outputs], before it includes this, and narrow.h after it.
+ * [2 rows][2 outputs], before it includes this, and lowp.h after it.
  *
  * The packed weights suit as they are: the words of two k, interleaved, are outputs by twos. Rows lie by twos in scratch, their words
  * interleaved in the same way, so that one load gives an operand. A tile of 12 rows by 8 outputs has 24 accumulators, four registers of
  * weights and one of x, and spends four instructions on interleaving where 6 rows by 16 would spend eight. Where the rows are odd, the
  * last operand's second half is whatever scratch holds, and so are the sums that nobody stores. */
-#ifndef STENO_KERN_MATRIX_H
-#define STENO_KERN_MATRIX_H
+#ifndef STENO_KERN_LOWP_MATRIX_H
+#define STENO_KERN_LOWP_MATRIX_H
 #include "kern/arm/vec128.h"
 
-enum { TILE_ROWS = 12, PART_W = 8 };
-#define TILE_ROWS_12 1
-#define ROWS_BY_TWOS 1
-#include "kern/finish.h"
+#if !ROWS_BY_TWOS || TILE_ROWS != 12
+#error "lowp_matrix.h is a tile of 12 rows that lie by twos: set TILE_ROWS to 12 and ROWS_BY_TWOS to 1"
+#endif
+enum { PART_W = 8 };
+#include "kern/epilogue.h"
 
 /* One step of the tile: two words of k. next: whether there is a second word, zeros otherwise. */
 PRIM void matrix_step(float32x4_t a[TILE_ROWS / 2][PART_W / 2], const uint32_t *x, size_t ld, const uint32_t *w, int next,
@@ -62,13 +63,14 @@ PRIM void matrix_part(float *acc, const uint32_t *x, size_t ld, const float *sta
         }
 }
 
-/* The register tile of narrow.h: TILE_W outputs of a panel, which is one run. */
-PRIM void narrow_tile(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, const float *start, size_t ld_start, const struct words *w,
-                      enum packed_type t, const int rows)
+/* The register tile of lowp.h: TILE_W outputs of a panel, which is one run. */
+PRIM void lowp_tile(void *acc, size_t ld_acc, const uint32_t *x, size_t ld, const int32_t *start, size_t ld_start,
+                    const struct weight_words *w, enum packed_type t, const int rows)
 {
     (void)ld_acc, (void)ld_start; /* PANEL, and 0: all rows begin with the same */
     for (size_t c = 0; c < TILE_W; c += PART_W)
-        matrix_part(acc + c, x, ld, start ? start + c : NULL, *w->run + c, w->n, w->ahead + c * 16, t, rows);
+        matrix_part((float *)acc + c, x, ld, start ? (const float *)(const void *)start + c : NULL, *w->run + c, w->n, w->ahead + c * 16,
+                    t, rows);
 }
 
 /* ---- rows: words by twos, and as much room after each two for those of the other row ---------------------------------------------- */
@@ -86,19 +88,19 @@ PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k)
     uint32_t words[SPREAD + 1];
     for (size_t i = 0; i < k; i += 2 * SPREAD) {
         const size_t n = size_min(2 * SPREAD, k - i);
-        narrow_pairs(words, x + i, n);
-        spread(to + i, words, narrow_words(PK_BF16_PAIR, n));
+        round_pairs(words, x + i, n);
+        spread(to + i, words, lowp_words(PK_BF16_PAIR, n));
     }
 }
 
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 {
     uint32_t words[SPREAD + 1];
-    const struct int_scale s = i8_scale_of(largest_bits(x, k));
+    const struct int_scale s = i8_scale_of(max_abs_bits(x, k));
     for (size_t i = 0; i < k; i += 4 * SPREAD) {
         const size_t n = size_min(4 * SPREAD, k - i);
-        narrow_bytes((uint8_t *)words, x + i, n, s.inverse);
-        spread(to + i / 2, words, narrow_words(PK_I8_QUAD, n));
+        quantize_bytes((uint8_t *)words, x + i, n, s.inverse);
+        spread(to + i / 2, words, lowp_words(PK_I8_QUAD, n));
     }
     return s.scale;
 }

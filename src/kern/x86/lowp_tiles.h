@@ -1,16 +1,15 @@
 /* steno: linear with products of 16 and 8 bits over tiles. SPDX-License-Identifier: MIT
  *
- * A panel is two tiles wide as it lies: 16 words of k of 16 outputs are 16 rows of 64 bytes, PANEL words apart. Sixteen rows of narrowed x
- * (narrow_rows.h) are a tile, too. Four tiles of sums, two by two, take two tiles of x and two of weights for every 16 words of k, so that
+ * A panel is two tiles wide as it lies: 16 words of k of 16 outputs are 16 rows of 64 bytes, PANEL words apart. Sixteen rows of rounded x
+ * (lowp_rows.h) are a tile, too. Four tiles of sums, two by two, take two tiles of x and two of weights for every 16 words of k, so that
  * a loaded tile serves two products. Any number of rows takes tiles, lower ones of the same steps: a row's sums know nothing of the rows
  * beside it, and their order is that of the tile wherever the row stands.
  *
  * Where words of k are left over, the weights' last ones are copied and completed with zeros, as rows of x are, because past a panel stand
  * other weights, or nothing. Rows that complete the last tile are whatever scratch holds; nobody stores their sums. */
-#ifndef STENO_KERN_NARROW_TILES_H
-#define STENO_KERN_NARROW_TILES_H
-enum { NARROW_TILE = 16 };
-#include "kern/narrow_rows.h"
+#ifndef STENO_KERN_LOWP_TILES_H
+#define STENO_KERN_LOWP_TILES_H
+#include "kern/lowp_rows.h"
 
 enum {
     STEP = 16,            /* words of k in a tile */
@@ -21,7 +20,7 @@ enum {
 /* Rows of each tile, where as few tiles as may be share some rows: 17 rows are 9 and 8. */
 INLINE size_t tile_height(size_t rows)
 {
-    const size_t tiles = (rows + NARROW_TILE - 1) / NARROW_TILE;
+    const size_t tiles = (rows + LOWP_TILE_ROWS - 1) / LOWP_TILE_ROWS;
     return (rows + tiles - 1) / tiles;
 }
 
@@ -117,12 +116,12 @@ INLINE void tile_sums(float *acc, size_t ld_acc, const uint32_t *x, size_t ld, s
 }
 
 INLINE void panel_by_tiles(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t height, size_t p, const char *next,
-                           struct narrow_scratch *s)
+                           struct lowp_scratch *s)
 {
     _Alignas(64) uint32_t last[STEP * PANEL];
-    const size_t words = narrow_words(t, l->k), ld = narrow_ld(t, l->k);
+    const size_t words = lowp_words(t, l->k), ld = lowp_ld(t, l->k);
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
-    const struct tile_panel of = { (const float *)(const void *)panel + PANEL, (const uint32_t *)(const void *)(panel + narrow_head_sz(t)),
+    const struct tile_panel of = { (const float *)(const void *)panel + PANEL, (const uint32_t *)(const void *)(panel + lowp_head_sz(t)),
                                    last, words };
     last_words(last, of.w, words);
     for (size_t r = 0; r < rows; r += 2 * height) {
@@ -131,11 +130,11 @@ INLINE void panel_by_tiles(const struct linear *l, enum packed_type t, size_t m,
         prefetch_outputs(l, m + r, n, p);
         if (n > height) tile_sums(s->acc, PANEL, s->x + r * ld, ld, height, &of, ahead, t, 1);
         else tile_sums(s->acc, PANEL, s->x + r * ld, ld, height, &of, ahead, t, 0);
-        narrow_finish(l, t, m, r, n, p, s);
+        lowp_epilogue(l, t, m, r, n, p, s);
     }
 }
 
-INLINE void narrow_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct narrow_scratch *s)
+INLINE void lowp_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct lowp_scratch *s)
 {
     const size_t height = tile_height(rows), sz = panel_sz(t, l->k);
     tiles_begin(height);

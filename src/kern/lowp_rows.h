@@ -1,46 +1,37 @@
 /* steno: rows of x for products of 16 and 8 bits. SPDX-License-Identifier: MIT
  *
- * An item narrows its rows of x once, into words of 32 bits, and all panels meet them; as many rows are narrowed at a time as the
- * second-level cache keeps. Shared by the bodies over vectors (narrow.h) and over tiles (x86/narrow_tiles.h), which define narrow_panels.
+ * An item rounds its rows of x once, into words of 32 bits, and all panels meet them; as many rows are rounded at a time as the
+ * second-level cache keeps. Shared by the bodies over vectors (lowp.h) and over tiles (x86/lowp_tiles.h), which define lowp_panels.
  *
- * Beside the primitives of vec.h a file has, before it includes this: NARROW_TILE, the rows that a body likes to have at a time;
- * row_to_pairs(to, x, k) and row_to_quads(to, x, k), which returns the row's scale: both may write whole vectors, what counts is a row's
- * words; and QUAD_STEPS, where four k of int8 take other than one word in scratch. Accumulators of integers are int32 in a vf (one kind of
- * register, one array); vf_of_ints makes f32 of them. Where ROWS_BY_TWOS is 1 rows lie by twos: two words of the first, two of the second,
- * and so on, and row_to_* leave that room. */
-#ifndef STENO_KERN_NARROW_ROWS_H
-#define STENO_KERN_NARROW_ROWS_H
-#include "kern/finish.h"
-
-#ifndef QUAD_STEPS
-#define QUAD_STEPS 1
-#endif
-
-#ifndef ROWS_BY_TWOS
-#define ROWS_BY_TWOS 0
-#endif
+ * Beside the primitives of vec.h a file has, before it includes this:
+ *   row_to_pairs(to, x, k)   a row of x as bf16
+ *   row_to_quads(to, x, k)   a row of x as int8; returns the row's scale
+ * Both may write whole vectors; what counts is a row's words. The knobs of this are in knobs.h. */
+#ifndef STENO_KERN_LOWP_ROWS_H
+#define STENO_KERN_LOWP_ROWS_H
+#include "kern/epilogue.h"
 
 /* Panels [p0, p1) for rows [m, m + rows), which are in scratch. */
-INLINE void narrow_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1,
-                          struct narrow_scratch *s);
+INLINE void lowp_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1,
+                        struct lowp_scratch *s);
 
-/* Words of a narrowed row, and from row to row: whole lines, and never a power of two of them, so that rows do not share cache sets.
+/* Words of a rounded row, and from row to row: whole lines, and never a power of two of them, so that rows do not share cache sets.
  * What is left of a row's last line is zeros (not where rows lie by twos). */
 INLINE size_t row_words(enum packed_type t, size_t k)
 {
-    return t == PK_I16_PAIR ? i16_head(k) + narrow_words(t, k) : narrow_words(t, k) * (t == PK_I8_QUAD ? QUAD_STEPS : 1);
+    return t == PK_I16_PAIR ? i16_head(k) + lowp_words(t, k) : lowp_words(t, k) * (t == PK_I8_QUAD ? QUAD_STEPS : 1);
 }
-INLINE size_t narrow_ld(enum packed_type t, size_t k) { return ((row_words(t, k) + 15) & ~(size_t)15) + 16; }
+INLINE size_t lowp_ld(enum packed_type t, size_t k) { return ((row_words(t, k) + 15) & ~(size_t)15) + 16; }
 
 /* Where row r begins. Tiles begin at even rows where rows lie by twos. */
-INLINE uint32_t *narrow_row(uint32_t *x, size_t r, size_t ld) { return ROWS_BY_TWOS ? x + (r & ~(size_t)1) * ld + r % 2 * 2 : x + r * ld; }
+INLINE uint32_t *lowp_row(uint32_t *x, size_t r, size_t ld) { return ROWS_BY_TWOS ? x + (r & ~(size_t)1) * ld + r % 2 * 2 : x + r * ld; }
 
-/* A group of n k as narrow_group of inner.h makes it, in whole vectors. */
+/* A group of n k as quantize_group of quantize.h makes it, in whole vectors. */
 INLINE void group_to_ints(uint32_t *to, uint32_t *scale, const float *x, size_t n)
 {
-    vi most = vi_set1(0);
-    for (size_t i = 0; i < n; i += VF_N) most = vi_most(most, load_some(x + i, n - i));
-    const uint32_t bits = vi_hmax(most);
+    vi max = vi_set1(0);
+    for (size_t i = 0; i < n; i += VF_N) max = vi_max_abs(max, load_some(x + i, n - i));
+    const uint32_t bits = vi_hmax(max);
     const struct int_scale s = i16_scale_of(load_f32(&bits), I16_X_MAX);
     const vf magic = vf_set1(I16_MAGIC), inverse = vf_set1(s.inverse);
     for (size_t i = 0; i < n; i += VF_N) vf_store_halves(to + i / 2, vf_add(vf_mul(load_some(x + i, n - i), inverse), magic));
@@ -55,12 +46,12 @@ INLINE void row_to_ints(uint32_t *to, const float *x, size_t k)
     if (k) group_to_ints(words, to, x, k);
 }
 
-INLINE void narrow_rows(const struct linear *l, enum packed_type t, size_t m, size_t rows, struct narrow_scratch *s)
+INLINE void lowp_rows(const struct linear *l, enum packed_type t, size_t m, size_t rows, struct lowp_scratch *s)
 {
-    const size_t words = row_words(t, l->k), ld = narrow_ld(t, l->k);
+    const size_t words = row_words(t, l->k), ld = lowp_ld(t, l->k);
     for (size_t r = 0; r < rows; r++) {
         const float *x = l->x + (m + r) * l->ld_x;
-        uint32_t *to = narrow_row(s->x, r, ld);
+        uint32_t *to = lowp_row(s->x, r, ld);
         if (t == PK_I8_QUAD) s->scale[r] = row_to_quads(to, x, l->k);
         else if (t == PK_I16_PAIR) row_to_ints(to, x, l->k);
         else row_to_pairs(to, x, l->k);
@@ -74,7 +65,7 @@ INLINE void scale_ints(float *acc, const float *scale_x, const float *scale_w, s
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < PANEL; c += VF_N) {
             const vf scale = vf_mul(vf_set1(scale_x[r]), vf_load(scale_w + c));
-            vf_store(acc + r * PANEL + c, vf_mul(vf_of_ints(vf_load(acc + r * PANEL + c)), scale));
+            vf_store(acc + r * PANEL + c, vf_mul(vf_of_ints(vs_load((const int32_t *)(const void *)acc + r * PANEL + c)), scale));
         }
 }
 
@@ -99,43 +90,43 @@ INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size
 }
 
 /* The sums in s->acc are those of rows [r, r + rows) of scratch and of panel p; m is the row that stands first in scratch. */
-INLINE void narrow_finish(const struct linear *l, enum packed_type t, size_t m, size_t r, size_t rows, size_t p, struct narrow_scratch *s)
+INLINE void lowp_epilogue(const struct linear *l, enum packed_type t, size_t m, size_t r, size_t rows, size_t p, struct lowp_scratch *s)
 {
     const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
     if (t == PK_I16_PAIR) scale_outputs(s->acc, (const float *)(const void *)panel, rows);
     if (t == PK_I8_QUAD) scale_ints(s->acc, s->scale + r, (const float *)(const void *)panel, rows);
-    for (size_t i = 0; i < rows; i += TILE_ROWS) finish(l, m + r + i, size_min(TILE_ROWS, rows - i), p, s->acc + i * PANEL);
+    for (size_t i = 0; i < rows; i += TILE_ROWS) epilogue(l, m + r + i, size_min(TILE_ROWS, rows - i), p, s->acc + i * PANEL);
 }
 
-INLINE void narrow_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct narrow_scratch *s, enum packed_type t)
+INLINE void lowp_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct lowp_scratch *s, enum packed_type t)
 {
     if (m0 == m1) return;
-    size_t most = size_min(GEMM_ROWS, NARROW_WORDS / narrow_ld(t, l->k));
-    if (most > NARROW_TILE) most -= most % NARROW_TILE;
-    else if (ROWS_BY_TWOS) most = most < 2 ? 2 : most & ~(size_t)1;
-    const size_t chunks = (m1 - m0 + most - 1) / most;
+    size_t max = size_min(GEMM_ROWS, LOWP_WORDS / lowp_ld(t, l->k));
+    if (max > LOWP_TILE_ROWS) max -= max % LOWP_TILE_ROWS;
+    else if (ROWS_BY_TWOS) max = max < 2 ? 2 : max & ~(size_t)1;
+    const size_t chunks = (m1 - m0 + max - 1) / max;
     size_t step = (m1 - m0 + chunks - 1) / chunks;
-    if (most >= NARROW_TILE) step = (step + NARROW_TILE - 1) / NARROW_TILE * NARROW_TILE;
+    if (max >= LOWP_TILE_ROWS) step = (step + LOWP_TILE_ROWS - 1) / LOWP_TILE_ROWS * LOWP_TILE_ROWS;
     for (size_t m = m0; m < m1; m += step) {
         const size_t rows = size_min(step, m1 - m);
-        narrow_rows(l, t, m, rows, s);
-        narrow_panels(l, t, m, rows, p0, p1, s);
+        lowp_rows(l, t, m, rows, s);
+        lowp_panels(l, t, m, rows, p0, p1, s);
     }
 }
 
 static inline void linear_pair(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
-    narrow_linear(l, m0, m1, p0, p1, scratch, PK_BF16_PAIR);
+    lowp_linear(l, m0, m1, p0, p1, scratch, PK_BF16_PAIR);
 }
 
 static inline void linear_ints(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
-    narrow_linear(l, m0, m1, p0, p1, scratch, PK_I16_PAIR);
+    lowp_linear(l, m0, m1, p0, p1, scratch, PK_I16_PAIR);
 }
 
 static inline void linear_quad(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)
 {
-    narrow_linear(l, m0, m1, p0, p1, scratch, PK_I8_QUAD);
+    lowp_linear(l, m0, m1, p0, p1, scratch, PK_I8_QUAD);
 }
 
 INLINE void init_pairs(struct kern *k) { k->linear[PK_BF16_PAIR] = linear_pair; }

@@ -1,11 +1,11 @@
 /* steno: attention with products of bf16 over vectors. SPDX-License-Identifier: MIT
  *
- * Both products are the register tile of narrow.h: a block of keys is a panel of pairs of d, and values are pairs of keys by d. A row that
+ * Both products are the register tile of lowp.h: a block of keys is a panel of pairs of d, and values are pairs of keys by d. A row that
  * ends inside a pair takes that pair alone, from a copy without the key it does not see. */
-#ifndef STENO_KERN_ATTN_NARROW_H
-#define STENO_KERN_ATTN_NARROW_H
+#ifndef STENO_KERN_ATTN_BF16_H
+#define STENO_KERN_ATTN_BF16_H
 #include "kern/attn_pairs.h"
-#include "kern/narrow.h"
+#include "kern/lowp.h"
 
 /* ---- scores --------------------------------------------------------------------------------------------------------------------- */
 /* One row, some blocks side by side. */
@@ -34,7 +34,7 @@ INLINE void score_streams(float *score, const uint32_t *q, const struct key_bloc
 static void scores_bf16(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0)
 {
     enum { STREAMS = FEW_PANELS(1) };
-    const size_t n_blocks = (b->most + KV_BLOCK - 1) / KV_BLOCK, words = b->d_head / 2;
+    const size_t n_blocks = (b->max + KV_BLOCK - 1) / KV_BLOCK, words = b->d_head / 2;
     (void)a, (void)r0;
     if (b->rows == 1) {
         size_t i = 0;
@@ -46,7 +46,7 @@ static void scores_bf16(struct attn_scratch *s, const struct key_block *b, const
         for (size_t r = 0; r < b->rows; r += TILE_ROWS)
             for (size_t c = 0; c < KV_BLOCK; c += TILE_W) {
                 const uint32_t *k = key_words(b, i) + c;
-                const struct words of = { &k, KV_BLOCK, words, words, (const char *)k };
+                const struct weight_words of = { &k, KV_BLOCK, words, words, (const char *)k };
                 tiles_pair[size_min(TILE_ROWS, b->rows - r)](s->score + r * SCORE_LD + i * KV_BLOCK + c, SCORE_LD, s->q + r * Q_LD,
                                                              Q_LD, NULL, 0, &of);
             }
@@ -63,8 +63,8 @@ INLINE void weigh_words(float *out, const struct key_block *b, const uint32_t *w
     for (int c = 0; c < vectors; c++) a[c] = vf_load(out + d + (size_t)c * VF_N);
     for (size_t p = p0; p < p1; p++) {
         const uint32_t *v = (last && p + 1 == p1 ? last : value_words(b, p)) + d;
-        uint32_t part[VF_N] = { 0 };
-        if (lanes < VF_N) v = memcpy(part, v, lanes * sizeof *v);
+        uint32_t rest[VF_N] = { 0 };
+        if (lanes < VF_N) v = memcpy(rest, v, lanes * sizeof *v);
         UNROLL
         for (int c = 0; c < vectors; c++) a[c] = vf_dot_pairs(a[c], vi_set1(w[p]), vi_load(v + (size_t)c * VF_N));
     }
@@ -100,9 +100,9 @@ static void weigh_bf16(struct attn_scratch *s, const struct key_block *b)
     for (size_t r = 0; r < b->rows; r += TILE_ROWS) common[r / TILE_ROWS] = common_keys(b, r) / 2;
     for (size_t d = 0; d < wide_d; d += TILE_W) {
         const uint32_t *v[BLOCKS] = { 0 };
-        for (size_t i = 0; i * KV_BLOCK < b->most; i++) v[i] = value_words(b, i * KV_BLOCK / 2) + d;
+        for (size_t i = 0; i * KV_BLOCK < b->max; i++) v[i] = value_words(b, i * KV_BLOCK / 2) + d;
         for (size_t r = 0; r < b->rows; r += TILE_ROWS) {
-            const struct words of = { v, b->d_head, KV_BLOCK / 2, common[r / TILE_ROWS], (const char *)v[0] };
+            const struct weight_words of = { v, b->d_head, KV_BLOCK / 2, common[r / TILE_ROWS], (const char *)v[0] };
             tiles_pair[size_min(TILE_ROWS, b->rows - r)](b->out + r * OUT_LD + d, OUT_LD, s->weight + r * WEIGHT_LD, WEIGHT_LD, NULL, 0,
                                                          &of);
         }

@@ -1,28 +1,27 @@
 /* steno: attention over keys and values of integers. SPDX-License-Identifier: MIT
  *
  * KV_INT_D d of a block's keys lie as a block of weights of PK_Q8_QUAD does and one of PK_Q4_QUAD, which has four bits more of each; values
- * as one of PK_Q8_QUAD. So all products are those of narrow_blocks.h: vectors of them are read once, and the rows run past. While keys are
+ * as one of PK_Q8_QUAD. So all products are those of lowp_blocks.h: vectors of them are read once, and the rows run past. While keys are
  * multiplied their values come nearer, while values are the keys that are read after them.
  *
- * Beside vf_load_bf16 and the primitives of narrow_blocks.h a file has, before it includes this:
- *   row_to_weights(row, x, n)          as narrow_weights, integers of a block in the order that quad_more wants
- *   ints_begin(start)                  that word in every lane
+ * Beside vf_load_bf16 and the primitives of lowp_blocks.h a file has, before it includes this:
+ *   row_to_weights(row, x, n)          as quantize_attn_weights, integers of a block in the order that quad_more wants
  *   quad_more(high, low, b, x)         sums of QUAD_VECTORS blocks b go on with a row's block x, integers
  *   ints_joined(high, low)             the sum that both are
- * Where QUADS_SIGNED is 1 (narrow.h) values are signed, and sums begin with 0. */
-#ifndef STENO_KERN_ATTN_INTS_H
-#define STENO_KERN_ATTN_INTS_H
+ * Where QUADS_SIGNED is 1 (lowp.h) values are signed, and sums begin with 0. */
+#ifndef STENO_KERN_ATTN_INT_H
+#define STENO_KERN_ATTN_INT_H
 #include "kern/attn_group.h"
-#include "kern/narrow_blocks.h"
+#include "kern/lowp_blocks.h"
 
 enum { AT_ONCE = QUAD_VECTORS * VF_N }; /* outputs of a block that are made at a time */
 
 /* Those from output c on. */
 INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum packed_type t, const char *ints, size_t c)
 {
-    const size_t part = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W);
+    const size_t outputs_sz = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W);
     UNROLL
-    for (size_t i = 0; i < QUAD_VECTORS; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * part + c % QUAD_W * 4);
+    for (size_t i = 0; i < QUAD_VECTORS; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * outputs_sz + c % QUAD_W * 4);
 }
 
 /* Lines [from, to) of 64 bytes. */
@@ -73,16 +72,16 @@ INLINE void score_ints(float *score, const struct key_block *b, enum packed_type
 
 static void scores_int(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0)
 {
-    enum { FIRST_LINES = 11, LINES = VALUE_PART / 64 }; /* shared as the products are */
+    enum { FIRST_LINES = 11, LINES = VALUE_GROUP_SZ / 64 }; /* shared as the products are */
     (void)a, (void)r0;
-    for (size_t i = 0; i * KV_BLOCK < b->most; i++)
+    for (size_t i = 0; i * KV_BLOCK < b->max; i++)
         for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
-            const char *part = b->kv[i] + key_part_at(d), *values = b->kv[i] + value_part_at(d, b->d_head);
-            const uint16_t *scale_k = (const uint16_t *)(const void *)part;
+            const char *group = b->kv[i] + key_group_at(d), *values = b->kv[i] + value_group_at(d, b->d_head);
+            const uint16_t *scale_k = (const uint16_t *)(const void *)group;
             const uint32_t *q = s->q_int + d / KV_INT_D * Q_INT_WORDS;
             float *score = s->score + i * KV_BLOCK;
-            score_ints(score, b, PK_Q8_QUAD, part + KEY_HIGH, scale_k, q, d == 0, values, FIRST_LINES);
-            score_ints(score, b, PK_Q4_QUAD, part + KEY_LOW, scale_k, q + block_words(PK_Q8_QUAD), 0, values + 64 * FIRST_LINES,
+            score_ints(score, b, PK_Q8_QUAD, group + KEY_HIGH, scale_k, q, d == 0, values, FIRST_LINES);
+            score_ints(score, b, PK_Q4_QUAD, group + KEY_LOW, scale_k, q + block_words(PK_Q8_QUAD), 0, values + 64 * FIRST_LINES,
                        LINES - FIRST_LINES);
         }
 }
@@ -100,8 +99,8 @@ static vf exps_int(struct attn_scratch *s, size_t r, float unit, float max, size
 INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, size_t d)
 {
     float weight[ATTN_KEYS], scale[ATTN_KEYS];
-    const size_t at = value_part_at(d, b->d_head);
-    for (size_t i = 0; i < b->most; i += VF_N)
+    const size_t at = value_group_at(d, b->d_head);
+    for (size_t i = 0; i < b->max; i += VF_N)
         vf_store(scale + i, vf_load_bf16((const uint16_t *)(const void *)(b->kv[i / KV_BLOCK] + at) + i % KV_BLOCK));
     for (size_t r = 0; r < b->rows; r++) {
         const float *from = s->score + r * SCORE_LD;
@@ -114,12 +113,12 @@ INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, s
 INLINE void weigh_int_row(struct attn_scratch *s, const struct key_block *b, size_t r, size_t rows, size_t d, const size_t c)
 {
     const size_t shares = rows * (KV_INT_D / VF_N), share = r * (KV_INT_D / VF_N) + c / VF_N;
-    const size_t from = KEY_PART / 64 * share / shares, to = KEY_PART / 64 * (share + QUAD_VECTORS) / shares;
-    const size_t values = value_part_at(d, b->d_head) + VALUE_INTS, keys = key_part_at(d);
+    const size_t from = KEY_GROUP_SZ / 64 * share / shares, to = KEY_GROUP_SZ / 64 * (share + QUAD_VECTORS) / shares;
+    const size_t values = value_group_at(d, b->d_head) + VALUE_INTS, keys = key_group_at(d);
     const uint32_t *w = s->weight + r * WEIGHT_LD;
-    vf high[QUAD_VECTORS], low[QUAD_VECTORS];
+    vs high[QUAD_VECTORS], low[QUAD_VECTORS];
     UNROLL
-    for (size_t j = 0; j < QUAD_VECTORS; j++) high[j] = vf_zero(), low[j] = ints_begin(QUADS_SIGNED ? 0 : w[INT_START]);
+    for (size_t j = 0; j < QUAD_VECTORS; j++) high[j] = vs_zero(), low[j] = vs_set1(QUADS_SIGNED ? 0 : (int32_t)w[INT_START]);
     for (size_t i = 0; i * KV_BLOCK < b->seen[r]; i++) {
         vi v[QUAD_VECTORS][QUAD_WEIGHTS];
         bring(b->next[i] + keys, from, to);
@@ -135,7 +134,7 @@ INLINE void weigh_int_row(struct attn_scratch *s, const struct key_block *b, siz
 static void weigh_int(struct attn_scratch *s, const struct key_block *b)
 {
     for (size_t r = 0; r < b->rows; r++) /* not passed over, though no score may be above -infinity */
-        if (b->seen[r] && isnan(s->score[r * SCORE_LD])) b->out[r * OUT_LD + part_max_at(b->d_head)] = 0;
+        if (b->seen[r] && isnan(s->score[r * SCORE_LD])) b->out[r * OUT_LD + partial_max_at(b->d_head)] = 0;
     for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
         weights_to_ints(s, b, d);
         UNROLL

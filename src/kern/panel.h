@@ -1,0 +1,107 @@
+/* steno: a packed panel, read plainly. SPDX-License-Identifier: MIT
+ *
+ * Where in a panel of packed weights each thing lies, and what a weight is worth: the plain C reading of the layouts that kern.h describes
+ * and pack.c makes. Types are constants where these functions are used, so all of it folds away. */
+#ifndef STENO_KERN_PANEL_H
+#define STENO_KERN_PANEL_H
+#include "kern/bits.h"
+
+/* DO(name, type) for each packed type that keeps what is stored: one function per type, so that the type is a constant inside. */
+#define EACH_STORED(DO)                                                                                                               \
+    DO(f32, PK_F32) DO(f16, PK_F16) DO(bf16, PK_BF16)                                                                                 \
+    DO(q4_0, PK_Q4_0) DO(q4_1, PK_Q4_1) DO(q5_0, PK_Q5_0) DO(q5_1, PK_Q5_1) DO(q8_0, PK_Q8_0)                                         \
+    DO(q2_k, PK_Q2_K) DO(q3_k, PK_Q3_K) DO(q4_k, PK_Q4_K) DO(q5_k, PK_Q5_K) DO(q6_k, PK_Q6_K)
+/* The same of the low-precision types. */
+#define EACH_LOWP(DO)                                                                                                                 \
+    DO(pair, PK_BF16_PAIR) DO(ints, PK_I16_PAIR) DO(quad, PK_I8_QUAD)                                                                 \
+    DO(q8_quad, PK_Q8_QUAD) DO(q8_quad_a8, PK_Q8_QUAD_A8) DO(q4_quad, PK_Q4_QUAD)
+
+static inline int packed_is_k(enum packed_type t) { return t >= PK_Q2_K && t <= PK_Q6_K; }
+static inline int packed_has_min(enum packed_type t)
+{
+    return t == PK_Q4_1 || t == PK_Q5_1 || t == PK_Q2_K || t == PK_Q4_K || t == PK_Q5_K;
+}
+static inline int packed_has_fifth(enum packed_type t) { return t == PK_Q5_0 || t == PK_Q5_1 || t == PK_Q5_K; }
+static inline int packed_is_byte(enum packed_type t) { return t == PK_Q8_0 || t == PK_Q6_K; }
+/* What packed quants are greater by than the quants meant. */
+static inline int packed_offset(enum packed_type t) { return t == PK_Q4_0 ? 8 : t == PK_Q5_0 ? 16 : t == PK_Q3_K ? 4 : 0; }
+
+static inline size_t block_len(enum packed_type t) { return packed_is_k(t) ? KBLOCK : QBLOCK; }
+static inline size_t run_len(enum packed_type t) { return t == PK_Q2_K || t == PK_Q3_K || t == PK_Q6_K ? 16 : QBLOCK; }
+static inline size_t block_head_sz(enum packed_type t) { return PANEL * (packed_has_min(t) ? 4 : 2); }
+static inline size_t run_head_sz(enum packed_type t) { return !packed_is_k(t) ? 0 : PANEL * (packed_has_min(t) ? 2 : 1); }
+static inline size_t run_sz(enum packed_type t)
+{
+    return run_head_sz(t) + (packed_has_fifth(t) ? run_len(t) * 4 : 0) + run_len(t) * PANEL / (packed_is_byte(t) ? 1 : 2);
+}
+static inline size_t panel_block_sz(enum packed_type t)
+{
+    if (t == PK_F32) return (size_t)QBLOCK * PANEL * 4;
+    if (t == PK_F16 || t == PK_BF16) return (size_t)QBLOCK * PANEL * 2;
+    return block_head_sz(t) + block_len(t) / run_len(t) * run_sz(t);
+}
+static inline int packed_by_rows(enum packed_type t) { return t == PK_BF16_PAIR || t == PK_I16_PAIR || t == PK_I8_QUAD; }
+/* Low-precision products by blocks: are weights bytes or nibbles, bytes per 32 k of a panel, and what is added to a weight to make it
+ * unsigned. */
+static inline int quad_is_bytes(enum packed_type t) { return t == PK_Q8_QUAD || t == PK_Q8_QUAD_A8; }
+static inline int packed_by_blocks(enum packed_type t) { return quad_is_bytes(t) || t == PK_Q4_QUAD; }
+static inline size_t quad_block_sz(enum packed_type t) { return PANEL * (quad_is_bytes(t) ? 2 + QBLOCK : 2 + QBLOCK / 2); }
+static inline int quad_offset(enum packed_type t) { return quad_is_bytes(t) ? 128 : 8; }
+static inline size_t quad_blocks(size_t k) { return (k + QBLOCK - 1) / QBLOCK; }
+/* Where weight k of output i stands behind the scales of a block. */
+enum { QUAD_W = 16 }; /* outputs that a line has four k of */
+static inline size_t quad_at(enum packed_type t, size_t k, size_t i)
+{
+    const size_t per_line = quad_is_bytes(t) ? 4 : 8, line = i / QUAD_W * (QBLOCK / per_line) + k / per_line;
+    return (line * QUAD_W + i % QUAD_W) * 4 + k % 4;
+}
+/* Weight k of a block, offset added; block: behind the scales. */
+static inline int quad_weight(enum packed_type t, const uint8_t *block, size_t k, size_t i)
+{
+    const uint8_t byte = block[quad_at(t, k, i)];
+    return quad_is_bytes(t) ? byte : byte >> (k % 8 < 4 ? 0 : 4) & 15;
+}
+/* Words of 32 bits that a row of k becomes, and bytes before a panel's weights. */
+static inline size_t lowp_words(enum packed_type t, size_t k) { return t == PK_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }
+static inline size_t lowp_head_sz(enum packed_type t) { return t == PK_I8_QUAD ? PANEL * 8 : t == PK_I16_PAIR ? PANEL * 4 : 0; }
+/* Bytes of a panel of k weights; inside a block of a K type in proportion, which is good enough for prefetching. */
+static inline size_t panel_sz(enum packed_type t, size_t k)
+{
+    if (packed_by_rows(t)) return lowp_head_sz(t) + lowp_words(t, k) * PANEL * 4;
+    if (packed_by_blocks(t)) return quad_blocks(k) * quad_block_sz(t);
+    return k * panel_block_sz(t) / block_len(t);
+}
+
+static inline float panel_value(enum packed_type t, const uint8_t *panel, size_t k, size_t i)
+{
+    if (t == PK_F32) return load_f32(panel + (k * PANEL + i) * 4);
+    if (t == PK_BF16_PAIR) return bf16_to_f32(load_u16(panel + (k / 2 * PANEL + i) * 4 + k % 2 * 2));
+    if (t == PK_I16_PAIR)
+        return load_f32(panel + 4 * i) * (float)(int16_t)load_u16(panel + lowp_head_sz(t) + (k / 2 * PANEL + i) * 4 + k % 2 * 2);
+    if (t == PK_I8_QUAD) return load_f32(panel + 4 * i) * (float)(int8_t)panel[lowp_head_sz(t) + (k / 4 * PANEL + i) * 4 + k % 4];
+    if (t == PK_F16) return f16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
+    if (t == PK_BF16) return bf16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
+    if (packed_by_blocks(t)) {
+        const uint8_t *block = panel + k / QBLOCK * quad_block_sz(t);
+        return f16_to_f32(load_u16(block + 2 * i)) * (float)(quad_weight(t, block + 2 * PANEL, k % QBLOCK, i) - quad_offset(t));
+    }
+    const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
+    const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);
+    const size_t j = k % run_len(t);
+    float d = f16_to_f32(load_u16(head + 2 * i)), m = packed_has_min(t) ? f16_to_f32(load_u16(head + PANEL * 2 + 2 * i)) : 0;
+    if (packed_is_k(t)) {
+        d *= (float)(int8_t)p[i];
+        if (packed_has_min(t)) m *= (float)(int8_t)p[PANEL + i];
+        p += run_head_sz(t);
+    }
+    if (packed_is_byte(t)) return d * (float)(int8_t)p[j * PANEL + i];
+    int q = 0;
+    if (packed_has_fifth(t)) {
+        q = (int)(load_u32(p + 4 * j) >> i & 1u) << 4;
+        p += QBLOCK * 4;
+    }
+    const uint8_t pair = p[j / 2 * PANEL + i];
+    q |= j & 1 ? pair >> 4 : pair & 15;
+    return d * (float)(q - packed_offset(t)) + m;
+}
+#endif

@@ -1,0 +1,56 @@
+/* steno: what the plain C files share. SPDX-License-Identifier: MIT
+ *
+ * The parts of kern_init_c, and functions that more than one of the files of the twins (ref_*.c), packing and stored types needs. */
+#ifndef STENO_KERN_REF_H
+#define STENO_KERN_REF_H
+#include "kern/kv.h"
+#include "kern/scratch.h"
+
+/* Outputs [n0, n1) of `rows` rows from row m go to keys and values. src holds them in the cache's type already: [rows] of ld elements,
+ * output n0 first. */
+void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_t n1, const void *src, size_t ld);
+
+/* Bias, activation, residual and store of one row's part of a panel, outputs [n0, n1), in plain C. */
+void linear_epilogue_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc);
+
+/* The twin of kern's pack. */
+void pack_lossy(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
+
+/* Parts of kern_init_c. */
+void kern_init_linear_c(struct kern *k);
+void kern_init_lowp_c(struct kern *k);
+void kern_init_attn_c(struct kern *k);
+void kern_init_spectra_c(struct kern *k);
+void act_none_c(float *y, const float *x, size_t n);
+void act_gelu_erf_c(float *y, const float *x, size_t n);
+void act_gelu_tanh_c(float *y, const float *x, size_t n);
+void act_relu_c(float *y, const float *x, size_t n);
+
+/* The twins of linear and embed of one type. A file has linear_c before it uses this. */
+#define LINEAR_C(name, t)                                                                                           \
+    static void linear_##name(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch)    \
+    {                                                                                                               \
+        linear_c(l, m0, m1, p0, p1, scratch, t);                                                                    \
+    }                                                                                                               \
+    static void embed_##name(float *y, const void *w, size_t id, size_t k)                                          \
+    {                                                                                                               \
+        const uint8_t *panel = (const uint8_t *)w + id / PANEL * pack_panel_sz(t, k);                               \
+        for (size_t i = 0; i < k; i++) y[i] = panel_value(t, panel, i, id % PANEL);                                 \
+    }
+#define SET_LINEAR_C(name, t) k->linear[t] = linear_##name, k->embed[t] = embed_##name;
+
+/* ---- a stored block of a K type, taken apart (dtype_k.c): element e is d * scale[e / run_len] * q[e] - dmin * min[e / run_len]. */
+struct k_block {
+    uint16_t d, dmin;                                /* f16 */
+    int8_t scale[KBLOCK / 16], min[KBLOCK / 16];     /* min and dmin are zeros where the type has no minimum */
+    int8_t q[KBLOCK];
+};
+void k_block_split(struct k_block *b, enum dtype t, const uint8_t *stored);
+
+/* Place in a row of n that stands for place i - before past its ends, the ends themselves not repeated; n > before. */
+static inline size_t mirrored(size_t i, size_t before, size_t n)
+{
+    const size_t at = i < before ? before - i : i - before;
+    return at < n ? at : 2 * n - 2 - at;
+}
+#endif

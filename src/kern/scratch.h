@@ -1,0 +1,69 @@
+/* steno: the scratch of kernels. SPDX-License-Identifier: MIT
+ *
+ * What a call of a kernel may write beside its outputs. The caller gives the memory (kern_linear_scratch and the like), one per thread. */
+#ifndef STENO_KERN_SCRATCH_H
+#define STENO_KERN_SCRATCH_H
+#include "kern/bits.h"
+
+enum {
+    K_STEP = 512,          /* most k widened at once */
+    K_BLOCK = 256,         /* the same for many rows: 32 KiB of weights */
+    PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
+    LOWP_WORDS = 131072, /* rounded x that there is room for: 512 KiB */
+    TILE_ROWS_MAX = 32,    /* rows whose sums low-precision products have at a time, at most */
+    ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */
+    SCORE_LD = ATTN_KEYS + 16,
+    OUT_LD = HEAD_MAX + 32,       /* attn_partial_len at most */
+    Q_LD = HEAD_MAX / 2 + 16,     /* words of two bf16 */
+    Q_INT_WORDS = QBLOCK / 2 + 2 + QBLOCK / 4 + 2, /* a block of x as PK_Q8_QUAD takes it, and as PK_Q4_QUAD does */
+    Q_INT_LD = HEAD_MAX / KV_INT_D * Q_INT_WORDS + 16,
+    WEIGHT_LD = ATTN_KEYS / 2 + 16 /* words of two bf16, or integers of KV_INT, their scale and more */
+};
+
+/* Scratch of linear: accumulators [PANEL_GROUP][GEMM_ROWS][PANEL], then one panel's k-block as f32, which PK_F32 does without. */
+struct linear_scratch {
+    float acc[PANEL_GROUP * GEMM_ROWS * PANEL];
+    float wide[K_STEP * PANEL];
+};
+
+/* Scratch of low-precision products: rows of x as words of 32 bits, the sums of a tile, its integers of one group (PK_I16_PAIR), and the
+ * scales of the rows (PK_I8_QUAD). */
+struct lowp_scratch {
+    uint32_t x[LOWP_WORDS + 32]; /* at least two rows of the longest k */
+    float acc[TILE_ROWS_MAX * PANEL];
+    int32_t ints[TILE_ROWS_MAX * PANEL];
+    float scale[GEMM_ROWS];
+};
+
+/* Weights of low-precision products as a tile walks them. */
+struct weight_words {
+    const uint32_t *const *run;  /* runs of run_len steps each */
+    size_t ld, run_len, n;       /* words between steps; steps in all */
+    const char *ahead;           /* a panel to bring to the second-level cache meanwhile */
+};
+
+/* Scratch of attention: scores (then weights) of a group of rows, its partials of one block and of all blocks so far; keys and values
+ * widened where they are f16; for KV_BF16 queries and weights as words of two bf16, for KV_INT as blocks of integers. */
+struct attn_scratch {
+    float score[ATTN_ROWS * SCORE_LD];
+    float out[ATTN_ROWS * OUT_LD];
+    float merged[ATTN_ROWS * OUT_LD];
+    float k_wide[KV_BLOCK * HEAD_MAX];
+    union {
+        uint32_t q[ATTN_ROWS * Q_LD];
+        uint32_t q_int[ATTN_ROWS * Q_INT_LD];
+    };
+    uint32_t weight[ATTN_ROWS * WEIGHT_LD];
+    float v_wide[ATTN_KEYS * HEAD_MAX]; /* last: as many as heads are wide */
+};
+
+/* Scratch of spectra, for the widest vectors: the points of as many frames as there are lanes, in whose place the powers go; then rows
+ * of complex numbers, in whose place the bands go. */
+enum { SPECTRA_LANES = 16, SPECTRA_RADIX = 16, SPECTRA_ROWS = SPECTRA_RADIX / 2 + 1 };
+static inline uint32_t spectra_inner(uint32_t m) { return m == 25 ? 5 : 8; } /* a row of m = 25 or 32 is some number of these */
+static inline size_t spectra_row(size_t m) { return 2 * m + 2; } /* vectors from row to row: 2^n would meet in one cache set */
+
+/* Where in a partial of attention the sum and the maximum stand. */
+static inline size_t partial_sum_at(size_t d_head) { return attn_partial_len(d_head) - 32; }
+static inline size_t partial_max_at(size_t d_head) { return attn_partial_len(d_head) - 16; }
+#endif
