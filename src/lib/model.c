@@ -60,10 +60,6 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     m->executor = &m->cpu.base;
     m->narrow = narrow_of(p->compute, level);
     m->blocks = p->compute == STENO_COMPUTE_AUTO ? executor_gains(m->executor, PK_Q8_QUAD) : p->compute != STENO_COMPUTE_F32;
-    m->loading = p->team;
-    m->vocab_path = p->vocab;
-    m->heads_wanted = p->alignment_heads && *p->alignment_heads ? p->alignment_heads : NULL;
-    m->no_cmvn = p->no_cmvn;
     m->index_only = m->store.dry = p->index_only;
     return STENO_OK;
 }
@@ -85,20 +81,19 @@ static int load_exact(steno_model *m, struct weights *w, steno_error *e)
     x->family = m->family;
     x->task = m->task;
     x->is_exact = 1;
-    x->heads_wanted = m->heads_wanted;
     x->index_only = m->index_only;
-    x->loading = m->loading;
     x->matrix_type = m->matrix_type;
     kern_init(&x->kern, m->kern.level);
     executor_cpu(&x->cpu, &x->kern);
     x->executor = &x->cpu.base;
     weights_forget_narrow(w);
     x->store = m->store;
+    const struct model_open opening = { .team = m->opening->team, .align_heads = m->opening->align_heads };
+    x->opening = &opening;
     const int rc = m->family->describe(x, w, e);
     m->store = x->store;
     x->store = (struct weight_store){ 0 };
-    x->loading = NULL;
-    x->heads_wanted = NULL;
+    x->opening = NULL;
     return rc;
 }
 
@@ -113,8 +108,9 @@ static int check_asked(const steno_model *m, const steno_model_params *p, steno_
         return err_set(e, STENO_EARG, "compute is %s, but a %s model computes in f32: leave it out", arithmetic[p->compute].name, f->name);
     if (p->verify && !f->narrow)
         return err_set(e, STENO_EARG, "verify decides near-ties in f32, and a %s model computes in f32 anyway: leave it out", f->name);
-    if (m->heads_wanted && !f->speech)
-        return err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->heads_wanted, f->name);
+    if (m->opening->align_heads && !f->speech)
+        return err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->opening->align_heads,
+                       f->name);
     return STENO_OK;
 }
 
@@ -142,9 +138,9 @@ static int load(steno_model *m, const struct place *place, const steno_model_par
         m->task = task_find(m->family->task);
         rc = m->task ? check_asked(m, p, e) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
     }
-    m->verify = p->verify && (m->narrow || m->blocks); /* auto may stand for f32 */
+    const int verify = p->verify && (m->narrow || m->blocks); /* auto may stand for f32 */
     if (!rc) rc = m->family->describe(m, &w, e);
-    if (!rc && m->verify) rc = load_exact(m, &w, e);
+    if (!rc && verify) rc = load_exact(m, &w, e);
     for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);
     for (int i = 0; m->exact && i < m->n_states; i++) m->exact->kv_type[i] = kv_type_of(m->exact, &m->exact->state[i]);
     if (!rc) rc = weights_check_used(&w, e);
@@ -163,14 +159,15 @@ static int open_place(steno_model **out, const struct place *place, const steno_
     steno_model *m = calloc(1, sizeof *m);
     if (!m) return err_nomem(e, sizeof *m, "a model");
     arena_init(&m->arena);
-    m->unfused = unfused;
+    const char *heads = own.alignment_heads && *own.alignment_heads ? own.alignment_heads : NULL;
+    const struct model_open opening = { own.team, own.vocab, heads, unfused, own.no_cmvn };
+    m->opening = &opening;
     team_hold(own.team);
     const cpu_fpenv fp = cpu_fpenv_enter();
     int rc = choose_kernels(m, &own, e);
     if (!rc) rc = refused(place, load(m, place, &own, e), e);
     cpu_fpenv_leave(fp);
-    m->loading = NULL;
-    m->vocab_path = m->heads_wanted = NULL;
+    m->opening = NULL;
     m->load_us = (os_now_ns() - t0) / 1000;
     team_close(own.team);
     if (!rc) rc = model_life_begin(m, e);

@@ -33,6 +33,15 @@ enum front_end {
 
 struct task; /* how outputs become results (task/task.h) */
 
+/* What matters only while a model is opened. */
+struct model_open {
+    steno_team *team;              /* that packs weights */
+    const char *vocab_path;        /* where a vocabulary may be found */
+    const char *align_heads;       /* as asked for, NULL: nobody asks */
+    int unfused;                   /* plans without fusions, for comparisons */
+    int no_cmvn;                   /* features stay as they are */
+};
+
 struct steno_model {
     struct arena arena;
     struct model_life *life;       /* NULL while opening */
@@ -54,12 +63,7 @@ struct steno_model {
     int64_t parameters, load_us;
     steno_model *exact;            /* the same network in f32, for verifying; shares the store, and has no vocabulary. NULL: none */
     int is_exact;                  /* it is such a one */
-    int verify;                    /* while opening only: one is wanted */
-    steno_team *loading;           /* while opening only */
-    const char *vocab_path;        /* while opening only: where a vocabulary may be found */
-    const char *heads_wanted;      /* while opening only: alignment heads, as asked for */
-    int unfused;                   /* while opening only: plans without fusions, for comparisons */
-    int no_cmvn;                   /* while opening only: features stay as they are */
+    const struct model_open *opening; /* NULL: it is open */
     int index_only;                /* weights were not read: the model can be described, not used */
 
     const char *align_heads;       /* "3,1 4,2": heads that word times are read from; NULL: none */

@@ -125,7 +125,7 @@ static int read_queries(steno_model *m, struct weights *w, uint32_t width, steno
 static int read_front(steno_model *m, struct weights *w, const struct shape *s, steno_error *e)
 {
     float *shift = NULL, *scale = NULL;
-    int rc = m->no_cmvn ? STENO_OK : mvn_find(w, s->n_mels * s->lfr_m, &m->arena, &shift, &scale, e);
+    int rc = m->opening->no_cmvn ? STENO_OK : mvn_find(w, s->n_mels * s->lfr_m, &m->arena, &shift, &scale, e);
     if (!rc) rc = fbank_bank_init(&m->fbank, &m->arena, s->n_mels, s->lfr_m, s->lfr_n, shift, scale, &m->kern, e);
     return rc;
 }
@@ -160,11 +160,11 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     m->audio_ctx = WINDOW_ROWS;
     m->dims = (struct model_dims){ .n_mels = s.n_mels, .n_audio_ctx = WINDOW_ROWS, .n_audio_state = s.d, .n_audio_head = s.heads,
                                      .n_audio_layer = s.layers + s.more_layers, .n_vocab = s.n_vocab };
-    if (!w->vocab) rc = weights_read_vocab(w, m->vocab_path, e); /* before the weights: it may be somewhere else */
+    if (!w->vocab) rc = weights_read_vocab(w, m->opening->vocab_path, e); /* before the weights: it may be somewhere else */
     if (rc) return rc;
     struct build b;
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                                    .team = m->loading, .max_rows = QUERY_ROWS + WINDOW_ROWS, .max_out = HEAD_ROWS };
+                                    .team = m->opening->team, .max_rows = QUERY_ROWS + WINDOW_ROWS, .max_out = HEAD_ROWS };
     build_begin(&b, &p, e);
     build_encoder(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);

@@ -109,12 +109,12 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
                                        (uint32_t)s.taps - 1 };
     struct build b;
     const struct build_params p = { .name = "frames", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                                    .team = m->loading, .max_rows = PIECE_ROWS };
+                                    .team = m->opening->team, .max_rows = PIECE_ROWS };
     build_begin(&b, &p, e);
     build_net(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     float *shift = NULL, *scale = NULL;
-    if (!rc && !m->no_cmvn) rc = mvn_find(w, s.in, &m->arena, &shift, &scale, e);
+    if (!rc && !m->opening->no_cmvn) rc = mvn_find(w, s.in, &m->arena, &shift, &scale, e);
     return rc ? rc : fbank_bank_init(&m->fbank, &m->arena, s.n_mels, s.lfr_m, s.lfr_n, shift, scale, &m->kern, e);
 }
 

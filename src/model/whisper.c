@@ -329,8 +329,8 @@ static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
     if (w->vocab) return STENO_OK;
     w->vocab_first = m->dims.n_vocab == EN ? "gpt2.tiktoken" : NULL; /* both are often kept side by side */
     int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
-    if (!rc) rc = weights_read_vocab(w, m->vocab_path, e);
-    return rc ? rc : check_vocab(m, w, m->vocab_path, e);
+    if (!rc) rc = weights_read_vocab(w, m->opening->vocab_path, e);
+    return rc ? rc : check_vocab(m, w, m->opening->vocab_path, e);
 }
 
 /* Strings of the vocabulary, and the special tokens it leaves out. */
@@ -371,8 +371,8 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     const struct model_dims *d = &m->dims;
     struct align_heads heads;
     struct build b;
-    struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern, .team = m->loading,
-                              .max_rows = (uint32_t)d->n_audio_ctx, .unfused = m->unfused };
+    struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
+                              .team = m->opening->team, .max_rows = (uint32_t)d->n_audio_ctx, .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
     b.bf16 = executor_gains(m->executor, PK_BF16_PAIR) ? PK_BF16_PAIR : 0;
     b.int16 = m->narrow && (m->narrow == PK_I16_PAIR || executor_gains(m->executor, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
@@ -384,7 +384,7 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     build_begin(&b, &p, e);
     build_decoder(&b, m);
     rc = build_end(&b, &m->plan[PLAN_DECODER]);
-    if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->heads_wanted, &w->meta, e);
+    if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->opening->align_heads, &w->meta, e);
     if (rc) return rc;
     m->align_heads = heads.text;
     p.name = "align";
