@@ -18,7 +18,8 @@ endif()
 set(tests_threads
     unit.base_team unit.fbank unit.mel unit.plan_align unit.plan_exec unit.plan_limits unit.plan_partition unit.plan_rows unit.plan_shared
     unit.plan_stop unit.plan_unfused
-    api.abi api.batch api.fallback api.guests api.memory api.misuse api.nomem api.reenter api.results api.stack api.threads api.windows)
+    api.abi api.batch api.fallback api.guests api.memory api.misuse api.nomem api.reenter api.results api.serve api.stack
+    api.threads api.windows)
 set(tests_media cli.cut cli.inputs cli.writers)
 
 function(steno_test name)

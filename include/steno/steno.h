@@ -348,9 +348,15 @@ STENO_API void steno_cancel(steno_session *s);
 
 /* ---- speech ------------------------------------------------------------------------------------------------------------------ */
 
+/** What a source's read returns when it has nothing yet: ask again later. Its request waits without a decode slot, and others go on. It is
+ * asked again when windows of others have ended and after steno_batch_wake. For requests that were submitted to a batch alone: every other
+ * call takes it for a failure. */
+#define STENO_SOURCE_WAIT ((int64_t)-1000000)
+
 /** Audio that is pulled, never held whole. */
 typedef struct steno_source {
-    /** Fill pcm[n] with mono samples at 16 kHz, nominally in [-1, 1]. @return samples given (1..n), 0 at the end, < 0 on failure */
+    /** Fill pcm[n] with mono samples at 16 kHz, nominally in [-1, 1]. @return samples given (1..n), 0 at the end, STENO_SOURCE_WAIT, any
+     * other number < 0 on failure */
     int64_t (*read)(void *user, float *pcm, int64_t n);
     /** Go back to the first sample. @return 0, or < 0 when that cannot be done. May be NULL for audio of at most 30 s.
      *
@@ -678,9 +684,9 @@ STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
  * class to the one that has had the fewest windows, among those to the oldest. A request that comes while a slot is free has it after the
  * step at hand, and no later than steps_between_encodes after the encoder last ran.
  *
- * steno_batch_submit, steno_batch_add and steno_cancel may be called from any thread at any time, also while steno_batch_run is at work in
- * another. A session with a request in line belongs to the thread that carries it out, from the call that submits it until on_done: other
- * threads may do no more than cancel it. Everything else about a batch is for one thread at a time. */
+ * steno_batch_submit, steno_batch_add, steno_batch_wake, steno_batch_stop and steno_cancel may be called from any thread at any time, also
+ * while steno_batch_run is at work in another. A session with a request in line belongs to the thread that carries it out, from the call
+ * that submits it until on_done: other threads may do no more than cancel it. Everything else about a batch is for one thread at a time. */
 
 typedef struct steno_batch_params {
     uint32_t size;       /* set by steno_batch_params_init */
@@ -720,10 +726,29 @@ enum steno_priority {
     STENO_PRIORITY_LATER = 3        /* gets at least every fourth window while a request of this class waits */
 };
 
+/** What the first pass over audio finds: Whisper needs it before the first window. */
+typedef struct steno_heard {
+    uint32_t size;   /* set by the caller to sizeof(steno_heard) */
+    int32_t pad;
+    int64_t samples; /* of the whole audio */
+    double loudest;  /* log10 of the loudest bin of its mel spectrogram */
+} steno_heard;
+
+/** Listen to audio to its end, ahead of its request: on any thread, as many at a time as there are threads, without a session.
+ *
+ * @param m    a model that hears audio twice (Whisper)
+ * @param src  read once, from its first sample to its end
+ * @param out  receives what was found; out->size is set
+ * @param e    receives the reason of a failure, may be NULL
+ * @return STENO_OK, STENO_EARG, STENO_ESOURCE, STENO_ENOMEM */
+STENO_API int steno_listen(const steno_model *m, const steno_source *src, steno_heard *out, steno_error *e);
+
 typedef struct steno_request_params {
     uint32_t size;    /* set by steno_request_params_init */
     int32_t priority; /* enum steno_priority, of all its windows; default STENO_PRIORITY_AUTO */
     const steno_transcribe_params *transcribe; /* NULL: the defaults. Copied, what it points at is kept until the request has ended */
+    const steno_heard *heard; /* of the same audio, copied: its source is at the first sample and is not listened to first. NULL: it is, in
+                                 slices of 60 s between the steps of others. Refused with chunk_ms */
 } steno_request_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -742,8 +767,29 @@ STENO_API int steno_batch_submit(steno_batch *b, steno_session *s, const steno_s
  * @param p  parameters, or NULL for the defaults; kept as steno_request_params.transcribe is */
 STENO_API int steno_batch_add(steno_batch *b, steno_session *s, const steno_source *src, const steno_transcribe_params *p);
 
-/** Carry out all requests in line, and those that are submitted meanwhile. @return STENO_OK when all have ended, however each did;
- *         STENO_EARG (it is at work already) */
+enum steno_run_mode {
+    STENO_RUN_DRAIN = 0, /* until no request is left; sleeps while all that are left wait for their sources */
+    STENO_RUN_SERVE = 1, /* until steno_batch_stop was called and no request is left; sleeps while there is nothing to do */
+    STENO_RUN_POLL = 2   /* until nothing can go on: no request is left, or all wait for their sources */
+};
+
+/** Carry out requests on the calling thread: those in line, and those that are submitted meanwhile.
+ *
+ * @return number of requests that are still in line (they wait for their sources: STENO_RUN_POLL alone), or STENO_EARG (another thread is
+ *         at work on the batch, or a callback of its own calls; an unknown mode)
+ *
+ * A thread that sleeps in here is woken by steno_batch_submit, steno_batch_add, steno_batch_wake, steno_batch_stop and steno_cancel.
+ * should_abort is not asked while it sleeps. */
+STENO_API int steno_batch_run_as(steno_batch *b, enum steno_run_mode mode);
+
+/** Something may go on: all sources that had nothing are asked again. From any thread, at any time; NULL is allowed. */
+STENO_API void steno_batch_wake(steno_batch *b);
+
+/** Let the STENO_RUN_SERVE at work, or else the next one, return when no request is left. From any thread, at any time; NULL is allowed.
+ * Requests that are not wanted any more are canceled one by one. What is submitted after it has returned waits for the next run. */
+STENO_API void steno_batch_stop(steno_batch *b);
+
+/** steno_batch_run_as(b, STENO_RUN_DRAIN). @return STENO_OK when all requests have ended, however each did; STENO_EARG */
 STENO_API int steno_batch_run(steno_batch *b);
 
 /* ---- voice activity ---------------------------------------------------------------------------------------------------------- */

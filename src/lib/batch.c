@@ -74,7 +74,7 @@ static int submit(steno_session *s, const steno_source *src, const steno_request
     const int rc = transcribe_params_take(s, &own, src, r.transcribe);
     if (!rc && !s->model->task->batch_add)
         return err_set(&s->error, STENO_EARG, "a %s model does not decode in batches", s->model->family->name);
-    return rc ? rc : s->model->task->batch_add(s, src, &own, r.priority);
+    return rc ? rc : s->model->task->batch_add(s, src, &own, &r);
 }
 
 int steno_batch_submit(steno_batch *b, steno_session *s, const steno_source *src, const steno_request_params *r)
@@ -95,11 +95,40 @@ int steno_batch_add(steno_batch *b, steno_session *s, const steno_source *src, c
     return steno_batch_submit(b, s, src, &r);
 }
 
-int steno_batch_run(steno_batch *b)
+int steno_batch_run_as(steno_batch *b, enum steno_run_mode mode)
 {
+    if ((int)mode < STENO_RUN_DRAIN || (int)mode > STENO_RUN_POLL) return STENO_EARG;
     const int rc = line_enter(b);
     if (rc) return rc;
-    b->model->task->batch_run(b);
+    b->model->task->batch_run(b, mode);
+    int left = 0;
+    for (const steno_session *s = b->first; s; s = s->next) left++;
     line_leave(b);
-    return STENO_OK;
+    return left;
+}
+
+int steno_batch_run(steno_batch *b)
+{
+    return steno_batch_run_as(b, STENO_RUN_DRAIN);
+}
+
+void steno_batch_wake(steno_batch *b)
+{
+    if (b) queue_wake(b);
+}
+
+void steno_batch_stop(steno_batch *b)
+{
+    if (!b) return;
+    atomic_store(&b->queue.stop, 1);
+    queue_wake(b);
+}
+
+int steno_listen(const steno_model *m, const steno_source *src, steno_heard *out, steno_error *e)
+{
+    err_clear(e);
+    if (!m || !src || !src->read || !out) return err_set(e, STENO_EARG, "steno_listen needs a model, a source and a place for the result");
+    if (out->size < sizeof *out) return err_set(e, STENO_EARG, "steno_heard has %u bytes, want %zu", (unsigned)out->size, sizeof *out);
+    if (!m->task->listen) return err_set(e, STENO_EARG, "a %s model hears its audio once", m->family->name);
+    return m->task->listen(m, src, out, e);
 }

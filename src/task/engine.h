@@ -43,7 +43,9 @@ struct steno_batch {
     const steno_session *heard; /* whose window steno_encode has left in the first decode slot, NULL: nobody's */
     steno_batch_params params;
     int64_t chain_ns;           /* when the replay at hand began */
-    int64_t n_steps;            /* replays since the encoder ran */
+    int64_t n_steps;            /* replays since the encoder ran, */
+    int64_t n_steps_heard;      /* since a slice of audio was listened to */
+    int is_unheard;             /* somebody has not listened to all of his audio */
     int passed;                 /* windows given to others, one after the other, while requests of the last class waited */
     int is_wanted;              /* somebody waits for a free decode slot */
     _Atomic int at_work;        /* a public call has entered and not left: one of a session, or steno_batch_run (lib/entry.c) */

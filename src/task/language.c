@@ -71,9 +71,10 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
     struct decode_slot *decode_slot = &b->decode_slot[at];
     struct run_time spent;
     float x[MAX_LANGUAGES], ahead;
-    decode_slot->audio = NULL;
     int rc = mel_stream_window(mel, from, frames, 1, window_mel(s), &s->error);
-    if (!rc) rc = window_encode(s, at, m->audio_ctx);
+    if (rc) return rc;
+    decode_slot->audio = NULL;
+    rc = window_encode(s, at, m->audio_ctx);
     if (rc) return rc;
     if (full) *decode_slot = (struct decode_slot){ .audio = s, .from = from, .frames = mel->window };
     rc = session_ran(s, b->exec, language_logits(b, t, at, session_time(s, PLAN_DECODER), &spent, x));
@@ -102,44 +103,57 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
     return best;
 }
 
-int language_detect(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, int segments, double threshold, float *probs, int n)
+void language_vote_begin(struct language_vote *v)
 {
-    const int n_languages = s->model->tokens.n_languages;
-    if (!n_languages) return err_set(&s->error, STENO_EARG, "an English-only model cannot detect languages");
-    if (segments < 1) return err_set(&s->error, STENO_EARG, "a language is detected in %d windows, want 1 or more", segments);
-    float now[MAX_LANGUAGES], kept[MAX_LANGUAGES] = { 0 };
-    int times[MAX_LANGUAGES] = { 0 }, best = -1;
-    const int most = n_languages < MAX_LANGUAGES ? n_languages : MAX_LANGUAGES;
-    for (int i = 0; i < segments && (!i || (int64_t)i * mel->window < mel->frames); i++) {
-        const int lang = language_of_window(s, mel, decode_slot, (int64_t)i * mel->window, now);
-        if (lang < 0) return lang;
-        times[lang]++;
-        const int sure = now[lang] >= threshold, more = best >= 0 && times[lang] > times[best];
-        const int surer = best >= 0 && times[lang] == times[best] && now[lang] > kept[best];
-        if (best < 0 || sure || more || surer) {
-            best = lang;
-            memcpy(kept, now, sizeof kept);
-        }
-        if (sure) break;
-    }
-    s->result.n_language_probs = most;
-    for (int i = 0; i < most; i++) {
-        s->result.language_prob[i] = kept[i];
-        if (i < n && probs) probs[i] = kept[i];
-    }
-    return best;
+    *v = (struct language_vote){ .best = -1 };
 }
 
-int language_choose(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, const steno_transcribe_params *p, int32_t *lang)
+static int vote(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, int segments, double threshold,
+                struct language_vote *v)
+{
+    float now[MAX_LANGUAGES];
+    const int lang = language_of_window(s, mel, decode_slot, (int64_t)v->n * mel->window, now);
+    if (lang < 0) return lang;
+    v->n++;
+    v->times[lang]++;
+    const int sure = now[lang] >= threshold, more = v->best >= 0 && v->times[lang] > v->times[v->best];
+    const int surer = v->best >= 0 && v->times[lang] == v->times[v->best] && now[lang] > v->kept[v->best];
+    if (v->best < 0 || sure || more || surer) {
+        v->best = lang;
+        memcpy(v->kept, now, sizeof v->kept);
+    }
+    v->over = sure || v->n >= segments || (int64_t)v->n * mel->window >= mel->frames;
+    const int most = s->model->tokens.n_languages;
+    s->result.n_language_probs = !v->over ? 0 : most < MAX_LANGUAGES ? most : MAX_LANGUAGES;
+    for (int i = 0; i < s->result.n_language_probs; i++) s->result.language_prob[i] = v->kept[i];
+    return STENO_OK;
+}
+
+int language_detect(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, int segments, double threshold, float *probs, int n)
+{
+    if (!s->model->tokens.n_languages) return err_set(&s->error, STENO_EARG, "an English-only model cannot detect languages");
+    if (segments < 1) return err_set(&s->error, STENO_EARG, "a language is detected in %d windows, want 1 or more", segments);
+    struct language_vote v;
+    language_vote_begin(&v);
+    while (!v.over) {
+        const int rc = vote(s, mel, decode_slot, segments, threshold, &v);
+        if (rc) return rc;
+    }
+    for (int i = 0; i < s->result.n_language_probs && i < n && probs; i++) probs[i] = v.kept[i];
+    return v.best;
+}
+
+int language_choose(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, const steno_transcribe_params *p,
+                    struct language_vote *v, int32_t *lang)
 {
     if (!s->model->tokens.n_languages) {
         s->result.language = "en";
         return STENO_OK;
     }
     if (*lang < 0) {
-        const int found = language_detect(s, mel, decode_slot, p->language_detection_segments, p->language_detection_threshold, NULL, 0);
-        if (found < 0) return found;
-        *lang = found;
+        const int rc = vote(s, mel, decode_slot, p->language_detection_segments, p->language_detection_threshold, v);
+        if (rc || !v->over) return rc;
+        *lang = v->best;
     }
     s->result.language = language_code(*lang);
     return STENO_OK;

@@ -63,6 +63,7 @@ static int pull(struct mel_stream *f, int64_t keep, steno_error *e)
     int64_t t = os_now_ns();
     const int64_t got = f->src->read(f->src->user, f->pcm, MEL_STREAM_CHUNK);
     f->time.source_ns += os_now_ns() - t;
+    if (got == STENO_SOURCE_WAIT && f->may_wait) return STREAM_WAITS;
     if (got < 0 || got > MEL_STREAM_CHUNK)
         return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)mel_samples(f->mel));
     t = os_now_ns();
@@ -71,7 +72,7 @@ static int pull(struct mel_stream *f, int64_t keep, steno_error *e)
     const int64_t made = got ? mel_push(f->mel, f->pcm, got, out) : mel_end(f->mel, SEE_END, out);
     const size_t n = (size_t)made * (size_t)f->n_mels;
     for (size_t i = 0; i < n; i++)
-        if (out[i] > f->max) f->max = out[i];
+        if (f->listening && out[i] > f->max) f->max = out[i];
     if (f->listening && f->want_levels) add_levels(f, out, made);
     f->n += (int)made;
     f->ended = !got;
@@ -87,19 +88,39 @@ static void pass_begin(struct mel_stream *f)
     f->ended = 0;
 }
 
-int mel_stream_listen(struct mel_stream *f, const steno_source *src, steno_error *e)
+void mel_stream_listen_begin(struct mel_stream *f, const steno_source *src)
 {
     f->src = src;
     f->max = silence;
+    f->may_wait = 0;
     pass_begin(f);
+    buf_clear(&f->levels);
+}
+
+int mel_stream_listen_on(struct mel_stream *f, int64_t most, steno_error *e)
+{
+    const int64_t from = mel_samples(f->mel);
     int rc = STENO_OK;
     f->listening = 1;
-    buf_clear(&f->levels);
-    while (!rc && !f->ended) rc = pull(f, f->base, e);
+    while (!rc && !f->ended && mel_samples(f->mel) - from < most) rc = pull(f, f->base, e);
     f->listening = 0;
     f->samples = mel_samples(f->mel);
     f->frames = f->samples / MEL_HOP;
     return rc;
+}
+
+int mel_stream_listen(struct mel_stream *f, const steno_source *src, steno_error *e)
+{
+    mel_stream_listen_begin(f, src);
+    return mel_stream_listen_on(f, INT64_MAX, e);
+}
+
+void mel_stream_listen_given(struct mel_stream *f, const steno_source *src, int64_t samples, float max)
+{
+    mel_stream_listen_begin(f, src);
+    f->samples = samples;
+    f->frames = samples / MEL_HOP;
+    f->max = max > silence ? max : silence;
 }
 
 int mel_stream_window(struct mel_stream *f, int64_t from, int n, int floor, float *out, steno_error *e)

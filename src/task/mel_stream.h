@@ -24,18 +24,23 @@ struct mel_stream {
     int want_levels;           /* 1: mel_stream_listen also leaves the level of every frame */
     struct buf levels;         /* float [frames], log10, after such a mel_stream_listen; the only memory that grows with the audio */
     struct front_time time;
+    int may_wait;              /* the source may say STENO_SOURCE_WAIT: a call returns STREAM_WAITS then, and goes on when it is repeated */
     int (*should_stop)(void *user);
     void *user;
 };
 
-enum { MEL_STREAM_CHUNK = 16000 };
+enum { MEL_STREAM_CHUNK = 16000, STREAM_WAITS = -1000 /* no error: the source has nothing yet */ };
 
 size_t mel_stream_memory(const struct mel_bank *bank, int window, const steno_team *team);
 int mel_stream_init(struct mel_stream *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e);
 void mel_stream_close(struct mel_stream *f);
-/* First pass over the source: its length and its loudest bin. STENO_ESOURCE, STENO_ECANCELED. */
+/* First pass over the source: its length and its loudest bin. STENO_ESOURCE, STENO_ECANCELED. In slices of `most` samples or a little more,
+ * until f->ended; STREAM_WAITS. Or what such a pass has found before. */
+void mel_stream_listen_begin(struct mel_stream *f, const steno_source *src);
+int mel_stream_listen_on(struct mel_stream *f, int64_t most, steno_error *e);
+void mel_stream_listen_given(struct mel_stream *f, const steno_source *src, int64_t samples, float max);
 int mel_stream_listen(struct mel_stream *f, const steno_source *src, steno_error *e);
 /* Scaled frames [from, from + n) into out[window, n_mels], n <= window, the rest of the window `fill`ed: 0 as the reference pads a
- * window, or with what lies behind the end of the audio (silence) when floor is 1. */
+ * window, or with what lies behind the end of the audio (silence) when floor is 1. May return STREAM_WAITS. */
 int mel_stream_window(struct mel_stream *f, int64_t from, int n, int floor, float *out, steno_error *e);
 #endif

@@ -17,6 +17,7 @@ void queue_push(steno_session *s, int priority)
     struct request_queue *q = &s->batch->queue;
     s->place.priority = priority;
     s->place.n_windows = 0;
+    s->place.waits = 0;
     atomic_store(&s->place.in_line, 1);
     s->next = atomic_load(&q->incoming);
     while (!atomic_compare_exchange_weak(&q->incoming, &s->next, s)) {} /* s->next is the newest at every try */
@@ -34,10 +35,21 @@ int queue_is_woken(const struct steno_batch *b)
     return atomic_load(&b->queue.wakes) != b->queue.seen;
 }
 
+void queue_look(struct steno_batch *b)
+{
+    b->queue.seen = atomic_load(&b->queue.wakes); /* before anything is looked at: what comes later is noticed again */
+    queue_take(b);
+    for (steno_session *s = b->first; s; s = s->next) s->place.waits = 0;
+}
+
+void queue_sleep(struct steno_batch *b)
+{
+    os_park_wait(&b->queue.park, &b->queue.wakes, b->queue.seen);
+}
+
 void queue_take(struct steno_batch *b)
 {
     struct request_queue *q = &b->queue;
-    q->seen = atomic_load(&q->wakes); /* before the list is read: what comes later is noticed again */
     steno_session *s = atomic_exchange(&q->incoming, NULL), *oldest = NULL;
     while (s) { /* the other way round */
         steno_session *older = s->next;

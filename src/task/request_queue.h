@@ -14,6 +14,7 @@ struct request_queue {
     atomic_uint wakes;                 /* changes so far, */
     unsigned seen;                     /* and those that the thread at work knows of */
     struct os_park park;
+    _Atomic int stop;                  /* whoever serves requests is to end when none is left */
     uint64_t n_arrived;                /* requests that have been taken */
 };
 
@@ -22,6 +23,7 @@ struct queue_place {
     _Atomic int in_line;  /* from steno_batch_add until the request has ended */
     int priority;         /* enum steno_priority */
     int64_t n_windows;    /* that it has had */
+    int waits;            /* its source had nothing when it was last asked */
     uint64_t arrival;     /* number of the request, in the order they were taken */
 };
 
@@ -33,7 +35,9 @@ void queue_push(steno_session *s, int priority);
 void queue_wake(struct steno_batch *b);
 
 /* By the thread that carries out the batch, or by whoever has the batch for himself. */
-int queue_is_woken(const struct steno_batch *b); /* has something changed since queue_take? */
+int queue_is_woken(const struct steno_batch *b); /* has something changed since queue_look? */
+void queue_look(struct steno_batch *b);          /* what has changed is known; sources that had nothing are asked again */
+void queue_sleep(struct steno_batch *b);         /* until something changes that queue_look has not seen */
 void queue_take(struct steno_batch *b);          /* what is new goes to the end of the line, b->first */
 void queue_remove(steno_session *s);             /* out of the line */
 

@@ -5,7 +5,13 @@
 #include "task/result.h"
 
 /* Where a session's request is in its batch. */
-enum request_state { REQUEST_NONE, REQUEST_WAITING, REQUEST_LIVE };
+enum request_state {
+    REQUEST_NONE,
+    REQUEST_WAITING,
+    REQUEST_LISTENING, /* in the first pass over its audio */
+    REQUEST_HEARD,     /* that is over; the language is told next, in a decode slot */
+    REQUEST_LIVE
+};
 
 struct steno_session {
     const steno_model *model;

@@ -2,7 +2,7 @@
  *
  * What a request gives may not depend on what decodes beside it. Requests of random lengths and options are carried out alone, then in
  * batches of several sizes, orders, classes and numbers of threads, some of them while others are at work; everything that results say must
- * be the same to the bit. */
+ * be the same to the bit. Sources have nothing now and then, and one request is canceled. */
 #include "api/shipped.h"
 
 enum { CALLS = 13, LANES = 3, MOST_SESSIONS = 16 };
@@ -35,14 +35,14 @@ static uint32_t next_random(uint32_t *seed)
 /* ---- calls ------------------------------------------------------------------------------------------------------------------- */
 
 struct line;
-static void somebody_comes(struct line *l);
+static int somebody_comes(struct line *l);
 
 struct reading { const float *x; int64_t n, at; struct line *line; };
 
 static int64_t read_some(void *user, float *pcm, int64_t n)
 {
     struct reading *r = user;
-    if (r->line) somebody_comes(r->line);
+    if (r->line && somebody_comes(r->line)) return STENO_SOURCE_WAIT;
     const int64_t take = r->n - r->at < n ? r->n - r->at : n;
     if (take > 0) memcpy(pcm, r->x + r->at, (size_t)take * sizeof *pcm);
     r->at += take;
@@ -141,6 +141,7 @@ struct line {
     int order[CALLS], next; /* of those that are in line already */
     uint32_t seed;
     int done, bad;
+    int victim, canceled; /* the one that is canceled at some time, and whether it was */
 };
 
 /* The next one, of any class. */
@@ -156,9 +157,15 @@ static void add_next(struct line *l)
     if (steno_batch_submit(l->b, l->session[k], &src, &rp)) fail_msg("kind %d: %s", k, steno_last_error(l->session[k]));
 }
 
-static void somebody_comes(struct line *l)
+/* @return 1: and the source that was asked has nothing yet */
+static int somebody_comes(struct line *l)
 {
     if (l->next < CALLS && !(next_random(&l->seed) % 4)) add_next(l);
+    if (!l->canceled && !(next_random(&l->seed) % 50)) {
+        steno_cancel(l->session[l->victim]);
+        l->canceled = 1;
+    }
+    return !(next_random(&l->seed) % 6);
 }
 
 static int call_of(const struct line *l, const steno_session *s)
@@ -175,6 +182,7 @@ static void on_done(void *user, steno_session *s, int status)
     l->done++;
     l->r[i].audio.line = NULL;
     if (l->next < CALLS) add_next(l);
+    if (i == l->victim && l->canceled && status == STENO_ECANCELED) return;
     if (status) print_error("kind %d: status %d: %s\n", i, status, steno_last_error(s));
     else if (digest_of(s) != l->r[i].want) print_error("kind %d differs: '%s'\n", i, steno_text(s));
     else return;
@@ -206,7 +214,10 @@ static void run_batch(struct request *r, int windows, int threads, uint32_t seed
     sp.batch = l.b;
     for (int i = 0; i < CALLS; i++) assert_int_equal(steno_session_open(&l.session[i], model, NULL, &sp, NULL), 0);
     for (int i = 0; i < CALLS / 2; i++) add_next(&l); /* the others come while these are at work */
-    assert_int_equal(steno_batch_run(l.b), 0);
+    l.victim = (int)(next_random(&l.seed) % CALLS);
+    int left;
+    while ((left = steno_batch_run_as(l.b, STENO_RUN_POLL)) > 0) {}
+    assert_int_equal(left, 0);
     if (l.bad) fail_msg("%d of %d calls differ in a batch of %d windows, %d threads", l.bad, CALLS, windows, threads);
     assert_int_equal(l.done, CALLS);
     for (int i = 0; i < CALLS; i++) steno_session_close(l.session[i]);
@@ -349,6 +360,15 @@ static void test_wrong_calls_are_refused_and_the_others_of_a_batch_are_not_chang
     p.beam_size = 2; /* the batch has one lane a window */
     assert_int_equal(steno_batch_add(b, s, &src, &p), STENO_EARG);
     assert_non_null(strstr(steno_last_error(s), "max_lanes"));
+    const steno_heard heard = { .size = sizeof heard, .samples = 100 };
+    steno_request_params rp;
+    steno_request_params_init(&rp);
+    p = r->p;
+    p.chunk_ms = 2000, p.condition_on_previous_text = 0;
+    rp.transcribe = &p;
+    rp.heard = &heard;
+    assert_int_equal(steno_batch_submit(b, s, &src, &rp), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(s), "chunk_ms"));
     assert_int_equal(steno_batch_add(b, s, &src, &r->p), 0);
     assert_int_equal(steno_batch_add(b, s, &src, &r->p), STENO_EARG);
     assert_int_equal(steno_transcribe(s, audio.pcm, 100, &r->p), STENO_EARG);

@@ -14,7 +14,10 @@ struct member {
     steno_session *s;
     steno_transcribe_params p;
     int64_t n, at;             /* samples of its audio, read so far */
-    int id, status, filtered;
+    int64_t stops_at;          /* from here on the source has nothing; 0: it never stops */
+    const steno_heard *heard;
+    int id, status, filtered, asked;
+    int read_then, reads_then, reads_most; /* reads between two tokens of the first member */
 };
 
 /* Whose window began, and how many tokens had been chosen by then, in all and of the first member. */
@@ -33,7 +36,13 @@ struct scene {
 static int64_t member_read(void *user, float *pcm, int64_t n)
 {
     struct member *m = user;
-    const int64_t take = m->n - m->at < n ? m->n - m->at : n;
+    int64_t take = m->n - m->at < n ? m->n - m->at : n;
+    if (m->read_then != m->x->m[0].filtered) m->reads_then = 0;
+    m->read_then = m->x->m[0].filtered;
+    if (++m->reads_then > m->reads_most) m->reads_most = m->reads_then;
+    if (m->stops_at && m->at + take > m->stops_at) take = m->stops_at - m->at;
+    m->asked += m->stops_at && !take;
+    if (m->stops_at && !take) return STENO_SOURCE_WAIT;
     for (int64_t i = 0; i < take; i++) pcm[i] = demo.pcm[(m->at + i) % demo.n];
     m->at += take;
     return take;
@@ -52,6 +61,7 @@ static void member_submit(struct member *m, int priority)
     steno_request_params_init(&r);
     r.priority = priority;
     r.transcribe = &m->p;
+    r.heard = m->heard;
     if (steno_batch_submit(m->x->b, m->s, &src, &r)) fail_msg("member %d: %s", m->id, steno_last_error(m->s));
 }
 
@@ -161,7 +171,7 @@ static int entry_of(const struct scene *x, int id, int from)
     return i;
 }
 
-/* ---- least served first ------------------------------------------------------------------------------------------------------------ */
+/* ---- least served first -------------------------------------------------------------------------------------------------------------- */
 
 static void test_a_short_request_that_comes_late_has_the_next_slot(void **state)
 {
@@ -226,7 +236,7 @@ static void test_the_end_of_a_turn_overtakes_everybody(void **state)
     scene_free(x);
 }
 
-/* ---- free slots and the encoder -------------------------------------------------------------------------------------------------- */
+/* ---- free slots and the encoder ------------------------------------------------------------------------------------------------------ */
 
 static void test_whoever_comes_while_a_slot_is_free_has_it_after_the_next_step(void **state)
 {
@@ -273,7 +283,127 @@ static void test_the_encoder_runs_once_in_a_number_of_steps_while_windows_are_de
     }
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------------------------- */
+/* ---- the first pass ------------------------------------------------------------------------------------------------------------------ */
+
+static void test_long_audio_is_listened_to_in_slices_between_the_steps_of_others(void **state)
+{
+    (void)state;
+    struct scene *x = scene_new(2, 3);
+    x->m[0].p.sample_len = LONG;
+    x->m[1].p.duration_ms = 600;
+    member_add(x, 0, 2, STENO_PRIORITY_AUTO);
+    member_late(x, 1, 500, STENO_PRIORITY_AUTO); /* 300 s, a read a second */
+    x->late_by = 0;
+    x->late_token = 5;
+    scene_run(x);
+    assert_true(x->m[1].reads_most >= 60 && x->m[1].reads_most <= 61);
+    assert_int_equal(x->log[1].id, 1);
+    assert_true(x->log[1].of_first >= 5 + 4 * 3); /* five slices */
+    scene_free(x);
+}
+
+static void test_what_was_heard_before_spares_the_first_pass_and_changes_nothing(void **state)
+{
+    (void)state;
+    struct scene *x = scene_new(2, 8);
+    steno_error e;
+    for (int i = 0; i < 2; i++) x->m[i].n = 5 * 9600 + 1000;
+    const steno_source src = { member_read, member_rewind, &x->m[1] };
+    steno_heard h = { .size = sizeof h };
+    if (steno_listen(model, &src, &h, &e)) fail_msg("%s", e.text);
+    assert_int_equal(h.samples, x->m[1].n);
+    assert_true(h.loudest > -5 && h.loudest < 5);
+    x->m[1].at = x->m[1].asked = 0;
+    x->m[1].heard = &h;
+    for (int i = 0; i < 2; i++) member_submit(&x->m[i], STENO_PRIORITY_AUTO);
+    scene_run(x);
+    assert_true(steno_segment_count(x->m[0].s) > 0);
+    assert_true(result_digest(x->m[0].s) == result_digest(x->m[1].s));
+    assert_int_equal(steno_duration_ms(x->m[1].s), (5 * 9600 + 1000) / 16);
+    steno_request_params r;
+    const steno_heard bad[] = { { 8, 0, 5, 0 }, { sizeof h, 0, -1, 0 }, { sizeof h, 0, 5, (double)NAN } };
+    for (int i = 0; i < 3; i++) {
+        steno_request_params_init(&r);
+        r.heard = &bad[i];
+        assert_int_equal(steno_batch_submit(x->b, x->m[1].s, &src, &r), STENO_EARG);
+        assert_non_null(strstr(steno_last_error(x->m[1].s), "heard"));
+    }
+    h.size = 8;
+    assert_int_equal(steno_listen(model, &src, &h, &e), STENO_EARG);
+    assert_int_equal(steno_listen(NULL, &src, &h, &e), STENO_EARG);
+    assert_int_equal(steno_listen(model, NULL, &h, &e), STENO_EARG);
+    scene_free(x);
+}
+
+/* ---- sources that have nothing yet --------------------------------------------------------------------------------------------------- */
+
+static void test_a_request_whose_source_waits_has_no_slot_and_stops_nobody(void **state)
+{
+    (void)state;
+    for (int heard = 0; heard < 2; heard++) {
+        struct scene *x = scene_new(1, 8);
+        steno_error e;
+        steno_heard h = { .size = sizeof h };
+        struct member *m = &x->m[0];
+        for (int i = 0; i < 2; i++) x->m[i].n = 4 * 9600;
+        const steno_source src = { member_read, member_rewind, m };
+        if (steno_listen(model, &src, &h, &e)) fail_msg("%s", e.text);
+        m->at = 0;
+        m->heard = heard ? &h : NULL;
+        m->stops_at = 2 * 9600 + 4000; /* in the middle of the third window, the second of which can be told */
+        for (int i = 0; i < 2; i++) member_submit(&x->m[i], STENO_PRIORITY_AUTO);
+        assert_int_equal(steno_batch_run_as(x->b, STENO_RUN_POLL), 1);
+        assert_int_equal(x->m[1].status, 0);
+        assert_int_equal(m->status, 1); /* not yet */
+        assert_int_equal(entry_of(x, 0, 0) < x->n, heard);
+        assert_int_equal(steno_segment_count(m->s) > 0, heard);
+        const int asked = m->asked;
+        assert_true(asked > 0);
+        assert_int_equal(steno_batch_run_as(x->b, STENO_RUN_POLL), 1);
+        assert_int_equal(m->asked, asked + 1);
+        m->stops_at = 0;
+        assert_int_equal(steno_batch_run_as(x->b, STENO_RUN_POLL), 0);
+        assert_int_equal(m->status, 0);
+        assert_true(result_digest(m->s) == result_digest(x->m[1].s));
+        int told = 0; /* a window that had to wait is told of once */
+        for (int i = 0; i < x->n; i++) told += x->log[i].id == 0;
+        assert_int_equal(told, 4);
+        scene_free(x);
+    }
+}
+
+static void test_a_request_that_waits_can_be_canceled(void **state)
+{
+    (void)state;
+    struct scene *x = scene_new(2, 8);
+    x->m[0].n = 9600;
+    x->m[0].stops_at = 100;
+    member_submit(&x->m[0], STENO_PRIORITY_AUTO);
+    assert_int_equal(steno_batch_run_as(x->b, STENO_RUN_POLL), 1);
+    steno_cancel(x->m[0].s);
+    assert_int_equal(steno_batch_run_as(x->b, STENO_RUN_POLL), 0);
+    assert_int_equal(x->m[0].status, STENO_ECANCELED);
+    scene_free(x);
+}
+
+static void test_calls_that_are_in_no_batch_do_not_wait(void **state)
+{
+    (void)state;
+    struct scene *x = scene_new(2, 8);
+    struct member *m = &x->m[0];
+    m->n = 9600;
+    m->stops_at = 100;
+    const steno_source src = { member_read, member_rewind, m };
+    assert_int_equal(steno_transcribe_source(m->s, &src, NULL), STENO_ESOURCE);
+    assert_int_equal(steno_align(m->s, &src, "a", NULL), STENO_ESOURCE);
+    steno_heard h = { .size = sizeof h };
+    assert_int_equal(steno_listen(model, &src, &h, NULL), STENO_ESOURCE);
+    assert_int_equal(steno_batch_run_as(NULL, STENO_RUN_POLL), STENO_EARG);
+    assert_int_equal(steno_batch_run_as(x->b, (enum steno_run_mode)3), STENO_EARG);
+    scene_free(x);
+}
+
+/* ---- what is refused ----------------------------------------------------------------------------------------------------------------- */
 
 static void test_requests_that_make_no_sense_are_refused(void **state)
 {
@@ -312,6 +442,11 @@ int main(void)
         cmocka_unit_test(test_the_end_of_a_turn_overtakes_everybody),
         cmocka_unit_test(test_whoever_comes_while_a_slot_is_free_has_it_after_the_next_step),
         cmocka_unit_test(test_the_encoder_runs_once_in_a_number_of_steps_while_windows_are_decoded),
+        cmocka_unit_test(test_long_audio_is_listened_to_in_slices_between_the_steps_of_others),
+        cmocka_unit_test(test_what_was_heard_before_spares_the_first_pass_and_changes_nothing),
+        cmocka_unit_test(test_a_request_whose_source_waits_has_no_slot_and_stops_nobody),
+        cmocka_unit_test(test_a_request_that_waits_can_be_canceled),
+        cmocka_unit_test(test_calls_that_are_in_no_batch_do_not_wait),
         cmocka_unit_test(test_requests_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests(tests, pair_open, pair_close);

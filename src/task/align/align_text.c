@@ -158,6 +158,7 @@ static int has_text(const char *text)
 int text_align_source(steno_session *s, struct mel_stream *mel, const steno_source *src, const char *text,
                       const steno_transcribe_params *p)
 {
+    struct language_vote vote;
     struct speech_options speech = { .translate = p->task == STENO_TRANSLATE, .lang = -1 };
     struct words_options q = { NULL, p->prepend_punctuations, p->append_punctuations, NAN };
     struct known_text t;
@@ -167,7 +168,8 @@ int text_align_source(steno_session *s, struct mel_stream *mel, const steno_sour
     if (!rc) rc = language_asked(s, p->language, &speech.lang);
     if (!rc && !has_text(text)) rc = err_set(&s->error, STENO_EARG, "there are no words in the text to align");
     if (!rc) rc = mel_stream_listen(mel, src, &s->error);
-    if (!rc) rc = language_choose(s, mel, 0, p, &speech.lang);
+    language_vote_begin(&vote);
+    while (!rc && !*s->result.language) rc = language_choose(s, mel, 0, p, &vote, &speech.lang);
     if (rc) return rc;
     q.language = s->result.language;
     s->result.duration_ms = mel->samples / 16;

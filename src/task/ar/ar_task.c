@@ -110,15 +110,32 @@ static struct front_time *front_time(const steno_session *s)
 /* A call of its own is a line of one, before those that wait. */
 static int transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
-    const int rc = request_add(s, src, p, STENO_PRIORITY_AUTO, 1);
+    const steno_request_params r = { .size = sizeof r, .priority = STENO_PRIORITY_AUTO };
+    const int rc = request_add(s, src, p, &r, 1);
     if (rc) return rc;
-    batch_carry_out(s->batch);
+    batch_carry_out(s->batch, STENO_RUN_POLL); /* the call itself never waits */
     return request_of(s)->status;
 }
 
-static int batch_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority)
+static int batch_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, const steno_request_params *r)
 {
-    return request_add(s, src, p, priority, 0);
+    return request_add(s, src, p, r, 0);
+}
+
+/* The first pass, ahead of its request. */
+static int listen(const steno_model *m, const steno_source *src, steno_heard *out, steno_error *e)
+{
+    struct arena a;
+    struct mel_stream f;
+    arena_init(&a);
+    int rc = mel_stream_init(&f, &a, &m->mel, window_of(m), NULL, e);
+    if (!rc) {
+        rc = mel_stream_listen(&f, src, e);
+        if (!rc) *out = (steno_heard){ .size = sizeof *out, .samples = f.samples, .loudest = (double)f.max };
+        mel_stream_close(&f);
+    }
+    arena_free(&a);
+    return rc;
 }
 
 static int align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
@@ -149,6 +166,7 @@ const struct task ar_task = {
     .transcribe = transcribe,
     .batch_add = batch_add,
     .batch_run = batch_carry_out,
+    .listen = listen,
     .align = align,
     .detect_language = detect_language,
     .encode = generate_encode,

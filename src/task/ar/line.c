@@ -27,49 +27,68 @@ static int may_go(const steno_session *s, const struct window_decoder *w)
 struct window_decoder *decoder_find(const struct steno_batch *b, const steno_session *s, struct window_decoder **idle)
 {
     const struct request *c = request_of(s);
+    const int waits = s->place.waits && !c->stopped;
     *idle = NULL;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && !waits; i++) {
         struct window_decoder *w = &ar_of(s)->decoder[i];
         if (w->s == s && w->state == DECODER_WINDOW && may_go(s, w)) return w;
     }
     for (uint32_t i = 0; b->decoder && i < b->n_windows; i++) {
         struct window_decoder *w = &b->decoder[i];
-        if (w->state == DECODER_WINDOW && w->s == s) return w;
-        if (w->state == DECODER_IDLE && c->beside && c->next_clip < c->n_clips) *idle = w;
+        if (w->state == DECODER_WINDOW && w->s == s && (w->is_heard || !waits)) return w;
+        if (w->state == DECODER_IDLE && c->beside && c->next_clip < c->n_clips && !waits) *idle = w;
     }
     return NULL;
 }
 
-static int wants_slot(const struct steno_batch *b, const steno_session *s)
+int wants_slot(const struct steno_batch *b, const steno_session *s)
 {
     struct window_decoder *idle;
-    return s->request_state == REQUEST_WAITING || decoder_find(b, s, &idle) || idle;
+    if (s->request_state == REQUEST_LIVE) return decoder_find(b, s, &idle) || idle;
+    return s->request_state == REQUEST_HEARD && !s->place.waits;
 }
 
-/* The next in line of those who want a decode slot, of one class or (-1) of all; NULL: nobody. */
-static steno_session *request_first(const struct steno_batch *b, int of_class)
+int wants_to_listen(const struct steno_batch *b, const steno_session *s)
+{
+    (void)b;
+    return (s->request_state == REQUEST_WAITING || s->request_state == REQUEST_LISTENING) && !s->place.waits;
+}
+
+/* The next in line of those who want something, of one class or (-1) of all; NULL: nobody. */
+static steno_session *request_first(const struct steno_batch *b, want_fn *wants, int of_class)
 {
     steno_session *first = NULL;
     for (steno_session *s = b->first; s; s = s->next)
-        if ((of_class < 0 || queue_class(s) == of_class) && wants_slot(b, s) && (!first || queue_is_before(s, first))) first = s;
+        if ((of_class < 0 || queue_class(s) == of_class) && wants(b, s) && (!first || queue_is_before(s, first))) first = s;
     return first;
 }
 
 enum { LATER_EVERY = 4 }; /* windows, of which the last class has one where it waits */
 
-steno_session *request_next(const struct steno_batch *b)
+steno_session *request_next(const struct steno_batch *b, want_fn *wants)
 {
-    steno_session *later = b->passed + 1 >= LATER_EVERY ? request_first(b, STENO_PRIORITY_LATER) : NULL;
-    return later ? later : request_first(b, -1);
+    steno_session *later = b->passed + 1 >= LATER_EVERY ? request_first(b, wants, STENO_PRIORITY_LATER) : NULL;
+    return later ? later : request_first(b, wants, -1);
 }
 
-void count_passed(struct steno_batch *b, const steno_session *s)
+int request_passes(const struct steno_batch *b, const steno_session *s)
 {
-    const int waits = queue_class(s) != STENO_PRIORITY_LATER && request_first(b, STENO_PRIORITY_LATER);
-    b->passed = waits ? b->passed + 1 : 0;
+    return queue_class(s) != STENO_PRIORITY_LATER &&
+           (request_first(b, wants_slot, STENO_PRIORITY_LATER) || request_first(b, wants_to_listen, STENO_PRIORITY_LATER));
 }
 
 int may_encode(const struct steno_batch *b)
 {
     return b->n_steps >= b->params.steps_between_encodes;
+}
+
+int may_listen(const struct steno_batch *b)
+{
+    return b->n_steps_heard >= b->params.steps_between_encodes;
+}
+
+void look_around(struct steno_batch *b)
+{
+    b->is_wanted = slot_free(b) >= 0 && request_next(b, wants_slot);
+    b->is_unheard = request_next(b, wants_to_listen) != NULL;
 }

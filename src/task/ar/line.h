@@ -6,9 +6,16 @@
 int slot_free(const struct steno_batch *b); /* -1: none. One whose window nobody can use again goes first */
 /* The free decode slot where the window decoder's window is encoded already, else `at`. */
 uint32_t slot_for(const struct steno_batch *b, const struct window_decoder *w, uint32_t at);
-/* A window decoder of the request that wants a window. *idle: one of the batch, for a clip that nobody has begun. NULL: none */
+/* A window decoder of the request that wants a window, and whose audio is there. *idle: one of the batch, for a clip that nobody has begun.
+ * NULL: none */
 struct window_decoder *decoder_find(const struct steno_batch *b, const steno_session *s, struct window_decoder **idle);
-steno_session *request_next(const struct steno_batch *b);             /* whoever gets it, NULL: nobody wants one */
-void count_passed(struct steno_batch *b, const steno_session *s);     /* s gets a window: how long has the last class waited? */
-int may_encode(const struct steno_batch *b);                          /* may the encoder run now? */
+
+/* What requests want, beside decoding. */
+typedef int want_fn(const struct steno_batch *b, const steno_session *s);
+want_fn wants_slot, wants_to_listen;
+steno_session *request_next(const struct steno_batch *b, want_fn *wants);    /* whoever is next to get it, NULL: nobody wants it */
+int request_passes(const struct steno_batch *b, const steno_session *s);     /* would s get a window while the last class waits? */
+int may_encode(const struct steno_batch *b);                                 /* may the encoder run now? */
+int may_listen(const struct steno_batch *b);                                 /* and another slice of somebody's audio be listened to? */
+void look_around(struct steno_batch *b);                                     /* what is left to do: is_wanted, is_unheard */
 #endif

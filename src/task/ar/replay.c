@@ -89,16 +89,16 @@ static void chain_share(struct steno_batch *b)
     }
 }
 
-/* Is there something to do that is not decoding? */
+/* Is there something to do now that is not decoding? */
 static int is_due(struct steno_batch *b)
 {
     if (queue_is_woken(b)) {
-        queue_take(b);
-        b->is_wanted = slot_free(b) >= 0 && request_next(b);
+        queue_look(b);
+        look_around(b);
         for (const steno_session *s = b->first; s; s = s->next)
-            if (s->request_state == REQUEST_WAITING && atomic_load(&s->cancel)) return 1;
+            if (atomic_load(&s->cancel)) return 1;
     }
-    return b->is_wanted && may_encode(b);
+    return (b->is_wanted && may_encode(b)) || (b->is_unheard && may_listen(b));
 }
 
 /* Called between replays: whoever wants to stop, and whoever has come to an end, ends the chain. */
@@ -116,6 +116,7 @@ static int chain_next(void *user)
         ended |= w->ar.done || w->failed || session_should_stop(w->s);
     }
     b->n_steps++;
+    b->n_steps_heard++;
     return !ended && !is_due(b) && rows_want(b) > 0;
 }
 

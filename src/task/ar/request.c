@@ -2,6 +2,7 @@
  *
  * From parameters to clips to window decoders, and from what they leave to results.
  * Reference: openai-whisper 20250625, whisper/transcribe.py. */
+#include <math.h>
 #include <string.h>
 #include "task/ar/request.h"
 #include "task/ar/clips.h"
@@ -107,22 +108,43 @@ static int windows_foreseen(const steno_transcribe_params *p)
            (p->carry_initial_prompt || (!p->initial_prompt && !p->n_prompt_tokens));
 }
 
+/* Before the first slice. */
+static void listen_begin(steno_session *s)
+{
+    struct request *c = request_of(s);
+    for (uint32_t i = 0; i < s->batch->n_windows; i++) /* of a call before */
+        if (s->batch->decode_slot[i].audio == s) s->batch->decode_slot[i].audio = NULL;
+    mel_of(s)->want_levels = c->p.chunk_ms != 0;
+    if (c->heard.size) mel_stream_listen_given(mel_of(s), &c->src, c->heard.samples, (float)c->heard.loudest);
+    else mel_stream_listen_begin(mel_of(s), &c->src);
+    mel_of(s)->may_wait = !c->direct;
+    language_vote_begin(&c->vote);
+    s->request_state = REQUEST_LISTENING;
+}
+
+int request_listen(steno_session *s)
+{
+    enum { SLICE = 60 * 16000 }; /* samples */
+    struct request *c = request_of(s);
+    if (s->request_state == REQUEST_WAITING) listen_begin(s);
+    const int rc = c->heard.size ? STENO_OK : mel_stream_listen_on(mel_of(s), SLICE, &s->error);
+    if (mel_of(s)->levels.err) return err_nomem(&s->error, mel_of(s)->levels.len, "levels of the audio");
+    if (rc || !(c->heard.size || mel_of(s)->ended)) return rc;
+    s->request_state = REQUEST_HEARD;
+    s->result.duration_ms = s->translation.duration_ms = mel_of(s)->samples / 16;
+    return STENO_OK;
+}
+
 int request_begin(steno_session *s, uint32_t decode_slot)
 {
     struct request *c = request_of(s);
     const int both = c->p.task == STENO_TRANSCRIBE_AND_TRANSLATE, many = s->batch->decoder && !both;
-    for (uint32_t i = 0; i < s->batch->n_windows; i++) /* of a call before */
-        if (s->batch->decode_slot[i].audio == s) s->batch->decode_slot[i].audio = NULL;
-    mel_of(s)->want_levels = c->p.chunk_ms != 0;
-    int rc = mel_stream_listen(mel_of(s), &c->src, &s->error);
-    if (!rc && mel_of(s)->levels.err) rc = err_nomem(&s->error, mel_of(s)->levels.len, "levels of the audio");
-    if (rc) return rc;
+    int rc = language_choose(s, mel_of(s), decode_slot, &c->p, &c->vote, &c->options.lang);
+    if (rc || !*s->result.language) return rc;
     s->request_state = REQUEST_LIVE;
-    s->result.duration_ms = s->translation.duration_ms = mel_of(s)->samples / 16;
-    rc = language_choose(s, mel_of(s), decode_slot, &c->p, &c->options.lang);
     s->translation.language = s->result.language;
     c->foreseen = many && windows_foreseen(&c->p);
-    if (!rc) rc = request_clips_make(s);
+    rc = request_clips_make(s);
     c->beside = many && c->n_clips > 1 && (c->p.independent_clips || c->p.chunk_ms || c->foreseen);
     if (!rc && c->beside) rc = parts_make(s);
     if (rc || c->beside) return rc;
@@ -169,9 +191,22 @@ void request_end(steno_session *s, int status)
     c->status = status;
 }
 
-int request_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority, int direct)
+/* What a first pass has found before. */
+static int heard_take(steno_session *s, const steno_heard *h)
 {
-    const int rc = request_init(s, src, p);
+    if (h->size < sizeof *h) return err_set(&s->error, STENO_EARG, "steno_heard was not filled by steno_listen");
+    if (h->samples < 0 || !isfinite(h->loudest))
+        return err_set(&s->error, STENO_EARG, "heard has %lld samples and a loudest bin of %g, which steno_listen never gives",
+                       (long long)h->samples, h->loudest);
+    if (request_of(s)->p.chunk_ms) return err_set(&s->error, STENO_EARG, "chunk_ms needs every frame's level, which heard does not have");
+    request_of(s)->heard = *h;
+    return STENO_OK;
+}
+
+int request_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, const steno_request_params *r, int direct)
+{
+    int rc = request_init(s, src, p);
+    if (!rc && r->heard) rc = heard_take(s, r->heard);
     if (rc) {
         processors_close(request_of(s));
         s->params = NULL;
@@ -179,6 +214,6 @@ int request_add(steno_session *s, const steno_source *src, const steno_transcrib
     }
     s->request_state = REQUEST_WAITING;
     request_of(s)->direct = direct;
-    queue_push(s, priority);
+    queue_push(s, r->priority);
     return STENO_OK;
 }

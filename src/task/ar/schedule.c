@@ -47,23 +47,6 @@ static int sweep(struct steno_batch *b)
     return 0;
 }
 
-/* Give the next request a free decode slot. @return 1: something went on, 0: nobody wants it, or none is free */
-static int slot_give(struct steno_batch *b)
-{
-    const int free = slot_free(b);
-    steno_session *s = free >= 0 ? request_next(b) : NULL;
-    if (!s) return 0;
-    const uint32_t at = (uint32_t)free;
-    count_passed(b, s);
-    int rc = s->request_state == REQUEST_WAITING ? request_begin(s, at) : STENO_OK;
-    struct window_decoder *w = rc ? NULL : decoder_wanting(b, s, &rc);
-    const uint32_t to = rc || !w ? at : slot_for(b, w, at);
-    if (!rc && w) rc = decoder_window(w, to);
-    if (!rc && w && w->state == DECODER_DECODE) b->decode_slot[to].user = w;
-    if (rc || request_ended(s)) finish(b, s, rc);
-    return 1;
-}
-
 static int is_busy(const struct steno_batch *b)
 {
     for (uint32_t i = 0; i < b->n_windows; i++)
@@ -71,14 +54,64 @@ static int is_busy(const struct steno_batch *b)
     return 0;
 }
 
+/* What a request has gone on to. rc: how */
+static void went_on(struct steno_batch *b, steno_session *s, int rc)
+{
+    if (rc == STREAM_WAITS) s->place.waits = 1;
+    else if (rc || (s->request_state == REQUEST_LIVE && request_ended(s))) finish(b, s, rc);
+}
+
+/* The request's next window in decode slot `at`, or in the one where it is encoded already. */
+static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
+{
+    int rc = STENO_OK;
+    const int before = request_passes(b, s);
+    struct window_decoder *w = decoder_wanting(b, s, &rc);
+    if (rc || !w) return rc;
+    const uint32_t to = slot_for(b, w, at);
+    const struct decode_slot *slot = &b->decode_slot[to];
+    if (is_busy(b) && !may_encode(b) && !(slot->audio == s && slot->from == w->seek)) return STENO_OK; /* its turn comes */
+    rc = decoder_window(w, to);
+    if (rc) return rc;
+    b->passed = before ? b->passed + 1 : 0;
+    if (w->state == DECODER_DECODE) b->decode_slot[to].user = w;
+    return STENO_OK;
+}
+
+/* Give the next request a free decode slot. @return 1: something went on, 0: nobody wants it, or none is free */
+static int slot_give(struct steno_batch *b)
+{
+    const int at = slot_free(b);
+    steno_session *s = at >= 0 ? request_next(b, wants_slot) : NULL;
+    if (!s) return 0;
+    b->solo = s; /* whoever it is for may stop the encoder */
+    int rc = s->request_state == REQUEST_HEARD ? request_begin(s, (uint32_t)at) : STENO_OK;
+    if (!rc && s->request_state == REQUEST_LIVE) rc = window_give(b, s, (uint32_t)at);
+    b->solo = NULL;
+    went_on(b, s, rc);
+    return 1;
+}
+
+/* A slice of the audio of the next who has not heard all of it. @return 1: something went on */
+static int listen_give(struct steno_batch *b)
+{
+    steno_session *s = request_next(b, wants_to_listen);
+    if (!s) return 0;
+    b->n_steps_heard = 0;
+    went_on(b, s, request_listen(s));
+    return 1;
+}
+
 /* All that is to be done between two chains. @return 1 when a window is being decoded */
 static int fill(struct steno_batch *b)
 {
-    do {
-        queue_take(b);
+    queue_look(b);
+    for (int more = 1; more;) {
         while (sweep(b)) {}
-    } while ((!is_busy(b) || may_encode(b)) && slot_give(b));
-    b->is_wanted = slot_free(b) >= 0 && request_next(b);
+        queue_take(b);
+        more = ((!is_busy(b) || may_encode(b)) && slot_give(b)) || ((!is_busy(b) || may_listen(b)) && listen_give(b));
+    }
+    look_around(b);
     return is_busy(b);
 }
 
@@ -100,15 +133,28 @@ static void settle(struct steno_batch *b, int rc)
     }
 }
 
-void batch_carry_out(struct steno_batch *b)
+/* Nobody decodes, and nobody can go on. @return 1: that has changed, 0: it is for the caller to do something */
+static int wait_for_more(struct steno_batch *b, enum steno_run_mode mode)
+{
+    const int serving = mode == STENO_RUN_SERVE && !atomic_load(&b->queue.stop);
+    if (queue_is_woken(b)) return 1;
+    if (b->first ? mode == STENO_RUN_POLL : !serving) return 0;
+    queue_sleep(b);
+    return 1;
+}
+
+void batch_carry_out(struct steno_batch *b, enum steno_run_mode mode)
 {
     b->solo = NULL;
     b->heard = NULL;
-    b->n_steps = INT32_MAX;
+    b->n_steps = b->n_steps_heard = INT32_MAX;
     b->passed = 0;
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until a search puts one to use */
-    while (fill(b)) {
-        const int rc = batch_decode(b);
-        settle(b, rc);
-    }
+    do {
+        while (fill(b)) {
+            const int rc = batch_decode(b);
+            settle(b, rc);
+        }
+    } while (wait_for_more(b, mode));
+    if (mode == STENO_RUN_SERVE) atomic_store(&b->queue.stop, 0);
 }

@@ -4,5 +4,5 @@
 #include "task/engine.h"
 
 /* Carry out the requests in line. */
-void batch_carry_out(struct steno_batch *b);
+void batch_carry_out(struct steno_batch *b, enum steno_run_mode mode);
 #endif

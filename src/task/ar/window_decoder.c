@@ -73,9 +73,10 @@ static int clip_forget(struct window_decoder *w)
 static int clip_hear(struct window_decoder *w)
 {
     steno_session *s = w->s;
-    w->mel_from = w->seek;
-    w->mel_clip = w->clip;
-    return mel_stream_window(mel_of(s), w->seek, (int)(w->end - w->seek), 0, w->mel, &s->error);
+    if (!w->own || w->is_heard || w->request->stopped) return STENO_OK;
+    const int rc = mel_stream_window(mel_of(s), w->seek, (int)(w->end - w->seek), 0, w->mel, &s->error);
+    w->is_heard = !rc;
+    return rc;
 }
 
 int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip)
@@ -93,8 +94,10 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
     w->step = (steno_step){ .size = sizeof w->step, .n_vocab = s->model->n_vocab };
     if (w->state == DECODER_IDLE) return STENO_OK;
     clip_begin(w, clip);
-    const int rc = clip_forget(w);
-    return rc || !w->own ? rc : clip_hear(w);
+    w->mel_from = w->seek;
+    w->mel_clip = clip;
+    w->is_heard = w->is_told = 0;
+    return clip_forget(w);
 }
 
 /* ---- a window's segments ---- */
@@ -356,10 +359,13 @@ int decoder_window(struct window_decoder *w, uint32_t at)
     steno_session *s = w->s;
     const steno_transcribe_params *p = &w->request->p;
     struct decode_slot *decode_slot = &s->batch->decode_slot[at];
+    int rc = clip_hear(w);
+    if (rc) return rc;
     for (;;) {
         const int64_t left = w->end - w->seek;
         const int32_t most = 2 * window_ctx(w);
-        if (p->on_window && !w->request->stopped && !p->on_window(p->user, w->seek * 10)) { /* a clean end, also for the call's others */
+        const int asks = p->on_window && !w->is_told && !w->request->stopped;
+        if (asks && !p->on_window(p->user, w->seek * 10)) { /* a clean end, also for the request's other windows */
             w->request->next_clip = w->request->n_clips;
             w->request->stopped = 1;
         }
@@ -368,15 +374,17 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             w->clip = w->request->n_clips;
             return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
         }
+        w->is_told = 1;
         w->frames = left < most ? (int32_t)left : most;
         w->b = s->batch;
         w->decode_slot = at;
+        const int again = decode_slot->audio == s && decode_slot->from == w->seek && decode_slot->frames == w->frames;
+        rc = again && p->guards == STENO_GUARDS_OFF && !w->heard ? STENO_OK : window_hear(w);
+        if (rc) return rc;
+        decode_slot->audio = NULL;
+        w->is_told = 0;
         s->timings.n_windows++;
         s->place.n_windows++;
-        const int again = decode_slot->audio == s && decode_slot->from == w->seek && decode_slot->frames == w->frames;
-        decode_slot->audio = NULL;
-        int rc = again && p->guards == STENO_GUARDS_OFF && !w->heard ? STENO_OK : window_hear(w);
-        if (rc) return rc;
         if (w->heard) memcpy(w->heard, window_mel(s), window_floats(s->model) * sizeof *w->heard);
         if (p->guards != STENO_GUARDS_OFF) window_levels(w, window_mel(s));
         if (p->guards == STENO_GUARDS_RETRY && window_steady(w, w->seek, w->seek + w->frames)) {

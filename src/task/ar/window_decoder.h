@@ -23,6 +23,8 @@ struct window_decoder {
     float *mel;              /* own: [window, n_mels] log-mel of clip mel_clip, */
     int64_t mel_from;        /* from this frame on */
     int mel_clip;
+    int is_heard;            /* own: the log-mel is there */
+    int is_told;             /* on_window has been called for the window at hand */
     int32_t *history;        /* [2 text_ctx] latest tokens that may condition the next window, then the end of a carried prompt */
     int32_t n_history;
     int64_t n_past, n_carried; /* how many there have been of each */
@@ -58,7 +60,8 @@ size_t decoder_memory(const steno_model *m, int own);
 void decoder_free(struct window_decoder *w);
 /* Serve a request: from clip `clip`, one clip (own) or all that follow. */
 int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip);
-/* Decode slot `at` is w's: up to where the first attempt's search has begun (DECODER_DECODE), or without another window (DECODER_IDLE). */
+/* Decode slot `at` is w's: up to where the first attempt's search has begun (DECODER_DECODE), or without another window (DECODER_IDLE).
+ * STREAM_WAITS: not yet, the slot is not taken. */
 int decoder_window(struct window_decoder *w, uint32_t at);
 /* The search has ended: another attempt (DECODER_DECODE), or the window's segments (DECODER_WINDOW, or DECODER_IDLE: the last ones). */
 int decoder_settle(struct window_decoder *w);
