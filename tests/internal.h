@@ -33,8 +33,8 @@ static inline const struct kern *inside_kern(const steno_model *m) { return &m->
 static inline int32_t inside_n_vocab(const steno_model *m) { return m->n_vocab; }
 static inline int32_t inside_text_ctx(const steno_model *m) { return m->text_ctx; }
 static inline int32_t inside_audio_ctx(const steno_model *m) { return m->audio_ctx; } /* positions of the encoder, of 2 frames each */
-static inline int32_t inside_n_mels(const steno_model *m) { return m->dims.n_mels; }
-static inline size_t inside_mel_n(const steno_model *m) { return 2 * (size_t)m->audio_ctx * (size_t)m->dims.n_mels; }
+static inline int32_t inside_n_mels(const steno_model *m) { return m->widths.n_mels; }
+static inline size_t inside_mel_n(const steno_model *m) { return 2 * (size_t)m->audio_ctx * (size_t)m->widths.n_mels; }
 /* The cache that products are cut for; a test may say another. */
 static inline void inside_set_cache(steno_model *m, size_t sz) { m->kern.cache = sz; }
 static inline size_t inside_packed_sz(const steno_model *m) { return m->store.used; }

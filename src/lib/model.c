@@ -287,11 +287,11 @@ void steno_model_close(steno_model *m)
 int steno_model_info_get(const steno_model *m, steno_model_info *info)
 {
     if (!m || !info || info->size < sizeof(uint32_t)) return STENO_EARG;
-    const struct model_dims *d = &m->dims;
-    steno_model_info i = { .n_mels = d->n_mels, .n_audio_ctx = d->n_audio_ctx, .n_audio_state = d->n_audio_state,
-                           .n_audio_head = d->n_audio_head, .n_audio_layer = d->n_audio_layer, .n_vocab = d->n_vocab,
-                           .n_text_ctx = d->n_text_ctx, .n_text_state = d->n_text_state, .n_text_head = d->n_text_head,
-                           .n_text_layer = d->n_text_layer, .n_languages = m->tokens.n_languages,
+    const struct model_widths *d = &m->widths;
+    steno_model_info i = { .n_mels = d->n_mels, .n_audio_ctx = m->audio_ctx, .n_audio_state = d->audio_state,
+                           .n_audio_head = d->audio_heads, .n_audio_layer = d->audio_layers, .n_vocab = m->n_vocab,
+                           .n_text_ctx = m->text_ctx, .n_text_state = d->text_state, .n_text_head = d->text_heads,
+                           .n_text_layer = d->text_layers, .n_languages = m->tokens.n_languages,
                            .is_multilingual = m->tokens.n_languages > 0, .parameters = m->parameters };
     snprintf(i.family, sizeof i.family, "%s", m->family->name);
     snprintf(i.name, sizeof i.name, "%s", m->name);

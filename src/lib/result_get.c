@@ -84,7 +84,7 @@ float steno_language_prob(const steno_session *s, int i)
 const float *steno_audio_features(const steno_session *s, int32_t *n_ctx, int32_t *n_state)
 {
     if (!s || !s->result.features.len) return NULL;
-    const int32_t width = s->model->dims.n_audio_state; /* as many rows as the window had */
+    const int32_t width = s->model->widths.audio_state; /* as many rows as the window had */
     if (n_ctx) *n_ctx = (int32_t)(s->result.features.len / sizeof(float) / (size_t)width);
     if (n_state) *n_state = width;
     return (const float *)(const void *)s->result.features.p;

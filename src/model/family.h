@@ -33,6 +33,9 @@ enum front_end {
 
 struct task; /* how outputs become results (task/task.h) */
 
+/* What is told of a network; 0: it has none. */
+struct model_widths { int32_t n_mels, audio_state, audio_heads, audio_layers, text_state, text_heads, text_layers; };
+
 /* What matters only while a model is opened. */
 struct model_open {
     steno_team *team;              /* that packs weights */
@@ -69,7 +72,7 @@ struct steno_model {
     const char *align_heads;       /* "3,1 4,2": heads that word times are read from; NULL: none */
 
     int32_t n_vocab, text_ctx, audio_ctx;
-    struct model_dims dims;
+    struct model_widths widths;
     struct mel_bank mel;           /* FRONT_LOG_MEL */
     struct fbank_bank fbank;       /* FRONT_FBANK_... */
     const float *query;            /* ctc: [n_query, width of a row] rows that may stand before the audio's */

@@ -158,8 +158,8 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     m->blank = 0;
     m->n_plans = 1;
     m->audio_ctx = WINDOW_ROWS;
-    m->dims = (struct model_dims){ .n_mels = s.n_mels, .n_audio_ctx = WINDOW_ROWS, .n_audio_state = s.d, .n_audio_head = s.heads,
-                                     .n_audio_layer = s.layers + s.more_layers, .n_vocab = s.n_vocab };
+    m->widths = (struct model_widths){ .n_mels = s.n_mels, .audio_state = s.d, .audio_heads = s.heads,
+                                       .audio_layers = s.layers + s.more_layers };
     if (!w->vocab) rc = weights_read_vocab(w, m->opening->vocab_path, e); /* before the weights: it may be somewhere else */
     if (rc) return rc;
     struct build b;

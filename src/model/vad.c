@@ -104,7 +104,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     if (rc) return rc;
     m->name = "16k";
     m->n_plans = m->n_states = 1;
-    m->dims = (struct model_dims){ .n_mels = s.n_mels, .n_audio_state = s.linear, .n_audio_layer = s.layers };
+    m->widths = (struct model_widths){ .n_mels = s.n_mels, .audio_state = s.linear, .audio_layers = s.layers };
     m->state[0] = (struct state_desc){ "last inputs of the memories", STATE_SHIFT, (uint32_t)s.layers, 1, (uint32_t)s.proj,
                                        (uint32_t)s.taps - 1 };
     struct build b;

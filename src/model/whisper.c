@@ -235,9 +235,8 @@ static enum packed_type projections_of_decoder(const steno_model *m)
 
 /* From token ids to the residual stream behind the last layer, its matrices by blocks of int8 if so wanted. tokens: receives the
  * embedding, one copy of which serves look-up and logits. @return the stream's slot */
-static uint16_t build_layers(struct build *b, const steno_model *m, uint16_t *tokens)
+static uint16_t build_layers(struct build *b, const steno_model *m, const struct model_dims *w, uint16_t *tokens)
 {
-    const struct model_dims *w = &m->dims;
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
     const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
     const uint16_t x = build_slot(b, d);
@@ -282,26 +281,25 @@ static void build_lm_head(struct build *b, const struct model_dims *w, int two_s
     }
 }
 
-static void build_decoder(struct build *b, const steno_model *m)
+static void build_decoder(struct build *b, const steno_model *m, const struct model_dims *w)
 {
     uint16_t tokens;
     build_phase(b, "decode");
-    const uint16_t x = build_layers(b, m, &tokens);
-    build_lm_head(b, &m->dims, m->blocks, x, tokens);
+    const uint16_t x = build_layers(b, m, w, &tokens);
+    build_lm_head(b, w, m->blocks, x, tokens);
 }
 
 /* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
  * because a few rows are run at a time. */
-static void build_align(struct build *b, const steno_model *m, const struct align_heads *heads)
+static void build_align(struct build *b, const steno_model *m, const struct model_dims *w, const struct align_heads *heads)
 {
-    const struct model_dims *w = &m->dims;
     uint16_t tokens;
     build_phase(b, "align");
     b->heads = (struct heads_wanted){ heads->head, heads->n, (uint32_t)w->n_audio_ctx, NO_SLOT, 0 };
     const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
     b->plan.output = b->heads.average = average;
     if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
-    const uint16_t x = build_layers(b, m, &tokens);
+    const uint16_t x = build_layers(b, m, w, &tokens);
     build_phase(b, "head");
     build_lm_head(b, w, 0, x, tokens);
 }
@@ -327,8 +325,8 @@ static int check_vocab(const steno_model *m, const struct weights *w, const char
 static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     if (w->vocab) return STENO_OK;
-    w->vocab_first = m->dims.n_vocab == EN ? "gpt2.tiktoken" : NULL; /* both are often kept side by side */
-    int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
+    w->vocab_first = m->n_vocab == EN ? "gpt2.tiktoken" : NULL; /* both are often kept side by side */
+    int rc = whisper_tokens_init(&m->tokens, m->n_vocab, e);
     if (!rc) rc = weights_read_vocab(w, m->opening->vocab_path, e);
     return rc ? rc : check_vocab(m, w, m->opening->vocab_path, e);
 }
@@ -336,14 +334,14 @@ static int find_vocab(steno_model *m, struct weights *w, steno_error *e)
 /* Strings of the vocabulary, and the special tokens it leaves out. */
 static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
-    int rc = whisper_tokens_init(&m->tokens, m->dims.n_vocab, e);
-    if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->dims.n_vocab, m->tokens.eot, e);
-    for (uint32_t i = 0; i < w->n_vocab_entries && i < (uint32_t)m->dims.n_vocab && !rc; i++) {
+    int rc = whisper_tokens_init(&m->tokens, m->n_vocab, e);
+    if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->tokens.eot, e);
+    for (uint32_t i = 0; i < w->n_vocab_entries && i < (uint32_t)m->n_vocab && !rc; i++) {
         const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
         if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
         vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, w->vocab[i].n);
     }
-    for (int32_t id = m->tokens.eot; id < m->dims.n_vocab && !rc; id++) {
+    for (int32_t id = m->tokens.eot; id < m->n_vocab && !rc; id++) {
         uint32_t n = 0;
         const char *text = whisper_token_text(&m->tokens, id, &m->arena, &n);
         if (!text) return err_nomem(e, 16, "vocabulary");
@@ -357,18 +355,17 @@ static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 
 static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
 {
-    const size_t n = (size_t)m->dims.n_mels * MEL_BINS;
+    const size_t n = (size_t)m->widths.n_mels * MEL_BINS;
     float *f = arena_array(&m->arena, n, sizeof *f);
     if (!f) return err_nomem(e, n * sizeof *f, "mel filters");
     if (w->mel_filters) memcpy(f, w->mel_filters, n * sizeof *f);
-    else mel_filters_slaney(f, m->dims.n_mels);
-    mel_bank_init(&m->mel, f, m->dims.n_mels, &m->kern);
+    else mel_filters_slaney(f, m->widths.n_mels);
+    mel_bank_init(&m->mel, f, m->widths.n_mels, &m->kern);
     return STENO_OK;
 }
 
-static int build_plans(steno_model *m, struct weights *w, steno_error *e)
+static int build_plans(steno_model *m, const struct model_dims *d, struct weights *w, steno_error *e)
 {
-    const struct model_dims *d = &m->dims;
     struct align_heads heads;
     struct build b;
     struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
@@ -382,7 +379,7 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     p.name = "decoder";
     p.max_rows = p.max_out = RUN_LANES;
     build_begin(&b, &p, e);
-    build_decoder(&b, m);
+    build_decoder(&b, m, d);
     rc = build_end(&b, &m->plan[PLAN_DECODER]);
     if (!rc) rc = align_heads_find(&heads, &m->arena, d, m->name, m->opening->align_heads, &w->meta, e);
     if (rc) return rc;
@@ -392,15 +389,22 @@ static int build_plans(steno_model *m, struct weights *w, steno_error *e)
     p.max_rows = (uint32_t)d->n_text_ctx;
     p.max_out = ROWS_OUT_LEAST;
     build_begin(&b, &p, e);
-    build_align(&b, m, &heads);
+    build_align(&b, m, d, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }
 
 static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
 {
-    const struct model_dims *d = &m->dims;
-    int rc = read_dims(&m->dims, w, e);
+    struct model_dims dims;
+    const struct model_dims *d = &dims;
+    int rc = read_dims(&dims, w, e);
     if (!rc) rc = check_contexts(d, w->name, e);
+    if (rc) return rc;
+    m->n_vocab = d->n_vocab;
+    m->text_ctx = d->n_text_ctx;
+    m->audio_ctx = d->n_audio_ctx;
+    m->widths = (struct model_widths){ d->n_mels, d->n_audio_state, d->n_audio_head, d->n_audio_layer,
+                                       d->n_text_state, d->n_text_head, d->n_text_layer };
     if (!rc && !m->is_exact) rc = find_vocab(m, w, e);
     if (!rc && !m->is_exact && is_transformers(w)) rc = weights_rename(w, openai_name, e);
     if (rc) return rc;
@@ -409,20 +413,17 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     m->name = shape_name(d);
     m->n_plans = MODEL_PLANS;
     m->n_states = MODEL_STATES;
-    m->n_vocab = d->n_vocab;
-    m->text_ctx = d->n_text_ctx;
-    m->audio_ctx = d->n_audio_ctx;
     const uint32_t heads = (uint32_t)d->n_text_head, d_head = (uint32_t)(d->n_text_state / d->n_text_head);
     const uint32_t layers = (uint32_t)d->n_text_layer;
     m->state[STATE_SELF] = (struct state_desc){ "self-attention keys and values", STATE_APPEND, layers, heads, d_head,
                                                 (uint32_t)d->n_text_ctx };
     m->state[STATE_CROSS] = (struct state_desc){ "cross-attention keys and values", STATE_REPLACE, layers, heads, d_head,
                                                  (uint32_t)d->n_audio_ctx };
-    if (m->is_exact) return build_plans(m, w, e);
+    if (m->is_exact) return build_plans(m, d, w, e);
     rc = read_filters(m, w, e);
     if (rc) return rc;
 
-    rc = build_plans(m, w, e);
+    rc = build_plans(m, d, w, e);
     return rc ? rc : read_vocab(m, w, e); /* last: of a damaged file, the tensors tell more */
 }
 

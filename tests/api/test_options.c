@@ -560,7 +560,7 @@ static void test_profile_counts_each_op_and_cross_keys_only_once_per_window(void
     double share = (double)sum / (double)wall;
     for (int i = 0; share <= 0.9 && i < 50; i++) share = fmax(share, profile_share(s, &p));
     assert_true(share > 0.9);
-    assert_int_equal(cross, model->dims.n_text_layer * t.n_encodes);
+    assert_int_equal(cross, model->widths.text_layers * t.n_encodes);
     assert_true(steps > 20);
     steno_session_close(s);
 }

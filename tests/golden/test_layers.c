@@ -58,7 +58,7 @@ static int one_window(struct engine *g, json_t *golden, const char *stem, const 
     steno_session *s = g->session;
     const steno_model *m = g->model;
     const struct plan *enc = inside_plan(m, PLAN_ENCODER);
-    const size_t n_vocab = (size_t)inside_n_vocab(m), d = (size_t)m->dims.n_audio_state;
+    const size_t n_vocab = (size_t)inside_n_vocab(m), d = (size_t)m->widths.audio_state;
     layers_hear(s, stem);
     assert_int_equal(inside_frames(s), json_integer_value(json_object_get(layers_of(golden, stem), "content_frames")));
     int bad = mel_differs(stem, inside_mel(s), inside_n_mels(s->model), inside_frames(s));
