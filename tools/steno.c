@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -148,8 +149,21 @@ static void buffer_standard_output(void)
     setvbuf(stdout, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof buffer);
 }
 
+/* Where the address space is limited, a stack that wants to grow when all is taken ends the program without a word. So it grows while
+ * there is room: deeper than any work on this thread reaches. */
+__attribute__((noinline)) static void grow_stack(void)
+{
+    enum { DEPTH = 512 << 10, PAGE = 4096 };
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) || space.rlim_cur == RLIM_INFINITY) return;
+    char deep[DEPTH];
+    volatile char *at = deep;
+    for (size_t i = DEPTH; i >= PAGE; i -= PAGE) at[i - PAGE] = 0;
+}
+
 int main(int argc, char **argv)
 {
+    grow_stack();
     hold_standard_streams();
     buffer_standard_output();
     signals_install();

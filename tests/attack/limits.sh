@@ -27,5 +27,18 @@ have_ffmpeg "sounds that need its libraries" && audio+=("$SRC/tests/data/audio/d
 for ((kib = 20000; kib < 300000; kib += 41000)); do try $kib "${audio[n % ${#audio[@]}]}"; done
 for ((kib = 180000; kib < 260000; kib += 7000)); do try $kib "${audio[${#audio[@]} - 1]}"; done # libraries are loaded half
 while [ $SECONDS -lt "${1:-0}" ]; do try $((16000 + RANDOM * 10)) -f json "${audio[n % ${#audio[@]}]}"; done
+# A stack that cannot grow when all is taken would end the program without a word: it has grown before.
+mkfifo "$T/fifo"
+( ulimit -v 400000; exec "$STENO" -t 1 -q -m "$MODEL" - ) <"$T/fifo" >"$T/out" 2>"$T/err" &
+pid=$!
+exec 9>"$T/fifo"
+for ((i = 0; i < 100; i++)); do
+    kib=$(awk '/\[stack\]/ { here = 1 } here && /^Size:/ { print $2; exit }' "/proc/$pid/smaps" 2>/dev/null)
+    [ "${kib:-0}" -ge 512 ] && break
+    sleep 0.1
+done
+exec 9>&-
+wait "$pid"
+[ "${kib:-0}" -ge 512 ] || bad "a limited stack" "it has ${kib:-no} KiB"
 echo "$n runs"
 finish

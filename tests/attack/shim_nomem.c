@@ -107,7 +107,10 @@ static void wake(void)
     at = number("NOMEM_AT");
     from = number("NOMEM_FROM");
     least = number("NOMEM_LEAST");
-    const struct sigaction crash = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | (int)SA_RESETHAND };
+    static char room[1 << 14]; /* the stack may be what could not grow */
+    const stack_t stack = { .ss_sp = room, .ss_size = sizeof room };
+    const struct sigaction crash = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND };
+    sigaltstack(&stack, NULL);
     sigaction(SIGSEGV, &crash, NULL);
     state = AWAKE;
 }
