@@ -443,6 +443,12 @@ typedef struct steno_attempt {
     double margin_timestamps; /* of logits, of one timestamp before another */
     int32_t verified;         /* 1: checked in f32, all else here is f32's */
     int32_t corrected;        /* 1: which chose other tokens */
+    /* The record that whisper.cpp keeps of a sequence, of the chosen one. Its result_len is n_tokens, the sum of its log-probabilities
+     * avg_logprob * (n_tokens + 1), as the end of text counts. */
+    int32_t failed;           /* 1: a threshold or a guard that is on asks for another attempt; kept: there was none better */
+    int32_t completed;        /* 1: it ended by itself; 0: it was cut at sample_len, or where the text context ends */
+    int32_t has_ts;           /* 1: among its tokens is a timestamp other than <|0.00|> */
+    int32_t seek_delta_ms;    /* how far behind at_ms its tokens have the next window begin; words and a grammar may move that */
 } steno_attempt;
 
 /** The place in a decoding that a logits filter is asked about. */

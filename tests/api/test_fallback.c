@@ -233,9 +233,38 @@ static void test_entropy_is_that_of_the_last_32_tokens(void **state)
     assert_true(fabs(token_entropy(ids, 40) - (0.25 * log(4) + 0.75 * log(4. / 3))) < 1e-12);
 }
 
+/* failed, completed, has_ts and seek_delta_ms, each both ways. */
+static void test_an_attempt_tells_what_whisper_cpp_records(void **state)
+{
+    (void)state;
+    struct log l;
+    steno_transcribe_params p = quiet(&l);
+    run(&demo, &p);
+    assert_int_equal(l.n, 1);
+    assert_true(!l.a[0].failed && l.a[0].completed && l.a[0].has_ts);
+    assert_in_range(l.a[0].seek_delta_ms, 1, demo.n / 16 + 20);
+    p = quiet(&l);
+    p.sample_len = 3; /* <|0.00|> and two words */
+    run(&demo, &p);
+    assert_true(!l.a[0].failed && !l.a[0].completed && !l.a[0].has_ts);
+    assert_int_equal(l.a[0].n_tokens, 3);
+    p = quiet(&l);
+    p.without_timestamps = 1;
+    run(&demo, &p);
+    assert_true(l.a[0].completed && !l.a[0].has_ts);
+    assert_int_equal(l.a[0].seek_delta_ms, demo.n / 160 * 10); /* all that there is */
+    p = quiet(&l);
+    p.logprob_threshold = 0; /* nothing passes */
+    run(&demo, &p);
+    assert_true(l.n > 1);
+    for (int i = 0; i < l.n; i++) assert_true(l.a[i].failed);
+    assert_true(l.a[l.n - 1].kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_attempt_tells_what_whisper_cpp_records),
         cmocka_unit_test(test_a_forced_ladder_climbs_in_fifths_to_one_and_encodes_once),
         cmocka_unit_test(test_the_ladder_ends_at_one_whatever_its_steps),
         cmocka_unit_test(test_each_trigger_works_alone_and_none_works_switched_off),

@@ -96,6 +96,9 @@ static int measure(struct window_decoder *w, struct attempt *a)
     if (rc) return rc;
     a->n_tokens = l->n;
     a->unfinished = sentence.end == SENTENCE_NONE;
+    a->completed = l->n < l->limit;
+    int single_end;
+    s->model->family->speech->spell(s->model, w->ids, l->n, w->frames, w->pieces, &a->advance, &single_end);
     a->avg_logprob = ar_avg_logprob(l);
     a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob;
     a->margin = l->margin;
@@ -114,6 +117,13 @@ static int measure(struct window_decoder *w, struct attempt *a)
     return STENO_OK;
 }
 
+static int has_timestamp(const struct window_decoder *w, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (w->ids[i] > w->s->model->tokens.timestamp_begin) return 1;
+    return 0;
+}
+
 static void tell(const struct window_decoder *w, const struct attempt *a, int kept)
 {
     const steno_transcribe_params *p = &w->request->p;
@@ -121,7 +131,8 @@ static void tell(const struct window_decoder *w, const struct attempt *a, int ke
     const int32_t n = w->ar.n_ranks < AR_FINISHED ? w->ar.n_ranks : AR_FINISHED;
     const steno_attempt t = { sizeof t, a->index, w->seek * 10, a->temperature, a->avg_logprob, a->ratio, a->no_speech_prob, a->entropy,
                               a->n_tokens, a->flags, a->with_previous, kept, w->ar.rank, n, w->ar.chosen,
-                              (double)a->margin.text, (double)a->margin.time, a->verified, a->corrected };
+                              (double)a->margin.text, (double)a->margin.time, a->verified, a->corrected,
+                              a->failed, a->completed, has_timestamp(w, a->n_tokens), a->advance * 10 };
     p->on_attempt(p->user, &t);
 }
 
@@ -181,6 +192,8 @@ int attempt_settle(struct window_decoder *w, int *again)
     const int retry = is_retry(w), i = w->rung;
     if (!i || is_better(&w->a, &w->best)) w->best = w->a;
     const int failed = fails(retry ? w->a.flags : flags_by(&w->request->limits, &w->a));
+    w->a.failed = failed;
+    if (w->best.index == i) w->best.failed = failed;
     const int done = !failed || (i == w->last_rung && (!retry || w->best.index == i));
     w->kept = w->a;
     tell(w, &w->a, done);

@@ -15,6 +15,8 @@ struct attempt {
     double pushed;           /* how much of avg_logprob hot words may have added */
     int32_t n_tokens;
     int unfinished;          /* it holds no sentence of its grammar */
+    int failed, completed;
+    int32_t advance;         /* frames that its tokens move on by */
     uint32_t flags;          /* enum steno_flag, by the full limits */
 };
 
