@@ -56,10 +56,10 @@ static void filters_fill(float *out, int n_mels)
     }
 }
 
-int fbank_bank_init(struct fbank_bank *b, struct arena *a, int n_mels, int lfr_m, int lfr_n, const float *shift, const float *scale,
-                    const struct kern *kern, steno_error *e)
+int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_params *p, const struct kern *kern, steno_error *e)
 {
-    *b = (struct fbank_bank){ .n_mels = n_mels, .lfr_m = lfr_m, .lfr_n = lfr_n, .kern = kern, .shift = shift, .scale = scale };
+    const int n_mels = p->n_mels, lfr_m = p->lfr_m, lfr_n = p->lfr_n;
+    *b = (struct fbank_bank){ .n_mels = n_mels, .lfr_m = lfr_m, .lfr_n = lfr_n, .kern = kern, .shift = p->shift, .scale = p->scale };
     if (n_mels < 1 || n_mels > SPECTRUM_BANDS)
         return err_set(e, STENO_EUNSUPPORTED, "front end: n_mels is %d, want 1..%d", n_mels, SPECTRUM_BANDS);
     if (lfr_m < 1 || lfr_m > FBANK_LFR_MAX || lfr_n < 1 || lfr_n > lfr_m)

@@ -19,9 +19,12 @@ struct fbank_bank {
     struct spectrum spectrum;     /* its window: Hamming times 32768, exact wherever it is done; bands: [n_mels, FBANK_FFT / 2 + 1] */
     const float *shift, *scale;   /* [n_mels * lfr_m]: row = (x + shift) * scale, or both NULL; kept, not copied */
 };
+struct fbank_params {
+    int n_mels, lfr_m, lfr_n;
+    const float *shift, *scale;   /* as above */
+};
 /* 1 <= n_mels <= SPECTRUM_BANDS, 1 <= lfr_n <= lfr_m <= FBANK_LFR_MAX, else STENO_EUNSUPPORTED. kern is kept. */
-int fbank_bank_init(struct fbank_bank *b, struct arena *a, int n_mels, int lfr_m, int lfr_n, const float *shift, const float *scale,
-                    const struct kern *kern, steno_error *e);
+int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_params *p, const struct kern *kern, steno_error *e);
 static inline int fbank_width(const struct fbank_bank *b) { return b->n_mels * b->lfr_m; } /* floats of a row */
 
 /* One stream of audio on its way to rows. PCM is pushed in pieces of any size; rows come out in order, each as soon as its last frame is

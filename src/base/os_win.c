@@ -115,17 +115,17 @@ size_t os_cache(int level)
     DWORD sz = 0;
     GetLogicalProcessorInformationEx(RelationCache, NULL, &sz);
     char *all = sz ? malloc(sz) : NULL;
-    size_t least = 0;
+    size_t smallest = 0;
     if (all && GetLogicalProcessorInformationEx(RelationCache, (void *)all, &sz))
         for (DWORD at = 0; at < sz;) {
             const SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX *e = (const void *)(all + at);
             const int cores = bits_set(e->Cache.GroupMask.Mask) / 2; /* as if each had two halves */
             const size_t share = e->Cache.CacheSize / (size_t)(cores > 1 ? cores : 1);
-            if (e->Cache.Level == level && e->Cache.Type != CacheInstruction && (!least || share < least)) least = share;
+            if (e->Cache.Level == level && e->Cache.Type != CacheInstruction && (!smallest || share < smallest)) smallest = share;
             at += e->Size;
         }
     free(all);
-    return least;
+    return smallest;
 }
 
 /* ---- threads: there are no signals that a thread could be given */

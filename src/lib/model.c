@@ -115,17 +115,17 @@ static int check_asked(const steno_model *m, const steno_model_params *p, steno_
 }
 
 /* Whoever finds a model wrong need not know where it came from: here the message gets its name, unless it has it. */
-static int refused(const struct place *place, int rc, steno_error *e)
+static int refused(const struct model_source *place, int rc, steno_error *e)
 {
     const int is_about_the_model = rc == STENO_EFORMAT || rc == STENO_EUNSUPPORTED || rc == STENO_ENOVOCAB;
     if (!e || !is_about_the_model || strstr(e->text, place->name)) return rc;
     return err_set(e, rc, "%s: %s", place->name, e->text);
 }
 
-static int load(steno_model *m, const struct place *place, const steno_model_params *p, steno_error *e)
+static int load(steno_model *m, const struct model_source *place, const steno_model_params *p, steno_error *e)
 {
     struct weights w;
-    int rc = weights_open_place(&w, place, e);
+    int rc = weights_open_source(&w, place, e);
     if (rc) return rc;
     m->family = family_find(&w);
     if (!m->family) rc = family_refuse(&w, e);
@@ -149,7 +149,7 @@ static int load(steno_model *m, const struct place *place, const steno_model_par
     return rc;
 }
 
-static int open_place(steno_model **out, const struct place *place, const steno_model_params *p, int unfused, steno_error *e)
+static int open_place(steno_model **out, const struct model_source *place, const steno_model_params *p, int unfused, steno_error *e)
 {
     steno_model_params own;
     steno_model_params_init(&own);
@@ -184,11 +184,11 @@ int steno_model_open(steno_model **out, const char *path, const steno_model_para
     err_clear(e);
     if (!out || !path) return err_set(e, STENO_EARG, "steno_model_open needs a place for the model and a path");
     *out = NULL;
-    struct place place;
+    struct model_source place;
     struct buf opened = { 0 };
-    int rc = place_open(&place, path, &opened, e);
+    int rc = model_source_open(&place, path, &opened, e);
     if (!rc) rc = open_place(out, &place, p, 0, e);
-    place_close(&place);
+    model_source_close(&place);
     if (rc) buf_free(&opened);
     else (*out)->opened = opened;
     return rc;
@@ -196,8 +196,8 @@ int steno_model_open(steno_model **out, const char *path, const steno_model_para
 
 int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e)
 {
-    struct place place;
-    place_of_file(&place, f);
+    struct model_source place;
+    model_source_of_file(&place, f);
     return open_place(out, &place, p, unfused, e);
 }
 
@@ -216,11 +216,11 @@ int steno_kind_get(const char *path, steno_kind *kind, steno_error *e)
     err_clear(e);
     if (!path || !kind || kind->size < sizeof(uint32_t))
         return err_set(e, STENO_EARG, "steno_kind_get needs a path and a steno_kind whose size is set");
-    struct place place;
+    struct model_source place;
     struct kind k;
-    int rc = place_open(&place, path, NULL, e);
-    if (!rc) rc = kind_of_place(&k, &place, e);
-    place_close(&place);
+    int rc = model_source_open(&place, path, NULL, e);
+    if (!rc) rc = kind_of_source(&k, &place, e);
+    model_source_close(&place);
     if (rc) return rc;
     steno_kind own = { .readable = k.readable };
     memcpy(own.what, k.what, sizeof own.what);
@@ -357,7 +357,7 @@ int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, ch
     for (int i = 0; i < n_ids && !rc; i++)
         if (ids[i] < 0 || ids[i] >= m->n_vocab) rc = STENO_EARG;
         else if (!m->family->ctc && ids[i] < m->tokens.timestamp_begin) vocab_append(&m->vocab, ids[i], &bytes);
-    if (!rc && m->family->ctc) m->family->ctc->spell(m, ids, n_ids, &bytes, &tags);
+    if (!rc && m->family->ctc) m->family->ctc->ids_to_text(m, ids, n_ids, &bytes, &tags);
     utf8_append(&text, (const uint8_t *)bytes.p, bytes.len);
     if (!rc && (bytes.err || text.err)) rc = STENO_ENOMEM;
     const int64_t len = rc ? rc : (int64_t)text.len;

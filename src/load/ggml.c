@@ -3,7 +3,7 @@
  * Magic, eleven numbers, the mel filters, the vocabulary, then tensor records up to the end of the file; little-endian, no padding
  * anywhere. Nothing is believed: a count is checked against its range and against the bytes left before memory is taken for it, so a
  * hostile file costs no more than a small multiple of its own size. A message says which field, string or tensor is wrong. */
-#include "load/weights.h"
+#include "load/formats.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -109,7 +109,7 @@ static int read_vocab(struct ggml *g)
     uint8_t *s = arena_alloc(&w->arena, total);
     if (!s) return err_nomem(g->e, total, "the vocabulary");
     const uint64_t end = r->end;
-    rd_init(r, &w->place.file, start, end);
+    rd_init(r, &w->source.file, start, end);
     for (int32_t i = 0; i < n; i++) {
         rd_skip(r, 4);
         rd_bytes(r, s, w->vocab[i].n);
@@ -191,7 +191,7 @@ static int read_record(struct ggml *g, struct tensor *t, uint32_t index)
     if (!rc) rc = check_type(g, t, code);
     if (rc) return rc;
     const uint64_t row = t->dim[n_dims - 1];
-    t->file = &g->w->place.file;
+    t->file = &g->w->source.file;
     t->offset = r->pos;
     t->size = n / row * dtype_row_sz(t->type, (size_t)row);
     if (t->size > rd_left(r))
@@ -219,14 +219,21 @@ static int read_tensors(struct ggml *g)
     return g->r.err ? cut(g, "the tensors") : STENO_OK;
 }
 
-int ggml_read(struct weights *w, steno_error *e)
+static int ggml_match(const struct kind *k, const struct file *f)
+{
+    (void)f;
+    return k->form == KIND_GGML;
+}
+
+static int ggml_read(struct weights *w, const struct file *f, steno_error *e)
 {
     struct ggml g = { .w = w, .path = w->name, .e = e };
-    w->format = "whisper.cpp .bin";
-    rd_init(&g.r, &w->place.file, 0, w->place.file.size);
+    rd_init(&g.r, f, 0, f->size);
     int rc = read_header(&g);
     if (!rc) rc = read_filters(&g);
     if (!rc) rc = read_vocab(&g);
     if (!rc) rc = read_tensors(&g);
     return rc;
 }
+
+const struct format format_ggml = { "whisper.cpp .bin", ggml_match, ggml_read };

@@ -4,7 +4,7 @@
  * read; what is named but not read comes with what to get instead. */
 #ifndef STENO_LOAD_KIND_H
 #define STENO_LOAD_KIND_H
-#include "load/place.h"
+#include "load/model_source.h"
 
 enum kind_form {
     KIND_UNKNOWN,
@@ -27,8 +27,8 @@ struct kind {
 
 /* A status only where the bytes cannot be read. */
 int kind_of_file(struct kind *k, const struct file *f, steno_error *e);
-int kind_of_place(struct kind *k, const struct place *p, steno_error *e); /* a folder by the names in it */
-/* Whether a folder's file of this name is its weights; kind_of_place names such a one first. */
+int kind_of_source(struct kind *k, const struct model_source *p, steno_error *e); /* a folder by the names in it */
+/* Whether a folder's file of this name is its weights; kind_of_source names such a one first. */
 int kind_is_weights(const char *name);
 /* "NAME: WHAT; ADVICE", or "NAME: FILE is WHAT; ADVICE". @return STENO_EUNSUPPORTED for KIND_OTHER, else STENO_EFORMAT */
 int kind_refuse(const struct kind *k, const char *name, steno_error *e);

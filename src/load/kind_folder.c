@@ -37,8 +37,8 @@ static const struct { const char *name, *what, *advice; } known[] = {
 };
 enum { N_KNOWN = sizeof known / sizeof *known };
 
-struct look {
-    const struct place *p;
+struct folder_look {
+    const struct model_source *p;
     struct kind *k;
     steno_error *e;
     int rc, n, row;        /* row: the best of known, N_KNOWN: none */
@@ -57,7 +57,7 @@ static int fits(const char *name, const char *row)
 }
 
 /* A file that may be a model by itself: a look at its content. The first by name is kept, one that is read before all others. */
-static void try_file(struct look *l, const char *name)
+static void try_file(struct folder_look *l, const char *name)
 {
     struct arena scrap;
     struct file f;
@@ -67,7 +67,7 @@ static void try_file(struct look *l, const char *name)
     while (i < sizeof end / sizeof *end && !fits(name, end[i])) i++;
     if (i == sizeof end / sizeof *end || strlen(name) >= sizeof l->file_name) return;
     arena_init(&scrap);
-    const int rc = place_find(l->p, name, &scrap, &f, NULL);
+    const int rc = model_source_find(l->p, name, &scrap, &f, NULL);
     if (rc > 0 && !kind_of_file(&k, &f, NULL) && k.form != KIND_UNKNOWN && k.form != KIND_EMPTY &&
         (!l->file_name[0] || k.readable > l->file.readable || (k.readable == l->file.readable && strcmp(name, l->file_name) < 0))) {
         l->file = k;
@@ -80,7 +80,7 @@ static void try_file(struct look *l, const char *name)
 
 static int look_at(void *user, const char *name)
 {
-    struct look *l = user;
+    struct folder_look *l = user;
     for (int i = 0; i < N_KNOWN && i < l->row; i++)
         if (fits(name, known[i].name)) l->row = i;
     for (int i = 0; i < N_WEIGHTS && i < l->weights; i++)
@@ -90,7 +90,7 @@ static int look_at(void *user, const char *name)
     return l->rc || ++l->n == NAMES_MAX;
 }
 
-static void conclude(struct look *l)
+static void conclude(struct folder_look *l)
 {
     struct kind *k = l->k;
     const char *what = "the folder holds no model", *advice = "";
@@ -122,12 +122,12 @@ int kind_is_weights(const char *name)
     return 0;
 }
 
-int kind_of_place(struct kind *k, const struct place *p, steno_error *e)
+int kind_of_source(struct kind *k, const struct model_source *p, steno_error *e)
 {
     if (!p->is_folder) return kind_of_file(k, &p->file, e);
-    struct place quiet = *p; /* a look is no reading: nobody has to hear of it */
+    struct model_source quiet = *p; /* a look is no reading: nobody has to hear of it */
     quiet.opened = NULL;
-    struct look l = { .p = &quiet, .k = k, .e = e, .row = N_KNOWN, .weights = N_WEIGHTS };
+    struct folder_look l = { .p = &quiet, .k = k, .e = e, .row = N_KNOWN, .weights = N_WEIGHTS };
     *k = (struct kind){ .form = KIND_UNKNOWN };
     if (os_folder_each(p->dir, look_at, &l))
         return err_set(e, errno == ENOMEM ? STENO_ENOMEM : STENO_EIO, "cannot open '%s': the folder cannot be read: %s", p->name,
@@ -140,7 +140,7 @@ int kind_of_place(struct kind *k, const struct place *p, steno_error *e)
     struct arena scrap;
     struct file f;
     arena_init(&scrap);
-    int rc = place_find(&quiet, weights_name[l.weights], &scrap, &f, e);
+    int rc = model_source_find(&quiet, weights_name[l.weights], &scrap, &f, e);
     if (rc > 0) {
         rc = kind_of_file(k, &f, e);
         snprintf(k->file, sizeof k->file, "%s", weights_name[l.weights]);

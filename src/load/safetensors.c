@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "load/flat.h"
-#include "load/jrd.h"
+#include "load/json_reader.h"
 
 enum { MAX_HEADER = 100000000, MAX_NAME = 255, MAX_DIMS = 4 };
 
@@ -31,7 +31,7 @@ struct st {
     const struct file *f;
     const struct promises *ps;
     const char *shard;
-    struct jrd j;
+    struct json_reader j;
     struct buf spans;
     uint64_t data;        /* place of the data in the file */
     steno_error *e;
@@ -49,11 +49,11 @@ struct entry {
 
 static int read_type(struct st *st, struct entry *t)
 {
-    struct jrd *j = &st->j;
-    if (jrd_next(j) != JRD_TEXT) return jrd_fail(j, st->e, "tensor %s: dtype is not a text", t->name);
+    struct json_reader *j = &st->j;
+    if (json_next(j) != JSON_TEXT) return json_fail(j, st->e, "tensor %s: dtype is not a text", t->name);
     for (size_t i = 0; i < sizeof st_type / sizeof *st_type; i++)
         if (!strcmp(st_type[i].name, j->s)) t->type = &st_type[i];
-    if (!t->type) return jrd_fail(j, st->e, "tensor %s has the unknown type '%.40s', want F32, F16 or BF16", t->name, j->s);
+    if (!t->type) return json_fail(j, st->e, "tensor %s has the unknown type '%.40s', want F32, F16 or BF16", t->name, j->s);
     if (t->type->use == REFUSED)
         return err_set(st->e, STENO_EUNSUPPORTED, "%s: tensor %s has the type %s; F32, F16 and BF16 are read", st->f->name, t->name,
                        t->type->name);
@@ -63,12 +63,12 @@ static int read_type(struct st *st, struct entry *t)
 /* A list of whole numbers of at most `max` members. */
 static int read_list(struct st *st, const struct entry *t, const char *what, uint64_t *out, int max, int *n)
 {
-    struct jrd *j = &st->j;
-    if (jrd_next(j) != JRD_ARRAY) return jrd_fail(j, st->e, "tensor %s: %s is not a list", t->name, what);
-    enum jrd_kind kind;
-    for (*n = 0; (kind = jrd_next(j)) != JRD_CLOSE; ++*n) {
-        if (kind != JRD_INT || j->i < 0) return jrd_fail(j, st->e, "tensor %s: %s has a member that is no whole number", t->name, what);
-        if (*n == max) return jrd_fail(j, st->e, "tensor %s: %s has more than %d members", t->name, what, max);
+    struct json_reader *j = &st->j;
+    if (json_next(j) != JSON_ARRAY) return json_fail(j, st->e, "tensor %s: %s is not a list", t->name, what);
+    enum json_event kind;
+    for (*n = 0; (kind = json_next(j)) != JSON_CLOSE; ++*n) {
+        if (kind != JSON_INT || j->i < 0) return json_fail(j, st->e, "tensor %s: %s has a member that is no whole number", t->name, what);
+        if (*n == max) return json_fail(j, st->e, "tensor %s: %s has more than %d members", t->name, what, max);
         out[*n] = (uint64_t)j->i;
     }
     return STENO_OK;
@@ -76,19 +76,19 @@ static int read_list(struct st *st, const struct entry *t, const char *what, uin
 
 static int read_field(struct st *st, struct entry *t)
 {
-    struct jrd *j = &st->j;
+    struct json_reader *j = &st->j;
     const char *key = j->s;
     int n = 0, rc, *has = NULL;
     if (!strcmp(key, "dtype")) has = &t->has_type;
     else if (!strcmp(key, "shape")) has = &t->has_shape;
     else if (!strcmp(key, "data_offsets")) has = &t->has_offsets;
-    if (!has) return jrd_fail(j, st->e, "tensor %s has the unknown field '%.40s'", t->name, key);
-    if ((*has)++) return jrd_fail(j, st->e, "tensor %s: %s is written twice", t->name, key);
+    if (!has) return json_fail(j, st->e, "tensor %s has the unknown field '%.40s'", t->name, key);
+    if ((*has)++) return json_fail(j, st->e, "tensor %s: %s is written twice", t->name, key);
     if (has == &t->has_type) return read_type(st, t);
     if (has == &t->has_shape) return read_list(st, t, "shape", t->dim, MAX_DIMS, &t->n_dims);
     uint64_t at[2] = { 0, 0 };
     rc = read_list(st, t, "data_offsets", at, 2, &n);
-    if (!rc && n != 2) rc = jrd_fail(j, st->e, "tensor %s: data_offsets has %d members, want 2", t->name, n);
+    if (!rc && n != 2) rc = json_fail(j, st->e, "tensor %s: data_offsets has %d members, want 2", t->name, n);
     t->begin = at[0];
     t->end = at[1];
     return rc;
@@ -100,18 +100,18 @@ static int check_size(struct st *st, const struct entry *t, uint64_t *count)
     const uint64_t data = st->f->size - st->data;
     uint64_t n = 1;
     for (int i = 0; i < t->n_dims; i++) {
-        if (t->dim[i] && n > TENSOR_MAX / t->dim[i]) return jrd_fail(&st->j, st->e, "tensor %s: its shape is out of range", t->name);
+        if (t->dim[i] && n > TENSOR_MAX / t->dim[i]) return json_fail(&st->j, st->e, "tensor %s: its shape is out of range", t->name);
         n *= t->dim[i];
     }
     if (t->begin > t->end)
-        return jrd_fail(&st->j, st->e, "tensor %s: data_offsets begin at %" PRIu64 ", behind their end %" PRIu64, t->name, t->begin,
-                        t->end);
+        return json_fail(&st->j, st->e, "tensor %s: data_offsets begin at %" PRIu64 ", behind their end %" PRIu64, t->name, t->begin,
+                         t->end);
     if (t->end > data)
         return err_set(st->e, STENO_EFORMAT, "%s: tensor %s needs bytes %" PRIu64 "..%" PRIu64 " of the data, the file has %" PRIu64
                        "; is the copy complete?", st->f->name, t->name, t->begin, t->end, data);
     if (t->end - t->begin != n * t->type->bytes)
-        return jrd_fail(&st->j, st->e, "tensor %s: its shape and type (%s) take %" PRIu64 " bytes, data_offsets give it %" PRIu64, t->name,
-                        t->type->name, n * t->type->bytes, t->end - t->begin);
+        return json_fail(&st->j, st->e, "tensor %s: its shape and type (%s) take %" PRIu64 " bytes, data_offsets give it %" PRIu64, t->name,
+                         t->type->name, n * t->type->bytes, t->end - t->begin);
     *count = n;
     return STENO_OK;
 }
@@ -120,7 +120,7 @@ static int check_promise(struct st *st, const char *name)
 {
     if (!st->ps) return STENO_OK;
     struct promise *p = promise_find(st->ps, name);
-    if (!p) return err_set(st->e, STENO_EFORMAT, "%s: tensor %s is not in the index %s", st->f->name, name, st->w->place.file.name);
+    if (!p) return err_set(st->e, STENO_EFORMAT, "%s: tensor %s is not in the index %s", st->f->name, name, st->w->source.file.name);
     if (strcmp(p->file, st->shard) != 0)
         return err_set(st->e, STENO_EFORMAT, "%s: tensor %s lies here, the index puts it into %s", st->f->name, name, p->file);
     p->kept = 1;
@@ -147,20 +147,20 @@ static int add_entry(struct st *st, const struct entry *t)
 
 static int read_entry(struct st *st)
 {
-    struct jrd *j = &st->j;
+    struct json_reader *j = &st->j;
     struct entry t = { .name = j->s };
     if (!j->len || j->len > MAX_NAME)
-        return jrd_fail(j, st->e, "a tensor's name has %zu bytes, want 1..%d", j->len, MAX_NAME);
+        return json_fail(j, st->e, "a tensor's name has %zu bytes, want 1..%d", j->len, MAX_NAME);
     for (const char *c = t.name; *c; c++)
-        if (*c <= ' ' || *c > '~') return jrd_fail(j, st->e, "tensor '%.40s': its name is not of printable characters", t.name);
-    if (jrd_next(j) != JRD_OBJECT) return jrd_fail(j, st->e, "tensor %s: want an object", t.name);
-    enum jrd_kind kind;
-    while ((kind = jrd_next(j)) != JRD_CLOSE) {
-        const int rc = kind == JRD_KEY ? read_field(st, &t) : jrd_fail(j, st->e, "tensor %s: want a field", t.name);
+        if (*c <= ' ' || *c > '~') return json_fail(j, st->e, "tensor '%.40s': its name is not of printable characters", t.name);
+    if (json_next(j) != JSON_OBJECT) return json_fail(j, st->e, "tensor %s: want an object", t.name);
+    enum json_event kind;
+    while ((kind = json_next(j)) != JSON_CLOSE) {
+        const int rc = kind == JSON_KEY ? read_field(st, &t) : json_fail(j, st->e, "tensor %s: want a field", t.name);
         if (rc) return rc;
     }
     const char *missing = !t.has_type ? "dtype" : !t.has_shape ? "shape" : !t.has_offsets ? "data_offsets" : NULL;
-    return missing ? jrd_fail(j, st->e, "tensor %s: %s is missing", t.name, missing) : add_entry(st, &t);
+    return missing ? json_fail(j, st->e, "tensor %s: %s is missing", t.name, missing) : add_entry(st, &t);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------------------------------------- */
@@ -168,14 +168,14 @@ static int read_entry(struct st *st)
 /* "__metadata__": texts by name. Those of the first shard are enough. */
 static int read_metadata(struct st *st, struct flat *flat)
 {
-    struct jrd *j = &st->j;
-    if (jrd_next(j) != JRD_OBJECT) return jrd_fail(j, st->e, "__metadata__ is not an object");
+    struct json_reader *j = &st->j;
+    if (json_next(j) != JSON_OBJECT) return json_fail(j, st->e, "__metadata__ is not an object");
     int rc = flat_open(flat, 0, st->e);
-    enum jrd_kind kind;
-    while (!rc && (kind = jrd_next(j)) != JRD_CLOSE) {
-        if (kind != JRD_KEY) return jrd_fail(j, st->e, "__metadata__: want a key");
+    enum json_event kind;
+    while (!rc && (kind = json_next(j)) != JSON_CLOSE) {
+        if (kind != JSON_KEY) return json_fail(j, st->e, "__metadata__: want a key");
         rc = flat_key(flat, j->s, j->len, st->e);
-        if (!rc && jrd_next(j) != JRD_TEXT) return jrd_fail(j, st->e, "__metadata__: want texts only");
+        if (!rc && json_next(j) != JSON_TEXT) return json_fail(j, st->e, "__metadata__: want texts only");
         if (!rc) rc = flat_value(flat, (struct meta_entry){ .kind = META_TEXT, .text = j->s }, st->e);
     }
     return rc;
@@ -183,21 +183,21 @@ static int read_metadata(struct st *st, struct flat *flat)
 
 static int read_header(struct st *st)
 {
-    struct jrd *j = &st->j;
+    struct json_reader *j = &st->j;
     struct meta rest = { .arena = st->w->meta.arena }; /* of further shards */
     struct flat flat;
     flat_begin(&flat, st->w->n_shards > 1 ? &rest : &st->w->meta, "metadata", st->f->name);
-    int rc = jrd_next(j) == JRD_OBJECT ? STENO_OK : jrd_fail(j, st->e, "want an object of tensors");
-    enum jrd_kind kind;
+    int rc = json_next(j) == JSON_OBJECT ? STENO_OK : json_fail(j, st->e, "want an object of tensors");
+    enum json_event kind;
     int n_metadata = 0;
-    while (!rc && (kind = jrd_next(j)) != JRD_CLOSE) {
-        if (kind != JRD_KEY) rc = jrd_fail(j, st->e, "want the name of a tensor");
+    while (!rc && (kind = json_next(j)) != JSON_CLOSE) {
+        if (kind != JSON_KEY) rc = json_fail(j, st->e, "want the name of a tensor");
         else if (strcmp(j->s, "__metadata__") != 0) rc = read_entry(st);
-        else if (n_metadata++) rc = jrd_fail(j, st->e, "__metadata__ is written twice");
+        else if (n_metadata++) rc = json_fail(j, st->e, "__metadata__ is written twice");
         else rc = read_metadata(st, &flat);
     }
     flat_end(&flat);
-    if (!rc && jrd_next(j) != JRD_EOF) rc = jrd_fail(j, st->e, "text follows the header's object");
+    if (!rc && json_next(j) != JSON_EOF) rc = json_fail(j, st->e, "text follows the header's object");
     return rc;
 }
 
@@ -254,9 +254,9 @@ int safetensors_read_file(struct weights *w, const struct file *f, const struct 
     if (rc) return rc;
     st.data = 8 + n;
     arena_init(&scrap);
-    rc = jrd_open(&st.j, f, 8, n, &scrap, e);
+    rc = json_open(&st.j, f, 8, n, &scrap, e);
     if (!rc && st.j.text[0] != '{')
-        rc = jrd_fail(&st.j, e, "the header begins with byte 0x%02x, want '{'", (unsigned)(uint8_t)st.j.text[0]);
+        rc = json_fail(&st.j, e, "the header begins with byte 0x%02x, want '{'", (unsigned)(uint8_t)st.j.text[0]);
     if (!rc) rc = read_header(&st);
     if (!rc) rc = check_cover(&st);
     buf_free(&st.spans);
@@ -264,8 +264,15 @@ int safetensors_read_file(struct weights *w, const struct file *f, const struct 
     return rc;
 }
 
-int safetensors_read(struct weights *w, const struct file *f, steno_error *e)
+/* A damaged one is known by its name: the reader knows what is wrong with it. */
+static int safetensors_match(const struct kind *k, const struct file *f)
 {
-    w->format = "safetensors";
+    return k->form == KIND_SAFETENSORS || (k->form < KIND_TEXT && file_name_ends(f, ".safetensors"));
+}
+
+static int safetensors_read(struct weights *w, const struct file *f, steno_error *e)
+{
     return safetensors_read_file(w, f, NULL, NULL, e);
 }
+
+const struct format format_safetensors = { "safetensors", safetensors_match, safetensors_read };

@@ -7,37 +7,22 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/buf.h"
-#include "base/hash.h"
-#include "load/jrd.h"
+#include "load/json_reader.h"
 #include "load/kind.h"
 
 enum { MAX_INDEX = 64 << 20, MAX_SHARDS = 256, MAX_FILE_NAME = 200 };
 
-static uint32_t *slot_of(const struct promises *ps, const char *name)
-{
-    for (uint32_t h = hash_text(name);; h++) {
-        uint32_t *slot = &ps->hash[h & ps->mask];
-        if (!*slot || !strcmp(ps->p[*slot - 1].name, name)) return slot;
-    }
-}
-
-struct promise *promise_find(const struct promises *ps, const char *name)
-{
-    const uint32_t i = *slot_of(ps, name);
-    return i ? &ps->p[i - 1] : NULL;
-}
-
 /* {"name": "file", ...}; both stay where they are in the text. */
-static int read_map(struct jrd *j, struct buf *list, steno_error *e)
+static int read_map(struct json_reader *j, struct buf *list, steno_error *e)
 {
-    if (jrd_next(j) != JRD_OBJECT) return jrd_fail(j, e, "weight_map is not an object");
-    enum jrd_kind kind;
-    while ((kind = jrd_next(j)) != JRD_CLOSE) {
+    if (json_next(j) != JSON_OBJECT) return json_fail(j, e, "weight_map is not an object");
+    enum json_event kind;
+    while ((kind = json_next(j)) != JSON_CLOSE) {
         struct promise p = { .name = j->s };
-        if (kind != JRD_KEY || jrd_next(j) != JRD_TEXT) return jrd_fail(j, e, "weight_map: want the name of a file for every tensor");
+        if (kind != JSON_KEY || json_next(j) != JSON_TEXT) return json_fail(j, e, "weight_map: want the name of a file for every tensor");
         if (j->len > MAX_FILE_NAME)
-            return jrd_fail(j, e, "weight_map: tensor %.80s: its file's name has %zu bytes, want at most %d", p.name, j->len,
-                            MAX_FILE_NAME);
+            return json_fail(j, e, "weight_map: tensor %.80s: its file's name has %zu bytes, want at most %d", p.name, j->len,
+                             MAX_FILE_NAME);
         p.file = j->s;
         buf_add(list, &p, sizeof p);
         if (list->err) return err_nomem(e, list->len, "the index of a model");
@@ -45,35 +30,20 @@ static int read_map(struct jrd *j, struct buf *list, steno_error *e)
     return STENO_OK;
 }
 
-static int read_index(struct jrd *j, struct buf *list, steno_error *e)
+static int read_index(struct json_reader *j, struct buf *list, steno_error *e)
 {
-    if (jrd_next(j) != JRD_OBJECT) return jrd_fail(j, e, "want an object with weight_map");
+    if (json_next(j) != JSON_OBJECT) return json_fail(j, e, "want an object with weight_map");
     int n_maps = 0, rc = STENO_OK;
-    enum jrd_kind kind;
-    while (!rc && (kind = jrd_next(j)) != JRD_CLOSE) {
-        if (kind != JRD_KEY) return jrd_fail(j, e, "want a key");
-        if (strcmp(j->s, "weight_map") != 0) jrd_skip(j, jrd_next(j));
-        else if (n_maps++) return jrd_fail(j, e, "weight_map is written twice");
+    enum json_event kind;
+    while (!rc && (kind = json_next(j)) != JSON_CLOSE) {
+        if (kind != JSON_KEY) return json_fail(j, e, "want a key");
+        if (strcmp(j->s, "weight_map") != 0) json_skip(j, json_next(j));
+        else if (n_maps++) return json_fail(j, e, "weight_map is written twice");
         else rc = read_map(j, list, e);
     }
-    if (!rc && jrd_next(j) != JRD_EOF) rc = jrd_fail(j, e, "text follows the index");
-    if (!rc && !n_maps) rc = jrd_fail(j, e, "no weight_map: this is no index of a sharded model; name the model's folder or its weights");
+    if (!rc && json_next(j) != JSON_EOF) rc = json_fail(j, e, "text follows the index");
+    if (!rc && !n_maps) rc = json_fail(j, e, "no weight_map: this is no index of a sharded model; name the model's folder or its weights");
     return rc;
-}
-
-static int hash_names(struct promises *ps, const struct file *f, struct arena *a, steno_error *e)
-{
-    uint32_t n = 16;
-    while (n < 2 * (uint64_t)ps->n) n *= 2;
-    ps->hash = arena_array(a, n, sizeof *ps->hash);
-    if (!ps->hash) return err_nomem(e, n * sizeof *ps->hash, "the index of a model");
-    ps->mask = n - 1;
-    for (uint32_t i = 0; i < ps->n; i++) {
-        uint32_t *slot = slot_of(ps, ps->p[i].name);
-        if (*slot) return err_set(e, STENO_EFORMAT, "%s: weight_map names tensor %.80s twice", f->name, ps->p[i].name);
-        *slot = i + 1;
-    }
-    return STENO_OK;
 }
 
 /* Give equal file names one pointer and count them. */
@@ -100,7 +70,7 @@ static int read_shards(struct weights *w, const struct promises *ps, const struc
     if (!w->shard) return err_nomem(e, n * sizeof *w->shard, "the files of a model");
     for (uint32_t i = 0; i < n; i++) {
         struct file *f = &w->shard[i];
-        rc = place_find(&w->place, name[i], &w->arena, f, e);
+        rc = model_source_find(&w->source, name[i], &w->arena, f, e);
         if (!rc) return err_set(e, STENO_EFORMAT, "%s: there is no file %s beside it, in which weights should lie", index->name, name[i]);
         if (rc < 0) return rc;
         w->n_shards = i + 1;
@@ -115,23 +85,29 @@ static int read_shards(struct weights *w, const struct promises *ps, const struc
     return STENO_OK;
 }
 
-int safetensors_read_index(struct weights *w, const struct file *index, steno_error *e)
+static int index_match(const struct kind *k, const struct file *f)
 {
-    w->format = "safetensors";
+    return k->form < KIND_OTHER && (k->readable || file_name_ends(f, ".index.json"));
+}
+
+static int index_read(struct weights *w, const struct file *index, steno_error *e)
+{
     if (index->size > MAX_INDEX)
         return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d for an index", index->name, index->size, MAX_INDEX);
     struct arena scrap;
-    struct jrd j;
+    struct json_reader j;
     struct buf list = { 0 };
     struct promises ps = { 0 };
     arena_init(&scrap);
-    int rc = jrd_open(&j, index, 0, index->size, &scrap, e);
+    int rc = json_open(&j, index, 0, index->size, &scrap, e);
     if (!rc) rc = read_index(&j, &list, e);
     ps.p = (struct promise *)(void *)list.p;
     ps.n = (uint32_t)(list.len / sizeof *ps.p);
-    if (!rc) rc = hash_names(&ps, index, &scrap, e);
+    if (!rc) rc = promises_index(&ps, index, &scrap, e);
     if (!rc) rc = read_shards(w, &ps, index, e);
     buf_free(&list);
     arena_free(&scrap);
     return rc;
 }
+
+const struct format format_safetensors_index = { "safetensors", index_match, index_read };

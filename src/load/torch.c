@@ -3,7 +3,7 @@
  * torch.save writes a zip archive: NAME/data.pkl is a pickle that says how the tensors are made, NAME/data/KEY holds the bytes of a
  * storage, of which a tensor is a part. The pickle is read as data; nothing in it is run. Weights are the first dictionary that has
  * tensors in it: the whole, or what lies under a few well-known keys. Plain numbers and texts of other dictionaries are settings. */
-#include "load/weights.h"
+#include "load/formats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ static int check_byte_order(const struct torch *t)
 
 /* ---- tensors ------------------------------------------------------------------------------------------------------------------- */
 
-struct view {
+struct tensor_view {
     const char *name; /* for messages */
     int storage;      /* place in storage_type */
     const struct zip_entry *bytes;
@@ -103,7 +103,7 @@ static int bad(const struct torch *t, const char *name, const char *what)
 }
 
 /* ('storage', type, key, device, number of elements) */
-static int read_storage(const struct torch *t, struct view *v, const struct pickle_value *from)
+static int read_storage(const struct torch *t, struct tensor_view *v, const struct pickle_value *from)
 {
     const struct pickle_value *it = from->kind == PICKLE_OUTSIDE && from->list->n == 5 ? from->list->item : NULL;
     if (!it || !pickle_is_text(&it[0], "storage") || it[1].kind != PICKLE_NAME || it[1].name < STORAGE_FIRST ||
@@ -123,7 +123,7 @@ static int read_storage(const struct torch *t, struct view *v, const struct pick
 }
 
 /* (storage, offset, size, stride, requires_grad, hooks), perhaps inside of a parameter. */
-static int read_view(const struct torch *t, struct view *v, const struct pickle_value *from)
+static int read_view(const struct torch *t, struct tensor_view *v, const struct pickle_value *from)
 {
     if (from->name == REBUILD_PARAMETER && from->list->n >= 1) from = &from->list->item[0];
     if (from->kind != PICKLE_CALL || from->name != REBUILD_TENSOR || from->list->n < 4)
@@ -141,7 +141,7 @@ static int read_view(const struct torch *t, struct view *v, const struct pickle_
 }
 
 /* Extents, and strides that follow from them: rows without gaps. @param n  receives the number of elements */
-static int read_shape(const struct torch *t, const struct view *v, uint64_t dim[4], uint64_t *n)
+static int read_shape(const struct torch *t, const struct tensor_view *v, uint64_t dim[4], uint64_t *n)
 {
     *n = 1;
     for (uint32_t i = 4; i-- > 0;) {
@@ -172,7 +172,7 @@ static int add_tensor(struct torch *t, const char *name, size_t n_name, const st
         if ((unsigned char)name[i] < ' ') return bad(t, "?", "its name has control characters");
     memcpy(said, name, n_name);
     said[n_name] = 0;
-    struct view v = { .name = said };
+    struct tensor_view v = { .name = said };
     uint64_t dim[4], n;
     int rc = read_view(t, &v, from);
     if (!rc) rc = read_shape(t, &v, dim, &n);
@@ -297,7 +297,13 @@ static int read_pickle(struct torch *t, const struct zip_entry *pkl)
     return rc ? rc : read_tensors(t, weights);
 }
 
-int torch_read(struct weights *w, const struct file *f, steno_error *e)
+static int torch_match(const struct kind *k, const struct file *f)
+{
+    (void)f;
+    return k->form == KIND_TORCH;
+}
+
+static int torch_read(struct weights *w, const struct file *f, steno_error *e)
 {
     struct torch t = { .w = w, .f = f, .e = e };
     const struct zip_entry *pkl = NULL;
@@ -308,6 +314,7 @@ int torch_read(struct weights *w, const struct file *f, steno_error *e)
     if (!rc) rc = read_pickle(&t, pkl);
     arena_free(&t.scrap);
     if (!rc && !w->n_tensors) rc = err_set(e, STENO_EFORMAT, "%s: no tensor of floating-point numbers", f->name);
-    w->format = "PyTorch .pt";
     return rc;
 }
+
+const struct format format_torch = { "PyTorch .pt", torch_match, torch_read };

@@ -13,10 +13,10 @@ static int check_size(const struct file *f, steno_error *e)
 }
 
 /* added_tokens.json beside a vocab.json: some tokenizers keep ids there that the other leaves out. */
-static int read_added_beside(struct vocab_list *extra, const struct place *p, struct arena *scrap, steno_error *e)
+static int read_added_beside(struct vocab_list *extra, const struct model_source *p, struct arena *scrap, steno_error *e)
 {
     struct file f;
-    int rc = place_find(p, "added_tokens.json", scrap, &f, e);
+    int rc = model_source_find(p, "added_tokens.json", scrap, &f, e);
     if (rc <= 0) return rc;
     rc = check_size(&f, e);
     if (!rc) rc = vocab_read_added(extra, &f, e);
@@ -44,7 +44,7 @@ static int read_form(struct vocab_list *l, struct vocab_list *extra, const struc
 }
 
 /* One file that is a vocabulary; p: its neighbours. */
-static int read_file(struct weights *w, const struct file *f, const struct place *p, steno_error *e)
+static int read_file(struct weights *w, const struct file *f, const struct model_source *p, steno_error *e)
 {
     struct vocab_list list = { .name = f->name }, extra = { .name = f->name };
     struct arena scrap;
@@ -59,8 +59,8 @@ static int read_file(struct weights *w, const struct file *f, const struct place
     return rc;
 }
 
-/* Open the first vocabulary of a folder. @return as place_find */
-static int find_beside(const struct weights *w, const struct place *p, const struct meta *m, struct arena *a, struct file *f,
+/* Open the first vocabulary of a folder. @return as source_find */
+static int find_beside(const struct weights *w, const struct model_source *p, const struct meta *m, struct arena *a, struct file *f,
                        steno_error *e)
 {
     const char *const name[] = {
@@ -70,11 +70,11 @@ static int find_beside(const struct weights *w, const struct place *p, const str
     };
     int rc = 0;
     for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++)
-        if (name[i]) rc = place_find(p, name[i], a, f, e);
+        if (name[i]) rc = model_source_find(p, name[i], a, f, e);
     return rc;
 }
 
-static int read_beside(struct weights *w, const struct place *p, const struct meta *m, steno_error *e)
+static int read_beside(struct weights *w, const struct model_source *p, const struct meta *m, steno_error *e)
 {
     struct arena scrap;
     struct file f;
@@ -91,10 +91,10 @@ static int read_beside(struct weights *w, const struct place *p, const struct me
 }
 
 /* Copy the vocabulary of another model, which has it inside or beside it. */
-static int read_model(struct weights *w, const struct place *p, steno_error *e)
+static int read_model(struct weights *w, const struct model_source *p, steno_error *e)
 {
     struct weights other;
-    int rc = weights_open_place(&other, p, e);
+    int rc = weights_open_source(&other, p, e);
     if (rc) return rc;
     struct vocab_list list = { .name = p->name };
     if (!other.vocab) rc = read_beside(w, p, &other.meta, e);
@@ -105,7 +105,7 @@ static int read_model(struct weights *w, const struct place *p, steno_error *e)
     return rc;
 }
 
-static int read_folder(struct weights *w, const struct place *p, steno_error *e)
+static int read_folder(struct weights *w, const struct model_source *p, steno_error *e)
 {
     struct arena scrap;
     struct meta m;
@@ -117,7 +117,7 @@ static int read_folder(struct weights *w, const struct place *p, steno_error *e)
     return rc;
 }
 
-static int read_place(struct weights *w, const struct place *p, steno_error *e)
+static int read_place(struct weights *w, const struct model_source *p, steno_error *e)
 {
     if (p->is_folder) return read_folder(w, p, e);
     struct kind k;
@@ -128,11 +128,11 @@ static int read_place(struct weights *w, const struct place *p, steno_error *e)
 
 int weights_read_vocab(struct weights *w, const char *path, steno_error *e)
 {
-    if (!path) return read_beside(w, &w->place, &w->meta, e);
-    struct place p;
-    int rc = place_open(&p, path, w->place.opened, e);
+    if (!path) return read_beside(w, &w->source, &w->meta, e);
+    struct model_source p;
+    int rc = model_source_open(&p, path, w->source.opened, e);
     if (rc) return rc;
     rc = read_place(w, &p, e);
-    place_close(&p);
+    model_source_close(&p);
     return rc;
 }

@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/utf8.h"
-#include "load/jrd.h"
+#include "load/json_reader.h"
 
 struct json_vocab {
-    struct jrd j;
+    struct json_reader j;
     struct vocab_list *list, *extra;
     steno_error *e;
     int has_model, is_bpe, is_byte_level, has_others;
@@ -35,8 +35,8 @@ static int add_entry(struct json_vocab *v, char *s, size_t len, int64_t id)
         i += utf8_next(s + i, len - i, &cp); /* never 0: the reader has made sure of UTF-8 */
         const int b = byte_of(cp);
         if (b < 0)
-            return jrd_fail(&v->j, v->e, "the string of id %" PRId64 " has U+%04" PRIX32 ", which stands for no byte: not byte-level", id,
-                            cp);
+            return json_fail(&v->j, v->e, "the string of id %" PRId64 " has U+%04" PRIX32 ", which stands for no byte: not byte-level", id,
+                             cp);
         s[n++] = (char)b;
     }
     return vocab_list_add(v->list, id, s, n, v->e);
@@ -44,12 +44,12 @@ static int add_entry(struct json_vocab *v, char *s, size_t len, int64_t id)
 
 static int read_entries(struct json_vocab *v)
 {
-    struct jrd *j = &v->j;
-    enum jrd_kind kind;
-    while ((kind = jrd_next(j)) != JRD_CLOSE) {
+    struct json_reader *j = &v->j;
+    enum json_event kind;
+    while ((kind = json_next(j)) != JSON_CLOSE) {
         char *s = j->s;
         const size_t len = j->len;
-        if (kind != JRD_KEY || jrd_next(j) != JRD_INT) return jrd_fail(j, v->e, "want a string and its id");
+        if (kind != JSON_KEY || json_next(j) != JSON_INT) return json_fail(j, v->e, "want a string and its id");
         const int rc = add_entry(v, s, len, j->i);
         if (rc) return rc;
     }
@@ -58,16 +58,16 @@ static int read_entries(struct json_vocab *v)
 
 static int read_model(struct json_vocab *v)
 {
-    struct jrd *j = &v->j;
-    enum jrd_kind kind;
-    if (v->has_model++) return jrd_fail(j, v->e, "model is written twice");
-    while ((kind = jrd_next(j)) != JRD_CLOSE) {
-        if (kind != JRD_KEY) return jrd_fail(j, v->e, "want a key");
+    struct json_reader *j = &v->j;
+    enum json_event kind;
+    if (v->has_model++) return json_fail(j, v->e, "model is written twice");
+    while ((kind = json_next(j)) != JSON_CLOSE) {
+        if (kind != JSON_KEY) return json_fail(j, v->e, "want a key");
         const int is_vocab = !strcmp(j->s, "vocab"), is_type = !strcmp(j->s, "type");
-        kind = jrd_next(j);
-        if (is_type && kind == JRD_TEXT) v->is_bpe = !strcmp(j->s, "BPE");
-        if (!is_vocab) jrd_skip(j, kind);
-        else if (kind != JRD_OBJECT) return jrd_fail(j, v->e, "model.vocab is not an object: not byte-level pairs");
+        kind = json_next(j);
+        if (is_type && kind == JSON_TEXT) v->is_bpe = !strcmp(j->s, "BPE");
+        if (!is_vocab) json_skip(j, kind);
+        else if (kind != JSON_OBJECT) return json_fail(j, v->e, "model.vocab is not an object: not byte-level pairs");
         else {
             const int rc = read_entries(v);
             if (rc) return rc;
@@ -79,27 +79,27 @@ static int read_model(struct json_vocab *v)
 /* One of tokenizer.json's added tokens: {"id": 5, "content": "<|x|>", …}. */
 static int read_added_token(struct json_vocab *v)
 {
-    struct jrd *j = &v->j;
+    struct json_reader *j = &v->j;
     int64_t id = -1;
     const char *s = NULL;
     size_t n = 0;
-    enum jrd_kind kind;
-    while ((kind = jrd_next(j)) != JRD_CLOSE) {
-        if (kind != JRD_KEY) return jrd_fail(j, v->e, "want a key");
+    enum json_event kind;
+    while ((kind = json_next(j)) != JSON_CLOSE) {
+        if (kind != JSON_KEY) return json_fail(j, v->e, "want a key");
         const int is_id = !strcmp(j->s, "id"), is_content = !strcmp(j->s, "content");
-        kind = jrd_next(j);
-        if (is_id && kind == JRD_INT) id = j->i;
-        else if (is_content && kind == JRD_TEXT) s = j->s, n = j->len;
-        else jrd_skip(j, kind);
+        kind = json_next(j);
+        if (is_id && kind == JSON_INT) id = j->i;
+        else if (is_content && kind == JSON_TEXT) s = j->s, n = j->len;
+        else json_skip(j, kind);
     }
-    return s ? vocab_list_add(v->extra, id, s, n, v->e) : jrd_fail(j, v->e, "an added token without content");
+    return s ? vocab_list_add(v->extra, id, s, n, v->e) : json_fail(j, v->e, "an added token without content");
 }
 
 static int read_added_tokens(struct json_vocab *v)
 {
-    enum jrd_kind kind;
-    while ((kind = jrd_next(&v->j)) != JRD_CLOSE) {
-        const int rc = kind == JRD_OBJECT ? read_added_token(v) : jrd_fail(&v->j, v->e, "added_tokens: want an object");
+    enum json_event kind;
+    while ((kind = json_next(&v->j)) != JSON_CLOSE) {
+        const int rc = kind == JSON_OBJECT ? read_added_token(v) : json_fail(&v->j, v->e, "added_tokens: want an object");
         if (rc) return rc;
     }
     return STENO_OK;
@@ -108,41 +108,41 @@ static int read_added_tokens(struct json_vocab *v)
 /* Whether a part of tokenizer.json, however deep, has the type ByteLevel. */
 static void look_for_byte_level(struct json_vocab *v)
 {
-    struct jrd *j = &v->j;
+    struct json_reader *j = &v->j;
     const int outer = j->depth - 1;
     int is_type = 0;
-    for (enum jrd_kind kind; j->depth > outer && (kind = jrd_next(j)) != JRD_FAILED;) {
-        if (is_type && kind == JRD_TEXT && !strcmp(j->s, "ByteLevel")) v->is_byte_level = 1;
-        is_type = kind == JRD_KEY && !strcmp(j->s, "type");
+    for (enum json_event kind; j->depth > outer && (kind = json_next(j)) != JSON_FAILED;) {
+        if (is_type && kind == JSON_TEXT && !strcmp(j->s, "ByteLevel")) v->is_byte_level = 1;
+        is_type = kind == JSON_KEY && !strcmp(j->s, "type");
     }
 }
 
 /* One key of the outermost object and its value. Numbers are ids of vocab.json, whatever the key. */
 static int read_member(struct json_vocab *v)
 {
-    struct jrd *j = &v->j;
+    struct json_reader *j = &v->j;
     char *s = j->s;
     const size_t len = j->len;
-    const enum jrd_kind kind = jrd_next(j);
-    if (kind == JRD_INT) return add_entry(v, s, len, j->i);
+    const enum json_event kind = json_next(j);
+    if (kind == JSON_INT) return add_entry(v, s, len, j->i);
     v->has_others = 1;
-    if (kind == JRD_OBJECT && !strcmp(s, "model")) return read_model(v);
-    if (kind == JRD_ARRAY && !strcmp(s, "added_tokens")) return read_added_tokens(v);
-    if (kind == JRD_OBJECT && (!strcmp(s, "pre_tokenizer") || !strcmp(s, "decoder"))) look_for_byte_level(v);
-    else jrd_skip(j, kind);
+    if (kind == JSON_OBJECT && !strcmp(s, "model")) return read_model(v);
+    if (kind == JSON_ARRAY && !strcmp(s, "added_tokens")) return read_added_tokens(v);
+    if (kind == JSON_OBJECT && (!strcmp(s, "pre_tokenizer") || !strcmp(s, "decoder"))) look_for_byte_level(v);
+    else json_skip(j, kind);
     return STENO_OK;
 }
 
 static int read_object(struct json_vocab *v)
 {
-    struct jrd *j = &v->j;
-    enum jrd_kind kind;
-    while ((kind = jrd_next(j)) != JRD_CLOSE) {
-        const int rc = kind == JRD_KEY ? read_member(v) : jrd_fail(j, v->e, "want a key");
+    struct json_reader *j = &v->j;
+    enum json_event kind;
+    while ((kind = json_next(j)) != JSON_CLOSE) {
+        const int rc = kind == JSON_KEY ? read_member(v) : json_fail(j, v->e, "want a key");
         if (rc) return rc;
     }
     if (j->why || !v->has_others) return STENO_OK;
-    if (!v->has_model) return jrd_fail(j, v->e, "neither a vocabulary nor a tokenizer.json with a model");
+    if (!v->has_model) return json_fail(j, v->e, "neither a vocabulary nor a tokenizer.json with a model");
     if (!v->is_bpe || !v->is_byte_level)
         return err_set(v->e, STENO_EUNSUPPORTED, "%s: a tokenizer of another kind than byte-level pairs (BPE, ByteLevel)", j->name);
     return STENO_OK;
@@ -150,9 +150,9 @@ static int read_object(struct json_vocab *v)
 
 static int read_list(struct json_vocab *v)
 {
-    enum jrd_kind kind;
-    for (int64_t id = 0; (kind = jrd_next(&v->j)) != JRD_CLOSE; id++) {
-        if (kind != JRD_TEXT) return jrd_fail(&v->j, v->e, "member %" PRId64 " of the list is not a string", id);
+    enum json_event kind;
+    for (int64_t id = 0; (kind = json_next(&v->j)) != JSON_CLOSE; id++) {
+        if (kind != JSON_TEXT) return json_fail(&v->j, v->e, "member %" PRId64 " of the list is not a string", id);
         const int rc = vocab_list_add(v->list, id, v->j.s, v->j.len, v->e);
         if (rc) return rc;
     }
@@ -164,12 +164,12 @@ int vocab_read_json(struct vocab_list *list, struct vocab_list *extra, const str
     struct json_vocab v = { .list = list, .extra = extra, .e = e };
     struct arena scrap;
     arena_init(&scrap);
-    int rc = jrd_open(&v.j, f, 0, f->size, &scrap, e);
+    int rc = json_open(&v.j, f, 0, f->size, &scrap, e);
     if (!rc) {
-        const enum jrd_kind kind = jrd_next(&v.j);
-        rc = kind == JRD_OBJECT ? read_object(&v) : kind == JRD_ARRAY ? read_list(&v) : jrd_fail(&v.j, e, "want an object or a list");
+        const enum json_event kind = json_next(&v.j);
+        rc = kind == JSON_OBJECT ? read_object(&v) : kind == JSON_ARRAY ? read_list(&v) : json_fail(&v.j, e, "want an object or a list");
     }
-    if (!rc && jrd_next(&v.j) != JRD_EOF) rc = jrd_fail(&v.j, e, "text follows the vocabulary");
+    if (!rc && json_next(&v.j) != JSON_EOF) rc = json_fail(&v.j, e, "text follows the vocabulary");
     arena_free(&scrap);
     return rc;
 }
@@ -177,15 +177,15 @@ int vocab_read_json(struct vocab_list *list, struct vocab_list *extra, const str
 int vocab_read_added(struct vocab_list *extra, const struct file *f, steno_error *e)
 {
     struct arena scrap;
-    struct jrd j;
-    enum jrd_kind kind = JRD_EOF;
+    struct json_reader j;
+    enum json_event kind = JSON_EOF;
     arena_init(&scrap);
-    int rc = jrd_open(&j, f, 0, f->size, &scrap, e);
-    if (!rc && jrd_next(&j) != JRD_OBJECT) rc = jrd_fail(&j, e, "want an object of added tokens");
-    while (!rc && (kind = jrd_next(&j)) != JRD_CLOSE) {
+    int rc = json_open(&j, f, 0, f->size, &scrap, e);
+    if (!rc && json_next(&j) != JSON_OBJECT) rc = json_fail(&j, e, "want an object of added tokens");
+    while (!rc && (kind = json_next(&j)) != JSON_CLOSE) {
         const char *s = j.s;
         const size_t n = j.len;
-        if (kind != JRD_KEY || jrd_next(&j) != JRD_INT) rc = jrd_fail(&j, e, "want a string and its id");
+        if (kind != JSON_KEY || json_next(&j) != JSON_INT) rc = json_fail(&j, e, "want a string and its id");
         else rc = vocab_list_add(extra, j.i, s, n, e);
     }
     arena_free(&scrap);

@@ -1,6 +1,6 @@
 /* steno: the index over the tensors of a model file. SPDX-License-Identifier: MIT
  *
- * A reader lists the tensors; this file finds the reader, looks names up by hashing, compares shapes and fetches bytes. Extents of 1
+ * A reader lists the tensors; this file looks names up by hashing, compares shapes and fetches bytes. Extents of 1
  * carry no meaning (whisper.cpp stores the bias of a convolution as [d, 1]), so shapes are compared without them: the order of the
  * numbers in the file is the same either way. */
 #include "load/weights.h"
@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
-#include "load/kind.h"
 
 enum { NAME_SZ = 256, SHAPE_TEXT = 100, CHUNK = 2048 /* weights widened at once, a multiple of QBLOCK */ };
 
@@ -52,118 +51,10 @@ struct tensor *weights_add(struct weights *w, steno_error *e)
     return &w->tensor[w->n_tensors++];
 }
 
-/* The type that most weights are stored in. */
-static enum dtype main_type(const struct weights *w)
-{
-    uint64_t n[DT_COUNT] = { 0 };
-    int best = 0;
-    for (uint32_t i = 0; i < w->n_tensors; i++) n[w->tensor[i].type] += w->tensor[i].size / dtype_row_sz(w->tensor[i].type, 256);
-    for (int t = 1; t < DT_COUNT; t++)
-        if (n[t] > n[best]) best = t;
-    return (enum dtype)best;
-}
-
-int weights_read_settings(struct meta *m, const struct place *p, steno_error *e)
-{
-    static const struct { const char *file, *prefix; int yaml; } known[] = {
-        { "config.json", NULL, 0 }, { "generation_config.json", "generation", 0 },
-        { "config.yaml", NULL, 1 }, { "configuration.json", "configuration", 0 },
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        struct file f;
-        int rc = place_find(p, known[i].file, m->arena, &f, e);
-        if (rc > 0) {
-            rc = kind_check(&f, e);
-            if (!rc) rc = known[i].yaml ? meta_read_yaml(m, known[i].prefix, &f, e) : meta_read_json(m, known[i].prefix, &f, e);
-            file_close(&f);
-        }
-        if (rc) return rc;
-    }
-    return STENO_OK;
-}
-
-static int ends_with(const char *s, const char *end)
-{
-    const size_t n = strlen(s), m = strlen(end);
-    return n >= m && !strcmp(s + n - m, end);
-}
-
-/* The file of the place by the reader of its form; who: what messages about another kind name. */
-static int read_as(struct weights *w, const struct kind *k, const char *who, steno_error *e)
-{
-    const struct file *f = &w->place.file;
-    switch (k->form) {
-    case KIND_GGML: return ggml_read(w, e);
-    case KIND_TORCH: return torch_read(w, f, e);
-    case KIND_SAFETENSORS: return safetensors_read(w, f, e);
-    case KIND_OTHER: return kind_refuse(k, who, e);
-    default: break;
-    }
-    /* a damaged one, perhaps: its reader knows what is wrong with it */
-    if (k->readable || ends_with(f->name, ".index.json")) return safetensors_read_index(w, f, e);
-    if (k->form < KIND_TEXT && ends_with(f->name, ".safetensors")) return safetensors_read(w, f, e);
-    return kind_refuse(k, who, e);
-}
-
-/* A file, or the weights of a folder. */
-static int read_place(struct weights *w, steno_error *e)
-{
-    struct kind k;
-    int rc = kind_of_place(&k, &w->place, e);
-    if (rc) return rc;
-    if (!w->place.is_folder) return read_as(w, &k, w->name, e);
-    if (!k.file[0] || !kind_is_weights(k.file)) return kind_refuse(&k, w->name, e);
-    struct file f;
-    rc = place_find(&w->place, k.file, &w->arena, &f, e);
-    if (rc < 0) return rc;
-    if (!rc) return err_set(e, STENO_EIO, "%s: %s has gone while it was looked at", w->name, k.file);
-    w->place.file = f; /* closed by weights_close: the place at hand is a folder, and has none */
-    return read_as(w, &k, w->name, e);
-}
-
-/* A tensor may be stored once and stand under two names (an embedding that is the head, too), but a file of which every tensor views the
- * same bytes would take memory without end. */
-static int check_sum(const struct weights *w, steno_error *e)
-{
-    uint64_t stored = w->n_shards ? 0 : w->place.file.size, sum = 0;
-    for (uint32_t i = 0; i < w->n_shards; i++) stored += w->shard[i].size;
-    for (uint32_t i = 0; i < w->n_tensors; i++) {
-        sum += w->tensor[i].size; /* each at most its file's */
-        if (sum / 2 > stored)
-            return err_set(e, STENO_EFORMAT, "%s: tensors up to %s (%" PRIu32 " of %" PRIu32 ") want %" PRIu64 " bytes, but %" PRIu64
-                           " are stored: many of them share the same bytes; save a copy of each", w->name, w->tensor[i].name, i + 1,
-                           w->n_tensors, sum, stored);
-    }
-    return STENO_OK;
-}
-
-int weights_open_place(struct weights *w, const struct place *p, steno_error *e)
-{
-    memset(w, 0, sizeof *w);
-    arena_init(&w->arena);
-    meta_init(&w->meta, &w->arena);
-    w->place = *p;
-    w->name = p->name;
-    int rc = read_place(w, e);
-    if (!rc) rc = check_sum(w, e);
-    if (!rc && !w->dims.n_mels) w->matrix_type = main_type(w);
-    if (!rc && !w->dims.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = weights_read_settings(&w->meta, &w->place, e);
-    if (!rc) rc = weights_index(w, e);
-    if (rc) weights_close(w);
-    return rc;
-}
-
-int weights_open(struct weights *w, const struct file *f, steno_error *e)
-{
-    struct place p;
-    place_of_file(&p, f);
-    return weights_open_place(w, &p, e);
-}
-
 void weights_close(struct weights *w)
 {
     for (uint32_t i = 0; i < w->n_shards; i++) file_close(&w->shard[i]);
-    if (w->place.is_folder) file_close(&w->place.file);
+    if (w->source.is_folder) file_close(&w->source.file);
     arena_free(&w->arena);
     memset(w, 0, sizeof *w);
 }

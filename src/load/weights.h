@@ -1,6 +1,6 @@
 /* steno: one index over the tensors of a model. SPDX-License-Identifier: MIT
  *
- * Every reader (ggml.c, safetensors.c, torch.c, later gguf.c) fills the same table: name, stored type, extents, place in its file. Nothing
+ * Every reader (formats.h) fills the same table: name, stored type, extents, place in its file. Nothing
  * is read until it is asked for. Readers also hand over what the files say about the model: settings, hyper-parameters, vocabulary, mel
  * filters. Whoever binds a tensor names the shape it wants, and gets an error a person can act on when the file differs. */
 #ifndef STENO_LOAD_WEIGHTS_H
@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "kern/kern.h"
 #include "load/meta.h"
-#include "load/place.h"
+#include "load/model_source.h"
 #include "load/dims.h"
 
 struct tensor {
@@ -34,7 +34,7 @@ struct vocab_entry { const uint8_t *s; uint32_t n; };
 
 struct weights {
     struct arena arena;          /* names, table, settings, vocabulary, filters */
-    struct place place;          /* a copy; its owner closes it */
+    struct model_source source;         /* a copy; its owner closes it */
     const char *name;            /* of the place, for messages */
     const char *format;          /* "whisper.cpp .bin" */
     enum dtype matrix_type;      /* of the matrices: by the file's header, or the type that most weights have */
@@ -54,7 +54,7 @@ struct weights {
 
 /* Read the headers and the index of a model, whatever its format. STENO_EFORMAT names the place and the cause. On failure *w is left
  * empty. *w must not move while it is open. */
-int weights_open_place(struct weights *w, const struct place *p, steno_error *e);
+int weights_open_source(struct weights *w, const struct model_source *p, steno_error *e);
 int weights_open(struct weights *w, const struct file *f, steno_error *e); /* one file without neighbours */
 void weights_close(struct weights *w);
 
@@ -75,18 +75,11 @@ int weights_check_used(const struct weights *w, steno_error *e);
 
 /* Settings in the files beside a model: config.json, generation_config.json ("generation."), config.yaml and configuration.json
  * ("configuration."), those that are there. */
-int weights_read_settings(struct meta *m, const struct place *p, steno_error *e);
+int weights_read_settings(struct meta *m, const struct model_source *p, steno_error *e);
 
 /* Put the names of all tensors into the index; STENO_EFORMAT for one that is there twice. */
 int weights_index(struct weights *w, steno_error *e);
 
 /* ---- for readers. A place for one more tensor, zeroed; NULL: no memory, *e is set. */
 struct tensor *weights_add(struct weights *w, steno_error *e);
-
-/* A file of their form (kind.h), the whole of it, into *w. */
-int ggml_read(struct weights *w, steno_error *e);
-int torch_read(struct weights *w, const struct file *f, steno_error *e);
-int safetensors_read(struct weights *w, const struct file *f, steno_error *e);
-/* Shards named by a model.safetensors.index.json: opens them as w->shard. */
-int safetensors_read_index(struct weights *w, const struct file *index, steno_error *e);
 #endif

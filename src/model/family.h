@@ -101,18 +101,18 @@ struct speech_options {
 };
 
 /* A stretch of a window's tokens that became a segment. Times in positions of 20 ms from the window's start. */
-struct piece { int32_t first, n; int32_t t0, t1; };
+struct token_segment { int32_t first, n; int32_t t0, t1; };
 
 struct speech {
-    /* Ids before the first chosen one, without previous text: at most PROMPT_HEAD of them. @return their number */
-    int (*head)(const steno_model *m, const struct speech_options *q, int32_t *ids, int *sot);
+    /* Ids before the first chosen one, without previous text: at most PROMPT_PREFIX_MAX of them. @return their number */
+    int (*prompt_prefix)(const steno_model *m, const struct speech_options *q, int32_t *ids, int *sot);
     /* Fill masks and rules; STENO_EARG for a suppress list that cannot be read. */
     int (*rules)(const steno_model *m, const struct speech_options *q, struct rule_masks *masks, struct logit_rules *rules,
                  steno_error *e);
-    /* Cut tokens[n] of a window of `frames` frames (10 ms) into pieces. *advance: frames to move on. *single_end: it ends with one
-     * timestamp alone, so all of it was used. @return number of pieces */
-    int (*spell)(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct piece *pieces, int32_t *advance,
-                 int *single_end);
+    /* Cut tokens[n] of a window of `frames` frames (10 ms) into segments. *advance: frames to move on. *single_end: it ends with one
+     * timestamp alone, so all of it was used. @return number of segments */
+    int (*tokens_to_segments)(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct token_segment *segments,
+                              int32_t *advance, int *single_end);
     /* Index of a language, -1: unknown. English-only models know none. */
     int (*language)(const steno_model *m, const char *name);
 };
@@ -122,15 +122,15 @@ struct ctc_options { const char *language; int itn, ban_unknown_emotion; };
 struct ctc_tags { const char *language, *emotion, *event, *itn; };
 
 struct ctc {
-    /* Numbers of the query rows before the audio: at most PROMPT_HEAD. @return their number, or STENO_EARG */
-    int (*head)(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e);
+    /* Numbers of the query rows before the audio: at most PROMPT_PREFIX_MAX. @return their number, or STENO_EARG */
+    int (*query_rows)(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e);
     /* Id that q bars from being chosen, -1: none. */
     int32_t (*barred)(const steno_model *m, const struct ctc_options *q);
     /* Append the text of ids[n] (repeats and blanks dropped already) to text, without its tags, which go to *tags. */
-    void (*spell)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text, struct ctc_tags *tags);
+    void (*ids_to_text)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text, struct ctc_tags *tags);
 };
 
-enum { PROMPT_HEAD = 8 };
+enum { PROMPT_PREFIX_MAX = 8 };
 
 struct family {
     const char *name;

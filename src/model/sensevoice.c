@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "load/mvn.h"
+#include "load/cmvn.h"
 #include "load/vocab_file.h"
 #include "model/family.h"
 #include "plan/bind.h"
@@ -33,11 +33,11 @@ static int sensevoice_match(const struct weights *w)
 }
 
 /* What config.yaml says. */
-struct shape { int32_t d, heads, d_ff, layers, more_layers, taps, n_mels, lfr_m, lfr_n, n_vocab; };
+struct sensevoice_shape { int32_t d, heads, d_ff, layers, more_layers, taps, n_mels, lfr_m, lfr_n, n_vocab; };
 
-static int read_shape(struct shape *s, const struct weights *w, steno_error *e)
+static int read_shape(struct sensevoice_shape *s, const struct weights *w, steno_error *e)
 {
-    *s = (struct shape){ .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 };
+    *s = (struct sensevoice_shape){ .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 };
     const struct { const char *key; int32_t lo, hi, optional, *to; } field[] = {
         { "encoder_conf.output_size", 4, 8192, 0, &s->d },       { "encoder_conf.attention_heads", 1, 256, 0, &s->heads },
         { "encoder_conf.linear_units", 1, 65536, 0, &s->d_ff },  { "encoder_conf.num_blocks", 1, 256, 0, &s->layers },
@@ -71,7 +71,7 @@ static const float *positions(struct arena *a, uint32_t rows, uint32_t width)
     return t;
 }
 
-static void build_encoder(struct build *b, const struct shape *s)
+static void build_encoder(struct build *b, const struct sensevoice_shape *s)
 {
     const uint32_t d = (uint32_t)s->d, width = (uint32_t)(s->n_mels * s->lfr_m), rows = b->plan.max_rows;
     const struct sub_dims dims = { d, (uint32_t)s->heads, d / (uint32_t)s->heads, (uint32_t)s->d_ff, norm_eps, (uint32_t)s->taps };
@@ -122,11 +122,11 @@ static int read_queries(steno_model *m, struct weights *w, uint32_t width, steno
 }
 
 /* Every implementation but one normalises the features; the vectors stand in am.mvn beside the weights. */
-static int read_front(steno_model *m, struct weights *w, const struct shape *s, steno_error *e)
+static int read_front(steno_model *m, struct weights *w, const struct sensevoice_shape *s, steno_error *e)
 {
     float *shift = NULL, *scale = NULL;
-    int rc = m->opening->no_cmvn ? STENO_OK : mvn_find(w, s->n_mels * s->lfr_m, &m->arena, &shift, &scale, e);
-    if (!rc) rc = fbank_bank_init(&m->fbank, &m->arena, s->n_mels, s->lfr_m, s->lfr_n, shift, scale, &m->kern, e);
+    int rc = m->opening->no_cmvn ? STENO_OK : cmvn_find(w, s->n_mels * s->lfr_m, &m->arena, &shift, &scale, e);
+    if (!rc) rc = fbank_bank_init(&m->fbank, &m->arena, &(struct fbank_params){ s->n_mels, s->lfr_m, s->lfr_n, shift, scale }, &m->kern, e);
     return rc;
 }
 
@@ -146,7 +146,7 @@ static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 
 static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e)
 {
-    struct shape s;
+    struct sensevoice_shape s;
     int rc = read_shape(&s, w, e);
     if (rc) return rc;
     const struct tensor *head = weights_find(w, "ctc.ctc_lo.bias");
@@ -194,7 +194,7 @@ static int32_t language_row(const char *code)
     return -1;
 }
 
-static int sensevoice_head(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e)
+static int sensevoice_query_rows(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e)
 {
     (void)m;
     int row = 0;
@@ -233,7 +233,7 @@ static int take_tag(const uint8_t *s, uint32_t n, struct ctc_tags *tags)
 }
 
 /* Pieces side by side, U+2581 as a space. */
-static void sensevoice_spell(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text, struct ctc_tags *tags)
+static void sensevoice_ids_to_text(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text, struct ctc_tags *tags)
 {
     *tags = (struct ctc_tags){ 0 };
     for (int32_t i = 0; i < n; i++) {
@@ -248,7 +248,7 @@ static void sensevoice_spell(const steno_model *m, const int32_t *ids, int32_t n
     }
 }
 
-static const struct ctc sensevoice_ctc = { sensevoice_head, sensevoice_barred, sensevoice_spell };
+static const struct ctc sensevoice_ctc = { sensevoice_query_rows, sensevoice_barred, sensevoice_ids_to_text };
 
 const struct family family_sensevoice = {
     .name = "sensevoice",

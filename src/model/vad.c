@@ -4,7 +4,7 @@
  * last inputs are state, so that audio of any length flows through in pieces. Reference: FunASR 1.4, funasr/models/fsmn_vad_streaming. */
 #include <stdio.h>
 #include <string.h>
-#include "load/mvn.h"
+#include "load/cmvn.h"
 #include "model/family.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
@@ -16,11 +16,11 @@ static int vad_match(const struct weights *w)
     return !strcmp(meta_text(&w->meta, "model", ""), "FsmnVADStreaming");
 }
 
-struct shape { int32_t in, affine, linear, proj, layers, taps, out_affine, out, n_mels, lfr_m, lfr_n; };
+struct vad_shape { int32_t in, affine, linear, proj, layers, taps, out_affine, out, n_mels, lfr_m, lfr_n; };
 
-static int read_shape(struct shape *s, const struct weights *w, steno_error *e)
+static int read_shape(struct vad_shape *s, const struct weights *w, steno_error *e)
 {
-    *s = (struct shape){ .n_mels = 80, .lfr_m = 5, .lfr_n = 1 };
+    *s = (struct vad_shape){ .n_mels = 80, .lfr_m = 5, .lfr_n = 1 };
     const struct { const char *key; int32_t lo, hi, optional, *to; } field[] = {
         { "encoder_conf.input_dim", 1, 8192, 0, &s->in },        { "encoder_conf.input_affine_dim", 1, 8192, 0, &s->affine },
         { "encoder_conf.linear_dim", 1, 8192, 0, &s->linear },   { "encoder_conf.proj_dim", 1, 8192, 0, &s->proj },
@@ -52,7 +52,7 @@ static uint16_t affine(struct build *b, const char *name, uint16_t in, int32_t n
     return out;
 }
 
-static void build_net(struct build *b, const struct shape *s)
+static void build_net(struct build *b, const struct vad_shape *s)
 {
     build_phase(b, "frames");
     const uint16_t in = build_slot(b, (uint32_t)s->in);
@@ -98,7 +98,7 @@ static int read_rules(struct vad_params *p, const struct weights *w, steno_error
 
 static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
 {
-    struct shape s;
+    struct vad_shape s;
     int rc = read_shape(&s, w, e);
     if (!rc) rc = read_rules(&m->vad, w, e);
     if (rc) return rc;
@@ -114,8 +114,9 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     build_net(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     float *shift = NULL, *scale = NULL;
-    if (!rc && !m->opening->no_cmvn) rc = mvn_find(w, s.in, &m->arena, &shift, &scale, e);
-    return rc ? rc : fbank_bank_init(&m->fbank, &m->arena, s.n_mels, s.lfr_m, s.lfr_n, shift, scale, &m->kern, e);
+    if (!rc && !m->opening->no_cmvn) rc = cmvn_find(w, s.in, &m->arena, &shift, &scale, e);
+    const struct fbank_params front = { s.n_mels, s.lfr_m, s.lfr_n, shift, scale };
+    return rc ? rc : fbank_bank_init(&m->fbank, &m->arena, &front, &m->kern, e);
 }
 
 const struct family family_fsmn_vad = {

@@ -31,11 +31,11 @@ static float const norm_eps = 1e-5f;
 
 /* Whisper hears 1500 positions (30 s) and writes 448 tokens. Four times as many are more than any known model has; scratch and the time
  * of a window grow with them, and a cancelled call waits for one item of an op, whose time does, too. */
-enum { AUDIO_CTX_MOST = 4 * 1500, TEXT_CTX_MOST = 4 * 448 };
+enum { AUDIO_CTX_MAX = 4 * 1500, TEXT_CTX_MAX = 4 * 448 };
 
 enum { EN = WHISPER_VOCAB_ENGLISH, MULTI = WHISPER_VOCAB_99, MULTI_100 = WHISPER_VOCAB_100 };
 
-static const struct shape {
+static const struct whisper_shape {
     const char *name;
     int32_t d, heads, enc, dec, mels, vocab;
 } shapes[] = {
@@ -53,7 +53,7 @@ enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 int whisper_shape(const char *name, struct model_dims *d, steno_error *e)
 {
     for (int i = 0; i < N_SHAPES; i++) {
-        const struct shape *s = &shapes[i];
+        const struct whisper_shape *s = &shapes[i];
         if (strcmp(s->name, name) != 0) continue;
         *d = (struct model_dims){ s->mels, 1500, s->d, s->heads, s->enc, s->vocab, 448, s->d, s->heads, s->dec };
         return STENO_OK;
@@ -69,7 +69,7 @@ int whisper_shape(const char *name, struct model_dims *d, steno_error *e)
 static const char *shape_name(const struct model_dims *d)
 {
     for (int i = 0; i < N_SHAPES; i++) {
-        const struct shape *s = &shapes[i];
+        const struct whisper_shape *s = &shapes[i];
         if (s->d == d->n_audio_state && s->enc == d->n_audio_layer && s->dec == d->n_text_layer && s->mels == d->n_mels &&
             s->vocab == d->n_vocab)
             return s->name;
@@ -135,12 +135,12 @@ static int read_dims(struct model_dims *d, const struct weights *w, steno_error 
 
 static int check_contexts(const struct model_dims *d, const char *where, steno_error *e)
 {
-    if (d->n_audio_ctx > AUDIO_CTX_MOST)
+    if (d->n_audio_ctx > AUDIO_CTX_MAX)
         return err_set(e, STENO_EUNSUPPORTED, "%s: n_audio_ctx is %d, want at most %d: Whisper models have 1500 positions of audio", where,
-                       (int)d->n_audio_ctx, AUDIO_CTX_MOST);
-    if (d->n_text_ctx > TEXT_CTX_MOST)
+                       (int)d->n_audio_ctx, AUDIO_CTX_MAX);
+    if (d->n_text_ctx > TEXT_CTX_MAX)
         return err_set(e, STENO_EUNSUPPORTED, "%s: n_text_ctx is %d, want at most %d: Whisper models have 448 positions of text", where,
-                       (int)d->n_text_ctx, TEXT_CTX_MOST);
+                       (int)d->n_text_ctx, TEXT_CTX_MAX);
     return STENO_OK;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "model/whisper.h"
 
-static int whisper_head(const steno_model *m, const struct speech_options *q, int32_t *ids, int *sot)
+static int whisper_prompt_prefix(const steno_model *m, const struct speech_options *q, int32_t *ids, int *sot)
 {
     const struct token_roles *t = &m->tokens;
     int n = 0;
@@ -68,28 +68,28 @@ static int whisper_rules(const steno_model *m, const struct speech_options *q, s
     return STENO_OK;
 }
 
-static int whisper_spell(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct piece *pieces, int32_t *advance,
-                         int *single_end)
+static int whisper_tokens_to_segments(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames,
+                                      struct token_segment *segments, int32_t *advance, int *single_end)
 {
     const int32_t ts = m->tokens.timestamp_begin;
     *single_end = n >= 2 && tokens[n - 1] >= ts && tokens[n - 2] < ts;
-    int n_pieces = 0;
+    int n_segments = 0;
     int32_t from = 0;
     for (int32_t i = 1; i <= n; i++) { /* cut between two timestamps in a row */
         const int pair = i < n && tokens[i] >= ts && tokens[i - 1] >= ts;
-        if (!pair && !(i == n && *single_end && n_pieces)) continue;
-        pieces[n_pieces++] = (struct piece){ from, i - from, tokens[from] - ts, tokens[i - 1] - ts };
+        if (!pair && !(i == n && *single_end && n_segments)) continue;
+        segments[n_segments++] = (struct token_segment){ from, i - from, tokens[from] - ts, tokens[i - 1] - ts };
         from = i;
     }
     *advance = frames;
-    if (n_pieces) {
+    if (n_segments) {
         if (!*single_end) *advance = 2 * (tokens[from - 1] - ts); /* an unfinished segment is decoded again in the next window */
-        return n_pieces;
+        return n_segments;
     }
     int32_t last = 0;
     for (int32_t i = 0; i < n; i++)
         if (tokens[i] >= ts) last = tokens[i] - ts;
-    pieces[0] = (struct piece){ 0, n, 0, last ? last : -1 }; /* -1: to the end of the window */
+    segments[0] = (struct token_segment){ 0, n, 0, last ? last : -1 }; /* -1: to the end of the window */
     return 1;
 }
 
@@ -99,4 +99,4 @@ static int whisper_language(const steno_model *m, const char *name)
     return i < m->tokens.n_languages ? i : -1;
 }
 
-const struct speech whisper_speech = { whisper_head, whisper_rules, whisper_spell, whisper_language };
+const struct speech whisper_speech = { whisper_prompt_prefix, whisper_rules, whisper_tokens_to_segments, whisper_language };

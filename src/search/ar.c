@@ -13,17 +13,6 @@ void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int
     a->beams.lane[0] = lane0;
 }
 
-double ar_rank(double sum_logprob, int32_t n, double penalty)
-{
-    if (isnan(penalty)) return n ? sum_logprob / n : -INFINITY;
-    return sum_logprob / pow((5 + n) / 6.0, penalty);
-}
-
-double ar_avg_logprob(const struct lane *l)
-{
-    return l->sum_logprob / (l->n + 1);
-}
-
 /* What the last row of the prompt, and every row after it, is for. */
 static uint16_t choice(const struct ar *a)
 {
@@ -58,29 +47,29 @@ static int fits_all(const struct ar *a, struct room left)
 }
 
 /* Rows of the prompt that are left. Several candidates share all of them but the last, which each runs for itself. */
-static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, struct room most)
+static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, struct room max)
 {
     const int32_t shared = a->forked ? a->n_prompt : a->n_prompt - 1;
     const uint16_t prob = a->sot == a->n_prompt - 1 ? ROW_PROB : 0;
     struct lane *l = &r->lane[a->lane0];
     for (int32_t i = a->fed; i < shared; i++) {
         const uint16_t last = i == a->n_prompt - 1 ? choice(a) : 0, sot = i == a->sot ? ROW_PROB : 0;
-        const struct room left = run_left(r, most);
+        const struct room left = run_left(r, max);
         if (!left.rows || (!left.out && (last | sot))) return;
         if (last & ROW_TOPK) l->topk = a->p.n_lanes + 1;
         run_add(r, a->prompt[i], l->kv_len + i - a->fed, a->lane0, last | sot);
     }
-    if (a->fed < shared || !fits_all(a, run_left(r, most))) return;
+    if (a->fed < shared || !fits_all(a, run_left(r, max))) return;
     lanes_fork(a, r, state);
     for (int32_t i = 0; i < a->p.n_lanes; i++)
         row_add(a, r, a->prompt[a->n_prompt - 1], (uint16_t)(a->lane0 + i), choice(a) | (i ? 0 : prob));
 }
 
-uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct room most)
+uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct room max)
 {
     const uint32_t before = r->n_rows;
-    if (ar_prompts(a)) prompt_want(a, r, state, most);
-    if (a->done || a->fed < a->n_prompt || !fits_all(a, run_left(r, most))) return r->n_rows - before;
+    if (ar_prompts(a)) prompt_want(a, r, state, max);
+    if (a->done || a->fed < a->n_prompt || !fits_all(a, run_left(r, max))) return r->n_rows - before;
     const int32_t n = a->p.beams ? a->beams.n : a->p.n_lanes;
     for (int32_t i = 0; i < n; i++) {
         const uint16_t lane = a->p.beams ? a->beams.lane[i] : (uint16_t)(a->lane0 + i);

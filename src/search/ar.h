@@ -51,9 +51,9 @@ struct ar {
 /* The lanes must have been reset for this attempt (kv_len 0, rules, out, limit, window, enc_len; each its own stream). prompt is kept,
  * not copied; the lanes after the first are made copies of it when the prompt has run. */
 void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int32_t *prompt, int32_t n_prompt, int32_t sot);
-/* Add the rows wanted now to those in r, if there is room: at most `most` in all. Steps come whole or not at all, a prompt in pieces.
+/* Add the rows wanted now to those in r, if there is room: at most `max` in all. Steps come whole or not at all, a prompt in pieces.
  * state: the append state of the lanes. @return rows added */
-uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct room most);
+uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct room max);
 /* The next rows wanted are those of a prompt. */
 static inline int ar_prompts(const struct ar *a) { return !a->done && a->fed < a->n_prompt; }
 /* The rows wanted have run. */

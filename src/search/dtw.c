@@ -20,9 +20,9 @@ static void row_fill(double *cost, uint8_t *step, const double *above, const flo
         const double both = above[j - 1], down = above[j], right = cost[j - 1];
         const uint8_t way = both < down && both < right ? BOTH : down < both && down < right ? DOWN
                                                                                              : RIGHT;
-        const double least = way == BOTH ? both : way == DOWN ? down
-                                                              : right;
-        cost[j] = -(double)x[j - 1] + least;
+        const double smallest = way == BOTH ? both : way == DOWN ? down
+                                                                 : right;
+        cost[j] = -(double)x[j - 1] + smallest;
         step[j] = way;
     }
 }

@@ -82,19 +82,19 @@ static void add_optional(struct rule_build *b, uint32_t rule, struct symbol e, u
     add_alternative(b->g, rule, NULL, 0);
 }
 
-void build_repeat(struct rule_build *b, uint32_t first, uint32_t least, uint32_t most)
+void build_repeat(struct rule_build *b, uint32_t first, uint32_t min, uint32_t max)
 {
     if (b->pending.err) return;
     const struct symbol e = one_symbol(b, first);
     uint32_t tail = NONE;
-    for (uint32_t i = 0; i < least; i++) build_push(b, e.kind, e.arg);
-    if (most == NONE) {
+    for (uint32_t i = 0; i < min; i++) build_push(b, e.kind, e.arg);
+    if (max == NONE) {
         tail = build_rule(b, 0, 0);
         if (tail == NONE) return;
         grammar_rules(b->g)[tail].repeats = 1;
         add_optional(b, tail, e, tail);
     }
-    for (uint32_t i = least; most != NONE && i < most; i++) {
+    for (uint32_t i = min; max != NONE && i < max; i++) {
         const uint32_t rule = build_rule(b, 0, 0);
         add_optional(b, rule, e, tail);
         tail = rule;

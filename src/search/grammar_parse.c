@@ -197,23 +197,23 @@ static int read_count(struct parser *p, uint32_t *out)
 }
 
 /* {3}, {3,}, {3,5} */
-static int read_counts(struct parser *p, uint32_t *least, uint32_t *most)
+static int read_counts(struct parser *p, uint32_t *min, uint32_t *max)
 {
     const size_t begin = p->at++;
     skip_space(p, 0);
-    int rc = read_count(p, least);
+    int rc = read_count(p, min);
     if (rc) return rc;
-    *most = *least;
+    *max = *min;
     if (p->text[p->at] == ',') {
         p->at++;
         skip_space(p, 0);
-        *most = NONE;
-        if (p->text[p->at] != '}') rc = read_count(p, most);
+        *max = NONE;
+        if (p->text[p->at] != '}') rc = read_count(p, max);
         if (rc) return rc;
     }
     if (p->text[p->at] != '}') return FAIL(p, p->at, "'}' is missing: a repetition is {3}, {3,} or {3,5}");
     p->at++;
-    if (*most < *least) return FAIL(p, begin, "a repetition from %u to %u times", (unsigned)*least, (unsigned)*most);
+    if (*max < *min) return FAIL(p, begin, "a repetition from %u to %u times", (unsigned)*min, (unsigned)*max);
     return STENO_OK;
 }
 
@@ -227,16 +227,16 @@ static int read_repetitions(struct parser *p, uint32_t first)
         if (rc) return rc;
         if ((p->b.pending.len + p->b.g->symbols.len) / sizeof(struct symbol) > SYMBOLS_MAX)
             return FAIL(p, begin, "with its repetitions written out, the grammar is longer than %d elements", (int)SYMBOLS_MAX);
-        uint32_t least = 0, most = NONE;
+        uint32_t min = 0, max = NONE;
         switch (p->text[p->at]) {
         case '*': p->at++; break;
-        case '+': p->at++, least = 1; break;
-        case '?': p->at++, most = 1; break;
-        case '{': rc = read_counts(p, &least, &most); break;
+        case '+': p->at++, min = 1; break;
+        case '?': p->at++, max = 1; break;
+        case '{': rc = read_counts(p, &min, &max); break;
         default: return STENO_OK;
         }
         if (rc) return rc;
-        build_repeat(&p->b, first, least, most);
+        build_repeat(&p->b, first, min, max);
     }
 }
 

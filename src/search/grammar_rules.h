@@ -52,8 +52,8 @@ void build_push(struct rule_build *b, enum symbol_kind kind, uint32_t arg);
 uint32_t build_rule(struct rule_build *b, size_t at, size_t name_len); /* new, undefined: its number */
 /* The symbols that wait from `first` on become an alternative of the rule. */
 void build_alternative(struct rule_build *b, uint32_t rule, uint32_t first);
-/* They become at least `least` and at most `most` (NONE: without end) repetitions of themselves. */
-void build_repeat(struct rule_build *b, uint32_t first, uint32_t least, uint32_t most);
+/* They become at least `min` and at most `max` (NONE: without end) repetitions of themselves. */
+void build_repeat(struct rule_build *b, uint32_t first, uint32_t min, uint32_t max);
 
 /* Read text[n] into g, which is empty. Rules may remain undefined. */
 int grammar_parse(struct grammar *g, const char *text, size_t n, steno_error *e);

@@ -268,13 +268,13 @@ void hotwords_push(const struct hotwords *h, float *logits, const int32_t *ids, 
 float hotwords_push_of(const struct hotwords *h, int32_t id, const int32_t *ids, int32_t n, float boost)
 {
     const int32_t longest = n < h->longest - 1 ? n : h->longest - 1;
-    float most = 0;
+    float push = 0;
     for (int32_t len = 1; len <= longest; len++) {
         const struct hot_node *node = find_node(h, ids + n - len, len);
         if (!node || !find_child(h, node, id)) continue;
         if (node->heard) return boost;
-        most = boost / 2;
+        push = boost / 2;
     }
     const struct hot_node *start = find_child(h, &h->node[0], id);
-    return start && may_start(start, last_char(h->v, ids, n)) ? boost / 2 : most;
+    return start && may_start(start, last_char(h->v, ids, n)) ? boost / 2 : push;
 }

@@ -25,15 +25,15 @@ struct bpe {
     int32_t byte_id[256]; /* -1: the byte alone is no token */
 };
 
-struct symbol { int32_t id, prev, next; uint32_t len; }; /* len 0: merged into its left neighbour */
-struct pair { int32_t rank, at; uint32_t len; };         /* symbols at `at` and after it, together len bytes */
+struct bpe_symbol { int32_t id, prev, next; uint32_t len; }; /* len 0: merged into its left neighbour */
+struct bpe_pair { int32_t rank, at; uint32_t len; };         /* symbols at `at` and after it, together len bytes */
 
 /* What one bpe_encode needs; grows with the longest piece. */
-struct work {
+struct bpe_work {
     const struct bpe *b;
     struct buf *ids;
-    struct symbol *sym; /* [sym_cap] by byte */
-    struct pair *heap;  /* [3 * sym_cap] */
+    struct bpe_symbol *sym; /* [sym_cap] by byte */
+    struct bpe_pair *heap;  /* [3 * sym_cap] */
     uint32_t sym_cap, n_heap;
 };
 
@@ -68,21 +68,21 @@ const struct vocab *bpe_vocab(const struct bpe *b)
     return b->v;
 }
 
-static int pair_less(const struct pair *x, const struct pair *y)
+static int pair_less(const struct bpe_pair *x, const struct bpe_pair *y)
 {
     return x->rank != y->rank ? x->rank < y->rank : x->at < y->at;
 }
 
-static void heap_push(struct work *w, struct pair p)
+static void heap_push(struct bpe_work *w, struct bpe_pair p)
 {
     uint32_t i = w->n_heap++;
     for (; i && pair_less(&p, &w->heap[(i - 1) / 2]); i = (i - 1) / 2) w->heap[i] = w->heap[(i - 1) / 2];
     w->heap[i] = p;
 }
 
-static struct pair heap_pop(struct work *w)
+static struct bpe_pair heap_pop(struct bpe_work *w)
 {
-    const struct pair top = w->heap[0], last = w->heap[--w->n_heap];
+    const struct bpe_pair top = w->heap[0], last = w->heap[--w->n_heap];
     uint32_t i = 0;
     for (uint32_t c; (c = 2 * i + 1) < w->n_heap; i = c) {
         if (c + 1 < w->n_heap && pair_less(&w->heap[c + 1], &w->heap[c])) c++;
@@ -94,16 +94,16 @@ static struct pair heap_pop(struct work *w)
 }
 
 /* Push the pair that begins at symbol i, if its bytes are a token. */
-static void pair_push(struct work *w, const uint8_t *s, int32_t i)
+static void pair_push(struct bpe_work *w, const uint8_t *s, int32_t i)
 {
     const int32_t next = i == NONE ? NONE : w->sym[i].next;
     if (next == NONE) return;
     const uint32_t len = w->sym[i].len + w->sym[next].len;
     const int32_t rank = vocab_find(w->b->v, s + i, len);
-    if (rank >= 0) heap_push(w, (struct pair){ rank, i, len });
+    if (rank >= 0) heap_push(w, (struct bpe_pair){ rank, i, len });
 }
 
-static int reserve(struct work *w, size_t n, steno_error *e)
+static int reserve(struct bpe_work *w, size_t n, steno_error *e)
 {
     if (n <= w->sym_cap) return STENO_OK;
     const size_t cap = n < 64 ? 64 : n;
@@ -118,11 +118,11 @@ static int reserve(struct work *w, size_t n, steno_error *e)
 }
 
 /* Join symbol p.at with the one after it, unless one of the two has changed since the pair was pushed. */
-static void merge(struct work *w, const uint8_t *s, struct pair p)
+static void merge(struct bpe_work *w, const uint8_t *s, struct bpe_pair p)
 {
-    struct symbol *a = &w->sym[p.at];
+    struct bpe_symbol *a = &w->sym[p.at];
     if (!a->len || a->next == NONE || a->len + w->sym[a->next].len != p.len) return;
-    struct symbol *b = &w->sym[a->next];
+    struct bpe_symbol *b = &w->sym[a->next];
     a->id = p.rank;
     a->len = p.len;
     a->next = b->next;
@@ -132,7 +132,7 @@ static void merge(struct work *w, const uint8_t *s, struct pair p)
     pair_push(w, s, p.at);
 }
 
-static int encode_piece(struct work *w, const uint8_t *s, size_t n, steno_error *e)
+static int encode_piece(struct bpe_work *w, const uint8_t *s, size_t n, steno_error *e)
 {
     const int32_t whole = vocab_find(w->b->v, s, n);
     if (whole >= 0) {
@@ -142,7 +142,7 @@ static int encode_piece(struct work *w, const uint8_t *s, size_t n, steno_error 
     const int rc = reserve(w, n, e);
     if (rc) return rc;
     for (int32_t i = 0; i < (int32_t)n; i++)
-        w->sym[i] = (struct symbol){ w->b->byte_id[s[i]], i - 1, i + 1 < (int32_t)n ? i + 1 : NONE, 1 };
+        w->sym[i] = (struct bpe_symbol){ w->b->byte_id[s[i]], i - 1, i + 1 < (int32_t)n ? i + 1 : NONE, 1 };
     w->n_heap = 0;
     for (int32_t i = 0; i < (int32_t)n; i++) pair_push(w, s, i);
     while (w->n_heap) merge(w, s, heap_pop(w));
@@ -154,7 +154,7 @@ static int encode_piece(struct work *w, const uint8_t *s, size_t n, steno_error 
 }
 
 /* Cut well-formed text into pieces and encode each. */
-static int encode_text(struct work *w, const uint8_t *s, size_t n, pcre2_match_data *md, steno_error *e)
+static int encode_text(struct bpe_work *w, const uint8_t *s, size_t n, pcre2_match_data *md, steno_error *e)
 {
     const size_t *span = pcre2_get_ovector_pointer(md);
     for (size_t at = 0; at < n; at = span[1]) {
@@ -171,7 +171,7 @@ int bpe_encode(const struct bpe *b, const char *text, size_t n, struct buf *ids,
 {
     const uint8_t *s = (const uint8_t *)text;
     if (n > MAX_TEXT) return err_set(e, STENO_EARG, "text of %zu bytes, at most %d are encoded at once", n, (int)MAX_TEXT);
-    struct work w = { .b = b, .ids = ids };
+    struct bpe_work w = { .b = b, .ids = ids };
     pcre2_match_data *md = pcre2_match_data_create_from_pattern(b->code, NULL);
     int rc = md ? STENO_OK : err_nomem(e, 0, "matching text");
     while (n && !rc) {

@@ -204,13 +204,13 @@ int language_is_auto(const char *name)
     return !name || same(name, strlen(name), "auto");
 }
 
-/* How many letters have to be changed, left out or put in; at most `most`, else more than that. */
-static int distance(const char *a, size_t n, const char *b, int most)
+/* How many letters have to be changed, left out or put in; at most `max`, else more than that. */
+static int distance(const char *a, size_t n, const char *b, int max)
 {
     enum { LONGEST = 32 };
     const size_t m = strlen(b);
     int row[LONGEST + 1];
-    if (n > LONGEST || m > LONGEST) return most + 1;
+    if (n > LONGEST || m > LONGEST) return max + 1;
     for (size_t j = 0; j <= m; j++) row[j] = (int)j;
     for (size_t i = 1; i <= n; i++) {
         int corner = row[0];
@@ -227,14 +227,14 @@ static int distance(const char *a, size_t n, const char *b, int most)
 
 int language_near(const char *name)
 {
-    enum { NEAR = 2, LEAST = 4 /* letters: shorter names are near to too many */ };
+    enum { NEAR = 2, MIN_LEN = 4 /* letters: shorter names are near to too many */ };
     const size_t n = subtag(name), all = strlen(name);
     for (size_t i = 0; i < sizeof mistake / sizeof *mistake; i++)
         if (same(name, n, mistake[i].wrong)) return code_find(mistake[i].code, 2);
-    int best = -1, least = NEAR + 1;
-    for (int i = 0; i < N_LANGUAGES && all >= LEAST; i++) {
+    int best = -1, nearest = NEAR + 1;
+    for (int i = 0; i < N_LANGUAGES && all >= MIN_LEN; i++) {
         const int d = distance(name, all, language[i].name, NEAR);
-        if (d < least) least = d, best = i;
+        if (d < nearest) nearest = d, best = i;
     }
     return best;
 }

@@ -6,19 +6,26 @@
 #include "text/regex_ids.h"
 #include <pcre2.h>
 
-enum { STEPS_MOST = 20000, HEAP_MOST_KIB = 4096 };
-enum { BRACKETS_MOST = 32 }; /* within each other: pcre2 compiles them with as many nested calls */
+enum { STEPS_MAX = 20000, HEAP_MAX_KIB = 4096 };
+enum { BRACKETS_MAX = 32 }; /* within each other: pcre2 compiles them with as many nested calls */
 
-static int match_all(const struct vocab *v, int32_t n, const char *pattern, uint32_t *mask, uint32_t *mask2, const pcre2_code *code,
-                     pcre2_match_data *md, pcre2_match_context *mc, steno_error *e)
+/* A compiled pattern at work. */
+struct match {
+    const char *pattern;
+    pcre2_code *code;
+    pcre2_match_data *data;
+    pcre2_match_context *limits;
+};
+
+static int match_all(const struct match *m, const struct vocab *v, int32_t n, uint32_t *mask, uint32_t *mask2, steno_error *e)
 {
     for (int32_t i = 0; i < n; i++) {
         if (!v->len[i] || utf8_valid(v->bytes[i], v->len[i]) != v->len[i]) continue;
-        const int rc = pcre2_match(code, v->bytes[i], v->len[i], 0, PCRE2_NO_UTF_CHECK, md, mc);
+        const int rc = pcre2_match(m->code, v->bytes[i], v->len[i], 0, PCRE2_NO_UTF_CHECK, m->data, m->limits);
         if (rc == PCRE2_ERROR_NOMATCH) continue;
         if (rc == PCRE2_ERROR_NOMEMORY) return err_nomem(e, v->len[i], "suppress_regex");
         if (rc < 0)
-            return err_set(e, STENO_EARG, "suppress_regex: '%s' takes too long to match a token of %u bytes (pcre2 error %d)", pattern,
+            return err_set(e, STENO_EARG, "suppress_regex: '%s' takes too long to match a token of %u bytes (pcre2 error %d)", m->pattern,
                            (unsigned)v->len[i], rc);
         mask[i >> 5] |= 1u << (i & 31);
         mask2[i >> 5] |= 1u << (i & 31);
@@ -33,7 +40,7 @@ static pcre2_code *compile(const char *pattern, int *code, size_t *at)
     pcre2_compile_context *cc = pcre2_compile_context_create(NULL);
     *code = PCRE2_ERROR_HEAP_FAILED;
     if (!cc) return NULL;
-    pcre2_set_parens_nest_limit(cc, BRACKETS_MOST);
+    pcre2_set_parens_nest_limit(cc, BRACKETS_MAX);
     pcre2_code *re = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, code, at, cc);
     pcre2_compile_context_free(cc);
     return re;
@@ -50,18 +57,17 @@ int regex_ids(const struct vocab *v, int32_t n, const char *pattern, uint32_t *m
         (void)pcre2_get_error_message(code, reason, sizeof reason);
         return err_set(e, STENO_EARG, "suppress_regex: '%s' at character %zu: %s", pattern, at + 1, (const char *)reason);
     }
-    pcre2_match_data *md = pcre2_match_data_create_from_pattern(re, NULL);
-    pcre2_match_context *mc = pcre2_match_context_create(NULL);
+    const struct match m = { pattern, re, pcre2_match_data_create_from_pattern(re, NULL), pcre2_match_context_create(NULL) };
     int rc = STENO_ENOMEM;
-    if (md && mc) {
-        pcre2_set_match_limit(mc, STEPS_MOST);
-        pcre2_set_heap_limit(mc, HEAP_MOST_KIB);
-        rc = match_all(v, n, pattern, mask, mask2, re, md, mc, e);
+    if (m.data && m.limits) {
+        pcre2_set_match_limit(m.limits, STEPS_MAX);
+        pcre2_set_heap_limit(m.limits, HEAP_MAX_KIB);
+        rc = match_all(&m, v, n, mask, mask2, e);
     } else {
         rc = err_nomem(e, 0, "suppress_regex");
     }
-    pcre2_match_context_free(mc);
-    pcre2_match_data_free(md);
+    pcre2_match_context_free(m.limits);
+    pcre2_match_data_free(m.data);
     pcre2_code_free(re);
     return rc;
 }

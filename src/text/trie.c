@@ -10,20 +10,20 @@
 
 enum { NONE = -1, MAX_NODES = 1 << 30, FEW = 24 };
 
-struct build {
+struct trie_build {
     struct trie *t;
     const struct vocab *v;
     int32_t *ids, *other; /* [n_ids] ids by stretch, and room for sorting */
     uint32_t cap;         /* of t->node */
 };
 
-static int key_of(const struct build *b, int32_t id, uint32_t depth)
+static int key_of(const struct trie_build *b, int32_t id, uint32_t depth)
 {
     return b->v->len[id] == depth ? 0 : 1 + b->v->bytes[id][depth];
 }
 
 /* Stable sort of ids[n] by their byte at `depth`, those that end there first. */
-static void sort_by_byte(struct build *b, int32_t *ids, uint32_t n, uint32_t depth)
+static void sort_by_byte(struct trie_build *b, int32_t *ids, uint32_t n, uint32_t depth)
 {
     if (n <= FEW) {
         for (uint32_t i = 1; i < n; i++) {
@@ -42,7 +42,7 @@ static void sort_by_byte(struct build *b, int32_t *ids, uint32_t n, uint32_t dep
 }
 
 /* A node whose ids are [from, from + n); until it is done, child and n hold these two. */
-static int add_node(struct build *b, uint8_t byte, uint32_t from, uint32_t n)
+static int add_node(struct trie_build *b, uint8_t byte, uint32_t from, uint32_t n)
 {
     struct trie *t = b->t;
     if (t->n_nodes == b->cap) {
@@ -57,7 +57,7 @@ static int add_node(struct build *b, uint8_t byte, uint32_t from, uint32_t n)
 }
 
 /* Give node k, whose strings have `depth` bytes up to there, its id and its children. @return 0: no memory */
-static int finish_node(struct build *b, uint32_t k, uint32_t depth)
+static int finish_node(struct trie_build *b, uint32_t k, uint32_t depth)
 {
     struct trie *t = b->t;
     const uint32_t from = t->node[k].child, n = t->node[k].n, first = t->n_nodes;
@@ -79,7 +79,7 @@ static int finish_node(struct build *b, uint32_t k, uint32_t depth)
     return 1;
 }
 
-static int build_levels(struct build *b, uint32_t n)
+static int build_levels(struct trie_build *b, uint32_t n)
 {
     if (!add_node(b, 0, 0, n)) return 0;
     uint32_t k = 0;
@@ -95,7 +95,7 @@ int trie_open(struct trie *t, const struct vocab *v, int32_t n_ids, steno_error 
 {
     *t = (struct trie){ 0 };
     if (n_ids < 0 || n_ids > v->n) return err_set(e, STENO_EARG, "a tree of %d of %d tokens", (int)n_ids, (int)v->n);
-    struct build b = { .t = t, .v = v };
+    struct trie_build b = { .t = t, .v = v };
     const size_t sz = ((size_t)n_ids + 1) * sizeof(int32_t);
     uint64_t n_bytes = 0;
     uint32_t n = 0;

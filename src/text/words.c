@@ -39,7 +39,7 @@ int text_within(const char *text, size_t n, const char *set)
 /* ---- characters ---- */
 
 /* Where a walk over the text of all tokens stands: the place of the unit at hand. */
-struct walk {
+struct char_walk {
     const char *at, *end;
 };
 
@@ -59,7 +59,7 @@ static const char *chars_on(const char *p, const char *end, const char *text, si
 
 /* May the unit at hand - bytes[n], which read unit[n_unit] - end here? Yes when it is whole characters, or when what it breaks is broken
  * in the whole text as well, or when no further byte can mend it. */
-static int unit_ends(const struct walk *w, const struct buf *bytes, const struct buf *unit)
+static int unit_ends(const struct char_walk *w, const struct buf *bytes, const struct buf *unit)
 {
     const size_t broken = bytes_find(unit->p, unit->len, replacement, 3);
     if (broken == unit->len) return 1;
@@ -115,7 +115,7 @@ int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int3
     for (int32_t i = 0; i < n; i++) vocab_append(v, ids[i], &bytes);
     buf_add(&s->joined, "", 0);
     if (!bytes.err) utf8_append(&s->joined, (const uint8_t *)bytes.p, bytes.len);
-    struct walk w = { s->joined.p, s->joined.p + s->joined.len };
+    struct char_walk w = { s->joined.p, s->joined.p + s->joined.len };
     buf_clear(&bytes);
     int err = bytes.err || s->joined.err;
     for (int32_t i = 0, first = 0; i < n && !err; i++) {

@@ -306,14 +306,14 @@ static struct folder full_folder(void)
 static int open_full(const struct folder *d, const char *vocab, steno_error *e)
 {
     struct weights w;
-    struct place p;
-    int rc = place_open(&p, d->path, NULL, e);
-    if (!rc) rc = weights_open_place(&w, &p, e);
+    struct model_source p;
+    int rc = model_source_open(&p, d->path, NULL, e);
+    if (!rc) rc = weights_open_source(&w, &p, e);
     if (!rc) {
         rc = weights_read_vocab(&w, vocab ? folder_at(d, vocab).path : NULL, e);
         weights_close(&w);
     }
-    place_close(&p);
+    model_source_close(&p);
     return rc;
 }
 

@@ -25,9 +25,9 @@ static void test_initial_tokens_follow_from_the_vocabulary_language_and_task(voi
         const struct model_dims d = { 80, 4, 16, 2, 1, c[i].vocab, 8, 16, 2, 1 };
         steno_model *m = random_model(&d, DT_F16, 1, NULL);
         const struct speech_options q = { .translate = 1, .without_timestamps = 1, .lang = 2 };
-        int32_t ids[PROMPT_HEAD];
+        int32_t ids[PROMPT_PREFIX_MAX];
         int sot = -1;
-        assert_int_equal(inside_family(m)->speech->head(m, &q, ids, &sot), c[i].n);
+        assert_int_equal(inside_family(m)->speech->prompt_prefix(m, &q, ids, &sot), c[i].n);
         assert_memory_equal(ids, c[i].want, (size_t)c[i].n * sizeof *ids);
         assert_int_equal(sot, 0);
         assert_int_equal(inside_tokens(m)->no_speech, c[i].nospeech);

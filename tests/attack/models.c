@@ -32,7 +32,7 @@ static const struct seed {
 };
 enum { N_SEEDS = sizeof seeds / sizeof *seeds };
 
-struct place { char path[1200], mutant[1200], model[1200], vocab[1200]; };
+struct model_source { char path[1200], mutant[1200], model[1200], vocab[1200]; };
 
 /* ---- damage -------------------------------------------------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ static void use(const steno_model *m)
 }
 
 /* In the child: open, run, and say on standard error what is wrong with how it went. */
-static void open_and_use(const struct seed *s, const struct place *at)
+static void open_and_use(const struct seed *s, const struct model_source *at)
 {
     steno_model *m = NULL;
     steno_error e = { 0 };
@@ -160,7 +160,7 @@ static void open_and_use(const struct seed *s, const struct place *at)
 
 struct ended { int code, signal; long rss_kb; char text[1200]; };
 
-static struct ended try_open(const struct seed *s, const struct place *at)
+static struct ended try_open(const struct seed *s, const struct model_source *at)
 {
     struct ended r = { 0 };
     struct rusage used;
@@ -203,7 +203,7 @@ static int source_path(char out[1200], const char *dir, const char *name)
 }
 
 /* The model's files in the attack's folder m/, file `which` to be written. @return 0: it is not on this machine */
-static int lay_out(const struct attack *a, const struct seed *s, int which, struct place *at)
+static int lay_out(const struct attack *a, const struct seed *s, int which, struct model_source *at)
 {
     char from[1200];
     folder_empty(attack_at(a, "m").s);
@@ -232,7 +232,7 @@ static void finding(struct attack *a, const struct seed *s, int which, const str
 }
 
 /* The same through the program: it must agree with the library. */
-static void by_program(struct attack *a, const struct seed *s, int which, const struct bytes *b, const struct place *at, int refused)
+static void by_program(struct attack *a, const struct seed *s, int which, const struct bytes *b, const struct model_source *at, int refused)
 {
     char args[2000], detail[300];
     if (s->vocab_of) snprintf(args, sizeof args, "info -q %.900s --vocab %.900s", at->path, at->vocab);
@@ -245,7 +245,7 @@ static void by_program(struct attack *a, const struct seed *s, int which, const 
     free(err.p);
 }
 
-static void one(struct attack *a, const struct seed *s, int which, const struct bytes *whole, const struct place *at, long base_kb)
+static void one(struct attack *a, const struct seed *s, int which, const struct bytes *whole, const struct model_source *at, long base_kb)
 {
     char detail[100];
     struct bytes b = { malloc(whole->n + 8 * 4096), whole->n };
@@ -267,7 +267,7 @@ static void one(struct attack *a, const struct seed *s, int which, const struct 
 /* `most` damaged copies of each file of a model. @return 1: it is here */
 static int attack_seed(struct attack *a, const struct seed *s, int most)
 {
-    struct place at;
+    struct model_source at;
     for (int which = 0; s->file[which]; which++) {
         if (!lay_out(a, s, which, &at)) return 0;
         char from[1200];

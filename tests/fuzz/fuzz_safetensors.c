@@ -4,6 +4,7 @@
  * the next two bytes say, so that a seed is readable text. 2 of 4: an index of shards, which are not there. */
 #include <string.h>
 #include "fuzz/weights_input.h"
+#include "load/formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -27,7 +28,7 @@ static void index_try(const uint8_t *text, size_t n)
     arena_init(&w.arena);
     meta_init(&w.meta, &w.arena);
     file_from_memory(&f, w.name, text, n);
-    if (safetensors_read_index(&w, &f, &e) && (!e.status || !e.text[0])) abort();
+    if (format_safetensors_index.read(&w, &f, &e) && (!e.status || !e.text[0])) abort();
     weights_close(&w);
 }
 

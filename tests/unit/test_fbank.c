@@ -4,7 +4,7 @@
  * itself computes lies in the shared collection and is compared where that is. */
 #include <math.h>
 #include "audio/fbank.h"
-#include "load/mvn.h"
+#include "load/cmvn.h"
 #include "npy.h"
 #include "steno_media.h"
 
@@ -93,7 +93,7 @@ static struct rows run(const float *x, int64_t n, int64_t piece, int m, int lfr_
     struct arena a;
     struct fbank_bank bank;
     arena_init(&a);
-    assert_int_equal(fbank_bank_init(&bank, &a, FBANK_BINS, m, lfr_n, NULL, NULL, &kern, NULL), STENO_OK);
+    assert_int_equal(fbank_bank_init(&bank, &a, &(struct fbank_params){ FBANK_BINS, m, lfr_n, NULL, NULL }, &kern, NULL), STENO_OK);
     struct rows r = run_on(&bank, x, n, piece, threads);
     arena_free(&a);
     return r;
@@ -268,7 +268,7 @@ static void test_rows_come_as_soon_as_their_last_frame_is_complete(void **state)
     struct fbank_bank bank;
     struct fbank *f;
     arena_init(&a);
-    assert_int_equal(fbank_bank_init(&bank, &a, 80, 7, 6, NULL, NULL, &kern, NULL), STENO_OK);
+    assert_int_equal(fbank_bank_init(&bank, &a, &(struct fbank_params){ 80, 7, 6, NULL, NULL }, &kern, NULL), STENO_OK);
     assert_int_equal(fbank_open(&f, &a, &bank, NULL, NULL), STENO_OK);
     float *x = noise_new(3000, 13), *out = calloc(20 * 560, sizeof *out);
     assert_non_null(out);
@@ -294,7 +294,7 @@ static void test_shift_and_scale_are_applied_per_column(void **state)
     struct arena a;
     struct fbank_bank bank;
     arena_init(&a);
-    assert_int_equal(fbank_bank_init(&bank, &a, 80, 7, 6, shift, scale, &kern, NULL), STENO_OK);
+    assert_int_equal(fbank_bank_init(&bank, &a, &(struct fbank_params){ 80, 7, 6, shift, scale }, &kern, NULL), STENO_OK);
     struct rows plain = run(x, 4000, 4000, 7, 6, 1), r = run_on(&bank, x, 4000, 4000, 1);
     assert_int_equal(r.n, plain.n);
     for (int64_t i = 0; i < r.n; i++)
@@ -338,7 +338,7 @@ static void test_begin_forgets_the_previous_sound(void **state)
     struct fbank_bank bank;
     struct fbank *f;
     arena_init(&a);
-    assert_int_equal(fbank_bank_init(&bank, &a, 80, 7, 6, NULL, NULL, &kern, NULL), STENO_OK);
+    assert_int_equal(fbank_bank_init(&bank, &a, &(struct fbank_params){ 80, 7, 6, NULL, NULL }, &kern, NULL), STENO_OK);
     assert_int_equal(fbank_open(&f, &a, &bank, NULL, NULL), STENO_OK);
     float *x = noise_new(3000, 19), first[4 * 560], second[4 * 560];
     int64_t n = fbank_push(f, x, 3000, first, 560);
@@ -365,7 +365,8 @@ static void test_sizes_out_of_range_are_refused(void **state)
     arena_init(&a);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         steno_error e = { 0 };
-        assert_int_equal(fbank_bank_init(&bank, &a, bad[i][0], bad[i][1], bad[i][2], NULL, NULL, &kern, &e), STENO_EUNSUPPORTED);
+        const struct fbank_params p = { bad[i][0], bad[i][1], bad[i][2], NULL, NULL };
+        assert_int_equal(fbank_bank_init(&bank, &a, &p, &kern, &e), STENO_EUNSUPPORTED);
         assert_true(*e.text);
     }
     arena_free(&a);
@@ -434,7 +435,7 @@ static void golden(const char *name)
     snprintf(path, sizeof path, "%s/material/funasr/models/sensevoice/pt/am.mvn", getenv("STENO_SHARED"));
     arena_init(&a);
     assert_int_equal(file_open(&f, path, NULL), STENO_OK);
-    assert_int_equal(mvn_read(&f, &a, 560, &shift, &scale, NULL), STENO_OK);
+    assert_int_equal(cmvn_read(&f, &a, 560, &shift, &scale, NULL), STENO_OK);
     file_close(&f);
 
     struct rows r = run(x, n, n, 1, 1, 1);
@@ -445,7 +446,7 @@ static void golden(const char *name)
     snprintf(file, sizeof file, "funasr/golden/sensevoice/%s.lfr.npy", name);
     compare(file, &r, 5e-4);
     free(r.v);
-    assert_int_equal(fbank_bank_init(&bank, &a, 80, 7, 6, shift, scale, &kern, NULL), STENO_OK);
+    assert_int_equal(fbank_bank_init(&bank, &a, &(struct fbank_params){ 80, 7, 6, shift, scale }, &kern, NULL), STENO_OK);
     r = run_on(&bank, x, n, n, 1);
     snprintf(file, sizeof file, "funasr/golden/sensevoice/%s.cmvn.npy", name);
     compare(file, &r, 2e-4); /* twice 5e-4 times a scale of at most 0.2 */

@@ -6,7 +6,7 @@
 #include "folder.h"
 #include "load/decimal.h"
 #include "load/flat.h"
-#include "load/jrd.h"
+#include "load/json_reader.h"
 
 struct read { struct arena arena; struct meta meta; steno_error e; int rc; };
 
@@ -180,18 +180,18 @@ static void test_skipping_a_value_ends_behind_it(void **state)
     static const char text[] = "{\"a\":{\"b\":[1,{\"c\":[]}],\"d\":\"]}\"},\"e\":5}";
     struct file f;
     struct arena a;
-    struct jrd j;
+    struct json_reader j;
     arena_init(&a);
     file_from_memory(&f, "x", text, sizeof text - 1);
-    assert_int_equal(jrd_open(&j, &f, 0, f.size, &a, NULL), STENO_OK);
-    assert_int_equal(jrd_next(&j), JRD_OBJECT);
-    assert_int_equal(jrd_next(&j), JRD_KEY);
-    jrd_skip(&j, jrd_next(&j));
-    assert_int_equal(jrd_next(&j), JRD_KEY);
+    assert_int_equal(json_open(&j, &f, 0, f.size, &a, NULL), STENO_OK);
+    assert_int_equal(json_next(&j), JSON_OBJECT);
+    assert_int_equal(json_next(&j), JSON_KEY);
+    json_skip(&j, json_next(&j));
+    assert_int_equal(json_next(&j), JSON_KEY);
     assert_string_equal(j.s, "e");
-    jrd_skip(&j, jrd_next(&j));
-    assert_int_equal(jrd_next(&j), JRD_CLOSE);
-    assert_int_equal(jrd_next(&j), JRD_EOF);
+    json_skip(&j, json_next(&j));
+    assert_int_equal(json_next(&j), JSON_CLOSE);
+    assert_int_equal(json_next(&j), JSON_EOF);
     arena_free(&a);
 }
 

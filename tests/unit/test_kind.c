@@ -143,26 +143,26 @@ static void test_folders_of_other_programs_are_named(void **state)
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         const struct folder d = folder_new();
-        struct place p;
+        struct model_source p;
         struct weights w;
         steno_error e = { 0 };
         for (int n = 0; n < 3 && c[i].name[n]; n++) folder_text(&d, c[i].name[n], c[i].bytes);
-        assert_int_equal(place_open(&p, d.path, NULL, &e), STENO_OK);
-        const int rc = weights_open_place(&w, &p, &e);
+        assert_int_equal(model_source_open(&p, d.path, NULL, &e), STENO_OK);
+        const int rc = weights_open_source(&w, &p, &e);
         if (rc != c[i].status || !strstr(e.text, c[i].text)) fail_msg("%d: %s, want %s", rc, e.text, c[i].text);
-        place_close(&p);
+        model_source_close(&p);
         folder_remove(&d);
     }
     const struct folder d = folder_new(); /* CTranslate2: its one file has NULs */
-    struct place p;
+    struct model_source p;
     struct kind k;
     folder_put(&d, "model.bin", BYTES("\6\0\0\0\14\0WhisperSpec\0\3\0\0\0"));
     folder_text(&d, "config.json", "{}");
-    assert_int_equal(place_open(&p, d.path, NULL, NULL), STENO_OK);
-    assert_int_equal(kind_of_place(&k, &p, NULL), STENO_OK);
+    assert_int_equal(model_source_open(&p, d.path, NULL, NULL), STENO_OK);
+    assert_int_equal(kind_of_source(&k, &p, NULL), STENO_OK);
     assert_string_equal(k.file, "model.bin");
     assert_non_null(strstr(k.what, "a CTranslate2 model (WhisperSpec"));
-    place_close(&p);
+    model_source_close(&p);
     folder_remove(&d);
 }
 

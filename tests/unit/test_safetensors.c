@@ -143,11 +143,11 @@ static void put_shard(const struct folder *d, const char *file, const char *tens
     buf_free(&b);
 }
 
-static int open_folder(const struct folder *d, struct weights *w, struct place *p, steno_error *e)
+static int open_folder(const struct folder *d, struct weights *w, struct model_source *p, steno_error *e)
 {
-    assert_int_equal(place_open(p, d->path, NULL, e), STENO_OK);
-    const int rc = weights_open_place(w, p, e);
-    if (rc) place_close(p);
+    assert_int_equal(model_source_open(p, d->path, NULL, e), STENO_OK);
+    const int rc = weights_open_source(w, p, e);
+    if (rc) model_source_close(p);
     return rc;
 }
 
@@ -159,7 +159,7 @@ static void test_an_index_opens_each_shard_once(void **state)
     put_shard(&d, "two", "b");
     folder_text(&d, "model.safetensors.index.json", "{\"metadata\":{\"x\":[1,{}]},\"weight_map\":{\"b\":\"two\",\"a\":\"one\"}}");
     struct weights w;
-    struct place p;
+    struct model_source p;
     steno_error e;
     struct tensor *t;
     if (open_folder(&d, &w, &p, &e)) fail_msg("%s", e.text);
@@ -168,7 +168,7 @@ static void test_an_index_opens_each_shard_once(void **state)
     assert_int_equal(weights_get(&w, "b", (const uint64_t[4]) { 2, 0, 0, 0 }, &t, &e), STENO_OK);
     assert_non_null(strstr(t->file->name, "two"));
     weights_close(&w);
-    place_close(&p);
+    model_source_close(&p);
     folder_remove(&d);
 }
 
@@ -198,7 +198,7 @@ static void test_an_index_and_its_shards_must_agree_both_ways(void **state)
     put_shard(&d, "two", "b");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct weights w;
-        struct place p;
+        struct model_source p;
         steno_error e = { 0 };
         folder_text(&d, "model.safetensors.index.json", bad[i].index);
         const int rc = open_folder(&d, &w, &p, &e);
@@ -206,7 +206,7 @@ static void test_an_index_and_its_shards_must_agree_both_ways(void **state)
             fail_msg("%s gives %d, '%s'", bad[i].index, rc, e.text);
         if (rc) continue;
         weights_close(&w);
-        place_close(&p);
+        model_source_close(&p);
     }
     folder_remove(&d);
 }
@@ -217,7 +217,7 @@ static void test_an_index_names_a_bounded_number_of_files(void **state)
     const struct folder d = folder_new();
     struct buf b = { 0 };
     struct weights w;
-    struct place p;
+    struct model_source p;
     steno_error e = { 0 };
     buf_str(&b, "{\"weight_map\":{");
     for (int i = 0; i < 257; i++) buf_fmt(&b, "%s\"t%d\":\"f%d\"", i ? "," : "", i, i);

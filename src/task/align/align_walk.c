@@ -23,7 +23,7 @@ struct walk {
     struct mel_stream *mel;
     struct known_text *t;
     const struct words_options *q;
-    int32_t head[PROMPT_HEAD];
+    int32_t head[PROMPT_PREFIX_MAX];
     int32_t n_head, most; /* most: ids that a window may be asked about */
     int32_t edge, lead;   /* EDGE_FRAMES and LEAD_FRAMES, of windows as long as the model's */
     int64_t at, to;       /* frames: where the window begins, where the audio ends; only walk_to changes where it begins */
@@ -331,7 +331,7 @@ int text_align(steno_session *s, struct mel_stream *mel, struct known_text *t, c
                       .lead = full / 8 < LEAD_FRAMES ? full / 8 : LEAD_FRAMES };
     int sot, rc = STENO_OK;
     const int32_t n = cue_count(t);
-    w.n_head = s->model->family->speech->head(s->model, speech, w.head, &sot);
+    w.n_head = s->model->family->speech->prompt_prefix(s->model, speech, w.head, &sot);
     const int32_t room = s->model->text_ctx - w.n_head - 2;
     w.most = room < MOST_IDS ? room : MOST_IDS;
     while (!rc && w.next < n && w.to - w.at >= least) {

@@ -98,7 +98,7 @@ static int measure(struct window_decoder *w, struct attempt *a)
     a->unfinished = sentence.end == SENTENCE_NONE;
     a->completed = l->n < l->limit;
     int single_end;
-    s->model->family->speech->spell(s->model, w->ids, l->n, w->frames, w->pieces, &a->advance, &single_end);
+    s->model->family->speech->tokens_to_segments(s->model, w->ids, l->n, w->frames, w->token_segments, &a->advance, &single_end);
     a->avg_logprob = ar_avg_logprob(l);
     a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob;
     a->margin = l->margin;

@@ -73,8 +73,9 @@ static int prefix_set(struct window_decoder *w, const int32_t *ids, int32_t n)
 {
     const int32_t half = w->s->model->text_ctx / 2, len = w->request->p.sample_len, room = half - (len ? len : half);
     const int32_t cut = room > 0 && n > room ? n - room : room < 0 ? (-room < n ? -room : n) : 0;
-    if (n - cut > half - PROMPT_HEAD)
-        return err_set(&w->s->error, STENO_EARG, "the prefix is %d tokens long; at most %d fit", (int)(n - cut), (int)(half - PROMPT_HEAD));
+    if (n - cut > half - PROMPT_PREFIX_MAX)
+        return err_set(&w->s->error, STENO_EARG, "the prefix is %d tokens long; at most %d fit", (int)(n - cut),
+                       (int)(half - PROMPT_PREFIX_MAX));
     w->n_prefix = n - cut;
     if (w->n_prefix) memcpy(w->prefix, ids + cut, (size_t)w->n_prefix * sizeof *ids);
     return STENO_OK;
@@ -121,8 +122,8 @@ int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
     const steno_model *m = w->s->model;
     const int32_t most = most_of(w), past = previous && most > 0 ? past_after(w, most) : 0;
     const int32_t held = most > 0 ? (int32_t)min64(w->n_carried, most) : 0, first = (int32_t)min64(held, most - past);
-    int32_t head[PROMPT_HEAD], n = 0;
-    const int n_head = m->family->speech->head(m, &w->options, head, sot);
+    int32_t head[PROMPT_PREFIX_MAX], n = 0;
+    const int n_head = m->family->speech->prompt_prefix(m, &w->options, head, sot);
     if (first + past > 0) {
         w->prompt[n++] = m->tokens.previous;
         memcpy(w->prompt + n, carried(w) + (held - first), (size_t)first * sizeof *w->prompt);

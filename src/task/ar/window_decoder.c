@@ -22,7 +22,8 @@ static size_t window_floats(const steno_model *m)
 size_t decoder_memory(const steno_model *m, int own)
 {
     const size_t ctx = (size_t)m->text_ctx;
-    return (m->exact ? 6 : 5) * ctx * sizeof(int32_t) + ctx * (sizeof(struct piece) + sizeof(struct draft) + sizeof(struct sampled_token)) +
+    const size_t each = sizeof(struct token_segment) + sizeof(struct draft) + sizeof(struct sampled_token);
+    return (m->exact ? 6 : 5) * ctx * sizeof(int32_t) + ctx * each +
            2 * (size_t)m->audio_ctx * sizeof(float) + ((own != 0) + (m->exact != NULL)) * window_floats(m) * sizeof(float);
 }
 
@@ -34,7 +35,7 @@ int decoder_init(struct window_decoder *w, struct arena *a, const steno_model *m
     w->history = arena_array(a, 2 * ctx, sizeof *w->history);
     w->prefix = arena_array(a, ctx, sizeof *w->prefix);
     w->ids = arena_array(a, ctx, sizeof *w->ids);
-    w->pieces = arena_array(a, ctx + 1, sizeof *w->pieces);
+    w->token_segments = arena_array(a, ctx + 1, sizeof *w->token_segments);
     w->drafts = arena_array(a, ctx + 1, sizeof *w->drafts);
     w->ar.beams.best = arena_array(a, ctx, sizeof *w->ar.beams.best);
     w->level = arena_array(a, 2 * (size_t)m->audio_ctx, sizeof *w->level);
@@ -43,7 +44,8 @@ int decoder_init(struct window_decoder *w, struct arena *a, const steno_model *m
         w->heard = arena_array(a, window_floats(m), sizeof *w->heard);
         w->first = arena_array(a, ctx, sizeof *w->first);
     }
-    const int bad = !w->prompt || !w->history || !w->prefix || !w->ids || !w->pieces || !w->drafts || !w->ar.beams.best || !w->level;
+    const int bad = !w->prompt || !w->history || !w->prefix || !w->ids || !w->token_segments || !w->drafts ||
+                    !w->ar.beams.best || !w->level;
     return bad || (own && !w->mel) || (m->exact && (!w->heard || !w->first)) ? -1 : 0;
 }
 
@@ -229,23 +231,23 @@ static void drafts_make(struct window_decoder *w, int n)
 {
     const double at = (double)w->seek / 100;
     for (int i = 0; i < n; i++) {
-        const struct piece *p = &w->pieces[i];
+        const struct token_segment *p = &w->token_segments[i];
         w->drafts[i] = (struct draft){ .start = at + p->t0 * 0.02, .first = p->first, .n = p->n,
                                        .end = p->t1 < 0 ? at + w->frames / 100.0 : at + p->t1 * 0.02 };
     }
 }
 
 /* What stands behind the last pair of times is one segment more, up to the end of the window; without a length, part of the one before.
- * @return the pieces */
+ * @return the token_segments */
 static int tail_keep(struct window_decoder *w, int n, const struct sentence *q)
 {
-    struct piece *last = &w->pieces[n - 1];
+    struct token_segment *last = &w->token_segments[n - 1];
     const int32_t from = last->first + last->n, t0 = w->ids[from] - w->s->model->tokens.timestamp_begin;
     if (2 * t0 >= w->frames) {
         last->n = q->n - last->first;
         return n;
     }
-    w->pieces[n] = (struct piece){ from, q->n - from, t0, -1 };
+    w->token_segments[n] = (struct token_segment){ from, q->n - from, t0, -1 };
     return n + 1;
 }
 
@@ -261,13 +263,13 @@ static int window_words(struct window_decoder *w, const struct sentence *sentenc
 {
     steno_session *s = w->s;
     const steno_transcribe_params *p = &w->request->p;
-    int32_t head[PROMPT_HEAD];
+    int32_t head[PROMPT_PREFIX_MAX];
     int sot;
     struct speech_options q = w->options;
     q.without_timestamps = 0;
     const struct words_options want = { s->result.language, p->prepend_punctuations, p->append_punctuations,
                                         p->hallucination_silence_threshold };
-    const int n_head = s->model->family->speech->head(s->model, &q, head, &sot);
+    const int n_head = s->model->family->speech->prompt_prefix(s->model, &q, head, &sot);
     struct steno_batch *exact = verify_heard(w);
     const struct words_window at = { .b = exact ? exact : s->batch, .lane = exact ? 0 : w->lane, .seek = w->seek, .frames = w->frames,
                                      .full = 2 * window_ctx(w), .content_frames = mel_of(s)->frames, .head = head, .n_head = n_head,
@@ -301,7 +303,7 @@ static int window_finish(struct window_decoder *w)
         struct sentence q;
         rc = sentence_of(w, w->ids, w->kept.n_tokens, &q);
         if (rc) return rc;
-        int single_end, n = speech->spell(s->model, w->ids, q.n, w->frames, w->pieces, &advance, &single_end);
+        int single_end, n = speech->tokens_to_segments(s->model, w->ids, q.n, w->frames, w->token_segments, &advance, &single_end);
         if (q.end == SENTENCE_NONE) n = 0;
         if (q.end == SENTENCE_UNCUT) {
             n = tail_keep(w, n, &q);

@@ -41,7 +41,7 @@ struct window_decoder {
     float *level;            /* [window] of each frame, log10 */
     int32_t *prompt;         /* [text_ctx] */
     int32_t *ids;            /* [text_ctx] tokens of the attempt at hand, or of the one that was kept */
-    struct piece *pieces;    /* [text_ctx + 1] */
+    struct token_segment *token_segments;    /* [text_ctx + 1] */
     struct draft *drafts;    /* [text_ctx + 1] */
     struct words words;
     struct buf bytes, text;  /* of the attempt or segment at hand */

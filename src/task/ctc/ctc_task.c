@@ -26,7 +26,7 @@ struct ctc_job {
     steno_session *s;
     const steno_transcribe_params *p;
     struct ctc_options options;
-    int32_t head[PROMPT_HEAD], n_head; /* query rows */
+    int32_t head[PROMPT_PREFIX_MAX], n_head; /* query rows */
     int64_t at, end;      /* samples: where the clip at hand begins and ends */
     double sum_logprob;
     int32_t n_ids;        /* ids of the clip, repeats and blanks dropped, in ctc_session.ids */
@@ -92,7 +92,7 @@ static int segment_add(struct ctc_job *j)
                          .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
     buf_clear(&c->bytes);
     buf_clear(&c->text);
-    s->model->family->ctc->spell(s->model, c->ids, j->n_ids, &c->bytes, &g.tags);
+    s->model->family->ctc->ids_to_text(s->model, c->ids, j->n_ids, &c->bytes, &g.tags);
     utf8_append(&c->text, (const uint8_t *)c->bytes.p, c->bytes.len);
     const char *text = c->text.p ? c->text.p : "";
     size_t n = c->text.len;
@@ -134,7 +134,7 @@ static int job_init(struct ctc_job *j, steno_session *s, const steno_transcribe_
     *j = (struct ctc_job){ .s = s, .p = p, .options = { p->language, p->itn, p->ban_unknown_emotion } };
     const int rc = params_check(s, STENO_CALL_TRANSCRIBE, p);
     if (rc) return rc;
-    j->n_head = m->family->ctc->head(m, &j->options, j->head, &s->error);
+    j->n_head = m->family->ctc->query_rows(m, &j->options, j->head, &s->error);
     if (j->n_head < 0) return j->n_head;
     const int32_t barred = m->family->ctc->barred(m, &j->options);
     rule_masks_clear(&c->masks);

@@ -1,7 +1,7 @@
 /* steno: mean and variance of a front end. SPDX-License-Identifier: MIT
  *
  * One pass over words, in which brackets are words of their own. */
-#include "load/mvn.h"
+#include "load/cmvn.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 enum { MAX_FILE = 1 << 20, MAX_WORD = 48, MAX_WANT = 1 << 14 };
 
-struct mvn {
+struct cmvn_reader {
     const char *path;
     steno_error *e;
     int line;              /* of the word */
@@ -27,7 +27,7 @@ static int is_space(int c)
 }
 
 /* The next word; one that is too long is cut, and its last letter makes it neither tag nor number. */
-static void word_read(struct mvn *m)
+static void word_read(struct cmvn_reader *m)
 {
     m->n = 0;
     if (m->next == '\n') m->line++;
@@ -61,14 +61,14 @@ static int number_read(float *out, const char *s)
     return !isfinite(*out);
 }
 
-static int cut(struct mvn *m, const char *tag)
+static int cut(struct cmvn_reader *m, const char *tag)
 {
     if (m->r.err) return err_set(m->e, m->r.err, "%s: read failed at byte %" PRIu64, m->path, m->r.pos);
     return err_set(m->e, STENO_EFORMAT, "%s: line %d: the file ends inside %s; is the copy complete?", m->path, m->line, tag);
 }
 
 /* The list of a tag: what stands before its bracket are sizes and a learning rate. */
-static int list_read(struct mvn *m, const char *tag, float *out, int want)
+static int list_read(struct cmvn_reader *m, const char *tag, float *out, int want)
 {
     const int tag_line = m->line;
     do {
@@ -92,7 +92,7 @@ static int list_read(struct mvn *m, const char *tag, float *out, int want)
     return STENO_OK;
 }
 
-static int tags_read(struct mvn *m, int want, float *const list[2])
+static int tags_read(struct cmvn_reader *m, int want, float *const list[2])
 {
     static const char *const tag[2] = { "<AddShift>", "<Rescale>" };
     int seen[2] = { 0 };
@@ -114,14 +114,14 @@ static int tags_read(struct mvn *m, int want, float *const list[2])
     return STENO_OK;
 }
 
-int mvn_read(const struct file *f, struct arena *a, int want, float **shift, float **scale, steno_error *e)
+int cmvn_read(const struct file *f, struct arena *a, int want, float **shift, float **scale, steno_error *e)
 {
     *shift = *scale = NULL;
     if (want < 1 || want > MAX_WANT) return err_set(e, STENO_EARG, "%s: %d values are wanted, want 1..%d", f->name, want, MAX_WANT);
     if (f->size > MAX_FILE)
         return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d; is this the file of mean and variance?", f->name, f->size,
                        MAX_FILE);
-    struct mvn m = { .path = f->name, .e = e, .line = 1 };
+    struct cmvn_reader m = { .path = f->name, .e = e, .line = 1 };
     rd_init(&m.r, f, 0, f->size);
     float *list = arena_array(a, (size_t)want * 2, sizeof *list);
     if (!list) return err_nomem(e, (size_t)want * 2 * sizeof *list, "mean and variance");
@@ -132,17 +132,17 @@ int mvn_read(const struct file *f, struct arena *a, int want, float **shift, flo
     return STENO_OK;
 }
 
-int mvn_find(const struct weights *w, int want, struct arena *a, float **shift, float **scale, steno_error *e)
+int cmvn_find(const struct weights *w, int want, struct arena *a, float **shift, float **scale, steno_error *e)
 {
     const char *name = meta_text(&w->meta, "frontend_conf.cmvn_file", NULL);
     if (!name) name = meta_text(&w->meta, "configuration.file_path_metas.frontend_conf.cmvn_file", "am.mvn");
     struct file f;
-    int rc = place_find(&w->place, name, a, &f, e);
+    int rc = model_source_find(&w->source, name, a, &f, e);
     if (!rc)
         return err_set(e, STENO_EFORMAT, "%s: %s is missing beside the weights: copy it from the model's original folder", w->name, name);
     if (rc < 0) return rc;
     rc = kind_check(&f, e);
-    if (!rc) rc = mvn_read(&f, a, want, shift, scale, e);
+    if (!rc) rc = cmvn_read(&f, a, want, shift, scale, e);
     file_close(&f);
     return rc;
 }

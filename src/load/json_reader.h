@@ -3,19 +3,19 @@
  * One event per call and no tree: a file of any kind costs its own size and nothing else. Strings are decoded where they lie, since
  * no escape is longer than what it stands for, and nesting is a word of bits. RFC 8259 to the letter; U+0000 is refused, so that every
  * string ends in a NUL. The common libraries for this lose characters when memory runs out, and build a tree of many times the size. */
-#ifndef STENO_LOAD_JRD_H
-#define STENO_LOAD_JRD_H
+#ifndef STENO_LOAD_JSON_READER_H
+#define STENO_LOAD_JSON_READER_H
 #include "base/arena.h"
 #include "base/file.h"
 
-enum jrd_kind {
-    JRD_FAILED, JRD_EOF, JRD_OBJECT, JRD_ARRAY, JRD_CLOSE, /* CLOSE: of the innermost object or array */
-    JRD_KEY, JRD_TEXT, JRD_INT, JRD_NUM, JRD_BOOL, JRD_NULL
+enum json_event {
+    JSON_FAILED, JSON_EOF, JSON_OBJECT, JSON_ARRAY, JSON_CLOSE, /* CLOSE: of the innermost object or array */
+    JSON_KEY, JSON_TEXT, JSON_INT, JSON_NUM, JSON_BOOL, JSON_NULL
 };
 
-enum { JRD_DEPTH = 64 };
+enum { JSON_DEPTH = 64 };
 
-struct jrd {
+struct json_reader {
     const char *name;     /* of the file */
     char *text;           /* [n + 1], from the arena; overwritten while it is read */
     size_t n, at;
@@ -33,10 +33,10 @@ struct jrd {
 };
 
 /* Take n bytes of the file at off. */
-int jrd_open(struct jrd *j, const struct file *f, uint64_t off, uint64_t n, struct arena *a, steno_error *e);
-enum jrd_kind jrd_next(struct jrd *j);
+int json_open(struct json_reader *j, const struct file *f, uint64_t off, uint64_t n, struct arena *a, steno_error *e);
+enum json_event json_next(struct json_reader *j);
 /* Read on to the end of the value whose first event was `kind`. */
-void jrd_skip(struct jrd *j, enum jrd_kind kind);
+void json_skip(struct json_reader *j, enum json_event kind);
 /* STENO_EFORMAT with file, line and byte: what is wrong with the text, if something is, else this. */
-int jrd_fail(const struct jrd *j, steno_error *e, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int json_fail(const struct json_reader *j, steno_error *e, const char *fmt, ...) PRINTF_LIKE(3, 4);
 #endif

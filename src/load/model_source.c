@@ -1,5 +1,5 @@
 /* steno: where a model lives. SPDX-License-Identifier: MIT */
-#include "load/place.h"
+#include "load/model_source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,35 +26,35 @@ static char *dir_of(const char *path, int is_folder)
 }
 
 /* Say that a file was opened. */
-static int note_opened(const struct place *p, const char *path, steno_error *e)
+static int note_opened(const struct model_source *p, const char *path, steno_error *e)
 {
     if (p->opened) buf_add(p->opened, path, strlen(path) + 1);
     return p->opened && p->opened->err ? err_nomem(e, strlen(path), "a path") : STENO_OK;
 }
 
-int place_open(struct place *p, const char *path, struct buf *opened, steno_error *e)
+int model_source_open(struct model_source *p, const char *path, struct buf *opened, steno_error *e)
 {
-    *p = (struct place){ .name = path, .file = { .name = path, .fd = -1 }, .opened = opened };
+    *p = (struct model_source){ .name = path, .file = { .name = path, .fd = -1 }, .opened = opened };
     if (!path) return err_set(e, STENO_EARG, "cannot open a model: no path was given");
     p->is_folder = file_is_folder(path);
     p->dir = dir_of(path, p->is_folder);
     if (!p->dir) return err_nomem(e, strlen(path), "a path");
     int rc = p->is_folder ? STENO_OK : file_open(&p->file, path, e);
     if (!rc && !p->is_folder) rc = note_opened(p, path, e);
-    if (rc) place_close(p);
+    if (rc) model_source_close(p);
     return rc;
 }
 
-void place_of_file(struct place *p, const struct file *f)
+void model_source_of_file(struct model_source *p, const struct file *f)
 {
-    *p = (struct place){ .name = f->name, .file = *f };
+    *p = (struct model_source){ .name = f->name, .file = *f };
 }
 
-void place_close(struct place *p)
+void model_source_close(struct model_source *p)
 {
     file_close(&p->file);
     free(p->dir);
-    *p = (struct place){ .file = { .fd = -1 } };
+    *p = (struct model_source){ .file = { .fd = -1 } };
 }
 
 static int stays_inside(const char *name)
@@ -65,7 +65,7 @@ static int stays_inside(const char *name)
     return 1;
 }
 
-int place_find(const struct place *p, const char *name, struct arena *a, struct file *f, steno_error *e)
+int model_source_find(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e)
 {
     *f = (struct file){ .fd = -1 };
     if (!stays_inside(name)) return err_set(e, STENO_EFORMAT, "%s: '%s' is not the name of a file beside it", p->name, name);
@@ -82,11 +82,11 @@ int place_find(const struct place *p, const char *name, struct arena *a, struct 
     return rc ? rc : 1;
 }
 
-int file_text(const struct file *f, uint64_t most, struct arena *a, const char **text, steno_error *e)
+int file_text(const struct file *f, uint64_t max_sz, struct arena *a, const char **text, steno_error *e)
 {
     *text = NULL;
-    if (f->size > most)
-        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %" PRIu64 " for such a file", f->name, f->size, most);
+    if (f->size > max_sz)
+        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %" PRIu64 " for such a file", f->name, f->size, max_sz);
     char *s = arena_alloc(a, (size_t)f->size + 1);
     if (!s) return err_nomem(e, (size_t)f->size, "a file's text");
     const int rc = file_read(f, 0, s, (size_t)f->size, e);

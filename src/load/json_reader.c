@@ -1,5 +1,5 @@
 /* steno: bounded JSON reader. SPDX-License-Identifier: MIT */
-#include "load/jrd.h"
+#include "load/json_reader.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,15 +10,15 @@
 
 enum { WANT_VALUE, WANT_FIRST, WANT_KEY, WANT_COMMA, WANT_END }; /* FIRST: key, value or the end of what was just opened */
 
-int jrd_open(struct jrd *j, const struct file *f, uint64_t off, uint64_t n, struct arena *a, steno_error *e)
+int json_open(struct json_reader *j, const struct file *f, uint64_t off, uint64_t n, struct arena *a, steno_error *e)
 {
-    *j = (struct jrd){ .name = f->name, .n = (size_t)n, .base = off, .line = 1, .want = WANT_VALUE };
+    *j = (struct json_reader){ .name = f->name, .n = (size_t)n, .base = off, .line = 1, .want = WANT_VALUE };
     j->text = n < SIZE_MAX ? arena_alloc(a, (size_t)n + 1) : NULL;
     if (!j->text) return err_nomem(e, (size_t)n, "the text of a file");
     return file_read(f, off, j->text, (size_t)n, e);
 }
 
-int jrd_fail(const struct jrd *j, steno_error *e, const char *fmt, ...)
+int json_fail(const struct json_reader *j, steno_error *e, const char *fmt, ...)
 {
     char text[400];
     va_list args;
@@ -29,10 +29,10 @@ int jrd_fail(const struct jrd *j, steno_error *e, const char *fmt, ...)
                    j->base + (j->why ? j->at : j->start), j->why ? j->why : text);
 }
 
-static enum jrd_kind fail(struct jrd *j, const char *why)
+static enum json_event fail(struct json_reader *j, const char *why)
 {
     j->why = why;
-    return JRD_FAILED;
+    return JSON_FAILED;
 }
 
 /* ---- strings ----------------------------------------------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static int hex4(const char *s, uint32_t *out)
 }
 
 /* The character of \uXXXX, or of two that make a pair; j->at stands behind the u. 0: the escape is wrong. */
-static uint32_t unicode_escape(struct jrd *j)
+static uint32_t unicode_escape(struct json_reader *j)
 {
     uint32_t c, low;
     const char *s = j->text + j->at;
@@ -65,7 +65,7 @@ static uint32_t unicode_escape(struct jrd *j)
 }
 
 /* An escape; j->at stands behind the backslash. @return bytes written to out, 0: wrong */
-static size_t escape(struct jrd *j, char *out)
+static size_t escape(struct json_reader *j, char *out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     if (j->at >= j->n) return 0;
@@ -81,7 +81,7 @@ static size_t escape(struct jrd *j, char *out)
 }
 
 /* j->at stands behind the first quote. */
-static int read_string(struct jrd *j)
+static int read_string(struct json_reader *j)
 {
     char *out = j->s = j->text + j->at;
     for (;;) {
@@ -111,7 +111,7 @@ static int read_string(struct jrd *j)
 
 /* ---- values ------------------------------------------------------------------------------------------------------------------ */
 
-static void skip_space(struct jrd *j)
+static void skip_space(struct json_reader *j)
 {
     for (; j->at < j->n; j->at++) {
         const char c = j->text[j->at];
@@ -120,27 +120,27 @@ static void skip_space(struct jrd *j)
     }
 }
 
-static int in_object(const struct jrd *j)
+static int in_object(const struct json_reader *j)
 {
     return j->depth && (j->is_object >> (j->depth - 1) & 1);
 }
 
-static void value_done(struct jrd *j)
+static void value_done(struct json_reader *j)
 {
     j->want = j->depth ? WANT_COMMA : WANT_END;
 }
 
-static enum jrd_kind open_level(struct jrd *j, int object)
+static enum json_event open_level(struct json_reader *j, int object)
 {
-    if (j->depth == JRD_DEPTH) return fail(j, "nested more than 64 deep");
+    if (j->depth == JSON_DEPTH) return fail(j, "nested more than 64 deep");
     const uint64_t bit = UINT64_C(1) << j->depth++;
     j->is_object = object ? j->is_object | bit : j->is_object & ~bit;
     j->at++;
     j->want = WANT_FIRST;
-    return object ? JRD_OBJECT : JRD_ARRAY;
+    return object ? JSON_OBJECT : JSON_ARRAY;
 }
 
-static enum jrd_kind read_number(struct jrd *j)
+static enum json_event read_number(struct json_reader *j)
 {
     int whole;
     const char *s = j->text + j->at;
@@ -149,13 +149,13 @@ static enum jrd_kind read_number(struct jrd *j)
     j->at += n;
     j->x = decimal_value(s, n);
     value_done(j);
-    return whole && decimal_whole(s, n, &j->i) ? JRD_INT : JRD_NUM;
+    return whole && decimal_whole(s, n, &j->i) ? JSON_INT : JSON_NUM;
 }
 
-static enum jrd_kind read_word(struct jrd *j)
+static enum json_event read_word(struct json_reader *j)
 {
-    static const struct { char text[6]; enum jrd_kind kind; int64_t i; } word[] = {
-        { "true", JRD_BOOL, 1 }, { "false", JRD_BOOL, 0 }, { "null", JRD_NULL, 0 },
+    static const struct { char text[6]; enum json_event kind; int64_t i; } word[] = {
+        { "true", JSON_BOOL, 1 }, { "false", JSON_BOOL, 0 }, { "null", JSON_NULL, 0 },
     };
     for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
         const size_t n = strlen(word[i].text);
@@ -168,47 +168,47 @@ static enum jrd_kind read_word(struct jrd *j)
     return fail(j, "want a value");
 }
 
-static enum jrd_kind read_value(struct jrd *j, int c)
+static enum json_event read_value(struct json_reader *j, int c)
 {
     if (c == '{' || c == '[') return open_level(j, c == '{');
     if (c != '"') return c == '-' || (c >= '0' && c <= '9') ? read_number(j) : read_word(j);
     j->at++;
-    if (!read_string(j)) return JRD_FAILED;
+    if (!read_string(j)) return JSON_FAILED;
     value_done(j);
-    return JRD_TEXT;
+    return JSON_TEXT;
 }
 
-static enum jrd_kind read_key(struct jrd *j, int c)
+static enum json_event read_key(struct json_reader *j, int c)
 {
     if (c != '"') return fail(j, "want a key in quotes");
     j->at++;
-    if (!read_string(j)) return JRD_FAILED;
+    if (!read_string(j)) return JSON_FAILED;
     skip_space(j);
     if (j->at >= j->n || j->text[j->at] != ':') return fail(j, "want a colon behind a key");
     j->at++;
     j->want = WANT_VALUE;
-    return JRD_KEY;
+    return JSON_KEY;
 }
 
-static int peek(const struct jrd *j)
+static int peek(const struct json_reader *j)
 {
     return j->at < j->n ? (uint8_t)j->text[j->at] : -1;
 }
 
-enum jrd_kind jrd_next(struct jrd *j)
+enum json_event json_next(struct json_reader *j)
 {
-    if (j->why) return JRD_FAILED;
+    if (j->why) return JSON_FAILED;
     skip_space(j);
     j->start = j->at;
     int c = peek(j);
-    if (j->want == WANT_END) return c < 0 ? JRD_EOF : fail(j, "text follows the value");
+    if (j->want == WANT_END) return c < 0 ? JSON_EOF : fail(j, "text follows the value");
     if (c < 0) return fail(j, "the text ends inside a value");
     const int object = in_object(j);
     if ((j->want == WANT_FIRST || j->want == WANT_COMMA) && c == (object ? '}' : ']')) {
         j->at++;
         j->depth--;
         value_done(j);
-        return JRD_CLOSE;
+        return JSON_CLOSE;
     }
     if (j->want == WANT_COMMA) {
         if (c != ',') return fail(j, object ? "want a comma or the end of the object" : "want a comma or the end of the list");
@@ -221,9 +221,9 @@ enum jrd_kind jrd_next(struct jrd *j)
     return j->want != WANT_VALUE && object ? read_key(j, c) : read_value(j, c);
 }
 
-void jrd_skip(struct jrd *j, enum jrd_kind kind)
+void json_skip(struct json_reader *j, enum json_event kind)
 {
-    if (kind != JRD_OBJECT && kind != JRD_ARRAY) return;
+    if (kind != JSON_OBJECT && kind != JSON_ARRAY) return;
     const int outer = j->depth - 1;
-    while (j->depth > outer && jrd_next(j) != JRD_FAILED) continue;
+    while (j->depth > outer && json_next(j) != JSON_FAILED) continue;
 }

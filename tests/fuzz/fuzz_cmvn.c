@@ -3,7 +3,7 @@
  * Four values of each are wanted. What is accepted is finite; what is refused says why. */
 #include <math.h>
 #include <stdlib.h>
-#include "load/mvn.h"
+#include "load/cmvn.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     steno_error e = { 0 };
     arena_init(&a);
     file_from_memory(&f, "fuzz.mvn", data, n);
-    if (!mvn_read(&f, &a, 4, &shift, &scale, &e)) {
+    if (!cmvn_read(&f, &a, 4, &shift, &scale, &e)) {
         for (int i = 0; i < 4; i++)
             if (!isfinite(shift[i]) || !isfinite(scale[i])) abort();
     } else if (!e.status || !e.text[0] || shift || scale) {

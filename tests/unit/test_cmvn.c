@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "harness.h"
-#include "load/mvn.h"
+#include "load/cmvn.h"
 
 static const char small[] = "<Nnet>\n<Splice> 3 3\n[ 0 ]\n<AddShift> 3 3\n<LearnRateCoef> 0 [ -8.311879 2 -0.5 ]\n"
                             "<Rescale> 3 3\n<LearnRateCoef> 0 [ 0.155775 1e-2 .25 ]\n</Nnet>\n";
@@ -21,7 +21,7 @@ static struct result read_bytes(const void *data, size_t n, int want)
     memcpy(copy, data, n);
     arena_init(&r.a);
     file_from_memory(&f, "am.mvn", copy, n);
-    r.rc = mvn_read(&f, &r.a, want, &r.shift, &r.scale, &r.e);
+    r.rc = cmvn_read(&f, &r.a, want, &r.shift, &r.scale, &r.e);
     free(copy);
     return r;
 }
@@ -171,7 +171,7 @@ static struct result read_shared(const char *name, int want)
     struct file f = { 0 };
     arena_init(&r.a);
     if (!shared || file_open(&f, path, NULL)) return r;
-    r.rc = mvn_read(&f, &r.a, want, &r.shift, &r.scale, &r.e);
+    r.rc = cmvn_read(&f, &r.a, want, &r.shift, &r.scale, &r.e);
     file_close(&f);
     return r;
 }

@@ -1,0 +1,26 @@
+/* steno: the formats of weights that are read. SPDX-License-Identifier: MIT
+ *
+ * A format is one file with a reader, and one row in formats.c. What a file is, kind.c has said before. */
+#ifndef STENO_LOAD_FORMATS_H
+#define STENO_LOAD_FORMATS_H
+#include <string.h>
+#include "load/kind.h"
+#include "load/weights.h"
+
+struct format {
+    const char *name; /* for people */
+    int (*match)(const struct kind *k, const struct file *f);
+    int (*read)(struct weights *w, const struct file *f, steno_error *e); /* the whole of the file's index, settings and vocabulary */
+};
+
+static inline int file_name_ends(const struct file *f, const char *end)
+{
+    const size_t n = strlen(f->name), m = strlen(end);
+    return n >= m && !strcmp(f->name + n - m, end);
+}
+
+/* The first format that takes the file; NULL: none does. */
+const struct format *format_find(const struct kind *k, const struct file *f);
+
+extern const struct format format_ggml, format_torch, format_safetensors, format_safetensors_index;
+#endif

@@ -1,0 +1,102 @@
+/* steno: opening a model's weights. SPDX-License-Identifier: MIT
+ *
+ * From a file or folder to the index: what it is (kind.c), who reads it (formats.c), and the settings beside it. */
+#include <inttypes.h>
+#include <string.h>
+#include "load/formats.h"
+#include "load/weights.h"
+
+/* The type that most weights are stored in. */
+static enum dtype main_type(const struct weights *w)
+{
+    uint64_t n[DT_COUNT] = { 0 };
+    int best = 0;
+    for (uint32_t i = 0; i < w->n_tensors; i++) n[w->tensor[i].type] += w->tensor[i].size / dtype_row_sz(w->tensor[i].type, 256);
+    for (int t = 1; t < DT_COUNT; t++)
+        if (n[t] > n[best]) best = t;
+    return (enum dtype)best;
+}
+
+int weights_read_settings(struct meta *m, const struct model_source *p, steno_error *e)
+{
+    static const struct { const char *file, *prefix; int yaml; } known[] = {
+        { "config.json", NULL, 0 }, { "generation_config.json", "generation", 0 },
+        { "config.yaml", NULL, 1 }, { "configuration.json", "configuration", 0 },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct file f;
+        int rc = model_source_find(p, known[i].file, m->arena, &f, e);
+        if (rc > 0) {
+            rc = kind_check(&f, e);
+            if (!rc) rc = known[i].yaml ? meta_read_yaml(m, known[i].prefix, &f, e) : meta_read_json(m, known[i].prefix, &f, e);
+            file_close(&f);
+        }
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+/* The file of the place by the reader of its format. */
+static int read_as(struct weights *w, const struct kind *k, steno_error *e)
+{
+    const struct file *f = &w->source.file;
+    const struct format *format = format_find(k, f);
+    if (!format) return kind_refuse(k, w->name, e);
+    w->format = format->name;
+    return format->read(w, f, e);
+}
+
+/* A file, or the weights of a folder. */
+static int read_place(struct weights *w, steno_error *e)
+{
+    struct kind k;
+    int rc = kind_of_source(&k, &w->source, e);
+    if (rc) return rc;
+    if (!w->source.is_folder) return read_as(w, &k, e);
+    if (!k.file[0] || !kind_is_weights(k.file)) return kind_refuse(&k, w->name, e);
+    struct file f;
+    rc = model_source_find(&w->source, k.file, &w->arena, &f, e);
+    if (rc < 0) return rc;
+    if (!rc) return err_set(e, STENO_EIO, "%s: %s has gone while it was looked at", w->name, k.file);
+    w->source.file = f; /* closed by weights_close: the place at hand is a folder, and has none */
+    return read_as(w, &k, e);
+}
+
+/* A tensor may be stored once and stand under two names (an embedding that is the head, too), but a file of which every tensor views the
+ * same bytes would take memory without end. */
+static int check_sum(const struct weights *w, steno_error *e)
+{
+    uint64_t stored = w->n_shards ? 0 : w->source.file.size, sum = 0;
+    for (uint32_t i = 0; i < w->n_shards; i++) stored += w->shard[i].size;
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        sum += w->tensor[i].size; /* each at most its file's */
+        if (sum / 2 > stored)
+            return err_set(e, STENO_EFORMAT, "%s: tensors up to %s (%" PRIu32 " of %" PRIu32 ") want %" PRIu64 " bytes, but %" PRIu64
+                           " are stored: many of them share the same bytes; save a copy of each", w->name, w->tensor[i].name, i + 1,
+                           w->n_tensors, sum, stored);
+    }
+    return STENO_OK;
+}
+
+int weights_open_source(struct weights *w, const struct model_source *p, steno_error *e)
+{
+    memset(w, 0, sizeof *w);
+    arena_init(&w->arena);
+    meta_init(&w->meta, &w->arena);
+    w->source = *p;
+    w->name = p->name;
+    int rc = read_place(w, e);
+    if (!rc) rc = check_sum(w, e);
+    if (!rc && !w->dims.n_mels) w->matrix_type = main_type(w);
+    if (!rc && !w->dims.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = weights_read_settings(&w->meta, &w->source, e);
+    if (!rc) rc = weights_index(w, e);
+    if (rc) weights_close(w);
+    return rc;
+}
+
+int weights_open(struct weights *w, const struct file *f, steno_error *e)
+{
+    struct model_source p;
+    model_source_of_file(&p, f);
+    return weights_open_source(w, &p, e);
+}
