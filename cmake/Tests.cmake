@@ -16,7 +16,8 @@ endif()
 # computed by the same teams), and `media` when it asks whether there is FFmpeg. script/lint finds what is missing here.
 
 set(tests_threads
-    unit.base_team unit.fbank unit.mel unit.plan_align unit.plan_exec unit.plan_limits unit.plan_partition unit.plan_rows unit.plan_shared
+    unit.base_team unit.fbank unit.mel unit.plan_align unit.plan_exec unit.plan_limits unit.plan_linear unit.plan_partition
+    unit.plan_rows unit.plan_shared
     unit.plan_stop unit.plan_unfused
     api.abi api.batch api.fallback api.guests api.memory api.misuse api.nomem api.reenter api.results api.serve api.stack
     api.threads api.windows)

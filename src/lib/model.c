@@ -86,7 +86,6 @@ static int load_exact(steno_model *m, struct weights *w, steno_error *e)
     kern_init(&x->kern, m->kern.level);
     executor_cpu(&x->cpu, &x->kern);
     x->executor = &x->cpu.base;
-    weights_forget_narrow(w);
     x->store = m->store;
     const struct model_open opening = { .team = m->opening->team, .align_heads = m->opening->align_heads };
     x->opening = &opening;

@@ -142,12 +142,6 @@ int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst
     return file_read(t->file, t->offset + row * row_sz, dst, (size_t)(n * row_sz), e);
 }
 
-void weights_forget_narrow(struct weights *w)
-{
-    for (uint32_t i = 0; i < w->n_tensors; i++)
-        if (w->tensor[i].packed_type != packed_as_stored(w->tensor[i].type)) w->tensor[i].packed = NULL;
-}
-
 int weights_check_used(const struct weights *w, steno_error *e)
 {
     for (uint32_t i = 0; i < w->n_tensors; i++)

@@ -19,13 +19,6 @@ struct tensor {
     const struct file *file;
     uint64_t offset, size; /* bytes in the file */
     uint32_t used;         /* set by weights_find, for reporting names nobody asked for */
-
-    /* Where the builder of plans has put it, for the next plan of the same weights; NULL: nowhere yet. */
-    const float *widened;  /* all of it, as f32 */
-    const void *packed;    /* as rows n_packed tensors that lie under each other, of which this one is the packed_at-th */
-    int n_packed, packed_at;
-    enum packed_type packed_type;
-    const float *bias;     /* of the tensors packed together, kept with the first */
 };
 
 #define TENSOR_MAX (UINT64_C(1) << 40) /* weights of one tensor; keeps sizes far from wrapping */
@@ -68,8 +61,6 @@ int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e);
 int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e);
 /* Give tensors the names a family knows them by: `to` writes the new name of a tensor and returns 1, or returns 0 to leave it. */
 int weights_rename(struct weights *w, int (*to)(const char *name, char *out, size_t n), steno_error *e);
-/* Matrices that were packed as something else than they are stored as are not there for the plans that are built from here on. */
-void weights_forget_narrow(struct weights *w);
 /* Error naming the first tensor nobody asked for, or STENO_OK. */
 int weights_check_used(const struct weights *w, steno_error *e);
 

@@ -9,8 +9,8 @@
 #include "load/cmvn.h"
 #include "load/vocab_file.h"
 #include "model/family.h"
-#include "plan/bind.h"
 #include "plan/emit.h"
+#include "plan/linear.h"
 #include "plan/sub.h"
 
 static const struct sub layer[] = {
@@ -74,7 +74,9 @@ static const float *positions(struct arena *a, uint32_t rows, uint32_t width)
 static void build_encoder(struct build *b, const struct sensevoice_shape *s)
 {
     const uint32_t d = (uint32_t)s->d, width = (uint32_t)(s->n_mels * s->lfr_m), rows = b->plan.max_rows;
-    const struct sub_dims dims = { d, (uint32_t)s->heads, d / (uint32_t)s->heads, (uint32_t)s->d_ff, norm_eps, (uint32_t)s->taps };
+    const uint32_t heads = (uint32_t)s->heads;
+    const struct sub_dims dims = { .d = d, .n_heads = heads, .n_kv_heads = heads, .d_head = d / heads, .d_ff = (uint32_t)s->d_ff,
+                                   .taps = (uint32_t)s->taps, .eps = norm_eps };
     build_phase(b, "encode");
     const uint16_t in = build_slot(b, width), placed = build_slot(b, width), x = build_slot(b, d), mid = build_slot(b, d);
     const uint16_t out = build_slot(b, d);
@@ -96,8 +98,8 @@ static void build_encoder(struct build *b, const struct sensevoice_shape *s)
     build_phase(b, "head");
     const uint16_t some = build_slot_out(b, d), logits = build_slot_out(b, (uint32_t)s->n_vocab);
     b->plan.logits = logits;
-    const uint16_t ctc = bind_linear(b, 1, (const char *const[]){ "ctc.ctc_lo.weight" }, (const char *const[]){ "ctc.ctc_lo.bias" },
-                                     (uint64_t)s->n_vocab, d);
+    const struct linear_part ctc_lo = { "ctc.ctc_lo.weight", "ctc.ctc_lo.bias", (uint64_t)s->n_vocab };
+    const uint16_t ctc = bind_matrix(b, &ctc_lo, d, LINEAR_LM_HEAD, NO_BIND);
     const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; } head[] = {
         { OP_SCALE, "ctc.rows", some, out, bind_scale(b, 1, NULL, d) },
         { OP_LINEAR, "ctc.logits", logits, some, ctc },

@@ -6,8 +6,8 @@
 #include <string.h>
 #include "load/cmvn.h"
 #include "model/family.h"
-#include "plan/bind.h"
 #include "plan/emit.h"
+#include "plan/linear.h"
 
 enum { PIECE_ROWS = 512 /* rows of a replay: 5 s */ };
 
@@ -45,8 +45,8 @@ static uint16_t affine(struct build *b, const char *name, uint16_t in, int32_t n
     snprintf(w, sizeof w, "%s.linear.weight", name);
     snprintf(v, sizeof v, "%s.linear.bias", name);
     const uint16_t out = build_slot(b, (uint32_t)n);
-    const uint16_t bind = bind_linear(b, 1, (const char *const[]){ w }, has_bias ? (const char *const[]){ v } : NULL, (uint64_t)n,
-                                      (uint64_t)k);
+    const struct linear_part part = { w, has_bias ? v : NULL, (uint64_t)n };
+    const uint16_t bind = bind_matrix(b, &part, (uint64_t)k, LINEAR_OTHER, NO_BIND);
     emit(b, OP_LINEAR, name, out, in, bind);
     if (!b->status) bind_at(b, bind)->act = (uint8_t)act;
     return out;

@@ -9,8 +9,8 @@
 #include "model/align_heads.h"
 #include "model/whisper.h"
 #include "model/whisper_tokens.h"
-#include "plan/bind.h"
 #include "plan/emit.h"
+#include "plan/linear.h"
 #include "plan/logits_approx.h"
 #include "plan/sub.h"
 
@@ -180,20 +180,20 @@ static int openai_name(const char *name, char *out, size_t n)
 
 static struct sub_dims dims_of(int32_t d, int32_t heads)
 {
-    return (struct sub_dims){ (uint32_t)d, (uint32_t)heads, (uint32_t)(d / heads), 4 * (uint32_t)d, norm_eps, 0 };
+    return (struct sub_dims){ .d = (uint32_t)d, .n_heads = (uint32_t)heads, .n_kv_heads = (uint32_t)heads, .d_head = (uint32_t)(d / heads),
+                              .d_ff = 4 * (uint32_t)d, .eps = norm_eps };
 }
 
-/* The first products and the last, which everything goes through, are at most int16: `layers` is for those between. */
-static void build_encoder(struct build *b, const struct model_dims *w, enum packed_type layers)
+static void build_encoder(struct build *b, const struct model_dims *w)
 {
     const uint32_t d = (uint32_t)w->n_audio_state, mels = (uint32_t)w->n_mels, ctx = (uint32_t)w->n_audio_ctx;
     const struct sub_dims dims = dims_of(w->n_audio_state, w->n_audio_head), dec = dims_of(w->n_text_state, w->n_text_head);
     build_phase(b, "encode");
     const uint16_t mel = build_slot_padded(b, 2 * ctx, mels), wide = build_slot_padded(b, 2 * ctx, d);
     const uint16_t x = build_slot(b, d), out = build_slot(b, d);
-    b->low_precision = b->int16;
     b->plan.input = mel;
     b->plan.output = out;
+    b->plan.cross_state = STATE_CROSS;
 
     const uint16_t conv1 = bind_conv(b, "encoder.conv1.weight", "encoder.conv1.bias", d, mels, 1);
     struct op *op = emit(b, OP_LINEAR, "encoder.conv1", wide, mel, conv1);
@@ -210,48 +210,54 @@ static void build_encoder(struct build *b, const struct model_dims *w, enum pack
     bind_at(b, conv2)->act = ACT_GELU_ERF;
     bind_at(b, conv2)->positions = positions;
 
-    b->low_precision = layers;
-    b->low_precision_out = b->int16;
     sub_stack(b, encoder_layer, &dims, "encoder.blocks", (uint32_t)w->n_audio_layer, x);
-    b->low_precision = b->int16;
     emit(b, OP_NORM, "encoder.ln_post", out, x, bind_norm(b, "encoder.ln_post.weight", "encoder.ln_post.bias", d, norm_eps));
 
     build_phase(b, "cross");
     for (int32_t i = 0; i < w->n_text_layer && !b->status; i++) {
         char name[64];
         snprintf(name, sizeof name, "decoder.blocks.%d", (int)i);
-        sub_cross_kv(b, &dec, name, out, STATE_CROSS, (uint16_t)i);
+        sub_cross_kv(b, &dec, name, out, (uint16_t)i);
     }
-    b->low_precision = 0;
 }
 
-/* Beside an encoder of f32 or int16 near-ties depend most on the decoder's weights: then projections behind attention, a seventh of them,
- * keep the numbers they are stored as. */
-static enum packed_type projections_of_decoder(const steno_model *m)
+/* The first products and the last, which everything goes through, and projections behind attention, on which most depends, are at most
+ * int16: fewer bits are for those between. */
+static struct precision precision_of_encoder(const steno_model *m)
+{
+    const enum packed_type layers = m->narrow;
+    const enum packed_type ends = layers && (layers == PK_I16_PAIR || executor_gains(m->executor, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
+    return (struct precision){ .by_role = { [LINEAR_OTHER] = ends, [LINEAR_QKV] = layers, [LINEAR_UP] = layers, [LINEAR_DOWN] = layers,
+                                            [LINEAR_OUT] = ends, [LINEAR_CROSS_KV] = ends },
+                               .bf16 = executor_gains(m->executor, PK_BF16_PAIR) ? PK_BF16_PAIR : 0, .int16 = ends };
+}
+
+/* By blocks of int8, if so wanted. Beside an encoder of f32 or int16 near-ties depend most on the decoder's weights: then projections
+ * behind attention, a seventh of them, keep the numbers they are stored as. */
+static struct precision precision_of_decoder(const steno_model *m)
 {
     const int is_rough = m->narrow == PK_BF16_PAIR || m->narrow == PK_I8_QUAD;
-    return m->blocks && (is_rough || dtype_block(m->matrix_type) > 1) ? PK_Q8_QUAD : 0;
+    const enum packed_type layers = m->blocks ? PK_Q8_QUAD : 0, out = is_rough || dtype_block(m->matrix_type) > 1 ? layers : 0;
+    return (struct precision){ .by_role = { [LINEAR_QKV] = layers, [LINEAR_CROSS_Q] = layers, [LINEAR_UP] = layers,
+                                            [LINEAR_DOWN] = layers, [LINEAR_OUT] = out } };
 }
 
-/* From token ids to the residual stream behind the last layer, its matrices by blocks of int8 if so wanted. tokens: receives the
- * embedding, one copy of which serves look-up and logits. @return the stream's slot */
-static uint16_t build_layers(struct build *b, const steno_model *m, const struct model_dims *w, uint16_t *tokens)
+/* From token ids to the residual stream behind the last layer. tokens: receives the embedding, one copy of which serves look-up and logits.
+ * @return the stream's slot */
+static uint16_t build_layers(struct build *b, const struct model_dims *w, uint16_t *tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
     const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
     const uint16_t x = build_slot(b, d);
-    *tokens = bind_linear(b, 1, (const char *const[]){ "decoder.token_embedding.weight" }, NULL, n_vocab, d);
+    b->plan.self_state = STATE_SELF;
+    b->plan.cross_state = STATE_CROSS;
+    *tokens = bind_matrix(b, &(struct linear_part){ "decoder.token_embedding.weight", NULL, n_vocab }, d, LINEAR_LM_HEAD, NO_BIND);
     const float *positions = bind_table(b, "decoder.positional_embedding", (uint64_t)w->n_text_ctx, d);
     if (b->status) return x;
-    bind_at(b, *tokens)->positions = NULL;
-    const uint16_t embed = b->plan.n_binds++;
-    *bind_at(b, embed) = *bind_at(b, *tokens);
+    const uint16_t embed = bind_copy(b, *tokens);
     bind_at(b, embed)->positions = positions;
     emit(b, OP_EMBED, "decoder.embed", x, NO_SLOT, embed);
-    b->low_precision = m->blocks ? PK_Q8_QUAD : 0;
-    b->low_precision_out = projections_of_decoder(m);
     sub_stack(b, decoder_layer, &dims, "decoder.blocks", (uint32_t)w->n_text_layer, x);
-    b->low_precision = 0;
     return x;
 }
 
@@ -285,13 +291,13 @@ static void build_decoder(struct build *b, const steno_model *m, const struct mo
 {
     uint16_t tokens;
     build_phase(b, "decode");
-    const uint16_t x = build_layers(b, m, w, &tokens);
+    const uint16_t x = build_layers(b, w, &tokens);
     build_lm_head(b, w, m->blocks, x, tokens);
 }
 
 /* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
  * because a few rows are run at a time. */
-static void build_align(struct build *b, const steno_model *m, const struct model_dims *w, const struct align_heads *heads)
+static void build_align(struct build *b, const struct model_dims *w, const struct align_heads *heads)
 {
     uint16_t tokens;
     build_phase(b, "align");
@@ -299,7 +305,7 @@ static void build_align(struct build *b, const steno_model *m, const struct mode
     const uint16_t average = build_slot(b, (uint32_t)w->n_audio_ctx);
     b->plan.output = b->heads.average = average;
     if (!b->status) b->slot[average].first = 0; /* it outlives all others, and lies best below them */
-    const uint16_t x = build_layers(b, m, w, &tokens);
+    const uint16_t x = build_layers(b, w, &tokens);
     build_phase(b, "head");
     build_lm_head(b, w, 0, x, tokens);
 }
@@ -369,14 +375,14 @@ static int build_plans(steno_model *m, const struct model_dims *d, struct weight
     struct align_heads heads;
     struct build b;
     struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                              .team = m->opening->team, .max_rows = (uint32_t)d->n_audio_ctx, .unfused = m->opening->unfused };
+                              .team = m->opening->team, .max_rows = (uint32_t)d->n_audio_ctx, .precision = precision_of_encoder(m),
+                              .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
-    b.bf16 = executor_gains(m->executor, PK_BF16_PAIR) ? PK_BF16_PAIR : 0;
-    b.int16 = m->narrow && (m->narrow == PK_I16_PAIR || executor_gains(m->executor, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
-    build_encoder(&b, d, m->narrow);
+    build_encoder(&b, d);
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;
     p.name = "decoder";
+    p.precision = precision_of_decoder(m);
     p.max_rows = p.max_out = RUN_LANES;
     build_begin(&b, &p, e);
     build_decoder(&b, m, d);
@@ -389,7 +395,7 @@ static int build_plans(steno_model *m, const struct model_dims *d, struct weight
     p.max_rows = (uint32_t)d->n_text_ctx;
     p.max_out = ROWS_OUT_LEAST;
     build_begin(&b, &p, e);
-    build_align(&b, m, d, &heads);
+    build_align(&b, d, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);
 }
 

@@ -8,18 +8,17 @@
 
 enum { NO_BIND = 0xffff };
 
+struct tensor *bind_tensor(struct build *b, const char *part, uint64_t d0, uint64_t d1, uint64_t d2); /* extents, 0: past the last */
 const float *bind_vector(struct build *b, const char *part, uint64_t n);
 const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64_t n);
-/* Rows of several matrices [n, k] under each other as one linear; biases likewise, bias[i] NULL: zeros. */
-uint16_t bind_linear(struct build *b, int n_parts, const char *const *w, const char *const *bias, uint64_t n, uint64_t k);
 /* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
-/* As bind_linear of one matrix without a bias, in int8 by blocks whatever it is stored as, with what that loses (logits_approx.h): a
+/* As bind_matrix without a bias, in int8 by blocks whatever it is stored as, with what that loses (logits_approx.h): a
  * matrix that is bound in full as well. NO_BIND where that would not be much less to read. */
 uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k);
 uint16_t bind_norm(struct build *b, const char *weight, const char *bias, uint64_t n, float eps);
 uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64_t n); /* positions: [max_rows, n] or NULL; kept */
 /* Depthwise filter [n, taps] (extents of 1 between them do not count), `left` taps before the row itself; heads: of the values it reads. */
 uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads);
-uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t d_head);
+uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t kv_heads, uint32_t d_head);
 #endif

@@ -8,6 +8,7 @@
 #include "base/team.h"
 #include "load/weights.h"
 #include "plan/op.h"
+#include "plan/precision.h"
 #include "plan/store.h"
 
 /* A head of a decoder layer's cross-attention. */
@@ -25,7 +26,8 @@ struct heads_wanted {
 
 enum {
     PLAN_OPS_MAX = 8192, PLAN_SLOTS_MAX = 4096, /* 256 layers, the most a reader lets through, need 2821 and 3 for each of HEADS_MAX */
-    NAME_MAX_LEN = 128                          /* of a tensor or a label, with its prefix */
+    NAME_MAX_LEN = 128,                         /* of a tensor or a label, with its prefix */
+    LINEAR_PARTS_MAX = STORED_PARTS             /* matrices of a linear */
 };
 
 struct build_params {
@@ -37,6 +39,7 @@ struct build_params {
     const struct kern *kern;     /* packs */
     steno_team *team;            /* packs in parallel, may be NULL */
     uint32_t max_rows, max_out;
+    struct precision precision;  /* of its matrices */
     int unfused;                 /* 1: build_end takes the fusions apart (unfuse.h), for comparisons */
 };
 
@@ -49,12 +52,6 @@ struct build {
     struct bind *bind;
     struct slot *slot;           /* [PLAN_SLOTS_MAX] */
     const char *prefix;          /* of the layer being built, for labels and names */
-    enum packed_type low_precision;     /* what matrices that tolerate it are packed as from here on: PK_BF16_PAIR, PK_I16_PAIR,
-                                           PK_I8_QUAD; PK_Q8_QUAD: by blocks of int8, or of int4 where they are stored so; 0: as stored */
-    enum packed_type low_precision_out; /* the same of projections behind attention: few products, on which texts depend most */
-    enum packed_type bf16, int16;       /* what stands for int8 where that is too few bits, and where these are too few: PK_BF16_PAIR,
-                                           PK_I16_PAIR; 0: nothing is gained by it */
-    const float *norm_weight;    /* of the norm that the next matrix reads, NULL: it reads something else */
     struct heads_wanted heads;   /* n = 0: none */
     int status;
     steno_error *e;

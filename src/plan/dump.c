@@ -26,7 +26,7 @@ static void target_text(char *out, size_t n, const struct plan *p, const struct 
         slot_text(kv, sizeof kv, p, op->kv_slot);
         snprintf(out, n, "%s+%s", y, kv);
     } else if (op->state != NO_STATE && op->kind == OP_LINEAR)
-        snprintf(out, n, "state%u.%u[%ux%u]", op->state, op->layer, c->heads, c->d_head);
+        snprintf(out, n, "state%u.%u[%ux%u]", op->state, op->layer, c->kv_heads, c->d_head);
     else
         snprintf(out, n, "%s", y);
 }

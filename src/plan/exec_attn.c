@@ -28,7 +28,7 @@ struct attn_items {
     uint32_t ahead;                          /* from an item to the one that its thread is likely to take next */
 };
 
-/* A group of rows and a head. */
+/* A group of rows and a head of keys and values, with all heads of queries that share it. */
 struct attn_unit { struct group g; uint32_t head; };
 
 /* Where rows are each other's keys, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
@@ -46,7 +46,8 @@ static struct attn_unit attn_unit_of(const struct replay *rp, const struct op *o
 /* Blocks of keys are items of their own where heads of groups are not enough for the threads, and partials have room. */
 static struct attn_items attn_items_of(const struct replay *rp, const struct op *op, uint32_t rows, int threads)
 {
-    struct attn_items t = { .heads = rp->p->bind[op->bind].heads, .blocks = 1, .ahead = (uint32_t)threads };
+    struct attn_items t = { .heads = rp->p->bind[op->bind].kv_heads, .blocks = 1, .ahead = (uint32_t)threads };
+    const size_t q_heads = rp->p->bind[op->bind].heads;
     const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
     const int32_t keys = own ? (int32_t)rp->n_rows : causal ? rp->run->self_most : rp->run->cross_most;
     const size_t blocks = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS;
@@ -54,21 +55,23 @@ static struct attn_items attn_items_of(const struct replay *rp, const struct op 
         t.high = (uint32_t)partition_heads(rows, ATTN_TILE, t.heads, threads);
         t.groups = (rows + t.high - 1) / t.high;
     } else t.groups = causal ? rp->run->n_self : rp->run->n_cross;
-    if (blocks > 1 && t.groups * t.heads < (uint32_t)threads * ATTN_SHARED && rows * t.heads * blocks <= rp->x->n_attn_partials)
+    if (blocks > 1 && t.groups * t.heads < (uint32_t)threads * ATTN_SHARED && rows * q_heads * blocks <= rp->x->n_attn_partials)
         t.blocks = (uint32_t)blocks;
     t.n = t.groups * t.heads * t.blocks;
     return t;
 }
 
 /* The keys and values of this run's rows, as far as they lie in block b of `blocks`: nobody else reads or writes that one. */
-static void write_kv(const struct replay *rp, const struct op *op, const struct attn *a, enum kv_type type, struct group g, uint32_t b,
+static void write_kv(const struct replay *rp, const struct op *op, const struct attn *a, enum kv_type type, struct attn_unit u, uint32_t b,
                      uint32_t blocks)
 {
-    const size_t n = rp->p->bind[op->bind].n;
+    const struct bind *c = &rp->p->bind[op->bind];
+    const struct group g = u.g;
+    const size_t keys = c->n + (size_t)u.head * c->d_head, values = (size_t)c->kv_heads * c->d_head; /* from the row; from its key */
     for (uint32_t r = 0; r < g.n; r++) {
         const uint32_t pos = (uint32_t)rp->run->row[g.row + r].pos;
-        const float *k = a->q + r * a->ld_q + n;
-        if (blocks == 1 || pos / ATTN_KEYS == b) rp->x->kern->kv_put[type](&a->kv, pos, k, k + n, a->d_head);
+        const float *k = row0(rp, op->in) + (g.row + r) * a->ld_q + keys;
+        if (blocks == 1 || pos / ATTN_KEYS == b) rp->x->kern->kv_put[type](&a->kv, pos, k, k + values, a->d_head);
     }
 }
 
@@ -82,34 +85,34 @@ static const void *keys_of(const struct replay *rp, const struct op *op, const s
     return v.table ? NULL : (const char *)v.base + item % t->blocks * (ATTN_KEYS / KV_BLOCK) * v.block_stride;
 }
 
-/* A group of rows of one head, over all keys or over one block of them. */
+/* A group of rows, over all keys of a head or over one block of them: for each head of queries that shares the keys. */
 static void attn_item(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item, void *scratch)
 {
     const struct plan *p = rp->p;
     const struct bind *c = &p->bind[op->bind];
     const struct kern *kern = rp->x->kern;
-    const uint32_t unit = item / t->blocks, b = item % t->blocks;
+    const uint32_t unit = item / t->blocks, b = item % t->blocks, share = c->heads / c->kv_heads;
     const struct attn_unit u = attn_unit_of(rp, op, t, unit);
     const struct group g = u.g;
     const int32_t *len = op->state == NO_STATE ? NULL : op->flags & OPF_CAUSAL ? rp->run->self_len : rp->run->cross_len;
-    const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld, at = (size_t)u.head * c->d_head;
+    const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld, at = (size_t)u.head * share * c->d_head;
     enum kv_type type;
-    const struct attn a = { .out = row0(rp, op->out) + g.row * ld_out + at, .ld_out = ld_out,
-                            .q = row0(rp, op->in) + g.row * ld_q + at, .ld_q = ld_q,
-                            .kv = replay_kv(rp, op, u.head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)rp->n_rows,
-                            .rows = g.n, .d_head = c->d_head, .scale = c->scale,
-                            .next = keys_of(rp, op, t, item + t->ahead) };
-    if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, g, b, t->blocks);
-    if (t->blocks == 1) {
-        kern->attn[type](&a, scratch);
-        return;
-    }
-    const size_t partial_len = attn_partial_len(c->d_head), row_len = t->heads * t->blocks * partial_len;
-    float *partial = rp->x->attn_partials + g.row * row_len + u.head * t->blocks * partial_len;
-    kern->attn_partial[type](&a, b, partial + b * partial_len, row_len, scratch);
-    if (atomic_fetch_add(&rp->x->attn_done[unit], 1) + 1 < t->blocks) return;
+    struct attn a = { .out = row0(rp, op->out) + g.row * ld_out + at, .ld_out = ld_out,
+                      .q = row0(rp, op->in) + g.row * ld_q + at, .ld_q = ld_q,
+                      .kv = replay_kv(rp, op, u.head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)rp->n_rows,
+                      .rows = g.n, .d_head = c->d_head, .scale = c->scale,
+                      .next = keys_of(rp, op, t, item + t->ahead) };
+    if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, u, b, t->blocks);
+    const size_t partial_len = attn_partial_len(c->d_head), row_len = c->heads * t->blocks * partial_len;
+    float *partial = rp->x->attn_partials + g.row * row_len + u.head * share * t->blocks * partial_len; /* of the first head */
+    struct attn one = a;
+    for (uint32_t h = 0; h < share; h++, one.q += c->d_head, one.out += c->d_head)
+        if (t->blocks == 1) kern->attn[type](&one, scratch);
+        else kern->attn_partial[type](&one, b, partial + (h * t->blocks + b) * partial_len, row_len, scratch);
+    if (t->blocks == 1 || atomic_fetch_add(&rp->x->attn_done[unit], 1) + 1 < t->blocks) return;
     atomic_store_explicit(&rp->x->attn_done[unit], 0, memory_order_relaxed);
-    kern->attn_merge(&a, partial, row_len, t->blocks);
+    for (uint32_t h = 0; h < share; h++, a.q += c->d_head, a.out += c->d_head)
+        kern->attn_merge(&a, partial + h * t->blocks * partial_len, row_len, t->blocks);
 }
 
 void attn_run(const struct replay *rp, const struct op *op, const struct worker *worker)
@@ -124,10 +127,11 @@ static void attn_weights_rows(const struct replay *rp, const struct op *op, uint
     const struct plan *p = rp->p;
     const struct bind *c = &p->bind[op->bind];
     const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld;
+    const uint32_t kv_head = op->attn_head / (c->heads / c->kv_heads);
     enum kv_type type;
     const struct attn a = { .out = row0(rp, op->out) + from * ld_out, .ld_out = ld_out,
                             .q = row0(rp, op->in) + from * ld_q + (size_t)op->attn_head * c->d_head, .ld_q = ld_q,
-                            .kv = replay_kv(rp, op, op->attn_head, rp->run->row[from].lane, &type), .n_keys = (int32_t)rp->run->frames,
+                            .kv = replay_kv(rp, op, kv_head, rp->run->row[from].lane, &type), .n_keys = (int32_t)rp->run->frames,
                             .rows = n, .d_head = c->d_head, .scale = c->scale };
     rp->x->kern->attn_weights[type](&a, scratch);
 }

@@ -21,7 +21,7 @@ static struct linear linear_of(const struct replay *rp, const struct op *op)
         l.ld_y = p->slot[op->out].ld;
     }
     if (op->aux != NO_SLOT) {
-        l.res = row0(rp, op->aux);
+        l.res = row0(rp, op->aux) + op->column;
         l.ld_res = p->slot[op->aux].ld;
     } else if (c->positions) {
         l.res = c->positions;

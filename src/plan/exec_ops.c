@@ -13,7 +13,8 @@ static void embed_row(const struct replay *rp, const struct op *op, uint32_t r)
     const struct slot *s = &rp->p->slot[op->out];
     const struct row *row = &rp->run->row[r];
     float *y = row0(rp, op->out) + (size_t)r * s->ld;
-    rp->x->kern->embed[c->type](y, c->w, (size_t)row->token, c->k);
+    if (row->token < 0) memcpy(y, row0(rp, op->in) + (size_t)(-1 - row->token) * rp->p->slot[op->in].ld, c->k * sizeof *y);
+    else rp->x->kern->embed[c->type](y, c->w, (size_t)row->token, c->k);
     if (c->positions) rp->x->kern->add(y, y, c->positions + (size_t)row->pos * c->k, c->k);
 }
 
@@ -46,8 +47,8 @@ static void act_rows(const struct replay *rp, const struct op *op, uint32_t from
     const struct bind *c = &rp->p->bind[op->bind];
     const size_t ld_y = rp->p->slot[op->out].ld, ld_x = rp->p->slot[op->in].ld;
     for (uint32_t r = from; r < to; r++) {
-        float *y = row0(rp, op->out) + r * ld_y;
-        const float *x = row0(rp, op->in) + r * ld_x;
+        float *y = row0(rp, op->out) + r * ld_y + op->column;
+        const float *x = row0(rp, op->in) + r * ld_x + op->column;
         if (c->bias) rp->x->kern->add(y, x, c->bias, c->n);
         rp->x->kern->act[c->act](y, c->bias ? y : x, c->n);
     }
@@ -58,8 +59,9 @@ static void add_rows(const struct replay *rp, const struct op *op, uint32_t from
     const struct bind *c = &rp->p->bind[op->bind];
     const size_t ld_y = rp->p->slot[op->out].ld, ld_x = rp->p->slot[op->in].ld;
     const size_t ld_a = op->aux == NO_SLOT ? c->n : rp->p->slot[op->aux].ld;
-    const float *x = row0(rp, op->in), *a = op->aux == NO_SLOT ? c->positions : row0(rp, op->aux);
-    for (uint32_t r = from; r < to; r++) rp->x->kern->add(row0(rp, op->out) + r * ld_y, x + r * ld_x, a + r * ld_a, c->n);
+    const float *x = row0(rp, op->in) + op->column, *a = op->aux == NO_SLOT ? c->positions : row0(rp, op->aux) + op->column;
+    float *y = row0(rp, op->out) + op->column;
+    for (uint32_t r = from; r < to; r++) rp->x->kern->add(y + r * ld_y, x + r * ld_x, a + r * ld_a, c->n);
 }
 
 static void softmax_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)

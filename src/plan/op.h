@@ -9,7 +9,7 @@
 #include "kern/kern.h"
 
 enum op_kind {
-    OP_EMBED,           /* out[r] = w[row.token] + positions[row.pos] */
+    OP_EMBED,           /* out[r] = w[row.token] + positions[row.pos]; of a token_of_input(i) (run.h): in[i] instead of w's */
     OP_NORM,            /* out = LayerNorm(in); ROWS_OUT gathers the rows whose logits are wanted */
     OP_SCALE,           /* out = in * scale + positions[r]; ROWS_OUT gathers likewise */
     OP_LINEAR,          /* out = act(in w^T + bias) (+ aux or positions); outputs past n_y go head-major into keys and values */
@@ -49,7 +49,7 @@ struct op {
     uint16_t state, layer;  /* state buffer that holds keys and values, or NO_STATE */
     uint16_t bind;          /* constants */
     union {
-        uint16_t column;    /* OP_LINEAR: of out, at which its rows begin */
+        uint16_t column;    /* OP_LINEAR, OP_ACT, OP_ADD: of out (and aux; in of the others), at which its outputs begin */
         uint16_t attn_head; /* OP_ATTN_WEIGHTS: whose weights */
     };
 };
@@ -66,7 +66,7 @@ struct bind {
     uint32_t n_y, n_kv;   /* as struct linear */
     uint8_t type;         /* enum packed_type of w */
     uint8_t act;          /* enum act */
-    uint16_t heads, d_head, stride;
+    uint16_t heads, kv_heads, d_head, stride; /* kv_heads: as many keys and values, each for heads / kv_heads queries in a row */
     const struct approx_panel *approx; /* [pack_panels(n)] what w is off by, where it stands for a matrix with more bits; NULL */
     uint16_t taps, left;
     float scale, eps;
@@ -110,6 +110,7 @@ struct plan {
     const struct slot *slot;
     uint16_t n_ops, n_binds, n_slots;
     uint16_t input, output, logits, bounds; /* slots by role, NO_SLOT where the plan has none; bounds: of approximate logits */
+    uint16_t self_state, cross_state; /* that self-attention and cross-attention look at; NO_STATE: it has no such thing */
     uint32_t max_rows, max_out;
     struct phase phase[PLAN_PHASES];       /* unused ones have no name */
     size_t scratch_sz;

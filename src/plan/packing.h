@@ -4,9 +4,29 @@
 #include "plan/build.h"
 #include "plan/logits_approx.h"
 
+/* Matrices [n[i], k] under each other. */
+struct matrices {
+    struct tensor *tensor[LINEAR_PARTS_MAX];
+    uint64_t n[LINEAR_PARTS_MAX], k;
+    int n_parts;
+    uint32_t taps; /* > 1: a convolution, stored [n, k / taps, taps] and packed [n, taps, k / taps] */
+};
+static inline uint64_t matrices_rows(const struct matrices *m)
+{
+    uint64_t rows = 0;
+    for (int i = 0; i < m->n_parts; i++) rows += m->n[i];
+    return rows;
+}
+
 /* n bytes of the weight store; NULL: no memory, the builder has failed. */
 void *packed_take(struct build *b, size_t n);
-/* Pack the rows of 1..4 tensors, one under the other, as type `packed`. */
-const void *pack_parts(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k, uint32_t taps,
-                       enum packed_type packed, struct approx_panel *approx);
+/* The place of tensor t in the model's table; t NULL: NO_TENSOR. */
+uint32_t tensor_number(const struct build *b, const struct tensor *t);
+/* Leave what was made of tensors for the next plan of the same weights. */
+void packed_remember(struct build *b, const struct stored *what);
+
+/* Matrices of one stored type as type t. approx: [panels] receives what packing loses, NULL: nobody asks. */
+const void *pack_matrices(struct build *b, const struct matrices *m, enum packed_type t, struct approx_panel *approx);
+/* The same without approx, or what an earlier plan packed of the same matrices as the same type. */
+const void *pack_shared(struct build *b, const struct matrices *m, enum packed_type t);
 #endif

@@ -18,11 +18,9 @@
  * norm before it makes outliers. */
 #include "plan/precision.h"
 #include <math.h>
+#include "plan/packing.h"
 
-enum {
-    SAMPLE = 32,  /* outputs looked at, spread over the matrix */
-    QKV_PARTS = 3 /* matrices under each other that are query, key and value */
-};
+enum { SAMPLE = 32 /* outputs looked at, spread over the matrix */ };
 
 static double const outlier = 3.0;   /* a row's largest value, in standard deviations of its channel */
 static double const i8_error = 0.02; /* most that rounding x may add to an output, relative to it */
@@ -82,33 +80,36 @@ static enum packed_type by_blocks(enum dtype stored)
     return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? PK_Q8_QUAD : 0;
 }
 
-/* Does a matrix behind a norm of these weights tolerate being multiplied in t? y[0] and y[1] are the energies of queries and keys: d
- * products of them, over the root of d, are a score. */
-static int tolerates(enum packed_type t, const struct energy y[2], int is_qkv, const float *norm, uint64_t k)
+/* May a matrix behind a norm of these weights be multiplied in t? score: the variance of scores, which are d products of queries and keys
+ * over the root of d; 0: it makes none. */
+static int tolerates(enum packed_type t, const struct energy *y, double score, const float *norm, uint64_t k)
 {
     const double most = t == PK_I16_PAIR ? i16_scores : scores;
-    if (is_qkv && y[0].out * y[1].out > most * most) return 0;
-    return t == PK_BF16_PAIR || !has_outliers(&y[0], norm, k, t);
+    if (score > most * most) return 0;
+    return t == PK_BF16_PAIR || !has_outliers(y, norm, k, t);
 }
 
-/* What stands for t where that is too few bits; 0: what is stored. */
-static enum packed_type more_than(const struct build *b, enum packed_type t)
+/* What stands for t where that is too few bits and `least` was allowed; 0: what is stored. */
+static enum packed_type more_than(const struct precision *p, enum packed_type least, enum packed_type t)
 {
-    if (t == PK_I8_QUAD && b->bf16) return b->bf16;
-    return b->low_precision == PK_I8_QUAD && t != PK_I16_PAIR ? b->int16 : 0;
+    if (t == PK_I8_QUAD && p->bf16) return p->bf16;
+    return least == PK_I8_QUAD && t != PK_I16_PAIR ? p->int16 : 0;
 }
 
-enum packed_type precision_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k)
+enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const float *norm)
 {
-    const int is_qkv = n_parts == QKV_PARTS;
-    enum packed_type t = b->low_precision == PK_Q8_QUAD ? by_blocks(part[0]->type) : b->low_precision;
-    const float *norm = b->norm_weight;
-    struct energy y[2] = { { 0 } };
-    b->norm_weight = NULL;
-    if (is_qkv && t == PK_I8_QUAD) t = more_than(b, t);
-    if (k > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
+    const struct precision *p = &b->p.precision;
+    const int is_qkv = role == LINEAR_QKV;
+    const enum packed_type least = p->by_role[role];
+    enum packed_type t = least == PK_Q8_QUAD ? by_blocks(m->tensor[at]->type) : least;
+    struct energy y, q, key;
+    if (is_qkv && t == PK_I8_QUAD) t = more_than(p, least, t);
+    if (m->k > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
     if (!t || !norm || b->p.store->dry) return t;
-    for (int i = 0; i < (is_qkv ? 2 : 1) && !b->status; i++) b->status = energy_of(&y[i], b, part[i], norm, n, k);
-    while (t && !tolerates(t, y, is_qkv, norm, k)) t = more_than(b, t);
+    b->status = energy_of(&y, b, m->tensor[at], norm, m->n[at], m->k);
+    q = key = y; /* of one matrix that holds them all: the mean of all stands for each */
+    if (is_qkv && at != 0 && !b->status) b->status = energy_of(&q, b, m->tensor[0], norm, m->n[0], m->k);
+    if (is_qkv && m->n_parts > 1 && !b->status) b->status = energy_of(&key, b, m->tensor[1], norm, m->n[1], m->k);
+    while (!b->status && t && !tolerates(t, &y, is_qkv ? q.out * key.out : 0, norm, m->k)) t = more_than(p, least, t);
     return t;
 }

@@ -1,8 +1,34 @@
 /* steno: what a matrix is multiplied in. SPDX-License-Identifier: MIT */
 #ifndef STENO_PLAN_PRECISION_H
 #define STENO_PLAN_PRECISION_H
-#include "plan/build.h"
+#include "kern/kern.h"
 
-/* What parts of a linear [n, k] should be packed as: b->low_precision, or more bits where the weights say so; 0: as they are stored. */
-enum packed_type precision_of(struct build *b, struct tensor *const *part, int n_parts, uint64_t n, uint64_t k);
+/* What a linear is for: that decides which precision it may have, and what its weights are looked at for. */
+enum linear_role {
+    LINEAR_OTHER,
+    LINEAR_QKV,      /* queries, keys and values of self-attention, in this order */
+    LINEAR_CROSS_Q,  /* queries of cross-attention */
+    LINEAR_CROSS_KV, /* its keys and values */
+    LINEAR_OUT,      /* behind attention: few products, on which texts depend most */
+    LINEAR_UP,       /* into the feed-forward network, its gate included */
+    LINEAR_DOWN,     /* out of it */
+    LINEAR_LM_HEAD,  /* logits */
+    LINEAR_ROLES
+};
+
+/* What the matrices of a plan may be packed as. */
+struct precision {
+    /* The least for those that tolerate it: PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD; PK_Q8_QUAD: by blocks of int8, or of int4 where they are
+     * stored so; 0: as stored. */
+    enum packed_type by_role[LINEAR_ROLES];
+    /* What stands for int8 where that is too few bits, and where these are too few: PK_BF16_PAIR, PK_I16_PAIR; 0: nothing is gained. */
+    enum packed_type bf16, int16;
+};
+
+struct build;
+struct matrices;
+
+/* What m's part `at` should be packed as, and those beside it that are stored alike: what the role allows, or more bits where the weights
+ * say so; 0: as stored. norm: [k] weights of the norm that the linear reads; NULL: it reads something else. */
+enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const float *norm);
 #endif

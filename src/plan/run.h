@@ -15,8 +15,10 @@ enum row_flag {
     ROW_GIVEN = 32   /* run.best[row].logprob = the log-probability of its id, which is given; not together with ROW_PROB, ROW_BEST */
 };
 
-/* One per row of activations. */
+/* One per row of activations. token: an id, or token_of_input(i). */
 struct row { int32_t token, pos; uint16_t lane, flags; };
+/* Instead of an id: row i of the plan's input stands for an embedding, as audio in a prompt does. */
+static inline int32_t token_of_input(uint32_t i) { return -1 - (int32_t)i; }
 
 /* Logit rules that are data: constant over one attempt, shared by its lanes. Ids below ts_begin are text and specials, the others are
  * timestamps. Reference: openai-whisper 20250625, whisper/decoding.py, SuppressBlank, SuppressTokens, ApplyTimestampRules. */

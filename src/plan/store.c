@@ -1,6 +1,7 @@
 /* steno: where packed weights go. SPDX-License-Identifier: MIT */
 #include "plan/store.h"
 #include <stdint.h>
+#include <string.h>
 #include "base/os.h"
 
 enum { ALIGN = 64, PIECE_LEAST = 4 << 20 };
@@ -64,8 +65,36 @@ void *weight_store_take(struct weight_store *s, size_t n)
     return at;
 }
 
+static uint32_t bucket_of(const struct stored *what)
+{
+    uint32_t h = what->n_parts;
+    for (uint32_t i = 0; i < what->n_parts; i++) h = h * 31 + what->tensor[i];
+    return h % STORED_HASH;
+}
+
+const void *weight_store_find(const struct weight_store *s, const struct stored *what)
+{
+    for (const struct stored *at = s->stored[bucket_of(what)]; at; at = at->next)
+        if (at->n_parts == what->n_parts && at->as == what->as && at->n == what->n &&
+            !memcmp(at->tensor, what->tensor, what->n_parts * sizeof *what->tensor))
+            return at->data;
+    return NULL;
+}
+
+int weight_store_add(struct weight_store *s, const struct stored *what)
+{
+    struct stored *new = arena_alloc(&s->index, sizeof *new), **bucket = &s->stored[bucket_of(what)];
+    if (!new) return -1;
+    *new = *what;
+    new->next = *bucket;
+    *bucket = new;
+    return 0;
+}
+
 void weight_store_trim(struct weight_store *s)
 {
+    memset(s->stored, 0, sizeof s->stored);
+    arena_free(&s->index);
     if (s->piece) piece_trim(s, s->piece);
 }
 
@@ -76,6 +105,7 @@ size_t weight_store_memory(const struct weight_store *s)
 
 void weight_store_close(struct weight_store *s)
 {
+    arena_free(&s->index);
     for (struct weight_piece *p = s->piece, *next; p; p = next) {
         next = p->next;
         os_pages_free(p, p->size);

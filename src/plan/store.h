@@ -2,15 +2,33 @@
  *
  * How large packed weights are is known matrix by matrix: what a matrix is packed as is seen in its numbers. So pages are taken in
  * pieces as weights come, each as large as all before it between two bounds, and a large matrix gets pages of its own; what is left at
- * the end of a piece is given back. The system is never asked for much more than the weights need, and they never move. */
+ * the end of a piece is given back. The system is never asked for much more than the weights need, and they never move.
+ *
+ * Plans of the same weights share what is here: until everything is bound, the store knows what each place was made from. */
 #ifndef STENO_PLAN_STORE_H
 #define STENO_PLAN_STORE_H
 #include <stddef.h>
+#include "base/arena.h"
+
+enum { STORED_PARTS = 4, STORED_F32 = -1, STORED_HASH = 64 };
+#define NO_TENSOR UINT32_MAX
+
+/* Numbers in the store, by what they were made from. */
+struct stored {
+    uint32_t tensor[STORED_PARTS]; /* numbers in the model's table, as they lie under each other; NO_TENSOR: zeros */
+    uint32_t n_parts;
+    int as;                        /* enum packed_type, or STORED_F32: one after the other */
+    uint64_t n;                    /* rows, or numbers where they are plain */
+    const void *data;
+    struct stored *next;           /* private to store.c */
+};
 
 struct weight_store {
     struct weight_piece *piece; /* the newest that has room, then all others */
     size_t used;                /* bytes of weights */
     size_t held;                /* bytes of pages that hold them */
+    struct arena index;         /* of what is stored, until weight_store_trim */
+    struct stored *stored[STORED_HASH];
     int dry;                    /* shapes are checked and bytes counted, nothing is read: for describing a model */
 };
 
@@ -18,7 +36,10 @@ enum { STORE_PIECE_MOST = 32 << 20 }; /* what is asked for beyond what is used, 
 
 /* n zeroed bytes, aligned to 64; NULL: no memory. Where nothing is read a place is only counted; nobody looks behind the pointer. */
 void *weight_store_take(struct weight_store *s, size_t n);
-void weight_store_trim(struct weight_store *s); /* everything is bound: give back what was not needed */
+/* What an earlier plan made of the same tensors, in the same order and form; NULL: nobody has. `what`: all but data. */
+const void *weight_store_find(const struct weight_store *s, const struct stored *what);
+int weight_store_add(struct weight_store *s, const struct stored *what); /* for weight_store_find; -1: no memory */
+void weight_store_trim(struct weight_store *s); /* everything is bound: give back what was not needed, and the index */
 size_t weight_store_memory(const struct weight_store *s);
 void weight_store_close(struct weight_store *s);
 #endif

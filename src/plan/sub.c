@@ -4,8 +4,8 @@
  * arranges them (Radford et al. 2022). Names of weights are openai/whisper's; readers of other formats translate theirs. */
 #include "plan/sub.h"
 #include <stdio.h>
-#include "plan/bind.h"
 #include "plan/emit.h"
+#include "plan/linear.h"
 
 enum { PART_MAX = 64 };
 
@@ -26,101 +26,99 @@ static struct clip_result part_in(const char *name, const char *part, const char
     return p;
 }
 
-static uint16_t norm_of(struct build *b, const char *name, uint32_t d, float eps)
-{
-    const struct clip_result g = part_of(name, "weight"), v = part_of(name, "bias");
-    return bind_norm(b, g.s, v.s, d, eps);
-}
-
-static uint16_t linear_of(struct build *b, const char *name, uint64_t n, uint64_t k)
-{
-    const struct clip_result w = part_of(name, "weight"), v = part_of(name, "bias");
-    return bind_linear(b, 1, (const char *const[]){ w.s }, (const char *const[]){ v.s }, n, k);
-}
-
-/* out = NAME(in) + added */
-static void emit_linear(struct build *b, const char *name, uint16_t out, uint16_t in, uint16_t added, uint64_t n, uint64_t k)
-{
-    struct op *op = emit(b, OP_LINEAR, name, out, in, linear_of(b, name, n, k));
-    if (op) op->aux = added;
-}
+static uint32_t q_width(const struct sub_dims *d) { return d->n_heads * d->d_head; }
+static uint32_t kv_width(const struct sub_dims *d) { return d->n_kv_heads * d->d_head; }
 
 /* A norm of its own slot. */
-static uint16_t emit_norm(struct build *b, const char *name, uint16_t in, uint32_t d, float eps)
+struct normed { uint16_t slot, norm; };
+static struct normed emit_norm(struct build *b, const char *name, uint16_t in, uint32_t d, float eps)
 {
-    const uint16_t normed = build_slot(b, d);
-    const uint16_t norm = norm_of(b, name, d, eps);
-    emit(b, OP_NORM, name, normed, in, norm);
-    b->norm_weight = b->status ? NULL : bind_at(b, norm)->norm_weight;
-    return normed;
+    const struct clip_result w = part_of(name, "weight"), v = part_of(name, "bias");
+    const struct normed n = { build_slot(b, d), bind_norm(b, w.s, v.s, d, eps) };
+    emit(b, OP_NORM, name, n.slot, in, n.norm);
+    return n;
+}
+
+/* A matrix with a bias: out = act(NAME(in)) + aux. norm: what `in` comes from, NO_BIND: elsewhere. */
+struct matrix { const char *name; uint64_t n, k; enum linear_role role; uint16_t norm; enum act act; };
+static void emit_matrix(struct build *b, const struct matrix *m, uint16_t out, uint16_t in, uint16_t aux)
+{
+    const struct clip_result w = part_of(m->name, "weight"), v = part_of(m->name, "bias");
+    const struct linear_part part = { w.s, v.s, m->n };
+    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &part, 1, m->k, m->role, m->norm });
+    emit_linear(b, &(struct linear_use){ .label = m->name, .out = out, .in = in, .aux = aux, .act = m->act, .kv_slot = NO_SLOT,
+                                         .state = NO_STATE }, &l);
+}
+
+/* A linear whose outputs belong to heads. */
+static struct linear_use use_of(const struct sub_dims *d, const char *label, uint16_t out, uint16_t in)
+{
+    return (struct linear_use){ .label = label, .out = out, .in = in, .aux = NO_SLOT, .kv_slot = NO_SLOT, .state = NO_STATE,
+                                .heads = (uint16_t)d->n_heads, .kv_heads = (uint16_t)d->n_kv_heads, .d_head = (uint16_t)d->d_head };
 }
 
 /* Q, K and V of rows `in` by the linear `qkv`, then attention over the rows of this run (kv: where keys and values go) or, kv NO_SLOT, over
- * the positions of state `state`. @return the attended rows */
-static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, uint16_t qkv, uint16_t kv,
-                               uint16_t state, uint16_t layer)
+ * the positions of the plan's self_state. @return the attended rows */
+static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, const struct linear_binds *qkv,
+                               uint16_t kv, uint16_t layer)
 {
-    const uint16_t attended = build_slot(b, d->d), rows = build_slot(b, kv == NO_SLOT ? 3 * d->d : d->d);
+    const int causal = kv == NO_SLOT;
+    const uint16_t attended = build_slot(b, q_width(d)), rows = build_slot(b, q_width(d) + (causal ? 2 * kv_width(d) : 0));
     const struct clip_result label = part_of(name, "qkv");
-    struct op *op = emit(b, OP_LINEAR, label.s, rows, in, qkv);
-    if (!op || b->status) return attended;
-    op->kv_slot = kv;
-    struct bind *c = bind_at(b, qkv);
-    c->heads = (uint16_t)d->heads;
-    c->d_head = (uint16_t)d->d_head;
-    if (kv != NO_SLOT) c->n_y = c->n_kv = d->d; /* keys and values go head-major, straight from the projection */
-
-    op = emit(b, OP_ATTN, name, attended, rows, bind_attn(b, d->heads, d->d_head));
+    struct linear_use use = use_of(d, label.s, rows, in);
+    use.kv_slot = kv;
+    if (!causal) use.n_kv = kv_width(d); /* keys and values go head-major, straight from the projection */
+    emit_linear(b, &use, qkv);
+    struct op *op = emit(b, OP_ATTN, name, attended, rows, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
     if (!op) return attended;
     op->kv_slot = kv;
     op->layer = layer;
-    if (kv == NO_SLOT) op->flags = OPF_CAUSAL | OPF_WRITE_KV, op->state = state;
+    if (causal) op->flags = OPF_CAUSAL | OPF_WRITE_KV, op->state = b->plan.self_state;
     return attended;
 }
 
-/* Keys and values of a product of bf16 are attended to in such products. */
-static enum kv_type kv_type_after(struct build *b, uint16_t qkv)
+/* A sub-layer over a state needs to know which one. */
+static int has_state(struct build *b, const char *name, const char *what, uint16_t state)
 {
-    return !b->status && bind_at(b, qkv)->type == PK_BF16_PAIR ? KV_BF16 : KV_F32;
-}
-
-/* Behind attention, added to the stream x. */
-static void emit_projection(struct build *b, const char *name, uint16_t x, uint16_t attended, uint32_t d)
-{
-    const enum packed_type layers = b->low_precision;
-    b->low_precision = b->low_precision_out;
-    emit_linear(b, name, x, attended, x, d, d);
-    b->low_precision = layers;
+    if (!b->status && state == NO_STATE)
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "plan %s: %s attends to a state, but the plan has no %s", b->plan.name, name, what);
+    return !b->status;
 }
 
 void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
-    const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps);
+    const int causal = (s->flags & SUB_CAUSAL) != 0;
+    if (causal && !has_state(b, s->name, "self_state", b->plan.self_state)) return;
+    const struct normed normed = emit_norm(b, s->norm, x, d->d, d->eps);
     const struct clip_result qw = part_in(s->name, "query", "weight"), kw = part_in(s->name, "key", "weight");
     const struct clip_result vw = part_in(s->name, "value", "weight"), qb = part_in(s->name, "query", "bias");
     const struct clip_result vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
-    const uint16_t qkv = bind_linear(b, 3, (const char *const[]){ qw.s, kw.s, vw.s }, (const char *const[]){ qb.s, NULL, vb.s }, d->d,
-                                     d->d);
-    const uint16_t kv = s->flags & SUB_CAUSAL ? NO_SLOT : build_slot_kv(b, d->heads, d->d_head, kv_type_after(b, qkv));
-    const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, 0, layer);
-    emit_projection(b, out.s, x, attended, d->d);
+    const struct linear_part part[] = { { qw.s, qb.s, q_width(d) }, { kw.s, NULL, kv_width(d) }, { vw.s, vb.s, kv_width(d) } };
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, d->d, LINEAR_QKV, normed.norm });
+    const enum kv_type type = linear_is_packed_as(b, &qkv, PK_BF16_PAIR) ? KV_BF16 : KV_F32; /* as the product that made them */
+    const uint16_t kv = causal ? NO_SLOT : build_slot_kv(b, d->n_kv_heads, d->d_head, type);
+    const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
+    emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
 }
 
 /* Memory and attention side by side: the memory filters the values before they are cut into heads. */
 static void emit_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in, uint32_t d_in,
                       uint16_t residual)
 {
-    const uint16_t normed = emit_norm(b, s->norm, in, d_in, d->eps);
-    const struct clip_result q = part_of(s->name, "linear_q_k_v"), o = part_of(s->name, "linear_out");
+    const struct normed normed = emit_norm(b, s->norm, in, d_in, d->eps);
+    const struct clip_result qw = part_in(s->name, "linear_q_k_v", "weight"), qb = part_in(s->name, "linear_q_k_v", "bias");
     const struct clip_result f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
-    const uint16_t kv = build_slot_kv(b, d->heads, d->d_head, KV_F32), memory = build_slot(b, d->d);
-    const uint16_t qkv = linear_of(b, q.s, 3 * (uint64_t)d->d, d_in);
-    const uint16_t attended = emit_self_attn(b, d, s->name, normed, qkv, kv, NO_STATE, 0);
-    struct op *op = emit(b, OP_FSMN, f.s, memory, NO_SLOT, bind_fsmn(b, fw.s, d->d, d->taps, (d->taps - 1) / 2, d->heads));
+    const struct clip_result o = part_of(s->name, "linear_out");
+    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, KV_F32), memory = build_slot(b, kv_width(d));
+    const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm });
+    const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, 0);
+    struct op *op = emit(b, OP_FSMN, f.s, memory, NO_SLOT,
+                         bind_fsmn(b, fw.s, kv_width(d), d->taps, (d->taps - 1) / 2, d->n_kv_heads));
     if (!op || b->status) return;
     op->kv_slot = kv;
     op->aux = residual;
-    emit_linear(b, o.s, out, attended, memory, d->d, d->d);
+    emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, out, attended, memory);
 }
 
 void sub_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
@@ -149,7 +147,7 @@ static void emit_heads(struct build *b, const char *name, uint16_t q, uint16_t a
         }
         struct op *op = emit(b, OP_ATTN_WEIGHTS, label[0], score, q, attn);
         if (!op) return;
-        op->state = 1;
+        op->state = b->plan.cross_state;
         op->layer = layer;
         op->attn_head = h->head[h->done].head;
         emit(b, OP_ZSCORE, label[1], score, score, share);
@@ -160,27 +158,28 @@ static void emit_heads(struct build *b, const char *name, uint16_t q, uint16_t a
 
 void sub_cross(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
-    const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps), q = build_slot(b, d->d), attended = build_slot(b, d->d);
+    if (!has_state(b, s->name, "cross_state", b->plan.cross_state)) return;
+    const struct normed normed = emit_norm(b, s->norm, x, d->d, d->eps);
+    const uint16_t q = build_slot(b, q_width(d)), attended = build_slot(b, q_width(d));
     const struct clip_result query = part_of(s->name, "query"), out = part_of(s->name, "out");
-    emit_linear(b, query.s, q, normed, NO_SLOT, d->d, d->d);
-    const uint16_t attn = bind_attn(b, d->heads, d->d_head);
+    emit_matrix(b, &(struct matrix){ query.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE }, q, normed.slot, NO_SLOT);
+    const uint16_t attn = bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head);
     emit_heads(b, s->name, q, attn, layer);
     struct op *op = emit(b, OP_ATTN, s->name, attended, q, attn);
     if (!op) return;
-    op->state = 1;
+    op->state = b->plan.cross_state;
     op->layer = layer;
-    emit_projection(b, out.s, x, attended, d->d);
+    emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
 }
 
 void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     (void)layer;
-    const uint16_t normed = emit_norm(b, s->norm, x, d->d, d->eps), wide = build_slot(b, d->d_ff);
-    const uint16_t up = linear_of(b, s->name, d->d_ff, d->d);
-    emit(b, OP_LINEAR, s->name, wide, normed, up);
-    if (b->status) return;
-    bind_at(b, up)->act = s->flags & SUB_TANH ? ACT_GELU_TANH : s->flags & SUB_RELU ? ACT_RELU : ACT_GELU_ERF;
-    emit_linear(b, s->name2, x, wide, x, d->d, d->d_ff);
+    const enum act act = s->flags & SUB_TANH ? ACT_GELU_TANH : s->flags & SUB_RELU ? ACT_RELU : ACT_GELU_ERF;
+    const struct normed normed = emit_norm(b, s->norm, x, d->d, d->eps);
+    const uint16_t wide = build_slot(b, d->d_ff);
+    emit_matrix(b, &(struct matrix){ s->name, d->d_ff, d->d, LINEAR_UP, normed.norm, act }, wide, normed.slot, NO_SLOT);
+    emit_matrix(b, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide, x);
 }
 
 void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t n_layers, uint16_t x)
@@ -194,19 +193,17 @@ void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *
     }
 }
 
-void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t state, uint16_t layer)
+void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t layer)
 {
+    if (!has_state(b, prefix, "cross_state", b->plan.cross_state)) return;
     b->prefix = prefix;
-    const uint16_t kv = bind_linear(b, 2, (const char *const[]){ "cross_attn.key.weight", "cross_attn.value.weight" },
-                                    (const char *const[]){ NULL, "cross_attn.value.bias" }, d->d, d->d);
-    struct op *op = emit(b, OP_LINEAR, "cross_attn.kv", NO_SLOT, enc, kv);
+    const struct linear_part part[] = { { "cross_attn.key.weight", NULL, kv_width(d) },
+                                        { "cross_attn.value.weight", "cross_attn.value.bias", kv_width(d) } };
+    const struct linear_binds kv = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_CROSS_KV, NO_BIND });
+    struct linear_use use = use_of(d, "cross_attn.kv", NO_SLOT, enc);
+    use.n_kv = kv_width(d);
+    use.state = b->plan.cross_state;
+    use.layer = layer;
+    emit_linear(b, &use, &kv);
     b->prefix = "";
-    if (!op || b->status) return;
-    op->state = state;
-    op->layer = layer;
-    struct bind *c = bind_at(b, kv);
-    c->n_y = 0;
-    c->n_kv = d->d;
-    c->heads = (uint16_t)d->heads;
-    c->d_head = (uint16_t)d->d_head;
 }

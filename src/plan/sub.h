@@ -6,7 +6,16 @@
 #include "plan/build.h"
 
 enum sub_flag { SUB_CAUSAL = 1, SUB_ERF = 2, SUB_TANH = 4, SUB_RELU = 8 };
-struct sub_dims { uint32_t d, heads, d_head, d_ff; float eps; uint32_t taps; /* of a SAN-M memory */ };
+
+/* What a stack of layers is made of. Queries are n_heads * d_head wide, whatever d is; n_kv_heads divides n_heads, and as many queries in a
+ * row share keys and values (grouped-query attention). */
+struct sub_dims {
+    uint32_t d;                           /* of the stream */
+    uint32_t n_heads, n_kv_heads, d_head;
+    uint32_t d_ff;                        /* of the feed-forward network */
+    uint32_t taps;                        /* of a SAN-M memory */
+    float eps;                            /* of the norms */
+};
 
 /* One box of a layer, as a table row: what it is, its norm, and what its weights are called. */
 struct sub {
@@ -15,8 +24,8 @@ struct sub {
     unsigned flags;
 };
 typedef void sub_fn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
-sub_fn sub_attn;  /* NAME.query, .key, .value, .out */
-sub_fn sub_cross; /* the same, keys and values from the state; and the weights of wanted heads */
+sub_fn sub_attn;  /* NAME.query, .key, .value, .out; SUB_CAUSAL: over the plan's self_state, else over the rows of a run */
+sub_fn sub_cross; /* the same, keys and values from the plan's cross_state; and the weights of wanted heads */
 sub_fn sub_ffn;   /* up NAME, down NAME2 */
 sub_fn sub_sanm;  /* NAME.linear_q_k_v, .fsmn_block, .linear_out (Gao et al. 2020) */
 /* The first SAN-M layer: from rows of d_in to rows of d, so without the residual. */
@@ -24,6 +33,6 @@ void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub 
 
 /* Layers 0 .. n-1 named PREFIX.I, each made of the subs of the table (ended by fn NULL). */
 void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t n_layers, uint16_t x);
-/* Keys and values of the encoder's output for one decoder layer, into state `state`. */
-void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t state, uint16_t layer);
+/* Keys and values of the encoder's output for one decoder layer, into the plan's cross_state. */
+void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t layer);
 #endif

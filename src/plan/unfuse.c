@@ -21,39 +21,46 @@ static struct op *again(struct build *b, const struct op *o, const char *label, 
     return op;
 }
 
-/* Outputs of the linear c that belong together: the width of Q, K or V where it holds several and panels can be dealt out, else all. */
-static uint32_t part_width(const struct bind *c)
+/* Widths of Q, K and V, or of K and V, in the linear c where it holds those and panels can be dealt out; else of all of it. @return how
+ * many */
+static int part_widths(uint32_t width[3], const struct bind *c)
 {
-    const uint32_t width = (uint32_t)c->heads * c->d_head;
-    return width && c->n % width == 0 && width % PANEL == 0 ? width : c->n;
+    const uint32_t q = (uint32_t)c->heads * c->d_head, kv = (uint32_t)c->kv_heads * c->d_head;
+    const int with_q = kv && c->n == q + 2 * kv, fits = q % PANEL == 0 && kv % PANEL == 0;
+    width[0] = width[1] = width[2] = kv;
+    if (with_q) width[0] = q;
+    if (kv && fits && (with_q || c->n == 2 * kv)) return with_q ? 3 : 2;
+    width[0] = c->n;
+    return 1;
 }
 
 /* The sums of a linear, in parts, to rows of `out` and to keys and values. */
 static void emit_sums(struct build *b, const struct op *o, const char *label, uint16_t out)
 {
-    static const char *const suffix[] = { ".0", ".1", ".2", ".3" };
+    static const char *const suffix[] = { ".0", ".1", ".2" };
     const struct bind whole = *bind_at(b, o->bind);
-    const uint32_t width = part_width(&whole);
-    for (uint32_t at = 0, i = 0; at < whole.n && !b->status; at += width, i++) {
+    uint32_t width[3], at = 0;
+    const int n_parts = part_widths(width, &whole);
+    for (int i = 0; i < n_parts && !b->status; at += width[i++]) {
         const uint16_t id = bind_copy(b, o->bind);
-        struct op *op = again(b, o, label, width == whole.n ? "" : suffix[i % 4]);
+        struct op *op = again(b, o, label, n_parts == 1 ? "" : suffix[i]);
         if (!op) return;
         struct bind *c = bind_at(b, id);
         const int to_rows = at < whole.n_y;
         op->bind = id;
         op->aux = NO_SLOT;
         op->out = to_rows ? out : NO_SLOT;
-        op->column = (uint16_t)(to_rows ? at : 0);
+        op->column = (uint16_t)(to_rows ? o->column + at : 0);
         c->w = (const char *)whole.w + at / PANEL * pack_panel_sz((enum packed_type)whole.type, whole.k);
         c->act = ACT_NONE;
         c->positions = NULL;
-        if (width == whole.n) {
+        if (n_parts == 1) {
             if (whole.n_y == whole.n) c->bias = NULL;
             continue;
         }
-        c->n = width;
-        c->n_y = to_rows ? width : 0;
-        c->n_kv = !to_rows && at < whole.n_y + whole.n_kv ? width : 0;
+        c->n = width[i];
+        c->n_y = to_rows ? c->n : 0;
+        c->n_kv = !to_rows && at < whole.n_y + whole.n_kv ? c->n : 0;
         c->bias = to_rows || !whole.bias ? NULL : whole.bias + at;
         if (to_rows) op->kv_slot = NO_SLOT;
     }
@@ -62,7 +69,8 @@ static void emit_sums(struct build *b, const struct op *o, const char *label, ui
 static void unfuse_linear(struct build *b, const struct op *o, const char *label)
 {
     const struct bind whole = *bind_at(b, o->bind);
-    const int mixed = whole.n_y < whole.n && part_width(&whole) == whole.n; /* rows and keys that cannot be told apart */
+    uint32_t width[3];
+    const int mixed = whole.n_y < whole.n && part_widths(width, &whole) == 1; /* rows and keys that cannot be told apart */
     const int adds = o->aux != NO_SLOT || whole.positions;
     if (mixed && whole.n_y) {
         again(b, o, label, "");

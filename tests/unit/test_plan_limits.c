@@ -304,7 +304,7 @@ static int builds(uint32_t rows, int ops, int slots, int phases, uint32_t d_head
     build_begin(&b, &params, e);
     for (int i = 0; i < phases; i++) build_phase(&b, "phase");
     for (int i = 0; i < slots; i++) build_slot(&b, 4);
-    const uint16_t bind = bind_attn(&b, 1, d_head);
+    const uint16_t bind = bind_attn(&b, 1, 1, d_head);
     for (int i = 0; i < ops; i++) emit(&b, OP_SOFTMAX, "softmax", 0, 0, bind);
     const int rc = build_end(&b, &p);
     arena_free(&a);

@@ -258,7 +258,8 @@ static struct sub const layer[] = {
 
 static void fill_sanm(struct build *b)
 {
-    static struct sub_dims const dims = { D, HEADS, D_HEAD, D_FF, 1e-5f, TAPS };
+    static struct sub_dims const dims = { .d = D, .n_heads = HEADS, .n_kv_heads = HEADS, .d_head = D_HEAD, .d_ff = D_FF, .taps = TAPS,
+                                          .eps = 1e-5f };
     b->plan.input = build_slot(b, D_IN);
     b->plan.output = build_slot(b, D);
     b->prefix = "first";

@@ -1,0 +1,116 @@
+/* steno: linears of one or several matrices. SPDX-License-Identifier: MIT */
+#include "plan/linear.h"
+#include <stdio.h>
+#include "plan/emit.h"
+#include "plan/packing.h"
+
+/* Biases under each other as their weights are; NULL: no part has one. */
+static const float *bias_of(struct build *b, const struct linear_desc *l)
+{
+    struct stored what = { .n_parts = (uint32_t)l->n_parts, .as = STORED_F32 };
+    const struct tensor *tensor[LINEAR_PARTS_MAX];
+    int any = 0;
+    for (int i = 0; i < l->n_parts; i++) {
+        const struct linear_part *part = &l->part[i];
+        tensor[i] = part->bias ? bind_tensor(b, part->bias, part->n, 0, 0) : NULL;
+        what.tensor[i] = tensor_number(b, tensor[i]);
+        what.n += part->n;
+        any |= part->bias != NULL;
+    }
+    if (!any || b->status) return NULL;
+    what.data = weight_store_find(b->p.store, &what);
+    if (what.data) return what.data;
+    float *all = packed_take(b, (size_t)what.n * sizeof *all); /* zeroed: a missing bias is zeros */
+    what.data = all;
+    for (int i = 0; i < l->n_parts && !b->status && !b->p.store->dry; all += l->part[i++].n)
+        if (tensor[i]) b->status = tensor_read_f32(tensor[i], all, b->e);
+    packed_remember(b, &what);
+    return what.data;
+}
+
+/* Parts [from, to), stored alike, as one binding. */
+static uint16_t bind_run(struct build *b, const struct linear_desc *l, const struct matrices *all, int from, int to, const float *bias)
+{
+    const float *norm = l->norm == NO_BIND ? NULL : bind_at(b, l->norm)->norm_weight;
+    const enum packed_type lower = precision_of(b, l->role, all, from, norm);
+    const enum packed_type type = lower ? lower : packed_as_stored(all->tensor[from]->type);
+    struct matrices m = { .k = all->k, .n_parts = to - from, .taps = 1 };
+    for (int i = 0; i < m.n_parts; i++) {
+        m.tensor[i] = all->tensor[from + i];
+        m.n[i] = all->n[from + i];
+    }
+    const void *packed = pack_shared(b, &m, type);
+    const uint32_t n = (uint32_t)matrices_rows(&m);
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        *bind_at(b, id) = (struct bind){ .w = packed, .bias = bias, .n = n, .k = (uint32_t)m.k, .n_y = n, .type = (uint8_t)type,
+                                        .stride = 1 };
+    return id;
+}
+
+struct linear_binds bind_linear(struct build *b, const struct linear_desc *l)
+{
+    struct linear_binds binds = { 0 };
+    struct matrices m = { .k = l->k, .n_parts = l->n_parts, .taps = 1 };
+    for (int i = 0; i < l->n_parts; i++) {
+        m.tensor[i] = bind_tensor(b, l->part[i].weight, l->part[i].n, l->k, 0);
+        m.n[i] = l->part[i].n;
+    }
+    const float *bias = bias_of(b, l);
+    if (!b->status && matrices_rows(&m) > UINT32_MAX)
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: tensor %s has too many rows", b->p.weights->name, m.tensor[0]->name);
+    for (int from = 0, to; from < l->n_parts && !b->status; from = to) {
+        for (to = from + 1; to < l->n_parts && m.tensor[to]->type == m.tensor[from]->type; to++) {}
+        binds.column[binds.n] = binds.width;
+        binds.bind[binds.n++] = bind_run(b, l, &m, from, to, bias ? bias + binds.width : NULL);
+        for (int i = from; i < to; i++) binds.width += (uint32_t)m.n[i];
+    }
+    return binds;
+}
+
+uint16_t bind_matrix(struct build *b, const struct linear_part *part, uint64_t k, enum linear_role role, uint16_t norm)
+{
+    return bind_linear(b, &(struct linear_desc){ part, 1, k, role, norm }).bind[0];
+}
+
+int linear_is_packed_as(const struct build *b, const struct linear_binds *l, enum packed_type t)
+{
+    if (b->status) return 0;
+    for (int i = 0; i < l->n; i++)
+        if (b->bind[l->bind[i]].type != t) return 0;
+    return 1;
+}
+
+/* How many of outputs [at, at + n) lie in [from, to). */
+static uint32_t overlap(uint32_t at, uint32_t n, uint32_t from, uint32_t to)
+{
+    const uint32_t a = at > from ? at : from, b = at + n < to ? at + n : to;
+    return a < b ? b - a : 0;
+}
+
+void emit_linear(struct build *b, const struct linear_use *u, const struct linear_binds *l)
+{
+    const uint32_t n_y = l->width - 2 * u->n_kv;
+    char label[NAME_MAX_LEN];
+    if (!b->status && l->n > 1 && l->width > UINT16_MAX)
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: %s has %u outputs in parts of unequal types, want at most %d",
+                            b->p.weights->name, u->label, l->width, UINT16_MAX);
+    for (int i = 0; i < l->n && !b->status; i++) {
+        struct bind *c = bind_at(b, l->bind[i]);
+        c->n_y = overlap(l->column[i], c->n, 0, n_y);
+        c->n_kv = overlap(l->column[i], c->n, n_y, n_y + u->n_kv);
+        c->act = (uint8_t)u->act;
+        c->heads = u->heads;
+        c->kv_heads = u->kv_heads;
+        c->d_head = u->d_head;
+        snprintf(label, sizeof label, "%s.%d", u->label, i);
+        struct op *op = emit(b, OP_LINEAR, l->n > 1 ? label : u->label, c->n_y ? u->out : NO_SLOT, u->in, l->bind[i]);
+        if (!op) return;
+        if (c->n_y) op->aux = u->aux;
+        if (c->n_y) op->column = (uint16_t)l->column[i];
+        if (c->n_y == c->n) continue;
+        op->kv_slot = u->kv_slot;
+        op->state = u->state;
+        op->layer = u->layer;
+    }
+}
