@@ -46,6 +46,26 @@ static void norm_layer(float *y, const float *x, const float *g, const float *b,
     }
 }
 
+/* Four sums side by side; lanes past the end are zeros and add nothing. */
+static void norm_rms(float *y, const float *x, const float *g, float eps, size_t n)
+{
+    vf q[4] = { vf_zero(), vf_zero(), vf_zero(), vf_zero() };
+    size_t i = 0;
+    for (; i + 4 * VF_N <= n; i += 4 * VF_N)
+        UNROLL
+        for (int c = 0; c < 4; c++) {
+            const vf v = vf_load(x + i + (size_t)c * VF_N);
+            q[c] = vf_fma(v, v, q[c]);
+        }
+    for (; i < n; i += VF_N) {
+        const vf v = vf_load_n(x + i, size_min(VF_N, n - i));
+        q[0] = vf_fma(v, v, q[0]);
+    }
+    const vf scale = vf_set1(1 / sqrtf(vf_sum(vf_add(vf_add(q[0], q[1]), vf_add(q[2], q[3]))) / (float)n + eps));
+    for (i = 0; i + VF_N <= n; i += VF_N) vf_store(y + i, vf_mul(vf_mul(vf_load(x + i), scale), vf_load(g + i)));
+    if (i < n) vf_store_n(y + i, vf_mul(vf_mul(vf_load_n(x + i, n - i), scale), vf_load_n(g + i, n - i)), n - i);
+}
+
 static void add(float *y, const float *a, const float *b, size_t n)
 {
     size_t i = 0;
@@ -207,6 +227,7 @@ static void panel_max(float *max, const float *y, size_t panels)
 static void init_elem(struct kern *k)
 {
     k->norm_layer = norm_layer;
+    k->norm_rms = norm_rms;
     k->softmax = softmax;
     k->add = add;
     k->act[ACT_GELU_ERF] = act_gelu_erf;

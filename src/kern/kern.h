@@ -19,7 +19,7 @@
  *              levels do, but for the activation's own error
  *   linear of PK_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the twin's
  *              sum
- *   attention  relative to max |v|: 3e-6;  norm_layer, softmax: 1e-6 relative to the largest output of the row; norm_layer, whose mean is
+ *   attention  relative to max |v|: 3e-6;  norm_*, softmax: 1e-6 relative to the largest output of the row; norm_layer, whose mean is
  *              an f32, besides 1e-7 of the mean in standard deviations
  *   attention of KV_BF16: scores as sums of PK_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
  *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
@@ -330,6 +330,8 @@ struct kern {
 
     /* y = (x - mean) / sqrt(var + eps) * g + b, biased variance; b may be NULL; y may equal x. */
     void (*norm_layer)(float *y, const float *x, const float *g, const float *b, float eps, size_t n);
+    /* y = x / sqrt(mean of x^2 + eps) * g; y may equal x. */
+    void (*norm_rms)(float *y, const float *x, const float *g, float eps, size_t n);
     void (*softmax)(float *y, const float *x, size_t n);              /* -inf gives 0; all -inf gives all 0; y may equal x */
     void (*add)(float *y, const float *a, const float *b, size_t n);  /* y may equal a or b */
     void (*act[ACT_COUNT])(float *y, const float *x, size_t n);       /* ACT_NONE copies; y may equal x */

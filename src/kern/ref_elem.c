@@ -16,6 +16,14 @@ static void norm_layer_c(float *y, const float *x, const float *g, const float *
     for (size_t i = 0; i < n; i++) y[i] = (float)((x[i] - mean) * scale * g[i] + (b ? b[i] : 0));
 }
 
+static void norm_rms_c(float *y, const float *x, const float *g, float eps, size_t n)
+{
+    double square = 0;
+    for (size_t i = 0; i < n; i++) square += (double)x[i] * x[i];
+    const double scale = 1 / sqrt(square / (double)n + (double)eps);
+    for (size_t i = 0; i < n; i++) y[i] = (float)(x[i] * scale * g[i]);
+}
+
 static void softmax_c(float *y, const float *x, size_t n)
 {
     float max = -INFINITY;
@@ -117,6 +125,7 @@ void kern_init_c(struct kern *k)
     kern_init_attn_c(k);
     kern_init_spectra_c(k);
     k->norm_layer = norm_layer_c;
+    k->norm_rms = norm_rms_c;
     k->softmax = softmax_c;
     k->add = add_c;
     k->act[ACT_NONE] = act_none_c;

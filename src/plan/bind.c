@@ -79,6 +79,13 @@ uint16_t bind_norm(struct build *b, const char *weight, const char *bias, uint64
     return id;
 }
 
+uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float eps)
+{
+    const uint16_t id = bind_norm(b, weight, NULL, n, eps);
+    if (!b->status) b->bind[id].norm_kind = NORM_RMS;
+    return id;
+}
+
 uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64_t n)
 {
     const uint16_t id = bind_add(b);

@@ -17,6 +17,7 @@ uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n,
  * matrix that is bound in full as well. NO_BIND where that would not be much less to read. */
 uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k);
 uint16_t bind_norm(struct build *b, const char *weight, const char *bias, uint64_t n, float eps);
+uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float eps);
 uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64_t n); /* positions: [max_rows, n] or NULL; kept */
 /* Depthwise filter [n, taps] (extents of 1 between them do not count), `left` taps before the row itself; heads: of the values it reads. */
 uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads);

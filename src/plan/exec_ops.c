@@ -26,7 +26,8 @@ static void norm_rows(const struct replay *rp, const struct op *op, uint32_t fro
     const float *x = row0(rp, op->in);
     for (uint32_t r = from; r < to; r++) {
         const size_t src = op->rows == ROWS_OUT ? rp->run->out_row[r] : r;
-        rp->x->kern->norm_layer(y + r * ld_y, x + src * ld_x, c->norm_weight, c->bias, c->eps, c->k);
+        if (c->norm_kind == NORM_RMS) rp->x->kern->norm_rms(y + r * ld_y, x + src * ld_x, c->norm_weight, c->eps, c->k);
+        else rp->x->kern->norm_layer(y + r * ld_y, x + src * ld_x, c->norm_weight, c->bias, c->eps, c->k);
     }
 }
 

@@ -10,7 +10,7 @@
 
 enum op_kind {
     OP_EMBED,           /* out[r] = w[row.token] + positions[row.pos]; of a token_of_input(i) (run.h): in[i] instead of w's */
-    OP_NORM,            /* out = LayerNorm(in); ROWS_OUT gathers the rows whose logits are wanted */
+    OP_NORM,            /* out = the bind's kind of norm(in); ROWS_OUT gathers the rows whose logits are wanted */
     OP_SCALE,           /* out = in * scale + positions[r]; ROWS_OUT gathers likewise */
     OP_LINEAR,          /* out = act(in w^T + bias) (+ aux or positions); outputs past n_y go head-major into keys and values */
     OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values */
@@ -36,6 +36,8 @@ enum op_flag {
     OPF_PADDED = 8,    /* out has a zero row on both sides, for a convolution that follows */
     OPF_APPROX = 16    /* linear: of rows with approximate logits only the panels that their bounds leave */
 };
+
+enum norm_kind { NORM_LAYER, NORM_RMS };
 
 /* How many rows an op works on. */
 enum op_rows { ROWS_RUN, ROWS_TWICE /* before a convolution of stride 2 */, ROWS_OUT /* rows whose logits are wanted */ };
@@ -66,6 +68,7 @@ struct bind {
     uint32_t n_y, n_kv;   /* as struct linear */
     uint8_t type;         /* enum packed_type of w */
     uint8_t act;          /* enum act */
+    uint8_t norm_kind;    /* enum norm_kind */
     uint16_t heads, kv_heads, d_head, stride; /* kv_heads: as many keys and values, each for heads / kv_heads queries in a row */
     const struct approx_panel *approx; /* [pack_panels(n)] what w is off by, where it stands for a matrix with more bits; NULL */
     uint16_t taps, left;

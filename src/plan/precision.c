@@ -52,25 +52,25 @@ static int energy_of(struct energy *y, struct build *b, const struct tensor *t, 
     return STENO_OK;
 }
 
-static double largest_of(const float *x, uint64_t n)
+static double max_of(const float *x, uint64_t n)
 {
-    double most = 0;
-    for (uint64_t i = 0; i < n; i++) most = fmax(most, fabs((double)x[i]));
-    return most;
+    double max = 0;
+    for (uint64_t i = 0; i < n; i++) max = fmax(max, fabs((double)x[i]));
+    return max;
 }
 
 /* Would x lose too much in integers of type t? An error uniform in +-step / 2 has the variance step^2 / 12. */
 static int has_outliers(const struct energy *y, const float *norm, uint64_t k, enum packed_type t)
 {
     const uint64_t run = t == PK_I16_PAIR ? I16_GROUP : t == PK_I8_QUAD ? k : QBLOCK; /* values that share a step */
-    const double steps = t == PK_I16_PAIR ? I16_X_MAX : I8_MAX, most = t == PK_I16_PAIR ? i16_error : i8_error;
+    const double steps = t == PK_I16_PAIR ? I16_X_MAX : I8_MAX, max = t == PK_I16_PAIR ? i16_error : i8_error;
     double error = 0;
     for (uint64_t i = 0; i < k; i += run) {
         const uint64_t n = k - i < run ? k - i : run;
-        const double step = outlier * largest_of(norm + i, n) / steps;
+        const double step = outlier * max_of(norm + i, n) / steps;
         error += step * step / 12 * (double)n / (double)k;
     }
-    return error * y->plain > most * most * y->out;
+    return error * y->plain > max * max * y->out;
 }
 
 /* What blocks of int8 are made of the stored type without losing more than 8 bits do; 0: its own blocks are smaller, it stays. */
@@ -84,8 +84,8 @@ static enum packed_type by_blocks(enum dtype stored)
  * over the root of d; 0: it makes none. */
 static int tolerates(enum packed_type t, const struct energy *y, double score, const float *norm, uint64_t k)
 {
-    const double most = t == PK_I16_PAIR ? i16_scores : scores;
-    if (score > most * most) return 0;
+    const double max = t == PK_I16_PAIR ? i16_scores : scores;
+    if (score > max * max) return 0;
     return t == PK_BF16_PAIR || !has_outliers(y, norm, k, t);
 }
 

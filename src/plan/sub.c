@@ -10,18 +10,18 @@
 enum { PART_MAX = 64 };
 
 /* "NAME.SUFFIX" for a part of the layer. */
-struct clip_result { char s[PART_MAX]; };
-static struct clip_result part_of(const char *name, const char *suffix)
+struct part_name { char s[PART_MAX]; };
+static struct part_name part_of(const char *name, const char *suffix)
 {
-    struct clip_result p;
+    struct part_name p;
     snprintf(p.s, sizeof p.s, "%s.%s", name, suffix);
     return p;
 }
 
 /* "NAME.PART.SUFFIX" */
-static struct clip_result part_in(const char *name, const char *part, const char *suffix)
+static struct part_name part_in(const char *name, const char *part, const char *suffix)
 {
-    struct clip_result p;
+    struct part_name p;
     snprintf(p.s, sizeof p.s, "%s.%s.%s", name, part, suffix);
     return p;
 }
@@ -31,10 +31,11 @@ static uint32_t kv_width(const struct sub_dims *d) { return d->n_kv_heads * d->d
 
 /* A norm of its own slot. */
 struct normed { uint16_t slot, norm; };
-static struct normed emit_norm(struct build *b, const char *name, uint16_t in, uint32_t d, float eps)
+static struct normed emit_norm(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, uint32_t width)
 {
-    const struct clip_result w = part_of(name, "weight"), v = part_of(name, "bias");
-    const struct normed n = { build_slot(b, d), bind_norm(b, w.s, v.s, d, eps) };
+    const struct part_name w = part_of(name, "weight"), v = part_of(name, "bias");
+    const uint16_t norm = d->norm == NORM_RMS ? bind_norm_rms(b, w.s, width, d->eps) : bind_norm(b, w.s, v.s, width, d->eps);
+    const struct normed n = { build_slot(b, width), norm };
     emit(b, OP_NORM, name, n.slot, in, n.norm);
     return n;
 }
@@ -43,7 +44,7 @@ static struct normed emit_norm(struct build *b, const char *name, uint16_t in, u
 struct matrix { const char *name; uint64_t n, k; enum linear_role role; uint16_t norm; enum act act; };
 static void emit_matrix(struct build *b, const struct matrix *m, uint16_t out, uint16_t in, uint16_t aux)
 {
-    const struct clip_result w = part_of(m->name, "weight"), v = part_of(m->name, "bias");
+    const struct part_name w = part_of(m->name, "weight"), v = part_of(m->name, "bias");
     const struct linear_part part = { w.s, v.s, m->n };
     const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &part, 1, m->k, m->role, m->norm });
     emit_linear(b, &(struct linear_use){ .label = m->name, .out = out, .in = in, .aux = aux, .act = m->act, .kv_slot = NO_SLOT,
@@ -64,7 +65,7 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
 {
     const int causal = kv == NO_SLOT;
     const uint16_t attended = build_slot(b, q_width(d)), rows = build_slot(b, q_width(d) + (causal ? 2 * kv_width(d) : 0));
-    const struct clip_result label = part_of(name, "qkv");
+    const struct part_name label = part_of(name, "qkv");
     struct linear_use use = use_of(d, label.s, rows, in);
     use.kv_slot = kv;
     if (!causal) use.n_kv = kv_width(d); /* keys and values go head-major, straight from the projection */
@@ -89,10 +90,10 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
 {
     const int causal = (s->flags & SUB_CAUSAL) != 0;
     if (causal && !has_state(b, s->name, "self_state", b->plan.self_state)) return;
-    const struct normed normed = emit_norm(b, s->norm, x, d->d, d->eps);
-    const struct clip_result qw = part_in(s->name, "query", "weight"), kw = part_in(s->name, "key", "weight");
-    const struct clip_result vw = part_in(s->name, "value", "weight"), qb = part_in(s->name, "query", "bias");
-    const struct clip_result vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
+    const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
+    const struct part_name qw = part_in(s->name, "query", "weight"), kw = part_in(s->name, "key", "weight");
+    const struct part_name vw = part_in(s->name, "value", "weight"), qb = part_in(s->name, "query", "bias");
+    const struct part_name vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
     const struct linear_part part[] = { { qw.s, qb.s, q_width(d) }, { kw.s, NULL, kv_width(d) }, { vw.s, vb.s, kv_width(d) } };
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, d->d, LINEAR_QKV, normed.norm });
     const enum kv_type type = linear_is_packed_as(b, &qkv, PK_BF16_PAIR) ? KV_BF16 : KV_F32; /* as the product that made them */
@@ -105,10 +106,10 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
 static void emit_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in, uint32_t d_in,
                       uint16_t residual)
 {
-    const struct normed normed = emit_norm(b, s->norm, in, d_in, d->eps);
-    const struct clip_result qw = part_in(s->name, "linear_q_k_v", "weight"), qb = part_in(s->name, "linear_q_k_v", "bias");
-    const struct clip_result f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
-    const struct clip_result o = part_of(s->name, "linear_out");
+    const struct normed normed = emit_norm(b, d, s->norm, in, d_in);
+    const struct part_name qw = part_in(s->name, "linear_q_k_v", "weight"), qb = part_in(s->name, "linear_q_k_v", "bias");
+    const struct part_name f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
+    const struct part_name o = part_of(s->name, "linear_out");
     const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, KV_F32), memory = build_slot(b, kv_width(d));
     const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm });
@@ -159,9 +160,9 @@ static void emit_heads(struct build *b, const char *name, uint16_t q, uint16_t a
 void sub_cross(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     if (!has_state(b, s->name, "cross_state", b->plan.cross_state)) return;
-    const struct normed normed = emit_norm(b, s->norm, x, d->d, d->eps);
+    const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
     const uint16_t q = build_slot(b, q_width(d)), attended = build_slot(b, q_width(d));
-    const struct clip_result query = part_of(s->name, "query"), out = part_of(s->name, "out");
+    const struct part_name query = part_of(s->name, "query"), out = part_of(s->name, "out");
     emit_matrix(b, &(struct matrix){ query.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE }, q, normed.slot, NO_SLOT);
     const uint16_t attn = bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head);
     emit_heads(b, s->name, q, attn, layer);
@@ -176,7 +177,7 @@ void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uin
 {
     (void)layer;
     const enum act act = s->flags & SUB_TANH ? ACT_GELU_TANH : s->flags & SUB_RELU ? ACT_RELU : ACT_GELU_ERF;
-    const struct normed normed = emit_norm(b, s->norm, x, d->d, d->eps);
+    const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
     const uint16_t wide = build_slot(b, d->d_ff);
     emit_matrix(b, &(struct matrix){ s->name, d->d_ff, d->d, LINEAR_UP, normed.norm, act }, wide, normed.slot, NO_SLOT);
     emit_matrix(b, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide, x);

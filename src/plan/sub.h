@@ -14,6 +14,7 @@ struct sub_dims {
     uint32_t n_heads, n_kv_heads, d_head;
     uint32_t d_ff;                        /* of the feed-forward network */
     uint32_t taps;                        /* of a SAN-M memory */
+    enum norm_kind norm;                  /* NORM_RMS: norms have no biases */
     float eps;                            /* of the norms */
 };
 

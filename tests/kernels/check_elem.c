@@ -41,6 +41,26 @@ static void check_norm(struct check *c, size_t n, float offset)
     guarded_free_all();
 }
 
+static void check_norm_rms(struct check *c, size_t n)
+{
+    float *x = guarded_floats(n), *g = guarded_floats(n), *want = guarded_floats(n), *y = guarded_floats(n + 1);
+    rnd_floats(x, n, 1);
+    rnd_floats(g, n, 1);
+    for (size_t i = 0; i < n; i++) x[i] *= i % 61 == 3 ? 50 : 1;
+    c->ref->norm_rms(want, x, g, 1e-6f, n);
+    fill_canary(y, n + 1);
+    c->kern->norm_rms(y + 1, x, g, 1e-6f, n);
+    for (size_t i = 0; i < n; i++)
+        if (!check(c, fabs((double)y[i + 1] - want[i]) <= 1e-6 * (largest(want, n) + 1e-30), "norm_rms n %zu at %zu: got %.9g want %.9g", n,
+                   i, (double)y[i + 1], (double)want[i]))
+            break;
+    check(c, is_canary(y[0]), "norm_rms wrote before y");
+    memcpy(want, x, n * sizeof *x);
+    c->kern->norm_rms(want, want, g, 1e-6f, n); /* y may equal x */
+    check(c, same_bits(want, y + 1, n), "norm_rms n %zu in place differs", n);
+    guarded_free_all();
+}
+
 static void check_softmax(struct check *c, size_t n)
 {
     float *x = guarded_floats(n), *y = guarded_floats(n), *want = guarded_floats(n);
@@ -334,6 +354,7 @@ void check_elem(struct check *c)
     for (size_t i = 0; i < 67 + sizeof model / sizeof *model; i++) {
         const size_t n = i < 67 ? i + 1 : model[i - 67];
         if (n > 1) check_norm(c, n, n % 4 == 1 ? 3 : 0);
+        check_norm_rms(c, n);
         check_softmax(c, n);
         check_add(c, n);
         check_scale(c, n);

@@ -3,6 +3,7 @@
  * Parts of a linear that are stored unequally, heads of queries that share keys and values, decoders without cross-attention and with
  * another state before their own, rows of a prompt that are no tokens: each built from a few made-up tensors, and compared to the bit with
  * something simpler that computes the same; at every processor level, with one and three threads. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -465,6 +466,41 @@ static void test_rows_of_the_input_stand_for_tokens_in_a_prompt(void **state)
     each_level(check_prompt);
 }
 
+static struct sub_dims const rms = { .d = D, .n_heads = HEADS, .n_kv_heads = KV_HEADS, .d_head = D_HEAD, .d_ff = D_FF, .norm = NORM_RMS,
+                                     .eps = 1e-6f };
+static void fill_norm_rms(struct build *b)
+{
+    fill_io(b, D);
+    emit(b, OP_NORM, "norm", b->plan.output, b->plan.input, bind_norm_rms(b, "0.norm.weight", D, 1e-6f));
+}
+static void fill_rows_rms(struct build *b) { fill_layer(b, &sub_g, &rms); }
+
+static void check_norm_rms(int level, int threads)
+{
+    struct rig r;
+    rig_open(&r, level, threads, fill_norm_rms, HEADS);
+    rig_run(&r, got, 0, 9, NULL);
+    const float *x = inputs(&r), *w = (const float *)(const void *)made_find(&r.made, "0.norm.weight");
+    for (size_t i = 0; i < 9; i++) {
+        double square = 0;
+        for (size_t k = 0; k < D; k++) square += (double)x[i * D + k] * (double)x[i * D + k];
+        for (size_t k = 0; k < D; k++) {
+            const double v = (double)x[i * D + k] / sqrt(square / D + 1e-6) * (double)w[k];
+            if (!(fabs((double)got[i * D + k] - v) <= 1e-6 * (1 + fabs(v)))) fail_msg("level %d, row %zu, column %zu", level, i, k);
+        }
+    }
+    rig_close(&r);
+    run_rows(got, level, threads, fill_rows_rms, 9);
+    run_rows(want, level, threads, fill_rows_g, 9);
+    assert_memory_not_equal(got, want, 9 * D * sizeof *got); /* layers have the norm that they are described with */
+}
+
+static void test_rms_norms_divide_by_the_root_of_the_mean_square(void **state)
+{
+    (void)state;
+    each_level(check_norm_rms);
+}
+
 /* ---- what is refused, and what is shared */
 
 static void fill_cross(struct build *b)
@@ -536,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_a_decoder_needs_no_cross_attention_and_no_first_state),
         cmocka_unit_test(test_unequal_types_go_to_keys_and_values_of_a_slot_as_to_those_of_a_state),
         cmocka_unit_test(test_rows_of_the_input_stand_for_tokens_in_a_prompt),
+        cmocka_unit_test(test_rms_norms_divide_by_the_root_of_the_mean_square),
         cmocka_unit_test(test_what_cannot_be_built_says_why),
         cmocka_unit_test(test_what_is_packed_is_shared_by_those_who_want_it_packed_alike),
     };
