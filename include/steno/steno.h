@@ -920,6 +920,21 @@ typedef struct steno_timings {
 STENO_API int steno_timings_get(const steno_session *s, steno_timings *t);
 STENO_API void steno_timings_reset(steno_session *s);
 
+/** Where the time of one request went. */
+typedef struct steno_request_timings {
+    uint32_t size;           /* set by the caller to sizeof(steno_request_timings) */
+    int32_t n_windows;       /* that it has had */
+    int64_t queued_us;       /* from steno_batch_submit until somebody looked after it; -1: nobody did */
+    int64_t first_window_us; /* from steno_batch_submit until its first window had a decode slot; -1: it had none */
+    int64_t encode_us;       /* in the encoder, and making cross keys */
+    int64_t decode_us;       /* in prompts and steps, of those that it shares with others its part by rows */
+    int64_t total_us;        /* from steno_batch_submit until it had ended */
+} steno_request_timings;
+
+/** Times of the last request of the session that has ended, or the last transcription token by token. Up to t->size bytes; on_done may ask.
+ * @return STENO_OK, STENO_EARG (none has ended yet, or another one is in line) */
+STENO_API int steno_request_timings_get(const steno_session *s, steno_request_timings *t);
+
 /** Switch time per operation on or off (off at first) for this session; what sessions of a batch share is shared out as timings are. */
 STENO_API void steno_profile_enable(steno_session *s, int on);
 

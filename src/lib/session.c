@@ -118,6 +118,23 @@ int steno_timings_get(const steno_session *s, steno_timings *t)
     return STENO_OK;
 }
 
+static int64_t us_between(int64_t from_ns, int64_t to_ns)
+{
+    return to_ns ? (to_ns - from_ns) / 1000 : -1;
+}
+
+int steno_request_timings_get(const steno_session *s, steno_request_timings *t)
+{
+    if (!s || !t || t->size < sizeof(uint32_t) || !s->place.ended_ns) return STENO_EARG;
+    const struct queue_place *q = &s->place;
+    steno_request_timings own = { .n_windows = (int32_t)q->n_windows, .queued_us = us_between(q->submitted_ns, q->begun_ns),
+                                  .first_window_us = us_between(q->submitted_ns, q->first_ns), .encode_us = q->encode_us,
+                                  .decode_us = q->decode_us, .total_us = us_between(q->submitted_ns, q->ended_ns) };
+    own.size = t->size < sizeof own ? t->size : (uint32_t)sizeof own;
+    memcpy(t, &own, own.size);
+    return STENO_OK;
+}
+
 void steno_timings_reset(steno_session *s)
 {
     if (!s || !session_may_change(s)) return;

@@ -18,6 +18,8 @@ void queue_push(steno_session *s, int priority)
     s->place.priority = priority;
     s->place.n_windows = 0;
     s->place.waits = 0;
+    s->place.begun_ns = s->place.first_ns = s->place.ended_ns = 0;
+    s->place.submitted_ns = os_now_ns();
     atomic_store(&s->place.in_line, 1);
     s->next = atomic_load(&q->incoming);
     while (!atomic_compare_exchange_weak(&q->incoming, &s->next, s)) {} /* s->next is the newest at every try */
@@ -69,6 +71,29 @@ void queue_remove(steno_session *s)
     while (*at && *at != s) at = &(*at)->next;
     if (*at) *at = s->next;
     s->next = NULL;
+}
+
+static int64_t encode_us(const steno_session *s) { return s->timings.encode_us + s->timings.cross_us; }
+static int64_t decode_us(const steno_session *s) { return s->timings.prompt_us + s->timings.decode_us; }
+
+void queue_begin(steno_session *s)
+{
+    s->place.begun_ns = os_now_ns();
+    s->place.encode_us = encode_us(s);
+    s->place.decode_us = decode_us(s);
+}
+
+void queue_window(steno_session *s)
+{
+    if (!s->place.n_windows++) s->place.first_ns = os_now_ns();
+}
+
+void queue_end(steno_session *s)
+{
+    const int begun = s->place.begun_ns != 0;
+    s->place.ended_ns = os_now_ns();
+    s->place.encode_us = begun ? encode_us(s) - s->place.encode_us : 0;
+    s->place.decode_us = begun ? decode_us(s) - s->place.decode_us : 0;
 }
 
 int queue_class(const steno_session *s)

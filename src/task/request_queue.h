@@ -25,6 +25,8 @@ struct queue_place {
     int64_t n_windows;    /* that it has had */
     int waits;            /* its source had nothing when it was last asked */
     uint64_t arrival;     /* number of the request, in the order they were taken */
+    int64_t submitted_ns, begun_ns, first_ns, ended_ns; /* put in line, first looked after, first window, end; 0: not yet */
+    int64_t encode_us, decode_us; /* the session's timings when it began; when it has ended, its own */
 };
 
 void queue_init(struct steno_batch *b);
@@ -40,6 +42,11 @@ void queue_look(struct steno_batch *b);          /* what has changed is known; s
 void queue_sleep(struct steno_batch *b);         /* until something changes that queue_look has not seen */
 void queue_take(struct steno_batch *b);          /* what is new goes to the end of the line, b->first */
 void queue_remove(steno_session *s);             /* out of the line */
+
+/* Times of a request: it is looked after from here on, it gets its first window, it has ended. */
+void queue_begin(steno_session *s);
+void queue_window(steno_session *s);
+void queue_end(steno_session *s);
 
 /* Does the request of a get the next free slot before that of b? By class, then by windows had, then by age. */
 int queue_class(const steno_session *s);

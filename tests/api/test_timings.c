@@ -137,10 +137,46 @@ static void test_sessions_that_decode_together_have_their_parts(void **state)
     for (int n = 1; n <= 8; n *= 2) expect_shares(n, &alone);
 }
 
+static void test_each_request_has_times_of_its_own(void **state)
+{
+    (void)state;
+    steno_batch *b = batch_of(1);
+    steno_session *s[2] = { session_of(b), session_of(b) };
+    struct pcm_tap tap[2] = { { &many, 0 }, { &demo, 0 } };
+    steno_request_timings t = { .size = sizeof t }, first = { .size = 8 };
+    assert_int_equal(steno_request_timings_get(s[0], &t), STENO_EARG);
+    for (int round = 0; round < 2; round++) { /* the second is canceled before anybody looks after it */
+        for (int i = 0; i < 2; i++) {
+            const steno_source src = { tap_read, tap_rewind, &tap[i] };
+            tap[i].at = 0;
+            assert_int_equal(steno_batch_add(b, s[i], &src, NULL), 0);
+            if (round) steno_cancel(s[i]);
+        }
+        assert_int_equal(steno_request_timings_get(s[0], &t), STENO_EARG); /* in line */
+        assert_int_equal(steno_batch_run(b), 0);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(steno_request_timings_get(s[i], &t), 0);
+            if (round) {
+                assert_true(t.n_windows == 0 && t.queued_us == -1 && t.first_window_us == -1 && t.encode_us == 0 && t.total_us >= 0);
+                continue;
+            }
+            assert_true(t.n_windows == timings_of(s[i]).n_windows && t.n_windows > !i);
+            assert_true(0 <= t.queued_us && t.queued_us <= t.first_window_us && t.first_window_us < t.total_us);
+            assert_true(0 < t.encode_us && 0 < t.decode_us && t.encode_us + t.decode_us <= t.total_us + 1000);
+        }
+    }
+    assert_int_equal(steno_request_timings_get(s[0], &first), 0);
+    assert_true(first.size == 8 && first.total_us == 0);
+    assert_int_equal(steno_request_timings_get(NULL, &t), STENO_EARG);
+    for (int i = 0; i < 2; i++) steno_session_close(s[i]);
+    steno_batch_close(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_session_of_a_batch_counts_and_resets_nothing_of_another),
+        cmocka_unit_test(test_each_request_has_times_of_its_own),
         cmocka_unit_test(test_sessions_that_decode_together_have_their_parts),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);

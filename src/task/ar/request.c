@@ -119,6 +119,7 @@ static void listen_begin(steno_session *s)
     else mel_stream_listen_begin(mel_of(s), &c->src);
     mel_of(s)->may_wait = !c->direct;
     language_vote_begin(&c->vote);
+    queue_begin(s);
     s->request_state = REQUEST_LISTENING;
 }
 
@@ -186,6 +187,7 @@ void request_end(steno_session *s, int status)
     result_finish(&s->result, &status, &s->error);
     result_finish(&s->translation, &status, &s->error);
     processors_close(c);
+    queue_end(s);
     s->params = NULL;
     s->request_state = REQUEST_NONE;
     c->status = status;

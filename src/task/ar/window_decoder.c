@@ -386,7 +386,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
         decode_slot->audio = NULL;
         w->is_told = 0;
         s->timings.n_windows++;
-        s->place.n_windows++;
+        queue_window(s);
         if (w->heard) memcpy(w->heard, window_mel(s), window_floats(s->model) * sizeof *w->heard);
         if (p->guards != STENO_GUARDS_OFF) window_levels(w, window_mel(s));
         if (p->guards == STENO_GUARDS_RETRY && window_steady(w, w->seek, w->seek + w->frames)) {
