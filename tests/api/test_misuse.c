@@ -629,7 +629,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_request_params), 24);
     assert_int_equal(sizeof(steno_heard), 24);
     assert_int_equal(sizeof(steno_request_timings), 48);
-    assert_int_equal(sizeof(steno_attempt), 112);
+    assert_int_equal(sizeof(steno_attempt), 128);
     assert_int_equal(sizeof(steno_step), 32);
     assert_int_equal(sizeof(steno_token), 64);
     assert_int_equal(sizeof(steno_timings), 112);
