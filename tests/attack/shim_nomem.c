@@ -72,7 +72,7 @@ static void print(const char *text)
     if (write(2, text, strlen(text)) < 0) _exit(99);
 }
 
-/* Who crashed; going back does it again, and then the process ends. */
+/* Who crashed, or who called nothing; going back does it again, and then the process ends. */
 static void on_crash(int number_of, siginfo_t *info, void *context)
 {
     (void)number_of, (void)info;
@@ -81,8 +81,10 @@ static void on_crash(int number_of, siginfo_t *info, void *context)
     void *pc;
 #if defined(__x86_64__)
     memcpy(&pc, &c->uc_mcontext.gregs[REG_RIP], sizeof pc);
+    if (!pc) memcpy(&pc, (const void *)c->uc_mcontext.gregs[REG_RSP], sizeof pc);
 #elif defined(__aarch64__)
     memcpy(&pc, &c->uc_mcontext.pc, sizeof pc);
+    if (!pc) memcpy(&pc, &c->uc_mcontext.regs[30], sizeof pc);
 #else
     (void)c;
     return;
