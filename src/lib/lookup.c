@@ -53,8 +53,8 @@ int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out,
     struct mel_stream f = { 0 };
     arena_init(&a);
     const int frames = 2 * m->audio_ctx;
-    float *window = arena_array(&a, (size_t)frames * (size_t)m->mel.n_mels, sizeof *window);
-    int rc = window ? mel_stream_init(&f, &a, &m->mel, frames, NULL, NULL) : STENO_ENOMEM;
+    float *window = arena_array(&a, (size_t)frames * (size_t)mel_bank_of(m)->n_mels, sizeof *window);
+    int rc = window ? mel_stream_init(&f, &a, mel_bank_of(m), frames, NULL, NULL) : STENO_ENOMEM;
     if (!rc) rc = mel_stream_listen(&f, &src, NULL);
     if (!rc) rc = mel_windows(&f, out, n_frames < f.frames ? n_frames : f.frames, window);
     const int64_t made = f.frames;

@@ -73,16 +73,22 @@ struct steno_model {
 
     int32_t n_vocab, text_ctx, audio_ctx;
     struct model_widths widths;
-    struct mel_bank mel;           /* FRONT_LOG_MEL */
-    struct fbank_bank fbank;       /* FRONT_FBANK_... */
-    const float *query;            /* ctc: [n_query, width of a row] rows that may stand before the audio's */
-    int32_t n_query, blank;
-    struct vad_params vad;         /* vad: what the model says */
+    void *front;                   /* what its front end needs: struct mel_bank, fbank_bank; NULL: nothing */
+    void *part;                    /* what its task needs: struct ctc_model, vad_params; NULL: nothing */
     struct vocab vocab;
     struct bpe *bpe;
     struct token_roles tokens;
     struct buf non_speech;         /* int32_t ids */
     struct buf opened;             /* paths of the files it was read from, a NUL behind each */
+};
+
+static inline const struct mel_bank *mel_bank_of(const steno_model *m) { return m->front; }   /* FRONT_LOG_MEL */
+static inline const struct fbank_bank *fbank_bank_of(const steno_model *m) { return m->front; } /* FRONT_FBANK_... */
+
+/* Of a model with a CTC head. */
+struct ctc_model {
+    const float *query;            /* [., width of a row] rows that may stand before the audio's */
+    int32_t blank;
 };
 
 /* Who use a model: its owner, and what was opened on it. It goes with the last of them. */

@@ -118,17 +118,20 @@ static int read_queries(steno_model *m, struct weights *w, uint32_t width, steno
     const int rc = weights_get(w, "embed.weight", (const uint64_t[4]){ QUERIES, width, 0, 0 }, &t, e);
     if (rc) return rc;
     float *q = arena_array(&m->arena, (size_t)QUERIES * width, sizeof *q);
-    m->query = q;
-    m->n_query = QUERIES;
-    return q ? tensor_read_f32(t, q, e) : err_nomem(e, (size_t)QUERIES * width * sizeof *q, "queries");
+    struct ctc_model *c = m->part = arena_alloc(&m->arena, sizeof *c);
+    if (!q || !c) return err_nomem(e, (size_t)QUERIES * width * sizeof *q, "queries");
+    *c = (struct ctc_model){ .query = q, .blank = 0 };
+    return tensor_read_f32(t, q, e);
 }
 
 /* Every implementation but one normalises the features; the vectors stand in am.mvn beside the weights. */
 static int read_front(steno_model *m, struct weights *w, const struct sensevoice_shape *s, steno_error *e)
 {
     float *shift = NULL, *scale = NULL;
+    struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
+    if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
     int rc = m->opening->no_cmvn ? STENO_OK : cmvn_find(w, s->n_mels * s->lfr_m, &m->arena, &shift, &scale, e);
-    if (!rc) rc = fbank_bank_init(&m->fbank, &m->arena, &(struct fbank_params){ s->n_mels, s->lfr_m, s->lfr_n, shift, scale }, &m->kern, e);
+    if (!rc) rc = fbank_bank_init(bank, &m->arena, &(struct fbank_params){ s->n_mels, s->lfr_m, s->lfr_n, shift, scale }, &m->kern, e);
     return rc;
 }
 
@@ -157,7 +160,6 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     s.n_vocab = (int32_t)head->dim[0];
     m->name = "small";
     m->n_vocab = s.n_vocab;
-    m->blank = 0;
     m->n_plans = 1;
     m->audio_ctx = WINDOW_ROWS;
     m->widths = (struct model_widths){ .n_mels = s.n_mels, .audio_state = s.d, .audio_heads = s.heads,

@@ -100,7 +100,11 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct vad_shape s;
     int rc = read_shape(&s, w, e);
-    if (!rc) rc = read_rules(&m->vad, w, e);
+    if (rc) return rc;
+    struct vad_params *rules = m->part = arena_alloc(&m->arena, sizeof *rules);
+    struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
+    if (!rules || !bank) return err_nomem(e, sizeof *rules + sizeof *bank, "filter banks");
+    rc = read_rules(rules, w, e);
     if (rc) return rc;
     m->name = "16k";
     m->n_plans = m->n_states = 1;
@@ -116,7 +120,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     float *shift = NULL, *scale = NULL;
     if (!rc && !m->opening->no_cmvn) rc = cmvn_find(w, s.in, &m->arena, &shift, &scale, e);
     const struct fbank_params front = { s.n_mels, s.lfr_m, s.lfr_n, shift, scale };
-    return rc ? rc : fbank_bank_init(&m->fbank, &m->arena, &front, &m->kern, e);
+    return rc ? rc : fbank_bank_init(bank, &m->arena, &front, &m->kern, e);
 }
 
 const struct family family_fsmn_vad = {

@@ -363,10 +363,11 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
 {
     const size_t n = (size_t)m->widths.n_mels * MEL_BINS;
     float *f = arena_array(&m->arena, n, sizeof *f);
-    if (!f) return err_nomem(e, n * sizeof *f, "mel filters");
+    struct mel_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
+    if (!f || !bank) return err_nomem(e, n * sizeof *f + sizeof *bank, "mel filters");
     if (w->mel_filters) memcpy(f, w->mel_filters, n * sizeof *f);
     else mel_filters_slaney(f, m->widths.n_mels);
-    mel_bank_init(&m->mel, f, m->widths.n_mels, &m->kern);
+    mel_bank_init(bank, f, m->widths.n_mels, &m->kern);
     return STENO_OK;
 }
 

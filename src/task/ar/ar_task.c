@@ -63,7 +63,7 @@ static int window_of(const steno_model *m)
 
 static size_t memory(const steno_model *m, const steno_team *team)
 {
-    return sizeof(struct ar_session) + mel_stream_memory(&m->mel, window_of(m), team) + (size_t)m->n_vocab / 4 +
+    return sizeof(struct ar_session) + mel_stream_memory(mel_bank_of(m), window_of(m), team) + (size_t)m->n_vocab / 4 +
            DECODERS * (sizeof(struct window_decoder) + decoder_memory(m, 0));
 }
 
@@ -74,7 +74,7 @@ static int part_open(steno_session *s, steno_error *e)
     if (!a) return err_nomem(e, sizeof *a, "a session");
     *a = (struct ar_session){ .generate_last = -1 };
     if (rule_masks_init(&a->masks, &s->arena, m->n_vocab)) return err_nomem(e, (size_t)m->n_vocab / 4, "a session");
-    const int rc = mel_stream_init(&a->mel, &s->arena, &m->mel, window_of(m), s->batch->team, e);
+    const int rc = mel_stream_init(&a->mel, &s->arena, mel_bank_of(m), window_of(m), s->batch->team, e);
     if (rc) return rc;
     a->mel.should_stop = session_stop;
     a->mel.user = s;
@@ -128,7 +128,7 @@ static int listen(const steno_model *m, const steno_source *src, steno_heard *ou
     struct arena a;
     struct mel_stream f;
     arena_init(&a);
-    int rc = mel_stream_init(&f, &a, &m->mel, window_of(m), NULL, e);
+    int rc = mel_stream_init(&f, &a, mel_bank_of(m), window_of(m), NULL, e);
     if (!rc) {
         rc = mel_stream_listen(&f, src, e);
         if (!rc) *out = (steno_heard){ .size = sizeof *out, .samples = f.samples, .loudest = (double)f.max };

@@ -42,7 +42,7 @@ int tokens_loop(const int32_t *ids, int32_t n, int32_t text_end)
  * tone. */
 void window_levels(struct window_decoder *w, const float *mel)
 {
-    const int n_mels = w->s->model->mel.n_mels;
+    const int n_mels = mel_bank_of(w->s->model)->n_mels;
     for (int32_t t = 0; t < w->frames; t++) {
         double sum = 0;
         for (int i = 0; i < n_mels; i++) sum += (double)mel[(size_t)t * (size_t)n_mels + (size_t)i];

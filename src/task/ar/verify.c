@@ -46,7 +46,7 @@ struct steno_batch *verify_heard(const struct window_decoder *w)
 static int encode(struct window_decoder *w, struct steno_batch *x)
 {
     struct decode_slot *decode_slot = &x->decode_slot[0];
-    const size_t window = 2 * (size_t)x->model->audio_ctx * (size_t)w->s->model->mel.n_mels;
+    const size_t window = 2 * (size_t)x->model->audio_ctx * (size_t)mel_bank_of(w->s->model)->n_mels;
     if (verify_heard(w)) return STENO_OK; /* of an attempt before */
     decode_slot->audio = NULL;
     memcpy(batch_mel(x), w->heard, window * sizeof(float));

@@ -16,7 +16,7 @@
 
 static size_t window_floats(const steno_model *m)
 {
-    return 2 * (size_t)m->audio_ctx * (size_t)m->mel.n_mels;
+    return 2 * (size_t)m->audio_ctx * (size_t)mel_bank_of(m)->n_mels;
 }
 
 size_t decoder_memory(const steno_model *m, int own)
@@ -350,7 +350,7 @@ static int window_hear(struct window_decoder *w)
     steno_session *s = w->s;
     float *mel = window_mel(s);
     if (!w->own) return mel_stream_window(mel_of(s), w->seek, w->frames, 0, mel, &s->error);
-    const size_t row = (size_t)s->model->mel.n_mels, n = (size_t)w->frames * row;
+    const size_t row = (size_t)mel_bank_of(s->model)->n_mels, n = (size_t)w->frames * row;
     memcpy(mel, w->mel + (size_t)(w->seek - w->mel_from) * row, n * sizeof *mel);
     memset(mel + n, 0, (window_floats(s->model) - n) * sizeof *mel);
     return STENO_OK;

@@ -21,7 +21,12 @@ static struct ctc_session *ctc_of(const steno_session *s)
     return s->part;
 }
 
-/* What one call carries from clip to clip. */
+static const struct ctc_model *ctc_model_of(const steno_model *m)
+{
+    return m->part;
+}
+
+/* What one request carries from clip to clip. */
 struct ctc_job {
     steno_session *s;
     const steno_transcribe_params *p;
@@ -67,12 +72,13 @@ static int best_ids(steno_session *s, int n)
 static void collapse(struct ctc_job *j, int n)
 {
     steno_session *s = j->s;
+    const int32_t blank = ctc_model_of(s->model)->blank;
     int32_t last = -1;
     j->n_ids = 0;
     j->sum_logprob = 0;
     for (int i = 0; i < n; i++) {
         const struct best *b = &s->batch->run.best[i];
-        if (b->id != last && b->id != s->model->blank && b->id >= 0) {
+        if (b->id != last && b->id != blank && b->id >= 0) {
             s->batch->sampled[j->n_ids] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
             ctc_of(s)->ids[j->n_ids++] = b->id;
             j->sum_logprob += b->logprob;
@@ -117,8 +123,9 @@ static int segment_add(struct ctc_job *j)
 static int clip(struct ctc_job *j, int n_rows)
 {
     steno_session *s = j->s;
-    const size_t width = (size_t)fbank_width(&s->model->fbank);
-    for (int i = 0; i < j->n_head; i++) memcpy(row_at(s, i), s->model->query + (size_t)j->head[i] * width, width * sizeof(float));
+    const size_t width = (size_t)fbank_width(fbank_bank_of(s->model));
+    const float *query = ctc_model_of(s->model)->query;
+    for (int i = 0; i < j->n_head; i++) memcpy(row_at(s, i), query + (size_t)j->head[i] * width, width * sizeof(float));
     int rc = run_phase(s, PHASE_ENCODE, j->n_head + n_rows);
     s->timings.n_encodes++;
     s->timings.n_windows++;
@@ -185,7 +192,7 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
 /* Samples of a clip. */
 static int64_t clip_of(const steno_model *m)
 {
-    return (int64_t)m->audio_ctx * m->fbank.lfr_n * FBANK_HOP;
+    return (int64_t)m->audio_ctx * fbank_bank_of(m)->lfr_n * FBANK_HOP;
 }
 
 static size_t ids_memory(const steno_model *m)
@@ -195,7 +202,7 @@ static size_t ids_memory(const steno_model *m)
 
 static size_t memory(const steno_model *m, const steno_team *team)
 {
-    return sizeof(struct ctc_session) + fbank_stream_memory(&m->fbank, clip_of(m), team) + (size_t)m->n_vocab / 4 + ids_memory(m);
+    return sizeof(struct ctc_session) + fbank_stream_memory(fbank_bank_of(m), clip_of(m), team) + (size_t)m->n_vocab / 4 + ids_memory(m);
 }
 
 static int part_open(steno_session *s, steno_error *e)
@@ -205,7 +212,7 @@ static int part_open(steno_session *s, steno_error *e)
     if (!c) return err_nomem(e, sizeof *c, "a session");
     *c = (struct ctc_session){ 0 };
     if (rule_masks_init(&c->masks, &s->arena, m->n_vocab)) return err_nomem(e, (size_t)m->n_vocab / 4, "a session");
-    const int rc = fbank_stream_init(&c->fbank, &s->arena, &m->fbank, clip_of(m), s->batch->team, e);
+    const int rc = fbank_stream_init(&c->fbank, &s->arena, fbank_bank_of(m), clip_of(m), s->batch->team, e);
     c->fbank.should_stop = session_stop;
     c->fbank.user = s;
     if (rc) return rc;

@@ -17,9 +17,14 @@ static struct vad_session *vad_of(const steno_session *s)
     return s->part;
 }
 
+static const struct vad_params *vad_params_of(const steno_model *m)
+{
+    return m->part;
+}
+
 static int check(steno_session *s, const steno_vad_params *p, struct vad_params *q)
 {
-    *q = s->model->vad;
+    *q = *vad_params_of(s->model);
     const int rc = params_check(s, STENO_CALL_FIND_SPEECH, p);
     if (rc) return rc;
     if (p->max_end_silence_ms >= 0) {
@@ -102,7 +107,7 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
 
 static size_t memory(const steno_model *m, const steno_team *team)
 {
-    return sizeof(struct vad_session) + fbank_stream_memory(&m->fbank, 0, team);
+    return sizeof(struct vad_session) + fbank_stream_memory(fbank_bank_of(m), 0, team);
 }
 
 static int part_open(steno_session *s, steno_error *e)
@@ -110,7 +115,7 @@ static int part_open(steno_session *s, steno_error *e)
     struct vad_session *v = s->part = arena_alloc(&s->arena, sizeof *v);
     if (!v) return err_nomem(e, sizeof *v, "a session");
     *v = (struct vad_session){ 0 };
-    const int rc = fbank_stream_init(&v->fbank, &s->arena, &s->model->fbank, 0, s->batch->team, e);
+    const int rc = fbank_stream_init(&v->fbank, &s->arena, fbank_bank_of(s->model), 0, s->batch->team, e);
     v->fbank.should_stop = session_stop;
     v->fbank.user = s;
     return rc;
