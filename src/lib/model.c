@@ -142,7 +142,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     if (!rc && verify) rc = load_exact(m, &w, e);
     for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);
     for (int i = 0; m->exact && i < m->n_states; i++) m->exact->kv_type[i] = kv_type_of(m->exact, &m->exact->state[i]);
-    if (!rc) rc = weights_check_used(&w, e);
+    if (!rc) rc = weights_check_used(&w, m->family->spare, e);
     weight_store_trim(&m->store);
     weights_close(&w);
     return rc;

@@ -14,6 +14,7 @@ void flat_begin(struct flat *f, struct meta *m, const char *prefix, const char *
 
 void flat_end(struct flat *f)
 {
+    buf_free(&f->values);
     free(f->seen);
     f->seen = NULL;
 }
@@ -75,11 +76,74 @@ static int check_once(struct flat *f, steno_error *e)
     return STENO_OK;
 }
 
+/* ---- long lists ---- */
+
+/* A list of whole numbers goes on with others. */
+static void widen_values(struct flat *f)
+{
+    for (uint64_t i = 0; i < f->n_values; i++) {
+        int64_t whole;
+        char *at = f->values.p + i * sizeof whole;
+        memcpy(&whole, at, sizeof whole);
+        const double x = (double)whole;
+        memcpy(at, &x, sizeof x);
+    }
+    f->list_type = META_LIST_F64;
+}
+
+static void list_add(struct flat *f, const struct meta_entry *v)
+{
+    const enum meta_list_type type = v->kind == META_TEXT ? META_LIST_TEXT : v->kind == META_NUM ? META_LIST_F64 : META_LIST_I64;
+    if (!f->n_values) f->list_type = type;
+    if (v->kind == META_NULL || v->kind == META_BOOL || (type == META_LIST_TEXT) != (f->list_type == META_LIST_TEXT)) {
+        f->is_long_list = 0;
+        return;
+    }
+    if (type == META_LIST_F64 && f->list_type == META_LIST_I64) widen_values(f);
+    if (type == META_LIST_TEXT) {
+        const uint64_t n = strlen(v->text);
+        buf_add(&f->values, &n, sizeof n);
+        buf_add(&f->values, v->text, (size_t)n);
+    } else if (f->list_type == META_LIST_F64) {
+        const double x = type == META_LIST_I64 ? (double)v->i : v->x;
+        buf_add(&f->values, &x, sizeof x);
+    } else {
+        buf_add(&f->values, &v->i, sizeof v->i);
+    }
+    f->n_values++;
+}
+
+/* The innermost list is too long for settings: the members that were taken as such become its first values. */
+static void list_begin(struct flat *f)
+{
+    const struct flat_level *l = top(f);
+    buf_clear(&f->values);
+    f->n_values = 0;
+    f->is_long_list = l->is_list && f->m->n - l->mark == FLAT_LONG;
+    for (uint32_t i = l->mark; i < f->m->n && f->is_long_list; i++) {
+        const struct meta_entry *member = &f->m->entry[i];
+        if (strchr(member->key + l->key_len + 1, '.')) f->is_long_list = 0; /* of a list or map inside */
+        else list_add(f, member);
+    }
+}
+
+static int list_end(struct flat *f, steno_error *e)
+{
+    if (f->values.err) return err_nomem(e, f->values.len, "a long list of settings");
+    char *copy = arena_alloc(f->m->arena, f->values.len);
+    if (!copy) return err_nomem(e, f->values.len, "a long list of settings");
+    memcpy(copy, f->values.p, f->values.len);
+    struct meta_list l = { .key = f->key, .type = f->list_type, .n = f->n_values, .size = f->values.len };
+    file_from_memory(&l.file, f->name, copy, f->values.len);
+    return meta_add_list(f->m, &l, e);
+}
+
 /* One more member of the innermost level. */
 static int count_member(struct flat *f, steno_error *e)
 {
     struct flat_level *l = top(f);
     if (++l->count > FLAT_LONG && f->depth > 1 && !f->hidden) {
+        list_begin(f);
         f->m->n = l->mark;
         f->hidden = f->depth;
     }
@@ -115,24 +179,28 @@ int flat_open(struct flat *f, int is_list, steno_error *e)
 {
     const int rc = begin_value(f, e);
     if (rc) return rc;
+    if (f->hidden == f->depth) f->is_long_list = 0; /* it holds more than values */
     if (f->depth == META_DEPTH_MAX)
         return err_set(e, STENO_EFORMAT, "%s: line %u: settings are nested more than %d deep", f->name, (unsigned)f->line, META_DEPTH_MAX);
     f->level[f->depth++] = (struct flat_level){ .mark = f->m->n, .key_len = f->key_len, .is_list = is_list != 0, .want_key = !is_list };
     return STENO_OK;
 }
 
-void flat_close(struct flat *f)
+int flat_close(struct flat *f, steno_error *e)
 {
-    if (!f->depth) return;
+    if (!f->depth) return STENO_OK;
+    const int ends_long = f->hidden == f->depth && f->is_long_list;
     if (f->hidden == f->depth) f->hidden = 0;
     f->key_len = top(f)->key_len;
     f->key[f->key_len] = 0;
     f->depth--;
+    return ends_long ? list_end(f, e) : STENO_OK;
 }
 
 int flat_value(struct flat *f, struct meta_entry v, steno_error *e)
 {
     const int rc = begin_value(f, e);
+    if (!rc && f->hidden == f->depth && f->is_long_list) list_add(f, &v);
     if (rc || f->hidden) return rc;
     v.key = f->key;
     v.source = f->name;

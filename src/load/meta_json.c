@@ -10,7 +10,7 @@ static int add_event(struct flat *f, const struct json_reader *j, enum json_even
     switch (kind) {
     case JSON_OBJECT:
     case JSON_ARRAY: return flat_open(f, kind == JSON_ARRAY, e);
-    case JSON_CLOSE: flat_close(f); return STENO_OK;
+    case JSON_CLOSE: return flat_close(f, e);
     case JSON_KEY: return flat_key(f, j->s, j->len, e);
     case JSON_TEXT: return flat_value(f, (struct meta_entry){ .kind = META_TEXT, .text = j->s }, e);
     case JSON_INT: return flat_value(f, (struct meta_entry){ .kind = META_INT, .i = j->i }, e);

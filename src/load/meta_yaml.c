@@ -103,7 +103,7 @@ static int add_event(struct flat *f, const yaml_event_t *ev, int *n_documents, s
     case YAML_MAPPING_START_EVENT: return add_level(f, 0, ev->data.mapping_start.anchor || ev->data.mapping_start.tag, e);
     case YAML_SEQUENCE_START_EVENT: return add_level(f, 1, ev->data.sequence_start.anchor || ev->data.sequence_start.tag, e);
     case YAML_MAPPING_END_EVENT:
-    case YAML_SEQUENCE_END_EVENT: flat_close(f); return STENO_OK;
+    case YAML_SEQUENCE_END_EVENT: return flat_close(f, e);
     case YAML_ALIAS_EVENT: return refuse(f, e, "aliases are not read");
     case YAML_STREAM_END_EVENT: return *n_documents ? STENO_OK : refuse(f, e, "want a map of settings");
     default: return STENO_OK;

@@ -98,7 +98,10 @@ static int read_model(struct weights *w, const struct model_source *p, steno_err
     if (rc) return rc;
     struct vocab_list list = { .name = p->name };
     if (!other.vocab) rc = read_beside(w, p, &other.meta, e);
-    for (uint32_t i = 0; i < other.n_vocab_entries && !rc; i++) rc = vocab_list_add(&list, i, other.vocab[i].s, other.vocab[i].n, e);
+    for (uint32_t i = 0; i < other.n_vocab_entries && !rc; i++) {
+        rc = vocab_list_add(&list, i, other.vocab[i].s, other.vocab[i].n, e);
+        vocab_list_mark(&list, other.vocab[i].score, other.vocab[i].type);
+    }
     if (!rc && other.vocab) rc = vocab_list_done(&list, w, e);
     vocab_list_free(&list);
     weights_close(&other);

@@ -83,16 +83,21 @@ static int read_added_token(struct json_vocab *v)
     int64_t id = -1;
     const char *s = NULL;
     size_t n = 0;
+    int special = 0;
     enum json_event kind;
     while ((kind = json_next(j)) != JSON_CLOSE) {
         if (kind != JSON_KEY) return json_fail(j, v->e, "want a key");
-        const int is_id = !strcmp(j->s, "id"), is_content = !strcmp(j->s, "content");
+        const int is_id = !strcmp(j->s, "id"), is_content = !strcmp(j->s, "content"), is_special = !strcmp(j->s, "special");
         kind = json_next(j);
         if (is_id && kind == JSON_INT) id = j->i;
         else if (is_content && kind == JSON_TEXT) s = j->s, n = j->len;
+        else if (is_special && kind == JSON_BOOL) special = (int)j->i;
         else json_skip(j, kind);
     }
-    return s ? vocab_list_add(v->extra, id, s, n, v->e) : json_fail(j, v->e, "an added token without content");
+    if (!s) return json_fail(j, v->e, "an added token without content");
+    const int rc = vocab_list_add(v->extra, id, s, n, v->e);
+    vocab_list_mark(v->extra, 0, special ? VOCAB_CONTROL : VOCAB_USER_DEFINED);
+    return rc;
 }
 
 static int read_added_tokens(struct json_vocab *v)

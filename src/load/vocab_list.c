@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-struct item { uint32_t id, n; size_t at; };
+struct item { uint32_t id, n; size_t at; float score; enum vocab_type type; };
 
 static const struct item *items(const struct vocab_list *l, uint32_t *n)
 {
@@ -26,9 +26,17 @@ int vocab_list_add(struct vocab_list *l, int64_t id, const void *s, size_t n, st
         return err_set(e, STENO_EFORMAT, "%s: the string of id %" PRId64 " has %zu bytes, want at most %d", l->name, id, n, VOCAB_STRING);
     if (l->items.len / sizeof(struct item) >= VOCAB_IDS)
         return err_set(e, STENO_EFORMAT, "%s: more than %d strings in a vocabulary", l->name, VOCAB_IDS);
-    buf_add(&l->items, &(struct item) { (uint32_t)id, (uint32_t)n, l->bytes.len }, sizeof(struct item));
+    buf_add(&l->items, &(struct item) { .id = (uint32_t)id, .n = (uint32_t)n, .at = l->bytes.len }, sizeof(struct item));
     buf_add(&l->bytes, s, n);
     return l->items.err || l->bytes.err ? err_nomem(e, l->bytes.len, "a vocabulary") : STENO_OK;
+}
+
+void vocab_list_mark(struct vocab_list *l, float score, enum vocab_type type)
+{
+    if (l->items.err || l->items.len < sizeof(struct item)) return;
+    struct item *last = (struct item *)(void *)(l->items.p + l->items.len) - 1;
+    last->score = score;
+    last->type = type;
 }
 
 int vocab_list_fill(struct vocab_list *l, const struct vocab_list *extra, steno_error *e)
@@ -48,6 +56,7 @@ int vocab_list_fill(struct vocab_list *l, const struct vocab_list *extra, steno_
         if (more[i].id >= top || there[more[i].id]) continue;
         there[more[i].id] = 1;
         rc = vocab_list_add(l, more[i].id, extra->bytes.p + more[i].at, more[i].n, e);
+        vocab_list_mark(l, more[i].score, more[i].type);
     }
     arena_free(&scrap);
     return rc;
@@ -67,7 +76,7 @@ static int by_id(struct vocab_entry *v, const struct vocab_list *l, const uint8_
         if (to->s)
             return err_set(e, STENO_EFORMAT, "%s: id %" PRIu32 " is given twice, to '%.*s' and to '%.*s'", l->name, it[i].id, (int)to->n,
                            (const char *)to->s, (int)it[i].n, (const char *)bytes + it[i].at);
-        *to = (struct vocab_entry){ bytes + it[i].at, it[i].n };
+        *to = (struct vocab_entry){ bytes + it[i].at, it[i].n, it[i].score, it[i].type };
     }
     for (uint32_t i = 0; i < n; i++)
         if (!v[i].s)

@@ -13,6 +13,7 @@ struct vocab_list { struct buf bytes, items; const char *name; };
 
 void vocab_list_free(struct vocab_list *l);
 int vocab_list_add(struct vocab_list *l, int64_t id, const void *s, size_t n, steno_error *e);
+void vocab_list_mark(struct vocab_list *l, float score, enum vocab_type type); /* what was added last */
 /* Put in those of `extra` that fill a gap below the highest id. */
 int vocab_list_fill(struct vocab_list *l, const struct vocab_list *extra, steno_error *e);
 /* As w->vocab; STENO_EFORMAT for a gap or an id given twice. */

@@ -44,6 +44,7 @@ static int read_field(struct message *m, struct field *f)
     if (f->wire == VARINT) return read_varint(m, &f->value);
     if (fixed) {
         if (fixed > left) return 0;
+        memcpy(&f->value, m->p, fixed); /* little-endian, as everywhere here */
         m->p += fixed;
         return 1;
     }
@@ -58,16 +59,31 @@ int sentencepiece_match(const uint8_t *head, size_t n) /* field 1 of some length
     return n > 4 && head[0] == 0x0a && head[1] != '{' && head[1] != '[' && head[2] == 0x0a && head[3] + 2 <= head[1];
 }
 
+static float f32_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 static int add_piece(struct vocab_list *l, int64_t id, struct message m, uint64_t at, steno_error *e)
 {
+    static const enum vocab_type known[] = { VOCAB_NORMAL, VOCAB_NORMAL, VOCAB_UNKNOWN, VOCAB_CONTROL, VOCAB_USER_DEFINED, VOCAB_UNUSED,
+                                             VOCAB_BYTE };
     struct message piece = { 0 };
+    uint64_t type = 0;
+    float score = 0;
     while (m.p < m.end) {
         struct field f;
         if (!read_field(&m, &f)) return err_set(e, STENO_EFORMAT, "%s: piece %" PRId64 " at byte %" PRIu64 " is damaged", l->name, id, at);
         if (f.number == 1 && f.wire == BYTES) piece = f.bytes;
+        if (f.number == 2 && f.wire == FIXED32) score = f32_of_bits((uint32_t)f.value);
+        if (f.number == 3 && f.wire == VARINT) type = f.value;
     }
     if (!piece.p) return err_set(e, STENO_EFORMAT, "%s: piece %" PRId64 " at byte %" PRIu64 " has no text", l->name, id, at);
-    return vocab_list_add(l, id, piece.p, (size_t)(piece.end - piece.p), e);
+    const int rc = vocab_list_add(l, id, piece.p, (size_t)(piece.end - piece.p), e);
+    vocab_list_mark(l, score, type < sizeof known / sizeof *known ? known[type] : VOCAB_NORMAL);
+    return rc;
 }
 
 static int read_pieces(struct vocab_list *l, const uint8_t *bytes, size_t n, steno_error *e)

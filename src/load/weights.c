@@ -142,10 +142,31 @@ int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst
     return file_read(t->file, t->offset + row * row_sz, dst, (size_t)(n * row_sz), e);
 }
 
-int weights_check_used(const struct weights *w, steno_error *e)
+/* '*' stands for any text; the last one that was met is tried again further on. */
+static int name_fits(const char *name, const char *pattern)
+{
+    const char *star = NULL, *again = NULL;
+    while (*name) {
+        if (*pattern == '*') star = ++pattern, again = name;
+        else if (*pattern == *name) pattern++, name++;
+        else if (star) pattern = star, name = ++again;
+        else return 0;
+    }
+    while (*pattern == '*') pattern++;
+    return !*pattern;
+}
+
+static int is_spare(const char *name, const char *const *spare)
+{
+    for (; spare && *spare; spare++)
+        if (name_fits(name, *spare)) return 1;
+    return 0;
+}
+
+int weights_check_used(const struct weights *w, const char *const *spare, steno_error *e)
 {
     for (uint32_t i = 0; i < w->n_tensors; i++)
-        if (!w->tensor[i].used)
+        if (!w->tensor[i].used && !is_spare(w->tensor[i].name, spare))
             return err_set(e, STENO_EFORMAT, "%s: tensor %s is not part of such a model", w->name, w->tensor[i].name);
     return STENO_OK;
 }

@@ -23,7 +23,13 @@ struct tensor {
 
 #define TENSOR_MAX (UINT64_C(1) << 40) /* weights of one tensor; keeps sizes far from wrapping */
 
-struct vocab_entry { const uint8_t *s; uint32_t n; };
+enum vocab_type { VOCAB_NORMAL, VOCAB_BYTE, VOCAB_CONTROL, VOCAB_USER_DEFINED, VOCAB_UNUSED, VOCAB_UNKNOWN };
+struct vocab_entry {
+    const uint8_t *s;
+    uint32_t n;
+    float score;          /* SentencePiece: log-probability, by which pieces are joined; else 0 */
+    enum vocab_type type; /* VOCAB_NORMAL where the file says nothing */
+};
 
 struct weights {
     struct arena arena;          /* names, table, settings, vocabulary, filters */
@@ -40,6 +46,8 @@ struct weights {
     float *mel_filters;          /* [n_mels, 201] or NULL: to be computed */
     struct vocab_entry *vocab;   /* [n_vocab_entries] raw bytes by id; special ids may be missing; NULL: the model carries none */
     uint32_t n_vocab_entries;
+    int32_t (*merge)[2];         /* [n_merges] pairs of ids in the order they are joined; NULL: the file has none */
+    uint32_t n_merges;
     const char *vocab_first;     /* file beside the model that has its vocabulary rather than others of its kind; NULL: none is named */
     uint32_t *hash;              /* open addressing over names; private to weights.c */
     uint32_t hash_mask;
@@ -61,8 +69,9 @@ int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e);
 int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e);
 /* Give tensors the names a family knows them by: `to` writes the new name of a tensor and returns 1, or returns 0 to leave it. */
 int weights_rename(struct weights *w, int (*to)(const char *name, char *out, size_t n), steno_error *e);
-/* Error naming the first tensor nobody asked for, or STENO_OK. */
-int weights_check_used(const struct weights *w, steno_error *e);
+/* Error naming the first tensor nobody asked for, or STENO_OK. spare: names that may stay unused, NULL behind the last; '*' in one stands
+ * for any text. NULL: there are none. */
+int weights_check_used(const struct weights *w, const char *const *spare, steno_error *e);
 
 /* Settings in the files beside a model: config.json, generation_config.json ("generation."), config.yaml and configuration.json
  * ("configuration."), those that are there. */

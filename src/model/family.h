@@ -147,6 +147,7 @@ struct family {
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
     const struct speech *speech;   /* of models that decode token by token */
     const struct ctc *ctc;         /* of models with a CTC head */
+    const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */
 };
 
 extern const struct family family_whisper, family_sensevoice, family_fsmn_vad;

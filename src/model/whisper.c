@@ -13,6 +13,7 @@
 #include "plan/linear.h"
 #include "plan/logits_approx.h"
 #include "plan/sub.h"
+#include "text/pretokenizer.h"
 
 static const struct sub encoder_layer[] = {
     { sub_attn, "attn_ln", "attn", NULL, 0 },
@@ -353,6 +354,7 @@ static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
         if (!text) return err_nomem(e, 16, "vocabulary");
         vocab_set(&m->vocab, id, (const uint8_t *)text, n);
     }
+    m->vocab.pattern = pretokenizer_pattern("gpt2");
     if (!rc) rc = vocab_index(&m->vocab, &m->arena, e);
     if (!rc) rc = bpe_open(&m->bpe, &m->vocab, e);
     m->tokens.blank = vocab_find(&m->vocab, (const uint8_t *)" ", 1);

@@ -1,32 +1,30 @@
 /* steno: byte-level byte-pair encoding. SPDX-License-Identifier: MIT
  *
- * A piece is a list of symbols, at first its bytes. Every adjacent pair whose joined bytes are a token waits in a heap ordered by rank,
- * then place; merging one makes at most two new pairs. A pair that has changed since it was pushed is recognised by its length and
- * dropped. So a piece of n bytes costs O(n log n), also when it is one letter a million times. */
+ * A piece is a list of symbols, at first its bytes. Every adjacent pair that may be joined waits in a heap ordered by rank, then place:
+ * its place in the vocabulary's list of merges or, where there is none, the id of the joined bytes. Merging one makes at most two new
+ * pairs. A pair that has changed since it was pushed is recognised by its length and dropped. So a piece of n bytes costs O(n log n),
+ * also when it is one letter a million times. */
 #include "text/bpe.h"
 
 #include <stdlib.h>
 #include <string.h>
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include "base/hash.h"
+#include "text/pretokenizer.h"
 
-/* Unicode's White_Space written out: pcre2's \s also holds U+180E. */
-#define SPACES "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
-
-/* GPT-2's pieces: contractions, letters, numbers, the rest, white space that leaves its last character to a following word. */
-static const char pattern[] =
-    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" SPACES "\\p{L}\\p{N}]+|[" SPACES "]+(?![^" SPACES "])|[" SPACES "]+";
-
-enum { NONE = -1, MAX_TEXT = 1 << 26 };
+enum { NONE = -1, MAX_TEXT = 1 << 26, MAX_PROBE = 1024 };
 
 struct bpe {
     pcre2_code *code;
     const struct vocab *v;
     int32_t byte_id[256]; /* -1: the byte alone is no token */
+    uint32_t *merge;      /* [merge_mask + 1] number + 1 of a merge by its pair, 0: free; NULL: ids are ranks */
+    uint32_t merge_mask;
 };
 
 struct bpe_symbol { int32_t id, prev, next; uint32_t len; }; /* len 0: merged into its left neighbour */
-struct bpe_pair { int32_t rank, at; uint32_t len; };         /* symbols at `at` and after it, together len bytes */
+struct bpe_pair { int32_t rank, at, id; uint32_t len; };    /* symbols at `at` and after it, together len bytes; id: what they become */
 
 /* What one bpe_encode needs; grows with the longest piece. */
 struct bpe_work {
@@ -37,6 +35,38 @@ struct bpe_work {
     uint32_t sym_cap, n_heap;
 };
 
+/* Slot that holds the pair, or the free one where it belongs; NULL after too many probes. */
+static uint32_t *merge_slot(const struct bpe *b, int32_t left, int32_t right)
+{
+    uint32_t h = hash_bytes((const int32_t[2]){ left, right }, 2 * sizeof left);
+    for (int probe = 0; probe < MAX_PROBE; probe++, h++) {
+        uint32_t *slot = &b->merge[h & b->merge_mask];
+        const int32_t *pair = *slot ? b->v->merge[*slot - 1] : NULL;
+        if (!pair || (pair[0] == left && pair[1] == right)) return slot;
+    }
+    return NULL;
+}
+
+static int index_merges(struct bpe *b, steno_error *e)
+{
+    const struct vocab *v = b->v;
+    uint32_t n = 16;
+    while (n < 2 * (uint64_t)v->n_merges) n *= 2;
+    b->merge = calloc(n, sizeof *b->merge);
+    if (!b->merge) return err_nomem(e, n * sizeof *b->merge, "the merges of a vocabulary");
+    b->merge_mask = n - 1;
+    for (int32_t i = 0; i < v->n_merges; i++) {
+        const int32_t *pair = v->merge[i];
+        if (pair[0] < 0 || pair[0] >= v->n_text || pair[1] < 0 || pair[1] >= v->n_text)
+            return err_set(e, STENO_EFORMAT, "merge %d joins the ids %d and %d, want 0..%d", (int)i, (int)pair[0], (int)pair[1],
+                           (int)v->n_text - 1);
+        uint32_t *slot = merge_slot(b, pair[0], pair[1]);
+        if (!slot) return err_set(e, STENO_EFORMAT, "merge %d collides with %d others: not a real vocabulary", (int)i, MAX_PROBE);
+        if (!*slot) *slot = (uint32_t)i + 1;
+    }
+    return STENO_OK;
+}
+
 int bpe_open(struct bpe **out, const struct vocab *v, steno_error *e)
 {
     *out = NULL;
@@ -44,13 +74,19 @@ int bpe_open(struct bpe **out, const struct vocab *v, steno_error *e)
     if (!b) return err_nomem(e, sizeof *b, "the tokenizer");
     int code;
     size_t at;
+    b->v = v;
+    const char *pattern = v->pattern ? v->pattern : pretokenizer_pattern("gpt2");
     b->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &at, NULL);
     if (!b->code) {
         bpe_close(b);
         return err_set(e, STENO_ENOMEM, "out of memory for the tokenizer's pattern (pcre2 error %d)", code);
     }
     (void)pcre2_jit_compile(b->code, PCRE2_JIT_COMPLETE); /* where there is no JIT, matching is slower and the same */
-    b->v = v;
+    const int rc = v->merge ? index_merges(b, e) : STENO_OK;
+    if (rc) {
+        bpe_close(b);
+        return rc;
+    }
     for (int i = 0; i < 256; i++) b->byte_id[i] = vocab_find(v, &(uint8_t){ (uint8_t)i }, 1);
     *out = b;
     return STENO_OK;
@@ -60,6 +96,7 @@ void bpe_close(struct bpe *b)
 {
     if (!b) return;
     pcre2_code_free(b->code);
+    free(b->merge);
     free(b);
 }
 
@@ -93,14 +130,18 @@ static struct bpe_pair heap_pop(struct bpe_work *w)
     return top;
 }
 
-/* Push the pair that begins at symbol i, if its bytes are a token. */
+/* Push the pair that begins at symbol i, if it may be joined. */
 static void pair_push(struct bpe_work *w, const uint8_t *s, int32_t i)
 {
     const int32_t next = i == NONE ? NONE : w->sym[i].next;
     if (next == NONE) return;
+    const struct bpe *b = w->b;
+    const int32_t left = w->sym[i].id, right = w->sym[next].id;
     const uint32_t len = w->sym[i].len + w->sym[next].len;
-    const int32_t rank = vocab_find(w->b->v, s + i, len);
-    if (rank >= 0) heap_push(w, (struct bpe_pair){ rank, i, len });
+    const uint32_t *merge = !b->merge || left < 0 || right < 0 ? NULL : merge_slot(b, left, right);
+    if (b->merge && (!merge || !*merge)) return;
+    const int32_t id = vocab_find(b->v, s + i, len);
+    if (id >= 0) heap_push(w, (struct bpe_pair){ merge ? (int32_t)*merge - 1 : id, i, id, len });
 }
 
 static int reserve(struct bpe_work *w, size_t n, steno_error *e)
@@ -123,7 +164,7 @@ static void merge(struct bpe_work *w, const uint8_t *s, struct bpe_pair p)
     struct bpe_symbol *a = &w->sym[p.at];
     if (!a->len || a->next == NONE || a->len + w->sym[a->next].len != p.len) return;
     struct bpe_symbol *b = &w->sym[a->next];
-    a->id = p.rank;
+    a->id = p.id;
     a->len = p.len;
     a->next = b->next;
     b->len = 0;
@@ -134,7 +175,8 @@ static void merge(struct bpe_work *w, const uint8_t *s, struct bpe_pair p)
 
 static int encode_piece(struct bpe_work *w, const uint8_t *s, size_t n, steno_error *e)
 {
-    const int32_t whole = vocab_find(w->b->v, s, n);
+    const struct vocab *v = w->b->v;
+    const int32_t whole = !v->merge || v->whole_first ? vocab_find(v, s, n) : NONE;
     if (whole >= 0) {
         buf_add(w->ids, &whole, sizeof whole);
         return STENO_OK;

@@ -1,7 +1,7 @@
 /* steno: byte-level byte-pair encoding. SPDX-License-Identifier: MIT
  *
- * Text is cut by the GPT-2 pattern (contractions, letters, numbers, others, each with one leading space, and white space); each piece
- * is looked up whole or merged pairwise, lowest id first, leftmost on ties: ids are ranks (Sennrich et al. 2016; tiktoken). */
+ * Text is cut by the vocabulary's pattern; each piece is looked up whole or merged pairwise, lowest rank first, leftmost on ties
+ * (Sennrich et al. 2016). Ranks are places in the vocabulary's list of merges, or ids where it has none (tiktoken). */
 #ifndef STENO_TEXT_BPE_H
 #define STENO_TEXT_BPE_H
 #include "text/vocab.h"

@@ -12,6 +12,11 @@ struct vocab {
     const uint8_t **bytes;           /* [n] */
     uint32_t *len;                   /* [n] */
     int32_t n_text;                  /* ids below are ordinary text and take part in byte-pair merges */
+    /* How byte-pair encoding (bpe.h) cuts and joins; zeros after vocab_init, and whoever sets them keeps them. */
+    const char *pattern;             /* of the pieces that text is cut into (pretokenizer.h); NULL: GPT-2's */
+    const int32_t (*merge)[2];       /* [n_merges] pairs of ids that are joined, the first ones first; NULL: ids are ranks */
+    int32_t n_merges;
+    int whole_first;                 /* with merges: a piece that is a token by itself is taken as it is */
     uint32_t *hash, hash_mask;       /* bytes -> id over ids below n_text; private */
 };
 

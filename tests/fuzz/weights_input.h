@@ -19,7 +19,7 @@ static inline void weights_try(const char *name, const uint8_t *bytes, size_t n)
     if (w.n_tensors && weights_find(&w, w.tensor[w.n_tensors - 1].name) != &w.tensor[w.n_tensors - 1]) abort();
     struct tensor *found;
     weights_get(&w, "encoder.conv1.bias", (const uint64_t[4]) { 8, 0, 0, 0 }, &found, &e);
-    weights_check_used(&w, &e);
+    weights_check_used(&w, NULL, &e);
     for (uint32_t i = 0; i < w.n_tensors; i++) {
         const struct tensor *t = &w.tensor[i];
         const uint64_t values = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3];

@@ -8,6 +8,8 @@
 #include <string.h>
 #include "harness.h"
 #include "real_vocab.h"
+#include "text/pretokenizer.h"
+#include "toy_vocab.h"
 
 static struct real_vocab *real;
 
@@ -245,6 +247,54 @@ static void test_byte_outside_the_vocabulary_is_named(void **state)
     arena_free(&a);
 }
 
+static void expect_toy(const struct vocab *v, const char *text, const int32_t *want, size_t n)
+{
+    struct bpe *b;
+    struct buf ids = { 0 };
+    steno_error e;
+    if (bpe_open(&b, v, &e) || bpe_encode(b, text, strlen(text), &ids, &e)) fail_msg("%s", e.text);
+    expect_ids(text, &ids, want, n);
+    buf_free(&ids);
+    bpe_close(b);
+}
+
+#define TOY_IDS(v, text, ...) expect_toy(v, text, (const int32_t[]) { __VA_ARGS__ }, sizeof((const int32_t[]) { __VA_ARGS__ }) / 4)
+
+static void test_merges_of_the_vocabulary_are_ranks_instead_of_ids(void **state)
+{
+    (void)state;
+    static const int32_t merge[][2] = { { 'b', 'c' }, { 'a', 'b' } }, wrong[][2] = { { 'a', 900 } };
+    struct toy t = TOY("ab", "bc", "abc", "xy");
+    struct bpe *b;
+    steno_error e;
+    TOY_IDS(&t.v, "abcd", 258, 'd');
+    t.v.merge = merge;
+    t.v.n_merges = 2;
+    TOY_IDS(&t.v, "abcd", 'a', 257, 'd'); /* b and c first, and nothing joins a with them */
+    TOY_IDS(&t.v, "abab", 256, 256);
+    TOY_IDS(&t.v, "xy", 'x', 'y'); /* no merge leads to it */
+    t.v.whole_first = 1;
+    TOY_IDS(&t.v, "xy", 259);
+    t.v.merge = wrong;
+    t.v.n_merges = 1;
+    assert_int_equal(bpe_open(&b, &t.v, &e), STENO_EFORMAT);
+    assert_non_null(strstr(e.text, "merge 0 joins the ids 97 and 900"));
+    toy_free(&t);
+}
+
+static void test_the_vocabularys_pattern_cuts_its_text(void **state)
+{
+    (void)state;
+    struct toy t = TOY("12", "'L", "(a");
+    assert_null(pretokenizer_pattern("unheard-of"));
+    TOY_IDS(&t.v, "12(a", 256, '(', 'a');
+    t.v.pattern = pretokenizer_pattern("digits-1"); /* digits stand alone, a mark goes with the letters behind it */
+    TOY_IDS(&t.v, "12(a", '1', '2', 258);
+    t.v.pattern = pretokenizer_pattern("digits-3");
+    TOY_IDS(&t.v, "12(a", 256, 258);
+    toy_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +307,8 @@ int main(void)
         cmocka_unit_test(test_a_million_equal_letters_are_encoded),
         cmocka_unit_test(test_heap_merges_like_a_search_for_the_lowest_rank),
         cmocka_unit_test(test_byte_outside_the_vocabulary_is_named),
+        cmocka_unit_test(test_merges_of_the_vocabulary_are_ranks_instead_of_ids),
+        cmocka_unit_test(test_the_vocabularys_pattern_cuts_its_text),
     };
     return cmocka_run_group_tests(tests, open_real, close_real);
 }

@@ -60,7 +60,7 @@ static int bind(struct weights *w, steno_error *e)
 {
     struct binder b = { w, e, 0 };
     shape_each(bind_one, &b, &w->dims);
-    return b.rc ? b.rc : weights_check_used(w, e);
+    return b.rc ? b.rc : weights_check_used(w, NULL, e);
 }
 
 /* Open bytes as "m.bin" and bind all tensors, as a model does. @return the status */
@@ -351,8 +351,10 @@ static void test_tensor_nobody_asked_for_is_named(void **state)
     file_from_memory(&f, "m.bin", copy, sizeof base);
     assert_int_equal(weights_open(&w, &f, &e), STENO_OK);
     shape_each(find_one, &w, &w.dims);
-    assert_int_equal(weights_check_used(&w, &e), STENO_EFORMAT);
+    assert_int_equal(weights_check_used(&w, NULL, &e), STENO_EFORMAT);
     assert_string_equal(e.text, "m.bin: tensor Decoder.blocks.0.cross_attn.out.bias is not part of such a model");
+    assert_int_equal(weights_check_used(&w, (const char *const[]){ "decoder.*", "*.out.weight", NULL }, &e), STENO_EFORMAT);
+    assert_int_equal(weights_check_used(&w, (const char *const[]){ "x", "Decoder.*.cross_*.bias", NULL }, &e), STENO_OK);
     weights_close(&w);
     free(copy);
 }

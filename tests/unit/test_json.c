@@ -159,6 +159,52 @@ static void test_a_list_longer_than_settings_are_is_left_out_whole(void **state)
     buf_free(&b);
 }
 
+static int take_text(void *user, uint64_t i, const char *s, size_t n)
+{
+    char want[24];
+    const int len = snprintf(want, sizeof want, "t%llu", (unsigned long long)i);
+    *(uint64_t *)user += (int)n == len && !memcmp(s, want, n);
+    return STENO_OK;
+}
+
+static void test_a_long_list_of_numbers_or_texts_is_read_where_it_lies(void **state)
+{
+    (void)state;
+    enum { N = FLAT_LONG + 3 };
+    struct buf b = { 0 };
+    double x[2];
+    uint64_t n = 0;
+    buf_str(&b, "{\"a\": {\"ints\": [");
+    for (int i = 0; i < N; i++) buf_fmt(&b, i ? ",%d" : "%d", i - 5);
+    buf_str(&b, "], \"mixed\": [");
+    for (int i = 0; i < N; i++) buf_fmt(&b, i == N - 1 ? ",%d.5" : i ? ",%d" : "%d", i);
+    buf_str(&b, "]}, \"texts\": [");
+    for (int i = 0; i < N; i++) buf_fmt(&b, i ? ",\"t%d\"" : "\"t%d\"", i);
+    buf_str(&b, "], \"both\": [");
+    for (int i = 0; i < N; i++) buf_str(&b, i ? ",1" : "\"1\"");
+    buf_str(&b, "]}");
+    struct read *r = read_text(b.p, b.len);
+    if (r->rc) fail_msg("%s", r->e.text);
+    const struct meta_list *ints = meta_find_list(&r->meta, "a.ints"), *mixed = meta_find_list(&r->meta, "a.mixed");
+    const struct meta_list *texts = meta_find_list(&r->meta, "texts");
+    assert_true(ints && mixed && texts);
+    assert_null(meta_find_list(&r->meta, "both"));
+    assert_int_equal(r->meta.n, 0);
+    assert_int_equal(ints->n, N);
+    assert_int_equal(meta_list_numbers(ints, N - 2, 2, x, &r->e), STENO_OK);
+    assert_true(x[0] == N - 7 && x[1] == N - 6);
+    assert_int_equal(meta_list_numbers(mixed, N - 2, 2, x, &r->e), STENO_OK);
+    assert_true(x[0] == N - 2 && x[1] == N - 0.5);
+    assert_int_equal(meta_list_numbers(ints, N - 1, 2, x, &r->e), STENO_EFORMAT);
+    assert_int_equal(meta_list_numbers(texts, 0, 1, x, &r->e), STENO_EFORMAT);
+    assert_int_equal(meta_list_texts(texts, 5, take_text, &n, &r->e), STENO_OK);
+    assert_int_equal(n, N);
+    assert_int_equal(meta_list_texts(texts, 4, take_text, &n, &r->e), STENO_EFORMAT);
+    assert_int_equal(meta_list_texts(ints, 5, take_text, &n, &r->e), STENO_EFORMAT);
+    read_free(r);
+    buf_free(&b);
+}
+
 static void test_the_number_of_settings_has_a_limit(void **state)
 {
     (void)state;
@@ -250,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_what_is_not_json_is_refused_with_line_and_cause),
         cmocka_unit_test(test_depth_and_key_length_have_limits),
         cmocka_unit_test(test_a_list_longer_than_settings_are_is_left_out_whole),
+        cmocka_unit_test(test_a_long_list_of_numbers_or_texts_is_read_where_it_lies),
         cmocka_unit_test(test_the_number_of_settings_has_a_limit),
         cmocka_unit_test(test_skipping_a_value_ends_behind_it),
         cmocka_unit_test(test_decimal_values_are_those_of_strtod),

@@ -1,0 +1,27 @@
+/* steno: the patterns that cut text into pieces before tokens are made. SPDX-License-Identifier: MIT */
+#include "text/pretokenizer.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Unicode's White_Space written out: pcre2's \s also holds U+180E. */
+#define SPACES "\\x{9}-\\x{d}\\x{20}\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}"
+#define LAST_SPACES "[" SPACES "]+(?![^" SPACES "])|[" SPACES "]+" /* white space leaves its last character to a following word */
+
+/* Contractions, letters, numbers, the rest, white space. Of GPT-2's pieces each has one space in front; later ones let any character that
+ * is no letter stand before letters, and keep line ends with the marks before them. */
+#define WORDS "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|"
+#define OTHERS "| ?[^" SPACES "\\p{L}\\p{N}]+[\\r\\n]*|[" SPACES "]*[\\r\\n]+|" LAST_SPACES
+
+static const struct { const char *name, *pattern; } known[] = {
+    { "gpt2", "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^" SPACES "\\p{L}\\p{N}]+|" LAST_SPACES },
+    { "digits-1", WORDS "\\p{N}" OTHERS },
+    { "digits-3", WORDS "\\p{N}{1,3}" OTHERS },
+};
+
+const char *pretokenizer_pattern(const char *name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].name, name)) return known[i].pattern;
+    return NULL;
+}
