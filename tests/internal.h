@@ -42,7 +42,8 @@ static inline size_t inside_packed_sz(const steno_model *m) { return m->store.us
 /* A model from the bytes of one file; unfused: with plans whose fusions are taken apart. */
 static inline int inside_open(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e)
 {
-    return model_open_file(out, f, p, unfused, e);
+    const struct model_variant v = { .unfused = unfused };
+    return model_open_file(out, f, p, &v, e);
 }
 
 /* ---- what a session hears ---- */

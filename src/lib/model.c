@@ -57,7 +57,7 @@ static int choose_kernels(steno_model *m, const steno_model_params *p, steno_err
     }
     kern_init(&m->kern, level);
     executor_cpu(&m->cpu, &m->kern);
-    m->executor = &m->cpu.base;
+    if (!m->executor) m->executor = &m->cpu.base;
     m->narrow = narrow_of(p->compute, level);
     m->blocks = p->compute == STENO_COMPUTE_AUTO ? executor_gains(m->executor, PK_Q8_QUAD) : p->compute != STENO_COMPUTE_F32;
     m->index_only = m->store.dry = p->index_only;
@@ -85,7 +85,7 @@ static int load_exact(steno_model *m, struct weights *w, steno_error *e)
     x->matrix_type = m->matrix_type;
     kern_init(&x->kern, m->kern.level);
     executor_cpu(&x->cpu, &x->kern);
-    x->executor = &x->cpu.base;
+    x->executor = m->executor == &m->cpu.base ? &x->cpu.base : m->executor;
     x->store = m->store;
     const struct model_open opening = { .team = m->opening->team, .align_heads = m->opening->align_heads };
     x->opening = &opening;
@@ -121,6 +121,14 @@ static int refused(const struct model_source *place, int rc, steno_error *e)
     return err_set(e, rc, "%s: %s", place->name, e->text);
 }
 
+struct giving { struct executor *executor; steno_error *e; };
+
+static int weights_give(void *user, const void *at, size_t n)
+{
+    const struct giving *g = user;
+    return executor_weights(g->executor, at, n, g->e);
+}
+
 static int load(steno_model *m, const struct model_source *place, const steno_model_params *p, steno_error *e)
 {
     struct weights w;
@@ -145,10 +153,12 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     if (!rc) rc = weights_check_used(&w, m->family->spare, e);
     weight_store_trim(&m->store);
     weights_close(&w);
-    return rc;
+    struct giving give = { m->executor, e };
+    return rc || m->index_only ? rc : weight_store_each(&m->store, weights_give, &give);
 }
 
-static int open_place(steno_model **out, const struct model_source *place, const steno_model_params *p, int unfused, steno_error *e)
+static int open_place(steno_model **out, const struct model_source *place, const steno_model_params *p, const struct model_variant *v,
+                      steno_error *e)
 {
     steno_model_params own;
     steno_model_params_init(&own);
@@ -159,8 +169,9 @@ static int open_place(steno_model **out, const struct model_source *place, const
     if (!m) return err_nomem(e, sizeof *m, "a model");
     arena_init(&m->arena);
     const char *heads = own.alignment_heads && *own.alignment_heads ? own.alignment_heads : NULL;
-    const struct model_open opening = { own.team, own.vocab, heads, unfused, own.no_cmvn };
+    const struct model_open opening = { own.team, own.vocab, heads, v && v->unfused, own.no_cmvn };
     m->opening = &opening;
+    m->executor = v ? v->executor : NULL;
     team_hold(own.team);
     const cpu_fpenv fp = cpu_fpenv_enter();
     int rc = choose_kernels(m, &own, e);
@@ -186,18 +197,18 @@ int steno_model_open(steno_model **out, const char *path, const steno_model_para
     struct model_source place;
     struct buf opened = { 0 };
     int rc = model_source_open(&place, path, &opened, e);
-    if (!rc) rc = open_place(out, &place, p, 0, e);
+    if (!rc) rc = open_place(out, &place, p, NULL, e);
     model_source_close(&place);
     if (rc) buf_free(&opened);
     else (*out)->opened = opened;
     return rc;
 }
 
-int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e)
+int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, const struct model_variant *v, steno_error *e)
 {
     struct model_source place;
     model_source_of_file(&place, f);
-    return open_place(out, &place, p, unfused, e);
+    return open_place(out, &place, p, v, e);
 }
 
 int steno_model_open_memory(steno_model **out, const void *data, size_t n, const steno_model_params *p, steno_error *e)
@@ -207,7 +218,7 @@ int steno_model_open_memory(steno_model **out, const void *data, size_t n, const
     *out = NULL;
     struct file f;
     file_from_memory(&f, "model in memory", data ? data : "", n);
-    return model_open_file(out, &f, p, 0, e);
+    return model_open_file(out, &f, p, NULL, e);
 }
 
 int steno_kind_get(const char *path, steno_kind *kind, steno_error *e)
@@ -246,7 +257,7 @@ int steno_model_open_reader(steno_model **out, const steno_reader *r, const sten
     if (!out || !r || !r->read)
         rc = err_set(e, STENO_EARG, "steno_model_open_reader needs a place for the model and a reader with a read function");
     const struct file f = { .name = "model", .size = r ? r->size : 0, .fd = -1, .read = reader_read, .user = r };
-    if (!rc) rc = model_open_file(out, &f, p, 0, e);
+    if (!rc) rc = model_open_file(out, &f, p, NULL, e);
     if (r && r->close) r->close(r->user);
     return rc;
 }
@@ -273,7 +284,7 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     struct random_file r;
     struct file f;
     int status = family_random_file(&r, &f, &a, shape, (enum dtype)t, seed, e);
-    if (!status) status = model_open_file(out, &f, p, 0, e);
+    if (!status) status = model_open_file(out, &f, p, NULL, e);
     arena_free(&a);
     return status;
 }

@@ -4,6 +4,12 @@
 #include "base/file.h"
 #include "model/family.h"
 
-/* Open one file without neighbours, which stays its owner's. unfused: with plans whose fusions are taken apart, for comparisons. */
-int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, int unfused, steno_error *e);
+/* For tests and measurements. */
+struct model_variant {
+    int unfused;                /* plans whose fusions are taken apart */
+    struct executor *executor;  /* what the plans are replayed on, its owner's, and only this model's; NULL: the CPU */
+};
+
+/* Open one file without neighbours, which stays its owner's. v: NULL for what everybody gets */
+int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, const struct model_variant *v, steno_error *e);
 #endif

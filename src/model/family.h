@@ -52,7 +52,7 @@ struct steno_model {
     const struct task *task;       /* the one that the family names */
     struct kern kern;
     struct cpu_executor cpu;
-    const struct executor *executor; /* what its plans are replayed on: cpu, if nobody says otherwise */
+    struct executor *executor;     /* what its plans are replayed on: cpu, if nobody says otherwise */
     struct weight_store store;
     struct plan plan[MODEL_PLANS];
     struct state_desc state[MODEL_STATES];

@@ -71,6 +71,7 @@ struct chain_calls {
 };
 
 struct executor_ops {
+    int (*weights)(struct executor *x, const void *at, size_t n, steno_error *e); /* NULL: it reads them where they are */
     size_t (*memory)(const struct executor *x, const struct exec_params *p);
     int (*open)(struct exec **out, const struct executor *x, struct arena *a, const struct exec_params *p, steno_error *e);
     void (*close)(struct exec *x);
@@ -89,6 +90,13 @@ struct executor_ops {
 };
 
 static inline int executor_gains(const struct executor *x, enum packed_type t) { return (int)(x->caps.gains >> t & 1); }
+
+/* While a model is opened, after its plans are built: here lie n bytes of weights that those name. An executor with a memory of its own
+ * makes copies; what a plan calls `at` + i is then byte i of the copy, and nobody looks at the address. */
+static inline int executor_weights(struct executor *x, const void *at, size_t n, steno_error *e)
+{
+    return x->ops->weights ? x->ops->weights(x, at, n, e) : STENO_OK;
+}
 
 /* Bytes that exec_open will take. p.state[i] may be state_shape's. */
 static inline size_t exec_memory(const struct executor *x, const struct exec_params *p) { return x->ops->memory(x, p); }

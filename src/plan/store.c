@@ -103,6 +103,13 @@ size_t weight_store_memory(const struct weight_store *s)
     return s->dry ? s->used : s->held;
 }
 
+int weight_store_each(const struct weight_store *s, int (*take)(void *user, const void *at, size_t n), void *user)
+{
+    int rc = 0;
+    for (const struct weight_piece *p = s->piece; p && !rc; p = p->next) rc = take(user, (const char *)p + ALIGN, p->used - ALIGN);
+    return rc;
+}
+
 void weight_store_close(struct weight_store *s)
 {
     arena_free(&s->index);

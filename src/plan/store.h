@@ -41,5 +41,7 @@ const void *weight_store_find(const struct weight_store *s, const struct stored 
 int weight_store_add(struct weight_store *s, const struct stored *what); /* for weight_store_find; -1: no memory */
 void weight_store_trim(struct weight_store *s); /* everything is bound: give back what was not needed, and the index */
 size_t weight_store_memory(const struct weight_store *s);
+/* The pieces, one after the other: their used bytes. @return the first status of `take` that is not 0 */
+int weight_store_each(const struct weight_store *s, int (*take)(void *user, const void *at, size_t n), void *user);
 void weight_store_close(struct weight_store *s);
 #endif

@@ -9,6 +9,7 @@
 #include "harness.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
+#include "executor/plain_executor.h"
 #include "plan/exec.h"
 #include "plan/sub.h"
 
@@ -194,7 +195,8 @@ struct rig {
     struct kern kern;
     steno_team *team;
     struct cpu_executor cpu;
-    struct exec *exec;
+    struct exec *exec, *other;   /* other: the same on the plain executor, beside it */
+    struct plain_executor plain;
     struct kv_state state;
 };
 
@@ -202,6 +204,11 @@ static struct build_params params_of(struct rig *r)
 {
     return (struct build_params){ .name = "rows", .arena = &r->arena, .weights = &r->set.w, .store = &r->store, .kern = &r->kern,
                                   .team = r->team, .max_rows = MAX_ROWS };
+}
+
+static int give(void *user, const void *at, size_t n)
+{
+    return executor_weights(user, at, n, NULL);
 }
 
 static void rig_open(struct rig *r, int level, int threads, void (*fill)(struct build *b))
@@ -223,31 +230,49 @@ static void rig_open(struct rig *r, int level, int threads, void (*fill)(struct 
     const struct plan *plans[] = { &r->plan };
     assert_int_equal(state_open(&r->state, &r->arena, &tail, KV_F32, 1, &e), 0);
     const struct exec_params exec = { .plan = plans, .n_plans = 1, .state = &r->state, .n_states = 1, .max_out = RUN_LANES,
-                                   .threads = threads, .team = r->team };
+                                      .threads = threads, .team = r->team };
     executor_cpu(&r->cpu, &r->kern);
     assert_int_equal(exec_open(&r->exec, &r->cpu.base, &r->arena, &exec, &e), 0);
+    plain_executor_open(&r->plain);
+    assert_int_equal(weight_store_each(&r->store, give, &r->plain.base), 0);
+    assert_int_equal(exec_open(&r->other, &r->plain.base, &r->arena, &exec, &e), 0);
+    exec_state_reset(r->other, 0, 0);
 }
 
 static void rig_close(struct rig *r)
 {
     exec_close(r->exec);
+    exec_close(r->other);
+    plain_executor_close(&r->plain);
     weight_store_close(&r->store);
     team_close(r->team);
     arena_free(&r->arena);
     set_close(&r->set);
 }
 
-/* Rows of x through the plan; y [rows, width of the output]. */
+static void exec_rows(struct exec *x, const struct plan *p, float *y, const float *in, int rows)
+{
+    const struct slot *from = &p->slot[p->input];
+    const size_t width = p->slot[p->output].width;
+    for (int i = 0; i < rows; i++) memcpy(exec_input(x, p) + (size_t)i * from->ld, in + (size_t)i * from->width, from->width * sizeof *in);
+    struct run_time spent;
+    assert_int_equal(exec_phases(x, p, &(struct phases){ .end = 1, .n_rows = (uint32_t)rows }, NULL, &spent), 0);
+    size_t ld;
+    const float *got = exec_output(x, p, p->output, 0, (uint32_t)rows, &ld);
+    for (int i = 0; i < rows; i++) memcpy(y + (size_t)i * width, got + (size_t)i * ld, width * sizeof *y);
+}
+
+/* Rows of x through the plan; y [rows, width of the output]. The plain executor comes to the same. */
 static void rig_run(struct rig *r, float *y, const float *x, int rows)
 {
-    const struct slot *in = &r->plan.slot[r->plan.input], *out = &r->plan.slot[r->plan.output];
-    for (int i = 0; i < rows; i++)
-        memcpy(exec_input(r->exec, &r->plan) + (size_t)i * in->ld, x + (size_t)i * in->width, in->width * sizeof *x);
-    struct run_time spent;
-    assert_int_equal(exec_phases(r->exec, &r->plan, &(struct phases){ .end = 1, .n_rows = (uint32_t)rows }, NULL, &spent), 0);
-    size_t ld;
-    const float *got = exec_output(r->exec, &r->plan, r->plan.output, 0, (uint32_t)rows, &ld);
-    for (int i = 0; i < rows; i++) memcpy(y + (size_t)i * out->width, got + (size_t)i * ld, out->width * sizeof *y);
+    static float plain[MAX_ROWS * D];
+    const size_t n = (size_t)rows * r->plan.slot[r->plan.output].width;
+    assert_true(n <= sizeof plain / sizeof *plain);
+    exec_rows(r->exec, &r->plan, y, x, rows);
+    exec_rows(r->other, &r->plan, plain, x, rows);
+    for (size_t i = 0; i < n; i++)
+        if (!(fabsf(y[i] - plain[i]) <= 1e-4f * (1 + fabsf(y[i]))) && !(isnan(y[i]) && isnan(plain[i])))
+            fail_msg("%d rows, value %zu: %g, plain %g", rows, i, (double)y[i], (double)plain[i]);
 }
 
 static struct sub const layer[] = {
@@ -322,10 +347,12 @@ static void check_memory(int level, int threads)
     for (int i = 0; i < MAX_ROWS * D; i++) slow_x[i] = (double)(x[i] = noise());
     slow_memory(want, slow_x, D, set_find(&r.set, "memory.weight"), MAX_ROWS, TAPS - 1);
     exec_state_reset(r.exec, 0, 0);
+    exec_state_reset(r.other, 0, 0);
     rig_run(&r, whole, x, MAX_ROWS);
     for (int i = 0; i < MAX_ROWS * D; i++) assert_true(fabs((double)whole[i] - want[i]) <= 1e-5 * (1 + fabs(want[i])));
     for (int piece = 1; piece <= 7; piece += 3) { /* shorter and longer than the memory */
         exec_state_reset(r.exec, 0, 0);
+        exec_state_reset(r.other, 0, 0);
         for (int at = 0; at < MAX_ROWS; at += piece)
             rig_run(&r, pieces + (size_t)at * D, x + (size_t)at * D, piece < MAX_ROWS - at ? piece : MAX_ROWS - at);
         assert_memory_equal(whole, pieces, sizeof whole);
@@ -349,6 +376,7 @@ static void test_an_impulse_spreads_over_the_taps_exactly(void **state)
     const float *w = set_find(&r.set, "memory.weight");
     for (int c = 0; c < D; c++) x[20 * D + c] = 1;
     exec_state_reset(r.exec, 0, 0);
+    exec_state_reset(r.other, 0, 0);
     rig_run(&r, y, x, MAX_ROWS);
     for (int t = 0; t < MAX_ROWS; t++)
         for (int c = 0; c < D; c++) {
