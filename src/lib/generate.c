@@ -30,8 +30,9 @@ static int generate(steno_session *s, const int32_t *ids, int n, const steno_gen
     buf_clear(&s->generated);
     if (params_take(&own, p, sizeof own, sizeof own))
         return err_set(&s->error, STENO_EARG, "steno_generate_params was not filled by its init function");
-    if (s->batch->heard != s) return err_set(&s->error, STENO_EARG, "no window was encoded: call steno_encode first");
-    return s->model->task->generate(s, ids, n, &own, again);
+    const struct task *t = s->model->task;
+    if (!t->is_encoded || !t->is_encoded(s)) return err_set(&s->error, STENO_EARG, "no window was encoded: call steno_encode first");
+    return t->generate(s, ids, n, &own, again);
 }
 
 int steno_generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p)

@@ -73,7 +73,6 @@ static void leave_batch(steno_session *s)
 {
     struct steno_batch *b = s->batch;
     if (b->solo == s) b->solo = NULL;
-    if (b->heard == s) b->heard = NULL;
     b->n_sessions--;
     if (s->own_batch) b->closed = 1;
 }

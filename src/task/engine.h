@@ -10,44 +10,24 @@
 
 enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 128 };
 
-struct window_decoder;
-
-/* Room for a window that is being decoded: its cross keys and its lanes. */
-struct decode_slot {
-    struct window_decoder *user; /* NULL: free */
-    const steno_session *audio;  /* whose window's cross keys are here, NULL: none that could serve again */
-    int64_t from;                /* first frame of it */
-    int32_t frames;
-};
-
 struct steno_batch {
     const steno_model *model;
     steno_team *team;
     struct arena arena;
     uint32_t n_windows;         /* that decode together */
     uint32_t n_lanes;           /* of each: window w has lanes [w * n_lanes, (w + 1) * n_lanes) */
-    uint32_t turn;              /* window whose prompt goes first in the next replay */
     struct kv_state state[MODEL_STATES];
     struct exec *exec;
     struct run run;
     struct sampled_token *sampled; /* [windows * lanes, ids of a window] tokens of each lane */
     struct op_time *time;       /* [ops of all plans] of a chain of replays that sessions share, until each has got its part */
-    int64_t chain_rows;         /* rows of that chain so far */
 
-    struct decode_slot *decode_slot; /* [n_windows]; NULL: the task needs none */
-    struct window_decoder *decoder; /* [n_windows] for clips that decode beside each other; NULL in a session's own batch */
+    void *part;                 /* what its task needs: struct ar_batch; NULL: nothing */
     struct request_queue queue; /* requests that the thread at work has not taken yet */
     steno_session *first;       /* requests in line and at work, in the order they came */
     steno_session *solo;        /* the call outside of the line that is at work, NULL: none */
     struct steno_batch *exact;  /* computes in f32, for one window; NULL: nothing is verified */
-    const steno_session *heard; /* whose window steno_encode has left in the first decode slot, NULL: nobody's */
     steno_batch_params params;
-    int64_t chain_ns;           /* when the replay at hand began */
-    int64_t n_steps;            /* replays since the encoder ran, */
-    int64_t n_steps_heard;      /* since a slice of audio was listened to */
-    int is_unheard;             /* somebody has not listened to all of his audio */
-    int passed;                 /* windows given to others, one after the other, while requests of the last class waited */
-    int is_wanted;              /* somebody waits for a free decode slot */
     _Atomic int at_work;        /* a public call has entered and not left: one of a session, or steno_batch_run (lib/entry.c) */
     int telling;                /* on_done is being called */
     _Atomic int n_sessions, closed; /* sessions that are open in it; its owner has closed it, and it goes with the last of them */

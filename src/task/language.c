@@ -68,7 +68,7 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
     const int64_t left = mel->frames - from;
     const int full = left >= mel->window, frames = full ? mel->window : (int)left;
     struct steno_batch *b = s->batch, *exact = b->exact;
-    struct decode_slot *decode_slot = &b->decode_slot[at];
+    struct decode_slot *decode_slot = &ar_batch_of(b)->decode_slot[at];
     struct run_time spent;
     float x[MAX_LANGUAGES], ahead;
     int rc = mel_stream_window(mel, from, frames, 1, window_mel(s), &s->error);
@@ -85,7 +85,7 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
     int best = largest_of(x, t->n_languages, &ahead);
     if (exact && is_near_tie(s, ahead)) {
         const int64_t t0 = os_now_ns();
-        exact->decode_slot->audio = NULL;
+        ar_batch_of(exact)->decode_slot->audio = NULL;
         exact->solo = s;
         rc = mel_stream_window(mel, from, frames, 1, batch_mel(exact), &s->error);
         if (!rc) rc = batch_encode(exact, 0, m->audio_ctx, NULL, &spent);

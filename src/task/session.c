@@ -1,5 +1,6 @@
 /* steno: what every session has, whatever its model does. SPDX-License-Identifier: MIT */
 #include "task/session.h"
+#include "task/task.h"
 
 int session_ran(steno_session *s, const struct exec *x, int rc)
 {
@@ -43,12 +44,9 @@ void session_forget(steno_session *s)
 
 void session_begin(steno_session *s)
 {
-    struct steno_batch *b = s->batch;
     session_forget(s);
     session_ready(s);
-    b->heard = NULL;
-    for (uint32_t i = 0; b->decode_slot && i < b->n_windows; i++)
-        if (b->decode_slot[i].audio == s) b->decode_slot[i].audio = NULL;
+    if (s->model->task->batch_forget) s->model->task->batch_forget(s);
 }
 
 struct op_time *session_time(const steno_session *s, int plan)

@@ -14,11 +14,12 @@ struct task {
     unsigned (*serves)(const steno_model *m); /* BY_...: rows of the table of parameters */
     uint32_t max_lanes;             /* sequences of one window that may be decoded beside each other */
 
-    /* Its part of a batch; the last three are NULL where it has none. */
+    /* Its part of a batch, in b->part; all but the first are NULL where it has none. */
     struct batch_shape (*shape)(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
     size_t (*batch_memory)(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
     int (*batch_open)(struct steno_batch *b, steno_error *e);
-    void (*batch_close)(struct steno_batch *b);
+    void (*batch_close)(struct steno_batch *b); /* also of one whose opening failed halfway */
+    void (*batch_forget)(const steno_session *s); /* another call of s begins: what is kept of earlier ones serves nobody */
 
     /* Its part of a session, in s->part. close: also of one whose opening failed halfway */
     size_t (*memory)(const steno_model *m, const steno_team *team);
@@ -36,6 +37,7 @@ struct task {
     int (*find_speech)(steno_session *s, const steno_source *src, const steno_vad_params *p);
     int (*detect_language)(steno_session *s, const steno_source *src, float *probs, int n);
     int (*encode)(steno_session *s, const float *pcm, int64_t n);
+    int (*is_encoded)(const steno_session *s); /* a window is there to generate from */
     int (*generate)(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again);
     int64_t (*bench)(steno_session *s, const char *phase, int n);
 };

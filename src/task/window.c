@@ -33,7 +33,7 @@ int batch_encode(struct steno_batch *b, uint32_t decode_slot, int32_t n_ctx, str
 {
     const struct plan *p = &b->model->plan[PLAN_ENCODER];
     const struct phases what = { .end = ENCODER_PHASES, .n_rows = (uint32_t)n_ctx, .window = (uint16_t)decode_slot };
-    b->n_steps = 0;
+    ar_batch_of(b)->n_steps = 0;
     return exec_phases(b->exec, p, &what, time, spent);
 }
 
@@ -47,6 +47,14 @@ int window_encode(steno_session *s, uint32_t decode_slot, int32_t n_ctx)
     s->timings.n_encodes++;
     s->timings.n_wakes++;
     return rc || !s->params || !s->params->keep_audio_features ? rc : features_keep(s, &s->model->plan[PLAN_ENCODER], n_ctx);
+}
+
+void slots_forget(const steno_session *s)
+{
+    const struct steno_batch *b = s->batch;
+    struct decode_slot *slot = ar_batch_of(b)->decode_slot;
+    for (uint32_t i = 0; i < b->n_windows; i++)
+        if (slot[i].audio == s) slot[i].audio = NULL;
 }
 
 void lane_reset(steno_session *s, uint16_t lane)

@@ -6,6 +6,7 @@
 #include "task/ar/schedule.h"
 #include "task/ar/window_decoder.h"
 #include "task/language.h"
+#include "task/window.h"
 
 enum { DECODERS = 2 }; /* transcript and translation */
 
@@ -27,7 +28,8 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
 
 static size_t ar_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    size_t n = n_windows * sizeof(struct decode_slot) + n_windows * n_lanes * (n_lanes + 1) * sizeof(struct sampled_token);
+    size_t n = sizeof(struct ar_batch) + n_windows * sizeof(struct decode_slot);
+    n += n_windows * n_lanes * (n_lanes + 1) * sizeof(struct sampled_token);
     if (n_windows > 1) n += n_windows * (sizeof(struct window_decoder) + decoder_memory(m, 1));
     return n;
 }
@@ -36,22 +38,32 @@ static int ar_batch_open(struct steno_batch *b, steno_error *e)
 {
     const steno_model *m = b->model;
     const uint32_t lanes = b->n_windows * b->n_lanes;
-    b->decode_slot = arena_array(&b->arena, b->n_windows, sizeof *b->decode_slot);
+    struct ar_batch *a = b->part = arena_alloc(&b->arena, sizeof *a);
+    if (!a) return err_nomem(e, sizeof *a, "a session");
+    *a = (struct ar_batch){ 0 };
+    a->decode_slot = arena_array(&b->arena, b->n_windows, sizeof *a->decode_slot);
     struct sampled_token *top = arena_array(&b->arena, lanes, (b->n_lanes + 1) * sizeof *top);
-    if (!b->decode_slot || !top) return err_nomem(e, lanes * (b->n_lanes + 1) * sizeof *top, "a session");
+    if (!a->decode_slot || !top) return err_nomem(e, lanes * (b->n_lanes + 1) * sizeof *top, "a session");
     for (uint32_t i = 0; i < lanes; i++) {
         b->run.lane[i].top = top + i * (b->n_lanes + 1);
     }
     if (b->n_windows == 1) return STENO_OK;
-    b->decoder = arena_array(&b->arena, b->n_windows, sizeof *b->decoder);
-    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++)
-        if (decoder_init(&b->decoder[i], &b->arena, m, 1)) return err_nomem(e, decoder_memory(m, 1), "a batch");
-    return b->decoder ? STENO_OK : err_nomem(e, b->n_windows * sizeof *b->decoder, "a batch");
+    a->decoder = arena_array(&b->arena, b->n_windows, sizeof *a->decoder);
+    for (uint32_t i = 0; a->decoder && i < b->n_windows; i++)
+        if (decoder_init(&a->decoder[i], &b->arena, m, 1)) return err_nomem(e, decoder_memory(m, 1), "a batch");
+    return a->decoder ? STENO_OK : err_nomem(e, b->n_windows * sizeof *a->decoder, "a batch");
 }
 
 static void ar_batch_close(struct steno_batch *b)
 {
-    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++) decoder_free(&b->decoder[i]);
+    const struct ar_batch *a = ar_batch_of(b);
+    for (uint32_t i = 0; a && a->decoder && i < b->n_windows; i++) decoder_free(&a->decoder[i]);
+}
+
+static void ar_batch_forget(const steno_session *s)
+{
+    ar_batch_of(s->batch)->heard = NULL;
+    slots_forget(s);
 }
 
 /* ---- its part of a session ---- */
@@ -94,6 +106,7 @@ static void part_close(steno_session *s)
         request_end(s, STENO_ECANCELED);
         atomic_store(&s->place.in_line, 0);
     }
+    if (ar_batch_of(s->batch)->heard == s) ar_batch_of(s->batch)->heard = NULL;
     mel_stream_close(&a->mel);
     for (int i = 0; a->decoder && i < DECODERS; i++) decoder_free(&a->decoder[i]);
     buf_free(&a->request.clips);
@@ -159,6 +172,7 @@ const struct task ar_task = {
     .batch_memory = ar_batch_memory,
     .batch_open = ar_batch_open,
     .batch_close = ar_batch_close,
+    .batch_forget = ar_batch_forget,
     .memory = memory,
     .open = part_open,
     .close = part_close,
@@ -170,6 +184,7 @@ const struct task ar_task = {
     .align = align,
     .detect_language = detect_language,
     .encode = generate_encode,
+    .is_encoded = generate_ready,
     .generate = generate,
     .bench = bench_phase,
 };

@@ -158,8 +158,9 @@ static int attempt_next(struct window_decoder *w)
 static int is_alone(const struct window_decoder *w)
 {
     const struct steno_batch *b = w->s->batch;
+    const struct decode_slot *slot = ar_batch_of(b)->decode_slot;
     for (uint32_t i = 0; i < b->n_windows; i++)
-        if (b->decode_slot[i].user && b->decode_slot[i].user != w && b->decode_slot[i].user->s == w->s) return 0;
+        if (slot[i].user && slot[i].user != w && slot[i].user->s == w->s) return 0;
     return 1;
 }
 

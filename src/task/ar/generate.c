@@ -14,8 +14,13 @@ int generate_encode(steno_session *s, const float *pcm, int64_t n)
     if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
     ar_of(s)->generate_len = 0;
     ar_of(s)->generate_last = -1;
-    s->batch->heard = rc ? NULL : s;
+    ar_batch_of(s->batch)->heard = rc ? NULL : s;
     return rc;
+}
+
+int generate_ready(const steno_session *s)
+{
+    return ar_batch_of(s->batch)->heard == s;
 }
 
 static int check(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int least)
@@ -69,7 +74,7 @@ int generate(steno_session *s, const int32_t *ids, int n, const steno_generate_p
     l->stream = pick_stream(len, 0, 0);
     rc = feed_ids(s, ids, n, len);
     if (rc) {
-        s->batch->heard = NULL; /* what the lane holds is not known */
+        ar_batch_of(s->batch)->heard = NULL; /* what the lane holds is not known */
         return rc;
     }
     a->generate_len = l->kv_len;

@@ -3,16 +3,18 @@
 
 int slot_free(const struct steno_batch *b)
 {
+    struct ar_batch *a = ar_batch_of(b);
     int at = -1;
     for (int i = (int)b->n_windows - 1; i >= 0; i--)
-        if (!b->decode_slot[i].user && (at < 0 || !b->decode_slot[i].audio)) at = i;
+        if (!a->decode_slot[i].user && (at < 0 || !a->decode_slot[i].audio)) at = i;
     return at;
 }
 
 uint32_t slot_for(const struct steno_batch *b, const struct window_decoder *w, uint32_t at)
 {
+    struct ar_batch *a = ar_batch_of(b);
     for (uint32_t i = 0; i < b->n_windows; i++)
-        if (!b->decode_slot[i].user && b->decode_slot[i].audio == w->s && b->decode_slot[i].from == w->seek) return i;
+        if (!a->decode_slot[i].user && a->decode_slot[i].audio == w->s && a->decode_slot[i].from == w->seek) return i;
     return at;
 }
 
@@ -26,6 +28,7 @@ static int may_go(const steno_session *s, const struct window_decoder *w)
 
 struct window_decoder *decoder_find(const struct steno_batch *b, const steno_session *s, struct window_decoder **idle)
 {
+    struct ar_batch *a = ar_batch_of(b);
     const struct request *c = request_of(s);
     const int waits = s->place.waits && !c->stopped;
     *idle = NULL;
@@ -33,8 +36,8 @@ struct window_decoder *decoder_find(const struct steno_batch *b, const steno_ses
         struct window_decoder *w = &ar_of(s)->decoder[i];
         if (w->s == s && w->state == DECODER_WINDOW && may_go(s, w)) return w;
     }
-    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++) {
-        struct window_decoder *w = &b->decoder[i];
+    for (uint32_t i = 0; a->decoder && i < b->n_windows; i++) {
+        struct window_decoder *w = &a->decoder[i];
         if (w->state == DECODER_WINDOW && w->s == s && (w->is_heard || !waits)) return w;
         if (w->state == DECODER_IDLE && c->beside && c->next_clip < c->n_clips && !waits) *idle = w;
     }
@@ -67,7 +70,7 @@ enum { LATER_EVERY = 4 }; /* windows, of which the last class has one where it w
 
 steno_session *request_next(const struct steno_batch *b, want_fn *wants)
 {
-    steno_session *later = b->passed + 1 >= LATER_EVERY ? request_first(b, wants, STENO_PRIORITY_LATER) : NULL;
+    steno_session *later = ar_batch_of(b)->passed + 1 >= LATER_EVERY ? request_first(b, wants, STENO_PRIORITY_LATER) : NULL;
     return later ? later : request_first(b, wants, -1);
 }
 
@@ -79,16 +82,17 @@ int request_passes(const struct steno_batch *b, const steno_session *s)
 
 int may_encode(const struct steno_batch *b)
 {
-    return b->n_steps >= b->params.steps_between_encodes;
+    return ar_batch_of(b)->n_steps >= b->params.steps_between_encodes;
 }
 
 int may_listen(const struct steno_batch *b)
 {
-    return b->n_steps_heard >= b->params.steps_between_encodes;
+    return ar_batch_of(b)->n_steps_heard >= b->params.steps_between_encodes;
 }
 
 void look_around(struct steno_batch *b)
 {
-    b->is_wanted = slot_free(b) >= 0 && request_next(b, wants_slot);
-    b->is_unheard = request_next(b, wants_to_listen) != NULL;
+    struct ar_batch *a = ar_batch_of(b);
+    a->is_wanted = slot_free(b) >= 0 && request_next(b, wants_slot);
+    a->is_unheard = request_next(b, wants_to_listen) != NULL;
 }

@@ -12,29 +12,32 @@
  * it. Each time another prompt has the first rows, so every one of them comes to its end, whatever takes the decode slots before it. */
 static uint32_t rows_want(struct steno_batch *b)
 {
+    struct ar_batch *a = ar_batch_of(b);
     const struct room most = exec_room(b->exec, &b->model->plan[PLAN_DECODER]);
     b->run.n_rows = 0;
     for (uint32_t i = 0; i < 2 * b->n_windows; i++) {
         const int prompts = i >= b->n_windows;
-        struct window_decoder *w = b->decode_slot[(prompts ? i + b->turn : i) % b->n_windows].user;
+        struct window_decoder *w = a->decode_slot[(prompts ? i + a->turn : i) % b->n_windows].user;
         if (w && ar_prompts(&w->ar) == prompts) ar_want(&w->ar, &b->run, &b->state[STATE_SELF], most);
     }
-    b->turn = (b->turn + 1) % b->n_windows;
+    a->turn = (a->turn + 1) % b->n_windows;
     return b->run.n_rows;
 }
 
 /* Of several windows of one session the first stands for it. @return the session, NULL: decode slot `at` is free, or none's first */
 static steno_session *session_first(const struct steno_batch *b, uint32_t at)
 {
-    steno_session *s = b->decode_slot[at].user ? b->decode_slot[at].user->s : NULL;
+    struct ar_batch *a = ar_batch_of(b);
+    steno_session *s = a->decode_slot[at].user ? a->decode_slot[at].user->s : NULL;
     for (uint32_t i = 0; s && i < at; i++)
-        if (b->decode_slot[i].user && b->decode_slot[i].user->s == s) return NULL;
+        if (a->decode_slot[i].user && a->decode_slot[i].user->s == s) return NULL;
     return s;
 }
 
 /* The rows of a replay, and its time, to the sessions that they are of: prompts and steps apart. */
 static void count_rows(struct steno_batch *b, int64_t ns)
 {
+    struct ar_batch *a = ar_batch_of(b);
     uint32_t rows[MAX_WINDOWS] = { 0 }, prompt[MAX_WINDOWS] = { 0 };
     if (b->model->is_exact) return; /* verify_us counts all of that */
     for (uint32_t i = 0; i < b->run.n_rows; i++) {
@@ -42,12 +45,12 @@ static void count_rows(struct steno_batch *b, int64_t ns)
         rows[at]++;
         prompt[at] += !(b->run.row[i].flags & (ROW_SAMPLE | ROW_TOPK));
     }
-    b->chain_rows += b->run.n_rows;
+    a->chain_rows += b->run.n_rows;
     for (uint32_t i = 0; i < b->n_windows; i++) {
         steno_session *s = session_first(b, i);
         uint32_t n = 0, n_prompt = 0;
         for (uint32_t k = i; s && k < b->n_windows; k++)
-            if (b->decode_slot[k].user && b->decode_slot[k].user->s == s) n += rows[k], n_prompt += prompt[k];
+            if (a->decode_slot[k].user && a->decode_slot[k].user->s == s) n += rows[k], n_prompt += prompt[k];
         if (!n) continue;
         steno_timings *t = &s->timings;
         const int64_t us = (ns * n / b->run.n_rows + 500) / 1000;
@@ -62,7 +65,7 @@ static void count_rows(struct steno_batch *b, int64_t ns)
 static struct op_time *chain_begin(struct steno_batch *b)
 {
     int profiling = 0;
-    b->chain_rows = 0;
+    ar_batch_of(b)->chain_rows = 0;
     for (uint32_t i = 0; i < b->n_windows; i++) {
         steno_session *s = session_first(b, i);
         if (!s) continue;
@@ -83,7 +86,7 @@ static void chain_share(struct steno_batch *b)
         if (!s || !s->profiling || !s->chain_rows) continue;
         struct op_time *to = session_time(s, PLAN_DECODER);
         for (int k = 0; k < b->model->plan[PLAN_DECODER].n_ops; k++) {
-            to[k].ns += (int64_t)((double)b->time[k].ns * (double)s->chain_rows / (double)b->chain_rows);
+            to[k].ns += (int64_t)((double)b->time[k].ns * (double)s->chain_rows / (double)ar_batch_of(b)->chain_rows);
             to[k].calls += b->time[k].calls;
         }
     }
@@ -92,52 +95,55 @@ static void chain_share(struct steno_batch *b)
 /* Is there something to do now that is not decoding? */
 static int is_due(struct steno_batch *b)
 {
+    struct ar_batch *a = ar_batch_of(b);
     if (queue_is_woken(b)) {
         queue_look(b);
         look_around(b);
         for (const steno_session *s = b->first; s; s = s->next)
             if (atomic_load(&s->cancel)) return 1;
     }
-    return (b->is_wanted && may_encode(b)) || (b->is_unheard && may_listen(b));
+    return (a->is_wanted && may_encode(b)) || (a->is_unheard && may_listen(b));
 }
 
 /* Called between replays: whoever wants to stop, and whoever has come to an end, ends the chain. */
 static int chain_next(void *user)
 {
     struct steno_batch *b = user;
+    struct ar_batch *a = ar_batch_of(b);
     const int64_t now = os_now_ns();
-    count_rows(b, now - b->chain_ns);
-    b->chain_ns = now;
+    count_rows(b, now - a->chain_ns);
+    a->chain_ns = now;
     int ended = 0;
     for (uint32_t i = 0; i < b->n_windows; i++) {
-        struct window_decoder *w = b->decode_slot[i].user;
+        struct window_decoder *w = a->decode_slot[i].user;
         if (!w) continue;
         ar_give(&w->ar, &b->run, &b->state[STATE_SELF]);
         ended |= w->ar.done || w->failed || session_should_stop(w->s);
     }
-    b->n_steps++;
-    b->n_steps_heard++;
+    a->n_steps++;
+    a->n_steps_heard++;
     return !ended && !is_due(b) && rows_want(b) > 0;
 }
 
 void batch_filter(void *user, uint16_t lane, float *logits)
 {
     struct steno_batch *b = user;
-    struct window_decoder *w = b->decode_slot[lane / b->n_lanes].user;
+    struct window_decoder *w = ar_batch_of(b)->decode_slot[lane / b->n_lanes].user;
     if (w) process_logits(w, &b->run.lane[lane], logits);
 }
 
 int batch_decode(struct steno_batch *b)
 {
+    struct ar_batch *a = ar_batch_of(b);
     int ran, adjusted = 0;
     struct run_time spent;
     if (!rows_want(b)) return STENO_OK;
     for (uint32_t i = 0; i < b->n_windows; i++) {
-        const struct window_decoder *w = b->decode_slot[i].user;
+        const struct window_decoder *w = a->decode_slot[i].user;
         adjusted |= w && processors_wanted(w->request);
     }
     const struct chain_calls calls = { chain_next, adjusted ? batch_filter : NULL, b };
-    b->chain_ns = os_now_ns();
+    a->chain_ns = os_now_ns();
     struct op_time *time = chain_begin(b);
     const int rc = exec_chain(b->exec, &b->model->plan[PLAN_DECODER], &b->run, INT32_MAX, &calls, &ran, time, &spent);
     if (time) chain_share(b);

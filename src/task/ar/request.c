@@ -10,6 +10,7 @@
 #include "task/ar/window_decoder.h"
 #include "task/language.h"
 #include "task/params.h"
+#include "task/window.h"
 #include "text/regex_ids.h"
 
 /* ---- what window decoders tell ---- */
@@ -112,8 +113,7 @@ static int windows_foreseen(const steno_transcribe_params *p)
 static void listen_begin(steno_session *s)
 {
     struct request *c = request_of(s);
-    for (uint32_t i = 0; i < s->batch->n_windows; i++) /* of a call before */
-        if (s->batch->decode_slot[i].audio == s) s->batch->decode_slot[i].audio = NULL;
+    slots_forget(s); /* those of a request before */
     mel_of(s)->want_levels = c->p.chunk_ms != 0;
     if (c->heard.size) mel_stream_listen_given(mel_of(s), &c->src, c->heard.samples, (float)c->heard.loudest);
     else mel_stream_listen_begin(mel_of(s), &c->src);
@@ -139,7 +139,7 @@ int request_listen(steno_session *s)
 int request_begin(steno_session *s, uint32_t decode_slot)
 {
     struct request *c = request_of(s);
-    const int both = c->p.task == STENO_TRANSCRIBE_AND_TRANSLATE, many = s->batch->decoder && !both;
+    const int both = c->p.task == STENO_TRANSCRIBE_AND_TRANSLATE, many = ar_batch_of(s->batch)->decoder && !both;
     int rc = language_choose(s, mel_of(s), decode_slot, &c->p, &c->vote, &c->options.lang);
     if (rc || !*s->result.language) return rc;
     s->request_state = REQUEST_LIVE;
@@ -160,12 +160,13 @@ int request_ended(const steno_session *s)
 {
     const struct request *c = request_of(s);
     const struct steno_batch *b = s->batch;
+    struct ar_batch *a = ar_batch_of(b);
     if (c->next_clip < c->n_clips) return 0;
     const struct window_decoder *own = ar_of(s)->decoder;
     for (int i = 0; i < 2; i++)
         if (own[i].s == s && own[i].state != DECODER_IDLE) return 0;
-    for (uint32_t i = 0; b->decoder && i < b->n_windows; i++)
-        if (b->decoder[i].s == s && b->decoder[i].state != DECODER_IDLE) return 0;
+    for (uint32_t i = 0; a->decoder && i < b->n_windows; i++)
+        if (a->decoder[i].s == s && a->decoder[i].state != DECODER_IDLE) return 0;
     return 1;
 }
 
@@ -173,13 +174,14 @@ void request_end(steno_session *s, int status)
 {
     struct request *c = request_of(s);
     struct steno_batch *b = s->batch;
+    struct ar_batch *a = ar_batch_of(b);
     for (int i = 0; i < 2; i++) ar_of(s)->decoder[i].state = DECODER_IDLE;
     for (uint32_t i = 0; i < b->n_windows; i++) {
-        if (b->decoder && b->decoder[i].s == s) b->decoder[i].state = DECODER_IDLE;
-        if (b->decode_slot[i].user && b->decode_slot[i].user->s == s) b->decode_slot[i].user = NULL;
-        if (b->decode_slot[i].audio == s) b->decode_slot[i].audio = NULL;
+        if (a->decoder && a->decoder[i].s == s) a->decoder[i].state = DECODER_IDLE;
+        if (a->decode_slot[i].user && a->decode_slot[i].user->s == s) a->decode_slot[i].user = NULL;
+        if (a->decode_slot[i].audio == s) a->decode_slot[i].audio = NULL;
     }
-    if (b->exact && b->exact->decode_slot->audio == s) b->exact->decode_slot->audio = NULL;
+    if (b->exact && ar_batch_of(b->exact)->decode_slot->audio == s) ar_batch_of(b->exact)->decode_slot->audio = NULL;
     struct clip_result *part = request_clip_results(request_of(s));
     for (size_t i = 0; i < c->parts.len / sizeof *part; i++) result_free(&part[i].result);
     buf_clear(&c->parts);

@@ -7,6 +7,7 @@
 #ifndef STENO_TASK_AR_REQUEST_H
 #define STENO_TASK_AR_REQUEST_H
 #include "search/rules.h"
+#include "task/ar_batch.h"
 #include "task/language.h"
 #include "task/mel_stream.h"
 #include "task/session.h"

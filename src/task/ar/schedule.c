@@ -50,7 +50,7 @@ static int sweep(struct steno_batch *b)
 static int is_busy(const struct steno_batch *b)
 {
     for (uint32_t i = 0; i < b->n_windows; i++)
-        if (b->decode_slot[i].user) return 1;
+        if (ar_batch_of(b)->decode_slot[i].user) return 1;
     return 0;
 }
 
@@ -64,17 +64,18 @@ static void went_on(struct steno_batch *b, steno_session *s, int rc)
 /* The request's next window in decode slot `at`, or in the one where it is encoded already. */
 static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
 {
+    struct ar_batch *a = ar_batch_of(b);
     int rc = STENO_OK;
     const int before = request_passes(b, s);
     struct window_decoder *w = decoder_wanting(b, s, &rc);
     if (rc || !w) return rc;
     const uint32_t to = slot_for(b, w, at);
-    const struct decode_slot *slot = &b->decode_slot[to];
+    const struct decode_slot *slot = &a->decode_slot[to];
     if (is_busy(b) && !may_encode(b) && !(slot->audio == s && slot->from == w->seek)) return STENO_OK; /* its turn comes */
     rc = decoder_window(w, to);
     if (rc) return rc;
-    b->passed = before ? b->passed + 1 : 0;
-    if (w->state == DECODER_DECODE) b->decode_slot[to].user = w;
+    a->passed = before ? a->passed + 1 : 0;
+    if (w->state == DECODER_DECODE) a->decode_slot[to].user = w;
     return STENO_OK;
 }
 
@@ -97,7 +98,7 @@ static int listen_give(struct steno_batch *b)
 {
     steno_session *s = request_next(b, wants_to_listen);
     if (!s) return 0;
-    b->n_steps_heard = 0;
+    ar_batch_of(b)->n_steps_heard = 0;
     went_on(b, s, request_listen(s));
     return 1;
 }
@@ -118,8 +119,9 @@ static int fill(struct steno_batch *b)
 /* What the chain has left behind. rc: of the run */
 static void settle(struct steno_batch *b, int rc)
 {
+    struct ar_batch *a = ar_batch_of(b);
     for (uint32_t i = 0; i < b->n_windows; i++) {
-        struct window_decoder *w = b->decode_slot[i].user;
+        struct window_decoder *w = a->decode_slot[i].user;
         if (!w) continue;
         steno_session *s = w->s;
         int status = rc && rc != STENO_ECANCELED ? session_ran(s, b->exec, rc) : rc || session_should_stop(s) ? canceled(s) : STENO_OK;
@@ -128,7 +130,7 @@ static void settle(struct steno_batch *b, int rc)
         if (!status && !w->ar.done) continue;
         if (!status) status = decoder_settle(w);
         if (!status && w->state == DECODER_DECODE) continue;
-        b->decode_slot[i].user = NULL;
+        a->decode_slot[i].user = NULL;
         if (status || request_ended(s)) finish(b, s, status);
     }
 }
@@ -145,10 +147,11 @@ static int wait_for_more(struct steno_batch *b, enum steno_run_mode mode)
 
 void batch_carry_out(struct steno_batch *b, enum steno_run_mode mode)
 {
+    struct ar_batch *a = ar_batch_of(b);
     b->solo = NULL;
-    b->heard = NULL;
-    b->n_steps = b->n_steps_heard = INT32_MAX;
-    b->passed = 0;
+    a->heard = NULL;
+    a->n_steps = a->n_steps_heard = INT32_MAX;
+    a->passed = 0;
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until a search puts one to use */
     do {
         while (fill(b)) {

@@ -39,13 +39,13 @@ int verify_wanted(const struct window_decoder *w, const struct attempt *a)
 struct steno_batch *verify_heard(const struct window_decoder *w)
 {
     struct steno_batch *x = w->b->exact;
-    const struct decode_slot *decode_slot = x ? &x->decode_slot[0] : NULL;
+    const struct decode_slot *decode_slot = x ? &ar_batch_of(x)->decode_slot[0] : NULL;
     return decode_slot && decode_slot->audio == w->s && decode_slot->from == w->seek && decode_slot->frames == w->frames ? x : NULL;
 }
 
 static int encode(struct window_decoder *w, struct steno_batch *x)
 {
-    struct decode_slot *decode_slot = &x->decode_slot[0];
+    struct decode_slot *decode_slot = &ar_batch_of(x)->decode_slot[0];
     const size_t window = 2 * (size_t)x->model->audio_ctx * (size_t)mel_bank_of(w->s->model)->n_mels;
     if (verify_heard(w)) return STENO_OK; /* of an attempt before */
     decode_slot->audio = NULL;
@@ -153,9 +153,9 @@ int verify_attempt(struct window_decoder *w, struct attempt *a)
     for (uint32_t i = 0; i < x->run.n_lanes; i++) x->run.lane[i].done = 1; /* until the search puts one to use */
     w->b = x;
     w->decode_slot = 0;
-    x->decode_slot[0].user = w;
+    ar_batch_of(x)->decode_slot[0].user = w;
     if (!rc) rc = search(w, x, w->first, n);
-    x->decode_slot[0].user = NULL;
+    ar_batch_of(x)->decode_slot[0].user = NULL;
     x->solo = NULL;
     w->b = b;
     w->decode_slot = decode_slot;

@@ -360,7 +360,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
 {
     steno_session *s = w->s;
     const steno_transcribe_params *p = &w->request->p;
-    struct decode_slot *decode_slot = &s->batch->decode_slot[at];
+    struct decode_slot *decode_slot = &ar_batch_of(s->batch)->decode_slot[at];
     int rc = clip_hear(w);
     if (rc) return rc;
     for (;;) {
