@@ -189,19 +189,24 @@ static int open_place(steno_model **out, const struct model_source *place, const
     return STENO_OK;
 }
 
+int model_open_path(steno_model **out, const char *path, const steno_model_params *p, const struct model_variant *v, steno_error *e)
+{
+    struct model_source place;
+    struct buf opened = { 0 };
+    int rc = model_source_open(&place, path, &opened, e);
+    if (!rc) rc = open_place(out, &place, p, v, e);
+    model_source_close(&place);
+    if (rc) buf_free(&opened);
+    else (*out)->opened = opened;
+    return rc;
+}
+
 int steno_model_open(steno_model **out, const char *path, const steno_model_params *p, steno_error *e)
 {
     err_clear(e);
     if (!out || !path) return err_set(e, STENO_EARG, "steno_model_open needs a place for the model and a path");
     *out = NULL;
-    struct model_source place;
-    struct buf opened = { 0 };
-    int rc = model_source_open(&place, path, &opened, e);
-    if (!rc) rc = open_place(out, &place, p, NULL, e);
-    model_source_close(&place);
-    if (rc) buf_free(&opened);
-    else (*out)->opened = opened;
-    return rc;
+    return model_open_path(out, path, p, NULL, e);
 }
 
 int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, const struct model_variant *v, steno_error *e)

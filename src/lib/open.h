@@ -10,6 +10,8 @@ struct model_variant {
     struct executor *executor;  /* what the plans are replayed on, its owner's, and only this model's; NULL: the CPU */
 };
 
-/* Open one file without neighbours, which stays its owner's. v: NULL for what everybody gets */
+/* As steno_model_open. v: NULL for what everybody gets */
+int model_open_path(steno_model **out, const char *path, const steno_model_params *p, const struct model_variant *v, steno_error *e);
+/* Open one file without neighbours, which stays its owner's. */
 int model_open_file(steno_model **out, const struct file *f, const steno_model_params *p, const struct model_variant *v, steno_error *e);
 #endif
