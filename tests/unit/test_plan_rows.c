@@ -43,6 +43,8 @@ static struct { const char *name; uint64_t dim[4]; } const shapes[] = {
     { "more.0.w2.weight", { D, D_FF } },
     { "more.0.w2.bias", { D } },
     { "memory.weight", { D, 1, TAPS, 1 } },
+    { "memory63.weight", { D, 1, FSMN_TAPS - 1, 1 } },
+    { "memory64.weight", { D, 1, FSMN_TAPS, 1 } },
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -146,14 +148,14 @@ static void slow_attention(double *y, const double *qkv, int rows)
 }
 
 /* Identity and filter, `left` taps looking back. v: rows of ld. */
-static void slow_memory(double *y, const double *v, int ld, const float *w, int rows, int left)
+static void slow_memory(double *y, const double *v, int ld, const float *w, int rows, int taps, int left)
 {
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < D; c++) {
             y[r * D + c] = v[r * ld + c];
-            for (int j = 0; j < TAPS; j++) {
+            for (int j = 0; j < taps; j++) {
                 const int t = r + j - left;
-                if (t >= 0 && t < rows) y[r * D + c] += w[c * TAPS + j] * v[t * ld + c];
+                if (t >= 0 && t < rows) y[r * D + c] += w[c * taps + j] * v[t * ld + c];
             }
         }
 }
@@ -173,7 +175,7 @@ static void slow_sanm(struct set *s, double *out, const double *x, const char *n
     slow_norm(normed, x, w[0], w[1], rows, d_in);
     slow_linear(qkv, normed, w[2], w[3], rows, 3 * D, d_in);
     slow_attention(attended, qkv, rows);
-    slow_memory(memory, qkv + 2 * D, 3 * D, w[4], rows, (TAPS - 1) / 2);
+    slow_memory(memory, qkv + 2 * D, 3 * D, w[4], rows, TAPS, (TAPS - 1) / 2);
     slow_linear(y, attended, w[5], w[6], rows, D, D);
     for (int i = 0; i < rows * D; i++) out[i] = y[i] + memory[i] + (d_in == D ? x[i] : 0);
 }
@@ -214,9 +216,12 @@ static int give(void *user, const void *at, size_t n)
     return executor_weights(user, at, n, NULL);
 }
 
+/* The streamed memory at hand. */
+static struct memory { const char *name; int taps; } memory = { "memory.weight", TAPS };
+
 static void rig_open(struct rig *r, int level, int threads, void (*fill)(struct build *b))
 {
-    static struct state_desc const tail = { "tail", STATE_SHIFT, 1, 1, D, TAPS - 1 };
+    const struct state_desc tail = { "tail", STATE_SHIFT, 1, 1, D, (uint32_t)memory.taps - 1 };
     struct build b;
     steno_error e;
     memset(r, 0, sizeof *r);
@@ -302,7 +307,7 @@ static void fill_memory(struct build *b)
 {
     b->plan.input = build_slot(b, D);
     b->plan.output = build_slot(b, D);
-    const uint16_t taps = bind_fsmn(b, "memory.weight", D, TAPS, TAPS - 1, 1);
+    const uint16_t taps = bind_fsmn(b, memory.name, D, (uint32_t)memory.taps, (uint32_t)memory.taps - 1, 1);
     struct op *op = emit(b, OP_FSMN, "memory", b->plan.output, b->plan.input, taps);
     if (op) op->state = 0;
     op = emit(b, OP_SHIFT_STATE, "tail", NO_SLOT, b->plan.input, taps);
@@ -350,7 +355,7 @@ static void check_memory(int level, int threads)
     struct rig r;
     rig_open(&r, level, threads, fill_memory);
     for (int i = 0; i < MAX_ROWS * D; i++) slow_x[i] = (double)(x[i] = noise());
-    slow_memory(want, slow_x, D, set_find(&r.set, "memory.weight"), MAX_ROWS, TAPS - 1);
+    slow_memory(want, slow_x, D, set_find(&r.set, memory.name), MAX_ROWS, memory.taps, memory.taps - 1);
     exec_state_reset(r.exec, 0, 0);
     exec_state_reset(r.other, 0, 0);
     rig_run(&r, whole, x, MAX_ROWS);
@@ -369,6 +374,17 @@ static void test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole(void **
 {
     (void)state;
     each_level(check_memory);
+}
+
+static void test_the_longest_memory_and_one_tap_less_are_served(void **state)
+{
+    (void)state;
+    const struct memory usual = memory;
+    memory = (struct memory){ "memory63.weight", FSMN_TAPS - 1 };
+    each_level(check_memory);
+    memory = (struct memory){ "memory64.weight", FSMN_TAPS };
+    each_level(check_memory);
+    memory = usual;
 }
 
 /* Features row D10: an impulse spreads over the taps around it, exactly. */
@@ -413,6 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sanm_layers_equal_the_slow_ones_at_every_level),
         cmocka_unit_test(test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole),
+        cmocka_unit_test(test_the_longest_memory_and_one_tap_less_are_served),
         cmocka_unit_test(test_an_impulse_spreads_over_the_taps_exactly),
         cmocka_unit_test(test_filters_that_the_executor_cannot_hold_are_refused),
     };

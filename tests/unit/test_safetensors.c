@@ -172,6 +172,43 @@ static void test_an_index_opens_each_shard_once(void **state)
     folder_remove(&d);
 }
 
+/* n shards of one tensor each. */
+static int open_shards(int n, steno_error *e)
+{
+    const struct folder d = folder_new();
+    struct buf index = { 0 };
+    for (int i = 0; i < n; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "t%d", i);
+        put_shard(&d, name, name);
+        buf_fmt(&index, "%s\"%s\":\"%s\"", i ? "," : "{\"weight_map\":{", name, name);
+    }
+    buf_str(&index, "}}");
+    folder_put(&d, "model.safetensors.index.json", index.p, index.len);
+    struct weights w;
+    struct model_source p;
+    const int rc = open_folder(&d, &w, &p, e);
+    if (!rc) {
+        assert_int_equal(w.n_shards, n);
+        assert_int_equal(w.n_tensors, n);
+        weights_close(&w);
+        model_source_close(&p);
+    }
+    buf_free(&index);
+    folder_remove(&d);
+    return rc;
+}
+
+static void test_there_may_be_256_shards(void **state)
+{
+    (void)state;
+    steno_error e;
+    for (int n = 255; n <= 256; n++)
+        if (open_shards(n, &e)) fail_msg("%s", e.text);
+    assert_int_equal(open_shards(257, &e), STENO_EFORMAT);
+    assert_non_null(strstr(e.text, "weight_map names more than 256 files"));
+}
+
 static void test_an_index_and_its_shards_must_agree_both_ways(void **state)
 {
     (void)state;
@@ -269,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_headers_that_lie_are_refused_with_place_and_cause),
         cmocka_unit_test(test_every_length_that_a_file_may_be_cut_to_is_refused),
         cmocka_unit_test(test_an_index_opens_each_shard_once),
+        cmocka_unit_test(test_there_may_be_256_shards),
         cmocka_unit_test(test_an_index_and_its_shards_must_agree_both_ways),
         cmocka_unit_test(test_an_index_names_a_bounded_number_of_files),
         cmocka_unit_test(test_damaged_files_of_the_collection_are_refused),

@@ -143,8 +143,8 @@ static void test_names_that_lead_elsewhere_are_refused(void **state)
     expect_refusal(&(struct put_entry){ STORED(longest, "x") }, 1, NULL, "has a name of 512 bytes, want at most 511");
 }
 
-/* n empty entries. */
-static int open_many(uint32_t n, steno_error *e)
+/* n empty entries; records of the directory have 53 bytes and a comment, the last one of `more` bytes more. */
+static int open_many(uint32_t n, uint32_t n_comment, int more, steno_error *e)
 {
     struct put_entry *t = calloc(n, sizeof *t);
     char(*name)[12] = calloc(n, sizeof *name);
@@ -154,8 +154,9 @@ static int open_many(uint32_t n, steno_error *e)
     assert_true(t && name);
     for (uint32_t i = 0; i < n; i++) {
         snprintf(name[i], sizeof name[i], "m/%05x", (unsigned)i);
-        t[i] = (struct put_entry){ .name = name[i], .data = "", .n = 0 };
+        t[i] = (struct put_entry){ .name = name[i], .data = "", .n_comment = n_comment };
     }
+    t[n - 1].n_comment += (uint32_t)more;
     const int rc = open_zip(t, n, &(struct put_end){ .zip64 = 1, .full = 1 }, &z, &a, &b, e);
     assert_int_equal(z.n, rc ? 0 : n);
     arena_free(&a);
@@ -179,10 +180,21 @@ static void test_the_number_of_entries_has_a_limit_and_must_fit_the_directory(vo
     for (size_t i = 0; i < COUNT(c); i++)
         expect_refusal(&one, 1, &(struct put_end){ .zip64 = 1, .full = 1, .n_lie = c[i].lie }, c[i].text);
     steno_error e;
-    assert_int_equal(open_many(ZIP_ENTRIES_MAX - 1, &e), STENO_OK);
-    assert_int_equal(open_many(ZIP_ENTRIES_MAX, &e), STENO_OK);
-    assert_int_equal(open_many(ZIP_ENTRIES_MAX + 1, &e), STENO_EFORMAT);
+    assert_int_equal(open_many(ZIP_ENTRIES_MAX - 1, 0, 0, &e), STENO_OK);
+    assert_int_equal(open_many(ZIP_ENTRIES_MAX, 0, 0, &e), STENO_OK);
+    assert_int_equal(open_many(ZIP_ENTRIES_MAX + 1, 0, 0, &e), STENO_EFORMAT);
     assert_string_equal(e.text, "m.pt: 65537 zip entries, want at most 65536");
+}
+
+static void test_a_directory_may_have_64_mib(void **state)
+{
+    (void)state;
+    enum { RECORD = 1 << 16, HEAD = 46 + 7, COMMENT = RECORD - HEAD, RECORDS = (64 << 20) / RECORD };
+    steno_error e;
+    for (int more = -1; more <= 0; more++)
+        if (open_many(RECORDS, COMMENT, more, &e)) fail_msg("%s", e.text);
+    assert_int_equal(open_many(RECORDS, COMMENT, 1, &e), STENO_EFORMAT);
+    assert_string_equal(e.text, "m.pt: a zip directory of 67108865 bytes, want at most 67108864");
 }
 
 static void test_entries_that_share_a_name_or_bytes_are_refused(void **state)
@@ -234,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_an_entry_whose_header_and_directory_differ_is_refused),
         cmocka_unit_test(test_names_that_lead_elsewhere_are_refused),
         cmocka_unit_test(test_the_number_of_entries_has_a_limit_and_must_fit_the_directory),
+        cmocka_unit_test(test_a_directory_may_have_64_mib),
         cmocka_unit_test(test_entries_that_share_a_name_or_bytes_are_refused),
         cmocka_unit_test(test_a_cut_archive_is_refused_at_every_length),
     };

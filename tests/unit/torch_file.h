@@ -29,6 +29,7 @@ struct put_entry {
     uint64_t size_lie, local_size_lie;   /* added */
     int64_t header_lie;                  /* added to the header's place */
     int zip64;                           /* 1: numbers of the directory in a zip64 field; 2: the field is left out */
+    uint32_t n_comment;                  /* bytes of the comment in the directory */
 };
 
 struct put_end {
@@ -56,16 +57,20 @@ static inline void put_header(struct buf *b, const struct put_entry *t, int loca
     put_le(b, strlen(name), 2);
     put_le(b, n_extra, 2);
     if (!local) {
-        put_le(b, 0, 10); /* comment, disk, attributes */
+        put_le(b, t->n_comment, 2);
+        put_le(b, 0, 8); /* disk, attributes */
         put_le(b, wide ? 0xffffffff : at + (uint64_t)t->header_lie, 4);
     }
     buf_str(b, name);
-    if (!n_extra) return;
-    put_le(b, 1, 2);
-    put_le(b, 24, 2);
-    put_le(b, size, 8);
-    put_le(b, size, 8);
-    put_le(b, at + (uint64_t)t->header_lie, 8);
+    if (n_extra) {
+        put_le(b, 1, 2);
+        put_le(b, 24, 2);
+        put_le(b, size, 8);
+        put_le(b, size, 8);
+        put_le(b, at + (uint64_t)t->header_lie, 8);
+    }
+    static const char comment[1 << 16];
+    if (!local && t->n_comment) buf_add(b, comment, t->n_comment);
 }
 
 static inline void put_zip(struct buf *b, const struct put_entry *t, size_t n, const struct put_end *end)
