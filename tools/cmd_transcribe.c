@@ -1,11 +1,12 @@
 /* steno: the verbs transcribe and translate. SPDX-License-Identifier: MIT
  *
  * Everything that can be refused is refused before the first sample is decoded: options, names of outputs, the output folder, the
- * models. Then inputs are taken one after the other (job.c). */
+ * models. Then the job (job.h) takes the inputs. */
 #include "cmd.h"
 #include "option_names.h"
-#include "job.h"
 #include "opt_rules.h"
+#include "sound.h"
+#include "transcribe.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,15 +105,15 @@ static void options_json(struct sink *f, const void *opts)
 static int check_channels(struct transcribe_opts *o)
 {
     char *end;
-    if (strcmp(o->channels, "mix") == 0) o->channel = CHANNELS_MIX;
-    else if (strcmp(o->channels, "split") == 0) o->channel = CHANNELS_SPLIT;
+    if (strcmp(o->channels, "mix") == 0) o->channel = JOB_MIX;
+    else if (strcmp(o->channels, "split") == 0) o->channel = JOB_SPLIT;
     else {
         const long n = strtol(o->channels, &end, 10);
         if (*end || n < 0 || n > 1000 || o->channels[0] < '0')
             return message_usage("--channels: \"%s\" is not mix, split or the number of a channel, from 0", o->channels);
         o->channel = (int)n + 1; /* 0 is the mix */
     }
-    if (o->diarize && o->channel != CHANNELS_MIX)
+    if (o->diarize && o->channel != JOB_MIX)
         return message_usage("--diarize transcribes the mix: --channels %s does not go with it", o->channels);
     return EXIT_OK;
 }
@@ -124,10 +125,10 @@ static int has_token_times(const steno_model *m)
 }
 
 /* Fill the parameters; the library judges them, before there is a model and with it. */
-static int set_params(struct job *j, const steno_model *m)
+static int set_params(struct transcription *t, const steno_model *m)
 {
-    const struct transcribe_opts *o = j->o;
-    steno_transcribe_params *p = &j->params;
+    const struct transcribe_opts *o = t->o;
+    steno_transcribe_params *p = &t->job.params;
     steno_transcribe_params_init(p);
     p->task = o->task;
     p->language = strcasecmp(o->language, "auto") == 0 ? NULL : o->language;
@@ -137,84 +138,97 @@ static int set_params(struct job *j, const steno_model *m)
         p->offset_ms = o->offset_ms;
         p->duration_ms = o->duration_ms;
     }
-    const int code = decode_opts_fill(p, &j->data, &o->decode, m);
-    subtitle_opts_params(p, &o->subtitles, j->results->formats);
+    const int code = decode_opts_fill(p, &t->data, &o->decode, m);
+    subtitle_opts_params(p, &o->subtitles, t->results->formats);
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
     return code == EXIT_OK ? option_check(o->engine.given, m, STENO_CALL_TRANSCRIBE, p) : code;
 }
 
-static int check(struct job *j, struct transcribe_opts *o)
+static int check(struct transcription *t, struct transcribe_opts *o)
 {
-    const struct results *r = j->results;
+    const struct results *r = t->results;
     int n_stdin = 0;
     for (int i = 0; i < r->n; i++) n_stdin += strcmp(r->files[i], "-") == 0;
     if (r->n == 0) return message_usage("no input; give a sound file, or - for standard input");
     if (n_stdin > 1) return message_usage("standard input can be read once only");
     int code = vad_opts_check(&o->vad);
-    if (code == EXIT_OK) code = decode_opts_check(&j->data, &o->decode, o->vad.kind != VAD_OFF);
+    if (code == EXIT_OK) code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF);
     if (code == EXIT_OK) code = check_channels(o);
-    if (code == EXIT_OK && o->engine.model) code = ledger_read(j->results->ledger, "the model", o->engine.model);
-    if (code == EXIT_OK && o->engine.vocab) code = ledger_read(j->results->ledger, "the vocabulary", o->engine.vocab);
+    if (code == EXIT_OK && o->engine.model) code = ledger_read(t->results->ledger, "the model", o->engine.model);
+    if (code == EXIT_OK && o->engine.vocab) code = ledger_read(t->results->ledger, "the vocabulary", o->engine.vocab);
     if (code == EXIT_OK) code = opt_rules_check(o->engine.given, &(struct opt_scene){ o, r->formats });
-    if (code == EXIT_OK) code = set_params(j, NULL);
+    if (code == EXIT_OK) code = set_params(t, NULL);
     if (code != EXIT_OK) return code;
-    j->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
-    j->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == CHANNELS_SPLIT;
-    j->results->mark = j->results->marked ? ".ch0" : NULL;
-    return results_check(j->results);
+    t->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
+    t->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == JOB_SPLIT;
+    t->results->mark = t->results->marked ? ".ch0" : NULL;
+    return results_check(t->results);
 }
 
-static void set_console(struct job *j)
+static void set_console(struct transcription *t)
 {
-    const struct transcribe_opts *o = j->o;
-    const int32_t first_timestamp = steno_token_id(j->engine.model, STENO_TOKEN_TIMESTAMP);
-    j->console = (struct console){ .model = j->engine.model, .session = j->engine.session, .first_timestamp = first_timestamp,
+    const struct transcribe_opts *o = t->o;
+    const int32_t first_timestamp = steno_token_id(t->engine.model, STENO_TOKEN_TIMESTAMP);
+    t->console = (struct console){ .model = t->engine.model, .session = t->engine.session, .first_timestamp = first_timestamp,
                                    .colors = o->print_colors, .confidence = o->print_confidence, .special = o->print_special };
-    j->style_out = console_color(stdout, o->color);
-    j->style_err = console_color(stderr, o->color);
-    j->streams_meet = console_streams_meet();
+    t->style_out = console_color(stdout, o->color);
+    t->style_err = console_color(stderr, o->color);
+    t->streams_meet = console_streams_meet();
+}
+
+static void set_job(struct transcription *t)
+{
+    const struct transcribe_opts *o = t->o;
+    t->job.model = t->engine.model;
+    vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
+    sound_params(&t->job.media);
+    t->job.channel = o->channel;
+    t->job.diarize = o->diarize;
+    t->job.max_len = (int32_t)o->subtitles.max_len;
+    t->job.by_words = o->subtitles.split_on_word;
 }
 
 /* Let the library judge the parameters, so that a mistake costs no decoding. */
-static int try_params(struct job *j)
+static int try_params(struct transcription *t)
 {
     char reason[OPTION_TEXT_SZ];
-    const int rc = job_decode_nothing(j);
-    const char *told = option_reason(reason, j->o->engine.given, steno_last_error(j->engine.session));
+    const int rc = job_try(&t->job, t->engine.session);
+    const char *told = option_reason(reason, t->o->engine.given, steno_last_error(t->engine.session));
     return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, told);
 }
 
-static void print_timings(const struct job *j, int64_t wall_us)
+static void print_timings(const struct transcription *t, int64_t wall_us)
 {
-    const steno_timings t = j->timings;
-    if (!t.size) return; /* nothing was begun */
+    const steno_timings all = t->job.timings;
+    if (!all.size) return; /* nothing was begun */
     const struct { const char *name; int64_t us, n; } line[] = {
-        { "load", t.load_us, 1 }, { "source", t.source_us, t.n_windows }, { "mel", t.mel_us, t.n_windows },
-        { "encode", t.encode_us, t.n_encodes }, { "cross", t.cross_us, t.n_encodes }, { "prompt", t.prompt_us, t.n_prompts },
-        { "decode", t.decode_us, t.n_steps }, { "verify", t.verify_us, t.n_verified }, { "wall", wall_us, 1 },
+        { "load", all.load_us, 1 }, { "source", all.source_us, all.n_windows }, { "mel", all.mel_us, all.n_windows },
+        { "encode", all.encode_us, all.n_encodes }, { "cross", all.cross_us, all.n_encodes }, { "prompt", all.prompt_us, all.n_prompts },
+        { "decode", all.decode_us, all.n_steps }, { "verify", all.verify_us, all.n_verified }, { "wall", wall_us, 1 },
     };
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         message("time %-7s %10.2f ms / %6lld runs", line[i].name, (double)line[i].us / 1000.0, (long long)line[i].n);
 }
 
 /* With everything open. */
-static int run_job(struct job *j, char **files, int n)
+static int run_job(struct transcription *t, char **files, int n)
 {
-    const struct transcribe_opts *o = j->o;
+    const struct transcribe_opts *o = t->o;
     struct progress_bar bar;
-    j->bar = &bar;
-    j->info.size = sizeof j->info;
-    steno_model_info_get(j->engine.model, &j->info);
+    t->bar = &bar;
+    steno_model_info info = { .size = sizeof info };
+    steno_model_info_get(t->engine.model, &info);
     if (o->engine.verbose)
-        message("model %s: %s %s, weights %s, compute %s on %s, %d threads", j->engine.path ? j->engine.path : "", j->info.family,
-                j->info.name, j->info.weight_type, j->info.compute, j->info.cpu_level, steno_team_threads(j->engine.team));
-    set_console(j);
-    j->options = options_json;
-    int code = set_params(j, j->engine.model);
-    if (code == EXIT_OK) code = try_params(j);
+        message("model %s: %s %s, weights %s, compute %s on %s, %d threads", t->engine.path ? t->engine.path : "", info.family,
+                info.name, info.weight_type, info.compute, info.cpu_level, steno_team_threads(t->engine.team));
+    set_console(t);
+    t->options = options_json;
+    int code = set_params(t, t->engine.model);
+    set_job(t);
+    if (code == EXIT_OK) code = try_params(t);
     if (code != EXIT_OK) return code;
     progress_bar_begin(&bar, o->progress, o->engine.quiet, n);
-    return o->batch_size > 1 ? job_run_batch(j, files, n) : job_run(j, files, n);
+    return o->batch_size > 1 ? transcription_run_batch(t, files, n) : transcription_run(t, files, n);
 }
 
 static int run(struct transcribe_opts *o, char **files, int n)
@@ -223,7 +237,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     struct ledger ledger = { 0 };
     struct results results = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n,
                                .ledger = &ledger, .quiet = o->engine.quiet };
-    struct job j = { .o = o, .results = &results };
+    struct transcription t = { .o = o, .results = &results };
     char *demo = NULL;
     if (n == 0 && o->engine.demo) {
         demo = models_demo_audio();
@@ -235,18 +249,17 @@ static int run(struct transcribe_opts *o, char **files, int n)
     results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1 || (o->diarize && !shows_tokens);
     o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
     o->engine.cmvn_apart = o->vad.kind != VAD_OFF;
-    int code = subtitle_opts_layout(&j.layout, &results.formats, &o->subtitles);
-    if (code == EXIT_OK) code = check(&j, o);
-    if (code == EXIT_OK) code = engine_open(&j.engine, &o->engine, decode_opts_lanes(&o->decode));
-    if (code == EXIT_OK) code = vad_open(&j.vad, &o->vad, &j.engine, &o->engine);
-    if (code == EXIT_OK) code = run_job(&j, files, n);
-    if (o->print_timings) print_timings(&j, progress_now_us() - begun);
+    int code = subtitle_opts_layout(&t.layout, &results.formats, &o->subtitles);
+    if (code == EXIT_OK) code = check(&t, o);
+    if (code == EXIT_OK) code = engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode));
+    if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine);
+    if (code == EXIT_OK) code = run_job(&t, files, n);
+    if (o->print_timings) print_timings(&t, progress_now_us() - begun);
     results_free(&results);
     ledger_free(&ledger);
-    diarize_free(&j.diarize);
-    vad_close(&j.vad);
-    engine_close(&j.engine);
-    decode_data_free(&j.data);
+    vad_close(&t.vad);
+    engine_close(&t.engine);
+    decode_data_free(&t.data);
     free(demo);
     return code;
 }

@@ -1,7 +1,7 @@
 /* steno: what options of transcribe and translate need and exclude, where the library has no part in it. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_OPT_RULES_H
 #define STENO_TOOLS_OPT_RULES_H
-#include "job.h"
+#include "transcribe.h"
 
 struct opt_scene {
     const struct transcribe_opts *o;

@@ -3,20 +3,19 @@
 #define STENO_TOOLS_SOUND_H
 #include "steno_media.h"
 
+/* How it is opened: pipes are spooled in TMPDIR, a signal gives up. */
+void sound_params(steno_media_params *p);
+
 /* Open it; pipes are spooled in TMPDIR. @return a status, with the reason in *e; see signals_pending when it is STENO_ECANCELED */
 int sound_open(steno_media **m, const char *file, steno_error *e);
 
 /* What a message calls it. */
 const char *sound_name(const char *file);
 
-/* Status and reason of a failed call of `s` (NULL: the source itself failed) that heard `m`: where the source is to blame, they are its. */
-int sound_status(const char **reason, const steno_media *m, const steno_session *s, int status);
-
 /* Tell that a verb's one input failed: could not be opened, or, below, a call that heard it. @return the exit code to end with */
 int sound_failed(const char *file, int status, const char *reason);
 int sound_call_failed(const char *file, const steno_media *m, const steno_session *s, int status);
 
-/* Tell what of the file could not be heard. @return bits as in transcript.lost, 0: nothing is known to be missing */
-unsigned sound_lost(const steno_media *m, const char *file);
-enum { SOUND_TRUNCATED = 1, SOUND_DAMAGED = 2 };
+/* Tell what of the file could not be heard. */
+void sound_lost(const steno_media *m, const char *file);
 #endif

@@ -41,17 +41,3 @@ int subtitle_opts_cut(const struct subtitle_opts *o)
 {
     return o->max_len > 0;
 }
-
-static int speaker_between(const void *user, int64_t t0_ms, int64_t t1_ms)
-{
-    return diarize_speaker(user, t0_ms, t1_ms);
-}
-
-int subtitle_opts_take(struct transcript *t, struct transcript_store *store, const steno_session *s, const struct subtitle_opts *o,
-                       const struct diarize *speakers)
-{
-    const struct reshape_rules rules = { .max_len = (int32_t)o->max_len, .by_words = o->split_on_word,
-                                         .speaker = speakers ? speaker_between : NULL, .user = speakers };
-    if (transcript_take(t, store, s)) return -1;
-    return rules.max_len || rules.speaker ? reshape(t, store, &rules) : 0;
-}

@@ -2,7 +2,6 @@
 #ifndef STENO_TOOLS_SUBTITLE_OPTS_H
 #define STENO_TOOLS_SUBTITLE_OPTS_H
 #include "args.h"
-#include "diarize.h"
 #include "ledger.h"
 #include "transcript.h"
 #include <stdint.h>
@@ -45,9 +44,4 @@ void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts
 
 /* Whether segments are cut, so that none can be shown as it comes. */
 int subtitle_opts_cut(const struct subtitle_opts *o);
-
-/* As transcript_take, then cut, also where another of the `speakers` (NULL: nobody asks) goes on; t->speakers are those of the segments
- * then. t->word_times, model and layout are for the caller to fill. @return 0, or -1 in want of memory */
-int subtitle_opts_take(struct transcript *t, struct transcript_store *store, const steno_session *s, const struct subtitle_opts *o,
-                       const struct diarize *speakers);
 #endif

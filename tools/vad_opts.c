@@ -1,6 +1,5 @@
 /* steno: clips chosen by voice activity, and the options that say how. SPDX-License-Identifier: MIT */
 #include "vad_opts.h"
-#include "clips.h"
 #include "option_names.h"
 #include <math.h>
 #include <stdlib.h>
@@ -69,46 +68,17 @@ void vad_close(struct vad *v)
 {
     steno_session_close(v->session);
     steno_model_close(v->model);
-    free(v->clips);
     memset(v, 0, sizeof *v);
 }
 
-/* The spans that the session found, as clips. */
-static int choose(struct vad *v, const struct clip_rules *r)
+void vad_rules(struct speech_rules *r, const struct vad *v, int64_t begin_ms, int64_t duration_ms)
 {
-    const int n = steno_span_count(v->session);
-    steno_span *spans = calloc((size_t)n + 1, sizeof *spans);
-    if (!spans) return STENO_ENOMEM;
-    for (int i = 0; i < n; i++) {
-        spans[i].size = sizeof spans[i];
-        steno_span_get(v->session, i, &spans[i]);
-    }
-    const int64_t made = clips_make(&v->clips, spans, n, r);
-    free(spans);
-    v->n_clips = made > 0 ? made : 0;
-    return made < 0 ? (int)made : STENO_OK;
-}
-
-int vad_listen(struct vad *v, const steno_source *src, int64_t begin_ms, int64_t duration_ms, int64_t window_ms,
-               int (*should_abort)(void *user), void *user)
-{
-    steno_vad_params p;
-    params_fill(&p, v->o);
-    p.should_abort = should_abort;
-    p.user = user;
-    free(v->clips);
-    v->clips = NULL;
-    v->n_clips = 0;
-    const int rc = steno_find_speech(v->session, src, &p);
-    if (rc != STENO_OK) return rc;
-    const int64_t all_ms = steno_duration_ms(v->session);
-    const struct clip_rules r = {
-        .min_speech_ms = v->o->min_speech_ms,
-        .pad_ms = v->o->pad_ms,
-        .pause_ms = CLIPS_PAUSE_MS,
-        .longest_ms = window_ms,
-        .begin_ms = begin_ms,
-        .end_ms = duration_ms > 0 && begin_ms + duration_ms < all_ms ? begin_ms + duration_ms : all_ms,
-    };
-    return choose(v, &r);
+    memset(r, 0, sizeof *r);
+    if (!v->session) return;
+    params_fill(&r->params, v->o);
+    r->session = v->session;
+    r->min_speech_ms = v->o->min_speech_ms;
+    r->pad_ms = v->o->pad_ms;
+    r->begin_ms = begin_ms;
+    r->duration_ms = duration_ms;
 }

@@ -1,9 +1,10 @@
 /* steno: clips chosen by voice activity, and the options that say how. SPDX-License-Identifier: MIT
  *
- * A second model with a session of its own hears the audio first; what it takes for speech becomes the clips that are transcribed. */
+ * The options become the rules of speech.h, and the second model is opened. */
 #ifndef STENO_TOOLS_VAD_OPTS_H
 #define STENO_TOOLS_VAD_OPTS_H
 #include "engine.h"
+#include "speech.h"
 
 enum vad_kind { VAD_OFF, VAD_SILERO, VAD_FSMN }; /* in the order of the words of --vad */
 
@@ -39,20 +40,12 @@ struct vad {
     const struct vad_opts *o;
     steno_model *model; /* NULL: --vad off */
     steno_session *session;
-    double *clips; /* [2 * n_clips] seconds: start, end, ... */
-    int64_t n_clips;
 };
 
 /* Open the model, if there is to be one, on the team of `e`. @return EXIT_OK, or the exit code to end with, after a message */
 int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo);
 void vad_close(struct vad *v);
 
-/* Hear a source to its end and choose the clips, none of which is longer than a window. The source is left at its end.
- *
- * @param begin_ms     what lies before is left out
- * @param duration_ms  and what lies so much later; 0: nothing
- * @param window_ms    length of a window
- * @return a status; the reason is that of the source or of v->session */
-int vad_listen(struct vad *v, const steno_source *src, int64_t begin_ms, int64_t duration_ms, int64_t window_ms,
-               int (*should_abort)(void *user), void *user);
+/* The job's rules of which clips are transcribed: what lies before begin_ms is left out, and what lies duration_ms later; 0: nothing. */
+void vad_rules(struct speech_rules *r, const struct vad *v, int64_t begin_ms, int64_t duration_ms);
 #endif

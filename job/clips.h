@@ -2,8 +2,8 @@
  *
  * A clip costs one pass of the encoder however short it is, so neighbours share one as long as it stays within a window. Nothing is cut
  * out and nothing glued: a clip is a stretch of the audio as it is, short pauses included, and its times are those of the audio. */
-#ifndef STENO_TOOLS_CLIPS_H
-#define STENO_TOOLS_CLIPS_H
+#ifndef STENO_JOB_CLIPS_H
+#define STENO_JOB_CLIPS_H
 #include <steno/steno.h>
 
 enum { CLIPS_LONGEST_MS = 30000, CLIPS_PAUSE_MS = 3000 }; /* a window; pauses that may lie within a clip */

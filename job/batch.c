@@ -1,0 +1,126 @@
+/* steno: several inputs at a time. SPDX-License-Identifier: MIT
+ *
+ * Each input in hand has a session of the batch; when its request has ended its transcripts are given away and the next input takes the
+ * session. Transcripts come in the order in which they are done. */
+#include "input.h"
+#include <stdlib.h>
+
+struct queue {
+    struct job *job;
+    steno_batch *batch;
+    struct job_input *slot;
+    int n_slots;
+    char **files;
+    int n, next; /* files, and the first that nobody has taken */
+};
+
+/* Another input for the slot. @return 1, 0: there is none, or the run ends */
+static int enter(struct queue *q, struct job_input *in)
+{
+    while (q->next < q->n && !job_stops(q->job)) {
+        const int i = q->next++;
+        if (input_open(in, q->files[i], i)) return 1;
+        input_done(in, 0);
+    }
+    return 0;
+}
+
+/* Put the channel in hand in line, or the next one, or another input. */
+static void go_on(struct queue *q, struct job_input *in)
+{
+    while (in->index >= 0 || enter(q, in)) {
+        int rc = input_begin(in);
+        if (rc == STENO_OK) {
+            const steno_transcribe_params p = input_params(in);
+            const steno_source src = input_source(in);
+            rc = steno_batch_add(q->batch, in->session, &src, &p);
+            if (rc == STENO_OK) return;
+        }
+        input_done(in, input_end(in, rc));
+    }
+}
+
+static void on_done(void *user, steno_session *session, int status)
+{
+    struct queue *q = user;
+    struct job_input *in = q->slot;
+    while (in->session != session) in++;
+    const int ok = input_end(in, status);
+    if (!ok || !input_another(in)) input_done(in, ok);
+    go_on(q, in);
+}
+
+static int slots_open(struct queue *q, steno_team *team, steno_error *e)
+{
+    int rc = STENO_OK;
+    steno_session_params sp;
+    steno_session_params_init(&sp);
+    sp.max_lanes = 1;
+    sp.batch = q->batch;
+    for (int i = 0; i < q->n_slots && rc == STENO_OK; i++) {
+        steno_session *s = NULL;
+        rc = steno_session_open(&s, q->job->model, team, &sp, e);
+        input_init(&q->slot[i], q->job, s, i);
+    }
+    return rc;
+}
+
+/* Each session tells what ran for it; the model was loaded once. */
+static void add_timings(steno_timings *all, const struct queue *q)
+{
+    for (int i = 0; i < q->n_slots; i++) {
+        steno_timings t = { .size = sizeof t };
+        steno_timings_get(q->slot[i].session, &t);
+        all->n_windows += t.n_windows;
+        all->n_encodes += t.n_encodes;
+        all->n_prompts += t.n_prompts;
+        all->n_steps += t.n_steps;
+        all->n_prompt_tokens += t.n_prompt_tokens;
+        all->n_wakes += t.n_wakes;
+        all->load_us = t.load_us;
+        all->source_us += t.source_us;
+        all->mel_us += t.mel_us;
+        all->encode_us += t.encode_us;
+        all->cross_us += t.cross_us;
+        all->prompt_us += t.prompt_us;
+        all->decode_us += t.decode_us;
+        all->n_verified += t.n_verified;
+        all->n_corrected += t.n_corrected;
+        all->verify_us += t.verify_us;
+    }
+}
+
+static void run(struct queue *q)
+{
+    const struct job_events *tell = &q->job->tell;
+    if (tell->busy) tell->busy(tell->user, 1);
+    for (int i = 0; i < q->n_slots; i++) go_on(q, &q->slot[i]);
+    steno_batch_run(q->batch);
+    if (tell->busy) tell->busy(tell->user, 0);
+    add_timings(&q->job->timings, q);
+}
+
+int job_slots(const steno_batch_params *bp, int n)
+{
+    return n < bp->max_windows ? n : bp->max_windows;
+}
+
+int job_run_batch(struct job *j, steno_team *team, steno_batch_params *bp, char **files, int n, steno_error *e)
+{
+    struct queue q = { .job = j, .files = files, .n = n, .n_slots = job_slots(bp, n) };
+    bp->user = &q;
+    bp->on_done = on_done;
+    int rc = steno_batch_open(&q.batch, j->model, team, bp, e);
+    if (rc == STENO_OK) {
+        q.slot = calloc((size_t)q.n_slots, sizeof *q.slot);
+        rc = q.slot ? slots_open(&q, team, e) : STENO_ENOMEM;
+    }
+    if (rc == STENO_OK) run(&q);
+    for (int i = 0; q.slot && i < q.n_slots; i++) {
+        steno_session_close(q.slot[i].session);
+        input_free(&q.slot[i]);
+    }
+    free(q.slot);
+    steno_batch_close(q.batch);
+    return rc;
+}

@@ -1,0 +1,23 @@
+/* steno: a sound file that a session hears. SPDX-License-Identifier: MIT */
+#include "file_source.h"
+
+int file_source_open(steno_media **m, const char *file, const steno_media_params *p, steno_error *e)
+{
+    const int rc = steno_media_open_params(m, file, p, e);
+    return rc == STENO_EARG ? STENO_EIO : rc;
+}
+
+int file_source_status(const char **reason, const steno_media *m, const steno_session *s, int status)
+{
+    const int of_source = !s || status == STENO_ESOURCE;
+    *reason = of_source ? steno_media_error(m) : steno_last_error(s);
+    const int why = of_source ? steno_media_status(m) : status;
+    return why == STENO_OK ? status : why;
+}
+
+unsigned file_source_lost(const steno_media *m)
+{
+    steno_media_state s = { .size = sizeof s };
+    if (steno_media_state_get(m, &s) != STENO_OK) return 0;
+    return (s.truncated ? FILE_SOURCE_TRUNCATED : 0u) | (s.damaged_packets > 0 ? FILE_SOURCE_DAMAGED : 0u);
+}

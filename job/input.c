@@ -1,0 +1,348 @@
+/* steno: one input of a job. SPDX-License-Identifier: MIT */
+#include "input.h"
+#include "file_source.h"
+#include "reshape.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is heard of a run -------------------------------------------------------------------------------------------------- */
+
+int job_stops(const struct job *j)
+{
+    return j->stop || (j->tell.stop && j->tell.stop(j->tell.user));
+}
+
+static int input_stops(const struct job_input *in)
+{
+    return in->stop || (in->job->tell.stop && in->job->tell.stop(in->job->tell.user));
+}
+
+static int should_abort(void *user)
+{
+    return input_stops(user);
+}
+
+static void on_segment(void *user, const steno_segment *seg)
+{
+    struct job_input *in = user;
+    const struct job_events *tell = &in->job->tell;
+    const int code = tell->segment ? tell->segment(tell->user, in, seg) : 0;
+    if (!in->stop) in->stop = code;
+}
+
+static void on_attempt(void *user, const steno_attempt *a)
+{
+    const struct job_input *in = user;
+    if (in->job->tell.attempt) in->job->tell.attempt(in->job->tell.user, in, a);
+}
+
+static void on_progress(void *user, int64_t done_ms, int64_t total_ms)
+{
+    const struct job_input *in = user;
+    if (in->job->tell.progress) in->job->tell.progress(in->job->tell.user, in, done_ms, total_ms);
+}
+
+static void watch(const struct job_input *in, steno_session *s, steno_media *m)
+{
+    if (in->job->tell.watch) in->job->tell.watch(in->job->tell.user, in, s, m);
+}
+
+static void tell_end(struct job_input *in, const struct job_end *e)
+{
+    const struct job_events *tell = &in->job->tell;
+    const int code = tell->end ? tell->end(tell->user, in, e) : 0;
+    if (code) in->stop = code;
+}
+
+/* ---- transcripts ------------------------------------------------------------------------------------------------------------- */
+
+static int speaker_between(const void *user, int64_t t0_ms, int64_t t1_ms)
+{
+    return diarize_speaker(user, t0_ms, t1_ms);
+}
+
+/* Who speaks in each segment. @return a status */
+static int get_speakers(struct transcript *t, struct transcript_store *store, const struct job_input *in)
+{
+    const int n = steno_segment_count(in->session);
+    if (!in->job->diarize) return STENO_OK;
+    store->speakers = calloc((size_t)n + 1, sizeof *store->speakers);
+    if (!store->speakers) return STENO_ENOMEM;
+    for (int i = 0; i < n; i++) {
+        steno_segment seg = { .size = sizeof seg };
+        steno_segment_get(in->session, i, &seg);
+        store->speakers[i] = diarize_speaker(&in->diarize, seg.t0_ms, seg.t1_ms);
+    }
+    t->speakers = store->speakers;
+    return STENO_OK;
+}
+
+/* Take the transcript out of the session, and cut it where it is to be cut. @return a status */
+static int take(struct transcript *t, struct transcript_store *store, const struct job_input *in)
+{
+    const struct job *j = in->job;
+    const struct reshape_rules rules = { .max_len = j->max_len, .by_words = j->by_words, .speaker = j->diarize ? speaker_between : NULL,
+                                         .user = &in->diarize };
+    if (get_speakers(t, store, in) || transcript_take(t, store, in->session)) return STENO_ENOMEM;
+    return (rules.max_len || rules.speaker) && reshape(t, store, &rules) ? STENO_ENOMEM : STENO_OK;
+}
+
+/* A transcript of which nothing is known yet. */
+static struct transcript empty(const struct job_input *in, int task)
+{
+    const struct job *j = in->job;
+    return (struct transcript){ .text = "", .language = "unknown", .duration_ms = -1, .task = task,
+                                .first_timestamp = steno_token_id(j->model, STENO_TOKEN_TIMESTAMP),
+                                .word_times = j->params.word_timestamps, .token_times = j->params.token_timestamps, .model = j->model };
+}
+
+/* Give what the session holds. @return 0, or what ends the run */
+static int put_result(struct job_input *in, int task)
+{
+    const struct job *j = in->job;
+    const struct job_events *tell = &j->tell;
+    steno_model_info info = { .size = sizeof info };
+    struct transcript_store store = { 0 };
+    struct transcript t = empty(in, task);
+    t.lost = in->lost;
+    const int rc = take(&t, &store, in);
+    steno_model_info_get(j->model, &info);
+    if (rc == STENO_OK && in->is_silent) {
+        t.duration_ms = in->audio_ms;
+        if (!j->params.language && info.is_multilingual) t.language = "unknown";
+    }
+    char reason[80];
+    int code = 0;
+    snprintf(reason, sizeof reason, "out of memory for %d segments", steno_segment_count(in->session));
+    if (rc == STENO_OK) code = tell->output ? tell->output(tell->user, in, &t) : 0;
+    else code = tell->output_failed ? tell->output_failed(tell->user, in, rc, reason) : rc;
+    transcript_free(&store);
+    return code;
+}
+
+/* Give the one text, or the two of a transcript with its translation. */
+static int put_results(struct job_input *in)
+{
+    static const int both[] = { STENO_TRANSCRIBE, STENO_TRANSLATE };
+    const struct job_events *tell = &in->job->tell;
+    const int task = in->job->params.task;
+    if (task != STENO_TRANSCRIBE_AND_TRANSLATE) return put_result(in, task);
+    int code = 0;
+    for (int i = 0; i < 2 && !code; i++) {
+        const int rc = steno_result_select(in->session, both[i]);
+        if (rc == STENO_OK) code = put_result(in, both[i]);
+        else code = tell->output_failed ? tell->output_failed(tell->user, in, rc, steno_last_error(in->session)) : rc;
+    }
+    return code;
+}
+
+/* ---- audio ------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t read_nothing(void *user, float *pcm, int64_t n)
+{
+    (void)user, (void)pcm, (void)n;
+    return 0;
+}
+
+steno_source input_no_audio(void)
+{
+    return (steno_source){ read_nothing, NULL, NULL };
+}
+
+steno_transcribe_params input_params_of_nothing(const struct job *j)
+{
+    steno_model_info info = { .size = sizeof info };
+    steno_transcribe_params p = j->params;
+    steno_model_info_get(j->model, &info);
+    if (!p.language && info.is_multilingual) p.language = steno_model_language(j->model, 0);
+    p.clip_timestamps = NULL; /* which need audio around them */
+    p.n_clip_timestamps = 0;
+    p.on_segment = NULL;
+    p.on_attempt = NULL;
+    p.on_progress = NULL;
+    p.should_abort = NULL;
+    return p;
+}
+
+steno_source input_source(const struct job_input *in)
+{
+    return in->is_silent ? input_no_audio() : in->src;
+}
+
+steno_transcribe_params input_params(const struct job_input *in)
+{
+    return in->is_silent ? input_params_of_nothing(in->job) : in->params;
+}
+
+/* The audio of the input in hand, whoever asks for it. A call to the library says nothing before it has text, and the time until then may
+ * be long: what is read is told. */
+static int64_t hear(void *user, float *pcm, int64_t n)
+{
+    struct job_input *in = user;
+    const struct job_events *tell = &in->job->tell;
+    const int64_t got = in->media_src.read(in->media_src.user, pcm, n);
+    if (got > 0) in->heard += got;
+    if (tell->hear) tell->hear(tell->user, in, in->heard / 16, steno_media_duration_ms(in->media), got == 0);
+    return got;
+}
+
+static int hear_again(void *user)
+{
+    struct job_input *in = user;
+    in->heard = 0;
+    return in->media_src.rewind(in->media_src.user);
+}
+
+/* Hear the two channels for their loudness. */
+static int hear_speakers(struct job_input *in)
+{
+    diarize_reset(&in->diarize);
+    int rc = STENO_OK;
+    for (int c = 0; c < 2 && rc == STENO_OK; c++) {
+        rc = steno_media_select(in->media, c + 1);
+        in->heard = 0;
+        if (rc == STENO_OK) rc = diarize_listen(&in->diarize, c, &in->src);
+    }
+    return rc == STENO_OK ? steno_media_select(in->media, in->channel) : rc;
+}
+
+/* Let voice activity choose the clips. */
+static int choose_clips(struct job_input *in)
+{
+    const struct speech_rules *r = &in->job->speech;
+    const int64_t window_ms = in->params.audio_ctx > 0 && in->params.audio_ctx < 1500 ? 20 * in->params.audio_ctx : 30000;
+    free(in->clips);
+    const int rc = speech_clips(&in->clips, &in->n_clips, r, &in->src, window_ms, should_abort, in);
+    in->params.clip_timestamps = in->clips;
+    in->params.n_clip_timestamps = (int32_t)(2 * in->n_clips);
+    in->audio_ms = steno_duration_ms(r->session);
+    in->is_silent = rc == STENO_OK && in->n_clips == 0;
+    return rc;
+}
+
+/* ---- from begin to end ------------------------------------------------------------------------------------------------------- */
+
+void input_init(struct job_input *in, struct job *j, steno_session *s, int slot)
+{
+    *in = (struct job_input){ .job = j, .session = s, .slot = slot, .index = -1, .params = j->params };
+    in->params.user = in;
+    in->params.on_segment = on_segment;
+    in->params.on_attempt = on_attempt;
+    in->params.on_progress = on_progress;
+    in->params.should_abort = should_abort;
+}
+
+void input_free(struct job_input *in)
+{
+    input_close(in);
+    diarize_free(&in->diarize);
+    free(in->clips);
+}
+
+int input_begin(struct job_input *in)
+{
+    const struct job *j = in->job;
+    in->failing = NULL;
+    in->is_silent = 0;
+    steno_media_source(in->media, &in->media_src);
+    in->src = (steno_source){ hear, hear_again, in };
+    in->heard = 0;
+    if (j->tell.begin) j->tell.begin(j->tell.user, in);
+    watch(in, j->speech.session, in->media);
+    int rc = in->channel ? steno_media_select(in->media, in->channel) : STENO_OK;
+    in->hearing = JOB_HEARS_SPEAKERS;
+    if (rc == STENO_OK && j->diarize) rc = hear_speakers(in);
+    in->heard = 0;
+    if (rc == STENO_OK && j->speech.session) {
+        in->hearing = JOB_HEARS_SPEECH;
+        rc = choose_clips(in);
+        in->failing = rc == STENO_OK || rc == STENO_ESOURCE ? NULL : j->speech.session;
+        if (rc == STENO_OK) rc = in->src.rewind(in->src.user);
+    }
+    in->hearing = JOB_HEARS_TEXT;
+    if (rc == STENO_OK) in->failing = in->session;
+    watch(in, in->session, in->media);
+    return rc;
+}
+
+int input_end(struct job_input *in, int status)
+{
+    const struct job *j = in->job;
+    struct job_end e = { .status = status, .reason = "" };
+    watch(in, NULL, NULL);
+    if (j->tell.let_go) j->tell.let_go(j->tell.user, in);
+    if (input_stops(in)) return 0;
+    if (status != STENO_OK) {
+        e.of_model = in->failing && status != STENO_ESOURCE;
+        e.status = file_source_status(&e.reason, in->media, in->failing, status);
+        tell_end(in, &e);
+        return 0;
+    }
+    if (!in->lost) in->lost = e.lost = file_source_lost(in->media);
+    if (!j->speech.session) in->audio_ms = steno_duration_ms(in->session);
+    tell_end(in, &e);
+    const int code = in->stop ? in->stop : put_results(in);
+    if (code) in->stop = code;
+    return !code;
+}
+
+int input_another(struct job_input *in)
+{
+    if (in->job->channel != JOB_SPLIT || in->channel >= in->n_channels) return 0;
+    in->channel++;
+    return 1;
+}
+
+/* A file has not the channels that are asked for; others may. */
+static void refuse(struct job_input *in)
+{
+    char reason[80];
+    if (in->job->diarize) snprintf(reason, sizeof reason, "it needs two channels, a speaker on each, and has %d", in->n_channels);
+    else snprintf(reason, sizeof reason, "its last channel is %d", in->n_channels - 1);
+    in->is_refused = 1;
+    tell_end(in, &(struct job_end){ .status = STENO_EUNSUPPORTED, .reason = reason });
+}
+
+int input_open(struct job_input *in, const char *file, int index)
+{
+    const struct job *j = in->job;
+    steno_error e = { 0 };
+    in->file = file;
+    in->index = index;
+    in->channel = 0;
+    in->is_refused = 0;
+    in->lost = 0;
+    in->media = NULL;
+    const int rc = file_source_open(&in->media, file, &j->media, &e);
+    if (rc != STENO_OK) {
+        const char *reason = strncmp(e.text, "-: ", 3) == 0 ? e.text + 3 : e.text;
+        if (!(j->tell.stop && j->tell.stop(j->tell.user))) tell_end(in, &(struct job_end){ .status = rc, .reason = reason });
+        return 0;
+    }
+    in->n_channels = steno_media_channels(in->media);
+    in->channel = j->channel == JOB_SPLIT ? 1 : j->channel;
+    if ((!j->diarize || in->n_channels == 2) && j->channel <= in->n_channels) return 1;
+    input_close(in);
+    refuse(in);
+    return 0;
+}
+
+void input_close(struct job_input *in)
+{
+    if (in->media) steno_media_close(in->media);
+    in->media = NULL;
+}
+
+void input_done(struct job_input *in, int ok)
+{
+    struct job *j = in->job;
+    input_close(in);
+    j->n_ok += ok;
+    j->n_refused += in->is_refused;
+    j->n_lost += in->lost != 0;
+    if (!j->stop) j->stop = in->stop;
+    const int code = j->tell.done ? j->tell.done(j->tell.user, in) : 0;
+    if (!j->stop) j->stop = code;
+    in->index = -1;
+}

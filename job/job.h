@@ -1,0 +1,100 @@
+/* steno: from sound files to transcripts. SPDX-License-Identifier: MIT
+ *
+ * The internal library steno-job, which the program, a server and bindings share. Of each input its mix, one channel, or every channel is
+ * transcribed; one that fails does not keep the others. Inputs are taken one after the other, or several at a time (batch.c). Nothing here
+ * prints, ends the process, reads the environment or holds signals: whoever runs a job is told by callbacks, and gives each transcript to
+ * writers (steno_out.h). */
+#ifndef STENO_JOB_H
+#define STENO_JOB_H
+#include "diarize.h"
+#include "speech.h"
+#include "steno_media.h"
+#include "transcript.h"
+
+enum { JOB_SPLIT = -1, JOB_MIX = 0 }; /* channels; else one more than its number */
+enum job_hearing { JOB_HEARS_SPEAKERS, JOB_HEARS_SPEECH, JOB_HEARS_TEXT }; /* what audio is heard for */
+
+struct job;
+
+/* An input in hand; of a batch there are several. Others read it in callbacks. */
+struct job_input {
+    struct job *job;
+    steno_session *session;
+    int slot;                 /* which of those in hand, from 0 */
+    int index;                /* number of the file, -1: none */
+    const char *file;
+    steno_media *media;       /* NULL: it is not open */
+    int n_channels, channel;  /* channel: of it, from 1 as the reader counts; 0: they are mixed */
+    int is_silent;            /* voice activity found none: nothing is decoded */
+    int is_refused;           /* the file has not the channels that are asked for */
+    int64_t audio_ms;         /* how much of it there is, when it was heard */
+    unsigned lost;            /* what could not be heard of it, bits as in transcript.lost */
+    int64_t n_clips;          /* that voice activity chose */
+    struct diarize diarize;
+
+    double *clips;            /* [2 * n_clips] */
+    steno_transcribe_params params;
+    steno_source src;         /* its audio, which tells how much was heard */
+    steno_source media_src;   /* as the reader gives it */
+    int64_t heard;            /* samples since its beginning */
+    enum job_hearing hearing;
+    const steno_session *failing; /* whose error counts, NULL: the source's */
+    int stop;                 /* as job.stop */
+};
+
+/* How a channel of an input ended, or the input, where it could not be opened. */
+struct job_end {
+    int status;
+    const char *reason; /* where it failed; "": steno_status_text says it */
+    int of_model;       /* the model's session has failed, not the source */
+    unsigned lost;      /* what is found missing now, bits as in transcript.lost */
+};
+
+/* What is told of a run, on its thread; any may be NULL. Where an int is returned, anything but 0 ends the run and is kept in job.stop. */
+struct job_events {
+    void *user;
+    int (*stop)(void *user);          /* asked often: whether the run is to end, quietly */
+    void (*busy)(void *user, int on); /* inputs are in hand from here on, or none is */
+    void (*begin)(void *user, const struct job_input *in); /* a channel of it */
+    void (*watch)(void *user, const struct job_input *in, steno_session *s, steno_media *m); /* what a cancel has to reach now, or NULL */
+    void (*hear)(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end); /* for in->hearing; before text */
+    void (*progress)(void *user, const struct job_input *in, int64_t done_ms, int64_t total_ms);
+    int (*segment)(void *user, const struct job_input *in, const steno_segment *seg);
+    void (*attempt)(void *user, const struct job_input *in, const steno_attempt *a);
+    void (*let_go)(void *user, const struct job_input *in); /* what began is over, however it ended */
+    int (*end)(void *user, const struct job_input *in, const struct job_end *e); /* how; not told when the run ends */
+    int (*output)(void *user, const struct job_input *in, struct transcript *t); /* a transcript; layout and source are yours to fill */
+    int (*output_failed)(void *user, const struct job_input *in, int status, const char *reason); /* it cannot be had of the session */
+    int (*done)(void *user, const struct job_input *in); /* all its channels, or it failed */
+};
+
+struct job {
+    /* yours to fill */
+    const steno_model *model;
+    steno_transcribe_params params; /* of every input; callbacks are the job's */
+    struct speech_rules speech;     /* session NULL: no voice activity */
+    steno_media_params media;
+    int channel;             /* JOB_MIX... */
+    int diarize;             /* 1: who speaks in each segment, by the two channels; the mix is transcribed */
+    int32_t max_len;         /* segments are cut into pieces of so many characters; 0: they are left */
+    int by_words;            /* cut so only where a space is */
+    struct job_events tell;
+
+    /* what became of it */
+    int stop;                /* what a callback ended the run with, or 0 */
+    int n_ok, n_refused;     /* files */
+    int n_lost;              /* of which something could not be heard */
+    steno_timings timings;   /* of all inputs together; size 0: nothing was begun */
+};
+
+/* Transcribe the files one after the other in a session of the model. */
+void job_run(struct job *j, steno_session *s, char **files, int n);
+
+/* Several at a time, in a batch of bp->max_windows. on_done and user of *bp are set.
+ * @return STENO_OK, or a status with the reason in *e: nothing was begun */
+int job_run_batch(struct job *j, steno_team *team, steno_batch_params *bp, char **files, int n, steno_error *e);
+int job_slots(const steno_batch_params *bp, int n); /* how many files will be in hand, and sessions open, at most */
+
+/* Decode no audio at all: judges the parameters, and leaves an empty result. @return a status */
+int job_try(const struct job *j, steno_session *s);
+#endif

@@ -1,0 +1,42 @@
+/* steno: clips chosen by voice activity. SPDX-License-Identifier: MIT */
+#include "speech.h"
+#include "clips.h"
+#include <stdlib.h>
+
+/* The spans that the session found, as clips. */
+static int choose(double **clips, int64_t *n_clips, const steno_session *s, const struct clip_rules *r)
+{
+    const int n = steno_span_count(s);
+    steno_span *spans = calloc((size_t)n + 1, sizeof *spans);
+    if (!spans) return STENO_ENOMEM;
+    for (int i = 0; i < n; i++) {
+        spans[i].size = sizeof spans[i];
+        steno_span_get(s, i, &spans[i]);
+    }
+    const int64_t made = clips_make(clips, spans, n, r);
+    free(spans);
+    *n_clips = made > 0 ? made : 0;
+    return made < 0 ? (int)made : STENO_OK;
+}
+
+int speech_clips(double **clips, int64_t *n_clips, const struct speech_rules *r, const steno_source *src, int64_t window_ms,
+                 int (*should_abort)(void *user), void *user)
+{
+    steno_vad_params p = r->params;
+    p.should_abort = should_abort;
+    p.user = user;
+    *clips = NULL;
+    *n_clips = 0;
+    const int rc = steno_find_speech(r->session, src, &p);
+    if (rc != STENO_OK) return rc;
+    const int64_t all_ms = steno_duration_ms(r->session);
+    const struct clip_rules rules = {
+        .min_speech_ms = r->min_speech_ms,
+        .pad_ms = r->pad_ms,
+        .pause_ms = CLIPS_PAUSE_MS,
+        .longest_ms = window_ms,
+        .begin_ms = r->begin_ms,
+        .end_ms = r->duration_ms > 0 && r->begin_ms + r->duration_ms < all_ms ? r->begin_ms + r->duration_ms : all_ms,
+    };
+    return choose(clips, n_clips, r->session, &rules);
+}

@@ -1,0 +1,253 @@
+/* steno: what transcribe and translate show and write of their job. SPDX-License-Identifier: MIT */
+#include "transcribe.h"
+#include "option_names.h"
+#include "past_end.h"
+#include "print.h"
+#include "sha256.h"
+#include "signals.h"
+#include "sound.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is heard of a run -------------------------------------------------------------------------------------------------- */
+
+static void show_segment(FILE *f, struct transcription *t, const struct job_input *in, int styled, const steno_segment *seg)
+{
+    const int32_t who = t->o->diarize ? diarize_speaker(&in->diarize, seg->t0_ms, seg->t1_ms) : DIARIZE_UNKNOWN;
+    t->console.session = in->session;
+    t->console.speaker = t->o->diarize ? &who : NULL;
+    console_text(f, &t->console, styled, seg);
+    t->console.speaker = NULL;
+    fputc('\n', f);
+}
+
+static int on_segment(void *user, const struct job_input *in, const steno_segment *seg)
+{
+    struct transcription *t = user;
+    const int text_follows = results_stream_text(t->results);
+    message_bar(NULL);
+    if (t->o->engine.verbose) {
+        fputc('[', stderr);
+        print_time(stderr, seg->t0_ms);
+        fputs(" --> ", stderr);
+        print_time(stderr, seg->t1_ms);
+        fputs("] ", stderr);
+        if (!text_follows || !t->streams_meet) show_segment(stderr, t, in, t->style_err, seg);
+    }
+    if (!text_follows) return EXIT_OK;
+    show_segment(stdout, t, in, t->style_out, seg);
+    return in->stop ? EXIT_OK : message_flush();
+}
+
+/* " candidates -0.41 (-0.35) -0.52": what they were ranked by, the chosen one in brackets. */
+static void candidates_text(char *out, size_t n, const steno_attempt *a)
+{
+    size_t at = 0;
+    out[0] = '\0';
+    for (int i = 0; i < a->n_candidates && a->n_candidates > 1 && at + 32 < n; i++) {
+        const int chosen = i == a->chosen;
+        at += (size_t)snprintf(out + at, n - at, "%s %s%.2f%s", i ? "" : ", candidates", chosen ? "(" : "", a->score[i], chosen ? ")" : "");
+    }
+}
+
+static void on_attempt(void *user, const struct job_input *in, const steno_attempt *a)
+{
+    const struct transcription *t = user;
+    const char *name = sound_name(in->file);
+    char candidates[400];
+    if (a->kept && (a->flags & STENO_FLAG_UNFINISHED) && !t->o->engine.quiet)
+        message("%s: window at %.2f s: no text, since no sentence of the grammar could be finished (are tokens that it needs suppressed?)",
+                name, (double)a->at_ms / 1000);
+    if (!t->o->engine.verbose || (a->kept && !a->index && a->n_candidates < 2)) return;
+    candidates_text(candidates, sizeof candidates, a);
+    message("%s: window at %.2f s, attempt %d at temperature %g: mean log-probability %.2f, compression ratio %.2f, entropy %.2f, "
+            "no speech %.2f%s: %s", name, (double)a->at_ms / 1000, (int)a->index + 1, a->temperature, a->avg_logprob,
+            a->compression_ratio, a->entropy, a->no_speech_prob, candidates, a->kept ? "kept" : "again");
+}
+
+static void on_hear(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
+{
+    static const char *const doing[] = { "hearing speakers", "finding speech", "listening" }; /* in the order of enum job_hearing */
+    struct progress *p = &((struct transcription *)user)->shown[in->slot].progress;
+    if (at_end && in->hearing == JOB_HEARS_TEXT) progress_heard(p, heard_ms);
+    else progress_hear(p, doing[in->hearing], heard_ms, total_ms);
+}
+
+static void on_progress(void *user, const struct job_input *in, int64_t done_ms, int64_t total_ms)
+{
+    struct transcription *t = user;
+    progress_update(&t->shown[in->slot].progress, done_ms, total_ms);
+}
+
+static void on_busy(void *user, int on)
+{
+    (void)user;
+    signals_defer(on);
+}
+
+static void on_watch(void *user, const struct job_input *in, steno_session *s, steno_media *m)
+{
+    (void)user, (void)in;
+    signals_watch(s, m);
+}
+
+/* ---- results ----------------------------------------------------------------------------------------------------------------- */
+
+/* Which of its results an input has in hand, in the names of files; task NULL: it has one. */
+static void mark_text(char mark[48], const struct transcription *t, const struct job_input *in, const char *task)
+{
+    char *p = mark;
+    *p = '\0';
+    if (t->o->channel == JOB_SPLIT && in->channel) p += snprintf(p, 48, ".ch%d", in->channel - 1);
+    if (task) snprintf(p, (size_t)(mark + 48 - p), ".%s", task);
+}
+
+/* Write the transcript in every format, or of a failed input the line that tells it in those that have one. */
+static int write_results(struct transcription *t, const struct job_input *in, struct transcript *what, const char *error, const char *task)
+{
+    const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
+    char sha256[SHA256_HEX_SZ], mark[48];
+    struct transcript_source source = { .input = in->file, .model = t->engine.path, .error = error, .options = t->options, .opts = t->o };
+    struct results *r = t->results;
+    if (!(r->formats & mask)) return EXIT_OK;
+    if (r->formats >> WRITER_JSONL & 1 && sha256_file(sha256, in->file, signals_stop, NULL) == 0) source.sha256 = sha256;
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* no line about a file that nobody waits for */
+    what->index_offset = (int32_t)t->o->offset_n;
+    what->layout = &t->layout;
+    what->source = &source;
+    mark_text(mark, t, in, task);
+    r->mark = mark[0] ? mark : NULL;
+    r->out = t->held.text && !r->dir ? &t->shown[in->slot].sink : NULL;
+    const int code = results_write(r, in->file, what, mask);
+    r->mark = NULL;
+    return code;
+}
+
+static int on_output(void *user, const struct job_input *in, struct transcript *what)
+{
+    struct transcription *t = user;
+    const char *task = NULL;
+    if (t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE) task = what->task == STENO_TRANSLATE ? "translation" : "transcript";
+    if (task && !t->results->dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
+    return write_results(t, in, what, NULL, task);
+}
+
+static int on_output_failed(void *user, const struct job_input *in, int status, const char *reason)
+{
+    (void)user, (void)in;
+    return message_model_error(NULL, status, reason);
+}
+
+/* ---- one input --------------------------------------------------------------------------------------------------------------- */
+
+static void on_begin(void *user, const struct job_input *in)
+{
+    struct transcription *t = user;
+    const int split = t->o->channel == JOB_SPLIT;
+    if (split && !t->results->dir && !t->o->engine.quiet)
+        message("%s: channel %d, the last is %d", sound_name(in->file), in->channel - 1, in->n_channels - 1);
+    progress_begin(&t->shown[in->slot].progress, t->bar, in->file, split ? in->channel - 1 : 0, split ? in->n_channels : 1);
+}
+
+static void on_let_go(void *user, const struct job_input *in)
+{
+    struct transcription *t = user;
+    progress_end(&t->shown[in->slot].progress);
+}
+
+/* An input gives nothing: tell it. The run goes on with the next unless that is no use. */
+static int tell_failed(struct transcription *t, const struct job_input *in, const struct job_end *e)
+{
+    char told[OPTION_TEXT_SZ], refused[160];
+    struct transcript nothing = { .text = "", .language = "unknown", .first_timestamp = t->console.first_timestamp, .duration_ms = -1,
+                                  .task = t->o->task, .model = t->engine.model };
+    const char *reason = e->reason[0] ? e->reason : steno_status_text(e->status);
+    if (in->is_refused && t->o->diarize)
+        snprintf(refused, sizeof refused, "--diarize needs two channels, with a speaker on each, and this has %d", in->n_channels);
+    else if (in->is_refused)
+        snprintf(refused, sizeof refused, "--channels %d: the last channel is %d", t->o->channel - 1, in->n_channels - 1);
+    if (in->is_refused) reason = refused;
+    if (e->status == STENO_EARG) reason = option_reason(told, t->o->engine.given, reason);
+    message_file(sound_name(in->file), reason);
+    const int code = write_results(t, in, &nothing, reason, NULL);
+    if (e->status == STENO_EARG) return EXIT_USAGE;
+    if (e->status == STENO_ENOMEM) return EXIT_MEMORY;
+    return code == EXIT_OK && e->status == STENO_EFORMAT && e->of_model ? EXIT_MODEL : code;
+}
+
+static int on_end(void *user, const struct job_input *in, const struct job_end *e)
+{
+    struct transcription *t = user;
+    const char *name = sound_name(in->file);
+    if (e->status != STENO_OK) return tell_failed(t, in, e);
+    if (e->lost) sound_lost(in->media, in->file);
+    if (!t->o->engine.quiet) past_end_tell(name, in->audio_ms, t->o->offset_ms, t->data.clips, t->data.n_clips);
+    if (t->o->engine.verbose && t->vad.session) message("%s: speech in %lld clips", name, (long long)in->n_clips);
+    if (t->o->engine.verbose && !in->is_silent) message("%s: language %s", name, steno_language(in->session));
+    return EXIT_OK;
+}
+
+/* Texts whose turn it is. */
+static int tell_held(struct held *h)
+{
+    for (; h->told < h->n && h->done[h->told]; h->told++) {
+        if (h->text[h->told]) fwrite(h->text[h->told], 1, h->size[h->told], stdout);
+        free(h->text[h->told]);
+        h->text[h->told] = NULL;
+    }
+    return message_flush();
+}
+
+static int on_done(void *user, const struct job_input *in)
+{
+    struct transcription *t = user;
+    struct shown *s = &t->shown[in->slot];
+    struct held *h = &t->held;
+    int code = EXIT_OK;
+    if (h->text) {
+        if (!t->results->dir && s->sink.failed) {
+            code = EXIT_MEMORY;
+            if (!in->job->stop) message("out of memory for the text of %s", in->file);
+            free(s->text.p);
+            s->text = (struct sink_memory){ 0 };
+        }
+        h->text[in->index] = s->text.p;
+        h->size[in->index] = s->text.n;
+        h->done[in->index] = 1;
+        s->text = (struct sink_memory){ 0 };
+        s->sink = sink_to_memory(&s->text);
+    }
+    progress_bar_done(t->bar);
+    const int told = h->text ? tell_held(h) : EXIT_OK;
+    return code == EXIT_OK ? told : code;
+}
+
+void transcription_watch(struct transcription *t)
+{
+    t->job.tell = (struct job_events){ .user = t, .stop = signals_stop, .busy = on_busy, .begin = on_begin, .watch = on_watch,
+                                       .hear = on_hear, .progress = on_progress, .segment = on_segment, .attempt = on_attempt,
+                                       .let_go = on_let_go, .end = on_end, .output = on_output, .output_failed = on_output_failed,
+                                       .done = on_done };
+}
+
+/* ---- the run ----------------------------------------------------------------------------------------------------------------- */
+
+int transcription_code(const struct transcription *t, int n)
+{
+    const struct job *j = &t->job;
+    if (signals_pending()) return EXIT_SIGNAL + signals_pending();
+    if (j->stop != EXIT_OK) return j->stop;
+    if (j->n_ok == n) return t->o->strict && j->n_lost > 0 ? EXIT_SOME : EXIT_OK;
+    return j->n_ok > 0 ? EXIT_SOME : j->n_refused == n ? EXIT_USAGE : EXIT_INPUT;
+}
+
+int transcription_run(struct transcription *t, char **files, int n)
+{
+    struct shown shown = { 0 };
+    t->shown = &shown;
+    transcription_watch(t);
+    job_run(&t->job, t->engine.session, files, n);
+    t->shown = NULL;
+    return transcription_code(t, n);
+}

@@ -1,0 +1,72 @@
+/* steno: several inputs at a time, as transcribe and translate show them. SPDX-License-Identifier: MIT
+ *
+ * Files are written as they are done. What goes to standard output is held until everything before it is out, so the order is that of the
+ * command line. */
+#include "host.h"
+#include "transcribe.h"
+#include <stdlib.h>
+
+/* Would it fit? What the machine says it has; where it says nothing it does. */
+static int check_memory(const struct transcription *t, const steno_batch_params *bp, int n)
+{
+    struct host h;
+    steno_session_params sp;
+    host_get(&h);
+    steno_session_params_init(&sp);
+    const int64_t batch = steno_batch_memory(t->engine.model, t->engine.team, bp);
+    sp.batch = t->engine.batch;
+    const int64_t need = batch + n * steno_session_memory(t->engine.model, t->engine.team, &sp);
+    const int64_t have = h.memory_limit && (!h.available || h.memory_limit < h.available) ? h.memory_limit : h.available;
+    if (batch < 0 || !have || need <= have) return EXIT_OK;
+    message("--batch-size %d takes %lld MB, and %lld MB are free", (int)bp->max_windows, (long long)(need >> 20), (long long)(have >> 20));
+    return EXIT_MEMORY;
+}
+
+/* @return 0, or -1 in want of memory */
+static int shown_open(struct transcription *t, int n_slots, int n)
+{
+    t->shown = calloc((size_t)n_slots, sizeof *t->shown);
+    t->held = (struct held){ calloc((size_t)n, sizeof *t->held.text), calloc((size_t)n, sizeof *t->held.size), calloc((size_t)n, 1), n, 0 };
+    for (int i = 0; t->shown && i < n_slots; i++) t->shown[i].sink = sink_to_memory(&t->shown[i].text);
+    return t->shown && t->held.text && t->held.size && t->held.done ? 0 : -1;
+}
+
+static void shown_close(struct transcription *t, int n_slots)
+{
+    for (int i = 0; t->shown && i < n_slots; i++) free(t->shown[i].text.p);
+    for (int i = 0; t->held.text && i < t->held.n; i++) free(t->held.text[i]);
+    free(t->shown);
+    free(t->held.text);
+    free(t->held.size);
+    free(t->held.done);
+    t->shown = NULL;
+    t->held = (struct held){ 0 };
+}
+
+static int run(struct transcription *t, steno_batch_params *bp, char **files, int n)
+{
+    steno_error e = { 0 };
+    const int rc = job_run_batch(&t->job, t->engine.team, bp, files, n, &e);
+    return rc == STENO_OK ? transcription_code(t, n) : message_model_error(NULL, rc, e.text);
+}
+
+int transcription_run_batch(struct transcription *t, char **files, int n)
+{
+    steno_batch_params bp;
+    steno_batch_params_init(&bp);
+    bp.max_windows = (int)t->o->batch_size;
+    bp.max_lanes = decode_opts_lanes(&t->o->decode);
+    bp.steps_between_encodes = 0; /* nobody reads along */
+    const int n_slots = job_slots(&bp, n);
+    int code = check_memory(t, &bp, n_slots);
+    steno_session_close(t->engine.session); /* it has judged the parameters; the slots have their own */
+    t->engine.session = NULL;
+    if (code == EXIT_OK && shown_open(t, n_slots, n)) {
+        message("out of memory for %d inputs", n);
+        code = EXIT_MEMORY;
+    }
+    transcription_watch(t);
+    if (code == EXIT_OK) code = run(t, &bp, files, n);
+    shown_close(t, n_slots);
+    return code;
+}
