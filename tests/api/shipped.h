@@ -52,8 +52,8 @@ static inline steno_transcribe_params params_new(void)
     return p;
 }
 
-/* Everything a result says, as one number. */
-static inline uint64_t result_digest(const steno_session *s)
+/* Everything a result says, as one number; of flags those that are asked for. */
+static inline uint64_t result_digest_flags(const steno_session *s, uint32_t flags)
 {
     uint64_t h = 14695981039346656037u;
     const char *text = steno_text(s);
@@ -67,7 +67,7 @@ static inline uint64_t result_digest(const steno_session *s)
             memcpy(&bits, &judged[k], sizeof bits);
             h = (h ^ bits) * 1099511628211u;
         }
-        const uint64_t part[] = { (uint64_t)g.t0_ms, (uint64_t)g.t1_ms, (uint64_t)g.seek_frames, (uint64_t)g.n_tokens, g.flags };
+        const uint64_t part[] = { (uint64_t)g.t0_ms, (uint64_t)g.t1_ms, (uint64_t)g.seek_frames, (uint64_t)g.n_tokens, g.flags & flags };
         for (size_t k = 0; k < sizeof part / sizeof *part; k++) h = (h ^ part[k]) * 1099511628211u;
         for (int j = 0; j < g.n_tokens; j++) {
             steno_token t = { .size = sizeof t };
@@ -85,4 +85,6 @@ static inline uint64_t result_digest(const steno_session *s)
     }
     return h;
 }
+
+static inline uint64_t result_digest(const steno_session *s) { return result_digest_flags(s, UINT32_MAX); }
 #endif
