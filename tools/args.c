@@ -111,8 +111,8 @@ struct arg arg_full(const struct arg *r, char dflt[ARG_DFLT_SZ])
     arg_param(param, sizeof param, r->name, &unit);
     full.dflt = NULL;
     if (!param_of(&p, param)) return full;
-    full.lo = p.least / unit;
-    full.hi = p.most / unit;
+    full.lo = p.min / unit;
+    full.hi = p.max / unit;
     if (r->kind != ARG_TEXT) dflt_write(dflt, r, &p, unit);
     full.dflt = r->kind == ARG_TEXT ? p.text : dflt;
     return full;

@@ -21,7 +21,7 @@
  *     what is finished can be read, and stays where it is until the callback returns;
  *   - other sessions may be opened, used and closed, those of the same batch excepted; on the same team they compute on this thread alone;
  *   - what would change the call at work is refused with STENO_EARG and changes nothing: another call on its session or on one of the same
- *     batch, steno_batch_run, steno_result_select. steno_session_close on a session that is at work or in line, steno_batch_close,
+ *     batch, steno_batch_run, steno_result_select. steno_session_close on a session that is at work or queued, steno_batch_close,
  *     steno_timings_reset and steno_profile_enable do nothing then.
  *   - requests may be submitted on other sessions of the batch: they are carried out by the steno_batch_run, or the call, that is at work.
  * on_done alone may do more, see steno_batch_params. No callback may wait for another thread that uses the same team.
@@ -336,7 +336,7 @@ STENO_API int64_t steno_session_memory(const steno_model *m, const steno_team *t
  * Nothing but results is allocated after this call. */
 STENO_API int steno_session_open(steno_session **out, const steno_model *m, steno_team *team, const steno_session_params *p,
                                  steno_error *e);
-/** NULL is allowed. From a callback of a call that it is at work in or in line for, on_done excepted, it does nothing. */
+/** NULL is allowed. From a callback of a call that it is at work in or queued for, on_done excepted, it does nothing. */
 STENO_API void steno_session_close(steno_session *s);
 
 /** @return the reason of the last failing call on this session, "" when there was none; valid until the next call on it */
@@ -691,7 +691,7 @@ STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
  * step at hand, and no later than steps_between_encodes after the encoder last ran.
  *
  * steno_batch_submit, steno_batch_add, steno_batch_wake, steno_batch_stop and steno_cancel may be called from any thread at any time, also
- * while steno_batch_run is at work in another. A session with a request in line belongs to the thread that carries it out, from the call
+ * while steno_batch_run is at work in another. A session with a queued request belongs to the thread that carries it out, from the call
  * that submits it until on_done: other threads may do no more than cancel it. Everything else about a batch is for one thread at a time. */
 
 typedef struct steno_batch_params {
@@ -699,9 +699,9 @@ typedef struct steno_batch_params {
     int32_t max_windows; /* windows that decode together, 1..128; default 8 */
     int32_t max_lanes;   /* most sequences of a window, 1..32; max_windows * max_lanes is at most 256; default 1 */
     int32_t pad;
-    /* Called on the thread that carries them out when a call of steno_batch_add has ended, with what steno_transcribe_source would have
-     * returned. May do what every callback may, add calls, select and read results, and close sessions: this one, and others of the batch
-     * whose calls then end untold (not one whose own call carries out the line: it is still in use). */
+    /* Called on the thread that carries them out when a request has ended, with what steno_transcribe_source would have
+     * returned. May do what every callback may, submit requests, select and read results, and close sessions: this one, and others of the
+     * batch whose requests then end untold (not one whose own call carries out the queue: it is still in use). */
     void *user;
     void (*on_done)(void *user, steno_session *s, int status);
     /* While windows are being decoded the encoder runs at most once in so many steps of the decoder, so that with a large model the texts
@@ -761,9 +761,9 @@ typedef struct steno_request_params {
 STENO_API void steno_request_params_fill(steno_request_params *p, uint32_t size);
 STENO_INLINE void steno_request_params_init(steno_request_params *p) { steno_request_params_fill(p, (uint32_t)sizeof *p); }
 
-/** Put a request in line, from any thread, also while the batch is at work.
+/** Queue a request, from any thread, also while the batch is at work.
  *
- * @param s    session opened with this batch, without a request in line; other calls on it are refused until this one has ended
+ * @param s    session opened with this batch, without a queued request; other calls on it are refused until this one has ended
  * @param src  copied; what its user points at is kept until the request has ended. It is read on the thread that carries out the batch
  * @param r    parameters, or NULL for the defaults
  * @return STENO_OK, STENO_EARG (also: a parameter; steno_last_error(s) says which) */
@@ -779,9 +779,9 @@ enum steno_run_mode {
     STENO_RUN_POLL = 2   /* until nothing can go on: no request is left, or all wait for their sources */
 };
 
-/** Carry out requests on the calling thread: those in line, and those that are submitted meanwhile.
+/** Carry out requests on the calling thread: those that wait, and those that are submitted meanwhile.
  *
- * @return number of requests that are still in line (they wait for their sources: STENO_RUN_POLL alone), or STENO_EARG (another thread is
+ * @return number of requests that are left (they wait for their sources: STENO_RUN_POLL alone), or STENO_EARG (another thread is
  *         at work on the batch, or a callback of its own calls; an unknown mode)
  *
  * A thread that sleeps in here is woken by steno_batch_submit, steno_batch_add, steno_batch_wake, steno_batch_stop and steno_cancel.
@@ -865,7 +865,7 @@ typedef struct steno_param {
     uint32_t size;      /* set by the caller to sizeof(steno_param) */
     int32_t kind;       /* enum steno_param_kind */
     const char *name;   /* of the field; static */
-    double least, most; /* of a number: with a model its own, else the widest */
+    double min, max;     /* of a number: with a model its own, else the widest */
     double value;       /* default of a number or flag */
     double none;        /* taken, too, and means none, when has_none is 1 */
     int32_t has_none;
@@ -932,7 +932,7 @@ typedef struct steno_request_timings {
 } steno_request_timings;
 
 /** Times of the last request of the session that has ended, or the last transcription token by token. Up to t->size bytes; on_done may ask.
- * @return STENO_OK, STENO_EARG (none has ended yet, or another one is in line) */
+ * @return STENO_OK, STENO_EARG (none has ended yet, or another one is queued) */
 STENO_API int steno_request_timings_get(const steno_session *s, steno_request_timings *t);
 
 /** Switch time per operation on or off (off at first) for this session; what sessions of a batch share is shared out as timings are. */

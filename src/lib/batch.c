@@ -98,12 +98,12 @@ int steno_batch_add(steno_batch *b, steno_session *s, const steno_source *src, c
 int steno_batch_run_as(steno_batch *b, enum steno_run_mode mode)
 {
     if ((int)mode < STENO_RUN_DRAIN || (int)mode > STENO_RUN_POLL) return STENO_EARG;
-    const int rc = line_enter(b);
+    const int rc = batch_enter(b);
     if (rc) return rc;
     b->model->task->batch_run(b, mode);
     int left = 0;
     for (const steno_session *s = b->first; s; s = s->next) left++;
-    line_leave(b);
+    batch_leave(b);
     return left;
 }
 

@@ -5,7 +5,7 @@
  * public call that changes a session or a batch asks here first; what only reads results finds them whole at every moment. */
 #include "lib/entry.h"
 
-/* While on_done runs no call is in the middle of anything: the line may change. */
+/* While on_done runs no call is in the middle of anything: the queue may change. */
 static int at_work(const struct steno_batch *b)
 {
     return b->at_work && !b->telling;
@@ -18,7 +18,7 @@ int call_enter(steno_session *s)
     if (b->at_work)
         return err_set(&s->error, STENO_EARG,
                        "a call is at work on the session or its batch: its callbacks may cancel it and read results, no more");
-    if (atomic_load(&s->place.in_line)) return err_set(&s->error, STENO_EARG, "the session waits in a batch for steno_batch_run");
+    if (atomic_load(&s->place.is_queued)) return err_set(&s->error, STENO_EARG, "the session waits in a batch for steno_batch_run");
     if (atomic_exchange(&b->at_work, 1)) return err_set(&s->error, STENO_EARG, "another thread has called the session or its batch");
     s->entered = 1;
     session_ready(s);
@@ -35,12 +35,12 @@ int call_leave(steno_session *s, int rc)
     return rc;
 }
 
-int line_enter(struct steno_batch *b)
+int batch_enter(struct steno_batch *b)
 {
     return !b || atomic_exchange(&b->at_work, 1) ? STENO_EARG : STENO_OK;
 }
 
-void line_leave(struct steno_batch *b)
+void batch_leave(struct steno_batch *b)
 {
     b->at_work = 0;
 }
@@ -48,7 +48,7 @@ void line_leave(struct steno_batch *b)
 int queue_may_take(steno_session *s)
 {
     if (s->entered) return err_set(&s->error, STENO_EARG, "a call is at work on the session: a request can be added when it has ended");
-    if (atomic_load(&s->place.in_line)) return err_set(&s->error, STENO_EARG, "the session has a request in line already");
+    if (atomic_load(&s->place.is_queued)) return err_set(&s->error, STENO_EARG, "the session has a queued request already");
     return STENO_OK;
 }
 
@@ -59,7 +59,7 @@ int session_may_change(const steno_session *s)
 
 int session_may_close(const steno_session *s)
 {
-    return !s->entered && (!atomic_load(&s->place.in_line) || !at_work(s->batch));
+    return !s->entered && (!atomic_load(&s->place.is_queued) || !at_work(s->batch));
 }
 
 int batch_may_close(const struct steno_batch *b)

@@ -4,11 +4,11 @@
 #include "task/session.h"
 #include "task/task.h"
 
-int call_enter(steno_session *s);         /* a call that is not for the line; STENO_EARG, with a reason, and nothing else has happened */
+int call_enter(steno_session *s);         /* a call that is not queued; STENO_EARG, with a reason, and nothing else has happened */
 int call_leave(steno_session *s, int rc); /* what has entered is over. @return rc */
-int line_enter(struct steno_batch *b);    /* the calls in line; STENO_EARG */
-void line_leave(struct steno_batch *b);
-int queue_may_take(steno_session *s);           /* a request for the line; STENO_EARG, with a reason */
+int batch_enter(struct steno_batch *b);   /* carrying out the queue; STENO_EARG */
+void batch_leave(struct steno_batch *b);
+int queue_may_take(steno_session *s);           /* a request for the queue; STENO_EARG, with a reason */
 int session_may_change(const steno_session *s); /* what a call at work counts and measures */
 int session_may_close(const steno_session *s);
 int batch_may_close(const struct steno_batch *b);

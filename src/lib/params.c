@@ -53,11 +53,11 @@ int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_par
     const struct param *r = param_rows(call, &n);
     if (i >= n) return STENO_EARG;
     r += i;
-    steno_param row = { .kind = r->kind, .name = r->name, .least = r->least, .most = param_most(r, m), .value = r->value, .none = r->none,
+    steno_param row = { .kind = r->kind, .name = r->name, .min = r->min, .max = param_max(r, m), .value = r->value, .none = r->none,
                         .has_none = r->has_none, .text = r->text, .offset = (uint32_t)r->at };
     row.served = param_served(r, m, call);
     row.reason = row.served ? "" : param_why_not(r, call);
-    if (strcmp(r->name, "chunk_ms") == 0 && row.served && m && 20 * m->audio_ctx < row.most) row.most = 20 * m->audio_ctx;
+    if (strcmp(r->name, "chunk_ms") == 0 && row.served && m && 20 * m->audio_ctx < row.max) row.max = 20 * m->audio_ctx;
     row.size = out->size < sizeof row ? out->size : (uint32_t)sizeof row;
     memcpy(out, &row, row.size);
     return STENO_OK;

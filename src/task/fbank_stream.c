@@ -52,7 +52,7 @@ static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *
     return got;
 }
 
-int fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t most, steno_error *e)
+int fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t max, steno_error *e)
 {
     r->src = src;
     r->samples = r->n_held = 0;
@@ -62,7 +62,7 @@ int fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t 
         const int64_t got = pull(r, r->pcm, skip - r->samples, e);
         if (got < 0) return (int)got;
     }
-    r->left = most ? most : INT64_MAX;
+    r->left = max ? max : INT64_MAX;
     fbank_begin(r->fbank);
     return STENO_OK;
 }
@@ -97,12 +97,12 @@ int fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld, int *n, ste
     return STENO_OK;
 }
 
-int fbank_stream_next(struct fbank_stream *r, int most, float *out, size_t ld, int *n, steno_error *e)
+int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e)
 {
     int64_t rows = 0;
     *n = 0;
     while (!r->flushed) {
-        if (!r->ended && rows + fbank_rows_for(r->fbank, FBANK_STREAM_CHUNK, 1) <= most) {
+        if (!r->ended && rows + fbank_rows_for(r->fbank, FBANK_STREAM_CHUNK, 1) <= max) {
             const int64_t got = pull(r, r->pcm, FBANK_STREAM_CHUNK, e);
             if (got < 0) return (int)got;
             const int64_t t = os_now_ns();

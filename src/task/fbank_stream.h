@@ -30,13 +30,13 @@ int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fban
                       steno_error *e);
 void fbank_stream_close(struct fbank_stream *r);
 
-/* Begin with a source: pass over `skip` samples, then take at most `most` (0: all). STENO_ESOURCE, STENO_ECANCELED. */
-int fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t most, steno_error *e);
+/* Begin with a source: pass over `skip` samples, then take at most `max` (0: all). STENO_ESOURCE, STENO_ECANCELED. */
+int fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t max, steno_error *e);
 /* The next clip: its rows, ld floats apart. *n: their number, 0 for a clip too short. One that is not the last ends where it is quiet. */
 int fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld, int *n, steno_error *e);
 /* Samples that clips have been made of, skipped ones included; and whether there is more. */
 static inline int64_t fbank_stream_at(const struct fbank_stream *r) { return r->samples - r->n_held; }
 static inline int fbank_stream_left(const struct fbank_stream *r) { return !r->ended || r->n_held; }
-/* The next rows of the stream, at most `most`; *n 0: the stream has ended. */
-int fbank_stream_next(struct fbank_stream *r, int most, float *out, size_t ld, int *n, steno_error *e);
+/* The next rows of the stream, at most `max`; *n 0: the stream has ended. */
+int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e);
 #endif

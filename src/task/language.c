@@ -123,8 +123,8 @@ static int vote(steno_session *s, struct mel_stream *mel, uint32_t decode_slot, 
         memcpy(v->kept, now, sizeof v->kept);
     }
     v->over = sure || v->n >= segments || (int64_t)v->n * mel->window >= mel->frames;
-    const int most = s->model->tokens.n_languages;
-    s->result.n_language_probs = !v->over ? 0 : most < MAX_LANGUAGES ? most : MAX_LANGUAGES;
+    const int max = s->model->tokens.n_languages;
+    s->result.n_language_probs = !v->over ? 0 : max < MAX_LANGUAGES ? max : MAX_LANGUAGES;
     for (int i = 0; i < s->result.n_language_probs; i++) s->result.language_prob[i] = v->kept[i];
     return STENO_OK;
 }

@@ -11,20 +11,20 @@ enum { NEAR = 10, FRAME = 160 };
 int64_t level_quietest(const float *level, int64_t n, int64_t from, int64_t to)
 {
     int64_t best = to;
-    double least = INFINITY;
+    double min = INFINITY;
     for (int64_t t = from; t < to; t++) {
         double sum = 0;
         int64_t count = 0;
         for (int64_t k = t - NEAR; k <= t + NEAR; k++)
             if (k >= 0 && k < n) sum += (double)level[k], count++;
-        if (sum / (double)count < least) least = sum / (double)count, best = t;
+        if (sum / (double)count < min) min = sum / (double)count, best = t;
     }
     return best;
 }
 
-int64_t level_cut(const float *level, int64_t n, int64_t most)
+int64_t level_cut(const float *level, int64_t n, int64_t max)
 {
-    return level_quietest(level, n, most - most / 3, most);
+    return level_quietest(level, n, max - max / 3, max);
 }
 
 void level_measure(float *level, const float *pcm, int64_t n)

@@ -97,12 +97,12 @@ void mel_stream_listen_begin(struct mel_stream *f, const steno_source *src)
     buf_clear(&f->levels);
 }
 
-int mel_stream_listen_on(struct mel_stream *f, int64_t most, steno_error *e)
+int mel_stream_listen_on(struct mel_stream *f, int64_t max, steno_error *e)
 {
     const int64_t from = mel_samples(f->mel);
     int rc = STENO_OK;
     f->listening = 1;
-    while (!rc && !f->ended && mel_samples(f->mel) - from < most) rc = pull(f, f->base, e);
+    while (!rc && !f->ended && mel_samples(f->mel) - from < max) rc = pull(f, f->base, e);
     f->listening = 0;
     f->samples = mel_samples(f->mel);
     f->frames = f->samples / MEL_HOP;

@@ -34,10 +34,10 @@ enum { MEL_STREAM_CHUNK = 16000, STREAM_WAITS = -1000 /* no error: the source ha
 size_t mel_stream_memory(const struct mel_bank *bank, int window, const steno_team *team);
 int mel_stream_init(struct mel_stream *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e);
 void mel_stream_close(struct mel_stream *f);
-/* First pass over the source: its length and its loudest bin. STENO_ESOURCE, STENO_ECANCELED. In slices of `most` samples or a little more,
+/* First pass over the source: its length and its loudest bin. STENO_ESOURCE, STENO_ECANCELED. In slices of `max` samples or a little more,
  * until f->ended; STREAM_WAITS. Or what such a pass has found before. */
 void mel_stream_listen_begin(struct mel_stream *f, const steno_source *src);
-int mel_stream_listen_on(struct mel_stream *f, int64_t most, steno_error *e);
+int mel_stream_listen_on(struct mel_stream *f, int64_t max, steno_error *e);
 void mel_stream_listen_given(struct mel_stream *f, const steno_source *src, int64_t samples, float max);
 int mel_stream_listen(struct mel_stream *f, const steno_source *src, steno_error *e);
 /* Scaled frames [from, from + n) into out[window, n_mels], n <= window, the rest of the window `fill`ed: 0 as the reference pads a

@@ -7,19 +7,19 @@
 #define T(field) .name = #field, .at = offsetof(steno_transcribe_params, field)
 #define V(field) .name = #field, .at = offsetof(steno_vad_params, field)
 #define LIST(field) T(field), .count_at = offsetof(steno_transcribe_params, n_##field), .kind = STENO_PARAM_LIST
-#define FLAG .kind = STENO_PARAM_FLAG, .most = 1
-#define NUMBER(lo, hi) .kind = STENO_PARAM_NUMBER, .least = (lo), .most = (hi)
-#define INT32(lo, hi) .kind = STENO_PARAM_INT32, .least = (lo), .most = (hi)
-#define INT64(lo, hi) .kind = STENO_PARAM_INT64, .least = (lo), .most = (hi)
-#define CHOICE(last) .kind = STENO_PARAM_CHOICE, .most = (last)
+#define FLAG .kind = STENO_PARAM_FLAG, .max = 1
+#define NUMBER(lo, hi) .kind = STENO_PARAM_NUMBER, .min = (lo), .max = (hi)
+#define INT32(lo, hi) .kind = STENO_PARAM_INT32, .min = (lo), .max = (hi)
+#define INT64(lo, hi) .kind = STENO_PARAM_INT64, .min = (lo), .max = (hi)
+#define CHOICE(last) .kind = STENO_PARAM_CHOICE, .max = (last)
 #define TEXT .kind = STENO_PARAM_TEXT
 #define CALL .kind = STENO_PARAM_CALL, .by = BY_SPEECH | BY_ALIGN
 #define OR_NONE(v) .has_none = 1, .none = (v)
 #define NO_DEFAULT OR_NONE((double)NAN), .value = (double)NAN
 
-#define MOST_MS 1e15
-#define MOST_S 1e9
-#define MOST_CTX (1 << 20) /* of any model; its own is less */
+#define MAX_MS 1e15
+#define MAX_S 1e9
+#define MAX_CTX (1 << 20) /* of any model; its own is less */
 
 static const struct param transcribe[] = {
     { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .by = BY_MANY | BY_ALIGN },
@@ -29,14 +29,14 @@ static const struct param transcribe[] = {
     { T(condition_on_previous_text), FLAG, .value = 1, .by = BY_AR },
     { T(without_timestamps), FLAG, .by = BY_AR },
     { T(suppress_blank), FLAG, .value = 1, .by = BY_AR },
-    { T(sample_len), INT32(0, MOST_CTX), .by = BY_AR, .limit = LIMIT_TEXT_CTX },
+    { T(sample_len), INT32(0, MAX_CTX), .by = BY_AR, .limit = LIMIT_TEXT_CTX },
     { T(max_initial_timestamp), NUMBER(0, 30), OR_NONE(0), .value = 1, .by = BY_AR },
     { T(temperature), NUMBER(0, 100), .by = BY_AR },
-    { T(seed), .kind = STENO_PARAM_UINT64, .most = 18446744073709551615.0, .by = BY_AR },
+    { T(seed), .kind = STENO_PARAM_UINT64, .max = 18446744073709551615.0, .by = BY_AR },
     { T(no_speech_threshold), NUMBER(0, 1), OR_NONE((double)NAN), .value = 0.6, .by = BY_AR },
     { T(logprob_threshold), NUMBER(-1e9, 0), OR_NONE((double)NAN), .value = -1, .by = BY_AR },
-    { T(offset_ms), INT64(0, MOST_MS), .by = BY_SPEECH | BY_ALIGN },
-    { T(duration_ms), INT64(0, MOST_MS), .by = BY_SPEECH | BY_ALIGN },
+    { T(offset_ms), INT64(0, MAX_MS), .by = BY_SPEECH | BY_ALIGN },
+    { T(duration_ms), INT64(0, MAX_MS), .by = BY_SPEECH | BY_ALIGN },
     { T(user), CALL },
     { T(on_segment), CALL },
     { T(on_progress), CALL },
@@ -59,7 +59,7 @@ static const struct param transcribe[] = {
     { T(length_penalty), NUMBER(0, 1), NO_DEFAULT, .by = BY_AR },
     { T(prefix), TEXT, .by = BY_AR },
     { LIST(prefix_tokens), .by = BY_AR },
-    { T(max_context), INT32(-1, MOST_CTX), .value = -1, .by = BY_AR, .limit = LIMIT_TEXT_CTX },
+    { T(max_context), INT32(-1, MAX_CTX), .value = -1, .by = BY_AR, .limit = LIMIT_TEXT_CTX },
     { T(suppress_regex), TEXT, .by = BY_AR },
     { T(grammar), TEXT, .by = BY_AR },
     { T(grammar_rule), TEXT, .by = BY_AR },
@@ -69,13 +69,13 @@ static const struct param transcribe[] = {
     { LIST(clip_timestamps), .by = BY_AR },
     { T(independent_clips), FLAG, .by = BY_AR },
     { T(chunk_ms), INT32(1000, 30000), OR_NONE(0), .by = BY_AR },
-    { T(audio_ctx), INT32(0, MOST_CTX), .by = BY_AR, .limit = LIMIT_AUDIO_CTX },
+    { T(audio_ctx), INT32(0, MAX_CTX), .by = BY_AR, .limit = LIMIT_AUDIO_CTX },
     { T(language_detection_segments), INT32(1, 1 << 20), .value = 1, .by = BY_MANY | BY_ALIGN },
     { T(language_detection_threshold), NUMBER(0, 1), .value = 0.5, .by = BY_MANY | BY_ALIGN },
     { T(word_timestamps), FLAG, .by = BY_AR },
     { T(prepend_punctuations), TEXT, .by = BY_AR | BY_ALIGN },
     { T(append_punctuations), TEXT, .by = BY_AR | BY_ALIGN },
-    { T(hallucination_silence_threshold), NUMBER(0, MOST_S), NO_DEFAULT, .by = BY_AR },
+    { T(hallucination_silence_threshold), NUMBER(0, MAX_S), NO_DEFAULT, .by = BY_AR },
     { T(token_threshold), NUMBER(0, 1), .value = 0.01, .by = BY_AR },
     { T(token_timestamps), FLAG, .by = BY_AR },
     { T(tinydiarize), FLAG, .by = BY_AR },

@@ -10,12 +10,12 @@
 
 enum { WORD = 8 }; /* bytes of the widest field, which lies on a multiple of them: a size in between cuts a field in two */
 
-int params_take(void *own, const void *theirs, size_t n, size_t least)
+int params_take(void *own, const void *theirs, size_t n, size_t min)
 {
     uint32_t size;
     if (!theirs) return STENO_OK;
     memcpy(&size, theirs, sizeof size);
-    if (size < least) return STENO_EARG;
+    if (size < min) return STENO_EARG;
     memcpy(own, theirs, size < n ? size - size % WORD : n);
     size = (uint32_t)n;
     memcpy(own, &size, sizeof size);
@@ -69,11 +69,11 @@ static int check_served(const struct judge *j)
 
 /* ---- ranges ------------------------------------------------------------------------------------------------------------------ */
 
-double param_most(const struct param *r, const steno_model *m)
+double param_max(const struct param *r, const steno_model *m)
 {
     const int ar = m && (m->task->serves(m) & BY_AR);
     if (ar && r->limit == LIMIT_TEXT_CTX) return m->text_ctx;
-    return ar && r->limit == LIMIT_AUDIO_CTX ? m->audio_ctx : r->most;
+    return ar && r->limit == LIMIT_AUDIO_CTX ? m->audio_ctx : r->max;
 }
 
 static int check_ids(const struct judge *j, const char *name, const int32_t *ids, int32_t n)
@@ -110,12 +110,12 @@ static const char *bound_of(const struct param *r)
 
 static int check_number(const struct judge *j, const struct param *r)
 {
-    const double v = param_number(r, j->p), most = param_most(r, j->m);
+    const double v = param_number(r, j->p), max = param_max(r, j->m);
     if (r->has_none && (v == r->none || (isnan(v) && isnan(r->none)))) return STENO_OK;
-    if (v >= r->least && v <= most) return STENO_OK;
+    if (v >= r->min && v <= max) return STENO_OK;
     const char *bound = j->m ? bound_of(r) : "";
-    if (!r->has_none) return param_refuse(j, "{%s=}, want %.10g to %.10g%s", r->name, r->least, most, bound);
-    return param_refuse(j, "{%s=}, want %.10g to %.10g%s, or %.10g for none", r->name, r->least, most, bound, r->none);
+    if (!r->has_none) return param_refuse(j, "{%s=}, want %.10g to %.10g%s", r->name, r->min, max, bound);
+    return param_refuse(j, "{%s=}, want %.10g to %.10g%s, or %.10g for none", r->name, r->min, max, bound, r->none);
 }
 
 /* What is in its range, but not everywhere in it. */
@@ -124,10 +124,10 @@ static int check_gaps(const struct judge *j)
     if (j->call != STENO_CALL_TRANSCRIBE) return STENO_OK;
     const steno_transcribe_params *p = j->p;
     const double step = p->temperature_increment_on_fallback;
-    if (p->temperature > 0 && p->temperature < TEMPERATURE_LEAST)
-        return param_refuse(j, "{temperature=}, want %g to 100, or 0 for the most probable text", TEMPERATURE_LEAST);
-    if (step > 0 && step < INCREMENT_LEAST)
-        return param_refuse(j, "{temperature_increment_on_fallback=}, want %g to 100, or 0 for one attempt", INCREMENT_LEAST);
+    if (p->temperature > 0 && p->temperature < TEMPERATURE_MIN)
+        return param_refuse(j, "{temperature=}, want %g to 100, or 0 for the most probable text", TEMPERATURE_MIN);
+    if (step > 0 && step < INCREMENT_MIN)
+        return param_refuse(j, "{temperature_increment_on_fallback=}, want %g to 100, or 0 for one attempt", INCREMENT_MIN);
     if (j->m && !j->m->exact && p->verify_margin != VERIFY_MARGIN)
         return param_refuse(j, "{verify_margin} needs a model that was opened with verify");
     const int window_ms = j->m ? 20 * (int)j->m->audio_ctx : 30000;

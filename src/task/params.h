@@ -7,10 +7,10 @@
 #define STENO_TASK_PARAMS_H
 #include "task/session.h"
 
-#define TEMPERATURE_LEAST 1e-6 /* below it logits grow beyond numbers, and what is drawn is the most probable text anyway */
+#define TEMPERATURE_MIN 1e-6 /* below it logits grow beyond numbers, and what is drawn is the most probable text anyway */
 #define VERIFY_MARGIN 0.1 /* of logits: choices that came out otherwise were ahead by less than 0.065 (doc/performance.md) */
 #define VERIFY_EVERY 1e9 /* every window, even where nothing else could have been chosen */
-#define INCREMENT_LEAST 0.01 /* of temperature: at most 101 attempts and their number fits the streams of random numbers */
+#define INCREMENT_MIN 0.01 /* of temperature: at most 101 attempts and their number fits the streams of random numbers */
 
 /* Whom a row is for. */
 enum {
@@ -30,7 +30,7 @@ struct param {
     const char *name;
     size_t at, count_at;    /* offsets; count_at: of a list's length */
     enum steno_param_kind kind;
-    double least, most, value; /* value: the default */
+    double min, max, value; /* value: the default */
     double none;            /* this value, too, is taken, and means none */
     int has_none;
     const char *text;       /* default of a text */
@@ -72,12 +72,12 @@ int params_check(steno_session *s, enum steno_call call, const void *p);
 
 int param_served(const struct param *r, const steno_model *m, enum steno_call call); /* does the model serve it? m NULL: does any? */
 const char *param_why_not(const struct param *r, enum steno_call call);
-double param_most(const struct param *r, const steno_model *m); /* the end of its range */
+double param_max(const struct param *r, const steno_model *m); /* the end of its range */
 
 /* Parameters as this version knows them: own[n] holds the defaults, over which come as many words of 8 bytes as theirs (NULL: none) says
- * it has. Structs begin with their size and have no padding at the end. @return STENO_EARG where it has fewer than `least`, the first
+ * it has. Structs begin with their size and have no padding at the end. @return STENO_EARG where it has fewer than `min`, the first
  * version's */
-int params_take(void *own, const void *theirs, size_t n, size_t least);
+int params_take(void *own, const void *theirs, size_t n, size_t min);
 /* The defaults own[n] into a caller's struct of `size` bytes: what it has of them, zeros past what this version knows. */
 void params_give(void *theirs, uint32_t size, const void *own, size_t n);
 #endif

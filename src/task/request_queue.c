@@ -20,7 +20,7 @@ void queue_push(steno_session *s, int priority)
     s->place.waits = 0;
     s->place.begun_ns = s->place.first_ns = s->place.ended_ns = 0;
     s->place.submitted_ns = os_now_ns();
-    atomic_store(&s->place.in_line, 1);
+    atomic_store(&s->place.is_queued, 1);
     s->next = atomic_load(&q->incoming);
     while (!atomic_compare_exchange_weak(&q->incoming, &s->next, s)) {} /* s->next is the newest at every try */
     queue_wake(s->batch);

@@ -1,7 +1,7 @@
 /* steno: requests that wait for a batch. SPDX-License-Identifier: MIT
  *
- * Any thread may put a request in line, wake the batch or cancel a request. What is new is pushed on a list without a lock; the thread that
- * carries the batch out takes all of it between two steps, and from then on the line is that thread's alone. Every change that may let
+ * Any thread may queue a request, wake the batch or cancel a request. What is new is pushed on a list without a lock; the thread that
+ * carries the batch out takes all of it between two steps, and from then on the queue is that thread's alone. Every change that may let
  * somebody go on is counted: by the count the thread at work notices it, and on the count it sleeps. */
 #ifndef STENO_TASK_REQUEST_QUEUE_H
 #define STENO_TASK_REQUEST_QUEUE_H
@@ -18,14 +18,14 @@ struct request_queue {
     uint64_t n_arrived;                /* requests that have been taken */
 };
 
-/* Of a session: its request's place in line. */
+/* Of a session: its request's place in the queue. */
 struct queue_place {
-    _Atomic int in_line;  /* from steno_batch_add until the request has ended */
+    _Atomic int is_queued; /* from steno_batch_add until the request has ended */
     int priority;         /* enum steno_priority */
     int64_t n_windows;    /* that it has had */
     int waits;            /* its source had nothing when it was last asked */
     uint64_t arrival;     /* number of the request, in the order they were taken */
-    int64_t submitted_ns, begun_ns, first_ns, ended_ns; /* put in line, first looked after, first window, end; 0: not yet */
+    int64_t submitted_ns, begun_ns, first_ns, ended_ns; /* queued, first looked after, first window, end; 0: not yet */
     int64_t encode_us, decode_us; /* the session's timings when it began; when it has ended, its own */
 };
 
@@ -40,8 +40,8 @@ void queue_wake(struct steno_batch *b);
 int queue_is_woken(const struct steno_batch *b); /* has something changed since queue_look? */
 void queue_look(struct steno_batch *b);          /* what has changed is known; sources that had nothing are asked again */
 void queue_sleep(struct steno_batch *b);         /* until something changes that queue_look has not seen */
-void queue_take(struct steno_batch *b);          /* what is new goes to the end of the line, b->first */
-void queue_remove(steno_session *s);             /* out of the line */
+void queue_take(struct steno_batch *b);          /* what is new goes to the end of the queue, b->first */
+void queue_remove(steno_session *s);             /* out of the queue */
 
 /* Times of a request: it is looked after from here on, it gets its first window, it has ended. */
 void queue_begin(steno_session *s);

@@ -1,4 +1,4 @@
-/* steno: what a call found out. SPDX-License-Identifier: MIT */
+/* steno: what a request found out. SPDX-License-Identifier: MIT */
 #include "task/result.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* steno: what a call found out. SPDX-License-Identifier: MIT */
+/* steno: what a request found out. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_RESULT_H
 #define STENO_TASK_RESULT_H
 #include "base/buf.h"
@@ -24,7 +24,7 @@ struct word {
 
 enum { MAX_LANGUAGES = 100 };
 
-/* Results of one call; the only memory that grows with the audio. */
+/* Results of one request; the only memory that grows with the audio. */
 struct result {
     struct buf segments;   /* struct segment */
     struct buf tokens;     /* struct sampled_token */
@@ -49,7 +49,7 @@ int result_status(const struct result *r); /* STENO_OK, or STENO_ENOMEM when a b
 /* Put what `more` holds behind what r holds. */
 void result_append(struct result *r, const struct result *more);
 
-/* The call is over: the whole text is made. *status: of the call, and of this where that was STENO_OK */
+/* The request is over: the whole text is made. *status: of the request, and of this where that was STENO_OK */
 void result_finish(struct result *r, int *status, steno_error *e);
 
 /* Segment i as callers see it. STENO_EARG: there is none, or out's size is not set */

@@ -20,7 +20,7 @@ struct steno_session {
     struct arena arena;
     void *part;                 /* what its task needs: struct ar_session, ctc_session, vad_session... */
     enum request_state request_state;
-    steno_session *next;        /* in line behind it */
+    steno_session *next;        /* queued behind it */
     struct queue_place place;   /* of its request */
     struct result result, translation;
     const struct result *selected; /* what results are read from */
@@ -33,7 +33,7 @@ struct steno_session {
     steno_error error;
     _Atomic int cancel;
     int entered;                /* a public call on it has entered and not left (lib/entry.c) */
-    const steno_transcribe_params *params; /* of the running call */
+    const steno_transcribe_params *params; /* of the running request */
     int (*should_abort)(void *user);       /* of the running call, when it has other parameters */
     void *abort_user;
 };

@@ -30,8 +30,8 @@ struct task {
     /* Calls. Parameters are complete and stay where they are until the call ends, results are cleared. */
     int (*transcribe)(steno_session *s, const steno_source *src, const steno_transcribe_params *p);
     int (*batch_add)(steno_session *s, const steno_source *src, const steno_transcribe_params *p,
-                     const steno_request_params *r); /* into its batch's line; of r what is not in p */
-    void (*batch_run)(struct steno_batch *b, enum steno_run_mode mode); /* carry out the line */
+                     const steno_request_params *r); /* into its batch's queue; of r what is not in p */
+    void (*batch_run)(struct steno_batch *b, enum steno_run_mode mode); /* carry out the queue */
     int (*listen)(const steno_model *m, const steno_source *src, steno_heard *out, steno_error *e);
     int (*align)(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
     int (*find_speech)(steno_session *s, const steno_source *src, const steno_vad_params *p);

@@ -138,7 +138,7 @@ struct line {
     steno_batch *b;
     struct request *r;
     steno_session *session[CALLS];
-    int order[CALLS], next; /* of those that are in line already */
+    int order[CALLS], next; /* of those that are queued already */
     uint32_t seed;
     int done, bad;
     int victim, canceled; /* the one that is canceled at some time, and whether it was */

@@ -113,8 +113,8 @@ static void test_defaults_are_those_of_the_table_and_lie_in_their_ranges(void **
             if (!is_number(&row)) continue;
             const double v = number_of(&p, &row);
             const int same = v == row.value || (isnan(v) && isnan(row.value));
-            const int in = (v >= row.least && v <= row.most) || (row.has_none && (v == row.none || isnan(v)));
-            if (!same || !in) fail_msg("%s is %g, by the table %g in %g..%g", row.name, v, row.value, row.least, row.most);
+            const int in = (v >= row.min && v <= row.max) || (row.has_none && (v == row.none || isnan(v)));
+            if (!same || !in) fail_msg("%s is %g, by the table %g in %g..%g", row.name, v, row.value, row.min, row.max);
         }
         for (int m = 0; m < N_MODELS; m++) {
             const int finds = m == 3;
@@ -146,7 +146,7 @@ static void ask(union params *p, const steno_param *row)
         else if (row->offset == T(prompt_tokens)) p->speech.n_prompt_tokens = 1;
         else p->speech.n_prefix_tokens = 1;
     } else if (row->kind == STENO_PARAM_CALL) memset(at, 1, sizeof(void (*)(void)));
-    else number_set(p, row, row->value == row->most || row->kind == STENO_PARAM_UINT64 ? row->least + 1e-3 : row->most);
+    else number_set(p, row, row->value == row->max || row->kind == STENO_PARAM_UINT64 ? row->min + 1e-3 : row->max);
     if (row->kind == STENO_PARAM_FLAG) number_set(p, row, !(row->value > 0));
     if (row->kind == STENO_PARAM_UINT64) number_set(p, row, 5);
 }
@@ -255,8 +255,8 @@ static int rc_of(const steno_model *m, enum steno_call call, const steno_param *
 static void check_range(const steno_model *m, enum steno_call call, const steno_param *row)
 {
     char reason[1024];
-    const double step = row->kind == STENO_PARAM_NUMBER ? 1e-3 * (1 + fabs(row->most)) : 1;
-    const double v[] = { row->least, row->most, row->least - step, row->most + step };
+    const double step = row->kind == STENO_PARAM_NUMBER ? 1e-3 * (1 + fabs(row->max)) : 1;
+    const double v[] = { row->min, row->max, row->min - step, row->max + step };
     for (int k = 0; k < 4; k++) {
         if (row->has_none && v[k] == row->none) continue;
         const int is_patience = strcmp(row->name, "patience") == 0 && k == 0; /* a thousandth of a sequence */
@@ -290,7 +290,7 @@ static void test_ranges_are_those_of_the_table_at_their_ends_and_beyond(void **s
     steno_model *verified = verified_model();
     for (int m = 0; m < 2; m++)
         for (int i = 0; row_get(models[m], STENO_CALL_TRANSCRIBE, i, &row); i++)
-            if (row.served && is_number(&row) && row.kind != STENO_PARAM_FLAG && row.kind != STENO_PARAM_UINT64 && row.least <= row.most)
+            if (row.served && is_number(&row) && row.kind != STENO_PARAM_FLAG && row.kind != STENO_PARAM_UINT64 && row.min <= row.max)
                 check_range(strcmp(row.name, "verify_margin") == 0 ? verified : models[m], STENO_CALL_TRANSCRIBE, &row);
     steno_model_close(verified);
     for (int i = 0; row_get(models[3], STENO_CALL_FIND_SPEECH, i, &row); i++)

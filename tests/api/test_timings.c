@@ -152,7 +152,7 @@ static void test_each_request_has_times_of_its_own(void **state)
             assert_int_equal(steno_batch_add(b, s[i], &src, NULL), 0);
             if (round) steno_cancel(s[i]);
         }
-        assert_int_equal(steno_request_timings_get(s[0], &t), STENO_EARG); /* in line */
+        assert_int_equal(steno_request_timings_get(s[0], &t), STENO_EARG); /* queued */
         assert_int_equal(steno_batch_run(b), 0);
         for (int i = 0; i < 2; i++) {
             assert_int_equal(steno_request_timings_get(s[i], &t), 0);

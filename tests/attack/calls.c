@@ -29,7 +29,7 @@ struct holder {
     steno_session *s;
     int model, line; /* line -1: a batch of its own */
     int working;     /* in a call of its own, which returns to this thread */
-    int waiting;     /* in line */
+    int waiting;     /* queued */
     struct one_call call;
 };
 
@@ -186,9 +186,9 @@ static const char *random_text(struct world *w)
 
 static double random_number(struct world *w, const steno_param *r)
 {
-    const double often[] = { r->least, r->most, r->value, r->none, r->least - 1, r->most + 1,
+    const double often[] = { r->min, r->max, r->value, r->none, r->min - 1, r->max + 1,
                              (double)NAN, (double)INFINITY, 1e-310, -1e300, 0, 1 };
-    if (below(w, 3)) return r->least + (r->most - r->least) * below(w, 1000) / 1000;
+    if (below(w, 3)) return r->min + (r->max - r->min) * below(w, 1000) / 1000;
     return often[below(w, sizeof often / sizeof *often)];
 }
 
@@ -344,7 +344,7 @@ static void act_line(struct world *w, struct line *l)
     atomic_fetch_add(&calls, 1);
     if (rc != (busy ? STENO_EARG : STENO_OK)) found(w, "steno_batch_run", rc);
     for (int i = 0; i < HOLDERS && !busy; i++)
-        if (w->place[i].s && w->place[i].waiting && line_of(w, &w->place[i]) == l) found(w, "a call in line has not ended", i);
+        if (w->place[i].s && w->place[i].waiting && line_of(w, &w->place[i]) == l) found(w, "a queued request has not ended", i);
 }
 
 static void act_add(struct world *w, struct holder *p)

@@ -43,7 +43,7 @@ static void tale_read(struct tale *t, json_t *truth, const char *name, const cha
 /* Words of the tale, which begin behind `skip` others, that are within half a second; *placed: that have times. */
 static int words_near(const struct tale *t, const struct known_text *k, int skip, int *placed)
 {
-    const struct cue *c = cues_of(k) + skip;
+    const struct known_word *c = known_words_of(k) + skip;
     int near = 0;
     double last = 0;
     *placed = 0;
@@ -83,13 +83,13 @@ static void expect_words(struct engine *g, json_t *truth, const struct claim *wa
     if (known_text_make(&k, g->model, t.text.p, t.text.len, language_has_spaces(t.language), NULL, NULL, &e)) fail_msg("%s", e.text);
     if (text_align(g->session, inside_stream(g->session), &k, &q, &speech, 0, inside_frames(g->session)))
         fail_msg("%s: %s", want->file, steno_last_error(g->session));
-    assert_true(cue_count(&k) >= want->skip + t.n);
+    assert_true(known_word_count(&k) >= want->skip + t.n);
     int placed;
     const int near = words_near(&t, &k, want->skip, &placed);
     print_message("%s: %d words, %d placed, %d within half a second\n", want->file, t.n, placed, near);
     if (placed < want->placed || near < want->near) fail_msg("%s: want %d and %d of them", want->file, want->placed, want->near);
-    for (int i = 0; i < want->skip; i++) assert_true(isnan(cues_of(&k)[i].start));
-    for (int i = want->skip + t.n; i < cue_count(&k); i++) assert_true(isnan(cues_of(&k)[i].start));
+    for (int i = 0; i < want->skip; i++) assert_true(isnan(known_words_of(&k)[i].start));
+    for (int i = want->skip + t.n; i < known_word_count(&k); i++) assert_true(isnan(known_words_of(&k)[i].start));
     known_text_free(&k);
     buf_free(&t.text);
     sound_free(&snd);
@@ -134,14 +134,14 @@ static void test_lines_become_words_with_their_punctuation(void **state)
     assert_int_equal(known_text_make(&k, g->model, text, sizeof text - 1, 1, NULL, NULL, &e), STENO_OK);
     static const char *const want[] = { " one,", " \"two\"", " three.", " four\xef\xbf\xbd", " five" };
     assert_int_equal(k.n_lines, 2);
-    assert_int_equal(cue_count(&k), 5);
+    assert_int_equal(known_word_count(&k), 5);
     for (int i = 0; i < 5; i++) {
-        const struct cue *c = &cues_of(&k)[i];
+        const struct known_word *c = &known_words_of(&k)[i];
         assert_int_equal(c->len, strlen(want[i]));
         assert_memory_equal(k.split.text.p + c->text, want[i], c->len);
         assert_int_equal(c->line, i < 3 ? 0 : 1);
         assert_true(isnan(c->start) && isnan(c->end));
-        assert_int_equal(c->first, i ? cues_of(&k)[i - 1].first + cues_of(&k)[i - 1].n : 0);
+        assert_int_equal(c->first, i ? known_words_of(&k)[i - 1].first + known_words_of(&k)[i - 1].n : 0);
     }
     known_text_free(&k);
     assert_int_equal(known_text_make(&k, g->model, " \n\n", 3, 1, NULL, NULL, &e), STENO_EARG);

@@ -36,36 +36,36 @@ static void test_words_are_left_out_only_for_strong_reasons(void **state)
     expect_heard(p, 20, HEARD_ENOUGH, 10, 20);
 }
 
-static struct cue cue(double start, double end)
+static struct known_word cue(double start, double end)
 {
-    return (struct cue){ .start = start, .end = end, .probability = 1 };
+    return (struct known_word){ .start = start, .end = end, .probability = 1 };
 }
 
 static void test_words_settle_up_to_the_edge_or_the_first_that_went_wrong(void **state)
 {
     (void)state;
-    struct cue w[] = { cue(0, 0.5), cue(0.5, 0.9), cue(0.9, 0.9), cue(0.9, 1.4), cue(1.4, 1.8) };
+    struct known_word w[] = { cue(0, 0.5), cue(0.5, 0.9), cue(0.9, 0.9), cue(0.9, 1.4), cue(1.4, 1.8) };
     assert_int_equal(settled_count(w, 5, 5, 10), 5);
     assert_int_equal(settled_count(w, 3, 5, 10), 3); /* one squeezed word is nothing unusual */
     assert_int_equal(settled_count(w, 5, 5, 1.4), 4);
     assert_int_equal(settled_count(w, 0, 5, 10), 0);
-    struct cue wrong[] = { cue(0, 0.5), cue(0.5, 0.9), cue(0.9, 2.1), cue(2.1, 2.1), cue(2.1, 2.1), cue(2.1, 3) };
+    struct known_word wrong[] = { cue(0, 0.5), cue(0.5, 0.9), cue(0.9, 2.1), cue(2.1, 2.1), cue(2.1, 2.1), cue(2.1, 3) };
     assert_int_equal(settled_count(wrong, 6, 6, 10), 2); /* the third took time of those behind it */
-    struct cue drawn[] = { cue(0, 0.5), cue(0.5, 0.9), cue(0.9, 5), cue(5, 5.5) };
+    struct known_word drawn[] = { cue(0, 0.5), cue(0.5, 0.9), cue(0.9, 5), cue(5, 5.5) };
     assert_int_equal(settled_count(drawn, 4, 4, 10), 1);
-    struct cue first[] = { cue(1, 5), cue(5, 5.5) };
+    struct known_word first[] = { cue(1, 5), cue(5, 5.5) };
     assert_int_equal(settled_count(first, 2, 2, 10), 2);
     assert_true(first[0].end == 2);
-    struct cue none[] = { cue(1, 1), cue(1, 1), cue(1, 2) };
+    struct known_word none[] = { cue(1, 1), cue(1, 1), cue(1, 2) };
     assert_int_equal(settled_count(none, 3, 3, 10), 0);
-    struct cue lacking[] = { cue(NAN, NAN), cue(NAN, NAN) };
+    struct known_word lacking[] = { cue(NAN, NAN), cue(NAN, NAN) };
     assert_int_equal(settled_count(lacking, 2, 2, 10), 0);
 }
 
 static void test_windows_are_left_at_a_pause(void **state)
 {
     (void)state;
-    struct cue w[] = { cue(0, 0.5), cue(0.5, 1), cue(2, 2.4), cue(2.4, 2.9), cue(2.9, 3.4), cue(3.4, 3.5), cue(3.5, 4) };
+    struct known_word w[] = { cue(0, 0.5), cue(0.5, 1), cue(2, 2.4), cue(2.4, 2.9), cue(2.9, 3.4), cue(3.4, 3.5), cue(3.5, 4) };
     assert_int_equal(settled_count(w, 3, 7, 10), 2);
     assert_int_equal(settled_count(w, 6, 7, 10), 6); /* the pause is too far back */
     assert_int_equal(settled_count(w, 3, 3, 10), 3); /* nothing follows */

@@ -9,9 +9,9 @@
 /* What a word says for having been said: its probability against that of a word that was not. */
 static double evidence(double p)
 {
-    const double chance = 0.15, least = 0.01;
-    return log((p > 1 ? 1 : p > least ? p
-                                      : least) /
+    const double chance = 0.15, min = 0.01;
+    return log((p > 1 ? 1 : p > min ? p
+                                    : min) /
                chance); /* NaN counts as the least */
 }
 
@@ -30,19 +30,19 @@ void heard_range(const double *probability, int32_t n, double enough, int32_t *f
     }
 }
 
-static int is_squeezed(const struct cue *w)
+static int is_squeezed(const struct known_word *w)
 {
     const double shortest = 0.04;
     return w->end - w->start < shortest;
 }
 
-static int is_drawn_out(const struct cue *w)
+static int is_drawn_out(const struct known_word *w)
 {
     const double longest = 2.5;
     return w->end - w->start > longest;
 }
 
-int32_t settled_count(struct cue *w, int32_t n, int32_t all, double limit)
+int32_t settled_count(struct known_word *w, int32_t n, int32_t all, double limit)
 {
     const double longest_first = 1, pause = 0.3;
     int32_t settled = 0;

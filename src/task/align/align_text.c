@@ -11,7 +11,7 @@ void known_text_free(struct known_text *t)
 {
     buf_free(&t->ids);
     buf_free(&t->line_of);
-    buf_free(&t->cue);
+    buf_free(&t->known);
     split_free(&t->split);
 }
 
@@ -52,20 +52,21 @@ static void cues_add(struct known_text *t, const char *prepend, const char *appe
     const size_t n = split_count(&t->split);
     for (size_t i = 0; i < n; i++) {
         const struct split_word *w = split_at(&t->split, i);
-        const struct cue c = { .start = NAN, .end = NAN, .probability = NAN, .line = line[w->first], .spoken = w->first, .n_spoken = w->n };
-        buf_add(&t->cue, &c, sizeof c);
+        const struct known_word c = { .start = NAN, .end = NAN, .probability = NAN, .line = line[w->first], .spoken = w->first,
+                                      .n_spoken = w->n };
+        buf_add(&t->known, &c, sizeof c);
     }
-    if (t->cue.err) return;
+    if (t->known.err) return;
     split_merge(&t->split, n, prepend ? prepend : WORDS_PREPEND, append ? append : WORDS_APPEND);
-    struct cue *to = cues_of(t);
+    struct known_word *to = known_words_of(t);
     for (size_t i = 0; i < n; i++) {
         const struct split_word *w = split_at(&t->split, i);
         if (!w->len) continue;
-        struct cue c = cues_of(t)[i];
+        struct known_word c = known_words_of(t)[i];
         c.text = w->text, c.len = w->len, c.first = w->first, c.n = w->n;
         *to++ = c;
     }
-    t->cue.len = (size_t)(to - cues_of(t)) * sizeof *to;
+    t->known.len = (size_t)(to - known_words_of(t)) * sizeof *to;
 }
 
 int known_text_make(struct known_text *t, const steno_model *m, const char *text, size_t n, int spaces, const char *prepend,
@@ -81,8 +82,8 @@ int known_text_make(struct known_text *t, const steno_model *m, const char *text
     if (n_ids > INT32_MAX) return err_set(e, STENO_EARG, "a text of %zu tokens, want less than 2^31", n_ids);
     rc = split_words(&t->split, &m->vocab, (const int32_t *)(const void *)t->ids.p, (int32_t)n_ids, m->tokens.n_text, spaces);
     if (!rc) cues_add(t, prepend, append);
-    if (rc || t->cue.err) return err_nomem(e, n, "the text");
-    return cue_count(t) ? STENO_OK : err_set(e, STENO_EARG, "there are no words in the text to align");
+    if (rc || t->known.err) return err_nomem(e, n, "the text");
+    return known_word_count(t) ? STENO_OK : err_set(e, STENO_EARG, "there are no words in the text to align");
 }
 
 /* ---- the results ---- */
@@ -93,7 +94,7 @@ static int64_t ms_of(double s)
 }
 
 /* The words c[n] are a line: a segment from the first known start to the last known end. */
-static void line_keep(steno_session *s, const struct known_text *t, const struct cue *c, int32_t n)
+static void line_keep(steno_session *s, const struct known_text *t, const struct known_word *c, int32_t n)
 {
     struct result *r = &s->result;
     const int32_t first = c[0].first, n_ids = c[n - 1].first + c[n - 1].n - first;
@@ -127,8 +128,8 @@ static void line_keep(steno_session *s, const struct known_text *t, const struct
 
 static int result_keep(steno_session *s, const struct known_text *t)
 {
-    const struct cue *c = cues_of(t);
-    const int32_t n = cue_count(t);
+    const struct known_word *c = known_words_of(t);
+    const int32_t n = known_word_count(t);
     for (int32_t i = 0, first = 0; i < n; i++) {
         if (i + 1 < n && c[i + 1].line == c[first].line) continue;
         line_keep(s, t, c + first, i + 1 - first);

@@ -100,11 +100,11 @@ static void part_close(steno_session *s)
 {
     struct ar_session *a = ar_of(s);
     if (!a) return;
-    if (atomic_load(&s->place.in_line)) { /* its request is over, and nobody is told */
+    if (atomic_load(&s->place.is_queued)) { /* its request is over, and nobody is told */
         queue_take(s->batch);
         queue_remove(s);
         request_end(s, STENO_ECANCELED);
-        atomic_store(&s->place.in_line, 0);
+        atomic_store(&s->place.is_queued, 0);
     }
     if (ar_batch_of(s->batch)->heard == s) ar_batch_of(s->batch)->heard = NULL;
     mel_stream_close(&a->mel);
@@ -120,7 +120,7 @@ static struct front_time *front_time(const steno_session *s)
 
 /* ---- calls ---- */
 
-/* A call of its own is a line of one, before those that wait. */
+/* A call of its own is a queue of one, before those that wait. */
 static int transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
     const steno_request_params r = { .size = sizeof r, .priority = STENO_PRIORITY_AUTO };

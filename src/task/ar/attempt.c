@@ -14,7 +14,7 @@
 #include "task/params.h"
 #include "search/grammar.h"
 
-enum { ENTROPY_LEAST = 32 }; /* so few tokens cannot have much entropy */
+enum { ENTROPY_MIN_TOKENS = 32 }; /* so few tokens cannot have much entropy */
 
 void limits_init(struct request *c)
 {
@@ -32,7 +32,7 @@ void limits_init(struct request *c)
 static uint32_t flags_by(const struct limits *l, const struct attempt *a)
 {
     uint32_t flags = 0;
-    if (a->ratio > l->ratio || (a->n_tokens > ENTROPY_LEAST && a->entropy < l->entropy)) flags |= STENO_FLAG_REPETITION;
+    if (a->ratio > l->ratio || (a->n_tokens > ENTROPY_MIN_TOKENS && a->entropy < l->entropy)) flags |= STENO_FLAG_REPETITION;
     if (a->avg_logprob < l->logprob) flags |= STENO_FLAG_LOW_CONFIDENCE;
     if (a->no_speech_prob > l->no_speech) flags |= STENO_FLAG_NO_SPEECH;
     if (a->unfinished) flags |= STENO_FLAG_UNFINISHED;
@@ -154,7 +154,7 @@ static int attempt_next(struct window_decoder *w)
     return search_begin(w, again);
 }
 
-/* Does no other search of the call keep states of its grammar? */
+/* Does no other search of the request keep states of its grammar? */
 static int is_alone(const struct window_decoder *w)
 {
     const struct steno_batch *b = w->s->batch;

@@ -43,10 +43,10 @@ static void clips_named(steno_session *s)
 
 static void clips_quiet(steno_session *s)
 {
-    const int64_t most = request_of(s)->p.chunk_ms / 10;
+    const int64_t max = request_of(s)->p.chunk_ms / 10;
     const float *level = (const float *)(const void *)mel_of(s)->levels.p;
     for (int64_t at = 0; at < mel_of(s)->frames;) {
-        const int64_t left = mel_of(s)->frames - at, to = at + (left <= most ? left : level_cut(level + at, left, most));
+        const int64_t left = mel_of(s)->frames - at, to = at + (left <= max ? left : level_cut(level + at, left, max));
         clip_add(s, at, to);
         at = to;
     }

@@ -6,8 +6,8 @@
 
 int generate_encode(steno_session *s, const float *pcm, int64_t n)
 {
-    const int64_t most = (int64_t)mel_of(s)->window * MEL_HOP;
-    struct pcm memory = { pcm, n < most ? n : most, 0, most };
+    const int64_t max = (int64_t)mel_of(s)->window * MEL_HOP;
+    struct pcm memory = { pcm, n < max ? n : max, 0, max };
     const steno_source src = pcm_source(&memory);
     int rc = mel_stream_listen(mel_of(s), &src, &s->error);
     if (!rc) rc = mel_stream_window(mel_of(s), 0, mel_of(s)->window, 0, window_mel(s), &s->error);
@@ -23,17 +23,17 @@ int generate_ready(const steno_session *s)
     return ar_batch_of(s->batch)->heard == s;
 }
 
-static int check(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int least)
+static int check(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int min)
 {
-    if (n < least) return err_set(&s->error, STENO_EARG, "n is %d, want %d or more ids", n, least);
+    if (n < min) return err_set(&s->error, STENO_EARG, "n is %d, want %d or more ids", n, min);
     if (n && !ids) return err_set(&s->error, STENO_EARG, "ids is NULL but n is %d", n);
     for (int i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= s->model->n_vocab)
             return err_set(&s->error, STENO_EARG, "id %d at place %d is not in a vocabulary of %d", (int)ids[i], i, (int)s->model->n_vocab);
     if (p->max_tokens < 0) return err_set(&s->error, STENO_EARG, "max_tokens is %d, want 0 or more", (int)p->max_tokens);
-    if (!(p->temperature == 0 || (p->temperature >= TEMPERATURE_LEAST && p->temperature <= 100)))
+    if (!(p->temperature == 0 || (p->temperature >= TEMPERATURE_MIN && p->temperature <= 100)))
         return err_set(&s->error, STENO_EARG, "temperature is %g, want %g to 100, or 0 for the most probable id", p->temperature,
-                       TEMPERATURE_LEAST);
+                       TEMPERATURE_MIN);
     return STENO_OK;
 }
 
@@ -42,10 +42,10 @@ static int feed_ids(steno_session *s, const int32_t *ids, int n, int32_t len)
 {
     struct steno_batch *b = s->batch;
     const int32_t last = ar_of(s)->generate_last, pending = last >= 0, all = n + pending;
-    const int32_t most = (int32_t)s->model->plan[PLAN_DECODER].max_rows;
+    const int32_t max = (int32_t)s->model->plan[PLAN_DECODER].max_rows;
     int rc = STENO_OK;
     for (int32_t at = 0; at < all && !rc;) {
-        const int32_t end = all - at < most ? all : at + most;
+        const int32_t end = all - at < max ? all : at + max;
         b->run.n_rows = 0;
         for (int32_t i = at; i < end; i++)
             run_add(&b->run, i < pending ? last : ids[i - pending], len + i, 0, i == all - 1 ? ROW_SAMPLE : 0);

@@ -6,10 +6,10 @@
 #include <string.h>
 #include "task/ar/prompt.h"
 
-static int32_t most_of(const struct window_decoder *w)
+static int32_t max_of(const struct window_decoder *w)
 {
-    const int32_t half = w->s->model->text_ctx / 2 - 1, most = w->request->p.max_context;
-    return most >= 0 && most < half ? most : half;
+    const int32_t half = w->s->model->text_ctx / 2 - 1, max = w->request->p.max_context;
+    return max >= 0 && max < half ? max : half;
 }
 
 static int64_t min64(int64_t a, int64_t b)
@@ -49,7 +49,7 @@ static void prompt_set(struct window_decoder *w, const int32_t *ids, int32_t n)
         history_add(w, ids, n);
         return;
     }
-    const int32_t held = (int32_t)min64(n, most_of(w));
+    const int32_t held = (int32_t)min64(n, max_of(w));
     w->n_carried = n;
     if (held > 0) memcpy(carried(w), ids + (n - held), (size_t)held * sizeof *ids);
 }
@@ -104,24 +104,24 @@ int prompt_begin(struct window_decoder *w)
 
 /* How much of the earlier text follows a carried prompt. The reference takes [-room:] of it, which in Python is all of it at room 0, and
  * all but the first -room at a negative one. */
-static int32_t past_after(const struct window_decoder *w, int32_t most)
+static int32_t past_after(const struct window_decoder *w, int32_t max)
 {
-    const int64_t room = most - w->n_carried;
+    const int64_t room = max - w->n_carried;
     const int64_t past = room > 0 ? min64(w->n_past, room) : w->n_past + room;
-    return (int32_t)(past < 0 ? 0 : min64(past, most));
+    return (int32_t)(past < 0 ? 0 : min64(past, max));
 }
 
 int prompt_has_previous(const struct window_decoder *w)
 {
-    const int32_t most = most_of(w);
-    return most > 0 && past_after(w, most) > 0;
+    const int32_t max = max_of(w);
+    return max > 0 && past_after(w, max) > 0;
 }
 
 int32_t prompt_make(struct window_decoder *w, int previous, int *sot)
 {
     const steno_model *m = w->s->model;
-    const int32_t most = most_of(w), past = previous && most > 0 ? past_after(w, most) : 0;
-    const int32_t held = most > 0 ? (int32_t)min64(w->n_carried, most) : 0, first = (int32_t)min64(held, most - past);
+    const int32_t max = max_of(w), past = previous && max > 0 ? past_after(w, max) : 0;
+    const int32_t held = max > 0 ? (int32_t)min64(w->n_carried, max) : 0, first = (int32_t)min64(held, max - past);
     int32_t head[PROMPT_PREFIX_MAX], n = 0;
     const int n_head = m->family->speech->prompt_prefix(m, &w->options, head, sot);
     if (first + past > 0) {

@@ -5,7 +5,7 @@
 #include "task/ar/replay.h"
 #include <string.h>
 #include "base/os.h"
-#include "task/ar/line.h"
+#include "task/ar/waiting.h"
 #include "task/ar/logits_processors.h"
 
 /* Steps of all searches, for which there is room, then prompts as far as there is more: a long one does not hold up what goes on beside
@@ -13,12 +13,12 @@
 static uint32_t rows_want(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
-    const struct room most = exec_room(b->exec, &b->model->plan[PLAN_DECODER]);
+    const struct room max = exec_room(b->exec, &b->model->plan[PLAN_DECODER]);
     b->run.n_rows = 0;
     for (uint32_t i = 0; i < 2 * b->n_windows; i++) {
         const int prompts = i >= b->n_windows;
         struct window_decoder *w = a->decode_slot[(prompts ? i + a->turn : i) % b->n_windows].user;
-        if (w && ar_prompts(&w->ar) == prompts) ar_want(&w->ar, &b->run, &b->state[STATE_SELF], most);
+        if (w && ar_prompts(&w->ar) == prompts) ar_want(&w->ar, &b->run, &b->state[STATE_SELF], max);
     }
     a->turn = (a->turn + 1) % b->n_windows;
     return b->run.n_rows;

@@ -53,7 +53,7 @@ struct request {
     struct matcher *matcher;
     uint32_t *joining;              /* with a grammar: bits of the text ids that would go on a word */
     struct hotwords *hotwords;
-    int status;                     /* of the call when it has ended */
+    int status;                     /* when it has ended */
 };
 
 /* What token by token decoding keeps in a session. */
@@ -72,7 +72,7 @@ static inline struct request *request_of(const steno_session *s) { return &ar_of
 static inline struct clip *request_clips(const struct request *c) { return (struct clip *)(void *)c->clips.p; }
 static inline struct clip_result *request_clip_results(const struct request *c) { return (struct clip_result *)(void *)c->parts.p; }
 
-/* Put a request in the line of its batch. p is complete, and so is r; direct: its caller waits for it */
+/* Put a request in the queue of its batch. p is complete, and so is r; direct: its caller waits for it */
 int request_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, const steno_request_params *r, int direct);
 int request_listen(steno_session *s); /* a slice of the first pass; REQUEST_HEARD when it is over. STREAM_WAITS */
 /* The language, one window of its detection at a time; when it is known window decoders have begun (REQUEST_LIVE). STREAM_WAITS */

@@ -1,11 +1,11 @@
 /* steno: which windows decode together. SPDX-License-Identifier: MIT
  *
- * A free decode slot goes to the request that is next in line (request_queue.c); it encodes its window and begins its search. Then the
+ * A free decode slot goes to the request that is next in the queue (request_queue.c); it encodes its window and begins its search. Then the
  * rows of all searches run as one, replay after replay, until one of them has ended: it is judged, decodes again or gives its decode slot
  * to the next. While windows are being decoded the encoder runs at most once in a number of steps, so that text goes on to come; whoever
  * comes while a slot is free ends the chain of steps. A row's result depends on its own lane alone, so none of this shows in any text. */
 #include "task/ar/schedule.h"
-#include "task/ar/line.h"
+#include "task/ar/waiting.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/replay.h"
 
@@ -18,13 +18,13 @@ static struct window_decoder *decoder_wanting(struct steno_batch *b, steno_sessi
     return idle;
 }
 
-/* The request is over: out of the line, and told. */
+/* The request is over: out of the queue, and told. */
 static void finish(struct steno_batch *b, steno_session *s, int status)
 {
     const int direct = request_of(s)->direct;
     queue_remove(s);
     request_end(s, status);
-    atomic_store(&s->place.in_line, 0);
+    atomic_store(&s->place.is_queued, 0);
     if (!b->params.on_done || direct) return;
     b->telling = 1;
     b->params.on_done(b->params.user, s, request_of(s)->status);
@@ -36,7 +36,7 @@ static int canceled(steno_session *s)
     return err_set(&s->error, STENO_ECANCELED, "canceled");
 }
 
-/* End a request that wants to stop. @return 1: there was one, the line is another now */
+/* End a request that wants to stop. @return 1: there was one, the queue is another now */
 static int sweep(struct steno_batch *b)
 {
     for (steno_session *s = b->first; s; s = s->next) {

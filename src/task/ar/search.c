@@ -27,7 +27,7 @@ int search_begin(struct window_decoder *w, int again)
     const struct ar_params search = search_of(p, w->a.temperature);
     int sot = 0;
     const int32_t n = prompt_make(w, w->a.with_previous, &sot), room = m->text_ctx + 1 - n;
-    const int32_t most = p->sample_len ? p->sample_len : m->text_ctx / 2, limit = most < room ? most : room;
+    const int32_t max = p->sample_len ? p->sample_len : m->text_ctx / 2, limit = max < room ? max : room;
     if (limit <= 0) return err_set(&s->error, STENO_EARG, "the prompt leaves no room for text");
     w->rules.temperature = w->a.temperature;
     for (int32_t i = 0; i < search.n_lanes; i++) {

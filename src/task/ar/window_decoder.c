@@ -365,7 +365,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
     if (rc) return rc;
     for (;;) {
         const int64_t left = w->end - w->seek;
-        const int32_t most = 2 * window_ctx(w);
+        const int32_t max = 2 * window_ctx(w);
         const int asks = p->on_window && !w->is_told && !w->request->stopped;
         if (asks && !p->on_window(p->user, w->seek * 10)) { /* a clean end, also for the request's other windows */
             w->request->next_clip = w->request->n_clips;
@@ -377,7 +377,7 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             return w->own ? w->request->sink->clip_done(s, w) : STENO_OK;
         }
         w->is_told = 1;
-        w->frames = left < most ? (int32_t)left : most;
+        w->frames = left < max ? (int32_t)left : max;
         w->b = s->batch;
         w->decode_slot = at;
         const int again = decode_slot->audio == s && decode_slot->from == w->seek && decode_slot->frames == w->frames;

@@ -18,9 +18,9 @@ static int check(steno_session *s, const struct steno_batch *b, uint16_t lane, c
 {
     const steno_model *m = s->model;
     if (m->n_plans <= PLAN_ALIGN) return err_set(&s->error, STENO_EARG, "a %s model aligns no words", m->family->name);
-    const int32_t most = (int32_t)m->plan[PLAN_ALIGN].max_rows;
+    const int32_t max = (int32_t)m->plan[PLAN_ALIGN].max_rows;
     if (lane >= b->run.n_lanes) return err_set(&s->error, STENO_EARG, "lane %u, want less than %u", lane, b->run.n_lanes);
-    if (n < 1 || n > most) return err_set(&s->error, STENO_EARG, "%d tokens to align, want 1..%d", (int)n, (int)most);
+    if (n < 1 || n > max) return err_set(&s->error, STENO_EARG, "%d tokens to align, want 1..%d", (int)n, (int)max);
     if (n_ctx < 1 || n_ctx > m->audio_ctx)
         return err_set(&s->error, STENO_EARG, "%d positions of audio to align with, want 1..%d", (int)n_ctx, (int)m->audio_ctx);
     for (int32_t i = 0; i < n; i++)

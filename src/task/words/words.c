@@ -18,13 +18,13 @@ void words_free(struct words *w)
 static int32_t ids_gather(struct words *w, const struct token_roles *t, int32_t text_ctx, const struct words_window *at,
                           const struct draft *drafts, int n_drafts)
 {
-    const int32_t most = text_ctx - at->n_head - 2;
+    const int32_t max = text_ctx - at->n_head - 2;
     int32_t n = 0;
     buf_clear(&w->ids);
     buf_add(&w->ids, at->head, (size_t)at->n_head * sizeof *at->head);
     buf_add(&w->ids, &t->no_timestamps, sizeof t->no_timestamps);
     for (int d = 0; d < n_drafts; d++)
-        for (int32_t i = drafts[d].first; i < drafts[d].first + drafts[d].n && n < most; i++) {
+        for (int32_t i = drafts[d].first; i < drafts[d].first + drafts[d].n && n < max; i++) {
             if (at->ids[i] >= t->n_text) continue;
             buf_add(&w->ids, &at->ids[i], sizeof *at->ids);
             n++;

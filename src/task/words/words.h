@@ -23,7 +23,7 @@ struct window_drafts {
     int64_t seek;        /* where the next window begins: by the tokens, then by the words */
 };
 
-/* What is asked, the same for all windows of a call. */
+/* What is asked, the same for all windows of a request. */
 struct words_options {
     const char *language;         /* code: some languages have no spaces */
     const char *prepend, *append; /* punctuation; NULL: WORDS_PREPEND, WORDS_APPEND */

@@ -41,28 +41,28 @@ static int ends_sentence(const struct split *split, size_t i)
 
 int timing_trim(struct timing *t, const struct split *split, size_t n, double *median)
 {
-    const double median_most = 0.7;
+    const double median_max = 0.7;
     const int rc = median_of(median, t, n);
     if (rc || *median == 0) return rc;
-    if (*median > median_most) *median = median_most;
-    const double most = *median * 2;
+    if (*median > median_max) *median = median_max;
+    const double max = *median * 2;
     for (size_t i = 1; i < n; i++) {
-        if (t[i].end - t[i].start <= most) continue;
+        if (t[i].end - t[i].start <= max) continue;
         if (ends_sentence(split, i)) {
-            t[i].end = t[i].start + most;
+            t[i].end = t[i].start + max;
         } else if (ends_sentence(split, i - 1)) {
-            t[i].start = t[i].end - most;
+            t[i].start = t[i].end - max;
         }
     }
     return STENO_OK;
 }
 
-static double least(double a, double b)
+static double min_of(double a, double b)
 {
     return b < a ? b : a;
 }
 
-static double most_of(double a, double b)
+static double max_of(double a, double b)
 {
     return b > a ? b : a;
 }
@@ -70,11 +70,11 @@ static double most_of(double a, double b)
 /* The first word after a pause has a good part of the pause in it. */
 static void start_trim(struct word *w, int32_t n, double median, double last_speech)
 {
-    const double most = median * 2;
+    const double max = median * 2;
     if (w[0].end - last_speech <= median * 4) return;
-    if (w[0].end - w[0].start <= most && (n < 2 || w[1].end - w[0].start <= most * 2)) return;
-    if (n > 1 && w[1].end - w[1].start > most) w[0].end = w[1].start = most_of(w[1].end / 2, w[1].end - most);
-    w[0].start = most_of(0, w[0].end - most);
+    if (w[0].end - w[0].start <= max && (n < 2 || w[1].end - w[0].start <= max * 2)) return;
+    if (n > 1 && w[1].end - w[1].start > max) w[0].end = w[1].start = max_of(w[1].end / 2, w[1].end - max);
+    w[0].start = max_of(0, w[0].end - max);
 }
 
 void draft_adjust(struct draft *d, struct word *w, double median, double last_speech)
@@ -82,13 +82,13 @@ void draft_adjust(struct draft *d, struct word *w, double median, double last_sp
     const double near = 0.5;
     start_trim(w, d->n_words, median, last_speech);
     if (d->start < w[0].end && d->start - near > w[0].start) {
-        w[0].start = most_of(0, least(w[0].end - median, d->start));
+        w[0].start = max_of(0, min_of(w[0].end - median, d->start));
     } else {
         d->start = w[0].start;
     }
     struct word *last = &w[d->n_words - 1];
     if (d->end > last->start && d->end + near < last->end) {
-        last->end = most_of(last->start + median, d->end);
+        last->end = max_of(last->start + median, d->end);
     } else {
         d->end = last->end;
     }
@@ -97,19 +97,19 @@ void draft_adjust(struct draft *d, struct word *w, double median, double last_sp
 /* ---- the next window ---- */
 
 /* What words and drafts are asked about. */
-struct view {
+struct draft_words {
     const struct words *w;
     const struct draft *draft;
     int n;
 };
 
-static const struct word *words_of(const struct view *v, int d)
+static const struct word *words_of(const struct draft_words *v, int d)
 {
     return (const struct word *)(const void *)v->w->word.p + v->draft[d].first_word;
 }
 
 /* End of the last word, of the last draft where there are none. @return 0: there is neither */
-static int view_end(const struct view *v, double *end)
+static int last_word_end(const struct draft_words *v, double *end)
 {
     for (int d = v->n - 1; d >= 0; d--) {
         if (!v->draft[d].n_words) continue;
@@ -120,7 +120,7 @@ static int view_end(const struct view *v, double *end)
     return v->n > 0;
 }
 
-static int next_with_words(const struct view *v, int d)
+static int next_with_words(const struct draft_words *v, int d)
 {
     while (d < v->n && !v->draft[d].n_words) d++;
     return d;
@@ -136,7 +136,7 @@ static double oddity(const struct word *w)
 }
 
 /* Were the first words of a draft hardly spoken? One of marks alone is odd. */
-static int is_odd(const struct view *v, int d)
+static int is_odd(const struct draft_words *v, int d)
 {
     enum { WORDS = 8 };
     static const char marks[] = WORDS_PREPEND WORDS_APPEND; /* whatever sets were asked for */
@@ -159,7 +159,7 @@ static int64_t frames_of(double s)
 }
 
 /* Drop the first odd draft between silences, or beside more odd ones, and all after it. */
-static void drop_odd(struct view *v, double silence, const struct words_window *at, double last_speech, int64_t *seek)
+static void drop_odd(struct draft_words *v, double silence, const struct words_window *at, double last_speech, int64_t *seek)
 {
     const double offset = (double)at->seek / 100, window_end = (double)(at->seek + at->full) / 100, near = 2;
     for (int d = 0; d < v->n; d++) {
@@ -171,7 +171,7 @@ static void drop_odd(struct view *v, double silence, const struct words_window *
             const int before = x->start - last_speech > silence || x->start < silence || x->start - offset < near;
             const int after = next_start - x->end > silence || is_odd(v, next) || window_end - x->end < near;
             if (before && after) {
-                *seek = frames_of(most_of(offset + 1, x->start));
+                *seek = frames_of(max_of(offset + 1, x->start));
                 if ((double)at->content_frames / 100 - x->end < silence) *seek = at->content_frames;
                 v->n = d;
                 return;
@@ -184,9 +184,9 @@ static void drop_odd(struct view *v, double silence, const struct words_window *
 int words_seek(const struct words *w, double silence, const struct words_window *at, struct window_drafts *d)
 {
     const double offset = (double)at->seek / 100, window_end = (double)(at->seek + at->full) / 100;
-    struct view v = { w, d->draft, d->n };
+    struct draft_words v = { w, d->draft, d->n };
     double end;
-    const int all_heard = at->single_end || !view_end(&v, &end) || end <= offset;
+    const int all_heard = at->single_end || !last_word_end(&v, &end) || end <= offset;
     if (!all_heard) d->seek = isnan(silence) || window_end - end > silence ? frames_of(end) : at->seek + at->frames;
     if (!isnan(silence)) {
         const int first = next_with_words(&v, 0);
@@ -199,6 +199,6 @@ int words_seek(const struct words *w, double silence, const struct words_window 
         drop_odd(&v, silence, at, d->last_speech, &d->seek);
         d->n = v.n;
     }
-    if (view_end(&v, &end)) d->last_speech = end;
+    if (last_word_end(&v, &end)) d->last_speech = end;
     return 0;
 }

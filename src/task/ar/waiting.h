@@ -1,6 +1,6 @@
-/* steno: who gets the next free decode slot. SPDX-License-Identifier: MIT */
-#ifndef STENO_TASK_AR_LINE_H
-#define STENO_TASK_AR_LINE_H
+/* steno: the waiting queue: who gets the next free decode slot. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_AR_WAITING_H
+#define STENO_TASK_AR_WAITING_H
 #include "task/ar/window_decoder.h"
 
 int slot_free(const struct steno_batch *b); /* -1: none. One whose window nobody can use again goes first */

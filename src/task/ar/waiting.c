@@ -1,5 +1,5 @@
-/* steno: who gets the next free decode slot. SPDX-License-Identifier: MIT */
-#include "task/ar/line.h"
+/* steno: the waiting queue: who gets the next free decode slot. SPDX-License-Identifier: MIT */
+#include "task/ar/waiting.h"
 
 int slot_free(const struct steno_batch *b)
 {
@@ -57,7 +57,7 @@ int wants_to_listen(const struct steno_batch *b, const steno_session *s)
     return (s->request_state == REQUEST_WAITING || s->request_state == REQUEST_LISTENING) && !s->place.waits;
 }
 
-/* The next in line of those who want something, of one class or (-1) of all; NULL: nobody. */
+/* The next in the queue of those who want something, of one class or (-1) of all; NULL: nobody. */
 static steno_session *request_first(const struct steno_batch *b, want_fn *wants, int of_class)
 {
     steno_session *first = NULL;

@@ -1,36 +1,7 @@
-/* steno: what a model knows about tokens, languages and sound, one question at a time. SPDX-License-Identifier: MIT */
+/* steno: the log-mel that a model would hear. SPDX-License-Identifier: MIT */
 #include <string.h>
-#include "task/mel_stream.h"
 #include "model/family.h"
-
-int steno_language_id(const steno_model *m, const char *name)
-{
-    return m && name && m->family->speech ? m->family->speech->language(m, name) : -1;
-}
-
-const char *steno_language_name(const char *code)
-{
-    return code ? language_name(language_find(code)) : NULL;
-}
-
-int32_t steno_token_id(const steno_model *m, enum steno_special which)
-{
-    if (!m || !m->family->speech) return -1;
-    const struct token_roles *t = &m->tokens;
-    switch (which) {
-    case STENO_TOKEN_END: return t->eot;
-    case STENO_TOKEN_START: return t->sot;
-    case STENO_TOKEN_LANGUAGE: return t->n_languages ? t->first_language : -1;
-    case STENO_TOKEN_TRANSLATE: return t->translate;
-    case STENO_TOKEN_TRANSCRIBE: return t->transcribe;
-    case STENO_TOKEN_START_LM: return t->turn;
-    case STENO_TOKEN_PREVIOUS: return t->previous;
-    case STENO_TOKEN_NO_SPEECH: return t->no_speech;
-    case STENO_TOKEN_NO_TIMESTAMPS: return t->no_timestamps;
-    case STENO_TOKEN_TIMESTAMP: return t->timestamp_begin;
-    }
-    return -1;
-}
+#include "task/mel_stream.h"
 
 /* Frames of all windows, one window after the other; what does not fit is not made. */
 static int mel_windows(struct mel_stream *f, float *out, int64_t n_frames, float *window)

@@ -1,67 +1,67 @@
-/* steno: when the words of a known text are said: the walk along the audio. SPDX-License-Identifier: MIT */
+/* steno: when the words of a known text are said: window by window along the audio. SPDX-License-Identifier: MIT */
 #include <math.h>
 #include "task/align/align_text.h"
 #include "task/window.h"
 #include "task/words/align.h"
 
 enum {
-    MOST_IDS = 200,     /* that a window is asked about: more than half a minute of fast speech */
+    MAX_IDS = 200,      /* that a window is asked about: more than half a minute of fast speech */
     SOAK_WORDS = 4,     /* aligned behind the last word that counts */
     EDGE_FRAMES = 100,  /* words that end closer to a window's end may have been cut; a quarter of a window at most */
     LEAD_FRAMES = 20,   /* heard before a word that was not settled; an eighth of a window at most */
     TAIL_FRAMES = 50,   /* after the last sound */
     WORD_FRAMES = 4,    /* nobody speaks faster */
-    WINDOW_LEAST = 100, /* less audio than this, where windows are longer, is not tried for what is left of a text */
-    MOST_AGAIN = 2,     /* settled words that are tried before words that are not said */
-    MOST_LINES = 3,     /* lines that are tried behind them */
+    WINDOW_MIN = 100,   /* less audio than this, where windows are longer, is not tried for what is left of a text */
+    MAX_AGAIN = 2,      /* settled words that are tried before words that are not said */
+    MAX_LINES = 3,      /* lines that are tried behind them */
 };
 
 /* ---- one window ---- */
 
-struct walk {
+struct aligner {
     steno_session *s;
     struct mel_stream *mel;
     struct known_text *t;
     const struct words_options *q;
     int32_t head[PROMPT_PREFIX_MAX];
-    int32_t n_head, most; /* most: ids that a window may be asked about */
+    int32_t n_head, max;  /* max: ids that a window may be asked about */
     int32_t edge, lead;   /* EDGE_FRAMES and LEAD_FRAMES, of windows as long as the model's */
-    int64_t at, to;       /* frames: where the window begins, where the audio ends; only walk_to changes where it begins */
+    int64_t at, to;       /* frames: where the window begins, where the audio ends; only aligner_seek changes where it begins */
     int32_t frames;       /* in the window */
     int32_t begin, end;   /* frames of the window: where sound begins in it, and where there is none any more */
     int32_t next;         /* the first word that is not settled */
     int misses;           /* windows in a row in which nothing was understood */
     struct words words;
-    struct buf ids, prob, cue, sure, level;
+    struct buf ids, prob, known, sure, level;
 };
 
-static int out_of_memory(struct walk *w)
+static int out_of_memory(struct aligner *w)
 {
-    return err_nomem(&w->s->error, w->ids.len + w->prob.len + w->cue.len + w->sure.len, "an alignment");
+    return err_nomem(&w->s->error, w->ids.len + w->prob.len + w->known.len + w->sure.len, "an alignment");
 }
 
-/* The next window begins at frame `at` of the file, and later than this one: every window brings the walk on. */
-static void walk_to(struct walk *w, int64_t at)
+/* The next window begins at frame `at` of the file, and later than this one: every window goes on. */
+static void aligner_seek(struct aligner *w, int64_t at)
 {
     w->at = at > w->at ? at : w->at + 1;
 }
 
-/* Words from `first` on that fit into `most` ids. */
-static int32_t words_within(const struct walk *w, int32_t first, int32_t most)
+/* Words from `first` on that fit into `max` ids. */
+static int32_t words_within(const struct aligner *w, int32_t first, int32_t max)
 {
-    const struct cue *c = cues_of(w->t);
-    const int32_t n = cue_count(w->t);
+    const struct known_word *c = known_words_of(w->t);
+    const int32_t n = known_word_count(w->t);
     int32_t k = first;
-    while (k < n && c[k].first + c[k].n - c[first].first <= most) k++;
+    while (k < n && c[k].first + c[k].n - c[first].first <= max) k++;
     return k - first;
 }
 
 /* Align words [first, first + n); *h describes it until the next run. */
-static int words_align(struct walk *w, int32_t first, int32_t n, struct heard *h)
+static int words_align(struct aligner *w, int32_t first, int32_t n, struct heard *h)
 {
     steno_session *s = w->s;
     const struct token_roles *t = &s->model->tokens;
-    const struct cue *c = cues_of(w->t) + first;
+    const struct known_word *c = known_words_of(w->t) + first;
     const int32_t n_ids = c[n - 1].first + c[n - 1].n - c[0].first, before = w->n_head + 1, all = before + n_ids + 1;
     const float zero = 0;
     buf_clear(&w->ids);
@@ -81,11 +81,11 @@ static int words_align(struct walk *w, int32_t first, int32_t n, struct heard *h
 }
 
 /* Which of the words from `first` on are said in this window: [*from, *to), counted from w->next. */
-static int words_guess(struct walk *w, int32_t first, int32_t *from, int32_t *to)
+static int words_guess(struct aligner *w, int32_t first, int32_t *from, int32_t *to)
 {
     struct heard h;
-    const int32_t n = words_within(w, first, w->most);
-    const struct cue *c = cues_of(w->t) + first;
+    const int32_t n = words_within(w, first, w->max);
+    const struct known_word *c = known_words_of(w->t) + first;
     const int rc = words_align(w, first, n, &h);
     if (rc) return rc;
     buf_clear(&w->sure);
@@ -105,48 +105,48 @@ static int words_guess(struct walk *w, int32_t first, int32_t *from, int32_t *to
 
 /* The same for the next words; where none of them is said, with settled ones before them, whose ends may still be heard; or, when windows
  * have gone by or nothing was settled yet, for the lines behind them. *from < 0: words that were settled are heard again. */
-static int lines_guess(struct walk *w, int32_t *from, int32_t *to)
+static int lines_guess(struct aligner *w, int32_t *from, int32_t *to)
 {
-    const struct cue *c = cues_of(w->t);
-    const int32_t n = cue_count(w->t);
+    const struct known_word *c = known_words_of(w->t);
+    const int32_t n = known_word_count(w->t);
     int32_t first = w->next;
     int rc = words_guess(w, first, from, to);
-    for (int again = 1; again <= MOST_AGAIN && first - again >= 0 && !rc && *from == *to; again++) {
+    for (int again = 1; again <= MAX_AGAIN && first - again >= 0 && !rc && *from == *to; again++) {
         rc = words_guess(w, first - again, from, to);
         if (*to <= 0) *from = *to = 0;
     }
-    for (int line = 0; (w->misses || !w->next) && line < MOST_LINES && !rc && *from == *to; line++) {
+    for (int line = 0; (w->misses || !w->next) && line < MAX_LINES && !rc && *from == *to; line++) {
         while (first + 1 < n && c[first + 1].line == c[first].line) first++;
         first++;
-        if (first >= n || !words_within(w, first, w->most)) break;
+        if (first >= n || !words_within(w, first, w->max)) break;
         rc = words_guess(w, first, from, to);
     }
     return rc;
 }
 
-/* The words [first, first + n) with the times of w->words.timing[found], into w->cue. What was cut otherwise than the whole text was, as
+/* The words [first, first + n) with the times of w->words.timing[found], into w->known. What was cut otherwise than the whole text was, as
  * may happen where it has broken characters, has no time. */
-static void cues_read(struct walk *w, int32_t first, int32_t n, size_t found)
+static void words_read(struct aligner *w, int32_t first, int32_t n, size_t found)
 {
     const struct split *split = &w->words.split;
     const struct timing *t = (const struct timing *)(const void *)w->words.timing.p;
     const double offset = (double)w->at / 100;
-    buf_clear(&w->cue);
+    buf_clear(&w->known);
     size_t at = 0;
     for (int32_t i = 0; i < n; i++) {
-        struct cue c = cues_of(w->t)[first + i];
+        struct known_word c = known_words_of(w->t)[first + i];
         while (at < found && !split_at(split, at)->len) at++;
         const int same = at < found && split_at(split, at)->n == c.n;
         c.start = same ? round_cents(offset + t[at].start) : NAN;
         c.end = same ? round_cents(offset + t[at].end) : NAN;
         c.probability = same ? t[at].probability : NAN;
-        buf_add(&w->cue, &c, sizeof c);
+        buf_add(&w->known, &c, sizeof c);
         at = same ? at + 1 : found;
     }
 }
 
-/* Times of the words [first, first + n), seconds in the file; into w->cue. */
-static int words_clock(struct walk *w, int32_t first, int32_t n)
+/* Times of the words [first, first + n), seconds in the file; into w->known. */
+static int words_clock(struct aligner *w, int32_t first, int32_t n)
 {
     struct heard h;
     struct words *x = &w->words;
@@ -159,15 +159,15 @@ static int words_clock(struct walk *w, int32_t first, int32_t n)
     if (!rc) rc = timing_trim((struct timing *)(void *)x->timing.p, &x->split, found, &median);
     if (rc) return out_of_memory(w);
     split_merge(&x->split, found, w->q->prepend ? w->q->prepend : WORDS_PREPEND, w->q->append ? w->q->append : WORDS_APPEND);
-    cues_read(w, first, n, found);
-    return w->cue.err ? out_of_memory(w) : STENO_OK;
+    words_read(w, first, n, found);
+    return w->known.err ? out_of_memory(w) : STENO_OK;
 }
 
-/* Words [first, first + n) of the text are where w->cue says, not before the end of what stands before them: windows overlap. */
-static void words_settle(struct walk *w, int32_t first, int32_t n)
+/* Words [first, first + n) of the text are where w->known says, not before the end of what stands before them: windows overlap. */
+static void words_settle(struct aligner *w, int32_t first, int32_t n)
 {
-    struct cue *to = cues_of(w->t);
-    const struct cue *c = (const struct cue *)(const void *)w->cue.p;
+    struct known_word *to = known_words_of(w->t);
+    const struct known_word *c = (const struct known_word *)(const void *)w->known.p;
     double end = -INFINITY;
     for (int32_t i = first; i-- > 0 && end < 0;)
         if (!isnan(to[i].end)) end = to[i].end;
@@ -182,22 +182,22 @@ static void words_settle(struct walk *w, int32_t first, int32_t n)
 }
 
 /* The quietest frame of the window between two, over a tenth of a second. */
-static int64_t quietest(const struct walk *w, int64_t from, int64_t to)
+static int64_t quietest(const struct aligner *w, int64_t from, int64_t to)
 {
     enum { SIDE = 5 };
     const double *level = (const double *)(const void *)w->level.p;
     int64_t best = from > 0 ? from : 0;
-    double least = INFINITY;
+    double min = INFINITY;
     for (int64_t t = from > SIDE ? from : SIDE; t <= to && t + SIDE < w->frames; t++) {
         double sum = 0;
         for (int64_t i = t - SIDE; i <= t + SIDE; i++) sum += level[i];
-        if (sum < least) least = sum, best = t;
+        if (sum < min) min = sum, best = t;
     }
     return best;
 }
 
 /* Frame of the file between a settled word and the next one (NULL: none was aligned). Ends come out early rather than late. */
-static int64_t frame_between(const struct walk *w, const struct cue *settled, const struct cue *next)
+static int64_t frame_between(const struct aligner *w, const struct known_word *settled, const struct known_word *next)
 {
     enum { EARLIER = 10,
            LATER = 40 };
@@ -206,26 +206,26 @@ static int64_t frame_between(const struct walk *w, const struct cue *settled, co
 }
 
 /* Where to listen next when nothing was understood: at the next sound after a pause, further on the more often that has happened. */
-static int64_t frame_onward(const struct walk *w, int64_t last)
+static int64_t frame_onward(const struct aligner *w, int64_t last)
 {
-    enum { LEAST = 100,
-           MOST = 1000,
+    enum { MIN_FRAMES = 100,
+           MAX_FRAMES = 1000,
            PAUSE = 30 };
     const double *level = (const double *)(const void *)w->level.p;
-    const int64_t least = w->misses < 3 ? LEAST << w->misses : MOST, most = w->at + MOST < last ? w->at + MOST : last;
+    const int64_t min = w->misses < 3 ? MIN_FRAMES << w->misses : MAX_FRAMES, max = w->at + MAX_FRAMES < last ? w->at + MAX_FRAMES : last;
     const double loud = sound_level(level, w->frames, (double *)(void *)w->level.p + w->frames);
     int64_t quiet = 0;
-    for (int64_t t = 0; t < w->frames && w->at + t < most; t++) {
-        if (level[t] > loud && quiet >= PAUSE && t >= least) return w->at + t - w->lead;
+    for (int64_t t = 0; t < w->frames && w->at + t < max; t++) {
+        if (level[t] > loud && quiet >= PAUSE && t >= min) return w->at + t - w->lead;
         quiet = level[t] > loud ? 0 : quiet + 1;
     }
-    return most;
+    return max;
 }
 
-/* How many of the words w->cue[n], probable as they were with other words before them, are so by themselves. */
-static int32_t words_confirm(struct walk *w, int32_t n, int32_t all, int skipped)
+/* How many of the words w->known[n], probable as they were with other words before them, are so by themselves. */
+static int32_t words_confirm(struct aligner *w, int32_t n, int32_t all, int skipped)
 {
-    const struct cue *c = (const struct cue *)(const void *)w->cue.p;
+    const struct known_word *c = (const struct known_word *)(const void *)w->known.p;
     int32_t from, to;
     buf_clear(&w->sure);
     for (int32_t i = 0; i < all; i++) buf_add(&w->sure, &c[i].probability, sizeof c[i].probability);
@@ -235,47 +235,47 @@ static int32_t words_confirm(struct walk *w, int32_t n, int32_t all, int skipped
 }
 
 /* Settle what this window says of the words, and move on. */
-static int window_walk(struct walk *w)
+static int window_align(struct aligner *w)
 {
     const int64_t end = w->at + w->frames, onward = end >= w->to ? end : end - w->edge;
     int32_t from, to, settled = 0;
     int rc = lines_guess(w, &from, &to);
     if (rc) return rc;
-    const int32_t first = w->next + from, room = words_within(w, first, w->most);
+    const int32_t first = w->next + from, room = words_within(w, first, w->max);
     const int32_t all = to - from + SOAK_WORDS < room ? to - from + SOAK_WORDS : room;
-    struct cue *c = NULL;
+    struct known_word *c = NULL;
     if (to > from) {
         rc = words_clock(w, first, all);
         if (rc) return rc;
-        c = (struct cue *)(void *)w->cue.p;
+        c = (struct known_word *)(void *)w->known.p;
         to = words_confirm(w, to - from, all, from > 0);
         if (to < 0) return out_of_memory(w);
         settled = settled_count(c, to, all, (double)onward / 100);
     }
     const int32_t more = first + settled - w->next;
     if (settled && more > 0) {
-        const int64_t least = w->at + more * WORD_FRAMES, next = frame_between(w, &c[settled - 1], settled < all ? &c[settled] : NULL);
+        const int64_t min = w->at + more * WORD_FRAMES, next = frame_between(w, &c[settled - 1], settled < all ? &c[settled] : NULL);
         words_settle(w, first, settled);
-        walk_to(w, next > least ? next : least);
+        aligner_seek(w, next > min ? next : min);
     } else {
-        walk_to(w, frame_onward(w, onward));
+        aligner_seek(w, frame_onward(w, onward));
         w->misses++;
     }
     return STENO_OK;
 }
 
-static void walk_free(struct walk *w)
+static void aligner_free(struct aligner *w)
 {
     words_free(&w->words);
     buf_free(&w->ids);
     buf_free(&w->prob);
-    buf_free(&w->cue);
+    buf_free(&w->known);
     buf_free(&w->sure);
     buf_free(&w->level);
 }
 
 /* Levels of the frames at hand, from their log-mel. */
-static int levels_measure(struct walk *w, const float *mel)
+static int levels_measure(struct aligner *w, const float *mel)
 {
     const int n_mels = w->mel->n_mels;
     buf_clear(&w->level);
@@ -289,7 +289,7 @@ static int levels_measure(struct walk *w, const float *mel)
     return w->level.err ? out_of_memory(w) : STENO_OK;
 }
 
-static int mel_hear(struct walk *w)
+static int mel_hear(struct aligner *w)
 {
     const int64_t left = w->to - w->at;
     w->frames = left < w->mel->window ? (int32_t)left : w->mel->window;
@@ -303,13 +303,13 @@ static int mel_hear(struct walk *w)
 }
 
 /* Hear the window at w->at, or where sound begins in it; *silent: nowhere. */
-static int window_hear(struct walk *w, int *silent)
+static int window_hear(struct aligner *w, int *silent)
 {
     int rc = mel_hear(w);
     if (rc) return rc;
     *silent = w->begin == w->frames;
     if (*silent || w->begin > 2 * w->lead) {
-        walk_to(w, w->at + w->begin - w->lead);
+        aligner_seek(w, w->at + w->begin - w->lead);
         if (*silent) return STENO_OK;
         rc = mel_hear(w);
     }
@@ -317,7 +317,7 @@ static int window_hear(struct walk *w, int *silent)
     return rc ? rc : window_encode(w->s, 0, w->s->model->audio_ctx);
 }
 
-static void progress(const struct walk *w, int64_t from)
+static void progress(const struct aligner *w, int64_t from)
 {
     const steno_transcribe_params *p = w->s->params;
     if (p && p->on_progress) p->on_progress(p->user, (w->at - from) * 10, (w->to - from) * 10);
@@ -326,26 +326,26 @@ static void progress(const struct walk *w, int64_t from)
 int text_align(steno_session *s, struct mel_stream *mel, struct known_text *t, const struct words_options *q,
                const struct speech_options *speech, int64_t from, int64_t to)
 {
-    const int32_t full = mel->window, least = full < WINDOW_LEAST ? full : WINDOW_LEAST;
-    struct walk w = { .s = s, .mel = mel, .t = t, .q = q, .at = from, .to = to, .edge = full / 4 < EDGE_FRAMES ? full / 4 : EDGE_FRAMES,
+    const int32_t full = mel->window, min = full < WINDOW_MIN ? full : WINDOW_MIN;
+    struct aligner w = { .s = s, .mel = mel, .t = t, .q = q, .at = from, .to = to, .edge = full / 4 < EDGE_FRAMES ? full / 4 : EDGE_FRAMES,
                       .lead = full / 8 < LEAD_FRAMES ? full / 8 : LEAD_FRAMES };
     int sot, rc = STENO_OK;
-    const int32_t n = cue_count(t);
+    const int32_t n = known_word_count(t);
     w.n_head = s->model->family->speech->prompt_prefix(s->model, speech, w.head, &sot);
     const int32_t room = s->model->text_ctx - w.n_head - 2;
-    w.most = room < MOST_IDS ? room : MOST_IDS;
-    while (!rc && w.next < n && w.to - w.at >= least) {
-        if (!words_within(&w, w.next, w.most)) { /* a word that fits nowhere */
+    w.max = room < MAX_IDS ? room : MAX_IDS;
+    while (!rc && w.next < n && w.to - w.at >= min) {
+        if (!words_within(&w, w.next, w.max)) { /* a word that fits nowhere */
             w.next++;
             continue;
         }
         int silent;
         progress(&w, from);
         rc = window_hear(&w, &silent);
-        if (!rc && !silent) rc = window_walk(&w);
+        if (!rc && !silent) rc = window_align(&w);
     }
     w.at = to;
     if (!rc) progress(&w, from);
-    walk_free(&w);
+    aligner_free(&w);
     return rc;
 }
