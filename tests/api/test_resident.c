@@ -206,6 +206,7 @@ static void measure(const struct model_dims *d, int compute, struct measured r, 
     steno_batch_params_init(&bp);
     steno_session_params_init(&sp);
     bp.max_windows = r.windows;
+    bp.steps_between_encodes = 0; /* all windows at once */
     bp.max_lanes = sp.max_lanes = r.lanes;
     const int64_t before = resident();
     if (r.windows > 1 && steno_batch_open(&b, m, NULL, &bp, &e)) fail_msg("%s", e.text);
