@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    STEP = 512,                                      /* frames in a step: about 5 s */
+    STEP = FBANK_PUSH / FBANK_HOP + 1,               /* frames in a step: what is pushed at once and what was left of before */
     BLOCK = FBANK_HOP * (STEP - 1) + FBANK_WINDOW,   /* samples held */
     N_BINS = FBANK_FFT / 2 + 1,
     SUMS = 4

@@ -22,7 +22,7 @@ struct fbank_stream {
     void *user;
 };
 
-enum { FBANK_STREAM_CHUNK = 16000 };
+enum { FBANK_STREAM_CHUNK = FBANK_PUSH };
 
 /* clip: the most samples of a clip, 0 where there will be none. */
 size_t fbank_stream_memory(const struct fbank_bank *bank, int64_t clip, const steno_team *team);
