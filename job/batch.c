@@ -68,6 +68,7 @@ static int slots_open(struct queue *q, steno_team *team, steno_error *e)
 /* Each session tells what ran for it; the model was loaded once. */
 static void add_timings(steno_timings *all, const struct queue *q)
 {
+    all->size = sizeof *all;
     for (int i = 0; i < q->n_slots; i++) {
         steno_timings t = { .size = sizeof t };
         steno_timings_get(q->slot[i].session, &t);

@@ -39,6 +39,7 @@ steps() { sed -n 's,.*time decode .* / *\([0-9]*\) runs,\1,p' "$T/err"; }
 many=$(steps)
 t 0 "the same together" "${alone[@]}" --print-timings -b 8 long.wav
 same "$T/out" one
+[ -n "$(steps)" ] || bad "--print-timings tells of a batch" "$(cat "$T/err")"
 [ $((3 * $(steps))) -lt "$many" ] || bad "windows share steps" "$(steps) instead of $many"
 
 t 1 "one that fails is told, the others are written" -b 3 "$DIGITS" no.wav short.wav
