@@ -79,9 +79,9 @@ static inline struct lane *inside_lane_begin(steno_session *s, int lane, const s
 {
     inside_lane_reset(s, lane);
     struct lane *l = inside_lane(s, lane);
-    l->rules = rules;
-    l->limit = limit;
-    l->done = limit == 0;
+    l->sampler.rules = rules;
+    l->sampler.limit = limit;
+    l->sampler.done = limit == 0;
     return l;
 }
 
@@ -113,10 +113,10 @@ static inline const float *inside_logits(const steno_session *s, uint32_t i) /* 
     return exec_logits(s->batch->exec, inside_plan(s->model, PLAN_DECODER), i);
 }
 static inline uint32_t inside_n_logits(const steno_session *s) { return inside_run(s)->n_out; }
-static inline const struct sampled_token *inside_picked(const steno_session *s, int lane) { return inside_lane(s, lane)->out; }
-static inline int32_t inside_n_picked(const steno_session *s, int lane) { return inside_lane(s, lane)->n; }
-static inline double inside_sum_logprob(const steno_session *s, int lane) { return inside_lane(s, lane)->sum_logprob; }
-static inline const struct best *inside_best(const steno_session *s, int row) { return &inside_run(s)->best[row]; }
+static inline const struct sampled_token *inside_picked(const steno_session *s, int lane) { return inside_lane(s, lane)->sampler.out; }
+static inline int32_t inside_n_picked(const steno_session *s, int lane) { return inside_lane(s, lane)->sampler.n; }
+static inline double inside_sum_logprob(const steno_session *s, int lane) { return inside_lane(s, lane)->sampler.sum_logprob; }
+static inline const struct best *inside_best(const steno_session *s, int row) { return &inside_run(s)->argmax.best[row]; }
 
 static inline float *inside_slot(const steno_session *s, const struct plan *p, int slot)
 {

@@ -396,7 +396,7 @@ static int build_plans(steno_model *m, const struct model_dims *d, struct weight
     p.name = "align";
     p.variant = "align.";
     p.max_rows = (uint32_t)d->n_text_ctx;
-    p.max_out = ROWS_OUT_LEAST;
+    p.max_out = ROWS_OUT_MIN;
     build_begin(&b, &p, e);
     build_align(&b, d, &heads);
     return build_end(&b, &m->plan[PLAN_ALIGN]);

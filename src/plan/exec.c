@@ -202,7 +202,7 @@ static int state_prepare_rows(struct kv_state *state, struct run *r)
     for (uint32_t i = 0; i < r->n_rows; i++) {
         const struct row *row = &r->row[i];
         if (!state_prepare(state, row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1)) continue;
-        r->lane[row->lane].done = 1;
+        r->lane[row->lane].sampler.done = 1;
         whole = 0;
     }
     return whole;
@@ -212,7 +212,7 @@ static int state_prepare_rows(struct kv_state *state, struct run *r)
 static void next_step(struct replay *rp)
 {
     struct run *r = rp->run;
-    for (uint32_t i = 0; i < r->n_rows; i++) r->lane[r->row[i].lane].kv_len = r->row[i].pos + 1;
+    for (uint32_t i = 0; i < r->n_rows; i++) r->lane[r->row[i].lane].kv.len = r->row[i].pos + 1;
     if (!rp->ran++) rp->split_ns = os_now_ns();
     rp->more = 0;
     rp->x->append->n_copies = 0; /* they are made */

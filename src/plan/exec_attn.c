@@ -12,7 +12,7 @@ struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t 
     const struct cpu_exec *x = rp->x;
     if (op->state != NO_STATE) {
         const struct kv_state *s = &x->state[op->state];
-        const uint32_t l = s->desc.kind == STATE_APPEND || !rp->run ? lane : rp->run->lane[lane].window;
+        const uint32_t l = s->desc.kind == STATE_APPEND || !rp->run ? lane : rp->run->lane[lane].kv.window;
         *type = s->type;
         return state_view(&x->mem[op->state], s, op->layer, head, l);
     }
@@ -49,7 +49,7 @@ static struct attn_items attn_items_of(const struct replay *rp, const struct op 
     struct attn_items t = { .heads = rp->p->bind[op->bind].kv_heads, .blocks = 1, .ahead = (uint32_t)threads };
     const size_t q_heads = rp->p->bind[op->bind].heads;
     const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
-    const int32_t keys = own ? (int32_t)rp->n_rows : causal ? rp->run->self_most : rp->run->cross_most;
+    const int32_t keys = own ? (int32_t)rp->n_rows : causal ? rp->run->self_len_max : rp->run->cross_len_max;
     const size_t blocks = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS;
     if (own) {
         t.high = (uint32_t)partition_heads(rows, ATTN_TILE, t.heads, threads);
@@ -131,7 +131,7 @@ static void attn_weights_rows(const struct replay *rp, const struct op *op, uint
     enum kv_type type;
     const struct attn a = { .out = row0(rp, op->out) + from * ld_out, .ld_out = ld_out,
                             .q = row0(rp, op->in) + from * ld_q + (size_t)op->attn_head * c->d_head, .ld_q = ld_q,
-                            .kv = replay_kv(rp, op, kv_head, rp->run->row[from].lane, &type), .n_keys = (int32_t)rp->run->frames,
+                            .kv = replay_kv(rp, op, kv_head, rp->run->row[from].lane, &type), .n_keys = (int32_t)rp->run->align.frames,
                             .rows = n, .d_head = c->d_head, .scale = c->scale };
     rp->x->kern->attn_weights[type](&a, scratch);
 }

@@ -10,8 +10,8 @@ int approx_wanted(const struct replay *rp, size_t out)
 {
     const struct row *row = &rp->run->row[rp->run->out_row[out]];
     const struct lane *l = &rp->run->lane[row->lane];
-    if (l->adjust || (row->flags != ROW_SAMPLE && row->flags != ROW_TOPK) || l->rules->temperature != 0) return 0;
-    return row->flags == ROW_SAMPLE ? 1 + l->weigh : l->topk <= APPROX_TOPK ? l->topk : 0;
+    if (l->processors.wanted || (row->flags != ROW_SAMPLE && row->flags != ROW_TOPK) || l->sampler.rules->temperature != 0) return 0;
+    return row->flags == ROW_SAMPLE ? 1 + l->sampler.keeps_margin : l->sampler.topk <= APPROX_TOPK ? l->sampler.topk : 0;
 }
 
 static float *bounds_of(const struct replay *rp, size_t out)
@@ -33,20 +33,20 @@ static void bound_slice(const struct replay *rp, const struct op *op, uint32_t o
     if (!s->n) return;
     const struct plan *p = rp->p;
     const struct bind *c = &p->bind[op->bind];
-    const struct logit_range g = pick_range_of(&rp->run->lane[rp->run->row[rp->run->out_row[out]].lane]);
+    const struct logit_range g = logit_range_of(&rp->run->lane[rp->run->row[rp->run->out_row[out]].lane].sampler);
     const size_t panels = pack_panels(c->n), p0 = (size_t)slice * SLICE_PANELS;
-    float *max = bounds_of(rp, out), *least = max + panels;
+    float *max = bounds_of(rp, out), *lower = max + panels;
     const struct approx_logits l = { logits_at(rp, out), c->approx, s->x, &g, s->n };
-    approx_bounds(max, least + slice * APPROX_TOPK, &l, p0, p0 + SLICE_PANELS < panels ? p0 + SLICE_PANELS : panels, rp->x->kern);
+    approx_bounds(max, lower + slice * APPROX_TOPK, &l, p0, p0 + SLICE_PANELS < panels ? p0 + SLICE_PANELS : panels, rp->x->kern);
     if (atomic_fetch_add(&s->slices, 1) + 1 < slices) return;
     atomic_store_explicit(&s->slices, 0, memory_order_relaxed);
-    s->least = approx_least(least, slices, s->n);
+    s->lower = approx_lower_bound(lower, slices, s->n);
 }
 
 int approx_keeps(const struct replay *rp, size_t out, size_t panel)
 {
     const struct approx_row *s = &rp->x->approx[out];
-    return !s->n || approx_may_hold(bounds_of(rp, out)[panel], s->least);
+    return !s->n || approx_may_hold(bounds_of(rp, out)[panel], s->lower);
 }
 
 /* ---- reducing and sampling */
@@ -63,25 +63,26 @@ static void reduce_range(const struct replay *rp, struct logit_partial *partial,
 static void reduce_slice(const struct replay *rp, uint32_t item, uint32_t slices)
 {
     const uint32_t out = item / slices, slice = item % slices;
-    const int32_t n = (int32_t)rp->p->slot[rp->p->logits].width, lo = (int32_t)slice * SCAN_IDS, hi = lo + SCAN_IDS;
+    const int32_t n = (int32_t)rp->p->slot[rp->p->logits].width, lo = (int32_t)slice * SLICE_IDS, hi = lo + SLICE_IDS;
+    const int32_t given_end = rp->run->align.given_end < n ? rp->run->align.given_end : n;
     const struct row *row = &rp->run->row[rp->run->out_row[out]];
     const float *x = logits_at(rp, out);
     struct logit_partial *partial = &rp->x->partials[(size_t)item * 3];
     if (row->flags & (ROW_SAMPLE | ROW_TOPK)) {
-        const struct logit_range g = pick_range_of(&rp->run->lane[row->lane]);
+        const struct logit_range g = logit_range_of(&rp->run->lane[row->lane].sampler);
         reduce_range(rp, &partial[0], x, g.mask, g.text_from, g.text_to, lo, hi);
         reduce_range(rp, &partial[1], x, g.mask, g.ts_from, g.ts_to, lo, hi);
     }
     if (row->flags & ROW_PROB) reduce_range(rp, &partial[2], x, NULL, 0, n, lo, hi);
-    if (row->flags & ROW_BEST) reduce_range(rp, &partial[2], x, rp->run->mask, 0, n, lo, hi);
-    if (row->flags & ROW_GIVEN) reduce_range(rp, &partial[2], x, NULL, 0, rp->run->given_end < n ? rp->run->given_end : n, lo, hi);
+    if (row->flags & ROW_BEST) reduce_range(rp, &partial[2], x, rp->run->argmax.mask, 0, n, lo, hi);
+    if (row->flags & ROW_GIVEN) reduce_range(rp, &partial[2], x, NULL, 0, given_end, lo, hi);
 }
 
 static void prob_of(const struct replay *rp, uint32_t out, uint32_t slices)
 {
     struct lane *l = &rp->run->lane[rp->run->row[rp->run->out_row[out]].lane];
     const struct logit_partial all = logits_merge(&rp->x->partials[(size_t)out * slices * 3 + 2], slices, 3);
-    l->prob = all.arg < 0 ? NAN : (float)(exp((double)logits_at(rp, out)[l->prob_id] - all.max) / all.sum);
+    l->prob.p = all.arg < 0 ? NAN : (float)(exp((double)logits_at(rp, out)[l->prob.id] - all.max) / all.sum);
 }
 
 /* What a caller wrote into logits must still have an order. */
@@ -97,7 +98,7 @@ static void filter_row(const struct replay *rp, uint32_t out)
     const uint32_t slices = logit_slices((uint32_t)n);
     struct row *row = &rp->run->row[rp->run->out_row[out]];
     float *x = logits_at(rp, out);
-    if (!(row->flags & (ROW_SAMPLE | ROW_TOPK)) || !rp->run->lane[row->lane].adjust) return;
+    if (!(row->flags & (ROW_SAMPLE | ROW_TOPK)) || !rp->run->lane[row->lane].processors.wanted) return;
     if (row->flags & ROW_PROB) {
         for (uint32_t i = 0; i < slices; i++) reduce_slice(rp, out * slices + i, slices);
         prob_of(rp, out, slices);
@@ -116,18 +117,18 @@ static void sample_row(const struct replay *rp, uint32_t out, uint32_t slices)
     if (row->flags & ROW_PROB) prob_of(rp, out, slices);
     if (row->flags & ROW_BEST) {
         const struct logit_partial all = logits_merge(partial + 2, slices, 3);
-        rp->run->best[rp->run->out_row[out]] = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
+        rp->run->argmax.best[rp->run->out_row[out]] = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
     }
     if (row->flags & ROW_GIVEN) {
         const struct logit_partial all = logits_merge(partial + 2, slices, 3);
-        struct best *b = &rp->run->best[rp->run->out_row[out]];
-        const int counts = all.arg >= 0 && b->id >= 0 && b->id < rp->run->given_end;
+        struct best *b = &rp->run->argmax.best[rp->run->out_row[out]];
+        const int counts = all.arg >= 0 && b->id >= 0 && b->id < rp->run->align.given_end;
         b->logprob = counts ? (float)((double)x[b->id] - all.max - log(all.sum)) : -INFINITY;
     }
     if (row->flags & (ROW_SAMPLE | ROW_TOPK)) {
         const struct logit_partial text = logits_merge(partial, slices, 3), ts = logits_merge(partial + 1, slices, 3);
-        if (row->flags & ROW_SAMPLE) sample_token(l, &text, &ts, x, rp->x->kern);
-        else sample_topk(l, &text, &ts, x, rp->x->kern);
+        if (row->flags & ROW_SAMPLE) sample_token(&l->sampler, &text, &ts, x, rp->x->kern);
+        else sample_topk(&l->sampler, &text, &ts, x, rp->x->kern);
     }
 }
 

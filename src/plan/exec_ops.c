@@ -133,7 +133,7 @@ static void median_row(const struct replay *rp, const struct op *op, uint32_t r)
     const struct plan *p = rp->p;
     const size_t at = (size_t)r * p->slot[op->out].ld; /* both slots are as wide as there are frames */
     const float *add = op->aux == NO_SLOT ? NULL : row0(rp, op->aux) + at;
-    rp->x->kern->median(row0(rp, op->out) + at, row0(rp, op->in) + at, add, p->bind[op->bind].scale, rp->run->frames);
+    rp->x->kern->median(row0(rp, op->out) + at, row0(rp, op->in) + at, add, p->bind[op->bind].scale, rp->run->align.frames);
 }
 
 /* ---- how an op is cut */
@@ -169,8 +169,8 @@ static void shift_state_run(const struct replay *rp, const struct op *op, const 
 
 static void zscore_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    FOR_ITEMS(i, (rp->run->frames + ZSCORE_COLUMNS - 1) / ZSCORE_COLUMNS) {
-        const uint32_t from = (uint32_t)i * ZSCORE_COLUMNS, left = rp->run->frames - from;
+    FOR_ITEMS(i, (rp->run->align.frames + ZSCORE_COLUMNS - 1) / ZSCORE_COLUMNS) {
+        const uint32_t from = (uint32_t)i * ZSCORE_COLUMNS, left = rp->run->align.frames - from;
         zscore_columns(rp, op, from, left < ZSCORE_COLUMNS ? left : ZSCORE_COLUMNS);
     }
 }

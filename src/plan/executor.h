@@ -65,7 +65,7 @@ struct chain_calls {
     /* Lanes hold what the replay chose: the next rows into the run. 0: the chain ends. NULL: every lane that is not done goes on with the
      * token just chosen. */
     int (*next)(void *user);
-    /* The logits of each row to choose from, of lanes that ask for it (adjust), before the rules; NULL: nobody changes them. */
+    /* The logits of each row to choose from, of lanes that ask for it (processors.wanted), before the rules; NULL: nobody changes them. */
     void (*filter)(void *user, uint16_t lane, float *logits);
     void *user;
 };

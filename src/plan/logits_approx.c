@@ -29,12 +29,12 @@ static uint32_t ids_in(size_t p, int32_t from, int32_t to)
     return ((b - a == PANEL ? 0 : 1u << (b - a)) - 1u) << a;
 }
 
-static float largest_of(const float *y, uint32_t ids)
+static float panel_max_of(const float *y, uint32_t ids)
 {
-    float most = -INFINITY;
+    float max = -INFINITY;
     for (int i = 0; i < PANEL; i++)
-        if (ids >> i & 1 && y[i] > most) most = y[i];
-    return most;
+        if (ids >> i & 1 && y[i] > max) max = y[i];
+    return max;
 }
 
 /* One more number among the n largest, which fall. */
@@ -46,31 +46,31 @@ static void take(float *top, int n, float v)
     top[at] = v;
 }
 
-void approx_bounds(float *max, float *least, const struct approx_logits *l, size_t p0, size_t p1, const struct kern *kern)
+void approx_bounds(float *max, float *lower, const struct approx_logits *l, size_t p0, size_t p1, const struct kern *kern)
 {
     const struct logit_range *g = l->range;
     const float *y = l->y;
     const size_t from = ((size_t)g->text_from + PANEL - 1) / PANEL, to = (size_t)g->text_to / PANEL;
     const size_t a = from > p0 ? from : p0, b = to < p1 ? to : p1; /* panels of text alone */
     if (a < b) kern->panel_max(max + a, y + a * PANEL, b - a);
-    for (int i = 0; i < l->n; i++) least[i] = -INFINITY;
+    for (int i = 0; i < l->n; i++) lower[i] = -INFINITY;
     for (size_t p = p0; p < p1; p++) {
         const uint32_t barred = g->mask ? g->mask[p] : 0, text = ids_in(p, g->text_from, g->text_to) & ~barred;
         const float bound = ids_in(p, g->ts_from, g->ts_to) & ~barred ? INFINITY : -INFINITY;
-        const float best = text == UINT32_MAX ? max[p] : text ? largest_of(y + p * PANEL, text) : 0;
+        const float best = text == UINT32_MAX ? max[p] : text ? panel_max_of(y + p * PANEL, text) : 0;
         max[p] = bound;
         if (!text) continue;
         const float off = l->x.norm * l->panel[p].error + l->x.error * l->panel[p].norm;
-        take(least, l->n, best - off);
+        take(lower, l->n, best - off);
         if (bound < 0) max[p] = best + off;
     }
 }
 
-float approx_least(const float *least, uint32_t slices, int n)
+float approx_lower_bound(const float *lower, uint32_t slices, int n)
 {
     float top[APPROX_TOPK];
     for (int i = 0; i < n; i++) top[i] = -INFINITY;
     for (uint32_t s = 0; s < slices; s++)
-        for (int i = 0; i < n && least[s * APPROX_TOPK + i] > top[n - 1]; i++) take(top, n, least[s * APPROX_TOPK + i]);
+        for (int i = 0; i < n && lower[s * APPROX_TOPK + i] > top[n - 1]; i++) take(top, n, lower[s * APPROX_TOPK + i]);
     return top[n - 1];
 }

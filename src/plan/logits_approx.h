@@ -13,7 +13,7 @@
 #include "plan/run.h"
 
 enum {
-    SLICE_PANELS = SCAN_IDS / PANEL, /* panels of a slice */
+    SLICE_PANELS = SLICE_IDS / PANEL, /* panels of a slice */
     APPROX_TOPK = RUN_BEAMS + 1      /* most ids that are wanted */
 };
 /* What the copy is packed as: x keeps 8 bits where the level multiplies those faster than 16. Both types take as many bytes. */
@@ -21,7 +21,7 @@ enum packed_type approx_type(const struct kern *kern);
 /* Floats of a row of bounds: of all panels, then of each slice APPROX_TOPK numbers that as many of its logits are at least. */
 static inline uint32_t approx_bounds_width(uint32_t n_vocab)
 {
-    return (uint32_t)pack_panels(n_vocab) + (n_vocab + SCAN_IDS - 1) / SCAN_IDS * APPROX_TOPK;
+    return (uint32_t)pack_panels(n_vocab) + (n_vocab + SLICE_IDS - 1) / SLICE_IDS * APPROX_TOPK;
 }
 
 /* Of the outputs of a panel, the largest: error |w - w'|, rounding of sums included, and norm |w'|. */
@@ -37,7 +37,7 @@ struct approx_row {
     int n;                   /* how many of the most probable ids are wanted; 0: all logits are */
     struct approx_x x;
     _Atomic uint32_t slices; /* that have bounds; 0 between runs */
-    float least;             /* what the n-th largest text logit is at least */
+    float lower;             /* bound of the n-th largest text logit */
 };
 
 /* Approximate logits of a row. */
@@ -50,11 +50,11 @@ struct approx_logits {
 };
 
 /* Panels [p0, p1): max[p] = the largest that an allowed text id of panel p can be; INFINITY for a panel with allowed timestamps, -INFINITY
- * for one with no allowed id. least, [l->n], falling: the i-th largest of these panels' allowed text logits is at least least[i];
+ * for one with no allowed id. lower, [l->n], falling: the i-th largest of these panels' allowed text logits is at least lower[i];
  * -INFINITY: perhaps there are not so many. */
-void approx_bounds(float *max, float *least, const struct approx_logits *l, size_t p0, size_t p1, const struct kern *kern);
-/* What the n-th largest of all text logits is at least: of `slices` times APPROX_TOPK numbers, the first n as approx_bounds left them. */
-float approx_least(const float *least, uint32_t slices, int n);
-/* Could a panel whose bound is `max` hold one of the n best ids, when the n-th is at least `least`? What is no number could. */
-static inline int approx_may_hold(float max, float least) { return max != -__builtin_inff() && !(max < least); }
+void approx_bounds(float *max, float *lower, const struct approx_logits *l, size_t p0, size_t p1, const struct kern *kern);
+/* A lower bound of the n-th largest of all text logits: of `slices` times APPROX_TOPK numbers, the first n as approx_bounds left them. */
+float approx_lower_bound(const float *lower, uint32_t slices, int n);
+/* Could a panel whose bound is `max` hold one of the n best ids, when the n-th is at least `lower`? What is no number could. */
+static inline int approx_may_hold(float max, float lower) { return max != -__builtin_inff() && !(max < lower); }
 #endif

@@ -28,13 +28,13 @@ struct partition partition_many(size_t rows, size_t panels, int threads, struct 
 {
     const size_t team = (size_t)threads, fewest = parts(rows, s.max), finest = parts(rows, s.min);
     struct partition best = { less(s.max, rows), less(fine, panels) }, c = best;
-    size_t least = cost(best, rows, panels, team, anew);
+    size_t lowest = cost(best, rows, panels, team, anew);
     for (size_t across = parts(panels, c.panels);; across *= 2) {
         const size_t step = team > across ? team / across : 1; /* items in whole rounds */
         for (size_t down = up_to(fewest, step);; down += step) {
             c.rows = less(up_to(parts(rows, less(down, finest)), s.tile), s.max);
             const size_t now = cost(c, rows, panels, team, anew);
-            if (now < least) least = now, best = c;
+            if (now < lowest) lowest = now, best = c;
             if (down >= finest) break;
         }
         if (across * finest >= 2 * team || c.panels <= PANELS_STEP) return best;
@@ -42,8 +42,8 @@ struct partition partition_many(size_t rows, size_t panels, int threads, struct 
     }
 }
 
-size_t partition_heads(size_t rows, size_t most, size_t heads, int threads)
+size_t partition_heads(size_t rows, size_t max, size_t heads, int threads)
 {
-    const struct partition whole = { most, 1 }, half = { most / 2, 1 };
+    const struct partition whole = { max, 1 }, half = { max / 2, 1 };
     return cost(half, rows, heads, (size_t)threads, 0) < cost(whole, rows, heads, (size_t)threads, 0) ? half.rows : whole.rows;
 }

@@ -16,6 +16,6 @@ struct partition partition_few(size_t rows, size_t panels, int threads);
 /* Many rows. fine: panels of an item at most; anew: what an item spends on its rows of x however few its panels are, in panels. */
 struct partition partition_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew);
 
-/* Attention of rows that see the same keys: rows of an item, `most` or half of them. */
-size_t partition_heads(size_t rows, size_t most, size_t heads, int threads);
+/* Attention of rows that see the same keys: rows of an item, `max` or half of them. */
+size_t partition_heads(size_t rows, size_t max, size_t heads, int threads);
 #endif

@@ -111,7 +111,7 @@ static inline uint32_t rows_of(const struct replay *rp, const struct op *op)
 
 static inline uint32_t logit_slices(uint32_t n_vocab)
 {
-    return (n_vocab + SCAN_IDS - 1) / SCAN_IDS;
+    return (n_vocab + SLICE_IDS - 1) / SLICE_IDS;
 }
 
 /* ---- exec_state.c */

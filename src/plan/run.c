@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static struct room most_of(const struct plan *const *plans, int n_plans)
+static struct room room_of(const struct plan *const *plans, int n_plans)
 {
     struct room m = { 0 };
     for (int i = 0; i < n_plans; i++) {
@@ -19,7 +19,7 @@ static struct room most_of(const struct plan *const *plans, int n_plans)
 
 int run_init(struct run *r, struct arena *a, const struct plan *const *plans, int n_plans, uint32_t n_lanes)
 {
-    const struct room m = most_of(plans, n_plans);
+    const struct room m = room_of(plans, n_plans);
     memset(r, 0, sizeof *r);
     r->room = m;
     r->row = arena_array(a, m.rows, sizeof *r->row);
@@ -35,7 +35,7 @@ int run_init(struct run *r, struct arena *a, const struct plan *const *plans, in
 
 size_t run_memory(const struct plan *const *plans, int n_plans, uint32_t n_lanes)
 {
-    const struct room m = most_of(plans, n_plans);
+    const struct room m = room_of(plans, n_plans);
     const size_t per_row = sizeof(struct row) + 2 * sizeof(int32_t) + 2 * sizeof(struct group);
     return m.rows * per_row + m.out * sizeof(uint32_t) + n_lanes * sizeof(struct lane);
 }
@@ -48,10 +48,10 @@ void run_add(struct run *r, int32_t token, int32_t pos, uint16_t lane, uint16_t 
     r->n_rows++;
 }
 
-struct room run_left(const struct run *r, struct room most)
+struct room run_left(const struct run *r, struct room max)
 {
     const uint32_t out = r->n_rows ? r->n_out : 0;
-    return (struct room){ most.rows > r->n_rows ? most.rows - r->n_rows : 0, most.out > out ? most.out - out : 0 };
+    return (struct room){ max.rows > r->n_rows ? max.rows - r->n_rows : 0, max.out > out ? max.out - out : 0 };
 }
 
 /* Extend the last group when it may hold this row too, else begin one. */
@@ -66,17 +66,17 @@ static void group_add(struct group *g, uint32_t *n, uint32_t row, uint16_t lane,
 void run_prepare(struct run *r)
 {
     r->n_out = r->n_self = r->n_cross = 0;
-    r->self_most = r->cross_most = 0;
+    r->self_len_max = r->cross_len_max = 0;
     for (uint32_t i = 0; i < r->n_rows && i < r->room.rows; i++) {
         const struct row *row = &r->row[i];
         const struct lane *l = &r->lane[row->lane];
         r->self_len[i] = row->pos + 1;
-        r->cross_len[i] = l->enc_len;
+        r->cross_len[i] = l->kv.enc_len;
         group_add(r->self, &r->n_self, i, row->lane, i && r->row[i - 1].lane == row->lane);
         group_add(r->cross, &r->n_cross, i, row->lane,
-                  i && r->lane[r->row[i - 1].lane].window == l->window && r->cross[r->n_cross - 1].n < ATTN_TILE);
-        if (r->self_len[i] > r->self_most) r->self_most = r->self_len[i];
-        if (r->cross_len[i] > r->cross_most) r->cross_most = r->cross_len[i];
+                  i && r->lane[r->row[i - 1].lane].kv.window == l->kv.window && r->cross[r->n_cross - 1].n < ATTN_TILE);
+        if (r->self_len[i] > r->self_len_max) r->self_len_max = r->self_len[i];
+        if (r->cross_len[i] > r->cross_len_max) r->cross_len_max = r->cross_len[i];
         if (row->flags && r->n_out++ < r->room.out) r->out_row[r->n_out - 1] = i;
     }
 }
@@ -86,29 +86,29 @@ void run_advance(struct run *r)
     r->n_rows = 0;
     for (uint32_t i = 0; i < r->n_lanes; i++) {
         struct lane *l = &r->lane[i];
-        if (!l->done) run_add(r, l->out[l->n - 1].id, l->kv_len, (uint16_t)i, ROW_SAMPLE);
+        if (!l->sampler.done) run_add(r, l->sampler.out[l->sampler.n - 1].id, l->kv.len, (uint16_t)i, ROW_SAMPLE);
     }
 }
 
-struct logit_range pick_range_of(const struct lane *l)
+struct logit_range logit_range_of(const struct sampler *s)
 {
-    const struct logit_rules *q = l->rules;
-    struct logit_range g = { 0, q->ts_begin, q->ts_begin, q->n_vocab, l->n ? q->mask : q->mask_first };
+    const struct logit_rules *q = s->rules;
+    struct logit_range g = { 0, q->ts_begin, q->ts_begin, q->n_vocab, s->n ? q->mask : q->mask_first };
     if (!q->timestamps) {
         g.ts_to = g.ts_from;
         return g;
     }
-    if (!l->n) { /* a window begins with a timestamp, not too late */
+    if (!s->n) { /* a window begins with a timestamp, not too late */
         g.text_to = 0;
         g.ts_to = q->ts_initial_last + 1;
         return g;
     }
-    const int last = l->out[l->n - 1].id >= q->ts_begin;
-    const int before = l->n < 2 || l->out[l->n - 2].id >= q->ts_begin;
+    const int last = s->out[s->n - 1].id >= q->ts_begin;
+    const int before = s->n < 2 || s->out[s->n - 2].id >= q->ts_begin;
     if (last && before) g.ts_to = g.ts_from;   /* a pair is complete: text follows */
     if (last && !before) g.text_from = q->eot; /* a segment ended: its successor's time or the end follows */
-    if (l->last_ts >= 0) {                     /* time does not go back, and stands still only to reopen */
-        const int32_t from = l->last_ts + (last && !before ? 0 : 1);
+    if (s->last_ts >= 0) {                     /* time does not go back, and stands still only to reopen */
+        const int32_t from = s->last_ts + (last && !before ? 0 : 1);
         if (from > g.ts_from) g.ts_from = from;
     }
     return g;
@@ -165,9 +165,9 @@ static int may_reach(uint64_t z, double gap)
 }
 
 /* Gumbel-max: argmax of logit / T + noise is a draw from softmax(logit / T). */
-static int32_t draw(const struct lane *l, const struct logit_range *g, const float *x, int text, int ts)
+static int32_t draw(const struct sampler *s, const struct logit_range *g, const float *x, int text, int ts)
 {
-    const uint64_t key = draw_key(l->rules->seed, l->stream, l->n);
+    const uint64_t key = draw_key(s->rules->seed, s->rng_stream, s->n);
     double best = -INFINITY;
     int32_t arg = -1;
     for (int part = 0; part < 2; part++) {
@@ -176,7 +176,7 @@ static int32_t draw(const struct lane *l, const struct logit_range *g, const flo
         for (int32_t id = from; id < to; id++) {
             if (g->mask && (g->mask[id >> 5] >> (id & 31) & 1)) continue;
             const uint64_t z = mix(key + (uint64_t)(id + 1) * golden);
-            const double v = x[id] / l->rules->temperature;
+            const double v = x[id] / s->rules->temperature;
             if (!may_reach(z, best - v)) continue;
             const double noisy = v + gumbel(z);
             if (noisy > best) best = noisy, arg = id;
@@ -185,37 +185,37 @@ static int32_t draw(const struct lane *l, const struct logit_range *g, const flo
     return arg;
 }
 
-void lane_choose(struct lane *l, const struct sampled_token *p)
+void sampler_choose(struct sampler *s, const struct sampled_token *p)
 {
-    if (!isinf(p->logprob)) l->sum_logprob += p->logprob;
-    if (p->id == l->rules->eot) {
-        l->ended = l->done = 1;
-        l->dead = isinf(p->logprob);
+    if (!isinf(p->logprob)) s->sum_logprob += p->logprob;
+    if (p->id == s->rules->eot) {
+        s->ended = s->done = 1;
+        s->dead = isinf(p->logprob);
         return;
     }
-    if (p->id >= l->rules->ts_begin) l->last_ts = p->id;
-    l->out[l->n++] = *p;
-    if (l->n >= l->limit) l->done = 1;
+    if (p->id >= s->rules->ts_begin) s->last_ts = p->id;
+    s->out[s->n++] = *p;
+    if (s->n >= s->limit) s->done = 1;
 }
 
 void lane_copy(struct lane *dst, const struct lane *src)
 {
     const struct lane own = *dst;
     *dst = *src;
-    dst->out = own.out;
-    dst->top = own.top;
-    memcpy(dst->out, src->out, (size_t)src->n * sizeof *dst->out);
+    dst->sampler.out = own.sampler.out;
+    dst->sampler.top = own.sampler.top;
+    memcpy(dst->sampler.out, src->sampler.out, (size_t)src->sampler.n * sizeof *dst->sampler.out);
 }
 
 /* What the timestamp rule leaves, and the logarithm of the sum that probabilities are of. */
-struct weighed { int use_text, use_ts; double lse, lse_ts; };
-static struct weighed weigh(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts)
+struct allowed { int use_text, use_ts; double lse, lse_ts; };
+static struct allowed allow(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts)
 {
     const double lse_text = part_lse(text), lse_ts = part_lse(ts);
-    struct weighed w = { text->arg >= 0, ts->arg >= 0, -INFINITY, lse_ts };
-    if (l->rules->timestamps && w.use_text && w.use_ts) {
+    struct allowed w = { text->arg >= 0, ts->arg >= 0, -INFINITY, lse_ts };
+    if (s->rules->timestamps && w.use_text && w.use_ts) {
         w.use_text = !(lse_ts > text->max);
-        l->margin.text = fminf(l->margin.text, (float)fabs(lse_ts - text->max));
+        s->margin.text = fminf(s->margin.text, (float)fabs(lse_ts - text->max));
     }
     if (w.use_ts) w.lse = lse_ts;
     if (w.use_text) {
@@ -226,9 +226,9 @@ static struct weighed weigh(struct lane *l, const struct logit_partial *text, co
 }
 
 /* A token as it would be recorded, without its own id and probability. */
-static struct sampled_token picked_of(const struct lane *l, const struct weighed *w, const struct logit_partial *ts)
+static struct sampled_token blank_token(const struct sampler *s, const struct allowed *w, const struct logit_partial *ts)
 {
-    struct sampled_token p = { l->rules->eot, w->use_ts ? ts->arg : -1, 0, -INFINITY, 0, 0 };
+    struct sampled_token p = { s->rules->eot, w->use_ts ? ts->arg : -1, 0, -INFINITY, 0, 0 };
     if (w->use_ts) {
         p.ts_prob = (float)exp(ts->max - w->lse_ts);
         p.ts_prob_sum = (float)exp(w->lse_ts - w->lse);
@@ -237,12 +237,12 @@ static struct sampled_token picked_of(const struct lane *l, const struct weighed
 }
 
 /* The best so far, by falling logit, which logprob holds. */
-struct top { struct sampled_token *best; int32_t n, most; };
+struct top { struct sampled_token *best; int32_t n, max; };
 
 /* One more. Ids come in rising order, so what is equal stays behind. */
 static void top_take(struct top *t, int32_t id, float x)
 {
-    int32_t at = t->n < t->most ? t->n++ : t->n - 1;
+    int32_t at = t->n < t->max ? t->n++ : t->n - 1;
     for (; at && t->best[at - 1].logprob < x; at--) t->best[at] = t->best[at - 1];
     t->best[at].id = id;
     t->best[at].logprob = x;
@@ -258,37 +258,37 @@ static void top_range(struct top *t, const float *x, const uint32_t *mask, int32
         const int32_t whole = (b - a) / PANEL * PANEL;
         kern->panel_max(largest, x + a, (size_t)(whole / PANEL));
         for (int32_t id = a; id < b; id++) {
-            const float least = t->n == t->most ? t->best[t->n - 1].logprob : -INFINITY;
-            if ((id - a) % PANEL == 0 && id - a < whole && !(largest[(id - a) / PANEL] > least)) id += PANEL - 1;
-            else if (x[id] > least && !(mask && (mask[id >> 5] >> (id & 31) & 1))) top_take(t, id, x[id]);
+            const float nth = t->n == t->max ? t->best[t->n - 1].logprob : -INFINITY;
+            if ((id - a) % PANEL == 0 && id - a < whole && !(largest[(id - a) / PANEL] > nth)) id += PANEL - 1;
+            else if (x[id] > nth && !(mask && (mask[id >> 5] >> (id & 31) & 1))) top_take(t, id, x[id]);
         }
     }
 }
 
 /* How far ahead of the second best logit the choice is. */
-static void margin_keep(struct lane *l, const struct weighed *w, const float *logits, const struct kern *kern)
+static void margin_keep(struct sampler *s, const struct allowed *w, const float *logits, const struct kern *kern)
 {
-    const struct logit_range g = pick_range_of(l);
-    const int32_t ts_begin = l->rules->ts_begin;
+    const struct logit_range g = logit_range_of(s);
+    const int32_t ts_begin = s->rules->ts_begin;
     struct sampled_token two[2];
     struct top t = { two, 0, 2 };
     if (w->use_text) top_range(&t, logits, g.mask, g.text_from, g.text_to, kern);
     if (w->use_ts) top_range(&t, logits, g.mask, g.ts_from, g.ts_to, kern);
     if (t.n < 2) return;
-    float *margin = two[0].id >= ts_begin && two[1].id >= ts_begin ? &l->margin.time : &l->margin.text;
+    float *margin = two[0].id >= ts_begin && two[1].id >= ts_begin ? &s->margin.time : &s->margin.text;
     *margin = fminf(*margin, two[0].logprob - two[1].logprob);
 }
 
-void sample_token(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
+void sample_token(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
                   const struct kern *kern)
 {
-    const struct weighed w = weigh(l, text, ts);
-    struct sampled_token p = picked_of(l, &w, ts);
-    if (l->weigh) margin_keep(l, &w, logits, kern);
+    const struct allowed w = allow(s, text, ts);
+    struct sampled_token p = blank_token(s, &w, ts);
+    if (s->keeps_margin) margin_keep(s, &w, logits, kern);
     if (w.use_text || w.use_ts) {
-        if (l->rules->temperature > 0) {
-            const struct logit_range g = pick_range_of(l);
-            const int32_t id = draw(l, &g, logits, w.use_text, w.use_ts);
+        if (s->rules->temperature > 0) {
+            const struct logit_range g = logit_range_of(s);
+            const int32_t id = draw(s, &g, logits, w.use_text, w.use_ts);
             if (id >= 0) p.id = id, p.logprob = (float)(logits[id] - w.lse);
         }
         if (isinf(p.logprob)) {
@@ -298,25 +298,25 @@ void sample_token(struct lane *l, const struct logit_partial *text, const struct
         }
     }
     p.p = (float)exp(p.logprob);
-    lane_choose(l, &p);
+    sampler_choose(s, &p);
 }
 
-void sample_topk(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
+void sample_topk(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
                  const struct kern *kern)
 {
-    const struct weighed w = weigh(l, text, ts);
-    const struct sampled_token blank = picked_of(l, &w, ts);
-    const struct logit_range g = pick_range_of(l);
-    struct top t = { l->top, 0, l->topk };
+    const struct allowed w = allow(s, text, ts);
+    const struct sampled_token blank = blank_token(s, &w, ts);
+    const struct logit_range g = logit_range_of(s);
+    struct top t = { s->top, 0, s->topk };
     if (w.use_text) top_range(&t, logits, g.mask, g.text_from, g.text_to, kern);
     if (w.use_ts) top_range(&t, logits, g.mask, g.ts_from, g.ts_to, kern);
     for (int32_t i = 0; i < t.n; i++) {
-        const int32_t id = l->top[i].id;
-        const float logprob = (float)(l->top[i].logprob - w.lse);
-        l->top[i] = blank;
-        l->top[i].id = id;
-        l->top[i].logprob = logprob;
-        l->top[i].p = expf(logprob);
+        const int32_t id = s->top[i].id;
+        const float logprob = (float)(s->top[i].logprob - w.lse);
+        s->top[i] = blank;
+        s->top[i].id = id;
+        s->top[i].logprob = logprob;
+        s->top[i].p = expf(logprob);
     }
-    l->topk = t.n;
+    s->topk = t.n;
 }

@@ -8,11 +8,11 @@
 
 enum row_flag {
     ROW_SAMPLE = 1,    /* choose the next token of the lane from this row's logits */
-    ROW_PROB = 2,    /* lane.prob = softmax(unfiltered logits)[lane.prob_id] */
-    ROW_LOGITS = 4,  /* leave the logits where exec_logits finds them */
-    ROW_BEST = 8,    /* run.best of this row = the most probable id; not together with ROW_PROB */
-    ROW_TOPK = 16,    /* the lane's topk most probable ids that its rules allow go to lane.top; nothing is chosen */
-    ROW_GIVEN = 32   /* run.best[row].logprob = the log-probability of its id, which is given; not together with ROW_PROB, ROW_BEST */
+    ROW_PROB = 2,      /* lane.prob.p = softmax(unfiltered logits)[lane.prob.id] */
+    ROW_LOGITS = 4,    /* leave the logits where exec_logits finds them */
+    ROW_BEST = 8,      /* argmax.best of this row = the most probable id; not together with ROW_PROB */
+    ROW_TOPK = 16,     /* the lane's topk most probable ids that its rules allow go to sampler.top; nothing is chosen */
+    ROW_GIVEN = 32     /* argmax.best[row].logprob = the log-probability of its id, which is given; not together with ROW_PROB, ROW_BEST */
 };
 
 /* One per row of activations. token: an id, or token_of_input(i). */
@@ -34,7 +34,7 @@ struct logit_rules {
 
 /* A chosen token and what was known about it. */
 struct sampled_token {
-    int32_t id, ts_id;             /* tid: most probable allowed timestamp, -1: none */
+    int32_t id, ts_id;             /* ts_id: most probable allowed timestamp, -1: none */
     float p, logprob, ts_prob, ts_prob_sum;
 };
 
@@ -44,46 +44,51 @@ struct margins {
     float time;                  /* of logits, of one timestamp before another */
 };
 
-/* One per independent sequence: a beam, a window, a request. */
-struct lane {
-    int32_t kv_len;              /* positions held in the append state */
-    int32_t enc_len;             /* positions of the window's cross keys */
-    uint16_t window;             /* which window's cross keys */
-
+/* What chooses the tokens of a sequence, and has chosen so far. */
+struct sampler {
     const struct logit_rules *rules;
-    struct sampled_token *out;          /* [limit] tokens chosen so far, end of text excluded */
+    struct sampled_token *out;   /* [limit] tokens chosen so far, end of text excluded */
     int32_t n, limit;
     int32_t ended;               /* end of text was chosen */
     int32_t done;                /* ended, or the limit is reached */
     int32_t dead;                /* ended because nothing was allowed */
     int32_t last_ts;             /* latest timestamp chosen, -1: none */
     double sum_logprob;          /* includes the end of text's */
-    int32_t weigh;               /* 1: margins are kept */
+    int32_t keeps_margin;        /* 1: margins are kept */
     struct margins margin;
-    uint64_t stream;             /* which stream of random numbers, from pick_stream */
-    struct sampled_token *top;          /* [RUN_BEAMS + 1] best first, lower ids first among equals */
-    int32_t topk;               /* ROW_TOPK: how many are wanted, then how many there are */
+    uint64_t rng_stream;         /* of random numbers, from rng_stream_of */
+    struct sampled_token *top;   /* [RUN_BEAMS + 1] best first, lower ids first among equals */
+    int32_t topk;                /* ROW_TOPK: how many are wanted, then how many there are */
+};
 
-    int32_t adjust;              /* 1: exec.filter is asked about this lane's logits */
-    int32_t gram, gram_n;        /* state of a grammar after the first gram_n tokens; kept by whoever filters */
-
-    int32_t prob_id;
-    float prob;                  /* NAN: no logit was a number */
+/* One per independent sequence: a beam, a window, a request. */
+struct lane {
+    struct lane_kv {
+        int32_t len;             /* positions held in the append state */
+        int32_t enc_len;         /* positions of the window's cross keys */
+        uint16_t window;         /* which window's cross keys */
+    } kv;
+    struct sampler sampler;
+    struct lane_processors {
+        int32_t wanted;          /* 1: chain_calls.filter is asked about this lane's logits */
+        int32_t grammar_state, grammar_n; /* of a grammar after the first grammar_n tokens; kept by whoever filters */
+    } processors;
+    struct lane_prob { int32_t id; float p; } prob; /* ROW_PROB: of an id; NAN: no logit was a number */
 };
 
 enum {
-    SCAN_IDS = 4096,    /* ids of a slice of logits: fixed, so that sums do not depend on threads */
+    SLICE_IDS = 4096,   /* ids of a slice of logits: fixed, so that sums do not depend on threads */
     RUN_LANES = 256,    /* most lanes: a step of all of them is one replay of so many rows, each with logits */
     RUN_BEAMS = 32,     /* most lanes of one window */
     ATTN_TILE = 96,     /* most rows of an item of attention when all rows see the same keys */
-    ROWS_OUT_LEAST = 32 /* rows of logits that there is always room for */
+    ROWS_OUT_MIN = 32   /* rows of logits that there is always room for */
 };
 
 /* Rows that attend to the same keys, processed together; up to ATTN_TILE of them where none writes what the others read. */
 struct group { uint16_t row, n, lane; };
 
-/* Of a row: the most probable id that run.mask allows, and its log-probability among them; or an id that is given, and its
- * log-probability among the ids below run.given_end (-INFINITY: it is not one of them). */
+/* Of a row: the most probable id that argmax.mask allows, and its log-probability among them; or an id that is given, and its
+ * log-probability among the ids below align.given_end (-INFINITY: it is not one of them). */
 struct best { int32_t id; float logprob; };
 
 /* Rows that there is room for, and rows of logits. */
@@ -96,10 +101,14 @@ struct run {
     struct lane *lane;           /* [n_lanes] */
     uint32_t n_lanes;
 
-    struct best *best;           /* by row, for ROW_BEST and ROW_GIVEN; NULL where no plan asks */
-    const uint32_t *mask;        /* ids barred from best, NULL: none */
-    int32_t given_end;           /* ROW_GIVEN: ids below it count */
-    uint32_t frames;             /* keys that OP_SCORE looks at, the first ones */
+    struct run_argmax {
+        struct best *best;       /* by row, for ROW_BEST and ROW_GIVEN; NULL where no plan asks */
+        const uint32_t *mask;    /* ids barred from best, NULL: none */
+    } argmax;
+    struct run_align {
+        int32_t given_end;       /* ROW_GIVEN: ids below it count */
+        uint32_t frames;         /* keys that OP_ATTN_WEIGHTS looks at, the first ones */
+    } align;
 
     /* Derived from the rows by run_prepare. */
     uint32_t *out_row;           /* [room.out] rows whose logits are wanted */
@@ -107,35 +116,35 @@ struct run {
     int32_t *self_len, *cross_len; /* [room.rows] keys each row sees */
     struct group *self, *cross;  /* [room.rows] */
     uint32_t n_self, n_cross;
-    int32_t self_most, cross_most; /* the largest of self_len, cross_len */
+    int32_t self_len_max, cross_len_max; /* the largest of self_len, cross_len */
 };
 
 /* Take the tables from the arena for what the largest of some plans needs, and n_lanes lanes. 0, or -1: no memory. */
 int run_init(struct run *r, struct arena *a, const struct plan *const *plans, int n_plans, uint32_t n_lanes);
 size_t run_memory(const struct plan *const *plans, int n_plans, uint32_t n_lanes);
 void run_add(struct run *r, int32_t token, int32_t pos, uint16_t lane, uint16_t flags);
-struct room run_left(const struct run *r, struct room most); /* of `most`, beside the rows added since n_rows was set to 0 */
+struct room run_left(const struct run *r, struct room max); /* of `max`, beside the rows added since n_rows was set to 0 */
 void run_prepare(struct run *r);
 /* Rows of the next step: the token just chosen by each lane that is not done. */
 void run_advance(struct run *r);
 
 /* Range of ids a lane may choose now. Text ids [text_from, ts_begin), timestamps [ts_from, ts_to); empty where from >= to. */
 struct logit_range { int32_t text_from, text_to, ts_from, ts_to; const uint32_t *mask; };
-struct logit_range pick_range_of(const struct lane *l);
+struct logit_range logit_range_of(const struct sampler *s);
 /* A stream of random numbers of its own for each candidate of each attempt at each window. */
-static inline uint64_t pick_stream(int64_t window, int attempt, int candidate)
+static inline uint64_t rng_stream_of(int64_t window, int attempt, int candidate)
 {
     return (uint64_t)window << 16 | (uint64_t)(attempt & 0xff) << 8 | (uint64_t)(candidate & 0xff);
 }
-/* Choose from merged parts (text, timestamps) and advance the lane. logits[n_vocab] are read only when the temperature is above 0, or the
- * lane's margin is kept. */
-void sample_token(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
+/* Choose from merged parts (text, timestamps) and advance. logits[n_vocab] are read only when the temperature is above 0, or the margin is
+ * kept. */
+void sample_token(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
                   const struct kern *kern);
-/* Fill lane.top from the same. */
-void sample_topk(struct lane *l, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
+/* Fill top from the same. */
+void sample_topk(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
                  const struct kern *kern);
-/* Advance the lane by a token that was chosen: the end of text ends it, the limit does. */
-void lane_choose(struct lane *l, const struct sampled_token *p);
+/* Advance by a token that was chosen: the end of text ends it, the limit does. */
+void sampler_choose(struct sampler *s, const struct sampled_token *p);
 /* dst goes on like src: tokens, rules, sums. Its state, its table and its places stay its own. */
 void lane_copy(struct lane *dst, const struct lane *src);
 /* parts in rising order of ids into one */

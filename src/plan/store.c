@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/os.h"
 
-enum { ALIGN = 64, PIECE_LEAST = 4 << 20 };
+enum { ALIGN = 64, PIECE_MIN = 4 << 20 };
 
 /* At the beginning of its pages. */
 struct weight_piece {
@@ -29,7 +29,7 @@ static void piece_trim(struct weight_store *s, struct weight_piece *p)
 /* A piece with room for n bytes. One that holds much else than those is where the next ones go, too. */
 static struct weight_piece *piece_add(struct weight_store *s, size_t n)
 {
-    size_t size = s->held < PIECE_LEAST ? PIECE_LEAST : s->held < STORE_PIECE_MOST ? s->held : STORE_PIECE_MOST;
+    size_t size = s->held < PIECE_MIN ? PIECE_MIN : s->held < STORE_PIECE_MAX ? s->held : STORE_PIECE_MAX;
     const int own = n > size / 2;
     if (own) size = ALIGN + n;
     struct weight_piece *p = os_pages_alloc(size), *open = s->piece;

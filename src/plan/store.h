@@ -32,7 +32,7 @@ struct weight_store {
     int dry;                    /* shapes are checked and bytes counted, nothing is read: for describing a model */
 };
 
-enum { STORE_PIECE_MOST = 32 << 20 }; /* what is asked for beyond what is used, while a model is read */
+enum { STORE_PIECE_MAX = 32 << 20 }; /* what is asked for beyond what is used, while a model is read */
 
 /* n zeroed bytes, aligned to 64; NULL: no memory. Where nothing is read a place is only counted; nobody looks behind the pointer. */
 void *weight_store_take(struct weight_store *s, size_t n);

@@ -22,8 +22,8 @@ static uint16_t choice(const struct ar *a)
 static void row_add(const struct ar *a, struct run *r, int32_t token, uint16_t lane, uint16_t flags)
 {
     struct lane *l = &r->lane[lane];
-    if (flags & ROW_TOPK) l->topk = a->p.n_lanes + 1;
-    run_add(r, token, l->kv_len, lane, flags);
+    if (flags & ROW_TOPK) l->sampler.topk = a->p.n_lanes + 1;
+    run_add(r, token, l->kv.len, lane, flags);
 }
 
 /* The candidates, or beams, go on from the same keys and values. */
@@ -32,9 +32,9 @@ static void lanes_fork(struct ar *a, struct run *r, struct kv_state *state)
     const struct lane *first = &r->lane[a->lane0];
     for (int32_t i = 1; i < a->p.n_lanes; i++) {
         struct lane *l = &r->lane[a->lane0 + i];
-        const uint64_t stream = l->stream;
+        const uint64_t stream = l->sampler.rng_stream;
         lane_copy(l, first);
-        l->stream = stream;
+        l->sampler.rng_stream = stream;
         state_fork(state, (uint32_t)(a->lane0 + i), a->lane0);
     }
     a->forked = 1;
@@ -56,8 +56,8 @@ static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, str
         const uint16_t last = i == a->n_prompt - 1 ? choice(a) : 0, sot = i == a->sot ? ROW_PROB : 0;
         const struct room left = run_left(r, max);
         if (!left.rows || (!left.out && (last | sot))) return;
-        if (last & ROW_TOPK) l->topk = a->p.n_lanes + 1;
-        run_add(r, a->prompt[i], l->kv_len + i - a->fed, a->lane0, last | sot);
+        if (last & ROW_TOPK) l->sampler.topk = a->p.n_lanes + 1;
+        run_add(r, a->prompt[i], l->kv.len + i - a->fed, a->lane0, last | sot);
     }
     if (a->fed < shared || !fits_all(a, run_left(r, max))) return;
     lanes_fork(a, r, state);
@@ -74,7 +74,7 @@ uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct roo
     for (int32_t i = 0; i < n; i++) {
         const uint16_t lane = a->p.beams ? a->beams.lane[i] : (uint16_t)(a->lane0 + i);
         const struct lane *l = &r->lane[lane];
-        if (!l->done) row_add(a, r, l->out[l->n - 1].id, lane, choice(a));
+        if (!l->sampler.done) row_add(a, r, l->sampler.out[l->sampler.n - 1].id, lane, choice(a));
     }
     return r->n_rows - before;
 }
@@ -84,7 +84,7 @@ static void candidates_rank(struct ar *a, const struct run *r)
 {
     for (int32_t i = 0; i < a->p.n_lanes; i++) {
         const struct lane *l = &r->lane[a->lane0 + i];
-        a->rank[i] = l->dead ? -INFINITY : ar_rank(l->sum_logprob, l->n, a->p.length_penalty);
+        a->rank[i] = l->sampler.dead ? -INFINITY : ar_rank(l->sampler.sum_logprob, l->sampler.n, a->p.length_penalty);
         if (a->rank[i] > a->rank[a->chosen]) a->chosen = i;
     }
     a->n_ranks = a->p.n_lanes;
@@ -95,7 +95,7 @@ void ar_give(struct ar *a, struct run *r, struct kv_state *state)
 {
     if (a->done) return;
     const int prompting = a->fed < a->n_prompt;
-    const int32_t len = r->lane[a->lane0].kv_len;
+    const int32_t len = r->lane[a->lane0].kv.len;
     if (prompting) a->fed = len < a->n_prompt ? len : a->n_prompt;
     if (a->fed < a->n_prompt) return;
     if (a->p.beams) {
@@ -103,7 +103,7 @@ void ar_give(struct ar *a, struct run *r, struct kv_state *state)
         return;
     }
     for (int32_t i = 0; i < a->p.n_lanes; i++)
-        if (!r->lane[a->lane0 + i].done) return;
+        if (!r->lane[a->lane0 + i].sampler.done) return;
     a->done = 1;
     candidates_rank(a, r);
 }

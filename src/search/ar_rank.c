@@ -10,5 +10,5 @@ double ar_rank(double sum_logprob, int32_t n, double penalty)
 
 double ar_avg_logprob(const struct lane *l)
 {
-    return l->sum_logprob / (l->n + 1);
+    return l->sampler.sum_logprob / (l->sampler.n + 1);
 }

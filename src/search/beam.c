@@ -28,9 +28,9 @@ static int32_t offers_sort(struct offer *o, const struct ar *a, const struct run
     int32_t n = 0;
     for (int32_t b = 0; b < a->beams.n; b++) {
         const struct lane *l = &r->lane[a->beams.lane[b]];
-        for (int32_t i = 0; i < l->topk; i++)
-            n = offer_add(o, n, (struct offer){ (float)l->sum_logprob + l->top[i].logprob, (int16_t)b, (int16_t)i });
-        if (!l->topk) n = offer_add(o, n, (struct offer){ -INFINITY, (int16_t)b, NOTHING });
+        for (int32_t i = 0; i < l->sampler.topk; i++)
+            n = offer_add(o, n, (struct offer){ (float)l->sampler.sum_logprob + l->sampler.top[i].logprob, (int16_t)b, (int16_t)i });
+        if (!l->sampler.topk) n = offer_add(o, n, (struct offer){ -INFINITY, (int16_t)b, NOTHING });
     }
     return n;
 }
@@ -39,11 +39,11 @@ static int32_t offers_sort(struct offer *o, const struct ar *a, const struct run
 static void candidate_add(struct ar *a, const struct lane *l, double sum, float margin, int ended, int dead)
 {
     struct beams *b = &a->beams;
-    const double rank = dead ? -INFINITY : ar_rank(sum, l->n, a->p.length_penalty);
+    const double rank = dead ? -INFINITY : ar_rank(sum, l->sampler.n, a->p.length_penalty);
     if (a->n_ranks < AR_FINISHED) a->rank[a->n_ranks] = rank;
     if (!a->n_ranks || rank > b->best_rank) {
-        memcpy(b->best, l->out, (size_t)l->n * sizeof *b->best);
-        b->best_n = l->n;
+        memcpy(b->best, l->sampler.out, (size_t)l->sampler.n * sizeof *b->best);
+        b->best_n = l->sampler.n;
         b->best_ended = ended;
         b->best_sum = sum;
         b->best_rank = rank;
@@ -70,15 +70,15 @@ static void beams_end(struct ar *a, struct run *r)
     struct beams *b = &a->beams;
     for (int32_t i = 0; i < b->n && b->n_finished < a->p.n_lanes; i++, b->n_finished++) {
         const struct lane *l = &r->lane[b->lane[i]];
-        candidate_add(a, l, l->sum_logprob, l->margin.text, 0, 0);
+        candidate_add(a, l, l->sampler.sum_logprob, l->sampler.margin.text, 0, 0);
     }
     struct lane *l = &r->lane[a->lane0];
-    memcpy(l->out, b->best, (size_t)b->best_n * sizeof *b->best);
-    l->n = b->best_n;
-    l->ended = b->best_ended;
-    l->sum_logprob = b->best_sum;
-    l->margin.text = fminf(b->best_margin, lead_of(a));
-    for (int32_t i = 0; i < a->p.n_lanes; i++) r->lane[a->lane0 + i].done = 1;
+    memcpy(l->sampler.out, b->best, (size_t)b->best_n * sizeof *b->best);
+    l->sampler.n = b->best_n;
+    l->sampler.ended = b->best_ended;
+    l->sampler.sum_logprob = b->best_sum;
+    l->sampler.margin.text = fminf(b->best_margin, lead_of(a));
+    for (int32_t i = 0; i < a->p.n_lanes; i++) r->lane[a->lane0 + i].sampler.done = 1;
     a->result = a->lane0;
     a->done = 1;
 }
@@ -92,7 +92,7 @@ static void beams_move(struct ar *a, struct run *r, struct kv_state *state, cons
     int32_t uses[RUN_BEAMS] = { 0 };
     for (int32_t i = 0; i < n; i++) {
         from[i] = b->lane[next[i].beam];
-        chosen[i] = r->lane[from[i]].top[next[i].place];
+        chosen[i] = r->lane[from[i]].sampler.top[next[i].place];
         uses[from[i] - a->lane0]++;
     }
     uint16_t spare = 0;
@@ -109,12 +109,12 @@ static void beams_move(struct ar *a, struct run *r, struct kv_state *state, cons
     for (int32_t i = 0; i < n; i++) {
         struct lane *l = &r->lane[lane[i]];
         b->lane[i] = lane[i];
-        lane_choose(l, &chosen[i]);
-        l->sum_logprob = (double)next[i].sum;
-        l->margin.text = fminf(l->margin.text, next[i].sum - lost);
+        sampler_choose(&l->sampler, &chosen[i]);
+        l->sampler.sum_logprob = (double)next[i].sum;
+        l->sampler.margin.text = fminf(l->sampler.margin.text, next[i].sum - lost);
     }
     for (int32_t i = 0; i < a->p.n_lanes; i++)
-        if (!uses[i]) r->lane[a->lane0 + i].done = 1;
+        if (!uses[i]) r->lane[a->lane0 + i].sampler.done = 1;
     b->n = n;
 }
 
@@ -122,7 +122,7 @@ static void beams_move(struct ar *a, struct run *r, struct kv_state *state, cons
 static int is_continuation(const struct ar *a, const struct run *r, const struct offer *o)
 {
     const struct lane *l = &r->lane[a->beams.lane[o->beam]];
-    return o->place != NOTHING && l->top[o->place].id != l->rules->eot;
+    return o->place != NOTHING && l->sampler.top[o->place].id != l->sampler.rules->eot;
 }
 
 void beams_step(struct ar *a, struct run *r, struct kv_state *state)
@@ -139,11 +139,12 @@ void beams_step(struct ar *a, struct run *r, struct kv_state *state)
         if (is_continuation(a, r, &offer[i])) {
             next[n_next++] = offer[i];
         } else if (b->n_finished < a->p.max_finished) {
-            candidate_add(a, l, dead ? l->sum_logprob : (double)offer[i].sum, fminf(l->margin.text, offer[i].sum - lost), 1, dead);
+            candidate_add(a, l, dead ? l->sampler.sum_logprob : (double)offer[i].sum, fminf(l->sampler.margin.text, offer[i].sum - lost), 1,
+                          dead);
             b->n_finished++;
         }
     }
     const int enough = b->n_finished >= a->p.max_finished;
     beams_move(a, r, state, next, n_next, lost);
-    if (enough || !n_next || r->lane[b->lane[0]].done) beams_end(a, r);
+    if (enough || !n_next || r->lane[b->lane[0]].sampler.done) beams_end(a, r);
 }

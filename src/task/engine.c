@@ -72,8 +72,8 @@ static int run_open(struct steno_batch *b, const struct plan **plans, int n_plan
     const uint32_t lanes = b->n_windows * b->n_lanes;
     b->sampled = arena_array(&b->arena, lanes * n_ids, sizeof *b->sampled);
     int bad = !b->sampled || run_init(&b->run, &b->arena, plans, n_plans, lanes);
-    b->run.best = arena_array(&b->arena, n_ids, sizeof *b->run.best);
-    bad |= !b->run.best;
+    b->run.argmax.best = arena_array(&b->arena, n_ids, sizeof *b->run.argmax.best);
+    bad |= !b->run.argmax.best;
     return bad;
 }
 

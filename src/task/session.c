@@ -30,7 +30,7 @@ void session_ready(steno_session *s)
     atomic_store(&s->cancel, 0);
     if (b->at_work && !s->entered) return; /* others go on */
     b->solo = s;
-    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until lane_rewind puts one to use */
+    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1; /* until lane_rewind puts one to use */
 }
 
 void session_forget(steno_session *s)

@@ -66,9 +66,11 @@ void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
 {
     struct lane *l = &b->run.lane[lane];
     state_truncate(&b->state[STATE_SELF], lane, (uint32_t)len);
-    *l = (struct lane){ .top = l->top, .kv_len = len, .enc_len = b->model->audio_ctx, .last_ts = -1,
-                        .margin = { INFINITY, INFINITY }, .window = (uint16_t)(lane / b->n_lanes),
-                        .out = b->sampled + (size_t)lane * (size_t)b->model->text_ctx };
+    *l = (struct lane){
+        .kv = { .len = len, .enc_len = b->model->audio_ctx, .window = (uint16_t)(lane / b->n_lanes) },
+        .sampler = { .out = b->sampled + (size_t)lane * (size_t)b->model->text_ctx, .top = l->sampler.top, .last_ts = -1,
+                     .margin = { INFINITY, INFINITY } },
+    };
 }
 
 int steps_run(steno_session *s, int steps)

@@ -193,8 +193,8 @@ static void test_a_seed_gives_one_text_whatever_the_threads_and_attempts_draw_ap
     p.seed = 11;
     run(&demo, &p);
     assert_true(result_digest(session) != want);
-    assert_true(pick_stream(3000, 1, 0) != pick_stream(3000, 0, 0) && pick_stream(3000, 0, 1) != pick_stream(3000, 0, 0));
-    assert_true(pick_stream(3000, 0, 0) != pick_stream(3001, 0, 0) && pick_stream(3000, 1, 0) != pick_stream(3000, 0, 1));
+    assert_true(rng_stream_of(3000, 1, 0) != rng_stream_of(3000, 0, 0) && rng_stream_of(3000, 0, 1) != rng_stream_of(3000, 0, 0));
+    assert_true(rng_stream_of(3000, 0, 0) != rng_stream_of(3001, 0, 0) && rng_stream_of(3000, 1, 0) != rng_stream_of(3000, 0, 1));
 }
 
 static void test_text_kept_above_half_does_not_condition_the_next_window(void **state)

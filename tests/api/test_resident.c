@@ -263,7 +263,7 @@ static void test_word_times_take_no_scratch_of_their_own(void **state)
             p.index_only = 1;
             p.compute = c;
             if (steno_model_open_random(&m, shape[i], "f16", 1, &p, &e)) fail_msg("%s", e.text);
-            const size_t without = inside_exec_memory(m, 2, 2), with = inside_exec_memory(m, 3, ROWS_OUT_LEAST);
+            const size_t without = inside_exec_memory(m, 2, 2), with = inside_exec_memory(m, 3, ROWS_OUT_MIN);
             const size_t tables = 64 << 10;
             if (with > without + tables) fail_msg("%s, compute %d: %zu bytes with word times, %zu without", shape[i], c, with, without);
             steno_model_close(m);

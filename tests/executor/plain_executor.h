@@ -130,7 +130,7 @@ static inline struct kv_view plain_kv(const struct plain_op *o, uint32_t head, u
     if (o->op->state != NO_STATE) {
         const struct kv_state *s = &o->x->state[o->op->state];
         *type = s->type;
-        const uint32_t l = s->desc.kind == STATE_APPEND ? lane : o->run ? o->run->lane[lane].window : lane;
+        const uint32_t l = s->desc.kind == STATE_APPEND ? lane : o->run ? o->run->lane[lane].kv.window : lane;
         return plain_state(o->x, o->op->state, o->op->layer, head, l, head_sz);
     }
     const struct slot *s = &o->plan->p->slot[o->op->kv_slot];
@@ -241,7 +241,7 @@ static inline void plain_attn(const struct plain_op *o)
         for (uint32_t h = 0; h < c->heads; h++) {
             const int32_t len = o->op->state == NO_STATE           ? (int32_t)o->n_rows
                                 : o->op->flags & OPF_CAUSAL ? o->run->row[r].pos + 1
-                                                            : o->run->lane[o->run->row[r].lane].enc_len;
+                                                            : o->run->lane[o->run->row[r].lane].kv.enc_len;
             plain_attn_row(o, r, h, len);
         }
 }
@@ -294,7 +294,7 @@ static inline void plain_shift(const struct plain_op *o)
 static inline void plain_align(const struct plain_op *o)
 {
     const struct op *op = o->op;
-    const uint32_t frames = o->run->frames;
+    const uint32_t frames = o->run->align.frames;
     enum kv_type type;
     size_t head_sz;
     if (op->kind == OP_ZSCORE) {
@@ -319,10 +319,10 @@ static inline void plain_align(const struct plain_op *o)
 
 static inline struct logit_partial plain_reduce(const struct plain_op *o, const float *x, const uint32_t *mask, int32_t from, int32_t to)
 {
-    struct logit_partial all[SCAN_IDS];
+    struct logit_partial all[SLICE_IDS];
     size_t n = 0;
-    for (int32_t lo = 0; lo < to; lo += SCAN_IDS) {
-        const int32_t a = from > lo ? from : lo, b = to < lo + SCAN_IDS ? to : lo + SCAN_IDS;
+    for (int32_t lo = 0; lo < to; lo += SLICE_IDS) {
+        const int32_t a = from > lo ? from : lo, b = to < lo + SLICE_IDS ? to : lo + SLICE_IDS;
         all[n] = (struct logit_partial){ -INFINITY, 0, -1 };
         if (a < b) o->kern->logits_reduce(&all[n], x + a, mask, a, (size_t)(b - a));
         n++;
@@ -334,32 +334,32 @@ static inline void plain_choose(const struct plain_op *o, uint32_t out)
 {
     struct row *row = &o->run->row[o->run->out_row[out]];
     struct lane *l = &o->run->lane[row->lane];
-    struct best *best = o->run->best ? &o->run->best[o->run->out_row[out]] : NULL;
+    struct best *best = o->run->argmax.best ? &o->run->argmax.best[o->run->out_row[out]] : NULL;
     const int32_t n = (int32_t)o->plan->p->slot[o->plan->p->logits].width;
     float *x = plain_row(o, o->plan->p->logits, out);
     if (row->flags & ROW_PROB) {
         const struct logit_partial all = plain_reduce(o, x, NULL, 0, n);
-        l->prob = all.arg < 0 ? NAN : (float)(exp((double)x[l->prob_id] - all.max) / all.sum);
+        l->prob.p = all.arg < 0 ? NAN : (float)(exp((double)x[l->prob.id] - all.max) / all.sum);
     }
     if (row->flags & ROW_BEST) {
-        const struct logit_partial all = plain_reduce(o, x, o->run->mask, 0, n);
+        const struct logit_partial all = plain_reduce(o, x, o->run->argmax.mask, 0, n);
         *best = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
     }
     if (row->flags & ROW_GIVEN) {
-        const struct logit_partial all = plain_reduce(o, x, NULL, 0, o->run->given_end < n ? o->run->given_end : n);
-        const int counts = all.arg >= 0 && best->id >= 0 && best->id < o->run->given_end;
+        const struct logit_partial all = plain_reduce(o, x, NULL, 0, o->run->align.given_end < n ? o->run->align.given_end : n);
+        const int counts = all.arg >= 0 && best->id >= 0 && best->id < o->run->align.given_end;
         best->logprob = counts ? (float)((double)x[best->id] - all.max - log(all.sum)) : -INFINITY;
     }
     if (!(row->flags & (ROW_SAMPLE | ROW_TOPK))) return;
-    if (o->calls && o->calls->filter && l->adjust) {
+    if (o->calls && o->calls->filter && l->processors.wanted) {
         o->calls->filter(o->calls->user, row->lane, x);
         for (int32_t i = 0; i < n; i++) x[i] = x[i] > FLT_MAX ? FLT_MAX : x[i] >= -FLT_MAX ? x[i] : -INFINITY;
     }
-    const struct logit_range g = pick_range_of(l);
+    const struct logit_range g = logit_range_of(&l->sampler);
     const struct logit_partial text = plain_reduce(o, x, g.mask, g.text_from, g.text_to);
     const struct logit_partial ts = plain_reduce(o, x, g.mask, g.ts_from, g.ts_to);
-    if (row->flags & ROW_SAMPLE) sample_token(l, &text, &ts, x, o->kern);
-    else sample_topk(l, &text, &ts, x, o->kern);
+    if (row->flags & ROW_SAMPLE) sample_token(&l->sampler, &text, &ts, x, o->kern);
+    else sample_topk(&l->sampler, &text, &ts, x, o->kern);
 }
 
 static inline void plain_sample(const struct plain_op *o)
@@ -450,7 +450,7 @@ static inline int plain_chain(struct exec *exec, const struct plan *p, struct ru
         if (!plain_fits(x, p, run, run->n_rows)) return STENO_EARG;
         o.n_rows = run->n_rows;
         const int rc = plain_run(&o, 0, p->n_ops);
-        for (uint32_t i = 0; i < run->n_rows; i++) run->lane[run->row[i].lane].kv_len = run->row[i].pos + 1;
+        for (uint32_t i = 0; i < run->n_rows; i++) run->lane[run->row[i].lane].kv.len = run->row[i].pos + 1;
         ++*ran;
         if (rc) return rc;
         if (calls && calls->next) {

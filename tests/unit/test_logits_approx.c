@@ -71,7 +71,7 @@ static void check(const struct sample *s, const struct logit_range *g, int n, co
     const struct approx_logits l = { s->near, s->panel, x, g, n };
     for (size_t p = 0; p < PANELS; p += 2) /* in slices */
         approx_bounds(most, slice + p / 2 * APPROX_TOPK, &l, p, p + 2 < PANELS ? p + 2 : PANELS, k);
-    const float least = approx_least(slice, 3, n);
+    const float lower = approx_lower_bound(slice, 3, n);
     for (int32_t id = 0; id < N; id++) {
         if (is_allowed(g, id)) {
             best[allowed++] = s->exact[id];
@@ -82,9 +82,9 @@ static void check(const struct sample *s, const struct logit_range *g, int n, co
     }
     qsort(best, (size_t)allowed, sizeof *best, falling);
     if (allowed < n) return;
-    assert_true(least <= best[n - 1]);
+    assert_true(lower <= best[n - 1]);
     for (int32_t id = 0; id < N; id++)
-        if (is_allowed(g, id) && s->exact[id] >= best[n - 1]) assert_true(approx_may_hold(most[id / PANEL], least));
+        if (is_allowed(g, id) && s->exact[id] >= best[n - 1]) assert_true(approx_may_hold(most[id / PANEL], lower));
 }
 
 static void test_no_logit_is_above_the_bound_of_its_panel(void **state)
@@ -157,16 +157,16 @@ static void test_what_is_no_number_is_computed_in_full(void **state)
         const struct approx_panel p = approx_panel_of(&loss, K);
         assert_true(isnan(p.error));
         s->panel[0] = p;
-        float least;
+        float lower;
         const struct approx_logits l = { s->near, s->panel, approx_x_of(s->type, s->x, K), &all, 1 };
-        approx_bounds(most, &least, &l, 0, PANELS, &k);
-        assert_true(approx_may_hold(most[0], least));
+        approx_bounds(most, &lower, &l, 0, PANELS, &k);
+        assert_true(approx_may_hold(most[0], lower));
     }
     s->x[100] = (float)NAN;
-    float least;
+    float lower;
     const struct approx_logits l = { s->near, s->panel, approx_x_of(s->type, s->x, K), &all, 1 };
-    approx_bounds(most, &least, &l, 0, PANELS, &k);
-    for (size_t p = 0; p < PANELS; p++) assert_true(approx_may_hold(most[p], least));
+    approx_bounds(most, &lower, &l, 0, PANELS, &k);
+    for (size_t p = 0; p < PANELS; p++) assert_true(approx_may_hold(most[p], lower));
     free(s);
 }
 

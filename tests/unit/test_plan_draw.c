@@ -46,8 +46,8 @@ static void rig_init(struct rig *r, int n, double temperature, uint64_t seed)
 static int draw_at(const struct rig *r, uint64_t stream, int32_t position)
 {
     struct sampled_token out[1024];
-    struct lane l = { .rules = &r->rules, .out = out, .limit = 1024, .last_ts = -1, .stream = stream, .n = position };
-    sample_token(&l, &r->text, &r->none, r->x, NULL);
+    struct sampler s = { .rules = &r->rules, .out = out, .limit = 1024, .last_ts = -1, .rng_stream = stream, .n = position };
+    sample_token(&s, &r->text, &r->none, r->x, NULL);
     return out[position].id;
 }
 
@@ -86,7 +86,7 @@ static void test_draws_follow_the_softmax_over_positions_streams_and_seeds(void 
                 rig_init(&r, big ? MANY : FEW, temperature[t], 99);
                 for (int i = 0; i < DRAWS; i++) {
                     if (vary == OVER_SEEDS) r.rules.seed = (uint64_t)i;
-                    const uint64_t stream = vary == OVER_WINDOWS ? pick_stream(i * 3000, 1, 0) : vary == OVER_SEEDS ? 5 : (uint64_t)i;
+                    const uint64_t stream = vary == OVER_WINDOWS ? rng_stream_of(i * 3000, 1, 0) : vary == OVER_SEEDS ? 5 : (uint64_t)i;
                     count[vary == OVER_POSITIONS ? draw_at(&r, (uint64_t)(i / 500), i % 500) : draw_at(&r, stream, 3)]++;
                 }
                 check_counts(count, r.p, r.n, name[vary]);
@@ -116,14 +116,14 @@ static void test_neighbouring_positions_streams_attempts_and_seeds_know_nothing_
         rig_init(&r, FEW, 1.0, 4);
         rig_init(&next, FEW, 1.0, 4);
         for (int i = 0; i < DRAWS; i++) {
-            const uint64_t stream = pick_stream(i / 100 * 2, 0, 0);
+            const uint64_t stream = rng_stream_of(i / 100 * 2, 0, 0);
             const int32_t n = i % 100;
             int b = 0;
             if (vary == 0) b = draw_at(&r, stream, n + 1);
             if (vary == 1) b = draw_at(&r, stream + 1, n);
-            if (vary == 2) b = draw_at(&r, pick_stream(i / 100 * 2, 1, 0), n);
-            if (vary == 3) b = draw_at(&r, pick_stream(i / 100 * 2, 0, 1), n);
-            if (vary == 4) b = draw_at(&r, pick_stream(i / 100 * 2 + 1, 0, 0), n);
+            if (vary == 2) b = draw_at(&r, rng_stream_of(i / 100 * 2, 1, 0), n);
+            if (vary == 3) b = draw_at(&r, rng_stream_of(i / 100 * 2, 0, 1), n);
+            if (vary == 4) b = draw_at(&r, rng_stream_of(i / 100 * 2 + 1, 0, 0), n);
             if (vary == 5) next.rules.seed = 5, b = draw_at(&next, stream, n);
             count[draw_at(&r, stream, n)][b]++;
         }

@@ -208,10 +208,10 @@ static struct chosen generate(const steno_model *m, int lanes, double temperatur
     for (uint16_t l = 0; l < LANES; l++) {
         inside_lane_reset(s, l);
         struct lane *p = inside_lane(s, l);
-        p->rules = inside_rules(s);
-        p->limit = l < lanes ? CHAIN - 7 * l : 0;
-        p->done = l >= lanes;
-        p->stream = l;
+        p->sampler.rules = inside_rules(s);
+        p->sampler.limit = l < lanes ? CHAIN - 7 * l : 0;
+        p->sampler.done = l >= lanes;
+        p->sampler.rng_stream = l;
         if (l < lanes)
             for (int i = 0; i < 3; i++) inside_add(s, token_of(l, i), i, l, i == 2 ? ROW_SAMPLE : 0);
     }
@@ -272,13 +272,13 @@ static void test_choosing_inside_the_plan_equals_filters_on_the_host(void **stat
     encode(s);
     rules_set(s, 0);
     inside_lane_reset(s, 0);
-    inside_lane(s, 0)->rules = inside_rules(s);
-    inside_lane(s, 0)->limit = CHAIN;
+    inside_lane(s, 0)->sampler.rules = inside_rules(s);
+    inside_lane(s, 0)->sampler.limit = CHAIN;
     inside_clear(s);
     inside_add(s, t->sot, 0, 0, ROW_SAMPLE);
     for (int step = 0; step < CHAIN; step++) {
         const struct lane before = *inside_lane(s, 0);
-        const struct logit_range g = pick_range_of(&before);
+        const struct logit_range g = logit_range_of(&before.sampler);
         assert_int_equal(inside_replay(s, 1), 0);
         const float *x = logits(s, 0);
         double ts = 0, best_text = -INFINITY, best_ts = -INFINITY;
@@ -309,16 +309,16 @@ static void test_no_speech_probability_is_taken_before_the_rules_at_the_row_aske
     rule_bar(inside_masks(s), inside_tokens(m)->no_speech);
     inside_lane_reset(s, 0);
     struct lane *l = inside_lane(s, 0);
-    l->rules = inside_rules(s);
-    l->limit = 1;
-    l->prob_id = inside_tokens(m)->no_speech;
+    l->sampler.rules = inside_rules(s);
+    l->sampler.limit = 1;
+    l->prob.id = inside_tokens(m)->no_speech;
     inside_clear(s);
     for (int i = 0; i < 53; i++) inside_add(s, token_of(1, i), i, 0, i == 50 ? ROW_PROB | ROW_LOGITS : i == 52 ? ROW_SAMPLE : 0);
     assert_int_equal(inside_replay(s, 1), 0);
     const float *x = logits(s, 0);
     double sum = 0;
     for (int32_t i = 0; i < inside_n_vocab(m); i++) sum += exp((double)x[i]);
-    assert_true(fabs((double)l->prob - exp((double)x[inside_tokens(m)->no_speech]) / sum) < 1e-7);
+    assert_true(fabs((double)l->prob.p - exp((double)x[inside_tokens(m)->no_speech]) / sum) < 1e-7);
     steno_session_close(s);
     steno_model_close(m);
 }

@@ -24,7 +24,7 @@ static void rules_for(const steno_model *m)
 
 static void lane_begin(steno_session *s, uint16_t lane)
 {
-    inside_lane_begin(s, lane, &rules, 8)->window = 0;
+    inside_lane_begin(s, lane, &rules, 8)->kv.window = 0;
 }
 
 static void encode(steno_session *s, int32_t n_ctx)

@@ -223,7 +223,7 @@ static void rig_tokens(struct rig *r, float *out, const int32_t *tokens, int n, 
         const int to = from + at_once < n ? from + at_once : n;
         r->run.n_rows = 0;
         for (int i = from; i < to; i++) run_add(&r->run, tokens[i], i, 0, 0);
-        r->run.lane[0].kv_len = from;
+        r->run.lane[0].kv.len = from;
         assert_int_equal(state_prepare(&r->state[1], 0, (uint32_t)from, (uint32_t)to), 0);
         run_prepare(&r->run);
         rig_run(r, out, (size_t)from, (uint32_t)(to - from), &r->run);

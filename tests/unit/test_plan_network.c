@@ -124,7 +124,7 @@ static void decoder_near_slow(const struct model_dims *d, enum dtype type, const
         inside_clear(s);
         for (int i = 0; i < n; i++) inside_add(s, tokens[at + i], at + i, 0, ROW_LOGITS);
         assert_int_equal(inside_replay(s, 1), 0);
-        assert_int_equal(inside_lane(s, 0)->kv_len, at + n);
+        assert_int_equal(inside_lane(s, 0)->kv.len, at + n);
         for (int i = 0; i < n; i++)
             assert_rows_near("logits", inside_logits(s, (uint32_t)i), 0, want + (size_t)(at + i) * (size_t)d->n_vocab, 1,
                              (size_t)d->n_vocab, tolerance);

@@ -34,24 +34,24 @@ static void rig_init(struct rig *r, int timestamps)
     bar(&r->first, BLANK), bar(&r->first, EOT);
     r->rules = (struct logit_rules){ .mask = r->always.bit, .mask_first = r->first.bit, .n_vocab = N, .eot = EOT, .ts_begin = TS,
                                     .ts_initial_last = TS + FIRST_LIMIT, .timestamps = timestamps };
-    r->lane = (struct lane){ .rules = &r->rules, .out = r->out, .limit = MOST, .last_ts = -1 };
+    r->lane = (struct lane){ .sampler.rules = &r->rules, .sampler.out = r->out, .sampler.limit = MOST, .sampler.last_ts = -1 };
     kern_init(&r->kern, cpu_level_best());
 }
 
 static void history(struct rig *r, const int32_t *ids, int n)
 {
-    r->lane.n = r->lane.done = r->lane.ended = 0;
-    r->lane.last_ts = -1;
-    r->lane.sum_logprob = 0;
+    r->lane.sampler.n = r->lane.sampler.done = r->lane.sampler.ended = 0;
+    r->lane.sampler.last_ts = -1;
+    r->lane.sampler.sum_logprob = 0;
     for (int i = 0; i < n; i++) {
-        r->out[r->lane.n++] = (struct sampled_token){ .id = ids[i] };
-        if (ids[i] >= TS) r->lane.last_ts = ids[i];
+        r->out[r->lane.sampler.n++] = (struct sampled_token){ .id = ids[i] };
+        if (ids[i] >= TS) r->lane.sampler.last_ts = ids[i];
     }
 }
 
 static int allowed(const struct rig *r, int id)
 {
-    const struct logit_range g = pick_range_of(&r->lane);
+    const struct logit_range g = logit_range_of(&r->lane.sampler);
     const int barred = g.mask && (g.mask[id / 32] >> id % 32 & 1);
     return !barred && ((id >= g.text_from && id < g.text_to && id < TS) || (id >= g.ts_from && id < g.ts_to));
 }
@@ -61,7 +61,7 @@ static int32_t pick(struct rig *r, const float *x)
 {
     enum { SLICE = 37, SLICES = (N + SLICE - 1) / SLICE };
     struct logit_partial part[SLICES][2];
-    const struct logit_range g = pick_range_of(&r->lane);
+    const struct logit_range g = logit_range_of(&r->lane.sampler);
     for (int i = 0; i < SLICES; i++)
         for (int ts = 0; ts < 2; ts++) {
             int32_t from = ts ? g.ts_from : g.text_from, to = ts ? g.ts_to : g.text_to;
@@ -71,9 +71,9 @@ static int32_t pick(struct rig *r, const float *x)
             if (from < to) r->kern.logits_reduce(&part[i][ts], x + from, g.mask, from, (size_t)(to - from));
         }
     const struct logit_partial text = logits_merge(&part[0][0], SLICES, 2), ts = logits_merge(&part[0][1], SLICES, 2);
-    const int32_t n = r->lane.n;
-    sample_token(&r->lane, &text, &ts, x, &r->kern);
-    return r->lane.n > n ? r->out[n].id : EOT;
+    const int32_t n = r->lane.sampler.n;
+    sample_token(&r->lane.sampler, &text, &ts, x, &r->kern);
+    return r->lane.sampler.n > n ? r->out[n].id : EOT;
 }
 
 /* ---- the filters, one after the other ---- */
@@ -124,9 +124,9 @@ static void slow_force_timestamp(float *x)
 
 static void slow_filters(float *x, const struct rig *r)
 {
-    slow_blank(x, r->lane.n);
+    slow_blank(x, r->lane.sampler.n);
     slow_suppress(x, r->rules.timestamps);
-    if (r->rules.timestamps) slow_timestamps(x, r->out, r->lane.n);
+    if (r->rules.timestamps) slow_timestamps(x, r->out, r->lane.sampler.n);
     else slow_fill(x, TS, N);
 }
 
@@ -145,7 +145,7 @@ static void test_every_id_agrees_with_the_chain_of_filters_over_random_histories
     int timestamps = 0;
     for (int round = 0; round < 4000; round++) {
         if (round % 40 == 0) rig_init(&r, timestamps ^= 1);
-        if (r.lane.done || r.lane.n >= MOST - 2) history(&r, NULL, 0);
+        if (r.lane.sampler.done || r.lane.sampler.n >= MOST - 2) history(&r, NULL, 0);
         float x[N], y[N];
         random_logits(x, &seed);
         memcpy(y, x, sizeof y);
@@ -156,11 +156,11 @@ static void test_every_id_agrees_with_the_chain_of_filters_over_random_histories
         int best = 0;
         for (int i = 1; i < N; i++)
             if (y[i] > y[best]) best = i;
-        const double lse = slow_lse(y, 0, N), before = r.lane.sum_logprob;
+        const double lse = slow_lse(y, 0, N), before = r.lane.sampler.sum_logprob;
         const int32_t id = pick(&r, x);
         if (isinf(lse)) continue; /* nothing is left: the text ends */
         assert_int_equal(id, best);
-        assert_true(fabs(r.lane.sum_logprob - before - ((double)y[best] - lse)) < 1e-5);
+        assert_true(fabs(r.lane.sampler.sum_logprob - before - ((double)y[best] - lse)) < 1e-5);
     }
 }
 
@@ -198,9 +198,9 @@ static void test_margins_are_distances_to_what_would_have_been_chosen_next(void 
     struct margins least = { INFINITY, INFINITY };
     for (int round = 0; round < 4000; round++) {
         if (round % 40 == 0) rig_init(&r, timestamps ^= 1);
-        if (round % 40 == 0 || r.lane.done || r.lane.n >= MOST - 2) {
+        if (round % 40 == 0 || r.lane.sampler.done || r.lane.sampler.n >= MOST - 2) {
             history(&r, NULL, 0);
-            least = r.lane.margin = (struct margins){ INFINITY, INFINITY };
+            least = r.lane.sampler.margin = (struct margins){ INFINITY, INFINITY };
         }
         float x[N], y[N];
         random_logits(x, &seed);
@@ -214,11 +214,11 @@ static void test_margins_are_distances_to_what_would_have_been_chosen_next(void 
         least = (struct margins){ fminf(least.text, m.text), fminf(least.time, m.time) };
         texts += m.text < 1;
         times += m.time < 1;
-        r.lane.weigh = 1;
+        r.lane.sampler.keeps_margin = 1;
         pick(&r, x);
-        if (!near(r.lane.margin.text, least.text) || !near(r.lane.margin.time, least.time))
-            fail_msg("round %d: margins %g and %g, want %g and %g", round, (double)r.lane.margin.text, (double)r.lane.margin.time,
-                     (double)least.text, (double)least.time);
+        if (!near(r.lane.sampler.margin.text, least.text) || !near(r.lane.sampler.margin.time, least.time))
+            fail_msg("round %d: margins %g and %g, want %g and %g", round, (double)r.lane.sampler.margin.text,
+                     (double)r.lane.sampler.margin.time, (double)least.text, (double)least.time);
     }
     assert_true(texts > 100 && times > 100);
 }
@@ -276,7 +276,7 @@ static void test_all_timestamps_together_outweigh_the_best_text_only_strictly(vo
     for (int i = 0; i < 10; i++) x[TS + 5 + i] = logf(0.05f);
     history(&r, begun, 2);
     assert_int_equal(pick(&r, x), TS + 5);
-    assert_true(fabs(exp(r.lane.sum_logprob) - 0.1) < 1e-6); /* among timestamps only */
+    assert_true(fabs(exp(r.lane.sampler.sum_logprob) - 0.1) < 1e-6); /* among timestamps only */
     assert_true(fabs((double)r.out[2].ts_prob_sum - 1) < 1e-6 && fabs((double)r.out[2].ts_prob - 0.1) < 1e-6);
 
     for (int i = 0; i < N; i++) x[i] = -1000;
@@ -297,8 +297,8 @@ static void test_blank_and_end_are_barred_at_the_first_position_only(void **stat
     x[EOT] = 9, x[BLANK] = 8, x[50] = 7;
     assert_int_equal(pick(&r, x), 50);
     assert_int_equal(pick(&r, x), EOT);
-    assert_true(r.lane.done && r.lane.ended);
-    assert_int_equal(r.lane.n, 1);
+    assert_true(r.lane.sampler.done && r.lane.sampler.ended);
+    assert_int_equal(r.lane.sampler.n, 1);
 }
 
 static void test_no_timestamp_is_chosen_without_timestamps(void **state)
@@ -324,7 +324,7 @@ static void test_extreme_logits_give_no_nan_and_barred_ids_no_probability(void *
     double n = 0;
     for (int i = 0; i < N; i++) n += i % 2 && allowed(&r, i);
     assert_true(fabs(r.out[0].logprob + log(n - 0)) < 0.05); /* the odd ids share all probability */
-    assert_true(isfinite(r.lane.sum_logprob));
+    assert_true(isfinite(r.lane.sampler.sum_logprob));
     x[11] = 1e4f + 100;
     history(&r, NULL, 0);
     assert_int_equal(pick(&r, x), 11);
@@ -348,13 +348,13 @@ static void test_a_lane_is_done_at_its_limit_and_the_sum_stays(void **state)
     struct rig r;
     float x[N] = { 0 };
     rig_init(&r, 0);
-    r.lane.limit = 3;
+    r.lane.sampler.limit = 3;
     for (int i = 0; i < 3; i++) {
-        assert_false(r.lane.done);
+        assert_false(r.lane.sampler.done);
         pick(&r, x);
     }
-    assert_true(r.lane.done);
-    assert_false(r.lane.ended);
+    assert_true(r.lane.sampler.done);
+    assert_false(r.lane.sampler.ended);
     struct run run = { .lane = &r.lane, .n_lanes = 1 };
     run_advance(&run); /* a finished lane asks for no rows */
     assert_int_equal(run.n_rows, 0);
@@ -379,7 +379,7 @@ static void test_draws_at_a_temperature_follow_the_softmax(void **state)
     for (int i = 0; i < N; i++) sum += want[i] = allowed(&r, i) ? exp((double)x[i] / 0.8) : 0;
     for (int i = 0; i < DRAWS; i++) {
         history(&r, NULL, 0);
-        r.lane.stream = (uint32_t)i;
+        r.lane.sampler.rng_stream = (uint32_t)i;
         count[pick(&r, x)]++;
     }
     for (int i = 0; i < N; i++) {
@@ -425,8 +425,8 @@ static void test_draws_repeat_with_the_seed_and_vary_across_seeds(void **state)
             rig_init(&r, 1);
             r.rules.temperature = 0.8;
             r.rules.seed = seed;
-            for (int i = 0; i < 40 && !r.lane.done; i++) pick(&r, x);
-            for (int i = 0; i < r.lane.n; i++) {
+            for (int i = 0; i < 40 && !r.lane.sampler.done; i++) pick(&r, x);
+            for (int i = 0; i < r.lane.sampler.n; i++) {
                 if (again) assert_int_equal(r.out[i].id, first[i]);
                 else if (seed && r.out[i].id != first[i]) varied++;
                 first[i] = r.out[i].id;
@@ -444,7 +444,7 @@ static void test_draws_obey_the_timestamp_rules(void **state)
         rig_init(&r, 1);
         r.rules.temperature = 1.5;
         r.rules.seed = (uint64_t)round;
-        while (!r.lane.done && r.lane.n < MOST - 1) {
+        while (!r.lane.sampler.done && r.lane.sampler.n < MOST - 1) {
             float x[N], y[N];
             random_logits(x, &rng);
             memcpy(y, x, sizeof y);

@@ -51,7 +51,7 @@ static float *logits_of(const steno_model *m, steno_team *team, int share)
     for (size_t i = 0; i < inside_mel_n(m); i++) mel[i] = noise(&seed);
     assert_int_equal(inside_encode_for(s, 0, inside_audio_ctx(m)), 0);
     for (uint16_t l = 0; l < LANES; l++) inside_lane_reset(s, l);
-    inside_lane(s, 1)->enc_len = 100; /* sees less of the audio than those beside it */
+    inside_lane(s, 1)->kv.enc_len = 100; /* sees less of the audio than those beside it */
     inside_clear(s);
     for (int i = 0; i < PROMPT; i++) {
         inside_add(s, token_of(0, i), i, 0, i == PROMPT - 1 ? ROW_LOGITS : 0);

@@ -43,7 +43,7 @@ static void rows_add(steno_session *s, int lanes, int prompt)
     rules = (struct logit_rules){ .n_vocab = VOCAB, .eot = VOCAB - 1, .ts_begin = VOCAB };
     inside_clear(s);
     for (uint16_t l = 0; l < lanes; l++) {
-        inside_lane_begin(s, l, &rules, 8)->window = 0;
+        inside_lane_begin(s, l, &rules, 8)->kv.window = 0;
         for (int i = 0; i < prompt; i++) inside_add(s, (l * 577 + i * 131 + 3) % VOCAB, i, l, i == prompt - 1 ? ROW_SAMPLE : 0);
     }
 }
@@ -148,7 +148,7 @@ static void test_a_run_without_room_for_its_rows_is_refused(void **state)
     const struct plan *p = inside_plan(m, PLAN_DECODER);
     const struct room room = exec_room(inside_exec(s), p);
     assert_int_equal(room.rows, RUN_LANES);
-    assert_int_equal(room.out, ROWS_OUT_LEAST);
+    assert_int_equal(room.out, ROWS_OUT_MIN);
     assert_int_equal(encode(s), 0);
     struct { int rows, out, rc; } c[] = {
         { 50, (int)room.out, STENO_OK }, { 50, (int)room.out + 1, STENO_EARG }, { 50, 50, STENO_EARG },

@@ -38,7 +38,7 @@ static void test_places_are_apart_and_little_more_is_asked_for_than_is_used(void
     for (; n < (int)(sizeof size / sizeof *size); n++) {
         t[n] = (struct taken){ weight_store_take(&s, size[n]), size[n] };
         mark(&t[n], n);
-        assert_true(weight_store_memory(&s) <= s.used + STORE_PIECE_MOST + (size_t)n * 4096);
+        assert_true(weight_store_memory(&s) <= s.used + STORE_PIECE_MAX + (size_t)n * 4096);
     }
     check(t, n);
     weight_store_trim(&s);

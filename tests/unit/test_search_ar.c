@@ -20,7 +20,7 @@ static void rig_init(struct rig *r)
     memset(r, 0, sizeof *r);
     for (int i = 0; i < PROMPT; i++) r->prompt[i] = 100 + i;
     r->run = (struct run){ .row = r->row, .room = { MOST_ROWS, MOST_ROWS }, .lane = r->lane, .n_lanes = 2 };
-    r->lane[1] = (struct lane){ .out = r->out, .limit = LIMIT };
+    r->lane[1] = (struct lane){ .sampler.out = r->out, .sampler.limit = LIMIT };
     const struct ar_params greedy = { .n_lanes = 1, .length_penalty = (double)NAN };
     ar_begin(&r->ar, &greedy, 1, r->prompt, PROMPT, SOT);
 }
@@ -30,12 +30,12 @@ static void pretend(struct rig *r)
 {
     for (uint32_t i = 0; i < r->run.n_rows; i++) {
         struct lane *l = &r->lane[r->row[i].lane];
-        assert_int_equal(r->row[i].pos, l->kv_len);
-        l->kv_len++;
+        assert_int_equal(r->row[i].pos, l->kv.len);
+        l->kv.len++;
         if (!(r->row[i].flags & ROW_SAMPLE)) continue;
-        l->out[l->n] = (struct sampled_token){ .id = 500 + l->n, .logprob = -1 };
-        l->sum_logprob -= 1;
-        l->done = ++l->n == l->limit;
+        l->sampler.out[l->sampler.n] = (struct sampled_token){ .id = 500 + l->sampler.n, .logprob = -1 };
+        l->sampler.sum_logprob -= 1;
+        l->sampler.done = ++l->sampler.n == l->sampler.limit;
     }
 }
 
@@ -94,7 +94,7 @@ static void test_steps_feed_the_token_just_chosen_until_the_limit(void **state)
 static void test_average_counts_the_end_of_text(void **state)
 {
     (void)state;
-    const struct lane l = { .n = 3, .sum_logprob = -2 };
+    const struct lane l = { .sampler.n = 3, .sampler.sum_logprob = -2 };
     assert_true(ar_avg_logprob(&l) == -0.5);
 }
 
@@ -109,7 +109,8 @@ static void test_a_candidate_that_nothing_could_follow_ranks_last(void **state)
         ar_begin(&r.ar, &two, 0, r.prompt, PROMPT, SOT);
         r.ar.fed = PROMPT;
         r.ar.forked = 1;
-        for (int i = 0; i < 2; i++) r.lane[i] = (struct lane){ .n = 2, .sum_logprob = -1 - i, .done = 1, .dead = dead >> i & 1 };
+        for (int i = 0; i < 2; i++)
+            r.lane[i].sampler = (struct sampler){ .n = 2, .sum_logprob = -1 - i, .done = 1, .dead = dead >> i & 1 };
         ar_give(&r.ar, &r.run, NULL);
         assert_true(r.ar.done);
         assert_int_equal(r.ar.chosen, dead == 1);

@@ -69,12 +69,12 @@ static void replay(struct net *t)
         for (int32_t k = 0; k <= row->pos; k++) seq[k] = (int32_t)*cell(t, row->lane, (uint32_t)k);
         logits_after(t, x, seq, row->pos + 1);
         if (row->flags & ROW_TOPK) {
-            const struct logit_range g = pick_range_of(l);
+            const struct logit_range g = logit_range_of(&l->sampler);
             const struct logit_partial text = scan(t, x, g.mask, g.text_from, g.text_to), ts = scan(t, x, g.mask, g.ts_from, g.ts_to);
-            sample_topk(l, &text, &ts, x, &t->kern);
+            sample_topk(&l->sampler, &text, &ts, x, &t->kern);
         }
     }
-    for (uint32_t i = 0; i < t->run.n_rows; i++) t->run.lane[t->run.row[i].lane].kv_len = t->run.row[i].pos + 1;
+    for (uint32_t i = 0; i < t->run.n_rows; i++) t->run.lane[t->run.row[i].lane].kv.len = t->run.row[i].pos + 1;
 }
 
 static void net_open(struct net *t, uint32_t seed, int limit, double eot_push)
@@ -95,8 +95,8 @@ static void net_open(struct net *t, uint32_t seed, int limit, double eot_push)
     t->mask_first[0] |= 1u << EOT;
     t->rules = (struct logit_rules){ .mask = t->mask, .mask_first = t->mask_first, .n_vocab = TS, .eot = EOT, .ts_begin = TS };
     for (int i = 0; i < LANES_MOST + LANE0; i++)
-        t->run.lane[i] = (struct lane){ .out = t->out[i], .top = t->top[i],
-                                        .rules = &t->rules, .limit = limit, .last_ts = -1 };
+        t->run.lane[i] = (struct lane){ .sampler.out = t->out[i], .sampler.top = t->top[i],
+                                        .sampler.rules = &t->rules, .sampler.limit = limit, .sampler.last_ts = -1 };
     for (int i = 0; i < PROMPT; i++) t->prompt[i] = i + 1;
 }
 
@@ -209,10 +209,10 @@ static void search_both(uint32_t seed, int n_beams, double patience, double pena
     const struct seq want = slow_search(&t, n_beams, p.max_finished, limit, penalty);
     const struct lane *got = &t.run.lane[a.result];
     const int ended = want.id[want.n - 1] == EOT;
-    assert_int_equal(got->n, want.n - ended);
-    for (int i = 0; i < got->n; i++) assert_int_equal(got->out[i].id, want.id[i]);
-    assert_int_equal(got->ended, ended);
-    assert_true(fabs(got->sum_logprob - (double)want.sum) < 1e-3);
+    assert_int_equal(got->sampler.n, want.n - ended);
+    for (int i = 0; i < got->sampler.n; i++) assert_int_equal(got->sampler.out[i].id, want.id[i]);
+    assert_int_equal(got->sampler.ended, ended);
+    assert_true(fabs(got->sampler.sum_logprob - (double)want.sum) < 1e-3);
     net_close(&t);
 }
 
@@ -254,9 +254,9 @@ static void test_identical_first_beams_collapse_and_nothing_is_found_twice(void 
             for (int k = 0; k < i; k++) {
                 const struct lane *x = &t.run.lane[a.beams.lane[i]], *y = &t.run.lane[a.beams.lane[k]];
                 assert_true(x != y);
-                assert_true(x->sum_logprob <= y->sum_logprob); /* in order of rank */
-                int equal = x->n == y->n;
-                for (int j = 0; equal && j < x->n; j++) equal = x->out[j].id == y->out[j].id;
+                assert_true(x->sampler.sum_logprob <= y->sampler.sum_logprob); /* in order of rank */
+                int equal = x->sampler.n == y->sampler.n;
+                for (int j = 0; equal && j < x->sampler.n; j++) equal = x->sampler.out[j].id == y->sampler.out[j].id;
                 assert_false(equal);
             }
     }

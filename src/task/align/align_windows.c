@@ -181,8 +181,8 @@ static void words_settle(struct aligner *w, int32_t first, int32_t n)
     w->misses = 0;
 }
 
-/* The quietest frame of the window between two, over a tenth of a second. */
-static int64_t quietest(const struct aligner *w, int64_t from, int64_t to)
+/* The frame of the window between two around which a tenth of a second is quietest. */
+static int64_t pause_between(const struct aligner *w, int64_t from, int64_t to)
 {
     enum { SIDE = 5 };
     const double *level = (const double *)(const void *)w->level.p;
@@ -202,7 +202,7 @@ static int64_t frame_between(const struct aligner *w, const struct known_word *s
     enum { EARLIER = 10,
            LATER = 40 };
     const int64_t end = (int64_t)nearbyint(settled->end * 100) - w->at, start = next ? (int64_t)nearbyint(next->start * 100) - w->at : end;
-    return w->at + quietest(w, end - EARLIER, (start > end + LATER - EARLIER ? start : end + LATER - EARLIER) + EARLIER);
+    return w->at + pause_between(w, end - EARLIER, (start > end + LATER - EARLIER ? start : end + LATER - EARLIER) + EARLIER);
 }
 
 /* Where to listen next when nothing was understood: at the next sound after a pause, further on the more often that has happened. */

@@ -37,9 +37,9 @@ int bench_lanes(steno_session *s, int n, int windows, int lanes)
     s->batch->run.n_rows = 0;
     for (uint16_t i = 0; i < s->batch->run.n_lanes; i++) {
         lane_reset(s, i);
-        s->batch->run.lane[i].rules = &request_of(s)->rules;
-        s->batch->run.lane[i].limit = n;
-        s->batch->run.lane[i].done = (int)(i / per_window) >= windows || (int)(i % per_window) >= lanes;
+        s->batch->run.lane[i].sampler.rules = &request_of(s)->rules;
+        s->batch->run.lane[i].sampler.limit = n;
+        s->batch->run.lane[i].sampler.done = (int)(i / per_window) >= windows || (int)(i % per_window) >= lanes;
     }
     return STENO_OK;
 }
@@ -54,7 +54,7 @@ static int bench_decode(steno_session *s, int n, int windows, int lanes, int pro
         return err_set(&s->error, STENO_EARG, "at most %d tokens in one run", (int)m->plan[PLAN_DECODER].max_rows);
     for (int i = 0; i < (prompt ? n : 1); i++)
         for (uint16_t k = 0; k < s->batch->run.n_lanes; k++)
-            if (!s->batch->run.lane[k].done) run_add(&s->batch->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_SAMPLE : 0);
+            if (!s->batch->run.lane[k].sampler.done) run_add(&s->batch->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_SAMPLE : 0);
     return steps_run(s, prompt ? 1 : n);
 }
 

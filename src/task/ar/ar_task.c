@@ -22,7 +22,7 @@ static unsigned serves(const steno_model *m)
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
     uint32_t rows = n_windows * (n_lanes > 1 ? n_lanes : 2);
-    if (rows < ROWS_OUT_LEAST) rows = ROWS_OUT_LEAST;
+    if (rows < ROWS_OUT_MIN) rows = ROWS_OUT_MIN;
     return (struct batch_shape){ PLAN_DECODER, rows < RUN_LANES ? rows : RUN_LANES, (size_t)m->text_ctx };
 }
 
@@ -45,7 +45,7 @@ static int ar_batch_open(struct steno_batch *b, steno_error *e)
     struct sampled_token *top = arena_array(&b->arena, lanes, (b->n_lanes + 1) * sizeof *top);
     if (!a->decode_slot || !top) return err_nomem(e, lanes * (b->n_lanes + 1) * sizeof *top, "a session");
     for (uint32_t i = 0; i < lanes; i++) {
-        b->run.lane[i].top = top + i * (b->n_lanes + 1);
+        b->run.lane[i].sampler.top = top + i * (b->n_lanes + 1);
     }
     if (b->n_windows == 1) return STENO_OK;
     a->decoder = arena_array(&b->arena, b->n_windows, sizeof *a->decoder);

@@ -91,28 +91,28 @@ static int measure(struct window_decoder *w, struct attempt *a)
     const struct lane *l = &w->b->run.lane[w->lane];
     struct sentence sentence;
     a->pushed = processors_pushed(w, l);
-    for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
-    const int rc = sentence_of(w, w->ids, l->n, &sentence);
+    for (int32_t i = 0; i < l->sampler.n; i++) w->ids[i] = l->sampler.out[i].id;
+    const int rc = sentence_of(w, w->ids, l->sampler.n, &sentence);
     if (rc) return rc;
-    a->n_tokens = l->n;
+    a->n_tokens = l->sampler.n;
     a->unfinished = sentence.end == SENTENCE_NONE;
-    a->completed = l->n < l->limit;
+    a->completed = l->sampler.n < l->sampler.limit;
     int single_end;
-    s->model->family->speech->tokens_to_segments(s->model, w->ids, l->n, w->frames, w->token_segments, &a->advance, &single_end);
+    s->model->family->speech->tokens_to_segments(s->model, w->ids, l->sampler.n, w->frames, w->token_segments, &a->advance, &single_end);
     a->avg_logprob = ar_avg_logprob(l);
-    a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob;
-    a->margin = l->margin;
+    a->no_speech_prob = (double)w->b->run.lane[w->decode_slot * w->b->n_lanes].prob.p;
+    a->margin = l->sampler.margin;
     if (isnan(a->no_speech_prob) || isnan(a->avg_logprob))
         return err_set(&s->error, STENO_EFORMAT, "the model's logits are no numbers: its weights are damaged");
-    a->entropy = token_entropy(w->ids, l->n);
-    text_of(w, w->ids, l->n);
+    a->entropy = token_entropy(w->ids, l->sampler.n);
+    text_of(w, w->ids, l->sampler.n);
     const char *text = w->text.p ? w->text.p : "";
     size_t n = w->text.len;
     text_strip(&text, &n);
     a->ratio = compression_ratio(text, n);
     if (w->bytes.err || w->text.err || a->ratio < 0) return err_nomem(&s->error, n, "the text of a window");
     a->flags = flags_by(&w->request->full, a);
-    if (tokens_loop(w->ids, l->n, s->model->tokens.n_text)) a->flags |= STENO_FLAG_REPETITION;
+    if (tokens_loop(w->ids, l->sampler.n, s->model->tokens.n_text)) a->flags |= STENO_FLAG_REPETITION;
     if (a->index) a->flags |= STENO_FLAG_RETRIED;
     return STENO_OK;
 }

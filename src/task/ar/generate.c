@@ -69,17 +69,17 @@ int generate(steno_session *s, const int32_t *ids, int n, const steno_generate_p
     lane_rewind(s->batch, 0, len);
     a->request.rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = m->tokens.eot, .ts_begin = m->n_vocab,
                                          .temperature = p->temperature, .seed = p->seed };
-    l->rules = &a->request.rules;
-    l->limit = p->max_tokens && p->max_tokens < room ? p->max_tokens : room;
-    l->stream = pick_stream(len, 0, 0);
+    l->sampler.rules = &a->request.rules;
+    l->sampler.limit = p->max_tokens && p->max_tokens < room ? p->max_tokens : room;
+    l->sampler.rng_stream = rng_stream_of(len, 0, 0);
     rc = feed_ids(s, ids, n, len);
     if (rc) {
         ar_batch_of(s->batch)->heard = NULL; /* what the lane holds is not known */
         return rc;
     }
-    a->generate_len = l->kv_len;
-    a->generate_last = l->ended ? m->tokens.eot : l->n ? l->out[l->n - 1].id : -1;
-    for (int32_t i = 0; i < l->n; i++) buf_add(&s->generated, &l->out[i].id, sizeof l->out[i].id);
+    a->generate_len = l->kv.len;
+    a->generate_last = l->sampler.ended ? m->tokens.eot : l->sampler.n ? l->sampler.out[l->sampler.n - 1].id : -1;
+    for (int32_t i = 0; i < l->sampler.n; i++) buf_add(&s->generated, &l->sampler.out[i].id, sizeof l->sampler.out[i].id);
     if (s->generated.err) return err_nomem(&s->error, s->generated.len, "new ids");
-    return l->n;
+    return l->sampler.n;
 }

@@ -67,8 +67,8 @@ int processors_wanted(const struct request *c)
 static int32_t ids_below(struct window_decoder *w, const struct lane *l, int32_t end)
 {
     int32_t n = 0;
-    for (int32_t i = 0; i < l->n; i++)
-        if (l->out[i].id < end) w->ids[n++] = l->out[i].id;
+    for (int32_t i = 0; i < l->sampler.n; i++)
+        if (l->sampler.out[i].id < end) w->ids[n++] = l->sampler.out[i].id;
     return n;
 }
 
@@ -83,15 +83,15 @@ static void fall(float *x, double penalty)
 static int state_of(struct window_decoder *w, struct lane *l)
 {
     struct matcher *m = w->request->matcher;
-    if (!l->gram_n) l->gram = matcher_start(m);
-    for (; l->gram_n < l->n && l->gram >= 0; l->gram_n++) {
-        const int32_t id = l->out[l->gram_n].id;
+    if (!l->processors.grammar_n) l->processors.grammar_state = matcher_start(m);
+    for (; l->processors.grammar_n < l->sampler.n && l->processors.grammar_state >= 0; l->processors.grammar_n++) {
+        const int32_t id = l->sampler.out[l->processors.grammar_n].id;
         if (id >= w->s->model->tokens.n_text) continue;
-        const int32_t next = matcher_next(m, l->gram, id);
+        const int32_t next = matcher_next(m, l->processors.grammar_state, id);
         if (next == MATCH_REJECTED && !isinf(w->request->p.grammar_penalty)) continue; /* what was worth its penalty is no part of it */
-        l->gram = next;
+        l->processors.grammar_state = next;
     }
-    return l->gram;
+    return l->processors.grammar_state;
 }
 
 /* Where a lane stands in its grammar. */
@@ -119,9 +119,9 @@ static int can_go_on(const struct window_decoder *w, const struct stand *at)
 /* May a time stand here, or a turn? Behind it must be room for the time that begins the next segment, and for text. */
 static int can_pause(const struct window_decoder *w, const struct lane *l, const struct stand *at)
 {
-    const int32_t ts = w->rules.ts_begin, opens = !l->n || l->out[l->n - 1].id >= ts;
+    const int32_t ts = w->rules.ts_begin, opens = !l->sampler.n || l->sampler.out[l->sampler.n - 1].id >= ts;
     if (!at->between || at->complete) return at->between;
-    return l->limit - l->n > (opens ? 1 : 2) && can_go_on(w, at);
+    return l->sampler.limit - l->sampler.n > (opens ? 1 : 2) && can_go_on(w, at);
 }
 
 static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logits)
@@ -130,7 +130,7 @@ static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logi
     const struct token_roles *t = &w->s->model->tokens;
     const double penalty = c->p.grammar_penalty;
     const int32_t n_text = t->n_text, state = state_of(w, l), n = ids_below(w, l, n_text);
-    struct stand at = { .last = isinf(penalty) && l->n == l->limit - 1 };
+    struct stand at = { .last = isinf(penalty) && l->sampler.n == l->sampler.limit - 1 };
     at.mask = state < 0 ? NULL : at.last ? matcher_mask_last(c->matcher, state) : matcher_mask(c->matcher, state);
     if (!at.mask) {
         w->failed = 1;
@@ -140,7 +140,8 @@ static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logi
     at.joins = n && before >= 0 && char_joins((uint32_t)before);
     at.complete = matcher_complete(c->matcher, state);
     at.between = matcher_between(c->matcher, state);
-    const int apart = at.joins && l->n && l->out[l->n - 1].id >= n_text; /* behind a pause a word is not gone on with */
+    /* Behind a pause a word is not gone on with. */
+    const int apart = at.joins && l->sampler.n && l->sampler.out[l->sampler.n - 1].id >= n_text;
     for (int32_t i = 0; i < n_text; i++)
         if (!has_bit(at.mask, i) || (apart && has_bit(c->joining, i))) fall(&logits[i], penalty);
     if (!at.complete) fall(&logits[t->eot], penalty);
@@ -183,9 +184,9 @@ int is_forced(const struct request *c)
 void process_logits(struct window_decoder *w, struct lane *l, float *logits)
 {
     const steno_transcribe_params *p = &w->request->p;
-    for (int32_t i = 0; i < l->n; i++) w->ids[i] = l->out[i].id;
+    for (int32_t i = 0; i < l->sampler.n; i++) w->ids[i] = l->sampler.out[i].id;
     w->step.lane = (int32_t)(l - w->b->run.lane) - (int32_t)(w->decode_slot * w->b->n_lanes);
-    if (p->logits_filter) p->logits_filter(p->user, &w->step, logits, w->ids, l->n);
+    if (p->logits_filter) p->logits_filter(p->user, &w->step, logits, w->ids, l->sampler.n);
     if (w->request->hotwords) {
         const int32_t n = ids_below(w, l, w->s->model->tokens.timestamp_begin);
         hotwords_push(w->request->hotwords, logits, w->ids, n, (float)p->hotwords_boost);
@@ -200,5 +201,5 @@ double processors_pushed(struct window_decoder *w, const struct lane *l)
     double sum = 0;
     for (int32_t i = 0; i < n && c->hotwords; i++)
         sum += (double)hotwords_push_of(c->hotwords, w->ids[i], w->ids, i, (float)c->p.hotwords_boost);
-    return sum / (l->n + 1);
+    return sum / (l->sampler.n + 1);
 }

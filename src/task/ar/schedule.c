@@ -152,7 +152,7 @@ void batch_carry_out(struct steno_batch *b, enum steno_run_mode mode)
     a->heard = NULL;
     a->n_steps = a->n_steps_heard = INT32_MAX;
     a->passed = 0;
-    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].done = 1; /* until a search puts one to use */
+    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1; /* until a search puts one to use */
     do {
         while (fill(b)) {
             const int rc = batch_decode(b);

@@ -23,7 +23,7 @@ int search_begin(struct window_decoder *w, int again)
     const steno_transcribe_params *p = &w->request->p;
     struct steno_batch *b = w->b;
     const uint16_t lane0 = (uint16_t)(w->decode_slot * b->n_lanes);
-    const float no_speech = b->run.lane[lane0].prob;
+    const float no_speech = b->run.lane[lane0].prob.p;
     const struct ar_params search = search_of(p, w->a.temperature);
     int sot = 0;
     const int32_t n = prompt_make(w, w->a.with_previous, &sot), room = m->text_ctx + 1 - n;
@@ -33,19 +33,19 @@ int search_begin(struct window_decoder *w, int again)
     for (int32_t i = 0; i < search.n_lanes; i++) {
         struct lane *l = &b->run.lane[lane0 + i];
         lane_rewind(b, (uint16_t)(lane0 + i), again && !i ? n - 1 : 0);
-        l->enc_len = p->audio_ctx ? p->audio_ctx : m->audio_ctx;
-        l->rules = &w->rules;
-        l->limit = limit;
-        l->stream = pick_stream(w->seek, w->a.index, i);
-        l->prob = no_speech; /* an attempt that goes on behind the prompt does not see its row */
-        l->prob_id = m->tokens.no_speech;
-        l->adjust = processors_wanted(w->request);
-        l->weigh = b->exact && p->verify_margin > 0;
+        l->kv.enc_len = p->audio_ctx ? p->audio_ctx : m->audio_ctx;
+        l->sampler.rules = &w->rules;
+        l->sampler.limit = limit;
+        l->sampler.rng_stream = rng_stream_of(w->seek, w->a.index, i);
+        l->prob.p = no_speech; /* an attempt that goes on behind the prompt does not see its row */
+        l->prob.id = m->tokens.no_speech;
+        l->processors.wanted = processors_wanted(w->request);
+        l->sampler.keeps_margin = b->exact && p->verify_margin > 0;
     }
     w->step.at_ms = w->seek * 10;
     w->step.temperature = w->a.temperature;
     w->step.attempt = w->a.index;
     ar_begin(&w->ar, &search, lane0, w->prompt, n, sot);
-    w->ar.fed = b->run.lane[lane0].kv_len;
+    w->ar.fed = b->run.lane[lane0].kv.len;
     return STENO_OK;
 }

@@ -71,11 +71,11 @@ static int choose(struct window_decoder *w, struct steno_batch *x, const struct 
 {
     struct lane *l = &x->run.lane[w->ar.lane0];
     for (uint32_t out = 0; out < x->run.n_out; out++) {
-        const int32_t at = l->n;
+        const int32_t at = l->sampler.n;
         if (!(x->run.row[x->run.out_row[out]].flags & ROW_LOGITS)) continue;
         if (exec_choose(x->exec, &x->model->plan[PLAN_DECODER], &x->run, calls, out)) return 0;
-        if (w->failed || l->done) return !w->failed && l->n == n;
-        if (at >= n || l->out[at].id != ids[at]) return 0;
+        if (w->failed || l->sampler.done) return !w->failed && l->sampler.n == n;
+        if (at >= n || l->sampler.out[at].id != ids[at]) return 0;
     }
     return 1;
 }
@@ -85,12 +85,12 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
 {
     const struct plan *plan = &x->model->plan[PLAN_DECODER];
     struct lane *l = &x->run.lane[w->ar.lane0];
-    const int32_t n_prompt = w->ar.n_prompt, all = n_prompt + (n < l->limit ? n : n - 1);
+    const int32_t n_prompt = w->ar.n_prompt, all = n_prompt + (n < l->sampler.limit ? n : n - 1);
     const struct chain_calls calls = { .filter = processors_wanted(w->request) ? batch_filter : NULL, .user = x };
     int rc = STENO_OK;
     for (int32_t at = 0, end, same = 1; at < all && same && !rc; at = end) {
         end = at < n_prompt - 1 ? n_prompt - 1 : at; /* with a few rows behind the prompt that something is chosen from */
-        end = end + ROWS_OUT_LEAST - 1 < all ? end + ROWS_OUT_LEAST - 1 : all;
+        end = end + ROWS_OUT_MIN - 1 < all ? end + ROWS_OUT_MIN - 1 : all;
         if (end - at > (int32_t)plan->max_rows) end = at + (int32_t)plan->max_rows;
         int ran;
         struct run_time spent;
@@ -98,10 +98,10 @@ static int tokens_check(struct window_decoder *w, struct steno_batch *x, const i
         rc = exec_chain(x->exec, plan, &x->run, 1, &calls, &ran, NULL, &spent);
         if (!rc) same = choose(w, x, &calls, ids, n);
     }
-    const int32_t len = n_prompt + (l->done ? l->n : l->n - 1); /* the last one chosen is not among the keys yet */
-    if (l->kv_len > len) {
+    const int32_t len = n_prompt + (l->sampler.done ? l->sampler.n : l->sampler.n - 1); /* the last one chosen is not among the keys yet */
+    if (l->kv.len > len) {
         state_truncate(&x->state[STATE_SELF], w->ar.lane0, (uint32_t)len);
-        l->kv_len = len;
+        l->kv.len = len;
     }
     w->ar.fed = n_prompt;
     if (!rc) ar_give(&w->ar, &x->run, &x->state[STATE_SELF]);
@@ -124,18 +124,15 @@ static int lanes_take(struct window_decoder *w, const struct steno_batch *x, str
 {
     const uint16_t lane0 = (uint16_t)(decode_slot * b->n_lanes);
     const struct lane *from = &x->run.lane[w->ar.result];
-    int differs = from->n != n;
-    for (int32_t i = 0; i < from->n && !differs; i++) differs = from->out[i].id != ids[i];
+    int differs = from->sampler.n != n;
+    for (int32_t i = 0; i < from->sampler.n && !differs; i++) differs = from->sampler.out[i].id != ids[i];
     w->ar.result = (uint16_t)(lane0 + w->ar.result);
     struct lane *to = &b->run.lane[w->ar.result];
-    const struct margins margin = to->margin;
-    const int32_t kv_len = to->kv_len, enc_len = to->enc_len;
-    const uint16_t window = to->window;
+    const struct margins margin = to->sampler.margin;
+    const struct lane_kv kv = to->kv;
     lane_copy(to, from);
-    to->margin = margin;
-    to->kv_len = kv_len;
-    to->enc_len = enc_len;
-    to->window = window;
+    to->sampler.margin = margin;
+    to->kv = kv;
     b->run.lane[lane0].prob = x->run.lane[0].prob;
     return differs;
 }
@@ -150,7 +147,7 @@ int verify_attempt(struct window_decoder *w, struct attempt *a)
     memcpy(w->first, w->ids, (size_t)n * sizeof *w->first);
     x->solo = s;
     int rc = encode(w, x);
-    for (uint32_t i = 0; i < x->run.n_lanes; i++) x->run.lane[i].done = 1; /* until the search puts one to use */
+    for (uint32_t i = 0; i < x->run.n_lanes; i++) x->run.lane[i].sampler.done = 1; /* until the search puts one to use */
     w->b = x;
     w->decode_slot = 0;
     ar_batch_of(x)->decode_slot[0].user = w;

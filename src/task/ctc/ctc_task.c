@@ -77,7 +77,7 @@ static void collapse(struct ctc_job *j, int n)
     j->n_ids = 0;
     j->sum_logprob = 0;
     for (int i = 0; i < n; i++) {
-        const struct best *b = &s->batch->run.best[i];
+        const struct best *b = &s->batch->run.argmax.best[i];
         if (b->id != last && b->id != blank && b->id >= 0) {
             s->batch->sampled[j->n_ids] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
             ctc_of(s)->ids[j->n_ids++] = b->id;
@@ -146,7 +146,7 @@ static int job_init(struct ctc_job *j, steno_session *s, const steno_transcribe_
     const int32_t barred = m->family->ctc->barred(m, &j->options);
     rule_masks_clear(&c->masks);
     rule_bar(&c->masks, barred);
-    s->batch->run.mask = barred < 0 ? NULL : c->masks.always;
+    s->batch->run.argmax.mask = barred < 0 ? NULL : c->masks.always;
     return STENO_OK;
 }
 

@@ -36,7 +36,7 @@ static void rows_of(struct run *r, uint16_t lane, const int32_t *ids, int32_t n,
     for (int32_t i = 0; i < n; i++) {
         const int asks = i >= from && i - from < room && i + 1 < n;
         run_add(r, ids[i], i, lane, asks ? ROW_GIVEN : 0);
-        if (asks) r->best[i].id = ids[i + 1];
+        if (asks) r->argmax.best[i].id = ids[i + 1];
     }
     run_prepare(r);
 }
@@ -45,14 +45,14 @@ static int probabilities(steno_session *s, struct steno_batch *b, uint16_t lane,
 {
     struct run *r = &b->run;
     const int32_t room = (int32_t)b->model->plan[PLAN_ALIGN].max_out;
-    r->given_end = s->model->tokens.eot;
+    r->align.given_end = s->model->tokens.eot;
     prob[0] = 1;
     for (int32_t from = 0; from + 1 < n; from += room) {
         rows_of(r, lane, ids, n, from, room);
         const int rc = run_phase(s, b, PHASE_LM_HEAD, n);
         if (rc) return rc;
     }
-    for (int32_t i = 1; i < n; i++) prob[i] = expf(r->best[i - 1].logprob);
+    for (int32_t i = 1; i < n; i++) prob[i] = expf(r->argmax.best[i - 1].logprob);
     return STENO_OK;
 }
 
@@ -67,9 +67,9 @@ int align_run(steno_session *s, const struct align_place *at, const int32_t *ids
     struct run *r = &b->run;
     state_truncate(self, lane, 0);
     if (state_prepare(self, lane, 0, (uint32_t)n)) return err_set(&s->error, STENO_EARG, "%d tokens to align: too many", (int)n);
-    if (!r->lane[lane].enc_len) r->lane[lane].enc_len = s->model->audio_ctx;
-    r->lane[lane].kv_len = n;
-    r->frames = (uint32_t)at->n_ctx;
+    if (!r->lane[lane].kv.enc_len) r->lane[lane].kv.enc_len = s->model->audio_ctx;
+    r->lane[lane].kv.len = n;
+    r->align.frames = (uint32_t)at->n_ctx;
     rows_of(r, lane, ids, n, 0, 0);
     rc = run_phase(s, b, PHASE_ALIGN, n);
     if (!rc && out->prob) rc = probabilities(s, b, lane, ids, n, out->prob);
