@@ -200,7 +200,7 @@ static int hear_speakers(struct job_input *in)
     diarize_reset(&in->diarize);
     int rc = STENO_OK;
     for (int c = 0; c < 2 && rc == STENO_OK; c++) {
-        rc = steno_media_select(in->media, c + 1);
+        rc = steno_media_select(in->media, c);
         in->heard = 0;
         if (rc == STENO_OK) rc = diarize_listen(&in->diarize, c, &in->src);
     }
@@ -250,7 +250,7 @@ int input_begin(struct job_input *in)
     in->heard = 0;
     if (j->tell.begin) j->tell.begin(j->tell.user, in);
     watch(in, j->speech.session, in->media);
-    int rc = in->channel ? steno_media_select(in->media, in->channel) : STENO_OK;
+    int rc = in->channel != JOB_MIX ? steno_media_select(in->media, in->channel) : STENO_OK;
     in->hearing = JOB_HEARS_SPEAKERS;
     if (rc == STENO_OK && j->diarize) rc = hear_speakers(in);
     in->heard = 0;
@@ -289,7 +289,7 @@ int input_end(struct job_input *in, int status)
 
 int input_another(struct job_input *in)
 {
-    if (in->job->channel != JOB_SPLIT || in->channel >= in->n_channels) return 0;
+    if (in->job->channel != JOB_SPLIT || in->channel + 1 >= in->n_channels) return 0;
     in->channel++;
     return 1;
 }
@@ -310,7 +310,7 @@ int input_open(struct job_input *in, const char *file, int index)
     steno_error e = { 0 };
     in->file = file;
     in->index = index;
-    in->channel = 0;
+    in->channel = JOB_MIX;
     in->is_refused = 0;
     in->lost = 0;
     in->media = NULL;
@@ -321,8 +321,8 @@ int input_open(struct job_input *in, const char *file, int index)
         return 0;
     }
     in->n_channels = steno_media_channels(in->media);
-    in->channel = j->channel == JOB_SPLIT ? 1 : j->channel;
-    if ((!j->diarize || in->n_channels == 2) && j->channel <= in->n_channels) return 1;
+    in->channel = j->channel == JOB_SPLIT ? 0 : j->channel;
+    if ((!j->diarize || in->n_channels == 2) && j->channel < in->n_channels) return 1;
     input_close(in);
     refuse(in);
     return 0;

@@ -11,7 +11,7 @@
 #include "steno_media.h"
 #include "transcript.h"
 
-enum { JOB_SPLIT = -1, JOB_MIX = 0 }; /* channels; else one more than its number */
+enum { JOB_MIX = STENO_MEDIA_MIX, JOB_SPLIT = -2 }; /* in place of a channel's number */
 enum job_hearing { JOB_HEARS_SPEAKERS, JOB_HEARS_SPEECH, JOB_HEARS_TEXT }; /* what audio is heard for */
 
 struct job;
@@ -24,7 +24,7 @@ struct job_input {
     int index;                /* number of the file, -1: none */
     const char *file;
     steno_media *media;       /* NULL: it is not open */
-    int n_channels, channel;  /* channel: of it, from 1 as the reader counts; 0: they are mixed */
+    int n_channels, channel;  /* channel: of it, from 0; JOB_MIX: they are mixed */
     int is_silent;            /* voice activity found none: nothing is decoded */
     int is_refused;           /* the file has not the channels that are asked for */
     int64_t audio_ms;         /* how much of it there is, when it was heard */
@@ -74,7 +74,7 @@ struct job {
     steno_transcribe_params params; /* of every input; callbacks are the job's */
     struct speech_rules speech;     /* session NULL: no voice activity */
     steno_media_params media;
-    int channel;             /* JOB_MIX... */
+    int channel;             /* its number, from 0, or JOB_MIX, JOB_SPLIT */
     int diarize;             /* 1: who speaks in each segment, by the two channels; the mix is transcribed */
     int32_t max_len;         /* segments are cut into pieces of so many characters; 0: they are left */
     int by_words;            /* cut so only where a space is */

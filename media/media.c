@@ -22,37 +22,6 @@ struct steno_media {
     steno_error error;
 };
 
-int media_input_stopped(const struct media_input *in)
-{
-    return (in->stop && atomic_load(in->stop)) || (in->ask && in->ask(in->user));
-}
-
-int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, size_t n)
-{
-    if (at < 0) return -EINVAL;
-    if (at >= in->size) return 0;
-    if ((int64_t)n > in->size - at) n = (size_t)(in->size - at);
-    if (in->mem) {
-        memcpy(dst, in->mem + at, n);
-        return (int64_t)n;
-    }
-    ssize_t got;
-    do got = pread(in->fd, dst, n, (off_t)at);
-    while (got < 0 && errno == EINTR && !media_input_stopped(in));
-    return got < 0 ? -errno : (int64_t)got;
-}
-
-int media_input_exactly(const struct media_input *in, int64_t at, void *dst, size_t n)
-{
-    size_t have = 0;
-    while (have < n) {
-        const int64_t got = media_input_read(in, at + (int64_t)have, (char *)dst + have, n - have);
-        if (got <= 0) return 0;
-        have += (size_t)got;
-    }
-    return 1;
-}
-
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
 /* Standard input: read in place when it is a file at its start, else spooled. */
@@ -172,8 +141,8 @@ int steno_media_channels(const steno_media *m)
 int steno_media_select(steno_media *m, int channel)
 {
     const int n = m->backend->channels(m->decoder);
-    if (channel < 0 || channel > n)
-        return media_fail(&m->error, STENO_EARG, "%s: has no channel %d; the last one is %d", m->name, channel, n);
+    if (channel < STENO_MEDIA_MIX || channel >= n)
+        return media_fail(&m->error, STENO_EARG, "%s: has no channel %d; the last one is %d", m->name, channel, n - 1);
     m->backend->select(m->decoder, channel);
     return source_rewind(m);
 }

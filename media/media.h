@@ -13,7 +13,7 @@
 #define STENO_MEDIA_FFMPEG 0
 #endif
 
-enum { MEDIA_RATE = 16000, MEDIA_MIX = 0 }; /* MEDIA_MIX: in place of a channel's number, all channels mixed to one */
+enum { MEDIA_RATE = 16000 };
 
 /* Record a reason in *e (NULL: nothing) as one line of valid UTF-8 and return status. */
 int media_fail(steno_error *e, int status, const char *fmt, ...)
@@ -59,7 +59,7 @@ struct media_backend {
     int (*open)(void **d, const struct media_input *in, steno_error *e);      /* *d is NULL on failure */
     int64_t (*read)(void *d, float *pcm, int64_t n, steno_error *e);          /* 1..n samples, 0 at the end, < 0: status */
     int (*rewind)(void *d, steno_error *e);
-    void (*select)(void *d, int channel);                                     /* MEDIA_MIX or 1..channels; counts from the next rewind on */
+    void (*select)(void *d, int channel);                                     /* from the next rewind on; a number, or STENO_MEDIA_MIX */
     void (*close)(void *d);                                                   /* NULL is allowed */
     int (*channels)(const void *d);                                           /* that the sound began with */
     int64_t (*duration_ms)(const void *d);                                    /* -1: not known */

@@ -18,7 +18,7 @@ struct wav {
     int64_t data, end, at; /* byte positions: first sample, past the last whole frame, next */
     int is_float, bytes;   /* of one sample */
     int channels, frame_sz;
-    int channel;           /* that is given, from 1, or MEDIA_MIX */
+    int channel;           /* that is given, or STENO_MEDIA_MIX */
     int whole;             /* the data chunk's size is given and lies within the file */
     int64_t promised;      /* bytes of samples that the file says it has, -1: it does not say */
     int64_t heard;         /* bytes, the most of all passes */
@@ -144,7 +144,7 @@ static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
         return media_fail(e, STENO_EIO, "%s: read error, or the file shrank while it was read", w->in->name);
     w->at += n * w->frame_sz;
     if (w->at - w->data > w->heard) w->heard = w->at - w->data;
-    const int first = w->channel == MEDIA_MIX ? 0 : w->channel - 1, count = w->channel == MEDIA_MIX ? w->channels : 1;
+    const int first = w->channel == STENO_MEDIA_MIX ? 0 : w->channel, count = w->channel == STENO_MEDIA_MIX ? w->channels : 1;
     for (int64_t i = 0; i < n; i++) {
         const uint8_t *p = w->chunk + i * w->frame_sz + first * w->bytes;
         int sum = 0;
@@ -178,6 +178,7 @@ static int wav_open(void **d, const struct media_input *in, steno_error *e)
     struct wav *w = calloc(1, sizeof *w);
     if (!w) return media_nomem(e, sizeof *w, "a WAV file");
     w->in = in;
+    w->channel = STENO_MEDIA_MIX;
     const int status = read_header(w, e);
     if (status == STENO_OK) *d = w;
     else wav_close(w);

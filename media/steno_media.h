@@ -49,10 +49,12 @@ STENO_API void steno_media_source(steno_media *m, steno_source *src);
 /** @return number of channels that the sound began with, at least 1 */
 STENO_API int steno_media_channels(const steno_media *m);
 
+enum { STENO_MEDIA_MIX = -1 }; /* in place of a channel's number: all of them mixed to one */
+
 /** Say which channel the source gives from now on, and go back to the first sample.
  *
- * @param channel  0, as at first: all of them mixed to one; 1 to steno_media_channels: that one alone, as it is. Where the sound
- *                 changes to one channel in the middle, that stands for each; where the channel is missing there is silence
+ * @param channel  STENO_MEDIA_MIX, as at first; or the number of one, counted from 0 as FFmpeg does: that one alone, as it is. Where the
+ *                 sound changes to one channel in the middle, that stands for each; where the channel is missing there is silence
  * @return STENO_OK; STENO_EARG (no such channel; the source stays as it is), else as a failing rewind: steno_media_error says why */
 STENO_API int steno_media_select(steno_media *m, int channel);
 

@@ -72,7 +72,7 @@ static const struct arg rows[] = {
     ENGINE_QUIET_ROW(struct transcribe_opts),
     { .name = "no-prints", .kind = ARG_FLAG, .at = AT(engine.quiet), .help = "the same as --quiet" },
     { .name = "verbose", .letter = 'v', .kind = ARG_FLAG, .at = AT(engine.verbose),
-      .help = "segments with their times, further attempts at a window, language and model on standard error" },
+      .help = "segments with their times, further and failed attempts at a window, language and model on standard error" },
     { .name = "print-colors", .kind = ARG_FLAG, .at = AT(print_colors),
       .help = "text on a terminal coloured by the probability of each token, red to green" },
     { .name = "print-confidence", .kind = ARG_FLAG, .at = AT(print_confidence),
@@ -111,7 +111,7 @@ static int check_channels(struct transcribe_opts *o)
         const long n = strtol(o->channels, &end, 10);
         if (*end || n < 0 || n > 1000 || o->channels[0] < '0')
             return message_usage("--channels: \"%s\" is not mix, split or the number of a channel, from 0", o->channels);
-        o->channel = (int)n + 1; /* 0 is the mix */
+        o->channel = (int)n;
     }
     if (o->diarize && o->channel != JOB_MIX)
         return message_usage("--diarize transcribes the mix: --channels %s does not go with it", o->channels);

@@ -59,11 +59,13 @@ static void on_attempt(void *user, const struct job_input *in, const steno_attem
     if (a->kept && (a->flags & STENO_FLAG_UNFINISHED) && !t->o->engine.quiet)
         message("%s: window at %.2f s: no text, since no sentence of the grammar could be finished (are tokens that it needs suppressed?)",
                 name, (double)a->at_ms / 1000);
-    if (!t->o->engine.verbose || (a->kept && !a->index && a->n_candidates < 2)) return;
+    if (!t->o->engine.verbose || (a->kept && !a->index && !a->failed && a->n_candidates < 2)) return;
     candidates_text(candidates, sizeof candidates, a);
     message("%s: window at %.2f s, attempt %d at temperature %g: mean log-probability %.2f, compression ratio %.2f, entropy %.2f, "
-            "no speech %.2f%s: %s", name, (double)a->at_ms / 1000, (int)a->index + 1, a->temperature, a->avg_logprob,
-            a->compression_ratio, a->entropy, a->no_speech_prob, candidates, a->kept ? "kept" : "again");
+            "no speech %.2f%s, %s, %s, %s, seek delta %d ms: %s", name, (double)a->at_ms / 1000, (int)a->index + 1, a->temperature,
+            a->avg_logprob, a->compression_ratio, a->entropy, a->no_speech_prob, candidates, a->failed ? "failed" : "not failed",
+            a->completed ? "completed" : "not completed", a->has_ts ? "with timestamps" : "without timestamps", (int)a->seek_delta_ms,
+            a->kept ? "kept" : "again");
 }
 
 static void on_hear(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
@@ -99,7 +101,7 @@ static void mark_text(char mark[48], const struct transcription *t, const struct
 {
     char *p = mark;
     *p = '\0';
-    if (t->o->channel == JOB_SPLIT && in->channel) p += snprintf(p, 48, ".ch%d", in->channel - 1);
+    if (t->o->channel == JOB_SPLIT && in->channel != JOB_MIX) p += snprintf(p, 48, ".ch%d", in->channel);
     if (task) snprintf(p, (size_t)(mark + 48 - p), ".%s", task);
 }
 
@@ -146,8 +148,8 @@ static void on_begin(void *user, const struct job_input *in)
     struct transcription *t = user;
     const int split = t->o->channel == JOB_SPLIT;
     if (split && !t->results->dir && !t->o->engine.quiet)
-        message("%s: channel %d, the last is %d", sound_name(in->file), in->channel - 1, in->n_channels - 1);
-    progress_begin(&t->shown[in->slot].progress, t->bar, in->file, split ? in->channel - 1 : 0, split ? in->n_channels : 1);
+        message("%s: channel %d, the last is %d", sound_name(in->file), in->channel, in->n_channels - 1);
+    progress_begin(&t->shown[in->slot].progress, t->bar, in->file, split ? in->channel : 0, split ? in->n_channels : 1);
 }
 
 static void on_let_go(void *user, const struct job_input *in)
@@ -166,7 +168,7 @@ static int tell_failed(struct transcription *t, const struct job_input *in, cons
     if (in->is_refused && t->o->diarize)
         snprintf(refused, sizeof refused, "--diarize needs two channels, with a speaker on each, and this has %d", in->n_channels);
     else if (in->is_refused)
-        snprintf(refused, sizeof refused, "--channels %d: the last channel is %d", t->o->channel - 1, in->n_channels - 1);
+        snprintf(refused, sizeof refused, "--channels %d: the last channel is %d", t->o->channel, in->n_channels - 1);
     if (in->is_refused) reason = refused;
     if (e->status == STENO_EARG) reason = option_reason(told, t->o->engine.given, reason);
     message_file(sound_name(in->file), reason);

@@ -37,18 +37,18 @@ static void test_each_channel_can_be_heard_alone(void **state)
         steno_media_source(m, &src);
         assert_int_equal(steno_media_channels(m), channels);
         struct sound mix = drain(&src, 999);
-        for (int c = channels; c >= 1; c--) {
+        for (int c = channels - 1; c >= 0; c--) {
             struct sound s = read_channel(m, c);
             assert_int_equal(s.n, 5000);
             for (int i = 0; i < 5000; i++)
-                if (s.v[i] != tone(c - 1, i)) fail_msg("channel %d, sample %d: %d, want %d", c, i, s.v[i], tone(c - 1, i));
+                if (s.v[i] != tone(c, i)) fail_msg("channel %d, sample %d: %d, want %d", c, i, s.v[i], tone(c, i));
             assert_int_equal(src.rewind(src.user), 0);
             struct sound again = drain(&src, 4000);
             assert_same(again, s); /* rewinding keeps the channel */
             free(s.v);
             free(again.v);
         }
-        struct sound s = read_channel(m, 0);
+        struct sound s = read_channel(m, STENO_MEDIA_MIX);
         assert_same(s, mix);
         free(s.v);
         free(mix.v);
@@ -66,12 +66,12 @@ static void test_a_channel_that_is_not_there_is_refused_and_changes_nothing(void
     steno_source src;
     steno_media_source(m, &src);
     float a[100], b[100];
-    assert_int_equal(steno_media_select(m, 2), STENO_OK);
+    assert_int_equal(steno_media_select(m, 1), STENO_OK);
     assert_int_equal(src.read(src.user, a, 100), 100);
-    static const int bad[] = { -1, 3, 1000000 };
+    static const int bad[] = { -2, 2, 1000000 };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(steno_media_select(m, bad[i]), STENO_EARG);
-        assert_non_null(strstr(steno_media_error(m), "the last one is 2"));
+        assert_non_null(strstr(steno_media_error(m), "the last one is 1"));
     }
     assert_int_equal(src.read(src.user, b, 100), 100);
     for (int i = 0; i < 100; i++) assert_true(a[i] * 32768 == tone(1, i) && b[i] * 32768 == tone(1, 100 + i));
@@ -89,7 +89,7 @@ static void test_a_resampled_channel_equals_a_file_of_it_alone(void **state)
     tones_file(both, 2, 44100, 8000);
     tones_file(one, 1, 44100, 8000); /* the first tone */
     steno_media *m = open_ok(both);
-    struct sound left = read_channel(m, 1), right = read_channel(m, 2), want = read_file(one);
+    struct sound left = read_channel(m, 0), right = read_channel(m, 1), want = read_file(one);
     assert_true(want.n > 2800);
     assert_same(left, want);
     assert_int_equal(right.n, want.n);
@@ -110,7 +110,7 @@ static void test_channels_of_lossy_films_add_up_to_their_mix(void **state)
     need_ffmpeg();
     steno_media *m = open_ok(AUDIO "de_stereo.ogg");
     assert_int_equal(steno_media_channels(m), 2);
-    struct sound left = read_channel(m, 1), right = read_channel(m, 2), mix = read_channel(m, 0);
+    struct sound left = read_channel(m, 0), right = read_channel(m, 1), mix = read_channel(m, STENO_MEDIA_MIX);
     assert_true(left.n == mix.n && right.n == mix.n);
     for (int64_t i = 0; i < mix.n; i++)
         if (abs((left.v[i] + right.v[i]) / 2 - mix.v[i]) > 2)
@@ -130,7 +130,7 @@ static void test_speakers_of_a_stereo_recording_are_apart(void **state)
     if (access(path, R_OK) != 0) skip();
     steno_media *m = open_ok(path);
     assert_int_equal(steno_media_channels(m), 2);
-    struct sound ear[2] = { read_channel(m, 1), read_channel(m, 2) };
+    struct sound ear[2] = { read_channel(m, 0), read_channel(m, 1) };
     static const double spoken[2][2] = { { 0.3, 2.075 }, { 2.6, 4.181 } }; /* seconds, from truth.json beside it */
     for (int c = 0; c < 2; c++) {
         int64_t inside = 0, all = 0;
@@ -139,7 +139,7 @@ static void test_speakers_of_a_stereo_recording_are_apart(void **state)
             all += abs(ear[c].v[i]);
             if (i >= (int64_t)(spoken[c][0] * 16000) && i < (int64_t)(spoken[c][1] * 16000)) inside += abs(ear[c].v[i]);
         }
-        if (inside * 100 < all * 95) fail_msg("channel %d: %ld of %ld is where it should be", c + 1, (long)inside, (long)all);
+        if (inside * 100 < all * 95) fail_msg("channel %d: %ld of %ld is where it should be", c, (long)inside, (long)all);
         free(ear[c].v);
     }
     steno_media_close(m);

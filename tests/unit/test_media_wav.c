@@ -40,7 +40,7 @@ static struct sound wav_read_channel(const struct bytes *b, int channel)
 
 static struct sound wav_read_all(const struct bytes *b)
 {
-    return wav_read_channel(b, MEDIA_MIX);
+    return wav_read_channel(b, STENO_MEDIA_MIX);
 }
 
 static void test_wav_codings_keep_their_upper_16_bits(void **state)
@@ -103,7 +103,7 @@ static void test_wav_channels_can_be_picked_in_every_coding(void **state)
             struct bytes one = { .n = 0 };
             put_header(&one, tag, bits, 1, 16000, 0, (uint32_t)(2000 * sz));
             for (int k = 0; k < 2000; k++) put(&one, b.p + head + (size_t)((3 * k + c) * sz), (size_t)sz);
-            struct sound got = wav_read_channel(&b, c + 1), want = wav_read_all(&one);
+            struct sound got = wav_read_channel(&b, c), want = wav_read_all(&one);
             assert_same(got, want);
             free(got.v);
             free(want.v);

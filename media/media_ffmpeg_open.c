@@ -1,0 +1,197 @@
+/* steno-media: opening a file with FFmpeg. SPDX-License-Identifier: MIT
+ *
+ * FFmpeg reads through the functions here, so that it opens nothing by itself; only containers of sound are taken, and of their streams the
+ * one that the program ffmpeg would choose. */
+#include "media_ffmpeg.h"
+
+#if STENO_MEDIA_FFMPEG
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { IO_SZ = 1 << 15 };
+
+/* Containers that hold sound or video with sound, and cannot name other files: no playlists, no scripts, no devices. */
+static const char FORMATS[] =
+    "3gp,aac,ac3,aiff,amr,amrnb,amrwb,ape,asf,asf_o,ast,au,avi,avr,caf,dsf,dts,dtshd,dv,eac3,flac,flv,gsm,gxf,iff,ircam,"
+    "live_flv,loas,matroska,mlp,mov,mp3,mp4,mpc,mpc8,mpeg,mpegts,mxf,nistsphere,nut,ogg,oma,paf,pvf,qcp,rm,rso,sds,shn,sln,"
+    "sox,swf,tak,truehd,tta,voc,vqf,w64,wav,webm,wsaud,wtv,wv,wve,xa,xwma";
+
+/* ---- input ------------------------------------------------------------------------------------------------------------------- */
+
+static int is_stopped(void *user)
+{
+    const struct ffmpeg *f = user;
+    return media_input_stopped(f->in);
+}
+
+static int io_read(void *user, uint8_t *dst, int n)
+{
+    struct ffmpeg *f = user;
+    if (media_input_stopped(f->in)) return AVERROR_EXIT;
+    const int64_t got = n > 0 ? media_input_read(f->in, f->pos, dst, (size_t)n) : 0;
+    if (got < 0 && !f->io_errno) f->io_errno = (int)-got;
+    if (got < 0) return AVERROR((int)-got);
+    f->pos += got;
+    return got ? (int)got : AVERROR_EOF;
+}
+
+static int64_t io_seek(void *user, int64_t offset, int whence)
+{
+    struct ffmpeg *f = user;
+    whence &= ~AVSEEK_FORCE;
+    if (whence == AVSEEK_SIZE) return f->in->size;
+    const int64_t base = whence == SEEK_CUR ? f->pos : whence == SEEK_END ? f->in->size : 0;
+    if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) return AVERROR(EINVAL);
+    if (offset < -base || offset > INT64_MAX - base) return AVERROR(EINVAL);
+    return f->pos = base + offset;
+}
+
+/* Called when a container wants to open another file: never. */
+static int io_refuse(AVFormatContext *s, AVIOContext **pb, const char *url, int flags, AVDictionary **options)
+{
+    (void)s;
+    (void)url;
+    (void)flags;
+    (void)options;
+    *pb = NULL;
+    return AVERROR(EPERM);
+}
+
+/* Does errno stay as it is while memory can be had? Where the heap cannot grow in its place the C library finds memory elsewhere and leaves
+ * ENOMEM all the same. */
+int ffmpeg_errno_tells(void)
+{
+    enum { N = 32, SZ = 1 << 16 }; /* more than a heap has at hand, each part too small for pages of its own */
+    void *volatile part[N];
+    errno = 0;
+    for (int i = 0; i < N; i++) part[i] = malloc(SZ);
+    const int tells = errno == 0;
+    for (int i = 0; i < N; i++) free(part[i]);
+    return tells;
+}
+
+int ffmpeg_is_starved(const struct ffmpeg *f, int av_status)
+{
+    return av_status == AVERROR(ENOMEM) || (errno == ENOMEM && (av_status < 0 || f->errno_tells));
+}
+
+int ffmpeg_reason(struct ffmpeg *f, steno_error *e, int status, const char *what, int av_status)
+{
+    const int starved = ffmpeg_is_starved(f, av_status);
+    char text[AV_ERROR_MAX_STRING_SIZE] = "";
+    if (media_input_stopped(f->in)) return media_fail(e, STENO_ECANCELED, "%s: reading was canceled", f->in->name);
+    if (f->io_errno) return media_fail(e, STENO_EIO, "%s: read error: %s", f->in->name, strerror(f->io_errno));
+    if (starved) return media_fail(e, STENO_ENOMEM, "%s: out of memory while decoding", f->in->name);
+    f->av.av_strerror(av_status, text, sizeof text);
+    return media_fail(e, status, "%s: %s: %s", f->in->name, what, text);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------------------- */
+
+/* Is one of the comma-separated `names` among FORMATS? */
+static int is_allowed(const char *names)
+{
+    while (*names) {
+        const size_t n = strcspn(names, ",");
+        for (const char *p = FORMATS; *p;) {
+            const size_t k = strcspn(p, ",");
+            if (k == n && !memcmp(p, names, n)) return 1;
+            p += k + (p[k] == ',');
+        }
+        names += n + (names[n] == ',');
+    }
+    return 0;
+}
+
+int ffmpeg_open_probe(struct ffmpeg *f, const AVInputFormat **out, steno_error *e)
+{
+    struct av *av = &f->av;
+    errno = 0;
+    uint8_t *buffer = av->av_malloc(IO_SZ);
+    if (buffer) f->io = av->avio_alloc_context(buffer, IO_SZ, 0, f, io_read, NULL, io_seek);
+    if (!f->io) av->av_freep(&buffer);
+    if (!f->io) return media_nomem(e, IO_SZ, "reading a sound file");
+    const AVInputFormat *kind = NULL;
+    const int r = av->av_probe_input_buffer2(f->io, &kind, f->in->name, NULL, 0, 0);
+    if (ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_EFORMAT, "cannot be read", r);
+    if (r == AVERROR_INVALIDDATA || (r >= 0 && !kind))
+        return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a sound or video file that FFmpeg knows", f->in->name);
+    if (r < 0) return ffmpeg_reason(f, e, STENO_EFORMAT, "cannot be read", r);
+    if (!is_allowed(kind->name))
+        return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a sound or video file (FFmpeg takes it for %s, which is not read)",
+                          f->in->name, kind->long_name ? kind->long_name : kind->name);
+    *out = kind;
+    return STENO_OK;
+}
+
+int ffmpeg_open_format(struct ffmpeg *f, steno_error *e)
+{
+    struct av *av = &f->av;
+    const AVInputFormat *kind = NULL;
+    const int status = ffmpeg_open_probe(f, &kind, e);
+    if (status != STENO_OK) return status;
+    errno = 0;
+    f->format = av->avformat_alloc_context();
+    if (!f->format) return media_nomem(e, sizeof *f->format, "reading a sound file");
+    f->format->pb = f->io;
+    f->format->flags |= AVFMT_FLAG_CUSTOM_IO; /* closing must leave f->io to us, also when opening failed before it knew */
+    f->format->io_open = io_refuse;
+    f->format->interrupt_callback = (AVIOInterruptCB){ is_stopped, f };
+    AVDictionary *options = NULL;
+    int r = av->av_dict_set(&options, "format_whitelist", FORMATS, 0);
+    if (r >= 0) r = av->av_dict_set(&options, "protocol_whitelist", "none", 0);
+    if (r >= 0) r = av->av_dict_set(&options, "scan_all_pmts", "1", 0);
+    if (r >= 0) r = av->avformat_open_input(&f->format, f->in->name, kind, &options); /* frees f->format on failure */
+    av->av_dict_free(&options);
+    if (r < 0 || ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_EFORMAT, "is damaged or cut short", r);
+    r = av->avformat_find_stream_info(f->format, NULL);
+    if (r < 0 || ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_EFORMAT, "is damaged: its streams cannot be read", r);
+    return STENO_OK;
+}
+
+/* The program prefers streams that gave packets, then those marked as default, then more channels; the first of equals. */
+static int choose_stream(const AVFormatContext *format)
+{
+    int best = -1;
+    int64_t best_score = 0;
+    for (unsigned i = 0; i < format->nb_streams; i++) {
+        const AVStream *s = format->streams[i];
+        int64_t score = s->codecpar->ch_layout.nb_channels;
+        if (s->event_flags & AVSTREAM_EVENT_FLAG_NEW_PACKETS) score += 100000000;
+        if (s->disposition & AV_DISPOSITION_DEFAULT) score += 5000000;
+        if (s->codecpar->codec_type != AVMEDIA_TYPE_AUDIO || score <= best_score) continue;
+        best = (int)i;
+        best_score = score;
+    }
+    return best;
+}
+
+int ffmpeg_open_codec(struct ffmpeg *f, steno_error *e)
+{
+    struct av *av = &f->av;
+    errno = 0;
+    f->stream = choose_stream(f->format);
+    if (f->stream < 0) return media_fail(e, STENO_EUNSUPPORTED, "%s: has no sound in it", f->in->name);
+    for (unsigned i = 0; i < f->format->nb_streams; i++)
+        f->format->streams[i]->discard = (int)i == f->stream ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
+    AVStream *stream = f->format->streams[f->stream];
+    const AVCodec *decoder = av->avcodec_find_decoder(stream->codecpar->codec_id);
+    if (!decoder) return media_fail(e, STENO_EUNSUPPORTED, "%s: this FFmpeg has no decoder for its sound", f->in->name);
+    f->codec = av->avcodec_alloc_context3(decoder);
+    f->packet = av->av_packet_alloc();
+    f->frame = av->av_frame_alloc();
+    if (!f->codec || !f->packet || !f->frame) return media_nomem(e, sizeof *f->codec, "decoding");
+    int r = av->avcodec_parameters_to_context(f->codec, stream->codecpar);
+    if (r < 0) return ffmpeg_reason(f, e, STENO_EFORMAT, "is damaged: its sound is described wrongly", r);
+    f->codec->pkt_timebase = stream->time_base;
+    f->codec->thread_count = 1; /* a library starts no threads of its own */
+    AVChannelLayout *layout = &f->codec->ch_layout;
+    if (layout->order == AV_CHANNEL_ORDER_UNSPEC) av->av_channel_layout_default(layout, layout->nb_channels);
+    r = av->avcodec_open2(f->codec, decoder, NULL);
+    if (r < 0 || ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_EFORMAT, "is damaged: its decoder cannot be set up", r);
+    return STENO_OK;
+}
+#else
+typedef int media_ffmpeg_open_is_left_out; /* a translation unit wants a declaration */
+#endif

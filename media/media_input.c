@@ -1,0 +1,37 @@
+/* steno-media: bytes at any place. SPDX-License-Identifier: MIT */
+#include "media.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+int media_input_stopped(const struct media_input *in)
+{
+    return (in->stop && atomic_load(in->stop)) || (in->ask && in->ask(in->user));
+}
+
+int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, size_t n)
+{
+    if (at < 0) return -EINVAL;
+    if (at >= in->size) return 0;
+    if ((int64_t)n > in->size - at) n = (size_t)(in->size - at);
+    if (in->mem) {
+        memcpy(dst, in->mem + at, n);
+        return (int64_t)n;
+    }
+    ssize_t got;
+    do got = pread(in->fd, dst, n, (off_t)at);
+    while (got < 0 && errno == EINTR && !media_input_stopped(in));
+    return got < 0 ? -errno : (int64_t)got;
+}
+
+int media_input_exactly(const struct media_input *in, int64_t at, void *dst, size_t n)
+{
+    size_t have = 0;
+    while (have < n) {
+        const int64_t got = media_input_read(in, at + (int64_t)have, (char *)dst + have, n - have);
+        if (got <= 0) return 0;
+        have += (size_t)got;
+    }
+    return 1;
+}
