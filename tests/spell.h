@@ -6,7 +6,7 @@
 #define STENO_TESTS_SPELL_H
 #include "base/buf.h"
 #include "folder.h"
-#include "load/weights.h"
+#include "stored_dims.h"
 
 enum { AS_STORED = -1 };
 
@@ -113,8 +113,9 @@ static inline void spell_weights(const struct folder *d, const struct weights *w
 
 /* ---- settings and vocabulary ------------------------------------------------------------------------------------------------- */
 
-static inline void spell_config(const struct folder *d, const struct model_dims *m)
+static inline void spell_config(const struct folder *d, const struct weights *w)
 {
+    const struct whisper_dims dims = stored_dims(w), *m = &dims;
     struct buf b = { 0 };
     buf_fmt(&b, "{\n \"model_type\": \"whisper\", \"activation_function\": \"gelu\", \"scale_embedding\": false, \"dropout\": 0.0,\n"
                 " \"vocab_size\": %d, \"num_mel_bins\": %d, \"d_model\": %d,\n", m->n_vocab, m->n_mels, m->n_audio_state);
@@ -168,7 +169,7 @@ static inline void spell_vocab(const struct folder *d, const struct weights *w)
 static inline void spell_tied(const struct folder *d, const struct weights *w, int type)
 {
     struct buf map = { 0 };
-    spell_config(d, &w->dims);
+    spell_config(d, w);
     spell_vocab(d, w);
     spell_file(d, w, type, 0, 1, 1, &map);
     buf_free(&map);
@@ -176,7 +177,7 @@ static inline void spell_tied(const struct folder *d, const struct weights *w, i
 
 static inline void spell_model(const struct folder *d, const struct weights *w, int type, int shards)
 {
-    spell_config(d, &w->dims);
+    spell_config(d, w);
     spell_vocab(d, w);
     spell_weights(d, w, type, shards);
 }

@@ -171,6 +171,7 @@ static int open_place(steno_model **out, const struct model_source *place, const
     const char *heads = own.alignment_heads && *own.alignment_heads ? own.alignment_heads : NULL;
     const struct model_open opening = { own.team, own.vocab, heads, v && v->unfused, own.no_cmvn };
     m->opening = &opening;
+    m->tokens = no_token_roles;
     m->executor = v ? v->executor : NULL;
     team_hold(own.team);
     const cpu_fpenv fp = cpu_fpenv_enter();
@@ -368,12 +369,10 @@ int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, ch
     char near[2][1024]; /* a few tokens need no memory that may be missing */
     struct buf bytes = { .p = near[0], .cap = sizeof near[0], .lent = 1 }, text = { .p = near[1], .cap = sizeof near[1], .lent = 1 };
     int rc = STENO_OK;
-    struct ctc_tags tags;
     for (int i = 0; i < n_ids && !rc; i++)
         if (ids[i] < 0 || ids[i] >= m->n_vocab) rc = STENO_EARG;
-        else if (!m->family->ctc && ids[i] < m->tokens.timestamp_begin) vocab_append(&m->vocab, ids[i], &bytes);
-    if (!rc && m->family->ctc) m->family->ctc->ids_to_text(m, ids, n_ids, &bytes, &tags);
-    utf8_append(&text, (const uint8_t *)bytes.p, bytes.len);
+    if (!rc && m->family->ids_to_bytes) m->family->ids_to_bytes(m, ids, n_ids, &bytes);
+    if (bytes.len) utf8_append(&text, (const uint8_t *)bytes.p, bytes.len);
     if (!rc && (bytes.err || text.err)) rc = STENO_ENOMEM;
     const int64_t len = rc ? rc : (int64_t)text.len;
     if (n) {

@@ -3,7 +3,7 @@
 
 int steno_language_id(const steno_model *m, const char *name)
 {
-    return m && name && m->family->speech ? m->family->speech->language(m, name) : -1;
+    return m && name && m->family->language ? m->family->language(m, name) : -1;
 }
 
 const char *steno_language_name(const char *code)
@@ -13,7 +13,7 @@ const char *steno_language_name(const char *code)
 
 int32_t steno_token_id(const steno_model *m, enum steno_special which)
 {
-    if (!m || !m->family->speech) return -1;
+    if (!m) return -1;
     const struct token_roles *t = &m->tokens;
     switch (which) {
     case STENO_TOKEN_END: return t->eot;

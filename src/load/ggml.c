@@ -11,11 +11,13 @@
 #include <string.h>
 #include "base/rd.h"
 #include "load/ggml_type.h"
+#include "load/vocab_list.h"
 
 enum {
     N_BINS = 201,              /* columns of the filters: bins of a 400-point FFT */
-    MAX_STRING = 4096,         /* bytes of a vocabulary entry; the longest real one has 128 */
-    MAX_NAME = 255
+    MAX_NAME = 255,
+    MAX_TENSORS = 1 << 16,     /* the largest model has 1,259 */
+    N_HEADER = 10
 };
 
 struct ggml {
@@ -23,6 +25,7 @@ struct ggml {
     const char *path;
     steno_error *e;
     struct rd r;
+    int32_t n_vocab, n_mels; /* of the header */
 };
 
 /* The reader's failure in words. */
@@ -45,28 +48,40 @@ static int read_type(struct ggml *g)
                    g->path, ftype);
 }
 
+/* Its numbers become settings of their names. Two of them count what follows here. */
 static int read_header(struct ggml *g)
 {
-    struct model_dims *d = &g->w->dims;
-    rd_skip(&g->r, 4); /* magic: ggml_match has seen it */
-    for (int i = 0; i < MODEL_DIMS; i++) {
-        const int32_t v = rd_i32(&g->r);
-        memcpy((char *)d + model_dim[i].at, &v, sizeof v);
-    }
-    if (g->r.err) return cut(g, "the header");
+    static const char *const name[N_HEADER] = { "n_vocab", "n_audio_ctx", "n_audio_state", "n_audio_head", "n_audio_layer",
+                                                "n_text_ctx", "n_text_state", "n_text_head", "n_text_layer", "n_mels" };
     char where[1024];
     snprintf(where, sizeof where, "%s: header", g->path);
-    const int rc = model_dims_check(d, where, g->e);
-    return rc ? rc : read_type(g);
+    const char *source = arena_strdup(&g->w->arena, where, strlen(where));
+    if (!source) return err_nomem(g->e, strlen(where), "the header");
+    rd_skip(&g->r, 4); /* magic: ggml_match has seen it */
+    for (int i = 0; i < N_HEADER; i++) {
+        const int32_t v = rd_i32(&g->r);
+        const struct meta_entry it = { .key = name[i], .kind = META_INT, .i = v, .source = source };
+        const int rc = meta_add(&g->w->meta, &it, g->e);
+        if (rc) return rc;
+        if (i == 0) g->n_vocab = v;
+        else if (i == N_HEADER - 1) g->n_mels = v;
+    }
+    if (g->r.err) return cut(g, "the header");
+    g->w->has_shape = 1;
+    if (g->n_vocab < 1 || g->n_vocab > VOCAB_IDS)
+        return err_set(g->e, STENO_EFORMAT, "%s: n_vocab is %d, want 1..%d", where, (int)g->n_vocab, VOCAB_IDS);
+    if (g->n_mels != 80 && g->n_mels != 128)
+        return err_set(g->e, STENO_EFORMAT, "%s: n_mels is %d, want 80 or 128", where, (int)g->n_mels);
+    return read_type(g);
 }
 
 static int read_filters(struct ggml *g)
 {
     const int32_t n_mel = rd_i32(&g->r), n_fft = rd_i32(&g->r);
     if (g->r.err) return cut(g, "the mel filters' shape");
-    if (n_mel != g->w->dims.n_mels || n_fft != N_BINS)
+    if (n_mel != g->n_mels || n_fft != N_BINS)
         return err_set(g->e, STENO_EFORMAT, "%s: mel filters are [%d, %d], want [%d, %d] (n_mel, n_fft)", g->path, n_mel, n_fft,
-                       g->w->dims.n_mels, N_BINS);
+                       g->n_mels, N_BINS);
     const size_t n = (size_t)n_mel * N_BINS;
     float *f = arena_array(&g->w->arena, n, sizeof *f);
     if (!f) return err_nomem(g->e, n * sizeof *f, "mel filters");
@@ -87,8 +102,8 @@ static int read_vocab(struct ggml *g)
     struct rd *r = &g->r;
     const int32_t n = rd_i32(r);
     if (r->err) return cut(g, "the vocabulary's size");
-    if (n < 1 || n > w->dims.n_vocab)
-        return err_set(g->e, STENO_EFORMAT, "%s: vocabulary has %d strings, want 1..%d (n_vocab)", g->path, n, w->dims.n_vocab);
+    if (n < 1 || n > g->n_vocab)
+        return err_set(g->e, STENO_EFORMAT, "%s: vocabulary has %d strings, want 1..%d (n_vocab)", g->path, n, g->n_vocab);
     if ((uint64_t)n * 4 > rd_left(r))
         return err_set(g->e, STENO_EFORMAT, "%s: vocabulary has %d strings, but only %" PRIu64 " bytes are left", g->path, n, rd_left(r));
     w->vocab = arena_array(&w->arena, (size_t)n, sizeof *w->vocab);
@@ -98,9 +113,9 @@ static int read_vocab(struct ggml *g)
     size_t total = 0;
     for (int32_t i = 0; i < n; i++) {
         const uint32_t len = rd_u32(r);
-        if (!r->err && len > MAX_STRING)
+        if (!r->err && len > VOCAB_STRING)
             return err_set(g->e, STENO_EFORMAT, "%s: vocabulary string %d before byte %" PRIu64 " has length %" PRIu32 ", want at most %d",
-                           g->path, i, r->pos, len, MAX_STRING);
+                           g->path, i, r->pos, len, VOCAB_STRING);
         rd_skip(r, len);
         if (r->err) return cut(g, "the vocabulary");
         w->vocab[i].n = len;
@@ -204,17 +219,12 @@ static int read_record(struct ggml *g, struct tensor *t, uint32_t index)
 static int read_tensors(struct ggml *g)
 {
     struct weights *w = g->w;
-    const uint32_t max = 11 + 15 * (uint32_t)w->dims.n_audio_layer + 24 * (uint32_t)w->dims.n_text_layer;
     while (rd_left(&g->r)) {
-        const uint64_t at = g->r.pos;
+        if (w->n_tensors == MAX_TENSORS)
+            return err_set(g->e, STENO_EFORMAT, "%s: more than %d tensors", g->path, MAX_TENSORS);
         struct tensor *t = weights_add(w, g->e);
         const int rc = t ? read_record(g, t, w->n_tensors - 1) : STENO_ENOMEM;
         if (rc) return rc;
-        if (w->n_tensors <= max) continue;
-        const int twice = weights_index(w, g->e); /* then one of them is there twice, or is none of such a model */
-        if (twice) return twice;
-        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s at byte %" PRIu64 " is one more than the %" PRIu32 " that such a model has",
-                       g->path, t->name, at, max);
     }
     return g->r.err ? cut(g, "the tensors") : STENO_OK;
 }

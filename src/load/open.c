@@ -85,10 +85,11 @@ int weights_open_source(struct weights *w, const struct model_source *p, steno_e
     meta_init(&w->meta, &w->arena);
     w->source = *p;
     w->name = p->name;
+    w->matrix_type = DT_COUNT;
     int rc = read_place(w, e);
     if (!rc) rc = check_sum(w, e);
-    if (!rc && !w->dims.n_mels) w->matrix_type = main_type(w);
-    if (!rc && !w->dims.n_mels && !meta_find(&w->meta, "dims.n_mels")) rc = weights_read_settings(&w->meta, &w->source, e);
+    if (!rc && w->matrix_type == DT_COUNT) w->matrix_type = main_type(w);
+    if (!rc && !w->has_shape) rc = weights_read_settings(&w->meta, &w->source, e);
     if (!rc) rc = weights_index(w, e);
     if (rc) weights_close(w);
     return rc;

@@ -244,7 +244,7 @@ static int add_setting(struct torch *t, const struct pickle_value *prefix, const
     return meta_add(&t->w->meta, &it, t->e);
 }
 
-/* Settings of the outermost dictionary and of those directly in it. */
+/* Settings of the outermost dictionary and of those directly in it; one called dims says the network's shape. */
 static int read_settings(struct torch *t, const struct pickle_value *top, const struct pickle_value *weights)
 {
     int rc = STENO_OK;
@@ -252,7 +252,10 @@ static int read_settings(struct torch *t, const struct pickle_value *top, const 
         const struct pickle_value *key = &top->list->item[i], *v = key + 1;
         if (v->kind != PICKLE_DICT) rc = add_setting(t, NULL, key, v);
         else if (key->kind == PICKLE_TEXT && v->list != weights->list)
-            for (uint32_t k = 0; k + 1 < v->list->n && !rc; k += 2) rc = add_setting(t, key, &v->list->item[k], &v->list->item[k + 1]);
+            for (uint32_t k = 0; k + 1 < v->list->n && !rc; k += 2) {
+                rc = add_setting(t, key, &v->list->item[k], &v->list->item[k + 1]);
+                if (pickle_is_text(key, "dims")) t->w->has_shape = 1;
+            }
     }
     return rc;
 }

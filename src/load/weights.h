@@ -1,15 +1,14 @@
 /* steno: one index over the tensors of a model. SPDX-License-Identifier: MIT
  *
- * Every reader (formats.h) fills the same table: name, stored type, extents, place in its file. Nothing
- * is read until it is asked for. Readers also hand over what the files say about the model: settings, hyper-parameters, vocabulary, mel
- * filters. Whoever binds a tensor names the shape it wants, and gets an error a person can act on when the file differs. */
+ * Every reader (formats.h) fills the same table: name, stored type, extents, place in its file. Nothing is read until it is asked for.
+ * Readers also hand over what the files say about the model: settings, vocabulary, mel filters. Whoever binds a tensor names the shape it
+ * wants, and gets an error a person can act on when the file differs. */
 #ifndef STENO_LOAD_WEIGHTS_H
 #define STENO_LOAD_WEIGHTS_H
 #include "base/arena.h"
 #include "kern/kern.h"
 #include "load/meta.h"
 #include "load/model_source.h"
-#include "load/dims.h"
 
 struct tensor {
     const char *name;
@@ -42,7 +41,7 @@ struct weights {
     struct file *shard;          /* [n_shards] files opened beside the first, closed by weights_close */
     uint32_t n_shards;
     struct meta meta;
-    struct model_dims dims;    /* from a header that has them, else zeros */
+    int has_shape;               /* the file says the network's shape: settings beside it are not read */
     float *mel_filters;          /* [n_mels, 201] or NULL: to be computed */
     struct vocab_entry *vocab;   /* [n_vocab_entries] raw bytes by id; special ids may be missing; NULL: the model carries none */
     uint32_t n_vocab_entries;

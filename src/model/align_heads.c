@@ -174,7 +174,7 @@ static int write_list(struct align_heads *out, struct arena *a, const struct cho
     return STENO_OK;
 }
 
-int align_heads_find(struct align_heads *out, struct arena *a, const struct model_dims *d, const char *shape, const char *wanted,
+int align_heads_find(struct align_heads *out, struct arena *a, const struct whisper_dims *d, const char *shape, const char *wanted,
                      const struct meta *settings, steno_error *e)
 {
     *out = (struct align_heads){ 0 };

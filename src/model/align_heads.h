@@ -4,8 +4,8 @@
  * are was measured for the official models, and others come with a list of their own or do with the upper half of the layers. */
 #ifndef STENO_MODEL_ALIGN_HEADS_H
 #define STENO_MODEL_ALIGN_HEADS_H
-#include "load/dims.h"
 #include "load/meta.h"
+#include "model/whisper_dims.h"
 #include "plan/build.h"
 
 struct align_heads {
@@ -22,6 +22,6 @@ struct align_heads {
  *                (generation.alignment_heads), else the official list of the shape, else all heads of the upper half of the layers. Lists
  *                that do not fit the model are passed over: fine-tuned and distilled models often carry those of what they came from
  * @return STENO_OK; STENO_EARG naming what was wanted and what may be; STENO_ENOMEM */
-int align_heads_find(struct align_heads *out, struct arena *a, const struct model_dims *d, const char *shape, const char *wanted,
+int align_heads_find(struct align_heads *out, struct arena *a, const struct whisper_dims *d, const char *shape, const char *wanted,
                      const struct meta *settings, steno_error *e);
 #endif

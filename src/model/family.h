@@ -119,8 +119,6 @@ struct speech {
      * timestamp alone, so all of it was used. @return number of segments */
     int (*tokens_to_segments)(const steno_model *m, const int32_t *tokens, int32_t n, int32_t frames, struct token_segment *segments,
                               int32_t *advance, int *single_end);
-    /* Index of a language, -1: unknown. English-only models know none. */
-    int (*language)(const steno_model *m, const char *name);
 };
 
 /* What a CTC transcription asks for, and what its tags say: static texts, NULL where they say nothing. */
@@ -147,6 +145,10 @@ struct family {
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
     const struct speech *speech;   /* of models that decode token by token */
     const struct ctc *ctc;         /* of models with a CTC head */
+    /* Index of a language among those that stand in token order, -1: unknown. NULL: it has none such. */
+    int (*language)(const steno_model *m, const char *name);
+    /* Append the bytes of the text of ids[n], all below n_vocab. NULL: ids are no text. */
+    void (*ids_to_bytes)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes);
     const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */
 };
 

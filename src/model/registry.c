@@ -40,7 +40,7 @@ int family_refuse(struct weights *w, steno_error *e)
 int family_random_file(struct random_file *r, struct file *f, struct arena *a, const char *shape, enum dtype type, uint64_t seed,
                        steno_error *e)
 {
-    struct model_dims d;
+    struct whisper_dims d;
     const int rc = whisper_shape(shape, &d, e); /* the one family that names its shapes */
     return rc ? rc : whisper_random_file(r, f, a, &d, type, seed, e);
 }

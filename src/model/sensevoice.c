@@ -251,6 +251,12 @@ static void sensevoice_ids_to_text(const steno_model *m, const int32_t *ids, int
     }
 }
 
+static void sensevoice_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
+{
+    struct ctc_tags tags;
+    sensevoice_ids_to_text(m, ids, n, bytes, &tags);
+}
+
 static const struct ctc sensevoice_ctc = { sensevoice_query_rows, sensevoice_barred, sensevoice_ids_to_text };
 
 const struct family family_sensevoice = {
@@ -261,4 +267,5 @@ const struct family family_sensevoice = {
     .match = sensevoice_match,
     .describe = sensevoice_describe,
     .ctc = &sensevoice_ctc,
+    .ids_to_bytes = sensevoice_ids_to_bytes,
 };

@@ -6,6 +6,7 @@
 #define STENO_MODEL_TOKEN_ROLES_H
 #include <stdint.h>
 
+/* A model without special tokens: no_token_roles. */
 struct token_roles {
     int32_t n_vocab;
     int32_t n_text;                 /* ids below are text, all others are special */
@@ -20,4 +21,8 @@ struct token_roles {
     int32_t no_speech, no_timestamps;
     int32_t blank;                  /* " " */
 };
+
+static const struct token_roles no_token_roles = { .timestamp_begin = -1, .eot = -1, .sot = -1, .first_language = -1, .translate = -1,
+                                                   .transcribe = -1, .turn = -1, .previous = -1, .no_speech = -1, .no_timestamps = -1,
+                                                   .blank = -1 };
 #endif

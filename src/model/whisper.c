@@ -30,10 +30,6 @@ static const struct sub decoder_layer[] = {
 
 static float const norm_eps = 1e-5f;
 
-/* Whisper hears 1500 positions (30 s) and writes 448 tokens. Four times as many are more than any known model has; scratch and the time
- * of a window grow with them, and a cancelled call waits for one item of an op, whose time does, too. */
-enum { AUDIO_CTX_MAX = 4 * 1500, TEXT_CTX_MAX = 4 * 448 };
-
 enum { EN = WHISPER_VOCAB_ENGLISH, MULTI = WHISPER_VOCAB_99, MULTI_100 = WHISPER_VOCAB_100 };
 
 static const struct whisper_shape {
@@ -51,12 +47,12 @@ static const struct whisper_shape {
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-int whisper_shape(const char *name, struct model_dims *d, steno_error *e)
+int whisper_shape(const char *name, struct whisper_dims *d, steno_error *e)
 {
     for (int i = 0; i < N_SHAPES; i++) {
         const struct whisper_shape *s = &shapes[i];
         if (strcmp(s->name, name) != 0) continue;
-        *d = (struct model_dims){ s->mels, 1500, s->d, s->heads, s->enc, s->vocab, 448, s->d, s->heads, s->dec };
+        *d = (struct whisper_dims){ s->mels, 1500, s->d, s->heads, s->enc, s->vocab, 448, s->d, s->heads, s->dec };
         return STENO_OK;
     }
     char list[400] = "";
@@ -67,7 +63,7 @@ int whisper_shape(const char *name, struct model_dims *d, steno_error *e)
     return err_set(e, STENO_EARG, "unknown shape '%s'; known are %s", name, list);
 }
 
-static const char *shape_name(const struct model_dims *d)
+static const char *shape_name(const struct whisper_dims *d)
 {
     for (int i = 0; i < N_SHAPES; i++) {
         const struct whisper_shape *s = &shapes[i];
@@ -80,69 +76,9 @@ static const char *shape_name(const struct model_dims *d)
 
 /* ---- the spellings ------------------------------------------------------------------------------------------------------------- */
 
-static int is_transformers(const struct weights *w)
-{
-    return !strcmp(meta_text(&w->meta, "model_type", ""), "whisper");
-}
-
 static int whisper_match(const struct weights *w)
 {
-    return w->dims.n_mels > 0 || meta_find(&w->meta, "dims.n_mels") || is_transformers(w);
-}
-
-/* A dimension under the name that transformers' config.json gives it. */
-static const struct { const char *name, *key; } config_key[MODEL_DIMS] = {
-    { "n_vocab", "vocab_size" },
-    { "n_audio_ctx", "max_source_positions" },
-    { "n_audio_state", "d_model" },
-    { "n_audio_head", "encoder_attention_heads" },
-    { "n_audio_layer", "encoder_layers" },
-    { "n_text_ctx", "max_target_positions" },
-    { "n_text_state", "d_model" },
-    { "n_text_head", "decoder_attention_heads" },
-    { "n_text_layer", "decoder_layers" },
-    { "n_mels", "num_mel_bins" },
-};
-
-/* The ten numbers: from a header, from the dictionary of an OpenAI file, or from config.json. */
-static int read_dims(struct model_dims *d, const struct weights *w, steno_error *e)
-{
-    *d = w->dims;
-    if (d->n_mels) return STENO_OK;
-    const int transformers = is_transformers(w);
-    for (int i = 0; i < MODEL_DIMS; i++) {
-        char key[64];
-        int32_t v = 0;
-        snprintf(key, sizeof key, "%s%s", transformers ? "" : "dims.", transformers ? config_key[i].key : model_dim[i].name);
-        const int rc = meta_int(&w->meta, w->name, key, 1, model_dim[i].max, 0, &v, e);
-        if (rc) return rc;
-        memcpy((char *)d + model_dim[i].at, &v, sizeof v);
-    }
-    const int rc = model_dims_check(d, w->name, e);
-    int32_t wide = 4 * d->n_audio_state;
-    if (rc || !transformers) return rc;
-    for (int i = 0; i < 2; i++) {
-        const int bad = meta_int(&w->meta, w->name, i ? "decoder_ffn_dim" : "encoder_ffn_dim", wide, wide, 1, &wide, e);
-        if (bad) return bad;
-    }
-    const struct meta_entry *scaled = meta_find(&w->meta, "scale_embedding");
-    if (scaled && scaled->i)
-        return err_set(e, STENO_EUNSUPPORTED, "%s: scale_embedding is set; Whisper models do not scale embeddings", w->name);
-    const char *act = meta_text(&w->meta, "activation_function", "gelu");
-    if (strcmp(act, "gelu") != 0)
-        return err_set(e, STENO_EUNSUPPORTED, "%s: activation_function is '%s'; Whisper models use gelu", w->name, act);
-    return STENO_OK;
-}
-
-static int check_contexts(const struct model_dims *d, const char *where, steno_error *e)
-{
-    if (d->n_audio_ctx > AUDIO_CTX_MAX)
-        return err_set(e, STENO_EUNSUPPORTED, "%s: n_audio_ctx is %d, want at most %d: Whisper models have 1500 positions of audio", where,
-                       (int)d->n_audio_ctx, AUDIO_CTX_MAX);
-    if (d->n_text_ctx > TEXT_CTX_MAX)
-        return err_set(e, STENO_EUNSUPPORTED, "%s: n_text_ctx is %d, want at most %d: Whisper models have 448 positions of text", where,
-                       (int)d->n_text_ctx, TEXT_CTX_MAX);
-    return STENO_OK;
+    return whisper_spelling_of(w) != WHISPER_NOWHERE;
 }
 
 /* transformers' name of a tensor to openai/whisper's. */
@@ -185,7 +121,7 @@ static struct sub_dims dims_of(int32_t d, int32_t heads)
                               .d_ff = 4 * (uint32_t)d, .eps = norm_eps };
 }
 
-static void build_encoder(struct build *b, const struct model_dims *w)
+static void build_encoder(struct build *b, const struct whisper_dims *w)
 {
     const uint32_t d = (uint32_t)w->n_audio_state, mels = (uint32_t)w->n_mels, ctx = (uint32_t)w->n_audio_ctx;
     const struct sub_dims dims = dims_of(w->n_audio_state, w->n_audio_head), dec = dims_of(w->n_text_state, w->n_text_head);
@@ -245,7 +181,7 @@ static struct precision precision_of_decoder(const steno_model *m)
 
 /* From token ids to the residual stream behind the last layer. tokens: receives the embedding, one copy of which serves look-up and logits.
  * @return the stream's slot */
-static uint16_t build_layers(struct build *b, const struct model_dims *w, uint16_t *tokens)
+static uint16_t build_layers(struct build *b, const struct whisper_dims *w, uint16_t *tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state, n_vocab = (uint32_t)w->n_vocab;
     const struct sub_dims dims = dims_of(w->n_text_state, w->n_text_head);
@@ -263,7 +199,7 @@ static uint16_t build_layers(struct build *b, const struct model_dims *w, uint16
 }
 
 /* Logits of the rows that ask for some, and what is read off them, in two stages if so wanted. */
-static void build_lm_head(struct build *b, const struct model_dims *w, int two_stages, uint16_t x, uint16_t tokens)
+static void build_lm_head(struct build *b, const struct whisper_dims *w, int two_stages, uint16_t x, uint16_t tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state;
     const uint16_t last = build_slot_out(b, d), logits = build_slot_out(b, (uint32_t)w->n_vocab);
@@ -288,7 +224,7 @@ static void build_lm_head(struct build *b, const struct model_dims *w, int two_s
     }
 }
 
-static void build_decoder(struct build *b, const steno_model *m, const struct model_dims *w)
+static void build_decoder(struct build *b, const steno_model *m, const struct whisper_dims *w)
 {
     uint16_t tokens;
     build_phase(b, "decode");
@@ -298,7 +234,7 @@ static void build_decoder(struct build *b, const steno_model *m, const struct mo
 
 /* The decoder again, with the weights of the alignment heads beside it; logits, for the tokens' probabilities, are a phase of their own
  * because a few rows are run at a time. */
-static void build_align(struct build *b, const struct model_dims *w, const struct align_heads *heads)
+static void build_align(struct build *b, const struct whisper_dims *w, const struct align_heads *heads)
 {
     uint16_t tokens;
     build_phase(b, "align");
@@ -373,7 +309,7 @@ static int read_filters(steno_model *m, const struct weights *w, steno_error *e)
     return STENO_OK;
 }
 
-static int build_plans(steno_model *m, const struct model_dims *d, struct weights *w, steno_error *e)
+static int build_plans(steno_model *m, const struct whisper_dims *d, struct weights *w, steno_error *e)
 {
     struct align_heads heads;
     struct build b;
@@ -404,10 +340,9 @@ static int build_plans(steno_model *m, const struct model_dims *d, struct weight
 
 static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
 {
-    struct model_dims dims;
-    const struct model_dims *d = &dims;
-    int rc = read_dims(&dims, w, e);
-    if (!rc) rc = check_contexts(d, w->name, e);
+    struct whisper_dims dims;
+    const struct whisper_dims *d = &dims;
+    int rc = whisper_dims_read(&dims, w, e);
     if (rc) return rc;
     m->n_vocab = d->n_vocab;
     m->text_ctx = d->n_text_ctx;
@@ -415,7 +350,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     m->widths = (struct model_widths){ d->n_mels, d->n_audio_state, d->n_audio_head, d->n_audio_layer,
                                        d->n_text_state, d->n_text_head, d->n_text_layer };
     if (!rc && !m->is_exact) rc = find_vocab(m, w, e);
-    if (!rc && !m->is_exact && is_transformers(w)) rc = weights_rename(w, openai_name, e);
+    if (!rc && !m->is_exact && whisper_spelling_of(w) == WHISPER_TRANSFORMERS) rc = weights_rename(w, openai_name, e);
     if (rc) return rc;
     const struct tensor *again = weights_find(w, "proj_out.weight"); /* the token embedding again, which one copy serves */
     if (again) m->parameters -= (int64_t)(again->dim[0] * again->dim[1]);
@@ -436,6 +371,19 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : read_vocab(m, w, e); /* last: of a damaged file, the tensors tell more */
 }
 
+static int whisper_language(const steno_model *m, const char *name)
+{
+    const int i = language_find(name);
+    return i < m->tokens.n_languages ? i : -1;
+}
+
+/* Timestamps are no text; other special tokens stand for themselves. */
+static void whisper_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (ids[i] < m->tokens.timestamp_begin) vocab_append(&m->vocab, ids[i], bytes);
+}
+
 const struct family family_whisper = {
     .name = "whisper",
     .front_end = FRONT_LOG_MEL,
@@ -444,4 +392,6 @@ const struct family family_whisper = {
     .match = whisper_match,
     .describe = whisper_describe,
     .speech = &whisper_speech,
+    .language = whisper_language,
+    .ids_to_bytes = whisper_ids_to_bytes,
 };

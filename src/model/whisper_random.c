@@ -94,7 +94,7 @@ static void add_block(struct random_file *r, const char *side, int32_t i, int cr
     add_linear(r, name, "mlp.2", type, 1, d, 4 * d);
 }
 
-static void add_header(struct random_file *r, const struct model_dims *d, uint32_t n_entries, enum dtype type)
+static void add_header(struct random_file *r, const struct whisper_dims *d, uint32_t n_entries, enum dtype type)
 {
     const size_t filters = (size_t)d->n_mels * N_BINS;
     const size_t sz = 56 + 4 * filters + 4 + (size_t)n_entries * 16;
@@ -118,8 +118,8 @@ static void add_header(struct random_file *r, const struct model_dims *d, uint32
     random_file_shorten(r, (size_t)(p - head));
 }
 
-int whisper_random_file(struct random_file *r, struct file *f, struct arena *a, const struct model_dims *d, enum dtype type, uint64_t seed,
-                        steno_error *e)
+int whisper_random_file(struct random_file *r, struct file *f, struct arena *a, const struct whisper_dims *d, enum dtype type,
+                        uint64_t seed, steno_error *e)
 {
     const uint64_t s = (uint64_t)d->n_audio_state;
     if (s % (uint64_t)dtype_block(type) || type == DT_BF16)

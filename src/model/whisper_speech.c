@@ -93,10 +93,4 @@ static int whisper_tokens_to_segments(const steno_model *m, const int32_t *token
     return 1;
 }
 
-static int whisper_language(const steno_model *m, const char *name)
-{
-    const int i = language_find(name);
-    return i < m->tokens.n_languages ? i : -1;
-}
-
-const struct speech whisper_speech = { whisper_prompt_prefix, whisper_rules, whisper_tokens_to_segments, whisper_language };
+const struct speech whisper_speech = { whisper_prompt_prefix, whisper_rules, whisper_tokens_to_segments };

@@ -16,12 +16,12 @@
 enum { SMALL_VOCAB = 1900, ENGLISH = 51864, MULTILINGUAL = 51865, LANGUAGES_100 = 51866 };
 
 /* 80 mels, 30 positions, 48 wide, 3 heads, 2 layers; 20 tokens of context; English only, or many languages. */
-static struct model_dims const small_dims = { 80, 30, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 };
-static struct model_dims const small_multilingual = { 80, 30, 48, 3, 2, MULTILINGUAL, 70, 48, 3, 2 };
+static struct whisper_dims const small_dims = { 80, 30, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 };
+static struct whisper_dims const small_multilingual = { 80, 30, 48, 3, 2, MULTILINGUAL, 70, 48, 3, 2 };
 
 struct bytes { uint8_t *p; size_t n; };
 
-static inline struct bytes random_bytes(const struct model_dims *d, enum dtype type, uint64_t seed)
+static inline struct bytes random_bytes(const struct whisper_dims *d, enum dtype type, uint64_t seed)
 {
     struct arena a;
     struct random_file r;
@@ -53,7 +53,7 @@ static inline steno_model *bytes_open(struct bytes b, const char *level)
     return bytes_open_as(b, level, STENO_COMPUTE_AUTO);
 }
 
-static inline steno_model *random_model_as(const struct model_dims *d, enum dtype type, uint64_t seed, const char *level,
+static inline steno_model *random_model_as(const struct whisper_dims *d, enum dtype type, uint64_t seed, const char *level,
                                            enum steno_compute compute)
 {
     const struct bytes b = random_bytes(d, type, seed);
@@ -62,7 +62,7 @@ static inline steno_model *random_model_as(const struct model_dims *d, enum dtyp
     return m;
 }
 
-static inline steno_model *random_model(const struct model_dims *d, enum dtype type, uint64_t seed, const char *level)
+static inline steno_model *random_model(const struct whisper_dims *d, enum dtype type, uint64_t seed, const char *level)
 {
     return random_model_as(d, type, seed, level, STENO_COMPUTE_AUTO);
 }

@@ -6,7 +6,7 @@
 
 enum { MOST = 64 };
 
-static struct model_dims const three_seconds = { 80, 150, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 };
+static struct whisper_dims const three_seconds = { 80, 150, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 };
 
 static steno_model *model;
 static steno_session *session;

@@ -6,7 +6,7 @@
 #include "shipped.h"
 
 enum { SIDE = 128, FRAMES = 200, LAYERS = 12 };
-static struct model_dims const deep_dims = { 80, FRAMES, SIDE, 4, LAYERS, SMALL_VOCAB, 70, SIDE, 4, 1 };
+static struct whisper_dims const deep_dims = { 80, FRAMES, SIDE, 4, LAYERS, SMALL_VOCAB, 70, SIDE, 4, 1 };
 
 /* Where the data of a tensor of a whisper.cpp file begins: behind its name. */
 static uint8_t *tensor_data(struct bytes b, const char *name)

@@ -77,7 +77,7 @@ static void test_every_attempt_window_task_and_clip_is_a_sentence_of_its_own(voi
     assert_int_equal(told.n, 4 * 3);
     assert_int_equal(steno_segment_count(undecided), 4);
     steno_batch *b;
-    struct model_dims many_languages = small_dims;
+    struct whisper_dims many_languages = small_dims;
     many_languages.n_vocab = MULTILINGUAL; /* others do not translate */
     steno_model *m = random_model_as(&many_languages, DT_F16, 3, NULL, SHIPPED_COMPUTE);
     steno_session *s = session_in_batch(&b, m, 3, 1);

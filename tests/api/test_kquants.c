@@ -2,7 +2,7 @@
 #include "shipped.h"
 #include "internal.h"
 
-static struct model_dims const dims = { 80, 40, 256, 4, 2, SMALL_VOCAB, 70, 256, 4, 2 };
+static struct whisper_dims const dims = { 80, 40, 256, 4, 2, SMALL_VOCAB, 70, 256, 4, 2 };
 static char const *const names[] = { "q2_k", "q3_k", "q4_k", "q5_k", "q6_k" };
 
 enum { TYPES = sizeof names / sizeof *names, MAX_TOKENS = 1000 };

@@ -303,7 +303,7 @@ static void test_a_session_that_ran_out_of_memory_can_be_used_again(void **state
 {
     (void)state;
     need_counting();
-    struct model_dims many = small_dims;
+    struct whisper_dims many = small_dims;
     many.n_vocab = MULTILINGUAL;
     steno_model *m[] = { bytes_open(kit.bin, NULL), folder_open(kit.ctc, NULL), folder_open(kit.vad, NULL),
                          random_model(&many, DT_F16, 3, NULL) };

@@ -22,7 +22,7 @@ static void test_initial_tokens_follow_from_the_vocabulary_language_and_task(voi
         { LANGUAGES_100, { 50258, 50261, 50359, 50364 }, 4, 50363 },
     };
     for (int i = 0; i < 3; i++) {
-        const struct model_dims d = { 80, 4, 16, 2, 1, c[i].vocab, 8, 16, 2, 1 };
+        const struct whisper_dims d = { 80, 4, 16, 2, 1, c[i].vocab, 8, 16, 2, 1 };
         steno_model *m = random_model(&d, DT_F16, 1, NULL);
         const struct speech_options q = { .translate = 1, .without_timestamps = 1, .lang = 2 };
         int32_t ids[PROMPT_PREFIX_MAX];
@@ -107,7 +107,7 @@ static void test_without_timestamps_there_are_none_and_one_segment_covers_the_wi
 static void test_every_window_of_a_random_model_begins_with_a_timestamp_within_the_limit(void **state)
 {
     (void)state;
-    const struct model_dims d = { 80, 1500, 16, 2, 1, SMALL_VOCAB, 20, 16, 2, 1 };
+    const struct whisper_dims d = { 80, 1500, 16, 2, 1, SMALL_VOCAB, 20, 16, 2, 1 };
     uint32_t seed = 4;
     float *x = malloc(RATE * sizeof *x);
     assert_non_null(x);

@@ -38,7 +38,7 @@ static void test_weights_take_what_is_reported(void **state)
 {
     (void)state;
     need_resident();
-    static struct model_dims const dims = { 80, 500, 256, 4, 3, SMALL_VOCAB, 448, 256, 4, 3 };
+    static struct whisper_dims const dims = { 80, 500, 256, 4, 3, SMALL_VOCAB, 448, 256, 4, 3 };
     enum { WHILE_LOADING = 4 << 20 };
     for (int t = 0; t < TYPES; t++) {
         const struct bytes b = random_bytes(&dims, type_of[t], 1);
@@ -131,7 +131,7 @@ static void test_the_embedding_counts_once(void **state)
 {
     (void)state;
     need_resident();
-    static struct model_dims const dims = { 80, 200, 256, 4, 1, 20000, 448, 256, 4, 1 };
+    static struct whisper_dims const dims = { 80, 200, 256, 4, 1, 20000, 448, 256, 4, 1 };
     steno_model_info info[2] = { { .size = sizeof *info }, { .size = sizeof *info } };
     for (int tied = 0; tied < 2; tied++) {
         const struct bytes b = random_bytes(&dims, DT_F16, 3);
@@ -193,7 +193,7 @@ static void only_text(void *user, const steno_step *at, float *logits, const int
 struct measured { int windows, lanes; };
 
 /* Open what is asked for, fill it, and compare. */
-static void measure(const struct model_dims *d, int compute, struct measured r, int words)
+static void measure(const struct whisper_dims *d, int compute, struct measured r, int words)
 {
     char what[100];
     snprintf(what, sizeof what, "compute %d, %d windows of %d lanes%s", compute, r.windows, r.lanes, words ? ", words" : "");
@@ -235,8 +235,8 @@ static void measure(const struct model_dims *d, int compute, struct measured r, 
     steno_model_close(m);
 }
 
-static struct model_dims const long_texts = { 80, 1500, 256, 4, 1, SMALL_VOCAB, 448, 256, 4, 2 };
-static struct model_dims const many_words = { 80, 150, 64, 1, 2, ENGLISH, 32, 64, 1, 2 };
+static struct whisper_dims const long_texts = { 80, 1500, 256, 4, 1, SMALL_VOCAB, 448, 256, 4, 2 };
+static struct whisper_dims const many_words = { 80, 150, 64, 1, 2, ENGLISH, 32, 64, 1, 2 };
 
 static void test_sessions_take_what_is_reported(void **state)
 {

@@ -295,7 +295,7 @@ static void test_special_tokens_and_languages_have_the_ids_of_their_vocabulary(v
         { LANGUAGES_100, { 50257, 50258, 50259, 50359, 50360, 50361, 50362, 50363, 50364, 50365 } },
     };
     for (int i = 0; i < 3; i++) {
-        const struct model_dims d = { 80, 4, 16, 2, 1, c[i].vocab, 8, 16, 2, 1 };
+        const struct whisper_dims d = { 80, 4, 16, 2, 1, c[i].vocab, 8, 16, 2, 1 };
         steno_model *m = random_model(&d, DT_F16, 1, NULL);
         for (int k = 0; k < 10; k++) assert_int_equal(steno_token_id(m, (enum steno_special)k), c[i].want[k]);
         assert_int_equal(steno_token_id(m, (enum steno_special)10), -1);

@@ -158,7 +158,7 @@ static void test_every_language_has_its_token_and_its_name(void **state)
 static void test_layers_as_wide_as_large_transcribe(void **state)
 {
     (void)state;
-    const struct model_dims d = { 128, 50, 1280, 20, 1, LANGUAGES_100, 64, 1280, 20, 1 };
+    const struct whisper_dims d = { 128, 50, 1280, 20, 1, LANGUAGES_100, 64, 1280, 20, 1 };
     steno_model *m = random_model_as(&d, DT_Q4_0, 1, NULL, STENO_COMPUTE_AUTO);
     steno_session *s = session_new(m, NULL, 2);
     struct audio a = demo_audio(0, 0, 1);

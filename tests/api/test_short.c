@@ -26,7 +26,7 @@ static int const contexts[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1
 
 static steno_model *model_hearing(int ctx)
 {
-    struct model_dims d = small_dims;
+    struct whisper_dims d = small_dims;
     d.n_audio_ctx = ctx;
     return random_model(&d, DT_F16, 3, NULL);
 }

@@ -9,7 +9,7 @@
 enum { MOST = 128, KINDS = 7, SAMPLES = 12800, CLIP_MS = 500, VOCAB = 9001 };
 
 /* A vocabulary of three slices, the last panel not full; heads of 32: keys of integers, logits in two stages. Windows of 0.6 s. */
-static struct model_dims const dims = { 80, 30, 64, 2, 1, VOCAB, 60, 64, 2, 1 };
+static struct whisper_dims const dims = { 80, 30, 64, 2, 1, VOCAB, 60, 64, 2, 1 };
 
 static float *pcm; /* [SAMPLES * KINDS + MOST * CLIP_MS * 16] noise that swells and fades */
 

@@ -4,7 +4,7 @@
  * filters and vocabulary. */
 #ifndef STENO_TESTS_TORCH_MODEL_H
 #define STENO_TESTS_TORCH_MODEL_H
-#include "load/weights.h"
+#include "stored_dims.h"
 #include "unit/torch_file.h"
 
 /* {"dims": {…}, "model_state_dict": {…}}; bytes of tensor i are entry data/i. */
@@ -14,10 +14,11 @@ static inline void put_pickle(struct buf *b, const struct weights *w)
     buf_str(b, "}(");
     put_text(b, "dims");
     buf_str(b, "}(");
-    for (int i = 0; i < MODEL_DIMS; i++) {
+    const struct whisper_dims d = stored_dims(w);
+    for (int i = 0; i < WHISPER_DIMS; i++) {
         int32_t v;
-        memcpy(&v, (const char *)&w->dims + model_dim[i].at, sizeof v);
-        put_text(b, model_dim[i].name);
+        memcpy(&v, (const char *)&d + whisper_dim[i].at, sizeof v);
+        put_text(b, whisper_dim[i].name);
         put_int(b, v);
     }
     buf_str(b, "u");

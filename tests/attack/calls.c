@@ -481,7 +481,7 @@ static void round_run(long n)
 
 static void models_open(void)
 {
-    struct model_dims brief = small_dims;
+    struct whisper_dims brief = small_dims;
     steno_model_params dry;
     brief.n_audio_ctx = 7;
     model[ENGLISH_MODEL] = random_model(&small_dims, DT_F16, 3, NULL);

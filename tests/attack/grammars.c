@@ -52,7 +52,7 @@ static steno_model *model_make(uint64_t seed)
 {
     static const int32_t ctx[MODELS] = { 70, 24, 40, 120, 32, 90 }, more[MODELS] = { 292, 256, 400, 1000, 300, ALL_WORDS };
     const int k = (int)(seed % MODELS);
-    const struct model_dims d = { 80, 30, 48, 3, 2, 1608 + more[k], ctx[k], 48, 3, 2 };
+    const struct whisper_dims d = { 80, 30, 48, 3, 2, 1608 + more[k], ctx[k], 48, 3, 2 };
     struct arena arena;
     struct random_file r;
     struct file f;

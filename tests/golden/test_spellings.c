@@ -98,7 +98,7 @@ static void test_a_folder_without_vocabulary_takes_it_from_a_model(void **state)
     struct source src;
     source_open(&src, shipped_model);
     const struct folder d = folder_new();
-    spell_config(&d, &src.w.dims);
+    spell_config(&d, &src.w);
     spell_weights(&d, &src.w, AS_STORED, 1);
     steno_model *m;
     steno_error e;

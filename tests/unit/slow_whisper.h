@@ -5,9 +5,9 @@
 #ifndef STENO_TESTS_SLOW_WHISPER_H
 #define STENO_TESTS_SLOW_WHISPER_H
 #include "api/random_model.h"
-#include "load/weights.h"
+#include "stored_dims.h"
 
-struct slow { struct file file; struct weights w; struct arena mem; const struct model_dims *d; };
+struct slow { struct file file; struct weights w; struct arena mem; struct whisper_dims dims; const struct whisper_dims *d; };
 
 static inline void slow_open(struct slow *s, struct bytes b)
 {
@@ -15,7 +15,8 @@ static inline void slow_open(struct slow *s, struct bytes b)
     arena_init(&s->mem);
     file_from_memory(&s->file, "slow", b.p, b.n);
     if (weights_open(&s->w, &s->file, &e)) fail_msg("%s", e.text);
-    s->d = &s->w.dims;
+    s->dims = stored_dims(&s->w);
+    s->d = &s->dims;
 }
 
 static inline void slow_close(struct slow *s)

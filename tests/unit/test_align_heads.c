@@ -5,9 +5,9 @@
 #include "model/align_heads.h"
 
 /* Dimensions of a model with this many decoder layers and heads. */
-static struct model_dims dims_of(int32_t layers, int32_t heads)
+static struct whisper_dims dims_of(int32_t layers, int32_t heads)
 {
-    return (struct model_dims){ 80, 1500, 4 * heads, heads, layers, 51865, 448, 4 * heads, heads, layers };
+    return (struct whisper_dims){ 80, 1500, 4 * heads, heads, layers, 51865, 448, 4 * heads, heads, layers };
 }
 
 struct scene {
@@ -20,7 +20,7 @@ struct scene {
 
 static void find(struct scene *s, const char *shape, int32_t layers, int32_t heads, const char *wanted)
 {
-    const struct model_dims d = dims_of(layers, heads);
+    const struct whisper_dims d = dims_of(layers, heads);
     s->rc = align_heads_find(&s->got, &s->mem, &d, shape, wanted, &s->settings, &s->e);
 }
 

@@ -15,7 +15,7 @@ struct rig {
     int32_t ids[ROWS_MAX];
 };
 
-static void rig_open(struct rig *r, const struct model_dims *d, const char *level, const char *heads, int threads)
+static void rig_open(struct rig *r, const struct whisper_dims *d, const char *level, const char *heads, int threads)
 {
     r->file = random_bytes(d, DT_F32, 7);
     slow_open(&r->slow, r->file);
@@ -92,7 +92,7 @@ static void test_matrix_equals_the_slow_computation_for_odd_sizes_at_every_level
 static void test_a_whole_window_of_1500_frames_and_448_rows_fit(void **state)
 {
     (void)state;
-    const struct model_dims d = { 80, 1500, 8, 2, 1, SMALL_VOCAB, 448, 8, 2, 1 };
+    const struct whisper_dims d = { 80, 1500, 8, 2, 1, SMALL_VOCAB, 448, 8, 2, 1 };
     static const struct slow_head heads[] = { { 0, 0 }, { 0, 1 } };
     struct rig r;
     rig_open(&r, &d, NULL, NULL, 2);
@@ -267,7 +267,7 @@ static void test_an_alignment_ends_when_it_is_cancelled(void **state)
 static void test_as_many_heads_as_a_plan_takes(void **state)
 {
     (void)state;
-    const struct model_dims d = { 80, 4, 64, 16, 1, SMALL_VOCAB, 16, 64, 16, 80 };
+    const struct whisper_dims d = { 80, 4, 64, 16, 1, SMALL_VOCAB, 16, 64, 16, 80 };
     struct rig r;
     rig_open(&r, &d, NULL, NULL, 1); /* 640 of 40 layers */
     assert_int_equal(inside_encode(r.s), 0);

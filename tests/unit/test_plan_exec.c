@@ -7,7 +7,7 @@
 
 enum { LANES = 5, STEPS = 5, CHAIN = 60 };
 
-static struct model_dims const dims = { 80, 30, 64, 2, 2, SMALL_VOCAB, 70, 64, 2, 2 }; /* rows of whole blocks of 32 */
+static struct whisper_dims const dims = { 80, 30, 64, 2, 2, SMALL_VOCAB, 70, 64, 2, 2 }; /* rows of whole blocks of 32 */
 
 static int32_t token_of(int lane, int i)
 {
@@ -403,7 +403,7 @@ static void test_models_as_deep_as_large_and_as_the_reader_allows_have_plans(voi
     (void)state;
     static const int32_t layers[] = { 32, 256 };
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        const struct model_dims d = { 80, 4, 8, 1, layers[i], SMALL_VOCAB, 16, 8, 1, layers[i] };
+        const struct whisper_dims d = { 80, 4, 8, 1, layers[i], SMALL_VOCAB, 16, 8, 1, layers[i] };
         steno_model *m = random_model_as(&d, DT_F16, 3, NULL, STENO_COMPUTE_F32);
         const struct plan *p = inside_plan(m, PLAN_DECODER);
         assert_int_equal(p->n_ops, 1 + 11 * layers[i] + 4);

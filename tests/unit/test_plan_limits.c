@@ -13,7 +13,7 @@ static int const around[] = { 1, 2, 11, 12, 13, 15, 16, 17, 31, 32, 33, 47, 48, 
                               251, 252, 253, 255, 256 };
 enum { N_AROUND = sizeof around / sizeof *around, MANY = RUN_LANES, WINDOWS = 8, BEAMS = RUN_LANES / WINDOWS };
 
-static struct model_dims const small = { 80, 30, 64, 2, 1, SMALL_VOCAB, 448, 64, 2, 1 };
+static struct whisper_dims const small = { 80, 30, 64, 2, 1, SMALL_VOCAB, 448, 64, 2, 1 };
 
 static struct logit_rules rules;
 
@@ -125,7 +125,7 @@ static void test_any_number_of_positions_gives_the_same_on_any_number_of_threads
 {
     (void)state;
     static int const further[] = { 257, 511, 512, 513, 1499, 1500, 1501, 2999, 6000 };
-    const struct model_dims d = { 80, 6000, 32, 1, 1, SMALL_VOCAB, 16, 32, 1, 1 };
+    const struct whisper_dims d = { 80, 6000, 32, 1, 1, SMALL_VOCAB, 16, 32, 1, 1 };
     const struct bytes b = random_bytes(&d, DT_F16, 3);
     for (int compute = STENO_COMPUTE_AUTO; compute <= STENO_COMPUTE_F32; compute++) {
         steno_team *team;
@@ -176,7 +176,7 @@ static void test_a_team_of_more_threads_than_there_are_items_changes_nothing(voi
 /* Choosing in the plan, in slices and two stages, against all logits. */
 static void chooses_the_largest(int32_t n_vocab, int compute)
 {
-    const struct model_dims d = { 80, 4, 32, 1, 1, n_vocab, 8, 32, 1, 1 };
+    const struct whisper_dims d = { 80, 4, 32, 1, 1, n_vocab, 8, 32, 1, 1 };
     steno_model *m = random_model_as(&d, DT_F16, 3, NULL, (enum steno_compute)compute);
     steno_session *s = session_new(m, NULL, 4);
     struct sampled_token got[4];
@@ -219,7 +219,7 @@ static void test_the_most_probable_of_any_number_of_ids_is_chosen(void **state)
 
 /* ---- what is refused ---- */
 
-static int opens(const struct model_dims *d, steno_error *e)
+static int opens(const struct whisper_dims *d, steno_error *e)
 {
     steno_model_params p;
     steno_model *m = NULL;
@@ -243,7 +243,7 @@ static void test_contexts_longer_than_any_known_model_has_are_refused(void **sta
         { 16, 65536, "n_text_ctx is 65536, want at most 1792: Whisper models have 448" },
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        const struct model_dims d = { 80, c[i].audio, 8, 1, 1, SMALL_VOCAB, c[i].text, 8, 1, 1 };
+        const struct whisper_dims d = { 80, c[i].audio, 8, 1, 1, SMALL_VOCAB, c[i].text, 8, 1, 1 };
         steno_error e;
         assert_int_equal(opens(&d, &e), c[i].why ? STENO_EUNSUPPORTED : STENO_OK);
         if (c[i].why && !strstr(e.text, c[i].why)) fail_msg("'%s' does not say '%s'", e.text, c[i].why);
@@ -256,7 +256,7 @@ static void test_a_text_as_long_as_the_longest_context_decodes_and_aligns(void *
     enum { LONGEST = 1792 };
     static int32_t ids[LONGEST + 1];
     static float prob[LONGEST + 1];
-    const struct model_dims d = { 80, 20, 8, 2, 1, SMALL_VOCAB, LONGEST, 8, 2, 1 };
+    const struct whisper_dims d = { 80, 20, 8, 2, 1, SMALL_VOCAB, LONGEST, 8, 2, 1 };
     steno_model *m = random_model(&d, DT_F16, 3, NULL);
     steno_session *s = session_new(m, NULL, 1);
     rules_for(m);
@@ -282,7 +282,7 @@ static void test_heads_that_attention_does_not_take_are_refused(void **state)
         { 256, 1, STENO_OK }, { 260, 1, STENO_EFORMAT }, { 512, 1, STENO_EFORMAT }, { 512, 128, STENO_OK }, { 512, 512, STENO_EFORMAT },
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        const struct model_dims d = { 80, 4, c[i].n, c[i].heads, 1, SMALL_VOCAB, 8, c[i].n, c[i].heads, 1 };
+        const struct whisper_dims d = { 80, 4, c[i].n, c[i].heads, 1, SMALL_VOCAB, 8, c[i].n, c[i].heads, 1 };
         steno_error e;
         if (opens(&d, &e) != c[i].rc) fail_msg("%d heads of %d", (int)c[i].heads, (int)c[i].n);
     }

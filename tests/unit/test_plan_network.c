@@ -12,7 +12,7 @@ struct rig {
     float *mel; /* [2 ctx, n_mels] */
 };
 
-static void rig_open(struct rig *r, const struct model_dims *d, enum dtype type, const char *level)
+static void rig_open(struct rig *r, const struct whisper_dims *d, enum dtype type, const char *level)
 {
     r->file = random_bytes(d, type, 7);
     slow_open(&r->slow, r->file);
@@ -70,7 +70,7 @@ static const float *encode_until(const struct rig *r, const char *label, size_t 
     return inside_slot(s, &p, p.op[at].out);
 }
 
-static void encoder_near_slow(const struct model_dims *d, const char *level)
+static void encoder_near_slow(const struct whisper_dims *d, const char *level)
 {
     struct rig r;
     rig_open(&r, d, DT_F32, level);
@@ -103,12 +103,12 @@ static void test_encoder_equals_the_slow_network_layer_by_layer_at_every_level(v
 static void test_encoder_serves_128_mels_and_unequal_depths_and_odd_lengths(void **state)
 {
     (void)state;
-    const struct model_dims d = { 128, 27, 64, 1, 3, SMALL_VOCAB, 40, 64, 4, 1 };
+    const struct whisper_dims d = { 128, 27, 64, 1, 3, SMALL_VOCAB, 40, 64, 4, 1 };
     encoder_near_slow(&d, NULL);
 }
 
 /* Encode, feed tokens in runs of at most `chunk` rows, and compare the logits after every token. */
-static void decoder_near_slow(const struct model_dims *d, enum dtype type, const char *level, int chunk, double tolerance)
+static void decoder_near_slow(const struct whisper_dims *d, enum dtype type, const char *level, int chunk, double tolerance)
 {
     enum { N = 20 };
     struct rig r;
@@ -154,7 +154,7 @@ static void test_quantised_weights_serve_lookup_and_logits_alike(void **state)
                                        DT_Q4_K, DT_Q5_K, DT_Q6_K };
     for (size_t i = 0; i < sizeof type / sizeof *type; i++) {
         const int32_t width = dtype_block(type[i]) == KBLOCK ? 256 : 64;
-        const struct model_dims d = { 80, 20, width, 2, 1, SMALL_VOCAB, 40, width, 2, 2 };
+        const struct whisper_dims d = { 80, 20, width, 2, 1, SMALL_VOCAB, 40, width, 2, 2 };
         decoder_near_slow(&d, type[i], NULL, 6, 1e-3);
     }
 }
@@ -208,7 +208,7 @@ static void test_gelu_is_the_erf_form_and_the_tanh_form_is_kept_apart(void **sta
 static void test_tiny_and_turbo_like_shapes_load_and_encode(void **state)
 {
     (void)state;
-    static const struct model_dims shapes[] = {
+    static const struct whisper_dims shapes[] = {
         { 80, 40, 96, 6, 4, MULTILINGUAL, 60, 96, 6, 4 }, { 128, 40, 32, 2, 6, LANGUAGES_100, 60, 32, 2, 2 },
         { 80, 40, 32, 1, 1, ENGLISH, 60, 32, 1, 1 },
     };
@@ -225,8 +225,8 @@ static void test_tiny_and_turbo_like_shapes_load_and_encode(void **state)
 static void test_layers_as_wide_as_base_and_large_are_right(void **state)
 {
     (void)state;
-    static const struct model_dims shapes[] = { { 80, 5, 512, 8, 1, SMALL_VOCAB, 20, 512, 8, 1 },
-                                                { 128, 5, 1280, 20, 1, SMALL_VOCAB, 20, 1280, 20, 1 } };
+    static const struct whisper_dims shapes[] = { { 80, 5, 512, 8, 1, SMALL_VOCAB, 20, 512, 8, 1 },
+                                                  { 128, 5, 1280, 20, 1, SMALL_VOCAB, 20, 1280, 20, 1 } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         encoder_near_slow(&shapes[i], NULL);
         decoder_near_slow(&shapes[i], DT_F32, NULL, 5, 1e-3);
@@ -237,7 +237,7 @@ static void test_layers_as_wide_as_base_and_large_are_right(void **state)
 static void test_encoder_attention_has_no_phantom_keys(void **state)
 {
     (void)state;
-    const struct model_dims d = { 80, 261, 32, 1, 1, SMALL_VOCAB, 20, 32, 1, 1 };
+    const struct whisper_dims d = { 80, 261, 32, 1, 1, SMALL_VOCAB, 20, 32, 1, 1 };
     encoder_near_slow(&d, NULL);
 }
 
@@ -250,7 +250,7 @@ static void test_heads_of_any_size_are_right_at_every_level(void **state)
     for (const char *const *l = level; *l; l++)
         for (size_t i = 0; i < sizeof head / sizeof *head; i++) {
             const int32_t heads = head[i] < 64 ? 2 : 1, n = head[i] * heads;
-            const struct model_dims d = { 80, 9, n, heads, 1, SMALL_VOCAB, 20, n, heads, 1 };
+            const struct whisper_dims d = { 80, 9, n, heads, 1, SMALL_VOCAB, 20, n, heads, 1 };
             encoder_near_slow(&d, *l);
             decoder_near_slow(&d, DT_F32, *l, 13, 1e-3);
         }

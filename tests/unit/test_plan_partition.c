@@ -138,7 +138,7 @@ static void test_the_cache_is_found(void **state)
 static void test_bits_do_not_depend_on_the_cache(void **state)
 {
     (void)state;
-    static const struct model_dims d = { 80, 301, 96, 3, 2, SMALL_VOCAB, 70, 96, 3, 2 };
+    static const struct whisper_dims d = { 80, 301, 96, 3, 2, SMALL_VOCAB, 70, 96, 3, 2 };
     static const enum steno_compute compute[] = { STENO_COMPUTE_F32, STENO_COMPUTE_BF16, STENO_COMPUTE_INT16, STENO_COMPUTE_INT8 };
     static const size_t cache[] = { 1 << 20, 1, 20 << 10, 1 << 30 };
     steno_team *team;

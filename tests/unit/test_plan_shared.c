@@ -8,8 +8,8 @@
 enum { LANES = 4, PROMPT = 270, STEPS = 3, OUTS = 1 + STEPS * (LANES + 1) };
 
 /* Two heads. Blocks of keys: three of the audio, two of the text; or two of either, where seven threads share the encoder's, too. */
-static struct model_dims const dims[] = { { 80, 600, 64, 2, 1, SMALL_VOCAB, 300, 64, 2, 2 },
-                                          { 80, 300, 64, 2, 1, SMALL_VOCAB, 300, 64, 2, 1 } };
+static struct whisper_dims const dims[] = { { 80, 600, 64, 2, 1, SMALL_VOCAB, 300, 64, 2, 2 },
+                                            { 80, 300, 64, 2, 1, SMALL_VOCAB, 300, 64, 2, 1 } };
 
 static int32_t token_of(int lane, int i)
 {
@@ -72,7 +72,7 @@ static float *logits_of(const steno_model *m, steno_team *team, int share)
     return out;
 }
 
-static void same_on_any_team(const struct model_dims *d, const char *level, enum steno_compute compute)
+static void same_on_any_team(const struct whisper_dims *d, const char *level, enum steno_compute compute)
 {
     static const int threads[] = { 1, 2, 3, 7 };
     const struct bytes b = random_bytes(d, DT_F16, 6);

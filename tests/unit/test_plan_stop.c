@@ -8,7 +8,7 @@
 enum { CTX = 600, LANES = 20, PROMPT = 3, VOCAB = 5000 };
 
 /* Keys of three blocks, in parts where one window's rows are few; logits in two stages, of two slices. */
-static struct model_dims const dims = { 80, CTX, 64, 2, 1, VOCAB, 60, 64, 2, 1 };
+static struct whisper_dims const dims = { 80, CTX, 64, 2, 1, VOCAB, 60, 64, 2, 1 };
 
 /* Ends the run within op `at`, at the first question there. */
 struct stopper {

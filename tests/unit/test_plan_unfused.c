@@ -58,7 +58,7 @@ static void choose(struct rig *r, struct sampled_token *out)
     memcpy(out, inside_picked(r->s, 0), STEPS * sizeof *out);
 }
 
-static void same_bits(const struct model_dims *d, enum dtype type, const char *level, int compute, steno_team *team)
+static void same_bits(const struct whisper_dims *d, enum dtype type, const char *level, int compute, steno_team *team)
 {
     struct rig r[2];
     const struct bytes b = random_bytes(d, type, 11);
@@ -91,7 +91,7 @@ static void same_bits(const struct model_dims *d, enum dtype type, const char *l
     free(b.p);
 }
 
-static struct model_dims const dims = { 80, 30, 64, 2, 2, SMALL_VOCAB, 70, 64, 2, 2 };
+static struct whisper_dims const dims = { 80, 30, 64, 2, 2, SMALL_VOCAB, 70, 64, 2, 2 };
 
 static void test_plans_without_fusions_give_the_same_bits_at_every_level(void **state)
 {
@@ -117,7 +117,7 @@ static void test_plans_without_fusions_give_the_same_bits_in_bf16_and_int8(void 
 static void test_plans_without_fusions_give_the_same_bits_for_other_shapes_and_three_threads(void **state)
 {
     (void)state;
-    static const struct model_dims other[] = {
+    static const struct whisper_dims other[] = {
         { 80, 30, 48, 3, 2, SMALL_VOCAB, 70, 48, 3, 2 }, /* Q, K and V share panels and stay together */
         { 128, 261, 96, 3, 2, SMALL_VOCAB, 70, 96, 3, 3 },
     };

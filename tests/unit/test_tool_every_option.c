@@ -449,7 +449,7 @@ static void put_sound(const char *path, int channels, int softer)
 static int all_open(void **state)
 {
     (void)state;
-    struct model_dims d = { 80, 60, 48, 3, 2, MULTILINGUAL, 40, 48, 3, 2 };
+    struct whisper_dims d = { 80, 60, 48, 3, 2, MULTILINGUAL, 40, 48, 3, 2 };
     home = folder_new();
     tags = ctc_folder();
     vad = vad_folder();

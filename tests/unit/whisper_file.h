@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/buf.h"
-#include "load/weights.h"
+#include "model/whisper_dims.h"
 
 typedef void shape_fn(void *user, const char *name, const uint64_t dim[4]);
 
@@ -49,7 +49,7 @@ static void shape_block(shape_fn *fn, void *user, const char *side, int layer, u
 }
 
 /* Every tensor of a Whisper model of these dimensions, shapes as PyTorch prints them. */
-static void shape_each(shape_fn *fn, void *user, const struct model_dims *m)
+static void shape_each(shape_fn *fn, void *user, const struct whisper_dims *m)
 {
     const uint64_t d = (uint64_t)m->n_audio_state;
     shape_give(fn, user, "encoder.", "positional_embedding", (uint64_t)m->n_audio_ctx, d, 0);
@@ -110,7 +110,7 @@ static void file_writer_tensor(void *user, const char *name, const uint64_t dim[
     put_tensor(fw->b, name, t, conv_bias ? (const uint64_t[4]) { dim[0], 1, 0, 0 } : dim, conv_bias ? 2 : rank);
 }
 
-static void put_header(struct buf *b, const struct model_dims *m, enum dtype type)
+static void put_header(struct buf *b, const struct whisper_dims *m, enum dtype type)
 {
     const int32_t h[] = { m->n_vocab, m->n_audio_ctx, m->n_audio_state, m->n_audio_head, m->n_audio_layer, m->n_text_ctx, m->n_text_state,
                           m->n_text_head, m->n_text_layer, m->n_mels, stored_type[type].ftype };
@@ -118,7 +118,7 @@ static void put_header(struct buf *b, const struct model_dims *m, enum dtype typ
     for (size_t i = 0; i < sizeof h / sizeof *h; i++) put_i32(b, h[i]);
 }
 
-static inline void put_model(struct buf *b, const struct model_dims *m, enum dtype type)
+static inline void put_model(struct buf *b, const struct whisper_dims *m, enum dtype type)
 {
     static const uint8_t zero[201 * 4];
     put_header(b, m, type);

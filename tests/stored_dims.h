@@ -1,0 +1,14 @@
+/* steno tests: the dimensions of a Whisper model that a file holds. SPDX-License-Identifier: MIT */
+#ifndef STENO_TESTS_STORED_DIMS_H
+#define STENO_TESTS_STORED_DIMS_H
+#include "harness.h"
+#include "model/whisper_dims.h"
+
+static inline struct whisper_dims stored_dims(const struct weights *w)
+{
+    struct whisper_dims d;
+    steno_error e;
+    if (whisper_dims_read(&d, w, &e)) fail_msg("%s", e.text);
+    return d;
+}
+#endif
