@@ -15,6 +15,7 @@ void build_begin(struct build *b, const struct build_params *p, steno_error *e)
     b->plan.max_rows = p->max_rows;
     b->plan.max_out = p->max_out;
     b->plan.input = b->plan.output = b->plan.logits = b->plan.bounds = NO_SLOT;
+    for (int i = 0; i < SIDE_OUTPUTS; i++) b->plan.side_output[i] = NO_SLOT;
     b->plan.self_state = b->plan.cross_state = NO_STATE;
     arena_init(&b->scratch_arena);
     if (p->max_rows > UINT16_MAX || p->max_out > UINT16_MAX) /* groups of rows count them in 16 bits */

@@ -71,6 +71,11 @@ struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t 
     return op;
 }
 
+void emit_rows(struct build *b, uint16_t first, enum op_rows rows)
+{
+    for (uint16_t i = first; i < b->plan.n_ops && !b->status; i++) b->op[i].rows = (uint8_t)rows;
+}
+
 uint16_t bind_add(struct build *b)
 {
     if (!b->status && b->plan.n_binds == PLAN_OPS_MAX)

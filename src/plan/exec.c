@@ -314,12 +314,8 @@ static int replay(struct replay *rp, struct run_time *spent)
 /* The zero rows around an input that a convolution reads. */
 static void pad_input(const struct replay *rp)
 {
-    const struct slot *in = &rp->p->slot[rp->p->input];
     const struct op *op = &rp->p->op[0];
-    float *x = row0(rp, rp->p->input);
-    if (!in->front) return;
-    memset(x - in->ld, 0, in->ld * sizeof *x);
-    memset(x + (size_t)rows_of(rp, op) * rp->p->bind[op->bind].stride * in->ld, 0, in->ld * sizeof *x);
+    if (rp->p->slot[rp->p->input].front) pad_rows(rp, rp->p->input, (size_t)rows_of(rp, op) * rp->p->bind[op->bind].stride);
 }
 
 static int cpu_phases(struct exec *exec, const struct plan *p, const struct phases *what, struct op_time *time, struct run_time *spent)

@@ -24,14 +24,14 @@ struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t 
 
 /* How an attention is cut: groups of rows that see the same keys, of each all heads, of each all keys or blocks of them. */
 struct attn_items {
-    uint32_t high, groups, heads, blocks, n; /* high: rows of a group where this run's rows are each other's keys */
+    uint32_t rows, high, groups, heads, blocks, n; /* high: rows of a group where all rows see the same keys of this run */
     uint32_t ahead;                          /* from an item to the one that its thread is likely to take next */
 };
 
 /* A group of rows and a head of keys and values, with all heads of queries that share it. */
 struct attn_unit { struct group g; uint32_t head; };
 
-/* Where rows are each other's keys, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
+/* Where keys are of this run, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
  * group has keys of its own. */
 static struct attn_unit attn_unit_of(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t i)
 {
@@ -39,17 +39,18 @@ static struct attn_unit attn_unit_of(const struct replay *rp, const struct op *o
         const struct group *g = op->flags & OPF_CAUSAL ? rp->run->self : rp->run->cross;
         return (struct attn_unit){ g[i / t->heads], i % t->heads };
     }
-    const uint32_t row = i % t->groups * t->high, left = rp->n_rows - row;
+    const uint32_t row = i % t->groups * t->high, left = t->rows - row;
     return (struct attn_unit){ { (uint16_t)row, (uint16_t)(left < t->high ? left : t->high), 0 }, i / t->groups };
 }
 
 /* Blocks of keys are items of their own where heads of groups are not enough for the threads, and partials have room. */
-static struct attn_items attn_items_of(const struct replay *rp, const struct op *op, uint32_t rows, int threads)
+static struct attn_items attn_items_of(const struct replay *rp, const struct op *op, int threads)
 {
-    struct attn_items t = { .heads = rp->p->bind[op->bind].kv_heads, .blocks = 1, .ahead = (uint32_t)threads };
+    const uint32_t rows = rows_of(rp, op);
+    struct attn_items t = { .rows = rows, .heads = rp->p->bind[op->bind].kv_heads, .blocks = 1, .ahead = (uint32_t)threads };
     const size_t q_heads = rp->p->bind[op->bind].heads;
     const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
-    const int32_t keys = own ? (int32_t)rp->n_rows : causal ? rp->run->self_len_max : rp->run->cross_len_max;
+    const int32_t keys = own ? (int32_t)rows_count(rp, op->kv_rows) : causal ? rp->run->self_len_max : rp->run->cross_len_max;
     const size_t blocks = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS;
     if (own) {
         t.high = (uint32_t)partition_heads(rows, ATTN_TILE, t.heads, threads);
@@ -99,8 +100,8 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
     enum kv_type type;
     struct attn a = { .out = row0(rp, op->out) + g.row * ld_out + at, .ld_out = ld_out,
                       .q = row0(rp, op->in) + g.row * ld_q + at, .ld_q = ld_q,
-                      .kv = replay_kv(rp, op, u.head, g.lane, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)rp->n_rows,
-                      .rows = g.n, .d_head = c->d_head, .scale = c->scale,
+                      .kv = replay_kv(rp, op, u.head, g.lane, &type), .len = len ? len + g.row : NULL,
+                      .n_keys = (int32_t)rows_count(rp, op->kv_rows), .rows = g.n, .d_head = c->d_head, .scale = c->scale,
                       .next = keys_of(rp, op, t, item + t->ahead) };
     if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, u, b, t->blocks);
     const size_t partial_len = attn_partial_len(c->d_head), row_len = c->heads * t->blocks * partial_len;
@@ -117,7 +118,7 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
 
 void attn_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    const struct attn_items t = attn_items_of(rp, op, rows_of(rp, op), worker->threads);
+    const struct attn_items t = attn_items_of(rp, op, worker->threads);
     FOR_ITEMS(i, t.n) attn_item(rp, op, &t, (uint32_t)i, worker->scratch);
 }
 

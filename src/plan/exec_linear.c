@@ -1,5 +1,4 @@
 /* steno: products of rows with packed weights, on the CPU. SPDX-License-Identifier: MIT */
-#include <string.h>
 #include "plan/partition.h"
 #include "plan/replay.h"
 
@@ -35,15 +34,6 @@ static struct linear linear_of(const struct replay *rp, const struct op *op)
                                              : rp->p->slot[op->kv_slot].rows / KV_BLOCK * l.kv.block_stride;
     }
     return l;
-}
-
-/* The zero rows around a padded slot; its bytes may have held something else since the last run. */
-static void pad_rows(const struct replay *rp, const struct op *op, uint32_t rows)
-{
-    const size_t ld = rp->p->slot[op->out].ld;
-    float *y = row0(rp, op->out);
-    memset(y - ld, 0, ld * sizeof *y);
-    memset(y + rows * ld, 0, ld * sizeof *y);
 }
 
 /* A tile: panels [p0, p1) of rows [m0, m1). */
@@ -92,7 +82,7 @@ void linear_run(const struct replay *rp, const struct op *op, const struct worke
         l.x_cached = m == before;
         before = m;
         for (size_t r = (size_t)i; op->kind == OP_LOGITS_APPROX && r < rows; r += across * down) approx_begin(rp, op, (uint32_t)r);
-        if (!i && (op->flags & OPF_PADDED)) pad_rows(rp, op, (uint32_t)rows);
+        if (!i && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows);
         if (op->kind == OP_LOGITS_APPROX || op->flags & OPF_APPROX) approx_linear(rp, op, &l, t, worker->scratch);
         else rp->x->kern->linear[c->type](&l, t.m0, t.m1, t.p0, t.p1, worker->scratch);
     }

@@ -29,6 +29,7 @@ static void norm_rows(const struct replay *rp, const struct op *op, uint32_t fro
         if (c->norm_kind == NORM_RMS) rp->x->kern->norm_rms(y + r * ld_y, x + src * ld_x, c->norm_weight, c->eps, c->k);
         else rp->x->kern->norm_layer(y + r * ld_y, x + src * ld_x, c->norm_weight, c->bias, c->eps, c->k);
     }
+    if (!from && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows_of(rp, op));
 }
 
 static void scale_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
@@ -78,7 +79,7 @@ static const float *fsmn_row(const struct replay *rp, const struct op *op, uint3
 {
     const struct bind *c = &rp->p->bind[op->bind];
     const size_t at = (size_t)head * c->d_head;
-    if (t >= (int64_t)rp->n_rows) return NULL;
+    if (t >= (int64_t)rows_of(rp, op)) return NULL;
     if (t < 0) {
         if (op->state == NO_STATE) return NULL;
         const struct kv_state *s = &rp->x->state[op->state];

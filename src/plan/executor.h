@@ -118,7 +118,7 @@ static inline struct room exec_room(const struct exec *x, const struct plan *p) 
 static inline float *exec_input(struct exec *x, const struct plan *p) { return x->ops->input(x, p); }
 
 /* Rows [row, row + n) of a slot, *ld floats apart, as the last run left them; to be read until the next run. NULL: they cannot be had. Of
- * the slots of a plan those live on that are its output, its logits and its bounds. */
+ * the slots of a plan those live on that are its output, its side outputs, its logits and its bounds. */
 static inline const float *exec_output(struct exec *x, const struct plan *p, uint16_t slot, uint32_t row, uint32_t n, size_t *ld)
 {
     return x->ops->output(x, p, slot, row, n, ld);

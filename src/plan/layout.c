@@ -65,6 +65,7 @@ void slots_place(struct plan *p, struct slot *slot, const struct op *op)
     }
     slot_use(slot, p->input, 0);
     slot_use(slot, p->output, p->n_ops);
+    for (int i = 0; i < SIDE_OUTPUTS; i++) slot_use(slot, p->side_output[i], p->n_ops);
     slot_use(slot, p->logits, p->n_ops);
     slot_use(slot, p->bounds, p->n_ops);
     uint16_t placed[PLAN_SLOTS_MAX], n = 0;

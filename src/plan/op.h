@@ -10,11 +10,13 @@
 
 enum op_kind {
     OP_EMBED,           /* out[r] = w[row.token] + positions[row.pos]; of a token_of_input(i) (run.h): in[i] instead of w's */
-    OP_NORM,            /* out = the bind's kind of norm(in); ROWS_OUT gathers the rows whose logits are wanted */
+    OP_NORM,            /* out = the bind's kind of norm(in); ROWS_OUT gathers the rows whose logits are wanted; OPF_PADDED */
     OP_SCALE,           /* out = in * scale + positions[r]; ROWS_OUT gathers likewise */
     OP_LINEAR,          /* out = act(in w^T + bias) (+ aux or positions); outputs past n_y go head-major into keys and values */
-    OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values */
-    OP_FSMN,            /* out = in + filter over rows of in (+ aux); in NO_SLOT: the values in kv_slot; state: rows before row 0 */
+    OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values. Keys and values are in the
+                         * state, or kv_rows of them in kv_slot: cross-attention within a run has other rows there than queries */
+    OP_FSMN,            /* out = in + filter over the op's rows of in (+ aux, which may be out); in NO_SLOT: the values in kv_slot; state:
+                         * rows before row 0; beyond the first and the last row there are zeros */
     OP_SHIFT_STATE,     /* state = the last rows of in, after what it held */
     OP_SOFTMAX,         /* out = softmax(in), row by row */
     OP_ATTN_WEIGHTS,    /* out = softmax(scale q k^T) for one head and the first run.frames keys in the state; rows are one lane's */
@@ -40,12 +42,18 @@ enum op_flag {
 enum norm_kind { NORM_LAYER, NORM_RMS };
 
 /* How many rows an op works on. */
-enum op_rows { ROWS_RUN, ROWS_TWICE /* before a convolution of stride 2 */, ROWS_OUT /* rows whose logits are wanted */ };
+enum op_rows {
+    ROWS_RUN,   /* as many as the run says (struct phases); in a chain the rows of the table */
+    ROWS_TWICE, /* twice that, before a convolution of stride 2 */
+    ROWS_OUT,   /* rows of the table whose logits are wanted */
+    ROWS_TABLE  /* the rows of the table (run.h), where those of the input are others: tokens beside frames */
+};
 
 enum { NO_SLOT = 0xffff, NO_STATE = 0xffff, FSMN_TAPS = 64 /* most of a filter over rows */ };
 
 struct op {
-    uint8_t kind, flags, rows, pad;
+    uint8_t kind, flags, rows;
+    uint8_t kv_rows;        /* OP_ATTN over kv_slot: how many keys there are, as rows (enum op_rows) */
     uint16_t out, in, aux;  /* slots; aux: a summand (residual), or NO_SLOT */
     uint16_t kv_slot;       /* slot that holds keys and values of this run only (encoder), or NO_SLOT */
     uint16_t state, layer;  /* state buffer that holds keys and values, or NO_STATE */
@@ -101,7 +109,7 @@ struct state_desc {
     uint32_t positions;      /* most, per lane or window */
 };
 
-enum { PLAN_PHASES = 4 };
+enum { PLAN_PHASES = 4, SIDE_OUTPUTS = 2 };
 
 struct phase { const char *name; uint16_t first, last; }; /* ops [first, last) */
 
@@ -113,6 +121,7 @@ struct plan {
     const struct slot *slot;
     uint16_t n_ops, n_binds, n_slots;
     uint16_t input, output, logits, bounds; /* slots by role, NO_SLOT where the plan has none; bounds: of approximate logits */
+    uint16_t side_output[SIDE_OUTPUTS];    /* likewise: whatever else is read behind a run, as weights of frames */
     uint16_t self_state, cross_state; /* that self-attention and cross-attention look at; NO_STATE: it has no such thing */
     uint32_t max_rows, max_out;
     struct phase phase[PLAN_PHASES];       /* unused ones have no name */

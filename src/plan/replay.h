@@ -4,6 +4,7 @@
  * takes them from the op's counter until there are no more. */
 #ifndef STENO_PLAN_REPLAY_H
 #define STENO_PLAN_REPLAY_H
+#include <string.h>
 #include "plan/exec.h"
 #include "plan/logits_approx.h"
 
@@ -104,9 +105,25 @@ static inline float *logits_at(const struct replay *rp, size_t out)
     return row0(rp, rp->p->logits) + out * rp->p->slot[rp->p->logits].ld;
 }
 
-static inline uint32_t rows_of(const struct replay *rp, const struct op *op)
+static inline uint32_t rows_count(const struct replay *rp, uint8_t rows)
 {
-    return op->rows == ROWS_TWICE ? 2 * rp->n_rows : op->rows == ROWS_OUT ? rp->run->n_out : rp->n_rows;
+    switch (rows) {
+    case ROWS_TWICE: return 2 * rp->n_rows;
+    case ROWS_OUT: return rp->run->n_out;
+    case ROWS_TABLE: return rp->run->n_rows;
+    default: return rp->n_rows;
+    }
+}
+
+static inline uint32_t rows_of(const struct replay *rp, const struct op *op) { return rows_count(rp, op->rows); }
+
+/* The zero rows around a padded slot; its bytes may have held something else since the last run. */
+static inline void pad_rows(const struct replay *rp, uint16_t slot, size_t rows)
+{
+    const size_t ld = rp->p->slot[slot].ld;
+    float *y = row0(rp, slot);
+    memset(y - ld, 0, ld * sizeof *y);
+    memset(y + rows * ld, 0, ld * sizeof *y);
 }
 
 static inline uint32_t logit_slices(uint32_t n_vocab)

@@ -28,6 +28,7 @@ static struct part_name part_in(const char *name, const char *part, const char *
 
 static uint32_t q_width(const struct sub_dims *d) { return d->n_heads * d->d_head; }
 static uint32_t kv_width(const struct sub_dims *d) { return d->n_kv_heads * d->d_head; }
+static uint32_t taps_before(const struct sub_dims *d) { return (d->taps - 1) / 2 + d->shift; }
 
 /* A norm of its own slot. */
 struct normed { uint16_t slot, norm; };
@@ -115,7 +116,7 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm });
     const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, 0);
     struct op *op = emit(b, OP_FSMN, f.s, memory, NO_SLOT,
-                         bind_fsmn(b, fw.s, kv_width(d), d->taps, (d->taps - 1) / 2, d->n_kv_heads));
+                         bind_fsmn(b, fw.s, kv_width(d), d->taps, taps_before(d), d->n_kv_heads));
     if (!op || b->status) return;
     op->kv_slot = kv;
     op->aux = residual;
@@ -181,6 +182,50 @@ void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uin
     const uint16_t wide = build_slot(b, d->d_ff);
     emit_matrix(b, &(struct matrix){ s->name, d->d_ff, d->d, LINEAR_UP, normed.norm, act }, wide, normed.slot, NO_SLOT);
     emit_matrix(b, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide, x);
+}
+
+void sub_ffn_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in)
+{
+    const uint16_t first = b->plan.n_ops, wide = build_slot(b, d->d_ff);
+    const struct part_name up = part_of(s->name, "w_1"), norm = part_of(s->name, "norm");
+    const struct part_name down = part_of(s->name, "w_2"), weight = part_in(s->name, "w_2", "weight");
+    const struct linear_part part = { weight.s, NULL, d->d };
+    const struct normed before = emit_norm(b, d, s->norm, in, d->d);
+    emit_matrix(b, &(struct matrix){ up.s, d->d_ff, d->d, LINEAR_UP, before.norm, ACT_RELU }, wide, before.slot, NO_SLOT);
+    const struct normed within = emit_norm(b, d, norm.s, wide, d->d_ff);
+    emit(b, OP_LINEAR, down.s, out, within.slot, bind_matrix(b, &part, d->d_ff, LINEAR_DOWN, within.norm));
+    emit_rows(b, first, ROWS_TABLE);
+}
+
+void sub_sanm_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, const char *norm2, uint16_t x)
+{
+    const uint16_t out = build_slot(b, d->d);
+    const struct part_name f = part_of(s->name2, "fsmn_block"), fw = part_in(s->name2, "fsmn_block", "weight");
+    sub_ffn_tokens(b, d, s, out, x);
+    const uint16_t first = b->plan.n_ops;
+    const struct normed y = emit_norm(b, d, norm2, out, d->d);
+    struct op *op = emit(b, OP_FSMN, f.s, x, y.slot, bind_fsmn(b, fw.s, d->d, d->taps, taps_before(d), 1));
+    if (op) op->aux = x;
+    emit_rows(b, first, ROWS_TABLE);
+}
+
+void sub_cross_rows(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t enc)
+{
+    const struct part_name q = part_of(s->name, "linear_q"), o = part_of(s->name, "linear_out"), kv = part_of(s->name, "linear_k_v");
+    const struct part_name w = part_in(s->name, "linear_k_v", "weight"), v = part_in(s->name, "linear_k_v", "bias");
+    const struct linear_part part = { w.s, v.s, 2 * kv_width(d) };
+    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ &part, 1, d->d, LINEAR_CROSS_KV, NO_BIND });
+    struct linear_use use = use_of(d, kv.s, NO_SLOT, enc);
+    use.n_kv = kv_width(d);
+    use.kv_slot = build_slot_kv(b, d->n_kv_heads, d->d_head, KV_F32);
+    emit_linear(b, &use, &made);
+    const uint16_t first = b->plan.n_ops, query = build_slot(b, q_width(d)), attended = build_slot(b, q_width(d));
+    const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
+    emit_matrix(b, &(struct matrix){ q.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE }, query, normed.slot, NO_SLOT);
+    struct op *op = emit(b, OP_ATTN, s->name, attended, query, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
+    if (op) op->kv_slot = use.kv_slot; /* kv_rows: ROWS_RUN */
+    emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
+    emit_rows(b, first, ROWS_TABLE);
 }
 
 void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t n_layers, uint16_t x)

@@ -13,7 +13,7 @@ struct sub_dims {
     uint32_t d;                           /* of the stream */
     uint32_t n_heads, n_kv_heads, d_head;
     uint32_t d_ff;                        /* of the feed-forward network */
-    uint32_t taps;                        /* of a SAN-M memory */
+    uint32_t taps, shift;                 /* of a SAN-M memory; by how many of the taps it looks further back than forth */
     enum norm_kind norm;                  /* NORM_RMS: norms have no biases */
     float eps;                            /* of the norms */
 };
@@ -29,6 +29,14 @@ sub_fn sub_attn;  /* NAME.query, .key, .value, .out; SUB_CAUSAL: over the plan's
 sub_fn sub_cross; /* the same, keys and values from the plan's cross_state; and the weights of wanted heads */
 sub_fn sub_ffn;   /* up NAME, down NAME2 */
 sub_fn sub_sanm;  /* NAME.linear_q_k_v, .fsmn_block, .linear_out (Gao et al. 2020) */
+/* Of a SAN-M decoder (Gao et al. 2022), over the rows of the table. A memory over what a feed-forward network makes: x + y + filter(y), y =
+ * NORM2(NAME.w_2 NAME.norm(relu(NAME.w_1 NORM(x)))), filter NAME2.fsmn_block. */
+void sub_sanm_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, const char *norm2, uint16_t x);
+/* Cross-attention within a run: keys and values are made of the rows `enc`, so no state holds them. NAME.linear_q, .linear_k_v,
+ * .linear_out. */
+void sub_cross_rows(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t enc);
+/* out = the feed-forward network alone, of NORM(in). */
+void sub_ffn_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in);
 /* The first SAN-M layer: from rows of d_in to rows of d, so without the residual. */
 void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t in, uint32_t d_in);
 

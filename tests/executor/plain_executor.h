@@ -152,6 +152,18 @@ static inline void plain_copies(struct plain_exec *x, struct kv_state *s, uint8_
 
 /* ---- ops, each over all its rows */
 
+static inline uint32_t plain_rows_count(const struct plain_op *o, uint8_t rows)
+{
+    return rows == ROWS_TWICE ? 2 * o->n_rows : rows == ROWS_OUT ? o->run->n_out : rows == ROWS_TABLE ? o->run->n_rows : o->n_rows;
+}
+
+static inline void plain_pad(const struct plain_op *o, uint16_t slot, size_t rows)
+{
+    const size_t n = plain_ld(o->plan->p, slot);
+    memset(plain_row(o, slot, 0) - n, 0, n * sizeof(float));
+    memset(plain_row(o, slot, rows), 0, n * sizeof(float));
+}
+
 static inline void plain_embed(const struct plain_op *o)
 {
     const struct bind *c = o->bind;
@@ -184,13 +196,7 @@ static inline void plain_rows(const struct plain_op *o)
             o->kern->add(y, x, o->op->aux == NO_SLOT ? positions + (size_t)r * c->n : plain_row(o, o->op->aux, r) + at, c->n);
         if (o->op->kind == OP_SOFTMAX) o->kern->softmax(y, x, o->plan->p->slot[o->op->in].width);
     }
-}
-
-static inline void plain_pad(const struct plain_op *o, uint16_t slot, size_t rows)
-{
-    const size_t n = plain_ld(o->plan->p, slot);
-    memset(plain_row(o, slot, 0) - n, 0, n * sizeof(float));
-    memset(plain_row(o, slot, rows), 0, n * sizeof(float));
+    if (o->op->flags & OPF_PADDED) plain_pad(o, o->op->out, o->rows);
 }
 
 static inline void plain_linear(const struct plain_op *o)
@@ -239,7 +245,7 @@ static inline void plain_attn(const struct plain_op *o)
         }
     for (uint32_t r = 0; r < o->rows; r++)
         for (uint32_t h = 0; h < c->heads; h++) {
-            const int32_t len = o->op->state == NO_STATE           ? (int32_t)o->n_rows
+            const int32_t len = o->op->state == NO_STATE    ? (int32_t)plain_rows_count(o, o->op->kv_rows)
                                 : o->op->flags & OPF_CAUSAL ? o->run->row[r].pos + 1
                                                             : o->run->lane[o->run->row[r].lane].kv.enc_len;
             plain_attn_row(o, r, h, len);
@@ -250,7 +256,7 @@ static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t hea
 {
     const struct bind *c = o->bind;
     const size_t at = (size_t)head * c->d_head;
-    if (t >= (int64_t)o->n_rows) return NULL;
+    if (t >= (int64_t)o->rows) return NULL;
     if (t < 0) {
         if (o->op->state == NO_STATE) return NULL;
         const int64_t i = (int64_t)o->x->state[o->op->state].desc.positions + t;
@@ -382,7 +388,7 @@ static inline void plain_op_run(struct plain_op *o, const struct op *op)
     };
     o->op = op;
     o->bind = &o->plan->p->bind[op->bind];
-    o->rows = op->rows == ROWS_TWICE ? 2 * o->n_rows : op->rows == ROWS_OUT ? o->run->n_out : o->n_rows;
+    o->rows = plain_rows_count(o, op->rows);
     run[op->kind](o);
 }
 
