@@ -22,5 +22,5 @@ static inline int file_name_ends(const struct file *f, const char *end)
 /* The first format that takes the file; NULL: none does. */
 const struct format *format_find(const struct kind *k, const struct file *f);
 
-extern const struct format format_ggml, format_torch, format_safetensors, format_safetensors_index;
+extern const struct format format_ggml, format_gguf, format_torch, format_safetensors, format_safetensors_index;
 #endif

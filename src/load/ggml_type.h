@@ -10,4 +10,8 @@ int32_t ggml_ftype_code(enum dtype t);
 /* The type that a number stands for, DT_COUNT: none that is read. */
 enum dtype ggml_type_find(int32_t code);
 enum dtype ggml_ftype_find(int32_t code);
+
+/* A type that is known and not read; int_sz: bytes of one of its whole numbers, 0: they are others. */
+struct ggml_other { int32_t code; char name[12]; uint8_t int_sz; const char *why; };
+const struct ggml_other *ggml_other_find(int32_t code); /* NULL: none */
 #endif

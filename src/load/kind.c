@@ -11,7 +11,9 @@
 #include "base/rd.h"
 #include "base/utf8.h"
 
-#define FORMS "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, or a FunASR folder with model.pt"
+#define FORMS \
+    "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, a FunASR folder with model.pt, or a " \
+    "GGUF file of FunASR's runtime"
 static const char take[] = "take the same model in a form that is read: " FORMS;
 static const char sound_advice[] = "it is something to be heard: give a model as the model, and this as the audio";
 static const char unpack[] = "unpack it, and give the model that is in it: " FORMS;
@@ -25,6 +27,7 @@ static const struct { uint32_t at, n; const char *bytes, *what, *advice; } known
     { 0, 4, "tjgg", "an old ggml file (ggjt)", ggml_advice },
     { 0, 4, "algg", "an adapter in ggml form (ggla)", ggml_advice },
     { 0, 4, "ggml", "a ggml file of a big-endian machine", ggml_advice },
+    { 0, 4, "FUGG", "a GGUF file of a big-endian machine", "convert the model on a little-endian one" },
     { 0, 4, "ggjt", "an old ggml file (ggjt) of a big-endian machine", ggml_advice },
     { 4, 4, "TFL3", "a TensorFlow Lite model", take },
     { 4, 4, "ORTM", "an ONNX Runtime model (ORT)", take },
@@ -155,7 +158,8 @@ static int look_gguf(const struct look *l)
     int is_speech = !n;
     for (size_t i = 0; i < sizeof speech / sizeof *speech; i++)
         is_speech |= n >= strlen(speech[i]) && !memcmp(arch, speech[i], strlen(speech[i]));
-    say(l->k, KIND_OTHER, "a GGUF file", is_speech ? take : "it does not recognise speech: take " FORMS);
+    say(l->k, KIND_GGUF, "a GGUF file", is_speech ? "" : "it does not recognise speech: take " FORMS);
+    l->k->readable = is_speech;
     if (n) snprintf(l->k->what, sizeof l->k->what, "a GGUF file of the architecture %.*s", (int)n, arch);
     return 1;
 }
@@ -362,8 +366,8 @@ int kind_of_file(struct kind *k, const struct file *f, steno_error *e)
 
 int kind_refuse(const struct kind *k, const char *name, steno_error *e)
 {
-    const int status = k->form == KIND_OTHER ? STENO_EUNSUPPORTED : STENO_EFORMAT;
-    const int is_noun = k->form == KIND_OTHER || k->form == KIND_TEXT || k->form == KIND_JSON;
+    const int is_known = k->form == KIND_OTHER || k->form == KIND_GGUF, status = is_known ? STENO_EUNSUPPORTED : STENO_EFORMAT;
+    const int is_noun = is_known || k->form == KIND_TEXT || k->form == KIND_JSON;
     const char *is = is_noun ? k->file[0] ? " is " : "this is " : k->file[0] ? ": " : "";
     return err_set(e, status, "%s: %s%s%s; %s", name, k->file, is, k->what, k->advice);
 }

@@ -25,6 +25,10 @@ int family_refuse(struct weights *w, steno_error *e)
     char known[200] = "";
     for (size_t i = 0, at = 0; i < sizeof families / sizeof *families; i++)
         at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", families[i]->name);
+    const char *architecture = meta_text(&w->meta, "general.architecture", NULL);
+    if (architecture)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a GGUF file of the architecture %.80s; no model family known to this version fits it, "
+                       "take one of %s", w->name, architecture, known);
     const char *type = meta_text(&w->meta, "model_type", NULL);
     if (!type) type = meta_text(&w->meta, "model", NULL);
     if (type)

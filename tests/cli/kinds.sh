@@ -20,7 +20,10 @@ kind() {
 }
 
 printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0general.architecture\10\0\0\0\5\0\0\0\0\0\0\0llama' >m.gguf
-kind m.gguf "a GGUF file of the architecture llama"
+kind m.gguf "a GGUF file of the architecture llama; no model family"
+printf 'GGUF\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >old.gguf
+expect 3 "a GGUF file of before" info old.gguf
+err_has "old.gguf: GGUF version 1; 2 and 3 are read"
 printf '\10\10\22\7pytorch:\4\12\2\12\0' >m.onnx
 kind m.onnx "an ONNX model"
 mkdir faster
@@ -70,7 +73,7 @@ if [ -d "$WHISPER" ]; then
     ln -s "$WHISPER/llm/models/qwen3k/gguf/qwen3k-Q6_K.gguf" qwen.gguf
     kind qwen.gguf "a GGUF file of the architecture qwen3"
     expect 3 "a GGUF file as a vocabulary" -m "$WHISPER/whisper-digits/whisper-digits.pt" --vocab qwen.gguf "$DIGITS"
-    err_has "qwen.gguf: this is a GGUF file"
+    err_has "qwen.gguf: no vocabulary"
 fi
 
 if [ -d "$WHISPER" ]; then

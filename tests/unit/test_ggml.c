@@ -369,7 +369,8 @@ static void test_other_magics_are_refused_and_named(void **state)
 {
     (void)state;
     static const struct { const char *head; int status; const char *text; } c[] = {
-        { "GGUF\3\0\0\0", STENO_EUNSUPPORTED, "this is a GGUF file" }, { "tjgg\1\0\0\0", STENO_EUNSUPPORTED, "an old ggml file (ggjt)" },
+        { "GGUF\3\0\0\0", STENO_EFORMAT, "the header counts 34359738384 tensors" },
+        { "tjgg\1\0\0\0", STENO_EUNSUPPORTED, "an old ggml file (ggjt)" },
         { "lmgh\0\0\0\0", STENO_EFORMAT, "magic is 6c 6d 67 68" }, { "\1\2\3\4\0\0\0\0", STENO_EFORMAT, "want a whisper.cpp .bin file" },
         { "RIFF\0\0\0\0", STENO_EUNSUPPORTED, "a sound file" },
     };

@@ -17,14 +17,15 @@ static const struct { const char *bytes; size_t n; const char *what; int readabl
     { BYTES("fmgg\1\0\0\0"), "(ggmf)", 0 },
     { BYTES("tjgg\1\0\0\0"), "(ggjt)", 0 },
     { BYTES("algg\1\0\0\0"), "(ggla)", 0 },
-    { BYTES("GGUF"), "a GGUF file", 0 },
-    { BYTES(GGUF_BEGIN), "a GGUF file", 0 },
+    { BYTES("GGUF"), "a GGUF file", 1 }, /* whatever it lacks, its reader tells */
+    { BYTES(GGUF_BEGIN), "a GGUF file", 1 },
+    { BYTES("FUGG\0\0\0\3"), "of a big-endian machine", 0 },
     { BYTES("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0" ARCHITECTURE), "of the architecture llama", 0 },
     { BYTES("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0" /* behind a list of two numbers and a list of two texts */
             "\1\0\0\0\0\0\0\0a\11\0\0\0\4\0\0\0\2\0\0\0\0\0\0\0\1\2\3\4\5\6\7\10" ARCHITECTURE), "of the architecture llama", 0 },
     { BYTES("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0"
             "\1\0\0\0\0\0\0\0a\11\0\0\0\10\0\0\0\2\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0x\0\0\0\0\0\0\0\0" ARCHITECTURE), "architecture llama", 0 },
-    { BYTES("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377"), "a GGUF file", 0 },
+    { BYTES("GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377"), "a GGUF file", 1 },
     { BYTES("\6\0\0\0\14\0WhisperSpec\0\3\0\0\0"), "a CTranslate2 model (WhisperSpec", 0 },
     { BYTES("\10\10\22\7pytorch\32\0052.1.0:\4\12\2\12\0"), "an ONNX model", 0 },
     { BYTES("\10\10\22\7pytorch\32\0052.1.0:\200\200\200\10"), "an ONNX model", 0 }, /* cut inside its graph */
@@ -78,8 +79,10 @@ static void test_every_kind_of_file_is_named_with_advice_or_is_readable(void **s
         assert_int_equal(k.readable, whole[i].readable);
         assert_int_equal(k.readable, !k.advice[0]);
         const int rc = weights_open(&w, &f, &e);
-        assert_true(rc == STENO_EFORMAT || rc == STENO_EUNSUPPORTED);
-        if (!k.readable && (strncmp(e.text, "m.x: ", 5) || !strstr(e.text, k.what) || !strstr(e.text, k.advice))) fail_msg("%s", e.text);
+        assert_true(rc == STENO_EFORMAT || rc == STENO_EUNSUPPORTED || (k.form == KIND_GGUF && !rc)); /* families come later */
+        if (!rc) weights_close(&w);
+        const int is_refused = !k.readable && k.form != KIND_GGUF;
+        if (is_refused && (strncmp(e.text, "m.x: ", 5) || !strstr(e.text, k.what) || !strstr(e.text, k.advice))) fail_msg("%s", e.text);
         free(copy);
     }
 }
@@ -136,7 +139,7 @@ static void test_folders_of_other_programs_are_named(void **state)
         { { NULL }, "", ": the folder holds no model; want model.safetensors", STENO_EFORMAT },
         { { "ggml-base.bin", "a.txt", "z.bin" }, "lmgg\xd9\xca\0\0", "no model of its own, but ggml-base.bin; name that file",
           STENO_EFORMAT },
-        { { "llama.gguf" }, "GGUF\3", ": llama.gguf is a GGUF file", STENO_EUNSUPPORTED },
+        { { "llama.gguf" }, "GGUF\3", "no model of its own, but llama.gguf; name that file", STENO_EFORMAT },
         { { "model.safetensors" }, "version https://git-lfs.github.com/spec/v1\nsize 7\n", ": model.safetensors is a pointer of Git LFS",
           STENO_EUNSUPPORTED },
         { { "model.pt" }, "<html>", ": model.pt is a web page", STENO_EUNSUPPORTED },

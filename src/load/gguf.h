@@ -1,0 +1,57 @@
+/* steno: reading GGUF files. SPDX-License-Identifier: MIT
+ *
+ * Counts, then keys with values, then records of tensors, then their bytes; little-endian, dimensions fastest first. One file may go on in
+ * others. Shared by the files of the reader (gguf*.c). */
+#ifndef STENO_LOAD_GGUF_H
+#define STENO_LOAD_GGUF_H
+#include "base/rd.h"
+#include "load/weights.h"
+
+/* Numbers that a file calls the types of its values by. */
+enum gguf_value {
+    GGUF_U8,
+    GGUF_I8,
+    GGUF_U16,
+    GGUF_I16,
+    GGUF_U32,
+    GGUF_I32,
+    GGUF_F32,
+    GGUF_BOOL,
+    GGUF_TEXT,
+    GGUF_LIST,
+    GGUF_U64,
+    GGUF_I64,
+    GGUF_F64,
+    GGUF_VALUES
+};
+
+enum { GGUF_ALIGN = 32,
+       GGUF_ALIGN_MAX = 1 << 20,
+       GGUF_NAME_MAX = 63,
+       GGUF_KEY_MAX = 65535 };
+
+/* One file on its way into the index. */
+struct gguf {
+    struct weights *w;
+    const struct file *f;
+    struct meta *meta; /* where its keys go */
+    steno_error *e;
+    struct rd r;
+    struct arena scrap; /* for as long as it is read */
+    uint64_t n_keys, n_tensors;
+    uint64_t align; /* of the places of tensors */
+};
+
+/* The reader's failure in words: the file ends, or cannot be read, in `where`. */
+int gguf_cut(const struct gguf *g, const char *where);
+/* All keys, from where the reader stands. Numbers, truth values and texts become entries of the table, lists long lists of it. */
+int gguf_read_keys(struct gguf *g);
+/* Counts, keys and tensors of one file. */
+int gguf_read_file(struct weights *w, const struct file *f, struct meta *meta, uint64_t *n_tensors, steno_error *e);
+/* The other files of a model in several, if this is one; n_tensors: those of the first. */
+int gguf_read_parts(struct weights *w, uint64_t n_tensors, steno_error *e);
+/* The strings by id that the keys list: w->vocab. What is said about strings and special ids must fit. */
+int gguf_read_vocab(struct weights *w, steno_error *e);
+/* What the keys of language models say about layers and heads is in range and fits together. */
+int gguf_check_network(const struct weights *w, steno_error *e);
+#endif

@@ -1,0 +1,182 @@
+/* steno: one GGUF file. SPDX-License-Identifier: MIT
+ *
+ * Versions 2 and 3. Every check is made before a byte of a tensor is looked at: sizes with multiplications that cannot wrap, places inside
+ * the file and apart from each other. Tensors of integers are checked like the rest and left out of the index. */
+#include "load/gguf.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "load/ggml_type.h"
+
+enum { TENSORS_MAX = 1 << 20,
+       HEADER_SZ = 24 };
+
+struct span { uint64_t begin, size; uint32_t place; const char *name; }; /* place: in the index + 1, 0: left out */
+
+static int read_header(struct gguf *g)
+{
+    rd_skip(&g->r, 4); /* magic: kind.c has seen it */
+    const uint32_t version = rd_u32(&g->r);
+    if (g->r.err) return gguf_cut(g, "the header");
+    if (version && !(version & 0xffff))
+        return err_set(g->e, STENO_EUNSUPPORTED, "%s: a GGUF file of a big-endian machine (version 0x%08" PRIx32
+                       "); convert the model on a little-endian one", g->f->name, version);
+    if (version == 1)
+        return err_set(g->e, STENO_EUNSUPPORTED, "%s: GGUF version 1; 2 and 3 are read: convert the model again", g->f->name);
+    if (version != 2 && version != 3)
+        return err_set(g->e, STENO_EFORMAT, "%s: GGUF version %" PRIu32 "; 2 and 3 are read", g->f->name, version);
+    g->n_tensors = rd_u64(&g->r);
+    g->n_keys = rd_u64(&g->r);
+    return g->r.err ? gguf_cut(g, "the header") : STENO_OK;
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------------------------- */
+
+static int read_name(struct gguf *g, uint64_t i, const char **name)
+{
+    char s[GGUF_NAME_MAX];
+    const uint64_t at = g->r.pos, n = rd_u64(&g->r);
+    if (g->r.err) return gguf_cut(g, "the records of tensors");
+    if (n < 1 || n > GGUF_NAME_MAX)
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %" PRIu64 " of %" PRIu64 " at byte %" PRIu64 " has a name of %" PRIu64
+                       " bytes, want 1..%d", g->f->name, i, g->n_tensors, at, n, GGUF_NAME_MAX);
+    rd_bytes(&g->r, s, (size_t)n);
+    if (g->r.err) return gguf_cut(g, "the name of a tensor");
+    for (size_t k = 0; k < n; k++)
+        if (s[k] <= ' ' || s[k] > '~')
+            return err_set(g->e, STENO_EFORMAT, "%s: tensor %" PRIu64 " of %" PRIu64 " at byte %" PRIu64
+                           ": its name has byte 0x%02x at %zu, want printable characters", g->f->name, i, g->n_tensors, at,
+                           (unsigned)(uint8_t)s[k], k);
+    *name = arena_strdup(&g->w->arena, s, (size_t)n);
+    return *name ? STENO_OK : err_nomem(g->e, (size_t)n, "the name of a tensor");
+}
+
+/* Extents, the file's fastest first, into t->dim, slowest first. */
+static int read_extents(struct gguf *g, struct tensor *t, uint64_t *count)
+{
+    const uint32_t n = rd_u32(&g->r);
+    if (!g->r.err && (n < 1 || n > 4))
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s: n_dims is %" PRIu32 ", want 1..4", g->f->name, t->name, n);
+    *count = 1;
+    for (int i = 0; i < 4; i++) t->dim[i] = 1;
+    for (uint32_t i = n; i-- > 0 && !g->r.err;) {
+        const uint64_t extent = rd_u64(&g->r);
+        if (!g->r.err && (extent < 1 || extent > TENSOR_MAX / *count))
+            return err_set(g->e, STENO_EFORMAT, "%s: tensor %s: extent %" PRIu64 " is out of range", g->f->name, t->name, extent);
+        t->dim[i] = g->r.err ? 1 : extent;
+        *count *= t->dim[i];
+    }
+    t->n_dims = (int)n;
+    return g->r.err ? gguf_cut(g, "the records of tensors") : STENO_OK;
+}
+
+/* @return 1: it is of no use and left out; 0, or a status */
+static int read_type(struct gguf *g, struct tensor *t, uint64_t count)
+{
+    const int32_t code = rd_i32(&g->r);
+    if (g->r.err) return gguf_cut(g, "the records of tensors");
+    const struct ggml_other *other = ggml_other_find(code);
+    t->type = ggml_type_find(code);
+    if (t->type == DT_COUNT && other && other->int_sz) {
+        t->size = count * other->int_sz;
+        return 1;
+    }
+    if (t->type == DT_COUNT && other)
+        return err_set(g->e, STENO_EUNSUPPORTED,
+                       "%s: tensor %s has the type %s, which is %s; quantise the model again, as q8_0 for example", g->f->name, t->name,
+                       other->name, other->why);
+    if (t->type == DT_COUNT)
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has the unknown type %" PRId32, g->f->name, t->name, code);
+    const uint64_t row = t->dim[t->n_dims - 1];
+    if (row % (uint64_t)dtype_block(t->type))
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has rows of %" PRIu64 ", no multiple of the %d of a %s block", g->f->name,
+                       t->name, row, dtype_block(t->type), dtype_name(t->type));
+    t->size = count / row * dtype_row_sz(t->type, (size_t)row);
+    return STENO_OK;
+}
+
+static int read_record(struct gguf *g, uint64_t i, struct buf *spans)
+{
+    struct tensor t = { .file = g->f };
+    uint64_t count = 1;
+    int rc = read_name(g, i, &t.name);
+    if (!rc) rc = read_extents(g, &t, &count);
+    const int left_out = rc ? rc : read_type(g, &t, count);
+    if (left_out < 0) return left_out;
+    t.offset = rd_u64(&g->r);
+    if (g->r.err) return gguf_cut(g, "the records of tensors");
+    if (t.offset % g->align)
+        return err_set(g->e, STENO_EFORMAT, "%s: tensor %s begins at byte %" PRIu64 " of the data, no multiple of %" PRIu64, g->f->name,
+                       t.name, t.offset, g->align);
+    struct tensor *to = left_out ? &t : weights_add(g->w, g->e);
+    if (!to) return STENO_ENOMEM;
+    *to = t;
+    buf_add(spans, &(struct span){ t.offset, t.size, left_out ? 0 : g->w->n_tensors, t.name }, sizeof(struct span));
+    return spans->err ? err_nomem(g->e, spans->len, "the index of tensors") : STENO_OK;
+}
+
+/* ---- places -------------------------------------------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return (x->size > y->size) - (x->size < y->size);
+}
+
+/* Every tensor has bytes of its own, all of them in the file, one behind another with nothing but padding between them, and none need be
+ * behind the last. */
+static int place_tensors(struct gguf *g, struct buf *spans)
+{
+    struct span *s = (struct span *)(void *)spans->p;
+    const size_t n = spans->len / sizeof *s;
+    const uint64_t size = g->f->size, start = (g->r.pos + g->align - 1) / g->align * g->align; /* pos is at most size */
+    const uint64_t data = start < size ? size - start : 0;
+    if (n) qsort(s, n, sizeof *s, by_place);
+    uint64_t end = 0;
+    for (size_t i = 0; i < n; end = s[i].begin + s[i].size, i++) {
+        if (s[i].begin > data || s[i].size > data - s[i].begin)
+            return err_set(g->e, STENO_EFORMAT, "%s: tensor %s needs bytes %" PRIu64 "+%" PRIu64 " of the data, the file has %" PRIu64
+                           "; is the copy complete?", g->f->name, s[i].name, s[i].begin, s[i].size, data);
+        if (s[i].begin < end || s[i].begin - end >= g->align)
+            return err_set(g->e, STENO_EFORMAT, "%s: tensor %s begins at byte %" PRIu64 " of the data, but %s ends at %" PRIu64, g->f->name,
+                           s[i].name, s[i].begin, i ? s[i - 1].name : "what is before it", end);
+        if (s[i].place) g->w->tensor[s[i].place - 1].offset = start + s[i].begin;
+    }
+    return STENO_OK;
+}
+
+static int read_tensors(struct gguf *g)
+{
+    enum { LEAST = 24 /* bytes of a record */ };
+    struct buf spans = { 0 };
+    int rc = STENO_OK;
+    if (g->n_tensors > rd_left(&g->r) / LEAST || g->n_tensors > TENSORS_MAX)
+        return err_set(g->e, STENO_EFORMAT, "%s: the header counts %" PRIu64 " tensors, but %" PRIu64
+                       " bytes follow, and %d tensors are the most", g->f->name, g->n_tensors, rd_left(&g->r), TENSORS_MAX);
+    for (uint64_t i = 0; i < g->n_tensors && !rc; i++) rc = read_record(g, i, &spans);
+    if (!rc) rc = place_tensors(g, &spans);
+    buf_free(&spans);
+    return rc;
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------------------------------ */
+
+int gguf_read_file(struct weights *w, const struct file *f, struct meta *meta, uint64_t *n_tensors, steno_error *e)
+{
+    struct gguf g = { .w = w, .f = f, .meta = meta, .e = e, .align = GGUF_ALIGN };
+    arena_init(&g.scrap);
+    rd_init(&g.r, f, 0, f->size);
+    int rc = read_header(&g);
+    /* a count that is out of range is told first: it may be what the keys are misread by */
+    if (!rc && g.n_tensors > f->size / HEADER_SZ)
+        rc = err_set(e, STENO_EFORMAT, "%s: the header counts %" PRIu64 " tensors, but the file has %" PRIu64 " bytes", f->name,
+                     g.n_tensors, f->size);
+    if (!rc) rc = gguf_read_keys(&g);
+    if (!rc) rc = read_tensors(&g);
+    arena_free(&g.scrap);
+    *n_tensors = g.n_tensors;
+    return rc;
+}
