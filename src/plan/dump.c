@@ -4,9 +4,12 @@
 #include <string.h>
 #include "plan/state.h"
 
-static const char *const kind_name[OP_KINDS] = { "embed", "norm", "scale", "linear", "attn",
-                                                 "fsmn", "shift_state", "softmax", "attn_weights", "zscore", "median_filter",
-                                                 "act", "add", "logits_approx", "logits_bound", "logits_reduce", "sample" };
+static const char *const kind_name[OP_KINDS] = {
+    [OP_EMBED] = "embed", [OP_NORM] = "norm", [OP_SCALE] = "scale", [OP_LINEAR] = "linear", [OP_ATTN] = "attn", [OP_FSMN] = "fsmn",
+    [OP_SHIFT_STATE] = "shift_state", [OP_SOFTMAX] = "softmax", [OP_ATTN_WEIGHTS] = "attn_weights", [OP_ZSCORE] = "zscore",
+    [OP_MEDIAN_FILTER] = "median_filter", [OP_CIF] = "cif", [OP_ACT] = "act", [OP_ADD] = "add", [OP_LOGITS_APPROX] = "logits_approx",
+    [OP_LOGITS_BOUND] = "logits_bound", [OP_LOGITS_REDUCE] = "logits_reduce", [OP_SAMPLE] = "sample",
+};
 
 /* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
 static void slot_text(char *out, size_t n, const struct plan *p, uint16_t s)

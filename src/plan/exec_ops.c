@@ -111,6 +111,19 @@ static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t fro
     }
 }
 
+/* Frames in rising order, into one f32 accumulator a channel. */
+static void cif_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+{
+    const struct slot *in = &rp->p->slot[op->in], *out = &rp->p->slot[op->out];
+    for (uint32_t r = from; r < to; r++) {
+        const struct cif_token t = rp->run->cif.token[r];
+        float *y = row0(rp, op->out) + (size_t)r * out->ld;
+        memset(y, 0, out->width * sizeof *y);
+        for (uint32_t i = 0; i < t.n && t.first + i < rp->n_rows; i++)
+            rp->x->kern->scale(y, row0(rp, op->in) + (size_t)(t.first + i) * in->ld, rp->run->cif.weight[t.at + i], y, out->width);
+    }
+}
+
 /* The state's rows move up to make room for the newest. */
 static void shift_state(const struct replay *rp, const struct op *op)
 {
@@ -193,6 +206,7 @@ static struct op_way const way[OP_KINDS] = {
     [OP_ATTN_WEIGHTS] = { attn_weights_run, NULL },
     [OP_ZSCORE] = { zscore_run, NULL },
     [OP_MEDIAN_FILTER] = { median_filter_run, NULL },
+    [OP_CIF] = { rows_run, cif_rows },
     [OP_ACT] = { rows_run, act_rows },
     [OP_ADD] = { rows_run, add_rows },
     [OP_LOGITS_APPROX] = { linear_run, NULL },

@@ -19,9 +19,10 @@ enum op_kind {
                          * rows before row 0; beyond the first and the last row there are zeros */
     OP_SHIFT_STATE,     /* state = the last rows of in, after what it held */
     OP_SOFTMAX,         /* out = softmax(in), row by row */
-    OP_ATTN_WEIGHTS,    /* out = softmax(scale q k^T) for one head and the first run.frames keys in the state; rows are one lane's */
-    OP_ZSCORE,          /* out = (in - mean) / standard deviation, both over the rows, for each of run.frames columns */
-    OP_MEDIAN_FILTER,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.frames columns */
+    OP_ATTN_WEIGHTS,    /* out = softmax(scale q k^T) for one head and the first run.align.frames keys in the state; rows are one lane's */
+    OP_ZSCORE,          /* out = (in - mean) / standard deviation, both over the rows, for each of run.align.frames columns */
+    OP_MEDIAN_FILTER,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.align.frames columns */
+    OP_CIF,             /* out[r] = the frames that token r of the table is made of (run.cif): the sum of their weights times rows of in */
     OP_ACT,             /* out = act(in + bias); only in plans without fusions, see unfuse.c */
     OP_ADD,             /* out = in + aux or positions; likewise */
     OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT where that does (logits_approx.h) */

@@ -91,6 +91,10 @@ struct group { uint16_t row, n, lane; };
  * log-probability among the ids below align.given_end (-INFINITY: it is not one of them). */
 struct best { int32_t id; float logprob; };
 
+/* A token made of frames (Dong and Xu 2020, continuous integrate-and-fire): weight[at + i] of frame first + i, for n of them. Frames that
+ * the run does not have are zeros. */
+struct cif_token { uint32_t first, n, at; };
+
 /* Rows that there is room for, and rows of logits. */
 struct room { uint32_t rows, out; };
 
@@ -109,6 +113,10 @@ struct run {
         int32_t given_end;       /* ROW_GIVEN: ids below it count */
         uint32_t frames;         /* keys that OP_ATTN_WEIGHTS looks at, the first ones */
     } align;
+    struct run_cif {
+        const struct cif_token *token; /* by row of the table, for OP_CIF */
+        const float *weight;
+    } cif;
 
     /* Derived from the rows by run_prepare. */
     uint32_t *out_row;           /* [room.out] rows whose logits are wanted */

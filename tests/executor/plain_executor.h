@@ -286,6 +286,21 @@ static inline void plain_fsmn(const struct plain_op *o)
         }
 }
 
+static inline void plain_cif(const struct plain_op *o)
+{
+    const struct run_cif *c = &o->run->cif;
+    const uint32_t width = o->plan->p->slot[o->op->out].width;
+    for (uint32_t r = 0; r < o->rows; r++)
+        for (uint32_t i = 0; i < width; i++) {
+            float sum = 0;
+            for (uint32_t k = 0; k < c->token[r].n; k++) {
+                const uint32_t frame = c->token[r].first + k;
+                if (frame < o->n_rows) sum += plain_row(o, o->op->in, frame)[i] * c->weight[c->token[r].at + k];
+            }
+            plain_row(o, o->op->out, r)[i] = sum;
+        }
+}
+
 static inline void plain_shift(const struct plain_op *o)
 {
     const struct state_desc *d = &o->x->state[o->op->state].desc;
@@ -382,9 +397,9 @@ static inline void plain_op_run(struct plain_op *o, const struct op *op)
     static void (*const run[OP_KINDS])(const struct plain_op *o) = {
         [OP_EMBED] = plain_embed, [OP_NORM] = plain_rows, [OP_SCALE] = plain_rows, [OP_LINEAR] = plain_linear, [OP_ATTN] = plain_attn,
         [OP_FSMN] = plain_fsmn, [OP_SHIFT_STATE] = plain_shift, [OP_SOFTMAX] = plain_rows, [OP_ATTN_WEIGHTS] = plain_align,
-        [OP_ZSCORE] = plain_align, [OP_MEDIAN_FILTER] = plain_align, [OP_ACT] = plain_rows, [OP_ADD] = plain_rows,
-        [OP_LOGITS_APPROX] = plain_nothing, [OP_LOGITS_BOUND] = plain_nothing, [OP_LOGITS_REDUCE] = plain_nothing,
-        [OP_SAMPLE] = plain_sample,
+        [OP_ZSCORE] = plain_align, [OP_MEDIAN_FILTER] = plain_align, [OP_CIF] = plain_cif, [OP_ACT] = plain_rows,
+        [OP_ADD] = plain_rows, [OP_LOGITS_APPROX] = plain_nothing, [OP_LOGITS_BOUND] = plain_nothing,
+        [OP_LOGITS_REDUCE] = plain_nothing, [OP_SAMPLE] = plain_sample,
     };
     o->op = op;
     o->bind = &o->plan->p->bind[op->bind];

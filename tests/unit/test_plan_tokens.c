@@ -61,7 +61,11 @@ static void fill(struct build *b)
     emit(b, OP_LINEAR, "alpha", alpha, wide, bind_matrix(b, &weight, D, LINEAR_OTHER, NO_BIND));
     build_phase(b, "tokens");
     const uint16_t first = b->plan.n_ops;
-    emit(b, OP_EMBED, "embed", x, NO_SLOT, bind_matrix(b, &table, D, LINEAR_OTHER, NO_BIND));
+    const uint16_t ids = build_slot(b, D), sums = build_slot(b, D), width = bind_scale(b, 1, NULL, D);
+    emit(b, OP_EMBED, "embed", ids, NO_SLOT, bind_matrix(b, &table, D, LINEAR_OTHER, NO_BIND));
+    emit(b, OP_CIF, "cif", sums, enc, width);
+    op = emit(b, OP_ADD, "both", x, sums, width);
+    if (op) op->aux = ids;
     emit_rows(b, first, ROWS_TABLE);
     b->prefix = "layer";
     sub_sanm_tokens(b, &dims, &tokens, "norm2", x);
@@ -123,10 +127,27 @@ static void slow_ffn(struct net *s, double *y, const double *x, const char *laye
     slow_part(s, y, within, name, rows, D, D_FF, 0);
 }
 
+/* Tokens of the run: some look at no frame, some at frames behind the last. */
+static struct cif_token cif[MAX_ROWS];
+static float cif_weight[MAX_ROWS * 4];
+
+static void cif_make(int frames)
+{
+    for (uint32_t i = 0; i < MAX_ROWS; i++) {
+        cif[i] = (struct cif_token){ (i * 5) % (uint32_t)(frames + 2), i % 5, i * 3 };
+        for (uint32_t k = 0; k < 4; k++) cif_weight[i * 3 + k] = net_noise();
+    }
+}
+
 static void slow_decoder(struct net *s, double *out, const double *enc, int frames, const int32_t *token, int n)
 {
     static double x[MAX_ROWS * D], y[MAX_ROWS * D], z[MAX_ROWS * D], q[MAX_ROWS * D], kv[MAX_ROWS * 2 * D];
-    for (int i = 0; i < n * D; i++) x[i] = (double)net_find(s, "embed.weight")[token[i / D] * D + i % D];
+    for (int i = 0; i < n * D; i++) {
+        const struct cif_token t = cif[i / D];
+        x[i] = (double)net_find(s, "embed.weight")[token[i / D] * D + i % D];
+        for (uint32_t k = 0; k < t.n; k++)
+            if (t.first + k < (uint32_t)frames) x[i] += (double)cif_weight[t.at + k] * enc[(int)(t.first + k) * D + i % D];
+    }
     slow_ffn(s, y, x, "layer", n);
     slow_norm_of(s, z, y, "layer.norm2", n, D);
     const struct slow_filter f = { net_find(s, "layer.self_attn.fsmn_block.weight"), D, TAPS, (TAPS - 1) / 2 + (int)shift };
@@ -188,6 +209,8 @@ static void check_tokens(int level, int threads)
         r.run.n_rows = 0;
         for (int i = 0; i < n; i++) run_add(&r.run, token[i] = (i * 7 + frames) % IDS, i, 0, 0);
         run_prepare(&r.run);
+        cif_make(frames);
+        r.run.cif = (struct run_cif){ cif, cif_weight };
         slow_norm_of(&r, enc, slow_in, "after", frames, D);
         net_phases(&r, &(struct phases){ .end = 1, .n_rows = (uint32_t)frames, .run = &r.run }, in);
         slow_alphas(&r, alpha, enc, frames);

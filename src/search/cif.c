@@ -1,0 +1,37 @@
+/* steno: continuous integrate-and-fire. SPDX-License-Identifier: MIT */
+#include "search/cif.h"
+#include <math.h>
+
+float cif_alpha(float x, float smooth, float noise)
+{
+    const float alpha = (float)(1 / (1 + exp(-(double)x))) * smooth - noise;
+    return alpha > 0 ? alpha : 0; /* also what is no number */
+}
+
+int32_t cif_tokens(struct cif_token *token, float *weight, int32_t max, const float *alpha, int32_t n)
+{
+    double sum = 0, rest = 0; /* rest: of the frame that ended the token before */
+    int32_t n_tokens = 0, first = 0, at = 0;
+    for (int32_t t = 0; t < n && n_tokens < max; t++) {
+        const double before = floor(sum);
+        sum += (double)alpha[t];
+        if (floor(sum) <= before) continue;
+        const int32_t begin = at;
+        for (int32_t i = first; i < t; i++) weight[at++] = n_tokens && i == first ? (float)rest : alpha[i];
+        rest = sum - floor(sum);
+        weight[at++] = (float)((double)alpha[t] - rest);
+        token[n_tokens++] = (struct cif_token){ (uint32_t)first, (uint32_t)(at - begin), (uint32_t)begin };
+        first = t;
+    }
+    return n_tokens;
+}
+
+void cif_peaks(float *peak, const float *alpha, int32_t n, double threshold)
+{
+    double sum = 0;
+    for (int32_t t = 0; t < n; t++) {
+        sum += (double)alpha[t];
+        peak[t] = (float)sum;
+        if (sum >= threshold) sum -= threshold;
+    }
+}
