@@ -211,6 +211,8 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
     p->without_timestamps = o->without_timestamps;
     p->max_initial_timestamp = isnan(o->max_initial_timestamp) ? 0 : o->max_initial_timestamp;
     p->itn = o->itn;
+    p->tags = o->rich_text ? STENO_TAGS_RICH : o->keep_tags ? STENO_TAGS_KEEP : STENO_TAGS_APART;
+    p->ban_unknown_emotion = o->ban_unknown_emotion;
 
     p->word_timestamps = o->word_timestamps;
     p->prepend_punctuations = o->prepend_punctuations;

@@ -13,7 +13,8 @@ struct decode_opts {
     const char *clip_timestamps, *initial_prompt, *prompt_tokens, *prefix, *hotwords;
     const char *suppress_tokens, *suppress_regex, *grammar, *grammar_rule, *prepend_punctuations, *append_punctuations;
     int condition, suppress_non_speech; /* -1: not given, until decode_opts_check */
-    int carry, without_timestamps, suppress_blank, guards, itn, word_timestamps, token_timestamps, tinydiarize;
+    int itn, keep_tags, rich_text, ban_unknown_emotion;
+    int carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
     int64_t max_context, audio_ctx, detection_segments, beam_size, best_of, sample_length, seed;
     double detection_threshold, chunk_s, max_initial_timestamp, grammar_penalty, hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
@@ -59,6 +60,12 @@ struct decode_opts {
       .value = "S|none", .dflt = ARG_OF_PARAM, .help = "latest start of the first segment" }, \
     { .name = "itn", .kind = ARG_PAIR, .at = offsetof(T, decode.itn), .dflt = ARG_OF_PARAM, \
       .help = "digits and punctuation instead of words (SenseVoice)" }, \
+    { .name = "keep-tags", .kind = ARG_PAIR, .at = offsetof(T, decode.keep_tags), .dflt = ARG_OF_PARAM, \
+      .help = "tags of language, emotion, event and spelling in the text, as the model chose them (SenseVoice)" }, \
+    { .name = "rich-text", .kind = ARG_PAIR, .at = offsetof(T, decode.rich_text), .dflt = ARG_OF_PARAM, \
+      .help = "emotions and events as signs in the text, as FunASR's post-processing writes them (SenseVoice)" }, \
+    { .name = "ban-unknown-emotion", .kind = ARG_PAIR, .at = offsetof(T, decode.ban_unknown_emotion), .dflt = ARG_OF_PARAM, \
+      .help = "the tag for an unknown emotion is never chosen (SenseVoice)" }, \
     ARG_HEADING("Words"), \
     { .name = "word-timestamps", .kind = ARG_PAIR, .at = offsetof(T, decode.word_timestamps), .dflt = ARG_OF_PARAM, \
       .help = "times of words, in JSON and to lay out subtitles by; segments begin and end with their words then" }, \

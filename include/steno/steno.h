@@ -423,6 +423,14 @@ enum steno_guards {
                               text: such windows are not decoded, such segments left out. */
 };
 
+/** What becomes of the tags that a model puts into its text (SenseVoice). */
+enum steno_tags {
+    STENO_TAGS_APART = 0, /* they are fields of the segment alone (the default) */
+    STENO_TAGS_KEEP = 1,  /* and stand in the text as the model chose them: "<|en|><|HAPPY|><|Speech|><|woitn|>good morning" */
+    STENO_TAGS_RICH = 2   /* the text is as FunASR's rich_transcription_postprocess makes it of that: signs for emotions and events. Each
+                             segment's is made of its own tags, steno_text of all: a sign is not repeated from segment to segment there */
+};
+
 /** One decoding of a window and how it came out. */
 typedef struct steno_attempt {
     uint32_t size;            /* set by the library */
@@ -577,6 +585,8 @@ typedef struct steno_transcribe_params {
      * of it, with int8 four tenths, where one timestamp was ahead of another), when its mean log-probability or no-speech probability is
      * near a threshold, and when tokens were drawn. 0: no window is, 1e9: every one; default 0.1 */
     double verify_margin;
+    int32_t tags;                  /* enum steno_tags. Other than APART, a segment may consist of tags without text */
+    int32_t pad;
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

@@ -130,8 +130,11 @@ struct ctc {
     int (*query_rows)(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e);
     /* Id that q bars from being chosen, -1: none. */
     int32_t (*barred)(const steno_model *m, const struct ctc_options *q);
-    /* Append the text of ids[n] (repeats and blanks dropped already) to text, without its tags, which go to *tags. */
-    void (*ids_to_text)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text, struct ctc_tags *tags);
+    /* Append the text of ids[n] (repeats and blanks dropped already) to text. What its tags say goes to *tags; they are text only where
+     * with_tags is 1. */
+    void (*ids_to_text)(const steno_model *m, const int32_t *ids, int32_t n, int with_tags, struct buf *text, struct ctc_tags *tags);
+    /* Append such a text with its tags, raw[n], to text as people read it: emotions and events as signs, the others left out. */
+    void (*rich_text)(const char *raw, size_t n, struct buf *text);
 };
 
 enum { PROMPT_PREFIX_MAX = 8 };

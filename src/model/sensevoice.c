@@ -8,7 +8,7 @@
 #include <string.h>
 #include "load/cmvn.h"
 #include "load/vocab_file.h"
-#include "model/family.h"
+#include "model/sensevoice.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
 #include "plan/packing.h"
@@ -22,7 +22,7 @@ static const struct sub layer[] = {
 
 enum {
     WINDOW_ROWS = 500, /* 30 s of rows every 60 ms: what the model was trained on */
-    QUERY_ROWS = 4,
+    QUERY_ROWS = SENSEVOICE_QUERY_ROWS,
     QUERIES = 16,
     HEAD_ROWS = 64     /* rows whose logits exist at a time */
 };
@@ -175,89 +175,6 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     if (!rc) rc = read_front(m, w, &s, e);
     return rc ? rc : read_vocab(m, w, e);
 }
-
-/* ---- queries and tags ---------------------------------------------------------------------------------------------------------- */
-
-static const struct { const char *code; int32_t row; } known_language[] = {
-    { "zh", 3 }, { "en", 4 }, { "yue", 7 }, { "ja", 11 }, { "ko", 12 }, { "nospeech", 13 },
-};
-
-enum { N_KNOWN = sizeof known_language / sizeof *known_language, N_SPOKEN = N_KNOWN - 1 };
-
-static const char *sensevoice_language(int i)
-{
-    return known_language[i].code;
-}
-
-/* The query that asks for a language; -1: there is none. */
-static int32_t language_row(const char *code)
-{
-    for (int i = 0; i < N_KNOWN; i++)
-        if (!strcmp(code, known_language[i].code)) return known_language[i].row;
-    return -1;
-}
-
-static int sensevoice_query_rows(const steno_model *m, const struct ctc_options *q, int32_t *rows, steno_error *e)
-{
-    (void)m;
-    int row = 0;
-    if (!language_is_auto(q->language)) {
-        const char *code = language_code(language_find(q->language)); /* NULL: one of no other model, or "nospeech" */
-        row = language_row(code ? code : q->language);
-    }
-    if (row < 0) return language_refuse(e, q->language, sensevoice_language, N_SPOKEN);
-    const int32_t ask[QUERY_ROWS] = { row, 1, 2, q->itn ? 14 : 15 };
-    memcpy(rows, ask, sizeof ask);
-    return QUERY_ROWS;
-}
-
-static int32_t sensevoice_barred(const steno_model *m, const struct ctc_options *q)
-{
-    static const char unknown[] = "<|EMO_UNKNOWN|>";
-    return q->ban_unknown_emotion ? vocab_find(&m->vocab, (const uint8_t *)unknown, sizeof unknown - 1) : -1;
-}
-
-/* A piece <|WORD|> says something about the audio and is no text. @return 1 when it was one */
-static int take_tag(const uint8_t *s, uint32_t n, struct ctc_tags *tags)
-{
-    static const char *const languages[] = { "zh", "en", "yue", "ja", "ko", "nospeech", NULL };
-    static const char *const emotions[] = { "HAPPY", "SAD", "ANGRY", "NEUTRAL", "FEARFUL", "DISGUSTED", "SURPRISED", "EMO_UNKNOWN", NULL };
-    static const char *const events[] = { "BGM", "Speech", "Applause", "Laughter", "Cry", "Sneeze", "Breath", "Cough", "Sing",
-                                          "Speech_Noise", "GBG", "Event_UNK", NULL };
-    static const char *const itn[] = { "woitn", "withitn", NULL };
-    if (n < 5 || memcmp(s, "<|", 2) || memcmp(s + n - 2, "|>", 2)) return 0;
-    const struct { const char *const *word; const char **to; } kind[] = {
-        { languages, &tags->language }, { emotions, &tags->emotion }, { events, &tags->event }, { itn, &tags->itn },
-    };
-    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++)
-        for (const char *const *word = kind[k].word; *word; word++)
-            if (strlen(*word) == n - 4 && !memcmp(*word, s + 2, n - 4) && !*kind[k].to) *kind[k].to = *word;
-    return 1;
-}
-
-/* Pieces side by side, U+2581 as a space. */
-static void sensevoice_ids_to_text(const steno_model *m, const int32_t *ids, int32_t n, struct buf *text, struct ctc_tags *tags)
-{
-    *tags = (struct ctc_tags){ 0 };
-    for (int32_t i = 0; i < n; i++) {
-        const uint8_t *s = m->vocab.bytes[ids[i]];
-        const uint32_t len = m->vocab.len[ids[i]];
-        if (take_tag(s, len, tags)) continue;
-        for (uint32_t k = 0; k < len;) {
-            const int space = len - k >= 3 && !memcmp(s + k, "\xe2\x96\x81", 3);
-            buf_add(text, space ? " " : (const char *)s + k, 1);
-            k += space ? 3 : 1;
-        }
-    }
-}
-
-static void sensevoice_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
-{
-    struct ctc_tags tags;
-    sensevoice_ids_to_text(m, ids, n, bytes, &tags);
-}
-
-static const struct ctc sensevoice_ctc = { sensevoice_query_rows, sensevoice_barred, sensevoice_ids_to_text };
 
 const struct family family_sensevoice = {
     .name = "sensevoice",

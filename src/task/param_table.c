@@ -80,6 +80,7 @@ static const struct param transcribe[] = {
     { T(token_timestamps), FLAG, .by = BY_AR },
     { T(tinydiarize), FLAG, .by = BY_AR },
     { T(verify_margin), NUMBER(0, VERIFY_EVERY), .value = VERIFY_MARGIN, .by = BY_AR },
+    { T(tags), CHOICE(STENO_TAGS_RICH), .by = BY_TAGS },
 };
 
 static const struct param find_speech[] = {

@@ -295,7 +295,7 @@ static void param_set(steno_transcribe_params *p, const struct bad *b)
 
 static const struct bad bad_params[] = {
     { "task", .i = 3 }, { "task", .i = -1 }, { "guards", .i = 3 }, { "guards", .i = -1 }, { "guards", .i = INT32_MAX },
-    { "itn", .i = 1 }, { "ban_unknown_emotion", .i = 1 },
+    { "itn", .i = 1 }, { "ban_unknown_emotion", .i = 1 }, { "tags", .i = 1 }, { "tags", .i = 3 },
     { "language", .t = "klingon", .says = "klingon" }, { "language", .t = "" },
     { "suppress_tokens", .t = "1,x" }, { "suppress_tokens", .t = "999999" }, { "suppress_tokens", .t = "-2" },
     { "suppress_tokens", .t = "1, ,2", .says = "suppress_tokens: ' ' at place 2 is no token id" },
@@ -621,7 +621,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     if (sizeof(void *) != 8) skip();
     assert_int_equal(sizeof(steno_model_params), 56);
     assert_int_equal(sizeof(steno_session_params), 16);
-    assert_int_equal(sizeof(steno_transcribe_params), 408);
+    assert_int_equal(sizeof(steno_transcribe_params), 416);
     assert_int_equal(sizeof(steno_model_info), 216);
     assert_int_equal(sizeof(steno_segment), 152);
     assert_int_equal(sizeof(steno_word), 56);

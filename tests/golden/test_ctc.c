@@ -15,6 +15,13 @@ static int group_begin(void **state)
     return 0;
 }
 
+static void run_with(steno_session *s, const struct sound *a, const steno_transcribe_params *p)
+{
+    struct pcm_feed feed = { a, 0, 0 };
+    const steno_source src = { pcm_read, NULL, &feed };
+    if (steno_transcribe_source(s, &src, p)) fail_msg("%s", steno_last_error(s));
+}
+
 static void run(steno_session *s, const struct sound *a, const char *language, int itn, int ban)
 {
     steno_transcribe_params p;
@@ -22,10 +29,17 @@ static void run(steno_session *s, const struct sound *a, const char *language, i
     p.language = language;
     p.itn = itn;
     p.ban_unknown_emotion = ban;
-    struct pcm_feed feed = { a, 0, 0 };
-    const steno_source src = { pcm_read, NULL, &feed };
-    if (steno_transcribe_source(s, &src, &p)) fail_msg("%s", steno_last_error(s));
+    run_with(s, a, &p);
 }
+
+/* Settings of the reference, by their names in the goldens. */
+static const struct setting { const char *name, *language; int itn, ban; } settings[] = {
+    { "auto_woitn", "auto", 0, 0 }, { "auto_woitn_banunk", "auto", 0, 1 }, { "auto_itn", "auto", 1, 0 },
+    { "auto_itn_banunk", "auto", 1, 1 }, { "en_woitn", "en", 0, 0 }, { "en_itn", "en", 1, 0 },
+    { "zh_woitn", "zh", 0, 0 }, { "zh_itn", "zh", 1, 0 },
+};
+
+enum { N_SETTINGS = sizeof settings / sizeof *settings };
 
 /* Rows that lie ld floats apart against a tensor of the collection: |difference| / |reference|. */
 static double distance(const float *ours, size_t ld, size_t width, const char *fmt, const char *stem)
@@ -88,11 +102,6 @@ static int compare(steno_session *s, const char *file, const char *setting, json
 static void test_ids_and_text_are_the_references_under_every_setting(void **state)
 {
     (void)state;
-    static const struct { const char *name, *language; int itn, ban; } set[] = {
-        { "auto_woitn", "auto", 0, 0 }, { "auto_woitn_banunk", "auto", 0, 1 }, { "auto_itn", "auto", 1, 0 },
-        { "auto_itn_banunk", "auto", 1, 1 }, { "en_woitn", "en", 0, 0 }, { "en_itn", "en", 1, 0 },
-        { "zh_woitn", "zh", 0, 0 }, { "zh_itn", "zh", 1, 0 },
-    };
     steno_session *s;
     assert_int_equal(steno_session_open(&s, model, NULL, NULL, NULL), 0);
     const char *name;
@@ -101,16 +110,62 @@ static void test_ids_and_text_are_the_references_under_every_setting(void **stat
     json_object_foreach(json_object_get(golden, "files"), name, file) {
         struct sound a;
         assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", name).s), 0);
-        for (size_t k = 0; k < sizeof set / sizeof *set; k++) {
-            json_t *want = json_object_get(json_object_get(file, "results"), set[k].name);
-            run(s, &a, set[k].language, set[k].itn, set[k].ban);
+        for (const struct setting *set = settings; set < settings + N_SETTINGS; set++) {
+            json_t *want = json_object_get(json_object_get(file, "results"), set->name);
+            run(s, &a, set->language, set->itn, set->ban);
             if (json_number_value(json_object_get(want, "min_margin")) < margin_least) n_close++;
-            else n_compared += compare(s, name, set[k].name, want);
+            else n_compared += compare(s, name, set->name, want);
         }
         sound_free(&a);
     }
     print_message("%d results compared, %d too close to call\n", n_compared, n_close);
     assert_true(n_compared >= 115);
+    steno_session_close(s);
+}
+
+/* With tags as they are, and as signs; tags alone are a segment, too. */
+static void compare_tags(steno_session *s, const struct sound *a, const struct setting *set, json_t *want)
+{
+    static const char *const key[] = { NULL, "raw", "rich" };
+    for (int32_t tags = STENO_TAGS_KEEP; tags <= STENO_TAGS_RICH; tags++) {
+        const char *text = json_string_value(json_object_get(want, key[tags]));
+        steno_transcribe_params p;
+        steno_segment g = { .size = sizeof g };
+        steno_transcribe_params_init(&p);
+        p.language = set->language;
+        p.itn = set->itn;
+        p.ban_unknown_emotion = set->ban;
+        p.tags = tags;
+        run_with(s, a, &p);
+        if (strcmp(steno_text(s), text) != 0) fail_msg("%s, %s: \"%s\", want \"%s\"", set->name, key[tags], steno_text(s), text);
+        assert_int_equal(steno_segment_count(s), *text != 0);
+        if (!*text) continue;
+        assert_int_equal(steno_segment_get(s, 0, &g), 0);
+        assert_string_equal(g.text, text);
+        assert_non_null(g.itn); /* apart, too */
+    }
+}
+
+static void test_text_with_tags_and_with_signs_is_the_references(void **state)
+{
+    (void)state;
+    steno_session *s;
+    assert_int_equal(steno_session_open(&s, model, NULL, NULL, NULL), 0);
+    const char *name;
+    json_t *file;
+    int n = 0;
+    json_object_foreach(json_object_get(golden, "files"), name, file) {
+        struct sound a;
+        assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", name).s), 0);
+        for (const struct setting *set = settings; set < settings + 4; set++) {
+            json_t *want = json_object_get(json_object_get(file, "results"), set->name);
+            if (json_number_value(json_object_get(want, "min_margin")) < margin_least) continue;
+            compare_tags(s, &a, set, want);
+            n++;
+        }
+        sound_free(&a);
+    }
+    assert_true(n >= 58);
     steno_session_close(s);
 }
 
@@ -214,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_encoder_output_is_the_references),
         cmocka_unit_test(test_ids_and_text_are_the_references_under_every_setting),
+        cmocka_unit_test(test_text_with_tags_and_with_signs_is_the_references),
         cmocka_unit_test(test_safetensors_levels_and_threads_give_the_same_ids),
         cmocka_unit_test(test_cmvn_is_applied_unless_it_is_switched_off),
     };

@@ -104,6 +104,8 @@ static void test_defaults_are_those_of_the_library(void **state)
     SAME(carry_initial_prompt);
     SAME(guards);
     SAME(itn);
+    SAME(tags);
+    SAME(ban_unknown_emotion);
     SAME(beam_size);
     SAME(best_of);
     SAME(patience);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "task/ctc/ctc_task.h"
 #include "task/compression.h"
+#include "task/ctc/ctc_text.h"
 #include "task/fbank_stream.h"
 
 /* What a CTC transcription keeps in a session. */
@@ -13,7 +14,7 @@ struct ctc_session {
     struct fbank_stream fbank;
     struct rule_masks masks;
     int32_t *ids;           /* [rows] of a clip */
-    struct buf bytes, text; /* of the clip at hand */
+    struct ctc_text text;   /* of the clip at hand */
 };
 
 static struct ctc_session *ctc_of(const steno_session *s)
@@ -96,23 +97,20 @@ static int segment_add(struct ctc_job *j)
                          .end = (double)j->end / FBANK_RATE, .text = r->text.len,
                          .first_token = r->ids.len / sizeof(int32_t), .n_tokens = j->n_ids,
                          .avg_logprob = j->sum_logprob / (j->n_ids + 1) };
-    buf_clear(&c->bytes);
-    buf_clear(&c->text);
-    s->model->family->ctc->ids_to_text(s->model, c->ids, j->n_ids, &c->bytes, &g.tags);
-    utf8_append(&c->text, (const uint8_t *)c->bytes.p, c->bytes.len);
-    const char *text = c->text.p ? c->text.p : "";
-    size_t n = c->text.len;
-    text_strip(&text, &n);
-    if (!n) return c->bytes.err || c->text.err ? err_nomem(&s->error, n, "text") : STENO_OK; /* tags alone are no segment */
-    g.compression_ratio = compression_ratio(text, n);
-    if (g.compression_ratio < 0) return err_nomem(&s->error, n, "the text of a clip");
+    const struct ctc_ids ids = { c->ids, j->n_ids };
+    struct ctc_shown shown;
+    const int rc = ctc_text_make(&c->text, s->model, &ids, j->p->tags, &g.tags, &shown);
+    if (rc) return err_nomem(&s->error, (size_t)j->n_ids, "text");
+    if (!shown.n) return STENO_OK; /* tags alone are no segment, unless they are to be seen */
+    g.compression_ratio = compression_ratio(shown.text, shown.n);
+    if (g.compression_ratio < 0) return err_nomem(&s->error, shown.n, "the text of a clip");
     if (r->bytes.len) buf_str(&r->bytes, " ");
-    buf_add(&r->bytes, text, n);
-    buf_add(&r->text, text, n);
+    buf_add(&r->bytes, shown.whole, shown.n_whole);
+    buf_add(&r->text, shown.text, shown.n);
     buf_add(&r->text, "", 1);
     buf_add(&r->ids, c->ids, (size_t)j->n_ids * sizeof *c->ids);
     buf_add(&r->tokens, s->batch->sampled, (size_t)j->n_ids * sizeof *s->batch->sampled);
-    if (c->bytes.err || c->text.err || result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+    if (result_status(r)) return err_nomem(&s->error, r->text.len, "results");
     buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     if (!*r->language && g.tags.language) r->language = g.tags.language;
@@ -225,8 +223,7 @@ static void part_close(steno_session *s)
     struct ctc_session *c = ctc_of(s);
     if (!c) return;
     fbank_stream_close(&c->fbank);
-    buf_free(&c->bytes);
-    buf_free(&c->text);
+    ctc_text_free(&c->text);
 }
 
 static struct front_time *front_time(const steno_session *s)
@@ -238,6 +235,7 @@ static int transcribe(steno_session *s, const steno_source *src, const steno_tra
 {
     s->params = p;
     int rc = clips_transcribe(s, src, p);
+    ctc_text_whole(&ctc_of(s)->text, s->model, p->tags, &s->result.bytes);
     result_finish(&s->result, &rc, &s->error);
     return rc;
 }
