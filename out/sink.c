@@ -63,3 +63,13 @@ struct sink sink_to_memory(struct sink_memory *m)
 {
     return (struct sink){ .write = memory_write, .user = m };
 }
+
+static int stream_write(void *user, const char *bytes, size_t n)
+{
+    return fwrite(bytes, 1, n, user) < n;
+}
+
+struct sink sink_to_stream(FILE *f)
+{
+    return (struct sink){ .write = stream_write, .user = f };
+}

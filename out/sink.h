@@ -5,6 +5,7 @@
 #ifndef STENO_OUT_SINK_H
 #define STENO_OUT_SINK_H
 #include <stddef.h>
+#include <stdio.h>
 
 struct sink {
     int (*write)(void *user, const char *bytes, size_t n); /* 0, or anything else: it can take no more */
@@ -22,6 +23,8 @@ void sink_bytes(struct sink *s, const char *bytes, size_t n);
 void sink_text(struct sink *s, const char *text); /* up to its NUL */
 void sink_char(struct sink *s, int c);
 void sink_format(struct sink *s, const char *fmt, ...) SINK_FORMAT(2, 3);
+
+struct sink sink_to_stream(FILE *f); /* errors are those of the stream, too */
 
 /* Text that grows in memory. */
 struct sink_memory {

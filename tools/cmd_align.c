@@ -1,6 +1,7 @@
 /* steno: the verb align: when the words of a known text are said. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
+#include "ledger_code.h"
 #include "print.h"
 #include "signals.h"
 #include "sound.h"
@@ -158,8 +159,8 @@ int cmd_align(int argc, char **argv)
     if (n != 2) return message_usage("align takes a sound file and a text, not %d operand%s", n, n == 1 ? "" : "s");
     if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
         return message_usage("standard input cannot be both the sound and the text");
-    code = ledger_read(NULL, "an input", argv[0]);
-    if (code == EXIT_OK && argv[1][0] == '@') code = ledger_read(NULL, "the text", argv[1] + 1);
+    code = ledger_code_read(NULL, "an input", argv[0]);
+    if (code == EXIT_OK && argv[1][0] == '@') code = ledger_code_read(NULL, "the text", argv[1] + 1);
     if (code == EXIT_OK) code = text_read(&text, argv[1]);
     if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code == EXIT_OK) {

@@ -1,6 +1,7 @@
 /* steno: the verb detect: which language is spoken. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
+#include "ledger_code.h"
 #include "num.h"
 #include "signals.h"
 #include "sound.h"
@@ -110,7 +111,7 @@ int cmd_detect(int argc, char **argv)
     int code = args_parse(&detect_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n != 1) return message_usage("detect takes one sound file, not %d", n);
-    code = ledger_read(NULL, "an input", argv[0]);
+    code = ledger_code_read(NULL, "an input", argv[0]);
     if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code != EXIT_OK) return code;
     code = detect(&o, &e, argv[0]);

@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "engine.h"
 #include "host.h"
+#include "ledger_code.h"
 #include "machine.h"
 #include "print.h"
 #include "signals.h"
@@ -433,7 +434,7 @@ int cmd_doctor(int argc, char **argv)
         message("out of memory while model %s is looked for", argv[0]);
         return EXIT_MEMORY;
     }
-    code = path ? ledger_read(NULL, "the model", path) : EXIT_OK;
+    code = path ? ledger_code_read(NULL, "the model", path) : EXIT_OK;
     free(path);
     if (code != EXIT_OK) return code;
     code = n ? doctor_model(&r, argv[0]) : doctor_machine(&r);

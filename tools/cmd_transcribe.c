@@ -3,8 +3,10 @@
  * Everything that can be refused is refused before the first sample is decoded: options, names of outputs, the output folder, the
  * models. Then the job (job.h) takes the inputs. */
 #include "cmd.h"
+#include "ledger_code.h"
 #include "option_names.h"
 #include "opt_rules.h"
+#include "signals.h"
 #include "sound.h"
 #include "transcribe.h"
 #include <stdio.h>
@@ -72,7 +74,7 @@ static const struct arg rows[] = {
     ENGINE_QUIET_ROW(struct transcribe_opts),
     { .name = "no-prints", .kind = ARG_FLAG, .at = AT(engine.quiet), .help = "the same as --quiet" },
     { .name = "verbose", .letter = 'v', .kind = ARG_FLAG, .at = AT(engine.verbose),
-      .help = "segments with their times, further and failed attempts at a window, language and model on standard error" },
+      .help = "segments with their times, further attempts at a window, language and model on standard error" },
     { .name = "print-colors", .kind = ARG_FLAG, .at = AT(print_colors),
       .help = "text on a terminal coloured by the probability of each token, red to green" },
     { .name = "print-confidence", .kind = ARG_FLAG, .at = AT(print_confidence),
@@ -139,7 +141,7 @@ static int set_params(struct transcription *t, const steno_model *m)
         p->duration_ms = o->duration_ms;
     }
     const int code = decode_opts_fill(p, &t->data, &o->decode, m);
-    subtitle_opts_params(p, &o->subtitles, t->results->formats);
+    subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats);
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
     return code == EXIT_OK ? option_check(o->engine.given, m, STENO_CALL_TRANSCRIBE, p) : code;
 }
@@ -148,20 +150,20 @@ static int check(struct transcription *t, struct transcribe_opts *o)
 {
     const struct results *r = t->results;
     int n_stdin = 0;
-    for (int i = 0; i < r->n; i++) n_stdin += strcmp(r->files[i], "-") == 0;
+    for (int i = 0; i < r->n; i++) n_stdin += strcmp(r->inputs[i], "-") == 0;
     if (r->n == 0) return message_usage("no input; give a sound file, or - for standard input");
     if (n_stdin > 1) return message_usage("standard input can be read once only");
     int code = vad_opts_check(&o->vad);
     if (code == EXIT_OK) code = decode_opts_check(&t->data, &o->decode, o->vad.kind != VAD_OFF);
     if (code == EXIT_OK) code = check_channels(o);
-    if (code == EXIT_OK && o->engine.model) code = ledger_read(t->results->ledger, "the model", o->engine.model);
-    if (code == EXIT_OK && o->engine.vocab) code = ledger_read(t->results->ledger, "the vocabulary", o->engine.vocab);
-    if (code == EXIT_OK) code = opt_rules_check(o->engine.given, &(struct opt_scene){ o, r->formats });
+    if (code == EXIT_OK && o->engine.model) code = ledger_code_read(t->results->files.ledger, "the model", o->engine.model);
+    if (code == EXIT_OK && o->engine.vocab) code = ledger_code_read(t->results->files.ledger, "the vocabulary", o->engine.vocab);
+    if (code == EXIT_OK) code = opt_rules_check(o->engine.given, &(struct opt_scene){ o, r->files.naming.formats });
     if (code == EXIT_OK) code = set_params(t, NULL);
     if (code != EXIT_OK) return code;
     t->results->hold_text |= o->task == STENO_TRANSCRIBE_AND_TRANSLATE;
     t->results->marked = o->task == STENO_TRANSCRIBE_AND_TRANSLATE || o->channel == JOB_SPLIT;
-    t->results->mark = t->results->marked ? ".ch0" : NULL;
+    t->results->files.naming.mark = t->results->marked ? ".ch0" : NULL;
     return results_check(t->results);
 }
 
@@ -235,21 +237,22 @@ static int run(struct transcribe_opts *o, char **files, int n)
 {
     const int64_t begun = progress_now_us();
     struct ledger ledger = { 0 };
-    struct results results = { .dir = o->out_dir, .template = o->out_template, .formats = o->formats, .files = files, .n = n,
-                               .ledger = &ledger, .quiet = o->engine.quiet };
+    struct results results = { .files = { .dir = o->out_dir, .naming = { .template = o->out_template, .formats = o->formats },
+                                          .ledger = &ledger, .told = signals_temp },
+                               .inputs = files, .n = n, .quiet = o->engine.quiet };
     struct transcription t = { .o = o, .results = &results };
     char *demo = NULL;
     if (n == 0 && o->engine.demo) {
         demo = models_demo_audio();
         if (!demo) return message_usage("no demo recording is installed; give a file: steno --demo FILE");
-        results.files = files = &demo;
+        results.inputs = files = &demo;
         results.n = n = 1;
     }
     const int shows_tokens = o->print_colors || o->print_confidence || o->print_special; /* of segments as they come, uncut */
     results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1 || (o->diarize && !shows_tokens);
     o->engine.ledger = o->decode.ledger = o->subtitles.ledger = &ledger;
     o->engine.cmvn_apart = o->vad.kind != VAD_OFF;
-    int code = subtitle_opts_layout(&t.layout, &results.formats, &o->subtitles);
+    int code = subtitle_opts_layout(&t.layout, &results.files.naming.formats, &o->subtitles);
     if (code == EXIT_OK) code = check(&t, o);
     if (code == EXIT_OK) code = engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode));
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine);

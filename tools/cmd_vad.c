@@ -1,6 +1,7 @@
 /* steno: the verb vad: where somebody speaks. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
+#include "ledger_code.h"
 #include "print.h"
 #include "signals.h"
 #include "sound.h"
@@ -113,7 +114,7 @@ int cmd_vad(int argc, char **argv)
     if (code != ARGS_RUN) return code;
     if (n != 1) return message_usage("vad takes one sound file, not %d", n);
     if (!o.engine.model) return message_usage("vad needs a voice-activity model: -m FOLDER, such as FunASR's FSMN-VAD");
-    code = ledger_read(NULL, "an input", argv[0]);
+    code = ledger_code_read(NULL, "an input", argv[0]);
     if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
     if (code != EXIT_OK) return code;
     j.json = o.json;

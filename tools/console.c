@@ -94,7 +94,7 @@ static void put_tokens(FILE *f, const struct console *c, int styled, const steno
 void console_text(FILE *f, const struct console *c, int styled, const steno_segment *seg)
 {
     styled = styled && (c->colors || c->confidence);
-    struct sink to = print_sink(f);
+    struct sink to = sink_to_stream(f);
     write_speaker(&to, c->speaker);
     if ((!styled && !c->special) || seg->n_tokens == 0) write_stripped(&to, seg->text);
     else put_tokens(f, c, styled, seg);

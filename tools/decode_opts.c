@@ -1,5 +1,6 @@
 /* steno: options of transcribe and translate that say what is decoded, and how. SPDX-License-Identifier: MIT */
 #include "decode_opts.h"
+#include "ledger_code.h"
 #include "message.h"
 #include "text_file.h"
 #include "utf8.h"
@@ -92,7 +93,7 @@ static int read_file(char **text, const struct decode_opts *o, const char *optio
     case TEXT_FILE_UNREADABLE: return message_usage("%s: %s: %s", option, path, why);
     default: return message_usage("%s: %s %s", option, path, why);
     }
-    return ledger_read(o->ledger, strcmp(option, "--grammar") == 0 ? "the file of --grammar" : "the file of --hotwords", path);
+    return ledger_code_read(o->ledger, strcmp(option, "--grammar") == 0 ? "the file of --grammar" : "the file of --hotwords", path);
 }
 
 static int read_grammar(struct decode_data *d, const struct decode_opts *o)

@@ -1,5 +1,6 @@
 /* steno: what every verb that computes opens first. SPDX-License-Identifier: MIT */
 #include "engine.h"
+#include "ledger_code.h"
 #include "option_names.h"
 #include "word_near.h"
 #include <stdlib.h>
@@ -93,7 +94,7 @@ int engine_enter(struct ledger *l, const char *what, const steno_model *m)
 {
     const char *file;
     int code = EXIT_OK;
-    for (int i = 0; code == EXIT_OK && (file = steno_model_file(m, i)) != NULL; i++) code = ledger_read(l, what, file);
+    for (int i = 0; code == EXIT_OK && (file = steno_model_file(m, i)) != NULL; i++) code = ledger_code_read(l, what, file);
     return code;
 }
 

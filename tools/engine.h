@@ -17,7 +17,7 @@ struct engine_opts {
     int cmvn_apart; /* 1: --cmvn is about another model */
     const struct args_given *given; /* NULL: nothing was typed */
     int64_t threads;
-    struct ledger *ledger; /* models that are opened are entered there; NULL: as ledger_read takes it */
+    struct ledger *ledger; /* models that are opened are entered there; NULL: as ledger_code_read takes it */
 };
 
 struct engine {
@@ -79,7 +79,7 @@ int engine_session(struct engine *e, int lanes);
 int engine_batch(struct engine *e, const steno_batch_params *p); /* a batch, before its sessions */
 void engine_close(struct engine *e);
 
-/* Say that the files of an opened model are read. @return as ledger_read */
+/* Say that the files of an opened model are read. @return as ledger_code_read */
 int engine_enter(struct ledger *l, const char *what, const steno_model *m);
 
 /* Check --cpu and --compute, fill model parameters. @return EXIT_OK or EXIT_USAGE */

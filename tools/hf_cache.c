@@ -1,6 +1,6 @@
 /* steno: models in Hugging Face's cache. SPDX-License-Identifier: MIT */
 #include "hf_cache.h"
-#include "atomic_file.h"
+#include "path.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +18,7 @@ static void *noted(void *p, int *no_memory)
 
 static char *join(const char *dir, const char *name, int *no_memory)
 {
-    return noted(output_join(dir, name), no_memory);
+    return noted(path_join(dir, name), no_memory);
 }
 
 /* The first n - 1 bytes of dir/name as text. @return 1, or 0 when it cannot be read */

@@ -6,7 +6,7 @@
 #include "models.h"
 #include "option_names.h"
 #include "hf_cache.h"
-#include "atomic_file.h"
+#include "path.h"
 #include "message.h"
 #include "word_near.h"
 #include <dirent.h>
@@ -46,9 +46,9 @@ static char *cache_dir(int i)
     errno = 0;
     if (i == HERE) return strdup("models");
     if (i == HUB && hub && hub[0]) return strdup(hub);
-    if (i == HUB && hf && hf[0]) return output_join(hf, "hub");
-    char *base = xdg && xdg[0] == '/' ? strdup(xdg) : home && home[0] ? output_join(home, ".cache") : NULL;
-    char *dir = base ? output_join(base, sub[i]) : NULL;
+    if (i == HUB && hf && hf[0]) return path_join(hf, "hub");
+    char *base = xdg && xdg[0] == '/' ? strdup(xdg) : home && home[0] ? path_join(home, ".cache") : NULL;
+    char *dir = base ? path_join(base, sub[i]) : NULL;
     free(base);
     return dir;
 }
@@ -119,7 +119,7 @@ static void scan(struct found *f)
         DIR *d = dir ? opendir(dir) : NULL;
         if (!d && errno == ENOMEM) f->no_memory = 1;
         for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
-            if (is_model_name(e->d_name, i == HERE)) add_file(f, output_join(dir, e->d_name));
+            if (is_model_name(e->d_name, i == HERE)) add_file(f, path_join(dir, e->d_name));
         if (d) closedir(d);
         free(dir);
     }
@@ -156,7 +156,7 @@ static char *find_name(const char *name, int *no_memory)
         for (size_t k = 0; dir && k < sizeof form / sizeof *form; k++) {
             const int n = snprintf(file, sizeof file, "%s%s%s", form[k].begin, name, form[k].end);
             if (n < 0 || n >= (int)sizeof file) continue;
-            char *path = output_join(dir, file);
+            char *path = path_join(dir, file);
             if (!path) *no_memory = 1;
             if (path && exists(path)) {
                 free(dir);
@@ -221,7 +221,7 @@ static char *find_upward(const char *name)
     exe[n] = '\0';
     for (char *slash = strrchr(exe, '/'); slash; slash = strrchr(exe, '/')) {
         *slash = '\0';
-        char *path = output_join(exe[0] ? exe : "/", name);
+        char *path = path_join(exe[0] ? exe : "/", name);
         if (!path || exists(path)) return path;
         free(path);
     }
@@ -235,7 +235,7 @@ static char *find_data(const char *installed, const char *in_tree)
     char *path = find_upward(installed);
     if (!path && errno != ENOMEM) path = find_upward(in_tree);
     if (path || errno == ENOMEM) return path;
-    path = output_join(STENO_DATADIR, installed + strlen("share/steno/"));
+    path = path_join(STENO_DATADIR, installed + strlen("share/steno/"));
     if (!path || exists(path)) return path;
     free(path);
     errno = ENOENT;

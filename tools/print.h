@@ -1,11 +1,8 @@
 /* steno: what the writers write, to a stream of the C library. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_PRINT_H
 #define STENO_TOOLS_PRINT_H
-#include "sink.h"
 #include <stdint.h>
 #include <stdio.h>
-
-struct sink print_sink(FILE *f); /* errors are those of the stream */
 
 void print_json(FILE *f, const char *s);          /* a string with quotes */
 void print_json_stripped(FILE *f, const char *s); /* the same without white space at the ends */

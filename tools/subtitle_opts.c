@@ -1,5 +1,6 @@
 /* steno: options about words, their times and the layout of subtitles. SPDX-License-Identifier: MIT */
 #include "subtitle_opts.h"
+#include "ledger_code.h"
 #include "steno_out.h"
 #include "message.h"
 #include "utf8.h"
@@ -12,7 +13,7 @@ static int set_font(struct write_layout *l, const struct subtitle_opts *o)
     if (font_is_file(font)) {
         const char *fault = font_name(l->font, font);
         l->font_file = font;
-        return fault ? message_usage("--font %s: %s", font, fault) : ledger_read(o->ledger, "the file of --font", font);
+        return fault ? message_usage("--font %s: %s", font, fault) : ledger_code_read(o->ledger, "the file of --font", font);
     }
     const size_t n = strlen(font);
     if (n >= sizeof l->font) return message_usage("--font: the name is longer than %zu bytes", sizeof l->font - 1);

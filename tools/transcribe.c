@@ -59,7 +59,7 @@ static void on_attempt(void *user, const struct job_input *in, const steno_attem
     if (a->kept && (a->flags & STENO_FLAG_UNFINISHED) && !t->o->engine.quiet)
         message("%s: window at %.2f s: no text, since no sentence of the grammar could be finished (are tokens that it needs suppressed?)",
                 name, (double)a->at_ms / 1000);
-    if (!t->o->engine.verbose || (a->kept && !a->index && !a->failed && a->n_candidates < 2)) return;
+    if (!t->o->engine.verbose || (a->kept && !a->index && a->n_candidates < 2)) return;
     candidates_text(candidates, sizeof candidates, a);
     message("%s: window at %.2f s, attempt %d at temperature %g: mean log-probability %.2f, compression ratio %.2f, entropy %.2f, "
             "no speech %.2f%s, %s, %s, %s, seek delta %d ms: %s", name, (double)a->at_ms / 1000, (int)a->index + 1, a->temperature,
@@ -112,17 +112,17 @@ static int write_results(struct transcription *t, const struct job_input *in, st
     char sha256[SHA256_HEX_SZ], mark[48];
     struct transcript_source source = { .input = in->file, .model = t->engine.path, .error = error, .options = t->options, .opts = t->o };
     struct results *r = t->results;
-    if (!(r->formats & mask)) return EXIT_OK;
-    if (r->formats >> WRITER_JSONL & 1 && sha256_file(sha256, in->file, signals_stop, NULL) == 0) source.sha256 = sha256;
+    if (!(r->files.naming.formats & mask)) return EXIT_OK;
+    if (r->files.naming.formats >> WRITER_JSONL & 1 && sha256_file(sha256, in->file, signals_stop, NULL) == 0) source.sha256 = sha256;
     if (signals_pending()) return EXIT_SIGNAL + signals_pending(); /* no line about a file that nobody waits for */
     what->index_offset = (int32_t)t->o->offset_n;
     what->layout = &t->layout;
     what->source = &source;
     mark_text(mark, t, in, task);
-    r->mark = mark[0] ? mark : NULL;
-    r->out = t->held.text && !r->dir ? &t->shown[in->slot].sink : NULL;
+    r->files.naming.mark = mark[0] ? mark : NULL;
+    r->out = t->held.text && !r->files.dir ? &t->shown[in->slot].sink : NULL;
     const int code = results_write(r, in->file, what, mask);
-    r->mark = NULL;
+    r->files.naming.mark = NULL;
     return code;
 }
 
@@ -131,7 +131,7 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     struct transcription *t = user;
     const char *task = NULL;
     if (t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE) task = what->task == STENO_TRANSLATE ? "translation" : "transcript";
-    if (task && !t->results->dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
+    if (task && !t->results->files.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
     return write_results(t, in, what, NULL, task);
 }
 
@@ -147,7 +147,7 @@ static void on_begin(void *user, const struct job_input *in)
 {
     struct transcription *t = user;
     const int split = t->o->channel == JOB_SPLIT;
-    if (split && !t->results->dir && !t->o->engine.quiet)
+    if (split && !t->results->files.dir && !t->o->engine.quiet)
         message("%s: channel %d, the last is %d", sound_name(in->file), in->channel, in->n_channels - 1);
     progress_begin(&t->shown[in->slot].progress, t->bar, in->file, split ? in->channel : 0, split ? in->n_channels : 1);
 }
@@ -208,7 +208,7 @@ static int on_done(void *user, const struct job_input *in)
     struct held *h = &t->held;
     int code = EXIT_OK;
     if (h->text) {
-        if (!t->results->dir && s->sink.failed) {
+        if (!t->results->files.dir && s->sink.failed) {
             code = EXIT_MEMORY;
             if (!in->job->stop) message("out of memory for the text of %s", in->file);
             free(s->text.p);

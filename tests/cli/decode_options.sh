@@ -90,9 +90,9 @@ for o in "--beam-size 5" "--beam-size 5 --patience 2" "--beam-size 2 --length-pe
     "--vad off"; do
     t "$o is taken" $o
 done
-expect 0 "a window that failed, told by -v" -v -m "$MODEL" -l zh --logprob-threshold 0 --temperature-increment-on-fallback none "$DIGITS"
+expect 0 "a window that failed, told by -v" -v -m "$MODEL" -l zh --logprob-threshold 0 --temperature-increment-on-fallback 1 "$DIGITS"
 err_has "window at 0.00 s, attempt 1 at temperature 0: mean log-probability "
-err_has ", failed, completed, with timestamps, seek delta 7210 ms: kept"
+err_has ", failed, completed, with timestamps, seek delta 7210 ms: again"
 expect 0 "one of several candidates, told by -v" -v -m "$MODEL" -l zh --best-of 2 --temperature 0.5 --sample-length 3 "$DIGITS"
 err_has ", not failed, not completed, with"
 t "a grammar on the command line is taken" --grammar 'root ::= [^a-z]*'

@@ -68,7 +68,7 @@ static void try_own(char **argv, int argc, const char *text, size_t n)
     if (rc != ARGS_RUN) return;
     if (n_operands < 0 || n_operands > argc) abort();
     check(&o, argv, n_operands, text, n);
-    struct sink to = print_sink(stdout);
+    struct sink to = sink_to_stream(stdout);
     args_json(&to, rows, &o, "Nothing");
 }
 

@@ -1,28 +1,15 @@
 /* steno: output files that are whole or absent. SPDX-License-Identifier: MIT */
 #include "atomic_file.h"
-#include "signals.h"
+#include "path.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-char *output_join(const char *dir, const char *name)
-{
-    const size_t nd = dir ? strlen(dir) : 0, nn = strlen(name);
-    const int slash = nd > 0 && dir[nd - 1] != '/';
-    char *s = malloc(nd + nn + 2);
-    if (!s) return NULL;
-    if (nd) memcpy(s, dir, nd);
-    if (slash) s[nd] = '/';
-    memcpy(s + nd + slash, name, nn + 1);
-    return s;
-}
 
 static const char temp_prefix[] = ".steno-";
 enum { N_RANDOM = 6 }; /* letters and digits behind it */
@@ -50,7 +37,7 @@ static void release(struct atomic_file *o, int remove_file)
     if (remove_file && o->tmp) unlink(o->tmp);
     if (o->f) fclose(o->f);
     if (o->lock >= 0) close(o->lock);
-    signals_temp(NULL);
+    if (o->told) o->told(NULL);
     free(o->path);
     free(o->tmp);
     memset(o, 0, sizeof *o);
@@ -112,27 +99,7 @@ static int temp_create(struct atomic_file *o)
     return -1;
 }
 
-char *output_target(const char *path)
-{
-    struct stat st;
-    char *at = strdup(path), to[PATH_MAX];
-    for (int links = 0; at && lstat(at, &st) == 0 && S_ISLNK(st.st_mode); links++) {
-        const ssize_t n = links < 40 ? readlink(at, to, sizeof to - 1) : (errno = ELOOP, -1);
-        char *slash = strrchr(at, '/'), *next = NULL;
-        if (n >= 0) {
-            to[n] = '\0';
-            if (slash) slash[1] = '\0';
-            next = to[0] == '/' || !slash ? strdup(to) : output_join(at, to);
-        }
-        const int keep = errno;
-        free(at);
-        errno = keep;
-        at = next;
-    }
-    return at;
-}
-
-const char *output_fault(const char *path)
+const char *atomic_file_fault(const char *path)
 {
     struct stat st;
     if (stat(path, &st)) return errno == ENOENT || errno == ENOTDIR ? NULL : strerror(errno);
@@ -172,7 +139,7 @@ static int open_temp(struct atomic_file *o, int make_folders)
         release(o, 0);
         return -1;
     }
-    signals_temp(o->tmp);
+    if (o->told) o->told(o->tmp);
     o->lock = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (o->lock >= 0) o->f = fdopen(fd, "w");
     if (o->f) return 0;
@@ -181,12 +148,13 @@ static int open_temp(struct atomic_file *o, int make_folders)
     return -1;
 }
 
-int atomic_file_open(struct atomic_file *o, const char *path)
+int atomic_file_open(struct atomic_file *o, const char *path, void (*told)(const char *temp))
 {
     struct stat st;
     memset(o, 0, sizeof *o);
     o->lock = -1;
-    o->path = output_target(path);
+    o->told = told;
+    o->path = path_target(path);
     if (!o->path) return -1;
     if (stat(o->path, &st)) return open_temp(o, strcmp(o->path, path) == 0); /* folders are not made through a link */
     if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) return open_stream(o);
@@ -275,7 +243,7 @@ static int is_temp(const struct stat *st)
     return S_ISREG(st->st_mode) && (st->st_mode & MODE_BITS) == MARK && st->st_uid == geteuid() && st->st_nlink == 1;
 }
 
-void output_sweep(const char *path)
+void atomic_file_sweep(const char *path)
 {
     struct stat st;
     DIR *d = opendir(path);
@@ -289,7 +257,7 @@ void output_sweep(const char *path)
     if (d) closedir(d);
 }
 
-int output_dir_prepare(const char *path)
+int atomic_file_prepare(const char *path)
 {
     struct stat st;
     if (stat(path, &st)) {
@@ -298,13 +266,13 @@ int output_dir_prepare(const char *path)
         errno = ENOTDIR;
         return -1;
     }
-    char *name = output_join(path, "");
+    char *name = path_join(path, "");
     struct atomic_file probe = { .lock = -1, .tmp = name ? temp_name(name) : NULL };
     const int fd = probe.tmp ? temp_create(&probe) : -1, keep = errno;
     if (fd >= 0) {
         unlink(probe.tmp);
         close(fd);
-        output_sweep(path);
+        atomic_file_sweep(path);
     }
     free(probe.tmp);
     free(name);

@@ -1,7 +1,6 @@
 /* steno: what a run reads and what it writes. SPDX-License-Identifier: MIT */
 #include "ledger.h"
-#include "atomic_file.h"
-#include "message.h"
+#include "path.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +18,10 @@ struct ledger_entry {
     const char *what;  /* READ only */
 };
 
-static const char standard_output[] = "standard output"; /* as a path in messages */
-
-static int no_memory(const struct ledger *l)
+static int refuse(struct ledger *l, int status, const char *path, const char *what, const char *other)
 {
-    message("out of memory for the names of %zu files", l->n);
-    return EXIT_MEMORY;
+    l->refused = (struct ledger_refusal){ .status = status, .path = path, .what = what, .other = other };
+    return status;
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------------------------- */
@@ -95,12 +92,12 @@ static int add(struct ledger *l, struct ledger_entry key)
     key.path = strdup(key.path);
     if (!key.path || (name && !key.name) || grow(l)) {
         entry_free(&key);
-        return no_memory(l);
+        return LEDGER_NO_MEMORY;
     }
     struct ledger_entry *e = place_of(l, &key);
     if (e->role) entry_free(&key);
     else *e = key, l->n++;
-    return EXIT_OK;
+    return LEDGER_OK;
 }
 
 static int add_file(struct ledger *l, enum role role, const struct stat *st, const char *what, const char *path)
@@ -119,12 +116,6 @@ void ledger_free(struct ledger *l)
 
 /* ---- what is read ------------------------------------------------------------------------------------------------------------ */
 
-static int tell_read(const char *path, const char *what)
-{
-    const int is_file = strcmp(path, standard_output) != 0;
-    return message_usage("%s is %s and would be overwritten%s", path, what, is_file ? "; choose another --output-dir" : "");
-}
-
 /* Nothing is lost in a device such as /dev/null. */
 static int can_be_lost(const struct stat *st)
 {
@@ -133,18 +124,11 @@ static int can_be_lost(const struct stat *st)
 
 int ledger_read(struct ledger *l, const char *what, const char *path)
 {
-    struct ledger only = { 0 };
     struct stat st;
-    if (!l) { /* standard output is all that is written */
-        int code = ledger_plan_stdout(&only);
-        if (code == EXIT_OK) code = ledger_read(&only, what, path);
-        ledger_free(&only);
-        return code;
-    }
     l->n_looks++;
-    if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) || !can_be_lost(&st)) return EXIT_OK;
+    if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) || !can_be_lost(&st)) return LEDGER_OK;
     const struct ledger_entry *planned = find(l, PLANNED, &st);
-    return planned ? tell_read(planned->path, what) : add_file(l, READ, &st, what, path);
+    return planned ? refuse(l, LEDGER_READ, planned->path, what, NULL) : add_file(l, READ, &st, what, path);
 }
 
 /* ---- what is written --------------------------------------------------------------------------------------------------------- */
@@ -153,15 +137,15 @@ int ledger_read(struct ledger *l, const char *what, const char *path)
 static int find_folder(struct ledger *l, const char *target, size_t n)
 {
     struct stat st;
-    if (l->folder && strncmp(l->folder, target, n) == 0 && !l->folder[n]) return EXIT_OK;
+    if (l->folder && strncmp(l->folder, target, n) == 0 && !l->folder[n]) return LEDGER_OK;
     free(l->folder);
     l->folder = strndup(target, n);
-    if (!l->folder) return no_memory(l);
+    if (!l->folder) return LEDGER_NO_MEMORY;
     l->n_looks++;
     const int missing = stat(n ? l->folder : ".", &st);
     l->folder_dev = missing ? 0 : (uint64_t)st.st_dev;
     l->folder_ino = missing ? 0 : (uint64_t)st.st_ino;
-    return EXIT_OK;
+    return LEDGER_OK;
 }
 
 /* Enter an output by folder and name, links followed: `target` is what will be written. */
@@ -169,25 +153,25 @@ static int add_name(struct ledger *l, const char *path, const char *target)
 {
     const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
     const int code = find_folder(l, target, (size_t)(name - target));
-    if (code != EXIT_OK) return code;
+    if (code != LEDGER_OK) return code;
     const struct ledger_entry key = { .role = NAMED, .dev = l->folder_dev, .ino = l->folder_ino, .path = (char *)(uintptr_t)path,
                                       .name = (char *)(uintptr_t)(l->folder_ino ? name : target) };
     const struct ledger_entry *other = l->cap ? place_of(l, &key) : NULL;
     if (!other || !other->role) return add(l, key);
-    return message_usage("%s and %s would be one file; choose another --output-dir or --output-template", other->path, path);
+    return refuse(l, LEDGER_PLANNED_TWICE, path, NULL, other->path);
 }
 
 int ledger_plan(struct ledger *l, const char *path)
 {
     struct stat st;
-    char *target = output_target(path);
-    if (!target) return errno == ENOMEM ? no_memory(l) : EXIT_OK; /* a circle of links: told when it is opened */
+    char *target = path_target(path);
+    if (!target) return errno == ENOMEM ? LEDGER_NO_MEMORY : LEDGER_OK; /* a circle of links: told when it is opened */
     l->n_looks++;
     const int exists = stat(target, &st) == 0;
     const struct ledger_entry *read = exists ? find(l, READ, &st) : NULL;
-    int code = read ? tell_read(path, read->what) : EXIT_OK;
-    if (code == EXIT_OK && exists && can_be_lost(&st)) code = add_file(l, PLANNED, &st, NULL, path);
-    if (code == EXIT_OK && (!exists || S_ISREG(st.st_mode))) code = add_name(l, path, target);
+    int code = read ? refuse(l, LEDGER_READ, path, read->what, NULL) : LEDGER_OK;
+    if (code == LEDGER_OK && exists && can_be_lost(&st)) code = add_file(l, PLANNED, &st, NULL, path);
+    if (code == LEDGER_OK && (!exists || S_ISREG(st.st_mode))) code = add_name(l, path, target);
     free(target);
     return code;
 }
@@ -196,23 +180,23 @@ int ledger_check(struct ledger *l, const char *path)
 {
     struct stat st;
     l->n_looks++;
-    if (stat(path, &st)) return EXIT_OK;
+    if (stat(path, &st)) return LEDGER_OK;
     const struct ledger_entry *read = find(l, READ, &st);
-    if (read) return tell_read(path, read->what);
-    return find(l, WRITTEN, &st) ? message_usage("%s was written for another input of this run; it stays", path) : EXIT_OK;
+    if (read) return refuse(l, LEDGER_READ, path, read->what, NULL);
+    return find(l, WRITTEN, &st) ? refuse(l, LEDGER_WRITTEN, path, NULL, NULL) : LEDGER_OK;
 }
 
 int ledger_wrote(struct ledger *l, const char *path)
 {
     struct stat st;
     l->n_looks++;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? add_file(l, WRITTEN, &st, NULL, path) : EXIT_OK;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? add_file(l, WRITTEN, &st, NULL, path) : LEDGER_OK;
 }
 
-int ledger_plan_stdout(struct ledger *l)
+int ledger_plan_open(struct ledger *l, int fd, const char *name)
 {
     struct stat st;
-    if (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode)) return EXIT_OK;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return LEDGER_OK;
     const struct ledger_entry *read = find(l, READ, &st);
-    return read ? tell_read(standard_output, read->what) : add_file(l, PLANNED, &st, NULL, standard_output);
+    return read ? refuse(l, LEDGER_READ, name, read->what, NULL) : add_file(l, PLANNED, &st, NULL, name);
 }

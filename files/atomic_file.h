@@ -7,8 +7,8 @@
  *
  * A link is followed: what it points at is replaced, and it stays. A FIFO or a character device is not replaced but written, as by cp;
  * folders, block devices, sockets and files that may not be written are refused. */
-#ifndef STENO_TOOLS_ATOMIC_FILE_H
-#define STENO_TOOLS_ATOMIC_FILE_H
+#ifndef STENO_FILES_ATOMIC_FILE_H
+#define STENO_FILES_ATOMIC_FILE_H
 #include <stdio.h>
 
 struct atomic_file {
@@ -16,25 +16,24 @@ struct atomic_file {
     int lock;   /* a second descriptor that keeps the lock until the file has its name; -1: none */
     char *path; /* of the file that is replaced, links followed */
     char *tmp;  /* NULL: that is written itself */
+    void (*told)(const char *temp);
 };
 
 /* Calls return 0, or -1 with errno set. */
-int atomic_file_open(struct atomic_file *o, const char *path); /* makes missing folders of `path` */
+
+/* Begin a file; missing folders of `path` are made.
+ * @param told  hears the name of the temporary file once it exists, and NULL when there is none any more: for whoever may end the process
+ *              in between. NULL: nobody */
+int atomic_file_open(struct atomic_file *o, const char *path, void (*told)(const char *temp));
 int atomic_file_commit(struct atomic_file *o); /* closes in any case; on failure the destination is as it was */
 void atomic_file_abort(struct atomic_file *o); /* forget a file that is open; a closed one is left alone */
 
-/* What `path` is when all links are followed, whether that exists or not. @return malloc'd text, or NULL with errno set */
-char *output_target(const char *path);
-
 /* Why `path`, which exists, cannot be an output; NULL: it can. Valid until the next call. */
-const char *output_fault(const char *path);
+const char *atomic_file_fault(const char *path);
 
-/* Create directory `path` and its parents where they are missing, and see whether a file can be made in it. */
-int output_dir_prepare(const char *path);
+/* Create folder `dir` and its parents where they are missing, and see whether a file can be made in it. */
+int atomic_file_prepare(const char *dir);
 
-/* Remove temporary files that killed processes left in directory `path`; what cannot be removed stays. */
-void output_sweep(const char *path);
-
-/* dir + "/" + name, or name alone when dir is NULL. @return malloc'd text, or NULL */
-char *output_join(const char *dir, const char *name);
+/* Remove temporary files that killed processes left in folder `dir`; what cannot be removed stays. */
+void atomic_file_sweep(const char *dir);
 #endif

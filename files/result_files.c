@@ -1,0 +1,85 @@
+/* steno: results in files of an output folder. SPDX-License-Identifier: MIT */
+#include "result_files.h"
+#include "atomic_file.h"
+#include "path.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int set_path(struct result_files *r, const char *name)
+{
+    free(r->path);
+    r->reason = NULL;
+    r->path = name ? path_join(r->dir, name) : NULL;
+    return r->path ? RESULT_FILES_OK : RESULT_FILES_NO_MEMORY;
+}
+
+static int by_ledger(int status)
+{
+    return status == LEDGER_OK ? RESULT_FILES_OK : status == LEDGER_NO_MEMORY ? RESULT_FILES_NO_MEMORY : RESULT_FILES_REFUSED;
+}
+
+static int fail(struct result_files *r)
+{
+    r->reason = errno ? strerror(errno) : "write error";
+    return errno == ENOMEM ? RESULT_FILES_NO_MEMORY : RESULT_FILES_FAILED;
+}
+
+/* An output may be nothing that this run reads or writes otherwise, and something that can be written. */
+static int plan_one(struct result_files *r, const char *name)
+{
+    int code = set_path(r, name);
+    if (code == RESULT_FILES_OK) code = by_ledger(ledger_plan(r->ledger, r->path));
+    if (code == RESULT_FILES_OK) r->reason = atomic_file_fault(r->path);
+    return r->reason ? RESULT_FILES_FAILED : code;
+}
+
+int result_files_plan(struct result_files *r, const struct out_names *names)
+{
+    int code = RESULT_FILES_OK;
+    for (size_t i = 0; i < names->n && code == RESULT_FILES_OK; i++) code = plan_one(r, names->entry[i].name);
+    return code;
+}
+
+int result_files_prepare(struct result_files *r)
+{
+    return atomic_file_prepare(r->dir) ? fail(r) : RESULT_FILES_OK;
+}
+
+/* Folders that a template names are first seen here. The output folder itself was swept when names were planned. */
+static void sweep_folder(struct result_files *r)
+{
+    const char *template = r->naming.template;
+    const size_t n = (size_t)(strrchr(r->path, '/') - r->path);
+    if (!template || !strchr(template, '/') || (r->folder && strncmp(r->folder, r->path, n) == 0 && !r->folder[n])) return;
+    free(r->folder);
+    r->folder = strndup(r->path, n);
+    if (r->folder) atomic_file_sweep(r->folder);
+}
+
+static int write_path(struct result_files *r, const struct transcript *t, int format)
+{
+    struct atomic_file out;
+    sweep_folder(r);
+    if (atomic_file_open(&out, r->path, r->told)) return fail(r);
+    errno = 0;
+    struct sink to = sink_to_stream(out.f);
+    writers[format].write(&to, t);
+    return atomic_file_commit(&out) ? fail(r) : by_ledger(ledger_wrote(r->ledger, r->path));
+}
+
+int result_files_write(struct result_files *r, const char *input, const struct transcript *t, int format)
+{
+    char *name = out_names_one(&r->naming, input, format, t->language);
+    int code = set_path(r, name);
+    free(name);
+    if (code == RESULT_FILES_OK) code = by_ledger(ledger_check(r->ledger, r->path)); /* what the language decides is known only now */
+    return code == RESULT_FILES_OK ? write_path(r, t, format) : code;
+}
+
+void result_files_free(struct result_files *r)
+{
+    free(r->path);
+    free(r->folder);
+    r->path = r->folder = NULL;
+}
