@@ -17,7 +17,7 @@ endif()
 
 set(tests_threads
     unit.base_team unit.fbank unit.mel unit.plan_align unit.plan_exec unit.plan_limits unit.plan_linear unit.plan_partition
-    unit.plan_rows unit.plan_shared unit.plan_tokens
+    unit.plan_rows unit.plan_shared unit.plan_tokens unit.plan_widths
     unit.plan_stop unit.plan_unfused
     api.abi api.batch api.fallback api.guests api.memory api.misuse api.nomem api.reenter api.results api.serve api.stack
     api.threads api.windows)

@@ -11,7 +11,6 @@
 #include "model/sensevoice.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
-#include "plan/packing.h"
 #include "plan/sub.h"
 
 static const struct sub layer[] = {
@@ -57,21 +56,6 @@ static int read_shape(struct sensevoice_shape *s, const struct weights *w, steno
     return meta_int(&w->meta, w->name, "encoder_conf.sanm_shfit", 0, 0, 1, &shift, e); /* FunASR's spelling */
 }
 
-/* Sinusoids over the width of the input: sines in the first half, cosines in the second, positions from 1. */
-static const float *positions(struct build *b, uint32_t rows, uint32_t width)
-{
-    float *t = packed_take(b, (size_t)rows * width * sizeof *t);
-    const uint32_t half = width / 2;
-    const float step = (float)(log(10000.0) / (half - 1));
-    for (uint32_t r = 0; t && !b->p.store->dry && r < rows; r++)
-        for (uint32_t i = 0; i < half; i++) {
-            const float angle = (float)(r + 1) * expf(-(float)i * step);
-            t[r * width + i] = sinf(angle);
-            t[r * width + half + i] = cosf(angle);
-        }
-    return t;
-}
-
 static void build_encoder(struct build *b, const struct sensevoice_shape *s)
 {
     const uint32_t d = (uint32_t)s->d, width = (uint32_t)(s->n_mels * s->lfr_m), rows = b->plan.max_rows;
@@ -83,7 +67,7 @@ static void build_encoder(struct build *b, const struct sensevoice_shape *s)
     const uint16_t out = build_slot(b, d);
     b->plan.input = in;
     b->plan.output = out;
-    emit(b, OP_SCALE, "encoder.embed", placed, in, bind_scale(b, sqrtf((float)d), positions(b, rows, width), width));
+    emit(b, OP_SCALE, "encoder.embed", placed, in, bind_scale(b, sqrtf((float)d), bind_sinusoids(b, rows, width), width));
 
     b->prefix = "encoder.encoders0.0";
     sub_sanm_first(b, &dims, &layer[0], x, placed, width);

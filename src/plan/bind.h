@@ -11,6 +11,9 @@ enum { NO_BIND = 0xffff };
 struct tensor *bind_tensor(struct build *b, const char *part, uint64_t d0, uint64_t d1, uint64_t d2); /* extents, 0: past the last */
 const float *bind_vector(struct build *b, const char *part, uint64_t n);
 const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64_t n);
+/* Positions [rows, width]: sines in the first half, cosines in the second, of the positions from 1 on; wavelengths rise from 2 pi to 10000
+ * times that. */
+const float *bind_sinusoids(struct build *b, uint32_t rows, uint32_t width);
 /* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
 /* As bind_matrix without a bias, in int8 by blocks whatever it is stored as, with what that loses (logits_approx.h): a

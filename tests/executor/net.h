@@ -29,10 +29,11 @@ struct net_desc {
     int n_states;
     struct precision precision;
     float scale;                     /* tensors hold numbers in [-scale, scale]; 0: 1 */
+    enum dtype stored;               /* DT_F32, DT_F16 or DT_BF16: how matrices are stored */
 };
 
-/* Weights as a reader leaves them, over values in memory. */
-struct net_set { struct weights w; struct file file; float *v; };
+/* Weights as a reader leaves them, over values in memory. v: the same as numbers, all tensors one behind the other. */
+struct net_set { struct weights w; struct file file; float *v; uint8_t *stored; size_t at[64]; };
 
 struct net {
     struct net_set set;
@@ -61,9 +62,18 @@ static inline int net_same_name(const char *name, char *out, size_t n)
     return 0;
 }
 
+/* A value is stored, and becomes what is read of it. */
+static inline void net_store(uint8_t *to, enum dtype type, float *v)
+{
+    const uint16_t half = type == DT_F16 ? f16_from_f32(*v) : bf16_from_f32(*v);
+    if (type != DT_F32) *v = type == DT_F16 ? f16_to_f32(half) : bf16_to_f32(half);
+    if (type == DT_F32) memcpy(to, v, sizeof *v);
+    else memcpy(to, &half, sizeof half);
+}
+
 static inline void net_set_open(struct net_set *s, const struct net_desc *d)
 {
-    size_t total = 0;
+    size_t total = 0, bytes = 0;
     steno_error e;
     memset(s, 0, sizeof *s);
     arena_init(&s->w.arena);
@@ -72,22 +82,34 @@ static inline void net_set_open(struct net_set *s, const struct net_desc *d)
         struct tensor *t = weights_add(&s->w, &e);
         assert_non_null(t);
         t->name = d->shape[i].name;
-        t->type = DT_F32;
         size_t n = 1;
         for (int k = 0; k < 4; k++) {
             t->dim[k] = d->shape[i].dim[k] ? d->shape[i].dim[k] : 1;
             if (d->shape[i].dim[k]) t->n_dims = k + 1;
             n *= t->dim[k];
         }
+        t->type = t->n_dims > 1 ? d->stored : DT_F32;
         t->file = &s->file;
-        t->offset = total * sizeof(float);
-        t->size = n * sizeof(float);
+        t->offset = bytes;
+        t->size = n * dtype_row_sz(t->type, 1);
+        bytes += (t->size + 3) & ~(size_t)3;
+        assert_true((size_t)i < sizeof s->at / sizeof *s->at);
+        s->at[i] = total;
         total += n;
     }
     s->v = malloc(total * sizeof *s->v);
-    assert_non_null(s->v);
-    for (size_t i = 0; i < total; i++) s->v[i] = net_noise() * (d->scale > 0 ? d->scale : 1);
-    file_from_memory(&s->file, "made.up", s->v, total * sizeof *s->v);
+    s->stored = malloc(bytes);
+    assert_true(s->v && s->stored);
+    for (uint32_t k = 0; k < s->w.n_tensors; k++) {
+        const struct tensor *t = &s->w.tensor[k];
+        const size_t one = dtype_row_sz(t->type, 1);
+        for (size_t i = 0; i < t->size / one; i++) {
+            float *v = &s->v[s->at[k] + i];
+            *v = net_noise() * (d->scale > 0 ? d->scale : 1);
+            net_store(s->stored + t->offset + i * one, t->type, v);
+        }
+    }
+    file_from_memory(&s->file, "made.up", s->stored, bytes);
     assert_int_equal(weights_rename(&s->w, net_same_name, &e), 0); /* builds the index */
 }
 
@@ -96,7 +118,7 @@ static inline const float *net_find(struct net *r, const char *name)
 {
     const struct tensor *t = weights_find(&r->set.w, name);
     if (!t) fail_msg("no tensor %s", name);
-    return r->set.v + t->offset / sizeof *r->set.v;
+    return r->set.v + r->set.at[t - r->set.w.tensor];
 }
 
 static inline struct build_params net_params(struct net *r, const struct net_desc *d)
@@ -149,6 +171,7 @@ static inline void net_close(struct net *r)
     arena_free(&r->arena);
     weights_close(&r->set.w);
     free(r->set.v);
+    free(r->set.stored);
 }
 
 /* x: rows of the input, one behind the other, NULL: there is none. */
