@@ -155,6 +155,14 @@ static int fits(const struct cpu_exec *x, const struct plan *p, const struct run
     return n_rows <= room.rows && (!run || (run->n_rows <= run->room.rows && run->n_out <= room.out && run->n_out <= run->room.out));
 }
 
+/* The sequences are all the rows, and their keys have blocks. */
+static int sequences_fit(const struct plan *p, const struct phases *what)
+{
+    if (!what->n_sequences) return 1;
+    const struct sequence behind = sequence_next(&what->sequence[what->n_sequences - 1], 0, 0);
+    return behind.row == what->n_rows && behind.block <= kv_blocks(p->max_rows);
+}
+
 static float *cpu_input(struct exec *x, const struct plan *p)
 {
     return slot_row0(cpu_of(x), p, p->input);
@@ -322,10 +330,11 @@ static int cpu_phases(struct exec *exec, const struct plan *p, const struct phas
 {
     struct cpu_exec *x = cpu_of(exec);
     struct replay rp = { .x = x, .p = p, .run = what->run, .time = time, .n_rows = what->n_rows, .window = what->window,
+                         .sequence = what->sequence, .n_sequences = what->n_sequences,
                          .first = p->phase[what->first].first, .last = p->phase[what->end - 1].last, .split = p->phase[what->first].last };
     *spent = (struct run_time){ 0 };
     err_clear(&exec->error);
-    if (!fits(x, p, what->run, what->n_rows)) return STENO_EARG;
+    if (!fits(x, p, what->run, what->n_rows) || !sequences_fit(p, what)) return STENO_EARG;
     if (!what->first && p->input != NO_SLOT) pad_input(&rp);
     if (what->run && x->append) state_copy_all(x->append_mem, x->append);
     return replay(&rp, spent);

@@ -24,12 +24,36 @@ struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t 
 
 /* How an attention is cut: groups of rows that see the same keys, of each all heads, of each all keys or blocks of them. */
 struct attn_items {
-    uint32_t rows, high, groups, heads, blocks, n; /* high: rows of a group where all rows see the same keys of this run */
+    uint32_t high, groups, heads, blocks, n; /* high: rows of a group where rows of a sequence see the same keys of this run */
     uint32_t ahead;                          /* from an item to the one that its thread is likely to take next */
 };
 
-/* A group of rows and a head of keys and values, with all heads of queries that share it. */
-struct attn_unit { struct group g; uint32_t head; };
+/* A group of rows and a head of keys and values, with all heads of queries that share it. Of keys of this run: their number, and the block
+ * that they begin with. */
+struct attn_unit { struct group g; uint32_t head, n_keys, block; };
+
+/* Keys that rows of a sequence see: each other, or other rows of this run. */
+static uint32_t keys_of_sequence(const struct replay *rp, const struct op *op, struct sequence s)
+{
+    return op->kv_rows == op->rows ? s.n : rows_count(rp, op->kv_rows);
+}
+
+static uint32_t groups_of(const struct replay *rp, const struct op *op, uint32_t high)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < sequences_of(rp, op); i++) n += (sequence_at(rp, op, i).n + high - 1) / high;
+    return n;
+}
+
+/* Group `at` of those of all sequences. */
+static struct attn_unit own_unit(const struct replay *rp, const struct op *op, uint32_t high, uint32_t at, uint32_t head)
+{
+    struct sequence s = sequence_at(rp, op, 0);
+    for (uint32_t i = 0, n; at >= (n = (s.n + high - 1) / high); at -= n) s = sequence_at(rp, op, ++i);
+    const uint32_t from = at * high, left = s.n - from;
+    const struct group g = { (uint16_t)(s.row + from), (uint16_t)(left < high ? left : high), 0 };
+    return (struct attn_unit){ g, head, keys_of_sequence(rp, op, s), s.block };
+}
 
 /* Where keys are of this run, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
  * group has keys of its own. */
@@ -37,24 +61,42 @@ static struct attn_unit attn_unit_of(const struct replay *rp, const struct op *o
 {
     if (op->state != NO_STATE) {
         const struct group *g = op->flags & OPF_CAUSAL ? rp->run->self : rp->run->cross;
-        return (struct attn_unit){ g[i / t->heads], i % t->heads };
+        return (struct attn_unit){ g[i / t->heads], i % t->heads, 0, 0 };
     }
-    const uint32_t row = i % t->groups * t->high, left = t->rows - row;
-    return (struct attn_unit){ { (uint16_t)row, (uint16_t)(left < t->high ? left : t->high), 0 }, i / t->groups };
+    return own_unit(rp, op, t->high, i % t->groups, i / t->groups);
+}
+
+/* Keys and values of a unit. */
+static struct kv_view unit_kv(const struct replay *rp, const struct op *op, struct attn_unit u, enum kv_type *type)
+{
+    struct kv_view v = replay_kv(rp, op, u.head, u.g.lane, type);
+    if (u.block) v.base = (char *)v.base + u.block * v.block_stride;
+    return v;
+}
+
+/* The most keys of this run that a row sees. */
+static uint32_t own_keys_max(const struct replay *rp, const struct op *op)
+{
+    uint32_t max = 0;
+    for (uint32_t i = 0; i < sequences_of(rp, op); i++) {
+        const uint32_t n = keys_of_sequence(rp, op, sequence_at(rp, op, i));
+        if (n > max) max = n;
+    }
+    return max;
 }
 
 /* Blocks of keys are items of their own where heads of groups are not enough for the threads, and partials have room. */
 static struct attn_items attn_items_of(const struct replay *rp, const struct op *op, int threads)
 {
     const uint32_t rows = rows_of(rp, op);
-    struct attn_items t = { .rows = rows, .heads = rp->p->bind[op->bind].kv_heads, .blocks = 1, .ahead = (uint32_t)threads };
+    struct attn_items t = { .heads = rp->p->bind[op->bind].kv_heads, .blocks = 1, .ahead = (uint32_t)threads };
     const size_t q_heads = rp->p->bind[op->bind].heads;
     const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
-    const int32_t keys = own ? (int32_t)rows_count(rp, op->kv_rows) : causal ? rp->run->self_len_max : rp->run->cross_len_max;
+    const int32_t keys = own ? (int32_t)own_keys_max(rp, op) : causal ? rp->run->self_len_max : rp->run->cross_len_max;
     const size_t blocks = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS;
     if (own) {
         t.high = (uint32_t)partition_heads(rows, ATTN_TILE, t.heads, threads);
-        t.groups = (rows + t.high - 1) / t.high;
+        t.groups = groups_of(rp, op, t.high);
     } else t.groups = causal ? rp->run->n_self : rp->run->n_cross;
     if (blocks > 1 && t.groups * t.heads < (uint32_t)threads * ATTN_SHARED && rows * q_heads * blocks <= rp->x->n_attn_partials)
         t.blocks = (uint32_t)blocks;
@@ -82,7 +124,7 @@ static const void *keys_of(const struct replay *rp, const struct op *op, const s
     enum kv_type type;
     if (item >= t->n) return NULL;
     const struct attn_unit u = attn_unit_of(rp, op, t, item / t->blocks);
-    const struct kv_view v = replay_kv(rp, op, u.head, u.g.lane, &type);
+    const struct kv_view v = unit_kv(rp, op, u, &type);
     return v.table ? NULL : (const char *)v.base + item % t->blocks * (ATTN_KEYS / KV_BLOCK) * v.block_stride;
 }
 
@@ -100,8 +142,8 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
     enum kv_type type;
     struct attn a = { .out = row0(rp, op->out) + g.row * ld_out + at, .ld_out = ld_out,
                       .q = row0(rp, op->in) + g.row * ld_q + at, .ld_q = ld_q,
-                      .kv = replay_kv(rp, op, u.head, g.lane, &type), .len = len ? len + g.row : NULL,
-                      .n_keys = (int32_t)rows_count(rp, op->kv_rows), .rows = g.n, .d_head = c->d_head, .scale = c->scale,
+                      .kv = unit_kv(rp, op, u, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)u.n_keys, .rows = g.n,
+                      .d_head = c->d_head, .scale = c->scale,
                       .next = keys_of(rp, op, t, item + t->ahead) };
     if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, u, b, t->blocks);
     const size_t partial_len = attn_partial_len(c->d_head), row_len = c->heads * t->blocks * partial_len;

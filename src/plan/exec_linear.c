@@ -59,6 +59,21 @@ static void approx_linear(const struct replay *rp, const struct op *op, const st
 }
 
 
+/* A tile of a linear whose keys and values go to a slot of this run: those of a sequence stand in blocks of their own. */
+static void own_kv_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    for (uint32_t i = 0; i < sequences_of(rp, op); i++) {
+        const struct sequence s = sequence_at(rp, op, i);
+        const size_t end = (size_t)s.row + s.n, m0 = s.row > t.m0 ? s.row : t.m0, m1 = end < t.m1 ? end : t.m1;
+        struct linear some = *l;
+        if (m0 >= m1) continue;
+        some.kv_pos = (uint32_t)s.block * KV_BLOCK - s.row; /* blocks before it hold at least the rows before it */
+        some.x_cached = l->x_cached && m0 == t.m0 && m1 == t.m1;
+        rp->x->kern->linear[c->type](&some, m0, m1, t.p0, t.p1, scratch);
+    }
+}
+
 static struct partition partition_of(const struct replay *rp, const struct bind *c, size_t rows, size_t panels, int threads)
 {
     const enum packed_type type = (enum packed_type)c->type;
@@ -84,6 +99,7 @@ void linear_run(const struct replay *rp, const struct op *op, const struct worke
         for (size_t r = (size_t)i; op->kind == OP_LOGITS_APPROX && r < rows; r += across * down) approx_begin(rp, op, (uint32_t)r);
         if (!i && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows);
         if (op->kind == OP_LOGITS_APPROX || op->flags & OPF_APPROX) approx_linear(rp, op, &l, t, worker->scratch);
+        else if (c->n_y < c->n && op->state == NO_STATE) own_kv_linear(rp, op, &l, t, worker->scratch);
         else rp->x->kern->linear[c->type](&l, t.m0, t.m1, t.p0, t.p1, worker->scratch);
     }
 }

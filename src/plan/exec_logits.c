@@ -74,7 +74,7 @@ static void reduce_slice(const struct replay *rp, uint32_t item, uint32_t slices
         reduce_range(rp, &partial[1], x, g.mask, g.ts_from, g.ts_to, lo, hi);
     }
     if (row->flags & ROW_PROB) reduce_range(rp, &partial[2], x, NULL, 0, n, lo, hi);
-    if (row->flags & ROW_BEST) reduce_range(rp, &partial[2], x, rp->run->argmax.mask, 0, n, lo, hi);
+    if (row->flags & ROW_BEST) reduce_range(rp, &partial[2], x, rp->run->lane[row->lane].argmax_mask, 0, n, lo, hi);
     if (row->flags & ROW_GIVEN) reduce_range(rp, &partial[2], x, NULL, 0, given_end, lo, hi);
 }
 

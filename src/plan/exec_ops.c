@@ -32,6 +32,15 @@ static void norm_rows(const struct replay *rp, const struct op *op, uint32_t fro
     if (!from && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows_of(rp, op));
 }
 
+/* Where row r of the run stands in its sequence. */
+static size_t position_of(const struct replay *rp, uint32_t r)
+{
+    uint32_t i = 0;
+    if (!rp->n_sequences) return r;
+    while (r >= (uint32_t)rp->sequence[i].row + rp->sequence[i].n) i++;
+    return r - rp->sequence[i].row;
+}
+
 static void scale_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
 {
     const struct bind *c = &rp->p->bind[op->bind];
@@ -39,8 +48,9 @@ static void scale_rows(const struct replay *rp, const struct op *op, uint32_t fr
     float *y = row0(rp, op->out);
     const float *x = row0(rp, op->in);
     for (uint32_t r = from; r < to; r++) {
-        const size_t src = op->rows == ROWS_OUT ? rp->run->out_row[r] : r;
-        rp->x->kern->scale(y + r * ld_y, x + src * ld_x, c->scale, c->positions ? c->positions + src * c->n : NULL, c->n);
+        const uint32_t src = op->rows == ROWS_OUT ? rp->run->out_row[r] : r;
+        const float *position = c->positions ? c->positions + position_of(rp, src) * c->n : NULL;
+        rp->x->kern->scale(y + r * ld_y, x + src * ld_x, c->scale, position, c->n);
     }
 }
 
@@ -74,26 +84,28 @@ static void softmax_rows(const struct replay *rp, const struct op *op, uint32_t 
     for (uint32_t r = from; r < to; r++) rp->x->kern->softmax(y + r * ld_y, x + r * ld_x, rp->p->slot[op->in].width);
 }
 
-/* Row t of what a filter reads, for one head: rows of the slot, values of this run, what the state kept of earlier rows, or nothing. */
-static const float *fsmn_row(const struct replay *rp, const struct op *op, uint32_t head, int64_t t)
+/* Row t of what a filter reads of a sequence, for one head: rows of the slot, values of this run, what the state kept of earlier rows, or
+ * nothing. */
+static const float *fsmn_row(const struct replay *rp, const struct op *op, uint32_t head, const struct sequence *q, int64_t t)
 {
     const struct bind *c = &rp->p->bind[op->bind];
     const size_t at = (size_t)head * c->d_head;
-    if (t >= (int64_t)rows_of(rp, op)) return NULL;
+    if (t >= (int64_t)q->n) return NULL;
     if (t < 0) {
         if (op->state == NO_STATE) return NULL;
         const struct kv_state *s = &rp->x->state[op->state];
         const int64_t i = (int64_t)s->desc.positions + t;
-        return i < 0 ? NULL : state_rows(&rp->x->mem[op->state], op->layer, rp->window) + (size_t)i * c->n + at;
+        return i < 0 ? NULL : state_rows(&rp->x->mem[op->state], op->layer, q->lane) + (size_t)i * c->n + at;
     }
-    if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)t * rp->p->slot[op->in].ld + at;
+    if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)(q->row + t) * rp->p->slot[op->in].ld + at;
     enum kv_type type;
     const struct kv_view v = replay_kv(rp, op, head, 0, &type); /* keys first, then values [KV_BLOCK, d_head] */
-    const float *block = (const float *)(const void *)((const char *)v.base + (size_t)t / KV_BLOCK * v.block_stride);
+    const float *block = (const float *)(const void *)((const char *)v.base + (q->block + (size_t)t / KV_BLOCK) * v.block_stride);
     return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * c->d_head;
 }
 
-static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+/* Rows [from, to), of one sequence. */
+static void fsmn_some(const struct replay *rp, const struct op *op, const struct sequence *q, uint32_t from, uint32_t to)
 {
     const struct plan *p = rp->p;
     const struct bind *c = &p->bind[op->bind];
@@ -103,11 +115,20 @@ static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t fro
         const size_t at = (size_t)head * c->d_head;
         f.w = c->filter + (size_t)head * c->taps * c->d_head;
         for (uint32_t r = from; r < to; r++) {
-            for (uint32_t j = 0; j < c->taps; j++) x[j] = fsmn_row(rp, op, head, (int64_t)r - c->left + j);
+            for (uint32_t j = 0; j < c->taps; j++) x[j] = fsmn_row(rp, op, head, q, (int64_t)r - q->row - c->left + j);
             f.y = row0(rp, op->out) + (size_t)r * p->slot[op->out].ld + at;
             f.add = op->aux == NO_SLOT ? NULL : row0(rp, op->aux) + (size_t)r * p->slot[op->aux].ld + at;
             rp->x->kern->fsmn(&f);
         }
+    }
+}
+
+static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < sequences_of(rp, op); i++) {
+        const struct sequence q = sequence_at(rp, op, i);
+        const uint32_t end = (uint32_t)q.row + q.n;
+        if (q.row < to && from < end) fsmn_some(rp, op, &q, q.row > from ? q.row : from, end < to ? end : to);
     }
 }
 
@@ -124,17 +145,16 @@ static void cif_rows(const struct replay *rp, const struct op *op, uint32_t from
     }
 }
 
-/* The state's rows move up to make room for the newest. */
-static void shift_state(const struct replay *rp, const struct op *op)
+/* The state's rows move up to make room for the newest of a sequence. */
+static void shift_state(const struct replay *rp, const struct op *op, struct sequence q)
 {
     const struct kv_state *s = &rp->x->state[op->state];
     const struct slot *in = &rp->p->slot[op->in];
-    const uint32_t rows = rows_of(rp, op);
-    const size_t n = s->desc.positions, width = (size_t)s->desc.heads * s->desc.d_head, held = rows < n ? n - rows : 0;
-    float *to = state_rows(&rp->x->mem[op->state], op->layer, rp->window);
+    const size_t n = s->desc.positions, width = (size_t)s->desc.heads * s->desc.d_head, held = q.n < n ? n - q.n : 0;
+    float *to = state_rows(&rp->x->mem[op->state], op->layer, q.lane);
     memmove(to, to + (n - held) * width, held * width * sizeof *to);
     for (size_t i = held; i < n; i++)
-        memcpy(to + i * width, row0(rp, op->in) + (rows - n + i) * in->ld, width * sizeof *to);
+        memcpy(to + i * width, row0(rp, op->in) + (q.row + q.n - n + i) * in->ld, width * sizeof *to);
 }
 
 static void zscore_columns(const struct replay *rp, const struct op *op, uint32_t from, uint32_t n)
@@ -178,7 +198,7 @@ static void rows_run(const struct replay *rp, const struct op *op, const struct 
 
 static void shift_state_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    FOR_ITEMS(i, 1) shift_state(rp, op);
+    FOR_ITEMS(i, sequences_of(rp, op)) shift_state(rp, op, sequence_at(rp, op, (uint32_t)i));
 }
 
 static void zscore_run(const struct replay *rp, const struct op *op, const struct worker *worker)

@@ -58,6 +58,10 @@ struct phases {
     uint32_t n_rows;  /* of the input */
     uint16_t window;  /* whose state an encoder writes, or a stream goes on from */
     struct run *run;  /* NULL: the plan needs no tables */
+    /* Of the input's rows, one behind the other; 0: they are one, of lane `window`. Several of them are for plans without convolutions and
+     * tokens beside frames. */
+    const struct sequence *sequence;
+    uint32_t n_sequences;
 };
 
 /* What a chain asks of its caller, on the calling thread. */

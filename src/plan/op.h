@@ -11,13 +11,14 @@
 enum op_kind {
     OP_EMBED,           /* out[r] = w[row.token] + positions[row.pos]; of a token_of_input(i) (run.h): in[i] instead of w's */
     OP_NORM,            /* out = the bind's kind of norm(in); ROWS_OUT gathers the rows whose logits are wanted; OPF_PADDED */
-    OP_SCALE,           /* out = in * scale + positions[r]; ROWS_OUT gathers likewise */
+    OP_SCALE,           /* out = in * scale + positions[r], r counted in its sequence (run.h); ROWS_OUT gathers likewise */
     OP_LINEAR,          /* out = act(in w^T + bias) (+ aux or positions); outputs past n_y go head-major into keys and values */
     OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values. Keys and values are in the
-                         * state, or kv_rows of them in kv_slot: cross-attention within a run has other rows there than queries */
-    OP_FSMN,            /* out = in + filter over the op's rows of in (+ aux, which may be out); in NO_SLOT: the values in kv_slot; state:
-                         * rows before row 0; beyond the first and the last row there are zeros */
-    OP_SHIFT_STATE,     /* state = the last rows of in, after what it held */
+                         * state, or kv_rows of them in kv_slot: those of the row's sequence, where queries are as many; cross-attention
+                         * within a run has other rows there than queries */
+    OP_FSMN,            /* out = in + filter over a sequence of the op's rows of in (+ aux, which may be out); in NO_SLOT: the values in
+                         * kv_slot; state: rows before row 0; beyond the first and the last row there are zeros */
+    OP_SHIFT_STATE,     /* state = the last rows of in, of each sequence, after what it held */
     OP_SOFTMAX,         /* out = softmax(in), row by row */
     OP_ATTN_WEIGHTS,    /* out = softmax(scale q k^T) for one head and the first run.align.frames keys in the state; rows are one lane's */
     OP_ZSCORE,          /* out = (in - mean) / standard deviation, both over the rows, for each of run.align.frames columns */
@@ -95,6 +96,8 @@ struct slot {
     size_t offset, size;     /* bytes in the scratch block */
     uint16_t first, last;    /* ops that first write and last read it */
 };
+
+static inline uint32_t kv_blocks(uint32_t positions) { return (positions + KV_BLOCK - 1) / KV_BLOCK; }
 
 /* What outlives a run. */
 enum state_kind {

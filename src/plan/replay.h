@@ -55,7 +55,9 @@ struct replay {
     struct chain_calls calls;
     struct op_time *time;
     uint32_t n_rows;       /* of this replay */
-    uint16_t window;       /* whose replace or shift state it writes */
+    const struct sequence *sequence; /* of them, */
+    uint32_t n_sequences;  /* 0: they are one */
+    uint16_t window;       /* whose replace or shift state it writes, in one sequence */
     uint16_t first, last;  /* ops [first, last) */
     int steps, ran;        /* chain: replays allowed and done */
     int more;              /* thread 0: another replay follows */
@@ -116,6 +118,18 @@ static inline uint32_t rows_count(const struct replay *rp, uint8_t rows)
 }
 
 static inline uint32_t rows_of(const struct replay *rp, const struct op *op) { return rows_count(rp, op->rows); }
+
+/* Sequences of the op's rows. */
+static inline uint32_t sequences_of(const struct replay *rp, const struct op *op)
+{
+    return op->rows == ROWS_RUN && rp->n_sequences ? rp->n_sequences : 1;
+}
+
+static inline struct sequence sequence_at(const struct replay *rp, const struct op *op, uint32_t i)
+{
+    if (op->rows == ROWS_RUN && rp->n_sequences) return rp->sequence[i];
+    return (struct sequence){ .n = (uint16_t)rows_of(rp, op), .lane = rp->window };
+}
 
 /* The zero rows around a padded slot; its bytes may have held something else since the last run. */
 static inline void pad_rows(const struct replay *rp, uint16_t slot, size_t rows)

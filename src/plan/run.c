@@ -81,6 +81,24 @@ void run_prepare(struct run *r)
     }
 }
 
+struct sequence sequence_next(const struct sequence *last, uint32_t n, uint16_t lane)
+{
+    struct sequence s = { .n = (uint16_t)n, .lane = lane };
+    if (last) {
+        s.row = (uint16_t)(last->row + last->n);
+        s.block = (uint16_t)(last->block + kv_blocks(last->n));
+    }
+    return s;
+}
+
+uint32_t sequence_room(const struct sequence *last, uint32_t max_rows)
+{
+    const struct sequence s = sequence_next(last, 0, 0);
+    const uint32_t blocks = kv_blocks(max_rows), rows = s.row < max_rows ? max_rows - s.row : 0;
+    const uint32_t keys = s.block < blocks ? (blocks - s.block) * KV_BLOCK : 0;
+    return rows < keys ? rows : keys;
+}
+
 void run_advance(struct run *r)
 {
     r->n_rows = 0;

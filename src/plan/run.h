@@ -74,6 +74,7 @@ struct lane {
         int32_t grammar_state, grammar_n; /* of a grammar after the first grammar_n tokens; kept by whoever filters */
     } processors;
     struct lane_prob { int32_t id; float p; } prob; /* ROW_PROB: of an id; NAN: no logit was a number */
+    const uint32_t *argmax_mask; /* ROW_BEST: ids barred from argmax.best, NULL: none */
 };
 
 enum {
@@ -87,7 +88,14 @@ enum {
 /* Rows that attend to the same keys, processed together; up to ATTN_TILE of them where none writes what the others read. */
 struct group { uint16_t row, n, lane; };
 
-/* Of a row: the most probable id that argmax.mask allows, and its log-probability among them; or an id that is given, and its
+/* Neighbours among the input's rows that see each other and nobody else: a clip, a piece of a stream. Where rows are each other's keys,
+ * those of a sequence begin with block `block` of the slot that holds them; a shift state is that of lane `lane`. */
+struct sequence { uint16_t row, n, lane, block; };
+/* The next one, of n rows. last: the one before it, NULL: there is none. */
+struct sequence sequence_next(const struct sequence *last, uint32_t n, uint16_t lane);
+uint32_t sequence_room(const struct sequence *last, uint32_t max_rows); /* rows that it may have, of a plan's max_rows */
+
+/* Of a row: the most probable id that its lane's argmax_mask allows, and its log-probability among them; or an id that is given, and its
  * log-probability among the ids below align.given_end (-INFINITY: it is not one of them). */
 struct best { int32_t id; float logprob; };
 
@@ -107,7 +115,6 @@ struct run {
 
     struct run_argmax {
         struct best *best;       /* by row, for ROW_BEST and ROW_GIVEN; NULL where no plan asks */
-        const uint32_t *mask;    /* ids barred from best, NULL: none */
     } argmax;
     struct run_align {
         int32_t given_end;       /* ROW_GIVEN: ids below it count */

@@ -1,11 +1,6 @@
 /* steno: state that outlives a run. SPDX-License-Identifier: MIT */
 #include "plan/state.h"
 
-static uint32_t blocks_of(uint32_t positions)
-{
-    return (positions + KV_BLOCK - 1) / KV_BLOCK;
-}
-
 static size_t rows_sz(const struct state_desc *d)
 {
     return (size_t)d->positions * d->heads * d->d_head * sizeof(float);
@@ -14,12 +9,12 @@ static size_t rows_sz(const struct state_desc *d)
 size_t state_pool_sz(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
     if (d->kind == STATE_SHIFT) return rows_sz(d) * d->layers * lanes;
-    return kv_block_sz(type, d->d_head) * d->heads * d->layers * blocks_of(d->positions) * lanes;
+    return kv_block_sz(type, d->d_head) * d->heads * d->layers * kv_blocks(d->positions) * lanes;
 }
 
 size_t state_tables_memory(const struct state_desc *d, uint32_t lanes)
 {
-    const size_t blocks = blocks_of(d->positions), per_lane = (3 * blocks + 1) * sizeof(uint16_t) + blocks * sizeof(struct kv_copy);
+    const size_t blocks = kv_blocks(d->positions), per_lane = (3 * blocks + 1) * sizeof(uint16_t) + blocks * sizeof(struct kv_copy);
     return d->kind == STATE_APPEND ? per_lane * lanes : 0;
 }
 
@@ -30,14 +25,14 @@ size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lane
 
 struct kv_state state_shape(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
-    struct kv_state s = { .desc = *d, .type = type, .lanes = lanes, .lane_blocks = blocks_of(d->positions) };
+    struct kv_state s = { .desc = *d, .type = type, .lanes = lanes, .lane_blocks = kv_blocks(d->positions) };
     if (d->kind == STATE_APPEND) s.n_blocks = s.lane_blocks * lanes;
     return s;
 }
 
 int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, enum kv_type type, uint32_t lanes, steno_error *e)
 {
-    const uint64_t n_blocks = (uint64_t)blocks_of(d->positions) * lanes;
+    const uint64_t n_blocks = (uint64_t)kv_blocks(d->positions) * lanes;
     *s = state_shape(d, type, lanes);
     if (d->kind != STATE_APPEND) return STENO_OK;
     if (n_blocks > UINT16_MAX + 1)
@@ -83,7 +78,7 @@ static struct kv_copy block_own(struct kv_state *s, uint32_t l, uint32_t at, uin
 int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to)
 {
     uint16_t *t = state_table(s, l);
-    const uint32_t need = blocks_of(to);
+    const uint32_t need = kv_blocks(to);
     if (need > s->lane_blocks) return -1;
     for (uint32_t i = from / KV_BLOCK; i < s->used[l] && i < need; i++) {
         if (s->refs[t[i]] < 2) continue;
@@ -97,7 +92,7 @@ int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to)
 void state_truncate(struct kv_state *s, uint32_t l, uint32_t len)
 {
     uint16_t *t = state_table(s, l);
-    while (s->used[l] > blocks_of(len)) block_drop(s, t[--s->used[l]]);
+    while (s->used[l] > kv_blocks(len)) block_drop(s, t[--s->used[l]]);
 }
 
 void state_fork(struct kv_state *s, uint32_t dst, uint32_t src)

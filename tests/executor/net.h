@@ -15,7 +15,7 @@
 #include "plan/exec.h"
 #include "plan/linear.h"
 
-enum { NET_STATES = 2 };
+enum { NET_STATES = 2, NET_LANES = 3 };
 
 struct net_shape { const char *name; uint64_t dim[4]; };
 
@@ -148,7 +148,7 @@ static inline void net_open(struct net *r, const struct net_desc *d, int level, 
     d->fill(&b);
     if (build_end(&b, &r->plan)) fail_msg("%s", e.text);
     const struct plan *plans[] = { &r->plan };
-    for (int i = 0; i < d->n_states; i++) assert_int_equal(state_open(&r->state[i], &r->arena, &d->state[i], KV_F32, 1, &e), 0);
+    for (int i = 0; i < d->n_states; i++) assert_int_equal(state_open(&r->state[i], &r->arena, &d->state[i], KV_F32, NET_LANES, &e), 0);
     const struct exec_params exec = { .plan = plans, .n_plans = 1, .state = r->state, .n_states = d->n_states, .max_out = RUN_LANES,
                                       .threads = threads, .team = r->team };
     executor_cpu(&r->cpu, &r->kern);
@@ -158,7 +158,8 @@ static inline void net_open(struct net *r, const struct net_desc *d, int level, 
     assert_int_equal(exec_open(&r->other, &r->plain.base, &r->arena, &exec, &e), 0);
     assert_int_equal(run_init(&r->run, &r->arena, plans, 1, 1), 0);
     for (int i = 0; i < d->n_states; i++)
-        if (d->state[i].kind == STATE_SHIFT) exec_state_reset(r->exec, i, 0), exec_state_reset(r->other, i, 0);
+        for (uint32_t k = 0; d->state[i].kind == STATE_SHIFT && k < NET_LANES; k++)
+            exec_state_reset(r->exec, i, k), exec_state_reset(r->other, i, k);
 }
 
 static inline void net_close(struct net *r)

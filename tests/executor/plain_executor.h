@@ -49,6 +49,7 @@ struct plain_op {
     const struct kern *kern;
     struct run *run;
     const struct chain_calls *calls;
+    const struct phases *what; /* NULL: a chain */
     uint32_t n_rows, rows;
 };
 
@@ -157,6 +158,25 @@ static inline uint32_t plain_rows_count(const struct plain_op *o, uint8_t rows)
     return rows == ROWS_TWICE ? 2 * o->n_rows : rows == ROWS_OUT ? o->run->n_out : rows == ROWS_TABLE ? o->run->n_rows : o->n_rows;
 }
 
+/* The sequence that row r of the op is of. */
+static inline struct sequence plain_sequence(const struct plain_op *o, uint32_t r)
+{
+    const struct sequence *s = o->what ? o->what->sequence : NULL;
+    if (!s || !o->what->n_sequences || o->op->rows != ROWS_RUN) return (struct sequence){ .n = (uint16_t)o->rows, .lane = o->x->window };
+    while (r >= (uint32_t)s->row + s->n) s++;
+    return *s;
+}
+
+/* Which of its positions row r of the run has: that in its sequence. */
+static inline uint32_t plain_position(const struct plain_op *o, uint32_t r)
+{
+    for (uint32_t i = 0; o->what && i < o->what->n_sequences; i++) {
+        const struct sequence *s = &o->what->sequence[i];
+        if (r >= s->row && r < (uint32_t)s->row + s->n) return r - s->row;
+    }
+    return r;
+}
+
 static inline void plain_pad(const struct plain_op *o, uint16_t slot, size_t rows)
 {
     const size_t n = plain_ld(o->plan->p, slot);
@@ -189,7 +209,8 @@ static inline void plain_rows(const struct plain_op *o)
         const float *x = plain_row(o, o->op->in, src) + at;
         if (o->op->kind == OP_NORM && c->norm_kind == NORM_RMS) o->kern->norm_rms(y, x, norm, c->eps, c->k);
         else if (o->op->kind == OP_NORM) o->kern->norm_layer(y, x, norm, bias, c->eps, c->k);
-        if (o->op->kind == OP_SCALE) o->kern->scale(y, x, c->scale, positions ? positions + (size_t)src * c->n : NULL, c->n);
+        const float *position = positions ? positions + (size_t)plain_position(o, src) * c->n : NULL;
+        if (o->op->kind == OP_SCALE) o->kern->scale(y, x, c->scale, position, c->n);
         if (o->op->kind == OP_ACT && bias) o->kern->add(y, x, bias, c->n);
         if (o->op->kind == OP_ACT) o->kern->act[c->act](y, bias ? y : x, c->n);
         if (o->op->kind == OP_ADD)
@@ -217,7 +238,11 @@ static inline void plain_linear(const struct plain_op *o)
         l.kv = plain_kv(o, 0, o->x->window, &type, &l.kv_head_sz);
         l.kv_type = (uint8_t)type;
     }
-    for (uint32_t r = 0; r < o->rows; r++) o->kern->linear[c->type](&l, r, r + 1, 0, pack_panels(c->n), o->x->scratch);
+    for (uint32_t r = 0; r < o->rows; r++) {
+        const struct sequence s = plain_sequence(o, r);
+        if (op->state == NO_STATE) l.kv_pos = (uint32_t)s.block * KV_BLOCK - s.row;
+        o->kern->linear[c->type](&l, r, r + 1, 0, pack_panels(c->n), o->x->scratch);
+    }
     if (op->flags & OPF_PADDED) plain_pad(o, op->out, o->rows);
 }
 
@@ -226,7 +251,8 @@ static inline void plain_attn_row(const struct plain_op *o, uint32_t r, uint32_t
     const size_t at = (size_t)head * o->bind->d_head;
     enum kv_type type;
     size_t head_sz;
-    const struct kv_view kv = plain_kv(o, head / (o->bind->heads / o->bind->kv_heads), o->run ? o->run->row[r].lane : 0, &type, &head_sz);
+    struct kv_view kv = plain_kv(o, head / (o->bind->heads / o->bind->kv_heads), o->run ? o->run->row[r].lane : 0, &type, &head_sz);
+    if (o->op->state == NO_STATE) kv.base = (char *)kv.base + plain_sequence(o, r).block * kv.block_stride;
     const struct attn a = { .out = plain_row(o, o->op->out, r) + at, .q = plain_row(o, o->op->in, r) + at, .kv = kv, .n_keys = len,
                             .rows = 1, .d_head = o->bind->d_head, .scale = o->bind->scale };
     o->kern->attn[type](&a, o->x->scratch);
@@ -245,28 +271,31 @@ static inline void plain_attn(const struct plain_op *o)
         }
     for (uint32_t r = 0; r < o->rows; r++)
         for (uint32_t h = 0; h < c->heads; h++) {
-            const int32_t len = o->op->state == NO_STATE    ? (int32_t)plain_rows_count(o, o->op->kv_rows)
+            const int own = o->op->state == NO_STATE, same = o->op->kv_rows == o->op->rows;
+            const int32_t len = own && same                 ? (int32_t)plain_sequence(o, r).n
+                                : own                       ? (int32_t)plain_rows_count(o, o->op->kv_rows)
                                 : o->op->flags & OPF_CAUSAL ? o->run->row[r].pos + 1
                                                             : o->run->lane[o->run->row[r].lane].kv.enc_len;
             plain_attn_row(o, r, h, len);
         }
 }
 
-static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t head, int64_t t)
+/* Row t of a sequence. */
+static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t head, struct sequence s, int64_t t)
 {
     const struct bind *c = o->bind;
     const size_t at = (size_t)head * c->d_head;
-    if (t >= (int64_t)o->rows) return NULL;
+    if (t >= (int64_t)s.n) return NULL;
     if (t < 0) {
         if (o->op->state == NO_STATE) return NULL;
         const int64_t i = (int64_t)o->x->state[o->op->state].desc.positions + t;
-        return i < 0 ? NULL : plain_state_rows(o->x, o->op->state, o->op->layer, o->x->window) + (size_t)i * c->n + at;
+        return i < 0 ? NULL : plain_state_rows(o->x, o->op->state, o->op->layer, s.lane) + (size_t)i * c->n + at;
     }
-    if (o->op->in != NO_SLOT) return plain_row(o, o->op->in, (size_t)t) + at;
+    if (o->op->in != NO_SLOT) return plain_row(o, o->op->in, (size_t)(s.row + t)) + at;
     enum kv_type type;
     size_t head_sz;
     const struct kv_view v = plain_kv(o, head, 0, &type, &head_sz);
-    const float *block = (const float *)(const void *)((const char *)v.base + (size_t)t / KV_BLOCK * v.block_stride);
+    const float *block = (const float *)(const void *)((const char *)v.base + (s.block + (size_t)t / KV_BLOCK) * v.block_stride);
     return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * c->d_head;
 }
 
@@ -277,7 +306,8 @@ static inline void plain_fsmn(const struct plain_op *o)
     for (uint32_t head = 0; head < c->heads; head++)
         for (uint32_t r = 0; r < o->rows; r++) {
             const size_t at = (size_t)head * c->d_head;
-            for (uint32_t j = 0; j < c->taps; j++) x[j] = plain_fsmn_row(o, head, (int64_t)r - c->left + j);
+            const struct sequence s = plain_sequence(o, r);
+            for (uint32_t j = 0; j < c->taps; j++) x[j] = plain_fsmn_row(o, head, s, (int64_t)r - s.row - c->left + j);
             const struct fsmn f = { .y = plain_row(o, o->op->out, r) + at,
                                     .add = o->op->aux == NO_SLOT ? NULL : plain_row(o, o->op->aux, r) + at, .x = x,
                                     .w = (const float *)plain_at(o, c->filter) + at * c->taps, .taps = c->taps, .left = c->left,
@@ -305,8 +335,8 @@ static inline void plain_shift(const struct plain_op *o)
 {
     const struct state_desc *d = &o->x->state[o->op->state].desc;
     const size_t n = d->positions, width = (size_t)d->heads * d->d_head;
-    float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, o->x->window);
     for (uint32_t r = 0; r < o->rows; r++) { /* one by one */
+        float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, plain_sequence(o, r).lane);
         memmove(rows, rows + width, (n - 1) * width * sizeof *rows);
         memcpy(rows + (n - 1) * width, plain_row(o, o->op->in, r), width * sizeof *rows);
     }
@@ -363,7 +393,7 @@ static inline void plain_choose(const struct plain_op *o, uint32_t out)
         l->prob.p = all.arg < 0 ? NAN : (float)(exp((double)x[l->prob.id] - all.max) / all.sum);
     }
     if (row->flags & ROW_BEST) {
-        const struct logit_partial all = plain_reduce(o, x, o->run->argmax.mask, 0, n);
+        const struct logit_partial all = plain_reduce(o, x, l->argmax_mask, 0, n);
         *best = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
     }
     if (row->flags & ROW_GIVEN) {
@@ -437,7 +467,8 @@ static inline int plain_phases(struct exec *exec, const struct plan *p, const st
                                struct run_time *spent)
 {
     struct plain_exec *x = plain_of(exec);
-    struct plain_op o = { .x = x, .plan = plain_plan_of(x, p), .kern = &x->x->kern, .run = what->run, .n_rows = what->n_rows };
+    struct plain_op o = { .x = x, .plan = plain_plan_of(x, p), .kern = &x->x->kern, .run = what->run, .what = what,
+                          .n_rows = what->n_rows };
     (void)time;
     *spent = (struct run_time){ 1000, 1000 };
     err_clear(&exec->error);

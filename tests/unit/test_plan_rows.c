@@ -91,6 +91,19 @@ static void rig_run(struct net *r, float *y, const float *x, int rows)
     net_output(r, r->plan.output, y, (uint32_t)rows, CHAIN * linear_eps);
 }
 
+/* The same, rows of LANES sequences, n[i] of lane i. */
+enum { LANES = NET_LANES };
+
+static void rig_sequences(struct net *r, float *y, const float *x, const int n[LANES])
+{
+    struct sequence s[LANES];
+    uint32_t n_s = 0, rows = 0;
+    for (int i = 0; i < LANES; rows += (uint32_t)n[i++])
+        if (n[i]) s[n_s] = sequence_next(n_s ? &s[n_s - 1] : NULL, (uint32_t)n[i], (uint16_t)i), n_s++;
+    net_phases(r, &(struct phases){ .end = 1, .n_rows = rows, .sequence = s, .n_sequences = n_s }, x);
+    net_output(r, r->plan.output, y, rows, CHAIN * linear_eps);
+}
+
 static struct sub const layer[] = {
     { sub_sanm, "norm", "a", NULL, 0 },
     { sub_ffn, "norm2", "w1", "w2", SUB_RELU },
@@ -176,6 +189,96 @@ static void test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole(void **
     net_each_level(check_memory);
 }
 
+/* ---- several sequences in one run ---------------------------------------------------------------------------------------------- */
+
+static void check_sequences(int level, int threads)
+{
+    static float x[MAX_ROWS * D_IN], alone[MAX_ROWS * D], together[MAX_ROWS * D];
+    static const int n[][LANES] = { { 1, 1, 1 }, { 32, 1, 31 }, { 33, 20, 0 }, { 5, 30, 17 }, { 0, 64, 6 }, { 32, 0, 32 }, { 64, 1, 0 } };
+    struct net r;
+    rig_open(&r, level, threads, fill_sanm);
+    for (int i = 0; i < MAX_ROWS * D_IN; i++) x[i] = net_noise();
+    for (size_t k = 0; k < sizeof n / sizeof *n; k++) {
+        int rows = 0;
+        for (int i = 0; i < LANES; rows += n[k][i++])
+            if (n[k][i]) rig_run(&r, alone + (size_t)rows * D, x + (size_t)rows * D_IN, n[k][i]);
+        rig_sequences(&r, together, x, n[k]);
+        if (memcmp(alone, together, (size_t)rows * D * sizeof *alone))
+            fail_msg("level %d: rows %d, %d, %d", level, n[k][0], n[k][1], n[k][2]);
+    }
+    net_close(&r);
+}
+
+static void test_sequences_of_one_run_do_not_see_each_other(void **state)
+{
+    (void)state;
+    net_each_level(check_sequences);
+}
+
+static void reset_all(struct net *r)
+{
+    for (uint32_t i = 0; i < LANES; i++) {
+        exec_state_reset(r->exec, 0, i);
+        exec_state_reset(r->other, 0, i);
+    }
+}
+
+static void check_streams(int level, int threads)
+{
+    static float x[LANES][MAX_ROWS * D], whole[LANES][MAX_ROWS * D], in[MAX_ROWS * D], out[MAX_ROWS * D];
+    struct net r;
+    rig_open(&r, level, threads, fill_memory);
+    for (int i = 0; i < LANES; i++) {
+        for (int k = 0; k < MAX_ROWS * D; k++) x[i][k] = net_noise();
+        reset_all(&r);
+        rig_run(&r, whole[i], x[i], MAX_ROWS);
+    }
+    int at[LANES] = { 0 };
+    reset_all(&r);
+    for (int turn = 0; at[0] < MAX_ROWS || at[1] < MAX_ROWS || at[2] < MAX_ROWS; turn++) {
+        int n[LANES], rows = 0;
+        for (int i = 0; i < LANES; rows += n[i++]) {
+            const int want = (turn * 7 + i * 5) % 9, left = MAX_ROWS - at[i];
+            n[i] = want < left ? want : left;
+            memcpy(in + (size_t)rows * D, x[i] + (size_t)at[i] * D, (size_t)n[i] * D * sizeof *in);
+        }
+        if (!rows) continue;
+        rig_sequences(&r, out, in, n);
+        rows = 0;
+        for (int i = 0; i < LANES; rows += n[i], at[i] += n[i], i++)
+            for (int k = 0; k < n[i] * D; k++) assert_true(out[rows * D + k] == whole[i][at[i] * D + k]);
+    }
+    net_close(&r);
+}
+
+static void test_streams_that_share_runs_keep_their_own_memories(void **state)
+{
+    (void)state;
+    net_each_level(check_streams);
+}
+
+static void test_sequences_whose_keys_have_no_room_are_refused(void **state)
+{
+    (void)state;
+    struct net r;
+    struct run_time spent;
+    rig_open(&r, CPU_C, 1, fill_sanm); /* 70 rows: three blocks of keys */
+    assert_int_equal(sequence_room(NULL, MAX_ROWS), MAX_ROWS);
+    struct sequence s[] = { sequence_next(NULL, 33, 0), { 0 }, { 0 } };
+    assert_int_equal(sequence_room(&s[0], MAX_ROWS), 32);
+    s[1] = sequence_next(&s[0], 1, 1);
+    assert_int_equal(sequence_room(&s[1], MAX_ROWS), 0);
+    s[2] = sequence_next(&s[1], 1, 2);
+    struct phases what = { .end = 1, .n_rows = 35, .sequence = s, .n_sequences = 3 };
+    assert_int_equal(exec_phases(r.exec, &r.plan, &what, NULL, &spent), STENO_EARG);
+    what.n_sequences = 2; /* a row is of none */
+    assert_int_equal(exec_phases(r.exec, &r.plan, &what, NULL, &spent), STENO_EARG);
+    s[0] = sequence_next(NULL, 10, 0);
+    s[1] = sequence_next(&s[0], 31, 1);
+    assert_int_equal(sequence_room(&s[1], MAX_ROWS), 29);
+    net_close(&r);
+}
+
 static void test_the_longest_memory_and_one_tap_less_are_served(void **state)
 {
     (void)state;
@@ -229,6 +332,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sanm_layers_equal_the_slow_ones_at_every_level),
         cmocka_unit_test(test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole),
+        cmocka_unit_test(test_sequences_of_one_run_do_not_see_each_other),
+        cmocka_unit_test(test_streams_that_share_runs_keep_their_own_memories),
+        cmocka_unit_test(test_sequences_whose_keys_have_no_room_are_refused),
         cmocka_unit_test(test_the_longest_memory_and_one_tap_less_are_served),
         cmocka_unit_test(test_an_impulse_spreads_over_the_taps_exactly),
         cmocka_unit_test(test_filters_that_the_executor_cannot_hold_are_refused),

@@ -144,7 +144,7 @@ static int job_init(struct ctc_job *j, steno_session *s, const steno_transcribe_
     const int32_t barred = m->family->ctc->barred(m, &j->options);
     rule_masks_clear(&c->masks);
     rule_bar(&c->masks, barred);
-    s->batch->run.argmax.mask = barred < 0 ? NULL : c->masks.always;
+    s->batch->run.lane[0].argmax_mask = barred < 0 ? NULL : c->masks.always;
     return STENO_OK;
 }
 
