@@ -76,7 +76,7 @@ static void plan_line(void *user, const char *line)
     print_json(stdout, line);
 }
 
-/* given: --vocab. A whisper.cpp file has its own. */
+/* given: --vocab */
 static void print_facts(int json, const struct engine *e, const char *given)
 {
     steno_model_info i = { .size = sizeof i };
@@ -91,7 +91,6 @@ static void print_facts(int json, const struct engine *e, const char *given)
     };
     fact_text(json, "file", e->path ? e->path : "");
     fact_text(json, "format", i.format);
-    if (strncmp(i.format, "whisper.cpp", 11) == 0) given = NULL;
     fact_text(json, "vocabulary", given ? given : e->vocab ? e->vocab : "with the model");
     fact_text(json, "family", i.family);
     fact_text(json, "name", i.name);

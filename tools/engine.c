@@ -66,6 +66,15 @@ int engine_batch(struct engine *e, const steno_batch_params *p)
     return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, err.text);
 }
 
+int engine_was_read(const steno_model *m, const char *path)
+{
+    const size_t n = strlen(path);
+    const char *file;
+    for (int i = 0; (file = steno_model_file(m, i)) != NULL; i++)
+        if (!strncmp(file, path, n)) return 1;
+    return 0;
+}
+
 /* Options about what the model has not. @return EXIT_OK, or EXIT_USAGE after a message */
 static int check_given(const struct engine *e, const struct engine_opts *o)
 {
@@ -78,7 +87,7 @@ static int check_given(const struct engine *e, const struct engine_opts *o)
     steno_model_info i = { .size = sizeof i };
     char name[OPTION_TEXT_SZ];
     if (steno_model_info_get(e->model, &i)) return EXIT_OK;
-    if (o->vocab && (i.n_vocab == 0 || strncmp(i.format, "whisper.cpp", 11) == 0))
+    if (o->vocab && !engine_was_read(e->model, o->vocab))
         return message_usage("--vocab is for models that carry no vocabulary; this %s model %s: leave it out", i.family,
                              i.n_vocab ? "has its own" : "has no use for one");
     for (size_t k = 0; k < sizeof about / sizeof *about; k++) {

@@ -79,6 +79,10 @@ int engine_session(struct engine *e, int lanes);
 int engine_batch(struct engine *e, const steno_batch_params *p); /* a batch, before its sessions */
 void engine_close(struct engine *e);
 
+/* Whether the model was read from the file `path`, or from one in the folder `path`, among others: a vocabulary that was given is not read
+ * where the model has one inside. */
+int engine_was_read(const steno_model *m, const char *path);
+
 /* Say that the files of an opened model are read. @return as ledger_code_read */
 int engine_enter(struct ledger *l, const char *what, const steno_model *m);
 

@@ -36,6 +36,7 @@ struct weights {
     const char *name;            /* of the place, for messages */
     const char *format;          /* "whisper.cpp .bin" */
     enum dtype matrix_type;      /* of the matrices: by the file's header, or the type that most weights have */
+    int taps_first;              /* filters over rows lie tap by tap, not channel by channel */
     struct tensor *tensor;       /* [n_tensors] */
     uint32_t n_tensors, cap_tensors;
     struct file *shard;          /* [n_shards] files opened beside the first, closed by weights_close */

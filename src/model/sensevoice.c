@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "load/cmvn.h"
 #include "load/vocab_file.h"
+#include "model/funasr.h"
 #include "model/sensevoice.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
@@ -29,36 +29,51 @@ static float const norm_eps = 1e-5f;
 
 static int sensevoice_match(const struct weights *w)
 {
-    return !strcmp(meta_text(&w->meta, "model", ""), "SenseVoiceSmall");
+    return funasr_match(w, "SenseVoiceSmall", "sensevoice-small");
 }
 
-/* What config.yaml says. */
-struct sensevoice_shape { int32_t d, heads, d_ff, layers, more_layers, taps, n_mels, lfr_m, lfr_n, n_vocab; };
+struct sensevoice_shape { int32_t d, heads, d_ff, layers, more_layers, taps, n_mels, lfr_m, lfr_n, shift, width, blank, n_vocab; };
+#define AT(field) offsetof(struct sensevoice_shape, field)
 
-static int read_shape(struct sensevoice_shape *s, const struct weights *w, steno_error *e)
+static const struct funasr_setting setting[] = {
+    { "encoder_conf.output_size", "sv.output_size", 4, 8192, 0, AT(d) },
+    { "encoder_conf.attention_heads", "sv.attention_heads", 1, 256, 0, AT(heads) },
+    { "encoder_conf.linear_units", NULL, 1, 65536, 0, AT(d_ff) },
+    { "encoder_conf.num_blocks", "sv.num_blocks", 1, 256, 0, AT(layers) },
+    { "encoder_conf.tp_blocks", "sv.tp_blocks", 0, 256, 0, AT(more_layers) },
+    { "encoder_conf.kernel_size", "sv.kernel_size", 1, FSMN_TAPS, 1, AT(taps) },
+    { "encoder_conf.sanm_shfit", NULL, 0, 0, 1, AT(shift) }, /* FunASR's spelling */
+    { "frontend_conf.n_mels", NULL, 1, SPECTRUM_BANDS, 1, AT(n_mels) },
+    { "frontend_conf.lfr_m", NULL, 1, FBANK_LFR_MAX, 1, AT(lfr_m) },
+    { "frontend_conf.lfr_n", NULL, 1, FBANK_LFR_MAX, 1, AT(lfr_n) },
+    { NULL, "sv.input_size", 1, 8192, 0, AT(width) },
+    { NULL, "sv.blank_id", 0, 0, 0, AT(blank) },
+};
+#undef AT
+
+static int read_shape(struct sensevoice_shape *s, struct weights *w, steno_error *e)
 {
     *s = (struct sensevoice_shape){ .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 };
-    const struct { const char *key; int32_t lo, hi, optional, *to; } field[] = {
-        { "encoder_conf.output_size", 4, 8192, 0, &s->d },       { "encoder_conf.attention_heads", 1, 256, 0, &s->heads },
-        { "encoder_conf.linear_units", 1, 65536, 0, &s->d_ff },  { "encoder_conf.num_blocks", 1, 256, 0, &s->layers },
-        { "encoder_conf.tp_blocks", 0, 256, 0, &s->more_layers }, { "encoder_conf.kernel_size", 1, FSMN_TAPS, 1, &s->taps },
-        { "frontend_conf.n_mels", 1, SPECTRUM_BANDS, 1, &s->n_mels }, { "frontend_conf.lfr_m", 1, FBANK_LFR_MAX, 1, &s->lfr_m },
-        { "frontend_conf.lfr_n", 1, FBANK_LFR_MAX, 1, &s->lfr_n },
-    };
-    int rc = STENO_OK;
-    for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++)
-        rc = meta_int(&w->meta, w->name, field[i].key, field[i].lo, field[i].hi, field[i].optional, field[i].to, e);
+    const int rc = funasr_read_settings(s, setting, sizeof setting / sizeof *setting, w, e);
     if (rc) return rc;
     if (s->d % s->heads || s->d / s->heads % 4 || s->d / s->heads > 256)
         return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into multiples of 4 up to 256", w->name, (int)s->heads,
                        (int)s->d);
-    int32_t shift = 0;
-    return meta_int(&w->meta, w->name, "encoder_conf.sanm_shfit", 0, 0, 1, &shift, e); /* FunASR's spelling */
+    const int32_t width = s->n_mels * s->lfr_m;
+    if (s->width && s->width != width)
+        return err_set(e, STENO_EFORMAT, "%s: sv.input_size is %d, want %d", w->name, (int)s->width, (int)width);
+    s->width = width;
+    const struct tensor *inner = s->d_ff ? NULL : weights_find(w, "encoder.encoders0.0.feed_forward.w_1.bias");
+    if (inner && inner->n_dims == 1 && inner->dim[0] <= 65536) s->d_ff = (int32_t)inner->dim[0];
+    return s->d_ff ? STENO_OK
+                   : err_set(e, STENO_EFORMAT,
+                             "%s: tensor encoder.encoders0.0.feed_forward.w_1.bias is missing or of no use: the width of the layers "
+                             "is its length", w->name);
 }
 
 static void build_encoder(struct build *b, const struct sensevoice_shape *s)
 {
-    const uint32_t d = (uint32_t)s->d, width = (uint32_t)(s->n_mels * s->lfr_m), rows = b->plan.max_rows;
+    const uint32_t d = (uint32_t)s->d, width = (uint32_t)s->width, rows = b->plan.max_rows;
     const uint32_t heads = (uint32_t)s->heads;
     const struct sub_dims dims = { .d = d, .n_heads = heads, .n_kv_heads = heads, .d_head = d / heads, .d_ff = (uint32_t)s->d_ff,
                                    .taps = (uint32_t)s->taps, .eps = norm_eps };
@@ -113,7 +128,7 @@ static int read_front(steno_model *m, struct weights *w, const struct sensevoice
     float *shift = NULL, *scale = NULL;
     struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
     if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
-    int rc = m->opening->no_cmvn ? STENO_OK : cmvn_find(w, s->n_mels * s->lfr_m, &m->arena, &shift, &scale, e);
+    int rc = m->opening->no_cmvn ? STENO_OK : funasr_read_cmvn(w, s->width, &m->arena, &shift, &scale, e);
     if (!rc) rc = fbank_bank_init(bank, &m->arena, &(struct fbank_params){ s->n_mels, s->lfr_m, s->lfr_n, shift, scale }, &m->kern, e);
     return rc;
 }
@@ -155,7 +170,7 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     build_begin(&b, &p, e);
     build_encoder(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
-    if (!rc) rc = read_queries(m, w, (uint32_t)(s.n_mels * s.lfr_m), e);
+    if (!rc) rc = read_queries(m, w, (uint32_t)s.width, e);
     if (!rc) rc = read_front(m, w, &s, e);
     return rc ? rc : read_vocab(m, w, e);
 }
@@ -168,5 +183,6 @@ const struct family family_sensevoice = {
     .match = sensevoice_match,
     .describe = sensevoice_describe,
     .ctc = &sensevoice_ctc,
+    .spare = funasr_spare,
     .ids_to_bytes = sensevoice_ids_to_bytes,
 };

@@ -4,8 +4,8 @@
  * last inputs are state, so that audio of any length flows through in pieces. Reference: FunASR 1.4, funasr/models/fsmn_vad_streaming. */
 #include <stdio.h>
 #include <string.h>
-#include "load/cmvn.h"
 #include "model/family.h"
+#include "model/funasr.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
 
@@ -13,25 +13,31 @@ enum { PIECE_ROWS = 512 /* rows of a replay: 5 s */ };
 
 static int vad_match(const struct weights *w)
 {
-    return !strcmp(meta_text(&w->meta, "model", ""), "FsmnVADStreaming");
+    return funasr_match(w, "FsmnVADStreaming", "fsmn-vad");
 }
 
 struct vad_shape { int32_t in, affine, linear, proj, layers, taps, out_affine, out, n_mels, lfr_m, lfr_n; };
+#define AT(field) offsetof(struct vad_shape, field)
 
-static int read_shape(struct vad_shape *s, const struct weights *w, steno_error *e)
+static const struct funasr_setting setting[] = {
+    { "encoder_conf.input_dim", "vad.input_dim", 1, 8192, 0, AT(in) },
+    { "encoder_conf.input_affine_dim", "vad.input_affine_dim", 1, 8192, 0, AT(affine) },
+    { "encoder_conf.linear_dim", "vad.linear_dim", 1, 8192, 0, AT(linear) },
+    { "encoder_conf.proj_dim", "vad.proj_dim", 1, 8192, 0, AT(proj) },
+    { "encoder_conf.fsmn_layers", "vad.fsmn_layers", 1, 64, 0, AT(layers) },
+    { "encoder_conf.lorder", "vad.lorder", 2, FSMN_TAPS, 0, AT(taps) },
+    { "encoder_conf.output_affine_dim", "vad.output_affine_dim", 1, 8192, 0, AT(out_affine) },
+    { "encoder_conf.output_dim", "vad.output_dim", 2, 8192, 0, AT(out) },
+    { "frontend_conf.n_mels", "vad.n_mels", 1, SPECTRUM_BANDS, 1, AT(n_mels) },
+    { "frontend_conf.lfr_m", "vad.lfr_m", 1, FBANK_LFR_MAX, 1, AT(lfr_m) },
+    { "frontend_conf.lfr_n", "vad.lfr_n", 1, 1, 1, AT(lfr_n) },
+};
+#undef AT
+
+static int read_shape(struct vad_shape *s, struct weights *w, steno_error *e)
 {
     *s = (struct vad_shape){ .n_mels = 80, .lfr_m = 5, .lfr_n = 1 };
-    const struct { const char *key; int32_t lo, hi, optional, *to; } field[] = {
-        { "encoder_conf.input_dim", 1, 8192, 0, &s->in },        { "encoder_conf.input_affine_dim", 1, 8192, 0, &s->affine },
-        { "encoder_conf.linear_dim", 1, 8192, 0, &s->linear },   { "encoder_conf.proj_dim", 1, 8192, 0, &s->proj },
-        { "encoder_conf.fsmn_layers", 1, 64, 0, &s->layers },    { "encoder_conf.lorder", 2, FSMN_TAPS, 0, &s->taps },
-        { "encoder_conf.output_affine_dim", 1, 8192, 0, &s->out_affine }, { "encoder_conf.output_dim", 2, 8192, 0, &s->out },
-        { "frontend_conf.n_mels", 1, SPECTRUM_BANDS, 1, &s->n_mels }, { "frontend_conf.lfr_m", 1, FBANK_LFR_MAX, 1, &s->lfr_m },
-        { "frontend_conf.lfr_n", 1, 1, 1, &s->lfr_n },
-    };
-    int rc = STENO_OK;
-    for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++)
-        rc = meta_int(&w->meta, w->name, field[i].key, field[i].lo, field[i].hi, field[i].optional, field[i].to, e);
+    int rc = funasr_read_settings(s, setting, sizeof setting / sizeof *setting, w, e);
     if (!rc && s->in != s->n_mels * s->lfr_m)
         rc = err_set(e, STENO_EFORMAT, "%s: input_dim is %d, but %d frames of %d mels make %d", w->name, (int)s->in, (int)s->lfr_m,
                      (int)s->n_mels, (int)(s->n_mels * s->lfr_m));
@@ -118,7 +124,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     build_net(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     float *shift = NULL, *scale = NULL;
-    if (!rc && !m->opening->no_cmvn) rc = cmvn_find(w, s.in, &m->arena, &shift, &scale, e);
+    if (!rc && !m->opening->no_cmvn) rc = funasr_read_cmvn(w, s.in, &m->arena, &shift, &scale, e);
     const struct fbank_params front = { s.n_mels, s.lfr_m, s.lfr_n, shift, scale };
     return rc ? rc : fbank_bank_init(bank, &m->arena, &front, &m->kern, e);
 }
@@ -130,4 +136,5 @@ const struct family family_fsmn_vad = {
     .narrow = 0,
     .match = vad_match,
     .describe = vad_describe,
+    .spare = funasr_spare,
 };

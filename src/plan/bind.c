@@ -107,19 +107,21 @@ uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64
     return id;
 }
 
-/* Filters are stored channel by channel and used tap by tap: the kernel walks channels side by side. */
+/* Filters are stored channel by channel or tap by tap, and used tap by tap: the kernel walks channels side by side. */
 uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads)
 {
     if (!b->status && (taps < 1 || taps > FSMN_TAPS || left >= taps || n % heads))
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: a memory of %u taps, %u of them before, over %u heads; up to %d taps are served",
                             b->p.weights->name, taps, left, heads, FSMN_TAPS);
-    const struct tensor *t = bind_tensor(b, w, n, taps, 0);
+    const int taps_first = b->p.weights->taps_first;
+    const struct tensor *t = taps_first ? bind_tensor(b, w, taps, n, 0) : bind_tensor(b, w, n, taps, 0);
     const size_t sz = (size_t)n * taps * sizeof(float), wide = (size_t)n / heads;
     float *stored = t ? arena_alloc(&b->scratch_arena, sz) : NULL, *turned = stored ? packed_take(b, sz) : NULL;
     if (t && !stored) b->status = err_nomem(b->e, sz, "a filter");
     if (turned) b->status = tensor_read_f32(t, stored, b->e);
     for (size_t c = 0; c < n && turned && !b->status && !b->p.store->dry; c++)
-        for (size_t j = 0; j < taps; j++) turned[(c / wide * taps + j) * wide + c % wide] = stored[c * taps + j];
+        for (size_t j = 0; j < taps; j++)
+            turned[(c / wide * taps + j) * wide + c % wide] = stored[taps_first ? j * n + c : c * taps + j];
     const uint16_t id = bind_add(b);
     if (!b->status)
         b->bind[id] = (struct bind){ .filter = turned, .n = (uint32_t)n, .k = (uint32_t)n, .heads = (uint16_t)heads,

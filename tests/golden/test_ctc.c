@@ -231,6 +231,38 @@ static void test_safetensors_levels_and_threads_give_the_same_ids(void **state)
     safetensors_folder_remove(dir);
 }
 
+/* GGUF files of the runtime, three of them with a scale that was lost when they were written: the directory's text for every setting. */
+static void test_every_gguf_file_gives_the_text_of_the_folder(void **state)
+{
+    (void)state;
+    static const char *const files[] = { "sensevoice-mini.gguf", "sensevoice-mini-f16.gguf", "sensevoice-mini-q8.gguf",
+                                         "sensevoice-mini-truecmvn.gguf" };
+    steno_session *folder, *s;
+    assert_int_equal(steno_session_open(&folder, model, NULL, NULL, NULL), 0);
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        steno_model *m;
+        steno_error e;
+        if (steno_model_open(&m, funasr_file("models/sensevoice/gguf/%s", files[k]).s, NULL, &e)) fail_msg("%s", e.text);
+        assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+        const char *name;
+        json_t *file;
+        json_object_foreach(json_object_get(golden, "files"), name, file) {
+            struct sound a;
+            assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", name).s), 0);
+            for (int itn = 0; itn < 2; itn++) {
+                run(folder, &a, "auto", itn, 0);
+                run(s, &a, "auto", itn, 0);
+                if (strcmp(steno_text(s), steno_text(folder)) != 0)
+                    fail_msg("%s, %s: \"%s\", want \"%s\"", files[k], name, steno_text(s), steno_text(folder));
+            }
+            sound_free(&a);
+        }
+        steno_session_close(s);
+        steno_model_close(m);
+    }
+    steno_session_close(folder);
+}
+
 /* Features that were not normalised are other features: the switch works, and the file may then be missing. */
 static void test_cmvn_is_applied_unless_it_is_switched_off(void **state)
 {
@@ -271,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_ids_and_text_are_the_references_under_every_setting),
         cmocka_unit_test(test_text_with_tags_and_with_signs_is_the_references),
         cmocka_unit_test(test_safetensors_levels_and_threads_give_the_same_ids),
+        cmocka_unit_test(test_every_gguf_file_gives_the_text_of_the_folder),
         cmocka_unit_test(test_cmvn_is_applied_unless_it_is_switched_off),
     };
     return cmocka_run_group_tests(tests, group_begin, funasr_close);

@@ -1,7 +1,7 @@
 /* steno tests: voice activity against the reference. SPDX-License-Identifier: MIT
  *
  * FSMN-VAD's real weights on every file of the collection: probabilities frame by frame, spans under every offline setting that the
- * collection holds, from the FunASR folder and from safetensors. */
+ * collection holds, from the FunASR folder, its weights alone and GGUF. */
 #include "funasr.h"
 
 enum { LONGEST = 16000 * 190 };
@@ -134,7 +134,8 @@ static void test_spans_do_not_depend_on_level_threads_pieces_or_spelling(void **
             steno_model_params_init(&mp);
             mp.cpu_level = level[l];
             assert_int_equal(steno_team_open(&team, threads, &e), 0);
-            if (steno_model_open(&m, funasr_file("fsmn-vad/%s", threads == 1 ? "pt" : "pt/model.pt").s, &mp, &e)) fail_msg("%s", e.text);
+            const char *const form = threads == 1 ? "pt" : l % 2 ? "pt/model.pt" : "gguf/fsmn-vad.gguf";
+            if (steno_model_open(&m, funasr_file("fsmn-vad/%s", form).s, &mp, &e)) fail_msg("%s", e.text);
             assert_int_equal(steno_session_open(&s, m, team, NULL, &e), 0);
             find(s, &a, threads == 1 ? 1 + 997 * l : 160000, &p);
             compare_spans(s, "vad_example.wav", mp.cpu_level, want);
