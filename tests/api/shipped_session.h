@@ -56,4 +56,13 @@ static inline void refuse(const steno_transcribe_params *p, const char *what)
         fail_msg("status %d, '%s' does not say '%s'", rc, steno_last_error(session), what);
     assert_int_equal(steno_segment_count(session), 0);
 }
+
+/* Of all segments. */
+static inline int n_tokens(void)
+{
+    int n = 0;
+    steno_segment g = { .size = sizeof g };
+    for (int i = 0; !steno_segment_get(session, i, &g); i++) n += g.n_tokens;
+    return n;
+}
 #endif

@@ -2,7 +2,7 @@
  *
  * Windows of three kinds, in the order of how sure the shipped model is of them: English, Chinese, and a whistle that sounds like
  * some language or other. */
-#include "guest_model.h"
+#include "funasr_model.h"
 #include "shipped.h"
 
 enum { WINDOW = 30 * RATE, KINDS = 3, MOST = 4 };
@@ -171,7 +171,7 @@ static void expect(steno_session *s, const char *language, int align, int status
 static void test_languages_are_taken_by_their_usual_names_and_refused_with_help(void **state)
 {
     (void)state;
-    steno_model *english = random_model(&small_dims, DT_F16, 3, NULL), *ctc = guest_open(ctc_folder, NULL);
+    steno_model *english = random_model(&small_dims, DT_F16, 3, NULL), *ctc = funasr_open(ctc_folder, NULL);
     steno_session *one = session_new(english, NULL, 1), *few = session_new(ctc, NULL, 1);
     for (int align = 0; align < 2; align++) {
         expect(session, "en-US", align, 0, "en");

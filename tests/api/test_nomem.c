@@ -2,7 +2,7 @@
  *
  * Every way from a model's files to a result is gone again and again, each time with another allocation failing: it must end with
  * STENO_ENOMEM and a reason, or with the right result; nothing stays behind, and what was open before is as good as new. */
-#include "guest_model.h"
+#include "funasr_model.h"
 #include "heap.h"
 #include "spell.h"
 #include "torch_model.h"

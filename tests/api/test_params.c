@@ -1,7 +1,7 @@
 /* steno tests: the table of parameters. SPDX-License-Identifier: MIT
  *
  * Every field of the parameter structs has a row, and what a row says is what calls do: who serves it, its range, its default. */
-#include "guest_model.h"
+#include "funasr_model.h"
 #include "random_model.h"
 #include <stddef.h>
 
@@ -15,8 +15,8 @@ static int models_open(void **state)
     (void)state;
     models[0] = shipped_open();
     models[1] = random_model(&small_dims, DT_F16, 2, NULL);
-    models[2] = guest_open(ctc_folder, NULL);
-    models[3] = guest_open(vad_folder, NULL);
+    models[2] = funasr_open(ctc_folder, NULL);
+    models[3] = funasr_open(vad_folder, NULL);
     return 0;
 }
 

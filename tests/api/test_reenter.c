@@ -2,7 +2,7 @@
  *
  * Every callback of every kind of call, in every family, calls back all there is. What would change the call at work is refused, what only
  * reads finds results whole, other sessions work, on the same team too; and the call goes on as if nothing had been. */
-#include "guest_model.h"
+#include "funasr_model.h"
 #include "small_pair.h"
 
 enum callback { READ, REWIND, SEGMENT, PROGRESS, WINDOW, ABORT, ATTEMPT, FILTER, FRAME, SPAN, DONE, CALLBACKS };
@@ -27,7 +27,7 @@ struct scene {
     const char *kind;
 };
 
-static struct audio noisy; /* [HEARD], for the guests */
+static struct audio noisy; /* [HEARD], for the CTC and VAD models */
 
 /* ---- what may be called ---------------------------------------------------------------------------------------------------------- */
 
@@ -187,7 +187,7 @@ static void on_done(void *user, steno_session *s, int status)
 
 /* ---- the calls at work ----------------------------------------------------------------------------------------------------------- */
 
-static steno_transcribe_params params_of(struct scene *x, int guest)
+static steno_transcribe_params params_of(struct scene *x, int is_funasr)
 {
     static double const clips[] = { 0, 0.5, 0.3, 1.2 };
     steno_transcribe_params p;
@@ -197,7 +197,7 @@ static steno_transcribe_params params_of(struct scene *x, int guest)
     p.on_progress = on_progress;
     p.on_window = on_window;
     p.should_abort = should_abort;
-    if (guest || strstr(x->kind, "align")) return p; /* nothing of what follows is for them */
+    if (is_funasr || strstr(x->kind, "align")) return p; /* nothing of what follows is for them */
     p.on_attempt = on_attempt;
     p.logits_filter = filter;
     p.keep_audio_features = 1;
@@ -221,9 +221,9 @@ static steno_transcribe_params params_of(struct scene *x, int guest)
 static int work(struct scene *x)
 {
     const steno_source src = { scene_read, scene_rewind, x };
-    const int guest = x->m != speaks_all;
-    const steno_transcribe_params p = params_of(x, guest);
-    x->tap = (struct tap){ .pcm = guest ? noisy.pcm : demo.pcm, .n = HEARD, .piece = 4000 };
+    const int is_funasr = x->m != speaks_all;
+    const steno_transcribe_params p = params_of(x, is_funasr);
+    x->tap = (struct tap){ .pcm = is_funasr ? noisy.pcm : demo.pcm, .n = HEARD, .piece = 4000 };
     memset(x->calls, 0, sizeof x->calls);
     steno_vad_params v;
     steno_vad_params_init(&v);
@@ -313,7 +313,7 @@ static void test_calls_from_callbacks_are_refused_and_change_nothing(void **stat
     };
     steno_team *team;
     assert_int_equal(steno_team_open(&team, 2, NULL), 0);
-    steno_model *vad = guest_open(vad_folder, NULL), *ctc = guest_open(ctc_folder, NULL);
+    steno_model *vad = funasr_open(vad_folder, NULL), *ctc = funasr_open(ctc_folder, NULL);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) try_kind(kinds[i], speaks_all, i % 2 ? team : NULL, vad);
     for (int i = 0; i < 2; i++) {
         try_kind("transcribe ctc", ctc, i ? team : NULL, vad);

@@ -2,7 +2,7 @@
  *
  * Windows from 20 ms on, by the model's shape or by audio_ctx: every call ends, with times within the audio, and each window takes the
  * audio on by a frame at least. */
-#include "guest_model.h"
+#include "funasr_model.h"
 #include "random_model.h"
 
 static struct audio demo;

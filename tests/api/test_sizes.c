@@ -2,7 +2,7 @@
  *
  * A caller's struct of any size, as the size it names says, in memory of just that size: what it has counts, what it lacks or has but a
  * part of is at its default, and nothing behind it is touched. */
-#include "guest_model.h"
+#include "funasr_model.h"
 #include "small_pair.h"
 
 enum { MORE = 64, LANES = 2, LEAST = sizeof(uint32_t) };
@@ -213,11 +213,11 @@ static void test_requests_are_submitted_with_parameters_of_every_size(void **sta
     steno_batch_close(b);
 }
 
-static void test_guests_and_generation_take_parameters_of_every_size(void **state)
+static void test_funasr_models_and_generation_take_parameters_of_every_size(void **state)
 {
     (void)state;
     const struct audio noisy = bursts(RATE / 2);
-    steno_model *vad = guest_open(vad_folder, NULL), *ctc = guest_open(ctc_folder, NULL);
+    steno_model *vad = funasr_open(vad_folder, NULL), *ctc = funasr_open(ctc_folder, NULL);
     steno_session *v = session_new(vad, NULL, 1), *c = session_new(ctc, NULL, 1), *s = session_new(model, NULL, 1);
     steno_vad_params vp;
     steno_generate_params gp;
@@ -317,7 +317,7 @@ int main(void)
         cmocka_unit_test(test_sessions_and_batches_are_opened_with_parameters_of_every_size),
         cmocka_unit_test(test_audio_is_transcribed_with_parameters_of_every_size),
         cmocka_unit_test(test_requests_are_submitted_with_parameters_of_every_size),
-        cmocka_unit_test(test_guests_and_generation_take_parameters_of_every_size),
+        cmocka_unit_test(test_funasr_models_and_generation_take_parameters_of_every_size),
         cmocka_unit_test(test_defaults_fill_structs_of_every_size_and_no_more),
         cmocka_unit_test(test_results_fill_structs_of_every_size_and_no_more),
     };

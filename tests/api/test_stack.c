@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "guest_model.h"
+#include "funasr_model.h"
 #include "shipped.h"
 
 enum { STACK_SZ = 64 << 10, SPARE = 4 << 10, PAINT = 0xa5 };

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
-#include "api/guest_model.h"
+#include "api/funasr_model.h"
 #include "api/random_model.h"
 
 enum { SHORT_ROUNDS = 60, MODELS = 6, HOLDERS = 5, LINES = 2, OPS = 14, DEPTH = 2, THREADS = 3, SOUND = RATE, ASKED_MOST = 1500 };
@@ -487,8 +487,8 @@ static void models_open(void)
     model[ENGLISH_MODEL] = random_model(&small_dims, DT_F16, 3, NULL);
     model[SHORT_MODEL] = random_model(&brief, DT_F32, 4, NULL);
     model[MANY_MODEL] = random_model(&small_multilingual, DT_F16, 4, NULL);
-    model[CTC_MODEL] = guest_open(ctc_folder, NULL);
-    model[VAD_MODEL] = guest_open(vad_folder, NULL);
+    model[CTC_MODEL] = funasr_open(ctc_folder, NULL);
+    model[VAD_MODEL] = funasr_open(vad_folder, NULL);
     const struct bytes file = random_bytes(&small_dims, DT_F16, 3);
     steno_model_params_init(&dry);
     dry.index_only = 1;

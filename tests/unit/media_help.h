@@ -12,10 +12,7 @@
 #include "harness.h"
 #include "media.h"
 
-#ifndef STENO_TEST_DATA
-#define STENO_TEST_DATA "tests/data"
-#endif
-#define AUDIO STENO_TEST_DATA "/audio/"
+#define AUDIO "tests/data/audio/"
 
 struct sound {
     int16_t *v; /* [n] */

@@ -6,10 +6,6 @@
 #include "load/weights.h"
 #include "text/bpe.h"
 
-#ifndef STENO_TEST_DATA
-#define STENO_TEST_DATA "tests/data"
-#endif
-
 struct real_vocab {
     struct file file;
     struct weights weights;
@@ -23,7 +19,7 @@ static struct real_vocab *real_vocab_open(void)
     struct real_vocab *r = calloc(1, sizeof *r);
     steno_error e;
     if (!r) return NULL;
-    if (file_open(&r->file, STENO_TEST_DATA "/../../models/whisper-digits/whisper-digits.bin", &e)) {
+    if (file_open(&r->file, "tests/data/../../models/whisper-digits/whisper-digits.bin", &e)) {
         free(r);
         return NULL;
     }

@@ -20,7 +20,7 @@ static void test_missing_files_directories_and_devices_are_io_errors(void **stat
 {
     (void)state;
     assert_refused(AUDIO "no such file.wav", STENO_EIO);
-    assert_refused(STENO_TEST_DATA, STENO_EIO);
+    assert_refused("tests/data", STENO_EIO);
     assert_refused("/dev/null", STENO_EIO);
     assert_refused("", STENO_EIO);
 }

@@ -3,7 +3,7 @@
  * Every option that a verb's help lists is tried on a model of each family: the run ends well and differs from the run without it in what
  * the option promises to change, or it is refused with exit code 2 and a line that names it as it was typed. An option that this test
  * does not know fails it: say below what it promises. */
-#include "api/guest_model.h"
+#include "api/funasr_model.h"
 #include "api/random_model.h"
 #include "cmd.h"
 #include "signals.h"

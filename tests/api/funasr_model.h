@@ -1,66 +1,66 @@
-/* steno tests: small guests with random weights. SPDX-License-Identifier: MIT
+/* steno tests: small FunASR models with random weights. SPDX-License-Identifier: MIT
  *
  * Folders of SenseVoice and of FSMN-VAD as other programs write them - safetensors, config.json, am.mvn, tokens.json - so small that a
  * test makes them when it needs them. SenseVoice's text means nothing; the VAD's weights are such that loud is speech. */
-#ifndef STENO_TESTS_GUEST_MODEL_H
-#define STENO_TESTS_GUEST_MODEL_H
+#ifndef STENO_TESTS_FUNASR_MODEL_H
+#define STENO_TESTS_FUNASR_MODEL_H
 #include "base/buf.h"
 #include "folder.h"
 #include "shipped.h"
 
-enum { GUEST_MELS = 8, CTC_LFR = 7, CTC_WIDTH = CTC_LFR * GUEST_MELS, CTC_D = 16, CTC_HEADS = 2, CTC_FF = 32, CTC_TAPS = 11,
+enum { FUNASR_MELS = 8, CTC_LFR = 7, CTC_WIDTH = CTC_LFR * FUNASR_MELS, CTC_D = 16, CTC_HEADS = 2, CTC_FF = 32, CTC_TAPS = 11,
        CTC_VOCAB = 40, CTC_QUERIES = 16 };
-enum { VAD_LFR = 5, VAD_IN = VAD_LFR * GUEST_MELS, VAD_AFFINE = 12, VAD_LINEAR = 20, VAD_PROJ = 16, VAD_LAYERS = 2, VAD_TAPS = 20,
+enum { VAD_LFR = 5, VAD_IN = VAD_LFR * FUNASR_MELS, VAD_AFFINE = 12, VAD_LINEAR = 20, VAD_PROJ = 16, VAD_LAYERS = 2, VAD_TAPS = 20,
        VAD_OUT = 4 };
 
-struct guest { struct buf head, data; uint32_t noise; };
+struct st_writer { struct buf head, data; uint32_t noise; }; /* a safetensors file */
 
 /* A tensor of values mean + scale noise. */
-static inline void guest_tensor(struct guest *g, const char *name, int rows, int cols, float mean, float scale)
+static inline void st_tensor(struct st_writer *w, const char *name, int rows, int cols, float mean, float scale)
 {
-    const size_t begin = g->data.len;
+    const size_t begin = w->data.len;
     for (int i = 0; i < rows * (cols ? cols : 1); i++) {
-        const float x = mean + scale * noise(&g->noise);
-        buf_add(&g->data, &x, sizeof x);
+        const float x = mean + scale * noise(&w->noise);
+        buf_add(&w->data, &x, sizeof x);
     }
-    buf_fmt(&g->head, "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%d", g->head.len > 1 ? "," : "", name, rows);
-    if (cols) buf_fmt(&g->head, strstr(name, "fsmn_block") ? ",1,%d" : ",%d", cols);
-    buf_fmt(&g->head, "],\"data_offsets\":[%zu,%zu]}", begin, g->data.len);
+    buf_fmt(&w->head, "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%d", w->head.len > 1 ? "," : "", name, rows);
+    if (cols) buf_fmt(&w->head, strstr(name, "fsmn_block") ? ",1,%d" : ",%d", cols);
+    buf_fmt(&w->head, "],\"data_offsets\":[%zu,%zu]}", begin, w->data.len);
 }
 
 /* NAME.weight and NAME.bias */
-static inline void guest_pair(struct guest *g, const char *prefix, const char *name, int rows, int cols, float mean, float scale)
+static inline void st_pair(struct st_writer *w, const char *prefix, const char *name, int rows, int cols, float mean, float scale)
 {
     char full[96];
     snprintf(full, sizeof full, "%s%s.weight", prefix, name);
-    guest_tensor(g, full, rows, cols, mean, scale);
+    st_tensor(w, full, rows, cols, mean, scale);
     snprintf(full, sizeof full, "%s%s.bias", prefix, name);
-    guest_tensor(g, full, rows, 0, 0, 0.1f);
+    st_tensor(w, full, rows, 0, 0, 0.1f);
 }
 
-static inline struct guest guest_begin(uint32_t seed)
+static inline struct st_writer st_begin(uint32_t seed)
 {
-    struct guest g = { .noise = seed };
-    buf_str(&g.head, "{");
-    return g;
+    struct st_writer w = { .noise = seed };
+    buf_str(&w.head, "{");
+    return w;
 }
 
-static inline void guest_end(struct guest *g, const struct folder *d)
+static inline void st_end(struct st_writer *w, const struct folder *d)
 {
     struct buf file = { 0 };
-    buf_str(&g->head, "}");
-    while (g->head.len % 8) buf_str(&g->head, " ");
-    for (int i = 0; i < 8; i++) buf_add(&file, &(uint8_t) { (uint8_t)(g->head.len >> 8 * i) }, 1);
-    buf_add(&file, g->head.p, g->head.len);
-    buf_add(&file, g->data.p, g->data.len);
+    buf_str(&w->head, "}");
+    while (w->head.len % 8) buf_str(&w->head, " ");
+    for (int i = 0; i < 8; i++) buf_add(&file, &(uint8_t) { (uint8_t)(w->head.len >> 8 * i) }, 1);
+    buf_add(&file, w->head.p, w->head.len);
+    buf_add(&file, w->data.p, w->data.len);
     folder_put(d, "model.safetensors", file.p, file.len);
     buf_free(&file);
-    buf_free(&g->head);
-    buf_free(&g->data);
+    buf_free(&w->head);
+    buf_free(&w->data);
 }
 
 /* Features of width n: (x + shift) * scale. */
-static inline void guest_mvn(const struct folder *d, int n, double shift, double scale)
+static inline void mvn_put(const struct folder *d, int n, double shift, double scale)
 {
     struct buf b = { 0 };
     buf_fmt(&b, "<Nnet>\n<Splice> %d %d\n[ 0 ]\n", n, n);
@@ -76,17 +76,17 @@ static inline void guest_mvn(const struct folder *d, int n, double shift, double
 
 /* ---- SenseVoice ---------------------------------------------------------------------------------------------------------------- */
 
-static inline void ctc_layer(struct guest *g, const char *prefix, int d_in)
+static inline void ctc_layer(struct st_writer *w, const char *prefix, int d_in)
 {
     char fsmn[96];
-    guest_pair(g, prefix, ".norm1", d_in, 0, 1, 0.2f);
-    guest_pair(g, prefix, ".norm2", CTC_D, 0, 1, 0.2f);
-    guest_pair(g, prefix, ".self_attn.linear_q_k_v", 3 * CTC_D, d_in, 0, 0.4f);
-    guest_pair(g, prefix, ".self_attn.linear_out", CTC_D, CTC_D, 0, 0.4f);
+    st_pair(w, prefix, ".norm1", d_in, 0, 1, 0.2f);
+    st_pair(w, prefix, ".norm2", CTC_D, 0, 1, 0.2f);
+    st_pair(w, prefix, ".self_attn.linear_q_k_v", 3 * CTC_D, d_in, 0, 0.4f);
+    st_pair(w, prefix, ".self_attn.linear_out", CTC_D, CTC_D, 0, 0.4f);
     snprintf(fsmn, sizeof fsmn, "%s.self_attn.fsmn_block.weight", prefix);
-    guest_tensor(g, fsmn, CTC_D, CTC_TAPS, 0, 0.3f);
-    guest_pair(g, prefix, ".feed_forward.w_1", CTC_FF, CTC_D, 0, 0.4f);
-    guest_pair(g, prefix, ".feed_forward.w_2", CTC_D, CTC_FF, 0, 0.4f);
+    st_tensor(w, fsmn, CTC_D, CTC_TAPS, 0, 0.3f);
+    st_pair(w, prefix, ".feed_forward.w_1", CTC_FF, CTC_D, 0, 0.4f);
+    st_pair(w, prefix, ".feed_forward.w_2", CTC_D, CTC_FF, 0, 0.4f);
 }
 
 static inline void ctc_tokens(const struct folder *d)
@@ -109,22 +109,22 @@ static inline void ctc_tokens(const struct folder *d)
 static inline struct folder ctc_folder(void)
 {
     const struct folder d = folder_new();
-    struct guest g = guest_begin(5);
-    ctc_layer(&g, "encoder.encoders0.0", CTC_WIDTH);
-    ctc_layer(&g, "encoder.encoders.0", CTC_D);
-    ctc_layer(&g, "encoder.tp_encoders.0", CTC_D);
-    guest_pair(&g, "encoder", ".after_norm", CTC_D, 0, 1, 0.2f);
-    guest_pair(&g, "encoder", ".tp_norm", CTC_D, 0, 1, 0.2f);
-    guest_pair(&g, "ctc", ".ctc_lo", CTC_VOCAB, CTC_D, 0, 1);
-    guest_tensor(&g, "embed.weight", CTC_QUERIES, CTC_WIDTH, 0, 1);
-    guest_end(&g, &d);
-    guest_mvn(&d, CTC_WIDTH, -8, 0.2);
+    struct st_writer w = st_begin(5);
+    ctc_layer(&w, "encoder.encoders0.0", CTC_WIDTH);
+    ctc_layer(&w, "encoder.encoders.0", CTC_D);
+    ctc_layer(&w, "encoder.tp_encoders.0", CTC_D);
+    st_pair(&w, "encoder", ".after_norm", CTC_D, 0, 1, 0.2f);
+    st_pair(&w, "encoder", ".tp_norm", CTC_D, 0, 1, 0.2f);
+    st_pair(&w, "ctc", ".ctc_lo", CTC_VOCAB, CTC_D, 0, 1);
+    st_tensor(&w, "embed.weight", CTC_QUERIES, CTC_WIDTH, 0, 1);
+    st_end(&w, &d);
+    mvn_put(&d, CTC_WIDTH, -8, 0.2);
     ctc_tokens(&d);
     struct buf b = { 0 };
     buf_fmt(&b, "{\"model\": \"SenseVoiceSmall\", \"encoder_conf\": {\"output_size\": %d, \"attention_heads\": %d, \"linear_units\": %d,"
                 " \"num_blocks\": 2, \"tp_blocks\": 1, \"kernel_size\": %d, \"sanm_shfit\": 0},"
                 " \"frontend_conf\": {\"fs\": 16000, \"n_mels\": %d, \"lfr_m\": %d, \"lfr_n\": 6, \"cmvn_file\": null}}\n",
-            CTC_D, CTC_HEADS, CTC_FF, CTC_TAPS, GUEST_MELS, CTC_LFR);
+            CTC_D, CTC_HEADS, CTC_FF, CTC_TAPS, FUNASR_MELS, CTC_LFR);
     folder_put(&d, "config.json", b.p, b.len);
     buf_free(&b);
     return d;
@@ -133,44 +133,44 @@ static inline struct folder ctc_folder(void)
 /* ---- FSMN-VAD ------------------------------------------------------------------------------------------------------------------ */
 
 /* The more energy, the larger every activation and the less likely silence; below the shift of am.mvn all of them are zero. */
-static inline void vad_tensors(struct guest *g)
+static inline void vad_tensors(struct st_writer *w)
 {
     char name[96];
-    guest_pair(g, "encoder", ".in_linear1.linear", VAD_AFFINE, VAD_IN, 0.05f, 0.04f);
-    guest_pair(g, "encoder", ".in_linear2.linear", VAD_LINEAR, VAD_AFFINE, 0.1f, 0.05f);
+    st_pair(w, "encoder", ".in_linear1.linear", VAD_AFFINE, VAD_IN, 0.05f, 0.04f);
+    st_pair(w, "encoder", ".in_linear2.linear", VAD_LINEAR, VAD_AFFINE, 0.1f, 0.05f);
     for (int i = 0; i < VAD_LAYERS; i++) {
         snprintf(name, sizeof name, "encoder.fsmn.%d.linear.linear.weight", i);
-        guest_tensor(g, name, VAD_PROJ, VAD_LINEAR, 0.1f, 0.05f);
+        st_tensor(w, name, VAD_PROJ, VAD_LINEAR, 0.1f, 0.05f);
         snprintf(name, sizeof name, "encoder.fsmn.%d.fsmn_block.conv_left.weight", i);
-        guest_tensor(g, name, VAD_PROJ, VAD_TAPS, 0.02f, 0.02f);
+        st_tensor(w, name, VAD_PROJ, VAD_TAPS, 0.02f, 0.02f);
         snprintf(name, sizeof name, "encoder.fsmn.%d", i);
-        guest_pair(g, name, ".affine.linear", VAD_LINEAR, VAD_PROJ, 0.1f, 0.05f);
+        st_pair(w, name, ".affine.linear", VAD_LINEAR, VAD_PROJ, 0.1f, 0.05f);
     }
-    guest_pair(g, "encoder", ".out_linear1.linear", VAD_OUT, VAD_LINEAR, 0.2f, 0.05f);
+    st_pair(w, "encoder", ".out_linear1.linear", VAD_OUT, VAD_LINEAR, 0.2f, 0.05f);
     const float sign[VAD_OUT] = { -2, 1, 1, 1 }, bias[VAD_OUT] = { 4, 0, 0, 0 };
-    const size_t begin = g->data.len;
+    const size_t begin = w->data.len;
     for (int i = 0; i < VAD_OUT; i++)
-        for (int k = 0; k < VAD_OUT; k++) buf_add(&g->data, &sign[i], sizeof *sign);
-    const size_t end = g->data.len;
-    buf_add(&g->data, bias, sizeof bias);
-    buf_fmt(&g->head, ",\"encoder.out_linear2.linear.weight\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[%zu,%zu]}", VAD_OUT,
+        for (int k = 0; k < VAD_OUT; k++) buf_add(&w->data, &sign[i], sizeof *sign);
+    const size_t end = w->data.len;
+    buf_add(&w->data, bias, sizeof bias);
+    buf_fmt(&w->head, ",\"encoder.out_linear2.linear.weight\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[%zu,%zu]}", VAD_OUT,
             VAD_OUT, begin, end);
-    buf_fmt(&g->head, ",\"encoder.out_linear2.linear.bias\":{\"dtype\":\"F32\",\"shape\":[%d],\"data_offsets\":[%zu,%zu]}", VAD_OUT, end,
-            g->data.len);
+    buf_fmt(&w->head, ",\"encoder.out_linear2.linear.bias\":{\"dtype\":\"F32\",\"shape\":[%d],\"data_offsets\":[%zu,%zu]}", VAD_OUT, end,
+            w->data.len);
 }
 
 static inline struct folder vad_folder(void)
 {
     const struct folder d = folder_new();
-    struct guest g = guest_begin(9);
-    vad_tensors(&g);
-    guest_end(&g, &d);
-    guest_mvn(&d, VAD_IN, -6, 0.2);
+    struct st_writer w = st_begin(9);
+    vad_tensors(&w);
+    st_end(&w, &d);
+    mvn_put(&d, VAD_IN, -6, 0.2);
     struct buf b = { 0 };
     buf_fmt(&b, "{\"model\": \"FsmnVADStreaming\", \"encoder_conf\": {\"input_dim\": %d, \"input_affine_dim\": %d, \"fsmn_layers\": %d,"
                 " \"linear_dim\": %d, \"proj_dim\": %d, \"lorder\": %d, \"output_affine_dim\": %d, \"output_dim\": %d},"
                 " \"frontend_conf\": {\"n_mels\": %d, \"lfr_m\": %d, \"lfr_n\": 1, \"cmvn_file\": null}}\n",
-            VAD_IN, VAD_AFFINE, VAD_LAYERS, VAD_LINEAR, VAD_PROJ, VAD_TAPS, VAD_OUT, VAD_OUT, GUEST_MELS, VAD_LFR);
+            VAD_IN, VAD_AFFINE, VAD_LAYERS, VAD_LINEAR, VAD_PROJ, VAD_TAPS, VAD_OUT, VAD_OUT, FUNASR_MELS, VAD_LFR);
     folder_put(&d, "config.json", b.p, b.len);
     buf_free(&b);
     return d;
@@ -190,7 +190,7 @@ static inline steno_model *folder_open(struct folder d, const char *level)
 }
 
 /* The model in a folder that is made for it and taken away again. */
-static inline steno_model *guest_open(struct folder (*make)(void), const char *level)
+static inline steno_model *funasr_open(struct folder (*make)(void), const char *level)
 {
     const struct folder d = make();
     steno_model *m = folder_open(d, level);
