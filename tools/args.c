@@ -84,7 +84,7 @@ void arg_param(char *out, size_t n, const char *name, double *unit)
 /* @return 1, or 0 when no call has such a field */
 static int param_of(steno_param *p, const char *name)
 {
-    static const enum steno_call calls[] = { STENO_CALL_TRANSCRIBE, STENO_CALL_FIND_SPEECH };
+    static const enum steno_call calls[] = { STENO_CALL_TRANSCRIBE, STENO_CALL_FIND_SPEECH, STENO_CALL_OPEN };
     for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
         for (int i = 0; p->size = sizeof *p, steno_param_get(NULL, calls[c], i, p) == STENO_OK; i++)
             if (strcmp(p->name, name) == 0) return 1;
@@ -95,7 +95,8 @@ static void dflt_write(char *out, const struct arg *r, const steno_param *p, dou
 {
     char word[NAME_MAX_LEN];
     const int is_none = p->has_none && (p->value == p->none || (isnan(p->value) && isnan(p->none)));
-    if (r->kind == ARG_PAIR || r->kind == ARG_FLAG) strcpy(out, p->value > 0 ? "on" : "off");
+    const int inverse = strncmp(p->name, "no_", 3) == 0;
+    if (r->kind == ARG_PAIR || r->kind == ARG_FLAG) strcpy(out, (p->value > 0) != inverse ? "on" : "off");
     else if (r->kind == ARG_WORD) snprintf(out, ARG_DFLT_SZ, "%s", word_at(word, r->value, (int)p->value) ? word : "");
     else if (is_none && r->none) strcpy(out, "none");
     else snprintf(out, ARG_DFLT_SZ, "%.10g", p->value / unit);

@@ -135,10 +135,20 @@ static void summarise(struct result *r, double *ms, int n)
     r->known = 1;
 }
 
+/* Why a phase has no figures; what holds for several is told once. */
+static void tell_unknown(const char *phase, const char *reason, char told[1024])
+{
+    if (strcmp(told, reason) == 0) return;
+    if (strncmp(reason, "the phases", 10) == 0) message("%s", reason); /* it is about all of them */
+    else message_file(phase, reason);
+    snprintf(told, 1024, "%s", reason);
+}
+
 /* @return EXIT_OK; a phase that this model cannot run stays unknown */
 static int measure(struct result *r, const struct opts *o, steno_session *s)
 {
     const int runs = (int)o->runs;
+    char told[1024] = "";
     double *ms = calloc((size_t)runs, sizeof *ms);
     int code = ms ? EXIT_OK : EXIT_MEMORY;
     if (!ms) message("out of memory for %d runs", runs);
@@ -150,7 +160,8 @@ static int measure(struct result *r, const struct opts *o, steno_session *s)
         }
         if (us >= 0) summarise(&r[p], ms, runs);
         else if (us == STENO_ENOMEM) code = message_model_error(phases[p].name, (int)us, steno_last_error(s));
-        else if (!o->engine.quiet) message_file(phases[p].name, steno_last_error(s)[0] ? steno_last_error(s) : steno_status_text((int)us));
+        else if (!o->engine.quiet)
+            tell_unknown(phases[p].name, steno_last_error(s)[0] ? steno_last_error(s) : steno_status_text((int)us), told);
     }
     free(ms);
     return code;

@@ -76,27 +76,19 @@ int engine_was_read(const steno_model *m, const char *path)
 }
 
 /* Options about what the model has not. @return EXIT_OK, or EXIT_USAGE after a message */
-static int check_given(const struct engine *e, const struct engine_opts *o)
+static int check_given(const struct engine *e, const struct engine_opts *o, const steno_model_params *p)
 {
-    static const struct { const char *option; int decodes; const char *what; } about[] = {
-        { "compute", 1, "is about models that decode token by token" },
-        { "batch-size", 1, "is about models that decode token by token" },
-        { "alignment-heads", 1, "is about models that decode token by token" },
-        { "cmvn", 0, "is about the filter banks of FunASR's models" },
-    };
     steno_model_info i = { .size = sizeof i };
     char name[OPTION_TEXT_SZ];
-    if (steno_model_info_get(e->model, &i)) return EXIT_OK;
-    if (o->vocab && !engine_was_read(e->model, o->vocab))
-        return message_usage("--vocab is for models that carry no vocabulary; this %s model %s: leave it out", i.family,
-                             i.n_vocab ? "has its own" : "has no use for one");
-    for (size_t k = 0; k < sizeof about / sizeof *about; k++) {
-        if (!option_was_given(o->given, about[k].option) || about[k].decodes == (i.n_text_ctx > 0)) continue;
-        if (o->cmvn_apart && !about[k].decodes) continue;
-        return message_usage("%s %s; this %s model does not serve it: leave it out", option_name(name, o->given, about[k].option),
-                             about[k].what, i.family);
-    }
-    return EXIT_OK;
+    if (!o->given || steno_model_info_get(e->model, &i)) return EXIT_OK;
+    if (o->vocab && i.n_vocab && !engine_was_read(e->model, o->vocab))
+        return message_usage("--vocab is for models that carry no vocabulary; this %s model has its own: leave it out", i.family);
+    if (option_was_given(o->given, "batch-size") && i.n_text_ctx == 0)
+        return message_usage("%s is for models that decode token by token; this %s model does not serve it: leave it out",
+                             option_name(name, o->given, "batch-size"), i.family);
+    struct args_given given = *o->given;
+    if (o->cmvn_apart) option_forget(&given, "cmvn");
+    return option_check(&given, e->model, STENO_CALL_OPEN, p);
 }
 
 int engine_enter(struct ledger *l, const char *what, const steno_model *m)
@@ -123,7 +115,7 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     e->path = at.path;
     e->vocab = at.vocab;
     if (code == EXIT_OK) code = engine_enter(o->ledger, "a file of the model", e->model);
-    if (code == EXIT_OK) code = check_given(e, o);
+    if (code == EXIT_OK) code = check_given(e, o, &p);
     if (code == EXIT_OK && lanes) code = engine_session(e, lanes);
     if (code != EXIT_OK) engine_close(e);
     return code;

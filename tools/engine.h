@@ -45,7 +45,7 @@ struct engine {
               "without " "it the model's own" }
 
 #define ENGINE_CMVN_ROW(T) \
-    { .name = "cmvn", .kind = ARG_PAIR, .at = offsetof(T, engine.cmvn), .dflt = "on", \
+    { .name = "cmvn", .kind = ARG_PAIR, .at = offsetof(T, engine.cmvn), .dflt = ARG_OF_PARAM, \
       .help = "shift and scale filter banks by the am.mvn of a FunASR model; off is for comparisons" }
 
 #define ENGINE_DEMO_ROW(T) \
@@ -57,7 +57,8 @@ struct engine {
       .help = "where to compute; this version does on the processor, and goes on there when gpu is asked for" }
 
 #define ENGINE_COMPUTE_ROW(T) \
-    { .name = "compute", .kind = ARG_WORD, .at = offsetof(T, engine.compute), .value = "auto|f32|bf16|int16|int8", .dflt = "auto", \
+    { .name = "compute", .kind = ARG_WORD, .at = offsetof(T, engine.compute), .value = "auto|f32|bf16|int16|int8", \
+      .dflt = ARG_OF_PARAM, \
       .help = "arithmetic of Whisper; auto: bf16 where the processor has it, else int16 or f32, with weights of the decoder in int8 " \
               "(\"steno doctor\" tells which, and how many texts change)" }
 

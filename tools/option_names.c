@@ -46,6 +46,12 @@ int option_was_given(const struct args_given *g, const char *name)
     return is_given(g, row_of(g, name));
 }
 
+void option_forget(struct args_given *g, const char *name)
+{
+    const int i = row_of(g, name);
+    if (is_given(g, i)) g->row[i].how = 0;
+}
+
 const char *option_name(char out[OPTION_TEXT_SZ], const struct args_given *g, const char *name)
 {
     const int i = row_of(g, name);

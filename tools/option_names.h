@@ -12,6 +12,9 @@ enum { OPTION_TEXT_SZ = 1024 };
 /* The option `name` was typed; "" is none. NULL for g: nothing was. */
 int option_was_given(const struct args_given *g, const char *name);
 
+/* It counts as not typed from here on: it was about something else. */
+void option_forget(struct args_given *g, const char *name);
+
 /* As it was typed, "--no-NAME" or "-x"; else "--NAME". @return out */
 const char *option_name(char out[OPTION_TEXT_SZ], const struct args_given *g, const char *name);
 

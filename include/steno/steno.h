@@ -853,9 +853,10 @@ STENO_API int steno_span_get(const steno_session *s, int i, steno_span *span); /
 
 /** Calls that have parameters. */
 enum steno_call {
-    STENO_CALL_TRANSCRIBE = 0, /* steno_transcribe, steno_transcribe_source, steno_batch_add: steno_transcribe_params */
-    STENO_CALL_ALIGN = 1,      /* steno_align: the same struct */
-    STENO_CALL_FIND_SPEECH = 2 /* steno_find_speech: steno_vad_params */
+    STENO_CALL_TRANSCRIBE = 0,  /* steno_transcribe, steno_transcribe_source, steno_batch_add: steno_transcribe_params */
+    STENO_CALL_ALIGN = 1,       /* steno_align: the same struct */
+    STENO_CALL_FIND_SPEECH = 2, /* steno_find_speech: steno_vad_params */
+    STENO_CALL_OPEN = 3         /* steno_model_open and its like: steno_model_params */
 };
 
 enum steno_param_kind {
@@ -867,7 +868,7 @@ enum steno_param_kind {
     STENO_PARAM_NUMBER, /* double */
     STENO_PARAM_TEXT,   /* const char * */
     STENO_PARAM_LIST,   /* a pointer; its length is the field n_NAME */
-    STENO_PARAM_CALL    /* a callback, or its user pointer */
+    STENO_PARAM_CALL    /* a callback, its user pointer, or an object of the library */
 };
 
 /** A parameter. */
@@ -907,7 +908,7 @@ typedef struct steno_param_names {
  * call knows (ids of suppress_tokens, patterns, grammars, languages, the session's lanes) is judged there.
  *
  * @param m       a model, or NULL for what is so with any
- * @param params  steno_transcribe_params or steno_vad_params, as the call takes; NULL: the defaults
+ * @param params  steno_transcribe_params, steno_vad_params or steno_model_params, as the call takes; NULL: the defaults
  * @param names   how the reason calls them, NULL: by their fields
  * @return STENO_OK, or STENO_EARG with the reason in *e */
 STENO_API int steno_params_check(const steno_model *m, enum steno_call call, const void *params, const steno_param_names *names,

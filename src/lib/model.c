@@ -10,12 +10,6 @@
 #include "load/kind.h"
 #include "load/random_file.h"
 
-void steno_model_params_fill(steno_model_params *p, uint32_t size)
-{
-    const steno_model_params own = { .compute = STENO_COMPUTE_AUTO };
-    params_give(p, size, &own, sizeof own);
-}
-
 int steno_compute_auto(int level)
 {
     if (kern_gains(level, PK_BF16_PAIR)) return STENO_COMPUTE_BF16;
@@ -42,26 +36,15 @@ static const char *compute_name(enum packed_type narrow)
     return arithmetic[i].name;
 }
 
-/* Check the parameters and fill the kernel table. */
-static int choose_kernels(steno_model *m, const steno_model_params *p, steno_error *e)
+static void choose_kernels(steno_model *m, const steno_model_params *p)
 {
-    if (p->compute < STENO_COMPUTE_AUTO || p->compute > STENO_COMPUTE_INT16)
-        return err_set(e, STENO_EARG, "compute %d is not known", (int)p->compute);
-    if (p->verify && p->compute == STENO_COMPUTE_F32)
-        return err_set(e, STENO_EARG, "verify: everything is f32 already, so there is nothing to verify");
-    int level = cpu_level_best();
-    if (p->cpu_level) {
-        level = cpu_level_from_name(p->cpu_level);
-        if (level < 0) return err_set(e, STENO_EARG, "processor level '%s' is not known", p->cpu_level);
-        if (!cpu_level_usable(level)) return err_set(e, STENO_EARG, "processor level '%s' is not usable on this machine", p->cpu_level);
-    }
+    const int level = p->cpu_level ? cpu_level_from_name(p->cpu_level) : cpu_level_best();
     kern_init(&m->kern, level);
     executor_cpu(&m->cpu, &m->kern);
     if (!m->executor) m->executor = &m->cpu.base;
     m->narrow = narrow_of(p->compute, level);
     m->blocks = p->compute == STENO_COMPUTE_AUTO ? executor_gains(m->executor, PK_Q8_QUAD) : p->compute != STENO_COMPUTE_F32;
     m->index_only = m->store.dry = p->index_only;
-    return STENO_OK;
 }
 
 /* Beside narrow products keys and values have fewer bits, too; those that are written once and read at every step the fewest, where bytes
@@ -96,23 +79,6 @@ static int load_exact(steno_model *m, struct weights *w, steno_error *e)
     return rc;
 }
 
-/* What is asked for and means nothing to this family. */
-static int check_asked(const steno_model *m, const steno_model_params *p, steno_error *e)
-{
-    const struct family *f = m->family;
-    const int narrow = p->compute != STENO_COMPUTE_AUTO && p->compute != STENO_COMPUTE_F32;
-    if (p->no_cmvn && f->front_end == FRONT_LOG_MEL)
-        return err_set(e, STENO_EARG, "no_cmvn is about filter banks, and a %s model hears log-mel: leave it out", f->name);
-    if (narrow && !f->narrow)
-        return err_set(e, STENO_EARG, "compute is %s, but a %s model computes in f32: leave it out", arithmetic[p->compute].name, f->name);
-    if (p->verify && !f->narrow)
-        return err_set(e, STENO_EARG, "verify decides near-ties in f32, and a %s model computes in f32 anyway: leave it out", f->name);
-    if (m->opening->align_heads && !f->speech)
-        return err_set(e, STENO_EARG, "alignment_heads is '%.80s', but a %s model has no cross-attention", m->opening->align_heads,
-                       f->name);
-    return STENO_OK;
-}
-
 /* Whoever finds a model wrong need not know where it came from: here the message gets its name, unless it has it. */
 static int refused(const struct model_source *place, int rc, steno_error *e)
 {
@@ -143,7 +109,8 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
     if (!rc) {
         m->task = task_find(m->family->task);
-        rc = m->task ? check_asked(m, p, e) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
+        const struct judge judge = { m, STENO_CALL_OPEN, p, NULL, e };
+        rc = m->task ? params_judge(&judge) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
     }
     const int verify = p->verify && (m->narrow || m->blocks); /* auto may stand for f32 */
     if (!rc) rc = m->family->describe(m, &w, e);
@@ -164,6 +131,8 @@ static int open_place(steno_model **out, const struct model_source *place, const
     steno_model_params_init(&own);
     if (params_take(&own, p, sizeof own, offsetof(steno_model_params, vocab)))
         return err_set(e, STENO_EARG, "steno_model_params was not filled by steno_model_params_init");
+    const struct judge judge = { NULL, STENO_CALL_OPEN, &own, NULL, e };
+    if (params_judge(&judge)) return STENO_EARG;
     const int64_t t0 = os_now_ns();
     steno_model *m = calloc(1, sizeof *m);
     if (!m) return err_nomem(e, sizeof *m, "a model");
@@ -175,8 +144,8 @@ static int open_place(steno_model **out, const struct model_source *place, const
     m->executor = v ? v->executor : NULL;
     team_hold(own.team);
     const cpu_fpenv fp = cpu_fpenv_enter();
-    int rc = choose_kernels(m, &own, e);
-    if (!rc) rc = refused(place, load(m, place, &own, e), e);
+    choose_kernels(m, &own);
+    int rc = refused(place, load(m, place, &own, e), e);
     cpu_fpenv_leave(fp);
     m->opening = NULL;
     m->load_us = (os_now_ns() - t0) / 1000;

@@ -3,6 +3,7 @@
  * A parameter that can do nothing beside the others is refused: who asked for it believes that it does something. A row says when one
  * that is asked for makes sense, and else why it does not. */
 #include "task/params.h"
+#include "base/cpu.h"
 #include "search/ar.h"
 #include "text/language.h"
 #include <math.h>
@@ -121,9 +122,21 @@ static int is_off(const struct param *r, const void *p)
     return v == 0 && !(r->value > 0) && r->kind != STENO_PARAM_UINT64;
 }
 
+static int check_opening(const struct judge *j)
+{
+    const steno_model_params *p = j->p;
+    if (p->verify && p->compute == STENO_COMPUTE_F32)
+        return param_refuse(j, "{verify} has nothing to do beside {compute} f32: everything is f32 already");
+    const int level = p->cpu_level ? cpu_level_from_name(p->cpu_level) : 0;
+    if (level < 0) return param_refuse(j, "{cpu_level}: processor level '%.80s' is not known", p->cpu_level);
+    if (!cpu_level_usable(level)) return param_refuse(j, "{cpu_level}: this machine cannot run processor level '%s'", p->cpu_level);
+    return STENO_OK;
+}
+
 int param_rules_check(const struct judge *j)
 {
     if (j->call == STENO_CALL_FIND_SPEECH) return STENO_OK;
+    if (j->call == STENO_CALL_OPEN) return check_opening(j);
     const params_t p = j->p;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct rule *r = &rules[i];

@@ -6,6 +6,7 @@
 
 #define T(field) .name = #field, .at = offsetof(steno_transcribe_params, field)
 #define V(field) .name = #field, .at = offsetof(steno_vad_params, field)
+#define M(field) .name = #field, .at = offsetof(steno_model_params, field)
 #define LIST(field) T(field), .count_at = offsetof(steno_transcribe_params, n_##field), .kind = STENO_PARAM_LIST
 #define FLAG .kind = STENO_PARAM_FLAG, .max = 1
 #define NUMBER(lo, hi) .kind = STENO_PARAM_NUMBER, .min = (lo), .max = (hi)
@@ -93,11 +94,23 @@ static const struct param find_speech[] = {
     { V(should_abort), .kind = STENO_PARAM_CALL, .by = BY_VAD },
 };
 
+static const struct param open_model[] = {
+    { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR },
+    { M(cpu_level), TEXT, .by = BY_ALL },
+    { M(team), .kind = STENO_PARAM_CALL, .by = BY_ALL },
+    { M(vocab), TEXT, .by = BY_SPEECH },
+    { M(no_cmvn), FLAG, .by = BY_FBANK },
+    { M(index_only), FLAG, .by = BY_ALL },
+    { M(alignment_heads), TEXT, .by = BY_AR },
+    { M(verify), FLAG, .by = BY_AR },
+};
+
+#define N_ROWS(table) (int)(sizeof table / sizeof *table)
+
 const struct param *param_rows(enum steno_call call, int *n)
 {
-    const int vad = call == STENO_CALL_FIND_SPEECH;
-    *n = vad ? (int)(sizeof find_speech / sizeof *find_speech) : (int)(sizeof transcribe / sizeof *transcribe);
-    return vad ? find_speech : transcribe;
+    *n = call == STENO_CALL_FIND_SPEECH ? N_ROWS(find_speech) : call == STENO_CALL_OPEN ? N_ROWS(open_model) : N_ROWS(transcribe);
+    return call == STENO_CALL_FIND_SPEECH ? find_speech : call == STENO_CALL_OPEN ? open_model : transcribe;
 }
 
 const struct param *param_find(enum steno_call call, const char *name)

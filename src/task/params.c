@@ -34,7 +34,9 @@ void params_give(void *theirs, uint32_t size, const void *own, size_t n)
 
 static unsigned who(const steno_model *m, enum steno_call call)
 {
-    if (!m) return call == STENO_CALL_FIND_SPEECH ? BY_VAD : call == STENO_CALL_ALIGN ? BY_ALIGN : BY_SPEECH;
+    static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = BY_SPEECH, [STENO_CALL_ALIGN] = BY_ALIGN,
+                                    [STENO_CALL_FIND_SPEECH] = BY_VAD, [STENO_CALL_OPEN] = BY_ALL };
+    if (!m) return any[call];
     const unsigned by = m->task->serves(m);
     return call == STENO_CALL_ALIGN && (by & BY_AR) ? BY_ALIGN | by : by;
 }
@@ -49,9 +51,17 @@ int param_served(const struct param *r, const steno_model *m, enum steno_call ca
 const char *param_why_not(const struct param *r, enum steno_call call)
 {
     if (call == STENO_CALL_ALIGN && !(r->by & BY_ALIGN)) return "is about choosing text, and in an alignment the text is known";
+    if (r->by == BY_FBANK) return "is for models that hear filter banks";
+    if (call == STENO_CALL_OPEN && r->by == BY_SPEECH) return "is for models that write text";
     if (r->by == BY_VAD) return "is for models that find speech";
     if (r->by == BY_TAGS) return "is for models with tags";
     return (r->by & BY_AR) == BY_MANY ? "is for models that know several languages" : "is for models that decode token by token";
+}
+
+/* What other families compute in may be asked of them by a program that asks it of all; typed, it is a mistake. */
+static int is_so_anyway(const struct judge *j, const struct param *r)
+{
+    return j->call == STENO_CALL_OPEN && r->at == offsetof(steno_model_params, compute) && param_number(r, j->p) == STENO_COMPUTE_F32;
 }
 
 static int check_served(const struct judge *j)
@@ -60,7 +70,8 @@ static int check_served(const struct judge *j)
     const struct param *r = param_rows(j->call, &n);
     for (int k = 0; k < 2 * n; k++) { /* first what was said: the rest may be its consequence */
         const int i = k % n;
-        if (!param_served(&r[i], j->m, j->call) && (k < n ? param_said(j, r[i].name) : param_asked(j, &r[i])))
+        const int is_asked = k < n ? param_said(j, r[i].name) : param_asked(j, &r[i]) && !is_so_anyway(j, &r[i]);
+        if (is_asked && !param_served(&r[i], j->m, j->call))
             return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name, param_why_not(&r[i], j->call),
                                 j->m ? j->m->family->name : "", j->m && who(j->m, j->call) & BY_ENGLISH ? " (English only)" : "");
     }

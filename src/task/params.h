@@ -20,7 +20,9 @@ enum {
     BY_VAD = 8,
     BY_ALIGN = 16,  /* steno_align, which many of BY_MANY and BY_ENGLISH have nothing to say to */
     BY_AR = BY_MANY | BY_ENGLISH,
-    BY_SPEECH = BY_AR | BY_TAGS
+    BY_SPEECH = BY_AR | BY_TAGS,
+    BY_FBANK = BY_TAGS | BY_VAD,
+    BY_ALL = BY_SPEECH | BY_VAD
 };
 
 /* What bounds a number beside its row. */

@@ -27,11 +27,12 @@ static int models_close(void **state)
     return 0;
 }
 
-union params { steno_transcribe_params speech; steno_vad_params vad; char byte[1]; };
+union params { steno_transcribe_params speech; steno_vad_params vad; steno_model_params model; char byte[1]; };
 
 static void params_new_of(union params *p, enum steno_call call)
 {
     if (call == STENO_CALL_FIND_SPEECH) steno_vad_params_init(&p->vad);
+    else if (call == STENO_CALL_OPEN) steno_model_params_init(&p->model);
     else steno_transcribe_params_init(&p->speech);
 }
 
@@ -101,13 +102,15 @@ static void test_every_field_has_one_row(void **state)
     check_covered(STENO_CALL_TRANSCRIBE, sizeof(steno_transcribe_params), speech, 7);
     check_covered(STENO_CALL_ALIGN, sizeof(steno_transcribe_params), speech, 7);
     check_covered(STENO_CALL_FIND_SPEECH, sizeof(steno_vad_params), vad, 2);
+    const size_t model[] = { offsetof(steno_model_params, size), offsetof(steno_model_params, pad) };
+    check_covered(STENO_CALL_OPEN, sizeof(steno_model_params), model, 2);
 }
 
 static void test_defaults_are_those_of_the_table_and_lie_in_their_ranges(void **state)
 {
     (void)state;
     steno_param row;
-    for (int call = 0; call <= STENO_CALL_FIND_SPEECH; call++) {
+    for (int call = 0; call <= STENO_CALL_OPEN; call++) {
         union params p;
         params_new_of(&p, call);
         for (int i = 0; row_get(NULL, call, i, &row); i++) {
@@ -120,7 +123,7 @@ static void test_defaults_are_those_of_the_table_and_lie_in_their_ranges(void **
         for (int m = 0; m < N_MODELS; m++) {
             const int finds = m == 3;
             const int rc = steno_params_check(models[m], call, &p, NULL, NULL);
-            if (finds == (call == STENO_CALL_FIND_SPEECH)) assert_int_equal(rc, STENO_OK);
+            if (call == STENO_CALL_OPEN || finds == (call == STENO_CALL_FIND_SPEECH)) assert_int_equal(rc, STENO_OK);
         }
     }
     assert_int_equal(steno_param_get(NULL, STENO_CALL_TRANSCRIBE, 1000, &row), STENO_EARG);
@@ -157,7 +160,7 @@ static void test_what_a_model_does_not_serve_is_refused_by_name_and_the_rest_is_
     (void)state;
     int refused = 0, served = 0;
     steno_param row;
-    for (int call = 0; call <= STENO_CALL_FIND_SPEECH; call++)
+    for (int call = 0; call <= STENO_CALL_OPEN; call++)
         for (int m = 0; m < N_MODELS; m++)
             for (int i = 0; row_get(models[m], call, i, &row); i++) {
                 steno_error e = { 0 };
@@ -296,6 +299,64 @@ static void test_ranges_are_those_of_the_table_at_their_ends_and_beyond(void **s
     steno_model_close(verified);
     for (int i = 0; row_get(models[3], STENO_CALL_FIND_SPEECH, i, &row); i++)
         if (is_number(&row)) check_range(models[3], STENO_CALL_FIND_SPEECH, &row);
+    for (int i = 0; row_get(models[0], STENO_CALL_OPEN, i, &row); i++)
+        if (row.served && row.kind == STENO_PARAM_CHOICE) check_range(models[0], STENO_CALL_OPEN, &row);
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------------------ */
+
+/* Of each family a model that can be opened again. */
+static int open_as(int family, const steno_model_params *p, steno_error *e)
+{
+    static struct folder (*const folder[N_MODELS])(void) = { [2] = ctc_folder, [3] = vad_folder };
+    steno_model *m = NULL;
+    int rc;
+    if (folder[family]) {
+        struct folder d = folder[family]();
+        rc = steno_model_open(&m, d.path, p, e);
+        folder_remove(&d);
+    } else {
+        const struct bytes b = random_bytes(&small_dims, DT_F16, 2);
+        rc = steno_model_open_memory(&m, b.p, b.n, p, e);
+        free(b.p);
+    }
+    steno_model_close(m);
+    return rc;
+}
+
+static void test_opening_refuses_what_the_table_says_the_family_does_not_serve(void **state)
+{
+    (void)state;
+    int refused = 0, served = 0;
+    steno_param row;
+    for (int m = 1; m < N_MODELS; m++)
+        for (int i = 0; row_get(models[m], STENO_CALL_OPEN, i, &row); i++) {
+            steno_error e = { 0 };
+            union params p;
+            if (row.kind == STENO_PARAM_CALL) continue; /* a team */
+            params_new_of(&p, STENO_CALL_OPEN);
+            ask(&p, &row);
+            const int rc = open_as(m, &p.model, &e), says = rc == STENO_EARG && strstr(e.text, "does not serve it") != NULL;
+            if (says == row.served || (says && (!strstr(e.text, row.name) || !strstr(e.text, row.reason))))
+                fail_msg("%s, %s: served %d, %d '%s'", model_name[m], row.name, (int)row.served, rc, e.text);
+            row.served ? served++ : refused++;
+        }
+    assert_true(served > 10 && refused > 5);
+}
+
+static void test_what_everything_is_computed_in_anyway_may_be_asked_for(void **state)
+{
+    (void)state;
+    for (int m = 0; m < N_MODELS; m++) {
+        steno_error e = { 0 };
+        steno_model_params p;
+        steno_model_params_init(&p);
+        p.compute = STENO_COMPUTE_F32;
+        if (steno_params_check(models[m], STENO_CALL_OPEN, &p, NULL, &e)) fail_msg("%s: '%s'", model_name[m], e.text);
+        p.verify = 1;
+        assert_int_equal(steno_params_check(models[m], STENO_CALL_OPEN, &p, NULL, &e), STENO_EARG);
+        if (strncmp(e.text, "verify ", 7) != 0) fail_msg("%s: '%s'", model_name[m], e.text);
+    }
 }
 
 static void test_a_window_that_is_shorter_than_any_chunk_is_told(void **state)
@@ -319,6 +380,8 @@ int main(void)
         cmocka_unit_test(test_a_call_refuses_what_the_table_says_it_does_not_serve),
         cmocka_unit_test(test_a_default_that_is_asked_for_counts_and_is_told_by_the_callers_name),
         cmocka_unit_test(test_ranges_are_those_of_the_table_at_their_ends_and_beyond),
+        cmocka_unit_test(test_opening_refuses_what_the_table_says_the_family_does_not_serve),
+        cmocka_unit_test(test_what_everything_is_computed_in_anyway_may_be_asked_for),
         cmocka_unit_test(test_a_window_that_is_shorter_than_any_chunk_is_told),
     };
     return cmocka_run_group_tests(tests, models_open, models_close);

@@ -10,6 +10,7 @@ for row in load mel encode cross encode_and_cross prompt step step_beam5 step_ba
     encode_rate peak_f32 read peak_memory; do
     cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
 done
+[ "$(awk -F '\t' '$1 == "steno.step" { print $5 }' "$T/out")" = 2 ] || bad "a phase is run as often as --runs says" "$(grep step "$T/out")"
 none "no row is there twice" "$(grep -v '^#' "$T/out" | cut -f 1 | sort | uniq -d)"
 none "best of a time is at most its median" "$(awk -F '\t' '$2 == "ms" && $3 > $4' "$T/out")"
 none "best of a rate is at least its median" "$(awk -F '\t' '$2 ~ /\/s$/ && $3 < $4' "$T/out")"

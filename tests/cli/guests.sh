@@ -38,6 +38,9 @@ expect 4 "a missing file" vad -m "$F/fsmn-vad/pt" none.wav
 err_has "none.wav"
 
 S=$F/models/sensevoice/pt
+expect 0 "bench of a model whose phases are not measured" bench -m "$S" --runs 1
+err_lines 1
+err_has "the phases of a sensevoice model are not measured apart"
 expect 2 "detect with a model that tags its text" detect -m "$S" "$F/audio/en_george.wav"
 err_has "a sensevoice model does not detect a language by itself"
 err_lacks "English"

@@ -1,0 +1,201 @@
+/* steno tests: what each option of the program promises to change. SPDX-License-Identifier: MIT
+ *
+ * A row per option and verb, for test_tool_every_option.c: the families that serve it, a value that is not its default, what it needs
+ * beside it, and where the change is shown when it does not show in what comes out. */
+#ifndef STENO_TESTS_OPTION_PROMISES_H
+#define STENO_TESTS_OPTION_PROMISES_H
+#include <stddef.h>
+
+enum { MANY = 1, ENGLISH_ONLY = 2, TAGS = 4, VAD = 8, N_FAMILIES = 4, DECODES = MANY | ENGLISH_ONLY, SPEECH = DECODES | TAGS,
+       ALL = SPEECH | VAD };
+
+struct promise {
+    const char *option;
+    unsigned on;        /* the families that serve it */
+    const char *words;  /* the option with a value that is not its default */
+    const char *beside; /* what it needs */
+    const char *shown;  /* why what comes out may stay the same: the test that shows what changes; NULL: it changes here */
+};
+
+/* Windows that begin where they would anyway, each once: text passes from one to the next, whatever a random model says. */
+#define COLD "--temperature-increment-on-fallback 0"
+#define WINDOWS "--without-timestamps " COLD
+#define VAD_ON "--vad fsmn --vad-model %v"
+
+#define SPEED "it is about speed"
+
+/* transcribe -m MODEL ... SPEECH; the output is JSON unless `beside` says otherwise */
+static const struct promise transcribe[] = {
+    { "model", SPEECH, "", "", "everything here" },
+    { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" }, /* others have their own */
+    { "alignment-heads", DECODES, "--alignment-heads 0,1", "--word-timestamps", NULL },
+    { "cmvn", TAGS, "--no-cmvn", "", NULL },
+    { "demo", 0, "--demo", "", NULL }, /* beside -m */
+    { "language", SPEECH, "-l en", "", "api/test_options.c" },
+    { "offset-ms", SPEECH, "--offset-ms 700", "", NULL },
+    { "duration-ms", SPEECH, "--duration-ms 700", "", NULL },
+    { "channels", SPEECH, "--channels 1", "%2", NULL },
+    { "diarize", SPEECH, "--diarize", "%2", NULL },
+    { "language-detection-segments", MANY, "--language-detection-segments 3", "-l auto", "api/test_languages.c" },
+    { "language-detection-threshold", MANY, "--language-detection-threshold 0", "-l auto --language-detection-segments 3",
+      "api/test_languages.c" },
+    { "clip-timestamps", DECODES, "--clip-timestamps 0.5,1", "", NULL },
+    { "chunk-length", DECODES, "--chunk-length 1", "", NULL },
+    { "audio-ctx", DECODES, "--audio-ctx 40", "", NULL },
+    { "vad", DECODES, "--vad fsmn", "--vad-model %v", NULL },
+    { "vad-model", DECODES, "--vad-model %v", "--vad fsmn", NULL },
+    { "vad-threshold", DECODES, "--vad-threshold -1", VAD_ON " %f", NULL },
+    { "vad-min-speech-ms", DECODES, "--vad-min-speech-ms 100000", VAD_ON, NULL },
+    { "vad-min-silence-ms", DECODES, "--vad-min-silence-ms 0", VAD_ON, "cli/guests.sh" },
+    { "vad-speech-pad-ms", DECODES, "--vad-speech-pad-ms 0", VAD_ON, NULL },
+    { "vad-max-speech-s", DECODES, "--vad-max-speech-s 0.3", VAD_ON, NULL },
+    { "output-format", SPEECH, "-f csv", "", NULL },
+    { "output-dir", SPEECH, "-o %o", "", NULL },
+    { "output-template", SPEECH, "--output-template other-{stem}.{format}", "-o %o", NULL },
+    { "offset-n", SPEECH, "--offset-n 5", "-f srt", NULL },
+    { "max-line-width", SPEECH, "--max-line-width 4", "-f srt", "unit/test_write_cues.c" },
+    { "max-line-count", DECODES, "--max-line-count 1", "-f srt --max-line-width 4 --word-timestamps " WINDOWS, NULL },
+    { "max-words-per-line", DECODES, "--max-words-per-line 1", "-f srt --word-timestamps " WINDOWS, NULL },
+    { "highlight-words", DECODES, "--highlight-words", "-f srt --word-timestamps", NULL },
+    { "max-len", DECODES, "--max-len 4", WINDOWS, NULL },
+    { "split-on-word", DECODES, "--split-on-word", "--max-len 4", "unit/test_write_reshape.c" },
+    { "font", DECODES, "--font Serif", "-f ass", NULL },
+    { "log-scores", SPEECH, "--log-scores", "-o %o", NULL },
+    { "initial-prompt", DECODES, "--initial-prompt one", "", NULL },
+    { "carry-initial-prompt", DECODES, "--carry-initial-prompt", "--initial-prompt one,two,three,four,five,six " WINDOWS, NULL },
+    { "prompt-tokens", DECODES, "--prompt-tokens 5,6,7", "", NULL },
+    { "prefix", DECODES, "--prefix a", "", NULL },
+    { "hotwords", DECODES, "--hotwords a,b", "", NULL },
+    { "condition-on-previous-text", DECODES, "--no-condition-on-previous-text", WINDOWS, NULL },
+    { "max-context", DECODES, "--max-context 1", WINDOWS, NULL },
+    { "without-timestamps", DECODES, "--without-timestamps", "", NULL },
+    { "max-initial-timestamp", DECODES, "--max-initial-timestamp 0.02", "", NULL },
+    { "itn", TAGS, "--itn", "", NULL },
+    { "keep-tags", TAGS, "--keep-tags", "", NULL },
+    { "rich-text", TAGS, "--rich-text", "", "unit/test_rich_text.c" },
+    { "ban-unknown-emotion", TAGS, "--ban-unknown-emotion", "", "golden/test_ctc.c" },
+    { "word-timestamps", DECODES, "--word-timestamps", "", NULL },
+    { "prepend-punctuations", DECODES, "--prepend-punctuations ABCabcdefghijklm", "--word-timestamps", "unit/test_split.c" },
+    { "append-punctuations", DECODES, "--append-punctuations ABCabcdefghijklm", "--word-timestamps", "unit/test_split.c" },
+    { "hallucination-silence-threshold", DECODES, "--hallucination-silence-threshold 0.01", "--word-timestamps " WINDOWS, NULL },
+    { "token-timestamps", DECODES, "--token-timestamps", "", NULL },
+    { "word-threshold", DECODES, "--word-threshold 0", "--token-timestamps", "unit/test_token_times.c" },
+    { "tinydiarize", DECODES, "--tinydiarize", "", NULL },
+    { "suppress-tokens", DECODES, "--suppress-tokens 50,60,70,80", "", NULL },
+    { "suppress-non-speech", DECODES, "--no-suppress-non-speech", "", NULL },
+    { "suppress-blank", DECODES, "--no-suppress-blank", "-f score", "api/test_options.c" },
+    { "suppress-regex", DECODES, "--suppress-regex .*[a-m].*", "", NULL },
+    { "grammar", DECODES, "--grammar root::=[a-c]+", "", NULL },
+    { "grammar-rule", DECODES, "--grammar-rule other", "--grammar other::=[a-c]+", NULL },
+    { "grammar-penalty", DECODES, "--grammar-penalty 0.1", "--grammar root::=[a-c]+", NULL },
+    { "beam-size", DECODES, "--beam-size 3", COLD, NULL },
+    { "patience", DECODES, "--patience 3", "--beam-size 2 " COLD, "unit/test_search_beam.c" },
+    { "best-of", DECODES, "--best-of 5", "--temperature 1", NULL },
+    { "length-penalty", DECODES, "--length-penalty 1", "--beam-size 3 -v " COLD, "unit/test_search_beam.c" },
+    { "temperature", DECODES, "--temperature 0.4", "", NULL },
+    { "temperature-increment-on-fallback", DECODES, "--temperature-increment-on-fallback 0", "", NULL },
+    { "compression-ratio-threshold", DECODES, "--compression-ratio-threshold 0.01", "--logprob-threshold none", NULL },
+    { "entropy-threshold", DECODES, "--entropy-threshold 100", "--logprob-threshold none", "api/test_fallback.c" },
+    { "guards", DECODES, "--guards off", "", NULL },
+    { "seed", DECODES, "--seed 7", "", NULL },
+    { "sample-length", DECODES, "--sample-length 3", "", NULL },
+    { "no-speech-threshold", DECODES, "--no-speech-threshold 0", "", NULL },
+    { "logprob-threshold", DECODES, "--logprob-threshold none", "", NULL },
+    { "device", SPEECH, "--device cpu", "", SPEED },
+    { "compute", DECODES, "--compute f32", "", NULL },
+    { "cpu", SPEECH, "--cpu c", "", NULL },
+    { "threads", SPEECH, "-t 2", "", SPEED },
+    { "verify", DECODES, "--verify", "--compute int8", NULL },
+    { "verify-margin", DECODES, "--verify-margin 0", "--compute int8 --verify", NULL },
+    { "batch-size", DECODES, "-b 2", "", SPEED },
+    { "strict", SPEECH, "--strict", "", "cli/cut.sh" },
+    { "progress", SPEECH, "--progress lines", "", NULL },
+    { "quiet", SPEECH, "-q", "", "cli/verbs.sh" },
+    { "no-prints", SPEECH, "--no-prints", "", "cli/console.sh" },
+    { "verbose", SPEECH, "-v", "", NULL },
+    { "print-colors", SPEECH, "--print-colors", "-f txt --color always", NULL },
+    { "print-confidence", SPEECH, "--print-confidence", "-f txt --color always", NULL },
+    { "print-special", DECODES, "--print-special", "-f txt", NULL },
+    { "color", SPEECH, "--color always", "-f txt --print-colors", NULL },
+    { "print-timings", SPEECH, "--print-timings", "", NULL },
+    { "task", MANY, "--task translate", "", NULL }, /* the last: translate has not got it */
+};
+
+/* align -m MODEL ... SPEECH TEXT */
+static const struct promise align[] = {
+    { "model", DECODES, "", "", "everything here" },
+    { "vocab", 0, "--vocab %m", "", NULL },
+    { "alignment-heads", DECODES, "--alignment-heads 0,1", "", "api, golden: test_words" },
+    { "demo", 0, "--demo", "", NULL },
+    { "language", DECODES, "-l en", "", "api/test_options.c" },
+    { "json", DECODES, "--json", "", NULL },
+    { "device", DECODES, "--device cpu", "", SPEED },
+    { "compute", DECODES, "--compute f32", "", SPEED },
+    { "cpu", DECODES, "--cpu c", "", SPEED },
+    { "threads", DECODES, "-t 2", "", SPEED },
+    { "quiet", DECODES, "-q", "", "cli/verbs.sh" },
+};
+
+/* detect -m MODEL ... SPEECH */
+static const struct promise detect[] = {
+    { "model", MANY, "", "", "everything here" },
+    { "vocab", 0, "--vocab %m", "", NULL },
+    { "demo", 0, "--demo", "", NULL },
+    { "number", MANY, "-n 2", "", NULL },
+    { "json", MANY, "--json", "", NULL },
+    { "device", MANY, "--device cpu", "", SPEED },
+    { "compute", MANY, "--compute f32", "", SPEED },
+    { "cpu", MANY, "--cpu c", "", SPEED },
+    { "threads", MANY, "-t 2", "", SPEED },
+    { "quiet", MANY, "-q", "", "cli/verbs.sh" },
+};
+
+/* vad -m MODEL ... SPEECH */
+static const struct promise find[] = {
+    { "model", VAD, "", "", "everything here" },
+    { "cmvn", VAD, "--no-cmvn", "%f", NULL },
+    { "vad-threshold", VAD, "--vad-threshold -1", "%f", NULL },
+    { "vad-min-silence-ms", VAD, "--vad-min-silence-ms 100", "", "cli/guests.sh" },
+    { "vad-max-speech-s", VAD, "--vad-max-speech-s 0.3", "", NULL },
+    { "json", VAD, "--json", "", NULL },
+    { "device", VAD, "--device cpu", "", SPEED },
+    { "cpu", VAD, "--cpu c", "", SPEED },
+    { "threads", VAD, "-t 2", "", SPEED },
+    { "quiet", VAD, "-q", "", "cli/verbs.sh" },
+};
+
+/* info -m MODEL ... */
+static const struct promise info[] = {
+    { "model", ALL, "", "", "everything here" },
+    { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" },
+    { "alignment-heads", DECODES, "--alignment-heads 0,1", "", NULL },
+    { "demo", 0, "--demo", "", NULL },
+    { "plan", ALL, "--plan", "", NULL },
+    { "json", ALL, "--json", "", NULL },
+    { "device", ALL, "--device cpu", "", SPEED },
+    { "compute", DECODES, "--compute f32", "--cpu c", SPEED },
+    { "cpu", ALL, "--cpu c", "", NULL },
+    { "threads", ALL, "-t 2", "", NULL },
+    { "quiet", ALL, "-q", "", "cli/verbs.sh" },
+};
+
+/* bench -m MODEL ... */
+static const struct promise bench[] = {
+    { "shape", 0, "--shape tiny", "", NULL }, /* beside -m */
+    { "type", 0, "--type f32", "", NULL },
+    { "model", ALL, "", "", "everything here" },
+    { "runs", ALL, "--runs 2", "", "cli/bench.sh" },
+    { "output-format", ALL, "-f tsv", "", NULL },
+    { "json", ALL, "--json", "", NULL },
+    { "device", ALL, "--device cpu", "", SPEED },
+    { "compute", DECODES, "--compute int8", "", NULL },
+    { "cpu", ALL, "--cpu c", "", NULL },
+    { "threads", ALL, "-t 2", "", SPEED },
+    { "quiet", ALL, "-q", "", "cli/bench.sh" },
+};
+
+/* doctor MODEL ... */
+static const struct promise doctor[] = {
+    { "json", ALL, "--json", "", NULL },
+};
+#endif
