@@ -100,6 +100,7 @@ static void write_findings(struct sink *f, const steno_segment *s, const int32_t
         sink_char(f, ']');
     }
     if (s->itn) sink_format(f, ", \"itn\": %s", strcmp(s->itn, "withitn") == 0 ? "true" : "false");
+    if (s->word_source && s->n_words && strcmp(s->word_source, "dtw") != 0) sink_format(f, ", \"source\": \"%s\"", s->word_source);
     if (speaker && *speaker >= 0) sink_format(f, ", \"speaker\": %" PRId32, *speaker);
     if (s->speaker_turn) sink_text(f, ", \"speaker_turn\": true");
 }

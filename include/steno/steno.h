@@ -391,6 +391,8 @@ typedef struct steno_segment {
     double start, end;        /* t0_ms and t1_ms in seconds, unrounded: the reference's own numbers; NAN: not known */
     int32_t n_words;          /* with word_timestamps; see steno_word_get */
     int32_t speaker_turn;     /* 1: another speaker goes on after it (tinydiarize) */
+    const char *word_source;  /* what times of its words were found by: "dtw", warping over attention, or "ctc", rows of a CTC head; static,
+                                 NULL: it has none */
 } steno_segment;
 
 /** A word of a segment: text between spaces, or a character where a language has none, with the punctuation that belongs to it. */
@@ -571,8 +573,9 @@ typedef struct steno_transcribe_params {
     int32_t language_detection_segments;    /* default 1 */
     double language_detection_threshold;    /* default 0.5 */
 
-    /* Times of words, by dynamic time warping over the cross-attention of some heads (Radford et al. 2022; openai-whisper, timing.py).
-     * Segments begin and end with their words then, and windows where the last word ended. */
+    /* Times of words, by dynamic time warping over the cross-attention of some heads (Radford et al. 2022; openai-whisper, timing.py), or
+     * by the rows of a CTC head that the text lies in. Segments begin and end with their words then, and windows of the former where the
+     * last word ended. */
     int32_t word_timestamps;
     const char *prepend_punctuations;       /* belongs to the word after it; NULL, the default: "'“¿([{- */
     const char *append_punctuations;        /* belongs to the word before it; NULL, the default: "'.。,，!！?？:：”)]}、 */

@@ -85,7 +85,7 @@ struct steno_model {
 static inline const struct mel_bank *mel_bank_of(const steno_model *m) { return m->front; }   /* FRONT_LOG_MEL */
 static inline const struct fbank_bank *fbank_bank_of(const steno_model *m) { return m->front; } /* FRONT_FBANK_... */
 
-/* Of a model with a CTC head. */
+/* Of a model with a CTC head; the vocabulary's bytes are text, with spaces in it. */
 struct ctc_model {
     const float *query;            /* [., width of a row] rows that may stand before the audio's */
     int32_t blank;
@@ -133,6 +133,8 @@ struct ctc {
     /* Append the text of ids[n] (repeats and blanks dropped already) to text. What its tags say goes to *tags; they are text only where
      * with_tags is 1. */
     void (*ids_to_text)(const steno_model *m, const int32_t *ids, int32_t n, int with_tags, struct buf *text, struct ctc_tags *tags);
+    /* What a search for times looks for where an id was chosen: that id, another one that stands for it, or -1: it is not spoken. */
+    int32_t (*spoken)(const steno_model *m, int32_t id);
     /* Append such a text with its tags, raw[n], to text as people read it: emotions and events as signs, the others left out. */
     void (*rich_text)(const char *raw, size_t n, struct buf *text);
 };

@@ -133,6 +133,18 @@ static int read_front(steno_model *m, struct weights *w, const struct sensevoice
     return rc;
 }
 
+/* Pieces have U+2581 for spaces. @return what is left of n bytes */
+static uint32_t spaces_put(char *s, uint32_t n)
+{
+    uint32_t len = 0;
+    for (uint32_t k = 0; k < n; len++) {
+        const int space = n - k >= 3 && !memcmp(s + k, "\xe2\x96\x81", 3);
+        s[len] = space ? ' ' : s[k];
+        k += space ? 3 : 1;
+    }
+    return len;
+}
+
 static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     if (w->n_vocab_entries != (uint32_t)m->n_vocab)
@@ -140,9 +152,9 @@ static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
                        (int)m->n_vocab);
     int rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
     for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
-        const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
+        char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
         if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
-        vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, w->vocab[i].n);
+        vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, spaces_put(copy, w->vocab[i].n));
     }
     return rc ? rc : vocab_index(&m->vocab, &m->arena, e);
 }

@@ -83,7 +83,7 @@ static int is_control(const uint8_t *s, uint32_t n)
     return (n == 3 && !memcmp(s, "<s>", 3)) || (n == 4 && !memcmp(s, "</s>", 4));
 }
 
-/* Pieces side by side, U+2581 as a space. */
+/* Pieces side by side. */
 static void sensevoice_ids_to_text(const steno_model *m, const int32_t *ids, int32_t n, int with_tags, struct buf *text,
                                    struct ctc_tags *told)
 {
@@ -95,13 +95,19 @@ static void sensevoice_ids_to_text(const steno_model *m, const int32_t *ids, int
             take_tag(s, len, told);
             if (!with_tags) continue;
         }
-        if (is_control(s, len)) continue;
-        for (uint32_t k = 0; k < len;) {
-            const int space = len - k >= 3 && !memcmp(s + k, "\xe2\x96\x81", 3);
-            buf_add(text, space ? " " : (const char *)s + k, 1);
-            k += space ? 3 : 1;
-        }
+        if (len && !is_control(s, len)) buf_add(text, s, len);
     }
+}
+
+/* The reference makes pieces of the text once more, and looks for this id where one is a space alone: in the published vocabulary, what a
+ * space alone is. */
+static int32_t sensevoice_spoken(const steno_model *m, int32_t id)
+{
+    enum { SPACE_ALONE = 124 };
+    const uint8_t *s = m->vocab.bytes[id];
+    const uint32_t len = m->vocab.len[id];
+    if (!len || is_tag(s, len) || is_control(s, len)) return -1;
+    return len == 1 && s[0] == ' ' && m->n_vocab > SPACE_ALONE ? SPACE_ALONE : id;
 }
 
 void sensevoice_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
@@ -110,4 +116,10 @@ void sensevoice_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n
     sensevoice_ids_to_text(m, ids, n, 0, bytes, &told);
 }
 
-const struct ctc sensevoice_ctc = { sensevoice_query_rows, sensevoice_barred, sensevoice_ids_to_text, sensevoice_rich_text };
+const struct ctc sensevoice_ctc = {
+    .query_rows = sensevoice_query_rows,
+    .barred = sensevoice_barred,
+    .ids_to_text = sensevoice_ids_to_text,
+    .spoken = sensevoice_spoken,
+    .rich_text = sensevoice_rich_text,
+};

@@ -79,7 +79,7 @@ int result_segment(const struct result *r, int i, steno_segment *out)
                           .compression_ratio = g->compression_ratio, .no_speech_prob = g->no_speech_prob, .flags = g->flags,
                           .attempt = g->attempt, .language = g->tags.language, .emotion = g->tags.emotion,
                           .event = g->tags.event, .itn = g->tags.itn, .start = g->start, .end = g->end, .n_words = g->n_words,
-                          .speaker_turn = g->speaker_turn };
+                          .speaker_turn = g->speaker_turn, .word_source = g->word_source };
     if (g->n_tokens) seg.tokens = (const int32_t *)(const void *)r->ids.p + g->first_token;
     seg.size = out->size < sizeof seg ? out->size : (uint32_t)sizeof seg;
     memcpy(out, &seg, seg.size);

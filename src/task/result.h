@@ -13,6 +13,7 @@ struct segment {
     uint32_t flags;
     double temperature, avg_logprob, compression_ratio, no_speech_prob;
     struct ctc_tags tags;
+    const char *word_source; /* where times of its words are from; NULL: it has none */
 };
 
 /* A word of a segment. */

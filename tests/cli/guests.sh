@@ -66,6 +66,11 @@ expect 0 "a query for no speech" -m "$S" -l nospeech --keep-tags "$F/audio/noise
 out_has "<|nospeech|>"
 expect 0 "subtitles" -m "$S" -l zh -f srt "$F/audio/zh_synth_happy.wav"
 out_has "00:00:00,000 --> 00:00:01,621"
+expect 0 "a cue for each word" -m "$S" -f srt --word-timestamps --max-words-per-line 1 "$F/audio/en_george.wav"
+is "times and words" "$(grep -v '^[0-9]*$' "$T/out" | tr '\n' ';')" \
+    "00:00:00,150 --> 00:00:00,210;three;00:00:00,570 --> 00:00:00,630;one;00:00:01,350 --> 00:00:01,410;four;"
+expect 0 "words in JSON" -m "$S" -f json --word-timestamps long.wav
+out_has '"source": "ctc"'
 expect 2 "a language the model does not know" -m "$S" -l de "$F/audio/en_george.wav"
 err_has "it knows zh, en, yue, ja, ko"
 expect 2 "an option that means nothing to it" -m "$S" --initial-prompt x "$F/audio/en_george.wav"

@@ -22,15 +22,6 @@ static void run_with(steno_session *s, const struct sound *a, const steno_transc
     if (steno_transcribe_source(s, &src, p)) fail_msg("%s", steno_last_error(s));
 }
 
-static void run(steno_session *s, const struct sound *a, const char *language, int itn, int ban)
-{
-    steno_transcribe_params p;
-    steno_transcribe_params_init(&p);
-    p.language = language;
-    p.itn = itn;
-    p.ban_unknown_emotion = ban;
-    run_with(s, a, &p);
-}
 
 /* Settings of the reference, by their names in the goldens. */
 static const struct setting { const char *name, *language; int itn, ban; } settings[] = {
@@ -40,6 +31,52 @@ static const struct setting { const char *name, *language; int itn, ban; } setti
 };
 
 enum { N_SETTINGS = sizeof settings / sizeof *settings };
+
+static steno_transcribe_params params_of(const struct setting *set)
+{
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.language = set->language;
+    p.itn = set->itn;
+    p.ban_unknown_emotion = set->ban;
+    return p;
+}
+
+static void run(steno_session *s, const struct sound *a, const char *language, int itn, int ban)
+{
+    const steno_transcribe_params p = params_of(&(struct setting){ "", language, itn, ban });
+    run_with(s, a, &p);
+}
+
+/* Show the results of all files under the first n settings, ties apart. @return their number */
+static int each_result(steno_session *s, int n, void (*show)(steno_session *s, const struct sound *a, const char *name,
+                                                             const struct setting *set, json_t *want))
+{
+    const char *name;
+    json_t *file;
+    int n_shown = 0;
+    json_object_foreach(json_object_get(golden, "files"), name, file) {
+        struct sound a;
+        assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", name).s), 0);
+        for (const struct setting *set = settings; set < settings + n; set++) {
+            json_t *want = json_object_get(json_object_get(file, "results"), set->name);
+            if (json_number_value(json_object_get(want, "min_margin")) < margin_least) continue;
+            show(s, &a, name, set, want);
+            n_shown++;
+        }
+        sound_free(&a);
+    }
+    return n_shown;
+}
+
+static int in_session(int (*test)(steno_session *s))
+{
+    steno_session *s;
+    assert_int_equal(steno_session_open(&s, model, NULL, NULL, NULL), 0);
+    const int n = test(s);
+    steno_session_close(s);
+    return n;
+}
 
 /* Rows that lie ld floats apart against a tensor of the collection: |difference| / |reference|. */
 static double distance(const float *ours, size_t ld, size_t width, const char *fmt, const char *stem)
@@ -77,7 +114,7 @@ static void test_encoder_output_is_the_references(void **state)
 }
 
 /* Ids of all rows, before repeats and blanks are dropped, and the text with and without tags. */
-static int compare(steno_session *s, const char *file, const char *setting, json_t *want)
+static void compare(steno_session *s, const char *file, const char *setting, json_t *want)
 {
     json_t *ids = json_object_get(want, "frame_ids");
     const size_t n = json_array_size(ids);
@@ -91,53 +128,43 @@ static int compare(steno_session *s, const char *file, const char *setting, json
     while (*text == ' ') text++;
     if (strcmp(steno_text(s), text) != 0) fail_msg("%s, %s: \"%s\", want \"%s\"", file, setting, steno_text(s), text);
     steno_segment g = { .size = sizeof g };
-    if (!*text) return 1;
+    if (!*text) return;
     assert_int_equal(steno_segment_get(s, 0, &g), 0);
     char tags[128];
     snprintf(tags, sizeof tags, "<|%s|><|%s|><|%s|><|%s|>", g.language, g.emotion, g.event, g.itn);
     if (strncmp(raw, tags, strlen(tags)) != 0) fail_msg("%s, %s: tags %s, want those of %s", file, setting, tags, raw);
-    return 1;
+}
+
+static void compare_ids(steno_session *s, const struct sound *a, const char *name, const struct setting *set, json_t *want)
+{
+    run(s, a, set->language, set->itn, set->ban);
+    compare(s, name, set->name, want);
+}
+
+static int ids_and_text(steno_session *s)
+{
+    return each_result(s, N_SETTINGS, compare_ids);
 }
 
 static void test_ids_and_text_are_the_references_under_every_setting(void **state)
 {
     (void)state;
-    steno_session *s;
-    assert_int_equal(steno_session_open(&s, model, NULL, NULL, NULL), 0);
-    const char *name;
-    json_t *file;
-    int n_compared = 0, n_close = 0;
-    json_object_foreach(json_object_get(golden, "files"), name, file) {
-        struct sound a;
-        assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", name).s), 0);
-        for (const struct setting *set = settings; set < settings + N_SETTINGS; set++) {
-            json_t *want = json_object_get(json_object_get(file, "results"), set->name);
-            run(s, &a, set->language, set->itn, set->ban);
-            if (json_number_value(json_object_get(want, "min_margin")) < margin_least) n_close++;
-            else n_compared += compare(s, name, set->name, want);
-        }
-        sound_free(&a);
-    }
-    print_message("%d results compared, %d too close to call\n", n_compared, n_close);
-    assert_true(n_compared >= 115);
-    steno_session_close(s);
+    const int n = in_session(ids_and_text);
+    print_message("%d results compared, the others are too close to call\n", n);
+    assert_true(n >= 115);
 }
 
 /* With tags as they are, and as signs; tags alone are a segment, too. */
-static void compare_tags(steno_session *s, const struct sound *a, const struct setting *set, json_t *want)
+static void compare_tags(steno_session *s, const struct sound *a, const char *name, const struct setting *set, json_t *want)
 {
     static const char *const key[] = { NULL, "raw", "rich" };
     for (int32_t tags = STENO_TAGS_KEEP; tags <= STENO_TAGS_RICH; tags++) {
         const char *text = json_string_value(json_object_get(want, key[tags]));
-        steno_transcribe_params p;
+        steno_transcribe_params p = params_of(set);
         steno_segment g = { .size = sizeof g };
-        steno_transcribe_params_init(&p);
-        p.language = set->language;
-        p.itn = set->itn;
-        p.ban_unknown_emotion = set->ban;
         p.tags = tags;
         run_with(s, a, &p);
-        if (strcmp(steno_text(s), text) != 0) fail_msg("%s, %s: \"%s\", want \"%s\"", set->name, key[tags], steno_text(s), text);
+        if (strcmp(steno_text(s), text) != 0) fail_msg("%s, %s, %s: \"%s\", want \"%s\"", name, set->name, key[tags], steno_text(s), text);
         assert_int_equal(steno_segment_count(s), *text != 0);
         if (!*text) continue;
         assert_int_equal(steno_segment_get(s, 0, &g), 0);
@@ -146,27 +173,65 @@ static void compare_tags(steno_session *s, const struct sound *a, const struct s
     }
 }
 
+static int text_with_tags(steno_session *s)
+{
+    return each_result(s, 4, compare_tags);
+}
+
 static void test_text_with_tags_and_with_signs_is_the_references(void **state)
 {
     (void)state;
-    steno_session *s;
-    assert_int_equal(steno_session_open(&s, model, NULL, NULL, NULL), 0);
-    const char *name;
-    json_t *file;
-    int n = 0;
-    json_object_foreach(json_object_get(golden, "files"), name, file) {
-        struct sound a;
-        assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", name).s), 0);
-        for (const struct setting *set = settings; set < settings + 4; set++) {
-            json_t *want = json_object_get(json_object_get(file, "results"), set->name);
-            if (json_number_value(json_object_get(want, "min_margin")) < margin_least) continue;
-            compare_tags(s, &a, set, want);
-            n++;
+    assert_true(in_session(text_with_tags) >= 58);
+}
+
+/* Words and times in seconds against the reference's, which cuts what is less than a millisecond. */
+static void compare_times(const steno_session *s, const char *where, json_t *want)
+{
+    json_t *times = json_object_get(want, "timestamp"), *words = json_object_get(want, "words");
+    steno_segment g = { .size = sizeof g };
+    const int n = (int)json_array_size(times);
+    if (steno_segment_get(s, 0, &g)) g.n_words = 0;
+    if (g.n_words != n) fail_msg("%s: %d words, want %d", where, (int)g.n_words, n);
+    for (int i = 0; i < n; i++) {
+        steno_word w = { .size = sizeof w };
+        assert_int_equal(steno_word_get(s, 0, i, &w), 0);
+        const char *text = w.text + (w.text[0] == ' '), *other = json_string_value(json_array_get(words, (size_t)i));
+        if (i == 0 && !strncmp(other, "\xe2\x96\x81", 3)) other += 3; /* a space that the reference forgets there */
+        if (strcmp(text, other) != 0) fail_msg("%s: word %d is \"%s\", want \"%s\"", where, i, text, other);
+        const double ours[] = { w.start, w.end };
+        for (size_t k = 0; k < 2; k++) {
+            const json_int_t at = json_integer_value(json_array_get(json_array_get(times, (size_t)i), k));
+            if ((json_int_t)(ours[k] * 1000) != at) fail_msg("%s: \"%s\" at %.17g s, want %d ms", where, text, ours[k], (int)at);
         }
-        sound_free(&a);
+        assert_true(w.probability > 0 && w.probability <= 1);
+        if (i == 0) assert_true(g.start == w.start);
+        if (i == n - 1) assert_true(g.end == w.end);
     }
-    assert_true(n >= 58);
-    steno_session_close(s);
+    if (n) assert_string_equal(g.word_source, "ctc");
+}
+
+static void compare_words(steno_session *s, const struct sound *a, const char *name, const struct setting *set, json_t *want)
+{
+    char where[96];
+    steno_transcribe_params p = params_of(set);
+    snprintf(where, sizeof where, "%s, %s", name, set->name);
+    p.word_timestamps = 1;
+    run_with(s, a, &p);
+    compare(s, name, set->name, want); /* as without */
+    compare_times(s, where, want);
+}
+
+static int times_of_words(steno_session *s)
+{
+    return each_result(s, N_SETTINGS, compare_words);
+}
+
+static void test_times_of_words_are_the_references(void **state)
+{
+    (void)state;
+    const int n = in_session(times_of_words);
+    print_message("times of %d results compared\n", n);
+    assert_true(n >= 115);
 }
 
 /* A folder of links to the safetensors spelling and what it lacks; "" when it cannot be made. */
@@ -302,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_encoder_output_is_the_references),
         cmocka_unit_test(test_ids_and_text_are_the_references_under_every_setting),
         cmocka_unit_test(test_text_with_tags_and_with_signs_is_the_references),
+        cmocka_unit_test(test_times_of_words_are_the_references),
         cmocka_unit_test(test_safetensors_levels_and_threads_give_the_same_ids),
         cmocka_unit_test(test_every_gguf_file_gives_the_text_of_the_folder),
         cmocka_unit_test(test_cmvn_is_applied_unless_it_is_switched_off),

@@ -108,7 +108,8 @@ static void line_keep(steno_session *s, const struct known_text *t, const struct
     }
     const size_t n_before = r->ids.len / sizeof *ids;
     struct segment g = { .t0_ms = ms_of(start), .t1_ms = ms_of(end), .start = start, .end = end, .text = r->text.len,
-                         .first_token = n_before, .n_tokens = n_ids, .first_word = r->words.len / sizeof(struct word), .n_words = n };
+                         .first_token = n_before, .n_tokens = n_ids, .first_word = r->words.len / sizeof(struct word), .n_words = n,
+                         .word_source = "dtw" };
     buf_add(&r->text, text, len);
     buf_add(&r->text, "", 1);
     for (int32_t i = 0; i < n; i++) {

@@ -123,6 +123,7 @@ static void words_keep(struct window_decoder *w, const struct draft *d, struct s
     struct result *r = w->result;
     g->first_word = r->words.len / sizeof(struct word);
     g->n_words = d->n_words;
+    g->word_source = d->n_words ? "dtw" : NULL;
     for (int32_t i = 0; i < d->n_words; i++) {
         struct word v = ((const struct word *)(const void *)w->words.word.p)[d->first_word + i];
         const char *text = w->words.text.p + v.text;

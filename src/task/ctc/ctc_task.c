@@ -6,7 +6,7 @@
 #include <string.h>
 #include "task/ctc/ctc_task.h"
 #include "task/compression.h"
-#include "task/ctc/ctc_text.h"
+#include "task/ctc/ctc_words.h"
 #include "task/fbank_stream.h"
 
 /* What a CTC transcription keeps in a session. */
@@ -15,6 +15,7 @@ struct ctc_session {
     struct rule_masks masks;
     int32_t *ids;           /* [rows] of a clip */
     struct ctc_text text;   /* of the clip at hand */
+    struct ctc_words words; /* likewise */
 };
 
 static struct ctc_session *ctc_of(const steno_session *s)
@@ -56,16 +57,27 @@ static int run_phase(steno_session *s, int phase, int n_rows)
     return session_ran(s, b->exec, rc);
 }
 
-/* Most probable id of each of n rows into s->batch->run.best: logits exist for a few rows at a time. */
-static int best_ids(steno_session *s, int n)
+/* Is shown the logits of a row, and their most probable id. */
+typedef void row_fn(struct ctc_job *j, int row, const float *logits, const struct best *best);
+
+/* Most probable id of each of n rows into the run's table; show NULL: nobody looks at logits, which exist for a few rows at a time. */
+static int head_run(struct ctc_job *j, int n, row_fn *show)
 {
-    const int step = (int)s->model->plan[PLAN_ENCODER].max_out;
+    steno_session *s = j->s;
+    struct run *run = &s->batch->run;
+    const struct plan *p = &s->model->plan[PLAN_ENCODER];
+    const int step = (int)p->max_out;
     for (int from = 0; from < n; from += step) {
-        s->batch->run.n_rows = 0;
-        for (int i = 0; i < n; i++) run_add(&s->batch->run, 0, i, 0, i >= from && i < from + step ? ROW_BEST : 0);
-        run_prepare(&s->batch->run);
+        run->n_rows = 0;
+        for (int i = 0; i < n; i++) run_add(run, 0, i, 0, i >= from && i < from + step ? ROW_BEST : 0);
+        run_prepare(run);
         const int rc = run_phase(s, PHASE_LM_HEAD, n);
         if (rc) return rc;
+        for (int i = from; show && i < n && i < from + step; i++) {
+            const float *logits = exec_logits(s->batch->exec, p, (uint32_t)(i - from));
+            if (!logits) return err_nomem(&s->error, (size_t)s->model->n_vocab * sizeof *logits, "logits");
+            show(j, i, logits, &run->argmax.best[i]);
+        }
     }
     return STENO_OK;
 }
@@ -86,6 +98,14 @@ static void collapse(struct ctc_job *j, int n)
         }
         last = b->id;
     }
+}
+
+static int words_add(struct ctc_job *j, struct segment *g)
+{
+    struct ctc_session *c = ctc_of(j->s);
+    const struct ctc_heard h = { { c->ids, j->n_ids }, j->s->batch->sampled, (double)j->at / FBANK_RATE,
+                                 fbank_bank_of(j->s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000) };
+    return ctc_words_add(&c->words, j->s->model, &h, &j->s->result, g);
 }
 
 static int segment_add(struct ctc_job *j)
@@ -110,12 +130,27 @@ static int segment_add(struct ctc_job *j)
     buf_add(&r->text, "", 1);
     buf_add(&r->ids, c->ids, (size_t)j->n_ids * sizeof *c->ids);
     buf_add(&r->tokens, s->batch->sampled, (size_t)j->n_ids * sizeof *s->batch->sampled);
+    if (j->p->word_timestamps && words_add(j, &g)) return err_nomem(&s->error, r->words.len, "words");
     if (result_status(r)) return err_nomem(&s->error, r->text.len, "results");
     buf_add(&r->segments, &g, sizeof g); /* the last one: what can be read is whole */
     if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
     if (!*r->language && g.tags.language) r->language = g.tags.language;
     result_tell(r, j->p->on_segment, j->p->user);
     return STENO_OK;
+}
+
+static void show_words(struct ctc_job *j, int row, const float *logits, const struct best *best)
+{
+    if (row >= j->n_head && best->id >= 0) ctc_words_row(&ctc_of(j->s)->words, row - j->n_head, logits, best);
+}
+
+/* The head runs once more: what is looked for was not known before. */
+static int find_words(struct ctc_job *j, int n_rows)
+{
+    struct ctc_session *c = ctc_of(j->s);
+    if (ctc_words_begin(&c->words, j->s->model, &(struct ctc_ids){ c->ids, j->n_ids }, n_rows))
+        return err_nomem(&j->s->error, (size_t)n_rows * (size_t)(j->n_ids + 1) * sizeof(float), "times of words");
+    return head_run(j, j->n_head + n_rows, show_words);
 }
 
 static int clip(struct ctc_job *j, int n_rows)
@@ -127,9 +162,10 @@ static int clip(struct ctc_job *j, int n_rows)
     int rc = run_phase(s, PHASE_ENCODE, j->n_head + n_rows);
     s->timings.n_encodes++;
     s->timings.n_windows++;
-    if (!rc) rc = best_ids(s, j->n_head + n_rows);
-    if (!rc) collapse(j, j->n_head + n_rows);
-    return rc;
+    if (!rc) rc = head_run(j, j->n_head + n_rows, NULL);
+    if (rc) return rc;
+    collapse(j, j->n_head + n_rows);
+    return j->p->word_timestamps ? find_words(j, n_rows) : STENO_OK;
 }
 
 static int job_init(struct ctc_job *j, steno_session *s, const steno_transcribe_params *p)
@@ -224,6 +260,7 @@ static void part_close(steno_session *s)
     if (!c) return;
     fbank_stream_close(&c->fbank);
     ctc_text_free(&c->text);
+    ctc_words_free(&c->words);
 }
 
 static struct front_time *front_time(const steno_session *s)

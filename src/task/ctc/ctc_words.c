@@ -1,0 +1,163 @@
+/* steno: times of words from a CTC head. SPDX-License-Identifier: MIT */
+#include "task/ctc/ctc_words.h"
+#include <math.h>
+#include <string.h>
+#include "search/ctc_align.h"
+
+void ctc_words_free(struct ctc_words *w)
+{
+    struct buf *const all[] = { &w->label, &w->at, &w->logp, &w->span, &w->back, &w->word };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) buf_free(all[i]);
+}
+
+static int32_t n_labels(const struct ctc_words *w)
+{
+    return (int32_t)(w->label.len / sizeof(int32_t));
+}
+
+/* ---- what is looked for ---- */
+
+static int is_space(const struct vocab *v, int32_t id)
+{
+    return v->len[id] == 1 && v->bytes[id][0] == ' ';
+}
+
+/* A space alone is looked for once between two pieces of which the second brings none. */
+static int is_needless(const steno_model *m, const struct ctc_ids *ids, int32_t i)
+{
+    if (!is_space(&m->vocab, ids->ids[i])) return 0;
+    for (i++; i < ids->n; i++)
+        if (m->family->ctc->spoken(m, ids->ids[i]) >= 0) return m->vocab.bytes[ids->ids[i]][0] == ' ';
+    return 1;
+}
+
+int ctc_words_begin(struct ctc_words *w, const steno_model *m, const struct ctc_ids *ids, int32_t n_rows)
+{
+    const struct ctc_span none = { -1, -1 };
+    const float zero = 0;
+    buf_clear(&w->label);
+    buf_clear(&w->at);
+    buf_clear(&w->span);
+    buf_clear(&w->logp);
+    for (int32_t i = 0; i < ids->n; i++) {
+        const int32_t label = m->family->ctc->spoken(m, ids->ids[i]);
+        if (label < 0 || is_needless(m, ids, i)) continue;
+        buf_add(&w->label, &label, sizeof label);
+        buf_add(&w->at, &i, sizeof i);
+        buf_add(&w->span, &none, sizeof none);
+    }
+    w->n_rows = n_rows;
+    w->blank = ((const struct ctc_model *)m->part)->blank;
+    for (int64_t i = 0; i < (int64_t)n_rows * (n_labels(w) + 1) && !w->logp.err; i++) buf_add(&w->logp, &zero, sizeof zero);
+    return w->label.err || w->at.err || w->span.err || w->logp.err ? STENO_ENOMEM : STENO_OK;
+}
+
+void ctc_words_row(struct ctc_words *w, int32_t row, const float *logits, const struct best *best)
+{
+    const int32_t *label = (const int32_t *)(const void *)w->label.p, n = n_labels(w);
+    float *to = (float *)(void *)w->logp.p + (size_t)row * ((size_t)n + 1);
+    const float base = best->logprob - logits[best->id];
+    to[0] = best->id == w->blank ? 0 : logits[w->blank] + base;
+    for (int32_t i = 0; i < n; i++) to[1 + i] = logits[label[i]] + base;
+}
+
+/* ---- words ---- */
+
+/* The word at hand. */
+struct open_word {
+    struct word w;
+    int32_t n_timed;
+    int letters; /* of ASCII, all of it */
+    int is_open;
+};
+
+static int all_letters(const uint8_t *s, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if ((s[i] | 32) < 'a' || (s[i] | 32) > 'z') return 0;
+    return n > 0;
+}
+
+static void word_close(struct ctc_words *w, struct open_word *o, struct result *r, struct segment *g)
+{
+    if (!o->is_open) return;
+    o->w.text = r->text.len;
+    o->w.probability /= o->n_timed;
+    utf8_append(&r->text, (const uint8_t *)w->word.p, w->word.len);
+    buf_add(&r->text, "", 1);
+    buf_add(&r->words, &o->w, sizeof o->w);
+    g->n_words++;
+    buf_clear(&w->word);
+    *o = (struct open_word){ 0 };
+}
+
+/* Seconds in the clip at which row i begins, n rows being all there are. */
+static double row_begin(const struct ctc_heard *h, int32_t i, int32_t n)
+{
+    const int64_t half = h->row_ms / 2, at = (int64_t)(i < n ? i : n) * h->row_ms - half;
+    return at > 0 ? (double)at / 1000 : 0;
+}
+
+/* Piece i, which lies in the rows of `span`, goes on the word at hand or begins one. */
+static void piece_take(struct ctc_words *w, const steno_model *m, const struct ctc_heard *h, struct open_word *o, int32_t i,
+                       const struct ctc_span *span)
+{
+    const uint8_t *s = m->vocab.bytes[h->ids.ids[i]];
+    const uint32_t len = m->vocab.len[h->ids.ids[i]];
+    if (!o->is_open) o->w.start = h->at + row_begin(h, span->begin, w->n_rows);
+    o->is_open = 1;
+    o->w.end = h->at + row_begin(h, span->end, w->n_rows);
+    o->w.probability += (double)h->tokens[i].p;
+    o->w.n_tokens++;
+    o->n_timed++;
+    o->letters = s[0] == ' ' ? all_letters(s + 1, len - 1) : all_letters(s, len);
+    buf_add(&w->word, s, len);
+}
+
+/* All labels have rows. */
+static void words_make(struct ctc_words *w, const steno_model *m, const struct ctc_heard *h, struct result *r, struct segment *g)
+{
+    const int32_t *at = (const int32_t *)(const void *)w->at.p;
+    const struct ctc_span *span = (const struct ctc_span *)(const void *)w->span.p;
+    struct open_word o = { 0 };
+    int32_t n_spaces = 0;
+    buf_clear(&w->word);
+    for (int32_t k = 0; k < n_labels(w); k++) {
+        const int32_t id = h->ids.ids[at[k]];
+        const uint8_t *s = m->vocab.bytes[id];
+        if (is_space(&m->vocab, id)) {
+            n_spaces++;
+            continue;
+        }
+        const int joins = o.letters && !n_spaces && all_letters(s, m->vocab.len[id]);
+        if (!joins) word_close(w, &o, r, g);
+        if (n_spaces && g->n_words) buf_str(&w->word, " ");
+        if (!o.is_open) o.w.n_tokens = n_spaces;
+        n_spaces = 0;
+        piece_take(w, m, h, &o, at[k], &span[k]);
+        if (!g->n_words && w->word.len && w->word.p[0] == ' ') { /* the text begins without it */
+            memmove(w->word.p, w->word.p + 1, --w->word.len);
+        }
+    }
+    word_close(w, &o, r, g);
+}
+
+int ctc_words_add(struct ctc_words *w, const steno_model *m, const struct ctc_heard *h, struct result *r, struct segment *g)
+{
+    const int32_t n = n_labels(w), *label = (const int32_t *)(const void *)w->label.p;
+    struct ctc_span *span = (struct ctc_span *)(void *)w->span.p;
+    if (!n) return STENO_OK;
+    const int rc = ctc_align(span, label, n, (const float *)(const void *)w->logp.p, w->n_rows, &w->back);
+    if (rc || span[0].begin < 0) return rc;
+    g->first_word = r->words.len / sizeof(struct word);
+    words_make(w, m, h, r, g);
+    if (w->word.err || r->text.err || r->words.err) return STENO_ENOMEM;
+    if (!g->n_words) return STENO_OK;
+    const struct word *first = (const struct word *)(const void *)r->words.p + g->first_word, *last = first + g->n_words - 1;
+    g->start = first->start;
+    g->end = last->end;
+    g->t0_ms = (int64_t)nearbyint(g->start * 1000);
+    g->t1_ms = (int64_t)nearbyint(g->end * 1000);
+    g->word_source = "ctc";
+    return STENO_OK;
+}

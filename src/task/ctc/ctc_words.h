@@ -1,0 +1,35 @@
+/* steno: times of words from a CTC head. SPDX-License-Identifier: MIT
+ *
+ * What was chosen is aligned with all rows once more (search/ctc_align.h); rows where nothing is the most probable stay nothing, as in
+ * FunASR's output_timestamp. A row of 60 ms stands for the 30 ms before and behind its beginning. A word is a piece, but pieces of
+ * ASCII letters that follow each other without a space are one; so characters of Chinese and Japanese, digits and stops are words of
+ * their own. */
+#ifndef STENO_TASK_CTC_CTC_WORDS_H
+#define STENO_TASK_CTC_CTC_WORDS_H
+#include "task/ctc/ctc_text.h"
+#include "task/result.h"
+
+struct ctc_words {
+    struct buf label, at;   /* int32_t: what is looked for, and its place among the ids */
+    struct buf logp;        /* float [rows, labels + 1] */
+    struct buf span, back;  /* struct ctc_span by label; scratch */
+    struct buf word;        /* the text of the word at hand */
+    int32_t n_rows, blank;
+};
+
+/* What was chosen in a clip. */
+struct ctc_heard {
+    struct ctc_ids ids;
+    const struct sampled_token *tokens; /* of the ids */
+    double at;                          /* where the clip begins, seconds */
+    int row_ms;
+};
+
+void ctc_words_free(struct ctc_words *w);
+
+/* ids are to be found in n_rows rows: then each row is shown, and words are added to a result, behind the segment's text. A segment with
+ * words begins and ends with them. STENO_OK, STENO_ENOMEM */
+int ctc_words_begin(struct ctc_words *w, const steno_model *m, const struct ctc_ids *ids, int32_t n_rows);
+void ctc_words_row(struct ctc_words *w, int32_t row, const float *logits, const struct best *best);
+int ctc_words_add(struct ctc_words *w, const steno_model *m, const struct ctc_heard *h, struct result *r, struct segment *g);
+#endif
