@@ -180,6 +180,18 @@ static void median(float *y, const float *x, const float *add, float scale, size
     }
 }
 
+static void lstm(float *h, float *c, const float *gates, const float *c_before, size_t n)
+{
+    for (size_t i = 0; i < n; i += VF_N) {
+        const size_t left = size_min(n - i, VF_N);
+        const vf input = vf_sigmoid(vf_load_n(gates + i, left)), forget = vf_sigmoid(vf_load_n(gates + n + i, left));
+        const vf cell = vf_tanh(vf_load_n(gates + 2 * n + i, left)), output = vf_sigmoid(vf_load_n(gates + 3 * n + i, left));
+        const vf kept = c_before ? vf_mul(forget, vf_load_n(c_before + i, left)) : vf_zero(), now = vf_fma(input, cell, kept);
+        vf_store_n(c + i, now, left);
+        vf_store_n(h + i, vf_mul(output, vf_tanh(now)), left);
+    }
+}
+
 /* Bits [id, id + n) of the mask, n <= VF_N; never reads past the word of the last id. */
 INLINE uint32_t mask_bits(const uint32_t *mask, size_t id, size_t n)
 {
@@ -235,6 +247,7 @@ static void init_elem(struct kern *k)
     k->act[ACT_RELU] = act_relu;
     k->scale = scale_row;
     k->fsmn = fsmn;
+    k->lstm = lstm;
     k->zscore = zscore;
     k->median = median;
     k->logits_reduce = logits_reduce;

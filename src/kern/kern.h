@@ -29,6 +29,7 @@
  *              1e-5 of itself from a tie; from the twin 1e-4, three of those
  *   attn_weights  1e-5 relative to the largest weight of the row, with q as the type rounds it;  zscore: 1e-5 relative to the largest
  *              output of the column
+ *   lstm       c: 1e-6 * (1 + |c_before|), h: 2e-6 * (1 + |c_before|), absolute
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
  *              base 10 by 1e-6 + eps times itself more
  *   exp, erf and tanh bodies (attention's exp apart): 4 ulp resp. 2e-7 absolute; data movement, widening and packing: exact */
@@ -338,6 +339,9 @@ struct kern {
     /* y = x * scale + add; add may be NULL; y may equal x or add. */
     void (*scale)(float *y, const float *x, float scale, const float *add, size_t n);
     void (*fsmn)(const struct fsmn *f);
+    /* A step of an LSTM: of gates, [4 n], input, forget, cell, output, before their activations, and c_before, the state of the cell, NULL:
+     * zeros. c = sigmoid(forget) c_before + sigmoid(input) tanh(cell), h = sigmoid(output) tanh(c). c may be gates or c_before. */
+    void (*lstm)(float *h, float *c, const float *gates, const float *c_before, size_t n);
     /* Columns of x, [rows, n] with rows ld apart, in place: (x - mean) / std over the rows, the population's std. 0 throughout a column
      * whose values lie less than FLT_MIN from its first one (the quotient has no value there). rows >= 1. */
     void (*zscore)(float *x, size_t ld, size_t rows, size_t n);

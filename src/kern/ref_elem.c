@@ -53,6 +53,18 @@ static void fsmn_c(const struct fsmn *f)
     }
 }
 
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+
+static void lstm_c(float *h, float *c, const float *gates, const float *c_before, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double kept = c_before ? sigmoid((double)gates[n + i]) * (double)c_before[i] : 0;
+        const double out = sigmoid((double)gates[3 * n + i]);
+        c[i] = (float)(kept + sigmoid((double)gates[i]) * tanh((double)gates[2 * n + i]));
+        h[i] = (float)(out * tanh((double)c[i]));
+    }
+}
+
 static void zscore_c(float *x, size_t ld, size_t rows, size_t n)
 {
     for (float *column = x; column < x + n; column++) {
@@ -134,6 +146,7 @@ void kern_init_c(struct kern *k)
     k->act[ACT_RELU] = act_relu_c;
     k->scale = scale_c;
     k->fsmn = fsmn_c;
+    k->lstm = lstm_c;
     k->zscore = zscore_c;
     k->median = median_c;
     k->logits_reduce = logits_reduce_c;

@@ -107,6 +107,15 @@ INLINE vf vf_gelu_tanh(vf x)
     return vf_div(x, vf_add(vf_exp(u), vf_set1(1)));
 }
 
+INLINE vf vf_sigmoid(vf x) { return vf_div(vf_set1(1), vf_add(vf_exp(vf_sub(vf_zero(), x)), vf_set1(1))); }
+
+/* (1 - e) / (1 + e), e = exp(-2 |x|), with x's sign. */
+INLINE vf vf_tanh(vf x)
+{
+    const vf e = vf_exp(vf_mul(vf_abs(x), vf_set1(-2)));
+    return vf_sign(vf_div(vf_sub(vf_set1(1), e), vf_add(vf_set1(1), e)), x);
+}
+
 INLINE vf vf_act(vf x, enum act act)
 {
     if (act == ACT_GELU_ERF) return vf_gelu_erf(x);

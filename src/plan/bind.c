@@ -85,6 +85,42 @@ uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n,
     return id;
 }
 
+/* Output (j, o) is stored as column (o, j): the matrix is read whole, turned, and packed as f32. */
+static void *pack_turned(struct build *b, const struct tensor *t, uint64_t n, uint64_t channels, uint32_t times)
+{
+    const size_t outputs = (size_t)(n * times), sz = outputs * (size_t)channels * sizeof(float);
+    float *stored = arena_alloc(&b->scratch_arena, sz), *panel = arena_alloc(&b->scratch_arena, PANEL * (size_t)channels * sizeof *panel);
+    uint8_t *packed = packed_take(b, pack_sz(PK_F32, outputs, (size_t)channels));
+    if (!b->status && (!stored || !panel)) b->status = err_nomem(b->e, sz, "a transposed convolution");
+    if (b->status || b->p.store->dry) return packed;
+    b->status = tensor_read_f32(t, stored, b->e);
+    for (size_t p = 0; p < pack_panels(outputs) && !b->status; p++) {
+        const void *rows[PANEL] = { 0 };
+        for (size_t i = 0; i < PANEL && p * PANEL + i < outputs; i++) {
+            const size_t at = p * PANEL + i, o = at % (size_t)n, j = at / (size_t)n;
+            float *row = panel + i * (size_t)channels;
+            for (size_t c = 0; c < channels; c++) row[c] = stored[(c * (size_t)n + o) * times + j];
+            rows[i] = row;
+        }
+        b->p.kern->pack(packed + p * pack_panel_sz(PK_F32, (size_t)channels), NULL, PK_F32, DT_F32, rows, (size_t)channels);
+    }
+    return packed;
+}
+
+uint16_t bind_upsample(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t times)
+{
+    const struct tensor *t = bind_tensor(b, w, channels, n, times);
+    const float *v = bind_vector(b, bias, n);
+    void *packed = t ? pack_turned(b, t, n, channels, times) : NULL;
+    float *all = packed_take(b, (size_t)(n * times) * sizeof *all);
+    for (size_t i = 0; i < n * times && !b->status && !b->p.store->dry; i++) all[i] = v[i % n];
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        b->bind[id] = (struct bind){ .w = packed, .bias = all, .n = (uint32_t)(n * times), .k = (uint32_t)channels,
+                                     .n_y = (uint32_t)(n * times), .type = PK_F32, .stride = (uint16_t)times };
+    return id;
+}
+
 uint16_t bind_norm(struct build *b, const char *weight, const char *bias, uint64_t n, float eps)
 {
     const float *g = bind_vector(b, weight, n), *v = bind_vector(b, bias, n);

@@ -16,6 +16,8 @@ const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64
 const float *bind_sinusoids(struct build *b, uint32_t rows, uint32_t width);
 /* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
+/* Transposed convolution [channels, n, times], whose steps are `times`, as a linear of times * n outputs. */
+uint16_t bind_upsample(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t times);
 /* As bind_matrix without a bias, in int8 by blocks whatever it is stored as, with what that loses (logits_approx.h): a
  * matrix that is bound in full as well. NO_BIND where that would not be much less to read. */
 uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k);

@@ -15,7 +15,7 @@ static uint16_t slot_add(struct build *b, struct slot s)
     return b->plan.n_slots++;
 }
 
-static uint16_t slot_rows(struct build *b, uint32_t rows, uint32_t width)
+uint16_t build_slot_rows(struct build *b, uint32_t rows, uint32_t width)
 {
     const uint32_t ld = width + ROW_PAD;
     return slot_add(b, (struct slot){ .width = width, .ld = ld, .rows = rows, .size = (size_t)rows * ld * sizeof(float) });
@@ -23,12 +23,12 @@ static uint16_t slot_rows(struct build *b, uint32_t rows, uint32_t width)
 
 uint16_t build_slot(struct build *b, uint32_t width)
 {
-    return slot_rows(b, b->plan.max_rows, width);
+    return build_slot_rows(b, b->plan.max_rows, width);
 }
 
 uint16_t build_slot_out(struct build *b, uint32_t width)
 {
-    const uint16_t s = slot_rows(b, b->plan.max_out, width);
+    const uint16_t s = build_slot_rows(b, b->plan.max_out, width);
     if (!b->status) b->slot[s].is_out = 1;
     return s;
 }

@@ -4,6 +4,7 @@
 #include "plan/build.h"
 
 uint16_t build_slot(struct build *b, uint32_t width);                       /* [max_rows, width] */
+uint16_t build_slot_rows(struct build *b, uint32_t rows, uint32_t width);    /* [rows, width] */
 uint16_t build_slot_out(struct build *b, uint32_t width);                   /* [max_out, width] */
 uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width); /* contiguous rows, a zero row on both sides */
 uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type); /* keys and values of max_rows positions */

@@ -50,7 +50,7 @@ static size_t linear_scratch_of(const struct plan *p)
 {
     size_t need = 0;
     for (uint16_t i = 0; i < p->n_ops; i++)
-        if (p->op[i].kind == OP_LINEAR || p->op[i].kind == OP_LOGITS_APPROX)
+        if (p->op[i].kind == OP_LINEAR || p->op[i].kind == OP_LOGITS_APPROX || p->op[i].kind == OP_LSTM)
             need = larger(need, kern_linear_scratch((enum packed_type)p->bind[p->op[i].bind].type));
     return need;
 }
@@ -260,8 +260,8 @@ static void copy_blocks(const struct replay *rp)
 static void run_op(const struct replay *rp, uint16_t at, int thread, int threads)
 {
     const struct op *op = &rp->p->op[at];
-    const int is_long = op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX || op->kind == OP_ATTN; /* an item may take milliseconds */
-    const struct worker worker = { rp->x, &rp->x->counter[at], is_long && !thread && rows_of(rp, op) > FEW_ROWS, threads,
+    const int takes_ms = op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX || op->kind == OP_ATTN || op->kind == OP_LSTM; /* an item */
+    const struct worker worker = { rp->x, &rp->x->counter[at], takes_ms && !thread && rows_of(rp, op) > FEW_ROWS, threads,
                                    rp->x->thread_scratch + (size_t)thread * rp->x->thread_scratch_sz };
     op_run(rp, op, &worker);
 }

@@ -1,4 +1,4 @@
-/* steno: products of rows with packed weights, on the CPU. SPDX-License-Identifier: MIT */
+/* steno: products of rows with packed weights, on the CPU, and layers that are one after the other. SPDX-License-Identifier: MIT */
 #include "plan/partition.h"
 #include "plan/replay.h"
 
@@ -17,7 +17,7 @@ static struct linear linear_of(const struct replay *rp, const struct op *op)
     }
     if (op->out != NO_SLOT) {
         l.y = row0(rp, op->out) + op->column;
-        l.ld_y = p->slot[op->out].ld;
+        l.ld_y = p->slot[op->out].ld * (op->flags & OPF_SPREAD ? c->stride : 1u);
     }
     if (op->aux != NO_SLOT) {
         l.res = row0(rp, op->aux) + op->column;
@@ -102,4 +102,39 @@ void linear_run(const struct replay *rp, const struct op *op, const struct worke
         else if (c->n_y < c->n && op->state == NO_STATE) own_kv_linear(rp, op, &l, t, worker->scratch);
         else rp->x->kern->linear[c->type](&l, t.m0, t.m1, t.p0, t.p1, worker->scratch);
     }
+}
+
+/* ---- recurrent layers */
+
+/* Where a way begins: at its end of the rows, and at those of the table that begin a sequence. */
+static int begins(const struct replay *rp, const struct op *op, uint32_t rows, uint32_t r, int back)
+{
+    if (r == (back ? rows - 1 : 0)) return 1;
+    return op->rows == ROWS_TABLE && rp->run->row[back ? r + 1 : r].pos == 0;
+}
+
+/* One way, row after row: what the gates get from the state before is added to what they get from the input, and the state of the cell
+ * takes the place of the first gate. */
+static void lstm_way(const struct replay *rp, const struct op *op, int back, const struct worker *worker)
+{
+    enum { ASK = 32 /* rows between looks whether the run is to end */ };
+    const struct bind *c = &rp->p->bind[op->bind];
+    const uint32_t rows = rows_of(rp, op), n = c->d_head;
+    const size_t ld = rp->p->slot[op->in].ld, ld_out = rp->p->slot[op->out].ld, panels = pack_panels(4 * (size_t)n);
+    float *const gates = row0(rp, op->in) + (size_t)back * 4 * n, *const out = row0(rp, op->out) + (size_t)back * n;
+    const char *const w = (const char *)c->w + (size_t)back * panels * pack_panel_sz((enum packed_type)c->type, c->k);
+    for (uint32_t i = 0; i < rows && (i % ASK || !item_stops(worker)); i++) {
+        const uint32_t r = back ? rows - 1 - i : i, before = back ? r + 1 : r - 1;
+        const int first = begins(rp, op, rows, r, back);
+        float *g = gates + r * ld;
+        const struct linear l = { .w = w, .n = 4 * n, .k = n, .n_y = 4 * n, .x = out + before * ld_out, .ld_x = ld_out, .y = g, .ld_y = ld,
+                                  .res = g, .ld_res = ld };
+        if (!first) rp->x->kern->linear[c->type](&l, 0, 1, 0, panels, worker->scratch);
+        rp->x->kern->lstm(out + r * ld_out, g, g, first ? NULL : gates + before * ld, n);
+    }
+}
+
+void lstm_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    if (rows_of(rp, op)) FOR_ITEMS(i, rp->p->bind[op->bind].heads) lstm_way(rp, op, (int)i, worker);
 }

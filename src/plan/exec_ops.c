@@ -227,6 +227,7 @@ static struct op_way const way[OP_KINDS] = {
     [OP_ZSCORE] = { zscore_run, NULL },
     [OP_MEDIAN_FILTER] = { median_filter_run, NULL },
     [OP_CIF] = { rows_run, cif_rows },
+    [OP_LSTM] = { lstm_run, NULL },
     [OP_ACT] = { rows_run, act_rows },
     [OP_ADD] = { rows_run, add_rows },
     [OP_LOGITS_APPROX] = { linear_run, NULL },

@@ -24,6 +24,9 @@ enum op_kind {
     OP_ZSCORE,          /* out = (in - mean) / standard deviation, both over the rows, for each of run.align.frames columns */
     OP_MEDIAN_FILTER,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.align.frames columns */
     OP_CIF,             /* out[r] = the frames that token r of the table is made of (run.cif): the sum of their weights times rows of in */
+    OP_LSTM,            /* out = the states of a recurrent layer; in: what its gates get from the input, [rows, 4 n] for each way, which
+                         * the op uses up; w [4 n, n] for each way. A way begins with zeros at the first (last) row, and with
+                         * ROWS_TABLE at (before) rows of pos 0 */
     OP_ACT,             /* out = act(in + bias); only in plans without fusions, see unfuse.c */
     OP_ADD,             /* out = in + aux or positions; likewise */
     OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT where that does (logits_approx.h) */
@@ -38,17 +41,19 @@ enum op_flag {
     OPF_WRITE_KV = 2,  /* attention: in is a Q|K|V row; write K and V before reading */
     OPF_CONV = 4,      /* linear: in is read from the row before, bind.stride rows on per output row */
     OPF_PADDED = 8,    /* out has a zero row on both sides, for a convolution that follows */
-    OPF_APPROX = 16    /* linear: of rows with approximate logits only the panels that their bounds leave */
+    OPF_APPROX = 16,   /* linear: of rows with approximate logits only the panels that their bounds leave */
+    OPF_SPREAD = 32    /* linear: out is bind.stride rows, one behind the other, for each row of in */
 };
 
 enum norm_kind { NORM_LAYER, NORM_RMS };
 
 /* How many rows an op works on. */
 enum op_rows {
-    ROWS_RUN,   /* as many as the run says (struct phases); in a chain the rows of the table */
-    ROWS_TWICE, /* twice that, before a convolution of stride 2 */
-    ROWS_OUT,   /* rows of the table whose logits are wanted */
-    ROWS_TABLE  /* the rows of the table (run.h), where those of the input are others: tokens beside frames */
+    ROWS_RUN,    /* as many as the run says (struct phases); in a chain the rows of the table */
+    ROWS_TWICE,  /* twice that, before a convolution of stride 2 */
+    ROWS_THRICE, /* three times that, behind OPF_SPREAD */
+    ROWS_OUT,    /* rows of the table whose logits are wanted */
+    ROWS_TABLE   /* the rows of the table (run.h), where those of the input are others: tokens beside frames */
 };
 
 enum { NO_SLOT = 0xffff, NO_STATE = 0xffff, FSMN_TAPS = 64 /* most of a filter over rows */ };
@@ -79,7 +84,8 @@ struct bind {
     uint8_t type;         /* enum packed_type of w */
     uint8_t act;          /* enum act */
     uint8_t norm_kind;    /* enum norm_kind */
-    uint16_t heads, kv_heads, d_head, stride; /* kv_heads: as many keys and values, each for heads / kv_heads queries in a row */
+    /* kv_heads: as many keys and values, each for heads / kv_heads queries in a row; OP_LSTM: heads ways of d_head numbers. */
+    uint16_t heads, kv_heads, d_head, stride;
     const struct approx_panel *approx; /* [pack_panels(n)] what w is off by, where it stands for a matrix with more bits; NULL */
     uint16_t taps, left;
     float scale, eps;

@@ -76,13 +76,19 @@ struct worker {
     void *scratch;            /* its own */
 };
 
+/* Within a long item: is the run to end? */
+static inline int item_stops(const struct worker *worker)
+{
+    struct cpu_exec *x = worker->x;
+    if (worker->asks && x->base.should_stop && x->base.should_stop(x->base.user)) atomic_store(&x->stop, 1);
+    return atomic_load_explicit(&x->stop, memory_order_relaxed);
+}
+
 /* The next item of n; -1: there is none, or the run is to end. What was taken is always done, so whoever leaves because of that leaves
  * nothing behind that others believe done: thread 0 ends the run behind this op. */
 static inline int64_t item_take(const struct worker *worker, int64_t n)
 {
-    struct cpu_exec *x = worker->x;
-    if (worker->asks && x->base.should_stop && x->base.should_stop(x->base.user)) atomic_store(&x->stop, 1);
-    if (atomic_load_explicit(&x->stop, memory_order_relaxed)) return -1;
+    if (item_stops(worker)) return -1;
     const int64_t i = atomic_fetch_add_explicit(worker->counter, 1, memory_order_relaxed);
     return i < n ? i : -1;
 }
@@ -111,6 +117,7 @@ static inline uint32_t rows_count(const struct replay *rp, uint8_t rows)
 {
     switch (rows) {
     case ROWS_TWICE: return 2 * rp->n_rows;
+    case ROWS_THRICE: return 3 * rp->n_rows;
     case ROWS_OUT: return rp->run->n_out;
     case ROWS_TABLE: return rp->run->n_rows;
     default: return rp->n_rows;
@@ -160,7 +167,7 @@ struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t 
 /* An op: the items that this thread gets hold of. */
 typedef void op_fn(const struct replay *rp, const struct op *op, const struct worker *worker);
 op_fn op_run;                                                       /* of whatever kind (exec_ops.c) */
-op_fn linear_run;                                                   /* exec_linear.c */
+op_fn linear_run, lstm_run;                                         /* exec_linear.c */
 op_fn attn_run, attn_weights_run;                                   /* exec_attn.c */
 op_fn logits_bound_run, logits_reduce_run, sample_run;              /* exec_logits.c */
 

@@ -72,7 +72,7 @@ static void unfuse_linear(struct build *b, const struct op *o, const char *label
     uint32_t width[3];
     const int mixed = whole.n_y < whole.n && part_widths(width, &whole) == 1; /* rows and keys that cannot be told apart */
     const int adds = o->aux != NO_SLOT || whole.positions;
-    if (mixed && whole.n_y) {
+    if ((mixed && whole.n_y) || (o->flags & OPF_SPREAD)) {
         again(b, o, label, "");
         return;
     }

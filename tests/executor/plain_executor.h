@@ -155,7 +155,8 @@ static inline void plain_copies(struct plain_exec *x, struct kv_state *s, uint8_
 
 static inline uint32_t plain_rows_count(const struct plain_op *o, uint8_t rows)
 {
-    return rows == ROWS_TWICE ? 2 * o->n_rows : rows == ROWS_OUT ? o->run->n_out : rows == ROWS_TABLE ? o->run->n_rows : o->n_rows;
+    if (rows == ROWS_OUT || rows == ROWS_TABLE) return rows == ROWS_OUT ? o->run->n_out : o->run->n_rows;
+    return (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1) * o->n_rows;
 }
 
 /* The sequence that row r of the op is of. */
@@ -231,6 +232,7 @@ static inline void plain_linear(const struct plain_op *o)
         l.ld_x *= c->stride;
     }
     if (op->out != NO_SLOT) l.y = plain_row(o, op->out, 0) + op->column, l.ld_y = plain_ld(o->plan->p, op->out);
+    if (op->flags & OPF_SPREAD) l.ld_y *= c->stride;
     if (op->aux != NO_SLOT) l.res = plain_row(o, op->aux, 0) + op->column, l.ld_res = plain_ld(o->plan->p, op->aux);
     else if (c->positions) l.res = plain_at(o, c->positions), l.ld_res = c->n;
     if (c->n_y < c->n) {
@@ -314,6 +316,27 @@ static inline void plain_fsmn(const struct plain_op *o)
                                     .n = c->d_head };
             o->kern->fsmn(&f);
         }
+}
+
+/* A way after the other, with a state beside. */
+static inline void plain_lstm(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    const uint32_t n = c->d_head;
+    float *h = calloc(2 * (size_t)n, sizeof *h), *cell = h + n;
+    assert_non_null(h);
+    for (uint32_t way = 0; way < c->heads; way++)
+        for (uint32_t i = 0; i < o->rows; i++) {
+            const uint32_t r = way ? o->rows - 1 - i : i, edge = way ? r + 1 : r;
+            const int first = !i || (o->op->rows == ROWS_TABLE && o->run->row[edge].pos == 0);
+            float *gates = plain_row(o, o->op->in, r) + way * 4 * n, *out = plain_row(o, o->op->out, r) + way * n;
+            const struct linear l = { .w = (const char *)plain_at(o, c->w) + way * 4 * n / PANEL * pack_panel_sz(c->type, c->k), .n = 4 * n,
+                                      .k = n, .n_y = 4 * n, .x = h, .y = gates, .res = gates };
+            if (!first) o->kern->linear[c->type](&l, 0, 1, 0, pack_panels(4 * n), o->x->scratch);
+            o->kern->lstm(out, cell, gates, first ? NULL : cell, n);
+            memcpy(h, out, n * sizeof *h);
+        }
+    free(h);
 }
 
 static inline void plain_cif(const struct plain_op *o)
@@ -427,7 +450,7 @@ static inline void plain_op_run(struct plain_op *o, const struct op *op)
     static void (*const run[OP_KINDS])(const struct plain_op *o) = {
         [OP_EMBED] = plain_embed, [OP_NORM] = plain_rows, [OP_SCALE] = plain_rows, [OP_LINEAR] = plain_linear, [OP_ATTN] = plain_attn,
         [OP_FSMN] = plain_fsmn, [OP_SHIFT_STATE] = plain_shift, [OP_SOFTMAX] = plain_rows, [OP_ATTN_WEIGHTS] = plain_align,
-        [OP_ZSCORE] = plain_align, [OP_MEDIAN_FILTER] = plain_align, [OP_CIF] = plain_cif, [OP_ACT] = plain_rows,
+        [OP_ZSCORE] = plain_align, [OP_MEDIAN_FILTER] = plain_align, [OP_CIF] = plain_cif, [OP_LSTM] = plain_lstm, [OP_ACT] = plain_rows,
         [OP_ADD] = plain_rows, [OP_LOGITS_APPROX] = plain_nothing, [OP_LOGITS_BOUND] = plain_nothing,
         [OP_LOGITS_REDUCE] = plain_nothing, [OP_SAMPLE] = plain_sample,
     };

@@ -228,6 +228,34 @@ static void check_fsmn_impulse(struct check *c, size_t taps, size_t left, size_t
 
 /* Columns of several kinds: usual ones, far from zero, so small that their squares vanish, equal ones, one outlier. Rows lie apart and the
  * last ends at the page. */
+static void check_lstm(struct check *c, size_t n)
+{
+    float *gates = guarded_floats(4 * n), *before = guarded_floats(n), *h = guarded_floats(n + 1), *state = guarded_floats(n + 1);
+    float *want_h = guarded_floats(n), *want = guarded_floats(n);
+    rnd_floats(gates, 4 * n, 3);
+    rnd_floats(before, n, 2);
+    for (size_t i = 0; i < 4 * n; i += 13) gates[i] *= 60; /* where the activations end */
+    for (int first = 0; first < 2; first++) {
+        const float *from = first ? NULL : before;
+        c->ref->lstm(want_h, want, gates, from, n);
+        fill_canary(h, n + 1);
+        fill_canary(state, n + 1);
+        c->kern->lstm(h + 1, state + 1, gates, from, n);
+        for (size_t i = 0; i < n; i++) {
+            const double scale = 1e-6 * (1 + (from ? fabs((double)before[i]) : 0));
+            if (!check(c, fabs((double)state[i + 1] - (double)want[i]) <= scale && fabs((double)h[i + 1] - (double)want_h[i]) <= 2 * scale,
+                       "lstm n %zu at %zu: got %.9g, %.9g want %.9g, %.9g", n, i, (double)state[i + 1], (double)h[i + 1], (double)want[i],
+                       (double)want_h[i]))
+                break;
+        }
+        check(c, is_canary(h[0]) && is_canary(state[0]), "lstm wrote before h or c");
+    }
+    c->kern->lstm(h + 1, state + 1, gates, before, n);
+    c->kern->lstm(want_h, gates, gates, before, n); /* c may be gates */
+    check(c, same_bits(want_h, h + 1, n) && same_bits(gates, state + 1, n), "lstm n %zu in place of gates differs", n);
+    guarded_free_all();
+}
+
 static void check_zscore(struct check *c, size_t rows, size_t n)
 {
     const size_t ld = n + 3, size = (rows - 1) * ld + n;
@@ -360,6 +388,7 @@ void check_elem(struct check *c)
         check_scale(c, n);
         check_median(c, n);
         check_zscore(c, 1 + i % 9, n);
+        check_lstm(c, n);
         check_fsmn(c, 11, 5, n);
         if (i < 9) check_panel_max(c, i + 1);
         check_fsmn(c, 20, 19, n);
