@@ -31,7 +31,7 @@ static inline void st_tensor(struct st_writer *w, const char *name, int rows, in
 /* NAME.weight and NAME.bias */
 static inline void st_pair(struct st_writer *w, const char *prefix, const char *name, int rows, int cols, float mean, float scale)
 {
-    char full[96];
+    char full[192];
     snprintf(full, sizeof full, "%s%s.weight", prefix, name);
     st_tensor(w, full, rows, cols, mean, scale);
     snprintf(full, sizeof full, "%s%s.bias", prefix, name);
