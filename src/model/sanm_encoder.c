@@ -1,0 +1,66 @@
+/* steno: the encoder that FunASR's recognisers share. SPDX-License-Identifier: MIT */
+#include "model/sanm_encoder.h"
+#include <math.h>
+#include "model/funasr.h"
+#include "plan/bind.h"
+#include "plan/emit.h"
+
+static const struct sub layer[] = {
+    { sub_sanm, "norm1", "self_attn", NULL, 0 },
+    { sub_ffn, "norm2", "feed_forward.w_1", "feed_forward.w_2", SUB_RELU },
+    { 0 },
+};
+
+int sanm_encoder_check(struct sanm_encoder *s, struct weights *w, steno_error *e)
+{
+    if (s->d % s->heads || s->d / s->heads % 4 || s->d / s->heads > 256)
+        return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into multiples of 4 up to 256", w->name, (int)s->heads,
+                       (int)s->d);
+    const int32_t width = s->n_mels * s->lfr_m;
+    if (s->width && s->width != width)
+        return err_set(e, STENO_EFORMAT, "%s: rows of %d features are said to be %d wide", w->name, (int)width, (int)s->width);
+    s->width = width;
+    const struct tensor *inner = s->d_ff ? NULL : weights_find(w, "encoder.encoders0.0.feed_forward.w_1.bias");
+    if (inner && inner->n_dims == 1 && inner->dim[0] <= 65536) s->d_ff = (int32_t)inner->dim[0];
+    return s->d_ff ? STENO_OK
+                   : err_set(e, STENO_EFORMAT,
+                             "%s: tensor encoder.encoders0.0.feed_forward.w_1.bias is missing or of no use: the width of the layers "
+                             "is its length", w->name);
+}
+
+struct sub_dims sanm_encoder_dims(const struct sanm_encoder *s)
+{
+    return (struct sub_dims){ .d = (uint32_t)s->d, .n_heads = (uint32_t)s->heads, .n_kv_heads = (uint32_t)s->heads,
+                              .d_head = (uint32_t)(s->d / s->heads), .d_ff = (uint32_t)s->d_ff, .taps = (uint32_t)s->taps, .eps = s->eps };
+}
+
+uint16_t sanm_encoder_build(struct build *b, const struct sanm_encoder *s)
+{
+    const uint32_t width = (uint32_t)s->width;
+    const struct sub_dims dims = sanm_encoder_dims(s);
+    const uint16_t in = b->plan.input = build_slot(b, width), placed = build_slot(b, width), x = build_slot(b, dims.d);
+    emit(b, OP_SCALE, "encoder.embed", placed, in,
+         bind_scale(b, sqrtf((float)s->d), bind_sinusoids(b, b->plan.max_rows, width), width));
+    b->prefix = "encoder.encoders0.0";
+    sub_sanm_first(b, &dims, &layer[0], x, placed, width);
+    sub_ffn(b, &dims, &layer[1], x, 0);
+    b->prefix = "";
+    sub_stack(b, layer, &dims, "encoder.encoders", (uint32_t)s->layers - 1, x);
+    return x;
+}
+
+void sanm_encoder_more(struct build *b, const struct sanm_encoder *s, const char *prefix, uint32_t n, uint16_t x)
+{
+    const struct sub_dims dims = sanm_encoder_dims(s);
+    sub_stack(b, layer, &dims, prefix, n, x);
+}
+
+int sanm_encoder_front(steno_model *m, struct weights *w, const struct sanm_encoder *s, steno_error *e)
+{
+    float *shift = NULL, *scale = NULL;
+    struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
+    if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
+    int rc = m->opening->no_cmvn ? STENO_OK : funasr_read_cmvn(w, s->width, &m->arena, &shift, &scale, e);
+    if (!rc) rc = fbank_bank_init(bank, &m->arena, &(struct fbank_params){ s->n_mels, s->lfr_m, s->lfr_n, shift, scale }, &m->kern, e);
+    return rc;
+}
