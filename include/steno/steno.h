@@ -173,7 +173,8 @@ STENO_INLINE void steno_model_params_init(steno_model_params *p) { steno_model_p
  * @return STENO_OK; STENO_EARG (p), STENO_EIO (path cannot be read), STENO_EFORMAT (damaged), STENO_EUNSUPPORTED, STENO_ENOVOCAB,
  *         STENO_ENOMEM
  *
- * Each weight is read once, straight into the packed form the kernels want; files are closed before the call returns. */
+ * Weights are read straight into the packed form the kernels want: once in f32; fast arithmetic looks at some of them, the embedding above
+ * all, twice. Files are closed before the call returns. */
 STENO_API int steno_model_open(steno_model **out, const char *path, const steno_model_params *p, steno_error *e);
 
 /** As steno_model_open, from a whole file in memory. A model that needs files beside it cannot be opened so.
@@ -333,7 +334,8 @@ STENO_API int64_t steno_session_memory(const steno_model *m, const steno_team *t
  * @param p     parameters, or NULL for the defaults
  * @return STENO_OK, STENO_EARG, STENO_ENOMEM
  *
- * Nothing but results is allocated after this call. */
+ * Scratch and state are allocated here. Calls take memory besides for results, for what parameters hold (prompts, patterns, grammars) and
+ * for judging an attempt; calls of one kind take no more after the first, and nothing is allocated between the steps of a window. */
 STENO_API int steno_session_open(steno_session **out, const steno_model *m, steno_team *team, const steno_session_params *p,
                                  steno_error *e);
 /** NULL is allowed. From a callback of a call that it is at work in or queued for, on_done excepted, it does nothing. */

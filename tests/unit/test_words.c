@@ -334,9 +334,25 @@ static void test_a_segment_of_marks_alone_is_odd(void **state)
     words_free(&x.w);
 }
 
+static void test_results_take_what_the_documents_say(void **state)
+{
+    (void)state;
+    FILE *f = fopen("doc/models.md", "r");
+    char line[1024];
+    unsigned segment = 0, token = 0, word = 0;
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f) && !segment)
+        sscanf(line, "results take at most %u bytes for a segment, %u for a token and %u for a word", &segment, &token, &word);
+    fclose(f);
+    assert_in_range(sizeof(struct segment), segment - 40, segment);
+    assert_in_range(sizeof(struct sampled_token) + sizeof(int32_t), token - 8, token);
+    assert_in_range(sizeof(struct word), word - 8, word);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results_take_what_the_documents_say),
         cmocka_unit_test(test_cents_round_as_decimals_do),
         cmocka_unit_test(test_words_go_to_segments_by_tokens_and_marks_take_no_time),
         cmocka_unit_test(test_a_window_that_was_used_up_keeps_its_seek),

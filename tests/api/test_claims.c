@@ -1,0 +1,173 @@
+/* steno tests: what the header and the documents say in figures. SPDX-License-Identifier: MIT
+ *
+ * Sentences that no other test holds to their word: how soon a call ends, how often a caller is asked, how often weights are read, and
+ * the table of memory in doc/models.md. */
+#include <dirent.h>
+#include "random_model.h"
+#include "shipped.h"
+
+/* ---- how soon, how often ------------------------------------------------------------------------------------------------------- */
+
+struct asked { steno_session *s; int n, cancel_at, steps_then; };
+
+static int steps_of(const steno_session *s)
+{
+    steno_timings t = { .size = sizeof t };
+    assert_int_equal(steno_timings_get(s, &t), STENO_OK);
+    return t.n_steps;
+}
+
+static int on_asked(void *user)
+{
+    struct asked *a = user;
+    if (a->n++ == a->cancel_at) {
+        a->steps_then = steps_of(a->s);
+        steno_cancel(a->s);
+    }
+    return 0;
+}
+
+/* "asked at least once per decoder step"; "End the running call of this session within one decoder step". */
+static void test_should_abort_is_asked_at_every_step_and_a_canceled_call_ends_within_one(void **state)
+{
+    (void)state;
+    const struct audio demo = demo_audio(0, 0, 1);
+    steno_model *m = shipped_open();
+    struct asked a = { .s = session_new(m, NULL, 1), .cancel_at = -1 };
+    steno_transcribe_params p = params_new();
+    p.should_abort = on_asked;
+    p.user = &a;
+    assert_int_equal(steno_transcribe(a.s, demo.pcm, demo.n, &p), STENO_OK);
+    const int steps = steps_of(a.s), asked = a.n;
+    if (steps < 5 || asked < steps) fail_msg("asked %d times in %d steps", asked, steps);
+    for (int at = 0; at < asked; at += asked / 7 + 1) {
+        steno_timings_reset(a.s);
+        a.n = 0;
+        a.cancel_at = at;
+        assert_int_equal(steno_transcribe(a.s, demo.pcm, demo.n, &p), STENO_ECANCELED);
+        if (steps_of(a.s) > a.steps_then + 1) fail_msg("canceled after %d steps, ended after %d", a.steps_then, steps_of(a.s));
+    }
+    steno_session_close(a.s);
+    steno_model_close(m);
+    free(demo.pcm);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------------------------------- */
+
+struct counted { const struct bytes *b; uint8_t *times; };
+
+static int read_counted(void *user, uint64_t off, void *dst, size_t n)
+{
+    const struct counted *c = user;
+    memcpy(dst, (const uint8_t *)c->b->p + off, n);
+    for (size_t i = 0; i < n; i++)
+        if (c->times[off + i] < 255) c->times[off + i]++;
+    return 0;
+}
+
+/* "once in f32; fast arithmetic looks at some of them, the embedding above all, twice": the index, a piece for each tensor, is read again
+ * with the weights behind it. */
+static void test_weights_are_read_once_in_f32_and_few_of_them_twice_elsewhere(void **state)
+{
+    (void)state;
+    static const struct whisper_dims dims = { 80, 500, 256, 4, 3, SMALL_VOCAB, 448, 256, 4, 3 };
+    enum { INDEX = 512 << 10 };
+    const struct bytes b = random_bytes(&dims, DT_F16, 1);
+    for (int compute = STENO_COMPUTE_AUTO; compute <= STENO_COMPUTE_INT16; compute++) {
+        struct counted c = { &b, calloc(b.n, 1) };
+        const steno_reader r = { b.n, read_counted, NULL, &c };
+        const size_t most = INDEX + (compute == STENO_COMPUTE_F32 ? 0 : b.n / 8);
+        steno_model *m;
+        steno_error e;
+        steno_model_params p;
+        steno_model_params_init(&p);
+        p.compute = compute;
+        assert_non_null(c.times);
+        if (steno_model_open_reader(&m, &r, &p, &e)) fail_msg("%s", e.text);
+        size_t never = 0, again = 0;
+        for (size_t i = 0; i < b.n; i++) never += !c.times[i], again += c.times[i] > 1;
+        if (never || again > most) fail_msg("compute %d: of %zu bytes %zu are not read, %zu more than once", compute, b.n, never, again);
+        steno_model_close(m);
+        free(c.times);
+    }
+    free(b.p);
+}
+
+static int open_files(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (d && readdir(d)) n++;
+    if (d) closedir(d);
+    return n;
+}
+
+/* "files are closed before the call returns" */
+static void test_no_file_stays_open_behind_a_model(void **state)
+{
+    (void)state;
+    const int before = open_files();
+    steno_model *m = shipped_open();
+    assert_int_equal(open_files(), before);
+    steno_model_close(m);
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------------------------------- */
+
+enum { CELLS = 8 }; /* f16 in f32, auto; q5_0 in f32, auto; a session in f32, auto; one of five sequences in f32, auto */
+
+static void table_row_check(const char *shape, const double *said)
+{
+    static const char *const type[] = { "f16", "q5_0" };
+    for (int k = 0; k < 4; k++) {
+        steno_model *m;
+        steno_error e;
+        steno_model_params p;
+        steno_session_params five;
+        steno_model_info i = { .size = sizeof i };
+        steno_model_params_init(&p);
+        steno_session_params_init(&five);
+        five.max_lanes = 5;
+        p.compute = k % 2 ? STENO_COMPUTE_AUTO : STENO_COMPUTE_F32;
+        p.index_only = 1;
+        if (steno_model_open_random(&m, shape, type[k / 2], 1, &p, &e)) fail_msg("%s", e.text);
+        steno_model_info_get(m, &i);
+        const double is[] = { (double)i.weight_bytes, (double)i.session_bytes, (double)steno_session_memory(m, NULL, &five) };
+        const int cell[] = { k, 4 + k % 2, 6 + k % 2 }, narrow = strcmp(i.compute, "bf16") == 0 || strcmp(i.compute, "int16") == 0;
+        for (int c = 0; c < 3; c++)
+            if ((k % 2 == 0 || narrow) && fabs(is[c] * 1e-6 - said[cell[c]]) > 0.51 + 0.01 * said[cell[c]])
+                fail_msg("doc/models.md, %s: column %d says %g MB, it is %.1f", shape, cell[c] + 1, said[cell[c]], is[c] * 1e-6);
+        steno_model_close(m);
+    }
+}
+
+static void test_memory_is_what_the_table_of_the_documents_says(void **state)
+{
+    (void)state;
+    FILE *f = fopen("doc/models.md", "r");
+    char line[2048], shape[32];
+    int rows = 0, in_table = 0;
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        double v[CELLS];
+        if (strstr(line, "f16, f32 arithmetic")) in_table = 1;
+        if (!in_table || sscanf(line, "| %31s | %lf | %lf | %lf | %lf | %lf | %lf | %lf | %lf", shape, v, v + 1, v + 2, v + 3, v + 4, v + 5,
+                                v + 6, v + 7) != 1 + CELLS)
+            continue;
+        table_row_check(shape, v);
+        rows++;
+    }
+    fclose(f);
+    assert_int_equal(rows, 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_should_abort_is_asked_at_every_step_and_a_canceled_call_ends_within_one),
+        cmocka_unit_test(test_weights_are_read_once_in_f32_and_few_of_them_twice_elsewhere),
+        cmocka_unit_test(test_no_file_stays_open_behind_a_model),
+        cmocka_unit_test(test_memory_is_what_the_table_of_the_documents_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

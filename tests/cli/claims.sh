@@ -1,0 +1,46 @@
+# steno: figures of the documents come from doc/*.tsv, and are the same everywhere. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+flat() { tr -s '\n*' '  ' <"$1" | sed 's/\\f[BRI]//g; s/ \.[BI]R* / /g; s/\\-/-/g; s/  */ /g'; } # a text on one line, without marks
+says() { # says FILE TEXT...
+    local file=$1 text
+    shift
+    for text; do
+        needle "$text"
+        flat "$SRC/$file" | grep -qF -- "$text" || bad "$file says \"$text\"" "it does not"
+    done
+}
+figures() { awk -F '\t' -v row="$1" '$1 == row { print $2, $3, $4, $5 }' "$SRC/doc/accuracy.tsv"; }
+
+echo "what fast arithmetic changes"
+read -r all bf16 int16 int8 <<<"$(figures "texts under many sets of options")"
+read -r usual ubf16 uint16 uint8 <<<"$(figures "texts with the usual options")"
+read -r _ vbf16 vint16 vint8 <<<"$(figures "texts with --verify")"
+is "none changes with the usual options in auto's arithmetic" "$ubf16 $uint16" "0 0"
+is "nor any with --verify" "$vbf16 $vint16 $vint8" "0 0 0"
+says README.md "in all $all cases" "$bf16 of these texts change with bf16, $int16 with int16, none of the $usual" \
+    "\`--compute int8\` changes $int8"
+says doc/performance.md "of $all under many sets of options | $bf16 | $int16 | $int8 |" \
+    "of $usual with the reference's usual options | $ubf16 | $uint16 | $uint8 |" "texts that change, of $all | $vbf16 | $vint16 | $vint8 |"
+says doc/steno.1 "Of the $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8, all"
+says include/steno/steno.h "Of $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8, all" "$uint8 of $usual"
+STENO_MODEL=$MODEL expect 0 "doctor says so" doctor
+compute=$(sed -n 's/^compute used: \([a-z0-9]*\) .*/\1/p' "$T/out")
+case $compute in
+bf16) out_has "of the $all texts of our collection $bf16 change" && out_has "changes $int8" ;;
+int16) out_has "of the $all texts of our collection $int16 change" ;;
+f32) out_has "compute used: f32" ;;
+*) bad "doctor tells the arithmetic" "$compute" ;;
+esac
+
+echo "speed"
+while IFS=$'\t' read -r chart engine value _; do
+    [ -n "$value" ] && [ "${chart#\#}" = "$chart" ] || continue
+    grep -qE "(^|[^0-9.])${value//./\\.}([^0-9.]|$)" "$SRC/doc/performance.md" || bad "performance.md has $chart, $engine" "no $value"
+done <"$SRC/doc/speed.tsv"
+ten() { awk -F '\t' -v engine="$1" '$1 ~ /^Ten minutes/ && $2 == engine { print $3 }' "$SRC/doc/speed.tsv"; }
+says README.md "takes $(ten steno) s for ten minutes of audio where whisper.cpp takes $(ten "whisper.cpp f16")"
+if command -v python3 >/dev/null; then
+    python3 "$SRC/script/pictures" --check || bad "the picture of the README shows these figures" "it does not"
+fi
+finish
