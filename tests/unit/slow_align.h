@@ -70,7 +70,7 @@ static inline double *slow_align(struct slow *s, const double *enc, const int32_
     for (int i = 0; i < s->d->n_text_layer; i++) {
         char block[64];
         snprintf(block, sizeof block, "decoder.blocks.%d.", i);
-        slow_attention(s, block, "attn", x, n, NULL, 0, h, 1);
+        slow_attention(s, block, "attn", x, n, NULL, h, 1);
         for (size_t k = 0; k < n_heads; k++) {
             if (heads[k].layer != i) continue;
             const double *q = slow_linear(s, block, "cross_attn.query", 1, slow_norm(s, block, "cross_attn_ln", x, n, d), n, d, d);
@@ -78,7 +78,7 @@ static inline double *slow_align(struct slow *s, const double *enc, const int32_
             slow_standardise(w, n, n_ctx);
             slow_median(out, w, n, n_ctx);
         }
-        slow_attention(s, block, "cross_attn", x, n, enc, ctx, h, 0);
+        slow_attention(s, block, "cross_attn", x, n, &(struct slow_rows){ enc, ctx }, h, 0);
         slow_mlp(s, block, x, n);
     }
     for (size_t i = 0; i < n * n_ctx; i++) out[i] /= (double)n_heads;

@@ -87,15 +87,16 @@ static inline double *slow_norm(struct slow *s, const char *block, const char *n
     return y;
 }
 
+struct slow_shape { size_t rows, keys, d, heads; int causal; };
+
 /* Each row of q attends to keys 0..its own index (causal) or to all of them; heads side by side. */
-static inline double *slow_softmax_attention(struct slow *s, const double *q, const double *k, const double *v, size_t rows, size_t keys,
-                                             size_t d, size_t heads, int causal)
+static inline double *slow_softmax_attention(struct slow *s, const double *q, const double *k, const double *v, const struct slow_shape *a)
 {
-    const size_t dh = d / heads;
+    const size_t rows = a->rows, keys = a->keys, d = a->d, heads = a->heads, dh = d / heads;
     double *out = slow_new(s, rows * d), *p = slow_new(s, keys);
     for (size_t h = 0; h < heads; h++)
         for (size_t r = 0; r < rows; r++) {
-            const size_t n = causal ? r + 1 : keys;
+            const size_t n = a->causal ? r + 1 : keys;
             double max = -INFINITY, sum = 0;
             for (size_t j = 0; j < n; j++) {
                 p[j] = 0;
@@ -109,9 +110,11 @@ static inline double *slow_softmax_attention(struct slow *s, const double *q, co
     return out;
 }
 
+struct slow_rows { const double *x; size_t n; };
+
 /* x += attention(norm(x), from) where from NULL means norm(x) itself. */
-static inline void slow_attention(struct slow *s, const char *block, const char *attn, double *x, size_t rows, const double *from,
-                                  size_t keys, size_t heads, int causal)
+static inline void slow_attention(struct slow *s, const char *block, const char *attn, double *x, size_t rows, const struct slow_rows *from,
+                                  size_t heads, int causal)
 {
     const size_t d = (size_t)s->d->n_audio_state;
     char name[4][48];
@@ -120,10 +123,10 @@ static inline void slow_attention(struct slow *s, const char *block, const char 
     char ln[64];
     snprintf(ln, sizeof ln, "%s_ln", attn);
     const double *normed = slow_norm(s, block, ln, x, rows, d);
-    if (!from) from = normed, keys = rows;
-    const double *q = slow_linear(s, block, name[0], 1, normed, rows, d, d), *k = slow_linear(s, block, name[1], 0, from, keys, d, d);
-    const double *v = slow_linear(s, block, name[2], 1, from, keys, d, d);
-    const double *a = slow_softmax_attention(s, q, k, v, rows, keys, d, heads, causal);
+    const struct slow_rows of = from ? *from : (struct slow_rows){ normed, rows };
+    const struct slow_shape shape = { rows, of.n, d, heads, causal };
+    const double *q = slow_linear(s, block, name[0], 1, normed, rows, d, d), *k = slow_linear(s, block, name[1], 0, of.x, of.n, d, d);
+    const double *v = slow_linear(s, block, name[2], 1, of.x, of.n, d, d), *a = slow_softmax_attention(s, q, k, v, &shape);
     const double *y = slow_linear(s, block, name[3], 1, a, rows, d, d);
     for (size_t i = 0; i < rows * d; i++) x[i] += y[i];
 }
@@ -175,7 +178,7 @@ static inline struct slow_encoder slow_encode(struct slow *s, const float *mel)
     for (int i = 0; i < s->d->n_audio_layer && i < 4; i++) {
         char block[64];
         snprintf(block, sizeof block, "encoder.blocks.%d.", i);
-        slow_attention(s, block, "attn", x, ctx, NULL, 0, (size_t)s->d->n_audio_head, 0);
+        slow_attention(s, block, "attn", x, ctx, NULL, (size_t)s->d->n_audio_head, 0);
         slow_mlp(s, block, x, ctx);
         e.layer[i] = slow_new(s, ctx * d);
         memcpy(e.layer[i], x, ctx * d * sizeof *x);
@@ -199,12 +202,13 @@ static inline double *slow_embed(struct slow *s, const int32_t *tokens, size_t n
 static inline double *slow_decode(struct slow *s, const double *enc, const int32_t *tokens, size_t n)
 {
     const size_t d = (size_t)s->d->n_text_state, vocab = (size_t)s->d->n_vocab;
+    const struct slow_rows frames = { enc, (size_t)s->d->n_audio_ctx };
     double *x = slow_embed(s, tokens, n);
     for (int i = 0; i < s->d->n_text_layer; i++) {
         char block[64];
         snprintf(block, sizeof block, "decoder.blocks.%d.", i);
-        slow_attention(s, block, "attn", x, n, NULL, 0, (size_t)s->d->n_text_head, 1);
-        slow_attention(s, block, "cross_attn", x, n, enc, (size_t)s->d->n_audio_ctx, (size_t)s->d->n_text_head, 0);
+        slow_attention(s, block, "attn", x, n, NULL, (size_t)s->d->n_text_head, 1);
+        slow_attention(s, block, "cross_attn", x, n, &frames, (size_t)s->d->n_text_head, 0);
         slow_mlp(s, block, x, n);
     }
     return slow_linear(s, "decoder.", "token_embedding", 0, slow_norm(s, "decoder.", "ln", x, n, d), n, vocab, d);
