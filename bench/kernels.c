@@ -223,7 +223,7 @@ static void bench_level(struct bench *b, int level)
 
 int main(int argc, char **argv)
 {
-    const size_t slot = (size_t)MODEL_ROWS * (4 * 1280 + ROW_PAD), lin = kern_linear_scratch(PK_COUNT), att = kern_attn_scratch(256);
+    const size_t slot = (size_t)MODEL_ROWS * (4 * 1280 + ROW_PAD), lin = kern_linear_scratch_max(), att = kern_attn_scratch_max();
     struct bench b = { .scratch = round_memory(lin > att ? lin : att), .pool = round_memory(POOL) };
     char machine[64];
     const int rows = argc > 2 && !strcmp(argv[1], "--tsv");

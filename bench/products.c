@@ -210,7 +210,7 @@ int main(int argc, char **argv)
     char **const arg = argv + 2 * to_file, *const text = argc > 1 + 2 * to_file ? arg[1] : NULL;
     const int best = cpu_level_best(), level = argc > 2 + 2 * to_file ? cpu_level_from_name(arg[2]) : best;
     const size_t rows = text ? (size_t)atoi(text) : 1500, slot = rows * (4 * 1280 + ROW_PAD);
-    struct bench b = { .scratch = memory(kern_linear_scratch(PK_COUNT)), .x = memory(slot * 4), .y = memory(slot * 4) };
+    struct bench b = { .scratch = memory(kern_linear_scratch_max()), .x = memory(slot * 4), .y = memory(slot * 4) };
     char machine[64];
     if (!rows || level < 0 || !cpu_level_usable(level)) {
         fprintf(stderr, "usage: bench_products [--tsv FILE] [ROWS [LEVEL]], LEVEL one that this processor has\n");

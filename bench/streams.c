@@ -220,7 +220,7 @@ static void open_memory(struct bench *b, size_t pool_mib)
     for (size_t i = 0; i < slot; i++) b->x[i] = (float)((int)(i * 2654435761u % 2001) - 1000) * 1e-3f;
     memset(b->y, 0, slot * 4);
     memset(b->zero, 0, slot * 4);
-    const size_t lin = kern_linear_scratch(PK_COUNT), att = kern_attn_scratch(256);
+    const size_t lin = kern_linear_scratch_max(), att = kern_attn_scratch_max();
     for (int i = 0; i < THREADS; i++) {
         b->scratch[i] = round_memory(lin > att ? lin : att);
         b->team[i] = round_team(i + 1);

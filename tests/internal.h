@@ -21,12 +21,14 @@ static inline int inside_n_plans(const steno_model *m) { return m->n_plans; }
 static inline const struct token_roles *inside_tokens(const steno_model *m) { return &m->tokens; }
 static inline const struct vocab *inside_vocab(const steno_model *m) { return &m->vocab; }
 static inline const struct family *inside_family(const steno_model *m) { return m->family; }
-/* What the executor takes for the first n plans of a model, on one thread, without states. */
+/* What the executor takes for the first n plans of a model, on one thread, beside states. */
 static inline size_t inside_exec_memory(const steno_model *m, int n, uint32_t max_out)
 {
     const struct plan *plan[MODEL_PLANS];
     for (int i = 0; i < n; i++) plan[i] = &m->plan[i];
-    const struct exec_params p = { .plan = plan, .n_plans = n, .max_out = max_out, .threads = 1 };
+    struct kv_state state[MODEL_STATES];
+    for (int i = 0; i < m->n_states; i++) state[i] = state_shape(&m->state[i], m->kv_type[i], 0);
+    const struct exec_params p = { .plan = plan, .n_plans = n, .state = state, .max_out = max_out, .threads = 1 };
     return exec_memory(m->executor, &p);
 }
 static inline const struct kern *inside_kern(const steno_model *m) { return &m->kern; }

@@ -66,20 +66,55 @@ int kern_gains(int level, enum packed_type t)
 #endif
 }
 
+/* Is what computes t the plain C twin? Of low-precision types it has one row at a time. */
+static int is_twin(const struct kern *k, enum packed_type t)
+{
+    struct kern c;
+    kern_init_lowp_c(&c);
+    kern_init_linear_c(&c);
+    return k->linear[t] == c.linear[t];
+}
+
+/* Rows of x that a call has in scratch at a time at most; tiles read whole ones, pairs of rows stand beside each other. */
+static size_t x_rows(const struct kern *k, enum packed_type t, size_t rows)
+{
+    const size_t step = has_tiles(k->level) ? TILE_ROWS_MAX : 2;
+    return is_twin(k, t) ? 1 : size_min(GEMM_ROWS + 4, (rows + step - 1) / step * step);
+}
+
+_Static_assert((GEMM_ROWS + 4) % TILE_ROWS_MAX == 0, "whole tiles");
 _Static_assert(sizeof(struct lowp_scratch) > sizeof(struct linear_scratch), "what is enough for each type");
 
-size_t kern_linear_scratch(enum packed_type t)
+size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k, size_t rows)
 {
-    if (packed_is_lowp(t)) return sizeof(struct lowp_scratch);
+    if (packed_is_lowp(t)) {
+        const size_t words = size_min(LOWP_WORDS, x_rows(k, t, rows) * x_ld(x_words(t, n_k, k->quad_steps))) + X_SLACK;
+        return offsetof(struct lowp_scratch, x) + words * sizeof(uint32_t);
+    }
+    if (is_twin(k, t)) return sizeof(struct linear_c_scratch);
     return t == PK_F32 ? offsetof(struct linear_scratch, wide) : sizeof(struct linear_scratch);
 }
+
+size_t kern_linear_scratch_max(void) { return sizeof(struct lowp_scratch); }
 
 size_t kv_block_sz(enum kv_type t, size_t d_head)
 {
     return t == KV_INT ? d_head / KV_INT_D * (KEY_GROUP_SZ + VALUE_GROUP_SZ) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
 }
 
-size_t kern_attn_scratch(size_t d_head) { return offsetof(struct attn_scratch, v_wide) + sizeof(float[ATTN_KEYS]) * d_head; }
+size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head)
+{
+    struct kern c;
+    kern_init_attn_c(&c);
+    if (k->attn[t] == c.attn[t]) return offsetof(struct attn_scratch, score); /* the plain C twin makes partials alone */
+    if (t == KV_F32) return offsetof(struct attn_scratch, k_wide);
+    if (t == KV_F16) return offsetof(struct attn_scratch, v_wide) + ATTN_KEYS * d_head * sizeof(float);
+    return t == KV_INT ? offsetof(struct attn_scratch, q_int) + sizeof(uint32_t[ATTN_ROWS * Q_INT_LD])
+                       : offsetof(struct attn_scratch, q) + sizeof(uint32_t[ATTN_ROWS * Q_LD]);
+}
+
+size_t kern_attn_scratch_max(void) { return sizeof(struct attn_scratch); }
+
 size_t kern_spectra_scratch(uint32_t n)
 {
     return (n + SPECTRA_ROWS * spectra_row(n / SPECTRA_RADIX)) * SPECTRA_LANES * sizeof(float);

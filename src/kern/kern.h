@@ -307,18 +307,18 @@ struct logit_partial { float max, sum; int32_t arg; };
 struct kern {
     int level;    /* enum cpu_level the table was made for */
     size_t cache; /* bytes of second-level cache that a core has; set by kern_init, may be changed */
+    size_t quad_steps; /* words of scratch that four k of int8 of x take */
 
     /* pack_panel, bit for bit. loss: of PK_Q8_QUAD and PK_Q8_QUAD_A8 from numbers, not from q8_0, the largest error and the largest norm of
      * the panel's outputs; NULL: nobody asks. */
     void (*pack)(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
 
-    /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch bytes of the type, 64-byte aligned, one per
-     * thread. */
+    /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch bytes, 64-byte aligned, one per thread. */
     void (*linear[PK_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);
     /* y[k] = row `id` of packed weights, widened. */
     void (*embed[PK_COUNT])(float *y, const void *w, size_t id, size_t k);
 
-    /* scratch: kern_attn_scratch(d_head) bytes. */
+    /* scratch: kern_attn_scratch bytes. */
     void (*attn[KV_TYPES])(const struct attn *a, void *scratch);
     /* The same bits in two steps. Row i's partial of block b goes to partial + i * ld_partial. Then out is made from n of them, that of row
      * i and block b at partial + i * ld_partial + b * attn_partial_len(d_head). n blocks hold every key that a row sees. */
@@ -382,7 +382,12 @@ void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
  * for too few. */
 struct slices { size_t tile, min, max; };
 struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k);
-size_t kern_linear_scratch(enum packed_type t); /* PK_COUNT: enough for each type */
-size_t kern_attn_scratch(size_t d_head);   /* d_head: multiples of 4 up to 256 */
+
+/* Bytes that a call of linear with at most so many rows may write, or one of attention (d_head: multiples of 4 up to 256); and what is
+ * enough for each call at each level. */
+size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k, size_t rows);
+size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head);
+size_t kern_linear_scratch_max(void);
+size_t kern_attn_scratch_max(void);
 size_t kern_spectra_scratch(uint32_t n);   /* of n points */
 #endif

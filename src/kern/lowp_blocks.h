@@ -78,8 +78,7 @@ INLINE void block_panel(float *acc, enum packed_type t, const uint32_t *x, size_
 
 INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct lowp_scratch *s, enum packed_type t)
 {
-    const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), words = blocks * block_words(t);
-    const size_t ld = ((words + 15) & ~(size_t)15) + 16;
+    const size_t blocks = quad_blocks(l->k), sz = panel_sz(t, l->k), ld = x_ld(x_words(t, l->k, QUAD_STEPS));
     const size_t per_byte = (size_t)quad_x_parts(t) * (quad_is_bytes(t) ? 1 : 2); /* products, of a row */
     const size_t max = size_min(GEMM_ROWS, LOWP_WORDS / ld);
     for (size_t m = m0; m < m1; m += max) {

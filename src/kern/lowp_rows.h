@@ -15,13 +15,9 @@
 INLINE void lowp_panels(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1,
                         struct lowp_scratch *s);
 
-/* Words of a rounded row, and from row to row: whole lines, and never a power of two of them, so that rows do not share cache sets.
- * What is left of a row's last line is zeros (not where rows lie by twos). */
-INLINE size_t row_words(enum packed_type t, size_t k)
-{
-    return t == PK_I16_PAIR ? i16_head(k) + lowp_words(t, k) : lowp_words(t, k) * (t == PK_I8_QUAD ? QUAD_STEPS : 1);
-}
-INLINE size_t lowp_ld(enum packed_type t, size_t k) { return ((row_words(t, k) + 15) & ~(size_t)15) + 16; }
+/* Words of a rounded row, and from row to row. What is left of a row's last line is zeros (not where rows lie by twos). */
+INLINE size_t row_words(enum packed_type t, size_t k) { return x_words(t, k, QUAD_STEPS); }
+INLINE size_t lowp_ld(enum packed_type t, size_t k) { return x_ld(row_words(t, k)); }
 
 /* Where row r begins. Tiles begin at even rows where rows lie by twos. */
 INLINE uint32_t *lowp_row(uint32_t *x, size_t r, size_t ld) { return ROWS_BY_TWOS ? x + (r & ~(size_t)1) * ld + r % 2 * 2 : x + r * ld; }
@@ -131,5 +127,5 @@ static inline void linear_quad(const struct linear *l, size_t m0, size_t m1, siz
 
 INLINE void init_pairs(struct kern *k) { k->linear[PK_BF16_PAIR] = linear_pair; }
 INLINE void init_ints(struct kern *k) { k->linear[PK_I16_PAIR] = linear_ints; }
-INLINE void init_quads(struct kern *k) { k->linear[PK_I8_QUAD] = linear_quad; }
+INLINE void init_quads(struct kern *k) { k->linear[PK_I8_QUAD] = linear_quad, k->quad_steps = QUAD_STEPS; }
 #endif

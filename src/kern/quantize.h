@@ -124,6 +124,15 @@ static inline size_t block_words(enum packed_type t) { return quad_is_bytes(t) ?
 static inline size_t block_start_at(enum packed_type t) { return block_words(t) - 2; }
 static inline size_t block_scale_at(enum packed_type t) { return block_words(t) - 1; }
 
+/* Words of a rounded row of x; quad_steps: those of four k of int8. And from row to row: whole lines, and never a power of two of them, so
+ * that rows do not share cache sets. */
+static inline size_t x_words(enum packed_type t, size_t k, size_t quad_steps)
+{
+    if (packed_by_blocks(t)) return quad_blocks(k) * block_words(t);
+    return t == PK_I16_PAIR ? i16_head(k) + lowp_words(t, k) : lowp_words(t, k) * (t == PK_I8_QUAD ? quad_steps : 1);
+}
+static inline size_t x_ld(size_t words) { return ((words + 15) & ~(size_t)15) + 16; }
+
 /* How a block of x is scaled, from the bits of its largest magnitude; see i8_scale_of. */
 static inline struct int_scale block_scale_of(enum packed_type t, uint32_t max)
 {

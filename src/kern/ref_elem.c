@@ -131,6 +131,7 @@ static void panel_max_c(float *max, const float *y, size_t panels)
 void kern_init_c(struct kern *k)
 {
     k->level = CPU_C;
+    k->quad_steps = 1;
     k->pack = pack_lossy;
     kern_init_linear_c(k);
     kern_init_lowp_c(k);

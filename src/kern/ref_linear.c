@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-enum { ROWS_C = 32, K_C = 64 }; /* block of rows, block of k widened at once: 8 KiB */
-
 static void widen_panel(float *wide, enum packed_type t, const uint8_t *panel, size_t k0, size_t kc)
 {
     for (size_t k = 0; k < kc; k++)
@@ -110,7 +108,7 @@ void linear_epilogue_c(const struct linear *l, size_t m, size_t n0, size_t n1, c
     }
 }
 
-static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct linear_scratch *s,
+static inline void linear_c(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct linear_c_scratch *s,
                             enum packed_type t)
 {
     for (size_t r0 = m0; r0 < m1; r0 += ROWS_C) {

@@ -10,6 +10,7 @@ enum {
     K_BLOCK = 256,         /* the same for many rows: 32 KiB of weights */
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
     LOWP_WORDS = 131072, /* rounded x that there is room for: 512 KiB */
+    X_SLACK = 32,          /* words that whole vectors may write behind it */
     TILE_ROWS_MAX = 32,    /* rows whose sums low-precision products have at a time, at most */
     ATTN_ROWS = 48,        /* query rows that share a widened block of keys: four register tiles of 12, or three tiles of 16 */
     SCORE_LD = ATTN_KEYS + 16,
@@ -26,13 +27,20 @@ struct linear_scratch {
     float wide[K_STEP * PANEL];
 };
 
-/* Scratch of low-precision products: rows of x as words of 32 bits, the sums of a tile, its integers of one group (PK_I16_PAIR), and the
- * scales of the rows (PK_I8_QUAD). */
+/* Of the plain C twins: a block of rows, a block of k widened at once. */
+enum { ROWS_C = 32, K_C = 64 };
+struct linear_c_scratch {
+    float acc[ROWS_C * PANEL];
+    float wide[K_C * PANEL];
+};
+
+/* Scratch of low-precision products: the sums of a tile, its integers of one group (PK_I16_PAIR), the scales of the rows (PK_I8_QUAD), and
+ * rows of x as words of 32 bits. */
 struct lowp_scratch {
-    uint32_t x[LOWP_WORDS + 32]; /* at least two rows of the longest k */
     float acc[TILE_ROWS_MAX * PANEL];
     int32_t ints[TILE_ROWS_MAX * PANEL];
-    float scale[GEMM_ROWS];
+    float scale[(GEMM_ROWS + 15) / 16 * 16];
+    uint32_t x[LOWP_WORDS + X_SLACK]; /* last: as many as the rows take; at least two rows of the longest k */
 };
 
 /* Weights of low-precision products as a tile walks them. */
@@ -42,19 +50,26 @@ struct weight_words {
     const char *ahead;           /* a panel to bring to the second-level cache meanwhile */
 };
 
-/* Scratch of attention: scores (then weights) of a group of rows, its partials of one block and of all blocks so far; keys and values
- * widened where they are f16; for KV_BF16 queries and weights as words of two bf16, for KV_INT as blocks of integers. */
+/* Scratch of attention: partials of a group of rows, of one block and of all blocks so far, and scores (then weights), which is all that
+ * KV_F32 needs and more than the plain C twins do; keys and values widened where they are f16; for KV_BF16 weights and queries as words of
+ * two bf16, for KV_INT as blocks of integers. */
 struct attn_scratch {
-    float score[ATTN_ROWS * SCORE_LD];
     float out[ATTN_ROWS * OUT_LD];
     float merged[ATTN_ROWS * OUT_LD];
-    float k_wide[KV_BLOCK * HEAD_MAX];
+    float score[ATTN_ROWS * SCORE_LD];
     union {
-        uint32_t q[ATTN_ROWS * Q_LD];
-        uint32_t q_int[ATTN_ROWS * Q_INT_LD];
+        struct {
+            float k_wide[KV_BLOCK * HEAD_MAX];
+            float v_wide[ATTN_KEYS * HEAD_MAX]; /* last: as many as heads are wide */
+        };
+        struct {
+            uint32_t weight[ATTN_ROWS * WEIGHT_LD];
+            union {
+                uint32_t q[ATTN_ROWS * Q_LD];
+                uint32_t q_int[ATTN_ROWS * Q_INT_LD];
+            };
+        };
     };
-    uint32_t weight[ATTN_ROWS * WEIGHT_LD];
-    float v_wide[ATTN_KEYS * HEAD_MAX]; /* last: as many as heads are wide */
 };
 
 /* Scratch of spectra, for the widest vectors: the points of as many frames as there are lanes, in whose place the powers go; then rows

@@ -5,8 +5,6 @@
 #include "base/os.h"
 #include "plan/replay.h"
 
-enum { ATTN_PARTIALS = 256 /* for each thread that there is room for: then those are groups of 21 rows over 1500 keys */ };
-
 /* ---- memory */
 
 /* Rows of logits that a plan ever has, where there is room for max_out. */
@@ -33,45 +31,40 @@ static size_t scratch_of(const struct plan *p, uint32_t n)
     return need;
 }
 
-/* The widest head's width; 0: there is no attention. */
-static size_t head_of(const struct plan *p)
-{
-    size_t d = 0;
-    for (uint16_t i = 0; i < p->n_ops; i++)
-        if ((p->op[i].kind == OP_ATTN || p->op[i].kind == OP_ATTN_WEIGHTS) && p->bind[p->op[i].bind].d_head > d)
-            d = p->bind[p->op[i].bind].d_head;
-    return d;
-}
-
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-/* What products of the plan's types need: low-precision ones of half a megabyte, others far less. */
-static size_t linear_scratch_of(const struct plan *p)
+struct sizes { size_t scratch, partials, approx, ops, thread, attn_partials, attn_floats, attn_done; };
+
+/* What the plan's ops need beside their slots. */
+static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p, const struct exec_params *e)
 {
-    size_t need = 0;
-    for (uint16_t i = 0; i < p->n_ops; i++)
-        if (p->op[i].kind == OP_LINEAR || p->op[i].kind == OP_LOGITS_APPROX || p->op[i].kind == OP_LSTM)
-            need = larger(need, kern_linear_scratch((enum packed_type)p->bind[p->op[i].bind].type));
-    return need;
+    for (uint16_t i = 0; i < p->n_ops; i++) {
+        const struct op *op = &p->op[i];
+        const struct bind *c = &p->bind[op->bind];
+        const uint32_t rows = rows_max(p, op, out_of(p, e->max_out));
+        if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX) z->thread = larger(z->thread, linear_scratch(k, c, rows));
+        if (op->kind == OP_LSTM) z->thread = larger(z->thread, linear_scratch(k, c, 1));
+        if (op->kind != OP_ATTN && op->kind != OP_ATTN_WEIGHTS) continue;
+        z->thread = larger(z->thread, kern_attn_scratch(k, attn_kv_type(p, op, e->state), c->d_head));
+        if (op->kind != OP_ATTN) continue;
+        const size_t n = attn_partials_max(p, op, e->state, rows, e->threads);
+        z->attn_partials = larger(z->attn_partials, n);
+        z->attn_floats = larger(z->attn_floats, n * attn_partial_len(c->d_head));
+    }
 }
 
-struct sizes { size_t scratch, partials, approx, ops, thread, attn_partials, attn_done; };
-
-static struct sizes sizes_of(const struct plan *const *plans, int n_plans, int threads, uint32_t max_out)
+static struct sizes sizes_of(const struct executor *x, const struct exec_params *p)
 {
     struct sizes z = { .thread = 1 };
-    for (int i = 0; i < n_plans; i++) {
-        const size_t d_head = head_of(plans[i]);
-        z.scratch = larger(z.scratch, scratch_of(plans[i], max_out));
-        z.partials = larger(z.partials, partials_of(plans[i], max_out));
-        z.approx = larger(z.approx, out_of(plans[i], max_out));
-        z.ops = larger(z.ops, plans[i]->n_ops);
-        if (d_head && threads > 1) z.attn_partials = larger(z.attn_partials, attn_partial_len(d_head));
-        z.thread = larger(z.thread, d_head ? kern_attn_scratch(d_head) : 0);
-        z.thread = larger(z.thread, linear_scratch_of(plans[i]));
+    for (int i = 0; i < p->n_plans; i++) {
+        const struct plan *plan = p->plan[i];
+        z.scratch = larger(z.scratch, scratch_of(plan, p->max_out));
+        z.partials = larger(z.partials, partials_of(plan, p->max_out));
+        z.approx = larger(z.approx, out_of(plan, p->max_out));
+        z.ops = larger(z.ops, plan->n_ops);
+        ops_need(&z, ((const struct cpu_executor *)(const void *)x)->kern, plan, p);
     }
-    z.attn_partials *= (size_t)threads * ATTN_PARTIALS;
-    z.attn_done = z.attn_partials ? (size_t)threads * ATTN_SHARED : 0;
+    z.attn_done = z.attn_partials ? (size_t)p->threads * ATTN_SHARED : 0;
     z.thread = (z.thread + 4095) & ~(size_t)4095;
     return z;
 }
@@ -81,11 +74,10 @@ static const struct cpu_exec *cpu_of_const(const struct exec *x) { return (const
 
 static size_t cpu_memory(const struct executor *executor, const struct exec_params *p)
 {
-    (void)executor;
-    const int threads = p->threads;
-    const struct sizes z = sizes_of(p->plan, p->n_plans, threads, p->max_out);
-    size_t n = z.scratch + (size_t)threads * z.thread + z.partials * sizeof(struct logit_partial) + z.approx * sizeof(struct approx_row) +
-               z.ops * sizeof(int64_t) + z.attn_partials * sizeof(float) + z.attn_done * sizeof(uint32_t);
+    const struct sizes z = sizes_of(executor, p);
+    size_t n = z.scratch + (size_t)p->threads * z.thread + z.partials * sizeof(struct logit_partial) +
+               z.approx * sizeof(struct approx_row) + z.ops * sizeof(int64_t) + z.attn_floats * sizeof(float) +
+               z.attn_done * sizeof(uint32_t);
     for (int i = 0; i < p->n_states; i++) n += state_pool_sz(&p->state[i].desc, p->state[i].type, p->state[i].lanes);
     return n;
 }
@@ -116,8 +108,8 @@ static int states_open(struct cpu_exec *x, struct arena *a, const struct exec_pa
 static int cpu_open(struct exec **out, const struct executor *executor, struct arena *a, const struct exec_params *p, steno_error *e)
 {
     struct cpu_exec *x = arena_array(a, 1, sizeof *x);
-    const size_t threads = (size_t)team_threads(p->team);
-    const struct sizes z = sizes_of(p->plan, p->n_plans, (int)threads, p->max_out);
+    const size_t threads = (size_t)p->threads;
+    const struct sizes z = sizes_of(executor, p);
     *out = NULL;
     if (!x) return err_nomem(e, sizeof *x, "an executor");
     x->base = (struct exec){ .ops = executor->ops, .should_stop = p->should_stop, .user = p->user };
@@ -126,8 +118,8 @@ static int cpu_open(struct exec **out, const struct executor *executor, struct a
     x->max_out = p->max_out;
     x->scratch_sz = z.scratch;
     x->thread_scratch_sz = z.thread;
-    x->n_attn_partials = z.attn_partials ? threads * ATTN_PARTIALS : 0;
-    x->attn_partials = arena_array(a, z.attn_partials, sizeof *x->attn_partials);
+    x->n_attn_partials = z.attn_partials;
+    x->attn_partials = arena_array(a, z.attn_floats, sizeof *x->attn_partials);
     x->attn_done = arena_array(a, z.attn_done, sizeof *x->attn_done);
     x->n_attn_done = z.attn_done;
     x->n_approx = z.approx;

@@ -5,19 +5,26 @@
 #include "plan/partition.h"
 #include "plan/replay.h"
 
-enum { WEIGHTS_ROWS = 12 /* rows of an item of weights of attention: a tile */ };
+enum {
+    WEIGHTS_ROWS = 12,  /* rows of an item of weights of attention: a tile */
+    ATTN_PARTIALS = 256 /* for each thread that there is room for: then those are groups of 21 rows over 1500 keys */
+};
+
+enum kv_type attn_kv_type(const struct plan *p, const struct op *op, const struct kv_state *state)
+{
+    return op->state != NO_STATE ? state[op->state].type : (enum kv_type)p->slot[op->kv_slot].kv_type;
+}
 
 struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type)
 {
     const struct cpu_exec *x = rp->x;
+    *type = attn_kv_type(rp->p, op, x->state);
     if (op->state != NO_STATE) {
         const struct kv_state *s = &x->state[op->state];
         const uint32_t l = s->desc.kind == STATE_APPEND || !rp->run ? lane : rp->run->lane[lane].kv.window;
-        *type = s->type;
         return state_view(&x->mem[op->state], s, op->layer, head, l);
     }
     const struct slot *s = &rp->p->slot[op->kv_slot];
-    *type = (enum kv_type)s->kv_type;
     const size_t block = kv_block_sz(*type, s->d_head);
     return (struct kv_view){ x->scratch + s->offset + head * (s->rows / KV_BLOCK) * block, block, NULL };
 }
@@ -83,6 +90,20 @@ static uint32_t own_keys_max(const struct replay *rp, const struct op *op)
         if (n > max) max = n;
     }
     return max;
+}
+
+/* As attn_items_of cuts, which see: heads of so few groups are not enough for the threads. */
+size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads)
+{
+    const struct bind *c = &p->bind[op->bind];
+    const size_t keys = op->state == NO_STATE ? p->max_rows : state[op->state].desc.positions, blocks = (keys + ATTN_KEYS - 1) / ATTN_KEYS;
+    const size_t groups = (size_t)(threads * ATTN_SHARED - 1) / c->kv_heads, room = (size_t)threads * ATTN_PARTIALS;
+    const int each_other = op->state == NO_STATE && op->kv_rows == op->rows; /* then two blocks of keys are as many rows */
+    const size_t fewest = (each_other ? ATTN_KEYS + 1 : 1) * 2 * (size_t)c->heads;
+    if (threads == 1 || !groups || blocks < 2 || fewest > room) return 0;
+    const size_t shared = op->flags & OPF_CAUSAL || rows < groups * ATTN_TILE ? rows : groups * ATTN_TILE;
+    const size_t most = shared * c->heads * blocks;
+    return most < room ? most : room;
 }
 
 /* Blocks of keys are items of their own where heads of groups are not enough for the threads, and partials have room. */

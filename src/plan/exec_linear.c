@@ -58,7 +58,6 @@ static void approx_linear(const struct replay *rp, const struct op *op, const st
     }
 }
 
-
 /* A tile of a linear whose keys and values go to a slot of this run: those of a sequence stand in blocks of their own. */
 static void own_kv_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
 {
@@ -80,6 +79,13 @@ static struct partition partition_of(const struct replay *rp, const struct bind 
     const int lowp = packed_is_lowp(type); /* whoever takes rows rounds them: all panels at once */
     if (rows <= FEW_ROWS) return partition_few(rows, panels, threads);
     return partition_many(rows, panels, threads, kern_slices(rp->x->kern, type, c->k), lowp ? panels : TILE_PANELS, lowp);
+}
+
+size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows)
+{
+    const enum packed_type type = (enum packed_type)c->type;
+    const size_t most = kern_slices(k, type, c->k).max; /* more than few rows */
+    return kern_linear_scratch(k, type, c->k, rows < most ? rows : most);
 }
 
 void linear_run(const struct replay *rp, const struct op *op, const struct worker *worker)

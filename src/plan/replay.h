@@ -39,7 +39,7 @@ struct cpu_exec {
     struct logit_partial *partials; /* [max_out, slices, 3] */
     struct approx_row *approx;    /* [max_out] */
     float *attn_partials;         /* of attention where threads share rows: [rows, heads, blocks of keys] of one op */
-    size_t n_attn_partials;       /* so many of the widest head; 0 on one thread */
+    size_t n_attn_partials;       /* so many; 0: threads never share rows */
     _Atomic uint32_t *attn_done;  /* [groups, heads] blocks whose partials are made; zeros between ops */
     size_t n_attn_done, n_approx;
     _Atomic int64_t *counter;     /* [ops of the longest plan] */
@@ -124,6 +124,17 @@ static inline uint32_t rows_count(const struct replay *rp, uint8_t rows)
     }
 }
 
+/* The most that it can be, where out rows of logits are. */
+static inline uint32_t rows_max(const struct plan *p, const struct op *op, uint32_t out)
+{
+    switch (op->rows) {
+    case ROWS_TWICE: return 2 * p->max_rows;
+    case ROWS_THRICE: return 3 * p->max_rows;
+    case ROWS_OUT: return out;
+    default: return p->max_rows;
+    }
+}
+
 static inline uint32_t rows_of(const struct replay *rp, const struct op *op) { return rows_count(rp, op->rows); }
 
 /* Sequences of the op's rows. */
@@ -163,6 +174,11 @@ void state_copy_all(const struct state_mem *m, struct kv_state *s); /* what stat
 
 /* Keys and values of one head: in the state, or in a slot of this run. */
 struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type);
+
+enum kv_type attn_kv_type(const struct plan *p, const struct op *op, const struct kv_state *state);
+/* Partials that an attention over that many rows at most ever makes where threads share them. */
+size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads);
+size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows); /* of a thread, for a linear of so many rows at most */
 
 /* An op: the items that this thread gets hold of. */
 typedef void op_fn(const struct replay *rp, const struct op *op, const struct worker *worker);

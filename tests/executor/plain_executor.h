@@ -582,7 +582,7 @@ static inline size_t plain_take(struct plain_exec *x, struct arena *a, const str
         void *at = plain_pages(a, plain_state_bytes(&p->state[i]), &n);
         if (x) x->mem[i] = at;
     }
-    void *scratch = plain_pages(a, kern_linear_scratch(PK_COUNT) + kern_attn_scratch(HEAD_MAX), &n);
+    void *scratch = plain_pages(a, kern_linear_scratch_max() + kern_attn_scratch_max(), &n);
     if (x) x->scratch = scratch;
     return n;
 }

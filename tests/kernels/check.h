@@ -26,8 +26,9 @@ float *guarded_floats(size_t n);
 void guarded_free_all(void);
 void *aligned_alloc_64(size_t n);
 
-void scratch_forget(void *scratch); /* kern_linear_scratch bytes, whatever is there */
-void scratch_for(void *scratch, enum packed_type t, size_t k, size_t rows, size_t panels); /* the same before a call of linear */
+void scratch_forget(void *scratch); /* kern_linear_scratch_max bytes, whatever is there */
+/* The same before a call of linear. */
+void scratch_for(void *scratch, const struct kern *kern, enum packed_type t, size_t k, size_t rows, size_t panels);
 
 enum { CANARY = 0x7fc0dead };  /* a quiet NaN no kernel produces */
 void fill_canary(float *p, size_t n);

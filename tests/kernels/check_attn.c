@@ -136,6 +136,16 @@ static void check_twin(struct check *c, const struct att *t, const struct attn *
     }
 }
 
+/* What kern_attn_scratch does not count is as it was. */
+static void check_scratch_beyond(struct check *c, const struct att *t)
+{
+    const unsigned char *p = c->scratch;
+    size_t i = kern_attn_scratch(c->kern, t->type, t->d_head);
+    while (i < kern_attn_scratch_max() && p[i] == 0xff) i++;
+    check(c, i == kern_attn_scratch_max(), "attn rows %zu d_head %zu keys %zu type %d: wrote at %zu of its scratch, said to be of %zu",
+          t->rows, t->d_head, t->n_keys, t->type, i, kern_attn_scratch(c->kern, t->type, t->d_head));
+}
+
 /* A row alone, with NaN in every key it must not see, gives the bits it gave among the others. */
 static void check_row_alone(struct check *c, const struct att *t, const struct attn *a, size_t r, size_t len, size_t n_blocks)
 {
@@ -148,7 +158,7 @@ static void check_row_alone(struct check *c, const struct att *t, const struct a
     b.rows = 1, b.q = a->q + r * a->ld_q, b.out = out, b.len = &one, b.kv.base = copy;
     for (size_t pos = len; pos < n_blocks * 32; pos++)
         for (int i = 0; i < 2; i++) kv_fill(t->type, block_of(&b.kv, pos), pos % 32, t->d_head, i, 0xff);
-    memset(c->scratch, 0xff, kern_attn_scratch(256));
+    memset(c->scratch, 0xff, kern_attn_scratch_max());
     c->kern->attn[t->type](&b, c->scratch);
     check(c, same_bits(out, a->out + r * a->ld_out, t->d_head), "attn rows %zu d_head %zu keys %zu: row %zu (len %zu) differs when alone",
           t->rows, t->d_head, t->n_keys, r, len);
@@ -167,7 +177,7 @@ static void check_parts(struct check *c, const struct att *t, const struct attn 
     fill_canary(part, (t->rows - 1) * ld + n * len);
     for (size_t i = 0; i < n; i++) {
         const size_t b = n - 1 - i;
-        memset(c->scratch, 0xff, kern_attn_scratch(256));
+        memset(c->scratch, 0xff, kern_attn_scratch_max());
         c->kern->attn_partial[t->type](&a, b, part + b * len, ld, c->scratch);
     }
     c->kern->attn_merge(&a, part, ld, n);
@@ -190,7 +200,7 @@ static void check_weights(struct check *c, const struct att *t, const struct att
     struct attn a = *all;
     a.out = out, a.ld_out = ld, a.len = NULL, a.n_keys = (int32_t)n;
     fill_canary(out, (t->rows - 1) * ld + n + !n);
-    memset(c->scratch, 0xff, kern_attn_scratch(256));
+    memset(c->scratch, 0xff, kern_attn_scratch_max());
     c->kern->attn_weights[t->type](&a, c->scratch);
     for (size_t r = 0; r < t->rows; r++) {
         const double sum = weights(p, t, &a, r, n);
@@ -202,7 +212,7 @@ static void check_weights(struct check *c, const struct att *t, const struct att
         for (size_t j = n; j < ld && r + 1 < t->rows; j++) check(c, is_canary(out[r * ld + j]), "attn_weights wrote past the last key");
         struct attn one = a;
         one.rows = 1, one.q = a.q + r * a.ld_q, one.out = alone;
-        memset(c->scratch, 0xff, kern_attn_scratch(256));
+        memset(c->scratch, 0xff, kern_attn_scratch_max());
         c->kern->attn_weights[t->type](&one, c->scratch);
         check(c, same_bits(alone, out + r * ld, n), "attn_weights rows %zu keys %zu: row %zu differs when alone", t->rows, n, r);
     }
@@ -221,7 +231,7 @@ static void check_unseen(struct check *c, const struct att *t, const struct attn
         char *block = block_of(&a.kv, pos), *kept = malloc(a.kv.block_stride);
         memcpy(kept, block, a.kv.block_stride);
         for (int i = 0; i < 2; i++) kv_fill(t->type, block, pos % 32, t->d_head, i, 0xff);
-        memset(c->scratch, 0xff, kern_attn_scratch(256));
+        memset(c->scratch, 0xff, kern_attn_scratch_max());
         c->kern->attn[t->type](&a, c->scratch);
         for (size_t i = 0; i < t->rows; i++) {
             if ((size_t)a.len[i] > pos) continue;
@@ -274,8 +284,9 @@ static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys,
     }
     if (t.ragged == 1) len[0] = 0, len[t.rows - 1] = (int32_t)t.n_keys;
     fill_canary(out, t.rows * ld);
-    memset(c->scratch, 0xff, kern_attn_scratch(256));
+    memset(c->scratch, 0xff, kern_attn_scratch_max());
     c->kern->attn[t.type](&a, c->scratch);
+    check_scratch_beyond(c, &t);
     for (size_t i = 0; i < t.rows * ld; i++)
         if (i % ld >= t.d_head) check(c, is_canary(out[i]), "attn wrote between rows");
     double spread[2] = { 0, 0 };

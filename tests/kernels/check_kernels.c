@@ -67,20 +67,18 @@ void *aligned_alloc_64(size_t n)
 }
 
 /* ---- scratch of linear: all of it is NaN before each call -----------------------------------------------------------------------------
- * It is half a megabyte, and calls are many and small: so only what a call may have written is made NaN again behind it. That it wrote
- * nothing else is seen to wherever the type or k changes. */
-static struct { enum packed_type t; size_t k, rows, panels; } last_call;
+ * It is half a megabyte, and calls are many and small: so only what a call may have written, of what kern_linear_scratch says, is made NaN
+ * again behind it. That it wrote nothing else is seen to wherever the type or k changes. */
+static struct { enum packed_type t; size_t k, rows, panels, sz; } last_call;
 
 static void make_nan(void *p, size_t n, size_t max) { memset(p, 0xff, n < max ? n : max); }
 
 static void forget_call(void *scratch)
 {
     const size_t k = last_call.k, rows = last_call.rows < 8 ? 8 : last_call.rows; /* few rows: of several panels side by side */
-    struct lowp_scratch *s = scratch;
     struct linear_scratch *l = scratch;
-    if (packed_is_lowp(last_call.t)) {
-        make_nan(s->x, rows * (k / 8 * 5 + 64) * sizeof *s->x, sizeof s->x);
-        memset(s->acc, 0xff, sizeof *s - offsetof(struct lowp_scratch, acc));
+    if (last_call.sz <= sizeof(struct linear_c_scratch) || packed_is_lowp(last_call.t)) {
+        memset(scratch, 0xff, last_call.sz);
         return;
     }
     if (last_call.t != PK_F32) make_nan(l->wide, k * PANEL * sizeof *l->wide, sizeof l->wide);
@@ -90,19 +88,20 @@ static void forget_call(void *scratch)
 
 void scratch_forget(void *scratch)
 {
-    memset(scratch, 0xff, kern_linear_scratch(PK_COUNT));
-    last_call.k = last_call.rows = last_call.panels = 0;
+    memset(scratch, 0xff, kern_linear_scratch_max());
+    last_call.k = last_call.rows = last_call.panels = last_call.sz = 0;
 }
 
-void scratch_for(void *scratch, enum packed_type t, size_t k, size_t rows, size_t panels)
+void scratch_for(void *scratch, const struct kern *kern, enum packed_type t, size_t k, size_t rows, size_t panels)
 {
     const unsigned char *p = scratch;
     forget_call(scratch);
-    if ((t != last_call.t || k != last_call.k) && (p[0] != 0xff || memcmp(p, p + 1, kern_linear_scratch(PK_COUNT) - 1))) {
+    if ((t != last_call.t || k != last_call.k) && (p[0] != 0xff || memcmp(p, p + 1, kern_linear_scratch_max() - 1))) {
         fprintf(stderr, "check_kernels: scratch of %s, k %zu, was written where no call should\n", packed_name(last_call.t), last_call.k);
         exit(2);
     }
     last_call.t = t, last_call.k = k, last_call.rows = rows, last_call.panels = panels;
+    last_call.sz = kern_linear_scratch(kern, t, k, rows);
 }
 
 void fill_canary(float *p, size_t n)
@@ -305,7 +304,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
 
 int main(int argc, char **argv)
 {
-    const size_t a = kern_linear_scratch(PK_COUNT), b = kern_attn_scratch(256);
+    const size_t a = kern_linear_scratch_max(), b = kern_attn_scratch_max();
     struct kern ref, k;
     struct check c = { .ref = &ref, .kern = &k, .scratch = aligned_alloc_64(a > b ? a : b) };
     c.quick = argc > 1 && !strcmp(argv[1], "--emulated");
