@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 64, CHUNK_MIN = 16 << 10, CHUNK_MAX = 256 << 10 };
+enum { ALIGN = 64, CHUNK_MIN = 16 << 10, CHUNK_MAX = 64 << 10, OWN_PART = 8 /* of a chunk: what is larger has its own: no gaps */ };
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -44,7 +44,7 @@ static struct arena_chunk *chunk_for(struct arena *a, size_t n)
     size_t cap = a->total;
     if (cap < CHUNK_MIN) cap = CHUNK_MIN;
     if (cap > CHUNK_MAX) cap = CHUNK_MAX;
-    const int own = n > cap / 2;
+    const int own = n > cap / OWN_PART;
     struct arena_chunk *c = chunk_new(a, own ? n : cap);
     if (!c) return NULL;
     if (own && head) {
