@@ -10,7 +10,7 @@
 
 enum {
     PAD = MEL_FFT / 2,
-    BLOCK = MEL_HOP * 1024 + MEL_FFT /* padded samples held: about 10 s */
+    BLOCK = MEL_PUSH + MEL_FFT /* padded samples held: what is pushed at once, and less than a frame of before */
 };
 static const float LIMIT = 1e15f; /* the power of a larger sample would overflow */
 static const struct spectrum_log log10_floored = { 1e-10f, -10.0f, 0.301029996f, 0.434294482f };

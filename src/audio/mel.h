@@ -10,6 +10,7 @@
 #include "audio/stft.h"
 
 enum { MEL_RATE = 16000, MEL_FFT = 400, MEL_HOP = 160, MEL_BINS = 201, MEL_MAX = SPECTRUM_BANDS };
+enum { MEL_PUSH = 16000 /* samples for which there is room: larger pieces go through in several steps */ };
 
 /* Slaney scale and area normalisation, 0..8000 Hz: out[n_mels, MEL_BINS], bit-equal to the reference's stored filters. */
 void mel_filters_slaney(float *out, int n_mels);
