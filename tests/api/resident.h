@@ -9,6 +9,9 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 /* Bytes behind a name of a file in /proc, -1: it has none such. */
 static inline int64_t proc_bytes(const char *path, const char *name)
@@ -22,13 +25,14 @@ static inline int64_t proc_bytes(const char *path, const char *name)
     return kb < 0 ? -1 : kb * 1024;
 }
 
-/* Pages that are this process's alone; the C library gives back what nobody uses first. */
+/* Pages that are this process's alone, also those that the system has swapped out; the C library gives back what nobody uses first. */
 static inline int64_t resident(void)
 {
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
-    return proc_bytes("/proc/self/smaps_rollup", "Anonymous");
+    const int64_t now = proc_bytes("/proc/self/smaps_rollup", "Anonymous"), out = proc_bytes("/proc/self/smaps_rollup", "Swap");
+    return now + (out > 0 ? out : 0);
 }
 
 /* From here on the most that was resident counts. */
@@ -43,9 +47,17 @@ static inline void peak_begin(void)
 static inline int64_t peak(void) { return proc_bytes("/proc/self/status", "VmHWM"); }
 static inline int64_t address_space(void) { return proc_bytes("/proc/self/status", "VmSize"); }
 
+/* From here on exactly what is touched counts, whatever the machine is set to and whichever test ran before: no large pages, and of what
+ * the C library gave back nothing large is used again, which it would touch all of. */
 static inline void need_resident(void)
 {
     if (SANITIZED || resident() <= 0) skip();
+#ifdef PR_SET_THP_DISABLE
+    (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+#endif
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
 }
 
 /* Within 5 percent, and what a heap needs for itself. */
