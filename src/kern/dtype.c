@@ -4,6 +4,8 @@
  * scale times a small integer (exact in f32), plus the minimum for the types that have one (rounded once). */
 #include "kern/ref.h"
 
+#include <math.h>
+
 struct dtype_info { char name[12]; uint16_t block, block_sz; };
 
 static const struct dtype_info info[DT_COUNT] = {
@@ -106,4 +108,16 @@ void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k)
     default:
         for (size_t i = 0; i < k; i += info[t].block, p += info[t].block_sz) widen_block(y + i, t, p);
     }
+}
+
+size_t dtype_find_nonfinite(enum dtype t, const void *row, size_t k)
+{
+    float y[KBLOCK];
+    const uint8_t *p = row;
+    for (size_t i = 0; i < k; i += info[t].block, p += info[t].block_sz) {
+        dtype_widen_row(y, t, p, info[t].block);
+        for (size_t j = 0; j < info[t].block; j++)
+            if (!isfinite(y[j])) return i + j;
+    }
+    return k;
 }

@@ -151,6 +151,9 @@ struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k);
 /* One stored row widened to f32; the definition of the block types. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
 
+/* Place of the first weight that is not finite among k stored ones, whole blocks. k: there is none. */
+size_t dtype_find_nonfinite(enum dtype t, const void *weights, size_t k);
+
 /* ---- f16 and bf16 conversion (plain C, exact, round to nearest even) */
 float f16_to_f32(uint16_t h);
 uint16_t f16_from_f32(float x);
@@ -312,6 +315,9 @@ struct kern {
     /* pack_panel, bit for bit. loss: of PK_Q8_QUAD and PK_Q8_QUAD_A8 from numbers, not from q8_0, the largest error and the largest norm of
      * the panel's outputs; NULL: nobody asks. */
     void (*pack)(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
+
+    /* 0: a weight that the panel was packed from may not be finite. It may be, if it was too large to be rounded. */
+    int (*panel_finite)(enum packed_type t, const void *panel, size_t k);
 
     /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch bytes, 64-byte aligned, one per thread. */
     void (*linear[PK_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);

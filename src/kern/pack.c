@@ -3,6 +3,7 @@
  * Rows of a matrix become panels of 32 interleaved outputs, so that a kernel reads one short stream and needs no horizontal sums.
  * Block types keep their bits: packing moves quants and scales, it never changes a value. For low-precision products numbers are rounded.
  * This is the definition, and what happens to types that nothing rounds; pack.h is faster at the others. */
+#include "kern/finite.h"
 #include "kern/ref.h"
 
 size_t pack_panel_sz(enum packed_type t, size_t k) { return panel_sz(t, k); }
@@ -342,3 +343,5 @@ struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k)
     loss.error = off * off;
     return loss;
 }
+
+int panel_finite_c(enum packed_type t, const void *panel, size_t k) { return panel_finite(t, panel, k); }

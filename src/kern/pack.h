@@ -6,6 +6,7 @@
  * pack.c's. */
 #ifndef STENO_KERN_PACK_H
 #define STENO_KERN_PACK_H
+#include "kern/finite.h"
 #include "kern/vec.h"
 
 INLINE void turn_as(float (*tile)[PANEL], enum dtype from, const void *const rows[PANEL], size_t k0, size_t n)
@@ -204,5 +205,11 @@ static void pack_turned(void *panel, struct q8_loss *loss, enum packed_type t, e
     else pack_half_panel(panel, rows, k);
 }
 
-INLINE void init_pack(struct kern *k) { k->pack = pack_turned; }
+static int panel_finite_fast(enum packed_type t, const void *panel, size_t k) { return panel_finite(t, panel, k); }
+
+INLINE void init_pack(struct kern *k)
+{
+    k->pack = pack_turned;
+    k->panel_finite = panel_finite_fast;
+}
 #endif

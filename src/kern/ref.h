@@ -13,8 +13,9 @@ void kern_put_kv(const struct linear *l, size_t m, size_t rows, size_t n0, size_
 /* Bias, activation, residual and store of one row's part of a panel, outputs [n0, n1), in plain C. */
 void linear_epilogue_c(const struct linear *l, size_t m, size_t n0, size_t n1, const float *acc);
 
-/* The twin of kern's pack. */
+/* The twins of kern's pack and panel_finite. */
 void pack_lossy(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
+int panel_finite_c(enum packed_type t, const void *panel, size_t k);
 
 /* Parts of kern_init_c. */
 void kern_init_linear_c(struct kern *k);

@@ -115,6 +115,12 @@ int weights_get(struct weights *w, const char *name, const uint64_t dim[4], stru
     return STENO_OK;
 }
 
+static int refuse_value(const struct tensor *t, uint64_t i, steno_error *e)
+{
+    return err_set(e, STENO_EFORMAT, "%s: tensor %s: value %" PRIu64 " is not finite; the file is damaged, take another copy",
+                   t->file->name, t->name, i);
+}
+
 int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e)
 {
     uint8_t stored[CHUNK * sizeof(float)];
@@ -127,7 +133,7 @@ int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e)
         dtype_widen_row(dst + i, t->type, stored, m);
         for (size_t j = 0; j < m; j++)
             if (!isfinite(dst[i + j]))
-                return err_set(e, STENO_EFORMAT, "%s: tensor %s: value %" PRIu64 " is not finite", t->file->name, t->name, i + j);
+                return refuse_value(t, i + j, e);
         off += sz;
     }
     return STENO_OK;
@@ -140,6 +146,12 @@ int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst
                        t->name, t->dim[0], row, n);
     const uint64_t row_sz = t->size / t->dim[0];
     return file_read(t->file, t->offset + row * row_sz, dst, (size_t)(n * row_sz), e);
+}
+
+int tensor_check_rows(const struct tensor *t, uint64_t row, uint64_t n, const void *rows, steno_error *e)
+{
+    const uint64_t k = t->dim[1] * t->dim[2] * t->dim[3], at = dtype_find_nonfinite(t->type, rows, (size_t)(n * k));
+    return at == n * k ? STENO_OK : refuse_value(t, row * k + at, e);
 }
 
 /* '*' stands for any text; the last one that was met is tried again further on. */

@@ -67,6 +67,8 @@ int weights_get(struct weights *w, const char *name, const uint64_t dim[4], stru
 int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e);
 /* Rows [row, row + n) as stored, of a tensor seen as [dim[0], everything else]. dst: n * dtype_row_sz. */
 int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e);
+/* STENO_EFORMAT for a value of such rows that is not finite: rows[n] as tensor_read_rows gave them from `row` on. */
+int tensor_check_rows(const struct tensor *t, uint64_t row, uint64_t n, const void *rows, steno_error *e);
 /* Give tensors the names a family knows them by: `to` writes the new name of a tensor and returns 1, or returns 0 to leave it. */
 int weights_rename(struct weights *w, int (*to)(const char *name, char *out, size_t n), steno_error *e);
 /* Error naming the first tensor nobody asked for, or STENO_OK. spare: names that may stay unused, NULL behind the last; '*' in one stands

@@ -29,9 +29,12 @@ struct pack_job {
     size_t row_sz, buffer_sz, wide_at;
     struct approx_panel *approx; /* [panels] what packing loses, NULL: nobody asks */
     const struct kern *kern;
-    _Atomic int status;
-    steno_error *errors;    /* [threads] */
+    struct pack_failure *failure; /* [threads] */
+    _Atomic int64_t failed; /* the lowest panel that could not be packed */
 };
+
+/* The lowest panel that a thread could not pack, and why. */
+struct pack_failure { int64_t panel; steno_error error; };
 
 static void taps_first(uint8_t *dst, const uint8_t *src, size_t elem, uint64_t channels, uint32_t taps)
 {
@@ -39,44 +42,85 @@ static void taps_first(uint8_t *dst, const uint8_t *src, size_t elem, uint64_t c
         for (uint64_t c = 0; c < channels; c++) memcpy(dst + (t * channels + c) * elem, src + (c * taps + t) * elem, elem);
 }
 
+/* Of several panels that fail, which depends on nobody's haste, the lowest is told of: threads take rising ones, and none gives up one
+ * below the lowest so far. */
+static void pack_fail(struct pack_job *j, int64_t panel)
+{
+    int64_t lowest = atomic_load(&j->failed);
+    while (panel < lowest && !atomic_compare_exchange_weak(&j->failed, &lowest, panel)) continue;
+}
+
+/* Which part row r of all is in, and which of its own rows it is there. */
+static int part_of(const struct matrices *m, uint64_t r, uint64_t *at)
+{
+    int part = 0;
+    for (; r >= m->n[part]; part++) r -= m->n[part];
+    *at = r;
+    return part;
+}
+
+typedef int part_fn(const struct tensor *t, uint64_t row, uint64_t n, void *rows, steno_error *e);
+
+/* Read rows [first, last), which may be of several parts, or look at them. */
+static int each_part(const struct pack_job *j, uint64_t first, uint64_t last, uint8_t *buf, part_fn *fn, steno_error *e)
+{
+    uint64_t at, take;
+    for (uint64_t r = first; r < last; r += take) {
+        const int part = part_of(&j->m, r, &at);
+        take = j->m.n[part] - at < last - r ? j->m.n[part] - at : last - r;
+        const int rc = fn(j->m.tensor[part], at, take, buf + (r - first) * j->row_sz, e);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+static int check_rows(const struct tensor *t, uint64_t row, uint64_t n, void *rows, steno_error *e)
+{
+    return tensor_check_rows(t, row, n, rows, e);
+}
+
+/* The rows of a panel as they are packed: taps first, and wide where the packed type does not take them as stored. @return their type */
+static enum dtype make_rows(const struct pack_job *j, const void *rows[PANEL], uint8_t *buf, size_t n)
+{
+    uint8_t *const turned = buf + PANEL * j->row_sz;
+    float *const wide = (float *)(void *)(buf + j->wide_at);
+    const int widen = !pack_takes(j->packed, j->type);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *row = buf + i * j->row_sz;
+        if (j->m.taps > 1) {
+            taps_first(turned + i * j->row_sz, row, j->row_sz / j->m.k, j->m.k / j->m.taps, j->m.taps);
+            row = turned + i * j->row_sz;
+        }
+        rows[i] = row;
+        if (!widen) continue;
+        dtype_widen_row(wide + i * j->m.k, j->type, row, j->m.k);
+        rows[i] = wide + i * j->m.k;
+    }
+    return widen ? DT_F32 : j->type;
+}
+
 static void pack_item(void *arg, int64_t panel, int thread)
 {
     struct pack_job *j = arg;
-    uint8_t *buf = j->buffer + (size_t)thread * j->buffer_sz, *turned = buf + PANEL * j->row_sz;
-    const void *rows[PANEL] = { 0 };
+    if (panel > atomic_load(&j->failed)) return;
+    struct pack_failure *f = &j->failure[thread];
+    uint8_t *buf = j->buffer + (size_t)thread * j->buffer_sz;
     const uint64_t first = (uint64_t)panel * PANEL;
     const uint64_t last = first + PANEL < j->rows ? first + PANEL : j->rows;
-    uint64_t begin = 0; /* of the part */
-    for (uint64_t r = first, part = 0; r < last;) {
-        for (; r >= begin + j->m.n[part]; part++) begin += j->m.n[part];
-        const uint64_t at = r - begin, left = j->m.n[part] - at, take = left < last - r ? left : last - r;
-        uint8_t *dst = buf + (r - first) * j->row_sz;
-        const int rc = tensor_read_rows(j->m.tensor[part], at, take, dst, &j->errors[thread]);
-        if (rc) {
-            atomic_store(&j->status, rc);
-            return;
-        }
-        for (uint64_t i = 0; i < take; i++) {
-            uint8_t *row = dst + i * j->row_sz;
-            if (j->m.taps > 1) {
-                taps_first(turned + (r - first + i) * j->row_sz, row, j->row_sz / j->m.k, j->m.k / j->m.taps, j->m.taps);
-                row = turned + (r - first + i) * j->row_sz;
-            }
-            rows[r - first + i] = row;
-        }
-        r += take;
+    int rc = each_part(j, first, last, buf, tensor_read_rows, &f->error);
+    if (!rc) {
+        const void *rows[PANEL] = { 0 };
+        struct q8_loss loss;
+        uint8_t *const out = j->out + (size_t)panel * pack_panel_sz(j->packed, j->m.k);
+        const enum dtype from = make_rows(j, rows, buf, (size_t)(last - first));
+        j->kern->pack(out, j->approx ? &loss : NULL, j->packed, from, rows, j->m.k);
+        if (j->approx) j->approx[panel] = approx_panel_of(&loss, j->m.k);
+        if (!j->kern->panel_finite(j->packed, out, j->m.k)) rc = each_part(j, first, last, buf, check_rows, &f->error);
     }
-    float *const wide = (float *)(void *)(buf + j->wide_at);
-    const int widen = !pack_takes(j->packed, j->type);
-    for (int i = 0; i < PANEL && widen; i++) {
-        if (!rows[i]) continue;
-        dtype_widen_row(wide + (size_t)i * j->m.k, j->type, rows[i], j->m.k);
-        rows[i] = wide + (size_t)i * j->m.k;
+    if (rc) {
+        f->panel = panel;
+        pack_fail(j, panel);
     }
-    struct q8_loss loss;
-    uint8_t *const out = j->out + (size_t)panel * pack_panel_sz(j->packed, j->m.k);
-    j->kern->pack(out, j->approx ? &loss : NULL, j->packed, widen ? DT_F32 : j->type, rows, j->m.k);
-    if (j->approx) j->approx[panel] = approx_panel_of(&loss, j->m.k);
 }
 
 const void *pack_matrices(struct build *b, const struct matrices *m, enum packed_type t, struct approx_panel *approx)
@@ -84,7 +128,7 @@ const void *pack_matrices(struct build *b, const struct matrices *m, enum packed
     if (b->status) return NULL;
     const int threads = team_threads(b->p.team);
     struct pack_job j = { .m = *m, .rows = matrices_rows(m), .type = m->tensor[0]->type, .packed = t, .approx = approx,
-                          .kern = b->p.kern };
+                          .kern = b->p.kern, .failed = INT64_MAX };
     const uint64_t k = m->k;
     j.row_sz = dtype_row_sz(j.type, k);
     j.wide_at = ((m->taps > 1 ? 2 : 1) * PANEL * j.row_sz + 63) & ~(size_t)63;
@@ -95,17 +139,15 @@ const void *pack_matrices(struct build *b, const struct matrices *m, enum packed
     struct arena scratch_arena;
     arena_init(&scratch_arena);
     j.buffer = arena_array(&scratch_arena, (size_t)threads, j.buffer_sz);
-    j.errors = arena_array(&scratch_arena, (size_t)threads, sizeof *j.errors);
-    if (!j.out || !j.buffer || !j.errors) {
+    j.failure = arena_array(&scratch_arena, (size_t)threads, sizeof *j.failure);
+    if (!j.out || !j.buffer || !j.failure) {
         if (!b->status) b->status = err_nomem(b->e, (size_t)threads * j.buffer_sz, "packing");
     } else {
         team_for(b->p.team, (int64_t)pack_panels(j.rows), pack_item, &j);
-        b->status = atomic_load(&j.status);
-        for (int i = 0; i < threads && b->status; i++)
-            if (j.errors[i].status) {
-                err_set(b->e, j.errors[i].status, "%s", j.errors[i].text);
-                break;
-            }
+        const int64_t failed = atomic_load(&j.failed);
+        for (int i = 0; i < threads && failed < INT64_MAX; i++)
+            if (j.failure[i].panel == failed && j.failure[i].error.status)
+                b->status = err_set(b->e, j.failure[i].error.status, "%s", j.failure[i].error.text);
     }
     arena_free(&scratch_arena);
     return j.out;

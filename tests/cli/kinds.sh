@@ -88,6 +88,14 @@ if [ -d "$WHISPER" ]; then
     same from_torch "$T/out"
 fi
 
+cp "$MODEL" nan.bin
+head -c 4096 /dev/zero | tr '\0' '\377' | dd of=nan.bin bs=4096 seek=$(($(wc -c <nan.bin) / 8192)) conv=notrunc 2>/dev/null
+expect 3 "weights that are no numbers" -m nan.bin "$DIGITS"
+err_has "steno: nan.bin: tensor "
+err_has " is not finite; the file is damaged, take another copy"
+err_lines 1
+expect 0 "info does not look at weights" info nan.bin
+
 unset STENO_MODEL
 expect 1 "doctor without any model says so" doctor
 out_has "default model: none"

@@ -73,6 +73,13 @@ static void check_loss(struct check *c, struct q8_loss got, const uint8_t *panel
 
 static int same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
+static int all_finite(enum dtype from, const void *const rows[PANEL], size_t k)
+{
+    for (size_t i = 0; i < PANEL; i++)
+        if (rows[i] && dtype_find_nonfinite(from, rows[i], k) < k) return 0;
+    return 1;
+}
+
 /* gone: rows that are missing, as at a matrix's end. */
 static void check_panel(struct check *c, enum packed_type t, enum dtype from, size_t k, int odd, size_t gone)
 {
@@ -91,6 +98,11 @@ static void check_panel(struct check *c, enum packed_type t, enum dtype from, si
         check(c, at == sz, "%s of %s k %zu odd %d without %zu: byte %zu of %zu is %02x, the twin's %02x", packed_name(t), dtype_name(from),
               k, odd, gone, at, sz, at < sz ? got[SLACK + at] : 0, at < sz ? want[at] : 0);
     }
+    const int finite = c->ref->panel_finite(t, want, k);
+    check(c, c->kern->panel_finite(t, want, k) == finite, "%s of %s k %zu: finite %d to the twin alone", packed_name(t), dtype_name(from),
+          k, finite);
+    check(c, all_finite(from, rows, k) ? finite || odd : !finite, "%s of %s k %zu odd %d: finite %d", packed_name(t), dtype_name(from), k,
+          odd, finite);
     check(c, same_number(loss.error, want_loss.error) && same_number(loss.norm, want_loss.norm),
           "%s of %s k %zu odd %d: loses %.17g of %.17g, the twin %.17g of %.17g", packed_name(t), dtype_name(from), k, odd, loss.error,
           loss.norm, want_loss.error, want_loss.norm);

@@ -207,7 +207,9 @@ static void test_value_that_is_not_finite_is_refused_when_widened(void **state)
     assert_int_equal(weights_open(&w, &f, &e), STENO_OK);
     const struct tensor *t = weights_find(&w, "decoder.blocks.0.cross_attn.out.bias");
     assert_int_equal(tensor_read_f32(t, v, &e), STENO_EFORMAT);
-    assert_string_equal(e.text, "m.bin: tensor decoder.blocks.0.cross_attn.out.bias: value 6 is not finite");
+    assert_string_equal(e.text,
+                        "m.bin: tensor decoder.blocks.0.cross_attn.out.bias: value 6 is not finite; "
+                        "the file is damaged, take another copy");
     weights_close(&w);
     free(copy);
 }

@@ -1,0 +1,55 @@
+/* steno: whether packed weights are numbers. SPDX-License-Identifier: MIT
+ *
+ * A number whose exponent is all ones is none. Adding the exponent's lowest bit then carries into the bit of the sign, which is free once
+ * all else is masked. What is rounded keeps that: of a weight that is no number the bf16 is none, or its output's or block's scale. So of
+ * most types the scales are looked at, which lie side by side. Included by the twin and by each level, whose vectors differ. */
+#ifndef STENO_KERN_FINITE_H
+#define STENO_KERN_FINITE_H
+#include "kern/ref.h"
+
+static inline uint32_t ones_16(const uint8_t *p, size_t n, uint16_t exponent)
+{
+    const uint16_t lowest = exponent & (uint16_t)-exponent;
+    uint16_t any = 0;
+    for (size_t i = 0; i < n; i++) any |= (uint16_t)((load_u16(p + 2 * i) & exponent) + lowest);
+    return any & 0x8000u;
+}
+
+static inline uint32_t ones_32(const uint8_t *p, size_t n)
+{
+    uint32_t any = 0;
+    for (size_t i = 0; i < n; i++) any |= (load_u32(p + 4 * i) & 0x7f800000u) + 0x00800000u;
+    return any & 0x80000000u;
+}
+
+enum { FINITE_CHUNK = 256 }; /* numbers: a count that compilers know */
+
+static inline int finite_16(const uint8_t *p, size_t n, uint16_t exponent)
+{
+    for (; n >= FINITE_CHUNK; n -= FINITE_CHUNK, p += 2 * FINITE_CHUNK)
+        if (ones_16(p, FINITE_CHUNK, exponent)) return 0;
+    return !ones_16(p, n, exponent);
+}
+
+static inline int finite_32(const uint8_t *p, size_t n)
+{
+    for (; n >= FINITE_CHUNK; n -= FINITE_CHUNK, p += 4 * FINITE_CHUNK)
+        if (ones_32(p, FINITE_CHUNK)) return 0;
+    return !ones_32(p, n);
+}
+
+static inline int panel_finite(enum packed_type t, const void *panel, size_t k)
+{
+    enum { F16 = 0x7c00, BF16 = 0x7f80 }; /* exponents */
+    const uint8_t *p = panel;
+    if (t == PK_F32) return finite_32(p, PANEL * k);
+    if (t == PK_F16) return finite_16(p, PANEL * k, F16);
+    if (t == PK_BF16) return finite_16(p, PANEL * k, BF16);
+    if (t == PK_BF16_PAIR) return finite_16(p, PANEL * ((k + 1) & ~(size_t)1), BF16);
+    if (t == PK_I16_PAIR || t == PK_I8_QUAD) return !ones_32(p, PANEL);
+    const size_t block = block_len(t), sz = pack_panel_sz(t, block);
+    for (size_t i = 0; i < k; i += block, p += sz)
+        if (ones_16(p, PANEL, F16) || (packed_has_min(t) && ones_16(p + 2 * PANEL, PANEL, F16))) return 0;
+    return 1;
+}
+#endif
