@@ -41,7 +41,9 @@ int message_usage(const char *fmt, ...)
 void message_file(const char *file, const char *reason)
 {
     const size_t n = strlen(file);
-    if (strncmp(reason, file, n) == 0 && (reason[n] == ':' || reason[n] == ' ')) message("%s", reason);
+    const int begins = strncmp(reason, file, n) == 0 && (reason[n] == ':' || reason[n] == ' ');
+    if (!n) message("\"\": %s", reason + (begins ? strspn(reason, ": ") : 0)); /* a name may be empty */
+    else if (begins) message("%s", reason);
     else message("%s: %s", file, reason);
 }
 

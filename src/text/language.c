@@ -115,11 +115,16 @@ static const struct { const char *name; char code[4]; } alias[] = { /* openai-wh
     { "panjabi", "pa" }, { "moldavian", "ro" }, { "moldovan", "ro" }, { "sinhalese", "si" }, { "castilian", "es" }, { "mandarin", "zh" },
 };
 
-/* Countries that are taken for languages, and are none. */
-static const struct { char wrong[3], code[3]; } mistake[] = {
+/* Countries that are taken for languages, and are none; and what languages call themselves. */
+static const struct { const char *wrong, *code; } mistake[] = {
     { "jp", "ja" }, { "cn", "zh" }, { "tw", "zh" }, { "kr", "ko" }, { "us", "en" }, { "gb", "en" }, { "dk", "da" }, { "se", "sv" },
     { "cz", "cs" }, { "gr", "el" }, { "ua", "uk" }, { "vn", "vi" }, { "ir", "fa" }, { "il", "he" }, { "rs", "sr" }, { "ee", "et" },
     { "ge", "ka" }, { "ph", "tl" }, { "mm", "my" }, { "kh", "km" }, { "al", "sq" }, { "by", "be" }, { "sp", "es" }, { "at", "de" },
+    { "deutsch", "de" }, { "fran\xc3\xa7" "ais", "fr" }, { "francais", "fr" }, { "espa\xc3\xb1ol", "es" }, { "espanol", "es" },
+    { "italiano", "it" }, { "portugu\xc3\xaas", "pt" }, { "portugues", "pt" }, { "nederlands", "nl" }, { "polski", "pl" },
+    { "svenska", "sv" }, { "t\xc3\xbcrk\xc3\xa7" "e", "tr" }, { "\xd1\x80\xd1\x83\xd1\x81\xd1\x81\xd0\xba\xd0\xb8\xd0\xb9", "ru" },
+    { "\xe4\xb8\xad\xe6\x96\x87", "zh" }, { "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", "ja" },
+    { "\xed\x95\x9c\xea\xb5\xad\xec\x96\xb4", "ko" },
 };
 
 static char lower(char c)

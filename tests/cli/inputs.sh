@@ -15,6 +15,8 @@ t 4 "a missing file exits 4" none.wav
 err_has "steno: none.wav: "
 err_lines 1
 out_empty
+t 4 "an empty name is shown as one" ""
+err_has 'steno: "": No such file'
 : >empty.wav
 echo "this is no sound" >letter.txt
 mkdir folder.wav

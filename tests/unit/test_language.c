@@ -82,7 +82,8 @@ static void test_a_refusal_names_what_was_meant_and_what_is_known(void **state)
     (void)state;
     static const struct { const char *name, *code; } c[] = {
         { "jp", "ja" }, { "JP", "ja" }, { "jp-JP", "ja" }, { "cn", "zh" }, { "kr", "ko" }, { "cz", "cs" }, { "dk", "da" },
-        { "gr", "el" }, { "germann", "de" }, { "Japanes", "ja" }, { "engish", "en" }, { "qqqqqq", NULL }, { "xy", NULL }, { "", NULL },
+        { "gr", "el" }, { "germann", "de" }, { "Japanes", "ja" }, { "engish", "en" }, { "deutsch", "de" }, { "Fran\xc3\xa7" "ais", "fr" },
+        { "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", "ja" }, { "espanol", "es" }, { "qqqqqq", NULL }, { "xy", NULL }, { "", NULL },
     };
     steno_error e;
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
