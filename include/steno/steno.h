@@ -167,7 +167,7 @@ STENO_INLINE void steno_model_params_init(steno_model_params *p) { steno_model_p
  * @param out   receives the model; NULL on failure
  * @param path  UTF-8; a whisper.cpp .bin file (f32, f16, all quantised types), an OpenAI .pt file, a Hugging Face folder (config.json and
  *              safetensors, in one file or in shards, or pytorch_model.bin) or the .safetensors file in it, a FunASR folder (config.yaml,
- *              model.pt)
+ *              model.pt), a GGUF file of FunASR's runtime (the first one of several)
  * @param p     parameters, or NULL for the defaults
  * @param e     receives the reason of a failure, may be NULL
  * @return STENO_OK; STENO_EARG (p), STENO_EIO (path cannot be read), STENO_EFORMAT (damaged), STENO_EUNSUPPORTED, STENO_ENOVOCAB,
@@ -204,6 +204,36 @@ STENO_API int steno_model_open_reader(steno_model **out, const steno_reader *r, 
  * @return as steno_model_open; STENO_EARG names an unknown shape or type */
 STENO_API int steno_model_open_random(steno_model **out, const char *shape, const char *type, uint64_t seed,
                                       const steno_model_params *p, steno_error *e);
+
+/** What steno_model_convert writes, and where. */
+typedef struct steno_convert_params {
+    uint32_t size;     /* set by steno_convert_params_init */
+    int32_t pad;
+    /** Take n bytes, the next ones of the file. @return 0; anything else ends the call with STENO_ECANCELED */
+    int (*write)(void *user, const void *data, size_t n);
+    void *user;
+    const char *type;  /* of the matrices that are multiplied, where their rows are whole blocks of it: "f32" (also NULL), "f16", "bf16",
+                          "q8_0", "q5_1", "q5_0", "q4_1", "q4_0". All else - biases, norms, filters, the rows that ask for a language, mean
+                          and variance, matrices with rows of another length - is f32 */
+    const char *vocab; /* as in steno_model_params */
+} steno_convert_params;
+
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_convert_params_fill(steno_convert_params *p, uint32_t size);
+STENO_INLINE void steno_convert_params_init(steno_convert_params *p) { steno_convert_params_fill(p, (uint32_t)sizeof *p); }
+
+/** Write a model as one GGUF file, with its vocabulary, its settings, and mean and variance of its features inside: the form of FunASR's
+ * runtime. Served are SenseVoiceSmall and, in f32, FSMN-VAD, from whatever steno_model_open reads.
+ *
+ * The model is opened and checked first; only then is the first byte given. Weights go through a small buffer, so that little memory is
+ * taken whatever the size. The file is the same whenever it is made.
+ *
+ * @param path  as of steno_model_open
+ * @param p     filled by steno_convert_params_init, with `write`
+ * @return STENO_OK; STENO_EARG (p; a type that is not written; weights in blocks that would be rounded again to other blocks),
+ *         STENO_EUNSUPPORTED (another family; a value is too large for the type), STENO_ECANCELED (`write` did not take what it was given),
+ *         else as steno_model_open. After a failure what was written is of no use */
+STENO_API int steno_model_convert(const char *path, const steno_convert_params *p, steno_error *e);
 
 /** Free a model; NULL is allowed. Sessions and batches on it keep it until the last of them is closed. */
 STENO_API void steno_model_close(steno_model *m);

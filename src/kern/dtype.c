@@ -22,6 +22,13 @@ static const char lowp_name[PK_COUNT - PK_LOWP][12] = {
 };
 
 const char *dtype_name(enum dtype t) { return (unsigned)t < DT_COUNT ? info[t].name : "?"; }
+enum dtype dtype_find(const char *name)
+{
+    int t = 0;
+    while (t < DT_COUNT && strcmp(name, info[t].name) != 0) t++;
+    return (enum dtype)t;
+}
+
 int dtype_block(enum dtype t) { return info[t].block; }
 size_t dtype_row_sz(enum dtype t, size_t k) { return k / info[t].block * info[t].block_sz; }
 

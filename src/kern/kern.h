@@ -82,6 +82,7 @@ enum {
 };
 
 const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k" */
+enum dtype dtype_find(const char *name);       /* DT_COUNT: none is called so */
 const char *packed_name(enum packed_type t);   /* the same, and "bf16x2", "int16x2", "int8x4", "q8_0x4", "q8_0x4a8", "q4_0x8" */
 int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
 size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k weights, k a multiple of dtype_block */
@@ -150,6 +151,10 @@ struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k);
 
 /* One stored row widened to f32; the definition of the block types. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
+/* The inverse, for types that dtype_is_narrowed says: f32, f16, bf16, and those with blocks of QBLOCK. x is finite; what is too large for
+ * the type becomes infinite there. */
+int dtype_is_narrowed(enum dtype t);
+void dtype_narrow_row(void *row, enum dtype t, const float *x, size_t k);
 
 /* Place of the first weight that is not finite among k stored ones, whole blocks. k: there is none. */
 size_t dtype_find_nonfinite(enum dtype t, const void *weights, size_t k);

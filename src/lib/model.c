@@ -237,28 +237,21 @@ int steno_model_open_reader(steno_model **out, const steno_reader *r, const sten
     return rc;
 }
 
-static int dtype_from_name(const char *name)
-{
-    for (int i = 0; i < DT_COUNT; i++)
-        if (!strcmp(name, dtype_name((enum dtype)i))) return i;
-    return -1;
-}
-
 int steno_model_open_random(steno_model **out, const char *shape, const char *type, uint64_t seed, const steno_model_params *p,
                             steno_error *e)
 {
     err_clear(e);
     if (!out || !shape || !type) return err_set(e, STENO_EARG, "steno_model_open_random needs a place for the model, a shape and a type");
     *out = NULL;
-    const int t = dtype_from_name(type);
-    if (t < 0 || t == DT_BF16)
+    const enum dtype t = dtype_find(type);
+    if (t == DT_COUNT || t == DT_BF16)
         return err_set(e, STENO_EARG, "unknown type '%s'; known are f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k",
                        type);
     struct arena a;
     arena_init(&a);
     struct random_file r;
     struct file f;
-    int status = family_random_file(&r, &f, &a, shape, (enum dtype)t, seed, e);
+    int status = family_random_file(&r, &f, &a, shape, t, seed, e);
     if (!status) status = model_open_file(out, &f, p, NULL, e);
     arena_free(&a);
     return status;

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include "audio/fbank.h"
 #include "audio/mel.h"
+#include "load/gguf_write.h"
 #include "load/random_file.h"
 #include "load/weights.h"
 #include "model/token_roles.h"
@@ -154,6 +155,8 @@ struct family {
     int (*language)(const steno_model *m, const char *name);
     /* Append the bytes of the text of ids[n], all below n_vocab. NULL: ids are no text. */
     void (*ids_to_bytes)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes);
+    /* Write a model as a GGUF file, its matrices in the type; vocab_path as in struct model_open. NULL: it is not written. */
+    int (*to_gguf)(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e);
     const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */
 };
 
@@ -167,6 +170,9 @@ void model_free(steno_model *m); /* one that has not begun */
 const struct family *family_find(const struct weights *w); /* NULL: none knows this file */
 /* STENO_EUNSUPPORTED that says what the file holds instead, by its settings or its tensors. */
 int family_refuse(struct weights *w, steno_error *e);
+
+/* STENO_EUNSUPPORTED: it has no to_gguf. */
+int family_refuse_gguf(const struct family *f, const char *name, steno_error *e);
 
 /* The file of a model of a named shape with random weights; memory from the arena, which must outlive *f, as must *r. STENO_EARG lists
  * the names, or says why the type does not fit. */

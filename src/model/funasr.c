@@ -22,13 +22,13 @@ int funasr_match(const struct weights *w, const char *model, const char *archite
 
 int funasr_read_settings(void *to, const struct funasr_setting *row, size_t n, struct weights *w, steno_error *e)
 {
-    const int gguf = w->taps_first = funasr_is_gguf(w);
+    const int gguf = w->taps_first = funasr_is_gguf(w), said = gguf ? FUNASR_GGUF : FUNASR_CONFIG;
     int rc = STENO_OK;
     for (size_t i = 0; i < n && !rc; i++) {
         const char *key = gguf ? row[i].gguf : row[i].config;
         int32_t v;
         memcpy(&v, (char *)to + row[i].at, sizeof v);
-        if (key) rc = meta_int(&w->meta, w->name, key, row[i].lo, row[i].hi, !gguf && row[i].optional, &v, e);
+        if (key) rc = meta_int(&w->meta, w->name, key, row[i].lo, row[i].hi, (row[i].optional & said) != 0, &v, e);
         memcpy((char *)to + row[i].at, &v, sizeof v);
     }
     return rc;

@@ -5,6 +5,8 @@
 #include "model/whisper.h"
 #include "model/whisper_random.h"
 
+enum { NAMES_SZ = 200 };
+
 static const struct family *const families[] = { &family_whisper, &family_sensevoice, &family_fsmn_vad };
 
 const struct family *family_find(const struct weights *w)
@@ -20,11 +22,27 @@ static int is_bare_whisper(struct weights *w)
     return weights_find(w, "encoder.conv1.weight") || weights_find(w, "model.encoder.conv1.weight");
 }
 
+/* "whisper, sensevoice"; those that can be written, or all. */
+static void names(char out[NAMES_SZ], int only_written)
+{
+    size_t at = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (!only_written || families[i]->to_gguf)
+            at += (size_t)snprintf(out + at, NAMES_SZ - at, "%s%s", at ? ", " : "", families[i]->name);
+}
+
+int family_refuse_gguf(const struct family *f, const char *name, steno_error *e)
+{
+    char written[NAMES_SZ];
+    names(written, 1);
+    return err_set(e, STENO_EUNSUPPORTED, "%s: a %s model is not written as GGUF; those of %s are", name, f->name, written);
+}
+
 int family_refuse(struct weights *w, steno_error *e)
 {
-    char known[200] = "";
-    for (size_t i = 0, at = 0; i < sizeof families / sizeof *families; i++)
-        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", families[i]->name);
+    char known[NAMES_SZ];
+    names(known, 0);
     const char *architecture = meta_text(&w->meta, "general.architecture", NULL);
     if (architecture)
         return err_set(e, STENO_EUNSUPPORTED, "%s: a GGUF file of the architecture %.80s; no model family known to this version fits it, "

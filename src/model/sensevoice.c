@@ -19,9 +19,11 @@ enum {
 };
 static float const norm_eps = 1e-5f;
 
+static const char architecture[] = "sensevoice-small";
+
 static int sensevoice_match(const struct weights *w)
 {
-    return funasr_match(w, "SenseVoiceSmall", "sensevoice-small");
+    return funasr_match(w, "SenseVoiceSmall", architecture);
 }
 
 struct sensevoice_shape { struct sanm_encoder enc; int32_t more_layers, blank, n_vocab; };
@@ -33,20 +35,37 @@ static const struct funasr_setting setting[] = {
     { "encoder_conf.linear_units", NULL, 1, 65536, 0, AT(enc.d_ff) },
     { "encoder_conf.num_blocks", "sv.num_blocks", 1, 256, 0, AT(enc.layers) },
     { "encoder_conf.tp_blocks", "sv.tp_blocks", 0, 256, 0, AT(more_layers) },
-    { "encoder_conf.kernel_size", "sv.kernel_size", 1, FSMN_TAPS, 1, AT(enc.taps) },
-    { "encoder_conf.sanm_shfit", NULL, 0, 0, 1, AT(enc.shift) }, /* FunASR's spelling */
-    { "frontend_conf.n_mels", NULL, 1, SPECTRUM_BANDS, 1, AT(enc.n_mels) },
-    { "frontend_conf.lfr_m", NULL, 1, FBANK_LFR_MAX, 1, AT(enc.lfr_m) },
-    { "frontend_conf.lfr_n", NULL, 1, FBANK_LFR_MAX, 1, AT(enc.lfr_n) },
+    { "encoder_conf.kernel_size", "sv.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(enc.taps) },
+    { "encoder_conf.sanm_shfit", NULL, 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* FunASR's spelling */
+    { "frontend_conf.n_mels", "sv.n_mels", 1, SPECTRUM_BANDS, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.n_mels) },
+    { "frontend_conf.lfr_m", "sv.lfr_m", 1, FBANK_LFR_MAX, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.lfr_m) },
+    { "frontend_conf.lfr_n", "sv.lfr_n", 1, FBANK_LFR_MAX, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.lfr_n) },
     { NULL, "sv.input_size", 1, 8192, 0, AT(enc.width) },
-    { NULL, "sv.blank_id", 0, 0, 0, AT(blank) },
+    { NULL, "sv.vocab_size", 2, 1 << 20, FUNASR_GGUF, AT(n_vocab) },
+    { NULL, "sv.blank_id", 0, 0, FUNASR_GGUF, AT(blank) },
 };
 #undef AT
+enum { N_SETTINGS = sizeof setting / sizeof *setting };
+static const struct sensevoice_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 } };
+
+/* The number of ids is the length of the head. */
+static int read_ids(struct sensevoice_shape *s, struct weights *w, steno_error *e)
+{
+    const struct tensor *head = weights_find(w, "ctc.ctc_lo.bias");
+    if (!head || head->n_dims != 1 || head->dim[0] < 2 || head->dim[0] > 1 << 20)
+        return err_set(e, STENO_EFORMAT, "%s: tensor ctc.ctc_lo.bias is missing or of no use: the number of ids is its length", w->name);
+    if (s->n_vocab && (uint64_t)s->n_vocab != head->dim[0])
+        return err_set(e, STENO_EFORMAT, "%s: sv.vocab_size is %d, but the head has %d", w->name, (int)s->n_vocab, (int)head->dim[0]);
+    s->n_vocab = (int32_t)head->dim[0];
+    return STENO_OK;
+}
 
 static int read_shape(struct sensevoice_shape *s, struct weights *w, steno_error *e)
 {
-    *s = (struct sensevoice_shape){ .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6, .eps = norm_eps } };
-    const int rc = funasr_read_settings(s, setting, sizeof setting / sizeof *setting, w, e);
+    *s = usual;
+    s->enc.eps = norm_eps;
+    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
+    if (!rc) rc = read_ids(s, w, e);
     return rc ? rc : sanm_encoder_check(&s->enc, w, e);
 }
 
@@ -118,10 +137,6 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     struct sensevoice_shape s;
     int rc = read_shape(&s, w, e);
     if (rc) return rc;
-    const struct tensor *head = weights_find(w, "ctc.ctc_lo.bias");
-    if (!head || head->n_dims != 1 || head->dim[0] < 2 || head->dim[0] > 1 << 20)
-        return err_set(e, STENO_EFORMAT, "%s: tensor ctc.ctc_lo.bias is missing or of no use: the number of ids is its length", w->name);
-    s.n_vocab = (int32_t)head->dim[0];
     m->name = "small";
     m->n_vocab = s.n_vocab;
     m->n_plans = 1;
@@ -141,6 +156,24 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     return rc ? rc : read_vocab(m, w, e);
 }
 
+/* As the runtime's own converter writes it, but for mean and variance, which are whole here. */
+static int sensevoice_to_gguf(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e)
+{
+    static const int32_t ask[QUERY_ROWS] = { 0, 1, 2, 14 }; /* any language, event, emotion, digits and punctuation */
+    struct sensevoice_shape s;
+    struct gguf_writer g;
+    int rc = read_shape(&s, w, e);
+    if (!rc && !w->vocab) rc = weights_read_vocab(w, vocab_path, e);
+    if (rc) return rc;
+    gguf_begin(&g, architecture, to, e);
+    funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
+    gguf_put_i32s(&g, "sv.query_tokens", ask, QUERY_ROWS);
+    gguf_put_vocab(&g, "sv.vocab", w->vocab, w->n_vocab_entries);
+    rc = funasr_write_weights(&g, w, s.enc.width, type);
+    gguf_end(&g);
+    return rc;
+}
+
 const struct family family_sensevoice = {
     .name = "sensevoice",
     .front_end = FRONT_FBANK_CLIPS,
@@ -148,6 +181,7 @@ const struct family family_sensevoice = {
     .narrow = 0,
     .match = sensevoice_match,
     .describe = sensevoice_describe,
+    .to_gguf = sensevoice_to_gguf,
     .ctc = &sensevoice_ctc,
     .spare = funasr_spare,
     .ids_to_bytes = sensevoice_ids_to_bytes,

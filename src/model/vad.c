@@ -11,9 +11,11 @@
 
 enum { PIECE_ROWS = 512 /* rows of a replay: 5 s */ };
 
+static const char architecture[] = "fsmn-vad";
+
 static int vad_match(const struct weights *w)
 {
-    return funasr_match(w, "FsmnVADStreaming", "fsmn-vad");
+    return funasr_match(w, "FsmnVADStreaming", architecture);
 }
 
 struct vad_shape { int32_t in, affine, linear, proj, layers, taps, out_affine, out, n_mels, lfr_m, lfr_n; };
@@ -28,16 +30,18 @@ static const struct funasr_setting setting[] = {
     { "encoder_conf.lorder", "vad.lorder", 2, FSMN_TAPS, 0, AT(taps) },
     { "encoder_conf.output_affine_dim", "vad.output_affine_dim", 1, 8192, 0, AT(out_affine) },
     { "encoder_conf.output_dim", "vad.output_dim", 2, 8192, 0, AT(out) },
-    { "frontend_conf.n_mels", "vad.n_mels", 1, SPECTRUM_BANDS, 1, AT(n_mels) },
-    { "frontend_conf.lfr_m", "vad.lfr_m", 1, FBANK_LFR_MAX, 1, AT(lfr_m) },
-    { "frontend_conf.lfr_n", "vad.lfr_n", 1, 1, 1, AT(lfr_n) },
+    { "frontend_conf.n_mels", "vad.n_mels", 1, SPECTRUM_BANDS, FUNASR_CONFIG, AT(n_mels) },
+    { "frontend_conf.lfr_m", "vad.lfr_m", 1, FBANK_LFR_MAX, FUNASR_CONFIG, AT(lfr_m) },
+    { "frontend_conf.lfr_n", "vad.lfr_n", 1, 1, FUNASR_CONFIG, AT(lfr_n) },
 };
 #undef AT
+enum { N_SETTINGS = sizeof setting / sizeof *setting, EITHER = FUNASR_CONFIG | FUNASR_GGUF };
+static const struct vad_shape usual = { .n_mels = 80, .lfr_m = 5, .lfr_n = 1 };
 
 static int read_shape(struct vad_shape *s, struct weights *w, steno_error *e)
 {
-    *s = (struct vad_shape){ .n_mels = 80, .lfr_m = 5, .lfr_n = 1 };
-    int rc = funasr_read_settings(s, setting, sizeof setting / sizeof *setting, w, e);
+    *s = usual;
+    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
     if (!rc && s->in != s->n_mels * s->lfr_m)
         rc = err_set(e, STENO_EFORMAT, "%s: input_dim is %d, but %d frames of %d mels make %d", w->name, (int)s->in, (int)s->lfr_m,
                      (int)s->n_mels, (int)(s->n_mels * s->lfr_m));
@@ -87,19 +91,23 @@ static void build_net(struct build *b, const struct vad_shape *s)
 
 /* What the configuration says about cutting. Its speech_noise_thres is not looked at: the reference, too, takes 0.5 with the schedule
  * on. */
-static int read_rules(struct vad_params *p, const struct weights *w, steno_error *e)
+#define AT(field) offsetof(struct vad_params, field)
+static const struct funasr_setting rule[] = {
+    { "model_conf.max_end_silence_time", "vad.max_end_silence_time", 0, 1 << 30, EITHER, AT(max_end_silence_ms) },
+    { "model_conf.max_single_segment_time", "vad.max_single_segment_time", 0, 1 << 30, EITHER, AT(max_segment_ms) },
+    { "model_conf.lookback_time_start_point", "vad.lookback_time_start_point", 0, 1 << 30, EITHER, AT(start_pad_ms) },
+    { "model_conf.lookahead_time_end_point", "vad.lookahead_time_end_point", 0, 1 << 30, EITHER, AT(end_pad_ms) },
+    { "model_conf.window_size_ms", "vad.window_size_ms", 0, 1 << 30, EITHER, AT(window_ms) },
+    { "model_conf.sil_to_speech_time_thres", "vad.sil_to_speech_time_thres", 0, 1 << 30, EITHER, AT(to_speech_ms) },
+    { "model_conf.speech_to_sil_time_thres", "vad.speech_to_sil_time_thres", 0, 1 << 30, EITHER, AT(to_silence_ms) },
+};
+#undef AT
+enum { N_RULES = sizeof rule / sizeof *rule };
+
+static int read_rules(struct vad_params *p, struct weights *w, steno_error *e)
 {
     vad_params_init(p);
-    const struct { const char *key; int32_t *to; } field[] = {
-        { "model_conf.max_end_silence_time", &p->max_end_silence_ms }, { "model_conf.max_single_segment_time", &p->max_segment_ms },
-        { "model_conf.lookback_time_start_point", &p->start_pad_ms },  { "model_conf.lookahead_time_end_point", &p->end_pad_ms },
-        { "model_conf.window_size_ms", &p->window_ms },                { "model_conf.sil_to_speech_time_thres", &p->to_speech_ms },
-        { "model_conf.speech_to_sil_time_thres", &p->to_silence_ms },
-    };
-    int rc = STENO_OK;
-    for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++)
-        rc = meta_int(&w->meta, w->name, field[i].key, 0, 1 << 30, 1, field[i].to, e);
-    return rc;
+    return funasr_read_settings(p, rule, N_RULES, w, e);
 }
 
 static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
@@ -129,6 +137,27 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : fbank_bank_init(bank, &m->arena, &front, &m->kern, e);
 }
 
+/* Its rows are of 400, 140 and 250 values: there is little that another type would make smaller, and the runtime reads f32. */
+static int vad_to_gguf(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e)
+{
+    struct vad_shape s;
+    struct vad_params p, usual_rules;
+    struct gguf_writer g;
+    (void)vocab_path;
+    int rc = read_shape(&s, w, e);
+    if (!rc) rc = read_rules(&p, w, e);
+    if (!rc && type != DT_F32)
+        rc = err_set(e, STENO_EARG, "%s: a model for voice activity is stored in f32, not %s", w->name, dtype_name(type));
+    if (rc) return rc;
+    vad_params_init(&usual_rules);
+    gguf_begin(&g, architecture, to, e);
+    funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
+    funasr_put_settings(&g, &p, &usual_rules, rule, N_RULES);
+    rc = funasr_write_weights(&g, w, s.in, type);
+    gguf_end(&g);
+    return rc;
+}
+
 const struct family family_fsmn_vad = {
     .name = "fsmn-vad",
     .front_end = FRONT_FBANK_STREAM,
@@ -136,5 +165,6 @@ const struct family family_fsmn_vad = {
     .narrow = 0,
     .match = vad_match,
     .describe = vad_describe,
+    .to_gguf = vad_to_gguf,
     .spare = funasr_spare,
 };

@@ -2,6 +2,7 @@
  *
  * Every way from a model's files to a result is gone again and again, each time with another allocation failing: it must end with
  * STENO_ENOMEM and a reason, or with the right result; nothing stays behind, and what was open before is as good as new. */
+#include "convert.h"
 #include "funasr_model.h"
 #include "heap.h"
 #include "spell.h"
@@ -12,7 +13,7 @@ enum { ALLOCATIONS_MAX = 5000, NO_REASON = -100 };
 static struct kit {
     steno_team *team;
     struct bytes bin;
-    struct buf pt;
+    struct buf pt, gguf;
     struct folder hf, ctc, vad;
     struct audio audio;
 } kit;
@@ -32,6 +33,7 @@ static int kit_open(void **state)
     weights_close(&w);
     kit.ctc = ctc_folder();
     kit.vad = vad_folder();
+    assert_int_equal(convert_to(&kit.gguf, kit.ctc.path, "q8_0", NULL), STENO_OK);
     kit.audio = demo_audio(0, 0, 1);
     return steno_team_open(&kit.team, 2, NULL);
 }
@@ -43,6 +45,7 @@ static int kit_close(void **state)
     free(kit.bin.p);
     buf_free(&kit.pt);
     folder_remove(&kit.hf);
+    buf_free(&kit.gguf);
     folder_remove(&kit.ctc);
     folder_remove(&kit.vad);
     free(kit.audio.pcm);
@@ -193,6 +196,36 @@ static int from_vad_folder(uint64_t *digest, steno_error *e)
     return use_and_close(rc, m, find_speech, digest, e);
 }
 
+static int from_gguf(uint64_t *digest, steno_error *e)
+{
+    const steno_model_params p = with_team(NULL);
+    steno_model *m = NULL;
+    const int rc = steno_model_open_memory(&m, kit.gguf.p, kit.gguf.len, &p, e);
+    return use_and_close(rc, m, ctc_transcribe, digest, e);
+}
+
+struct sum { uint64_t hash; };
+
+static int sum_take(void *user, const void *data, size_t n)
+{
+    struct sum *sum = user;
+    for (size_t i = 0; i < n; i++) sum->hash = (sum->hash ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
+    return 0;
+}
+
+static int to_gguf(uint64_t *digest, steno_error *e)
+{
+    struct sum sum = { 1 };
+    steno_convert_params p;
+    steno_convert_params_init(&p);
+    p.type = "f16";
+    p.write = sum_take;
+    p.user = &sum;
+    const int rc = steno_model_convert(kit.ctc.path, &p, e);
+    *digest = sum.hash;
+    return rc;
+}
+
 static int reader_read(void *user, uint64_t off, void *dst, size_t n)
 {
     (void)user;
@@ -268,7 +301,8 @@ static void test_every_allocation_between_files_and_results_may_fail(void **stat
     need_counting();
     static const struct { const char *name; int (*way)(uint64_t *digest, steno_error *e); } ways[] = {
         { "whisper.cpp .bin in memory", from_bin }, { "PyTorch file in memory", from_pt }, { "folder of safetensors", from_folder },
-        { "folder with a CTC head", from_ctc_folder }, { "folder of a VAD", from_vad_folder }, { "callbacks", from_reader },
+        { "folder with a CTC head", from_ctc_folder }, { "folder of a VAD", from_vad_folder },
+        { "GGUF file in memory", from_gguf }, { "a folder becomes a GGUF file", to_gguf }, { "callbacks", from_reader },
         { "headers only", only_described }, { "random weights", random_shape },
     };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) go(ways[i].name, ways[i].way);

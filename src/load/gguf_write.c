@@ -1,0 +1,116 @@
+/* steno: writing GGUF files. SPDX-License-Identifier: MIT */
+#include "load/gguf_write.h"
+
+#include <string.h>
+#include "load/ggml_type.h"
+#include "load/gguf.h"
+
+enum { VERSION = 3 };
+
+static void put(struct buf *b, uint64_t v, int n) /* little-endian */
+{
+    uint8_t p[8];
+    for (int i = 0; i < n; i++) p[i] = (uint8_t)(v >> 8 * i);
+    buf_add(b, p, (size_t)n);
+}
+
+static void put_bytes(struct buf *b, const void *s, size_t n)
+{
+    put(b, n, 8);
+    buf_add(b, s, n);
+}
+
+static struct buf *put_key(struct gguf_writer *g, const char *key, enum gguf_value type)
+{
+    put_bytes(&g->keys, key, strlen(key));
+    put(&g->keys, type, 4);
+    g->n_keys++;
+    return &g->keys;
+}
+
+static struct buf *put_list(struct gguf_writer *g, const char *key, enum gguf_value type, uint64_t n)
+{
+    struct buf *b = put_key(g, key, GGUF_LIST);
+    put(b, type, 4);
+    put(b, n, 8);
+    return b;
+}
+
+void gguf_begin(struct gguf_writer *g, const char *architecture, const struct gguf_sink *to, steno_error *e)
+{
+    *g = (struct gguf_writer){ .to = to, .e = e };
+    gguf_put_text(g, "general.architecture", architecture);
+}
+
+void gguf_end(struct gguf_writer *g)
+{
+    buf_free(&g->keys);
+    buf_free(&g->tensors);
+}
+
+void gguf_put_u32(struct gguf_writer *g, const char *key, uint32_t v)
+{
+    put(put_key(g, key, GGUF_U32), v, 4);
+}
+
+void gguf_put_text(struct gguf_writer *g, const char *key, const char *v)
+{
+    put_bytes(put_key(g, key, GGUF_TEXT), v, strlen(v));
+}
+
+void gguf_put_i32s(struct gguf_writer *g, const char *key, const int32_t *v, uint32_t n)
+{
+    struct buf *b = put_list(g, key, GGUF_I32, n);
+    for (uint32_t i = 0; i < n; i++) put(b, (uint32_t)v[i], 4);
+}
+
+void gguf_put_vocab(struct gguf_writer *g, const char *key, const struct vocab_entry *v, uint32_t n)
+{
+    struct buf *b = put_list(g, key, GGUF_TEXT, n);
+    for (uint32_t i = 0; i < n; i++) put_bytes(b, v[i].s, v[i].n);
+}
+
+void gguf_put_tensor(struct gguf_writer *g, const char *name, enum dtype type, const uint64_t *dim, int n_dims)
+{
+    struct buf *b = &g->tensors;
+    uint64_t rows = 1;
+    put_bytes(b, name, strlen(name));
+    put(b, (uint64_t)n_dims, 4);
+    for (int i = n_dims - 1; i >= 0; i--) put(b, dim[i], 8);
+    for (int i = 0; i < n_dims - 1; i++) rows *= dim[i];
+    put(b, (uint32_t)ggml_type_code(type), 4);
+    put(b, g->data, 8);
+    const uint64_t size = rows * dtype_row_sz(type, (size_t)dim[n_dims - 1]);
+    g->data += (size + GGUF_ALIGN - 1) / GGUF_ALIGN * GGUF_ALIGN;
+    g->n_tensors++;
+}
+
+int gguf_write_data(struct gguf_writer *g, const void *data, size_t n)
+{
+    g->at += n;
+    if (!g->to->write(g->to->user, data, n)) return STENO_OK;
+    return err_set(g->e, STENO_ECANCELED, "the bytes of the file were not taken");
+}
+
+int gguf_write_pad(struct gguf_writer *g)
+{
+    static const uint8_t zeros[GGUF_ALIGN];
+    const size_t over = (size_t)(g->at % GGUF_ALIGN);
+    return over ? gguf_write_data(g, zeros, GGUF_ALIGN - over) : STENO_OK;
+}
+
+int gguf_write_header(struct gguf_writer *g)
+{
+    struct buf head = { 0 };
+    buf_str(&head, "GGUF");
+    put(&head, VERSION, 4);
+    put(&head, g->n_tensors, 8);
+    put(&head, g->n_keys, 8);
+    int rc = STENO_OK;
+    if (head.err || g->keys.err || g->tensors.err) rc = err_nomem(g->e, g->keys.len + g->tensors.len, "the header of a file");
+    if (!rc) rc = gguf_write_data(g, head.p, head.len);
+    if (!rc) rc = gguf_write_data(g, g->keys.p, g->keys.len);
+    if (!rc && g->n_tensors) rc = gguf_write_data(g, g->tensors.p, g->tensors.len);
+    buf_free(&head);
+    return rc ? rc : gguf_write_pad(g);
+}

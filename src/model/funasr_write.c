@@ -1,0 +1,176 @@
+/* steno: FunASR's models as GGUF files. SPDX-License-Identifier: MIT
+ *
+ * Names are kept, filters of memories turned so that taps come first, mean and variance put in. Matrices that are multiplied get the type
+ * that is wanted where their rows are whole blocks of it; all else stays in f32: biases, norms, filters, mean and variance, matrices with
+ * rows of another length, and the rows that ask, of which the runtime's own reader takes the bytes for f32 whatever the file says. */
+#include "model/funasr.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "load/gguf.h"
+
+enum { PIECE = 1 << 18 /* values read and written at once, unless a row has more */ };
+
+void funasr_put_settings(struct gguf_writer *g, const void *shape, const void *usual, const struct funasr_setting *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t v, u;
+        memcpy(&v, (const char *)shape + row[i].at, sizeof v);
+        memcpy(&u, (const char *)usual + row[i].at, sizeof u);
+        if (row[i].gguf && (!(row[i].optional & FUNASR_GGUF) || v != u)) gguf_put_u32(g, row[i].gguf, (uint32_t)v);
+    }
+}
+
+static int is_filter(const struct tensor *t)
+{
+    return strstr(t->name, "fsmn_block.") != NULL;
+}
+
+static int is_matrix(const struct tensor *t)
+{
+    static const char *const other[] = { "norm", "fsmn", "predictor" };
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (strstr(t->name, other[i])) return 0;
+    return t->n_dims == 2 && t->dim[0] > 1 && t->dim[1] > 1 && strncmp(t->name, "embed.", 6) != 0;
+}
+
+static int is_cmvn(const struct tensor *t)
+{
+    return !strcmp(t->name, funasr_spare[0]) || !strcmp(t->name, funasr_spare[1]);
+}
+
+static enum dtype type_of(const struct tensor *t, enum dtype type)
+{
+    return is_matrix(t) && t->dim[1] % (uint64_t)dtype_block(type) == 0 ? type : DT_F32;
+}
+
+/* ---- the list ------------------------------------------------------------------------------------------------------------------ */
+
+static int check_tensor(const struct tensor *t, enum dtype type, const struct weights *w, steno_error *e)
+{
+    if (strlen(t->name) > GGUF_NAME_MAX)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: the name of tensor %.80s has more than the %d letters that fit into a GGUF file",
+                       w->name, t->name, GGUF_NAME_MAX);
+    const int rounds_again = dtype_block(type) > 1 && dtype_block(t->type) > 1 && t->type != type;
+    if (rounds_again && is_matrix(t))
+        return err_set(e, STENO_EARG,
+                       "%s: tensor %s is %s already, and would be rounded again: make the %s file from the model in f32 or f16", w->name,
+                       t->name, dtype_name(t->type), dtype_name(type));
+    return STENO_OK;
+}
+
+/* Extents of 1 are only how a convolution is written. */
+static void list_filter(struct gguf_writer *g, const struct tensor *t, int taps_first)
+{
+    const uint64_t n = t->dim[0], taps = t->dim[1] * t->dim[2] * t->dim[3];
+    gguf_put_tensor(g, t->name, DT_F32, taps_first ? (const uint64_t[2]){ n, taps } : (const uint64_t[2]){ taps, n }, 2);
+}
+
+static int list_tensors(struct gguf_writer *g, const struct weights *w, int width, enum dtype type)
+{
+    const uint64_t n_features = (uint64_t)width;
+    for (int i = 0; i < 2; i++) gguf_put_tensor(g, funasr_spare[i], DT_F32, &n_features, 1);
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        const struct tensor *t = &w->tensor[i];
+        const int rc = check_tensor(t, type, w, g->e);
+        if (rc) return rc;
+        if (is_cmvn(t)) continue;
+        if (is_filter(t)) list_filter(g, t, w->taps_first);
+        else gguf_put_tensor(g, t->name, type_of(t, type), t->dim, t->n_dims);
+    }
+    return STENO_OK;
+}
+
+/* ---- the bytes ----------------------------------------------------------------------------------------------------------------- */
+
+/* n rows of k values from v on, in the type. out has room for them. */
+static int write_rows(struct gguf_writer *g, const struct tensor *t, enum dtype type, float *v, uint8_t *out, uint64_t n, size_t k)
+{
+    const size_t row_sz = dtype_row_sz(type, k);
+    for (uint64_t i = 0; i < n; i++) {
+        float *x = v + i * k;
+        dtype_narrow_row(out + i * row_sz, type, x, k);
+        dtype_widen_row(x, type, out + i * row_sz, k);
+        for (size_t j = 0; j < k; j++)
+            if (!isfinite(x[j]))
+                return err_set(g->e, STENO_EUNSUPPORTED, "%s: tensor %s has a value that is too large for %s", t->file->name, t->name,
+                               dtype_name(type));
+    }
+    return gguf_write_data(g, out, (size_t)n * row_sz);
+}
+
+static int write_matrix(struct gguf_writer *g, const struct tensor *t, enum dtype type)
+{
+    const size_t k = (size_t)t->dim[t->n_dims - 1];
+    const uint64_t n = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] / k, most = k < PIECE ? PIECE / k : 1;
+    const uint64_t piece = n < most ? n : most;
+    float *v = malloc((size_t)piece * k * sizeof *v);
+    uint8_t *out = malloc((size_t)piece * k * sizeof *v);
+    int rc = v && out ? STENO_OK : err_nomem(g->e, (size_t)piece * k * sizeof *v, "rows of a tensor");
+    for (uint64_t at = 0; at < n && !rc; at += piece) {
+        const uint64_t rows = n - at < piece ? n - at : piece;
+        struct tensor part = *t;
+        memcpy(part.dim, (const uint64_t[4]){ rows, k, 1, 1 }, sizeof part.dim);
+        part.offset += at * dtype_row_sz(t->type, k);
+        if (t->type == type) rc = file_read(t->file, part.offset, out, (size_t)rows * dtype_row_sz(type, k), g->e);
+        else rc = tensor_read_f32(&part, v, g->e);
+        if (rc) break;
+        rc = t->type == type ? gguf_write_data(g, out, (size_t)rows * dtype_row_sz(type, k)) : write_rows(g, t, type, v, out, rows, k);
+    }
+    free(v);
+    free(out);
+    return rc;
+}
+
+static int write_filter(struct gguf_writer *g, const struct tensor *t, int taps_first)
+{
+    const size_t n = (size_t)t->dim[0], taps = (size_t)(t->dim[1] * t->dim[2] * t->dim[3]);
+    if (taps_first) return write_matrix(g, t, DT_F32);
+    float *v = malloc(2 * n * taps * sizeof *v), *turned = v ? v + n * taps : NULL;
+    int rc = v ? tensor_read_f32(t, v, g->e) : err_nomem(g->e, 2 * n * taps * sizeof *v, "a filter");
+    for (size_t i = 0; i < n * taps && !rc; i++) turned[i % taps * n + i / taps] = v[i];
+    if (!rc) rc = gguf_write_data(g, turned, n * taps * sizeof *v);
+    free(v);
+    return rc;
+}
+
+static int write_cmvn(struct gguf_writer *g, struct weights *w, int width)
+{
+    struct arena scrap;
+    float *list[2];
+    arena_init(&scrap);
+    int rc = funasr_read_cmvn(w, width, &scrap, &list[0], &list[1], g->e);
+    if (!rc) rc = gguf_write_header(g); /* not before something can be written */
+    for (int i = 0; i < 2 && !rc; i++) {
+        rc = gguf_write_data(g, list[i], (size_t)width * sizeof *list[i]);
+        if (!rc) rc = gguf_write_pad(g);
+    }
+    arena_free(&scrap);
+    return rc;
+}
+
+/* Who made a model, and under which licence, goes with it. */
+static void put_origin(struct gguf_writer *g, const struct meta *m)
+{
+    static const char prefix[] = "general.";
+    for (uint32_t i = 0; i < m->n; i++) {
+        const struct meta_entry *it = &m->entry[i];
+        if (it->kind == META_TEXT && !strncmp(it->key, prefix, sizeof prefix - 1) && strcmp(it->key, "general.architecture") != 0)
+            gguf_put_text(g, it->key, it->text);
+    }
+}
+
+int funasr_write_weights(struct gguf_writer *g, struct weights *w, int width, enum dtype type)
+{
+    put_origin(g, &w->meta);
+    int rc = list_tensors(g, w, width, type);
+    if (!rc) rc = write_cmvn(g, w, width);
+    for (uint32_t i = 0; i < w->n_tensors && !rc; i++) {
+        const struct tensor *t = &w->tensor[i];
+        if (is_cmvn(t)) continue;
+        rc = is_filter(t) ? write_filter(g, t, w->taps_first) : write_matrix(g, t, type_of(t, type));
+        if (!rc) rc = gguf_write_pad(g);
+    }
+    return rc;
+}
