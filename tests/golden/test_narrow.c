@@ -45,7 +45,7 @@ static void texts_change(const char *level, enum steno_compute compute, enum ste
     struct tally t = { 0 };
     const char *name, *sets = SANITIZED ? "greedy beam5" : NULL;
     int files = 0, usual = 0;
-    engine_open_as(&g, shared_file("whisper-digits.bin").s, level, 2, compute);
+    engine_open_as(&g, shared_file("whisper-digits.bin").s, level, 1, compute);
     json_object_foreach(json_object_get(golden, "files"), name, file)
         if (!SANITIZED || files++ < 2) file_run(&t, &g, golden, name, audio_of(name).s, sets, text_equal, &usual);
     print_message("%d cases, %d differ, %d of them with the usual options\n", t.cases, t.differ, usual);
@@ -99,7 +99,7 @@ static float *features(const char *audio, enum steno_compute compute, const char
     steno_transcribe_params_init(&p);
     p.language = "en";
     p.keep_audio_features = 1;
-    engine_open_as(&g, shared_file("whisper-digits.bin").s, level, 2, compute);
+    engine_open_as(&g, shared_file("whisper-digits.bin").s, level, 1, compute);
     assert_int_equal(sound_read(&snd, audio_of(audio).s), 0);
     if (steno_transcribe(g.session, snd.pcm, snd.n < 480000 ? snd.n : 480000, &p)) fail_msg("%s", steno_last_error(g.session));
     const float *x = steno_audio_features(g.session, rows, width);
@@ -212,7 +212,7 @@ static int errors_in(enum steno_compute compute, const char *level, int *words)
     int errors = 0;
     size_t i;
     *words = 0;
-    engine_open_as(&g, shared_file("whisper-digits.bin").s, level, 2, compute);
+    engine_open_as(&g, shared_file("whisper-digits.bin").s, level, 1, compute);
     json_array_foreach(rows, i, row)
     {
         const char *file = json_string_value(json_object_get(row, "file")), *want = json_string_value(json_object_get(row, "text"));

@@ -37,13 +37,13 @@ static void test_every_stable_case_equals_the_reference(void **state)
     (void)state;
     json_t *golden = collection();
     struct tally two = { 0 }, one = { 0 };
-    run_files(&two, golden, NULL, 2, SANITIZED, SANITIZED ? "greedy prompt" : NULL);
-    report(&two, "2 threads");
-    if (!SANITIZED) run_files(&one, golden, NULL, 1, 0, "greedy");
+    run_files(&one, golden, NULL, 1, SANITIZED, SANITIZED ? "greedy prompt" : NULL);
     report(&one, "1 thread");
+    if (!SANITIZED) run_files(&two, golden, NULL, 2, 0, "greedy");
+    report(&two, "2 threads");
     json_decref(golden);
     assert_int_equal(one.differ + two.differ, 0);
-    assert_true(two.cases >= (SANITIZED ? 7 : 328)); /* none may drop out unseen */
+    assert_true(one.cases >= (SANITIZED ? 7 : 328)); /* none may drop out unseen */
 }
 
 static void test_short_files_equal_the_reference_at_every_level_and_number_of_threads(void **state)

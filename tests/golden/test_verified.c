@@ -83,10 +83,10 @@ static void test_verified_windows_are_those_of_f32_to_the_bit(void **state)
     static const char *const files[] = { "en_phrases.wav", "long95_en.flac" };
     struct engine f32;
     int verified = 0, corrected = 0;
-    engine_open(&f32, shared_file("whisper-digits.bin").s, NULL, 2);
+    engine_open(&f32, shared_file("whisper-digits.bin").s, NULL, 1);
     for (int c = 0; c < (SANITIZED ? 1 : N_FAST); c++) {
         struct engine g;
-        engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 2, fast[c], 1);
+        engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 1, fast[c], 1);
         for (int i = 0; i < (SANITIZED || c ? 1 : 2); i++) { /* the long one once */
             struct sound snd = { 0 };
             if (sound_read(&snd, audio_of(files[i]).s)) continue; /* without FFmpeg: no FLAC */
@@ -130,8 +130,8 @@ static void test_texts_and_prompts_of_any_length_are_checked_to_their_end(void *
     struct engine f32, g;
     struct sound snd = { 0 };
     int32_t prompt[224], end;
-    engine_open(&f32, shared_file("whisper-digits.bin").s, NULL, 2);
-    engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 2, STENO_COMPUTE_INT8, 1);
+    engine_open(&f32, shared_file("whisper-digits.bin").s, NULL, 1);
+    engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 1, STENO_COMPUTE_INT8, 1);
     end = steno_token_id(f32.model, STENO_TOKEN_END);
     assert_int_equal(sound_read(&snd, audio_of("en_short.wav").s), 0);
     for (int i = 0; i < 224; i++) prompt[i] = 300 + i;
@@ -179,7 +179,7 @@ static void test_all_texts_are_the_reference_s(void **state)
         int files = 0;
         char what[16];
         snprintf(what, sizeof what, "%s", fast_name[c]);
-        engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 2, fast[c], 1);
+        engine_open_verified(&g, shared_file("whisper-digits.bin").s, NULL, 1, fast[c], 1);
         json_object_foreach(json_object_get(golden, "files"), name, file)
             if (!SANITIZED || files++ < 2) file_run(&t, &g, golden, name, audio_of(name).s, SANITIZED ? "greedy" : NULL, text_equal, what);
         steno_timings n = { .size = sizeof n };
