@@ -244,6 +244,27 @@ static void check_unseen(struct check *c, const struct att *t, const struct attn
     }
 }
 
+/* A key and a value of chance, put and read again. */
+static void put_key(struct check *c, const struct att *t, const struct attn *a, size_t j)
+{
+    float *k = t->k + j * t->d_head, *v = t->v + j * t->d_head;
+    rnd_floats(k, t->d_head, j % 97 == 5 ? 5 : 1);
+    rnd_floats(v, t->d_head, 1);
+    c->kern->kv_put[t->type](&a->kv, (uint32_t)j, k, v, (uint32_t)t->d_head);
+    kv_round(t->type, k, t->d_head, 0);
+    kv_round(t->type, v, t->d_head, 1);
+    const char *block = block_of(&a->kv, j);
+    for (size_t d = 0; d < t->d_head; d++) {
+        const double key = kv_read(t->type, block, j % 32, d, t->d_head, 0), value = kv_read(t->type, block, j % 32, d, t->d_head, 1);
+        check(c, key == k[d] && value == v[d], "kv_put type %d: key %zu d %zu is %g not %g, its value %g not %g", t->type, j, d, key,
+              (double)k[d], value, (double)v[d]);
+        if (t->type != KV_INT) continue;
+        const float scale = kv_scale(block, j % 32, d, t->d_head, 0);
+        t->k_low[j * t->d_head + d] = scale * (float)((((int)(k[d] / scale) + 8) & 15) - 8);
+        t->scale[j][d / 32] = kv_scale(block, j % 32, d, t->d_head, 1);
+    }
+}
+
 static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys, enum kv_type type, int ragged, int table_used)
 {
     struct att t = { rows, d_head, keys, type, ragged, table_used, malloc((keys * d_head + 1) * 4), malloc((keys * d_head + 1) * 4),
@@ -259,24 +280,7 @@ static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys,
     struct attn a = { .out = out, .ld_out = ld, .q = q, .ld_q = ld, .kv = { kv, stride, t.table ? table : NULL },
                       .len = t.ragged ? len : NULL, .n_keys = (int32_t)t.n_keys, .rows = (uint32_t)t.rows, .d_head = (uint32_t)t.d_head,
                       .scale = 1 / sqrtf((float)t.d_head), .next = kv + n_blocks * stride }; /* a hint: nobody can read there */
-    for (size_t j = 0; j < t.n_keys; j++) {
-        float *k = t.k + j * t.d_head, *v = t.v + j * t.d_head;
-        rnd_floats(k, t.d_head, j % 97 == 5 ? 5 : 1);
-        rnd_floats(v, t.d_head, 1);
-        c->kern->kv_put[t.type](&a.kv, (uint32_t)j, k, v, (uint32_t)t.d_head);
-        kv_round(t.type, k, t.d_head, 0);
-        kv_round(t.type, v, t.d_head, 1);
-        const char *block = block_of(&a.kv, j);
-        for (size_t d = 0; d < t.d_head; d++) {
-            const double key = kv_read(t.type, block, j % 32, d, t.d_head, 0), value = kv_read(t.type, block, j % 32, d, t.d_head, 1);
-            check(c, key == k[d] && value == v[d], "kv_put type %d: key %zu d %zu is %g not %g, its value %g not %g", t.type, j, d, key,
-                  (double)k[d], value, (double)v[d]);
-            if (t.type != KV_INT) continue;
-            const float scale = kv_scale(block, j % 32, d, t.d_head, 0);
-            t.k_low[j * t.d_head + d] = scale * (float)((((int)(k[d] / scale) + 8) & 15) - 8);
-            t.scale[j][d / 32] = kv_scale(block, j % 32, d, t.d_head, 1);
-        }
-    }
+    for (size_t j = 0; j < t.n_keys; j++) put_key(c, &t, &a, j);
     fill_canary(q, (t.rows - 1) * ld + t.d_head);
     for (size_t r = 0; r < t.rows; r++) {
         rnd_floats(q + r * ld, t.d_head, 1);

@@ -1,0 +1,441 @@
+/* steno tests: the ops of the plain executor, each over all its rows. SPDX-License-Identifier: MIT */
+#ifndef STENO_TESTS_PLAIN_OPS_H
+#define STENO_TESTS_PLAIN_OPS_H
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "harness.h"
+#include "plan/executor.h"
+#include "plan/logits_approx.h"
+
+enum { PLAIN_GAP = 7, PLAIN_SPANS = 256, PLAIN_PLANS = 4, PLAIN_STATES = 4 }; /* gap: floats between rows of a slot */
+
+struct plain_span { const uint8_t *name; uint8_t *own; size_t n; };
+
+struct plain_executor {
+    struct executor base;
+    struct kern kern;
+    struct plain_span span[PLAIN_SPANS];
+    int n_spans;
+    int n_runs, fails_at; /* test: so many runs so far; number of the run that fails, 0: none */
+};
+
+struct plain_plan { const struct plan *p; float **slot; /* [n_slots] row 0 of each; keys and values: their first byte */ };
+
+struct plain_exec {
+    struct exec base;
+    struct plain_executor *x;
+    struct plain_plan plan[PLAIN_PLANS];
+    int n_plans, n_states;
+    uint32_t max_out;
+    struct kv_state *state;
+    uint8_t *mem[PLAIN_STATES];
+    float *staging; /* what was asked for last */
+    void *scratch;
+    uint16_t window;
+};
+
+/* An op at work. */
+struct plain_op {
+    struct plain_exec *x;
+    const struct plain_plan *plan;
+    const struct op *op;
+    const struct bind *bind;
+    const struct kern *kern;
+    struct run *run;
+    const struct chain_calls *calls;
+    const struct phases *what; /* NULL: a chain */
+    uint32_t n_rows, rows;
+};
+
+/* ---- weights */
+
+static inline int plain_weights(struct executor *executor, const void *at, size_t n, steno_error *e)
+{
+    struct plain_executor *x = (struct plain_executor *)(void *)executor;
+    if (x->n_spans == PLAIN_SPANS) return err_set(e, STENO_EUNSUPPORTED, "more than %d pieces of weights", PLAIN_SPANS);
+    struct plain_span *s = &x->span[x->n_spans];
+    *s = (struct plain_span){ at, aligned_alloc(64, (n + 63) & ~(size_t)63), n };
+    if (!s->own) return err_nomem(e, n, "weights");
+    memcpy(s->own, at, n);
+    x->n_spans++;
+    return STENO_OK;
+}
+
+/* Nothing that the host holds of the weights is of use from now on. */
+static inline void plain_forget_host(struct plain_executor *x)
+{
+    for (int i = 0; i < x->n_spans; i++) memset((void *)(uintptr_t)x->span[i].name, 0xff, x->span[i].n);
+}
+
+/* The executor's own copy of what a plan calls `name`. */
+static inline const void *plain_at(const struct plain_op *o, const void *name)
+{
+    const uint8_t *p = name;
+    if (!p) return NULL;
+    for (int i = 0; i < o->x->x->n_spans; i++) {
+        const struct plain_span *s = &o->x->x->span[i];
+        if (p >= s->name && p < s->name + s->n) return s->own + (p - s->name);
+    }
+    fail_msg("op %s of plan %s: weights that nobody gave the executor", o->plan->p->label[o->op - o->plan->p->op], o->plan->p->name);
+    return NULL;
+}
+
+/* ---- slots and states */
+
+/* Inputs lie as the plan says, padded rows have no gaps. */
+static inline size_t plain_ld(const struct plan *p, uint16_t slot)
+{
+    return slot == p->input || p->slot[slot].front ? p->slot[slot].ld : p->slot[slot].width + PLAIN_GAP;
+}
+
+static inline struct plain_plan *plain_plan_of(struct plain_exec *x, const struct plan *p)
+{
+    for (int i = 0; i < x->n_plans; i++)
+        if (x->plan[i].p == p) return &x->plan[i];
+    fail_msg("plan %s was not opened", p->name);
+    return NULL;
+}
+
+static inline float *plain_row(const struct plain_op *o, uint16_t slot, size_t row)
+{
+    return o->plan->slot[slot] + row * plain_ld(o->plan->p, slot);
+}
+
+/* Blocks of a state: lanes or blocks of the pool, then heads, then layers: the CPU has them the other way round. */
+static inline struct kv_view plain_state(const struct plain_exec *x, int state, uint32_t layer, uint32_t head, uint32_t lane,
+                                         size_t *head_sz)
+{
+    const struct kv_state *s = &x->state[state];
+    const size_t block = kv_block_sz(s->type, s->desc.d_head), blocks = s->desc.kind == STATE_APPEND ? s->n_blocks : s->lane_blocks;
+    uint8_t *base = x->mem[state];
+    *head_sz = block * blocks * s->desc.layers;
+    if (s->desc.kind != STATE_APPEND) base += lane * s->desc.heads * *head_sz;
+    base += head * *head_sz + layer * blocks * block;
+    return (struct kv_view){ base, block, s->desc.kind == STATE_APPEND ? state_table(s, lane) : NULL };
+}
+
+static inline float *plain_state_rows(const struct plain_exec *x, int state, uint32_t layer, uint32_t lane)
+{
+    const struct state_desc *d = &x->state[state].desc;
+    return (float *)(void *)x->mem[state] + (size_t)(lane * d->layers + layer) * d->positions * d->heads * d->d_head;
+}
+
+static inline struct kv_view plain_kv(const struct plain_op *o, uint32_t head, uint16_t lane, enum kv_type *type, size_t *head_sz)
+{
+    if (o->op->state != NO_STATE) {
+        const struct kv_state *s = &o->x->state[o->op->state];
+        *type = s->type;
+        const uint32_t l = s->desc.kind == STATE_APPEND ? lane : o->run ? o->run->lane[lane].kv.window : lane;
+        return plain_state(o->x, o->op->state, o->op->layer, head, l, head_sz);
+    }
+    const struct slot *s = &o->plan->p->slot[o->op->kv_slot];
+    *type = (enum kv_type)s->kv_type;
+    const size_t block = kv_block_sz(*type, s->d_head);
+    *head_sz = s->rows / KV_BLOCK * block;
+    return (struct kv_view){ (uint8_t *)o->plan->slot[o->op->kv_slot] + head * *head_sz, block, NULL };
+}
+
+static inline void plain_copies(struct plain_exec *x, struct kv_state *s, uint8_t *mem)
+{
+    const size_t block = kv_block_sz(s->type, s->desc.d_head);
+    for (uint32_t i = 0; i < s->n_copies; i++)
+        for (size_t k = 0; k < (size_t)s->desc.heads * s->desc.layers; k++)
+            memcpy(mem + (k * s->n_blocks + s->copy[i].to) * block, mem + (k * s->n_blocks + s->copy[i].from) * block, block);
+    s->n_copies = 0;
+    (void)x;
+}
+
+/* ---- ops, each over all its rows */
+
+static inline uint32_t plain_rows_count(const struct plain_op *o, uint8_t rows)
+{
+    if (rows == ROWS_OUT || rows == ROWS_TABLE) return rows == ROWS_OUT ? o->run->n_out : o->run->n_rows;
+    return (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1) * o->n_rows;
+}
+
+/* The sequence that row r of the op is of. */
+static inline struct sequence plain_sequence(const struct plain_op *o, uint32_t r)
+{
+    const struct sequence *s = o->what ? o->what->sequence : NULL;
+    if (!s || !o->what->n_sequences || o->op->rows != ROWS_RUN) return (struct sequence){ .n = (uint16_t)o->rows, .lane = o->x->window };
+    while (r >= (uint32_t)s->row + s->n) s++;
+    return *s;
+}
+
+/* Which of its positions row r of the run has: that in its sequence. */
+static inline uint32_t plain_position(const struct plain_op *o, uint32_t r)
+{
+    for (uint32_t i = 0; o->what && i < o->what->n_sequences; i++) {
+        const struct sequence *s = &o->what->sequence[i];
+        if (r >= s->row && r < (uint32_t)s->row + s->n) return r - s->row;
+    }
+    return r;
+}
+
+static inline void plain_pad(const struct plain_op *o, uint16_t slot, size_t rows)
+{
+    const size_t n = plain_ld(o->plan->p, slot);
+    memset(plain_row(o, slot, 0) - n, 0, n * sizeof(float));
+    memset(plain_row(o, slot, rows), 0, n * sizeof(float));
+}
+
+static inline void plain_embed(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    for (uint32_t r = 0; r < o->rows; r++) {
+        const struct row *row = &o->run->row[r];
+        float *y = plain_row(o, o->op->out, r);
+        const float *positions = plain_at(o, c->positions);
+        if (row->token < 0) memcpy(y, plain_row(o, o->op->in, (size_t)(-1 - row->token)), c->k * sizeof *y); /* token_of_input */
+        else o->kern->embed[c->type](y, plain_at(o, c->w), (size_t)row->token, c->k);
+        if (positions) o->kern->add(y, y, positions + (size_t)row->pos * c->k, c->k);
+    }
+}
+
+/* Norms, scales, activations, sums and softmaxes: a row to a row. */
+static inline void plain_rows(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    const float *norm = plain_at(o, c->norm_weight), *bias = plain_at(o, c->bias), *positions = plain_at(o, c->positions);
+    for (uint32_t r = 0; r < o->rows; r++) {
+        const uint32_t src = o->op->rows == ROWS_OUT ? o->run->out_row[r] : r;
+        const size_t at = o->op->kind == OP_ACT || o->op->kind == OP_ADD ? o->op->column : 0;
+        float *y = plain_row(o, o->op->out, r) + at;
+        const float *x = plain_row(o, o->op->in, src) + at;
+        if (o->op->kind == OP_NORM && c->norm_kind == NORM_RMS) o->kern->norm_rms(y, x, norm, c->eps, c->k);
+        else if (o->op->kind == OP_NORM) o->kern->norm_layer(y, x, norm, bias, c->eps, c->k);
+        const float *position = positions ? positions + (size_t)plain_position(o, src) * c->n : NULL;
+        if (o->op->kind == OP_SCALE) o->kern->scale(y, x, c->scale, position, c->n);
+        if (o->op->kind == OP_ACT && bias) o->kern->add(y, x, bias, c->n);
+        if (o->op->kind == OP_ACT) o->kern->act[c->act](y, bias ? y : x, c->n);
+        if (o->op->kind == OP_ADD)
+            o->kern->add(y, x, o->op->aux == NO_SLOT ? positions + (size_t)r * c->n : plain_row(o, o->op->aux, r) + at, c->n);
+        if (o->op->kind == OP_SOFTMAX) o->kern->softmax(y, x, o->plan->p->slot[o->op->in].width);
+    }
+    if (o->op->flags & OPF_PADDED) plain_pad(o, o->op->out, o->rows);
+}
+
+static inline void plain_linear(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    const struct op *op = o->op;
+    struct linear l = { .w = plain_at(o, c->w), .bias = plain_at(o, c->bias), .n = c->n, .k = c->k, .n_y = c->n_y, .n_kv = c->n_kv,
+                        .act = c->act, .d_head = c->d_head, .x = plain_row(o, op->in, 0), .ld_x = plain_ld(o->plan->p, op->in) };
+    if (op->flags & OPF_CONV) {
+        l.x -= l.ld_x;
+        l.ld_x *= c->stride;
+    }
+    if (op->out != NO_SLOT) l.y = plain_row(o, op->out, 0) + op->column, l.ld_y = plain_ld(o->plan->p, op->out);
+    if (op->flags & OPF_SPREAD) l.ld_y *= c->stride;
+    if (op->aux != NO_SLOT) l.res = plain_row(o, op->aux, 0) + op->column, l.ld_res = plain_ld(o->plan->p, op->aux);
+    else if (c->positions) l.res = plain_at(o, c->positions), l.ld_res = c->n;
+    if (c->n_y < c->n) {
+        enum kv_type type;
+        l.kv = plain_kv(o, 0, o->x->window, &type, &l.kv_head_sz);
+        l.kv_type = (uint8_t)type;
+    }
+    for (uint32_t r = 0; r < o->rows; r++) {
+        const struct sequence s = plain_sequence(o, r);
+        if (op->state == NO_STATE) l.kv_pos = (uint32_t)s.block * KV_BLOCK - s.row;
+        o->kern->linear[c->type](&l, r, r + 1, 0, pack_panels(c->n), o->x->scratch);
+    }
+    if (op->flags & OPF_PADDED) plain_pad(o, op->out, o->rows);
+}
+
+static inline void plain_attn_row(const struct plain_op *o, uint32_t r, uint32_t head, int32_t len)
+{
+    const size_t at = (size_t)head * o->bind->d_head;
+    enum kv_type type;
+    size_t head_sz;
+    struct kv_view kv = plain_kv(o, head / (o->bind->heads / o->bind->kv_heads), o->run ? o->run->row[r].lane : 0, &type, &head_sz);
+    if (o->op->state == NO_STATE) kv.base = (char *)kv.base + plain_sequence(o, r).block * kv.block_stride;
+    const struct attn a = { .out = plain_row(o, o->op->out, r) + at, .q = plain_row(o, o->op->in, r) + at, .kv = kv, .n_keys = len,
+                            .rows = 1, .d_head = o->bind->d_head, .scale = o->bind->scale };
+    o->kern->attn[type](&a, o->x->scratch);
+}
+
+static inline void plain_attn(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    enum kv_type type;
+    size_t head_sz;
+    for (uint32_t r = 0; o->op->flags & OPF_WRITE_KV && r < o->rows; r++)
+        for (uint32_t h = 0; h < c->kv_heads; h++) {
+            const struct kv_view kv = plain_kv(o, h, o->run->row[r].lane, &type, &head_sz);
+            const float *k = plain_row(o, o->op->in, r) + c->n + (size_t)h * c->d_head;
+            o->kern->kv_put[type](&kv, (uint32_t)o->run->row[r].pos, k, k + (size_t)c->kv_heads * c->d_head, c->d_head);
+        }
+    for (uint32_t r = 0; r < o->rows; r++)
+        for (uint32_t h = 0; h < c->heads; h++) {
+            const int own = o->op->state == NO_STATE, same = o->op->kv_rows == o->op->rows;
+            const int32_t len = own && same                 ? (int32_t)plain_sequence(o, r).n
+                                : own                       ? (int32_t)plain_rows_count(o, o->op->kv_rows)
+                                : o->op->flags & OPF_CAUSAL ? o->run->row[r].pos + 1
+                                                            : o->run->lane[o->run->row[r].lane].kv.enc_len;
+            plain_attn_row(o, r, h, len);
+        }
+}
+
+/* Row t of a sequence. */
+static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t head, struct sequence s, int64_t t)
+{
+    const struct bind *c = o->bind;
+    const size_t at = (size_t)head * c->d_head;
+    if (t >= (int64_t)s.n) return NULL;
+    if (t < 0) {
+        if (o->op->state == NO_STATE) return NULL;
+        const int64_t i = (int64_t)o->x->state[o->op->state].desc.positions + t;
+        return i < 0 ? NULL : plain_state_rows(o->x, o->op->state, o->op->layer, s.lane) + (size_t)i * c->n + at;
+    }
+    if (o->op->in != NO_SLOT) return plain_row(o, o->op->in, (size_t)(s.row + t)) + at;
+    enum kv_type type;
+    size_t head_sz;
+    const struct kv_view v = plain_kv(o, head, 0, &type, &head_sz);
+    const float *block = (const float *)(const void *)((const char *)v.base + (s.block + (size_t)t / KV_BLOCK) * v.block_stride);
+    return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * c->d_head;
+}
+
+static inline void plain_fsmn(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    const float *x[FSMN_TAPS];
+    for (uint32_t head = 0; head < c->heads; head++)
+        for (uint32_t r = 0; r < o->rows; r++) {
+            const size_t at = (size_t)head * c->d_head;
+            const struct sequence s = plain_sequence(o, r);
+            for (uint32_t j = 0; j < c->taps; j++) x[j] = plain_fsmn_row(o, head, s, (int64_t)r - s.row - c->left + j);
+            const struct fsmn f = { .y = plain_row(o, o->op->out, r) + at,
+                                    .add = o->op->aux == NO_SLOT ? NULL : plain_row(o, o->op->aux, r) + at, .x = x,
+                                    .w = (const float *)plain_at(o, c->filter) + at * c->taps, .taps = c->taps, .left = c->left,
+                                    .n = c->d_head };
+            o->kern->fsmn(&f);
+        }
+}
+
+/* A way after the other, with a state beside. */
+static inline void plain_lstm(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    const uint32_t n = c->d_head;
+    float *h = calloc(2 * (size_t)n, sizeof *h), *cell = h + n;
+    assert_non_null(h);
+    for (uint32_t way = 0; way < c->heads; way++)
+        for (uint32_t i = 0; i < o->rows; i++) {
+            const uint32_t r = way ? o->rows - 1 - i : i, edge = way ? r + 1 : r;
+            const int first = !i || (o->op->rows == ROWS_TABLE && o->run->row[edge].pos == 0);
+            float *gates = plain_row(o, o->op->in, r) + way * 4 * n, *out = plain_row(o, o->op->out, r) + way * n;
+            const struct linear l = { .w = (const char *)plain_at(o, c->w) + way * 4 * n / PANEL * pack_panel_sz(c->type, c->k), .n = 4 * n,
+                                      .k = n, .n_y = 4 * n, .x = h, .y = gates, .res = gates };
+            if (!first) o->kern->linear[c->type](&l, 0, 1, 0, pack_panels(4 * n), o->x->scratch);
+            o->kern->lstm(out, cell, gates, first ? NULL : cell, n);
+            memcpy(h, out, n * sizeof *h);
+        }
+    free(h);
+}
+
+static inline void plain_cif(const struct plain_op *o)
+{
+    const struct run_cif *c = &o->run->cif;
+    const uint32_t width = o->plan->p->slot[o->op->out].width;
+    for (uint32_t r = 0; r < o->rows; r++)
+        for (uint32_t i = 0; i < width; i++) {
+            float sum = 0;
+            for (uint32_t k = 0; k < c->token[r].n; k++) {
+                const uint32_t frame = c->token[r].first + k;
+                if (frame < o->n_rows) sum += plain_row(o, o->op->in, frame)[i] * c->weight[c->token[r].at + k];
+            }
+            plain_row(o, o->op->out, r)[i] = sum;
+        }
+}
+
+static inline void plain_shift(const struct plain_op *o)
+{
+    const struct state_desc *d = &o->x->state[o->op->state].desc;
+    const size_t n = d->positions, width = (size_t)d->heads * d->d_head;
+    for (uint32_t r = 0; r < o->rows; r++) { /* one by one */
+        float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, plain_sequence(o, r).lane);
+        memmove(rows, rows + width, (n - 1) * width * sizeof *rows);
+        memcpy(rows + (n - 1) * width, plain_row(o, o->op->in, r), width * sizeof *rows);
+    }
+}
+
+static inline void plain_align(const struct plain_op *o)
+{
+    const struct op *op = o->op;
+    const uint32_t frames = o->run->align.frames;
+    enum kv_type type;
+    size_t head_sz;
+    if (op->kind == OP_ZSCORE) {
+        o->kern->zscore(plain_row(o, op->out, 0), plain_ld(o->plan->p, op->out), o->rows, frames);
+        return;
+    }
+    for (uint32_t r = 0; r < o->rows; r++) {
+        float *y = plain_row(o, op->out, r);
+        if (op->kind == OP_MEDIAN_FILTER) {
+            o->kern->median(y, plain_row(o, op->in, r), op->aux == NO_SLOT ? NULL : plain_row(o, op->aux, r), o->bind->scale, frames);
+            continue;
+        }
+        const uint32_t kv_head = op->attn_head / (o->bind->heads / o->bind->kv_heads);
+        const struct attn a = { .out = y, .q = plain_row(o, op->in, r) + (size_t)op->attn_head * o->bind->d_head,
+                                .kv = plain_kv(o, kv_head, o->run->row[r].lane, &type, &head_sz), .n_keys = (int32_t)frames,
+                                .rows = 1, .d_head = o->bind->d_head, .scale = o->bind->scale };
+        o->kern->attn_weights[type](&a, o->x->scratch);
+    }
+}
+
+/* ---- choosing */
+
+static inline struct logit_partial plain_reduce(const struct plain_op *o, const float *x, const uint32_t *mask, int32_t from, int32_t to)
+{
+    struct logit_partial all[SLICE_IDS];
+    size_t n = 0;
+    for (int32_t lo = 0; lo < to; lo += SLICE_IDS) {
+        const int32_t a = from > lo ? from : lo, b = to < lo + SLICE_IDS ? to : lo + SLICE_IDS;
+        all[n] = (struct logit_partial){ -INFINITY, 0, -1 };
+        if (a < b) o->kern->logits_reduce(&all[n], x + a, mask, a, (size_t)(b - a));
+        n++;
+    }
+    return logits_merge(all, n, 1);
+}
+
+static inline void plain_choose(const struct plain_op *o, uint32_t out)
+{
+    struct row *row = &o->run->row[o->run->out_row[out]];
+    struct lane *l = &o->run->lane[row->lane];
+    struct best *best = o->run->argmax.best ? &o->run->argmax.best[o->run->out_row[out]] : NULL;
+    const int32_t n = (int32_t)o->plan->p->slot[o->plan->p->logits].width;
+    float *x = plain_row(o, o->plan->p->logits, out);
+    if (row->flags & ROW_PROB) {
+        const struct logit_partial all = plain_reduce(o, x, NULL, 0, n);
+        l->prob.p = all.arg < 0 ? NAN : (float)(exp((double)x[l->prob.id] - all.max) / all.sum);
+    }
+    if (row->flags & ROW_BEST) {
+        const struct logit_partial all = plain_reduce(o, x, l->argmax_mask, 0, n);
+        *best = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
+    }
+    if (row->flags & ROW_GIVEN) {
+        const struct logit_partial all = plain_reduce(o, x, NULL, 0, o->run->align.given_end < n ? o->run->align.given_end : n);
+        const int counts = all.arg >= 0 && best->id >= 0 && best->id < o->run->align.given_end;
+        best->logprob = counts ? (float)((double)x[best->id] - all.max - log(all.sum)) : -INFINITY;
+    }
+    if (!(row->flags & (ROW_SAMPLE | ROW_TOPK))) return;
+    if (o->calls && o->calls->filter && l->processors.wanted) {
+        o->calls->filter(o->calls->user, row->lane, x);
+        for (int32_t i = 0; i < n; i++) x[i] = x[i] > FLT_MAX ? FLT_MAX : x[i] >= -FLT_MAX ? x[i] : -INFINITY;
+    }
+    const struct logit_range g = logit_range_of(&l->sampler);
+    const struct logit_partial text = plain_reduce(o, x, g.mask, g.text_from, g.text_to);
+    const struct logit_partial ts = plain_reduce(o, x, g.mask, g.ts_from, g.ts_to);
+    if (row->flags & ROW_SAMPLE) sample_token(&l->sampler, &text, &ts, x, o->kern);
+    else sample_topk(&l->sampler, &text, &ts, x, o->kern);
+}
+
+static inline void plain_sample(const struct plain_op *o)
+{
+    for (uint32_t out = 0; out < o->rows; out++) plain_choose(o, out);
+}
+
+static inline void plain_nothing(const struct plain_op *o) { (void)o; }
+#endif
