@@ -70,6 +70,9 @@ static inline float *inside_mel(const steno_session *s) { return window_mel(s); 
 static inline int inside_encode_for(steno_session *s, uint32_t window, int32_t n_ctx) { return window_encode(s, window, n_ctx); }
 static inline int inside_encode(steno_session *s) { return window_encode(s, 0, s->model->audio_ctx); }
 
+/* Runs of plans so far, of the session's batch. */
+static inline int64_t inside_runs(const steno_session *s) { return s->batch->exec->n_wakes; }
+
 /* ---- rows and lanes of the next replay ---- */
 
 static inline struct run *inside_run(const steno_session *s) { return &s->batch->run; }

@@ -724,12 +724,53 @@ STENO_API int steno_generate_continue(steno_session *s, const int32_t *ids, int 
 /** @return [n] the new ids of the last of these two calls, valid until the next call on the session; NULL when there are none */
 STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
 
+/* ---- voice activity ---------------------------------------------------------------------------------------------------------- */
+
+/** A stretch of speech. */
+typedef struct steno_span {
+    uint32_t size;         /* set by the caller to sizeof(steno_span); callbacks receive it set */
+    int32_t pad;
+    int64_t t0_ms, t1_ms;
+} steno_span;
+
+typedef struct steno_vad_params {
+    uint32_t size;              /* set by steno_vad_params_init */
+    int32_t pad;
+    double threshold;           /* a frame is speech when P(speech) - P(silence) is at least this; NAN: the model's own */
+    int64_t max_end_silence_ms; /* silence that ends a span; -1: long at first and shorter the longer nobody pauses */
+    int64_t max_segment_ms;     /* a longer span is cut; -1: the model's own */
+    /* Callbacks run on the thread that carries out the call, or the request; any may be NULL. */
+    void *user;
+    void (*on_frame)(void *user, int64_t t_ms, float p_speech); /* every 10 ms, in order */
+    void (*on_span)(void *user, const steno_span *span);        /* as soon as a span is closed, in order */
+    int (*should_abort)(void *user);
+} steno_vad_params;
+
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_vad_params_fill(steno_vad_params *p, uint32_t size);
+STENO_INLINE void steno_vad_params_init(steno_vad_params *p) { steno_vad_params_fill(p, (uint32_t)sizeof *p); }
+
+/** Find the spans in which somebody speaks. The session's model must be a voice-activity model (FSMN-VAD).
+ *
+ * @param p  parameters, or NULL for the defaults
+ * @return STENO_OK, STENO_EARG, STENO_ESOURCE, STENO_ECANCELED (spans closed so far can be read), STENO_ENOMEM
+ *
+ * Audio is heard once; memory does not grow with it, apart from the spans. They are valid until the next call that begins on this
+ * session. Spans equal those of FunASR's offline detector. */
+STENO_API int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p);
+STENO_API int steno_span_count(const steno_session *s);
+STENO_API int steno_span_get(const steno_session *s, int i, steno_span *span); /**< up to span->size bytes; STENO_OK, STENO_EARG */
+
 /* ---- batches ------------------------------------------------------------------------------------------------------------------
  *
  * Windows of several sessions decode as lanes of one plan: each step reads the weights once for all of them. So do windows of one call
  * that know nothing of each other: those of clips with independent_clips or chunk_ms, and all of them with without_timestamps and without
  * condition_on_previous_text, word times or a first prompt. What a session's call gives - text, ids, times, probabilities - does not
  * depend on what else is in the batch, on max_windows, on the order or on threads.
+ *
+ * Models of every kind serve requests so. What is shared differs, and what counts as a window: of models with tags (SenseVoice) a clip of
+ * at most 30 s; up to max_windows of them, together at most 30 s, go through the encoder in one run. Of voice-activity models a piece of
+ * at most 5 s; pieces take turns, and a request is a steno_find_speech.
  *
  * max_windows is the number of decode slots. A free slot goes to the request of the lowest class (enum steno_priority), among those of one
  * class to the one that has had the fewest windows, among those to the oldest. A request that comes while a slot is free has it after the
@@ -742,16 +783,17 @@ STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
 typedef struct steno_batch_params {
     uint32_t size;       /* set by steno_batch_params_init */
     int32_t max_windows; /* windows that decode together, 1..128; default 8 */
-    int32_t max_lanes;   /* most sequences of a window, 1..32; max_windows * max_lanes is at most 256; default 1 */
+    int32_t max_lanes;   /* most sequences of a window, 1..32; max_windows * max_lanes is at most 256; default 1. Models that do not decode
+                            token by token have one in any case */
     int32_t pad;
-    /* Called on the thread that carries them out when a request has ended, with what steno_transcribe_source would have
-     * returned. May do what every callback may, submit requests, select and read results, and close sessions: this one, and others of the
-     * batch whose requests then end untold (not one whose own call carries out the queue: it is still in use). */
+    /* Called on the thread that carries them out when a request has ended, with what steno_transcribe_source or steno_find_speech would
+     * have returned. May do what every callback may, submit requests, select and read results, and close sessions: this one, and others of
+     * the batch whose requests then end untold (not one whose own call carries out the queue: it is still in use). */
     void *user;
     void (*on_done)(void *user, steno_session *s, int status);
-    /* While windows are being decoded the encoder runs at most once in so many steps of the decoder, so that with a large model the texts
-     * at work go on while new windows are encoded. 0: free slots are filled at once, which is a little faster where nobody waits for text
-     * that comes as it is decoded. Default 8 */
+    /* Token by token: while windows are being decoded the encoder runs at most once in so many steps of the decoder, so that with a large
+     * model the texts at work go on while new windows are encoded. 0: free slots are filled at once, which is a little faster where nobody
+     * waits for text that comes as it is decoded. Default 8 */
     int32_t steps_between_encodes;
     int32_t pad2;
 } steno_batch_params;
@@ -763,7 +805,7 @@ STENO_INLINE void steno_batch_params_init(steno_batch_params *p) { steno_batch_p
 /** Bytes that a batch takes, counted likewise; its sessions take steno_session_memory each on top. Negative: a status. */
 STENO_API int64_t steno_batch_memory(const steno_model *m, const steno_team *team, const steno_batch_params *p);
 
-/** Make a batch; arguments as for steno_session_open. The model must be one that decodes token by token. */
+/** Make a batch; arguments as for steno_session_open. */
 STENO_API int steno_batch_open(steno_batch **out, const steno_model *m, steno_team *team, const steno_batch_params *p, steno_error *e);
 /** NULL is allowed. Sessions that are open in it keep it until the last of them is closed. From a callback of its calls it does nothing. */
 STENO_API void steno_batch_close(steno_batch *b);
@@ -799,7 +841,8 @@ typedef struct steno_request_params {
     int32_t priority; /* enum steno_priority, of all its windows; default STENO_PRIORITY_AUTO */
     const steno_transcribe_params *transcribe; /* NULL: the defaults. Copied, what it points at is kept until the request has ended */
     const steno_heard *heard; /* of the same audio, copied: its source is at the first sample and is not listened to first. NULL: it is, in
-                                 slices of 60 s between the steps of others. Refused with chunk_ms */
+                                 slices of 60 s between the steps of others. Refused with chunk_ms, and by models that hear audio once */
+    const steno_vad_params *find_speech; /* of voice-activity models, likewise; they refuse transcribe, as others refuse this */
 } steno_request_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -815,7 +858,7 @@ STENO_INLINE void steno_request_params_init(steno_request_params *p) { steno_req
 STENO_API int steno_batch_submit(steno_batch *b, steno_session *s, const steno_source *src, const steno_request_params *r);
 
 /** The same with a transcription's parameters alone.
- * @param p  parameters, or NULL for the defaults; kept as steno_request_params.transcribe is */
+ * @param p  parameters, or NULL for the defaults, which every model takes; kept as steno_request_params.transcribe is */
 STENO_API int steno_batch_add(steno_batch *b, steno_session *s, const steno_source *src, const steno_transcribe_params *p);
 
 enum steno_run_mode {
@@ -843,43 +886,6 @@ STENO_API void steno_batch_stop(steno_batch *b);
 /** steno_batch_run_as(b, STENO_RUN_DRAIN). @return STENO_OK when all requests have ended, however each did; STENO_EARG */
 STENO_API int steno_batch_run(steno_batch *b);
 
-/* ---- voice activity ---------------------------------------------------------------------------------------------------------- */
-
-/** A stretch of speech. */
-typedef struct steno_span {
-    uint32_t size;         /* set by the caller to sizeof(steno_span); callbacks receive it set */
-    int32_t pad;
-    int64_t t0_ms, t1_ms;
-} steno_span;
-
-typedef struct steno_vad_params {
-    uint32_t size;              /* set by steno_vad_params_init */
-    int32_t pad;
-    double threshold;           /* a frame is speech when P(speech) - P(silence) is at least this; NAN: the model's own */
-    int64_t max_end_silence_ms; /* silence that ends a span; -1: long at first and shorter the longer nobody pauses */
-    int64_t max_segment_ms;     /* a longer span is cut; -1: the model's own */
-    /* Callbacks run on the calling thread; any may be NULL. */
-    void *user;
-    void (*on_frame)(void *user, int64_t t_ms, float p_speech); /* every 10 ms, in order */
-    void (*on_span)(void *user, const steno_span *span);        /* as soon as a span is closed, in order */
-    int (*should_abort)(void *user);
-} steno_vad_params;
-
-/** Defaults, as far as a struct of `size` bytes has them. */
-STENO_API void steno_vad_params_fill(steno_vad_params *p, uint32_t size);
-STENO_INLINE void steno_vad_params_init(steno_vad_params *p) { steno_vad_params_fill(p, (uint32_t)sizeof *p); }
-
-/** Find the spans in which somebody speaks. The session's model must be a voice-activity model (FSMN-VAD).
- *
- * @param p  parameters, or NULL for the defaults
- * @return STENO_OK, STENO_EARG, STENO_ESOURCE, STENO_ECANCELED (spans closed so far can be read), STENO_ENOMEM
- *
- * Audio is heard once; memory does not grow with it, apart from the spans. They are valid until the next call that begins on this
- * session. Spans equal those of FunASR's offline detector. */
-STENO_API int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p);
-STENO_API int steno_span_count(const steno_session *s);
-STENO_API int steno_span_get(const steno_session *s, int i, steno_span *span); /**< up to span->size bytes; STENO_OK, STENO_EARG */
-
 /* ---- parameters as a table -----------------------------------------------------------------------------------------------------
  *
  * For programs and bindings: which parameters there are, what they take, and whether a model serves them. A call refuses (STENO_EARG) a
@@ -888,9 +894,10 @@ STENO_API int steno_span_get(const steno_session *s, int i, steno_span *span); /
 
 /** Calls that have parameters. */
 enum steno_call {
-    STENO_CALL_TRANSCRIBE = 0,  /* steno_transcribe, steno_transcribe_source, steno_batch_add: steno_transcribe_params */
+    STENO_CALL_TRANSCRIBE = 0,  /* steno_transcribe, steno_transcribe_source, steno_batch_add, and steno_batch_submit with the field
+                                   transcribe: steno_transcribe_params */
     STENO_CALL_ALIGN = 1,       /* steno_align: the same struct */
-    STENO_CALL_FIND_SPEECH = 2, /* steno_find_speech: steno_vad_params */
+    STENO_CALL_FIND_SPEECH = 2, /* steno_find_speech, and steno_batch_submit with the field of that name: steno_vad_params */
     STENO_CALL_OPEN = 3         /* steno_model_open and its like: steno_model_params */
 };
 
@@ -961,7 +968,7 @@ typedef struct steno_timings {
     int64_t verify_us;               /* what that took, on top of all else */
 } steno_timings;
 
-/** What ran for this session alone, and of steps and prompts that sessions of a batch share its part of the time, by rows.
+/** What ran for this session alone, and of runs that sessions of a batch share its part of the time, by rows.
  * @return STENO_OK, STENO_EARG */
 STENO_API int steno_timings_get(const steno_session *s, steno_timings *t);
 STENO_API void steno_timings_reset(steno_session *s);
@@ -972,12 +979,13 @@ typedef struct steno_request_timings {
     int32_t n_windows;       /* that it has had */
     int64_t queued_us;       /* from steno_batch_submit until somebody looked after it; -1: nobody did */
     int64_t first_window_us; /* from steno_batch_submit until its first window had a decode slot; -1: it had none */
-    int64_t encode_us;       /* in the encoder, and making cross keys */
-    int64_t decode_us;       /* in prompts and steps, of those that it shares with others its part by rows */
+    int64_t encode_us;       /* in the encoder, and making cross keys; of runs that it shares with others its part by rows */
+    int64_t decode_us;       /* in prompts and steps, or in choosing ids; likewise */
     int64_t total_us;        /* from steno_batch_submit until it had ended */
 } steno_request_timings;
 
-/** Times of the last request of the session that has ended, or the last transcription token by token. Up to t->size bytes; on_done may ask.
+/** Times of the last request of the session that has ended, a call that transcribes or finds speech included. Up to t->size bytes; on_done
+ * may ask.
  * @return STENO_OK, STENO_EARG (none has ended yet, or another one is queued) */
 STENO_API int steno_request_timings_get(const steno_session *s, steno_request_timings *t);
 

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include "lib/call.h"
 #include "lib/entry.h"
+#include "task/batch_loop.h"
 
 void steno_batch_params_fill(steno_batch_params *p, uint32_t size)
 {
@@ -18,13 +19,13 @@ static int params_of(steno_batch_params *own, const steno_model *m, const steno_
         return err_set(e, STENO_EARG, "max_windows is %d, want 1..%d", (int)own->max_windows, MAX_WINDOWS);
     if (own->max_lanes < 1 || own->max_lanes > MAX_LANES)
         return err_set(e, STENO_EARG, "max_lanes is %d, want 1..%d", (int)own->max_lanes, MAX_LANES);
+    if ((uint32_t)own->max_lanes > m->task->max_lanes) own->max_lanes = (int32_t)m->task->max_lanes;
     if (own->max_windows * own->max_lanes > RUN_LANES)
         return err_set(e, STENO_EARG, "%d windows of %d sequences are %d sequences; at most %d decode together, so at most %d windows",
                        (int)own->max_windows, (int)own->max_lanes, (int)(own->max_windows * own->max_lanes), RUN_LANES,
                        RUN_LANES / (int)own->max_lanes);
     if (own->steps_between_encodes < 0)
         return err_set(e, STENO_EARG, "steps_between_encodes is %d, want 0 or more", (int)own->steps_between_encodes);
-    if (!m->task->batch_add) return err_set(e, STENO_EARG, "a %s model does not decode in batches", m->family->name);
     if (m->index_only) return err_set(e, STENO_EARG, "the model was opened with index_only: it has no weights");
     return STENO_OK;
 }
@@ -64,17 +65,18 @@ void steno_request_params_fill(steno_request_params *p, uint32_t size)
 static int submit(steno_session *s, const steno_source *src, const steno_request_params *theirs)
 {
     steno_request_params r;
-    steno_transcribe_params own;
+    struct request_given g;
+    union request_params own;
     steno_request_params_init(&r);
     if (params_take(&r, theirs, sizeof r, offsetof(steno_request_params, transcribe) + sizeof r.transcribe))
         return err_set(&s->error, STENO_EARG, "steno_request_params was not filled by steno_request_params_init");
     if (r.priority < STENO_PRIORITY_AUTO || r.priority > STENO_PRIORITY_LATER)
         return err_set(&s->error, STENO_EARG, "priority is %d, want 0..%d, or -1 for that of its windows", (int)r.priority,
                        STENO_PRIORITY_LATER);
-    const int rc = transcribe_params_take(s, &own, src, r.transcribe);
-    if (!rc && !s->model->task->batch_add)
-        return err_set(&s->error, STENO_EARG, "a %s model does not decode in batches", s->model->family->name);
-    return rc ? rc : s->model->task->batch_add(s, src, &own, &r);
+    if (r.heard && !s->model->task->listen) return request_refuse(s, "hears its audio once: it has no use for heard");
+    const int rc = request_fill(s, &g, &own, src, r.transcribe, r.find_speech);
+    g.heard = r.heard;
+    return rc ? rc : request_submit(s, &g, r.priority);
 }
 
 int steno_batch_submit(steno_batch *b, steno_session *s, const steno_source *src, const steno_request_params *r)
@@ -100,7 +102,7 @@ int steno_batch_run_as(steno_batch *b, enum steno_run_mode mode)
     if ((int)mode < STENO_RUN_DRAIN || (int)mode > STENO_RUN_POLL) return STENO_EARG;
     const int rc = batch_enter(b);
     if (rc) return rc;
-    b->model->task->batch_run(b, mode);
+    batch_carry_out(b, mode);
     int left = 0;
     for (const steno_session *s = b->first; s; s = s->next) left++;
     batch_leave(b);

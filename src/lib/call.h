@@ -1,8 +1,14 @@
-/* steno: what calls that transcribe have in common. SPDX-License-Identifier: MIT */
+/* steno: what calls that are requests have in common. SPDX-License-Identifier: MIT */
 #ifndef STENO_LIB_CALL_H
 #define STENO_LIB_CALL_H
-#include "task/session.h"
+#include "task/task.h"
 
-/* The parameters in full, or why not. */
-int transcribe_params_take(steno_session *s, steno_transcribe_params *own, const steno_source *src, const steno_transcribe_params *p);
+/* Parameters in full, of a call. */
+union request_params { steno_transcribe_params transcribe; steno_vad_params find_speech; };
+
+/* What the caller asks for, with its parameters in full, in *own: changes during the call have no effect. Of p and q, which may both be
+ * NULL, the one that the model's task has no use for is refused. STENO_EARG, with a reason. */
+int request_fill(steno_session *s, struct request_given *g, union request_params *own, const steno_source *src,
+                 const steno_transcribe_params *p, const steno_vad_params *q);
+int request_refuse(steno_session *s, const char *what); /* "a FAMILY model WHAT" */
 #endif

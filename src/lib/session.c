@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/entry.h"
+#include "task/batch_loop.h"
 
 void steno_session_params_fill(steno_session_params *p, uint32_t size)
 {
@@ -27,7 +28,7 @@ int64_t steno_session_memory(const steno_model *m, const steno_team *team, const
     steno_session_params own;
     if (!m || params_of(&own, p)) return STENO_EARG;
     const size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, 1, lanes_of(m, &own)));
-    return (int64_t)(n + model_ops(m) * sizeof(struct op_time) + m->task->memory(m, team));
+    return (int64_t)(n + model_ops(m) * sizeof(struct op_time) + m->task->memory(m, team, own.batch != NULL));
 }
 
 static int open_parts(steno_session *s, steno_team *team, const steno_session_params *p, steno_error *e)
@@ -80,6 +81,7 @@ static void leave_batch(steno_session *s)
 void steno_session_close(steno_session *s)
 {
     if (!s || (s->batch && !session_may_close(s))) return;
+    request_drop(s);
     s->model->task->close(s);
     if (s->batch) leave_batch(s);
     batch_release(s->batch);

@@ -5,13 +5,13 @@
 #include <stddef.h>
 #include "lib/call.h"
 #include "lib/entry.h"
+#include "task/batch_loop.h"
 
-static int refuse(steno_session *s, const char *what)
+int request_refuse(steno_session *s, const char *what)
 {
     return err_set(&s->error, STENO_EARG, "a %s model %s", s->model->family->name, what);
 }
 
-/* Changes during the call have no effect. */
 static int copy_params(steno_session *s, steno_transcribe_params *own, const steno_transcribe_params *p)
 {
     steno_transcribe_params_init(own);
@@ -19,21 +19,45 @@ static int copy_params(steno_session *s, steno_transcribe_params *own, const ste
     return err_set(&s->error, STENO_EARG, "steno_transcribe_params was not filled by its init function");
 }
 
-int transcribe_params_take(steno_session *s, steno_transcribe_params *own, const steno_source *src, const steno_transcribe_params *p)
+static int copy_vad_params(steno_session *s, steno_vad_params *own, const steno_vad_params *p)
 {
-    const int rc = source_check(s, src);
+    steno_vad_params_init(own);
+    if (!params_take(own, p, sizeof *own, offsetof(steno_vad_params, user))) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "steno_vad_params was not filled by steno_vad_params_init");
+}
+
+int request_fill(steno_session *s, struct request_given *g, union request_params *own, const steno_source *src,
+                 const steno_transcribe_params *p, const steno_vad_params *q)
+{
+    const int rc = source_check(s, src), finds = s->model->task->call == STENO_CALL_FIND_SPEECH;
+    *g = (struct request_given){ .src = src };
     if (rc) return rc;
-    return s->model->task->transcribe ? copy_params(s, own, p) : refuse(s, "does not transcribe");
+    if (p && finds) return request_refuse(s, "does not transcribe");
+    if (q && !finds) return request_refuse(s, "does not find speech: use a voice-activity model");
+    if (finds) g->find_speech = &own->find_speech;
+    else g->transcribe = &own->transcribe;
+    return finds ? copy_vad_params(s, &own->find_speech, q) : copy_params(s, &own->transcribe, p);
+}
+
+/* A request that its caller waits for. */
+static int request_here(steno_session *s, enum steno_call call, const steno_source *src, const steno_transcribe_params *p,
+                        const steno_vad_params *q)
+{
+    struct request_given g;
+    union request_params own;
+    int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    if (call == s->model->task->call) rc = request_fill(s, &g, &own, src, p, q);
+    else rc = source_check(s, src);
+    if (!rc && call != s->model->task->call)
+        rc = request_refuse(s, call == STENO_CALL_TRANSCRIBE ? "does not transcribe" : "does not find speech: use a voice-activity model");
+    return call_leave(s, rc ? rc : request_call(s, &g));
 }
 
 int steno_transcribe_source(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
-    int rc = call_enter(s);
-    if (rc) return rc;
-    session_begin(s);
-    steno_transcribe_params own;
-    rc = transcribe_params_take(s, &own, src, p);
-    return call_leave(s, rc ? rc : s->model->task->transcribe(s, src, &own));
+    return request_here(s, STENO_CALL_TRANSCRIBE, src, p, NULL);
 }
 
 int steno_transcribe(steno_session *s, const float *pcm, int64_t n, const steno_transcribe_params *p)
@@ -54,7 +78,7 @@ static int align(steno_session *s, const steno_source *src, const char *text, co
     steno_transcribe_params own;
     int rc = source_check(s, src);
     if (!rc && !text) rc = err_set(&s->error, STENO_EARG, "there is no text to align");
-    if (!rc && !s->model->task->align) rc = refuse(s, "does not align words");
+    if (!rc && !s->model->task->align) rc = request_refuse(s, "does not align words");
     if (!rc) rc = copy_params(s, &own, p);
     return rc ? rc : s->model->task->align(s, src, text, &own);
 }
@@ -67,26 +91,9 @@ int steno_align(steno_session *s, const steno_source *src, const char *text, con
     return call_leave(s, align(s, src, text, p));
 }
 
-static int find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)
-{
-    int rc = source_check(s, src);
-    if (!rc && !s->model->task->find_speech) rc = refuse(s, "does not find speech: use a voice-activity model");
-    if (rc) return rc;
-    steno_vad_params own;
-    steno_vad_params_init(&own);
-    if (params_take(&own, p, sizeof own, offsetof(steno_vad_params, user)))
-        return err_set(&s->error, STENO_EARG, "steno_vad_params was not filled by steno_vad_params_init");
-    s->should_abort = own.should_abort;
-    s->abort_user = own.user;
-    return s->model->task->find_speech(s, src, &own);
-}
-
 int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)
 {
-    const int rc = call_enter(s);
-    if (rc) return rc;
-    session_begin(s);
-    return call_leave(s, find_speech(s, src, p));
+    return request_here(s, STENO_CALL_FIND_SPEECH, src, NULL, p);
 }
 
 static int detect(steno_session *s, const steno_source *src, float *probs, int n)
@@ -94,7 +101,7 @@ static int detect(steno_session *s, const steno_source *src, float *probs, int n
     const int rc = source_check(s, src);
     if (rc) return rc;
     if (n < 0) return err_set(&s->error, STENO_EARG, "n is %d, want 0 or more probabilities", n);
-    if (!s->model->task->detect_language) return refuse(s, "does not tell languages apart this way");
+    if (!s->model->task->detect_language) return request_refuse(s, "does not tell languages apart this way");
     return s->model->task->detect_language(s, src, probs, n);
 }
 

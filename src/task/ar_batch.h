@@ -24,7 +24,6 @@ struct ar_batch {
     int64_t n_steps_heard;           /* since a slice of audio was listened to */
     int is_wanted;                   /* somebody waits for a free decode slot */
     int is_unheard;                  /* somebody has not listened to all of his audio */
-    int passed;                      /* windows given to others, one after the other, while requests of the last class waited */
 };
 
 static inline struct ar_batch *ar_batch_of(const struct steno_batch *b) { return b->part; }

@@ -10,10 +10,14 @@ static int plans_of(const steno_model *m, const struct plan *plans[MODEL_PLANS])
     return m->n_plans;
 }
 
-/* Lanes that a state is kept for: cross keys once per window. */
+/* Lanes that a state is kept for: cross keys once per window; a stream's is that of whoever is at work. */
 static uint32_t state_lanes(const steno_model *m, int state, uint32_t n_windows, uint32_t n_lanes)
 {
-    return m->state[state].kind == STATE_APPEND ? n_windows * n_lanes : n_windows;
+    switch (m->state[state].kind) {
+    case STATE_APPEND: return n_windows * n_lanes;
+    case STATE_SHIFT: return 1;
+    default: return n_windows;
+    }
 }
 
 size_t model_ops(const steno_model *m)

@@ -37,7 +37,7 @@ void fbank_stream_close(struct fbank_stream *r)
     r->fbank = NULL;
 }
 
-/* At most n samples into pcm. @return their number, 0 at the end, or a status */
+/* At most n samples into pcm. @return their number, 0 at the end, STREAM_WAITS, or a status */
 static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
 {
     if (r->should_stop && r->should_stop(r->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
@@ -45,6 +45,7 @@ static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *
     if (n > FBANK_STREAM_CHUNK) n = FBANK_STREAM_CHUNK;
     const int64_t t = os_now_ns(), got = n > 0 ? r->src->read(r->src->user, pcm, n) : 0;
     r->time.source_ns += os_now_ns() - t;
+    if (got == STENO_SOURCE_WAIT && r->may_wait) return STREAM_WAITS;
     if (got < 0 || got > n) return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)r->samples);
     r->samples += got;
     r->left -= got;
@@ -52,20 +53,28 @@ static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *
     return got;
 }
 
-int fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t max, steno_error *e)
+void fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t max)
 {
     r->src = src;
     r->samples = r->n_held = 0;
-    r->ended = r->flushed = 0;
-    r->left = INT64_MAX;
-    while (r->samples < skip && !r->ended) {
-        const int64_t got = pull(r, r->pcm, skip - r->samples, e);
+    r->ended = r->flushed = r->may_wait = 0;
+    r->failed = STENO_OK;
+    r->clip_end = -1;
+    r->skip = skip;
+    r->left = max ? skip + max : INT64_MAX;
+    fbank_begin(r->fbank);
+}
+
+static int pass_over(struct fbank_stream *r, steno_error *e)
+{
+    while (r->samples < r->skip && !r->ended) {
+        const int64_t got = pull(r, r->pcm, r->skip - r->samples, e);
         if (got < 0) return (int)got;
     }
-    r->left = max ? max : INT64_MAX;
-    fbank_begin(r->fbank);
     return STENO_OK;
 }
+
+/* ---- clips */
 
 /* Samples of the clip at hand: all that is held where that is all there is, else up to a quiet place. */
 static int64_t clip_end(const struct fbank_stream *r)
@@ -76,34 +85,58 @@ static int64_t clip_end(const struct fbank_stream *r)
     return level_cut(r->level, frames, frames) * FBANK_HOP;
 }
 
-int fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld, int *n, steno_error *e)
+int fbank_stream_hear(struct fbank_stream *r, int *has, steno_error *e)
 {
-    *n = 0;
+    const int rc = pass_over(r, e);
+    *has = 0;
+    if (rc || (r->ended && !r->n_held)) return rc;
     while (r->n_held <= r->clip && !r->ended) { /* one sample more than a clip: then there is another */
         const int64_t got = pull(r, r->pcm + r->n_held, r->clip + 1 - r->n_held, e);
         if (got < 0) return (int)got;
         r->n_held += got;
     }
-    const int64_t t = os_now_ns(), end = clip_end(r);
+    const int64_t t = os_now_ns();
+    if (r->clip_end < 0) r->clip_end = clip_end(r); /* else it was heard before, and nobody has taken it */
+    r->time.features_ns += os_now_ns() - t;
+    *has = 1;
+    return STENO_OK;
+}
+
+int fbank_stream_rows(const struct fbank_stream *r)
+{
     fbank_begin(r->fbank);
+    return (int)fbank_rows_for(r->fbank, r->clip_end, 1);
+}
+
+void fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld)
+{
+    const int64_t t = os_now_ns(), end = r->clip_end;
     int64_t rows = 0;
+    fbank_begin(r->fbank);
     for (int64_t at = 0; at < end; at += FBANK_STREAM_CHUNK)
         rows += fbank_push(r->fbank, r->pcm + at, end - at < FBANK_STREAM_CHUNK ? end - at : FBANK_STREAM_CHUNK, out +
                            (size_t)rows * ld, ld);
-    *n = (int)(rows + fbank_end(r->fbank, out + (size_t)rows * ld, ld));
+    fbank_end(r->fbank, out + (size_t)rows * ld, ld);
     r->n_held -= end;
+    r->clip_end = -1;
     memmove(r->pcm, r->pcm + end, (size_t)r->n_held * sizeof *r->pcm);
     r->time.features_ns += os_now_ns() - t;
-    return STENO_OK;
 }
+
+/* ---- a stream */
 
 int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e)
 {
     int64_t rows = 0;
     *n = 0;
-    while (!r->flushed) {
+    const int rc = r->failed ? r->failed : pass_over(r, e);
+    while (!rc && !r->flushed) {
         if (!r->ended && rows + fbank_rows_for(r->fbank, FBANK_STREAM_CHUNK, 1) <= max) {
             const int64_t got = pull(r, r->pcm, FBANK_STREAM_CHUNK, e);
+            if (got < 0 && got != STENO_ECANCELED && rows) { /* what there is goes on first */
+                r->failed = got == STREAM_WAITS ? STENO_OK : (int)got;
+                break;
+            }
             if (got < 0) return (int)got;
             const int64_t t = os_now_ns();
             rows += fbank_push(r->fbank, r->pcm, got, out + (size_t)rows * ld, ld);
@@ -117,5 +150,5 @@ int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, in
         break;
     }
     *n = (int)rows;
-    return STENO_OK;
+    return rc;
 }

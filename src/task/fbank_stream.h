@@ -13,10 +13,14 @@ struct fbank_stream {
     float *pcm;              /* [FBANK_STREAM_CHUNK]; of clips [clip + 1], of which the first n_held wait for the next clip */
     float *level;            /* [clip / FBANK_HOP + 1] */
     int64_t clip, n_held;    /* clip: the most samples of one, 0: a stream */
-    int64_t left;            /* samples that may still be taken */
+    int64_t clip_end;        /* samples of the clip that has been heard, -1: there is none */
+    int64_t skip;            /* samples that are passed over first */
+    int64_t left;            /* samples that may still be taken, those included */
     int64_t samples;         /* taken so far, skipped ones included */
     int ended;               /* the source has ended, or nothing is left */
     int flushed;             /* the stream's last rows have come out */
+    int may_wait;            /* the source may say STENO_SOURCE_WAIT: a call returns STREAM_WAITS then, and goes on when it is repeated */
+    int failed;              /* the source has, behind the stream's rows that were given last: how */
     struct front_time time;
     int (*should_stop)(void *user);
     void *user;
@@ -30,13 +34,15 @@ int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fban
                       steno_error *e);
 void fbank_stream_close(struct fbank_stream *r);
 
-/* Begin with a source: pass over `skip` samples, then take at most `max` (0: all). STENO_ESOURCE, STENO_ECANCELED. */
-int fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t max, steno_error *e);
-/* The next clip: its rows, ld floats apart. *n: their number, 0 for a clip too short. One that is not the last ends where it is quiet. */
-int fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld, int *n, steno_error *e);
-/* Samples that clips have been made of, skipped ones included; and whether there is more. */
+/* Begin with a source: pass over `skip` samples, then take at most `max` (0: all). Calls that hear return STREAM_WAITS, STENO_ESOURCE,
+ * STENO_ECANCELED. */
+void fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t max);
+/* Hear enough for the next clip; one that is not the last ends where it is quiet. *has 0: there is none. */
+int fbank_stream_hear(struct fbank_stream *r, int *has, steno_error *e);
+int fbank_stream_rows(const struct fbank_stream *r); /* of the clip that was heard; 0: it is too short */
+void fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld); /* those rows, ld floats apart; then comes the next clip */
+/* Samples that clips have been made of, skipped ones included. */
 static inline int64_t fbank_stream_at(const struct fbank_stream *r) { return r->samples - r->n_held; }
-static inline int fbank_stream_left(const struct fbank_stream *r) { return !r->ended || r->n_held; }
 /* The next rows of the stream, at most `max`; *n 0: the stream has ended. */
 int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e);
 #endif

@@ -29,7 +29,7 @@ struct mel_stream {
     void *user;
 };
 
-enum { MEL_STREAM_CHUNK = MEL_PUSH, STREAM_WAITS = -1000 /* no error: the source has nothing yet */ };
+enum { MEL_STREAM_CHUNK = MEL_PUSH };
 
 size_t mel_stream_memory(const struct mel_bank *bank, int window, const steno_team *team);
 int mel_stream_init(struct mel_stream *f, struct arena *a, const struct mel_bank *bank, int window, steno_team *team, steno_error *e);

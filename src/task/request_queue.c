@@ -109,3 +109,30 @@ int queue_is_before(const steno_session *a, const steno_session *b)
     if (a->place.n_windows != b->place.n_windows) return a->place.n_windows < b->place.n_windows;
     return a->place.arrival < b->place.arrival;
 }
+
+/* The next in the queue of those who want something, of one class or (-1) of all; NULL: nobody. */
+static steno_session *next_of(const struct steno_batch *b, want_fn *wants, int of_class)
+{
+    steno_session *first = NULL;
+    for (steno_session *s = b->first; s; s = s->next)
+        if ((of_class < 0 || queue_class(s) == of_class) && wants(b, s) && (!first || queue_is_before(s, first))) first = s;
+    return first;
+}
+
+enum { LATER_EVERY = 4 }; /* windows, of which the last class has one where it waits */
+
+steno_session *queue_next(const struct steno_batch *b, want_fn *wants)
+{
+    steno_session *later = b->queue.passed + 1 >= LATER_EVERY ? next_of(b, wants, STENO_PRIORITY_LATER) : NULL;
+    return later ? later : next_of(b, wants, -1);
+}
+
+int queue_passes(const struct steno_batch *b, const steno_session *s, want_fn *wants)
+{
+    return queue_class(s) != STENO_PRIORITY_LATER && next_of(b, wants, STENO_PRIORITY_LATER);
+}
+
+void queue_given(struct steno_batch *b, int passes)
+{
+    b->queue.passed = passes ? b->queue.passed + 1 : 0;
+}

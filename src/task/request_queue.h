@@ -16,12 +16,15 @@ struct request_queue {
     struct os_park park;
     _Atomic int stop;                  /* whoever serves requests is to end when none is left */
     uint64_t n_arrived;                /* requests that have been taken */
+    int passed;                        /* windows given to others, one after the other, while requests of the last class waited */
 };
 
 /* Of a session: its request's place in the queue. */
 struct queue_place {
     _Atomic int is_queued; /* from steno_batch_add until the request has ended */
     int priority;         /* enum steno_priority */
+    int direct;           /* its caller waits for it: nobody else is told that it has ended, */
+    int status;           /* and how */
     int64_t n_windows;    /* that it has had */
     int waits;            /* its source had nothing when it was last asked */
     uint64_t arrival;     /* number of the request, in the order they were taken */
@@ -51,4 +54,11 @@ void queue_end(steno_session *s);
 /* Does the request of a get the next free slot before that of b? By class, then by windows had, then by age. */
 int queue_class(const steno_session *s);
 int queue_is_before(const steno_session *a, const steno_session *b);
+
+/* What requests want, as tasks know. */
+typedef int want_fn(const struct steno_batch *b, const steno_session *s);
+steno_session *queue_next(const struct steno_batch *b, want_fn *wants); /* whoever is next to get it, NULL: nobody wants it */
+/* Would s get something while the last class waits? What it gets counts so then. */
+int queue_passes(const struct steno_batch *b, const steno_session *s, want_fn *wants);
+void queue_given(struct steno_batch *b, int passes);
 #endif

@@ -56,3 +56,13 @@ struct op_time *session_time(const steno_session *s, int plan)
     for (int i = 0; i < plan; i++) t += s->model->plan[i].n_ops;
     return t;
 }
+
+void session_share_time(const steno_session *s, int plan, int64_t rows, int64_t all)
+{
+    struct op_time *to = session_time(s, plan);
+    const struct op_time *from = s->batch->time;
+    for (int k = 0; to && k < s->model->plan[plan].n_ops; k++) {
+        to[k].ns += (int64_t)((double)from[k].ns * (double)rows / (double)all);
+        to[k].calls += from[k].calls;
+    }
+}

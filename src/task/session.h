@@ -8,9 +8,9 @@
 enum request_state {
     REQUEST_NONE,
     REQUEST_WAITING,
-    REQUEST_LISTENING, /* in the first pass over its audio */
-    REQUEST_HEARD,     /* that is over; the language is told next, in a decode slot */
-    REQUEST_LIVE
+    REQUEST_LISTENING, /* its audio is heard: where that is done first, in the first pass */
+    REQUEST_HEARD,     /* the first pass is over; the language is told next, in a decode slot */
+    REQUEST_LIVE       /* windows of it are at work */
 };
 
 struct steno_session {
@@ -38,6 +38,8 @@ struct steno_session {
     void *abort_user;
 };
 
+/* Of b->time, where a run of the plan left its times, the part of s, by rows. */
+void session_share_time(const steno_session *s, int plan, int64_t rows, int64_t all);
 struct op_time *session_time(const steno_session *s, int plan); /* for what runs for this session alone; NULL: profiling is off */
 void session_ready(steno_session *s); /* forgets error and cancel, puts all lanes aside */
 void session_begin(steno_session *s); /* and results */

@@ -7,6 +7,8 @@
 struct pcm { const float *x; int64_t n, at, all; };
 steno_source pcm_source(struct pcm *p);
 
+enum { STREAM_WAITS = -1000 /* of streams over a source, no error: it has nothing yet */ };
+
 /* What a session spent before its network ran. */
 struct front_time { int64_t source_ns, features_ns; };
 #endif

@@ -9,6 +9,14 @@
 #include "task/session.h"
 #include "task/source.h"
 
+/* What a request asks for. Its parameters are complete: of those of its task's call the one, the other is NULL. */
+struct request_given {
+    const steno_source *src;
+    const steno_transcribe_params *transcribe;
+    const steno_vad_params *find_speech;
+    const steno_heard *heard; /* NULL: nothing was heard before */
+};
+
 struct task {
     const char *name;               /* as families call it */
     unsigned (*serves)(const steno_model *m); /* BY_...: rows of the table of parameters */
@@ -22,19 +30,23 @@ struct task {
     void (*batch_forget)(const steno_session *s); /* another call of s begins: what is kept of earlier ones serves nobody */
 
     /* Its part of a session, in s->part. close: also of one whose opening failed halfway */
-    size_t (*memory)(const steno_model *m, const steno_team *team);
+    size_t (*memory)(const steno_model *m, const steno_team *team, int shared); /* shared: the batch is not its own */
     int (*open)(steno_session *s, steno_error *e);
     void (*close)(steno_session *s);
     struct front_time *(*front_time)(const steno_session *s);
 
-    /* Calls. Parameters are complete and stay where they are until the call ends, results are cleared. */
-    int (*transcribe)(steno_session *s, const steno_source *src, const steno_transcribe_params *p);
-    int (*batch_add)(steno_session *s, const steno_source *src, const steno_transcribe_params *p,
-                     const steno_request_params *r); /* into its batch's queue; of r what is not in p */
-    void (*batch_run)(struct steno_batch *b, enum steno_run_mode mode); /* carry out the queue */
+    /* Requests (batch_loop.h). Whatever is given is copied; what it points at stays where it is until the request has ended. */
+    enum steno_call call;                       /* that a request is: a transcription, or a search for speech */
+    int (*request_take)(steno_session *s, const struct request_given *g); /* judge and keep it: STENO_OK, or why not. From any thread */
+    int (*request_end)(steno_session *s, int status); /* it holds nothing any more, and results are whole. @return what it came to */
+    void (*batch_begin)(struct steno_batch *b); /* before the first step of a run; NULL: nothing is to be done */
+    /* As much as makes sense before the queue is looked at again; whoever has come to the end is finished. 1: something went on, 0: nobody
+     * can go on: there is no request, or the sources of all have nothing (queue_place.waits). */
+    int (*batch_step)(struct steno_batch *b);
+
+    /* Other calls. Parameters are complete and stay where they are until the call ends, results are cleared. */
     int (*listen)(const steno_model *m, const steno_source *src, steno_heard *out, steno_error *e);
     int (*align)(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
-    int (*find_speech)(steno_session *s, const steno_source *src, const steno_vad_params *p);
     int (*detect_language)(steno_session *s, const steno_source *src, float *probs, int n);
     int (*encode)(steno_session *s, const float *pcm, int64_t n);
     int (*is_encoded)(const steno_session *s); /* a window is there to generate from */

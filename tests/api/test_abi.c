@@ -70,6 +70,11 @@ struct old_member_params { uint32_t size; int32_t max_lanes; void *batch; };
 
 struct old_request_params { uint32_t size; int32_t priority; const struct old_transcribe_params *transcribe; };
 
+/* The same with what came later, one version after the other. */
+struct old_heard { uint32_t size; int32_t pad; int64_t samples; double loudest; };
+struct old_heard_params { struct old_request_params first; const struct old_heard *heard; };
+struct old_speech_params { struct old_heard_params before; const void *find_speech; };
+
 struct old_timings {
     uint32_t size;
     int32_t n_windows, n_encodes, n_prompts, n_steps;
@@ -97,6 +102,8 @@ int steno_batch_add(void *b, void *s, const struct old_source *src, const struct
 void steno_request_params_fill(void *p, uint32_t size);
 int steno_batch_submit(void *b, void *s, const struct old_source *src, const struct old_request_params *r);
 int steno_batch_run(void *b);
+int steno_listen(const void *m, const struct old_source *src, struct old_heard *out, struct old_error *e);
+void steno_vad_params_fill(void *p, uint32_t size);
 int steno_segment_count(const void *s);
 int steno_segment_get(const void *s, int i, struct old_segment *seg);
 int steno_token_get(const void *s, int i, int j, struct old_token *tok);
@@ -315,6 +322,47 @@ static void test_a_batch_of_an_old_program_carries_out_what_it_adds_and_submits(
     steno_batch_close(b);
 }
 
+/* A program that knows what a first pass has heard, and one that knows of requests to find speech, which this model refuses. */
+static void test_requests_of_programs_of_every_age_are_served(void **state)
+{
+    (void)state;
+    union { struct old_batch_params batch; struct old_heard_params heard; struct old_speech_params speech; unsigned char all[256]; } p;
+    struct old_error e;
+    struct old_heard heard = { .size = sizeof heard };
+    unsigned char vad[64];
+    void *b, *s;
+    int done = 0;
+    steno_batch_params_fill(&p, sizeof p.batch);
+    p.batch.user = &done;
+    p.batch.on_done = count_done;
+    if (steno_batch_open(&b, model, team, &p.batch, &e)) fail_msg("%s", e.text);
+    struct old_member_params member;
+    steno_session_params_fill(&member, sizeof member);
+    member.batch = b;
+    if (steno_session_open(&s, model, NULL, (const struct old_session_params *)(const void *)&member, &e)) fail_msg("%s", e.text);
+    const struct old_source src = { source_read, NULL, NULL };
+    at = 0;
+    if (steno_listen(model, &src, &heard, &e)) fail_msg("%s", e.text);
+    for (int k = 0; k < 2; k++) {
+        memset(p.all, MARK, sizeof p);
+        const uint32_t size = k ? sizeof p.speech : sizeof p.heard;
+        steno_request_params_fill(&p, size);
+        for (size_t i = size; i < sizeof p; i++) assert_int_equal(p.all[i], MARK);
+        assert_true(p.heard.first.size == size && p.heard.first.priority == -1 && !p.heard.first.transcribe && !p.heard.heard);
+        assert_true(!k || !p.speech.find_speech);
+        p.heard.heard = &heard;
+        at = 0;
+        if (steno_batch_submit(b, s, &src, &p.heard.first)) fail_msg("%s", steno_last_error(s));
+        assert_int_equal(steno_batch_run(b), 0);
+    }
+    steno_vad_params_fill(vad, sizeof vad);
+    p.speech.find_speech = vad;
+    assert_int_equal(steno_batch_submit(b, s, &src, &p.heard.first), -1);
+    assert_int_equal(done, 2);
+    steno_session_close(s);
+    steno_batch_close(b);
+}
+
 /* From another language, through the shared library. */
 static void test_python_transcribes_with_the_shared_library(void **state)
 {
@@ -343,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_parameters_and_results_of_an_old_program_are_served),
         cmocka_unit_test(test_a_source_of_an_old_program_is_heard),
         cmocka_unit_test(test_a_batch_of_an_old_program_carries_out_what_it_adds_and_submits),
+        cmocka_unit_test(test_requests_of_programs_of_every_age_are_served),
         cmocka_unit_test(test_python_transcribes_with_the_shared_library),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -73,8 +73,9 @@ static int window_of(const steno_model *m)
     return 2 * m->audio_ctx;
 }
 
-static size_t memory(const steno_model *m, const steno_team *team)
+static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
+    (void)shared;
     return sizeof(struct ar_session) + mel_stream_memory(mel_bank_of(m), window_of(m), team) + (size_t)m->n_vocab / 4 +
            DECODERS * (sizeof(struct window_decoder) + decoder_memory(m, 0));
 }
@@ -100,12 +101,6 @@ static void part_close(steno_session *s)
 {
     struct ar_session *a = ar_of(s);
     if (!a) return;
-    if (atomic_load(&s->place.is_queued)) { /* its request is over, and nobody is told */
-        queue_take(s->batch);
-        queue_remove(s);
-        request_end(s, STENO_ECANCELED);
-        atomic_store(&s->place.is_queued, 0);
-    }
     if (ar_batch_of(s->batch)->heard == s) ar_batch_of(s->batch)->heard = NULL;
     mel_stream_close(&a->mel);
     for (int i = 0; a->decoder && i < DECODERS; i++) decoder_free(&a->decoder[i]);
@@ -119,21 +114,6 @@ static struct front_time *front_time(const steno_session *s)
 }
 
 /* ---- calls ---- */
-
-/* A call of its own is a queue of one, before those that wait. */
-static int transcribe(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
-{
-    const steno_request_params r = { .size = sizeof r, .priority = STENO_PRIORITY_AUTO };
-    const int rc = request_add(s, src, p, &r, 1);
-    if (rc) return rc;
-    batch_carry_out(s->batch, STENO_RUN_POLL); /* the call itself never waits */
-    return request_of(s)->status;
-}
-
-static int batch_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, const steno_request_params *r)
-{
-    return request_add(s, src, p, r, 0);
-}
 
 /* The first pass, ahead of its request. */
 static int listen(const steno_model *m, const steno_source *src, steno_heard *out, steno_error *e)
@@ -177,9 +157,11 @@ const struct task ar_task = {
     .open = part_open,
     .close = part_close,
     .front_time = front_time,
-    .transcribe = transcribe,
-    .batch_add = batch_add,
-    .batch_run = batch_carry_out,
+    .call = STENO_CALL_TRANSCRIBE,
+    .request_take = request_take,
+    .request_end = request_end,
+    .batch_begin = schedule_begin,
+    .batch_step = schedule_step,
     .listen = listen,
     .align = align,
     .detect_language = detect_language,

@@ -83,12 +83,7 @@ static void chain_share(struct steno_batch *b)
 {
     for (uint32_t i = 0; i < b->n_windows; i++) {
         steno_session *s = session_first(b, i);
-        if (!s || !s->profiling || !s->chain_rows) continue;
-        struct op_time *to = session_time(s, PLAN_DECODER);
-        for (int k = 0; k < b->model->plan[PLAN_DECODER].n_ops; k++) {
-            to[k].ns += (int64_t)((double)b->time[k].ns * (double)s->chain_rows / (double)ar_batch_of(b)->chain_rows);
-            to[k].calls += b->time[k].calls;
-        }
+        if (s && s->chain_rows) session_share_time(s, PLAN_DECODER, s->chain_rows, ar_batch_of(b)->chain_rows);
     }
 }
 

@@ -117,7 +117,7 @@ static void listen_begin(steno_session *s)
     mel_of(s)->want_levels = c->p.chunk_ms != 0;
     if (c->heard.size) mel_stream_listen_given(mel_of(s), &c->src, c->heard.samples, (float)c->heard.loudest);
     else mel_stream_listen_begin(mel_of(s), &c->src);
-    mel_of(s)->may_wait = !c->direct;
+    mel_of(s)->may_wait = !s->place.direct;
     language_vote_begin(&c->vote);
     queue_begin(s);
     s->request_state = REQUEST_LISTENING;
@@ -170,7 +170,7 @@ int request_ended(const steno_session *s)
     return 1;
 }
 
-void request_end(steno_session *s, int status)
+int request_end(steno_session *s, int status)
 {
     struct request *c = request_of(s);
     struct steno_batch *b = s->batch;
@@ -189,10 +189,7 @@ void request_end(steno_session *s, int status)
     result_finish(&s->result, &status, &s->error);
     result_finish(&s->translation, &status, &s->error);
     processors_close(c);
-    queue_end(s);
-    s->params = NULL;
-    s->request_state = REQUEST_NONE;
-    c->status = status;
+    return status;
 }
 
 /* What a first pass has found before. */
@@ -207,17 +204,10 @@ static int heard_take(steno_session *s, const steno_heard *h)
     return STENO_OK;
 }
 
-int request_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, const steno_request_params *r, int direct)
+int request_take(steno_session *s, const struct request_given *g)
 {
-    int rc = request_init(s, src, p);
-    if (!rc && r->heard) rc = heard_take(s, r->heard);
-    if (rc) {
-        processors_close(request_of(s));
-        s->params = NULL;
-        return rc;
-    }
-    s->request_state = REQUEST_WAITING;
-    request_of(s)->direct = direct;
-    queue_push(s, r->priority);
-    return STENO_OK;
+    int rc = request_init(s, g->src, g->transcribe);
+    if (!rc && g->heard) rc = heard_take(s, g->heard);
+    if (rc) processors_close(request_of(s));
+    return rc;
 }

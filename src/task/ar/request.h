@@ -10,7 +10,7 @@
 #include "task/ar_batch.h"
 #include "task/language.h"
 #include "task/mel_stream.h"
-#include "task/session.h"
+#include "task/task.h"
 
 /* What a decoded window is held against; NAN: nothing. */
 struct limits { double ratio, logprob, no_speech, entropy; };
@@ -47,13 +47,11 @@ struct request {
     int stopped;                    /* a callback has ended it, cleanly */
     steno_heard heard;              /* what a first pass has found before; size 0: there was none */
     struct language_vote vote;
-    int direct;                     /* its caller waits for it: nobody else is told that it has ended */
     int64_t begin, all, done;       /* frames: where it begins, how many there are to do, how many are done */
     struct grammar *grammar;
     struct matcher *matcher;
     uint32_t *joining;              /* with a grammar: bits of the text ids that would go on a word */
     struct hotwords *hotwords;
-    int status;                     /* when it has ended */
 };
 
 /* What token by token decoding keeps in a session. */
@@ -72,11 +70,10 @@ static inline struct request *request_of(const steno_session *s) { return &ar_of
 static inline struct clip *request_clips(const struct request *c) { return (struct clip *)(void *)c->clips.p; }
 static inline struct clip_result *request_clip_results(const struct request *c) { return (struct clip_result *)(void *)c->parts.p; }
 
-/* Put a request in the queue of its batch. p is complete, and so is r; direct: its caller waits for it */
-int request_add(steno_session *s, const steno_source *src, const steno_transcribe_params *p, const steno_request_params *r, int direct);
+int request_take(steno_session *s, const struct request_given *g); /* everything that can be refused before a sample is read */
 int request_listen(steno_session *s); /* a slice of the first pass; REQUEST_HEARD when it is over. STREAM_WAITS */
 /* The language, one window of its detection at a time; when it is known window decoders have begun (REQUEST_LIVE). STREAM_WAITS */
 int request_begin(steno_session *s, uint32_t decode_slot);
 int request_ended(const steno_session *s);                 /* no window decoder has anything left to do */
-void request_end(steno_session *s, int status);            /* it holds nothing any more, and its results are whole */
+int request_end(steno_session *s, int status); /* it holds nothing any more, and its results are whole. @return what it came to */
 #endif

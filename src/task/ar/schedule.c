@@ -8,6 +8,7 @@
 #include "task/ar/waiting.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/replay.h"
+#include "task/batch_loop.h"
 
 /* The same, with the clip begun. *rc: what went wrong with it */
 static struct window_decoder *decoder_wanting(struct steno_batch *b, steno_session *s, int *rc)
@@ -18,35 +19,6 @@ static struct window_decoder *decoder_wanting(struct steno_batch *b, steno_sessi
     return idle;
 }
 
-/* The request is over: out of the queue, and told. */
-static void finish(struct steno_batch *b, steno_session *s, int status)
-{
-    const int direct = request_of(s)->direct;
-    queue_remove(s);
-    request_end(s, status);
-    atomic_store(&s->place.is_queued, 0);
-    if (!b->params.on_done || direct) return;
-    b->telling = 1;
-    b->params.on_done(b->params.user, s, request_of(s)->status);
-    b->telling = 0;
-}
-
-static int canceled(steno_session *s)
-{
-    return err_set(&s->error, STENO_ECANCELED, "canceled");
-}
-
-/* End a request that wants to stop. @return 1: there was one, the queue is another now */
-static int sweep(struct steno_batch *b)
-{
-    for (steno_session *s = b->first; s; s = s->next) {
-        if (!session_should_stop(s)) continue;
-        finish(b, s, canceled(s));
-        return 1;
-    }
-    return 0;
-}
-
 static int is_busy(const struct steno_batch *b)
 {
     for (uint32_t i = 0; i < b->n_windows; i++)
@@ -55,10 +27,10 @@ static int is_busy(const struct steno_batch *b)
 }
 
 /* What a request has gone on to. rc: how */
-static void went_on(struct steno_batch *b, steno_session *s, int rc)
+static void went_on(steno_session *s, int rc)
 {
     if (rc == STREAM_WAITS) s->place.waits = 1;
-    else if (rc || (s->request_state == REQUEST_LIVE && request_ended(s))) finish(b, s, rc);
+    else if (rc || (s->request_state == REQUEST_LIVE && request_ended(s))) request_finish(s, rc);
 }
 
 /* The request's next window in decode slot `at`, or in the one where it is encoded already. */
@@ -66,7 +38,7 @@ static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
 {
     struct ar_batch *a = ar_batch_of(b);
     int rc = STENO_OK;
-    const int before = request_passes(b, s);
+    const int passes = queue_passes(b, s, wants_anything);
     struct window_decoder *w = decoder_wanting(b, s, &rc);
     if (rc || !w) return rc;
     const uint32_t to = slot_for(b, w, at);
@@ -74,7 +46,7 @@ static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
     if (is_busy(b) && !may_encode(b) && !(slot->audio == s && slot->from == w->seek)) return STENO_OK; /* its turn comes */
     rc = decoder_window(w, to);
     if (rc) return rc;
-    a->passed = before ? a->passed + 1 : 0;
+    queue_given(b, passes);
     if (w->state == DECODER_DECODE) a->decode_slot[to].user = w;
     return STENO_OK;
 }
@@ -83,23 +55,23 @@ static int window_give(struct steno_batch *b, steno_session *s, uint32_t at)
 static int slot_give(struct steno_batch *b)
 {
     const int at = slot_free(b);
-    steno_session *s = at >= 0 ? request_next(b, wants_slot) : NULL;
+    steno_session *s = at >= 0 ? queue_next(b, wants_slot) : NULL;
     if (!s) return 0;
     b->solo = s; /* whoever it is for may stop the encoder */
     int rc = s->request_state == REQUEST_HEARD ? request_begin(s, (uint32_t)at) : STENO_OK;
     if (!rc && s->request_state == REQUEST_LIVE) rc = window_give(b, s, (uint32_t)at);
     b->solo = NULL;
-    went_on(b, s, rc);
+    went_on(s, rc);
     return 1;
 }
 
 /* A slice of the audio of the next who has not heard all of it. @return 1: something went on */
 static int listen_give(struct steno_batch *b)
 {
-    steno_session *s = request_next(b, wants_to_listen);
+    steno_session *s = queue_next(b, wants_to_listen);
     if (!s) return 0;
     ar_batch_of(b)->n_steps_heard = 0;
-    went_on(b, s, request_listen(s));
+    went_on(s, request_listen(s));
     return 1;
 }
 
@@ -108,7 +80,7 @@ static int fill(struct steno_batch *b)
 {
     queue_look(b);
     for (int more = 1; more;) {
-        while (sweep(b)) {}
+        while (requests_sweep(b)) {}
         queue_take(b);
         more = ((!is_busy(b) || may_encode(b)) && slot_give(b)) || ((!is_busy(b) || may_listen(b)) && listen_give(b));
     }
@@ -124,40 +96,28 @@ static void settle(struct steno_batch *b, int rc)
         struct window_decoder *w = a->decode_slot[i].user;
         if (!w) continue;
         steno_session *s = w->s;
-        int status = rc && rc != STENO_ECANCELED ? session_ran(s, b->exec, rc) : rc || session_should_stop(s) ? canceled(s) : STENO_OK;
+        int status = request_ran(s, rc);
         if (!status && w->failed)
             status = processors_failed(s);
         if (!status && !w->ar.done) continue;
         if (!status) status = decoder_settle(w);
         if (!status && w->state == DECODER_DECODE) continue;
         a->decode_slot[i].user = NULL;
-        if (status || request_ended(s)) finish(b, s, status);
+        if (status || request_ended(s)) request_finish(s, status);
     }
 }
 
-/* Nobody decodes, and nobody can go on. @return 1: that has changed, 0: it is for the caller to do something */
-static int wait_for_more(struct steno_batch *b, enum steno_run_mode mode)
-{
-    const int serving = mode == STENO_RUN_SERVE && !atomic_load(&b->queue.stop);
-    if (queue_is_woken(b)) return 1;
-    if (b->first ? mode == STENO_RUN_POLL : !serving) return 0;
-    queue_sleep(b);
-    return 1;
-}
-
-void batch_carry_out(struct steno_batch *b, enum steno_run_mode mode)
+void schedule_begin(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
-    b->solo = NULL;
     a->heard = NULL;
     a->n_steps = a->n_steps_heard = INT32_MAX;
-    a->passed = 0;
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1; /* until a search puts one to use */
-    do {
-        while (fill(b)) {
-            const int rc = batch_decode(b);
-            settle(b, rc);
-        }
-    } while (wait_for_more(b, mode));
-    if (mode == STENO_RUN_SERVE) atomic_store(&b->queue.stop, 0);
+}
+
+int schedule_step(struct steno_batch *b)
+{
+    if (!fill(b)) return 0;
+    settle(b, batch_decode(b));
+    return 1;
 }

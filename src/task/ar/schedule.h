@@ -3,6 +3,7 @@
 #define STENO_TASK_AR_SCHEDULE_H
 #include "task/engine.h"
 
-/* Carry out the queued requests. */
-void batch_carry_out(struct steno_batch *b, enum steno_run_mode mode);
+void schedule_begin(struct steno_batch *b); /* before the first step of a run */
+/* What is to be done between two chains of replays, and a chain. 1: something went on, 0: nobody can go on. */
+int schedule_step(struct steno_batch *b);
 #endif

@@ -57,27 +57,9 @@ int wants_to_listen(const struct steno_batch *b, const steno_session *s)
     return (s->request_state == REQUEST_WAITING || s->request_state == REQUEST_LISTENING) && !s->place.waits;
 }
 
-/* The next in the queue of those who want something, of one class or (-1) of all; NULL: nobody. */
-static steno_session *request_first(const struct steno_batch *b, want_fn *wants, int of_class)
+int wants_anything(const struct steno_batch *b, const steno_session *s)
 {
-    steno_session *first = NULL;
-    for (steno_session *s = b->first; s; s = s->next)
-        if ((of_class < 0 || queue_class(s) == of_class) && wants(b, s) && (!first || queue_is_before(s, first))) first = s;
-    return first;
-}
-
-enum { LATER_EVERY = 4 }; /* windows, of which the last class has one where it waits */
-
-steno_session *request_next(const struct steno_batch *b, want_fn *wants)
-{
-    steno_session *later = ar_batch_of(b)->passed + 1 >= LATER_EVERY ? request_first(b, wants, STENO_PRIORITY_LATER) : NULL;
-    return later ? later : request_first(b, wants, -1);
-}
-
-int request_passes(const struct steno_batch *b, const steno_session *s)
-{
-    return queue_class(s) != STENO_PRIORITY_LATER &&
-           (request_first(b, wants_slot, STENO_PRIORITY_LATER) || request_first(b, wants_to_listen, STENO_PRIORITY_LATER));
+    return wants_slot(b, s) || wants_to_listen(b, s);
 }
 
 int may_encode(const struct steno_batch *b)
@@ -93,6 +75,6 @@ int may_listen(const struct steno_batch *b)
 void look_around(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
-    a->is_wanted = slot_free(b) >= 0 && request_next(b, wants_slot);
-    a->is_unheard = request_next(b, wants_to_listen) != NULL;
+    a->is_wanted = slot_free(b) >= 0 && queue_next(b, wants_slot);
+    a->is_unheard = queue_next(b, wants_to_listen) != NULL;
 }

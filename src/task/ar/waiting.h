@@ -10,11 +10,7 @@ uint32_t slot_for(const struct steno_batch *b, const struct window_decoder *w, u
  * NULL: none */
 struct window_decoder *decoder_find(const struct steno_batch *b, const steno_session *s, struct window_decoder **idle);
 
-/* What requests want, beside decoding. */
-typedef int want_fn(const struct steno_batch *b, const steno_session *s);
-want_fn wants_slot, wants_to_listen;
-steno_session *request_next(const struct steno_batch *b, want_fn *wants);    /* whoever is next to get it, NULL: nobody wants it */
-int request_passes(const struct steno_batch *b, const steno_session *s);     /* would s get a window while the last class waits? */
+want_fn wants_slot, wants_to_listen, wants_anything; /* what requests want, beside decoding */
 int may_encode(const struct steno_batch *b);                                 /* may the encoder run now? */
 int may_listen(const struct steno_batch *b);                                 /* and another slice of somebody's audio be listened to? */
 void look_around(struct steno_batch *b);                                     /* what is left to do: is_wanted, is_unheard */

@@ -1,15 +1,29 @@
 /* steno: where somebody speaks. SPDX-License-Identifier: MIT
  *
  * Rows of filter banks stream through the network in pieces; its memories' last inputs are state, so pieces of any size give the same
- * probabilities. The end-point machine turns them into spans. */
-#include <string.h>
+ * probabilities. The end-point machine turns them into spans. A step of a batch is a piece of whoever is next in the queue: as much as his
+ * source has, up to five seconds. The executor holds the state of one stream; who goes on after another has his own put back first. */
 #include "task/vad/vad_task.h"
+#include <string.h>
+#include "task/batch_loop.h"
 #include "task/fbank_stream.h"
 
-/* What a search for speech keeps in a session. */
+/* What searches for speech keep in a batch. */
+struct vad_batch {
+    const steno_session *streaming; /* whose state is the executor's, NULL: nobody's */
+};
+
+/* What they keep in a session. */
 struct vad_session {
     struct fbank_stream fbank;
     struct vad vad;
+    uint8_t *state;           /* of the stream, while another one's is the executor's; NULL: the batch is the session's own */
+    /* The request. */
+    steno_vad_params p;       /* complete */
+    steno_source src;
+    struct vad_params rules;
+    int64_t frame;            /* the next one's number */
+    int is_begun;             /* the state is this stream's */
 };
 
 static struct vad_session *vad_of(const steno_session *s)
@@ -17,16 +31,31 @@ static struct vad_session *vad_of(const steno_session *s)
     return s->part;
 }
 
+static struct vad_batch *vad_batch_of(const struct steno_batch *b)
+{
+    return b->part;
+}
+
 static const struct vad_params *vad_params_of(const steno_model *m)
 {
     return m->part;
 }
 
-static int check(steno_session *s, const steno_vad_params *p, struct vad_params *q)
+/* ---- a request ---- */
+
+static int request_take(steno_session *s, const struct request_given *g)
 {
-    *q = *vad_params_of(s->model);
+    struct vad_session *v = vad_of(s);
+    struct vad_params *q = &v->rules;
+    const steno_vad_params *p = &v->p;
+    v->p = *g->find_speech;
+    v->src = *g->src;
+    v->frame = v->is_begun = 0;
+    s->should_abort = p->should_abort;
+    s->abort_user = p->user;
     const int rc = params_check(s, STENO_CALL_FIND_SPEECH, p);
     if (rc) return rc;
+    *q = *vad_params_of(s->model);
     if (p->max_end_silence_ms >= 0) {
         q->dynamic = 0;
         q->max_end_silence_ms = (int)p->max_end_silence_ms;
@@ -36,8 +65,27 @@ static int check(steno_session *s, const steno_vad_params *p, struct vad_params 
     return STENO_OK;
 }
 
-static int span_add(steno_session *s, const steno_vad_params *p, const struct vad_span *v)
+static int request_end(steno_session *s, int status)
 {
+    struct vad_batch *b = vad_batch_of(s->batch);
+    if (b->streaming == s) b->streaming = NULL;
+    if (s->request_state != REQUEST_WAITING) s->result.duration_ms = vad_of(s)->fbank.samples / 16;
+    return status;
+}
+
+static void request_begin(steno_session *s)
+{
+    struct vad_session *v = vad_of(s);
+    fbank_stream_begin(&v->fbank, &v->src, 0, 0);
+    v->fbank.may_wait = !s->place.direct;
+    vad_begin(&v->vad, &v->rules);
+    queue_begin(s);
+    s->request_state = REQUEST_LISTENING;
+}
+
+static int span_add(steno_session *s, const struct vad_span *v)
+{
+    const steno_vad_params *p = &vad_of(s)->p;
     const steno_span span = { sizeof span, 0, v->t0_ms, v->t1_ms };
     buf_add(&s->result.spans, &span, sizeof span);
     if (s->result.spans.err) return err_nomem(&s->error, s->result.spans.len, "spans");
@@ -45,12 +93,39 @@ static int span_add(steno_session *s, const steno_vad_params *p, const struct va
     return STENO_OK;
 }
 
+/* What is still open when the audio has ended. */
+static int spans_end(steno_session *s)
+{
+    struct vad_span last[VAD_HELD];
+    const int n = vad_end(&vad_of(s)->vad, vad_of(s)->fbank.samples, last);
+    int rc = STENO_OK;
+    for (int i = 0; i < n && !rc; i++) rc = span_add(s, &last[i]);
+    return rc;
+}
+
+/* ---- a step ---- */
+
+/* The state of s is the executor's; that of whoever was before is kept. */
+static void state_take(steno_session *s)
+{
+    struct vad_batch *b = vad_batch_of(s->batch);
+    struct exec *x = s->batch->exec;
+    if (b->streaming == s) return;
+    if (b->streaming) exec_state_get(x, 0, vad_of(b->streaming)->state);
+    if (vad_of(s)->is_begun) exec_state_set(x, 0, vad_of(s)->state);
+    else exec_state_reset(x, 0, 0);
+    vad_of(s)->is_begun = 1;
+    b->streaming = s;
+}
+
 /* Probabilities of n rows into the machine. */
-static int piece(steno_session *s, const steno_vad_params *p, int n, int64_t *frame)
+static int piece_run(steno_session *s, int n)
 {
     const struct plan *plan = &s->model->plan[PLAN_ENCODER];
+    struct vad_session *v = vad_of(s);
     struct run_time spent;
     struct exec *x = s->batch->exec;
+    state_take(s);
     int rc = exec_phases(x, plan, &(struct phases){ .end = 1, .n_rows = (uint32_t)n }, session_time(s, PLAN_ENCODER), &spent);
     s->timings.encode_us += (spent.first_ns + spent.rest_ns) / 1000;
     s->timings.n_encodes++;
@@ -58,36 +133,57 @@ static int piece(steno_session *s, const steno_vad_params *p, int n, int64_t *fr
     size_t ld;
     const float *out = rc ? NULL : exec_output(x, plan, plan->output, 0, (uint32_t)n, &ld);
     if (!out) return session_ran(s, x, rc ? rc : STENO_ENOMEM);
-    for (int i = 0; i < n && !rc; i++, ++*frame) {
+    for (int i = 0; i < n && !rc; i++, v->frame++) {
         const float p_silence = out[(size_t)i * ld];
         struct vad_span span;
-        if (p->on_frame) p->on_frame(p->user, *frame * VAD_FRAME_MS, 1 - p_silence);
-        if (vad_step(&vad_of(s)->vad, p_silence, &span)) rc = span_add(s, p, &span);
+        if (v->p.on_frame) v->p.on_frame(v->p.user, v->frame * VAD_FRAME_MS, 1 - p_silence);
+        if (vad_step(&v->vad, p_silence, &span)) rc = span_add(s, &span);
     }
     return rc;
 }
 
-static int find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)
+static int wants_piece(const struct steno_batch *b, const steno_session *s)
 {
-    const struct plan *plan = &s->model->plan[PLAN_ENCODER];
-    const struct slot *in = &plan->slot[plan->input];
-    struct fbank_stream *fbank = &vad_of(s)->fbank;
-    struct vad_params q;
-    int rc = check(s, p, &q);
-    if (!rc) rc = fbank_stream_begin(fbank, src, 0, 0, &s->error);
-    if (rc) return rc;
-    exec_state_reset(s->batch->exec, 0, 0);
-    vad_begin(&vad_of(s)->vad, &q);
-    int64_t frame = 0;
-    for (int n = 1; !rc && n;) {
-        rc = fbank_stream_next(fbank, (int)plan->max_rows, exec_input(s->batch->exec, plan), in->ld, &n, &s->error);
-        if (!rc && n) rc = piece(s, p, n, &frame);
+    (void)b;
+    return !s->place.waits;
+}
+
+/* What the source of s has, up to a piece. @return 0: it has nothing yet */
+static int piece_take(struct steno_batch *b, steno_session *s)
+{
+    const struct plan *plan = &b->model->plan[PLAN_ENCODER];
+    const size_t ld = plan->slot[plan->input].ld;
+    int n = 0;
+    if (s->request_state == REQUEST_WAITING) request_begin(s);
+    int rc = fbank_stream_next(&vad_of(s)->fbank, (int)plan->max_rows, exec_input(b->exec, plan), ld, &n, &s->error);
+    if (rc == STREAM_WAITS) {
+        s->place.waits = 1;
+        return 0;
     }
-    s->result.duration_ms = fbank->samples / 16;
-    struct vad_span last[VAD_HELD];
-    const int n = rc ? 0 : vad_end(&vad_of(s)->vad, fbank->samples, last);
-    for (int i = 0; i < n && !rc; i++) rc = span_add(s, p, &last[i]);
-    return rc;
+    const int has_ended = !rc && !n;
+    if (n) {
+        queue_given(b, queue_passes(b, s, wants_piece));
+        queue_window(s);
+        s->request_state = REQUEST_LIVE;
+        rc = piece_run(s, n);
+        s->request_state = REQUEST_LISTENING;
+    } else if (!rc) {
+        rc = spans_end(s);
+    }
+    if (rc || has_ended) request_finish(s, rc);
+    return 1;
+}
+
+static int piece_step(struct steno_batch *b)
+{
+    queue_look(b);
+    for (;;) {
+        while (requests_sweep(b)) {}
+        queue_take(b);
+        steno_session *s = queue_next(b, wants_piece);
+        if (!s) return 0;
+        if (piece_take(b, s)) return 1;
+    }
 }
 
 /* ---- the task ---- */
@@ -105,9 +201,22 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
     return (struct batch_shape){ m->n_plans, RUN_LANES, 0 };
 }
 
-static size_t memory(const steno_model *m, const steno_team *team)
+static size_t vad_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    return sizeof(struct vad_session) + fbank_stream_memory(fbank_bank_of(m), 0, team);
+    (void)m, (void)n_windows, (void)n_lanes;
+    return sizeof(struct vad_batch);
+}
+
+static int vad_batch_open(struct steno_batch *b, steno_error *e)
+{
+    b->part = arena_array(&b->arena, 1, sizeof(struct vad_batch));
+    return b->part ? STENO_OK : err_nomem(e, sizeof(struct vad_batch), "a batch");
+}
+
+static size_t memory(const steno_model *m, const steno_team *team, int shared)
+{
+    const size_t state = shared ? state_pool_sz(&m->state[0], m->kv_type[0], 1) : 0;
+    return sizeof(struct vad_session) + fbank_stream_memory(fbank_bank_of(m), 0, team) + state;
 }
 
 static int part_open(steno_session *s, steno_error *e)
@@ -118,7 +227,10 @@ static int part_open(steno_session *s, steno_error *e)
     const int rc = fbank_stream_init(&v->fbank, &s->arena, fbank_bank_of(s->model), 0, s->batch->team, e);
     v->fbank.should_stop = session_stop;
     v->fbank.user = s;
-    return rc;
+    if (rc || s->own_batch) return rc;
+    const size_t sz = exec_state_sz(s->batch->exec, 0);
+    v->state = arena_alloc(&s->arena, sz);
+    return v->state ? STENO_OK : err_nomem(e, sz, "a session");
 }
 
 static void part_close(steno_session *s)
@@ -136,9 +248,14 @@ const struct task vad_task = {
     .serves = serves,
     .max_lanes = 1,
     .shape = shape,
+    .batch_memory = vad_batch_memory,
+    .batch_open = vad_batch_open,
     .memory = memory,
     .open = part_open,
     .close = part_close,
     .front_time = front_time,
-    .find_speech = find_speech,
+    .call = STENO_CALL_FIND_SPEECH,
+    .request_take = request_take,
+    .request_end = request_end,
+    .batch_step = piece_step,
 };
