@@ -117,7 +117,8 @@ struct decode_opts {
     { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
       .help = "flag: repetition, silence and low confidence are marked in JSON; retry: decode such windows again, write nothing where " \
               "there is no sound; off: the reference to the letter" }, \
-    { .name = "seed", .kind = ARG_INT, .at = offsetof(T, decode.seed), .value = "N", .dflt = "0", .hi = 9e18, .help = "of sampling" }, \
+    { .name = "seed", .kind = ARG_INT, .at = offsetof(T, decode.seed), .value = "N", .dflt = "0", .hi = 9e18, \
+      .help = "of sampling; the same seed gives the same text" }, \
     { .name = "sample-length", .kind = ARG_INT, .at = offsetof(T, decode.sample_length), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "most tokens per window; 0: half the text context" }, \
     { .name = "no-speech-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.no_speech_threshold), \

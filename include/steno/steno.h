@@ -529,7 +529,8 @@ typedef struct steno_transcribe_params {
     int32_t sample_len;            /* most tokens sampled per window, 0: half the text context (224) */
     double max_initial_timestamp;  /* seconds, default 1.0; 0: no limit */
     double temperature;            /* 0: most probable token; 1e-6 to 100: sampling */
-    uint64_t seed;                 /* of sampling */
+    uint64_t seed;                 /* of sampling; default 0. The same seed gives the same text, whatever runs beside it. Refused where no
+                                      attempt has a temperature above 0 */
     double no_speech_threshold;    /* 0.6; NAN: none */
     double logprob_threshold;      /* -1.0; NAN: none */
     int64_t offset_ms;             /* where to begin */
@@ -552,7 +553,8 @@ typedef struct steno_transcribe_params {
     double entropy_threshold;      /* nats over the last 32 of more than 32 tokens; NAN, the default: none */
     const int32_t *prompt_tokens;  /* [n_prompt_tokens] ids in place of initial_prompt; the last half context minus one (223) count */
     int32_t n_prompt_tokens;       /* 0: none */
-    int32_t carry_initial_prompt;  /* 1: the initial prompt stands before every window, not only until it is pushed out */
+    int32_t carry_initial_prompt;  /* 1: the initial prompt (or prompt_tokens) stands before every window, and earlier text takes the room
+                                      it leaves; 0, the default: it is there until earlier text pushes it out */
     int32_t guards;                /* enum steno_guards */
     int32_t keep_audio_features;   /* 1: for steno_audio_features */
     void (*on_attempt)(void *user, const steno_attempt *a); /* after each decoding of a window */
@@ -590,7 +592,8 @@ typedef struct steno_transcribe_params {
     double grammar_penalty;        /* what other ids, and times and ends elsewhere, lose from their logits. INFINITY, the default: they are
                                       barred. Else a wish: the text may be any, and is cut by its times alone (whisper.cpp: 100) */
     const char *hotwords;          /* words or phrases to favour, one a line, NULL: none; times do not end a phrase */
-    double hotwords_boost;         /* added to the logits of ids that begin or go on a hot word; default 2 */
+    double hotwords_boost;         /* added to the logits of ids that go on a hot word, and half of it to those that begin one: odds times
+                                      7.4 and 2.7 at the default of 2. 0 to 100; needs hotwords */
 
     /* Which audio. */
     const double *clip_timestamps; /* [n_clip_timestamps] seconds: start, end, start, end, …; an odd last one ends with the audio */
@@ -600,10 +603,10 @@ typedef struct steno_transcribe_params {
     int32_t chunk_ms;              /* 1000..30000: the audio is cut at its quietest places into independent clips of at most this; 0: not */
     int32_t audio_ctx;             /* positions of 20 ms that the encoder sees, 0: the model's (1500); a window is as long */
 
-    /* Language detection listens to this many windows, one after the other, until one language reaches the threshold; then the one
-     * most often found counts, the more probable on ties. */
-    int32_t language_detection_segments;    /* default 1 */
-    double language_detection_threshold;    /* default 0.5 */
+    /* Language detection, where `language` does not say which it is, listens to this many windows of 30 s, one after the other, until one
+     * language reaches the threshold; if none does, the one most often found counts, the more probable on ties. */
+    int32_t language_detection_segments;    /* 1 or more, default 1 */
+    double language_detection_threshold;    /* 0 to 1, default 0.5; needs 2 segments or more */
 
     /* Times of words, by dynamic time warping over the cross-attention of some heads (Radford et al. 2022; openai-whisper, timing.py), or
      * by the rows of a CTC head that the text lies in. Segments begin and end with their words then, and windows of the former where the
