@@ -245,11 +245,17 @@ foreach(test IN LISTS tests_threads tests_media)
     endif()
 endforeach()
 
-# ---- where several run at a time the long ones begin first, so that none is left alone at the end
+# ---- where several run at a time the longest begin first, so that none is left alone at the end: seconds, roughly
 
-foreach(test IN ITEMS kernels golden.reference golden.narrow golden.shipped golden.quantized golden.vad api.batch api.compute api.fallback
-        api.threads cli.verbs cli.progress emulated.kernels.Haswell emulated.kernels.Nehalem emulated.program.Nehalem)
+set(costs
+    emulated.kernels.Haswell 300 emulated.kernels.Nehalem 300 emulated.program.Nehalem 200 emulated.program.Haswell 200
+    golden.verified 100 golden.narrow 90 unit.tool_every_option 60 golden.reference 60 kernels 40 attack.nomem 30 attack.models 30
+    attack.sounds 20 attack.limits 20 attack.options 20 api.compute 20 api.batch 15 golden.quantized 15 golden.shipped 10
+    api.fallback 8 api.audio 8 api.kquants 8 golden.vad 8 golden.executor 8 cli.progress 6 cli.verbs 6 cli.batch 6 api.nomem 6
+    unit.plan_shared 5 unit.plan_widths 5)
+while(costs)
+    list(POP_FRONT costs test seconds)
     if(TEST ${test})
-        set_tests_properties(${test} PROPERTIES COST 10)
+        set_tests_properties(${test} PROPERTIES COST ${seconds})
     endif()
-endforeach()
+endwhile()
