@@ -73,6 +73,13 @@ static void add(float *y, const float *a, const float *b, size_t n)
     if (i < n) vf_store_n(y + i, vf_add(vf_load_n(a + i, n - i), vf_load_n(b + i, n - i)), n - i);
 }
 
+static void mul(float *y, const float *a, const float *b, size_t n)
+{
+    size_t i = 0;
+    for (; i + VF_N <= n; i += VF_N) vf_store(y + i, vf_mul(vf_load(a + i), vf_load(b + i)));
+    if (i < n) vf_store_n(y + i, vf_mul(vf_load_n(a + i, n - i), vf_load_n(b + i, n - i)), n - i);
+}
+
 INLINE void act_row(float *y, const float *x, size_t n, enum act act)
 {
     size_t i = 0;
@@ -82,6 +89,7 @@ INLINE void act_row(float *y, const float *x, size_t n, enum act act)
 
 static void act_gelu_erf(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_GELU_ERF); }
 static void act_gelu_tanh(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_GELU_TANH); }
+static void act_silu(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_SILU); }
 static void act_relu(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_RELU); }
 
 /* Multiply and add are rounded apart here and in the next, so that every level gives the twin's bits: memory sets the pace. */
@@ -92,6 +100,26 @@ static void scale_row(float *y, const float *x, float scale, const float *add_to
     for (; i + VF_N <= n; i += VF_N) vf_store(y + i, vf_add(vf_mul(vf_load(x + i), s), add_to ? vf_load(add_to + i) : vf_zero()));
     if (i < n)
         vf_store_n(y + i, vf_add(vf_mul(vf_load_n(x + i, n - i), s), add_to ? vf_load_n(add_to + i, n - i) : vf_zero()), n - i);
+}
+
+/* Halves are vectors; neighbours are turned one pair after the other. */
+static void rope(float *x, const float *turn, size_t n, int neighbours)
+{
+    const size_t half = n / 2;
+    size_t j = 0;
+    for (; !neighbours && j < half; j += VF_N) {
+        const size_t left = size_min(half - j, VF_N);
+        const vf a = vf_load_n(x + j, left), b = vf_load_n(x + half + j, left);
+        const vf cosine = vf_load_n(turn + j, left), sine = vf_load_n(turn + half + j, left);
+        vf_store_n(x + j, vf_sub(vf_mul(a, cosine), vf_mul(b, sine)), left);
+        vf_store_n(x + half + j, vf_add(vf_mul(a, sine), vf_mul(b, cosine)), left);
+    }
+    for (; j < half; j++) {
+        const float ac = x[2 * j] * turn[j], as = x[2 * j] * turn[half + j];
+        const float bc = x[2 * j + 1] * turn[j], bs = x[2 * j + 1] * turn[half + j];
+        x[2 * j] = ac - bs;
+        x[2 * j + 1] = as + bc;
+    }
 }
 
 static void fsmn(const struct fsmn *f)
@@ -242,9 +270,12 @@ static void init_elem(struct kern *k)
     k->norm_rms = norm_rms;
     k->softmax = softmax;
     k->add = add;
+    k->mul = mul;
+    k->rope = rope;
     k->act[ACT_GELU_ERF] = act_gelu_erf;
     k->act[ACT_GELU_TANH] = act_gelu_tanh;
     k->act[ACT_RELU] = act_relu;
+    k->act[ACT_SILU] = act_silu;
     k->scale = scale_row;
     k->fsmn = fsmn;
     k->lstm = lstm;

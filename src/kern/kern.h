@@ -214,7 +214,7 @@ struct kv_view {
  *                 2^-119.
  * Each call rounds its rows of x anew, so where there are many it should have all panels (kern_slices). Few rows may be cut as f32 is, for
  * they are bound by reading weights; by blocks, whose rows take longer, a thread's next call may say that they are kept. */
-enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_COUNT };
+enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_SILU, ACT_COUNT };
 
 struct linear {
     const void *w;             /* packed panels, 64-byte aligned */
@@ -346,6 +346,10 @@ struct kern {
     void (*norm_rms)(float *y, const float *x, const float *g, float eps, size_t n);
     void (*softmax)(float *y, const float *x, size_t n);              /* -inf gives 0; all -inf gives all 0; y may equal x */
     void (*add)(float *y, const float *a, const float *b, size_t n);  /* y may equal a or b */
+    void (*mul)(float *y, const float *a, const float *b, size_t n);  /* likewise */
+    /* Rotary positions: n / 2 pairs of numbers turn by angles, turn: [n / 2] cosines, then as many sines. A pair is x[j] and
+     * x[j + n / 2], or neighbours, x[2 j] and x[2 j + 1]. The twin's bits. */
+    void (*rope)(float *x, const float *turn, size_t n, int neighbours);
     void (*act[ACT_COUNT])(float *y, const float *x, size_t n);       /* ACT_NONE copies; y may equal x */
     /* y = x * scale + add; add may be NULL; y may equal x or add. */
     void (*scale)(float *y, const float *x, float scale, const float *add, size_t n);

@@ -38,6 +38,23 @@ static void add_c(float *y, const float *a, const float *b, size_t n)
     for (size_t i = 0; i < n; i++) y[i] = a[i] + b[i];
 }
 
+static void mul_c(float *y, const float *a, const float *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) y[i] = a[i] * b[i];
+}
+
+/* Products are rounded before they are added. */
+static void rope_c(float *x, const float *turn, size_t n, int neighbours)
+{
+    const float *cosine = turn, *sine = turn + n / 2;
+    for (size_t j = 0; j < n / 2; j++) {
+        float *a = x + (neighbours ? 2 * j : j), *b = neighbours ? a + 1 : a + n / 2;
+        const float ac = *a * cosine[j], as = *a * sine[j], bc = *b * cosine[j], bs = *b * sine[j];
+        *a = ac - bs;
+        *b = as + bc;
+    }
+}
+
 static void scale_c(float *y, const float *x, float scale, const float *add, size_t n)
 {
     for (size_t i = 0; i < n; i++) y[i] = x[i] * scale + (add ? add[i] : 0);
@@ -142,10 +159,13 @@ void kern_init_c(struct kern *k)
     k->norm_rms = norm_rms_c;
     k->softmax = softmax_c;
     k->add = add_c;
+    k->mul = mul_c;
+    k->rope = rope_c;
     k->act[ACT_NONE] = act_none_c;
     k->act[ACT_GELU_ERF] = act_gelu_erf_c;
     k->act[ACT_GELU_TANH] = act_gelu_tanh_c;
     k->act[ACT_RELU] = act_relu_c;
+    k->act[ACT_SILU] = act_silu_c;
     k->scale = scale_c;
     k->fsmn = fsmn_c;
     k->lstm = lstm_c;

@@ -136,6 +136,35 @@ uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float ep
     return id;
 }
 
+uint16_t bind_norm_heads(struct build *b, const char *weight, uint32_t heads, uint32_t d_head, float eps)
+{
+    const uint16_t id = bind_norm_rms(b, weight, d_head, eps);
+    if (b->status) return id;
+    b->bind[id].heads = (uint16_t)heads;
+    b->bind[id].d_head = (uint16_t)d_head;
+    return id;
+}
+
+/* Angles in double: products of a large position and a small frequency. */
+uint16_t bind_rope(struct build *b, const struct rope *r, uint32_t heads, uint32_t d_head)
+{
+    if (!b->status && (r->n % 2 || r->n > d_head || heads > UINT16_MAX))
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: rotary positions of %u numbers of %u heads of %u", b->p.weights->name, r->n,
+                            heads, d_head);
+    float *turn = packed_take(b, (size_t)r->positions * r->n * sizeof *turn);
+    for (size_t p = 0; p < r->positions && !b->status && !b->p.store->dry; p++)
+        for (size_t j = 0; j < r->n / 2; j++) {
+            const double angle = (double)p * pow(r->base, -2.0 * (double)j / r->n) * r->scale / (r->divide ? (double)r->divide[j] : 1);
+            turn[p * r->n + j] = (float)cos(angle);
+            turn[p * r->n + r->n / 2 + j] = (float)sin(angle);
+        }
+    const uint16_t id = bind_add(b);
+    if (!b->status)
+        b->bind[id] = (struct bind){ .positions = turn, .n = r->n, .k = heads * d_head, .heads = (uint16_t)heads,
+                                     .d_head = (uint16_t)d_head, .neighbours = (uint8_t)r->neighbours };
+    return id;
+}
+
 uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64_t n)
 {
     const uint16_t id = bind_add(b);

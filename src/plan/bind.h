@@ -23,6 +23,16 @@ uint16_t bind_upsample(struct build *b, const char *w, const char *bias, uint64_
 uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k);
 uint16_t bind_norm(struct build *b, const char *weight, const char *bias, uint64_t n, float eps);
 uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float eps);
+uint16_t bind_norm_heads(struct build *b, const char *weight, uint32_t heads, uint32_t d_head, float eps); /* RMS, of each head */
+/* Rotary positions (Su et al. 2021): pair j of n / 2 turns by position * base^(-2 j / n) * scale / divide[j]. */
+struct rope {
+    double base, scale;
+    uint32_t n;           /* numbers of a head that turn, the first ones; even */
+    uint32_t positions;   /* that there can be */
+    int neighbours;       /* 1: x[2 j] and x[2 j + 1] are a pair; 0: x[j] and x[j + n / 2] */
+    const float *divide;  /* [n / 2], NULL: ones */
+};
+uint16_t bind_rope(struct build *b, const struct rope *r, uint32_t heads, uint32_t d_head); /* of heads side by side */
 uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64_t n); /* positions: [max_rows, n] or NULL; kept */
 /* Depthwise filter [n, taps] (extents of 1 between them do not count), `left` taps before the row itself; heads: of the values it reads. */
 uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads);

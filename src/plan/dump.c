@@ -7,8 +7,9 @@
 static const char *const kind_name[OP_KINDS] = {
     [OP_EMBED] = "embed", [OP_NORM] = "norm", [OP_SCALE] = "scale", [OP_LINEAR] = "linear", [OP_ATTN] = "attn", [OP_FSMN] = "fsmn",
     [OP_SHIFT_STATE] = "shift_state", [OP_SOFTMAX] = "softmax", [OP_ATTN_WEIGHTS] = "attn_weights", [OP_ZSCORE] = "zscore",
-    [OP_MEDIAN_FILTER] = "median_filter", [OP_CIF] = "cif", [OP_LSTM] = "lstm", [OP_ACT] = "act", [OP_ADD] = "add",
-    [OP_LOGITS_APPROX] = "logits_approx", [OP_LOGITS_BOUND] = "logits_bound", [OP_LOGITS_REDUCE] = "logits_reduce", [OP_SAMPLE] = "sample",
+    [OP_MEDIAN_FILTER] = "median_filter", [OP_CIF] = "cif", [OP_LSTM] = "lstm", [OP_ROPE] = "rope", [OP_GLU] = "glu",
+    [OP_ACT] = "act", [OP_ADD] = "add", [OP_LOGITS_APPROX] = "logits_approx",
+    [OP_LOGITS_BOUND] = "logits_bound", [OP_LOGITS_REDUCE] = "logits_reduce", [OP_SAMPLE] = "sample",
 };
 
 /* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
@@ -36,7 +37,7 @@ static void target_text(char *out, size_t n, const struct plan *p, const struct 
 
 static void extras_text(char *out, size_t n, const struct plan *p, const struct op *op)
 {
-    static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)", " relu" };
+    static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)", " relu", " silu" };
     const struct bind *c = &p->bind[op->bind];
     char state[40] = "", filter[32] = "";
     if (op->kind != OP_LINEAR && op->state != NO_STATE) snprintf(state, sizeof state, " state%u.%u", op->state, op->layer);

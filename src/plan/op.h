@@ -10,7 +10,8 @@
 
 enum op_kind {
     OP_EMBED,           /* out[r] = w[row.token] + positions[row.pos]; of a token_of_input(i) (run.h): in[i] instead of w's */
-    OP_NORM,            /* out = the bind's kind of norm(in); ROWS_OUT gathers the rows whose logits are wanted; OPF_PADDED */
+    OP_NORM,            /* out = the bind's kind of norm(in); ROWS_OUT gathers the rows whose logits are wanted; OPF_PADDED;
+                         * with heads: of each head, from column on, out is in */
     OP_SCALE,           /* out = in * scale + positions[r], r counted in its sequence (run.h); ROWS_OUT gathers likewise */
     OP_LINEAR,          /* out = act(in w^T + bias) (+ aux or positions); outputs past n_y go head-major into keys and values */
     OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values. Keys and values are in the
@@ -27,6 +28,8 @@ enum op_kind {
     OP_LSTM,            /* out = the states of a recurrent layer; in: what its gates get from the input, [rows, 4 n] for each way, which
                          * the op uses up; w [4 n, n] for each way. A way begins with zeros at the first (last) row, and with
                          * ROWS_TABLE at (before) rows of pos 0 */
+    OP_ROPE,            /* of each head, from column on: its first n numbers turn by the row's position (kern.h); out is in */
+    OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): a gated feed-forward network */
     OP_ACT,             /* out = act(in + bias); only in plans without fusions, see unfuse.c */
     OP_ADD,             /* out = in + aux or positions; likewise */
     OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT where that does (logits_approx.h) */
@@ -66,7 +69,8 @@ struct op {
     uint16_t state, layer;  /* state buffer that holds keys and values, or NO_STATE */
     uint16_t bind;          /* constants */
     union {
-        uint16_t column;    /* OP_LINEAR, OP_ACT, OP_ADD: of out (and aux; in of the others), at which its outputs begin */
+        uint16_t column;    /* OP_LINEAR, OP_ACT, OP_ADD, OP_ROPE, OP_NORM of heads: of out (and aux; in of the others), at which its
+                             * outputs begin */
         uint16_t attn_head; /* OP_ATTN_WEIGHTS: whose weights */
     };
 };
@@ -77,13 +81,14 @@ struct bind {
     const void *w;        /* packed [n, k] */
     const float *bias;    /* [n] or NULL */
     const float *norm_weight; /* [k] */
-    const float *positions; /* [rows, n] added row by row, OP_EMBED: by row.pos; or NULL */
+    const float *positions; /* [rows, n] added row by row, OP_EMBED: by row.pos; OP_ROPE: angles, by row.pos; or NULL */
     const float *filter;  /* [heads, taps, n / heads] over rows r - left .. r - left + taps - 1 */
     uint32_t n, k;
     uint32_t n_y, n_kv;   /* as struct linear */
     uint8_t type;         /* enum packed_type of w */
     uint8_t act;          /* enum act */
     uint8_t norm_kind;    /* enum norm_kind */
+    uint8_t neighbours;   /* OP_ROPE: pairs are neighbours, not from both halves */
     /* kv_heads: as many keys and values, each for heads / kv_heads queries in a row; OP_LSTM: heads ways of d_head numbers. */
     uint16_t heads, kv_heads, d_head, stride;
     const struct approx_panel *approx; /* [pack_panels(n)] what w is off by, where it stands for a matrix with more bits; NULL */

@@ -184,6 +184,68 @@ void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uin
     emit_matrix(b, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide, x);
 }
 
+/* A product without a bias: out = NAME.PART(in) + out. */
+static void emit_plain(struct build *b, const char *name, const char *part, const struct matrix *m, uint16_t out, uint16_t in)
+{
+    const struct part_name label = part_of(name, part), w = part_in(name, part, "weight");
+    const struct linear_part p = { w.s, NULL, m->n };
+    struct op *op = emit(b, OP_LINEAR, label.s, out, in, bind_matrix(b, &p, m->k, m->role, m->norm));
+    if (op) op->aux = out;
+}
+
+static void emit_head_norm(struct build *b, const struct sub_dims *d, const char *name, const char *part, uint16_t rows, uint32_t column,
+                           uint32_t heads)
+{
+    const struct part_name label = part_of(name, part), w = part_in(name, part, "weight");
+    struct op *op = emit(b, OP_NORM, label.s, rows, rows, bind_norm_heads(b, w.s, heads, d->d_head, d->eps));
+    if (op) op->column = (uint16_t)column;
+}
+
+void sub_attn_rope(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
+{
+    if (!has_state(b, s->name, "self_state", b->plan.self_state)) return;
+    const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
+    static const char *const part[] = { "q_proj", "k_proj", "v_proj" };
+    const uint32_t width[] = { q_width(d), kv_width(d), kv_width(d) };
+    struct part_name w[3], v[3];
+    struct linear_part parts[3];
+    for (int i = 0; i < 3; i++) {
+        w[i] = part_in(s->name, part[i], "weight");
+        v[i] = part_in(s->name, part[i], "bias");
+        parts[i] = (struct linear_part){ w[i].s, d->has_qkv_bias ? v[i].s : NULL, width[i] };
+    }
+    const uint16_t attended = build_slot(b, q_width(d)), rows = build_slot(b, q_width(d) + 2 * kv_width(d));
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ parts, 3, d->d, LINEAR_QKV, normed.norm });
+    const struct part_name label = part_of(s->name, "qkv"), turn = part_of(s->name, "rope");
+    const struct linear_use use = use_of(d, label.s, rows, normed.slot);
+    emit_linear(b, &use, &qkv);
+    if (d->has_qk_norm) emit_head_norm(b, d, s->name, "q_norm", rows, 0, d->n_heads);
+    if (d->has_qk_norm) emit_head_norm(b, d, s->name, "k_norm", rows, q_width(d), d->n_kv_heads);
+    emit(b, OP_ROPE, turn.s, rows, rows, d->rope);
+    struct op *op = emit(b, OP_ATTN, s->name, attended, rows, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
+    if (!op) return;
+    op->flags = OPF_CAUSAL | OPF_WRITE_KV;
+    op->state = b->plan.self_state;
+    op->layer = layer;
+    emit_plain(b, s->name, "o_proj", &(struct matrix){ NULL, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended);
+}
+
+void sub_ffn_glu(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
+{
+    (void)layer;
+    const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
+    const struct part_name gate = part_in(s->name, "gate_proj", "weight"), up = part_in(s->name, "up_proj", "weight");
+    const struct linear_part part[] = { { gate.s, NULL, d->d_ff }, { up.s, NULL, d->d_ff } };
+    const uint16_t both = build_slot(b, 2 * d->d_ff), wide = build_slot(b, d->d_ff), glu = bind_scale(b, 1, NULL, d->d_ff);
+    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_UP, normed.norm });
+    const struct part_name label = part_of(s->name, "gate_up"), name = part_of(s->name, "glu");
+    emit_linear(b, &(struct linear_use){ .label = label.s, .out = both, .in = normed.slot, .aux = NO_SLOT, .kv_slot = NO_SLOT,
+                                         .state = NO_STATE }, &made);
+    if (!b->status) bind_at(b, glu)->act = s->flags & SUB_TANH ? ACT_GELU_TANH : ACT_SILU;
+    emit(b, OP_GLU, name.s, wide, both, glu);
+    emit_plain(b, s->name, "down_proj", &(struct matrix){ NULL, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide);
+}
+
 void sub_ffn_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in)
 {
     const uint16_t first = b->plan.n_ops, wide = build_slot(b, d->d_ff);

@@ -15,6 +15,8 @@ struct sub_dims {
     uint32_t d_ff;                        /* of the feed-forward network */
     uint32_t taps, shift;                 /* of a SAN-M memory; by how many of the taps it looks further back than forth */
     enum norm_kind norm;                  /* NORM_RMS: norms have no biases */
+    uint16_t rope;                        /* sub_attn_rope: bind_rope's of n_heads + n_kv_heads, one for all layers */
+    int has_qk_norm, has_qkv_bias;        /* sub_attn_rope: norms of each head before they turn; biases of the three */
     float eps;                            /* of the norms */
 };
 
@@ -26,6 +28,8 @@ struct sub {
 };
 typedef void sub_fn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
 sub_fn sub_attn;  /* NAME.query, .key, .value, .out; SUB_CAUSAL: over the plan's self_state, else over the rows of a run */
+sub_fn sub_attn_rope; /* causal, with rotary positions: NAME.q_proj, .k_proj, .v_proj, .o_proj, and .q_norm, .k_norm where there are any */
+sub_fn sub_ffn_glu;   /* gated: NAME.gate_proj and .up_proj, the gate's activation SUB_TANH or SiLU, then .down_proj */
 sub_fn sub_cross; /* the same, keys and values from the plan's cross_state; and the weights of wanted heads */
 sub_fn sub_ffn;   /* up NAME, down NAME2 */
 sub_fn sub_sanm;  /* NAME.linear_q_k_v, .fsmn_block, .linear_out (Gao et al. 2020) */

@@ -217,6 +217,42 @@ static inline void plain_rows(const struct plain_op *o)
     if (o->op->flags & OPF_PADDED) plain_pad(o, o->op->out, o->rows);
 }
 
+/* Heads of a row: norms and rotations, in place, a pair after the other. */
+static inline void plain_heads(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    const size_t half = c->n / 2, step = c->neighbours ? 2 : 1, apart = step == 2 ? 1 : half;
+    for (uint32_t r = 0; r < o->rows; r++)
+        for (uint32_t h = 0; h < c->heads; h++) {
+            float *x = plain_row(o, o->op->in, r) + o->op->column + (size_t)h * c->d_head;
+            if (o->op->kind == OP_NORM) o->kern->norm_rms(x, x, plain_at(o, c->norm_weight), c->eps, c->d_head);
+            for (size_t j = 0; o->op->kind == OP_ROPE && j < half; j++) {
+                const float *turn = (const float *)plain_at(o, c->positions) + (size_t)o->run->row[r].pos * c->n + j;
+                const float a = x[step * j], b = x[step * j + apart];
+                const float ac = a * turn[0], as = a * turn[half], bc = b * turn[0], bs = b * turn[half];
+                x[step * j] = ac - bs;
+                x[step * j + apart] = as + bc;
+            }
+        }
+}
+
+static inline void plain_glu(const struct plain_op *o)
+{
+    const uint32_t n = o->bind->n;
+    for (uint32_t r = 0; r < o->rows; r++) {
+        float *y = plain_row(o, o->op->out, r);
+        const float *x = plain_row(o, o->op->in, r);
+        o->kern->act[o->bind->act](y, x, n);
+        for (uint32_t i = 0; i < n; i++) y[i] *= x[n + i];
+    }
+}
+
+static inline void plain_norm(const struct plain_op *o)
+{
+    if (o->bind->heads) plain_heads(o);
+    else plain_rows(o);
+}
+
 static inline void plain_linear(const struct plain_op *o)
 {
     const struct bind *c = o->bind;

@@ -104,8 +104,8 @@ static void check_act(struct check *c, enum act act)
     c->kern->act[act](y, x, N);
     for (size_t i = 0; i < N; i++) {
         const double v = x[i], u = sqrt(2 / acos(-1)) * (v + 0.044715 * v * v * v);
-        const double want = act == ACT_NONE ? v : act == ACT_RELU ? (v > 0 ? v : 0)
-                          : act == ACT_GELU_ERF ? 0.5 * v * (1 + erf(v * sqrt(0.5))) : v / (1 + exp(-2 * u));
+        const double as_is = act == ACT_NONE || v > 0 ? v : 0, gated = v / (1 + exp(act == ACT_SILU ? -v : -2 * u));
+        const double want = act == ACT_NONE || act == ACT_RELU ? as_is : act == ACT_GELU_ERF ? 0.5 * v * (1 + erf(v * sqrt(0.5))) : gated;
         const double tol = act == ACT_NONE || act == ACT_RELU ? 0 : 1e-7 * fmin(fabs(v), 10) + 2 * FLT_EPSILON * fabs(want);
         if (!check(c, fabs(y[i] - want) <= tol, "act %d of %.9g: got %.9g want %.9g", act, v, (double)y[i], want)) break;
     }
@@ -137,6 +137,60 @@ static void check_relu(struct check *c)
     c->kern->linear[DT_F32](&l, 0, 1, 0, pack_panels(N), c->scratch);
     for (size_t i = 0; i < N; i++) check(c, y[i] == want[i % CASES], "linear: relu of %g at %zu is %g", in[i], i, y[i]);
     free(w);
+    guarded_free_all();
+}
+
+/* What linear does to its outputs are the bits of the activation alone. */
+static void check_act_of_linear(struct check *c, enum act act)
+{
+    enum { N = 67 };
+    float *x = guarded_floats(N), *y = guarded_floats(N), *want = guarded_floats(N), one = 1;
+    float *w = aligned_alloc_64(pack_sz(PK_F32, N, 1) + 64);
+    rnd_floats(x, N, 4);
+    memcpy(w, x, N * sizeof *w); /* k = 1: panels are the outputs in order */
+    const struct linear l = { .w = w, .n = N, .k = 1, .n_y = N, .act = (uint8_t)act, .x = &one, .ld_x = 1, .y = y, .ld_y = N };
+    fill_canary(y, N);
+    c->kern->linear[PK_F32](&l, 0, 1, 0, pack_panels(N), c->scratch);
+    c->kern->act[act](want, x, N);
+    check(c, same_bits(y, want, N), "linear: activation %d differs from that alone", act);
+    free(w);
+    guarded_free_all();
+}
+
+/* The twin's bits at every length, in place too, and nothing written around; turns back give what was there. */
+static void check_rope(struct check *c, size_t n)
+{
+    float *x = guarded_floats(n), *turn = guarded_floats(n), *want = guarded_floats(n), *y = guarded_floats(n + 1);
+    rnd_floats(x, n, 2);
+    for (size_t j = 0; j < n / 2; j++) turn[j] = cosf((float)j), turn[n / 2 + j] = sinf((float)j);
+    for (int neighbours = 0; neighbours < 2; neighbours++) {
+        memcpy(want, x, n * sizeof *x);
+        c->ref->rope(want, turn, n, neighbours);
+        fill_canary(y, n + 1);
+        memcpy(y + 1, x, n * sizeof *x);
+        c->kern->rope(y + 1, turn, n, neighbours);
+        check(c, same_bits(y + 1, want, n) && is_canary(y[0]), "rope of %zu, neighbours %d", n, neighbours);
+        for (size_t j = n / 2; j < n; j++) turn[j] = -turn[j];
+        c->kern->rope(y + 1, turn, n, neighbours);
+        for (size_t j = n / 2; j < n; j++) turn[j] = -turn[j];
+        for (size_t j = 0; j < n; j++)
+            if (!check(c, fabsf(y[j + 1] - x[j]) < 1e-5f, "rope of %zu there and back at %zu: %.9g, was %.9g", n, j, y[j + 1], x[j])) break;
+    }
+    guarded_free_all();
+}
+
+static void check_mul(struct check *c, size_t n)
+{
+    float *a = guarded_floats(n), *b = guarded_floats(n), *y = guarded_floats(n + 1);
+    rnd_floats(a, n, 2);
+    rnd_floats(b, n, 2);
+    fill_canary(y, n + 1);
+    c->kern->mul(y + 1, a, b, n);
+    for (size_t i = 0; i < n; i++)
+        if (!check(c, y[i + 1] == a[i] * b[i], "mul n %zu at %zu: %.9g", n, i, (double)y[i + 1])) break;
+    check(c, is_canary(y[0]), "mul wrote before y");
+    c->kern->mul(a, a, b, n);
+    check(c, same_bits(a, y + 1, n), "mul n %zu in place differs", n);
     guarded_free_all();
 }
 
@@ -389,12 +443,14 @@ void check_elem(struct check *c)
         check_median(c, n);
         check_zscore(c, 1 + i % 9, n);
         check_lstm(c, n);
+        check_mul(c, n);
+        if (n % 2 == 0) check_rope(c, n);
         check_fsmn(c, 11, 5, n);
         if (i < 9) check_panel_max(c, i + 1);
         check_fsmn(c, 20, 19, n);
         for (int mode = 0; mode < 6; mode++) check_scan(c, n, (int32_t)(rnd() % 100), mode % 3, mode > 2);
     }
-    for (int act = 0; act < ACT_COUNT; act++) check_act(c, (enum act)act);
+    for (int act = 0; act < ACT_COUNT; act++) check_act(c, (enum act)act), check_act_of_linear(c, (enum act)act);
     check_relu(c);
     check_median_orders(c);
     check_zscore(c, 448, 37);
