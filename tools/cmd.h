@@ -9,6 +9,8 @@ int cmd_translate(int argc, char **argv);
 int cmd_align(int argc, char **argv);
 int cmd_detect(int argc, char **argv);
 int cmd_vad(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
+int cmd_quantize(int argc, char **argv);
 int cmd_info(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -144,11 +144,13 @@ static int exists(const char *path)
     return stat(path, &st) == 0;
 }
 
-/* "base" is ggml-base.bin, base.bin, base.pt or base in one of the caches, or openai/whisper-base in Hugging Face's, where names with an
- * organisation are found, too. @return malloc'd path, or NULL */
+/* "base" is ggml-base.bin, base.bin, base.pt, base.gguf or base in one of the caches, or openai/whisper-base in Hugging Face's, where names
+ * with an organisation are found, too. @return malloc'd path, or NULL */
 static char *find_name(const char *name, int *no_memory)
 {
-    static const struct { const char *begin, *end; } form[] = { { "ggml-", ".bin" }, { "", ".bin" }, { "", ".pt" }, { "", "" } };
+    static const struct { const char *begin, *end; } form[] = {
+        { "ggml-", ".bin" }, { "", ".bin" }, { "", ".pt" }, { "", ".gguf" }, { "", "" },
+    };
     char file[NAME_MAX + 1];
     for (int i = 0; i < N_CACHES && !strchr(name, '/'); i++) {
         char *dir = cache_dir(i);

@@ -42,7 +42,7 @@ static const struct funasr_setting setting[] = {
     { "frontend_conf.lfr_n", "sv.lfr_n", 1, FBANK_LFR_MAX, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.lfr_n) },
     { NULL, "sv.input_size", 1, 8192, 0, AT(enc.width) },
     { NULL, "sv.vocab_size", 2, 1 << 20, FUNASR_GGUF, AT(n_vocab) },
-    { NULL, "sv.blank_id", 0, 0, FUNASR_GGUF, AT(blank) },
+    { NULL, "sv.blank_id", 0, 0, 0, AT(blank) },
 };
 #undef AT
 enum { N_SETTINGS = sizeof setting / sizeof *setting };

@@ -1,0 +1,171 @@
+/* steno: the verbs convert and quantize: a model as one GGUF file. SPDX-License-Identifier: MIT
+ *
+ * Both are the same work; one is asked for a form, the other for a type. */
+#include "cmd.h"
+#include "engine.h"
+#include "ledger_code.h"
+#include "signals.h"
+#include "atomic_file.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TYPES "f32|f16|bf16|q8_0|q5_1|q5_0|q4_1|q4_0"
+
+struct opts {
+    struct engine_opts engine;
+    int type;
+};
+
+#define VOCAB_ROW \
+    ARG_HEADING("Model"), \
+    { .name = "vocab", .kind = ARG_TEXT, .at = offsetof(struct opts, engine.vocab), .value = "PATH", \
+      .help = "vocabulary of a model that carries none: SentencePiece model, tokens.json, or a folder with one" }
+
+static const struct arg convert_rows[] = {
+    VOCAB_ROW,
+    ARG_HEADING("Output"),
+    { .name = "type", .kind = ARG_WORD, .at = offsetof(struct opts, type), .value = TYPES, .dflt = "f32",
+      .help = "of the matrices whose rows are whole blocks of it; all else is f32" },
+    ARG_HEADING("Messages"),
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct arg quantize_rows[] = {
+    VOCAB_ROW,
+    ARG_HEADING("Messages"),
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args convert_args = { "convert", "[OPTION]... MODEL OUT.gguf",
+                                          "Write MODEL - a FunASR folder of SenseVoiceSmall or FSMN-VAD - as one GGUF file\n"
+                                          "with vocabulary, settings, and mean and variance of the features inside, as\n"
+                                          "FunASR's runtime names them.", convert_rows };
+static const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT.gguf TYPE",
+                                           "Write MODEL - a GGUF file or FunASR folder of SenseVoiceSmall - as a GGUF file with\n"
+                                           "matrices of TYPE: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0. All else stays f32:\n"
+                                           "biases, norms, filters, queries, and matrices with rows that are no whole blocks.",
+                                           quantize_rows };
+
+/* The file on its way. */
+struct out { struct atomic_file file; int64_t n; int failed; /* errno of a write */ };
+
+static int out_write(void *user, const void *data, size_t n)
+{
+    struct out *o = user;
+    errno = 0;
+    if (fwrite(data, 1, n, o->file.f) != n) o->failed = errno ? errno : EIO;
+    o->n += (int64_t)n;
+    return o->failed;
+}
+
+static int cannot_write(const char *path, const char *reason)
+{
+    message("%s: cannot write: %s", path, reason);
+    return EXIT_OUTPUT;
+}
+
+/* The model is opened to see that it is one, and what it is read from: none of that may be the output. */
+static int look(struct ledger *l, char **path, int64_t *size, const struct opts *o, const char *model, const char *to)
+{
+    struct engine_opts how = o->engine;
+    struct engine e;
+    struct stat st;
+    const char *file, *fault;
+    how.model = model;
+    how.index_only = 1;
+    how.threads = 1;
+    how.cpu = NULL;
+    how.ledger = l;
+    int code = engine_open(&e, &how, 0);
+    if (code != EXIT_OK) return code;
+    for (int i = 0; (file = steno_model_file(e.model, i)) != NULL; i++)
+        if (stat(file, &st) == 0) *size += st.st_size;
+    *path = strdup(e.path);
+    engine_close(&e);
+    if (!*path) {
+        message("out of memory for a path");
+        return EXIT_MEMORY;
+    }
+    const int status = ledger_plan(l, to);
+    if (status == LEDGER_READ) return message_usage("%s is %s and would be overwritten; choose another name", to, l->refused.what);
+    if (status != LEDGER_OK) return ledger_code(l, status);
+    return (fault = atomic_file_fault(to)) ? cannot_write(to, fault) : EXIT_OK;
+}
+
+static int write_file(const char *model, const char *to, const char *type, const struct opts *o, int64_t before)
+{
+    struct out out = { 0 };
+    steno_convert_params p;
+    steno_error err = { 0 };
+    steno_convert_params_init(&p);
+    p.type = type;
+    p.vocab = o->engine.vocab;
+    p.write = out_write;
+    p.user = &out;
+    if (atomic_file_open(&out.file, to, signals_temp)) return errno == ENOMEM ? message_model_error(to, STENO_ENOMEM, "out of memory")
+                                                                              : cannot_write(to, strerror(errno));
+    const int rc = steno_model_convert(model, &p, &err);
+    if (rc) {
+        atomic_file_abort(&out.file);
+        if (out.failed) return cannot_write(to, strerror(out.failed));
+        return rc == STENO_EARG ? message_usage("%s", err.text) : message_model_error(model, rc, err.text);
+    }
+    if (atomic_file_commit(&out.file)) return cannot_write(to, strerror(errno));
+    if (!o->engine.quiet)
+        message("%s: %lld bytes; %s had %lld (%.0f %% of that)", to, (long long)out.n, model, (long long)before,
+                before ? 100.0 * (double)out.n / (double)before : 0);
+    return EXIT_OK;
+}
+
+static int convert(const struct opts *o, const char *model, const char *to, const char *type)
+{
+    struct ledger ledger = { 0 };
+    char *path = NULL;
+    int64_t before = 0;
+    if (strcmp(to, "-") == 0) return message_usage("a model is not written to standard output: name a file");
+    int code = look(&ledger, &path, &before, o, model, to);
+    if (code == EXIT_OK) code = write_file(path, to, type, o, before);
+    free(path);
+    ledger_free(&ledger);
+    return code;
+}
+
+/* Word i of TYPES, into out. */
+static const char *type_name(char out[8], int i)
+{
+    const char *p = TYPES;
+    while (i-- > 0) p = strchr(p, '|') + 1;
+    snprintf(out, 8, "%.*s", (int)strcspn(p, "|"), p);
+    return out;
+}
+
+int cmd_convert(int argc, char **argv)
+{
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
+    char type[8];
+    int n;
+    const int code = args_parse(&convert_args, &o, &given, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n != 2) return message_usage("convert takes a model and the name of the file that is made of it, not %d operands", n);
+    return convert(&o, argv[0], argv[1], type_name(type, o.type));
+}
+
+int cmd_quantize(int argc, char **argv)
+{
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
+    char type[8];
+    int n, i = 0;
+    const int code = args_parse(&quantize_args, &o, &given, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n != 3) return message_usage("quantize takes a model, the name of the file that is made of it, and a type, not %d operands", n);
+    while (i < 8 && strcmp(argv[2], type_name(type, i)) != 0) i++;
+    if (i == 8) return message_usage("%s is no type that is written; f32, f16, bf16, q8_0, q5_1, q5_0, q4_1 and q4_0 are", argv[2]);
+    return convert(&o, argv[0], argv[1], type);
+}
