@@ -46,10 +46,10 @@ static const struct args convert_args = { "convert", "[OPTION]... MODEL OUT.gguf
                                           "with vocabulary, settings, and mean and variance of the features inside, as\n"
                                           "FunASR's runtime names them.", convert_rows };
 static const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT.gguf TYPE",
-                                           "Write MODEL - a GGUF file or FunASR folder of SenseVoiceSmall - as a GGUF file with\n"
-                                           "matrices of TYPE: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0. All else stays f32:\n"
-                                           "biases, norms, filters, queries, and matrices with rows that are no whole blocks.",
-                                           quantize_rows };
+                                           "Write MODEL - a GGUF file or FunASR folder of SenseVoiceSmall - as a GGUF file\n"
+                                           "with matrices of TYPE: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0. All else\n"
+                                           "stays f32: biases, norms, filters, queries, and matrices whose rows are no whole\n"
+                                           "blocks of it.", quantize_rows };
 
 /* The file on its way. */
 struct out { struct atomic_file file; int64_t n; int failed; /* errno of a write */ };

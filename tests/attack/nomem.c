@@ -65,6 +65,10 @@ static const struct attempt attempts[] = {
     { .args = "vad -t 1 -m " FUNASR "fsmn-vad/pt " FUNASR "audio/vad/sample.wav", .need = FUNASR "fsmn-vad/pt" },
     { .args = "vad -t 1 --json -m " FUNASR "fsmn-vad/pt " FUNASR "audio/vad/sample.wav", .need = FUNASR "fsmn-vad/pt" },
     { .args = SMALL "--vad fsmn --vad-model " FUNASR "fsmn-vad/pt -f json -l zh " AUDIO "zh_phrases.wav", .need = FUNASR "fsmn-vad/pt" },
+    { .args = "vad -t 1 -m " FUNASR "fsmn-vad/gguf/fsmn-vad.gguf " FUNASR "audio/vad/sample.wav", .need = FUNASR "fsmn-vad/gguf" },
+    { .args = "convert -q " FUNASR "fsmn-vad/pt @results/vad.gguf", .need = FUNASR "fsmn-vad/pt" },
+    { .args = "quantize -q " FUNASR "models/sensevoice/gguf/sensevoice-mini.gguf @results/sense.gguf q8_0",
+      .need = FUNASR "models/sensevoice/gguf" },
     { .args = "-q -t 1 -m " FUNASR "models/sensevoice/pt -f json " AUDIO "zh_phrases.wav", .need = FUNASR "models/sensevoice/pt" },
 };
 
