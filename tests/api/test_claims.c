@@ -52,6 +52,60 @@ static void test_should_abort_is_asked_at_every_step_and_a_canceled_call_ends_wi
     free(demo.pcm);
 }
 
+/* ---- how near ------------------------------------------------------------------------------------------------------------------- */
+
+static void see_all(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    (void)user, (void)at, (void)logits, (void)tokens, (void)n;
+}
+
+static void look_for_stages(void *user, const char *line)
+{
+    *(int *)user |= strstr(line, "logits_approx") != NULL;
+}
+
+static int is_in_two_stages(const steno_model *m)
+{
+    int found = 0;
+    assert_int_equal(steno_plan_dump(m, look_for_stages, &found), STENO_OK);
+    return found;
+}
+
+/* "they and their logits are those of the stored matrix, but the sum behind their probabilities is of logits in int8 (off by 1e-3 at
+ * most)": who looks at all logits gets all of them from the stored matrix, and the sum too. */
+static void test_probabilities_beside_logits_in_two_stages_are_off_by_a_thousandth_at_most(void **state)
+{
+    (void)state;
+    const struct audio audio = demo_audio(0, 0, 1);
+    steno_model *m = shipped_open();
+    steno_session *one = session_new(m, NULL, 1), *two = session_new(m, NULL, 1);
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    assert_int_equal(steno_transcribe(two, audio.pcm, audio.n, &p), STENO_OK);
+    p.logits_filter = see_all;
+    assert_int_equal(steno_transcribe(one, audio.pcm, audio.n, &p), STENO_OK);
+    assert_string_equal(steno_text(one), steno_text(two));
+    double worst = 0;
+    for (int i = 0; i < steno_segment_count(one); i++) {
+        steno_segment g = { .size = sizeof g };
+        assert_int_equal(steno_segment_get(one, i, &g), STENO_OK);
+        for (int j = 0; j < g.n_tokens; j++) {
+            steno_token a = { .size = sizeof a }, b = a;
+            steno_token_get(one, i, j, &a);
+            steno_token_get(two, i, j, &b);
+            assert_int_equal(a.id, b.id);
+            if (fabs((double)a.p - b.p) > worst) worst = fabs((double)a.p - b.p);
+        }
+    }
+    print_message("probabilities differ by %.2g at most\n", worst);
+    assert_true(worst <= 1e-3);
+    if (is_in_two_stages(m)) assert_true(worst > 0);
+    steno_session_close(one);
+    steno_session_close(two);
+    steno_model_close(m);
+    free(audio.pcm);
+}
+
 /* ---- reading -------------------------------------------------------------------------------------------------------------------- */
 
 struct counted { const struct bytes *b; uint8_t *times; };
@@ -165,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_should_abort_is_asked_at_every_step_and_a_canceled_call_ends_within_one),
+        cmocka_unit_test(test_probabilities_beside_logits_in_two_stages_are_off_by_a_thousandth_at_most),
         cmocka_unit_test(test_weights_are_read_once_in_f32_and_few_of_them_twice_elsewhere),
         cmocka_unit_test(test_no_file_stays_open_behind_a_model),
         cmocka_unit_test(test_memory_is_what_the_table_of_the_documents_says),

@@ -2,6 +2,7 @@
  *
  * Under sanitizers everything here but the open and close cycles is skipped. The public calls without memory: test_nomem.c. */
 #include "heap.h"
+#include "funasr_model.h"
 #include "task/mel_stream.h"
 #include "shipped.h"
 #include "spell.h"
@@ -185,6 +186,13 @@ static int hum_rewind(void *user)
     return 0;
 }
 
+static int64_t silence_read(void *user, float *pcm, int64_t n)
+{
+    n = hum_read(user, pcm, n);
+    memset(pcm, 0, (size_t)n * sizeof *pcm);
+    return n;
+}
+
 /* The most that a call on so many seconds of a hum holds beside its session. */
 static int64_t most_of_hum(const steno_model *m, int64_t seconds, const steno_transcribe_params *p)
 {
@@ -215,6 +223,36 @@ static void test_memory_does_not_grow_with_the_length_of_a_source(void **state)
     assert_int_equal(most[2], most[1]);
     assert_int_equal(most[3], most[1]);
     steno_model_close(m);
+}
+
+/* Voice activity keeps spans, and there are none in silence; tagged texts are left out up to the last seconds. */
+static void test_nor_does_that_of_models_that_hear_audio_once(void **state)
+{
+    (void)state;
+    need_counting();
+    static const int64_t seconds[] = { 60, 60, 600, 1800 }; /* the first as above */
+    steno_model *tags = funasr_open(ctc_folder, NULL), *vad = funasr_open(vad_folder, NULL);
+    steno_session *s = session_new(vad, NULL, 1);
+    int64_t tagged[4], heard[4];
+    for (int i = 0; i < 4; i++) {
+        steno_transcribe_params p;
+        struct hum silence = { seconds[i] * RATE, 0 };
+        const steno_source src = { silence_read, NULL, &silence };
+        steno_transcribe_params_init(&p);
+        p.offset_ms = (seconds[i] - 10) * 1000;
+        tagged[i] = most_of_hum(tags, seconds[i], &p);
+        count_begin(-1);
+        assert_int_equal(steno_find_speech(s, &src, NULL), 0);
+        heard[i] = count_end().most;
+        assert_int_equal(steno_span_count(s), 0);
+    }
+    for (int i = 2; i < 4; i++) {
+        assert_int_equal(tagged[i], tagged[1]);
+        assert_int_equal(heard[i], heard[1]);
+    }
+    steno_session_close(s);
+    steno_model_close(tags);
+    steno_model_close(vad);
 }
 
 static int stop_at_once(void *user, int64_t at_ms)
@@ -390,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a_window),
         cmocka_unit_test(test_transcribing_again_takes_no_more_memory),
         cmocka_unit_test(test_memory_does_not_grow_with_the_length_of_a_source),
+        cmocka_unit_test(test_nor_does_that_of_models_that_hear_audio_once),
         cmocka_unit_test(test_cutting_where_it_is_quiet_takes_a_few_bytes_a_frame),
         cmocka_unit_test(test_an_index_is_read_whole_or_not_at_all),
         cmocka_unit_test(test_every_allocation_of_opening_a_folder_may_fail),

@@ -43,4 +43,28 @@ says README.md "takes $(ten steno) s for ten minutes of audio where whisper.cpp 
 if command -v python3 >/dev/null; then
     python3 "$SRC/script/pictures" --check || bad "the picture of the README shows these figures" "it does not"
 fi
+
+echo "output is valid UTF-8, whatever a file is called and where tokens are cut"
+cp "$DIGITS" $'\xe9\xff.wav'
+all=txt,srt,vtt,tsv,json,verbose_json,jsonl,csv,lrc,wts,ass,score,json_full
+for cut in "--word-timestamps --max-line-width 1" --token-timestamps; do
+    # shellcheck disable=SC2086
+    expect 0 "all formats, $cut" -m "$MODEL" -l zh -v -f $all -o utf8 --max-len 1 $cut $'\xe9\xff.wav'
+    is "each format wrote its file" "$(find utf8 -type f | wc -l)" 13
+    for f in utf8/* "$T/err"; do
+        iconv -f UTF-8 -t UTF-16 "$f" >/dev/null 2>&1 || bad "$(basename "$f") is valid UTF-8" "it is not"
+    done
+    rm -r utf8
+done
+
+echo "the same seed gives the same text, whatever the threads and the batch"
+hot() { "$STENO" -q -m "$MODEL" -l zh --temperature 1 "$@" "$DIGITS" 2>"$T/err"; }
+hot --seed 5 -t 1 >first
+for how in "-t 1" "-t 2" "-t 1 -b 2"; do
+    # shellcheck disable=SC2086
+    hot --seed 5 $how >again
+    same first again
+done
+for seed in 6 7 8 9 10; do hot --seed $seed -t 1; done >others
+[ "$(sort -u others | wc -l)" -gt "$(sort -u first | wc -l)" ] || bad "other seeds give other texts" "$(cat others)"
 finish
