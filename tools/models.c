@@ -291,8 +291,7 @@ int models_open_file(steno_model **out, char **vocab, const char *path, const ch
         p.vocab = f.c[i].path;
         rc = steno_model_open(out, path, &p, &reason);
         if (rc == STENO_OK && vocab) *vocab = strdup(f.c[i].path);
-        const size_t n = strlen(path);
-        if (rc != STENO_OK && strncmp(reason.text, path, n) == 0 && reason.text[n] == ':') { /* the model's own fault */
+        if (rc != STENO_OK && !strstr(reason.text, f.c[i].path)) { /* the model's own fault, not the vocabulary's */
             *e = reason;
             break;
         }
@@ -309,8 +308,8 @@ static int open_path(steno_model **out, struct model_found *at, char *path, cons
     if (rc == STENO_OK && at->vocab && !c->quiet)
         message("vocabulary: %s (the model carries none; --vocab chooses another)", at->vocab);
     if (rc == STENO_ENOVOCAB && !c->vocab) {
-        message("%s: the model carries no vocabulary, and none on this machine fits; give one with --vocab: a tiktoken file, a tokenizer "
-            "folder or a Whisper model", path);
+        message("%s: the model carries no vocabulary, and none on this machine fits; give one with --vocab: a vocabulary file, a tokenizer "
+            "folder or a model that has one", path);
         return EXIT_MODEL;
     }
     char reason[OPTION_TEXT_SZ];

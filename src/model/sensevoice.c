@@ -118,11 +118,18 @@ static uint32_t spaces_put(char *s, uint32_t n)
     return len;
 }
 
-static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
+/* Before the weights are read: it may be somewhere else, and not the model's. */
+static int find_vocab(const steno_model *m, struct weights *w, steno_error *e)
 {
-    if (w->n_vocab_entries != (uint32_t)m->n_vocab)
-        return err_set(e, STENO_EFORMAT, "%s: the vocabulary has %u entries, the head %d", w->name, (unsigned)w->n_vocab_entries,
-                       (int)m->n_vocab);
+    const char *path = w->vocab ? NULL : m->opening->vocab_path;
+    const int rc = w->vocab ? STENO_OK : weights_read_vocab(w, path, e);
+    if (rc || w->n_vocab_entries == (uint32_t)m->n_vocab) return rc;
+    return err_set(e, STENO_EFORMAT, "%s: the vocabulary has %u entries, the head %d", path ? path : w->name, (unsigned)w->n_vocab_entries,
+                   (int)m->n_vocab);
+}
+
+static int read_vocab(steno_model *m, const struct weights *w, steno_error *e)
+{
     int rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
     for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
         char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
@@ -143,7 +150,7 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     m->audio_ctx = WINDOW_ROWS;
     m->widths = (struct model_widths){ .n_mels = s.enc.n_mels, .audio_state = s.enc.d, .audio_heads = s.enc.heads,
                                        .audio_layers = s.enc.layers + s.more_layers };
-    if (!w->vocab) rc = weights_read_vocab(w, m->opening->vocab_path, e); /* before the weights: it may be somewhere else */
+    rc = find_vocab(m, w, e);
     if (rc) return rc;
     struct build b;
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,

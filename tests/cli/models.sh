@@ -88,6 +88,17 @@ if [ -d "$WHISPER" ]; then
     err_lines 1
     expect 3 "a vocabulary that is none exits 3" -m alone.pt --vocab "$DIGITS" "$DIGITS"
     err_lines 1
+    mkdir -p "$HOME/.cache/whisper.cpp"
+    cp "$SRC/tests/data/base.bin" "$HOME/.cache/whisper.cpp/ggml-small.bin"
+    cp "$MODEL" "$HOME/.cache/whisper.cpp/ggml-tiny.bin"
+    expect 0 "a vocabulary that does not fit is passed over" -m alone.pt "$DIGITS"
+    err_has "vocabulary: $HOME/.cache/whisper.cpp/ggml-tiny.bin"
+    same from_whisper-digits.bin "$T/out"
+    rm "$HOME/.cache/whisper.cpp/ggml-tiny.bin"
+    expect 3 "where none fits the message says how to give one" -m alone.pt "$DIGITS"
+    err_has "alone.pt: the model carries no vocabulary, and none on this machine fits; give one with --vocab"
+    err_lines 1
+    rm -r "$HOME/.cache"
     mkdir beside
     ln -s "$pt" beside/any.pt
     cp "$WHISPER"/hf/tokenizer.json beside/
