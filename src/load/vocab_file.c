@@ -31,6 +31,14 @@ static int is_json(const uint8_t *head, size_t n)
     return i < n && (head[i] == '{' || head[i] == '[');
 }
 
+/* Characters that no line of text has. */
+static int is_binary(const uint8_t *head, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (head[i] < 0x20 && !memchr("\t\n\r", head[i], 3)) return 1;
+    return 0;
+}
+
 static int read_form(struct vocab_list *l, struct vocab_list *extra, const struct file *f, steno_error *e)
 {
     uint8_t head[16] = { 0 };
@@ -40,6 +48,9 @@ static int read_form(struct vocab_list *l, struct vocab_list *extra, const struc
     if (!rc) rc = file_read(f, 0, head, n, e);
     if (rc) return rc;
     if (sentencepiece_match(head, n)) return vocab_read_sentencepiece(l, f, e);
+    if (is_binary(head, n))
+        return err_set(e, STENO_EFORMAT,
+                       "%s: this is no vocabulary: want JSON, a SentencePiece model, or lines of base64 and ranks (tiktoken)", f->name);
     return is_json(head, n) ? vocab_read_json(l, extra, f, e) : vocab_read_tiktoken(l, f, e);
 }
 

@@ -6,6 +6,7 @@
 #include "load/vocab_list.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { VARINT, FIXED64, BYTES, FIXED32 = 5 }; /* wire types that are in use */
@@ -56,7 +57,10 @@ static int read_field(struct message *m, struct field *f)
 
 int sentencepiece_match(const uint8_t *head, size_t n) /* field 1 of some length, in it field 1 of a length that fits */
 {
-    return n > 4 && head[0] == 0x0a && head[1] != '{' && head[1] != '[' && head[2] == 0x0a && head[3] + 2 <= head[1];
+    struct message m = { head, head + n };
+    uint64_t outer, inner;
+    if (n < 5 || *m.p++ != 0x0a || *m.p == '{' || *m.p == '[' || !read_varint(&m, &outer) || m.p == m.end || *m.p++ != 0x0a) return 0;
+    return read_varint(&m, &inner) && outer >= 2 && inner <= outer - 2;
 }
 
 static float f32_of_bits(uint32_t bits)
@@ -80,6 +84,8 @@ static int add_piece(struct vocab_list *l, int64_t id, struct message m, uint64_
         if (f.number == 2 && f.wire == FIXED32) score = f32_of_bits((uint32_t)f.value);
         if (f.number == 3 && f.wire == VARINT) type = f.value;
     }
+    if (!isfinite(score))
+        return err_set(e, STENO_EFORMAT, "%s: the score of piece %" PRId64 " at byte %" PRIu64 " is not finite", l->name, id, at);
     if (!piece.p) return err_set(e, STENO_EFORMAT, "%s: piece %" PRId64 " at byte %" PRIu64 " has no text", l->name, id, at);
     const int rc = vocab_list_add(l, id, piece.p, (size_t)(piece.end - piece.p), e);
     vocab_list_mark(l, score, type < sizeof known / sizeof *known ? known[type] : VOCAB_NORMAL);

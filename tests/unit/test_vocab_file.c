@@ -255,6 +255,54 @@ static void test_a_sentencepiece_model_may_be_cut_between_fields_only(void **sta
     folder_remove(&d);
 }
 
+static void test_damaged_sentencepiece_models_are_refused_by_cause(void **state)
+{
+    (void)state;
+    static const char text[] = "\x0a\x08\x0a\x01" "a\x15\0\0\xc0\x7f", none[] = "\x0a\x03\x0a\x01" "a\x0a\x05\x15\0\0\0\0",
+                      longer[] = "\x0a\x03\x0a\x01" "a\x0a\x05\x0a\x7f" "abc", group[] = "\x0a\x03\x0a\x01" "a\x0b",
+                      wide[] = "\x0a\x03\x0a\x01" "a\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+                      binary[] = "\x0a\x03\x0a\x7f" "a";
+    static const struct { const char *bytes; size_t n; const char *why; } c[] = {
+        { text, sizeof text - 1, "the score of piece 0 at byte 0 is not finite" },
+        { none, sizeof none - 1, "piece 1 at byte 5 has no text" },
+        { longer, sizeof longer - 1, "piece 1 at byte 5 is damaged" },
+        { group, sizeof group - 1, "field at byte 5 of the SentencePiece model is damaged" },
+        { wide, sizeof wide - 1, "field at byte 5 of the SentencePiece model is damaged" },
+        { binary, sizeof binary - 1, "this is no vocabulary: want JSON, a SentencePiece model, or lines of base64" },
+    };
+    const struct folder d = folder_new();
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct got *g = read_bytes(&d, "x.model", c[i].bytes, c[i].n);
+        if (g->rc != STENO_EFORMAT || !strstr(g->e.text, c[i].why)) fail_msg("%d \"%s\", want \"%s\"", g->rc, g->e.text, c[i].why);
+        got_free(g);
+    }
+    folder_remove(&d);
+}
+
+static void test_a_first_piece_of_any_length_is_recognised(void **state)
+{
+    (void)state;
+    static const int length[] = { 120, 127, 128, 300, 4096, 4097 };
+    const struct folder d = folder_new();
+    for (size_t i = 0; i < sizeof length / sizeof *length; i++) {
+        const int n = length[i], outer = n + (n < 128 ? 2 : 3);
+        struct buf b = { 0 };
+        for (int k = 0; k < 2; k++) {
+            const int len = k ? n : outer;
+            buf_add(&b, "\x0a", 1);
+            if (len < 128) buf_add(&b, &(uint8_t) { (uint8_t)len }, 1);
+            else buf_add(&b, (const uint8_t[]) { (uint8_t)(len | 0x80), (uint8_t)(len >> 7) }, 2);
+        }
+        for (int k = 0; k < n; k++) buf_add(&b, "a", 1);
+        struct got *g = read_bytes(&d, "x.model", b.p, b.len);
+        if (n > 4096) assert_non_null(strstr(g->e.text, "4096"));
+        else if (g->rc || g->w.n_vocab_entries != 1 || g->w.vocab[0].n != (uint32_t)n) fail_msg("%d bytes: %s", n, g->e.text);
+        got_free(g);
+        buf_free(&b);
+    }
+    folder_remove(&d);
+}
+
 /* ---- where it is looked for ---- */
 
 static void test_the_first_vocabulary_of_a_folder_is_taken(void **state)
@@ -367,6 +415,8 @@ int main(void)
         cmocka_unit_test(test_tiktoken_lines_give_bytes_by_rank),
         cmocka_unit_test(test_sentencepiece_models_give_their_pieces),
         cmocka_unit_test(test_a_sentencepiece_model_may_be_cut_between_fields_only),
+        cmocka_unit_test(test_damaged_sentencepiece_models_are_refused_by_cause),
+        cmocka_unit_test(test_a_first_piece_of_any_length_is_recognised),
         cmocka_unit_test(test_the_first_vocabulary_of_a_folder_is_taken),
         cmocka_unit_test(test_a_configuration_cannot_point_out_of_its_folder),
         cmocka_unit_test(test_a_path_that_cannot_be_read_is_an_io_error),
