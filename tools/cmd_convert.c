@@ -4,6 +4,7 @@
 #include "cmd.h"
 #include "engine.h"
 #include "ledger_code.h"
+#include "option_names.h"
 #include "signals.h"
 #include "atomic_file.h"
 #include <errno.h>
@@ -113,7 +114,10 @@ static int write_file(const char *model, const char *to, const char *type, const
     if (rc) {
         atomic_file_abort(&out.file);
         if (out.failed) return cannot_write(to, strerror(out.failed));
-        return rc == STENO_EARG ? message_usage("%s", err.text) : message_model_error(model, rc, err.text);
+        if (rc != STENO_EARG) return message_model_error(model, rc, err.text);
+        char name[OPTION_TEXT_SZ];
+        if (!option_was_given(o->engine.given, "type")) return message_usage("%s", err.text);
+        return message_usage("%s %s: %s", option_name(name, o->engine.given, "type"), type, err.text);
     }
     if (atomic_file_commit(&out.file)) return cannot_write(to, strerror(errno));
     if (!o->engine.quiet)

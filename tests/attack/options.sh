@@ -13,7 +13,7 @@ import os, random, re, shlex, subprocess, sys, tempfile, time
 
 steno, src, seconds, seed = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
 rng = random.Random(seed)
-verbs = ["transcribe", "translate", "align", "detect", "vad", "info", "bench", "doctor"]
+verbs = ["transcribe", "translate", "align", "detect", "vad", "convert", "quantize", "info", "bench", "doctor"]
 shared = os.environ.get("STENO_SHARED", "")
 home = tempfile.mkdtemp(prefix="steno-attack-")
 env = dict(os.environ, HOME=home, LC_ALL="C.UTF-8")
@@ -95,6 +95,9 @@ def command():
     line = []
     for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 4, 6, 12])):
         line += spell(*rng.choice(options[verb or "transcribe"]))
+    if verb in ("convert", "quantize"): # what is written is never one of the models
+        line += [rng.choice(models), os.path.join(home, rng.choice(["w.gguf", "folder", "none/w.gguf"]))]
+        return [verb] + line + ([rng.choice(["f16", "q8_0", "x"])] if verb == "quantize" else [])
     files = [short, short, stereo, broken, empty, os.path.join(home, "none.wav"), home, "-", os.path.join(home, "folder")]
     if verb not in ("info", "bench", "doctor") and not any(w.startswith(("-m", "--model", "--demo")) for w in line):
         if rng.random() < 0.9:

@@ -14,7 +14,8 @@ struct promise {
     unsigned on;        /* the families that serve it */
     const char *words;  /* the option with a value that is not its default */
     const char *beside; /* what it needs */
-    const char *shown;  /* why what comes out may stay the same: the test that shows what changes; NULL: it changes here */
+    const char *shown;  /* why what comes out may stay the same: the test that shows what changes; NULL: it changes here;
+                           "": it does, and its default is served by all */
 };
 
 /* Windows that begin where they would anyway, each once: text passes from one to the next, whatever a random model says. */
@@ -177,6 +178,13 @@ static const struct promise info[] = {
     { "cpu", ALL, "--cpu c", "", NULL },
     { "threads", ALL, "-t 2", "", NULL },
     { "quiet", ALL, "-q", "", "cli/verbs.sh" },
+};
+
+/* convert MODEL FILE, quantize MODEL FILE TYPE */
+static const struct promise convert[] = {
+    { "vocab", TAGS, "--vocab %m", "", "cli/convert.sh" },
+    { "quiet", ALL, "-q", "", NULL },
+    { "type", TAGS, "--type f16", "", "" }, /* its default is all models'. The last: quantize has not got it */
 };
 
 /* bench -m MODEL ... */

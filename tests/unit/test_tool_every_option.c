@@ -17,7 +17,7 @@ enum { MOST_WORDS = 48, MOST_TEXT = 1 << 20 };
 
 static const char *const family_name[N_FAMILIES] = { "many languages", "English only", "tags", "voice activity" };
 static struct folder home, tags, vad;
-static char model_at[N_FAMILIES][200], speech_at[200], stereo_at[200], faint_at[200], out_at[200], folder_at_[200];
+static char model_at[N_FAMILIES][200], speech_at[200], stereo_at[200], faint_at[200], out_at[200], folder_at_[200], written_at[200];
 
 static int n_bad;
 
@@ -50,7 +50,7 @@ static char *text_of(const char *path)
 typedef int (*verb_t)(int argc, char **argv);
 
 /* Words are separated by blanks; %m is the model of the family, %s, %2 and %f sounds, %o a folder for files, %v a model of voice
- * activity. */
+ * activity, %g a file that is written. */
 static int split(char **argv, char *words, int family)
 {
     int n = 0;
@@ -61,6 +61,7 @@ static int split(char **argv, char *words, int family)
         else if (strcmp(w, "%f") == 0) w = faint_at;
         else if (strcmp(w, "%o") == 0) w = folder_at_;
         else if (strcmp(w, "%v") == 0) w = model_at[3];
+        else if (strcmp(w, "%g") == 0) w = written_at;
         argv[n++] = w;
     }
     return n;
@@ -136,6 +137,8 @@ static const struct verb {
     { "detect", cmd_detect, "-m %m -t 1", "%s", ROWS(detect), MANY, 0 },
     { "vad", cmd_vad, "-m %m -t 1", "%s", ROWS(find), VAD, 0 },
     { "info", cmd_info, "-m %m -t 1", "", ROWS(info), ALL, 0 },
+    { "convert", cmd_convert, "", "%m %g", ROWS(convert), TAGS | VAD, 0 },
+    { "quantize", cmd_quantize, "", "%m %g f16", ROWS(convert) - 1, TAGS, 0 },
     { "bench", cmd_bench, "-m %m -t 1 --runs 1", "", ROWS(bench), ALL, 1 },
     { "doctor", cmd_doctor, "", "%m", ROWS(doctor), ALL, 0 },
 };
@@ -164,6 +167,17 @@ static void figures_hide(char *text)
     *to = '\0';
 }
 
+/* What a file of bytes holds, as a number. */
+static void add_written(char *text)
+{
+    uint64_t h = 14695981039346656037u;
+    FILE *f = fopen(written_at, "rb");
+    for (int c; f && (c = getc(f)) != EOF;) h = (h ^ (uint64_t)c) * 1099511628211u;
+    if (f) fclose(f);
+    if (f) sprintf(text + strlen(text), "[%llx]", (unsigned long long)h);
+    unlink(written_at);
+}
+
 static struct ran run_with(const struct verb *v, int family, const char *beside, const char *words)
 {
     char line[1024], dir[256];
@@ -178,6 +192,7 @@ static struct ran run_with(const struct verb *v, int family, const char *beside,
         free(text);
         unlink(dir);
     }
+    if (strstr(line, "%g")) add_written(r.text);
     if (v->measures && r.code == 0) figures_hide(r.text);
     return r;
 }
@@ -223,7 +238,7 @@ static void option_walk(const struct verb *v, const struct listed *l)
             free(r.text);
             char typed[160]; /* its default, too, is refused */
             snprintf(typed, sizeof typed, "--%s%s%s", l->name, l->takes_value ? " " : "", l->takes_value ? l->dflt : "");
-            if (!l->dflt[0] || strchr(l->dflt, ';')) continue;
+            if (!l->dflt[0] || strchr(l->dflt, ';') || (p->shown && !*p->shown)) continue;
             r = run_with(v, f, "", typed);
             check_refusal(v, f, typed, &r);
             free(r.text);
@@ -231,7 +246,7 @@ static void option_walk(const struct verb *v, const struct listed *l)
         }
         const struct ran without = run_without(v, f, p->beside);
         if (r.code != 0) bad("%s %s %s, %s: exit code %d, %s", v->name, p->beside, p->words, family_name[f], r.code, r.text);
-        if (!p->shown && without.code == 0 && strcmp(r.text, without.text) == 0)
+        if ((!p->shown || !*p->shown) && without.code == 0 && strcmp(r.text, without.text) == 0)
             bad("%s %s %s, %s: nothing changed: %.100s", v->name, p->beside, p->words, family_name[f], r.text);
         free(without.text);
         free(r.text);
@@ -264,6 +279,8 @@ static void test_every_option_of_align_changes_something_or_is_refused(void **st
 static void test_every_option_of_detect_changes_something_or_is_refused(void **state) { (void)state, walk("detect"); }
 static void test_every_option_of_vad_changes_something_or_is_refused(void **state) { (void)state, walk("vad"); }
 static void test_every_option_of_info_changes_something_or_is_refused(void **state) { (void)state, walk("info"); }
+static void test_every_option_of_convert_changes_something_or_is_refused(void **state) { (void)state, walk("convert"); }
+static void test_every_option_of_quantize_changes_something_or_is_refused(void **state) { (void)state, walk("quantize"); }
 static void test_every_option_of_bench_changes_something_or_is_refused(void **state) { (void)state, walk("bench"); }
 static void test_every_option_of_doctor_changes_something_or_is_refused(void **state) { (void)state, walk("doctor"); }
 
@@ -320,6 +337,7 @@ static int all_open(void **state)
     snprintf(stereo_at, sizeof stereo_at, "%s/stereo.wav", home.path);
     snprintf(faint_at, sizeof faint_at, "%s/faint.wav", home.path);
     snprintf(out_at, sizeof out_at, "%s/out.txt", home.path);
+    snprintf(written_at, sizeof written_at, "%s/written.gguf", home.path);
     snprintf(folder_at_, sizeof folder_at_, "%s/files", home.path);
     put_sound(speech_at, 1, 1);
     put_sound(stereo_at, 2, 1);
@@ -340,8 +358,9 @@ static int all_close(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]); /* "*bench*" */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_option_of_transcribe_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_translate_changes_something_or_is_refused),
@@ -349,6 +368,8 @@ int main(void)
         cmocka_unit_test(test_every_option_of_detect_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_vad_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_info_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_convert_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_quantize_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_bench_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_doctor_changes_something_or_is_refused),
     };
