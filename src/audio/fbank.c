@@ -163,12 +163,13 @@ static size_t align64(size_t n)
     return (n + 63) & ~(size_t)63;
 }
 
+static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(team, STEP); }
+
 size_t fbank_memory(const struct fbank_bank *bank, const steno_team *team)
 {
     return align64(sizeof(struct fbank)) + align64(BLOCK * sizeof(float)) +
            align64((size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels * sizeof(float)) +
-           align64((size_t)team_threads(team) * sizeof(struct fbank_thread)) +
-           (size_t)team_threads(team) * kern_spectra_scratch(FBANK_FFT);
+           align64(threads_of(team) * sizeof(struct fbank_thread)) + threads_of(team) * kern_spectra_scratch(FBANK_FFT);
 }
 
 int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e)
@@ -181,9 +182,9 @@ int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *ban
     f->team = team;
     f->block = arena_array(a, BLOCK, sizeof *f->block);
     f->frame = arena_array(a, (size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels, sizeof *f->frame);
-    f->threads = arena_array(a, (size_t)team_threads(team), sizeof *f->threads);
+    f->threads = arena_array(a, threads_of(team), sizeof *f->threads);
     int got = f->block && f->frame && f->threads;
-    for (int i = 0; got && i < team_threads(team); i++) {
+    for (size_t i = 0; got && i < threads_of(team); i++) {
         f->threads[i].scratch = arena_alloc(a, kern_spectra_scratch(FBANK_FFT));
         got = f->threads[i].scratch != NULL;
     }

@@ -18,7 +18,7 @@ static const struct spectrum_log log10_floored = { 1e-10f, -10.0f, 0.301029996f,
 struct mel {
     const struct mel_bank *bank;
     steno_team *team;
-    char *scratch;     /* kern_spectra_scratch bytes of each thread */
+    char *scratch;     /* kern_spectra_scratch bytes of each of threads_of */
     float *block;      /* [BLOCK] padded samples from block_pos on */
     size_t len;        /* of them valid */
     int mirrored;      /* block[0..PAD) is written */
@@ -112,9 +112,11 @@ static size_t align64(size_t n)
     return (n + 63) & ~(size_t)63;
 }
 
+static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(team, (BLOCK - MEL_FFT) / MEL_HOP + 1); }
+
 size_t mel_memory(const steno_team *team)
 {
-    return align64(sizeof(struct mel)) + align64(BLOCK * sizeof(float)) + (size_t)team_threads(team) * kern_spectra_scratch(MEL_FFT);
+    return align64(sizeof(struct mel)) + align64(BLOCK * sizeof(float)) + threads_of(team) * kern_spectra_scratch(MEL_FFT);
 }
 
 int mel_open(struct mel **out, struct arena *a, const struct mel_bank *bank, steno_team *team, steno_error *e)
@@ -125,7 +127,7 @@ int mel_open(struct mel **out, struct arena *a, const struct mel_bank *bank, ste
     m->bank = bank;
     m->team = team;
     m->block = arena_array(a, BLOCK, sizeof *m->block);
-    m->scratch = arena_array(a, (size_t)team_threads(team), kern_spectra_scratch(MEL_FFT));
+    m->scratch = arena_array(a, threads_of(team), kern_spectra_scratch(MEL_FFT));
     if (!m->block || !m->scratch) return err_nomem(e, mel_memory(team), "the log-mel spectrogram");
     mel_begin(m);
     *out = m;

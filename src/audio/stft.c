@@ -34,6 +34,8 @@ static void group_run(void *arg, int64_t group, int thread)
     g->fn(g->arg, first, left < STFT_GROUP ? (int)left : STFT_GROUP, thread);
 }
 
+int stft_threads(const steno_team *team, int64_t n) { return n > ALONE ? team_threads(team) : 1; }
+
 void stft_run(steno_team *team, int64_t n, void (*fn)(void *arg, int64_t first, int count, int thread), void *arg)
 {
     struct groups g = { fn, arg, n };

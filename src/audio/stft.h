@@ -18,6 +18,8 @@ enum {
 /* dst[n] = x[n]; NaN becomes 0, and what is outside [-limit, limit] is brought to it. */
 void stft_samples(float *dst, const float *x, int64_t n, float limit);
 
-/* fn(arg, first, count, thread) for frames [0, n) in groups of at most STFT_GROUP; few frames are done by the caller's thread. */
+/* fn(arg, first, count, thread) for frames [0, n) in groups of at most STFT_GROUP; few frames are done by the caller's thread. And how many
+ * threads that is at most, where n are as many as there ever are. */
+int stft_threads(const steno_team *team, int64_t n);
 void stft_run(steno_team *team, int64_t n, void (*fn)(void *arg, int64_t first, int count, int thread), void *arg);
 #endif
