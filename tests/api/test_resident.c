@@ -249,6 +249,47 @@ static void test_sessions_take_what_is_reported(void **state)
     measure(&long_texts, STENO_COMPUTE_AUTO, room[0], 1);
 }
 
+/* A session of a model that hears clips or streams, with a clip as long as there are. */
+static void measure_funasr(const char *name, int threads)
+{
+    char what[700];
+    steno_model *m;
+    steno_team *team;
+    steno_session *s;
+    steno_error e;
+    snprintf(what, sizeof what, "%s, %d threads", name, threads);
+    steno_model_params p;
+    steno_model_params_init(&p);
+    assert_int_equal(steno_team_open(&team, threads, &e), 0);
+    p.team = team;
+    if (steno_model_open(&m, name, &p, &e)) fail_msg("%s", e.text);
+    struct noise audio = { 1, 30 * RATE, 0 };
+    const steno_source src = { noise_read, noise_rewind, &audio };
+    const int64_t before = resident(), said = steno_session_memory(m, team, NULL);
+    if (steno_session_open(&s, m, team, NULL, &e)) fail_msg("%s", e.text);
+    const int rc = strstr(name, "vad") ? steno_find_speech(s, &src, NULL) : steno_transcribe_source(s, &src, NULL);
+    if (rc) fail_msg("%s: %s", name, steno_last_error(s));
+    assert_said(what, said, resident() - before);
+    steno_session_close(s);
+    steno_model_close(m);
+    steno_team_close(team);
+}
+
+/* No more threads than processors for what is small: one that never comes to work touches nothing of what is its own. */
+static void test_sessions_of_clips_and_streams_take_what_is_reported(void **state)
+{
+    (void)state;
+    need_resident();
+    static const struct { const char *path; int threads; } model[] = { { "fsmn-vad/pt", 2 }, { "models/sensevoice/pt", 3 } };
+    const char *shared = getenv("STENO_SHARED");
+    if (!shared) skip();
+    for (size_t i = 0; i < sizeof model / sizeof *model; i++) {
+        char name[600];
+        snprintf(name, sizeof name, "%.400s/material/funasr/%s", shared, model[i].path);
+        for (int threads = 1; threads <= model[i].threads; threads++) measure_funasr(name, threads);
+    }
+}
+
 /* Of no published shape do word times need more scratch than encoding does, so nothing is held for them: counters of commands apart. */
 static void test_word_times_take_no_scratch_of_their_own(void **state)
 {
@@ -278,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_files_take_what_is_reported),
         cmocka_unit_test(test_the_embedding_counts_once),
         cmocka_unit_test(test_sessions_take_what_is_reported),
+        cmocka_unit_test(test_sessions_of_clips_and_streams_take_what_is_reported),
         cmocka_unit_test(test_word_times_take_no_scratch_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
