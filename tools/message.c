@@ -41,7 +41,7 @@ int message_usage(const char *fmt, ...)
 void message_file(const char *file, const char *reason)
 {
     const size_t n = strlen(file);
-    const int begins = strncmp(reason, file, n) == 0 && (reason[n] == ':' || reason[n] == ' ');
+    const int begins = strncmp(reason, file, n) == 0 && strchr(": /", reason[n]) && reason[n]; /* '/': of a file in it */
     if (!n) message("\"\": %s", reason + (begins ? strspn(reason, ": ") : 0)); /* a name may be empty */
     else if (begins) message("%s", reason);
     else message("%s: %s", file, reason);
