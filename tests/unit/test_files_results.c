@@ -1,0 +1,98 @@
+/* steno tests: results in files of a folder, and what is told of those that cannot be. SPDX-License-Identifier: MIT */
+#include "result_files.h"
+#include "folder.h"
+#include <sys/stat.h>
+
+static int n_told, n_gone; /* temporary files that were there, and that went */
+
+static void told(const char *temp)
+{
+    if (temp) n_told += strstr(temp, "/.steno-") != NULL;
+    else n_gone++;
+}
+
+static struct transcript transcript_of(const steno_segment *segment, const char *language)
+{
+    return (struct transcript){ .segs = segment, .n = 1, .text = segment->text, .language = language, .first_timestamp = -1 };
+}
+
+static void expect_text(const char *path, const char *want)
+{
+    char got[64] = "";
+    FILE *f = fopen(path, "r");
+    if (!f || !fgets(got, sizeof got, f)) fail_msg("%s cannot be read", path);
+    fclose(f);
+    assert_string_equal(got, want);
+}
+
+static void test_a_result_stands_where_the_template_says_once(void **state)
+{
+    (void)state;
+    const struct folder d = folder_new();
+    const steno_segment segment = { .size = sizeof segment, .text = " one two" };
+    const struct transcript t = transcript_of(&segment, "en");
+    struct ledger ledger = { 0 };
+    struct result_files r = { .dir = d.path, .naming = { .template = "{language}-{stem}.{format}", .formats = 1u << WRITER_TXT },
+                              .ledger = &ledger, .told = told };
+    char *inputs[] = { "a/talk.wav" }, at[200];
+    struct out_names names;
+    assert_int_equal(out_names_list(&names, &r.naming, inputs, 1), OUT_NAMES_OK);
+    assert_int_equal(result_files_plan(&r, &names), RESULT_FILES_OK);
+    assert_int_equal(result_files_prepare(&r), RESULT_FILES_OK);
+    n_told = n_gone = 0;
+    assert_int_equal(result_files_write(&r, inputs[0], &t, WRITER_TXT), RESULT_FILES_OK);
+    snprintf(at, sizeof at, "%s/en-talk.txt", d.path);
+    assert_string_equal(r.path, at);
+    expect_text(at, "one two\n");
+    assert_true(n_told == 1 && n_gone == 1);
+    assert_int_equal(result_files_write(&r, "b/talk.mp3", &t, WRITER_TXT), RESULT_FILES_REFUSED); /* of another input, by the same name */
+    assert_int_equal(ledger.refused.status, LEDGER_WRITTEN);
+    r.naming.mark = ".ch1";
+    assert_int_equal(result_files_write(&r, "b/talk.mp3", &t, WRITER_TXT), RESULT_FILES_OK);
+    assert_non_null(strstr(r.path, "/en-talk.ch1.txt"));
+    out_names_free(&names);
+    result_files_free(&r);
+    ledger_free(&ledger);
+    folder_remove(&d);
+}
+
+static void test_what_is_read_or_cannot_be_written_is_told_before_any_work(void **state)
+{
+    (void)state;
+    const struct folder d = folder_new();
+    const struct folder_file read = folder_at(&d, "read.srt"), folder = folder_at(&d, "folder.srt");
+    struct ledger ledger = { 0 };
+    struct result_files r = { .dir = d.path, .naming = { .formats = 1u << WRITER_SRT }, .ledger = &ledger };
+    const struct { char *input; int status; } of[] = {
+        { "read.wav", RESULT_FILES_REFUSED }, { "folder.wav", RESULT_FILES_FAILED }, { "other.wav", RESULT_FILES_OK },
+    };
+    folder_text(&d, "read.srt", "a subtitle that is a grammar\n");
+    assert_int_equal(mkdir(folder.path, 0777), 0);
+    assert_int_equal(ledger_read(&ledger, "the grammar", read.path), LEDGER_OK);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char *inputs[] = { of[i].input };
+        struct out_names names;
+        assert_int_equal(out_names_list(&names, &r.naming, inputs, 1), OUT_NAMES_OK);
+        if (result_files_plan(&r, &names) != of[i].status) fail_msg("%s: want %d", of[i].input, of[i].status);
+        if (of[i].status == RESULT_FILES_REFUSED) assert_string_equal(ledger.refused.what, "the grammar");
+        if (of[i].status == RESULT_FILES_FAILED) assert_string_equal(r.reason, "it is a folder");
+        out_names_free(&names);
+    }
+    expect_text(read.path, "a subtitle that is a grammar\n");
+    r.dir = "/proc/steno"; /* where nobody can make anything */
+    assert_int_equal(result_files_prepare(&r), RESULT_FILES_FAILED);
+    assert_true(*r.reason);
+    result_files_free(&r);
+    ledger_free(&ledger);
+    rmdir(folder.path);
+    folder_remove(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_result_stands_where_the_template_says_once),
+        cmocka_unit_test(test_what_is_read_or_cannot_be_written_is_told_before_any_work),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
