@@ -33,6 +33,12 @@ f32) out_has "compute used: f32" ;;
 *) bad "doctor tells the arithmetic" "$compute" ;;
 esac
 
+echo "formats"
+formats=$("$STENO" transcribe --help | tr -s '\n ' '  ' | sed 's,| ,|,g' | grep -oE 'txt\|[a-z_|]*' | tr '|' '\n')
+is "kinds of JSON" "$(grep -c json <<<"$formats")" 4
+says NEWS.md "four kinds of JSON"
+for f in $formats; do flat "$SRC/doc/steno.1" | grep -qwF -- "$f" || bad "the manual tells of the format $f" "it does not"; done
+
 echo "speed"
 while IFS=$'\t' read -r chart engine value _; do
     [ -n "$value" ] && [ "${chart#\#}" = "$chart" ] || continue
