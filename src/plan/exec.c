@@ -289,7 +289,7 @@ static void replay_thread(void *arg, int thread)
 }
 
 /* A run that ended within an op may leave partials that nobody has put together. */
-static void partials_forget(struct cpu_exec *x)
+static void partials_reset(struct cpu_exec *x)
 {
     for (size_t i = 0; i < x->n_attn_done; i++) atomic_store_explicit(&x->attn_done[i], 0, memory_order_relaxed);
     for (size_t i = 0; i < x->n_approx; i++) atomic_store_explicit(&x->approx[i].slices, 0, memory_order_relaxed);
@@ -306,7 +306,7 @@ static int replay(struct replay *rp, struct run_time *spent)
     const int64_t t1 = os_now_ns(), split = rp->split_ns ? rp->split_ns : t1;
     *spent = (struct run_time){ split - t0, t1 - split };
     if (rp->x->append) rp->x->append->n_copies = 0; /* also those that a run left when it was to end: what they were for is given up */
-    if (rp->status) partials_forget(rp->x);
+    if (rp->status) partials_reset(rp->x);
     cpu_fpenv_leave(fp);
     return rp->status;
 }

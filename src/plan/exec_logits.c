@@ -86,7 +86,7 @@ static void prob_of(const struct replay *rp, uint32_t out, uint32_t slices)
 }
 
 /* What a caller wrote into logits must still have an order. */
-static void tame(float *x, size_t n)
+static void clamp_logits(float *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) x[i] = x[i] > FLT_MAX ? FLT_MAX : x[i] >= -FLT_MAX ? x[i] : -INFINITY;
 }
@@ -105,7 +105,7 @@ static void filter_row(const struct replay *rp, uint32_t out)
         row->flags &= (uint16_t)~ROW_PROB;
     }
     rp->calls.filter(rp->calls.user, row->lane, x);
-    tame(x, n);
+    clamp_logits(x, n);
 }
 
 static void sample_row(const struct replay *rp, uint32_t out, uint32_t slices)

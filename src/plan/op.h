@@ -27,7 +27,7 @@ enum op_kind {
     OP_CIF,             /* out[r] = the frames that token r of the table is made of (run.cif): the sum of their weights times rows of in */
     OP_LSTM,            /* out = the states of a recurrent layer; in: what its gates get from the input, [rows, 4 n] for each way, which
                          * the op uses up; w [4 n, n] for each way. A way begins with zeros at the first (last) row, and with
-                         * ROWS_TABLE at (before) rows of pos 0 */
+                         * ROWS_TABLE at (before) rows of pos 0; other sequences are not told apart */
     OP_ROPE,            /* of each head, from column on: its first n numbers turn by the row's position (kern.h); out is in */
     OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): a gated feed-forward network */
     OP_ACT,             /* out = act(in + bias); only in plans without fusions, see unfuse.c */
@@ -42,7 +42,7 @@ enum op_kind {
 enum op_flag {
     OPF_CAUSAL = 1,    /* attention: row sees positions up to its own */
     OPF_WRITE_KV = 2,  /* attention: in is a Q|K|V row; write K and V before reading */
-    OPF_CONV = 4,      /* linear: in is read from the row before, bind.stride rows on per output row */
+    OPF_CONV = 4,      /* linear: in is read from the row before, bind.stride rows on per output row; sequences are not told apart */
     OPF_PADDED = 8,    /* out has a zero row on both sides, for a convolution that follows */
     OPF_APPROX = 16,   /* linear: of rows with approximate logits only the panels that their bounds leave */
     OPF_SPREAD = 32    /* linear: out is bind.stride rows, one behind the other, for each row of in */
@@ -56,7 +56,7 @@ enum op_rows {
     ROWS_TWICE,  /* twice that, before a convolution of stride 2 */
     ROWS_THRICE, /* three times that, behind OPF_SPREAD */
     ROWS_OUT,    /* rows of the table whose logits are wanted */
-    ROWS_TABLE   /* the rows of the table (run.h), where those of the input are others: tokens beside frames */
+    ROWS_TABLE   /* the rows of the table (run.h), where those of the input are others: tokens beside frames, of one sequence */
 };
 
 enum { NO_SLOT = 0xffff, NO_STATE = 0xffff, FSMN_TAPS = 64 /* most of a filter over rows */ };

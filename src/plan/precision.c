@@ -90,7 +90,7 @@ static int tolerates(enum packed_type t, const struct energy *y, double score, c
 }
 
 /* What stands for t where that is too few bits and `lowest` was allowed; 0: what is stored. */
-static enum packed_type more_than(const struct precision *p, enum packed_type lowest, enum packed_type t)
+static enum packed_type next_higher(const struct precision *p, enum packed_type lowest, enum packed_type t)
 {
     if (t == PK_I8_QUAD && p->bf16) return p->bf16;
     return lowest == PK_I8_QUAD && t != PK_I16_PAIR ? p->int16 : 0;
@@ -103,13 +103,13 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
     const enum packed_type lowest = p->by_role[role];
     enum packed_type t = lowest == PK_Q8_QUAD ? by_blocks(m->tensor[at]->type) : lowest;
     struct energy y, q, key;
-    if (is_qkv && t == PK_I8_QUAD) t = more_than(p, lowest, t);
+    if (is_qkv && t == PK_I8_QUAD) t = next_higher(p, lowest, t);
     if (m->k > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
     if (!t || !norm || b->p.store->dry) return t;
     b->status = energy_of(&y, b, m->tensor[at], norm, m->n[at], m->k);
     q = key = y; /* of one matrix that holds them all: the mean of all stands for each */
     if (is_qkv && at != 0 && !b->status) b->status = energy_of(&q, b, m->tensor[0], norm, m->n[0], m->k);
     if (is_qkv && m->n_parts > 1 && !b->status) b->status = energy_of(&key, b, m->tensor[1], norm, m->n[1], m->k);
-    while (!b->status && t && !tolerates(t, &y, is_qkv ? q.out * key.out : 0, norm, m->k)) t = more_than(p, lowest, t);
+    while (!b->status && t && !tolerates(t, &y, is_qkv ? q.out * key.out : 0, norm, m->k)) t = next_higher(p, lowest, t);
     return t;
 }

@@ -58,7 +58,7 @@ static int span_close(struct vad *v, int64_t t, struct vad_span *out)
     *out = (struct vad_span){ v->start * VAD_FRAME_MS, (t + 1) * VAD_FRAME_MS };
     v->floor = t + 1;
     v->closed = 1;
-    v->votes = v->at = v->heard = v->open = 0;
+    v->votes = v->at = v->in_speech = v->open = 0;
     v->silent = 0;
     memset(v->ring, 0, sizeof v->ring);
     return 1;
@@ -131,10 +131,10 @@ static int frame_decide(struct vad *v, int last, struct vad_span *out)
     v->ring[v->at] = vote;
     v->at = (v->at + 1) % v->window;
 
-    const int before = v->heard;
-    if (!before && v->votes >= v->p.to_speech_ms / VAD_FRAME_MS) v->heard = 1;
-    else if (before && v->votes <= v->p.to_silence_ms / VAD_FRAME_MS) v->heard = 0;
-    if (before || v->heard) return on_speech(v, t, last, out);
+    const int before = v->in_speech;
+    if (!before && v->votes >= v->p.to_speech_ms / VAD_FRAME_MS) v->in_speech = 1;
+    else if (before && v->votes <= v->p.to_silence_ms / VAD_FRAME_MS) v->in_speech = 0;
+    if (before || v->in_speech) return on_speech(v, t, last, out);
     return on_silence(v, t, last, out);
 }
 

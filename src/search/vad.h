@@ -31,7 +31,7 @@ struct vad {
     int64_t frames, done;       /* came in, decided */
     uint8_t ring[VAD_WINDOW_MAX];
     int window, votes, at;      /* frames in the ring, how many of them are speech, next place */
-    int heard;                  /* the ring says speech */
+    int in_speech;              /* the ring says speech */
     int open;                   /* inside a span */
     int64_t start;              /* first frame of the open span */
     int64_t floor;              /* first frame that a span may still have */

@@ -74,7 +74,7 @@ static int32_t ids_below(struct window_decoder *w, const struct lane *l, int32_t
 
 /* ---- a grammar ---- */
 
-static void fall(float *x, double penalty)
+static void lower(float *x, double penalty)
 {
     *x = isinf(penalty) ? -INFINITY : (float)(*x - penalty);
 }
@@ -95,7 +95,7 @@ static int state_of(struct window_decoder *w, struct lane *l)
 }
 
 /* Where a lane stands in its grammar. */
-struct stand {
+struct grammar_step {
     int complete, between; /* what was said is a sentence; ends with a whole character */
     int joins;             /* ends with a letter that another would join */
     int last;              /* there is room for one token more */
@@ -103,7 +103,7 @@ struct stand {
 };
 
 /* May some text follow that does not go on the word at hand? */
-static int can_go_on(const struct window_decoder *w, const struct stand *at)
+static int can_go_on(const struct window_decoder *w, const struct grammar_step *at)
 {
     const uint32_t *barred = w->rules.mask, *joining = w->request->joining;
     const int32_t n_text = w->s->model->tokens.n_text;
@@ -117,7 +117,7 @@ static int can_go_on(const struct window_decoder *w, const struct stand *at)
 }
 
 /* May a time stand here, or a turn? Behind it must be room for the time that begins the next segment, and for text. */
-static int can_pause(const struct window_decoder *w, const struct lane *l, const struct stand *at)
+static int can_pause(const struct window_decoder *w, const struct lane *l, const struct grammar_step *at)
 {
     const int32_t ts = w->rules.ts_begin, opens = !l->sampler.n || l->sampler.out[l->sampler.n - 1].id >= ts;
     if (!at->between || at->complete) return at->between;
@@ -130,7 +130,7 @@ static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logi
     const struct token_roles *t = &w->s->model->tokens;
     const double penalty = c->p.grammar_penalty;
     const int32_t n_text = t->n_text, state = state_of(w, l), n = ids_below(w, l, n_text);
-    struct stand at = { .last = isinf(penalty) && l->sampler.n == l->sampler.limit - 1 };
+    struct grammar_step at = { .last = isinf(penalty) && l->sampler.n == l->sampler.limit - 1 };
     at.mask = state < 0 ? NULL : at.last ? matcher_mask_last(c->matcher, state) : matcher_mask(c->matcher, state);
     if (!at.mask) {
         w->failed = 1;
@@ -143,12 +143,12 @@ static void adjust_grammar(struct window_decoder *w, struct lane *l, float *logi
     /* Behind a pause a word is not gone on with. */
     const int apart = at.joins && l->sampler.n && l->sampler.out[l->sampler.n - 1].id >= n_text;
     for (int32_t i = 0; i < n_text; i++)
-        if (!has_bit(at.mask, i) || (apart && has_bit(c->joining, i))) fall(&logits[i], penalty);
-    if (!at.complete) fall(&logits[t->eot], penalty);
+        if (!has_bit(at.mask, i) || (apart && has_bit(c->joining, i))) lower(&logits[i], penalty);
+    if (!at.complete) lower(&logits[t->eot], penalty);
     const int turns = c->p.tinydiarize, pause = (w->rules.timestamps || turns) && can_pause(w, l, &at);
     for (int32_t i = n_text; i < t->timestamp_begin; i++)
-        if (i != t->eot && (i != t->turn || !turns || !pause)) fall(&logits[i], penalty);
-    for (int32_t i = t->timestamp_begin; i < w->rules.n_vocab && w->rules.timestamps && !pause; i++) fall(&logits[i], penalty);
+        if (i != t->eot && (i != t->turn || !turns || !pause)) lower(&logits[i], penalty);
+    for (int32_t i = t->timestamp_begin; i < w->rules.n_vocab && w->rules.timestamps && !pause; i++) lower(&logits[i], penalty);
 }
 
 int sentence_of(struct window_decoder *w, const int32_t *ids, int32_t n, struct sentence *out)
