@@ -79,13 +79,9 @@ int engine_was_read(const steno_model *m, const char *path)
 static int check_given(const struct engine *e, const struct engine_opts *o, const steno_model_params *p)
 {
     steno_model_info i = { .size = sizeof i };
-    char name[OPTION_TEXT_SZ];
     if (!o->given || steno_model_info_get(e->model, &i)) return EXIT_OK;
     if (o->vocab && i.n_vocab && !engine_was_read(e->model, o->vocab))
         return message_usage("--vocab is for models that carry no vocabulary; this %s model has its own: leave it out", i.family);
-    if (option_was_given(o->given, "batch-size") && i.n_text_ctx == 0)
-        return message_usage("%s is for models that decode token by token; this %s model does not serve it: leave it out",
-                             option_name(name, o->given, "batch-size"), i.family);
     struct args_given given = *o->given;
     if (o->cmvn_apart) option_forget(&given, "cmvn");
     return option_check(&given, e->model, STENO_CALL_OPEN, p);

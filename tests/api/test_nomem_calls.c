@@ -2,6 +2,7 @@
  *
  * As test_nomem.c does for models: each allocation of a way of working fails once. It must end with STENO_ENOMEM and a reason or with the
  * right result, nothing stays behind, calls beside the one that failed are not touched, and a session goes on. */
+#include "funasr_model.h"
 #include "heap.h"
 #include "small_pair.h"
 
@@ -49,7 +50,7 @@ static const steno_model *model_of(enum kind kind)
 
 static uint64_t digest_of(steno_session *s)
 {
-    const uint64_t h = result_digest(s);
+    const uint64_t h = result_digest(s) + spans_digest(s);
     if (steno_result_select(s, STENO_TRANSCRIBE) || steno_result_select(s, STENO_TRANSLATE)) return h;
     return h * 31 + result_digest(s);
 }
@@ -133,7 +134,7 @@ static void on_done(void *user, steno_session *s, int status)
 }
 
 /* Open, add, run and close. @return the first status that is not OK */
-static int batch_once(struct outcome *o, steno_error *e)
+static int batch_once(const steno_model *m, struct outcome *o, steno_error *e)
 {
     steno_batch *b;
     steno_batch_params bp;
@@ -146,14 +147,14 @@ static int batch_once(struct outcome *o, steno_error *e)
     bp.max_lanes = LANES;
     bp.user = o;
     bp.on_done = on_done;
-    int rc = steno_batch_open(&b, model, NULL, &bp, e);
+    int rc = steno_batch_open(&b, m, NULL, &bp, e);
     sp.batch = b;
     for (int i = 0; i < CALLS && !rc; i++) {
-        rc = steno_session_open(&o->s[i], model, NULL, &sp, e);
+        rc = steno_session_open(&o->s[i], m, NULL, &sp, e);
         if (rc) break;
         const steno_source src = { read_some, rewind_it, &r[i] };
         p[i] = params_of(beside[i]);
-        const int added = steno_batch_add(b, o->s[i], &src, &p[i]); /* the others are none the worse */
+        const int added = steno_batch_add(b, o->s[i], &src, m == model ? &p[i] : NULL); /* the others are none the worse */
         if (added) o->rc[i] = added;
     }
     if (!rc) rc = steno_batch_run(b);
@@ -168,20 +169,16 @@ static int batch_once(struct outcome *o, steno_error *e)
     return rc;
 }
 
-static void test_every_allocation_of_a_batch_may_fail_and_ends_at_most_one_call(void **state)
+/* want_of says what each of its requests gives alone. */
+static void batch_each(const steno_model *m)
 {
-    (void)state;
-    need_counting();
     int failed = 0;
-    steno_session *s = session_new(model, NULL, LANES);
     steno_error e = { 0 };
-    for (int i = 0; i < CALLS; i++) assert_int_equal(call(s, beside[i], &want_of[i], &e), 0);
-    steno_session_close(s);
     for (int64_t n = 0;; n++) {
         struct outcome o = { .bad = 0 };
         e = (steno_error){ 0 };
         count_begin(n);
-        const int rc = batch_once(&o, &e);
+        const int rc = batch_once(m, &o, &e);
         const struct heap h = count_end();
         if (rc && (rc != STENO_ENOMEM || !*e.text)) fail_msg("allocation %lld fails: status %d \"%s\"", (long long)n, rc, e.text);
         if (h.bytes) fail_msg("allocation %lld fails: %lld bytes stay behind", (long long)n, (long long)h.bytes);
@@ -195,11 +192,43 @@ static void test_every_allocation_of_a_batch_may_fail_and_ends_at_most_one_call(
     assert_true(failed > 20);
 }
 
+static void test_every_allocation_of_a_batch_may_fail_and_ends_at_most_one_call(void **state)
+{
+    (void)state;
+    need_counting();
+    steno_session *s = session_new(model, NULL, LANES);
+    steno_error e = { 0 };
+    for (int i = 0; i < CALLS; i++) assert_int_equal(call(s, beside[i], &want_of[i], &e), 0);
+    steno_session_close(s);
+    batch_each(model);
+}
+
+/* Clips that share a run, and streams that take turns. */
+static void test_so_it_does_with_tags_and_with_spans_of_speech(void **state)
+{
+    (void)state;
+    need_counting();
+    for (int finds = 0; finds < 2; finds++) {
+        steno_model *m = funasr_open(finds ? vad_folder : ctc_folder, NULL);
+        steno_session *s = session_new(m, NULL, 1);
+        for (int i = 0; i < CALLS; i++) {
+            struct reading r = { 0 };
+            const steno_source src = { read_some, rewind_it, &r };
+            assert_int_equal(finds ? steno_find_speech(s, &src, NULL) : steno_transcribe_source(s, &src, NULL), 0);
+            want_of[i] = digest_of(s);
+        }
+        steno_session_close(s);
+        batch_each(m);
+        steno_model_close(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_session_goes_on_after_every_allocation_of_a_call_has_failed),
         cmocka_unit_test(test_every_allocation_of_a_batch_may_fail_and_ends_at_most_one_call),
+        cmocka_unit_test(test_so_it_does_with_tags_and_with_spans_of_speech),
     };
     return cmocka_run_group_tests(tests, pair_open, pair_close);
 }

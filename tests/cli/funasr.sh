@@ -64,6 +64,18 @@ expect 2 "tags are for models with tags" -m "$MODEL" --keep-tags "$DIGITS"
 err_has "--keep-tags is for models with tags"
 expect 0 "a query for no speech" -m "$S" -l nospeech --keep-tags "$F/audio/noise.wav"
 out_has "<|nospeech|>"
+several=("$F"/audio/en_[gjln]*.wav "$F/audio/zh_synth.wav" long.wav "$F/audio/silence.wav" "$F/audio/en_bgm.wav")
+expect 0 "several files" -q -m "$S" -f json --word-timestamps "${several[@]}"
+cp "$T/out" alone
+for n in 2 5 128; do
+    expect 0 "$n clips together: the same bytes in the same order" -q -m "$S" -f json --word-timestamps -b $n "${several[@]}"
+    same "$T/out" alone
+done
+expect 1 "one that fails is told, the others are written" -q -m "$S" -b 3 "$F/audio/en_george.wav" no.wav "$F/audio/en_bgm.wav"
+err_has "no.wav"
+out_has "three one four"
+expect 2 "beams are still for models that decode token by token" -m "$S" -b 2 --beam-size 2 "$F/audio/en_george.wav"
+err_has "--beam-size is for models that decode token by token"
 expect 0 "subtitles" -m "$S" -l zh -f srt "$F/audio/zh_synth_happy.wav"
 out_has "00:00:00,000 --> 00:00:01,621"
 expect 0 "a cue for each word" -m "$S" -f srt --word-timestamps --max-words-per-line 1 "$F/audio/en_george.wav"

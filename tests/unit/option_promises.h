@@ -108,7 +108,7 @@ static const struct promise transcribe[] = {
     { "threads", SPEECH, "-t 2", "", SPEED },
     { "verify", DECODES, "--verify", "--compute int8", NULL },
     { "verify-margin", DECODES, "--verify-margin 0", "--compute int8 --verify", NULL },
-    { "batch-size", DECODES, "-b 2", "", SPEED },
+    { "batch-size", SPEECH, "-b 2", "", SPEED },
     { "strict", SPEECH, "--strict", "", "cli/cut.sh" },
     { "progress", SPEECH, "--progress lines", "", NULL },
     { "quiet", SPEECH, "-q", "", "cli/verbs.sh" },
