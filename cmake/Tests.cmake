@@ -250,10 +250,9 @@ endforeach()
 
 set(costs
     emulated.kernels.Haswell 300 emulated.kernels.Nehalem 300 emulated.program.Nehalem 200 emulated.program.Haswell 200
-    golden.verified 100 golden.narrow 90 unit.tool_every_option 60 golden.reference 60 kernels 40 attack.nomem 30 attack.models 30
-    attack.sounds 20 attack.limits 20 attack.options 20 api.compute 20 api.batch 15 golden.quantized 15 golden.shipped 10
-    api.fallback 8 api.audio 8 api.kquants 8 golden.vad 8 golden.executor 8 cli.progress 6 cli.verbs 6 cli.batch 6 api.nomem 6
-    unit.plan_shared 5 unit.plan_widths 5)
+    golden.verified 100 golden.narrow 90 golden.reference 60 unit.tool_every_option 40 kernels 40 api.compute 20
+    api.batch 15 golden.quantized 15 attack.nomem 10 golden.shipped 10 api.fallback 8 api.audio 8 api.kquants 8
+    golden.vad 8 golden.executor 8 cli.progress 6 cli.verbs 6 cli.batch 6 api.nomem 6 unit.plan_shared 5 unit.plan_widths 5)
 while(costs)
     list(POP_FRONT costs test seconds)
     if(TEST ${test})
