@@ -3,20 +3,19 @@
  * A step is a run of the encoder. Clips of whoever is next in the queue (request_queue.c) go into it, each a sequence of rows, until there
  * is no room for the next one: short clips share what it costs to read the weights, long ones have runs of their own. A row sees its own
  * sequence alone, so none of this shows in any text. */
-#include "task/ctc/ctc_step.h"
+#include "task/clips/clip_step.h"
 #include "task/batch_loop.h"
-#include "task/ctc/ctc_run.h"
 
 static int wants_window(const struct steno_batch *b, const steno_session *s)
 {
     (void)b;
-    return !s->place.waits && !ctc_of(s)->request.is_over;
+    return !s->place.waits && !clips_of(s)->request.is_over;
 }
 
 /* No clip follows; those that are in the run are still to be told. */
 static void request_over(steno_session *s, int status)
 {
-    struct ctc_request *q = &ctc_of(s)->request;
+    struct clip_request *q = &clips_of(s)->request;
     q->is_over = 1;
     q->status = status;
     if (!q->n_windows) request_finish(s, status);
@@ -25,32 +24,32 @@ static void request_over(steno_session *s, int status)
 /* The clip that s has heard, behind those that are in the run. */
 static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows)
 {
-    struct ctc_batch *c = ctc_batch_of(b);
-    const size_t ld = ctc_encoder_of(b)->slot[ctc_encoder_of(b)->input].ld;
-    struct ctc_window *w = &c->window[c->n++];
+    struct clip_batch *c = clip_batch_of(b);
+    const size_t ld = clip_encoder_of(b)->slot[clip_encoder_of(b)->input].ld;
+    struct clip_window *w = &c->window[c->n++];
     const struct sequence *last = c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL;
     w->rows = sequence_next(last, n_rows, (uint16_t)c->n_sequences);
     if (!c->n_sequences) b->run.n_rows = 0;
     if (n_rows) {
         for (uint32_t i = 0; i < n_rows; i++) run_add(&b->run, 0, (int32_t)i, w->rows.lane, 0);
-        b->run.lane[w->rows.lane].argmax_mask = ctc_of(s)->barred;
+        b->run.lane[w->rows.lane].argmax_mask = clips_of(s)->request.barred;
         c->sequence[c->n_sequences++] = w->rows;
         queue_given(b, queue_passes(b, s, wants_window));
         queue_window(s);
         s->timings.n_windows++;
         s->request_state = REQUEST_LIVE;
     }
-    ctc_window_fill(s, w, exec_input(b->exec, ctc_encoder_of(b)) + w->rows.row * ld, ld);
-    ctc_of(s)->request.n_windows++;
+    clip_window_fill(s, w, exec_input(b->exec, clip_encoder_of(b)) + w->rows.row * ld, ld);
+    clips_of(s)->request.n_windows++;
 }
 
 /* The next clip of s. @return 1: something went on, 0: there is no room for it */
 static int window_take(struct steno_batch *b, steno_session *s)
 {
-    const struct ctc_batch *c = ctc_batch_of(b);
-    const steno_transcribe_params *p = &ctc_of(s)->request.p;
+    const struct clip_batch *c = clip_batch_of(b);
+    const steno_transcribe_params *p = &clips_of(s)->request.p;
     int has;
-    const int rc = ctc_request_hear(s, &has);
+    const int rc = clip_request_hear(s, &has);
     if (rc == STREAM_WAITS) {
         s->place.waits = 1;
         return 1;
@@ -59,9 +58,10 @@ static int window_take(struct steno_batch *b, steno_session *s)
         request_over(s, rc);
         return 1;
     }
-    const uint32_t n = ctc_request_rows(s);
-    if (n > sequence_room(c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL, ctc_encoder_of(b)->max_rows)) return 0;
-    if (n && p->on_window && !p->on_window(p->user, fbank_stream_at(&ctc_of(s)->fbank) / 16)) request_over(s, STENO_OK); /* a clean end */
+    const uint32_t n = clip_request_rows(s);
+    if (c->n_sequences == clips_of(s)->decoder->max_clips) return 0;
+    if (n > sequence_room(c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL, clip_encoder_of(b)->max_rows)) return 0;
+    if (n && p->on_window && !p->on_window(p->user, fbank_stream_at(&clips_of(s)->fbank) / 16)) request_over(s, STENO_OK); /* a clean end */
     else window_add(b, s, n);
     return 1;
 }
@@ -69,7 +69,7 @@ static int window_take(struct steno_batch *b, steno_session *s)
 /* Clips into the run, while somebody has one and there is room. */
 static void gather(struct steno_batch *b)
 {
-    struct ctc_batch *c = ctc_batch_of(b);
+    struct clip_batch *c = clip_batch_of(b);
     c->n = c->n_sequences = 0;
     queue_look(b);
     while (c->n < b->n_windows) {
@@ -83,14 +83,14 @@ static void gather(struct steno_batch *b)
 /* What the run has left behind. rc: how it went */
 static void settle(struct steno_batch *b, int rc)
 {
-    const struct ctc_batch *c = ctc_batch_of(b);
+    const struct clip_batch *c = clip_batch_of(b);
     for (uint32_t i = 0; i < c->n; i++) {
-        struct ctc_window *w = &c->window[i];
+        struct clip_window *w = &c->window[i];
         steno_session *s = w->s;
         if (!s) continue;
-        struct ctc_request *q = &ctc_of(s)->request;
+        struct clip_request *q = &clips_of(s)->request;
         int status = request_ran(s, rc);
-        if (!status) status = ctc_window_settle(s, w);
+        if (!status) status = clip_window_settle(s, w);
         s->request_state = q->n_windows > 1 ? REQUEST_LIVE : REQUEST_LISTENING;
         w->s = NULL;
         if (--q->n_windows && !status) continue;
@@ -98,10 +98,20 @@ static void settle(struct steno_batch *b, int rc)
     }
 }
 
-int ctc_step(struct steno_batch *b)
+/* NULL: nobody wants what is in the run. */
+static const struct clip_decoder *decoder_of(const struct clip_batch *c)
 {
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->window[i].s) return clips_of(c->window[i].s)->decoder;
+    return NULL;
+}
+
+int clip_step(struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
     gather(b);
-    if (!ctc_batch_of(b)->n) return 0;
-    settle(b, ctc_batch_of(b)->n_sequences ? ctc_run(b) : STENO_OK);
+    if (!c->n) return 0;
+    const struct clip_decoder *d = decoder_of(c);
+    settle(b, d && c->n_sequences ? d->run(b) : STENO_OK);
     return 1;
 }

@@ -1,0 +1,107 @@
+/* steno: one transcription, from clip to clip. SPDX-License-Identifier: MIT */
+#include "task/clips/clip_request.h"
+#include <string.h>
+#include "task/batch_loop.h"
+#include "task/compression.h"
+
+int clip_request_take(steno_session *s, const struct request_given *g)
+{
+    struct clip_session *c = clips_of(s);
+    struct clip_request *q = &c->request;
+    *q = (struct clip_request){ .p = *g->transcribe, .src = *g->src };
+    s->params = &q->p;
+    const int rc = params_check(s, STENO_CALL_TRANSCRIBE, &q->p);
+    if (rc) return rc;
+    q->from = q->p.offset_ms * 16;
+    return c->decoder->take(s);
+}
+
+int clip_request_end(steno_session *s, int status)
+{
+    const struct clip_session *c = clips_of(s);
+    const struct clip_batch *b = clip_batch_of(s->batch);
+    for (uint32_t i = 0; i < b->n; i++)
+        if (b->window[i].s == s) b->window[i].s = NULL;
+    if (s->request_state != REQUEST_WAITING) s->result.duration_ms = c->fbank.samples / 16;
+    if (c->decoder->end) c->decoder->end(s);
+    result_finish(&s->result, &status, &s->error);
+    return status;
+}
+
+int clip_request_hear(steno_session *s, int *has)
+{
+    struct clip_session *c = clips_of(s);
+    const struct clip_request *q = &c->request;
+    if (s->request_state == REQUEST_WAITING) {
+        fbank_stream_begin(&c->fbank, &q->src, q->from, q->p.duration_ms * 16);
+        c->fbank.may_wait = !s->place.direct;
+        queue_begin(s);
+        s->request_state = REQUEST_LISTENING;
+    }
+    return fbank_stream_hear(&c->fbank, has, &s->error);
+}
+
+uint32_t clip_request_rows(const steno_session *s)
+{
+    const struct clip_session *c = clips_of(s);
+    const int n = fbank_stream_rows(&c->fbank);
+    return n ? (uint32_t)(c->request.n_head + n) : 0;
+}
+
+void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
+{
+    struct clip_session *c = clips_of(s);
+    const struct clip_request *q = &c->request;
+    const size_t width = (size_t)fbank_width(fbank_bank_of(s->model));
+    w->s = s;
+    w->at = fbank_stream_at(&c->fbank);
+    for (int i = 0; w->rows.n && i < q->n_head; i++) memcpy(x + (size_t)i * ld, q->query + (size_t)q->head[i] * width, width * sizeof *x);
+    fbank_stream_clip(&c->fbank, x + (size_t)q->n_head * ld, ld);
+    w->end = fbank_stream_at(&c->fbank);
+}
+
+struct segment clip_segment_of(const steno_session *s, const struct clip_window *w)
+{
+    const struct result *r = &s->result;
+    return (struct segment){ .seek_frames = w->at / FBANK_HOP, .t0_ms = w->at / 16, .t1_ms = w->end / 16,
+                             .start = (double)w->at / FBANK_RATE, .end = (double)w->end / FBANK_RATE, .text = r->text.len,
+                             .first_token = r->ids.len / sizeof(int32_t) };
+}
+
+int clip_segment_add(steno_session *s, struct segment *g, const struct clip_found *f)
+{
+    struct result *r = &s->result;
+    g->n_tokens = f->n;
+    g->avg_logprob = f->sum_logprob / (f->n + 1);
+    g->compression_ratio = compression_ratio(f->text, f->n_text);
+    if (g->compression_ratio < 0) return err_nomem(&s->error, f->n_text, "the text of a clip");
+    if (r->bytes.len) buf_str(&r->bytes, " ");
+    buf_add(&r->bytes, f->whole, f->n_whole);
+    buf_add(&r->text, f->text, f->n_text);
+    buf_add(&r->text, "", 1);
+    buf_add(&r->ids, f->ids, (size_t)f->n * sizeof *f->ids);
+    buf_add(&r->tokens, f->tokens, (size_t)f->n * sizeof *f->tokens);
+    return result_status(r) ? err_nomem(&s->error, r->text.len, "results") : STENO_OK;
+}
+
+int clip_segment_tell(steno_session *s, const struct segment *g)
+{
+    const steno_transcribe_params *p = &clips_of(s)->request.p;
+    struct result *r = &s->result;
+    if (result_status(r)) return err_nomem(&s->error, r->text.len, "results");
+    buf_add(&r->segments, g, sizeof *g); /* the last one: what can be read is whole */
+    if (result_status(r)) return err_nomem(&s->error, r->segments.len, "results");
+    if (!*r->language && g->tags.language) r->language = g->tags.language;
+    result_tell(r, p->on_segment, p->user);
+    return STENO_OK;
+}
+
+int clip_window_settle(steno_session *s, const struct clip_window *w)
+{
+    const struct clip_session *c = clips_of(s);
+    const struct clip_request *q = &c->request;
+    const int rc = w->rows.n ? c->decoder->settle(s, w) : STENO_OK;
+    const int64_t done_ms = (w->end - q->from) / 16; /* how much there is, is known when all of it was heard */
+    if (!rc && q->p.on_progress) q->p.on_progress(q->p.user, done_ms, c->fbank.ended ? (c->fbank.samples - q->from) / 16 : 0);
+    return rc;
+}

@@ -1,0 +1,65 @@
+/* steno: what transcriptions clip by clip keep. SPDX-License-Identifier: MIT
+ *
+ * Audio is cut into clips of at most the length a model was trained on, where it is quiet; each goes through the encoder once. What comes
+ * out there is made text by a decoder: with a CTC head (task/ctc), or by integrate-and-fire (task/cif). A task that works so keeps a struct
+ * clip_session first in its part of a session, and a struct clip_batch in a batch. */
+#ifndef STENO_TASK_CLIPS_CLIP_SESSION_H
+#define STENO_TASK_CLIPS_CLIP_SESSION_H
+#include "task/fbank_stream.h"
+#include "task/task.h"
+
+/* A clip that is in the run at hand. */
+struct clip_window {
+    steno_session *s;     /* whose it is, NULL: nobody wants it any more */
+    int64_t at, end;      /* samples: where it begins and ends */
+    struct sequence rows; /* of the run; none where the clip is too short to have any */
+};
+
+/* In a batch. */
+struct clip_batch {
+    struct clip_window *window; /* [n_windows] */
+    struct sequence *sequence;  /* [n_windows] rows of those that have any */
+    uint32_t n, n_sequences;    /* in the run at hand */
+};
+
+/* What one request carries from clip to clip. */
+struct clip_request {
+    steno_transcribe_params p;   /* complete */
+    steno_source src;
+    int32_t head[PROMPT_PREFIX_MAX], n_head; /* rows of `query` before each clip */
+    const float *query;
+    const uint32_t *barred;      /* ids that are not chosen, NULL: none */
+    int64_t from;                /* samples passed over */
+    int n_windows;               /* clips of it in the run at hand */
+    int is_over, status;         /* no clip follows; how it ended */
+};
+
+struct clip_decoder {
+    uint32_t max_clips;          /* of a run */
+    int (*take)(steno_session *s);                               /* the request: whatever is its own. A status */
+    int (*run)(struct steno_batch *b);                           /* the clips of the run at hand. A status of the executor's */
+    int (*settle)(steno_session *s, const struct clip_window *w); /* what was found there becomes a segment. A status */
+    void (*end)(steno_session *s);                               /* before results are whole; NULL: nothing is to be done */
+};
+
+/* In a session. */
+struct clip_session {
+    struct fbank_stream fbank;
+    struct clip_request request;
+    const struct clip_decoder *decoder;
+};
+
+static inline struct clip_session *clips_of(const steno_session *s) { return s->part; }
+static inline struct clip_batch *clip_batch_of(const struct steno_batch *b) { return b->part; }
+static inline const struct plan *clip_encoder_of(const struct steno_batch *b) { return &b->model->plan[PLAN_ENCODER]; }
+
+/* Its part of a batch, as a task's. */
+size_t clip_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
+int clip_batch_open(struct steno_batch *b, steno_error *e);
+
+/* Of a session. */
+size_t clip_session_memory(const steno_model *m, const steno_team *team); /* beside the struct */
+int clip_session_open(steno_session *s, const struct clip_decoder *d, steno_error *e); /* s->part is there */
+void clip_session_close(steno_session *s);
+struct front_time *clip_front_time(const steno_session *s);
+#endif

@@ -1,0 +1,103 @@
+/* steno: from the rows of an encoder to text by a CTC head. SPDX-License-Identifier: MIT
+ *
+ * The most probable id of every row of a clip, repeats and blanks dropped (Graves et al. 2006, best path), is its text. */
+#include <math.h>
+#include "task/batch_loop.h"
+#include "task/clips/clip_request.h"
+#include "task/clips/clip_run.h"
+#include "task/ctc/ctc_session.h"
+
+static int take(steno_session *s)
+{
+    const steno_model *m = s->model;
+    struct ctc_session *c = ctc_of(s);
+    struct clip_request *q = &c->clips.request;
+    const struct ctc_options options = { q->p.language, q->p.itn, q->p.ban_unknown_emotion };
+    q->query = ctc_model_of(m)->query;
+    q->n_head = m->family->ctc->query_rows(m, &options, q->head, &s->error);
+    if (q->n_head < 0) return q->n_head;
+    const int32_t barred = m->family->ctc->barred(m, &options);
+    rule_masks_clear(&c->masks);
+    rule_bar(&c->masks, barred);
+    q->barred = barred < 0 ? NULL : c->masks.always;
+    return STENO_OK;
+}
+
+static int run(struct steno_batch *b)
+{
+    run_prepare(&b->run);
+    const int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
+    return rc ? rc : clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_LM_HEAD });
+}
+
+/* Ids of a clip, repeats and blanks dropped, in ctc_session.ids and the batch's table of tokens. */
+static struct clip_found collapse(const steno_session *s, const struct clip_window *w)
+{
+    const int32_t blank = ctc_model_of(s->model)->blank;
+    struct clip_found c = { .ids = ctc_of(s)->ids, .tokens = s->batch->sampled };
+    int32_t last = -1;
+    for (uint32_t i = w->rows.row; i < (uint32_t)w->rows.row + w->rows.n; i++) {
+        const struct best *b = &s->batch->run.argmax.best[i];
+        if (b->id != last && b->id != blank && b->id >= 0) {
+            s->batch->sampled[c.n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
+            ctc_of(s)->ids[c.n++] = b->id;
+            c.sum_logprob += b->logprob;
+        }
+        last = b->id;
+    }
+    return c;
+}
+
+static void show_words(steno_session *s, int row, const float *logits, const struct best *best)
+{
+    const int n_head = clips_of(s)->request.n_head;
+    if (row >= n_head && best->id >= 0) ctc_words_row(&ctc_of(s)->words, row - n_head, logits, best);
+}
+
+/* The head runs once more: what is looked for was not known before. */
+static int find_words(steno_session *s, const struct clip_window *w, int32_t n_ids)
+{
+    struct ctc_session *c = ctc_of(s);
+    const int n_rows = w->rows.n - c->clips.request.n_head;
+    if (ctc_words_begin(&c->words, s->model, &(struct ctc_ids){ c->ids, n_ids }, n_rows))
+        return err_nomem(&s->error, (size_t)n_rows * (size_t)(n_ids + 1) * sizeof(float), "times of words");
+    const struct clip_head again = { PHASE_LM_HEAD, w, show_words };
+    return request_ran(s, clip_run_head(s->batch, w->rows.row, (uint32_t)w->rows.row + w->rows.n, &again));
+}
+
+static int words_add(steno_session *s, const struct clip_window *w, int32_t n_ids, struct segment *g)
+{
+    struct ctc_session *c = ctc_of(s);
+    const struct ctc_heard h = { { c->ids, n_ids }, s->batch->sampled, (double)w->at / FBANK_RATE,
+                                 fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000) };
+    return ctc_words_add(&c->words, s->model, &h, &s->result, g) ? err_nomem(&s->error, s->result.words.len, "words") : STENO_OK;
+}
+
+static int settle(steno_session *s, const struct clip_window *w)
+{
+    struct ctc_session *c = ctc_of(s);
+    const steno_transcribe_params *p = &c->clips.request.p;
+    struct clip_found found = collapse(s, w);
+    struct segment g = clip_segment_of(s, w);
+    const struct ctc_ids ids = { c->ids, found.n };
+    struct ctc_shown shown;
+    int rc = p->word_timestamps ? find_words(s, w, found.n) : STENO_OK;
+    if (rc) return rc;
+    rc = ctc_text_make(&c->text, s->model, &ids, p->tags, &g.tags, &shown);
+    if (rc) return err_nomem(&s->error, (size_t)found.n, "text");
+    if (!shown.n) return STENO_OK; /* tags alone are no segment, unless they are to be seen */
+    found.text = shown.text;
+    found.n_text = shown.n;
+    found.whole = shown.whole;
+    found.n_whole = shown.n_whole;
+    rc = clip_segment_add(s, &g, &found);
+    if (!rc && p->word_timestamps) rc = words_add(s, w, found.n, &g);
+    return rc ? rc : clip_segment_tell(s, &g);
+}
+
+static void end(steno_session *s)
+{
+    ctc_text_whole(&ctc_of(s)->text, s->model, clips_of(s)->request.p.tags, &s->result.bytes);
+}
+
+const struct clip_decoder ctc_decoder = { .max_clips = UINT32_MAX, .take = take, .run = run, .settle = settle, .end = end };
