@@ -75,7 +75,7 @@ struct steno_model {
     int32_t n_vocab, text_ctx, audio_ctx;
     struct model_widths widths;
     void *front;                   /* what its front end needs: struct mel_bank, fbank_bank; NULL: nothing */
-    void *part;                    /* what its task needs: struct ctc_model, vad_params; NULL: nothing */
+    void *part;                    /* what its task needs: struct ctc_model, cif_model, vad_params; NULL: nothing */
     struct vocab vocab;
     struct bpe *bpe;
     struct token_roles tokens;
@@ -140,6 +140,26 @@ struct ctc {
     void (*rich_text)(const char *raw, size_t n, struct buf *text);
 };
 
+/* Of a model whose tokens are found by continuous integrate-and-fire (search/cif.h), all of a clip at once. */
+struct cif_model {
+    float smooth, noise;           /* of the frames' weights */
+    float tail;                    /* weight of a frame of zeros behind the last */
+    int32_t blank, bos, eos;       /* ids that are no text */
+    const void *text;              /* the family's own */
+};
+
+/* A word, and the tokens that it is made of: others may lie among them. */
+struct token_word {
+    size_t text, n_text;           /* bytes [text, text + n_text) */
+    int32_t first, n;
+    int32_t space;                 /* one stands behind it, where another word follows */
+};
+
+struct cif {
+    /* Make words of ids[n], in place of what the buffers held: their bytes, and struct token_word in order. STENO_OK, STENO_ENOMEM */
+    int (*words)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes, struct buf *words);
+};
+
 enum { PROMPT_PREFIX_MAX = 8 };
 
 struct family {
@@ -151,6 +171,7 @@ struct family {
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
     const struct speech *speech;   /* of models that decode token by token */
     const struct ctc *ctc;         /* of models with a CTC head */
+    const struct cif *cif;         /* of models whose tokens are found by integrate-and-fire */
     /* Index of a language among those that stand in token order, -1: unknown. NULL: it has none such. */
     int (*language)(const steno_model *m, const char *name);
     /* Append the bytes of the text of ids[n], all below n_vocab. NULL: ids are no text. */
@@ -160,7 +181,7 @@ struct family {
     const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */
 };
 
-extern const struct family family_whisper, family_sensevoice, family_fsmn_vad;
+extern const struct family family_whisper, family_sensevoice, family_paraformer, family_fsmn_vad;
 /* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
 int model_life_begin(steno_model *m, steno_error *e);
 void model_hold(const steno_model *m);

@@ -7,7 +7,7 @@
 
 enum { NAMES_SZ = 200 };
 
-static const struct family *const families[] = { &family_whisper, &family_sensevoice, &family_fsmn_vad };
+static const struct family *const families[] = { &family_whisper, &family_sensevoice, &family_paraformer, &family_fsmn_vad };
 
 const struct family *family_find(const struct weights *w)
 {

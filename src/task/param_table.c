@@ -24,7 +24,7 @@
 
 static const struct param transcribe[] = {
     { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .by = BY_MANY | BY_ALIGN },
-    { T(language), TEXT, .by = BY_SPEECH | BY_ALIGN },
+    { T(language), TEXT, .by = BY_AR | BY_TAGS | BY_ALIGN },
     { T(initial_prompt), TEXT, .by = BY_AR },
     { T(suppress_tokens), TEXT, .text = "-1", .by = BY_AR },
     { T(condition_on_previous_text), FLAG, .value = 1, .by = BY_AR },

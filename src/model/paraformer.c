@@ -1,0 +1,195 @@
+/* steno: Paraformer as data. SPDX-License-Identifier: MIT
+ *
+ * Gao et al. 2022: a SAN-M encoder; a predictor that gives each frame a weight, by which frames are added up to tokens (continuous
+ * integrate-and-fire); a decoder that sees all tokens at once and looks at all frames, and chooses an id for each. Reference: FunASR 1.4,
+ * funasr/models/paraformer (CifPredictorV2, ParaformerSANMDecoder). */
+#include <stdio.h>
+#include <string.h>
+#include "load/vocab_file.h"
+#include "model/funasr.h"
+#include "model/paraformer.h"
+#include "model/sanm_encoder.h"
+#include "plan/bind.h"
+#include "plan/emit.h"
+#include "plan/linear.h"
+
+enum {
+    WINDOW_ROWS = 1000, /* 60 s of rows every 60 ms */
+    HEAD_ROWS = 64      /* tokens whose logits exist at a time */
+};
+static float const norm_eps = 1e-12f, tail_threshold = 0.45f;
+
+static int paraformer_match(const struct weights *w)
+{
+    return funasr_match(w, "Paraformer", "paraformer");
+}
+
+struct paraformer_shape { struct sanm_encoder enc; int32_t heads, d_ff, layers, attending, more_layers, taps, shift, n_vocab; };
+#define AT(field) offsetof(struct paraformer_shape, field)
+
+static const struct funasr_setting setting[] = {
+    { "encoder_conf.output_size", "pf.enc.output_size", 4, 8192, 0, AT(enc.d) },
+    { "encoder_conf.attention_heads", "pf.enc.attention_heads", 1, 256, 0, AT(enc.heads) },
+    { "encoder_conf.linear_units", NULL, 1, 65536, 0, AT(enc.d_ff) },
+    { "encoder_conf.num_blocks", "pf.enc.num_blocks", 1, 256, 0, AT(enc.layers) },
+    { "encoder_conf.kernel_size", "pf.enc.kernel_size", 1, FSMN_TAPS, 1, AT(enc.taps) },
+    { "encoder_conf.sanm_shfit", NULL, 0, 0, 1, AT(enc.shift) }, /* FunASR's spelling */
+    { "frontend_conf.n_mels", NULL, 1, SPECTRUM_BANDS, 1, AT(enc.n_mels) },
+    { "frontend_conf.lfr_m", NULL, 1, FBANK_LFR_MAX, 1, AT(enc.lfr_m) },
+    { "frontend_conf.lfr_n", NULL, 1, FBANK_LFR_MAX, 1, AT(enc.lfr_n) },
+    { "decoder_conf.attention_heads", "pf.dec.attention_heads", 1, 256, 0, AT(heads) },
+    { "decoder_conf.linear_units", NULL, 1, 65536, 0, AT(d_ff) },
+    { "decoder_conf.num_blocks", "pf.dec.num_blocks", 1, 256, 0, AT(layers) },
+    { "decoder_conf.att_layer_num", "pf.dec.att_layer_num", 1, 256, 0, AT(attending) },
+    { NULL, "pf.dec.decoders3", 1, 1, 0, AT(more_layers) },
+    { "decoder_conf.kernel_size", "pf.dec.kernel_size", 1, FSMN_TAPS, 1, AT(taps) },
+    { "decoder_conf.sanm_shfit", NULL, 0, 0, 1, AT(shift) },
+};
+#undef AT
+
+/* The length of a bias, 0: there is none such. */
+static int32_t length_of(struct weights *w, const char *name, uint64_t max)
+{
+    const struct tensor *t = weights_find(w, name);
+    return t && t->n_dims == 1 && t->dim[0] <= max ? (int32_t)t->dim[0] : 0;
+}
+
+static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error *e)
+{
+    *s = (struct paraformer_shape){ .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6, .eps = norm_eps }, .taps = 11 };
+    int rc = funasr_read_settings(s, setting, sizeof setting / sizeof *setting, w, e);
+    if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
+    if (rc) return rc;
+    if (s->layers != s->attending)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: %d of %d layers of the decoder attend to frames; this version knows decoders where all "
+                       "do", w->name, (int)s->attending, (int)s->layers);
+    if (s->enc.d % s->heads || s->enc.d / s->heads % 4 || s->enc.d / s->heads > 256)
+        return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into multiples of 4 up to 256", w->name, (int)s->heads,
+                       (int)s->enc.d);
+    if (!s->d_ff) s->d_ff = length_of(w, "decoder.decoders.0.feed_forward.w_1.bias", 65536);
+    s->n_vocab = length_of(w, "decoder.output_layer.bias", 1 << 20);
+    if (s->d_ff && s->n_vocab > 2) return STENO_OK;
+    return err_set(e, STENO_EFORMAT, "%s: tensor decoder.%s.bias is missing or of no use: its length is a width of the model", w->name,
+                   s->d_ff ? "output_layer" : "decoders.0.feed_forward.w_1");
+}
+
+/* Frames, and what the predictor says of each. @return the slot of frames */
+static uint16_t build_frames(struct build *b, const struct paraformer_shape *s)
+{
+    const uint32_t d = (uint32_t)s->enc.d;
+    const uint16_t x = sanm_encoder_build(b, &s->enc), frames = build_slot_padded(b, b->plan.max_rows, d), wide = build_slot(b, d);
+    struct op *op = emit(b, OP_NORM, "encoder.after_norm", frames, x,
+                         bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, norm_eps));
+    if (op) op->flags = OPF_PADDED;
+    const uint16_t conv = bind_conv(b, "predictor.cif_conv1d.weight", "predictor.cif_conv1d.bias", d, d, 1);
+    op = emit(b, OP_LINEAR, "predictor.cif_conv1d", wide, frames, conv);
+    if (op) op->flags = OPF_CONV, bind_at(b, conv)->act = ACT_RELU;
+    const struct linear_part weight = { "predictor.cif_output.weight", "predictor.cif_output.bias", 1 };
+    b->plan.side_output[0] = build_slot(b, 1);
+    emit(b, OP_LINEAR, "predictor.cif_output", b->plan.side_output[0], wide, bind_matrix(b, &weight, d, LINEAR_OTHER, NO_BIND));
+    return frames;
+}
+
+static void build_tokens(struct build *b, const struct paraformer_shape *s, uint16_t frames)
+{
+    static struct sub const memory = { NULL, "norm1", "feed_forward", "self_attn", 0 }, cross = { NULL, "norm3", "src_attn", NULL, 0 };
+    struct sub_dims dims = sanm_encoder_dims(&s->enc);
+    dims.n_heads = dims.n_kv_heads = (uint32_t)s->heads;
+    dims.d_head = dims.d / dims.n_heads;
+    dims.d_ff = (uint32_t)s->d_ff;
+    dims.taps = (uint32_t)s->taps;
+    const uint16_t x = build_slot(b, dims.d), last = build_slot(b, dims.d), first = b->plan.n_ops;
+    emit(b, OP_CIF, "predictor.cif", x, frames, bind_scale(b, 1, NULL, dims.d));
+    emit_rows(b, first, ROWS_TABLE);
+    for (int32_t i = 0; i < s->layers && !b->status; i++) {
+        char name[NAME_MAX_LEN];
+        snprintf(name, sizeof name, "decoder.decoders.%d", (int)i);
+        b->prefix = name;
+        sub_sanm_tokens(b, &dims, &memory, "norm2", x);
+        sub_cross_rows(b, &dims, &cross, x, frames);
+        b->prefix = "";
+    }
+    b->prefix = "decoder.decoders3.0";
+    sub_ffn_tokens(b, &dims, &memory, last, x);
+    b->prefix = "";
+    b->plan.output = last;
+}
+
+static void build_head(struct build *b, const struct paraformer_shape *s)
+{
+    const uint32_t d = (uint32_t)s->enc.d;
+    const uint16_t some = build_slot_out(b, d), logits = b->plan.logits = build_slot_out(b, (uint32_t)s->n_vocab);
+    const uint16_t norm = bind_norm(b, "decoder.after_norm.weight", "decoder.after_norm.bias", d, norm_eps), first = b->plan.n_ops;
+    const struct linear_part part = { "decoder.output_layer.weight", "decoder.output_layer.bias", (uint64_t)s->n_vocab };
+    const uint16_t head = bind_matrix(b, &part, d, LINEAR_LM_HEAD, norm);
+    emit(b, OP_NORM, "decoder.after_norm", some, b->plan.output, norm);
+    emit(b, OP_LINEAR, "decoder.output_layer", logits, some, head);
+    emit(b, OP_LOGITS_REDUCE, "decoder.scan", NO_SLOT, logits, head);
+    emit(b, OP_SAMPLE, "decoder.best", NO_SLOT, logits, head);
+    emit_rows(b, first, ROWS_OUT);
+}
+
+static int build_plan(steno_model *m, struct weights *w, const struct paraformer_shape *s, steno_error *e)
+{
+    struct build b;
+    const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
+                                    .team = m->opening->team, .max_rows = WINDOW_ROWS, .max_out = HEAD_ROWS };
+    build_begin(&b, &p, e);
+    build_phase(&b, "encode");
+    const uint16_t frames = build_frames(&b, s);
+    build_phase(&b, "tokens");
+    build_tokens(&b, s, frames);
+    build_phase(&b, "head");
+    build_head(&b, s);
+    return build_end(&b, &m->plan[PLAN_ENCODER]);
+}
+
+static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
+{
+    if (w->n_vocab_entries != (uint32_t)m->n_vocab)
+        return err_set(e, STENO_EFORMAT, "%s: the vocabulary has %u entries, the head %d", w->name, (unsigned)w->n_vocab_entries,
+                       (int)m->n_vocab);
+    int rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
+    for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
+        const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
+        if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
+        vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, w->vocab[i].n);
+    }
+    if (!rc) rc = vocab_index(&m->vocab, &m->arena, e);
+    return rc ? rc : paraformer_text_init(m, e);
+}
+
+static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e)
+{
+    struct paraformer_shape s;
+    int rc = read_shape(&s, w, e);
+    if (rc) return rc;
+    struct cif_model *c = m->part = arena_alloc(&m->arena, sizeof *c);
+    if (!c) return err_nomem(e, sizeof *c, "a model");
+    *c = (struct cif_model){ .smooth = 1, .tail = tail_threshold, .blank = 0, .bos = 1, .eos = 2 };
+    m->name = "large";
+    m->n_vocab = s.n_vocab;
+    m->n_plans = 1;
+    m->audio_ctx = WINDOW_ROWS;
+    m->widths = (struct model_widths){ .n_mels = s.enc.n_mels, .audio_state = s.enc.d, .audio_heads = s.enc.heads,
+                                       .audio_layers = s.enc.layers, .text_state = s.enc.d, .text_heads = s.heads,
+                                       .text_layers = s.layers + 1 };
+    if (!w->vocab) rc = weights_read_vocab(w, m->opening->vocab_path, e); /* before the weights: it may be somewhere else */
+    if (!rc) rc = build_plan(m, w, &s, e);
+    if (!rc) rc = sanm_encoder_front(m, w, &s.enc, e);
+    return rc ? rc : read_vocab(m, w, e);
+}
+
+static const char *const spare[] = { "cmvn.shift", "cmvn.scale", "decoder.embed.0.weight", NULL }; /* the embedding is for training */
+
+const struct family family_paraformer = {
+    .name = "paraformer",
+    .front_end = FRONT_FBANK_CLIPS,
+    .task = "cif",
+    .narrow = 0,
+    .match = paraformer_match,
+    .describe = paraformer_describe,
+    .cif = &paraformer_cif,
+    .spare = spare,
+    .ids_to_bytes = paraformer_ids_to_bytes,
+};

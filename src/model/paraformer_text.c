@@ -1,0 +1,174 @@
+/* steno: Paraformer's text. SPDX-License-Identifier: MIT
+ *
+ * Tokens are Chinese characters, English words, and pieces of those: all but the last end in "@@". Chinese characters stand without spaces,
+ * English words with one behind them, which a Chinese character takes away; letters that stand alone become a word in capitals. Reference:
+ * FunASR 1.4, funasr/utils/postprocess_utils.py (sentence_postprocess). */
+#include <string.h>
+#include "model/paraformer.h"
+#include "text/regex_ids.h"
+
+enum kind { WHOLE_CHINESE, WHOLE_LETTERS, CHINESE, LETTERS, DROPPED, KINDS };
+
+/* Ids of each kind. The reference asks whole tokens where all are alike, by comparing strings, and their characters elsewhere. */
+static const char *const pattern[KINDS] = {
+    "[\\x{4e00}-\\x{9ffe}0-8].*|\\x{9fff}|9|@",
+    "'|(?![\\x{4e00}-\\x{9ffe}]|\\x{9fff}$)\\p{L}+",
+    "[\\x{4e00}-\\x{9fff}0-9@]+",
+    "(?:'|(?![\\x{4e00}-\\x{9fff}])\\p{L})+",
+    "<s>|</s>|<unk>|<OOV>|<blank>",
+};
+
+struct kinds_of_ids { uint32_t *mask[KINDS]; };
+
+int paraformer_text_init(steno_model *m, steno_error *e)
+{
+    struct kinds_of_ids *t = arena_alloc(&m->arena, sizeof *t);
+    struct cif_model *c = m->part;
+    const size_t words = (size_t)m->n_vocab / 32 + 1;
+    if (!t) return err_nomem(e, sizeof *t, "vocabulary");
+    c->text = t;
+    for (int k = 0; k < KINDS; k++) {
+        t->mask[k] = arena_array(&m->arena, words, sizeof **t->mask);
+        if (!t->mask[k]) return err_nomem(e, words * sizeof **t->mask, "vocabulary");
+        const int rc = regex_ids(&m->vocab, m->n_vocab, pattern[k], t->mask[k], t->mask[k], e);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+static int is(const steno_model *m, int32_t id, enum kind k)
+{
+    const struct kinds_of_ids *t = ((const struct cif_model *)m->part)->text;
+    return (int)(t->mask[k][id >> 5] >> (id & 31) & 1);
+}
+
+/* Are all tokens of a kind that there are? */
+static int all(const steno_model *m, const int32_t *ids, int32_t n, enum kind k)
+{
+    int some = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (is(m, ids[i], DROPPED)) continue;
+        if (!is(m, ids[i], k)) return 0;
+        some = 1;
+    }
+    return some;
+}
+
+/* Append the token without "@@". @return 1: there was one, 0: the token is whole */
+static int piece_add(const struct vocab *v, int32_t id, struct buf *bytes)
+{
+    const uint8_t *s = v->bytes[id];
+    int found = 0;
+    for (uint32_t i = 0; i < v->len[id]; i++) {
+        if (i + 1 < v->len[id] && s[i] == '@' && s[i + 1] == '@') found = 1, i++;
+        else buf_add(bytes, s + i, 1);
+    }
+    return found;
+}
+
+static struct token_word *words_of(const struct buf *words)
+{
+    return (struct token_word *)(void *)words->p;
+}
+
+static size_t n_words(const struct buf *words)
+{
+    return words->len / sizeof(struct token_word);
+}
+
+/* Words being made. */
+struct making {
+    struct buf *bytes, *words;
+    struct buf held;        /* pieces of a word whose end has not come */
+    int32_t first;          /* token of the first of them, -1: there is none */
+};
+
+/* A word that token i ends. */
+static void word_end(struct making *g, int32_t i, const uint8_t *s, uint32_t n, int with_held, int space)
+{
+    struct token_word w = { .text = g->bytes->len, .first = i, .n = 1, .space = space };
+    if (with_held && g->first >= 0) {
+        w.n += i - g->first;
+        w.first = g->first;
+        buf_add(g->bytes, g->held.p ? g->held.p : "", g->held.len);
+        buf_clear(&g->held);
+        g->first = -1;
+    }
+    buf_add(g->bytes, s, n);
+    w.n_text = g->bytes->len - w.text;
+    buf_add(g->words, &w, sizeof w);
+}
+
+static void mixed(struct making *g, const steno_model *m, int32_t id, int32_t i)
+{
+    const struct vocab *v = &m->vocab;
+    const size_t n = n_words(g->words), held = g->held.len;
+    if (is(m, id, CHINESE)) {
+        if (n && g->first < 0) words_of(g->words)[n - 1].space = 0;
+        word_end(g, i, v->bytes[id], v->len[id], 0, 0);
+    } else if (piece_add(v, id, &g->held)) {
+        if (g->first < 0) g->first = i;
+    } else {
+        g->held.len = held;
+        word_end(g, i, v->bytes[id], v->len[id], is(m, id, LETTERS), is(m, id, LETTERS));
+    }
+}
+
+static int is_letter(const struct buf *bytes, const struct token_word *w)
+{
+    const char c = (char)(bytes->p[w->text] | 32);
+    return w->n_text == 1 && c >= 'a' && c <= 'z';
+}
+
+/* Two and more letters with spaces between them become one word. Their bytes follow each other. */
+static void join_letters(struct buf *bytes, struct buf *words)
+{
+    struct token_word *w = words_of(words);
+    const size_t n = n_words(words);
+    size_t to = 0;
+    for (size_t i = 0, end; i < n; i = end) {
+        end = i + 1;
+        while (is_letter(bytes, &w[i]) && end < n && w[end - 1].space && is_letter(bytes, &w[end])) end++;
+        struct token_word one = w[i];
+        one.n = w[end - 1].first + w[end - 1].n - one.first;
+        one.n_text = w[end - 1].text + w[end - 1].n_text - one.text;
+        one.space = w[end - 1].space;
+        for (size_t k = i; end > i + 1 && k < end; k++) bytes->p[w[k].text] = (char)(bytes->p[w[k].text] & ~32);
+        w[to++] = one;
+    }
+    words->len = to * sizeof *w;
+}
+
+static int make_words(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes, struct buf *words)
+{
+    struct making g = { .bytes = bytes, .words = words, .first = -1 };
+    const int chinese = all(m, ids, n, WHOLE_CHINESE), letters = !chinese && all(m, ids, n, WHOLE_LETTERS);
+    buf_clear(bytes);
+    buf_clear(words);
+    for (int32_t i = 0; i < n; i++) {
+        if (is(m, ids[i], DROPPED)) continue;
+        if (chinese || letters) word_end(&g, i, m->vocab.bytes[ids[i]], m->vocab.len[ids[i]], 0, letters);
+        else mixed(&g, m, ids[i], i);
+    }
+    const int bad = g.held.err || bytes->err || words->err;
+    buf_free(&g.held);
+    if (bad) return STENO_ENOMEM;
+    join_letters(bytes, words);
+    return STENO_OK;
+}
+
+void paraformer_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
+{
+    struct buf text = { 0 }, words = { 0 };
+    bytes->err |= make_words(m, ids, n, &text, &words) != STENO_OK;
+    const size_t n_all = bytes->err ? 0 : n_words(&words);
+    for (size_t i = 0; i < n_all; i++) {
+        const struct token_word *w = &words_of(&words)[i];
+        buf_add(bytes, text.p + w->text, w->n_text);
+        if (w->space && i + 1 < n_all) buf_str(bytes, " ");
+    }
+    buf_free(&text);
+    buf_free(&words);
+}
+
+const struct cif paraformer_cif = { .words = make_words };

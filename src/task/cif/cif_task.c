@@ -1,0 +1,227 @@
+/* steno: the task of transcription by integrate-and-fire. SPDX-License-Identifier: MIT
+ *
+ * An encoder gives each frame a weight; where weights add up to one, frames become a token (Dong and Xu 2020). All tokens of a clip are
+ * decoded at once, and each becomes the most probable id. */
+#include "task/cif/cif_task.h"
+#include <math.h>
+#include <string.h>
+#include "search/cif.h"
+#include "search/cif_times.h"
+#include "task/batch_loop.h"
+#include "task/clips/clip_request.h"
+#include "task/clips/clip_run.h"
+#include "task/clips/clip_step.h"
+
+enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2 }; /* behind PHASE_ENCODE */
+enum { FRAME_MS = FBANK_HOP * 1000 / FBANK_RATE };
+
+/* Of a clip with n frames: n + 1 of everything, as one of zeros follows the last. */
+struct cif_session {
+    struct clip_session clips;
+    float *alpha, *peak, *scratch;
+    float *weight;             /* [2 (n + 1)] of tokens */
+    struct cif_token *token;
+    int32_t *ids;              /* ids of the clip that are text */
+    double (*span)[2];         /* their times */
+    int32_t n_frames, n_tokens;
+    struct buf bytes, words;   /* struct token_word */
+    struct buf text;
+};
+
+static struct cif_session *cif_of(const steno_session *s) { return s->part; }
+static const struct cif_model *cif_model_of(const steno_model *m) { return m->part; }
+
+/* ---- a run ---- */
+
+static int take(steno_session *s)
+{
+    (void)s; /* nothing is its own */
+    return STENO_OK;
+}
+
+/* Weights of the frames, and the tokens that they make. STENO_ECANCELED: the executor has nothing to show */
+static int tokens_find(struct steno_batch *b, struct cif_session *c, int32_t n)
+{
+    const struct plan *p = clip_encoder_of(b);
+    const struct cif_model *m = cif_model_of(b->model);
+    size_t ld = 0;
+    const float *x = exec_output(b->exec, p, p->side_output[0], 0, (uint32_t)n, &ld);
+    if (!x) return STENO_ENOMEM;
+    for (int32_t t = 0; t < n; t++) c->alpha[t] = cif_alpha(x[(size_t)t * ld], m->smooth, m->noise);
+    c->alpha[n] = m->tail;
+    c->n_frames = n + 1;
+    c->n_tokens = cif_tokens(c->token, c->weight, n + 1, c->alpha, n + 1);
+    return STENO_OK;
+}
+
+/* One clip through all phases. */
+static int run(struct steno_batch *b)
+{
+    const struct clip_window *w = clip_batch_of(b)->window;
+    while (!w->rows.n) w++; /* a clip too short to have any */
+    if (!w->s) return STENO_OK;
+    struct cif_session *c = cif_of(w->s);
+    c->n_tokens = 0;
+    run_prepare(&b->run);
+    int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
+    if (!rc) rc = tokens_find(b, c, w->rows.n);
+    if (rc || !c->n_tokens) return rc;
+    b->run.n_rows = 0;
+    for (int32_t i = 0; i < c->n_tokens; i++) run_add(&b->run, 0, i, 0, 0);
+    b->run.cif = (struct run_cif){ c->token, c->weight };
+    run_prepare(&b->run);
+    rc = clip_run_phase(b, PHASE_TOKENS, NULL);
+    return rc ? rc : clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_TOKENS_HEAD });
+}
+
+/* ---- what it found ---- */
+
+/* Ids that are text, in cif_session.ids and the batch's table of tokens. */
+static struct clip_found found_of(const steno_session *s)
+{
+    const struct cif_model *m = cif_model_of(s->model);
+    const struct cif_session *c = cif_of(s);
+    struct clip_found f = { .ids = c->ids, .tokens = s->batch->sampled };
+    for (int32_t i = 0; i < c->n_tokens; i++) {
+        const struct best *b = &s->batch->run.argmax.best[i];
+        if (b->id < 0 || b->id == m->blank || b->id == m->bos || b->id == m->eos) continue;
+        s->batch->sampled[f.n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
+        c->ids[f.n++] = b->id;
+        f.sum_logprob += b->logprob;
+    }
+    return f;
+}
+
+/* Seconds in the clip of each id that is text. The reference gives the predictor's peaks for its weights and the other way round, so peaks
+ * are scaled and walked over; times are held to it. */
+static void find_times(struct cif_session *c, int32_t n, double frame_s)
+{
+    cif_fires(c->peak, c->alpha, c->n_frames);
+    const struct cif_frames f = { c->alpha, c->peak, c->n_frames, frame_s };
+    const int32_t timed = cif_times(c->span, n, &f, c->scratch);
+    for (int32_t i = timed; i < n; i++) c->span[i][0] = c->span[i][1] = timed ? c->span[timed - 1][1] : 0;
+}
+
+static void words_add(steno_session *s, const struct clip_found *f, struct segment *g)
+{
+    struct cif_session *c = cif_of(s);
+    struct result *r = &s->result;
+    const struct token_word *w = (const struct token_word *)(const void *)c->words.p;
+    const size_t n = c->words.len / sizeof *w;
+    const double at = g->start;
+    find_times(c, f->n, fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0);
+    g->first_word = r->words.len / sizeof(struct word);
+    for (size_t i = 0; i < n; i++) {
+        struct word to = { .start = at + c->span[w[i].first][0], .end = at + c->span[w[i].first + w[i].n - 1][1], .text = r->text.len,
+                           .n_tokens = w[i].n };
+        for (int32_t k = w[i].first; k < w[i].first + w[i].n; k++) to.probability += (double)f->tokens[k].p / w[i].n;
+        if (i && w[i - 1].space) buf_str(&r->text, " ");
+        utf8_append(&r->text, (const uint8_t *)c->bytes.p + w[i].text, w[i].n_text);
+        buf_add(&r->text, "", 1);
+        buf_add(&r->words, &to, sizeof to);
+        if (!i) g->start = to.start;
+        g->end = to.end;
+    }
+    g->n_words = (int32_t)n;
+    g->t0_ms = (int64_t)nearbyint(g->start * 1000);
+    g->t1_ms = (int64_t)nearbyint(g->end * 1000);
+    g->word_source = "cif";
+}
+
+/* The words' text, in cif_session.text. */
+static int text_make(struct cif_session *c, const steno_model *m, int32_t n)
+{
+    const int rc = m->family->cif->words(m, c->ids, n, &c->bytes, &c->words);
+    const struct token_word *w = (const struct token_word *)(const void *)c->words.p;
+    buf_clear(&c->text);
+    for (size_t i = 0; !rc && i < c->words.len / sizeof *w; i++) {
+        if (i && w[i - 1].space) buf_str(&c->text, " ");
+        utf8_append(&c->text, (const uint8_t *)c->bytes.p + w[i].text, w[i].n_text);
+    }
+    return rc || c->text.err;
+}
+
+static int settle(steno_session *s, const struct clip_window *w)
+{
+    struct cif_session *c = cif_of(s);
+    struct clip_found f = found_of(s);
+    struct segment g = clip_segment_of(s, w);
+    if (text_make(c, s->model, f.n)) return err_nomem(&s->error, (size_t)f.n, "text");
+    if (!c->text.len) return STENO_OK;
+    f.text = f.whole = c->text.p;
+    f.n_text = f.n_whole = c->text.len;
+    const int rc = clip_segment_add(s, &g, &f);
+    if (rc) return rc;
+    if (clips_of(s)->request.p.word_timestamps) words_add(s, &f, &g);
+    return clip_segment_tell(s, &g);
+}
+
+static const struct clip_decoder decoder = { .max_clips = 1, .take = take, .run = run, .settle = settle };
+
+/* ---- the task ---- */
+
+static unsigned serves(const steno_model *m)
+{
+    (void)m;
+    return BY_CIF;
+}
+
+static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    (void)n_windows, (void)n_lanes;
+    return (struct batch_shape){ PLAN_ENCODER, RUN_LANES, m->plan[PLAN_ENCODER].max_rows };
+}
+
+/* Bytes per frame of what a session keeps. */
+enum { PER_FRAME = 5 * sizeof(float) + sizeof(struct cif_token) + sizeof(int32_t) + 2 * sizeof(double) };
+
+static size_t memory(const steno_model *m, const steno_team *team, int shared)
+{
+    (void)shared;
+    return sizeof(struct cif_session) + clip_session_memory(m, team) + ((size_t)m->audio_ctx + 1) * PER_FRAME;
+}
+
+static int part_open(steno_session *s, steno_error *e)
+{
+    const size_t n = (size_t)s->model->audio_ctx + 1;
+    struct cif_session *c = s->part = arena_array(&s->arena, 1, sizeof *c);
+    if (!c) return err_nomem(e, sizeof *c, "a session");
+    const int rc = clip_session_open(s, &decoder, e);
+    if (rc) return rc;
+    c->span = arena_array(&s->arena, n, sizeof *c->span);
+    c->token = arena_array(&s->arena, n, sizeof *c->token);
+    c->ids = arena_array(&s->arena, n, sizeof *c->ids);
+    c->alpha = arena_array(&s->arena, 5 * n, sizeof *c->alpha);
+    if (!c->span || !c->token || !c->ids || !c->alpha) return err_nomem(e, n * PER_FRAME, "a session");
+    c->peak = c->alpha + n;
+    c->scratch = c->peak + n;
+    c->weight = c->scratch + n;
+    return STENO_OK;
+}
+
+static void part_close(steno_session *s)
+{
+    struct cif_session *c = cif_of(s);
+    if (!c) return;
+    clip_session_close(s);
+    buf_free(&c->bytes);
+    buf_free(&c->words);
+    buf_free(&c->text);
+}
+
+const struct task cif_task = {
+    .name = "cif",
+    .serves = serves,
+    .max_lanes = 1,
+    .shape = shape,
+    .batch_memory = clip_batch_memory,
+    .batch_open = clip_batch_open,
+    .memory = memory,
+    .open = part_open,
+    .close = part_close,
+    .front_time = clip_front_time,
+    .call = STENO_CALL_TRANSCRIBE,
+    .request_take = clip_request_take,
+    .request_end = clip_request_end,
+    .batch_step = clip_step,
+};

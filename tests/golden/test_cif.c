@@ -1,0 +1,181 @@
+/* steno tests: integrate-and-fire against the reference. SPDX-License-Identifier: MIT
+ *
+ * The small Paraformer of the collection: rows of frames, ids, text and times, from every form of its files. */
+#include <unistd.h>
+#include "funasr.h"
+#include "internal.h"
+
+static double const margin_least = 0.02; /* of logits; ours differ by less than 1e-3 */
+
+static int group_begin(void **state)
+{
+    (void)state;
+    funasr_open("golden/paraformer/golden.json", "models/paraformer/pt");
+    return 0;
+}
+
+static void run(steno_session *s, const char *file, int words, double *seconds)
+{
+    struct sound a;
+    assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", file).s), 0);
+    struct pcm_feed feed = { &a, 0, 0 };
+    const steno_source src = { pcm_read, NULL, &feed };
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.word_timestamps = words;
+    if (seconds) *seconds = (double)a.n / 16000;
+    if (steno_transcribe_source(s, &src, &p)) fail_msg("%s: %s", file, steno_last_error(s));
+    sound_free(&a);
+}
+
+static double distance(const float *ours, size_t ld, size_t width, const char *fmt, const char *stem)
+{
+    struct npy want = funasr_tensor(fmt, stem);
+    double d = 0, norm = 0;
+    for (size_t i = 0; i < want.n; i++) {
+        const double w = want.v[i], x = ours[i / width * ld + i % width];
+        d += (x - w) * (x - w);
+        norm += w * w;
+    }
+    free(want.v);
+    return sqrt(d / norm);
+}
+
+/* What the run left: logits of a clip's tokens, as there are fewer than a tile of them. */
+static void test_logits_are_the_references(void **state)
+{
+    (void)state;
+    static const char *const stems[] = { "en_george", "zh_synth" };
+    steno_session *s;
+    assert_int_equal(steno_session_open(&s, model, NULL, NULL, NULL), 0);
+    const struct plan *plan = inside_plan(model, PLAN_ENCODER);
+    for (size_t i = 0; i < 2; i++) {
+        run(s, stems[i], 0, NULL);
+        const struct slot *slot = &plan->slot[plan->logits];
+        const double d = distance(inside_slot(s, plan, plan->logits), slot->ld, slot->width, "golden/paraformer/%s.decoder_logits.npy",
+                                  stems[i]);
+        print_message("%s: logits, distance %.2g\n", stems[i], d);
+        assert_true(d <= 1e-3);
+    }
+    steno_session_close(s);
+}
+
+/* Ids without the end of the sentence, text, and the times of words in milliseconds, which the reference cuts. */
+static void compare(const steno_session *s, const char *name, json_t *want, double seconds)
+{
+    json_t *ids = json_object_get(want, "ids"), *times = json_object_get(want, "timestamp");
+    steno_segment g = { .size = sizeof g };
+    if (strcmp(steno_text(s), json_string_value(json_object_get(want, "text"))) != 0)
+        fail_msg("%s: \"%s\", want \"%s\"", name, steno_text(s), json_string_value(json_object_get(want, "text")));
+    if (steno_segment_get(s, 0, &g)) g.n_tokens = g.n_words = 0;
+    assert_int_equal(g.n_tokens, (int)json_array_size(ids) - 1);
+    for (int i = 0; i < g.n_tokens; i++) assert_int_equal(g.tokens[i], json_integer_value(json_array_get(ids, (size_t)i)));
+    assert_int_equal(g.n_words, json_array_size(times));
+    for (int i = 0; i < g.n_words; i++) {
+        steno_word w = { .size = sizeof w };
+        assert_int_equal(steno_word_get(s, 0, i, &w), 0);
+        const double ours[] = { w.start, w.end };
+        for (size_t k = 0; k < 2; k++) {
+            const json_int_t at = json_integer_value(json_array_get(json_array_get(times, (size_t)i), k));
+            if ((json_int_t)(ours[k] * 1000) != at) fail_msg("%s: \"%s\" at %.17g s, want %d ms", name, w.text, ours[k], (int)at);
+        }
+        assert_true(w.probability > 0 && w.probability <= 1);
+        assert_true(w.end <= seconds + 0.12); /* the predictor's frame behind the last counts */
+    }
+    if (g.n_words) assert_string_equal(g.word_source, "cif");
+}
+
+/* All files whose margin allows it. @return their number */
+static int compare_all(steno_model *m)
+{
+    const char *name;
+    json_t *want;
+    steno_session *s;
+    int n = 0;
+    assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+    json_object_foreach(json_object_get(golden, "files"), name, want) {
+        double seconds;
+        if (json_number_value(json_object_get(want, "min_margin")) < margin_least) continue;
+        run(s, name, 1, &seconds);
+        compare(s, name, want, seconds);
+        n++;
+    }
+    steno_session_close(s);
+    return n;
+}
+
+static void test_ids_text_and_times_are_the_references_from_the_folder(void **state)
+{
+    (void)state;
+    assert_true(compare_all(model) >= 15);
+}
+
+static void test_ids_text_and_times_are_the_references_from_gguf(void **state)
+{
+    (void)state;
+    static const char *const files[] = { "paraformer-mini.gguf", "paraformer-mini-f16.gguf", "paraformer-mini-q8.gguf" };
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        steno_model *m;
+        steno_error e;
+        if (steno_model_open(&m, funasr_file("models/paraformer/gguf/%s", files[k]).s, NULL, &e)) fail_msg("%s", e.text);
+        assert_true(compare_all(m) >= 15);
+        steno_model_close(m);
+    }
+}
+
+/* The same bits at every number of threads, in a batch with others or alone. */
+static void test_requests_of_a_batch_are_those_alone(void **state)
+{
+    (void)state;
+    static const char *const file[] = { "en_george", "zh_synth_long", "noise", "en_lucas", "silence" };
+    enum { N = sizeof file / sizeof *file };
+    struct sound a[N];
+    struct pcm_feed feed[N];
+    steno_source src[N];
+    steno_session *s[N], *alone;
+    steno_batch *b;
+    steno_batch_params bp;
+    steno_session_params sp;
+    steno_transcribe_params p;
+    steno_batch_params_init(&bp);
+    steno_session_params_init(&sp);
+    steno_transcribe_params_init(&p);
+    bp.max_windows = 3;
+    assert_int_equal(steno_batch_open(&b, model, NULL, &bp, NULL), 0);
+    assert_int_equal(steno_session_open(&alone, model, NULL, NULL, NULL), 0);
+    sp.batch = b;
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(sound_read(&a[i], funasr_file("audio/%s.wav", file[i]).s), 0);
+        feed[i] = (struct pcm_feed){ &a[i], 0, 977 };
+        src[i] = (steno_source){ pcm_read, NULL, &feed[i] };
+        assert_int_equal(steno_session_open(&s[i], model, NULL, &sp, NULL), 0);
+        assert_int_equal(steno_batch_add(b, s[i], &src[i], &p), 0);
+    }
+    assert_int_equal(steno_batch_run(b), 0);
+    for (int i = 0; i < N; i++) {
+        steno_segment g = { .size = sizeof g }, want = { .size = sizeof want };
+        run(alone, file[i], 0, NULL);
+        assert_string_equal(steno_text(s[i]), steno_text(alone));
+        assert_int_equal(steno_segment_count(s[i]), steno_segment_count(alone));
+        if (!steno_segment_get(alone, 0, &want)) {
+            assert_int_equal(steno_segment_get(s[i], 0, &g), 0);
+            assert_true(g.avg_logprob == want.avg_logprob);
+        }
+        steno_session_close(s[i]);
+        sound_free(&a[i]);
+    }
+    steno_session_close(alone);
+    steno_batch_close(b);
+}
+
+int main(void)
+{
+    if (funasr_missing()) return 77;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_logits_are_the_references),
+        cmocka_unit_test(test_ids_text_and_times_are_the_references_from_the_folder),
+        cmocka_unit_test(test_ids_text_and_times_are_the_references_from_gguf),
+        cmocka_unit_test(test_requests_of_a_batch_are_those_alone),
+    };
+    return cmocka_run_group_tests(tests, group_begin, funasr_close);
+}
