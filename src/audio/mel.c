@@ -107,28 +107,32 @@ static void block_emit(struct mel *m, float *out, int64_t n)
 
 /* ---- the stream -------------------------------------------------------------------------------------------------------------- */
 
-static size_t align64(size_t n)
-{
-    return (n + 63) & ~(size_t)63;
-}
-
 static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(team, (BLOCK - MEL_FFT) / MEL_HOP + 1); }
+
+static void buffers_take(struct mel *m, struct arena_take *t, const steno_team *team)
+{
+    m->block = arena_take(t, BLOCK, sizeof *m->block);
+    m->scratch = arena_take(t, threads_of(team), kern_spectra_scratch(MEL_FFT));
+}
 
 size_t mel_memory(const steno_team *team)
 {
-    return align64(sizeof(struct mel)) + align64(BLOCK * sizeof(float)) + threads_of(team) * kern_spectra_scratch(MEL_FFT);
+    struct mel m;
+    struct arena_take t = { 0 };
+    buffers_take(&m, &t, team);
+    return sizeof m + t.sz;
 }
 
 int mel_open(struct mel **out, struct arena *a, const struct mel_bank *bank, steno_team *team, steno_error *e)
 {
+    struct arena_take t = { .a = a };
     *out = NULL;
     struct mel *m = arena_alloc(a, sizeof *m);
     if (!m) return err_nomem(e, sizeof *m, "the log-mel spectrogram");
     m->bank = bank;
     m->team = team;
-    m->block = arena_array(a, BLOCK, sizeof *m->block);
-    m->scratch = arena_array(a, threads_of(team), kern_spectra_scratch(MEL_FFT));
-    if (!m->block || !m->scratch) return err_nomem(e, mel_memory(team), "the log-mel spectrogram");
+    buffers_take(m, &t, team);
+    if (t.failed) return err_nomem(e, t.sz, "the log-mel spectrogram");
     mel_begin(m);
     *out = m;
     return STENO_OK;

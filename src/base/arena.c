@@ -82,6 +82,14 @@ void *arena_array(struct arena *a, size_t n, size_t elem_sz)
     return arena_alloc(a, n * elem_sz);
 }
 
+void *arena_take(struct arena_take *t, size_t n, size_t elem_sz)
+{
+    void *p = t->a ? arena_array(t->a, n, elem_sz) : NULL;
+    t->sz += (n * elem_sz + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    t->failed |= t->a && !p;
+    return p;
+}
+
 char *arena_strdup(struct arena *a, const char *s, size_t n)
 {
     char *p = n < SIZE_MAX - ALIGN ? take(a, n + 1, 1) : NULL; /* side by side: a vocabulary is tens of thousands */

@@ -13,9 +13,17 @@ struct arena {
     size_t total; /* bytes taken from the system */
 };
 
+/* Several blocks: what takes them also counts them, so that what is reported is what is taken. */
+struct arena_take {
+    struct arena *a; /* NULL: blocks are counted alone, and all NULL */
+    size_t sz;       /* bytes so far */
+    int failed;      /* there was no memory for one */
+};
+
 void arena_init(struct arena *a);
 void *arena_alloc(struct arena *a, size_t n);                      /* NULL: no memory; n == 0 gives a valid pointer */
 void *arena_array(struct arena *a, size_t n, size_t elem_sz);      /* as arena_alloc(n * elem_sz), NULL on overflow */
+void *arena_take(struct arena_take *t, size_t n, size_t elem_sz);  /* as arena_array */
 char *arena_strdup(struct arena *a, const char *s, size_t n);      /* n bytes of s and a NUL */
 void arena_rewind(struct arena *a);                                /* forget all blocks, keep at most one chunk */
 void arena_free(struct arena *a);                                  /* give everything back; the arena can be used again */

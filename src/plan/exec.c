@@ -72,12 +72,23 @@ static struct sizes sizes_of(const struct executor *x, const struct exec_params 
 static struct cpu_exec *cpu_of(struct exec *x) { return (struct cpu_exec *)(void *)x; }
 static const struct cpu_exec *cpu_of_const(const struct exec *x) { return (const struct cpu_exec *)(const void *)x; }
 
+/* What is neither scratch in pages nor states. */
+static void tables_take(struct cpu_exec *x, struct arena_take *t, const struct sizes *z)
+{
+    x->attn_partials = arena_take(t, z->attn_floats, sizeof *x->attn_partials);
+    x->attn_done = arena_take(t, z->attn_done, sizeof *x->attn_done);
+    x->partials = arena_take(t, z->partials, sizeof *x->partials);
+    x->approx = arena_take(t, z->approx, sizeof *x->approx);
+    x->counter = arena_take(t, z->ops, sizeof *x->counter);
+}
+
 static size_t cpu_memory(const struct executor *executor, const struct exec_params *p)
 {
     const struct sizes z = sizes_of(executor, p);
-    size_t n = z.scratch + (size_t)p->threads * z.thread + z.partials * sizeof(struct logit_partial) +
-               z.approx * sizeof(struct approx_row) + z.ops * sizeof(int64_t) + z.attn_floats * sizeof(float) +
-               z.attn_done * sizeof(uint32_t);
+    struct cpu_exec x;
+    struct arena_take t = { 0 };
+    tables_take(&x, &t, &z);
+    size_t n = sizeof x + t.sz + z.scratch + (size_t)p->threads * z.thread;
     for (int i = 0; i < p->n_states; i++) n += state_pool_sz(&p->state[i].desc, p->state[i].type, p->state[i].lanes);
     return n;
 }
@@ -119,16 +130,13 @@ static int cpu_open(struct exec **out, const struct executor *executor, struct a
     x->scratch_sz = z.scratch;
     x->thread_scratch_sz = z.thread;
     x->n_attn_partials = z.attn_partials;
-    x->attn_partials = arena_array(a, z.attn_floats, sizeof *x->attn_partials);
-    x->attn_done = arena_array(a, z.attn_done, sizeof *x->attn_done);
     x->n_attn_done = z.attn_done;
     x->n_approx = z.approx;
-    x->partials = arena_array(a, z.partials, sizeof *x->partials);
-    x->approx = arena_array(a, z.approx, sizeof *x->approx);
-    x->counter = arena_array(a, z.ops, sizeof *x->counter);
+    struct arena_take t = { .a = a };
+    tables_take(x, &t, &z);
     x->scratch = os_pages_alloc(z.scratch);
     x->thread_scratch = os_pages_alloc(threads * z.thread);
-    const int whole = x->partials && x->approx && x->counter && x->attn_partials && x->attn_done && x->scratch && x->thread_scratch;
+    const int whole = !t.failed && x->scratch && x->thread_scratch;
     const int rc = whole ? states_open(x, a, p, e) : err_nomem(e, z.scratch + threads * z.thread, "scratch");
     if (rc) cpu_close(&x->base);
     else *out = &x->base;

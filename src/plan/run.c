@@ -17,27 +17,33 @@ static struct room room_of(const struct plan *const *plans, int n_plans)
     return m;
 }
 
+static void tables_take(struct run *r, struct arena_take *t, struct room m, uint32_t n_lanes)
+{
+    r->row = arena_take(t, m.rows, sizeof *r->row);
+    r->lane = arena_take(t, n_lanes, sizeof *r->lane);
+    r->out_row = arena_take(t, m.out, sizeof *r->out_row);
+    r->self_len = arena_take(t, m.rows, sizeof *r->self_len);
+    r->cross_len = arena_take(t, m.rows, sizeof *r->cross_len);
+    r->self = arena_take(t, m.rows, sizeof *r->self);
+    r->cross = arena_take(t, m.rows, sizeof *r->cross);
+}
+
 int run_init(struct run *r, struct arena *a, const struct plan *const *plans, int n_plans, uint32_t n_lanes)
 {
-    const struct room m = room_of(plans, n_plans);
+    struct arena_take t = { .a = a };
     memset(r, 0, sizeof *r);
-    r->room = m;
-    r->row = arena_array(a, m.rows, sizeof *r->row);
-    r->lane = arena_array(a, n_lanes, sizeof *r->lane);
-    r->out_row = arena_array(a, m.out, sizeof *r->out_row);
-    r->self_len = arena_array(a, m.rows, sizeof *r->self_len);
-    r->cross_len = arena_array(a, m.rows, sizeof *r->cross_len);
-    r->self = arena_array(a, m.rows, sizeof *r->self);
-    r->cross = arena_array(a, m.rows, sizeof *r->cross);
+    r->room = room_of(plans, n_plans);
     r->n_lanes = n_lanes;
-    return r->row && r->lane && r->out_row && r->self_len && r->cross_len && r->self && r->cross ? 0 : -1;
+    tables_take(r, &t, r->room, n_lanes);
+    return t.failed ? -1 : 0;
 }
 
 size_t run_memory(const struct plan *const *plans, int n_plans, uint32_t n_lanes)
 {
-    const struct room m = room_of(plans, n_plans);
-    const size_t per_row = sizeof(struct row) + 2 * sizeof(int32_t) + 2 * sizeof(struct group);
-    return m.rows * per_row + m.out * sizeof(uint32_t) + n_lanes * sizeof(struct lane);
+    struct run r;
+    struct arena_take t = { 0 };
+    tables_take(&r, &t, room_of(plans, n_plans), n_lanes);
+    return t.sz;
 }
 
 void run_add(struct run *r, int32_t token, int32_t pos, uint16_t lane, uint16_t flags)

@@ -12,22 +12,33 @@ size_t state_pool_sz(const struct state_desc *d, enum kv_type type, uint32_t lan
     return kv_block_sz(type, d->d_head) * d->heads * d->layers * kv_blocks(d->positions) * lanes;
 }
 
-size_t state_tables_memory(const struct state_desc *d, uint32_t lanes)
-{
-    const size_t blocks = kv_blocks(d->positions), per_lane = (3 * blocks + 1) * sizeof(uint16_t) + blocks * sizeof(struct kv_copy);
-    return d->kind == STATE_APPEND ? per_lane * lanes : 0;
-}
-
-size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lanes)
-{
-    return state_pool_sz(d, type, lanes) + state_tables_memory(d, lanes);
-}
-
 struct kv_state state_shape(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
     struct kv_state s = { .desc = *d, .type = type, .lanes = lanes, .lane_blocks = kv_blocks(d->positions) };
     if (d->kind == STATE_APPEND) s.n_blocks = s.lane_blocks * lanes;
     return s;
+}
+
+static void tables_take(struct kv_state *s, struct arena_take *t)
+{
+    s->table = arena_take(t, s->n_blocks, sizeof *s->table);
+    s->used = arena_take(t, s->lanes, sizeof *s->used);
+    s->refs = arena_take(t, s->n_blocks, sizeof *s->refs);
+    s->free = arena_take(t, s->n_blocks, sizeof *s->free);
+    s->copy = arena_take(t, s->n_blocks, sizeof *s->copy);
+}
+
+size_t state_tables_memory(const struct state_desc *d, uint32_t lanes)
+{
+    struct kv_state s = state_shape(d, KV_F32, lanes);
+    struct arena_take t = { 0 };
+    if (d->kind == STATE_APPEND) tables_take(&s, &t);
+    return t.sz;
+}
+
+size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lanes)
+{
+    return state_pool_sz(d, type, lanes) + state_tables_memory(d, lanes);
 }
 
 int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, enum kv_type type, uint32_t lanes, steno_error *e)
@@ -38,12 +49,9 @@ int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, 
     if (n_blocks > UINT16_MAX + 1)
         return err_set(e, STENO_EUNSUPPORTED, "%s: %u sequences of %u positions take %llu blocks, want at most %d", d->name, lanes,
                        d->positions, (unsigned long long)n_blocks, UINT16_MAX + 1);
-    s->table = arena_array(a, s->n_blocks, sizeof *s->table);
-    s->used = arena_array(a, lanes, sizeof *s->used);
-    s->refs = arena_array(a, s->n_blocks, sizeof *s->refs);
-    s->free = arena_array(a, s->n_blocks, sizeof *s->free);
-    s->copy = arena_array(a, s->n_blocks, sizeof *s->copy);
-    if (!s->table || !s->used || !s->refs || !s->free || !s->copy) return err_nomem(e, s->n_blocks * sizeof *s->table, d->name);
+    struct arena_take t = { .a = a };
+    tables_take(s, &t);
+    if (t.failed) return err_nomem(e, t.sz, d->name);
     for (uint32_t i = 0; i < s->n_blocks; i++) s->free[s->n_free++] = (uint16_t)(s->n_blocks - 1 - i);
     return STENO_OK;
 }

@@ -19,34 +19,37 @@ static size_t window_floats(const steno_model *m)
     return 2 * (size_t)m->audio_ctx * (size_t)mel_bank_of(m)->n_mels;
 }
 
-size_t decoder_memory(const steno_model *m, int own)
+static void buffers_take(struct window_decoder *w, struct arena_take *t, const steno_model *m, int own)
 {
     const size_t ctx = (size_t)m->text_ctx;
-    const size_t each = sizeof(struct token_segment) + sizeof(struct draft) + sizeof(struct sampled_token);
-    return (m->exact ? 6 : 5) * ctx * sizeof(int32_t) + ctx * each +
-           2 * (size_t)m->audio_ctx * sizeof(float) + ((own != 0) + (m->exact != NULL)) * window_floats(m) * sizeof(float);
+    w->prompt = arena_take(t, ctx, sizeof *w->prompt);
+    w->history = arena_take(t, 2 * ctx, sizeof *w->history);
+    w->prefix = arena_take(t, ctx, sizeof *w->prefix);
+    w->ids = arena_take(t, ctx, sizeof *w->ids);
+    w->token_segments = arena_take(t, ctx + 1, sizeof *w->token_segments);
+    w->drafts = arena_take(t, ctx + 1, sizeof *w->drafts);
+    w->ar.beams.best = arena_take(t, ctx, sizeof *w->ar.beams.best);
+    w->level = arena_take(t, 2 * (size_t)m->audio_ctx, sizeof *w->level);
+    if (own) w->mel = arena_take(t, window_floats(m), sizeof *w->mel);
+    if (!m->exact) return;
+    w->heard = arena_take(t, window_floats(m), sizeof *w->heard);
+    w->first = arena_take(t, ctx, sizeof *w->first);
+}
+
+size_t decoder_memory(const steno_model *m, int own)
+{
+    struct window_decoder w;
+    struct arena_take t = { 0 };
+    buffers_take(&w, &t, m, own);
+    return t.sz;
 }
 
 int decoder_init(struct window_decoder *w, struct arena *a, const steno_model *m, int own)
 {
-    const size_t ctx = (size_t)m->text_ctx;
+    struct arena_take t = { .a = a };
     w->own = own;
-    w->prompt = arena_array(a, ctx, sizeof *w->prompt);
-    w->history = arena_array(a, 2 * ctx, sizeof *w->history);
-    w->prefix = arena_array(a, ctx, sizeof *w->prefix);
-    w->ids = arena_array(a, ctx, sizeof *w->ids);
-    w->token_segments = arena_array(a, ctx + 1, sizeof *w->token_segments);
-    w->drafts = arena_array(a, ctx + 1, sizeof *w->drafts);
-    w->ar.beams.best = arena_array(a, ctx, sizeof *w->ar.beams.best);
-    w->level = arena_array(a, 2 * (size_t)m->audio_ctx, sizeof *w->level);
-    if (own) w->mel = arena_array(a, window_floats(m), sizeof *w->mel);
-    if (m->exact) {
-        w->heard = arena_array(a, window_floats(m), sizeof *w->heard);
-        w->first = arena_array(a, ctx, sizeof *w->first);
-    }
-    const int bad = !w->prompt || !w->history || !w->prefix || !w->ids || !w->token_segments || !w->drafts ||
-                    !w->ar.beams.best || !w->level;
-    return bad || (own && !w->mel) || (m->exact && (!w->heard || !w->first)) ? -1 : 0;
+    buffers_take(w, &t, m, own);
+    return t.failed ? -1 : 0;
 }
 
 void decoder_free(struct window_decoder *w)
