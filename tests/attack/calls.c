@@ -258,7 +258,7 @@ static void act_add(struct world *w, struct holder *p)
     const steno_source src = random_source(w, p);
     const steno_transcribe_params t = random_params(w, &p->call, STENO_CALL_TRANSCRIBE);
     if (busy) p->call = kept; /* somebody uses it */
-    const int rc = steno_batch_add(l->b, p->s, &src, &t);
+    const int rc = steno_batch_add(l->b, p->s, &src, p->model == VAD_MODEL ? NULL : &t);
     check(w, p, "steno_batch_add", rc, busy);
     if (!rc) p->waiting = 1;
 }
@@ -305,7 +305,8 @@ static void act_batch(struct world *w, struct line *l)
         bp.max_lanes = 1 + (int)below(w, 3);
         bp.user = l;
         bp.on_done = line_done;
-        *l = (struct line){ .model = (int)below(w, 3) % 2, .w = w };
+        static const int kinds[] = { 0, 1, 0, CTC_MODEL, VAD_MODEL };
+        *l = (struct line){ .model = kinds[below(w, 5)], .w = w };
         const int rc = steno_batch_open(&l->b, model[l->model], below(w, 2) ? team : NULL, &bp, NULL);
         if (rc) found(w, "a batch cannot be opened", rc);
     }
