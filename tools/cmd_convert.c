@@ -43,11 +43,11 @@ static const struct arg quantize_rows[] = {
 };
 
 static const struct args convert_args = { "convert", "[OPTION]... MODEL OUT.gguf",
-                                          "Write MODEL - a FunASR folder of SenseVoiceSmall or FSMN-VAD - as one GGUF file\n"
-                                          "with vocabulary, settings, and mean and variance of the features inside, as\n"
-                                          "FunASR's runtime names them.", convert_rows };
+                                          "Write MODEL (SenseVoiceSmall, Paraformer or FSMN-VAD: a FunASR folder) as one\n"
+                                          "GGUF file with vocabulary, settings, and mean and variance of the features\n"
+                                          "inside, as FunASR's runtime names them.", convert_rows };
 static const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT.gguf TYPE",
-                                           "Write MODEL - a GGUF file or FunASR folder of SenseVoiceSmall - as a GGUF file\n"
+                                           "Write MODEL (SenseVoiceSmall or Paraformer, in any form) as a GGUF file\n"
                                            "with matrices of TYPE: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0. All else\n"
                                            "stays f32: biases, norms, filters, queries, and matrices whose rows are no whole\n"
                                            "blocks of it.", quantize_rows };

@@ -223,7 +223,7 @@ STENO_API void steno_convert_params_fill(steno_convert_params *p, uint32_t size)
 STENO_INLINE void steno_convert_params_init(steno_convert_params *p) { steno_convert_params_fill(p, (uint32_t)sizeof *p); }
 
 /** Write a model as one GGUF file, with its vocabulary, its settings, and mean and variance of its features inside: the form of FunASR's
- * runtime. Served are SenseVoiceSmall and, in f32, FSMN-VAD, from whatever steno_model_open reads.
+ * runtime. Served are SenseVoiceSmall, Paraformer and, in f32, FSMN-VAD, from whatever steno_model_open reads.
  *
  * The model is opened and checked first; only then is the first byte given. Weights go through a small buffer, so that little memory is
  * taken whatever the size. The file is the same whenever it is made.

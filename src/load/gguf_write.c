@@ -53,6 +53,13 @@ void gguf_put_u32(struct gguf_writer *g, const char *key, uint32_t v)
     put(put_key(g, key, GGUF_U32), v, 4);
 }
 
+void gguf_put_f32(struct gguf_writer *g, const char *key, float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    put(put_key(g, key, GGUF_F32), bits, 4);
+}
+
 void gguf_put_text(struct gguf_writer *g, const char *key, const char *v)
 {
     put_bytes(put_key(g, key, GGUF_TEXT), v, strlen(v));

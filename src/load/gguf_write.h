@@ -26,6 +26,7 @@ void gguf_end(struct gguf_writer *g);
 
 /* ---- keys, which are not looked at: each may be there once. Want of memory is told by gguf_write_header. */
 void gguf_put_u32(struct gguf_writer *g, const char *key, uint32_t v);
+void gguf_put_f32(struct gguf_writer *g, const char *key, float v);
 void gguf_put_text(struct gguf_writer *g, const char *key, const char *v);
 void gguf_put_i32s(struct gguf_writer *g, const char *key, const int32_t *v, uint32_t n);
 void gguf_put_vocab(struct gguf_writer *g, const char *key, const struct vocab_entry *v, uint32_t n);

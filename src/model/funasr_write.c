@@ -35,9 +35,10 @@ static int is_matrix(const struct tensor *t)
     return t->n_dims == 2 && t->dim[0] > 1 && t->dim[1] > 1 && strncmp(t->name, "embed.", 6) != 0;
 }
 
-static int is_cmvn(const struct tensor *t)
+/* Mean and variance stand before all others; a decoder's embedding is for training. */
+static int is_apart(const struct tensor *t)
 {
-    return !strcmp(t->name, funasr_spare[0]) || !strcmp(t->name, funasr_spare[1]);
+    return !strcmp(t->name, funasr_spare[0]) || !strcmp(t->name, funasr_spare[1]) || !strncmp(t->name, "decoder.embed.", 14);
 }
 
 static enum dtype type_of(const struct tensor *t, enum dtype type)
@@ -75,7 +76,7 @@ static int list_tensors(struct gguf_writer *g, const struct weights *w, int widt
         const struct tensor *t = &w->tensor[i];
         const int rc = check_tensor(t, type, w, g->e);
         if (rc) return rc;
-        if (is_cmvn(t)) continue;
+        if (is_apart(t)) continue;
         if (is_filter(t)) list_filter(g, t, w->taps_first);
         else gguf_put_tensor(g, t->name, type_of(t, type), t->dim, t->n_dims);
     }
@@ -168,7 +169,7 @@ int funasr_write_weights(struct gguf_writer *g, struct weights *w, int width, en
     if (!rc) rc = write_cmvn(g, w, width);
     for (uint32_t i = 0; i < w->n_tensors && !rc; i++) {
         const struct tensor *t = &w->tensor[i];
-        if (is_cmvn(t)) continue;
+        if (is_apart(t)) continue;
         rc = is_filter(t) ? write_filter(g, t, w->taps_first) : write_matrix(g, t, type_of(t, type));
         if (!rc) rc = gguf_write_pad(g);
     }

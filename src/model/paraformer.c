@@ -19,9 +19,11 @@ enum {
 };
 static float const norm_eps = 1e-12f, tail_threshold = 0.45f;
 
+static const char architecture[] = "paraformer";
+
 static int paraformer_match(const struct weights *w)
 {
-    return funasr_match(w, "Paraformer", "paraformer");
+    return funasr_match(w, "Paraformer", architecture);
 }
 
 struct paraformer_shape { struct sanm_encoder enc; int32_t heads, d_ff, layers, attending, more_layers, taps, shift, n_vocab; };
@@ -32,20 +34,22 @@ static const struct funasr_setting setting[] = {
     { "encoder_conf.attention_heads", "pf.enc.attention_heads", 1, 256, 0, AT(enc.heads) },
     { "encoder_conf.linear_units", NULL, 1, 65536, 0, AT(enc.d_ff) },
     { "encoder_conf.num_blocks", "pf.enc.num_blocks", 1, 256, 0, AT(enc.layers) },
-    { "encoder_conf.kernel_size", "pf.enc.kernel_size", 1, FSMN_TAPS, 1, AT(enc.taps) },
-    { "encoder_conf.sanm_shfit", NULL, 0, 0, 1, AT(enc.shift) }, /* FunASR's spelling */
-    { "frontend_conf.n_mels", NULL, 1, SPECTRUM_BANDS, 1, AT(enc.n_mels) },
-    { "frontend_conf.lfr_m", NULL, 1, FBANK_LFR_MAX, 1, AT(enc.lfr_m) },
-    { "frontend_conf.lfr_n", NULL, 1, FBANK_LFR_MAX, 1, AT(enc.lfr_n) },
+    { "encoder_conf.kernel_size", "pf.enc.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(enc.taps) },
+    { "encoder_conf.sanm_shfit", NULL, 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* FunASR's spelling */
+    { "frontend_conf.n_mels", "pf.n_mels", 1, SPECTRUM_BANDS, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.n_mels) },
+    { "frontend_conf.lfr_m", "pf.lfr_m", 1, FBANK_LFR_MAX, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.lfr_m) },
+    { "frontend_conf.lfr_n", "pf.lfr_n", 1, FBANK_LFR_MAX, FUNASR_CONFIG | FUNASR_GGUF, AT(enc.lfr_n) },
     { "decoder_conf.attention_heads", "pf.dec.attention_heads", 1, 256, 0, AT(heads) },
     { "decoder_conf.linear_units", NULL, 1, 65536, 0, AT(d_ff) },
     { "decoder_conf.num_blocks", "pf.dec.num_blocks", 1, 256, 0, AT(layers) },
     { "decoder_conf.att_layer_num", "pf.dec.att_layer_num", 1, 256, 0, AT(attending) },
     { NULL, "pf.dec.decoders3", 1, 1, 0, AT(more_layers) },
-    { "decoder_conf.kernel_size", "pf.dec.kernel_size", 1, FSMN_TAPS, 1, AT(taps) },
-    { "decoder_conf.sanm_shfit", NULL, 0, 0, 1, AT(shift) },
+    { "decoder_conf.kernel_size", "pf.dec.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(taps) },
+    { "decoder_conf.sanm_shfit", NULL, 0, 0, FUNASR_CONFIG, AT(shift) },
 };
 #undef AT
+enum { N_SETTINGS = sizeof setting / sizeof *setting };
+static const struct paraformer_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 }, .more_layers = 1, .taps = 11 };
 
 /* The length of a bias, 0: there is none such. */
 static int32_t length_of(struct weights *w, const char *name, uint64_t max)
@@ -56,8 +60,9 @@ static int32_t length_of(struct weights *w, const char *name, uint64_t max)
 
 static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error *e)
 {
-    *s = (struct paraformer_shape){ .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6, .eps = norm_eps }, .taps = 11 };
-    int rc = funasr_read_settings(s, setting, sizeof setting / sizeof *setting, w, e);
+    *s = usual;
+    s->enc.eps = norm_eps;
+    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
     if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
     if (rc) return rc;
     if (s->layers != s->attending)
@@ -182,6 +187,24 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
 
 static const char *const spare[] = { "cmvn.shift", "cmvn.scale", "decoder.embed.0.weight", NULL }; /* the embedding is for training */
 
+static int paraformer_to_gguf(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e)
+{
+    struct paraformer_shape s;
+    struct gguf_writer g;
+    int rc = read_shape(&s, w, e);
+    if (!rc && !w->vocab) rc = weights_read_vocab(w, vocab_path, e);
+    if (rc) return rc;
+    gguf_begin(&g, architecture, to, e);
+    funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
+    gguf_put_u32(&g, "pf.vocab_size", (uint32_t)s.n_vocab);
+    gguf_put_vocab(&g, "pf.vocab", w->vocab, w->n_vocab_entries);
+    gguf_put_f32(&g, "pf.predictor.tail_threshold", tail_threshold);
+    gguf_put_f32(&g, "pf.predictor.threshold", 1);
+    rc = funasr_write_weights(&g, w, s.enc.width, type);
+    gguf_end(&g);
+    return rc;
+}
+
 const struct family family_paraformer = {
     .name = "paraformer",
     .front_end = FRONT_FBANK_CLIPS,
@@ -189,6 +212,7 @@ const struct family family_paraformer = {
     .narrow = 0,
     .match = paraformer_match,
     .describe = paraformer_describe,
+    .to_gguf = paraformer_to_gguf,
     .cif = &paraformer_cif,
     .spare = spare,
     .ids_to_bytes = paraformer_ids_to_bytes,

@@ -147,7 +147,7 @@ static void test_what_is_not_served_is_refused_and_nothing_is_written(void **sta
     assert_non_null(strstr(e.text, "q4_k is no type that is written; f32, f16"));
     assert_int_equal(convert_to(&b, d.path, "fp8", &e), STENO_EARG);
     assert_int_equal(convert_to(&b, shipped_model, "f16", &e), STENO_EUNSUPPORTED);
-    assert_non_null(strstr(e.text, "a whisper model is not written as GGUF; those of sensevoice, fsmn-vad are"));
+    assert_non_null(strstr(e.text, "a whisper model is not written as GGUF; those of sensevoice, "));
     assert_int_equal(convert_to(&b, "no/such/model", "f16", &e), STENO_EIO);
     steno_convert_params p;
     steno_convert_params_init(&p);

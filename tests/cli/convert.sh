@@ -36,6 +36,11 @@ same again.gguf q8_0.gguf
 expect 0 "smaller weights are made large again" convert -q q8_0.gguf large.gguf
 expect 0 "with the same text" -q -m large.gguf zh_synth.wav en_george.wav
 same "$T/out" want
+expect 0 "the text of Paraformer's folder" -q -m "$FUNASR/models/paraformer/pt" zh_synth.wav
+cp "$T/out" want_para
+expect 0 "Paraformer becomes one file" convert -q --type q8_0 "$FUNASR/models/paraformer/pt" para.gguf
+expect 0 "with the same text" -q -m para.gguf zh_synth.wav
+same "$T/out" want_para
 expect 0 "a VAD becomes one file" convert -q vad vad.gguf
 expect 0 "the spans of the folder" vad -q -m vad "$FUNASR/audio/vad/sample.wav"
 cp "$T/out" spans
@@ -68,6 +73,10 @@ if python3 -c 'import gguf' 2>/dev/null; then
         expect 0 "$type for comparison" quantize -q folder ours.gguf $type
         python3 compare.py ours.gguf "$theirs" >"$T/out" 2>"$T/err"
         is "$type opens in the gguf package and has the exporter's bytes" "$? $(cat "$T/out" "$T/err")" "0 "
+        theirs=$FUNASR/models/paraformer/gguf/paraformer-mini$([ $type = f32 ] || echo -q8).gguf
+        expect 0 "$type of Paraformer for comparison" quantize -q "$FUNASR/models/paraformer/pt" ours.gguf $type
+        python3 compare.py ours.gguf "$theirs" >"$T/out" 2>"$T/err"
+        is "$type of Paraformer, too" "$? $(cat "$T/out" "$T/err")" "0 "
     done
 else
     echo "(not tried: Python has no gguf package)"
@@ -96,7 +105,7 @@ expect 2 "a VAD in another type" quantize vad a.gguf q8_0
 err_has "a model for voice activity is stored in f32, not q8_0"
 expect 2 "standard output" convert folder -
 expect 3 "another family" quantize "$MODEL" a.gguf q8_0
-err_has "a whisper model is not written as GGUF; those of sensevoice, fsmn-vad are"
+err_has "a whisper model is not written as GGUF; those of sensevoice, "
 expect 3 "no model" convert none a.gguf
 expect 3 "a damaged model" convert "$FUNASR/audio/zh_synth.wav" a.gguf
 head -c 3000000 folder/model.pt >cut.pt
