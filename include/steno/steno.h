@@ -567,7 +567,8 @@ typedef struct steno_transcribe_params {
 
     /* Search. At temperature 0: greedy, or with beam_size a beam search. Above: one draw, or the best of `best_of`. A ladder uses each
      * at its temperatures. */
-    int32_t beam_size;             /* 0: greedy; 1..32, at most the session's max_lanes */
+    int32_t beam_size;             /* 0: greedy; 1..32, at most the session's max_lanes. With a CTC head the width of a search over texts,
+                                      each with all ways to say it; max_lanes does not matter, and 0 and 1 are the same */
     int32_t best_of;               /* 0: one; 1..32, at most max_lanes; refused where no attempt has a temperature above 0 */
     double patience;               /* a beam search ends with round(beam_size * patience) finished sequences; NAN, the default: 1 */
     double length_penalty;         /* candidates rank by sum of log-probabilities / ((5 + n) / 6) ^ this, 0..1; NAN, the default: / n */
@@ -593,7 +594,8 @@ typedef struct steno_transcribe_params {
                                       barred. Else a wish: the text may be any, and is cut by its times alone (whisper.cpp: 100) */
     const char *hotwords;          /* words or phrases to favour, one a line, NULL: none; times do not end a phrase */
     double hotwords_boost;         /* added to the logits of ids that go on a hot word, and half of it to those that begin one: odds times
-                                      7.4 and 2.7 at the default of 2. 0 to 100; needs hotwords */
+                                      7.4 and 2.7 at the default of 2. 0 to 100; needs hotwords. With a CTC head they are favoured in a
+                                      search, whose width is 1 where beam_size does not say more */
 
     /* Which audio. */
     const double *clip_timestamps; /* [n_clip_timestamps] seconds: start, end, start, end, …; an odd last one ends with the audio */

@@ -136,7 +136,9 @@ static int read_vocab(steno_model *m, const struct weights *w, steno_error *e)
         if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
         vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, spaces_put(copy, w->vocab[i].n));
     }
-    return rc ? rc : vocab_index(&m->vocab, &m->arena, e);
+    m->vocab.by_chars = 1;
+    if (!rc) rc = vocab_index(&m->vocab, &m->arena, e);
+    return rc ? rc : bpe_open(&m->bpe, &m->vocab, e);
 }
 
 static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e)

@@ -66,15 +66,22 @@ static enum start start_of(const struct vocab *v, const int32_t *ids, uint32_t n
 struct reader {
     const struct bpe *b;
     struct buf text, ids, ends; /* one phrase; int32_t of all sequences; size_t where each ends, in ids */
-    steno_error *e;
+    steno_error why, *e;
 };
 
+enum { CANNOT = 1 };
+
+/* @return STENO_OK; CANNOT: the vocabulary has no way to write it, the reason in r->why; else a status */
 static int add_sequence(struct reader *r, size_t from, size_t line)
 {
     const size_t before = r->ids.len;
     steno_error why = { 0 };
     const int rc = bpe_encode(r->b, r->text.p + from, r->text.len - from, &r->ids, &why);
-    if (rc == STENO_EARG) return err_set(r->e, rc, "hot words, line %zu: %s", line, why.text);
+    if (rc == STENO_EARG) {
+        r->why = why;
+        r->ids.len = before;
+        return CANNOT;
+    }
     if (rc) return err_set(r->e, rc, "%s", why.text);
     const size_t n = (r->ids.len - before) / sizeof(int32_t), all = r->ids.len / sizeof(int32_t);
     if (n > HOTWORD_IDS)
@@ -93,8 +100,10 @@ static int read_line(struct reader *r, const char *s, size_t n, size_t line)
     buf_clear(&r->text);
     buf_str(&r->text, " ");
     buf_add(&r->text, s, n);
-    int rc = r->text.err ? err_nomem(r->e, n, "hot words") : add_sequence(r, 0, line);
-    if (!rc) rc = add_sequence(r, 1, line);
+    const int spaced = r->text.err ? err_nomem(r->e, n, "hot words") : add_sequence(r, 0, line);
+    int rc = spaced < 0 ? spaced : add_sequence(r, 1, line);
+    if (rc == CANNOT && spaced == CANNOT) return err_set(r->e, STENO_EARG, "hot words, line %zu: %s", line, r->why.text);
+    if (rc == CANNOT) rc = STENO_OK;
     if (!rc && r->ends.err) rc = err_nomem(r->e, r->ends.len, "hot words");
     return rc;
 }
@@ -231,10 +240,14 @@ static int is_pushed(const struct hotwords *h, const struct pushed *p, int32_t i
     return 0;
 }
 
-static void push_inside(const struct hotwords *h, struct pushed *p, const struct hot_node *node, float *logits, float by)
+/* Who is told of pushes, and how strong they are. */
+struct pushing { const struct hotwords *h; void (*push)(void *user, int32_t id, float by); void *user; };
+
+static void push_inside(const struct pushing *to, struct pushed *p, const struct hot_node *node, float by)
 {
+    const struct hotwords *h = to->h;
     for (const struct hot_node *c = &h->node[node->child]; c < &h->node[node->child] + node->n; c++)
-        if (!is_pushed(h, p, c->id)) logits[c->id] += by;
+        if (!is_pushed(h, p, c->id)) to->push(to->user, c->id, by);
     p->node[p->n++] = node;
 }
 
@@ -245,24 +258,37 @@ static int may_start(const struct hot_node *c, int32_t last)
     return (c->start == SPACED && last != CHAR_OPEN) || (bare && last >= 0);
 }
 
-static void push_starts(const struct hotwords *h, const struct pushed *p, float *logits, int32_t last, float by)
+static void push_starts(const struct pushing *to, const struct pushed *p, int32_t last, float by)
 {
+    const struct hotwords *h = to->h;
     const struct hot_node *root = &h->node[0];
     for (const struct hot_node *c = &h->node[root->child]; c < &h->node[root->child] + root->n; c++)
-        if (may_start(c, last) && !is_pushed(h, p, c->id)) logits[c->id] += by;
+        if (may_start(c, last) && !is_pushed(h, p, c->id)) to->push(to->user, c->id, by);
 }
 
-void hotwords_push(const struct hotwords *h, float *logits, const int32_t *ids, int32_t n, float boost)
+void hotwords_each(const struct hotwords *h, const int32_t *ids, int32_t n, float boost, void (*push)(void *user, int32_t id, float by),
+                   void *user)
 {
     const int32_t longest = n < h->longest - 1 ? n : h->longest - 1;
+    const struct pushing to = { h, push, user };
     struct pushed p = { .n = 0 };
     for (int heard = 1; heard >= 0; heard--) {
         for (int32_t len = 1; len <= longest; len++) {
             const struct hot_node *node = find_node(h, ids + n - len, len);
-            if (node && node->n && node->heard == heard) push_inside(h, &p, node, logits, heard ? boost : boost / 2);
+            if (node && node->n && node->heard == heard) push_inside(&to, &p, node, heard ? boost : boost / 2);
         }
     }
-    push_starts(h, &p, logits, last_char(h->v, ids, n), boost / 2);
+    push_starts(&to, &p, last_char(h->v, ids, n), boost / 2);
+}
+
+static void push_logit(void *logits, int32_t id, float by)
+{
+    ((float *)logits)[id] += by;
+}
+
+void hotwords_push(const struct hotwords *h, float *logits, const int32_t *ids, int32_t n, float boost)
+{
+    hotwords_each(h, ids, n, boost, push_logit, logits);
 }
 
 float hotwords_push_of(const struct hotwords *h, int32_t id, const int32_t *ids, int32_t n, float boost)

@@ -23,14 +23,17 @@ enum { HOTWORD_IDS = 64,         /* of one phrase */
        HOTWORDS_IDS = 1 << 18 }; /* of all, in both spellings */
 
 /* lines: one word or phrase a line, UTF-8, not kept; white space around it and blank lines do not count. b's vocabulary must outlive h.
- * STENO_EARG, naming the line: nothing in it, not UTF-8, a phrase too long, too many phrases, bytes that are not in the vocabulary;
- * STENO_ENOMEM */
+ * STENO_EARG, naming the line: nothing in it, not UTF-8, a phrase too long, too many phrases, bytes or characters that are not in the
+ * vocabulary (of a phrase with and without a space before it one may be missing); STENO_ENOMEM */
 int hotwords_open(struct hotwords **out, const char *lines, const struct bpe *b, steno_error *e);
 void hotwords_close(struct hotwords *h); /* NULL is allowed */
 
 /* Push logits[n_vocab] after ids[n], the text chosen so far (ids that are no text end a word; times, which are no part of the text and end
  * nothing, are left out of ids by the caller). */
 void hotwords_push(const struct hotwords *h, float *logits, const int32_t *ids, int32_t n, float boost);
+/* The same, told one by one: every id once, in no order. */
+void hotwords_each(const struct hotwords *h, const int32_t *ids, int32_t n, float boost, void (*push)(void *user, int32_t id, float by),
+                   void *user);
 /* What one id is pushed by there. */
 float hotwords_push_of(const struct hotwords *h, int32_t id, const int32_t *ids, int32_t n, float boost);
 #endif

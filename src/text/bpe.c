@@ -1,9 +1,9 @@
-/* steno: byte-level byte-pair encoding. SPDX-License-Identifier: MIT
+/* steno: byte-pair encoding. SPDX-License-Identifier: MIT
  *
- * A piece is a list of symbols, at first its bytes. Every adjacent pair that may be joined waits in a heap ordered by rank, then place:
- * its place in the vocabulary's list of merges or, where there is none, the id of the joined bytes. Merging one makes at most two new
- * pairs. A pair that has changed since it was pushed is recognised by its length and dropped. So a piece of n bytes costs O(n log n),
- * also when it is one letter a million times. */
+ * A piece is a list of symbols, at first its bytes, or its characters. Every adjacent pair that may be joined waits in a heap ordered by
+ * rank, then place: its place in the vocabulary's list of merges or, where there is none, the id of the joined bytes. Merging one makes at
+ * most two new pairs. A pair that has changed since it was pushed is recognised by its length and dropped. So a piece of n bytes costs
+ * O(n log n), also when it is one letter a million times. */
 #include "text/bpe.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 enum { NONE = -1, MAX_TEXT = 1 << 26, MAX_PROBE = 1024 };
 
 struct bpe {
-    pcre2_code *code;
+    pcre2_code *code;     /* NULL: text is not cut */
     const struct vocab *v;
     int32_t byte_id[256]; /* -1: the byte alone is no token */
     uint32_t *merge;      /* [merge_mask + 1] number + 1 of a merge by its pair, 0: free; NULL: ids are ranks */
@@ -67,21 +67,27 @@ static int index_merges(struct bpe *b, steno_error *e)
     return STENO_OK;
 }
 
+static int pattern_compile(struct bpe *b, steno_error *e)
+{
+    int code;
+    size_t at;
+    const char *pattern = b->v->pattern ? b->v->pattern : pretokenizer_pattern("gpt2");
+    b->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &at, NULL);
+    if (!b->code) return err_set(e, STENO_ENOMEM, "out of memory for the tokenizer's pattern (pcre2 error %d)", code);
+    (void)pcre2_jit_compile(b->code, PCRE2_JIT_COMPLETE); /* where there is no JIT, matching is slower and the same */
+    return STENO_OK;
+}
+
 int bpe_open(struct bpe **out, const struct vocab *v, steno_error *e)
 {
     *out = NULL;
     struct bpe *b = calloc(1, sizeof *b);
     if (!b) return err_nomem(e, sizeof *b, "the tokenizer");
-    int code;
-    size_t at;
     b->v = v;
-    const char *pattern = v->pattern ? v->pattern : pretokenizer_pattern("gpt2");
-    b->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED, &code, &at, NULL);
-    if (!b->code) {
+    if (!v->by_chars && pattern_compile(b, e)) {
         bpe_close(b);
-        return err_set(e, STENO_ENOMEM, "out of memory for the tokenizer's pattern (pcre2 error %d)", code);
+        return STENO_ENOMEM;
     }
-    (void)pcre2_jit_compile(b->code, PCRE2_JIT_COMPLETE); /* where there is no JIT, matching is slower and the same */
     const int rc = v->merge ? index_merges(b, e) : STENO_OK;
     if (rc) {
         bpe_close(b);
@@ -173,23 +179,40 @@ static void merge(struct bpe_work *w, const uint8_t *s, struct bpe_pair p)
     pair_push(w, s, p.at);
 }
 
+/* What joining begins with. */
+static void symbols_make(struct bpe_work *w, const uint8_t *s, int32_t n)
+{
+    const struct vocab *v = w->b->v;
+    for (int32_t i = 0, prev = NONE, next; i < n; prev = i, i = next) {
+        const uint32_t len = v->by_chars ? utf8_len(s[i]) : 1;
+        next = i + (len && (int64_t)len <= n - i ? (int32_t)len : 1);
+        const int32_t id = v->by_chars ? vocab_find(v, s + i, (size_t)(next - i)) : w->b->byte_id[s[i]];
+        w->sym[i] = (struct bpe_symbol){ id, prev, next < n ? next : NONE, (uint32_t)(next - i) };
+    }
+}
+
+static int not_there(const struct bpe_work *w, const uint8_t *s, int32_t i, steno_error *e)
+{
+    if (!w->b->v->by_chars) return err_set(e, STENO_EARG, "byte 0x%02x of the text is not in the vocabulary", s[i]);
+    return err_set(e, STENO_EARG, "\"%.*s\" is not in the vocabulary", (int)w->sym[i].len, (const char *)s + i);
+}
+
 static int encode_piece(struct bpe_work *w, const uint8_t *s, size_t n, steno_error *e)
 {
     const struct vocab *v = w->b->v;
-    const int32_t whole = !v->merge || v->whole_first ? vocab_find(v, s, n) : NONE;
+    const int32_t whole = (!v->merge && !v->by_chars) || v->whole_first ? vocab_find(v, s, n) : NONE;
     if (whole >= 0) {
         buf_add(w->ids, &whole, sizeof whole);
         return STENO_OK;
     }
     const int rc = reserve(w, n, e);
     if (rc) return rc;
-    for (int32_t i = 0; i < (int32_t)n; i++)
-        w->sym[i] = (struct bpe_symbol){ w->b->byte_id[s[i]], i - 1, i + 1 < (int32_t)n ? i + 1 : NONE, 1 };
+    symbols_make(w, s, (int32_t)n);
     w->n_heap = 0;
-    for (int32_t i = 0; i < (int32_t)n; i++) pair_push(w, s, i);
+    for (int32_t i = 0; i != NONE; i = w->sym[i].next) pair_push(w, s, i);
     while (w->n_heap) merge(w, s, heap_pop(w));
     for (int32_t i = 0; i != NONE; i = w->sym[i].next) {
-        if (w->sym[i].id < 0) return err_set(e, STENO_EARG, "byte 0x%02x of the text is not in the vocabulary", s[i]);
+        if (w->sym[i].id < 0) return not_there(w, s, i, e);
         buf_add(w->ids, &w->sym[i].id, sizeof w->sym[i].id);
     }
     return STENO_OK;
@@ -214,11 +237,11 @@ int bpe_encode(const struct bpe *b, const char *text, size_t n, struct buf *ids,
     const uint8_t *s = (const uint8_t *)text;
     if (n > MAX_TEXT) return err_set(e, STENO_EARG, "text of %zu bytes, at most %d are encoded at once", n, (int)MAX_TEXT);
     struct bpe_work w = { .b = b, .ids = ids };
-    pcre2_match_data *md = pcre2_match_data_create_from_pattern(b->code, NULL);
-    int rc = md ? STENO_OK : err_nomem(e, 0, "matching text");
+    pcre2_match_data *md = b->code ? pcre2_match_data_create_from_pattern(b->code, NULL) : NULL;
+    int rc = md || !b->code ? STENO_OK : err_nomem(e, 0, "matching text");
     while (n && !rc) {
         const size_t good = utf8_valid(s, n), m = good ? good : 1; /* else one byte that begins no character */
-        rc = good ? encode_text(&w, s, m, md, e) : encode_piece(&w, s, m, e);
+        rc = good && md ? encode_text(&w, s, m, md, e) : encode_piece(&w, s, m, e);
         s += m;
         n -= m;
     }

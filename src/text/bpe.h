@@ -1,7 +1,8 @@
-/* steno: byte-level byte-pair encoding. SPDX-License-Identifier: MIT
+/* steno: byte-pair encoding. SPDX-License-Identifier: MIT
  *
  * Text is cut by the vocabulary's pattern; each piece is looked up whole or merged pairwise, lowest rank first, leftmost on ties
- * (Sennrich et al. 2016). Ranks are places in the vocabulary's list of merges, or ids where it has none (tiktoken). */
+ * (Sennrich et al. 2016). Ranks are places in the vocabulary's list of merges, or ids where it has none (tiktoken). With by_chars text is
+ * not cut and characters are joined: SentencePiece, whose pieces stand in the order in which they are joined. */
 #ifndef STENO_TEXT_BPE_H
 #define STENO_TEXT_BPE_H
 #include "text/vocab.h"
@@ -12,6 +13,6 @@ void bpe_close(struct bpe *b); /* NULL is allowed */
 const struct vocab *bpe_vocab(const struct bpe *b); /* the one it was opened with */
 
 /* Ids of text[n] (any bytes; ill-formed UTF-8 is encoded byte by byte), appended to ids as int32_t in a struct buf.
- * STENO_ENOMEM, or STENO_EARG when a byte is not in the vocabulary. */
+ * STENO_ENOMEM, or STENO_EARG when a byte, or a character, is not in the vocabulary. */
 int bpe_encode(const struct bpe *b, const char *text, size_t n, struct buf *ids, steno_error *e);
 #endif

@@ -17,6 +17,7 @@ struct vocab {
     const int32_t (*merge)[2];       /* [n_merges] pairs of ids that are joined, the first ones first; NULL: ids are ranks */
     int32_t n_merges;
     int whole_first;                 /* with merges: a piece that is a token by itself is taken as it is */
+    int by_chars;                    /* text is not cut, and joining begins with characters (SentencePiece); ids are ranks */
     uint32_t *hash, hash_mask;       /* bytes -> id over ids below n_text; private */
 };
 

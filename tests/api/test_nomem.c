@@ -95,6 +95,8 @@ static int ctc_transcribe(steno_session *s, uint64_t *digest, steno_error *e)
     steno_transcribe_params_init(&p);
     p.word_timestamps = 1;
     p.tags = STENO_TAGS_RICH;
+    p.beam_size = 3;
+    p.hotwords = "k\nl";
     const int rc = steno_transcribe(s, kit.audio.pcm, kit.audio.n, &p);
     *digest = result_digest(s);
     if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));

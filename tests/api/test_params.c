@@ -221,10 +221,13 @@ static void test_a_default_that_is_asked_for_counts_and_is_told_by_the_callers_n
     (void)state;
     const steno_param_names names = { .size = sizeof names, .name = name_of, .asked = is_asked };
     steno_param row;
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.hotwords = "a"; /* what their boost needs */
     for (int i = 0; row_get(models[2], STENO_CALL_TRANSCRIBE, i, &row); i++) {
         steno_error e = { 0 };
         asked_name = row.name;
-        const int rc = steno_params_check(models[2], STENO_CALL_TRANSCRIBE, NULL, &names, &e);
+        const int rc = steno_params_check(models[2], STENO_CALL_TRANSCRIBE, &p, &names, &e);
         assert_int_equal(rc, row.served ? STENO_OK : STENO_EARG);
         if (rc && (strncmp(e.text, "--its-option is ", 16) != 0 || strstr(e.text, row.name))) fail_msg("%s: '%s'", row.name, e.text);
     }

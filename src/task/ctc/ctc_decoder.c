@@ -20,7 +20,8 @@ static int take(steno_session *s)
     rule_masks_clear(&c->masks);
     rule_bar(&c->masks, barred);
     q->barred = barred < 0 ? NULL : c->masks.always;
-    return STENO_OK;
+    ctc_search_close(c->search);
+    return ctc_search_open(&c->search, m, &q->p, &s->error);
 }
 
 static int run(struct steno_batch *b)
@@ -30,13 +31,13 @@ static int run(struct steno_batch *b)
     return rc ? rc : clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_LM_HEAD });
 }
 
-/* Ids of a clip, repeats and blanks dropped, in ctc_session.ids and the batch's table of tokens. */
-static struct clip_found collapse(const steno_session *s, const struct clip_window *w)
+/* Ids of the first n rows of a clip, repeats and blanks dropped, in ctc_session.ids and the batch's table of tokens. */
+static struct clip_found collapse(const steno_session *s, const struct clip_window *w, uint32_t n)
 {
     const int32_t blank = ctc_model_of(s->model)->blank;
     struct clip_found c = { .ids = ctc_of(s)->ids, .tokens = s->batch->sampled };
     int32_t last = -1;
-    for (uint32_t i = w->rows.row; i < (uint32_t)w->rows.row + w->rows.n; i++) {
+    for (uint32_t i = w->rows.row; i < (uint32_t)w->rows.row + n; i++) {
         const struct best *b = &s->batch->run.argmax.best[i];
         if (b->id != last && b->id != blank && b->id >= 0) {
             s->batch->sampled[c.n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
@@ -48,21 +49,51 @@ static struct clip_found collapse(const steno_session *s, const struct clip_wind
     return c;
 }
 
+/* The head runs once more over the rows of a clip. */
+static int run_again(steno_session *s, const struct clip_window *w, clip_row_fn *show)
+{
+    const struct clip_head again = { PHASE_LM_HEAD, w, show };
+    return request_ran(s, clip_run_head(s->batch, w->rows.row, (uint32_t)w->rows.row + w->rows.n, &again));
+}
+
+static void show_search(steno_session *s, int row, const float *logits, const struct best *best)
+{
+    const struct clip_request *q = &clips_of(s)->request;
+    if (row >= q->n_head) ctc_search_row(ctc_of(s)->search, logits, best, q->barred);
+}
+
+/* Tags are those of the query rows; what is behind them is searched for. */
+static int search(steno_session *s, const struct clip_window *w, struct clip_found *f)
+{
+    struct ctc_session *c = ctc_of(s);
+    const int n_head = c->clips.request.n_head;
+    const int32_t last = n_head ? s->batch->run.argmax.best[w->rows.row + n_head - 1].id : -1;
+    *f = collapse(s, w, (uint32_t)n_head);
+    ctc_search_begin(c->search, last == ctc_model_of(s->model)->blank ? -1 : last);
+    const int rc = run_again(s, w, show_search);
+    if (rc) return rc;
+    const int32_t n = f->n + ctc_search_end(c->search, s->batch->sampled + f->n);
+    for (; f->n < n; f->n++) {
+        c->ids[f->n] = s->batch->sampled[f->n].id;
+        f->sum_logprob += s->batch->sampled[f->n].logprob;
+    }
+    return STENO_OK;
+}
+
 static void show_words(steno_session *s, int row, const float *logits, const struct best *best)
 {
     const int n_head = clips_of(s)->request.n_head;
     if (row >= n_head && best->id >= 0) ctc_words_row(&ctc_of(s)->words, row - n_head, logits, best);
 }
 
-/* The head runs once more: what is looked for was not known before. */
+/* What is looked for was not known before. */
 static int find_words(steno_session *s, const struct clip_window *w, int32_t n_ids)
 {
     struct ctc_session *c = ctc_of(s);
     const int n_rows = w->rows.n - c->clips.request.n_head;
     if (ctc_words_begin(&c->words, s->model, &(struct ctc_ids){ c->ids, n_ids }, n_rows))
         return err_nomem(&s->error, (size_t)n_rows * (size_t)(n_ids + 1) * sizeof(float), "times of words");
-    const struct clip_head again = { PHASE_LM_HEAD, w, show_words };
-    return request_ran(s, clip_run_head(s->batch, w->rows.row, (uint32_t)w->rows.row + w->rows.n, &again));
+    return run_again(s, w, show_words);
 }
 
 static int words_add(steno_session *s, const struct clip_window *w, int32_t n_ids, struct segment *g)
@@ -77,12 +108,13 @@ static int settle(steno_session *s, const struct clip_window *w)
 {
     struct ctc_session *c = ctc_of(s);
     const steno_transcribe_params *p = &c->clips.request.p;
-    struct clip_found found = collapse(s, w);
+    struct clip_found found = collapse(s, w, w->rows.n);
     struct segment g = clip_segment_of(s, w);
-    const struct ctc_ids ids = { c->ids, found.n };
     struct ctc_shown shown;
-    int rc = p->word_timestamps ? find_words(s, w, found.n) : STENO_OK;
+    int rc = c->search ? search(s, w, &found) : STENO_OK;
+    if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
     if (rc) return rc;
+    const struct ctc_ids ids = { c->ids, found.n };
     rc = ctc_text_make(&c->text, s->model, &ids, p->tags, &g.tags, &shown);
     if (rc) return err_nomem(&s->error, (size_t)found.n, "text");
     if (!shown.n) return STENO_OK; /* tags alone are no segment, unless they are to be seen */
@@ -97,7 +129,10 @@ static int settle(steno_session *s, const struct clip_window *w)
 
 static void end(steno_session *s)
 {
-    ctc_text_whole(&ctc_of(s)->text, s->model, clips_of(s)->request.p.tags, &s->result.bytes);
+    struct ctc_session *c = ctc_of(s);
+    ctc_text_whole(&c->text, s->model, c->clips.request.p.tags, &s->result.bytes);
+    ctc_search_close(c->search);
+    c->search = NULL;
 }
 
 const struct clip_decoder ctc_decoder = { .max_clips = UINT32_MAX, .take = take, .run = run, .settle = settle, .end = end };

@@ -3,6 +3,7 @@
 #define STENO_TASK_CTC_CTC_SESSION_H
 #include "search/rules.h"
 #include "task/clips/clip_session.h"
+#include "task/ctc/ctc_search.h"
 #include "task/ctc/ctc_words.h"
 
 struct ctc_session {
@@ -11,6 +12,7 @@ struct ctc_session {
     int32_t *ids;                /* [rows] of a clip */
     struct ctc_text text;        /* of the clip at hand */
     struct ctc_words words;      /* likewise */
+    struct ctc_search *search;   /* of the request at hand, NULL: none */
 };
 
 static inline struct ctc_session *ctc_of(const steno_session *s) { return s->part; }

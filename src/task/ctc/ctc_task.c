@@ -46,6 +46,7 @@ static void part_close(steno_session *s)
     clip_session_close(s);
     ctc_text_free(&c->text);
     ctc_words_free(&c->words);
+    ctc_search_close(c->search);
 }
 
 const struct task ctc_task = {

@@ -1,0 +1,68 @@
+/* steno: a CTC head's text by beam search, with hot words. SPDX-License-Identifier: MIT */
+#include "task/ctc/ctc_search.h"
+#include <stdlib.h>
+#include "search/ctc_beam.h"
+#include "search/hotwords.h"
+
+struct ctc_search {
+    struct ctc_beam *beam;
+    struct hotwords *hot; /* NULL: none */
+    float boost;
+    int32_t n_vocab;
+};
+
+static void bias_each(void *user, const int32_t *ids, int32_t n, void (*push)(void *to, int32_t id, float by), void *to)
+{
+    const struct ctc_search *c = user;
+    hotwords_each(c->hot, ids, n, c->boost, push, to);
+}
+
+static float bias_of(void *user, int32_t id, const int32_t *ids, int32_t n)
+{
+    const struct ctc_search *c = user;
+    return hotwords_push_of(c->hot, id, ids, n, c->boost);
+}
+
+int ctc_search_open(struct ctc_search **out, const steno_model *m, const steno_transcribe_params *p, steno_error *e)
+{
+    const int is_hot = p->hotwords && *p->hotwords;
+    *out = NULL;
+    if (p->beam_size < 2 && !is_hot) return STENO_OK;
+    struct ctc_search *c = calloc(1, sizeof *c);
+    if (!c) return err_nomem(e, sizeof *c, "a search");
+    c->boost = (float)p->hotwords_boost;
+    c->n_vocab = m->n_vocab;
+    const struct ctc_bias bias = { bias_each, bias_of, c };
+    const int32_t rows = (int32_t)m->plan[PLAN_ENCODER].max_rows, blank = ((const struct ctc_model *)m->part)->blank;
+    int rc = is_hot ? hotwords_open(&c->hot, p->hotwords, m->bpe, e) : STENO_OK;
+    if (!rc) rc = ctc_beam_open(&c->beam, p->beam_size > 1 ? p->beam_size : 1, rows, blank, is_hot ? &bias : NULL, e);
+    if (!rc) *out = c;
+    else ctc_search_close(c);
+    return rc;
+}
+
+void ctc_search_close(struct ctc_search *c)
+{
+    if (!c) return;
+    ctc_beam_close(c->beam);
+    hotwords_close(c->hot);
+    free(c);
+}
+
+void ctc_search_begin(struct ctc_search *c, int32_t last)
+{
+    ctc_beam_begin(c->beam, last);
+}
+
+void ctc_search_row(struct ctc_search *c, const float *logits, const struct best *best, const uint32_t *barred)
+{
+    if (best->id < 0) return; /* nothing in it is a number */
+    const struct ctc_logits row = { logits, c->n_vocab, (double)logits[best->id] - (double)best->logprob, barred };
+    ctc_beam_row(c->beam, &row);
+}
+
+int32_t ctc_search_end(struct ctc_search *c, struct sampled_token *out)
+{
+    double logprob;
+    return ctc_beam_end(c->beam, out, &logprob);
+}

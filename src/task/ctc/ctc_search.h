@@ -1,0 +1,17 @@
+/* steno: a CTC head's text by beam search, with hot words. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_CTC_CTC_SEARCH_H
+#define STENO_TASK_CTC_CTC_SEARCH_H
+#include "model/family.h"
+
+struct ctc_search; /* of one request */
+
+/* What the parameters ask for; *out NULL: the most probable id of each row, and no search. STENO_OK, STENO_EARG (hot words),
+ * STENO_ENOMEM */
+int ctc_search_open(struct ctc_search **out, const steno_model *m, const steno_transcribe_params *p, steno_error *e);
+void ctc_search_close(struct ctc_search *c); /* NULL is allowed */
+
+/* Of a clip: last is the id of the row before the first one, -1: none or nothing; rows in order; then the ids of the text. */
+void ctc_search_begin(struct ctc_search *c, int32_t last);
+void ctc_search_row(struct ctc_search *c, const float *logits, const struct best *best, const uint32_t *barred);
+int32_t ctc_search_end(struct ctc_search *c, struct sampled_token *out);
+#endif
