@@ -399,12 +399,12 @@ static void test_requests_that_a_model_cannot_serve_are_refused_by_name(void **s
         else r.find_speech = &v;
         assert_refused(b, s, &r, k ? "does not transcribe" : "does not find speech");
         steno_request_params_init(&r);
-        p.beam_size = 2;
+        p.best_of = 2;
         v.threshold = 3;
         if (k) r.find_speech = &v;
         else r.transcribe = &p;
-        assert_refused(b, s, &r, k ? "threshold" : "beam_size");
-        p.beam_size = 0;
+        assert_refused(b, s, &r, k ? "threshold" : "best_of");
+        p.best_of = 0;
         batch_free(b, s ? &s : NULL, 1);
     }
 }
