@@ -55,7 +55,9 @@ const char *param_why_not(const struct param *r, enum steno_call call)
     if (call == STENO_CALL_OPEN && r->by == BY_SPEECH) return "is for models that write text";
     if (r->by == BY_VAD) return "is for models that find speech";
     if (r->by == BY_TAGS) return "is for models with tags";
-    if ((r->by & BY_SPEECH) == (BY_AR | BY_TAGS)) return "is for models that decode token by token or have a CTC head";
+    if ((r->by & BY_SPEECH) == (BY_AR | BY_TAGS))
+        return r->by & BY_ALIGN ? "is for models that know several languages"
+                                : "is for models that decode token by token or have a CTC head";
     return (r->by & BY_AR) == BY_MANY ? "is for models that know several languages" : "is for models that decode token by token";
 }
 

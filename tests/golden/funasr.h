@@ -4,6 +4,7 @@
  * where it is missing. */
 #ifndef STENO_TESTS_FUNASR_H
 #define STENO_TESTS_FUNASR_H
+#include <unistd.h>
 #include "golden.h"
 #include "npy.h"
 
@@ -53,6 +54,32 @@ static inline struct npy funasr_tensor(const char *fmt, const char *name)
     const struct npy t = npy_read(path);
     if (!t.v) fail_msg("cannot read %s", path);
     return t;
+}
+
+/* A folder of links to a model's safetensors spelling and what it lacks, which must be removed. */
+static inline struct golden_path funasr_safetensors(const char *which)
+{
+    static const char *const from[] = { "safetensors/config.json", "safetensors/model.safetensors", "pt/am.mvn", "pt/tokens.json" };
+    struct golden_path dir = { "/tmp/steno-funasr-XXXXXX" };
+    assert_non_null(mkdtemp(dir.s));
+    for (int i = 0; i < 4; i++) {
+        char to[PATH_MAX_LEN], tail[128];
+        snprintf(tail, sizeof tail, "models/%.40s/%s", which, from[i]);
+        snprintf(to, sizeof to, "%.200s/%s", dir.s, strrchr(from[i], '/') + 1);
+        assert_int_equal(symlink(funasr_file("%s", tail).s, to), 0);
+    }
+    return dir;
+}
+
+static inline void funasr_safetensors_remove(struct golden_path dir)
+{
+    static const char *const name[] = { "config.json", "model.safetensors", "am.mvn", "tokens.json" };
+    for (int i = 0; i < 4; i++) {
+        char path[PATH_MAX_LEN];
+        snprintf(path, sizeof path, "%.200s/%s", dir.s, name[i]);
+        unlink(path);
+    }
+    rmdir(dir.s);
 }
 
 /* PCM as a source that gives uneven pieces. */

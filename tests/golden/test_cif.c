@@ -1,7 +1,6 @@
 /* steno tests: integrate-and-fire against the reference. SPDX-License-Identifier: MIT
  *
  * The small Paraformer of the collection: rows of frames, ids, text and times, from every form of its files. */
-#include <unistd.h>
 #include "funasr.h"
 #include "internal.h"
 
@@ -110,6 +109,18 @@ static void test_ids_text_and_times_are_the_references_from_the_folder(void **st
     assert_true(compare_all(model) >= 15);
 }
 
+static void test_ids_text_and_times_are_the_references_from_safetensors(void **state)
+{
+    (void)state;
+    const struct golden_path dir = funasr_safetensors("paraformer");
+    steno_model *m;
+    steno_error e;
+    if (steno_model_open(&m, dir.s, NULL, &e)) fail_msg("%s", e.text);
+    assert_true(compare_all(m) >= 15);
+    steno_model_close(m);
+    funasr_safetensors_remove(dir);
+}
+
 static void test_ids_text_and_times_are_the_references_from_gguf(void **state)
 {
     (void)state;
@@ -174,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_logits_are_the_references),
         cmocka_unit_test(test_ids_text_and_times_are_the_references_from_the_folder),
+        cmocka_unit_test(test_ids_text_and_times_are_the_references_from_safetensors),
         cmocka_unit_test(test_ids_text_and_times_are_the_references_from_gguf),
         cmocka_unit_test(test_requests_of_a_batch_are_those_alone),
     };

@@ -234,36 +234,11 @@ static void test_times_of_words_are_the_references(void **state)
     assert_true(n >= 115);
 }
 
-/* A folder of links to the safetensors spelling and what it lacks; "" when it cannot be made. */
-static struct golden_path safetensors_folder(void)
-{
-    static const char *const from[] = { "safetensors/config.json", "safetensors/model.safetensors", "pt/am.mvn", "pt/tokens.json" };
-    struct golden_path dir = { "/tmp/steno-ctc-XXXXXX" };
-    assert_non_null(mkdtemp(dir.s));
-    for (int i = 0; i < 4; i++) {
-        char to[PATH_MAX_LEN];
-        snprintf(to, sizeof to, "%.200s/%s", dir.s, strrchr(from[i], '/') + 1);
-        assert_int_equal(symlink(funasr_file("models/sensevoice/%s", from[i]).s, to), 0);
-    }
-    return dir;
-}
-
-static void safetensors_folder_remove(struct golden_path dir)
-{
-    static const char *const name[] = { "config.json", "model.safetensors", "am.mvn", "tokens.json" };
-    for (int i = 0; i < 4; i++) {
-        char path[PATH_MAX_LEN];
-        snprintf(path, sizeof path, "%.200s/%s", dir.s, name[i]);
-        unlink(path);
-    }
-    rmdir(dir.s);
-}
-
 /* The same ids with the same log-probabilities, from the other spelling, at every level and for one and two threads. */
 static void test_safetensors_levels_and_threads_give_the_same_ids(void **state)
 {
     (void)state;
-    const struct golden_path dir = safetensors_folder();
+    const struct golden_path dir = funasr_safetensors("sensevoice");
     struct sound a;
     assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", "zh_synth_long").s), 0);
     json_t *want = json_object_get(json_object_get(json_object_get(json_object_get(golden, "files"), "zh_synth_long"), "results"),
@@ -293,7 +268,7 @@ static void test_safetensors_levels_and_threads_give_the_same_ids(void **state)
         assert_memory_equal(logprob[0], logprob[1], sizeof logprob[0]);
     }
     sound_free(&a);
-    safetensors_folder_remove(dir);
+    funasr_safetensors_remove(dir);
 }
 
 /* GGUF files of the runtime, three of them with a scale that was lost when they were written: the directory's text for every setting. */
@@ -332,7 +307,7 @@ static void test_every_gguf_file_gives_the_text_of_the_folder(void **state)
 static void test_cmvn_is_applied_unless_it_is_switched_off(void **state)
 {
     (void)state;
-    const struct golden_path dir = safetensors_folder();
+    const struct golden_path dir = funasr_safetensors("sensevoice");
     char mvn[PATH_MAX_LEN];
     snprintf(mvn, sizeof mvn, "%.200s/am.mvn", dir.s);
     unlink(mvn);
@@ -357,7 +332,7 @@ static void test_cmvn_is_applied_unless_it_is_switched_off(void **state)
     sound_free(&a);
     steno_session_close(s);
     steno_model_close(m);
-    safetensors_folder_remove(dir);
+    funasr_safetensors_remove(dir);
 }
 
 int main(void)
