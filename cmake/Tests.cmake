@@ -12,9 +12,11 @@ if(EXISTS ${STENO_SHARED}/material)
     list(APPEND test_env "STENO_SHARED=${STENO_SHARED}")
 endif()
 
-# ---- labels. Beside its group a test carries `threads` when it opens a team or a thread itself (golden ones do not: what they compare is
-# computed by the same teams), and `media` when it asks whether there is FFmpeg. script/lint finds what is missing here.
+# ---- labels. Beside its group a test carries `long` when it goes over a whole collection under several arithmetics, for minutes; `threads`
+# when it opens a team or a thread itself (golden ones do not: what they compare is computed by the same teams); and `media` when it asks
+# whether there is FFmpeg. script/lint finds what is missing here.
 
+set(tests_long golden.narrow golden.verified)
 set(tests_threads
     unit.base_team unit.fbank unit.mel unit.plan_align unit.plan_exec unit.plan_layers unit.plan_limits unit.plan_linear
     unit.plan_lstm unit.plan_partition unit.plan_rope unit.plan_rows unit.plan_shared unit.plan_stop
@@ -113,6 +115,9 @@ foreach(group IN ITEMS unit api golden)
         if("${group}.${name}" IN_LIST tests_threads)
             list(APPEND labels threads)
             add_dependencies(tests_with_threads ${target})
+        endif()
+        if("${group}.${name}" IN_LIST tests_long)
+            list(APPEND labels long)
         endif()
         steno_test(${group}.${name} COMMAND ${target} LABELS ${labels})
     endforeach()
@@ -240,7 +245,7 @@ if(NOT STENO_SANITIZE AND TARGET steno)
         ENV "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER};STENO_LIBDIR=${CMAKE_INSTALL_LIBDIR}")
 endif()
 
-foreach(test IN LISTS tests_threads tests_media)
+foreach(test IN LISTS tests_threads tests_media tests_long)
     if(NOT TEST ${test} AND NOT test MATCHES "^cli")
         message(FATAL_ERROR "cmake/Tests.cmake: the test ${test} has labels and no source")
     endif()
@@ -250,7 +255,7 @@ endforeach()
 
 set(costs
     emulated.kernels.Haswell 300 emulated.kernels.Nehalem 300 emulated.program.Nehalem 200 emulated.program.Haswell 200
-    golden.verified 100 golden.narrow 90 golden.reference 60 unit.tool_every_option 40 kernels 40 api.compute 20
+    golden.verified 160 golden.narrow 100 golden.reference 60 unit.tool_every_option 40 kernels 40 api.compute 20
     api.batch 15 golden.quantized 15 attack.nomem 10 golden.shipped 10 api.fallback 8 api.audio 8 api.kquants 8
     golden.vad 8 golden.executor 8 cli.progress 6 cli.verbs 6 cli.batch 6 api.nomem 6 unit.plan_shared 5 unit.plan_widths 5)
 while(costs)
