@@ -7,6 +7,7 @@
 #include <string.h>
 #include "load/vocab_file.h"
 #include "model/funasr.h"
+#include "model/funasr_vocab.h"
 #include "model/paraformer.h"
 #include "model/sanm_encoder.h"
 #include "plan/bind.h"
@@ -149,21 +150,6 @@ static int build_plan(steno_model *m, struct weights *w, const struct paraformer
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
 
-static int read_vocab(steno_model *m, struct weights *w, steno_error *e)
-{
-    if (w->n_vocab_entries != (uint32_t)m->n_vocab)
-        return err_set(e, STENO_EFORMAT, "%s: the vocabulary has %u entries, the head %d", w->name, (unsigned)w->n_vocab_entries,
-                       (int)m->n_vocab);
-    int rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
-    for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
-        const char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
-        if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
-        vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, w->vocab[i].n);
-    }
-    if (!rc) rc = vocab_index(&m->vocab, &m->arena, e);
-    return rc ? rc : paraformer_text_init(m, e);
-}
-
 static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct paraformer_shape s;
@@ -179,10 +165,11 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
     m->widths = (struct model_widths){ .n_mels = s.enc.n_mels, .audio_state = s.enc.d, .audio_heads = s.enc.heads,
                                        .audio_layers = s.enc.layers, .text_state = s.enc.d, .text_heads = s.heads,
                                        .text_layers = s.layers + 1 };
-    if (!w->vocab) rc = weights_read_vocab(w, m->opening->vocab_path, e); /* before the weights: it may be somewhere else */
+    rc = funasr_find_vocab(m, w, e);
     if (!rc) rc = build_plan(m, w, &s, e);
     if (!rc) rc = sanm_encoder_front(m, w, &s.enc, e);
-    return rc ? rc : read_vocab(m, w, e);
+    if (!rc) rc = funasr_read_vocab(m, w, NULL, e);
+    return rc ? rc : paraformer_text_init(m, e);
 }
 
 static const char *const spare[] = { "cmvn.shift", "cmvn.scale", "decoder.embed.0.weight", NULL }; /* the embedding is for training */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "load/vocab_file.h"
 #include "model/funasr.h"
+#include "model/funasr_vocab.h"
 #include "model/sanm_encoder.h"
 #include "model/sensevoice.h"
 #include "plan/emit.h"
@@ -118,26 +119,10 @@ static uint32_t spaces_put(char *s, uint32_t n)
     return len;
 }
 
-/* Before the weights are read: it may be somewhere else, and not the model's. */
-static int find_vocab(const steno_model *m, struct weights *w, steno_error *e)
-{
-    const char *path = w->vocab ? NULL : m->opening->vocab_path;
-    const int rc = w->vocab ? STENO_OK : weights_read_vocab(w, path, e);
-    if (rc || w->n_vocab_entries == (uint32_t)m->n_vocab) return rc;
-    return err_set(e, STENO_EFORMAT, "%s: the vocabulary has %u entries, the head %d", path ? path : w->name, (unsigned)w->n_vocab_entries,
-                   (int)m->n_vocab);
-}
-
 static int read_vocab(steno_model *m, const struct weights *w, steno_error *e)
 {
-    int rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
-    for (uint32_t i = 0; i < w->n_vocab_entries && !rc; i++) {
-        char *copy = arena_strdup(&m->arena, (const char *)w->vocab[i].s, w->vocab[i].n);
-        if (!copy) return err_nomem(e, w->vocab[i].n, "vocabulary");
-        vocab_set(&m->vocab, (int32_t)i, (const uint8_t *)copy, spaces_put(copy, w->vocab[i].n));
-    }
+    const int rc = funasr_read_vocab(m, w, spaces_put, e);
     m->vocab.by_chars = 1;
-    if (!rc) rc = vocab_index(&m->vocab, &m->arena, e);
     return rc ? rc : bpe_open(&m->bpe, &m->vocab, e);
 }
 
@@ -152,7 +137,7 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     m->audio_ctx = WINDOW_ROWS;
     m->widths = (struct model_widths){ .n_mels = s.enc.n_mels, .audio_state = s.enc.d, .audio_heads = s.enc.heads,
                                        .audio_layers = s.enc.layers + s.more_layers };
-    rc = find_vocab(m, w, e);
+    rc = funasr_find_vocab(m, w, e);
     if (rc) return rc;
     struct build b;
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,

@@ -56,6 +56,20 @@ static inline struct npy funasr_tensor(const char *fmt, const char *name)
     return t;
 }
 
+/* Rows that lie ld floats apart against a tensor of the collection: |difference| / |reference|. */
+static inline double funasr_distance(const float *ours, size_t ld, size_t width, const char *fmt, const char *stem)
+{
+    struct npy want = funasr_tensor(fmt, stem);
+    double d = 0, norm = 0;
+    for (size_t i = 0; i < want.n; i++) {
+        const double w = want.v[i], x = ours[i / width * ld + i % width];
+        d += (x - w) * (x - w);
+        norm += w * w;
+    }
+    free(want.v);
+    return sqrt(d / norm);
+}
+
 /* A folder of links to a model's safetensors spelling and what it lacks, which must be removed. */
 static inline struct golden_path funasr_safetensors(const char *which)
 {

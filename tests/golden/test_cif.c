@@ -27,19 +27,6 @@ static void run(steno_session *s, const char *file, int words, double *seconds)
     sound_free(&a);
 }
 
-static double distance(const float *ours, size_t ld, size_t width, const char *fmt, const char *stem)
-{
-    struct npy want = funasr_tensor(fmt, stem);
-    double d = 0, norm = 0;
-    for (size_t i = 0; i < want.n; i++) {
-        const double w = want.v[i], x = ours[i / width * ld + i % width];
-        d += (x - w) * (x - w);
-        norm += w * w;
-    }
-    free(want.v);
-    return sqrt(d / norm);
-}
-
 /* What the run left: logits of a clip's tokens, as there are fewer than a tile of them. */
 static void test_logits_are_the_references(void **state)
 {
@@ -51,8 +38,8 @@ static void test_logits_are_the_references(void **state)
     for (size_t i = 0; i < 2; i++) {
         run(s, stems[i], 0, NULL);
         const struct slot *slot = &plan->slot[plan->logits];
-        const double d = distance(inside_slot(s, plan, plan->logits), slot->ld, slot->width, "golden/paraformer/%s.decoder_logits.npy",
-                                  stems[i]);
+        const float *ours = inside_slot(s, plan, plan->logits);
+        const double d = funasr_distance(ours, slot->ld, slot->width, "golden/paraformer/%s.decoder_logits.npy", stems[i]);
         print_message("%s: logits, distance %.2g\n", stems[i], d);
         assert_true(d <= 1e-3);
     }

@@ -78,20 +78,6 @@ static int in_session(int (*test)(steno_session *s))
     return n;
 }
 
-/* Rows that lie ld floats apart against a tensor of the collection: |difference| / |reference|. */
-static double distance(const float *ours, size_t ld, size_t width, const char *fmt, const char *stem)
-{
-    struct npy want = funasr_tensor(fmt, stem);
-    double d = 0, norm = 0;
-    for (size_t i = 0; i < want.n; i++) {
-        const double w = want.v[i], x = ours[i / width * ld + i % width];
-        d += (x - w) * (x - w);
-        norm += w * w;
-    }
-    free(want.v);
-    return sqrt(d / norm);
-}
-
 static void test_encoder_output_is_the_references(void **state)
 {
     (void)state;
@@ -105,7 +91,7 @@ static void test_encoder_output_is_the_references(void **state)
         assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", stems[i]).s), 0);
         run(s, &a, "auto", 1, 0);
         const float *rows = inside_encoded(s);
-        const double d = distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", stems[i]);
+        const double d = funasr_distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", stems[i]);
         print_message("%s: encoder output, distance %.2g\n", stems[i], d);
         assert_true(d <= 1e-3);
         sound_free(&a);
@@ -327,7 +313,7 @@ static void test_cmvn_is_applied_unless_it_is_switched_off(void **state)
     const struct plan *plan = inside_plan(m, PLAN_ENCODER);
     const struct slot *out = &plan->slot[plan->output];
     const float *rows = inside_encoded(s);
-    const double d = distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", "en_george");
+    const double d = funasr_distance(rows, out->ld, out->width, "golden/sensevoice/%s.encoder.npy", "en_george");
     assert_true(d > 0.05);
     sound_free(&a);
     steno_session_close(s);
