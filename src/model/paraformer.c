@@ -18,7 +18,7 @@ enum {
     WINDOW_ROWS = 1000, /* 60 s of rows every 60 ms */
     HEAD_ROWS = 64      /* tokens whose logits exist at a time */
 };
-static float const norm_eps = 1e-12f, tail_threshold = 0.45f;
+static float const norm_eps = 1e-12f;
 
 static const char architecture[] = "paraformer";
 
@@ -27,7 +27,12 @@ static int paraformer_match(const struct weights *w)
     return funasr_match(w, "Paraformer", architecture);
 }
 
-struct paraformer_shape { struct sanm_encoder enc; int32_t heads, d_ff, layers, attending, more_layers, taps, shift, n_vocab; };
+struct predictor { double threshold, tail, smooth, noise; };
+struct paraformer_shape {
+    struct sanm_encoder enc;
+    int32_t heads, d_ff, layers, attending, more_layers, taps, shift, n_vocab;
+    struct predictor predictor;
+};
 #define AT(field) offsetof(struct paraformer_shape, field)
 
 static const struct funasr_setting setting[] = {
@@ -52,6 +57,39 @@ static const struct funasr_setting setting[] = {
 enum { N_SETTINGS = sizeof setting / sizeof *setting };
 static const struct paraformer_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 }, .more_layers = 1, .taps = 11 };
 
+/* Of the predictor: numbers that need not be said. */
+static const struct { const char *config, *gguf; double lo, hi, value; size_t at; } number[] = {
+    { "predictor_conf.tail_threshold", "pf.predictor.tail_threshold", 0, 1, 0.45, offsetof(struct predictor, tail) },
+    { "predictor_conf.threshold", "pf.predictor.threshold", 1, 1, 1, offsetof(struct predictor, threshold) },
+    { "predictor_conf.smooth_factor", "pf.predictor.smooth_factor", 0, 1, 1, offsetof(struct predictor, smooth) },
+    { "predictor_conf.noise_threshold", "pf.predictor.noise_threshold", 0, 1, 0, offsetof(struct predictor, noise) },
+};
+enum { N_NUMBERS = sizeof number / sizeof *number, N_ALWAYS = 2 }; /* the first ones the runtime's exporter writes, too */
+
+static double *number_at(struct predictor *p, size_t i)
+{
+    return (double *)(void *)((char *)p + number[i].at);
+}
+
+static int read_predictor(struct predictor *p, const struct weights *w, steno_error *e)
+{
+    int rc = STENO_OK;
+    for (size_t i = 0; i < N_NUMBERS && !rc; i++) {
+        *number_at(p, i) = number[i].value;
+        rc = meta_num(&w->meta, w->name, funasr_is_gguf(w) ? number[i].gguf : number[i].config, number[i].lo, number[i].hi, 1,
+                      number_at(p, i), e);
+    }
+    return rc;
+}
+
+static void put_predictor(struct gguf_writer *g, struct predictor *p)
+{
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        const float v = (float)*number_at(p, i);
+        if (i < N_ALWAYS || v != (float)number[i].value) gguf_put_f32(g, number[i].gguf, v);
+    }
+}
+
 /* The length of a bias, 0: there is none such. */
 static int32_t length_of(struct weights *w, const char *name, uint64_t max)
 {
@@ -65,6 +103,7 @@ static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error
     s->enc.eps = norm_eps;
     int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
     if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
+    if (!rc) rc = read_predictor(&s->predictor, w, e);
     if (rc) return rc;
     if (s->layers != s->attending)
         return err_set(e, STENO_EUNSUPPORTED, "%s: %d of %d layers of the decoder attend to frames; this version knows decoders where all "
@@ -157,7 +196,8 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
     if (rc) return rc;
     struct cif_model *c = m->part = arena_alloc(&m->arena, sizeof *c);
     if (!c) return err_nomem(e, sizeof *c, "a model");
-    *c = (struct cif_model){ .smooth = 1, .tail = tail_threshold, .blank = 0, .bos = 1, .eos = 2 };
+    *c = (struct cif_model){ .smooth = (float)s.predictor.smooth, .noise = (float)s.predictor.noise, .tail = (float)s.predictor.tail,
+                             .blank = 0, .bos = 1, .eos = 2 };
     m->name = "large";
     m->n_vocab = s.n_vocab;
     m->n_plans = 1;
@@ -185,8 +225,7 @@ static int paraformer_to_gguf(struct weights *w, enum dtype type, const char *vo
     funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
     gguf_put_u32(&g, "pf.vocab_size", (uint32_t)s.n_vocab);
     gguf_put_vocab(&g, "pf.vocab", w->vocab, w->n_vocab_entries);
-    gguf_put_f32(&g, "pf.predictor.tail_threshold", tail_threshold);
-    gguf_put_f32(&g, "pf.predictor.threshold", 1);
+    put_predictor(&g, &s.predictor);
     rc = funasr_write_weights(&g, w, s.enc.width, type);
     gguf_end(&g);
     return rc;

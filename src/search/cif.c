@@ -26,12 +26,12 @@ int32_t cif_tokens(struct cif_token *token, float *weight, int32_t max, const fl
     return n_tokens;
 }
 
-void cif_peaks(float *peak, const float *alpha, int32_t n, double threshold)
+void cif_peaks(float *peak, const float *alpha, int32_t n, float threshold)
 {
-    double sum = 0;
+    float sum = 0;
     for (int32_t t = 0; t < n; t++) {
-        sum += (double)alpha[t];
-        peak[t] = (float)sum;
+        sum += alpha[t];
+        peak[t] = sum;
         if (sum >= threshold) sum -= threshold;
     }
 }

@@ -16,6 +16,7 @@ float cif_alpha(float x, float smooth, float noise);
  * part, or max */
 int32_t cif_tokens(struct cif_token *token, float *weight, int32_t max, const float *alpha, int32_t n);
 
-/* The running sum at each frame, from which `threshold` goes whenever it is reached: peak[t] >= threshold says that a token ends there. */
-void cif_peaks(float *peak, const float *alpha, int32_t n, double threshold);
+/* The running sum at each frame, from which `threshold` goes whenever it is reached: peak[t] >= threshold says that a token ends there. In
+ * float, as the reference's cif_wo_hidden. */
+void cif_peaks(float *peak, const float *alpha, int32_t n, float threshold);
 #endif

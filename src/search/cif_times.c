@@ -25,17 +25,6 @@ static int32_t count(const float *peak, int32_t n)
     return k;
 }
 
-/* As the reference walks along: in float, and what was reached goes. */
-static void walk(float *peak, const float *weight, int32_t n)
-{
-    float sum = 0;
-    for (int32_t t = 0; t < n; t++) {
-        sum += weight[t];
-        peak[t] = sum;
-        if (sum >= fires) sum -= fires;
-    }
-}
-
 static void rescale(float *weight, int32_t n, int32_t want)
 {
     double sum = 0;
@@ -56,7 +45,7 @@ int32_t cif_times(double (*span)[2], int32_t n, const struct cif_frames *f, floa
     if (n <= 0) return 0;
     if (count(peak, f->n) != n + 1) {
         rescale(f->weight, f->n, n + 1);
-        walk(scratch, f->weight, f->n);
+        cif_peaks(scratch, f->weight, f->n, fires);
         peak = scratch;
     }
     int32_t k = 0, at = next_fire(peak, f->n, 0);

@@ -121,6 +121,53 @@ static void test_ids_text_and_times_are_the_references_from_gguf(void **state)
     }
 }
 
+/* The folder's configuration with what follows a key put in place of its value, the text of a file, and whether it opens. */
+static int open_with(const char *key, const char *value, char *text, size_t n, steno_error *e)
+{
+    const struct golden_path dir = funasr_safetensors("paraformer");
+    char path[PATH_MAX_LEN], all[8192] = "";
+    steno_model *m = NULL;
+    steno_session *s;
+    FILE *f = fopen(funasr_file("%s", "models/paraformer/safetensors/config.json").s, "r");
+    assert_non_null(f);
+    all[fread(all, 1, sizeof all - 1, f)] = '\0';
+    fclose(f);
+    char *at = strstr(all, key);
+    assert_non_null(at);
+    snprintf(path, sizeof path, "%.200s/config.json", dir.s);
+    assert_int_equal(unlink(path), 0);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%.*s%s\": %s%s", (int)(at - all), all, key, value, at + strcspn(at, ",}"));
+    fclose(f);
+    const int rc = steno_model_open(&m, dir.s, NULL, e);
+    if (!rc) {
+        assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+        run(s, "en_bgm", 0, NULL);
+        snprintf(text, n, "%s", steno_text(s));
+        steno_session_close(s);
+    }
+    steno_model_close(m);
+    funasr_safetensors_remove(dir);
+    return rc;
+}
+
+/* "four four two" and the end of the sentence have a sum of 4.44, of which 0.45 are the last frame's; half of the rest is two tokens. */
+static void test_the_predictor_is_as_the_configuration_says(void **state)
+{
+    (void)state;
+    char text[64];
+    steno_error e;
+    assert_int_equal(open_with("tail_threshold", "0.45", text, sizeof text, &e), STENO_OK);
+    assert_string_equal(text, "four four two");
+    assert_int_equal(open_with("tail_threshold", "0.45, \"smooth_factor\": 0.5", text, sizeof text, &e), STENO_OK);
+    assert_string_not_equal(text, "four four two");
+    assert_int_equal(open_with("tail_threshold", "2", text, sizeof text, &e), STENO_EFORMAT);
+    assert_non_null(strstr(e.text, "predictor_conf.tail_threshold"));
+    assert_int_equal(open_with("threshold", "0.9", text, sizeof text, &e), STENO_EFORMAT);
+    assert_non_null(strstr(e.text, "predictor_conf.threshold"));
+}
+
 /* The same bits at every number of threads, in a batch with others or alone. */
 static void test_requests_of_a_batch_are_those_alone(void **state)
 {
@@ -174,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_ids_text_and_times_are_the_references_from_the_folder),
         cmocka_unit_test(test_ids_text_and_times_are_the_references_from_safetensors),
         cmocka_unit_test(test_ids_text_and_times_are_the_references_from_gguf),
+        cmocka_unit_test(test_the_predictor_is_as_the_configuration_says),
         cmocka_unit_test(test_requests_of_a_batch_are_those_alone),
     };
     return cmocka_run_group_tests(tests, group_begin, funasr_close);

@@ -33,13 +33,7 @@ static const struct cif_model *cif_model_of(const steno_model *m) { return m->pa
 
 /* ---- a run ---- */
 
-static int take(steno_session *s)
-{
-    (void)s; /* nothing is its own */
-    return STENO_OK;
-}
-
-/* Weights of the frames, and the tokens that they make. STENO_ECANCELED: the executor has nothing to show */
+/* Weights of the frames, and the tokens that they make. STENO_ENOMEM: the executor has nothing to show */
 static int tokens_find(struct steno_batch *b, struct cif_session *c, int32_t n)
 {
     const struct plan *p = clip_encoder_of(b);
@@ -156,7 +150,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     return clip_segment_tell(s, &g);
 }
 
-static const struct clip_decoder decoder = { .max_clips = 1, .take = take, .run = run, .settle = settle };
+static const struct clip_decoder decoder = { .max_clips = 1, .run = run, .settle = settle };
 
 /* ---- the task ---- */
 

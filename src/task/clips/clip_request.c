@@ -13,7 +13,7 @@ int clip_request_take(steno_session *s, const struct request_given *g)
     const int rc = params_check(s, STENO_CALL_TRANSCRIBE, &q->p);
     if (rc) return rc;
     q->from = q->p.offset_ms * 16;
-    return c->decoder->take(s);
+    return c->decoder->take ? c->decoder->take(s) : STENO_OK;
 }
 
 int clip_request_end(steno_session *s, int status)

@@ -36,7 +36,7 @@ struct clip_request {
 
 struct clip_decoder {
     uint32_t max_clips;          /* of a run */
-    int (*take)(steno_session *s);                               /* the request: whatever is its own. A status */
+    int (*take)(steno_session *s);                               /* the request: whatever is its own; NULL: nothing is. A status */
     int (*run)(struct steno_batch *b);                           /* the clips of the run at hand. A status of the executor's */
     int (*settle)(steno_session *s, const struct clip_window *w); /* what was found there becomes a segment. A status */
     void (*end)(steno_session *s);                               /* before results are whole; NULL: nothing is to be done */
