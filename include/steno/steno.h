@@ -683,7 +683,9 @@ STENO_API int steno_token_get(const steno_session *s, int i, int j, steno_token 
 /** Copy word `j` of segment `i` out, up to word->size bytes. @return STENO_OK, STENO_EARG */
 STENO_API int steno_word_get(const steno_session *s, int i, int j, steno_word *word);
 
-STENO_API const char *steno_text(const steno_session *s);     /**< @return the whole text, "" when there is none */
+/** @return the whole text, "" when there is none. Texts of segments carry their spaces themselves; of models that go clip by clip a space
+ * lies between two of them, but not between two Chinese characters */
+STENO_API const char *steno_text(const steno_session *s);
 STENO_API const char *steno_language(const steno_session *s); /**< @return code of the language used or detected, "" before a run */
 STENO_API int64_t steno_duration_ms(const steno_session *s);  /**< @return length of the audio of the last run */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "task/batch_loop.h"
 #include "task/compression.h"
+#include "text/join.h"
 
 int clip_request_take(steno_session *s, const struct request_given *g)
 {
@@ -75,8 +76,7 @@ int clip_segment_add(steno_session *s, struct segment *g, const struct clip_foun
     g->avg_logprob = f->sum_logprob / (f->n + 1);
     g->compression_ratio = compression_ratio(f->text, f->n_text);
     if (g->compression_ratio < 0) return err_nomem(&s->error, f->n_text, "the text of a clip");
-    if (r->bytes.len) buf_str(&r->bytes, " ");
-    buf_add(&r->bytes, f->whole, f->n_whole);
+    text_join(&r->bytes, f->whole, f->n_whole);
     buf_add(&r->text, f->text, f->n_text);
     buf_add(&r->text, "", 1);
     buf_add(&r->ids, f->ids, (size_t)f->n * sizeof *f->ids);
