@@ -6,7 +6,8 @@
  *
  * The bytes of txt, srt, vtt, tsv and json equal those of openai-whisper's writers, csv and lrc whisper.cpp's; verbose_json is the OpenAI
  * API's object and jsonl a line per input. wts is a script that burns words into a picture as they are said, ass the subtitles in it, and
- * score has a line per token; json_full is whisper.cpp's object with them. */
+ * score has a line per token; json_full is whisper.cpp's object with them. funasr is the
+ * list that FunASR's generate() returns. */
 #ifndef STENO_OUT_H
 #define STENO_OUT_H
 #include "reshape.h"
@@ -21,8 +22,8 @@ struct writer {
 };
 
 extern const struct writer writers[]; /* in the order of WRITER_NAMES; ends with a NULL name */
-#define WRITER_NAMES "txt|srt|vtt|tsv|json|verbose_json|jsonl|csv|lrc|wts|ass|score|json_full"
+#define WRITER_NAMES "txt|srt|vtt|tsv|json|verbose_json|jsonl|csv|lrc|wts|ass|score|json_full|funasr"
 enum { WRITER_TXT, WRITER_SRT, WRITER_VTT, WRITER_TSV, WRITER_JSON, WRITER_VERBOSE_JSON, WRITER_JSONL, WRITER_CSV, WRITER_LRC, WRITER_WTS,
-       WRITER_ASS, WRITER_SCORE, WRITER_JSON_FULL, N_WRITERS };
+       WRITER_ASS, WRITER_SCORE, WRITER_JSON_FULL, WRITER_FUNASR, N_WRITERS };
 enum { N_WRITERS_ALL = 5 }; /* "all" means the reference's five */
 #endif

@@ -17,6 +17,7 @@ void write_wts(struct sink *f, const struct transcript *t);
 void write_ass(struct sink *f, const struct transcript *t);
 void write_score(struct sink *f, const struct transcript *t);
 void write_json_full(struct sink *f, const struct transcript *t);
+void write_funasr(struct sink *f, const struct transcript *t); /* t->source names the input */
 
 /* What the formats share. */
 void write_stripped(struct sink *f, const char *text);                   /* without white space at the ends */

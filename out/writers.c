@@ -16,5 +16,6 @@ const struct writer writers[] = {
     { "ass", "ass", write_ass, 1 },
     { "score", "score.txt", write_score, 1 },
     { "json_full", "json_full", write_json_full, 0 },
+    { "funasr", "funasr.json", write_funasr, 0 },
     { NULL, NULL, NULL, 0 },
 };

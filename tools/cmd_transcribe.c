@@ -48,7 +48,7 @@ static const struct arg rows[] = {
       .hi = N_WRITERS_ALL,
       .help = "one or several, separated by commas; all: txt,srt,vtt,tsv,json, the others by name only; jsonl: a line per input, "
               "failed ones too; wts: a script that burns the words into a picture, ass: the subtitles in it; score: probabilities of "
-              "tokens, json_full: their texts and times, too" },
+              "tokens, json_full: their texts and times, too; funasr: the list that FunASR's generate() returns, with tags in the text" },
     { .name = "output-dir", .letter = 'o', .kind = ARG_TEXT, .at = AT(out_dir), .value = "DIR",
       .help = "write DIR/NAME.FORMAT for each input (made if missing; score: NAME.score.txt); without it one format goes to standard "
               "output" },
@@ -126,6 +126,14 @@ static int has_token_times(const steno_model *m)
     return steno_model_info_get(m, &i) == STENO_OK && i.n_text_ctx > 0;
 }
 
+static int serves(const steno_model *m, const char *field)
+{
+    steno_param p = { .size = sizeof p };
+    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
+        if (strcmp(p.name, field) == 0) return p.served;
+    return 0;
+}
+
 /* Fill the parameters; the library judges them, before there is a model and with it. */
 static int set_params(struct transcription *t, const steno_model *m)
 {
@@ -142,6 +150,7 @@ static int set_params(struct transcription *t, const steno_model *m)
     }
     const int code = decode_opts_fill(p, &t->data, &o->decode, m);
     subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats);
+    if (t->results->files.naming.formats >> WRITER_FUNASR & 1 && !o->decode.rich_text && m && serves(m, "tags")) p->tags = STENO_TAGS_KEEP;
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
     return code == EXIT_OK ? option_check(o->engine.given, m, STENO_CALL_TRANSCRIBE, p) : code;
 }

@@ -52,11 +52,11 @@ fi
 
 echo "output is valid UTF-8, whatever a file is called and where tokens are cut"
 cp "$DIGITS" $'\xe9\xff.wav'
-all=txt,srt,vtt,tsv,json,verbose_json,jsonl,csv,lrc,wts,ass,score,json_full
+all=txt,srt,vtt,tsv,json,verbose_json,jsonl,csv,lrc,wts,ass,score,json_full,funasr
 for cut in "--word-timestamps --max-line-width 1" --token-timestamps; do
     # shellcheck disable=SC2086
     expect 0 "all formats, $cut" -m "$MODEL" -l zh -v -f $all -o utf8 --max-len 1 $cut $'\xe9\xff.wav'
-    is "each format wrote its file" "$(find utf8 -type f | wc -l)" 13
+    is "each format wrote its file" "$(find utf8 -type f | wc -l)" 14
     for f in utf8/* "$T/err"; do
         iconv -f UTF-8 -t UTF-16 "$f" >/dev/null 2>&1 || bad "$(basename "$f") is valid UTF-8" "it is not"
     done

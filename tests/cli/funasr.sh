@@ -56,6 +56,13 @@ out_has '"text": "3 1 4."'
 out_has '"language": "en", "emotion": "NEUTRAL", "events": ["Speech"], "itn": true'
 expect 0 "tags in the text" -m "$S" --keep-tags "$F/audio/en_bgm.wav"
 is "as the reference prints them" "$(cat "$T/out")" "<|en|><|NEUTRAL|><|BGM|><|woitn|>four four two"
+expect 0 "the list that generate() returns" -m "$S" -f funasr --word-timestamps "$F/audio/en_bgm.wav"
+out_has '[{"key": "en_bgm", "text": "<|en|><|NEUTRAL|><|BGM|><|woitn|>four four two", "timestamp": [[210, 270], [690, 750], '
+out_has '[1350, 1410]], "words": ["four", "four", "two"]}]'
+expect 0 "as a file beside another" -q -m "$S" -f funasr,txt --rich-text -o list "$F/audio/zh_synth_happy.wav"
+is "is named by both" "$(cat list/zh_synth_happy.funasr.json)" '[{"key": "zh_synth_happy", "text": "\u516b\u516d\ud83d\ude0a"}]'
+expect 0 "Whisper's list has no tags" -m "$MODEL" -l zh -f funasr "$DIGITS"
+out_has '[{"key": "zh_phrases", "text": "'
 expect 0 "signs in the text" -m "$S" --rich-text "$F/audio/zh_synth_happy.wav"
 is "as the reference writes them" "$(cat "$T/out")" "八六😊"
 expect 2 "either tags or signs" -m "$S" --keep-tags --rich-text "$F/audio/en_bgm.wav"
