@@ -56,6 +56,21 @@ static void add_levels(struct mel_stream *f, const float *frame, int64_t n)
     }
 }
 
+enum { LANES = 16 };
+
+/* The largest of x[n] and `top`. Lanes of their own let the compiler take vectors. */
+static float max_of(const float *x, size_t n, float top)
+{
+    float lane[LANES];
+    size_t i = 0;
+    for (int l = 0; l < LANES; l++) lane[l] = top;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+    for (int l = 0; l < LANES; l++) top = lane[l] > top ? lane[l] : top;
+    for (; i < n; i++) top = x[i] > top ? x[i] : top;
+    return top;
+}
+
 /* One piece of audio, or the end of it, into the ring. Frames before `keep` may be forgotten. */
 static int pull(struct mel_stream *f, int64_t keep, steno_error *e)
 {
@@ -70,9 +85,7 @@ static int pull(struct mel_stream *f, int64_t keep, steno_error *e)
     make_room(f, keep, SLACK);
     float *out = f->frame + (size_t)f->n * (size_t)f->n_mels;
     const int64_t made = got ? mel_push(f->mel, f->pcm, got, out) : mel_end(f->mel, SEE_END, out);
-    const size_t n = (size_t)made * (size_t)f->n_mels;
-    for (size_t i = 0; i < n; i++)
-        if (f->listening && out[i] > f->max) f->max = out[i];
+    if (f->listening) f->max = max_of(out, (size_t)made * (size_t)f->n_mels, f->max);
     if (f->listening && f->want_levels) add_levels(f, out, made);
     f->n += (int)made;
     f->ended = !got;
