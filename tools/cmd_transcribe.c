@@ -126,12 +126,11 @@ static int has_token_times(const steno_model *m)
     return steno_model_info_get(m, &i) == STENO_OK && i.n_text_ctx > 0;
 }
 
-static int serves(const steno_model *m, const char *field)
+/* Whether the model's file asks for digits and punctuation. */
+static int asks_itn(const steno_model *m)
 {
-    steno_param p = { .size = sizeof p };
-    for (int i = 0; steno_param_get(m, STENO_CALL_TRANSCRIBE, i, &p) == STENO_OK; i++)
-        if (strcmp(p.name, field) == 0) return p.served;
-    return 0;
+    steno_model_info i = { .size = sizeof i };
+    return steno_model_info_get(m, &i) == STENO_OK && i.itn;
 }
 
 /* Fill the parameters; the library judges them, before there is a model and with it. */
@@ -150,7 +149,9 @@ static int set_params(struct transcription *t, const steno_model *m)
     }
     const int code = decode_opts_fill(p, &t->data, &o->decode, m);
     subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats);
-    if (t->results->files.naming.formats >> WRITER_FUNASR & 1 && !o->decode.rich_text && m && serves(m, "tags")) p->tags = STENO_TAGS_KEEP;
+    const int wants_tags = o->as || t->results->files.naming.formats >> WRITER_FUNASR & 1;
+    if (m && wants_tags && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
+    if (m && o->as) p->itn = asks_itn(m);
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
     return code == EXIT_OK ? option_check(o->engine.given, m, STENO_CALL_TRANSCRIBE, p) : code;
 }
@@ -248,7 +249,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     struct ledger ledger = { 0 };
     struct results results = { .files = { .dir = o->out_dir, .naming = { .template = o->out_template, .formats = o->formats },
                                           .ledger = &ledger, .told = signals_temp },
-                               .inputs = files, .n = n, .quiet = o->engine.quiet };
+                               .inputs = files, .n = n, .quiet = o->engine.quiet, .as = o->as };
     struct transcription t = { .o = o, .results = &results };
     char *demo = NULL;
     if (n == 0 && o->engine.demo) {
@@ -278,11 +279,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
 
 int cmd_transcribe(int argc, char **argv)
 {
-    struct args_given given;
-    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .engine.given = &given };
-    int n;
-    const int code = args_parse(&transcribe_args, &o, &given, argc, argv, &n);
-    return code == ARGS_RUN ? run(&o, argv, n) : code;
+    return dialect_transcribe(argc, argv, NULL);
 }
 
 int cmd_translate(int argc, char **argv)
@@ -291,5 +288,14 @@ int cmd_translate(int argc, char **argv)
     struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .task = STENO_TRANSLATE, .engine.given = &given };
     int n;
     const int code = args_parse(&translate_args, &o, &given, argc, argv, &n);
+    return code == ARGS_RUN ? run(&o, argv, n) : code;
+}
+
+int dialect_transcribe(int argc, char **argv, const struct dialect_writer *w)
+{
+    struct args_given given;
+    struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .engine.given = &given, .as = w };
+    int n;
+    const int code = args_parse(&transcribe_args, &o, &given, argc, argv, &n);
     return code == ARGS_RUN ? run(&o, argv, n) : code;
 }

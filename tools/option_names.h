@@ -24,4 +24,7 @@ const char *option_reason(char out[OPTION_TEXT_SZ], const struct args_given *g, 
 /* Let the library judge parameters, of which those count as asked for whose options were typed. @return EXIT_OK or EXIT_USAGE, after a
  * message */
 int option_check(const struct args_given *g, const steno_model *m, enum steno_call call, const void *params);
+
+/* Whether the model serves a field of steno_transcribe_params. */
+int option_served(const steno_model *m, const char *field);
 #endif

@@ -4,6 +4,7 @@
  * messages and exit codes. */
 #ifndef STENO_TOOLS_RESULTS_H
 #define STENO_TOOLS_RESULTS_H
+#include "dialect.h"
 #include "result_files.h"
 
 struct results {
@@ -11,6 +12,7 @@ struct results {
     char **inputs;        /* [n] */
     int n;
     int marked;           /* whether inputs have several results */
+    const struct dialect_writer *as; /* writes in place of a format on standard output; NULL: the format does */
     struct sink *out;     /* where results go that are not files, NULL: standard output, where it fails at once */
     int quiet;            /* 1: what was written is not told */
     int hold_text;        /* 1: plain text goes out when an input is done, not as it comes */

@@ -2,6 +2,7 @@
  *
  * The first argument is a verb; without one the arguments are files to transcribe. */
 #include "cmd.h"
+#include "dialect.h"
 #include "message.h"
 #include "signals.h"
 #include "word_near.h"
@@ -50,7 +51,9 @@ static void print_help(FILE *f)
           "  -l, --language auto|CODE   the language spoken\n"
           "  -f, --output-format LIST   txt, srt, vtt, tsv, json, ...; all: these five\n"
           "  -o, --output-dir DIR       write files instead of standard output\n"
-          "      --demo                 the small built-in model (spoken digits only)\n\n"
+          "      --demo                 the small built-in model (spoken digits only)\n"
+          "      --compat NAME          options and output of another program: funasr\n"
+          "                             (FunASR's runtime); before everything else\n\n"
           "  -h, --help [VERB]          print this help, or a verb's options\n"
           "      --version              print the version\n\n"
           "Exit codes: 0 all done, 1 some inputs failed, 2 usage, 3 model, 4 no input could\n"
@@ -115,6 +118,17 @@ static int version(int argc)
     return message_flush();
 }
 
+/* "--compat NAME" and what follows. */
+static int compat(const char *name, int argc, char **argv)
+{
+    char names[256];
+    const struct dialect *d = name ? dialect_find(name) : NULL;
+    if (d) return dialect_run(d, name, argc, argv);
+    dialect_names(names, sizeof names);
+    if (!name) return message_usage("--compat needs the name of a program: %s", names);
+    return message_usage("--compat: the options of \"%s\" are not known; known are those of %s", name, names);
+}
+
 static int is_one_of(const char *word, const char *a, const char *b, const char *c)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
@@ -122,6 +136,8 @@ static int is_one_of(const char *word, const char *a, const char *b, const char 
 
 static int run(int argc, char **argv)
 {
+    const struct dialect *d = argc > 0 ? dialect_of_program(argv[0]) : NULL;
+    if (d) return dialect_run(d, argv[0], argc - 1, argv + 1);
     if (argc < 2) {
         print_help(stderr);
         return EXIT_USAGE;
@@ -129,6 +145,8 @@ static int run(int argc, char **argv)
     const char *first = argv[1];
     if (is_one_of(first, "--help", "-h", "help")) return help(argc - 2, argv + 2);
     if (is_one_of(first, "--version", "-V", "version")) return version(argc - 2);
+    if (strcmp(first, "--compat") == 0) return compat(argv[2], argc - 3, argv + 3);
+    if (strncmp(first, "--compat=", 9) == 0) return compat(first + 9, argc - 2, argv + 2);
     const struct verb *v = find_verb(first);
     if (v) return run_verb(v, argc - 2, argv + 2);
     return near_verb(first) ? unknown_verb(first) : cmd_transcribe(argc - 1, argv + 1);

@@ -24,6 +24,7 @@ struct transcribe_opts {
     unsigned formats;
     int64_t offset_ms, duration_ms, offset_n, batch_size;
     double verify_margin;
+    const struct dialect_writer *as; /* of another program's command line; NULL: ours */
 };
 
 /* What is shown of an input in hand. */

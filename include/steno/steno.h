@@ -272,7 +272,8 @@ typedef struct steno_model_info {
     char attention[8];      /* products of the encoder's attention: "f32", or "bf16" but in layers with large scores */
     char decoder_weights[8]; /* "stored": as the file has them, or "int8" */
     int32_t verify;         /* 1: near-ties are checked in f32 */
-    int32_t pad;
+    int32_t itn;            /* 1: a GGUF file of FunASR's runtime that asks for digits and punctuation: there is no other way to ask that
+                               runtime. A call of this library does as its parameter itn says */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

@@ -90,6 +90,7 @@ static inline const struct fbank_bank *fbank_bank_of(const steno_model *m) { ret
 struct ctc_model {
     const float *query;            /* [., width of a row] rows that may stand before the audio's */
     int32_t blank;
+    int32_t itn;                   /* 1: its file asks for digits and punctuation */
 };
 
 /* Who use a model: its owner, and what was opened on it. It goes with the last of them. */

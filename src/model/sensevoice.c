@@ -107,6 +107,24 @@ static int read_queries(steno_model *m, struct weights *w, uint32_t width, steno
     return tensor_read_f32(t, q, e);
 }
 
+/* What the file's own program would ask for: language, event, emotion, spelling of numbers. A call asks as its parameters say. */
+static int read_asked(steno_model *m, const struct weights *w, steno_error *e)
+{
+    static const char key[] = "sv.query_tokens";
+    const struct meta_list *l = meta_find_list(&w->meta, key);
+    struct ctc_model *c = m->part;
+    double row[QUERY_ROWS];
+    if (!l) return STENO_OK;
+    if (l->n != QUERY_ROWS)
+        return err_set(e, STENO_EFORMAT, "%s: %s lists %llu rows, want %d", w->name, key, (unsigned long long)l->n, QUERY_ROWS);
+    const int rc = meta_list_numbers(l, 0, QUERY_ROWS, row, e);
+    for (int i = 0; i < QUERY_ROWS && !rc; i++)
+        if (!(row[i] >= 0 && row[i] < QUERIES))
+            return err_set(e, STENO_EFORMAT, "%s: %s: value %d is %g, want 0 to %d", w->name, key, i, row[i], QUERIES - 1);
+    c->itn = !rc && row[QUERY_ROWS - 1] == 14;
+    return rc;
+}
+
 /* Pieces have U+2581 for spaces. @return what is left of n bytes */
 static uint32_t spaces_put(char *s, uint32_t n)
 {
@@ -146,6 +164,7 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     build_encoder(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (!rc) rc = read_queries(m, w, (uint32_t)s.enc.width, e);
+    if (!rc) rc = read_asked(m, w, e);
     if (!rc) rc = sanm_encoder_front(m, w, &s.enc, e);
     return rc ? rc : read_vocab(m, w, e);
 }
