@@ -143,8 +143,10 @@ struct ctc {
 
 /* Of a model whose tokens are found by continuous integrate-and-fire (search/cif.h), all of a clip at once. */
 struct cif_model {
-    float smooth, noise;           /* of the frames' weights */
+    struct cif_weight { float smooth, noise; } weight; /* of frames: how large, and what is taken off */
     float tail;                    /* weight of a frame of zeros behind the last */
+    int32_t fine;                  /* rows for each frame whose weights tell times, from a phase behind the head; 0: there are none such */
+    struct cif_weight fine_weight; /* of those */
     int32_t blank, bos, eos;       /* ids that are no text */
     const void *text;              /* the family's own */
 };

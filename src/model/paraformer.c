@@ -9,6 +9,7 @@
 #include "model/funasr.h"
 #include "model/funasr_vocab.h"
 #include "model/paraformer.h"
+#include "model/paraformer_predictor.h"
 #include "model/sanm_encoder.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
@@ -24,10 +25,12 @@ static const char architecture[] = "paraformer";
 
 static int paraformer_match(const struct weights *w)
 {
-    return funasr_match(w, "Paraformer", architecture);
+    static const char *const model[] = { "Paraformer", "BiCifParaformer" };
+    for (size_t i = 0; i < sizeof model / sizeof *model; i++)
+        if (funasr_match(w, model[i], architecture)) return 1;
+    return 0;
 }
 
-struct predictor { double threshold, tail, smooth, noise; };
 struct paraformer_shape {
     struct sanm_encoder enc;
     int32_t heads, d_ff, layers, attending, more_layers, taps, shift, n_vocab;
@@ -57,39 +60,6 @@ static const struct funasr_setting setting[] = {
 enum { N_SETTINGS = sizeof setting / sizeof *setting };
 static const struct paraformer_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 }, .more_layers = 1, .taps = 11 };
 
-/* Of the predictor: numbers that need not be said. */
-static const struct { const char *config, *gguf; double lo, hi, value; size_t at; } number[] = {
-    { "predictor_conf.tail_threshold", "pf.predictor.tail_threshold", 0, 1, 0.45, offsetof(struct predictor, tail) },
-    { "predictor_conf.threshold", "pf.predictor.threshold", 1, 1, 1, offsetof(struct predictor, threshold) },
-    { "predictor_conf.smooth_factor", "pf.predictor.smooth_factor", 0, 1, 1, offsetof(struct predictor, smooth) },
-    { "predictor_conf.noise_threshold", "pf.predictor.noise_threshold", 0, 1, 0, offsetof(struct predictor, noise) },
-};
-enum { N_NUMBERS = sizeof number / sizeof *number, N_ALWAYS = 2 }; /* the first ones the runtime's exporter writes, too */
-
-static double *number_at(struct predictor *p, size_t i)
-{
-    return (double *)(void *)((char *)p + number[i].at);
-}
-
-static int read_predictor(struct predictor *p, const struct weights *w, steno_error *e)
-{
-    int rc = STENO_OK;
-    for (size_t i = 0; i < N_NUMBERS && !rc; i++) {
-        *number_at(p, i) = number[i].value;
-        rc = meta_num(&w->meta, w->name, funasr_is_gguf(w) ? number[i].gguf : number[i].config, number[i].lo, number[i].hi, 1,
-                      number_at(p, i), e);
-    }
-    return rc;
-}
-
-static void put_predictor(struct gguf_writer *g, struct predictor *p)
-{
-    for (size_t i = 0; i < N_NUMBERS; i++) {
-        const float v = (float)*number_at(p, i);
-        if (i < N_ALWAYS || v != (float)number[i].value) gguf_put_f32(g, number[i].gguf, v);
-    }
-}
-
 /* The length of a bias, 0: there is none such. */
 static int32_t length_of(struct weights *w, const char *name, uint64_t max)
 {
@@ -97,13 +67,22 @@ static int32_t length_of(struct weights *w, const char *name, uint64_t max)
     return t && t->n_dims == 1 && t->dim[0] <= max ? (int32_t)t->dim[0] : 0;
 }
 
+/* A folder names the classes of its parts. */
+static int check_class(const struct weights *w, const char *key, const char *want, steno_error *e)
+{
+    const char *is = meta_text(&w->meta, key, want);
+    return !strcmp(is, want) ? STENO_OK : err_set(e, STENO_EUNSUPPORTED, "%s: %s: %.80s is not served, %s is", w->name, key, is, want);
+}
+
 static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error *e)
 {
     *s = usual;
     s->enc.eps = norm_eps;
-    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
+    int rc = check_class(w, "encoder", "SANMEncoder", e);
+    if (!rc) rc = check_class(w, "decoder", "ParaformerSANMDecoder", e);
+    if (!rc) rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
     if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
-    if (!rc) rc = read_predictor(&s->predictor, w, e);
+    if (!rc) rc = predictor_read(&s->predictor, w, e);
     if (rc) return rc;
     if (s->layers != s->attending)
         return err_set(e, STENO_EUNSUPPORTED, "%s: %d of %d layers of the decoder attend to frames; this version knows decoders where all "
@@ -118,21 +97,15 @@ static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error
                    s->d_ff ? "output_layer" : "decoders.0.feed_forward.w_1");
 }
 
-/* Frames, and what the predictor says of each. @return the slot of frames */
-static uint16_t build_frames(struct build *b, const struct paraformer_shape *s)
+/* Frames, and what the predictor says of each. */
+static struct predictor_slots build_frames(struct build *b, const struct paraformer_shape *s)
 {
     const uint32_t d = (uint32_t)s->enc.d;
-    const uint16_t x = sanm_encoder_build(b, &s->enc), frames = build_slot_padded(b, b->plan.max_rows, d), wide = build_slot(b, d);
+    const uint16_t x = sanm_encoder_build(b, &s->enc), frames = build_slot_padded(b, b->plan.max_rows, d);
     struct op *op = emit(b, OP_NORM, "encoder.after_norm", frames, x,
                          bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, norm_eps));
     if (op) op->flags = OPF_PADDED;
-    const uint16_t conv = bind_conv(b, "predictor.cif_conv1d.weight", "predictor.cif_conv1d.bias", d, d, 1);
-    op = emit(b, OP_LINEAR, "predictor.cif_conv1d", wide, frames, conv);
-    if (op) op->flags = OPF_CONV, bind_at(b, conv)->act = ACT_RELU;
-    const struct linear_part weight = { "predictor.cif_output.weight", "predictor.cif_output.bias", 1 };
-    b->plan.side_output[0] = build_slot(b, 1);
-    emit(b, OP_LINEAR, "predictor.cif_output", b->plan.side_output[0], wide, bind_matrix(b, &weight, d, LINEAR_OTHER, NO_BIND));
-    return frames;
+    return predictor_build(b, frames, d);
 }
 
 static void build_tokens(struct build *b, const struct paraformer_shape *s, uint16_t frames)
@@ -177,15 +150,16 @@ static void build_head(struct build *b, const struct paraformer_shape *s)
 static int build_plan(steno_model *m, struct weights *w, const struct paraformer_shape *s, steno_error *e)
 {
     struct build b;
-    const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
+    const struct build_params params = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                                     .team = m->opening->team, .max_rows = WINDOW_ROWS, .max_out = HEAD_ROWS };
-    build_begin(&b, &p, e);
+    build_begin(&b, &params, e);
     build_phase(&b, "encode");
-    const uint16_t frames = build_frames(&b, s);
+    const struct predictor_slots p = build_frames(&b, s);
     build_phase(&b, "tokens");
-    build_tokens(&b, s, frames);
+    build_tokens(&b, s, p.frames);
     build_phase(&b, "head");
     build_head(&b, s);
+    if (s->predictor.fine) build_phase(&b, "times"), predictor_build_times(&b, &s->predictor, &p, (uint32_t)s->enc.d);
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
 
@@ -196,7 +170,8 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
     if (rc) return rc;
     struct cif_model *c = m->part = arena_alloc(&m->arena, sizeof *c);
     if (!c) return err_nomem(e, sizeof *c, "a model");
-    *c = (struct cif_model){ .smooth = (float)s.predictor.smooth, .noise = (float)s.predictor.noise, .tail = (float)s.predictor.tail,
+    *c = (struct cif_model){ .weight = { (float)s.predictor.smooth, (float)s.predictor.noise }, .tail = (float)s.predictor.tail,
+                             .fine = s.predictor.fine, .fine_weight = { (float)s.predictor.fine_smooth, (float)s.predictor.fine_noise },
                              .blank = 0, .bos = 1, .eos = 2 };
     m->name = "large";
     m->n_vocab = s.n_vocab;
@@ -225,7 +200,7 @@ static int paraformer_to_gguf(struct weights *w, enum dtype type, const char *vo
     funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
     gguf_put_u32(&g, "pf.vocab_size", (uint32_t)s.n_vocab);
     gguf_put_vocab(&g, "pf.vocab", w->vocab, w->n_vocab_entries);
-    put_predictor(&g, &s.predictor);
+    predictor_put(&g, &s.predictor);
     rc = funasr_write_weights(&g, w, s.enc.width, type);
     gguf_end(&g);
     return rc;

@@ -1,7 +1,8 @@
 /* steno: Paraformer's text. SPDX-License-Identifier: MIT
  *
  * Tokens are Chinese characters, English words, and pieces of those: all but the last end in "@@". Chinese characters stand without spaces,
- * English words with one behind them, which a Chinese character takes away; letters that stand alone become a word in capitals. Reference:
+ * English words with one behind them, which a Chinese character takes away; letters that stand alone become a word in capitals. A model
+ * with weights of their own for times has a space between all words, Chinese characters too. Reference:
  * FunASR 1.4, funasr/utils/postprocess_utils.py (sentence_postprocess). */
 #include <string.h>
 #include "model/paraformer.h"
@@ -154,6 +155,8 @@ static int make_words(const steno_model *m, const int32_t *ids, int32_t n, struc
     buf_free(&g.held);
     if (bad) return STENO_ENOMEM;
     join_letters(bytes, words);
+    const size_t all = ((const struct cif_model *)m->part)->fine ? n_words(words) : 0;
+    for (size_t i = 0; i < all; i++) words_of(words)[i].space = 1; /* the reference joins words that have times so */
     return STENO_OK;
 }
 

@@ -33,6 +33,15 @@ static void rescale(float *weight, int32_t n, int32_t want)
     for (int32_t t = 0; t < n; t++) weight[t] /= by;
 }
 
+void cif_fine_peaks(float *peak, float *weight, int32_t n, int32_t n_tokens)
+{
+    double sum = 0;
+    for (int32_t t = 0; t < n; t++) sum += (double)weight[t];
+    const float by = (float)n_tokens / (float)sum;
+    for (int32_t t = 0; t < n; t++) weight[t] *= by;
+    cif_peaks(peak, weight, n, fires);
+}
+
 static int32_t next_fire(const float *peak, int32_t n, int32_t from)
 {
     while (from < n && peak[from] < fires) from++;

@@ -15,6 +15,9 @@ struct cif_frames { const float *peak; float *weight; int32_t n; double frame_s;
  * times; the others follow those */
 int32_t cif_times(double (*span)[2], int32_t n, const struct cif_frames *f, float *scratch);
 
+/* Of rows finer than frames: weights that make as many tokens as frames have made, and the running sums at them. */
+void cif_fine_peaks(float *peak, float *weight, int32_t n, int32_t n_tokens);
+
 /* Peaks of cumulated weights: what is behind the point of the sum, and 1 more where a token ended. */
 void cif_fires(float *peak, const float *weight, int32_t n);
 #endif

@@ -21,7 +21,7 @@ static inline struct golden_path funasr_file(const char *fmt, const char *name)
 /* What main returns where the collection is missing. */
 static inline int funasr_missing(void)
 {
-    if (file_exists(funasr_file("%s", "README.md").s)) return 0;
+    if (is_there(funasr_file("%s", "README.md").s)) return 0;
     fprintf(stderr, "skipped: STENO_SHARED does not name the FunASR collection\n");
     return 77;
 }

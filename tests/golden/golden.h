@@ -37,7 +37,7 @@ static inline struct golden_path audio_of(const char *name)
     return shared_file(file);
 }
 
-static inline int file_exists(const char *path)
+static inline int is_there(const char *path)
 {
     FILE *f = *path ? fopen(path, "rb") : NULL;
     if (f) fclose(f);
@@ -47,7 +47,7 @@ static inline int file_exists(const char *path)
 /* What main returns where the whole collection is missing: ctest shows the test as skipped. */
 static inline int collection_missing(void)
 {
-    if (file_exists(shared_file("golden/golden.json").s)) return 0;
+    if (is_there(shared_file("golden/golden.json").s)) return 0;
     fprintf(stderr, "skipped: STENO_SHARED does not name the collection of goldens\n");
     return 77;
 }

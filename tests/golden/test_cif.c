@@ -1,8 +1,10 @@
 /* steno tests: integrate-and-fire against the reference. SPDX-License-Identifier: MIT
  *
- * The small Paraformer of the collection: rows of frames, ids, text and times, from every form of its files. */
-#include "funasr.h"
+ * The small Paraformers of the collection: rows of frames, ids, text and times, from every form of their files. */
+#include "funasr_pt.h"
 #include "internal.h"
+#include "search/cif.h"
+#include "search/cif_times.h"
 
 static double const margin_least = 0.02; /* of logits; ours differ by less than 1e-3 */
 
@@ -72,14 +74,14 @@ static void compare(const steno_session *s, const char *name, json_t *want, doub
 }
 
 /* All files whose margin allows it. @return their number */
-static int compare_all(steno_model *m)
+static int compare_with(steno_model *m, json_t *all)
 {
     const char *name;
     json_t *want;
     steno_session *s;
     int n = 0;
     assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
-    json_object_foreach(json_object_get(golden, "files"), name, want) {
+    json_object_foreach(json_object_get(all, "files"), name, want) {
         double seconds;
         if (json_number_value(json_object_get(want, "min_margin")) < margin_least) continue;
         run(s, name, 1, &seconds);
@@ -88,6 +90,11 @@ static int compare_all(steno_model *m)
     }
     steno_session_close(s);
     return n;
+}
+
+static int compare_all(steno_model *m)
+{
+    return compare_with(m, golden);
 }
 
 static void test_ids_text_and_times_are_the_references_from_the_folder(void **state)
@@ -121,6 +128,93 @@ static void test_ids_text_and_times_are_the_references_from_gguf(void **state)
     }
 }
 
+/* Its times come from weights of their own, of rows finer than frames. */
+static void test_bicif_is_the_reference_from_every_form(void **state)
+{
+    (void)state;
+    const struct golden_path form[] = { funasr_pt("paraformer-bicif"), funasr_safetensors("paraformer-bicif"),
+                                        funasr_file("models/paraformer-bicif/gguf/paraformer-bicif-mini-%s.gguf", "f16"),
+                                        funasr_file("models/paraformer-bicif/gguf/paraformer-bicif-mini-%s.gguf", "q8") };
+    json_t *all = json_open(funasr_file("%s", "golden/paraformer-bicif/golden.json").s);
+    for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
+        steno_model *m;
+        steno_error e;
+        if (steno_model_open(&m, form[i].s, NULL, &e)) fail_msg("%s", e.text);
+        assert_true(compare_with(m, all) >= 15);
+        steno_model_close(m);
+    }
+    json_decref(all);
+    funasr_pt_remove(form[0]);
+    funasr_safetensors_remove(form[1]);
+}
+
+/* What the run left: of finer rows the running sums, as the reference has them. */
+static void test_bicif_fires_where_the_reference_does(void **state)
+{
+    (void)state;
+    static const char *const stems[] = { "en_george", "zh_synth" };
+    steno_model *m;
+    steno_session *s;
+    steno_error e;
+    const struct golden_path from = funasr_file("models/paraformer-bicif/gguf/paraformer-bicif-mini-%s.gguf", "f16");
+    if (steno_model_open(&m, from.s, NULL, &e)) fail_msg("%s", e.text);
+    assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+    const struct plan *plan = inside_plan(m, PLAN_ENCODER);
+    for (size_t i = 0; i < 2; i++) {
+        run(s, stems[i], 1, NULL);
+        struct npy peaks = funasr_tensor("golden/paraformer-bicif/%s.us_peaks.npy", stems[i]);
+        struct npy weights = funasr_tensor("golden/paraformer-bicif/%s.us_alphas.npy", stems[i]);
+        const int32_t n = (int32_t)peaks.n;
+        const float *x = inside_slot(s, plan, plan->side_output[1]);
+        float *weight = calloc((size_t)n, sizeof *weight), *peak = calloc((size_t)n, sizeof *peak);
+        double all = 0;
+        for (int32_t t = 0; t < n; t++) weight[t] = cif_alpha(x[(size_t)t * plan->slot[plan->side_output[1]].ld], 0.25f, 0.01f);
+        for (int32_t t = 0; t < n; t++) all += (double)weights.v[t];
+        cif_fine_peaks(peak, weight, n, (int32_t)lround(all));
+        for (int32_t t = 0; t < n; t++) assert_true(fabsf(weight[t] - weights.v[t]) < 3e-3f && fabsf(peak[t] - peaks.v[t]) < 3e-2f);
+        free(weight);
+        free(peak);
+        free(peaks.v);
+        free(weights.v);
+    }
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
+/* Writer of a converted model. */
+static int put(void *user, const void *data, size_t n)
+{
+    return fwrite(data, 1, n, user) != n;
+}
+
+/* Written as GGUF, and read back: the same. */
+static void test_bicif_is_the_reference_after_conversion(void **state)
+{
+    (void)state;
+    static const char *const type[] = { "f32", "f16", "q8_0" };
+    const struct golden_path from = funasr_safetensors("paraformer-bicif");
+    json_t *all = json_open(funasr_file("%s", "golden/paraformer-bicif/golden.json").s);
+    for (size_t i = 0; i < 3; i++) {
+        char path[] = "/tmp/steno-bicif-XXXXXX";
+        FILE *f = fdopen(mkstemp(path), "wb");
+        steno_convert_params p;
+        steno_model *m;
+        steno_error e;
+        steno_convert_params_init(&p);
+        p.type = type[i];
+        p.write = put;
+        p.user = f;
+        if (steno_model_convert(from.s, &p, &e)) fail_msg("%s", e.text);
+        fclose(f);
+        if (steno_model_open(&m, path, NULL, &e)) fail_msg("%s", e.text);
+        assert_true(compare_with(m, all) >= 15);
+        steno_model_close(m);
+        unlink(path);
+    }
+    json_decref(all);
+    funasr_safetensors_remove(from);
+}
+
 /* The folder's configuration with what follows a key put in place of its value, the text of a file, and whether it opens. */
 static int open_with(const char *key, const char *value, char *text, size_t n, steno_error *e)
 {
@@ -138,7 +232,7 @@ static int open_with(const char *key, const char *value, char *text, size_t n, s
     assert_int_equal(unlink(path), 0);
     f = fopen(path, "w");
     assert_non_null(f);
-    fprintf(f, "%.*s%s\": %s%s", (int)(at - all), all, key, value, at + strcspn(at, ",}"));
+    fprintf(f, "%.*s%s%s: %s%s", (int)(at - all), all, key, strchr(key, '"') ? "" : "\"", value, at + strcspn(at, ",}"));
     fclose(f);
     const int rc = steno_model_open(&m, dir.s, NULL, e);
     if (!rc) {
@@ -166,6 +260,24 @@ static void test_the_predictor_is_as_the_configuration_says(void **state)
     assert_non_null(strstr(e.text, "predictor_conf.tail_threshold"));
     assert_int_equal(open_with("threshold", "0.9", text, sizeof text, &e), STENO_EFORMAT);
     assert_non_null(strstr(e.text, "predictor_conf.threshold"));
+}
+
+static void test_kinds_that_are_not_served_are_named(void **state)
+{
+    (void)state;
+    static const struct { const char *key, *value; int rc; const char *named; } case_of[] = {
+        { "predictor\"", "\"CifPredictor\"", STENO_EUNSUPPORTED, "CifPredictor is not served" },
+        { "predictor\"", "\"CifPredictorV3\"", STENO_EUNSUPPORTED, "upsample_times: 5" },
+        { "tail_threshold", "0.45, \"smooth_factor\": 0.5, \"upsample_type\": \"cnn_attn\"", STENO_OK, "" }, /* of another kind */
+        { "encoder\"", "\"ConformerEncoder\"", STENO_EUNSUPPORTED, "encoder: ConformerEncoder" },
+        { "decoder\"", "\"ParaformerSANDecoder\"", STENO_EUNSUPPORTED, "decoder: ParaformerSANDecoder" },
+    };
+    for (size_t i = 0; i < sizeof case_of / sizeof *case_of; i++) {
+        char text[64];
+        steno_error e = { .text = "" };
+        assert_int_equal(open_with(case_of[i].key, case_of[i].value, text, sizeof text, &e), case_of[i].rc);
+        if (case_of[i].rc && !strstr(e.text, case_of[i].named)) fail_msg("%s", e.text);
+    }
 }
 
 /* The same bits at every number of threads, in a batch with others or alone. */
@@ -221,6 +333,10 @@ int main(void)
         cmocka_unit_test(test_ids_text_and_times_are_the_references_from_the_folder),
         cmocka_unit_test(test_ids_text_and_times_are_the_references_from_safetensors),
         cmocka_unit_test(test_ids_text_and_times_are_the_references_from_gguf),
+        cmocka_unit_test(test_bicif_is_the_reference_from_every_form),
+        cmocka_unit_test(test_bicif_fires_where_the_reference_does),
+        cmocka_unit_test(test_bicif_is_the_reference_after_conversion),
+        cmocka_unit_test(test_kinds_that_are_not_served_are_named),
         cmocka_unit_test(test_the_predictor_is_as_the_configuration_says),
         cmocka_unit_test(test_requests_of_a_batch_are_those_alone),
     };

@@ -12,18 +12,20 @@
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_step.h"
 
-enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2 }; /* behind PHASE_ENCODE */
+enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2, PHASE_TIMES = 3 }; /* behind PHASE_ENCODE */
 enum { FRAME_MS = FBANK_HOP * 1000 / FBANK_RATE };
 
-/* Of a clip with n frames: n + 1 of everything, as one of zeros follows the last. */
+/* Of a clip with n frames: n + 1 of everything, as one of zeros follows the last; of what times are told by as many for each as the model
+ * has rows. */
 struct cif_session {
     struct clip_session clips;
-    float *alpha, *peak, *scratch;
+    float *alpha;
+    float *fine, *peak, *scratch; /* weights that times are told by, where they are finer than frames */
     float *weight;             /* [2 (n + 1)] of tokens */
     struct cif_token *token;
     int32_t *ids;              /* ids of the clip that are text */
     double (*span)[2];         /* their times */
-    int32_t n_frames, n_tokens;
+    int32_t n_frames, n_fine, n_tokens;
     struct buf bytes, words;   /* struct token_word */
     struct buf text;
 };
@@ -33,19 +35,35 @@ static const struct cif_model *cif_model_of(const steno_model *m) { return m->pa
 
 /* ---- a run ---- */
 
-/* Weights of the frames, and the tokens that they make. STENO_ENOMEM: the executor has nothing to show */
+/* Weights of n rows. STENO_ENOMEM: the executor has nothing to show */
+static int weights_read(struct steno_batch *b, uint16_t slot, int32_t n, struct cif_weight how, float *weight)
+{
+    size_t ld = 0;
+    const float *x = exec_output(b->exec, clip_encoder_of(b), slot, 0, (uint32_t)n, &ld);
+    for (int32_t t = 0; t < n && x; t++) weight[t] = cif_alpha(x[(size_t)t * ld], how.smooth, how.noise);
+    return x ? STENO_OK : STENO_ENOMEM;
+}
+
+/* Weights of the frames, and the tokens that they make. Likewise */
 static int tokens_find(struct steno_batch *b, struct cif_session *c, int32_t n)
 {
     const struct plan *p = clip_encoder_of(b);
     const struct cif_model *m = cif_model_of(b->model);
-    size_t ld = 0;
-    const float *x = exec_output(b->exec, p, p->side_output[0], 0, (uint32_t)n, &ld);
-    if (!x) return STENO_ENOMEM;
-    for (int32_t t = 0; t < n; t++) c->alpha[t] = cif_alpha(x[(size_t)t * ld], m->smooth, m->noise);
+    const int rc = weights_read(b, p->side_output[0], n, m->weight, c->alpha);
+    if (rc) return rc;
     c->alpha[n] = m->tail;
     c->n_frames = n + 1;
     c->n_tokens = cif_tokens(c->token, c->weight, n + 1, c->alpha, n + 1);
     return STENO_OK;
+}
+
+/* Weights by which times are told, of rows finer than frames. Likewise */
+static int fine_find(struct steno_batch *b, struct cif_session *c, int32_t n)
+{
+    const struct cif_model *m = cif_model_of(b->model);
+    c->n_fine = n * m->fine;
+    const int rc = clip_run_phase(b, PHASE_TIMES, NULL);
+    return rc ? rc : weights_read(b, clip_encoder_of(b)->side_output[1], c->n_fine, m->fine_weight, c->fine);
 }
 
 /* One clip through all phases. */
@@ -65,7 +83,9 @@ static int run(struct steno_batch *b)
     b->run.cif = (struct run_cif){ c->token, c->weight };
     run_prepare(&b->run);
     rc = clip_run_phase(b, PHASE_TOKENS, NULL);
-    return rc ? rc : clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_TOKENS_HEAD });
+    if (!rc) rc = clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_TOKENS_HEAD });
+    const int fine = cif_model_of(b->model)->fine && clips_of(w->s)->request.p.word_timestamps;
+    return rc || !fine ? rc : fine_find(b, c, w->rows.n);
 }
 
 /* ---- what it found ---- */
@@ -86,12 +106,15 @@ static struct clip_found found_of(const steno_session *s)
     return f;
 }
 
-/* Seconds in the clip of each id that is text. The reference gives the predictor's peaks for its weights and the other way round, so peaks
- * are scaled and walked over; times are held to it. */
-static void find_times(struct cif_session *c, int32_t n, double frame_s)
+/* Seconds in the clip of each id that is text. Where frames tell them, the reference gives the predictor's peaks for its weights and the
+ * other way round, so peaks are scaled and walked over; times are held to it. */
+static void find_times(const steno_session *s, struct cif_session *c, int32_t n)
 {
-    cif_fires(c->peak, c->alpha, c->n_frames);
-    const struct cif_frames f = { c->alpha, c->peak, c->n_frames, frame_s };
+    const int32_t fine = cif_model_of(s->model)->fine;
+    struct cif_frames f = { c->alpha, c->peak, c->n_frames, fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0 };
+    if (fine) f = (struct cif_frames){ c->peak, c->fine, c->n_fine, f.frame_s / fine };
+    if (fine) cif_fine_peaks(c->peak, c->fine, c->n_fine, c->n_tokens);
+    else cif_fires(c->peak, c->alpha, c->n_frames);
     const int32_t timed = cif_times(c->span, n, &f, c->scratch);
     for (int32_t i = timed; i < n; i++) c->span[i][0] = c->span[i][1] = timed ? c->span[timed - 1][1] : 0;
 }
@@ -103,7 +126,7 @@ static void words_add(steno_session *s, const struct clip_found *f, struct segme
     const struct token_word *w = (const struct token_word *)(const void *)c->words.p;
     const size_t n = c->words.len / sizeof *w;
     const double at = g->start;
-    find_times(c, f->n, fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0);
+    find_times(s, c, f->n);
     g->first_word = r->words.len / sizeof(struct word);
     for (size_t i = 0; i < n; i++) {
         struct word to = { .start = at + c->span[w[i].first][0], .end = at + c->span[w[i].first + w[i].n - 1][1], .text = r->text.len,
@@ -167,17 +190,25 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
 }
 
 /* Bytes per frame of what a session keeps. */
-enum { PER_FRAME = 5 * sizeof(float) + sizeof(struct cif_token) + sizeof(int32_t) + 2 * sizeof(double) };
+enum { PER_FRAME = 3 * sizeof(float) + sizeof(struct cif_token) + sizeof(int32_t) + 2 * sizeof(double), PER_FINE = 3 * sizeof(float) };
+
+/* Rows that times are told by, at most. */
+static size_t fine_rows(const steno_model *m)
+{
+    const int32_t fine = cif_model_of(m)->fine;
+    return ((size_t)m->audio_ctx + 1) * (size_t)(fine ? fine : 1);
+}
 
 static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
     (void)shared;
-    return sizeof(struct cif_session) + clip_session_memory(m, team) + ((size_t)m->audio_ctx + 1) * PER_FRAME;
+    return sizeof(struct cif_session) + clip_session_memory(m, team) + ((size_t)m->audio_ctx + 1) * PER_FRAME +
+           fine_rows(m) * PER_FINE;
 }
 
 static int part_open(steno_session *s, steno_error *e)
 {
-    const size_t n = (size_t)s->model->audio_ctx + 1;
+    const size_t n = (size_t)s->model->audio_ctx + 1, n_fine = fine_rows(s->model);
     struct cif_session *c = s->part = arena_array(&s->arena, 1, sizeof *c);
     if (!c) return err_nomem(e, sizeof *c, "a session");
     const int rc = clip_session_open(s, &decoder, e);
@@ -185,11 +216,12 @@ static int part_open(steno_session *s, steno_error *e)
     c->span = arena_array(&s->arena, n, sizeof *c->span);
     c->token = arena_array(&s->arena, n, sizeof *c->token);
     c->ids = arena_array(&s->arena, n, sizeof *c->ids);
-    c->alpha = arena_array(&s->arena, 5 * n, sizeof *c->alpha);
-    if (!c->span || !c->token || !c->ids || !c->alpha) return err_nomem(e, n * PER_FRAME, "a session");
-    c->peak = c->alpha + n;
-    c->scratch = c->peak + n;
-    c->weight = c->scratch + n;
+    c->alpha = arena_array(&s->arena, 3 * n, sizeof *c->alpha);
+    c->fine = arena_array(&s->arena, 3 * n_fine, sizeof *c->fine);
+    if (!c->span || !c->token || !c->ids || !c->alpha || !c->fine) return err_nomem(e, n * PER_FRAME + n_fine * PER_FINE, "a session");
+    c->weight = c->alpha + n;
+    c->peak = c->fine + n_fine;
+    c->scratch = c->peak + n_fine;
     return STENO_OK;
 }
 
