@@ -28,7 +28,7 @@ enum format { TABLE, JSON, TSV };
 static const struct arg rows[] = {
     ARG_HEADING("Model"),
     { .name = "shape", .kind = ARG_TEXT, .at = AT(shape), .value = "NAME", .dflt = "base",
-      .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ..." },
+      .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ...; or sensevoice, paraformer" },
     { .name = "type", .kind = ARG_TEXT, .at = AT(type), .value = "TYPE", .dflt = "f16",
       .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k or q6_k" },
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = AT(engine.model), .value = "PATH|NAME",
@@ -45,29 +45,56 @@ static const struct arg rows[] = {
     { 0 },
 };
 
-static const struct args bench_args = { "bench", "[OPTION]...", "Time the phases of a transcription: 30 s of audio, 256 tokens.", rows };
+static const struct args bench_args = {
+    "bench", "[OPTION]...", "Time the phases of a transcription: 30 s of audio, 256 tokens; of models that hear clips 10, 30 and 60 s.",
+    rows
+};
 
 /* ---- what is measured -------------------------------------------------------------------------------------------------------- */
 
-enum { N_TOKENS = 256, TOTAL_TOKENS = 50, SEED = 1, LANES = 5, WINDOWS = 8 };
-enum phase_id { LOAD, MEL, ENCODE, CROSS, PROMPT, DECODE, BEAM5, BATCH8, TOTAL, N_PHASES };
+enum { N_TOKENS = 256, TOTAL_TOKENS = 50, CLIP_TOKENS = 180, SEED = 1, LANES = 5, WINDOWS = 8 };
+enum window_phase { LOAD, MEL, ENCODE, CROSS, PROMPT, DECODE, BEAM5, BATCH8, TOTAL, N_WINDOW_PHASES };
 
 struct phase {
     const char *name, *key, *row; /* for steno_bench_phase; for table and JSON; for the rows of figures */
-    int n, tokens;                /* units of work per run, and what steno_bench_phase is told */
+    int n, told;                  /* units of work per run, and what steno_bench_phase is told */
+    const char *sum;              /* row to which it adds, NULL: none. Phases of a row stand beside each other */
 };
 
-static const struct phase phases[N_PHASES] = {
-    { "load", "load_ms", "load", 1, 1 },
-    { "mel", "mel_ms", "mel", 1, 1 },
-    { "encode", "encode_ms", "encode", 1, 1 },
-    { "cross", "cross_ms", "cross", 1, 1 },
-    { "prompt", "prompt_ms_per_token", "prompt", N_TOKENS, N_TOKENS },
-    { "decode", "decode_ms_per_token", "step", N_TOKENS, N_TOKENS },
-    { "beam5", "beam5_ms_per_step", "step_beam5", N_TOKENS, N_TOKENS },
-    { "batch", "batch8_ms_per_step", "step_batch8", N_TOKENS, N_TOKENS },
-    { "total", "total_ms", "total", 1, TOTAL_TOKENS }, /* of a window: speech has about so many */
+/* Of models that decode windows token by token. */
+static const struct phase window_phases[N_WINDOW_PHASES] = {
+    { "load", "load_ms", "load", 1, 1, NULL },
+    { "mel", "mel_ms", "mel", 1, 1, NULL },
+    { "encode", "encode_ms", "encode", 1, 1, NULL },
+    { "cross", "cross_ms", "cross", 1, 1, NULL },
+    { "prompt", "prompt_ms_per_token", "prompt", N_TOKENS, N_TOKENS, NULL },
+    { "decode", "decode_ms_per_token", "step", N_TOKENS, N_TOKENS, NULL },
+    { "beam5", "beam5_ms_per_step", "step_beam5", N_TOKENS, N_TOKENS, NULL },
+    { "batch", "batch8_ms_per_step", "step_batch8", N_TOKENS, N_TOKENS, NULL },
+    { "total", "total_ms", "total", 1, TOTAL_TOKENS, NULL }, /* of a window: speech has about so many */
 };
+
+/* Of models that hear clips, with a CTC head or with all tokens decoded at once; those are decoded over 30 s. */
+#define LOAD_ROW { "load", "load_ms", "load", 1, 1, NULL }
+#define SECONDS_ROW(name, s, sum) { name, name "_" #s "s_ms", name "_" #s "s", 1, s, sum }
+#define CTC_ROWS(s) \
+    SECONDS_ROW("features", s, NULL), SECONDS_ROW("encode", s, "recognise_" #s "s"), SECONDS_ROW("ctc", s, "recognise_" #s "s")
+#define CIF_ROWS(s, sum) SECONDS_ROW("features", s, NULL), SECONDS_ROW("encode", s, sum), SECONDS_ROW("cif", s, sum)
+static const struct phase ctc_phases[] = { LOAD_ROW, CTC_ROWS(10), CTC_ROWS(30), CTC_ROWS(60) };
+static const struct phase cif_phases[] = {
+    LOAD_ROW, CIF_ROWS(10, NULL), CIF_ROWS(60, NULL), CIF_ROWS(30, "recognise_30s"),
+    { "decode", "decode_180_tokens_ms", "decode_180_tokens", 1, CLIP_TOKENS, "recognise_30s" },
+};
+
+struct phases { const struct phase *phase; int n; };
+enum { PHASES_MAX = 16 };
+
+static struct phases phases_of(const steno_model_info *i)
+{
+    if (i->n_text_ctx > 0) return (struct phases){ window_phases, N_WINDOW_PHASES };
+    if (i->n_text_layer > 0) return (struct phases){ cif_phases, sizeof cif_phases / sizeof *cif_phases };
+    return (struct phases){ ctc_phases, sizeof ctc_phases / sizeof *ctc_phases };
+}
 
 struct result {
     double median, min, max; /* ms per unit */
@@ -88,7 +115,8 @@ static double bytes_per_weight(const char *type)
     return 4;
 }
 
-/* Operations (a multiply-add is two) and bytes of weights and caches that one unit of each phase must do and read.
+/* Of models that decode windows: operations (a multiply-add is two) and bytes of weights and caches that one unit of each phase must do
+ * and read.
  *
  *   encoder layer  4 d^2 (q k v o) + 8 d^2 (mlp) weights on T rows, attention 2 * T * T * d multiply-adds
  *   decoder row    4 d^2 + 2 d^2 (cross q o) + 8 d^2 weights, attention over c earlier rows and T encoder rows, V * d logits
@@ -103,6 +131,7 @@ static void count_work(struct result *r, const steno_model_info *i)
     const double c = N_TOKENS / 2.0;
     const double conv = 2 * T * 3 * i->n_mels * d + T * 3 * d * d;
     const double enc_weights = i->n_audio_layer * 12 * d * d, dec_weights = L * 14 * D * D;
+    if (phases_of(i).phase != window_phases) return;
     const double row_attn = L * 2 * (c + T) * D, row_cache = L * 2 * (c + T) * D * kv;
     r[ENCODE].flops = 2 * (conv + T * enc_weights + i->n_audio_layer * 2 * T * T * d);
     r[ENCODE].bytes = w * (enc_weights + 3 * i->n_mels * d + 3 * d * d);
@@ -145,23 +174,24 @@ static void tell_unknown(const char *phase, const char *reason, char told[1024])
 }
 
 /* @return EXIT_OK; a phase that this model cannot run stays unknown */
-static int measure(struct result *r, const struct opts *o, steno_session *s)
+static int measure(struct result *r, const struct phases *all, const struct opts *o, steno_session *s)
 {
     const int runs = (int)o->runs;
     char told[1024] = "";
     double *ms = calloc((size_t)runs, sizeof *ms);
     int code = ms ? EXIT_OK : EXIT_MEMORY;
     if (!ms) message("out of memory for %d runs", runs);
-    for (int p = MEL; p < N_PHASES && code == EXIT_OK; p++) {
-        int64_t us = steno_bench_phase(s, phases[p].name, phases[p].tokens); /* once unmeasured: caches and pages get warm */
+    for (int i = LOAD + 1; i < all->n && code == EXIT_OK; i++) {
+        const struct phase *p = &all->phase[i];
+        int64_t us = steno_bench_phase(s, p->name, p->told); /* once unmeasured: caches and pages get warm */
         for (int k = 0; k < runs && us >= 0; k++) {
-            us = steno_bench_phase(s, phases[p].name, phases[p].tokens);
-            ms[k] = (double)us / 1000.0 / phases[p].n;
+            us = steno_bench_phase(s, p->name, p->told);
+            ms[k] = (double)us / 1000.0 / p->n;
         }
-        if (us >= 0) summarise(&r[p], ms, runs);
-        else if (us == STENO_ENOMEM) code = message_model_error(phases[p].name, (int)us, steno_last_error(s));
+        if (us >= 0) summarise(&r[i], ms, runs);
+        else if (us == STENO_ENOMEM) code = message_model_error(p->name, (int)us, steno_last_error(s));
         else if (!o->engine.quiet)
-            tell_unknown(phases[p].name, steno_last_error(s)[0] ? steno_last_error(s) : steno_status_text((int)us), told);
+            tell_unknown(p->name, steno_last_error(s)[0] ? steno_last_error(s) : steno_status_text((int)us), told);
     }
     free(ms);
     return code;
@@ -171,7 +201,8 @@ static int measure(struct result *r, const struct opts *o, steno_session *s)
 
 /* What all the ways to print are told. */
 struct figures {
-    const struct result *r; /* [N_PHASES] */
+    struct phases phases;
+    const struct result *r; /* of each of them */
     const steno_model_info *i;
     const char *machine;
     int threads, runs;
@@ -187,17 +218,20 @@ static void print_figures_json(const struct figures *f)
     print_json(stdout, f->machine);
     printf(", \"version\": \"%s\", \"level\": \"%s\"", steno_version(), i->cpu_level);
     printf(", \"shape\": \"%s\", \"type\": \"%s\", \"threads\": %d", i->name, i->weight_type, f->threads);
-    for (int p = 0; p < N_PHASES; p++) {
-        printf(", \"%s\": ", phases[p].key);
+    for (int p = 0; p < f->phases.n; p++) {
+        printf(", \"%s\": ", f->phases.phase[p].key);
         if (r[p].known) printf("{\"median\": %.4f, \"min\": %.4f, \"max\": %.4f}", r[p].median, r[p].min, r[p].max);
         else printf("null");
     }
     printf(", \"peak_rss_bytes\": %" PRId64 ", \"peak_gflops\": %.1f, \"peak_gbytes_per_s\": %.2f", f->rss, f->peaks.gflops,
            f->peaks.gbytes);
-    printf(", \"work\": {");
-    for (int p = ENCODE; p < N_PHASES; p++)
-        printf("%s\"%s\": {\"flops\": %.0f, \"bytes\": %.0f}", p > ENCODE ? ", " : "", phases[p].name, r[p].flops, r[p].bytes);
-    printf("}}\n");
+    if (f->phases.phase == window_phases) {
+        printf(", \"work\": {");
+        for (int p = ENCODE; p < N_WINDOW_PHASES; p++)
+            printf("%s\"%s\": {\"flops\": %.0f, \"bytes\": %.0f}", p > ENCODE ? ", " : "", window_phases[p].name, r[p].flops, r[p].bytes);
+        printf("}");
+    }
+    printf("}\n");
 }
 
 static void print_table(const struct figures *f)
@@ -209,12 +243,13 @@ static void print_table(const struct figures *f)
     printf("model: %s, weights %s, compute %s\n", i->name, i->weight_type, i->compute);
     printf("peaks: %.1f GFLOP/s, %.1f GB/s (measured now)\n\n", peaks->gflops, peaks->gbytes);
     printf("%-20s %10s %10s %10s %9s %6s %8s %6s\n", "phase", "median", "min", "max", "GFLOP/s", "peak", "GB/s", "peak");
-    for (int p = 0; p < N_PHASES; p++) {
+    for (int p = 0; p < f->phases.n; p++) {
+        const char *key = f->phases.phase[p].key;
         if (!r[p].known) {
-            printf("%-20s %10s\n", phases[p].key, "-");
+            printf("%-20s %10s\n", key, "-");
             continue;
         }
-        printf("%-20s %10.3f %10.3f %10.3f", phases[p].key, r[p].median, r[p].min, r[p].max);
+        printf("%-20s %10.3f %10.3f %10.3f", key, r[p].median, r[p].min, r[p].max);
         const double gflops = r[p].flops / (r[p].median * 1e6), gbytes = r[p].bytes / (r[p].median * 1e6);
         if (r[p].flops > 0 && peaks->gflops > 0)
             printf(" %9.1f %5.0f%% %8.2f %5.0f%%", gflops, 100 * gflops / peaks->gflops, gbytes, 100 * gbytes / peaks->gbytes);
@@ -231,10 +266,12 @@ static struct timed timed_result(const struct result *r, int n)
 /* Tokens of so many lanes a second, operations, bytes, where a phase has them. */
 static void report_rates(const struct report *out, const struct figures *f)
 {
-    static const struct { enum phase_id phase; int tokens; const char *name; } spoken[] = {
+    static const struct { enum window_phase phase; int tokens; const char *name; } spoken[] = {
         { DECODE, 1, "step_tokens" }, { BATCH8, WINDOWS, "batch8_tokens" },
     };
-    static const struct { enum phase_id phase; const char *name; } arithmetic[] = { { ENCODE, "encode_rate" }, { CROSS, "cross_rate" } };
+    static const struct { enum window_phase phase; const char *name; } arithmetic[] = {
+        { ENCODE, "encode_rate" }, { CROSS, "cross_rate" },
+    };
     for (size_t k = 0; k < sizeof spoken / sizeof *spoken; k++) {
         const struct result *r = &f->r[spoken[k].phase];
         if (r->known) report_rate(out, "tokens/s", timed_result(r, f->runs), spoken[k].tokens * 1e3, "%s", spoken[k].name);
@@ -245,6 +282,32 @@ static void report_rates(const struct report *out, const struct figures *f)
     }
 }
 
+/* What models that decode windows are held to besides. */
+static void report_windows(const struct report *out, const struct figures *f)
+{
+    const struct result *e = &f->r[ENCODE], *c = &f->r[CROSS], *t = &f->r[TOTAL];
+    if (e->known && c->known)
+        report_row(out, "ms", (struct timed){ e->min + c->min, e->median + c->median, f->runs }, 1, "encode_and_cross");
+    if (t->known) report_row(out, "ms", (struct timed){ t->max, t->max, f->runs }, 1, "total_worst");
+    report_rates(out, f);
+}
+
+/* Phases that follow each other in a transcription. */
+static void report_sums(const struct report *out, const struct figures *f)
+{
+    const struct phase *p = f->phases.phase;
+    for (int i = 0, next; i < f->phases.n; i = next) {
+        struct timed sum = { 0, 0, f->runs };
+        int known = p[i].sum != NULL;
+        for (next = i; next < f->phases.n && (next == i || (p[i].sum && p[next].sum && !strcmp(p[i].sum, p[next].sum))); next++) {
+            known &= f->r[next].known;
+            sum.best += f->r[next].min;
+            sum.median += f->r[next].median;
+        }
+        if (known) report_row(out, "ms", sum, 1, "%s", p[i].sum);
+    }
+}
+
 static void print_tsv(const struct figures *f)
 {
     const struct report out = { .file = stdout, .program = "steno" };
@@ -252,13 +315,10 @@ static void print_tsv(const struct figures *f)
     report_head(&out, f->machine, f->i->cpu_level, f->threads);
     snprintf(model, sizeof model, "%s %s, compute %s", f->i->name, f->i->weight_type, f->i->compute);
     report_fact(&out, "model", model);
-    for (int p = 0; p < N_PHASES; p++)
-        if (f->r[p].known) report_row(&out, "ms", timed_result(&f->r[p], p == LOAD ? 1 : f->runs), 1, "%s", phases[p].row);
-    const struct result *e = &f->r[ENCODE], *c = &f->r[CROSS], *t = &f->r[TOTAL];
-    if (e->known && c->known)
-        report_row(&out, "ms", (struct timed){ e->min + c->min, e->median + c->median, f->runs }, 1, "encode_and_cross");
-    if (t->known) report_row(&out, "ms", (struct timed){ t->max, t->max, f->runs }, 1, "total_worst");
-    report_rates(&out, f);
+    for (int p = 0; p < f->phases.n; p++)
+        if (f->r[p].known) report_row(&out, "ms", timed_result(&f->r[p], p == LOAD ? 1 : f->runs), 1, "%s", f->phases.phase[p].row);
+    if (f->phases.phase == window_phases) report_windows(&out, f);
+    else report_sums(&out, f);
     report_row(&out, "GFLOP/s", counted(f->peaks.gflops), 1, "peak_f32");
     report_row(&out, "GB/s", counted(f->peaks.gbytes), 1, "read");
     report_row(&out, "MB", counted((double)f->rss * 1e-6), 1, "peak_memory");
@@ -275,7 +335,7 @@ static int open_session(struct engine *e)
     steno_batch_params_init(&p);
     p.max_windows = WINDOWS;
     p.max_lanes = LANES;
-    const int code = i.n_text_layer > 0 ? engine_batch(e, &p) : EXIT_OK;
+    const int code = i.n_text_ctx > 0 ? engine_batch(e, &p) : EXIT_OK;
     return code == EXIT_OK ? engine_session(e, LANES) : code;
 }
 
@@ -300,17 +360,18 @@ static int open_model(struct engine *e, const struct opts *o)
 static int bench(const struct opts *o)
 {
     struct engine e = { 0 };
-    struct result r[N_PHASES] = { 0 };
+    struct result r[PHASES_MAX] = { 0 };
     steno_model_info i = { .size = sizeof i };
     char machine[256];
     const int64_t begun = progress_now_us();
     int code = open_model(&e, o);
     double load_ms = (double)(progress_now_us() - begun) / 1000.0;
-    if (code == EXIT_OK) code = measure(r, o, e.session);
+    if (code == EXIT_OK) steno_model_info_get(e.model, &i);
+    const struct phases all = phases_of(&i);
+    if (code == EXIT_OK) code = measure(r, &all, o, e.session);
     if (code == EXIT_OK) {
-        struct figures f = { .r = r, .i = &i, .machine = machine, .threads = steno_team_threads(e.team), .runs = (int)o->runs,
-                             .rss = machine_peak_rss() /* before the peaks take memory of their own */ };
-        steno_model_info_get(e.model, &i);
+        struct figures f = { .phases = all, .r = r, .i = &i, .machine = machine, .threads = steno_team_threads(e.team),
+                             .runs = (int)o->runs, .rss = machine_peak_rss() /* before the peaks take memory of their own */ };
         if (!o->engine.model) snprintf(i.name, sizeof i.name, "%s", o->shape);
         summarise(&r[LOAD], &load_ms, 1);
         count_work(r, &i);

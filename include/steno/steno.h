@@ -197,7 +197,7 @@ STENO_API int steno_model_open_reader(steno_model **out, const steno_reader *r, 
 /** Make a model of a named shape with random weights, for measuring speed and memory; its text means nothing.
  *
  * @param shape  "tiny", "base", "small" or "medium", each also with ".en"; "large-v2", "large-v3", "turbo"; "distil-small.en",
- *               "distil-medium.en", "distil-large-v2", "distil-large-v3"
+ *               "distil-medium.en", "distil-large-v2", "distil-large-v3"; "sensevoice", "paraformer"
  * @param type   storage of the matrices: "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1"; where rows divide into blocks of 256
  *               also "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"
  * @param seed   same seed, same weights
@@ -1008,11 +1008,14 @@ STENO_API void steno_profile_enable(steno_session *s, int on);
  * @return STENO_OK, STENO_EARG past the last one */
 STENO_API int steno_profile_get(const steno_session *s, int i, const char **label, int64_t *ns, int64_t *calls);
 
-/** Parts of the speech path one at a time, for measuring them; audio is silence of 30 s.
+/** Parts of the speech path one at a time, for measuring them.
  *
- * @param phase  "mel", "encode", "cross", "prompt" (n tokens in one run), "decode" (n single steps from position 0),
- *               "beam5" (n steps of a beam search of five; the session needs max_lanes >= 5), "batch" (n steps of one row for each window
- *               of the session's batch), "total" (all of a window that has n tokens: log-mel, encoder, cross keys, steps)
+ * @param phase  of a model that decodes windows of 30 s: "mel", "encode", "cross", "prompt" (n tokens in one run), "decode" (n single
+ *               steps from position 0), "beam5" (n steps of a beam search of five; the session needs max_lanes >= 5), "batch" (n steps of
+ *               one row for each window of the session's batch), "total" (all of a window that has n tokens: log-mel, encoder, cross
+ *               keys, steps). Of a model that hears clips: "features" and "encode" (of n seconds, in clips as long as the model takes
+ *               them); with a CTC head "ctc" (that head, of n seconds); by integrate-and-fire "cif" (tokens are found in n seconds),
+ *               "decode" (n tokens over 30 s)
  * @param n      see above; must be 1 for the first three
  * @return microseconds, or a negative status */
 STENO_API int64_t steno_bench_phase(steno_session *s, const char *phase, int n);

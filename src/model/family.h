@@ -181,6 +181,8 @@ struct family {
     void (*ids_to_bytes)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes);
     /* Write a model as a GGUF file, its matrices in the type; vocab_path as in struct model_open. NULL: it is not written. */
     int (*to_gguf)(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e);
+    /* The file of a model of its usual size with random weights, for measuring: as family_random_file. NULL: there is none. */
+    int (*random_file)(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
     const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */
 };
 

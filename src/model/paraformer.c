@@ -7,6 +7,7 @@
 #include <string.h>
 #include "load/vocab_file.h"
 #include "model/funasr.h"
+#include "model/funasr_random.h"
 #include "model/funasr_vocab.h"
 #include "model/paraformer.h"
 #include "model/paraformer_predictor.h"
@@ -206,6 +207,48 @@ static int paraformer_to_gguf(struct weights *w, enum dtype type, const char *vo
     return rc;
 }
 
+static void random_decoder(struct funasr_random *w, const struct paraformer_shape *s, const struct random_sanm *d)
+{
+    char prefix[NAME_MAX_LEN];
+    for (int32_t i = 0; i <= s->layers; i++) { /* the last one has no attention */
+        snprintf(prefix, sizeof prefix, i < s->layers ? "decoder.decoders.%d" : "decoder.decoders3.0", (int)i);
+        random_norm(w, prefix, "norm1", d->d);
+        random_matrix(w, prefix, "feed_forward.w_1", d->d_ff, d->d);
+        random_norm(w, prefix, "feed_forward.norm", d->d_ff);
+        random_plain(w, prefix, "feed_forward.w_2", d->d, d->d_ff);
+        if (i == s->layers) break;
+        random_norm(w, prefix, "norm2", d->d);
+        random_filter(w, prefix, "self_attn.fsmn_block", d->d, d->taps);
+        random_norm(w, prefix, "norm3", d->d);
+        random_matrix(w, prefix, "src_attn.linear_q", d->d, d->d);
+        random_matrix(w, prefix, "src_attn.linear_k_v", 2 * d->d, d->d);
+        random_matrix(w, prefix, "src_attn.linear_out", d->d, d->d);
+    }
+    random_norm(w, "decoder", "after_norm", d->d);
+    random_matrix(w, "decoder", "output_layer", (uint64_t)s->n_vocab, d->d);
+}
+
+static int paraformer_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e)
+{
+    static struct random_fill const fill = { 0, 0.02f };
+    struct paraformer_shape s = usual;
+    s.enc.d = 512, s.enc.heads = s.heads = 4, s.enc.layers = 50, s.layers = s.attending = 16, s.n_vocab = 8404;
+    const struct random_sanm dims = { 512, 2048, 11 };
+    const uint64_t one = 1;
+    struct funasr_random w;
+    funasr_random_begin(&w, r, a, architecture, type, seed, e);
+    funasr_put_settings(&w.g, &s, &usual, setting, N_SETTINGS);
+    funasr_random_vocab(&w, "pf.vocab", (uint32_t)s.n_vocab);
+    random_cmvn(&w, 560);
+    random_sanm_encoder(&w, &dims, 560, s.enc.layers);
+    random_tensor(&w, "predictor.cif_conv1d.weight", (const uint64_t[]){ dims.d, dims.d, 3 }, 3, fill);
+    random_tensor(&w, "predictor.cif_conv1d.bias", &dims.d, 1, fill);
+    random_tensor(&w, "predictor.cif_output.weight", (const uint64_t[]){ 1, dims.d }, 2, fill);
+    random_tensor(&w, "predictor.cif_output.bias", &one, 1, (struct random_fill){ -1, 0 });
+    random_decoder(&w, &s, &dims);
+    return funasr_random_end(&w, f, e);
+}
+
 const struct family family_paraformer = {
     .name = "paraformer",
     .front_end = FRONT_FBANK_CLIPS,
@@ -214,6 +257,7 @@ const struct family family_paraformer = {
     .match = paraformer_match,
     .describe = paraformer_describe,
     .to_gguf = paraformer_to_gguf,
+    .random_file = paraformer_random_file,
     .cif = &paraformer_cif,
     .spare = spare,
     .ids_to_bytes = paraformer_ids_to_bytes,

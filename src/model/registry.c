@@ -22,27 +22,30 @@ static int is_bare_whisper(struct weights *w)
     return weights_find(w, "encoder.conv1.weight") || weights_find(w, "model.encoder.conv1.weight");
 }
 
-/* "whisper, sensevoice"; those that can be written, or all. */
-static void names(char out[NAMES_SZ], int only_written)
+static int is_written(const struct family *f) { return f->to_gguf != NULL; }
+static int has_random_file(const struct family *f) { return f->random_file != NULL; }
+
+/* "whisper, sensevoice"; those that are wanted, NULL: all. */
+static void names(char out[NAMES_SZ], int (*is_wanted)(const struct family *f))
 {
     size_t at = 0;
     out[0] = 0;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (!only_written || families[i]->to_gguf)
+        if (!is_wanted || is_wanted(families[i]))
             at += (size_t)snprintf(out + at, NAMES_SZ - at, "%s%s", at ? ", " : "", families[i]->name);
 }
 
 int family_refuse_gguf(const struct family *f, const char *name, steno_error *e)
 {
     char written[NAMES_SZ];
-    names(written, 1);
+    names(written, is_written);
     return err_set(e, STENO_EUNSUPPORTED, "%s: a %s model is not written as GGUF; those of %s are", name, f->name, written);
 }
 
 int family_refuse(struct weights *w, steno_error *e)
 {
     char known[NAMES_SZ];
-    names(known, 0);
+    names(known, NULL);
     const char *architecture = meta_text(&w->meta, "general.architecture", NULL);
     if (architecture)
         return err_set(e, STENO_EUNSUPPORTED, "%s: a GGUF file of the architecture %.80s; no model family known to this version fits it, "
@@ -63,6 +66,11 @@ int family_random_file(struct random_file *r, struct file *f, struct arena *a, c
                        steno_error *e)
 {
     struct whisper_dims d;
-    const int rc = whisper_shape(shape, &d, e); /* the one family that names its shapes */
-    return rc ? rc : whisper_random_file(r, f, a, &d, type, seed, e);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (families[i]->random_file && !strcmp(families[i]->name, shape)) return families[i]->random_file(r, f, a, type, seed, e);
+    if (!whisper_shape(shape, &d, e)) return whisper_random_file(r, f, a, &d, type, seed, e); /* the one family with several shapes */
+    char others[NAMES_SZ], known[sizeof e->text];
+    names(others, has_random_file);
+    snprintf(known, sizeof known, "%s", e->text);
+    return err_set(e, STENO_EARG, "%s, %s", known, others);
 }

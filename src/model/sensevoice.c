@@ -3,9 +3,11 @@
  * An et al. 2024 (FunAudioLLM): four query rows before the filter banks ask for language, event, emotion and spelling of numbers; SAN-M
  * layers in two stacks; a linear head whose most probable ids, repeats and blanks dropped, are the text. Reference: FunASR 1.4,
  * funasr/models/sense_voice/model.py. */
+#include <stdio.h>
 #include <string.h>
 #include "load/vocab_file.h"
 #include "model/funasr.h"
+#include "model/funasr_random.h"
 #include "model/funasr_vocab.h"
 #include "model/sanm_encoder.h"
 #include "model/sensevoice.h"
@@ -187,6 +189,28 @@ static int sensevoice_to_gguf(struct weights *w, enum dtype type, const char *vo
     return rc;
 }
 
+static int sensevoice_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e)
+{
+    struct sensevoice_shape s = usual;
+    s.enc.d = 512, s.enc.heads = 4, s.enc.layers = 50, s.enc.width = 560, s.more_layers = 20, s.n_vocab = 25055;
+    const struct random_sanm dims = { 512, 2048, 11 };
+    struct funasr_random w;
+    funasr_random_begin(&w, r, a, architecture, type, seed, e);
+    funasr_put_settings(&w.g, &s, &usual, setting, N_SETTINGS);
+    funasr_random_vocab(&w, "sv.vocab", (uint32_t)s.n_vocab);
+    random_cmvn(&w, 560);
+    random_tensor(&w, "embed.weight", (const uint64_t[]){ QUERIES, 560 }, 2, (struct random_fill){ 0, 1 });
+    random_sanm_encoder(&w, &dims, 560, s.enc.layers);
+    for (int32_t i = 0; i < s.more_layers; i++) {
+        char prefix[NAME_MAX_LEN];
+        snprintf(prefix, sizeof prefix, "encoder.tp_encoders.%d", (int)i);
+        random_sanm_layer(&w, prefix, &dims, dims.d);
+    }
+    random_norm(&w, "encoder", "tp_norm", dims.d);
+    random_matrix(&w, "ctc", "ctc_lo", (uint64_t)s.n_vocab, dims.d);
+    return funasr_random_end(&w, f, e);
+}
+
 const struct family family_sensevoice = {
     .name = "sensevoice",
     .front_end = FRONT_FBANK_CLIPS,
@@ -195,6 +219,7 @@ const struct family family_sensevoice = {
     .match = sensevoice_match,
     .describe = sensevoice_describe,
     .to_gguf = sensevoice_to_gguf,
+    .random_file = sensevoice_random_file,
     .ctc = &sensevoice_ctc,
     .spare = funasr_spare,
     .ids_to_bytes = sensevoice_ids_to_bytes,

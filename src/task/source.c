@@ -24,3 +24,17 @@ steno_source pcm_source(struct pcm *p)
 {
     return (steno_source){ pcm_read, pcm_rewind, p };
 }
+
+static int64_t saw_read(void *user, float *pcm, int64_t n)
+{
+    int64_t *left = user;
+    const int64_t take = *left < n ? *left : n;
+    for (int64_t i = 0; i < take; i++) pcm[i] = (float)((*left - i) % 161 - 80) * 1e-3f;
+    *left -= take;
+    return take;
+}
+
+steno_source saw_source(int64_t *left)
+{
+    return (steno_source){ saw_read, NULL, left };
+}

@@ -6,6 +6,8 @@
 /* PCM in memory as a source; silence up to `all` samples behind it. */
 struct pcm { const float *x; int64_t n, at, all; };
 steno_source pcm_source(struct pcm *p);
+/* *left samples of a saw, for measuring: silence would be less work. */
+steno_source saw_source(int64_t *left);
 
 enum { STREAM_WAITS = -1000 /* of streams over a source, no error: it has nothing yet */ };
 

@@ -175,6 +175,22 @@ static void test_offset_and_duration_cut_what_is_heard(void **state)
     steno_session_close(s);
 }
 
+/* ---- measuring ---- */
+
+static void test_phases_of_clips_of_any_length_are_timed(void **state)
+{
+    (void)state;
+    static const char *const phase[] = { "features", "encode", "ctc" };
+    steno_session *s = session_new(ctc, NULL, 1);
+    for (int i = 0; i < 3; i++) {
+        assert_true(steno_bench_phase(s, phase[i], 1) >= 0);
+        assert_true(steno_bench_phase(s, phase[i], 61) > 0); /* three clips */
+    }
+    assert_int_equal(steno_bench_phase(s, "cif", 1), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(s), "features, encode, ctc"));
+    steno_session_close(s);
+}
+
 /* ---- calls that a model does not serve ---- */
 
 static void test_alignment_heads_are_refused_where_nothing_attends_to_audio(void **state)
@@ -205,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_a_model_tells_the_files_it_was_read_from),
         cmocka_unit_test(test_results_do_not_depend_on_pieces_threads_or_level),
         cmocka_unit_test(test_nothing_and_next_to_nothing_and_silence_are_heard),
+        cmocka_unit_test(test_phases_of_clips_of_any_length_are_timed),
         cmocka_unit_test(test_alignment_heads_are_refused_where_nothing_attends_to_audio),
         cmocka_unit_test(test_a_clip_longer_than_the_model_knows_is_cut_where_it_is_quiet),
         cmocka_unit_test(test_offset_and_duration_cut_what_is_heard),

@@ -138,6 +138,26 @@ static void test_narrow_and_quantised_ones_have_plans_and_no_sessions_without_we
     }
 }
 
+static void test_recognisers_of_clips_are_as_large_as_the_published_ones(void **state)
+{
+    (void)state;
+    static const struct { const char *name; double millions; int32_t layers, text_layers, n_vocab; } c[] = {
+        { "sensevoice", 234, 70, 0, 25055 }, { "paraformer", 216, 50, 17, 8404 },
+    };
+    static const char *const type[] = { "f16", "q8_0", "q4_k" }; /* rows of 560 are no whole blocks */
+    for (int i = 0; i < 6; i++) {
+        steno_model *m = shape_open(c[i / 3].name, type[i % 3], STENO_COMPUTE_AUTO);
+        steno_model_info info = { .size = sizeof info };
+        assert_int_equal(steno_model_info_get(m, &info), STENO_OK);
+        assert_string_equal(info.family, c[i / 3].name);
+        assert_int_equal(info.n_audio_layer, c[i / 3].layers);
+        assert_int_equal(info.n_text_layer, c[i / 3].text_layers);
+        assert_int_equal(info.n_vocab, c[i / 3].n_vocab);
+        assert_true(fabs((double)info.parameters / 1e6 - c[i / 3].millions) < 0.02 * c[i / 3].millions);
+        steno_model_close(m);
+    }
+}
+
 static void test_every_language_has_its_token_and_its_name(void **state)
 {
     (void)state;
@@ -184,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_known_shape_is_what_it_is_published_to_be),
         cmocka_unit_test(test_narrow_and_quantised_ones_have_plans_and_no_sessions_without_weights),
+        cmocka_unit_test(test_recognisers_of_clips_are_as_large_as_the_published_ones),
         cmocka_unit_test(test_every_language_has_its_token_and_its_name),
         cmocka_unit_test(test_layers_as_wide_as_large_transcribe),
     };

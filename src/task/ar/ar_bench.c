@@ -6,20 +6,10 @@
 #include "task/ar/window_decoder.h"
 #include "task/window.h"
 
-static int64_t silence_read(void *user, float *pcm, int64_t n)
-{
-    int64_t *left = user;
-    const int64_t take = *left < n ? *left : n;
-    memset(pcm, 0, (size_t)take * sizeof *pcm);
-    for (int64_t i = 0; i < take; i++) pcm[i] = (float)((*left - i) % 161 - 80) * 1e-3f; /* a saw: silence would skip the FFT */
-    *left -= take;
-    return take;
-}
-
 static int bench_mel(steno_session *s)
 {
     int64_t left = (int64_t)mel_of(s)->window * MEL_HOP;
-    const steno_source src = { silence_read, NULL, &left };
+    const steno_source src = saw_source(&left);
     const int rc = mel_stream_listen(mel_of(s), &src, &s->error);
     return rc ? rc : mel_stream_window(mel_of(s), 0, mel_of(s)->window, 0, window_mel(s), &s->error);
 }

@@ -8,6 +8,7 @@
 #include "search/cif.h"
 #include "search/cif_times.h"
 #include "task/batch_loop.h"
+#include "task/clips/clip_bench.h"
 #include "task/clips/clip_request.h"
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_step.h"
@@ -66,6 +67,18 @@ static int fine_find(struct steno_batch *b, struct cif_session *c, int32_t n)
     return rc ? rc : weights_read(b, clip_encoder_of(b)->side_output[1], c->n_fine, m->fine_weight, c->fine);
 }
 
+/* The decoder over all tokens, and their most probable ids. */
+static int tokens_run(struct steno_batch *b, const struct cif_session *c)
+{
+    if (!c->n_tokens) return STENO_OK;
+    b->run.n_rows = 0;
+    for (int32_t i = 0; i < c->n_tokens; i++) run_add(&b->run, 0, i, 0, 0);
+    b->run.cif = (struct run_cif){ c->token, c->weight };
+    run_prepare(&b->run);
+    const int rc = clip_run_phase(b, PHASE_TOKENS, NULL);
+    return rc ? rc : clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_TOKENS_HEAD });
+}
+
 /* One clip through all phases. */
 static int run(struct steno_batch *b)
 {
@@ -78,12 +91,7 @@ static int run(struct steno_batch *b)
     int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
     if (!rc) rc = tokens_find(b, c, w->rows.n);
     if (rc || !c->n_tokens) return rc;
-    b->run.n_rows = 0;
-    for (int32_t i = 0; i < c->n_tokens; i++) run_add(&b->run, 0, i, 0, 0);
-    b->run.cif = (struct run_cif){ c->token, c->weight };
-    run_prepare(&b->run);
-    rc = clip_run_phase(b, PHASE_TOKENS, NULL);
-    if (!rc) rc = clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_TOKENS_HEAD });
+    rc = tokens_run(b, c);
     const int fine = cif_model_of(b->model)->fine && clips_of(w->s)->request.p.word_timestamps;
     return rc || !fine ? rc : fine_find(b, c, w->rows.n);
 }
@@ -235,6 +243,34 @@ static void part_close(steno_session *s)
     buf_free(&c->text);
 }
 
+/* ---- measuring ---- */
+
+static int bench_cif(struct steno_batch *b, int n)
+{
+    const struct clip_window *w = clip_batch_of(b)->window;
+    (void)n;
+    return tokens_find(b, cif_of(w->s), w->rows.n);
+}
+
+/* n tokens of a frame each, whatever the weights say. */
+static int bench_decode(struct steno_batch *b, int n)
+{
+    const struct clip_window *w = clip_batch_of(b)->window;
+    struct cif_session *c = cif_of(w->s);
+    c->n_tokens = n;
+    for (int32_t i = 0; i < n; i++) {
+        c->token[i] = (struct cif_token){ (uint32_t)(i * w->rows.n / n), 1, (uint32_t)i };
+        c->weight[i] = 1;
+    }
+    return tokens_run(b, c);
+}
+
+static int64_t bench(steno_session *s, const char *phase, int n)
+{
+    static struct clip_bench_phase const own[] = { { "cif", bench_cif, 0 }, { "decode", bench_decode, 1 }, { 0 } };
+    return clip_bench(s, phase, n, own);
+}
+
 const struct task cif_task = {
     .name = "cif",
     .serves = serves,
@@ -250,4 +286,5 @@ const struct task cif_task = {
     .request_take = clip_request_take,
     .request_end = clip_request_end,
     .batch_step = clip_step,
+    .bench = bench,
 };

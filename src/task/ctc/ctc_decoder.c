@@ -24,11 +24,16 @@ static int take(steno_session *s)
     return ctc_search_open(&c->search, m, &q->p, &s->error);
 }
 
+int ctc_run_head(struct steno_batch *b)
+{
+    return clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_LM_HEAD });
+}
+
 static int run(struct steno_batch *b)
 {
     run_prepare(&b->run);
     const int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
-    return rc ? rc : clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_LM_HEAD });
+    return rc ? rc : ctc_run_head(b);
 }
 
 /* Ids of the first n rows of a clip, repeats and blanks dropped, in ctc_session.ids and the batch's table of tokens. */

@@ -1,5 +1,6 @@
 /* steno: the task of transcription with a CTC head. SPDX-License-Identifier: MIT */
 #include "task/ctc/ctc_task.h"
+#include "task/clips/clip_bench.h"
 #include "task/clips/clip_step.h"
 #include "task/ctc/ctc_session.h"
 
@@ -49,6 +50,18 @@ static void part_close(steno_session *s)
     ctc_search_close(c->search);
 }
 
+static int bench_head(struct steno_batch *b, int n)
+{
+    (void)n;
+    return ctc_run_head(b);
+}
+
+static int64_t bench(steno_session *s, const char *phase, int n)
+{
+    static struct clip_bench_phase const own[] = { { "ctc", bench_head, 0 }, { 0 } };
+    return clip_bench(s, phase, n, own);
+}
+
 const struct task ctc_task = {
     .name = "ctc",
     .serves = serves,
@@ -64,4 +77,5 @@ const struct task ctc_task = {
     .request_take = clip_request_take,
     .request_end = clip_request_end,
     .batch_step = clip_step,
+    .bench = bench,
 };

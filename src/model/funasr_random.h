@@ -1,0 +1,39 @@
+/* steno: FunASR's recognisers with random weights. SPDX-License-Identifier: MIT
+ *
+ * A GGUF file of the runtime's convention, for measuring: settings and vocabulary as they would be written, tensors one after the other,
+ * their weights computed when they are read. A family says which tensors it has. */
+#ifndef STENO_MODEL_FUNASR_RANDOM_H
+#define STENO_MODEL_FUNASR_RANDOM_H
+#include "load/gguf_write.h"
+#include "load/random_file.h"
+
+struct funasr_random {
+    struct random_file *r;
+    struct gguf_writer g;       /* for settings */
+    struct gguf_sink to;
+    struct random_tensor *tensor; /* in the order of the file */
+    uint32_t n;
+    enum dtype type;            /* of the matrices whose rows are whole blocks of it */
+};
+
+/* A file of this architecture; memory as random_file_init says. funasr_random_end frees what is left, and tells of any failure. */
+void funasr_random_begin(struct funasr_random *f, struct random_file *r, struct arena *a, const char *architecture, enum dtype type,
+                         uint64_t seed, steno_error *e);
+void funasr_random_vocab(struct funasr_random *f, const char *key, uint32_t n); /* words that mean nothing */
+int funasr_random_end(struct funasr_random *f, struct file *file, steno_error *e);
+
+/* ---- tensors, PREFIX.NAME.weight and .bias */
+void random_norm(struct funasr_random *f, const char *prefix, const char *name, uint64_t d);
+void random_matrix(struct funasr_random *f, const char *prefix, const char *name, uint64_t n, uint64_t k); /* with a bias */
+void random_plain(struct funasr_random *f, const char *prefix, const char *name, uint64_t n, uint64_t k);  /* without */
+void random_filter(struct funasr_random *f, const char *prefix, const char *name, uint64_t n, uint64_t taps);
+void random_cmvn(struct funasr_random *f, uint64_t width);
+/* Of any shape, in f32: uniform in mean +- spread. */
+struct random_fill { float mean, spread; };
+void random_tensor(struct funasr_random *f, const char *name, const uint64_t *dim, int n_dims, struct random_fill fill);
+/* A SAN-M layer of an encoder, from rows of d_in. */
+struct random_sanm { uint64_t d, d_ff, taps; };
+void random_sanm_layer(struct funasr_random *f, const char *prefix, const struct random_sanm *s, uint64_t d_in);
+/* All layers of an encoder. */
+void random_sanm_encoder(struct funasr_random *f, const struct random_sanm *s, uint64_t width, int32_t layers);
+#endif
