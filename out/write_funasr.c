@@ -69,16 +69,33 @@ static void put_word(struct sink *f, const char *text, int with_space)
     free(word.p);
 }
 
-static int is_of_words(const steno_segment *s)
+/* Models whose words come with the times alone: there the text is these words, with a space between any two. */
+static int is_of_words(const struct transcript *t)
 {
-    return s->word_source && strcmp(s->word_source, "cif") == 0;
+    for (int i = 0; i < t->n; i++)
+        if (t->segs[i].word_source && strcmp(t->segs[i].word_source, "cif") == 0) return 1;
+    return 0;
+}
+
+static void put_text_of_words(struct sink *f, const struct transcript *t)
+{
+    struct sink_memory text = { 0 };
+    struct sink to = sink_to_memory(&text);
+    for (int i = 0; i < t->n; i++) {
+        for (int32_t k = 0; k < t->segs[i].n_words; k++) {
+            const char *word = t->words[t->first_word[i] + k].text;
+            if (text.n) sink_char(&to, ' ');
+            sink_text(&to, word + (*word == ' '));
+        }
+    }
+    if (to.failed) f->failed = 1;
+    else utf8_json(f, text.p ? text.p : "");
+    free(text.p);
 }
 
 static void put_words(struct sink *f, const struct transcript *t)
 {
     const char *sep = "";
-    for (int i = 0; i < t->n; i++)
-        if (is_of_words(&t->segs[i])) return;
     sink_text(f, ", \"words\": [");
     for (int i = 0; i < t->n; i++) {
         for (int32_t k = 0; k < t->segs[i].n_words; k++) {
@@ -90,23 +107,24 @@ static void put_words(struct sink *f, const struct transcript *t)
     sink_char(f, ']');
 }
 
-static int has_words(const struct transcript *t)
+/* Whether there are times: none is one, where nothing was said at all. */
+static int has_times(const struct transcript *t)
 {
     for (int i = 0; t->word_times && i < t->n; i++)
         if (t->segs[i].n_words) return 1;
-    return 0;
+    return t->word_times && !t->n;
 }
 
 void write_funasr(struct sink *f, const struct transcript *t)
 {
+    const int times = has_times(t), of_words = times && is_of_words(t);
     sink_text(f, "[{\"key\": ");
     put_key(f, t);
     sink_text(f, ", \"text\": ");
-    write_json_stripped(f, t->text);
-    if (has_words(t)) {
-        put_times(f, t);
-        put_words(f, t);
-    }
+    if (of_words) put_text_of_words(f, t);
+    else write_json_stripped(f, t->text);
+    if (times) put_times(f, t);
+    if (times && t->n && !of_words) put_words(f, t);
     write_json_lost(f, t, 0);
     sink_text(f, "}]");
 }
