@@ -5,7 +5,6 @@
  * every live text what it has by staying and by growing out of another live one; then new texts compete for what room is left. */
 #include "search/ctc_beam.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
 
@@ -21,9 +20,9 @@ struct grown { int from; int32_t id; double blank, label; };
 struct ctc_beam {
     struct node *node;
     uint32_t *table, mask;      /* number of a node, 0: free */
-    uint32_t n_nodes, max_nodes;
+    uint32_t n_nodes;
     int width, n_live, n_next;
-    int32_t blank;
+    int32_t rows, blank;
     struct ctc_bias bias;
     struct prefix live[RUN_BEAMS];
     struct grown next[RUN_BEAMS];
@@ -61,30 +60,42 @@ static int32_t context_of(const struct ctc_beam *b, uint32_t node, int32_t ids[C
     return n;
 }
 
-int ctc_beam_open(struct ctc_beam **out, int width, int32_t rows, int32_t blank, const struct ctc_bias *bias, steno_error *e)
+static uint32_t nodes_for(int32_t rows, int width)
 {
-    struct ctc_beam *b = *out = calloc(1, sizeof *b);
-    if (!b) return err_nomem(e, sizeof *b, "a beam search");
-    *b = (struct ctc_beam){ .width = width, .blank = blank, .max_nodes = (uint32_t)rows * (uint32_t)width + 1 };
-    if (bias) b->bias = *bias;
-    uint32_t n = 16;
-    while (n < 2 * b->max_nodes) n *= 2;
-    b->mask = n - 1;
-    b->node = calloc(b->max_nodes, sizeof *b->node);
-    b->table = calloc(n, sizeof *b->table);
-    if (b->node && b->table) return STENO_OK;
-    const size_t size = b->max_nodes * sizeof *b->node + n * sizeof *b->table;
-    ctc_beam_close(b);
-    *out = NULL;
-    return err_nomem(e, size, "a beam search");
+    return (uint32_t)rows * (uint32_t)width + 1;
 }
 
-void ctc_beam_close(struct ctc_beam *b)
+static uint32_t table_for(uint32_t nodes)
 {
-    if (!b) return;
-    free(b->node);
-    free(b->table);
-    free(b);
+    uint32_t n = 16;
+    while (n < 2 * nodes) n *= 2;
+    return n;
+}
+
+size_t ctc_beam_memory(int32_t rows)
+{
+    const uint32_t n = nodes_for(rows, RUN_BEAMS);
+    return sizeof(struct ctc_beam) + n * sizeof(struct node) + table_for(n) * sizeof(uint32_t);
+}
+
+int ctc_beam_open(struct ctc_beam **out, struct arena *a, int32_t rows, int32_t blank, steno_error *e)
+{
+    struct ctc_beam *b = *out = arena_array(a, 1, sizeof *b);
+    const uint32_t n = nodes_for(rows, RUN_BEAMS);
+    if (!b) return err_nomem(e, sizeof *b, "a beam search");
+    b->rows = rows;
+    b->blank = blank;
+    b->node = arena_array(a, n, sizeof *b->node);
+    b->table = arena_array(a, table_for(n), sizeof *b->table);
+    ctc_beam_set(b, 1, NULL);
+    return b->node && b->table ? STENO_OK : err_nomem(e, ctc_beam_memory(rows), "a beam search");
+}
+
+void ctc_beam_set(struct ctc_beam *b, int width, const struct ctc_bias *bias)
+{
+    b->width = width;
+    b->bias = bias ? *bias : (struct ctc_bias){ 0 };
+    b->mask = table_for(nodes_for(b->rows, width)) - 1; /* what is cleared for each clip */
 }
 
 void ctc_beam_begin(struct ctc_beam *b, int32_t last)

@@ -8,6 +8,7 @@
  * nothing. An id that goes on over several rows is pushed where it begins. */
 #ifndef STENO_SEARCH_CTC_BEAM_H
 #define STENO_SEARCH_CTC_BEAM_H
+#include "base/arena.h"
 #include "base/err.h"
 #include "plan/run.h"
 
@@ -22,9 +23,12 @@ enum { CTC_CONTEXT = 64 };
 
 struct ctc_beam; /* of one clip after the other */
 
-/* width: 1..RUN_BEAMS; rows: most of a clip; bias NULL: none. STENO_OK, STENO_ENOMEM */
-int ctc_beam_open(struct ctc_beam **out, int width, int32_t rows, int32_t blank, const struct ctc_bias *bias, steno_error *e);
-void ctc_beam_close(struct ctc_beam *b); /* NULL is allowed */
+/* rows: most of a clip. Memory is taken once, for searches of any width. STENO_OK, STENO_ENOMEM */
+size_t ctc_beam_memory(int32_t rows);
+int ctc_beam_open(struct ctc_beam **out, struct arena *a, int32_t rows, int32_t blank, steno_error *e);
+
+/* width: 1..RUN_BEAMS; bias NULL: none, else copied. Both hold until they are set again. */
+void ctc_beam_set(struct ctc_beam *b, int width, const struct ctc_bias *bias);
 
 /* last: the id of the row before the first one, which goes on without being said again; -1: none. */
 void ctc_beam_begin(struct ctc_beam *b, int32_t last);

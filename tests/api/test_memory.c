@@ -255,6 +255,29 @@ static void test_nor_does_that_of_models_that_hear_audio_once(void **state)
     steno_model_close(vad);
 }
 
+/* Nor, after the first request, does a search: what it needs is the session's. */
+static void test_beams_take_no_memory_of_a_request(void **state)
+{
+    (void)state;
+    need_counting();
+    steno_model *m = funasr_open(ctc_folder, NULL);
+    steno_session *s = session_new(m, NULL, 1);
+    int64_t most[4];
+    for (int i = 0; i < 4; i++) {
+        struct hum hum = { 10 * RATE, 0 };
+        const steno_source src = { hum_read, hum_rewind, &hum };
+        steno_transcribe_params p;
+        steno_transcribe_params_init(&p);
+        p.beam_size = i % 2 ? 32 : 0;
+        count_begin(-1);
+        assert_int_equal(steno_transcribe_source(s, &src, &p), 0);
+        most[i] = count_end().most;
+    }
+    assert_true(most[3] <= most[2] + 4096); /* texts differ */
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
 static int stop_at_once(void *user, int64_t at_ms)
 {
     (void)user;
@@ -429,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_transcribing_again_takes_no_more_memory),
         cmocka_unit_test(test_memory_does_not_grow_with_the_length_of_a_source),
         cmocka_unit_test(test_nor_does_that_of_models_that_hear_audio_once),
+        cmocka_unit_test(test_beams_take_no_memory_of_a_request),
         cmocka_unit_test(test_cutting_where_it_is_quiet_takes_a_few_bytes_a_frame),
         cmocka_unit_test(test_an_index_is_read_whole_or_not_at_all),
         cmocka_unit_test(test_every_allocation_of_opening_a_folder_may_fail),

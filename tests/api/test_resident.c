@@ -249,7 +249,7 @@ static void test_sessions_take_what_is_reported(void **state)
     measure(&long_texts, STENO_COMPUTE_AUTO, room[0], 1);
 }
 
-/* A session of a model that hears clips or streams, with a clip as long as there are. */
+/* A session of a model that hears clips or streams, used to the full: a clip as long as there are, as many beams. */
 static void measure_funasr(const char *name, int threads)
 {
     char what[700];
@@ -267,7 +267,10 @@ static void measure_funasr(const char *name, int threads)
     const steno_source src = { noise_read, noise_rewind, &audio };
     const int64_t before = resident(), said = steno_session_memory(m, team, NULL);
     if (steno_session_open(&s, m, team, NULL, &e)) fail_msg("%s", e.text);
-    const int rc = strstr(name, "vad") ? steno_find_speech(s, &src, NULL) : steno_transcribe_source(s, &src, NULL);
+    steno_transcribe_params t;
+    steno_transcribe_params_init(&t);
+    t.beam_size = 32;
+    const int rc = strstr(name, "vad") ? steno_find_speech(s, &src, NULL) : steno_transcribe_source(s, &src, &t);
     if (rc) fail_msg("%s: %s", name, steno_last_error(s));
     assert_said(what, said, resident() - before);
     steno_session_close(s);

@@ -34,6 +34,16 @@ static struct ctc_logits row_of(float x[V], const uint32_t *mask)
     return (struct ctc_logits){ x, V, log(sum), mask };
 }
 
+static struct ctc_beam *beam_of(struct arena *a, int width, int32_t rows, const struct ctc_bias *bias)
+{
+    struct ctc_beam *b;
+    arena_init(a);
+    assert_int_equal(ctc_beam_open(&b, a, rows, 0, NULL), 0);
+    ctc_beam_set(b, RUN_BEAMS, NULL); /* one search after another */
+    ctc_beam_set(b, width, bias);
+    return b;
+}
+
 static void compare(size_t k, json_t *c)
 {
     json_t *push = json_object_get(c, "push"), *logits = json_object_get(c, "logits"), *text = json_object_get(c, "text");
@@ -48,7 +58,8 @@ static void compare(size_t k, json_t *c)
             t.push[i][j] = json_number_value(json_array_get(json_array_get(push, (size_t)i), (size_t)j));
     const struct ctc_bias bias = { table_each, table_of, &t };
     const int width = (int)json_integer_value(json_object_get(c, "width"));
-    assert_int_equal(ctc_beam_open(&b, width, ROWS, 0, json_is_array(push) ? &bias : NULL, NULL), 0);
+    struct arena a;
+    b = beam_of(&a, width, ROWS, json_is_array(push) ? &bias : NULL);
     for (int again = 0; again < 2; again++) { /* one clip after the other */
         ctc_beam_begin(b, (int32_t)json_integer_value(json_object_get(c, "first")));
         for (size_t r = 0; r < json_array_size(logits); r++) {
@@ -67,7 +78,7 @@ static void compare(size_t k, json_t *c)
             assert_true(out[i].logprob > -INFINITY && out[i].logprob <= 1e-6f);
         }
     }
-    ctc_beam_close(b);
+    arena_free(&a);
 }
 
 static void test_texts_are_those_of_a_search_over_all_ids(void **state)
@@ -90,7 +101,8 @@ static void test_a_wide_beam_finds_the_most_probable_text(void **state)
         double sum[31] = { 0 }, best = 0, logprob;
         struct sampled_token out[4];
         struct ctc_beam *b;
-        assert_int_equal(ctc_beam_open(&b, RUN_BEAMS, 4, 0, NULL, NULL), 0);
+        struct arena a;
+        b = beam_of(&a, RUN_BEAMS, 4, NULL);
         ctc_beam_begin(b, -1);
         for (int r = 0; r < 4; r++) {
             double all = 0;
@@ -119,7 +131,7 @@ static void test_a_wide_beam_finds_the_most_probable_text(void **state)
         for (int32_t i = 0; i < n; i++) text = 2 * text + out[i].id;
         assert_true(sum[text] == best);
         assert_true(fabs(exp(logprob) - best) < 1e-5);
-        ctc_beam_close(b);
+        arena_free(&a);
     }
 }
 
@@ -131,7 +143,8 @@ static void test_rows_that_hold_no_numbers_are_passed_over(void **state)
     struct ctc_beam *b;
     double logprob;
     for (int i = 0; i < V; i++) none[i] = i % 2 ? NAN : -INFINITY;
-    assert_int_equal(ctc_beam_open(&b, 3, 3, 0, NULL, NULL), 0);
+    struct arena a;
+    b = beam_of(&a, 3, 3, NULL);
     ctc_beam_begin(b, -1);
     for (int i = 0; i < 3; i++) {
         const struct ctc_logits row = row_of(i == 1 ? none : good, NULL);
@@ -139,21 +152,24 @@ static void test_rows_that_hold_no_numbers_are_passed_over(void **state)
     }
     assert_int_equal(ctc_beam_end(b, out, &logprob), 1);
     assert_int_equal(out[0].id, 1);
-    ctc_beam_close(b);
+    arena_free(&a);
 }
 
 static void test_want_of_memory_is_told(void **state)
 {
     (void)state;
     need_counting();
-    for (int64_t n = 0; n < 3; n++) {
+    for (int64_t n = 0, rc = STENO_ENOMEM; rc; n++) {
         struct ctc_beam *b;
+        struct arena a;
         steno_error e = { 0 };
+        arena_init(&a);
         count_begin(n);
-        assert_int_equal(ctc_beam_open(&b, 4, 100, 0, NULL, &e), STENO_ENOMEM);
+        rc = ctc_beam_open(&b, &a, 100, 0, &e);
         count_end();
-        assert_null(b);
-        assert_true(*e.text);
+        assert_true(rc ? rc == STENO_ENOMEM && *e.text : n > 0);
+        if (!rc) assert_true(a.total >= ctc_beam_memory(100) && a.total < ctc_beam_memory(100) + (64 << 10));
+        arena_free(&a);
     }
 }
 

@@ -20,8 +20,7 @@ static int take(steno_session *s)
     rule_masks_clear(&c->masks);
     rule_bar(&c->masks, barred);
     q->barred = barred < 0 ? NULL : c->masks.always;
-    ctc_search_close(c->search);
-    return ctc_search_open(&c->search, m, &q->p, &s->error);
+    return ctc_search_take(c->search, m, &q->p, &c->searches, &s->error);
 }
 
 int ctc_run_head(struct steno_batch *b)
@@ -116,7 +115,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     struct clip_found found = collapse(s, w, w->rows.n);
     struct segment g = clip_segment_of(s, w);
     struct ctc_shown shown;
-    int rc = c->search ? search(s, w, &found) : STENO_OK;
+    int rc = c->searches ? search(s, w, &found) : STENO_OK;
     if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
     if (rc) return rc;
     const struct ctc_ids ids = { c->ids, found.n };
@@ -136,8 +135,7 @@ static void end(steno_session *s)
 {
     struct ctc_session *c = ctc_of(s);
     ctc_text_whole(&c->text, s->model, c->clips.request.p.tags, &s->result.bytes);
-    ctc_search_close(c->search);
-    c->search = NULL;
+    ctc_search_done(c->search);
 }
 
 const struct clip_decoder ctc_decoder = { .max_clips = UINT32_MAX, .take = take, .run = run, .settle = settle, .end = end };

@@ -1,6 +1,5 @@
 /* steno: a CTC head's text by beam search, with hot words. SPDX-License-Identifier: MIT */
 #include "task/ctc/ctc_search.h"
-#include <stdlib.h>
 #include "search/ctc_beam.h"
 #include "search/hotwords.h"
 
@@ -23,30 +22,40 @@ static float bias_of(void *user, int32_t id, const int32_t *ids, int32_t n)
     return hotwords_push_of(c->hot, id, ids, n, c->boost);
 }
 
-int ctc_search_open(struct ctc_search **out, const steno_model *m, const steno_transcribe_params *p, steno_error *e)
+static int32_t rows_of(const steno_model *m)
 {
-    const int is_hot = p->hotwords && *p->hotwords;
-    *out = NULL;
-    if (p->beam_size < 2 && !is_hot) return STENO_OK;
-    struct ctc_search *c = calloc(1, sizeof *c);
-    if (!c) return err_nomem(e, sizeof *c, "a search");
-    c->boost = (float)p->hotwords_boost;
-    c->n_vocab = m->n_vocab;
-    const struct ctc_bias bias = { bias_each, bias_of, c };
-    const int32_t rows = (int32_t)m->plan[PLAN_ENCODER].max_rows, blank = ((const struct ctc_model *)m->part)->blank;
-    int rc = is_hot ? hotwords_open(&c->hot, p->hotwords, m->bpe, e) : STENO_OK;
-    if (!rc) rc = ctc_beam_open(&c->beam, p->beam_size > 1 ? p->beam_size : 1, rows, blank, is_hot ? &bias : NULL, e);
-    if (!rc) *out = c;
-    else ctc_search_close(c);
-    return rc;
+    return (int32_t)m->plan[PLAN_ENCODER].max_rows;
 }
 
-void ctc_search_close(struct ctc_search *c)
+size_t ctc_search_memory(const steno_model *m)
+{
+    return sizeof(struct ctc_search) + ctc_beam_memory(rows_of(m));
+}
+
+int ctc_search_open(struct ctc_search **out, struct arena *a, const steno_model *m, steno_error *e)
+{
+    struct ctc_search *c = *out = arena_array(a, 1, sizeof *c);
+    if (!c) return err_nomem(e, sizeof *c, "a search");
+    c->n_vocab = m->n_vocab;
+    return ctc_beam_open(&c->beam, a, rows_of(m), ((const struct ctc_model *)m->part)->blank, e);
+}
+
+int ctc_search_take(struct ctc_search *c, const steno_model *m, const steno_transcribe_params *p, int *on, steno_error *e)
+{
+    const struct ctc_bias bias = { bias_each, bias_of, c };
+    const int is_hot = p->hotwords && *p->hotwords;
+    ctc_search_done(c);
+    *on = p->beam_size > 1 || is_hot;
+    c->boost = (float)p->hotwords_boost;
+    ctc_beam_set(c->beam, p->beam_size > 1 ? p->beam_size : 1, is_hot ? &bias : NULL);
+    return is_hot ? hotwords_open(&c->hot, p->hotwords, m->bpe, e) : STENO_OK;
+}
+
+void ctc_search_done(struct ctc_search *c)
 {
     if (!c) return;
-    ctc_beam_close(c->beam);
     hotwords_close(c->hot);
-    free(c);
+    c->hot = NULL;
 }
 
 void ctc_search_begin(struct ctc_search *c, int32_t last)

@@ -12,7 +12,8 @@ struct ctc_session {
     int32_t *ids;                /* [rows] of a clip */
     struct ctc_text text;        /* of the clip at hand */
     struct ctc_words words;      /* likewise */
-    struct ctc_search *search;   /* of the request at hand, NULL: none */
+    struct ctc_search *search;
+    int searches;                /* the request at hand does */
 };
 
 static inline struct ctc_session *ctc_of(const steno_session *s) { return s->part; }

@@ -25,7 +25,7 @@ static size_t ids_memory(const steno_model *m)
 static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
     (void)shared;
-    return sizeof(struct ctc_session) + clip_session_memory(m, team) + (size_t)m->n_vocab / 4 + ids_memory(m);
+    return sizeof(struct ctc_session) + clip_session_memory(m, team) + (size_t)m->n_vocab / 4 + ids_memory(m) + ctc_search_memory(m);
 }
 
 static int part_open(steno_session *s, steno_error *e)
@@ -34,7 +34,8 @@ static int part_open(steno_session *s, steno_error *e)
     struct ctc_session *c = s->part = arena_array(&s->arena, 1, sizeof *c);
     if (!c) return err_nomem(e, sizeof *c, "a session");
     if (rule_masks_init(&c->masks, &s->arena, m->n_vocab)) return err_nomem(e, (size_t)m->n_vocab / 4, "a session");
-    const int rc = clip_session_open(s, &ctc_decoder, e);
+    int rc = clip_session_open(s, &ctc_decoder, e);
+    if (!rc) rc = ctc_search_open(&c->search, &s->arena, m, e);
     if (rc) return rc;
     c->ids = arena_alloc(&s->arena, ids_memory(m));
     return c->ids ? STENO_OK : err_nomem(e, ids_memory(m), "a session");
@@ -47,7 +48,7 @@ static void part_close(steno_session *s)
     clip_session_close(s);
     ctc_text_free(&c->text);
     ctc_words_free(&c->words);
-    ctc_search_close(c->search);
+    ctc_search_done(c->search);
 }
 
 static int bench_head(struct steno_batch *b, int n)
