@@ -148,12 +148,14 @@ static int set_params(struct transcription *t, const steno_model *m)
         p->duration_ms = o->duration_ms;
     }
     const int code = decode_opts_fill(p, &t->data, &o->decode, m);
-    subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats);
+    subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats, m);
     const int wants_tags = o->as || t->results->files.naming.formats >> WRITER_FUNASR & 1;
     if (m && wants_tags && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
     if (m && o->as) p->itn = asks_itn(m);
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
-    return code == EXIT_OK ? option_check(o->engine.given, m, STENO_CALL_TRANSCRIBE, p) : code;
+    struct args_given given = *o->engine.given;
+    if (!p->token_timestamps) option_forget(&given, "max-len"); /* words serve it */
+    return code == EXIT_OK ? option_check(&given, m, STENO_CALL_TRANSCRIBE, p) : code;
 }
 
 static int check(struct transcription *t, struct transcribe_opts *o)

@@ -3,6 +3,7 @@
 #include "ledger_code.h"
 #include "steno_out.h"
 #include "message.h"
+#include "option_names.h"
 #include "utf8.h"
 #include <string.h>
 
@@ -32,10 +33,12 @@ int subtitle_opts_layout(struct write_layout *l, unsigned *formats, const struct
     return set_font(l, o);
 }
 
-void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats)
+void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats, const steno_model *m)
 {
+    const int before_words = o->max_len > 0 && m && !option_served(m, "token_timestamps") && option_served(m, "word_timestamps");
     p->word_timestamps |= (formats & (1u << WRITER_WTS | 1u << WRITER_ASS)) != 0; /* karaoke is made of words */
-    p->token_timestamps |= o->max_len > 0 || (formats & 1u << WRITER_JSON_FULL) != 0;
+    p->word_timestamps |= before_words;
+    p->token_timestamps |= (o->max_len > 0 && !before_words) || (formats & 1u << WRITER_JSON_FULL) != 0;
 }
 
 int subtitle_opts_cut(const struct subtitle_opts *o)

@@ -26,8 +26,8 @@ struct subtitle_opts {
     { .name = "highlight-words", .kind = ARG_PAIR, .at = offsetof(T, subtitles.highlight_words), .dflt = "off", \
       .help = "underline each word of srt and vtt while it is said" }, \
     { .name = "max-len", .kind = ARG_INT, .at = offsetof(T, subtitles.max_len), .value = "N", .dflt = "0", .hi = 1e6, \
-      .help = "cut segments, in every format, into pieces of at most N characters, before a token or, with word times, a word; 0: " \
-              "leave them" }, \
+      .help = "cut segments, in every format, into pieces of at most N characters, before a token or, with word times, a word " \
+              "(SenseVoice and Paraformer: a word in any case); 0: leave them" }, \
     { .name = "split-on-word", .kind = ARG_PAIR, .at = offsetof(T, subtitles.split_on_word), .dflt = "off", \
       .help = "cut so only where a space is" }, \
     { .name = "font", .kind = ARG_TEXT, .at = offsetof(T, subtitles.font), .value = "NAME|FILE", \
@@ -39,8 +39,9 @@ struct subtitle_opts {
  * message */
 int subtitle_opts_layout(struct write_layout *l, unsigned *formats, const struct subtitle_opts *o);
 
-/* Ask the library for the times that options and formats need. */
-void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats);
+/* Ask the library for the times that options and formats need: segments are cut before words where the model, NULL: any, has no times of
+ * tokens. */
+void subtitle_opts_params(steno_transcribe_params *p, const struct subtitle_opts *o, unsigned formats, const steno_model *m);
 
 /* Whether segments are cut, so that none can be shown as it comes. */
 int subtitle_opts_cut(const struct subtitle_opts *o);

@@ -100,6 +100,11 @@ out_has "00:00:00,000 --> 00:00:01,621"
 expect 0 "a cue for each word" -m "$S" -f srt --word-timestamps --max-words-per-line 1 "$F/audio/en_george.wav"
 is "times and words" "$(grep -v '^[0-9]*$' "$T/out" | tr '\n' ';')" \
     "00:00:00,150 --> 00:00:00,210;three;00:00:00,570 --> 00:00:00,630;one;00:00:01,350 --> 00:00:01,410;four;"
+expect 0 "segments are cut before words" -m "$S" -f srt --max-len 9 "$F/audio/en_george.wav"
+is "times and pieces" "$(grep -v '^[0-9]*$' "$T/out" | tr '\n' ';')" \
+    "00:00:00,150 --> 00:00:00,630;three one;00:00:01,350 --> 00:00:01,410;four;"
+expect 2 "there are no times of tokens" -m "$S" -f json --token-timestamps "$F/audio/en_george.wav"
+err_has "--token-timestamps is for models that decode token by token"
 expect 0 "words in JSON" -m "$S" -f json --word-timestamps long.wav
 out_has '"source": "ctc"'
 expect 2 "a language the model does not know" -m "$S" -l de "$F/audio/en_george.wav"
