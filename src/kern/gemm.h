@@ -272,18 +272,18 @@ static void tiles_run(float *acc, const float *x, size_t ld_x, const float *wide
     }
 }
 
-INLINE void many_rows(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, struct linear_scratch *s)
+INLINE void many_rows(const struct linear *l, enum packed_type t, size_t m, size_t rows, size_t p0, size_t p1, float *sums)
 {
     const size_t sz = panel_sz(t, l->k), step = rows <= ROWS_FEW ? K_FEW : K_BLOCK;
     for (size_t k0 = 0; k0 < l->k; k0 += step) {
         const size_t kc = size_min(step, l->k - k0), kc_sz = panel_sz(t, kc);
         for (size_t p = p0; p < p1; p++) {
             const uint8_t *panel = (const uint8_t *)l->w + p * sz;
-            const float *wide = widen_panel(s->wide, t, panel, k0, kc);
+            const float *wide = widen_panel(sums + linear_acc_floats(rows), t, panel, k0, kc);
             const char *next = (const char *)panel + panel_sz(t, k0);
             if (rows <= ROWS_FEW) next += AHEAD;
             else next = p + 1 < p1 ? next + sz : (const char *)l->w + p0 * sz + panel_sz(t, k0) + kc_sz;
-            float *acc = s->acc + (p - p0) * GEMM_ROWS * PANEL;
+            float *acc = sums + (p - p0) * rows * PANEL;
             tiles_run(acc, l->x + m * l->ld_x + k0, l->ld_x, wide, kc, rows, k0 == 0, next, kc_sz);
             if (k0 + kc < l->k) continue;
             for (size_t r = 0; r < rows; r += TILE_ROWS) epilogue(l, m + r, size_min(TILE_ROWS, rows - r), p, acc + r * PANEL);
@@ -291,25 +291,25 @@ INLINE void many_rows(const struct linear *l, enum packed_type t, size_t m, size
     }
 }
 
-INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct linear_scratch *s, enum packed_type t)
+INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, float *sums, enum packed_type t)
 {
     switch (m1 - m0) {
     case 0: return;
-    case 1: few_rows_all(l, t, m0, p0, p1, s->acc, 1); return;
-    case 2: few_rows_all(l, t, m0, p0, p1, s->acc, 2); return;
-    case 3: few_rows_all(l, t, m0, p0, p1, s->acc, 3); return;
+    case 1: few_rows_all(l, t, m0, p0, p1, sums, 1); return;
+    case 2: few_rows_all(l, t, m0, p0, p1, sums, 2); return;
+    case 3: few_rows_all(l, t, m0, p0, p1, sums, 3); return;
 #if TILE_ROWS == 12
-    case 4: few_rows_all(l, t, m0, p0, p1, s->acc, 4); return;
-    case 5: few_rows_all(l, t, m0, p0, p1, s->acc, 5); return;
-    case 6: few_rows_all(l, t, m0, p0, p1, s->acc, 6); return;
-    case 7: few_rows_all(l, t, m0, p0, p1, s->acc, 7); return;
-    case 8: few_rows_all(l, t, m0, p0, p1, s->acc, 8); return;
+    case 4: few_rows_all(l, t, m0, p0, p1, sums, 4); return;
+    case 5: few_rows_all(l, t, m0, p0, p1, sums, 5); return;
+    case 6: few_rows_all(l, t, m0, p0, p1, sums, 6); return;
+    case 7: few_rows_all(l, t, m0, p0, p1, sums, 7); return;
+    case 8: few_rows_all(l, t, m0, p0, p1, sums, 8); return;
 #endif
     default: break;
     }
     for (size_t m = m0; m < m1; m += GEMM_ROWS) {
         const size_t rows = size_min(GEMM_ROWS, m1 - m), group = rows <= ROWS_FEW ? 1 : PANEL_GROUP;
-        for (size_t p = p0; p < p1; p += group) many_rows(l, t, m, rows, p, size_min(p1, p + group), s);
+        for (size_t p = p0; p < p1; p += group) many_rows(l, t, m, rows, p, size_min(p1, p + group), sums);
     }
 }
 

@@ -83,7 +83,7 @@ static size_t x_rows(const struct kern *k, enum packed_type t, size_t rows)
 }
 
 _Static_assert((GEMM_ROWS + 4) % TILE_ROWS_MAX == 0, "whole tiles");
-_Static_assert(sizeof(struct lowp_scratch) > sizeof(struct linear_scratch), "what is enough for each type");
+_Static_assert(sizeof(struct lowp_scratch) > (PANEL_GROUP * GEMM_ROWS + K_BLOCK) * PANEL * sizeof(float), "what is enough for each type");
 
 size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k, size_t rows)
 {
@@ -92,7 +92,7 @@ size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k,
         return offsetof(struct lowp_scratch, x) + words * sizeof(uint32_t);
     }
     if (is_twin(k, t)) return sizeof(struct linear_c_scratch);
-    return t == PK_F32 ? offsetof(struct linear_scratch, wide) : sizeof(struct linear_scratch);
+    return (linear_acc_floats(rows) + linear_wide_floats(t, n_k)) * sizeof(float);
 }
 
 size_t kern_linear_scratch_max(void) { return sizeof(struct lowp_scratch); }

@@ -6,8 +6,7 @@
 #include "kern/bits.h"
 
 enum {
-    K_STEP = 512,          /* most k widened at once */
-    K_BLOCK = 256,         /* the same for many rows: 32 KiB of weights */
+    K_BLOCK = 256,         /* most k widened at once: 32 KiB of weights */
     PANEL_GROUP = 4,       /* panels that share a pass over a block of x */
     LOWP_WORDS = 131072, /* rounded x that there is room for: 512 KiB */
     X_SLACK = 32,          /* words that whole vectors may write behind it */
@@ -21,11 +20,10 @@ enum {
     WEIGHT_LD = ATTN_KEYS / 2 + 16 /* words of two bf16, or integers of KV_INT, their scale and more */
 };
 
-/* Scratch of linear: accumulators [PANEL_GROUP][GEMM_ROWS][PANEL], then one panel's k-block as f32, which PK_F32 does without. */
-struct linear_scratch {
-    float acc[PANEL_GROUP * GEMM_ROWS * PANEL];
-    float wide[K_STEP * PANEL];
-};
+/* Scratch of linear, in floats: accumulators [PANEL_GROUP][rows][PANEL] for the rows that a call takes at a time; behind them, so that few
+ * rows take few pages, one panel's k-block as f32, which PK_F32 does without. */
+static inline size_t linear_acc_floats(size_t rows) { return PANEL_GROUP * PANEL * size_min(rows, GEMM_ROWS); }
+static inline size_t linear_wide_floats(enum packed_type t, size_t k) { return t == PK_F32 ? 0 : PANEL * size_min(k, K_BLOCK); }
 
 /* Of the plain C twins: a block of rows, a block of k widened at once. */
 enum { ROWS_C = 32, K_C = 64 };

@@ -42,8 +42,8 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
         const struct op *op = &p->op[i];
         const struct bind *c = &p->bind[op->bind];
         const uint32_t rows = rows_max(p, op, out_of(p, e->max_out));
-        if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX) z->thread = larger(z->thread, linear_scratch(k, c, rows));
-        if (op->kind == OP_LSTM) z->thread = larger(z->thread, linear_scratch(k, c, 1));
+        if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX) z->thread = larger(z->thread, linear_scratch(k, c, rows, e->threads));
+        if (op->kind == OP_LSTM) z->thread = larger(z->thread, linear_scratch(k, c, 1, e->threads));
         if (op->kind != OP_ATTN && op->kind != OP_ATTN_WEIGHTS) continue;
         z->thread = larger(z->thread, kern_attn_scratch(k, attn_kv_type(p, op, e->state), c->d_head));
         if (op->kind != OP_ATTN) continue;

@@ -73,19 +73,30 @@ static void own_kv_linear(const struct replay *rp, const struct op *op, const st
     }
 }
 
-static struct partition partition_of(const struct replay *rp, const struct bind *c, size_t rows, size_t panels, int threads)
+static struct partition partition_of(const struct bind *c, size_t rows, int threads, struct slices s)
 {
-    const enum packed_type type = (enum packed_type)c->type;
-    const int lowp = packed_is_lowp(type); /* whoever takes rows rounds them: all panels at once */
+    const int lowp = packed_is_lowp((enum packed_type)c->type); /* whoever takes rows rounds them: all panels at once */
+    const size_t panels = pack_panels(c->n);
     if (rows <= FEW_ROWS) return partition_few(rows, panels, threads);
-    return partition_many(rows, panels, threads, kern_slices(rp->x->kern, type, c->k), lowp ? panels : TILE_PANELS, lowp);
+    return partition_many(rows, panels, threads, s, lowp ? panels : TILE_PANELS, lowp);
 }
 
-size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows)
+/* Items of a run with all rows decide, and no item of a shorter run is higher. So a thread holds what it comes to touch. */
+size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows, int threads)
 {
     const enum packed_type type = (enum packed_type)c->type;
-    const size_t most = kern_slices(k, type, c->k).max; /* more than few rows */
+    const struct slices s = kern_slices(k, type, c->k);
+    const size_t item = partition_of(c, rows, threads, s).rows, most = item > s.min ? item : s.min; /* s.min: more than few rows */
     return kern_linear_scratch(k, type, c->k, rows < most ? rows : most);
+}
+
+static struct slices slices_in(const struct cpu_exec *x, const struct bind *c)
+{
+    const enum packed_type type = (enum packed_type)c->type;
+    struct slices s = kern_slices(x->kern, type, c->k);
+    while (s.max > s.min && kern_linear_scratch(x->kern, type, c->k, s.max) > x->thread_scratch_sz)
+        s.max = s.max - s.min > s.tile ? s.max - s.tile : s.min;
+    return s;
 }
 
 void linear_run(const struct replay *rp, const struct op *op, const struct worker *worker)
@@ -94,7 +105,7 @@ void linear_run(const struct replay *rp, const struct op *op, const struct worke
     struct linear l = linear_of(rp, op);
     const size_t rows = rows_of(rp, op), panels = pack_panels(c->n);
     if (!rows) return;
-    const struct partition part = partition_of(rp, c, rows, panels, worker->threads);
+    const struct partition part = partition_of(c, rows, worker->threads, slices_in(rp->x, c));
     const size_t across = (panels + part.panels - 1) / part.panels, down = (rows + part.rows - 1) / part.rows;
     size_t before = SIZE_MAX; /* rows of the item before */
     FOR_ITEMS(i, across * down) {

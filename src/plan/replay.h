@@ -178,7 +178,7 @@ struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t 
 enum kv_type attn_kv_type(const struct plan *p, const struct op *op, const struct kv_state *state);
 /* Partials that an attention over that many rows at most ever makes where threads share them. */
 size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads);
-size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows); /* of a thread, for a linear of so many rows at most */
+size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows, int threads); /* of a thread, for so many rows at most */
 
 /* An op: the items that this thread gets hold of. */
 typedef void op_fn(const struct replay *rp, const struct op *op, const struct worker *worker);

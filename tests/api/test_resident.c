@@ -97,6 +97,20 @@ static void test_a_model_opens_in_the_memory_it_needs(void **state)
         }
 }
 
+/* A model as people have it. To a folder of safetensors belongs what stands beside its original: links to both are in d then. */
+static int open_named(steno_model **m, const char *name, const steno_model_params *p, struct folder *d, steno_error *e)
+{
+    static const char *const beside[] = { "config.json", "model.safetensors", "../pt/am.mvn", "../pt/tokens.json" };
+    *d = folder_new();
+    for (size_t i = 0; i < sizeof beside / sizeof *beside && strstr(name, "/safetensors"); i++) {
+        const char *slash = strrchr(beside[i], '/');
+        char from[700];
+        snprintf(from, sizeof from, "%s/%s", name, beside[i]);
+        if (symlink(from, folder_at(d, slash ? slash + 1 : beside[i]).path)) fail_msg("cannot link %s", from);
+    }
+    return steno_model_open(m, strstr(name, "/safetensors") ? d->path : name, p, e);
+}
+
 /* Files as people have them, those of the collection where it is there. */
 static void test_files_take_what_is_reported(void **state)
 {
@@ -104,7 +118,12 @@ static void test_files_take_what_is_reported(void **state)
     need_resident();
     static const char *const path[] = {
         "whisper-digits/whisper-digits.bin", "whisper-digits/whisper-digits-q8_0.bin", "whisper-digits/whisper-digits-q5_1.bin",
-        "whisper-digits/whisper-digits-q4_0.bin", "whisper-digits/hf", "funasr/fsmn-vad/pt", "funasr/models/sensevoice/pt",
+        "whisper-digits/whisper-digits-q4_0.bin", "whisper-digits/hf", "funasr/fsmn-vad/pt", "funasr/fsmn-vad/safetensors",
+        "funasr/fsmn-vad/gguf/fsmn-vad.gguf", "funasr/models/sensevoice/pt", "funasr/models/sensevoice/safetensors",
+        "funasr/models/sensevoice/gguf/sensevoice-mini.gguf", "funasr/models/sensevoice/gguf/sensevoice-mini-f16.gguf",
+        "funasr/models/sensevoice/gguf/sensevoice-mini-q8.gguf", "funasr/models/paraformer/pt",
+        "funasr/models/paraformer/safetensors", "funasr/models/paraformer/gguf/paraformer-mini.gguf",
+        "funasr/models/paraformer/gguf/paraformer-mini-f16.gguf", "funasr/models/paraformer/gguf/paraformer-mini-q8.gguf",
     };
     const char *shared = getenv("STENO_SHARED");
     for (int i = -1; i < (int)(sizeof path / sizeof *path); i++) {
@@ -118,10 +137,12 @@ static void test_files_take_what_is_reported(void **state)
             steno_error e;
             steno_model_params_init(&p);
             p.compute = c;
+            struct folder d;
             const int64_t before = resident();
-            if (steno_model_open(&m, name, &p, &e)) fail_msg("%s", e.text);
+            if (open_named(&m, name, &p, &d, &e)) fail_msg("%s", e.text);
             assert_said(name, weight_bytes(m), resident() - before);
             steno_model_close(m);
+            folder_remove(&d);
         }
     }
 }
@@ -249,51 +270,66 @@ static void test_sessions_take_what_is_reported(void **state)
     measure(&long_texts, STENO_COMPUTE_AUTO, room[0], 1);
 }
 
-/* A session of a model that hears clips or streams, used to the full: a clip as long as there are, as many beams. */
+/* A session of a model that hears clips or streams, used to the full: clips as long as there are, as many beams. Of several threads one
+ * may not have come to the work that touches most of what is its own: it is heard again then. */
 static void measure_funasr(const char *name, int threads)
 {
+    enum { TIMES = 40, LONGEST_S = 60 /* of a clip of any family */ };
     char what[700];
     steno_model *m;
     steno_team *team;
     steno_session *s;
     steno_error e;
+    steno_transcribe_params tp;
     snprintf(what, sizeof what, "%s, %d threads", name, threads);
     steno_model_params p;
     steno_model_params_init(&p);
+    steno_transcribe_params_init(&tp);
+    tp.beam_size = strstr(name, "sensevoice") ? 32 : 0;
     assert_int_equal(steno_team_open(&team, threads, &e), 0);
     p.team = team;
-    if (steno_model_open(&m, name, &p, &e)) fail_msg("%s", e.text);
-    struct noise audio = { 1, 30 * RATE, 0 };
-    const steno_source src = { noise_read, noise_rewind, &audio };
+    struct folder d;
+    if (open_named(&m, name, &p, &d, &e)) fail_msg("%s", e.text);
     const int64_t before = resident(), said = steno_session_memory(m, team, NULL);
     if (steno_session_open(&s, m, team, NULL, &e)) fail_msg("%s", e.text);
-    steno_transcribe_params t;
-    steno_transcribe_params_init(&t);
-    t.beam_size = 32;
-    const int rc = strstr(name, "vad") ? steno_find_speech(s, &src, NULL) : steno_transcribe_source(s, &src, &t);
-    if (rc) fail_msg("%s: %s", name, steno_last_error(s));
-    assert_said(what, said, resident() - before);
+    int64_t took = 0;
+    for (int i = 0; i < TIMES && took + took / 20 < said; i++) {
+        struct noise audio = { 1, LONGEST_S * RATE, 0 };
+        const steno_source src = { noise_read, noise_rewind, &audio };
+        const int rc = strstr(name, "vad") ? steno_find_speech(s, &src, NULL) : steno_transcribe_source(s, &src, &tp);
+        if (rc) fail_msg("%s: %s", name, steno_last_error(s));
+        took = resident() - before;
+    }
+    assert_said(what, said, took);
     steno_session_close(s);
     steno_model_close(m);
     steno_team_close(team);
+    folder_remove(&d);
 }
 
-/* One thread for what is small: another one may never come to work, and touches nothing of what is its own then. */
 static void test_sessions_of_clips_and_streams_take_what_is_reported(void **state)
 {
     (void)state;
     need_resident();
-    static const struct { const char *path; int threads; } model[] = { { "fsmn-vad/pt", 1 }, { "models/sensevoice/pt", 3 } };
+    static const char *const path[] = {
+        "fsmn-vad/pt", "fsmn-vad/safetensors", "fsmn-vad/gguf/fsmn-vad.gguf",
+        "models/sensevoice/pt", "models/sensevoice/safetensors", "models/sensevoice/gguf/sensevoice-mini.gguf",
+        "models/sensevoice/gguf/sensevoice-mini-f16.gguf", "models/sensevoice/gguf/sensevoice-mini-q8.gguf",
+        "models/paraformer/pt", "models/paraformer/safetensors", "models/paraformer/gguf/paraformer-mini.gguf",
+        "models/paraformer/gguf/paraformer-mini-f16.gguf", "models/paraformer/gguf/paraformer-mini-q8.gguf",
+    };
+    static const int threads[] = { 1, 2, 3, 8 };
     const char *shared = getenv("STENO_SHARED");
     if (!shared) skip();
-    for (size_t i = 0; i < sizeof model / sizeof *model; i++) {
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
         char name[600];
-        snprintf(name, sizeof name, "%.400s/material/funasr/%s", shared, model[i].path);
-        for (int threads = 1; threads <= model[i].threads; threads++) measure_funasr(name, threads);
+        snprintf(name, sizeof name, "%.400s/material/funasr/%s", shared, path[i]);
+        for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) measure_funasr(name, threads[t]);
     }
 }
 
-/* Of no published shape do word times need more scratch than encoding does, so nothing is held for them: counters of commands apart. */
+/* Of no published shape do word times need more scratch than encoding does, so hardly anything is held for them: counters of commands,
+ * and a thread's sums of more rows. */
 static void test_word_times_take_no_scratch_of_their_own(void **state)
 {
     (void)state;
@@ -308,8 +344,8 @@ static void test_word_times_take_no_scratch_of_their_own(void **state)
             p.compute = c;
             if (steno_model_open_random(&m, shape[i], "f16", 1, &p, &e)) fail_msg("%s", e.text);
             const size_t without = inside_exec_memory(m, 2, 2), with = inside_exec_memory(m, 3, ROWS_OUT_MIN);
-            const size_t tables = 64 << 10;
-            if (with > without + tables) fail_msg("%s, compute %d: %zu bytes with word times, %zu without", shape[i], c, with, without);
+            if (with > without + without / 100)
+                fail_msg("%s, compute %d: %zu bytes with word times, %zu without", shape[i], c, with, without);
             steno_model_close(m);
         }
 }

@@ -28,7 +28,7 @@ void *aligned_alloc_64(size_t n);
 
 void scratch_forget(void *scratch); /* kern_linear_scratch_max bytes, whatever is there */
 /* The same before a call of linear. */
-void scratch_for(void *scratch, const struct kern *kern, enum packed_type t, size_t k, size_t rows, size_t panels);
+void scratch_for(void *scratch, const struct kern *kern, enum packed_type t, size_t k, size_t rows);
 
 enum { CANARY = 0x7fc0dead };  /* a quiet NaN no kernel produces */
 void fill_canary(float *p, size_t n);

@@ -67,41 +67,25 @@ void *aligned_alloc_64(size_t n)
 }
 
 /* ---- scratch of linear: all of it is NaN before each call -----------------------------------------------------------------------------
- * It is half a megabyte, and calls are many and small: so only what a call may have written, of what kern_linear_scratch says, is made NaN
+ * It is half a megabyte, and calls are many and small: so only what a call may have written, which kern_linear_scratch says, is made NaN
  * again behind it. That it wrote nothing else is seen to wherever the type or k changes. */
-static struct { enum packed_type t; size_t k, rows, panels, sz; } last_call;
-
-static void make_nan(void *p, size_t n, size_t max) { memset(p, 0xff, n < max ? n : max); }
-
-static void forget_call(void *scratch)
-{
-    const size_t k = last_call.k, rows = last_call.rows < 8 ? 8 : last_call.rows; /* few rows: of several panels side by side */
-    struct linear_scratch *l = scratch;
-    if (last_call.sz <= sizeof(struct linear_c_scratch) || packed_is_lowp(last_call.t)) {
-        memset(scratch, 0xff, last_call.sz);
-        return;
-    }
-    if (last_call.t != PK_F32) make_nan(l->wide, k * PANEL * sizeof *l->wide, sizeof l->wide);
-    for (size_t i = 0; i < PANEL_GROUP && i < last_call.panels; i++)
-        make_nan(l->acc + i * GEMM_ROWS * PANEL, rows * PANEL * sizeof *l->acc, GEMM_ROWS * PANEL * sizeof *l->acc);
-}
+static struct { enum packed_type t; size_t k, sz; } last_call;
 
 void scratch_forget(void *scratch)
 {
     memset(scratch, 0xff, kern_linear_scratch_max());
-    last_call.k = last_call.rows = last_call.panels = last_call.sz = 0;
+    last_call.k = last_call.sz = 0;
 }
 
-void scratch_for(void *scratch, const struct kern *kern, enum packed_type t, size_t k, size_t rows, size_t panels)
+void scratch_for(void *scratch, const struct kern *kern, enum packed_type t, size_t k, size_t rows)
 {
     const unsigned char *p = scratch;
-    forget_call(scratch);
+    memset(scratch, 0xff, last_call.sz);
     if ((t != last_call.t || k != last_call.k) && (p[0] != 0xff || memcmp(p, p + 1, kern_linear_scratch_max() - 1))) {
         fprintf(stderr, "check_kernels: scratch of %s, k %zu, was written where no call should\n", packed_name(last_call.t), last_call.k);
         exit(2);
     }
-    last_call.t = t, last_call.k = k, last_call.rows = rows, last_call.panels = panels;
-    last_call.sz = kern_linear_scratch(kern, t, k, rows);
+    last_call.t = t, last_call.k = k, last_call.sz = kern_linear_scratch(kern, t, k, rows);
 }
 
 void fill_canary(float *p, size_t n)

@@ -88,7 +88,7 @@ static void check_shape(struct check *c, enum dtype t, struct shape s)
 /* k around what is widened at once, rows around those that are taken at once. */
 static void check_edges(struct check *c, enum dtype t)
 {
-    static const size_t k_of[] = { K_BLOCK - 1, K_BLOCK, K_BLOCK + 1, K_STEP - 1, K_STEP, K_STEP + 1, 2 * K_STEP + 1 };
+    static const size_t k_of[] = { K_BLOCK - 1, K_BLOCK, K_BLOCK + 1, 2 * K_BLOCK - 1, 2 * K_BLOCK, 2 * K_BLOCK + 1, 4 * K_BLOCK + 1 };
     static const size_t m_of[] = { 1, 14, 3, 37, 12 };
     for (size_t i = 0; i < 7; i++)
         for (size_t j = i % 2; j < 5; j += 2) check_shape(c, t, (struct shape) { m_of[j], 33, k_of[i], k_of[i] + i % 3 });

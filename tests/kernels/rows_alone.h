@@ -7,7 +7,7 @@
 static inline void run(const struct kern *k, enum packed_type t, const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1,
                        void *scratch)
 {
-    scratch_for(scratch, k, t, l->k, m1 - m0, p1 - p0); /* nothing may be taken over from an earlier call */
+    scratch_for(scratch, k, t, l->k, m1 - m0); /* nothing may be taken over from an earlier call */
     k->linear[t](l, m0, m1, p0, p1, scratch);
 }
 
