@@ -42,7 +42,8 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
         const struct op *op = &p->op[i];
         const struct bind *c = &p->bind[op->bind];
         const uint32_t rows = rows_max(p, op, out_of(p, e->max_out));
-        if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX) z->thread = larger(z->thread, linear_scratch(k, c, rows, e->threads));
+        if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX)
+            z->thread = larger(z->thread, conv_row_sz(op, c) + linear_scratch(k, c, rows, e->threads));
         if (op->kind == OP_LSTM) z->thread = larger(z->thread, linear_scratch(k, c, 1, e->threads));
         if (op->kind != OP_ATTN && op->kind != OP_ATTN_WEIGHTS) continue;
         z->thread = larger(z->thread, kern_attn_scratch(k, attn_kv_type(p, op, e->state), c->d_head));
@@ -160,7 +161,10 @@ static int sequences_fit(const struct plan *p, const struct phases *what)
 {
     if (!what->n_sequences) return 1;
     const struct sequence behind = sequence_next(&what->sequence[what->n_sequences - 1], 0, 0);
-    return behind.row == what->n_rows && behind.block <= kv_blocks(p->max_rows);
+    if (behind.row != what->n_rows || behind.block > kv_blocks(p->max_rows)) return 0;
+    if (!what->tokens) return 1;
+    const struct sequence last = sequence_next(&what->tokens[what->n_sequences - 1], 0, 0);
+    return last.row == what->run->n_rows && last.block <= kv_blocks(p->max_rows);
 }
 
 static float *cpu_input(struct exec *x, const struct plan *p)
@@ -330,7 +334,7 @@ static int cpu_phases(struct exec *exec, const struct plan *p, const struct phas
 {
     struct cpu_exec *x = cpu_of(exec);
     struct replay rp = { .x = x, .p = p, .run = what->run, .time = time, .n_rows = what->n_rows, .window = what->window,
-                         .sequence = what->sequence, .n_sequences = what->n_sequences,
+                         .sequence = what->sequence, .n_sequences = what->n_sequences, .tokens = what->tokens,
                          .first = p->phase[what->first].first, .last = p->phase[what->end - 1].last, .split = p->phase[what->first].last };
     *spent = (struct run_time){ 0 };
     err_clear(&exec->error);

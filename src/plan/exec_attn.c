@@ -39,27 +39,23 @@ struct attn_items {
  * that they begin with. */
 struct attn_unit { struct group g; uint32_t head, n_keys, block; };
 
-/* Keys that rows of a sequence see: each other, or other rows of this run. */
-static uint32_t keys_of_sequence(const struct replay *rp, const struct op *op, struct sequence s)
-{
-    return op->kv_rows == op->rows ? s.n : rows_count(rp, op->kv_rows);
-}
-
 static uint32_t groups_of(const struct replay *rp, const struct op *op, uint32_t high)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < sequences_of(rp, op); i++) n += (sequence_at(rp, op, i).n + high - 1) / high;
+    for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) n += (sequence_at(rp, op->rows, i).n + high - 1) / high;
     return n;
 }
 
 /* Group `at` of those of all sequences. */
 static struct attn_unit own_unit(const struct replay *rp, const struct op *op, uint32_t high, uint32_t at, uint32_t head)
 {
-    struct sequence s = sequence_at(rp, op, 0);
-    for (uint32_t i = 0, n; at >= (n = (s.n + high - 1) / high); at -= n) s = sequence_at(rp, op, ++i);
+    struct sequence s = sequence_at(rp, op->rows, 0);
+    uint32_t i = 0;
+    for (uint32_t n; at >= (n = (s.n + high - 1) / high); at -= n) s = sequence_at(rp, op->rows, ++i);
     const uint32_t from = at * high, left = s.n - from;
     const struct group g = { (uint16_t)(s.row + from), (uint16_t)(left < high ? left : high), 0 };
-    return (struct attn_unit){ g, head, keys_of_sequence(rp, op, s), s.block };
+    const struct sequence keys = sequence_beside(rp, op->rows, op->kv_rows, i); /* each other, or rows of another kind */
+    return (struct attn_unit){ g, head, keys.n, keys.block };
 }
 
 /* Where keys are of this run, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
@@ -85,8 +81,8 @@ static struct kv_view unit_kv(const struct replay *rp, const struct op *op, stru
 static uint32_t own_keys_max(const struct replay *rp, const struct op *op)
 {
     uint32_t max = 0;
-    for (uint32_t i = 0; i < sequences_of(rp, op); i++) {
-        const uint32_t n = keys_of_sequence(rp, op, sequence_at(rp, op, i));
+    for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) {
+        const uint32_t n = sequence_beside(rp, op->rows, op->kv_rows, i).n;
         if (n > max) max = n;
     }
     return max;

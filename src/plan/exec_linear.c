@@ -62,14 +62,56 @@ static void approx_linear(const struct replay *rp, const struct op *op, const st
 static void own_kv_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
 {
     const struct bind *c = &rp->p->bind[op->bind];
-    for (uint32_t i = 0; i < sequences_of(rp, op); i++) {
-        const struct sequence s = sequence_at(rp, op, i);
+    for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) {
+        const struct sequence s = sequence_at(rp, op->rows, i);
         const size_t end = (size_t)s.row + s.n, m0 = s.row > t.m0 ? s.row : t.m0, m1 = end < t.m1 ? end : t.m1;
         struct linear some = *l;
         if (m0 >= m1) continue;
         some.kv_pos = (uint32_t)s.block * KV_BLOCK - s.row; /* blocks before it hold at least the rows before it */
         some.x_cached = l->x_cached && m0 == t.m0 && m1 == t.m1;
         rp->x->kern->linear[c->type](&some, m0, m1, t.p0, t.p1, scratch);
+    }
+}
+
+size_t conv_row_sz(const struct op *op, const struct bind *c)
+{
+    return op->flags & OPF_CONV ? (c->k * sizeof(float) + 63) & ~(size_t)63 : 0;
+}
+
+/* Row r of a convolution, an edge of its sequence: read from a copy that has zeros where the rows of others lie. */
+static void conv_edge(const struct replay *rp, const struct op *op, const struct linear *l, struct sequence s, size_t r, struct tile t,
+                      void *scratch)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t ld = rp->p->slot[op->in].ld, taps = c->k / ld;
+    float *x = scratch;
+    struct linear one = *l;
+    for (size_t j = 0; j < taps; j++) {
+        const size_t at = r * c->stride + j; /* of the row behind it */
+        if (at > (size_t)s.row * c->stride && at <= (size_t)(s.row + s.n) * c->stride)
+            memcpy(x + j * ld, row0(rp, op->in) + (at - 1) * ld, ld * sizeof *x);
+        else memset(x + j * ld, 0, ld * sizeof *x);
+    }
+    one.x = x;
+    one.y += r * l->ld_y;
+    if (one.res) one.res += r * l->ld_res;
+    one.x_cached = 0;
+    rp->x->kern->linear[c->type](&one, 0, 1, t.p0, t.p1, (char *)scratch + conv_row_sz(op, c));
+}
+
+/* A tile of a convolution over several sequences, none of which sees its neighbours. */
+static void conv_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
+{
+    for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) {
+        const struct sequence s = sequence_at(rp, op->rows, i);
+        const size_t end = (size_t)s.row + s.n;
+        size_t m0 = s.row > t.m0 ? s.row : t.m0, m1 = end < t.m1 ? end : t.m1;
+        struct linear some = *l;
+        if (m0 >= m1) continue;
+        if (m0 == s.row) conv_edge(rp, op, l, s, m0++, t, scratch);
+        if (m1 == end && m0 < m1) conv_edge(rp, op, l, s, --m1, t, scratch);
+        some.x_cached = l->x_cached && m0 == t.m0 && m1 == t.m1;
+        if (m0 < m1) rp->x->kern->linear[rp->p->bind[op->bind].type](&some, m0, m1, t.p0, t.p1, scratch);
     }
 }
 
@@ -116,6 +158,7 @@ void linear_run(const struct replay *rp, const struct op *op, const struct worke
         for (size_t r = (size_t)i; op->kind == OP_LOGITS_APPROX && r < rows; r += across * down) approx_begin(rp, op, (uint32_t)r);
         if (!i && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows);
         if (op->kind == OP_LOGITS_APPROX || op->flags & OPF_APPROX) approx_linear(rp, op, &l, t, worker->scratch);
+        else if (op->flags & OPF_CONV && sequences_of(rp, op->rows) > 1) conv_linear(rp, op, &l, t, worker->scratch);
         else if (c->n_y < c->n && op->state == NO_STATE) own_kv_linear(rp, op, &l, t, worker->scratch);
         else rp->x->kern->linear[c->type](&l, t.m0, t.m1, t.p0, t.p1, worker->scratch);
     }
@@ -123,26 +166,26 @@ void linear_run(const struct replay *rp, const struct op *op, const struct worke
 
 /* ---- recurrent layers */
 
-/* Where a way begins: at its end of the rows, and at those of the table that begin a sequence. */
-static int begins(const struct replay *rp, const struct op *op, uint32_t rows, uint32_t r, int back)
+/* Where a way begins: at its end of the sequence, and at rows of the table that are the first of something. */
+static int begins(const struct replay *rp, const struct op *op, struct sequence s, uint32_t r, int back)
 {
-    if (r == (back ? rows - 1 : 0)) return 1;
+    if (r == (back ? s.row + s.n - 1u : s.row)) return 1;
     return op->rows == ROWS_TABLE && rp->run->row[back ? r + 1 : r].pos == 0;
 }
 
-/* One way, row after row: what the gates get from the state before is added to what they get from the input, and the state of the cell
- * takes the place of the first gate. */
-static void lstm_way(const struct replay *rp, const struct op *op, int back, const struct worker *worker)
+/* One way over a sequence, row after row: what the gates get from the state before is added to what they get from the input, and the state
+ * of the cell takes the place of the first gate. */
+static void lstm_way(const struct replay *rp, const struct op *op, struct sequence s, int back, const struct worker *worker)
 {
     enum { ASK = 32 /* rows between looks whether the run is to end */ };
     const struct bind *c = &rp->p->bind[op->bind];
-    const uint32_t rows = rows_of(rp, op), n = c->d_head;
+    const uint32_t n = c->d_head;
     const size_t ld = rp->p->slot[op->in].ld, ld_out = rp->p->slot[op->out].ld, panels = pack_panels(4 * (size_t)n);
     float *const gates = row0(rp, op->in) + (size_t)back * 4 * n, *const out = row0(rp, op->out) + (size_t)back * n;
     const char *const w = (const char *)c->w + (size_t)back * panels * pack_panel_sz((enum packed_type)c->type, c->k);
-    for (uint32_t i = 0; i < rows && (i % ASK || !item_stops(worker)); i++) {
-        const uint32_t r = back ? rows - 1 - i : i, before = back ? r + 1 : r - 1;
-        const int first = begins(rp, op, rows, r, back);
+    for (uint32_t i = 0; i < s.n && (i % ASK || !item_stops(worker)); i++) {
+        const uint32_t r = back ? s.row + s.n - 1u - i : s.row + i, before = back ? r + 1 : r - 1;
+        const int first = begins(rp, op, s, r, back);
         float *g = gates + r * ld;
         const struct linear l = { .w = w, .n = 4 * n, .k = n, .n_y = 4 * n, .x = out + before * ld_out, .ld_x = ld_out, .y = g, .ld_y = ld,
                                   .res = g, .ld_res = ld };
@@ -153,5 +196,9 @@ static void lstm_way(const struct replay *rp, const struct op *op, int back, con
 
 void lstm_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    if (rows_of(rp, op)) FOR_ITEMS(i, rp->p->bind[op->bind].heads) lstm_way(rp, op, (int)i, worker);
+    const uint32_t ways = rp->p->bind[op->bind].heads;
+    FOR_ITEMS(i, ways * sequences_of(rp, op->rows)) {
+        const uint32_t at = (uint32_t)i;
+        lstm_way(rp, op, sequence_at(rp, op->rows, at / ways), (int)(at % ways), worker);
+    }
 }

@@ -67,13 +67,10 @@ static void glu_rows(const struct replay *rp, const struct op *op, uint32_t from
     }
 }
 
-/* Where row r of the run stands in its sequence. */
-static size_t position_of(const struct replay *rp, uint32_t r)
+/* Where row r stands in its sequence. */
+static uint32_t position_of(const struct replay *rp, uint8_t rows, uint32_t r)
 {
-    uint32_t i = 0;
-    if (!rp->n_sequences) return r;
-    while (r >= (uint32_t)rp->sequence[i].row + rp->sequence[i].n) i++;
-    return r - rp->sequence[i].row;
+    return r - sequence_at(rp, rows, sequence_of_row(rp, rows, r)).row;
 }
 
 static void scale_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
@@ -84,7 +81,8 @@ static void scale_rows(const struct replay *rp, const struct op *op, uint32_t fr
     const float *x = row0(rp, op->in);
     for (uint32_t r = from; r < to; r++) {
         const uint32_t src = op->rows == ROWS_OUT ? rp->run->out_row[r] : r;
-        const float *position = c->positions ? c->positions + position_of(rp, src) * c->n : NULL;
+        const uint8_t kind = op->rows == ROWS_OUT ? ROWS_RUN : op->rows;
+        const float *position = c->positions ? c->positions + (size_t)position_of(rp, kind, src) * c->n : NULL;
         rp->x->kern->scale(y + r * ld_y, x + src * ld_x, c->scale, position, c->n);
     }
 }
@@ -160,23 +158,24 @@ static void fsmn_some(const struct replay *rp, const struct op *op, const struct
 
 static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = 0; i < sequences_of(rp, op); i++) {
-        const struct sequence q = sequence_at(rp, op, i);
+    for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) {
+        const struct sequence q = sequence_at(rp, op->rows, i);
         const uint32_t end = (uint32_t)q.row + q.n;
         if (q.row < to && from < end) fsmn_some(rp, op, &q, q.row > from ? q.row : from, end < to ? end : to);
     }
 }
 
-/* Frames in rising order, into one f32 accumulator a channel. */
+/* Frames of the token's own sequence in rising order, into one f32 accumulator a channel. */
 static void cif_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
 {
     const struct slot *in = &rp->p->slot[op->in], *out = &rp->p->slot[op->out];
     for (uint32_t r = from; r < to; r++) {
         const struct cif_token t = rp->run->cif.token[r];
         float *y = row0(rp, op->out) + (size_t)r * out->ld;
+        const struct sequence f = sequence_beside(rp, op->rows, ROWS_RUN, sequence_of_row(rp, op->rows, r));
         memset(y, 0, out->width * sizeof *y);
-        for (uint32_t i = 0; i < t.n && t.first + i < rp->n_rows; i++)
-            rp->x->kern->scale(y, row0(rp, op->in) + (size_t)(t.first + i) * in->ld, rp->run->cif.weight[t.at + i], y, out->width);
+        for (uint32_t i = 0; i < t.n && t.first + i < f.n; i++)
+            rp->x->kern->scale(y, row0(rp, op->in) + (size_t)(f.row + t.first + i) * in->ld, rp->run->cif.weight[t.at + i], y, out->width);
     }
 }
 
@@ -233,7 +232,7 @@ static void rows_run(const struct replay *rp, const struct op *op, const struct 
 
 static void shift_state_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    FOR_ITEMS(i, sequences_of(rp, op)) shift_state(rp, op, sequence_at(rp, op, (uint32_t)i));
+    FOR_ITEMS(i, sequences_of(rp, op->rows)) shift_state(rp, op, sequence_at(rp, op->rows, (uint32_t)i));
 }
 
 static void zscore_run(const struct replay *rp, const struct op *op, const struct worker *worker)

@@ -58,10 +58,12 @@ struct phases {
     uint32_t n_rows;  /* of the input */
     uint16_t window;  /* whose state an encoder writes, or a stream goes on from */
     struct run *run;  /* NULL: the plan needs no tables */
-    /* Of the input's rows, one behind the other; 0: they are one, of lane `window`. Several of them are for plans without convolutions and
-     * tokens beside frames. */
+    /* Of the input's rows, one behind the other; 0: they are one, of lane `window`. */
     const struct sequence *sequence;
     uint32_t n_sequences;
+    /* Where rows of the table stand beside those of the input (ROWS_TABLE): those that belong to each sequence, which may be none. NULL:
+     * they are one, and see all of the input. */
+    const struct sequence *tokens; /* [n_sequences] */
 };
 
 /* What a chain asks of its caller, on the calling thread. */

@@ -15,8 +15,8 @@ enum op_kind {
     OP_SCALE,           /* out = in * scale + positions[r], r counted in its sequence (run.h); ROWS_OUT gathers likewise */
     OP_LINEAR,          /* out = act(in w^T + bias) (+ aux or positions); outputs past n_y go head-major into keys and values */
     OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values. Keys and values are in the
-                         * state, or kv_rows of them in kv_slot: those of the row's sequence, where queries are as many; cross-attention
-                         * within a run has other rows there than queries */
+                         * state, or kv_rows of them in kv_slot: those of the row's sequence; cross-attention within a run has other
+                         * rows there than queries */
     OP_FSMN,            /* out = in + filter over a sequence of the op's rows of in (+ aux, which may be out); in NO_SLOT: the values in
                          * kv_slot; state: rows before row 0; beyond the first and the last row there are zeros */
     OP_SHIFT_STATE,     /* state = the last rows of in, of each sequence, after what it held */
@@ -24,10 +24,11 @@ enum op_kind {
     OP_ATTN_WEIGHTS,    /* out = softmax(scale q k^T) for one head and the first run.align.frames keys in the state; rows are one lane's */
     OP_ZSCORE,          /* out = (in - mean) / standard deviation, both over the rows, for each of run.align.frames columns */
     OP_MEDIAN_FILTER,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.align.frames columns */
-    OP_CIF,             /* out[r] = the frames that token r of the table is made of (run.cif): the sum of their weights times rows of in */
+    OP_CIF,             /* out[r] = the frames that token r of the table is made of (run.cif): the sum of their weights times rows of in,
+                         * counted in the token's sequence */
     OP_LSTM,            /* out = the states of a recurrent layer; in: what its gates get from the input, [rows, 4 n] for each way, which
-                         * the op uses up; w [4 n, n] for each way. A way begins with zeros at the first (last) row, and with
-                         * ROWS_TABLE at (before) rows of pos 0; other sequences are not told apart */
+                         * the op uses up; w [4 n, n] for each way. A way begins with zeros at the first (last) row of a
+                         * sequence, and with ROWS_TABLE at (before) rows of pos 0 */
     OP_ROPE,            /* of each head, from column on: its first n numbers turn by the row's position (kern.h); out is in */
     OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): a gated feed-forward network */
     OP_ACT,             /* out = act(in + bias); only in plans without fusions, see unfuse.c */
@@ -42,7 +43,7 @@ enum op_kind {
 enum op_flag {
     OPF_CAUSAL = 1,    /* attention: row sees positions up to its own */
     OPF_WRITE_KV = 2,  /* attention: in is a Q|K|V row; write K and V before reading */
-    OPF_CONV = 4,      /* linear: in is read from the row before, bind.stride rows on per output row; sequences are not told apart */
+    OPF_CONV = 4,      /* linear: in is read from the row before, bind.stride rows on per output row; beside a sequence there are zeros */
     OPF_PADDED = 8,    /* out has a zero row on both sides, for a convolution that follows */
     OPF_APPROX = 16,   /* linear: of rows with approximate logits only the panels that their bounds leave */
     OPF_SPREAD = 32    /* linear: out is bind.stride rows, one behind the other, for each row of in */
@@ -56,7 +57,7 @@ enum op_rows {
     ROWS_TWICE,  /* twice that, before a convolution of stride 2 */
     ROWS_THRICE, /* three times that, behind OPF_SPREAD */
     ROWS_OUT,    /* rows of the table whose logits are wanted */
-    ROWS_TABLE   /* the rows of the table (run.h), where those of the input are others: tokens beside frames, of one sequence */
+    ROWS_TABLE   /* the rows of the table (run.h), where those of the input are others: tokens beside frames */
 };
 
 enum { NO_SLOT = 0xffff, NO_STATE = 0xffff, FSMN_TAPS = 64 /* most of a filter over rows */ };

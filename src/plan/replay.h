@@ -57,6 +57,7 @@ struct replay {
     uint32_t n_rows;       /* of this replay */
     const struct sequence *sequence; /* of them, */
     uint32_t n_sequences;  /* 0: they are one */
+    const struct sequence *tokens;   /* of the table's rows, as many; NULL: those are one */
     uint16_t window;       /* whose replace or shift state it writes, in one sequence */
     uint16_t first, last;  /* ops [first, last) */
     int steps, ran;        /* chain: replays allowed and done */
@@ -137,16 +138,37 @@ static inline uint32_t rows_max(const struct plan *p, const struct op *op, uint3
 
 static inline uint32_t rows_of(const struct replay *rp, const struct op *op) { return rows_count(rp, op->rows); }
 
-/* Sequences of the op's rows. */
-static inline uint32_t sequences_of(const struct replay *rp, const struct op *op)
+/* Sequences of rows of a kind (enum op_rows). Rows made two or three of each belong to the sequence of theirs. */
+static inline uint32_t sequences_of(const struct replay *rp, uint8_t rows)
 {
-    return op->rows == ROWS_RUN && rp->n_sequences ? rp->n_sequences : 1;
+    const int several = rp->n_sequences && rows != ROWS_OUT && (rows != ROWS_TABLE || rp->tokens);
+    return several ? rp->n_sequences : 1;
 }
 
-static inline struct sequence sequence_at(const struct replay *rp, const struct op *op, uint32_t i)
+static inline struct sequence sequence_at(const struct replay *rp, uint8_t rows, uint32_t i)
 {
-    if (op->rows == ROWS_RUN && rp->n_sequences) return rp->sequence[i];
-    return (struct sequence){ .n = (uint16_t)rows_of(rp, op), .lane = rp->window };
+    const int times = rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1;
+    if (!rp->n_sequences || rows == ROWS_OUT || (rows == ROWS_TABLE && !rp->tokens))
+        return (struct sequence){ .n = (uint16_t)rows_count(rp, rows), .lane = rp->window };
+    struct sequence s = rows == ROWS_TABLE ? rp->tokens[i] : rp->sequence[i];
+    s.row = (uint16_t)(s.row * times);
+    s.n = (uint16_t)(s.n * times);
+    return s;
+}
+
+/* Rows of kind `other` that belong to sequence i of rows of a kind: all where one of both is not told apart. */
+static inline struct sequence sequence_beside(const struct replay *rp, uint8_t rows, uint8_t other, uint32_t i)
+{
+    if (sequences_of(rp, rows) == sequences_of(rp, other)) return sequence_at(rp, other, i);
+    return (struct sequence){ .n = (uint16_t)rows_count(rp, other) };
+}
+
+/* The sequence that row r is of. */
+static inline uint32_t sequence_of_row(const struct replay *rp, uint8_t rows, uint32_t r)
+{
+    uint32_t i = 0;
+    for (struct sequence s; i + 1 < sequences_of(rp, rows) && (s = sequence_at(rp, rows, i), r >= (uint32_t)s.row + s.n);) i++;
+    return i;
 }
 
 /* The zero rows around a padded slot; its bytes may have held something else since the last run. */
@@ -179,6 +201,8 @@ enum kv_type attn_kv_type(const struct plan *p, const struct op *op, const struc
 /* Partials that an attention over that many rows at most ever makes where threads share them. */
 size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads);
 size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows, int threads); /* of a thread, for so many rows at most */
+
+size_t conv_row_sz(const struct op *op, const struct bind *c); /* of a thread beside it, where the linear is a convolution */
 
 /* An op: the items that this thread gets hold of. */
 typedef void op_fn(const struct replay *rp, const struct op *op, const struct worker *worker);

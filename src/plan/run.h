@@ -99,8 +99,8 @@ uint32_t sequence_room(const struct sequence *last, uint32_t max_rows); /* rows 
  * log-probability among the ids below align.given_end (-INFINITY: it is not one of them). */
 struct best { int32_t id; float logprob; };
 
-/* A token made of frames (Dong and Xu 2020, continuous integrate-and-fire): weight[at + i] of frame first + i, for n of them. Frames that
- * the run does not have are zeros. */
+/* A token made of frames (Dong and Xu 2020, continuous integrate-and-fire): weight[at + i] of frame first + i of its sequence, for n of
+ * them. Frames that the sequence does not have are zeros. */
 struct cif_token { uint32_t first, n, at; };
 
 /* Rows that there is room for, and rows of logits. */

@@ -1,7 +1,7 @@
 /* steno tests: small FunASR models with random weights. SPDX-License-Identifier: MIT
  *
- * Folders of SenseVoice and of FSMN-VAD as other programs write them - safetensors, config.json, am.mvn, tokens.json - so small that a
- * test makes them when it needs them. SenseVoice's text means nothing; the VAD's weights are such that loud is speech. */
+ * Folders of SenseVoice, of Paraformer and of FSMN-VAD as other programs write them - safetensors, config.json, am.mvn, tokens.json - so
+ * small that a test makes them when it needs them. Texts mean nothing; the VAD's weights are such that loud is speech. */
 #ifndef STENO_TESTS_FUNASR_MODEL_H
 #define STENO_TESTS_FUNASR_MODEL_H
 #include "base/buf.h"
@@ -24,7 +24,8 @@ static inline void st_tensor(struct st_writer *w, const char *name, int rows, in
         buf_add(&w->data, &x, sizeof x);
     }
     buf_fmt(&w->head, "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%d", w->head.len > 1 ? "," : "", name, rows);
-    if (cols) buf_fmt(&w->head, strstr(name, "fsmn_block") ? ",1,%d" : ",%d", cols);
+    if (cols && strstr(name, "conv1d")) buf_fmt(&w->head, ",%d,3", cols / 3);
+    else if (cols) buf_fmt(&w->head, strstr(name, "fsmn_block") ? ",1,%d" : ",%d", cols);
     buf_fmt(&w->head, "],\"data_offsets\":[%zu,%zu]}", begin, w->data.len);
 }
 
@@ -125,6 +126,58 @@ static inline struct folder ctc_folder(void)
                 " \"num_blocks\": 2, \"tp_blocks\": 1, \"kernel_size\": %d, \"sanm_shfit\": 0},"
                 " \"frontend_conf\": {\"fs\": 16000, \"n_mels\": %d, \"lfr_m\": %d, \"lfr_n\": 6, \"cmvn_file\": null}}\n",
             CTC_D, CTC_HEADS, CTC_FF, CTC_TAPS, FUNASR_MELS, CTC_LFR);
+    folder_put(&d, "config.json", b.p, b.len);
+    buf_free(&b);
+    return d;
+}
+
+/* ---- Paraformer ---------------------------------------------------------------------------------------------------------------- */
+
+static inline void cif_ffn(struct st_writer *w, const char *prefix)
+{
+    char name[96];
+    st_pair(w, prefix, ".norm1", CTC_D, 0, 1, 0.2f);
+    st_pair(w, prefix, ".feed_forward.w_1", CTC_FF, CTC_D, 0, 0.4f);
+    st_pair(w, prefix, ".feed_forward.norm", CTC_FF, 0, 1, 0.2f);
+    snprintf(name, sizeof name, "%s.feed_forward.w_2.weight", prefix);
+    st_tensor(w, name, CTC_D, CTC_FF, 0, 0.4f);
+}
+
+static inline void cif_decoder(struct st_writer *w)
+{
+    static const char layer[] = "decoder.decoders.0";
+    cif_ffn(w, layer);
+    st_pair(w, layer, ".norm2", CTC_D, 0, 1, 0.2f);
+    st_tensor(w, "decoder.decoders.0.self_attn.fsmn_block.weight", CTC_D, CTC_TAPS, 0, 0.3f);
+    st_pair(w, layer, ".norm3", CTC_D, 0, 1, 0.2f);
+    st_pair(w, layer, ".src_attn.linear_q", CTC_D, CTC_D, 0, 0.4f);
+    st_pair(w, layer, ".src_attn.linear_k_v", 2 * CTC_D, CTC_D, 0, 0.4f);
+    st_pair(w, layer, ".src_attn.linear_out", CTC_D, CTC_D, 0, 0.4f);
+    cif_ffn(w, "decoder.decoders3.0");
+    st_pair(w, "decoder", ".after_norm", CTC_D, 0, 1, 0.2f);
+    st_pair(w, "decoder", ".output_layer", CTC_VOCAB, CTC_D, 0, 1);
+}
+
+/* A token every few frames. */
+static inline struct folder cif_folder(void)
+{
+    const struct folder d = folder_new();
+    struct st_writer w = st_begin(6);
+    ctc_layer(&w, "encoder.encoders0.0", CTC_WIDTH);
+    ctc_layer(&w, "encoder.encoders.0", CTC_D);
+    st_pair(&w, "encoder", ".after_norm", CTC_D, 0, 1, 0.2f);
+    st_pair(&w, "predictor", ".cif_conv1d", CTC_D, 3 * CTC_D, 0, 0.4f);
+    st_pair(&w, "predictor", ".cif_output", 1, CTC_D, -0.2f, 0.5f);
+    cif_decoder(&w);
+    st_end(&w, &d);
+    mvn_put(&d, CTC_WIDTH, -8, 0.2);
+    ctc_tokens(&d);
+    struct buf b = { 0 };
+    buf_fmt(&b, "{\"model\": \"Paraformer\", \"encoder_conf\": {\"output_size\": %d, \"attention_heads\": %d, \"linear_units\": %d,"
+                " \"num_blocks\": 2, \"kernel_size\": %d, \"sanm_shfit\": 0}, \"decoder_conf\": {\"attention_heads\": %d,"
+                " \"linear_units\": %d, \"num_blocks\": 1, \"att_layer_num\": 1, \"kernel_size\": %d, \"sanm_shfit\": 0},"
+                " \"frontend_conf\": {\"fs\": 16000, \"n_mels\": %d, \"lfr_m\": %d, \"lfr_n\": 6, \"cmvn_file\": null}}\n",
+            CTC_D, CTC_HEADS, CTC_FF, CTC_TAPS, CTC_HEADS, CTC_FF, CTC_TAPS, FUNASR_MELS, CTC_LFR);
     folder_put(&d, "config.json", b.p, b.len);
     buf_free(&b);
     return d;

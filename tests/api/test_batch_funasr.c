@@ -1,19 +1,21 @@
-/* steno tests: batches of models with a CTC head and of voice-activity models. SPDX-License-Identifier: MIT
+/* steno tests: batches of FunASR's models. SPDX-License-Identifier: MIT
  *
  * As test_batch.c for those whose clips share runs of an encoder, and those whose streams take turns in one state: what a request gives may
  * not depend on what is carried out beside it. Sources have nothing now and then, one fails in the middle, and one request is canceled. */
+#include "base/cpu.h"
 #include "funasr_model.h"
 #include "internal.h"
 
 enum { REQUESTS = 12, FAILS = 3 /* number of the request whose source fails */ };
 
-static steno_model *ctc, *vad;
+static steno_model *ctc, *cif, *vad;
 static struct audio audio;
 
 static int open_all(void **state)
 {
     (void)state;
     ctc = funasr_open(ctc_folder, NULL);
+    cif = funasr_open(cif_folder, NULL);
     vad = funasr_open(vad_folder, NULL);
     audio = bursts(70 * RATE);
     return 0;
@@ -23,6 +25,7 @@ static int close_all(void **state)
 {
     (void)state;
     steno_model_close(ctc);
+    steno_model_close(cif);
     steno_model_close(vad);
     free(audio.pcm);
     return 0;
@@ -92,7 +95,7 @@ static int on_window(void *user, int64_t at_ms)
 }
 
 /* Any length, from nothing to more than two clips; most are short. */
-static void request_make(struct asked *r, int i, uint32_t *seed)
+static void request_make(struct asked *r, const steno_model *m, int i, uint32_t *seed)
 {
     static const int64_t most[] = { 3 * RATE, RATE / 2, 10 * RATE, 65 * RATE };
     *r = (struct asked){ .tap = { .pcm = audio.pcm + chance(seed, 4 * RATE), .n = chance(seed, (uint32_t)most[chance(seed, 4)]) } };
@@ -106,8 +109,10 @@ static void request_make(struct asked *r, int i, uint32_t *seed)
     r->p.on_progress = on_progress;
     r->p.on_window = on_window;
     r->v.on_frame = on_frame;
-    if (i % 3 == 1) r->p.language = "en", r->p.ban_unknown_emotion = 1, r->p.word_timestamps = 1, r->v.max_end_silence_ms = 500;
-    if (i % 3 == 2) r->p.itn = 1, r->p.offset_ms = 700, r->p.duration_ms = 30000, r->v.threshold = 0.1;
+    if (i % 3 == 1) r->p.word_timestamps = 1, r->v.max_end_silence_ms = 500;
+    if (i % 3 == 2) r->p.offset_ms = 700, r->p.duration_ms = 30000, r->v.threshold = 0.1;
+    if (m == ctc && i % 3 == 1) r->p.language = "en", r->p.ban_unknown_emotion = 1;
+    if (m == ctc && i % 3 == 2) r->p.itn = 1;
 }
 
 static uint64_t digest_of(const struct asked *r, const steno_session *s)
@@ -203,25 +208,47 @@ static void run_together(struct scene *x, int windows, int threads)
     steno_team_close(team);
 }
 
-static void check_mixtures(const steno_model *m)
+static void check_mixture(const steno_model *m, uint32_t seed)
 {
     static const int windows[] = { 1, 2, 4, 16 };
-    for (uint32_t seed = 1; seed <= (SANITIZED ? 1 : 4); seed++) {
-        static struct scene x;
-        x = (struct scene){ .m = m, .seed = seed };
-        for (int i = 0; i < REQUESTS; i++) {
-            request_make(&x.r[i], i, &x.seed);
-            request_alone(&x.r[i], m);
-            assert_int_equal(x.r[i].want_status, i == FAILS ? STENO_ESOURCE : STENO_OK);
-        }
-        for (int i = 0; i < 4; i++) run_together(&x, windows[i], 1 + (i + (int)seed) % 2);
+    static struct scene x;
+    x = (struct scene){ .m = m, .seed = seed };
+    for (int i = 0; i < REQUESTS; i++) {
+        request_make(&x.r[i], m, i, &x.seed);
+        request_alone(&x.r[i], m);
+        assert_int_equal(x.r[i].want_status, i == FAILS ? STENO_ESOURCE : STENO_OK);
     }
+    for (int i = 0; i < 4; i++) run_together(&x, windows[i], 1 + (i + (int)seed) % 2);
+}
+
+static void check_mixtures(const steno_model *m)
+{
+    for (uint32_t seed = 1; seed <= (SANITIZED ? 1 : 4); seed++) check_mixture(m, seed);
 }
 
 static void test_clips_of_several_requests_give_what_each_gives_alone(void **state)
 {
     (void)state;
     check_mixtures(ctc);
+}
+
+/* Frames of several clips beside each other, and tokens of several clips, each with times of words. */
+static void test_clips_whose_tokens_are_integrated_give_what_each_gives_alone(void **state)
+{
+    (void)state;
+    check_mixtures(cif);
+}
+
+/* At every level. */
+static void test_integrated_clips_give_the_same_at_every_level(void **state)
+{
+    (void)state;
+    for (int level = 0; level < CPU_LEVELS; level++) {
+        if (!cpu_level_usable(level)) continue;
+        steno_model *m = funasr_open(cif_folder, cpu_level_name(level));
+        check_mixture(m, 100 + (uint32_t)level);
+        steno_model_close(m);
+    }
 }
 
 static void test_streams_of_several_requests_give_what_each_gives_alone(void **state)
@@ -289,6 +316,27 @@ static void test_short_clips_share_runs_of_the_encoder(void **state)
         }
         assert_int_equal(encodes, N);
         assert_int_equal(inside_runs(s[0]), scene[k].runs);
+        batch_free(b, s, N);
+    }
+}
+
+static void test_short_clips_share_all_phases_where_tokens_are_integrated(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    /* Frames of a run are at most 1000, of a clip 17 here; a clip has a few tokens, logits exist for 64 at a time. */
+    for (int together = 0; together < 2; together++) {
+        steno_session *s[N];
+        struct tap tap[N];
+        steno_batch *b = batch_new(cif, together ? N : 1, s, N);
+        for (int i = 0; i < N; i++) {
+            tap[i] = (struct tap){ .pcm = audio.pcm + i * RATE, .n = RATE };
+            const steno_source src = tap_source(&tap[i]);
+            assert_int_equal(steno_batch_add(b, s[i], &src, NULL), 0);
+        }
+        assert_int_equal(steno_batch_run(b), 0);
+        for (int i = 0; i < N; i++) assert_true(strlen(steno_text(s[i])) > 1);
+        assert_in_range(inside_runs(s[0]), together ? 3 : 3 * N, together ? 4 : 3 * N);
         batch_free(b, s, N);
     }
 }
@@ -413,8 +461,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clips_of_several_requests_give_what_each_gives_alone),
+        cmocka_unit_test(test_clips_whose_tokens_are_integrated_give_what_each_gives_alone),
+        cmocka_unit_test(test_integrated_clips_give_the_same_at_every_level),
         cmocka_unit_test(test_streams_of_several_requests_give_what_each_gives_alone),
         cmocka_unit_test(test_short_clips_share_runs_of_the_encoder),
+        cmocka_unit_test(test_short_clips_share_all_phases_where_tokens_are_integrated),
         cmocka_unit_test(test_whoever_was_served_least_goes_first),
         cmocka_unit_test(test_a_source_that_waits_stops_nobody_and_gives_what_it_has),
         cmocka_unit_test(test_requests_that_a_model_cannot_serve_are_refused_by_name),

@@ -5,7 +5,7 @@
  * other lengths; blocks of states lie in another order; logits have one stage. So whatever a session gets from it went through the seam. */
 #ifndef STENO_TESTS_PLAIN_EXECUTOR_H
 #define STENO_TESTS_PLAIN_EXECUTOR_H
-#include "executor/plain_ops.h"
+#include "executor/plain_choose.h"
 
 /* ---- runs */
 

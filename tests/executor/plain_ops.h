@@ -155,23 +155,41 @@ static inline uint32_t plain_rows_count(const struct plain_op *o, uint8_t rows)
     return (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1) * o->n_rows;
 }
 
-/* The sequence that row r of the op is of. */
-static inline struct sequence plain_sequence(const struct plain_op *o, uint32_t r)
+/* Sequence i of rows of a kind; all of them, where those are not told apart. */
+static inline struct sequence plain_sequence_at(const struct plain_op *o, uint8_t rows, uint32_t i)
 {
-    const struct sequence *s = o->what ? o->what->sequence : NULL;
-    if (!s || !o->what->n_sequences || o->op->rows != ROWS_RUN) return (struct sequence){ .n = (uint16_t)o->rows, .lane = o->x->window };
-    while (r >= (uint32_t)s->row + s->n) s++;
-    return *s;
+    const struct phases *w = o->what;
+    const uint32_t n = plain_rows_count(o, rows);
+    if (!w || !w->n_sequences || rows == ROWS_OUT || (rows == ROWS_TABLE && !w->tokens))
+        return (struct sequence){ .n = (uint16_t)n, .lane = o->x->window };
+    if (rows == ROWS_TABLE) return w->tokens[i];
+    struct sequence s = w->sequence[i];
+    for (uint16_t k = 1; k < (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1); k++) {
+        s.row = (uint16_t)(s.row + w->sequence[i].row);
+        s.n = (uint16_t)(s.n + w->sequence[i].n);
+    }
+    return s;
 }
 
-/* Which of its positions row r of the run has: that in its sequence. */
-static inline uint32_t plain_position(const struct plain_op *o, uint32_t r)
+/* The number of the sequence that row r is of. */
+static inline uint32_t plain_number(const struct plain_op *o, uint8_t rows, uint32_t r)
 {
     for (uint32_t i = 0; o->what && i < o->what->n_sequences; i++) {
-        const struct sequence *s = &o->what->sequence[i];
-        if (r >= s->row && r < (uint32_t)s->row + s->n) return r - s->row;
+        const struct sequence s = plain_sequence_at(o, rows, i);
+        if (r >= s.row && r - s.row < s.n) return i;
     }
-    return r;
+    return 0;
+}
+
+/* The sequence that row r of the op is of; and what of rows of another kind belongs to it. */
+static inline struct sequence plain_sequence(const struct plain_op *o, uint32_t r)
+{
+    return plain_sequence_at(o, o->op->rows, plain_number(o, o->op->rows, r));
+}
+
+static inline struct sequence plain_beside(const struct plain_op *o, uint8_t rows, uint32_t r)
+{
+    return plain_sequence_at(o, rows, plain_number(o, o->op->rows, r));
 }
 
 static inline void plain_pad(const struct plain_op *o, uint16_t slot, size_t rows)
@@ -206,7 +224,9 @@ static inline void plain_rows(const struct plain_op *o)
         const float *x = plain_row(o, o->op->in, src) + at;
         if (o->op->kind == OP_NORM && c->norm_kind == NORM_RMS) o->kern->norm_rms(y, x, norm, c->eps, c->k);
         else if (o->op->kind == OP_NORM) o->kern->norm_layer(y, x, norm, bias, c->eps, c->k);
-        const float *position = positions ? positions + (size_t)plain_position(o, src) * c->n : NULL;
+        const uint8_t kind = o->op->rows == ROWS_OUT ? ROWS_RUN : o->op->rows;
+        const uint32_t at_row = src - plain_sequence_at(o, kind, plain_number(o, kind, src)).row;
+        const float *position = positions ? positions + (size_t)at_row * c->n : NULL;
         if (o->op->kind == OP_SCALE) o->kern->scale(y, x, c->scale, position, c->n);
         if (o->op->kind == OP_ACT && bias) o->kern->add(y, x, bias, c->n);
         if (o->op->kind == OP_ACT) o->kern->act[c->act](y, bias ? y : x, c->n);
@@ -253,16 +273,26 @@ static inline void plain_norm(const struct plain_op *o)
     else plain_rows(o);
 }
 
+/* What row r of a convolution reads: zeros where its sequence has no rows. */
+static inline float *plain_patch(const struct plain_op *o, uint32_t r)
+{
+    const struct bind *c = o->bind;
+    const size_t n = plain_ld(o->plan->p, o->op->in);
+    const struct sequence s = plain_sequence(o, r);
+    float *x = calloc(c->k, sizeof *x);
+    assert_non_null(x);
+    for (int64_t j = 0, at = (int64_t)r * c->stride - 1; j < (int64_t)(c->k / n); j++, at++)
+        if (at >= (int64_t)s.row * c->stride && at < (int64_t)(s.row + s.n) * c->stride)
+            memcpy(x + (size_t)j * n, plain_row(o, o->op->in, (size_t)at), n * sizeof *x);
+    return x;
+}
+
 static inline void plain_linear(const struct plain_op *o)
 {
     const struct bind *c = o->bind;
     const struct op *op = o->op;
     struct linear l = { .w = plain_at(o, c->w), .bias = plain_at(o, c->bias), .n = c->n, .k = c->k, .n_y = c->n_y, .n_kv = c->n_kv,
                         .act = c->act, .d_head = c->d_head, .x = plain_row(o, op->in, 0), .ld_x = plain_ld(o->plan->p, op->in) };
-    if (op->flags & OPF_CONV) {
-        l.x -= l.ld_x;
-        l.ld_x *= c->stride;
-    }
     if (op->out != NO_SLOT) l.y = plain_row(o, op->out, 0) + op->column, l.ld_y = plain_ld(o->plan->p, op->out);
     if (op->flags & OPF_SPREAD) l.ld_y *= c->stride;
     if (op->aux != NO_SLOT) l.res = plain_row(o, op->aux, 0) + op->column, l.ld_res = plain_ld(o->plan->p, op->aux);
@@ -274,8 +304,11 @@ static inline void plain_linear(const struct plain_op *o)
     }
     for (uint32_t r = 0; r < o->rows; r++) {
         const struct sequence s = plain_sequence(o, r);
+        float *patch = op->flags & OPF_CONV ? plain_patch(o, r) : NULL;
         if (op->state == NO_STATE) l.kv_pos = (uint32_t)s.block * KV_BLOCK - s.row;
+        if (patch) l.x = patch, l.ld_x = 0;
         o->kern->linear[c->type](&l, r, r + 1, 0, pack_panels(c->n), o->x->scratch);
+        free(patch);
     }
     if (op->flags & OPF_PADDED) plain_pad(o, op->out, o->rows);
 }
@@ -286,7 +319,7 @@ static inline void plain_attn_row(const struct plain_op *o, uint32_t r, uint32_t
     enum kv_type type;
     size_t head_sz;
     struct kv_view kv = plain_kv(o, head / (o->bind->heads / o->bind->kv_heads), o->run ? o->run->row[r].lane : 0, &type, &head_sz);
-    if (o->op->state == NO_STATE) kv.base = (char *)kv.base + plain_sequence(o, r).block * kv.block_stride;
+    if (o->op->state == NO_STATE) kv.base = (char *)kv.base + plain_beside(o, o->op->kv_rows, r).block * kv.block_stride;
     const struct attn a = { .out = plain_row(o, o->op->out, r) + at, .q = plain_row(o, o->op->in, r) + at, .kv = kv, .n_keys = len,
                             .rows = 1, .d_head = o->bind->d_head, .scale = o->bind->scale };
     o->kern->attn[type](&a, o->x->scratch);
@@ -305,9 +338,8 @@ static inline void plain_attn(const struct plain_op *o)
         }
     for (uint32_t r = 0; r < o->rows; r++)
         for (uint32_t h = 0; h < c->heads; h++) {
-            const int own = o->op->state == NO_STATE, same = o->op->kv_rows == o->op->rows;
-            const int32_t len = own && same                 ? (int32_t)plain_sequence(o, r).n
-                                : own                       ? (int32_t)plain_rows_count(o, o->op->kv_rows)
+            const int own = o->op->state == NO_STATE;
+            const int32_t len = own                         ? (int32_t)plain_beside(o, o->op->kv_rows, r).n
                                 : o->op->flags & OPF_CAUSAL ? o->run->row[r].pos + 1
                                                             : o->run->lane[o->run->row[r].lane].kv.enc_len;
             plain_attn_row(o, r, h, len);
@@ -359,8 +391,9 @@ static inline void plain_lstm(const struct plain_op *o)
     assert_non_null(h);
     for (uint32_t way = 0; way < c->heads; way++)
         for (uint32_t i = 0; i < o->rows; i++) {
-            const uint32_t r = way ? o->rows - 1 - i : i, edge = way ? r + 1 : r;
-            const int first = !i || (o->op->rows == ROWS_TABLE && o->run->row[edge].pos == 0);
+            const uint32_t r = way ? o->rows - 1 - i : i, edge = way ? r + 1 : r, before = way ? r + 1 : r - 1;
+            const int first = !i || plain_sequence(o, r).row != plain_sequence(o, before).row ||
+                              (o->op->rows == ROWS_TABLE && o->run->row[edge].pos == 0);
             float *gates = plain_row(o, o->op->in, r) + way * 4 * n, *out = plain_row(o, o->op->out, r) + way * n;
             const struct linear l = { .w = (const char *)plain_at(o, c->w) + way * 4 * n / PANEL * pack_panel_sz(c->type, c->k), .n = 4 * n,
                                       .k = n, .n_y = 4 * n, .x = h, .y = gates, .res = gates };
@@ -375,15 +408,17 @@ static inline void plain_cif(const struct plain_op *o)
 {
     const struct run_cif *c = &o->run->cif;
     const uint32_t width = o->plan->p->slot[o->op->out].width;
-    for (uint32_t r = 0; r < o->rows; r++)
+    for (uint32_t r = 0; r < o->rows; r++) {
+        const struct sequence s = plain_beside(o, ROWS_RUN, r);
         for (uint32_t i = 0; i < width; i++) {
             float sum = 0;
             for (uint32_t k = 0; k < c->token[r].n; k++) {
                 const uint32_t frame = c->token[r].first + k;
-                if (frame < o->n_rows) sum += plain_row(o, o->op->in, frame)[i] * c->weight[c->token[r].at + k];
+                if (frame < s.n) sum += plain_row(o, o->op->in, s.row + frame)[i] * c->weight[c->token[r].at + k];
             }
             plain_row(o, o->op->out, r)[i] = sum;
         }
+    }
 }
 
 static inline void plain_shift(const struct plain_op *o)
@@ -419,58 +454,6 @@ static inline void plain_align(const struct plain_op *o)
                                 .rows = 1, .d_head = o->bind->d_head, .scale = o->bind->scale };
         o->kern->attn_weights[type](&a, o->x->scratch);
     }
-}
-
-/* ---- choosing */
-
-static inline struct logit_partial plain_reduce(const struct plain_op *o, const float *x, const uint32_t *mask, int32_t from, int32_t to)
-{
-    struct logit_partial all[SLICE_IDS];
-    size_t n = 0;
-    for (int32_t lo = 0; lo < to; lo += SLICE_IDS) {
-        const int32_t a = from > lo ? from : lo, b = to < lo + SLICE_IDS ? to : lo + SLICE_IDS;
-        all[n] = (struct logit_partial){ -INFINITY, 0, -1 };
-        if (a < b) o->kern->logits_reduce(&all[n], x + a, mask, a, (size_t)(b - a));
-        n++;
-    }
-    return logits_merge(all, n, 1);
-}
-
-static inline void plain_choose(const struct plain_op *o, uint32_t out)
-{
-    struct row *row = &o->run->row[o->run->out_row[out]];
-    struct lane *l = &o->run->lane[row->lane];
-    struct best *best = o->run->argmax.best ? &o->run->argmax.best[o->run->out_row[out]] : NULL;
-    const int32_t n = (int32_t)o->plan->p->slot[o->plan->p->logits].width;
-    float *x = plain_row(o, o->plan->p->logits, out);
-    if (row->flags & ROW_PROB) {
-        const struct logit_partial all = plain_reduce(o, x, NULL, 0, n);
-        l->prob.p = all.arg < 0 ? NAN : (float)(exp((double)x[l->prob.id] - all.max) / all.sum);
-    }
-    if (row->flags & ROW_BEST) {
-        const struct logit_partial all = plain_reduce(o, x, l->argmax_mask, 0, n);
-        *best = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
-    }
-    if (row->flags & ROW_GIVEN) {
-        const struct logit_partial all = plain_reduce(o, x, NULL, 0, o->run->align.given_end < n ? o->run->align.given_end : n);
-        const int counts = all.arg >= 0 && best->id >= 0 && best->id < o->run->align.given_end;
-        best->logprob = counts ? (float)((double)x[best->id] - all.max - log(all.sum)) : -INFINITY;
-    }
-    if (!(row->flags & (ROW_SAMPLE | ROW_TOPK))) return;
-    if (o->calls && o->calls->filter && l->processors.wanted) {
-        o->calls->filter(o->calls->user, row->lane, x);
-        for (int32_t i = 0; i < n; i++) x[i] = x[i] > FLT_MAX ? FLT_MAX : x[i] >= -FLT_MAX ? x[i] : -INFINITY;
-    }
-    const struct logit_range g = logit_range_of(&l->sampler);
-    const struct logit_partial text = plain_reduce(o, x, g.mask, g.text_from, g.text_to);
-    const struct logit_partial ts = plain_reduce(o, x, g.mask, g.ts_from, g.ts_to);
-    if (row->flags & ROW_SAMPLE) sample_token(&l->sampler, &text, &ts, x, o->kern);
-    else sample_topk(&l->sampler, &text, &ts, x, o->kern);
-}
-
-static inline void plain_sample(const struct plain_op *o)
-{
-    for (uint32_t out = 0; out < o->rows; out++) plain_choose(o, out);
 }
 
 static inline void plain_nothing(const struct plain_op *o) { (void)o; }

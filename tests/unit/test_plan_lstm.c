@@ -114,6 +114,33 @@ static void test_frames_made_three_of_each_are_read_both_ways(void **state)
     net_each_level(check_frames);
 }
 
+/* Frames of several sequences in one run are read as those of each alone. */
+static void check_sequences(int level, int threads)
+{
+    static const uint32_t n[] = { 9, 1, 20 };
+    static float x[MAX_ROWS * D], together[TIMES * MAX_ROWS * 2 * N], alone[TIMES * MAX_ROWS * 2 * N];
+    struct sequence s[3];
+    struct net r;
+    net_open(&r, &desc, level, threads);
+    for (int i = 0; i < MAX_ROWS * D; i++) x[i] = net_noise();
+    for (int i = 0; i < 3; i++) {
+        s[i] = sequence_next(i ? &s[i - 1] : NULL, n[i], 0);
+        s[i].block = 0; /* nobody looks at keys */
+        net_phases(&r, &(struct phases){ .end = 1, .n_rows = n[i] }, x + s[i].row * D);
+        net_output(&r, r.plan.output, alone + (size_t)TIMES * s[i].row * 2 * N, TIMES * n[i], 1e-5f);
+    }
+    net_phases(&r, &(struct phases){ .end = 1, .n_rows = MAX_ROWS, .sequence = s, .n_sequences = 3 }, x);
+    net_output(&r, r.plan.output, together, TIMES * MAX_ROWS, 1e-5f);
+    assert_memory_equal(together, alone, sizeof alone);
+    net_close(&r);
+}
+
+static void test_sequences_of_frames_are_read_from_their_own_ends(void **state)
+{
+    (void)state;
+    net_each_level(check_sequences);
+}
+
 static void check_words(int level, int threads)
 {
     static const int length[] = { 1, 5, 2, 9 };
@@ -195,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frames_made_three_of_each_are_read_both_ways),
+        cmocka_unit_test(test_sequences_of_frames_are_read_from_their_own_ends),
         cmocka_unit_test(test_sequences_of_a_table_begin_anew_at_their_first_row),
         cmocka_unit_test(test_a_recurrent_layer_ends_early),
         cmocka_unit_test(test_layers_that_are_not_there_or_do_not_fit_are_refused),

@@ -227,6 +227,63 @@ static void check_tokens(int level, int threads)
     net_close(&r);
 }
 
+/* ---- clips beside each other ------------------------------------------------------------------------------------------------- */
+
+/* Clips of so many frames and tokens, one behind the other, those from `from` on: weights of frames, and tokens. */
+struct clips { int frames[3], tokens[3]; };
+static void run_clips(struct net *r, const float *in, const struct clips *c, int from, int n, float *alpha, float *out)
+{
+    struct sequence s[3], t[3];
+    int row = 0, first = 0;
+    uint32_t rows = 0;
+    for (int i = 0; i < from; i++) row += c->frames[i], first += c->tokens[i];
+    r->run.n_rows = 0;
+    for (int i = 0; i < n; i++) {
+        const int n_tokens = c->tokens[from + i];
+        s[i] = sequence_next(i ? &s[i - 1] : NULL, (uint32_t)c->frames[from + i], (uint16_t)i);
+        t[i] = sequence_next(i ? &t[i - 1] : NULL, (uint32_t)n_tokens, (uint16_t)i);
+        for (int k = 0; k < n_tokens; k++) run_add(&r->run, (first + (int)r->run.n_rows) * 7 % IDS, k, 0, 0);
+        rows += s[i].n;
+    }
+    run_prepare(&r->run);
+    r->run.cif = (struct run_cif){ cif + first, cif_weight };
+    struct phases what = { .end = 1, .n_rows = rows, .run = &r->run, .sequence = s, .n_sequences = n > 1 ? (uint32_t)n : 0 };
+    net_phases(r, &what, in + row * D);
+    net_output(r, r->plan.side_output[0], alpha + row, rows, 1e-5f);
+    what.first = 1, what.end = 2, what.tokens = t;
+    if (r->run.n_rows) net_phases(r, &what, NULL);
+    if (r->run.n_rows) net_output(r, r->plan.output, out + first * D, r->run.n_rows, 1e-4f);
+}
+
+static void check_clips(int level, int threads)
+{
+    static const struct clips scene[] = { { { 20, 7, 30 }, { 12, 0, 40 } }, { { 1, 31, 32 }, { 1, 3, 0 } }, { { 64, 2, 1 }, { 0, 5, 2 } },
+                                          { { 10, 5, 1 }, { 31, 33, 1 } } };
+    static float in[MAX_ROWS * D], alpha[2][MAX_ROWS], out[2][MAX_ROWS * D];
+    const struct net_desc d = { .shape = shapes, .n_shapes = sizeof shapes / sizeof *shapes, .fill = fill, .max_rows = 2 * MAX_ROWS,
+                                .max_out = MAX_OUT };
+    struct net r;
+    net_open(&r, &d, level, threads);
+    for (int i = 0; i < MAX_ROWS * D; i++) in[i] = net_noise();
+    for (size_t k = 0; k < sizeof scene / sizeof *scene; k++) {
+        cif_make(9);
+        memset(alpha, 0, sizeof alpha);
+        memset(out, 0, sizeof out);
+        run_clips(&r, in, &scene[k], 0, 3, alpha[0], out[0]);
+        for (int i = 0; i < 3; i++) run_clips(&r, in, &scene[k], i, 1, alpha[1], out[1]);
+        assert_memory_equal(alpha[0], alpha[1], sizeof alpha[0]);
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+    }
+    net_close(&r);
+}
+
+static void test_clips_beside_each_other_give_what_each_gives_alone(void **state)
+{
+    (void)state;
+    shift = 0;
+    net_each_level(check_clips);
+}
+
 static void test_tokens_that_attend_to_frames_of_the_same_run(void **state)
 {
     (void)state;
@@ -246,6 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tokens_that_attend_to_frames_of_the_same_run),
+        cmocka_unit_test(test_clips_beside_each_other_give_what_each_gives_alone),
         cmocka_unit_test(test_a_memory_over_tokens_may_look_back_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

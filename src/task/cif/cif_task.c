@@ -5,28 +5,22 @@
 #include "task/cif/cif_task.h"
 #include <math.h>
 #include <string.h>
-#include "search/cif.h"
 #include "search/cif_times.h"
 #include "task/batch_loop.h"
+#include "task/cif/cif_clips.h"
 #include "task/clips/clip_bench.h"
 #include "task/clips/clip_request.h"
-#include "task/clips/clip_run.h"
 #include "task/clips/clip_step.h"
 
-enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2, PHASE_TIMES = 3 }; /* behind PHASE_ENCODE */
 enum { FRAME_MS = FBANK_HOP * 1000 / FBANK_RATE };
 
 /* Of a clip with n frames: n + 1 of everything, as one of zeros follows the last; of what times are told by as many for each as the model
  * has rows. */
 struct cif_session {
     struct clip_session clips;
-    float *alpha;
-    float *fine, *peak, *scratch; /* weights that times are told by, where they are finer than frames */
-    float *weight;             /* [2 (n + 1)] of tokens */
-    struct cif_token *token;
+    float *peak, *scratch;
     int32_t *ids;              /* ids of the clip that are text */
     double (*span)[2];         /* their times */
-    int32_t n_frames, n_fine, n_tokens;
     struct buf bytes, words;   /* struct token_word */
     struct buf text;
 };
@@ -34,77 +28,15 @@ struct cif_session {
 static struct cif_session *cif_of(const steno_session *s) { return s->part; }
 static const struct cif_model *cif_model_of(const steno_model *m) { return m->part; }
 
-/* ---- a run ---- */
-
-/* Weights of n rows. STENO_ENOMEM: the executor has nothing to show */
-static int weights_read(struct steno_batch *b, uint16_t slot, int32_t n, struct cif_weight how, float *weight)
-{
-    size_t ld = 0;
-    const float *x = exec_output(b->exec, clip_encoder_of(b), slot, 0, (uint32_t)n, &ld);
-    for (int32_t t = 0; t < n && x; t++) weight[t] = cif_alpha(x[(size_t)t * ld], how.smooth, how.noise);
-    return x ? STENO_OK : STENO_ENOMEM;
-}
-
-/* Weights of the frames, and the tokens that they make. Likewise */
-static int tokens_find(struct steno_batch *b, struct cif_session *c, int32_t n)
-{
-    const struct plan *p = clip_encoder_of(b);
-    const struct cif_model *m = cif_model_of(b->model);
-    const int rc = weights_read(b, p->side_output[0], n, m->weight, c->alpha);
-    if (rc) return rc;
-    c->alpha[n] = m->tail;
-    c->n_frames = n + 1;
-    c->n_tokens = cif_tokens(c->token, c->weight, n + 1, c->alpha, n + 1);
-    return STENO_OK;
-}
-
-/* Weights by which times are told, of rows finer than frames. Likewise */
-static int fine_find(struct steno_batch *b, struct cif_session *c, int32_t n)
-{
-    const struct cif_model *m = cif_model_of(b->model);
-    c->n_fine = n * m->fine;
-    const int rc = clip_run_phase(b, PHASE_TIMES, NULL);
-    return rc ? rc : weights_read(b, clip_encoder_of(b)->side_output[1], c->n_fine, m->fine_weight, c->fine);
-}
-
-/* The decoder over all tokens, and their most probable ids. */
-static int tokens_run(struct steno_batch *b, const struct cif_session *c)
-{
-    if (!c->n_tokens) return STENO_OK;
-    b->run.n_rows = 0;
-    for (int32_t i = 0; i < c->n_tokens; i++) run_add(&b->run, 0, i, 0, 0);
-    b->run.cif = (struct run_cif){ c->token, c->weight };
-    run_prepare(&b->run);
-    const int rc = clip_run_phase(b, PHASE_TOKENS, NULL);
-    return rc ? rc : clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_TOKENS_HEAD });
-}
-
-/* One clip through all phases. */
-static int run(struct steno_batch *b)
-{
-    const struct clip_window *w = clip_batch_of(b)->window;
-    while (!w->rows.n) w++; /* a clip too short to have any */
-    if (!w->s) return STENO_OK;
-    struct cif_session *c = cif_of(w->s);
-    c->n_tokens = 0;
-    run_prepare(&b->run);
-    int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
-    if (!rc) rc = tokens_find(b, c, w->rows.n);
-    if (rc || !c->n_tokens) return rc;
-    rc = tokens_run(b, c);
-    const int fine = cif_model_of(b->model)->fine && clips_of(w->s)->request.p.word_timestamps;
-    return rc || !fine ? rc : fine_find(b, c, w->rows.n);
-}
-
 /* ---- what it found ---- */
 
-/* Ids that are text, in cif_session.ids and the batch's table of tokens. */
-static struct clip_found found_of(const steno_session *s)
+/* Ids of the clip that are text, in cif_session.ids and the batch's table of tokens. */
+static struct clip_found found_of(const steno_session *s, const struct cif_clip *clip)
 {
     const struct cif_model *m = cif_model_of(s->model);
     const struct cif_session *c = cif_of(s);
     struct clip_found f = { .ids = c->ids, .tokens = s->batch->sampled };
-    for (int32_t i = 0; i < c->n_tokens; i++) {
+    for (uint32_t i = clip->first_token; i < clip->first_token + clip->n_tokens; i++) {
         const struct best *b = &s->batch->run.argmax.best[i];
         if (b->id < 0 || b->id == m->blank || b->id == m->bos || b->id == m->eos) continue;
         s->batch->sampled[f.n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
@@ -116,25 +48,26 @@ static struct clip_found found_of(const steno_session *s)
 
 /* Seconds in the clip of each id that is text. Where frames tell them, the reference gives the predictor's peaks for its weights and the
  * other way round, so peaks are scaled and walked over; times are held to it. */
-static void find_times(const steno_session *s, struct cif_session *c, int32_t n)
+static void find_times(const steno_session *s, const struct cif_clip *clip, int32_t n)
 {
+    struct cif_session *c = cif_of(s);
     const int32_t fine = cif_model_of(s->model)->fine;
-    struct cif_frames f = { c->alpha, c->peak, c->n_frames, fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0 };
-    if (fine) f = (struct cif_frames){ c->peak, c->fine, c->n_fine, f.frame_s / fine };
-    if (fine) cif_fine_peaks(c->peak, c->fine, c->n_fine, c->n_tokens);
-    else cif_fires(c->peak, c->alpha, c->n_frames);
+    struct cif_frames f = { clip->alpha, c->peak, clip->n_frames, fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0 };
+    if (fine) f = (struct cif_frames){ c->peak, clip->fine, clip->n_fine, f.frame_s / fine };
+    if (fine) cif_fine_peaks(c->peak, clip->fine, clip->n_fine, (int32_t)clip->n_tokens);
+    else cif_fires(c->peak, clip->alpha, clip->n_frames);
     const int32_t timed = cif_times(c->span, n, &f, c->scratch);
     for (int32_t i = timed; i < n; i++) c->span[i][0] = c->span[i][1] = timed ? c->span[timed - 1][1] : 0;
 }
 
-static void words_add(steno_session *s, const struct clip_found *f, struct segment *g)
+static void words_add(steno_session *s, const struct cif_clip *clip, const struct clip_found *f, struct segment *g)
 {
     struct cif_session *c = cif_of(s);
     struct result *r = &s->result;
     const struct token_word *w = (const struct token_word *)(const void *)c->words.p;
     const size_t n = c->words.len / sizeof *w;
     const double at = g->start;
-    find_times(s, c, f->n);
+    find_times(s, clip, f->n);
     g->first_word = r->words.len / sizeof(struct word);
     for (size_t i = 0; i < n; i++) {
         struct word to = { .start = at + c->span[w[i].first][0], .end = at + c->span[w[i].first + w[i].n - 1][1], .text = r->text.len,
@@ -169,7 +102,8 @@ static int text_make(struct cif_session *c, const steno_model *m, int32_t n)
 static int settle(steno_session *s, const struct clip_window *w)
 {
     struct cif_session *c = cif_of(s);
-    struct clip_found f = found_of(s);
+    const struct cif_clip *clip = cif_clip_of(s->batch, w);
+    struct clip_found f = found_of(s, clip);
     struct segment g = clip_segment_of(s, w);
     if (text_make(c, s->model, f.n)) return err_nomem(&s->error, (size_t)f.n, "text");
     if (!c->text.len) return STENO_OK;
@@ -177,11 +111,11 @@ static int settle(steno_session *s, const struct clip_window *w)
     f.n_text = f.n_whole = c->text.len;
     const int rc = clip_segment_add(s, &g, &f);
     if (rc) return rc;
-    if (clips_of(s)->request.p.word_timestamps) words_add(s, &f, &g);
+    if (clips_of(s)->request.p.word_timestamps) words_add(s, clip, &f, &g);
     return clip_segment_tell(s, &g);
 }
 
-static const struct clip_decoder decoder = { .max_clips = 1, .run = run, .settle = settle };
+static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .run = cif_clips_run, .settle = settle };
 
 /* ---- the task ---- */
 
@@ -198,7 +132,7 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
 }
 
 /* Bytes per frame of what a session keeps. */
-enum { PER_FRAME = 3 * sizeof(float) + sizeof(struct cif_token) + sizeof(int32_t) + 2 * sizeof(double), PER_FINE = 3 * sizeof(float) };
+enum { PER_FRAME = sizeof(int32_t) + 2 * sizeof(double), PER_FINE = 2 * sizeof(float) };
 
 /* Rows that times are told by, at most. */
 static size_t fine_rows(const steno_model *m)
@@ -222,13 +156,9 @@ static int part_open(steno_session *s, steno_error *e)
     const int rc = clip_session_open(s, &decoder, e);
     if (rc) return rc;
     c->span = arena_array(&s->arena, n, sizeof *c->span);
-    c->token = arena_array(&s->arena, n, sizeof *c->token);
     c->ids = arena_array(&s->arena, n, sizeof *c->ids);
-    c->alpha = arena_array(&s->arena, 3 * n, sizeof *c->alpha);
-    c->fine = arena_array(&s->arena, 3 * n_fine, sizeof *c->fine);
-    if (!c->span || !c->token || !c->ids || !c->alpha || !c->fine) return err_nomem(e, n * PER_FRAME + n_fine * PER_FINE, "a session");
-    c->weight = c->alpha + n;
-    c->peak = c->fine + n_fine;
+    c->peak = arena_array(&s->arena, 2 * n_fine, sizeof *c->peak);
+    if (!c->span || !c->ids || !c->peak) return err_nomem(e, n * PER_FRAME + n_fine * PER_FINE, "a session");
     c->scratch = c->peak + n_fine;
     return STENO_OK;
 }
@@ -245,29 +175,9 @@ static void part_close(steno_session *s)
 
 /* ---- measuring ---- */
 
-static int bench_cif(struct steno_batch *b, int n)
-{
-    const struct clip_window *w = clip_batch_of(b)->window;
-    (void)n;
-    return tokens_find(b, cif_of(w->s), w->rows.n);
-}
-
-/* n tokens of a frame each, whatever the weights say. */
-static int bench_decode(struct steno_batch *b, int n)
-{
-    const struct clip_window *w = clip_batch_of(b)->window;
-    struct cif_session *c = cif_of(w->s);
-    c->n_tokens = n;
-    for (int32_t i = 0; i < n; i++) {
-        c->token[i] = (struct cif_token){ (uint32_t)(i * w->rows.n / n), 1, (uint32_t)i };
-        c->weight[i] = 1;
-    }
-    return tokens_run(b, c);
-}
-
 static int64_t bench(steno_session *s, const char *phase, int n)
 {
-    static struct clip_bench_phase const own[] = { { "cif", bench_cif, 0 }, { "decode", bench_decode, 1 }, { 0 } };
+    static struct clip_bench_phase const own[] = { { "cif", cif_clips_find, 0 }, { "decode", cif_clips_bench, 1 }, { 0 } };
     return clip_bench(s, phase, n, own);
 }
 
@@ -276,8 +186,8 @@ const struct task cif_task = {
     .serves = serves,
     .max_lanes = 1,
     .shape = shape,
-    .batch_memory = clip_batch_memory,
-    .batch_open = clip_batch_open,
+    .batch_memory = cif_batch_memory,
+    .batch_open = cif_batch_open,
     .memory = memory,
     .open = part_open,
     .close = part_close,

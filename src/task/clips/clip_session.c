@@ -9,8 +9,13 @@ size_t clip_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_la
 
 int clip_batch_open(struct steno_batch *b, steno_error *e)
 {
-    struct clip_batch *c = b->part = arena_array(&b->arena, 1, sizeof *c);
-    if (!c) return err_nomem(e, sizeof *c, "a batch");
+    b->part = arena_array(&b->arena, 1, sizeof(struct clip_batch));
+    return b->part ? clip_batch_init(b, e) : err_nomem(e, sizeof(struct clip_batch), "a batch");
+}
+
+int clip_batch_init(struct steno_batch *b, steno_error *e)
+{
+    struct clip_batch *c = clip_batch_of(b);
     c->window = arena_array(&b->arena, b->n_windows, sizeof *c->window);
     c->sequence = arena_array(&b->arena, b->n_windows, sizeof *c->sequence);
     return c->window && c->sequence ? STENO_OK : err_nomem(e, b->n_windows * sizeof *c->window, "a batch");

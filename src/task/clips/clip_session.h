@@ -19,6 +19,7 @@ struct clip_window {
 struct clip_batch {
     struct clip_window *window; /* [n_windows] */
     struct sequence *sequence;  /* [n_windows] rows of those that have any */
+    const struct sequence *tokens; /* [n_sequences] of the table (run.h), where it has others than the run; NULL: it has not */
     uint32_t n, n_sequences;    /* in the run at hand */
 };
 
@@ -56,6 +57,7 @@ static inline const struct plan *clip_encoder_of(const struct steno_batch *b) { 
 /* Its part of a batch, as a task's. */
 size_t clip_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
 int clip_batch_open(struct steno_batch *b, steno_error *e);
+int clip_batch_init(struct steno_batch *b, steno_error *e); /* the same where b->part is there */
 
 /* Of a session. */
 size_t clip_session_memory(const steno_model *m, const steno_team *team); /* beside the struct */
