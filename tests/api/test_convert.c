@@ -174,6 +174,37 @@ static void test_what_is_not_served_is_refused_and_nothing_is_written(void **sta
     folder_remove(&d);
 }
 
+/* What the file's own program would ask for: four rows behind the key, its type, the type of its values and their number. */
+static void test_what_a_file_asks_for_is_told_and_has_to_be_possible(void **state)
+{
+    (void)state;
+    static const char key[] = "sv.query_tokens";
+    const struct folder d = ctc_folder();
+    struct buf b = converted(d.path, NULL);
+    steno_error e = { 0 };
+    size_t at = 0;
+    while (memcmp(b.p + at, key, sizeof key - 1) != 0) at++;
+    char *rows = b.p + at + sizeof key - 1 + 4 + 4, *last = rows + 8 + 3 * 4;
+    static const struct { char row; int itn; const char *told; } asked[] = {
+        { 14, 1, NULL }, { 15, 0, NULL }, { 16, 0, "sv.query_tokens: value 3 is 16, want 0 to 15" },
+        { -1, 0, "sv.query_tokens: value 3 is 255, want 0 to 15" },
+    };
+    assert_int_equal(*last, 14);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        steno_model *m;
+        steno_model_info info = { .size = sizeof info };
+        *last = asked[i].row;
+        const int rc = steno_model_open_memory(&m, b.p, b.len, NULL, &e);
+        assert_int_equal(rc, asked[i].told ? STENO_EFORMAT : STENO_OK);
+        if (rc) assert_non_null(strstr(e.text, asked[i].told));
+        else assert_int_equal(steno_model_info_get(m, &info), STENO_OK);
+        assert_int_equal(info.itn, asked[i].itn);
+        steno_model_close(m);
+    }
+    buf_free(&b);
+    folder_remove(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_types_make_files_smaller_and_are_read_back),
         cmocka_unit_test(test_a_vad_becomes_a_file_with_the_same_spans),
         cmocka_unit_test(test_what_is_not_served_is_refused_and_nothing_is_written),
+        cmocka_unit_test(test_what_a_file_asks_for_is_told_and_has_to_be_possible),
     };
     return cmocka_run_group_tests(tests, noise_fill, NULL);
 }

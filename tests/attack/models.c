@@ -26,6 +26,8 @@ static const struct seed {
     { "+material/funasr/fsmn-vad/pt", { "model.pt", "config.yaml", "am.mvn", "configuration.json" }, NULL, 1, 0 },
     { "+material/funasr/fsmn-vad/safetensors", { "model.safetensors", "config.json" }, NULL, 1, 0 },
     { "+material/funasr/models/sensevoice/pt", { "model.pt", "config.yaml", "tokens.json", "mini.bpe.model", "am.mvn" }, NULL, 1, 0 },
+    { "+material/funasr/models/paraformer/pt", { "model.pt", "config.yaml", "tokens.json", "am.mvn" }, NULL, 1, 0 },
+    { "+material/funasr/models/paraformer/gguf", { "paraformer-mini-q8.gguf" }, NULL, 0, 0 },
     { "tests/data/gguf", { "sensevoice.gguf" }, NULL, 0, 0 },
     { "tests/data/gguf", { "vad.gguf" }, NULL, 0, 0 },
     { "+material/whisper-digits/hf", { "tokenizer.json" }, "+material/whisper-digits/whisper-digits.pt", 0, 1 },
