@@ -66,7 +66,9 @@ void arg_param(char *out, size_t n, const char *name, double *unit)
         { "sample-length", "sample_len", 1 }, { "word-threshold", "token_threshold", 1 }, { "chunk-length", "chunk_ms", 1000 },
         { "max-len", "token_timestamps", 1 }, { "suppress-non-speech", "suppress_tokens", 1 }, { "vad", "clip_timestamps", 1 },
         { "vad-threshold", "threshold", 1 }, { "vad-min-silence-ms", "max_end_silence_ms", 1 },
-        { "vad-max-speech-s", "max_segment_ms", 1000 }, { "cpu", "cpu_level", 1 }, { "cmvn", "no_cmvn", 1 },
+        { "vad-max-speech-s", "max_segment_ms", 1000 }, { "vad-merge-s", "merge_ms", 1000 }, { "vad-schedule", "schedule", 1 },
+        { "vad-chunk-ms", "chunk_size_ms", 1 }, { "vad-min-speech-ms", "min_speech_ms", 1 },
+        { "cpu", "cpu_level", 1 }, { "cmvn", "no_cmvn", 1 },
         { "batch-size", "max_windows", 1 }, { "keep-tags", "tags", 1 }, { "rich-text", "tags", 1 },
     };
     *unit = 1;

@@ -741,17 +741,39 @@ typedef struct steno_span {
     int64_t t0_ms, t1_ms;
 } steno_span;
 
+/** How long a silence ends a span, where max_end_silence_ms does not say it. */
+enum steno_vad_schedule {
+    STENO_VAD_SCHEDULE_FILE = 0, /* 2 s at first, less for every chunk without a pause (chunk_size_ms), at last 100 ms: of FunASR's
+                                    detector */
+    STENO_VAD_SCHEDULE_LIVE = 1  /* 2 s in the first 5 s of a span, 1.5 s up to 10, 1 s up to 15, 800 ms up to 30, 400 ms up to 45, then
+                                    100 ms: of its DynamicStreamingVAD */
+};
+
 typedef struct steno_vad_params {
     uint32_t size;              /* set by steno_vad_params_init */
     int32_t pad;
-    double threshold;           /* a frame is speech when P(speech) - P(silence) is at least this; NAN: the model's own */
-    int64_t max_end_silence_ms; /* silence that ends a span; -1: long at first and shorter the longer nobody pauses */
+    double threshold;           /* a frame is speech when P(speech) - P(silence) is at least this; NAN: 0.5 with a schedule, else the
+                                   model's own (0.6) */
+    int64_t max_end_silence_ms; /* silence that ends a span; -1: long at first and shorter the longer nobody pauses (schedule) */
     int64_t max_segment_ms;     /* a longer span is cut; -1: the model's own */
     /* Callbacks run on the thread that carries out the call, or the request; any may be NULL. */
     void *user;
     void (*on_frame)(void *user, int64_t t_ms, float p_speech); /* every 10 ms, in order */
     void (*on_span)(void *user, const steno_span *span);        /* as soon as a span is closed, in order */
     int (*should_abort)(void *user);
+
+    /* From here on: later additions. */
+    int32_t schedule;           /* enum steno_vad_schedule; refused with max_end_silence_ms */
+    int32_t streaming;          /* 1: on_event is told, and an opening counts as a pause for the schedule: FunASR's is_streaming_input */
+    int32_t chunk_size_ms;      /* FunASR's chunk_size: how often the schedule is looked up, and openings are told; 1..3600000, live at
+                                   most 1000. 0: 60000, of a stream 200, live 60 */
+    int32_t pad2;
+    int64_t min_speech_ms;      /* shorter spans are left out; default 0 */
+    int64_t merge_ms;           /* FunASR's merge_vad: a span begins where the one before has ended, or with the audio, pauses and all, and
+                                   ends at the last beginning or end of speech before it would be longer. 0: they are not merged */
+    /* A span has opened (t1_ms is -1), at the end of the chunk it did in, or closed (t0_ms is -1), or both in one chunk; as it was found,
+     * before short ones are left out and others are merged. One that opens with the very last frame is not told to close. */
+    void (*on_event)(void *user, const steno_span *event);
 } steno_vad_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

@@ -89,8 +89,8 @@ static void build_net(struct build *b, const struct vad_shape *s)
     b->plan.output = p;
 }
 
-/* What the configuration says about cutting. Its speech_noise_thres is not looked at: the reference, too, takes 0.5 with the schedule
- * on. */
+/* What the configuration says about cutting. Its speech_noise_thres counts where the silence is fixed: the reference, too, takes 0.5 with
+ * a schedule. */
 #define AT(field) offsetof(struct vad_params, field)
 static const struct funasr_setting rule[] = {
     { "model_conf.max_end_silence_time", "vad.max_end_silence_time", 0, 1 << 30, EITHER, AT(max_end_silence_ms) },
@@ -100,14 +100,19 @@ static const struct funasr_setting rule[] = {
     { "model_conf.window_size_ms", "vad.window_size_ms", 0, 1 << 30, EITHER, AT(window_ms) },
     { "model_conf.sil_to_speech_time_thres", "vad.sil_to_speech_time_thres", 0, 1 << 30, EITHER, AT(to_speech_ms) },
     { "model_conf.speech_to_sil_time_thres", "vad.speech_to_sil_time_thres", 0, 1 << 30, EITHER, AT(to_silence_ms) },
+    { "model_conf.do_extend", "vad.do_extend", 0, 1, EITHER, AT(extend) },
 };
 #undef AT
 enum { N_RULES = sizeof rule / sizeof *rule };
 
+/* A decimal fraction, in a folder and in a GGUF file. */
+static const char *const threshold[] = { "model_conf.speech_noise_thres", "vad.speech_noise_thres" };
+
 static int read_rules(struct vad_params *p, struct weights *w, steno_error *e)
 {
     vad_params_init(p);
-    return funasr_read_settings(p, rule, N_RULES, w, e);
+    const int rc = funasr_read_settings(p, rule, N_RULES, w, e);
+    return rc ? rc : meta_num(&w->meta, w->name, threshold[funasr_is_gguf(w)], -1, 1, 1, &p->fixed_threshold, e);
 }
 
 static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
@@ -120,6 +125,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     if (!rules || !bank) return err_nomem(e, sizeof *rules + sizeof *bank, "filter banks");
     rc = read_rules(rules, w, e);
     if (rc) return rc;
+    rules->late_frames = s.lfr_m / 2;
     m->name = "16k";
     m->n_plans = m->n_states = 1;
     m->widths = (struct model_widths){ .n_mels = s.n_mels, .audio_state = s.linear, .audio_layers = s.layers };
@@ -153,6 +159,7 @@ static int vad_to_gguf(struct weights *w, enum dtype type, const char *vocab_pat
     gguf_begin(&g, architecture, to, e);
     funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
     funasr_put_settings(&g, &p, &usual_rules, rule, N_RULES);
+    if (p.fixed_threshold != usual_rules.fixed_threshold) gguf_put_f32(&g, threshold[1], (float)p.fixed_threshold);
     rc = funasr_write_weights(&g, w, s.in, type);
     gguf_end(&g);
     return rc;

@@ -1,25 +1,29 @@
 /* steno: from probabilities of silence to spans of speech. SPDX-License-Identifier: MIT
  *
- * Two frames are held back, because two things are known late: which frame is the last one, and whether the last frames of a chunk of
- * audio belong to the next one. The reference's front end keeps the frames whose right neighbours it has not heard, so that chunk k begins
- * at frame (k chunk_ms - 40 ms) / 10 ms - unless the audio ends there, and then there is no chunk k. */
+ * Some frames are held back, because two things are known late: which frame is the last one, and whether the last frames of a chunk of
+ * audio belong to the next one. The reference's front end keeps the frames whose right neighbours it has not heard, so a chunk begins with
+ * the first frame that its own audio gives - unless the audio ends before it, and then there is no such chunk. Live, a chunk is judged by
+ * its length, so that all of it is held. */
 #include "search/vad.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LATE = 4, SAMPLES_PER_MS = 16 };
+enum { FRAME_WINDOW = 400, FRAME_HOP = 160, SAMPLES_PER_MS = 16 };
 
 /* Milliseconds spoken on, and the silence that then closes a span. */
-static const struct { int upto, silence; } schedule[] = {
-    { 10000, 2000 }, { 20000, 1000 }, { 30000, 800 }, { 40000, 600 }, { 50000, 400 }, { 60000, 200 },
+struct row { int upto, silence; };
+static const struct row of_files[] = {
+    { 10000, 2000 }, { 20000, 1000 }, { 30000, 800 }, { 40000, 600 }, { 50000, 400 }, { 60000, 200 }, { 0, 0 },
 };
-enum { N_SCHEDULE = sizeof schedule / sizeof *schedule, SILENCE_AFTER = 100 };
+static const struct row live[] = { { 5000, 2000 }, { 10000, 1500 }, { 15000, 1000 }, { 30000, 800 }, { 45000, 400 }, { 0, 0 } };
+enum { LONGEST_SILENCE = 2000, SILENCE_AFTER = 100 };
 
 void vad_params_init(struct vad_params *p)
 {
-    *p = (struct vad_params){ .dynamic = 1, .max_end_silence_ms = 800, .max_segment_ms = 60000, .start_pad_ms = 200, .end_pad_ms = 100,
-                              .window_ms = 200, .to_speech_ms = 150, .to_silence_ms = 150, .chunk_ms = 60000, .threshold = NAN };
+    *p = (struct vad_params){ .schedule = VAD_FILES, .max_end_silence_ms = 800, .max_segment_ms = 60000, .start_pad_ms = 200,
+                              .end_pad_ms = 100, .extend = 1, .window_ms = 200, .to_speech_ms = 150, .to_silence_ms = 150,
+                              .chunk_ms = 60000, .late_frames = 2, .threshold = NAN, .fixed_threshold = 0.6 };
 }
 
 static int clamp(int x, int lo, int hi)
@@ -32,36 +36,49 @@ static void end_silence_set(struct vad *v, int ms)
     v->end_silence_ms = ms > v->p.to_silence_ms ? ms - v->p.to_silence_ms : 0;
 }
 
-void vad_begin(struct vad *v, const struct vad_params *p)
+void vad_begin(struct vad *v, const struct vad_params *p, struct vad_listener l)
 {
-    enum { HOUR_MS = 3600000 };
-    *v = (struct vad){ .p = *p };
+    enum { HOUR_MS = 3600000, LATE_MAX = VAD_HELD_MAX - VAD_LIVE_CHUNK_MAX / VAD_FRAME_MS - 2 };
+    *v = (struct vad){ .p = *p, .listener = l, .samples = INT64_MAX };
     struct vad_params *q = &v->p;
     q->window_ms = clamp(p->window_ms, VAD_FRAME_MS, VAD_WINDOW_MAX * VAD_FRAME_MS);
     q->to_speech_ms = clamp(p->to_speech_ms, VAD_FRAME_MS, q->window_ms);
     q->to_silence_ms = clamp(p->to_silence_ms, 0, q->window_ms);
     q->max_end_silence_ms = clamp(p->max_end_silence_ms, 0, HOUR_MS);
     q->max_segment_ms = clamp(p->max_segment_ms, VAD_FRAME_MS, 100 * HOUR_MS);
-    q->start_pad_ms = clamp(p->start_pad_ms, 0, HOUR_MS);
+    q->start_pad_ms = p->extend ? clamp(p->start_pad_ms, 0, HOUR_MS) : 0;
     q->end_pad_ms = clamp(p->end_pad_ms, 0, HOUR_MS);
-    q->chunk_ms = clamp(p->chunk_ms, 100, HOUR_MS);
-    if (isnan(p->threshold)) q->threshold = p->dynamic ? 0.5 : 0.6;
+    q->chunk_ms = clamp(p->chunk_ms, VAD_FRAME_MS, p->schedule == VAD_LIVE ? VAD_LIVE_CHUNK_MAX : HOUR_MS);
+    q->late_frames = clamp(p->late_frames, 0, LATE_MAX);
+    if (isnan(p->threshold)) q->threshold = p->schedule == VAD_FIXED ? p->fixed_threshold : 0.5;
+    v->hold = q->schedule == VAD_LIVE ? q->chunk_ms / VAD_FRAME_MS + q->late_frames + 2 : q->late_frames > 0 ? q->late_frames : 1;
     v->window = q->window_ms / VAD_FRAME_MS;
     end_silence_set(v, q->max_end_silence_ms);
 }
 
 /* ---- the span ---------------------------------------------------------------------------------------------------------------- */
 
-/* Frame t is the open span's last one. */
-static int span_close(struct vad *v, int64_t t, struct vad_span *out)
+static void tell(struct vad *v, int64_t t1_ms, int is_cut)
 {
-    *out = (struct vad_span){ v->start * VAD_FRAME_MS, (t + 1) * VAD_FRAME_MS };
+    const struct vad_event e = { { v->start * VAD_FRAME_MS, t1_ms }, !v->told, is_cut };
+    v->told = v->paused = 1;
+    if (v->listener.tell) v->listener.tell(v->listener.user, &e);
+}
+
+/* A chunk is over. */
+static void tell_opening(struct vad *v)
+{
+    if (v->open && !v->told && v->p.streaming) tell(v, -1, 0);
+}
+
+/* Frame t is the open span's last one. */
+static void span_close(struct vad *v, int64_t t, int is_cut)
+{
+    tell(v, (t + 1) * VAD_FRAME_MS, is_cut);
     v->floor = t + 1;
-    v->closed = 1;
     v->votes = v->at = v->in_speech = v->open = 0;
     v->silent = 0;
     memset(v->ring, 0, sizeof v->ring);
-    return 1;
 }
 
 static int span_is_long(const struct vad *v, int64_t t)
@@ -76,56 +93,84 @@ static int64_t start_of(const struct vad *v, int64_t t)
     return early > v->floor ? early : v->floor;
 }
 
-/* The ring says speech, or did so until frame t. @return 1 when that closed the span */
-static int on_speech(struct vad *v, int64_t t, int last, struct vad_span *out)
+/* Frames between the last one of a span and the one in which so much silence closes it. */
+static int frames_back(const struct vad *v, int end_silence_ms)
+{
+    const int back = end_silence_ms / VAD_FRAME_MS - (v->p.extend ? v->p.end_pad_ms / VAD_FRAME_MS + 1 : 0);
+    return back > 0 ? back : 0;
+}
+
+/* The ring says speech, or did so until frame t. */
+static void on_speech(struct vad *v, int64_t t, int last)
 {
     v->silent = 0;
-    if (v->open) return span_is_long(v, t) || last ? span_close(v, t, out) : 0;
-    v->start = start_of(v, t);
-    v->open = 1;
-    return 0;
+    if (v->open && (span_is_long(v, t) || last)) {
+        span_close(v, t, 0);
+    } else if (!v->open) {
+        v->start = start_of(v, t);
+        v->open = 1;
+        v->told = 0;
+    }
 }
 
-/* Frame t is one of several in a row in which the ring says silence. @return 1 when that closed the span */
-static int on_silence(struct vad *v, int64_t t, int last, struct vad_span *out)
+/* Frame t is one of several in a row in which the ring says silence. */
+static void on_silence(struct vad *v, int64_t t, int last)
 {
     v->silent++;
-    if (!v->open) {
-        v->floor = start_of(v, t);
-        return 0;
-    }
-    if (v->silent * VAD_FRAME_MS >= v->end_silence_ms) {
-        const int back = v->end_silence_ms / VAD_FRAME_MS - v->p.end_pad_ms / VAD_FRAME_MS - 1;
-        return span_close(v, t - (back > 0 ? back : 0), out);
-    }
-    return span_is_long(v, t) || last ? span_close(v, t, out) : 0;
+    if (!v->open) v->floor = start_of(v, t);
+    else if (v->silent * VAD_FRAME_MS >= v->end_silence_ms) span_close(v, t - frames_back(v, v->end_silence_ms), 0);
+    else if (span_is_long(v, t) || last) span_close(v, t, 0);
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------------------------ */
+/* ---- chunks ------------------------------------------------------------------------------------------------------------------ */
+
+/* Frames that the first n chunks give before more is heard. */
+static int64_t frames_of(const struct vad *v, int64_t samples)
+{
+    const int64_t n = samples < FRAME_WINDOW ? 0 : 1 + (samples - FRAME_WINDOW) / FRAME_HOP - v->p.late_frames;
+    return n > 0 ? n : 0;
+}
+
+static int64_t chunks_end(const struct vad *v, int64_t n)
+{
+    return n * v->p.chunk_ms * SAMPLES_PER_MS;
+}
+
+/* How long has somebody spoken, for the schedule, when chunk v->chunk begins? */
+static int64_t spoken_ms(const struct vad *v)
+{
+    const int64_t end = chunks_end(v, v->chunk + 1);
+    if (!v->open) return v->p.schedule == VAD_LIVE || v->paused ? 0 : v->spoken_ms;
+    if (v->p.schedule == VAD_LIVE) return (end < v->samples ? end : v->samples) / SAMPLES_PER_MS - v->start * VAD_FRAME_MS;
+    return (v->paused ? 0 : v->spoken_ms) + v->p.chunk_ms;
+}
 
 /* A chunk of audio begins: what counts as a pause now? */
 static void chunk_begin(struct vad *v)
 {
-    if (v->closed) v->spoken_ms = 0;
-    if (v->open) v->spoken_ms += v->p.chunk_ms;
-    v->closed = 0;
-    int i = 0;
-    while (i < N_SCHEDULE && v->spoken_ms > schedule[i].upto) i++;
-    end_silence_set(v, i < N_SCHEDULE ? schedule[i].silence : SILENCE_AFTER);
+    const struct row *r = v->p.schedule == VAD_LIVE ? live : of_files;
+    tell_opening(v);
+    v->spoken_ms = spoken_ms(v);
+    v->paused = 0;
     v->chunk++;
+    if (v->p.schedule == VAD_FIXED) return;
+    while (r->upto && v->spoken_ms > r->upto) r++;
+    end_silence_set(v, r->upto ? r->silence : SILENCE_AFTER);
 }
 
-static int64_t chunk_start(const struct vad *v)
+/* Chunks that begin with the next frame to be decided, of those that there are. */
+static void chunks_begin(struct vad *v)
 {
-    const int64_t t = v->chunk * (v->p.chunk_ms / VAD_FRAME_MS) - LATE;
-    return v->chunk ? t : 0;
+    while (v->samples >= chunks_end(v, v->chunk) && v->done >= frames_of(v, chunks_end(v, v->chunk))) chunk_begin(v);
 }
 
-/* @return 1 when the oldest held frame closed a span */
-static int frame_decide(struct vad *v, int last, struct vad_span *out)
+/* ---- frames ------------------------------------------------------------------------------------------------------------------ */
+
+static void frame_decide(struct vad *v, int last)
 {
+    chunks_begin(v);
     const int64_t t = v->done++;
-    const float p = v->held[t % VAD_HELD];
+    const float p = v->held[t % v->hold];
     const uint8_t vote = 1.0f - p >= p + v->p.threshold;
     v->votes += vote - v->ring[v->at];
     v->ring[v->at] = vote;
@@ -134,34 +179,41 @@ static int frame_decide(struct vad *v, int last, struct vad_span *out)
     const int before = v->in_speech;
     if (!before && v->votes >= v->p.to_speech_ms / VAD_FRAME_MS) v->in_speech = 1;
     else if (before && v->votes <= v->p.to_silence_ms / VAD_FRAME_MS) v->in_speech = 0;
-    if (before || v->in_speech) return on_speech(v, t, last, out);
-    return on_silence(v, t, last, out);
+    if (before || v->in_speech) on_speech(v, t, last);
+    else on_silence(v, t, last);
 }
 
-int vad_step(struct vad *v, float p_silence, struct vad_span *out)
+void vad_step(struct vad *v, float p_silence)
 {
-    int n = 0;
-    if (v->frames - v->done == VAD_HELD) {
-        if (v->p.dynamic && v->done >= chunk_start(v)) chunk_begin(v);
-        n = frame_decide(v, 0, out);
-    }
-    v->held[v->frames++ % VAD_HELD] = p_silence;
-    return n;
+    if (v->frames - v->done == v->hold) frame_decide(v, 0);
+    v->held[v->frames++ % v->hold] = p_silence;
 }
 
-int vad_end(struct vad *v, int64_t samples, struct vad_span out[VAD_HELD])
+void vad_heard(struct vad *v, int64_t samples)
 {
-    int n = 0;
-    while (v->done < v->frames) {
-        const int there = samples >= v->chunk * v->p.chunk_ms * SAMPLES_PER_MS;
-        if (v->p.dynamic && there && v->done >= chunk_start(v)) chunk_begin(v);
-        n += frame_decide(v, v->done + 1 == v->frames, out + n);
-    }
-    if (v->open) n += span_close(v, v->done - 1, out + n); /* it opened with the last frame */
-    return n;
+    const int64_t n = v->p.schedule == VAD_LIVE ? samples - samples % chunks_end(v, 1) : samples;
+    const int64_t there = frames_of(v, n);
+    while (v->done < v->frames && v->done < there) frame_decide(v, 0);
+    if (v->chunk && samples >= chunks_end(v, v->chunk)) tell_opening(v);
+}
+
+void vad_end(struct vad *v, int64_t samples)
+{
+    v->samples = samples;
+    while (v->done < v->frames) frame_decide(v, v->done + 1 == v->frames);
+    tell_opening(v);
+    if (v->open) span_close(v, v->done - 1, 1);
 }
 
 int64_t vad_floor_ms(const struct vad *v)
 {
     return (v->open ? v->start : v->floor) * VAD_FRAME_MS;
+}
+
+int64_t vad_certain_ms(const struct vad *v)
+{
+    if (!v->open) return vad_floor_ms(v);
+    const int longest = v->p.schedule == VAD_FIXED ? v->end_silence_ms : LONGEST_SILENCE;
+    const int64_t end = v->done - frames_back(v, longest);
+    return (end > v->start ? end : v->start) * VAD_FRAME_MS;
 }

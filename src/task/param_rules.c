@@ -133,9 +133,20 @@ static int check_opening(const struct judge *j)
     return STENO_OK;
 }
 
+static int check_finding(const struct judge *j)
+{
+    const steno_vad_params *p = j->p;
+    if (p->schedule == STENO_VAD_SCHEDULE_LIVE && p->max_end_silence_ms >= 0)
+        return param_refuse(j, "{schedule} says what silence ends a span, and {max_end_silence_ms} says it, too: give one of them");
+    if (p->schedule == STENO_VAD_SCHEDULE_LIVE && p->chunk_size_ms > VAD_LIVE_CHUNK_MAX)
+        return param_refuse(j, "{chunk_size_ms=}, want at most %d with the live {schedule}", VAD_LIVE_CHUNK_MAX);
+    if (p->on_event && !p->streaming) return param_refuse(j, "{on_event} needs {streaming}");
+    return STENO_OK;
+}
+
 int param_rules_check(const struct judge *j)
 {
-    if (j->call == STENO_CALL_FIND_SPEECH) return STENO_OK;
+    if (j->call == STENO_CALL_FIND_SPEECH) return check_finding(j);
     if (j->call == STENO_CALL_OPEN) return check_opening(j);
     const params_t p = j->p;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {

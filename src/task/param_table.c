@@ -92,6 +92,12 @@ static const struct param find_speech[] = {
     { V(on_frame), .kind = STENO_PARAM_CALL, .by = BY_VAD },
     { V(on_span), .kind = STENO_PARAM_CALL, .by = BY_VAD },
     { V(should_abort), .kind = STENO_PARAM_CALL, .by = BY_VAD },
+    { V(schedule), CHOICE(STENO_VAD_SCHEDULE_LIVE), .by = BY_VAD },
+    { V(streaming), FLAG, .by = BY_VAD },
+    { V(chunk_size_ms), INT32(0, 3600000), .by = BY_VAD },
+    { V(min_speech_ms), INT64(0, 1e9), .by = BY_VAD },
+    { V(merge_ms), INT64(1, 1e9), OR_NONE(0), .by = BY_VAD },
+    { V(on_event), .kind = STENO_PARAM_CALL, .by = BY_VAD },
 };
 
 static const struct param open_model[] = {

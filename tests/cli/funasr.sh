@@ -28,6 +28,16 @@ expect 0 "spans by a shorter silence" vad -m "$F/fsmn-vad/pt" --vad-min-silence-
 is "three spans" "$(tr '\n' ';' <"$T/out")" "40 2300;3020 4610;5120 10980;"
 expect 0 "spans are cut" vad -m "$F/fsmn-vad/pt" --vad-max-speech-s 5 --json "$F/audio/vad/jfk.wav"
 is "as an object" "$(cat "$T/out")" '{"spans": [[40, 5050], [5120, 10130], [10130, 10980]], "duration_ms": 11000}'
+expect 0 "news as they come" vad -m "$F/fsmn-vad/pt" --streaming --vad-min-silence-ms 800 "$F/audio/vad/jfk.wav"
+is "openings and closings" "$(tr '\n' ';' <"$T/out")" "40 -1;-1 2300;3020 -1;-1 4610;5120 -1;-1 10980;"
+expect 0 "as an object" vad -m "$F/fsmn-vad/pt" --streaming --vad-chunk-ms 60 --json "$F/audio/vad/jfk.wav"
+is "with the spans" "$(cat "$T/out")" '{"events": [[40, -1], [-1, 10980]], "spans": [[40, 10980]], "duration_ms": 11000}'
+expect 0 "merged spans" vad -m "$F/fsmn-vad/pt" --vad-min-silence-ms 800 --vad-merge-s 5 "$F/audio/vad/jfk.wav"
+is "begin with the audio" "$(tr '\n' ';' <"$T/out")" "0 4610;4610 5120;5120 10980;"
+expect 0 "short ones are left out" vad -m "$F/fsmn-vad/pt" --vad-min-silence-ms 800 --vad-min-speech-ms 1700 "$F/audio/vad/jfk.wav"
+is "two spans" "$(tr '\n' ';' <"$T/out")" "40 2300;5120 10980;"
+expect 2 "two who say what silence ends a span" vad -m "$F/fsmn-vad/pt" --vad-schedule live --vad-min-silence-ms 8 "$F/audio/vad/jfk.wav"
+err_has "--vad-schedule says what silence ends a span, and --vad-min-silence-ms"
 expect 3 "a folder without am.mvn is named" vad -m "$F/fsmn-vad/safetensors" "$F/audio/vad/jfk.wav"
 err_has "am.mvn"
 IN=$F/audio/vad/sample.wav

@@ -9,26 +9,32 @@
 
 enum { SPANS_MAX = 256 };
 
-struct spans { struct vad_span v[SPANS_MAX]; size_t n; };
+struct spans { struct vad_span v[SPANS_MAX]; size_t n; int64_t floor_ms, certain_ms; };
+
+static void on_event(void *user, const struct vad_event *e)
+{
+    struct spans *s = user;
+    assert_true(s->n < SPANS_MAX && e->span.t1_ms >= 0); /* openings are told in streams alone */
+    assert_true(e->span.t0_ms >= s->floor_ms && e->span.t1_ms >= s->certain_ms);
+    s->v[s->n++] = e->span;
+}
 
 static void spans_of(struct spans *s, const float *p, size_t n, int64_t samples, const struct vad_params *params)
 {
     struct vad v;
     s->n = 0;
-    vad_begin(&v, params);
+    vad_begin(&v, params, (struct vad_listener){ on_event, s });
     for (size_t t = 0; t < n; t++) {
-        const int64_t floor_ms = vad_floor_ms(&v);
-        assert_true(s->n + 1 < SPANS_MAX);
-        const int closed = vad_step(&v, p[t], &s->v[s->n]);
-        if (closed) assert_true(s->v[s->n].t0_ms >= floor_ms);
-        s->n += (size_t)closed;
+        s->floor_ms = vad_floor_ms(&v);
+        s->certain_ms = vad_certain_ms(&v);
+        vad_step(&v, p[t]);
     }
-    s->n += (size_t)vad_end(&v, samples, &s->v[s->n]);
+    vad_end(&v, samples);
 }
 
 /* ---- goldens ----------------------------------------------------------------------------------------------------------------- */
 
-static const struct { const char *name; int dynamic, end_silence, max_s; } settings[] = {
+static const struct { const char *name; int is_dynamic, end_silence, max_s; } settings[] = {
     { "default_dynamic", 1, 800, 60 }, { "fixed800", 0, 800, 60 },     { "fixed500", 0, 500, 60 },       { "dynamic_max5s", 1, 800, 5 },
     { "dynamic_max15s", 1, 800, 15 },  { "dynamic_max30s", 1, 800, 30 }, { "fixed800_max5s", 0, 800, 5 }, { "fixed800_max15s", 0, 800, 15 },
 };
@@ -66,7 +72,7 @@ static void test_spans_equal_the_reference_for_eight_settings_of_nine_files(void
         for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
             struct vad_params params;
             vad_params_init(&params);
-            params.dynamic = settings[i].dynamic;
+            params.schedule = settings[i].is_dynamic ? VAD_FILES : VAD_FIXED;
             params.max_end_silence_ms = settings[i].end_silence;
             params.max_segment_ms = settings[i].max_s * 1000;
             spans_of(got, p.v, p.n, json_integer_value(json_object_get(entry, "samples")), &params);
@@ -74,6 +80,91 @@ static void test_spans_equal_the_reference_for_eight_settings_of_nine_files(void
         }
         free(p.v);
     }
+    free(got);
+    json_decref(golden);
+}
+
+/* ---- streams ------------------------------------------------------------------------------------------------------------------ */
+
+struct news { int64_t e[SPANS_MAX][3]; size_t n; int64_t chunk; };
+
+static void on_news(void *user, const struct vad_event *e)
+{
+    struct news *s = user;
+    assert_true(s->n < SPANS_MAX);
+    if (e->is_cut) return;
+    int64_t *to = s->e[s->n++];
+    to[0] = s->chunk;
+    to[1] = e->opens ? e->span.t0_ms : -1;
+    to[2] = e->span.t1_ms;
+}
+
+/* Audio in chunks, of which each gives the frames whose right neighbours it has. */
+static void news_of(struct news *s, const struct npy *p, int64_t samples, const struct vad_params *params)
+{
+    struct vad v;
+    const int64_t chunk = params->chunk_ms * 16;
+    size_t t = 0;
+    s->n = 0;
+    vad_begin(&v, params, (struct vad_listener){ on_news, s });
+    for (s->chunk = 0; (s->chunk + 1) * chunk < samples; s->chunk++) {
+        const int64_t heard = (s->chunk + 1) * chunk, frames = heard < 400 ? 0 : (heard - 400) / 160 - 1;
+        for (; (int64_t)t < frames && t < p->n; t++) vad_step(&v, p->v[t]);
+        vad_heard(&v, heard);
+    }
+    for (; t < p->n; t++) vad_step(&v, p->v[t]);
+    vad_end(&v, samples);
+}
+
+static void compare_news(const char *file, const char *setting, const struct news *got, json_t *want)
+{
+    json_t *call, *event;
+    size_t i, k, n = 0;
+    json_array_foreach(want, i, call) {
+        json_array_foreach(json_array_get(call, 1), k, event) {
+            const json_int_t chunk = json_integer_value(json_array_get(call, 0)), t0 = json_integer_value(json_array_get(event, 0));
+            const int64_t *g = got->e[n];
+            if (n >= got->n || g[0] != chunk || g[1] != t0 || g[2] != json_integer_value(json_array_get(event, 1)))
+                fail_msg("%s, %s: news %zu differs: want %d in chunk %d", file, setting, n, (int)t0, (int)chunk);
+            n++;
+        }
+    }
+    if (n != got->n) fail_msg("%s, %s: %zu pieces of news, want %zu", file, setting, got->n, n);
+}
+
+static void test_streams_are_told_of_in_the_reference_s_chunks(void **state)
+{
+    (void)state;
+    static const struct { const char *name; enum vad_schedule schedule; int chunk_ms; } streams[] = {
+        { "chunk200_fixed800", VAD_FIXED, 200 }, { "chunk200_default", VAD_FILES, 200 }, { "chunk60_fixed800", VAD_FIXED, 60 },
+    };
+    FILE *f = shared_open("funasr/fsmn-vad/golden/golden.json");
+    if (!f) skip();
+    json_t *golden = json_loadf(f, 0, NULL), *entry;
+    fclose(f);
+    struct news *got = malloc(sizeof *got);
+    const char *file;
+    int n = 0;
+    assert_true(golden && got);
+    json_object_foreach(golden, file, entry) {
+        char name[256];
+        snprintf(name, sizeof name, "funasr/fsmn-vad/golden/%.*s.psil.npy", (int)(strlen(file) - 4), file);
+        struct npy p = npy_read(name);
+        for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+            json_t *want = json_object_get(json_object_get(entry, "streaming"), streams[i].name);
+            struct vad_params params;
+            vad_params_init(&params);
+            params.schedule = streams[i].schedule;
+            params.chunk_ms = streams[i].chunk_ms;
+            params.streaming = 1;
+            if (!want) continue;
+            news_of(got, &p, json_integer_value(json_object_get(entry, "samples")), &params);
+            compare_news(file, streams[i].name, got, want);
+            n++;
+        }
+        free(p.v);
+    }
+    assert_true(n >= 20);
     free(got);
     json_decref(golden);
 }
@@ -86,7 +177,7 @@ static struct vad_params fixed(void)
 {
     struct vad_params p;
     vad_params_init(&p);
-    p.dynamic = 0;
+    p.schedule = VAD_FIXED;
     return p;
 }
 
@@ -250,6 +341,16 @@ static void test_threshold_divides_speech_from_silence(void **state)
     assert_int_equal(s.n, 0);
 }
 
+/* Spans come in order, and have a length. */
+static void follow(void *user, const struct vad_event *e)
+{
+    struct vad_span *last = user;
+    assert_true(e->span.t0_ms >= last->t1_ms);
+    if (e->span.t1_ms < 0) return;
+    assert_true(e->span.t1_ms > e->span.t0_ms && e->span.t1_ms <= 7000);
+    *last = e->span;
+}
+
 static void test_wild_parameters_and_probabilities_do_no_harm(void **state)
 {
     (void)state;
@@ -261,26 +362,26 @@ static void test_wild_parameters_and_probabilities_do_no_harm(void **state)
         struct vad_params q;
         vad_params_init(&q);
         int *const field[] = { &q.max_end_silence_ms, &q.max_segment_ms, &q.start_pad_ms, &q.end_pad_ms, &q.window_ms, &q.to_speech_ms,
-                               &q.to_silence_ms, &q.chunk_ms };
+                               &q.to_silence_ms, &q.chunk_ms, &q.late_frames };
         for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
             seed = seed * 1664525u + 1013904223u;
             if (seed >> 30) *field[i] = wild[(seed >> 20) % N];
         }
-        q.dynamic = round & 1;
+        q.schedule = (enum vad_schedule)(round % 3);
+        q.streaming = round & 1;
+        q.extend = round >> 1 & 1;
         for (int t = 0; t < 700; t++) {
             if (t % 25 == 0) seed = seed * 1664525u + 1013904223u;
             p[t] = seed >> 31 ? 0.05f : 0.95f;
         }
         struct vad v;
-        struct vad_span out[VAD_HELD], last = { 0, 0 };
-        vad_begin(&v, &q);
-        for (int t = 0; t <= 700; t++) {
-            const int n = t < 700 ? vad_step(&v, p[t], out) : vad_end(&v, 160 * 699 + 400, out);
-            for (int i = 0; i < n; i++) {
-                assert_true(out[i].t0_ms >= last.t1_ms && out[i].t1_ms > out[i].t0_ms && out[i].t1_ms <= 7000);
-                last = out[i];
-            }
+        struct vad_span last = { 0, 0 };
+        vad_begin(&v, &q, (struct vad_listener){ follow, &last });
+        for (int t = 0; t < 700; t++) {
+            vad_step(&v, p[t]);
+            if (seed >> (t % 32) & 1) vad_heard(&v, 160 * t + 400);
         }
+        vad_end(&v, 160 * 699 + 400);
     }
 }
 
@@ -288,6 +389,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans_equal_the_reference_for_eight_settings_of_nine_files),
+        cmocka_unit_test(test_streams_are_told_of_in_the_reference_s_chunks),
         cmocka_unit_test(test_no_frames_and_silence_have_no_spans),
         cmocka_unit_test(test_a_span_opens_at_15_votes_of_20_and_reaches_back_40_frames),
         cmocka_unit_test(test_a_span_closes_with_the_audio),

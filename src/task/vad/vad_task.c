@@ -5,8 +5,12 @@
  * source has, up to five seconds. The executor holds the state of one stream; who goes on after another has his own put back first. */
 #include "task/vad/vad_task.h"
 #include <string.h>
+#include "search/vad_spans.h"
 #include "task/batch_loop.h"
 #include "task/fbank_stream.h"
+#include "task/vad/vad_rules.h"
+
+enum { STREAM_ROWS = FBANK_STREAM_CHUNK / FBANK_HOP + FBANK_LFR_MAX }; /* of one read of the source */
 
 /* What searches for speech keep in a batch. */
 struct vad_batch {
@@ -17,6 +21,7 @@ struct vad_batch {
 struct vad_session {
     struct fbank_stream fbank;
     struct vad vad;
+    struct vad_spans spans;   /* what is made of its spans */
     uint8_t *state;           /* of the stream, while another one's is the executor's; NULL: the batch is the session's own */
     /* The request. */
     steno_vad_params p;       /* complete */
@@ -36,17 +41,11 @@ static struct vad_batch *vad_batch_of(const struct steno_batch *b)
     return b->part;
 }
 
-static const struct vad_params *vad_params_of(const steno_model *m)
-{
-    return m->part;
-}
-
 /* ---- a request ---- */
 
 static int request_take(steno_session *s, const struct request_given *g)
 {
     struct vad_session *v = vad_of(s);
-    struct vad_params *q = &v->rules;
     const steno_vad_params *p = &v->p;
     v->p = *g->find_speech;
     v->src = *g->src;
@@ -55,13 +54,7 @@ static int request_take(steno_session *s, const struct request_given *g)
     s->abort_user = p->user;
     const int rc = params_check(s, STENO_CALL_FIND_SPEECH, p);
     if (rc) return rc;
-    *q = *vad_params_of(s->model);
-    if (p->max_end_silence_ms >= 0) {
-        q->dynamic = 0;
-        q->max_end_silence_ms = (int)p->max_end_silence_ms;
-    }
-    if (p->max_segment_ms > 0) q->max_segment_ms = (int)p->max_segment_ms;
-    q->threshold = p->threshold;
+    vad_rules_fill(&v->rules, s->model, p);
     return STENO_OK;
 }
 
@@ -73,34 +66,48 @@ static int request_end(steno_session *s, int status)
     return status;
 }
 
+static void on_span(void *session, const struct vad_span *v)
+{
+    steno_session *s = session;
+    const steno_vad_params *p = &vad_of(s)->p;
+    const steno_span span = { sizeof span, 0, v->t0_ms, v->t1_ms };
+    buf_add(&s->result.spans, &span, sizeof span);
+    if (!s->result.spans.err && p->on_span) p->on_span(p->user, &span);
+}
+
+static void on_event(void *session, const struct vad_event *e)
+{
+    steno_session *s = session;
+    struct vad_session *v = vad_of(s);
+    const int closes = e->span.t1_ms >= 0;
+    if (v->p.on_event && !e->is_cut)
+        v->p.on_event(v->p.user, &(steno_span){ sizeof(steno_span), 0, e->opens ? e->span.t0_ms : -1, e->span.t1_ms });
+    if (closes) vad_spans_add(&v->spans, &e->span);
+}
+
+static int found(steno_session *s)
+{
+    return s->result.spans.err ? err_nomem(&s->error, s->result.spans.len, "spans") : STENO_OK;
+}
+
 static void request_begin(steno_session *s)
 {
     struct vad_session *v = vad_of(s);
     fbank_stream_begin(&v->fbank, &v->src, 0, 0);
     v->fbank.may_wait = !s->place.direct;
-    vad_begin(&v->vad, &v->rules);
+    vad_begin(&v->vad, &v->rules, (struct vad_listener){ on_event, s });
+    vad_spans_begin(&v->spans, v->p.min_speech_ms, v->p.merge_ms, on_span, s);
     queue_begin(s);
     s->request_state = REQUEST_LISTENING;
-}
-
-static int span_add(steno_session *s, const struct vad_span *v)
-{
-    const steno_vad_params *p = &vad_of(s)->p;
-    const steno_span span = { sizeof span, 0, v->t0_ms, v->t1_ms };
-    buf_add(&s->result.spans, &span, sizeof span);
-    if (s->result.spans.err) return err_nomem(&s->error, s->result.spans.len, "spans");
-    if (p->on_span) p->on_span(p->user, &span);
-    return STENO_OK;
 }
 
 /* What is still open when the audio has ended. */
 static int spans_end(steno_session *s)
 {
-    struct vad_span last[VAD_HELD];
-    const int n = vad_end(&vad_of(s)->vad, vad_of(s)->fbank.samples, last);
-    int rc = STENO_OK;
-    for (int i = 0; i < n && !rc; i++) rc = span_add(s, &last[i]);
-    return rc;
+    struct vad_session *v = vad_of(s);
+    vad_end(&v->vad, v->fbank.samples);
+    vad_spans_end(&v->spans);
+    return found(s);
 }
 
 /* ---- a step ---- */
@@ -135,11 +142,13 @@ static int piece_run(steno_session *s, int n)
     if (!out) return session_ran(s, x, rc ? rc : STENO_ENOMEM);
     for (int i = 0; i < n && !rc; i++, v->frame++) {
         const float p_silence = out[(size_t)i * ld];
-        struct vad_span span;
         if (v->p.on_frame) v->p.on_frame(v->p.user, v->frame * VAD_FRAME_MS, 1 - p_silence);
-        if (vad_step(&v->vad, p_silence, &span)) rc = span_add(s, &span);
+        vad_step(&v->vad, p_silence);
+        rc = found(s);
     }
-    return rc;
+    if (!rc && !v->fbank.flushed) vad_heard(&v->vad, v->fbank.samples);
+    vad_spans_certain(&v->spans, vad_certain_ms(&v->vad));
+    return rc ? rc : found(s);
 }
 
 static int wants_piece(const struct steno_batch *b, const steno_session *s)
@@ -155,7 +164,8 @@ static int piece_take(struct steno_batch *b, steno_session *s)
     const size_t ld = plan->slot[plan->input].ld;
     int n = 0;
     if (s->request_state == REQUEST_WAITING) request_begin(s);
-    int rc = fbank_stream_next(&vad_of(s)->fbank, (int)plan->max_rows, exec_input(b->exec, plan), ld, &n, &s->error);
+    const int most = vad_of(s)->p.streaming ? STREAM_ROWS : (int)plan->max_rows; /* somebody waits for news */
+    int rc = fbank_stream_next(&vad_of(s)->fbank, most, exec_input(b->exec, plan), ld, &n, &s->error);
     if (rc == STREAM_WAITS) {
         s->place.waits = 1;
         return 0;
