@@ -18,12 +18,9 @@
 
 static const char *const level_name[CPU_LEVELS] = {
     [CPU_C] = "c",
-#if defined(__x86_64__)
-    [CPU_AVX2] = "avx2", [CPU_AVXVNNI] = "avxvnni", [CPU_AVX512] = "avx512",
-    [CPU_AVX512VNNI] = "avx512vnni", [CPU_AVX512BF16] = "avx512bf16", [CPU_AMX] = "amx",
-#elif defined(__aarch64__)
-    [CPU_NEON] = "neon", [CPU_DOTPROD] = "dotprod", [CPU_I8MM] = "i8mm", [CPU_NEONBF16] = "neonbf16",
-#endif
+#define LEVEL(NAME, name, gains) [CPU_##NAME] = #name,
+    EACH_CPU_LEVEL(LEVEL)
+#undef LEVEL
 };
 
 const char *cpu_level_name(int level)
@@ -36,6 +33,14 @@ int cpu_level_from_name(const char *name)
     for (int i = 0; name && i < CPU_LEVELS; i++)
         if (strcmp(name, level_name[i]) == 0) return i;
     return -1;
+}
+
+int cpu_level_includes(int level, int other)
+{
+#if defined(__x86_64__)
+    if (other == CPU_AVXVNNI) return level == other;
+#endif
+    return other <= level;
 }
 
 int cpu_level_best(void)

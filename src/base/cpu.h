@@ -6,26 +6,39 @@
 #ifndef STENO_BASE_CPU_H
 #define STENO_BASE_CPU_H
 
-enum cpu_level {
-    CPU_C,           /* portable C: runs everywhere, defines the results */
+/* A row each: LEVEL(NAME, name, what its low-precision products gain: kern_gains). kern_init_name fills the table of kernels. */
 #if defined(__x86_64__)
-    CPU_AVX2,        /* AVX2 + FMA + F16C */
-    CPU_AVXVNNI,     /* AVX2 and AVX-VNNI: products of 8 bits and of int16; no level after it needs that */
-    CPU_AVX512,      /* AVX2, and AVX-512 F, BW, DQ, VL */
-    CPU_AVX512VNNI,  /* and VNNI: products of 8 bits and of int16 */
-    CPU_AVX512BF16,  /* and BF16: products of bf16 */
-    CPU_AMX,         /* and AMX TILE, BF16, INT8: products of 8 bits and of bf16 by tiles */
+#define EACH_CPU_LEVEL(LEVEL)                                                                                                             \
+    LEVEL(AVX2, avx2, GAIN_I16 | GAIN_BLOCKS)                  /* AVX2 + FMA + F16C */                                                    \
+    LEVEL(AVXVNNI, avxvnni, GAIN_I16 | GAIN_I8 | GAIN_BLOCKS)  /* AVX2 and AVX-VNNI: products of 8 bits and of int16; no level after it   \
+                                                                * needs that */                                                           \
+    LEVEL(AVX512, avx512, GAIN_BLOCKS)                         /* AVX2, and AVX-512 F, BW, DQ, VL */                                      \
+    LEVEL(AVX512VNNI, avx512vnni, GAIN_I16 | GAIN_I8 | GAIN_BLOCKS)             /* and VNNI: products of 8 bits and of int16 */           \
+    LEVEL(AVX512BF16, avx512bf16, GAIN_BF16 | GAIN_I16 | GAIN_I8 | GAIN_BLOCKS) /* and BF16: products of bf16 */                          \
+    LEVEL(AMX, amx, GAIN_BF16 | GAIN_I16 | GAIN_I8 | GAIN_BLOCKS)               /* and AMX TILE, BF16, INT8: both by tiles */
 #elif defined(__aarch64__)
-    CPU_NEON,        /* what every 64-bit ARM has */
-    CPU_DOTPROD,     /* FEAT_DotProd: products of 8 bits */
-    CPU_I8MM,        /* FEAT_I8MM: the same, as matrices */
-    CPU_NEONBF16,    /* and FEAT_BF16: products of 16 bits */
+#define EACH_CPU_LEVEL(LEVEL)                                                                                                             \
+    LEVEL(NEON, neon, 0)                                         /* what every 64-bit ARM has */                                          \
+    LEVEL(DOTPROD, dotprod, GAIN_I8 | GAIN_BLOCKS)               /* FEAT_DotProd: products of 8 bits */                                   \
+    LEVEL(I8MM, i8mm, GAIN_I8 | GAIN_BLOCKS)                     /* FEAT_I8MM: the same, as matrices */                                   \
+    LEVEL(NEONBF16, neonbf16, GAIN_BF16 | GAIN_I8 | GAIN_BLOCKS) /* and FEAT_BF16: products of 16 bits */
+#else
+#define EACH_CPU_LEVEL(LEVEL)
 #endif
+
+/* clang-format off */
+enum cpu_level {
+    CPU_C, /* portable C: runs everywhere, defines the results */
+#define LEVEL(NAME, name, gains) CPU_##NAME,
+    EACH_CPU_LEVEL(LEVEL)
+#undef LEVEL
     CPU_LEVELS
 };
+/* clang-format on */
 
 const char *cpu_level_name(int level);        /* NULL past the last */
 int cpu_level_from_name(const char *name);    /* -1: unknown */
+int cpu_level_includes(int level, int other);  /* what has `level` has `other`, too; each includes itself */
 int cpu_level_usable(int level);              /* on this machine, now; asking for CPU_AMX asks the system to let the process use tiles */
 int cpu_level_best(void);                     /* highest usable */
 void cpu_model_name(char *buf, unsigned n);   /* the processor's own name, "unknown" where it does not say */

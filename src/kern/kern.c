@@ -12,19 +12,9 @@ enum {
 void kern_init(struct kern *k, int level)
 {
     kern_init_c(k);
-#if defined(__x86_64__)
-    if (level >= CPU_AVX2) kern_init_avx2(k);
-    if (level == CPU_AVXVNNI) kern_init_avxvnni(k); /* no later level includes it */
-    if (level >= CPU_AVX512) kern_init_avx512(k);
-    if (level >= CPU_AVX512VNNI) kern_init_avx512vnni(k);
-    if (level >= CPU_AVX512BF16) kern_init_avx512bf16(k);
-    if (level >= CPU_AMX) kern_init_amx(k);
-#elif defined(__aarch64__)
-    if (level >= CPU_NEON) kern_init_neon(k);
-    if (level >= CPU_DOTPROD) kern_init_dotprod(k);
-    if (level >= CPU_I8MM) kern_init_i8mm(k);
-    if (level >= CPU_NEONBF16) kern_init_neonbf16(k);
-#endif
+#define LEVEL(NAME, name, gains) if (cpu_level_includes(level, CPU_##NAME)) kern_init_##name(k);
+    EACH_CPU_LEVEL(LEVEL)
+#undef LEVEL
     k->level = level;
     k->cache = os_cache(2);
     if (!k->cache) k->cache = CACHE_USUAL;
@@ -48,22 +38,20 @@ struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k)
     return (struct slices){ tile, min, rows >= max ? max : rows <= min ? min : rows - rows % tile };
 }
 
+enum { GAIN_BF16 = 1, GAIN_I16 = 2, GAIN_I8 = 4, GAIN_BLOCKS = 8 };
+
 int kern_gains(int level, enum packed_type t)
 {
-#if defined(__x86_64__)
-    const int vnni = level == CPU_AVXVNNI || level >= CPU_AVX512VNNI;
-    if (t == PK_I8_QUAD || t == PK_Q8_QUAD_A8) return vnni;
-    if (packed_by_blocks(t)) return level >= CPU_AVX2;
-    if (t == PK_BF16_PAIR) return level >= CPU_AVX512BF16;
-    if (t == PK_I16_PAIR) return vnni || level == CPU_AVX2;
-    return 0;
-#elif defined(__aarch64__)
-    if (t == PK_I16_PAIR) return 0; /* SMLAL makes as many products as FMLA does */
-    return t == PK_BF16_PAIR ? level >= CPU_NEONBF16 : (packed_by_rows(t) || packed_by_blocks(t)) && level >= CPU_DOTPROD;
-#else
-    (void)level, (void)t;
-    return 0;
-#endif
+    static const uint8_t of[CPU_LEVELS] = {
+        [CPU_C] = 0,
+#define LEVEL(NAME, name, gains) [CPU_##NAME] = gains,
+        EACH_CPU_LEVEL(LEVEL)
+#undef LEVEL
+    };
+    if (t == PK_BF16_PAIR) return (of[level] & GAIN_BF16) != 0;
+    if (t == PK_I16_PAIR) return (of[level] & GAIN_I16) != 0;
+    if (t == PK_I8_QUAD || t == PK_Q8_QUAD_A8) return (of[level] & GAIN_I8) != 0;
+    return packed_by_blocks(t) && of[level] & GAIN_BLOCKS;
 }
 
 /* Is what computes t the plain C twin? Of low-precision types it has one row at a time. */

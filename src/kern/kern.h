@@ -381,16 +381,9 @@ struct kern {
 int kern_gains(int level, enum packed_type t);
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
-void kern_init_avx2(struct kern *k);       /* x86 only, overrides what it does better */
-void kern_init_avxvnni(struct kern *k);    /* linear of int16 and of int8, by rows and by blocks, only */
-void kern_init_avx512(struct kern *k);
-void kern_init_avx512vnni(struct kern *k); /* as avxvnni */
-void kern_init_avx512bf16(struct kern *k); /* linear of bf16, and KV_BF16 */
-void kern_init_amx(struct kern *k);        /* the same, and linear of int8 by rows */
-void kern_init_neon(struct kern *k);       /* 64-bit ARM only */
-void kern_init_dotprod(struct kern *k);    /* products of int8 only */
-void kern_init_i8mm(struct kern *k);       /* the same */
-void kern_init_neonbf16(struct kern *k);   /* products of bf16 only */
+#define LEVEL(NAME, name, gains) void kern_init_##name(struct kern *k); /* overrides what it does better */
+EACH_CPU_LEVEL(LEVEL)
+#undef LEVEL
 
 /* How linear wants many rows cut: by multiples of `tile`, the rows of its highest register tile, and no more than `max`, of which what it
  * keeps of x, a part of each row or all of it rounded, fills half of the second-level cache, or its scratch. Below `min` weights pass by

@@ -4,7 +4,9 @@
  * sum it takes two steps, each of which adds two products to one another and then to the sum. It rounds to odd and takes subnormals for
  * zeros, whatever the processor is told, so its bits are not the twin's; but they depend on nothing else in the call. BFDOT may take the
  * same steps, but few rows are left to BFMMLA as well, so that nothing rests on that. Everything else stays as the level before has
- * it. */
+ * it.
+ *
+ * Compiled with: -march=armv8.2-a+dotprod+i8mm+bf16 */
 #define TILE_ROWS 12
 #define ROWS_BY_TWOS 1
 

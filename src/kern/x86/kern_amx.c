@@ -1,7 +1,10 @@
 /* steno: low-precision products for AMX with BF16 and INT8. SPDX-License-Identifier: MIT
  *
  * TDPBF16PS and TDPBUSD multiply whole tiles; the bodies are in lowp_tiles.h and attn_tiles.h. Everything else stays as the level before
- * has it. */
+ * has it.
+ *
+ * Compiled with: -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512
+ * -mamx-tile -mamx-bf16 -mamx-int8 */
 #define TILE_ROWS 12
 #define LOWP_TILE_ROWS 16
 

@@ -1,7 +1,9 @@
 /* steno: kernels for AVX2 with FMA and F16C. SPDX-License-Identifier: MIT
  *
  * Primitives that only this level needs; the others are in vec256.h, everything else in the templates. A tile is 6 rows by two vectors,
- * half a panel: 12 accumulators, two vectors of weights and one broadcast fill 15 of 16 registers. */
+ * half a panel: 12 accumulators, two vectors of weights and one broadcast fill 15 of 16 registers.
+ *
+ * Compiled with: -mavx2 -mfma -mf16c */
 #define TILE_ROWS 6
 #define QUAD_STEPS 2
 #define QUAD_PARTS 2

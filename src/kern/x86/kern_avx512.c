@@ -1,7 +1,9 @@
 /* steno: kernels for AVX-512 (F, BW, DQ, VL). SPDX-License-Identifier: MIT
  *
  * The vector type and its primitives; everything else is in the templates. A tile is 12 rows by two vectors: 24 accumulators, two
- * vectors of weights and one broadcast leave five registers free. */
+ * vectors of weights and one broadcast leave five registers free.
+ *
+ * Compiled with: -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512 */
 #define TILE_ROWS 12
 #define QUAD_STEPS 2
 #define QUAD_PARTS 2

@@ -1,7 +1,9 @@
 /* steno: products of bf16 for AVX-512 with BF16. SPDX-License-Identifier: MIT
  *
  * Attention of KV_BF16 is made of them, too. Everything else stays as the level before has it; ints512.h is here because lowp.h wants
- * primitives of every type. */
+ * primitives of every type.
+ *
+ * Compiled with: -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mavx512bf16 -mfma -mf16c -mprefer-vector-width=512 */
 #define TILE_ROWS 12
 
 #include "kern/x86/ints512.h"

@@ -1,7 +1,9 @@
 /* steno: products of integers for AVX-512 with VNNI. SPDX-License-Identifier: MIT
  *
  * Of int16, of int8 and by blocks. Everything else stays as the level before has it; pairs_f32.h is here because lowp.h wants primitives
- * of every type. */
+ * of every type.
+ *
+ * Compiled with: -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c -mprefer-vector-width=512 */
 #define TILE_ROWS 12
 #define QUAD_VECTORS 2 /* of outputs share each word of x, for which there are registers: half the loads */
 

@@ -1,7 +1,9 @@
 /* steno: products of 8 bits and of int16 for AVX-VNNI. SPDX-License-Identifier: MIT
  *
  * VPDPBUSD on 256 bits: four products of a byte and a signed byte in the time of one f32 multiply-add, VPDPWSSD two of int16, on processors
- * without AVX-512. Everything else stays as AVX2 has it. */
+ * without AVX-512. Everything else stays as AVX2 has it.
+ *
+ * Compiled with: -mavx2 -mfma -mf16c -mavxvnni */
 #define TILE_ROWS 6
 
 #include "kern/x86/vec256.h"
