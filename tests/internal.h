@@ -99,7 +99,7 @@ static inline uint32_t inside_n_rows(const steno_session *s) { return inside_run
 static inline void inside_advance(steno_session *s) { run_advance(inside_run(s)); } /* rows for the tokens just chosen */
 
 /* The rows, then single steps until all lanes are done or `steps` replays ran; STENO_OK, or why not. */
-static inline int inside_replay(steno_session *s, int steps) { return steps_run(s, steps); }
+static inline int inside_replay(steno_session *s, int steps) { return steps_run(s, PLAN_DECODER, steps); }
 /* Phases [first, end) of a plan, of n_rows rows; tables: these are the rows that were added. */
 static inline int inside_phases(steno_session *s, const struct plan *p, int first, int end, int tables, uint32_t n_rows)
 {

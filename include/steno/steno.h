@@ -729,6 +729,16 @@ STENO_API int steno_generate(steno_session *s, const int32_t *ids, int n, const 
  * it. n may be 0. */
 STENO_API int steno_generate_continue(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p);
 
+/** Read ids[n] into a session of a language model, from the beginning; steno_logits then has what the model expects behind them, and
+ * steno_generate_continue goes on from there.
+ * @return STENO_OK, STENO_EARG (not a language model, an id or a length is out of range), STENO_ECANCELED */
+STENO_API int steno_prefill(steno_session *s, const int32_t *ids, int n);
+/** The same behind all that was read and chosen before. */
+STENO_API int steno_prefill_continue(steno_session *s, const int32_t *ids, int n);
+/** @return [n_vocab] logits behind the last id of steno_prefill or steno_prefill_continue, before any rule, valid until the next call on
+ * the session; NULL when there are none */
+STENO_API const float *steno_logits(const steno_session *s, int *n);
+
 /** @return [n] the new ids of the last of these two calls, valid until the next call on the session; NULL when there are none */
 STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
 

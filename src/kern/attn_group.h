@@ -107,7 +107,7 @@ INLINE void partial_of_group(float *out, const struct attn *a, struct attn_scrat
 {
     struct key_block b = { .out = out, .rows = rows, .d_head = a->d_head };
     for (size_t r = 0; r < rows; r++) {
-        b.seen[r] = len[r] > key0 ? size_min(ATTN_KEYS, len[r] - key0) : 0;
+        b.seen[r] = len[r] > key0 && attn_first_key(a, len[r]) < key0 + ATTN_KEYS ? size_min(ATTN_KEYS, len[r] - key0) : 0;
         if (b.seen[r] > b.max) b.max = b.seen[r];
         out[r * OUT_LD + partial_max_at(a->d_head)] = -INFINITY;
     }
@@ -120,8 +120,18 @@ INLINE void partial_of_group(float *out, const struct attn *a, struct attn_scrat
                                               : b.kv[i];
     }
     body->scores(s, &b, a, r0);
+    for (size_t r = 0; r < rows && a->window; r++)
+        for (size_t j = key0; j < attn_first_key(a, len[r]) && j < key0 + b.seen[r]; j++) s->score[r * SCORE_LD + j - key0] = -INFINITY;
     weights_of(s, &b, body, a->scale);
     body->weigh(s, &b);
+}
+
+/* The block of keys that the first of some rows looks at first, rising with the position. */
+INLINE size_t first_block(const struct attn *a, const size_t len[ATTN_ROWS], size_t rows)
+{
+    size_t min = SIZE_MAX;
+    for (size_t r = 0; r < rows && a->window; r++) min = size_min(min, attn_first_key(a, len[r]));
+    return a->window ? min / ATTN_KEYS * ATTN_KEYS : 0;
 }
 
 /* A partial of later keys joins those before it. One whose maximum is -infinity weighs nothing, and its values may be anything. */
@@ -174,9 +184,10 @@ INLINE void attn_any(const struct attn *a, struct attn_scratch *s, const struct 
         size_t len[ATTN_ROWS];
         const size_t longest = lengths(len, a, r0, rows);
         body->queries(s, a, r0, rows);
-        for (size_t key0 = 0; key0 < longest || !key0; key0 += ATTN_KEYS) {
-            partial_of_group(key0 ? s->out : s->merged, a, s, body, r0, rows, len, key0, longest);
-            if (key0)
+        const size_t from = first_block(a, len, rows);
+        for (size_t key0 = from; key0 < longest || key0 == from; key0 += ATTN_KEYS) {
+            partial_of_group(key0 > from ? s->out : s->merged, a, s, body, r0, rows, len, key0, longest);
+            if (key0 > from)
                 for (size_t r = 0; r < rows; r++) merge_partial(s->merged + r * OUT_LD, s->out + r * OUT_LD, a->d_head);
         }
         for (size_t r = 0; r < rows; r++) partial_finish(a->out + (r0 + r) * a->ld_out, s->merged + r * OUT_LD, a->d_head);

@@ -90,6 +90,7 @@ INLINE void act_row(float *y, const float *x, size_t n, enum act act)
 static void act_gelu_erf(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_GELU_ERF); }
 static void act_gelu_tanh(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_GELU_TANH); }
 static void act_silu(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_SILU); }
+static void act_tanh(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_TANH); }
 static void act_relu(float *y, const float *x, size_t n) { act_row(y, x, n, ACT_RELU); }
 
 /* Multiply and add are rounded apart here and in the next, so that every level gives the twin's bits: memory sets the pace. */
@@ -276,6 +277,7 @@ static void init_elem(struct kern *k)
     k->act[ACT_GELU_TANH] = act_gelu_tanh;
     k->act[ACT_RELU] = act_relu;
     k->act[ACT_SILU] = act_silu;
+    k->act[ACT_TANH] = act_tanh;
     k->scale = scale_row;
     k->fsmn = fsmn;
     k->lstm = lstm;

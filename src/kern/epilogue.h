@@ -98,6 +98,7 @@ static void epilogue(const struct linear *l, size_t m, size_t rows, size_t p, fl
     case ACT_GELU_TANH: epilogue_y(l, m, rows, n0, y_end, acc, ACT_GELU_TANH); break;
     case ACT_RELU: epilogue_y(l, m, rows, n0, y_end, acc, ACT_RELU); break;
     case ACT_SILU: epilogue_y(l, m, rows, n0, y_end, acc, ACT_SILU); break;
+    case ACT_TANH: epilogue_y(l, m, rows, n0, y_end, acc, ACT_TANH); break;
     default: epilogue_y(l, m, rows, n0, y_end, acc, ACT_NONE);
     }
     if (y_end < n1) epilogue_kv(l, m, rows, y_end, n1, acc + (y_end - n0));

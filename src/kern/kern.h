@@ -214,7 +214,7 @@ struct kv_view {
  *                 2^-119.
  * Each call rounds its rows of x anew, so where there are many it should have all panels (kern_slices). Few rows may be cut as f32 is, for
  * they are bound by reading weights; by blocks, whose rows take longer, a thread's next call may say that they are kept. */
-enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_SILU, ACT_COUNT };
+enum act { ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU, ACT_SILU, ACT_TANH, ACT_COUNT };
 
 struct linear {
     const void *w;             /* packed panels, 64-byte aligned */
@@ -269,9 +269,13 @@ struct attn {
     const int32_t *len;        /* [rows] keys visible to row i, NULL: n_keys for all */
     int32_t n_keys;            /* used when len is NULL */
     uint32_t rows, d_head;
+    uint32_t window;           /* a row sees the last `window` of its keys; 0: all. Those before weigh nothing, but are read, and numbers */
     float scale;               /* of the f32 score; > 0 */
     const void *next;          /* block of keys that the caller will ask for next, block_stride from block to block, or NULL: a hint */
 };
+
+/* The first key that weighs something for a row that sees len keys. */
+static inline size_t attn_first_key(const struct attn *a, size_t len) { return a->window && len > a->window ? len - a->window : 0; }
 
 /* Floats from partial to partial: whole cache lines of d_head values, one of the sum's lanes and one of the maximum. Only the level that
  * made a partial can read it. */

@@ -27,6 +27,7 @@ void act_gelu_erf_c(float *y, const float *x, size_t n);
 void act_gelu_tanh_c(float *y, const float *x, size_t n);
 void act_relu_c(float *y, const float *x, size_t n);
 void act_silu_c(float *y, const float *x, size_t n);
+void act_tanh_c(float *y, const float *x, size_t n);
 
 /* The twins of linear and embed of one type. A file has linear_c before it uses this. */
 #define LINEAR_C(name, t)                                                                                           \

@@ -89,14 +89,15 @@ static inline void score_any(float s[KV_BLOCK], enum kv_type t, const char *k, c
     else score_block(s, t, k, q, d_head, scale);
 }
 
-/* The partial of n keys from key0 on. */
-static void partial_c(float *partial, enum kv_type t, const struct attn *a, const float *q, size_t key0, size_t n)
+/* The partial of n keys from key0 on; those before `first` of all weigh nothing. */
+static void partial_c(float *partial, enum kv_type t, const struct attn *a, const float *q, size_t key0, size_t n, size_t first)
 {
     const size_t d_head = a->d_head;
     float s[ATTN_KEYS], *sum = partial + partial_sum_at(d_head), *max = partial + partial_max_at(d_head);
     memset(partial, 0, attn_partial_len(d_head) * sizeof *partial);
     *max = -INFINITY;
     for (size_t j = 0; j < n; j += KV_BLOCK) score_any(s + j, t, kv_block_at(&a->kv, (key0 + j) / KV_BLOCK), q, d_head, a->scale);
+    for (size_t j = 0; j < n && key0 + j < first; j++) s[j] = -INFINITY;
     for (size_t j = 0; j < n; j++) *max = s[j] > *max ? s[j] : *max;
     if (t == KV_INT && any_nan(s, n)) {
         for (size_t d = 0; d < d_head; d++) partial[d] = NAN;
@@ -146,10 +147,10 @@ static inline size_t length_of(const struct attn *a, size_t r)
 static inline void attn_c(const struct attn *a, struct attn_scratch *s, enum kv_type t)
 {
     for (size_t r = 0; r < a->rows; r++) {
-        const size_t len = length_of(a, r);
-        partial_c(s->merged, t, a, a->q + r * a->ld_q, 0, size_min(ATTN_KEYS, len));
+        const size_t len = length_of(a, r), first = attn_first_key(a, len);
+        partial_c(s->merged, t, a, a->q + r * a->ld_q, 0, size_min(ATTN_KEYS, len), first);
         for (size_t k = ATTN_KEYS; k < len; k += ATTN_KEYS) {
-            partial_c(s->out, t, a, a->q + r * a->ld_q, k, size_min(ATTN_KEYS, len - k));
+            partial_c(s->out, t, a, a->q + r * a->ld_q, k, size_min(ATTN_KEYS, len - k), first);
             merge_c(s->merged, s->out, a->d_head);
         }
         finish_c(a->out + r * a->ld_out, s->merged, a->d_head);
@@ -160,7 +161,8 @@ static inline void attn_partial_c(const struct attn *a, size_t b, float *partial
 {
     for (size_t r = 0; r < a->rows; r++) {
         const size_t len = length_of(a, r), key0 = b * ATTN_KEYS;
-        partial_c(partial + r * ld_partial, t, a, a->q + r * a->ld_q, key0, len > key0 ? size_min(ATTN_KEYS, len - key0) : 0);
+        partial_c(partial + r * ld_partial, t, a, a->q + r * a->ld_q, key0, len > key0 ? size_min(ATTN_KEYS, len - key0) : 0,
+                  attn_first_key(a, len));
     }
 }
 

@@ -166,6 +166,7 @@ void kern_init_c(struct kern *k)
     k->act[ACT_GELU_TANH] = act_gelu_tanh_c;
     k->act[ACT_RELU] = act_relu_c;
     k->act[ACT_SILU] = act_silu_c;
+    k->act[ACT_TANH] = act_tanh_c;
     k->scale = scale_c;
     k->fsmn = fsmn_c;
     k->lstm = lstm_c;

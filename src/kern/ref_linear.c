@@ -30,6 +30,7 @@ static float activate(float x, enum act act)
     if (act == ACT_GELU_TANH) return (float)(0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))));
     if (act == ACT_RELU) return x > 0 ? x : 0;
     if (act == ACT_SILU) return (float)(x / (1 + exp(-(double)x)));
+    if (act == ACT_TANH) return (float)tanh(x);
     return x;
 }
 
@@ -140,4 +141,5 @@ void act_none_c(float *y, const float *x, size_t n) { memmove(y, x, n * sizeof *
 void act_gelu_erf_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_GELU_ERF); }
 void act_gelu_tanh_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_GELU_TANH); }
 void act_silu_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_SILU); }
+void act_tanh_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_TANH); }
 void act_relu_c(float *y, const float *x, size_t n) { for (size_t i = 0; i < n; i++) y[i] = activate(x[i], ACT_RELU); }

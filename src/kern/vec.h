@@ -122,6 +122,7 @@ INLINE vf vf_act(vf x, enum act act)
     if (act == ACT_GELU_TANH) return vf_gelu_tanh(x);
     if (act == ACT_RELU) return vf_max(x, vf_zero());
     if (act == ACT_SILU) return vf_div(x, vf_add(vf_exp(vf_sub(vf_zero(), x)), vf_set1(1)));
+    if (act == ACT_TANH) return vf_tanh(x);
     return x;
 }
 #endif

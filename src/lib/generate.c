@@ -7,10 +7,16 @@ void steno_generate_params_fill(steno_generate_params *p, uint32_t size)
     params_give(p, size, &own, sizeof own);
 }
 
+static int not_by_tokens(steno_session *s)
+{
+    return err_set(&s->error, STENO_EARG, "a %s model does not decode token by token", s->model->family->name);
+}
+
 static int encode(steno_session *s, const float *pcm, int64_t n)
 {
     if (!s->model->task->encode)
-        return err_set(&s->error, STENO_EARG, "a %s model does not decode token by token", s->model->family->name);
+        return s->model->task->generate ? err_set(&s->error, STENO_EARG, "a %s model does not hear", s->model->family->name)
+                                        : not_by_tokens(s);
     const int rc = pcm_check(s, pcm, n);
     return rc ? rc : s->model->task->encode(s, pcm, n);
 }
@@ -31,8 +37,7 @@ static int generate(steno_session *s, const int32_t *ids, int n, const steno_gen
     if (params_take(&own, p, sizeof own, sizeof own))
         return err_set(&s->error, STENO_EARG, "steno_generate_params was not filled by its init function");
     const struct task *t = s->model->task;
-    if (!t->is_encoded || !t->is_encoded(s)) return err_set(&s->error, STENO_EARG, "no window was encoded: call steno_encode first");
-    return t->generate(s, ids, n, &own, again);
+    return t->generate ? t->generate(s, ids, n, &own, again) : not_by_tokens(s);
 }
 
 int steno_generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p)
@@ -45,4 +50,23 @@ int steno_generate_continue(steno_session *s, const int32_t *ids, int n, const s
 {
     const int rc = call_enter(s);
     return rc ? rc : call_leave(s, generate(s, ids, n, p, 1));
+}
+
+static int read_ids(steno_session *s, const int32_t *ids, int n, int again)
+{
+    if (!s->model->task->read)
+        return err_set(&s->error, STENO_EARG, "a %s model is not a language model", s->model->family->name);
+    return s->model->task->read(s, ids, n, again);
+}
+
+int steno_prefill(steno_session *s, const int32_t *ids, int n)
+{
+    const int rc = call_enter(s);
+    return rc ? rc : call_leave(s, read_ids(s, ids, n, 0));
+}
+
+int steno_prefill_continue(steno_session *s, const int32_t *ids, int n)
+{
+    const int rc = call_enter(s);
+    return rc ? rc : call_leave(s, read_ids(s, ids, n, 1));
 }

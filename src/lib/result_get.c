@@ -104,6 +104,13 @@ int steno_span_get(const steno_session *s, int i, steno_span *out)
     return STENO_OK;
 }
 
+const float *steno_logits(const steno_session *s, int *n)
+{
+    const float *logits = s && s->model->task->logits ? s->model->task->logits(s) : NULL;
+    if (n) *n = logits ? s->model->n_vocab : 0;
+    return logits;
+}
+
 const int32_t *steno_generated(const steno_session *s, int *n)
 {
     const int count = s ? (int)(s->generated.len / sizeof(int32_t)) : 0;

@@ -186,7 +186,8 @@ struct family {
     const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */
 };
 
-extern const struct family family_whisper, family_sensevoice, family_paraformer, family_fsmn_vad;
+extern const struct family family_whisper, family_sensevoice, family_paraformer, family_fsmn_vad, family_llama, family_qwen3,
+    family_gemma, family_gemma3;
 /* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
 int model_life_begin(steno_model *m, steno_error *e);
 void model_hold(const steno_model *m);

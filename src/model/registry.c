@@ -7,7 +7,10 @@
 
 enum { NAMES_SZ = 200 };
 
-static const struct family *const families[] = { &family_whisper, &family_sensevoice, &family_paraformer, &family_fsmn_vad };
+static const struct family *const families[] = {
+    &family_whisper, &family_sensevoice, &family_paraformer, &family_fsmn_vad,
+    &family_llama, &family_qwen3, &family_gemma, &family_gemma3,
+};
 
 const struct family *family_find(const struct weights *w)
 {

@@ -198,30 +198,13 @@ static uint16_t build_layers(struct build *b, const struct whisper_dims *w, uint
     return x;
 }
 
-/* Logits of the rows that ask for some, and what is read off them, in two stages if so wanted. */
 static void build_lm_head(struct build *b, const struct whisper_dims *w, int two_stages, uint16_t x, uint16_t tokens)
 {
     const uint32_t d = (uint32_t)w->n_text_state;
-    const uint16_t last = build_slot_out(b, d), logits = build_slot_out(b, (uint32_t)w->n_vocab);
-    b->plan.logits = logits;
-    const uint16_t norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d, norm_eps);
-    const uint16_t approx = two_stages ? bind_approx(b, "decoder.token_embedding.weight", (uint64_t)w->n_vocab, d) : NO_BIND;
-    const uint16_t bounds = approx == NO_BIND ? NO_SLOT : build_slot_out(b, approx_bounds_width((uint32_t)w->n_vocab));
-    b->plan.bounds = bounds;
-    const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; unsigned flags; } ops[] = {
-        { OP_NORM, "decoder.ln", last, x, norm, 0 },
-        { OP_LOGITS_APPROX, "decoder.screen", logits, last, approx, 0 },
-        { OP_LOGITS_BOUND, "decoder.bounds", bounds, logits, approx, 0 },
-        { OP_LINEAR, "decoder.logits", logits, last, tokens, approx == NO_BIND ? 0 : OPF_APPROX },
-        { OP_LOGITS_REDUCE, "decoder.scan", NO_SLOT, logits, tokens, 0 },
-        { OP_SAMPLE, "decoder.pick", NO_SLOT, logits, tokens, 0 },
-    };
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        struct op *op = ops[i].bind == NO_BIND ? NULL : emit(b, ops[i].kind, ops[i].label, ops[i].out, ops[i].in, ops[i].bind);
-        if (!op) continue;
-        op->rows = ROWS_OUT;
-        op->flags = (uint8_t)ops[i].flags;
-    }
+    const struct lm_head head = { .prefix = "decoder", .matrix = "decoder.token_embedding.weight", .tokens = tokens,
+                                  .norm = bind_norm(b, "decoder.ln.weight", "decoder.ln.bias", d, norm_eps),
+                                  .n_vocab = (uint32_t)w->n_vocab, .d = d, .two_stages = two_stages };
+    sub_lm_head(b, &head, x);
 }
 
 static void build_decoder(struct build *b, const steno_model *m, const struct whisper_dims *w)

@@ -129,16 +129,20 @@ uint16_t bind_norm(struct build *b, const char *weight, const char *bias, uint64
     return id;
 }
 
-uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float eps)
+uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float eps, int less_one)
 {
     const uint16_t id = bind_norm(b, weight, NULL, n, eps);
-    if (!b->status) b->bind[id].norm_kind = NORM_RMS;
+    float *whole = less_one ? packed_take(b, (size_t)n * sizeof *whole) : NULL;
+    if (b->status) return id;
+    b->bind[id].norm_kind = NORM_RMS;
+    for (size_t i = 0; whole && i < n && !b->p.store->dry; i++) whole[i] = b->bind[id].norm_weight[i] + 1;
+    if (whole) b->bind[id].norm_weight = whole;
     return id;
 }
 
-uint16_t bind_norm_heads(struct build *b, const char *weight, uint32_t heads, uint32_t d_head, float eps)
+uint16_t bind_norm_heads(struct build *b, const char *weight, uint32_t heads, uint32_t d_head, float eps, int less_one)
 {
-    const uint16_t id = bind_norm_rms(b, weight, d_head, eps);
+    const uint16_t id = bind_norm_rms(b, weight, d_head, eps, less_one);
     if (b->status) return id;
     b->bind[id].heads = (uint16_t)heads;
     b->bind[id].d_head = (uint16_t)d_head;
@@ -154,9 +158,10 @@ uint16_t bind_rope(struct build *b, const struct rope *r, uint32_t heads, uint32
     float *turn = packed_take(b, (size_t)r->positions * r->n * sizeof *turn);
     for (size_t p = 0; p < r->positions && !b->status && !b->p.store->dry; p++)
         for (size_t j = 0; j < r->n / 2; j++) {
-            const double angle = (double)p * pow(r->base, -2.0 * (double)j / r->n) * r->scale / (r->divide ? (double)r->divide[j] : 1);
-            turn[p * r->n + j] = (float)cos(angle);
-            turn[p * r->n + r->n / 2 + j] = (float)sin(angle);
+            const double divide = r->divide ? (double)r->divide[j] : 1, gain = r->gain > 0 ? r->gain : 1;
+            const double angle = (double)p * (r->frequency ? r->frequency[j] : pow(r->base, -2.0 * (double)j / r->n) * r->scale / divide);
+            turn[p * r->n + j] = (float)(gain * cos(angle));
+            turn[p * r->n + r->n / 2 + j] = (float)(gain * sin(angle));
         }
     const uint16_t id = bind_add(b);
     if (!b->status)

@@ -22,11 +22,15 @@ uint16_t bind_upsample(struct build *b, const char *w, const char *bias, uint64_
  * matrix that is bound in full as well. NO_BIND where that would not be much less to read. */
 uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k);
 uint16_t bind_norm(struct build *b, const char *weight, const char *bias, uint64_t n, float eps);
-uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float eps);
-uint16_t bind_norm_heads(struct build *b, const char *weight, uint32_t heads, uint32_t d_head, float eps); /* RMS, of each head */
-/* Rotary positions (Su et al. 2021): pair j of n / 2 turns by position * base^(-2 j / n) * scale / divide[j]. */
+/* RMS; less_one: weights are stored minus one. */
+uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float eps, int less_one);
+uint16_t bind_norm_heads(struct build *b, const char *weight, uint32_t heads, uint32_t d_head, float eps, int less_one); /* of each head */
+/* Rotary positions (Su et al. 2021): pair j of n / 2 turns by position * base^(-2 j / n) * scale / divide[j], or by position *
+ * frequency[j], and grows `gain` times. */
 struct rope {
     double base, scale;
+    const double *frequency; /* [n / 2], NULL: as base, scale and divide say */
+    double gain;          /* 0: 1 */
     uint32_t n;           /* numbers of a head that turn, the first ones; even */
     uint32_t positions;   /* that there can be */
     int neighbours;       /* 1: x[2 j] and x[2 j + 1] are a pair; 0: x[j] and x[j + n / 2] */

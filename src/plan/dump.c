@@ -37,7 +37,7 @@ static void target_text(char *out, size_t n, const struct plan *p, const struct 
 
 static void extras_text(char *out, size_t n, const struct plan *p, const struct op *op)
 {
-    static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)", " relu", " silu" };
+    static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)", " relu", " silu", " tanh" };
     const struct bind *c = &p->bind[op->bind];
     char state[40] = "", filter[32] = "";
     if (op->kind != OP_LINEAR && op->state != NO_STATE) snprintf(state, sizeof state, " state%u.%u", op->state, op->layer);

@@ -160,7 +160,7 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
     struct attn a = { .out = row0(rp, op->out) + g.row * ld_out + at, .ld_out = ld_out,
                       .q = row0(rp, op->in) + g.row * ld_q + at, .ld_q = ld_q,
                       .kv = unit_kv(rp, op, u, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)u.n_keys, .rows = g.n,
-                      .d_head = c->d_head, .scale = c->scale,
+                      .d_head = c->d_head, .window = c->window, .scale = c->scale,
                       .next = keys_of(rp, op, t, item + t->ahead) };
     if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, u, b, t->blocks);
     const size_t partial_len = attn_partial_len(c->d_head), row_len = c->heads * t->blocks * partial_len;

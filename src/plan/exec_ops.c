@@ -15,6 +15,7 @@ static void embed_row(const struct replay *rp, const struct op *op, uint32_t r)
     float *y = row0(rp, op->out) + (size_t)r * s->ld;
     if (row->token < 0) memcpy(y, row0(rp, op->in) + (size_t)(-1 - row->token) * rp->p->slot[op->in].ld, c->k * sizeof *y);
     else rp->x->kern->embed[c->type](y, c->w, (size_t)row->token, c->k);
+    if (c->scale > 0 && row->token >= 0) rp->x->kern->scale(y, y, c->scale, NULL, c->k);
     if (c->positions) rp->x->kern->add(y, y, c->positions + (size_t)row->pos * c->k, c->k);
 }
 
@@ -95,7 +96,9 @@ static void act_rows(const struct replay *rp, const struct op *op, uint32_t from
         float *y = row0(rp, op->out) + r * ld_y + op->column;
         const float *x = row0(rp, op->in) + r * ld_x + op->column;
         if (c->bias) rp->x->kern->add(y, x, c->bias, c->n);
-        rp->x->kern->act[c->act](y, c->bias ? y : x, c->n);
+        if (c->scale > 0) rp->x->kern->scale(y, x, 1 / c->scale, NULL, c->n);
+        rp->x->kern->act[c->act](y, c->bias || c->scale > 0 ? y : x, c->n);
+        if (c->scale > 0) rp->x->kern->scale(y, y, c->scale, NULL, c->n);
     }
 }
 

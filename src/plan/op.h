@@ -31,8 +31,8 @@ enum op_kind {
                          * sequence, and with ROWS_TABLE at (before) rows of pos 0 */
     OP_ROPE,            /* of each head, from column on: its first n numbers turn by the row's position (kern.h); out is in */
     OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): a gated feed-forward network */
-    OP_ACT,             /* out = act(in + bias); only in plans without fusions, see unfuse.c */
-    OP_ADD,             /* out = in + aux or positions; likewise */
+    OP_ACT,             /* out = act(in + bias), as plans without fusions have it (unfuse.c); with a scale, out = scale * act(in / scale) */
+    OP_ADD,             /* out = in + aux or positions */
     OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT where that does (logits_approx.h) */
     OP_LOGITS_BOUND,    /* out = for each panel of in, approximate logits, how large they can be; a slice of ids at a time */
     OP_LOGITS_REDUCE,   /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
@@ -94,7 +94,8 @@ struct bind {
     uint16_t heads, kv_heads, d_head, stride;
     const struct approx_panel *approx; /* [pack_panels(n)] what w is off by, where it stands for a matrix with more bits; NULL */
     uint16_t taps, left;
-    float scale, eps;
+    float scale, eps;             /* OP_ACT: see there; OP_EMBED: tokens are multiplied by scale, rows of the input are not; 0: none is */
+    uint32_t window;              /* OP_ATTN over a state: keys that a row sees, the last ones; 0: all */
 };
 
 /* A virtual buffer of rows. Slots whose lives do not overlap share bytes of the scratch block. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "plan/emit.h"
 #include "plan/linear.h"
+#include "plan/logits_approx.h"
 
 enum { PART_MAX = 64 };
 
@@ -35,7 +36,8 @@ struct normed { uint16_t slot, norm; };
 static struct normed emit_norm(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, uint32_t width)
 {
     const struct part_name w = part_of(name, "weight"), v = part_of(name, "bias");
-    const uint16_t norm = d->norm == NORM_RMS ? bind_norm_rms(b, w.s, width, d->eps) : bind_norm(b, w.s, v.s, width, d->eps);
+    const uint16_t norm = d->norm == NORM_RMS ? bind_norm_rms(b, w.s, width, d->eps, d->norms_less_one)
+                                              : bind_norm(b, w.s, v.s, width, d->eps);
     const struct normed n = { build_slot(b, width), norm };
     emit(b, OP_NORM, name, n.slot, in, n.norm);
     return n;
@@ -184,12 +186,18 @@ void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uin
     emit_matrix(b, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide, x);
 }
 
-/* A product without a bias: out = NAME.PART(in) + out. */
-static void emit_plain(struct build *b, const char *name, const char *part, const struct matrix *m, uint16_t out, uint16_t in)
+/* A product without a bias joins the stream: out = NAME.PART(in) + out; with a norm behind it, out = POST(NAME.PART(in)) + out. */
+static void emit_plain(struct build *b, const struct sub_dims *d, const struct sub *s, const char *part, const struct matrix *m,
+                       uint16_t out, uint16_t in)
 {
-    const struct part_name label = part_of(name, part), w = part_in(name, part, "weight");
+    const struct part_name label = part_of(s->name, part), w = part_in(s->name, part, "weight");
     const struct linear_part p = { w.s, NULL, m->n };
-    struct op *op = emit(b, OP_LINEAR, label.s, out, in, bind_matrix(b, &p, m->k, m->role, m->norm));
+    const uint16_t made = s->name2 ? build_slot(b, (uint32_t)m->n) : out;
+    struct op *op = emit(b, OP_LINEAR, label.s, made, in, bind_matrix(b, &p, m->k, m->role, m->norm));
+    if (op && !s->name2) op->aux = out;
+    if (!s->name2) return;
+    const struct normed post = emit_norm(b, d, s->name2, made, (uint32_t)m->n);
+    op = emit(b, OP_ADD, "residual", out, post.slot, bind_scale(b, 1, NULL, m->n));
     if (op) op->aux = out;
 }
 
@@ -197,7 +205,7 @@ static void emit_head_norm(struct build *b, const struct sub_dims *d, const char
                            uint32_t heads)
 {
     const struct part_name label = part_of(name, part), w = part_in(name, part, "weight");
-    struct op *op = emit(b, OP_NORM, label.s, rows, rows, bind_norm_heads(b, w.s, heads, d->d_head, d->eps));
+    struct op *op = emit(b, OP_NORM, label.s, rows, rows, bind_norm_heads(b, w.s, heads, d->d_head, d->eps, d->norms_less_one));
     if (op) op->column = (uint16_t)column;
 }
 
@@ -222,12 +230,15 @@ void sub_attn_rope(struct build *b, const struct sub_dims *d, const struct sub *
     if (d->has_qk_norm) emit_head_norm(b, d, s->name, "q_norm", rows, 0, d->n_heads);
     if (d->has_qk_norm) emit_head_norm(b, d, s->name, "k_norm", rows, q_width(d), d->n_kv_heads);
     emit(b, OP_ROPE, turn.s, rows, rows, d->rope);
-    struct op *op = emit(b, OP_ATTN, s->name, attended, rows, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
-    if (!op) return;
+    const uint16_t attn = bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head);
+    struct op *op = emit(b, OP_ATTN, s->name, attended, rows, attn);
+    if (!op || b->status) return;
+    if (d->attn_scale > 0) bind_at(b, attn)->scale = d->attn_scale;
+    bind_at(b, attn)->window = d->window;
     op->flags = OPF_CAUSAL | OPF_WRITE_KV;
     op->state = b->plan.self_state;
     op->layer = layer;
-    emit_plain(b, s->name, "o_proj", &(struct matrix){ NULL, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended);
+    emit_plain(b, d, s, "o_proj", &(struct matrix){ NULL, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended);
 }
 
 void sub_ffn_glu(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
@@ -243,7 +254,7 @@ void sub_ffn_glu(struct build *b, const struct sub_dims *d, const struct sub *s,
                                          .state = NO_STATE }, &made);
     if (!b->status) bind_at(b, glu)->act = s->flags & SUB_TANH ? ACT_GELU_TANH : ACT_SILU;
     emit(b, OP_GLU, name.s, wide, both, glu);
-    emit_plain(b, s->name, "down_proj", &(struct matrix){ NULL, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide);
+    emit_plain(b, d, s, "down_proj", &(struct matrix){ NULL, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide);
 }
 
 void sub_ffn_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in)
@@ -290,15 +301,46 @@ void sub_cross_rows(struct build *b, const struct sub_dims *d, const struct sub 
     emit_rows(b, first, ROWS_TABLE);
 }
 
+void sub_layer(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t i, uint16_t x)
+{
+    char name[PART_MAX];
+    snprintf(name, sizeof name, "%s.%u", prefix, i);
+    b->prefix = name;
+    for (const struct sub *s = table; s->fn; s++) s->fn(b, d, s, x, (uint16_t)i);
+    b->prefix = "";
+}
+
 void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t n_layers, uint16_t x)
 {
-    for (uint32_t i = 0; i < n_layers && !b->status; i++) {
-        char name[PART_MAX];
-        snprintf(name, sizeof name, "%s.%u", prefix, i);
-        b->prefix = name;
-        for (const struct sub *s = table; s->fn; s++) s->fn(b, d, s, x, (uint16_t)i);
-        b->prefix = "";
+    for (uint32_t i = 0; i < n_layers && !b->status; i++) sub_layer(b, table, d, prefix, i, x);
+}
+
+void sub_lm_head(struct build *b, const struct lm_head *h, uint16_t x)
+{
+    const uint16_t last = build_slot_out(b, h->d), logits = build_slot_out(b, h->n_vocab);
+    b->plan.logits = logits;
+    const uint16_t approx = h->two_stages ? bind_approx(b, h->matrix, h->n_vocab, h->d) : NO_BIND;
+    const uint16_t bounds = approx == NO_BIND ? NO_SLOT : build_slot_out(b, approx_bounds_width(h->n_vocab));
+    b->plan.bounds = bounds;
+    const uint16_t cap = h->cap > 0 ? bind_scale(b, h->cap, NULL, h->n_vocab) : NO_BIND;
+    if (cap != NO_BIND && !b->status) bind_at(b, cap)->act = ACT_TANH;
+    const struct { enum op_kind kind; const char *label; uint16_t out, in, bind; unsigned flags; } ops[] = {
+        { OP_NORM, "ln", last, x, h->norm, 0 },
+        { OP_LOGITS_APPROX, "screen", logits, last, approx, 0 },
+        { OP_LOGITS_BOUND, "bounds", bounds, logits, approx, 0 },
+        { OP_LINEAR, "logits", logits, last, h->tokens, approx == NO_BIND ? 0 : OPF_APPROX },
+        { OP_ACT, "cap", logits, logits, cap, 0 },
+        { OP_LOGITS_REDUCE, "scan", NO_SLOT, logits, h->tokens, 0 },
+        { OP_SAMPLE, "pick", NO_SLOT, logits, h->tokens, 0 },
+    };
+    b->prefix = h->prefix;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        struct op *op = ops[i].bind == NO_BIND ? NULL : emit(b, ops[i].kind, ops[i].label, ops[i].out, ops[i].in, ops[i].bind);
+        if (!op) continue;
+        op->rows = ROWS_OUT;
+        op->flags = (uint8_t)ops[i].flags;
     }
+    b->prefix = "";
 }
 
 void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t layer)

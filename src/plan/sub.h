@@ -18,9 +18,13 @@ struct sub_dims {
     uint16_t rope;                        /* sub_attn_rope: bind_rope's of n_heads + n_kv_heads, one for all layers */
     int has_qk_norm, has_qkv_bias;        /* sub_attn_rope: norms of each head before they turn; biases of the three */
     float eps;                            /* of the norms */
+    int norms_less_one;                   /* NORM_RMS: their weights are stored minus one */
+    float attn_scale;                     /* of scores, 0: 1 / sqrt(d_head) */
+    uint32_t window;                      /* sub_attn_rope: positions that a row sees, its own included; 0: all */
 };
 
-/* One box of a layer, as a table row: what it is, its norm, and what its weights are called. */
+/* One box of a layer, as a table row: what it is, its norm, and what its weights are called. name2 of sub_attn_rope and sub_ffn_glu: norm
+ * of what the box makes, before it is added; NULL: there is none. */
 struct sub {
     void (*fn)(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
     const char *norm, *name, *name2;
@@ -44,8 +48,21 @@ void sub_ffn_tokens(struct build *b, const struct sub_dims *d, const struct sub 
 /* The first SAN-M layer: from rows of d_in to rows of d, so without the residual. */
 void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t in, uint32_t d_in);
 
+/* One layer, named PREFIX.I. */
+void sub_layer(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t i, uint16_t x);
 /* Layers 0 .. n-1 named PREFIX.I, each made of the subs of the table (ended by fn NULL). */
 void sub_stack(struct build *b, const struct sub *table, const struct sub_dims *d, const char *prefix, uint32_t n_layers, uint16_t x);
+/* Logits of the rows that ask for some, and what is read off them: linear of norm(x), in two stages if so wanted (logits_approx.h). */
+struct lm_head {
+    const char *prefix;  /* of labels */
+    const char *matrix;  /* [n_vocab, d] */
+    uint16_t tokens;     /* its binding */
+    uint16_t norm;
+    uint32_t n_vocab, d;
+    int two_stages;
+    float cap;           /* logits are cap * tanh(logit / cap); 0: they are what they are */
+};
+void sub_lm_head(struct build *b, const struct lm_head *h, uint16_t x);
 /* Keys and values of the encoder's output for one decoder layer, into the plan's cross_state. */
 void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t layer);
 #endif

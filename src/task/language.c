@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/os.h"
+#include "task/generation.h"
 #include "task/params.h"
 #include "task/window.h"
 #include "text/language.h"

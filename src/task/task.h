@@ -49,7 +49,8 @@ struct task {
     int (*align)(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
     int (*detect_language)(steno_session *s, const steno_source *src, float *probs, int n);
     int (*encode)(steno_session *s, const float *pcm, int64_t n);
-    int (*is_encoded)(const steno_session *s); /* a window is there to generate from */
+    int (*read)(steno_session *s, const int32_t *ids, int n, int again); /* ids of a text, for the logits behind them */
+    const float *(*logits)(const steno_session *s); /* behind what read has read; NULL: there are none */
     int (*generate)(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again);
     int64_t (*bench)(steno_session *s, const char *phase, int n);
 };

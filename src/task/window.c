@@ -1,5 +1,4 @@
 /* steno: one window through the plans. SPDX-License-Identifier: MIT */
-#include <math.h>
 #include <string.h>
 #include "task/window.h"
 
@@ -55,41 +54,4 @@ void slots_forget(const steno_session *s)
     struct decode_slot *slot = ar_batch_of(b)->decode_slot;
     for (uint32_t i = 0; i < b->n_windows; i++)
         if (slot[i].audio == s) slot[i].audio = NULL;
-}
-
-void lane_reset(steno_session *s, uint16_t lane)
-{
-    lane_rewind(s->batch, lane, 0);
-}
-
-void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
-{
-    struct lane *l = &b->run.lane[lane];
-    state_truncate(&b->state[STATE_SELF], lane, (uint32_t)len);
-    *l = (struct lane){
-        .kv = { .len = len, .enc_len = b->model->audio_ctx, .window = (uint16_t)(lane / b->n_lanes) },
-        .sampler = { .out = b->sampled + (size_t)lane * (size_t)b->model->text_ctx, .top = l->sampler.top, .last_ts = -1,
-                     .margin = { INFINITY, INFINITY } },
-    };
-}
-
-int steps_run(steno_session *s, int steps)
-{
-    struct steno_batch *b = s->batch;
-    int ran = 0;
-    struct run_time spent;
-    const uint32_t rows = b->run.n_rows;
-    const int rc = exec_chain(b->exec, &s->model->plan[PLAN_DECODER], &b->run, steps, NULL, &ran, session_time(s, PLAN_DECODER), &spent);
-    if (rows > b->run.n_lanes) { /* the first replay was a prompt */
-        s->timings.n_prompts++;
-        s->timings.n_prompt_tokens += rows;
-        s->timings.prompt_us += spent.first_ns / 1000;
-        ran--;
-    } else {
-        spent.rest_ns += spent.first_ns;
-    }
-    s->timings.n_wakes++;
-    s->timings.n_steps += ran > 0 ? ran : 0;
-    s->timings.decode_us += spent.rest_ns / 1000;
-    return session_ran(s, b->exec, rc);
 }

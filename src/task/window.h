@@ -9,9 +9,6 @@
 float *window_mel(const steno_session *s);                                /* where the encoder reads log-mel: [2 audio_ctx, n_mels] */
 int window_encode(steno_session *s, uint32_t decode_slot, int32_t n_ctx); /* what window_mel holds, for n_ctx positions of the encoder */
 void slots_forget(const steno_session *s);                                  /* no decode slot has audio of s any more */
-void lane_reset(steno_session *s, uint16_t lane);
-void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len);      /* lane_reset that keeps the first len positions */
-int steps_run(steno_session *s, int steps);                               /* the rows in the run, then single steps until all lanes end */
 
 /* The same for a batch, whoever's window it is; STENO_OK or STENO_ECANCELED. */
 float *batch_mel(const struct steno_batch *b);

@@ -208,6 +208,7 @@ static inline void plain_embed(const struct plain_op *o)
         const float *positions = plain_at(o, c->positions);
         if (row->token < 0) memcpy(y, plain_row(o, o->op->in, (size_t)(-1 - row->token)), c->k * sizeof *y); /* token_of_input */
         else o->kern->embed[c->type](y, plain_at(o, c->w), (size_t)row->token, c->k);
+        if (c->scale > 0 && row->token >= 0) o->kern->scale(y, y, c->scale, NULL, c->k);
         if (positions) o->kern->add(y, y, positions + (size_t)row->pos * c->k, c->k);
     }
 }
@@ -229,7 +230,9 @@ static inline void plain_rows(const struct plain_op *o)
         const float *position = positions ? positions + (size_t)at_row * c->n : NULL;
         if (o->op->kind == OP_SCALE) o->kern->scale(y, x, c->scale, position, c->n);
         if (o->op->kind == OP_ACT && bias) o->kern->add(y, x, bias, c->n);
-        if (o->op->kind == OP_ACT) o->kern->act[c->act](y, bias ? y : x, c->n);
+        if (o->op->kind == OP_ACT && c->scale > 0) o->kern->scale(y, x, 1 / c->scale, NULL, c->n);
+        if (o->op->kind == OP_ACT) o->kern->act[c->act](y, bias || c->scale > 0 ? y : x, c->n);
+        if (o->op->kind == OP_ACT && c->scale > 0) o->kern->scale(y, y, c->scale, NULL, c->n);
         if (o->op->kind == OP_ADD)
             o->kern->add(y, x, o->op->aux == NO_SLOT ? positions + (size_t)r * c->n : plain_row(o, o->op->aux, r) + at, c->n);
         if (o->op->kind == OP_SOFTMAX) o->kern->softmax(y, x, o->plan->p->slot[o->op->in].width);
@@ -321,7 +324,7 @@ static inline void plain_attn_row(const struct plain_op *o, uint32_t r, uint32_t
     struct kv_view kv = plain_kv(o, head / (o->bind->heads / o->bind->kv_heads), o->run ? o->run->row[r].lane : 0, &type, &head_sz);
     if (o->op->state == NO_STATE) kv.base = (char *)kv.base + plain_beside(o, o->op->kv_rows, r).block * kv.block_stride;
     const struct attn a = { .out = plain_row(o, o->op->out, r) + at, .q = plain_row(o, o->op->in, r) + at, .kv = kv, .n_keys = len,
-                            .rows = 1, .d_head = o->bind->d_head, .scale = o->bind->scale };
+                            .rows = 1, .d_head = o->bind->d_head, .window = o->bind->window, .scale = o->bind->scale };
     o->kern->attn[type](&a, o->x->scratch);
 }
 

@@ -51,7 +51,7 @@ static double weights(double *p, const struct att *t, const struct attn *a, size
             const double low = t->k_low[j * t->d_head + d];
             p[j] += q[d] * (t->k[j * t->d_head + d] - low) + q_low[d] * low;
         }
-        p[j] *= a->scale;
+        p[j] = j < attn_first_key(a, n) ? -INFINITY : p[j] * a->scale;
         if (p[j] > max) max = p[j];
     }
     for (size_t j = 0; j < n; j++) sum += p[j] = exp(p[j] - max);
@@ -198,6 +198,7 @@ static void check_weights(struct check *c, const struct att *t, const struct att
     float *out = guarded_floats((t->rows - 1) * ld + n + !n), *alone = guarded_floats(n + !n);
     double *p = calloc(n + 1, sizeof *p);
     struct attn a = *all;
+    a.window = 0; /* it is for attention alone */
     a.out = out, a.ld_out = ld, a.len = NULL, a.n_keys = (int32_t)n;
     fill_canary(out, (t->rows - 1) * ld + n + !n);
     memset(c->scratch, 0xff, kern_attn_scratch_max());
@@ -265,9 +266,10 @@ static void put_key(struct check *c, const struct att *t, const struct attn *a, 
     }
 }
 
-static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys, enum kv_type type, int ragged, int table_used)
+enum { TABLE = 1, WINDOW = 2 }; /* blocks lie as a table says; rows see the last third of their keys */
+static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys, enum kv_type type, int ragged, unsigned how)
 {
-    struct att t = { rows, d_head, keys, type, ragged, table_used, malloc((keys * d_head + 1) * 4), malloc((keys * d_head + 1) * 4),
+    struct att t = { rows, d_head, keys, type, ragged, how & TABLE, malloc((keys * d_head + 1) * 4), malloc((keys * d_head + 1) * 4),
                      calloc(keys * d_head + 1, 4), malloc((keys + 1) * sizeof *t.scale) };
     const size_t n_blocks = (t.n_keys + 31) / 32 + !t.n_keys, ld = t.d_head + 5;
     const size_t stride = kv_block_sz(t.type, t.d_head) + (t.table ? 64 : 0);
@@ -279,6 +281,7 @@ static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys,
     for (size_t i = 0; i < n_blocks; i++) table[i] = (uint16_t)(n_blocks - 1 - i);
     struct attn a = { .out = out, .ld_out = ld, .q = q, .ld_q = ld, .kv = { kv, stride, t.table ? table : NULL },
                       .len = t.ragged ? len : NULL, .n_keys = (int32_t)t.n_keys, .rows = (uint32_t)t.rows, .d_head = (uint32_t)t.d_head,
+                      .window = how & WINDOW ? (uint32_t)keys / 3 + 1 : 0,
                       .scale = 1 / sqrtf((float)t.d_head), .next = kv + n_blocks * stride }; /* a hint: nobody can read there */
     for (size_t j = 0; j < t.n_keys; j++) put_key(c, &t, &a, j);
     fill_canary(q, (t.rows - 1) * ld + t.d_head);
@@ -422,6 +425,8 @@ static void check_type(struct check *c, enum kv_type t)
     check_case(c, 17, t == KV_INT ? 96 : 100, 77, t, 0, 0); /* rows of two tiles, of three */
     check_case(c, 37, t == KV_INT ? 160 : 72, 333, t, 1, 1);
     check_case(c, 3, 64, 0, t, 0, 0);
+    for (size_t i = 0; i < 12; i++) check_case(c, 1 + i * 5 % 17, heads[i % n_heads], keys[i], t, (int)i % 3, WINDOW | i % 2);
+    check_case(c, 40, 64, 1100, t, 2, TABLE | WINDOW);
     if (c->kern->level == CPU_C || c->quick) return;
     check_case(c, 1, 64, 1500, t, 0, 0);
     check_case(c, 5, 64, 1500, t, 0, 0);

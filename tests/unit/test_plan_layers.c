@@ -156,7 +156,7 @@ static struct sub_dims const rms = { .d = D, .n_heads = HEADS, .n_kv_heads = KV_
 static void fill_norm_rms(struct build *b)
 {
     fill_io(b, D);
-    emit(b, OP_NORM, "norm", b->plan.output, b->plan.input, bind_norm_rms(b, "0.norm.weight", D, 1e-6f));
+    emit(b, OP_NORM, "norm", b->plan.output, b->plan.input, bind_norm_rms(b, "0.norm.weight", D, 1e-6f, 0));
 }
 
 static void fill_rows_rms(struct build *b) { fill_layer(b, &sub_g, &rms); }

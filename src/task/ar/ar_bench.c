@@ -45,7 +45,7 @@ static int bench_decode(steno_session *s, int n, int windows, int lanes, int pro
     for (int i = 0; i < (prompt ? n : 1); i++)
         for (uint16_t k = 0; k < s->batch->run.n_lanes; k++)
             if (!s->batch->run.lane[k].sampler.done) run_add(&s->batch->run, m->tokens.sot, i, k, i == n - 1 || !prompt ? ROW_SAMPLE : 0);
-    return steps_run(s, prompt ? 1 : n);
+    return steps_run(s, PLAN_DECODER, prompt ? 1 : n);
 }
 
 /* All windows get the keys and values of the first: pages that nobody has written would all be one page, in the first-level cache. */
@@ -67,7 +67,7 @@ static int bench_beams(steno_session *s, int n, int beams)
     while (!a->done && !rc) {
         b->run.n_rows = 0;
         ar_want(a, &b->run, &b->state[STATE_SELF], exec_room(b->exec, &s->model->plan[PLAN_DECODER]));
-        rc = steps_run(s, 1);
+        rc = steps_run(s, PLAN_DECODER, 1);
         ar_give(a, &b->run, &b->state[STATE_SELF]);
     }
     return rc;

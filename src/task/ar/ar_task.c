@@ -2,7 +2,6 @@
 #include "task/ar/ar_task.h"
 #include "task/align/align_text.h"
 #include "task/ar/ar_bench.h"
-#include "task/ar/generate.h"
 #include "task/ar/schedule.h"
 #include "task/ar/window_decoder.h"
 #include "task/language.h"
@@ -85,7 +84,7 @@ static int part_open(steno_session *s, steno_error *e)
     const steno_model *m = s->model;
     struct ar_session *a = s->part = arena_alloc(&s->arena, sizeof *a);
     if (!a) return err_nomem(e, sizeof *a, "a session");
-    *a = (struct ar_session){ .generate_last = -1 };
+    *a = (struct ar_session){ .generation = generation_of(PLAN_DECODER) };
     if (rule_masks_init(&a->masks, &s->arena, m->n_vocab)) return err_nomem(e, (size_t)m->n_vocab / 4, "a session");
     const int rc = mel_stream_init(&a->mel, &s->arena, mel_bank_of(m), window_of(m), s->batch->team, e);
     if (rc) return rc;
@@ -144,6 +143,34 @@ static int detect_language(steno_session *s, const steno_source *src, float *pro
     return rc;
 }
 
+static int encode(steno_session *s, const float *pcm, int64_t n)
+{
+    const int64_t max = (int64_t)mel_of(s)->window * MEL_HOP;
+    struct pcm memory = { pcm, n < max ? n : max, 0, max };
+    const steno_source src = pcm_source(&memory);
+    int rc = mel_stream_listen(mel_of(s), &src, &s->error);
+    if (!rc) rc = mel_stream_window(mel_of(s), 0, mel_of(s)->window, 0, window_mel(s), &s->error);
+    if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
+    ar_of(s)->generation = generation_of(PLAN_DECODER);
+    ar_batch_of(s->batch)->heard = rc ? NULL : s;
+    return rc;
+}
+
+/* The window is the one in the first decode slot. */
+static int may_generate(steno_session *s)
+{
+    if (ar_batch_of(s->batch)->heard == s) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "no window was encoded: call steno_encode first");
+}
+
+static int generate_ids(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again)
+{
+    int lost = 0, rc = may_generate(s);
+    if (!rc) rc = generation_run(s, &ar_of(s)->generation, ids, n, p, again, &lost);
+    if (lost) ar_batch_of(s->batch)->heard = NULL;
+    return rc;
+}
+
 const struct task ar_task = {
     .name = "ar",
     .serves = serves,
@@ -165,8 +192,7 @@ const struct task ar_task = {
     .listen = listen,
     .align = align,
     .detect_language = detect_language,
-    .encode = generate_encode,
-    .is_encoded = generate_ready,
-    .generate = generate,
+    .encode = encode,
+    .generate = generate_ids,
     .bench = bench_phase,
 };

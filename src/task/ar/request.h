@@ -8,6 +8,7 @@
 #define STENO_TASK_AR_REQUEST_H
 #include "search/rules.h"
 #include "task/ar_batch.h"
+#include "task/generation.h"
 #include "task/language.h"
 #include "task/mel_stream.h"
 #include "task/task.h"
@@ -60,8 +61,7 @@ struct ar_session {
     struct rule_masks masks;
     struct window_decoder *decoder; /* [2] transcript and translation */
     struct request request;
-    int32_t generate_len;           /* positions that generated text holds, the last id not yet among them */
-    int32_t generate_last;          /* that id, -1: none */
+    struct generation generation;   /* of steno_generate */
 };
 
 static inline struct ar_session *ar_of(const steno_session *s) { return s->part; }

@@ -1,0 +1,126 @@
+/* steno: language models: their networks. SPDX-License-Identifier: MIT */
+#include "model/lm.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "plan/bind.h"
+#include "plan/emit.h"
+#include "plan/linear.h"
+#include "plan/sub.h"
+
+enum { PREFILL_ROWS = 512, /* of a prompt that run together */
+       CTX_USUAL = 4096,   /* positions that a session has room for, where the model was trained for more */
+       ROPE_PAIRS = HEAD_MAX / 2 };
+
+/* The angles of one kind of layer, for queries and keys of all heads. factors: [d_head / 2] that divide frequencies, or NULL. */
+static uint16_t bind_angles(struct build *b, const struct lm_dims *d, const struct lm_arch *arch, const float *factors, int windowed,
+                            int32_t ctx)
+{
+    double frequency[ROPE_PAIRS];
+    for (uint32_t j = 0; j < (uint32_t)d->d_head / 2; j++)
+        frequency[j] = lm_rope_frequency(d, j, windowed) / (factors && !windowed ? (double)factors[j] : 1);
+    const int is_yarn = d->scaling.kind == LM_ROPE_YARN && !windowed;
+    const struct rope rope = { .frequency = frequency, .gain = is_yarn ? 1 + 0.1 * log(d->scaling.factor) : 0, .n = (uint32_t)d->d_head,
+                               .positions = (uint32_t)ctx, .neighbours = d->is_gguf && arch->flags & LM_GGUF_NEIGHBOURS };
+    return bind_rope(b, &rope, (uint32_t)(d->heads + d->kv_heads), (uint32_t)d->d_head);
+}
+
+/* GGUF files have the factors of llama3's scaling as a tensor. */
+static const float *rope_factors(struct build *b, const struct lm_dims *d)
+{
+    const struct tensor *t = d->is_gguf ? weights_find(b->p.weights, "rope_freqs.weight") : NULL;
+    const float *factors = t ? bind_vector(b, "rope_freqs.weight", (uint64_t)d->d_head / 2) : NULL;
+    for (int32_t j = 0; factors && !b->status && !b->p.store->dry && j < d->d_head / 2; j++)
+        if (!(factors[j] > 0))
+            b->status = err_set(b->e, STENO_EFORMAT, "%s: rope_freqs.weight: factor %d is %g, want more than 0", b->p.weights->name, (int)j,
+                                (double)factors[j]);
+    return b->p.store->dry ? NULL : factors;
+}
+
+static void build_layers(struct build *b, const struct lm_dims *d, const struct lm_arch *arch, int32_t ctx, uint16_t x)
+{
+    const unsigned glu = arch->flags & LM_GELU ? SUB_TANH : 0;
+    const int post = (arch->flags & LM_POST_NORMS) != 0;
+    const struct sub layer[] = {
+        { sub_attn_rope, "input_layernorm", "self_attn", post ? "post_attention_layernorm" : NULL, 0 },
+        { sub_ffn_glu, "pre_feedforward_layernorm", "mlp", post ? "post_feedforward_layernorm" : NULL, glu },
+        { NULL, NULL, NULL, NULL, 0 },
+    };
+    struct sub_dims dims = { .d = (uint32_t)d->d, .n_heads = (uint32_t)d->heads, .n_kv_heads = (uint32_t)d->kv_heads,
+                             .d_head = (uint32_t)d->d_head, .d_ff = (uint32_t)d->d_ff, .norm = NORM_RMS,
+                             .has_qk_norm = (arch->flags & LM_QK_NORM) != 0, .has_qkv_bias = d->has_qkv_bias, .eps = (float)d->eps,
+                             .norms_less_one = !d->is_gguf && arch->flags & LM_NORMS_LESS_ONE, .attn_scale = (float)d->attn_scale };
+    const uint16_t all = bind_angles(b, d, arch, rope_factors(b, d), 0, ctx);
+    const uint16_t windowed = d->window ? bind_angles(b, d, arch, NULL, 1, ctx) : all;
+    for (int32_t i = 0; i < d->layers && !b->status; i++) {
+        const int local = d->window && d->pattern && i % d->pattern != d->pattern - 1;
+        dims.rope = local ? windowed : all;
+        dims.window = local ? (uint32_t)d->window : 0;
+        sub_layer(b, layer, &dims, "model.layers", (uint32_t)i, x);
+    }
+}
+
+static void build_network(struct build *b, const steno_model *m, const struct lm_dims *d, const struct lm_arch *arch)
+{
+    const uint32_t width = (uint32_t)d->d, n_vocab = (uint32_t)d->n_vocab;
+    static const char embedding[] = "model.embed_tokens.weight", head_matrix[] = "lm_head.weight";
+    build_phase(b, "decode");
+    b->plan.self_state = STATE_SELF;
+    const uint16_t x = build_slot(b, width);
+    const uint16_t tokens = bind_matrix(b, &(struct linear_part){ embedding, NULL, n_vocab }, width, LINEAR_LM_HEAD, NO_BIND);
+    const uint16_t embed = b->status ? NO_BIND : bind_copy(b, tokens);
+    if (b->status) return;
+    if (arch->flags & LM_SCALED_EMBEDDING) bind_at(b, embed)->scale = (float)sqrt(d->d);
+    emit(b, OP_EMBED, "embed", x, NO_SLOT, embed);
+    build_layers(b, d, arch, m->text_ctx, x);
+    const int less_one = !d->is_gguf && arch->flags & LM_NORMS_LESS_ONE;
+    const uint16_t norm = bind_norm_rms(b, "model.norm.weight", width, (float)d->eps, less_one);
+    const uint16_t last = d->is_tied ? tokens
+                                     : bind_matrix(b, &(struct linear_part){ head_matrix, NULL, n_vocab }, width, LINEAR_LM_HEAD, NO_BIND);
+    sub_lm_head(b, &(struct lm_head){ .prefix = "head", .matrix = d->is_tied ? embedding : head_matrix, .tokens = last, .norm = norm,
+                                      .n_vocab = n_vocab, .d = width, .two_stages = m->blocks && !(d->logit_cap > 0),
+                                      .cap = (float)d->logit_cap }, x);
+}
+
+/* Blocks of int8 and int4 are multiplied as they are stored; other types are not rounded. */
+static struct precision text_precision(const steno_model *m)
+{
+    const enum packed_type t = m->blocks && dtype_block(m->matrix_type) > 1 ? PK_Q8_QUAD : 0;
+    return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_OUT] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t } };
+}
+
+/* The id that ends a text, where the file names one, or the first of several. */
+static int32_t end_of_text(const struct weights *w, int32_t n_vocab)
+{
+    static const char *const key[] = { "tokenizer.ggml.eos_token_id", "eos_token_id", "eos_token_id.0", "text_config.eos_token_id",
+                                       "generation.eos_token_id", "generation.eos_token_id.0" };
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+        const struct meta_entry *it = meta_find(&w->meta, key[i]);
+        if (it && it->kind == META_INT && it->i >= 0 && it->i < n_vocab) return (int32_t)it->i;
+    }
+    return -1;
+}
+
+int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, steno_error *e)
+{
+    struct lm_dims d;
+    struct build b;
+    int rc = lm_dims_read(&d, arch, w, e);
+    if (rc) return rc;
+    m->name = arch->name;
+    m->n_vocab = d.n_vocab;
+    m->text_ctx = d.ctx < CTX_USUAL ? d.ctx : CTX_USUAL;
+    m->widths = (struct model_widths){ .text_state = d.d, .text_heads = d.heads, .text_layers = d.layers };
+    m->tokens.n_vocab = d.n_vocab;
+    m->tokens.eot = end_of_text(w, d.n_vocab);
+    m->n_plans = m->n_states = 1;
+    m->state[STATE_SELF] = (struct state_desc){ "self-attention keys and values", STATE_APPEND, (uint32_t)d.layers, (uint32_t)d.kv_heads,
+                                                (uint32_t)d.d_head, (uint32_t)m->text_ctx };
+    struct build_params p = { .name = "decoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
+                              .team = m->opening->team, .max_rows = PREFILL_ROWS, .max_out = RUN_LANES, .precision = text_precision(m),
+                              .unfused = m->opening->unfused };
+    build_begin(&b, &p, e);
+    build_network(&b, m, &d, arch);
+    rc = build_end(&b, &m->plan[0]);
+    return rc ? rc : vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
+}

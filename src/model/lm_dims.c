@@ -1,0 +1,322 @@
+/* steno: what language models' files say. SPDX-License-Identifier: MIT
+ *
+ * config.json of transformers (of models that see, too, in its text_config) and the keys of GGUF files behind the architecture's name. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "model/lm.h"
+
+enum { WORD_SZ = 160, LAYERS_MOST = 256, HEADS_MOST = 1024, HEAD_MOST = 1 << 12, WIDTH_MOST = 1 << 17, CTX_MOST = 1 << 24 };
+
+/* Where settings are asked for. */
+struct lm_words {
+    const struct weights *w;
+    const struct lm_arch *arch;
+    int is_gguf;
+    const char *nested; /* "text_config." or "" */
+    steno_error *e;
+};
+
+static int is_nested(const struct weights *w) { return meta_find(&w->meta, "text_config.hidden_size") != NULL; }
+
+int lm_match(const struct weights *w, const struct lm_arch *arch)
+{
+    const char *gguf = meta_text(&w->meta, "general.architecture", NULL);
+    const char *type = meta_text(&w->meta, is_nested(w) ? "text_config.model_type" : "model_type", NULL);
+    if (gguf) return !strcmp(gguf, arch->name);
+    if (!type) type = meta_text(&w->meta, "model_type", "");
+    for (const char *const *t = arch->types; *t; t++)
+        if (!strcmp(type, *t)) return 1;
+    return 0;
+}
+
+/* The key as the file at hand spells it, NULL: it cannot say it, or says null. */
+static const char *word(char out[WORD_SZ], const struct lm_words *q, const char *config, const char *gguf)
+{
+    if (q->is_gguf ? !gguf : !config) return NULL;
+    if (q->is_gguf) snprintf(out, WORD_SZ, "%.60s.%s", q->arch->name, gguf);
+    else snprintf(out, WORD_SZ, "%s%s", q->nested, config);
+    const struct meta_entry *it = meta_find(&q->w->meta, out);
+    return it && it->kind == META_NULL ? NULL : out;
+}
+
+struct whole { const char *config, *gguf; int32_t lo, hi; int is_optional; size_t at; };
+
+static int read_whole(void *to, const struct lm_words *q, const struct whole *r)
+{
+    char key[WORD_SZ];
+    const char *at = word(key, q, r->config, r->gguf);
+    if (!at && r->is_optional) return STENO_OK;
+    return meta_int(&q->w->meta, q->w->name, at ? at : key, r->lo, r->hi, r->is_optional, (int32_t *)(void *)((char *)to + r->at), q->e);
+}
+
+static int read_number(double *to, const struct lm_words *q, const char *config, const char *gguf, double lo, double hi)
+{
+    char key[WORD_SZ];
+    const char *at = word(key, q, config, gguf);
+    return at ? meta_num(&q->w->meta, q->w->name, at, lo, hi, 1, to, q->e) : STENO_OK;
+}
+
+#define AT(field) offsetof(struct lm_dims, field)
+static const struct whole shape_rows[] = {
+    { "num_hidden_layers", "block_count", 1, LAYERS_MOST, 0, AT(layers) },
+    { "hidden_size", "embedding_length", 4, WIDTH_MOST, 0, AT(d) },
+    { "intermediate_size", "feed_forward_length", 4, WIDTH_MOST, 0, AT(d_ff) },
+    { "num_attention_heads", "attention.head_count", 1, HEADS_MOST, 0, AT(heads) },
+    { "num_key_value_heads", "attention.head_count_kv", 1, HEADS_MOST, 1, AT(kv_heads) },
+    { "head_dim", "attention.key_length", 4, HEAD_MOST, 1, AT(d_head) },
+    { "max_position_embeddings", "context_length", 1, CTX_MOST, 1, AT(ctx) },
+    { "sliding_window", "attention.sliding_window", 0, CTX_MOST, 1, AT(window) },
+    { "sliding_window_pattern", "attention.sliding_window_pattern", 0, LAYERS_MOST, 1, AT(pattern) },
+};
+
+/* What does not fit together. */
+static int check_shape(const struct lm_dims *d, const struct lm_words *q)
+{
+    const char *name = q->w->name;
+    if (d->heads % d->kv_heads)
+        return err_set(q->e, STENO_EFORMAT, "%s: %d heads of queries do not share %d heads of keys and values evenly", name, (int)d->heads,
+                       (int)d->kv_heads);
+    if (d->d_head < 4 || d->d_head > HEAD_MAX || d->d_head % 4)
+        return err_set(q->e, STENO_EUNSUPPORTED, "%s: heads of %d numbers; multiples of 4 up to %d are served", name, (int)d->d_head,
+                       HEAD_MAX);
+    if (q->is_gguf) {
+        char key[WORD_SZ];
+        int32_t turned = d->d_head;
+        snprintf(key, sizeof key, "%.60s.rope.dimension_count", q->arch->name);
+        const int rc = meta_int(&q->w->meta, name, key, 1, HEAD_MOST, 1, &turned, q->e);
+        if (rc) return rc;
+        if (turned != d->d_head)
+            return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is %d, but a head has %d: heads that turn in part are not served", name, key,
+                           (int)turned, (int)d->d_head);
+    }
+    return STENO_OK;
+}
+
+static int read_shape(struct lm_dims *d, const struct lm_words *q)
+{
+    int rc = STENO_OK;
+    for (size_t i = 0; i < sizeof shape_rows / sizeof *shape_rows && !rc; i++) rc = read_whole(d, q, &shape_rows[i]);
+    if (rc) return rc;
+    if (!d->kv_heads) d->kv_heads = d->heads;
+    if (!d->d_head) d->d_head = d->d / d->heads;
+    return check_shape(d, q);
+}
+
+/* ---- rotary positions ---------------------------------------------------------------------------------------------------------- */
+
+static int read_scaling(struct lm_rope_scaling *s, const struct lm_words *q, const char *group)
+{
+    char key[5][WORD_SZ], word_of[WORD_SZ];
+    static const char *const part[] = { "factor", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow" };
+    for (int i = 0; i < 5; i++) snprintf(key[i], WORD_SZ, "%s.%s", group, part[i]);
+    snprintf(word_of, sizeof word_of, "%s%s.rope_type", q->nested, group);
+    const char *kind = meta_text(&q->w->meta, word_of, NULL);
+    if (!kind) snprintf(word_of, sizeof word_of, "%s%s.type", q->nested, group);
+    if (!kind) kind = meta_text(&q->w->meta, word_of, "default");
+    if (!strcmp(kind, "default")) return STENO_OK;
+    s->kind = !strcmp(kind, "linear")   ? LM_ROPE_LINEAR
+              : !strcmp(kind, "llama3") ? LM_ROPE_LLAMA3
+              : !strcmp(kind, "yarn")   ? LM_ROPE_YARN
+                                        : LM_ROPE_PLAIN;
+    if (s->kind == LM_ROPE_PLAIN)
+        return err_set(q->e, STENO_EUNSUPPORTED, "%s: rotary positions are scaled by \"%.40s\"; linear, llama3 and yarn are served",
+                       q->w->name, kind);
+    int rc = read_number(&s->factor, q, key[0], NULL, 1e-6, 1e6);
+    if (!rc) rc = read_number(&s->low, q, key[1], NULL, 1e-6, 1e6);
+    if (!rc) rc = read_number(&s->high, q, key[2], NULL, 1e-6, 1e6);
+    if (!rc) rc = read_number(&s->fast, q, key[3], NULL, 1e-6, 1e6);
+    if (!rc) rc = read_number(&s->slow, q, key[4], NULL, 1e-6, 1e6);
+    snprintf(word_of, sizeof word_of, "%s.original_max_position_embeddings", group);
+    if (!rc) rc = read_whole(s, q, &(struct whole){ word_of, NULL, 1, CTX_MOST, 1, offsetof(struct lm_rope_scaling, context) });
+    if (!rc && s->kind == LM_ROPE_LLAMA3 && !(s->high > s->low))
+        rc = err_set(q->e, STENO_EFORMAT, "%s: %s.high_freq_factor is %g, want more than low_freq_factor, %g", q->w->name, group,
+                     s->high, s->low);
+    return rc;
+}
+
+static int read_gguf_scaling(struct lm_rope_scaling *s, const struct lm_words *q)
+{
+    char key[WORD_SZ];
+    snprintf(key, sizeof key, "%.60s.rope.scaling.type", q->arch->name);
+    const char *kind = meta_text(&q->w->meta, key, "none");
+    double linear = 0;
+    int rc = read_number(&linear, q, NULL, "rope.scale_linear", 1e-6, 1e6); /* of old files */
+    if (!rc) rc = read_number(&s->factor, q, NULL, "rope.scaling.factor", 1e-6, 1e6);
+    if (!rc) rc = read_number(&s->fast, q, NULL, "rope.scaling.yarn_beta_fast", 1e-6, 1e6);
+    if (!rc) rc = read_number(&s->slow, q, NULL, "rope.scaling.yarn_beta_slow", 1e-6, 1e6);
+    if (!rc) rc = read_whole(s, q, &(struct whole){ NULL, "rope.scaling.original_context_length", 1, CTX_MOST, 1,
+                                                    offsetof(struct lm_rope_scaling, context) });
+    if (rc) return rc;
+    if (!strcmp(kind, "yarn")) s->kind = LM_ROPE_YARN;
+    else if (!strcmp(kind, "linear")) s->kind = LM_ROPE_LINEAR;
+    else if (strcmp(kind, "none") != 0)
+        return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is \"%.40s\"; none, linear and yarn are served", q->w->name, key, kind);
+    else if (linear > 0) s->kind = LM_ROPE_LINEAR, s->factor = linear;
+    return STENO_OK;
+}
+
+/* Newer files have one group of numbers for all, or one for each kind of layer. */
+static int read_rope(struct lm_dims *d, const struct lm_words *q)
+{
+    d->rope_base = q->arch->rope_base;
+    d->rope_base_window = 10000;
+    d->scaling = (struct lm_rope_scaling){ LM_ROPE_PLAIN, 1, 1, 4, 32, 1, d->ctx };
+    static const char *const base[] = { "rope_theta", "rope_parameters.rope_theta", "rope_parameters.full_attention.rope_theta" };
+    static const char *const windowed[] = { "rope_local_base_freq", "rope_parameters.sliding_attention.rope_theta" };
+    int rc = read_number(&d->rope_base, q, NULL, "rope.freq_base", 1, 1e12);
+    for (int i = 0; i < 3 && !rc; i++) rc = read_number(&d->rope_base, q, base[i], NULL, 1, 1e12);
+    for (int i = 0; i < 2 && !rc; i++) rc = read_number(&d->rope_base_window, q, windowed[i], NULL, 1, 1e12);
+    if (!rc) rc = read_number(&d->rope_base_window, q, NULL, "rope.local.freq_base", 1, 1e12);
+    if (!rc) rc = read_number(&d->rope_base_window, q, NULL, "rope.freq_base_swa", 1, 1e12);
+    if (rc || q->is_gguf) return rc ? rc : read_gguf_scaling(&d->scaling, q);
+    static const char *const group[] = { "rope_scaling", "rope_parameters", "rope_parameters.full_attention" };
+    for (int i = 0; i < 3 && !rc && d->scaling.kind == LM_ROPE_PLAIN; i++) rc = read_scaling(&d->scaling, q, group[i]);
+    return rc;
+}
+
+static double llama3_frequency(const struct lm_rope_scaling *s, double f)
+{
+    const double pi = 3.14159265358979323846, length = 2 * pi / f, longest = s->context / s->low, shortest = s->context / s->high;
+    if (length < shortest) return f;
+    if (length > longest) return f / s->factor;
+    const double smooth = (s->context / length - s->low) / (s->high - s->low);
+    return (1 - smooth) * f / s->factor + smooth * f;
+}
+
+/* Pairs that turn often in a context of before are left alone, those that turn seldom are slowed down (Peng et al. 2023). */
+static double yarn_frequency(const struct lm_dims *d, uint32_t j, double f)
+{
+    const struct lm_rope_scaling *s = &d->scaling;
+    const double pi = 3.14159265358979323846, n = d->d_head, spread = 2 * log(d->rope_base);
+    double lo = floor(n * log(s->context / (s->fast * 2 * pi)) / spread), hi = ceil(n * log(s->context / (s->slow * 2 * pi)) / spread);
+    lo = lo > 0 ? lo : 0;
+    hi = hi < n - 1 ? hi : n - 1;
+    double ramp = (j - lo) / (hi - lo > 0.001 ? hi - lo : 0.001);
+    ramp = ramp < 0 ? 0 : ramp > 1 ? 1 : ramp;
+    return f / s->factor * ramp + f * (1 - ramp);
+}
+
+double lm_rope_frequency(const struct lm_dims *d, uint32_t j, int windowed)
+{
+    const double f = pow(windowed ? d->rope_base_window : d->rope_base, -2.0 * j / d->d_head);
+    if (windowed || d->scaling.kind == LM_ROPE_PLAIN) return f;
+    if (d->scaling.kind == LM_ROPE_LINEAR) return f / d->scaling.factor;
+    return d->scaling.kind == LM_ROPE_LLAMA3 ? llama3_frequency(&d->scaling, f) : yarn_frequency(d, j, f);
+}
+
+/* ---- names --------------------------------------------------------------------------------------------------------------------- */
+
+/* What stands behind "blk.N." of GGUF files, and behind "model.layers.N." here. */
+static const struct { const char *from, *to; } part_names[] = {
+    { "attn_norm.", "input_layernorm." },
+    { "attn_q.", "self_attn.q_proj." },
+    { "attn_k.", "self_attn.k_proj." },
+    { "attn_v.", "self_attn.v_proj." },
+    { "attn_output.", "self_attn.o_proj." },
+    { "attn_q_norm.", "self_attn.q_norm." },
+    { "attn_k_norm.", "self_attn.k_norm." },
+    { "post_attention_norm.", "post_attention_layernorm." },
+    { "ffn_norm.", "pre_feedforward_layernorm." },
+    { "ffn_gate.", "mlp.gate_proj." },
+    { "ffn_up.", "mlp.up_proj." },
+    { "ffn_down.", "mlp.down_proj." },
+    { "post_ffw_norm.", "post_feedforward_layernorm." },
+};
+
+static int gguf_name(const char *name, char *out, size_t n)
+{
+    static const struct { const char *from, *to; } whole[] = {
+        { "token_embd.weight", "model.embed_tokens.weight" },
+        { "output_norm.weight", "model.norm.weight" },
+        { "output.weight", "lm_head.weight" },
+    };
+    int layer = 0, at = 0;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (!strcmp(name, whole[i].from)) return snprintf(out, n, "%s", whole[i].to) > 0;
+    if (sscanf(name, "blk.%4d.%n", &layer, &at) != 1 || !at) return 0;
+    for (size_t i = 0; i < sizeof part_names / sizeof *part_names; i++) {
+        const size_t len = strlen(part_names[i].from);
+        if (!strncmp(name + at, part_names[i].from, len))
+            return snprintf(out, n, "model.layers.%d.%s%s", layer, part_names[i].to, name + at + len) < (int)n;
+    }
+    return 0;
+}
+
+/* Models that see have their words behind another name. */
+static const char *bare(const char *name)
+{
+    static const char *const before[] = { "language_model.model.", "model.language_model." };
+    for (int i = 0; i < 2; i++)
+        if (!strncmp(name, before[i], strlen(before[i]))) return name + strlen(before[i]);
+    return NULL;
+}
+
+static int nested_name(const char *name, char *out, size_t n)
+{
+    const char *rest = bare(name);
+    if (rest) return snprintf(out, n, "model.%s", rest) < (int)n;
+    if (!strcmp(name, "language_model.lm_head.weight")) return snprintf(out, n, "lm_head.weight") < (int)n;
+    return 0;
+}
+
+/* Where there is one norm behind attention, it is the one before the feed-forward network. */
+static int single_norm_name(const char *name, char *out, size_t n)
+{
+    int layer = 0, at = 0;
+    if (sscanf(name, "model.layers.%4d.post_attention_layernorm.weight%n", &layer, &at) != 1 || !at || name[at]) return 0;
+    return snprintf(out, n, "model.layers.%d.pre_feedforward_layernorm.weight", layer) < (int)n;
+}
+
+static int rename_tensors(const struct lm_words *q, struct weights *w)
+{
+    int rc = weights_rename(w, q->is_gguf ? gguf_name : nested_name, q->e);
+    if (!rc && !q->is_gguf && !(q->arch->flags & LM_POST_NORMS)) rc = weights_rename(w, single_norm_name, q->e);
+    return rc;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------------------------- */
+
+/* GGUF files say neither what scores are multiplied by nor whether logits are capped where it is the usual. */
+static int read_scores(struct lm_dims *d, const struct lm_words *q)
+{
+    double before = d->d_head, scale = 0, cap = 0;
+    int rc = read_number(&before, q, "query_pre_attn_scalar", NULL, 1e-6, 1e6);
+    if (!rc) rc = read_number(&scale, q, NULL, "attention.scale", 0, 1e6);
+    if (!rc) rc = read_number(&d->logit_cap, q, "final_logit_softcapping", "final_logit_softcapping", 0, 1e6);
+    if (!rc) rc = read_number(&cap, q, "attn_logit_softcapping", "attn_logit_softcapping", 0, 1e6);
+    if (!rc && cap > 0)
+        rc = err_set(q->e, STENO_EUNSUPPORTED, "%s: scores of attention are capped at %g, which is not served", q->w->name, cap);
+    d->attn_scale = scale > 0 ? scale : 1 / sqrt(before);
+    return rc;
+}
+
+static int read_sizes(struct lm_dims *d, const struct lm_words *q, struct weights *w)
+{
+    const struct tensor *tokens = weights_find(w, "model.embed_tokens.weight");
+    if (!tokens)
+        return err_set(q->e, STENO_EFORMAT, "%s: the embedding of tokens, %s, is missing", w->name,
+                       q->is_gguf ? "token_embd.weight" : "model.embed_tokens.weight");
+    if (tokens->dim[0] < 1 || tokens->dim[0] > INT32_MAX / 2)
+        return err_set(q->e, STENO_EFORMAT, "%s: an embedding of %llu tokens", w->name, (unsigned long long)tokens->dim[0]);
+    d->n_vocab = (int32_t)tokens->dim[0];
+    d->has_qkv_bias = weights_find(w, "model.layers.0.self_attn.q_proj.bias") != NULL;
+    const struct meta_entry *tied = meta_find(&w->meta, q->nested[0] ? "text_config.tie_word_embeddings" : "tie_word_embeddings");
+    const int has_head = weights_find(w, "lm_head.weight") != NULL;
+    d->is_tied = q->is_gguf || !tied || tied->kind != META_BOOL ? !has_head || (!q->is_gguf && q->arch->flags & LM_TIED) : tied->i != 0;
+    return STENO_OK;
+}
+
+int lm_dims_read(struct lm_dims *d, const struct lm_arch *arch, struct weights *w, steno_error *e)
+{
+    const int is_gguf = meta_find(&w->meta, "general.architecture") != NULL;
+    const struct lm_words q = { w, arch, is_gguf, !is_gguf && is_nested(w) ? "text_config." : "", e };
+    *d = (struct lm_dims){ .is_gguf = is_gguf, .eps = arch->eps, .pattern = arch->pattern, .ctx = 2048 };
+    int rc = read_shape(d, &q);
+    if (!rc) rc = read_number(&d->eps, &q, "rms_norm_eps", "attention.layer_norm_rms_epsilon", 1e-30, 1);
+    if (!rc) rc = read_rope(d, &q);
+    if (!rc) rc = read_scores(d, &q);
+    if (!rc) rc = rename_tensors(&q, w);
+    if (!(arch->flags & LM_WINDOWS) || !d->window) d->window = d->pattern = 0;
+    return rc ? rc : read_sizes(d, &q, w);
+}

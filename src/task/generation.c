@@ -1,0 +1,132 @@
+/* steno: ids in, ids out. SPDX-License-Identifier: MIT */
+#include "task/generation.h"
+#include <math.h>
+#include "task/params.h"
+
+void lane_reset(steno_session *s, uint16_t lane)
+{
+    lane_rewind(s->batch, lane, 0);
+}
+
+void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
+{
+    struct lane *l = &b->run.lane[lane];
+    state_truncate(&b->state[STATE_SELF], lane, (uint32_t)len);
+    *l = (struct lane){
+        .kv = { .len = len, .enc_len = b->model->audio_ctx, .window = (uint16_t)(lane / b->n_lanes) },
+        .sampler = { .out = b->sampled + (size_t)lane * (size_t)b->model->text_ctx, .top = l->sampler.top, .last_ts = -1,
+                     .margin = { INFINITY, INFINITY } },
+    };
+}
+
+int steps_run(steno_session *s, int plan, int steps)
+{
+    struct steno_batch *b = s->batch;
+    int ran = 0;
+    struct run_time spent;
+    const uint32_t rows = b->run.n_rows;
+    const int rc = exec_chain(b->exec, &s->model->plan[plan], &b->run, steps, NULL, &ran, session_time(s, plan), &spent);
+    if (rows > b->run.n_lanes) { /* the first replay was a prompt */
+        s->timings.n_prompts++;
+        s->timings.n_prompt_tokens += rows;
+        s->timings.prompt_us += spent.first_ns / 1000;
+        ran--;
+    } else {
+        spent.rest_ns += spent.first_ns;
+    }
+    s->timings.n_wakes++;
+    s->timings.n_steps += ran > 0 ? ran : 0;
+    s->timings.decode_us += spent.rest_ns / 1000;
+    return session_ran(s, b->exec, rc);
+}
+
+static int check_ids(steno_session *s, const int32_t *ids, int n, int min)
+{
+    if (n < min) return err_set(&s->error, STENO_EARG, "n is %d, want %d or more ids", n, min);
+    if (n && !ids) return err_set(&s->error, STENO_EARG, "ids is NULL but n is %d", n);
+    for (int i = 0; i < n; i++)
+        if (ids[i] < 0 || ids[i] >= s->model->n_vocab)
+            return err_set(&s->error, STENO_EARG, "id %d at place %d is not in a vocabulary of %d", (int)ids[i], i, (int)s->model->n_vocab);
+    return STENO_OK;
+}
+
+static int check(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int min)
+{
+    const int rc = check_ids(s, ids, n, min);
+    if (rc) return rc;
+    if (p->max_tokens < 0) return err_set(&s->error, STENO_EARG, "max_tokens is %d, want 0 or more", (int)p->max_tokens);
+    if (!(p->temperature == 0 || (p->temperature >= TEMPERATURE_MIN && p->temperature <= 100)))
+        return err_set(&s->error, STENO_EARG, "temperature is %g, want %g to 100, or 0 for the most probable id", p->temperature,
+                       TEMPERATURE_MIN);
+    return STENO_OK;
+}
+
+/* The first of n + 1 rows is the id that was chosen last and has not run; a new beginning has none. flag: of the last row. */
+static int feed_ids(steno_session *s, const struct generation *g, const int32_t *ids, int n, uint16_t flag)
+{
+    struct steno_batch *b = s->batch;
+    const int32_t pending = g->last >= 0, all = n + pending, max = (int32_t)s->model->plan[g->plan].max_rows;
+    int rc = STENO_OK;
+    for (int32_t at = 0; at < all && !rc;) {
+        const int32_t end = all - at < max ? all : at + max;
+        b->run.n_rows = 0;
+        for (int32_t i = at; i < end; i++)
+            run_add(&b->run, i < pending ? g->last : ids[i - pending], g->len + i, 0, i == all - 1 ? flag : 0);
+        rc = steps_run(s, g->plan, end == all && flag == ROW_SAMPLE ? s->model->text_ctx : 1);
+        at = end;
+    }
+    return rc;
+}
+
+/* Ids that may still come behind n that are read. */
+static int32_t room_of(const steno_session *s, const struct generation *g, int n)
+{
+    return s->model->text_ctx + 1 - g->len - n - (g->last >= 0);
+}
+
+static int no_room(steno_session *s, const struct generation *g, int n)
+{
+    return err_set(&s->error, STENO_EARG, "%d ids leave no room in a context of %d", (int)(g->len + n), (int)s->model->text_ctx);
+}
+
+int generation_run(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int again, int *lost)
+{
+    int rc = check(s, ids, n, p, again && g->last >= 0 ? 0 : 1);
+    if (rc) return rc;
+    const steno_model *m = s->model;
+    if (!again) g->len = 0, g->last = -1;
+    const int32_t room = room_of(s, g, n);
+    if (room < 1) return no_room(s, g, n);
+    g->has_logits = 0;
+    struct lane *l = &s->batch->run.lane[0];
+    lane_rewind(s->batch, 0, g->len);
+    g->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = m->tokens.eot, .ts_begin = m->n_vocab, .temperature = p->temperature,
+                                     .seed = p->seed };
+    l->sampler.rules = &g->rules;
+    l->sampler.limit = p->max_tokens && p->max_tokens < room ? p->max_tokens : room;
+    l->sampler.rng_stream = rng_stream_of(g->len, 0, 0);
+    rc = feed_ids(s, g, ids, n, ROW_SAMPLE);
+    *lost = rc != STENO_OK;
+    if (rc) return rc;
+    g->len = l->kv.len;
+    g->last = l->sampler.ended ? m->tokens.eot : l->sampler.n ? l->sampler.out[l->sampler.n - 1].id : -1;
+    for (int32_t i = 0; i < l->sampler.n; i++) buf_add(&s->generated, &l->sampler.out[i].id, sizeof l->sampler.out[i].id);
+    if (s->generated.err) return err_nomem(&s->error, s->generated.len, "new ids");
+    return l->sampler.n;
+}
+
+int generation_read(steno_session *s, struct generation *g, const int32_t *ids, int n, int *lost)
+{
+    int rc = check_ids(s, ids, n, 1);
+    if (rc) return rc;
+    if (room_of(s, g, n) < 1) return no_room(s, g, n);
+    lane_rewind(s->batch, 0, g->len);
+    s->batch->run.lane[0].sampler.done = 1; /* nothing is chosen */
+    rc = feed_ids(s, g, ids, n, ROW_LOGITS);
+    *lost = rc != STENO_OK;
+    if (rc) return rc;
+    g->len += n + (g->last >= 0);
+    g->last = -1;
+    g->has_logits = 1;
+    return STENO_OK;
+}

@@ -1,0 +1,27 @@
+/* steno: ids in, ids out. SPDX-License-Identifier: MIT
+ *
+ * One sequence, in lane 0 of a session's batch: ids are read, others are chosen behind them. Whoever decodes token by token has it. */
+#ifndef STENO_TASK_GENERATION_H
+#define STENO_TASK_GENERATION_H
+#include "task/session.h"
+
+struct generation {
+    int plan;                 /* of the model, that is replayed */
+    int32_t len;              /* positions that it holds, the last id that was chosen not yet among them */
+    int32_t last;             /* that id, -1: none */
+    int has_logits;           /* of what was read last */
+    struct logit_rules rules;
+};
+
+static inline struct generation generation_of(int plan) { return (struct generation){ .plan = plan, .last = -1 }; }
+
+/* What steno_generate says, again: steno_generate_continue. What the lane holds is not known after a failure in a replay; then *lost is
+ * set. @return number of new ids, or a status */
+int generation_run(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int again, int *lost);
+/* Read ids[n] behind what is there; the logits behind the last one stay where exec_logits finds them. */
+int generation_read(steno_session *s, struct generation *g, const int32_t *ids, int n, int *lost);
+
+void lane_reset(steno_session *s, uint16_t lane);
+void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len);      /* lane_reset that keeps the first len positions */
+int steps_run(steno_session *s, int plan, int steps);                     /* the rows in the run, then single steps until all lanes end */
+#endif

@@ -1,0 +1,7 @@
+/* steno: the task of going on with a text. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_LM_TASK_H
+#define STENO_TASK_LM_TASK_H
+#include "task/task.h"
+
+extern const struct task lm_task;
+#endif
