@@ -107,7 +107,8 @@ static void check_act(struct check *c, enum act act)
         const double as_is = act == ACT_NONE || v > 0 ? v : 0, gated = v / (1 + exp(act == ACT_SILU ? -v : -2 * u));
         const double curved = act == ACT_GELU_ERF ? 0.5 * v * (1 + erf(v * sqrt(0.5))) : act == ACT_TANH ? tanh(v) : gated;
         const double want = act == ACT_NONE || act == ACT_RELU ? as_is : curved;
-        const double tol = act == ACT_NONE || act == ACT_RELU ? 0 : 1e-7 * fmin(fabs(v), 10) + 2 * FLT_EPSILON * fabs(want);
+        const double small = act == ACT_TANH ? 2e-7 : 1e-7 * fmin(fabs(v), 10) + 2 * FLT_EPSILON * fabs(want);
+        const double tol = act == ACT_NONE || act == ACT_RELU ? 0 : small;
         if (!check(c, fabs(y[i] - want) <= tol, "act %d of %.9g: got %.9g want %.9g", act, v, (double)y[i], want)) break;
     }
     for (size_t n = 1; n < 70; n++) {
