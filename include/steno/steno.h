@@ -223,7 +223,7 @@ STENO_API void steno_convert_params_fill(steno_convert_params *p, uint32_t size)
 STENO_INLINE void steno_convert_params_init(steno_convert_params *p) { steno_convert_params_fill(p, (uint32_t)sizeof *p); }
 
 /** Write a model as one GGUF file, with its vocabulary, its settings, and mean and variance of its features inside: the form of FunASR's
- * runtime. Served are SenseVoiceSmall, Paraformer and, in f32, FSMN-VAD, from whatever steno_model_open reads.
+ * runtime. Served are SenseVoiceSmall, Paraformer, CT-Transformer and, in f32, FSMN-VAD, from whatever steno_model_open reads.
  *
  * The model is opened and checked first; only then is the first byte given. Weights go through a small buffer, so that little memory is
  * taken whatever the size. The file is the same whenever it is made.
@@ -801,6 +801,55 @@ STENO_API int steno_find_speech(steno_session *s, const steno_source *src, const
 STENO_API int steno_span_count(const steno_session *s);
 STENO_API int steno_span_get(const steno_session *s, int i, steno_span *span); /**< up to span->size bytes; STENO_OK, STENO_EARG */
 
+/* ---- punctuation ------------------------------------------------------------------------------------------------------------- */
+
+/** A word of a text that was punctuated: characters of ASCII without a space between them, or any one other character. */
+typedef struct steno_mark {
+    uint32_t size;    /* set by the caller to sizeof(steno_mark) */
+    int32_t id;       /* of what stands behind it, in the model's list: FunASR's punc_array */
+    int64_t at, end;  /* its bytes in the text that was given; 0, 0: the last word of the call before, whose mark is known now */
+    const char *text; /* what stands behind it: "，", behind ASCII ","; "": nothing. Lives as long as the model */
+} steno_mark;
+
+typedef struct steno_punctuate_params {
+    uint32_t size;       /* set by steno_punctuate_params_init */
+    int32_t go_on;       /* 1: the text goes on behind that of the last call, from where the speaker paused. For models that mark text as
+                            it comes (CTTransformerStreaming) */
+    int32_t block_words; /* words that are added at a time, 2..512; default 20, the reference's split_size */
+    int32_t pad;
+    void *user;
+    int (*should_abort)(void *user); /* asked from time to time; non-zero cancels; may be NULL */
+} steno_punctuate_params;
+
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_punctuate_params_fill(steno_punctuate_params *p, uint32_t size);
+STENO_INLINE void steno_punctuate_params_init(steno_punctuate_params *p) { steno_punctuate_params_fill(p, (uint32_t)sizeof *p); }
+
+/** Put marks into a text. The session's model must be one for punctuation (CT-Transformer).
+ *
+ * @param text  UTF-8 of any length; spaces only part words of ASCII
+ * @param p     parameters, or NULL for the defaults
+ * @return STENO_OK, STENO_EARG (also: a text that is not UTF-8), STENO_ECANCELED, STENO_ENOMEM
+ *
+ * steno_text is the text as FunASR writes it: marks have full width, behind ASCII half; spaces stand between words of ASCII alone, and
+ * before a sentence that begins with one, which gets a capital letter. The whole text ends with the end of a sentence. Of a model that
+ * marks text as it comes it is what is new: behind the mark of the word before, up to the last word, whose mark the next call tells; it
+ * has no capital letters and no half-width marks. A sentence of more than 1024 words is cut. */
+STENO_API int steno_punctuate(steno_session *s, const char *text, const steno_punctuate_params *p);
+STENO_API int steno_mark_count(const steno_session *s); /**< of the last steno_punctuate: words, and the one before */
+STENO_API int steno_mark_get(const steno_session *s, int i, steno_mark *mark); /**< up to mark->size bytes; STENO_OK, STENO_EARG */
+
+/** Put marks into a transcript: into the texts of its segments and words, and the whole.
+ *
+ * @param s   session of a model for punctuation; the reason of a failure is its steno_last_error
+ * @param of  session that has transcribed, at rest; what steno_result_select says. on_done may name its own
+ * @param p   parameters, or NULL for the defaults; go_on does not count
+ * @return as steno_punctuate; after a failure the transcript is as it was
+ *
+ * All segments are one text, of a model that marks text as it comes one after the other. Nothing else of the texts changes, neither spaces
+ * nor letters; times and tokens stay. Where a mark stands already there comes no other. */
+STENO_API int steno_punctuate_result(steno_session *s, steno_session *of, const steno_punctuate_params *p);
+
 /* ---- batches ------------------------------------------------------------------------------------------------------------------
  *
  * Windows of several sessions decode as lanes of one plan: each step reads the weights once for all of them. So do windows of one call
@@ -938,7 +987,8 @@ enum steno_call {
                                    transcribe: steno_transcribe_params */
     STENO_CALL_ALIGN = 1,       /* steno_align: the same struct */
     STENO_CALL_FIND_SPEECH = 2, /* steno_find_speech, and steno_batch_submit with the field of that name: steno_vad_params */
-    STENO_CALL_OPEN = 3         /* steno_model_open and its like: steno_model_params */
+    STENO_CALL_OPEN = 3,        /* steno_model_open and its like: steno_model_params */
+    STENO_CALL_PUNCTUATE = 4    /* steno_punctuate, steno_punctuate_result: steno_punctuate_params */
 };
 
 enum steno_param_kind {
@@ -990,7 +1040,7 @@ typedef struct steno_param_names {
  * call knows (ids of suppress_tokens, patterns, grammars, languages, the session's lanes) is judged there.
  *
  * @param m       a model, or NULL for what is so with any
- * @param params  steno_transcribe_params, steno_vad_params or steno_model_params, as the call takes; NULL: the defaults
+ * @param params  the struct that the call takes; NULL: the defaults
  * @param names   how the reason calls them, NULL: by their fields
  * @return STENO_OK, or STENO_EARG with the reason in *e */
 STENO_API int steno_params_check(const steno_model *m, enum steno_call call, const void *params, const steno_param_names *names,

@@ -5,9 +5,10 @@
 #include "task/cif/cif_task.h"
 #include "task/ctc/ctc_task.h"
 #include "task/lm/lm_task.h"
+#include "task/marks/marks_task.h"
 #include "task/vad/vad_task.h"
 
-static const struct task *const tasks[] = { &ar_task, &ctc_task, &cif_task, &vad_task, &lm_task };
+static const struct task *const tasks[] = { &ar_task, &ctc_task, &cif_task, &vad_task, &lm_task, &marks_task };
 
 const struct task *task_find(const char *name)
 {

@@ -14,6 +14,7 @@
 #include "model/token_roles.h"
 #include "plan/build.h"
 #include "plan/exec.h"
+#include "search/mark_blocks.h"
 #include "search/rules.h"
 #include "search/vad.h"
 #include "text/bpe.h"
@@ -75,7 +76,7 @@ struct steno_model {
     int32_t n_vocab, text_ctx, audio_ctx;
     struct model_widths widths;
     void *front;                   /* what its front end needs: struct mel_bank, fbank_bank; NULL: nothing */
-    void *part;                    /* what its task needs: struct ctc_model, cif_model, vad_params; NULL: nothing */
+    void *part;                    /* what its task needs: struct ctc_model, cif_model, marks_model, vad_params; NULL: nothing */
     struct vocab vocab;
     struct bpe *bpe;
     struct token_roles tokens;
@@ -151,6 +152,15 @@ struct cif_model {
     const void *text;              /* the family's own */
 };
 
+/* Of a model that says which mark stands behind each word of a text; its vocabulary's entries are words. */
+struct marks_model {
+    const char **mark;             /* [n] by the head's outputs; "": none */
+    uint8_t *kind;                 /* [n] enum mark_kind */
+    int32_t n, end, none;          /* end: of a sentence, the one that a text is ended with; none: the first that is no text */
+    int32_t unknown;               /* id of a word that is not in the vocabulary */
+    int as_it_comes;               /* text is marked as it comes: the words behind a place are not waited for */
+};
+
 /* A word, and the tokens that it is made of: others may lie among them. */
 struct token_word {
     size_t text, n_text;           /* bytes [text, text + n_text) */
@@ -186,8 +196,8 @@ struct family {
     const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */
 };
 
-extern const struct family family_whisper, family_sensevoice, family_paraformer, family_fsmn_vad, family_llama, family_qwen3,
-    family_gemma, family_gemma3;
+extern const struct family family_whisper, family_sensevoice, family_paraformer, family_fsmn_vad, family_ct_transformer, family_llama,
+    family_qwen3, family_gemma, family_gemma3;
 /* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
 int model_life_begin(steno_model *m, steno_error *e);
 void model_hold(const steno_model *m);

@@ -27,12 +27,15 @@ static int is_filter(const struct tensor *t)
     return strstr(t->name, "fsmn_block.") != NULL;
 }
 
+enum { QUERIES = 16 /* an embedding of so many rows asks; one of more is of words */ };
+
 static int is_matrix(const struct tensor *t)
 {
     static const char *const other[] = { "norm", "fsmn", "predictor" };
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         if (strstr(t->name, other[i])) return 0;
-    return t->n_dims == 2 && t->dim[0] > 1 && t->dim[1] > 1 && strncmp(t->name, "embed.", 6) != 0;
+    if (!strncmp(t->name, "embed.", 6) && t->dim[0] <= QUERIES) return 0;
+    return t->n_dims == 2 && t->dim[0] > 1 && t->dim[1] > 1;
 }
 
 /* Mean and variance stand before all others; a decoder's embedding is for training. */
@@ -71,7 +74,7 @@ static void list_filter(struct gguf_writer *g, const struct tensor *t, int taps_
 static int list_tensors(struct gguf_writer *g, const struct weights *w, int width, enum dtype type)
 {
     const uint64_t n_features = (uint64_t)width;
-    for (int i = 0; i < 2; i++) gguf_put_tensor(g, funasr_spare[i], DT_F32, &n_features, 1);
+    for (int i = 0; i < 2 && width; i++) gguf_put_tensor(g, funasr_spare[i], DT_F32, &n_features, 1);
     for (uint32_t i = 0; i < w->n_tensors; i++) {
         const struct tensor *t = &w->tensor[i];
         const int rc = check_tensor(t, type, w, g->e);
@@ -138,6 +141,7 @@ static int write_filter(struct gguf_writer *g, const struct tensor *t, int taps_
 
 static int write_cmvn(struct gguf_writer *g, struct weights *w, int width)
 {
+    if (!width) return gguf_write_header(g);
     struct arena scrap;
     float *list[2];
     arena_init(&scrap);

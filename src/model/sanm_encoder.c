@@ -1,15 +1,18 @@
 /* steno: the encoder that FunASR's recognisers share. SPDX-License-Identifier: MIT */
 #include "model/sanm_encoder.h"
 #include <math.h>
+#include <stdio.h>
 #include "model/funasr.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
 
-static const struct sub layer[] = {
-    { sub_sanm, "norm1", "self_attn", NULL, 0 },
-    { sub_ffn, "norm2", "feed_forward.w_1", "feed_forward.w_2", SUB_RELU },
-    { 0 },
-};
+/* Whom rows attend to: each other, those up to their own, or as many as a table says. */
+enum sight { SEES_ALL, SEES_BEFORE, SEES_TABLE, SIGHTS };
+
+#define LAYER(flags) { { sub_sanm, "norm1", "self_attn", NULL, flags }, \
+                       { sub_ffn, "norm2", "feed_forward.w_1", "feed_forward.w_2", SUB_RELU }, { 0 } }
+static const struct sub layer[SIGHTS][3] = { [SEES_ALL] = LAYER(0), [SEES_BEFORE] = LAYER(SUB_CAUSAL), [SEES_TABLE] = LAYER(SUB_TABLE) };
+#undef LAYER
 
 int sanm_encoder_check(struct sanm_encoder *s, struct weights *w, steno_error *e)
 {
@@ -31,28 +34,52 @@ int sanm_encoder_check(struct sanm_encoder *s, struct weights *w, steno_error *e
 struct sub_dims sanm_encoder_dims(const struct sanm_encoder *s)
 {
     return (struct sub_dims){ .d = (uint32_t)s->d, .n_heads = (uint32_t)s->heads, .n_kv_heads = (uint32_t)s->heads,
-                              .d_head = (uint32_t)(s->d / s->heads), .d_ff = (uint32_t)s->d_ff, .taps = (uint32_t)s->taps, .eps = s->eps };
+                              .d_head = (uint32_t)(s->d / s->heads), .d_ff = (uint32_t)s->d_ff, .taps = (uint32_t)s->taps,
+                              .shift = (uint32_t)s->shift, .eps = s->eps };
+}
+
+/* The first layer: from the rows' width to the model's, or from x to x where they are the same. */
+static uint16_t first_layer(struct build *b, const struct sanm_encoder *s, const struct sub *first, uint16_t placed)
+{
+    const struct sub_dims dims = sanm_encoder_dims(s);
+    const uint16_t x = s->width == s->d ? placed : build_slot(b, dims.d);
+    b->prefix = "encoder.encoders0.0";
+    if (x == placed) sub_sanm(b, &dims, first, x, 0);
+    else sub_sanm_first(b, &dims, first, x, placed, (uint32_t)s->width);
+    sub_ffn(b, &dims, first + 1, x, 0);
+    b->prefix = "";
+    return x;
+}
+
+uint16_t sanm_encoder_layers(struct build *b, const struct sanm_encoder *s, uint16_t in)
+{
+    const uint32_t width = (uint32_t)s->width, more = (uint32_t)s->layers - 1;
+    const struct sub_dims dims = sanm_encoder_dims(s);
+    const struct sub *const most = layer[s->causal ? SEES_BEFORE : SEES_ALL];
+    const uint16_t placed = build_slot(b, width);
+    emit(b, OP_SCALE, "encoder.embed", placed, in,
+         bind_scale(b, sqrtf((float)s->d), bind_sinusoids(b, b->plan.max_rows, width), width));
+    const uint16_t x = first_layer(b, s, most, placed);
+    sub_stack(b, most, &dims, "encoder.encoders", s->causal && more ? more - 1 : more, x);
+    if (!s->causal || !more) return x;
+    char last[NAME_MAX_LEN];
+    snprintf(last, sizeof last, "encoder.encoders.%u", (unsigned)more - 1);
+    b->prefix = last;
+    sub_sanm(b, &dims, layer[SEES_TABLE], x, 0);
+    sub_ffn(b, &dims, layer[SEES_TABLE] + 1, x, 0);
+    b->prefix = "";
+    return x;
 }
 
 uint16_t sanm_encoder_build(struct build *b, const struct sanm_encoder *s)
 {
-    const uint32_t width = (uint32_t)s->width;
-    const struct sub_dims dims = sanm_encoder_dims(s);
-    const uint16_t in = b->plan.input = build_slot(b, width), placed = build_slot(b, width), x = build_slot(b, dims.d);
-    emit(b, OP_SCALE, "encoder.embed", placed, in,
-         bind_scale(b, sqrtf((float)s->d), bind_sinusoids(b, b->plan.max_rows, width), width));
-    b->prefix = "encoder.encoders0.0";
-    sub_sanm_first(b, &dims, &layer[0], x, placed, width);
-    sub_ffn(b, &dims, &layer[1], x, 0);
-    b->prefix = "";
-    sub_stack(b, layer, &dims, "encoder.encoders", (uint32_t)s->layers - 1, x);
-    return x;
+    return sanm_encoder_layers(b, s, b->plan.input = build_slot(b, (uint32_t)s->width));
 }
 
 void sanm_encoder_more(struct build *b, const struct sanm_encoder *s, const char *prefix, uint32_t n, uint16_t x)
 {
     const struct sub_dims dims = sanm_encoder_dims(s);
-    sub_stack(b, layer, &dims, prefix, n, x);
+    sub_stack(b, layer[SEES_ALL], &dims, prefix, n, x);
 }
 
 int sanm_encoder_front(steno_model *m, struct weights *w, const struct sanm_encoder *s, steno_error *e)

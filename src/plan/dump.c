@@ -46,9 +46,9 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
     const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN_FILTER ? " sum" : " residual";
     const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT) ? " bias" : "";
-    snprintf(out, n, "%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], added, c->positions ? " positions" : "",
-             op->flags & OPF_APPROX ? " approximate first" : "", op->flags & OPF_CAUSAL ? " causal" : "", op->flags & OPF_WRITE_KV
-                 ? " writes K/V" : "",
+    snprintf(out, n, "%s%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], added, c->positions ? " positions" : "",
+             op->flags & OPF_APPROX ? " approximate first" : "", op->flags & OPF_CAUSAL ? " causal" : "",
+             op->flags & OPF_TABLE ? " as the table says" : "", op->flags & OPF_WRITE_KV ? " writes K/V" : "",
              state);
 }
 

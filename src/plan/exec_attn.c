@@ -145,6 +145,13 @@ static const void *keys_of(const struct replay *rp, const struct op *op, const s
     return v.table ? NULL : (const char *)v.base + item % t->blocks * (ATTN_KEYS / KV_BLOCK) * v.block_stride;
 }
 
+/* Keys that each row sees, NULL: all that there are. */
+static const int32_t *lengths_of(const struct replay *rp, const struct op *op)
+{
+    if (op->flags & OPF_CAUSAL) return rp->run->self_len;
+    return op->state == NO_STATE && !(op->flags & OPF_TABLE) ? NULL : rp->run->cross_len;
+}
+
 /* A group of rows, over all keys of a head or over one block of them: for each head of queries that shares the keys. */
 static void attn_item(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item, void *scratch)
 {
@@ -154,7 +161,7 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
     const uint32_t unit = item / t->blocks, b = item % t->blocks, share = c->heads / c->kv_heads;
     const struct attn_unit u = attn_unit_of(rp, op, t, unit);
     const struct group g = u.g;
-    const int32_t *len = op->state == NO_STATE ? NULL : op->flags & OPF_CAUSAL ? rp->run->self_len : rp->run->cross_len;
+    const int32_t *len = lengths_of(rp, op);
     const size_t ld_q = p->slot[op->in].ld, ld_out = p->slot[op->out].ld, at = (size_t)u.head * share * c->d_head;
     enum kv_type type;
     struct attn a = { .out = row0(rp, op->out) + g.row * ld_out + at, .ld_out = ld_out,

@@ -41,12 +41,13 @@ enum op_kind {
 };
 
 enum op_flag {
-    OPF_CAUSAL = 1,    /* attention: row sees positions up to its own */
+    OPF_CAUSAL = 1,    /* attention: row sees positions up to its own; of keys of this run, run.self_len of them from the first on */
     OPF_WRITE_KV = 2,  /* attention: in is a Q|K|V row; write K and V before reading */
     OPF_CONV = 4,      /* linear: in is read from the row before, bind.stride rows on per output row; beside a sequence there are zeros */
     OPF_PADDED = 8,    /* out has a zero row on both sides, for a convolution that follows */
     OPF_APPROX = 16,   /* linear: of rows with approximate logits only the panels that their bounds leave */
-    OPF_SPREAD = 32    /* linear: out is bind.stride rows, one behind the other, for each row of in */
+    OPF_SPREAD = 32,   /* linear: out is bind.stride rows, one behind the other, for each row of in */
+    OPF_TABLE = 64     /* attention over keys of this run: a row sees as many, from the first on, as run.cross_len says */
 };
 
 enum norm_kind { NORM_LAYER, NORM_RMS };

@@ -117,6 +117,7 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm });
     const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, 0);
+    if (!b->status) b->op[b->plan.n_ops - 1].flags |= s->flags & SUB_CAUSAL ? OPF_CAUSAL : s->flags & SUB_TABLE ? OPF_TABLE : 0;
     struct op *op = emit(b, OP_FSMN, f.s, memory, NO_SLOT,
                          bind_fsmn(b, fw.s, kv_width(d), d->taps, taps_before(d), d->n_kv_heads));
     if (!op || b->status) return;

@@ -5,7 +5,7 @@
 #define STENO_PLAN_SUB_H
 #include "plan/build.h"
 
-enum sub_flag { SUB_CAUSAL = 1, SUB_ERF = 2, SUB_TANH = 4, SUB_RELU = 8 };
+enum sub_flag { SUB_CAUSAL = 1, SUB_ERF = 2, SUB_TANH = 4, SUB_RELU = 8, SUB_TABLE = 16 };
 
 /* What a stack of layers is made of. Queries are n_heads * d_head wide, whatever d is; n_kv_heads divides n_heads, and as many queries in a
  * row share keys and values (grouped-query attention). */
@@ -36,7 +36,8 @@ sub_fn sub_attn_rope; /* causal, with rotary positions: NAME.q_proj, .k_proj, .v
 sub_fn sub_ffn_glu;   /* gated: NAME.gate_proj and .up_proj, the gate's activation SUB_TANH or SiLU, then .down_proj */
 sub_fn sub_cross; /* the same, keys and values from the plan's cross_state; and the weights of wanted heads */
 sub_fn sub_ffn;   /* up NAME, down NAME2 */
-sub_fn sub_sanm;  /* NAME.linear_q_k_v, .fsmn_block, .linear_out (Gao et al. 2020) */
+sub_fn sub_sanm;  /* NAME.linear_q_k_v, .fsmn_block, .linear_out (Gao et al. 2020); SUB_CAUSAL: rows see those up to their own, SUB_TABLE:
+                   * as many as OPF_TABLE says */
 /* Of a SAN-M decoder (Gao et al. 2022), over the rows of the table. A memory over what a feed-forward network makes: x + y + filter(y), y =
  * NORM2(NAME.w_2 NAME.norm(relu(NAME.w_1 NORM(x)))), filter NAME2.fsmn_block. */
 void sub_sanm_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, const char *norm2, uint16_t x);

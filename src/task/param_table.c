@@ -6,6 +6,7 @@
 
 #define T(field) .name = #field, .at = offsetof(steno_transcribe_params, field)
 #define V(field) .name = #field, .at = offsetof(steno_vad_params, field)
+#define P(field) .name = #field, .at = offsetof(steno_punctuate_params, field)
 #define M(field) .name = #field, .at = offsetof(steno_model_params, field)
 #define LIST(field) T(field), .count_at = offsetof(steno_transcribe_params, n_##field), .kind = STENO_PARAM_LIST
 #define FLAG .kind = STENO_PARAM_FLAG, .max = 1
@@ -100,11 +101,18 @@ static const struct param find_speech[] = {
     { V(on_event), .kind = STENO_PARAM_CALL, .by = BY_VAD },
 };
 
+static const struct param punctuate[] = {
+    { P(go_on), FLAG, .by = BY_MARKS },
+    { P(block_words), INT32(2, 512), .value = 20, .by = BY_MARKS },
+    { P(user), .kind = STENO_PARAM_CALL, .by = BY_MARKS },
+    { P(should_abort), .kind = STENO_PARAM_CALL, .by = BY_MARKS },
+};
+
 static const struct param open_model[] = {
     { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR | BY_TEXT },
     { M(cpu_level), TEXT, .by = BY_ALL },
     { M(team), .kind = STENO_PARAM_CALL, .by = BY_ALL },
-    { M(vocab), TEXT, .by = BY_SPEECH },
+    { M(vocab), TEXT, .by = BY_WORDS },
     { M(no_cmvn), FLAG, .by = BY_FBANK },
     { M(index_only), FLAG, .by = BY_ALL },
     { M(alignment_heads), TEXT, .by = BY_AR },
@@ -115,8 +123,13 @@ static const struct param open_model[] = {
 
 const struct param *param_rows(enum steno_call call, int *n)
 {
-    *n = call == STENO_CALL_FIND_SPEECH ? N_ROWS(find_speech) : call == STENO_CALL_OPEN ? N_ROWS(open_model) : N_ROWS(transcribe);
-    return call == STENO_CALL_FIND_SPEECH ? find_speech : call == STENO_CALL_OPEN ? open_model : transcribe;
+    static const struct { const struct param *row; int n; } table[] = {
+        [STENO_CALL_TRANSCRIBE] = { transcribe, N_ROWS(transcribe) }, [STENO_CALL_ALIGN] = { transcribe, N_ROWS(transcribe) },
+        [STENO_CALL_FIND_SPEECH] = { find_speech, N_ROWS(find_speech) }, [STENO_CALL_OPEN] = { open_model, N_ROWS(open_model) },
+        [STENO_CALL_PUNCTUATE] = { punctuate, N_ROWS(punctuate) },
+    };
+    *n = table[call].n;
+    return table[call].row;
 }
 
 const struct param *param_find(enum steno_call call, const char *name)

@@ -35,7 +35,8 @@ void params_give(void *theirs, uint32_t size, const void *own, size_t n)
 static unsigned who(const steno_model *m, enum steno_call call)
 {
     static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = BY_SPEECH, [STENO_CALL_ALIGN] = BY_ALIGN,
-                                    [STENO_CALL_FIND_SPEECH] = BY_VAD, [STENO_CALL_OPEN] = BY_ALL };
+                                    [STENO_CALL_FIND_SPEECH] = BY_VAD, [STENO_CALL_OPEN] = BY_ALL,
+                                    [STENO_CALL_PUNCTUATE] = BY_MARKS };
     if (!m) return any[call];
     const unsigned by = m->task->serves(m);
     return call == STENO_CALL_ALIGN && (by & BY_AR) ? BY_ALIGN | by : by;
@@ -52,8 +53,9 @@ const char *param_why_not(const struct param *r, enum steno_call call)
 {
     if (call == STENO_CALL_ALIGN && !(r->by & BY_ALIGN)) return "is about choosing text, and in an alignment the text is known";
     if (r->by == BY_FBANK) return "is for models that hear filter banks";
-    if (call == STENO_CALL_OPEN && r->by == BY_SPEECH) return "is for models that write text";
+    if (call == STENO_CALL_OPEN && r->by == BY_WORDS) return "is for models that have a vocabulary";
     if (r->by == BY_VAD) return "is for models that find speech";
+    if (r->by == BY_MARKS) return "is for models that put marks into text";
     if (r->by == BY_TAGS) return "is for models with tags";
     if ((r->by & BY_SPEECH) == (BY_AR | BY_TAGS))
         return r->by & BY_ALIGN ? "is for models that know several languages"

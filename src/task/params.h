@@ -21,10 +21,12 @@ enum {
     BY_ALIGN = 16,  /* steno_align, which many of BY_MANY and BY_ENGLISH have nothing to say to */
     BY_CIF = 32,    /* by integrate-and-fire */
     BY_TEXT = 64,   /* language models, which hear nothing */
+    BY_MARKS = 128, /* punctuation */
     BY_AR = BY_MANY | BY_ENGLISH,
     BY_SPEECH = BY_AR | BY_TAGS | BY_CIF,
     BY_FBANK = BY_TAGS | BY_CIF | BY_VAD,
-    BY_ALL = BY_SPEECH | BY_VAD | BY_TEXT
+    BY_WORDS = BY_SPEECH | BY_MARKS, /* with a vocabulary that may lie elsewhere */
+    BY_ALL = BY_WORDS | BY_VAD | BY_TEXT
 };
 
 /* What bounds a number beside its row. */

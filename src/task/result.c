@@ -13,6 +13,7 @@ void result_clear(struct result *r)
     buf_clear(&r->bytes);
     buf_clear(&r->whole);
     buf_clear(&r->spans);
+    buf_clear(&r->marks);
     buf_clear(&r->features);
     r->n_language_probs = 0;
     r->duration_ms = 0;
@@ -30,6 +31,7 @@ void result_free(struct result *r)
     buf_free(&r->bytes);
     buf_free(&r->whole);
     buf_free(&r->spans);
+    buf_free(&r->marks);
     buf_free(&r->features);
 }
 

@@ -36,6 +36,7 @@ struct result {
     struct buf bytes;      /* all text tokens' bytes */
     struct buf whole;      /* bytes as UTF-8 */
     struct buf spans;      /* steno_span */
+    struct buf marks;      /* steno_mark */
     int64_t duration_ms;
     const char *language;
     float language_prob[MAX_LANGUAGES];

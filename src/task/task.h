@@ -1,6 +1,7 @@
 /* steno: what a way of decoding is. SPDX-License-Identifier: MIT
  *
- * A task makes results of what a network computes: token by token (ar), with a CTC head (ctc), as spans of speech (vad). It is a table of
+ * A task makes results of what a network computes: token by token (ar), with a CTC head (ctc), as spans of speech (vad), as
+ * punctuation (marks). It is a table of
  * functions and what it keeps in a session. Families name theirs (model/family.h), and lib/tasks.c lists all of them. What a task cannot do
  * is NULL, and the public call refuses it. */
 #ifndef STENO_TASK_TASK_H
@@ -52,6 +53,8 @@ struct task {
     int (*read)(steno_session *s, const int32_t *ids, int n, int again); /* ids of a text, for the logits behind them */
     const float *(*logits)(const steno_session *s); /* behind what read has read; NULL: there are none */
     int (*generate)(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again);
+    int (*punctuate)(steno_session *s, const char *text, const steno_punctuate_params *p);
+    int (*punctuate_result)(steno_session *s, struct result *r, const steno_punctuate_params *p); /* of another session */
     int64_t (*bench)(steno_session *s, const char *phase, int n);
 };
 #endif

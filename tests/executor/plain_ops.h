@@ -342,8 +342,9 @@ static inline void plain_attn(const struct plain_op *o)
     for (uint32_t r = 0; r < o->rows; r++)
         for (uint32_t h = 0; h < c->heads; h++) {
             const int own = o->op->state == NO_STATE;
-            const int32_t len = own                         ? (int32_t)plain_beside(o, o->op->kv_rows, r).n
+            const int32_t len = o->op->flags & OPF_TABLE    ? o->run->cross_len[r]
                                 : o->op->flags & OPF_CAUSAL ? o->run->row[r].pos + 1
+                                : own                       ? (int32_t)plain_beside(o, o->op->kv_rows, r).n
                                                             : o->run->lane[o->run->row[r].lane].kv.enc_len;
             plain_attn_row(o, r, h, len);
         }

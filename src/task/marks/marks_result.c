@@ -1,0 +1,240 @@
+/* steno: marks for a transcript. SPDX-License-Identifier: MIT
+ *
+ * The segments are one text for the network: a sentence may go from one to the next. Marks are put into the texts as they are, which lose
+ * nothing: FunASR does so, too, where it knows the words (funasr/auto/auto_model.py, _punctuate_surface_text). A text that has marks
+ * already gets none beside them. */
+#include "task/marks/marks_result.h"
+#include <string.h>
+#include "task/marks/marks_write.h"
+#include "text/join.h"
+#include "text/mixed_words.h"
+
+/* A word of a segment, and what stands behind it. */
+struct placed { const char *text; uint32_t n; const char *mark; };
+
+/* The transcript's new texts; the old ones stay until all are made. */
+struct woven {
+    struct buf placed;  /* struct placed, of all segments */
+    struct buf first;   /* size_t: those of segment i begin with number first[i]; one more behind the last */
+    struct buf text;    /* as of the result: behind its own */
+    struct buf segments, words, whole;
+};
+
+/* Where a text is in the list of words: word `at`, of which `part` bytes are behind. */
+struct cursor { const struct placed *at, *end; uint32_t part; };
+
+static void woven_free(struct woven *v)
+{
+    buf_free(&v->placed);
+    buf_free(&v->first);
+    buf_free(&v->text);
+    buf_free(&v->segments);
+    buf_free(&v->words);
+    buf_free(&v->whole);
+}
+
+static int woven_err(const struct woven *v)
+{
+    return v->placed.err || v->first.err || v->text.err || v->segments.err || v->words.err || v->whole.err;
+}
+
+static const struct segment *segments_of(const struct result *r) { return (const struct segment *)(const void *)r->segments.p; }
+static struct placed *placed_of(const struct woven *v) { return (struct placed *)(void *)v->placed.p; }
+static size_t placed_count(const struct woven *v) { return v->placed.len / sizeof(struct placed); }
+
+/* ---- deciding ------------------------------------------------------------------------------------------------------------------ */
+
+/* The words from number `from` on are those of text, which lies at `base` of the session's; nothing is known of their marks. */
+static void list_words(struct woven *v, const struct marks_session *q, size_t from, size_t base, const char *text)
+{
+    const struct marked_word *w = marked_words(q);
+    const size_t n = placed_count(v);
+    buf_add(&v->first, &n, sizeof n);
+    for (size_t i = from; i < marked_count(q); i++)
+        buf_add(&v->placed, &(struct placed) { text + (w[i].at - base), w[i].n, "" }, sizeof(struct placed));
+}
+
+static void list_end(struct woven *v)
+{
+    const size_t n = placed_count(v);
+    buf_add(&v->first, &n, sizeof n);
+}
+
+/* Word `at` of the list gets a mark, unless it is one, has one, or has one behind it. */
+static void set_mark(struct woven *v, const struct marks_model *m, size_t at, int32_t mark)
+{
+    struct placed *w = placed_of(v) + at;
+    const int is_marked = mixed_ends_marked(w->text, w->n) || (at + 1 < placed_count(v) && mixed_begins_marked(w[1].text, w[1].n));
+    w->mark = is_marked ? "" : marks_text(m, mark, *w->text);
+}
+
+/* Of a model that sees the text as a whole. */
+static int decide_whole(steno_session *s, const struct result *r, struct woven *v, const steno_punctuate_params *p)
+{
+    struct marks_session *q = marks_of(s);
+    int rc = STENO_OK;
+    marks_begin(s, p);
+    for (int i = 0; i < result_segments(r) && !rc; i++) {
+        const char *text = r->text.p + segments_of(r)[i].text;
+        const size_t from = marked_count(q), base = q->text.len;
+        rc = marks_add(s, text, strlen(text));
+        if (!rc) list_words(v, q, from, base, text);
+    }
+    list_end(v);
+    if (!rc) rc = marks_decide(s);
+    if (rc || woven_err(v)) return rc;
+    marks_write(&v->whole, q, marks_model_of(s)); /* the last mark is settled there */
+    if (v->whole.err) return STENO_OK;
+    buf_clear(&v->whole);
+    for (size_t i = 0; i < placed_count(v); i++) set_mark(v, marks_model_of(s), i, marked_words(q)[i].mark);
+    return STENO_OK;
+}
+
+/* One segment of those below. */
+static int decide_segment(steno_session *s, const char *text, struct woven *v, const steno_punctuate_params *p)
+{
+    struct marks_session *q = marks_of(s);
+    const struct marks_model *m = marks_model_of(s);
+    marks_begin(s, p);
+    const size_t before = q->n_before, first = placed_count(v) - before; /* of the words that the session holds */
+    int rc = marks_add(s, text, strlen(text));
+    if (rc) return rc;
+    list_words(v, q, before, q->before, text);
+    if (marked_count(q) == before) return STENO_OK;
+    rc = marks_decide(s);
+    if (rc || woven_err(v)) return rc;
+    marks_write_more(&v->whole, q, m);
+    if (v->whole.err) return STENO_OK;
+    buf_clear(&v->whole);
+    for (size_t i = before ? before - 1 : 0; i < marked_count(q); i++) set_mark(v, m, first + i, marked_words(q)[i].mark);
+    return STENO_OK;
+}
+
+/* Of a model that marks text as it comes: a segment ends where the speaker paused. The mark behind its last word is known with the next
+ * one. */
+static int decide_segments(steno_session *s, const struct result *r, struct woven *v, const steno_punctuate_params *p)
+{
+    const struct marks_model *m = marks_model_of(s);
+    steno_punctuate_params own = *p;
+    int rc = STENO_OK;
+    own.go_on = 0;
+    for (int i = 0; i < result_segments(r) && !rc && !woven_err(v); i++, own.go_on = 1)
+        rc = decide_segment(s, r->text.p + segments_of(r)[i].text, v, &own);
+    list_end(v);
+    if (rc || woven_err(v) || !placed_count(v)) return rc;
+    const size_t last = placed_count(v) - 1;
+    if (!*placed_of(v)[last].mark) set_mark(v, m, last, m->end);
+    return STENO_OK;
+}
+
+/* ---- weaving ------------------------------------------------------------------------------------------------------------------- */
+
+/* Append text[n] with the marks of its words, which may be cut otherwise. @return 0: it has others */
+static int weave(struct buf *out, struct cursor *c, const char *text, size_t n)
+{
+    size_t from = 0;
+    for (size_t at, end = 0; mixed_word_next(text, n, &at, &end);)
+        while (at < end) {
+            if (c->at == c->end) return 0;
+            const size_t left = c->at->n - c->part, len = end - at < left ? end - at : left;
+            if (memcmp(text + at, c->at->text + c->part, len)) return 0;
+            at += len;
+            c->part += (uint32_t)len;
+            if (c->part < c->at->n) continue;
+            buf_add(out, text + from, at - from);
+            buf_str(out, c->at->mark);
+            from = at;
+            c->at++;
+            c->part = 0;
+        }
+    buf_add(out, text + from, n - from);
+    return 1;
+}
+
+/* Where the next text will be, in those of the result. */
+static size_t text_begin(const struct woven *v, const struct result *r)
+{
+    return r->text.len + v->text.len;
+}
+
+static void weave_words(struct woven *v, const struct result *r, const struct segment *g, struct cursor c)
+{
+    const struct word *w = (const struct word *)(const void *)r->words.p + g->first_word;
+    int same = 1;
+    for (int32_t k = 0; k < g->n_words; k++) {
+        struct word moved = w[k];
+        const char *text = r->text.p + w[k].text;
+        const size_t at = text_begin(v, r), begin = v->text.len;
+        if (same) same = weave(&v->text, &c, text, strlen(text));
+        if (same && !v->text.err) {
+            buf_add(&v->text, "", 1);
+            moved.text = at;
+        } else if (!v->text.err) {
+            v->text.len = begin;
+        }
+        buf_add(&v->words, &moved, sizeof moved);
+    }
+}
+
+static void weave_segments(struct woven *v, const struct result *r)
+{
+    const size_t *first = (const size_t *)(const void *)v->first.p;
+    for (int i = 0; i < result_segments(r) && !woven_err(v); i++) {
+        struct segment g = segments_of(r)[i];
+        const struct cursor c = { placed_of(v) + first[i], placed_of(v) + first[i + 1], 0 };
+        struct cursor walk = c;
+        const char *text = r->text.p + g.text;
+        const size_t at = text_begin(v, r);
+        weave(&v->text, &walk, text, strlen(text));
+        buf_add(&v->text, "", 1);
+        g.text = at;
+        g.first_word = v->words.len / sizeof(struct word);
+        weave_words(v, r, segments_of(r) + i, c);
+        buf_add(&v->segments, &g, sizeof g);
+    }
+}
+
+/* The whole text; where its words are not those of the segments, these one behind the other. */
+static void weave_whole(struct woven *v, const struct result *r)
+{
+    struct cursor c = { placed_of(v), placed_of(v) + placed_count(v), 0 };
+    if (weave(&v->whole, &c, r->whole.p ? r->whole.p : "", r->whole.len) && c.at == c.end) return;
+    buf_clear(&v->whole);
+    const struct segment *g = (const struct segment *)(const void *)v->segments.p;
+    for (int i = 0; i < result_segments(r) && !woven_err(v); i++) {
+        const char *text = v->text.p + (g[i].text - r->text.len);
+        size_t n = strlen(text);
+        text_strip(&text, &n);
+        text_join(&v->whole, text, n);
+    }
+}
+
+/* Take the new for the old; nothing can fail but the texts' room, which is asked for first. */
+static int adopt(struct woven *v, struct result *r)
+{
+    buf_add(&r->text, v->text.p ? v->text.p : "", v->text.len);
+    if (r->text.err) {
+        r->text.err = 0;
+        return STENO_ENOMEM;
+    }
+    const struct { struct buf *old, *new; } swap[] = { { &r->segments, &v->segments }, { &r->words, &v->words }, { &r->whole, &v->whole } };
+    for (size_t i = 0; i < sizeof swap / sizeof *swap; i++) {
+        const struct buf b = *swap[i].old;
+        *swap[i].old = *swap[i].new;
+        *swap[i].new = b;
+    }
+    return STENO_OK;
+}
+
+int marks_put(steno_session *s, struct result *r, const steno_punctuate_params *p)
+{
+    struct woven v = { 0 };
+    int rc = marks_model_of(s)->as_it_comes ? decide_segments(s, r, &v, p) : decide_whole(s, r, &v, p);
+    if (!rc && placed_count(&v)) {
+        if (!woven_err(&v)) weave_segments(&v, r);
+        if (!woven_err(&v)) weave_whole(&v, r);
+        if (woven_err(&v) || adopt(&v, r)) rc = err_nomem(&s->error, r->text.len, "a text with marks");
+    }
+    woven_free(&v);
+    return rc;
+}
