@@ -100,7 +100,7 @@ static void print_facts(int json, const struct engine *e, const char *given)
     fact_text(json, "decoder_weights", i.decoder_weights);
     fact_text(json, "device", i.device);
     fact_text(json, "cpu_level", i.cpu_level);
-    const int decodes = i.n_text_ctx > 0; /* text token by token, in a language that is asked for */
+    const int decodes = i.n_text_ctx > 0 && i.n_mels > 0; /* what is heard, token by token, in a language that is asked for */
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         if (number[k].value || decodes) fact_int(json, number[k].key, number[k].value);
     if (!decodes) return;

@@ -108,6 +108,7 @@ int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, s
     int rc = lm_dims_read(&d, arch, w, e);
     if (rc) return rc;
     m->name = arch->name;
+    m->narrow = 0; /* of many rows there is only a prompt */
     m->n_vocab = d.n_vocab;
     m->text_ctx = d.ctx < CTX_USUAL ? d.ctx : CTX_USUAL;
     m->widths = (struct model_widths){ .text_state = d.d, .text_heads = d.heads, .text_layers = d.layers };

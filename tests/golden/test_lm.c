@@ -10,8 +10,8 @@
 #include "steno/steno.h"
 
 enum { IDS_MAX = 2048 };
-/* How far logits may be off, of the largest one, and which nearer ones may change places. Rounding what is multiplied costs more, but no more
- * than llama.cpp's rounding does. */
+/* How far logits may be off, of the largest one, and which nearer ones may change places. Rounding what is multiplied costs more, but no
+ * more than llama.cpp's rounding does. */
 struct bound { double off, margin; };
 static struct bound const exact = { 1e-3, 0.02 }, rounded = { 0.12, 1.5 };
 
@@ -190,7 +190,8 @@ static void test_levels_agree(void **state)
     for (int level = 0; steno_cpu_level_name(level); level++)
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
             for (size_t j = 0; j < 3; j++)
-                if (steno_cpu_level_usable(level) && !strcmp(kinds[i].model, path[j])) run_kind(&kinds[i], steno_cpu_level_name(level), STENO_COMPUTE_F32);
+                if (steno_cpu_level_usable(level) && !strcmp(kinds[i].model, path[j]))
+                    run_kind(&kinds[i], steno_cpu_level_name(level), STENO_COMPUTE_F32);
 }
 
 /* The weights of gemma3 under other settings. */
@@ -229,7 +230,11 @@ int main(void)
         puts("skipped: STENO_SHARED does not name the collection");
         return 77;
     }
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_logits_and_ids_are_the_references), cmocka_unit_test(test_levels_agree), cmocka_unit_test(test_rounding_costs_little),
-                                        cmocka_unit_test(test_settings_change_what_they_should) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_logits_and_ids_are_the_references),
+        cmocka_unit_test(test_rounding_costs_little),
+        cmocka_unit_test(test_levels_agree),
+        cmocka_unit_test(test_settings_change_what_they_should),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
