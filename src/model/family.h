@@ -19,9 +19,11 @@
 #include "search/vad.h"
 #include "text/bpe.h"
 #include "text/language.h"
+#include "text/seg_dict.h"
 
 enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 2 };
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
+enum { PLAN_WORDS = 1, PLAN_HOT = 2 };                              /* of hot words: their vectors; tokens that attend to those */
 enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1 };                       /* of a decoder that aligns; of an encoder with a head of its own */
 
 /* What a network hears. */
@@ -142,6 +144,17 @@ struct ctc {
     void (*rich_text)(const char *raw, size_t n, struct buf *text);
 };
 
+/* How a model by integrate-and-fire heeds hot words, and what it shows of itself for that. */
+enum cif_hot {
+    CIF_HOT_NONE,
+    CIF_HOT_BESIDE, /* by a decoder beside its own, heeded where it has one to say. Phases of PLAN_HOT: CIF_ATTEND, CIF_HEAD, CIF_SCORE */
+    CIF_HOT_WITHIN  /* its own decoder attends to them, and to one for none. Phases: CIF_OWN_ROWS, CIF_ATTEND_HEARD, CIF_HEARD_HEAD */
+};
+enum { CIF_OWN = 2, CIF_HEARD = 3 };                                   /* side outputs of tokens, for PLAN_HOT */
+enum { CIF_QUERIES = 0, CIF_KEYS = 1 };                                /* side outputs of PLAN_HOT: of an attention over words */
+enum { CIF_ATTEND = 0, CIF_HEAD = 1, CIF_SCORE = 2 };
+enum { CIF_OWN_ROWS = 0, CIF_ATTEND_HEARD = 1, CIF_HEARD_HEAD = 2 };
+
 /* Of a model whose tokens are found by continuous integrate-and-fire (search/cif.h), all of a clip at once. */
 struct cif_model {
     struct cif_weight { float smooth, noise; } weight; /* of frames: how large, and what is taken off */
@@ -150,6 +163,11 @@ struct cif_model {
     struct cif_weight fine_weight; /* of those */
     int32_t blank, bos, eos;       /* ids that are no text */
     const void *text;              /* the family's own */
+    enum cif_hot hot;
+    int32_t hot_heads, no_hotword; /* heads of the attention over words; the id that says that none is spoken */
+    int32_t hot_most;              /* more words than these are scored first */
+    const struct seg_dict *dict;   /* that words are cut by, NULL: there is none */
+    int32_t unknown;               /* id of what the vocabulary lacks */
 };
 
 /* Of a model that says which mark stands behind each word of a text; its vocabulary's entries are words. */
@@ -165,12 +183,15 @@ struct marks_model {
 struct token_word {
     size_t text, n_text;           /* bytes [text, text + n_text) */
     int32_t first, n;
+    int32_t from, to;              /* tokens with whose times it begins and ends */
     int32_t space;                 /* one stands behind it, where another word follows */
 };
 
 struct cif {
     /* Make words of ids[n], in place of what the buffers held: their bytes, and struct token_word in order. STENO_OK, STENO_ENOMEM */
     int (*words)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes, struct buf *words);
+    /* Append the ids of a hot word or a phrase; none where it is white space alone. Likewise */
+    int (*word_ids)(const steno_model *m, const char *phrase, size_t n, struct buf *ids);
 };
 
 enum { PROMPT_PREFIX_MAX = 8 };

@@ -38,10 +38,10 @@ static int is_matrix(const struct tensor *t)
     return t->n_dims == 2 && t->dim[0] > 1 && t->dim[1] > 1;
 }
 
-/* Mean and variance stand before all others; a decoder's embedding is for training. */
+/* Mean and variance stand before all others; a decoder's embedding is for training, unless words are read by it. */
 static int is_apart(const struct tensor *t)
 {
-    return !strcmp(t->name, funasr_spare[0]) || !strcmp(t->name, funasr_spare[1]) || !strncmp(t->name, "decoder.embed.", 14);
+    return !strcmp(t->name, funasr_spare[0]) || !strcmp(t->name, funasr_spare[1]) || (!t->used && !strncmp(t->name, "decoder.embed.", 14));
 }
 
 static enum dtype type_of(const struct tensor *t, enum dtype type)

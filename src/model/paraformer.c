@@ -10,6 +10,8 @@
 #include "model/funasr_random.h"
 #include "model/funasr_vocab.h"
 #include "model/paraformer.h"
+#include "model/paraformer_dict.h"
+#include "model/paraformer_hotwords.h"
 #include "model/paraformer_predictor.h"
 #include "model/sanm_encoder.h"
 #include "plan/bind.h"
@@ -18,7 +20,8 @@
 
 enum {
     WINDOW_ROWS = 1000, /* 60 s of rows every 60 ms */
-    HEAD_ROWS = 64      /* tokens whose logits exist at a time */
+    HEAD_ROWS = 64,     /* tokens whose logits exist at a time */
+    HOT_MOST = 50       /* hot words that are attended to; of more the ones that score best are */
 };
 static float const norm_eps = 1e-12f;
 
@@ -26,7 +29,7 @@ static const char architecture[] = "paraformer";
 
 static int paraformer_match(const struct weights *w)
 {
-    static const char *const model[] = { "Paraformer", "BiCifParaformer" };
+    static const char *const model[] = { "Paraformer", "BiCifParaformer", "SeacoParaformer", "ContextualParaformer" };
     for (size_t i = 0; i < sizeof model / sizeof *model; i++)
         if (funasr_match(w, model[i], architecture)) return 1;
     return 0;
@@ -36,6 +39,7 @@ struct paraformer_shape {
     struct sanm_encoder enc;
     int32_t heads, d_ff, layers, attending, more_layers, taps, shift, n_vocab;
     struct predictor predictor;
+    struct hot_shape hot;
 };
 #define AT(field) offsetof(struct paraformer_shape, field)
 
@@ -80,7 +84,8 @@ static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error
     *s = usual;
     s->enc.eps = norm_eps;
     int rc = check_class(w, "encoder", "SANMEncoder", e);
-    if (!rc) rc = check_class(w, "decoder", "ParaformerSANMDecoder", e);
+    if (!rc) rc = hot_read(&s->hot, w, e);
+    if (!rc) rc = check_class(w, "decoder", s->hot.kind == CIF_HOT_WITHIN ? "ContextualParaformerDecoder" : "ParaformerSANMDecoder", e);
     if (!rc) rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
     if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
     if (!rc) rc = predictor_read(&s->predictor, w, e);
@@ -109,18 +114,26 @@ static struct predictor_slots build_frames(struct build *b, const struct parafor
     return predictor_build(b, frames, d);
 }
 
-static void build_tokens(struct build *b, const struct paraformer_shape *s, uint16_t frames)
+static struct sub_dims decoder_dims(const struct paraformer_shape *s)
 {
-    static struct sub const memory = { NULL, "norm1", "feed_forward", "self_attn", 0 }, cross = { NULL, "norm3", "src_attn", NULL, 0 };
     struct sub_dims dims = sanm_encoder_dims(&s->enc);
     dims.n_heads = dims.n_kv_heads = (uint32_t)s->heads;
     dims.d_head = dims.d / dims.n_heads;
     dims.d_ff = (uint32_t)s->d_ff;
     dims.taps = (uint32_t)s->taps;
-    const uint16_t x = build_slot(b, dims.d), last = build_slot(b, dims.d), first = b->plan.n_ops;
+    return dims;
+}
+
+static void build_tokens(struct build *b, const struct paraformer_shape *s, uint16_t frames)
+{
+    static struct sub const memory = { NULL, "norm1", "feed_forward", "self_attn", 0 }, cross = { NULL, "norm3", "src_attn", NULL, 0 };
+    const struct sub_dims dims = decoder_dims(s);
+    const uint16_t x = build_slot(b, dims.d), first = b->plan.n_ops;
+    const int32_t layers = s->layers - (s->hot.kind == CIF_HOT_WITHIN); /* the last one is of another kind there */
     emit(b, OP_CIF, "predictor.cif", x, frames, bind_scale(b, 1, NULL, dims.d));
     emit_rows(b, first, ROWS_TABLE);
-    for (int32_t i = 0; i < s->layers && !b->status; i++) {
+    if (s->hot.kind == CIF_HOT_BESIDE) hot_build_sums(b, &dims, frames);
+    for (int32_t i = 0; i < layers && !b->status; i++) {
         char name[NAME_MAX_LEN];
         snprintf(name, sizeof name, "decoder.decoders.%d", (int)i);
         b->prefix = name;
@@ -128,10 +141,16 @@ static void build_tokens(struct build *b, const struct paraformer_shape *s, uint
         sub_cross_rows(b, &dims, &cross, x, frames);
         b->prefix = "";
     }
+    b->plan.output = x;
+    if (s->hot.kind == CIF_HOT_WITHIN) {
+        hot_build_last(b, &dims, x, frames);
+        return;
+    }
+    b->plan.output = build_slot(b, dims.d);
     b->prefix = "decoder.decoders3.0";
-    sub_ffn_tokens(b, &dims, &memory, last, x);
+    sub_ffn_tokens(b, &dims, &memory, b->plan.output, x);
     b->prefix = "";
-    b->plan.output = last;
+    if (s->hot.kind == CIF_HOT_BESIDE) hot_build_hidden(b, &dims, b->plan.output);
 }
 
 static void build_head(struct build *b, const struct paraformer_shape *s)
@@ -158,8 +177,7 @@ static int build_plan(steno_model *m, struct weights *w, const struct paraformer
     const struct predictor_slots p = build_frames(&b, s);
     build_phase(&b, "tokens");
     build_tokens(&b, s, p.frames);
-    build_phase(&b, "head");
-    build_head(&b, s);
+    if (s->hot.kind != CIF_HOT_WITHIN) build_phase(&b, "head"), build_head(&b, s);
     if (s->predictor.fine) build_phase(&b, "times"), predictor_build_times(&b, &s->predictor, &p, (uint32_t)s->enc.d);
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
@@ -173,7 +191,8 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
     if (!c) return err_nomem(e, sizeof *c, "a model");
     *c = (struct cif_model){ .weight = { (float)s.predictor.smooth, (float)s.predictor.noise }, .tail = (float)s.predictor.tail,
                              .fine = s.predictor.fine, .fine_weight = { (float)s.predictor.fine_smooth, (float)s.predictor.fine_noise },
-                             .blank = 0, .bos = 1, .eos = 2 };
+                             .blank = 0, .bos = 1, .eos = 2, .hot = s.hot.kind, .no_hotword = s.hot.no_hotword,
+                             .hot_heads = s.hot.kind == CIF_HOT_BESIDE ? s.hot.heads : s.heads, .hot_most = HOT_MOST };
     m->name = "large";
     m->n_vocab = s.n_vocab;
     m->n_plans = 1;
@@ -183,12 +202,16 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
                                        .text_layers = s.layers + 1 };
     rc = funasr_find_vocab(m, w, e);
     if (!rc) rc = build_plan(m, w, &s, e);
+    const struct sub_dims dims = decoder_dims(&s);
+    if (!rc && s.hot.kind != CIF_HOT_NONE) rc = hot_build(m, w, &s.hot, &dims, e);
     if (!rc) rc = sanm_encoder_front(m, w, &s.enc, e);
     if (!rc) rc = funasr_read_vocab(m, w, NULL, e);
+    if (!rc && s.hot.kind != CIF_HOT_NONE) rc = dict_read(m, w, e);
     return rc ? rc : paraformer_text_init(m, e);
 }
 
-static const char *const spare[] = { "cmvn.shift", "cmvn.scale", "decoder.embed.0.weight", NULL }; /* the embedding is for training */
+static const char *const spare[] = { "cmvn.shift", "cmvn.scale", "decoder.embed.0.weight", "bias_embed.weight",
+                                     "seaco_decoder.embed.0.weight", NULL }; /* embeddings are for training, or of hot words */
 
 static int paraformer_to_gguf(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e)
 {
@@ -202,7 +225,9 @@ static int paraformer_to_gguf(struct weights *w, enum dtype type, const char *vo
     gguf_put_u32(&g, "pf.vocab_size", (uint32_t)s.n_vocab);
     gguf_put_vocab(&g, "pf.vocab", w->vocab, w->n_vocab_entries);
     predictor_put(&g, &s.predictor);
-    rc = funasr_write_weights(&g, w, s.enc.width, type);
+    hot_put(&g, &s.hot);
+    if (s.hot.kind != CIF_HOT_NONE) rc = dict_put(&g, w, e);
+    if (!rc) rc = funasr_write_weights(&g, w, s.enc.width, type);
     gguf_end(&g);
     return rc;
 }

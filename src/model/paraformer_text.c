@@ -6,6 +6,7 @@
  * FunASR 1.4, funasr/utils/postprocess_utils.py (sentence_postprocess). */
 #include <string.h>
 #include "model/paraformer.h"
+#include "model/paraformer_dict.h"
 #include "text/regex_ids.h"
 
 enum kind { WHOLE_CHINESE, WHOLE_LETTERS, CHINESE, LETTERS, DROPPED, KINDS };
@@ -82,12 +83,13 @@ struct making {
     struct buf *bytes, *words;
     struct buf held;        /* pieces of a word whose end has not come */
     int32_t first;          /* token of the first of them, -1: there is none */
+    int32_t from, to;       /* first and last of those whose times no word has, from -1: there is none */
 };
 
 /* A word that token i ends. */
 static void word_end(struct making *g, int32_t i, const uint8_t *s, uint32_t n, int with_held, int space)
 {
-    struct token_word w = { .text = g->bytes->len, .first = i, .n = 1, .space = space };
+    struct token_word w = { .text = g->bytes->len, .first = i, .n = 1, .from = i, .to = i, .space = space };
     if (with_held && g->first >= 0) {
         w.n += i - g->first;
         w.first = g->first;
@@ -100,6 +102,17 @@ static void word_end(struct making *g, int32_t i, const uint8_t *s, uint32_t n, 
     buf_add(g->words, &w, sizeof w);
 }
 
+/* The last word has the times of pieces before it beside its own, or, as the reference gives them to a character that ends no word,
+ * instead. */
+static void time_pieces(struct making *g, int instead)
+{
+    if (g->words->err || g->from < 0) return;
+    struct token_word *w = &words_of(g->words)[n_words(g->words) - 1];
+    w->from = g->from;
+    if (instead) w->to = g->to;
+    g->from = -1;
+}
+
 static void mixed(struct making *g, const steno_model *m, int32_t id, int32_t i)
 {
     const struct vocab *v = &m->vocab;
@@ -107,11 +120,15 @@ static void mixed(struct making *g, const steno_model *m, int32_t id, int32_t i)
     if (is(m, id, CHINESE)) {
         if (n && g->first < 0) words_of(g->words)[n - 1].space = 0;
         word_end(g, i, v->bytes[id], v->len[id], 0, 0);
+        time_pieces(g, 1);
     } else if (piece_add(v, id, &g->held)) {
         if (g->first < 0) g->first = i;
+        if (g->from < 0) g->from = i;
+        g->to = i;
     } else {
         g->held.len = held;
         word_end(g, i, v->bytes[id], v->len[id], is(m, id, LETTERS), is(m, id, LETTERS));
+        if (is(m, id, LETTERS)) time_pieces(g, 0);
     }
 }
 
@@ -133,6 +150,7 @@ static void join_letters(struct buf *bytes, struct buf *words)
         struct token_word one = w[i];
         one.n = w[end - 1].first + w[end - 1].n - one.first;
         one.n_text = w[end - 1].text + w[end - 1].n_text - one.text;
+        one.to = w[end - 1].to;
         one.space = w[end - 1].space;
         for (size_t k = i; end > i + 1 && k < end; k++) bytes->p[w[k].text] = (char)(bytes->p[w[k].text] & ~32);
         w[to++] = one;
@@ -142,7 +160,7 @@ static void join_letters(struct buf *bytes, struct buf *words)
 
 static int make_words(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes, struct buf *words)
 {
-    struct making g = { .bytes = bytes, .words = words, .first = -1 };
+    struct making g = { .bytes = bytes, .words = words, .first = -1, .from = -1 };
     const int chinese = all(m, ids, n, WHOLE_CHINESE), letters = !chinese && all(m, ids, n, WHOLE_LETTERS);
     buf_clear(bytes);
     buf_clear(words);
@@ -174,4 +192,4 @@ void paraformer_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n
     buf_free(&words);
 }
 
-const struct cif paraformer_cif = { .words = make_words };
+const struct cif paraformer_cif = { .words = make_words, .word_ids = dict_word_ids };

@@ -127,7 +127,7 @@ struct state_desc {
     uint32_t positions;      /* most, per lane or window */
 };
 
-enum { PLAN_PHASES = 4, SIDE_OUTPUTS = 2 };
+enum { PLAN_PHASES = 4, SIDE_OUTPUTS = 4 };
 
 struct phase { const char *name; uint16_t first, last; }; /* ops [first, last) */
 

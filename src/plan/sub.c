@@ -283,7 +283,9 @@ void sub_sanm_tokens(struct build *b, const struct sub_dims *d, const struct sub
     emit_rows(b, first, ROWS_TABLE);
 }
 
-void sub_cross_rows(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t enc)
+/* out = attention of x over the rows enc, through linear_out, + aux */
+static void emit_cross_rows(struct build *b, const struct sub_dims *d, const struct sub *s, struct columns out, uint16_t x, uint16_t enc,
+                            uint16_t aux)
 {
     const struct part_name q = part_of(s->name, "linear_q"), o = part_of(s->name, "linear_out"), kv = part_of(s->name, "linear_k_v");
     const struct part_name w = part_in(s->name, "linear_k_v", "weight"), v = part_in(s->name, "linear_k_v", "bias");
@@ -298,7 +300,28 @@ void sub_cross_rows(struct build *b, const struct sub_dims *d, const struct sub 
     emit_matrix(b, &(struct matrix){ q.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE }, query, normed.slot, NO_SLOT);
     struct op *op = emit(b, OP_ATTN, s->name, attended, query, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
     if (op) op->kv_slot = use.kv_slot; /* kv_rows: ROWS_RUN */
-    emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
+    emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, out.slot, attended, aux);
+    if (!b->status) b->op[b->plan.n_ops - 1].column = out.column;
+    emit_rows(b, first, ROWS_TABLE);
+}
+
+void sub_cross_rows(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t enc)
+{
+    emit_cross_rows(b, d, s, (struct columns){ x, 0 }, x, enc, x);
+}
+
+void sub_cross_rows_alone(struct build *b, const struct sub_dims *d, const struct sub *s, struct columns out, uint16_t x, uint16_t enc)
+{
+    emit_cross_rows(b, d, s, out, x, enc, NO_SLOT);
+}
+
+void sub_cross_scores(struct build *b, const struct sub_dims *d, const struct sub *s, struct cross_rows to, uint16_t x, uint16_t enc)
+{
+    const struct part_name q = part_of(s->name, "linear_q"), kv = part_of(s->name, "linear_k_v");
+    emit_matrix(b, &(struct matrix){ kv.s, 2 * kv_width(d), d->d, LINEAR_CROSS_KV, NO_BIND, ACT_NONE }, to.kv, enc, NO_SLOT);
+    const uint16_t first = b->plan.n_ops;
+    const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
+    emit_matrix(b, &(struct matrix){ q.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE }, to.q, normed.slot, NO_SLOT);
     emit_rows(b, first, ROWS_TABLE);
 }
 

@@ -41,9 +41,15 @@ sub_fn sub_sanm;  /* NAME.linear_q_k_v, .fsmn_block, .linear_out (Gao et al. 202
 /* Of a SAN-M decoder (Gao et al. 2022), over the rows of the table. A memory over what a feed-forward network makes: x + y + filter(y), y =
  * NORM2(NAME.w_2 NAME.norm(relu(NAME.w_1 NORM(x)))), filter NAME2.fsmn_block. */
 void sub_sanm_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, const char *norm2, uint16_t x);
+struct columns { uint16_t slot, column; };
+struct cross_rows { uint16_t q, kv; };
 /* Cross-attention within a run: keys and values are made of the rows `enc`, so no state holds them. NAME.linear_q, .linear_k_v,
  * .linear_out. */
 void sub_cross_rows(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t enc);
+/* The same without the residual: what is attended to goes to n_heads * d_head columns of out, from `column` on. */
+void sub_cross_rows_alone(struct build *b, const struct sub_dims *d, const struct sub *s, struct columns out, uint16_t x, uint16_t enc);
+/* What such a layer looks for and what it looks at, as rows: of x, of the table, its norm's and linear_q's; of enc linear_k_v's. */
+void sub_cross_scores(struct build *b, const struct sub_dims *d, const struct sub *s, struct cross_rows to, uint16_t x, uint16_t enc);
 /* out = the feed-forward network alone, of NORM(in). */
 void sub_ffn_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in);
 /* The first SAN-M layer: from rows of d_in to rows of d, so without the residual. */

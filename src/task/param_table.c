@@ -66,7 +66,7 @@ static const struct param transcribe[] = {
     { T(grammar), TEXT, .by = BY_AR },
     { T(grammar_rule), TEXT, .by = BY_AR },
     { T(grammar_penalty), NUMBER(0, 1e9), OR_NONE((double)INFINITY), .value = (double)INFINITY, .by = BY_AR },
-    { T(hotwords), TEXT, .by = BY_AR | BY_TAGS },
+    { T(hotwords), TEXT, .by = BY_AR | BY_TAGS | BY_HOT },
     { T(hotwords_boost), NUMBER(0, 100), .value = 2, .by = BY_AR | BY_TAGS },
     { LIST(clip_timestamps), .by = BY_AR },
     { T(independent_clips), FLAG, .by = BY_AR },

@@ -22,6 +22,7 @@ enum {
     BY_CIF = 32,    /* by integrate-and-fire */
     BY_TEXT = 64,   /* language models, which hear nothing */
     BY_MARKS = 128, /* punctuation */
+    BY_HOT = 256,  /* such a one that was trained with hot words */
     BY_AR = BY_MANY | BY_ENGLISH,
     BY_SPEECH = BY_AR | BY_TAGS | BY_CIF,
     BY_FBANK = BY_TAGS | BY_CIF | BY_VAD,

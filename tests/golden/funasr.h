@@ -73,10 +73,11 @@ static inline double funasr_distance(const float *ours, size_t ld, size_t width,
 /* A folder of links to a model's safetensors spelling and what it lacks, which must be removed. */
 static inline struct golden_path funasr_safetensors(const char *which)
 {
-    static const char *const from[] = { "safetensors/config.json", "safetensors/model.safetensors", "pt/am.mvn", "pt/tokens.json" };
+    static const char *const from[] = { "safetensors/config.json", "safetensors/model.safetensors", "pt/am.mvn", "pt/tokens.json",
+                                        "pt/seg_dict" };
     struct golden_path dir = { "/tmp/steno-funasr-XXXXXX" };
     assert_non_null(mkdtemp(dir.s));
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         char to[PATH_MAX_LEN], tail[128];
         snprintf(tail, sizeof tail, "models/%.40s/%s", which, from[i]);
         snprintf(to, sizeof to, "%.200s/%s", dir.s, strrchr(from[i], '/') + 1);
@@ -87,8 +88,8 @@ static inline struct golden_path funasr_safetensors(const char *which)
 
 static inline void funasr_safetensors_remove(struct golden_path dir)
 {
-    static const char *const name[] = { "config.json", "model.safetensors", "am.mvn", "tokens.json" };
-    for (int i = 0; i < 4; i++) {
+    static const char *const name[] = { "config.json", "model.safetensors", "am.mvn", "tokens.json", "seg_dict" };
+    for (int i = 0; i < 5; i++) {
         char path[PATH_MAX_LEN];
         snprintf(path, sizeof path, "%.200s/%s", dir.s, name[i]);
         unlink(path);

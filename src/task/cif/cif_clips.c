@@ -1,6 +1,8 @@
 /* steno: tokens of the clips of a run by integrate-and-fire. SPDX-License-Identifier: MIT */
 #include "task/cif/cif_clips.h"
+#include <string.h>
 #include "search/cif.h"
+#include "task/cif/cif_session.h"
 #include "task/clips/clip_run.h"
 
 enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2, PHASE_TIMES = 3 }; /* behind PHASE_ENCODE */
@@ -16,6 +18,7 @@ static void tables_take(struct cif_batch *c, struct arena_take *t, const steno_m
     c->fine = arena_take(t, rows * (size_t)((const struct cif_model *)m->part)->fine, sizeof *c->fine);
     c->token = arena_take(t, rows, sizeof *c->token);
     c->weight = arena_take(t, 2 * (rows + n_windows), sizeof *c->weight);
+    cif_hot_rows_take(&c->hot, t, m);
 }
 
 size_t cif_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
@@ -84,7 +87,8 @@ static int tokens_run(struct steno_batch *b)
     b->run.cif = (struct run_cif){ c->token, c->weight };
     run_prepare(&b->run);
     const int rc = clip_run_phase(b, PHASE_TOKENS, NULL);
-    return rc ? rc : clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_TOKENS_HEAD });
+    if (rc || ((const struct cif_model *)b->model->part)->hot == CIF_HOT_WITHIN) return rc; /* ids come with the words */
+    return clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_TOKENS_HEAD });
 }
 
 /* Does anybody want times that are told by weights of rows finer than frames? */
@@ -114,6 +118,26 @@ static int fine_find(struct steno_batch *b)
     return rc;
 }
 
+/* Hot words of each clip change its ids. */
+static int words_heed(struct steno_batch *b)
+{
+    struct cif_batch *c = cif_batch_of(b);
+    struct best *best = b->run.argmax.best;
+    const uint32_t n = b->run.n_rows;
+    int wants = 0, rc = STENO_OK;
+    for (uint32_t i = 0; i < c->clips.n; i++) wants |= c->clips.window[i].s && cif_of(c->clips.window[i].s)->hot;
+    if (!wants || !n) return STENO_OK;
+    rc = cif_hot_rows_keep(&c->hot, b, n);
+    for (uint32_t i = 0; i < c->clips.n && !rc; i++) {
+        const struct clip_window *w = &c->clips.window[i];
+        struct cif_hot_words *hot = w->s && w->rows.n ? cif_of(w->s)->hot : NULL;
+        const struct cif_clip *clip = hot ? cif_clip_of(b, w) : NULL;
+        if (clip && clip->n_tokens) rc = cif_hot_run(hot, w->s, &c->hot, clip->first_token, clip->n_tokens);
+    }
+    memcpy(best, c->hot.best, n * sizeof *best);
+    return rc;
+}
+
 int cif_clips_run(struct steno_batch *b)
 {
     cif_batch_of(b)->clips.tokens = NULL;
@@ -121,7 +145,8 @@ int cif_clips_run(struct steno_batch *b)
     int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
     if (!rc) rc = cif_clips_find(b, 0);
     if (!rc) rc = tokens_run(b);
-    return rc || !wants_fine(b) ? rc : fine_find(b);
+    if (!rc && wants_fine(b)) rc = fine_find(b);
+    return rc ? rc : words_heed(b);
 }
 
 int cif_clips_bench(struct steno_batch *b, int n)

@@ -4,6 +4,7 @@
  * looks at those frames alone. */
 #ifndef STENO_TASK_CIF_CIF_CLIPS_H
 #define STENO_TASK_CIF_CIF_CLIPS_H
+#include "task/cif/cif_hotwords.h"
 #include "task/clips/clip_session.h"
 
 /* Of a clip: frames with one of zeros behind the last, weights that times are told by where they are finer, and rows of the table. */
@@ -23,6 +24,7 @@ struct cif_batch {
     float *fine;               /* [rows * cif_model.fine] */
     struct cif_token *token;   /* [rows] */
     float *weight;             /* [2 (rows + n_windows)] of tokens */
+    struct cif_hot_rows hot;   /* [rows] of the table, for hot words */
 };
 
 static inline const struct cif_clip *cif_clip_of(const struct steno_batch *b, const struct clip_window *w)

@@ -8,24 +8,13 @@
 #include "search/cif_times.h"
 #include "task/batch_loop.h"
 #include "task/cif/cif_clips.h"
+#include "task/cif/cif_session.h"
 #include "task/clips/clip_bench.h"
 #include "task/clips/clip_request.h"
 #include "task/clips/clip_step.h"
 
 enum { FRAME_MS = FBANK_HOP * 1000 / FBANK_RATE };
 
-/* Of a clip with n frames: n + 1 of everything, as one of zeros follows the last; of what times are told by as many for each as the model
- * has rows. */
-struct cif_session {
-    struct clip_session clips;
-    float *peak, *scratch;
-    int32_t *ids;              /* ids of the clip that are text */
-    double (*span)[2];         /* their times */
-    struct buf bytes, words;   /* struct token_word */
-    struct buf text;
-};
-
-static struct cif_session *cif_of(const steno_session *s) { return s->part; }
 static const struct cif_model *cif_model_of(const steno_model *m) { return m->part; }
 
 /* ---- what it found ---- */
@@ -70,7 +59,7 @@ static void words_add(steno_session *s, const struct cif_clip *clip, const struc
     find_times(s, clip, f->n);
     g->first_word = r->words.len / sizeof(struct word);
     for (size_t i = 0; i < n; i++) {
-        struct word to = { .start = at + c->span[w[i].first][0], .end = at + c->span[w[i].first + w[i].n - 1][1], .text = r->text.len,
+        struct word to = { .start = at + c->span[w[i].from][0], .end = at + c->span[w[i].to][1], .text = r->text.len,
                            .n_tokens = w[i].n };
         for (int32_t k = w[i].first; k < w[i].first + w[i].n; k++) to.probability += (double)f->tokens[k].p / w[i].n;
         if (i && w[i - 1].space) buf_str(&r->text, " ");
@@ -115,14 +104,25 @@ static int settle(steno_session *s, const struct clip_window *w)
     return clip_segment_tell(s, &g);
 }
 
-static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .run = cif_clips_run, .settle = settle };
+static int take(steno_session *s)
+{
+    return cif_hot_open(&cif_of(s)->hot, s->model, clips_of(s)->request.p.hotwords, &s->error);
+}
+
+static void end(steno_session *s)
+{
+    cif_hot_close(cif_of(s)->hot);
+    cif_of(s)->hot = NULL;
+}
+
+static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .take = take, .run = cif_clips_run, .settle = settle, .end = end };
 
 /* ---- the task ---- */
 
 static unsigned serves(const steno_model *m)
 {
-    (void)m;
-    return BY_CIF;
+    const struct cif_model *c = cif_model_of(m); /* NULL while it is opened */
+    return BY_CIF | (c && c->hot != CIF_HOT_NONE ? BY_HOT : 0);
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
@@ -168,6 +168,7 @@ static void part_close(steno_session *s)
     struct cif_session *c = cif_of(s);
     if (!c) return;
     clip_session_close(s);
+    cif_hot_close(c->hot);
     buf_free(&c->bytes);
     buf_free(&c->words);
     buf_free(&c->text);
