@@ -65,7 +65,7 @@ static inline int peak_by_tiles(int level, enum peak of) { return level >= CPU_A
 static inline double peak_ops(int level, enum peak of)
 {
     const int lanes = level >= CPU_AVX512 ? 16 : level >= CPU_AVX2 ? 8 : 4;
-    const int per_lane = of == PEAK_INT8 ? 8 : of != PEAK_F32 ? 4 : level == CPU_C ? 1 : 2;
+    const int per_lane = of == PEAK_INT8 ? 8 : of != PEAK_F32 ? 4 : level < CPU_AVX2 ? 1 : 2;
     const int vnni = level == CPU_AVXVNNI || level >= CPU_AVX512VNNI;
     const int has = of == PEAK_BF16 ? level >= CPU_AVX512BF16 : of == PEAK_INT16 ? level >= CPU_AVX2 : of == PEAK_F32 || vnni;
     if (peak_by_tiles(level, of)) return per_lane * 16.0 * 16 * 16 * PEAK_TILE_SUMS * PEAK_TILE_LOOPS;

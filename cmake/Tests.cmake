@@ -69,7 +69,7 @@ endif()
 # tests/emulated/NAME.sh CPU LEVEL: on the emulated processor CPU, whose best level is LEVEL.
 function(steno_emulated script)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-        set(processors Nehalem c Haswell avx2)
+        set(processors Conroe c Nehalem sse41 Haswell avx2)
         set(emulator qemu-x86_64)
     elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
         set(processors cortex-a72 neon neoverse-n1 dotprod max neonbf16)
@@ -254,7 +254,8 @@ endforeach()
 # ---- where several run at a time the longest begin first, so that none is left alone at the end: seconds, roughly
 
 set(costs
-    emulated.kernels.Haswell 300 emulated.kernels.Nehalem 300 emulated.program.Nehalem 200 emulated.program.Haswell 200
+    emulated.kernels.Haswell 300 emulated.kernels.Nehalem 300 emulated.kernels.Conroe 200 emulated.program.Nehalem 200
+    emulated.program.Conroe 200 emulated.program.Haswell 200
     golden.verified 160 golden.narrow 100 golden.reference 60 unit.tool_every_option 40 kernels 40 api.compute 20
     api.batch 15 golden.quantized 15 attack.nomem 10 golden.shipped 10 api.fallback 8 api.audio 8 api.kquants 8
     golden.vad 8 golden.executor 8 cli.progress 6 cli.verbs 6 cli.batch 6 api.nomem 6 unit.plan_shared 5 unit.plan_widths 5)

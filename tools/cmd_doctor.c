@@ -78,6 +78,7 @@ static void size_text(char *out, size_t n, int64_t bytes)
 static const char *flags_of(const char *level)
 {
     static const struct { const char *level, *flags; } table[] = {
+        { "sse41", "ssse3 sse4_1" },
         { "avx2", "avx2 fma f16c" },
         { "avxvnni", "avx2 fma f16c avx_vnni" },
         { "avx512", "avx512f avx512dq avx512bw avx512vl" },
@@ -115,7 +116,7 @@ static void report_levels(struct report *r)
                                 "instructions for bf16, and is faster so than in f32; of the 328 texts of our collection 3 change, none "
                                 "with the usual options; --verify keeps all)";
     static const char f32[] = "f32 (products of Whisper's encoder: the level used gains nothing from bf16 or int16; "
-                              "weights of its decoder are in int8 from avx2 and dotprod on)";
+                              "weights of its decoder are in int8 from sse41 and dotprod on)";
     const int compute = steno_compute_auto(used);
     line(r, "compute used", compute == STENO_COMPUTE_BF16 ? bf16 : compute == STENO_COMPUTE_INT16 ? int16 : f32);
 }

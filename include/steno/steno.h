@@ -82,7 +82,7 @@ STENO_API const char *steno_version(void);
 
 /* ---- processor levels -------------------------------------------------------------------------------------------------------- */
 
-/** Name of processor level `i` (on x86 "c", "avx2", "avxvnni", "avx512", "avx512vnni", "avx512bf16", "amx"; on ARM "c", "neon",
+/** Name of processor level `i` (on x86 "c", "sse41", "avx2", "avxvnni", "avx512", "avx512vnni", "avx512bf16", "amx"; on ARM "c", "neon",
  * "dotprod", "i8mm", "neonbf16"), in rising order.
  * @return static text, or NULL when i is past the last level */
 STENO_API const char *steno_cpu_level_name(int i);
@@ -134,7 +134,7 @@ enum steno_compute {
 
 /** @return what STENO_COMPUTE_AUTO stands for in the encoder at a processor level: STENO_COMPUTE_BF16 where products of bf16 have
  *          instructions of their own, STENO_COMPUTE_INT16 where those of int16 are faster than f32, else STENO_COMPUTE_F32. The decoder's
- *          weights are in int8 from AVX2 and ARM's dot products on. Families other than Whisper compute in f32, and
+ *          weights are in int8 from SSE4.1 and ARM's dot products on. Families other than Whisper compute in f32, and
  *          a call that asks for anything else does not open their models. */
 STENO_API int steno_compute_auto(int level);
 

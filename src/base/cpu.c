@@ -92,6 +92,7 @@ int cpu_level_usable(int level)
     if (level < 0 || level >= CPU_LEVELS) return 0;
     const struct cpuid l1 = cpuid_get(1, 0), l7 = cpuid_get(7, 0);
     const unsigned xcr0 = xcr0_get(l1.c);
+    if (level == CPU_SSE41) return bit(l1.c, 9) && bit(l1.c, 19);
 
     const unsigned fma = bit(l1.c, 12), avx = bit(l1.c, 28), f16c = bit(l1.c, 29), avx2 = bit(l7.b, 5);
     if (!(fma && avx && f16c && avx2 && (xcr0 & 0x06) == 0x06)) return 0;

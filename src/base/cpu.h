@@ -9,6 +9,7 @@
 /* A row each: LEVEL(NAME, name, what its low-precision products gain: kern_gains). kern_init_name fills the table of kernels. */
 #if defined(__x86_64__)
 #define EACH_CPU_LEVEL(LEVEL)                                                                                                             \
+    LEVEL(SSE41, sse41, GAIN_I16 | GAIN_BLOCKS)                /* SSSE3 + SSE4.1 */                                                       \
     LEVEL(AVX2, avx2, GAIN_I16 | GAIN_BLOCKS)                  /* AVX2 + FMA + F16C */                                                    \
     LEVEL(AVXVNNI, avxvnni, GAIN_I16 | GAIN_I8 | GAIN_BLOCKS)  /* AVX2 and AVX-VNNI: products of 8 bits and of int16; no level after it   \
                                                                 * needs that */                                                           \

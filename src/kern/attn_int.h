@@ -65,7 +65,7 @@ INLINE void score_ints(float *score, const struct key_block *b, enum packed_type
             quad_sums(sum, QUAD_VECTORS, t, k, from);
             UNROLL
             for (size_t i = 0; i < QUAD_VECTORS; i++)
-                vf_store(to + i * VF_N, vf_fma(sum[i], vf_mul(scale_q, scale[i]), fresh ? vf_zero() : vf_load(to + i * VF_N)));
+                vf_store(to + i * VF_N, vf_fma_once(sum[i], vf_mul(scale_q, scale[i]), fresh ? vf_zero() : vf_load(to + i * VF_N)));
         }
     }
 }

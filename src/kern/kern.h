@@ -379,7 +379,7 @@ struct kern {
 };
 
 /* Are low-precision products of t faster than those of f32 at this level? Products of bf16 and int8 are where the level has instructions
- * for them, products by blocks from AVX2 on. Products of int16 are at AVX2 as well: VPMADDWD makes 16 products, two to a lane, and the
+ * for them, products by blocks from SSE4.1 on. Products of int16 are at SSE4.1 and AVX2 as well: PMADDWD makes two to a lane, and the
  * addition behind it has a port more. They are not at AVX-512 without VNNI, where both share the two ports that vectors of 512 bits have,
  * nor on ARM. Of PK_Q8_QUAD_A8: is it faster than PK_Q8_QUAD? */
 int kern_gains(int level, enum packed_type t);

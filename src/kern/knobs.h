@@ -19,6 +19,19 @@
 #error "TILE_ROWS must be 6 or 12: these are the tiles that gemm.h and lowp.h make"
 #endif
 
+/* 0: vf_fma rounds twice, for want of an instruction. Then the file has vf_fma_once, for what is the same at every level, and ln 2 is taken
+ * off in a first part that has few bits. */
+#ifndef ONE_ROUNDING
+#define ONE_ROUNDING 1
+#endif
+#if ONE_ROUNDING
+#define LN2_FIRST 0.693147182f
+#define LN2_REST (-1.9046542e-9f)
+#else
+#define LN2_FIRST 0.693359375f
+#define LN2_REST (-2.12194440e-4f)
+#endif
+
 /* Panels that linear takes side by side for 1..8 rows (attention: blocks of keys): as many as hide the latency of a multiply-add. */
 #ifndef FEW_PANELS
 #define FEW_PANELS(rows) ((rows) == 1 ? TILE_ROWS / 3 : TILE_ROWS == 12 && (rows) <= 4 ? 2 : 1)

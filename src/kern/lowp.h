@@ -122,7 +122,7 @@ INLINE void add_ints(float *acc, const int32_t *ints, const uint32_t *scale_x, s
         const vf scale = vf_set1(load_f32(scale_x + r * ld));
         UNROLL
         for (size_t c = 0; c < PANEL; c += VF_N)
-            vf_store(acc + c, vf_fma(vf_of_ints(vs_load(ints + c)), scale, fresh ? vf_zero() : vf_load(acc + c)));
+            vf_store(acc + c, vf_fma_once(vf_of_ints(vs_load(ints + c)), scale, fresh ? vf_zero() : vf_load(acc + c)));
     }
 }
 

@@ -70,7 +70,7 @@ INLINE void block_panel(float *acc, enum packed_type t, const uint32_t *x, size_
                 quad_sums(sum, n, t, b, from);
                 UNROLL
                 for (size_t i = 0; i < n; i++)
-                    vf_store(to + i * VF_N, vf_fma(sum[i], vf_mul(d[i], scale), vf_load(to + i * VF_N)));
+                    vf_store(to + i * VF_N, vf_fma_once(sum[i], vf_mul(d[i], scale), vf_load(to + i * VF_N)));
             }
         }
     }

@@ -9,6 +9,7 @@
  *   vf_zero set1 load store      load_n store_n: the first n lanes, the rest read as 0      load_some: load_n, n of any size
  *   vf_load_f16 load_bf16 load_i8, store_f16
  *   vf_add sub mul div, fma(a, b, c) = a * b + c, fnma(a, b, c) = c - a * b
+ *   vf_fma_once                  a * b + c, rounded once: vf_fma itself, where ONE_ROUNDING is 1
  *   vf_min max                   the second operand where the first is NaN
  *   vf_abs, sign(a, s)           |a|; |a| with s's sign
  *   vf_where_ge(x, lo, v)        v where x >= lo, else 0
@@ -34,6 +35,10 @@
 
 enum { PV = PANEL / VF_N }; /* vectors across a panel */
 
+#if ONE_ROUNDING
+INLINE vf vf_fma_once(vf a, vf b, vf c) { return vf_fma(a, b, c); }
+#endif
+
 INLINE vf load_weights(enum packed_type t, const void *p, size_t i)
 {
     if (t == PK_F16) return vf_load_f16((const uint16_t *)p + i);
@@ -48,7 +53,7 @@ INLINE vf vf_exp(vf x)
     const vf lowest = vf_set1(-87.33654f), magic = vf_set1(12583039.0f);
     const vf c = vf_min(vf_max(x, lowest), vf_set1(88.37f));
     const vf t = vf_fma(c, vf_set1(1.44269504f), magic), n = vf_sub(t, magic);
-    const vf r = vf_fma(n, vf_set1(1.9046542e-9f), vf_fma(n, vf_set1(-0.693147182f), c));
+    const vf r = vf_fma(n, vf_set1(-LN2_REST), vf_fma(n, vf_set1(-LN2_FIRST), c));
     vf p = vf_set1(1.392617589e-03f);
     p = vf_fma(p, r, vf_set1(8.363173343e-03f));
     p = vf_fma(p, r, vf_set1(4.166655615e-02f));

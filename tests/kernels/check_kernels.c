@@ -237,9 +237,9 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
 static unsigned check_gains(struct check *c)
 {
     static const struct { const char *level, *gains; } table[] = {
-        { "c", "" }, { "avx2", "16 blocks" }, { "avxvnni", "16 8 blocks" }, { "avx512", "blocks" }, { "avx512vnni", "16 8 blocks" },
-        { "avx512bf16", "bf 16 8 blocks" }, { "amx", "bf 16 8 blocks" }, { "neon", "" }, { "dotprod", "8 blocks" }, { "i8mm", "8 blocks" },
-        { "neonbf16", "bf 8 blocks" },
+        { "c", "" }, { "sse41", "16 blocks" }, { "avx2", "16 blocks" }, { "avxvnni", "16 8 blocks" }, { "avx512", "blocks" },
+        { "avx512vnni", "16 8 blocks" }, { "avx512bf16", "bf 16 8 blocks" }, { "amx", "bf 16 8 blocks" }, { "neon", "" },
+        { "dotprod", "8 blocks" }, { "i8mm", "8 blocks" }, { "neonbf16", "bf 8 blocks" },
     };
     static const struct { enum packed_type t; const char *name; } type[] = {
         { PK_F32, "f32" },      { PK_Q8_0, "q8_0" },        { PK_BF16_PAIR, "bf" },     { PK_I16_PAIR, "16" },

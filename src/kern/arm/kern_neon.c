@@ -37,26 +37,10 @@ PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x)
     return vs_add(sum, (vs) { vpaddq_s32(lo[0], lo[1]), vpaddq_s32(hi[0], hi[1]) });
 }
 
-#include "kern/attn.h"
-#include "kern/attn_bf16.h"
-#include "kern/elem.h"
-#include "kern/gemm.h"
-#include "kern/lowp.h"
-#include "kern/lowp_blocks.h"
-#include "kern/attn_int.h"
-#include "kern/pack.h"
-#include "kern/spectrum.h"
+#include "kern/every.h"
 
 void kern_init_neon(struct kern *k)
 {
-    init_pack(k);
-    init_linear(k);
-    init_lowp(k);
-    init_blocks(k);
-    init_attn(k);
-    init_attn_int(k);
-    init_attn_bf16(k);
-    init_elem(k);
-    init_spectra(k);
+    init_every(k);
     k->level = CPU_NEON;
 }

@@ -67,19 +67,7 @@ PRIM void vf_store(float *p, vf v)
     vst1q_f32(p, v.lo);
     vst1q_f32(p + 4, v.hi);
 }
-PRIM vf vf_load_n(const float *p, size_t n)
-{
-    float v[VF_N] = { 0 };
-    for (size_t i = 0; i < VF_N && i < n; i++) v[i] = p[i];
-    return vf_load(v);
-}
-PRIM vf load_some(const float *p, size_t n) { return n >= VF_N ? vf_load(p) : vf_load_n(p, n); }
-PRIM void vf_store_n(float *p, vf v, size_t n)
-{
-    float from[VF_N];
-    vf_store(from, v);
-    for (size_t i = 0; i < VF_N && i < n; i++) p[i] = from[i];
-}
+#include "kern/lanes.h"
 PRIM vf vf_load_f16(const uint16_t *p) { return (vf) { from_f16(vld1_u16(p)), from_f16(vld1_u16(p + 4)) }; }
 PRIM vf vf_load_bf16(const uint16_t *p)
 {

@@ -60,26 +60,10 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
     return s.scale;
 }
 
-#include "kern/attn.h"
-#include "kern/attn_bf16.h"
-#include "kern/elem.h"
-#include "kern/gemm.h"
-#include "kern/lowp.h"
-#include "kern/lowp_blocks.h"
-#include "kern/attn_int.h"
-#include "kern/pack.h"
-#include "kern/spectrum.h"
+#include "kern/every.h"
 
 void kern_init_avx2(struct kern *k)
 {
-    init_pack(k);
-    init_linear(k);
-    init_lowp(k);
-    init_blocks(k);
-    init_attn(k);
-    init_attn_int(k);
-    init_attn_bf16(k);
-    init_elem(k);
-    init_spectra(k);
+    init_every(k);
     k->level = CPU_AVX2;
 }

@@ -63,26 +63,10 @@ PRIM void vf_transpose(vf v[VF_N]) /* 4 x 4 in quarters of the vectors, then qua
     }
 }
 
-#include "kern/attn.h"
-#include "kern/attn_bf16.h"
-#include "kern/elem.h"
-#include "kern/gemm.h"
-#include "kern/lowp.h"
-#include "kern/lowp_blocks.h"
-#include "kern/attn_int.h"
-#include "kern/pack.h"
-#include "kern/spectrum.h"
+#include "kern/every.h"
 
 void kern_init_avx512(struct kern *k)
 {
-    init_pack(k);
-    init_linear(k);
-    init_lowp(k);
-    init_blocks(k);
-    init_attn(k);
-    init_attn_int(k);
-    init_attn_bf16(k);
-    init_elem(k);
-    init_spectra(k);
+    init_every(k);
     k->level = CPU_AVX512;
 }
