@@ -15,6 +15,8 @@ struct decode_opts {
     int condition, suppress_non_speech; /* -1: not given, until decode_opts_check */
     int itn, keep_tags, rich_text, ban_unknown_emotion;
     int carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
+    const char *chunk_size;
+    int64_t encoder_look_back, decoder_look_back;
     int64_t max_context, audio_ctx, detection_segments, beam_size, best_of, sample_length, seed;
     double detection_threshold, chunk_s, max_initial_timestamp, grammar_penalty, hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
@@ -35,7 +37,13 @@ struct decode_opts {
     { .name = "chunk-length", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.chunk_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
       .help = "cut at quiet places into clips of at most S seconds, which do not depend on each other" }, \
     { .name = "audio-ctx", .kind = ARG_INT, .at = offsetof(T, decode.audio_ctx), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "length of a window in steps of 20 ms; 0: the model's (1500); shorter ones are faster and worse" }
+      .help = "length of a window in steps of 20 ms; 0: the model's (1500); shorter ones are faster and worse" }, \
+    { .name = "chunk-size", .kind = ARG_TEXT, .at = offsetof(T, decode.chunk_size), .value = "B,C,A", .dflt = ARG_OF_PARAM, \
+      .help = "chunks of C rows of 60 ms, heard with B rows before and A rows after them (streaming Paraformer)" }, \
+    { .name = "encoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, decode.encoder_look_back), .value = "N", \
+      .dflt = ARG_OF_PARAM, .help = "earlier chunks that the encoder looks back on; -1: all, up to 61 s (streaming Paraformer)" }, \
+    { .name = "decoder-chunk-look-back", .kind = ARG_INT, .at = offsetof(T, decode.decoder_look_back), .value = "N", \
+      .dflt = ARG_OF_PARAM, .help = "earlier chunks that the decoder looks back on (streaming Paraformer)" }
 
 /* The groups "Text", "Words", "Tokens" and "Decoding". */
 #define DECODE_ROWS(T) \

@@ -628,6 +628,13 @@ typedef struct steno_transcribe_params {
     double verify_margin;
     int32_t tags;                  /* enum steno_tags. Other than APART, a segment may consist of tags without text */
     int32_t pad;
+
+    /* Streaming Paraformer, in FunASR's words. Rows are of 60 ms. After every CHUNK rows that were heard the network sees BEFORE + CHUNK +
+     * AFTER of them, the newest, and what is spoken in those between becomes text; at the end all that is left does. */
+    const char *chunk_size;          /* "BEFORE,CHUNK,AFTER", default "0,10,5": at most 240 rows, a chunk of 1 or more, and 1 or more
+                                        beside it */
+    int32_t encoder_chunk_look_back; /* chunks that the encoder looks back on, default 4; -1: all, that is 61 s; at most 1024 rows */
+    int32_t decoder_chunk_look_back; /* chunks that the decoder looks back on, default 1; at most 1024 rows. -1, as in FunASR: none */
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

@@ -90,6 +90,13 @@ size_t kv_block_sz(enum kv_type t, size_t d_head)
     return t == KV_INT ? d_head / KV_INT_D * (KEY_GROUP_SZ + VALUE_GROUP_SZ) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
 }
 
+void kv_get_f32(float *k, float *v, const struct kv_view *kv, uint32_t pos, size_t d_head)
+{
+    const float *block = (const float *)(const void *)kv_block_at(kv, pos / KV_BLOCK);
+    for (size_t d = 0; d < d_head; d++) k[d] = block[kv_key_at(KV_F32, pos % KV_BLOCK, d)];
+    memcpy(v, block + kv_value_at(KV_F32, pos % KV_BLOCK, 0, d_head), d_head * sizeof *v);
+}
+
 size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head)
 {
     struct kern c;

@@ -188,6 +188,8 @@ struct kv_view {
     size_t block_stride;       /* bytes */
     const uint16_t *table;     /* block numbers, NULL: contiguous */
 };
+/* Key and value of a position of KV_F32, as kv_put took them. */
+void kv_get_f32(float *k, float *v, const struct kv_view *kv, uint32_t pos, size_t d_head);
 
 /* ---- linear: y = act(x w^T + bias) (+ res) ---------------------------------------------------------------------------------------
  * Outputs [0, n_y) go to rows y[m * ld_y + n]. Outputs at and after n_y, if any, go head-major into keys and values: the next n_kv to

@@ -21,7 +21,8 @@
 #include "text/language.h"
 #include "text/seg_dict.h"
 
-enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 2 };
+enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STATE_SELF = 0, STATE_CROSS = 1, MODEL_STATES = 3 };
+enum { STATE_MEMORY = 0, STATE_PAST = 1, STATE_CROSS_PAST = 2 }; /* of a stream: filters' last inputs; keys and values looked back on */
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
 enum { PLAN_WORDS = 1, PLAN_HOT = 2 };                              /* of hot words: their vectors; tokens that attend to those */
 enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1 };                       /* of a decoder that aligns; of an encoder with a head of its own */
@@ -155,13 +156,15 @@ enum { CIF_QUERIES = 0, CIF_KEYS = 1 };                                /* side o
 enum { CIF_ATTEND = 0, CIF_HEAD = 1, CIF_SCORE = 2 };
 enum { CIF_OWN_ROWS = 0, CIF_ATTEND_HEARD = 1, CIF_HEARD_HEAD = 2 };
 
-/* Of a model whose tokens are found by continuous integrate-and-fire (search/cif.h), all of a clip at once. */
+/* Of a model whose tokens are found by continuous integrate-and-fire (search/cif.h), all of a clip at once, or chunk by chunk of a
+ * stream. */
 struct cif_model {
     struct cif_weight { float smooth, noise; } weight; /* of frames: how large, and what is taken off */
     float tail;                    /* weight of a frame of zeros behind the last */
     int32_t fine;                  /* rows for each frame whose weights tell times, from a phase behind the head; 0: there are none such */
     struct cif_weight fine_weight; /* of those */
     int32_t blank, bos, eos;       /* ids that are no text */
+    float scale;                   /* stream: of rows, before the sines of their positions are added */
     const void *text;              /* the family's own */
     enum cif_hot hot;
     int32_t hot_heads, no_hotword; /* heads of the attention over words; the id that says that none is spoken */
@@ -188,8 +191,9 @@ struct token_word {
 };
 
 struct cif {
-    /* Make words of ids[n], in place of what the buffers held: their bytes, and struct token_word in order. STENO_OK, STENO_ENOMEM */
-    int (*words)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes, struct buf *words);
+    /* Make words of ids[n], in place of what the buffers held: their bytes, and struct token_word in order. *open, where it is not NULL:
+     * the first id of a word that ids behind them may still change, n: there is none. STENO_OK, STENO_ENOMEM */
+    int (*words)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes, struct buf *words, int32_t *open);
     /* Append the ids of a hot word or a phrase; none where it is white space alone. Likewise */
     int (*word_ids)(const steno_model *m, const char *phrase, size_t n, struct buf *ids);
 };
@@ -217,8 +221,8 @@ struct family {
     const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */
 };
 
-extern const struct family family_whisper, family_sensevoice, family_paraformer, family_fsmn_vad, family_ct_transformer, family_llama,
-    family_qwen3, family_gemma, family_gemma3;
+extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,
+    family_ct_transformer, family_llama, family_qwen3, family_gemma, family_gemma3;
 /* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
 int model_life_begin(steno_model *m, steno_error *e);
 void model_hold(const steno_model *m);

@@ -3,6 +3,7 @@
  * Gao et al. 2022: a SAN-M encoder; a predictor that gives each frame a weight, by which frames are added up to tokens (continuous
  * integrate-and-fire); a decoder that sees all tokens at once and looks at all frames, and chooses an id for each. Reference: FunASR 1.4,
  * funasr/models/paraformer (CifPredictorV2, ParaformerSANMDecoder). */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "load/vocab_file.h"
@@ -20,6 +21,8 @@
 
 enum {
     WINDOW_ROWS = 1000, /* 60 s of rows every 60 ms */
+    CHUNK_ROWS = 256,   /* of a stream: most rows of a chunk, with those beside it */
+    PAST_ROWS = 1024,   /* and of what is looked back on: 61 s */
     HEAD_ROWS = 64,     /* tokens whose logits exist at a time */
     HOT_MOST = 50       /* hot words that are attended to; of more the ones that score best are */
 };
@@ -27,12 +30,19 @@ static float const norm_eps = 1e-12f;
 
 static const char architecture[] = "paraformer";
 
+static char const streaming[] = "pf.streaming"; /* of a GGUF file: there for streams alone */
+
 static int paraformer_match(const struct weights *w)
 {
     static const char *const model[] = { "Paraformer", "BiCifParaformer", "SeacoParaformer", "ContextualParaformer" };
     for (size_t i = 0; i < sizeof model / sizeof *model; i++)
-        if (funasr_match(w, model[i], architecture)) return 1;
+        if (funasr_match(w, model[i], architecture)) return !meta_find(&w->meta, streaming);
     return 0;
+}
+
+static int online_match(const struct weights *w)
+{
+    return funasr_match(w, "ParaformerStreaming", architecture) && (!funasr_is_gguf(w) || meta_find(&w->meta, streaming));
 }
 
 struct paraformer_shape {
@@ -59,7 +69,8 @@ static const struct funasr_setting setting[] = {
     { "decoder_conf.att_layer_num", "pf.dec.att_layer_num", 1, 256, 0, AT(attending) },
     { NULL, "pf.dec.decoders3", 1, 1, 0, AT(more_layers) },
     { "decoder_conf.kernel_size", "pf.dec.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(taps) },
-    { "decoder_conf.sanm_shfit", NULL, 0, 0, FUNASR_CONFIG, AT(shift) },
+    { "decoder_conf.sanm_shfit", "pf.dec.sanm_shift", 0, FSMN_TAPS, FUNASR_CONFIG | FUNASR_GGUF, AT(shift) },
+    { NULL, streaming, 0, 1, FUNASR_GGUF, AT(enc.streams) },
 };
 #undef AT
 enum { N_SETTINGS = sizeof setting / sizeof *setting };
@@ -83,16 +94,23 @@ static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error
 {
     *s = usual;
     s->enc.eps = norm_eps;
-    int rc = check_class(w, "encoder", "SANMEncoder", e);
+    s->enc.streams = online_match(w);
+    int rc = check_class(w, "encoder", s->enc.streams ? "SANMEncoderChunkOpt" : "SANMEncoder", e);
     if (!rc) rc = hot_read(&s->hot, w, e);
     if (!rc) rc = check_class(w, "decoder", s->hot.kind == CIF_HOT_WITHIN ? "ContextualParaformerDecoder" : "ParaformerSANMDecoder", e);
     if (!rc) rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
     if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
     if (!rc) rc = predictor_read(&s->predictor, w, e);
     if (rc) return rc;
+    if (s->enc.streams && (s->predictor.fine || s->hot.kind || s->enc.width == s->enc.d))
+        return err_set(e, STENO_EUNSUPPORTED, "%s: streams with times or hot words of their own, or rows as wide as their layers, are not "
+                       "served", w->name);
     if (s->layers != s->attending)
         return err_set(e, STENO_EUNSUPPORTED, "%s: %d of %d layers of the decoder attend to frames; this version knows decoders where all "
                        "do", w->name, (int)s->attending, (int)s->layers);
+    if (s->shift != (s->enc.streams ? s->taps / 2 : 0))
+        return err_set(e, STENO_EUNSUPPORTED, "%s: the decoder's memory is shifted by %d of %d taps; this version knows %s", w->name,
+                       (int)s->shift, (int)s->taps, s->enc.streams ? "streams whose tokens see those before them alone" : "none that is");
     if (s->enc.d % s->heads || s->enc.d / s->heads % 4 || s->enc.d / s->heads > 256)
         return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into multiples of 4 up to 256", w->name, (int)s->heads,
                        (int)s->enc.d);
@@ -114,6 +132,19 @@ static struct predictor_slots build_frames(struct build *b, const struct parafor
     return predictor_build(b, frames, d);
 }
 
+/* Sums of frames, those of the token that is still being made last: they go into the next chunk (struct cif_token 0). */
+static uint16_t build_sums(struct build *b, const struct paraformer_shape *s, uint16_t frames)
+{
+    const uint16_t x = build_slot(b, (uint32_t)s->enc.d), first = b->plan.n_ops, width = bind_scale(b, 1, NULL, (uint64_t)s->enc.d);
+    struct op *op[2];
+    op[0] = emit(b, OP_CIF, "predictor.cif", x, frames, width);
+    op[1] = s->enc.streams ? emit(b, OP_SHIFT_STATE, "predictor.rest", NO_SLOT, x, width) : NULL;
+    for (int i = 0; i < 2; i++)
+        if (op[1]) op[i]->state = STATE_MEMORY, op[i]->layer = (uint16_t)s->layers;
+    emit_rows(b, first, ROWS_TABLE);
+    return x;
+}
+
 static struct sub_dims decoder_dims(const struct paraformer_shape *s)
 {
     struct sub_dims dims = sanm_encoder_dims(&s->enc);
@@ -121,19 +152,21 @@ static struct sub_dims decoder_dims(const struct paraformer_shape *s)
     dims.d_head = dims.d / dims.n_heads;
     dims.d_ff = (uint32_t)s->d_ff;
     dims.taps = (uint32_t)s->taps;
+    dims.shift = (uint32_t)s->shift;
+    if (s->enc.streams) dims.memory = STATE_MEMORY + 1, dims.past = STATE_CROSS_PAST + 1;
     return dims;
 }
 
 static void build_tokens(struct build *b, const struct paraformer_shape *s, uint16_t frames)
 {
     static struct sub const memory = { NULL, "norm1", "feed_forward", "self_attn", 0 }, cross = { NULL, "norm3", "src_attn", NULL, 0 };
-    const struct sub_dims dims = decoder_dims(s);
-    const uint16_t x = build_slot(b, dims.d), first = b->plan.n_ops;
+    struct sub_dims dims = decoder_dims(s);
+    const uint16_t x = build_sums(b, s, frames);
     const int32_t layers = s->layers - (s->hot.kind == CIF_HOT_WITHIN); /* the last one is of another kind there */
-    emit(b, OP_CIF, "predictor.cif", x, frames, bind_scale(b, 1, NULL, dims.d));
-    emit_rows(b, first, ROWS_TABLE);
+    if (s->enc.streams) build_phase(b, "tokens");
     if (s->hot.kind == CIF_HOT_BESIDE) hot_build_sums(b, &dims, frames);
     for (int32_t i = 0; i < layers && !b->status; i++) {
+        dims.layer = (uint16_t)i;
         char name[NAME_MAX_LEN];
         snprintf(name, sizeof name, "decoder.decoders.%d", (int)i);
         b->prefix = name;
@@ -171,15 +204,29 @@ static int build_plan(steno_model *m, struct weights *w, const struct paraformer
 {
     struct build b;
     const struct build_params params = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                                    .team = m->opening->team, .max_rows = WINDOW_ROWS, .max_out = HEAD_ROWS };
+                                         .team = m->opening->team, .max_rows = s->enc.streams ? CHUNK_ROWS : WINDOW_ROWS,
+                                         .max_out = HEAD_ROWS, .max_past = s->enc.streams ? PAST_ROWS : 0 };
     build_begin(&b, &params, e);
     build_phase(&b, "encode");
     const struct predictor_slots p = build_frames(&b, s);
-    build_phase(&b, "tokens");
+    build_phase(&b, s->enc.streams ? "fire" : "tokens");
     build_tokens(&b, s, p.frames);
     if (s->hot.kind != CIF_HOT_WITHIN) build_phase(&b, "head"), build_head(&b, s);
     if (s->predictor.fine) build_phase(&b, "times"), predictor_build_times(&b, &s->predictor, &p, (uint32_t)s->enc.d);
     return build_end(&b, &m->plan[PLAN_ENCODER]);
+}
+
+/* What a stream keeps, as much as the usual chunks look back on. */
+static void describe_states(steno_model *m, const struct paraformer_shape *s)
+{
+    enum { PAST = 40, CROSS_PAST = 10 };
+    const uint32_t d = (uint32_t)s->enc.d, heads = (uint32_t)s->enc.heads, more = (uint32_t)s->heads;
+    m->n_states = STATE_CROSS_PAST + 1;
+    m->state[STATE_MEMORY] = (struct state_desc){ "last tokens, and the rest of a sum", STATE_SHIFT, (uint32_t)s->layers + 1, 1, d,
+                                                  s->taps > 1 ? (uint32_t)s->taps - 1 : 1 };
+    m->state[STATE_PAST] = (struct state_desc){ "earlier frames", STATE_SHIFT, (uint32_t)s->enc.layers, 2 * heads, d / heads, PAST };
+    m->state[STATE_CROSS_PAST] = (struct state_desc){ "earlier frames of the decoder", STATE_SHIFT, (uint32_t)s->layers, 2 * more, d / more,
+                                                      CROSS_PAST };
 }
 
 static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e)
@@ -192,11 +239,13 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
     *c = (struct cif_model){ .weight = { (float)s.predictor.smooth, (float)s.predictor.noise }, .tail = (float)s.predictor.tail,
                              .fine = s.predictor.fine, .fine_weight = { (float)s.predictor.fine_smooth, (float)s.predictor.fine_noise },
                              .blank = 0, .bos = 1, .eos = 2, .hot = s.hot.kind, .no_hotword = s.hot.no_hotword,
-                             .hot_heads = s.hot.kind == CIF_HOT_BESIDE ? s.hot.heads : s.heads, .hot_most = HOT_MOST };
+                             .hot_heads = s.hot.kind == CIF_HOT_BESIDE ? s.hot.heads : s.heads, .hot_most = HOT_MOST,
+                             .scale = sqrtf((float)s.enc.d) };
+    if (s.enc.streams) describe_states(m, &s);
     m->name = "large";
     m->n_vocab = s.n_vocab;
     m->n_plans = 1;
-    m->audio_ctx = WINDOW_ROWS;
+    m->audio_ctx = s.enc.streams ? 0 : WINDOW_ROWS;
     m->widths = (struct model_widths){ .n_mels = s.enc.n_mels, .audio_state = s.enc.d, .audio_heads = s.enc.heads,
                                        .audio_layers = s.enc.layers, .text_state = s.enc.d, .text_heads = s.heads,
                                        .text_layers = s.layers + 1 };
@@ -283,6 +332,20 @@ const struct family family_paraformer = {
     .describe = paraformer_describe,
     .to_gguf = paraformer_to_gguf,
     .random_file = paraformer_random_file,
+    .cif = &paraformer_cif,
+    .spare = spare,
+    .ids_to_bytes = paraformer_ids_to_bytes,
+};
+
+/* The same network, which hears a stream chunk by chunk. */
+const struct family family_paraformer_online = {
+    .name = "paraformer-online",
+    .front_end = FRONT_FBANK_STREAM,
+    .task = "cif-stream",
+    .narrow = 0,
+    .match = online_match,
+    .describe = paraformer_describe,
+    .to_gguf = paraformer_to_gguf,
     .cif = &paraformer_cif,
     .spare = spare,
     .ids_to_bytes = paraformer_ids_to_bytes,

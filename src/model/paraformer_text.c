@@ -138,15 +138,18 @@ static int is_letter(const struct buf *bytes, const struct token_word *w)
     return w->n_text == 1 && c >= 'a' && c <= 'z';
 }
 
-/* Two and more letters with spaces between them become one word. Their bytes follow each other. */
-static void join_letters(struct buf *bytes, struct buf *words)
+/* Two and more letters with spaces between them become one word. Their bytes follow each other. @return the first token of letters at the
+ * end, which others may follow; n_tokens: there are none */
+static int32_t join_letters(struct buf *bytes, struct buf *words, int32_t n_tokens)
 {
+    int32_t open = n_tokens;
     struct token_word *w = words_of(words);
     const size_t n = n_words(words);
     size_t to = 0;
     for (size_t i = 0, end; i < n; i = end) {
         end = i + 1;
         while (is_letter(bytes, &w[i]) && end < n && w[end - 1].space && is_letter(bytes, &w[end])) end++;
+        if (end == n && is_letter(bytes, &w[i])) open = w[i].first;
         struct token_word one = w[i];
         one.n = w[end - 1].first + w[end - 1].n - one.first;
         one.n_text = w[end - 1].text + w[end - 1].n_text - one.text;
@@ -156,9 +159,10 @@ static void join_letters(struct buf *bytes, struct buf *words)
         w[to++] = one;
     }
     words->len = to * sizeof *w;
+    return open;
 }
 
-static int make_words(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes, struct buf *words)
+static int make_words(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes, struct buf *words, int32_t *open)
 {
     struct making g = { .bytes = bytes, .words = words, .first = -1, .from = -1 };
     const int chinese = all(m, ids, n, WHOLE_CHINESE), letters = !chinese && all(m, ids, n, WHOLE_LETTERS);
@@ -172,7 +176,8 @@ static int make_words(const steno_model *m, const int32_t *ids, int32_t n, struc
     const int bad = g.held.err || bytes->err || words->err;
     buf_free(&g.held);
     if (bad) return STENO_ENOMEM;
-    join_letters(bytes, words);
+    const int32_t at_end = join_letters(bytes, words, n);
+    if (open) *open = g.first >= 0 && g.first < at_end ? g.first : at_end;
     const size_t all = ((const struct cif_model *)m->part)->fine ? n_words(words) : 0;
     for (size_t i = 0; i < all; i++) words_of(words)[i].space = 1; /* the reference joins words that have times so */
     return STENO_OK;
@@ -181,7 +186,7 @@ static int make_words(const steno_model *m, const int32_t *ids, int32_t n, struc
 void paraformer_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)
 {
     struct buf text = { 0 }, words = { 0 };
-    bytes->err |= make_words(m, ids, n, &text, &words) != STENO_OK;
+    bytes->err |= make_words(m, ids, n, &text, &words, NULL) != STENO_OK;
     const size_t n_all = bytes->err ? 0 : n_words(&words);
     for (size_t i = 0; i < n_all; i++) {
         const struct token_word *w = &words_of(&words)[i];

@@ -35,7 +35,7 @@ struct sub_dims sanm_encoder_dims(const struct sanm_encoder *s)
 {
     return (struct sub_dims){ .d = (uint32_t)s->d, .n_heads = (uint32_t)s->heads, .n_kv_heads = (uint32_t)s->heads,
                               .d_head = (uint32_t)(s->d / s->heads), .d_ff = (uint32_t)s->d_ff, .taps = (uint32_t)s->taps,
-                              .shift = (uint32_t)s->shift, .eps = s->eps };
+                              .shift = (uint32_t)s->shift, .eps = s->eps, .past = s->streams ? STATE_PAST + 1 : 0 };
 }
 
 /* The first layer: from the rows' width to the model's, or from x to x where they are the same. */
@@ -51,14 +51,12 @@ static uint16_t first_layer(struct build *b, const struct sanm_encoder *s, const
     return x;
 }
 
-uint16_t sanm_encoder_layers(struct build *b, const struct sanm_encoder *s, uint16_t in)
+/* All layers, of rows that are scaled and have their positions. */
+static uint16_t layers(struct build *b, const struct sanm_encoder *s, uint16_t placed)
 {
-    const uint32_t width = (uint32_t)s->width, more = (uint32_t)s->layers - 1;
+    const uint32_t more = (uint32_t)s->layers - 1;
     const struct sub_dims dims = sanm_encoder_dims(s);
     const struct sub *const most = layer[s->causal ? SEES_BEFORE : SEES_ALL];
-    const uint16_t placed = build_slot(b, width);
-    emit(b, OP_SCALE, "encoder.embed", placed, in,
-         bind_scale(b, sqrtf((float)s->d), bind_sinusoids(b, b->plan.max_rows, width), width));
     const uint16_t x = first_layer(b, s, most, placed);
     sub_stack(b, most, &dims, "encoder.encoders", s->causal && more ? more - 1 : more, x);
     if (!s->causal || !more) return x;
@@ -71,9 +69,19 @@ uint16_t sanm_encoder_layers(struct build *b, const struct sanm_encoder *s, uint
     return x;
 }
 
+uint16_t sanm_encoder_layers(struct build *b, const struct sanm_encoder *s, uint16_t in)
+{
+    const uint32_t width = (uint32_t)s->width;
+    const uint16_t placed = build_slot(b, width);
+    emit(b, OP_SCALE, "encoder.embed", placed, in,
+         bind_scale(b, sqrtf((float)s->d), bind_sinusoids(b, b->plan.max_rows, width), width));
+    return layers(b, s, placed);
+}
+
 uint16_t sanm_encoder_build(struct build *b, const struct sanm_encoder *s)
 {
-    return sanm_encoder_layers(b, s, b->plan.input = build_slot(b, (uint32_t)s->width));
+    const uint16_t in = b->plan.input = build_slot(b, (uint32_t)s->width);
+    return s->streams ? layers(b, s, in) : sanm_encoder_layers(b, s, in);
 }
 
 void sanm_encoder_more(struct build *b, const struct sanm_encoder *s, const char *prefix, uint32_t n, uint16_t x)

@@ -14,6 +14,7 @@ struct sanm_encoder {
     float eps;                                   /* of the norms */
     int causal;                                  /* rows attend to those up to their own; in the last layer, to as many as a run's table
                                                     says (run.cross_len) */
+    int32_t streams;                             /* 1: rows come scaled and with their positions, and look back (STATE_PAST) */
 };
 
 /* Settings against each other and the tensors; what may be left out is filled in. STENO_EFORMAT */

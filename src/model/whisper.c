@@ -339,7 +339,7 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     if (again) m->parameters -= (int64_t)(again->dim[0] * again->dim[1]);
     m->name = shape_name(d);
     m->n_plans = MODEL_PLANS;
-    m->n_states = MODEL_STATES;
+    m->n_states = STATE_CROSS + 1;
     const uint32_t heads = (uint32_t)d->n_text_head, d_head = (uint32_t)(d->n_text_state / d->n_text_head);
     const uint32_t layers = (uint32_t)d->n_text_layer;
     m->state[STATE_SELF] = (struct state_desc){ "self-attention keys and values", STATE_APPEND, layers, heads, d_head,

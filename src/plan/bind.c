@@ -41,17 +41,21 @@ const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64
     return tensor_f32(b, name, rows, n);
 }
 
+void sinusoids_row(float *y, uint32_t width, int64_t position)
+{
+    const uint32_t half = width / 2;
+    const float step = (float)(log(10000.0) / (half - 1));
+    for (uint32_t i = 0; i < half; i++) {
+        const float angle = (float)position * expf(-(float)i * step);
+        y[i] = sinf(angle);
+        y[half + i] = cosf(angle);
+    }
+}
+
 const float *bind_sinusoids(struct build *b, uint32_t rows, uint32_t width)
 {
     float *t = packed_take(b, (size_t)rows * width * sizeof *t);
-    const uint32_t half = width / 2;
-    const float step = (float)(log(10000.0) / (half - 1));
-    for (uint32_t r = 0; t && !b->p.store->dry && r < rows; r++)
-        for (uint32_t i = 0; i < half; i++) {
-            const float angle = (float)(r + 1) * expf(-(float)i * step);
-            t[r * width + i] = sinf(angle);
-            t[r * width + half + i] = cosf(angle);
-        }
+    for (uint32_t r = 0; t && !b->p.store->dry && r < rows; r++) sinusoids_row(t + (size_t)r * width, width, r + 1);
     return t;
 }
 

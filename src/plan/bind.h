@@ -14,6 +14,7 @@ const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64
 /* Positions [rows, width]: sines in the first half, cosines in the second, of the positions from 1 on; wavelengths rise from 2 pi to 10000
  * times that. */
 const float *bind_sinusoids(struct build *b, uint32_t rows, uint32_t width);
+void sinusoids_row(float *y, uint32_t width, int64_t position); /* one of those */
 /* Convolution weight [n, channels, 3] as a linear over three rows of `channels`. */
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride);
 /* Transposed convolution [channels, n, times], whose steps are `times`, as a linear of times * n outputs. */

@@ -39,6 +39,7 @@ struct build_params {
     const struct kern *kern;     /* packs */
     steno_team *team;            /* packs in parallel, may be NULL */
     uint32_t max_rows, max_out;
+    uint32_t max_past;           /* as the plan's */
     struct precision precision;  /* of its matrices */
     int unfused;                 /* 1: build_end takes the fusions apart (unfuse.h), for comparisons */
 };

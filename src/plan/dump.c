@@ -6,7 +6,8 @@
 
 static const char *const kind_name[OP_KINDS] = {
     [OP_EMBED] = "embed", [OP_NORM] = "norm", [OP_SCALE] = "scale", [OP_LINEAR] = "linear", [OP_ATTN] = "attn", [OP_FSMN] = "fsmn",
-    [OP_SHIFT_STATE] = "shift_state", [OP_SOFTMAX] = "softmax", [OP_ATTN_WEIGHTS] = "attn_weights", [OP_ZSCORE] = "zscore",
+    [OP_SHIFT_STATE] = "shift_state", [OP_LOOK_BACK] = "look_back",
+    [OP_SOFTMAX] = "softmax", [OP_ATTN_WEIGHTS] = "attn_weights", [OP_ZSCORE] = "zscore",
     [OP_MEDIAN_FILTER] = "median_filter", [OP_CIF] = "cif", [OP_LSTM] = "lstm", [OP_ROPE] = "rope", [OP_GLU] = "glu",
     [OP_ACT] = "act", [OP_ADD] = "add", [OP_LOGITS_APPROX] = "logits_approx",
     [OP_LOGITS_BOUND] = "logits_bound", [OP_LOGITS_REDUCE] = "logits_reduce", [OP_SAMPLE] = "sample",

@@ -41,7 +41,7 @@ uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width)
 
 uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type)
 {
-    const uint32_t blocks = kv_blocks(b->plan.max_rows);
+    const uint32_t blocks = kv_blocks(b->plan.max_rows + b->plan.max_past);
     return slot_add(b, (struct slot){ .width = 2 * heads * d_head, .rows = blocks * KV_BLOCK, .heads = heads, .d_head = d_head,
                                       .kv_type = type, .size = (size_t)blocks * heads * kv_block_sz(type, d_head) });
 }

@@ -167,6 +167,14 @@ static int sequences_fit(const struct plan *p, const struct phases *what)
     return last.row == what->run->n_rows && last.block <= kv_blocks(p->max_rows);
 }
 
+/* What is looked back on has room, and was there. */
+static int past_fits(const struct cpu_exec *x, const struct plan *p, const struct run *run)
+{
+    for (int i = 0; run && i < PAST_STATES; i++)
+        if (run->past[i].held && (run->past[i].held > p->max_past || i >= x->n_states || run->past[i].held > x->mem[i].positions)) return 0;
+    return 1;
+}
+
 static float *cpu_input(struct exec *x, const struct plan *p)
 {
     return slot_row0(cpu_of(x), p, p->input);
@@ -185,9 +193,36 @@ static void cpu_state_reset(struct exec *exec, int state, uint32_t lane)
     memset(state_rows(m, 0, lane), 0, m->window_sz);
 }
 
-static size_t cpu_state_sz(const struct exec *x, int state) { return cpu_of_const(x)->mem[state].sz; }
-static void cpu_state_get(struct exec *x, int state, void *to) { memcpy(to, cpu_of(x)->mem[state].at, cpu_of(x)->mem[state].sz); }
-static void cpu_state_set(struct exec *x, int state, const void *from) { memcpy(cpu_of(x)->mem[state].at, from, cpu_of(x)->mem[state].sz); }
+static int cpu_state_grow(struct exec *x, int state, uint32_t positions)
+{
+    return state_mem_grow(&cpu_of(x)->mem[state], &cpu_of(x)->state[state], positions, &x->error);
+}
+
+/* Bytes of the newest rows of a layer. */
+static size_t newest_sz(const struct state_mem *m, uint32_t newest)
+{
+    return newest ? m->layer_sz / m->positions * newest : m->layer_sz;
+}
+
+static size_t cpu_state_sz(const struct exec *x, int state, uint32_t newest)
+{
+    const struct state_mem *m = &cpu_of_const(x)->mem[state];
+    return newest ? m->sz / m->layer_sz * newest_sz(m, newest) : m->sz;
+}
+
+static void cpu_state_get(struct exec *x, int state, uint32_t newest, void *to)
+{
+    const struct state_mem *m = &cpu_of(x)->mem[state];
+    const size_t n = newest_sz(m, newest);
+    for (size_t i = 0; i < m->sz / m->layer_sz; i++) memcpy((char *)to + i * n, m->at + (i + 1) * m->layer_sz - n, n);
+}
+
+static void cpu_state_set(struct exec *x, int state, uint32_t newest, const void *from)
+{
+    const struct state_mem *m = &cpu_of(x)->mem[state];
+    const size_t n = newest_sz(m, newest);
+    for (size_t i = 0; i < m->sz / m->layer_sz; i++) memcpy(m->at + (i + 1) * m->layer_sz - n, (const char *)from + i * n, n);
+}
 
 static void cpu_state_copy(struct exec *x, int state, uint32_t to, uint32_t from)
 {
@@ -338,7 +373,7 @@ static int cpu_phases(struct exec *exec, const struct plan *p, const struct phas
                          .first = p->phase[what->first].first, .last = p->phase[what->end - 1].last, .split = p->phase[what->first].last };
     *spent = (struct run_time){ 0 };
     err_clear(&exec->error);
-    if (!fits(x, p, what->run, what->n_rows) || !sequences_fit(p, what)) return STENO_EARG;
+    if (!fits(x, p, what->run, what->n_rows) || !sequences_fit(p, what) || !past_fits(x, p, what->run)) return STENO_EARG;
     if (!what->first && p->input != NO_SLOT) pad_input(&rp);
     if (what->run && x->append) state_copy_all(x->append_mem, x->append);
     return replay(&rp, spent);
@@ -387,6 +422,7 @@ static struct executor_ops const cpu_ops = {
     .chain = cpu_chain,
     .choose = cpu_choose,
     .state_reset = cpu_state_reset,
+    .state_grow = cpu_state_grow,
     .state_sz = cpu_state_sz,
     .state_get = cpu_state_get,
     .state_set = cpu_state_set,

@@ -39,6 +39,12 @@ struct attn_items {
  * that they begin with. */
 struct attn_unit { struct group g; uint32_t head, n_keys, block; };
 
+/* Keys of earlier runs, behind those of this one. */
+static uint32_t past_of(const struct replay *rp, const struct op *op)
+{
+    return op->past ? rp->run->past[op->past - 1].held : 0;
+}
+
 static uint32_t groups_of(const struct replay *rp, const struct op *op, uint32_t high)
 {
     uint32_t n = 0;
@@ -55,7 +61,7 @@ static struct attn_unit own_unit(const struct replay *rp, const struct op *op, u
     const uint32_t from = at * high, left = s.n - from;
     const struct group g = { (uint16_t)(s.row + from), (uint16_t)(left < high ? left : high), 0 };
     const struct sequence keys = sequence_beside(rp, op->rows, op->kv_rows, i); /* each other, or rows of another kind */
-    return (struct attn_unit){ g, head, keys.n, keys.block };
+    return (struct attn_unit){ g, head, keys.n + past_of(rp, op), keys.block };
 }
 
 /* Where keys are of this run, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
@@ -85,14 +91,15 @@ static uint32_t own_keys_max(const struct replay *rp, const struct op *op)
         const uint32_t n = sequence_beside(rp, op->rows, op->kv_rows, i).n;
         if (n > max) max = n;
     }
-    return max;
+    return max + past_of(rp, op);
 }
 
 /* As attn_items_of cuts, which see: heads of so few groups are not enough for the threads. */
 size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads)
 {
     const struct bind *c = &p->bind[op->bind];
-    const size_t keys = op->state == NO_STATE ? p->max_rows : state[op->state].desc.positions, blocks = (keys + ATTN_KEYS - 1) / ATTN_KEYS;
+    const size_t own = p->max_rows + (op->past ? p->max_past : 0);
+    const size_t keys = op->state == NO_STATE ? own : state[op->state].desc.positions, blocks = (keys + ATTN_KEYS - 1) / ATTN_KEYS;
     const size_t groups = (size_t)(threads * ATTN_SHARED - 1) / c->kv_heads, room = (size_t)threads * ATTN_PARTIALS;
     const int each_other = op->state == NO_STATE && op->kv_rows == op->rows; /* then two blocks of keys are as many rows */
     const size_t fewest = (each_other ? ATTN_KEYS + 1 : 1) * 2 * (size_t)c->heads;

@@ -129,8 +129,7 @@ static const float *fsmn_row(const struct replay *rp, const struct op *op, uint3
     if (t >= (int64_t)q->n) return NULL;
     if (t < 0) {
         if (op->state == NO_STATE) return NULL;
-        const struct kv_state *s = &rp->x->state[op->state];
-        const int64_t i = (int64_t)s->desc.positions + t;
+        const int64_t i = (int64_t)rp->x->mem[op->state].positions + t;
         return i < 0 ? NULL : state_rows(&rp->x->mem[op->state], op->layer, q->lane) + (size_t)i * c->n + at;
     }
     if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)(q->row + t) * rp->p->slot[op->in].ld + at;
@@ -168,17 +167,29 @@ static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t fro
     }
 }
 
+/* Frame i of a sequence f: a row of in, behind the one that a state holds. NULL: zeros. */
+static const float *cif_frame(const struct replay *rp, const struct op *op, const struct sequence *f, uint32_t i)
+{
+    if (op->state != NO_STATE && !i--) {
+        const struct state_mem *m = &rp->x->mem[op->state];
+        return state_rows(m, op->layer, f->lane) + (size_t)(m->positions - 1) * rp->p->slot[op->in].width;
+    }
+    return i < f->n ? row0(rp, op->in) + (size_t)(f->row + i) * rp->p->slot[op->in].ld : NULL;
+}
+
 /* Frames of the token's own sequence in rising order, into one f32 accumulator a channel. */
 static void cif_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
 {
-    const struct slot *in = &rp->p->slot[op->in], *out = &rp->p->slot[op->out];
+    const struct slot *out = &rp->p->slot[op->out];
     for (uint32_t r = from; r < to; r++) {
         const struct cif_token t = rp->run->cif.token[r];
         float *y = row0(rp, op->out) + (size_t)r * out->ld;
         const struct sequence f = sequence_beside(rp, op->rows, ROWS_RUN, sequence_of_row(rp, op->rows, r));
         memset(y, 0, out->width * sizeof *y);
-        for (uint32_t i = 0; i < t.n && t.first + i < f.n; i++)
-            rp->x->kern->scale(y, row0(rp, op->in) + (size_t)(f.row + t.first + i) * in->ld, rp->run->cif.weight[t.at + i], y, out->width);
+        for (uint32_t i = 0; i < t.n; i++) {
+            const float *x = cif_frame(rp, op, &f, t.first + i);
+            if (x) rp->x->kern->scale(y, x, rp->run->cif.weight[t.at + i], y, out->width);
+        }
     }
 }
 
@@ -187,11 +198,44 @@ static void shift_state(const struct replay *rp, const struct op *op, struct seq
 {
     const struct kv_state *s = &rp->x->state[op->state];
     const struct slot *in = &rp->p->slot[op->in];
-    const size_t n = s->desc.positions, width = (size_t)s->desc.heads * s->desc.d_head, held = q.n < n ? n - q.n : 0;
+    const size_t n = rp->x->mem[op->state].positions, width = (size_t)s->desc.heads * s->desc.d_head, held = q.n < n ? n - q.n : 0;
     float *to = state_rows(&rp->x->mem[op->state], op->layer, q.lane);
     memmove(to, to + (n - held) * width, held * width * sizeof *to);
     for (size_t i = held; i < n; i++)
         memcpy(to + i * width, row0(rp, op->in) + (q.row + q.n - n + i) * in->ld, width * sizeof *to);
+}
+
+/* Keys and values of one head: the state's newest rows are put behind the run's own, whose first `kept` become the state's newest. */
+static void look_back(const struct replay *rp, const struct op *op, uint32_t head)
+{
+    const struct run_past past = rp->run->past[op->state];
+    const uint32_t own = rows_of(rp, op), positions = rp->x->mem[op->state].positions;
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t n = c->d_head, values = (size_t)c->kv_heads * n, width = 2 * values;
+    const uint32_t kept = past.kept < positions ? past.kept : positions, room = positions - kept;
+    const uint32_t stays = past.held < room ? past.held : room;
+    struct op at_slot = *op;
+    enum kv_type type;
+    at_slot.state = NO_STATE; /* the slot's, not the state's */
+    const struct kv_view kv = replay_kv(rp, &at_slot, head, 0, &type);
+    float *to = state_rows(&rp->x->mem[op->state], op->layer, rp->window) + head * n;
+    for (uint32_t i = 0; i < past.held; i++) {
+        const float *row = to + (positions - past.held + i) * width;
+        rp->x->kern->kv_put[type](&kv, own + i, row, row + values, n);
+    }
+    for (size_t i = room - stays; kept && i < room; i++) {
+        memcpy(to + i * width, to + (i + kept) * width, n * sizeof *to);
+        memcpy(to + i * width + values, to + (i + kept) * width + values, n * sizeof *to);
+    }
+    for (uint32_t i = 0; i < kept; i++) {
+        float *row = to + (room + i) * width;
+        kv_get_f32(row, row + values, &kv, past.kept - kept + i, n);
+    }
+}
+
+static void look_back_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    FOR_ITEMS(i, rp->p->bind[op->bind].kv_heads) look_back(rp, op, (uint32_t)i);
 }
 
 static void zscore_columns(const struct replay *rp, const struct op *op, uint32_t from, uint32_t n)
@@ -259,6 +303,7 @@ static struct op_way const way[OP_KINDS] = {
     [OP_ATTN] = { attn_run, NULL },
     [OP_FSMN] = { rows_run, fsmn_rows },
     [OP_SHIFT_STATE] = { shift_state_run, NULL },
+    [OP_LOOK_BACK] = { look_back_run, NULL },
     [OP_SOFTMAX] = { rows_run, softmax_rows },
     [OP_ATTN_WEIGHTS] = { attn_weights_run, NULL },
     [OP_ZSCORE] = { zscore_run, NULL },

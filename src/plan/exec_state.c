@@ -13,6 +13,7 @@ int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e
         m->layer_sz = m->block_stride * s->n_blocks;
     } else if (d->kind == STATE_SHIFT) {
         m->layer_sz = (size_t)d->positions * d->heads * d->d_head * sizeof(float);
+        m->positions = d->positions;
     } else {
         m->block_stride = block;
         m->head_sz = block * s->lane_blocks;
@@ -22,6 +23,25 @@ int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e
     m->sz = state_pool_sz(d, s->type, s->lanes);
     m->at = d->kind == STATE_APPEND ? os_pages_alloc_sparse(m->sz) : os_pages_alloc(m->sz); /* few lanes fill up */
     return m->at ? STENO_OK : err_nomem(e, m->sz, d->name);
+}
+
+/* A shift state for more positions: what it held are the newest. */
+int state_mem_grow(struct state_mem *m, const struct kv_state *s, uint32_t positions, steno_error *e)
+{
+    const struct state_desc *d = &s->desc;
+    if (positions <= m->positions) return STENO_OK;
+    struct state_mem more = *m;
+    more.layer_sz = m->layer_sz / m->positions * positions;
+    more.window_sz = more.layer_sz * d->layers;
+    more.sz = more.window_sz * s->lanes;
+    more.positions = positions;
+    more.at = os_pages_alloc(more.sz);
+    if (!more.at) return err_nomem(e, more.sz, d->name);
+    for (size_t i = 0; i < (size_t)d->layers * s->lanes; i++)
+        memcpy(more.at + (i + 1) * more.layer_sz - m->layer_sz, m->at + i * m->layer_sz, m->layer_sz);
+    state_mem_close(m);
+    *m = more;
+    return STENO_OK;
 }
 
 void state_mem_close(struct state_mem *m)

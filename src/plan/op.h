@@ -16,16 +16,19 @@ enum op_kind {
     OP_LINEAR,          /* out = act(in w^T + bias) (+ aux or positions); outputs past n_y go head-major into keys and values */
     OP_ATTN,            /* out = softmax(scale q k^T) v; OPF_WRITE_KV first writes this run's keys and values. Keys and values are in the
                          * state, or kv_rows of them in kv_slot: those of the row's sequence; cross-attention within a run has other
-                         * rows there than queries */
+                         * rows there than queries. past: behind those in kv_slot stand what OP_LOOK_BACK brought */
     OP_FSMN,            /* out = in + filter over a sequence of the op's rows of in (+ aux, which may be out); in NO_SLOT: the values in
                          * kv_slot; state: rows before row 0; beyond the first and the last row there are zeros */
     OP_SHIFT_STATE,     /* state = the last rows of in, of each sequence, after what it held */
+    OP_LOOK_BACK,       /* keys and values of earlier runs join those in kv_slot, behind as many as the op has rows: the newest
+                         * run.past.held of the state. Then it takes the first run.past.kept of those rows, after what it held. One
+                         * sequence */
     OP_SOFTMAX,         /* out = softmax(in), row by row */
     OP_ATTN_WEIGHTS,    /* out = softmax(scale q k^T) for one head and the first run.align.frames keys in the state; rows are one lane's */
     OP_ZSCORE,          /* out = (in - mean) / standard deviation, both over the rows, for each of run.align.frames columns */
     OP_MEDIAN_FILTER,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.align.frames columns */
     OP_CIF,             /* out[r] = the frames that token r of the table is made of (run.cif): the sum of their weights times rows of in,
-                         * counted in the token's sequence */
+                         * counted in the token's sequence; with a state its newest row is frame 0, and rows of in follow it */
     OP_LSTM,            /* out = the states of a recurrent layer; in: what its gates get from the input, [rows, 4 n] for each way, which
                          * the op uses up; w [4 n, n] for each way. A way begins with zeros at the first (last) row of a
                          * sequence, and with ROWS_TABLE at (before) rows of pos 0 */
@@ -61,6 +64,7 @@ enum op_rows {
     ROWS_TABLE   /* the rows of the table (run.h), where those of the input are others: tokens beside frames */
 };
 
+enum { PAST_STATES = 4 }; /* states that are looked back on have numbers below it */
 enum { NO_SLOT = 0xffff, NO_STATE = 0xffff, FSMN_TAPS = 64 /* most of a filter over rows */ };
 
 struct op {
@@ -74,6 +78,7 @@ struct op {
         uint16_t column;    /* OP_LINEAR, OP_ACT, OP_ADD, OP_ROPE, OP_NORM of heads: of out (and aux; in of the others), at which its
                              * outputs begin */
         uint16_t attn_head; /* OP_ATTN_WEIGHTS: whose weights */
+        uint16_t past;      /* OP_ATTN over kv_slot: 1 + the state whose rows OP_LOOK_BACK brought there; 0: nothing did */
     };
 };
 _Static_assert(sizeof(struct op) == 20, "an op is 20 bytes of plain data");
@@ -142,6 +147,7 @@ struct plan {
     uint16_t side_output[SIDE_OUTPUTS];    /* likewise: whatever else is read behind a run, as weights of frames */
     uint16_t self_state, cross_state; /* that self-attention and cross-attention look at; NO_STATE: it has no such thing */
     uint32_t max_rows, max_out;
+    uint32_t max_past;                     /* keys of earlier runs that may follow those of a run (OP_LOOK_BACK) */
     struct phase phase[PLAN_PHASES];       /* unused ones have no name */
     size_t scratch_sz;
 };

@@ -20,6 +20,7 @@ struct state_mem {
     size_t head_sz;             /* bytes between heads of a block (append) or of a layer (replace) */
     size_t block_stride;        /* bytes between blocks of one head */
     size_t layer_sz, window_sz; /* bytes between layers, between windows */
+    uint32_t positions;         /* shift: rows of a layer */
 };
 
 struct cpu_exec {
@@ -188,6 +189,7 @@ static inline uint32_t logit_slices(uint32_t n_vocab)
 /* ---- exec_state.c */
 int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e);
 void state_mem_close(struct state_mem *m);
+int state_mem_grow(struct state_mem *m, const struct kv_state *s, uint32_t positions, steno_error *e);
 /* Keys and values of a head: append (table of the lane) or replace (l: window). */
 struct kv_view state_view(const struct state_mem *m, const struct kv_state *s, uint32_t layer, uint32_t head, uint32_t l);
 float *state_rows(const struct state_mem *m, uint32_t layer, uint32_t l); /* shift: [positions, width], oldest first */

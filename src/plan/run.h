@@ -103,6 +103,9 @@ struct best { int32_t id; float logprob; };
  * them. Frames that the sequence does not have are zeros. */
 struct cif_token { uint32_t first, n, at; };
 
+/* Of a state that is looked back on (OP_LOOK_BACK): its newest rows that are seen, and how many rows of the run it takes. */
+struct run_past { uint32_t held, kept; };
+
 /* Rows that there is room for, and rows of logits. */
 struct room { uint32_t rows, out; };
 
@@ -124,6 +127,7 @@ struct run {
         const struct cif_token *token; /* by row of the table, for OP_CIF */
         const float *weight;
     } cif;
+    struct run_past past[PAST_STATES]; /* by state */
 
     /* Derived from the rows by run_prepare. */
     uint32_t *out_row;           /* [room.out] rows whose logits are wanted */

@@ -61,6 +61,18 @@ static struct linear_use use_of(const struct sub_dims *d, const char *label, uin
                                 .heads = (uint16_t)d->n_heads, .kv_heads = (uint16_t)d->n_kv_heads, .d_head = (uint16_t)d->d_head };
 }
 
+/* Keys and values of earlier runs behind those in the slot; then attention may look at them. */
+static void emit_look_back(struct build *b, const struct sub_dims *d, const char *name, uint16_t kv, uint16_t layer)
+{
+    if (!d->past) return;
+    const struct part_name label = part_of(name, "past");
+    struct op *op = emit(b, OP_LOOK_BACK, label.s, NO_SLOT, NO_SLOT, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
+    if (!op) return;
+    op->kv_slot = kv;
+    op->state = d->past - 1;
+    op->layer = layer;
+}
+
 /* Q, K and V of rows `in` by the linear `qkv`, then attention over the rows of this run (kv: where keys and values go) or, kv NO_SLOT, over
  * the positions of the plan's self_state. @return the attended rows */
 static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const char *name, uint16_t in, const struct linear_binds *qkv,
@@ -73,10 +85,12 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
     use.kv_slot = kv;
     if (!causal) use.n_kv = kv_width(d); /* keys and values go head-major, straight from the projection */
     emit_linear(b, &use, qkv);
+    if (!causal) emit_look_back(b, d, name, kv, layer);
     struct op *op = emit(b, OP_ATTN, name, attended, rows, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
     if (!op) return attended;
     op->kv_slot = kv;
     op->layer = layer;
+    if (!causal) op->past = d->past;
     if (causal) op->flags = OPF_CAUSAL | OPF_WRITE_KV, op->state = b->plan.self_state;
     return attended;
 }
@@ -107,7 +121,7 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
 
 /* Memory and attention side by side: the memory filters the values before they are cut into heads. */
 static void emit_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in, uint32_t d_in,
-                      uint16_t residual)
+                      uint16_t residual, uint16_t layer)
 {
     const struct normed normed = emit_norm(b, d, s->norm, in, d_in);
     const struct part_name qw = part_in(s->name, "linear_q_k_v", "weight"), qb = part_in(s->name, "linear_q_k_v", "bias");
@@ -116,7 +130,7 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, KV_F32), memory = build_slot(b, kv_width(d));
     const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm });
-    const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, 0);
+    const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
     if (!b->status) b->op[b->plan.n_ops - 1].flags |= s->flags & SUB_CAUSAL ? OPF_CAUSAL : s->flags & SUB_TABLE ? OPF_TABLE : 0;
     struct op *op = emit(b, OP_FSMN, f.s, memory, NO_SLOT,
                          bind_fsmn(b, fw.s, kv_width(d), d->taps, taps_before(d), d->n_kv_heads));
@@ -128,13 +142,12 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
 
 void sub_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
-    (void)layer;
-    emit_sanm(b, d, s, x, x, d->d, x);
+    emit_sanm(b, d, s, x, x, d->d, x, layer + 1);
 }
 
 void sub_sanm_first(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t in, uint32_t d_in)
 {
-    emit_sanm(b, d, s, x, in, d_in, NO_SLOT);
+    emit_sanm(b, d, s, x, in, d_in, NO_SLOT, 0);
 }
 
 /* Weights of the wanted heads of a layer: each over the frames, over the rows, filtered, and added to the average of all of them. */
@@ -280,6 +293,9 @@ void sub_sanm_tokens(struct build *b, const struct sub_dims *d, const struct sub
     const struct normed y = emit_norm(b, d, norm2, out, d->d);
     struct op *op = emit(b, OP_FSMN, f.s, x, y.slot, bind_fsmn(b, fw.s, d->d, d->taps, taps_before(d), 1));
     if (op) op->aux = x;
+    if (op && d->memory) op->state = d->memory - 1, op->layer = d->layer;
+    op = d->memory ? emit(b, OP_SHIFT_STATE, f.s, NO_SLOT, y.slot, op ? op->bind : 0) : NULL;
+    if (op) op->state = d->memory - 1, op->layer = d->layer;
     emit_rows(b, first, ROWS_TABLE);
 }
 
@@ -295,11 +311,12 @@ static void emit_cross_rows(struct build *b, const struct sub_dims *d, const str
     use.n_kv = kv_width(d);
     use.kv_slot = build_slot_kv(b, d->n_kv_heads, d->d_head, KV_F32);
     emit_linear(b, &use, &made);
+    emit_look_back(b, d, s->name, use.kv_slot, d->layer);
     const uint16_t first = b->plan.n_ops, query = build_slot(b, q_width(d)), attended = build_slot(b, q_width(d));
     const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
     emit_matrix(b, &(struct matrix){ q.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE }, query, normed.slot, NO_SLOT);
     struct op *op = emit(b, OP_ATTN, s->name, attended, query, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
-    if (op) op->kv_slot = use.kv_slot; /* kv_rows: ROWS_RUN */
+    if (op) op->kv_slot = use.kv_slot, op->past = d->past; /* kv_rows: ROWS_RUN */
     emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, out.slot, attended, aux);
     if (!b->status) b->op[b->plan.n_ops - 1].column = out.column;
     emit_rows(b, first, ROWS_TABLE);

@@ -21,6 +21,11 @@ struct sub_dims {
     int norms_less_one;                   /* NORM_RMS: their weights are stored minus one */
     float attn_scale;                     /* of scores, 0: 1 / sqrt(d_head) */
     uint32_t window;                      /* sub_attn_rope: positions that a row sees, its own included; 0: all */
+    /* 1 + the state of keys and values that a stream looks back on, 0: none. Layers of a SAN-M encoder are told apart by their number
+     * there: sub_sanm_first's is 0, those of a stack behind it follow. */
+    uint16_t past;
+    uint16_t memory;                      /* sub_sanm_tokens: 1 + the state of what a stream's memory has seen last; 0: none */
+    uint16_t layer;                       /* of those two states, of sub_sanm_tokens and sub_cross_rows */
 };
 
 /* One box of a layer, as a table row: what it is, its norm, and what its weights are called. name2 of sub_attn_rope and sub_ffn_glu: norm

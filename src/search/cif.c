@@ -26,6 +26,30 @@ int32_t cif_tokens(struct cif_token *token, float *weight, int32_t max, const fl
     return n_tokens;
 }
 
+int32_t cif_go_on(struct cif_token *token, float *weight, float *rest, const float *alpha, int32_t n)
+{
+    float sum = 0;
+    int32_t n_tokens = 0;
+    uint32_t first = 0, begin = 0, at = 0;
+    for (int32_t t = 0; t < n; t++) {
+        if (alpha[t] + sum < 1) {
+            sum += alpha[t];
+            weight[at++] = t ? alpha[t] : 1;
+            continue;
+        }
+        weight[at++] = 1 - sum;
+        token[n_tokens++] = (struct cif_token){ first, at - begin, begin };
+        sum += alpha[t];
+        sum -= 1;
+        first = (uint32_t)t;
+        begin = at;
+        weight[at++] = sum;
+    }
+    token[n_tokens] = (struct cif_token){ first, at - begin, begin };
+    *rest = sum;
+    return n_tokens;
+}
+
 void cif_peaks(float *peak, const float *alpha, int32_t n, float threshold)
 {
     float sum = 0;

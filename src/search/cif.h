@@ -16,6 +16,11 @@ float cif_alpha(float x, float smooth, float noise);
  * part, or max */
 int32_t cif_tokens(struct cif_token *token, float *weight, int32_t max, const float *alpha, int32_t n);
 
+/* The same chunk by chunk of a stream, as the reference does it there: in float, a frame ending one token at most. alpha[0] is what was
+ * left of the sum before the chunk, and frame 0 that sum's frames, whose weight is 1. Behind the tokens stands what is left now, of *rest.
+ * weight: [2 n] receives the weights; token: [n + 1]. @return tokens, without that */
+int32_t cif_go_on(struct cif_token *token, float *weight, float *rest, const float *alpha, int32_t n);
+
 /* The running sum at each frame, from which `threshold` goes whenever it is reached: peak[t] >= threshold says that a token ends there. In
  * float, as the reference's cif_wo_hidden. */
 void cif_peaks(float *peak, const float *alpha, int32_t n, float threshold);

@@ -26,6 +26,7 @@ struct steno_batch {
     struct request_queue queue; /* requests that the thread at work has not taken yet */
     steno_session *first;       /* requests that wait and those at work, in the order they came */
     steno_session *solo;        /* the call outside of the queue that is at work, NULL: none */
+    struct stream_state *streaming; /* whose states the executor holds (stream_state.h), NULL: nobody's */
     struct steno_batch *exact;  /* computes in f32, for one window; NULL: nothing is verified */
     steno_batch_params params;
     _Atomic int at_work;        /* a public call has entered and not left: one of a session, or steno_batch_run (lib/entry.c) */

@@ -125,6 +125,25 @@ void fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld)
 
 /* ---- a stream */
 
+int fbank_stream_piece(struct fbank_stream *r, int64_t samples, float *out, size_t ld, int *n, steno_error *e)
+{
+    const int rc = pass_over(r, e);
+    while (!rc && r->n_held < samples && !r->ended) {
+        const int64_t got = pull(r, r->pcm, samples - r->n_held, e);
+        if (got < 0) return (int)got;
+        const int64_t t = os_now_ns();
+        *n += (int)fbank_push(r->fbank, r->pcm, got, out + (size_t)*n * ld, ld);
+        r->n_held += got;
+        r->time.features_ns += os_now_ns() - t;
+    }
+    return rc;
+}
+
+int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld)
+{
+    return (int)fbank_end(r->fbank, out, ld);
+}
+
 int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e)
 {
     int64_t rows = 0;

@@ -43,6 +43,12 @@ int fbank_stream_rows(const struct fbank_stream *r); /* of the clip that was hea
 void fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld); /* those rows, ld floats apart; then comes the next clip */
 /* Samples that clips have been made of, skipped ones included. */
 static inline int64_t fbank_stream_at(const struct fbank_stream *r) { return r->samples - r->n_held; }
+/* Of a stream in pieces of as many samples: hear on until the piece at hand has them, or the audio has ended. Rows go behind the *n that it
+ * has already. Whoever takes the piece begins the next one. */
+int fbank_stream_piece(struct fbank_stream *r, int64_t samples, float *out, size_t ld, int *n, steno_error *e);
+static inline int64_t fbank_stream_held(const struct fbank_stream *r) { return r->n_held; } /* samples of the piece at hand */
+static inline void fbank_stream_piece_take(struct fbank_stream *r) { r->n_held = 0; }
+int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld); /* the rows that were waiting for what follows */
 /* The next rows of the stream, at most `max`; *n 0: the stream has ended. */
 int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e);
 #endif

@@ -8,6 +8,7 @@
 #include "text/language.h"
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef const steno_transcribe_params *params_t;
@@ -57,9 +58,38 @@ static int chunk_fits(params_t p) { return !p->chunk_ms || !p->audio_ctx || p->c
 static int has_words(params_t p) { return p->word_timestamps != 0; }
 static int has_token_times(params_t p) { return p->token_timestamps != 0; }
 
+int param_chunk_size(const char *text, int32_t chunk[3])
+{
+    int32_t sum = 0;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (!text || *text < '0' || *text > '9') return 0;
+        const long n = strtol(text, &end, 10);
+        if (n > PARAM_CHUNK_ROWS || *end != (i < 2 ? ',' : '\0')) return 0;
+        sum += chunk[i] = (int32_t)n;
+        text = end + (i < 2);
+    }
+    return sum <= PARAM_CHUNK_ROWS && chunk[1] && chunk[0] + chunk[2];
+}
+
+static int chunk_is_whole(params_t p)
+{
+    int32_t chunk[3];
+    return param_chunk_size(p->chunk_size, chunk);
+}
+
+static int rows_fit(params_t p, int32_t chunks)
+{
+    int32_t chunk[3];
+    return !param_chunk_size(p->chunk_size, chunk) || chunks * chunk[1] <= PARAM_PAST_ROWS;
+}
+static int encoder_rows_fit(params_t p) { return rows_fit(p, p->encoder_chunk_look_back); }
+static int decoder_rows_fit(params_t p) { return rows_fit(p, p->decoder_chunk_look_back); }
+
 /* ---- the rows ---------------------------------------------------------------------------------------------------------------- */
 
 #define SAID 1
+#define TOO_FAR "times the chunk in {chunk_size} is more than 1024 rows: say fewer chunks, or -1 for as much as there is"
 #define NO_WORDS "needs {word_timestamps}"
 #define NOT_JUDGED "judges attempts: it needs {guards}, or {temperature_increment_on_fallback} with an attempt below 1"
 
@@ -103,6 +133,10 @@ static const struct rule {
     { "prepend_punctuations", has_words, NO_WORDS, 0 },
     { "append_punctuations", has_words, NO_WORDS, 0 },
     { "token_threshold", has_token_times, "needs {token_timestamps}", 0 },
+    { "chunk_size", chunk_is_whole, "is not BEFORE,CHUNK,AFTER in rows of 60 ms, as 0,10,5: at most 240 of them, a chunk of 1 or more, "
+                                    "and 1 or more beside it", 0 },
+    { "encoder_chunk_look_back", encoder_rows_fit, TOO_FAR, 0 },
+    { "decoder_chunk_look_back", decoder_rows_fit, TOO_FAR, 0 },
 };
 
 /* Does what a row says about transcriptions count for this call? */

@@ -83,6 +83,9 @@ static const struct param transcribe[] = {
     { T(tinydiarize), FLAG, .by = BY_AR },
     { T(verify_margin), NUMBER(0, VERIFY_EVERY), .value = VERIFY_MARGIN, .by = BY_AR },
     { T(tags), CHOICE(STENO_TAGS_RICH), .by = BY_TAGS },
+    { T(chunk_size), TEXT, .text = "0,10,5", .by = BY_STREAM },
+    { T(encoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 4, .by = BY_STREAM },
+    { T(decoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 1, .by = BY_STREAM },
 };
 
 static const struct param find_speech[] = {

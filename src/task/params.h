@@ -23,9 +23,10 @@ enum {
     BY_TEXT = 64,   /* language models, which hear nothing */
     BY_MARKS = 128, /* punctuation */
     BY_HOT = 256,  /* such a one that was trained with hot words */
+    BY_STREAM = 512, /* by integrate-and-fire, chunk by chunk of a stream */
     BY_AR = BY_MANY | BY_ENGLISH,
-    BY_SPEECH = BY_AR | BY_TAGS | BY_CIF,
-    BY_FBANK = BY_TAGS | BY_CIF | BY_VAD,
+    BY_SPEECH = BY_AR | BY_TAGS | BY_CIF | BY_STREAM,
+    BY_FBANK = BY_TAGS | BY_CIF | BY_STREAM | BY_VAD,
     BY_WORDS = BY_SPEECH | BY_MARKS, /* with a vocabulary that may lie elsewhere */
     BY_ALL = BY_WORDS | BY_VAD | BY_TEXT
 };
@@ -69,6 +70,11 @@ int param_refuse(const struct judge *j, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
+
+/* Rows of a chunk with those beside it, and rows that are looked back on, at most. */
+enum { PARAM_CHUNK_ROWS = 240, PARAM_PAST_ROWS = 1024 };
+/* "0,10,5". 1: it is three such numbers, of rows before, in and behind a chunk, 0: it is not */
+int param_chunk_size(const char *text, int32_t chunk[3]);
 
 /* What parameters need and exclude (param_rules.c). @return STENO_OK, or STENO_EARG after param_refuse */
 int param_rules_check(const struct judge *j);

@@ -6,6 +6,7 @@
 #ifndef STENO_TESTS_PLAIN_EXECUTOR_H
 #define STENO_TESTS_PLAIN_EXECUTOR_H
 #include "executor/plain_choose.h"
+#include "executor/plain_past.h"
 
 /* ---- runs */
 
@@ -13,7 +14,8 @@ static inline void plain_op_run(struct plain_op *o, const struct op *op)
 {
     static void (*const run[OP_KINDS])(const struct plain_op *o) = {
         [OP_EMBED] = plain_embed, [OP_NORM] = plain_norm, [OP_SCALE] = plain_rows, [OP_LINEAR] = plain_linear, [OP_ATTN] = plain_attn,
-        [OP_FSMN] = plain_fsmn, [OP_SHIFT_STATE] = plain_shift, [OP_SOFTMAX] = plain_rows, [OP_ATTN_WEIGHTS] = plain_align,
+        [OP_FSMN] = plain_fsmn, [OP_SHIFT_STATE] = plain_shift, [OP_LOOK_BACK] = plain_look_back,
+        [OP_SOFTMAX] = plain_rows, [OP_ATTN_WEIGHTS] = plain_align,
         [OP_ZSCORE] = plain_align, [OP_MEDIAN_FILTER] = plain_align, [OP_CIF] = plain_cif, [OP_LSTM] = plain_lstm, [OP_ROPE] = plain_heads,
         [OP_GLU] = plain_glu, [OP_ACT] = plain_rows,
         [OP_ADD] = plain_rows, [OP_LOGITS_APPROX] = plain_nothing, [OP_LOGITS_BOUND] = plain_nothing,
@@ -145,7 +147,7 @@ static inline size_t plain_take(struct plain_exec *x, struct arena *a, const str
     }
     for (int i = 0; i < p->n_states; i++) {
         void *at = plain_pages(a, plain_state_bytes(&p->state[i]), &n);
-        if (x) x->mem[i] = at;
+        if (x) x->mem[i] = at, x->positions[i] = p->state[i].desc.positions;
     }
     void *scratch = plain_pages(a, kern_linear_scratch_max() + kern_attn_scratch_max(), &n);
     if (x) x->scratch = scratch;
@@ -174,7 +176,11 @@ static inline int plain_open(struct exec **out, const struct executor *executor,
     return STENO_OK;
 }
 
-static inline void plain_close(struct exec *x) { free(plain_of(x)->staging); }
+static inline void plain_close(struct exec *x)
+{
+    free(plain_of(x)->staging);
+    for (int i = 0; i < PLAIN_STATES; i++) free(plain_of(x)->grown[i]);
+}
 
 static inline float *plain_input(struct exec *x, const struct plan *p)
 {
@@ -198,23 +204,61 @@ static inline const float *plain_output(struct exec *exec, const struct plan *p,
 static inline void plain_state_reset(struct exec *x, int state, uint32_t lane)
 {
     const struct state_desc *d = &plain_of(x)->state[state].desc;
-    memset(plain_state_rows(plain_of(x), state, 0, lane), 0, (size_t)d->layers * d->positions * d->heads * d->d_head * sizeof(float));
+    const size_t rows = (size_t)d->layers * plain_of(x)->positions[state];
+    memset(plain_state_rows(plain_of(x), state, 0, lane), 0, rows * d->heads * d->d_head * sizeof(float));
 }
 
-static inline size_t plain_state_sz(const struct exec *x, int state)
+static inline size_t plain_state_sz(const struct exec *x, int state, uint32_t newest)
 {
-    return plain_state_bytes(&((const struct plain_exec *)(const void *)x)->state[state]);
+    const struct plain_exec *p = (const struct plain_exec *)(const void *)x;
+    const struct state_desc *d = &p->state[state].desc;
+    if (d->kind != STATE_SHIFT) return plain_state_bytes(&p->state[state]);
+    return (size_t)p->state[state].lanes * d->layers * (newest ? newest : p->positions[state]) * d->heads * d->d_head * sizeof(float);
 }
 
-static inline void plain_state_get(struct exec *x, int state, void *to) { memcpy(to, plain_of(x)->mem[state], plain_state_sz(x, state)); }
-static inline void plain_state_set(struct exec *x, int state, const void *from)
+static inline int plain_state_grow(struct exec *exec, int state, uint32_t positions)
 {
-    memcpy(plain_of(x)->mem[state], from, plain_state_sz(x, state));
+    struct plain_exec *x = plain_of(exec);
+    const struct state_desc *d = &x->state[state].desc;
+    const uint32_t before = x->positions[state];
+    const size_t width = (size_t)d->heads * d->d_head * sizeof(float), n = (size_t)d->layers * x->state[state].lanes;
+    if (positions <= before) return STENO_OK;
+    uint8_t *more = calloc(n * positions, width);
+    if (!more) return STENO_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        memcpy(more + ((i + 1) * positions - before) * width, x->mem[state] + i * before * width, before * width);
+    free(x->grown[state]);
+    x->mem[state] = x->grown[state] = more;
+    x->positions[state] = positions;
+    return STENO_OK;
+}
+
+/* Bytes of a layer, and of the newest rows of it; a state of another kind is one layer. */
+static inline void plain_state_layers(struct exec *x, int state, uint32_t newest, size_t *layer, size_t *n, size_t *layers)
+{
+    const struct kv_state *s = &plain_of(x)->state[state];
+    *layers = s->desc.kind == STATE_SHIFT ? (size_t)s->lanes * s->desc.layers : 1;
+    *layer = plain_state_sz(x, state, 0) / *layers;
+    *n = plain_state_sz(x, state, newest) / *layers;
+}
+
+static inline void plain_state_get(struct exec *x, int state, uint32_t newest, void *to)
+{
+    size_t layer, n, layers;
+    plain_state_layers(x, state, newest, &layer, &n, &layers);
+    for (size_t i = 0; i < layers; i++) memcpy((char *)to + i * n, plain_of(x)->mem[state] + (i + 1) * layer - n, n);
+}
+
+static inline void plain_state_set(struct exec *x, int state, uint32_t newest, const void *from)
+{
+    size_t layer, n, layers;
+    plain_state_layers(x, state, newest, &layer, &n, &layers);
+    for (size_t i = 0; i < layers; i++) memcpy(plain_of(x)->mem[state] + (i + 1) * layer - n, (const char *)from + i * n, n);
 }
 
 static inline void plain_state_copy(struct exec *x, int state, uint32_t to, uint32_t from)
 {
-    const size_t sz = plain_state_sz(x, state) / plain_of(x)->state[state].lanes;
+    const size_t sz = plain_state_sz(x, state, 0) / plain_of(x)->state[state].lanes;
     if (to != from) memcpy(plain_of(x)->mem[state] + to * sz, plain_of(x)->mem[state] + from * sz, sz);
 }
 
@@ -223,7 +267,8 @@ static inline void plain_executor_open(struct plain_executor *x)
     static struct executor_ops const ops = {
         .weights = plain_weights, .memory = plain_memory, .open = plain_open, .close = plain_close, .room = plain_room,
         .input = plain_input, .output = plain_output, .phases = plain_phases, .chain = plain_chain, .choose = plain_exec_choose,
-        .state_reset = plain_state_reset, .state_sz = plain_state_sz, .state_get = plain_state_get, .state_set = plain_state_set,
+        .state_reset = plain_state_reset, .state_grow = plain_state_grow,
+        .state_sz = plain_state_sz, .state_get = plain_state_get, .state_set = plain_state_set,
         .state_copy = plain_state_copy,
     };
     *x = (struct plain_executor){ .base = { .ops = &ops, .caps = { .name = "plain" } } };

@@ -30,7 +30,8 @@ struct plain_exec {
     int n_plans, n_states;
     uint32_t max_out;
     struct kv_state *state;
-    uint8_t *mem[PLAIN_STATES];
+    uint8_t *mem[PLAIN_STATES], *grown[PLAIN_STATES];
+    uint32_t positions[PLAIN_STATES]; /* of shift states */
     float *staging; /* what was asked for last */
     void *scratch;
     uint16_t window;
@@ -119,7 +120,7 @@ static inline struct kv_view plain_state(const struct plain_exec *x, int state, 
 static inline float *plain_state_rows(const struct plain_exec *x, int state, uint32_t layer, uint32_t lane)
 {
     const struct state_desc *d = &x->state[state].desc;
-    return (float *)(void *)x->mem[state] + (size_t)(lane * d->layers + layer) * d->positions * d->heads * d->d_head;
+    return (float *)(void *)x->mem[state] + (size_t)(lane * d->layers + layer) * x->positions[state] * d->heads * d->d_head;
 }
 
 static inline struct kv_view plain_kv(const struct plain_op *o, uint32_t head, uint16_t lane, enum kv_type *type, size_t *head_sz)
@@ -342,9 +343,10 @@ static inline void plain_attn(const struct plain_op *o)
     for (uint32_t r = 0; r < o->rows; r++)
         for (uint32_t h = 0; h < c->heads; h++) {
             const int own = o->op->state == NO_STATE;
+            const int32_t past = o->op->past ? (int32_t)o->run->past[o->op->past - 1].held : 0;
             const int32_t len = o->op->flags & OPF_TABLE    ? o->run->cross_len[r]
                                 : o->op->flags & OPF_CAUSAL ? o->run->row[r].pos + 1
-                                : own                       ? (int32_t)plain_beside(o, o->op->kv_rows, r).n
+                                : own                       ? (int32_t)plain_beside(o, o->op->kv_rows, r).n + past
                                                             : o->run->lane[o->run->row[r].lane].kv.enc_len;
             plain_attn_row(o, r, h, len);
         }
@@ -358,7 +360,7 @@ static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t hea
     if (t >= (int64_t)s.n) return NULL;
     if (t < 0) {
         if (o->op->state == NO_STATE) return NULL;
-        const int64_t i = (int64_t)o->x->state[o->op->state].desc.positions + t;
+        const int64_t i = (int64_t)o->x->positions[o->op->state] + t;
         return i < 0 ? NULL : plain_state_rows(o->x, o->op->state, o->op->layer, s.lane) + (size_t)i * c->n + at;
     }
     if (o->op->in != NO_SLOT) return plain_row(o, o->op->in, (size_t)(s.row + t)) + at;
@@ -406,34 +408,6 @@ static inline void plain_lstm(const struct plain_op *o)
             memcpy(h, out, n * sizeof *h);
         }
     free(h);
-}
-
-static inline void plain_cif(const struct plain_op *o)
-{
-    const struct run_cif *c = &o->run->cif;
-    const uint32_t width = o->plan->p->slot[o->op->out].width;
-    for (uint32_t r = 0; r < o->rows; r++) {
-        const struct sequence s = plain_beside(o, ROWS_RUN, r);
-        for (uint32_t i = 0; i < width; i++) {
-            float sum = 0;
-            for (uint32_t k = 0; k < c->token[r].n; k++) {
-                const uint32_t frame = c->token[r].first + k;
-                if (frame < s.n) sum += plain_row(o, o->op->in, s.row + frame)[i] * c->weight[c->token[r].at + k];
-            }
-            plain_row(o, o->op->out, r)[i] = sum;
-        }
-    }
-}
-
-static inline void plain_shift(const struct plain_op *o)
-{
-    const struct state_desc *d = &o->x->state[o->op->state].desc;
-    const size_t n = d->positions, width = (size_t)d->heads * d->d_head;
-    for (uint32_t r = 0; r < o->rows; r++) { /* one by one */
-        float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, plain_sequence(o, r).lane);
-        memmove(rows, rows + width, (n - 1) * width * sizeof *rows);
-        memcpy(rows + (n - 1) * width, plain_row(o, o->op->in, r), width * sizeof *rows);
-    }
 }
 
 static inline void plain_align(const struct plain_op *o)

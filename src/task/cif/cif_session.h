@@ -2,6 +2,7 @@
 #ifndef STENO_TASK_CIF_CIF_SESSION_H
 #define STENO_TASK_CIF_CIF_SESSION_H
 #include "task/cif/cif_hotwords.h"
+#include "task/cif/cif_words.h"
 #include "task/clips/clip_session.h"
 
 /* Of a clip with n frames: n + 1 of everything, as one of zeros follows the last; of what times are told by as many for each as the model
@@ -11,8 +12,7 @@ struct cif_session {
     float *peak, *scratch;
     int32_t *ids;              /* ids of the clip that are text */
     double (*span)[2];         /* their times */
-    struct buf bytes, words;   /* struct token_word */
-    struct buf text;
+    struct cif_words words;
     struct cif_hot_words *hot; /* of the request; NULL: nothing attends to any */
 };
 

@@ -4,7 +4,6 @@
  * decoded at once, and each becomes the most probable id. */
 #include "task/cif/cif_task.h"
 #include <math.h>
-#include <string.h>
 #include "search/cif_times.h"
 #include "task/batch_loop.h"
 #include "task/cif/cif_clips.h"
@@ -49,58 +48,25 @@ static void find_times(const steno_session *s, const struct cif_clip *clip, int3
     for (int32_t i = timed; i < n; i++) c->span[i][0] = c->span[i][1] = timed ? c->span[timed - 1][1] : 0;
 }
 
-static void words_add(steno_session *s, const struct cif_clip *clip, const struct clip_found *f, struct segment *g)
-{
-    struct cif_session *c = cif_of(s);
-    struct result *r = &s->result;
-    const struct token_word *w = (const struct token_word *)(const void *)c->words.p;
-    const size_t n = c->words.len / sizeof *w;
-    const double at = g->start;
-    find_times(s, clip, f->n);
-    g->first_word = r->words.len / sizeof(struct word);
-    for (size_t i = 0; i < n; i++) {
-        struct word to = { .start = at + c->span[w[i].from][0], .end = at + c->span[w[i].to][1], .text = r->text.len,
-                           .n_tokens = w[i].n };
-        for (int32_t k = w[i].first; k < w[i].first + w[i].n; k++) to.probability += (double)f->tokens[k].p / w[i].n;
-        if (i && w[i - 1].space) buf_str(&r->text, " ");
-        utf8_append(&r->text, (const uint8_t *)c->bytes.p + w[i].text, w[i].n_text);
-        buf_add(&r->text, "", 1);
-        buf_add(&r->words, &to, sizeof to);
-        if (!i) g->start = to.start;
-        g->end = to.end;
-    }
-    g->n_words = (int32_t)n;
-    g->t0_ms = (int64_t)nearbyint(g->start * 1000);
-    g->t1_ms = (int64_t)nearbyint(g->end * 1000);
-    g->word_source = "cif";
-}
-
-/* The words' text, in cif_session.text. */
-static int text_make(struct cif_session *c, const steno_model *m, int32_t n)
-{
-    const int rc = m->family->cif->words(m, c->ids, n, &c->bytes, &c->words);
-    const struct token_word *w = (const struct token_word *)(const void *)c->words.p;
-    buf_clear(&c->text);
-    for (size_t i = 0; !rc && i < c->words.len / sizeof *w; i++) {
-        if (i && w[i - 1].space) buf_str(&c->text, " ");
-        utf8_append(&c->text, (const uint8_t *)c->bytes.p + w[i].text, w[i].n_text);
-    }
-    return rc || c->text.err;
-}
-
 static int settle(steno_session *s, const struct clip_window *w)
 {
     struct cif_session *c = cif_of(s);
     const struct cif_clip *clip = cif_clip_of(s->batch, w);
     struct clip_found f = found_of(s, clip);
     struct segment g = clip_segment_of(s, w);
-    if (text_make(c, s->model, f.n)) return err_nomem(&s->error, (size_t)f.n, "text");
-    if (!c->text.len) return STENO_OK;
-    f.text = f.whole = c->text.p;
-    f.n_text = f.n_whole = c->text.len;
+    const int bad = cif_words_make(&c->words, s->model, c->ids, f.n, NULL) || cif_words_text(&c->words, 0, cif_words_n(&c->words));
+    if (bad) return err_nomem(&s->error, (size_t)f.n, "text");
+    if (!c->words.text.len) return STENO_OK;
+    f.text = f.whole = c->words.text.p;
+    f.n_text = f.n_whole = c->words.text.len;
     const int rc = clip_segment_add(s, &g, &f);
     if (rc) return rc;
-    if (clips_of(s)->request.p.word_timestamps) words_add(s, clip, &f, &g);
+    if (clips_of(s)->request.p.word_timestamps) {
+        const struct cif_timed t = { (const double(*)[2])c->span, g.start, f.tokens };
+        find_times(s, clip, f.n);
+        cif_words_add(s, &c->words, 0, cif_words_n(&c->words), &t, &g);
+        cif_words_place(&c->words, 0, cif_words_n(&c->words), &t, &g);
+    }
     return clip_segment_tell(s, &g);
 }
 
@@ -169,9 +135,7 @@ static void part_close(steno_session *s)
     if (!c) return;
     clip_session_close(s);
     cif_hot_close(c->hot);
-    buf_free(&c->bytes);
-    buf_free(&c->words);
-    buf_free(&c->text);
+    cif_words_close(&c->words);
 }
 
 /* ---- measuring ---- */

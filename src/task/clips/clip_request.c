@@ -36,15 +36,17 @@ int clip_request_hear(steno_session *s, int *has)
     if (s->request_state == REQUEST_WAITING) {
         fbank_stream_begin(&c->fbank, &q->src, q->from, q->p.duration_ms * 16);
         c->fbank.may_wait = !s->place.direct;
+        if (c->decoder->begin) c->decoder->begin(s);
         queue_begin(s);
         s->request_state = REQUEST_LISTENING;
     }
-    return fbank_stream_hear(&c->fbank, has, &s->error);
+    return c->decoder->hear ? c->decoder->hear(s, has) : fbank_stream_hear(&c->fbank, has, &s->error);
 }
 
 uint32_t clip_request_rows(const steno_session *s)
 {
     const struct clip_session *c = clips_of(s);
+    if (c->decoder->rows) return c->decoder->rows(s);
     const int n = fbank_stream_rows(&c->fbank);
     return n ? (uint32_t)(c->request.n_head + n) : 0;
 }
@@ -56,6 +58,10 @@ void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t 
     const size_t width = (size_t)fbank_width(fbank_bank_of(s->model));
     w->s = s;
     w->at = fbank_stream_at(&c->fbank);
+    if (c->decoder->fill) {
+        c->decoder->fill(s, w, x, ld);
+        return;
+    }
     for (int i = 0; w->rows.n && i < q->n_head; i++) memcpy(x + (size_t)i * ld, q->query + (size_t)q->head[i] * width, width * sizeof *x);
     fbank_stream_clip(&c->fbank, x + (size_t)q->n_head * ld, ld);
     w->end = fbank_stream_at(&c->fbank);
@@ -76,7 +82,12 @@ int clip_segment_add(steno_session *s, struct segment *g, const struct clip_foun
     g->avg_logprob = f->sum_logprob / (f->n + 1);
     g->compression_ratio = compression_ratio(f->text, f->n_text);
     if (g->compression_ratio < 0) return err_nomem(&s->error, f->n_text, "the text of a clip");
-    text_join(&r->bytes, f->whole, f->n_whole);
+    if (f->before) {
+        buf_str(&r->bytes, f->before);
+        buf_add(&r->bytes, f->whole, f->n_whole);
+    } else {
+        text_join(&r->bytes, f->whole, f->n_whole);
+    }
     buf_add(&r->text, f->text, f->n_text);
     buf_add(&r->text, "", 1);
     buf_add(&r->ids, f->ids, (size_t)f->n * sizeof *f->ids);

@@ -21,6 +21,7 @@ struct clip_found {
     double sum_logprob;
     const char *text, *whole;           /* of its segment; what it adds to the whole text */
     size_t n_text, n_whole;
+    const char *before;                 /* stands before it in the whole text, NULL: whatever stands between texts of clips */
 };
 
 /* The segment of a window: what is known without its text. */

@@ -41,6 +41,12 @@ struct clip_decoder {
     int (*run)(struct steno_batch *b);                           /* the clips of the run at hand. A status of the executor's */
     int (*settle)(steno_session *s, const struct clip_window *w); /* what was found there becomes a segment. A status */
     void (*end)(steno_session *s);                               /* before results are whole; NULL: nothing is to be done */
+    /* Clips that are chunks of a stream, NULL: they know nothing of each other. hear: enough for the next one, as fbank_stream_hear; rows:
+     * of what was heard; fill: those into the run, and w's end. */
+    void (*begin)(steno_session *s);
+    int (*hear)(steno_session *s, int *has);
+    uint32_t (*rows)(const steno_session *s);
+    void (*fill)(steno_session *s, struct clip_window *w, float *x, size_t ld);
 };
 
 /* In a session. */

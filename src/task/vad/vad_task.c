@@ -8,37 +8,27 @@
 #include "search/vad_spans.h"
 #include "task/batch_loop.h"
 #include "task/fbank_stream.h"
+#include "task/stream_state.h"
 #include "task/vad/vad_rules.h"
 
 enum { STREAM_ROWS = FBANK_STREAM_CHUNK / FBANK_HOP + FBANK_LFR_MAX }; /* of one read of the source */
 
-/* What searches for speech keep in a batch. */
-struct vad_batch {
-    const steno_session *streaming; /* whose state is the executor's, NULL: nobody's */
-};
-
-/* What they keep in a session. */
+/* What searches for speech keep in a session. */
 struct vad_session {
     struct fbank_stream fbank;
     struct vad vad;
     struct vad_spans spans;   /* what is made of its spans */
-    uint8_t *state;           /* of the stream, while another one's is the executor's; NULL: the batch is the session's own */
+    struct stream_state state;
     /* The request. */
     steno_vad_params p;       /* complete */
     steno_source src;
     struct vad_params rules;
     int64_t frame;            /* the next one's number */
-    int is_begun;             /* the state is this stream's */
 };
 
 static struct vad_session *vad_of(const steno_session *s)
 {
     return s->part;
-}
-
-static struct vad_batch *vad_batch_of(const struct steno_batch *b)
-{
-    return b->part;
 }
 
 /* ---- a request ---- */
@@ -49,7 +39,7 @@ static int request_take(steno_session *s, const struct request_given *g)
     const steno_vad_params *p = &v->p;
     v->p = *g->find_speech;
     v->src = *g->src;
-    v->frame = v->is_begun = 0;
+    v->frame = 0;
     s->should_abort = p->should_abort;
     s->abort_user = p->user;
     const int rc = params_check(s, STENO_CALL_FIND_SPEECH, p);
@@ -60,9 +50,8 @@ static int request_take(steno_session *s, const struct request_given *g)
 
 static int request_end(steno_session *s, int status)
 {
-    struct vad_batch *b = vad_batch_of(s->batch);
-    if (b->streaming == s) b->streaming = NULL;
     if (s->request_state != REQUEST_WAITING) s->result.duration_ms = vad_of(s)->fbank.samples / 16;
+    stream_state_end(s->batch, &vad_of(s)->state);
     return status;
 }
 
@@ -112,19 +101,6 @@ static int spans_end(steno_session *s)
 
 /* ---- a step ---- */
 
-/* The state of s is the executor's; that of whoever was before is kept. */
-static void state_take(steno_session *s)
-{
-    struct vad_batch *b = vad_batch_of(s->batch);
-    struct exec *x = s->batch->exec;
-    if (b->streaming == s) return;
-    if (b->streaming) exec_state_get(x, 0, vad_of(b->streaming)->state);
-    if (vad_of(s)->is_begun) exec_state_set(x, 0, vad_of(s)->state);
-    else exec_state_reset(x, 0, 0);
-    vad_of(s)->is_begun = 1;
-    b->streaming = s;
-}
-
 /* Probabilities of n rows into the machine. */
 static int piece_run(steno_session *s, int n)
 {
@@ -132,8 +108,9 @@ static int piece_run(steno_session *s, int n)
     struct vad_session *v = vad_of(s);
     struct run_time spent;
     struct exec *x = s->batch->exec;
-    state_take(s);
-    int rc = exec_phases(x, plan, &(struct phases){ .end = 1, .n_rows = (uint32_t)n }, session_time(s, PLAN_ENCODER), &spent);
+    int rc = stream_state_take(s->batch, &v->state, &s->error);
+    if (rc) return rc;
+    rc = exec_phases(x, plan, &(struct phases){ .end = 1, .n_rows = (uint32_t)n }, session_time(s, PLAN_ENCODER), &spent);
     s->timings.encode_us += (spent.first_ns + spent.rest_ns) / 1000;
     s->timings.n_encodes++;
     s->timings.n_wakes++;
@@ -211,22 +188,9 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
     return (struct batch_shape){ m->n_plans, RUN_LANES, 0 };
 }
 
-static size_t vad_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
-{
-    (void)m, (void)n_windows, (void)n_lanes;
-    return sizeof(struct vad_batch);
-}
-
-static int vad_batch_open(struct steno_batch *b, steno_error *e)
-{
-    b->part = arena_array(&b->arena, 1, sizeof(struct vad_batch));
-    return b->part ? STENO_OK : err_nomem(e, sizeof(struct vad_batch), "a batch");
-}
-
 static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
-    const size_t state = shared ? state_pool_sz(&m->state[0], m->kv_type[0], 1) : 0;
-    return sizeof(struct vad_session) + fbank_stream_memory(fbank_bank_of(m), 0, team) + state;
+    return sizeof(struct vad_session) + fbank_stream_memory(fbank_bank_of(m), 0, team) + (shared ? stream_state_memory(m) : 0);
 }
 
 static int part_open(steno_session *s, steno_error *e)
@@ -237,15 +201,14 @@ static int part_open(steno_session *s, steno_error *e)
     const int rc = fbank_stream_init(&v->fbank, &s->arena, fbank_bank_of(s->model), 0, s->batch->team, e);
     v->fbank.should_stop = session_stop;
     v->fbank.user = s;
-    if (rc || s->own_batch) return rc;
-    const size_t sz = exec_state_sz(s->batch->exec, 0);
-    v->state = arena_alloc(&s->arena, sz);
-    return v->state ? STENO_OK : err_nomem(e, sz, "a session");
+    return rc || s->own_batch ? rc : stream_state_open(&v->state, s->batch, e);
 }
 
 static void part_close(steno_session *s)
 {
-    if (vad_of(s)) fbank_stream_close(&vad_of(s)->fbank);
+    if (!vad_of(s)) return;
+    fbank_stream_close(&vad_of(s)->fbank);
+    stream_state_close(&vad_of(s)->state);
 }
 
 static struct front_time *front_time(const steno_session *s)
@@ -258,8 +221,6 @@ const struct task vad_task = {
     .serves = serves,
     .max_lanes = 1,
     .shape = shape,
-    .batch_memory = vad_batch_memory,
-    .batch_open = vad_batch_open,
     .memory = memory,
     .open = part_open,
     .close = part_close,

@@ -1,0 +1,65 @@
+/* steno: what streams keep in an executor. SPDX-License-Identifier: MIT */
+#include "task/stream_state.h"
+#include <stdlib.h>
+
+size_t stream_state_memory(const steno_model *m)
+{
+    size_t n = 0;
+    for (int i = 0; i < m->n_states; i++) n += state_pool_sz(&m->state[i], m->kv_type[i], 1);
+    return n;
+}
+
+static int copy_reserve(struct stream_copy *c, size_t sz, steno_error *e)
+{
+    if (sz <= c->sz) return STENO_OK;
+    uint8_t *more = realloc(c->at, sz);
+    if (!more) return err_nomem(e, sz, "a stream");
+    c->at = more;
+    c->sz = sz;
+    return STENO_OK;
+}
+
+int stream_state_open(struct stream_state *s, struct steno_batch *b, steno_error *e)
+{
+    int rc = STENO_OK;
+    for (int i = 0; i < b->model->n_states && !rc; i++)
+        rc = copy_reserve(&s->copy[i], state_pool_sz(&b->model->state[i], b->model->kv_type[i], 1), e);
+    return rc;
+}
+
+void stream_state_close(struct stream_state *s)
+{
+    for (int i = 0; i < MODEL_STATES; i++) free(s->copy[i].at);
+}
+
+static int put_aside(struct steno_batch *b, struct stream_state *s, steno_error *e)
+{
+    for (int i = 0; i < b->model->n_states; i++) {
+        struct stream_copy *c = &s->copy[i];
+        const int rc = copy_reserve(c, exec_state_sz(b->exec, i, c->newest), e);
+        if (rc) return rc;
+    }
+    for (int i = 0; i < b->model->n_states; i++) exec_state_get(b->exec, i, s->copy[i].newest, s->copy[i].at);
+    b->streaming = NULL;
+    return STENO_OK;
+}
+
+int stream_state_take(struct steno_batch *b, struct stream_state *s, steno_error *e)
+{
+    if (b->streaming == s) return STENO_OK;
+    const int rc = b->streaming ? put_aside(b, b->streaming, e) : STENO_OK;
+    if (rc) return rc;
+    for (int i = 0; i < b->model->n_states; i++) {
+        if (s->is_begun) exec_state_set(b->exec, i, s->copy[i].newest, s->copy[i].at);
+        else exec_state_reset(b->exec, i, 0);
+    }
+    s->is_begun = 1;
+    b->streaming = s;
+    return STENO_OK;
+}
+
+void stream_state_end(struct steno_batch *b, struct stream_state *s)
+{
+    s->is_begun = 0;
+    if (b->streaming == s) b->streaming = NULL;
+}

@@ -1,0 +1,71 @@
+/* steno tests: the ops of the plain executor that know earlier runs. SPDX-License-Identifier: MIT */
+#ifndef STENO_TESTS_PLAIN_PAST_H
+#define STENO_TESTS_PLAIN_PAST_H
+#include "executor/plain_ops.h"
+
+/* The last row of the op's state. */
+static inline const float *plain_newest(const struct plain_op *o)
+{
+    const struct state_desc *d = &o->x->state[o->op->state].desc;
+    const float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, o->x->window);
+    return rows + (size_t)(o->x->positions[o->op->state] - 1) * d->heads * d->d_head;
+}
+
+static inline void plain_cif(const struct plain_op *o)
+{
+    const struct run_cif *c = &o->run->cif;
+    const uint32_t width = o->plan->p->slot[o->op->out].width;
+    for (uint32_t r = 0; r < o->rows; r++) {
+        const struct sequence s = plain_beside(o, ROWS_RUN, r);
+        for (uint32_t i = 0; i < width; i++) {
+            float sum = 0;
+            for (uint32_t k = 0; k < c->token[r].n; k++) {
+                const int has = o->op->state != NO_STATE;
+                const uint32_t frame = c->token[r].first + k;
+                if (has && !frame) sum += plain_newest(o)[i] * c->weight[c->token[r].at];
+                else if (frame - has < s.n) sum += plain_row(o, o->op->in, s.row + frame - has)[i] * c->weight[c->token[r].at + k];
+            }
+            plain_row(o, o->op->out, r)[i] = sum;
+        }
+    }
+}
+
+static inline void plain_shift(const struct plain_op *o)
+{
+    const struct state_desc *d = &o->x->state[o->op->state].desc;
+    const size_t n = o->x->positions[o->op->state], width = (size_t)d->heads * d->d_head;
+    for (uint32_t r = 0; r < o->rows; r++) { /* one by one */
+        float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, plain_sequence(o, r).lane);
+        memmove(rows, rows + width, (n - 1) * width * sizeof *rows);
+        memcpy(rows + (n - 1) * width, plain_row(o, o->op->in, r), width * sizeof *rows);
+    }
+}
+
+/* Row by row: what is seen is put behind the others, then what is kept goes in, and the rest moves up. */
+static inline void plain_look_back(const struct plain_op *o)
+{
+    const struct run_past past = o->run->past[o->op->state];
+    const uint32_t n = o->x->positions[o->op->state], d = o->bind->d_head, width = 2 * o->bind->kv_heads * d;
+    float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, o->x->window);
+    struct plain_op at_slot = *o;
+    struct op own = *o->op;
+    enum kv_type type;
+    size_t head_sz;
+    own.state = NO_STATE;
+    at_slot.op = &own;
+    for (uint32_t i = 0; i < past.held; i++)
+        for (uint32_t h = 0; h < o->bind->kv_heads; h++) {
+            const struct kv_view kv = plain_kv(&at_slot, h, 0, &type, &head_sz);
+            const float *row = rows + (size_t)(n - past.held + i) * width + h * d;
+            o->kern->kv_put[type](&kv, o->rows + i, row, row + width / 2, d);
+        }
+    for (uint32_t i = 0; i < past.kept; i++) {
+        memmove(rows, rows + width, (size_t)(n - 1) * width * sizeof *rows);
+        for (uint32_t h = 0; h < o->bind->kv_heads; h++) {
+            const struct kv_view kv = plain_kv(&at_slot, h, 0, &type, &head_sz);
+            float *row = rows + (size_t)(n - 1) * width + h * d;
+            kv_get_f32(row, row + width / 2, &kv, i, d);
+        }
+    }
+}
+#endif
