@@ -308,6 +308,29 @@ STENO_API int steno_plan_dump(const steno_model *m, void (*write)(void *user, co
  * @return number of ids, which may exceed n (only n are written then), or a negative status */
 STENO_API int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n);
 
+/** Which markers are read in a text. */
+enum steno_tokenize_flags {
+    STENO_TOKENIZE_SPECIAL = 1, /* special tokens written in the text become their ids: for prompts that the program has written, never for
+                                   what a user has */
+    STENO_TOKENIZE_WHOLE = 2    /* with the tokens that the model puts before and behind a whole text */
+};
+
+/** Text of any bytes to token ids. Language models alone know flags; they open with index_only, which reads their tokenizer.
+ *
+ * @param text   [n_text] need not be UTF-8: bytes that are no character have tokens of their own
+ * @param flags  enum steno_tokenize_flags
+ * @return as steno_tokenize; STENO_EUNSUPPORTED: the model has no tokenizer, or does not know the flags */
+STENO_API int steno_tokenize_text(const steno_model *m, const char *text, size_t n_text, uint32_t flags, int32_t *ids, int n);
+
+/** The bytes that a token stands for, which may be a part of a character; of a special one its text.
+ *
+ * @param buf    [n] receives the bytes, as many as there is room for
+ * @return their number, or STENO_EARG */
+STENO_API int64_t steno_token_bytes(const steno_model *m, int32_t id, char *buf, size_t n);
+
+/** Does a text end with the token? 1 or 0. Chat models have several such. */
+STENO_API int steno_token_ends(const steno_model *m, int32_t id);
+
 /** Token ids to text. Ids of timestamps are dropped; other special ids give their literal text.
  *
  * @param buf    [n] receives the text, always NUL-terminated when n > 0; invalid UTF-8 becomes U+FFFD

@@ -313,37 +313,3 @@ int steno_plan_dump(const steno_model *m, void (*write)(void *user, const char *
     model_release(m);
     return STENO_OK;
 }
-
-int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n)
-{
-    if (!m || !text || n < 0 || (n && !ids)) return STENO_EARG;
-    if (!m->bpe) return STENO_EUNSUPPORTED;
-    struct buf b = { 0 };
-    const int rc = bpe_encode(m->bpe, text, strlen(text), &b, NULL);
-    const int got = (int)(b.len / sizeof *ids);
-    if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
-    buf_free(&b);
-    return rc ? rc : got;
-}
-
-int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, char *out, size_t n)
-{
-    if (!m || n_ids < 0 || (n_ids && !ids) || (n && !out)) return STENO_EARG;
-    char near[2][1024]; /* a few tokens need no memory that may be missing */
-    struct buf bytes = { .p = near[0], .cap = sizeof near[0], .lent = 1 }, text = { .p = near[1], .cap = sizeof near[1], .lent = 1 };
-    int rc = STENO_OK;
-    for (int i = 0; i < n_ids && !rc; i++)
-        if (ids[i] < 0 || ids[i] >= m->n_vocab) rc = STENO_EARG;
-    if (!rc && m->family->ids_to_bytes) m->family->ids_to_bytes(m, ids, n_ids, &bytes);
-    if (bytes.len) utf8_append(&text, (const uint8_t *)bytes.p, bytes.len);
-    if (!rc && (bytes.err || text.err)) rc = STENO_ENOMEM;
-    const int64_t len = rc ? rc : (int64_t)text.len;
-    if (n) {
-        const size_t copy = rc ? 0 : utf8_complete((const uint8_t *)text.p, text.len < n - 1 ? text.len : n - 1);
-        if (copy) memcpy(out, text.p, copy);
-        out[copy] = 0;
-    }
-    buf_free(&bytes);
-    buf_free(&text);
-    return len;
-}

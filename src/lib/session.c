@@ -27,6 +27,7 @@ int64_t steno_session_memory(const steno_model *m, const steno_team *team, const
 {
     steno_session_params own;
     if (!m || params_of(&own, p)) return STENO_EARG;
+    if (!m->n_plans) return 0; /* it has no sessions */
     const size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, 1, lanes_of(m, &own)));
     return (int64_t)(n + model_ops(m) * sizeof(struct op_time) + m->task->memory(m, team, own.batch != NULL));
 }

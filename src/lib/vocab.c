@@ -1,5 +1,7 @@
-/* steno: languages and special tokens of a model. SPDX-License-Identifier: MIT */
+/* steno: text, languages and special tokens of a model. SPDX-License-Identifier: MIT */
+#include <string.h>
 #include "model/family.h"
+#include "text/tokenizer.h"
 
 int steno_language_id(const steno_model *m, const char *name)
 {
@@ -28,4 +30,67 @@ int32_t steno_token_id(const steno_model *m, enum steno_special which)
     case STENO_TOKEN_TIMESTAMP: return t->timestamp_begin;
     }
     return -1;
+}
+
+/* Ids of any text, by whichever tokenizer the model has. */
+static int encode(const steno_model *m, const char *text, size_t n, unsigned flags, struct buf *ids)
+{
+    if (m->tokenizer) return tokenizer_encode(m->tokenizer, text, n, flags, ids, NULL);
+    return !m->bpe || flags ? STENO_EUNSUPPORTED : bpe_encode(m->bpe, text, n, ids, NULL);
+}
+
+int steno_tokenize_text(const steno_model *m, const char *text, size_t n_text, uint32_t flags, int32_t *ids, int n)
+{
+    enum { KNOWN = STENO_TOKENIZE_SPECIAL | STENO_TOKENIZE_WHOLE };
+    if (!m || (!text && n_text) || n < 0 || (n && !ids) || flags & ~(uint32_t)KNOWN) return STENO_EARG;
+    const unsigned how = (flags & STENO_TOKENIZE_SPECIAL ? TOKENIZE_SPECIAL : 0) | (flags & STENO_TOKENIZE_WHOLE ? TOKENIZE_WHOLE : 0);
+    struct buf b = { 0 };
+    const int rc = encode(m, text ? text : "", n_text, how, &b);
+    const int got = (int)(b.len / sizeof *ids);
+    if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
+    buf_free(&b);
+    return rc ? rc : got;
+}
+
+int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n)
+{
+    return text ? steno_tokenize_text(m, text, strlen(text), 0, ids, n) : STENO_EARG;
+}
+
+int64_t steno_token_bytes(const steno_model *m, int32_t id, char *out, size_t n)
+{
+    if (!m || id < 0 || id >= m->n_vocab || (n && !out)) return STENO_EARG;
+    const uint8_t *s = NULL;
+    const size_t len = m->tokenizer ? tokenizer_piece(m->tokenizer, id, 1, &s) : id < m->vocab.n ? m->vocab.len[id] : 0;
+    if (!m->tokenizer && len) s = m->vocab.bytes[id];
+    if (len && n) memcpy(out, s, len < n ? len : n);
+    return (int64_t)len;
+}
+
+int steno_token_ends(const steno_model *m, int32_t id)
+{
+    if (!m || id < 0 || id >= m->n_vocab) return 0;
+    return m->tokenizer ? tokenizer_is_end(m->tokenizer, id) : id == m->tokens.eot;
+}
+
+int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, char *out, size_t n)
+{
+    if (!m || n_ids < 0 || (n_ids && !ids) || (n && !out)) return STENO_EARG;
+    char near[2][1024]; /* a few tokens need no memory that may be missing */
+    struct buf bytes = { .p = near[0], .cap = sizeof near[0], .lent = 1 }, text = { .p = near[1], .cap = sizeof near[1], .lent = 1 };
+    int rc = STENO_OK;
+    for (int i = 0; i < n_ids && !rc; i++)
+        if (ids[i] < 0 || ids[i] >= m->n_vocab) rc = STENO_EARG;
+    if (!rc && m->family->ids_to_bytes) m->family->ids_to_bytes(m, ids, n_ids, &bytes);
+    if (bytes.len) utf8_append(&text, (const uint8_t *)bytes.p, bytes.len);
+    if (!rc && (bytes.err || text.err)) rc = STENO_ENOMEM;
+    const int64_t len = rc ? rc : (int64_t)text.len;
+    if (n) {
+        const size_t copy = rc ? 0 : utf8_complete((const uint8_t *)text.p, text.len < n - 1 ? text.len : n - 1);
+        if (copy) memcpy(out, text.p, copy);
+        out[copy] = 0;
+    }
+    buf_free(&bytes);
+    buf_free(&text);
+    return len;
 }

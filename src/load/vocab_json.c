@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include "base/utf8.h"
+#include "load/byte_alphabet.h"
 #include "load/json_reader.h"
 
 struct json_vocab {
@@ -17,29 +17,15 @@ struct json_vocab {
     int has_model, is_bpe, is_byte_level, has_others;
 };
 
-/* Byte that a character of the alphabet stands for, -1: none. Printable Latin-1 stands for itself, U+0100.. for the others in order. */
-static int byte_of(uint32_t c)
-{
-    if ((c >= 0x21 && c <= 0x7e) || (c >= 0xa1 && c <= 0xff && c != 0xad)) return (int)c;
-    if (c >= 0x100 && c <= 0x120) return (int)(c - 0x100);
-    if (c >= 0x121 && c <= 0x142) return (int)(c - 0x121 + 0x7f);
-    return c == 0x143 ? 0xad : -1;
-}
-
 /* An entry "string": id, the string in the byte alphabet; decoded where it lies. */
 static int add_entry(struct json_vocab *v, char *s, size_t len, int64_t id)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < len;) {
-        uint32_t cp = 0;
-        i += utf8_next(s + i, len - i, &cp); /* never 0: the reader has made sure of UTF-8 */
-        const int b = byte_of(cp);
-        if (b < 0)
-            return json_fail(&v->j, v->e, "the string of id %" PRId64 " has U+%04" PRIX32 ", which stands for no byte: not byte-level", id,
-                             cp);
-        s[n++] = (char)b;
-    }
-    return vocab_list_add(v->list, id, s, n, v->e);
+    uint32_t bad;
+    const int64_t n = bytes_of_letters(s, len, &bad);
+    if (n < 0)
+        return json_fail(&v->j, v->e, "the string of id %" PRId64 " has U+%04" PRIX32 ", which stands for no byte: not byte-level", id,
+                         bad);
+    return vocab_list_add(v->list, id, s, (size_t)n, v->e);
 }
 
 static int read_entries(struct json_vocab *v)

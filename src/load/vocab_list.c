@@ -62,6 +62,28 @@ int vocab_list_fill(struct vocab_list *l, const struct vocab_list *extra, steno_
     return rc;
 }
 
+int vocab_list_override(struct vocab_list *l, const struct vocab_list *extra, steno_error *e)
+{
+    uint32_t n, n_extra;
+    const struct item *it = items(l, &n), *more = items(extra, &n_extra);
+    struct arena scrap;
+    arena_init(&scrap);
+    uint32_t *place = arena_array(&scrap, VOCAB_IDS, sizeof *place); /* number + 1 of the item of an id */
+    int rc = place ? STENO_OK : err_nomem(e, VOCAB_IDS * sizeof *place, "a vocabulary");
+    for (uint32_t i = 0; i < n && !rc; i++) place[it[i].id] = i + 1;
+    for (uint32_t i = 0; i < n_extra && !rc; i++) {
+        const uint32_t at = place[more[i].id];
+        rc = vocab_list_add(l, more[i].id, extra->bytes.p + more[i].at, more[i].n, e);
+        vocab_list_mark(l, more[i].score, more[i].type);
+        if (rc || !at) continue;
+        struct item *all = (struct item *)(void *)l->items.p, *last = (struct item *)(void *)(l->items.p + l->items.len) - 1;
+        all[at - 1] = *last;
+        l->items.len -= sizeof *last;
+    }
+    arena_free(&scrap);
+    return rc;
+}
+
 /* Ids without gaps are a permutation of 0..n-1; then a full table has neither gap nor repetition. */
 static int by_id(struct vocab_entry *v, const struct vocab_list *l, const uint8_t *bytes, steno_error *e)
 {

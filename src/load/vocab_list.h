@@ -16,6 +16,8 @@ int vocab_list_add(struct vocab_list *l, int64_t id, const void *s, size_t n, st
 void vocab_list_mark(struct vocab_list *l, float score, enum vocab_type type); /* what was added last */
 /* Put in those of `extra` that fill a gap below the highest id. */
 int vocab_list_fill(struct vocab_list *l, const struct vocab_list *extra, steno_error *e);
+/* Put in those of `extra`, also in place of others with their ids. */
+int vocab_list_override(struct vocab_list *l, const struct vocab_list *extra, steno_error *e);
 /* As w->vocab; STENO_EFORMAT for a gap or an id given twice. */
 int vocab_list_done(const struct vocab_list *l, struct weights *w, steno_error *e);
 

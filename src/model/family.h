@@ -37,6 +37,7 @@ enum front_end {
 };
 
 struct task; /* how outputs become results (task/task.h) */
+struct tokenizer; /* text/tokenizer.h */
 
 /* What is told of a network; 0: it has none. */
 struct model_widths { int32_t n_mels, audio_state, audio_heads, audio_layers, text_state, text_heads, text_layers; };
@@ -82,6 +83,7 @@ struct steno_model {
     void *part;                    /* what its task needs: struct ctc_model, cif_model, marks_model, vad_params; NULL: nothing */
     struct vocab vocab;
     struct bpe *bpe;
+    struct tokenizer *tokenizer;   /* of a language model; NULL: it is none */
     struct token_roles tokens;
     struct buf non_speech;         /* int32_t ids */
     struct buf opened;             /* paths of the files it was read from, a NUL behind each */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "load/tokenizer.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
@@ -105,9 +106,10 @@ int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, s
 {
     struct lm_dims d;
     struct build b;
+    m->name = arch->name;
+    if (!w->n_tensors && m->index_only && tokenizer_is_there(w)) return lm_read_tokenizer(m, w, e); /* a vocabulary by itself */
     int rc = lm_dims_read(&d, arch, w, e);
     if (rc) return rc;
-    m->name = arch->name;
     m->narrow = 0; /* of many rows there is only a prompt */
     m->n_vocab = d.n_vocab;
     m->text_ctx = d.ctx < CTX_USUAL ? d.ctx : CTX_USUAL;
@@ -123,5 +125,6 @@ int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, s
     build_begin(&b, &p, e);
     build_network(&b, m, &d, arch);
     rc = build_end(&b, &m->plan[0]);
-    return rc ? rc : vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
+    if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
+    return rc ? rc : lm_read_tokenizer(m, w, e);
 }

@@ -51,6 +51,9 @@ int lm_match(const struct weights *w, const struct lm_arch *arch);
 /* What the file says, and what its tensors show; names are those of transformers afterwards. */
 int lm_dims_read(struct lm_dims *d, const struct lm_arch *arch, struct weights *w, steno_error *e);
 int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, steno_error *e);
+/* m->tokenizer, where the file says how text becomes ids. */
+int lm_read_tokenizer(steno_model *m, struct weights *w, steno_error *e);
+void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes); /* as struct family has it */
 /* Angle of pair j of n / 2 at position 1, as scaled; windowed: of layers that look back a window only. */
 double lm_rope_frequency(const struct lm_dims *d, uint32_t j, int windowed);
 #endif

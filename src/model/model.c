@@ -1,12 +1,14 @@
 /* steno: who hold a model. SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include "model/family.h"
+#include "text/tokenizer.h"
 
 void model_free(steno_model *m)
 {
     if (m->exact) arena_free(&m->exact->arena); /* all else is m's */
     free(m->exact);
     bpe_close(m->bpe);
+    tokenizer_close(m->tokenizer);
     buf_free(&m->non_speech);
     buf_free(&m->opened);
     weight_store_close(&m->store);

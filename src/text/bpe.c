@@ -147,7 +147,7 @@ static void pair_push(struct bpe_work *w, const uint8_t *s, int32_t i)
     const uint32_t *merge = !b->merge || left < 0 || right < 0 ? NULL : merge_slot(b, left, right);
     if (b->merge && (!merge || !*merge)) return;
     const int32_t id = vocab_find(b->v, s + i, len);
-    if (id >= 0) heap_push(w, (struct bpe_pair){ merge ? (int32_t)*merge - 1 : id, i, id, len });
+    if (id >= 0) heap_push(w, (struct bpe_pair){ merge ? (int32_t)*merge - 1 : b->v->rank ? b->v->rank[id] : id, i, id, len });
 }
 
 static int reserve(struct bpe_work *w, size_t n, steno_error *e)
@@ -197,10 +197,24 @@ static int not_there(const struct bpe_work *w, const uint8_t *s, int32_t i, sten
     return err_set(e, STENO_EARG, "\"%.*s\" is not in the vocabulary", (int)w->sym[i].len, (const char *)s + i);
 }
 
+/* A symbol that is no token, as its bytes. */
+static int fall_back(const struct bpe_work *w, const uint8_t *s, int32_t i, steno_error *e)
+{
+    const int32_t *id = w->b->v->fallback;
+    const uint32_t n = w->sym[i].len;
+    int whole = id != NULL;
+    for (uint32_t k = 0; k < n && whole; k++) whole = id[s[i + (int32_t)k]] >= 0;
+    for (uint32_t k = 0; k < n && whole; k++) buf_add(w->ids, &id[s[i + (int32_t)k]], sizeof *id);
+    if (whole) return STENO_OK;
+    if (!id || id[256] < 0) return not_there(w, s, i, e);
+    buf_add(w->ids, &id[256], sizeof *id);
+    return STENO_OK;
+}
+
 static int encode_piece(struct bpe_work *w, const uint8_t *s, size_t n, steno_error *e)
 {
     const struct vocab *v = w->b->v;
-    const int32_t whole = (!v->merge && !v->by_chars) || v->whole_first ? vocab_find(v, s, n) : NONE;
+    const int32_t whole = (!v->merge && !v->by_chars) || (v->whole_first && !v->by_chars) ? vocab_find(v, s, n) : NONE;
     if (whole >= 0) {
         buf_add(w->ids, &whole, sizeof whole);
         return STENO_OK;
@@ -212,8 +226,8 @@ static int encode_piece(struct bpe_work *w, const uint8_t *s, size_t n, steno_er
     for (int32_t i = 0; i != NONE; i = w->sym[i].next) pair_push(w, s, i);
     while (w->n_heap) merge(w, s, heap_pop(w));
     for (int32_t i = 0; i != NONE; i = w->sym[i].next) {
-        if (w->sym[i].id < 0) return not_there(w, s, i, e);
-        buf_add(w->ids, &w->sym[i].id, sizeof w->sym[i].id);
+        if (w->sym[i].id >= 0) buf_add(w->ids, &w->sym[i].id, sizeof w->sym[i].id);
+        else if (fall_back(w, s, i, e)) return STENO_EARG;
     }
     return STENO_OK;
 }

@@ -2,7 +2,7 @@
  *
  * Text is cut by the vocabulary's pattern; each piece is looked up whole or merged pairwise, lowest rank first, leftmost on ties
  * (Sennrich et al. 2016). Ranks are places in the vocabulary's list of merges, or ids where it has none (tiktoken). With by_chars text is
- * not cut and characters are joined: SentencePiece, whose pieces stand in the order in which they are joined. */
+ * not cut and characters are joined, as SentencePiece does, lowest rank first. */
 #ifndef STENO_TEXT_BPE_H
 #define STENO_TEXT_BPE_H
 #include "text/vocab.h"

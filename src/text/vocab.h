@@ -17,7 +17,10 @@ struct vocab {
     const int32_t (*merge)[2];       /* [n_merges] pairs of ids that are joined, the first ones first; NULL: ids are ranks */
     int32_t n_merges;
     int whole_first;                 /* with merges: a piece that is a token by itself is taken as it is */
-    int by_chars;                    /* text is not cut, and joining begins with characters (SentencePiece); ids are ranks */
+    int by_chars;                    /* text is not cut, and joining begins with characters (SentencePiece) */
+    const int32_t *rank;             /* [n] without merges: of joined tokens, the lowest first; NULL: ids are ranks */
+    const int32_t *fallback;         /* [257] ids for the bytes of characters that are no token, and one for what is nothing else; -1: none.
+                                      * NULL: there are none, and such text is refused */
     uint32_t *hash, hash_mask;       /* bytes -> id over ids below n_text; private */
 };
 

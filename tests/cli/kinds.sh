@@ -19,8 +19,8 @@ kind() {
     is "vad says of $1 what steno says" "$(cat "$T/err")" "$words"
 }
 
-printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0general.architecture\10\0\0\0\5\0\0\0\0\0\0\0llama' >m.gguf
-kind m.gguf "a GGUF file of the architecture llama; no model family"
+printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0general.architecture\10\0\0\0\5\0\0\0\0\0\0\0mamba' >m.gguf
+kind m.gguf "a GGUF file of the architecture mamba; no model family"
 printf 'GGUF\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >old.gguf
 expect 3 "a GGUF file of before" info old.gguf
 err_has "old.gguf: GGUF version 1; 2 and 3 are read"
@@ -70,10 +70,10 @@ WHISPER=${STENO_SHARED:-/none}/material
 if [ -d "$WHISPER" ]; then
     ln -s "$WHISPER/funasr/silero/ggml-silero-v6.2.0.bin" real.bin
     kind real.bin "a Silero VAD model in ggml form"
-    ln -s "$WHISPER/llm/models/qwen3k/gguf/qwen3k-Q6_K.gguf" qwen.gguf
-    kind qwen.gguf "a GGUF file of the architecture qwen3"
-    expect 3 "a GGUF file as a vocabulary" -m "$WHISPER/whisper-digits/whisper-digits.pt" --vocab qwen.gguf "$DIGITS"
-    err_has "qwen.gguf: no vocabulary"
+    ln -s "$WHISPER/llm/models/bert/gguf/bert-F16.gguf" bert.gguf
+    kind bert.gguf "a GGUF file of the architecture bert"
+    expect 3 "a GGUF file as a vocabulary" -m "$WHISPER/whisper-digits/whisper-digits.pt" --vocab bert.gguf "$DIGITS"
+    err_has "bert.gguf: no vocabulary"
 fi
 
 if [ -d "$WHISPER" ]; then

@@ -1,0 +1,32 @@
+/* steno: tokenizers of language models, as their files say them. SPDX-License-Identifier: MIT */
+#include "load/tokenizer.h"
+
+int tokenizer_is_there(const struct weights *w)
+{
+    struct arena scrap;
+    struct file f;
+    if (meta_find_list(&w->meta, "tokenizer.ggml.tokens")) return 1;
+    arena_init(&scrap);
+    const int found = model_source_find(&w->source, "tokenizer.json", &scrap, &f, NULL);
+    if (found > 0) file_close(&f);
+    arena_free(&scrap);
+    return found > 0;
+}
+
+int tokenizer_read(struct tokenizer_file *t, struct weights *w, const struct tokenizer_names *names, steno_error *e)
+{
+    struct arena scrap;
+    struct file f;
+    *t = (struct tokenizer_file){ .names = names, .bos = -1, .eos = -1, .eot = -1, .eom = -1 };
+    if (meta_find_list(&w->meta, "tokenizer.ggml.tokens")) return tokenizer_read_gguf(t, w, e);
+    arena_init(&scrap);
+    int rc = model_source_find(&w->source, "tokenizer.json", &scrap, &f, e);
+    if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no tokenizer in it or beside it: want tokenizer.ggml.tokens or a tokenizer.json",
+                          w->name);
+    if (rc > 0) {
+        rc = tokenizer_read_json(t, &f, w, e);
+        file_close(&f);
+    }
+    arena_free(&scrap);
+    return rc;
+}

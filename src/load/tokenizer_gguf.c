@@ -1,0 +1,142 @@
+/* steno: tokenizers inside GGUF files. SPDX-License-Identifier: MIT
+ *
+ * What tokenizer.ggml.* says; that it fits together was made sure of when the file was opened (gguf_vocab.c). */
+#include <inttypes.h>
+#include <string.h>
+#include "load/tokenizer_text.h"
+#include "load/vocab_list.h"
+
+struct gguf_words {
+    struct tokenizer_file *t;
+    struct weights *w;
+    struct vocab_list list;
+    struct tokenizer_pairs pairs;
+    double *type, *score;      /* [n] or NULL */
+    steno_error *e;
+};
+
+static enum vocab_type type_of(double type)
+{
+    static enum vocab_type const known[] = { VOCAB_NORMAL, VOCAB_NORMAL, VOCAB_UNKNOWN, VOCAB_CONTROL, VOCAB_USER_DEFINED, VOCAB_UNUSED,
+                                             VOCAB_BYTE };
+    return type >= 0 && type < 7 ? known[(int)type] : VOCAB_UNUSED;
+}
+
+static int take_token(void *user, uint64_t i, const char *s, size_t n)
+{
+    struct gguf_words *v = user;
+    const enum vocab_type type = v->type ? type_of(v->type[i]) : VOCAB_NORMAL;
+    char text[VOCAB_STRING];
+    memcpy(text, s, n);
+    const int64_t len = tokenizer_bytes(v->t->form, type, text, n);
+    if (len < 0)
+        return err_set(v->e, STENO_EFORMAT, "%s: token %" PRIu64 " is not written in the alphabet of byte-level pairs", v->w->name, i);
+    const int rc = vocab_list_add(&v->list, (int64_t)i, text, (size_t)len, v->e);
+    vocab_list_mark(&v->list, v->score ? (float)v->score[i] : 0, type);
+    return rc;
+}
+
+static int take_pair(void *user, uint64_t i, const char *s, size_t n)
+{
+    struct gguf_words *v = user;
+    char text[2 * VOCAB_STRING];
+    (void)i;
+    memcpy(text, s, n);
+    const size_t left = (size_t)((char *)memchr(text + 1, ' ', n - 1) - text); /* there is one: gguf_vocab.c */
+    return tokenizer_pair_add(&v->pairs, v->t->form, (struct tokenizer_text){ text, left },
+                              (struct tokenizer_text){ text + left + 1, n - left - 1 }, v->e);
+}
+
+/* The numbers of a list for each token; NULL in *out: there is none such. */
+static int numbers(double **out, struct arena *a, const struct weights *w, const char *key, uint64_t n, steno_error *e)
+{
+    const struct meta_list *l = meta_find_list(&w->meta, key);
+    *out = l ? arena_array(a, (size_t)n, sizeof **out) : NULL;
+    if (!l) return STENO_OK;
+    return *out ? meta_list_numbers(l, 0, n, *out, e) : err_nomem(e, (size_t)n * sizeof **out, "a vocabulary");
+}
+
+/* Which pattern a file means by its name for it. */
+static int pattern_find(struct tokenizer_file *t, const struct weights *w, steno_error *e)
+{
+    const char *pre = meta_text(&w->meta, "tokenizer.ggml.pre", "default");
+    for (const struct tokenizer_cut *c = t->names->cut; c->name; c++) {
+        if (strcmp(c->name, pre) != 0) continue;
+        t->pattern = c->pattern;
+        t->whole_first = c->whole_first;
+        t->adds_bos = c->adds_bos;
+        return STENO_OK;
+    }
+    return err_set(e, STENO_EUNSUPPORTED, "%s: text is cut as '%.40s' says (tokenizer.ggml.pre), which this version does not know; it "
+                   "knows %s", w->name, pre, t->names->known);
+}
+
+static int read_form(struct tokenizer_file *t, const struct weights *w, steno_error *e)
+{
+    const char *model = meta_text(&w->meta, "tokenizer.ggml.model", "");
+    if (!strcmp(model, t->names->bytes)) {
+        t->form = TOKENIZER_BYTES;
+        t->bos = t->eos = 11; /* where nothing is said */
+        return pattern_find(t, w, e);
+    }
+    if (strcmp(model, t->names->pieces) != 0)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a tokenizer of the kind '%.40s'; this version has %s and %s", w->name, model,
+                       t->names->bytes, t->names->pieces);
+    t->form = TOKENIZER_PIECES;
+    t->space_first = t->adds_bos = 1;
+    t->bos = 1;
+    t->eos = 2;
+    return STENO_OK;
+}
+
+static int read_says(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)
+{
+    const struct { const char *key; int32_t lo, hi; int32_t *to; } said[] = {
+        { "tokenizer.ggml.bos_token_id", 0, n - 1, &t->bos }, { "tokenizer.ggml.eos_token_id", 0, n - 1, &t->eos },
+        { "tokenizer.ggml.eot_token_id", 0, n - 1, &t->eot }, { "tokenizer.ggml.eom_token_id", 0, n - 1, &t->eom },
+        { "tokenizer.ggml.add_bos_token", 0, 1, &t->adds_bos }, { "tokenizer.ggml.add_eos_token", 0, 1, &t->adds_eos },
+        { "tokenizer.ggml.add_space_prefix", 0, 1, &t->space_first },
+    };
+    int rc = STENO_OK;
+    for (size_t i = 0; i < sizeof said / sizeof *said && !rc; i++) {
+        const struct meta_entry *it = meta_find(&w->meta, said[i].key);
+        if (it && it->kind == META_BOOL) *said[i].to = (int32_t)it->i;
+        else rc = meta_int(&w->meta, w->name, said[i].key, said[i].lo, said[i].hi, 1, said[i].to, e);
+    }
+    if (t->bos >= n) t->bos = -1;
+    if (t->eos >= n) t->eos = -1;
+    t->chat_template = meta_text(&w->meta, "tokenizer.chat_template", NULL);
+    return rc;
+}
+
+static int read_words(struct gguf_words *v, const struct meta_list *tokens, struct arena *scrap)
+{
+    const struct meta_list *pairs = meta_find_list(&v->w->meta, "tokenizer.ggml.merges");
+    int rc = numbers(&v->type, scrap, v->w, "tokenizer.ggml.token_type", tokens->n, v->e);
+    if (!rc) rc = numbers(&v->score, scrap, v->w, "tokenizer.ggml.scores", tokens->n, v->e);
+    if (!rc) rc = meta_list_texts(tokens, VOCAB_STRING, take_token, v, v->e);
+    if (!rc) rc = vocab_list_done(&v->list, v->w, v->e);
+    if (rc || v->t->form != TOKENIZER_BYTES) return rc;
+    if (!pairs) return err_set(v->e, STENO_EFORMAT, "%s: tokenizer.ggml.merges is missing", v->w->name);
+    rc = meta_list_texts(pairs, 2 * VOCAB_STRING, take_pair, v, v->e);
+    return rc ? rc : tokenizer_pairs_done(v->t, &v->pairs, v->w, v->e);
+}
+
+int tokenizer_read_gguf(struct tokenizer_file *t, struct weights *w, steno_error *e)
+{
+    struct gguf_words v = { .t = t, .w = w, .list = { .name = w->name }, .e = e };
+    const struct meta_list *tokens = meta_find_list(&w->meta, "tokenizer.ggml.tokens");
+    struct arena scrap;
+    if (tokens->n > VOCAB_IDS)
+        return err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " tokens, want at most %d", w->name, tokens->n, VOCAB_IDS);
+    arena_init(&scrap);
+    int rc = read_form(t, w, e);
+    if (!rc) rc = read_words(&v, tokens, &scrap);
+    t->entry = w->vocab;
+    t->n = w->n_vocab_entries;
+    if (!rc) rc = read_says(t, w, (int32_t)t->n, e);
+    vocab_list_free(&v.list);
+    tokenizer_pairs_free(&v.pairs);
+    arena_free(&scrap);
+    return rc;
+}

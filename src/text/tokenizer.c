@@ -1,0 +1,255 @@
+/* steno: tokenizers of language models. SPDX-License-Identifier: MIT */
+#include "text/tokenizer.h"
+#include <stdlib.h>
+#include <string.h>
+#include "text/bpe.h"
+#include "text/pretokenizer.h"
+#include "text/trie.h"
+
+struct tokenizer {
+    struct tokenizer_desc d;
+    struct vocab v;         /* of text: other tokens have no bytes here */
+    struct vocab special;   /* the other way round */
+    struct trie trie;       /* of those */
+    uint8_t begins[256];    /* 1: a special token begins with the byte */
+    int32_t fallback[257];
+    struct bpe *bpe;
+};
+
+/* ---- opening */
+
+static int is_special(enum token_role r) { return r == TOKEN_USER || r == TOKEN_CONTROL || r == TOKEN_UNKNOWN; }
+
+static int vocab_fill(struct tokenizer *t, struct arena *a, steno_error *e)
+{
+    const struct tokenizer_desc *d = &t->d;
+    int rc = vocab_init(&t->v, a, d->n, d->n, e);
+    if (!rc) rc = vocab_init(&t->special, a, d->n, d->n, e);
+    for (int i = 0; i < 257; i++) t->fallback[i] = -1;
+    for (int32_t i = 0; i < d->n && !rc; i++) {
+        const struct token_def *it = &d->token[i];
+        if (it->role == TOKEN_TEXT || it->role == TOKEN_USER) vocab_set(&t->v, i, it->s, it->n);
+        if (is_special(it->role)) vocab_set(&t->special, i, it->s, it->n);
+        if (is_special(it->role) && it->n) t->begins[it->s[0]] = 1;
+        if (it->role == TOKEN_BYTE && it->n == 1 && t->fallback[it->s[0]] < 0) t->fallback[it->s[0]] = i;
+        if (it->role == TOKEN_UNKNOWN && t->fallback[256] < 0) t->fallback[256] = i;
+    }
+    if (!rc) rc = vocab_index(&t->v, a, e);
+    return rc ? rc : trie_open(&t->trie, &t->special, d->n, e);
+}
+
+/* Pairs as ids. What joins texts that are no tokens joins nothing. */
+static int pairs_fill(struct tokenizer *t, struct arena *a, steno_error *e)
+{
+    const struct tokenizer_desc *d = &t->d;
+    int32_t(*merge)[2] = arena_array(a, (size_t)d->n_pairs + 1, sizeof *merge);
+    if (!merge) return err_nomem(e, (size_t)d->n_pairs * sizeof *merge, "the pairs of a tokenizer");
+    for (int32_t i = 0; i < d->n_pairs; i++) {
+        const struct token_pair *p = &d->pair[i];
+        const int32_t left = vocab_find(&t->v, p->s, p->left), right = vocab_find(&t->v, p->s + p->left, p->right);
+        if (left < 0 || right < 0) continue;
+        merge[t->v.n_merges][0] = left;
+        merge[t->v.n_merges++][1] = right;
+    }
+    t->v.merge = (const int32_t(*)[2])merge;
+    return STENO_OK;
+}
+
+struct scored { float score; int32_t id; };
+
+static int by_score(const void *x, const void *y)
+{
+    const struct scored *a = x, *b = y;
+    if (a->score > b->score || a->score < b->score) return a->score > b->score ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Highest scores first; what is no number comes last. Equal scores are one rank, so that the leftmost goes first. */
+static int ranks_fill(struct tokenizer *t, struct arena *a, steno_error *e)
+{
+    const struct tokenizer_desc *d = &t->d;
+    int32_t *rank = arena_array(a, (size_t)d->n, sizeof *rank);
+    struct scored *all = calloc((size_t)d->n, sizeof *all);
+    if (!rank || !all) {
+        free(all);
+        return err_nomem(e, (size_t)d->n * sizeof *all, "the ranks of a tokenizer");
+    }
+    for (int32_t i = 0; i < d->n; i++) all[i] = (struct scored){ d->token[i].score > -1e30f ? d->token[i].score : -1e30f, i };
+    qsort(all, (size_t)d->n, sizeof *all, by_score);
+    for (int32_t i = 0, at = 0; i < d->n; i++) {
+        if (i && all[i].score < all[i - 1].score) at = i;
+        rank[all[i].id] = at;
+    }
+    free(all);
+    t->v.rank = rank;
+    return STENO_OK;
+}
+
+/* Texts that end an answer, whatever the file says of them. */
+static void ends_fill(struct tokenizer *t)
+{
+    static const char *const known[] = { "<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|end_of_text|>",
+                                         "<|eom_id|>", "<EOT>", "</s>", "<eos>" };
+    struct tokenizer_desc *d = &t->d;
+    for (int32_t i = 0; i < d->n; i++)
+        for (size_t k = 0; k < sizeof known / sizeof *known && is_special(d->token[i].role); k++)
+            if (d->token[i].n == strlen(known[k]) && !memcmp(d->token[i].s, known[k], d->token[i].n) && d->n_ends < TOKENIZER_MORE_ENDS)
+                d->end[d->n_ends++] = i;
+}
+
+int tokenizer_open(struct tokenizer **out, struct arena *a, const struct tokenizer_desc *d, steno_error *e)
+{
+    struct tokenizer *t = arena_array(a, 1, sizeof *t);
+    *out = NULL;
+    if (!t) return err_nomem(e, sizeof *t, "a tokenizer");
+    t->d = *d;
+    int rc = vocab_fill(t, a, e);
+    t->v.by_chars = d->by_chars;
+    t->v.whole_first = d->whole_first;
+    t->v.pattern = d->by_chars ? NULL : pretokenizer_pattern(d->pattern);
+    t->v.fallback = t->fallback;
+    if (!rc && !d->by_chars && !t->v.pattern) rc = err_set(e, STENO_EUNSUPPORTED, "no pattern is called %s", d->pattern);
+    if (!rc) rc = d->pair && (d->n_pairs || !d->by_chars) ? pairs_fill(t, a, e) : ranks_fill(t, a, e);
+    if (!rc) rc = bpe_open(&t->bpe, &t->v, e);
+    ends_fill(t);
+    if (rc) tokenizer_close(t);
+    else *out = t;
+    return rc;
+}
+
+void tokenizer_close(struct tokenizer *t)
+{
+    if (!t) return;
+    bpe_close(t->bpe);
+    trie_close(&t->trie);
+    t->bpe = NULL;
+}
+
+/* ---- text to ids */
+
+/* The longest special token that stands at s[n]; -1: none, of those that are to be cut out. *len: its bytes. */
+static int32_t special_at(const struct tokenizer *t, const uint8_t *s, size_t n, int all, size_t *len)
+{
+    const struct trie_node *at = t->trie.node;
+    int32_t best = -1;
+    for (size_t i = 0; i < n && at && at->child; i++) {
+        const struct trie_node *to = &t->trie.node[at->child], *end = to + at->n;
+        while (to < end && to->byte < s[i]) to++;
+        if (to == end || to->byte != s[i]) break;
+        at = to;
+        if (at->id < 0 || (!all && t->d.token[at->id].role != TOKEN_USER)) continue;
+        best = at->id;
+        *len = i + 1;
+    }
+    return best;
+}
+
+/* Text without special tokens. */
+static int encode_plain(const struct tokenizer *t, const uint8_t *s, size_t n, struct buf *ids, steno_error *e)
+{
+    struct buf text = { 0 };
+    if (!n) return STENO_OK;
+    if (!t->d.by_chars) return bpe_encode(t->bpe, (const char *)s, n, ids, e);
+    if (t->d.space_first) buf_add(&text, " ", 1);
+    for (size_t i = 0, from = 0; i <= n; i++) {
+        const int is_sign = n - i >= 3 && !memcmp(s + i, "\xe2\x96\x81", 3); /* what a space is written as in pieces */
+        if (i < n && !is_sign) continue;
+        buf_add(&text, s + from, i - from);
+        if (is_sign) buf_add(&text, " ", 1);
+        if (is_sign) i += 2;
+        from = i + 1;
+    }
+    const int rc = text.err ? err_nomem(e, n, "text") : bpe_encode(t->bpe, text.p, text.len, ids, e);
+    buf_free(&text);
+    return rc;
+}
+
+int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsigned flags, struct buf *ids, steno_error *e)
+{
+    const uint8_t *s = (const uint8_t *)text;
+    size_t from = 0, len = 0;
+    int rc = STENO_OK;
+    if (flags & TOKENIZE_WHOLE && t->d.adds_bos && t->d.bos >= 0) buf_add(ids, &t->d.bos, sizeof t->d.bos);
+    for (size_t i = 0; i < n && !rc;) {
+        const int32_t id = t->begins[s[i]] ? special_at(t, s + i, n - i, flags & TOKENIZE_SPECIAL, &len) : -1;
+        if (id < 0) {
+            i++;
+            continue;
+        }
+        rc = encode_plain(t, s + from, i - from, ids, e);
+        buf_add(ids, &id, sizeof id);
+        from = i += len;
+    }
+    if (!rc) rc = encode_plain(t, s + from, n - from, ids, e);
+    if (flags & TOKENIZE_WHOLE && t->d.adds_eos && t->d.eos >= 0) buf_add(ids, &t->d.eos, sizeof t->d.eos);
+    return rc || !ids->err ? rc : err_nomem(e, ids->len, "token ids");
+}
+
+/* ---- ids to text */
+
+enum token_role tokenizer_role(const struct tokenizer *t, int32_t id)
+{
+    return id >= 0 && id < t->d.n ? t->d.token[id].role : TOKEN_UNUSED;
+}
+
+size_t tokenizer_piece(const struct tokenizer *t, int32_t id, int show_special, const uint8_t **s)
+{
+    const enum token_role r = tokenizer_role(t, id);
+    if (r == TOKEN_UNUSED || ((r == TOKEN_CONTROL || r == TOKEN_UNKNOWN) && !show_special)) return 0;
+    *s = t->d.token[id].s;
+    return t->d.token[id].n;
+}
+
+int tokenizer_is_end(const struct tokenizer *t, int32_t id)
+{
+    int is = id >= 0 && id == t->d.eos;
+    for (int i = 0; i < t->d.n_ends && id >= 0; i++) is |= id == t->d.end[i];
+    return is;
+}
+
+/* Bytes of the next id of a text that has begun or not: the space that was put before it goes. */
+static size_t next_piece(const struct tokenizer *t, int32_t id, int show_special, int *began, const uint8_t **s)
+{
+    const size_t n = tokenizer_piece(t, id, show_special, s), skip = n && !*began && t->d.space_first && **s == ' ';
+    if (skip) *s += skip;
+    *began |= n != 0;
+    return n - skip;
+}
+
+void tokenizer_decode(const struct tokenizer *t, const int32_t *ids, int32_t n, int show_special, struct buf *bytes)
+{
+    int began = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const uint8_t *s = NULL;
+        const size_t len = next_piece(t, ids[i], show_special, &began, &s);
+        if (len) buf_add(bytes, s, len);
+    }
+}
+
+void token_stream_begin(struct token_stream *s, const struct tokenizer *t, int show_special)
+{
+    *s = (struct token_stream){ .t = t, .show_special = show_special };
+}
+
+void token_stream_push(struct token_stream *s, int32_t id, struct buf *text)
+{
+    const uint8_t *p = NULL;
+    size_t n = next_piece(s->t, id, s->show_special, &s->began, &p);
+    for (; n && s->n_held; p++, n--) { /* a character that has begun */
+        s->held[s->n_held++] = *p;
+        const size_t whole = utf8_complete(s->held, s->n_held);
+        if (!whole) continue;
+        utf8_append(text, s->held, whole);
+        s->n_held -= (uint32_t)whole;
+        memmove(s->held, s->held + whole, s->n_held);
+    }
+    const size_t whole = utf8_complete(p, n);
+    if (whole) utf8_append(text, p, whole);
+    for (size_t i = whole; i < n; i++) s->held[s->n_held++] = p[i];
+}
+
+void token_stream_end(struct token_stream *s, struct buf *text)
+{
+    if (s->n_held) utf8_append(text, s->held, s->n_held);
+    s->n_held = 0;
+}
