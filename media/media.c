@@ -24,14 +24,21 @@ struct steno_media {
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
+/* A pipe is spooled, or given as it comes where that is wanted and needs no conversion. */
+static int input_pipe(struct steno_media *m, const steno_media_params *p, steno_error *e)
+{
+    if (!p->live) return media_spool(&m->in, STDIN_FILENO, p->spool_dir, m->backend, e);
+    const int rc = media_live_begin(&m->in, STDIN_FILENO, p->spool_dir, e);
+    return rc || media_wav_is_plain(&m->in) ? rc : media_live_end(&m->in, m->backend, e);
+}
+
 /* Standard input: read in place when it is a file at its start, else spooled. */
-static int input_stdin(struct steno_media *m, const char *spool_dir, steno_error *e)
+static int input_stdin(struct steno_media *m, const steno_media_params *p, steno_error *e)
 {
     struct stat st;
     if (fstat(STDIN_FILENO, &st) < 0) return media_fail(e, STENO_EIO, "%s: %s", m->name, strerror(errno));
     if (S_ISDIR(st.st_mode)) return media_fail(e, STENO_EIO, "%s is a directory, not a sound file", m->name);
-    if (!S_ISREG(st.st_mode) || lseek(STDIN_FILENO, 0, SEEK_CUR) != 0)
-        return media_spool(&m->in, STDIN_FILENO, spool_dir, m->backend, e);
+    if (!S_ISREG(st.st_mode) || lseek(STDIN_FILENO, 0, SEEK_CUR) != 0) return input_pipe(m, p, e);
     m->in.fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     if (m->in.fd < 0) return media_fail(e, STENO_EIO, "%s: %s", m->name, strerror(errno));
     m->in.size = (int64_t)st.st_size;
@@ -86,11 +93,12 @@ int steno_media_open_params(steno_media **out, const char *path, const steno_med
     m->name = strdup(is_stdin ? "standard input" : path);
     m->in = (struct media_input){ .name = m->name, .fd = -1, .stop = &m->stop, .ask = p->stop, .user = p->user };
     int status = m->name ? STENO_OK : media_nomem(e, strlen(path), "a file name");
-    if (status == STENO_OK) status = is_stdin ? input_stdin(m, p->spool_dir, e) : input_path(m, p->spool_dir, e);
+    if (status == STENO_OK) status = is_stdin ? input_stdin(m, p, e) : input_path(m, p->spool_dir, e);
     if (status == STENO_OK && m->in.size == 0) status = media_fail(e, STENO_EFORMAT, "%s: is empty", m->name);
     if (status == STENO_OK && media_wav_is_plain(&m->in)) m->backend = &media_wav;
     if (status == STENO_OK) status = m->backend->open(&m->decoder, &m->in, e);
-    if (status == STENO_OK) m->promised_size = media_promised_size(&m->in, &m->promised_begin);
+    m->promised_size = -1; /* what only the end tells is not looked for in a pipe that goes on */
+    if (status == STENO_OK && !m->in.live) m->promised_size = media_promised_size(&m->in, &m->promised_begin);
     m->in.ask = NULL; /* the caller's data may go away; from here on there is steno_media_interrupt */
     if (status != STENO_OK) {
         steno_media_close(m);
@@ -105,6 +113,7 @@ void steno_media_close(steno_media *m)
     if (!m) return;
     m->backend->close(m->decoder);
     if (m->in.fd >= 0) close(m->in.fd);
+    media_live_close(m->in.live);
     free(m->name);
     free(m);
 }

@@ -32,6 +32,8 @@ struct media_input {
     atomic_int *stop;      /* non-zero: give up */
     int (*ask)(void *user); /* the same, while the file is opened; may be NULL */
     void *user;
+    struct media_live *live; /* a pipe that has not ended is behind it: size is more than there can be; NULL: all is there */
+    int64_t (*pull)(struct media_live *live, int64_t want); /* until it has so many bytes, or has ended. @return those it has, or -errno */
 };
 
 int media_input_stopped(const struct media_input *in);
@@ -72,6 +74,15 @@ extern const struct media_backend media_wav;
 /* Whether the input is an undamaged WAV file of 16-bit mono samples at 16 kHz: nothing to convert, so that FFmpeg's libraries (20 ms
  * and 25 MB of memory) need not be loaded. */
 int media_wav_is_plain(const struct media_input *in);
+
+/* How many of n bytes at `at` are there without waiting for more than `least` of them; of what is no pipe as many as there are. */
+int64_t media_input_ready(const struct media_input *in, int64_t at, int64_t least, int64_t n);
+
+/* A pipe that is copied as far as it is read. begin: none of it yet; end: to the end, as media_spool; close: what is not in *in, NULL is
+ * allowed. */
+int media_live_begin(struct media_input *in, int fd, const char *dir, steno_error *e);
+int media_live_end(struct media_input *in, const struct media_backend *backend, steno_error *e);
+void media_live_close(struct media_live *live);
 
 /* Put a copy of all that `fd` gives in *in, whose name and ways to stop are set. dir: where to, NULL: the system's folder. */
 int media_spool(struct media_input *in, int fd, const char *dir, const struct media_backend *backend, steno_error *e);

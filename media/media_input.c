@@ -13,6 +13,11 @@ int media_input_stopped(const struct media_input *in)
 int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, size_t n)
 {
     if (at < 0) return -EINVAL;
+    if (in->live) {
+        const int64_t have = in->pull(in->live, at + 1);
+        if (have <= at) return have < 0 ? have : 0;
+        if ((int64_t)n > have - at) n = (size_t)(have - at);
+    }
     if (at >= in->size) return 0;
     if ((int64_t)n > in->size - at) n = (size_t)(in->size - at);
     if (in->mem) {
@@ -23,6 +28,13 @@ int64_t media_input_read(const struct media_input *in, int64_t at, void *dst, si
     do got = pread(in->fd, dst, n, (off_t)at);
     while (got < 0 && errno == EINTR && !media_input_stopped(in));
     return got < 0 ? -errno : (int64_t)got;
+}
+
+int64_t media_input_ready(const struct media_input *in, int64_t at, int64_t least, int64_t n)
+{
+    const int64_t have = in->live ? in->pull(in->live, at + least) : in->size;
+    if (have <= at) return have < 0 ? have : 0;
+    return have - at < n ? have - at : n;
 }
 
 int media_input_exactly(const struct media_input *in, int64_t at, void *dst, size_t n)

@@ -59,38 +59,82 @@ static int write_all(int fd, const char *p, size_t n)
     return 0;
 }
 
+/* A pipe on its way to a temporary file. */
+struct media_live {
+    struct media_input *in;
+    const char *dir;       /* where the file is */
+    int fd, ended;
+    int64_t have;          /* bytes in the file */
+    char chunk[CHUNK_SZ];
+};
+
 /* Take what the pipe has. @return 1, 0 at its end, or a status */
-static int take(struct media_input *in, int fd, char *chunk, const char *dir, steno_error *e)
+static int take(struct media_live *l, steno_error *e)
 {
-    if (wait_readable(fd, in)) return media_fail(e, STENO_ECANCELED, "%s: reading was canceled", in->name);
-    const ssize_t got = read(fd, chunk, CHUNK_SZ);
+    const struct media_input *in = l->in;
+    if (wait_readable(l->fd, in)) return media_fail(e, STENO_ECANCELED, "%s: reading was canceled", in->name);
+    const ssize_t got = read(l->fd, l->chunk, CHUNK_SZ);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return 1;
     if (got < 0) return media_fail(e, STENO_EIO, "%s: read error: %s", in->name, strerror(errno));
-    if (write_all(in->fd, chunk, (size_t)got) < 0)
+    if (write_all(in->fd, l->chunk, (size_t)got) < 0)
         return media_fail(e, STENO_EIO, "%s: after %" PRId64 " bytes the temporary file in %s could not grow: %s; name a folder with more "
-                          "room (TMPDIR), or save the audio in a file and name that", in->name, in->size, dir, strerror(errno));
-    in->size += got;
+                          "room (TMPDIR), or save the audio in a file and name that", in->name, l->have, l->dir, strerror(errno));
+    l->have += got;
     return got > 0;
 }
 
-int media_spool(struct media_input *in, int fd, const char *dir, const struct media_backend *backend, steno_error *e)
+static int64_t pull(struct media_live *l, int64_t want)
+{
+    while (!l->ended && l->have < want) {
+        const int status = take(l, NULL);
+        if (status < 0) return status == STENO_ECANCELED ? -EINTR : -EIO;
+        if (status) continue;
+        l->ended = 1;
+        l->in->size = l->have;
+    }
+    return l->have;
+}
+
+int media_live_begin(struct media_input *in, int fd, const char *dir, steno_error *e)
 {
     in->fd = spool_open(dir ? dir : P_tmpdir);
     if (in->fd < 0 && !dir) in->fd = spool_open(dir = "/var/tmp");
     if (in->fd < 0)
         return media_fail(e, errno == ENOMEM ? STENO_ENOMEM : STENO_EIO, "%s: no temporary file can be made in %s: %s", in->name, dir,
                           strerror(errno));
-    if (!dir) dir = P_tmpdir;
-    char *chunk = malloc(CHUNK_SZ);
-    if (!chunk) return media_nomem(e, CHUNK_SZ, "reading a pipe");
+    struct media_live *l = in->live = malloc(sizeof *l);
+    if (!l) return media_nomem(e, sizeof *l, "reading a pipe");
+    *l = (struct media_live){ .in = in, .dir = dir ? dir : P_tmpdir, .fd = fd };
+    in->pull = pull;
+    in->size = INT64_MAX / 4;
+    return STENO_OK;
+}
+
+void media_live_close(struct media_live *l)
+{
+    free(l);
+}
+
+int media_live_end(struct media_input *in, const struct media_backend *backend, steno_error *e)
+{
+    struct media_live *l = in->live;
     int status = 1, probed = 0;
-    while (status == 1) {
-        status = take(in, fd, chunk, dir, e);
+    in->live = NULL;
+    in->size = l->have;
+    while (status == 1 && !l->ended) {
+        status = take(l, e);
+        in->size = l->have;
         if (status != 1 || probed || in->size < PROBE_SZ) continue;
         probed = 1;
         const int rc = backend->probe(in, e);
         if (rc != STENO_OK) status = rc;
     }
-    free(chunk);
-    return status;
+    media_live_close(l);
+    return status == 1 ? STENO_OK : status;
+}
+
+int media_spool(struct media_input *in, int fd, const char *dir, const struct media_backend *backend, steno_error *e)
+{
+    const int rc = media_live_begin(in, fd, dir, e);
+    return rc ? rc : media_live_end(in, backend, e);
 }

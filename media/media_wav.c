@@ -139,6 +139,10 @@ static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
     if (left <= 0) w->ended = 1;
     if (n > left) n = left;
     if (n > fits) n = fits;
+    const int64_t ready = n > 0 && w->in->live ? media_input_ready(w->in, w->at, w->frame_sz, n * w->frame_sz) : n * w->frame_sz;
+    if (ready < 0) return media_fail(e, STENO_EIO, "%s: read error", w->in->name);
+    n = ready / w->frame_sz;
+    if (n <= 0 && left > 0) w->end = w->at, w->ended = 1; /* the pipe has ended */
     if (n <= 0) return 0;
     if (!media_input_exactly(w->in, w->at, w->chunk, (size_t)n * (size_t)w->frame_sz))
         return media_fail(e, STENO_EIO, "%s: read error, or the file shrank while it was read", w->in->name);
@@ -201,6 +205,7 @@ static int64_t bytes_ms(const struct wav *w, int64_t n)
 static int64_t wav_duration_ms(const void *d)
 {
     const struct wav *w = d;
+    if (w->in->live) return w->promised < 0 ? -1 : bytes_ms(w, w->promised);
     return bytes_ms(w, w->end - w->data);
 }
 
@@ -216,7 +221,7 @@ int media_wav_is_plain(const struct media_input *in)
     void *d;
     if (wav_open(&d, in, NULL) != STENO_OK) return 0;
     const struct wav *w = d;
-    const int plain = !w->is_float && w->bytes == 2 && w->channels == 1 && w->whole;
+    const int plain = !w->is_float && w->bytes == 2 && w->channels == 1 && (w->whole || in->live);
     wav_close(d);
     return plain;
 }

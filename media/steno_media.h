@@ -33,6 +33,9 @@ typedef struct steno_media_params {
     const char *spool_dir;    /**< folder for what pipes give; NULL: /tmp, or /var/tmp where that is of no use */
     int (*stop)(void *user);  /**< asked now and then while the file is opened; non-zero gives up; may be NULL */
     void *user;
+    int32_t live;             /**< 1: WAV of 16-bit mono samples at 16 kHz from a pipe at standard input is given as it comes; what was
+                               *   given is spooled all the same, to be read again */
+    int32_t pad;
 } steno_media_params;
 
 STENO_API void steno_media_params_init(steno_media_params *p);

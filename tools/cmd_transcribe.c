@@ -196,6 +196,7 @@ static void set_job(struct transcription *t)
     t->job.model = t->engine.model;
     vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
     sound_params(&t->job.media);
+    t->job.media.live = option_served(t->engine.model, "chunk_size"); /* text comes while the pipe goes on */
     t->job.channel = o->channel;
     t->job.diarize = o->diarize;
     t->job.max_len = (int32_t)o->subtitles.max_len;
