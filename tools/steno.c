@@ -25,13 +25,14 @@ static const struct verb verbs[] = {
     { "align", cmd_align, "when the words of a known text are said" },
     { "detect", cmd_detect, "which language is spoken" },
     { "vad", cmd_vad, "where somebody speaks" },
+    { "tokenize", cmd_tokenize, "the tokens of a text" },
     { "convert", cmd_convert, "write a FunASR model as one GGUF file" },
     { "quantize", cmd_quantize, "write it with smaller weights" },
     { "info", cmd_info, "what a model file holds, or what is wrong with it" },
     { "bench", cmd_bench, "how fast this machine is, phase by phase" },
     { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
     { "stream", NULL, NULL }, { "generate", NULL, NULL }, { "chat", NULL, NULL },
-    { "embed", NULL, NULL }, { "tokenize", NULL, NULL }, { "models", NULL, NULL },
+    { "embed", NULL, NULL }, { "models", NULL, NULL },
     { "serve", NULL, NULL }, { "batch", NULL, NULL }, { "completions", NULL, NULL },
 };
 

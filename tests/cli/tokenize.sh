@@ -1,0 +1,30 @@
+# steno: the tokens of a text. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+LLM=$STENO_SHARED/material/llm
+if [ -n "${STENO_SHARED-}" ] && [ -d "$LLM" ]; then
+    Q=$LLM/models/qwen3/hf
+    expect 0 "ids in one line" tokenize -m "$Q" --ids "Hello, who are you?"
+    is "ids are those of the reference" "$(cat "$T/out")" "39 312 75 78 11 262 71 78 259 261 409 30"
+    printf 'Hello, who are you?' >hello.txt
+    expect 0 "a file's" tokenize -m "$Q" --ids @hello.txt
+    is "the same" "$(cat "$T/out")" "39 312 75 78 11 262 71 78 259 261 409 30"
+    expect 0 "pieces" tokenize -m "$Q" "Hé"
+    out_has '39 "H"'
+    expect 0 "an object" tokenize -m "$Q" --json "Hello"
+    out_has '{"ids": [39, 312, 75, 78], "pieces": ["H", "el", "l", "o"]}'
+    expect 0 "markers are text" tokenize -m "$Q" --ids "<|im_end|>"
+    is "no id of its own" "$(grep -c '^590$' "$T/out")" 0
+    expect 0 "markers that are asked for" tokenize -m "$Q" --ids --special "<|im_end|>"
+    is "one id" "$(cat "$T/out")" 590
+    expect 0 "the beginning of a text" tokenize -m "$LLM/models/llama/gguf/llama-F32.gguf" --ids --whole ""
+    is "one id" "$(cat "$T/out")" 1
+    expect 0 "a vocabulary by itself" tokenize -m "$LLM/tok/gpt2-vocab.gguf" --ids "a"
+    expect 4 "no such file" tokenize -m "$Q" @nowhere.txt
+    err_has "nowhere.txt"
+    expect 3 "an unknown pattern" tokenize -m "$STENO_SHARED/material/bad/gguf/pre-unknown.gguf" a
+    err_has "no-such-pre"
+fi
+expect 2 "no text" tokenize
+err_has "one text"
+finish
