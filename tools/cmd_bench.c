@@ -46,8 +46,8 @@ static const struct arg rows[] = {
 };
 
 static const struct args bench_args = {
-    "bench", "[OPTION]...", "Time the phases of a transcription: 30 s of audio, 256 tokens; of models that hear clips 10, 30 and 60 s.",
-    rows
+    "bench", "[OPTION]...",
+    "Time the phases of a transcription: 30 s of audio, 256 tokens; of models that\nhear clips 10, 30 and 60 s.", rows
 };
 
 /* ---- what is measured -------------------------------------------------------------------------------------------------------- */

@@ -43,14 +43,14 @@ static const struct arg quantize_rows[] = {
 };
 
 static const struct args convert_args = { "convert", "[OPTION]... MODEL OUT.gguf",
-                                          "Write MODEL (SenseVoiceSmall, Paraformer or FSMN-VAD: a FunASR folder) as one\n"
-                                          "GGUF file with vocabulary, settings, and mean and variance of the features\n"
-                                          "inside, as FunASR's runtime names them.", convert_rows };
+                                          "Write MODEL (SenseVoiceSmall, Paraformer, FSMN-VAD or CT-Transformer: a FunASR\n"
+                                          "folder) as one GGUF file with vocabulary, settings, and mean and variance of\n"
+                                          "the features inside, as FunASR's runtime names them.", convert_rows };
 static const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT.gguf TYPE",
-                                           "Write MODEL (SenseVoiceSmall or Paraformer, in any form) as a GGUF file\n"
-                                           "with matrices of TYPE: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0. All else\n"
-                                           "stays f32: biases, norms, filters, queries, and matrices whose rows are no whole\n"
-                                           "blocks of it.", quantize_rows };
+                                           "Write MODEL (SenseVoiceSmall, Paraformer or CT-Transformer, in any form) as a\n"
+                                           "GGUF file with matrices of TYPE: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0.\n"
+                                           "All else stays f32: biases, norms, filters, queries, and matrices whose rows are\n"
+                                           "no whole blocks of it.", quantize_rows };
 
 /* The file on its way. */
 struct out { struct atomic_file file; int64_t n; int failed; /* errno of a write */ };

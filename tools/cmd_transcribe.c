@@ -66,8 +66,8 @@ static const struct arg rows[] = {
       .help = "what a near-tie is: less than so much between the logits of a choice and the next" },
     { .name = "batch-size", .letter = 'b', .kind = ARG_INT, .at = AT(batch_size), .value = "N", .dflt = "1", .lo = 1, .hi = 128,
       .help = "windows that decode together: of several inputs, and those of one that know nothing of each other: clips "
-              "(--chunk-length, --vad), or all, with --no-condition-on-previous-text and --without-timestamps. SenseVoice: clips that "
-              "are encoded together. The text does not depend on it" },
+              "(--chunk-length, --vad), or all, with --no-condition-on-previous-text and --without-timestamps. SenseVoice and "
+              "Paraformer: clips that are encoded together. The text does not depend on it" },
     ARG_HEADING("Messages"),
     { .name = "progress", .kind = ARG_WORD, .at = AT(progress), .value = PROGRESS_NAMES, .dflt = "auto",
       .help = "auto: a bar on a terminal; json, lines: an object or a line for every five percent" },

@@ -25,7 +25,7 @@ static const struct arg rows[] = {
     ENGINE_CMVN_ROW(struct opts),
     ARG_HEADING("Speech"),
     { .name = "vad-threshold", .kind = ARG_NUM, .none = 1, .at = AT(threshold), .value = "D|none", .dflt = ARG_OF_PARAM,
-      .help = "a frame is speech when P(speech) - P(silence) is at least D; none: the model's own" },
+      .help = "a frame is speech when P(speech) - P(silence) is at least D; none: 0.5, with a fixed silence the model's own (0.6)" },
     { .name = "vad-min-silence-ms", .kind = ARG_INT, .at = AT(min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM,
       .help = "silence that ends a span; -1: long at first, shorter the longer nobody pauses" },
     { .name = "vad-max-speech-s", .kind = ARG_NUM, .none = 1, .at = AT(max_speech_s), .value = "S|none", .dflt = ARG_OF_PARAM,

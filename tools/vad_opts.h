@@ -23,7 +23,7 @@ struct vad_opts {
     { .name = "vad-model", .kind = ARG_TEXT, .at = offsetof(T, vad.model), .value = "PATH", \
       .help = "its model, such as FunASR's FSMN-VAD folder" }, \
     { .name = "vad-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.threshold), .value = "D|none", .dflt = ARG_OF_PARAM, \
-      .help = "a frame is speech when P(speech) - P(silence) is at least D; none: the model's own" }, \
+      .help = "a frame is speech when P(speech) - P(silence) is at least D; none: 0.5, with a fixed silence the model's own (0.6)" }, \
     { .name = "vad-min-speech-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_speech_ms), .value = "MS", .dflt = "250", .hi = 1e9, \
       .help = "shorter spans are dropped" }, \
     { .name = "vad-min-silence-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM, \

@@ -887,9 +887,9 @@ STENO_API int steno_punctuate_result(steno_session *s, steno_session *of, const 
  * condition_on_previous_text, word times or a first prompt. What a session's call gives - text, ids, times, probabilities - does not
  * depend on what else is in the batch, on max_windows, on the order or on threads.
  *
- * Models of every kind serve requests so. What is shared differs, and what counts as a window: of models with tags (SenseVoice) a clip of
- * at most 30 s; up to max_windows of them, together at most 30 s, go through the encoder in one run. Of voice-activity models a piece of
- * at most 5 s; pieces take turns, and a request is a steno_find_speech.
+ * Models of every kind that hears serve requests so. What is shared differs, and what counts as a window: of models that go clip by clip a
+ * clip (SenseVoice: at most 30 s, Paraformer: 60 s); up to max_windows of them, together no longer than the longest, go through the
+ * encoder in one run. Of voice-activity models a piece of at most 5 s; pieces take turns, and a request is a steno_find_speech.
  *
  * max_windows is the number of decode slots. A free slot goes to the request of the lowest class (enum steno_priority), among those of one
  * class to the one that has had the fewest windows, among those to the oldest. A request that comes while a slot is free has it after the

@@ -49,6 +49,49 @@ static void test_two_threads_on_one_model_and_one_team_give_what_one_gives(void 
     steno_team_close(team);
 }
 
+/* ---- listening ahead: "on any thread, as many at a time as there are threads, without a session" ---- */
+
+struct listener { pthread_t id; int64_t at; steno_heard heard; int rc; };
+
+static int64_t listener_read(void *user, float *pcm, int64_t n)
+{
+    struct listener *l = user;
+    const int64_t left = audio.n - l->at, take = n < left ? n : left;
+    memcpy(pcm, audio.pcm + l->at, (size_t)take * sizeof *pcm);
+    l->at += take;
+    return take;
+}
+
+static void *listen_ahead(void *arg)
+{
+    struct listener *l = arg;
+    const steno_source src = { listener_read, NULL, l };
+    l->at = 0;
+    l->heard.size = sizeof l->heard;
+    l->rc = steno_listen(model, &src, &l->heard, NULL);
+    return NULL;
+}
+
+static void test_several_threads_listen_at_a_time_while_another_transcribes(void **state)
+{
+    (void)state;
+    enum { LISTENERS = 4 };
+    static struct listener alone, l[LISTENERS];
+    struct worker w = { NULL, 1, 0, 0 };
+    listen_ahead(&alone);
+    assert_int_equal(alone.rc, 0);
+    assert_int_equal(alone.heard.samples, audio.n);
+    for (int i = 0; i < LISTENERS; i++) assert_int_equal(pthread_create(&l[i].id, NULL, listen_ahead, &l[i]), 0);
+    transcribe_often(&w);
+    assert_int_equal(w.rc, 0);
+    for (int i = 0; i < LISTENERS; i++) {
+        pthread_join(l[i].id, NULL);
+        assert_int_equal(l[i].rc, 0);
+        assert_int_equal(l[i].heard.samples, audio.n);
+        assert_true(l[i].heard.loudest == alone.heard.loudest);
+    }
+}
+
 struct caller { pthread_t id; enum kind kind; steno_team *team; int rounds; int64_t rc; uint64_t digest; };
 
 static void *call_often(void *arg)
@@ -305,6 +348,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_threads_on_one_model_and_one_team_give_what_one_gives),
+        cmocka_unit_test(test_several_threads_listen_at_a_time_while_another_transcribes),
         cmocka_unit_test(test_sessions_of_three_models_take_turns_on_one_team),
         cmocka_unit_test(test_sessions_of_one_model_work_beside_each_other),
         cmocka_unit_test(test_models_are_read_through_callbacks_from_every_thread_of_a_team),

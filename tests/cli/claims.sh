@@ -73,4 +73,53 @@ for how in "-t 1" "-t 2" "-t 1 -b 2"; do
 done
 for seed in 6 7 8 9 10; do hot --seed $seed -t 1; done >others
 [ "$(sort -u others | wc -l)" -gt "$(sort -u first | wc -l)" ] || bad "other seeds give other texts" "$(cat others)"
+
+# defaults VERB ARGUMENT...: what is printed is the same with each default that the help tells, given by name. What another option or
+# model must be there for may be refused.
+defaults() {
+    local verb=$1 option value code n=0
+    shift
+    "$STENO" "$verb" "$@" >plain 2>"$T/err" || bad "steno $verb" "$(cat "$T/err")"
+    while read -r option value; do
+        case $option in
+        *'[no-]'*)
+            [ "$value" = on ] && option=${option/\[no-\]/} || option=${option/\[no-\]/no-}
+            value=
+            ;;
+        esac
+        # shellcheck disable=SC2086
+        "$STENO" "$verb" $option $value "$@" >given 2>"$T/err"
+        code=$?
+        n=$((n + 1))
+        if [ $code -eq 2 ]; then
+            grep -qE 'needs|is for (models|the output)' "$T/err" || bad "steno $verb $option $value is taken" "$(cat "$T/err")"
+        else
+            cmp -s plain given || bad "the default of $option is $value" "steno $verb prints something else"
+        fi
+    done < <("$STENO" "$verb" --help | awk '
+        { text = text " " $0 }
+        /^ ? ? ? ? ? ?(-., )?--/ { match($0, /--[^ ]*/); option = substr($0, RSTART, RLENGTH); text = $0 }
+        match(text, /\(default: +[-a-z0-9_.]+\)/) {
+            value = substr(text, RSTART + 9, RLENGTH - 10); sub(/^ +/, "", value); print option, value; text = ""
+        }')
+    [ $n -ge "$least" ] || bad "steno $verb --help tells defaults" "$n are found"
+}
+
+echo "help: the defaults that it tells, lines of 80 columns"
+least=60 defaults transcribe -q -m "$MODEL" -f json "$DIGITS"
+least=4 defaults detect -q -m "$MODEL" --json "$DIGITS"
+least=4 defaults align -q -m "$MODEL" "$DIGITS" "zero nine one eight"
+for verb in transcribe translate align detect vad info bench convert quantize doctor; do
+    long=$("$STENO" "$verb" --help | awk 'length > 80')
+    [ -z "$long" ] || bad "steno $verb --help has lines of 80 columns" "$long"
+done
+
+V=${STENO_SHARED:-/none}/material/funasr
+if [ -d "$V/fsmn-vad/pt" ]; then
+    echo "help: what the threshold of voice activity is where none is told"
+    spans() { "$STENO" vad -q -m "$V/fsmn-vad/pt" "$@" "$V/audio/yue_synth.wav"; }
+    is "0.5 where silences grow shorter" "$(spans)" "$(spans --vad-threshold 0.5)"
+    is "0.6 where they do not" "$(spans --vad-min-silence-ms 500)" "$(spans --vad-min-silence-ms 500 --vad-threshold 0.6)"
+    [ "$(spans --vad-min-silence-ms 500)" != "$(spans --vad-min-silence-ms 500 --vad-threshold 0.5)" ] || bad "0.6 is not 0.5" "it is"
+fi
 finish
