@@ -88,6 +88,16 @@ static int take(struct transcript *t, struct transcript_store *store, const stru
     return (rules.max_len || rules.speaker) && reshape(t, store, &rules) ? STENO_ENOMEM : STENO_OK;
 }
 
+/* Marks for what the session holds. @return a status */
+static int punctuate(struct job_input *in)
+{
+    steno_punctuate_params p;
+    steno_punctuate_params_init(&p);
+    p.user = in;
+    p.should_abort = should_abort;
+    return steno_punctuate_result(in->job->punctuation, in->session, &p);
+}
+
 /* A transcript of which nothing is known yet. */
 static struct transcript empty(const struct job_input *in, int task)
 {
@@ -105,16 +115,20 @@ static int put_result(struct job_input *in, int task)
     steno_model_info info = { .size = sizeof info };
     struct transcript_store store = { 0 };
     struct transcript t = empty(in, task);
+    char reason[200];
     t.lost = in->lost;
-    const int rc = take(&t, &store, in);
+    int rc = j->punctuation ? punctuate(in) : STENO_OK;
+    snprintf(reason, sizeof reason, "%s", rc ? steno_last_error(j->punctuation) : "");
+    if (rc == STENO_OK) {
+        rc = take(&t, &store, in);
+        snprintf(reason, sizeof reason, "out of memory for %d segments", steno_segment_count(in->session));
+    }
     steno_model_info_get(j->model, &info);
     if (rc == STENO_OK && in->is_silent) {
         t.duration_ms = in->audio_ms;
         if (!j->params.language && info.is_multilingual) t.language = "unknown";
     }
-    char reason[80];
     int code = 0;
-    snprintf(reason, sizeof reason, "out of memory for %d segments", steno_segment_count(in->session));
     if (rc == STENO_OK) code = tell->output ? tell->output(tell->user, in, &t) : 0;
     else code = tell->output_failed ? tell->output_failed(tell->user, in, rc, reason) : rc;
     transcript_free(&store);

@@ -73,6 +73,7 @@ struct job {
     const steno_model *model;
     steno_transcribe_params params; /* of every input; callbacks are the job's */
     struct speech_rules speech;     /* session NULL: no voice activity */
+    steno_session *punctuation; /* of a model that puts marks into texts; NULL: they stay as they are */
     steno_media_params media;
     int channel;             /* its number, from 0, or JOB_MIX, JOB_SPLIT */
     int diarize;             /* 1: who speaks in each segment, by the two channels; the mix is transcribed */

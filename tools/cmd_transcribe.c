@@ -40,6 +40,7 @@ static const struct arg rows[] = {
       .help = "speaker 0 or 1 for each segment: the louder one of channels 0 and 1; segments are cut where another speaker goes on" },
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
+    MARKS_ROWS(struct transcribe_opts),
     ARG_HEADING("Output"),
     { .name = "strict", .kind = ARG_FLAG, .at = AT(strict),
       .help = "exit with 1 where sound is missing: a file that was cut, damaged packets. What could be heard is written in any case, "
@@ -194,6 +195,7 @@ static void set_job(struct transcription *t)
 {
     const struct transcribe_opts *o = t->o;
     t->job.model = t->engine.model;
+    t->job.punctuation = t->marks.session;
     vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
     sound_params(&t->job.media);
     t->job.media.live = option_served(t->engine.model, "chunk_size"); /* text comes while the pipe goes on */
@@ -269,10 +271,13 @@ static int run(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) code = check(&t, o);
     if (code == EXIT_OK) code = engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode));
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine);
+    if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, !shows_tokens && !o->as);
+    results.hold_text |= t.marks.session != NULL;
     if (code == EXIT_OK) code = run_job(&t, files, n);
     if (o->print_timings) print_timings(&t, progress_now_us() - begun);
     results_free(&results);
     ledger_free(&ledger);
+    marks_close(&t.marks);
     vad_close(&t.vad);
     engine_close(&t.engine);
     decode_data_free(&t.data);

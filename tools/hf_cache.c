@@ -43,12 +43,14 @@ static int is_whisper(const char *folder, int *no_memory)
     return strncmp(p, "\"whisper\"", 9) == 0;
 }
 
-/* snapshots/NAME if it has a config.json. */
+/* snapshots/NAME if it has a configuration. */
 static char *snapshot(const char *repository, const char *name, int *no_memory)
 {
+    static const char *const settings[] = { "config.json", "config.yaml" };
     char *all = join(repository, "snapshots", no_memory), *path = all ? join(all, name, no_memory) : NULL, text[2];
     free(all);
-    if (path && read_text(path, "config.json", text, sizeof text, no_memory)) return path;
+    for (int i = 0; path && i < 2; i++)
+        if (read_text(path, settings[i], text, sizeof text, no_memory)) return path;
     free(path);
     return NULL;
 }

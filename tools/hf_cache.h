@@ -9,7 +9,8 @@
 /* *no_memory becomes 1 where something may be missing for want of memory.
  *
  * Folder of the snapshot of a repository in the cache `dir`: "openai/whisper-base"; without an organisation, "base" and "whisper-base" are
- * openai's. @return malloc'd path, or NULL when there is none with a config.json */
+ * openai's. @return malloc'd path, or NULL when there is none with a config.json or
+ * config.yaml */
 char *hf_cache_find(const char *dir, const char *name, int *no_memory);
 
 /* Snapshots of Whisper models with safetensors, in no order. `each` takes the path over; size: bytes of weights. */

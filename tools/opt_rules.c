@@ -42,6 +42,8 @@ static int verifies(scene_t s) { return s->o->engine.verify; }
 static int has_styles(scene_t s) { return s->o->print_colors || s->o->print_confidence; }
 static int one_style(scene_t s) { return !s->o->print_colors || !s->o->print_confidence; }
 static int one_text(scene_t s) { return !s->o->decode.keep_tags || !s->o->decode.rich_text; }
+static int shows_no_tokens(scene_t s) { return !has_styles(s) && !s->o->print_special; }
+static int one_punctuation(scene_t s) { return !s->o->marks.none; }
 static int may_color(scene_t s) { return s->o->color != CONSOLE_COLOR_NEVER; }
 
 static const struct {
@@ -63,6 +65,9 @@ static const struct {
     { "alignment-heads", has_words, "needs --word-timestamps, or the output formats ass or wts" },
     { "diarize", shows_speakers, "shows in txt, srt, vtt, ass, tsv, csv, lrc and the kinds of json: add one of these output formats" },
     { "keep-tags", one_text, "and --rich-text exclude each other" },
+    { "punctuation", shows_no_tokens, "does not go with --print-colors, --print-confidence and --print-special, which show tokens as "
+                                      "they come" },
+    { "punctuation", one_punctuation, "and --no-punctuation exclude each other" },
     { "output-template", has_folder, "needs --output-dir" },
     { "offset-n", has_numbers, "is for the output format srt" },
     { "max-line-count", has_width, "needs --max-line-width" },

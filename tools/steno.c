@@ -26,6 +26,7 @@ static const struct verb verbs[] = {
     { "detect", cmd_detect, "which language is spoken" },
     { "vad", cmd_vad, "where somebody speaks" },
     { "tokenize", cmd_tokenize, "the tokens of a text" },
+    { "punctuate", cmd_punctuate, "put punctuation into a text" },
     { "convert", cmd_convert, "write a FunASR model as one GGUF file" },
     { "quantize", cmd_quantize, "write it with smaller weights" },
     { "info", cmd_info, "what a model file holds, or what is wrong with it" },

@@ -7,6 +7,7 @@
 #include "decode_opts.h"
 #include "engine.h"
 #include "job.h"
+#include "marks_opts.h"
 #include "progress.h"
 #include "results.h"
 #include "subtitle_opts.h"
@@ -17,6 +18,7 @@ struct transcribe_opts {
     struct decode_opts decode;
     struct subtitle_opts subtitles;
     struct vad_opts vad;
+    struct marks_opts marks;
     const char *language, *channels, *out_dir, *out_template;
     int strict;
     int task, channel, diarize; /* channel: what `channels` says */
@@ -48,6 +50,7 @@ struct transcription {
     struct job job;
     struct decode_data data; /* what its parameters point at */
     struct vad vad;
+    struct marks marks;
     struct results *results;
     struct write_layout layout;
     struct console console;

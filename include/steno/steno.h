@@ -274,6 +274,8 @@ typedef struct steno_model_info {
     int32_t verify;         /* 1: near-ties are checked in f32 */
     int32_t itn;            /* 1: a GGUF file of FunASR's runtime that asks for digits and punctuation: there is no other way to ask that
                                runtime. A call of this library does as its parameter itn says */
+    int32_t bare_text;      /* 1: its text has no punctuation: see steno_punctuate_result */
+    int32_t pad;
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */
@@ -876,8 +878,9 @@ STENO_API int steno_mark_get(const steno_session *s, int i, steno_mark *mark); /
  * @param p   parameters, or NULL for the defaults; go_on does not count
  * @return as steno_punctuate; after a failure the transcript is as it was
  *
- * All segments are one text, of a model that marks text as it comes one after the other. Nothing else of the texts changes, neither spaces
- * nor letters; times and tokens stay. Where a mark stands already there comes no other. */
+ * All segments are one text, of a model that marks text as it comes one after the other. Times and tokens stay. Texts of Paraformer are
+ * written as steno_punctuate writes them, as FunASR does; of others, and with a model that marks text as it comes, nothing else changes,
+ * neither spaces nor letters, and where a mark stands already there comes no other. */
 STENO_API int steno_punctuate_result(steno_session *s, steno_session *of, const steno_punctuate_params *p);
 
 /* ---- batches ------------------------------------------------------------------------------------------------------------------

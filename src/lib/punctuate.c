@@ -34,7 +34,8 @@ static int punctuate_result(steno_session *s, steno_session *of, const steno_pun
     if (of->model->task->punctuate_result || of->request_state != REQUEST_NONE)
         return err_set(&s->error, STENO_EARG, "the other session has no transcript, or is at work on one");
     const int rc = copy_params(s, &own, p);
-    return rc ? rc : s->model->task->punctuate_result(s, of->selected == &of->result ? &of->result : &of->translation, &own);
+    struct result *r = of->selected == &of->result ? &of->result : &of->translation;
+    return rc ? rc : s->model->task->punctuate_result(s, r, of->model->family->bare_text, &own);
 }
 
 int steno_punctuate_result(steno_session *s, steno_session *of, const steno_punctuate_params *p)

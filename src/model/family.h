@@ -207,6 +207,7 @@ struct family {
     enum front_end front_end;
     const char *task;              /* the task that makes results of its outputs: a name of lib/tasks.c */
     int narrow;                    /* its networks can be multiplied in bf16 and int8 */
+    int bare_text;                 /* its text has no punctuation */
     int (*match)(const struct weights *w);
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
     const struct speech *speech;   /* of models that decode token by token */

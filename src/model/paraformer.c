@@ -327,6 +327,7 @@ const struct family family_paraformer = {
     .name = "paraformer",
     .front_end = FRONT_FBANK_CLIPS,
     .task = "cif",
+    .bare_text = 1,
     .narrow = 0,
     .match = paraformer_match,
     .describe = paraformer_describe,

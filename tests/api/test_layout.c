@@ -76,8 +76,8 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     if (sizeof(void *) != 8) skip();
     assert_int_equal(sizeof(steno_model_params), 56);
     assert_int_equal(sizeof(steno_session_params), 16);
-    assert_int_equal(sizeof(steno_transcribe_params), 416);
-    assert_int_equal(sizeof(steno_model_info), 216);
+    assert_int_equal(sizeof(steno_transcribe_params), 432);
+    assert_int_equal(sizeof(steno_model_info), 224);
     assert_int_equal(sizeof(steno_segment), 160);
     assert_int_equal(sizeof(steno_word), 56);
     assert_int_equal(sizeof(steno_batch_params), 40);
@@ -91,7 +91,9 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_reader), 32);
     assert_int_equal(sizeof(steno_source), 24);
     assert_int_equal(sizeof(steno_span), 24);
-    assert_int_equal(sizeof(steno_vad_params), 64);
+    assert_int_equal(sizeof(steno_mark), 32);
+    assert_int_equal(sizeof(steno_punctuate_params), 32);
+    assert_int_equal(sizeof(steno_vad_params), 104);
 }
 
 static void test_every_status_and_level_has_a_name(void **state)

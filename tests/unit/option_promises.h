@@ -53,6 +53,8 @@ static const struct promise transcribe[] = {
     { "vad-min-silence-ms", DECODES, "--vad-min-silence-ms 0", VAD_ON, "cli/funasr.sh" },
     { "vad-speech-pad-ms", DECODES, "--vad-speech-pad-ms 0", VAD_ON, NULL },
     { "vad-max-speech-s", DECODES, "--vad-max-speech-s 0.3", VAD_ON, NULL },
+    { "punctuation", SPEECH, "--punctuation tests/data/marks_streaming", "", NULL },
+    { "no-punctuation", SPEECH, "--no-punctuation", "", "cli/punctuate.sh" },
     { "output-format", SPEECH, "-f csv", "", NULL },
     { "output-dir", SPEECH, "-o %o", "", NULL },
     { "output-template", SPEECH, "--output-template other-{stem}.{format}", "-o %o", NULL },

@@ -1,8 +1,9 @@
 /* steno: marks for a transcript. SPDX-License-Identifier: MIT
  *
  * The segments are one text for the network: a sentence may go from one to the next. Marks are put into the texts as they are, which lose
- * nothing: FunASR does so, too, where it knows the words (funasr/auto/auto_model.py, _punctuate_surface_text). A text that has marks
- * already gets none beside them. */
+ * nothing: FunASR does so, too, where it knows the words (funasr/auto/auto_model.py, _punctuate_surface_text). Elsewhere it takes the text
+ * of the model for punctuation, which has spaces and capitals of its own: so are written the texts of models that give bare words. A text
+ * that has marks already gets none beside them. */
 #include "task/marks/marks_result.h"
 #include <string.h>
 #include "task/marks/marks_write.h"
@@ -18,6 +19,7 @@ struct woven {
     struct buf first;   /* size_t: those of segment i begin with number first[i]; one more behind the last */
     struct buf text;    /* as of the result: behind its own */
     struct buf segments, words, whole;
+    const struct marks_session *written; /* whose words are written as it writes them; NULL: texts stay as they are */
 };
 
 /* Where a text is in the list of words: word `at`, of which `part` bytes are behind. */
@@ -85,7 +87,7 @@ static int decide_whole(steno_session *s, const struct result *r, struct woven *
     if (rc || woven_err(v)) return rc;
     marks_write(&v->whole, q, marks_model_of(s)); /* the last mark is settled there */
     if (v->whole.err) return STENO_OK;
-    buf_clear(&v->whole);
+    if (!v->written) buf_clear(&v->whole);
     for (size_t i = 0; i < placed_count(v); i++) set_mark(v, marks_model_of(s), i, marked_words(q)[i].mark);
     return STENO_OK;
 }
@@ -176,7 +178,17 @@ static void weave_words(struct woven *v, const struct result *r, const struct se
     }
 }
 
-static void weave_segments(struct woven *v, const struct result *r)
+/* Words [from, to) as the model for punctuation writes them, but that no space comes first. */
+static void write_segment(struct woven *v, const struct marks_model *m, size_t from, size_t to)
+{
+    const size_t begin = v->text.len;
+    marks_write_some(&v->text, v->written, m, from, to);
+    if (v->text.err || v->text.len == begin || v->text.p[begin] != ' ') return;
+    memmove(v->text.p + begin, v->text.p + begin + 1, v->text.len - begin); /* with the NUL */
+    v->text.len--;
+}
+
+static void weave_segments(struct woven *v, const struct result *r, const struct marks_model *m)
 {
     const size_t *first = (const size_t *)(const void *)v->first.p;
     for (int i = 0; i < result_segments(r) && !woven_err(v); i++) {
@@ -185,7 +197,8 @@ static void weave_segments(struct woven *v, const struct result *r)
         struct cursor walk = c;
         const char *text = r->text.p + g.text;
         const size_t at = text_begin(v, r);
-        weave(&v->text, &walk, text, strlen(text));
+        if (v->written) write_segment(v, m, first[i], first[i + 1]);
+        else weave(&v->text, &walk, text, strlen(text));
         buf_add(&v->text, "", 1);
         g.text = at;
         g.first_word = v->words.len / sizeof(struct word);
@@ -226,13 +239,14 @@ static int adopt(struct woven *v, struct result *r)
     return STENO_OK;
 }
 
-int marks_put(steno_session *s, struct result *r, const steno_punctuate_params *p)
+int marks_put(steno_session *s, struct result *r, int is_bare, const steno_punctuate_params *p)
 {
-    struct woven v = { 0 };
-    int rc = marks_model_of(s)->as_it_comes ? decide_segments(s, r, &v, p) : decide_whole(s, r, &v, p);
+    const int comes = marks_model_of(s)->as_it_comes;
+    struct woven v = { .written = is_bare && !comes ? marks_of(s) : NULL };
+    int rc = comes ? decide_segments(s, r, &v, p) : decide_whole(s, r, &v, p);
     if (!rc && placed_count(&v)) {
-        if (!woven_err(&v)) weave_segments(&v, r);
-        if (!woven_err(&v)) weave_whole(&v, r);
+        if (!woven_err(&v)) weave_segments(&v, r, marks_model_of(s));
+        if (!woven_err(&v) && !v.written) weave_whole(&v, r);
         if (woven_err(&v) || adopt(&v, r)) rc = err_nomem(&s->error, r->text.len, "a text with marks");
     }
     woven_free(&v);

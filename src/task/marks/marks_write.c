@@ -49,11 +49,10 @@ static int end_sentence(struct buf *out)
     return 1;
 }
 
-void marks_write(struct buf *out, struct marks_session *q, const struct marks_model *m)
+void marks_write_some(struct buf *out, const struct marks_session *q, const struct marks_model *m, size_t from, size_t to)
 {
-    struct marked_word *w = marked_words(q);
-    const size_t n = marked_count(q), begin = out->len;
-    for (size_t i = 0; i < n; i++) {
+    const struct marked_word *w = marked_words(q);
+    for (size_t i = from; i < to; i++) {
         const char *s = q->text.p + w[i].at, *mark = m->mark[w[i].mark];
         if (is_ascii(*s)) {
             const int begins = w[i].begins;
@@ -65,6 +64,13 @@ void marks_write(struct buf *out, struct marks_session *q, const struct marks_mo
         }
         buf_str(out, strcmp(mark, PAUSE) ? marks_text(m, w[i].mark, *s) : mark);
     }
+}
+
+void marks_write(struct buf *out, struct marks_session *q, const struct marks_model *m)
+{
+    struct marked_word *w = marked_words(q);
+    const size_t n = marked_count(q), begin = out->len;
+    marks_write_some(out, q, m, 0, n);
     if (out->err || out->len == begin) return;
     if (end_sentence(out)) w[n - 1].mark = m->end;
 }

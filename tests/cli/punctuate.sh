@@ -1,0 +1,86 @@
+# steno: punctuation, of texts and of transcripts. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+# The tiny network of the tree, as it is and as one for whole texts. Its marks mean nothing.
+ONLINE=$SRC/tests/data/marks_streaming
+mkdir offline
+cp "$ONLINE"/* offline/
+chmod u+w offline/*
+sed -i 's/CTTransformerStreaming/CTTransformer/' offline/config.json
+bare() { sed -e 's/[，。？、,.?]//g' -e 's/  */ /g' -e 's/^ //' "$@"; }
+
+printf 'one two three four five six seven\n你好吗我是三\n\n' >text.txt
+expect 0 "each line is a text" punctuate -q -m offline text.txt
+is "no line is lost" "$(wc -l <"$T/out")" 3
+is "no letter is lost" "$(bare "$T/out" | tr 'A-Z' 'a-z')" "$(cat text.txt)"
+grep -q '[。.？?]$' "$T/out" || bad "a text ends with the end of a sentence" "$(cat "$T/out")"
+cp "$T/out" files.txt
+IN=text.txt
+expect 0 "standard input is read where there is no file" punctuate -q -m offline
+same files.txt "$T/out"
+expect 0 "and by its name" punctuate -q -m offline -
+same files.txt "$T/out"
+IN=/dev/null
+expect 0 "a model for text as it comes" punctuate -q -m "$ONLINE" text.txt
+is "no letter is lost there" "$(bare "$T/out")" "$(cat text.txt)"
+
+printf 'one \377 two\n' >bad.txt
+expect 1 "a line that is no UTF-8" punctuate -q -m offline bad.txt
+err_has "bad.txt: line 1: the text is not UTF-8: byte 4"
+expect 4 "a file that is not there" punctuate -q -m offline none.txt
+err_has "none.txt: No such file or directory"
+expect 2 "a model of another kind" punctuate -q -m "$MODEL" text.txt
+err_has "a whisper model does not punctuate"
+expect 2 "no model" punctuate text.txt
+err_has "punctuate needs a model for punctuation"
+
+expect 0 "the transcript without" -q -m "$MODEL" -l zh "$DIGITS"
+cp "$T/out" plain.txt
+expect 0 "a transcript gets marks" -q -m "$MODEL" -l zh --punctuation offline "$DIGITS"
+is "letters stay" "$(bare "$T/out" | tr -d ' \n')" "$(bare plain.txt | tr -d ' \n')"
+cmp -s plain.txt "$T/out" && bad "there are marks" "$(cat "$T/out")"
+cp "$T/out" marked.txt
+expect 0 "of several files at a time, too" -q -m "$MODEL" -l zh --punctuation offline -b 2 "$DIGITS" "$DIGITS"
+cat marked.txt marked.txt >twice.txt
+same twice.txt "$T/out"
+expect 0 "in every format" -q -m "$MODEL" -l zh --punctuation offline -f all -o out "$DIGITS"
+same marked.txt out/zh_phrases.txt
+expect 0 "with --no-punctuation there are none" -q -m "$MODEL" -l zh --no-punctuation "$DIGITS"
+same plain.txt "$T/out"
+expect 2 "a recogniser does not punctuate" -q -m "$MODEL" -l zh --punctuation "$MODEL" "$DIGITS"
+err_has "a whisper model does not punctuate"
+expect 2 "both" -q -m "$MODEL" -l zh --punctuation offline --no-punctuation "$DIGITS"
+err_has "exclude each other"
+expect 2 "tokens as they come" -q -m "$MODEL" -l zh --punctuation offline --print-colors "$DIGITS"
+err_has "--print-colors"
+expect 3 "a model that is not there" -q -m "$MODEL" -l zh --punctuation nowhere "$DIGITS"
+
+# found by name
+mkdir -p "$HOME/.cache/modelscope/hub/models/iic"
+cp -r offline "$HOME/.cache/modelscope/hub/models/iic/punc_ct-transformer_zh-cn-common-vocab272727-pytorch"
+expect 0 "the one in ModelScope's cache" punctuate -q text.txt
+same files.txt "$T/out"
+mkdir -p "$HOME/.cache/huggingface/hub/models--funasr--ct-punc/snapshots/abc"
+cp offline/* "$HOME/.cache/huggingface/hub/models--funasr--ct-punc/snapshots/abc/"
+expect 0 "one in Hugging Face's, by its name" punctuate -q -m funasr/ct-punc text.txt
+same files.txt "$T/out"
+expect 0 "and for a transcript" -q -m "$MODEL" -l zh --punctuation ct-punc "$DIGITS"
+same marked.txt "$T/out"
+expect 0 "a model whose text has marks gets no others unasked" -m "$MODEL" -l zh "$DIGITS"
+same plain.txt "$T/out"
+P=${STENO_SHARED:-/none}/material/funasr
+if [ -d "$P" ]; then
+    cp -r "$P/models/paraformer/pt" paraformer
+    expect 0 "one whose text has none gets those that are found" -m paraformer "$P/audio/zh_synth.wav"
+    err_has "punctuation: "
+    grep -q '[。，？、]' "$T/out" || bad "there are marks" "$(cat "$T/out")"
+    cp -r "$P/models/punc/pt" ct-punc
+    expect 0 "one beside it comes first" -m paraformer "$P/audio/zh_synth.wav"
+    err_has "punctuation: ./ct-punc"
+    expect 0 "unless nobody wants it" -m paraformer --no-punctuation "$P/audio/zh_synth.wav"
+    err_lacks "punctuation"
+    echo "not a model" >ct-punc/config.yaml
+    expect 0 "one that cannot be used is passed over" -m paraformer "$P/audio/zh_synth.wav"
+    err_has "without punctuation"
+fi
+finish

@@ -1,0 +1,120 @@
+/* steno: the verb punctuate: marks for texts. SPDX-License-Identifier: MIT
+ *
+ * A line is a text of its own, whatever its length; of a model that marks text as it comes, lines go on from one to the next. */
+#include "cmd.h"
+#include "engine.h"
+#include "companion.h"
+#include "ledger_code.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct opts { struct engine_opts engine; };
+
+static const struct arg rows[] = {
+    ARG_HEADING("Model"),
+    { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(struct opts, engine.model), .value = "PATH|NAME",
+      .help = "a model for punctuation, such as FunASR's ct-punc; without it the one in the caches" },
+    ENGINE_DEVICE_ROW(struct opts),
+    ENGINE_CPU_ROWS(struct opts),
+    ARG_HEADING("Messages"),
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args punctuate_args = { "punctuate", "[OPTION]... [FILE]...",
+                                            "Put punctuation into each line of the text files FILE, or of standard input.", rows };
+
+static int do_line(const struct engine *e, const char *name, size_t number, char *line, size_t n, int go_on)
+{
+    steno_punctuate_params p;
+    steno_punctuate_params_init(&p);
+    p.go_on = go_on;
+    while (n && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = '\0';
+    const int rc = strlen(line) < n ? STENO_EARG : steno_punctuate(e->session, line, &p);
+    if (rc == STENO_OK) {
+        printf("%s\n", steno_text(e->session));
+        return message_flush();
+    }
+    message("%s: line %zu: %s", name, number, strlen(line) < n ? "it has a NUL" : steno_last_error(e->session));
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_SOME;
+}
+
+static int do_file(const struct engine *e, const char *name, int goes_on)
+{
+    const int is_stdin = strcmp(name, "-") == 0;
+    FILE *f = is_stdin ? stdin : fopen(name, "rb");
+    char *line = NULL;
+    size_t cap = 0, number = 0;
+    ssize_t n;
+    int code = EXIT_OK;
+    if (!f) {
+        message("%s: %s", name, strerror(errno));
+        return EXIT_INPUT;
+    }
+    errno = 0;
+    for (; code == EXIT_OK && (n = getline(&line, &cap, f)) >= 0; errno = 0) {
+        number++;
+        code = do_line(e, is_stdin ? "standard input" : name, number, line, (size_t)n, goes_on && number > 1);
+    }
+    if (code == EXIT_OK && errno == ENOMEM) {
+        message("%s: line %zu: out of memory", name, number + 1);
+        code = EXIT_MEMORY;
+    } else if (code == EXIT_OK && ferror(f)) {
+        message("%s: %s", name, strerror(errno));
+        code = EXIT_INPUT;
+    }
+    free(line);
+    if (!is_stdin) fclose(f);
+    return code;
+}
+
+/* Which model: that of -m, by path or name, or the one that is found. */
+static int choose(struct engine_opts *o, char **found)
+{
+    int no_memory = 0;
+    *found = o->model ? companion_named(&companion_punctuation, o->model, &no_memory)
+                      : companion_find(&companion_punctuation, NULL, &no_memory);
+    if (no_memory) {
+        message("out of memory while a model for punctuation is looked for");
+        return EXIT_MEMORY;
+    }
+    if (*found) o->model = *found;
+    if (o->model) return EXIT_OK;
+    return message_usage("punctuate needs a model for punctuation: -m FOLDER, such as FunASR's ct-punc");
+}
+
+static int do_files(const struct engine *e, char **files, int n)
+{
+    static char dash[] = "-", *const standard_input[] = { dash };
+    steno_punctuate_params p;
+    int code = EXIT_OK;
+    if (steno_punctuate(e->session, "", NULL) != STENO_OK)
+        return message_usage("-m: %s; it takes a model such as FunASR's ct-punc", steno_last_error(e->session));
+    steno_punctuate_params_init(&p);
+    p.go_on = 1;
+    const int goes_on = steno_punctuate(e->session, "", &p) == STENO_OK;
+    for (int i = 0; code == EXIT_OK && i < (n ? n : 1); i++) code = do_file(e, n ? files[i] : standard_input[0], goes_on);
+    return code;
+}
+
+int cmd_punctuate(int argc, char **argv)
+{
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
+    struct engine e = { 0 };
+    char *found = NULL;
+    int n;
+    int code = args_parse(&punctuate_args, &o, &given, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    code = choose(&o.engine, &found);
+    for (int i = 0; code == EXIT_OK && i < n; i++) code = ledger_code_read(NULL, "an input", argv[i]);
+    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 1);
+    if (code == EXIT_OK) {
+        code = do_files(&e, argv, n);
+        engine_close(&e);
+    }
+    free(found);
+    return code;
+}

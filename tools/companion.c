@@ -1,0 +1,113 @@
+/* steno: models that go with another one. SPDX-License-Identifier: MIT */
+#include "companion.h"
+#include "hf_cache.h"
+#include "models.h"
+#include "path.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const punctuation[] = {
+    "iic/punc_ct-transformer_cn-en-common-vocab471067-large", "funasr/ct-punc", "iic/punc_ct-transformer_zh-cn-common-vocab272727-pytorch",
+    "iic/ct-punc-c", NULL,
+};
+const struct companion companion_punctuation = { punctuation };
+
+static char *noted(char *path, int *no_memory)
+{
+    if (!path && errno == ENOMEM) *no_memory = 1;
+    return path;
+}
+
+static const char *base_of(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* dir/name, or dir/name.gguf, where it is a model that can be read. */
+static char *model_in(const char *dir, const char *name, int *no_memory)
+{
+    static const char *const end[] = { "", ".gguf" };
+    for (size_t i = 0; i < sizeof end / sizeof *end; i++) {
+        char file[NAME_MAX + 1];
+        steno_kind k = { .size = sizeof k };
+        const int n = snprintf(file, sizeof file, "%s%s", name, end[i]);
+        char *path = n > 0 && n < (int)sizeof file ? noted(path_join(dir, file), no_memory) : NULL;
+        const int rc = path ? steno_kind_get(path, &k, NULL) : STENO_EIO;
+        if (rc == STENO_OK && k.readable) return path;
+        if (rc == STENO_ENOMEM) *no_memory = 1;
+        free(path);
+    }
+    return NULL;
+}
+
+/* Beside a model: in its folder, where it is one, and in the folder that it lies in. */
+static char *find_beside(const char *model, const char *name, int *no_memory)
+{
+    struct stat st;
+    char *path = stat(model, &st) == 0 && S_ISDIR(st.st_mode) ? model_in(model, name, no_memory) : NULL;
+    char *dir = path ? NULL : noted(strdup(model), no_memory);
+    if (!dir) return path;
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/') dir[--n] = '\0';
+    char *slash = strrchr(dir, '/');
+    if (slash) slash[slash == dir] = '\0';
+    path = model_in(slash ? dir : ".", name, no_memory);
+    free(dir);
+    return path;
+}
+
+/* The cache of ModelScope, below which versions of it keep models in several places. */
+static char *modelscope(void)
+{
+    const char *own = getenv("MODELSCOPE_CACHE"), *home = getenv("HOME");
+    errno = 0;
+    if (own && own[0]) return strdup(own);
+    return home && home[0] ? path_join(home, ".cache/modelscope") : NULL;
+}
+
+static char *find_modelscope(const char *name, int *no_memory)
+{
+    static const char *const sub[] = { "hub/models", "models", "hub", "" };
+    char *root = noted(modelscope(), no_memory), *path = NULL;
+    for (size_t i = 0; root && !path && i < sizeof sub / sizeof *sub; i++) {
+        char *dir = sub[i][0] ? noted(path_join(root, sub[i]), no_memory) : noted(strdup(root), no_memory);
+        if (dir) path = model_in(dir, name, no_memory);
+        free(dir);
+    }
+    free(root);
+    return path;
+}
+
+static char *find_caches(const char *name, int *no_memory)
+{
+    char *own = noted(models_folder(0), no_memory), *path = own ? model_in(own, base_of(name), no_memory) : NULL;
+    free(own);
+    if (!path) path = find_modelscope(name, no_memory);
+    char *hub = path ? NULL : noted(models_folder(N_MODEL_FOLDERS - 1), no_memory);
+    if (hub) path = hf_cache_find(hub, name, no_memory);
+    free(hub);
+    return path;
+}
+
+char *companion_find(const struct companion *k, const char *beside, int *no_memory)
+{
+    char *path = NULL;
+    for (int i = 0; beside && !path && k->name[i]; i++) path = find_beside(beside, base_of(k->name[i]), no_memory);
+    for (int i = 0; !path && k->name[i]; i++) path = find_caches(k->name[i], no_memory);
+    return path;
+}
+
+char *companion_named(const struct companion *k, const char *name, int *no_memory)
+{
+    for (int i = 0; k->name[i]; i++)
+        if (!strcmp(name, k->name[i]) || !strcmp(name, base_of(k->name[i]))) {
+            char *path = find_caches(k->name[i], no_memory);
+            if (path) return path;
+        }
+    return NULL;
+}

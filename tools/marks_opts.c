@@ -1,0 +1,83 @@
+/* steno: punctuation, and the options that say with which model. SPDX-License-Identifier: MIT */
+#include "marks_opts.h"
+#include "companion.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int no_room(void)
+{
+    message("out of memory while a model for punctuation is looked for");
+    return EXIT_MEMORY;
+}
+
+/* A path, or a name in the caches; without one what goes with the recogniser, where its text has no marks. NULL: there is none. */
+static char *find(const struct marks_opts *o, const struct engine *e, int may_find, int *no_memory)
+{
+    steno_model_info i = { .size = sizeof i };
+    struct stat st;
+    if (!o->model) {
+        const int bare = steno_model_info_get(e->model, &i) == STENO_OK && i.bare_text;
+        return bare && may_find ? companion_find(&companion_punctuation, e->path, no_memory) : NULL;
+    }
+    if (stat(o->model, &st) == 0) return strdup(o->model);
+    char *path = companion_named(&companion_punctuation, o->model, no_memory);
+    return path || *no_memory ? path : strdup(o->model); /* how it is missing is told by who opens it */
+}
+
+static int open_at(struct marks *k, const char *path, const struct engine *e, const struct engine_opts *eo)
+{
+    steno_model_params p;
+    steno_error err = { 0 };
+    struct model_found at = { 0 };
+    const struct model_choice choice = { .name = path, .quiet = 1 };
+    int code = engine_model_params(&p, eo);
+    p.team = e->team;
+    p.compute = STENO_COMPUTE_AUTO; /* what else was asked for is about the other model */
+    p.verify = p.no_cmvn = 0;
+    p.alignment_heads = NULL;
+    if (code == EXIT_OK) code = models_open(&k->model, &at, &choice, &p);
+    free(at.path);
+    free(at.vocab);
+    if (code == EXIT_OK) code = engine_enter(eo->ledger, "a file of the model for punctuation", k->model);
+    if (code != EXIT_OK) return code;
+    const int rc = steno_session_open(&k->session, k->model, e->team, NULL, &err);
+    if (rc != STENO_OK) return message_model_error(NULL, rc, err.text);
+    if (steno_punctuate(k->session, "", NULL) == STENO_OK) return EXIT_OK;
+    return message_usage("--punctuation: %s: %s; it takes a model such as FunASR's ct-punc", path, steno_last_error(k->session));
+}
+
+/* One that nobody asked for, and that cannot be used, is no reason to write nothing. */
+static int open_found(struct marks *k, const char *path, const struct engine *e, const struct engine_opts *eo)
+{
+    const int code = open_at(k, path, e, eo);
+    if (code == EXIT_OK || code == EXIT_MEMORY) {
+        if (code == EXIT_OK && !eo->quiet) message("punctuation: %s (found; --no-punctuation leaves the text as it is)", path);
+        return code;
+    }
+    marks_close(k);
+    message("note: the text is left without punctuation");
+    return EXIT_OK;
+}
+
+int marks_open(struct marks *k, const struct marks_opts *o, const struct engine *e, const struct engine_opts *eo, int may_find)
+{
+    int no_memory = 0;
+    memset(k, 0, sizeof *k);
+    if (o->none) return EXIT_OK;
+    char *path = find(o, e, may_find, &no_memory);
+    if (!path && (no_memory || o->model)) return no_room();
+    if (!path) return EXIT_OK;
+    const int code = o->model ? open_at(k, path, e, eo) : open_found(k, path, e, eo);
+    free(path);
+    if (code != EXIT_OK) marks_close(k);
+    return code;
+}
+
+void marks_close(struct marks *k)
+{
+    steno_session_close(k->session);
+    steno_model_close(k->model);
+    memset(k, 0, sizeof *k);
+}

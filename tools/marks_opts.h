@@ -1,0 +1,28 @@
+/* steno: punctuation, and the options that say with which model. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_MARKS_OPTS_H
+#define STENO_TOOLS_MARKS_OPTS_H
+#include "engine.h"
+
+struct marks_opts {
+    const char *model;
+    int none;
+};
+
+/* The group "Punctuation". */
+#define MARKS_ROWS(T) \
+    ARG_HEADING("Punctuation"), \
+    { .name = "punctuation", .kind = ARG_TEXT, .at = offsetof(T, marks.model), .value = "PATH|NAME", \
+      .help = "the model that puts punctuation into the text, such as FunASR's ct-punc; without it the one that is found beside a model " \
+              "whose text has none (Paraformer), or in the caches" }, \
+    { .name = "no-punctuation", .kind = ARG_FLAG, .at = offsetof(T, marks.none), .help = "the text as the model writes it" }
+
+struct marks {
+    steno_model *model; /* NULL: there is none */
+    steno_session *session;
+};
+
+/* Open the model, if there is to be one, on the team of `e`. found: it may be looked for. @return EXIT_OK, or the exit code to end with,
+ * after a message */
+int marks_open(struct marks *k, const struct marks_opts *o, const struct engine *e, const struct engine_opts *eo, int may_find);
+void marks_close(struct marks *k);
+#endif
