@@ -655,7 +655,9 @@ typedef struct steno_transcribe_params {
     int32_t pad;
 
     /* Streaming Paraformer, in FunASR's words. Rows are of 60 ms. After every CHUNK rows that were heard the network sees BEFORE + CHUNK +
-     * AFTER of them, the newest, and what is spoken in those between becomes text; at the end all that is left does. */
+     * AFTER of them, the newest, and what is spoken in those between becomes text; at the end all that is left does. on_segment is told
+     * of it at once. Whoever gets audio bit by bit submits the request to a batch with a source that says STENO_SOURCE_WAIT while it has
+     * nothing, and calls steno_batch_run_as with STENO_RUN_POLL whenever it has; pieces of any sizes give the same results. */
     const char *chunk_size;          /* "BEFORE,CHUNK,AFTER", default "0,10,5": at most 240 rows, a chunk of 1 or more, and 1 or more
                                         beside it */
     int32_t encoder_chunk_look_back; /* chunks that the encoder looks back on, default 4; -1: all, that is 61 s; at most 1024 rows */

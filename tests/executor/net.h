@@ -15,7 +15,7 @@
 #include "plan/exec.h"
 #include "plan/linear.h"
 
-enum { NET_STATES = 2, NET_LANES = 3 };
+enum { NET_STATES = 3, NET_LANES = 3 };
 
 struct net_shape { const char *name; uint64_t dim[4]; };
 
@@ -24,7 +24,7 @@ struct net_desc {
     const struct net_shape *shape;   /* [n_shapes] */
     int n_shapes;
     void (*fill)(struct build *b);
-    uint32_t max_rows, max_out;
+    uint32_t max_rows, max_out, max_past;
     const struct state_desc *state;  /* [n_states] */
     int n_states;
     struct precision precision;
@@ -124,7 +124,8 @@ static inline const float *net_find(struct net *r, const char *name)
 static inline struct build_params net_params(struct net *r, const struct net_desc *d)
 {
     return (struct build_params){ .name = "made up", .arena = &r->arena, .weights = &r->set.w, .store = &r->store, .kern = &r->kern,
-                                  .team = r->team, .max_rows = d->max_rows, .max_out = d->max_out, .precision = d->precision };
+                                  .team = r->team, .max_rows = d->max_rows, .max_out = d->max_out,
+                                  .max_past = d->max_past, .precision = d->precision };
 }
 
 static inline int net_give(void *user, const void *at, size_t n)

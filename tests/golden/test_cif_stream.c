@@ -212,6 +212,63 @@ static void test_texts_are_the_same_from_gguf_which_tells_streams_apart(void **s
     buf_free(&got);
 }
 
+/* ---- texts of whole recordings */
+
+/* A recording; "cutN": N samples of one, from its 20000th on. */
+static int part_read(struct sound *a, const char *name, int64_t *at, int64_t *n)
+{
+    const int is_cut = !strncmp(name, "cut", 3);
+    const int rc = sound_read(a, funasr_file("audio/%s.wav", is_cut ? "zh_synth_long" : name).s);
+    *at = is_cut ? 20000 : 0;
+    *n = is_cut ? atoi(name + 3) : (int64_t)a->n;
+    return rc;
+}
+
+static void compare_text(steno_session *s, const char *name, json_t *want)
+{
+    const struct setting t = { name, json_string_value(json_object_get(want, "chunk")),
+                               (int)json_integer_value(json_object_get(want, "encoder")),
+                               (int)json_integer_value(json_object_get(want, "decoder")) };
+    const char *text = json_string_value(json_object_get(want, "text"));
+    const steno_transcribe_params p = params_of(&t);
+    struct sound a;
+    int64_t at, n, n_tokens = 0;
+    assert_int_equal(part_read(&a, name, &at, &n), 0);
+    if (steno_transcribe(s, a.pcm + at, n, &p)) fail_msg("%s: %s", name, steno_last_error(s));
+    if (strcmp(steno_text(s), text) != 0)
+        fail_msg("%s, chunks %s, looking back on %d and %d: \"%s\", want \"%s\"", name, t.chunk, t.enc, t.dec, steno_text(s), text);
+    double before = 0;
+    for (int i = 0; i < steno_segment_count(s); i++) {
+        steno_segment g = { .size = sizeof g };
+        assert_int_equal(steno_segment_get(s, i, &g), 0);
+        assert_true(g.start >= before && g.end >= g.start && g.end <= (double)n / 16000 + 0.06);
+        before = g.end;
+        n_tokens += g.n_tokens;
+    }
+    assert_true(n_tokens <= (int64_t)json_array_size(json_object_get(want, "ids")));
+    sound_free(&a);
+}
+
+/* What the reference says to whole recordings, by chunks of all sizes, and to pieces that end wherever a chunk may. */
+static void test_texts_are_the_references_for_more_sizes_and_every_end(void **state)
+{
+    (void)state;
+    json_t *all = json_open("tests/data/online/texts.json"), *of, *want;
+    const char *name;
+    size_t i;
+    int n = 0;
+    steno_session *s;
+    assert_int_equal(steno_session_open(&s, model, NULL, NULL, NULL), 0);
+    json_object_foreach(all, name, of) json_array_foreach(of, i, want) {
+        if (json_number_value(json_object_get(want, "margin")) < margin_least) continue;
+        compare_text(s, name, want);
+        n++;
+    }
+    assert_true(n >= 200);
+    steno_session_close(s);
+    json_decref(all);
+}
+
 /* ---- pieces */
 
 /* A source that gives at most `step` samples (0: anything up to 3000), and has nothing every other time. */
@@ -364,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_every_chunk_is_the_references_for_all_sizes_and_look_backs),
         cmocka_unit_test(test_every_chunk_is_the_references_from_safetensors),
         cmocka_unit_test(test_texts_are_the_same_from_gguf_which_tells_streams_apart),
+        cmocka_unit_test(test_texts_are_the_references_for_more_sizes_and_every_end),
         cmocka_unit_test(test_pieces_and_neighbours_do_not_show),
         cmocka_unit_test(test_text_comes_while_the_audio_does),
         cmocka_unit_test(test_chunks_that_make_no_sense_are_refused),
