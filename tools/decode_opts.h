@@ -18,7 +18,7 @@ struct decode_opts {
     const char *chunk_size;
     int64_t encoder_look_back, decoder_look_back;
     int64_t max_context, audio_ctx, detection_segments, beam_size, best_of, sample_length, seed;
-    double detection_threshold, chunk_s, max_initial_timestamp, grammar_penalty, hallucination_silence, word_threshold;
+    double detection_threshold, chunk_s, max_initial_timestamp, hotwords_boost, grammar_penalty, hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
     double no_speech_threshold, logprob_threshold, compression_ratio_threshold, entropy_threshold;
     struct ledger *ledger; /* files that options name are entered there */
@@ -58,6 +58,8 @@ struct decode_opts {
       .help = "first words of every window's text" }, \
     { .name = "hotwords", .kind = ARG_TEXT, .at = offsetof(T, decode.hotwords), .value = "WORDS|@FILE", \
       .help = "words or phrases to favour, separated by commas; in a file one a line" }, \
+    { .name = "hotwords-boost", .kind = ARG_NUM, .at = offsetof(T, decode.hotwords_boost), .value = "X", .dflt = ARG_OF_PARAM, \
+      .help = "by how much: odds times e^X; SeACo and Contextual Paraformer know by themselves" }, \
     { .name = "condition-on-previous-text", .kind = ARG_PAIR, .at = offsetof(T, decode.condition), \
       .help = "earlier windows are the prompt of the next (default: on; off with --vad and --chunk-length)" }, \
     { .name = "max-context", .kind = ARG_INT, .at = offsetof(T, decode.max_context), .value = "N", .dflt = ARG_OF_PARAM, \

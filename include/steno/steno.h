@@ -618,7 +618,8 @@ typedef struct steno_transcribe_params {
     const char *grammar_rule;      /* its start, NULL: "root" */
     double grammar_penalty;        /* what other ids, and times and ends elsewhere, lose from their logits. INFINITY, the default: they are
                                       barred. Else a wish: the text may be any, and is cut by its times alone (whisper.cpp: 100) */
-    const char *hotwords;          /* words or phrases to favour, one a line, NULL: none; times do not end a phrase */
+    const char *hotwords;          /* words or phrases to favour, one a line, NULL: none; times do not end a phrase. SeACo and Contextual
+                                      Paraformer were trained with them, and take 999 phrases: those know by themselves how much */
     double hotwords_boost;         /* added to the logits of ids that go on a hot word, and half of it to those that begin one: odds times
                                       7.4 and 2.7 at the default of 2. 0 to 100; needs hotwords. With a CTC head they are favoured in a
                                       search, whose width is 1 where beam_size does not say more */

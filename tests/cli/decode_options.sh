@@ -21,6 +21,8 @@ usage "a length penalty above 1" "out of range" --beam-size 5 --length-penalty 1
 usage "a negative length penalty" "out of range" --length-penalty -0.1
 usage "a rule without a grammar" "--grammar-rule needs --grammar" --grammar-rule start
 usage "a penalty without a grammar" "--grammar-penalty needs --grammar" --grammar-penalty 100
+usage "a boost without hot words" "--hotwords-boost needs --hotwords" --hotwords-boost 3
+usage "a boost above 100" "out of range" --hotwords a --hotwords-boost 101
 usage "a grammar that is neither text nor file" "--grammar: none.gbnf: " --grammar none.gbnf
 mkdir folder
 usage "a grammar that is a folder" "--grammar: folder: " --grammar folder

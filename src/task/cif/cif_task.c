@@ -72,7 +72,8 @@ static int settle(steno_session *s, const struct clip_window *w)
 
 static int take(steno_session *s)
 {
-    return cif_hot_open(&cif_of(s)->hot, s->model, clips_of(s)->request.p.hotwords, &s->error);
+    const char *lines = clips_of(s)->request.p.hotwords;
+    return cif_hot_open(&cif_of(s)->hot, s->model, lines && *lines ? lines : NULL, &s->error);
 }
 
 static void end(steno_session *s)
