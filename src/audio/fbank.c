@@ -158,37 +158,35 @@ static int64_t rows_emit(struct fbank *f, int64_t end, float *out, size_t ld)
 
 /* ---- the stream -------------------------------------------------------------------------------------------------------------- */
 
-static size_t align64(size_t n)
-{
-    return (n + 63) & ~(size_t)63;
-}
-
 static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(team, STEP); }
+
+/* All but the struct itself. */
+static void fbank_take(struct fbank *f, struct arena_take *t, const struct fbank_bank *bank, const steno_team *team)
+{
+    f->block = arena_take(t, BLOCK, sizeof *f->block);
+    f->frame = arena_take(t, (size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels, sizeof *f->frame);
+    f->threads = arena_take(t, threads_of(team), sizeof *f->threads);
+    for (size_t i = 0; i < threads_of(team); i++) {
+        void *scratch = arena_take(t, 1, kern_spectra_scratch(FBANK_FFT));
+        if (f->threads) f->threads[i].scratch = scratch;
+    }
+}
 
 size_t fbank_memory(const struct fbank_bank *bank, const steno_team *team)
 {
-    return align64(sizeof(struct fbank)) + align64(BLOCK * sizeof(float)) +
-           align64((size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels * sizeof(float)) +
-           align64(threads_of(team) * sizeof(struct fbank_thread)) + threads_of(team) * kern_spectra_scratch(FBANK_FFT);
+    struct fbank f;
+    struct arena_take t = { 0 };
+    fbank_take(&f, &t, bank, team);
+    return sizeof f + t.sz;
 }
 
 int fbank_open(struct fbank **out, struct arena *a, const struct fbank_bank *bank, steno_team *team, steno_error *e)
 {
-    static const char what[] = "the filter bank front end";
+    struct arena_take t = { .a = a };
+    struct fbank *f = arena_take(&t, 1, sizeof *f);
     *out = NULL;
-    struct fbank *f = arena_alloc(a, sizeof *f);
-    if (!f) return err_nomem(e, sizeof *f, what);
-    f->bank = bank;
-    f->team = team;
-    f->block = arena_array(a, BLOCK, sizeof *f->block);
-    f->frame = arena_array(a, (size_t)(STEP + bank->lfr_m) * (size_t)bank->n_mels, sizeof *f->frame);
-    f->threads = arena_array(a, threads_of(team), sizeof *f->threads);
-    int got = f->block && f->frame && f->threads;
-    for (size_t i = 0; got && i < threads_of(team); i++) {
-        f->threads[i].scratch = arena_alloc(a, kern_spectra_scratch(FBANK_FFT));
-        got = f->threads[i].scratch != NULL;
-    }
-    if (!got) return err_nomem(e, fbank_memory(bank, team), what);
+    if (f) f->bank = bank, f->team = team, fbank_take(f, &t, bank, team);
+    if (t.failed) return err_nomem(e, fbank_memory(bank, team), "the filter bank front end");
     *out = f;
     return STENO_OK;
 }

@@ -227,6 +227,7 @@ struct whole {
 /* Refuse every `step`-th allocation of attempt t, from one that `pass` chooses on. */
 static void attack(struct attack *a, const struct attempt *t, const struct kind *k, struct whole *w, long step, long first)
 {
+    if (a->until && attack_now() >= a->until) return;
     if (!w->n) w->n = count(a, t, &w->full, k->least);
     if (w->n == 0 && t == attempts && !k->least) tell(a, t, &w->full, (char *[]){ preload, NULL }, "nothing is counted");
     if (w->full.code == 2 && !t->refused) tell(a, t, &w->full, (char *[]){ preload, NULL }, "it is refused with all memory");
