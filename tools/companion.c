@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 static const char *const punctuation[] = {
-    "iic/punc_ct-transformer_cn-en-common-vocab471067-large", "funasr/ct-punc", "iic/punc_ct-transformer_zh-cn-common-vocab272727-pytorch",
-    "iic/ct-punc-c", NULL,
+    "iic/punc_ct-transformer_zh-cn-common-vocab272727-pytorch", "iic/ct-punc-c", "funasr/ct-punc",
+    "iic/punc_ct-transformer_cn-en-common-vocab471067-large", NULL,
 };
 const struct companion companion_punctuation = { punctuation };
 
