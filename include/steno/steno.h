@@ -324,6 +324,24 @@ enum steno_tokenize_flags {
  * @return as steno_tokenize; STENO_EUNSUPPORTED: the model has no tokenizer, or does not know the flags */
 STENO_API int steno_tokenize_text(const steno_model *m, const char *text, size_t n_text, uint32_t flags, int32_t *ids, int n);
 
+/** A turn of a conversation. */
+typedef struct steno_message {
+    const char *role;      /* "system", "user" or "assistant" */
+    const char *content;   /* UTF-8 */
+} steno_message;
+
+enum steno_chat_flags {
+    STENO_CHAT_ANSWER = 1,     /* the assistant's turn begins: what a model goes on from */
+    STENO_CHAT_NO_THINKING = 2 /* and has nothing to think about, where its format knows such a thing */
+};
+
+/** A conversation to the ids that a chat model was trained on. The program that its file has for that (Jinja) is recognised by its markers
+ * and not run: ChatML, Llama 2 and 3, Gemma. Markers in the messages stay text.
+ *
+ * @return as steno_tokenize; STENO_EUNSUPPORTED: the model has no such format; STENO_EARG: e says what is wrong with the messages */
+STENO_API int steno_chat_tokenize(const steno_model *m, const steno_message *messages, int n_messages, uint32_t flags, int32_t *ids, int n,
+                                  steno_error *e);
+
 /** The bytes that a token stands for, which may be a part of a character; of a special one its text.
  *
  * @param buf    [n] receives the bytes, as many as there is room for

@@ -1,7 +1,7 @@
 /* steno: text, languages and special tokens of a model. SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "model/family.h"
-#include "text/tokenizer.h"
+#include "text/chat.h"
 
 int steno_language_id(const steno_model *m, const char *name)
 {
@@ -55,6 +55,27 @@ int steno_tokenize_text(const steno_model *m, const char *text, size_t n_text, u
 int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n)
 {
     return text ? steno_tokenize_text(m, text, strlen(text), 0, ids, n) : STENO_EARG;
+}
+
+int steno_chat_tokenize(const steno_model *m, const steno_message *messages, int n_messages, uint32_t flags, int32_t *ids, int n,
+                        steno_error *e)
+{
+    enum { KNOWN = STENO_CHAT_ANSWER | STENO_CHAT_NO_THINKING };
+    err_clear(e);
+    if (!m || (!messages && n_messages) || n_messages < 0 || n < 0 || (n && !ids) || flags & ~(uint32_t)KNOWN)
+        return err_set(e, STENO_EARG, "steno_chat_tokenize needs a model, messages, and flags that are known");
+    if (!m->tokenizer || m->chat == CHAT_NONE)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: the model has no chat format that is known to this version", m->name);
+    const unsigned how = (flags & STENO_CHAT_ANSWER ? CHAT_ANSWER : 0) | (flags & STENO_CHAT_NO_THINKING ? CHAT_NO_THINKING : 0);
+    struct buf b = { 0 };
+    int rc = STENO_OK;
+    for (int i = 0; i < n_messages && !rc; i++)
+        if (!messages[i].role || !messages[i].content) rc = err_set(e, STENO_EARG, "message %d has no role or no content", i);
+    if (!rc) rc = chat_encode(m->tokenizer, (enum chat_format)m->chat, messages, n_messages, how, &b, e);
+    const int got = (int)(b.len / sizeof *ids);
+    if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
+    buf_free(&b);
+    return rc ? rc : got;
 }
 
 int64_t steno_token_bytes(const steno_model *m, int32_t id, char *out, size_t n)

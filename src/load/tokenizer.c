@@ -1,5 +1,6 @@
 /* steno: tokenizers of language models, as their files say them. SPDX-License-Identifier: MIT */
 #include "load/tokenizer.h"
+#include <string.h>
 
 int tokenizer_is_there(const struct weights *w)
 {
@@ -11,6 +12,29 @@ int tokenizer_is_there(const struct weights *w)
     if (found > 0) file_close(&f);
     arena_free(&scrap);
     return found > 0;
+}
+
+/* What writes chat prompts, beside a tokenizer.json: in a file of its own, or among the settings. */
+static int read_template(struct tokenizer_file *t, struct weights *w, steno_error *e)
+{
+    struct arena scrap;
+    struct meta m;
+    struct file f;
+    arena_init(&scrap);
+    meta_init(&m, &scrap);
+    int rc = model_source_find(&w->source, "chat_template.jinja", &scrap, &f, e);
+    if (rc > 0) {
+        rc = file_text(&f, 1 << 20, &w->arena, &t->chat_template, e);
+        file_close(&f);
+    } else if (!rc && (rc = model_source_find(&w->source, "tokenizer_config.json", &scrap, &f, e)) > 0) {
+        rc = meta_read_json(&m, NULL, &f, e);
+        file_close(&f);
+        const char *text = meta_text(&m, "chat_template", NULL);
+        if (!rc && text) t->chat_template = arena_strdup(&w->arena, text, strlen(text));
+        if (!rc && text && !t->chat_template) rc = err_nomem(e, strlen(text), "a chat template");
+    }
+    arena_free(&scrap);
+    return rc;
 }
 
 int tokenizer_read(struct tokenizer_file *t, struct weights *w, const struct tokenizer_names *names, steno_error *e)
@@ -26,6 +50,7 @@ int tokenizer_read(struct tokenizer_file *t, struct weights *w, const struct tok
     if (rc > 0) {
         rc = tokenizer_read_json(t, &f, w, e);
         file_close(&f);
+        if (!rc) rc = read_template(t, w, e);
     }
     arena_free(&scrap);
     return rc;

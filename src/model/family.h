@@ -84,6 +84,7 @@ struct steno_model {
     struct vocab vocab;
     struct bpe *bpe;
     struct tokenizer *tokenizer;   /* of a language model; NULL: it is none */
+    int chat;                      /* enum chat_format (text/chat.h) */
     struct token_roles tokens;
     struct buf non_speech;         /* int32_t ids */
     struct buf opened;             /* paths of the files it was read from, a NUL behind each */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "load/tokenizer.h"
 #include "model/lm.h"
-#include "text/tokenizer.h"
+#include "text/chat.h"
 
 #define REGEX(digits) "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" digits "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" \
                       "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
@@ -66,6 +66,7 @@ static int tokenizer_make(steno_model *m, struct weights *w, steno_error *e)
         if (more[i] >= 0) d.end[d.n_ends++] = more[i];
     for (int i = 0; i < f.n_ends && d.n_ends < TOKENIZER_ENDS; i++) d.end[d.n_ends++] = f.end[i];
     if (!m->n_vocab) m->n_vocab = (int32_t)f.n; /* else the network says it */
+    m->chat = (int)chat_recognise(f.chat_template);
     return tokenizer_open(&m->tokenizer, &m->arena, &d, e);
 }
 

@@ -183,6 +183,72 @@ static void test_markers_in_what_a_user_writes_are_text(void **state)
     steno_model_close(m);
 }
 
+/* ---- conversations */
+
+static int check_chat(const steno_model *m, const char *model, const json_t *row)
+{
+    static int32_t ids[IDS];
+    steno_message message[8];
+    steno_error e;
+    const json_t *all = json_object_get(row, "messages"), *want = json_object_get(row, "ids_fragments");
+    const size_t n = json_array_size(all);
+    assert_in_range(n, 1, 8);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *it = json_array_get(all, i);
+        message[i] = (steno_message){ json_string_value(json_object_get(it, "role")), json_string_value(json_object_get(it, "content")) };
+    }
+    uint32_t flags = json_is_true(json_object_get(row, "add_generation_prompt")) ? STENO_CHAT_ANSWER : 0;
+    if (json_is_false(json_object_get(row, "enable_thinking"))) flags |= STENO_CHAT_NO_THINKING;
+    const int got = steno_chat_tokenize(m, message, (int)n, flags, ids, IDS, &e);
+    if (json_object_get(row, "error")) return got != STENO_EARG || !strstr(e.text, "system");
+    size_t at = 0;
+    while (at < json_array_size(want) && (int)at < got && ids[at] == json_integer_value(json_array_get(want, at))) at++;
+    if (got == (int)json_array_size(want) && got == (int)at) return 0;
+    print_error("%s: %d ids of '%s', want %zu; the first difference is at %zu\n", model, got,
+                json_string_value(json_object_get(row, "text")), json_array_size(want), at);
+    return 1;
+}
+
+static void test_conversations_are_those_of_the_templates(void **state)
+{
+    (void)state;
+    static const struct { const char *table, *model; } chat[] = {
+        { "qwen3", "models/qwen3/hf" }, { "qwen3", "models/qwen3/gguf/qwen3-Q8_0.gguf" },
+        { "llama3", "models/llama3/hf" }, { "llama3", "models/llama3/gguf/llama3-Q4_0.gguf" },
+        { "gemma", "models/gemma/hf" }, { "gemma", "models/gemma/gguf/gemma-F16.gguf" }, { "gemma3", "models/gemma3/hf" },
+    };
+    int bad = 0;
+    for (size_t k = 0; k < sizeof chat / sizeof *chat; k++) {
+        char tail[64];
+        snprintf(tail, sizeof tail, "chat/%s.json", chat[k].table);
+        steno_model *m = llm_open(chat[k].model);
+        json_t *table = json_open(llm_file(tail).s), *rows = json_object_get(table, "rows");
+        assert_true(json_array_size(rows) > 5);
+        for (size_t i = 0; i < json_array_size(rows); i++) bad += check_chat(m, chat[k].model, json_array_get(rows, i));
+        json_decref(table);
+        steno_model_close(m);
+    }
+    if (bad) fail_msg("%d conversations differ", bad);
+}
+
+static void test_conversations_that_have_no_format_are_refused(void **state)
+{
+    (void)state;
+    steno_error e;
+    int32_t ids[64];
+    const steno_message good = { "user", "Hello" }, bad = { "narrator", "Hello" }, none = { "user", NULL };
+    steno_model *m = llm_open("models/llama/hf");
+    assert_int_equal(steno_chat_tokenize(m, &good, 1, 0, ids, 64, &e), STENO_EUNSUPPORTED);
+    assert_non_null(strstr(e.text, "no chat format"));
+    steno_model_close(m);
+    m = llm_open("models/qwen3/hf");
+    assert_int_equal(steno_chat_tokenize(m, &bad, 1, 0, ids, 64, &e), STENO_EARG);
+    assert_non_null(strstr(e.text, "narrator"));
+    assert_int_equal(steno_chat_tokenize(m, &none, 1, 0, ids, 64, &e), STENO_EARG);
+    assert_int_equal(steno_chat_tokenize(m, &good, 1, 4, ids, 64, &e), STENO_EARG);
+    steno_model_close(m);
+}
+
 /* A file that has a vocabulary and nothing else can be described, and has no sessions. */
 static void test_a_vocabulary_by_itself_opens_for_its_text(void **state)
 {
@@ -208,6 +274,8 @@ int main(void)
         cmocka_unit_test(test_bytes_that_are_no_text_come_back),
         cmocka_unit_test(test_one_letter_a_million_times),
         cmocka_unit_test(test_markers_in_what_a_user_writes_are_text),
+        cmocka_unit_test(test_conversations_are_those_of_the_templates),
+        cmocka_unit_test(test_conversations_that_have_no_format_are_refused),
         cmocka_unit_test(test_a_vocabulary_by_itself_opens_for_its_text),
     };
     if (access(llm_file("tok/gpt2.json").s, R_OK)) {

@@ -4,7 +4,7 @@
  * split character. */
 #include "api/heap.h"
 #include "load/tokenizer.h"
-#include "text/tokenizer.h"
+#include "text/chat.h"
 
 #define ADDED "\"added_tokens\":[{\"id\":5,\"content\":\"<s>\",\"special\":true},{\"id\":6,\"content\":\"<t>\",\"special\":false}],"
 static const char good[] = "{" ADDED "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"use_regex\":true},\"model\":{\"type\":\"BPE\",\"vocab\":"
@@ -129,23 +129,30 @@ static void test_files_that_are_wrong_are_refused_in_words(void **state)
     }
 }
 
+/* A tokenizer whose tokens are bytes: ids are texts. */
+static uint8_t byte[256];
+static struct token_def byte_token[256];
+static struct tokenizer *bytes_open(struct arena *a)
+{
+    struct tokenizer *t;
+    steno_error e;
+    for (int i = 0; i < 256; i++) byte[i] = (uint8_t)i, byte_token[i] = (struct token_def){ &byte[i], 1, 0, TOKEN_TEXT };
+    const struct tokenizer_desc d = { .token = byte_token, .n = 256, .pattern = "gpt2", .bos = -1, .eos = -1 };
+    arena_init(a);
+    if (tokenizer_open(&t, a, &d, &e)) fail_msg("%s", e.text);
+    return t;
+}
+
 /* Every byte is a token: characters come whole, one after the other, and what is none becomes U+FFFD. */
 static void test_streams_never_split_a_character(void **state)
 {
     (void)state;
     static const char text[] = "a\xc3\xa9\xe4\xb8\x96\xf0\x9f\x98\x80\xff\xe4\xb8z\xe4\xb8";
     static const char want[] = "a\xc3\xa9\xe4\xb8\x96\xf0\x9f\x98\x80\xef\xbf\xbd\xef\xbf\xbdz\xef\xbf\xbd";
-    static uint8_t byte[256];
-    static struct token_def token[256];
-    struct tokenizer *t;
     struct arena a;
+    struct tokenizer *t = bytes_open(&a);
     struct buf got = { 0 };
     struct token_stream s;
-    steno_error e;
-    arena_init(&a);
-    for (int i = 0; i < 256; i++) byte[i] = (uint8_t)i, token[i] = (struct token_def){ &byte[i], 1, 0, TOKEN_TEXT };
-    const struct tokenizer_desc d = { .token = token, .n = 256, .pattern = "gpt2", .bos = -1, .eos = -1 };
-    assert_int_equal(tokenizer_open(&t, &a, &d, &e), 0);
     token_stream_begin(&s, t, 0);
     for (size_t i = 0; i + 1 < sizeof text; i++) {
         token_stream_push(&s, (uint8_t)text[i], &got);
@@ -159,12 +166,49 @@ static void test_streams_never_split_a_character(void **state)
     arena_free(&a);
 }
 
+#define DATES "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n"
+static void test_prompts_are_those_of_the_formats(void **state)
+{
+    (void)state;
+    static const steno_message talk[] = { { "system", " S " }, { "user", " U\n" }, { "assistant", "A" }, { "user", "V" } };
+    static const struct { const char *program; int first, n; const char *want; } format[] = {
+        { "x <|im_start|> x", 0, 2, "<|im_start|>system\n S <|im_end|>\n<|im_start|>user\n U\n<|im_end|>\n<|im_start|>assistant\n" },
+        { "[INST] <<SYS>>", 0, 4, "<s>[INST] <<SYS>>\nS\n<</SYS>>\n\nU [/INST]A</s><s>[INST] V [/INST]" },
+        { "[INST]", 1, 1, "<s>[INST] U [/INST]" },
+        { "<|start_header_id|> Cutting Knowledge", 1, 1,
+          "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n" DATES
+          "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nU<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n" },
+        { "<|start_header_id|> Cutting Knowledge", 0, 1,
+          "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n" DATES
+          "S<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n" },
+    };
+    struct arena a;
+    struct tokenizer *t = bytes_open(&a);
+    for (size_t k = 0; k < sizeof format / sizeof *format; k++) {
+        struct buf ids = { 0 };
+        char got[600];
+        steno_error e;
+        assert_int_equal(chat_encode(t, chat_recognise(format[k].program), talk + format[k].first, format[k].n, CHAT_ANSWER, &ids, &e), 0);
+        const size_t n = ids.len / sizeof(int32_t);
+        assert_in_range(n, 1, sizeof got - 1);
+        for (size_t i = 0; i < n; i++) got[i] = (char)((const int32_t *)(const void *)ids.p)[i];
+        got[n] = 0;
+        assert_string_equal(got, format[k].want);
+        buf_free(&ids);
+    }
+    assert_int_equal(chat_recognise("{{ messages }}"), CHAT_NONE);
+    assert_int_equal(chat_recognise(NULL), CHAT_NONE);
+    tokenizer_close(t);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_special_tokens_are_cut_out_and_the_rest_is_joined),
         cmocka_unit_test(test_any_allocation_may_fail),
         cmocka_unit_test(test_files_that_are_wrong_are_refused_in_words),
+        cmocka_unit_test(test_prompts_are_those_of_the_formats),
         cmocka_unit_test(test_streams_never_split_a_character),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
