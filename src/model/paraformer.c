@@ -338,9 +338,9 @@ const struct family family_paraformer = {
     .ids_to_bytes = paraformer_ids_to_bytes,
 };
 
-/* The same network, which hears a stream chunk by chunk. */
+/* The same network, which hears a stream chunk by chunk. Names have at most 15 characters. */
 const struct family family_paraformer_online = {
-    .name = "paraformer-online",
+    .name = "paraformer-live",
     .front_end = FRONT_FBANK_STREAM,
     .task = "cif-stream",
     .narrow = 0,

@@ -19,6 +19,8 @@ mkdir online
 for f in config.yaml am.mvn tokens.json; do ln -s "$F/models/paraformer-online/pt/$f" online/; done
 ln -s "$F/models/paraformer/pt/model.pt" online/
 
+expect 0 "the family is told" info -m online
+out_has "family: paraformer-live"
 expect 0 "a recording is transcribed chunk by chunk" -q -m online "$SOUND"
 is "its text" "$(tr -d '\n' <"$T/out")" 七零五五九四
 cp "$T/out" whole

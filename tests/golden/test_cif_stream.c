@@ -202,7 +202,7 @@ static void test_texts_are_the_same_from_gguf_which_tells_streams_apart(void **s
         if (steno_model_convert(folder.s, &p, &e)) fail_msg("%s", e.text);
         assert_int_equal(fclose(f), 0);
         if (steno_model_open(&m, path, NULL, &e)) fail_msg("%s", e.text);
-        assert_string_equal(m->family->name, "paraformer-online");
+        assert_string_equal(m->family->name, "paraformer-live");
         buf_clear(&got);
         texts(m, &got);
         assert_string_equal(got.p, want.p);
