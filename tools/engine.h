@@ -59,8 +59,8 @@ struct engine {
 #define ENGINE_COMPUTE_ROW(T) \
     { .name = "compute", .kind = ARG_WORD, .at = offsetof(T, engine.compute), .value = "auto|f32|bf16|int16|int8", \
       .dflt = ARG_OF_PARAM, \
-      .help = "arithmetic of Whisper; auto: bf16 where the processor has it, else int16 or f32, with weights of the decoder in int8 " \
-              "(\"steno doctor\" tells which, and how many texts change)" }
+      .help = "arithmetic of encoders; auto: bf16 where the processor has it, else int16 or f32, with weights of Whisper's decoder in " \
+              "int8 (\"steno doctor\" tells which, and how many texts change)" }
 
 #define ENGINE_CPU_ROWS(T) \
     { .name = "cpu", .kind = ARG_TEXT, .at = offsetof(T, engine.cpu), .value = "LEVEL", \

@@ -102,7 +102,8 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     if (rc) return rc;
     m->family = family_find(&w);
     if (!m->family) rc = family_refuse(&w, e);
-    if (m->family && !m->family->narrow) m->narrow = 0, m->blocks = 0;
+    if (m->family && !(m->family->narrow & NARROW_ROWS)) m->narrow = 0;
+    if (m->family && !(m->family->narrow & NARROW_STEPS)) m->blocks = 0;
     m->matrix_type = w.matrix_type;
     m->format = w.format;
     for (uint32_t i = 0; i < w.n_tensors; i++)

@@ -203,11 +203,16 @@ struct cif {
 
 enum { PROMPT_PREFIX_MAX = 8 };
 
+enum family_narrow {
+    NARROW_ROWS = 1, /* those of many rows: bf16, int16, int8 */
+    NARROW_STEPS = 2 /* those of few rows, and keys and values that every step reads: int8 by blocks */
+};
+
 struct family {
     const char *name;
     enum front_end front_end;
     const char *task;              /* the task that makes results of its outputs: a name of lib/tasks.c */
-    int narrow;                    /* its networks can be multiplied in bf16 and int8 */
+    unsigned narrow;               /* enum family_narrow: which of its products may have fewer bits */
     int bare_text;                 /* its text has no punctuation */
     int (*match)(const struct weights *w);
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
@@ -232,6 +237,9 @@ int model_life_begin(steno_model *m, steno_error *e);
 void model_hold(const steno_model *m);
 void model_release(const steno_model *m);
 void model_free(steno_model *m); /* one that has not begun */
+
+/* What the matrices of an encoder, or of whatever else has many rows at once, may be packed as. */
+struct precision model_rows_precision(const steno_model *m);
 
 const struct family *family_find(const struct weights *w); /* NULL: none knows this file */
 /* STENO_EUNSUPPORTED that says what the file holds instead, by its settings or its tensors. */

@@ -26,6 +26,18 @@ int model_life_begin(steno_model *m, steno_error *e)
     return STENO_OK;
 }
 
+/* The first products and the last, which everything goes through, and projections behind attention, on which most depends, are at most
+ * int16: fewer bits are for those between. */
+struct precision model_rows_precision(const steno_model *m)
+{
+    const enum packed_type layers = m->narrow;
+    const enum packed_type ends = layers && (layers == PK_I16_PAIR || executor_gains(m->executor, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
+    return (struct precision){ .by_role = { [LINEAR_OTHER] = ends, [LINEAR_QKV] = layers, [LINEAR_UP] = layers, [LINEAR_DOWN] = layers,
+                                            [LINEAR_OUT] = ends, [LINEAR_CROSS_Q] = layers, [LINEAR_CROSS_KV] = ends,
+                                            [LINEAR_LM_HEAD] = ends },
+                               .bf16 = executor_gains(m->executor, PK_BF16_PAIR) ? PK_BF16_PAIR : 0, .int16 = ends };
+}
+
 void model_hold(const steno_model *m)
 {
     atomic_fetch_add(&m->life->users, 1);

@@ -129,7 +129,11 @@ static struct predictor_slots build_frames(struct build *b, const struct parafor
     struct op *op = emit(b, OP_NORM, "encoder.after_norm", frames, x,
                          bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, norm_eps));
     if (op) op->flags = OPF_PADDED;
-    return predictor_build(b, frames, d);
+    const struct precision rows = b->p.precision;
+    b->p.precision = (struct precision){ 0 }; /* how many tokens there are hangs on sums of all weights */
+    const struct predictor_slots p = predictor_build(b, frames, d);
+    b->p.precision = rows;
+    return p;
 }
 
 /* Sums of frames, those of the token that is still being made last: they go into the next chunk (struct cif_token 0). */
@@ -205,13 +209,15 @@ static int build_plan(steno_model *m, struct weights *w, const struct paraformer
     struct build b;
     const struct build_params params = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                                          .team = m->opening->team, .max_rows = s->enc.streams ? CHUNK_ROWS : WINDOW_ROWS,
-                                         .max_out = HEAD_ROWS, .max_past = s->enc.streams ? PAST_ROWS : 0 };
+                                         .max_out = HEAD_ROWS, .max_past = s->enc.streams ? PAST_ROWS : 0,
+                                         .precision = model_rows_precision(m) };
     build_begin(&b, &params, e);
     build_phase(&b, "encode");
     const struct predictor_slots p = build_frames(&b, s);
     build_phase(&b, s->enc.streams ? "fire" : "tokens");
     build_tokens(&b, s, p.frames);
     if (s->hot.kind != CIF_HOT_WITHIN) build_phase(&b, "head"), build_head(&b, s);
+    b.p.precision = (struct precision){ 0 };
     if (s->predictor.fine) build_phase(&b, "times"), predictor_build_times(&b, &s->predictor, &p, (uint32_t)s->enc.d);
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
@@ -241,7 +247,7 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
                              .blank = 0, .bos = 1, .eos = 2, .hot = s.hot.kind, .no_hotword = s.hot.no_hotword,
                              .hot_heads = s.hot.kind == CIF_HOT_BESIDE ? s.hot.heads : s.heads, .hot_most = HOT_MOST,
                              .scale = sqrtf((float)s.enc.d) };
-    if (s.enc.streams) describe_states(m, &s);
+    if (s.enc.streams) describe_states(m, &s), m->narrow = 0; /* chunks have few rows */
     m->name = "large";
     m->n_vocab = s.n_vocab;
     m->n_plans = 1;
@@ -328,7 +334,7 @@ const struct family family_paraformer = {
     .front_end = FRONT_FBANK_CLIPS,
     .task = "cif",
     .bare_text = 1,
-    .narrow = 0,
+    .narrow = NARROW_ROWS,
     .match = paraformer_match,
     .describe = paraformer_describe,
     .to_gguf = paraformer_to_gguf,

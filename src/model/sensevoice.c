@@ -161,7 +161,8 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     if (rc) return rc;
     struct build b;
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                                    .team = m->opening->team, .max_rows = QUERY_ROWS + WINDOW_ROWS, .max_out = HEAD_ROWS };
+                                    .team = m->opening->team, .max_rows = QUERY_ROWS + WINDOW_ROWS, .max_out = HEAD_ROWS,
+                                    .precision = model_rows_precision(m) };
     build_begin(&b, &p, e);
     build_encoder(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);
@@ -215,7 +216,7 @@ const struct family family_sensevoice = {
     .name = "sensevoice",
     .front_end = FRONT_FBANK_CLIPS,
     .task = "ctc",
-    .narrow = 0,
+    .narrow = NARROW_ROWS,
     .match = sensevoice_match,
     .describe = sensevoice_describe,
     .to_gguf = sensevoice_to_gguf,

@@ -158,17 +158,6 @@ static void build_encoder(struct build *b, const struct whisper_dims *w)
     }
 }
 
-/* The first products and the last, which everything goes through, and projections behind attention, on which most depends, are at most
- * int16: fewer bits are for those between. */
-static struct precision precision_of_encoder(const steno_model *m)
-{
-    const enum packed_type layers = m->narrow;
-    const enum packed_type ends = layers && (layers == PK_I16_PAIR || executor_gains(m->executor, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
-    return (struct precision){ .by_role = { [LINEAR_OTHER] = ends, [LINEAR_QKV] = layers, [LINEAR_UP] = layers, [LINEAR_DOWN] = layers,
-                                            [LINEAR_OUT] = ends, [LINEAR_CROSS_KV] = ends },
-                               .bf16 = executor_gains(m->executor, PK_BF16_PAIR) ? PK_BF16_PAIR : 0, .int16 = ends };
-}
-
 /* By blocks of int8, if so wanted. Beside an encoder of f32 or int16 near-ties depend most on the decoder's weights: then projections
  * behind attention, a seventh of them, keep the numbers they are stored as. */
 static struct precision precision_of_decoder(const steno_model *m)
@@ -297,7 +286,7 @@ static int build_plans(steno_model *m, const struct whisper_dims *d, struct weig
     struct align_heads heads;
     struct build b;
     struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                              .team = m->opening->team, .max_rows = (uint32_t)d->n_audio_ctx, .precision = precision_of_encoder(m),
+                              .team = m->opening->team, .max_rows = (uint32_t)d->n_audio_ctx, .precision = model_rows_precision(m),
                               .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
     build_encoder(&b, d);
@@ -371,7 +360,7 @@ const struct family family_whisper = {
     .name = "whisper",
     .front_end = FRONT_LOG_MEL,
     .task = "ar",
-    .narrow = 1,
+    .narrow = NARROW_ROWS | NARROW_STEPS,
     .match = whisper_match,
     .describe = whisper_describe,
     .speech = &whisper_speech,

@@ -44,6 +44,7 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
         const uint32_t rows = rows_max(p, op, out_of(p, e->max_out));
         if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX)
             z->thread = larger(z->thread, conv_row_sz(op, c) + linear_scratch(k, c, rows, e->threads));
+        if (op->kind == OP_FSMN) z->thread = larger(z->thread, fsmn_scratch(p, op));
         if (op->kind == OP_LSTM) z->thread = larger(z->thread, linear_scratch(k, c, 1, e->threads));
         if (op->kind != OP_ATTN && op->kind != OP_ATTN_WEIGHTS) continue;
         z->thread = larger(z->thread, kern_attn_scratch(k, attn_kv_type(p, op, e->state), c->d_head));

@@ -120,9 +120,40 @@ static void softmax_rows(const struct replay *rp, const struct op *op, uint32_t 
     for (uint32_t r = from; r < to; r++) rp->x->kern->softmax(y + r * ld_y, x + r * ld_x, rp->p->slot[op->in].width);
 }
 
+/* Values of this run as f32, from row `first` of a sequence on, for one head. */
+struct values { float *row; int64_t first; };
+
+size_t fsmn_scratch(const struct plan *p, const struct op *op)
+{
+    const struct bind *c = &p->bind[op->bind];
+    const int is_bf16 = op->in == NO_SLOT && p->slot[op->kv_slot].kv_type == KV_BF16;
+    return is_bf16 ? (ROWS_ITEM + (size_t)c->taps + 1) * c->d_head * sizeof(float) : 0;
+}
+
+/* Rows [v->first, end), which is even, of values that are stored as pairs of bf16. */
+static void values_widen(const struct values *v, const struct replay *rp, const struct op *op, uint32_t head, const struct sequence *q,
+                         int64_t end)
+{
+    enum kv_type type;
+    const struct kv_view view = replay_kv(rp, op, head, 0, &type);
+    const size_t n = rp->p->bind[op->bind].d_head;
+    float *y = v->row;
+    for (size_t t = (size_t)v->first; t < (size_t)end; t += 2, y += 2 * n) {
+        const char *block = (const char *)view.base + (q->block + t / KV_BLOCK) * view.block_stride;
+        const uint32_t *values = (const uint32_t *)(const void *)(block + KV_BLOCK * n * sizeof(uint16_t)); /* behind the keys */
+        const uint32_t *pair = values + t % KV_BLOCK / 2 * n;
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t even = pair[i] << 16, odd = pair[i] & 0xffff0000u;
+            memcpy(y + i, &even, sizeof even);
+            memcpy(y + n + i, &odd, sizeof odd);
+        }
+    }
+}
+
 /* Row t of what a filter reads of a sequence, for one head: rows of the slot, values of this run, what the state kept of earlier rows, or
  * nothing. */
-static const float *fsmn_row(const struct replay *rp, const struct op *op, uint32_t head, const struct sequence *q, int64_t t)
+static const float *fsmn_row(const struct replay *rp, const struct op *op, uint32_t head, const struct sequence *q, const struct values *v,
+                             int64_t t)
 {
     const struct bind *c = &rp->p->bind[op->bind];
     const size_t at = (size_t)head * c->d_head;
@@ -133,24 +164,28 @@ static const float *fsmn_row(const struct replay *rp, const struct op *op, uint3
         return i < 0 ? NULL : state_rows(&rp->x->mem[op->state], op->layer, q->lane) + (size_t)i * c->n + at;
     }
     if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)(q->row + t) * rp->p->slot[op->in].ld + at;
+    if (v->row) return v->row + (size_t)(t - v->first) * c->d_head;
     enum kv_type type;
-    const struct kv_view v = replay_kv(rp, op, head, 0, &type); /* keys first, then values [KV_BLOCK, d_head] */
-    const float *block = (const float *)(const void *)((const char *)v.base + (q->block + (size_t)t / KV_BLOCK) * v.block_stride);
+    const struct kv_view view = replay_kv(rp, op, head, 0, &type); /* keys first, then values [KV_BLOCK, d_head] */
+    const float *block = (const float *)(const void *)((const char *)view.base + (q->block + (size_t)t / KV_BLOCK) * view.block_stride);
     return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * c->d_head;
 }
 
 /* Rows [from, to), of one sequence. */
-static void fsmn_some(const struct replay *rp, const struct op *op, const struct sequence *q, uint32_t from, uint32_t to)
+static void fsmn_some(const struct replay *rp, const struct op *op, const struct sequence *q, uint32_t from, uint32_t to, void *scratch)
 {
     const struct plan *p = rp->p;
     const struct bind *c = &p->bind[op->bind];
     const float *x[FSMN_TAPS];
+    const int64_t before = (int64_t)from - q->row - c->left, behind = (int64_t)to - q->row - c->left + c->taps - 1;
+    const struct values v = { fsmn_scratch(p, op) ? scratch : NULL, before > 0 ? before & ~INT64_C(1) : 0 };
     struct fsmn f = { .x = x, .taps = c->taps, .left = c->left, .n = c->d_head };
     for (uint32_t head = 0; head < c->heads; head++) {
         const size_t at = (size_t)head * c->d_head;
         f.w = c->filter + (size_t)head * c->taps * c->d_head;
+        if (v.row) values_widen(&v, rp, op, head, q, behind < q->n ? behind : q->n);
         for (uint32_t r = from; r < to; r++) {
-            for (uint32_t j = 0; j < c->taps; j++) x[j] = fsmn_row(rp, op, head, q, (int64_t)r - q->row - c->left + j);
+            for (uint32_t j = 0; j < c->taps; j++) x[j] = fsmn_row(rp, op, head, q, &v, (int64_t)r - q->row - c->left + j);
             f.y = row0(rp, op->out) + (size_t)r * p->slot[op->out].ld + at;
             f.add = op->aux == NO_SLOT ? NULL : row0(rp, op->aux) + (size_t)r * p->slot[op->aux].ld + at;
             rp->x->kern->fsmn(&f);
@@ -158,12 +193,12 @@ static void fsmn_some(const struct replay *rp, const struct op *op, const struct
     }
 }
 
-static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to, void *scratch)
 {
     for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) {
         const struct sequence q = sequence_at(rp, op->rows, i);
         const uint32_t end = (uint32_t)q.row + q.n;
-        if (q.row < to && from < end) fsmn_some(rp, op, &q, q.row > from ? q.row : from, end < to ? end : to);
+        if (q.row < to && from < end) fsmn_some(rp, op, &q, q.row > from ? q.row : from, end < to ? end : to, scratch);
     }
 }
 
@@ -253,6 +288,13 @@ static void median_row(const struct replay *rp, const struct op *op, uint32_t r)
 
 /* ---- how an op is cut */
 
+/* Rows of an item of an element-wise op. */
+static uint32_t rows_item(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    const uint32_t threads = (uint32_t)worker->threads, share = (rows_of(rp, op) + threads - 1) / threads;
+    return share < ROWS_ITEM ? share : ROWS_ITEM;
+}
+
 typedef void rows_fn(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to);
 
 /* How ops of a kind are run: by a function of their own, or rows in shares by `rows`. */
@@ -268,12 +310,21 @@ static void embed_run(const struct replay *rp, const struct op *op, const struct
 static void rows_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
     rows_fn *const rows_body = way[op->kind].rows;
-    const uint32_t rows = rows_of(rp, op), threads = (uint32_t)worker->threads;
+    const uint32_t rows = rows_of(rp, op), n = rows_item(rp, op, worker);
     if (!rows) return;
-    const uint32_t share = (rows + threads - 1) / threads, n = share < ROWS_ITEM ? share : ROWS_ITEM;
     FOR_ITEMS(i, (rows + n - 1) / n) {
         const uint32_t from = (uint32_t)i * n;
         rows_body(rp, op, from, from + n < rows ? from + n : rows);
+    }
+}
+
+static void fsmn_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    const uint32_t rows = rows_of(rp, op), n = rows_item(rp, op, worker);
+    if (!rows) return;
+    FOR_ITEMS(i, (rows + n - 1) / n) {
+        const uint32_t from = (uint32_t)i * n;
+        fsmn_rows(rp, op, from, from + n < rows ? from + n : rows, worker->scratch);
     }
 }
 
@@ -301,7 +352,7 @@ static struct op_way const way[OP_KINDS] = {
     [OP_SCALE] = { rows_run, scale_rows },
     [OP_LINEAR] = { linear_run, NULL },
     [OP_ATTN] = { attn_run, NULL },
-    [OP_FSMN] = { rows_run, fsmn_rows },
+    [OP_FSMN] = { fsmn_run, NULL },
     [OP_SHIFT_STATE] = { shift_state_run, NULL },
     [OP_LOOK_BACK] = { look_back_run, NULL },
     [OP_SOFTMAX] = { rows_run, softmax_rows },

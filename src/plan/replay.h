@@ -206,6 +206,8 @@ size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows,
 
 size_t conv_row_sz(const struct op *op, const struct bind *c); /* of a thread beside it, where the linear is a convolution */
 
+size_t fsmn_scratch(const struct plan *p, const struct op *op); /* of a thread, for a filter over rows */
+
 /* An op: the items that this thread gets hold of. */
 typedef void op_fn(const struct replay *rp, const struct op *op, const struct worker *worker);
 op_fn op_run;                                                       /* of whatever kind (exec_ops.c) */

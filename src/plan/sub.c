@@ -95,6 +95,12 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
     return attended;
 }
 
+/* Keys and values of a run are stored as the product that makes them computes. */
+static enum kv_type kv_type_by(const struct build *b, const struct linear_binds *l)
+{
+    return linear_is_packed_as(b, l, PK_BF16_PAIR) ? KV_BF16 : KV_F32;
+}
+
 /* A sub-layer over a state needs to know which one. */
 static int has_state(struct build *b, const char *name, const char *what, uint16_t state)
 {
@@ -113,8 +119,7 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
     const struct part_name vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
     const struct linear_part part[] = { { qw.s, qb.s, q_width(d) }, { kw.s, NULL, kv_width(d) }, { vw.s, vb.s, kv_width(d) } };
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, d->d, LINEAR_QKV, normed.norm });
-    const enum kv_type type = linear_is_packed_as(b, &qkv, PK_BF16_PAIR) ? KV_BF16 : KV_F32; /* as the product that made them */
-    const uint16_t kv = causal ? NO_SLOT : build_slot_kv(b, d->n_kv_heads, d->d_head, type);
+    const uint16_t kv = causal ? NO_SLOT : build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
     emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
 }
@@ -127,9 +132,9 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const struct part_name qw = part_in(s->name, "linear_q_k_v", "weight"), qb = part_in(s->name, "linear_q_k_v", "bias");
     const struct part_name f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
     const struct part_name o = part_of(s->name, "linear_out");
-    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, KV_F32), memory = build_slot(b, kv_width(d));
     const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm });
+    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv)), memory = build_slot(b, kv_width(d));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
     if (!b->status) b->op[b->plan.n_ops - 1].flags |= s->flags & SUB_CAUSAL ? OPF_CAUSAL : s->flags & SUB_TABLE ? OPF_TABLE : 0;
     struct op *op = emit(b, OP_FSMN, f.s, memory, NO_SLOT,

@@ -112,7 +112,7 @@ static const struct param punctuate[] = {
 };
 
 static const struct param open_model[] = {
-    { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR | BY_TEXT },
+    { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR | BY_TAGS | BY_CIF | BY_TEXT },
     { M(cpu_level), TEXT, .by = BY_ALL },
     { M(team), .kind = STENO_PARAM_CALL, .by = BY_ALL },
     { M(vocab), TEXT, .by = BY_WORDS },

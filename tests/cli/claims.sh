@@ -24,6 +24,13 @@ says doc/performance.md "of $all under many sets of options | $bf16 | $int16 | $
     "of $usual with the reference's usual options | $ubf16 | $uint16 | $uint8 |" "texts that change, of $all | $vbf16 | $vint16 | $vint8 |"
 says doc/steno.1 "Of the $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8, all"
 says include/steno/steno.h "Of $all texts" "bf16 changes $bf16, int16 $int16 and int8 $int8, all" "$uint8 of $usual"
+read -r sv sbf16 sint16 sint8 <<<"$(figures "SenseVoice texts")"
+read -r pf pbf16 pint16 pint8 <<<"$(figures "Paraformer texts")"
+is "auto's arithmetic changes no text of FunASR's recognisers" "$sbf16 $sint16 $pbf16 $pint16" "0 0 0 0"
+says doc/performance.md "of $sv under all settings | $sbf16 | $sint16 | $sint8 |" \
+    "Paraformer: texts that change, of $pf | $pbf16 | $pint16 | $pint8 |"
+says doc/steno.1 "of $((sv + pf)) texts" "changes $((sint8 + pint8)), the others none"
+says include/steno/steno.h "of their $((sv + pf)) texts int8 changes one"
 STENO_MODEL=$MODEL expect 0 "doctor says so" doctor
 compute=$(sed -n 's/^compute used: \([a-z0-9]*\) .*/\1/p' "$T/out")
 case $compute in

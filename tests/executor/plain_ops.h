@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "harness.h"
+#include "kern/kv.h"
 #include "plan/executor.h"
 #include "plan/logits_approx.h"
 
@@ -353,7 +354,8 @@ static inline void plain_attn(const struct plain_op *o)
 }
 
 /* Row t of a sequence. */
-static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t head, struct sequence s, int64_t t)
+/* wide: [d_head] for a row that is stored as bf16 */
+static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t head, struct sequence s, int64_t t, float *wide)
 {
     const struct bind *c = o->bind;
     const size_t at = (size_t)head * c->d_head;
@@ -367,25 +369,32 @@ static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t hea
     enum kv_type type;
     size_t head_sz;
     const struct kv_view v = plain_kv(o, head, 0, &type, &head_sz);
-    const float *block = (const float *)(const void *)((const char *)v.base + (s.block + (size_t)t / KV_BLOCK) * v.block_stride);
-    return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * c->d_head;
+    const void *block = (const char *)v.base + (s.block + (size_t)t / KV_BLOCK) * v.block_stride;
+    if (type == KV_F32) return (const float *)block + kv_value_at(KV_F32, (size_t)t % KV_BLOCK, 0, c->d_head);
+    for (size_t i = 0; i < c->d_head; i++)
+        wide[i] = bf16_to_f32(((const uint16_t *)block)[kv_value_at(KV_BF16, (size_t)t % KV_BLOCK, i, c->d_head)]);
+    return wide;
 }
 
 static inline void plain_fsmn(const struct plain_op *o)
 {
     const struct bind *c = o->bind;
     const float *x[FSMN_TAPS];
+    float *wide = calloc((size_t)c->taps * c->d_head, sizeof *wide);
+    assert_non_null(wide);
     for (uint32_t head = 0; head < c->heads; head++)
         for (uint32_t r = 0; r < o->rows; r++) {
             const size_t at = (size_t)head * c->d_head;
             const struct sequence s = plain_sequence(o, r);
-            for (uint32_t j = 0; j < c->taps; j++) x[j] = plain_fsmn_row(o, head, s, (int64_t)r - s.row - c->left + j);
+            for (uint32_t j = 0; j < c->taps; j++)
+                x[j] = plain_fsmn_row(o, head, s, (int64_t)r - s.row - c->left + j, wide + (size_t)j * c->d_head);
             const struct fsmn f = { .y = plain_row(o, o->op->out, r) + at,
                                     .add = o->op->aux == NO_SLOT ? NULL : plain_row(o, o->op->aux, r) + at, .x = x,
                                     .w = (const float *)plain_at(o, c->filter) + at * c->taps, .taps = c->taps, .left = c->left,
                                     .n = c->d_head };
             o->kern->fsmn(&f);
         }
+    free(wide);
 }
 
 /* A way after the other, with a state beside. */

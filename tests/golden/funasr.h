@@ -37,6 +37,22 @@ static inline void funasr_open(const char *results, const char *weights)
     if (steno_model_open(&model, funasr_file("%s", weights).s, NULL, &e)) fail_msg("%s", e.text);
 }
 
+/* As the reference computes. */
+static inline int model_open_f32(steno_model **m, const char *path, steno_error *e)
+{
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.compute = STENO_COMPUTE_F32;
+    return steno_model_open(m, path, &p, e);
+}
+
+static inline void funasr_open_f32(const char *results, const char *weights)
+{
+    steno_error e;
+    golden = json_open(funasr_file("%s", results).s);
+    if (model_open_f32(&model, funasr_file("%s", weights).s, &e)) fail_msg("%s", e.text);
+}
+
 static inline int funasr_close(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@ static double const margin_least = 0.02; /* of logits; ours differ by less than 
 static int group_begin(void **state)
 {
     (void)state;
-    funasr_open("golden/paraformer/golden.json", "models/paraformer/pt");
+    funasr_open_f32("golden/paraformer/golden.json", "models/paraformer/pt");
     return 0;
 }
 
@@ -109,7 +109,7 @@ static void test_ids_text_and_times_are_the_references_from_safetensors(void **s
     const struct golden_path dir = funasr_safetensors("paraformer");
     steno_model *m;
     steno_error e;
-    if (steno_model_open(&m, dir.s, NULL, &e)) fail_msg("%s", e.text);
+    if (model_open_f32(&m, dir.s, &e)) fail_msg("%s", e.text);
     assert_true(compare_all(m) >= 15);
     steno_model_close(m);
     funasr_safetensors_remove(dir);
@@ -122,7 +122,7 @@ static void test_ids_text_and_times_are_the_references_from_gguf(void **state)
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         steno_model *m;
         steno_error e;
-        if (steno_model_open(&m, funasr_file("models/paraformer/gguf/%s", files[k]).s, NULL, &e)) fail_msg("%s", e.text);
+        if (model_open_f32(&m, funasr_file("models/paraformer/gguf/%s", files[k]).s, &e)) fail_msg("%s", e.text);
         assert_true(compare_all(m) >= 15);
         steno_model_close(m);
     }
@@ -139,7 +139,7 @@ static void test_bicif_is_the_reference_from_every_form(void **state)
     for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
         steno_model *m;
         steno_error e;
-        if (steno_model_open(&m, form[i].s, NULL, &e)) fail_msg("%s", e.text);
+        if (model_open_f32(&m, form[i].s, &e)) fail_msg("%s", e.text);
         assert_true(compare_with(m, all) >= 15);
         steno_model_close(m);
     }
@@ -157,7 +157,7 @@ static void test_bicif_fires_where_the_reference_does(void **state)
     steno_session *s;
     steno_error e;
     const struct golden_path from = funasr_file("models/paraformer-bicif/gguf/paraformer-bicif-mini-%s.gguf", "f16");
-    if (steno_model_open(&m, from.s, NULL, &e)) fail_msg("%s", e.text);
+    if (model_open_f32(&m, from.s, &e)) fail_msg("%s", e.text);
     assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
     const struct plan *plan = inside_plan(m, PLAN_ENCODER);
     for (size_t i = 0; i < 2; i++) {
@@ -206,7 +206,7 @@ static void test_bicif_is_the_reference_after_conversion(void **state)
         p.user = f;
         if (steno_model_convert(from.s, &p, &e)) fail_msg("%s", e.text);
         fclose(f);
-        if (steno_model_open(&m, path, NULL, &e)) fail_msg("%s", e.text);
+        if (model_open_f32(&m, path, &e)) fail_msg("%s", e.text);
         assert_true(compare_with(m, all) >= 15);
         steno_model_close(m);
         unlink(path);
@@ -234,7 +234,7 @@ static int open_with(const char *key, const char *value, char *text, size_t n, s
     assert_non_null(f);
     fprintf(f, "%.*s%s%s: %s%s", (int)(at - all), all, key, strchr(key, '"') ? "" : "\"", value, at + strcspn(at, ",}"));
     fclose(f);
-    const int rc = steno_model_open(&m, dir.s, NULL, e);
+    const int rc = model_open_f32(&m, dir.s, e);
     if (!rc) {
         assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
         run(s, "en_bgm", 0, NULL);

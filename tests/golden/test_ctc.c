@@ -11,7 +11,7 @@ static double const margin_least = 0.02; /* of logits; ours differ by less than 
 static int group_begin(void **state)
 {
     (void)state;
-    funasr_open("golden/sensevoice/golden.json", "models/sensevoice/pt");
+    funasr_open_f32("golden/sensevoice/golden.json", "models/sensevoice/pt");
     return 0;
 }
 
@@ -268,7 +268,7 @@ static void test_every_gguf_file_gives_the_text_of_the_folder(void **state)
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         steno_model *m;
         steno_error e;
-        if (steno_model_open(&m, funasr_file("models/sensevoice/gguf/%s", files[k]).s, NULL, &e)) fail_msg("%s", e.text);
+        if (model_open_f32(&m, funasr_file("models/sensevoice/gguf/%s", files[k]).s, &e)) fail_msg("%s", e.text);
         assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
         const char *name;
         json_t *file;
@@ -299,7 +299,7 @@ static void test_cmvn_is_applied_unless_it_is_switched_off(void **state)
     unlink(mvn);
     steno_model *m;
     steno_error e;
-    assert_int_equal(steno_model_open(&m, dir.s, NULL, &e), STENO_EFORMAT);
+    assert_int_equal(model_open_f32(&m, dir.s, &e), STENO_EFORMAT);
     assert_non_null(strstr(e.text, "am.mvn"));
     steno_model_params p;
     steno_model_params_init(&p);

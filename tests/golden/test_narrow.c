@@ -5,6 +5,7 @@
  * thousand words more (tests/data/golden/words.json, see make_words.py) none changes, with int8 at most two. The encoder's output stays
  * near f32's, row by row.
  * Needs the collection named by STENO_SHARED; without it every test here is skipped. */
+#include "accuracy.h"
 #include "golden.h"
 
 enum { MOST_ROWS = 1500 };
@@ -17,22 +18,6 @@ static int text_equal(void *user, const char *file, const char *set, const steno
     print_message("golden.json, %s, %s: text '%s', want '%s'\n", file, set, steno_text(s), text);
     *usual += !strcmp(set, "greedy") || !strcmp(set, "beam5");
     return 1;
-}
-
-/* The figure of a row of doc/accuracy.tsv for an arithmetic; of how many where it is STENO_COMPUTE_AUTO. */
-static int figure(const char *row, enum steno_compute compute)
-{
-    static const int column[] = { [STENO_COMPUTE_AUTO] = 0, [STENO_COMPUTE_BF16] = 1, [STENO_COMPUTE_INT16] = 2, [STENO_COMPUTE_INT8] = 3 };
-    char line[256], *tab;
-    int v[4] = { 0 }, found = 0;
-    FILE *f = fopen("doc/accuracy.tsv", "r");
-    assert_non_null(f);
-    while (!found && fgets(line, sizeof line, f))
-        found = (tab = strchr(line, '\t')) && (size_t)(tab - line) == strlen(row) && strncmp(line, row, strlen(row)) == 0 &&
-                sscanf(tab, "%d %d %d %d", v, v + 1, v + 2, v + 3) == 4;
-    fclose(f);
-    if (!found) fail_msg("doc/accuracy.tsv has no %s", row);
-    return v[column[compute]];
 }
 
 /* At most so many texts of all cases (of the sets of options `only`, NULL: all) are others, and so many of those with the usual options, as
