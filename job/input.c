@@ -37,6 +37,12 @@ static void on_attempt(void *user, const steno_attempt *a)
     if (in->job->tell.attempt) in->job->tell.attempt(in->job->tell.user, in, a);
 }
 
+static void on_rows(void *user, const steno_rows *r)
+{
+    const struct job_input *in = user;
+    if (in->job->tell.rows) in->job->tell.rows(in->job->tell.user, in, r);
+}
+
 static void on_progress(void *user, int64_t done_ms, int64_t total_ms)
 {
     const struct job_input *in = user;
@@ -243,6 +249,7 @@ void input_init(struct job_input *in, struct job *j, steno_session *s, int slot)
     in->params.user = in;
     in->params.on_segment = on_segment;
     in->params.on_attempt = on_attempt;
+    if (in->params.on_rows) in->params.on_rows = on_rows;
     in->params.on_progress = on_progress;
     in->params.should_abort = should_abort;
 }

@@ -61,6 +61,7 @@ struct job_events {
     void (*progress)(void *user, const struct job_input *in, int64_t done_ms, int64_t total_ms);
     int (*segment)(void *user, const struct job_input *in, const steno_segment *seg);
     void (*attempt)(void *user, const struct job_input *in, const steno_attempt *a);
+    void (*rows)(void *user, const struct job_input *in, const steno_rows *r); /* params.on_rows has to be set, to anything: who asks */
     void (*let_go)(void *user, const struct job_input *in); /* what began is over, however it ended */
     int (*end)(void *user, const struct job_input *in, const struct job_end *e); /* how; not told when the run ends */
     int (*output)(void *user, const struct job_input *in, struct transcript *t); /* a transcript; layout and source are yours to fill */

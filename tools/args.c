@@ -69,7 +69,7 @@ void arg_param(char *out, size_t n, const char *name, double *unit)
         { "vad-max-speech-s", "max_segment_ms", 1000 }, { "vad-merge-s", "merge_ms", 1000 }, { "vad-schedule", "schedule", 1 },
         { "vad-chunk-ms", "chunk_size_ms", 1 }, { "vad-min-speech-ms", "min_speech_ms", 1 },
         { "cpu", "cpu_level", 1 }, { "cmvn", "no_cmvn", 1 },
-        { "batch-size", "max_windows", 1 }, { "keep-tags", "tags", 1 }, { "rich-text", "tags", 1 },
+        { "batch-size", "max_windows", 1 }, { "dump", "on_rows", 1 }, { "keep-tags", "tags", 1 }, { "rich-text", "tags", 1 },
     };
     *unit = 1;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

@@ -98,6 +98,15 @@ static int look(struct ledger *l, char **path, int64_t *size, const struct opts 
     return (fault = atomic_file_fault(to)) ? cannot_write(to, fault) : EXIT_OK;
 }
 
+/* What a process that was killed has left beside the file. */
+static void sweep_beside(const char *to)
+{
+    const char *slash = strrchr(to, '/');
+    char *dir = slash ? strndup(to, (size_t)(slash - to) + 1) : strdup(".");
+    if (dir) atomic_file_sweep(dir);
+    free(dir);
+}
+
 static int write_file(const char *model, const char *to, const char *type, const struct opts *o, int64_t before)
 {
     struct out out = { 0 };
@@ -108,6 +117,7 @@ static int write_file(const char *model, const char *to, const char *type, const
     p.vocab = o->engine.vocab;
     p.write = out_write;
     p.user = &out;
+    sweep_beside(to);
     if (atomic_file_open(&out.file, to, signals_temp)) return errno == ENOMEM ? message_model_error(to, STENO_ENOMEM, "out of memory")
                                                                               : cannot_write(to, strerror(errno));
     const int rc = steno_model_convert(model, &p, &err);

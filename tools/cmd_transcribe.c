@@ -57,6 +57,9 @@ static const struct arg rows[] = {
       .help = "names of files below DIR, of {stem}, {format} and {language}; without it {stem}.{format}" },
     { .name = "offset-n", .kind = ARG_INT, .at = AT(offset_n), .value = "N", .dflt = "0", .hi = 1e9,
       .help = "added to the numbers of subtitles (srt)" },
+    { .name = "dump", .kind = ARG_TEXT, .at = AT(dump), .value = "DIR",
+      .help = "write what the network makes of each clip as DIR/NAME.KIND.npy (SenseVoice, Paraformer): fbank, features, encoder, logits, "
+              "cif_alphas; \"steno compare\" tells how far such files are apart" },
     SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
@@ -134,6 +137,12 @@ static int asks_itn(const steno_model *m)
     return steno_model_info_get(m, &i) == STENO_OK && i.itn;
 }
 
+/* That somebody asks; the job has its own. */
+static void no_rows(void *user, const steno_rows *r)
+{
+    (void)user, (void)r;
+}
+
 /* Fill the parameters; the library judges them, before there is a model and with it. */
 static int set_params(struct transcription *t, const steno_model *m)
 {
@@ -153,6 +162,7 @@ static int set_params(struct transcription *t, const steno_model *m)
     const int wants_tags = o->as || t->results->files.naming.formats >> WRITER_FUNASR & 1;
     if (m && wants_tags && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
     if (m && o->as) p->itn = asks_itn(m);
+    if (o->dump) p->on_rows = no_rows;
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
     struct args_given given = *o->engine.given;
     if (!p->token_timestamps) option_forget(&given, "max-len"); /* words serve it */
@@ -243,6 +253,7 @@ static int run_job(struct transcription *t, char **files, int n)
     int code = set_params(t, t->engine.model);
     set_job(t);
     if (code == EXIT_OK) code = try_params(t);
+    if (code == EXIT_OK) code = dump_open(&t->dump);
     if (code != EXIT_OK) return code;
     progress_bar_begin(&bar, o->progress, o->engine.quiet, n);
     return o->batch_size > 1 ? transcription_run_batch(t, files, n) : transcription_run(t, files, n);
@@ -255,7 +266,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     struct results results = { .files = { .dir = o->out_dir, .naming = { .template = o->out_template, .formats = o->formats },
                                           .ledger = &ledger, .told = signals_temp },
                                .inputs = files, .n = n, .quiet = o->engine.quiet, .as = o->as };
-    struct transcription t = { .o = o, .results = &results };
+    struct transcription t = { .o = o, .results = &results, .dump.dir = o->dump };
     char *demo = NULL;
     if (n == 0 && o->engine.demo) {
         demo = models_demo_audio();
@@ -275,6 +286,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     results.hold_text |= t.marks.session != NULL;
     if (code == EXIT_OK) code = run_job(&t, files, n);
     if (o->print_timings) print_timings(&t, progress_now_us() - begun);
+    dump_free(&t.dump);
     results_free(&results);
     ledger_free(&ledger);
     marks_close(&t.marks);

@@ -44,6 +44,7 @@ static int one_style(scene_t s) { return !s->o->print_colors || !s->o->print_con
 static int one_text(scene_t s) { return !s->o->decode.keep_tags || !s->o->decode.rich_text; }
 static int shows_no_tokens(scene_t s) { return !has_styles(s) && !s->o->print_special; }
 static int one_punctuation(scene_t s) { return !s->o->marks.none; }
+static int one_by_one(scene_t s) { return s->o->batch_size == 1; }
 static int may_color(scene_t s) { return s->o->color != CONSOLE_COLOR_NEVER; }
 
 static const struct {
@@ -64,6 +65,7 @@ static const struct {
     { "chunk-length", no_vad_chunks, "and --vad exclude each other" },
     { "alignment-heads", has_words, "needs --word-timestamps, or the output formats ass or wts" },
     { "diarize", shows_speakers, "shows in txt, srt, vtt, ass, tsv, csv, lrc and the kinds of json: add one of these output formats" },
+    { "dump", one_by_one, "and --batch-size exclude each other" },
     { "keep-tags", one_text, "and --rich-text exclude each other" },
     { "punctuation", shows_no_tokens, "does not go with --print-colors, --print-confidence and --print-special, which show tokens as "
                                       "they come" },

@@ -31,6 +31,7 @@ static const struct verb verbs[] = {
     { "quantize", cmd_quantize, "write it with smaller weights" },
     { "info", cmd_info, "what a model file holds, or what is wrong with it" },
     { "bench", cmd_bench, "how fast this machine is, phase by phase" },
+    { "compare", cmd_compare, "how far numbers of two .npy files are apart" },
     { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
     { "stream", NULL, NULL }, { "generate", NULL, NULL }, { "chat", NULL, NULL },
     { "embed", NULL, NULL }, { "models", NULL, NULL },

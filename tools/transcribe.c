@@ -68,6 +68,12 @@ static void on_attempt(void *user, const struct job_input *in, const steno_attem
             a->kept ? "kept" : "again");
 }
 
+static void on_rows(void *user, const struct job_input *in, const steno_rows *r)
+{
+    (void)in;
+    dump_add(&((struct transcription *)user)->dump, r);
+}
+
 static void on_hear(void *user, const struct job_input *in, int64_t heard_ms, int64_t total_ms, int at_end)
 {
     static const char *const doing[] = { "hearing speakers", "finding speech", "listening" }; /* in the order of enum job_hearing */
@@ -132,6 +138,8 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     const char *task = NULL;
     if (t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE) task = what->task == STENO_TRANSLATE ? "translation" : "transcript";
     if (task && !t->results->files.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
+    const int code = dump_write(&t->dump, t->engine.model, in->file, in->channel == JOB_MIX);
+    if (code != EXIT_OK) return code;
     return write_results(t, in, what, NULL, task);
 }
 
@@ -229,8 +237,8 @@ void transcription_watch(struct transcription *t)
 {
     t->job.tell = (struct job_events){ .user = t, .stop = signals_stop, .busy = on_busy, .begin = on_begin, .watch = on_watch,
                                        .hear = on_hear, .progress = on_progress, .segment = on_segment, .attempt = on_attempt,
-                                       .let_go = on_let_go, .end = on_end, .output = on_output, .output_failed = on_output_failed,
-                                       .done = on_done };
+                                       .rows = on_rows, .let_go = on_let_go, .end = on_end, .output = on_output,
+                                       .output_failed = on_output_failed, .done = on_done };
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #define STENO_TOOLS_TRANSCRIBE_H
 #include "console.h"
 #include "decode_opts.h"
+#include "dump.h"
 #include "engine.h"
 #include "job.h"
 #include "marks_opts.h"
@@ -19,7 +20,7 @@ struct transcribe_opts {
     struct subtitle_opts subtitles;
     struct vad_opts vad;
     struct marks_opts marks;
-    const char *language, *channels, *out_dir, *out_template;
+    const char *language, *channels, *out_dir, *out_template, *dump;
     int strict;
     int task, channel, diarize; /* channel: what `channels` says */
     int progress, print_timings, print_colors, print_confidence, print_special, color;
@@ -60,6 +61,7 @@ struct transcription {
     struct progress_bar *bar; /* of the whole run */
     struct shown *shown;      /* one for each input in hand */
     struct held held;
+    struct dump dump;
 };
 
 /* Transcribe the files, one after the other or, with --batch-size, several at a time. Engine, parameters, results and console are ready.

@@ -375,11 +375,12 @@ enum steno_special {
 /** @return id of a special token, -1: this model has none such */
 STENO_API int32_t steno_token_id(const steno_model *m, enum steno_special which);
 
-/** Log-mel spectrogram as the encoder is given it: scaled against the loudest bin of all of pcm, 100 frames a second.
+/** Spectrogram as the model's front end makes it, 100 frames a second: of Whisper the log-mel that the encoder is given, scaled against the
+ * loudest bin of all of pcm; of FunASR's models the logarithms of filter banks, before they are stacked and normalised.
  *
  * @param pcm       [n] mono samples at 16 kHz
  * @param out       [n_frames, n_mels] receives the frames that fit, one after the other; may be NULL when n_frames is 0
- * @return number of frames, n / 160, which may exceed n_frames, or a negative status */
+ * @return number of frames (n / 160; of filter banks whole frames of 400 samples), which may exceed n_frames, or a negative status */
 STENO_API int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames);
 
 /* ---- sessions ---------------------------------------------------------------------------------------------------------------- */
@@ -548,6 +549,20 @@ typedef struct steno_step {
     int32_t n_vocab;
 } steno_step;
 
+/** Rows of numbers that a network has made of a clip, for comparing with another implementation. */
+typedef struct steno_rows {
+    uint32_t size;            /* set by the library */
+    int32_t first;            /* which row of the clip the first one is: some come in pieces, in order */
+    int32_t n_rows, width;
+    const char *name;         /* "features": what the encoder is given, stacked and normalised; "encoder": its output, rows that ask for
+                                 language and numbers included; "logits": of each row of a CTC head, or of each token, but where hot words
+                                 are attended to; "cif_alphas": weights of frames, one of silence behind the last; "cif_fine_alphas": those
+                                 that times are told by; static */
+    int64_t at_ms;            /* where the clip begins */
+    const float *rows;        /* [n_rows, width], rows `stride` floats apart; valid during the callback */
+    int64_t stride;
+} steno_rows;
+
 /** One sampled token. */
 typedef struct steno_token {
     uint32_t size;         /* set by the caller to sizeof(steno_token) */
@@ -682,6 +697,8 @@ typedef struct steno_transcribe_params {
                                         beside it */
     int32_t encoder_chunk_look_back; /* chunks that the encoder looks back on, default 4; -1: all, that is 61 s; at most 1024 rows */
     int32_t decoder_chunk_look_back; /* chunks that the decoder looks back on, default 1; at most 1024 rows. -1, as in FunASR: none */
+    void (*on_rows)(void *user, const steno_rows *r); /* what the network makes of each clip; its head is run once more. Models that hear
+                                      clips of their own length: SenseVoice, Paraformer */
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

@@ -15,9 +15,8 @@ static int mel_windows(struct mel_stream *f, float *out, int64_t n_frames, float
     return rc;
 }
 
-int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
+static int64_t log_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
 {
-    if (!m || m->family->front_end != FRONT_LOG_MEL || n < 0 || (n && !pcm) || n_frames < 0 || (n_frames && !out)) return STENO_EARG;
     struct pcm memory = { pcm, n, 0, 0 };
     const steno_source src = pcm_source(&memory);
     struct arena a;
@@ -32,4 +31,41 @@ int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out,
     mel_stream_close(&f);
     arena_free(&a);
     return rc ? rc : made;
+}
+
+/* Frames as they are before they are stacked: rows of one frame each. */
+static int64_t filter_banks(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
+{
+    const int n_mels = fbank_bank_of(m)->n_mels;
+    const struct fbank_params single = { .n_mels = n_mels, .lfr_m = 1, .lfr_n = 1 };
+    struct arena a;
+    struct fbank_bank bank;
+    struct fbank *f = NULL;
+    arena_init(&a);
+    int rc = fbank_bank_init(&bank, &a, &single, &m->kern, NULL);
+    if (!rc) rc = fbank_open(&f, &a, &bank, NULL, NULL);
+    float *piece = rc ? NULL : arena_array(&a, (size_t)(FBANK_PUSH / FBANK_HOP + 1) * (size_t)n_mels, sizeof *piece);
+    int64_t made = 0;
+    if (!rc && !piece) rc = STENO_ENOMEM;
+    if (!rc) fbank_begin(f);
+    for (int64_t at = 0; at < n && !rc; at += FBANK_PUSH) {
+        const int64_t k = fbank_push(f, pcm + at, n - at < FBANK_PUSH ? n - at : FBANK_PUSH, piece, (size_t)n_mels);
+        const int64_t room = n_frames > made ? n_frames - made : 0;
+        if (k && room) memcpy(out + made * n_mels, piece, (size_t)(k < room ? k : room) * (size_t)n_mels * sizeof *out);
+        made += k;
+    }
+    fbank_close(f);
+    arena_free(&a);
+    return rc ? rc : made;
+}
+
+int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
+{
+    if (!m || n < 0 || (n && !pcm) || n_frames < 0 || (n_frames && !out)) return STENO_EARG;
+    switch (m->family->front_end) {
+    case FRONT_LOG_MEL: return log_mel(m, pcm, n, out, n_frames);
+    case FRONT_FBANK_CLIPS:
+    case FRONT_FBANK_STREAM: return filter_banks(m, pcm, n, out, n_frames);
+    default: return STENO_EARG;
+    }
 }

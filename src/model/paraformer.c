@@ -214,6 +214,7 @@ static int build_plan(steno_model *m, struct weights *w, const struct paraformer
     build_begin(&b, &params, e);
     build_phase(&b, "encode");
     const struct predictor_slots p = build_frames(&b, s);
+    b.plan.encoded = p.frames;
     build_phase(&b, s->enc.streams ? "fire" : "tokens");
     build_tokens(&b, s, p.frames);
     if (s->hot.kind != CIF_HOT_WITHIN) build_phase(&b, "head"), build_head(&b, s);

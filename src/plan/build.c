@@ -16,6 +16,7 @@ void build_begin(struct build *b, const struct build_params *p, steno_error *e)
     b->plan.max_out = p->max_out;
     b->plan.max_past = p->max_past;
     b->plan.input = b->plan.output = b->plan.logits = b->plan.bounds = NO_SLOT;
+    b->plan.encoded = NO_SLOT;
     for (int i = 0; i < SIDE_OUTPUTS; i++) b->plan.side_output[i] = NO_SLOT;
     b->plan.self_state = b->plan.cross_state = NO_STATE;
     arena_init(&b->scratch_arena);

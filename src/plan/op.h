@@ -144,6 +144,7 @@ struct plan {
     const struct slot *slot;
     uint16_t n_ops, n_binds, n_slots;
     uint16_t input, output, logits, bounds; /* slots by role, NO_SLOT where the plan has none; bounds: of approximate logits */
+    uint16_t encoded;                      /* what an encoder hands to later phases, behind the first one; NO_SLOT: it is the output */
     uint16_t side_output[SIDE_OUTPUTS];    /* likewise: whatever else is read behind a run, as weights of frames */
     uint16_t self_state, cross_state; /* that self-attention and cross-attention look at; NO_STATE: it has no such thing */
     uint32_t max_rows, max_out;

@@ -86,6 +86,7 @@ static const struct param transcribe[] = {
     { T(chunk_size), TEXT, .text = "0,10,5", .by = BY_STREAM },
     { T(encoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 4, .by = BY_STREAM },
     { T(decoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 1, .by = BY_STREAM },
+    { T(on_rows), .kind = STENO_PARAM_CALL, .by = BY_TAGS | BY_CIF },
 };
 
 static const struct param find_speech[] = {

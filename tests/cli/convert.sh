@@ -47,6 +47,10 @@ cp "$T/out" spans
 expect 0 "the spans of the file" vad -q -m vad.gguf "$FUNASR/audio/vad/sample.wav"
 same "$T/out" spans
 expect 0 "the VAD beside a recogniser" -q -m "$MODEL" -l zh --vad fsmn --vad-model vad.gguf "$DIGITS"
+echo half >.steno-AbCdEf
+chmod 1200 .steno-AbCdEf
+expect 0 "what a process that was killed has left" convert -q folder sense.gguf
+[ ! -e .steno-AbCdEf ] || bad "is taken away by the next one" "$(ls -l .steno-AbCdEf)"
 mkdir new
 expect 0 "missing folders are made" convert -q folder new/folder/sense.gguf
 same new/folder/sense.gguf sense.gguf

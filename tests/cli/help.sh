@@ -15,7 +15,7 @@ for word in help -h; do
     same "$T/out" help
 done
 
-for verb in transcribe translate align detect vad convert quantize info bench doctor; do
+for verb in transcribe translate align detect vad convert quantize info bench compare doctor; do
     grep -qE "^  $verb +[a-z]" help || bad "the help lists $verb" "it does not"
     expect 0 "help $verb prints the verb's options" help "$verb"
     cp "$T/out" verb

@@ -66,6 +66,7 @@ static const struct promise transcribe[] = {
     { "max-len", SPEECH, "--max-len 4", "", NULL },
     { "split-on-word", SPEECH, "--split-on-word", "--max-len 4", "unit/test_write_reshape.c" },
     { "font", SPEECH, "--font Serif", "-f ass", NULL },
+    { "dump", TAGS, "--dump %o", "", "cli/dump.sh" },
     { "log-scores", SPEECH, "--log-scores", "-o %o", NULL },
     { "initial-prompt", DECODES, "--initial-prompt one", "", NULL },
     { "carry-initial-prompt", DECODES, "--carry-initial-prompt", "--initial-prompt one,two,three,four,five,six " WINDOWS, NULL },

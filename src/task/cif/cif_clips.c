@@ -3,7 +3,7 @@
 #include <string.h>
 #include "search/cif.h"
 #include "task/cif/cif_session.h"
-#include "task/clips/clip_run.h"
+#include "task/clips/clip_request.h"
 
 enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2, PHASE_TIMES = 3 }; /* behind PHASE_ENCODE */
 
@@ -118,6 +118,18 @@ static int fine_find(struct steno_batch *b)
     return rc;
 }
 
+/* Before the tokens take its place. */
+static int encoded_tell(struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    int rc = STENO_OK;
+    for (uint32_t i = 0; i < c->n && !rc; i++) {
+        const struct clip_window *w = &c->window[i];
+        if (w->s && w->rows.n && clip_rows_wanted(w->s)) rc = clip_slot_tell(w->s, w, "encoder", clip_encoder_of(b)->encoded);
+    }
+    return rc;
+}
+
 /* Hot words of each clip change its ids. */
 static int words_heed(struct steno_batch *b)
 {
@@ -126,7 +138,8 @@ static int words_heed(struct steno_batch *b)
     const uint32_t n = b->run.n_rows;
     int wants = 0, rc = STENO_OK;
     for (uint32_t i = 0; i < c->clips.n; i++) wants |= c->clips.window[i].s && cif_of(c->clips.window[i].s)->hot;
-    if (!wants || !n) return STENO_OK;
+    c->heeds = wants && n;
+    if (!c->heeds) return STENO_OK;
     rc = cif_hot_rows_keep(&c->hot, b, n);
     for (uint32_t i = 0; i < c->clips.n && !rc; i++) {
         const struct clip_window *w = &c->clips.window[i];
@@ -143,10 +156,18 @@ int cif_clips_run(struct steno_batch *b)
     cif_batch_of(b)->clips.tokens = NULL;
     run_prepare(&b->run);
     int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
+    if (!rc) rc = encoded_tell(b);
     if (!rc) rc = cif_clips_find(b, 0);
     if (!rc) rc = tokens_run(b);
     if (!rc && wants_fine(b)) rc = fine_find(b);
     return rc ? rc : words_heed(b);
+}
+
+int cif_clips_head(struct steno_batch *b, const struct clip_window *w, clip_row_fn *show)
+{
+    const struct cif_clip *c = cif_clip_of(b, w);
+    if (cif_batch_of(b)->heeds || clip_encoder_of(b)->logits == NO_SLOT || !c->n_tokens) return STENO_OK;
+    return clip_run_head(b, c->first_token, c->first_token + c->n_tokens, &(struct clip_head){ PHASE_TOKENS_HEAD, w, show });
 }
 
 int cif_clips_bench(struct steno_batch *b, int n)

@@ -5,7 +5,7 @@
 #ifndef STENO_TASK_CIF_CIF_CLIPS_H
 #define STENO_TASK_CIF_CIF_CLIPS_H
 #include "task/cif/cif_hotwords.h"
-#include "task/clips/clip_session.h"
+#include "task/clips/clip_run.h"
 
 /* Of a clip: frames with one of zeros behind the last, weights that times are told by where they are finer, and rows of the table. */
 struct cif_clip {
@@ -24,6 +24,7 @@ struct cif_batch {
     float *fine;               /* [rows * cif_model.fine] */
     struct cif_token *token;   /* [rows] */
     float *weight;             /* [2 (rows + n_windows)] of tokens */
+    int heeds;                 /* hot words had a run of their own behind it */
     struct cif_hot_rows hot;   /* [rows] of the table, for hot words */
 };
 
@@ -38,6 +39,9 @@ int cif_batch_open(struct steno_batch *b, steno_error *e);
 
 /* The clips of the run at hand through all phases: ids of tokens are in the run's table. A status of the executor's */
 int cif_clips_run(struct steno_batch *b);
+
+/* The head once more, over the tokens of a clip; not where hot words have had it since. Likewise */
+int cif_clips_head(struct steno_batch *b, const struct clip_window *w, clip_row_fn *show);
 
 /* For measuring (clip_bench.h): the tokens of the clips, and n tokens of a frame each, whatever the weights say, decoded. */
 int cif_clips_find(struct steno_batch *b, int n);

@@ -14,6 +14,7 @@ struct cif_session {
     double (*span)[2];         /* their times */
     struct cif_words words;
     struct cif_hot_words *hot; /* of the request; NULL: nothing attends to any */
+    const struct clip_window *shown; /* whose logits are being told */
 };
 
 static inline struct cif_session *cif_of(const steno_session *s) { return s->part; }

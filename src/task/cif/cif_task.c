@@ -48,12 +48,30 @@ static void find_times(const steno_session *s, const struct cif_clip *clip, int3
     for (int32_t i = timed; i < n; i++) c->span[i][0] = c->span[i][1] = timed ? c->span[timed - 1][1] : 0;
 }
 
+static void show_logits(steno_session *s, int row, const float *logits, const struct best *best)
+{
+    const int32_t n = s->model->n_vocab;
+    (void)best;
+    clip_rows_tell(s, cif_of(s)->shown, &(struct clip_rows){ "logits", logits, row, 1, n, (size_t)n });
+}
+
+/* For whoever asked for them. */
+static int show_rows(steno_session *s, const struct clip_window *w, const struct cif_clip *clip)
+{
+    clip_rows_tell(s, w, &(struct clip_rows){ "cif_alphas", clip->alpha, 0, clip->n_frames, 1, 1 });
+    clip_rows_tell(s, w, &(struct clip_rows){ "cif_fine_alphas", clip->fine, 0, clip->n_fine, 1, 1 });
+    cif_of(s)->shown = w;
+    return request_ran(s, cif_clips_head(s->batch, w, show_logits));
+}
+
 static int settle(steno_session *s, const struct clip_window *w)
 {
     struct cif_session *c = cif_of(s);
     const struct cif_clip *clip = cif_clip_of(s->batch, w);
     struct clip_found f = found_of(s, clip);
     struct segment g = clip_segment_of(s, w);
+    const int shown = clip_rows_wanted(s) ? show_rows(s, w, clip) : STENO_OK;
+    if (shown) return shown;
     const int bad = cif_words_make(&c->words, s->model, c->ids, f.n, NULL) || cif_words_text(&c->words, 0, cif_words_n(&c->words));
     if (bad) return err_nomem(&s->error, (size_t)f.n, "text");
     if (!c->words.text.len) return STENO_OK;

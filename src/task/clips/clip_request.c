@@ -51,6 +51,24 @@ uint32_t clip_request_rows(const steno_session *s)
     return n ? (uint32_t)(c->request.n_head + n) : 0;
 }
 
+void clip_rows_tell(steno_session *s, const struct clip_window *w, const struct clip_rows *r)
+{
+    const steno_transcribe_params *p = &clips_of(s)->request.p;
+    const steno_rows rows = { .size = sizeof rows, .first = r->first, .n_rows = r->n, .width = r->width, .name = r->name,
+                              .at_ms = w->at / 16, .rows = r->x, .stride = (int64_t)r->ld };
+    if (p->on_rows && r->n) p->on_rows(p->user, &rows);
+}
+
+int clip_slot_tell(steno_session *s, const struct clip_window *w, const char *name, uint16_t slot)
+{
+    const struct plan *p = clip_encoder_of(s->batch);
+    struct clip_rows r = { .name = name, .n = w->rows.n, .width = (int32_t)p->slot[slot].width };
+    r.x = exec_output(s->batch->exec, p, slot, (uint32_t)w->rows.row, (uint32_t)r.n, &r.ld);
+    if (!r.x) return err_nomem(&s->error, 0, name);
+    clip_rows_tell(s, w, &r);
+    return STENO_OK;
+}
+
 void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
 {
     struct clip_session *c = clips_of(s);
@@ -65,6 +83,7 @@ void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t 
     for (int i = 0; w->rows.n && i < q->n_head; i++) memcpy(x + (size_t)i * ld, q->query + (size_t)q->head[i] * width, width * sizeof *x);
     fbank_stream_clip(&c->fbank, x + (size_t)q->n_head * ld, ld);
     w->end = fbank_stream_at(&c->fbank);
+    clip_rows_tell(s, w, &(struct clip_rows){ "features", x + (size_t)q->n_head * ld, 0, w->rows.n - q->n_head, (int32_t)width, ld });
 }
 
 struct segment clip_segment_of(const steno_session *s, const struct clip_window *w)

@@ -13,6 +13,13 @@ void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t 
 /* What the run has found in its rows is the next segment. */
 int clip_window_settle(steno_session *s, const struct clip_window *w);
 
+/* Rows [first, first + n) of what its network made of a window, for whoever asked for them. */
+struct clip_rows { const char *name; const float *x; int32_t first, n, width; size_t ld; };
+void clip_rows_tell(steno_session *s, const struct clip_window *w, const struct clip_rows *r);
+/* The same of a slot, as the run at hand has left it. STENO_ENOMEM: it cannot be had */
+int clip_slot_tell(steno_session *s, const struct clip_window *w, const char *name, uint16_t slot);
+static inline int clip_rows_wanted(const steno_session *s) { return clips_of(s)->request.p.on_rows != NULL; }
+
 /* What was found in a clip. */
 struct clip_found {
     const int32_t *ids;

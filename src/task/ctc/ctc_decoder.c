@@ -84,6 +84,21 @@ static int search(steno_session *s, const struct clip_window *w, struct clip_fou
     return STENO_OK;
 }
 
+static void show_logits(steno_session *s, int row, const float *logits, const struct best *best)
+{
+    const int32_t n = s->model->n_vocab;
+    (void)best;
+    clip_rows_tell(s, ctc_of(s)->shown, &(struct clip_rows){ "logits", logits, row, 1, n, (size_t)n });
+}
+
+/* For whoever asked for them. */
+static int show_rows(steno_session *s, const struct clip_window *w)
+{
+    const int rc = clip_slot_tell(s, w, "encoder", clip_encoder_of(s->batch)->output);
+    ctc_of(s)->shown = w;
+    return rc ? rc : run_again(s, w, show_logits);
+}
+
 static void show_words(steno_session *s, int row, const float *logits, const struct best *best)
 {
     const int n_head = clips_of(s)->request.n_head;
@@ -116,6 +131,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     struct segment g = clip_segment_of(s, w);
     struct ctc_shown shown;
     int rc = c->searches ? search(s, w, &found) : STENO_OK;
+    if (!rc && clip_rows_wanted(s)) rc = show_rows(s, w);
     if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
     if (rc) return rc;
     const struct ctc_ids ids = { c->ids, found.n };

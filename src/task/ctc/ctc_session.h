@@ -14,6 +14,7 @@ struct ctc_session {
     struct ctc_words words;      /* likewise */
     struct ctc_search *search;
     int searches;                /* the request at hand does */
+    const struct clip_window *shown; /* whose logits are being told */
 };
 
 static inline struct ctc_session *ctc_of(const steno_session *s) { return s->part; }

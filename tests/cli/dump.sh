@@ -1,0 +1,74 @@
+# steno: what a network makes of a clip, and how far it is from the reference's. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+npy() { # npy SHAPE NUMBERS...: f32 as bytes in octal, written by printf
+    local head="{'descr': '<f4', 'fortran_order': False, 'shape': ($1), }"
+    printf '\223NUMPY\1\0'; le 2 ${#head}; printf %s "$head"
+    shift
+    printf '%b' "$@"
+}
+ONE='\0000\0000\0200\0077' TWO='\0000\0000\0000\0100'
+npy "2," "$ONE" "$TWO" >a.npy
+npy "2," "$ONE" "$ONE" >b.npy
+npy "1, 2" "$ONE" "$TWO" >c.npy
+npy "3," "$ONE" "$TWO" >cut.npy
+expect 0 "a file is as it is" compare a.npy a.npy
+is "no difference" "$(cat "$T/out")" "a.npy: 2, cosine 1.000000000, relative error 0, maximum difference 0 at 0: 1, 1"
+expect 0 "another differs" compare a.npy b.npy
+is "by one" "$(cat "$T/out")" "b.npy: 2, cosine 0.948683298, relative error 0.447, maximum difference 1 at 1: 2, 1"
+expect 4 "another shape" compare a.npy c.npy
+out_has "c.npy: 2 and 1 x 2 cannot be compared"
+expect 4 "a file that is cut" compare a.npy cut.npy
+err_has "cut.npy: its numbers are cut"
+expect 4 "no such file" compare a.npy none.npy
+err_has "none.npy: No such file"
+expect 4 "another kind of file" compare a.npy "$DIGITS"
+err_has "it is no .npy file"
+mkdir one two
+cp a.npy b.npy one
+cp a.npy two
+expect 1 "folders, of which one lacks a file" compare one two
+out_has "a.npy: 2, cosine 1"
+err_has "two/b.npy: No such file"
+expect 4 "folders without such files" compare "$SRC/script" "$SRC/doc"
+err_has "has no .npy files"
+expect 2 "one operand" compare a.npy
+expect 2 "rows of a model that has none" -m "$MODEL" --dump x "$DIGITS"
+err_has "--dump"
+[ ! -e x ] || bad "nothing is made" "$(ls x)"
+
+F=${STENO_SHARED:-/none}/material/funasr
+if [ ! -d "$F" ]; then
+    [ $failures -eq 0 ] || finish
+    echo "skipped: STENO_SHARED does not name the FunASR collection"
+    exit 77
+fi
+near() { # near GOLDEN OURS LEAST MOST: the cosine, and the largest difference
+    expect 0 "$(basename "$1") is compared" compare "$F/golden/$1" "$2"
+    sed -E 's/.*cosine ([^,]*),.*maximum difference ([^ ]*) at.*/\1 \2/' "$T/out" >told
+    awk -v least="$3" -v most="$4" 'NF != 2 || !($1 >= least && $2 <= most) { exit 1 }' told ||
+        bad "$2 is near the reference's" "$(cat "$T/out")"
+}
+files=("$F/audio/en_george.wav" "$F/audio/zh_synth.wav")
+expect 0 "SenseVoice" -q -m "$F/models/sensevoice/pt" --itn --dump sense "${files[@]}"
+cp "$T/out" want
+expect 0 "the text is the same without" -q -m "$F/models/sensevoice/pt" --itn "${files[@]}"
+same "$T/out" want
+expect 0 "Paraformer" -q -m "$F/models/paraformer/pt" --dump para "${files[@]}"
+for name in en_george zh_synth; do
+    near sensevoice/$name.fbank.npy sense/$name.fbank.npy 0.99999999 2e-3
+    near sensevoice/$name.encoder.npy sense/$name.encoder.npy 0.99999999 1e-3
+    near paraformer/$name.fbank.npy para/$name.fbank.npy 0.99999999 2e-3
+    near paraformer/$name.cmvn.npy para/$name.features.npy 0.99999999 1e-3
+    near paraformer/$name.encoder.npy para/$name.encoder.npy 0.99999999 1e-3
+    near paraformer/$name.cif_alphas.npy para/$name.cif_alphas.npy 0.99999999 1e-4
+    near paraformer/$name.decoder_logits.npy para/$name.logits.npy 0.99999999 1e-3
+    [ -s sense/$name.logits.npy ] || bad "logits of the CTC head" "$(ls sense)"
+done
+expect 0 "clips that begin later have their time in the name" -q -m "$F/models/sensevoice/pt" --dump long "$F/audio/vad/vad_example.wav"
+is "first clips, and others" "$(find long -name 'vad_example.[0-9]*.encoder.npy' | wc -l) $(find long -name '*.encoder.npy' | wc -l)" "2 3"
+expect 2 "one input after the other" -q -m "$F/models/sensevoice/pt" --dump x -b 2 "${files[@]}"
+err_has "--dump and --batch-size exclude each other"
+expect 6 "where no files can be made" -q -m "$F/models/sensevoice/pt" --dump /dev/null "${files[@]}"
+err_has "/dev/null: cannot write there"
+finish

@@ -1,0 +1,129 @@
+/* steno: what a network makes of an input, in files. SPDX-License-Identifier: MIT */
+#include "dump.h"
+#include "atomic_file.h"
+#include "npy_file.h"
+#include "out_name.h"
+#include "path.h"
+#include "signals.h"
+#include "sound.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int dump_open(struct dump *d)
+{
+    if (!d->dir || atomic_file_prepare(d->dir) == 0) return EXIT_OK;
+    message("%s: cannot write there: %s", d->dir, strerror(errno));
+    return errno == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
+}
+
+/* The table of such rows, a new one where there is none. NULL: out of memory */
+static struct dump_table *table_of(struct dump *d, const steno_rows *r)
+{
+    for (int i = 0; i < d->n; i++)
+        if (d->table[i].at_ms == r->at_ms && strcmp(d->table[i].name, r->name) == 0) return &d->table[i];
+    struct dump_table *more = realloc(d->table, ((size_t)d->n + 1) * sizeof *more);
+    if (!more) return NULL;
+    d->table = more;
+    struct dump_table *t = &more[d->n++];
+    *t = (struct dump_table){ .at_ms = r->at_ms, .width = r->width };
+    snprintf(t->name, sizeof t->name, "%s", r->name);
+    return t;
+}
+
+void dump_add(struct dump *d, const steno_rows *r)
+{
+    struct dump_table *t = d->dir ? table_of(d, r) : NULL;
+    d->failed |= d->dir && !t;
+    if (!t) return;
+    struct sink to = sink_to_memory(&t->bytes);
+    for (int32_t i = 0; i < r->n_rows; i++)
+        sink_bytes(&to, (const char *)(const void *)(r->rows + i * r->stride), (size_t)r->width * sizeof *r->rows);
+    t->rows += r->n_rows;
+    d->failed |= to.failed;
+}
+
+/* A width of one is a list. */
+static int write_one(const struct dump *d, const char *stem, const struct dump_table *t)
+{
+    char name[600], head[NPY_HEAD], at[32] = "";
+    struct atomic_file out;
+    if (t->at_ms) snprintf(at, sizeof at, ".%lld", (long long)t->at_ms);
+    snprintf(name, sizeof name, "%.500s%s.%s.npy", stem, at, t->name);
+    char *path = path_join(d->dir, name);
+    if (!path) return message("out of memory for the name of an output"), EXIT_MEMORY;
+    npy_head(head, t->rows, t->width > 1 ? t->width : 0);
+    int rc = atomic_file_open(&out, path, signals_temp);
+    if (!rc) {
+        fwrite(head, 1, sizeof head, out.f);
+        fwrite(t->bytes.p, 1, t->bytes.n, out.f);
+        rc = atomic_file_commit(&out);
+    }
+    if (rc) message("%s: cannot write: %s", path, strerror(errno));
+    free(path);
+    return !rc ? EXIT_OK : errno == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
+}
+
+/* All samples of a sound; malloc'd. NULL: it cannot be read, or is too long for memory */
+static float *read_all(const char *input, int64_t *n)
+{
+    steno_media *m = NULL;
+    steno_source src;
+    steno_error e;
+    float *pcm = NULL, piece[4096];
+    struct sink_memory all = { 0 };
+    struct sink to = sink_to_memory(&all);
+    int64_t got = sound_open(&m, input, &e) == STENO_OK ? 1 : -1;
+    if (got > 0) steno_media_source(m, &src);
+    while (got > 0 && (got = src.read(src.user, piece, 4096)) > 0)
+        sink_bytes(&to, (const char *)(const void *)piece, (size_t)got * sizeof *piece);
+    steno_media_close(m);
+    *n = (int64_t)(all.n / sizeof *pcm);
+    if (got == 0 && !to.failed) pcm = (float *)(void *)all.p;
+    else free(all.p);
+    return pcm;
+}
+
+/* Filter banks of the whole sound, as one table more. */
+static void add_fbank(struct dump *d, const steno_model *m, const char *input)
+{
+    steno_model_info info = { .size = sizeof info };
+    int64_t n = 0;
+    float *pcm = strcmp(input, "-") == 0 ? NULL : read_all(input, &n);
+    steno_model_info_get(m, &info);
+    const int64_t frames = pcm ? steno_mel(m, pcm, n, NULL, 0) : 0;
+    float *v = frames > 0 ? calloc((size_t)frames * (size_t)info.n_mels, sizeof *v) : NULL;
+    if (v && steno_mel(m, pcm, n, v, frames) == frames)
+        dump_add(d, &(steno_rows){ .n_rows = (int32_t)frames, .width = info.n_mels, .name = "fbank", .rows = v, .stride = info.n_mels });
+    free(v);
+    free(pcm);
+}
+
+static void forget(struct dump *d)
+{
+    for (int i = 0; i < d->n; i++) free(d->table[i].bytes.p);
+    free(d->table);
+    d->table = NULL;
+    d->n = d->failed = 0;
+}
+
+int dump_write(struct dump *d, const steno_model *m, const char *input, int fbank)
+{
+    if (!d->dir) return EXIT_OK;
+    char *stem = out_stem(input);
+    int code = EXIT_OK;
+    if (fbank) add_fbank(d, m, input);
+    if (!stem || d->failed) {
+        message("out of memory for what is made of %s", input);
+        code = EXIT_MEMORY;
+    }
+    for (int i = 0; i < d->n && code == EXIT_OK; i++) code = write_one(d, stem, &d->table[i]);
+    free(stem);
+    forget(d);
+    return code;
+}
+
+void dump_free(struct dump *d)
+{
+    forget(d);
+}
