@@ -73,7 +73,7 @@ static const struct promise transcribe[] = {
     { "prompt-tokens", DECODES, "--prompt-tokens 5,6,7", "", NULL },
     { "prefix", DECODES, "--prefix a", "", NULL },
     { "hotwords", SPEECH, "--hotwords a,b", "", "api/test_hotwords.c, golden/test_ctc_search.c" },
-    { "hotwords-boost", SPEECH, "--hotwords-boost 20", "--hotwords a,b", "cli/decode_options.sh" },
+    { "hotwords-boost", SPEECH, "--hotwords-boost 20", "--hotwords a,b", "api/test_hotwords.c, golden/test_ctc_search.c" },
     { "condition-on-previous-text", DECODES, "--no-condition-on-previous-text", WINDOWS, NULL },
     { "max-context", DECODES, "--max-context 1", WINDOWS, NULL },
     { "without-timestamps", DECODES, "--without-timestamps", "", NULL },
