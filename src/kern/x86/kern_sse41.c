@@ -148,8 +148,6 @@ PRIM vs vs_zero(void) { return _mm_setzero_si128(); }
 PRIM vs vs_set1(int32_t x) { return _mm_set1_epi32(x); }
 PRIM vs vs_load(const int32_t *p) { return _mm_loadu_si128((const __m128i *)p); }
 PRIM void vs_store(int32_t *p, vs v) { _mm_storeu_si128((__m128i *)p, v); }
-PRIM vs vs_add(vs a, vs b) { return _mm_add_epi32(a, b); }
-PRIM vs vs_times_256(vs a) { return _mm_slli_epi32(a, 8); }
 PRIM vf vf_of_ints(vs a) { return _mm_cvtepi32_ps(a); }
 
 /* ---- low-precision products: all by PMADDWD, so bytes are widened to 16 bits, the even and the odd ones of four */
