@@ -10,6 +10,7 @@
 #include "print.h"
 #include "signals.h"
 #include "utf8.h"
+#include "vad_find.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -239,19 +240,20 @@ static void report_largest(struct report *r)
     free(at.vocab);
 }
 
-static void report_folders(struct report *r)
+/* n folders, and which of them are missing, behind what they are looked into before. */
+static void report_folders(struct report *r, const char *what, const char *before, char *(*folder)(int i), int n)
 {
-    char value[2048] = "";
+    char value[2048];
     struct stat st;
-    size_t at = 0;
-    for (int i = 0; i < N_MODEL_FOLDERS; i++) {
-        char *dir = models_folder(i);
+    size_t at = (size_t)snprintf(value, sizeof value, "%s", before);
+    for (int i = 0; i < n; i++) {
+        char *dir = folder(i);
         const int missing = dir && (stat(dir, &st) || !S_ISDIR(st.st_mode));
         if (dir && at + strlen(dir) + 16 < sizeof value)
             at += (size_t)snprintf(value + at, sizeof value - at, "%s%s%s", at ? ", " : "", dir, missing ? " (missing)" : "");
         free(dir);
     }
-    line(r, "model folders", value);
+    line(r, what, value);
 }
 
 static void report_models(struct report *r)
@@ -260,7 +262,8 @@ static void report_models(struct report *r)
     const int named = env && env[0];
     char *demo = models_demo(), *found = named ? models_find(env) : NULL;
     line(r, "STENO_MODEL", named ? env : "not set");
-    report_folders(r);
+    report_folders(r, "model folders", "", models_folder, N_MODEL_FOLDERS);
+    report_folders(r, "voice activity", "fsmn-vad or fsmn-vad.gguf beside the model", vad_place, N_VAD_PLACES);
     if (named) report_model(r, "default model", found ? found : env);
     else report_largest(r);
     if (demo) report_model(r, "demo model", demo);

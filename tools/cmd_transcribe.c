@@ -152,7 +152,8 @@ static int set_params(struct transcription *t, const steno_model *m)
     p->task = o->task;
     p->language = strcasecmp(o->language, "auto") == 0 ? NULL : o->language;
     p->verify_margin = o->verify_margin;
-    if (o->vad.kind != VAD_OFF) p->independent_clips = !o->decode.condition;
+    const int heard_through = m && vad_is_heard_through(m);
+    if (o->vad.kind != VAD_OFF && !heard_through) p->independent_clips = !o->decode.condition;
     else {
         p->offset_ms = o->offset_ms;
         p->duration_ms = o->duration_ms;
@@ -165,6 +166,13 @@ static int set_params(struct transcription *t, const steno_model *m)
     if (o->dump) p->on_rows = no_rows;
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
     struct args_given given = *o->engine.given;
+    option_forget(&given, "vad-model");
+    if (heard_through) {
+        option_forget(&given, "vad"); /* which names another field of others */
+        if (!option_was_given(&given, "condition-on-previous-text")) p->condition_on_previous_text = 1;
+    }
+    p->vad_model = heard_through ? t->vad.model : NULL;
+    p->vad = p->vad_model ? &t->vad.params : NULL;
     if (!p->token_timestamps) option_forget(&given, "max-len"); /* words serve it */
     return code == EXIT_OK ? option_check(&given, m, STENO_CALL_TRANSCRIBE, p) : code;
 }
@@ -206,7 +214,7 @@ static void set_job(struct transcription *t)
     const struct transcribe_opts *o = t->o;
     t->job.model = t->engine.model;
     t->job.punctuation = t->marks.session;
-    vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
+    if (!t->job.params.vad_model) vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
     sound_params(&t->job.media);
     t->job.media.live = option_served(t->engine.model, "chunk_size"); /* text comes while the pipe goes on */
     t->job.channel = o->channel;
@@ -281,7 +289,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     int code = subtitle_opts_layout(&t.layout, &results.files.naming.formats, &o->subtitles);
     if (code == EXIT_OK) code = check(&t, o);
     if (code == EXIT_OK) code = engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode));
-    if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine);
+    if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !o->as);
     if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, !shows_tokens && !o->as);
     results.hold_text |= t.marks.session != NULL;
     if (code == EXIT_OK) code = run_job(&t, files, n);

@@ -23,7 +23,7 @@ enum {
 static int has_words(scene_t s) { return s->o->decode.word_timestamps || s->formats & KARAOKE; }
 static int has_vad(scene_t s) { return s->o->vad.kind != VAD_OFF; }
 static int no_vad_chunks(scene_t s) { return !has_vad(s) || isnan(s->o->decode.chunk_s); }
-static int vad_has_model(scene_t s) { return !has_vad(s) || s->o->vad.model; }
+static int no_vad(scene_t s) { return !has_vad(s); }
 static int no_clips(scene_t s) { return !has_vad(s) || !s->o->decode.clip_timestamps; }
 static int has_cues(scene_t s) { return (s->formats & CUES) != 0; }
 static int underlines_words(scene_t s) { return !s->o->subtitles.highlight_words || has_words(s); }
@@ -54,13 +54,7 @@ static const struct {
 } rules[] = {
     { "verify", is_fast, "has nothing to do beside --compute f32: everything is f32 already" },
     { "verify-margin", verifies, "needs --verify" },
-    { "vad-model", has_vad, "needs --vad fsmn" },
-    { "vad-threshold", has_vad, "needs --vad fsmn" },
-    { "vad-min-speech-ms", has_vad, "needs --vad fsmn" },
-    { "vad-min-silence-ms", has_vad, "needs --vad fsmn" },
-    { "vad-speech-pad-ms", has_vad, "needs --vad fsmn" },
-    { "vad-max-speech-s", has_vad, "needs --vad fsmn" },
-    { "vad", vad_has_model, "fsmn needs --vad-model FOLDER, such as FunASR's FSMN-VAD" },
+    { "no-vad", no_vad, "and --vad fsmn exclude each other" },
     { "clip-timestamps", no_clips, "and --vad exclude each other" },
     { "chunk-length", no_vad_chunks, "and --vad exclude each other" },
     { "alignment-heads", has_words, "needs --word-timestamps, or the output formats ass or wts" },

@@ -193,6 +193,8 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
     if (e->status != STENO_OK) return tell_failed(t, in, e);
     if (e->lost) sound_lost(in->media, in->file);
     if (!t->o->engine.quiet) past_end_tell(name, in->audio_ms, t->o->offset_ms, t->data.clips, t->data.n_clips);
+    if (t->o->engine.verbose && t->job.params.vad_model)
+        message("%s: speech in %d segments", name, steno_span_count(in->session));
     if (t->o->engine.verbose && t->vad.session) message("%s: speech in %lld clips", name, (long long)in->n_clips);
     if (t->o->engine.verbose && !in->is_silent) message("%s: language %s", name, steno_language(in->session));
     return EXIT_OK;

@@ -1,6 +1,8 @@
 /* steno: clips chosen by voice activity, and the options that say how. SPDX-License-Identifier: MIT */
 #include "vad_opts.h"
 #include "option_names.h"
+#include "vad_find.h"
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +13,22 @@ int vad_opts_check(const struct vad_opts *o)
     return EXIT_OK;
 }
 
-static void params_fill(steno_vad_params *p, const struct vad_opts *o)
+int vad_is_heard_through(const steno_model *m)
 {
+    return option_served(m, "vad_model");
+}
+
+static void params_fill(struct vad *v, const struct engine_opts *eo, int heard_through)
+{
+    const struct vad_opts *o = v->o;
+    steno_vad_params *p = &v->params;
     steno_vad_params_init(p);
     p->threshold = o->threshold;
     p->max_end_silence_ms = o->min_silence_ms;
     if (!isnan(o->max_speech_s)) p->max_segment_ms = (int64_t)(o->max_speech_s * 1000);
+    if (!heard_through) return;
+    if (option_was_given(eo->given, "vad-min-speech-ms")) p->min_speech_ms = o->min_speech_ms;
+    if (!isnan(o->merge_s)) p->merge_ms = (int64_t)(o->merge_s * 1000);
 }
 
 static int64_t read_nothing(void *user, float *pcm, int64_t n)
@@ -32,25 +44,54 @@ static int try_params(struct vad *v, const struct engine_opts *eo)
 {
     char reason[OPTION_TEXT_SZ];
     const steno_source nothing = { .read = read_nothing };
-    steno_vad_params p;
-    params_fill(&p, v->o);
-    const int rc = steno_find_speech(v->session, &nothing, &p);
+    const int rc = steno_find_speech(v->session, &nothing, &v->params);
     if (rc != STENO_EARG) return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, steno_last_error(v->session));
     return message_usage("--vad-model: %s", option_reason(reason, eo->given, steno_last_error(v->session)));
 }
 
-int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo)
+/* Options that do nothing with this model, or without voice activity. */
+static int check_given(const struct vad_opts *o, const struct engine_opts *eo, int heard_through)
+{
+    static const char *const about[] = { "vad-model", "vad-threshold", "vad-min-speech-ms", "vad-min-silence-ms", "vad-speech-pad-ms",
+                                         "vad-max-speech-s", "vad-merge-s" };
+    char name[OPTION_TEXT_SZ];
+    const int off = o->none || (o->kind == VAD_OFF && (!heard_through || option_was_given(eo->given, "vad")));
+    for (size_t i = 0; off && i < sizeof about / sizeof *about; i++)
+        if (option_was_given(eo->given, about[i]))
+            return message_usage("%s needs --vad fsmn", option_name(name, eo->given, about[i]));
+    if (heard_through && o->pad_ms && option_was_given(eo->given, "vad-speech-pad-ms"))
+        return message_usage("--vad-speech-pad-ms is for Whisper: spans that FunASR's recognisers are given have margins already");
+    if (!heard_through && !isnan(o->merge_s))
+        return message_usage("--vad-merge-s is for FunASR's recognisers; clips of other models hold neighbours as it is: leave it out");
+    return EXIT_OK;
+}
+
+/* Where the model is that nobody has named. *path NULL: nowhere */
+static int find(char **path, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo)
+{
+    *path = vad_find(e->path);
+    if (!*path && errno == ENOMEM) {
+        message("out of memory while a voice-activity model is looked for");
+        return EXIT_MEMORY;
+    }
+    if (!*path && o->kind != VAD_OFF)
+        return message_usage("--vad fsmn needs --vad-model FOLDER, such as FunASR's FSMN-VAD; none was found beside the model or in the "
+                             "caches (\"steno doctor\" names them)");
+    if (*path && !eo->quiet)
+        message("voice activity: %s (found by itself; --vad-model chooses another, --no-vad does without)", *path);
+    return EXIT_OK;
+}
+
+static int open_model(struct vad *v, const char *path, const struct engine *e, const struct engine_opts *eo, int heard_through)
 {
     steno_model_params p;
     struct model_found at = { 0 };
-    const struct model_choice choice = { .name = o->model, .quiet = 1 };
-    memset(v, 0, sizeof *v);
-    v->o = o;
-    if (o->kind == VAD_OFF) return EXIT_OK;
+    const struct model_choice choice = { .name = path, .quiet = 1 };
     int code = engine_model_params(&p, eo);
     p.team = e->team;
-    p.compute = STENO_COMPUTE_AUTO; /* --compute and --alignment-heads are about the other model */
+    p.compute = STENO_COMPUTE_AUTO; /* --compute, --alignment-heads and --verify are about the other model */
     p.alignment_heads = NULL;
+    if (heard_through && !eo->cmvn_apart) p.no_cmvn = 0;
     if (code == EXIT_OK) code = models_open(&v->model, &at, &choice, &p);
     if (code == EXIT_OK) code = engine_enter(eo->ledger, "a file of the voice-activity model", v->model);
     if (code == EXIT_OK) {
@@ -60,7 +101,26 @@ int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, co
     }
     free(at.path);
     free(at.vocab);
+    return code;
+}
+
+int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo, int may_find)
+{
+    const int heard_through = vad_is_heard_through(e->model);
+    const int unasked = heard_through && may_find && !option_was_given(eo->given, "vad");
+    char *found = NULL;
+    memset(v, 0, sizeof *v);
+    v->o = o;
+    int code = check_given(o, eo, heard_through);
+    if (code != EXIT_OK || o->none || (o->kind == VAD_OFF && !unasked && !(heard_through && o->model))) return code;
+    params_fill(v, eo, heard_through);
+    if (!o->model) code = find(&found, o, e, eo);
+    if (code == EXIT_OK && (o->model || found)) code = open_model(v, o->model ? o->model : found, e, eo, heard_through);
+    free(found);
     if (code != EXIT_OK) vad_close(v);
+    if (!heard_through) return code;
+    steno_session_close(v->session);
+    v->session = NULL;
     return code;
 }
 
@@ -75,7 +135,7 @@ void vad_rules(struct speech_rules *r, const struct vad *v, int64_t begin_ms, in
 {
     memset(r, 0, sizeof *r);
     if (!v->session) return;
-    params_fill(&r->params, v->o);
+    r->params = v->params;
     r->session = v->session;
     r->min_speech_ms = v->o->min_speech_ms;
     r->pad_ms = v->o->pad_ms;

@@ -10,8 +10,9 @@ enum vad_kind { VAD_OFF, VAD_SILERO, VAD_FSMN }; /* in the order of the words of
 
 struct vad_opts {
     int kind; /* enum vad_kind */
+    int none; /* --no-vad */
     const char *model;
-    double threshold, max_speech_s;
+    double threshold, max_speech_s, merge_s;
     int64_t min_speech_ms, min_silence_ms, pad_ms;
 };
 
@@ -19,31 +20,39 @@ struct vad_opts {
 #define VAD_ROWS(T) \
     ARG_HEADING("Voice activity"), \
     { .name = "vad", .kind = ARG_WORD, .at = offsetof(T, vad.kind), .value = "off|silero|fsmn", .dflt = "off", \
-      .help = "transcribe only where somebody speaks; silero is not in this version" }, \
+      .help = "transcribe only where somebody speaks; silero is not in this version. FunASR's recognisers do where its model is found" }, \
+    { .name = "no-vad", .kind = ARG_FLAG, .at = offsetof(T, vad.none), .help = "the same as --vad off" }, \
     { .name = "vad-model", .kind = ARG_TEXT, .at = offsetof(T, vad.model), .value = "PATH", \
-      .help = "its model, such as FunASR's FSMN-VAD folder" }, \
+      .help = "its model, such as FunASR's FSMN-VAD folder; without it one beside the model, or in the caches" }, \
     { .name = "vad-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.threshold), .value = "D|none", .dflt = ARG_OF_PARAM, \
       .help = "a frame is speech when P(speech) - P(silence) is at least D; none: 0.5, with a fixed silence the model's own (0.6)" }, \
     { .name = "vad-min-speech-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_speech_ms), .value = "MS", .dflt = "250", .hi = 1e9, \
-      .help = "shorter spans are dropped" }, \
+      .help = "shorter spans are dropped; FunASR's recognisers: 0 where it is not given" }, \
     { .name = "vad-min-silence-ms", .kind = ARG_INT, .at = offsetof(T, vad.min_silence_ms), .value = "MS", .dflt = ARG_OF_PARAM, \
       .help = "silence that ends a span; -1: long at first, shorter the longer nobody pauses" }, \
     { .name = "vad-speech-pad-ms", .kind = ARG_INT, .at = offsetof(T, vad.pad_ms), .value = "MS", .dflt = "30", .hi = 1e6, \
-      .help = "added to both ends of a span" }, \
+      .help = "added to both ends of a span; of no use to FunASR's recognisers" }, \
     { .name = "vad-max-speech-s", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.max_speech_s), \
-      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "longer spans are cut; none: the model's own (60)" }
+      .value = "S|none", .dflt = ARG_OF_PARAM, .help = "longer spans are cut; none: the model's own (60)" }, \
+    { .name = "vad-merge-s", .kind = ARG_NUM, .none = 1, .at = offsetof(T, vad.merge_s), .value = "S|none", .dflt = ARG_OF_PARAM, \
+      .help = "FunASR's recognisers: spans and the pauses between them become stretches of up to S seconds, as by its merge_vad" }
 
 /* @return EXIT_OK or EXIT_USAGE, after a message */
 int vad_opts_check(const struct vad_opts *o);
 
 struct vad {
     const struct vad_opts *o;
-    steno_model *model; /* NULL: --vad off */
-    steno_session *session;
+    steno_model *model;      /* NULL: --vad off */
+    steno_session *session;  /* that chooses clips before a model hears them; NULL: it does so itself */
+    steno_vad_params params;
 };
 
-/* Open the model, if there is to be one, on the team of `e`. @return EXIT_OK, or the exit code to end with, after a message */
-int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo);
+/* Whether the model hears audio through a voice-activity model itself. */
+int vad_is_heard_through(const steno_model *m);
+
+/* Open the model, if there is to be one, on the team of `e`; may_find: it may be used unasked, too.
+ * @return EXIT_OK, or the exit code to end with, after a message */
+int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo, int may_find);
 void vad_close(struct vad *v);
 
 /* The job's rules of which clips are transcribed: what lies before begin_ms is left out, and what lies duration_ms later; 0: nothing. */

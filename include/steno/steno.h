@@ -699,6 +699,13 @@ typedef struct steno_transcribe_params {
     int32_t decoder_chunk_look_back; /* chunks that the decoder looks back on, default 1; at most 1024 rows. -1, as in FunASR: none */
     void (*on_rows)(void *user, const steno_rows *r); /* what the network makes of each clip; its head is run once more. Models that hear
                                       clips of their own length: SenseVoice, Paraformer */
+    /* Of models that go clip by clip: a voice-activity model, whose spans become the segments; NULL: audio is cut where it is quietest.
+     * Spans longer than a clip may be, of 60 s, are cut so, too. The session opens what it needs for it when the first request begins, and
+     * keeps it as long as requests have the same one: at most what a session of it takes, and room for its longest span (max_segment_ms)
+     * twice. The spans can be read with steno_span_get. Merged spans leave out pauses longer than 60 s, max_segment_ms and merge_ms
+     * together. */
+    const steno_model *vad_model;
+    const struct steno_vad_params *vad; /* how it finds them, copied; NULL: the defaults. Its callbacks are told */
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

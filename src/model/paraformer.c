@@ -252,7 +252,7 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
     m->name = "large";
     m->n_vocab = s.n_vocab;
     m->n_plans = 1;
-    m->audio_ctx = s.enc.streams ? 0 : WINDOW_ROWS;
+    m->audio_ctx = m->segment_ctx = s.enc.streams ? 0 : WINDOW_ROWS;
     m->widths = (struct model_widths){ .n_mels = s.enc.n_mels, .audio_state = s.enc.d, .audio_heads = s.enc.heads,
                                        .audio_layers = s.enc.layers, .text_state = s.enc.d, .text_heads = s.heads,
                                        .text_layers = s.layers + 1 };

@@ -16,6 +16,7 @@
 
 enum {
     WINDOW_ROWS = 500, /* 30 s of rows every 60 ms: what the model was trained on */
+    SEGMENT_ROWS = 1000, /* 60 s: the longest that FSMN-VAD finds, which the reference gives it whole */
     QUERY_ROWS = SENSEVOICE_QUERY_ROWS,
     QUERIES = 16,
     HEAD_ROWS = 64     /* rows whose logits exist at a time */
@@ -155,13 +156,14 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     m->n_vocab = s.n_vocab;
     m->n_plans = 1;
     m->audio_ctx = WINDOW_ROWS;
+    m->segment_ctx = SEGMENT_ROWS;
     m->widths = (struct model_widths){ .n_mels = s.enc.n_mels, .audio_state = s.enc.d, .audio_heads = s.enc.heads,
                                        .audio_layers = s.enc.layers + s.more_layers };
     rc = funasr_find_vocab(m, w, e);
     if (rc) return rc;
     struct build b;
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                                    .team = m->opening->team, .max_rows = QUERY_ROWS + WINDOW_ROWS, .max_out = HEAD_ROWS,
+                                    .team = m->opening->team, .max_rows = QUERY_ROWS + SEGMENT_ROWS, .max_out = HEAD_ROWS,
                                     .precision = model_rows_precision(m) };
     build_begin(&b, &p, e);
     build_encoder(&b, &s);

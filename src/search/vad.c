@@ -17,7 +17,7 @@ static const struct row of_files[] = {
     { 10000, 2000 }, { 20000, 1000 }, { 30000, 800 }, { 40000, 600 }, { 50000, 400 }, { 60000, 200 }, { 0, 0 },
 };
 static const struct row live[] = { { 5000, 2000 }, { 10000, 1500 }, { 15000, 1000 }, { 30000, 800 }, { 45000, 400 }, { 0, 0 } };
-enum { LONGEST_SILENCE = 2000, SILENCE_AFTER = 100 };
+enum { SILENCE_AFTER = 100 };
 
 void vad_params_init(struct vad_params *p)
 {
@@ -93,10 +93,10 @@ static int64_t start_of(const struct vad *v, int64_t t)
     return early > v->floor ? early : v->floor;
 }
 
-/* Frames between the last one of a span and the one in which so much silence closes it. */
-static int frames_back(const struct vad *v, int end_silence_ms)
+/* Frames between the last one of a span and the one in which silence closes it. */
+static int frames_back(const struct vad *v)
 {
-    const int back = end_silence_ms / VAD_FRAME_MS - (v->p.extend ? v->p.end_pad_ms / VAD_FRAME_MS + 1 : 0);
+    const int back = v->end_silence_ms / VAD_FRAME_MS - (v->p.extend ? v->p.end_pad_ms / VAD_FRAME_MS + 1 : 0);
     return back > 0 ? back : 0;
 }
 
@@ -118,7 +118,7 @@ static void on_silence(struct vad *v, int64_t t, int last)
 {
     v->silent++;
     if (!v->open) v->floor = start_of(v, t);
-    else if (v->silent * VAD_FRAME_MS >= v->end_silence_ms) span_close(v, t - frames_back(v, v->end_silence_ms), 0);
+    else if (v->silent * VAD_FRAME_MS >= v->end_silence_ms) span_close(v, t - frames_back(v), 0);
     else if (span_is_long(v, t) || last) span_close(v, t, 0);
 }
 
@@ -208,12 +208,4 @@ void vad_end(struct vad *v, int64_t samples)
 int64_t vad_floor_ms(const struct vad *v)
 {
     return (v->open ? v->start : v->floor) * VAD_FRAME_MS;
-}
-
-int64_t vad_certain_ms(const struct vad *v)
-{
-    if (!v->open) return vad_floor_ms(v);
-    const int longest = v->p.schedule == VAD_FIXED ? v->end_silence_ms : LONGEST_SILENCE;
-    const int64_t end = v->done - frames_back(v, longest);
-    return (end > v->start ? end : v->start) * VAD_FRAME_MS;
 }

@@ -76,6 +76,4 @@ void vad_heard(struct vad *v, int64_t samples);
 void vad_end(struct vad *v, int64_t samples);
 /* No span to come begins before this time: audio before it is not needed any more. */
 int64_t vad_floor_ms(const struct vad *v);
-/* No span begins or ends before this time that nobody was told of. */
-int64_t vad_certain_ms(const struct vad *v);
 #endif

@@ -74,6 +74,12 @@ static int pass_over(struct fbank_stream *r, steno_error *e)
     return STENO_OK;
 }
 
+int64_t fbank_stream_samples(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
+{
+    const int rc = pass_over(r, e);
+    return rc ? rc : r->ended ? 0 : pull(r, pcm, n, e);
+}
+
 /* ---- clips */
 
 /* Samples of the clip at hand: all that is held where that is all there is, else up to a quiet place. */
@@ -102,25 +108,35 @@ int fbank_stream_hear(struct fbank_stream *r, int *has, steno_error *e)
     return STENO_OK;
 }
 
-int fbank_stream_rows(const struct fbank_stream *r)
+int64_t fbank_stream_rows_of(const struct fbank_stream *r, int64_t n)
 {
     fbank_begin(r->fbank);
-    return (int)fbank_rows_for(r->fbank, r->clip_end, 1);
+    return fbank_rows_for(r->fbank, n, 1);
+}
+
+int fbank_stream_rows(const struct fbank_stream *r)
+{
+    return (int)fbank_stream_rows_of(r, r->clip_end);
+}
+
+void fbank_stream_fill(struct fbank_stream *r, float *out, size_t ld, const float *pcm, int64_t n)
+{
+    const int64_t t = os_now_ns();
+    int64_t rows = 0;
+    fbank_begin(r->fbank);
+    for (int64_t at = 0; at < n; at += FBANK_STREAM_CHUNK)
+        rows += fbank_push(r->fbank, pcm + at, n - at < FBANK_STREAM_CHUNK ? n - at : FBANK_STREAM_CHUNK, out + (size_t)rows * ld, ld);
+    fbank_end(r->fbank, out + (size_t)rows * ld, ld);
+    r->time.features_ns += os_now_ns() - t;
 }
 
 void fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld)
 {
-    const int64_t t = os_now_ns(), end = r->clip_end;
-    int64_t rows = 0;
-    fbank_begin(r->fbank);
-    for (int64_t at = 0; at < end; at += FBANK_STREAM_CHUNK)
-        rows += fbank_push(r->fbank, r->pcm + at, end - at < FBANK_STREAM_CHUNK ? end - at : FBANK_STREAM_CHUNK, out +
-                           (size_t)rows * ld, ld);
-    fbank_end(r->fbank, out + (size_t)rows * ld, ld);
+    const int64_t end = r->clip_end;
+    fbank_stream_fill(r, out, ld, r->pcm, end);
     r->n_held -= end;
     r->clip_end = -1;
     memmove(r->pcm, r->pcm + end, (size_t)r->n_held * sizeof *r->pcm);
-    r->time.features_ns += os_now_ns() - t;
 }
 
 /* ---- a stream */

@@ -34,11 +34,17 @@ int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fban
                       steno_error *e);
 void fbank_stream_close(struct fbank_stream *r);
 
+/* Rows of pcm[n] by itself, and those rows, ld floats apart. */
+int64_t fbank_stream_rows_of(const struct fbank_stream *r, int64_t n);
+void fbank_stream_fill(struct fbank_stream *r, float *out, size_t ld, const float *pcm, int64_t n);
+
 /* Begin with a source: pass over `skip` samples, then take at most `max` (0: all). Calls that hear return STREAM_WAITS, STENO_ESOURCE,
  * STENO_ECANCELED. */
 void fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t skip, int64_t max);
 /* Hear enough for the next clip; one that is not the last ends where it is quiet. *has 0: there is none. */
 int fbank_stream_hear(struct fbank_stream *r, int *has, steno_error *e);
+/* Or else: the next samples, at most n, as they are. @return their number, 0: there is no more, or < 0 as above */
+int64_t fbank_stream_samples(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e);
 int fbank_stream_rows(const struct fbank_stream *r); /* of the clip that was heard; 0: it is too short */
 void fbank_stream_clip(struct fbank_stream *r, float *out, size_t ld); /* those rows, ld floats apart; then comes the next clip */
 /* Samples that clips have been made of, skipped ones included. */

@@ -87,6 +87,8 @@ static const struct param transcribe[] = {
     { T(encoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 4, .by = BY_STREAM },
     { T(decoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 1, .by = BY_STREAM },
     { T(on_rows), .kind = STENO_PARAM_CALL, .by = BY_TAGS | BY_CIF },
+    { T(vad_model), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
+    { T(vad), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
 };
 
 static const struct param find_speech[] = {

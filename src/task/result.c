@@ -66,6 +66,13 @@ void result_append(struct result *r, const struct result *more)
     }
 }
 
+void result_span(struct result *r, const struct vad_span *v, const steno_vad_params *p)
+{
+    const steno_span span = { sizeof span, 0, v->t0_ms, v->t1_ms };
+    buf_add(&r->spans, &span, sizeof span);
+    if (!r->spans.err && p->on_span) p->on_span(p->user, &span);
+}
+
 void result_finish(struct result *r, int *status, steno_error *e)
 {
     utf8_append(&r->whole, (const uint8_t *)r->bytes.p, r->bytes.len);

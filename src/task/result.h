@@ -51,6 +51,9 @@ int result_status(const struct result *r); /* STENO_OK, or STENO_ENOMEM when a b
 /* Put what `more` holds behind what r holds. */
 void result_append(struct result *r, const struct result *more);
 
+/* One more span, which p->on_span is told of; spans.err: there was no room. */
+void result_span(struct result *r, const struct vad_span *v, const steno_vad_params *p);
+
 /* The request is over: the whole text is made. *status: of the request, and of this where that was STENO_OK */
 void result_finish(struct result *r, int *status, steno_error *e);
 

@@ -270,6 +270,27 @@ static void test_sessions_take_what_is_reported(void **state)
     measure(&long_texts, STENO_COMPUTE_AUTO, room[0], 1);
 }
 
+/* One clip as long as any may be, which a search for speech takes all audio for; the next call gives back what that needed. */
+static void hear_longest(steno_session *s, int seconds)
+{
+    char name[600];
+    steno_model *vad;
+    steno_error e;
+    steno_vad_params v;
+    steno_transcribe_params p;
+    snprintf(name, sizeof name, "%.400s/material/funasr/fsmn-vad/pt", getenv("STENO_SHARED"));
+    if (steno_model_open(&vad, name, NULL, &e)) fail_msg("%s", e.text);
+    steno_vad_params_init(&v);
+    v.threshold = -1;
+    steno_transcribe_params_init(&p);
+    p.vad_model = vad;
+    p.vad = &v;
+    struct noise audio = { 1, seconds * RATE, 0 };
+    const steno_source src = { noise_read, noise_rewind, &audio };
+    if (steno_transcribe_source(s, &src, &p)) fail_msg("%s", steno_last_error(s));
+    steno_model_close(vad);
+}
+
 /* A session of a model that hears clips or streams, used to the full: clips as long as there are, as many beams. Of several threads one
  * may not have come to the work that touches most of what is its own: it is heard again then. */
 static void measure_funasr(const char *name, int threads)
@@ -293,6 +314,7 @@ static void measure_funasr(const char *name, int threads)
     const int64_t before = resident(), said = steno_session_memory(m, team, NULL);
     if (steno_session_open(&s, m, team, NULL, &e)) fail_msg("%s", e.text);
     int64_t took = 0;
+    if (!strstr(name, "vad")) hear_longest(s, LONGEST_S);
     for (int i = 0; i < TIMES && took + took / 20 < said; i++) {
         struct noise audio = { 1, LONGEST_S * RATE, 0 };
         const steno_source src = { noise_read, noise_rewind, &audio };

@@ -87,6 +87,38 @@ expect 2 "tags are for models with tags" -m "$MODEL" --keep-tags "$DIGITS"
 err_has "--keep-tags is for models with tags"
 expect 0 "a query for no speech" -m "$S" -l nospeech --keep-tags "$F/audio/noise.wav"
 out_has "<|nospeech|>"
+V="$F/audio/vad/pauses.wav"
+expect 0 "segments where somebody speaks" -m "$S" --vad-model "$F/fsmn-vad/pt" --vad-min-silence-ms 500 "$V"
+err_lines 0
+is "a line each" "$(head -3 "$T/out" | tr '\n' ';')" "five six six five nine;三零三零四;five nine three seven two;"
+cp "$T/out" segments
+expect 0 "several segments in a run" -q -m "$S" --vad-model "$F/fsmn-vad/gguf/fsmn-vad.gguf" --vad-min-silence-ms 500 -b 8 "$V"
+same "$T/out" segments
+mkdir -p beside cache/hub/models/iic hub/models--funasr--fsmn-vad/snapshots/1
+ln -sf "$F/fsmn-vad/pt" beside/fsmn-vad
+ln -sf "$S" beside/model
+ln -sf "$F/fsmn-vad/pt" cache/hub/models/iic/speech_fsmn_vad_zh-cn-16k-common-pytorch
+ln -sf "$F"/fsmn-vad/pt/* hub/models--funasr--fsmn-vad/snapshots/1
+expect 0 "found beside the model, and named" -m beside/model --vad-min-silence-ms 500 "$V"
+err_has "voice activity: beside/fsmn-vad (found by itself"
+same "$T/out" segments
+MODELSCOPE_CACHE=$PWD/cache expect 0 "found in ModelScope's cache" -q -m "$S" --vad-min-silence-ms 500 "$V"
+err_lines 0
+same "$T/out" segments
+HF_HUB_CACHE=$PWD/hub expect 0 "found in Hugging Face's" -m "$S" --vad-min-silence-ms 500 "$V"
+err_has "models--funasr--fsmn-vad/snapshots/1"
+same "$T/out" segments
+expect 0 "not wanted" -m beside/model --no-vad "$V"
+err_lines 0
+is "one clip" "$(wc -l <"$T/out")" 1
+expect 2 "wanted, and nowhere" -m "$S" --vad fsmn "$V"
+err_has "--vad-model FOLDER"
+expect 2 "not wanted, and told how" -m beside/model --no-vad --vad-min-silence-ms 500 "$V"
+err_has "--vad-min-silence-ms needs --vad fsmn"
+expect 2 "margins are Whisper's" -m beside/model --vad-speech-pad-ms 100 "$V"
+err_has "--vad-speech-pad-ms is for Whisper"
+expect 1 "doctor tells where it looks" doctor
+out_has "voice activity"
 several=("$F"/audio/en_[gjln]*.wav "$F/audio/zh_synth.wav" long.wav "$F/audio/silence.wav" "$F/audio/en_bgm.wav")
 expect 0 "several files" -q -m "$S" -f json --word-timestamps "${several[@]}"
 cp "$T/out" alone

@@ -57,7 +57,7 @@ usage "an unknown colour mode names the choices" "auto|always|never" a.wav --col
 [ ! -e out ] || bad "a mistake makes no folder" "it does"
 usage "an option is told as it was typed" "-t: 300 is out of range" a.wav -t 300
 usage "its range is that of the library" "--chunk-length: 31 is out of range; it takes 1 to 30" a.wav --chunk-length 31
-usage "voice activity has to be asked for" "--vad-threshold needs --vad fsmn" a.wav --vad-threshold 0.5
+usage "voice activity has to be asked for" "--vad-threshold needs --vad fsmn" -m "$MODEL" a.wav --vad-threshold 0.5
 usage "subtitles have to be asked for" "--max-line-width is for the output formats srt, vtt, ass and wts" a.wav --max-line-width 20
 usage "numbers of subtitles, too" "--offset-n is for the output format srt" a.wav --offset-n 2
 usage "times of tokens show in objects" "--token-timestamps shows in the output formats json" a.wav --token-timestamps

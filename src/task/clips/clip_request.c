@@ -11,7 +11,8 @@ int clip_request_take(steno_session *s, const struct request_given *g)
     struct clip_request *q = &c->request;
     *q = (struct clip_request){ .p = *g->transcribe, .src = *g->src };
     s->params = &q->p;
-    const int rc = params_check(s, STENO_CALL_TRANSCRIBE, &q->p);
+    int rc = params_check(s, STENO_CALL_TRANSCRIBE, &q->p);
+    if (!rc) rc = clip_speech_take(&c->speech, &q->p, &s->error);
     if (rc) return rc;
     q->from = q->p.offset_ms * 16;
     return c->decoder->take ? c->decoder->take(s) : STENO_OK;
@@ -21,6 +22,9 @@ int clip_request_end(steno_session *s, int status)
 {
     const struct clip_session *c = clips_of(s);
     const struct clip_batch *b = clip_batch_of(s->batch);
+    const steno_transcribe_params *p = &c->request.p;
+    const int64_t heard_ms = (c->fbank.samples - c->request.from) / 16;
+    if (!status && c->speech.model && p->on_progress && heard_ms >= 0) p->on_progress(p->user, heard_ms, heard_ms); /* silence is last */
     for (uint32_t i = 0; i < b->n; i++)
         if (b->window[i].s == s) b->window[i].s = NULL;
     if (s->request_state != REQUEST_WAITING) s->result.duration_ms = c->fbank.samples / 16;
@@ -39,15 +43,26 @@ int clip_request_hear(steno_session *s, int *has)
         if (c->decoder->begin) c->decoder->begin(s);
         queue_begin(s);
         s->request_state = REQUEST_LISTENING;
+        if (!c->speech.model) clip_speech_close(&c->speech);
+        const int rc = c->speech.model ? clip_speech_begin(&c->speech, s, &c->fbank) : STENO_OK;
+        if (rc) return rc;
     }
-    return c->decoder->hear ? c->decoder->hear(s, has) : fbank_stream_hear(&c->fbank, has, &s->error);
+    if (c->decoder->hear) return c->decoder->hear(s, has);
+    return c->speech.model ? clip_speech_hear(&c->speech, has) : fbank_stream_hear(&c->fbank, has, &s->error);
+}
+
+int64_t clip_request_at(const steno_session *s)
+{
+    const struct clip_session *c = clips_of(s);
+    return c->speech.model ? c->request.from + c->speech.begin : fbank_stream_at(&c->fbank);
 }
 
 uint32_t clip_request_rows(const steno_session *s)
 {
     const struct clip_session *c = clips_of(s);
     if (c->decoder->rows) return c->decoder->rows(s);
-    const int n = fbank_stream_rows(&c->fbank);
+    const struct clip_speech *v = &c->speech;
+    const int64_t n = v->model ? fbank_stream_rows_of(&c->fbank, v->end - v->begin) : fbank_stream_rows(&c->fbank);
     return n ? (uint32_t)(c->request.n_head + n) : 0;
 }
 
@@ -75,14 +90,15 @@ void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t 
     const struct clip_request *q = &c->request;
     const size_t width = (size_t)fbank_width(fbank_bank_of(s->model));
     w->s = s;
-    w->at = fbank_stream_at(&c->fbank);
+    w->at = clip_request_at(s);
     if (c->decoder->fill) {
         c->decoder->fill(s, w, x, ld);
         return;
     }
     for (int i = 0; w->rows.n && i < q->n_head; i++) memcpy(x + (size_t)i * ld, q->query + (size_t)q->head[i] * width, width * sizeof *x);
-    fbank_stream_clip(&c->fbank, x + (size_t)q->n_head * ld, ld);
-    w->end = fbank_stream_at(&c->fbank);
+    if (c->speech.model) clip_speech_fill(&c->speech, x + (size_t)q->n_head * ld, ld);
+    else fbank_stream_clip(&c->fbank, x + (size_t)q->n_head * ld, ld);
+    w->end = clip_request_at(s);
     clip_rows_tell(s, w, &(struct clip_rows){ "features", x + (size_t)q->n_head * ld, 0, w->rows.n - q->n_head, (int32_t)width, ld });
 }
 

@@ -7,6 +7,7 @@ int clip_request_take(steno_session *s, const struct request_given *g);
 int clip_request_end(steno_session *s, int status);
 /* Hear enough for the next clip. *has 0: there is none. STREAM_WAITS */
 int clip_request_hear(steno_session *s, int *has);
+int64_t clip_request_at(const steno_session *s);    /* sample of the audio that it begins with */
 uint32_t clip_request_rows(const steno_session *s); /* of that clip, with those before it; 0: it is too short to have any */
 /* The clip, into rows x, ld floats apart, which w->rows says there are. */
 void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t ld);

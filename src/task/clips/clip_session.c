@@ -44,6 +44,7 @@ int clip_session_open(steno_session *s, const struct clip_decoder *d, steno_erro
 
 void clip_session_close(steno_session *s)
 {
+    clip_speech_close(&clips_of(s)->speech);
     fbank_stream_close(&clips_of(s)->fbank);
 }
 

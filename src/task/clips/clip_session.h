@@ -5,7 +5,7 @@
  * clip_session first in its part of a session, and a struct clip_batch in a batch. */
 #ifndef STENO_TASK_CLIPS_CLIP_SESSION_H
 #define STENO_TASK_CLIPS_CLIP_SESSION_H
-#include "task/fbank_stream.h"
+#include "task/clips/clip_speech.h"
 #include "task/task.h"
 
 /* A clip that is in the run at hand. */
@@ -52,6 +52,7 @@ struct clip_decoder {
 /* In a session. */
 struct clip_session {
     struct fbank_stream fbank;
+    struct clip_speech speech;
     struct clip_request request;
     const struct clip_decoder *decoder;
 };

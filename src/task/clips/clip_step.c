@@ -43,6 +43,15 @@ static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows)
     clips_of(s)->request.n_windows++;
 }
 
+/* Rows that there are left; a run that several share is as long as the longest clip that is cut. */
+static uint32_t room(const struct steno_batch *b, const steno_session *s)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    const uint32_t most = clip_encoder_of(b)->max_rows, shared = (uint32_t)(b->model->audio_ctx + clips_of(s)->request.n_head);
+    if (!c->n_sequences) return sequence_room(NULL, most);
+    return sequence_room(&c->sequence[c->n_sequences - 1], shared < most ? shared : most);
+}
+
 /* The next clip of s. @return 1: something went on, 0: there is no room for it */
 static int window_take(struct steno_batch *b, steno_session *s)
 {
@@ -60,8 +69,8 @@ static int window_take(struct steno_batch *b, steno_session *s)
     }
     const uint32_t n = clip_request_rows(s);
     if (c->n_sequences == clips_of(s)->decoder->max_clips) return 0;
-    if (n > sequence_room(c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL, clip_encoder_of(b)->max_rows)) return 0;
-    if (n && p->on_window && !p->on_window(p->user, fbank_stream_at(&clips_of(s)->fbank) / 16)) request_over(s, STENO_OK); /* a clean end */
+    if (n > room(b, s)) return 0;
+    if (n && p->on_window && !p->on_window(p->user, clip_request_at(s) / 16)) request_over(s, STENO_OK); /* a clean end */
     else window_add(b, s, n);
     return 1;
 }

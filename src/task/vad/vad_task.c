@@ -5,25 +5,20 @@
  * source has, up to five seconds. The executor holds the state of one stream; who goes on after another has his own put back first. */
 #include "task/vad/vad_task.h"
 #include <string.h>
-#include "search/vad_spans.h"
 #include "task/batch_loop.h"
 #include "task/fbank_stream.h"
 #include "task/stream_state.h"
-#include "task/vad/vad_rules.h"
+#include "task/vad/vad_hearing.h"
 
 enum { STREAM_ROWS = FBANK_STREAM_CHUNK / FBANK_HOP + FBANK_LFR_MAX }; /* of one read of the source */
 
 /* What searches for speech keep in a session. */
 struct vad_session {
     struct fbank_stream fbank;
-    struct vad vad;
-    struct vad_spans spans;   /* what is made of its spans */
+    struct vad_hearing hearing;
     struct stream_state state;
     /* The request. */
-    steno_vad_params p;       /* complete */
     steno_source src;
-    struct vad_params rules;
-    int64_t frame;            /* the next one's number */
 };
 
 static struct vad_session *vad_of(const steno_session *s)
@@ -36,16 +31,12 @@ static struct vad_session *vad_of(const steno_session *s)
 static int request_take(steno_session *s, const struct request_given *g)
 {
     struct vad_session *v = vad_of(s);
-    const steno_vad_params *p = &v->p;
-    v->p = *g->find_speech;
+    const steno_vad_params *p = &v->hearing.p;
+    vad_hearing_take(&v->hearing, s->model, g->find_speech);
     v->src = *g->src;
-    v->frame = 0;
     s->should_abort = p->should_abort;
     s->abort_user = p->user;
-    const int rc = params_check(s, STENO_CALL_FIND_SPEECH, p);
-    if (rc) return rc;
-    vad_rules_fill(&v->rules, s->model, p);
-    return STENO_OK;
+    return params_check(s, STENO_CALL_FIND_SPEECH, p);
 }
 
 static int request_end(steno_session *s, int status)
@@ -58,20 +49,7 @@ static int request_end(steno_session *s, int status)
 static void on_span(void *session, const struct vad_span *v)
 {
     steno_session *s = session;
-    const steno_vad_params *p = &vad_of(s)->p;
-    const steno_span span = { sizeof span, 0, v->t0_ms, v->t1_ms };
-    buf_add(&s->result.spans, &span, sizeof span);
-    if (!s->result.spans.err && p->on_span) p->on_span(p->user, &span);
-}
-
-static void on_event(void *session, const struct vad_event *e)
-{
-    steno_session *s = session;
-    struct vad_session *v = vad_of(s);
-    const int closes = e->span.t1_ms >= 0;
-    if (v->p.on_event && !e->is_cut)
-        v->p.on_event(v->p.user, &(steno_span){ sizeof(steno_span), 0, e->opens ? e->span.t0_ms : -1, e->span.t1_ms });
-    if (closes) vad_spans_add(&v->spans, &e->span);
+    result_span(&s->result, v, &vad_of(s)->hearing.p);
 }
 
 static int found(steno_session *s)
@@ -84,8 +62,7 @@ static void request_begin(steno_session *s)
     struct vad_session *v = vad_of(s);
     fbank_stream_begin(&v->fbank, &v->src, 0, 0);
     v->fbank.may_wait = !s->place.direct;
-    vad_begin(&v->vad, &v->rules, (struct vad_listener){ on_event, s });
-    vad_spans_begin(&v->spans, v->p.min_speech_ms, v->p.merge_ms, on_span, s);
+    vad_hearing_begin(&v->hearing, on_span, s);
     queue_begin(s);
     s->request_state = REQUEST_LISTENING;
 }
@@ -94,8 +71,7 @@ static void request_begin(steno_session *s)
 static int spans_end(steno_session *s)
 {
     struct vad_session *v = vad_of(s);
-    vad_end(&v->vad, v->fbank.samples);
-    vad_spans_end(&v->spans);
+    vad_hearing_end(&v->hearing, v->fbank.samples);
     return found(s);
 }
 
@@ -117,15 +93,9 @@ static int piece_run(steno_session *s, int n)
     size_t ld;
     const float *out = rc ? NULL : exec_output(x, plan, plan->output, 0, (uint32_t)n, &ld);
     if (!out) return session_ran(s, x, rc ? rc : STENO_ENOMEM);
-    for (int i = 0; i < n && !rc; i++, v->frame++) {
-        const float p_silence = out[(size_t)i * ld];
-        if (v->p.on_frame) v->p.on_frame(v->p.user, v->frame * VAD_FRAME_MS, 1 - p_silence);
-        vad_step(&v->vad, p_silence);
-        rc = found(s);
-    }
-    if (!rc && !v->fbank.flushed) vad_heard(&v->vad, v->fbank.samples);
-    vad_spans_certain(&v->spans, vad_certain_ms(&v->vad));
-    return rc ? rc : found(s);
+    vad_hearing_rows(&v->hearing, out, ld, n);
+    if (!v->fbank.flushed) vad_hearing_heard(&v->hearing, v->fbank.samples);
+    return found(s);
 }
 
 static int wants_piece(const struct steno_batch *b, const steno_session *s)
@@ -141,7 +111,7 @@ static int piece_take(struct steno_batch *b, steno_session *s)
     const size_t ld = plan->slot[plan->input].ld;
     int n = 0;
     if (s->request_state == REQUEST_WAITING) request_begin(s);
-    const int most = vad_of(s)->p.streaming ? STREAM_ROWS : (int)plan->max_rows; /* somebody waits for news */
+    const int most = vad_of(s)->hearing.p.streaming ? STREAM_ROWS : (int)plan->max_rows; /* somebody waits for news */
     int rc = fbank_stream_next(&vad_of(s)->fbank, most, exec_input(b->exec, plan), ld, &n, &s->error);
     if (rc == STREAM_WAITS) {
         s->place.waits = 1;

@@ -1,0 +1,165 @@
+/* steno: clips where somebody speaks. SPDX-License-Identifier: MIT */
+#include "task/clips/clip_speech.h"
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "task/level.h"
+#include "task/params.h"
+#include "task/task.h"
+
+enum { PER_MS = FBANK_RATE / 1000, PAUSE_MS = 60000 };
+
+static int longest_rows(const struct clip_speech *c) { return c->session->model->segment_ctx; }
+
+/* Samples of the longest clip that is cut. */
+static int64_t longest(const struct clip_speech *c)
+{
+    return (int64_t)longest_rows(c) * fbank_bank_of(c->session->model)->lfr_n * FBANK_HOP;
+}
+
+int clip_speech_take(struct clip_speech *c, const steno_transcribe_params *p, steno_error *e)
+{
+    steno_vad_params own = { .size = sizeof own };
+    params_default(STENO_CALL_FIND_SPEECH, &own);
+    c->model = p->vad_model;
+    if (!c->model) return p->vad ? err_set(e, STENO_EARG, "vad needs vad_model") : STENO_OK;
+    if (c->model->task->call != STENO_CALL_FIND_SPEECH)
+        return err_set(e, STENO_EARG, "vad_model is a %s model, want one that finds speech", c->model->family->name);
+    if (c->model->index_only) return err_set(e, STENO_EARG, "vad_model was opened with index_only: it has no weights");
+    if (params_take(&own, p->vad, sizeof own, offsetof(steno_vad_params, user)))
+        return err_set(e, STENO_EARG, "steno_vad_params was not filled by steno_vad_params_init");
+    vad_hearing_take(&c->hearing, c->model, &own);
+    return params_judge(&(struct judge){ c->model, STENO_CALL_FIND_SPEECH, &own, NULL, e });
+}
+
+static void on_span(void *speech, const struct vad_span *v)
+{
+    struct clip_speech *c = speech;
+    buf_add(&c->found, v, sizeof *v);
+    result_span(&c->session->result, v, &c->hearing.p);
+}
+
+int clip_speech_begin(struct clip_speech *c, steno_session *s, struct fbank_stream *from)
+{
+    c->session = s;
+    c->from = from;
+    c->n = c->at = c->begin = c->end = c->rest = 0;
+    c->ended = 0;
+    c->taken = 0;
+    buf_clear(&c->found);
+    if (c->finder && vad_finder_model(c->finder) != c->model) {
+        vad_finder_close(c->finder);
+        c->finder = NULL;
+    }
+    const int rc = c->finder ? STENO_OK : vad_finder_open(&c->finder, c->model, s->batch->team, &s->error);
+    if (rc) return rc;
+    const size_t n_levels = (size_t)(longest(c) / FBANK_HOP) + 1;
+    if (!c->level) c->level = malloc(n_levels * sizeof *c->level);
+    if (!c->level) return err_nomem(&s->error, n_levels * sizeof *c->level, "audio");
+    vad_hearing_begin(&c->hearing, on_span, c);
+    vad_finder_begin(c->finder, &c->hearing);
+    return STENO_OK;
+}
+
+void clip_speech_close(struct clip_speech *c)
+{
+    vad_finder_close(c->finder);
+    buf_free(&c->found);
+    free(c->pcm);
+    free(c->level);
+    *c = (struct clip_speech){ 0 };
+}
+
+/* ---- audio ---- */
+
+/* What no span to come begins with is not held. Merging holds pauses, though not those that go on and on. */
+static void pcm_drop(struct clip_speech *c)
+{
+    const steno_vad_params *p = &c->hearing.p;
+    const int64_t heard = c->at + c->n, most = (p->merge_ms + c->hearing.vad.p.max_segment_ms + PAUSE_MS) * PER_MS;
+    int64_t from = vad_spans_floor_ms(&c->hearing.spans, vad_floor_ms(&c->hearing.vad)) * PER_MS;
+    if (p->merge_ms && heard - from > most) {
+        vad_spans_hasten(&c->hearing.spans);
+        from = heard - most;
+    }
+    if (from > heard) from = heard;
+    if (from <= c->at) return;
+    c->n = heard - from;
+    memmove(c->pcm, c->pcm + (from - c->at), (size_t)c->n * sizeof *c->pcm);
+    c->at = from;
+}
+
+static int pcm_room(struct clip_speech *c)
+{
+    if (c->cap - c->n >= FBANK_STREAM_CHUNK) return STENO_OK;
+    const int64_t cap = c->cap ? 2 * c->cap : 8 * FBANK_STREAM_CHUNK;
+    float *pcm = realloc(c->pcm, (size_t)cap * sizeof *pcm);
+    if (!pcm) return err_nomem(&c->session->error, (size_t)cap * sizeof *pcm, "audio");
+    c->pcm = pcm;
+    c->cap = cap;
+    return STENO_OK;
+}
+
+/* A little more. STREAM_WAITS */
+static int listen(struct clip_speech *c)
+{
+    steno_error *e = &c->session->error;
+    pcm_drop(c);
+    if (c->taken < c->found.len) return STENO_OK; /* that was hastened */
+    int rc = pcm_room(c);
+    const int64_t got = rc ? rc : fbank_stream_samples(c->from, c->pcm + c->n, FBANK_STREAM_CHUNK, e);
+    if (got < 0) return (int)got;
+    c->n += got;
+    c->ended = !got;
+    rc = got ? vad_finder_push(c->finder, c->pcm + c->n - got, got, e) : vad_finder_end(c->finder, e);
+    if (!rc && (c->found.err || c->session->result.spans.err)) rc = err_nomem(e, c->found.len, "spans");
+    return rc;
+}
+
+/* ---- clips ---- */
+
+/* The next span. @return 0: there is none */
+static int span_take(struct clip_speech *c)
+{
+    const struct vad_span *v = (const struct vad_span *)(const void *)(c->found.p + c->taken);
+    if (c->taken == c->found.len) return 0;
+    c->taken += sizeof *v;
+    c->begin = c->end = v->t0_ms * PER_MS;
+    c->rest = v->t1_ms * PER_MS < c->at + c->n ? v->t1_ms * PER_MS : c->at + c->n;
+    if (c->begin < c->at) c->begin = c->end = c->rest; /* a pause that was too long to be held */
+    if (c->taken < c->found.len) return 1;
+    buf_clear(&c->found);
+    c->taken = 0;
+    return 1;
+}
+
+/* Of the span, what is left, or as much as fits. @return 0: nothing is */
+static int clip_take(struct clip_speech *c)
+{
+    const int64_t n = c->rest - c->end, most = longest(c);
+    c->begin = c->end;
+    if (n <= 0) return 0;
+    c->end = c->rest;
+    if (n <= most || fbank_stream_rows_of(c->from, n) <= longest_rows(c)) return 1;
+    level_measure(c->level, c->pcm + (c->begin - c->at), most / FBANK_HOP);
+    c->end = c->begin + level_cut(c->level, most / FBANK_HOP, most / FBANK_HOP) * FBANK_HOP;
+    return 1;
+}
+
+int clip_speech_hear(struct clip_speech *c, int *has)
+{
+    for (;;) {
+        *has = c->end > c->begin || clip_take(c);
+        if (*has) return STENO_OK;
+        if (span_take(c)) continue;
+        if (c->ended) return STENO_OK;
+        const int rc = listen(c);
+        if (rc) return rc;
+    }
+}
+
+void clip_speech_fill(struct clip_speech *c, float *out, size_t ld)
+{
+    fbank_stream_fill(c->from, out, ld, c->pcm + (c->begin - c->at), c->end - c->begin);
+    c->begin = c->end;
+}

@@ -1,0 +1,88 @@
+/* steno: speech found in audio that is pushed. SPDX-License-Identifier: MIT */
+#include "task/vad/vad_finder.h"
+#include <stdlib.h>
+#include "task/engine.h"
+
+struct vad_finder {
+    struct arena arena;
+    struct steno_batch *batch; /* nobody else's */
+    struct fbank *fbank;
+    struct vad_hearing *hearing;
+};
+
+int vad_finder_open(struct vad_finder **out, const steno_model *m, steno_team *team, steno_error *e)
+{
+    struct vad_finder *f = calloc(1, sizeof *f);
+    *out = NULL;
+    if (!f) return err_nomem(e, sizeof *f, "a search for speech");
+    arena_init(&f->arena);
+    int rc = batch_open(&f->batch, m, team, 1, 1, e);
+    if (!rc) rc = fbank_open(&f->fbank, &f->arena, fbank_bank_of(m), team, e);
+    if (rc) vad_finder_close(f);
+    else *out = f;
+    return rc;
+}
+
+void vad_finder_close(struct vad_finder *f)
+{
+    if (!f) return;
+    fbank_close(f->fbank);
+    if (f->batch) f->batch->closed = 1;
+    batch_release(f->batch);
+    arena_free(&f->arena);
+    free(f);
+}
+
+const steno_model *vad_finder_model(const struct vad_finder *f)
+{
+    return f->batch->model;
+}
+
+void vad_finder_begin(struct vad_finder *f, struct vad_hearing *h)
+{
+    f->hearing = h;
+    fbank_begin(f->fbank);
+    exec_state_reset(f->batch->exec, 0, 0);
+}
+
+/* n rows that are in the network's input. */
+static int rows_run(struct vad_finder *f, int64_t n, steno_error *e)
+{
+    const struct plan *p = &f->batch->model->plan[PLAN_ENCODER];
+    struct exec *x = f->batch->exec;
+    struct run_time spent;
+    size_t ld;
+    if (!n) return STENO_OK;
+    int rc = exec_phases(x, p, &(struct phases){ .end = 1, .n_rows = (uint32_t)n }, NULL, &spent);
+    const float *out = rc ? NULL : exec_output(x, p, p->output, 0, (uint32_t)n, &ld);
+    if (!rc && !out) rc = STENO_ENOMEM;
+    if (rc) return err_set(e, rc, "the voice-activity model could not be run: %s", *x->error.text ? x->error.text : err_status_text(rc));
+    vad_hearing_rows(f->hearing, out, ld, (int)n);
+    return STENO_OK;
+}
+
+static float *input_of(const struct vad_finder *f, size_t *ld)
+{
+    const struct plan *p = &f->batch->model->plan[PLAN_ENCODER];
+    *ld = p->slot[p->input].ld;
+    return exec_input(f->batch->exec, p);
+}
+
+int vad_finder_push(struct vad_finder *f, const float *pcm, int64_t n, steno_error *e)
+{
+    size_t ld;
+    float *in = input_of(f, &ld);
+    const int rc = rows_run(f, fbank_push(f->fbank, pcm, n, in, ld), e);
+    if (!rc) vad_hearing_heard(f->hearing, fbank_samples(f->fbank));
+    return rc;
+}
+
+int vad_finder_end(struct vad_finder *f, steno_error *e)
+{
+    size_t ld;
+    float *in = input_of(f, &ld);
+    const int64_t samples = fbank_samples(f->fbank);
+    const int rc = rows_run(f, fbank_end(f->fbank, in, ld), e);
+    if (!rc) vad_hearing_end(f->hearing, samples);
+    return rc;
+}
