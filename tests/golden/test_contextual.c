@@ -18,7 +18,10 @@ static int group_begin(void **state)
     steno_error e;
     (void)state;
     demo = demo_audio(0, 0, 1);
-    if (steno_model_open(&model, folder, NULL, &e)) fail_msg("%s", e.text);
+    steno_model_params as_reference;
+    steno_model_params_init(&as_reference);
+    as_reference.compute = STENO_COMPUTE_F32;
+    if (steno_model_open(&model, folder, &as_reference, &e)) fail_msg("%s", e.text);
     return 0;
 }
 
@@ -119,7 +122,10 @@ static void test_a_gguf_file_says_the_same(void **state)
     p.user = f;
     if (steno_model_convert(folder, &p, &e)) fail_msg("%s", e.text);
     fclose(f);
-    if (steno_model_open(&m, path, NULL, &e)) fail_msg("%s", e.text);
+    steno_model_params as_reference;
+    steno_model_params_init(&as_reference);
+    as_reference.compute = STENO_COMPUTE_F32;
+    if (steno_model_open(&m, path, &as_reference, &e)) fail_msg("%s", e.text);
     compare_all(m);
     steno_model_close(m);
     unlink(path);

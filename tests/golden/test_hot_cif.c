@@ -62,7 +62,10 @@ static int compare_all(const char *path, double margin)
     steno_error e;
     int n = 0;
     sixty(many);
-    if (steno_model_open(&m, path, NULL, &e)) fail_msg("%s", e.text);
+    steno_model_params as_reference;
+    steno_model_params_init(&as_reference);
+    as_reference.compute = STENO_COMPUTE_F32;
+    if (steno_model_open(&m, path, &as_reference, &e)) fail_msg("%s", e.text);
     assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
     json_object_foreach(json_object_get(all, "files"), name, want) {
         for (int k = 0; k < 4; k++) {
@@ -139,7 +142,10 @@ static void test_logits_are_the_references(void **state)
     steno_error e;
     int n_hot = 0;
     sixty(many);
-    if (steno_model_open(&m, safe.s, NULL, &e)) fail_msg("%s", e.text);
+    steno_model_params as_reference;
+    steno_model_params_init(&as_reference);
+    as_reference.compute = STENO_COMPUTE_F32;
+    if (steno_model_open(&m, safe.s, &as_reference, &e)) fail_msg("%s", e.text);
     assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
     const struct plan *plan = inside_plan(m, PLAN_HOT);
     const struct slot *slot = &plan->slot[plan->logits];
