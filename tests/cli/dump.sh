@@ -50,11 +50,11 @@ near() { # near GOLDEN OURS LEAST MOST: the cosine, and the largest difference
         bad "$2 is near the reference's" "$(cat "$T/out")"
 }
 files=("$F/audio/en_george.wav" "$F/audio/zh_synth.wav")
-expect 0 "SenseVoice" -q -m "$F/models/sensevoice/pt" --itn --dump sense "${files[@]}"
+expect 0 "SenseVoice" -q -m "$F/models/sensevoice/pt" --compute f32 --itn --dump sense "${files[@]}"
 cp "$T/out" want
-expect 0 "the text is the same without" -q -m "$F/models/sensevoice/pt" --itn "${files[@]}"
+expect 0 "the text is the same without" -q -m "$F/models/sensevoice/pt" --compute f32 --itn "${files[@]}"
 same "$T/out" want
-expect 0 "Paraformer" -q -m "$F/models/paraformer/pt" --dump para "${files[@]}"
+expect 0 "Paraformer" -q -m "$F/models/paraformer/pt" --compute f32 --dump para "${files[@]}"
 for name in en_george zh_synth; do
     near sensevoice/$name.fbank.npy sense/$name.fbank.npy 0.99999999 2e-3
     near sensevoice/$name.encoder.npy sense/$name.encoder.npy 0.99999999 1e-3
