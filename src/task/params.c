@@ -57,7 +57,7 @@ const char *param_why_not(const struct param *r, enum steno_call call)
     if (r->by == BY_VAD) return "is for models that find speech";
     if (r->by == BY_MARKS) return "is for models that put marks into text";
     if (r->by == BY_TAGS) return "is for models with tags";
-    if (r->by == BY_CLIPS) return "is for models that go clip by clip: for others make clip_timestamps of what steno_find_speech finds";
+    if (r->by == BY_CLIPS) return "is for models that go clip by clip";
     if (r->by & BY_HOT) return "is for models that decode token by token, have a CTC head, or were trained with hot words";
     if ((r->by & BY_SPEECH) == (BY_AR | BY_TAGS))
         return r->by & BY_ALIGN ? "is for models that know several languages"

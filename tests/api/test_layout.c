@@ -76,7 +76,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     if (sizeof(void *) != 8) skip();
     assert_int_equal(sizeof(steno_model_params), 56);
     assert_int_equal(sizeof(steno_session_params), 16);
-    assert_int_equal(sizeof(steno_transcribe_params), 440);
+    assert_int_equal(sizeof(steno_transcribe_params), 456);
     assert_int_equal(sizeof(steno_model_info), 224);
     assert_int_equal(sizeof(steno_segment), 160);
     assert_int_equal(sizeof(steno_word), 56);

@@ -90,7 +90,7 @@ static void check_family(const char *which, const char *weights, int tags)
     const char *file;
     json_t *texts;
     int n = 0;
-    if (steno_model_open(&model, funasr_file("%s", weights).s, NULL, &e)) fail_msg("%s", e.text);
+    if (model_open_f32(&model, funasr_file("%s", weights).s, &e)) fail_msg("%s", e.text);
     assert_int_equal(steno_session_open(&s, model, NULL, NULL, NULL), 0);
     json_object_foreach(json_object_get(golden, which), file, texts)
     {

@@ -52,7 +52,7 @@ static const struct promise transcribe[] = {
     { "vad-threshold", SPEECH, "--vad-threshold -1", VAD_ON " %f", NULL },
     { "vad-min-speech-ms", SPEECH, "--vad-min-speech-ms 100000", VAD_ON, NULL },
     { "vad-min-silence-ms", SPEECH, "--vad-min-silence-ms 0", VAD_ON, "cli/funasr.sh" },
-    { "vad-speech-pad-ms", DECODES, "--vad-speech-pad-ms 0", VAD_ON, "cli/funasr.sh" },
+    { "vad-speech-pad-ms", DECODES, "--vad-speech-pad-ms 10", VAD_ON, "cli/funasr.sh" },
     { "vad-max-speech-s", SPEECH, "--vad-max-speech-s 0.3", VAD_ON, NULL },
     { "vad-merge-s", TAGS, "--vad-merge-s 5", VAD_ON " --vad-max-speech-s 0.3", NULL },
     { "punctuation", SPEECH, "--punctuation tests/data/marks_streaming", "", NULL },
