@@ -30,7 +30,7 @@ static const struct arg rows[] = {
     { .name = "shape", .kind = ARG_TEXT, .at = AT(shape), .value = "NAME", .dflt = "base",
       .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ...; or sensevoice, paraformer" },
     { .name = "type", .kind = ARG_TEXT, .at = AT(type), .value = "TYPE", .dflt = "f16",
-      .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k or q6_k" },
+      .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k or iq4_xs" },
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = AT(engine.model), .value = "PATH|NAME",
       .help = "a real model instead of --shape and --type" },
     ARG_HEADING("Measuring"),
@@ -108,7 +108,7 @@ static double bytes_per_weight(const char *type)
     static const struct { const char *type; double bytes; } size[] = {
         { "f32", 4 }, { "f16", 2 }, { "bf16", 2 }, { "q8_0", 34.0 / 32 }, { "q5_1", 24.0 / 32 }, { "q5_0", 22.0 / 32 },
         { "q4_1", 20.0 / 32 }, { "q4_0", 18.0 / 32 }, { "q2_k", 5248.0 / 8192 }, { "q3_k", 4672.0 / 8192 }, { "q4_k", 4736.0 / 8192 },
-        { "q5_k", 5760.0 / 8192 }, { "q6_k", 8768.0 / 8192 },
+        { "q5_k", 5760.0 / 8192 }, { "q6_k", 8768.0 / 8192 }, { "iq4_xs", 8512.0 / 8192 },
     };
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
         if (strcmp(size[i].type, type) == 0) return size[i].bytes;

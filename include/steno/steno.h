@@ -200,7 +200,7 @@ STENO_API int steno_model_open_reader(steno_model **out, const steno_reader *r, 
  * @param shape  "tiny", "base", "small" or "medium", each also with ".en"; "large-v2", "large-v3", "turbo"; "distil-small.en",
  *               "distil-medium.en", "distil-large-v2", "distil-large-v3"; "sensevoice", "paraformer"
  * @param type   storage of the matrices: "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1"; where rows divide into blocks of 256
- *               also "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"
+ *               also "q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "iq4_xs"
  * @param seed   same seed, same weights
  * @return as steno_model_open; STENO_EARG names an unknown shape or type */
 STENO_API int steno_model_open_random(steno_model **out, const char *shape, const char *type, uint64_t seed,

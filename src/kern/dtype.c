@@ -14,6 +14,7 @@ static const struct dtype_info info[DT_COUNT] = {
     [DT_Q5_1] = { "q5_1", QBLOCK, 24 }, [DT_Q8_0] = { "q8_0", QBLOCK, 34 },
     [DT_Q2_K] = { "q2_k", KBLOCK, 84 }, [DT_Q3_K] = { "q3_k", KBLOCK, 110 }, [DT_Q4_K] = { "q4_k", KBLOCK, 144 },
     [DT_Q5_K] = { "q5_k", KBLOCK, 176 }, [DT_Q6_K] = { "q6_k", KBLOCK, 210 },
+    [DT_IQ4_XS] = { "iq4_xs", KBLOCK, 136 },
 };
 
 static const char lowp_name[PK_COUNT - PK_LOWP][12] = {

@@ -5,6 +5,8 @@
  * the one place that knows; widening and packing start from what it gives. */
 #include "kern/ref.h"
 
+int8_t const iq4_value[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
+
 /* Two bits of each of 128 elements: four planes over 32 bytes. */
 static inline int two_bits(const uint8_t *p, size_t e)
 {
@@ -76,6 +78,19 @@ static void split_q6(struct k_block *b, const uint8_t *p)
     b->d = load_u16(p + 208);
 }
 
+/* f16 d, u16 of the upper two bits of eight scales, u8[4] of their lower four, then of each 32 the low nibbles of 16 bytes and the high
+ * ones; scales are 32 too high, a nibble is a place in the table */
+static void split_iq4_xs(struct k_block *b, const uint8_t *p)
+{
+    const int high = load_u16(p + 2);
+    for (size_t j = 0; j < 8; j++) b->scale[j] = (int8_t)(((p[4 + j / 2] >> 4 * (j % 2) & 15) | (high >> 2 * j & 3) << 4) - 32);
+    for (size_t e = 0; e < KBLOCK; e++) {
+        const uint8_t two = p[8 + e / 32 * 16 + e % 16];
+        b->q[e] = iq4_value[e % 32 < 16 ? two & 15 : two >> 4];
+    }
+    b->d = load_u16(p);
+}
+
 void k_block_split(struct k_block *b, enum dtype t, const uint8_t *stored)
 {
     b->dmin = 0;
@@ -85,6 +100,7 @@ void k_block_split(struct k_block *b, enum dtype t, const uint8_t *stored)
     case DT_Q3_K: split_q3(b, stored); break;
     case DT_Q4_K: split_q4(b, stored); break;
     case DT_Q5_K: split_q5(b, stored); break;
+    case DT_IQ4_XS: split_iq4_xs(b, stored); break;
     default: split_q6(b, stored);
     }
 }

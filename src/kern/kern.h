@@ -43,6 +43,7 @@
  * small integers times one more scale (ggml's layouts). */
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
+    DT_IQ4_XS,
     DT_COUNT
 };
 
@@ -54,6 +55,7 @@ enum dtype {
 enum packed_type {
     PK_F32 = DT_F32, PK_F16 = DT_F16, PK_BF16 = DT_BF16, PK_Q4_0 = DT_Q4_0, PK_Q4_1 = DT_Q4_1, PK_Q5_0 = DT_Q5_0, PK_Q5_1 = DT_Q5_1,
     PK_Q8_0 = DT_Q8_0, PK_Q2_K = DT_Q2_K, PK_Q3_K = DT_Q3_K, PK_Q4_K = DT_Q4_K, PK_Q5_K = DT_Q5_K, PK_Q6_K = DT_Q6_K,
+    PK_IQ4_XS = DT_IQ4_XS,
     PK_LOWP,                    /* the first low-precision type: */
     PK_BF16_PAIR = PK_LOWP,     /* bf16 pairs (VNNI2) */
     PK_I16_PAIR,                /* int16 pairs (VNNI2), a scale per output; x has one per I16_GROUP k */
@@ -81,7 +83,8 @@ enum {
     LOWP_K_MAX = 131072 /* largest k of low-precision products: sums of int8 products fit 32 bits */
 };
 
-const char *dtype_name(enum dtype t);          /* "f32", …, "q6_k" */
+extern int8_t const iq4_value[16]; /* what the four bits of iq4_xs and of iq4_nl stand for */
+const char *dtype_name(enum dtype t);          /* "f32", …, "iq4_xs" */
 enum dtype dtype_find(const char *name);       /* DT_COUNT: none is called so */
 const char *packed_name(enum packed_type t);   /* the same, and "bf16x2", "int16x2", "int8x4", "q8_0x4", "q8_0x4a8", "q4_0x8" */
 int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
@@ -106,11 +109,12 @@ static inline enum dtype packed_source(enum packed_type t)
  *   q5_0, q5_1:  for each k: u32 of fifth bits (bit i: output i); then nibbles as q4:  d * (q - 16) resp. fma(d, q, m)
  * K types, for each 256 k:
  *   f16 d[PANEL]; (q2_k, q4_k, q5_k: f16 m[PANEL], the stored minimum's scale with its sign turned;) then runs, each of 16 k (q2_k,
- *   q3_k, q6_k) or 32 k (q4_k, q5_k): i8 s[PANEL]; (where there is m: i8 t[PANEL];) then quants:
+ *   q3_k, q6_k) or 32 k (q4_k, q5_k, iq4_xs): i8 s[PANEL]; (where there is m: i8 t[PANEL];) then quants:
  *   q2_k, q4_k:  as q4_1       value = fma(d * s, q, m * t)      5.125 and 4.625 bits a weight (stored: 2.625 and 4.5)
  *   q3_k:        as q4_0       value = d * s * (q - 4)           4.5625 (3.4375)
  *   q5_k:        as q5_1       value = fma(d * s, q, m * t)      5.625 (5.5)
  *   q6_k:        as q8_0       value = d * s * q                 8.5625 (6.5625)
+ *   iq4_xs:      as q6_k, with what the table has for each stored number    8.3125 (4.25)
  * Values are widened to f32 exactly as written here (products of an f16 and small integers are exact).
  *
  * Types of low-precision products; k missing at the end are zeros. From rows of f32, f16 or bf16:

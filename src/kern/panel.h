@@ -10,19 +10,20 @@
 #define EACH_STORED(DO)                                                                                                               \
     DO(f32, PK_F32) DO(f16, PK_F16) DO(bf16, PK_BF16)                                                                                 \
     DO(q4_0, PK_Q4_0) DO(q4_1, PK_Q4_1) DO(q5_0, PK_Q5_0) DO(q5_1, PK_Q5_1) DO(q8_0, PK_Q8_0)                                         \
-    DO(q2_k, PK_Q2_K) DO(q3_k, PK_Q3_K) DO(q4_k, PK_Q4_K) DO(q5_k, PK_Q5_K) DO(q6_k, PK_Q6_K)
+    DO(q2_k, PK_Q2_K) DO(q3_k, PK_Q3_K) DO(q4_k, PK_Q4_K) DO(q5_k, PK_Q5_K) DO(q6_k, PK_Q6_K)    \
+    DO(iq4_xs, PK_IQ4_XS)
 /* The same of the low-precision types. */
 #define EACH_LOWP(DO)                                                                                                                 \
     DO(pair, PK_BF16_PAIR) DO(ints, PK_I16_PAIR) DO(quad, PK_I8_QUAD)                                                                 \
     DO(q8_quad, PK_Q8_QUAD) DO(q8_quad_a8, PK_Q8_QUAD_A8) DO(q4_quad, PK_Q4_QUAD)
 
-static inline int packed_is_k(enum packed_type t) { return t >= PK_Q2_K && t <= PK_Q6_K; }
+static inline int packed_is_k(enum packed_type t) { return t >= PK_Q2_K && t <= PK_IQ4_XS; }
 static inline int packed_has_min(enum packed_type t)
 {
     return t == PK_Q4_1 || t == PK_Q5_1 || t == PK_Q2_K || t == PK_Q4_K || t == PK_Q5_K;
 }
 static inline int packed_has_fifth(enum packed_type t) { return t == PK_Q5_0 || t == PK_Q5_1 || t == PK_Q5_K; }
-static inline int packed_is_byte(enum packed_type t) { return t == PK_Q8_0 || t == PK_Q6_K; }
+static inline int packed_is_byte(enum packed_type t) { return t == PK_Q8_0 || t == PK_Q6_K || t == PK_IQ4_XS; }
 /* What packed quants are greater by than the quants meant. */
 static inline int packed_offset(enum packed_type t) { return t == PK_Q4_0 ? 8 : t == PK_Q5_0 ? 16 : t == PK_Q3_K ? 4 : 0; }
 

@@ -105,6 +105,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     if (m->family && !(m->family->narrow & NARROW_ROWS)) m->narrow = 0;
     if (m->family && !(m->family->narrow & NARROW_STEPS)) m->blocks = 0;
     m->matrix_type = w.matrix_type;
+    m->matrix_name = w.matrix_name ? w.matrix_name : dtype_name(w.matrix_type);
     m->format = w.format;
     for (uint32_t i = 0; i < w.n_tensors; i++)
         m->parameters += (int64_t)(w.tensor[i].dim[0] * w.tensor[i].dim[1] * w.tensor[i].dim[2] * w.tensor[i].dim[3]);
@@ -114,6 +115,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
         rc = m->task ? params_judge(&judge) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
     }
     const int verify = p->verify && (m->narrow || m->blocks); /* auto may stand for f32 */
+    if (!rc && !m->index_only) rc = weights_settle(&w, e);
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc && verify) rc = load_exact(m, &w, e);
     for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);
@@ -246,8 +248,8 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     *out = NULL;
     const enum dtype t = dtype_find(type);
     if (t == DT_COUNT || t == DT_BF16)
-        return err_set(e, STENO_EARG, "unknown type '%s'; known are f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k",
-                       type);
+        return err_set(e, STENO_EARG, "unknown type '%s'; known are f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k,"
+                       " iq4_xs", type);
     struct arena a;
     arena_init(&a);
     struct random_file r;
@@ -275,7 +277,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.family, sizeof i.family, "%s", m->family->name);
     snprintf(i.name, sizeof i.name, "%s", m->name);
     snprintf(i.format, sizeof i.format, "%s", m->format);
-    snprintf(i.weight_type, sizeof i.weight_type, "%s", dtype_name(m->matrix_type));
+    snprintf(i.weight_type, sizeof i.weight_type, "%s", m->matrix_name);
     snprintf(i.compute, sizeof i.compute, "%s", compute_name(m->narrow));
     snprintf(i.device, sizeof i.device, "cpu");
     const int pairs = m->narrow == PK_BF16_PAIR || (m->narrow == PK_I8_QUAD && executor_gains(m->executor, PK_BF16_PAIR));

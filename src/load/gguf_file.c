@@ -79,6 +79,8 @@ static int read_type(struct gguf *g, struct tensor *t, uint64_t count)
     if (g->r.err) return gguf_cut(g, "the records of tensors");
     const struct ggml_other *other = ggml_other_find(code);
     t->type = ggml_type_find(code);
+    t->form = ggml_form_find(code);
+    if (t->form != FORM_STORED) t->type = form_as(t->form, NULL, 0);
     if (t->type == DT_COUNT && other && other->int_sz) {
         t->size = count * other->int_sz;
         return 1;
@@ -92,8 +94,8 @@ static int read_type(struct gguf *g, struct tensor *t, uint64_t count)
     const uint64_t row = t->dim[t->n_dims - 1];
     if (row % (uint64_t)dtype_block(t->type))
         return err_set(g->e, STENO_EFORMAT, "%s: tensor %s has rows of %" PRIu64 ", no multiple of the %d of a %s block", g->f->name,
-                       t->name, row, dtype_block(t->type), dtype_name(t->type));
-    t->size = count / row * dtype_row_sz(t->type, (size_t)row);
+                       t->name, row, dtype_block(t->type), form_name(t->form, t->type));
+    t->size = t->form == FORM_STORED ? count / row * dtype_row_sz(t->type, (size_t)row) : count / QBLOCK * form_block_sz(t->form);
     return STENO_OK;
 }
 

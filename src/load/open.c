@@ -7,14 +7,22 @@
 #include "load/weights.h"
 
 /* The type that most weights are stored in. */
-static enum dtype main_type(const struct weights *w)
+static void take_main_type(struct weights *w)
 {
-    uint64_t n[DT_COUNT] = { 0 };
-    int best = 0;
-    for (uint32_t i = 0; i < w->n_tensors; i++) n[w->tensor[i].type] += w->tensor[i].size / dtype_row_sz(w->tensor[i].type, 256);
+    uint64_t n[DT_COUNT] = { 0 }, n_of_form[DT_COUNT][TENSOR_FORMS] = { { 0 } };
+    int best = 0, form = 0;
+    for (uint32_t i = 0; i < w->n_tensors; i++) {
+        const struct tensor *t = &w->tensor[i];
+        const uint64_t count = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3];
+        n[t->type] += count;
+        n_of_form[t->type][t->form] += count;
+    }
     for (int t = 1; t < DT_COUNT; t++)
         if (n[t] > n[best]) best = t;
-    return (enum dtype)best;
+    for (int f = 1; f < TENSOR_FORMS; f++)
+        if (n_of_form[best][f] > n_of_form[best][form]) form = f;
+    w->matrix_type = (enum dtype)best;
+    w->matrix_name = form_name((enum tensor_form)form, w->matrix_type);
 }
 
 int weights_read_settings(struct meta *m, const struct model_source *p, steno_error *e)
@@ -88,7 +96,7 @@ int weights_open_source(struct weights *w, const struct model_source *p, steno_e
     w->matrix_type = DT_COUNT;
     int rc = read_place(w, e);
     if (!rc) rc = check_sum(w, e);
-    if (!rc && w->matrix_type == DT_COUNT) w->matrix_type = main_type(w);
+    if (!rc && w->matrix_type == DT_COUNT) take_main_type(w);
     if (!rc && !w->has_shape) rc = weights_read_settings(&w->meta, &w->source, e);
     if (!rc) rc = weights_index(w, e);
     if (rc) weights_close(w);

@@ -34,6 +34,7 @@ static void scale_k_block(uint8_t *out, const struct random_piece *p)
     static const struct { float sigma, ratio; uint8_t d_at, min_at; } k_type[DT_COUNT] = {
         [DT_Q2_K] = { 24, 1.5f, 80, 82 }, [DT_Q3_K] = { 75, 0, 108, 0 },   [DT_Q4_K] = { 447, 7.5f, 0, 2 },
         [DT_Q5_K] = { 913, 15.5f, 0, 2 }, [DT_Q6_K] = { 2366, 0, 208, 0 },
+        [DT_IQ4_XS] = { 2158, 0, 0, 0 },
     };
     const float d = p->spread / k_type[p->type].sigma;
     put_half(out + k_type[p->type].d_at, d);

@@ -121,20 +121,59 @@ static int refuse_value(const struct tensor *t, uint64_t i, steno_error *e)
                    t->file->name, t->name, i);
 }
 
+/* Weights [at, at + n), whole blocks, of a tensor seen as one row. */
+static int read_flat(const struct tensor *t, uint64_t at, size_t n, void *dst, steno_error *e)
+{
+    if (t->form == FORM_STORED) return file_read(t->file, t->offset + dtype_row_sz(t->type, (size_t)at), dst, dtype_row_sz(t->type, n), e);
+    uint8_t stored[CHUNK], *out = dst;
+    const size_t block = form_block_sz(t->form), most = sizeof stored / block;
+    uint64_t off = t->offset + at / QBLOCK * block;
+    for (size_t left = n / QBLOCK, now; left; left -= now, off += now * block, out += dtype_row_sz(t->type, now * QBLOCK)) {
+        now = left < most ? left : most;
+        const int rc = file_read(t->file, off, stored, now * block, e);
+        if (rc) return rc;
+        form_rows(out, t->type, t->form, stored, now);
+    }
+    return STENO_OK;
+}
+
+static int settle_type(struct tensor *t, steno_error *e)
+{
+    uint8_t stored[CHUNK];
+    const size_t block = form_block_sz(t->form), most = sizeof stored / block;
+    const uint64_t end = t->offset + t->size;
+    t->type = form_as(t->form, NULL, 0);
+    for (uint64_t off = t->offset; off < end; off += most * block) {
+        const size_t sz = end - off < most * block ? (size_t)(end - off) : most * block;
+        const int rc = file_read(t->file, off, stored, sz, e);
+        if (rc) return rc;
+        if (form_as(t->form, stored, sz / block) == t->type) continue;
+        t->type = form_as(t->form, stored, sz / block);
+        return STENO_OK;
+    }
+    return STENO_OK;
+}
+
+int weights_settle(struct weights *w, steno_error *e)
+{
+    int rc = STENO_OK;
+    for (uint32_t i = 0; i < w->n_tensors && !rc; i++)
+        if (w->tensor[i].form == FORM_MXFP4) rc = settle_type(&w->tensor[i], e);
+    return rc;
+}
+
 int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e)
 {
     uint8_t stored[CHUNK * sizeof(float)];
     const uint64_t n = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3]; /* the reader made sure that this does not wrap */
-    uint64_t off = t->offset;
     for (uint64_t i = 0; i < n; i += CHUNK) {
-        const size_t m = n - i < CHUNK ? (size_t)(n - i) : CHUNK, sz = dtype_row_sz(t->type, m);
-        const int rc = file_read(t->file, off, stored, sz, e);
+        const size_t m = n - i < CHUNK ? (size_t)(n - i) : CHUNK;
+        const int rc = read_flat(t, i, m, stored, e);
         if (rc) return rc;
         dtype_widen_row(dst + i, t->type, stored, m);
         for (size_t j = 0; j < m; j++)
             if (!isfinite(dst[i + j]))
                 return refuse_value(t, i + j, e);
-        off += sz;
     }
     return STENO_OK;
 }
@@ -144,8 +183,8 @@ int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst
     if (row > t->dim[0] || n > t->dim[0] - row)
         return err_set(e, STENO_EARG, "%s: tensor %s has %" PRIu64 " rows, asked for %" PRIu64 "+%" PRIu64, t->file->name,
                        t->name, t->dim[0], row, n);
-    const uint64_t row_sz = t->size / t->dim[0];
-    return file_read(t->file, t->offset + row * row_sz, dst, (size_t)(n * row_sz), e);
+    const uint64_t k = t->dim[1] * t->dim[2] * t->dim[3];
+    return read_flat(t, row * k, (size_t)(n * k), dst, e);
 }
 
 int tensor_check_rows(const struct tensor *t, uint64_t row, uint64_t n, const void *rows, steno_error *e)

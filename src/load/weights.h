@@ -9,10 +9,12 @@
 #include "kern/kern.h"
 #include "load/meta.h"
 #include "load/model_source.h"
+#include "load/tensor_form.h"
 
 struct tensor {
     const char *name;
-    enum dtype type;
+    enum dtype type;       /* as which rows are read */
+    enum tensor_form form; /* of the bytes in the file, where no kernel reads them */
     int n_dims;            /* 1..4 */
     uint64_t dim[4];       /* slowest first, as PyTorch prints a shape; unused ones are 1 */
     const struct file *file;
@@ -36,6 +38,7 @@ struct weights {
     const char *name;            /* of the place, for messages */
     const char *format;          /* "whisper.cpp .bin" */
     enum dtype matrix_type;      /* of the matrices: by the file's header, or the type that most weights have */
+    const char *matrix_name;     /* the same by the name of its form; NULL: the type's */
     int taps_first;              /* filters over rows lie tap by tap, not channel by channel */
     struct tensor *tensor;       /* [n_tensors] */
     uint32_t n_tensors, cap_tensors;
@@ -65,10 +68,12 @@ struct tensor *weights_find(struct weights *w, const char *name); /* NULL: none 
 int weights_get(struct weights *w, const char *name, const uint64_t dim[4], struct tensor **out, steno_error *e);
 /* A whole tensor widened to f32; STENO_EFORMAT for a value that is not finite. */
 int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e);
-/* Rows [row, row + n) as stored, of a tensor seen as [dim[0], everything else]. dst: n * dtype_row_sz. */
+/* Rows [row, row + n) as stored, or as what their form becomes, of a tensor seen as [dim[0], everything else]. dst: n * dtype_row_sz. */
 int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e);
 /* STENO_EFORMAT for a value of such rows that is not finite: rows[n] as tensor_read_rows gave them from `row` on. */
 int tensor_check_rows(const struct tensor *t, uint64_t row, uint64_t n, const void *rows, steno_error *e);
+/* Look at the scales of tensors whose type depends on them. Before that they have the one that is likely. */
+int weights_settle(struct weights *w, steno_error *e);
 /* Give tensors the names a family knows them by: `to` writes the new name of a tensor and returns 1, or returns 0 to leave it. */
 int weights_rename(struct weights *w, int (*to)(const char *name, char *out, size_t n), steno_error *e);
 /* Error naming the first tensor nobody asked for, or STENO_OK. spare: names that may stay unused, NULL behind the last; '*' in one stands

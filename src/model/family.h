@@ -65,6 +65,7 @@ struct steno_model {
     int n_plans, n_states;         /* in use */
     enum kv_type kv_type[MODEL_STATES]; /* of their keys and values */
     enum dtype matrix_type;
+    const char *matrix_name; /* as the file calls it */
     enum packed_type narrow;       /* what matrices of many rows are packed as: PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD; 0: as stored */
     int blocks;                    /* matrices that few rows meet are packed by blocks of int8, and logits come in two stages */
     const char *name;              /* of the shape */

@@ -56,11 +56,11 @@ static int check_tensor(const struct tensor *t, enum dtype type, const struct we
     if (strlen(t->name) > GGUF_NAME_MAX)
         return err_set(e, STENO_EUNSUPPORTED, "%s: the name of tensor %.80s has more than the %d letters that fit into a GGUF file",
                        w->name, t->name, GGUF_NAME_MAX);
-    const int rounds_again = dtype_block(type) > 1 && dtype_block(t->type) > 1 && t->type != type;
+    const int rounds_again = dtype_block(type) > 1 && dtype_block(t->type) > 1 && (t->type != type || t->form != FORM_STORED);
     if (rounds_again && is_matrix(t))
         return err_set(e, STENO_EARG,
                        "%s: tensor %s is %s already, and would be rounded again: make the %s file from the model in f32 or f16", w->name,
-                       t->name, dtype_name(t->type), dtype_name(type));
+                       t->name, form_name(t->form, t->type), dtype_name(type));
     return STENO_OK;
 }
 
@@ -109,6 +109,7 @@ static int write_matrix(struct gguf_writer *g, const struct tensor *t, enum dtyp
     const size_t k = (size_t)t->dim[t->n_dims - 1];
     const uint64_t n = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] / k, most = k < PIECE ? PIECE / k : 1;
     const uint64_t piece = n < most ? n : most;
+    const int as_stored = t->type == type && t->form == FORM_STORED;
     float *v = malloc((size_t)piece * k * sizeof *v);
     uint8_t *out = malloc((size_t)piece * k * sizeof *v);
     int rc = v && out ? STENO_OK : err_nomem(g->e, (size_t)piece * k * sizeof *v, "rows of a tensor");
@@ -116,11 +117,11 @@ static int write_matrix(struct gguf_writer *g, const struct tensor *t, enum dtyp
         const uint64_t rows = n - at < piece ? n - at : piece;
         struct tensor part = *t;
         memcpy(part.dim, (const uint64_t[4]){ rows, k, 1, 1 }, sizeof part.dim);
-        part.offset += at * dtype_row_sz(t->type, k);
-        if (t->type == type) rc = file_read(t->file, part.offset, out, (size_t)rows * dtype_row_sz(type, k), g->e);
+        part.offset += t->form == FORM_STORED ? at * dtype_row_sz(t->type, k) : at * k / QBLOCK * form_block_sz(t->form);
+        if (as_stored) rc = file_read(t->file, part.offset, out, (size_t)rows * dtype_row_sz(type, k), g->e);
         else rc = tensor_read_f32(&part, v, g->e);
         if (rc) break;
-        rc = t->type == type ? gguf_write_data(g, out, (size_t)rows * dtype_row_sz(type, k)) : write_rows(g, t, type, v, out, rows, k);
+        rc = as_stored ? gguf_write_data(g, out, (size_t)rows * dtype_row_sz(type, k)) : write_rows(g, t, type, v, out, rows, k);
     }
     free(v);
     free(out);

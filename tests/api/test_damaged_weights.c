@@ -16,7 +16,7 @@ static const struct stored_block { int n, sz, scale[2]; } blocks[DT_COUNT] = {
     [DT_Q4_0] = { 32, 18, { 0, 0 } },       [DT_Q4_1] = { 32, 20, { 0, 2 } },       [DT_Q5_0] = { 32, 22, { 0, 0 } },
     [DT_Q5_1] = { 32, 24, { 0, 2 } },       [DT_Q8_0] = { 32, 34, { 0, 0 } },       [DT_Q2_K] = { 256, 84, { 80, 82 } },
     [DT_Q3_K] = { 256, 110, { 108, 108 } }, [DT_Q4_K] = { 256, 144, { 0, 2 } },     [DT_Q5_K] = { 256, 176, { 0, 2 } },
-    [DT_Q6_K] = { 256, 210, { 208, 208 } },
+    [DT_Q6_K] = { 256, 210, { 208, 208 } }, [DT_IQ4_XS] = { 256, 136, { 0, 0 } },
 };
 
 /* Damage what the tensor's value is made of, or the second scale of its block. @return the first value that is damaged */

@@ -3,7 +3,7 @@
 #include "internal.h"
 
 static struct whisper_dims const dims = { 80, 40, 256, 4, 2, SMALL_VOCAB, 70, 256, 4, 2 };
-static char const *const names[] = { "q2_k", "q3_k", "q4_k", "q5_k", "q6_k" };
+static char const *const names[] = { "q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "iq4_xs" };
 
 enum { TYPES = sizeof names / sizeof *names, MAX_TOKENS = 1000 };
 
@@ -54,7 +54,7 @@ static void test_every_level_chooses_the_same_tokens(void **state)
 static void test_weights_take_the_memory_that_the_layout_says(void **state)
 {
     (void)state;
-    static const size_t per_8192[TYPES] = { 5248, 4672, 4736, 5760, 8768 };
+    static const size_t per_8192[TYPES] = { 5248, 4672, 4736, 5760, 8768, 8512 };
     const size_t d = 256, weights = 2 * 12 * d * d + 2 * 16 * d * d + 1920 * d;
     steno_model *half = random_model(&dims, DT_F16, 3, "c"); /* where matrices are kept as they are stored */
     for (int t = 0; t < TYPES; t++) {

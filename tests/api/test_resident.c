@@ -16,9 +16,10 @@ static int64_t weight_bytes(const steno_model *m)
 
 /* ---- models ------------------------------------------------------------------------------------------------------------------ */
 
-static char const *const types[] = { "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k" };
+static char const *const types[] = { "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k",
+                                     "iq4_xs" };
 static enum dtype const type_of[] = { DT_F32, DT_F16, DT_Q8_0, DT_Q5_0, DT_Q5_1, DT_Q4_0, DT_Q4_1, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K,
-                                      DT_Q6_K };
+                                      DT_Q6_K, DT_IQ4_XS };
 enum { TYPES = sizeof types / sizeof *types, COMPUTES = STENO_COMPUTE_INT16 + 1 };
 
 static steno_model *open_bytes(struct bytes b, int compute, int index_only)

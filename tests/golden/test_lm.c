@@ -106,6 +106,7 @@ static const struct kind kinds[] = {
     { "models/qwen3/hf", "qwen3", "qwen3/golden.json", NULL },
     { "models/qwen3/gguf/qwen3-Q8_0.gguf", "qwen3", "qwen3/dequant-qwen3-Q8_0.json", "qwen3/dequant-qwen3-Q8_0.npy" },
     { "models/qwen3/gguf/qwen3-Q4_0.gguf", "qwen3", "qwen3/dequant-qwen3-Q4_0.json", "qwen3/dequant-qwen3-Q4_0.npy" },
+    { "models/qwen3/gguf/qwen3-IQ4_NL.gguf", "qwen3", "qwen3/dequant-qwen3-IQ4_NL.json", "qwen3/dequant-qwen3-IQ4_NL.npy" },
     { "models/qwen3k/hf", "qwen3k", "qwen3k/golden.json", NULL },
     { "models/qwen3k/gguf/qwen3k-Q4_K_M.gguf", "qwen3k", "qwen3k/dequant-qwen3k-Q4_K_M.json", "qwen3k/dequant-qwen3k-Q4_K_M.npy" },
     { "models/qwen3k/gguf/qwen3k-Q6_K.gguf", "qwen3k", "qwen3k/dequant-qwen3k-Q6_K.json", "qwen3k/dequant-qwen3k-Q6_K.npy" },

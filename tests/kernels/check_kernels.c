@@ -127,7 +127,7 @@ void rnd_floats(float *p, size_t n, float scale)
 static void rnd_k_block(uint8_t *p, enum dtype t, float v)
 {
     static const struct { float top; int d_at, min_at; } k_type[] = { /* about the largest weight for d = 1; where d and dmin stand */
-        { 40, 80, 82 }, { 100, 108, -1 }, { 900, 0, 2 }, { 1800, 0, 2 }, { 3000, 208, -1 },
+        { 40, 80, 82 }, { 100, 108, -1 }, { 900, 0, 2 }, { 1800, 0, 2 }, { 3000, 208, -1 }, { 3000, 0, -1 },
     };
     const int i = (int)t - DT_Q2_K;
     const uint16_t d = f16_from_f32(v * 4 / k_type[i].top), dmin = f16_from_f32(v / 16);

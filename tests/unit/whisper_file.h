@@ -76,6 +76,7 @@ static const struct { int32_t ftype, record; uint32_t block, block_sz; } stored_
     [DT_Q5_1] = { 2009, 7, 32, 24 },  [DT_Q8_0] = { 2007, 8, 32, 34 },
     [DT_Q2_K] = { 2010, 10, 256, 84 }, [DT_Q3_K] = { 2011, 11, 256, 110 }, [DT_Q4_K] = { 2012, 12, 256, 144 },
     [DT_Q5_K] = { 2013, 13, 256, 176 }, [DT_Q6_K] = { 2014, 14, 256, 210 },
+    [DT_IQ4_XS] = { 2022, 23, 256, 136 },
 };
 
 static void put_i32(struct buf *b, int64_t v)
