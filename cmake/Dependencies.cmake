@@ -15,7 +15,7 @@ if(STENO_HEADERS)
 endif()
 
 find_package(PkgConfig REQUIRED)
-set(STENO_PKGS zlib libpcre2-8 yaml-0.1)
+set(STENO_PKGS zlib libpcre2-8 libutf8proc yaml-0.1)
 pkg_check_modules(STENO_DEPS REQUIRED IMPORTED_TARGET ${STENO_PKGS})
 set(STENO_LIBRARIES PkgConfig::STENO_DEPS Threads::Threads m)
 

@@ -929,6 +929,56 @@ STENO_API int steno_mark_get(const steno_session *s, int i, steno_mark *mark); /
  * neither spaces nor letters, and where a mark stands already there comes no other. */
 STENO_API int steno_punctuate_result(steno_session *s, steno_session *of, const steno_punctuate_params *p);
 
+/* ---- texts as vectors -------------------------------------------------------------------------------------------------------- */
+
+/** How the rows of a text, one for each token, become one. */
+enum steno_pooling {
+    STENO_POOLING_MODEL = 0, /* as the model's files say; where they say nothing, the mean for BERT, the last row for language models */
+    STENO_POOLING_MEAN = 1,  /* their mean, special tokens included */
+    STENO_POOLING_CLS = 2,   /* the first one, BERT's [CLS] */
+    STENO_POOLING_LAST = 3   /* the last one */
+};
+
+typedef struct steno_embed_params {
+    uint32_t size;     /* set by steno_embed_params_init */
+    int32_t pooling;   /* enum steno_pooling; default STENO_POOLING_MODEL */
+    int32_t normalize; /* 1, the default: vectors have length 1, so that a product of two is their cosine; 0: they are as they come */
+    int32_t truncate;  /* 1: of a text that has more tokens than the model takes the first ones are read, and the one that ends it;
+                          0, the default: such a text is refused */
+    void *user;
+    int (*should_abort)(void *user); /* asked from time to time; non-zero cancels; may be NULL */
+} steno_embed_params;
+
+/** Defaults, as far as a struct of `size` bytes has them. */
+STENO_API void steno_embed_params_fill(steno_embed_params *p, uint32_t size);
+STENO_INLINE void steno_embed_params_init(steno_embed_params *p) { steno_embed_params_fill(p, (uint32_t)sizeof *p); }
+
+/** The vector of a text. */
+typedef struct steno_embedding {
+    uint32_t size;        /* set by the caller to sizeof(steno_embedding) */
+    int32_t n;            /* numbers of the vector */
+    const float *vector;  /* [n] until the next steno_embed */
+    int32_t n_tokens;     /* that were read, special ones included */
+    int32_t is_truncated; /* 1: the text had more */
+    int32_t pooling;      /* enum steno_pooling, never STENO_POOLING_MODEL */
+    int32_t pad;
+} steno_embedding;
+
+/** Texts as vectors: those of like meaning are near each other, as far as the model has learnt that. The session's model must be BERT or a
+ * language model.
+ *
+ * @param texts  [n] of any bytes; what is no UTF-8 is read as the model's tokenizer reads it. Markers of special tokens are text
+ * @param n      0 or more
+ * @param p      parameters, or NULL for the defaults
+ * @return STENO_OK; STENO_EARG: also a text without tokens, as an empty one, and one with too many, unless truncate is set: the reason
+ *         names it by its number, from 1; STENO_ENOVOCAB; STENO_ECANCELED; STENO_ENOMEM. After a failure there are no vectors
+ *
+ * BERT reads several texts together as far as they have room; that changes no bit of any vector. Vectors do not depend on threads. */
+STENO_API int steno_embed(steno_session *s, const char *const *texts, int n, const steno_embed_params *p);
+STENO_API int steno_embedding_count(const steno_session *s); /**< of the last steno_embed */
+/** @return STENO_OK, or STENO_EARG where there is no such text; up to out->size bytes are written */
+STENO_API int steno_embedding_get(const steno_session *s, int i, steno_embedding *out);
+
 /* ---- batches ------------------------------------------------------------------------------------------------------------------
  *
  * Windows of several sessions decode as lanes of one plan: each step reads the weights once for all of them. So do windows of one call
@@ -1067,7 +1117,8 @@ enum steno_call {
     STENO_CALL_ALIGN = 1,       /* steno_align: the same struct */
     STENO_CALL_FIND_SPEECH = 2, /* steno_find_speech, and steno_batch_submit with the field of that name: steno_vad_params */
     STENO_CALL_OPEN = 3,        /* steno_model_open and its like: steno_model_params */
-    STENO_CALL_PUNCTUATE = 4    /* steno_punctuate, steno_punctuate_result: steno_punctuate_params */
+    STENO_CALL_PUNCTUATE = 4,   /* steno_punctuate, steno_punctuate_result: steno_punctuate_params */
+    STENO_CALL_EMBED = 5        /* steno_embed: steno_embed_params */
 };
 
 enum steno_param_kind {

@@ -32,8 +32,21 @@ void steno_punctuate_params_fill(steno_punctuate_params *p, uint32_t size)
     params_give(p, size, &own, sizeof own);
 }
 
+void steno_embed_params_fill(steno_embed_params *p, uint32_t size)
+{
+    steno_embed_params own = { 0 };
+    params_default(STENO_CALL_EMBED, &own);
+    params_give(p, size, &own, sizeof own);
+}
+
 /* The parameters of a call in full. */
-union any_params { steno_transcribe_params speech; steno_vad_params vad; steno_punctuate_params marks; steno_model_params model; };
+union any_params {
+    steno_transcribe_params speech;
+    steno_vad_params vad;
+    steno_punctuate_params marks;
+    steno_embed_params embed;
+    steno_model_params model;
+};
 
 static int take_any(union any_params *own, enum steno_call call, const void *p)
 {
@@ -44,6 +57,10 @@ static int take_any(union any_params *own, enum steno_call call, const void *p)
     if (call == STENO_CALL_PUNCTUATE) {
         steno_punctuate_params_init(&own->marks);
         return params_take(&own->marks, p, sizeof own->marks, sizeof own->marks);
+    }
+    if (call == STENO_CALL_EMBED) {
+        steno_embed_params_init(&own->embed);
+        return params_take(&own->embed, p, sizeof own->embed, sizeof own->embed);
     }
     if (call == STENO_CALL_OPEN) {
         steno_model_params_init(&own->model);
@@ -57,7 +74,7 @@ int steno_params_check(const steno_model *m, enum steno_call call, const void *p
 {
     union any_params own;
     steno_param_names full = { 0 };
-    if (call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_PUNCTUATE) return err_set(e, STENO_EARG, "call %d is not known", (int)call);
+    if (call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_EMBED) return err_set(e, STENO_EARG, "call %d is not known", (int)call);
     if (take_any(&own, call, params)) return err_set(e, STENO_EARG, "the parameters were not filled by their init function");
     if (params_take(&full, names, sizeof full, sizeof full)) return err_set(e, STENO_EARG, "the size of steno_param_names is not set");
     steno_error unwanted;
@@ -70,7 +87,7 @@ int steno_params_check(const steno_model *m, enum steno_call call, const void *p
 
 int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_param *out)
 {
-    if (!out || out->size < sizeof out->size || i < 0 || call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_PUNCTUATE) return STENO_EARG;
+    if (!out || out->size < sizeof out->size || i < 0 || call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_EMBED) return STENO_EARG;
     int n;
     const struct param *r = param_rows(call, &n);
     if (i >= n) return STENO_EARG;

@@ -89,6 +89,8 @@ void steno_session_close(steno_session *s)
     result_free(&s->result);
     result_free(&s->translation);
     buf_free(&s->generated);
+    buf_free(&s->vectors);
+    buf_free(&s->embedded);
     arena_free(&s->arena);
     free(s);
 }

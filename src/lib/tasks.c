@@ -5,11 +5,13 @@
 #include "task/cif/cif_stream.h"
 #include "task/cif/cif_task.h"
 #include "task/ctc/ctc_task.h"
+#include "task/embed/embed_task.h"
 #include "task/lm/lm_task.h"
 #include "task/marks/marks_task.h"
 #include "task/vad/vad_task.h"
 
-static const struct task *const tasks[] = { &ar_task, &ctc_task, &cif_task, &cif_stream_task, &vad_task, &lm_task, &marks_task };
+static const struct task *const tasks[] = { &ar_task, &ctc_task, &cif_task, &cif_stream_task, &vad_task, &lm_task, &marks_task,
+                                            &embed_task };
 
 const struct task *task_find(const char *name)
 {

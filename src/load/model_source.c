@@ -57,12 +57,17 @@ void model_source_close(struct model_source *p)
     *p = (struct model_source){ .file = { .fd = -1 } };
 }
 
+/* A folder below may be named, too. */
 static int stays_inside(const char *name)
 {
-    if (!*name || *name == '.' || strlen(name) > 200) return 0;
-    for (const char *c = name; *c; c++)
-        if (is_separator(*c) || *c == ':' || (unsigned char)*c < ' ') return 0;
-    return 1;
+    int folders = 0, begins = 1;
+    if (strlen(name) > 200) return 0;
+    for (const char *c = name; *c; c++) {
+        if ((begins && *c == '.') || *c == ':' || *c == '\\' || (unsigned char)*c < ' ') return 0;
+        if (*c == '/' && (begins || folders++)) return 0;
+        begins = *c == '/';
+    }
+    return !begins;
 }
 
 int model_source_find(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e)

@@ -21,7 +21,8 @@ int model_source_open(struct model_source *p, const char *path, struct buf *open
 void model_source_of_file(struct model_source *p, const struct file *f);         /* one file without neighbours; source_close closes it */
 void model_source_close(struct model_source *p);                                 /* a zeroed or closed place is allowed */
 
-/* Open file `name` of the place. A name that leads out of the folder is STENO_EFORMAT: names also come from model files.
+/* Open file `name` of the place, or of a folder in it. A name that leads out of the folder is STENO_EFORMAT: names also come from model
+ * files.
  * @return 1: open, its name taken from the arena; 0: there is no such file; or a negative status */
 int model_source_find(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e);
 /* The whole of a file as text, NUL-terminated, from the arena; STENO_EFORMAT when it is larger than max_sz. */

@@ -2,13 +2,22 @@
 #include "load/tokenizer.h"
 #include <string.h>
 
+/* The first of the files beside the model that there is. @return as model_source_find */
+static int find_file(struct file *f, int *is_list, const struct weights *w, struct arena *scrap, steno_error *e)
+{
+    int rc = model_source_find(&w->source, "tokenizer.json", scrap, f, e);
+    *is_list = !rc;
+    return rc ? rc : model_source_find(&w->source, "vocab.txt", scrap, f, e);
+}
+
 int tokenizer_is_there(const struct weights *w)
 {
     struct arena scrap;
     struct file f;
+    int is_list;
     if (meta_find_list(&w->meta, "tokenizer.ggml.tokens")) return 1;
     arena_init(&scrap);
-    const int found = model_source_find(&w->source, "tokenizer.json", &scrap, &f, NULL);
+    const int found = find_file(&f, &is_list, w, &scrap, NULL);
     if (found > 0) file_close(&f);
     arena_free(&scrap);
     return found > 0;
@@ -44,11 +53,11 @@ int tokenizer_read(struct tokenizer_file *t, struct weights *w, const struct tok
     *t = (struct tokenizer_file){ .names = names, .bos = -1, .eos = -1, .eot = -1, .eom = -1 };
     if (meta_find_list(&w->meta, "tokenizer.ggml.tokens")) return tokenizer_read_gguf(t, w, e);
     arena_init(&scrap);
-    int rc = model_source_find(&w->source, "tokenizer.json", &scrap, &f, e);
-    if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no tokenizer in it or beside it: want tokenizer.ggml.tokens or a tokenizer.json",
-                          w->name);
+    int is_list, rc = find_file(&f, &is_list, w, &scrap, e);
+    if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no tokenizer in it or beside it: want tokenizer.ggml.tokens, a tokenizer.json or BERT's "
+                          "vocab.txt", w->name);
     if (rc > 0) {
-        rc = tokenizer_read_json(t, &f, w, e);
+        rc = is_list ? tokenizer_read_txt(t, &f, w, e) : tokenizer_read_json(t, &f, w, e);
         file_close(&f);
         if (!rc) rc = read_template(t, w, e);
     }

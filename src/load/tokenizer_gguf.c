@@ -79,6 +79,14 @@ static int read_form(struct tokenizer_file *t, const struct weights *w, steno_er
         t->bos = t->eos = 11; /* where nothing is said */
         return pattern_find(t, w, e);
     }
+    if (t->names->words && !strcmp(model, t->names->words)) {
+        t->form = TOKENIZER_WORDS;
+        t->words = tokenizer_words_usual;
+        t->space_first = t->adds_bos = t->adds_eos = 1;
+        t->bos = 101;
+        t->eos = 102;
+        return STENO_OK;
+    }
     if (strcmp(model, t->names->pieces) != 0)
         return err_set(e, STENO_EUNSUPPORTED, "%s: a tokenizer of the kind '%.40s'; this version has %s and %s", w->name, model,
                        t->names->bytes, t->names->pieces);
@@ -89,20 +97,43 @@ static int read_form(struct tokenizer_file *t, const struct weights *w, steno_er
     return STENO_OK;
 }
 
+struct said { const char *key; int32_t lo, hi, *to; };
+
+static int read_said(const struct weights *w, const struct said *s, steno_error *e)
+{
+    const struct meta_entry *it = meta_find(&w->meta, s->key);
+    if (!it || it->kind != META_BOOL) return meta_int(&w->meta, w->name, s->key, s->lo, s->hi, 1, s->to, e);
+    *s->to = (int32_t)it->i;
+    return STENO_OK;
+}
+
+/* Of words. The keys of before have the same ids under other names; a name is misspelt in all files. */
+static int read_says_of_words(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)
+{
+    int32_t unknown = 100;
+    const struct said said[] = {
+        { "tokenizer.ggml.cls_token_id", 0, n - 1, &t->bos }, { "tokenizer.ggml.seperator_token_id", 0, n - 1, &t->eos },
+        { "tokenizer.ggml.add_sep_token", 0, 1, &t->adds_eos }, { "tokenizer.ggml.unknown_token_id", 0, n - 1, &unknown },
+        { "tokenizer.ggml.normalizer.lowercase", 0, 1, &t->words.lowers },
+        { "tokenizer.ggml.normalizer.strip_accents", 0, 1, &t->words.strips },
+    };
+    int rc = STENO_OK;
+    for (size_t i = 0; i < sizeof said / sizeof *said && !rc; i++) rc = read_said(w, &said[i], e);
+    if (!rc && unknown < n) t->entry[unknown].type = VOCAB_UNKNOWN;
+    return rc;
+}
+
 static int read_says(struct tokenizer_file *t, const struct weights *w, int32_t n, steno_error *e)
 {
-    const struct { const char *key; int32_t lo, hi; int32_t *to; } said[] = {
+    const struct said said[] = {
         { "tokenizer.ggml.bos_token_id", 0, n - 1, &t->bos }, { "tokenizer.ggml.eos_token_id", 0, n - 1, &t->eos },
         { "tokenizer.ggml.eot_token_id", 0, n - 1, &t->eot }, { "tokenizer.ggml.eom_token_id", 0, n - 1, &t->eom },
         { "tokenizer.ggml.add_bos_token", 0, 1, &t->adds_bos }, { "tokenizer.ggml.add_eos_token", 0, 1, &t->adds_eos },
         { "tokenizer.ggml.add_space_prefix", 0, 1, &t->space_first },
     };
     int rc = STENO_OK;
-    for (size_t i = 0; i < sizeof said / sizeof *said && !rc; i++) {
-        const struct meta_entry *it = meta_find(&w->meta, said[i].key);
-        if (it && it->kind == META_BOOL) *said[i].to = (int32_t)it->i;
-        else rc = meta_int(&w->meta, w->name, said[i].key, said[i].lo, said[i].hi, 1, said[i].to, e);
-    }
+    for (size_t i = 0; i < sizeof said / sizeof *said && !rc; i++) rc = read_said(w, &said[i], e);
+    if (!rc && t->form == TOKENIZER_WORDS) rc = read_says_of_words(t, w, n, e);
     if (t->bos >= n) t->bos = -1;
     if (t->eos >= n) t->eos = -1;
     t->chat_template = meta_text(&w->meta, "tokenizer.chat_template", NULL);

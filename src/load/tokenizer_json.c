@@ -17,7 +17,9 @@ struct json_words {
     steno_error *e;
     const char *pattern, *unknown;
     const char *bos, *eos;        /* special tokens that go before and behind a text */
+    const char *within;           /* mark of pieces that begin no word, NULL: the usual one */
     int is_bpe, is_byte_level, uses_pattern, byte_fallback, has_model;
+    int is_words, cuts_words;     /* of the model; of what comes before it */
 };
 
 /* ---- vocabulary and pairs */
@@ -82,7 +84,10 @@ static int read_model(struct json_words *v)
         kind = json_next(j);
         if (!strcmp(key, "vocab") && kind == JSON_OBJECT) rc = read_vocab(v);
         else if (!strcmp(key, "merges") && kind == JSON_ARRAY) rc = read_merges(v);
-        else if (!strcmp(key, "type") && kind == JSON_TEXT) v->is_bpe = !strcmp(j->s, "BPE");
+        else if (!strcmp(key, "type") && kind == JSON_TEXT) v->is_bpe = !strcmp(j->s, "BPE"), v->is_words = !strcmp(j->s, "WordPiece");
+        else if (!strcmp(key, "continuing_subword_prefix") && kind == JSON_TEXT && j->len) v->within = j->s;
+        else if (!strcmp(key, "max_input_chars_per_word") && kind == JSON_INT && j->i > 0 && j->i <= VOCAB_STRING)
+            v->t->words.most_chars = (int32_t)j->i;
         else if (!strcmp(key, "unk_token") && kind == JSON_TEXT) v->unknown = j->s;
         else if (!strcmp(key, "byte_fallback") && kind == JSON_BOOL) v->byte_fallback = (int)j->i;
         else if (!strcmp(key, "ignore_merges") && kind == JSON_BOOL) v->t->whole_first = (int)j->i;
@@ -116,15 +121,32 @@ static int read_added(struct json_words *v)
 
 /* ---- what is done to text */
 
+/* What is done to characters. */
+static void take_normalizer(struct json_words *v, const char *key, enum json_event kind)
+{
+    const struct json_reader *j = &v->j;
+    struct tokenizer_words *to = &v->t->words;
+    const struct { const char *key; int32_t *to; } flag[] = { { "clean_text", &to->cleans }, { "handle_chinese_chars", &to->splits_han },
+                                                              { "strip_accents", &to->strips }, { "lowercase", &to->lowers } };
+    for (size_t i = 0; i < sizeof flag / sizeof *flag; i++)
+        if (kind == JSON_BOOL && !strcmp(key, flag[i].key)) *flag[i].to = (int32_t)j->i;
+    if (kind != JSON_TEXT || strcmp(key, "type") != 0) return;
+    if (!strcmp(j->s, "NFC")) v->t->composes = 1;
+    if (!strcmp(j->s, "Lowercase")) to->lowers = 1;
+    if (!strcmp(j->s, "StripAccents")) to->strips = 1;
+}
+
 /* A fact of a part, however deep it stands. */
 static void take_fact(struct json_words *v, const char *part, const char *key, enum json_event kind)
 {
     const struct json_reader *j = &v->j;
     const int is_text = kind == JSON_TEXT, before = !strcmp(part, "pre_tokenizer");
     if (is_text && !strcmp(key, "prepend")) v->t->space_first = 1;
+    if (!before) take_normalizer(v, key, kind);
     if (!before) return;
     if (is_text && !strcmp(key, "Regex")) v->pattern = j->s;
     if (is_text && !strcmp(key, "type") && !strcmp(j->s, "ByteLevel")) v->is_byte_level = 1;
+    if (is_text && !strcmp(key, "type") && !strcmp(j->s, "BertPreTokenizer")) v->cuts_words = 1;
     if (is_text && !strcmp(key, "prepend_scheme")) v->t->space_first = strcmp(j->s, "never") != 0;
     if (kind == JSON_BOOL && !strcmp(key, "use_regex") && j->i) v->uses_pattern = 1;
 }
@@ -151,6 +173,8 @@ static void read_template(struct json_words *v)
         if (kind == JSON_KEY) key = j->s;
         if (kind == JSON_ARRAY) list = key;
         if (kind == JSON_OBJECT) item = key;
+        if (kind == JSON_TEXT && !strcmp(list, "cls") && !v->bos) v->bos = j->s; /* ["[CLS]", 101], as older files have it */
+        if (kind == JSON_TEXT && !strcmp(list, "sep") && !v->eos) v->eos = j->s;
         if (kind != JSON_TEXT || strcmp(key, "id") != 0 || strcmp(list, "single") != 0) continue;
         const int is_special = !strcmp(item, "SpecialToken");
         if (!is_special) behind = 1;
@@ -198,10 +222,15 @@ static int form_find(struct json_words *v)
         v->t->form = TOKENIZER_BYTES;
         return pattern_find(v);
     }
+    if (v->is_words && v->cuts_words) {
+        v->t->form = TOKENIZER_WORDS;
+        v->t->space_first = 1;
+        return STENO_OK;
+    }
     v->t->form = TOKENIZER_PIECES;
     if (v->is_bpe && v->byte_fallback) return STENO_OK;
-    return err_set(v->e, STENO_EUNSUPPORTED, "%s: a tokenizer of another kind than byte-level pairs, or pairs of pieces with bytes for "
-                   "the rest", v->j.name);
+    return err_set(v->e, STENO_EUNSUPPORTED, "%s: a tokenizer of another kind than byte-level pairs, pairs of pieces with bytes for the "
+                   "rest, or words and their pieces", v->j.name);
 }
 
 static int has_space_sign(const char *s, size_t n)
@@ -221,6 +250,7 @@ static int decode_entries(struct json_words *v, struct weights *w)
         if (it->n && it->n == strlen(unknown) && !memcmp(s, unknown, it->n)) it->type = VOCAB_UNKNOWN;
         /* Runs of spaces that stand among the added tokens are joined like others: their text has signs for spaces, which no text has. */
         if (it->type == VOCAB_USER_DEFINED && v->t->form == TOKENIZER_PIECES && has_space_sign(s, it->n)) it->type = VOCAB_NORMAL;
+        if (v->t->form == TOKENIZER_WORDS) continue;
         const int is_byte = v->byte_fallback && it->type == VOCAB_NORMAL && it->n == 6 && !memcmp(s, "<0x", 3) && s[5] == '>';
         const int64_t n = tokenizer_bytes(v->t->form, is_byte ? VOCAB_BYTE : it->type, s, it->n);
         if (n < 0)
@@ -228,7 +258,7 @@ static int decode_entries(struct json_words *v, struct weights *w)
         if (is_byte) it->type = VOCAB_BYTE;
         it->n = (uint32_t)n;
     }
-    return STENO_OK;
+    return v->t->form == TOKENIZER_WORDS ? tokenizer_words_decode(w, v->within, v->e) : STENO_OK;
 }
 
 static int32_t id_of(const struct weights *w, const char *text)
@@ -283,6 +313,7 @@ int tokenizer_read_json(struct tokenizer_file *t, const struct file *f, struct w
     arena_init(&scrap);
     int rc = f->size > VOCAB_FILE ? err_set(e, STENO_EFORMAT, "%s: %" PRIu64 " bytes, want at most %d", f->name, f->size, VOCAB_FILE)
                                   : json_open(&v.j, f, 0, f->size, &scrap, e);
+    t->words = (struct tokenizer_words){ 0, 0, 0, -1, tokenizer_words_usual.most_chars };
     if (!rc && json_next(&v.j) != JSON_OBJECT) rc = json_fail(&v.j, e, "want an object");
     while (!rc && (kind = json_next(&v.j)) != JSON_CLOSE) rc = kind == JSON_KEY ? read_member(&v) : json_fail(&v.j, e, "want a key");
     if (!rc && json_next(&v.j) != JSON_EOF) rc = json_fail(&v.j, e, "text follows the tokenizer");

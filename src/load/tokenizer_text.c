@@ -4,6 +4,8 @@
 #include <string.h>
 #include "load/byte_alphabet.h"
 
+struct tokenizer_words const tokenizer_words_usual = { 1, 1, 1, -1, 100 };
+
 static int64_t pieces_bytes(char *s, size_t n)
 {
     size_t to = 0;
@@ -25,12 +27,43 @@ static int64_t byte_token(char *s, size_t n)
     return 1;
 }
 
+/* GGUF files have the sign of a space before pieces that begin a word. */
+static int64_t words_bytes(char *s, size_t n)
+{
+    if (n < 3 || memcmp(s, "\xe2\x96\x81", 3) != 0) return (int64_t)n;
+    s[0] = ' ';
+    memmove(s + 1, s + 3, n - 3);
+    return (int64_t)n - 2;
+}
+
+int tokenizer_words_decode(struct weights *w, const char *mark, steno_error *e)
+{
+    const size_t n_mark = strlen(mark ? mark : (mark = "##"));
+    size_t n = 1;
+    for (uint32_t i = 0; i < w->n_vocab_entries; i++) n += (size_t)w->vocab[i].n + 1;
+    uint8_t *bytes = arena_alloc(&w->arena, n);
+    if (!bytes) return err_nomem(e, n, "the vocabulary");
+    for (uint32_t i = 0; i < w->n_vocab_entries; i++) {
+        struct vocab_entry *it = &w->vocab[i];
+        if (it->type != VOCAB_NORMAL || !it->n) continue;
+        const int within = it->n > n_mark && !memcmp(it->s, mark, n_mark);
+        const size_t skip = within ? n_mark : 0;
+        if (!within) bytes[0] = ' ';
+        memcpy(bytes + !within, it->s + skip, it->n - skip);
+        it->n = it->n - (uint32_t)skip + !within;
+        it->s = bytes;
+        bytes += it->n;
+    }
+    return STENO_OK;
+}
+
 int64_t tokenizer_bytes(enum tokenizer_form form, enum vocab_type type, char *s, size_t n)
 {
     uint32_t bad;
     if (type == VOCAB_BYTE) return byte_token(s, n);
     if (type == VOCAB_CONTROL || type == VOCAB_UNKNOWN || type == VOCAB_UNUSED) return (int64_t)n;
     if (form == TOKENIZER_PIECES) return pieces_bytes(s, n);
+    if (form == TOKENIZER_WORDS) return type == VOCAB_NORMAL ? words_bytes(s, n) : (int64_t)n;
     return type == VOCAB_NORMAL ? bytes_of_letters(s, n, &bad) : (int64_t)n;
 }
 

@@ -9,14 +9,23 @@
 enum { TOKENIZER_ENDS = 16 };
 enum tokenizer_form {
     TOKENIZER_BYTES, /* text is cut by a pattern, bytes are joined */
-    TOKENIZER_PIECES /* characters are joined; a space is part of pieces (SentencePiece) */
+    TOKENIZER_PIECES, /* characters are joined; a space is part of pieces (SentencePiece) */
+    TOKENIZER_WORDS  /* words are taken apart; a space is part of pieces that begin one (WordPiece) */
 };
+
+/* What is done to text before it is cut into words. */
+struct tokenizer_words {
+    int32_t cleans, splits_han, lowers;
+    int32_t strips;               /* -1: as lowers */
+    int32_t most_chars;           /* of a word that may be known */
+};
+extern struct tokenizer_words const tokenizer_words_usual;
 
 /* A way to cut text into pieces: what files call it, or how they write it. */
 struct tokenizer_cut { const char *name, *regex, *pattern; int whole_first, adds_bos; };
 /* What whoever reads such models knows. */
 struct tokenizer_names {
-    const char *bytes, *pieces;      /* the forms, as GGUF calls them */
+    const char *bytes, *pieces, *words; /* the forms, as GGUF calls them; NULL: none of that form is its */
     const struct tokenizer_cut *cut; /* the last one has no name */
     const char *known;               /* of the cuts, for messages */
 };
@@ -31,6 +40,8 @@ struct tokenizer_file {
     uint32_t n;
     struct tokenizer_pair *pair;  /* [n_pairs] joined in this order; NULL: by score */
     uint32_t n_pairs;
+    struct tokenizer_words words; /* TOKENIZER_WORDS */
+    int composes;                 /* text is composed first (NFC) */
     int whole_first;              /* what is a token by itself is taken as it is */
     int space_first;              /* a space goes before text at the start, and behind special tokens */
     int adds_bos, adds_eos;
@@ -42,6 +53,8 @@ struct tokenizer_file {
 
 /* ---- the forms */
 int tokenizer_read_gguf(struct tokenizer_file *t, struct weights *w, steno_error *e);
+/* vocab.txt, a token in each line, with tokenizer_config.json beside it. */
+int tokenizer_read_txt(struct tokenizer_file *t, const struct file *f, struct weights *w, steno_error *e);
 int tokenizer_read_json(struct tokenizer_file *t, const struct file *f, struct weights *w, steno_error *e);
 
 /* Pairs on their way to the description. */
@@ -52,6 +65,10 @@ int tokenizer_pair_add(struct tokenizer_pairs *p, enum tokenizer_form form, stru
                        steno_error *e);
 int tokenizer_pairs_done(struct tokenizer_file *t, const struct tokenizer_pairs *p, struct weights *w, steno_error *e);
 void tokenizer_pairs_free(struct tokenizer_pairs *p);
+
+/* Pieces as Hugging Face's files write them: w->vocab has a space before those that begin a word then, and others have lost their mark,
+ * "##" where nothing is said. */
+int tokenizer_words_decode(struct weights *w, const char *mark, steno_error *e);
 
 /* The bytes of a token as files write it, decoded where it lies. @return their number; -1: it is none of the form */
 int64_t tokenizer_bytes(enum tokenizer_form form, enum vocab_type type, char *s, size_t n);

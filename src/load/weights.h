@@ -80,8 +80,8 @@ int weights_rename(struct weights *w, int (*to)(const char *name, char *out, siz
  * for any text. NULL: there are none. */
 int weights_check_used(const struct weights *w, const char *const *spare, steno_error *e);
 
-/* Settings in the files beside a model: config.json, generation_config.json ("generation."), config.yaml and configuration.json
- * ("configuration."), those that are there. */
+/* Settings in the files beside a model: config.json, generation_config.json ("generation."), 1_Pooling/config.json ("pooling."),
+ * sentence_bert_config.json ("sentence."), config.yaml and configuration.json ("configuration."), those that are there. */
 int weights_read_settings(struct meta *m, const struct model_source *p, steno_error *e);
 
 /* Put the names of all tensors into the index; STENO_EFORMAT for one that is there twice. */

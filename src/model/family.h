@@ -87,6 +87,7 @@ struct steno_model {
     struct bpe *bpe;
     struct tokenizer *tokenizer;   /* of a language model; NULL: it is none */
     int chat;                      /* enum chat_format (text/chat.h) */
+    int32_t pooling;               /* enum steno_pooling: how rows of a text become one, where nobody says */
     struct token_roles tokens;
     struct buf non_speech;         /* int32_t ids */
     struct buf opened;             /* paths of the files it was read from, a NUL behind each */
@@ -233,13 +234,15 @@ struct family {
 };
 
 extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,
-    family_ct_transformer, family_llama, family_qwen3, family_gemma, family_gemma3;
+    family_ct_transformer, family_llama, family_qwen3, family_gemma, family_gemma3, family_bert;
 /* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
 int model_life_begin(steno_model *m, steno_error *e);
 void model_hold(const steno_model *m);
 void model_release(const steno_model *m);
 void model_free(steno_model *m); /* one that has not begun */
 
+/* m->pooling: what the file says, or `usual`; and how long texts may be. */
+int model_read_pooling(steno_model *m, const struct weights *w, int32_t usual, steno_error *e);
 /* What the matrices of an encoder, or of whatever else has many rows at once, may be packed as. */
 struct precision model_rows_precision(const steno_model *m);
 

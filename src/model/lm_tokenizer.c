@@ -5,6 +5,7 @@
 #include "load/tokenizer.h"
 #include "model/lm.h"
 #include "text/chat.h"
+#include "text/wordpiece.h"
 
 #define REGEX(digits) "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" digits "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" \
                       "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
@@ -20,7 +21,7 @@ static const struct tokenizer_cut cuts[] = {
     { "deepseek-r1-qwen", NULL, "digits-1", 0, 0 },
     { 0 },
 };
-static const struct tokenizer_names names = { "gpt2", "llama", cuts, "gpt-2, llama-bpe, qwen2 and what is the same" };
+static const struct tokenizer_names names = { "gpt2", "llama", "bert", cuts, "gpt-2, llama-bpe, qwen2 and what is the same" };
 
 /* What the file says, in the tokenizer's terms. */
 static int tokens_make(struct token_def **out, struct token_pair **pairs, steno_model *m, const struct tokenizer_file *f, steno_error *e)
@@ -50,6 +51,14 @@ static int tokens_make(struct token_def **out, struct token_pair **pairs, steno_
     return STENO_OK;
 }
 
+/* How words are cut, in the tokenizer's terms. */
+static unsigned word_flags(const struct tokenizer_words *w)
+{
+    const int strips = w->strips < 0 ? w->lowers : w->strips;
+    return (w->cleans ? WORDPIECE_CLEAN : 0u) | (w->splits_han ? WORDPIECE_HAN : 0u) | (strips ? WORDPIECE_STRIP : 0u) |
+           (w->lowers ? WORDPIECE_LOWER : 0u);
+}
+
 static int tokenizer_make(steno_model *m, struct weights *w, steno_error *e)
 {
     struct tokenizer_file f;
@@ -60,7 +69,9 @@ static int tokenizer_make(steno_model *m, struct weights *w, steno_error *e)
     if (rc) return rc;
     struct tokenizer_desc d = { .token = token, .n = (int32_t)f.n, .by_chars = f.form == TOKENIZER_PIECES, .pattern = f.pattern,
                                 .pair = pair, .n_pairs = (int32_t)f.n_pairs, .whole_first = f.whole_first, .space_first = f.space_first,
-                                .adds_bos = f.adds_bos, .adds_eos = f.adds_eos, .bos = f.bos, .eos = f.eos };
+                                .adds_bos = f.adds_bos, .adds_eos = f.adds_eos, .bos = f.bos, .eos = f.eos, .composes = f.composes,
+                                .by_words = f.form == TOKENIZER_WORDS, .word_flags = word_flags(&f.words),
+                                .word_chars = (uint32_t)f.words.most_chars };
     const int32_t more[] = { f.eot, f.eom };
     for (int i = 0; i < 2; i++)
         if (more[i] >= 0) d.end[d.n_ends++] = more[i];

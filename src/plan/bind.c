@@ -41,6 +41,14 @@ const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64
     return tensor_f32(b, name, rows, n);
 }
 
+const float *bind_table_and_row(struct build *b, const char *name, uint64_t rows, const char *other, uint64_t others, uint64_t n)
+{
+    const float *table = bind_table(b, name, rows, n), *row = bind_table(b, other, others, n);
+    float *sum = packed_take(b, (size_t)(rows * n) * sizeof *sum);
+    for (size_t i = 0; sum && !b->status && !b->p.store->dry && i < rows * n; i++) sum[i] = table[i] + row[i % n];
+    return sum;
+}
+
 void sinusoids_row(float *y, uint32_t width, int64_t position)
 {
     const uint32_t half = width / 2;

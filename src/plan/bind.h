@@ -11,6 +11,8 @@ enum { NO_BIND = 0xffff };
 struct tensor *bind_tensor(struct build *b, const char *part, uint64_t d0, uint64_t d1, uint64_t d2); /* extents, 0: past the last */
 const float *bind_vector(struct build *b, const char *part, uint64_t n);
 const float *bind_table(struct build *b, const char *name, uint64_t rows, uint64_t n);
+/* The same with row 0 of another table, which has `others` of them, on top of each. */
+const float *bind_table_and_row(struct build *b, const char *name, uint64_t rows, const char *other, uint64_t others, uint64_t n);
 /* Positions [rows, width]: sines in the first half, cosines in the second, of the positions from 1 on; wavelengths rise from 2 pi to 10000
  * times that. */
 const float *bind_sinusoids(struct build *b, uint32_t rows, uint32_t width);

@@ -124,6 +124,32 @@ void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, ui
     emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
 }
 
+/* x = NORM(x + NAME(in)), NAME being the matrix's. */
+static void emit_post(struct build *b, const struct sub_dims *d, const struct sub *s, const struct matrix *m, uint16_t x, uint16_t in)
+{
+    const uint16_t sum = build_slot(b, d->d);
+    const struct part_name w = part_of(s->norm, "weight"), v = part_of(s->norm, "bias");
+    emit_matrix(b, m, sum, in, x);
+    emit(b, OP_NORM, s->norm, x, sum, bind_norm(b, w.s, v.s, d->d, d->eps));
+}
+
+void sub_attn_post(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
+{
+    static const char *const part[] = { "query", "key", "value" };
+    const uint32_t width[] = { q_width(d), kv_width(d), kv_width(d) };
+    struct part_name w[3], v[3];
+    struct linear_part parts[3];
+    for (int i = 0; i < 3; i++) {
+        w[i] = part_in(s->name, part[i], "weight");
+        v[i] = part_in(s->name, part[i], "bias");
+        parts[i] = (struct linear_part){ w[i].s, v[i].s, width[i] };
+    }
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ parts, 3, d->d, LINEAR_QKV, NO_BIND });
+    const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv));
+    const uint16_t attended = emit_self_attn(b, d, s->name, x, &qkv, kv, layer);
+    emit_post(b, d, s, &(struct matrix){ s->name2, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended);
+}
+
 /* Memory and attention side by side: the memory filters the values before they are cut into heads. */
 static void emit_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in, uint32_t d_in,
                       uint16_t residual, uint16_t layer)
@@ -195,10 +221,23 @@ void sub_cross(struct build *b, const struct sub_dims *d, const struct sub *s, u
     emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
 }
 
+static enum act act_of(const struct sub *s)
+{
+    return s->flags & SUB_TANH ? ACT_GELU_TANH : s->flags & SUB_RELU ? ACT_RELU : ACT_GELU_ERF;
+}
+
+void sub_ffn_post(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
+{
+    (void)layer;
+    const uint16_t wide = build_slot(b, d->d_ff);
+    emit_matrix(b, &(struct matrix){ s->name, d->d_ff, d->d, LINEAR_UP, NO_BIND, act_of(s) }, wide, x, NO_SLOT);
+    emit_post(b, d, s, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide);
+}
+
 void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     (void)layer;
-    const enum act act = s->flags & SUB_TANH ? ACT_GELU_TANH : s->flags & SUB_RELU ? ACT_RELU : ACT_GELU_ERF;
+    const enum act act = act_of(s);
     const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
     const uint16_t wide = build_slot(b, d->d_ff);
     emit_matrix(b, &(struct matrix){ s->name, d->d_ff, d->d, LINEAR_UP, normed.norm, act }, wide, normed.slot, NO_SLOT);

@@ -1,6 +1,6 @@
 /* steno: the boxes of a transformer as ops. SPDX-License-Identifier: MIT
  *
- * Sub-layers are pre-norm, the residual is added; x is read and written. */
+ * Sub-layers are pre-norm where their names do not say otherwise, the residual is added; x is read and written. */
 #ifndef STENO_PLAN_SUB_H
 #define STENO_PLAN_SUB_H
 #include "plan/build.h"
@@ -37,6 +37,9 @@ struct sub {
 };
 typedef void sub_fn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
 sub_fn sub_attn;  /* NAME.query, .key, .value, .out; SUB_CAUSAL: over the plan's self_state, else over the rows of a run */
+/* Post-norm (Vaswani et al. 2017): x = NORM(x + what the box makes). */
+sub_fn sub_attn_post; /* over the rows of a run: NAME.query, .key, .value, all with biases, then NAME2 */
+sub_fn sub_ffn_post;  /* up NAME, down NAME2 */
 sub_fn sub_attn_rope; /* causal, with rotary positions: NAME.q_proj, .k_proj, .v_proj, .o_proj, and .q_norm, .k_norm where there are any */
 sub_fn sub_ffn_glu;   /* gated: NAME.gate_proj and .up_proj, the gate's activation SUB_TANH or SiLU, then .down_proj */
 sub_fn sub_cross; /* the same, keys and values from the plan's cross_state; and the weights of wanted heads */

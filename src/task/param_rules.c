@@ -181,7 +181,7 @@ static int check_finding(const struct judge *j)
 int param_rules_check(const struct judge *j)
 {
     if (j->call == STENO_CALL_FIND_SPEECH) return check_finding(j);
-    if (j->call == STENO_CALL_PUNCTUATE) return STENO_OK;
+    if (j->call == STENO_CALL_PUNCTUATE || j->call == STENO_CALL_EMBED) return STENO_OK;
     if (j->call == STENO_CALL_OPEN) return check_opening(j);
     const params_t p = j->p;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {

@@ -7,6 +7,7 @@
 #define T(field) .name = #field, .at = offsetof(steno_transcribe_params, field)
 #define V(field) .name = #field, .at = offsetof(steno_vad_params, field)
 #define P(field) .name = #field, .at = offsetof(steno_punctuate_params, field)
+#define E(field) .name = #field, .at = offsetof(steno_embed_params, field)
 #define M(field) .name = #field, .at = offsetof(steno_model_params, field)
 #define LIST(field) T(field), .count_at = offsetof(steno_transcribe_params, n_##field), .kind = STENO_PARAM_LIST
 #define FLAG .kind = STENO_PARAM_FLAG, .max = 1
@@ -114,8 +115,16 @@ static const struct param punctuate[] = {
     { P(should_abort), .kind = STENO_PARAM_CALL, .by = BY_MARKS },
 };
 
+static const struct param embed[] = {
+    { E(pooling), CHOICE(STENO_POOLING_LAST), .by = BY_TEXT | BY_EMBED },
+    { E(normalize), FLAG, .value = 1, .by = BY_TEXT | BY_EMBED },
+    { E(truncate), FLAG, .by = BY_TEXT | BY_EMBED },
+    { E(user), .kind = STENO_PARAM_CALL, .by = BY_TEXT | BY_EMBED },
+    { E(should_abort), .kind = STENO_PARAM_CALL, .by = BY_TEXT | BY_EMBED },
+};
+
 static const struct param open_model[] = {
-    { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR | BY_TAGS | BY_CIF | BY_TEXT },
+    { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR | BY_TAGS | BY_CIF | BY_TEXT | BY_EMBED },
     { M(cpu_level), TEXT, .by = BY_ALL },
     { M(team), .kind = STENO_PARAM_CALL, .by = BY_ALL },
     { M(vocab), TEXT, .by = BY_WORDS },
@@ -132,7 +141,7 @@ const struct param *param_rows(enum steno_call call, int *n)
     static const struct { const struct param *row; int n; } table[] = {
         [STENO_CALL_TRANSCRIBE] = { transcribe, N_ROWS(transcribe) }, [STENO_CALL_ALIGN] = { transcribe, N_ROWS(transcribe) },
         [STENO_CALL_FIND_SPEECH] = { find_speech, N_ROWS(find_speech) }, [STENO_CALL_OPEN] = { open_model, N_ROWS(open_model) },
-        [STENO_CALL_PUNCTUATE] = { punctuate, N_ROWS(punctuate) },
+        [STENO_CALL_PUNCTUATE] = { punctuate, N_ROWS(punctuate) }, [STENO_CALL_EMBED] = { embed, N_ROWS(embed) },
     };
     *n = table[call].n;
     return table[call].row;

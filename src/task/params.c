@@ -36,7 +36,7 @@ static unsigned who(const steno_model *m, enum steno_call call)
 {
     static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = BY_SPEECH, [STENO_CALL_ALIGN] = BY_ALIGN,
                                     [STENO_CALL_FIND_SPEECH] = BY_VAD, [STENO_CALL_OPEN] = BY_ALL,
-                                    [STENO_CALL_PUNCTUATE] = BY_MARKS };
+                                    [STENO_CALL_PUNCTUATE] = BY_MARKS, [STENO_CALL_EMBED] = BY_TEXT | BY_EMBED };
     if (!m) return any[call];
     const unsigned by = m->task->serves(m);
     return call == STENO_CALL_ALIGN && (by & BY_AR) ? BY_ALIGN | by : by;
@@ -56,6 +56,7 @@ const char *param_why_not(const struct param *r, enum steno_call call)
     if (call == STENO_CALL_OPEN && r->by == BY_WORDS) return "is for models that have a vocabulary";
     if (r->by == BY_VAD) return "is for models that find speech";
     if (r->by == BY_MARKS) return "is for models that put marks into text";
+    if (r->by == (BY_TEXT | BY_EMBED)) return "is for models that make vectors of texts";
     if (r->by == BY_TAGS) return "is for models with tags";
     if (r->by == BY_CLIPS) return "is for models that go clip by clip";
     if (r->by & BY_HOT) return "is for models that decode token by token, have a CTC head, or were trained with hot words";

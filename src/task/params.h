@@ -24,12 +24,13 @@ enum {
     BY_MARKS = 128, /* punctuation */
     BY_HOT = 256,  /* such a one that was trained with hot words */
     BY_STREAM = 512, /* by integrate-and-fire, chunk by chunk of a stream */
+    BY_EMBED = 1024, /* texts as vectors */
     BY_AR = BY_MANY | BY_ENGLISH,
     BY_CLIPS = BY_TAGS | BY_CIF,
     BY_SPEECH = BY_AR | BY_TAGS | BY_CIF | BY_STREAM,
     BY_FBANK = BY_TAGS | BY_CIF | BY_STREAM | BY_VAD,
     BY_WORDS = BY_SPEECH | BY_MARKS, /* with a vocabulary that may lie elsewhere */
-    BY_ALL = BY_WORDS | BY_VAD | BY_TEXT
+    BY_ALL = BY_WORDS | BY_VAD | BY_TEXT | BY_EMBED
 };
 
 /* What bounds a number beside its row. */

@@ -26,6 +26,8 @@ struct steno_session {
     const struct result *selected; /* what results are read from */
     int asked_task;             /* enum steno_task of the last request */
     struct buf generated;       /* int32_t, new ids of the last steno_generate or steno_generate_continue */
+    struct buf vectors;         /* float, of the texts of the last steno_embed */
+    struct buf embedded;        /* struct embedded (embedding.h), of each */
     steno_timings timings;      /* of what ran for this session: of replays shared with others its part by rows */
     struct op_time *time;       /* [ops of all plans] likewise */
     int profiling;

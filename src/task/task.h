@@ -1,7 +1,7 @@
 /* steno: what a way of decoding is. SPDX-License-Identifier: MIT
  *
  * A task makes results of what a network computes: token by token (ar), with a CTC head (ctc), as spans of speech (vad), as
- * punctuation (marks). It is a table of
+ * punctuation (marks), as vectors (embed). It is a table of
  * functions and what it keeps in a session. Families name theirs (model/family.h), and lib/tasks.c lists all of them. What a task cannot do
  * is NULL, and the public call refuses it. */
 #ifndef STENO_TASK_TASK_H
@@ -9,6 +9,8 @@
 #include "task/params.h"
 #include "task/session.h"
 #include "task/source.h"
+
+struct embed_call; /* task/embedding.h */
 
 /* What a request asks for. Its parameters are complete: of those of its task's call the one, the other is NULL. */
 struct request_given {
@@ -55,6 +57,7 @@ struct task {
     int (*generate)(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again);
     int (*punctuate)(steno_session *s, const char *text, const steno_punctuate_params *p);
     int (*punctuate_result)(steno_session *s, struct result *r, int is_bare, const steno_punctuate_params *p); /* of another session */
+    int (*embed)(steno_session *s, const struct embed_call *c); /* append a vector for each text (embedding.h) */
     int64_t (*bench)(steno_session *s, const char *phase, int n);
 };
 #endif

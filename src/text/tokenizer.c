@@ -5,6 +5,8 @@
 #include "text/bpe.h"
 #include "text/pretokenizer.h"
 #include "text/trie.h"
+#include "text/unicode.h"
+#include "text/wordpiece.h"
 
 struct tokenizer {
     struct tokenizer_desc d;
@@ -14,6 +16,7 @@ struct tokenizer {
     uint8_t begins[256];    /* 1: a special token begins with the byte */
     int32_t fallback[257];
     struct bpe *bpe;
+    struct wordpiece words; /* where text is cut into such */
 };
 
 /* ---- opening */
@@ -97,6 +100,29 @@ static void ends_fill(struct tokenizer *t)
                 d->end[d->n_ends++] = i;
 }
 
+/* Words without pieces are the unknown token, or the first one where there is none. */
+static void words_fill(struct tokenizer *t)
+{
+    const int32_t unknown = t->fallback[256];
+    t->words = (struct wordpiece){ .v = &t->v, .flags = t->d.word_flags, .most_chars = t->d.word_chars,
+                                   .unknown = unknown < 0 ? 0 : unknown };
+    for (int32_t i = 0; i < t->v.n; i++)
+        if (t->v.len[i] > t->words.most_bytes) t->words.most_bytes = t->v.len[i];
+}
+
+/* What text that is no words is cut and joined by. */
+static int joins_fill(struct tokenizer *t, struct arena *a, steno_error *e)
+{
+    const struct tokenizer_desc *d = &t->d;
+    t->v.by_chars = d->by_chars;
+    t->v.whole_first = d->whole_first;
+    t->v.pattern = d->by_chars ? NULL : pretokenizer_pattern(d->pattern);
+    t->v.fallback = t->fallback;
+    if (!d->by_chars && !t->v.pattern) return err_set(e, STENO_EUNSUPPORTED, "no pattern is called %s", d->pattern);
+    const int rc = d->pair && (d->n_pairs || !d->by_chars) ? pairs_fill(t, a, e) : ranks_fill(t, a, e);
+    return rc ? rc : bpe_open(&t->bpe, &t->v, e);
+}
+
 int tokenizer_open(struct tokenizer **out, struct arena *a, const struct tokenizer_desc *d, steno_error *e)
 {
     struct tokenizer *t = arena_array(a, 1, sizeof *t);
@@ -104,13 +130,8 @@ int tokenizer_open(struct tokenizer **out, struct arena *a, const struct tokeniz
     if (!t) return err_nomem(e, sizeof *t, "a tokenizer");
     t->d = *d;
     int rc = vocab_fill(t, a, e);
-    t->v.by_chars = d->by_chars;
-    t->v.whole_first = d->whole_first;
-    t->v.pattern = d->by_chars ? NULL : pretokenizer_pattern(d->pattern);
-    t->v.fallback = t->fallback;
-    if (!rc && !d->by_chars && !t->v.pattern) rc = err_set(e, STENO_EUNSUPPORTED, "no pattern is called %s", d->pattern);
-    if (!rc) rc = d->pair && (d->n_pairs || !d->by_chars) ? pairs_fill(t, a, e) : ranks_fill(t, a, e);
-    if (!rc) rc = bpe_open(&t->bpe, &t->v, e);
+    if (!rc && d->by_words) words_fill(t);
+    if (!rc && !d->by_words) rc = joins_fill(t, a, e);
     ends_fill(t);
     if (rc) tokenizer_close(t);
     else *out = t;
@@ -144,11 +165,11 @@ static int32_t special_at(const struct tokenizer *t, const uint8_t *s, size_t n,
     return best;
 }
 
-/* Text without special tokens. */
-static int encode_plain(const struct tokenizer *t, const uint8_t *s, size_t n, struct buf *ids, steno_error *e)
+/* Text without special tokens, composed where that is asked for. */
+static int encode_composed(const struct tokenizer *t, const uint8_t *s, size_t n, struct buf *ids, steno_error *e)
 {
     struct buf text = { 0 };
-    if (!n) return STENO_OK;
+    if (t->d.by_words) return wordpiece_encode(&t->words, (const char *)s, n, ids, e);
     if (!t->d.by_chars) return bpe_encode(t->bpe, (const char *)s, n, ids, e);
     if (t->d.space_first) buf_add(&text, " ", 1);
     for (size_t i = 0, from = 0; i <= n; i++) {
@@ -160,6 +181,24 @@ static int encode_plain(const struct tokenizer *t, const uint8_t *s, size_t n, s
         from = i + 1;
     }
     const int rc = text.err ? err_nomem(e, n, "text") : bpe_encode(t->bpe, text.p, text.len, ids, e);
+    buf_free(&text);
+    return rc;
+}
+
+/* Text of ASCII is composed as it is. */
+static int is_composed(const uint8_t *s, size_t n)
+{
+    while (n && s[n - 1] < 0x80) n--;
+    return !n;
+}
+
+static int encode_plain(const struct tokenizer *t, const uint8_t *s, size_t n, struct buf *ids, steno_error *e)
+{
+    struct buf text = { 0 };
+    if (!n) return STENO_OK;
+    if (!t->d.composes || is_composed(s, n)) return encode_composed(t, s, n, ids, e);
+    int rc = unicode_compose(&text, (const char *)s, n);
+    rc = rc ? err_nomem(e, n, "text") : encode_composed(t, (const uint8_t *)text.p, text.len, ids, e);
     buf_free(&text);
     return rc;
 }
@@ -183,6 +222,16 @@ int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsi
     if (!rc) rc = encode_plain(t, s + from, n - from, ids, e);
     if (flags & TOKENIZE_WHOLE && t->d.adds_eos && t->d.eos >= 0) buf_add(ids, &t->d.eos, sizeof t->d.eos);
     return rc || !ids->err ? rc : err_nomem(e, ids->len, "token ids");
+}
+
+int tokenizer_ends(const struct tokenizer *t)
+{
+    return t->d.adds_eos && t->d.eos >= 0;
+}
+
+int tokenizer_adds(const struct tokenizer *t)
+{
+    return (t->d.adds_bos && t->d.bos >= 0) + tokenizer_ends(t);
 }
 
 /* ---- ids to text */
@@ -216,12 +265,20 @@ static size_t next_piece(const struct tokenizer *t, int32_t id, int show_special
     return n - skip;
 }
 
+/* Special tokens among words stand apart. */
+static int stands_apart(const struct tokenizer *t, int32_t id, int began)
+{
+    return t->d.by_words && began && is_special(tokenizer_role(t, id));
+}
+
 void tokenizer_decode(const struct tokenizer *t, const int32_t *ids, int32_t n, int show_special, struct buf *bytes)
 {
     int began = 0;
     for (int32_t i = 0; i < n; i++) {
         const uint8_t *s = NULL;
+        const int apart = stands_apart(t, ids[i], began);
         const size_t len = next_piece(t, ids[i], show_special, &began, &s);
+        if (len && apart) buf_add(bytes, " ", 1);
         if (len) buf_add(bytes, s, len);
     }
 }
@@ -234,7 +291,9 @@ void token_stream_begin(struct token_stream *s, const struct tokenizer *t, int s
 void token_stream_push(struct token_stream *s, int32_t id, struct buf *text)
 {
     const uint8_t *p = NULL;
+    const int apart = stands_apart(s->t, id, s->began);
     size_t n = next_piece(s->t, id, s->show_special, &s->began, &p);
+    if (n && apart) buf_add(text, " ", 1);
     for (; n && s->n_held; p++, n--) { /* a character that has begun */
         s->held[s->n_held++] = *p;
         const size_t whole = utf8_complete(s->held, s->n_held);

@@ -1,8 +1,8 @@
 /* steno: tokenizers of language models. SPDX-License-Identifier: MIT
  *
  * Special tokens are cut out of a text first, where that is asked for; what is left becomes tokens by byte-pair encoding (bpe.h), over
- * bytes or over characters with spaces among them. Text that a user has written is never looked through for control tokens: only the
- * caller who wrote the markers himself asks for that. */
+ * bytes or over characters with spaces among them, or as words and their pieces (wordpiece.h). Text that a user has written is never looked
+ * through for control tokens: only the caller who wrote the markers himself asks for that. */
 #ifndef STENO_TEXT_TOKENIZER_H
 #define STENO_TEXT_TOKENIZER_H
 #include "base/arena.h"
@@ -28,6 +28,10 @@ struct tokenizer_desc {
     const struct token_pair *pair;  /* [n_pairs] joined in this order; by_chars without any: by score, the highest first */
     int32_t n_pairs;
     int whole_first, space_first, adds_bos, adds_eos;
+    int composes;                   /* text is composed first (NFC) */
+    int by_words;                   /* words are taken apart, */
+    unsigned word_flags;            /* as wordpiece.h has them, */
+    uint32_t word_chars;            /* of so many characters at most */
     int32_t bos, eos;               /* -1: there is none */
     int32_t end[TOKENIZER_MORE_ENDS]; /* [n_ends] ids that end a text; -1 is nothing */
     int n_ends;
@@ -47,6 +51,8 @@ int tokenizer_encode(const struct tokenizer *t, const char *text, size_t n, unsi
 
 /* The bytes of a token; 0 of them where it is not shown. show_special: control tokens are, too */
 size_t tokenizer_piece(const struct tokenizer *t, int32_t id, int show_special, const uint8_t **s);
+int tokenizer_adds(const struct tokenizer *t); /* how many ids TOKENIZE_WHOLE puts around a text */
+int tokenizer_ends(const struct tokenizer *t); /* and how many of them behind it */
 int tokenizer_is_end(const struct tokenizer *t, int32_t id); /* does a text end with it? */
 enum token_role tokenizer_role(const struct tokenizer *t, int32_t id);
 

@@ -31,6 +31,7 @@ union params {
     steno_transcribe_params speech;
     steno_vad_params vad;
     steno_punctuate_params marks;
+    steno_embed_params embed;
     steno_model_params model;
     char byte[1];
 };
@@ -40,6 +41,7 @@ static void params_new_of(union params *p, enum steno_call call)
     if (call == STENO_CALL_FIND_SPEECH) steno_vad_params_init(&p->vad);
     else if (call == STENO_CALL_OPEN) steno_model_params_init(&p->model);
     else if (call == STENO_CALL_PUNCTUATE) steno_punctuate_params_init(&p->marks);
+    else if (call == STENO_CALL_EMBED) steno_embed_params_init(&p->embed);
     else steno_transcribe_params_init(&p->speech);
 }
 
@@ -113,13 +115,14 @@ static void test_every_field_has_one_row(void **state)
     check_covered(STENO_CALL_OPEN, sizeof(steno_model_params), model, 2);
     const size_t marks[] = { offsetof(steno_punctuate_params, size), offsetof(steno_punctuate_params, pad) };
     check_covered(STENO_CALL_PUNCTUATE, sizeof(steno_punctuate_params), marks, 2);
+    check_covered(STENO_CALL_EMBED, sizeof(steno_embed_params), marks, 1);
 }
 
 static void test_defaults_are_those_of_the_table_and_lie_in_their_ranges(void **state)
 {
     (void)state;
     steno_param row;
-    for (int call = 0; call <= STENO_CALL_PUNCTUATE; call++) {
+    for (int call = 0; call <= STENO_CALL_EMBED; call++) {
         union params p;
         params_new_of(&p, call);
         for (int i = 0; row_get(NULL, call, i, &row); i++) {
@@ -169,7 +172,7 @@ static void test_what_a_model_does_not_serve_is_refused_by_name_and_the_rest_is_
     (void)state;
     int refused = 0, served = 0;
     steno_param row;
-    for (int call = 0; call <= STENO_CALL_PUNCTUATE; call++)
+    for (int call = 0; call <= STENO_CALL_EMBED; call++)
         for (int m = 0; m < N_MODELS; m++)
             for (int i = 0; row_get(models[m], call, i, &row); i++) {
                 steno_error e = { 0 };

@@ -11,7 +11,7 @@ static const char good[] = "{" ADDED "\"pre_tokenizer\":{\"type\":\"ByteLevel\",
                            "{\"a\":0,\"b\":1,\"\xc4\xa0\":2,\"ab\":3,\"\xc4\xa0" "ab\":4},\"merges\":[\"a b\",[\"\xc4\xa0\",\"ab\"]]}}";
 
 static struct tokenizer_cut const cuts[] = { { "gpt-2", NULL, "gpt2", 0, 0 }, { 0 } };
-static struct tokenizer_names const names = { "gpt2", "pieces", cuts, "gpt-2" };
+static struct tokenizer_names const names = { "gpt2", "pieces", "words", cuts, "gpt-2" };
 
 static int read_text(struct tokenizer_file *t, struct weights *w, const char *text, steno_error *e)
 {

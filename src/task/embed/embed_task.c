@@ -1,0 +1,151 @@
+/* steno: the task of making vectors of texts. SPDX-License-Identifier: MIT
+ *
+ * An encoder whose rows see all of their text. As many texts run together as there is room for, each a sequence of its own: what the others
+ * are changes no bit of a row. Nothing is queued, a call does its work at once. */
+#include "task/embed/embed_task.h"
+#include "task/embedding.h"
+#include "task/params.h"
+
+enum { TEXTS_TOGETHER = 128 };
+
+struct embed_session { struct front_time time; };
+
+/* Texts [first, first + n) of a call, in one run. */
+struct together {
+    struct sequence sequence[TEXTS_TOGETHER];
+    int first;
+    uint32_t n;
+};
+
+/* Rows of the next texts, as many as there is room for: of one there always is. */
+static void fill(struct steno_batch *b, struct together *g, const struct embed_call *c)
+{
+    struct run *r = &b->run;
+    const uint32_t most = b->model->plan[PLAN_ENCODER].max_rows;
+    r->n_rows = 0;
+    for (g->n = 0; g->n < TEXTS_TOGETHER && g->first + (int)g->n < c->n_texts; g->n++) {
+        const struct embed_text *t = embed_text(c, g->first + (int)g->n);
+        const struct sequence *last = g->n ? &g->sequence[g->n - 1] : NULL;
+        if ((uint32_t)t->n > sequence_room(last, most)) break;
+        g->sequence[g->n] = sequence_next(last, (uint32_t)t->n, 0);
+        for (int32_t i = 0; i < t->n; i++) run_add(r, embed_ids(c, t)[i], i, 0, 0);
+    }
+    run_prepare(r);
+}
+
+static int run_texts(steno_session *s, const struct together *g)
+{
+    const struct plan *plan = &s->model->plan[PLAN_ENCODER];
+    const struct phases what = { .end = 1, .n_rows = s->batch->run.n_rows, .run = &s->batch->run, .sequence = g->sequence,
+                                 .n_sequences = g->n > 1 ? g->n : 0 };
+    struct run_time spent = { 0 };
+    const int rc = exec_phases(s->batch->exec, plan, &what, session_time(s, PLAN_ENCODER), &spent);
+    s->timings.encode_us += (spent.first_ns + spent.rest_ns) / 1000;
+    s->timings.n_encodes++;
+    s->timings.n_windows += (int32_t)g->n;
+    s->timings.n_wakes++;
+    return session_ran(s, s->batch->exec, rc);
+}
+
+static int pool_texts(steno_session *s, struct pool *l, const struct together *g, const struct embed_call *c)
+{
+    const struct plan *plan = &s->model->plan[PLAN_ENCODER];
+    for (uint32_t i = 0; i < g->n; i++) {
+        const struct sequence *q = &g->sequence[i];
+        size_t ld;
+        const float *rows = exec_output(s->batch->exec, plan, plan->output, q->row, q->n, &ld);
+        if (!rows) return session_ran(s, s->batch->exec, STENO_ENOMEM);
+        pool_begin(l, embed_text(c, g->first + (int)i));
+        pool_add(l, rows, ld, q->n);
+        pool_end(l, s, c);
+    }
+    return STENO_OK;
+}
+
+static int embed(steno_session *s, const struct embed_call *c)
+{
+    struct together g = { .first = 0 };
+    struct pool l;
+    int rc = pool_open(&l, s, c);
+    for (; !rc && g.first < c->n_texts; g.first += (int)g.n) {
+        if (session_should_stop(s)) rc = err_set(&s->error, STENO_ECANCELED, "canceled");
+        if (rc) break;
+        fill(s->batch, &g, c);
+        rc = run_texts(s, &g);
+        if (!rc) rc = pool_texts(s, &l, &g, c);
+    }
+    pool_close(&l);
+    return rc;
+}
+
+/* ---- the task ------------------------------------------------------------------------------------------------------------------ */
+
+static unsigned serves(const steno_model *m)
+{
+    (void)m;
+    return BY_EMBED;
+}
+
+static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    (void)m, (void)n_windows, (void)n_lanes;
+    return (struct batch_shape){ 0, 1, 1 };
+}
+
+static size_t memory(const steno_model *m, const steno_team *team, int shared)
+{
+    (void)m, (void)team, (void)shared;
+    return sizeof(struct embed_session);
+}
+
+static int part_open(steno_session *s, steno_error *e)
+{
+    struct embed_session *q = s->part = arena_alloc(&s->arena, sizeof *q);
+    if (!q) return err_nomem(e, sizeof *q, "a session");
+    *q = (struct embed_session){ 0 };
+    return STENO_OK;
+}
+
+static void part_close(steno_session *s)
+{
+    (void)s;
+}
+
+static struct front_time *front_time(const steno_session *s)
+{
+    return &((struct embed_session *)s->part)->time;
+}
+
+static int request_take(steno_session *s, const struct request_given *g)
+{
+    (void)g;
+    return err_set(&s->error, STENO_EARG, "a %s model does not transcribe: it makes vectors of texts", s->model->family->name);
+}
+
+static int request_end(steno_session *s, int status)
+{
+    (void)s;
+    return status;
+}
+
+static int nothing_waits(struct steno_batch *b)
+{
+    (void)b;
+    return 0;
+}
+
+const struct task embed_task = {
+    .name = "embed",
+    .serves = serves,
+    .max_lanes = 1,
+    .shape = shape,
+    .memory = memory,
+    .open = part_open,
+    .close = part_close,
+    .front_time = front_time,
+    .call = STENO_CALL_EMBED,
+    .request_take = request_take,
+    .request_end = request_end,
+    .batch_step = nothing_waits,
+    .embed = embed,
+};
