@@ -25,6 +25,7 @@ enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2, STAT
 enum { STATE_MEMORY = 0, STATE_PAST = 1, STATE_CROSS_PAST = 2 }; /* of a stream: filters' last inputs; keys and values looked back on */
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
 enum { PLAN_WORDS = 1, PLAN_HOT = 2 };                              /* of hot words: their vectors; tokens that attend to those */
+enum { PHASE_LAYERS = 0 };                                          /* of a language model; its head follows */
 enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1 };                       /* of a decoder that aligns; of an encoder with a head of its own */
 
 /* What a network hears. */
@@ -87,6 +88,7 @@ struct steno_model {
     struct bpe *bpe;
     struct tokenizer *tokenizer;   /* of a language model; NULL: it is none */
     int chat;                      /* enum chat_format (text/chat.h) */
+    uint16_t rows_norm;            /* of a language model: binding of its plan, the norm of rows behind PHASE_LAYERS */
     int32_t pooling;               /* enum steno_pooling: how rows of a text become one, where nobody says */
     struct token_roles tokens;
     struct buf non_speech;         /* int32_t ids */

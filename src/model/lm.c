@@ -61,7 +61,7 @@ static void build_layers(struct build *b, const struct lm_dims *d, const struct 
     }
 }
 
-static void build_network(struct build *b, const steno_model *m, const struct lm_dims *d, const struct lm_arch *arch)
+static void build_network(struct build *b, steno_model *m, const struct lm_dims *d, const struct lm_arch *arch)
 {
     const uint32_t width = (uint32_t)d->d, n_vocab = (uint32_t)d->n_vocab;
     static const char embedding[] = "model.embed_tokens.weight", head_matrix[] = "lm_head.weight";
@@ -74,8 +74,11 @@ static void build_network(struct build *b, const steno_model *m, const struct lm
     if (arch->flags & LM_SCALED_EMBEDDING) bind_at(b, embed)->scale = (float)sqrt(d->d);
     emit(b, OP_EMBED, "embed", x, NO_SLOT, embed);
     build_layers(b, d, arch, m->text_ctx, x);
+    b->plan.output = x;
+    build_phase(b, "head");
     const int less_one = !d->is_gguf && arch->flags & LM_NORMS_LESS_ONE;
     const uint16_t norm = bind_norm_rms(b, "model.norm.weight", width, (float)d->eps, less_one);
+    m->rows_norm = norm;
     const uint16_t last = d->is_tied ? tokens
                                      : bind_matrix(b, &(struct linear_part){ head_matrix, NULL, n_vocab }, width, LINEAR_LM_HEAD, NO_BIND);
     sub_lm_head(b, &(struct lm_head){ .prefix = "head", .matrix = d->is_tied ? embedding : head_matrix, .tokens = last, .norm = norm,
@@ -116,6 +119,8 @@ int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, s
     m->widths = (struct model_widths){ .text_state = d.d, .text_heads = d.heads, .text_layers = d.layers };
     m->tokens.n_vocab = d.n_vocab;
     m->tokens.eot = end_of_text(w, d.n_vocab);
+    rc = model_read_pooling(m, w, STENO_POOLING_LAST, e);
+    if (rc) return rc;
     m->n_plans = m->n_states = 1;
     m->state[STATE_SELF] = (struct state_desc){ "self-attention keys and values", STATE_APPEND, (uint32_t)d.layers, (uint32_t)d.kv_heads,
                                                 (uint32_t)d.d_head, (uint32_t)m->text_ctx };

@@ -243,7 +243,7 @@ static int gguf_name(const char *name, char *out, size_t n)
     return 0;
 }
 
-/* Models that see have their words behind another name. */
+/* Models that see have their words behind another name, those without a head behind none. */
 static const char *bare(const char *name)
 {
     static const char *const before[] = { "language_model.model.", "model.language_model." };
@@ -256,6 +256,9 @@ static int nested_name(const char *name, char *out, size_t n)
 {
     const char *rest = bare(name);
     if (rest) return snprintf(out, n, "model.%s", rest) < (int)n;
+    static const char *const first[] = { "embed_tokens.", "layers.", "norm." };
+    for (int i = 0; i < 3; i++)
+        if (!strncmp(name, first[i], strlen(first[i]))) return snprintf(out, n, "model.%s", name) < (int)n;
     if (!strcmp(name, "language_model.lm_head.weight")) return snprintf(out, n, "lm_head.weight") < (int)n;
     return 0;
 }

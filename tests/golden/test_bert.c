@@ -1,7 +1,8 @@
 /* steno tests: vectors of texts against the reference. SPDX-License-Identifier: MIT
  *
  * The small BERT of the collection, from every form that it has, with both ways to pool; transformers has made the vectors. Stored weights
- * that are rounded are as far off as llama.cpp's, no farther. */
+ * that are rounded are as far off as llama.cpp's, no farther. Of language models the last row of the reference's prompts is a vector,
+ * too. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -27,23 +28,30 @@ static const struct { const char *model, *golden; int pooling, is_rounded; } for
 };
 enum { FORMS = sizeof form / sizeof *form };
 
-static json_t *golden;
+static json_t *golden, *lm_golden;
 
 static const json_t *sentence(size_t i) { return json_array_get(json_object_get(golden, "sentences"), i); }
 static const char *text_of(size_t i) { return json_string_value(json_object_get(sentence(i), "text")); }
 
-static steno_model *bert_open(const char *name, const char *level, int compute)
+static steno_model *model_open(const char *name, const char *level, int compute)
 {
     char path[1024];
     steno_model_params p;
     steno_model *m;
     steno_error e;
-    snprintf(path, sizeof path, "%s/material/llm/models/bert/%s", getenv("STENO_SHARED"), name);
+    snprintf(path, sizeof path, "%s/material/llm/models/%s", getenv("STENO_SHARED"), name);
     steno_model_params_init(&p);
     p.compute = compute;
     p.cpu_level = level;
     if (steno_model_open(&m, path, &p, &e)) fail_msg("%s: %s", name, e.text);
     return m;
+}
+
+static steno_model *bert_open(const char *name, const char *level, int compute)
+{
+    char path[128];
+    snprintf(path, sizeof path, "bert/%s", name);
+    return model_open(path, level, compute);
 }
 
 static steno_session *session_open(const steno_model *m)
@@ -146,6 +154,77 @@ static void test_fewer_bits_cost_little(void **state)
 }
 
 /* Many texts, in runs that hold several of them, and each by itself: the same bits. */
+/* The last row of a prompt behind the last norm is the last one of hidden_p. */
+static void check_lm(const char *name, const char *file, double off)
+{
+    char path[128];
+    steno_embed_params p;
+    snprintf(path, sizeof path, "llm/goldens/%s/golden.json", name);
+    FILE *f = shared_open(path);
+    json_error_t e;
+    lm_golden = json_loadf(f, 0, &e);
+    fclose(f);
+    snprintf(path, sizeof path, "%s/%s", name, file);
+    steno_model *m = model_open(path, NULL, STENO_COMPUTE_F32);
+    steno_session *s = session_open(m);
+    steno_embed_params_init(&p);
+    p.normalize = 0;
+    json_t *prompts = json_object_get(lm_golden, "prompts");
+    for (size_t i = 0; i < json_array_size(prompts); i++) {
+        const char *text = json_string_value(json_object_get(json_array_get(prompts, i), "text"));
+        struct bound worst = { 1, 0 };
+        if (!text) continue;
+        snprintf(path, sizeof path, "llm/goldens/%s/hidden_p%zu.npy", name, i);
+        struct npy want = npy_read(path);
+        if (steno_embed(s, &text, 1, &p)) fail_msg("%s: %s", name, steno_last_error(s));
+        const steno_embedding v = embedding_of(s, 0);
+        assert_int_equal(v.pooling, STENO_POOLING_LAST);
+        assert_int_equal(v.n_tokens, json_array_size(json_object_get(json_array_get(prompts, i), "ids")));
+        compare(&worst, v.vector, want.v + want.n - v.n, v.n);
+        if (worst.off > off) fail_msg("%s, prompt %zu: cosine %.7f, off by %.2g", name, i, worst.cosine, worst.off);
+        free(want.v);
+    }
+    steno_session_close(s);
+    steno_model_close(m);
+    json_decref(lm_golden);
+}
+
+static void test_language_models_have_vectors_too(void **state)
+{
+    (void)state;
+    check_lm("llama", "hf", 1e-4);
+    check_lm("llama", "gguf/llama-F32.gguf", 1e-4);
+    check_lm("llama3", "hf", 1e-4);
+    check_lm("qwen3", "hf", 1e-4);
+    check_lm("gemma", "hf", 1e-3);
+    check_lm("gemma3", "hf", 1e-3);
+}
+
+/* A text may be longer than the rows that run together. What is generated behind has forgotten it. */
+static void test_a_long_text_is_read_piece_by_piece(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static char text[2 * N + 1];
+    const char *texts[] = { text, "short" };
+    steno_embed_params p;
+    for (int i = 0; i < N; i++) memcpy(text + 2 * i, i % 3 ? " a" : " b", 2);
+    steno_model *m = model_open("qwen3/hf", NULL, STENO_COMPUTE_F32);
+    steno_session *s = session_open(m), *alone = session_open(m);
+    steno_embed_params_init(&p);
+    for (p.pooling = STENO_POOLING_MEAN; p.pooling <= STENO_POOLING_LAST; p.pooling++) {
+        if (steno_embed(s, texts, 2, &p)) fail_msg("%s", steno_last_error(s));
+        assert_in_range(embedding_of(s, 0).n_tokens, 513, 1024);
+        assert_int_equal(steno_embed(alone, texts + 1, 1, &p), 0);
+        assert_memory_equal(embedding_of(s, 1).vector, embedding_of(alone, 0).vector, (size_t)embedding_of(s, 1).n * sizeof(float));
+    }
+    assert_null(steno_logits(s, NULL));
+    assert_int_equal(steno_prefill_continue(s, (const int32_t[]){ 5 }, 1), 0); /* a beginning: nothing is before it */
+    steno_session_close(alone);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
 static void test_texts_beside_a_text_change_no_bit(void **state)
 {
     (void)state;
@@ -242,6 +321,8 @@ int main(void)
         cmocka_unit_test(test_vectors_are_those_of_the_reference),
         cmocka_unit_test(test_levels_agree),
         cmocka_unit_test(test_fewer_bits_cost_little),
+        cmocka_unit_test(test_language_models_have_vectors_too),
+        cmocka_unit_test(test_a_long_text_is_read_piece_by_piece),
         cmocka_unit_test(test_texts_beside_a_text_change_no_bit),
         cmocka_unit_test(test_texts_are_as_long_as_the_model_takes),
         cmocka_unit_test(test_what_is_no_text_is_refused_by_its_number),

@@ -3,6 +3,7 @@
  * Ids are read into keys and values, and others are chosen behind them. Nothing is heard. */
 #include "task/lm/lm_task.h"
 #include "task/generation.h"
+#include "task/lm/lm_embed.h"
 
 enum { PLAN_TEXT = 0 };
 
@@ -135,6 +136,12 @@ static const float *logits(const steno_session *s)
     return exec_logits(s->batch->exec, &s->model->plan[PLAN_TEXT], 0);
 }
 
+static int embed(steno_session *s, const struct embed_call *c)
+{
+    take_lane(s, 0);
+    return lm_embed(s, PLAN_TEXT, c);
+}
+
 const struct task lm_task = {
     .name = "lm",
     .serves = serves,
@@ -153,4 +160,5 @@ const struct task lm_task = {
     .read = read_ids,
     .logits = logits,
     .generate = generate_ids,
+    .embed = embed,
 };

@@ -1,0 +1,8 @@
+/* steno: vectors of texts by language models. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_LM_EMBED_H
+#define STENO_TASK_LM_EMBED_H
+#include "task/embedding.h"
+
+/* Append a vector for each text of the call. What lane 0 held is gone. */
+int lm_embed(steno_session *s, int plan, const struct embed_call *c);
+#endif
