@@ -68,7 +68,7 @@ void arg_param(char *out, size_t n, const char *name, double *unit)
         { "vad-threshold", "threshold", 1 }, { "vad-min-silence-ms", "max_end_silence_ms", 1 },
         { "vad-max-speech-s", "max_segment_ms", 1000 }, { "vad-merge-s", "merge_ms", 1000 }, { "vad-schedule", "schedule", 1 },
         { "vad-chunk-ms", "chunk_size_ms", 1 }, { "vad-min-speech-ms", "min_speech_ms", 1 },
-        { "cpu", "cpu_level", 1 }, { "cmvn", "no_cmvn", 1 },
+        { "cpu", "cpu_level", 1 }, { "cmvn", "no_cmvn", 1 }, { "ctx-size", "text_ctx", 1 },
         { "batch-size", "max_windows", 1 }, { "dump", "on_rows", 1 }, { "keep-tags", "tags", 1 }, { "rich-text", "tags", 1 },
     };
     *unit = 1;
@@ -86,7 +86,7 @@ void arg_param(char *out, size_t n, const char *name, double *unit)
 /* @return 1, or 0 when no call has such a field */
 static int param_of(steno_param *p, const char *name)
 {
-    static const enum steno_call calls[] = { STENO_CALL_TRANSCRIBE, STENO_CALL_FIND_SPEECH, STENO_CALL_OPEN };
+    static const enum steno_call calls[] = { STENO_CALL_TRANSCRIBE, STENO_CALL_FIND_SPEECH, STENO_CALL_OPEN, STENO_CALL_GENERATE };
     for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
         for (int i = 0; p->size = sizeof *p, steno_param_get(NULL, calls[c], i, p) == STENO_OK; i++)
             if (strcmp(p->name, name) == 0) return 1;

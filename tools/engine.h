@@ -16,7 +16,7 @@ struct engine_opts {
     int index_only; /* set by a verb that only describes the model */
     int cmvn_apart; /* 1: --cmvn is about another model */
     const struct args_given *given; /* NULL: nothing was typed */
-    int64_t threads;
+    int64_t threads, ctx_size; /* ctx_size: of a language model, 0: as usual */
     struct ledger *ledger; /* models that are opened are entered there; NULL: as ledger_code_read takes it */
 };
 

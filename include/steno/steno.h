@@ -156,7 +156,8 @@ typedef struct steno_model_params {
      * (see verify_margin) is encoded again in f32; its tokens are checked in one run, and decoded again from the first that f32 would not
      * have chosen. Refused with STENO_COMPUTE_F32 and by families that compute in f32. */
     int32_t verify;
-    int32_t pad;
+    int32_t text_ctx;      /* positions that a session of a language model has room for, prompt and answer; 0: 4096, or as many as it was
+                              trained for, when they are less. More than that are refused */
 } steno_model_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -332,8 +333,13 @@ typedef struct steno_message {
 } steno_message;
 
 enum steno_chat_flags {
-    STENO_CHAT_ANSWER = 1,     /* the assistant's turn begins: what a model goes on from */
-    STENO_CHAT_NO_THINKING = 2 /* and has nothing to think about, where its format knows such a thing */
+    STENO_CHAT_ANSWER = 1,      /* the assistant's turn begins: what a model goes on from */
+    STENO_CHAT_NO_THINKING = 2, /* and has nothing to think about, where its format knows such a thing */
+    /* Turns are written so, whatever the model's file says of them; one of these at most. */
+    STENO_CHAT_AS_CHATML = 0x100,
+    STENO_CHAT_AS_LLAMA2 = 0x200,
+    STENO_CHAT_AS_LLAMA3 = 0x300,
+    STENO_CHAT_AS_GEMMA = 0x400
 };
 
 /** A conversation to the ids that a chat model was trained on. The program that its file has for that (Jinja) is recognised by its markers
@@ -357,6 +363,19 @@ STENO_API int steno_token_ends(const steno_model *m, int32_t id);
  * @param buf    [n] receives the text, always NUL-terminated when n > 0; invalid UTF-8 becomes U+FFFD
  * @return length of the whole text in bytes without the NUL, which may exceed n - 1, or a negative status (STENO_EARG: bad id) */
 STENO_API int64_t steno_detokenize(const steno_model *m, const int32_t *ids, int n_ids, char *buf, size_t n);
+
+/** Ids to text, one after the other, in whole characters: bytes of one that is not complete wait for the next id. */
+typedef struct steno_detokenizer steno_detokenizer;
+/** @param special  1: control tokens are shown as text
+ * @return STENO_OK, STENO_EARG, STENO_ENOMEM. The model lives on until steno_detokenizer_close */
+STENO_API int steno_detokenizer_open(steno_detokenizer **out, const steno_model *m, int special, steno_error *e);
+/** @param n  receives the length in bytes, may be NULL
+ * @return the characters that are complete with the id, NUL-terminated, "" for none; valid until the next call. NULL: no such id, or no
+ *         memory */
+STENO_API const char *steno_detokenizer_push(steno_detokenizer *d, int32_t id, size_t *n);
+/** What is held at the end is no character: U+FFFD. The next id begins another text. @return as above */
+STENO_API const char *steno_detokenizer_end(steno_detokenizer *d, size_t *n);
+STENO_API void steno_detokenizer_close(steno_detokenizer *d); /**< NULL is allowed */
 
 /** Tokens that are no text. A language's token is steno_token_id(m, STENO_TOKEN_LANGUAGE) + its index. */
 enum steno_special {
@@ -784,9 +803,42 @@ STENO_API int steno_align(steno_session *s, const steno_source *src, const char 
 typedef struct steno_generate_params {
     uint32_t size;       /* set by steno_generate_params_init */
     int32_t max_tokens;  /* most new ids, 0: as many as there is room for in the context */
-    double temperature;  /* 0: most probable id; 1e-6 to 100: sampling */
-    uint64_t seed;       /* of sampling */
+    double temperature;  /* 0: most probable id, the lowest among equals; 1e-6 to 100: sampling */
+    uint64_t seed;       /* of sampling: what is drawn at a place is a function of it, the place and the logits */
+    /* What is left to draw from, in the order of `samplers`. Equal logits go by id, lower ones first. */
+    int32_t top_k;           /* so many of the most probable ids; 0: all */
+    int32_t repeat_last_n;   /* ids that penalties look back on, those of the prompt included; 64; -1: all, 0: none */
+    double top_p;            /* the fewest of the most probable ids whose probabilities sum up to so much; 1: all */
+    double min_p;            /* ids that are at least so probable, as a part of the most probable one's; 0: all */
+    double repeat_penalty;   /* logits of ids there were are divided by it, where they are negative multiplied; 1: nothing */
+    double frequency_penalty; /* taken off for each time that the id was there; 0 */
+    double presence_penalty;  /* taken off once; 0 */
+    const char *samplers;    /* names with ; between them, each at most once; those left out do nothing. The default,
+                                "penalties;top_k;top_p;min_p;temperature", is llama.cpp's; others have the temperature first */
+    /* What may be said. */
+    const char *grammar;      /* GBNF; NULL: anything */
+    const char *grammar_rule; /* where a text begins; NULL: "root" */
+    const char *json_schema;  /* a JSON schema that the text, JSON, holds to, in place of a grammar; NULL: none */
+    const char *const *stop; /* [n_stop] texts that end it, which are not part of it; UTF-8 */
+    int32_t n_stop;
+    int32_t ignore_eos;      /* 1: no end of text is chosen */
+    void *user;
+    /* Behind each id, on the calling thread: the characters that are certain with it, which may be none, or those of several ids. What
+     * may be the beginning of a stop is held back. After the last id it comes once more, with tok NULL, when something was. Results can
+     * be read, and steno_cancel called. Other than 0: the text ends here, as STENO_FINISH_CALLER. */
+    int (*on_token)(void *user, const struct steno_token *tok, const char *text, size_t n_text);
+    int (*should_abort)(void *user); /* asked now and then, also while a prompt is read; other than 0: STENO_ECANCELED */
 } steno_generate_params;
+
+/** Why a text ended. */
+enum steno_finish {
+    STENO_FINISH_NONE,    /* there is none, or the call failed */
+    STENO_FINISH_END,     /* an end of text was chosen, or a grammar allowed nothing else */
+    STENO_FINISH_STOP,    /* one of the stops was said */
+    STENO_FINISH_LENGTH,  /* max_tokens, or the context is full */
+    STENO_FINISH_CALLER,  /* on_token said so */
+    STENO_FINISH_CANCELED /* steno_cancel, should_abort */
+};
 
 /** Defaults, as far as a struct of `size` bytes has them. */
 STENO_API void steno_generate_params_fill(steno_generate_params *p, uint32_t size);
@@ -796,11 +848,12 @@ STENO_INLINE void steno_generate_params_init(steno_generate_params *p) { steno_g
  * @return STENO_OK, STENO_EARG (the model does not decode token by token), STENO_ECANCELED, STENO_ENOMEM */
 STENO_API int steno_encode(steno_session *s, const float *pcm, int64_t n);
 
-/** Choose what follows ids[n], up to the end of text, which is not among the new ids.
+/** Choose what follows ids[n], up to an end of text (steno_token_ends), which is not among the new ids.
  *
  * @param ids  [n] at least one: for Whisper start of transcript, language, task, …
  * @param p    parameters, or NULL for the defaults
- * @return number of new ids, see steno_generated; STENO_EARG (no window was encoded, an id or a length is out of range), STENO_ECANCELED */
+ * @return number of new ids, see steno_generated; STENO_EARG (no window was encoded, an id or a length is out of range: nothing was
+ *         computed then), STENO_ECANCELED (what was chosen before can be read, but not gone on with), STENO_ENOMEM */
 STENO_API int steno_generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p);
 
 /** The same behind all that was read and chosen since steno_generate, an end of text included: equal to one steno_generate over all of
@@ -819,6 +872,14 @@ STENO_API const float *steno_logits(const steno_session *s, int *n);
 
 /** @return [n] the new ids of the last of these two calls, valid until the next call on the session; NULL when there are none */
 STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
+
+/** The new text of the last of these two calls: of the new ids, up to a stop. @return UTF-8, valid until the next call on the session */
+STENO_API const char *steno_generated_text(const steno_session *s);
+/** Copy new id `i` out, up to tok->size bytes: p and logprob are the model's own, before any penalty, filter or temperature.
+ * @return STENO_OK, STENO_EARG */
+STENO_API int steno_generated_get(const steno_session *s, int i, struct steno_token *tok);
+/** @return enum steno_finish of the last of these two calls */
+STENO_API int steno_generate_finish(const steno_session *s);
 
 /* ---- voice activity ---------------------------------------------------------------------------------------------------------- */
 
@@ -1118,7 +1179,8 @@ enum steno_call {
     STENO_CALL_FIND_SPEECH = 2, /* steno_find_speech, and steno_batch_submit with the field of that name: steno_vad_params */
     STENO_CALL_OPEN = 3,        /* steno_model_open and its like: steno_model_params */
     STENO_CALL_PUNCTUATE = 4,   /* steno_punctuate, steno_punctuate_result: steno_punctuate_params */
-    STENO_CALL_EMBED = 5        /* steno_embed: steno_embed_params */
+    STENO_CALL_EMBED = 5,       /* steno_embed: steno_embed_params */
+    STENO_CALL_GENERATE = 6     /* steno_generate, steno_generate_continue: steno_generate_params */
 };
 
 enum steno_param_kind {

@@ -1,11 +1,7 @@
 /* steno: ids in, ids out: the public calls. SPDX-License-Identifier: MIT */
 #include "lib/entry.h"
-
-void steno_generate_params_fill(steno_generate_params *p, uint32_t size)
-{
-    const steno_generate_params own = { 0 };
-    params_give(p, size, &own, sizeof own);
-}
+#include <stddef.h>
+#include <string.h>
 
 static int not_by_tokens(steno_session *s)
 {
@@ -34,10 +30,18 @@ static int generate(steno_session *s, const int32_t *ids, int n, const steno_gen
     steno_generate_params own;
     steno_generate_params_init(&own);
     buf_clear(&s->generated);
-    if (params_take(&own, p, sizeof own, sizeof own))
+    buf_clear(&s->generated_text);
+    buf_clear(&s->chosen);
+    s->finish = STENO_FINISH_NONE;
+    if (params_take(&own, p, sizeof own, offsetof(steno_generate_params, top_k)))
         return err_set(&s->error, STENO_EARG, "steno_generate_params was not filled by its init function");
     const struct task *t = s->model->task;
-    return t->generate ? t->generate(s, ids, n, &own, again) : not_by_tokens(s);
+    if (!t->generate) return not_by_tokens(s);
+    const int rc = params_check(s, STENO_CALL_GENERATE, &own);
+    if (rc) return rc;
+    s->should_abort = own.should_abort;
+    s->abort_user = own.user;
+    return t->generate(s, ids, n, &own, again);
 }
 
 int steno_generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p)

@@ -39,6 +39,13 @@ void steno_embed_params_fill(steno_embed_params *p, uint32_t size)
     params_give(p, size, &own, sizeof own);
 }
 
+void steno_generate_params_fill(steno_generate_params *p, uint32_t size)
+{
+    steno_generate_params own = { 0 };
+    params_default(STENO_CALL_GENERATE, &own);
+    params_give(p, size, &own, sizeof own);
+}
+
 /* The parameters of a call in full. */
 union any_params {
     steno_transcribe_params speech;
@@ -46,6 +53,7 @@ union any_params {
     steno_punctuate_params marks;
     steno_embed_params embed;
     steno_model_params model;
+    steno_generate_params text;
 };
 
 static int take_any(union any_params *own, enum steno_call call, const void *p)
@@ -66,6 +74,10 @@ static int take_any(union any_params *own, enum steno_call call, const void *p)
         steno_model_params_init(&own->model);
         return params_take(&own->model, p, sizeof own->model, offsetof(steno_model_params, vocab));
     }
+    if (call == STENO_CALL_GENERATE) {
+        steno_generate_params_init(&own->text);
+        return params_take(&own->text, p, sizeof own->text, offsetof(steno_generate_params, top_k));
+    }
     steno_transcribe_params_init(&own->speech);
     return params_take(&own->speech, p, sizeof own->speech, offsetof(steno_transcribe_params, temperature_increment_on_fallback));
 }
@@ -74,7 +86,7 @@ int steno_params_check(const steno_model *m, enum steno_call call, const void *p
 {
     union any_params own;
     steno_param_names full = { 0 };
-    if (call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_EMBED) return err_set(e, STENO_EARG, "call %d is not known", (int)call);
+    if (call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_GENERATE) return err_set(e, STENO_EARG, "call %d is not known", (int)call);
     if (take_any(&own, call, params)) return err_set(e, STENO_EARG, "the parameters were not filled by their init function");
     if (params_take(&full, names, sizeof full, sizeof full)) return err_set(e, STENO_EARG, "the size of steno_param_names is not set");
     steno_error unwanted;
@@ -87,7 +99,7 @@ int steno_params_check(const steno_model *m, enum steno_call call, const void *p
 
 int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_param *out)
 {
-    if (!out || out->size < sizeof out->size || i < 0 || call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_EMBED) return STENO_EARG;
+    if (!out || out->size < sizeof out->size || i < 0 || call < STENO_CALL_TRANSCRIBE || call > STENO_CALL_GENERATE) return STENO_EARG;
     int n;
     const struct param *r = param_rows(call, &n);
     if (i >= n) return STENO_EARG;

@@ -111,6 +111,26 @@ const float *steno_logits(const steno_session *s, int *n)
     return logits;
 }
 
+const char *steno_generated_text(const steno_session *s)
+{
+    return s && s->generated_text.p ? s->generated_text.p : "";
+}
+
+int steno_generate_finish(const steno_session *s)
+{
+    return s ? s->finish : STENO_FINISH_NONE;
+}
+
+int steno_generated_get(const steno_session *s, int i, steno_token *out)
+{
+    if (!s || !out || out->size < sizeof(uint32_t) || i < 0 || (size_t)i >= s->chosen.len / sizeof(struct sampled_token)) return STENO_EARG;
+    const struct sampled_token *t = &((const struct sampled_token *)(const void *)s->chosen.p)[i];
+    steno_token tok = { .id = t->id, .ts_id = -1, .p = t->p, .logprob = t->logprob, .t0_ms = -1, .t1_ms = -1, .t_dtw_ms = -1 };
+    tok.size = out->size < sizeof tok ? out->size : (uint32_t)sizeof tok;
+    memcpy(out, &tok, tok.size);
+    return STENO_OK;
+}
+
 const int32_t *steno_generated(const steno_session *s, int *n)
 {
     const int count = s ? (int)(s->generated.len / sizeof(int32_t)) : 0;

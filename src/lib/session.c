@@ -91,6 +91,9 @@ void steno_session_close(steno_session *s)
     buf_free(&s->generated);
     buf_free(&s->vectors);
     buf_free(&s->embedded);
+    buf_free(&s->chosen);
+    buf_free(&s->generated_text);
+    buf_free(&s->held);
     arena_free(&s->arena);
     free(s);
 }

@@ -60,18 +60,22 @@ int steno_tokenize(const steno_model *m, const char *text, int32_t *ids, int n)
 int steno_chat_tokenize(const steno_model *m, const steno_message *messages, int n_messages, uint32_t flags, int32_t *ids, int n,
                         steno_error *e)
 {
-    enum { KNOWN = STENO_CHAT_ANSWER | STENO_CHAT_NO_THINKING };
+    enum { KNOWN = STENO_CHAT_ANSWER | STENO_CHAT_NO_THINKING, AS = 0x700 };
+    static enum chat_format const formats[] = { CHAT_NONE, CHAT_ML, CHAT_INST, CHAT_HEADERS, CHAT_TURNS_SYSTEM };
+    const uint32_t as = (flags & AS) >> 8;
     err_clear(e);
-    if (!m || (!messages && n_messages) || n_messages < 0 || n < 0 || (n && !ids) || flags & ~(uint32_t)KNOWN)
+    const int known = !(flags & ~(uint32_t)(KNOWN | AS)) && as < sizeof formats / sizeof *formats;
+    if (!m || (!messages && n_messages) || n_messages < 0 || n < 0 || (n && !ids) || !known)
         return err_set(e, STENO_EARG, "steno_chat_tokenize needs a model, messages, and flags that are known");
-    if (!m->tokenizer || m->chat == CHAT_NONE)
+    const enum chat_format format = as ? formats[as] : (enum chat_format)m->chat;
+    if (!m->tokenizer || format == CHAT_NONE)
         return err_set(e, STENO_EUNSUPPORTED, "%s: the model has no chat format that is known to this version", m->name);
     const unsigned how = (flags & STENO_CHAT_ANSWER ? CHAT_ANSWER : 0) | (flags & STENO_CHAT_NO_THINKING ? CHAT_NO_THINKING : 0);
     struct buf b = { 0 };
     int rc = STENO_OK;
     for (int i = 0; i < n_messages && !rc; i++)
         if (!messages[i].role || !messages[i].content) rc = err_set(e, STENO_EARG, "message %d has no role or no content", i);
-    if (!rc) rc = chat_encode(m->tokenizer, (enum chat_format)m->chat, messages, n_messages, how, &b, e);
+    if (!rc) rc = chat_encode(m->tokenizer, format, messages, n_messages, how, &b, e);
     const int got = (int)(b.len / sizeof *ids);
     if (!rc && got && n) memcpy(ids, b.p, (size_t)(got < n ? got : n) * sizeof *ids);
     buf_free(&b);

@@ -50,6 +50,7 @@ struct model_open {
     const char *align_heads;       /* as asked for, NULL: nobody asks */
     int unfused;                   /* plans without fusions, for comparisons */
     int no_cmvn;                   /* features stay as they are */
+    int32_t text_ctx;              /* positions of a language model's sessions, 0: as usual */
 };
 
 struct steno_model {

@@ -115,7 +115,10 @@ int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, s
     if (rc) return rc;
     m->narrow = 0; /* of many rows there is only a prompt */
     m->n_vocab = d.n_vocab;
-    m->text_ctx = d.ctx < CTX_USUAL ? d.ctx : CTX_USUAL;
+    if (m->opening->text_ctx > d.ctx)
+        return err_set(e, STENO_EARG, "%s: text_ctx is %d, and the model was trained for contexts of %d", w->name,
+                       (int)m->opening->text_ctx, (int)d.ctx);
+    m->text_ctx = m->opening->text_ctx ? m->opening->text_ctx : d.ctx < CTX_USUAL ? d.ctx : CTX_USUAL;
     m->widths = (struct model_widths){ .text_state = d.d, .text_heads = d.heads, .text_layers = d.layers };
     m->tokens.n_vocab = d.n_vocab;
     m->tokens.eot = end_of_text(w, d.n_vocab);

@@ -1,6 +1,7 @@
 /* steno: ids in, ids out. SPDX-License-Identifier: MIT */
 #include "task/generation.h"
 #include <math.h>
+#include "task/chooser.h"
 #include "task/params.h"
 
 void lane_reset(steno_session *s, uint16_t lane)
@@ -19,13 +20,13 @@ void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
     };
 }
 
-int steps_run(steno_session *s, int plan, int steps)
+static int chain_run(steno_session *s, int plan, int steps, const struct chain_calls *calls)
 {
     struct steno_batch *b = s->batch;
     int ran = 0;
     struct run_time spent;
     const uint32_t rows = b->run.n_rows;
-    const int rc = exec_chain(b->exec, &s->model->plan[plan], &b->run, steps, NULL, &ran, session_time(s, plan), &spent);
+    const int rc = exec_chain(b->exec, &s->model->plan[plan], &b->run, steps, calls, &ran, session_time(s, plan), &spent);
     if (rows > b->run.n_lanes) { /* the first replay was a prompt */
         s->timings.n_prompts++;
         s->timings.n_prompt_tokens += rows;
@@ -40,6 +41,11 @@ int steps_run(steno_session *s, int plan, int steps)
     return session_ran(s, b->exec, rc);
 }
 
+int steps_run(steno_session *s, int plan, int steps)
+{
+    return chain_run(s, plan, steps, NULL);
+}
+
 static int check_ids(steno_session *s, const int32_t *ids, int n, int min)
 {
     if (n < min) return err_set(&s->error, STENO_EARG, "n is %d, want %d or more ids", n, min);
@@ -50,19 +56,8 @@ static int check_ids(steno_session *s, const int32_t *ids, int n, int min)
     return STENO_OK;
 }
 
-static int check(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int min)
-{
-    const int rc = check_ids(s, ids, n, min);
-    if (rc) return rc;
-    if (p->max_tokens < 0) return err_set(&s->error, STENO_EARG, "max_tokens is %d, want 0 or more", (int)p->max_tokens);
-    if (!(p->temperature == 0 || (p->temperature >= TEMPERATURE_MIN && p->temperature <= 100)))
-        return err_set(&s->error, STENO_EARG, "temperature is %g, want %g to 100, or 0 for the most probable id", p->temperature,
-                       TEMPERATURE_MIN);
-    return STENO_OK;
-}
-
 /* The first of n + 1 rows is the id that was chosen last and has not run; a new beginning has none. flag: of the last row. */
-static int feed_ids(steno_session *s, const struct generation *g, const int32_t *ids, int n, uint16_t flag)
+static int feed_ids(steno_session *s, const struct generation *g, const int32_t *ids, int n, uint16_t flag, const struct chain_calls *calls)
 {
     struct steno_batch *b = s->batch;
     const int32_t pending = g->last >= 0, all = n + pending, max = (int32_t)s->model->plan[g->plan].max_rows;
@@ -72,7 +67,7 @@ static int feed_ids(steno_session *s, const struct generation *g, const int32_t 
         b->run.n_rows = 0;
         for (int32_t i = at; i < end; i++)
             run_add(&b->run, i < pending ? g->last : ids[i - pending], g->len + i, 0, i == all - 1 ? flag : 0);
-        rc = steps_run(s, g->plan, end == all && flag == ROW_SAMPLE ? s->model->text_ctx : 1);
+        rc = chain_run(s, g->plan, end == all && flag == ROW_SAMPLE ? s->model->text_ctx : 1, end == all ? calls : NULL);
         at = end;
     }
     return rc;
@@ -89,30 +84,44 @@ static int no_room(steno_session *s, const struct generation *g, int n)
     return err_set(&s->error, STENO_EARG, "%d ids leave no room in a context of %d", (int)(g->len + n), (int)s->model->text_ctx);
 }
 
+/* What the session holds, with n more ids. */
+static int hold(steno_session *s, const struct generation *g, const int32_t *ids, int n)
+{
+    if (!g->len && g->last < 0) buf_clear(&s->held);
+    buf_add(&s->held, ids, (size_t)n * sizeof *ids);
+    return s->held.err ? err_nomem(&s->error, s->held.len, "the ids of a text") : STENO_OK;
+}
+
+static int choose(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int32_t room)
+{
+    struct chooser c;
+    struct lane *l = &s->batch->run.lane[0];
+    lane_rewind(s->batch, 0, g->len);
+    l->sampler.limit = p->max_tokens && p->max_tokens < room ? p->max_tokens : room;
+    l->sampler.rng_stream = rng_stream_of(g->len, 0, 0);
+    int rc = chooser_open(&c, s, l, p);
+    const struct chain_calls calls = chooser_calls(&c);
+    if (!rc) rc = chooser_end(&c, feed_ids(s, g, ids, n, ROW_SAMPLE, &calls));
+    if (!rc) {
+        g->len = l->kv.len;
+        g->last = c.end >= 0 ? c.end : l->sampler.n ? l->sampler.out[l->sampler.n - 1].id : -1;
+    }
+    chooser_close(&c);
+    return rc;
+}
+
 int generation_run(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int again, int *lost)
 {
-    int rc = check(s, ids, n, p, again && g->last >= 0 ? 0 : 1);
+    int rc = check_ids(s, ids, n, again && g->last >= 0 ? 0 : 1);
     if (rc) return rc;
-    const steno_model *m = s->model;
     if (!again) g->len = 0, g->last = -1;
     const int32_t room = room_of(s, g, n);
     if (room < 1) return no_room(s, g, n);
     g->has_logits = 0;
-    struct lane *l = &s->batch->run.lane[0];
-    lane_rewind(s->batch, 0, g->len);
-    g->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = m->tokens.eot, .ts_begin = m->n_vocab, .temperature = p->temperature,
-                                     .seed = p->seed };
-    l->sampler.rules = &g->rules;
-    l->sampler.limit = p->max_tokens && p->max_tokens < room ? p->max_tokens : room;
-    l->sampler.rng_stream = rng_stream_of(g->len, 0, 0);
-    rc = feed_ids(s, g, ids, n, ROW_SAMPLE);
+    rc = hold(s, g, ids, n);
+    if (!rc) rc = choose(s, g, ids, n, p, room);
     *lost = rc != STENO_OK;
-    if (rc) return rc;
-    g->len = l->kv.len;
-    g->last = l->sampler.ended ? m->tokens.eot : l->sampler.n ? l->sampler.out[l->sampler.n - 1].id : -1;
-    for (int32_t i = 0; i < l->sampler.n; i++) buf_add(&s->generated, &l->sampler.out[i].id, sizeof l->sampler.out[i].id);
-    if (s->generated.err) return err_nomem(&s->error, s->generated.len, "new ids");
-    return l->sampler.n;
+    return rc ? rc : s->batch->run.lane[0].sampler.n;
 }
 
 int generation_read(steno_session *s, struct generation *g, const int32_t *ids, int n, int *lost)
@@ -120,9 +129,10 @@ int generation_read(steno_session *s, struct generation *g, const int32_t *ids, 
     int rc = check_ids(s, ids, n, 1);
     if (rc) return rc;
     if (room_of(s, g, n) < 1) return no_room(s, g, n);
+    rc = hold(s, g, ids, n);
     lane_rewind(s->batch, 0, g->len);
     s->batch->run.lane[0].sampler.done = 1; /* nothing is chosen */
-    rc = feed_ids(s, g, ids, n, ROW_LOGITS);
+    if (!rc) rc = feed_ids(s, g, ids, n, ROW_LOGITS, NULL);
     *lost = rc != STENO_OK;
     if (rc) return rc;
     g->len += n + (g->last >= 0);

@@ -10,7 +10,6 @@ struct generation {
     int32_t len;              /* positions that it holds, the last id that was chosen not yet among them */
     int32_t last;             /* that id, -1: none */
     int has_logits;           /* of what was read last */
-    struct logit_rules rules;
 };
 
 static inline struct generation generation_of(int plan) { return (struct generation){ .plan = plan, .last = -1 }; }

@@ -178,10 +178,24 @@ static int check_finding(const struct judge *j)
     return STENO_OK;
 }
 
+static int check_generating(const struct judge *j)
+{
+    const steno_generate_params *p = j->p;
+    static const char *const drawing[] = { "top_k", "top_p", "min_p", "seed" };
+    for (size_t i = 0; i < sizeof drawing / sizeof *drawing && !(p->temperature > 0); i++)
+        if (param_said(j, drawing[i]))
+            return param_refuse(j, "{%s} is of sampling, and needs {temperature} above 0", drawing[i]);
+    if (p->grammar && p->json_schema) return param_refuse(j, "{grammar} and {json_schema} say the same twice: give one of them");
+    if (p->grammar_rule && !p->grammar) return param_refuse(j, "{grammar_rule} needs {grammar}");
+    if (p->grammar && !*p->grammar) return param_refuse(j, "{grammar} is empty: give at least one rule, or leave it out");
+    return STENO_OK;
+}
+
 int param_rules_check(const struct judge *j)
 {
     if (j->call == STENO_CALL_FIND_SPEECH) return check_finding(j);
     if (j->call == STENO_CALL_PUNCTUATE || j->call == STENO_CALL_EMBED) return STENO_OK;
+    if (j->call == STENO_CALL_GENERATE) return check_generating(j);
     if (j->call == STENO_CALL_OPEN) return check_opening(j);
     const params_t p = j->p;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {

@@ -1,5 +1,6 @@
 /* steno: the table of parameters: its rows. SPDX-License-Identifier: MIT */
 #include "task/params.h"
+#include "search/samplers.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #define V(field) .name = #field, .at = offsetof(steno_vad_params, field)
 #define P(field) .name = #field, .at = offsetof(steno_punctuate_params, field)
 #define E(field) .name = #field, .at = offsetof(steno_embed_params, field)
+#define G(field) .name = #field, .at = offsetof(steno_generate_params, field)
 #define M(field) .name = #field, .at = offsetof(steno_model_params, field)
 #define LIST(field) T(field), .count_at = offsetof(steno_transcribe_params, n_##field), .kind = STENO_PARAM_LIST
 #define FLAG .kind = STENO_PARAM_FLAG, .max = 1
@@ -23,6 +25,7 @@
 #define MAX_MS 1e15
 #define MAX_S 1e9
 #define MAX_CTX (1 << 20) /* of any model; its own is less */
+#define CTX_MOST (1 << 24) /* of a language model */
 
 static const struct param transcribe[] = {
     { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .by = BY_MANY | BY_ALIGN },
@@ -123,6 +126,29 @@ static const struct param embed[] = {
     { E(should_abort), .kind = STENO_PARAM_CALL, .by = BY_TEXT | BY_EMBED },
 };
 
+#define BY_IDS (BY_AR | BY_TEXT)
+static const struct param generate[] = {
+    { G(max_tokens), INT32(0, CTX_MOST), .by = BY_IDS },
+    { G(temperature), NUMBER(0, 100), .by = BY_IDS },
+    { G(seed), .kind = STENO_PARAM_UINT64, .max = 18446744073709551615.0, .by = BY_IDS },
+    { G(top_k), INT32(0, INT32_MAX), .by = BY_IDS },
+    { G(repeat_last_n), INT32(-1, CTX_MOST), .value = 64, .by = BY_IDS },
+    { G(top_p), NUMBER(0, 1), .value = 1, .by = BY_IDS },
+    { G(min_p), NUMBER(0, 1), .by = BY_IDS },
+    { G(repeat_penalty), NUMBER(0.01, 100), .value = 1, .by = BY_IDS },
+    { G(frequency_penalty), NUMBER(-100, 100), .by = BY_IDS },
+    { G(presence_penalty), NUMBER(-100, 100), .by = BY_IDS },
+    { G(samplers), TEXT, .text = SAMPLERS_USUAL, .by = BY_IDS },
+    { G(grammar), TEXT, .by = BY_IDS },
+    { G(grammar_rule), TEXT, .by = BY_IDS },
+    { G(json_schema), TEXT, .by = BY_IDS },
+    { G(stop), .count_at = offsetof(steno_generate_params, n_stop), .kind = STENO_PARAM_LIST, .by = BY_IDS },
+    { G(ignore_eos), FLAG, .by = BY_IDS },
+    { G(user), .kind = STENO_PARAM_CALL, .by = BY_IDS },
+    { G(on_token), .kind = STENO_PARAM_CALL, .by = BY_IDS },
+    { G(should_abort), .kind = STENO_PARAM_CALL, .by = BY_IDS },
+};
+
 static const struct param open_model[] = {
     { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR | BY_TAGS | BY_CIF | BY_TEXT | BY_EMBED },
     { M(cpu_level), TEXT, .by = BY_ALL },
@@ -132,6 +158,7 @@ static const struct param open_model[] = {
     { M(index_only), FLAG, .by = BY_ALL },
     { M(alignment_heads), TEXT, .by = BY_AR },
     { M(verify), FLAG, .by = BY_AR },
+    { M(text_ctx), INT32(0, CTX_MOST), .by = BY_TEXT },
 };
 
 #define N_ROWS(table) (int)(sizeof table / sizeof *table)
@@ -142,6 +169,7 @@ const struct param *param_rows(enum steno_call call, int *n)
         [STENO_CALL_TRANSCRIBE] = { transcribe, N_ROWS(transcribe) }, [STENO_CALL_ALIGN] = { transcribe, N_ROWS(transcribe) },
         [STENO_CALL_FIND_SPEECH] = { find_speech, N_ROWS(find_speech) }, [STENO_CALL_OPEN] = { open_model, N_ROWS(open_model) },
         [STENO_CALL_PUNCTUATE] = { punctuate, N_ROWS(punctuate) }, [STENO_CALL_EMBED] = { embed, N_ROWS(embed) },
+        [STENO_CALL_GENERATE] = { generate, N_ROWS(generate) },
     };
     *n = table[call].n;
     return table[call].row;

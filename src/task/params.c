@@ -36,7 +36,9 @@ static unsigned who(const steno_model *m, enum steno_call call)
 {
     static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = BY_SPEECH, [STENO_CALL_ALIGN] = BY_ALIGN,
                                     [STENO_CALL_FIND_SPEECH] = BY_VAD, [STENO_CALL_OPEN] = BY_ALL,
-                                    [STENO_CALL_PUNCTUATE] = BY_MARKS, [STENO_CALL_EMBED] = BY_TEXT | BY_EMBED };
+                                    [STENO_CALL_PUNCTUATE] = BY_MARKS, [STENO_CALL_EMBED] = BY_TEXT | BY_EMBED,
+
+                                    [STENO_CALL_GENERATE] = BY_AR | BY_TEXT };
     if (!m) return any[call];
     const unsigned by = m->task->serves(m);
     return call == STENO_CALL_ALIGN && (by & BY_AR) ? BY_ALIGN | by : by;
@@ -55,6 +57,7 @@ const char *param_why_not(const struct param *r, enum steno_call call)
     if (r->by == BY_FBANK) return "is for models that hear filter banks";
     if (call == STENO_CALL_OPEN && r->by == BY_WORDS) return "is for models that have a vocabulary";
     if (r->by == BY_VAD) return "is for models that find speech";
+    if (r->by == BY_TEXT || call == STENO_CALL_GENERATE) return "is for language models";
     if (r->by == BY_MARKS) return "is for models that put marks into text";
     if (r->by == (BY_TEXT | BY_EMBED)) return "is for models that make vectors of texts";
     if (r->by == BY_TAGS) return "is for models with tags";
@@ -111,6 +114,7 @@ static int check_list(const struct judge *j, const struct param *r)
     memcpy(&items, (const char *)j->p + r->at, sizeof items);
     if (n < 0) return param_refuse(j, "n_%s is %d, want 0 or more", r->name, (int)n);
     if (n && !items) return param_refuse(j, "%s is NULL but n_%s is %d", r->name, r->name, (int)n);
+    if (j->call == STENO_CALL_GENERATE) return STENO_OK; /* texts, that chooser.c looks at */
     if (r->count_at != offsetof(steno_transcribe_params, n_clip_timestamps)) return check_ids(j, r->name, items, n);
     const double *t = items;
     for (int32_t i = 0; i < n; i++) {
@@ -137,14 +141,21 @@ static int check_number(const struct judge *j, const struct param *r)
     return param_refuse(j, "{%s=}, want %.10g to %.10g%s, or %.10g for none", r->name, r->min, max, bound, r->none);
 }
 
+static int check_temperature(const struct judge *j, double t)
+{
+    if (t == 0 || t >= TEMPERATURE_MIN) return STENO_OK;
+    return param_refuse(j, "{temperature=}, want %g to 100, or 0 for the most probable text", TEMPERATURE_MIN);
+}
+
 /* What is in its range, but not everywhere in it. */
 static int check_gaps(const struct judge *j)
 {
+    if (j->call == STENO_CALL_GENERATE) return check_temperature(j, ((const steno_generate_params *)j->p)->temperature);
     if (j->call != STENO_CALL_TRANSCRIBE) return STENO_OK;
     const steno_transcribe_params *p = j->p;
     const double step = p->temperature_increment_on_fallback;
-    if (p->temperature > 0 && p->temperature < TEMPERATURE_MIN)
-        return param_refuse(j, "{temperature=}, want %g to 100, or 0 for the most probable text", TEMPERATURE_MIN);
+    const int rc = check_temperature(j, p->temperature);
+    if (rc) return rc;
     if (step > 0 && step < INCREMENT_MIN)
         return param_refuse(j, "{temperature_increment_on_fallback=}, want %g to 100, or 0 for one attempt", INCREMENT_MIN);
     if (j->m && !j->m->exact && p->verify_margin != VERIFY_MARGIN)

@@ -28,6 +28,10 @@ struct steno_session {
     struct buf generated;       /* int32_t, new ids of the last steno_generate or steno_generate_continue */
     struct buf vectors;         /* float, of the texts of the last steno_embed */
     struct buf embedded;        /* struct embedded (embedding.h), of each */
+    struct buf chosen;          /* struct sampled_token, the same with what was known of them */
+    struct buf generated_text;  /* their text */
+    int finish;                 /* enum steno_finish */
+    struct buf held;            /* int32_t, ids that were read and chosen since a beginning */
     steno_timings timings;      /* of what ran for this session: of replays shared with others its part by rows */
     struct op_time *time;       /* [ops of all plans] likewise */
     int profiling;

@@ -256,6 +256,15 @@ int tokenizer_is_end(const struct tokenizer *t, int32_t id)
     return is;
 }
 
+int32_t tokenizer_end_at(const struct tokenizer *t, int i)
+{
+    for (int k = -1; k < t->d.n_ends; k++) {
+        const int32_t id = k < 0 ? t->d.eos : t->d.end[k];
+        if (id >= 0 && !i--) return id;
+    }
+    return -1;
+}
+
 /* Bytes of the next id of a text that has begun or not: the space that was put before it goes. */
 static size_t next_piece(const struct tokenizer *t, int32_t id, int show_special, int *began, const uint8_t **s)
 {
@@ -292,8 +301,13 @@ void token_stream_push(struct token_stream *s, int32_t id, struct buf *text)
 {
     const uint8_t *p = NULL;
     const int apart = stands_apart(s->t, id, s->began);
-    size_t n = next_piece(s->t, id, s->show_special, &s->began, &p);
+    const size_t n = next_piece(s->t, id, s->show_special, &s->began, &p);
     if (n && apart) buf_add(text, " ", 1);
+    token_stream_push_bytes(s, p, n, text);
+}
+
+void token_stream_push_bytes(struct token_stream *s, const uint8_t *p, size_t n, struct buf *text)
+{
     for (; n && s->n_held; p++, n--) { /* a character that has begun */
         s->held[s->n_held++] = *p;
         const size_t whole = utf8_complete(s->held, s->n_held);

@@ -54,12 +54,14 @@ size_t tokenizer_piece(const struct tokenizer *t, int32_t id, int show_special, 
 int tokenizer_adds(const struct tokenizer *t); /* how many ids TOKENIZE_WHOLE puts around a text */
 int tokenizer_ends(const struct tokenizer *t); /* and how many of them behind it */
 int tokenizer_is_end(const struct tokenizer *t, int32_t id); /* does a text end with it? */
+int32_t tokenizer_end_at(const struct tokenizer *t, int i);  /* such an id, which may come twice; -1 past the last one */
 enum token_role tokenizer_role(const struct tokenizer *t, int32_t id);
 
 /* Ids to text, one by one: whole characters alone, so a few bytes may wait for the next id. */
 struct token_stream { const struct tokenizer *t; int show_special, began; uint32_t n_held; uint8_t held[4]; };
 void token_stream_begin(struct token_stream *s, const struct tokenizer *t, int show_special);
 void token_stream_push(struct token_stream *s, int32_t id, struct buf *text);
+void token_stream_push_bytes(struct token_stream *s, const uint8_t *p, size_t n, struct buf *text); /* of a token without a tokenizer */
 void token_stream_end(struct token_stream *s, struct buf *text); /* what is held is no character: U+FFFD */
 /* All of it at once, as bytes. */
 void tokenizer_decode(const struct tokenizer *t, const int32_t *ids, int32_t n, int show_special, struct buf *bytes);

@@ -239,8 +239,9 @@ static void test_funasr_models_and_generation_take_parameters_of_every_size(void
         if (size <= sizeof vp + MORE)
             expect("steno_find_speech", size, offsetof(steno_vad_params, user), steno_find_speech(v, &src, vq));
         if (size <= sizeof gp + MORE) {
-            expect("steno_generate", size, sizeof gp, steno_generate(s, (int32_t[]){ 1 }, 1, gq));
-            if (size >= sizeof gp) expect("steno_generate_continue", size, sizeof gp, steno_generate_continue(s, (int32_t[]){ 2 }, 1, gq));
+            const uint32_t first = offsetof(steno_generate_params, top_k);
+            expect("steno_generate", size, (int)first, steno_generate(s, (int32_t[]){ 1 }, 1, gq));
+            if (size >= first) expect("steno_generate_continue", size, 0, steno_generate_continue(s, (int32_t[]){ 2 }, 1, gq));
         }
         expect("steno_transcribe", size, FIRST_TRANSCRIBE, steno_transcribe(c, noisy.pcm, RATE / 4, tq));
         free(vq);

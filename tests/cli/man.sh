@@ -3,7 +3,9 @@
 
 {
     "$STENO" --help
-    for verb in transcribe translate align detect vad tokenize convert quantize info bench compare doctor; do "$STENO" $verb --help; done
+    for verb in transcribe translate align detect vad tokenize generate convert quantize info bench compare doctor; do
+        "$STENO" $verb --help
+    done
 } | grep -oE '^ {2,6}(-[a-zA-Z], )?--(\[no-\])?[a-z][a-z-]*' | sed -E 's/^ +//; s/^(-[a-zA-Z]), /\1 /' | sort -u >help
 # The line after .TP is an option's heading: "-x", "--name" or both.
 sed 's/\\-/-/g; s/\\f.//g' "$SRC/doc/steno.1" | awk '/^\.TP/ { getline; print }' |

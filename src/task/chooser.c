@@ -1,0 +1,207 @@
+/* steno: the ids of a text that is made. SPDX-License-Identifier: MIT */
+#include "task/chooser.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "task/params.h"
+
+static const struct tokenizer *tokenizer_of(const struct chooser *c) { return c->s->model->tokenizer; }
+
+static int is_end(const struct chooser *c, int32_t id)
+{
+    return tokenizer_of(c) ? tokenizer_is_end(tokenizer_of(c), id) : id == c->s->model->tokens.eot;
+}
+
+/* Id i that ends a text, -1 past the last one. */
+static int32_t end_at(const struct chooser *c, int i)
+{
+    return tokenizer_of(c) ? tokenizer_end_at(tokenizer_of(c), i) : i ? -1 : c->s->model->tokens.eot;
+}
+
+/* ---- before the draw --------------------------------------------------------------------------------------------------------- */
+
+static void keep_raw(struct chooser *c, const float *x, int32_t n)
+{
+    struct logit_partial sum = { -INFINITY, 0, -1 };
+    memcpy(c->raw, x, (size_t)n * sizeof *x);
+    c->s->model->kern.logits_reduce(&sum, x, NULL, 0, (size_t)n);
+    c->lse = sum.arg < 0 ? -INFINITY : sum.max + log(sum.sum);
+}
+
+static void filter(void *user, uint16_t lane, float *x)
+{
+    (void)lane;
+    struct chooser *c = user;
+    steno_session *s = c->s;
+    const int32_t n = s->model->n_vocab, *held = (const int32_t *)(const void *)s->held.p;
+    keep_raw(c, x, n);
+    for (int i = 0; c->p->ignore_eos && end_at(c, i) >= 0; i++) x[end_at(c, i)] = -INFINITY;
+    if (sampler_chain_apply(&c->chain, x, n, held, (int32_t)(s->held.len / sizeof *held)))
+        c->status = err_nomem(&s->error, (size_t)n, "what is drawn from");
+}
+
+/* ---- behind it --------------------------------------------------------------------------------------------------------------- */
+
+static void finish(struct chooser *c, int why)
+{
+    c->finish = why;
+    c->lane->sampler.done = 1;
+}
+
+/* Where a stop begins in the text, of which bytes from `from` on are new; its length: there is none. */
+static size_t stop_find(const struct chooser *c, size_t from)
+{
+    const struct buf *text = &c->s->generated_text;
+    size_t first = text->len;
+    for (int32_t i = 0; i < c->p->n_stop; i++) {
+        const size_t n = strlen(c->p->stop[i]), back = n - 1;
+        const char *at = text->len ? strstr(text->p + (from > back ? from - back : 0), c->p->stop[i]) : NULL;
+        if (at && (size_t)(at - text->p) < first) first = (size_t)(at - text->p);
+    }
+    return first;
+}
+
+/* Bytes at the end of the text that may be the beginning of a stop. */
+static size_t stop_begun(const struct chooser *c)
+{
+    const struct buf *text = &c->s->generated_text;
+    size_t most = 0;
+    for (int32_t i = 0; i < c->p->n_stop; i++) {
+        size_t n = strlen(c->p->stop[i]) - 1;
+        if (n > text->len) n = text->len;
+        for (; n > most; n--)
+            if (!memcmp(text->p + text->len - n, c->p->stop[i], n)) most = n;
+    }
+    return most;
+}
+
+static void tell(struct chooser *c, const steno_token *tok, size_t to)
+{
+    const struct buf *text = &c->s->generated_text;
+    const size_t from = c->told, n = to > from ? to - from : 0;
+    c->told = to > from ? to : from;
+    if (!c->p->on_token || (!tok && !n)) return;
+    if (c->p->on_token(c->p->user, tok, n ? text->p + from : "", n) && !c->lane->sampler.done) finish(c, STENO_FINISH_CALLER);
+}
+
+static void add_text(struct chooser *c, int32_t id)
+{
+    struct buf *text = &c->s->generated_text;
+    const struct vocab *vocab = &c->s->model->vocab;
+    if (tokenizer_of(c)) token_stream_push(&c->stream, id, text);
+    else if (id < vocab->n_text) token_stream_push_bytes(&c->stream, vocab->bytes[id], vocab->len[id], text);
+}
+
+/* One more id, at place i of the lane's. */
+static void take(struct chooser *c, struct sampled_token *t)
+{
+    steno_session *s = c->s;
+    const size_t before = s->generated_text.len;
+    if (c->raw) {
+        t->logprob = (float)(c->raw[t->id] - c->lse);
+        t->p = expf(t->logprob);
+    }
+    add_text(c, t->id);
+    buf_add(&s->held, &t->id, sizeof t->id);
+    buf_add(&s->generated, &t->id, sizeof t->id);
+    buf_add(&s->chosen, t, sizeof *t);
+    if (s->held.err || s->generated.err || s->chosen.err || s->generated_text.err) {
+        c->status = err_nomem(&s->error, s->held.len, "new ids");
+        c->lane->sampler.done = 1;
+        return;
+    }
+    const size_t stop = stop_find(c, before);
+    if (stop < s->generated_text.len) {
+        s->generated_text.len = stop;
+        s->generated_text.p[stop] = '\0';
+        finish(c, STENO_FINISH_STOP);
+    }
+    const steno_token tok = { .size = sizeof tok, .id = t->id, .ts_id = -1, .p = t->p, .logprob = t->logprob, .t0_ms = -1, .t1_ms = -1,
+                              .t_dtw_ms = -1 };
+    tell(c, &tok, s->generated_text.len - (c->finish == STENO_FINISH_STOP ? 0 : stop_begun(c)));
+}
+
+/* What the last replay chose; the rows of the next one. */
+static int next(void *user)
+{
+    struct chooser *c = user;
+    struct sampler *l = &c->lane->sampler;
+    for (; c->taken < l->n && !c->status && !c->finish; c->taken++) {
+        struct sampled_token *t = &l->out[c->taken];
+        if (is_end(c, t->id) && !c->p->ignore_eos) { /* one that the executor does not know of */
+            c->end = t->id;
+            l->n = c->taken;
+            l->ended = l->done = 1;
+            break;
+        }
+        take(c, t);
+    }
+    if (!c->status && session_should_stop(c->s)) c->status = err_set(&c->s->error, STENO_ECANCELED, "canceled");
+    if (c->status || l->done) return 0;
+    run_advance(&c->s->batch->run);
+    return 1;
+}
+
+struct chain_calls chooser_calls(struct chooser *c)
+{
+    return (struct chain_calls){ next, c->filters ? filter : NULL, c };
+}
+
+int chooser_end(struct chooser *c, int rc)
+{
+    steno_session *s = c->s;
+    struct sampler *l = &c->lane->sampler;
+    if (!rc) rc = c->status;
+    if (rc) {
+        s->finish = rc == STENO_ECANCELED ? STENO_FINISH_CANCELED : STENO_FINISH_NONE;
+        return rc;
+    }
+    if (l->ended && c->end < 0 && !l->dead) c->end = s->model->tokens.eot;
+    if (l->ended) c->finish = STENO_FINISH_END;
+    if (!c->finish) c->finish = STENO_FINISH_LENGTH;
+    if (c->end >= 0) buf_add(&s->held, &c->end, sizeof c->end);
+    if (c->finish != STENO_FINISH_STOP) {
+        token_stream_end(&c->stream, &s->generated_text);
+        tell(c, NULL, s->generated_text.len);
+    }
+    s->finish = c->finish;
+    return s->held.err || s->generated_text.err ? err_nomem(&s->error, s->held.len, "new ids") : STENO_OK;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------------------- */
+
+static int check_stops(steno_session *s, const steno_generate_params *p)
+{
+    if (p->n_stop < 0 || (p->n_stop && !p->stop))
+        return err_set(&s->error, STENO_EARG, "n_stop is %d, want 0 or more texts in stop", (int)p->n_stop);
+    for (int32_t i = 0; i < p->n_stop; i++)
+        if (!p->stop[i] || !*p->stop[i]) return err_set(&s->error, STENO_EARG, "stop %d is empty", (int)i);
+    return STENO_OK;
+}
+
+int chooser_open(struct chooser *c, steno_session *s, struct lane *lane, const steno_generate_params *p)
+{
+    const steno_model *m = s->model;
+    *c = (struct chooser){ .s = s, .p = p, .lane = lane, .end = -1 };
+    token_stream_begin(&c->stream, m->tokenizer, 0);
+    c->stream.began = 1; /* what was read is before it */
+    int rc = check_stops(s, p);
+    if (!rc && (p->grammar || p->json_schema)) rc = err_set(&s->error, STENO_EUNSUPPORTED, "grammars are not in this version");
+    if (!rc) rc = sampler_chain_open(&c->chain, p, &s->error);
+    if (rc) return rc;
+    c->filters = p->ignore_eos || sampler_chain_filters(&c->chain);
+    if (c->filters && !(c->raw = malloc((size_t)m->n_vocab * sizeof *c->raw)))
+        return err_nomem(&s->error, (size_t)m->n_vocab * sizeof *c->raw, "logits");
+    c->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = p->ignore_eos ? -1 : m->tokens.eot, .ts_begin = m->n_vocab,
+                                     .temperature = sampler_chain_temperature(&c->chain), .seed = p->seed };
+    lane->sampler.rules = &c->rules;
+    lane->processors.wanted = c->filters;
+    return STENO_OK;
+}
+
+void chooser_close(struct chooser *c)
+{
+    sampler_chain_close(&c->chain);
+    free(c->raw);
+    if (c->lane) c->lane->sampler.rules = NULL;
+}

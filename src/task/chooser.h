@@ -1,0 +1,35 @@
+/* steno: the ids of a text that is made. SPDX-License-Identifier: MIT
+ *
+ * Between the logits of a step and its successor: what may be said (a grammar, ends of text), what is left to draw from (samplers), the
+ * text that ids make, where it ends, and whoever wants to hear of each. The executor draws, as for all who choose tokens. */
+#ifndef STENO_TASK_CHOOSER_H
+#define STENO_TASK_CHOOSER_H
+#include "search/samplers.h"
+#include "task/session.h"
+#include "text/tokenizer.h"
+
+struct chooser {
+    steno_session *s;
+    const steno_generate_params *p;
+    struct lane *lane;
+    struct sampler_chain chain;
+    struct logit_rules rules;   /* that the lane's sampler reads */
+    int filters;                /* logits are looked at before the draw */
+    float *raw;                 /* [n_vocab] of the step at hand, as the model made them; NULL: nobody changes them */
+    double lse;                 /* logarithm of the sum of their exponentials */
+    int32_t taken;              /* ids of the lane that were looked at */
+    int32_t end;                /* the end of text that was chosen, -1: none */
+    struct token_stream stream;
+    size_t told;                /* bytes of the text that on_token has heard */
+    int finish;                 /* enum steno_finish */
+    int status;                 /* not STENO_OK: why nothing else is chosen */
+};
+
+/* For ids behind those that the session holds (s->held), in a lane that was rewound. What p points at stays where it is. STENO_EARG: a
+ * parameter is wrong; STENO_ENOMEM. Afterwards chooser_close, in any case. */
+int chooser_open(struct chooser *c, steno_session *s, struct lane *lane, const steno_generate_params *p);
+struct chain_calls chooser_calls(struct chooser *c);
+/* The chain has ended, as rc says: what is left is told. @return rc, or what else went wrong */
+int chooser_end(struct chooser *c, int rc);
+void chooser_close(struct chooser *c);
+#endif

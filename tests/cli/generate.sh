@@ -1,0 +1,53 @@
+# steno: a language model goes on with a text. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+LLM=${STENO_SHARED-/nowhere}/material/llm
+if [ -d "$LLM" ]; then
+    Q=$LLM/models/qwen3/hf
+    PROMPT="Never about little they'll it's 1999 listen about."
+    GREEDY="488 536 409 36 105 122 83 397 388 574 146 420 195 379 236 518 378 450 533 411 73 543 543 483 134 551 592 98 34 455 117 329"
+    expect 0 "greedy ids" generate -m "$Q" --compute f32 --raw -n 32 --ids "$PROMPT"
+    is "ids are those of the reference" "$(cat "$T/out")" "$GREEDY"
+    printf '%s' "$PROMPT" >prompt.txt
+    expect 0 "a file's" generate -m "$Q" --compute f32 --raw -n 32 --ids -f prompt.txt
+    is "the same" "$(cat "$T/out")" "$GREEDY"
+    IN=prompt.txt expect 0 "standard input's" generate -m "$Q" --compute f32 --raw -n 32 --ids -
+    is "the same" "$(cat "$T/out")" "$GREEDY"
+    expect 0 "text" generate -m "$Q" --compute f32 --raw -n 32 "$PROMPT"
+    iconv -f UTF-8 -t UTF-8 "$T/out" >/dev/null || bad "text is UTF-8" "$(head -c 200 "$T/out")"
+    cp "$T/out" plain.txt
+    "$STENO" generate -m "$Q" --compute f32 --raw -n 32 -t 2 -p "$PROMPT" 2>/dev/null | cat >piped.txt
+    same plain.txt piped.txt
+    expect 0 "an object" generate -m "$Q" --compute f32 --raw -n 5 -j "$PROMPT"
+    out_has '"finish_reason": "length"'
+    out_has '"ids": [488, 536, 409, 36, 105]'
+    expect 0 "drawn" generate -m "$Q" --raw -n 20 --ids --temperature 1 --top-k 20 --seed 4 "$PROMPT"
+    cp "$T/out" drawn
+    expect 0 "drawn again" generate -m "$Q" --raw -n 20 --ids --temperature 1 --top-k 20 --seed 4 -t 2 "$PROMPT"
+    same drawn "$T/out"
+    expect 0 "with another seed" generate -m "$Q" --raw -n 20 --ids --temperature 1 --top-k 20 --seed 5 "$PROMPT"
+    cmp -s drawn "$T/out" && bad "another seed draws others" "$(cat drawn)"
+    expect 0 "a stop" generate -m "$Q" --compute f32 --raw -n 32 --stop "zzzz|$(cut -c 3-4 plain.txt | head -1)" -j "$PROMPT"
+    out_has '"finish_reason": "stop"'
+    expect 0 "asked as a chat" generate -m "$Q" -n 4 -j --system "Be brief." "Hi"
+    out_has '"prompt_ids": [589,'
+    expect 0 "turns as they are said to be" generate -m "$LLM/models/llama/gguf/llama-F32.gguf" --prompt-template "A {prompt} B" -n 4 "Hi"
+    # What is refused, before anything is computed.
+    expect 2 "no prompt" generate -m "$Q"
+    err_has "generate needs a prompt"
+    expect 2 "an empty one" generate -m "$Q" --raw ""
+    expect 2 "a prompt that is too long" generate -m "$Q" --raw -c 8 "$PROMPT"
+    err_has "16 ids leave no room in a context of 8"
+    expect 2 "a temperature that is none" generate -m "$Q" --temperature nan "$PROMPT"
+    expect 2 "filters without draws" generate -m "$Q" --top-k 4 "$PROMPT"
+    err_has "--top-k is of sampling, and needs --temperature above 0"
+    expect 2 "min-p above 1" generate -m "$Q" --temperature 1 --min-p 1.5 "$PROMPT"
+    expect 2 "an unknown sampler" generate -m "$Q" --samplers "top_k;magic" "$PROMPT"
+    err_has "'magic' is none of"
+    expect 2 "more context than the model has" generate -m "$Q" -c 1000000 "$PROMPT"
+    expect 2 "a template without a prompt" generate -m "$Q" --prompt-template "{system}" "$PROMPT"
+    expect 2 "two prompts" generate -m "$Q" -p "$PROMPT" "$PROMPT"
+fi
+expect 2 "no language model" generate -m "$MODEL" --raw a
+err_has "it takes a language model"
+finish

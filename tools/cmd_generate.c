@@ -1,0 +1,205 @@
+/* steno: the verb generate: a language model goes on with a text. SPDX-License-Identifier: MIT */
+#include "cmd.h"
+#include "engine.h"
+#include "lm_opts.h"
+#include "option_names.h"
+#include "print.h"
+#include "signals.h"
+#include "text_file.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PROMPT_MOST = 1 << 26 };
+
+struct opts {
+    struct engine_opts engine;
+    struct lm_opts lm;
+    const char *prompt, *file;
+    int raw, ids, json;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct arg rows[] = {
+    ENGINE_MODEL_ROW(struct opts),
+    ARG_HEADING("Prompt"),
+    { .name = "prompt", .letter = 'p', .kind = ARG_TEXT, .at = AT(prompt), .value = "TEXT", .help = "the same as PROMPT" },
+    { .name = "file", .letter = 'f', .kind = ARG_TEXT, .at = AT(file), .value = "FILE",
+      .help = "the prompt is in a file; - is standard input" },
+    { .name = "raw", .kind = ARG_FLAG, .at = AT(raw), .help = "go on with the text as it is; else a chat model is asked, and answers" },
+    LM_PROMPT_ROWS(struct opts),
+    LM_SAMPLING_ROWS(struct opts),
+    ARG_HEADING("Output"),
+    { .name = "ids", .kind = ARG_FLAG, .at = AT(ids), .help = "the new ids instead of the text, in one line" },
+    { .name = "json", .letter = 'j', .kind = ARG_FLAG, .at = AT(json),
+      .help = "an object: text, ids, log-probabilities, why it ended, times" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    ARG_HEADING("Messages"),
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args generate_args = { "generate", "[OPTION]... -m MODEL [PROMPT|-]",
+                                           "Have a language model answer PROMPT, or go on with it; - is standard input.\n"
+                                           "The text appears as it is made. Ctrl-C ends it.", rows };
+
+/* ---- what is said ------------------------------------------------------------------------------------------------------------ */
+
+/* Where text goes as it comes. */
+struct stream { int is_silent, ends_line, any; };
+
+static int on_token(void *user, const steno_token *tok, const char *text, size_t n)
+{
+    struct stream *out = user;
+    (void)tok;
+    if (n && !out->is_silent) {
+        fwrite(text, 1, n, stdout);
+        if (fflush(stdout)) return 1;
+        out->any = 1;
+        out->ends_line = text[n - 1] == '\n';
+    }
+    return 0;
+}
+
+static void print_ids(const char *name, const int32_t *ids, int n)
+{
+    printf("\"%s\": [", name);
+    for (int i = 0; i < n; i++) printf("%s%d", i ? ", " : "", (int)ids[i]);
+    printf("]");
+}
+
+static void print_object(const steno_session *s, const int32_t *prompt, int n_prompt, uint64_t seed)
+{
+    int n;
+    const int32_t *ids = steno_generated(s, &n);
+    steno_timings t = { .size = sizeof t };
+    steno_timings_get(s, &t);
+    printf("{\"text\": ");
+    print_json(stdout, steno_generated_text(s));
+    printf(", \"finish_reason\": \"%s\", ", lm_finish(s));
+    print_ids("prompt_ids", prompt, n_prompt);
+    printf(", ");
+    print_ids("ids", ids, n);
+    printf(", \"logprobs\": [");
+    for (int i = 0; i < n; i++) {
+        steno_token tok = { .size = sizeof tok };
+        steno_generated_get(s, i, &tok);
+        printf("%s", i ? ", " : "");
+        print_json_number(stdout, (double)tok.logprob);
+    }
+    printf("], \"seed\": %llu, \"timings\": {\"load_ms\": %.3f, \"prompt_tokens\": %d, \"prompt_ms\": %.3f, \"tokens\": %d, "
+           "\"decode_ms\": %.3f}}\n", (unsigned long long)seed, (double)t.load_us / 1e3, n_prompt, (double)t.prompt_us / 1e3, n,
+           (double)t.decode_us / 1e3);
+}
+
+static int say(const struct engine *e, const struct opts *o, const steno_generate_params *given, const int32_t *ids, int n)
+{
+    struct stream out = { .is_silent = o->ids || o->json };
+    steno_generate_params p = *given;
+    p.user = &out;
+    p.on_token = on_token;
+    signals_defer(1);
+    signals_watch(e->session, NULL);
+    const int rc = steno_generate(e->session, ids, n, &p);
+    signals_watch(NULL, NULL);
+    if (rc < 0 && rc != STENO_ECANCELED) return lm_failed(e->session, rc);
+    if (o->json) print_object(e->session, ids, n, p.seed);
+    else if (o->ids) {
+        int count;
+        const int32_t *made = steno_generated(e->session, &count);
+        for (int i = 0; i < count; i++) printf("%s%d", i ? " " : "", (int)made[i]);
+        putchar('\n');
+    } else if (!out.ends_line) putchar('\n');
+    const int code = message_flush();
+    return signals_pending() ? EXIT_SIGNAL + signals_pending() : code;
+}
+
+/* ---- what it is asked -------------------------------------------------------------------------------------------------------- */
+
+/* The prompt in malloc'd memory. @return EXIT_OK, or the exit code to end with */
+static int take_prompt(char **text, const struct opts *o, const char *operand)
+{
+    char why[TEXT_FILE_WHY];
+    const char *file = o->file ? o->file : operand && !strcmp(operand, "-") ? operand : NULL;
+    if (!file) {
+        *text = strdup(o->prompt ? o->prompt : operand);
+        if (*text) return EXIT_OK;
+        message("out of memory for the prompt");
+        return EXIT_MEMORY;
+    }
+    switch (text_file_read(text, file, 1, PROMPT_MOST, why, sizeof why)) {
+    case TEXT_FILE_READ: return EXIT_OK;
+    case TEXT_FILE_NO_MEMORY: message("out of memory for the prompt"); return EXIT_MEMORY;
+    default: break;
+    }
+    message("%s: %s", strcmp(file, "-") ? file : "standard input", why);
+    return EXIT_INPUT;
+}
+
+/* Does the model know turns, or is it told how they are written? */
+static int has_turns(const steno_model *m, const struct opts *o)
+{
+    const steno_message hello = { "user", "" };
+    return o->lm.prompt_template || steno_chat_tokenize(m, &hello, 1, 0, NULL, 0, NULL) != STENO_EUNSUPPORTED;
+}
+
+static int make_ids(int32_t **ids, int *n, const steno_model *m, const struct opts *o, const char *text)
+{
+    const int raw = o->raw || !has_turns(m, o);
+    const steno_message turns[] = { { "system", o->lm.system ? o->lm.system : "" }, { "user", text } };
+    int code;
+    if (raw && !o->raw && o->lm.system)
+        return message_usage("--system: the model does not say how turns are written; --prompt-template does");
+    if (raw && !*text) return message_usage("the prompt is empty");
+    *n = raw || !o->lm.system ? lm_prompt(ids, m, &o->lm, turns + 1, 1, raw, &code) : lm_prompt(ids, m, &o->lm, turns, 2, 0, &code);
+    return code;
+}
+
+static int check(const struct opts *o, int n, char **argv)
+{
+    if (n > 1) return message_usage("generate takes one PROMPT, not %d; put it in quotes", n);
+    if ((n != 0) + (o->prompt != NULL) + (o->file != NULL) != 1)
+        return message_usage("generate needs a prompt: PROMPT, --prompt TEXT or --file FILE%s", n ? ", and only one of them" : "");
+    if (n && !*argv[0]) return message_usage("the prompt is empty");
+    if (o->ids && o->json) return message_usage("--json has the ids, too: leave --ids away");
+    if (o->raw && (o->lm.system || o->lm.prompt_template || !o->lm.think))
+        return message_usage("--raw has no turns: leave --%s away",
+                             o->lm.system ? "system" : o->lm.prompt_template ? "prompt-template" : "no-think");
+    return EXIT_OK;
+}
+
+static int generate(struct engine *e, const struct opts *o, const char *operand)
+{
+    struct lm_params lm;
+    char *text = NULL;
+    int32_t *ids = NULL;
+    int n = 0, code = lm_check_model(e->model);
+    if (code != EXIT_OK) return code;
+    code = lm_params_open(&lm, &o->lm, o->engine.given, e->model);
+    if (code == EXIT_OK) code = take_prompt(&text, o, operand);
+    if (code == EXIT_OK) code = make_ids(&ids, &n, e->model, o, text);
+    if (code == EXIT_OK) code = engine_session(e, 1);
+    if (code == EXIT_OK) code = say(e, o, &lm.p, ids, n);
+    free(ids);
+    free(text);
+    lm_params_close(&lm);
+    return code;
+}
+
+int cmd_generate(int argc, char **argv)
+{
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
+    struct engine e;
+    int n;
+    int code = args_parse(&generate_args, &o, &given, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    code = check(&o, n, argv);
+    if (code == EXIT_OK) code = engine_open(&e, &o.engine, 0);
+    if (code != EXIT_OK) return code;
+    code = generate(&e, &o, n ? argv[0] : NULL);
+    engine_close(&e);
+    return code;
+}

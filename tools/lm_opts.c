@@ -1,0 +1,245 @@
+/* steno: options of the verbs that have a language model say something. SPDX-License-Identifier: MIT */
+#include "lm_opts.h"
+#include "message.h"
+#include "option_names.h"
+#include "text_file.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { RULES_MOST = 4 << 20 };
+
+static int no_memory(void)
+{
+    message("out of memory for the prompt");
+    return EXIT_MEMORY;
+}
+
+/* ---- parameters -------------------------------------------------------------------------------------------------------------- */
+
+/* Texts of --stop, in place. */
+static int read_stops(struct lm_params *out, const char *text)
+{
+    char *to = out->stops = strdup(text);
+    if (!to) return no_memory();
+    out->p.stop = out->stop;
+    out->stop[out->p.n_stop++] = to;
+    for (const char *p = text; *p; p++) {
+        if (*p == '|') {
+            if (out->p.n_stop == (int)(sizeof out->stop / sizeof *out->stop)) return message_usage("--stop: at most 16 texts");
+            *to++ = '\0';
+            out->stop[out->p.n_stop++] = to;
+        } else if (*p == '\\' && p[1] && strchr("nt|\\", p[1])) {
+            *to++ = *++p == 'n' ? '\n' : *p == 't' ? '\t' : *p;
+        } else *to++ = *p;
+    }
+    *to = '\0';
+    for (int32_t i = 0; i < out->p.n_stop; i++)
+        if (!*out->stop[i]) return message_usage("--stop: text %d is empty", (int)i + 1);
+    return EXIT_OK;
+}
+
+static int read_file(struct lm_params *out, const char *option, const char *path)
+{
+    char why[TEXT_FILE_WHY];
+    switch (text_file_read(&out->text, path, 1, RULES_MOST, why, sizeof why)) {
+    case TEXT_FILE_READ: return EXIT_OK;
+    case TEXT_FILE_NO_MEMORY: return no_memory();
+    default: return message_usage("--%s %s: %s", option, path, why);
+    }
+}
+
+/* The grammar or the schema, of which there is one at most. */
+static int read_rules(struct lm_params *out, const struct lm_opts *o)
+{
+    const int n = (o->grammar != NULL) + (o->grammar_file != NULL) + (o->json_schema != NULL) + (o->json_schema_file != NULL);
+    if (n > 1) return message_usage("--grammar, --grammar-file, --json-schema and --json-schema-file exclude each other");
+    int code = EXIT_OK;
+    out->p.grammar = o->grammar;
+    out->p.json_schema = o->json_schema;
+    if (o->grammar_file) {
+        code = read_file(out, "grammar-file", o->grammar_file);
+        out->p.grammar = out->text;
+    }
+    if (o->json_schema_file) {
+        code = read_file(out, "json-schema-file", o->json_schema_file);
+        out->p.json_schema = out->text;
+    }
+    return code;
+}
+
+int lm_params_open(struct lm_params *out, const struct lm_opts *o, const struct args_given *given, const steno_model *m)
+{
+    *out = (struct lm_params){ 0 };
+    steno_generate_params *p = &out->p;
+    steno_generate_params_init(p);
+    p->max_tokens = (int32_t)o->max_tokens;
+    p->temperature = o->temperature;
+    p->top_k = (int32_t)o->top_k;
+    p->top_p = o->top_p;
+    p->min_p = o->min_p;
+    p->repeat_penalty = o->repeat_penalty;
+    p->repeat_last_n = (int32_t)o->repeat_last_n;
+    p->frequency_penalty = o->frequency_penalty;
+    p->presence_penalty = o->presence_penalty;
+    p->samplers = o->samplers;
+    p->ignore_eos = o->ignore_eos;
+    p->seed = (uint64_t)o->seed;
+    if (o->seed < 0 && getrandom(&p->seed, sizeof p->seed, 0) < 0) p->seed = (uint64_t)(uintptr_t)out;
+    int code = o->stop ? read_stops(out, o->stop) : EXIT_OK;
+    if (code == EXIT_OK) code = read_rules(out, o);
+    return code == EXIT_OK ? option_check(given, m, STENO_CALL_GENERATE, p) : code;
+}
+
+void lm_params_close(struct lm_params *p)
+{
+    free(p->text);
+    free(p->stops);
+}
+
+/* ---- prompts ----------------------------------------------------------------------------------------------------------------- */
+
+struct ids { int32_t *at; int n, cap; };
+
+/* What a function writes into ids[n], which says how many there are. @return EXIT_OK, or EXIT_MEMORY after a message */
+static int ids_room(struct ids *to, int n)
+{
+    if (n <= to->cap - to->n) return EXIT_OK;
+    const int cap = 2 * to->cap + n;
+    int32_t *more = realloc(to->at, (size_t)cap * sizeof *more);
+    if (!more) return no_memory();
+    to->at = more;
+    to->cap = cap;
+    return EXIT_OK;
+}
+
+static int tokens_failed(int rc)
+{
+    if (rc == STENO_ENOMEM) return no_memory();
+    message("the prompt has no tokens: %s", rc == STENO_EUNSUPPORTED ? "the model has no tokenizer" : steno_status_text(rc));
+    return EXIT_MODEL;
+}
+
+static int add_text(struct ids *to, const steno_model *m, const char *text, size_t n, uint32_t flags)
+{
+    const int wanted = steno_tokenize_text(m, text, n, flags, NULL, 0);
+    if (wanted < 0) return tokens_failed(wanted);
+    const int code = ids_room(to, wanted);
+    if (code == EXIT_OK) to->n += steno_tokenize_text(m, text, n, flags, to->at + to->n, wanted);
+    return code;
+}
+
+/* The flag of a format's name, 0: it is none. */
+static uint32_t format_of(const char *name)
+{
+    static const struct { const char *name; uint32_t flag; } all[] = {
+        { "chatml", STENO_CHAT_AS_CHATML }, { "llama2", STENO_CHAT_AS_LLAMA2 }, { "llama3", STENO_CHAT_AS_LLAMA3 },
+        { "gemma", STENO_CHAT_AS_GEMMA },
+    };
+    for (size_t i = 0; name && i < sizeof all / sizeof *all; i++)
+        if (!strcmp(all[i].name, name)) return all[i].flag;
+    return 0;
+}
+
+static int add_conversation(struct ids *to, const steno_model *m, const struct lm_opts *o, const steno_message *msg, int n)
+{
+    steno_error e = { 0 };
+    const uint32_t flags = STENO_CHAT_ANSWER | (o->think ? 0 : STENO_CHAT_NO_THINKING) | format_of(o->prompt_template);
+    const int wanted = steno_chat_tokenize(m, msg, n, flags, NULL, 0, &e);
+    if (wanted < 0) {
+        if (wanted == STENO_ENOMEM) return no_memory();
+        message("%s", e.text);
+        return wanted == STENO_EUNSUPPORTED ? EXIT_MODEL : EXIT_USAGE;
+    }
+    const int code = ids_room(to, wanted);
+    if (code == EXIT_OK) to->n += steno_chat_tokenize(m, msg, n, flags, to->at + to->n, wanted, &e);
+    return code;
+}
+
+/* A piece of a template of the user's own, whose markers are read. */
+static int add_markers(struct ids *to, const steno_model *m, const char *s, size_t n)
+{
+    char *text = malloc(n + 1);
+    size_t len = 0;
+    if (!text) return no_memory();
+    for (size_t i = 0; i < n; i++) {
+        const int is_escape = s[i] == '\\' && i + 1 < n && s[i + 1] == 'n';
+        text[len++] = is_escape ? '\n' : s[i];
+        i += (size_t)is_escape;
+    }
+    const int code = add_text(to, m, text, len, STENO_TOKENIZE_SPECIAL | (to->n ? 0 : STENO_TOKENIZE_WHOLE));
+    free(text);
+    return code;
+}
+
+/* Each turn of the user is the template with the prompt in its place; what the assistant said stands behind it. */
+static int add_turn(struct ids *to, const steno_model *m, const char *form, const char *system, const char *prompt)
+{
+    int code = EXIT_OK;
+    while (*form && code == EXIT_OK) {
+        const char *at = strchr(form, '{');
+        while (at && strncmp(at, "{prompt}", 8) != 0 && strncmp(at, "{system}", 8) != 0) at = strchr(at + 1, '{');
+        const size_t n = at ? (size_t)(at - form) : strlen(form);
+        if (n) code = add_markers(to, m, form, n);
+        if (!at || code != EXIT_OK) return code;
+        const char *text = at[1] == 'p' ? prompt : system;
+        code = add_text(to, m, text, strlen(text), 0);
+        form = at + 8;
+    }
+    return code;
+}
+
+static int add_by_template(struct ids *to, const steno_model *m, const char *form, const steno_message *msg, int n)
+{
+    const char *system = "";
+    int code = EXIT_OK;
+    if (!strstr(form, "{prompt}"))
+        return message_usage("--prompt-template: it is none of chatml, llama2, llama3, gemma, and has no {prompt}");
+    for (int i = 0; i < n && code == EXIT_OK; i++) {
+        if (!strcmp(msg[i].role, "system")) system = msg[i].content;
+        else if (!strcmp(msg[i].role, "assistant")) code = add_text(to, m, msg[i].content, strlen(msg[i].content), 0);
+        else code = add_turn(to, m, form, system, msg[i].content);
+    }
+    return code;
+}
+
+int lm_prompt(int32_t **out, const steno_model *m, const struct lm_opts *o, const steno_message *msg, int n, int raw, int *code)
+{
+    struct ids ids = { 0 };
+    const char *form = o->prompt_template;
+    if (raw) *code = add_text(&ids, m, msg[0].content, strlen(msg[0].content), STENO_TOKENIZE_WHOLE);
+    else if (form && !format_of(form)) *code = add_by_template(&ids, m, form, msg, n);
+    else *code = add_conversation(&ids, m, o, msg, n);
+    *out = ids.at;
+    if (*code == EXIT_OK) return ids.n;
+    free(ids.at);
+    *out = NULL;
+    return -1;
+}
+
+int lm_check_model(const steno_model *m)
+{
+    steno_model_info i = { .size = sizeof i };
+    if (steno_tokenize_text(m, "", 0, STENO_TOKENIZE_WHOLE, NULL, 0) != STENO_EUNSUPPORTED) return EXIT_OK;
+    steno_model_info_get(m, &i);
+    return message_usage("-m: a %s model; it takes a language model (Llama, Qwen, Gemma) with its tokenizer", i.family);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------------------------------------- */
+
+int lm_failed(const steno_session *s, int rc)
+{
+    message("%s", steno_last_error(s));
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : EXIT_MODEL;
+}
+
+const char *lm_finish(const steno_session *s)
+{
+    switch (steno_generate_finish(s)) {
+    case STENO_FINISH_LENGTH: return "length";
+    case STENO_FINISH_CALLER:
+    case STENO_FINISH_CANCELED: return "canceled";
+    default: return "stop";
+    }
+}
