@@ -28,7 +28,7 @@ enum format { TABLE, JSON, TSV };
 static const struct arg rows[] = {
     ARG_HEADING("Model"),
     { .name = "shape", .kind = ARG_TEXT, .at = AT(shape), .value = "NAME", .dflt = "base",
-      .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ...; or sensevoice, paraformer" },
+      .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ...; sensevoice, paraformer, qwen3-0.6b, ..." },
     { .name = "type", .kind = ARG_TEXT, .at = AT(type), .value = "TYPE", .dflt = "f16",
       .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k or iq4_xs" },
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = AT(engine.model), .value = "PATH|NAME",
@@ -47,7 +47,9 @@ static const struct arg rows[] = {
 
 static const struct args bench_args = {
     "bench", "[OPTION]...",
-    "Time the phases of a transcription: 30 s of audio, 256 tokens; of models that\nhear clips 10, 30 and 60 s.", rows
+    "Time the phases of a transcription: 30 s of audio, 256 tokens; of models that\n"
+    "hear clips 10, 30 and 60 s. Of language models prompts of 128 and 512 tokens,\n"
+    "32 steps behind 64, and those of eight texts together.", rows
 };
 
 /* ---- what is measured -------------------------------------------------------------------------------------------------------- */
@@ -86,11 +88,23 @@ static const struct phase cif_phases[] = {
     { "decode", "decode_180_tokens_ms", "decode_180_tokens", 1, CLIP_TOKENS, "recognise_30s" },
 };
 
+/* Of language models. */
+enum text_phase { TEXT_PROMPT = 1, TEXT_PROMPT_LONG, TEXT_DECODE, TEXT_BATCH8, N_TEXT_PHASES };
+enum { TEXT_SHORT = 128, TEXT_LONG = 512, TEXT_STEPS = 32, TEXT_BEFORE = 64 };
+static const struct phase text_phases[N_TEXT_PHASES] = {
+    LOAD_ROW,
+    { "prompt", "prompt128_ms_per_token", "prompt128", TEXT_SHORT, TEXT_SHORT, NULL },
+    { "prompt", "prompt512_ms_per_token", "prompt512", TEXT_LONG, TEXT_LONG, NULL },
+    { "decode", "decode_ms_per_token", "step", TEXT_STEPS, TEXT_STEPS, NULL },
+    { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
+};
+
 struct phases { const struct phase *phase; int n; };
 enum { PHASES_MAX = 16 };
 
 static struct phases phases_of(const steno_model_info *i)
 {
+    if (i->n_text_ctx > 0 && !i->n_mels) return (struct phases){ text_phases, N_TEXT_PHASES };
     if (i->n_text_ctx > 0) return (struct phases){ window_phases, N_WINDOW_PHASES };
     if (i->n_text_layer > 0) return (struct phases){ cif_phases, sizeof cif_phases / sizeof *cif_phases };
     return (struct phases){ ctc_phases, sizeof ctc_phases / sizeof *ctc_phases };
@@ -147,6 +161,24 @@ static void count_work(struct result *r, const steno_model_info *i)
     r[BATCH8].bytes = v * (dec_weights + V * D) + WINDOWS * row_cache;
     r[TOTAL].flops = r[ENCODE].flops + r[CROSS].flops + TOTAL_TOKENS * r[DECODE].flops;
     r[TOTAL].bytes = r[ENCODE].bytes + r[CROSS].bytes + TOTAL_TOKENS * r[DECODE].bytes;
+}
+
+/* Of language models whose embedding is the last matrix, too: each weight is one multiply-add of a row, and read once for all rows of a
+ * run. A step sees the tokens before it. */
+static void count_texts(struct result *r, const steno_model_info *i)
+{
+    const double all = (double)i->parameters, head = (double)i->n_vocab * i->n_text_state, w = bytes_per_weight(i->weight_type);
+    const double q8 = bytes_per_weight("q8_0"), v = strcmp(i->decoder_weights, "int8") == 0 && w > q8 ? q8 : w;
+    const double cache = (double)i->token_bytes * (TEXT_BEFORE + TEXT_STEPS / 2.0);
+    if (phases_of(i).phase != text_phases) return;
+    r[TEXT_PROMPT].flops = 2 * (all - head + head / TEXT_SHORT);
+    r[TEXT_PROMPT].bytes = v * all / TEXT_SHORT;
+    r[TEXT_PROMPT_LONG].flops = 2 * (all - head + head / TEXT_LONG);
+    r[TEXT_PROMPT_LONG].bytes = v * all / TEXT_LONG;
+    r[TEXT_DECODE].flops = 2 * all;
+    r[TEXT_DECODE].bytes = v * all + cache;
+    r[TEXT_BATCH8].flops = WINDOWS * 2 * all;
+    r[TEXT_BATCH8].bytes = v * all + WINDOWS * cache;
 }
 
 static int by_value(const void *a, const void *b)
@@ -255,6 +287,7 @@ static void print_table(const struct figures *f)
             printf(" %9.1f %5.0f%% %8.2f %5.0f%%", gflops, 100 * gflops / peaks->gflops, gbytes, 100 * gbytes / peaks->gbytes);
         printf("\n");
     }
+    if (i->token_bytes) printf("\nkeys and values of a token: %" PRId64 " bytes", i->token_bytes);
     printf("\npeak memory: %.1f MB\n", (double)f->rss / 1e6);
 }
 
@@ -292,6 +325,15 @@ static void report_windows(const struct report *out, const struct figures *f)
     report_rates(out, f);
 }
 
+static void report_texts(const struct report *out, const struct figures *f)
+{
+    for (int i = TEXT_PROMPT; i < f->phases.n; i++)
+        if (f->r[i].known)
+            report_rate(out, "tokens/s", timed_result(&f->r[i], f->runs), i == TEXT_BATCH8 ? WINDOWS * 1e3 : 1e3, "%s_tokens",
+                        f->phases.phase[i].row);
+    report_row(out, "bytes", counted((double)f->i->token_bytes), 1, "kv_of_a_token");
+}
+
 /* Phases that follow each other in a transcription. */
 static void report_sums(const struct report *out, const struct figures *f)
 {
@@ -318,6 +360,7 @@ static void print_tsv(const struct figures *f)
     for (int p = 0; p < f->phases.n; p++)
         if (f->r[p].known) report_row(&out, "ms", timed_result(&f->r[p], p == LOAD ? 1 : f->runs), 1, "%s", f->phases.phase[p].row);
     if (f->phases.phase == window_phases) report_windows(&out, f);
+    else if (f->phases.phase == text_phases) report_texts(&out, f);
     else report_sums(&out, f);
     report_row(&out, "GFLOP/s", counted(f->peaks.gflops), 1, "peak_f32");
     report_row(&out, "GB/s", counted(f->peaks.gbytes), 1, "read");
@@ -334,9 +377,9 @@ static int open_session(struct engine *e)
     steno_batch_params p;
     steno_batch_params_init(&p);
     p.max_windows = WINDOWS;
-    p.max_lanes = LANES;
+    p.max_lanes = phases_of(&i).phase == window_phases ? LANES : 1;
     const int code = i.n_text_ctx > 0 ? engine_batch(e, &p) : EXIT_OK;
-    return code == EXIT_OK ? engine_session(e, LANES) : code;
+    return code == EXIT_OK ? engine_session(e, p.max_lanes) : code;
 }
 
 static int open_model(struct engine *e, const struct opts *o)
@@ -375,6 +418,7 @@ static int bench(const struct opts *o)
         if (!o->engine.model) snprintf(i.name, sizeof i.name, "%s", o->shape);
         summarise(&r[LOAD], &load_ms, 1);
         count_work(r, &i);
+        count_texts(r, &i);
         machine_name(machine, sizeof machine);
         if (machine_measure(&f.peaks, f.threads)) message("the machine's peaks could not be measured");
         (o->json || o->format == JSON ? print_figures_json : o->format == TSV ? print_tsv : print_table)(&f);

@@ -199,7 +199,8 @@ STENO_API int steno_model_open_reader(steno_model **out, const steno_reader *r, 
 /** Make a model of a named shape with random weights, for measuring speed and memory; its text means nothing.
  *
  * @param shape  "tiny", "base", "small" or "medium", each also with ".en"; "large-v2", "large-v3", "turbo"; "distil-small.en",
- *               "distil-medium.en", "distil-large-v2", "distil-large-v3"; "sensevoice", "paraformer"
+ *               "distil-medium.en", "distil-large-v2", "distil-large-v3"; "sensevoice", "paraformer"; "qwen3-0.6b", "llama-3.2-1b",
+ *               "gemma-3-1b", which have no tokenizer
  * @param type   storage of the matrices: "f32", "f16", "q8_0", "q5_0", "q5_1", "q4_0", "q4_1"; where rows divide into blocks of 256
  *               also "q2_k", "q3_k", "q4_k", "q5_k", "q6_k", "iq4_xs"
  * @param seed   same seed, same weights
@@ -278,6 +279,7 @@ typedef struct steno_model_info {
                                runtime. A call of this library does as its parameter itn says */
     int32_t bare_text;      /* 1: its text has no punctuation: see steno_punctuate_result */
     int32_t pad;
+    int64_t token_bytes;    /* keys and values of a token in all layers, of what decodes token by token; else 0 */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */
@@ -1289,7 +1291,8 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
  *               one row for each window of the session's batch), "total" (all of a window that has n tokens: log-mel, encoder, cross
  *               keys, steps). Of a model that hears clips: "features" and "encode" (of n seconds, in clips as long as the model takes
  *               them); with a CTC head "ctc" (that head, of n seconds); by integrate-and-fire "cif" (tokens are found in n seconds),
- *               "decode" (n tokens over 30 s)
+ *               "decode" (n tokens over 30 s). Of a language model "prompt" (n tokens are read), "decode" (n single steps behind 64
+ *               tokens), "batch" (the same, a row for each decode slot of the session's batch)
  * @param n      see above; must be 1 for the first three
  * @return microseconds, or a negative status */
 STENO_API int64_t steno_bench_phase(steno_session *s, const char *phase, int n);

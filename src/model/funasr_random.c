@@ -1,4 +1,4 @@
-/* steno: FunASR's recognisers with random weights. SPDX-License-Identifier: MIT */
+/* steno: GGUF models with random weights. SPDX-License-Identifier: MIT */
 #include "model/funasr_random.h"
 
 #include <math.h>
@@ -60,8 +60,13 @@ struct name { char s[NAME_SZ]; };
 static struct name name_of(const char *prefix, const char *name, const char *suffix)
 {
     struct name x;
-    snprintf(x.s, sizeof x.s, "%s.%s.%s", prefix, name, suffix);
+    snprintf(x.s, sizeof x.s, "%s%s%s.%s", prefix, *prefix ? "." : "", name, suffix);
     return x;
+}
+
+void random_scale(struct funasr_random *f, const char *prefix, const char *name, uint64_t n)
+{
+    random_tensor(f, name_of(prefix, name, "weight").s, &n, 1, (struct random_fill){ 1, 0.1f });
 }
 
 static void add_bias(struct funasr_random *f, const char *prefix, const char *name, uint64_t n, float spread)
@@ -71,7 +76,7 @@ static void add_bias(struct funasr_random *f, const char *prefix, const char *na
 
 void random_norm(struct funasr_random *f, const char *prefix, const char *name, uint64_t d)
 {
-    random_tensor(f, name_of(prefix, name, "weight").s, &d, 1, (struct random_fill){ 1, 0.1f });
+    random_scale(f, prefix, name, d);
     add_bias(f, prefix, name, d, 0.1f);
 }
 

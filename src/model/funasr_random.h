@@ -1,7 +1,7 @@
-/* steno: FunASR's recognisers with random weights. SPDX-License-Identifier: MIT
+/* steno: GGUF models with random weights. SPDX-License-Identifier: MIT
  *
- * A GGUF file of the runtime's convention, for measuring: settings and vocabulary as they would be written, tensors one after the other,
- * their weights computed when they are read. A family says which tensors it has. */
+ * A GGUF file of the convention of FunASR's runtime or of llama.cpp, for measuring: settings and vocabulary as they would be written,
+ * tensors one after the other, their weights computed when they are read. A family says which tensors it has. */
 #ifndef STENO_MODEL_FUNASR_RANDOM_H
 #define STENO_MODEL_FUNASR_RANDOM_H
 #include "load/gguf_write.h"
@@ -22,7 +22,8 @@ void funasr_random_begin(struct funasr_random *f, struct random_file *r, struct 
 void funasr_random_vocab(struct funasr_random *f, const char *key, uint32_t n); /* words that mean nothing */
 int funasr_random_end(struct funasr_random *f, struct file *file, steno_error *e);
 
-/* ---- tensors, PREFIX.NAME.weight and .bias */
+/* ---- tensors, PREFIX.NAME.weight and .bias; without a prefix NAME.weight */
+void random_scale(struct funasr_random *f, const char *prefix, const char *name, uint64_t n); /* a norm without a bias */
 void random_norm(struct funasr_random *f, const char *prefix, const char *name, uint64_t d);
 void random_matrix(struct funasr_random *f, const char *prefix, const char *name, uint64_t n, uint64_t k); /* with a bias */
 void random_plain(struct funasr_random *f, const char *prefix, const char *name, uint64_t n, uint64_t k);  /* without */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "model/family.h"
+#include "model/lm_random.h"
 #include "model/whisper.h"
 #include "model/whisper_random.h"
 
@@ -71,9 +72,11 @@ int family_random_file(struct random_file *r, struct file *f, struct arena *a, c
     struct whisper_dims d;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (families[i]->random_file && !strcmp(families[i]->name, shape)) return families[i]->random_file(r, f, a, type, seed, e);
-    if (!whisper_shape(shape, &d, e)) return whisper_random_file(r, f, a, &d, type, seed, e); /* the one family with several shapes */
+    const struct lm_shape *lm = lm_shape_find(shape);
+    if (lm) return lm_random_file(r, f, a, lm, type, seed, e);
+    if (!whisper_shape(shape, &d, e)) return whisper_random_file(r, f, a, &d, type, seed, e);
     char others[NAMES_SZ], known[sizeof e->text];
     names(others, has_random_file);
     snprintf(known, sizeof known, "%s", e->text);
-    return err_set(e, STENO_EARG, "%s, %s", known, others);
+    return err_set(e, STENO_EARG, "%s, %s, %s", known, others, lm_shape_names);
 }

@@ -199,12 +199,37 @@ static void test_layers_as_wide_as_large_transcribe(void **state)
     free(a.pcm);
 }
 
+/* Weights of transformers' safetensors files; keys and values are f16 beside blocks of int8, as here, else f32. */
+static void test_language_models_are_as_large_as_the_published_ones(void **state)
+{
+    (void)state;
+    static const struct { const char *name, *family; int32_t d, heads, layers, vocab; double millions; int64_t kv; } c[] = {
+        { "qwen3-0.6b", "qwen3", 1024, 16, 28, 151936, 596.0, 28 * 8 * 128 * 2 },
+        { "llama-3.2-1b", "llama", 2048, 32, 16, 128256, 1235.8, 16 * 8 * 64 * 2 },
+        { "gemma-3-1b", "gemma3", 1152, 4, 26, 262144, 999.9, 26 * 256 * 2 },
+    };
+    for (int i = 0; i < 3; i++) {
+        steno_model *m = shape_open(c[i].name, "q8_0", STENO_COMPUTE_F32);
+        steno_model_info info = { .size = sizeof info };
+        assert_int_equal(steno_model_info_get(m, &info), STENO_OK);
+        assert_string_equal(info.family, c[i].family);
+        const int32_t got[] = { info.n_text_state, info.n_text_head, info.n_text_layer, info.n_vocab };
+        const int32_t want[] = { c[i].d, c[i].heads, c[i].layers, c[i].vocab };
+        assert_memory_equal(got, want, sizeof want);
+        if (fabs((double)info.parameters / 1e6 - c[i].millions) > 0.001 * c[i].millions)
+            fail_msg("%s: %lld weights, want some %g million", c[i].name, (long long)info.parameters, c[i].millions);
+        assert_int_equal(info.token_bytes, c[i].kv * (int64_t)sizeof(float));
+        steno_model_close(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_known_shape_is_what_it_is_published_to_be),
         cmocka_unit_test(test_narrow_and_quantised_ones_have_plans_and_no_sessions_without_weights),
         cmocka_unit_test(test_recognisers_of_clips_are_as_large_as_the_published_ones),
+        cmocka_unit_test(test_language_models_are_as_large_as_the_published_ones),
         cmocka_unit_test(test_every_language_has_its_token_and_its_name),
         cmocka_unit_test(test_layers_as_wide_as_large_transcribe),
     };

@@ -14,6 +14,16 @@ done
 none "no row is there twice" "$(grep -v '^#' "$T/out" | cut -f 1 | sort | uniq -d)"
 none "best of a time is at most its median" "$(awk -F '\t' '$2 == "ms" && $3 > $4' "$T/out")"
 none "best of a rate is at least its median" "$(awk -F '\t' '$2 ~ /\/s$/ && $3 < $4' "$T/out")"
+expect 2 "bench names the shapes that there are" bench --shape none
+err_has qwen3-0.6b
+LM=${STENO_SHARED:-/none}/material/llm/models/qwen3
+if [ -d "$LM" ]; then
+    F=$(find "$LM" -name '*-Q8_0.gguf' | head -1)
+    expect 0 "bench times a language model" bench -q -m "$F" --runs 1 -f tsv
+    for row in load prompt128 prompt512 step step_batch8 prompt128_tokens prompt512_tokens step_tokens step_batch8_tokens kv_of_a_token; do
+        cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
+    done
+fi
 expect 2 "bench refuses an unknown format" bench -f yaml
 err_has yaml
 

@@ -3,6 +3,7 @@
  * Ids are read into keys and values, and others are chosen behind them. Nothing is heard. */
 #include "task/lm/lm_task.h"
 #include "task/generation.h"
+#include "task/lm/lm_bench.h"
 #include "task/lm/lm_embed.h"
 
 enum { PLAN_TEXT = 0 };
@@ -142,6 +143,12 @@ static int embed(steno_session *s, const struct embed_call *c)
     return lm_embed(s, PLAN_TEXT, c);
 }
 
+static int64_t bench(steno_session *s, const char *phase, int n)
+{
+    lm_batch_of(s)->reading = NULL; /* lanes hold other texts afterwards */
+    return lm_bench(s, PLAN_TEXT, phase, n);
+}
+
 const struct task lm_task = {
     .name = "lm",
     .serves = serves,
@@ -161,4 +168,5 @@ const struct task lm_task = {
     .logits = logits,
     .generate = generate_ids,
     .embed = embed,
+    .bench = bench,
 };
