@@ -130,11 +130,11 @@ static int has_token_times(const steno_model *m)
     return steno_model_info_get(m, &i) == STENO_OK && i.n_text_ctx > 0;
 }
 
-/* Whether the model's file asks for digits and punctuation. */
+/* Whether the model's file asks for digits and punctuation; 2: it is a model that is asked for them unless somebody says otherwise. */
 static int asks_itn(const steno_model *m)
 {
     steno_model_info i = { .size = sizeof i };
-    return steno_model_info_get(m, &i) == STENO_OK && i.itn;
+    return steno_model_info_get(m, &i) == STENO_OK ? i.itn : 0;
 }
 
 /* That somebody asks; the job has its own. */
@@ -162,7 +162,7 @@ static int set_params(struct transcription *t, const steno_model *m)
     subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats, m);
     const int wants_tags = o->as || t->results->files.naming.formats >> WRITER_FUNASR & 1;
     if (m && wants_tags && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
-    if (m && o->as) p->itn = asks_itn(m);
+    if (m && (o->as || (asks_itn(m) == 2 && !option_was_given(o->engine.given, "itn")))) p->itn = asks_itn(m) != 0;
     if (o->dump) p->on_rows = no_rows;
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
     struct args_given given = *o->engine.given;

@@ -18,7 +18,8 @@ struct decode_opts {
     const char *chunk_size;
     int64_t encoder_look_back, decoder_look_back;
     int64_t max_context, audio_ctx, detection_segments, beam_size, best_of, sample_length, seed;
-    double detection_threshold, chunk_s, max_initial_timestamp, hotwords_boost, grammar_penalty, hallucination_silence, word_threshold;
+    double detection_threshold, chunk_s, max_initial_timestamp, hotwords_boost, repetition_penalty, grammar_penalty;
+    double hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
     double no_speech_threshold, logprob_threshold, compression_ratio_threshold, entropy_threshold;
     struct ledger *ledger; /* files that options name are entered there */
@@ -60,6 +61,8 @@ struct decode_opts {
       .help = "words or phrases to favour, separated by commas; in a file one a line" }, \
     { .name = "hotwords-boost", .kind = ARG_NUM, .at = offsetof(T, decode.hotwords_boost), .value = "X", .dflt = ARG_OF_PARAM, \
       .help = "by how much: odds times e^X; SeACo and Contextual Paraformer know by themselves" }, \
+    { .name = "repetition-penalty", .kind = ARG_NUM, .at = offsetof(T, decode.repetition_penalty), .value = "X", .dflt = ARG_OF_PARAM, \
+      .help = "odds of what a segment has said already: above 1 less of it (Fun-ASR-Nano)" }, \
     { .name = "condition-on-previous-text", .kind = ARG_PAIR, .at = offsetof(T, decode.condition), \
       .help = "earlier windows are the prompt of the next (default: on; off with --vad and --chunk-length)" }, \
     { .name = "max-context", .kind = ARG_INT, .at = offsetof(T, decode.max_context), .value = "N", .dflt = ARG_OF_PARAM, \
@@ -69,7 +72,7 @@ struct decode_opts {
     { .name = "max-initial-timestamp", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.max_initial_timestamp), \
       .value = "S|none", .dflt = ARG_OF_PARAM, .help = "latest start of the first segment" }, \
     { .name = "itn", .kind = ARG_PAIR, .at = offsetof(T, decode.itn), .dflt = ARG_OF_PARAM, \
-      .help = "digits and punctuation instead of words (SenseVoice)" }, \
+      .help = "digits and punctuation instead of words (SenseVoice; Fun-ASR-Nano: on unless turned off)" }, \
     { .name = "keep-tags", .kind = ARG_PAIR, .at = offsetof(T, decode.keep_tags), .dflt = ARG_OF_PARAM, \
       .help = "tags of language, emotion, event and spelling in the text, as the model chose them (SenseVoice)" }, \
     { .name = "rich-text", .kind = ARG_PAIR, .at = offsetof(T, decode.rich_text), .dflt = ARG_OF_PARAM, \

@@ -276,7 +276,8 @@ typedef struct steno_model_info {
     char decoder_weights[8]; /* "stored": as the file has them, or "int8" */
     int32_t verify;         /* 1: near-ties are checked in f32 */
     int32_t itn;            /* 1: a GGUF file of FunASR's runtime that asks for digits and punctuation: there is no other way to ask that
-                               runtime. A call of this library does as its parameter itn says */
+                               runtime. 2: FunASR asks such a model for them unless told otherwise. A call of this library does as its
+                               parameter itn says */
     int32_t bare_text;      /* 1: its text has no punctuation: see steno_punctuate_result */
     int32_t pad;
     int64_t token_bytes;    /* keys and values of a token in all layers, of what decodes token by token; else 0 */
@@ -643,7 +644,8 @@ typedef struct steno_transcribe_params {
      * follow. May be called many times a second. */
     void (*logits_filter)(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n);
     /* Models with tags. */
-    int32_t itn;                   /* 1: inverse text normalisation: digits and punctuation instead of words */
+    int32_t itn;                   /* 1: inverse text normalisation: digits and punctuation instead of words. The program asks
+                                      Fun-ASR-Nano for it, as FunASR does */
     int32_t ban_unknown_emotion;   /* 1: the tag "emotion unknown" may not be chosen */
 
     /* Search. At temperature 0: greedy, or with beam_size a beam search. Above: one draw, or the best of `best_of`. A ladder uses each
@@ -727,6 +729,8 @@ typedef struct steno_transcribe_params {
      * together. */
     const steno_model *vad_model;
     const struct steno_vad_params *vad; /* how it finds them, copied; NULL: the defaults. Its callbacks are told */
+    double repetition_penalty;     /* of Fun-ASR-Nano: logits of ids that a segment has already are divided by it where they are above 0,
+                                      and multiplied where they are below; 0.01 to 100, default 1: nothing changes */
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

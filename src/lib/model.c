@@ -287,7 +287,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     i.weight_bytes = (int64_t)(weight_store_memory(&m->store) + m->arena.total + (m->exact ? m->exact->arena.total : 0));
     i.verify = m->exact != NULL;
     i.bare_text = m->family->bare_text;
-    i.itn = m->family->ctc && ((const struct ctc_model *)m->part)->itn;
+    i.itn = m->family->audio_lm ? 2 : m->family->ctc && ((const struct ctc_model *)m->part)->itn;
     i.alignment_heads = m->align_heads;
     for (int k = 0; k < m->n_states; k++) {
         const struct state_desc *kv = &m->state[k];

@@ -2,6 +2,7 @@
 #include "lib/tasks.h"
 #include <string.h>
 #include "task/ar/ar_task.h"
+#include "task/audio_lm/audio_lm_task.h"
 #include "task/cif/cif_stream.h"
 #include "task/cif/cif_task.h"
 #include "task/ctc/ctc_task.h"
@@ -10,8 +11,9 @@
 #include "task/marks/marks_task.h"
 #include "task/vad/vad_task.h"
 
-static const struct task *const tasks[] = { &ar_task, &ctc_task, &cif_task, &cif_stream_task, &vad_task, &lm_task, &marks_task,
-                                            &embed_task };
+static const struct task *const tasks[] = {
+    &ar_task, &ctc_task, &cif_task, &cif_stream_task, &audio_lm_task, &vad_task, &lm_task, &marks_task, &embed_task,
+};
 
 const struct task *task_find(const char *name)
 {

@@ -16,7 +16,7 @@ static int gguf_read(struct weights *w, const struct file *f, steno_error *e)
     w->has_shape = 1;
     int rc = gguf_read_file(w, f, &w->meta, &n, e);
     if (!rc) rc = gguf_read_parts(w, n, e);
-    if (!rc) rc = gguf_check_network(w, e);
+    if (!rc) rc = gguf_check_network(w, meta_text(&w->meta, "general.architecture", NULL), e);
     return rc ? rc : gguf_read_vocab(w, e);
 }
 

@@ -52,6 +52,6 @@ int gguf_read_file(struct weights *w, const struct file *f, struct meta *meta, u
 int gguf_read_parts(struct weights *w, uint64_t n_tensors, steno_error *e);
 /* The strings by id that the keys list: w->vocab. What is said about strings and special ids must fit. */
 int gguf_read_vocab(struct weights *w, steno_error *e);
-/* What the keys of language models say about layers and heads is in range and fits together. */
-int gguf_check_network(const struct weights *w, steno_error *e);
+/* What the keys of a language model say about layers and heads, behind the architecture's name, is in range and fits together. */
+int gguf_check_network(const struct weights *w, const char *architecture, steno_error *e);
 #endif

@@ -88,9 +88,9 @@ static int check_epsilons(const struct network *n)
     return STENO_OK;
 }
 
-int gguf_check_network(const struct weights *w, steno_error *e)
+int gguf_check_network(const struct weights *w, const char *architecture, steno_error *e)
 {
-    const struct network n = { w, meta_text(&w->meta, "general.architecture", NULL), e };
+    const struct network n = { w, architecture, e };
     int32_t layers, width, heads, d_key, d_value;
     if (!n.architecture) return err_set(e, STENO_EFORMAT, "%s: general.architecture is missing, or no text", w->name);
     int rc = number(&n, "block_count", 1, LAYERS_MAX, &layers);

@@ -2,6 +2,7 @@
 #include "load/model_source.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,21 +71,44 @@ static int stays_inside(const char *name)
     return !begins;
 }
 
+/* DIR/NAME, or DIR/INNER/NAME. *path NULL: there is no such file */
+static int path_find(const struct model_source *p, const char *inner, const char *name, struct arena *a, char **path, steno_error *e)
+{
+    const size_t n = strlen(p->dir) + strlen(inner) + strlen(name) + 2;
+    char *s = *path = arena_alloc(a, n);
+    if (!s) return err_nomem(e, n, "a path");
+    snprintf(s, n, "%s%s%s%s", p->dir, inner, *inner ? "/" : "", name);
+    if (!file_exists(s)) *path = NULL;
+    return STENO_OK;
+}
+
 int model_source_find(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e)
 {
+    char *path;
     *f = (struct file){ .fd = -1 };
-    if (!stays_inside(name)) return err_set(e, STENO_EFORMAT, "%s: '%s' is not the name of a file beside it", p->name, name);
+    if (!stays_inside(name) || (p->inner && !stays_inside(p->inner)))
+        return err_set(e, STENO_EFORMAT, "%s: '%s' is not the name of a file beside it", p->name, stays_inside(name) ? p->inner : name);
     if (!p->dir) return 0;
-    const size_t n = strlen(p->dir), m = strlen(name);
-    char *path = arena_alloc(a, n + m + 1);
-    if (!path) return err_nomem(e, n + m, "a path");
-    memcpy(path, p->dir, n);
-    memcpy(path + n, name, m);
-    if (!file_exists(path)) return 0;
-    int rc = file_open(f, path, e);
+    int rc = path_find(p, "", name, a, &path, e);
+    if (!rc && !path && p->inner) rc = path_find(p, p->inner, name, a, &path, e);
+    if (rc || !path) return rc;
+    rc = file_open(f, path, e);
     if (!rc) rc = note_opened(p, path, e);
     if (rc) file_close(f);
     return rc ? rc : 1;
+}
+
+int model_source_inner(const struct model_source *p, const char *name, struct arena *a, struct model_source *out, steno_error *e)
+{
+    *out = *p;
+    if (!stays_inside(name)) return err_set(e, STENO_EFORMAT, "%s: '%s' is not the name of a folder in it", p->name, name);
+    if (!p->dir) return STENO_OK;
+    const size_t n = strlen(p->dir) + strlen(name) + 2;
+    out->inner = NULL;
+    out->dir = arena_alloc(a, n);
+    if (!out->dir) return err_nomem(e, n, "a path");
+    snprintf(out->dir, n, "%s%s/", p->dir, name);
+    return STENO_OK;
 }
 
 int file_text(const struct file *f, uint64_t max_sz, struct arena *a, const char **text, steno_error *e)

@@ -12,6 +12,7 @@ struct model_source {
     const char *name;   /* as given, for messages; not owned */
     struct file file;   /* the model file; empty when the place is a folder */
     int is_folder;
+    const char *inner;  /* a folder in it, where files are looked for that are not beside the model; NULL: there is none */
     char *dir;          /* folder of the files beside it, with the separator at its end; NULL: there is none; owned */
     struct buf *opened; /* receives the path of every file that is opened, a NUL behind each; NULL: nobody asks */
 };
@@ -25,6 +26,8 @@ void model_source_close(struct model_source *p);                                
  * files.
  * @return 1: open, its name taken from the arena; 0: there is no such file; or a negative status */
 int model_source_find(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e);
+/* The folder `name` in it, as a place; its memory from the arena. STENO_EFORMAT: that is no name of one */
+int model_source_inner(const struct model_source *p, const char *name, struct arena *a, struct model_source *out, steno_error *e);
 /* The whole of a file as text, NUL-terminated, from the arena; STENO_EFORMAT when it is larger than max_sz. */
 int file_text(const struct file *f, uint64_t max_sz, struct arena *a, const char **text, steno_error *e);
 #endif

@@ -26,7 +26,8 @@ enum { STATE_MEMORY = 0, STATE_PAST = 1, STATE_CROSS_PAST = 2 }; /* of a stream:
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
 enum { PLAN_WORDS = 1, PLAN_HOT = 2 };                              /* of hot words: their vectors; tokens that attend to those */
 enum { PHASE_LAYERS = 0 };                                          /* of a language model; its head follows */
-enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1 };                       /* of a decoder that aligns; of an encoder with a head of its own */
+enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1, PHASE_ADAPT = 1 };      /* of a decoder that aligns; of an encoder with a head of its own; of one
+                                                                       whose rows a language model reads */
 
 /* What a network hears. */
 enum front_end {
@@ -207,6 +208,19 @@ struct cif {
     int (*word_ids)(const steno_model *m, const char *phrase, size_t n, struct buf *ids);
 };
 
+/* What a transcription by a language model that hears asks for. hotwords: a line each; NULL: none; language NULL: whichever is spoken. */
+struct audio_lm_options { const char *language, *hotwords; int itn; };
+enum { AUDIO_LM_ENCODED = 0 }; /* side output: rows before they are adapted */
+
+/* Of a language model that hears: PLAN_ENCODER makes rows of a clip (PHASE_ENCODE, PHASE_ADAPT), which stand for it among the ids of a
+ * prompt; PLAN_DECODER goes on behind them. */
+struct audio_lm {
+    /* Append the ids (int32_t) that stand before the rows, and those behind them. STENO_EARG */
+    int (*prompt)(const steno_model *m, const struct audio_lm_options *q, struct buf *before, struct buf *behind, steno_error *e);
+    int32_t (*rows)(int32_t n); /* of n rows of a clip, those that stand for it: the first ones */
+    void (*text)(const char *s, size_t n, struct buf *text); /* append what was written, s[n], as people read it */
+};
+
 enum { PROMPT_PREFIX_MAX = 8 };
 
 enum family_narrow {
@@ -225,6 +239,7 @@ struct family {
     const struct speech *speech;   /* of models that decode token by token */
     const struct ctc *ctc;         /* of models with a CTC head */
     const struct cif *cif;         /* of models whose tokens are found by integrate-and-fire */
+    const struct audio_lm *audio_lm; /* of language models that hear */
     /* Index of a language among those that stand in token order, -1: unknown. NULL: it has none such. */
     int (*language)(const steno_model *m, const char *name);
     /* Append the bytes of the text of ids[n], all below n_vocab. NULL: ids are no text. */
@@ -237,7 +252,7 @@ struct family {
 };
 
 extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,
-    family_ct_transformer, family_llama, family_qwen3, family_gemma, family_gemma3, family_bert;
+    family_ct_transformer, family_nano, family_llama, family_qwen3, family_gemma, family_gemma3, family_bert;
 /* Those who use a model hold it; it goes when the last one has let go of it, its owner included (model.c). */
 int model_life_begin(steno_model *m, steno_error *e);
 void model_hold(const steno_model *m);

@@ -72,7 +72,7 @@ static void build_network(struct build *b, steno_model *m, const struct lm_dims 
     const uint16_t embed = b->status ? NO_BIND : bind_copy(b, tokens);
     if (b->status) return;
     if (arch->flags & LM_SCALED_EMBEDDING) bind_at(b, embed)->scale = (float)sqrt(d->d);
-    emit(b, OP_EMBED, "embed", x, NO_SLOT, embed);
+    emit(b, OP_EMBED, "embed", x, b->plan.input, embed);
     build_layers(b, d, arch, m->text_ctx, x);
     b->plan.output = x;
     build_phase(b, "head");
@@ -87,9 +87,9 @@ static void build_network(struct build *b, steno_model *m, const struct lm_dims 
 }
 
 /* Blocks of int8 and int4 are multiplied as they are stored; other types are not rounded. */
-static struct precision text_precision(const steno_model *m)
+static struct precision text_precision(const steno_model *m, enum dtype stored)
 {
-    const enum packed_type t = m->blocks && dtype_block(m->matrix_type) > 1 ? PK_Q8_QUAD : 0;
+    const enum packed_type t = m->blocks && dtype_block(stored) > 1 ? PK_Q8_QUAD : 0;
     return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_OUT] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t } };
 }
 
@@ -105,34 +105,42 @@ static int32_t end_of_text(const struct weights *w, int32_t n_vocab)
     return -1;
 }
 
-int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, steno_error *e)
+int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const struct lm_part *part, steno_error *e)
 {
     struct lm_dims d;
     struct build b;
-    m->name = arch->name;
-    if (!w->n_tensors && m->index_only && tokenizer_is_there(w)) return lm_read_tokenizer(m, w, e); /* a vocabulary by itself */
     int rc = lm_dims_read(&d, arch, w, e);
     if (rc) return rc;
-    m->narrow = 0; /* of many rows there is only a prompt */
     m->n_vocab = d.n_vocab;
     if (m->opening->text_ctx > d.ctx)
         return err_set(e, STENO_EARG, "%s: text_ctx is %d, and the model was trained for contexts of %d", w->name,
                        (int)m->opening->text_ctx, (int)d.ctx);
-    m->text_ctx = m->opening->text_ctx ? m->opening->text_ctx : d.ctx < CTX_USUAL ? d.ctx : CTX_USUAL;
-    m->widths = (struct model_widths){ .text_state = d.d, .text_heads = d.heads, .text_layers = d.layers };
+    m->text_ctx = m->opening->text_ctx ? m->opening->text_ctx : d.ctx < part->ctx_most ? d.ctx : part->ctx_most;
+    m->widths.text_state = d.d;
+    m->widths.text_heads = d.heads;
+    m->widths.text_layers = d.layers;
     m->tokens.n_vocab = d.n_vocab;
     m->tokens.eot = end_of_text(w, d.n_vocab);
-    rc = model_read_pooling(m, w, STENO_POOLING_LAST, e);
-    if (rc) return rc;
-    m->n_plans = m->n_states = 1;
+    m->n_states = 1;
     m->state[STATE_SELF] = (struct state_desc){ "self-attention keys and values", STATE_APPEND, (uint32_t)d.layers, (uint32_t)d.kv_heads,
                                                 (uint32_t)d.d_head, (uint32_t)m->text_ctx };
     struct build_params p = { .name = "decoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                              .team = m->opening->team, .max_rows = PREFILL_ROWS, .max_out = RUN_LANES, .precision = text_precision(m),
-                              .unfused = m->opening->unfused };
+                              .team = m->opening->team, .max_rows = PREFILL_ROWS, .max_out = RUN_LANES,
+                              .precision = text_precision(m, part->stored), .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
+    if (part->hears) b.plan.input = build_slot(&b, (uint32_t)d.d);
     build_network(&b, m, &d, arch);
-    rc = build_end(&b, &m->plan[0]);
+    rc = build_end(&b, &m->plan[part->plan]);
+    m->n_plans = part->plan + 1;
     if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);
     return rc ? rc : lm_read_tokenizer(m, w, e);
+}
+
+int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, steno_error *e)
+{
+    m->name = arch->name;
+    if (!w->n_tensors && m->index_only && tokenizer_is_there(w)) return lm_read_tokenizer(m, w, e); /* a vocabulary by itself */
+    m->narrow = 0; /* of many rows there is only a prompt */
+    const int rc = model_read_pooling(m, w, STENO_POOLING_LAST, e);
+    return rc ? rc : lm_add(m, arch, w, &(struct lm_part){ .plan = 0, .ctx_most = CTX_USUAL, .stored = m->matrix_type }, e);
 }

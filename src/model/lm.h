@@ -47,10 +47,20 @@ struct lm_dims {
     int32_t eos;                 /* -1: nothing is said */
 };
 
+extern const struct lm_arch *const lm_qwen3;
+
 int lm_match(const struct weights *w, const struct lm_arch *arch);
 /* What the file says, and what its tensors show; names are those of transformers afterwards. */
 int lm_dims_read(struct lm_dims *d, const struct lm_arch *arch, struct weights *w, steno_error *e);
 int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, steno_error *e);
+/* The network as one of several of a model, with its state, ids and tokenizer. */
+struct lm_part {
+    int plan;                    /* its number */
+    int hears;                   /* rows of the plan's input may stand among the ids (token_of_input) */
+    int32_t ctx_most;            /* positions that there is room for, at most */
+    enum dtype stored;           /* what its matrices are stored as */
+};
+int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const struct lm_part *part, steno_error *e);
 /* m->tokenizer, where the file says how text becomes ids. */
 int lm_read_tokenizer(steno_model *m, struct weights *w, steno_error *e);
 void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes); /* as struct family has it */

@@ -22,6 +22,7 @@ static const char *const gemma_types[] = { "gemma", NULL }, *const gemma3_types[
 LM_FAMILY(llama, .name = "llama", .types = llama_types, .flags = LM_GGUF_NEIGHBOURS, .eps = 1e-5, .rope_base = 1e4);
 /* Yang et al. 2025. */
 LM_FAMILY(qwen3, .name = "qwen3", .types = qwen3_types, .flags = LM_QK_NORM, .eps = 1e-6, .rope_base = 1e6);
+const struct lm_arch *const lm_qwen3 = &arch_qwen3;
 /* Gemma Team 2024. */
 LM_FAMILY(gemma, .name = "gemma", .types = gemma_types, .flags = LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED, .eps = 1e-6,
           .rope_base = 1e4);

@@ -109,19 +109,35 @@ static int has_state(struct build *b, const char *name, const char *what, uint16
     return !b->status;
 }
 
-void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
+/* What the four matrices of an attention are called. */
+struct attn_names { const char *q, *k, *v, *out; int has_key_bias; };
+static void emit_attn(struct build *b, const struct sub_dims *d, const struct sub *s, const struct attn_names *a, uint16_t x,
+                      uint16_t layer)
 {
     const int causal = (s->flags & SUB_CAUSAL) != 0;
     if (causal && !has_state(b, s->name, "self_state", b->plan.self_state)) return;
     const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
-    const struct part_name qw = part_in(s->name, "query", "weight"), kw = part_in(s->name, "key", "weight");
-    const struct part_name vw = part_in(s->name, "value", "weight"), qb = part_in(s->name, "query", "bias");
-    const struct part_name vb = part_in(s->name, "value", "bias"), out = part_of(s->name, "out");
-    const struct linear_part part[] = { { qw.s, qb.s, q_width(d) }, { kw.s, NULL, kv_width(d) }, { vw.s, vb.s, kv_width(d) } };
+    const struct part_name qw = part_in(s->name, a->q, "weight"), kw = part_in(s->name, a->k, "weight");
+    const struct part_name vw = part_in(s->name, a->v, "weight"), qb = part_in(s->name, a->q, "bias"), kb = part_in(s->name, a->k, "bias");
+    const struct part_name vb = part_in(s->name, a->v, "bias"), out = part_of(s->name, a->out);
+    const struct linear_part part[] = { { qw.s, qb.s, q_width(d) }, { kw.s, a->has_key_bias ? kb.s : NULL, kv_width(d) },
+                                        { vw.s, vb.s, kv_width(d) } };
     const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, d->d, LINEAR_QKV, normed.norm });
     const uint16_t kv = causal ? NO_SLOT : build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
     emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
+}
+
+void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
+{
+    static struct attn_names const names = { "query", "key", "value", "out", 0 };
+    emit_attn(b, d, s, &names, x, layer);
+}
+
+void sub_attn_linear(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
+{
+    static struct attn_names const names = { "linear_q", "linear_k", "linear_v", "linear_out", 1 };
+    emit_attn(b, d, s, &names, x, layer);
 }
 
 /* x = NORM(x + NAME(in)), NAME being the matrix's. */

@@ -37,6 +37,7 @@ struct sub {
 };
 typedef void sub_fn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer);
 sub_fn sub_attn;  /* NAME.query, .key, .value, .out; SUB_CAUSAL: over the plan's self_state, else over the rows of a run */
+sub_fn sub_attn_linear; /* the same: NAME.linear_q, .linear_k, .linear_v, .linear_out, each with a bias */
 /* Post-norm (Vaswani et al. 2017): x = NORM(x + what the box makes). */
 sub_fn sub_attn_post; /* over the rows of a run: NAME.query, .key, .value, all with biases, then NAME2 */
 sub_fn sub_ffn_post;  /* up NAME, down NAME2 */

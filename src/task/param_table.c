@@ -29,13 +29,13 @@
 
 static const struct param transcribe[] = {
     { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .by = BY_MANY | BY_ALIGN },
-    { T(language), TEXT, .by = BY_AR | BY_TAGS | BY_ALIGN },
+    { T(language), TEXT, .by = BY_AR | BY_TAGS | BY_AUDIO_LM | BY_ALIGN },
     { T(initial_prompt), TEXT, .by = BY_AR },
     { T(suppress_tokens), TEXT, .text = "-1", .by = BY_AR },
     { T(condition_on_previous_text), FLAG, .value = 1, .by = BY_AR },
     { T(without_timestamps), FLAG, .by = BY_AR },
     { T(suppress_blank), FLAG, .value = 1, .by = BY_AR },
-    { T(sample_len), INT32(0, MAX_CTX), .by = BY_AR, .limit = LIMIT_TEXT_CTX },
+    { T(sample_len), INT32(0, MAX_CTX), .by = BY_AR | BY_AUDIO_LM, .limit = LIMIT_TEXT_CTX },
     { T(max_initial_timestamp), NUMBER(0, 30), OR_NONE(0), .value = 1, .by = BY_AR },
     { T(temperature), NUMBER(0, 100), .by = BY_AR },
     { T(seed), .kind = STENO_PARAM_UINT64, .max = 18446744073709551615.0, .by = BY_AR },
@@ -57,7 +57,7 @@ static const struct param transcribe[] = {
     { T(keep_audio_features), FLAG, .by = BY_AR },
     { T(on_attempt), CALL },
     { T(logits_filter), .kind = STENO_PARAM_CALL, .by = BY_AR },
-    { T(itn), FLAG, .by = BY_TAGS },
+    { T(itn), FLAG, .by = BY_TAGS | BY_AUDIO_LM },
     { T(ban_unknown_emotion), FLAG, .by = BY_TAGS },
     { T(beam_size), INT32(0, RUN_BEAMS), .by = BY_AR | BY_TAGS },
     { T(best_of), INT32(0, RUN_BEAMS), .by = BY_AR },
@@ -70,7 +70,7 @@ static const struct param transcribe[] = {
     { T(grammar), TEXT, .by = BY_AR },
     { T(grammar_rule), TEXT, .by = BY_AR },
     { T(grammar_penalty), NUMBER(0, 1e9), OR_NONE((double)INFINITY), .value = (double)INFINITY, .by = BY_AR },
-    { T(hotwords), TEXT, .by = BY_AR | BY_TAGS | BY_HOT },
+    { T(hotwords), TEXT, .by = BY_AR | BY_TAGS | BY_HOT | BY_AUDIO_LM },
     { T(hotwords_boost), NUMBER(0, 100), .value = 2, .by = BY_AR | BY_TAGS },
     { LIST(clip_timestamps), .by = BY_AR },
     { T(independent_clips), FLAG, .by = BY_AR },
@@ -78,7 +78,7 @@ static const struct param transcribe[] = {
     { T(audio_ctx), INT32(0, MAX_CTX), .by = BY_AR, .limit = LIMIT_AUDIO_CTX },
     { T(language_detection_segments), INT32(1, 1 << 20), .value = 1, .by = BY_MANY | BY_ALIGN },
     { T(language_detection_threshold), NUMBER(0, 1), .value = 0.5, .by = BY_MANY | BY_ALIGN },
-    { T(word_timestamps), FLAG, .by = BY_SPEECH },
+    { T(word_timestamps), FLAG, .by = BY_TIMED },
     { T(prepend_punctuations), TEXT, .by = BY_AR | BY_ALIGN },
     { T(append_punctuations), TEXT, .by = BY_AR | BY_ALIGN },
     { T(hallucination_silence_threshold), NUMBER(0, MAX_S), NO_DEFAULT, .by = BY_AR },
@@ -90,9 +90,10 @@ static const struct param transcribe[] = {
     { T(chunk_size), TEXT, .text = "0,10,5", .by = BY_STREAM },
     { T(encoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 4, .by = BY_STREAM },
     { T(decoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 1, .by = BY_STREAM },
-    { T(on_rows), .kind = STENO_PARAM_CALL, .by = BY_TAGS | BY_CIF },
+    { T(on_rows), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
     { T(vad_model), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
     { T(vad), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
+    { T(repetition_penalty), NUMBER(0.01, 100), .value = 1, .by = BY_AUDIO_LM },
 };
 
 static const struct param find_speech[] = {
@@ -150,7 +151,7 @@ static const struct param generate[] = {
 };
 
 static const struct param open_model[] = {
-    { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR | BY_TAGS | BY_CIF | BY_TEXT | BY_EMBED },
+    { M(compute), CHOICE(STENO_COMPUTE_INT16), .by = BY_AR | BY_TAGS | BY_CIF | BY_TEXT | BY_AUDIO_LM | BY_EMBED },
     { M(cpu_level), TEXT, .by = BY_ALL },
     { M(team), .kind = STENO_PARAM_CALL, .by = BY_ALL },
     { M(vocab), TEXT, .by = BY_WORDS },

@@ -61,9 +61,11 @@ const char *param_why_not(const struct param *r, enum steno_call call)
     if (r->by == BY_MARKS) return "is for models that put marks into text";
     if (r->by == (BY_TEXT | BY_EMBED)) return "is for models that make vectors of texts";
     if (r->by == BY_TAGS) return "is for models with tags";
+    if (r->by == BY_AUDIO_LM) return "is for language models that hear";
+    if (r->by == (BY_TAGS | BY_AUDIO_LM)) return "is for models with tags, and for language models that hear";
     if (r->by == BY_CLIPS) return "is for models that go clip by clip";
     if (r->by & BY_HOT) return "is for models that decode token by token, have a CTC head, or were trained with hot words";
-    if ((r->by & BY_SPEECH) == (BY_AR | BY_TAGS))
+    if ((r->by & BY_TIMED) == (BY_AR | BY_TAGS))
         return r->by & BY_ALIGN ? "is for models that know several languages"
                                 : "is for models that decode token by token or have a CTC head";
     return (r->by & BY_AR) == BY_MANY ? "is for models that know several languages" : "is for models that decode token by token";

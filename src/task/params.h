@@ -25,12 +25,14 @@ enum {
     BY_HOT = 256,  /* such a one that was trained with hot words */
     BY_STREAM = 512, /* by integrate-and-fire, chunk by chunk of a stream */
     BY_EMBED = 1024, /* texts as vectors */
+    BY_AUDIO_LM = 2048, /* by a language model that hears */
     BY_AR = BY_MANY | BY_ENGLISH,
-    BY_CLIPS = BY_TAGS | BY_CIF,
-    BY_SPEECH = BY_AR | BY_TAGS | BY_CIF | BY_STREAM,
+    BY_CLIPS = BY_TAGS | BY_CIF | BY_AUDIO_LM,
+    BY_TIMED = BY_AR | BY_TAGS | BY_CIF | BY_STREAM, /* who know when words are said */
+    BY_SPEECH = BY_TIMED | BY_AUDIO_LM,
     BY_FBANK = BY_TAGS | BY_CIF | BY_STREAM | BY_VAD,
-    BY_WORDS = BY_SPEECH | BY_MARKS, /* with a vocabulary that may lie elsewhere */
-    BY_ALL = BY_WORDS | BY_VAD | BY_TEXT | BY_EMBED
+    BY_WORDS = BY_TIMED | BY_MARKS, /* with a vocabulary that may lie elsewhere */
+    BY_ALL = BY_SPEECH | BY_MARKS | BY_VAD | BY_TEXT | BY_EMBED
 };
 
 /* What bounds a number beside its row. */

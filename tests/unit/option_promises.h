@@ -76,6 +76,7 @@ static const struct promise transcribe[] = {
     { "prefix", DECODES, "--prefix a", "", NULL },
     { "hotwords", SPEECH, "--hotwords a,b", "", "api/test_hotwords.c, golden/test_ctc_search.c" },
     { "hotwords-boost", SPEECH, "--hotwords-boost 20", "--hotwords a,b", "api/test_hotwords.c, golden/test_ctc_search.c" },
+    { "repetition-penalty", 0, "--repetition-penalty 1.3", "", "golden/test_nano.c" },
     { "condition-on-previous-text", DECODES, "--no-condition-on-previous-text", WINDOWS, NULL },
     { "max-context", DECODES, "--max-context 1", WINDOWS, NULL },
     { "without-timestamps", DECODES, "--without-timestamps", "", NULL },

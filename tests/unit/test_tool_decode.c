@@ -113,6 +113,7 @@ static void test_defaults_are_those_of_the_library(void **state)
     SAME(max_context);
     SAME(grammar_penalty);
     SAME(hotwords_boost);
+    SAME(repetition_penalty);
     SAME(n_clip_timestamps);
     SAME(independent_clips);
     SAME(chunk_ms);

@@ -11,7 +11,8 @@ static int clip_hear(steno_session *s, int64_t n)
     struct clip_batch *c = clip_batch_of(b);
     struct fbank_stream *r = &clips_of(s)->fbank;
     const struct plan *p = clip_encoder_of(b);
-    const uint32_t before = p->max_rows - (uint32_t)s->model->segment_ctx; /* rows that may stand before the audio's */
+    /* rows that may stand before the audio's */
+    const uint32_t before = clips_of(s)->decoder->shares ? 0 : p->max_rows - (uint32_t)s->model->segment_ctx;
     const size_t ld = p->slot[p->input].ld;
     const steno_source src = saw_source(&n);
     int has;

@@ -37,6 +37,7 @@ struct clip_request {
 
 struct clip_decoder {
     uint32_t max_clips;          /* of a run */
+    int shares;                  /* 1: clips share a run while there is room; 0: as long as the longest clip that is cut */
     int (*take)(steno_session *s);                               /* the request: whatever is its own; NULL: nothing is. A status */
     int (*run)(struct steno_batch *b);                           /* the clips of the run at hand. A status of the executor's */
     int (*settle)(steno_session *s, const struct clip_window *w); /* what was found there becomes a segment. A status */

@@ -43,11 +43,12 @@ static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows)
     clips_of(s)->request.n_windows++;
 }
 
-/* Rows that there are left; a run that several share is as long as the longest clip that is cut. */
+/* Rows that there are left; a run that several share is as long as the longest clip that is cut, or longer, as the decoder says. */
 static uint32_t room(const struct steno_batch *b, const steno_session *s)
 {
     const struct clip_batch *c = clip_batch_of(b);
-    const uint32_t most = clip_encoder_of(b)->max_rows, shared = (uint32_t)(b->model->audio_ctx + clips_of(s)->request.n_head);
+    const uint32_t most = clip_encoder_of(b)->max_rows;
+    const uint32_t shared = clips_of(s)->decoder->shares ? most : (uint32_t)(b->model->audio_ctx + clips_of(s)->request.n_head);
     if (!c->n_sequences) return sequence_room(NULL, most);
     return sequence_room(&c->sequence[c->n_sequences - 1], shared < most ? shared : most);
 }

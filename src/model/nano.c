@@ -1,0 +1,206 @@
+/* steno: Fun-ASR-Nano as data. SPDX-License-Identifier: MIT
+ *
+ * SenseVoice's encoder, without its queries and with features as they are; an adaptor of two linears and two transformer blocks; a Qwen3,
+ * whose prompt has the adaptor's first rows in the place of tokens. A folder of FunASR has encoder and language model in one model.pt, and
+ * the language model's settings and tokenizer in a folder inside. FunASR's runtime has two GGUF files, and both may be one file: that of
+ * the encoder, with the other's tensors and keys. Reference: FunASR 1.4, funasr/models/fun_asr_nano/model.py. */
+#include <stdio.h>
+#include <string.h>
+#include "load/join.h"
+#include "model/funasr.h"
+#include "model/lm.h"
+#include "model/nano.h"
+#include "plan/emit.h"
+#include "plan/linear.h"
+
+enum {
+    WINDOW_ROWS = 250,   /* 15 s of rows every 60 ms: longer ones make it go round in circles */
+    SEGMENT_ROWS = 500,  /* 30 s: what it is told to be given of found speech */
+    RUN_ROWS = 1000,     /* of a run that clips share */
+    CTX_MOST = 2048      /* positions of prompt and text */
+};
+static float const encoder_eps = 1e-5f, adaptor_eps = 1e-12f;
+
+const char nano_architecture[] = "funasr-sensevoice-encoder";
+
+static int nano_match(const struct weights *w)
+{
+    return funasr_match(w, "FunASRNano", nano_architecture);
+}
+
+#define AT(field) offsetof(struct nano_shape, field)
+static const struct funasr_setting setting[] = {
+    { NULL, "funasr.enc.input_size", 1, 8192, 0, AT(enc.width) },
+    { "audio_encoder_conf.output_size", "funasr.enc.output_size", 4, 8192, 0, AT(enc.d) },
+    { "audio_encoder_conf.attention_heads", "funasr.enc.attention_heads", 1, 256, 0, AT(enc.heads) },
+    { "audio_encoder_conf.linear_units", "funasr.enc.linear_units", 1, 65536, 0, AT(enc.d_ff) },
+    { "audio_encoder_conf.num_blocks", "funasr.enc.num_blocks", 1, 256, 0, AT(enc.layers) },
+    { "audio_encoder_conf.tp_blocks", "funasr.enc.tp_blocks", 0, 256, 0, AT(more_layers) },
+    { "audio_encoder_conf.kernel_size", "funasr.enc.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(enc.taps) },
+    { "audio_encoder_conf.sanm_shfit", "funasr.enc.sanm_shfit", 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* FunASR's spelling */
+    { "audio_adaptor_conf.llm_dim", "funasr.adp.llm_dim", 4, 8192, 0, AT(adp.d) },
+    { "audio_adaptor_conf.encoder_dim", "funasr.adp.encoder_dim", 4, 8192, 0, AT(adp.d_in) },
+    { "audio_adaptor_conf.ffn_dim", "funasr.adp.ffn_dim", 4, 65536, 0, AT(adp.d_ff) },
+    { "audio_adaptor_conf.n_layer", "funasr.adp.n_layer", 0, 64, FUNASR_CONFIG, AT(adp.layers) },
+    { "audio_adaptor_conf.attention_heads", "funasr.adp.attention_heads", 1, 256, FUNASR_CONFIG, AT(adp.heads) },
+    { "audio_adaptor_conf.downsample_rate", "funasr.adp.downsample_rate", 1, 1, 0, AT(adp.downsample) },
+    { "frontend_conf.n_mels", "funasr.frontend.n_mels", 1, SPECTRUM_BANDS, FUNASR_CONFIG, AT(enc.n_mels) },
+    { "frontend_conf.lfr_m", "funasr.frontend.lfr_m", 1, FBANK_LFR_MAX, FUNASR_CONFIG, AT(enc.lfr_m) },
+    { "frontend_conf.lfr_n", "funasr.frontend.lfr_n", 1, FBANK_LFR_MAX, FUNASR_CONFIG, AT(enc.lfr_n) },
+};
+#undef AT
+enum { N_SETTINGS = sizeof setting / sizeof *setting };
+static const struct nano_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 },
+                                         .adp = { .layers = 2, .heads = 8, .downsample = 1 } };
+
+int nano_read_shape(struct nano_shape *s, struct weights *w, steno_error *e)
+{
+    *s = usual;
+    s->enc.eps = encoder_eps;
+    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
+    if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
+    if (rc) return rc;
+    if (s->adp.d_in != s->enc.d)
+        return err_set(e, STENO_EFORMAT, "%s: the adaptor reads rows of %d numbers, but the encoder's have %d", w->name, (int)s->adp.d_in,
+                       (int)s->enc.d);
+    if (s->adp.d % s->adp.heads || s->adp.d / s->adp.heads % 4 || s->adp.d / s->adp.heads > HEAD_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: the adaptor's %d heads do not divide a width of %d into multiples of 4 up to %d", w->name,
+                       (int)s->adp.heads, (int)s->adp.d, HEAD_MAX);
+    return STENO_OK;
+}
+
+void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s)
+{
+    funasr_put_settings(g, s, &usual, setting, N_SETTINGS);
+}
+
+/* ---- the network --------------------------------------------------------------------------------------------------------------- */
+
+static uint16_t build_encoder(struct build *b, const struct nano_shape *s)
+{
+    const uint32_t d = (uint32_t)s->enc.d;
+    build_phase(b, "encode");
+    const uint16_t mid = build_slot(b, d), out = build_slot(b, d), x = sanm_encoder_build(b, &s->enc);
+    b->plan.encoded = b->plan.side_output[AUDIO_LM_ENCODED] = out;
+    emit(b, OP_NORM, "encoder.after_norm", mid, x, bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, encoder_eps));
+    sanm_encoder_more(b, &s->enc, "encoder.tp_encoders", (uint32_t)s->more_layers, mid);
+    emit(b, OP_NORM, "encoder.tp_norm", out, mid, bind_norm(b, "encoder.tp_norm.weight", "encoder.tp_norm.bias", d, encoder_eps));
+    return out;
+}
+
+static void build_linear(struct build *b, const char *name, const struct linear_part *part, uint64_t k, uint16_t out, uint16_t in,
+                         enum act act)
+{
+    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ part, 1, k, LINEAR_OTHER, NO_BIND });
+    emit_linear(b, &(struct linear_use){ .label = name, .out = out, .in = in, .aux = NO_SLOT, .act = act, .kv_slot = NO_SLOT,
+                                         .state = NO_STATE }, &l);
+}
+
+/* Blocks of it are a quarter as wide inside; their rows see all others of the clip, also those that the language model is not given. */
+static void build_adaptor(struct build *b, const struct nano_shape *s, uint16_t in)
+{
+    static const struct sub block[] = { { sub_attn_linear, "norm1", "self_attn", NULL, 0 },
+                                        { sub_ffn, "norm2", "feed_forward.w_1", "feed_forward.w_2", SUB_RELU }, { 0 } };
+    const uint32_t d = (uint32_t)s->adp.d, wide = (uint32_t)s->adp.d_ff, heads = (uint32_t)s->adp.heads;
+    const struct sub_dims dims = { .d = d, .n_heads = heads, .n_kv_heads = heads, .d_head = d / heads, .d_ff = d / 4, .eps = adaptor_eps };
+    const struct linear_part up = { "audio_adaptor.linear1.weight", "audio_adaptor.linear1.bias", wide };
+    const struct linear_part down = { "audio_adaptor.linear2.weight", "audio_adaptor.linear2.bias", d };
+    build_phase(b, "adapt");
+    const uint16_t mid = build_slot(b, wide), x = b->plan.output = build_slot(b, d);
+    build_linear(b, "adaptor.linear1", &up, (uint64_t)s->adp.d_in, mid, in, ACT_RELU);
+    build_linear(b, "adaptor.linear2", &down, wide, x, mid, ACT_NONE);
+    sub_stack(b, block, &dims, "audio_adaptor.blocks", (uint32_t)s->adp.layers, x);
+}
+
+/* Features are as they come: there is no mean and variance. */
+static int open_front(steno_model *m, const struct sanm_encoder *s, steno_error *e)
+{
+    struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
+    if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
+    return fbank_bank_init(bank, &m->arena, &(struct fbank_params){ s->n_mels, s->lfr_m, s->lfr_n, NULL, NULL }, &m->kern, e);
+}
+
+static int describe_audio(steno_model *m, const struct nano_shape *s, struct weights *w, steno_error *e)
+{
+    struct build b;
+    const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
+                                    .team = m->opening->team, .max_rows = RUN_ROWS, .max_out = 1, .precision = model_rows_precision(m),
+                                    .unfused = m->opening->unfused };
+    m->audio_ctx = WINDOW_ROWS;
+    m->segment_ctx = SEGMENT_ROWS;
+    m->widths = (struct model_widths){ .n_mels = s->enc.n_mels, .audio_state = s->enc.d, .audio_heads = s->enc.heads,
+                                       .audio_layers = s->enc.layers + s->more_layers };
+    build_begin(&b, &p, e);
+    build_adaptor(&b, s, build_encoder(&b, s));
+    const int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
+    return rc ? rc : open_front(m, &s->enc, e);
+}
+
+/* ---- its places ---------------------------------------------------------------------------------------------------------------- */
+
+/* In a GGUF file the language model's tensors have their usual names; a folder's checkpoint has both networks. */
+static int name_of(const char *name, char *out, size_t n)
+{
+    static const struct { const char *from, *to; } part[] = { { "audio_encoder.", "encoder." }, { "llm.model.", "model." },
+                                                              { "llm.lm_head.", "lm_head." } };
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        const size_t len = strlen(part[i].from);
+        if (!strncmp(name, part[i].from, len)) return snprintf(out, n, "%s%s", part[i].to, name + len) < (int)n;
+    }
+    return 0;
+}
+
+/* The settings name a folder; a path is that of whoever trained it. */
+static const char *folder_of(const struct weights *w)
+{
+    const char *path = meta_text(&w->meta, "llm_conf.init_param_path", "Qwen3-0.6B"), *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+int nano_join(struct weights *w, const char *llm, steno_error *e)
+{
+    if (!funasr_is_gguf(w)) return weights_join_folder(w, folder_of(w), e);
+    return weights_find(w, "token_embd.weight") ? STENO_OK : weights_join_gguf(w, lm_qwen3->name, llm, e);
+}
+
+static int describe_text(steno_model *m, const struct nano_shape *s, struct weights *w, steno_error *e)
+{
+    const struct tensor *t = weights_find(w, "blk.0.attn_q.weight");
+    if (!t) t = weights_find(w, "model.layers.0.self_attn.q_proj.weight");
+    const struct lm_part part = { .plan = PLAN_DECODER, .hears = 1, .ctx_most = CTX_MOST, .stored = t ? t->type : m->matrix_type };
+    const int rc = lm_add(m, lm_qwen3, w, &part, e);
+    if (rc || m->widths.text_state == s->adp.d) return rc;
+    return err_set(e, STENO_EFORMAT, "%s: rows of the adaptor have %d numbers, but the language model's have %d", w->name, (int)s->adp.d,
+                   (int)m->widths.text_state);
+}
+
+static int nano_describe(steno_model *m, struct weights *w, steno_error *e)
+{
+    struct nano_shape s;
+    const uint32_t own = w->n_tensors;
+    int rc = nano_join(w, NULL, e);
+    if (rc) return rc;
+    for (uint32_t i = own; i < w->n_tensors; i++)
+        m->parameters += (int64_t)(w->tensor[i].dim[0] * w->tensor[i].dim[1] * w->tensor[i].dim[2] * w->tensor[i].dim[3]);
+    rc = weights_rename(w, name_of, e);
+    if (!rc) rc = nano_read_shape(&s, w, e);
+    if (rc) return rc;
+    m->name = "nano";
+    rc = describe_audio(m, &s, w, e);
+    return rc ? rc : describe_text(m, &s, w, e);
+}
+
+/* Its CTC branch tells times, which this version does not read. */
+static const char *const spare[] = { "ctc_decoder.*", "ctc.*", "lm_head.weight", "rope_freqs.weight", NULL };
+
+const struct family family_nano = {
+    .name = "nano",
+    .front_end = FRONT_FBANK_CLIPS,
+    .task = "audio_lm",
+    .narrow = NARROW_ROWS | NARROW_STEPS,
+    .match = nano_match,
+    .describe = nano_describe,
+    .audio_lm = &nano_audio_lm,
+    .spare = spare,
+    .ids_to_bytes = lm_ids_to_bytes,
+};

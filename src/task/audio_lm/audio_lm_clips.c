@@ -1,0 +1,121 @@
+/* steno: transcription by a language model that hears. SPDX-License-Identifier: MIT
+ *
+ * A clip goes through the encoder and the adaptor; the first of its rows stand in a prompt, and what the language model writes behind it is
+ * its text (Fun-ASR-Nano). Where times of words are, nothing says. */
+#include <string.h>
+#include "base/utf8.h"
+#include "task/audio_lm/audio_lm_session.h"
+#include "task/batch_loop.h"
+#include "task/clips/clip_request.h"
+#include "task/clips/clip_run.h"
+#include "text/tokenizer.h"
+
+enum { NEW_IDS = 512 /* of a clip's text, where nothing else is asked for */ };
+
+static int32_t n_ids(const struct buf *ids)
+{
+    return (int32_t)(ids->len / sizeof(int32_t));
+}
+
+/* Room for the longest clip and a text behind it. */
+static int make_room(steno_session *s)
+{
+    struct audio_lm_session *a = audio_lm_of(s);
+    const steno_model *m = s->model;
+    const int32_t longest = a->clips.speech.model ? m->segment_ctx : m->audio_ctx;
+    const int32_t n = n_ids(&a->before) + m->family->audio_lm->rows(longest) + n_ids(&a->behind), asked = a->clips.request.p.sample_len;
+    const int32_t room = m->text_ctx + 1 - n, want = asked ? asked : NEW_IDS;
+    if (room < 1)
+        return err_set(&s->error, STENO_EARG, "the prompt and a clip are up to %d ids and leave no room in a context of %d: give fewer hot "
+                       "words", (int)n, (int)m->text_ctx);
+    a->limit = want < room ? want : room;
+    return STENO_OK;
+}
+
+static int take(steno_session *s)
+{
+    struct audio_lm_session *a = audio_lm_of(s);
+    const steno_model *m = s->model;
+    const steno_transcribe_params *p = &a->clips.request.p;
+    const struct audio_lm_options options = { p->language, p->hotwords, p->itn };
+    buf_clear(&a->before);
+    buf_clear(&a->behind);
+    const int rc = m->family->audio_lm->prompt(m, &options, &a->before, &a->behind, &s->error);
+    a->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = m->tokens.eot, .ts_begin = m->n_vocab };
+    return rc ? rc : make_room(s);
+}
+
+/* Those who asked for rows are told of them while they are there. */
+static int show_rows(struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    const struct plan *p = clip_encoder_of(b);
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct clip_window *w = &c->window[i];
+        if (!w->s || !w->rows.n || !clip_rows_wanted(w->s)) continue;
+        int rc = clip_slot_tell(w->s, w, "encoder", p->side_output[AUDIO_LM_ENCODED]);
+        if (!rc) rc = clip_slot_tell(w->s, w, "adaptor", p->output);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+/* Rows that a prompt will have, out of the memory that is the decoder's next. */
+static int keep_rows(struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    const struct plan *p = clip_encoder_of(b);
+    const size_t d = audio_lm_width(b->model);
+    for (uint32_t i = 0; i < c->n_sequences; i++) {
+        size_t ld;
+        const uint32_t from = c->sequence[i].row, n = (uint32_t)b->model->family->audio_lm->rows(c->sequence[i].n);
+        const float *x = exec_output(b->exec, p, p->output, from, n, &ld);
+        if (!x) return STENO_ENOMEM;
+        for (uint32_t r = 0; r < n; r++) memcpy(audio_lm_batch_of(b)->rows + (from + r) * d, x + r * ld, d * sizeof *x);
+    }
+    return STENO_OK;
+}
+
+static int run(struct steno_batch *b)
+{
+    run_prepare(&b->run);
+    int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
+    if (!rc) rc = clip_run_phase(b, PHASE_ADAPT, NULL);
+    if (!rc) rc = keep_rows(b);
+    if (!rc) rc = show_rows(b);
+    return rc ? rc : audio_lm_decode(b);
+}
+
+/* The text of ids[n]; its bytes in a->text. */
+static int make_text(steno_session *s, const int32_t *ids, int32_t n)
+{
+    struct audio_lm_session *a = audio_lm_of(s);
+    buf_clear(&a->bytes);
+    buf_clear(&a->raw);
+    buf_clear(&a->text);
+    tokenizer_decode(s->model->tokenizer, ids, n, 0, &a->bytes);
+    utf8_append(&a->raw, (const uint8_t *)a->bytes.p, a->bytes.len);
+    if (a->raw.len) s->model->family->audio_lm->text(a->raw.p, a->raw.len, &a->text);
+    return a->bytes.err || a->raw.err || a->text.err ? err_nomem(&s->error, a->bytes.len, "text") : STENO_OK;
+}
+
+static int settle(steno_session *s, const struct clip_window *w)
+{
+    struct audio_lm_session *a = audio_lm_of(s);
+    const struct sampler *p = &s->batch->run.lane[w->rows.lane].sampler;
+    struct clip_found found = { .ids = a->ids, .tokens = p->out, .n = p->n, .sum_logprob = p->sum_logprob };
+    struct segment g = clip_segment_of(s, w);
+    for (int32_t i = 0; i < p->n; i++) a->ids[i] = p->out[i].id;
+    int rc = make_text(s, a->ids, p->n);
+    if (rc) return rc;
+    found.text = a->text.p ? a->text.p : "";
+    found.n_text = a->text.len;
+    text_strip(&found.text, &found.n_text);
+    found.whole = found.text;
+    found.n_whole = found.n_text;
+    if (!found.n_text) return STENO_OK; /* nobody speaks */
+    rc = clip_segment_add(s, &g, &found);
+    return rc ? rc : clip_segment_tell(s, &g);
+}
+
+const struct clip_decoder audio_lm_clips = { .max_clips = UINT32_MAX, .shares = 1, .take = take, .run = run, .settle = settle };

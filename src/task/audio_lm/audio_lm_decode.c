@@ -1,0 +1,193 @@
+/* steno: prompts with clips in them, and the texts behind. SPDX-License-Identifier: MIT
+ *
+ * Each clip of a run is a lane: ids before it, rows that stand for it, ids behind it, at positions from 0 on. All prompts are read first,
+ * as many rows in a replay as there is room for; then all lanes go on by one token in each step of one chain. A row sees its own lane
+ * alone, so texts do not depend on who is beside them. */
+#include <limits.h>
+#include <string.h>
+#include "task/audio_lm/audio_lm_session.h"
+#include "task/batch_loop.h"
+#include "task/generation.h"
+#include "text/tokenizer.h"
+
+/* Whose lane it is; NULL: nobody wants it any more. */
+static steno_session *owner_of(const struct steno_batch *b, uint32_t lane)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->window[i].rows.n && c->window[i].rows.lane == lane) return c->window[i].s;
+    return NULL;
+}
+
+/* ---- time ---------------------------------------------------------------------------------------------------------------------- */
+
+/* What a replay or a chain took, shared by rows of prompts, or alike. */
+struct spent { int64_t ns, steps; const uint32_t *rows; uint32_t all; };
+
+static void charge(struct steno_batch *b, const struct spent *t)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    for (uint32_t lane = 0; lane < c->n_sequences; lane++) {
+        steno_session *s = owner_of(b, lane);
+        const uint32_t n = t->rows ? t->rows[lane] : 1, all = t->rows ? t->all : c->n_sequences;
+        if (!s || !n || !all) continue;
+        *(t->rows ? &s->timings.prompt_us : &s->timings.decode_us) += t->ns * n / all / 1000;
+        if (t->rows) s->timings.n_prompt_tokens += n;
+        s->timings.n_steps += t->steps;
+        session_share_time(s, PLAN_DECODER, n, all);
+    }
+}
+
+static int is_profiled(const struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    int any = 0;
+    for (uint32_t i = 0; i < c->n; i++) any |= c->window[i].s && c->window[i].s->profiling;
+    return any;
+}
+
+/* Times of ops of a run, to be shared. */
+static struct op_time *times_of(struct steno_batch *b)
+{
+    if (!is_profiled(b)) return NULL;
+    memset(b->time, 0, model_ops(b->model) * sizeof *b->time);
+    return b->time;
+}
+
+/* ---- choosing ------------------------------------------------------------------------------------------------------------------ */
+
+/* A lane that chose an end ends; so does one that nobody wants. */
+static void lane_look(const struct steno_batch *b, uint32_t lane)
+{
+    struct sampler *p = &b->run.lane[lane].sampler;
+    steno_session *s = owner_of(b, lane);
+    if (p->done) return;
+    if (p->n && tokenizer_is_end(b->model->tokenizer, p->out[p->n - 1].id)) {
+        p->n--;
+        p->ended = p->done = 1;
+    }
+    if (!s || session_should_stop(s)) p->done = 1;
+}
+
+static int next_rows(void *user)
+{
+    struct steno_batch *b = user;
+    for (uint32_t lane = 0; lane < clip_batch_of(b)->n_sequences; lane++) lane_look(b, lane);
+    run_advance(&b->run);
+    return b->run.n_rows > 0;
+}
+
+/* What a lane has said already is less likely (Keskar et al. 2019). */
+static void penalise(void *user, uint16_t lane, float *logits)
+{
+    const struct steno_batch *b = user;
+    const steno_session *s = owner_of(b, lane);
+    const struct sampler *p = &b->run.lane[lane].sampler;
+    const float by = s ? (float)clips_of(s)->request.p.repetition_penalty : 1;
+    for (int32_t i = 0; i < p->n; i++) {
+        int32_t k = 0;
+        while (p->out[k].id != p->out[i].id) k++;
+        if (k < i) continue; /* once for each id */
+        float *x = &logits[p->out[i].id];
+        *x = *x < 0 ? *x * by : *x / by;
+    }
+}
+
+/* ---- prompts ------------------------------------------------------------------------------------------------------------------- */
+
+static void lane_begin(struct steno_batch *b, uint16_t lane, steno_session *s)
+{
+    const struct audio_lm_session *a = audio_lm_of(s);
+    lane_rewind(b, lane, 0);
+    struct lane *l = &b->run.lane[lane];
+    l->sampler.rules = &a->rules;
+    l->sampler.limit = a->limit;
+    l->processors.wanted = !(a->clips.request.p.repetition_penalty == 1);
+}
+
+/* Rows of prompts on their way into a replay. */
+struct prompts {
+    struct steno_batch *b;
+    struct room room;
+    uint32_t heard;                /* rows of the input that are in use */
+    uint32_t rows[RUN_LANES], all; /* of each lane, in the replay at hand */
+};
+
+static int prompts_run(struct prompts *p)
+{
+    struct steno_batch *b = p->b;
+    const struct chain_calls calls = { NULL, penalise, b };
+    struct run_time took;
+    int ran = 0;
+    if (!b->run.n_rows) return STENO_OK;
+    const int rc = exec_chain(b->exec, audio_lm_decoder_of(b), &b->run, 1, &calls, &ran, times_of(b), &took);
+    charge(b, &(struct spent){ took.first_ns + took.rest_ns, 0, p->rows, p->all });
+    b->run.n_rows = p->heard = p->all = 0;
+    memset(p->rows, 0, sizeof p->rows);
+    return rc;
+}
+
+/* heard: [d] where the row stands for a piece of a clip, NULL: it is an id. */
+static int prompts_add(struct prompts *p, int32_t id, const float *heard, uint16_t lane, int32_t position, uint16_t flags)
+{
+    struct steno_batch *b = p->b;
+    const struct plan *d = audio_lm_decoder_of(b);
+    const struct room left = run_left(&b->run, p->room);
+    const int rc = left.rows && left.out ? STENO_OK : prompts_run(p);
+    if (rc) return rc;
+    if (heard) {
+        memcpy(exec_input(b->exec, d) + (size_t)p->heard * d->slot[d->input].ld, heard, d->slot[d->input].width * sizeof *heard);
+        id = token_of_input(p->heard++);
+    }
+    run_add(&b->run, id, position, lane, flags);
+    p->rows[lane]++;
+    p->all++;
+    return STENO_OK;
+}
+
+static int prompt_read(struct prompts *p, const struct clip_window *w)
+{
+    const struct audio_lm_session *a = audio_lm_of(w->s);
+    const steno_model *m = p->b->model;
+    const int32_t *before = (const int32_t *)(const void *)a->before.p, *behind = (const int32_t *)(const void *)a->behind.p;
+    const int32_t n_before = (int32_t)(a->before.len / sizeof *before), n_behind = (int32_t)(a->behind.len / sizeof *behind);
+    const int32_t n_heard = m->family->audio_lm->rows(w->rows.n);
+    const size_t d = audio_lm_width(m);
+    const float *heard = audio_lm_batch_of(p->b)->rows + (size_t)w->rows.row * d;
+    int32_t at = 0;
+    int rc = STENO_OK;
+    for (int32_t i = 0; i < n_before && !rc; i++) rc = prompts_add(p, before[i], NULL, w->rows.lane, at++, 0);
+    for (int32_t i = 0; i < n_heard && !rc; i++) rc = prompts_add(p, 0, heard + (size_t)i * d, w->rows.lane, at++, 0);
+    for (int32_t i = 0; i < n_behind && !rc; i++)
+        rc = prompts_add(p, behind[i], NULL, w->rows.lane, at++, i == n_behind - 1 ? ROW_SAMPLE : 0);
+    return rc;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------------------------- */
+
+static int prompts_read(struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    struct prompts p = { .b = b, .room = exec_room(b->exec, audio_lm_decoder_of(b)) };
+    int rc = STENO_OK;
+    b->run.n_rows = 0;
+    for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1;
+    for (uint32_t i = 0; i < c->n && !rc; i++) {
+        if (!c->window[i].s || !c->window[i].rows.n) continue;
+        lane_begin(b, c->window[i].rows.lane, c->window[i].s);
+        c->window[i].s->timings.n_prompts++;
+        rc = prompt_read(&p, &c->window[i]);
+    }
+    return rc ? rc : prompts_run(&p);
+}
+
+int audio_lm_decode(struct steno_batch *b)
+{
+    const struct chain_calls calls = { next_rows, penalise, b };
+    struct run_time took;
+    int ran = 0, rc = prompts_read(b);
+    if (rc || !next_rows(b)) return rc;
+    rc = exec_chain(b->exec, audio_lm_decoder_of(b), &b->run, INT_MAX, &calls, &ran, times_of(b), &took);
+    charge(b, &(struct spent){ took.first_ns + took.rest_ns, ran, NULL, 0 });
+    return rc;
+}

@@ -1,0 +1,30 @@
+/* steno: what transcriptions by a language model keep. SPDX-License-Identifier: MIT */
+#ifndef STENO_TASK_AUDIO_LM_SESSION_H
+#define STENO_TASK_AUDIO_LM_SESSION_H
+#include "search/rules.h"
+#include "task/clips/clip_session.h"
+
+struct audio_lm_session {
+    struct clip_session clips;
+    struct buf before, behind;   /* int32_t ids of the prompt of the request at hand, around the rows that stand for a clip */
+    struct logit_rules rules;
+    int32_t limit;               /* ids of a clip's text */
+    int32_t *ids;                /* [text_ctx] of the clip at hand */
+    struct buf bytes, raw, text; /* its text: as tokens say it, as UTF-8, as people read it */
+};
+
+/* In a batch. */
+struct audio_lm_batch {
+    struct clip_batch clips;
+    float *rows;                 /* [rows of a run, d] of the adaptor, each clip's from its first row on */
+};
+
+static inline struct audio_lm_session *audio_lm_of(const steno_session *s) { return s->part; }
+static inline struct audio_lm_batch *audio_lm_batch_of(const struct steno_batch *b) { return b->part; }
+static inline const struct plan *audio_lm_decoder_of(const struct steno_batch *b) { return &b->model->plan[PLAN_DECODER]; }
+static inline uint32_t audio_lm_width(const steno_model *m) { return m->plan[PLAN_ENCODER].slot[m->plan[PLAN_ENCODER].output].width; }
+
+extern const struct clip_decoder audio_lm_clips;
+/* What is read and written behind the rows of the run at hand, all clips side by side. A status of the executor's */
+int audio_lm_decode(struct steno_batch *b);
+#endif

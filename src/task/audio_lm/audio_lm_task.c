@@ -1,0 +1,87 @@
+/* steno: the task of transcription by a language model that hears. SPDX-License-Identifier: MIT */
+#include "task/audio_lm/audio_lm_task.h"
+#include "task/audio_lm/audio_lm_session.h"
+#include "task/clips/clip_bench.h"
+#include "task/clips/clip_request.h"
+#include "task/clips/clip_step.h"
+#include "task/params.h"
+
+static unsigned serves(const steno_model *m)
+{
+    (void)m;
+    return BY_AUDIO_LM;
+}
+
+static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    const uint32_t lanes = n_windows * n_lanes;
+    return (struct batch_shape){ PLAN_ENCODER, lanes > ROWS_OUT_MIN ? lanes : ROWS_OUT_MIN, (size_t)m->text_ctx };
+}
+
+static size_t rows_memory(const steno_model *m)
+{
+    return (size_t)m->plan[PLAN_ENCODER].max_rows * audio_lm_width(m) * sizeof(float);
+}
+
+static size_t batch_sz(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    return sizeof(struct audio_lm_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + rows_memory(m);
+}
+
+static int part_batch_open(struct steno_batch *b, steno_error *e)
+{
+    struct audio_lm_batch *a = b->part = arena_array(&b->arena, 1, sizeof *a);
+    if (!a) return err_nomem(e, sizeof *a, "a batch");
+    a->rows = arena_alloc(&b->arena, rows_memory(b->model));
+    return a->rows ? clip_batch_init(b, e) : err_nomem(e, rows_memory(b->model), "a batch");
+}
+
+static size_t ids_memory(const steno_model *m)
+{
+    return (size_t)m->text_ctx * sizeof(int32_t);
+}
+
+static size_t memory(const steno_model *m, const steno_team *team, int shared)
+{
+    (void)shared;
+    return sizeof(struct audio_lm_session) + clip_session_memory(m, team) + ids_memory(m);
+}
+
+static int part_open(steno_session *s, steno_error *e)
+{
+    struct audio_lm_session *a = s->part = arena_array(&s->arena, 1, sizeof *a);
+    if (!a) return err_nomem(e, sizeof *a, "a session");
+    const int rc = clip_session_open(s, &audio_lm_clips, e);
+    if (rc) return rc;
+    a->ids = arena_alloc(&s->arena, ids_memory(s->model));
+    return a->ids ? STENO_OK : err_nomem(e, ids_memory(s->model), "a session");
+}
+
+static void part_close(steno_session *s)
+{
+    struct audio_lm_session *a = audio_lm_of(s);
+    if (!a) return;
+    clip_session_close(s);
+    buf_free(&a->before);
+    buf_free(&a->behind);
+    buf_free(&a->bytes);
+    buf_free(&a->raw);
+    buf_free(&a->text);
+}
+
+const struct task audio_lm_task = {
+    .name = "audio_lm",
+    .serves = serves,
+    .max_lanes = 1,
+    .shape = shape,
+    .batch_memory = batch_sz,
+    .batch_open = part_batch_open,
+    .memory = memory,
+    .open = part_open,
+    .close = part_close,
+    .front_time = clip_front_time,
+    .call = STENO_CALL_TRANSCRIBE,
+    .request_take = clip_request_take,
+    .request_end = clip_request_end,
+    .batch_step = clip_step,
+};
