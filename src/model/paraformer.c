@@ -111,9 +111,9 @@ static int read_shape(struct paraformer_shape *s, struct weights *w, steno_error
     if (s->shift != (s->enc.streams ? s->taps / 2 : 0))
         return err_set(e, STENO_EUNSUPPORTED, "%s: the decoder's memory is shifted by %d of %d taps; this version knows %s", w->name,
                        (int)s->shift, (int)s->taps, s->enc.streams ? "streams whose tokens see those before them alone" : "none that is");
-    if (s->enc.d % s->heads || s->enc.d / s->heads % 4 || s->enc.d / s->heads > 256)
-        return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into multiples of 4 up to 256", w->name, (int)s->heads,
-                       (int)s->enc.d);
+    if (s->enc.d % s->heads || s->enc.d / s->heads > HEAD_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into parts of up to %d", w->name, (int)s->heads,
+                       (int)s->enc.d, HEAD_MAX);
     if (!s->d_ff) s->d_ff = length_of(w, "decoder.decoders.0.feed_forward.w_1.bias", 65536);
     s->n_vocab = length_of(w, "decoder.output_layer.bias", 1 << 20);
     if (s->d_ff && s->n_vocab > 2) return STENO_OK;
@@ -228,12 +228,13 @@ static void describe_states(steno_model *m, const struct paraformer_shape *s)
 {
     enum { PAST = 40, CROSS_PAST = 10 };
     const uint32_t d = (uint32_t)s->enc.d, heads = (uint32_t)s->enc.heads, more = (uint32_t)s->heads;
+    const uint32_t past = head_room(d / heads), cross_past = head_room(d / more);
     m->n_states = STATE_CROSS_PAST + 1;
     m->state[STATE_MEMORY] = (struct state_desc){ "last tokens, and the rest of a sum", STATE_SHIFT, (uint32_t)s->layers + 1, 1, d,
                                                   s->taps > 1 ? (uint32_t)s->taps - 1 : 1 };
-    m->state[STATE_PAST] = (struct state_desc){ "earlier frames", STATE_SHIFT, (uint32_t)s->enc.layers, 2 * heads, d / heads, PAST };
-    m->state[STATE_CROSS_PAST] = (struct state_desc){ "earlier frames of the decoder", STATE_SHIFT, (uint32_t)s->layers, 2 * more, d / more,
-                                                      CROSS_PAST };
+    m->state[STATE_PAST] = (struct state_desc){ "earlier frames", STATE_SHIFT, (uint32_t)s->enc.layers, 2 * heads, past, PAST };
+    m->state[STATE_CROSS_PAST] = (struct state_desc){ "earlier frames of the decoder", STATE_SHIFT, (uint32_t)s->layers, 2 * more,
+                                                      cross_past, CROSS_PAST };
 }
 
 static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e)

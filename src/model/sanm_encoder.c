@@ -16,9 +16,9 @@ static const struct sub layer[SIGHTS][3] = { [SEES_ALL] = LAYER(0), [SEES_BEFORE
 
 int sanm_encoder_check(struct sanm_encoder *s, struct weights *w, steno_error *e)
 {
-    if (s->d % s->heads || s->d / s->heads % 4 || s->d / s->heads > 256)
-        return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into multiples of 4 up to 256", w->name, (int)s->heads,
-                       (int)s->d);
+    if (s->d % s->heads || s->d / s->heads > HEAD_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into parts of up to %d", w->name, (int)s->heads,
+                       (int)s->d, HEAD_MAX);
     const int32_t width = s->n_mels * s->lfr_m;
     if (s->width && s->width != width)
         return err_set(e, STENO_EFORMAT, "%s: rows of %d features are said to be %d wide", w->name, (int)width, (int)s->width);

@@ -213,15 +213,16 @@ uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, ui
 
 uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t kv_heads, uint32_t d_head)
 {
-    if (!b->status && (d_head < 4 || d_head > HEAD_MAX || d_head % 4 || heads > UINT16_MAX))
-        b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: attention of %u heads of %u; heads are multiples of 4 up to %d",
+    if (!b->status && (d_head < 1 || d_head > HEAD_MAX || heads > UINT16_MAX))
+        b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: attention of %u heads of %u; heads of 1 to %d are served",
                             b->p.weights->name, heads, d_head, HEAD_MAX);
     if (!b->status && (!kv_heads || heads % kv_heads))
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: %u heads of queries do not share %u heads of keys and values evenly",
                             b->p.weights->name, heads, kv_heads);
     const uint16_t id = bind_add(b);
+    const uint32_t room = head_room(d_head);
     if (!b->status)
-        b->bind[id] = (struct bind){ .heads = (uint16_t)heads, .kv_heads = (uint16_t)kv_heads, .d_head = (uint16_t)d_head,
-                                     .n = heads * d_head, .k = heads * d_head, .scale = 1 / sqrtf((float)d_head) };
+        b->bind[id] = (struct bind){ .heads = (uint16_t)heads, .kv_heads = (uint16_t)kv_heads, .d_head = (uint16_t)room,
+                                     .n = heads * room, .k = heads * room, .scale = 1 / sqrtf((float)d_head) };
     return id;
 }

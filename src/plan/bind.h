@@ -43,5 +43,6 @@ uint16_t bind_rope(struct build *b, const struct rope *r, uint32_t heads, uint32
 uint16_t bind_scale(struct build *b, float scale, const float *positions, uint64_t n); /* positions: [max_rows, n] or NULL; kept */
 /* Depthwise filter [n, taps] (extents of 1 between them do not count), `left` taps before the row itself; heads: of the values it reads. */
 uint16_t bind_fsmn(struct build *b, const char *w, uint64_t n, uint32_t taps, uint32_t left, uint32_t heads);
+/* d_head as it is stored: rows, keys and values have heads of head_room(d_head). */
 uint16_t bind_attn(struct build *b, uint32_t heads, uint32_t kv_heads, uint32_t d_head);
 #endif

@@ -41,9 +41,9 @@ uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width)
 
 uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type)
 {
-    const uint32_t blocks = kv_blocks(b->plan.max_rows + b->plan.max_past);
-    return slot_add(b, (struct slot){ .width = 2 * heads * d_head, .rows = blocks * KV_BLOCK, .heads = heads, .d_head = d_head,
-                                      .kv_type = type, .size = (size_t)blocks * heads * kv_block_sz(type, d_head) });
+    const uint32_t blocks = kv_blocks(b->plan.max_rows + b->plan.max_past), room = head_room(d_head);
+    return slot_add(b, (struct slot){ .width = 2 * heads * room, .rows = blocks * KV_BLOCK, .heads = heads, .d_head = room,
+                                      .kv_type = type, .size = (size_t)blocks * heads * kv_block_sz(type, room) });
 }
 
 uint16_t build_slot_like(struct build *b, uint16_t slot)

@@ -127,7 +127,7 @@ size_t fsmn_scratch(const struct plan *p, const struct op *op)
 {
     const struct bind *c = &p->bind[op->bind];
     const int is_bf16 = op->in == NO_SLOT && p->slot[op->kv_slot].kv_type == KV_BF16;
-    return is_bf16 ? (ROWS_ITEM + (size_t)c->taps + 1) * c->d_head * sizeof(float) : 0;
+    return is_bf16 ? (ROWS_ITEM + (size_t)c->taps + 1) * p->slot[op->kv_slot].d_head * sizeof(float) : 0;
 }
 
 /* Rows [v->first, end), which is even, of values that are stored as pairs of bf16. */
@@ -136,7 +136,7 @@ static void values_widen(const struct values *v, const struct replay *rp, const 
 {
     enum kv_type type;
     const struct kv_view view = replay_kv(rp, op, head, 0, &type);
-    const size_t n = rp->p->bind[op->bind].d_head;
+    const size_t n = rp->p->slot[op->kv_slot].d_head;
     float *y = v->row;
     for (size_t t = (size_t)v->first; t < (size_t)end; t += 2, y += 2 * n) {
         const char *block = (const char *)view.base + (q->block + t / KV_BLOCK) * view.block_stride;
@@ -164,11 +164,12 @@ static const float *fsmn_row(const struct replay *rp, const struct op *op, uint3
         return i < 0 ? NULL : state_rows(&rp->x->mem[op->state], op->layer, q->lane) + (size_t)i * c->n + at;
     }
     if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)(q->row + t) * rp->p->slot[op->in].ld + at;
-    if (v->row) return v->row + (size_t)(t - v->first) * c->d_head;
+    const size_t wide = rp->p->slot[op->kv_slot].d_head; /* with its room */
+    if (v->row) return v->row + (size_t)(t - v->first) * wide;
     enum kv_type type;
-    const struct kv_view view = replay_kv(rp, op, head, 0, &type); /* keys first, then values [KV_BLOCK, d_head] */
+    const struct kv_view view = replay_kv(rp, op, head, 0, &type); /* keys first, then values [KV_BLOCK, wide] */
     const float *block = (const float *)(const void *)((const char *)view.base + (q->block + (size_t)t / KV_BLOCK) * view.block_stride);
-    return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * c->d_head;
+    return block + ((size_t)KV_BLOCK + (size_t)t % KV_BLOCK) * wide;
 }
 
 /* Rows [from, to), of one sequence. */

@@ -14,7 +14,7 @@ static const float *bias_of(struct build *b, const struct linear_desc *l)
         const struct linear_part *part = &l->part[i];
         tensor[i] = part->bias ? bind_tensor(b, part->bias, part->n, 0, 0) : NULL;
         what.tensor[i] = tensor_number(b, tensor[i]);
-        what.n += part->n;
+        what.n += with_room(part->n, l->out_head);
         any |= part->bias != NULL;
     }
     if (!any || b->status) return NULL;
@@ -22,8 +22,10 @@ static const float *bias_of(struct build *b, const struct linear_desc *l)
     if (what.data) return what.data;
     float *all = packed_take(b, (size_t)what.n * sizeof *all); /* zeroed: a missing bias is zeros */
     what.data = all;
-    for (int i = 0; i < l->n_parts && !b->status && !b->p.store->dry; all += l->part[i++].n)
+    for (int i = 0; i < l->n_parts && !b->status && !b->p.store->dry; all += with_room(l->part[i++].n, l->out_head)) {
         if (tensor[i]) b->status = tensor_read_f32(tensor[i], all, b->e);
+        if (tensor[i] && l->out_head) spread_heads(all, l->part[i].n / l->out_head, l->out_head);
+    }
     packed_remember(b, &what);
     return what.data;
 }
@@ -33,25 +35,29 @@ static uint16_t bind_run(struct build *b, const struct linear_desc *l, const str
 {
     const float *norm = l->norm == NO_BIND ? NULL : bind_at(b, l->norm)->norm_weight;
     const enum packed_type lower = precision_of(b, l->role, all, from, norm);
-    const enum packed_type type = lower ? lower : packed_as_stored(all->tensor[from]->type);
-    struct matrices m = { .k = all->k, .n_parts = to - from, .taps = 1 };
+    const enum packed_type stored = all->column_head ? PK_F32 : packed_as_stored(all->tensor[from]->type), type = lower ? lower : stored;
+    struct matrices m = *all;
+    m.n_parts = to - from;
     for (int i = 0; i < m.n_parts; i++) {
         m.tensor[i] = all->tensor[from + i];
         m.n[i] = all->n[from + i];
     }
     const void *packed = pack_shared(b, &m, type);
-    const uint32_t n = (uint32_t)matrices_rows(&m);
+    const uint32_t n = (uint32_t)matrices_rows(&m), k = (uint32_t)matrices_columns(&m);
     const uint16_t id = bind_add(b);
     if (!b->status)
-        *bind_at(b, id) = (struct bind){ .w = packed, .bias = bias, .n = n, .k = (uint32_t)m.k, .n_y = n, .type = (uint8_t)type,
-                                        .stride = 1 };
+        *bind_at(b, id) = (struct bind){ .w = packed, .bias = bias, .n = n, .k = k, .n_y = n, .type = (uint8_t)type, .stride = 1 };
     return id;
 }
 
-struct linear_binds bind_linear(struct build *b, const struct linear_desc *l)
+struct linear_binds bind_linear(struct build *b, const struct linear_desc *desc)
 {
     struct linear_binds binds = { 0 };
-    struct matrices m = { .k = l->k, .n_parts = l->n_parts, .taps = 1 };
+    struct linear_desc own = *desc;
+    const struct linear_desc *const l = &own;
+    if (head_room(own.out_head) == own.out_head) own.out_head = 0; /* nothing to add */
+    if (head_room(own.in_head) == own.in_head) own.in_head = 0;
+    struct matrices m = { .k = l->k, .n_parts = l->n_parts, .taps = 1, .row_head = l->out_head, .column_head = l->in_head };
     for (int i = 0; i < l->n_parts; i++) {
         m.tensor[i] = bind_tensor(b, l->part[i].weight, l->part[i].n, l->k, 0);
         m.n[i] = l->part[i].n;
@@ -63,14 +69,14 @@ struct linear_binds bind_linear(struct build *b, const struct linear_desc *l)
         for (to = from + 1; to < l->n_parts && m.tensor[to]->type == m.tensor[from]->type; to++) {}
         binds.column[binds.n] = binds.width;
         binds.bind[binds.n++] = bind_run(b, l, &m, from, to, bias ? bias + binds.width : NULL);
-        for (int i = from; i < to; i++) binds.width += (uint32_t)m.n[i];
+        for (int i = from; i < to; i++) binds.width += (uint32_t)with_room(m.n[i], l->out_head);
     }
     return binds;
 }
 
 uint16_t bind_matrix(struct build *b, const struct linear_part *part, uint64_t k, enum linear_role role, uint16_t norm)
 {
-    return bind_linear(b, &(struct linear_desc){ part, 1, k, role, norm }).bind[0];
+    return bind_linear(b, &(struct linear_desc){ part, 1, k, role, norm, 0, 0 }).bind[0];
 }
 
 int linear_is_packed_as(const struct build *b, const struct linear_binds *l, enum packed_type t)

@@ -15,6 +15,7 @@ struct linear_desc {
     uint64_t k;
     enum linear_role role;
     uint16_t norm;                  /* binding of the norm whose rows it reads, NO_BIND: it reads something else */
+    uint32_t out_head, in_head;     /* d_head of the heads that outputs (inputs) are of, which are head_room wide then; 0: of none */
 };
 
 /* A linear, bound: one op, or one for each run of parts that are stored alike. */
@@ -36,7 +37,7 @@ struct linear_use {
     uint32_t n_kv;              /* > 0: the last 2 n_kv outputs are keys and then values, head-major... */
     uint16_t kv_slot;           /* ...in this slot, */
     uint16_t state, layer;      /* or in this state; unused ones are NO_SLOT and NO_STATE */
-    uint16_t heads, kv_heads, d_head; /* of what the outputs are, 0: of no heads */
+    uint16_t heads, kv_heads, d_head; /* of what the outputs are, d_head with its room; 0: of no heads */
 };
 void emit_linear(struct build *b, const struct linear_use *u, const struct linear_binds *l);
 #endif

@@ -32,7 +32,7 @@ static struct linear_binds gate_weights(struct build *b, const struct lstm_layer
 {
     const struct lstm_name forth = name_of(l, what, 0), back = name_of(l, what, 1);
     const struct linear_part part[] = { { forth.s, NULL, 4 * l->n }, { back.s, NULL, 4 * l->n } };
-    return bind_linear(b, &(struct linear_desc){ part, ways, k, LINEAR_OTHER, NO_BIND });
+    return bind_linear(b, &(struct linear_desc){ part, ways, k, LINEAR_OTHER, NO_BIND, 0, 0 });
 }
 
 void sub_lstm(struct build *b, const struct lstm_layer *l, uint16_t out, uint16_t in, enum op_rows rows)

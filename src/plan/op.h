@@ -116,6 +116,9 @@ struct slot {
     uint16_t first, last;    /* ops that first write and last read it */
 };
 
+/* Heads are multiples of four numbers where they are computed: those of another width end with zeros. Their scale stays their own. */
+static inline uint32_t head_room(uint32_t d_head) { return (d_head + 3) & ~UINT32_C(3); }
+
 static inline uint32_t kv_blocks(uint32_t positions) { return (positions + KV_BLOCK - 1) / KV_BLOCK; }
 
 /* What outlives a run. */

@@ -19,6 +19,16 @@ void packed_remember(struct build *b, const struct stored *what)
     if (!b->status && weight_store_add(b->p.store, what)) b->status = err_nomem(b->e, sizeof *what, "packed weights");
 }
 
+/* The last one first. */
+void spread_heads(float *x, uint64_t heads, uint32_t d_head)
+{
+    const uint32_t room = head_room(d_head);
+    for (uint64_t h = heads; h-- > 0;) {
+        memmove(x + h * room, x + h * d_head, d_head * sizeof *x);
+        memset(x + h * room + d_head, 0, (room - d_head) * sizeof *x);
+    }
+}
+
 /* A packing job: each item is one panel, read from the file and interleaved by whichever thread is free. */
 struct pack_job {
     struct matrices m;
@@ -27,6 +37,7 @@ struct pack_job {
     enum packed_type packed;
     uint8_t *out, *buffer;  /* buffer: [threads] of PANEL rows, where taps > 1 as many turned, and where they are to be widened of f32 */
     size_t row_sz, buffer_sz, wide_at;
+    int widens;             /* rows are packed from f32 */
     struct approx_panel *approx; /* [panels] what packing loses, NULL: nobody asks */
     const struct kern *kern;
     struct pack_failure *failure; /* [threads] */
@@ -54,9 +65,16 @@ static void pack_fail(struct pack_job *j, int64_t panel)
 static int part_of(const struct matrices *m, uint64_t r, uint64_t *at)
 {
     int part = 0;
-    for (; r >= m->n[part]; part++) r -= m->n[part];
+    for (uint64_t n; r >= (n = with_room(m->n[part], m->row_head)); part++) r -= n;
     *at = r;
     return part;
+}
+
+/* How many of the rows from r on, of those that are packed, are stored one behind the other; 0: r is zeros. */
+static uint64_t run_of(const struct matrices *m, uint64_t r)
+{
+    const uint64_t at = m->row_head ? r % head_room(m->row_head) : 0;
+    return !m->row_head ? UINT64_MAX : at < m->row_head ? m->row_head - at : 0;
 }
 
 typedef int part_fn(const struct tensor *t, uint64_t row, uint64_t n, void *rows, steno_error *e);
@@ -67,9 +85,13 @@ static int each_part(const struct pack_job *j, uint64_t first, uint64_t last, ui
     uint64_t at, take;
     for (uint64_t r = first; r < last; r += take) {
         const int part = part_of(&j->m, r, &at);
-        take = j->m.n[part] - at < last - r ? j->m.n[part] - at : last - r;
-        const int rc = fn(j->m.tensor[part], at, take, buf + (r - first) * j->row_sz, e);
+        const uint64_t run = run_of(&j->m, r), left = last - r;
+        if (j->m.row_head) at = at / head_room(j->m.row_head) * j->m.row_head + at % head_room(j->m.row_head);
+        take = j->m.n[part] - at < left ? j->m.n[part] - at : left;
+        if (run < take) take = run;
+        const int rc = take ? fn(j->m.tensor[part], at, take, buf + (r - first) * j->row_sz, e) : STENO_OK;
         if (rc) return rc;
+        if (!take) take = 1;
     }
     return STENO_OK;
 }
@@ -80,23 +102,25 @@ static int check_rows(const struct tensor *t, uint64_t row, uint64_t n, void *ro
 }
 
 /* The rows of a panel as they are packed: taps first, and wide where the packed type does not take them as stored. @return their type */
-static enum dtype make_rows(const struct pack_job *j, const void *rows[PANEL], uint8_t *buf, size_t n)
+static enum dtype make_rows(const struct pack_job *j, const void *rows[PANEL], uint8_t *buf, uint64_t first, size_t n)
 {
     uint8_t *const turned = buf + PANEL * j->row_sz;
     float *const wide = (float *)(void *)(buf + j->wide_at);
-    const int widen = !pack_takes(j->packed, j->type);
+    const size_t columns = (size_t)matrices_columns(&j->m);
     for (size_t i = 0; i < n; i++) {
+        if (!run_of(&j->m, first + i)) continue; /* NULL: zeros */
         uint8_t *row = buf + i * j->row_sz;
         if (j->m.taps > 1) {
             taps_first(turned + i * j->row_sz, row, j->row_sz / j->m.k, j->m.k / j->m.taps, j->m.taps);
             row = turned + i * j->row_sz;
         }
         rows[i] = row;
-        if (!widen) continue;
-        dtype_widen_row(wide + i * j->m.k, j->type, row, j->m.k);
-        rows[i] = wide + i * j->m.k;
+        if (!j->widens) continue;
+        dtype_widen_row(wide + i * columns, j->type, row, j->m.k);
+        if (j->m.column_head) spread_heads(wide + i * columns, j->m.k / j->m.column_head, j->m.column_head);
+        rows[i] = wide + i * columns;
     }
-    return widen ? DT_F32 : j->type;
+    return j->widens ? DT_F32 : j->type;
 }
 
 static void pack_item(void *arg, int64_t panel, int thread)
@@ -111,11 +135,12 @@ static void pack_item(void *arg, int64_t panel, int thread)
     if (!rc) {
         const void *rows[PANEL] = { 0 };
         struct q8_loss loss;
-        uint8_t *const out = j->out + (size_t)panel * pack_panel_sz(j->packed, j->m.k);
-        const enum dtype from = make_rows(j, rows, buf, (size_t)(last - first));
-        j->kern->pack(out, j->approx ? &loss : NULL, j->packed, from, rows, j->m.k);
-        if (j->approx) j->approx[panel] = approx_panel_of(&loss, j->m.k);
-        if (!j->kern->panel_finite(j->packed, out, j->m.k)) rc = each_part(j, first, last, buf, check_rows, &f->error);
+        const size_t k = (size_t)matrices_columns(&j->m);
+        uint8_t *const out = j->out + (size_t)panel * pack_panel_sz(j->packed, k);
+        const enum dtype from = make_rows(j, rows, buf, first, (size_t)(last - first));
+        j->kern->pack(out, j->approx ? &loss : NULL, j->packed, from, rows, k);
+        if (j->approx) j->approx[panel] = approx_panel_of(&loss, k);
+        if (!j->kern->panel_finite(j->packed, out, k)) rc = each_part(j, first, last, buf, check_rows, &f->error);
     }
     if (rc) {
         f->panel = panel;
@@ -129,10 +154,11 @@ const void *pack_matrices(struct build *b, const struct matrices *m, enum packed
     const int threads = team_threads(b->p.team);
     struct pack_job j = { .m = *m, .rows = matrices_rows(m), .type = m->tensor[0]->type, .packed = t, .approx = approx,
                           .kern = b->p.kern, .failed = INT64_MAX };
-    const uint64_t k = m->k;
-    j.row_sz = dtype_row_sz(j.type, k);
+    const uint64_t k = matrices_columns(m);
+    j.row_sz = dtype_row_sz(j.type, m->k);
+    j.widens = m->column_head || !pack_takes(t, j.type);
     j.wide_at = ((m->taps > 1 ? 2 : 1) * PANEL * j.row_sz + 63) & ~(size_t)63;
-    j.buffer_sz = j.wide_at + (pack_takes(j.packed, j.type) ? 0 : PANEL * (size_t)k * sizeof(float));
+    j.buffer_sz = j.wide_at + (j.widens ? PANEL * (size_t)k * sizeof(float) : 0);
     j.buffer_sz = (j.buffer_sz + 63) & ~(size_t)63;
     j.out = packed_take(b, pack_sz(t, j.rows, k));
     if (b->p.store->dry) return j.out;

@@ -10,14 +10,21 @@ struct matrices {
     uint64_t n[LINEAR_PARTS_MAX], k;
     int n_parts;
     uint32_t taps; /* > 1: a convolution, stored [n, k / taps, taps] and packed [n, taps, k / taps] */
+    /* Rows (columns) are those of heads this wide, and get rows (columns) of zeros up to head_room; 0: they are of no heads. */
+    uint32_t row_head, column_head;
 };
+/* How many numbers of heads d_head wide, 0: of no heads, are when they are packed. */
+static inline uint64_t with_room(uint64_t n, uint32_t d_head) { return d_head ? n / d_head * head_room(d_head) : n; }
+static inline uint64_t matrices_columns(const struct matrices *m) { return with_room(m->k, m->column_head); }
 static inline uint64_t matrices_rows(const struct matrices *m)
 {
     uint64_t rows = 0;
-    for (int i = 0; i < m->n_parts; i++) rows += m->n[i];
+    for (int i = 0; i < m->n_parts; i++) rows += with_room(m->n[i], m->row_head);
     return rows;
 }
 
+/* Heads of d_head numbers, one behind the other, become head_room wide: there is room for them. */
+void spread_heads(float *x, uint64_t heads, uint32_t d_head);
 /* n bytes of the weight store; NULL: no memory, the builder has failed. */
 void *packed_take(struct build *b, size_t n);
 /* The place of tensor t in the model's table; t NULL: NO_TENSOR. */

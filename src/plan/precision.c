@@ -104,7 +104,7 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
     enum packed_type t = lowest == PK_Q8_QUAD ? by_blocks(m->tensor[at]->type) : lowest;
     struct energy y, q, key;
     if (is_qkv && t == PK_I8_QUAD) t = next_higher(p, lowest, t);
-    if (m->k > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
+    if (matrices_columns(m) > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
     if (!t || !norm || b->p.store->dry) return t;
     b->status = energy_of(&y, b, m->tensor[at], norm, m->n[at], m->k);
     q = key = y; /* of one matrix that holds them all: the mean of all stands for each */

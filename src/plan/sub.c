@@ -29,6 +29,9 @@ static struct part_name part_in(const char *name, const char *part, const char *
 
 static uint32_t q_width(const struct sub_dims *d) { return d->n_heads * d->d_head; }
 static uint32_t kv_width(const struct sub_dims *d) { return d->n_kv_heads * d->d_head; }
+/* The same with the room that heads have where they are computed. */
+static uint32_t q_room(const struct sub_dims *d) { return d->n_heads * head_room(d->d_head); }
+static uint32_t kv_room(const struct sub_dims *d) { return d->n_kv_heads * head_room(d->d_head); }
 static uint32_t taps_before(const struct sub_dims *d) { return (d->taps - 1) / 2 + d->shift; }
 
 /* A norm of its own slot. */
@@ -43,13 +46,13 @@ static struct normed emit_norm(struct build *b, const struct sub_dims *d, const 
     return n;
 }
 
-/* A matrix with a bias: out = act(NAME(in)) + aux. norm: what `in` comes from, NO_BIND: elsewhere. */
-struct matrix { const char *name; uint64_t n, k; enum linear_role role; uint16_t norm; enum act act; };
+/* A matrix with a bias: out = act(NAME(in)) + aux. norm: what `in` comes from, NO_BIND: elsewhere. Heads as in struct linear_desc. */
+struct matrix { const char *name; uint64_t n, k; enum linear_role role; uint16_t norm; enum act act; uint32_t out_head, in_head; };
 static void emit_matrix(struct build *b, const struct matrix *m, uint16_t out, uint16_t in, uint16_t aux)
 {
     const struct part_name w = part_of(m->name, "weight"), v = part_of(m->name, "bias");
     const struct linear_part part = { w.s, v.s, m->n };
-    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &part, 1, m->k, m->role, m->norm });
+    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &part, 1, m->k, m->role, m->norm, m->out_head, m->in_head });
     emit_linear(b, &(struct linear_use){ .label = m->name, .out = out, .in = in, .aux = aux, .act = m->act, .kv_slot = NO_SLOT,
                                          .state = NO_STATE }, &l);
 }
@@ -58,7 +61,8 @@ static void emit_matrix(struct build *b, const struct matrix *m, uint16_t out, u
 static struct linear_use use_of(const struct sub_dims *d, const char *label, uint16_t out, uint16_t in)
 {
     return (struct linear_use){ .label = label, .out = out, .in = in, .aux = NO_SLOT, .kv_slot = NO_SLOT, .state = NO_STATE,
-                                .heads = (uint16_t)d->n_heads, .kv_heads = (uint16_t)d->n_kv_heads, .d_head = (uint16_t)d->d_head };
+                                .heads = (uint16_t)d->n_heads, .kv_heads = (uint16_t)d->n_kv_heads,
+                                .d_head = (uint16_t)head_room(d->d_head) };
 }
 
 /* Keys and values of earlier runs behind those in the slot; then attention may look at them. */
@@ -79,11 +83,11 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
                                uint16_t kv, uint16_t layer)
 {
     const int causal = kv == NO_SLOT;
-    const uint16_t attended = build_slot(b, q_width(d)), rows = build_slot(b, q_width(d) + (causal ? 2 * kv_width(d) : 0));
+    const uint16_t attended = build_slot(b, q_room(d)), rows = build_slot(b, q_room(d) + (causal ? 2 * kv_room(d) : 0));
     const struct part_name label = part_of(name, "qkv");
     struct linear_use use = use_of(d, label.s, rows, in);
     use.kv_slot = kv;
-    if (!causal) use.n_kv = kv_width(d); /* keys and values go head-major, straight from the projection */
+    if (!causal) use.n_kv = kv_room(d); /* keys and values go head-major, straight from the projection */
     emit_linear(b, &use, qkv);
     if (!causal) emit_look_back(b, d, name, kv, layer);
     struct op *op = emit(b, OP_ATTN, name, attended, rows, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
@@ -122,10 +126,10 @@ static void emit_attn(struct build *b, const struct sub_dims *d, const struct su
     const struct part_name vb = part_in(s->name, a->v, "bias"), out = part_of(s->name, a->out);
     const struct linear_part part[] = { { qw.s, qb.s, q_width(d) }, { kw.s, a->has_key_bias ? kb.s : NULL, kv_width(d) },
                                         { vw.s, vb.s, kv_width(d) } };
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, d->d, LINEAR_QKV, normed.norm });
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, d->d, LINEAR_QKV, normed.norm, d->d_head, 0 });
     const uint16_t kv = causal ? NO_SLOT : build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
-    emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
+    emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, x, attended, x);
 }
 
 void sub_attn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
@@ -160,10 +164,10 @@ void sub_attn_post(struct build *b, const struct sub_dims *d, const struct sub *
         v[i] = part_in(s->name, part[i], "bias");
         parts[i] = (struct linear_part){ w[i].s, v[i].s, width[i] };
     }
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ parts, 3, d->d, LINEAR_QKV, NO_BIND });
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ parts, 3, d->d, LINEAR_QKV, NO_BIND, d->d_head, 0 });
     const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv));
     const uint16_t attended = emit_self_attn(b, d, s->name, x, &qkv, kv, layer);
-    emit_post(b, d, s, &(struct matrix){ s->name2, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended);
+    emit_post(b, d, s, &(struct matrix){ s->name2, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, x, attended);
 }
 
 /* Memory and attention side by side: the memory filters the values before they are cut into heads. */
@@ -175,7 +179,7 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const struct part_name f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
     const struct part_name o = part_of(s->name, "linear_out");
     const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm });
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm, d->d_head, 0 });
     const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv)), memory = build_slot(b, kv_width(d));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
     if (!b->status) b->op[b->plan.n_ops - 1].flags |= s->flags & SUB_CAUSAL ? OPF_CAUSAL : s->flags & SUB_TABLE ? OPF_TABLE : 0;
@@ -184,7 +188,7 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     if (!op || b->status) return;
     op->kv_slot = kv;
     op->aux = residual;
-    emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, out, attended, memory);
+    emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, out, attended, memory);
 }
 
 void sub_sanm(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
@@ -225,16 +229,17 @@ void sub_cross(struct build *b, const struct sub_dims *d, const struct sub *s, u
 {
     if (!has_state(b, s->name, "cross_state", b->plan.cross_state)) return;
     const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
-    const uint16_t q = build_slot(b, q_width(d)), attended = build_slot(b, q_width(d));
+    const uint16_t q = build_slot(b, q_room(d)), attended = build_slot(b, q_room(d));
     const struct part_name query = part_of(s->name, "query"), out = part_of(s->name, "out");
-    emit_matrix(b, &(struct matrix){ query.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE }, q, normed.slot, NO_SLOT);
+    emit_matrix(b, &(struct matrix){ query.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE, d->d_head, 0 }, q, normed.slot,
+                NO_SLOT);
     const uint16_t attn = bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head);
     emit_heads(b, s->name, q, attn, layer);
     struct op *op = emit(b, OP_ATTN, s->name, attended, q, attn);
     if (!op) return;
     op->state = b->plan.cross_state;
     op->layer = layer;
-    emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended, x);
+    emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, x, attended, x);
 }
 
 static enum act act_of(const struct sub *s)
@@ -246,8 +251,8 @@ void sub_ffn_post(struct build *b, const struct sub_dims *d, const struct sub *s
 {
     (void)layer;
     const uint16_t wide = build_slot(b, d->d_ff);
-    emit_matrix(b, &(struct matrix){ s->name, d->d_ff, d->d, LINEAR_UP, NO_BIND, act_of(s) }, wide, x, NO_SLOT);
-    emit_post(b, d, s, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide);
+    emit_matrix(b, &(struct matrix){ s->name, d->d_ff, d->d, LINEAR_UP, NO_BIND, act_of(s), 0, 0 }, wide, x, NO_SLOT);
+    emit_post(b, d, s, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE, 0, 0 }, x, wide);
 }
 
 void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
@@ -256,8 +261,8 @@ void sub_ffn(struct build *b, const struct sub_dims *d, const struct sub *s, uin
     const enum act act = act_of(s);
     const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
     const uint16_t wide = build_slot(b, d->d_ff);
-    emit_matrix(b, &(struct matrix){ s->name, d->d_ff, d->d, LINEAR_UP, normed.norm, act }, wide, normed.slot, NO_SLOT);
-    emit_matrix(b, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide, x);
+    emit_matrix(b, &(struct matrix){ s->name, d->d_ff, d->d, LINEAR_UP, normed.norm, act, 0, 0 }, wide, normed.slot, NO_SLOT);
+    emit_matrix(b, &(struct matrix){ s->name2, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE, 0, 0 }, x, wide, x);
 }
 
 /* A product without a bias joins the stream: out = NAME.PART(in) + out; with a norm behind it, out = POST(NAME.PART(in)) + out. */
@@ -297,7 +302,7 @@ void sub_attn_rope(struct build *b, const struct sub_dims *d, const struct sub *
         parts[i] = (struct linear_part){ w[i].s, d->has_qkv_bias ? v[i].s : NULL, width[i] };
     }
     const uint16_t attended = build_slot(b, q_width(d)), rows = build_slot(b, q_width(d) + 2 * kv_width(d));
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ parts, 3, d->d, LINEAR_QKV, normed.norm });
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ parts, 3, d->d, LINEAR_QKV, normed.norm, 0, 0 });
     const struct part_name label = part_of(s->name, "qkv"), turn = part_of(s->name, "rope");
     const struct linear_use use = use_of(d, label.s, rows, normed.slot);
     emit_linear(b, &use, &qkv);
@@ -312,7 +317,7 @@ void sub_attn_rope(struct build *b, const struct sub_dims *d, const struct sub *
     op->flags = OPF_CAUSAL | OPF_WRITE_KV;
     op->state = b->plan.self_state;
     op->layer = layer;
-    emit_plain(b, d, s, "o_proj", &(struct matrix){ NULL, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, x, attended);
+    emit_plain(b, d, s, "o_proj", &(struct matrix){ NULL, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, 0 }, x, attended);
 }
 
 void sub_ffn_glu(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
@@ -322,13 +327,13 @@ void sub_ffn_glu(struct build *b, const struct sub_dims *d, const struct sub *s,
     const struct part_name gate = part_in(s->name, "gate_proj", "weight"), up = part_in(s->name, "up_proj", "weight");
     const struct linear_part part[] = { { gate.s, NULL, d->d_ff }, { up.s, NULL, d->d_ff } };
     const uint16_t both = build_slot(b, 2 * d->d_ff), wide = build_slot(b, d->d_ff), glu = bind_scale(b, 1, NULL, d->d_ff);
-    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_UP, normed.norm });
+    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_UP, normed.norm, 0, 0 });
     const struct part_name label = part_of(s->name, "gate_up"), name = part_of(s->name, "glu");
     emit_linear(b, &(struct linear_use){ .label = label.s, .out = both, .in = normed.slot, .aux = NO_SLOT, .kv_slot = NO_SLOT,
                                          .state = NO_STATE }, &made);
     if (!b->status) bind_at(b, glu)->act = s->flags & SUB_TANH ? ACT_GELU_TANH : ACT_SILU;
     emit(b, OP_GLU, name.s, wide, both, glu);
-    emit_plain(b, d, s, "down_proj", &(struct matrix){ NULL, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, wide);
+    emit_plain(b, d, s, "down_proj", &(struct matrix){ NULL, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE, 0, 0 }, x, wide);
 }
 
 void sub_ffn_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in)
@@ -338,7 +343,7 @@ void sub_ffn_tokens(struct build *b, const struct sub_dims *d, const struct sub 
     const struct part_name down = part_of(s->name, "w_2"), weight = part_in(s->name, "w_2", "weight");
     const struct linear_part part = { weight.s, NULL, d->d };
     const struct normed before = emit_norm(b, d, s->norm, in, d->d);
-    emit_matrix(b, &(struct matrix){ up.s, d->d_ff, d->d, LINEAR_UP, before.norm, ACT_RELU }, wide, before.slot, NO_SLOT);
+    emit_matrix(b, &(struct matrix){ up.s, d->d_ff, d->d, LINEAR_UP, before.norm, ACT_RELU, 0, 0 }, wide, before.slot, NO_SLOT);
     const struct normed within = emit_norm(b, d, norm.s, wide, d->d_ff);
     emit(b, OP_LINEAR, down.s, out, within.slot, bind_matrix(b, &part, d->d_ff, LINEAR_DOWN, within.norm));
     emit_rows(b, first, ROWS_TABLE);
@@ -366,18 +371,19 @@ static void emit_cross_rows(struct build *b, const struct sub_dims *d, const str
     const struct part_name q = part_of(s->name, "linear_q"), o = part_of(s->name, "linear_out"), kv = part_of(s->name, "linear_k_v");
     const struct part_name w = part_in(s->name, "linear_k_v", "weight"), v = part_in(s->name, "linear_k_v", "bias");
     const struct linear_part part = { w.s, v.s, 2 * kv_width(d) };
-    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ &part, 1, d->d, LINEAR_CROSS_KV, NO_BIND });
+    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ &part, 1, d->d, LINEAR_CROSS_KV, NO_BIND, d->d_head, 0 });
     struct linear_use use = use_of(d, kv.s, NO_SLOT, enc);
-    use.n_kv = kv_width(d);
+    use.n_kv = kv_room(d);
     use.kv_slot = build_slot_kv(b, d->n_kv_heads, d->d_head, KV_F32);
     emit_linear(b, &use, &made);
     emit_look_back(b, d, s->name, use.kv_slot, d->layer);
-    const uint16_t first = b->plan.n_ops, query = build_slot(b, q_width(d)), attended = build_slot(b, q_width(d));
+    const uint16_t first = b->plan.n_ops, query = build_slot(b, q_room(d)), attended = build_slot(b, q_room(d));
     const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
-    emit_matrix(b, &(struct matrix){ q.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE }, query, normed.slot, NO_SLOT);
+    emit_matrix(b, &(struct matrix){ q.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE, d->d_head, 0 }, query, normed.slot,
+                NO_SLOT);
     struct op *op = emit(b, OP_ATTN, s->name, attended, query, bind_attn(b, d->n_heads, d->n_kv_heads, d->d_head));
     if (op) op->kv_slot = use.kv_slot, op->past = d->past; /* kv_rows: ROWS_RUN */
-    emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE }, out.slot, attended, aux);
+    emit_matrix(b, &(struct matrix){ o.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, out.slot, attended, aux);
     if (!b->status) b->op[b->plan.n_ops - 1].column = out.column;
     emit_rows(b, first, ROWS_TABLE);
 }
@@ -395,10 +401,10 @@ void sub_cross_rows_alone(struct build *b, const struct sub_dims *d, const struc
 void sub_cross_scores(struct build *b, const struct sub_dims *d, const struct sub *s, struct cross_rows to, uint16_t x, uint16_t enc)
 {
     const struct part_name q = part_of(s->name, "linear_q"), kv = part_of(s->name, "linear_k_v");
-    emit_matrix(b, &(struct matrix){ kv.s, 2 * kv_width(d), d->d, LINEAR_CROSS_KV, NO_BIND, ACT_NONE }, to.kv, enc, NO_SLOT);
+    emit_matrix(b, &(struct matrix){ kv.s, 2 * kv_width(d), d->d, LINEAR_CROSS_KV, NO_BIND, ACT_NONE, 0, 0 }, to.kv, enc, NO_SLOT);
     const uint16_t first = b->plan.n_ops;
     const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
-    emit_matrix(b, &(struct matrix){ q.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE }, to.q, normed.slot, NO_SLOT);
+    emit_matrix(b, &(struct matrix){ q.s, q_width(d), d->d, LINEAR_CROSS_Q, normed.norm, ACT_NONE, 0, 0 }, to.q, normed.slot, NO_SLOT);
     emit_rows(b, first, ROWS_TABLE);
 }
 
@@ -450,9 +456,9 @@ void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix,
     b->prefix = prefix;
     const struct linear_part part[] = { { "cross_attn.key.weight", NULL, kv_width(d) },
                                         { "cross_attn.value.weight", "cross_attn.value.bias", kv_width(d) } };
-    const struct linear_binds kv = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_CROSS_KV, NO_BIND });
+    const struct linear_binds kv = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_CROSS_KV, NO_BIND, d->d_head, 0 });
     struct linear_use use = use_of(d, "cross_attn.kv", NO_SLOT, enc);
-    use.n_kv = kv_width(d);
+    use.n_kv = kv_room(d);
     use.state = b->plan.cross_state;
     use.layer = layer;
     emit_linear(b, &use, &kv);

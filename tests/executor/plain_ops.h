@@ -369,10 +369,11 @@ static inline const float *plain_fsmn_row(const struct plain_op *o, uint32_t hea
     enum kv_type type;
     size_t head_sz;
     const struct kv_view v = plain_kv(o, head, 0, &type, &head_sz);
+    const size_t room = head_room(c->d_head);
     const void *block = (const char *)v.base + (s.block + (size_t)t / KV_BLOCK) * v.block_stride;
-    if (type == KV_F32) return (const float *)block + kv_value_at(KV_F32, (size_t)t % KV_BLOCK, 0, c->d_head);
+    if (type == KV_F32) return (const float *)block + kv_value_at(KV_F32, (size_t)t % KV_BLOCK, 0, room);
     for (size_t i = 0; i < c->d_head; i++)
-        wide[i] = bf16_to_f32(((const uint16_t *)block)[kv_value_at(KV_BF16, (size_t)t % KV_BLOCK, i, c->d_head)]);
+        wide[i] = bf16_to_f32(((const uint16_t *)block)[kv_value_at(KV_BF16, (size_t)t % KV_BLOCK, i, room)]);
     return wide;
 }
 
