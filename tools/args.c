@@ -86,7 +86,8 @@ void arg_param(char *out, size_t n, const char *name, double *unit)
 /* @return 1, or 0 when no call has such a field */
 static int param_of(steno_param *p, const char *name)
 {
-    static const enum steno_call calls[] = { STENO_CALL_TRANSCRIBE, STENO_CALL_FIND_SPEECH, STENO_CALL_OPEN, STENO_CALL_GENERATE };
+    static const enum steno_call calls[] = { STENO_CALL_TRANSCRIBE, STENO_CALL_FIND_SPEECH, STENO_CALL_OPEN, STENO_CALL_GENERATE,
+                                             STENO_CALL_EMBED };
     for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
         for (int i = 0; p->size = sizeof *p, steno_param_get(NULL, calls[c], i, p) == STENO_OK; i++)
             if (strcmp(p->name, name) == 0) return 1;

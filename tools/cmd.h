@@ -12,6 +12,8 @@ int cmd_vad(int argc, char **argv);
 int cmd_tokenize(int argc, char **argv);
 int cmd_punctuate(int argc, char **argv);
 int cmd_generate(int argc, char **argv);
+int cmd_embed(int argc, char **argv);
+int cmd_search(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
 int cmd_quantize(int argc, char **argv);
 int cmd_info(int argc, char **argv);

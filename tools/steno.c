@@ -28,14 +28,15 @@ static const struct verb verbs[] = {
     { "tokenize", cmd_tokenize, "the tokens of a text" },
     { "punctuate", cmd_punctuate, "put punctuation into a text" },
     { "generate", cmd_generate, "go on with a text, or answer it, with a language model" },
+    { "embed", cmd_embed, "vectors of texts" },
+    { "search", cmd_search, "lines of transcripts that mean what is asked for" },
     { "convert", cmd_convert, "write a FunASR model as one GGUF file" },
     { "quantize", cmd_quantize, "write it with smaller weights" },
     { "info", cmd_info, "what a model file holds, or what is wrong with it" },
     { "bench", cmd_bench, "how fast this machine is, phase by phase" },
     { "compare", cmd_compare, "how far numbers of two .npy files are apart" },
     { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
-    { "stream", NULL, NULL }, { "chat", NULL, NULL },
-    { "embed", NULL, NULL }, { "models", NULL, NULL },
+    { "stream", NULL, NULL }, { "chat", NULL, NULL }, { "models", NULL, NULL },
     { "serve", NULL, NULL }, { "batch", NULL, NULL }, { "completions", NULL, NULL },
 };
 

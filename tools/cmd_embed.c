@@ -1,0 +1,184 @@
+/* steno: the verb embed: texts as vectors. SPDX-License-Identifier: MIT */
+#include "cmd.h"
+#include "embed_opts.h"
+#include "npy_file.h"
+#include "print.h"
+#include "text_file.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MOST = 1 << 26, JSON, NPY = 1 };
+
+struct opts {
+    struct engine_opts engine;
+    struct embed_opts embed;
+    int format;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct arg rows[] = {
+    EMBED_MODEL_ROW(struct opts),
+    ARG_HEADING("Vectors"),
+    EMBED_POOLING_ROW(struct opts),
+    { .name = "normalize", .kind = ARG_PAIR, .at = AT(embed.normalize), .dflt = ARG_OF_PARAM,
+      .help = "vectors have length 1, so that a product of two is their cosine" },
+    { .name = "truncate", .kind = ARG_FLAG, .at = AT(embed.truncate),
+      .help = "of a text that is too long for the model the beginning is read; without it such a text is refused" },
+    ARG_HEADING("Output"),
+    { .name = "output-format", .letter = 'f', .kind = ARG_WORD, .at = AT(format), .value = "json|npy", .dflt = "json",
+      .help = "json: a line with an object for each text; npy: one array of NumPy, a row for each" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    ARG_HEADING("Messages"),
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args embed_args = { "embed", "[OPTION]... -m MODEL [TEXT|@FILE|-]...",
+                                        "Print a vector for each TEXT, for each line of FILE behind @, or of standard\n"
+                                        "input where it is - or there is no text.", rows };
+
+/* All texts of a run. */
+struct texts {
+    const char **text; /* [n] */
+    const char **from; /* [n] the file that it is a line of, NULL: it was typed */
+    int *line;         /* [n] */
+    int n, cap;
+    char **file;       /* [n_files] what the files hold */
+    int n_files;
+};
+
+static int no_memory(void)
+{
+    message("out of memory for the texts");
+    return EXIT_MEMORY;
+}
+
+static int add(struct texts *t, const char *text, const char *from, int line)
+{
+    if (t->n == t->cap) {
+        const size_t cap = t->cap ? 2 * (size_t)t->cap : 64;
+        const char **text_at = realloc(t->text, cap * sizeof *text_at);
+        if (text_at) t->text = text_at;
+        const char **from_at = realloc(t->from, cap * sizeof *from_at);
+        if (from_at) t->from = from_at;
+        int *line_at = realloc(t->line, cap * sizeof *line_at);
+        if (line_at) t->line = line_at;
+        if (!text_at || !from_at || !line_at) return no_memory();
+        t->cap = (int)cap;
+    }
+    t->text[t->n] = text;
+    t->from[t->n] = from;
+    t->line[t->n++] = line;
+    return EXIT_OK;
+}
+
+static int add_lines(struct texts *t, char *p, const char *from)
+{
+    int code = EXIT_OK;
+    for (int line = 1; *p && code == EXIT_OK; line++) {
+        char *end = p + strcspn(p, "\n"), *next = *end ? end + 1 : end;
+        if (end > p && end[-1] == '\r') end[-1] = '\0';
+        *end = '\0';
+        code = add(t, p, from, line);
+        p = next;
+    }
+    return code;
+}
+
+static int add_operand(struct texts *t, const char *operand)
+{
+    char why[TEXT_FILE_WHY], *bytes;
+    const int from_stdin = !operand || strcmp(operand, "-") == 0;
+    const char *name = from_stdin ? "standard input" : operand + 1;
+    if (!from_stdin && operand[0] != '@') return add(t, operand, NULL, t->n + 1);
+    switch (text_file_read(&bytes, from_stdin ? "-" : name, from_stdin, TEXT_MOST, why, sizeof why)) {
+    case TEXT_FILE_READ: break;
+    case TEXT_FILE_NO_MEMORY: return no_memory();
+    default: message("%s: %s", name, why); return EXIT_INPUT;
+    }
+    char **more = realloc(t->file, ((size_t)t->n_files + 1) * sizeof *more);
+    if (!more) {
+        free(bytes);
+        return no_memory();
+    }
+    t->file = more;
+    t->file[t->n_files++] = bytes;
+    return add_lines(t, bytes, name);
+}
+
+static void texts_free(struct texts *t)
+{
+    for (int i = 0; i < t->n_files; i++) free(t->file[i]);
+    free(t->file);
+    free(t->text);
+    free(t->from);
+    free(t->line);
+}
+
+static int text_fails(const struct texts *t, int i, const char *reason)
+{
+    if (t->from[i]) message("%s: line %d %s", t->from[i], t->line[i], reason);
+    else message("text %d %s", t->line[i], reason);
+    return EXIT_SOME;
+}
+
+static void print_vector(const char *text, const steno_embedding *v)
+{
+    printf("{\"text\": ");
+    print_json(stdout, text);
+    printf(", \"tokens\": %d, \"truncated\": %s, \"embedding\": [", (int)v->n_tokens, v->is_truncated ? "true" : "false");
+    for (int i = 0; i < v->n; i++) printf("%s%.9g", i ? ", " : "", (double)v->vector[i]);
+    printf("]}\n");
+}
+
+static int print_vectors(const struct engine *e, const struct texts *t, int at, int n, const struct opts *o)
+{
+    for (int i = 0; i < n; i++) {
+        steno_embedding v = { .size = sizeof v };
+        char head[NPY_HEAD];
+        if (steno_embedding_get(e->session, i, &v) != STENO_OK) return EXIT_MODEL;
+        npy_head(head, t->n, v.n);
+        if (o->format == NPY && !at && !i) fwrite(head, 1, sizeof head, stdout);
+        if (o->format == NPY) fwrite(v.vector, sizeof *v.vector, (size_t)v.n, stdout);
+        else print_vector(t->text[at + i], &v);
+    }
+    return message_flush();
+}
+
+static int do_texts(const struct engine *e, const struct texts *t, const struct opts *o)
+{
+    steno_embed_params p;
+    int code = EXIT_OK, bad;
+    embed_params(&p, &o->embed);
+    for (int at = 0, n; at < t->n && code == EXIT_OK; at += n) {
+        n = t->n - at < EMBED_TOGETHER ? t->n - at : EMBED_TOGETHER;
+        code = embed_run(e, t->text + at, n, &p, &bad);
+        if (code != EXIT_OK && bad >= 0) text_fails(t, at + bad, embed_reason(e));
+        else if (code != EXIT_OK && code < EXIT_SIGNAL) message("%s", steno_last_error(e->session));
+        if (code == EXIT_OK) code = print_vectors(e, t, at, n, o);
+    }
+    return code;
+}
+
+int cmd_embed(int argc, char **argv)
+{
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
+    struct engine e;
+    struct texts t = { 0 };
+    int n;
+    int code = args_parse(&embed_args, &o, &given, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    code = embed_open(&e, &o.engine, "embed");
+    if (code != EXIT_OK) return code;
+    for (int i = 0; code == EXIT_OK && i < (n ? n : 1); i++) code = add_operand(&t, n ? argv[i] : NULL);
+    if (code == EXIT_OK && !t.n) {
+        message("there is no text");
+        code = EXIT_INPUT;
+    }
+    if (code == EXIT_OK) code = do_texts(&e, &t, &o);
+    texts_free(&t);
+    engine_close(&e);
+    return code;
+}

@@ -1,0 +1,243 @@
+/* steno: the verb search: lines of transcripts that mean what is asked for. SPDX-License-Identifier: MIT
+ *
+ * A line's score is the cosine of its vector with the query's. Lines become vectors a few at a time, and the best ones alone are kept, so
+ * memory depends on the largest file and not on their number. */
+#include "cmd.h"
+#include "embed_opts.h"
+#include "ledger_code.h"
+#include "print.h"
+#include "text_file.h"
+#include "transcript_lines.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_MOST = 1 << 26, HITS_MOST = 10000 };
+
+struct opts {
+    struct engine_opts engine;
+    struct embed_opts embed;
+    int64_t most;
+    int json;
+};
+
+#define AT(field) offsetof(struct opts, field)
+
+static const struct arg rows[] = {
+    EMBED_MODEL_ROW(struct opts),
+    ARG_HEADING("Search"),
+    { .name = "top", .letter = 'k', .kind = ARG_INT, .at = AT(most), .value = "N", .dflt = "10", .lo = 1, .hi = HITS_MOST,
+      .help = "so many lines, the nearest ones" },
+    EMBED_POOLING_ROW(struct opts),
+    ARG_HEADING("Output"),
+    { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "an object instead of lines" },
+    ENGINE_MACHINE_ROWS(struct opts),
+    ARG_HEADING("Messages"),
+    ENGINE_QUIET_ROW(struct opts),
+    { 0 },
+};
+
+static const struct args search_args = { "search", "[OPTION]... -m MODEL QUERY FILE...",
+                                         "Print SCORE, FILE, TIME and LINE, separated by tabs, for the lines of transcripts\n"
+                                         "nearest in meaning to QUERY. FILE is json, jsonl, srt, vtt, tsv, csv, lrc or\n"
+                                         "text, - standard input.", rows };
+
+struct hit { double score; const char *file; int64_t t0_ms, t1_ms, number; char *text; };
+
+struct search {
+    const struct engine *e;
+    steno_embed_params p;
+    float *query;         /* [width] */
+    int width;
+    struct hit *hit;      /* [n] best first; of equal ones the first comes first */
+    int n, most;
+    struct transcript_line line[EMBED_TOGETHER]; /* [n_lines] without vectors as yet */
+    int n_lines;
+    const char *file;     /* of theirs */
+};
+
+static int no_memory(void)
+{
+    message("out of memory for the lines");
+    return EXIT_MEMORY;
+}
+
+static int fails(const struct search *q, int code)
+{
+    if (code < EXIT_SIGNAL) message("%s", embed_reason(q->e));
+    return code;
+}
+
+static double score_of(const struct search *q, const steno_embedding *v)
+{
+    double sum = 0;
+    for (int i = 0; i < q->width; i++) sum += (double)q->query[i] * (double)v->vector[i];
+    return sum;
+}
+
+/* Among the best, where it is one. */
+static int keep(struct search *q, double score, const struct transcript_line *line)
+{
+    int at = q->n;
+    while (at && q->hit[at - 1].score < score) at--;
+    if (at == q->most) return EXIT_OK;
+    char *text = strdup(line->text);
+    if (!text) return no_memory();
+    if (q->n == q->most) free(q->hit[--q->n].text);
+    memmove(q->hit + at + 1, q->hit + at, (size_t)(q->n - at) * sizeof *q->hit);
+    q->hit[at] = (struct hit){ score, q->file, line->t0_ms, line->t1_ms, line->number, text };
+    q->n++;
+    return EXIT_OK;
+}
+
+/* The lines that wait; one without tokens has no meaning, and is left out. */
+static int lines_run(struct search *q)
+{
+    const char *texts[EMBED_TOGETHER];
+    int code = EXIT_OK, bad = -1;
+    for (int i = 0; i < q->n_lines; i++) texts[i] = q->line[i].text;
+    while (q->n_lines && (code = embed_run(q->e, texts, q->n_lines, &q->p, &bad)) == EXIT_SOME && bad >= 0) {
+        const size_t behind = (size_t)(--q->n_lines - bad);
+        memmove(texts + bad, texts + bad + 1, behind * sizeof *texts);
+        memmove(q->line + bad, q->line + bad + 1, behind * sizeof *q->line);
+    }
+    if (q->n_lines && code != EXIT_OK) return fails(q, code);
+    code = EXIT_OK;
+    for (int i = 0; i < q->n_lines && code == EXIT_OK; i++) {
+        steno_embedding v = { .size = sizeof v };
+        if (steno_embedding_get(q->e->session, i, &v) == STENO_OK) code = keep(q, score_of(q, &v), &q->line[i]);
+    }
+    q->n_lines = 0;
+    return code;
+}
+
+static int do_file(struct search *q, const char *name)
+{
+    char why[TEXT_FILE_WHY], *text;
+    struct transcript_lines l;
+    int code = EXIT_OK;
+    q->file = strcmp(name, "-") ? name : "standard input";
+    switch (text_file_read(&text, name, 1, FILE_MOST, why, sizeof why)) {
+    case TEXT_FILE_READ: break;
+    case TEXT_FILE_NO_MEMORY: return no_memory();
+    default: message("%s: %s", q->file, why); return EXIT_INPUT;
+    }
+    transcript_lines_begin(&l, transcript_form_of(name, text), text);
+    while (code == EXIT_OK && transcript_line_next(&l, &q->line[q->n_lines]))
+        if (++q->n_lines == EMBED_TOGETHER) code = lines_run(q);
+    if (code == EXIT_OK) code = lines_run(q);
+    q->n_lines = 0;
+    if (code == EXIT_OK && l.is_bad) {
+        message("%s: it is no JSON from segment %lld on", q->file, (long long)l.number + 1);
+        code = EXIT_INPUT;
+    }
+    free(text);
+    return code;
+}
+
+/* Files that cannot be read are told, and the others searched. */
+static int do_files(struct search *q, char **files, int n)
+{
+    int failed = 0;
+    for (int i = 0; i < n; i++) {
+        const int code = do_file(q, files[i]);
+        if (code != EXIT_OK && code != EXIT_INPUT) return code;
+        failed += code != EXIT_OK;
+    }
+    return failed == n ? EXIT_INPUT : failed ? EXIT_SOME : EXIT_OK;
+}
+
+static int take_query(struct search *q, const char *text)
+{
+    steno_embedding v = { .size = sizeof v };
+    int bad;
+    const int code = embed_run(q->e, &text, 1, &q->p, &bad);
+    if (code == EXIT_SOME && bad >= 0) return message_usage("the query %s", embed_reason(q->e));
+    if (code != EXIT_OK) return fails(q, code);
+    if (steno_embedding_get(q->e->session, 0, &v) != STENO_OK) return EXIT_MODEL;
+    q->width = v.n;
+    q->query = malloc((size_t)v.n * sizeof *q->query);
+    q->hit = calloc((size_t)q->most + 1, sizeof *q->hit);
+    if (!q->query || !q->hit) return no_memory();
+    memcpy(q->query, v.vector, (size_t)v.n * sizeof *q->query);
+    return EXIT_OK;
+}
+
+static void print_ms(const char *key, int64_t ms)
+{
+    printf(", \"%s\": ", key);
+    if (ms < 0) printf("null");
+    else print_json_number(stdout, (double)ms / 1000);
+}
+
+static int print_object(const struct search *q, const char *query)
+{
+    printf("{\"query\": ");
+    print_json(stdout, query);
+    printf(", \"results\": [");
+    for (int i = 0; i < q->n; i++) {
+        const struct hit *h = &q->hit[i];
+        printf("%s{\"score\": %.6f, \"file\": ", i ? ", " : "", h->score);
+        print_json(stdout, h->file);
+        printf(", \"line\": %lld", (long long)h->number);
+        print_ms("start", h->t0_ms);
+        print_ms("end", h->t1_ms);
+        printf(", \"text\": ");
+        print_json(stdout, h->text);
+        putchar('}');
+    }
+    printf("]}\n");
+    return message_flush();
+}
+
+static int print_hits(const struct search *q)
+{
+    for (int i = 0; i < q->n; i++) {
+        const struct hit *h = &q->hit[i];
+        printf("%.4f\t%s\t", h->score, h->file);
+        if (h->t0_ms >= 0) print_time(stdout, h->t0_ms);
+        else printf("line %lld", (long long)h->number);
+        putchar('\t');
+        print_stripped(stdout, h->text);
+        putchar('\n');
+    }
+    return message_flush();
+}
+
+static int search(const struct engine *e, const struct opts *o, char **argv, int n)
+{
+    struct search *q = calloc(1, sizeof *q);
+    if (!q) return no_memory();
+    q->e = e;
+    q->most = (int)o->most;
+    embed_params(&q->p, &o->embed);
+    q->p.normalize = q->p.truncate = 1;
+    int code = take_query(q, argv[0]);
+    if (code == EXIT_OK) code = do_files(q, argv + 1, n - 1);
+    if (code == EXIT_OK || code == EXIT_SOME) {
+        const int written = o->json ? print_object(q, argv[0]) : print_hits(q);
+        if (written != EXIT_OK) code = written;
+    }
+    for (int i = 0; i < q->n; i++) free(q->hit[i].text);
+    free(q->hit);
+    free(q->query);
+    free(q);
+    return code;
+}
+
+int cmd_search(int argc, char **argv)
+{
+    struct args_given given;
+    struct opts o = { .engine.given = &given };
+    struct engine e;
+    int n;
+    int code = args_parse(&search_args, &o, &given, argc, argv, &n);
+    if (code != ARGS_RUN) return code;
+    if (n < 2) return message_usage("search takes what is looked for, and the files to look in");
+    for (int i = 1; i < n; i++)
+        if ((code = ledger_code_read(NULL, "an input", argv[i])) != EXIT_OK) return code;
+    code = embed_open(&e, &o.engine, "search");
+    if (code != EXIT_OK) return code;
+    code = search(&e, &o, argv, n);
+    engine_close(&e);
+    return code;
+}

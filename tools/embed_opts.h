@@ -1,0 +1,26 @@
+/* steno: what the verbs embed and search have in common. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_EMBED_OPTS_H
+#define STENO_TOOLS_EMBED_OPTS_H
+#include "engine.h"
+
+enum { EMBED_TOGETHER = 64 /* texts of a call */ };
+
+struct embed_opts { int pooling, normalize, truncate; };
+
+#define EMBED_MODEL_ROW(T) \
+    ARG_HEADING("Model"), \
+    { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(T, engine.model), .value = "PATH|NAME", \
+      .help = "a model that makes vectors of texts: BERT (as of sentence-transformers) or a language model, GGUF or Hugging Face folder" }
+
+#define EMBED_POOLING_ROW(T) \
+    { .name = "pooling", .kind = ARG_WORD, .at = offsetof(T, embed.pooling), .value = "model|mean|cls|last", .dflt = ARG_OF_PARAM, \
+      .help = "how the rows of a text become one; model: as its files say, else the mean for BERT, the last row for language models" }
+
+/* Open the model and a session. @return EXIT_OK, or the exit code to end with, after a message */
+int embed_open(struct engine *e, const struct engine_opts *o, const char *verb);
+void embed_params(steno_embed_params *p, const struct embed_opts *o);
+/* Vectors of texts, which steno_embedding_get shows then. *bad: the text that is refused, -1: none is, the run failed otherwise. @return
+ * EXIT_OK, or an exit code, EXIT_SOME for a text; the reason is not told yet: embed_reason */
+int embed_run(const struct engine *e, const char *const *texts, int n, const steno_embed_params *p, int *bad);
+const char *embed_reason(const struct engine *e); /* without the number of the text */
+#endif

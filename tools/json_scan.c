@@ -1,0 +1,152 @@
+/* steno: JSON, piece by piece, in memory. SPDX-License-Identifier: MIT */
+#include "json_scan.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WANTS_VALUE, WANTS_KEY, WANTS_COMMA, WANTS_FIRST };
+
+void json_scan_begin(struct json_scan *j, char *text)
+{
+    *j = (struct json_scan){ .p = text };
+}
+
+static void skip_space(struct json_scan *j)
+{
+    j->p += strspn(j->p, " \t\r\n");
+}
+
+static int hex4(const char *s, uint32_t *out)
+{
+    char digits[5] = { 0 };
+    if (strspn(s, "0123456789abcdefABCDEF") < 4) return 0;
+    memcpy(digits, s, 4);
+    *out = (uint32_t)strtoul(digits, NULL, 16);
+    return 1;
+}
+
+static char *put_utf8(char *to, uint32_t cp)
+{
+    if (cp < 0x80) *to++ = (char)cp;
+    else if (cp < 0x800) *to++ = (char)(0xc0 | cp >> 6);
+    else if (cp < 0x10000) *to++ = (char)(0xe0 | cp >> 12);
+    else {
+        *to++ = (char)(0xf0 | cp >> 18);
+        *to++ = (char)(0x80 | (cp >> 12 & 0x3f));
+    }
+    if (cp >= 0x800) *to++ = (char)(0x80 | (cp >> 6 & 0x3f));
+    if (cp >= 0x80) *to++ = (char)(0x80 | (cp & 0x3f));
+    return to;
+}
+
+/* \uXXXX at s + 2, or a pair of them; what stands for nothing is U+FFFD. @return behind it, NULL: it is none */
+static char *take_unicode(char **to, char *s)
+{
+    uint32_t cp, low;
+    if (!hex4(s + 2, &cp)) return NULL;
+    s += 6;
+    if (cp >= 0xd800 && cp < 0xdc00 && s[0] == '\\' && s[1] == 'u' && hex4(s + 2, &low) && low >= 0xdc00 && low < 0xe000) {
+        cp = 0x10000 + ((cp - 0xd800) << 10) + (low - 0xdc00);
+        s += 6;
+    }
+    if ((cp >= 0xd800 && cp < 0xe000) || !cp) cp = 0xfffd;
+    *to = put_utf8(*to, cp);
+    return s;
+}
+
+/* The string at p, which begins with a quote, into place. 0: it is none */
+static int take_string(struct json_scan *j)
+{
+    static const char name[] = "\"\\/bfnrt", value[] = "\"\\/\b\f\n\r\t";
+    char *s = j->p + 1, *to = s;
+    j->s = s;
+    while (*s != '"') {
+        if ((unsigned char)*s < ' ') return 0; /* a NUL is the end of all */
+        if (*s != '\\') {
+            *to++ = *s++;
+            continue;
+        }
+        const char *known = s[1] ? strchr(name, s[1]) : NULL;
+        if (known) {
+            *to++ = value[known - name];
+            s += 2;
+        } else if (s[1] != 'u' || !(s = take_unicode(&to, s))) {
+            return 0;
+        }
+    }
+    j->p = s + 1;
+    *to = '\0';
+    return 1;
+}
+
+static void value_ends(struct json_scan *j)
+{
+    j->wants = j->depth ? WANTS_COMMA : WANTS_VALUE;
+}
+
+static enum json_piece open_value(struct json_scan *j)
+{
+    if (j->depth == JSON_SCAN_DEPTH) return JSON_PIECE_BAD;
+    const int is_list = *j->p++ == '[';
+    j->is_list[j->depth++] = (char)is_list;
+    j->wants = is_list ? WANTS_FIRST : WANTS_KEY;
+    return JSON_PIECE_OPEN;
+}
+
+static enum json_piece take_value(struct json_scan *j)
+{
+    static const char *const words[] = { "true", "false", "null", "NaN", "Infinity", "-Infinity" };
+    char *end;
+    if (*j->p == '{' || *j->p == '[') return open_value(j);
+    if (*j->p == '"') {
+        if (!take_string(j)) return JSON_PIECE_BAD;
+        value_ends(j);
+        return JSON_PIECE_TEXT;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strncmp(j->p, words[i], strlen(words[i]))) {
+            j->p += strlen(words[i]);
+            value_ends(j);
+            return JSON_PIECE_OTHER;
+        }
+    if (!strchr("-0123456789", *j->p) || !*j->p) return JSON_PIECE_BAD;
+    j->x = strtod(j->p, &end);
+    if (end == j->p) return JSON_PIECE_BAD;
+    j->p = end;
+    value_ends(j);
+    return JSON_PIECE_NUMBER;
+}
+
+static enum json_piece close_value(struct json_scan *j)
+{
+    j->p++;
+    j->depth--;
+    value_ends(j);
+    return JSON_PIECE_CLOSE;
+}
+
+static enum json_piece take_key(struct json_scan *j)
+{
+    if (*j->p != '"' || !take_string(j)) return JSON_PIECE_BAD;
+    char *const key = j->s;
+    skip_space(j);
+    if (*j->p++ != ':') return JSON_PIECE_BAD;
+    j->s = key;
+    j->wants = WANTS_VALUE;
+    return JSON_PIECE_KEY;
+}
+
+enum json_piece json_scan_next(struct json_scan *j)
+{
+    skip_space(j);
+    if (!*j->p) return j->depth || j->wants != WANTS_VALUE ? JSON_PIECE_BAD : JSON_PIECE_END;
+    const int in_list = j->depth && j->is_list[j->depth - 1], end = in_list ? ']' : '}';
+    if (j->wants == WANTS_COMMA) {
+        if (*j->p == end) return close_value(j);
+        if (*j->p++ != ',') return JSON_PIECE_BAD;
+        skip_space(j);
+        return in_list ? take_value(j) : take_key(j);
+    }
+    if (j->wants != WANTS_VALUE && *j->p == end) return close_value(j);
+    return j->wants == WANTS_KEY ? take_key(j) : take_value(j);
+}
