@@ -23,7 +23,7 @@ set(tests_threads
     unit.plan_heads unit.plan_tokens unit.plan_unfused unit.plan_widths
     api.abi api.batch api.batch_funasr api.cancel api.damaged_weights api.fallback api.funasr api.funasr_callbacks api.memory api.misuse
     api.nomem api.opening
-    api.reenter api.resident api.results api.serve api.stack api.stream api.threads api.windows)
+    api.reenter api.resident api.results api.serve api.stack api.stream api.threads api.vad_segments api.vad_segments_told api.windows)
 set(tests_media cli.cut cli.inputs cli.writers)
 
 function(steno_test name)

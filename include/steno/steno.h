@@ -726,7 +726,9 @@ typedef struct steno_transcribe_params {
      * Spans longer than a clip may be, of 60 s, are cut so, too. The session opens what it needs for it when the first request begins, and
      * keeps it as long as requests have the same one: at most what a session of it takes, and room for its longest span (max_segment_ms)
      * twice. The spans can be read with steno_span_get. Merged spans leave out pauses longer than 60 s, max_segment_ms and merge_ms
-     * together. */
+     * together. In a session by itself up to 16 segments, together no longer than the longest clip that is cut, go through the encoder in
+     * one run, and what they say does not depend on it: on_window is asked about all of them first. A segment does not wait for a source
+     * that gives audio as it is spoken. */
     const steno_model *vad_model;
     const struct steno_vad_params *vad; /* how it finds them, copied; NULL: the defaults. Its callbacks are told */
     double repetition_penalty;     /* of Fun-ASR-Nano: logits of ids that a segment has already are divided by it where they are above 0,

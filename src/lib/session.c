@@ -23,12 +23,18 @@ static uint32_t lanes_of(const steno_model *m, const steno_session_params *p)
     return (uint32_t)p->max_lanes < m->task->max_lanes ? (uint32_t)p->max_lanes : m->task->max_lanes;
 }
 
+/* Of a session by itself. */
+static uint32_t windows_of(const steno_model *m)
+{
+    return m->task->own_windows ? m->task->own_windows : 1;
+}
+
 int64_t steno_session_memory(const steno_model *m, const steno_team *team, const steno_session_params *p)
 {
     steno_session_params own;
     if (!m || params_of(&own, p)) return STENO_EARG;
     if (!m->n_plans) return 0; /* it has no sessions */
-    const size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, 1, lanes_of(m, &own)));
+    const size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, windows_of(m), lanes_of(m, &own)));
     return (int64_t)(n + model_ops(m) * sizeof(struct op_time) + m->task->memory(m, team, own.batch != NULL));
 }
 
@@ -38,7 +44,7 @@ static int open_parts(steno_session *s, steno_team *team, const steno_session_pa
     int rc = STENO_OK;
     s->batch = p->batch;
     s->own_batch = !p->batch;
-    if (s->own_batch) rc = batch_open(&s->batch, m, team, 1, lanes_of(m, p), e);
+    if (s->own_batch) rc = batch_open(&s->batch, m, team, windows_of(m), lanes_of(m, p), e);
     if (rc) return rc;
     s->batch->n_sessions++;
     s->timings.load_us = m->load_us;

@@ -35,6 +35,12 @@ static struct exec_params exec_params_of(const steno_model *m, int threads, cons
                                  .max_out = rows_out, .threads = threads };
 }
 
+/* Bytes of the tokens there is room for. */
+static size_t tokens_sz(const steno_model *m, const struct batch_shape *s, uint32_t n_lanes)
+{
+    return (m->task->one_by_one ? 1 : n_lanes) * s->n_ids * sizeof(struct sampled_token);
+}
+
 size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
 {
     const struct plan *plans[MODEL_PLANS];
@@ -52,7 +58,7 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
     if (m->exact) n += batch_memory(m->exact, team, 1, n_lanes);
     if (m->task->batch_memory) n += m->task->batch_memory(m, n_windows, n_lanes);
     if (shape.first_plan == n_plans) return n;
-    n += run_memory(plans + shape.first_plan, n_plans - shape.first_plan, lanes) + shape.n_ids * lanes * sizeof(struct sampled_token);
+    n += run_memory(plans + shape.first_plan, n_plans - shape.first_plan, lanes) + tokens_sz(m, &shape, lanes);
     return n + shape.n_ids * sizeof(struct best);
 }
 
@@ -71,12 +77,12 @@ static int all_stop(void *user)
 }
 
 /* Tables of rows and lanes, and what is chosen in them. */
-static int run_open(struct steno_batch *b, const struct plan **plans, int n_plans, size_t n_ids)
+static int run_open(struct steno_batch *b, const struct plan **plans, int n_plans, const struct batch_shape *shape)
 {
     const uint32_t lanes = b->n_windows * b->n_lanes;
-    b->sampled = arena_array(&b->arena, lanes * n_ids, sizeof *b->sampled);
+    b->sampled = arena_alloc(&b->arena, tokens_sz(b->model, shape, lanes));
     int bad = !b->sampled || run_init(&b->run, &b->arena, plans, n_plans, lanes);
-    b->run.argmax.best = arena_array(&b->arena, n_ids, sizeof *b->run.argmax.best);
+    b->run.argmax.best = arena_array(&b->arena, shape->n_ids, sizeof *b->run.argmax.best);
     bad |= !b->run.argmax.best;
     return bad;
 }
@@ -98,9 +104,9 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     if (rc) return rc;
     b->time = arena_array(&b->arena, model_ops(m), sizeof *b->time);
     int bad = !b->time;
-    if (shape.first_plan < n_plans) bad |= run_open(b, plans + shape.first_plan, n_plans - shape.first_plan, shape.n_ids);
+    if (shape.first_plan < n_plans) bad |= run_open(b, plans + shape.first_plan, n_plans - shape.first_plan, &shape);
     if (bad)
-        return err_nomem(e, model_ops(m) * sizeof *b->time + b->n_windows * b->n_lanes * shape.n_ids * sizeof *b->sampled, "a session");
+        return err_nomem(e, model_ops(m) * sizeof *b->time + tokens_sz(m, &shape, b->n_windows * b->n_lanes), "a session");
     return m->task->batch_open ? m->task->batch_open(b, e) : STENO_OK;
 }
 

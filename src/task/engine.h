@@ -19,7 +19,7 @@ struct steno_batch {
     struct kv_state state[MODEL_STATES];
     struct exec *exec;
     struct run run;
-    struct sampled_token *sampled; /* [windows * lanes, ids of a window] tokens of each lane */
+    struct sampled_token *sampled; /* [windows * lanes, ids of a window] tokens of each lane; or of the window at hand */
     struct op_time *time;       /* [ops of all plans] of a chain of replays that sessions share, until each has got its part */
 
     void *part;                 /* what its task needs: struct ar_batch; NULL: nothing */

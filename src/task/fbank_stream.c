@@ -37,16 +37,26 @@ void fbank_stream_close(struct fbank_stream *r)
     r->fbank = NULL;
 }
 
+/* Did n samples come little faster than they are spoken? */
+static int is_slow(int64_t n, int64_t ns)
+{
+    enum { TIMES = 8, NS_PER_SAMPLE = 1000000000 / FBANK_RATE };
+    return ns > n * NS_PER_SAMPLE / TIMES;
+}
+
 /* At most n samples into pcm. @return their number, 0 at the end, STREAM_WAITS, or a status */
 static int64_t pull(struct fbank_stream *r, float *pcm, int64_t n, steno_error *e)
 {
     if (r->should_stop && r->should_stop(r->user)) return err_set(e, STENO_ECANCELED, "canceled while reading audio");
+    if (r->hurries && r->is_slow) return STREAM_WAITS;
     if (n > r->left) n = r->left;
     if (n > FBANK_STREAM_CHUNK) n = FBANK_STREAM_CHUNK;
     const int64_t t = os_now_ns(), got = n > 0 ? r->src->read(r->src->user, pcm, n) : 0;
-    r->time.source_ns += os_now_ns() - t;
+    const int64_t took = os_now_ns() - t;
+    r->time.source_ns += took;
     if (got == STENO_SOURCE_WAIT && r->may_wait) return STREAM_WAITS;
     if (got < 0 || got > n) return err_set(e, STENO_ESOURCE, "the audio source failed after %lld samples", (long long)r->samples);
+    r->is_slow = is_slow(got, took);
     r->samples += got;
     r->left -= got;
     if (!got) r->ended = 1;
@@ -57,7 +67,7 @@ void fbank_stream_begin(struct fbank_stream *r, const steno_source *src, int64_t
 {
     r->src = src;
     r->samples = r->n_held = 0;
-    r->ended = r->flushed = r->may_wait = 0;
+    r->ended = r->flushed = r->may_wait = r->hurries = r->is_slow = 0;
     r->failed = STENO_OK;
     r->clip_end = -1;
     r->skip = skip;

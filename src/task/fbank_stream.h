@@ -20,6 +20,8 @@ struct fbank_stream {
     int ended;               /* the source has ended, or nothing is left */
     int flushed;             /* the stream's last rows have come out */
     int may_wait;            /* the source may say STENO_SOURCE_WAIT: a call returns STREAM_WAITS then, and goes on when it is repeated */
+    int hurries;             /* clips wait in a run: a source that gives audio as it is spoken is not asked on, likewise */
+    int is_slow;             /* it gave the last audio so */
     int failed;              /* the source has, behind the stream's rows that were given last: how */
     struct front_time time;
     int (*should_stop)(void *user);

@@ -24,6 +24,8 @@ struct task {
     const char *name;               /* as families call it */
     unsigned (*serves)(const steno_model *m); /* BY_...: rows of the table of parameters */
     uint32_t max_lanes;             /* sequences of one window that may be decoded beside each other */
+    uint32_t own_windows;           /* of one request that share a run, in a session by itself; 0: one */
+    int one_by_one;                 /* windows of a run become text one after the other: tokens of one are kept, not of every lane */
 
     /* Its part of a batch, in b->part; all but the first are NULL where it has none. */
     struct batch_shape (*shape)(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);

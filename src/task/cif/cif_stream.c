@@ -157,6 +157,7 @@ const struct task cif_stream_task = {
     .name = "cif-stream",
     .serves = serves,
     .max_lanes = 1,
+    .one_by_one = 1,
     .shape = shape,
     .batch_memory = clip_batch_memory,
     .batch_open = clip_batch_open,

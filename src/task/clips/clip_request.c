@@ -47,6 +47,7 @@ int clip_request_hear(steno_session *s, int *has)
         const int rc = c->speech.model ? clip_speech_begin(&c->speech, s, &c->fbank) : STENO_OK;
         if (rc) return rc;
     }
+    c->fbank.hurries = clip_batch_of(s->batch)->n > 0;
     if (c->decoder->hear) return c->decoder->hear(s, has);
     return c->speech.model ? clip_speech_hear(&c->speech, has) : fbank_stream_hear(&c->fbank, has, &s->error);
 }

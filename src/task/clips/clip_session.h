@@ -8,6 +8,8 @@
 #include "task/clips/clip_speech.h"
 #include "task/task.h"
 
+enum { CLIPS_TOGETHER = 16 }; /* of a session by itself: segments that a voice-activity model finds are short */
+
 /* A clip that is in the run at hand. */
 struct clip_window {
     steno_session *s;     /* whose it is, NULL: nobody wants it any more */

@@ -2,7 +2,7 @@
  *
  * A step is a run of the encoder. Clips of whoever is next in the queue (request_queue.c) go into it, each a sequence of rows, until there
  * is no room for the next one: short clips share what it costs to read the weights, long ones have runs of their own. A row sees its own
- * sequence alone, so none of this shows in any text. */
+ * sequence alone, so none of this shows in any text. Clips do not wait for a source that gives audio as it is spoken. */
 #include "task/clips/clip_step.h"
 #include "task/batch_loop.h"
 
