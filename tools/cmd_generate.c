@@ -90,8 +90,8 @@ static void print_object(const steno_session *s, const int32_t *prompt, int n_pr
         print_json_number(stdout, (double)tok.logprob);
     }
     printf("], \"seed\": %llu, \"timings\": {\"load_ms\": %.3f, \"prompt_tokens\": %d, \"prompt_ms\": %.3f, \"tokens\": %d, "
-           "\"decode_ms\": %.3f}}\n", (unsigned long long)seed, (double)t.load_us / 1e3, n_prompt, (double)t.prompt_us / 1e3, n,
-           (double)t.decode_us / 1e3);
+           "\"decode_ms\": %.3f, \"drafted\": %lld, \"accepted\": %lld}}\n", (unsigned long long)seed, (double)t.load_us / 1e3,
+           n_prompt, (double)t.prompt_us / 1e3, n, (double)t.decode_us / 1e3, (long long)t.n_drafted, (long long)t.n_accepted);
 }
 
 static int say(const struct engine *e, const struct opts *o, const steno_generate_params *given, const int32_t *ids, int n)

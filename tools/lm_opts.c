@@ -85,6 +85,7 @@ int lm_params_open(struct lm_params *out, const struct lm_opts *o, const struct 
     p->presence_penalty = o->presence_penalty;
     p->samplers = o->samplers;
     p->ignore_eos = o->ignore_eos;
+    p->draft_max = (int32_t)o->draft_max;
     p->seed = (uint64_t)o->seed;
     if (o->seed < 0 && getrandom(&p->seed, sizeof p->seed, 0) < 0) p->seed = (uint64_t)(uintptr_t)out;
     int code = o->stop ? read_stops(out, o->stop) : EXIT_OK;

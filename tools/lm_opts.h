@@ -7,7 +7,7 @@
 #include "engine.h"
 
 struct lm_opts {
-    int64_t max_tokens, top_k, repeat_last_n, seed;
+    int64_t max_tokens, top_k, repeat_last_n, seed, draft_max;
     double temperature, top_p, min_p, repeat_penalty, frequency_penalty, presence_penalty;
     const char *samplers, *stop, *grammar, *grammar_file, *json_schema, *json_schema_file;
     int ignore_eos;
@@ -61,7 +61,10 @@ struct lm_opts {
     { .name = "ignore-eos", .kind = ARG_FLAG, .at = LM_AT(T, ignore_eos), \
       .help = "nowhere else: the model's own end of text is not chosen" }, \
     { .name = "ctx-size", .letter = 'c', .kind = ARG_INT, .at = offsetof(T, engine.ctx_size), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "tokens there is room for, prompt and answer together; 0: 4096, or what the model was trained for" }
+      .help = "tokens there is room for, prompt and answer together; 0: 4096, or what the model was trained for" }, \
+    ARG_HEADING("Speed"), \
+    { .name = "draft-max", .kind = ARG_INT, .at = LM_AT(T, draft_max), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "guess up to N tokens ahead from what the text repeats, and check them in one run; the text stays the same" }
 
 /* The parameters, and what they point at. */
 struct lm_params {

@@ -836,6 +836,9 @@ typedef struct steno_generate_params {
      * be read, and steno_cancel called. Other than 0: the text ends here, as STENO_FINISH_CALLER. */
     int (*on_token)(void *user, const struct steno_token *tok, const char *text, size_t n_text);
     int (*should_abort)(void *user); /* asked now and then, also while a prompt is read; other than 0: STENO_ECANCELED */
+    int32_t draft_max; /* most ids that are guessed ahead and checked in one run, 0 to 15. Guesses are what followed the newest ids when
+                          they stood in the text before. Ids and probabilities are the same to the bit with any number; 0 */
+    int32_t pad;
 } steno_generate_params;
 
 /** Why a text ended. */
@@ -1256,6 +1259,7 @@ typedef struct steno_timings {
     int64_t load_us, source_us, mel_us, encode_us, cross_us, prompt_us, decode_us;
     int32_t n_verified, n_corrected; /* attempts at windows that were checked in f32, and those of them that f32 decoded otherwise */
     int64_t verify_us;               /* what that took, on top of all else */
+    int64_t n_drafted, n_accepted;   /* ids that were guessed ahead (draft_max), and those of them that were chosen */
 } steno_timings;
 
 /** What ran for this session alone, and of runs that sessions of a batch share its part of the time, by rows.

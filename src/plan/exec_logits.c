@@ -10,8 +10,9 @@ int approx_wanted(const struct replay *rp, size_t out)
 {
     const struct row *row = &rp->run->row[rp->run->out_row[out]];
     const struct lane *l = &rp->run->lane[row->lane];
-    if (l->processors.wanted || (row->flags != ROW_SAMPLE && row->flags != ROW_TOPK) || l->sampler.rules->temperature != 0) return 0;
-    return row->flags == ROW_SAMPLE ? 1 + l->sampler.keeps_margin : l->sampler.topk <= APPROX_TOPK ? l->sampler.topk : 0;
+    const int is_one = row->flags == ROW_SAMPLE || row->flags == ROW_GUESS;
+    if (l->processors.wanted || (!is_one && row->flags != ROW_TOPK) || l->sampler.rules->temperature != 0) return 0;
+    return is_one ? 1 + l->sampler.keeps_margin : l->sampler.topk <= APPROX_TOPK ? l->sampler.topk : 0;
 }
 
 static float *bounds_of(const struct replay *rp, size_t out)

@@ -153,8 +153,8 @@ static inline int exec_chain(struct exec *x, const struct plan *p, struct run *r
     return x->ops->chain(x, p, run, steps, calls, ran, time, spent);
 }
 
-/* Choose from the logits that the out-th wanted row of the last replay left (ROW_LOGITS), as ROW_SAMPLE does: rows of one lane may so be
- * run together and chosen from one after the other. */
+/* Choose from the logits that the out-th wanted row of the last replay left (ROW_LOGITS, ROW_GUESS), as ROW_SAMPLE does: rows of one lane
+ * may so be run together and chosen from one after the other. */
 static inline int exec_choose(struct exec *x, const struct plan *p, struct run *run, const struct chain_calls *calls, uint32_t out)
 {
     return x->ops->choose(x, p, run, calls, out);

@@ -12,6 +12,7 @@ enum row_flag {
     ROW_LOGITS = 4,    /* leave the logits where exec_logits finds them */
     ROW_BEST = 8,      /* argmax.best of this row = the most probable id; not together with ROW_PROB */
     ROW_TOPK = 16,     /* the lane's topk most probable ids that its rules allow go to sampler.top; nothing is chosen */
+    ROW_GUESS = 64,    /* leave what ROW_SAMPLE would choose from to exec_choose */
     ROW_GIVEN = 32     /* argmax.best[row].logprob = the log-probability of its id, which is given; not together with ROW_PROB, ROW_BEST */
 };
 

@@ -121,10 +121,8 @@ static void take(struct chooser *c, struct sampled_token *t)
     tell(c, &tok, s->generated_text.len - (c->finish == STENO_FINISH_STOP ? 0 : stop_begun(c)));
 }
 
-/* What the last replay chose; the rows of the next one. */
-static int next(void *user)
+static void take_new(struct chooser *c)
 {
-    struct chooser *c = user;
     struct sampler *l = &c->lane->sampler;
     for (; c->taken < l->n && !c->status && !c->finish; c->taken++) {
         struct sampled_token *t = &l->out[c->taken];
@@ -136,9 +134,49 @@ static int next(void *user)
         }
         take(c, t);
     }
+}
+
+/* Of the rows of guesses: those that the ids chosen before them had guessed are chosen from, too. */
+static void check_guesses(struct chooser *c)
+{
+    struct steno_batch *b = c->s->batch;
+    struct lane *l = &c->lane[0];
+    const struct chain_calls calls = { NULL, c->filters ? filter : NULL, c };
+    const int32_t first = b->run.row[0].pos;
+    int32_t right = 0;
+    for (int32_t i = 0;; i++, right++) {
+        const int rc = exec_choose(b->exec, &c->s->model->plan[c->plan], &b->run, &calls, (uint32_t)i);
+        if (rc) c->status = session_ran(c->s, b->exec, rc);
+        take_new(c);
+        if (c->status || l->sampler.done || i == c->draft.n || l->sampler.out[l->sampler.n - 1].id != c->draft.guess[i]) break;
+    }
+    l->kv.len = first + right + 1;
+    state_truncate(&b->state[STATE_SELF], b->run.row[0].lane, (uint32_t)l->kv.len);
+    c->s->timings.n_drafted += c->draft.n;
+    c->s->timings.n_accepted += right;
+    draft_learn(&c->draft, right);
+}
+
+static void next_rows(struct chooser *c)
+{
+    struct run *r = &c->s->batch->run;
+    const struct sampler *l = &c->lane->sampler;
+    const int32_t ids = l->limit - l->n - 1, context = c->s->model->text_ctx - c->lane->kv.len - 1;
+    if (!c->draft.most) run_advance(r);
+    else draft_rows(&c->draft, r, (uint16_t)(c->lane - r->lane), (const int32_t *)(const void *)c->s->held.p,
+                    (int32_t)(c->s->held.len / sizeof(int32_t)), ids < context ? ids : context);
+}
+
+/* What the last replay chose; the rows of the next one. */
+static int next(void *user)
+{
+    struct chooser *c = user;
+    const struct sampler *l = &c->lane->sampler;
+    if (c->draft.n) check_guesses(c);
+    else take_new(c);
     if (!c->status && session_should_stop(c->s)) c->status = err_set(&c->s->error, STENO_ECANCELED, "canceled");
     if (c->status || l->done) return 0;
-    run_advance(&c->s->batch->run);
+    next_rows(c);
     return 1;
 }
 
@@ -179,10 +217,10 @@ static int check_stops(steno_session *s, const steno_generate_params *p)
     return STENO_OK;
 }
 
-int chooser_open(struct chooser *c, steno_session *s, struct lane *lane, const steno_generate_params *p)
+int chooser_open(struct chooser *c, steno_session *s, int plan, struct lane *lane, const steno_generate_params *p)
 {
     const steno_model *m = s->model;
-    *c = (struct chooser){ .s = s, .p = p, .lane = lane, .end = -1 };
+    *c = (struct chooser){ .s = s, .p = p, .lane = lane, .end = -1, .draft = draft_of(p->draft_max), .plan = plan };
     token_stream_begin(&c->stream, m->tokenizer, 0);
     c->stream.began = 1; /* what was read is before it */
     int rc = check_stops(s, p);

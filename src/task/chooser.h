@@ -5,6 +5,7 @@
 #ifndef STENO_TASK_CHOOSER_H
 #define STENO_TASK_CHOOSER_H
 #include "search/samplers.h"
+#include "task/draft.h"
 #include "task/session.h"
 #include "text/tokenizer.h"
 
@@ -17,6 +18,8 @@ struct chooser {
     int filters;                /* logits are looked at before the draw */
     float *raw;                 /* [n_vocab] of the step at hand, as the model made them; NULL: nobody changes them */
     double lse;                 /* logarithm of the sum of their exponentials */
+    struct draft draft;
+    int plan;                   /* of the model, that is replayed */
     int32_t taken;              /* ids of the lane that were looked at */
     int32_t end;                /* the end of text that was chosen, -1: none */
     struct token_stream stream;
@@ -27,7 +30,7 @@ struct chooser {
 
 /* For ids behind those that the session holds (s->held), in a lane that was rewound. What p points at stays where it is. STENO_EARG: a
  * parameter is wrong; STENO_ENOMEM. Afterwards chooser_close, in any case. */
-int chooser_open(struct chooser *c, steno_session *s, struct lane *lane, const steno_generate_params *p);
+int chooser_open(struct chooser *c, steno_session *s, int plan, struct lane *lane, const steno_generate_params *p);
 struct chain_calls chooser_calls(struct chooser *c);
 /* The chain has ended, as rc says: what is left is told. @return rc, or what else went wrong */
 int chooser_end(struct chooser *c, int rc);

@@ -99,7 +99,7 @@ static int choose(steno_session *s, struct generation *g, const int32_t *ids, in
     lane_rewind(s->batch, 0, g->len);
     l->sampler.limit = p->max_tokens && p->max_tokens < room ? p->max_tokens : room;
     l->sampler.rng_stream = rng_stream_of(g->len, 0, 0);
-    int rc = chooser_open(&c, s, l, p);
+    int rc = chooser_open(&c, s, g->plan, l, p);
     const struct chain_calls calls = chooser_calls(&c);
     if (!rc) rc = chooser_end(&c, feed_ids(s, g, ids, n, ROW_SAMPLE, &calls));
     if (!rc) {

@@ -1,6 +1,7 @@
 /* steno: the table of parameters: its rows. SPDX-License-Identifier: MIT */
 #include "task/params.h"
 #include "search/samplers.h"
+#include "task/draft.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -148,6 +149,7 @@ static const struct param generate[] = {
     { G(user), .kind = STENO_PARAM_CALL, .by = BY_IDS },
     { G(on_token), .kind = STENO_PARAM_CALL, .by = BY_IDS },
     { G(should_abort), .kind = STENO_PARAM_CALL, .by = BY_IDS },
+    { G(draft_max), INT32(0, DRAFT_MOST), .by = BY_IDS },
 };
 
 static const struct param open_model[] = {

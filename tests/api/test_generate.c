@@ -73,6 +73,27 @@ static void test_the_same_seed_draws_the_same_ids_and_others_draw_others(void **
     }
 }
 
+/* What is said is said once more, so that guesses find it. */
+static void test_guesses_change_no_id(void **state)
+{
+    (void)state;
+    int32_t ids[64], first[40];
+    steno_generate_params p;
+    steno_timings t = { .size = sizeof t };
+    steno_generate_params_init(&p);
+    p.max_tokens = 30;
+    p.ignore_eos = 1;
+    assert_int_equal(steno_encode(session, demo.pcm, demo.n), 0);
+    const int n_head = head(ids), n = steno_generate(session, ids, n_head, &p);
+    assert_int_equal(n, 30);
+    memcpy(first, steno_generated(session, NULL), 30 * sizeof *first);
+    p.draft_max = 15;
+    assert_int_equal(steno_generate(session, ids, n_head, &p), n);
+    assert_memory_equal(steno_generated(session, NULL), first, 30 * sizeof *first);
+    assert_int_equal(steno_timings_get(session, &t), 0);
+    assert_true(t.n_drafted > 0 && t.n_accepted <= t.n_drafted);
+}
+
 static void refused(int rc, const char *what)
 {
     assert_int_equal(rc, STENO_EARG);
@@ -108,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_most_probable_ids_are_the_text_that_was_said),
+        cmocka_unit_test(test_guesses_change_no_id),
         cmocka_unit_test(test_generate_then_continue_equals_one_generate_over_everything),
         cmocka_unit_test(test_the_same_seed_draws_the_same_ids_and_others_draw_others),
         cmocka_unit_test(test_generating_without_an_encoded_window_or_with_wrong_ids_is_refused),

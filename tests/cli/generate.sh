@@ -8,6 +8,10 @@ if [ -d "$LLM" ]; then
     GREEDY="488 536 409 36 105 122 83 397 388 574 146 420 195 379 236 518 378 450 533 411 73 543 543 483 134 551 592 98 34 455 117 329"
     expect 0 "greedy ids" generate -m "$Q" --compute f32 --raw -n 32 --ids "$PROMPT"
     is "ids are those of the reference" "$(cat "$T/out")" "$GREEDY"
+    expect 0 "with guesses" generate -m "$Q" --compute f32 --raw -n 32 --ids --draft-max 8 "$PROMPT"
+    is "the same ids" "$(cat "$T/out")" "$GREEDY"
+    expect 0 "with guesses" generate -m "$Q" --raw -n 60 --ignore-eos --draft-max 4 -j "$PROMPT $PROMPT $PROMPT"
+    out_has '"accepted": '
     printf '%s' "$PROMPT" >prompt.txt
     expect 0 "a file's" generate -m "$Q" --compute f32 --raw -n 32 --ids -f prompt.txt
     is "the same" "$(cat "$T/out")" "$GREEDY"
