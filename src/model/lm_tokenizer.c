@@ -81,9 +81,22 @@ static int tokenizer_make(steno_model *m, struct weights *w, steno_error *e)
     return tokenizer_open(&m->tokenizer, &m->arena, &d, e);
 }
 
+/* What ids stand for in a text, for those who look at all of them: control tokens are not in it. */
+static void pieces_fill(steno_model *m)
+{
+    const uint8_t *s;
+    for (int32_t id = 0; id < m->vocab.n; id++) {
+        const size_t n = tokenizer_piece(m->tokenizer, id, 0, &s);
+        if (n) vocab_set(&m->vocab, id, s, (uint32_t)n);
+    }
+}
+
 int lm_read_tokenizer(steno_model *m, struct weights *w, steno_error *e)
 {
-    return m->is_exact || !tokenizer_is_there(w) ? STENO_OK : tokenizer_make(m, w, e);
+    if (m->is_exact || !tokenizer_is_there(w)) return STENO_OK;
+    const int rc = tokenizer_make(m, w, e);
+    if (!rc) pieces_fill(m);
+    return rc;
 }
 
 void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes)

@@ -209,6 +209,16 @@ static int32_t draw(const struct sampler *s, const struct logit_range *g, const 
     return arg;
 }
 
+int32_t sampler_favourite(const struct sampler *s, const float *logits)
+{
+    const struct logit_range g = logit_range_of(s);
+    if (s->rules->temperature > 0) return draw(s, &g, logits, 1, 0);
+    int32_t best = -1;
+    for (int32_t id = g.text_from; id < g.text_to; id++)
+        if (best < 0 ? logits[id] > -INFINITY : logits[id] > logits[best]) best = id;
+    return best;
+}
+
 void sampler_choose(struct sampler *s, const struct sampled_token *p)
 {
     if (!isinf(p->logprob)) s->sum_logprob += p->logprob;

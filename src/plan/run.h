@@ -160,6 +160,8 @@ static inline uint64_t rng_stream_of(int64_t window, int attempt, int candidate)
  * kept. */
 void sample_token(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
                   const struct kern *kern);
+/* The text that would be chosen of these logits, -1: none. Where rules bar others, it still would be, if it is not barred itself. */
+int32_t sampler_favourite(const struct sampler *s, const float *logits);
 /* Fill top from the same. */
 void sample_topk(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
                  const struct kern *kern);

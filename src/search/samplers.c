@@ -80,6 +80,13 @@ int sampler_chain_filters(const struct sampler_chain *c)
     return 0;
 }
 
+int sampler_chain_cuts(const struct sampler_chain *c)
+{
+    for (int i = 0; i < c->n; i++)
+        if (c->order[i] != SAMPLER_TEMPERATURE && c->order[i] != SAMPLER_PENALTIES && does_something(c, c->order[i])) return 1;
+    return 0;
+}
+
 double sampler_chain_temperature(const struct sampler_chain *c)
 {
     if (!(c->temperature > 0)) return 0;

@@ -25,6 +25,7 @@ int sampler_chain_open(struct sampler_chain *c, const struct steno_generate_para
 void sampler_chain_close(struct sampler_chain *c);
 /* Does it look at the logits, or is temperature, which whoever draws knows of, all there is? */
 int sampler_chain_filters(const struct sampler_chain *c);
+int sampler_chain_cuts(const struct sampler_chain *c); /* does it leave ids out? */
 /* What whoever draws divides logits by: 1 where the chain has done so. */
 double sampler_chain_temperature(const struct sampler_chain *c);
 /* before: [n_before] ids there were, the oldest first. 0, or -1: no memory; x is then as it was, or in part as it was to be */

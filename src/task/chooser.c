@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "task/params.h"
+#include "search/json_schema.h"
+
+enum { ENDS_MOST = 32 };
 
 static const struct tokenizer *tokenizer_of(const struct chooser *c) { return c->s->model->tokenizer; }
 
@@ -28,6 +30,34 @@ static void keep_raw(struct chooser *c, const float *x, int32_t n)
     c->lse = sum.arg < 0 ? -INFINITY : sum.max + log(sum.sum);
 }
 
+/* Ids that the grammar does not let follow. Ends are ids without text, and follow a sentence. */
+static void bar(struct chooser *c, float *x, int32_t n)
+{
+    const uint32_t *allowed = matcher_mask(c->matcher, c->state);
+    float end[ENDS_MOST];
+    int n_ends = 0;
+    if (!allowed) {
+        c->status = err_set(&c->s->error, STENO_ENOMEM, "%s", matcher_why(c->matcher));
+        return;
+    }
+    for (int i = 0; i < ENDS_MOST && end_at(c, i) >= 0; i++) end[n_ends++] = x[end_at(c, i)];
+    for (int32_t id = 0; id < n; id += 32) {
+        const uint32_t bits = id < c->n_text ? allowed[id / 32] : 0;
+        const int32_t to = n - id < 32 ? n - id : 32;
+        for (int32_t k = 0; k < to && bits != UINT32_MAX; k++)
+            if (!(bits >> k & 1)) x[id + k] = -INFINITY;
+    }
+    for (int i = 0; i < n_ends; i++)
+        if (matcher_complete(c->matcher, c->state) && !c->p->ignore_eos) x[end_at(c, i)] = end[i];
+}
+
+/* One id alone is cheap to ask for: where it is the choice of all, it is that of those that may follow. */
+static int may_follow(const struct chooser *c, int32_t id)
+{
+    if (id >= 0 && is_end(c, id)) return matcher_complete(c->matcher, c->state);
+    return id >= 0 && id < c->n_text && matcher_next(c->matcher, c->state, id) >= 0;
+}
+
 static void filter(void *user, uint16_t lane, float *x)
 {
     (void)lane;
@@ -36,8 +66,10 @@ static void filter(void *user, uint16_t lane, float *x)
     const int32_t n = s->model->n_vocab, *held = (const int32_t *)(const void *)s->held.p;
     keep_raw(c, x, n);
     for (int i = 0; c->p->ignore_eos && end_at(c, i) >= 0; i++) x[end_at(c, i)] = -INFINITY;
+    if (c->matcher && sampler_chain_cuts(&c->chain)) bar(c, x, n);
     if (sampler_chain_apply(&c->chain, x, n, held, (int32_t)(s->held.len / sizeof *held)))
         c->status = err_nomem(&s->error, (size_t)n, "what is drawn from");
+    if (c->matcher && !sampler_chain_cuts(&c->chain) && !may_follow(c, sampler_favourite(&c->lane->sampler, x))) bar(c, x, n);
 }
 
 /* ---- behind it --------------------------------------------------------------------------------------------------------------- */
@@ -102,6 +134,7 @@ static void take(struct chooser *c, struct sampled_token *t)
         t->p = expf(t->logprob);
     }
     add_text(c, t->id);
+    if (c->matcher) c->state = matcher_next(c->matcher, c->state, t->id);
     buf_add(&s->held, &t->id, sizeof t->id);
     buf_add(&s->generated, &t->id, sizeof t->id);
     buf_add(&s->chosen, t, sizeof *t);
@@ -217,6 +250,38 @@ static int check_stops(steno_session *s, const steno_generate_params *p)
     return STENO_OK;
 }
 
+/* Text ids are those with bytes of their own; what else there is never follows by a grammar. */
+static int open_grammar(struct chooser *c)
+{
+    const steno_generate_params *p = c->p;
+    const struct vocab *v = &c->s->model->vocab;
+    struct said_grammar *g = &c->s->grammar;
+    steno_error *e = &c->s->error;
+    struct buf rules = { 0 };
+    if (!p->grammar && !p->json_schema) return STENO_OK;
+    int rc = p->json_schema ? json_schema_grammar(&rules, p->json_schema, strlen(p->json_schema), e) : STENO_OK;
+    if (!p->json_schema) {
+        buf_str(&rules, p->grammar);
+        buf_add(&rules, "", 1); /* and the rule where it begins */
+        buf_str(&rules, p->grammar_rule ? p->grammar_rule : "root");
+    }
+    if (!rc && rules.err) rc = err_nomem(e, rules.len, "a grammar");
+    c->n_text = v->n_text < v->n ? v->n_text : v->n;
+    if (!rc && (!g->matcher || g->text.len != rules.len || memcmp(g->text.p, rules.p, rules.len) != 0)) {
+        said_grammar_free(g);
+        rc = grammar_open(&g->grammar, rules.p, p->json_schema ? NULL : p->grammar_rule, e);
+        if (!rc) rc = matcher_open(&g->matcher, g->grammar, v, c->n_text, -1, e);
+        g->text = rules;
+        rules = (struct buf){ 0 };
+    }
+    buf_free(&rules);
+    if (rc) said_grammar_free(g);
+    c->matcher = g->matcher;
+    if (!rc) matcher_reset(c->matcher);
+    if (!rc) c->state = matcher_start(c->matcher);
+    return rc;
+}
+
 int chooser_open(struct chooser *c, steno_session *s, int plan, struct lane *lane, const steno_generate_params *p)
 {
     const steno_model *m = s->model;
@@ -224,10 +289,10 @@ int chooser_open(struct chooser *c, steno_session *s, int plan, struct lane *lan
     token_stream_begin(&c->stream, m->tokenizer, 0);
     c->stream.began = 1; /* what was read is before it */
     int rc = check_stops(s, p);
-    if (!rc && (p->grammar || p->json_schema)) rc = err_set(&s->error, STENO_EUNSUPPORTED, "grammars are not in this version");
+    if (!rc) rc = open_grammar(c);
     if (!rc) rc = sampler_chain_open(&c->chain, p, &s->error);
     if (rc) return rc;
-    c->filters = p->ignore_eos || sampler_chain_filters(&c->chain);
+    c->filters = p->ignore_eos || c->matcher || sampler_chain_filters(&c->chain);
     if (c->filters && !(c->raw = malloc((size_t)m->n_vocab * sizeof *c->raw)))
         return err_nomem(&s->error, (size_t)m->n_vocab * sizeof *c->raw, "logits");
     c->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = p->ignore_eos ? -1 : m->tokens.eot, .ts_begin = m->n_vocab,

@@ -4,6 +4,7 @@
  * text that ids make, where it ends, and whoever wants to hear of each. The executor draws, as for all who choose tokens. */
 #ifndef STENO_TASK_CHOOSER_H
 #define STENO_TASK_CHOOSER_H
+#include "search/grammar.h"
 #include "search/samplers.h"
 #include "task/draft.h"
 #include "task/session.h"
@@ -14,6 +15,9 @@ struct chooser {
     const steno_generate_params *p;
     struct lane *lane;
     struct sampler_chain chain;
+    struct matcher *matcher;    /* of the session's grammar; NULL: anything may be said */
+    int32_t n_text;             /* ids that a text may have */
+    int32_t state;              /* of the matcher, after the ids so far */
     struct logit_rules rules;   /* that the lane's sampler reads */
     int filters;                /* logits are looked at before the draw */
     float *raw;                 /* [n_vocab] of the step at hand, as the model made them; NULL: nobody changes them */

@@ -1,5 +1,6 @@
 /* steno: what every session has, whatever its model does. SPDX-License-Identifier: MIT */
 #include "task/session.h"
+#include "search/grammar.h"
 #include "task/task.h"
 
 int session_ran(steno_session *s, const struct exec *x, int rc)
@@ -16,6 +17,14 @@ int session_should_stop(steno_session *s)
     if (!stop) stop = s->params && s->params->should_abort && s->params->should_abort(s->params->user);
     if (stop) atomic_store(&s->cancel, 1); /* whoever asks next hears the same */
     return stop;
+}
+
+void said_grammar_free(struct said_grammar *g)
+{
+    matcher_close(g->matcher);
+    grammar_close(g->grammar);
+    buf_free(&g->text);
+    *g = (struct said_grammar){ 0 };
 }
 
 int session_stop(void *session)

@@ -31,6 +31,11 @@ struct steno_session {
     struct buf chosen;          /* struct sampled_token, the same with what was known of them */
     struct buf generated_text;  /* their text */
     int finish;                 /* enum steno_finish */
+    struct said_grammar {       /* of the last text that had one: the next one has the same, mostly */
+        struct grammar *grammar;
+        struct matcher *matcher;
+        struct buf text;
+    } grammar;
     struct buf held;            /* int32_t, ids that were read and chosen since a beginning */
     steno_timings timings;      /* of what ran for this session: of replays shared with others its part by rows */
     struct op_time *time;       /* [ops of all plans] likewise */
@@ -47,6 +52,7 @@ struct steno_session {
 /* Of b->time, where a run of the plan left its times, the part of s, by rows. */
 void session_share_time(const steno_session *s, int plan, int64_t rows, int64_t all);
 struct op_time *session_time(const steno_session *s, int plan); /* for what runs for this session alone; NULL: profiling is off */
+void said_grammar_free(struct said_grammar *g);
 void session_ready(steno_session *s); /* forgets error and cancel, puts all lanes aside */
 void session_begin(steno_session *s); /* and results */
 void session_forget(steno_session *s); /* error, cancel and results alone: the batch may be at work for others, on another thread */

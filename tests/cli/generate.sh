@@ -36,6 +36,14 @@ if [ -d "$LLM" ]; then
     expect 0 "asked as a chat" generate -m "$Q" -n 4 -j --system "Be brief." "Hi"
     out_has '"prompt_ids": [589,'
     expect 0 "turns as they are said to be" generate -m "$LLM/models/llama/gguf/llama-F32.gguf" --prompt-template "A {prompt} B" -n 4 "Hi"
+    SCHEMA='{"type":"object","properties":{"n":{"type":"integer","minimum":1,"maximum":9},"s":{"enum":["a","b"]}},"required":["n","s"]}'
+    for seed in 1 2 3; do
+        expect 0 "JSON by a schema" generate -m "$Q" --temperature 1 --seed $seed --json-schema "$SCHEMA" "$PROMPT"
+        tr -d ' \t\n' <"$T/out" | grep -qE '^\{"n":[1-9],"s":"[ab]"\}$' || bad "it holds to the schema" "$(cat "$T/out")"
+    done
+    printf 'root ::= "yes" | "no"' >rules.gbnf
+    expect 0 "a grammar in a file" generate -m "$Q" --grammar-file rules.gbnf "$PROMPT"
+    grep -qE '^(yes|no)$' "$T/out" || bad "it holds to the grammar" "$(cat "$T/out")"
     # What is refused, before anything is computed.
     expect 2 "no prompt" generate -m "$Q"
     err_has "generate needs a prompt"
@@ -50,6 +58,9 @@ if [ -d "$LLM" ]; then
     err_has "'magic' is none of"
     expect 2 "more context than the model has" generate -m "$Q" -c 1000000 "$PROMPT"
     expect 2 "a template without a prompt" generate -m "$Q" --prompt-template "{system}" "$PROMPT"
+    expect 2 "a keyword that is not served" generate -m "$Q" --json-schema '{"properties":{"a":{"pattern":"x"}}}' "$PROMPT"
+    err_has "/properties/a/pattern: this keyword is not served"
+    expect 2 "a grammar without a text" generate -m "$Q" --grammar 'root ::= ""' "$PROMPT"
     expect 2 "two prompts" generate -m "$Q" -p "$PROMPT" "$PROMPT"
 fi
 expect 2 "no language model" generate -m "$MODEL" --raw a

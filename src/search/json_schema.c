@@ -1,0 +1,217 @@
+/* steno: JSON schemas as grammars. SPDX-License-Identifier: MIT
+ *
+ * Blanks are bounded, since a model that may say any number of them may never say anything else. */
+#include "search/json_schema.h"
+#include <string.h>
+#include "search/schema_writer.h"
+
+static char const common[] = "ws ::= | \" \" | \"\\n\" [ \\t]{0,20}\n"
+                             "char ::= [^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4})\n"
+                             "string ::= \"\\\"\" char* \"\\\"\"\n"
+                             "whole ::= \"-\"? (\"0\" | [1-9] [0-9]{0,15})\n"
+                             "fraction ::= (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,3})?\n"
+                             "number ::= whole fraction\n"
+                             "boolean ::= \"true\" | \"false\"\n"
+                             "null ::= \"null\"\n"
+                             "date ::= [0-9]{4} \"-\" (\"0\" [1-9] | \"1\" [0-2]) \"-\" (\"0\" [1-9] | [1-2] [0-9] | \"3\" [0-1])\n"
+                             "time ::= ([01] [0-9] | \"2\" [0-3]) \":\" [0-5] [0-9] \":\" [0-5] [0-9] (\".\" [0-9]{3})? "
+                             "(\"Z\" | [-+] ([01] [0-9] | \"2\" [0-3]) \":\" [0-5] [0-9])\n"
+                             "hex ::= [0-9a-fA-F]\n"
+                             "any ::= object | array | string | number | boolean | null\n"
+                             "object ::= \"{\" ws (member (\",\" ws member)*)? \"}\"\n"
+                             "member ::= string \":\" ws any ws\n"
+                             "array ::= \"[\" ws (any ws (\",\" ws any ws)*)? \"]\"\n";
+
+static const char *const known[] = {
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "uniqueItems",
+    "minLength",
+    "maxLength",
+    "format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "$ref",
+    /* What says nothing about the text. */
+    "$schema",
+    "$id",
+    "$comment",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+};
+
+static int check_keywords(const struct schema_writer *w, uint32_t at)
+{
+    for (uint32_t i = schema_node(w, at)->child; i; i = schema_node(w, i)->next) {
+        int is_known = 0;
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) is_known |= !strcmp(known[k], schema_node(w, i)->key);
+        if (!is_known) return schema_refuse(w, i, "this keyword is not served");
+    }
+    return STENO_OK;
+}
+
+static int put_ref(struct schema_writer *w, uint32_t at)
+{
+    const struct json_node *v = schema_node(w, at);
+    const int64_t to = v->kind == JSON_TEXT && v->s[0] == '#' ? json_tree_follow(&w->t, v->s + 1) : -1;
+    if (to < 0) return schema_refuse(w, at, "it leads to nothing in this text (# and #/... are served)");
+    schema_put_name(w, (uint32_t)to);
+    buf_str(w->out, "\n");
+    return STENO_OK;
+}
+
+static int put_alternatives(struct schema_writer *w, uint32_t list)
+{
+    if (schema_node(w, list)->kind != JSON_ARRAY || !schema_node(w, list)->n) return schema_refuse(w, list, "it is no list of schemas");
+    for (uint32_t i = schema_node(w, list)->child; i; i = schema_node(w, i)->next) {
+        schema_put_name(w, i);
+        buf_str(w->out, schema_node(w, i)->next ? "| " : "\n");
+    }
+    return STENO_OK;
+}
+
+static int put_enum(struct schema_writer *w, uint32_t list)
+{
+    int rc = STENO_OK;
+    if (schema_node(w, list)->kind != JSON_ARRAY || !schema_node(w, list)->n) return schema_refuse(w, list, "it is no list of values");
+    for (uint32_t i = schema_node(w, list)->child; i && !rc; i = schema_node(w, i)->next) {
+        rc = schema_put_value(w, i);
+        buf_str(w->out, schema_node(w, i)->next ? "| " : "\n");
+    }
+    return rc;
+}
+
+/* Several types: a rule for each. */
+static int put_types(struct schema_writer *w, uint32_t at, uint32_t list)
+{
+    int rc = schema_node(w, list)->n ? STENO_OK : schema_refuse(w, list, "it has no type");
+    for (uint32_t i = schema_node(w, list)->child; i && !rc; i = schema_node(w, i)->next) {
+        if (schema_node(w, i)->kind != JSON_TEXT) return schema_refuse(w, i, "it is no type");
+        buf_fmt(w->out, "s%" PRIu32 "-t%" PRIu32 " %s", at, i, schema_node(w, i)->next ? "| " : "\n");
+    }
+    for (uint32_t i = schema_node(w, list)->child; i && !rc; i = schema_node(w, i)->next) {
+        buf_fmt(w->out, "s%" PRIu32 "-t%" PRIu32 " ::= ", at, i);
+        rc = schema_put_type(w, at, i, schema_node(w, i)->s);
+    }
+    return rc;
+}
+
+/* What a schema that names no type is about. */
+static const char *type_meant(const struct schema_writer *w, uint32_t at)
+{
+    static const struct {
+        const char *key, *type;
+    } signs[] = {
+        { "properties", "object" },
+        { "required", "object" },
+        { "additionalProperties", "object" },
+        { "minProperties", "object" },
+        { "maxProperties", "object" },
+        { "items", "array" },
+        { "prefixItems", "array" },
+        { "minItems", "array" },
+        { "maxItems", "array" },
+        { "uniqueItems", "array" },
+        { "minLength", "string" },
+        { "maxLength", "string" },
+        { "format", "string" },
+        { "minimum", "number" },
+        { "maximum", "number" },
+        { "exclusiveMinimum", "number" },
+        { "exclusiveMaximum", "number" },
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (schema_find(w, at, signs[i].key)) return signs[i].type;
+    return NULL;
+}
+
+/* Of those that say all there is to say, one at most. */
+static int check_alone(const struct schema_writer *w, uint32_t at, const char *const *whole, int n)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) count += schema_find(w, at, whole[i]) != 0;
+    if (count > 1) return schema_refuse(w, at, "$ref, const, enum, anyOf, oneOf and allOf are served one at a time");
+    if (count && (schema_find(w, at, "properties") || schema_find(w, at, "items") || schema_find(w, at, "required")))
+        return schema_refuse(w, at, "$ref, const, enum, anyOf, oneOf and allOf are served without properties or items beside them");
+    return STENO_OK;
+}
+
+static int put_schema(struct schema_writer *w, uint32_t at)
+{
+    static const char *const whole[] = { "$ref", "const", "enum", "anyOf", "oneOf", "allOf" };
+    const struct json_node *v = schema_node(w, at);
+    buf_fmt(w->out, "s%" PRIu32 " ::= ", at);
+    if (v->kind == JSON_BOOL && v->i) {
+        buf_str(w->out, "any\n");
+        return STENO_OK;
+    }
+    if (v->kind != JSON_OBJECT) return schema_refuse(w, at, v->kind == JSON_BOOL ? "nothing holds to it" : "it is no schema");
+    int rc = check_keywords(w, at);
+    if (!rc) rc = check_alone(w, at, whole, 6);
+    for (int i = 0; i < 6 && !rc; i++) {
+        const uint32_t it = schema_find(w, at, whole[i]);
+        if (!it) continue;
+        if (i == 0) return put_ref(w, it);
+        if (i == 2) return put_enum(w, it);
+        if (i == 5 && schema_node(w, it)->n != 1) return schema_refuse(w, it, "allOf is served for one schema");
+        if (i > 2) return put_alternatives(w, it);
+        rc = schema_put_value(w, it);
+        buf_str(w->out, "\n");
+        return rc;
+    }
+    if (rc) return rc;
+    const uint32_t type = schema_find(w, at, "type");
+    if (type && schema_node(w, type)->kind == JSON_ARRAY) return put_types(w, at, type);
+    if (type && schema_node(w, type)->kind != JSON_TEXT) return schema_refuse(w, type, "it is no type");
+    const char *meant = type ? schema_node(w, type)->s : type_meant(w, at);
+    if (meant) return schema_put_type(w, at, type ? type : at, meant);
+    buf_str(w->out, "any\n");
+    return STENO_OK;
+}
+
+static int write_all(struct schema_writer *w, struct arena *a)
+{
+    w->todo = arena_array(a, w->t.n, sizeof *w->todo);
+    w->is_named = arena_array(a, w->t.n, 1);
+    if (!w->todo || !w->is_named) return err_nomem(w->e, w->t.n, "a JSON schema");
+    int rc = STENO_OK;
+    buf_str(w->out, "root ::= ");
+    schema_put_name(w, 0);
+    buf_str(w->out, "\n");
+    for (uint32_t i = 0; i < w->n_todo && !rc; i++) rc = put_schema(w, w->todo[i]);
+    buf_str(w->out, common);
+    return !rc && w->out->err ? err_nomem(w->e, w->out->len, "a grammar") : rc;
+}
+
+int json_schema_grammar(struct buf *gbnf, const char *schema, size_t n, steno_error *e)
+{
+    struct arena a;
+    struct schema_writer w = { .out = gbnf, .e = e };
+    arena_init(&a);
+    int rc = json_tree_read(&w.t, "json_schema", schema, n, &a, e);
+    if (!rc) rc = write_all(&w, &a);
+    arena_free(&a);
+    return rc;
+}
