@@ -3,6 +3,7 @@
  * One list of facts is printed either as "key: value" lines or as an object. */
 #include "cmd.h"
 #include "engine.h"
+#include "option_names.h"
 #include "print.h"
 #include "utf8.h"
 #include <inttypes.h>
@@ -17,6 +18,7 @@ struct opts {
 static const struct arg rows[] = {
     ENGINE_MODEL_ROW(struct opts),
     ENGINE_VOCAB_ROW(struct opts),
+    ENGINE_LLM_ROW(struct opts),
     ENGINE_HEADS_ROW(struct opts),
     ENGINE_DEMO_ROW(struct opts),
     ARG_HEADING("Output"),
@@ -100,7 +102,8 @@ static void print_facts(int json, const struct engine *e, const char *given)
     fact_text(json, "decoder_weights", i.decoder_weights);
     fact_text(json, "device", i.device);
     fact_text(json, "cpu_level", i.cpu_level);
-    const int decodes = i.n_text_ctx > 0 && i.n_mels > 0; /* what is heard, token by token, in a language that is asked for */
+    /* what is heard, token by token, in a language that is asked for */
+    const int decodes = i.n_text_ctx > 0 && option_served(e->model, "prompt_tokens");
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         if (number[k].value || decodes) fact_int(json, number[k].key, number[k].value);
     if (!decodes) return;

@@ -25,6 +25,7 @@ static const struct arg rows[] = {
       .help = "write what is said, or its English translation, or both: NAME.transcript.FORMAT and NAME.translation.FORMAT" },
     ENGINE_MODEL_ROW(struct transcribe_opts),
     ENGINE_VOCAB_ROW(struct transcribe_opts),
+    ENGINE_LLM_ROW(struct transcribe_opts),
     ENGINE_HEADS_ROW(struct transcribe_opts),
     ENGINE_CMVN_ROW(struct transcribe_opts),
     ENGINE_DEMO_ROW(struct transcribe_opts),
@@ -126,8 +127,7 @@ static int check_channels(struct transcribe_opts *o)
 
 static int has_token_times(const steno_model *m)
 {
-    steno_model_info i = { .size = sizeof i };
-    return steno_model_info_get(m, &i) == STENO_OK && i.n_text_ctx > 0;
+    return option_served(m, "token_timestamps");
 }
 
 /* Whether the model's file asks for digits and punctuation; 2: it is a model that is asked for them unless somebody says otherwise. */
@@ -171,6 +171,8 @@ static int set_params(struct transcription *t, const steno_model *m)
         option_forget(&given, "vad"); /* which names another field of others */
         if (!option_was_given(&given, "condition-on-previous-text")) p->condition_on_previous_text = 1;
     }
+    if (m && !option_served(m, "condition_on_previous_text") && !option_was_given(&given, "condition-on-previous-text"))
+        p->condition_on_previous_text = 1; /* as it is where nobody asks */
     p->vad_model = heard_through ? t->vad.model : NULL;
     p->vad = p->vad_model ? &t->vad.params : NULL;
     if (!p->token_timestamps) option_forget(&given, "max-len"); /* words serve it */

@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODEL = 1, SOUND = 2, SPANS = 4, SRT = 8, IDS = 16, TAGS = 32 };
+enum { MODEL = 1, SOUND = 2, SPANS = 4, SRT = 8, IDS = 16, TAGS = 32, LLM = 64 };
 
 /* A text comes with its tags, where the model has any; without them its words run together. */
 static void spell(struct sink *to, const struct transcript *t, const char *text, unsigned given)
 {
-    const int has_tags = option_served(t->model, "tags");
+    const int has_tags = option_served(t->model, "tags"), has_spaces = has_tags || option_served(t->model, "repetition_penalty");
     for (const char *p = text; *p; p++) {
         const char *end = has_tags && !(given & TAGS) && strncmp(p, "<|", 2) == 0 ? strstr(p, "|>") : NULL;
         if (end) p = end + 1;
-        else if (has_tags || *p != ' ') sink_char(to, *p);
+        else if (has_spaces || *p != ' ') sink_char(to, *p);
     }
 }
 
@@ -86,12 +86,14 @@ static int find_speech(int argc, char **argv, unsigned given)
 
 #define MODEL_ROW { .name = "-m", .to = "-m %", .takes_value = 1, .sets = MODEL }
 #define SOUND_ROW { .name = "-a", .to = "-- %", .takes_value = 1, .sets = SOUND } /* the last: no option follows */
+#define SPANS_ROWS \
+    { .name = "--vad", .to = "--vad fsmn --vad-model %", .takes_value = 1, .sets = SPANS }, \
+    { .to = "--vad-min-speech-ms 0 --vad-speech-pad-ms 0", .needs = SPANS }, \
+    { .name = "--vad-maxseg", .to = "--vad-max-speech-s %ms", .takes_value = 1, .dflt = "30000", .needs = SPANS }
 #define RECOGNISER_ROWS \
     { .to = "-q" }, \
     MODEL_ROW, \
-    { .name = "--vad", .to = "--vad fsmn --vad-model %", .takes_value = 1, .sets = SPANS }, \
-    { .to = "--vad-min-speech-ms 0 --vad-speech-pad-ms 0", .needs = SPANS }, \
-    { .name = "--vad-maxseg", .to = "--vad-max-speech-s %ms", .takes_value = 1, .dflt = "30000", .needs = SPANS }, \
+    SPANS_ROWS, \
     { .name = "--srt", .sets = SRT }, \
     { .name = "--ids", .sets = IDS }
 
@@ -107,6 +109,19 @@ static const struct dialect_option with_tags[] = {
 
 static const struct dialect_option without_tags[] = { RECOGNISER_ROWS, SOUND_ROW, { 0 } };
 
+static const struct dialect_option of_audio_lm[] = {
+    { .name = "--enc", .to = "-m %", .takes_value = 1, .sets = MODEL },
+    { .to = "-q" },
+    { .name = "-m", .to = "--llm %", .takes_value = 1, .sets = LLM },
+    SPANS_ROWS,
+    { .name = "--srt", .sets = SRT },
+    { .name = "-n", .to = "--sample-length %", .takes_value = 1 },
+    { .name = "--chunk", .to = "--chunk-length %", .takes_value = 1 },
+    { .name = "--rep", .to = "--repetition-penalty %", .takes_value = 1 },
+    SOUND_ROW,
+    { 0 },
+};
+
 static const struct dialect_option of_speech[] = {
     { .to = "-q" },
     MODEL_ROW,
@@ -117,7 +132,8 @@ static const struct dialect_option of_speech[] = {
 
 #define SPANS_USAGE "-m MODEL -a SOUND [--vad MODEL [--vad-maxseg MS]] "
 #define TAGS_USAGE SPANS_USAGE "[--backend cpu] [--srt] [--ids] [--keep-tags]"
-#define NANO "is not served: Fun-ASR-Nano is not read in this version"
+#define AUDIO_LM_USAGE "--enc ENCODER -m LLM -a SOUND [--vad MODEL [--vad-maxseg MS]] [--chunk S] [--srt] [-n N] [--rep X]"
+#define STAGE "is not served: it shows a stage of a network by itself; steno transcribe --dump writes what all of them make"
 
 const struct dialect dialects_funasr[] = {
     { .name = "funasr", .usage = TAGS_USAGE, .options = with_tags, .needed = MODEL | SOUND, .run = recognise },
@@ -125,8 +141,8 @@ const struct dialect dialects_funasr[] = {
     { .name = "llama-funasr-paraformer", .usage = SPANS_USAGE "[--srt] [--ids]", .options = without_tags, .needed = MODEL | SOUND,
       .run = recognise },
     { .name = "llama-funasr-vad", .usage = "-m MODEL -a SOUND", .options = of_speech, .needed = MODEL | SOUND, .run = find_speech },
-    { .name = "llama-funasr-cli", .refused = NANO },
-    { .name = "llama-funasr-encoder", .refused = NANO },
-    { .name = "llama-funasr-embd", .refused = NANO },
+    { .name = "llama-funasr-cli", .usage = AUDIO_LM_USAGE, .options = of_audio_lm, .needed = MODEL | LLM | SOUND, .run = recognise },
+    { .name = "llama-funasr-encoder", .refused = STAGE },
+    { .name = "llama-funasr-embd", .refused = STAGE },
     { .name = NULL },
 };

@@ -36,6 +36,7 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     p->index_only = o->index_only;
     p->no_cmvn = option_was_given(o->given, "cmvn") && !o->cmvn;
     p->alignment_heads = o->heads;
+    p->llm = o->llm;
     p->text_ctx = (int32_t)o->ctx_size;
     return o->cpu ? check_cpu(o->cpu) : EXIT_OK;
 }

@@ -10,7 +10,7 @@
 enum { ENGINE_F32 = 1 }; /* its place among the words of --compute */
 
 struct engine_opts {
-    const char *model, *vocab, *heads, *cpu;
+    const char *model, *vocab, *heads, *cpu, *llm;
     int demo, cmvn, device, compute, quiet, verbose;
     int verify;
     int index_only; /* set by a verb that only describes the model */
@@ -38,6 +38,10 @@ struct engine {
 #define ENGINE_VOCAB_ROW(T) \
     { .name = "vocab", .kind = ARG_TEXT, .at = offsetof(T, engine.vocab), .value = "PATH", \
       .help = "vocabulary of a model that carries none (an OpenAI .pt): tiktoken file, tokenizer folder, or Whisper model" }
+
+#define ENGINE_LLM_ROW(T) \
+    { .name = "llm", .kind = ARG_TEXT, .at = offsetof(T, engine.llm), .value = "FILE", \
+      .help = "the language model of Fun-ASR-Nano in two GGUF files, where it is not the only one beside the encoder's" }
 
 #define ENGINE_HEADS_ROW(T) \
     { .name = "alignment-heads", .kind = ARG_TEXT, .at = offsetof(T, engine.heads), .value = "LIST", \

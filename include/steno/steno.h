@@ -158,6 +158,8 @@ typedef struct steno_model_params {
     int32_t verify;
     int32_t text_ctx;      /* positions that a session of a language model has room for, prompt and answer; 0: 4096, or as many as it was
                               trained for, when they are less. More than that are refused */
+    const char *llm;       /* of Fun-ASR-Nano as its runtime has it, in two GGUF files: the language model's, where it is not the only one
+                              beside the encoder's; NULL: look there */
 } steno_model_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -686,7 +688,9 @@ typedef struct steno_transcribe_params {
     int32_t n_clip_timestamps;
     int32_t independent_clips;     /* 1: nothing passes from clip to clip, so that they decode together in a batch; a clip is cut after
                                       each window's length. Needs condition_on_previous_text 0 */
-    int32_t chunk_ms;              /* 1000..30000: the audio is cut at its quietest places into independent clips of at most this; 0: not */
+    int32_t chunk_ms;              /* 1000..30000: the audio is cut at its quietest places into independent clips of at most this; 0: not.
+                                      Fun-ASR-Nano: 1000..15000, clips of just this, as its runtime cuts; 0: of at most 15 s, at quiet
+                                      places */
     int32_t audio_ctx;             /* positions of 20 ms that the encoder sees, 0: the model's (1500); a window is as long */
 
     /* Language detection, where `language` does not say which it is, listens to this many windows of 30 s, one after the other, until one

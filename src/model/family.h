@@ -52,6 +52,7 @@ struct model_open {
     int unfused;                   /* plans without fusions, for comparisons */
     int no_cmvn;                   /* features stay as they are */
     int32_t text_ctx;              /* positions of a language model's sessions, 0: as usual */
+    const char *llm;               /* where the language model of a model in two files is, NULL: nobody says */
 };
 
 struct steno_model {
@@ -250,6 +251,13 @@ struct family {
     int (*random_file)(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
     const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */
 };
+
+/* Of a window of audio, where the model takes such. */
+static inline int32_t model_window_ms(const steno_model *m)
+{
+    const int32_t row_ms = m->family->front_end == FRONT_FBANK_CLIPS ? fbank_bank_of(m)->lfr_n * 10 : 20;
+    return m->audio_ctx * row_ms;
+}
 
 extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,
     family_ct_transformer, family_nano, family_llama, family_qwen3, family_gemma, family_gemma3, family_bert;

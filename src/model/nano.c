@@ -178,7 +178,7 @@ static int nano_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct nano_shape s;
     const uint32_t own = w->n_tensors;
-    int rc = nano_join(w, NULL, e);
+    int rc = nano_join(w, m->opening->llm, e);
     if (rc) return rc;
     for (uint32_t i = own; i < w->n_tensors; i++)
         m->parameters += (int64_t)(w->tensor[i].dim[0] * w->tensor[i].dim[1] * w->tensor[i].dim[2] * w->tensor[i].dim[3]);

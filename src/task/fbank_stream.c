@@ -96,6 +96,7 @@ int64_t fbank_stream_samples(struct fbank_stream *r, float *pcm, int64_t n, sten
 static int64_t clip_end(const struct fbank_stream *r)
 {
     if (r->n_held <= r->clip) return r->n_held;
+    if (r->exact) return r->clip;
     const int64_t frames = r->clip / FBANK_HOP;
     level_measure(r->level, r->pcm, frames);
     return level_cut(r->level, frames, frames) * FBANK_HOP;

@@ -22,6 +22,7 @@ struct fbank_stream {
     int may_wait;            /* the source may say STENO_SOURCE_WAIT: a call returns STREAM_WAITS then, and goes on when it is repeated */
     int hurries;             /* clips wait in a run: a source that gives audio as it is spoken is not asked on, likewise */
     int is_slow;             /* it gave the last audio so */
+    int exact;               /* clips are as long as they can be, wherever that cuts */
     int failed;              /* the source has, behind the stream's rows that were given last: how */
     struct front_time time;
     int (*should_stop)(void *user);
@@ -29,6 +30,13 @@ struct fbank_stream {
 };
 
 enum { FBANK_STREAM_CHUNK = FBANK_PUSH };
+
+/* Clips of this many samples each, at most as many as fbank_stream_init was told; 0: of so many, cut where it is quietest. */
+static inline void fbank_stream_clips(struct fbank_stream *r, int64_t usual, int64_t samples)
+{
+    r->exact = samples > 0;
+    r->clip = r->exact && samples < usual ? samples : usual;
+}
 
 /* clip: the most samples of a clip, 0 where there will be none. */
 size_t fbank_stream_memory(const struct fbank_bank *bank, int64_t clip, const steno_team *team);

@@ -5,6 +5,7 @@
 #include "task/params.h"
 #include "base/cpu.h"
 #include "search/ar.h"
+#include "task/task.h"
 #include "text/language.h"
 #include <math.h>
 #include <stddef.h>
@@ -139,6 +140,12 @@ static const struct rule {
     { "decoder_chunk_look_back", decoder_rows_fit, TOO_FAR, 0 },
 };
 
+/* A model that serves no {condition_on_previous_text} has no windows that know of each other. */
+static int is_apart_anyway(const struct judge *j, const struct rule *r)
+{
+    return r->holds == clips_apart && j->m && !(param_find(j->call, "condition_on_previous_text")->by & j->m->task->serves(j->m));
+}
+
 /* Does what a row says about transcriptions count for this call? */
 static int is_about(const struct judge *j, const struct rule *r)
 {
@@ -201,7 +208,7 @@ int param_rules_check(const struct judge *j)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct rule *r = &rules[i];
         const struct param *about = param_find(j->call, r->name);
-        if (!is_about(j, r) || r->holds(p) || is_off(about, p)) continue;
+        if (!is_about(j, r) || r->holds(p) || is_off(about, p) || is_apart_anyway(j, r)) continue;
         if (r->said ? !param_said(j, r->name) : !param_asked(j, about)) continue;
         return param_refuse(j, "{%s} %s", r->name, r->reason);
     }

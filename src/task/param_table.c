@@ -75,7 +75,7 @@ static const struct param transcribe[] = {
     { T(hotwords_boost), NUMBER(0, 100), .value = 2, .by = BY_AR | BY_TAGS },
     { LIST(clip_timestamps), .by = BY_AR },
     { T(independent_clips), FLAG, .by = BY_AR },
-    { T(chunk_ms), INT32(1000, 30000), OR_NONE(0), .by = BY_AR },
+    { T(chunk_ms), INT32(1000, 30000), OR_NONE(0), .by = BY_AR | BY_AUDIO_LM },
     { T(audio_ctx), INT32(0, MAX_CTX), .by = BY_AR, .limit = LIMIT_AUDIO_CTX },
     { T(language_detection_segments), INT32(1, 1 << 20), .value = 1, .by = BY_MANY | BY_ALIGN },
     { T(language_detection_threshold), NUMBER(0, 1), .value = 0.5, .by = BY_MANY | BY_ALIGN },
@@ -162,6 +162,7 @@ static const struct param open_model[] = {
     { M(alignment_heads), TEXT, .by = BY_AR },
     { M(verify), FLAG, .by = BY_AR },
     { M(text_ctx), INT32(0, CTX_MOST), .by = BY_TEXT },
+    { M(llm), TEXT, .by = BY_AUDIO_LM },
 };
 
 #define N_ROWS(table) (int)(sizeof table / sizeof *table)

@@ -61,6 +61,7 @@ const char *param_why_not(const struct param *r, enum steno_call call)
     if (r->by == BY_MARKS) return "is for models that put marks into text";
     if (r->by == (BY_TEXT | BY_EMBED)) return "is for models that make vectors of texts";
     if (r->by == BY_TAGS) return "is for models with tags";
+    if (r->by == BY_TIMED) return "is for models that know when words are said";
     if (r->by == BY_AUDIO_LM) return "is for language models that hear";
     if (r->by == (BY_TAGS | BY_AUDIO_LM)) return "is for models with tags, and for language models that hear";
     if (r->by == BY_CLIPS) return "is for models that go clip by clip";
@@ -162,7 +163,7 @@ static int check_gaps(const struct judge *j)
         return param_refuse(j, "{temperature_increment_on_fallback=}, want %g to 100, or 0 for one attempt", INCREMENT_MIN);
     if (j->m && !j->m->exact && p->verify_margin != VERIFY_MARGIN)
         return param_refuse(j, "{verify_margin} needs a model that was opened with verify");
-    const int window_ms = j->m ? 20 * (int)j->m->audio_ctx : 30000;
+    const int window_ms = j->m ? (int)model_window_ms(j->m) : 30000;
     if (p->chunk_ms > window_ms) return param_refuse(j, "{chunk_ms=}, and a window of this model is %d ms long", window_ms);
     return STENO_OK;
 }

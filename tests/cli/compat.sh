@@ -15,10 +15,12 @@ for how in "--compat funasr" --compat=llama-funasr-sensevoice "--compat llama-fu
         out_empty
     done
 done
-for name in cli encoder embd; do
+for name in encoder embd; do
     expect 1 "llama-funasr-$name is refused by its name" --compat llama-funasr-$name -m x
-    err_has "llama-funasr-$name is not served: Fun-ASR-Nano"
+    err_has "llama-funasr-$name is not served: it shows a stage"
 done
+expect 1 "an encoder without its language model" --compat llama-funasr-cli --enc x -a y
+err_has "usage: llama-funasr-cli --enc ENCODER -m LLM -a SOUND"
 expect 1 "another backend is refused" --compat funasr -m x -a y --backend cuda
 err_has "--backend cuda cannot be had"
 expect 1 "features are refused" --compat funasr -f x -m y
@@ -60,6 +62,12 @@ said "the last of two sounds" "4 4 2.\n" --compat funasr -a "$F/audio/zh_synth.w
 said "a folder whose settings ask for words" "four four two\n" --compat funasr -m "$F/models/sensevoice/pt" -a "$F/audio/en_bgm.wav"
 said "words without spaces, of a model without tags" "fourfourtwo\n" --compat funasr -m "$P" -a "$F/audio/en_bgm.wav"
 said "its ids" "38 38 37 \n" --compat funasr -m "$P" -a "$F/audio/en_bgm.wav" --ids
+N=$F/models/nano/gguf
+A="--compat llama-funasr-cli --enc $N/funasr-encoder-mini.gguf -m $N/qwen3-mini-f32.gguf -a $F/audio/en_bgm.wav"
+# shellcheck disable=SC2086
+said "an encoder and its language model" "4 4 2.\n" $A -n 512 --chunk 15 --rep 1.0
+# shellcheck disable=SC2086
+said "a subtitle of it" "1\n00:00:00,000 --> 00:00:01,852\n4 4 2.\n\n" $A --srt
 expect 1 "tags of a model that has none are refused" --compat funasr --keep-tags -m "$P" -a "$F/audio/en_bgm.wav"
 err_has "--keep-tags is for models with tags"
 expect 4 "a missing sound" --compat funasr -m "$S" -a none.wav

@@ -29,6 +29,7 @@ struct promise {
 static const struct promise transcribe[] = {
     { "model", SPEECH, "", "", "everything here" },
     { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" }, /* others have their own */
+    { "llm", 0, "--llm %m", "", "golden/test_nano.c" },
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "--word-timestamps", NULL },
     { "cmvn", TAGS, "--no-cmvn", "", NULL },
     { "demo", 0, "--demo", "", NULL }, /* beside -m */
@@ -184,6 +185,7 @@ static const struct promise find[] = {
 static const struct promise info[] = {
     { "model", ALL, "", "", "everything here" },
     { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" },
+    { "llm", 0, "--llm %m", "", "golden/test_nano.c" },
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "", NULL },
     { "demo", 0, "--demo", "", NULL },
     { "plan", ALL, "--plan", "", NULL },

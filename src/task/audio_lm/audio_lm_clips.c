@@ -45,6 +45,13 @@ static int take(steno_session *s)
     return rc ? rc : make_room(s);
 }
 
+static void begin(steno_session *s)
+{
+    struct clip_session *c = clips_of(s);
+    fbank_stream_clips(&c->fbank, (int64_t)model_window_ms(s->model) * (FBANK_RATE / 1000),
+                       (int64_t)c->request.p.chunk_ms * (FBANK_RATE / 1000));
+}
+
 /* Those who asked for rows are told of them while they are there. */
 static int show_rows(struct steno_batch *b)
 {
@@ -118,4 +125,5 @@ static int settle(steno_session *s, const struct clip_window *w)
     return rc ? rc : clip_segment_tell(s, &g);
 }
 
-const struct clip_decoder audio_lm_clips = { .max_clips = UINT32_MAX, .shares = 1, .take = take, .run = run, .settle = settle };
+const struct clip_decoder audio_lm_clips = { .max_clips = UINT32_MAX, .shares = 1, .take = take, .run = run, .settle = settle,
+                                             .begin = begin };
