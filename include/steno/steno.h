@@ -156,8 +156,8 @@ typedef struct steno_model_params {
      * (see verify_margin) is encoded again in f32; its tokens are checked in one run, and decoded again from the first that f32 would not
      * have chosen. Refused with STENO_COMPUTE_F32 and by families that compute in f32. */
     int32_t verify;
-    int32_t text_ctx;      /* positions that a session of a language model has room for, prompt and answer; 0: 4096, or as many as it was
-                              trained for, when they are less. More than that are refused */
+    int32_t text_ctx;      /* positions that a session of a language model has room for, prompt and answer; 0: 4096 (of one that hears: 1024
+                              for each window), or as many as it was trained for, when they are less. More than that are refused */
     const char *llm;       /* of Fun-ASR-Nano as its runtime has it, in two GGUF files: the language model's, where it is not the only one
                               beside the encoder's; NULL: look there */
 } steno_model_params;

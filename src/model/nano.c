@@ -17,7 +17,7 @@ enum {
     WINDOW_ROWS = 250,   /* 15 s of rows every 60 ms: longer ones make it go round in circles */
     SEGMENT_ROWS = 500,  /* 30 s: what it is told to be given of found speech */
     RUN_ROWS = 1000,     /* of a run that clips share */
-    CTX_MOST = 2048      /* positions of prompt and text */
+    CTX_USUAL = 1024     /* positions of prompt and text: 30 s, 512 ids, and as many as half of that again for hot words */
 };
 static float const encoder_eps = 1e-5f, adaptor_eps = 1e-12f;
 
@@ -167,7 +167,7 @@ static int describe_text(steno_model *m, const struct nano_shape *s, struct weig
 {
     const struct tensor *t = weights_find(w, "blk.0.attn_q.weight");
     if (!t) t = weights_find(w, "model.layers.0.self_attn.q_proj.weight");
-    const struct lm_part part = { .plan = PLAN_DECODER, .hears = 1, .ctx_most = CTX_MOST, .stored = t ? t->type : m->matrix_type };
+    const struct lm_part part = { .plan = PLAN_DECODER, .hears = 1, .ctx_most = CTX_USUAL, .stored = t ? t->type : m->matrix_type };
     const int rc = lm_add(m, lm_qwen3, w, &part, e);
     if (rc || m->widths.text_state == s->adp.d) return rc;
     return err_set(e, STENO_EFORMAT, "%s: rows of the adaptor have %d numbers, but the language model's have %d", w->name, (int)s->adp.d,

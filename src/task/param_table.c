@@ -161,7 +161,7 @@ static const struct param open_model[] = {
     { M(index_only), FLAG, .by = BY_ALL },
     { M(alignment_heads), TEXT, .by = BY_AR },
     { M(verify), FLAG, .by = BY_AR },
-    { M(text_ctx), INT32(0, CTX_MOST), .by = BY_TEXT },
+    { M(text_ctx), INT32(0, CTX_MOST), .by = BY_TEXT | BY_AUDIO_LM },
     { M(llm), TEXT, .by = BY_AUDIO_LM },
 };
 

@@ -27,7 +27,7 @@ static int make_room(steno_session *s)
     const int32_t room = m->text_ctx + 1 - n, want = asked ? asked : NEW_IDS;
     if (room < 1)
         return err_set(&s->error, STENO_EARG, "the prompt and a clip are up to %d ids and leave no room in a context of %d: give fewer hot "
-                       "words", (int)n, (int)m->text_ctx);
+                       "words, or open the model with more (text_ctx)", (int)n, (int)m->text_ctx);
     a->limit = want < room ? want : room;
     return STENO_OK;
 }

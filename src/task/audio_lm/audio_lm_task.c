@@ -6,6 +6,8 @@
 #include "task/clips/clip_step.h"
 #include "task/params.h"
 
+enum { OWN_WINDOWS = 4 /* of one request: as many of 15 s as a run of the encoder has room for */ };
+
 static unsigned serves(const steno_model *m)
 {
     (void)m;
@@ -73,6 +75,7 @@ const struct task audio_lm_task = {
     .name = "audio_lm",
     .serves = serves,
     .max_lanes = 1,
+    .own_windows = OWN_WINDOWS,
     .shape = shape,
     .batch_memory = batch_sz,
     .batch_open = part_batch_open,
