@@ -21,7 +21,8 @@ set(tests_threads
     unit.base_team unit.fbank unit.mel unit.plan_align unit.plan_exec unit.plan_layers unit.plan_limits unit.plan_linear
     unit.plan_lstm unit.plan_partition unit.plan_rope unit.plan_rows unit.plan_shared unit.plan_stop unit.plan_stream
     unit.plan_heads unit.plan_tokens unit.plan_unfused unit.plan_widths
-    api.abi api.batch api.batch_funasr api.cancel api.damaged_weights api.fallback api.funasr api.funasr_callbacks api.memory api.misuse
+    api.abi api.batch api.batch_funasr api.cancel api.damaged_weights api.embed api.fallback api.funasr api.funasr_callbacks api.memory
+    api.misuse
     api.nomem api.opening
     api.reenter api.resident api.results api.serve api.stack api.stream api.threads api.vad_segments api.vad_segments_told api.windows)
 set(tests_media cli.cut cli.inputs cli.writers)
@@ -191,7 +192,7 @@ foreach(source IN LISTS sources)
     cmake_path(GET source STEM target)
     string(REGEX REPLACE "^fuzz_" "" name ${target})
     set(corpus tests/data/fuzz/${name})
-    if(name MATCHES "^(args|npy)$" AND NOT TARGET tool_objects)
+    if(name MATCHES "^(args|npy|transcript)$" AND NOT TARGET tool_objects)
         continue()
     endif()
     if(STENO_FUZZ)
@@ -207,7 +208,7 @@ foreach(source IN LISTS sources)
         steno_test_program(${target} ${source} tests/fuzz/replay.c)
         steno_test(fuzz.${name} COMMAND ${target} ${corpus} LABELS fuzz)
     endif()
-    if(name MATCHES "^(args|npy)$")
+    if(name MATCHES "^(args|npy|transcript)$")
         target_link_libraries(${target} PRIVATE tool_objects)
     endif()
 endforeach()

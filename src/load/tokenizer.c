@@ -10,17 +10,17 @@ static int find_file(struct file *f, int *is_list, const struct weights *w, stru
     return rc ? rc : model_source_find(&w->source, "vocab.txt", scrap, f, e);
 }
 
-int tokenizer_is_there(const struct weights *w)
+int tokenizer_is_there(const struct weights *w, steno_error *e)
 {
     struct arena scrap;
     struct file f;
     int is_list;
     if (meta_find_list(&w->meta, "tokenizer.ggml.tokens")) return 1;
     arena_init(&scrap);
-    const int found = find_file(&f, &is_list, w, &scrap, NULL);
+    const int found = find_file(&f, &is_list, w, &scrap, e);
     if (found > 0) file_close(&f);
     arena_free(&scrap);
-    return found > 0;
+    return found;
 }
 
 /* What writes chat prompts, beside a tokenizer.json: in a file of its own, or among the settings. */

@@ -182,7 +182,7 @@ static int bert_describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct bert_dims d;
     m->name = architecture;
-    if (!w->n_tensors && m->index_only && tokenizer_is_there(w)) return lm_read_tokenizer(m, w, e); /* a vocabulary by itself */
+    if (!w->n_tensors && m->index_only && tokenizer_is_there(w, e)) return lm_read_tokenizer(m, w, e); /* a vocabulary by itself */
     int rc = read_dims(&d, w, e);
     if (rc) return rc;
     m->n_vocab = m->tokens.n_vocab = d.n_vocab;

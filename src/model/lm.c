@@ -139,7 +139,7 @@ int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const 
 int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, steno_error *e)
 {
     m->name = arch->name;
-    if (!w->n_tensors && m->index_only && tokenizer_is_there(w)) return lm_read_tokenizer(m, w, e); /* a vocabulary by itself */
+    if (!w->n_tensors && m->index_only && tokenizer_is_there(w, e)) return lm_read_tokenizer(m, w, e); /* a vocabulary by itself */
     m->narrow = 0; /* of many rows there is only a prompt */
     const int rc = model_read_pooling(m, w, STENO_POOLING_LAST, e);
     return rc ? rc : lm_add(m, arch, w, &(struct lm_part){ .plan = 0, .ctx_most = CTX_USUAL, .stored = m->matrix_type }, e);

@@ -93,7 +93,8 @@ static void pieces_fill(steno_model *m)
 
 int lm_read_tokenizer(steno_model *m, struct weights *w, steno_error *e)
 {
-    if (m->is_exact || !tokenizer_is_there(w)) return STENO_OK;
+    const int there = m->is_exact ? 0 : tokenizer_is_there(w, e);
+    if (there <= 0) return there;
     const int rc = tokenizer_make(m, w, e);
     if (!rc) pieces_fill(m);
     return rc;
