@@ -28,6 +28,9 @@ if(STENO_MEDIA)
     endif()
 endif()
 
+# Where it is missing, lines that are typed cannot be edited, and nothing else is different.
+pkg_check_modules(STENO_LIBEDIT QUIET IMPORTED_TARGET libedit)
+
 if(STENO_BENCH)
     find_library(STENO_ONEDNN dnnl) # its CMake package wants OpenCL headers
     mark_as_advanced(STENO_ONEDNN)

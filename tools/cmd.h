@@ -12,6 +12,7 @@ int cmd_vad(int argc, char **argv);
 int cmd_tokenize(int argc, char **argv);
 int cmd_punctuate(int argc, char **argv);
 int cmd_generate(int argc, char **argv);
+int cmd_chat(int argc, char **argv);
 int cmd_embed(int argc, char **argv);
 int cmd_search(int argc, char **argv);
 int cmd_convert(int argc, char **argv);

@@ -2,6 +2,7 @@
 #include "cmd.h"
 #include "engine.h"
 #include "lm_opts.h"
+#include "lm_stream.h"
 #include "option_names.h"
 #include "print.h"
 #include "signals.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PROMPT_MOST = 1 << 26 };
 
@@ -47,22 +47,6 @@ static const struct args generate_args = { "generate", "[OPTION]... -m MODEL [PR
 
 /* ---- what is said ------------------------------------------------------------------------------------------------------------ */
 
-/* Where text goes as it comes. */
-struct stream { int is_silent, ends_line, any; };
-
-static int on_token(void *user, const steno_token *tok, const char *text, size_t n)
-{
-    struct stream *out = user;
-    (void)tok;
-    if (n && !out->is_silent) {
-        fwrite(text, 1, n, stdout);
-        if (fflush(stdout)) return 1;
-        out->any = 1;
-        out->ends_line = text[n - 1] == '\n';
-    }
-    return 0;
-}
-
 static void print_ids(const char *name, const int32_t *ids, int n)
 {
     printf("\"%s\": [", name);
@@ -96,10 +80,10 @@ static void print_object(const steno_session *s, const int32_t *prompt, int n_pr
 
 static int say(const struct engine *e, const struct opts *o, const steno_generate_params *given, const int32_t *ids, int n)
 {
-    struct stream out = { .is_silent = o->ids || o->json };
+    struct lm_stream out = { .is_silent = o->ids || o->json };
     steno_generate_params p = *given;
     p.user = &out;
-    p.on_token = on_token;
+    p.on_token = lm_stream_token;
     signals_defer(1);
     signals_watch(e->session, NULL);
     const int rc = steno_generate(e->session, ids, n, &p);
@@ -111,7 +95,8 @@ static int say(const struct engine *e, const struct opts *o, const steno_generat
         const int32_t *made = steno_generated(e->session, &count);
         for (int i = 0; i < count; i++) printf("%s%d", i ? " " : "", (int)made[i]);
         putchar('\n');
-    } else if (!out.ends_line) putchar('\n');
+    }
+    lm_stream_end(&out);
     const int code = message_flush();
     return signals_pending() ? EXIT_SIGNAL + signals_pending() : code;
 }

@@ -61,6 +61,11 @@ int signals_pending(void)
     return pending;
 }
 
+void signals_forget(void)
+{
+    pending = 0;
+}
+
 int signals_stop(void *user)
 {
     (void)user;

@@ -16,6 +16,7 @@ void signals_defer(int on);
 
 /* Number of the signal that came, or 0. */
 int signals_pending(void);
+void signals_forget(void); /* it was for what is over */
 int signals_stop(void *user); /* the same, as the callbacks want it */
 
 /* Name of the temporary file that a second signal has to remove, or NULL. */

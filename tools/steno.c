@@ -27,6 +27,7 @@ static const struct verb verbs[] = {
     { "vad", cmd_vad, "where somebody speaks" },
     { "tokenize", cmd_tokenize, "the tokens of a text" },
     { "punctuate", cmd_punctuate, "put punctuation into a text" },
+    { "chat", cmd_chat, "talk with a language model" },
     { "generate", cmd_generate, "go on with a text, or answer it, with a language model" },
     { "embed", cmd_embed, "vectors of texts" },
     { "search", cmd_search, "lines of transcripts that mean what is asked for" },
@@ -36,7 +37,7 @@ static const struct verb verbs[] = {
     { "bench", cmd_bench, "how fast this machine is, phase by phase" },
     { "compare", cmd_compare, "how far numbers of two .npy files are apart" },
     { "doctor", cmd_doctor, "what this machine offers, and what is wrong" },
-    { "stream", NULL, NULL }, { "chat", NULL, NULL }, { "models", NULL, NULL },
+    { "stream", NULL, NULL },  { "models", NULL, NULL },
     { "serve", NULL, NULL }, { "batch", NULL, NULL }, { "completions", NULL, NULL },
 };
 

@@ -3,7 +3,7 @@
 
 {
     "$STENO" --help
-    for verb in transcribe translate align detect vad tokenize generate embed search convert quantize info bench compare doctor; do
+    for verb in transcribe translate align detect vad tokenize generate chat embed search convert quantize info bench compare doctor; do
         "$STENO" $verb --help
     done
 } | grep -oE '^ {2,6}(-[a-zA-Z], )?--(\[no-\])?[a-z][a-z-]*' | sed -E 's/^ +//; s/^(-[a-zA-Z]), /\1 /' | sort -u >help

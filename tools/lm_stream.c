@@ -1,0 +1,18 @@
+/* steno: what a language model says, as it comes. SPDX-License-Identifier: MIT */
+#include "lm_stream.h"
+#include <stdio.h>
+
+int lm_stream_token(void *user, const steno_token *tok, const char *text, size_t n)
+{
+    struct lm_stream *out = user;
+    (void)tok;
+    if (!n || out->is_silent) return 0;
+    fwrite(text, 1, n, stdout);
+    out->ends_line = text[n - 1] == '\n';
+    return fflush(stdout) != 0; /* nobody hears it: it ends, and whoever flushes next is told why */
+}
+
+void lm_stream_end(const struct lm_stream *out)
+{
+    if (!out->is_silent && !out->ends_line) putchar('\n');
+}
