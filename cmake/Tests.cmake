@@ -24,7 +24,8 @@ set(tests_threads
     api.abi api.batch api.batch_funasr api.cancel api.damaged_weights api.embed api.fallback api.funasr api.funasr_callbacks api.memory
     api.misuse
     api.nomem api.opening
-    api.reenter api.resident api.results api.serve api.stack api.stream api.threads api.vad_segments api.vad_segments_told api.windows)
+    api.reenter api.resident api.results api.serve api.stack api.stream api.threads
+    api.long_audio api.vad_segments api.vad_segments_told api.windows)
 set(tests_media cli.cut cli.inputs cli.writers)
 
 function(steno_test name)

@@ -88,6 +88,8 @@ static void add_timings(steno_timings *all, const struct queue *q)
         all->n_verified += t.n_verified;
         all->n_corrected += t.n_corrected;
         all->verify_us += t.verify_us;
+        all->n_vad += t.n_vad;
+        all->vad_us += t.vad_us;
     }
 }
 
@@ -99,6 +101,7 @@ static void run(struct queue *q)
     steno_batch_run(q->batch);
     if (tell->busy) tell->busy(tell->user, 0);
     add_timings(&q->job->timings, q);
+    speech_time_add(&q->job->timings, &q->job->speech);
 }
 
 int job_slots(const steno_batch_params *bp, int n)

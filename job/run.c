@@ -26,6 +26,7 @@ void job_run(struct job *j, steno_session *s, char **files, int n)
     input_free(&in);
     j->timings.size = sizeof j->timings;
     steno_timings_get(s, &j->timings);
+    speech_time_add(&j->timings, &j->speech);
 }
 
 int job_try(const struct job *j, steno_session *s)

@@ -40,3 +40,12 @@ int speech_clips(double **clips, int64_t *n_clips, const struct speech_rules *r,
     };
     return choose(clips, n_clips, r->session, &rules);
 }
+
+void speech_time_add(steno_timings *all, const struct speech_rules *r)
+{
+    steno_timings t = { .size = sizeof t };
+    if (!r->session || steno_timings_get(r->session, &t)) return;
+    all->source_us += t.source_us;
+    all->n_vad += t.n_encodes;
+    all->vad_us += t.mel_us + t.encode_us;
+}

@@ -19,4 +19,6 @@ struct speech_rules {
  * @return a status; the reason is that of the source or of r->session */
 int speech_clips(double **clips, int64_t *n_clips, const struct speech_rules *r, const steno_source *src, int64_t window_ms,
                  int (*should_abort)(void *user), void *user);
+/* What that took so far, to that of the recogniser. */
+void speech_time_add(steno_timings *all, const struct speech_rules *r);
 #endif

@@ -240,6 +240,7 @@ static void print_timings(const struct transcription *t, int64_t wall_us)
     if (!all.size) return; /* nothing was begun */
     const struct { const char *name; int64_t us, n; } line[] = {
         { "load", all.load_us, 1 }, { "source", all.source_us, all.n_windows }, { "mel", all.mel_us, all.n_windows },
+        { "vad", all.vad_us, all.n_vad },
         { "encode", all.encode_us, all.n_encodes }, { "cross", all.cross_us, all.n_encodes }, { "prompt", all.prompt_us, all.n_prompts },
         { "decode", all.decode_us, all.n_steps }, { "verify", all.verify_us, all.n_verified }, { "wall", wall_us, 1 },
     };

@@ -1264,6 +1264,7 @@ typedef struct steno_timings {
     int32_t n_verified, n_corrected; /* attempts at windows that were checked in f32, and those of them that f32 decoded otherwise */
     int64_t verify_us;               /* what that took, on top of all else */
     int64_t n_drafted, n_accepted;   /* ids that were guessed ahead (draft_max), and those of them that were chosen */
+    int64_t n_vad, vad_us;           /* pieces of audio that went through vad_model, and what that took: features, network and callbacks */
 } steno_timings;
 
 /** What ran for this session alone, and of runs that sessions of a batch share its part of the time, by rows.
@@ -1280,6 +1281,7 @@ typedef struct steno_request_timings {
     int64_t encode_us;       /* in the encoder, and making cross keys; of runs that it shares with others its part by rows */
     int64_t decode_us;       /* in prompts and steps, or in choosing ids; likewise */
     int64_t total_us;        /* from steno_batch_submit until it had ended */
+    int64_t vad_us;          /* in vad_model */
 } steno_request_timings;
 
 /** Times of the last request of the session that has ended, a call that transcribes or finds speech included. Up to t->size bytes; on_done

@@ -143,7 +143,7 @@ int steno_request_timings_get(const steno_session *s, steno_request_timings *t)
     const struct queue_place *q = &s->place;
     steno_request_timings own = { .n_windows = (int32_t)q->n_windows, .queued_us = us_between(q->submitted_ns, q->begun_ns),
                                   .first_window_us = us_between(q->submitted_ns, q->first_ns), .encode_us = q->encode_us,
-                                  .decode_us = q->decode_us, .total_us = us_between(q->submitted_ns, q->ended_ns) };
+                                  .decode_us = q->decode_us, .total_us = us_between(q->submitted_ns, q->ended_ns), .vad_us = q->vad_us };
     own.size = t->size < sizeof own ? t->size : (uint32_t)sizeof own;
     memcpy(t, &own, own.size);
     return STENO_OK;

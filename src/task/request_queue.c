@@ -81,6 +81,7 @@ void queue_begin(steno_session *s)
     s->place.begun_ns = os_now_ns();
     s->place.encode_us = encode_us(s);
     s->place.decode_us = decode_us(s);
+    s->place.vad_us = s->timings.vad_us;
 }
 
 void queue_window(steno_session *s)
@@ -94,6 +95,7 @@ void queue_end(steno_session *s)
     s->place.ended_ns = os_now_ns();
     s->place.encode_us = begun ? encode_us(s) - s->place.encode_us : 0;
     s->place.decode_us = begun ? decode_us(s) - s->place.decode_us : 0;
+    s->place.vad_us = begun ? s->timings.vad_us - s->place.vad_us : 0;
 }
 
 int queue_class(const steno_session *s)

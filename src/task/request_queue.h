@@ -29,7 +29,7 @@ struct queue_place {
     int waits;            /* its source had nothing when it was last asked */
     uint64_t arrival;     /* number of the request, in the order they were taken */
     int64_t submitted_ns, begun_ns, first_ns, ended_ns; /* queued, first looked after, first window, end; 0: not yet */
-    int64_t encode_us, decode_us; /* the session's timings when it began; when it has ended, its own */
+    int64_t encode_us, decode_us, vad_us; /* the session's timings when it began; when it has ended, its own */
 };
 
 void queue_init(struct steno_batch *b);

@@ -44,6 +44,10 @@ static void test_segments_of_a_session_share_runs_of_the_encoder(void **state)
         steno_timings_get(s, &t);
         assert_int_equal(steno_segment_count(s), SECONDS / 4);
         assert_int_equal(t.n_windows, SECONDS / 4);
+        assert_true(t.vad_us > 0 && t.n_vad == SECONDS + 1); /* a second at a time, and the end */
+        steno_request_timings r = { .size = sizeof r };
+        assert_int_equal(steno_request_timings_get(s, &r), 0);
+        assert_int_equal(r.vad_us, t.vad_us);
         assert_in_range(t.n_encodes, 2, 8); /* a machine that stands still makes a source look slow: then they are more */
         session_gone(s, none);
     }
@@ -129,7 +133,7 @@ static void test_segments_of_several_requests_give_what_each_gives_alone(void **
                 if (digest_of(s[i]) != want[i]) fail_msg("request %d of a batch of %d differs", i, windows);
                 assert_int_equal(steno_request_timings_get(s[i], &t), 0);
                 assert_int_equal(t.n_windows, steno_segment_count(s[i]));
-                assert_true(t.total_us >= 0 && t.encode_us >= 0 && t.decode_us >= 0);
+                assert_true(t.encode_us >= 0 && t.decode_us >= 0 && t.vad_us >= (i > 1) && t.vad_us <= t.total_us);
             }
             for (int i = N - 1; i >= 0; i--) steno_session_close(s[i]);
             steno_batch_close(b);

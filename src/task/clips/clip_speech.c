@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/os.h"
 #include "task/level.h"
 #include "task/params.h"
 #include "task/task.h"
@@ -111,7 +112,10 @@ static int listen(struct clip_speech *c)
     if (got < 0) return (int)got;
     c->n += got;
     c->ended = !got;
+    const int64_t t = os_now_ns();
     rc = got ? vad_finder_push(c->finder, c->pcm + c->n - got, got, e) : vad_finder_end(c->finder, e);
+    c->session->timings.vad_us += (os_now_ns() - t) / 1000;
+    c->session->timings.n_vad++;
     if (!rc && (c->found.err || c->session->result.spans.err)) rc = err_nomem(e, c->found.len, "spans");
     return rc;
 }

@@ -1,0 +1,47 @@
+# steno: segments where a voice-activity model finds speech, over several files and in runs that they share. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+F=${STENO_SHARED:-/none}/material/funasr
+if [ ! -d "$F" ]; then
+    echo "skipped: STENO_SHARED does not name the FunASR collection"
+    exit 77
+fi
+A=$F/audio
+vad=(--vad-model "$F/fsmn-vad/pt" --vad-min-silence-ms 500)
+files=("$A/vad/pauses.wav" "$A/zh_synth.wav" "$A/silence.wav" "$A/vad/speech_in_noise.wav" "$A/en_bgm.wav")
+time_of() { awk -v part="$1" '$3 == part { print ($4 > 0) " " $7 }' "$T/err"; }
+
+for kind in sensevoice paraformer; do
+    m=$F/models/$kind/pt
+    rm -rf alone
+    expect 0 "$kind, one file after the other" -q -m "$m" "${vad[@]}" "${files[@]}" -f txt,json,srt -o alone
+    for b in 1 2 3 8 64; do
+        expect 0 "-b $b" -q -m "$m" "${vad[@]}" "${files[@]}" -b $b -f txt,json,srt -o together
+        diff -r alone together >"$T/diff" || bad "$kind, -b $b: the same files" "$(head -3 "$T/diff")"
+        rm -rf together
+    done
+    for t in 2 3 8; do
+        expect 0 "-t $t" -q -m "$m" "${vad[@]}" "${files[@]}" -t $t -f txt,json,srt -o together
+        diff -r alone together >"$T/diff" || bad "$kind, -t $t: the same files" "$(head -3 "$T/diff")"
+        rm -rf together
+    done
+    cp "$A/silence.wav" broken.wav
+    truncate -s 20 broken.wav
+    expect 1 "$kind, one that cannot be read" -q -m "$m" "${vad[@]}" -b 3 "${files[0]}" broken.wav "${files[1]}" -o together
+    err_has broken.wav
+    cmp -s alone/pauses.txt together/pauses.txt || bad "others are written" "$(ls together)"
+    rm -rf together
+    "$STENO" -q -m "$m" "${vad[@]}" - <"${files[0]}" >"$T/out" 2>"$T/err"
+    cmp -s "$T/out" alone/pauses.txt || bad "$kind, through a pipe" "$(diff "$T/out" alone/pauses.txt | head -3)"
+    expect 0 "$kind, where the time went" -q -m "$m" "${vad[@]}" --print-timings "${files[0]}"
+    is "the detector's is told by itself" "$(time_of vad)" "1 51" # the last: parameters are tried on no audio
+    cp "${files[0]}" again.wav
+    expect 0 "$kind, of a batch" -q -m "$m" "${vad[@]}" --print-timings -b 2 "${files[0]}" again.wav -o together
+    is "likewise" "$(time_of vad)" "1 100"
+    rm -rf together
+done
+expect 0 "there is no time of a detector that is not asked" -q -m "$F/models/sensevoice/pt" --no-vad --print-timings "${files[0]}"
+is "none" "$(time_of vad)" "0 0"
+expect 0 "Whisper's, which chooses clips" -q -m "$MODEL" -l zh --vad fsmn --vad-model "$F/fsmn-vad/pt" --print-timings "${files[1]}"
+is "is told, too" "$(time_of vad | cut -d' ' -f1)" "1"
+finish
