@@ -28,7 +28,7 @@ enum format { TABLE, JSON, TSV };
 static const struct arg rows[] = {
     ARG_HEADING("Model"),
     { .name = "shape", .kind = ARG_TEXT, .at = AT(shape), .value = "NAME", .dflt = "base",
-      .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ...; sensevoice, paraformer, qwen3-0.6b, ..." },
+      .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ...; sensevoice, paraformer, nano, qwen3-0.6b, ..." },
     { .name = "type", .kind = ARG_TEXT, .at = AT(type), .value = "TYPE", .dflt = "f16",
       .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k or iq4_xs" },
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = AT(engine.model), .value = "PATH|NAME",
@@ -99,12 +99,24 @@ static const struct phase text_phases[N_TEXT_PHASES] = {
     { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
 };
 
+/* Of language models that hear: a window of 15 s, whose prompt has an eighth of its rows among 23 ids. */
+static const struct phase audio_lm_phases[] = {
+    LOAD_ROW,
+    SECONDS_ROW("features", 15, NULL),
+    SECONDS_ROW("encode", 15, "hear_15s"),
+    SECONDS_ROW("adapt", 15, "hear_15s"),
+    { "prompt", "prompt_15s_ms", "prompt_15s", 1, 23 + 32, "hear_15s" },
+    { "decode", "decode_ms_per_token", "step", TEXT_STEPS, TEXT_STEPS, NULL },
+    { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
+};
+
 struct phases { const struct phase *phase; int n; };
 enum { PHASES_MAX = 16 };
 
 static struct phases phases_of(const steno_model_info *i)
 {
     if (i->n_text_ctx > 0 && !i->n_mels) return (struct phases){ text_phases, N_TEXT_PHASES };
+    if (i->n_text_ctx > 0 && i->itn == 2) return (struct phases){ audio_lm_phases, sizeof audio_lm_phases / sizeof *audio_lm_phases };
     if (i->n_text_ctx > 0) return (struct phases){ window_phases, N_WINDOW_PHASES };
     if (i->n_text_layer > 0) return (struct phases){ cif_phases, sizeof cif_phases / sizeof *cif_phases };
     return (struct phases){ ctc_phases, sizeof ctc_phases / sizeof *ctc_phases };

@@ -4,7 +4,6 @@
 #include "model/lm_random.h"
 #include <stdio.h>
 #include <string.h>
-#include "model/funasr_random.h"
 
 enum { PREFIX_SZ = 32, KEY_SZ = 64 };
 
@@ -67,14 +66,19 @@ static void add_layer(struct funasr_random *w, const struct lm_shape *s, uint32_
     if (s->has_post_norms) random_scale(w, at, "post_ffw_norm", s->d);
 }
 
+void lm_random_add(struct funasr_random *w, const struct lm_shape *s)
+{
+    put_settings(&w->g, s);
+    random_plain(w, "", "token_embd", s->n_vocab, s->d);
+    for (uint32_t i = 0; i < s->layers; i++) add_layer(w, s, i);
+    random_scale(w, "", "output_norm", s->d);
+}
+
 int lm_random_file(struct random_file *r, struct file *f, struct arena *a, const struct lm_shape *s, enum dtype type, uint64_t seed,
                    steno_error *e)
 {
     struct funasr_random w;
     funasr_random_begin(&w, r, a, s->architecture, type, seed, e);
-    put_settings(&w.g, s);
-    random_plain(&w, "", "token_embd", s->n_vocab, s->d);
-    for (uint32_t i = 0; i < s->layers; i++) add_layer(&w, s, i);
-    random_scale(&w, "", "output_norm", s->d);
+    lm_random_add(&w, s);
     return funasr_random_end(&w, f, e);
 }

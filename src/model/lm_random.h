@@ -2,6 +2,7 @@
 #ifndef STENO_MODEL_LM_RANDOM_H
 #define STENO_MODEL_LM_RANDOM_H
 #include "load/random_file.h"
+#include "model/funasr_random.h"
 
 struct lm_shape;
 const struct lm_shape *lm_shape_find(const char *name); /* "qwen3-0.6b"; NULL: no such shape is known */
@@ -9,4 +10,6 @@ extern const char lm_shape_names[];                     /* all of them, for peop
 /* A GGUF file without a tokenizer. Memory from the arena, which must outlive *f, as must *r. */
 int lm_random_file(struct random_file *r, struct file *f, struct arena *a, const struct lm_shape *s, enum dtype type, uint64_t seed,
                    steno_error *e);
+/* Its settings and tensors, into a file that has others. */
+void lm_random_add(struct funasr_random *w, const struct lm_shape *s);
 #endif

@@ -19,59 +19,11 @@ enum {
     RUN_ROWS = 1000,     /* of a run that clips share */
     CTX_USUAL = 1024     /* positions of prompt and text: 30 s, 512 ids, and as many as half of that again for hot words */
 };
-static float const encoder_eps = 1e-5f, adaptor_eps = 1e-12f;
-
-const char nano_architecture[] = "funasr-sensevoice-encoder";
+static float const adaptor_eps = 1e-12f;
 
 static int nano_match(const struct weights *w)
 {
     return funasr_match(w, "FunASRNano", nano_architecture);
-}
-
-#define AT(field) offsetof(struct nano_shape, field)
-static const struct funasr_setting setting[] = {
-    { NULL, "funasr.enc.input_size", 1, 8192, 0, AT(enc.width) },
-    { "audio_encoder_conf.output_size", "funasr.enc.output_size", 4, 8192, 0, AT(enc.d) },
-    { "audio_encoder_conf.attention_heads", "funasr.enc.attention_heads", 1, 256, 0, AT(enc.heads) },
-    { "audio_encoder_conf.linear_units", "funasr.enc.linear_units", 1, 65536, 0, AT(enc.d_ff) },
-    { "audio_encoder_conf.num_blocks", "funasr.enc.num_blocks", 1, 256, 0, AT(enc.layers) },
-    { "audio_encoder_conf.tp_blocks", "funasr.enc.tp_blocks", 0, 256, 0, AT(more_layers) },
-    { "audio_encoder_conf.kernel_size", "funasr.enc.kernel_size", 1, FSMN_TAPS, FUNASR_CONFIG, AT(enc.taps) },
-    { "audio_encoder_conf.sanm_shfit", "funasr.enc.sanm_shfit", 0, 0, FUNASR_CONFIG, AT(enc.shift) }, /* FunASR's spelling */
-    { "audio_adaptor_conf.llm_dim", "funasr.adp.llm_dim", 4, 8192, 0, AT(adp.d) },
-    { "audio_adaptor_conf.encoder_dim", "funasr.adp.encoder_dim", 4, 8192, 0, AT(adp.d_in) },
-    { "audio_adaptor_conf.ffn_dim", "funasr.adp.ffn_dim", 4, 65536, 0, AT(adp.d_ff) },
-    { "audio_adaptor_conf.n_layer", "funasr.adp.n_layer", 0, 64, FUNASR_CONFIG, AT(adp.layers) },
-    { "audio_adaptor_conf.attention_heads", "funasr.adp.attention_heads", 1, 256, FUNASR_CONFIG, AT(adp.heads) },
-    { "audio_adaptor_conf.downsample_rate", "funasr.adp.downsample_rate", 1, 1, 0, AT(adp.downsample) },
-    { "frontend_conf.n_mels", "funasr.frontend.n_mels", 1, SPECTRUM_BANDS, FUNASR_CONFIG, AT(enc.n_mels) },
-    { "frontend_conf.lfr_m", "funasr.frontend.lfr_m", 1, FBANK_LFR_MAX, FUNASR_CONFIG, AT(enc.lfr_m) },
-    { "frontend_conf.lfr_n", "funasr.frontend.lfr_n", 1, FBANK_LFR_MAX, FUNASR_CONFIG, AT(enc.lfr_n) },
-};
-#undef AT
-enum { N_SETTINGS = sizeof setting / sizeof *setting };
-static const struct nano_shape usual = { .enc = { .taps = 11, .n_mels = 80, .lfr_m = 7, .lfr_n = 6 },
-                                         .adp = { .layers = 2, .heads = 8, .downsample = 1 } };
-
-int nano_read_shape(struct nano_shape *s, struct weights *w, steno_error *e)
-{
-    *s = usual;
-    s->enc.eps = encoder_eps;
-    int rc = funasr_read_settings(s, setting, N_SETTINGS, w, e);
-    if (!rc) rc = sanm_encoder_check(&s->enc, w, e);
-    if (rc) return rc;
-    if (s->adp.d_in != s->enc.d)
-        return err_set(e, STENO_EFORMAT, "%s: the adaptor reads rows of %d numbers, but the encoder's have %d", w->name, (int)s->adp.d_in,
-                       (int)s->enc.d);
-    if (s->adp.d % s->adp.heads || s->adp.d / s->adp.heads % 4 || s->adp.d / s->adp.heads > HEAD_MAX)
-        return err_set(e, STENO_EFORMAT, "%s: the adaptor's %d heads do not divide a width of %d into multiples of 4 up to %d", w->name,
-                       (int)s->adp.heads, (int)s->adp.d, HEAD_MAX);
-    return STENO_OK;
-}
-
-void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s)
-{
-    funasr_put_settings(g, s, &usual, setting, N_SETTINGS);
 }
 
 /* ---- the network --------------------------------------------------------------------------------------------------------------- */
@@ -79,12 +31,13 @@ void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s)
 static uint16_t build_encoder(struct build *b, const struct nano_shape *s)
 {
     const uint32_t d = (uint32_t)s->enc.d;
+    const float eps = s->enc.eps;
     build_phase(b, "encode");
     const uint16_t mid = build_slot(b, d), out = build_slot(b, d), x = sanm_encoder_build(b, &s->enc);
     b->plan.encoded = b->plan.side_output[AUDIO_LM_ENCODED] = out;
-    emit(b, OP_NORM, "encoder.after_norm", mid, x, bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, encoder_eps));
+    emit(b, OP_NORM, "encoder.after_norm", mid, x, bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, eps));
     sanm_encoder_more(b, &s->enc, "encoder.tp_encoders", (uint32_t)s->more_layers, mid);
-    emit(b, OP_NORM, "encoder.tp_norm", out, mid, bind_norm(b, "encoder.tp_norm.weight", "encoder.tp_norm.bias", d, encoder_eps));
+    emit(b, OP_NORM, "encoder.tp_norm", out, mid, bind_norm(b, "encoder.tp_norm.weight", "encoder.tp_norm.bias", d, eps));
     return out;
 }
 
@@ -200,6 +153,7 @@ const struct family family_nano = {
     .narrow = NARROW_ROWS | NARROW_STEPS,
     .match = nano_match,
     .describe = nano_describe,
+    .random_file = nano_random_file,
     .audio_lm = &nano_audio_lm,
     .spare = spare,
     .ids_to_bytes = lm_ids_to_bytes,

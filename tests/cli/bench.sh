@@ -24,6 +24,13 @@ if [ -d "$LM" ]; then
         cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
     done
 fi
+N=${STENO_SHARED:-/none}/material/funasr/models/nano/pt
+if [ -d "$N" ]; then
+    expect 0 "bench times a language model that hears" bench -q -m "$N" --runs 1 -f tsv
+    for row in load features_15s encode_15s adapt_15s prompt_15s hear_15s step step_batch8; do
+        cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
+    done
+fi
 expect 2 "bench refuses an unknown format" bench -f yaml
 err_has yaml
 

@@ -1,9 +1,12 @@
 /* steno: the task of transcription by a language model that hears. SPDX-License-Identifier: MIT */
 #include "task/audio_lm/audio_lm_task.h"
+#include <string.h>
 #include "task/audio_lm/audio_lm_session.h"
 #include "task/clips/clip_bench.h"
 #include "task/clips/clip_request.h"
+#include "task/clips/clip_run.h"
 #include "task/clips/clip_step.h"
+#include "task/lm/lm_bench.h"
 #include "task/params.h"
 
 enum { OWN_WINDOWS = 4 /* of one request: as many of 15 s as a run of the encoder has room for */ };
@@ -71,6 +74,20 @@ static void part_close(steno_session *s)
     buf_free(&a->text);
 }
 
+static int bench_adapt(struct steno_batch *b, int n)
+{
+    (void)n;
+    return clip_run_phase(b, PHASE_ADAPT, NULL);
+}
+
+/* What hears, phase by phase; what writes as every language model. */
+static int64_t bench(steno_session *s, const char *phase, int n)
+{
+    static struct clip_bench_phase const own[] = { { "adapt", bench_adapt, 0 }, { 0 } };
+    const int writes = !strcmp(phase, "prompt") || !strcmp(phase, "decode") || !strcmp(phase, "batch");
+    return writes ? lm_bench(s, PLAN_DECODER, phase, n) : clip_bench(s, phase, n, own);
+}
+
 const struct task audio_lm_task = {
     .name = "audio_lm",
     .serves = serves,
@@ -87,4 +104,5 @@ const struct task audio_lm_task = {
     .request_take = clip_request_take,
     .request_end = clip_request_end,
     .batch_step = clip_step,
+    .bench = bench,
 };
