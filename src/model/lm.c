@@ -68,8 +68,7 @@ static void build_network(struct build *b, steno_model *m, const struct lm_dims 
     build_phase(b, "decode");
     b->plan.self_state = STATE_SELF;
     const uint16_t x = build_slot(b, width);
-    const uint16_t tokens = bind_matrix(b, &(struct linear_part){ embedding, NULL, n_vocab }, width, LINEAR_LM_HEAD, NO_BIND);
-    const uint16_t embed = b->status ? NO_BIND : bind_copy(b, tokens);
+    const uint16_t embed = bind_matrix(b, &(struct linear_part){ embedding, NULL, n_vocab }, width, LINEAR_OTHER, NO_BIND);
     if (b->status) return;
     if (arch->flags & LM_SCALED_EMBEDDING) bind_at(b, embed)->scale = (float)sqrt(d->d);
     emit(b, OP_EMBED, "embed", x, b->plan.input, embed);
@@ -79,18 +78,21 @@ static void build_network(struct build *b, steno_model *m, const struct lm_dims 
     const int less_one = !d->is_gguf && arch->flags & LM_NORMS_LESS_ONE;
     const uint16_t norm = bind_norm_rms(b, "model.norm.weight", width, (float)d->eps, less_one);
     m->rows_norm = norm;
-    const uint16_t last = d->is_tied ? tokens
-                                     : bind_matrix(b, &(struct linear_part){ head_matrix, NULL, n_vocab }, width, LINEAR_LM_HEAD, NO_BIND);
-    sub_lm_head(b, &(struct lm_head){ .prefix = "head", .matrix = d->is_tied ? embedding : head_matrix, .tokens = last, .norm = norm,
-                                      .n_vocab = n_vocab, .d = width, .two_stages = m->blocks && !(d->logit_cap > 0),
-                                      .cap = (float)d->logit_cap }, x);
+    const char *const matrix = d->is_tied ? embedding : head_matrix;
+    const uint16_t last = bind_matrix(b, &(struct linear_part){ matrix, NULL, n_vocab }, width, LINEAR_LM_HEAD, NO_BIND);
+    const int two_stages = m->blocks && !(d->logit_cap > 0) && !b->status && bind_at(b, last)->type != PK_Q4_QUAD;
+    sub_lm_head(b, &(struct lm_head){ .prefix = "head", .matrix = matrix, .tokens = last, .norm = norm, .n_vocab = n_vocab, .d = width,
+                                      .two_stages = two_stages, .cap = (float)d->logit_cap }, x);
 }
 
-/* Blocks of int8 and int4 are multiplied as they are stored; other types are not rounded. */
+/* Blocks of int8 and int4 are multiplied as they are stored, with blocks of int8 of what they multiply, as llama.cpp does; other types are
+ * not rounded. Of a head in int4 the copy in int8 that logits in two stages want would be twice as much to read. */
 static struct precision text_precision(const steno_model *m, enum dtype stored)
 {
-    const enum packed_type t = m->blocks && dtype_block(stored) > 1 ? PK_Q8_QUAD : 0;
-    return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_OUT] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t } };
+    const enum packed_type blocks = executor_gains(m->executor, PK_Q8_QUAD_A8) ? PK_Q8_QUAD_A8 : PK_Q8_QUAD;
+    const enum packed_type t = m->blocks && dtype_block(stored) > 1 ? blocks : 0;
+    return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_OUT] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t,
+                                             [LINEAR_LM_HEAD] = m->blocks && stored == DT_Q4_0 ? t : 0 } };
 }
 
 /* The id that ends a text, where the file names one, or the first of several. */

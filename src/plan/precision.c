@@ -74,10 +74,10 @@ static int has_outliers(const struct energy *y, const float *norm, uint64_t k, e
 }
 
 /* What blocks of int8 are made of the stored type without losing more than 8 bits do; 0: its own blocks are smaller, it stays. */
-static enum packed_type by_blocks(enum dtype stored)
+static enum packed_type by_blocks(enum packed_type lowest, enum dtype stored)
 {
     if (stored == DT_Q4_0) return PK_Q4_QUAD;
-    return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? PK_Q8_QUAD : 0;
+    return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? lowest : 0;
 }
 
 /* May a matrix behind a norm of these weights be multiplied in t? score: the variance of scores, which are d products of queries and keys
@@ -101,7 +101,7 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
     const struct precision *p = &b->p.precision;
     const int is_qkv = role == LINEAR_QKV;
     const enum packed_type lowest = p->by_role[role];
-    enum packed_type t = lowest == PK_Q8_QUAD ? by_blocks(m->tensor[at]->type) : lowest;
+    enum packed_type t = lowest == PK_Q8_QUAD || lowest == PK_Q8_QUAD_A8 ? by_blocks(lowest, m->tensor[at]->type) : lowest;
     struct energy y, q, key;
     if (is_qkv && t == PK_I8_QUAD) t = next_higher(p, lowest, t);
     if (matrices_columns(m) > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */

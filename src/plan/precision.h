@@ -18,8 +18,8 @@ enum linear_role {
 
 /* What the matrices of a plan may be packed as. */
 struct precision {
-    /* The least for those that tolerate it: PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD; PK_Q8_QUAD: by blocks of int8, or of int4 where they are
-     * stored so; 0: as stored. */
+    /* The least for those that tolerate it: PK_BF16_PAIR, PK_I16_PAIR, PK_I8_QUAD; PK_Q8_QUAD, PK_Q8_QUAD_A8: by blocks of int8, or of int4
+     * where they are stored so; 0: as stored. */
     enum packed_type by_role[LINEAR_ROLES];
     /* What stands for int8 where that is too few bits, and where these are too few: PK_BF16_PAIR, PK_I16_PAIR; 0: nothing is gained. */
     enum packed_type bf16, int16;

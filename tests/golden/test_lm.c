@@ -15,6 +15,12 @@ enum { IDS_MAX = 2048 };
 struct bound { double off, margin; };
 static struct bound const exact = { 1e-3, 0.02 }, rounded = { 0.12, 1.5 };
 
+/* What rounding costs, as a share of what llama.cpp's does: the same numbers are rounded to as many bits, so a model is better off here,
+ * the next one there, and all together are as well off. */
+static double const most_share = 1.25, most_mean_share = 1.02;
+static double sum_of_shares;
+static int n_shares;
+
 static json_t *golden_read(const char *name)
 {
     FILE *f = shared_open(name);
@@ -163,7 +169,11 @@ static void run_kind(const struct kind *k, const char *level, int compute)
         free(a.v);
     }
     print_message("%s: logits within %.2g, %.3g off; llama.cpp %.3g\n", k->model, most, sqrt(ours_off), sqrt(theirs_off));
-    if (ours_off > 1.1 * theirs_off) fail_msg("%s: rounding costs more than llama.cpp's does", k->model);
+    if (theirs_off > 0) {
+        sum_of_shares += sqrt(ours_off / theirs_off);
+        n_shares++;
+    }
+    if (ours_off > most_share * most_share * theirs_off) fail_msg("%s: rounding costs more than llama.cpp's does", k->model);
     steno_session_close(s);
     steno_model_close(m);
     json_decref(prompts);
@@ -179,7 +189,10 @@ static void test_logits_and_ids_are_the_references(void **state)
 static void test_rounding_costs_little(void **state)
 {
     (void)state;
+    sum_of_shares = n_shares = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) run_kind(&kinds[i], NULL, STENO_COMPUTE_AUTO);
+    print_message("rounding costs %.2f of what llama.cpp's does\n", sum_of_shares / n_shares);
+    assert_true(sum_of_shares < most_mean_share * n_shares);
 }
 
 /* Every level, for models that between them have everything. */
