@@ -169,9 +169,11 @@ static void build_network(struct build *b, const struct bert_dims *d)
 static int build_plan(steno_model *m, struct weights *w, const struct bert_dims *d, steno_error *e)
 {
     struct build b;
+    struct precision precision = model_rows_precision(m);
+    if (m->matrix_type != DT_F32) precision.by_role[LINEAR_LM_HEAD] = 0; /* of the table of tokens nothing is multiplied */
     const uint32_t rows = d->positions > ROWS_TOGETHER ? (uint32_t)d->positions : ROWS_TOGETHER;
     const struct build_params p = { .name = "text", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                                    .team = m->opening->team, .max_rows = rows, .max_out = 1, .precision = model_rows_precision(m),
+                                    .team = m->opening->team, .max_rows = rows, .max_out = 1, .precision = precision,
                                     .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
     build_network(&b, d);

@@ -93,6 +93,8 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_span), 24);
     assert_int_equal(sizeof(steno_mark), 32);
     assert_int_equal(sizeof(steno_punctuate_params), 32);
+    assert_int_equal(sizeof(steno_embed_params), 32);
+    assert_int_equal(sizeof(steno_embedding), 32);
     assert_int_equal(sizeof(steno_vad_params), 104);
 }
 

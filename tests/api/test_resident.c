@@ -125,6 +125,7 @@ static void test_files_take_what_is_reported(void **state)
         "funasr/models/sensevoice/gguf/sensevoice-mini-q8.gguf", "funasr/models/paraformer/pt",
         "funasr/models/paraformer/safetensors", "funasr/models/paraformer/gguf/paraformer-mini.gguf",
         "funasr/models/paraformer/gguf/paraformer-mini-f16.gguf", "funasr/models/paraformer/gguf/paraformer-mini-q8.gguf",
+        "llm/models/bert/hf", "llm/models/bert/gguf/bert-F16.gguf", "llm/models/bert/gguf/bert-cls-Q8_0.gguf",
     };
     const char *shared = getenv("STENO_SHARED");
     for (int i = -1; i < (int)(sizeof path / sizeof *path); i++) {
