@@ -20,10 +20,27 @@ int funasr_match(const struct weights *w, const char *model, const char *archite
     return !strcmp(meta_text(&w->meta, gguf ? "general.architecture" : "model", ""), gguf ? architecture : model);
 }
 
+/* Features are made in one way here; whoever was trained with others would hear nonsense. */
+static int check_front_end(const struct weights *w, steno_error *e)
+{
+    static const struct { const char *key; int32_t value; } known[] = {
+        { "frontend_conf.fs", 16000 }, { "frontend_conf.frame_length", 25 }, { "frontend_conf.frame_shift", 10 },
+    };
+    int rc = STENO_OK;
+    for (size_t i = 0; i < sizeof known / sizeof *known && !rc; i++) {
+        int32_t v = known[i].value;
+        rc = meta_int(&w->meta, w->name, known[i].key, 1, INT32_MAX, 1, &v, e);
+        if (!rc && v != known[i].value)
+            rc = err_set(e, STENO_EUNSUPPORTED, "%s: %s is %d: features are made with %d here, and such a model is not served", w->name,
+                         known[i].key, (int)v, (int)known[i].value);
+    }
+    return rc;
+}
+
 int funasr_read_settings(void *to, const struct funasr_setting *row, size_t n, struct weights *w, steno_error *e)
 {
     const int gguf = w->taps_first = funasr_is_gguf(w), said = gguf ? FUNASR_GGUF : FUNASR_CONFIG;
-    int rc = STENO_OK;
+    int rc = check_front_end(w, e);
     for (size_t i = 0; i < n && !rc; i++) {
         const char *key = gguf ? row[i].gguf : row[i].config;
         int32_t v;

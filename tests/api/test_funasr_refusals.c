@@ -176,6 +176,37 @@ static void test_vad_structs_of_older_and_newer_callers_are_served(void **state)
     steno_session_close(s);
 }
 
+/* Whoever was trained with other features would hear nonsense. */
+static void test_a_model_of_another_rate_is_refused(void **state)
+{
+    (void)state;
+    static const struct { struct folder (*make)(void); const char *said, *why; int status; } scene[] = {
+        { vad_folder, "\"fs\": 8000", "frontend_conf.fs is 8000", STENO_EUNSUPPORTED },
+        { vad_folder, "\"fs\": \"16k\"", "frontend_conf.fs is ", STENO_EFORMAT },
+        { vad_folder, "\"frame_shift\": 20", "frontend_conf.frame_shift is 20", STENO_EUNSUPPORTED },
+        { ctc_folder, "\"frame_length\": 50", "frontend_conf.frame_length is 50", STENO_EUNSUPPORTED },
+    };
+    static const char key[] = "\"frontend_conf\": {";
+    for (size_t i = 0; i < sizeof scene / sizeof *scene; i++) {
+        const struct folder d = scene[i].make();
+        char config[2048], changed[2200];
+        steno_model *m;
+        steno_error e;
+        FILE *f = fopen(folder_at(&d, "config.json").path, "rb");
+        assert_non_null(f);
+        config[fread(config, 1, sizeof config - 1, f)] = '\0';
+        fclose(f);
+        const char *at = strstr(config, key);
+        assert_non_null(at);
+        at += strlen(key);
+        snprintf(changed, sizeof changed, "%.*s%s, %s", (int)(at - config), config, scene[i].said, at);
+        folder_text(&d, "config.json", changed);
+        const int rc = steno_model_open(&m, d.path, NULL, &e);
+        if (rc != scene[i].status || !strstr(e.text, scene[i].why)) fail_msg("%s: status %d: %s", scene[i].said, rc, e.text);
+        folder_remove(&d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_a_request_that_the_model_cannot_meet_is_refused_by_name),
         cmocka_unit_test(test_vad_parameters_out_of_range_are_refused_by_name),
         cmocka_unit_test(test_vad_structs_of_older_and_newer_callers_are_served),
+        cmocka_unit_test(test_a_model_of_another_rate_is_refused),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
