@@ -123,6 +123,7 @@ static int put_result(struct job_input *in, int task)
     struct transcript t = empty(in, task);
     char reason[200];
     t.lost = in->lost;
+    t.punctuated = j->punctuation != NULL;
     int rc = j->punctuation ? punctuate(in) : STENO_OK;
     snprintf(reason, sizeof reason, "%s", rc ? steno_last_error(j->punctuation) : "");
     if (rc == STENO_OK) {

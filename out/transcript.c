@@ -36,7 +36,14 @@ int transcript_take(struct transcript *t, struct transcript_store *store, const 
     if (take_segments(store, s, n, &n_words, &n_tokens, &blank)) return -1;
     store->words = calloc(n_words + 1, sizeof *store->words);
     store->tokens = calloc(n_tokens + 1, sizeof *store->tokens);
-    if (!store->words || !store->tokens) return -1;
+    t->n_sentences = steno_sentence_count(s);
+    store->sentences = calloc((size_t)t->n_sentences + 1, sizeof *store->sentences);
+    if (!store->words || !store->tokens || !store->sentences) return -1;
+    for (int i = 0; i < t->n_sentences; i++) {
+        store->sentences[i].size = sizeof *store->sentences;
+        steno_sentence_get(s, i, &store->sentences[i]);
+    }
+    t->sentences = store->sentences;
     for (int i = 0; i < n; i++) {
         for (int32_t k = 0; k < store->segs[i].n_words; k++) {
             steno_word *w = &store->words[store->first_word[i] + k];
@@ -67,6 +74,7 @@ void transcript_free(struct transcript_store *store)
     free(store->segs);
     free(store->words);
     free(store->tokens);
+    free(store->sentences);
     free(store->first_word);
     free(store->first_token);
     free(store->speakers);

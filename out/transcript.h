@@ -41,6 +41,9 @@ struct transcript {
     uint32_t lost;           /* bits of what could not be heard of it, in the order of write_json_lost's words */
     const steno_word *words;    /* of all segments, in order */
     const int32_t *first_word;  /* [n] where those of a segment begin; it has segs[i].n_words */
+    const steno_sentence *sentences; /* [n_sentences] of a text with punctuation whose words have times */
+    int n_sentences;
+    int32_t punctuated;         /* 1: a model for punctuation has written the text */
     const steno_token *tokens;  /* of all segments, in order; score only */
     const int32_t *first_token; /* [n] where those of a segment begin; it has segs[i].n_tokens */
     const int32_t *speakers;    /* [n] 0, 1, ... or WRITE_SPEAKER_UNKNOWN; NULL: nobody asked */
@@ -54,12 +57,13 @@ struct transcript_store {
     steno_segment *segs;
     steno_word *words;
     steno_token *tokens;
+    steno_sentence *sentences;
     int32_t *first_word, *first_token, *speakers;
     char *text; /* of segments that were cut */
 };
 
-/* Fill t->{segs, n, words, first_word, tokens, first_token, text, language, duration_ms} with what the session holds; texts and ids go on
- * belonging to it. t->word_times is switched off where there is text but no word has come.
+/* Fill t->{segs, n, words, first_word, sentences, n_sentences, tokens, first_token, text, language, duration_ms} with what the session
+ * holds; texts and ids go on belonging to it. t->word_times is switched off where there is text but no word has come.
  *
  * @return 0, or -1 in want of memory; transcript_free the store in any case */
 int transcript_take(struct transcript *t, struct transcript_store *store, const steno_session *s);

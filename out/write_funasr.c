@@ -7,6 +7,7 @@
 #include "utf8.h"
 #include "write.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,25 +20,47 @@ static void put_key(struct sink *f, const struct transcript *t)
     free(stem);
 }
 
-/* A time of a clip that begins at begin_ms: s seconds, which are `ms` when they are rounded. */
-static void put_ms(struct sink *f, double s, int64_t ms, int64_t begin_ms)
+/* How times of a clip come about: where it begins, and, of integrate-and-fire, the seconds of which they are quarters; 0: of no such
+ * thing. */
+struct clip_times { int64_t begin_ms; double unit; };
+
+/* Frames of integrate-and-fire are 60 ms, or 20 where a model has weights for times alone: are all times quarters of 60? */
+static double unit_of(const struct transcript *t)
 {
+    for (int i = 0; i < t->n; i++) {
+        const steno_segment *s = &t->segs[i];
+        if (!s->word_source || strcmp(s->word_source, "cif") != 0) return 0;
+        for (int32_t k = 0; k < s->n_words; k++) {
+            const steno_word *w = &t->words[t->first_word[i] + k];
+            if ((w->t0_ms - s->seek_frames * 10) % 15 || (w->t1_ms - s->seek_frames * 10) % 15) return 0.02;
+        }
+    }
+    return 0.06;
+}
+
+/* A time of a clip: s seconds, which are `ms` when they are rounded. Behind the first clip the seconds within are made again as the
+ * reference makes them, because what it cuts are their last bits. */
+static void put_ms(struct sink *f, double s, int64_t ms, const struct clip_times *c)
+{
+    double within = (double)(ms - c->begin_ms) / 1000;
+    if (c->unit > 0) within = nearbyint(4 * within / c->unit) / 4 * c->unit;
     if (ms < 0) sink_text(f, "null");
-    else sink_format(f, "%" PRId64, begin_ms + (int64_t)((begin_ms ? (double)(ms - begin_ms) / 1000 : s) * 1000));
+    else sink_format(f, "%" PRId64, c->begin_ms + (int64_t)((c->begin_ms ? within : s) * 1000));
 }
 
 static void put_times(struct sink *f, const struct transcript *t)
 {
     const char *sep = "";
+    const double unit = unit_of(t);
     sink_text(f, ", \"timestamp\": [");
     for (int i = 0; i < t->n; i++) {
-        const int64_t begin_ms = t->segs[i].seek_frames * 10;
+        const struct clip_times clip = { t->segs[i].seek_frames * 10, unit };
         for (int32_t k = 0; k < t->segs[i].n_words; k++) {
             const steno_word *w = &t->words[t->first_word[i] + k];
             sink_format(f, "%s[", sep);
-            put_ms(f, w->start, w->t0_ms, begin_ms);
+            put_ms(f, w->start, w->t0_ms, &clip);
             sink_text(f, ", ");
-            put_ms(f, w->end, w->t1_ms, begin_ms);
+            put_ms(f, w->end, w->t1_ms, &clip);
             sink_char(f, ']');
             sep = ", ";
         }
@@ -93,6 +116,46 @@ static void put_text_of_words(struct sink *f, const struct transcript *t)
     free(text.p);
 }
 
+static int is_chinese(const char *s, size_t n)
+{
+    return n >= 3 && strncmp(s, "\xe3\x90\x80", 3) >= 0 && strncmp(s, "\xe9\xbf\xbf", 3) <= 0;
+}
+
+/* Where the last one before a mark begins. */
+static size_t last_character(const char *s, size_t n)
+{
+    static const char *const mark[] = { "，", "。", "？", "、" };
+    for (size_t i = 0; i < sizeof mark / sizeof *mark; i++)
+        if (n > 3 && !strncmp(s + n - 3, mark[i], 3)) return n >= 6 ? n - 6 : 0;
+    return n >= 3 ? n - 3 : 0;
+}
+
+/* A text with punctuation has no tags, and segments have no space between Chinese characters. */
+static void put_untagged(struct sink *f, const struct transcript *t)
+{
+    struct sink_memory text = { 0 };
+    struct sink to = sink_to_memory(&text);
+    for (int i = 0; i < t->n; i++) {
+        const char *s = t->segs[i].text, *end;
+        while (strncmp(s, "<|", 2) == 0 && (end = strstr(s, "|>")) != NULL) s = end + 2;
+        size_t n;
+        s = utf8_strip(s, &n);
+        const size_t last = last_character(text.p, text.n);
+        if (n && text.n && !(is_chinese(s, n) && is_chinese(text.p + last, text.n - last))) sink_char(&to, ' ');
+        for (size_t k = 0; k < n; k++) sink_char(&to, s[k]);
+    }
+    if (to.failed) f->failed = 1;
+    else utf8_json(f, text.p ? text.p : "");
+    free(text.p);
+}
+
+/* One that was written anew keeps the space that it begins with. */
+static void put_marked_text(struct sink *f, const struct transcript *t)
+{
+    if (strstr(t->text, "<|")) put_untagged(f, t);
+    else utf8_json(f, t->text);
+}
+
 static void put_words(struct sink *f, const struct transcript *t)
 {
     const char *sep = "";
@@ -103,6 +166,51 @@ static void put_words(struct sink *f, const struct transcript *t)
             put_word(f, t->words[t->first_word[i] + k].text, !k && has_space(t->segs[i].text));
             sep = ", ";
         }
+    }
+    sink_char(f, ']');
+}
+
+/* times: a list, begun and ended by the first and the last one. */
+static void put_sentence(struct sink *f, const steno_sentence *s, const char *times, int i)
+{
+    const char *last = strrchr(times, '[');
+    sink_format(f, "%s{\"text\": ", i ? ", " : "");
+    utf8_json(f, s->text);
+    sink_format(f, ", \"start\": %.*s", (int)strcspn(times + 1, ","), times + 1);
+    last = strchr(last, ',');
+    sink_format(f, ", \"end\": %.*s", (int)strcspn(last + 2, "]"), last + 2);
+    sink_text(f, ", \"timestamp\": [");
+    sink_text(f, times);
+    sink_text(f, "]}");
+}
+
+/* FunASR's sentence_info. Of words that are the transcript's, times are cut as theirs are. */
+static void put_sentences(struct sink *f, const struct transcript *t)
+{
+    const double unit = unit_of(t);
+    int seg = 0;
+    sink_text(f, ", \"sentence_info\": [");
+    for (int i = 0; i < t->n_sentences; i++) {
+        const steno_sentence *s = &t->sentences[i];
+        struct sink_memory times = { 0 };
+        struct sink to = sink_to_memory(&times);
+        for (int32_t k = 0; k < s->n_words; k++) {
+            const int64_t at = s->first_word + k;
+            while (s->first_word >= 0 && seg + 1 < t->n && at >= t->first_word[seg + 1]) seg++;
+            const struct clip_times own_clip = { t->segs[seg].seek_frames * 10, unit }, none = { 0 };
+            const struct clip_times clip = s->first_word < 0 ? none : own_clip;
+            const steno_word own = { .start = (double)s->times_ms[2 * k] / 1000, .end = (double)s->times_ms[2 * k + 1] / 1000,
+                                     .t0_ms = s->times_ms[2 * k], .t1_ms = s->times_ms[2 * k + 1] };
+            const steno_word *w = s->first_word < 0 ? &own : &t->words[at];
+            sink_text(&to, k ? ", [" : "[");
+            put_ms(&to, w->start, w->t0_ms, &clip);
+            sink_text(&to, ", ");
+            put_ms(&to, w->end, w->t1_ms, &clip);
+            sink_char(&to, ']');
+        }
+        if (to.failed || !times.p) f->failed = 1;
+        else put_sentence(f, s, times.p, i);
+        free(times.p);
     }
     sink_char(f, ']');
 }
@@ -121,10 +229,12 @@ void write_funasr(struct sink *f, const struct transcript *t)
     sink_text(f, "[{\"key\": ");
     put_key(f, t);
     sink_text(f, ", \"text\": ");
-    if (of_words) put_text_of_words(f, t);
+    if (t->punctuated) put_marked_text(f, t);
+    else if (of_words) put_text_of_words(f, t);
     else write_json_stripped(f, t->text);
     if (times) put_times(f, t);
     if (times && t->n && !of_words) put_words(f, t);
+    if (times && t->n_sentences) put_sentences(f, t);
     write_json_lost(f, t, 0);
     sink_text(f, "}]");
 }

@@ -138,12 +138,37 @@ void write_json_segments(struct sink *f, const struct transcript *t)
     sink_char(f, ']');
 }
 
+/* Of a text with punctuation. */
+static void write_sentences(struct sink *f, const struct transcript *t)
+{
+    sink_text(f, ", \"sentences\": [");
+    for (int i = 0; i < t->n_sentences; i++) {
+        const steno_sentence *s = &t->sentences[i];
+        sink_format(f, "%s{\"start\": ", i ? ", " : "");
+        write_json_number(f, s->t0_ms < 0 ? NAN : (double)s->t0_ms / 1000);
+        member(f, "end", s->t1_ms < 0 ? NAN : (double)s->t1_ms / 1000);
+        sink_text(f, ", \"text\": ");
+        write_json_stripped(f, s->text);
+        sink_text(f, ", \"word_times\": [");
+        for (int32_t k = 0; k < s->n_words; k++) {
+            sink_text(f, k ? ", [" : "[");
+            write_json_number(f, s->times_ms[2 * k] < 0 ? NAN : (double)s->times_ms[2 * k] / 1000);
+            sink_text(f, ", ");
+            write_json_number(f, s->times_ms[2 * k + 1] < 0 ? NAN : (double)s->times_ms[2 * k + 1] / 1000);
+            sink_char(f, ']');
+        }
+        sink_text(f, "]}");
+    }
+    sink_char(f, ']');
+}
+
 void write_json(struct sink *f, const struct transcript *t)
 {
     sink_text(f, "{\"text\": ");
     utf8_json(f, t->text);
     sink_text(f, ", \"segments\": ");
     write_json_segments(f, t);
+    if (t->n_sentences) write_sentences(f, t);
     sink_text(f, ", \"language\": ");
     utf8_json(f, t->language);
     write_json_lost(f, t, 0);

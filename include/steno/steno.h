@@ -1005,6 +1005,22 @@ STENO_API int steno_mark_get(const steno_session *s, int i, steno_mark *mark); /
  * neither spaces nor letters, and where a mark stands already there comes no other. */
 STENO_API int steno_punctuate_result(steno_session *s, steno_session *of, const steno_punctuate_params *p);
 
+/* A sentence, as FunASR's sentence_info has it: text up to a mark, a comma included. Pointers live as long as the transcript. */
+typedef struct steno_sentence {
+    uint32_t size;       /* set by the caller: how much of it is known there */
+    int32_t n_words;
+    int64_t t0_ms, t1_ms;
+    const char *text;    /* with its mark. Of Paraformer it is made of the words, a space before and behind those of letters */
+    const int64_t *times_ms; /* [n_words, 2] when each word begins and ends */
+    int64_t first_word;  /* its words are those from this number on, of all segments one after the other; -1: the model for punctuation
+                            cuts words otherwise, and times are shared out among their characters */
+} steno_sentence;
+
+/** Sentences of a transcript, made by steno_punctuate_result where words have times (word_timestamps). Where the two models do not find the
+ * same words, each segment is a sentence, without marks. */
+STENO_API int steno_sentence_count(const steno_session *of);
+STENO_API int steno_sentence_get(const steno_session *of, int i, steno_sentence *sentence); /**< up to its size; STENO_OK, STENO_EARG */
+
 /* ---- texts as vectors -------------------------------------------------------------------------------------------------------- */
 
 /** How the rows of a text, one for each token, become one. */

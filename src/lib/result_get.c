@@ -51,6 +51,24 @@ int steno_word_get(const steno_session *s, int i, int j, steno_word *out)
     return STENO_OK;
 }
 
+int steno_sentence_count(const steno_session *s)
+{
+    return s ? (int)(s->selected->sentences.len / sizeof(struct marked_sentence)) : 0;
+}
+
+int steno_sentence_get(const steno_session *s, int i, steno_sentence *out)
+{
+    if (!s || !out || out->size < sizeof(uint32_t) || i < 0 || i >= steno_sentence_count(s)) return STENO_EARG;
+    const struct result *r = s->selected;
+    const struct marked_sentence *g = (const struct marked_sentence *)(const void *)r->sentences.p + i;
+    steno_sentence own = { .n_words = g->n_words, .t0_ms = g->t0_ms, .t1_ms = g->t1_ms, .text = r->text.p + g->text,
+                           .times_ms = (const int64_t *)(const void *)r->sentence_times.p + 2 * g->first_time,
+                           .first_word = g->first_word };
+    own.size = out->size < sizeof own ? out->size : (uint32_t)sizeof own;
+    memcpy(out, &own, own.size);
+    return STENO_OK;
+}
+
 int steno_result_select(steno_session *s, int task)
 {
     if (!s || !session_may_change(s) || s->request_state != REQUEST_NONE || (task != STENO_TRANSCRIBE && task != STENO_TRANSLATE))

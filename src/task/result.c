@@ -14,6 +14,8 @@ void result_clear(struct result *r)
     buf_clear(&r->whole);
     buf_clear(&r->spans);
     buf_clear(&r->marks);
+    buf_clear(&r->sentences);
+    buf_clear(&r->sentence_times);
     buf_clear(&r->features);
     r->n_language_probs = 0;
     r->duration_ms = 0;
@@ -32,6 +34,8 @@ void result_free(struct result *r)
     buf_free(&r->whole);
     buf_free(&r->spans);
     buf_free(&r->marks);
+    buf_free(&r->sentences);
+    buf_free(&r->sentence_times);
     buf_free(&r->features);
 }
 

@@ -23,6 +23,14 @@ struct word {
     int32_t n_tokens;
 };
 
+/* A text up to a mark of punctuation, and the times of its words. */
+struct marked_sentence {
+    size_t text, first_time; /* places in result.text, and in pairs of result.sentence_times */
+    int64_t t0_ms, t1_ms;
+    int64_t first_word;      /* of all of them; -1: its words are cut otherwise */
+    int32_t n_words;
+};
+
 enum { MAX_LANGUAGES = 100 };
 
 /* Results of one request; the only memory that grows with the audio. */
@@ -37,6 +45,8 @@ struct result {
     struct buf whole;      /* bytes as UTF-8 */
     struct buf spans;      /* steno_span */
     struct buf marks;      /* steno_mark */
+    struct buf sentences;  /* struct marked_sentence */
+    struct buf sentence_times; /* int64_t: beginning and end of each word of a sentence */
     int64_t duration_ms;
     const char *language;
     float language_prob[MAX_LANGUAGES];

@@ -6,12 +6,10 @@
  * that has marks already gets none beside them. */
 #include "task/marks/marks_result.h"
 #include <string.h>
+#include "task/marks/marks_sentences.h"
 #include "task/marks/marks_write.h"
 #include "text/join.h"
 #include "text/mixed_words.h"
-
-/* A word of a segment, and what stands behind it. */
-struct placed { const char *text; uint32_t n; const char *mark; };
 
 /* The transcript's new texts; the old ones stay until all are made. */
 struct woven {
@@ -19,6 +17,7 @@ struct woven {
     struct buf first;   /* size_t: those of segment i begin with number first[i]; one more behind the last */
     struct buf text;    /* as of the result: behind its own */
     struct buf segments, words, whole;
+    struct buf sentences, sentence_times;
     const struct marks_session *written; /* whose words are written as it writes them; NULL: texts stay as they are */
 };
 
@@ -33,11 +32,14 @@ static void woven_free(struct woven *v)
     buf_free(&v->segments);
     buf_free(&v->words);
     buf_free(&v->whole);
+    buf_free(&v->sentences);
+    buf_free(&v->sentence_times);
 }
 
 static int woven_err(const struct woven *v)
 {
-    return v->placed.err || v->first.err || v->text.err || v->segments.err || v->words.err || v->whole.err;
+    return v->placed.err || v->first.err || v->text.err || v->segments.err || v->words.err || v->whole.err ||
+           v->sentences.err || v->sentence_times.err;
 }
 
 static const struct segment *segments_of(const struct result *r) { return (const struct segment *)(const void *)r->segments.p; }
@@ -47,13 +49,13 @@ static size_t placed_count(const struct woven *v) { return v->placed.len / sizeo
 /* ---- deciding ------------------------------------------------------------------------------------------------------------------ */
 
 /* The words from number `from` on are those of text, which lies at `base` of the session's; nothing is known of their marks. */
-static void list_words(struct woven *v, const struct marks_session *q, size_t from, size_t base, const char *text)
+static void list_words(struct woven *v, const struct marks_session *q, size_t from, size_t base, const char *text, int32_t none)
 {
     const struct marked_word *w = marked_words(q);
     const size_t n = placed_count(v);
     buf_add(&v->first, &n, sizeof n);
     for (size_t i = from; i < marked_count(q); i++)
-        buf_add(&v->placed, &(struct placed) { text + (w[i].at - base), w[i].n, "" }, sizeof(struct placed));
+        buf_add(&v->placed, &(struct placed) { text + (w[i].at - base), w[i].n, none, "" }, sizeof(struct placed));
 }
 
 static void list_end(struct woven *v)
@@ -67,6 +69,7 @@ static void set_mark(struct woven *v, const struct marks_model *m, size_t at, in
 {
     struct placed *w = placed_of(v) + at;
     const int is_marked = mixed_ends_marked(w->text, w->n) || (at + 1 < placed_count(v) && mixed_begins_marked(w[1].text, w[1].n));
+    w->chosen = mark;
     w->mark = is_marked ? "" : marks_text(m, mark, *w->text);
 }
 
@@ -80,7 +83,7 @@ static int decide_whole(steno_session *s, const struct result *r, struct woven *
         const char *text = r->text.p + segments_of(r)[i].text;
         const size_t from = marked_count(q), base = q->text.len;
         rc = marks_add(s, text, strlen(text));
-        if (!rc) list_words(v, q, from, base, text);
+        if (!rc) list_words(v, q, from, base, text, marks_model_of(s)->none);
     }
     list_end(v);
     if (!rc) rc = marks_decide(s);
@@ -101,7 +104,7 @@ static int decide_segment(steno_session *s, const char *text, struct woven *v, c
     const size_t before = q->n_before, first = placed_count(v) - before; /* of the words that the session holds */
     int rc = marks_add(s, text, strlen(text));
     if (rc) return rc;
-    list_words(v, q, before, q->before, text);
+    list_words(v, q, before, q->before, text, m->none);
     if (marked_count(q) == before) return STENO_OK;
     rc = marks_decide(s);
     if (rc || woven_err(v)) return rc;
@@ -207,6 +210,13 @@ static void weave_segments(struct woven *v, const struct result *r, const struct
     }
 }
 
+static void weave_sentences(struct woven *v, const struct result *r, const struct marks_model *m, int is_bare)
+{
+    const struct sentence_source from = { .word = placed_of(v), .first = (const size_t *)(const void *)v->first.p, .result = r,
+                                          .model = m, .is_bare = is_bare, .text_at = r->text.len };
+    sentences_make(&(struct sentence_sink){ &v->text, &v->sentences, &v->sentence_times }, &from);
+}
+
 /* The whole text; where its words are not those of the segments, these one behind the other. */
 static void weave_whole(struct woven *v, const struct result *r)
 {
@@ -230,7 +240,8 @@ static int adopt(struct woven *v, struct result *r)
         r->text.err = 0;
         return STENO_ENOMEM;
     }
-    const struct { struct buf *old, *new; } swap[] = { { &r->segments, &v->segments }, { &r->words, &v->words }, { &r->whole, &v->whole } };
+    const struct { struct buf *old, *new; } swap[] = { { &r->segments, &v->segments }, { &r->words, &v->words }, { &r->whole, &v->whole },
+                                                       { &r->sentences, &v->sentences }, { &r->sentence_times, &v->sentence_times } };
     for (size_t i = 0; i < sizeof swap / sizeof *swap; i++) {
         const struct buf b = *swap[i].old;
         *swap[i].old = *swap[i].new;
@@ -246,6 +257,7 @@ int marks_put(steno_session *s, struct result *r, int is_bare, const steno_punct
     int rc = comes ? decide_segments(s, r, &v, p) : decide_whole(s, r, &v, p);
     if (!rc && placed_count(&v)) {
         if (!woven_err(&v)) weave_segments(&v, r, marks_model_of(s));
+        if (!woven_err(&v)) weave_sentences(&v, r, marks_model_of(s), is_bare);
         if (!woven_err(&v) && !v.written) weave_whole(&v, r);
         if (woven_err(&v) || adopt(&v, r)) rc = err_nomem(&s->error, r->text.len, "a text with marks");
     }
