@@ -43,9 +43,9 @@ static const struct arg quantize_rows[] = {
 };
 
 static const struct args convert_args = { "convert", "[OPTION]... MODEL OUT.gguf",
-                                          "Write MODEL (SenseVoiceSmall, Paraformer, FSMN-VAD or CT-Transformer: a FunASR\n"
-                                          "folder) as one GGUF file with vocabulary, settings, and mean and variance of\n"
-                                          "the features inside, as FunASR's runtime names them.", convert_rows };
+                                          "Write MODEL (SenseVoiceSmall, Paraformer, Fun-ASR-Nano, FSMN-VAD or\n"
+                                          "CT-Transformer: a FunASR folder) as one GGUF file with vocabulary, settings, and\n"
+                                          "mean and variance of the features inside, as FunASR's runtime names them.", convert_rows };
 static const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT.gguf TYPE",
                                            "Write MODEL (SenseVoiceSmall, Paraformer or CT-Transformer, in any form) as a\n"
                                            "GGUF file with matrices of TYPE: f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0.\n"

@@ -63,6 +63,9 @@ struct lm_part {
 int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const struct lm_part *part, steno_error *e);
 /* m->tokenizer, where the file says how text becomes ids. */
 int lm_read_tokenizer(steno_model *m, struct weights *w, steno_error *e);
+struct tokenizer_names;
+extern const struct tokenizer_names lm_tokenizer_names; /* load/tokenizer_text.h */
+int lm_gguf_name(const char *name, char *out, size_t n); /* as GGUF files call what transformers call `name`. 0: it is none of theirs */
 void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes); /* as struct family has it */
 /* Angle of pair j of n / 2 at position 1, as scaled; windowed: of layers that look back a window only. */
 double lm_rope_frequency(const struct lm_dims *d, uint32_t j, int windowed);

@@ -224,21 +224,37 @@ static const struct { const char *from, *to; } part_names[] = {
     { "post_ffw_norm.", "post_feedforward_layernorm." },
 };
 
+static const struct { const char *from, *to; } whole_names[] = {
+    { "token_embd.weight", "model.embed_tokens.weight" },
+    { "output_norm.weight", "model.norm.weight" },
+    { "output.weight", "lm_head.weight" },
+};
+enum { N_PARTS = sizeof part_names / sizeof *part_names, N_WHOLES = sizeof whole_names / sizeof *whole_names };
+
 static int gguf_name(const char *name, char *out, size_t n)
 {
-    static const struct { const char *from, *to; } whole[] = {
-        { "token_embd.weight", "model.embed_tokens.weight" },
-        { "output_norm.weight", "model.norm.weight" },
-        { "output.weight", "lm_head.weight" },
-    };
     int layer = 0, at = 0;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (!strcmp(name, whole[i].from)) return snprintf(out, n, "%s", whole[i].to) > 0;
+    for (int i = 0; i < N_WHOLES; i++)
+        if (!strcmp(name, whole_names[i].from)) return snprintf(out, n, "%s", whole_names[i].to) > 0;
     if (sscanf(name, "blk.%4d.%n", &layer, &at) != 1 || !at) return 0;
-    for (size_t i = 0; i < sizeof part_names / sizeof *part_names; i++) {
+    for (int i = 0; i < N_PARTS; i++) {
         const size_t len = strlen(part_names[i].from);
         if (!strncmp(name + at, part_names[i].from, len))
             return snprintf(out, n, "model.layers.%d.%s%s", layer, part_names[i].to, name + at + len) < (int)n;
+    }
+    return 0;
+}
+
+int lm_gguf_name(const char *name, char *out, size_t n)
+{
+    int layer = 0, at = 0;
+    for (int i = 0; i < N_WHOLES; i++)
+        if (!strcmp(name, whole_names[i].to)) return snprintf(out, n, "%s", whole_names[i].from) > 0;
+    if (sscanf(name, "model.layers.%4d.%n", &layer, &at) != 1 || !at) return 0;
+    for (int i = 0; i < N_PARTS; i++) {
+        const size_t len = strlen(part_names[i].to);
+        if (!strncmp(name + at, part_names[i].to, len))
+            return snprintf(out, n, "blk.%d.%s%s", layer, part_names[i].from, name + at + len) < (int)n;
     }
     return 0;
 }

@@ -21,7 +21,7 @@ static const struct tokenizer_cut cuts[] = {
     { "deepseek-r1-qwen", NULL, "digits-1", 0, 0 },
     { 0 },
 };
-static const struct tokenizer_names names = { "gpt2", "llama", "bert", cuts, "gpt-2, llama-bpe, qwen2 and what is the same" };
+const struct tokenizer_names lm_tokenizer_names = { "gpt2", "llama", "bert", cuts, "gpt-2, llama-bpe, qwen2 and what is the same" };
 
 /* What the file says, in the tokenizer's terms. */
 static int tokens_make(struct token_def **out, struct token_pair **pairs, steno_model *m, const struct tokenizer_file *f, steno_error *e)
@@ -64,7 +64,7 @@ static int tokenizer_make(steno_model *m, struct weights *w, steno_error *e)
     struct tokenizer_file f;
     struct token_def *token;
     struct token_pair *pair;
-    int rc = tokenizer_read(&f, w, &names, e);
+    int rc = tokenizer_read(&f, w, &lm_tokenizer_names, e);
     if (!rc) rc = tokens_make(&token, &pair, m, &f, e);
     if (rc) return rc;
     struct tokenizer_desc d = { .token = token, .n = (int32_t)f.n, .by_chars = f.form == TOKENIZER_PIECES, .pattern = f.pattern,

@@ -4,9 +4,6 @@
  * whose prompt has the adaptor's first rows in the place of tokens. A folder of FunASR has encoder and language model in one model.pt, and
  * the language model's settings and tokenizer in a folder inside. FunASR's runtime has two GGUF files, and both may be one file: that of
  * the encoder, with the other's tensors and keys. Reference: FunASR 1.4, funasr/models/fun_asr_nano/model.py. */
-#include <stdio.h>
-#include <string.h>
-#include "load/join.h"
 #include "model/funasr.h"
 #include "model/lm.h"
 #include "model/nano.h"
@@ -91,31 +88,6 @@ static int describe_audio(steno_model *m, const struct nano_shape *s, struct wei
 
 /* ---- its places ---------------------------------------------------------------------------------------------------------------- */
 
-/* In a GGUF file the language model's tensors have their usual names; a folder's checkpoint has both networks. */
-static int name_of(const char *name, char *out, size_t n)
-{
-    static const struct { const char *from, *to; } part[] = { { "audio_encoder.", "encoder." }, { "llm.model.", "model." },
-                                                              { "llm.lm_head.", "lm_head." } };
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        const size_t len = strlen(part[i].from);
-        if (!strncmp(name, part[i].from, len)) return snprintf(out, n, "%s%s", part[i].to, name + len) < (int)n;
-    }
-    return 0;
-}
-
-/* The settings name a folder; a path is that of whoever trained it. */
-static const char *folder_of(const struct weights *w)
-{
-    const char *path = meta_text(&w->meta, "llm_conf.init_param_path", "Qwen3-0.6B"), *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-int nano_join(struct weights *w, const char *llm, steno_error *e)
-{
-    if (!funasr_is_gguf(w)) return weights_join_folder(w, folder_of(w), e);
-    return weights_find(w, "token_embd.weight") ? STENO_OK : weights_join_gguf(w, lm_qwen3->name, llm, e);
-}
-
 static int describe_text(steno_model *m, const struct nano_shape *s, struct weights *w, steno_error *e)
 {
     const struct tensor *t = weights_find(w, "blk.0.attn_q.weight");
@@ -135,7 +107,7 @@ static int nano_describe(steno_model *m, struct weights *w, steno_error *e)
     if (rc) return rc;
     for (uint32_t i = own; i < w->n_tensors; i++)
         m->parameters += (int64_t)(w->tensor[i].dim[0] * w->tensor[i].dim[1] * w->tensor[i].dim[2] * w->tensor[i].dim[3]);
-    rc = weights_rename(w, name_of, e);
+    rc = nano_rename(w, e);
     if (!rc) rc = nano_read_shape(&s, w, e);
     if (rc) return rc;
     m->name = "nano";
@@ -153,6 +125,7 @@ const struct family family_nano = {
     .narrow = NARROW_ROWS | NARROW_STEPS,
     .match = nano_match,
     .describe = nano_describe,
+    .to_gguf = nano_to_gguf,
     .random_file = nano_random_file,
     .audio_lm = &nano_audio_lm,
     .spare = spare,

@@ -18,4 +18,5 @@ int nano_random_file(struct random_file *r, struct file *f, struct arena *a, enu
 void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s);
 /* The language model joins the weights, wherever it lies. llm: a path that the caller says, NULL: none. */
 int nano_join(struct weights *w, const char *llm, steno_error *e);
+int nano_rename(struct weights *w, steno_error *e); /* tensors get the names that plans know */
 #endif

@@ -1,5 +1,9 @@
-/* steno: Fun-ASR-Nano: what its files say of its shape. SPDX-License-Identifier: MIT */
+/* steno: Fun-ASR-Nano: what its files say. SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+#include "load/join.h"
 #include "model/funasr.h"
+#include "model/lm.h"
 #include "model/nano.h"
 
 const char nano_architecture[] = "funasr-sensevoice-encoder";
@@ -48,4 +52,36 @@ int nano_read_shape(struct nano_shape *s, struct weights *w, steno_error *e)
 void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s)
 {
     funasr_put_settings(g, s, &usual, setting, N_SETTINGS);
+}
+
+/* ---- its places ---------------------------------------------------------------------------------------------------------------- */
+
+/* In a GGUF file the language model's tensors have their usual names; a folder's checkpoint has both networks. */
+static int name_of(const char *name, char *out, size_t n)
+{
+    static const struct { const char *from, *to; } part[] = { { "audio_encoder.", "encoder." }, { "llm.model.", "model." },
+                                                              { "llm.lm_head.", "lm_head." } };
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        const size_t len = strlen(part[i].from);
+        if (!strncmp(name, part[i].from, len)) return snprintf(out, n, "%s%s", part[i].to, name + len) < (int)n;
+    }
+    return 0;
+}
+
+/* The settings name a folder; a path is that of whoever trained it. */
+static const char *folder_of(const struct weights *w)
+{
+    const char *path = meta_text(&w->meta, "llm_conf.init_param_path", "Qwen3-0.6B"), *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+int nano_join(struct weights *w, const char *llm, steno_error *e)
+{
+    if (!funasr_is_gguf(w)) return weights_join_folder(w, folder_of(w), e);
+    return weights_find(w, "token_embd.weight") ? STENO_OK : weights_join_gguf(w, lm_qwen3->name, llm, e);
+}
+
+int nano_rename(struct weights *w, steno_error *e)
+{
+    return weights_rename(w, name_of, e);
 }

@@ -3,6 +3,7 @@
  * The small model of the collection: rows of encoder and adaptor, ids of prompts, ids and texts of all results, from every form of its
  * files. In f32, as the reference computes. */
 #include <unistd.h>
+#include "../api/convert.h"
 #include "folder.h"
 #include "funasr.h"
 #include "internal.h"
@@ -191,6 +192,30 @@ static void test_two_files_are_the_same_model_beside_each_other_or_apart(void **
         compare_all(m);
         steno_model_close(m);
         if (!beside) put(&d, "qwen3-mini-f32.gguf");
+    }
+    folder_remove(&d);
+}
+
+/* One file, of the folder, of two files, and of one. */
+static void test_one_file_is_the_same_model(void **state)
+{
+    (void)state;
+    const struct folder d = folder_new();
+    const struct folder_file enc = folder_at(&d, "funasr-encoder-mini.gguf"), one = folder_at(&d, "one.gguf");
+    const struct golden_path dir = funasr_file("%s", "models/nano/pt");
+    put(&d, "funasr-encoder-mini.gguf");
+    put(&d, "qwen3-mini-f32.gguf");
+    const char *const from[] = { dir.s, enc.path, one.path };
+    for (int i = 0; i < 3; i++) {
+        struct buf b = { 0 };
+        steno_model *m;
+        steno_error e;
+        if (convert_to(&b, from[i], "f32", &e)) fail_msg("%s: %s", from[i], e.text);
+        folder_put(&d, "one.gguf", b.p, b.len);
+        buf_free(&b);
+        if (open_with(&m, one.path, NULL, &e)) fail_msg("%s", e.text);
+        assert_true(compare_all(m) >= 50);
+        steno_model_close(m);
     }
     folder_remove(&d);
 }
@@ -392,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_a_clip_is_an_eighth_of_its_rows_rounded_up_thrice),
         cmocka_unit_test(test_ids_and_texts_are_the_references),
         cmocka_unit_test(test_two_files_are_the_same_model_beside_each_other_or_apart),
+        cmocka_unit_test(test_one_file_is_the_same_model),
         cmocka_unit_test(test_narrow_files_give_texts),
         cmocka_unit_test(test_a_language_model_that_is_missing_or_another_is_refused),
         cmocka_unit_test(test_windows_of_15_s_are_three_of_44_s),
