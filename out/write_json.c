@@ -75,6 +75,13 @@ static void write_words_of(struct sink *f, uint32_t bits, const char *const *wor
     sink_char(f, ']');
 }
 
+void write_json_post(struct sink *f, const struct transcript *t)
+{
+    if (!t->post) return;
+    sink_text(f, ", \"post\": ");
+    utf8_json(f, t->post);
+}
+
 void write_json_lost(struct sink *f, const struct transcript *t, int always)
 {
     static const char *const lost[] = { "truncated", "damaged" };
@@ -171,6 +178,7 @@ void write_json(struct sink *f, const struct transcript *t)
     if (t->n_sentences) write_sentences(f, t);
     sink_text(f, ", \"language\": ");
     utf8_json(f, t->language);
+    write_json_post(f, t);
     write_json_lost(f, t, 0);
     sink_char(f, '}');
 }

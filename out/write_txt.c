@@ -3,6 +3,11 @@
 
 void write_txt(struct sink *f, const struct transcript *t)
 {
+    if (t->post) {
+        write_stripped(f, t->post);
+        sink_char(f, '\n');
+        return;
+    }
     for (int i = 0; i < t->n; i++) {
         write_speaker(f, write_speaker_of(t, i));
         write_stripped(f, t->segs[i].text);

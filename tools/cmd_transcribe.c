@@ -42,6 +42,7 @@ static const struct arg rows[] = {
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
     MARKS_ROWS(struct transcribe_opts),
+    POST_ROWS(struct transcribe_opts),
     ARG_HEADING("Output"),
     { .name = "strict", .kind = ARG_FLAG, .at = AT(strict),
       .help = "exit with 1 where sound is missing: a file that was cut, damaged packets. What could be heard is written in any case, "
@@ -294,12 +295,14 @@ static int run(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) code = engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode));
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !o->as);
     if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, !shows_tokens && !o->as);
-    results.hold_text |= t.marks.session != NULL;
+    if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
+    results.hold_text |= t.marks.session || t.post.session;
     if (code == EXIT_OK) code = run_job(&t, files, n);
     if (o->print_timings) print_timings(&t, progress_now_us() - begun);
     dump_free(&t.dump);
     results_free(&results);
     ledger_free(&ledger);
+    post_close(&t.post);
     marks_close(&t.marks);
     vad_close(&t.vad);
     engine_close(&t.engine);

@@ -120,6 +120,22 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     return code;
 }
 
+int engine_beside(steno_model **out, const char *path, const char *what, const struct engine *e, const struct engine_opts *o)
+{
+    steno_model_params p;
+    struct model_found at = { 0 };
+    const struct model_choice choice = { .name = path, .quiet = 1 };
+    int code = engine_model_params(&p, o);
+    p.team = e->team;
+    p.compute = STENO_COMPUTE_AUTO;
+    p.verify = p.no_cmvn = p.text_ctx = 0;
+    p.alignment_heads = NULL;
+    if (code == EXIT_OK) code = models_open(out, &at, &choice, &p);
+    free(at.path);
+    free(at.vocab);
+    return code == EXIT_OK ? engine_enter(o->ledger, what, *out) : code;
+}
+
 void engine_close(struct engine *e)
 {
     steno_session_close(e->session);

@@ -84,6 +84,10 @@ int engine_session(struct engine *e, int lanes);
 int engine_batch(struct engine *e, const steno_batch_params *p); /* a batch, before its sessions */
 void engine_close(struct engine *e);
 
+/* A second model beside the first, on its team; what else was asked for is about the first one. @return EXIT_OK, or the exit code to end
+ * with, after a message */
+int engine_beside(steno_model **out, const char *path, const char *what, const struct engine *e, const struct engine_opts *o);
+
 /* Whether the model was read from the file `path`, or from one in the folder `path`, among others: a vocabulary that was given is not read
  * where the model has one inside. */
 int engine_was_read(const steno_model *m, const char *path);

@@ -28,19 +28,8 @@ static char *find(const struct marks_opts *o, const struct engine *e, int may_fi
 
 static int open_at(struct marks *k, const char *path, const struct engine *e, const struct engine_opts *eo)
 {
-    steno_model_params p;
     steno_error err = { 0 };
-    struct model_found at = { 0 };
-    const struct model_choice choice = { .name = path, .quiet = 1 };
-    int code = engine_model_params(&p, eo);
-    p.team = e->team;
-    p.compute = STENO_COMPUTE_AUTO; /* what else was asked for is about the other model */
-    p.verify = p.no_cmvn = 0;
-    p.alignment_heads = NULL;
-    if (code == EXIT_OK) code = models_open(&k->model, &at, &choice, &p);
-    free(at.path);
-    free(at.vocab);
-    if (code == EXIT_OK) code = engine_enter(eo->ledger, "a file of the model for punctuation", k->model);
+    const int code = engine_beside(&k->model, path, "a file of the model for punctuation", e, eo);
     if (code != EXIT_OK) return code;
     const int rc = steno_session_open(&k->session, k->model, e->team, NULL, &err);
     if (rc != STENO_OK) return message_model_error(NULL, rc, err.text);

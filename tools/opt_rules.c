@@ -43,6 +43,8 @@ static int has_styles(scene_t s) { return s->o->print_colors || s->o->print_conf
 static int one_style(scene_t s) { return !s->o->print_colors || !s->o->print_confidence; }
 static int one_text(scene_t s) { return !s->o->decode.keep_tags || !s->o->decode.rich_text; }
 static int shows_no_tokens(scene_t s) { return !has_styles(s) && !s->o->print_special; }
+static int has_post(scene_t s) { return s->o->post.model != NULL; }
+static int shows_post(scene_t s) { return (s->formats & (BIT(TXT) | BIT(JSON) | BIT(JSONL) | BIT(VERBOSE_JSON))) != 0; }
 static int one_punctuation(scene_t s) { return !s->o->marks.none; }
 static int one_by_one(scene_t s) { return s->o->batch_size == 1; }
 static int may_color(scene_t s) { return s->o->color != CONSOLE_COLOR_NEVER; }
@@ -63,6 +65,9 @@ static const struct {
     { "keep-tags", one_text, "and --rich-text exclude each other" },
     { "punctuation", shows_no_tokens, "does not go with --print-colors, --print-confidence and --print-special, which show tokens as "
                                       "they come" },
+    { "post", shows_no_tokens, "does not go with --print-colors, --print-confidence and --print-special, which show tokens as they come" },
+    { "post", shows_post, "shows in txt, json, jsonl and verbose_json: add one of these output formats" },
+    { "post-prompt", has_post, "needs --post" },
     { "punctuation", one_punctuation, "and --no-punctuation exclude each other" },
     { "output-template", has_folder, "needs --output-dir" },
     { "offset-n", has_numbers, "is for the output format srt" },

@@ -138,9 +138,14 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     const char *task = NULL;
     if (t->o->task == STENO_TRANSCRIBE_AND_TRANSLATE) task = what->task == STENO_TRANSLATE ? "translation" : "transcript";
     if (task && !t->results->files.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
-    const int code = dump_write(&t->dump, t->engine.model, in->file, in->channel == JOB_MIX);
-    if (code != EXIT_OK) return code;
-    return write_results(t, in, what, NULL, task);
+    int code = dump_write(&t->dump, t->engine.model, in->file, in->channel == JOB_MIX);
+    char *post = NULL;
+    if (code == EXIT_OK && t->post.session && *what->text) code = post_make(&post, &t->post, what->text, signals_stop);
+    what->post = post;
+    if (code == EXIT_OK) code = write_results(t, in, what, NULL, task);
+    what->post = NULL;
+    free(post);
+    return code;
 }
 
 static int on_output_failed(void *user, const struct job_input *in, int status, const char *reason)

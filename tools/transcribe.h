@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "job.h"
 #include "marks_opts.h"
+#include "post_opts.h"
 #include "progress.h"
 #include "results.h"
 #include "subtitle_opts.h"
@@ -20,6 +21,7 @@ struct transcribe_opts {
     struct subtitle_opts subtitles;
     struct vad_opts vad;
     struct marks_opts marks;
+    struct post_opts post;
     const char *language, *channels, *out_dir, *out_template, *dump;
     int strict;
     int task, channel, diarize; /* channel: what `channels` says */
@@ -52,6 +54,7 @@ struct transcription {
     struct decode_data data; /* what its parameters point at */
     struct vad vad;
     struct marks marks;
+    struct post post;
     struct results *results;
     struct write_layout layout;
     struct console console;

@@ -57,6 +57,8 @@ static const struct promise transcribe[] = {
     { "vad-max-speech-s", SPEECH, "--vad-max-speech-s 0.3", VAD_ON, NULL },
     { "vad-merge-s", TAGS, "--vad-merge-s 5", VAD_ON " --vad-max-speech-s 0.3", NULL },
     { "punctuation", SPEECH, "--punctuation tests/data/marks_streaming", "", NULL },
+    { "post", SPEECH, "", "", "cli/post.sh" },
+    { "post-prompt", SPEECH, "", "", "cli/post.sh" },
     { "no-punctuation", SPEECH, "--no-punctuation", "", "cli/punctuate.sh" },
     { "output-format", SPEECH, "-f csv", "", NULL },
     { "output-dir", SPEECH, "-o %o", "", NULL },
