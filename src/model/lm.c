@@ -68,7 +68,8 @@ static void build_network(struct build *b, steno_model *m, const struct lm_dims 
     build_phase(b, "decode");
     b->plan.self_state = STATE_SELF;
     const uint16_t x = build_slot(b, width);
-    const uint16_t embed = bind_matrix(b, &(struct linear_part){ embedding, NULL, n_vocab }, width, LINEAR_OTHER, NO_BIND);
+    const uint16_t tokens = bind_matrix(b, &(struct linear_part){ embedding, NULL, n_vocab }, width, LINEAR_LM_HEAD, NO_BIND);
+    const uint16_t embed = b->status ? NO_BIND : bind_copy(b, tokens);
     if (b->status) return;
     if (arch->flags & LM_SCALED_EMBEDDING) bind_at(b, embed)->scale = (float)sqrt(d->d);
     emit(b, OP_EMBED, "embed", x, b->plan.input, embed);
@@ -79,20 +80,28 @@ static void build_network(struct build *b, steno_model *m, const struct lm_dims 
     const uint16_t norm = bind_norm_rms(b, "model.norm.weight", width, (float)d->eps, less_one);
     m->rows_norm = norm;
     const char *const matrix = d->is_tied ? embedding : head_matrix;
-    const uint16_t last = bind_matrix(b, &(struct linear_part){ matrix, NULL, n_vocab }, width, LINEAR_LM_HEAD, NO_BIND);
-    const int two_stages = m->blocks && !(d->logit_cap > 0) && !b->status && bind_at(b, last)->type != PK_Q4_QUAD;
+    const struct linear_part part = { matrix, NULL, n_vocab };
+    const uint16_t last = d->is_tied ? tokens : bind_matrix(b, &part, width, LINEAR_LM_HEAD, NO_BIND);
+    const int is_stored = b->status || !packed_is_lowp((enum packed_type)bind_at(b, last)->type);
     sub_lm_head(b, &(struct lm_head){ .prefix = "head", .matrix = matrix, .tokens = last, .norm = norm, .n_vocab = n_vocab, .d = width,
-                                      .two_stages = two_stages, .cap = (float)d->logit_cap }, x);
+                                      .two_stages = m->blocks && is_stored && !(d->logit_cap > 0), .cap = (float)d->logit_cap }, x);
+}
+
+/* Are the embedding and the head stored in blocks? Numbers are not rounded to them. */
+static int has_block_tokens(struct weights *w)
+{
+    const struct tensor *tokens = weights_find(w, "model.embed_tokens.weight"), *head = weights_find(w, "lm_head.weight");
+    return tokens && dtype_block(tokens->type) > 1 && (!head || dtype_block(head->type) > 1);
 }
 
 /* Blocks of int8 and int4 are multiplied as they are stored, with blocks of int8 of what they multiply, as llama.cpp does; other types are
- * not rounded. Of a head in int4 the copy in int8 that logits in two stages want would be twice as much to read. */
-static struct precision text_precision(const steno_model *m, enum dtype stored)
+ * not rounded. A head of blocks is the embedding, too, and needs no second stage. */
+static struct precision text_precision(const steno_model *m, struct weights *w, enum dtype stored)
 {
     const enum packed_type blocks = executor_gains(m->executor, PK_Q8_QUAD_A8) ? PK_Q8_QUAD_A8 : PK_Q8_QUAD;
     const enum packed_type t = m->blocks && dtype_block(stored) > 1 ? blocks : 0;
     return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_OUT] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t,
-                                             [LINEAR_LM_HEAD] = m->blocks && stored == DT_Q4_0 ? t : 0 } };
+                                             [LINEAR_LM_HEAD] = has_block_tokens(w) ? t : 0 } };
 }
 
 /* The id that ends a text, where the file names one, or the first of several. */
@@ -128,7 +137,7 @@ int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const 
                                                 (uint32_t)d.d_head, (uint32_t)m->text_ctx };
     struct build_params p = { .name = "decoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                               .team = m->opening->team, .max_rows = PREFILL_ROWS, .max_out = RUN_LANES,
-                              .precision = text_precision(m, part->stored), .unfused = m->opening->unfused };
+                              .precision = text_precision(m, w, part->stored), .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
     if (part->hears) b.plan.input = build_slot(&b, (uint32_t)d.d);
     build_network(&b, m, &d, arch);
