@@ -144,6 +144,18 @@ void sub_attn_linear(struct build *b, const struct sub_dims *d, const struct sub
     emit_attn(b, d, s, &names, x, layer);
 }
 
+/* Matrices of queries, keys and values, with their names. */
+struct qkv_parts { struct part_name w[3], v[3]; struct linear_part part[3]; };
+static void qkv_of(struct qkv_parts *q, const struct sub_dims *d, const char *name, const char *const part[3], int has_biases)
+{
+    const uint32_t width[] = { q_width(d), kv_width(d), kv_width(d) };
+    for (int i = 0; i < 3; i++) {
+        q->w[i] = part_in(name, part[i], "weight");
+        q->v[i] = part_in(name, part[i], "bias");
+        q->part[i] = (struct linear_part){ q->w[i].s, has_biases ? q->v[i].s : NULL, width[i] };
+    }
+}
+
 /* x = NORM(x + NAME(in)), NAME being the matrix's. */
 static void emit_post(struct build *b, const struct sub_dims *d, const struct sub *s, const struct matrix *m, uint16_t x, uint16_t in)
 {
@@ -156,15 +168,9 @@ static void emit_post(struct build *b, const struct sub_dims *d, const struct su
 void sub_attn_post(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t x, uint16_t layer)
 {
     static const char *const part[] = { "query", "key", "value" };
-    const uint32_t width[] = { q_width(d), kv_width(d), kv_width(d) };
-    struct part_name w[3], v[3];
-    struct linear_part parts[3];
-    for (int i = 0; i < 3; i++) {
-        w[i] = part_in(s->name, part[i], "weight");
-        v[i] = part_in(s->name, part[i], "bias");
-        parts[i] = (struct linear_part){ w[i].s, v[i].s, width[i] };
-    }
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ parts, 3, d->d, LINEAR_QKV, NO_BIND, d->d_head, 0 });
+    struct qkv_parts q;
+    qkv_of(&q, d, s->name, part, 1);
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ q.part, 3, d->d, LINEAR_QKV, NO_BIND, d->d_head, 0 });
     const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv));
     const uint16_t attended = emit_self_attn(b, d, s->name, x, &qkv, kv, layer);
     emit_post(b, d, s, &(struct matrix){ s->name2, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, x, attended);
@@ -293,16 +299,10 @@ void sub_attn_rope(struct build *b, const struct sub_dims *d, const struct sub *
     if (!has_state(b, s->name, "self_state", b->plan.self_state)) return;
     const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
     static const char *const part[] = { "q_proj", "k_proj", "v_proj" };
-    const uint32_t width[] = { q_width(d), kv_width(d), kv_width(d) };
-    struct part_name w[3], v[3];
-    struct linear_part parts[3];
-    for (int i = 0; i < 3; i++) {
-        w[i] = part_in(s->name, part[i], "weight");
-        v[i] = part_in(s->name, part[i], "bias");
-        parts[i] = (struct linear_part){ w[i].s, d->has_qkv_bias ? v[i].s : NULL, width[i] };
-    }
+    struct qkv_parts q;
+    qkv_of(&q, d, s->name, part, d->has_qkv_bias);
     const uint16_t attended = build_slot(b, q_width(d)), rows = build_slot(b, q_width(d) + 2 * kv_width(d));
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ parts, 3, d->d, LINEAR_QKV, normed.norm, 0, 0 });
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ q.part, 3, d->d, LINEAR_QKV, normed.norm, 0, 0 });
     const struct part_name label = part_of(s->name, "qkv"), turn = part_of(s->name, "rope");
     const struct linear_use use = use_of(d, label.s, rows, normed.slot);
     emit_linear(b, &use, &qkv);
