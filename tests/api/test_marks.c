@@ -168,6 +168,45 @@ static void test_a_transcript_gets_marks_and_loses_nothing(void **state)
     }
 }
 
+/* Where words have times, each belongs to one sentence, whose times are theirs; without times there are no sentences. */
+static void test_sentences_hold_all_words_with_their_times(void **state)
+{
+    (void)state;
+    steno_session *const by[] = { marks, live };
+    steno_transcribe_params p;
+    steno_sentence g = { .size = sizeof g };
+    steno_transcribe_params_init(&p);
+    assert_int_equal(steno_sentence_count(NULL), 0);
+    assert_int_equal(steno_sentence_get(NULL, 0, &g), STENO_EARG);
+    for (int k = 0; k < 4; k++) {
+        p.word_timestamps = k % 2;
+        run(&many, &p);
+        assert_int_equal(steno_sentence_count(session), 0);
+        assert_int_equal(steno_punctuate_result(by[k / 2], session, NULL), 0);
+        const int n = steno_sentence_count(session);
+        assert_true(p.word_timestamps ? n > 3 : n == 0);
+        int64_t words = 0, at = 0, last = 0;
+        for (int i = 0; i < steno_segment_count(session); i++) {
+            steno_segment s = { .size = sizeof s };
+            assert_int_equal(steno_segment_get(session, i, &s), 0);
+            words += s.n_words;
+        }
+        for (int i = 0; i < n; i++) {
+            assert_int_equal(steno_sentence_get(session, i, &g), 0);
+            assert_true(g.n_words > 0 && *g.text && (g.first_word == at || g.first_word == -1));
+            assert_true(g.t0_ms == g.times_ms[0] && g.t1_ms == g.times_ms[2 * g.n_words - 1] && g.t0_ms >= last && g.t1_ms >= g.t0_ms);
+            at += g.n_words;
+            last = g.t1_ms;
+        }
+        if (n && g.first_word >= 0) assert_true(at == words);
+        assert_int_equal(steno_sentence_get(session, n, &g), STENO_EARG);
+        assert_int_equal(steno_sentence_get(session, -1, &g), STENO_EARG);
+    }
+    assert_int_equal(steno_sentence_get(session, 0, NULL), STENO_EARG);
+    g.size = 0;
+    assert_int_equal(steno_sentence_get(session, 0, &g), STENO_EARG);
+}
+
 static int stop(void *user)
 {
     return ++*(int *)user > 3;
@@ -207,8 +246,11 @@ static void test_want_of_memory_is_told_and_changes_nothing(void **state)
     }
     assert_true(n > 3);
     n = 0;
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.word_timestamps = 1;
     for (int more = 1; more; n++) {
-        run(&demo, NULL);
+        run(&demo, &p);
         char *const whole = strdup(steno_text(session));
         steno_session *s = session_new(n % 2 ? online : offline, NULL, 1);
         count_begin(n / 2);
@@ -217,6 +259,7 @@ static void test_want_of_memory_is_told_and_changes_nothing(void **state)
         assert_true(rc == STENO_OK || rc == STENO_ENOMEM);
         if (rc) assert_string_equal(steno_text(session), whole);
         else assert_true(strlen(steno_text(session)) >= strlen(whole));
+        assert_true((steno_sentence_count(session) > 0) == (rc == STENO_OK));
         steno_session_close(s);
         free(whole);
     }
@@ -253,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_calls_that_do_not_fit_are_refused),
         cmocka_unit_test(test_texts_without_words_stay_empty),
         cmocka_unit_test(test_a_transcript_gets_marks_and_loses_nothing),
+        cmocka_unit_test(test_sentences_hold_all_words_with_their_times),
         cmocka_unit_test(test_a_long_text_can_be_canceled_and_goes_through),
         cmocka_unit_test(test_want_of_memory_is_told_and_changes_nothing),
         cmocka_unit_test(test_a_batch_takes_no_requests_for_marks),

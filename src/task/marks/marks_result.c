@@ -255,7 +255,7 @@ int marks_put(steno_session *s, struct result *r, int is_bare, const steno_punct
     const int comes = marks_model_of(s)->as_it_comes;
     struct woven v = { .written = is_bare && !comes ? marks_of(s) : NULL };
     int rc = comes ? decide_segments(s, r, &v, p) : decide_whole(s, r, &v, p);
-    if (!rc && placed_count(&v)) {
+    if (!rc && (placed_count(&v) || woven_err(&v))) {
         if (!woven_err(&v)) weave_segments(&v, r, marks_model_of(s));
         if (!woven_err(&v)) weave_sentences(&v, r, marks_model_of(s), is_bare);
         if (!woven_err(&v) && !v.written) weave_whole(&v, r);
