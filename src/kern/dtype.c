@@ -14,7 +14,7 @@ static const struct dtype_info info[DT_COUNT] = {
     [DT_Q5_1] = { "q5_1", QBLOCK, 24 }, [DT_Q8_0] = { "q8_0", QBLOCK, 34 },
     [DT_Q2_K] = { "q2_k", KBLOCK, 84 }, [DT_Q3_K] = { "q3_k", KBLOCK, 110 }, [DT_Q4_K] = { "q4_k", KBLOCK, 144 },
     [DT_Q5_K] = { "q5_k", KBLOCK, 176 }, [DT_Q6_K] = { "q6_k", KBLOCK, 210 },
-    [DT_IQ4_XS] = { "iq4_xs", KBLOCK, 136 },
+    [DT_IQ4_XS] = { "iq4_xs", KBLOCK, 136 }, [DT_Q4_1F] = { "q4_1f", QBLOCK, 24 }, [DT_Q8_1F] = { "q8_1f", QBLOCK, 40 },
 };
 
 static const char lowp_name[PK_COUNT - PK_LOWP][12] = {
@@ -92,9 +92,19 @@ static void widen_k(float *y, enum dtype t, const uint8_t *p)
     }
 }
 
+static void widen_wide(float *y, enum dtype t, const uint8_t *p)
+{
+    const float d = load_f32(p), m = load_f32(p + 4);
+    for (int i = 0; i < QBLOCK; i++) {
+        const int q = t == DT_Q8_1F ? p[8 + i] : i < 16 ? p[8 + i] & 15 : p[8 + i - 16] >> 4;
+        y[i] = d * (float)q + m;
+    }
+}
+
 static void widen_block(float *y, enum dtype t, const uint8_t *p)
 {
     if (packed_is_k(packed_as_stored(t))) { widen_k(y, t, p); return; }
+    if (packed_has_wide(packed_as_stored(t))) { widen_wide(y, t, p); return; }
     const float d = f16_to_f32(load_u16(p));
     switch (t) {
     case DT_Q4_0: widen_q4(y, p + 2, 0, d, 0, 8); break;

@@ -22,6 +22,14 @@ static inline uint32_t ones_32(const uint8_t *p, size_t n)
     return any & 0x80000000u;
 }
 
+/* Is one so large that 255 times it, and another, may be more than f32 has? Then somebody must look at the values. */
+static inline int near_end_32(const uint8_t *p, size_t n)
+{
+    uint32_t any = 0;
+    for (size_t i = 0; i < n; i++) any |= (load_u32(p + 4 * i) & 0x7fffffffu) + 0x04800000u; /* from 2^119 on */
+    return any >> 31;
+}
+
 enum { FINITE_CHUNK = 256 }; /* numbers: a count that compilers know */
 
 static inline int finite_16(const uint8_t *p, size_t n, uint16_t exponent)
@@ -48,6 +56,11 @@ static inline int panel_finite(enum packed_type t, const void *panel, size_t k)
     if (t == PK_BF16_PAIR) return finite_16(p, PANEL * ((k + 1) & ~(size_t)1), BF16);
     if (t == PK_I16_PAIR || t == PK_I8_QUAD) return !ones_32(p, PANEL);
     const size_t block = block_len(t), sz = pack_panel_sz(t, block);
+    if (packed_has_wide(t)) {
+        for (size_t i = 0; i < k; i += block, p += sz)
+            if (near_end_32(p, 2 * PANEL)) return 0;
+        return 1;
+    }
     for (size_t i = 0; i < k; i += block, p += sz)
         if (ones_16(p, PANEL, F16) || (packed_has_min(t) && ones_16(p + 2 * PANEL, PANEL, F16))) return 0;
     return 1;

@@ -94,6 +94,11 @@ INLINE const uint8_t *run_scales(struct panel_scales *s, enum packed_type t, con
     const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);
     UNROLL
     for (int c = 0; c < PV; c++) {
+        if (packed_has_wide(t)) {
+            s->d[c] = vf_load((const float *)(const void *)head + c * VF_N);
+            s->m[c] = vf_load((const float *)(const void *)head + PANEL + c * VF_N);
+            continue;
+        }
         s->d[c] = vf_load_f16((const uint16_t *)(const void *)head + c * VF_N);
         if (packed_has_min(t)) s->m[c] = vf_load_f16((const uint16_t *)(const void *)head + PANEL + c * VF_N);
         if (packed_is_k(t)) s->d[c] = vf_mul(s->d[c], vf_load_i8((const int8_t *)p + c * VF_N));
@@ -106,7 +111,19 @@ INLINE const uint8_t *run_scales(struct panel_scales *s, enum packed_type t, con
 /* Weights of k = 2 pair and 2 pair + 1 for vector c of a panel. */
 INLINE void block_pair(vf w[2], const struct panel_scales *s, enum packed_type t, const uint8_t *q, size_t pair, int c)
 {
-    if (packed_is_byte(t)) {
+    if (packed_has_wide(t)) {
+        vf n[2];
+        const vi b = vi_load_u8(q + pair * (packed_is_byte(t) ? 2 : 1) * PANEL + c * VF_N);
+        if (packed_is_byte(t)) {
+            const vi next = vi_load_u8(q + (2 * pair + 1) * PANEL + c * VF_N);
+            n[0] = vf_fma(vf_hi4(b), vf_set1(16), vf_lo4(b));
+            n[1] = vf_fma(vf_hi4(next), vf_set1(16), vf_lo4(next));
+        } else {
+            n[0] = vf_lo4(b), n[1] = vf_hi4(b);
+        }
+        w[0] = vf_add(vf_mul(s->d[c], n[0]), s->m[c]);
+        w[1] = vf_add(vf_mul(s->d[c], n[1]), s->m[c]);
+    } else if (packed_is_byte(t)) {
         const int8_t *v = (const int8_t *)q + 2 * pair * PANEL + c * VF_N;
         w[0] = vf_mul(s->d[c], vf_load_i8(v));
         w[1] = vf_mul(s->d[c], vf_load_i8(v + PANEL));

@@ -40,10 +40,11 @@
 #include "base/cpu.h"
 
 /* Stored types: what files have. Block types hold QBLOCK weights of one row that share a scale, K types KBLOCK weights whose scales are
- * small integers times one more scale (ggml's layouts). */
+ * small integers times one more scale (ggml's layouts). q4_1f and q8_1f are nobody's: f32 scale, f32 minimum, and 4 or 8 bits of QBLOCK
+ * weights, for groups of MLX whose scales no f16 is. */
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
-    DT_IQ4_XS,
+    DT_IQ4_XS, DT_Q4_1F, DT_Q8_1F,
     DT_COUNT
 };
 
@@ -55,7 +56,7 @@ enum dtype {
 enum packed_type {
     PK_F32 = DT_F32, PK_F16 = DT_F16, PK_BF16 = DT_BF16, PK_Q4_0 = DT_Q4_0, PK_Q4_1 = DT_Q4_1, PK_Q5_0 = DT_Q5_0, PK_Q5_1 = DT_Q5_1,
     PK_Q8_0 = DT_Q8_0, PK_Q2_K = DT_Q2_K, PK_Q3_K = DT_Q3_K, PK_Q4_K = DT_Q4_K, PK_Q5_K = DT_Q5_K, PK_Q6_K = DT_Q6_K,
-    PK_IQ4_XS = DT_IQ4_XS,
+    PK_IQ4_XS = DT_IQ4_XS, PK_Q4_1F = DT_Q4_1F, PK_Q8_1F = DT_Q8_1F,
     PK_LOWP,                    /* the first low-precision type: */
     PK_BF16_PAIR = PK_LOWP,     /* bf16 pairs (VNNI2) */
     PK_I16_PAIR,                /* int16 pairs (VNNI2), a scale per output; x has one per I16_GROUP k */
@@ -84,7 +85,7 @@ enum {
 };
 
 extern int8_t const iq4_value[16]; /* what the four bits of iq4_xs and of iq4_nl stand for */
-const char *dtype_name(enum dtype t);          /* "f32", …, "iq4_xs" */
+const char *dtype_name(enum dtype t);          /* "f32", …, "q8_1f" */
 enum dtype dtype_find(const char *name);       /* DT_COUNT: none is called so */
 const char *packed_name(enum packed_type t);   /* the same, and "bf16x2", "int16x2", "int8x4", "q8_0x4", "q8_0x4a8", "q4_0x8" */
 int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
@@ -107,6 +108,7 @@ static inline enum dtype packed_source(enum packed_type t)
  *   q8_0:        for each k: int8 q[PANEL]                               value = d * q
  *   q4_0, q4_1:  for each pair (k, k+1): u8 [PANEL], low nibble k        value = d * (q - 8)   resp.  fma(d, q, m)
  *   q5_0, q5_1:  for each k: u32 of fifth bits (bit i: output i); then nibbles as q4:  d * (q - 16) resp. fma(d, q, m)
+ *   q4_1f, q8_1f: f32 d[PANEL], m[PANEL]; quants as q4_1's, resp. for each k: u8 q[PANEL]     value = d * q + m, rounded twice
  * K types, for each 256 k:
  *   f16 d[PANEL]; (q2_k, q4_k, q5_k: f16 m[PANEL], the stored minimum's scale with its sign turned;) then runs, each of 16 k (q2_k,
  *   q3_k, q6_k) or 32 k (q4_k, q5_k, iq4_xs): i8 s[PANEL]; (where there is m: i8 t[PANEL];) then quants:

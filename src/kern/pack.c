@@ -51,13 +51,14 @@ static void transpose_bits(uint32_t a[32])
 /* One output's stored block into its column of the packed block; its fifth bits go to *fifth. */
 static void pack_block(uint8_t *out, uint32_t *fifth, enum packed_type t, const uint8_t *p, size_t i)
 {
-    memcpy(out + 2 * i, p, 2);
-    p += 2, out += PANEL * 2;
+    const size_t wide = packed_has_wide(t) ? 4 : 2; /* bytes of a scale, and of a minimum */
+    memcpy(out + wide * i, p, wide);
+    p += wide, out += PANEL * wide;
     if (packed_has_min(t)) {
-        memcpy(out + 2 * i, p, 2);
-        p += 2, out += PANEL * 2;
+        memcpy(out + wide * i, p, wide);
+        p += wide, out += PANEL * wide;
     }
-    if (t == PK_Q8_0) {
+    if (packed_is_byte(t)) {
         for (size_t j = 0; j < QBLOCK; j++) out[j * PANEL + i] = p[j];
         return;
     }

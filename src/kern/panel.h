@@ -11,25 +11,27 @@
     DO(f32, PK_F32) DO(f16, PK_F16) DO(bf16, PK_BF16)                                                                                 \
     DO(q4_0, PK_Q4_0) DO(q4_1, PK_Q4_1) DO(q5_0, PK_Q5_0) DO(q5_1, PK_Q5_1) DO(q8_0, PK_Q8_0)                                         \
     DO(q2_k, PK_Q2_K) DO(q3_k, PK_Q3_K) DO(q4_k, PK_Q4_K) DO(q5_k, PK_Q5_K) DO(q6_k, PK_Q6_K)    \
-    DO(iq4_xs, PK_IQ4_XS)
+    DO(iq4_xs, PK_IQ4_XS) DO(q4_1f, PK_Q4_1F) DO(q8_1f, PK_Q8_1F)
 /* The same of the low-precision types. */
 #define EACH_LOWP(DO)                                                                                                                 \
     DO(pair, PK_BF16_PAIR) DO(ints, PK_I16_PAIR) DO(quad, PK_I8_QUAD)                                                                 \
     DO(q8_quad, PK_Q8_QUAD) DO(q8_quad_a8, PK_Q8_QUAD_A8) DO(q4_quad, PK_Q4_QUAD)
 
 static inline int packed_is_k(enum packed_type t) { return t >= PK_Q2_K && t <= PK_IQ4_XS; }
+/* Scales and minima are f32. */
+static inline int packed_has_wide(enum packed_type t) { return t == PK_Q4_1F || t == PK_Q8_1F; }
 static inline int packed_has_min(enum packed_type t)
 {
-    return t == PK_Q4_1 || t == PK_Q5_1 || t == PK_Q2_K || t == PK_Q4_K || t == PK_Q5_K;
+    return t == PK_Q4_1 || t == PK_Q5_1 || t == PK_Q2_K || t == PK_Q4_K || t == PK_Q5_K || packed_has_wide(t);
 }
 static inline int packed_has_fifth(enum packed_type t) { return t == PK_Q5_0 || t == PK_Q5_1 || t == PK_Q5_K; }
-static inline int packed_is_byte(enum packed_type t) { return t == PK_Q8_0 || t == PK_Q6_K || t == PK_IQ4_XS; }
+static inline int packed_is_byte(enum packed_type t) { return t == PK_Q8_0 || t == PK_Q6_K || t == PK_IQ4_XS || t == PK_Q8_1F; }
 /* What packed quants are greater by than the quants meant. */
 static inline int packed_offset(enum packed_type t) { return t == PK_Q4_0 ? 8 : t == PK_Q5_0 ? 16 : t == PK_Q3_K ? 4 : 0; }
 
 static inline size_t block_len(enum packed_type t) { return packed_is_k(t) ? KBLOCK : QBLOCK; }
 static inline size_t run_len(enum packed_type t) { return t == PK_Q2_K || t == PK_Q3_K || t == PK_Q6_K ? 16 : QBLOCK; }
-static inline size_t block_head_sz(enum packed_type t) { return PANEL * (packed_has_min(t) ? 4 : 2); }
+static inline size_t block_head_sz(enum packed_type t) { return PANEL * (packed_has_wide(t) ? 8 : packed_has_min(t) ? 4 : 2); }
 static inline size_t run_head_sz(enum packed_type t) { return !packed_is_k(t) ? 0 : PANEL * (packed_has_min(t) ? 2 : 1); }
 static inline size_t run_sz(enum packed_type t)
 {
@@ -89,6 +91,10 @@ static inline float panel_value(enum packed_type t, const uint8_t *panel, size_t
     const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
     const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);
     const size_t j = k % run_len(t);
+    if (packed_has_wide(t)) {
+        const int q = packed_is_byte(t) ? p[j * PANEL + i] : p[j / 2 * PANEL + i] >> 4 * (j & 1) & 15;
+        return load_f32(head + 4 * i) * (float)q + load_f32(head + 4 * PANEL + 4 * i);
+    }
     float d = f16_to_f32(load_u16(head + 2 * i)), m = packed_has_min(t) ? f16_to_f32(load_u16(head + PANEL * 2 + 2 * i)) : 0;
     if (packed_is_k(t)) {
         d *= (float)(int8_t)p[i];

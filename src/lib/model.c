@@ -7,6 +7,7 @@
 #include "base/os.h"
 #include "lib/open.h"
 #include "lib/tasks.h"
+#include "load/ggml_type.h"
 #include "load/kind.h"
 #include "load/random_file.h"
 
@@ -247,7 +248,7 @@ int steno_model_open_random(steno_model **out, const char *shape, const char *ty
     if (!out || !shape || !type) return err_set(e, STENO_EARG, "steno_model_open_random needs a place for the model, a shape and a type");
     *out = NULL;
     const enum dtype t = dtype_find(type);
-    if (t == DT_COUNT || t == DT_BF16)
+    if (t == DT_COUNT || ggml_ftype_code(t) < 0)
         return err_set(e, STENO_EARG, "unknown type '%s'; known are f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k,"
                        " iq4_xs", type);
     struct arena a;

@@ -7,7 +7,7 @@ static const struct { int32_t file, tensor; } code[DT_COUNT] = {
     [DT_F32] = { 0, 0 },    [DT_F16] = { 1, 1 },    [DT_BF16] = { -1, 30 },
     [DT_Q4_0] = { 2, 2 },   [DT_Q4_1] = { 3, 3 },   [DT_Q5_0] = { 8, 6 },   [DT_Q5_1] = { 9, 7 },   [DT_Q8_0] = { 7, 8 },
     [DT_Q2_K] = { 10, 10 }, [DT_Q3_K] = { 11, 11 }, [DT_Q4_K] = { 12, 12 }, [DT_Q5_K] = { 13, 13 }, [DT_Q6_K] = { 14, 14 },
-    [DT_IQ4_XS] = { 22, 23 },
+    [DT_IQ4_XS] = { 22, 23 }, [DT_Q4_1F] = { -1, -1 }, [DT_Q8_1F] = { -1, -1 },
 };
 
 static const char removed[] = "read by no program any more", unread[] = "not read by this version", inner[] = "no type of weights";
@@ -45,13 +45,13 @@ int32_t ggml_ftype_code(enum dtype t)
 enum dtype ggml_type_find(int32_t number)
 {
     int t = 0;
-    while (t < DT_COUNT && code[t].tensor != number) t++;
+    while (t < DT_COUNT && (number < 0 || code[t].tensor != number)) t++;
     return (enum dtype)t;
 }
 
 enum dtype ggml_ftype_find(int32_t number)
 {
     int t = 0;
-    while (t < DT_COUNT && code[t].file != number) t++;
+    while (t < DT_COUNT && (number < 0 || code[t].file != number)) t++;
     return (enum dtype)t;
 }

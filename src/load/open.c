@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "load/formats.h"
+#include "load/mlx.h"
 #include "load/weights.h"
 
 /* The type that most weights are stored in. */
@@ -97,8 +98,9 @@ int weights_open_source(struct weights *w, const struct model_source *p, steno_e
     w->matrix_type = DT_COUNT;
     int rc = read_place(w, e);
     if (!rc) rc = check_sum(w, e);
-    if (!rc && w->matrix_type == DT_COUNT) take_main_type(w);
     if (!rc && !w->has_shape) rc = weights_read_settings(&w->meta, &w->source, e);
+    if (!rc) rc = mlx_join(w, e);
+    if (!rc && w->matrix_type == DT_COUNT) take_main_type(w);
     if (!rc) rc = weights_index(w, e);
     if (rc) weights_close(w);
     return rc;

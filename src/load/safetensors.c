@@ -14,12 +14,12 @@
 
 enum { MAX_HEADER = 100000000, MAX_NAME = 255, MAX_DIMS = 4 };
 
-enum use { KEPT, LEFT_OUT, REFUSED };
+enum use { KEPT, WORDS, LEFT_OUT, REFUSED }; /* WORDS: weights of MLX, two-dimensional and called so; else left out */
 
 static const struct st_type { char name[12]; uint8_t bytes, use; enum dtype type; } st_type[] = {
     { "F32", 4, KEPT, DT_F32 },      { "F16", 2, KEPT, DT_F16 },      { "BF16", 2, KEPT, DT_BF16 },    { "BOOL", 1, LEFT_OUT, 0 },
     { "U8", 1, LEFT_OUT, 0 },        { "I8", 1, LEFT_OUT, 0 },        { "U16", 2, LEFT_OUT, 0 },       { "I16", 2, LEFT_OUT, 0 },
-    { "U32", 4, LEFT_OUT, 0 },       { "I32", 4, LEFT_OUT, 0 },       { "U64", 8, LEFT_OUT, 0 },       { "I64", 8, LEFT_OUT, 0 },
+    { "U32", 4, WORDS, 0 },          { "I32", 4, LEFT_OUT, 0 },       { "U64", 8, LEFT_OUT, 0 },       { "I64", 8, LEFT_OUT, 0 },
     { "F64", 8, REFUSED, 0 },        { "C64", 8, REFUSED, 0 },        { "F8_E4M3", 1, REFUSED, 0 },    { "F8_E5M2", 1, REFUSED, 0 },
     { "F8_E8M0", 1, REFUSED, 0 },    { "F4", 1, REFUSED, 0 },         { "F6_E2M3", 1, REFUSED, 0 },    { "F6_E3M2", 1, REFUSED, 0 },
 };
@@ -127,6 +127,12 @@ static int check_promise(struct st *st, const char *name)
     return STENO_OK;
 }
 
+static int name_ends(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && !strcmp(name + n - m, end);
+}
+
 static int add_entry(struct st *st, const struct entry *t)
 {
     uint64_t n = 0;
@@ -135,11 +141,12 @@ static int add_entry(struct st *st, const struct entry *t)
     if (rc) return rc;
     buf_add(&st->spans, &(struct span) { t->begin, t->end, t->name }, sizeof(struct span));
     if (st->spans.err) return err_nomem(st->e, st->spans.len, "the index of tensors");
-    if (t->type->use != KEPT || !n) return STENO_OK;
+    const int is_words = t->type->use == WORDS && t->n_dims == 2 && name_ends(t->name, ".weight");
+    if ((t->type->use != KEPT && !is_words) || !n) return STENO_OK;
     struct tensor *to = weights_add(st->w, st->e);
     if (!to) return STENO_ENOMEM;
     *to = (struct tensor){ .type = t->type->type, .n_dims = t->n_dims ? t->n_dims : 1, .dim = { 1, 1, 1, 1 }, .file = st->f,
-                           .offset = st->data + t->begin, .size = t->end - t->begin };
+                           .offset = st->data + t->begin, .size = t->end - t->begin, .form = is_words ? FORM_WORDS : FORM_STORED };
     for (int i = 0; i < t->n_dims; i++) to->dim[i] = t->dim[i];
     to->name = arena_strdup(&st->w->arena, t->name, strlen(t->name));
     return to->name ? STENO_OK : err_nomem(st->e, MAX_NAME, "the name of a tensor");

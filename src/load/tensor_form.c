@@ -11,7 +11,10 @@ static int8_t const e2m1[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6,
 
 const char *form_name(enum tensor_form f, enum dtype t)
 {
-    return f == FORM_IQ4_NL ? "iq4_nl" : f == FORM_MXFP4 ? "mxfp4" : dtype_name(t);
+    static const char name[TENSOR_FORMS][8] = { [FORM_IQ4_NL] = "iq4_nl", [FORM_MXFP4] = "mxfp4", [FORM_MLX2] = "mlx2",
+                                                [FORM_MLX3] = "mlx3",     [FORM_MLX4] = "mlx4",   [FORM_MLX5] = "mlx5",
+                                                [FORM_MLX6] = "mlx6",     [FORM_MLX8] = "mlx8" };
+    return f < TENSOR_FORMS && name[f][0] ? name[f] : dtype_name(t);
 }
 
 size_t form_block_sz(enum tensor_form f)
@@ -67,5 +70,88 @@ void form_rows(void *rows, enum dtype t, enum tensor_form f, const uint8_t *bloc
         else put_u16(out, mxfp4_is_zero(blocks) && blocks[0] != 255 ? 0 : f16_from_f32(d));
         memcpy(out + 2, q, QBLOCK);
         out += Q8_SZ;
+    }
+}
+
+/* ---- MLX's */
+
+int form_bits(enum tensor_form f)
+{
+    static const uint8_t bits[TENSOR_FORMS] = { [FORM_MLX2] = 2, [FORM_MLX3] = 3, [FORM_MLX4] = 4, [FORM_MLX5] = 5, [FORM_MLX6] = 6,
+                                                [FORM_MLX8] = 8 };
+    return bits[f];
+}
+
+enum tensor_form form_with_bits(int64_t bits)
+{
+    for (int f = FORM_MLX2; f <= FORM_MLX8; f++)
+        if (form_bits((enum tensor_form)f) == bits) return (enum tensor_form)f;
+    return FORM_STORED;
+}
+
+enum dtype form_of_groups(enum tensor_form f, int fits_f16)
+{
+    const int bits = form_bits(f);
+    if (bits > 5) return DT_Q8_1F;
+    if (bits == 5) return fits_f16 ? DT_Q5_1 : DT_Q8_1F;
+    return fits_f16 ? DT_Q4_1 : DT_Q4_1F;
+}
+
+int form_fits_f16(float x)
+{
+    const float y = f16_to_f32(f16_from_f32(x));
+    return y == x || !isfinite(x);
+}
+
+int form_is_zero(const uint8_t *words, size_t n)
+{
+    int any = 0;
+    for (size_t i = 0; i < n; i++) any |= words[i];
+    return !any;
+}
+
+/* QBLOCK numbers of so many bits, the lowest first. @return what follows them */
+static const uint8_t *take_bits(uint8_t q[QBLOCK], const uint8_t *words, int bits)
+{
+    uint32_t held = 0;
+    int n = 0;
+    for (int i = 0; i < QBLOCK; i++, held >>= bits, n -= bits) {
+        if (n < bits) held |= (uint32_t)*words++ << n, n += 8;
+        q[i] = (uint8_t)(held & ((1u << bits) - 1));
+    }
+    return words;
+}
+
+/* Numbers k and k + 16 share a byte. */
+static void put_nibbles(uint8_t *out, const uint8_t q[QBLOCK])
+{
+    for (int i = 0; i < QBLOCK / 2; i++) out[i] = (uint8_t)((q[i] & 15) | (q[i + QBLOCK / 2] & 15) << 4);
+}
+
+static uint8_t *put_block(uint8_t *out, enum dtype t, const uint8_t q[QBLOCK], float d, float m)
+{
+    if (t == DT_Q4_1F || t == DT_Q8_1F) {
+        memcpy(out, &d, 4);
+        memcpy(out + 4, &m, 4);
+        if (t == DT_Q8_1F) memcpy(out + 8, q, QBLOCK);
+        else put_nibbles(out + 8, q);
+        return out + dtype_row_sz(t, QBLOCK);
+    }
+    uint32_t fifth = 0;
+    for (int i = 0; i < QBLOCK; i++) fifth |= (uint32_t)(q[i] >> 4) << i;
+    put_u16(out, form_fits_f16(d) ? f16_from_f32(d) : 0); /* a scale that no f16 is has nothing to scale here: form_of_groups */
+    put_u16(out + 2, f16_from_f32(m));
+    if (t == DT_Q5_1) memcpy(out + 4, &fifth, 4);
+    put_nibbles(out + (t == DT_Q5_1 ? 8 : 4), q);
+    return out + dtype_row_sz(t, QBLOCK);
+}
+
+void form_groups(void *rows, enum dtype t, enum tensor_form f, const uint8_t *words, const float *scale, const float *offset, size_t len,
+                 size_t n)
+{
+    uint8_t *out = rows, q[QBLOCK];
+    for (size_t i = 0; i < n; i += QBLOCK) {
+        words = take_bits(q, words, form_bits(f));
+        out = put_block(out, t, q, scale[i / len], offset[i / len]);
     }
 }

@@ -1,17 +1,16 @@
 /* steno: the index over the tensors of a model file. SPDX-License-Identifier: MIT
  *
- * A reader lists the tensors; this file looks names up by hashing, compares shapes and fetches bytes. Extents of 1
+ * A reader lists the tensors; this file looks names up by hashing, and compares shapes. Extents of 1
  * carry no meaning (whisper.cpp stores the bias of a convolution as [d, 1]), so shapes are compared without them: the order of the
  * numbers in the file is the same either way. */
 #include "load/weights.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
 
-enum { NAME_SZ = 256, SHAPE_TEXT = 100, CHUNK = 2048 /* weights widened at once, a multiple of QBLOCK */ };
+enum { NAME_SZ = 256, SHAPE_TEXT = 100 };
 
 /* Slot that holds the name, or the free one where it belongs. At most half of the slots are taken. */
 static uint32_t *slot_of(const struct weights *w, const char *name)
@@ -115,82 +114,11 @@ int weights_get(struct weights *w, const char *name, const uint64_t dim[4], stru
     return STENO_OK;
 }
 
-static int refuse_value(const struct tensor *t, uint64_t i, steno_error *e)
-{
-    return err_set(e, STENO_EFORMAT, "%s: tensor %s: value %" PRIu64 " is not finite; the file is damaged, take another copy",
-                   t->file->name, t->name, i);
-}
-
-/* Weights [at, at + n), whole blocks, of a tensor seen as one row. */
-static int read_flat(const struct tensor *t, uint64_t at, size_t n, void *dst, steno_error *e)
-{
-    if (t->form == FORM_STORED) return file_read(t->file, t->offset + dtype_row_sz(t->type, (size_t)at), dst, dtype_row_sz(t->type, n), e);
-    uint8_t stored[CHUNK], *out = dst;
-    const size_t block = form_block_sz(t->form), most = sizeof stored / block;
-    uint64_t off = t->offset + at / QBLOCK * block;
-    for (size_t left = n / QBLOCK, now; left; left -= now, off += now * block, out += dtype_row_sz(t->type, now * QBLOCK)) {
-        now = left < most ? left : most;
-        const int rc = file_read(t->file, off, stored, now * block, e);
-        if (rc) return rc;
-        form_rows(out, t->type, t->form, stored, now);
-    }
-    return STENO_OK;
-}
-
-static int settle_type(struct tensor *t, steno_error *e)
-{
-    uint8_t stored[CHUNK];
-    const size_t block = form_block_sz(t->form), most = sizeof stored / block;
-    const uint64_t end = t->offset + t->size;
-    t->type = form_as(t->form, NULL, 0);
-    for (uint64_t off = t->offset; off < end; off += most * block) {
-        const size_t sz = end - off < most * block ? (size_t)(end - off) : most * block;
-        const int rc = file_read(t->file, off, stored, sz, e);
-        if (rc) return rc;
-        if (form_as(t->form, stored, sz / block) == t->type) continue;
-        t->type = form_as(t->form, stored, sz / block);
-        return STENO_OK;
-    }
-    return STENO_OK;
-}
-
 int weights_settle(struct weights *w, steno_error *e)
 {
     int rc = STENO_OK;
-    for (uint32_t i = 0; i < w->n_tensors && !rc; i++)
-        if (w->tensor[i].form == FORM_MXFP4) rc = settle_type(&w->tensor[i], e);
+    for (uint32_t i = 0; i < w->n_tensors && !rc; i++) rc = tensor_settle(&w->tensor[i], e);
     return rc;
-}
-
-int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e)
-{
-    uint8_t stored[CHUNK * sizeof(float)];
-    const uint64_t n = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3]; /* the reader made sure that this does not wrap */
-    for (uint64_t i = 0; i < n; i += CHUNK) {
-        const size_t m = n - i < CHUNK ? (size_t)(n - i) : CHUNK;
-        const int rc = read_flat(t, i, m, stored, e);
-        if (rc) return rc;
-        dtype_widen_row(dst + i, t->type, stored, m);
-        for (size_t j = 0; j < m; j++)
-            if (!isfinite(dst[i + j]))
-                return refuse_value(t, i + j, e);
-    }
-    return STENO_OK;
-}
-
-int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e)
-{
-    if (row > t->dim[0] || n > t->dim[0] - row)
-        return err_set(e, STENO_EARG, "%s: tensor %s has %" PRIu64 " rows, asked for %" PRIu64 "+%" PRIu64, t->file->name,
-                       t->name, t->dim[0], row, n);
-    const uint64_t k = t->dim[1] * t->dim[2] * t->dim[3];
-    return read_flat(t, row * k, (size_t)(n * k), dst, e);
-}
-
-int tensor_check_rows(const struct tensor *t, uint64_t row, uint64_t n, const void *rows, steno_error *e)
-{
-    const uint64_t k = t->dim[1] * t->dim[2] * t->dim[3], at = dtype_find_nonfinite(t->type, rows, (size_t)(n * k));
-    return at == n * k ? STENO_OK : refuse_value(t, row * k + at, e);
 }
 
 /* '*' stands for any text; the last one that was met is tried again further on. */

@@ -9,18 +9,7 @@
 #include "kern/kern.h"
 #include "load/meta.h"
 #include "load/model_source.h"
-#include "load/tensor_form.h"
-
-struct tensor {
-    const char *name;
-    enum dtype type;       /* as which rows are read */
-    enum tensor_form form; /* of the bytes in the file, where no kernel reads them */
-    int n_dims;            /* 1..4 */
-    uint64_t dim[4];       /* slowest first, as PyTorch prints a shape; unused ones are 1 */
-    const struct file *file;
-    uint64_t offset, size; /* bytes in the file */
-    uint32_t used;         /* set by weights_find, for reporting names nobody asked for */
-};
+#include "load/tensor.h"
 
 #define TENSOR_MAX (UINT64_C(1) << 40) /* weights of one tensor; keeps sizes far from wrapping */
 
@@ -66,12 +55,6 @@ struct tensor *weights_find(struct weights *w, const char *name); /* NULL: none 
 /* As weights_find, but absence or another shape is an error naming the file, the tensor, what is there and what is wanted. Pass 0 for
  * dimensions past the rank. */
 int weights_get(struct weights *w, const char *name, const uint64_t dim[4], struct tensor **out, steno_error *e);
-/* A whole tensor widened to f32; STENO_EFORMAT for a value that is not finite. */
-int tensor_read_f32(const struct tensor *t, float *dst, steno_error *e);
-/* Rows [row, row + n) as stored, or as what their form becomes, of a tensor seen as [dim[0], everything else]. dst: n * dtype_row_sz. */
-int tensor_read_rows(const struct tensor *t, uint64_t row, uint64_t n, void *dst, steno_error *e);
-/* STENO_EFORMAT for a value of such rows that is not finite: rows[n] as tensor_read_rows gave them from `row` on. */
-int tensor_check_rows(const struct tensor *t, uint64_t row, uint64_t n, const void *rows, steno_error *e);
 /* Look at the scales of tensors whose type depends on them. Before that they have the one that is likely. */
 int weights_settle(struct weights *w, steno_error *e);
 /* Give tensors the names a family knows them by: `to` writes the new name of a tensor and returns 1, or returns 0 to leave it. */

@@ -68,7 +68,7 @@ static void test_every_stored_type_is_looked_at_in_every_arithmetic(void **state
     static const enum steno_compute compute[] = { STENO_COMPUTE_AUTO, STENO_COMPUTE_F32, STENO_COMPUTE_BF16, STENO_COMPUTE_INT16,
                                                   STENO_COMPUTE_INT8 };
     for (int t = 0; t < DT_COUNT; t++) {
-        if (t == DT_BF16) continue; /* not in whisper.cpp's files */
+        if (t == DT_BF16 || t > DT_IQ4_XS) continue; /* not in whisper.cpp's files */
         const struct bytes b = random_bytes(&dims, (enum dtype)t, 5), copy = { malloc(b.n), b.n };
         assert_non_null(copy.p);
         for (size_t i = 0; i < sizeof name / sizeof *name; i++)

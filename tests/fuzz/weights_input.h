@@ -23,9 +23,10 @@ static inline void weights_try(const char *name, const uint8_t *bytes, size_t n)
     for (uint32_t i = 0; i < w.n_tensors; i++) {
         const struct tensor *t = &w.tensor[i];
         const uint64_t values = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3];
-        if (!t->size || t->size != dtype_row_sz(t->type, values)) abort();
+        const size_t rows_sz = dtype_row_sz(t->type, (size_t)values);
+        if (!t->size || (t->form == FORM_STORED && t->size != rows_sz)) abort();
         float *all = malloc(values * sizeof *all);
-        uint8_t *rows = malloc(t->size);
+        uint8_t *rows = malloc(rows_sz);
         if (all) tensor_read_f32(t, all, &e);
         if (rows && tensor_read_rows(t, 0, t->dim[0], rows, &e)) abort();
         free(all);

@@ -122,6 +122,11 @@ static const struct kind kinds[] = {
     { "models/gemma3/hf", "gemma3", "gemma3/golden.json", NULL },
     { "models/gemma3/gguf/gemma3-Q8_0.gguf", "gemma3", "gemma3/dequant-gemma3-Q8_0.json", "gemma3/dequant-gemma3-Q8_0.npy" },
     { "models/gemma3/gguf/gemma3-Q4_0.gguf", "gemma3", "gemma3/dequant-gemma3-Q4_0.json", "gemma3/dequant-gemma3-Q4_0.npy" },
+    { "models/llama/mlx-4bit-g64", "llama", "llama/mlx-4bit-g64.json", "llama/mlx-4bit-g64.npy" },
+    { "models/llama/mlx-8bit-g32", "llama", "llama/mlx-8bit-g32.json", "llama/mlx-8bit-g32.npy" },
+    { "models/qwen3/mlx-4bit-g64", "qwen3", "qwen3/mlx-4bit-g64.json", "qwen3/mlx-4bit-g64.npy" },
+    { "models/gemma/mlx-4bit-g64", "gemma", "gemma/mlx-4bit-g64.json", "gemma/mlx-4bit-g64.npy" },
+    { "models/gemma3/mlx-4bit-g32", "gemma3", "gemma3/mlx-4bit-g32.json", "gemma3/mlx-4bit-g32.npy" },
 };
 
 /* The row of prompt p in an array of all prompts, or an array of its own. */

@@ -148,6 +148,13 @@ void rnd_rows(void *rows, enum dtype t, size_t n, size_t k)
             memcpy(p, &v, 4);
             continue;
         }
+        if (t >= DT_Q4_1F) {
+            const float d = v / (t == DT_Q4_1F ? 8 : 128), least = -v;
+            for (size_t j = 8; j < block; j++) p[j] = (uint8_t)rnd();
+            memcpy(p, &d, 4);
+            memcpy(p + 4, &least, 4);
+            continue;
+        }
         if (t >= DT_Q2_K) {
             rnd_k_block(p, t, v);
             continue;

@@ -307,7 +307,7 @@ static void check_panel_sizes(struct check *c)
     static const size_t want[DT_COUNT] = {
         [DT_F32] = 32768, [DT_F16] = 16384, [DT_BF16] = 16384, [DT_Q4_0] = 4608, [DT_Q4_1] = 5120, [DT_Q5_0] = 5632, [DT_Q5_1] = 6144,
         [DT_Q8_0] = 8704, [DT_Q2_K] = 5248, [DT_Q3_K] = 4672, [DT_Q4_K] = 4736, [DT_Q5_K] = 5760, [DT_Q6_K] = 8768,
-        [DT_IQ4_XS] = 8512,
+        [DT_IQ4_XS] = 8512, [DT_Q4_1F] = 6144, [DT_Q8_1F] = 10240,
     };
     for (int t = 0; t < DT_COUNT; t++)
         check(c, pack_panel_sz((enum packed_type)t, 256) == want[t] && pack_sz((enum packed_type)t, 33, 512) == 4 * want[t],
