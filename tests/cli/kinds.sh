@@ -64,14 +64,15 @@ kind some "the folder holds no model of its own, but ggml-base.bin; name that fi
 mkdir bert
 printf '\105\0\0\0\0\0\0\0{"bert.pooler.bias":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}1234' >bert/model.safetensors
 kind bert "1 tensors (bert.pooler.bias"
-echo '{"model_type": "bert"}' >bert/config.json
-kind bert "a model of the type bert"
+echo '{"model_type": "t5"}' >bert/config.json
+kind bert "a model of the type t5"
 WHISPER=${STENO_SHARED:-/none}/material
 if [ -d "$WHISPER" ]; then
     ln -s "$WHISPER/funasr/silero/ggml-silero-v6.2.0.bin" real.bin
     kind real.bin "a Silero VAD model in ggml form"
     ln -s "$WHISPER/llm/models/bert/gguf/bert-F16.gguf" bert.gguf
-    kind bert.gguf "a GGUF file of the architecture bert"
+    expect 2 "a model of texts does not transcribe" -m bert.gguf "$DIGITS"
+    err_has "a bert model does not transcribe"
     expect 3 "a GGUF file as a vocabulary" -m "$WHISPER/whisper-digits/whisper-digits.pt" --vocab bert.gguf "$DIGITS"
     err_has "bert.gguf: no vocabulary"
 fi
