@@ -26,8 +26,8 @@ enum { STATE_MEMORY = 0, STATE_PAST = 1, STATE_CROSS_PAST = 2 }; /* of a stream:
 enum { PHASE_ENCODE = 0, PHASE_CROSS = 1, ENCODER_PHASES = 2 }; /* of an encoder whose decoder attends to it */
 enum { PLAN_WORDS = 1, PLAN_HOT = 2 };                              /* of hot words: their vectors; tokens that attend to those */
 enum { PHASE_LAYERS = 0 };                                          /* of a language model; its head follows */
-enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1, PHASE_ADAPT = 1 };      /* of a decoder that aligns; of an encoder with a head of its own; of one
-                                                                       whose rows a language model reads */
+/* A decoder that aligns; an encoder's own head; rows that a language model reads; the best ids of all rows. */
+enum { PHASE_ALIGN = 0, PHASE_LM_HEAD = 1, PHASE_ADAPT = 1, PHASE_BEST = 2 };
 
 /* What a network hears. */
 enum front_end {

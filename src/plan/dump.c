@@ -10,7 +10,8 @@ static const char *const kind_name[OP_KINDS] = {
     [OP_SOFTMAX] = "softmax", [OP_ATTN_WEIGHTS] = "attn_weights", [OP_ZSCORE] = "zscore",
     [OP_MEDIAN_FILTER] = "median_filter", [OP_CIF] = "cif", [OP_LSTM] = "lstm", [OP_ROPE] = "rope", [OP_GLU] = "glu",
     [OP_ACT] = "act", [OP_ADD] = "add", [OP_LOGITS_APPROX] = "logits_approx",
-    [OP_LOGITS_BOUND] = "logits_bound", [OP_LOGITS_REDUCE] = "logits_reduce", [OP_SAMPLE] = "sample",
+    [OP_LOGITS_BOUND] = "logits_bound", [OP_LOGITS_REDUCE] = "logits_reduce", [OP_LOGITS_BEST] = "logits_best",
+    [OP_SAMPLE] = "sample",
 };
 
 /* What flows through a slot, "s3[512]" or "kv2[8x64]"; "-" for none. */
@@ -75,7 +76,7 @@ void plan_dump(const struct plan *p, void (*write)(void *user, const char *line)
         if (c->w && n > 0 && n < (int)sizeof line)
             n += snprintf(line + n, sizeof line - (size_t)n, "  %s %ux%u, %zu bytes, %" PRIu64 " flop/row",
                           packed_name((enum packed_type)c->type), c->n, c->k, pack_sz((enum packed_type)c->type, c->n, c->k),
-                          op->kind == OP_LINEAR ? 2 * (uint64_t)c->n * c->k : 0);
+                          op->kind == OP_LINEAR || op->kind == OP_LOGITS_BEST ? 2 * (uint64_t)c->n * c->k : 0);
         if (n > 0 && n < (int)sizeof line) snprintf(line + n, sizeof line - (size_t)n, "%s", extras);
         write(user, line);
     }

@@ -44,6 +44,10 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
         const uint32_t rows = rows_max(p, op, out_of(p, e->max_out));
         if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX)
             z->thread = larger(z->thread, conv_row_sz(op, c) + linear_scratch(k, c, rows, e->threads));
+        if (op->kind == OP_LOGITS_BEST) {
+            z->thread = larger(z->thread, logits_best_scratch(k, c));
+            z->partials = larger(z->partials, (size_t)rows * logit_slices(c->n));
+        }
         if (op->kind == OP_FSMN) z->thread = larger(z->thread, fsmn_scratch(p, op));
         if (op->kind == OP_LSTM) z->thread = larger(z->thread, linear_scratch(k, c, 1, e->threads));
         if (op->kind != OP_ATTN && op->kind != OP_ATTN_WEIGHTS) continue;
@@ -300,7 +304,8 @@ static void copy_blocks(const struct replay *rp)
 static void run_op(const struct replay *rp, uint16_t at, int thread, int threads)
 {
     const struct op *op = &rp->p->op[at];
-    const int takes_ms = op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX || op->kind == OP_ATTN || op->kind == OP_LSTM; /* an item */
+    const int takes_ms = op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX || op->kind == OP_LOGITS_BEST || op->kind == OP_ATTN ||
+                         op->kind == OP_LSTM; /* an item */
     const struct worker worker = { rp->x, &rp->x->counter[at], takes_ms && !thread && rows_of(rp, op) > FEW_ROWS, threads,
                                    rp->x->thread_scratch + (size_t)thread * rp->x->thread_scratch_sz };
     op_run(rp, op, &worker);

@@ -58,6 +58,18 @@ static void approx_linear(const struct replay *rp, const struct op *op, const st
     }
 }
 
+/* A tile of logits of which some panels are wanted: runs of those that stand beside each other. */
+static void some_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
+{
+    const uint32_t *wanted = rp->run->argmax.panels;
+    struct linear one = *l;
+    one.x_cached = 0;
+    for (size_t p = t.p0, end; p < t.p1; p = end + 1) {
+        for (end = p; end < t.p1 && wanted[end / 32] >> end % 32 & 1; end++) {}
+        if (p < end) rp->x->kern->linear[rp->p->bind[op->bind].type](&one, t.m0, t.m1, p, end, scratch);
+    }
+}
+
 /* A tile of a linear whose keys and values go to a slot of this run: those of a sequence stand in blocks of their own. */
 static void own_kv_linear(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
 {
@@ -158,6 +170,7 @@ void linear_run(const struct replay *rp, const struct op *op, const struct worke
         for (size_t r = (size_t)i; op->kind == OP_LOGITS_APPROX && r < rows; r += across * down) approx_begin(rp, op, (uint32_t)r);
         if (!i && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows);
         if (op->kind == OP_LOGITS_APPROX || op->flags & OPF_APPROX) approx_linear(rp, op, &l, t, worker->scratch);
+        else if (op->flags & OPF_SOME && rp->run->argmax.panels) some_linear(rp, op, &l, t, worker->scratch);
         else if (op->flags & OPF_CONV && sequences_of(rp, op->rows) > 1) conv_linear(rp, op, &l, t, worker->scratch);
         else if (c->n_y < c->n && op->state == NO_STATE) own_kv_linear(rp, op, &l, t, worker->scratch);
         else rp->x->kern->linear[c->type](&l, t.m0, t.m1, t.p0, t.p1, worker->scratch);

@@ -118,7 +118,7 @@ static void sample_row(const struct replay *rp, uint32_t out, uint32_t slices)
     if (row->flags & ROW_PROB) prob_of(rp, out, slices);
     if (row->flags & ROW_BEST) {
         const struct logit_partial all = logits_merge(partial + 2, slices, 3);
-        rp->run->argmax.best[rp->run->out_row[out]] = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
+        rp->run->argmax.best[rp->run->out_row[out]] = logits_best(&all);
     }
     if (row->flags & ROW_GIVEN) {
         const struct logit_partial all = logits_merge(partial + 2, slices, 3);
@@ -163,6 +163,9 @@ void logits_reduce_run(const struct replay *rp, const struct op *op, const struc
 
 void sample_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    const uint32_t slices = logit_slices(rp->p->slot[rp->p->logits].width);
-    FOR_ITEMS(i, rows_of(rp, op)) sample_row(rp, (uint32_t)i, slices);
+    const uint32_t slices = op->rows == ROWS_OUT ? logit_slices(rp->p->slot[rp->p->logits].width) : 0;
+    FOR_ITEMS(i, rows_of(rp, op)) {
+        if (slices) sample_row(rp, (uint32_t)i, slices);
+        else best_of_row(rp, op, (uint32_t)i);
+    }
 }

@@ -369,6 +369,7 @@ static struct op_way const way[OP_KINDS] = {
     [OP_LOGITS_APPROX] = { linear_run, NULL },
     [OP_LOGITS_BOUND] = { logits_bound_run, NULL },
     [OP_LOGITS_REDUCE] = { logits_reduce_run, NULL },
+    [OP_LOGITS_BEST] = { logits_best_run, NULL },
     [OP_SAMPLE] = { sample_run, NULL },
 };
 

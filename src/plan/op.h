@@ -39,7 +39,9 @@ enum op_kind {
     OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT where that does (logits_approx.h) */
     OP_LOGITS_BOUND,    /* out = for each panel of in, approximate logits, how large they can be; a slice of ids at a time */
     OP_LOGITS_REDUCE,   /* logits -> per slice: maximum, its id, sum of exponentials; for what the lane's rules allow */
-    OP_SAMPLE,          /* merge the slices, apply the timestamp rule, choose a token, advance the lane */
+    OP_LOGITS_BEST,     /* the same of logits in w^T + bias that are never written: of every row, for what argmax_mask allows */
+    OP_SAMPLE,          /* merge the slices, apply the timestamp rule, choose a token, advance the lane; behind OP_LOGITS_BEST
+                         * argmax.best of every row */
     OP_KINDS
 };
 
@@ -50,7 +52,8 @@ enum op_flag {
     OPF_PADDED = 8,    /* out has a zero row on both sides, for a convolution that follows */
     OPF_APPROX = 16,   /* linear: of rows with approximate logits only the panels that their bounds leave */
     OPF_SPREAD = 32,   /* linear: out is bind.stride rows, one behind the other, for each row of in */
-    OPF_TABLE = 64     /* attention over keys of this run: a row sees as many, from the first on, as run.cross_len says */
+    OPF_TABLE = 64,    /* attention over keys of this run: a row sees as many, from the first on, as run.cross_len says */
+    OPF_SOME = 128     /* linear: only the panels that argmax.panels says, if it does; what stands in others is open */
 };
 
 enum norm_kind { NORM_LAYER, NORM_RMS };

@@ -214,6 +214,11 @@ op_fn op_run;                                                       /* of whatev
 op_fn linear_run, lstm_run;                                         /* exec_linear.c */
 op_fn attn_run, attn_weights_run;                                   /* exec_attn.c */
 op_fn logits_bound_run, logits_reduce_run, sample_run;              /* exec_logits.c */
+op_fn logits_best_run;                                              /* exec_best.c */
+
+/* ---- exec_best.c */
+size_t logits_best_scratch(const struct kern *k, const struct bind *c); /* of a thread */
+void best_of_row(const struct replay *rp, const struct op *op, uint32_t row); /* merges what logits_best_run left of it */
 
 /* ---- exec_logits.c */
 /* How many of the out-th row's most probable ids are wanted, and nothing else; 0: all logits are. */

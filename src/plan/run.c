@@ -154,6 +154,11 @@ struct logit_partial logits_merge(const struct logit_partial *part, size_t n, si
     return m;
 }
 
+struct best logits_best(const struct logit_partial *all)
+{
+    return (struct best){ all->arg, all->arg < 0 ? -INFINITY : (float)-log(all->sum), all->max };
+}
+
 static double part_lse(const struct logit_partial *p)
 {
     return p->arg < 0 ? -INFINITY : p->max + log(p->sum);

@@ -96,9 +96,9 @@ struct sequence { uint16_t row, n, lane, block; };
 struct sequence sequence_next(const struct sequence *last, uint32_t n, uint16_t lane);
 uint32_t sequence_room(const struct sequence *last, uint32_t max_rows); /* rows that it may have, of a plan's max_rows */
 
-/* Of a row: the most probable id that its lane's argmax_mask allows, and its log-probability among them; or an id that is given, and its
- * log-probability among the ids below align.given_end (-INFINITY: it is not one of them). */
-struct best { int32_t id; float logprob; };
+/* Of a row: the most probable id that its lane's argmax_mask allows, its log-probability among them, and its logit; or an id that is given,
+ * and its log-probability among the ids below align.given_end (-INFINITY: it is not one of them). */
+struct best { int32_t id; float logprob, logit; };
 
 /* A token made of frames (Dong and Xu 2020, continuous integrate-and-fire): weight[at + i] of frame first + i of its sequence, for n of
  * them. Frames that the sequence does not have are zeros. */
@@ -119,6 +119,7 @@ struct run {
 
     struct run_argmax {
         struct best *best;       /* by row, for ROW_BEST and ROW_GIVEN; NULL where no plan asks */
+        const uint32_t *panels;  /* bits of those whose logits are wanted (OPF_SOME); NULL: all are */
     } argmax;
     struct run_align {
         int32_t given_end;       /* ROW_GIVEN: ids below it count */
@@ -171,4 +172,5 @@ void sampler_choose(struct sampler *s, const struct sampled_token *p);
 void lane_copy(struct lane *dst, const struct lane *src);
 /* parts in rising order of ids into one */
 struct logit_partial logits_merge(const struct logit_partial *part, size_t n, size_t stride);
+struct best logits_best(const struct logit_partial *all); /* of all ids that count, merged */
 #endif

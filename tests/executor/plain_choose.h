@@ -29,7 +29,7 @@ static inline void plain_choose(const struct plain_op *o, uint32_t out)
     }
     if (row->flags & ROW_BEST) {
         const struct logit_partial all = plain_reduce(o, x, l->argmax_mask, 0, n);
-        *best = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum) };
+        *best = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum), all.max };
     }
     if (row->flags & ROW_GIVEN) {
         const struct logit_partial all = plain_reduce(o, x, NULL, 0, o->run->align.given_end < n ? o->run->align.given_end : n);
@@ -48,8 +48,23 @@ static inline void plain_choose(const struct plain_op *o, uint32_t out)
     else sample_topk(&l->sampler, &text, &ts, x, o->kern);
 }
 
+/* The logits of each row by itself; whoever merges them has nothing left to do. */
+static inline void plain_best(const struct plain_op *o)
+{
+    const struct bind *c = o->bind;
+    float *logits = calloc(pack_panels(c->n) * PANEL, sizeof *logits);
+    struct linear l = { .w = plain_at(o, c->w), .bias = plain_at(o, c->bias), .n = c->n, .k = c->k, .n_y = c->n, .y = logits };
+    for (uint32_t r = 0; r < o->rows; r++) {
+        l.x = plain_row(o, o->op->in, r);
+        o->kern->linear[c->type](&l, 0, 1, 0, pack_panels(c->n), o->x->scratch);
+        const struct logit_partial all = plain_reduce(o, logits, o->run->lane[o->run->row[r].lane].argmax_mask, 0, (int32_t)c->n);
+        o->run->argmax.best[r] = (struct best){ all.arg, all.arg < 0 ? -INFINITY : (float)-log(all.sum), all.max };
+    }
+    free(logits);
+}
+
 static inline void plain_sample(const struct plain_op *o)
 {
-    for (uint32_t out = 0; out < o->rows; out++) plain_choose(o, out);
+    for (uint32_t out = 0; out < o->rows && o->op->rows == ROWS_OUT; out++) plain_choose(o, out);
 }
 #endif

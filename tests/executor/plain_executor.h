@@ -19,7 +19,7 @@ static inline void plain_op_run(struct plain_op *o, const struct op *op)
         [OP_ZSCORE] = plain_align, [OP_MEDIAN_FILTER] = plain_align, [OP_CIF] = plain_cif, [OP_LSTM] = plain_lstm, [OP_ROPE] = plain_heads,
         [OP_GLU] = plain_glu, [OP_ACT] = plain_rows,
         [OP_ADD] = plain_rows, [OP_LOGITS_APPROX] = plain_nothing, [OP_LOGITS_BOUND] = plain_nothing,
-        [OP_LOGITS_REDUCE] = plain_nothing, [OP_SAMPLE] = plain_sample,
+        [OP_LOGITS_REDUCE] = plain_nothing, [OP_LOGITS_BEST] = plain_best, [OP_SAMPLE] = plain_sample,
     };
     o->op = op;
     o->bind = &o->plan->p->bind[op->bind];

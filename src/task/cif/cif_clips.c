@@ -167,7 +167,8 @@ int cif_clips_head(struct steno_batch *b, const struct clip_window *w, clip_row_
 {
     const struct cif_clip *c = cif_clip_of(b, w);
     if (cif_batch_of(b)->heeds || clip_encoder_of(b)->logits == NO_SLOT || !c->n_tokens) return STENO_OK;
-    return clip_run_head(b, c->first_token, c->first_token + c->n_tokens, &(struct clip_head){ PHASE_TOKENS_HEAD, w, show });
+    const struct clip_head h = { .phase = PHASE_TOKENS_HEAD, .w = w, .show = show };
+    return clip_run_head(b, c->first_token, c->first_token + c->n_tokens, &h);
 }
 
 int cif_clips_bench(struct steno_batch *b, int n)

@@ -47,17 +47,20 @@ int clip_run_head(struct steno_batch *b, uint32_t from, uint32_t to, const struc
 {
     struct run *r = &b->run;
     const uint32_t step = clip_encoder_of(b)->max_out;
-    for (uint32_t at = from, end; at < to; at = end) {
+    const uint16_t wants = h->panels ? ROW_LOGITS : ROW_BEST;
+    int rc = STENO_OK;
+    r->argmax.panels = h->panels;
+    for (uint32_t at = from, end; at < to && !rc; at = end) {
         end = to - at < step ? to : at + step;
-        for (uint32_t i = 0; i < r->n_rows; i++) r->row[i].flags = i >= at && i < end ? ROW_BEST : 0;
+        for (uint32_t i = 0; i < r->n_rows; i++) r->row[i].flags = i >= at && i < end ? wants : 0;
         run_prepare(r);
-        const int rc = clip_run_phase(b, h->phase, h->w ? h->w->s : NULL);
-        if (rc) return rc;
-        for (uint32_t i = at; h->show && i < end; i++) {
+        rc = clip_run_phase(b, h->phase, h->w ? h->w->s : NULL);
+        for (uint32_t i = at; h->show && i < end && !rc; i++) {
             const float *logits = exec_logits(b->exec, clip_encoder_of(b), i - at);
-            if (!logits) return STENO_ENOMEM;
-            h->show(h->w->s, (int)(i - from), logits, &r->argmax.best[i]);
+            if (logits) h->show(h->w->s, (int)(i - from), logits, &r->argmax.best[i]);
+            else rc = STENO_ENOMEM;
         }
     }
-    return STENO_OK;
+    r->argmax.panels = NULL;
+    return rc;
 }

@@ -23,16 +23,25 @@ static int take(steno_session *s)
     return ctc_search_take(c->search, m, &q->p, &c->searches, &s->error);
 }
 
-int ctc_run_head(struct steno_batch *b)
+int ctc_run_best(struct steno_batch *b)
 {
-    return clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_LM_HEAD });
+    return clip_run_phase(b, PHASE_BEST, NULL);
+}
+
+/* Whoever searches looks at the logits themselves. */
+static int wants_best(const struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    int wants = 0;
+    for (uint32_t i = 0; i < c->n; i++) wants |= c->window[i].s && !ctc_of(c->window[i].s)->searches;
+    return wants;
 }
 
 static int run(struct steno_batch *b)
 {
     run_prepare(&b->run);
     const int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
-    return rc ? rc : ctc_run_head(b);
+    return rc || !wants_best(b) ? rc : ctc_run_best(b);
 }
 
 /* Ids of the first n rows of a clip, repeats and blanks dropped, in ctc_session.ids and the batch's table of tokens. */
@@ -53,29 +62,33 @@ static struct clip_found collapse(const steno_session *s, const struct clip_wind
     return c;
 }
 
-/* The head runs once more over the rows of a clip. */
-static int run_again(steno_session *s, const struct clip_window *w, clip_row_fn *show)
+/* The logits of the rows of a clip; panels: bits of those that are looked at, NULL: all of them, and the most probable ids come anew. */
+static int look(steno_session *s, const struct clip_window *w, clip_row_fn *show, const uint32_t *panels)
 {
-    const struct clip_head again = { PHASE_LM_HEAD, w, show };
-    return request_ran(s, clip_run_head(s->batch, w->rows.row, (uint32_t)w->rows.row + w->rows.n, &again));
+    const struct clip_head h = { PHASE_LM_HEAD, w, show, panels };
+    return request_ran(s, clip_run_head(s->batch, w->rows.row, (uint32_t)w->rows.row + w->rows.n, &h));
 }
 
+/* The id of the query row before the first one goes on without being said again. */
 static void show_search(steno_session *s, int row, const float *logits, const struct best *best)
 {
-    const struct clip_request *q = &clips_of(s)->request;
-    if (row >= q->n_head) ctc_search_row(ctc_of(s)->search, logits, best, q->barred);
+    struct ctc_session *c = ctc_of(s);
+    const struct clip_request *q = &c->clips.request;
+    if (row < q->n_head) {
+        ctc_search_begin(c->search, best->id == ctc_model_of(s->model)->blank ? -1 : best->id);
+        return;
+    }
+    if (!row) ctc_search_begin(c->search, -1);
+    ctc_search_row(c->search, logits, best, q->barred);
 }
 
 /* Tags are those of the query rows; what is behind them is searched for. */
 static int search(steno_session *s, const struct clip_window *w, struct clip_found *f)
 {
     struct ctc_session *c = ctc_of(s);
-    const int n_head = c->clips.request.n_head;
-    const int32_t last = n_head ? s->batch->run.argmax.best[w->rows.row + n_head - 1].id : -1;
-    *f = collapse(s, w, (uint32_t)n_head);
-    ctc_search_begin(c->search, last == ctc_model_of(s->model)->blank ? -1 : last);
-    const int rc = run_again(s, w, show_search);
+    const int rc = look(s, w, show_search, NULL);
     if (rc) return rc;
+    *f = collapse(s, w, (uint32_t)c->clips.request.n_head);
     const int32_t n = f->n + ctc_search_end(c->search, s->batch->sampled + f->n);
     for (; f->n < n; f->n++) {
         c->ids[f->n] = s->batch->sampled[f->n].id;
@@ -96,7 +109,7 @@ static int show_rows(steno_session *s, const struct clip_window *w)
 {
     const int rc = clip_slot_tell(s, w, "encoder", clip_encoder_of(s->batch)->output);
     ctc_of(s)->shown = w;
-    return rc ? rc : run_again(s, w, show_logits);
+    return rc ? rc : look(s, w, show_logits, NULL);
 }
 
 static void show_words(steno_session *s, int row, const float *logits, const struct best *best)
@@ -105,14 +118,14 @@ static void show_words(steno_session *s, int row, const float *logits, const str
     if (row >= n_head && best->id >= 0) ctc_words_row(&ctc_of(s)->words, row - n_head, logits, best);
 }
 
-/* What is looked for was not known before. */
+/* What is looked for was not known before: of the logits those are made again that it needs. */
 static int find_words(steno_session *s, const struct clip_window *w, int32_t n_ids)
 {
     struct ctc_session *c = ctc_of(s);
     const int n_rows = w->rows.n - c->clips.request.n_head;
     if (ctc_words_begin(&c->words, s->model, &(struct ctc_ids){ c->ids, n_ids }, n_rows))
         return err_nomem(&s->error, (size_t)n_rows * (size_t)(n_ids + 1) * sizeof(float), "times of words");
-    return run_again(s, w, show_words);
+    return look(s, w, show_words, ctc_words_panels(&c->words));
 }
 
 static int words_add(steno_session *s, const struct clip_window *w, int32_t n_ids, struct segment *g)
@@ -127,10 +140,11 @@ static int settle(steno_session *s, const struct clip_window *w)
 {
     struct ctc_session *c = ctc_of(s);
     const steno_transcribe_params *p = &c->clips.request.p;
-    struct clip_found found = collapse(s, w, w->rows.n);
+    struct clip_found found = { 0 };
     struct segment g = clip_segment_of(s, w);
     struct ctc_shown shown;
     int rc = c->searches ? search(s, w, &found) : STENO_OK;
+    if (!c->searches) found = collapse(s, w, w->rows.n);
     if (!rc && clip_rows_wanted(s)) rc = show_rows(s, w);
     if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
     if (rc) return rc;

@@ -21,5 +21,5 @@ static inline struct ctc_session *ctc_of(const steno_session *s) { return s->par
 static inline const struct ctc_model *ctc_model_of(const steno_model *m) { return m->part; }
 
 extern const struct clip_decoder ctc_decoder;
-int ctc_run_head(struct steno_batch *b); /* the most probable ids of all rows of a run, behind its encoder. A status of the executor's */
+int ctc_run_best(struct steno_batch *b); /* the most probable ids of all rows of a run, behind its encoder. A status of the executor's */
 #endif

@@ -51,15 +51,15 @@ static void part_close(steno_session *s)
     ctc_search_done(c->search);
 }
 
-static int bench_head(struct steno_batch *b, int n)
+static int bench_best(struct steno_batch *b, int n)
 {
     (void)n;
-    return ctc_run_head(b);
+    return ctc_run_best(b);
 }
 
 static int64_t bench(steno_session *s, const char *phase, int n)
 {
-    static struct clip_bench_phase const own[] = { { "ctc", bench_head, 0 }, { 0 } };
+    static struct clip_bench_phase const own[] = { { "ctc", bench_best, 0 }, { 0 } };
     return clip_bench(s, phase, n, own);
 }
 

@@ -6,7 +6,7 @@
 
 void ctc_words_free(struct ctc_words *w)
 {
-    struct buf *const all[] = { &w->label, &w->at, &w->logp, &w->span, &w->back, &w->word };
+    struct buf *const all[] = { &w->label, &w->at, &w->logp, &w->span, &w->back, &w->word, &w->panels };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) buf_free(all[i]);
 }
 
@@ -31,6 +31,20 @@ static int is_needless(const steno_model *m, const struct ctc_ids *ids, int32_t 
     return 1;
 }
 
+/* Panels of logits that hold an id which is looked at. */
+static void panels_mark(struct ctc_words *w, const steno_model *m)
+{
+    const int32_t *label = (const int32_t *)(const void *)w->label.p;
+    const uint32_t none = 0;
+    buf_clear(&w->panels);
+    for (size_t i = 0; i < pack_panels((size_t)m->n_vocab); i += 32) buf_add(&w->panels, &none, sizeof none);
+    uint32_t *bits = (uint32_t *)(void *)w->panels.p;
+    for (int32_t i = -1; i < n_labels(w) && !w->panels.err; i++) {
+        const uint32_t panel = (uint32_t)(i < 0 ? w->blank : label[i]) / PANEL;
+        bits[panel / 32] |= 1u << panel % 32;
+    }
+}
+
 int ctc_words_begin(struct ctc_words *w, const steno_model *m, const struct ctc_ids *ids, int32_t n_rows)
 {
     const struct ctc_span none = { -1, -1 };
@@ -49,14 +63,15 @@ int ctc_words_begin(struct ctc_words *w, const steno_model *m, const struct ctc_
     w->n_rows = n_rows;
     w->blank = ((const struct ctc_model *)m->part)->blank;
     for (int64_t i = 0; i < (int64_t)n_rows * (n_labels(w) + 1) && !w->logp.err; i++) buf_add(&w->logp, &zero, sizeof zero);
-    return w->label.err || w->at.err || w->span.err || w->logp.err ? STENO_ENOMEM : STENO_OK;
+    panels_mark(w, m);
+    return w->label.err || w->at.err || w->span.err || w->logp.err || w->panels.err ? STENO_ENOMEM : STENO_OK;
 }
 
 void ctc_words_row(struct ctc_words *w, int32_t row, const float *logits, const struct best *best)
 {
     const int32_t *label = (const int32_t *)(const void *)w->label.p, n = n_labels(w);
     float *to = (float *)(void *)w->logp.p + (size_t)row * ((size_t)n + 1);
-    const float base = best->logprob - logits[best->id];
+    const float base = best->logprob - best->logit;
     to[0] = best->id == w->blank ? 0 : logits[w->blank] + base;
     for (int32_t i = 0; i < n; i++) to[1 + i] = logits[label[i]] + base;
 }

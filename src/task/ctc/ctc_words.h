@@ -14,6 +14,7 @@ struct ctc_words {
     struct buf logp;        /* float [rows, labels + 1] */
     struct buf span, back;  /* struct ctc_span by label; scratch */
     struct buf word;        /* the text of the word at hand */
+    struct buf panels;      /* uint32_t: bits of the panels of logits that hold the blank and the labels */
     int32_t n_rows, blank;
 };
 
@@ -30,6 +31,7 @@ void ctc_words_free(struct ctc_words *w);
 /* ids are to be found in n_rows rows: then each row is shown, and words are added to a result, behind the segment's text. A segment with
  * words begins and ends with them. STENO_OK, STENO_ENOMEM */
 int ctc_words_begin(struct ctc_words *w, const steno_model *m, const struct ctc_ids *ids, int32_t n_rows);
+static inline const uint32_t *ctc_words_panels(const struct ctc_words *w) { return (const uint32_t *)(const void *)w->panels.p; }
 void ctc_words_row(struct ctc_words *w, int32_t row, const float *logits, const struct best *best);
 int ctc_words_add(struct ctc_words *w, const steno_model *m, const struct ctc_heard *h, struct result *r, struct segment *g);
 #endif
