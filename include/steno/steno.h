@@ -868,7 +868,11 @@ STENO_API int steno_encode(steno_session *s, const float *pcm, int64_t n);
  * @param ids  [n] at least one: for Whisper start of transcript, language, task, …
  * @param p    parameters, or NULL for the defaults
  * @return number of new ids, see steno_generated; STENO_EARG (no window was encoded, an id or a length is out of range: nothing was
- *         computed then), STENO_ECANCELED (what was chosen before can be read, but not gone on with), STENO_ENOMEM */
+ *         computed then), STENO_ECANCELED (what was chosen before can be read, but not gone on with), STENO_ENOMEM
+ *
+ * Ids that the text begins with as the session's last text did are not computed again (steno_timings.n_reused): a conversation whose
+ * prompts each hold the ones before, or a fixed beginning of many prompts, costs what is new. Nothing else tells: what is chosen is the
+ * same to the bit. */
 STENO_API int steno_generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p);
 
 /** The same behind all that was read and chosen since steno_generate, an end of text included: equal to one steno_generate over all of
@@ -1281,6 +1285,7 @@ typedef struct steno_timings {
     int64_t verify_us;               /* what that took, on top of all else */
     int64_t n_drafted, n_accepted;   /* ids that were guessed ahead (draft_max), and those of them that were chosen */
     int64_t n_vad, vad_us;           /* pieces of audio that went through vad_model, and what that took: features, network and callbacks */
+    int64_t n_reused;                /* ids of prompts whose keys and values were there: n_prompt_tokens does not count them */
 } steno_timings;
 
 /** What ran for this session alone, and of runs that sessions of a batch share its part of the time, by rows.

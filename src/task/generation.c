@@ -20,14 +20,15 @@ void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
     };
 }
 
-static int chain_run(steno_session *s, int plan, int steps, const struct chain_calls *calls)
+/* is_prompt: the rows in the run are. */
+static int chain_run(steno_session *s, int plan, int steps, const struct chain_calls *calls, int is_prompt)
 {
     struct steno_batch *b = s->batch;
     int ran = 0;
     struct run_time spent;
     const uint32_t rows = b->run.n_rows;
     const int rc = exec_chain(b->exec, &s->model->plan[plan], &b->run, steps, calls, &ran, session_time(s, plan), &spent);
-    if (rows > b->run.n_lanes) { /* the first replay was a prompt */
+    if (is_prompt) { /* the first replay */
         s->timings.n_prompts++;
         s->timings.n_prompt_tokens += rows;
         s->timings.prompt_us += spent.first_ns / 1000;
@@ -43,7 +44,7 @@ static int chain_run(steno_session *s, int plan, int steps, const struct chain_c
 
 int steps_run(steno_session *s, int plan, int steps)
 {
-    return chain_run(s, plan, steps, NULL);
+    return chain_run(s, plan, steps, NULL, s->batch->run.n_rows > s->batch->run.n_lanes);
 }
 
 static int check_ids(steno_session *s, const int32_t *ids, int n, int min)
@@ -54,6 +55,27 @@ static int check_ids(steno_session *s, const int32_t *ids, int n, int min)
         if (ids[i] < 0 || ids[i] >= s->model->n_vocab)
             return err_set(&s->error, STENO_EARG, "id %d at place %d is not in a vocabulary of %d", (int)ids[i], i, (int)s->model->n_vocab);
     return STENO_OK;
+}
+
+/* The text is over; its keys and values may still serve another. */
+static void forget(struct generation *g)
+{
+    g->len = 0;
+    g->last = -1;
+    g->has_logits = 0;
+}
+
+/* A text begins. @return ids that need not be read: they stand where the last text had the same. One is read in any case, for its logits */
+static int32_t begin(steno_session *s, struct generation *g, const int32_t *ids, int n)
+{
+    const int32_t *held = (const int32_t *)(const void *)s->held.p;
+    int32_t same = 0;
+    while (same < g->kept && same < n - 1 && held[same] == ids[same]) same++;
+    s->held.len = (size_t)same * sizeof *held;
+    s->held.err = 0;
+    g->len = g->kept = same;
+    s->timings.n_reused += same;
+    return same;
 }
 
 /* The first of n + 1 rows is the id that was chosen last and has not run; a new beginning has none. flag: of the last row. */
@@ -67,7 +89,7 @@ static int feed_ids(steno_session *s, const struct generation *g, const int32_t 
         b->run.n_rows = 0;
         for (int32_t i = at; i < end; i++)
             run_add(&b->run, i < pending ? g->last : ids[i - pending], g->len + i, 0, i == all - 1 ? flag : 0);
-        rc = chain_run(s, g->plan, end == all && flag == ROW_SAMPLE ? s->model->text_ctx : 1, end == all ? calls : NULL);
+        rc = chain_run(s, g->plan, end == all && flag == ROW_SAMPLE ? s->model->text_ctx : 1, end == all ? calls : NULL, n > 0);
         at = end;
     }
     return rc;
@@ -79,26 +101,37 @@ static int32_t room_of(const steno_session *s, const struct generation *g, int n
     return s->model->text_ctx + 1 - g->len - n - (g->last >= 0);
 }
 
-static int no_room(steno_session *s, const struct generation *g, int n)
+/* What is asked of n ids, before any of them runs: a text that goes on, or another one that begins. */
+static int check(steno_session *s, struct generation *g, const int32_t *ids, int n, int min, int again)
 {
+    const int rc = check_ids(s, ids, n, min);
+    if (rc) return rc;
+    if (!again) forget(g);
+    if (room_of(s, g, n) > 0) return STENO_OK;
     return err_set(&s->error, STENO_EARG, "%d ids leave no room in a context of %d", (int)(g->len + n), (int)s->model->text_ctx);
 }
 
 /* What the session holds, with n more ids. */
-static int hold(steno_session *s, const struct generation *g, const int32_t *ids, int n)
+static int hold(steno_session *s, const int32_t *ids, int n)
 {
-    if (!g->len && g->last < 0) buf_clear(&s->held);
     buf_add(&s->held, ids, (size_t)n * sizeof *ids);
     return s->held.err ? err_nomem(&s->error, s->held.len, "the ids of a text") : STENO_OK;
+}
+
+/* Positions of which it is known what they hold: of whole replays alone, a failed one leaves the others as they were. */
+static int ran(steno_session *s, struct generation *g, int rc)
+{
+    const int32_t held = (int32_t)(s->held.len / sizeof(int32_t)), len = s->batch->run.lane[0].kv.len;
+    g->kept = len < held ? len : held;
+    if (rc) forget(g);
+    return rc;
 }
 
 static int choose(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int32_t room)
 {
     struct chooser c;
     struct lane *l = &s->batch->run.lane[0];
-    lane_rewind(s->batch, 0, g->len);
     l->sampler.limit = p->max_tokens && p->max_tokens < room ? p->max_tokens : room;
-    l->sampler.rng_stream = rng_stream_of(g->len, 0, 0);
     int rc = chooser_open(&c, s, g->plan, l, p);
     const struct chain_calls calls = chooser_calls(&c);
     if (!rc) rc = chooser_end(&c, feed_ids(s, g, ids, n, ROW_SAMPLE, &calls));
@@ -110,32 +143,32 @@ static int choose(steno_session *s, struct generation *g, const int32_t *ids, in
     return rc;
 }
 
-int generation_run(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int again, int *lost)
+int generation_run(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int again)
 {
-    int rc = check_ids(s, ids, n, again && g->last >= 0 ? 0 : 1);
+    int rc = check(s, g, ids, n, again && g->last >= 0 ? 0 : 1, again);
     if (rc) return rc;
-    if (!again) g->len = 0, g->last = -1;
-    const int32_t room = room_of(s, g, n);
-    if (room < 1) return no_room(s, g, n);
+    const int32_t room = room_of(s, g, n), goes_on_from = g->len, known = g->len || g->last >= 0 ? 0 : begin(s, g, ids, n);
     g->has_logits = 0;
-    rc = hold(s, g, ids, n);
-    if (!rc) rc = choose(s, g, ids, n, p, room);
-    *lost = rc != STENO_OK;
+    lane_rewind(s->batch, 0, g->len);
+    s->batch->run.lane[0].sampler.rng_stream = rng_stream_of(goes_on_from, 0, 0);
+    rc = hold(s, ids + known, n - known);
+    if (!rc) rc = choose(s, g, ids + known, n - known, p, room);
+    rc = ran(s, g, rc);
     return rc ? rc : s->batch->run.lane[0].sampler.n;
 }
 
-int generation_read(steno_session *s, struct generation *g, const int32_t *ids, int n, int *lost)
+int generation_read(steno_session *s, struct generation *g, const int32_t *ids, int n, int again)
 {
-    int rc = check_ids(s, ids, n, 1);
+    int rc = check(s, g, ids, n, 1, again);
     if (rc) return rc;
-    if (room_of(s, g, n) < 1) return no_room(s, g, n);
-    rc = hold(s, g, ids, n);
+    const int32_t known = g->len || g->last >= 0 ? 0 : begin(s, g, ids, n), new = n - known;
     lane_rewind(s->batch, 0, g->len);
     s->batch->run.lane[0].sampler.done = 1; /* nothing is chosen */
-    if (!rc) rc = feed_ids(s, g, ids, n, ROW_LOGITS, NULL);
-    *lost = rc != STENO_OK;
+    rc = hold(s, ids + known, new);
+    if (!rc) rc = feed_ids(s, g, ids + known, new, ROW_LOGITS, NULL);
+    if (!rc) g->len += new + (g->last >= 0);
+    rc = ran(s, g, rc);
     if (rc) return rc;
-    g->len += n + (g->last >= 0);
     g->last = -1;
     g->has_logits = 1;
     return STENO_OK;

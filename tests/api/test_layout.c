@@ -87,7 +87,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_attempt), 128);
     assert_int_equal(sizeof(steno_step), 32);
     assert_int_equal(sizeof(steno_token), 64);
-    assert_int_equal(sizeof(steno_timings), 144);
+    assert_int_equal(sizeof(steno_timings), 152);
     assert_int_equal(sizeof(steno_reader), 32);
     assert_int_equal(sizeof(steno_source), 24);
     assert_int_equal(sizeof(steno_span), 24);

@@ -165,10 +165,8 @@ static int may_generate(steno_session *s)
 
 static int generate_ids(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again)
 {
-    int lost = 0, rc = may_generate(s);
-    if (!rc) rc = generation_run(s, &ar_of(s)->generation, ids, n, p, again, &lost);
-    if (lost) ar_batch_of(s->batch)->heard = NULL;
-    return rc;
+    const int rc = may_generate(s);
+    return rc ? rc : generation_run(s, &ar_of(s)->generation, ids, n, p, again);
 }
 
 const struct task ar_task = {

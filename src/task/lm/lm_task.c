@@ -93,18 +93,12 @@ static int batch_step(struct steno_batch *b)
 }
 
 /* The lane is this session's; what it held of another one's text is gone. */
-static void take_lane(steno_session *s, int again)
+static struct generation *take_lane(steno_session *s)
 {
     struct lm_batch *b = lm_batch_of(s);
-    if (b->reading != s || !again) lm_of(s)->generation = generation_of(PLAN_TEXT);
+    if (b->reading != s) lm_of(s)->generation = generation_of(PLAN_TEXT);
     b->reading = s;
-}
-
-/* A failure leaves nothing that could be gone on with. */
-static int done(steno_session *s, int rc, int lost)
-{
-    if (lost) lm_of(s)->generation = generation_of(PLAN_TEXT);
-    return rc;
+    return &lm_of(s)->generation;
 }
 
 static int may_go_on(steno_session *s, int again)
@@ -115,20 +109,14 @@ static int may_go_on(steno_session *s, int again)
 
 static int read_ids(steno_session *s, const int32_t *ids, int n, int again)
 {
-    int lost = 0, rc = may_go_on(s, again);
-    if (rc) return rc;
-    take_lane(s, again);
-    rc = generation_read(s, &lm_of(s)->generation, ids, n, &lost);
-    return done(s, rc, lost);
+    const int rc = may_go_on(s, again);
+    return rc ? rc : generation_read(s, take_lane(s), ids, n, again);
 }
 
 static int generate_ids(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again)
 {
-    int lost = 0, rc = may_go_on(s, again);
-    if (rc) return rc;
-    take_lane(s, again);
-    rc = generation_run(s, &lm_of(s)->generation, ids, n, p, again, &lost);
-    return done(s, rc, lost);
+    const int rc = may_go_on(s, again);
+    return rc ? rc : generation_run(s, take_lane(s), ids, n, p, again);
 }
 
 static const float *logits(const steno_session *s)
@@ -139,7 +127,7 @@ static const float *logits(const steno_session *s)
 
 static int embed(steno_session *s, const struct embed_call *c)
 {
-    take_lane(s, 0);
+    *take_lane(s) = generation_of(PLAN_TEXT); /* the lane holds other texts afterwards */
     return lm_embed(s, PLAN_TEXT, c);
 }
 
