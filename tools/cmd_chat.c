@@ -8,6 +8,7 @@
 #include "lm_stream.h"
 #include "line_edit.h"
 #include "signals.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,13 +110,15 @@ static int say(struct chat *c, const int32_t *ids, int n)
     int made;
     p.user = &out;
     p.on_token = lm_stream_token;
+    p.should_abort = signals_stop;
     signals_defer(1);
     signals_watch(c->e.session, NULL);
     const int rc = steno_generate(c->e.session, ids, n, &p);
     signals_watch(NULL, NULL);
     signals_defer(0);
-    signals_forget();
     lm_stream_end(&out);
+    if (signals_pending() && signals_pending() != SIGINT) return EXIT_SIGNAL + signals_pending();
+    signals_forget();
     (void)steno_generated(c->e.session, &made);
     if (rc >= 0 && steno_generate_finish(c->e.session) == STENO_FINISH_LENGTH && n + made >= c->ctx)
         message("the context of %d tokens is full, and the answer ends here: /reset begins anew, --ctx-size makes room", c->ctx);

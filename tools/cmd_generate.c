@@ -84,6 +84,7 @@ static int say(const struct engine *e, const struct opts *o, const steno_generat
     steno_generate_params p = *given;
     p.user = &out;
     p.on_token = lm_stream_token;
+    p.should_abort = signals_stop;
     signals_defer(1);
     signals_watch(e->session, NULL);
     const int rc = steno_generate(e->session, ids, n, &p);

@@ -77,10 +77,8 @@ static int tokenize(const steno_model *m, const char *text, const struct opts *o
 {
     const uint32_t flags = (o->special ? STENO_TOKENIZE_SPECIAL : 0u) | (o->whole ? STENO_TOKENIZE_WHOLE : 0u);
     const int most = steno_tokenize_text(m, text, strlen(text), flags, NULL, 0);
-    if (most == STENO_EUNSUPPORTED && flags) {
-        message("--special and --whole are for language models that say how text becomes tokens");
-        return EXIT_USAGE;
-    }
+    if (most == STENO_EUNSUPPORTED && flags)
+        return message_usage("--%s is for language models that say how text becomes tokens", o->special ? "special" : "whole");
     if (most < 0) {
         message("the text has no tokens: %s", most == STENO_EUNSUPPORTED ? "the model has no tokenizer" : steno_status_text(most));
         return most == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;

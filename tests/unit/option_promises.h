@@ -6,8 +6,8 @@
 #define STENO_TESTS_OPTION_PROMISES_H
 #include <stddef.h>
 
-enum { MANY = 1, ENGLISH_ONLY = 2, TAGS = 4, VAD = 8, N_FAMILIES = 4, DECODES = MANY | ENGLISH_ONLY, SPEECH = DECODES | TAGS,
-       ALL = SPEECH | VAD };
+enum { MANY = 1, ENGLISH_ONLY = 2, TAGS = 4, VAD = 8, LM = 16, VECTORS = 32, N_FAMILIES = 6 };
+enum { DECODES = MANY | ENGLISH_ONLY, SPEECH = DECODES | TAGS, TEXTS = LM | VECTORS, ALL = SPEECH | VAD | TEXTS };
 
 struct promise {
     const char *option;
@@ -193,7 +193,7 @@ static const struct promise info[] = {
     { "plan", ALL, "--plan", "", NULL },
     { "json", ALL, "--json", "", NULL },
     { "device", ALL, "--device cpu", "", SPEED },
-    { "compute", SPEECH, "--compute f32", "--cpu c", SPEED },
+    { "compute", SPEECH | TEXTS, "--compute f32", "--cpu c", SPEED },
     { "cpu", ALL, "--cpu c", "", NULL },
     { "threads", ALL, "-t 2", "", NULL },
     { "quiet", ALL, "-q", "", "cli/verbs.sh" },
@@ -219,6 +219,79 @@ static const struct promise bench[] = {
     { "cpu", ALL, "--cpu c", "", NULL },
     { "threads", ALL, "-t 2", "", SPEED },
     { "quiet", ALL, "-q", "", "cli/bench.sh" },
+};
+
+/* generate -m MODEL ..., chat -m MODEL ... <LINES */
+#define DRAWS "--temperature 3"
+#define LM_OPTIONS \
+    { "model", LM, "", "", "everything here" }, \
+    { "system", LM, "--system Brief", "", NULL }, \
+    { "prompt-template", LM, "--prompt-template {prompt}:", "", NULL }, \
+    { "think", LM, "--no-think", "", NULL }, \
+    { "temperature", LM, "--temperature 3", "", NULL }, \
+    { "top-k", LM, "--top-k 2", DRAWS, NULL }, \
+    { "top-p", LM, "--top-p 0.1", DRAWS, NULL }, \
+    { "min-p", LM, "--min-p 0.9", DRAWS, NULL }, \
+    { "repeat-penalty", LM, "--repeat-penalty 50", "", NULL }, \
+    { "repeat-last-n", LM, "--repeat-last-n 2", "--repeat-penalty 50", NULL }, \
+    { "frequency-penalty", LM, "--frequency-penalty 50", "", NULL }, \
+    { "presence-penalty", LM, "--presence-penalty 50", "", NULL }, \
+    { "samplers", LM, "--samplers temperature;top_p", DRAWS " --top-p 0.5", NULL }, \
+    { "seed", LM, "--seed 7", DRAWS, NULL }, \
+    { "grammar", LM, "--grammar root::=[a-c]+", "", NULL }, \
+    { "grammar-file", LM, "--grammar-file %r", "", NULL }, \
+    { "json-schema", LM, "--json-schema {}", "", NULL }, \
+    { "json-schema-file", LM, "--json-schema-file %j", "", NULL }, \
+    { "max-tokens", LM, "-n 3", "", NULL }, \
+    { "stop", LM, "--stop b", "--grammar root::=[a-b]+", NULL }, \
+    { "ignore-eos", LM, "--ignore-eos", "--temperature 50 -n 0", NULL }, \
+    { "ctx-size", LM, "-c 60", "-n 0 --ignore-eos", NULL }, \
+    { "draft-max", LM, "--draft-max 4", "", SPEED }, \
+    { "device", LM, "--device cpu", "", SPEED }, \
+    { "compute", LM, "--compute f32", "", SPEED }, \
+    { "cpu", LM, "--cpu c", "", SPEED }, \
+    { "threads", LM, "-t 2", "", SPEED }, \
+    { "quiet", LM, "-q", "", "cli/verbs.sh" }
+static const struct promise chat[] = { LM_OPTIONS };
+static const struct promise generate[] = {
+    { "prompt", LM, "", "", "cli/generate.sh" }, /* beside PROMPT */
+    { "file", LM, "", "", "cli/generate.sh" },
+    { "raw", LM, "--raw", "", NULL },
+    { "ids", LM, "--ids", "", NULL },
+    { "json", LM, "--json", "", NULL },
+    LM_OPTIONS,
+};
+
+/* embed -m MODEL ... TEXT, search -m MODEL ... QUERY TRANSCRIPT */
+#define EMBED_OPTIONS \
+    { "model", TEXTS, "", "", "everything here" }, \
+    { "pooling", TEXTS, "--pooling cls", "", NULL }, \
+    { "device", TEXTS, "--device cpu", "", SPEED }, \
+    { "compute", TEXTS, "--compute f32", "", SPEED }, \
+    { "cpu", TEXTS, "--cpu c", "", SPEED }, \
+    { "threads", TEXTS, "-t 2", "", SPEED }, \
+    { "quiet", TEXTS, "-q", "", "cli/verbs.sh" }
+static const struct promise embed[] = {
+    { "normalize", TEXTS, "--no-normalize", "", NULL },
+    { "truncate", TEXTS, "--truncate", "%l", NULL }, /* else the text is refused */
+    { "output-format", TEXTS, "-f npy", "", NULL },
+    EMBED_OPTIONS,
+};
+static const struct promise search[] = {
+    { "top", TEXTS, "-k 1", "", NULL },
+    { "json", TEXTS, "--json", "", NULL },
+    EMBED_OPTIONS,
+};
+
+/* tokenize -m MODEL ... TEXT */
+static const struct promise tokenize[] = {
+    { "model", TEXTS | DECODES, "", "", "everything here" },
+    { "vocab", 0, "--vocab %m", "", "cli/models.sh" }, /* these have their own */
+    { "special", TEXTS, "--special", "", NULL },
+    { "whole", TEXTS, "--whole", "", NULL },
+    { "ids", TEXTS | DECODES, "--ids", "", NULL },
+    { "json", TEXTS | DECODES, "--json", "", NULL },
+    { "quiet", TEXTS | DECODES, "-q", "", "cli/verbs.sh" },
 };
 
 /* doctor MODEL ... */

@@ -3,7 +3,8 @@
  * Every option that a verb's help lists is tried on a model of each family: the run ends well and differs from the run without it in what
  * the option promises to change, or it is refused with exit code 2 and a line that names it as it was typed. An option that this test
  * does not know fails it: say below what it promises. */
-#include "api/funasr_model.h"
+#include "api/bert_model.h"
+#include "api/lm_folder.h"
 #include "api/random_model.h"
 #include "cmd.h"
 #include "option_promises.h"
@@ -15,9 +16,16 @@
 enum { FAINT = 8000 /* so much softer that a model of voice activity hears none */ };
 enum { MOST_WORDS = 48, MOST_TEXT = 1 << 20 };
 
-static const char *const family_name[N_FAMILIES] = { "many languages", "English only", "tags", "voice activity" };
-static struct folder home, tags, vad;
-static char model_at[N_FAMILIES][200], speech_at[200], stereo_at[200], faint_at[200], out_at[200], folder_at_[200], written_at[200];
+static const char *const family_name[N_FAMILIES] = { "many languages", "English only", "tags", "voice activity", "language model",
+                                                     "vectors" };
+static struct folder home, tags, vad, lm, vectors;
+static char model_at[N_FAMILIES][200], out_at[200], folder_at_[200];
+
+/* What stands for a path in a table of words, and the file's name. */
+static struct place { const char *word, *name; char path[200]; } places[] = {
+    { "%s", "speech.wav", "" }, { "%2", "stereo.wav", "" }, { "%f", "faint.wav", "" }, { "%g", "written.gguf", "" },
+    { "%r", "rules.gbnf", "" }, { "%j", "schema.json", "" }, { "%l", "long.txt", "" },   { "%t", "lines.txt", "" },
+};
 
 static int n_bad;
 
@@ -49,25 +57,29 @@ static char *text_of(const char *path)
 
 typedef int (*verb_t)(int argc, char **argv);
 
-/* Words are separated by blanks; %m is the model of the family, %s, %2 and %f sounds, %o a folder for files, %v a model of voice
- * activity, %g a file that is written. */
+static char *place_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strcmp(places[i].word, word) == 0) return places[i].path;
+    return NULL;
+}
+
+/* Words are separated by blanks; %m is the model of the family, %v one of voice activity, %o a folder for files, others are places. */
 static int split(char **argv, char *words, int family)
 {
     int n = 0;
     for (char *w = strtok(words, " "); w && n < MOST_WORDS; w = strtok(NULL, " ")) {
         if (strcmp(w, "%m") == 0) w = model_at[family];
-        else if (strcmp(w, "%s") == 0) w = speech_at;
-        else if (strcmp(w, "%2") == 0) w = stereo_at;
-        else if (strcmp(w, "%f") == 0) w = faint_at;
         else if (strcmp(w, "%o") == 0) w = folder_at_;
         else if (strcmp(w, "%v") == 0) w = model_at[3];
-        else if (strcmp(w, "%g") == 0) w = written_at;
+        else if (place_of(w)) w = place_of(w);
         argv[n++] = w;
     }
     return n;
 }
 
-static struct ran run(verb_t verb, int family, const char *line)
+/* `says`: a file that is standard input. */
+static struct ran run(verb_t verb, int family, const char *line, const char *says)
 {
     char words[1024], *argv[MOST_WORDS + 1];
     snprintf(words, sizeof words, "%s", line);
@@ -75,10 +87,10 @@ static struct ran run(verb_t verb, int family, const char *line)
     const pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {
-        const int fd = open(out_at, O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_RDONLY);
+        const int fd = open(out_at, O_WRONLY | O_CREAT | O_TRUNC, 0600), in = open(says ? says : "/dev/null", O_RDONLY);
         dup2(fd, 1);
         dup2(fd, 2);
-        dup2(null, 0);
+        dup2(in, 0);
         alarm(240); /* of a busy machine */
         const int n = split(argv, words, family), code = verb(n, argv);
         fflush(NULL);
@@ -96,7 +108,7 @@ struct listed { char name[48], letter, dflt[80]; int is_pair, takes_value; };
 
 static int help_read(struct listed *to, int most, verb_t verb)
 {
-    struct ran r = run(verb, 0, "--help");
+    struct ran r = run(verb, 0, "--help", NULL);
     int n = 0;
     for (char *line = strtok(r.text, "\n"); line; line = strtok(NULL, "\n")) {
         const char *p = strstr(line, "--");
@@ -130,17 +142,23 @@ static const struct verb {
     size_t n;
     unsigned families; /* whose models it takes */
     int measures;      /* its figures differ from run to run */
+    int listens;       /* to lines of standard input */
 } verbs[] = {
-    { "transcribe", cmd_transcribe, "-q -t 1 -m %m -l en -f json", "%s", ROWS(transcribe), SPEECH, 0 },
-    { "translate", cmd_translate, "-q -t 1 -m %m -l en -f json", "%s", ROWS(transcribe) - 1, MANY, 0 },
-    { "align", cmd_align, "-m %m -l en -t 1", "%s zero", ROWS(align), DECODES, 0 },
-    { "detect", cmd_detect, "-m %m -t 1", "%s", ROWS(detect), MANY, 0 },
-    { "vad", cmd_vad, "-m %m -t 1", "%s", ROWS(find), VAD, 0 },
-    { "info", cmd_info, "-m %m -t 1", "", ROWS(info), ALL, 0 },
-    { "convert", cmd_convert, "", "%m %g", ROWS(convert), TAGS | VAD, 0 },
-    { "quantize", cmd_quantize, "", "%m %g f16", ROWS(convert) - 1, TAGS, 0 },
-    { "bench", cmd_bench, "-m %m -t 1 --runs 1", "", ROWS(bench), ALL, 1 },
-    { "doctor", cmd_doctor, "", "%m", ROWS(doctor), ALL, 0 },
+    { "transcribe", cmd_transcribe, "-q -t 1 -m %m -l en -f json", "%s", ROWS(transcribe), SPEECH, 0, 0 },
+    { "translate", cmd_translate, "-q -t 1 -m %m -l en -f json", "%s", ROWS(transcribe) - 1, MANY, 0, 0 },
+    { "align", cmd_align, "-m %m -l en -t 1", "%s zero", ROWS(align), DECODES, 0, 0 },
+    { "detect", cmd_detect, "-m %m -t 1", "%s", ROWS(detect), MANY, 0, 0 },
+    { "vad", cmd_vad, "-m %m -t 1", "%s", ROWS(find), VAD, 0, 0 },
+    { "info", cmd_info, "-m %m -t 1", "", ROWS(info), ALL, 0, 0 },
+    { "convert", cmd_convert, "", "%m %g", ROWS(convert), TAGS | VAD, 0, 0 },
+    { "quantize", cmd_quantize, "", "%m %g f16", ROWS(convert) - 1, TAGS, 0, 0 },
+    { "bench", cmd_bench, "-m %m -t 1 --runs 1", "", ROWS(bench), ALL & ~TEXTS, 1, 0 },
+    { "doctor", cmd_doctor, "", "%m", ROWS(doctor), ALL, 0, 0 },
+    { "generate", cmd_generate, "-q -t 1 -m %m -n 24", "ab", ROWS(generate), LM, 0, 0 },
+    { "chat", cmd_chat, "-q -t 1 -m %m -n 24", "", ROWS(chat), LM, 0, 1 },
+    { "embed", cmd_embed, "-q -t 1 -m %m", "abc cab", ROWS(embed), TEXTS, 0, 0 },
+    { "search", cmd_search, "-q -t 1 -m %m", "ab %t", ROWS(search), TEXTS, 0, 0 },
+    { "tokenize", cmd_tokenize, "-q -m %m", "<|im_end|>[SEP]", ROWS(tokenize), TEXTS | DECODES, 0, 0 },
 };
 
 /* ---- the walk ----------------------------------------------------------------------------------------------------------------- */
@@ -171,19 +189,20 @@ static void figures_hide(char *text)
 static void add_written(char *text)
 {
     uint64_t h = 14695981039346656037u;
-    FILE *f = fopen(written_at, "rb");
+    const char *at = place_of("%g");
+    FILE *f = fopen(at, "rb");
     for (int c; f && (c = getc(f)) != EOF;) h = (h ^ (uint64_t)c) * 1099511628211u;
     if (f) fclose(f);
     if (f) sprintf(text + strlen(text), "[%llx]", (unsigned long long)h);
-    unlink(written_at);
+    unlink(at);
 }
 
 static struct ran run_with(const struct verb *v, int family, const char *beside, const char *words)
 {
     char line[1024], dir[256];
-    const int own_sound = strstr(beside, "%2") || strstr(beside, "%f");
-    snprintf(line, sizeof line, "%s %s %s %s", v->before, beside, words, own_sound ? "" : v->after);
-    struct ran r = run(v->run, family, line);
+    const int has_own = strstr(beside, "%2") || strstr(beside, "%f") || strstr(beside, "%l");
+    snprintf(line, sizeof line, "%s %s %s %s", v->before, beside, words, has_own ? "" : v->after);
+    struct ran r = run(v->run, family, line, v->listens ? place_of("%t") : NULL);
     for (int k = 0; k < 4 && strstr(line, "%o"); k++) { /* what is in files counts, and their names */
         static const char *const names[] = { "speech.json", "other-speech.json", "speech.score.txt", "speech.txt" };
         snprintf(dir, sizeof dir, "%s/%s", folder_at_, names[k]);
@@ -283,6 +302,11 @@ static void test_every_option_of_convert_changes_something_or_is_refused(void **
 static void test_every_option_of_quantize_changes_something_or_is_refused(void **state) { (void)state, walk("quantize"); }
 static void test_every_option_of_bench_changes_something_or_is_refused(void **state) { (void)state, walk("bench"); }
 static void test_every_option_of_doctor_changes_something_or_is_refused(void **state) { (void)state, walk("doctor"); }
+static void test_every_option_of_generate_changes_something_or_is_refused(void **state) { (void)state, walk("generate"); }
+static void test_every_option_of_chat_changes_something_or_is_refused(void **state) { (void)state, walk("chat"); }
+static void test_every_option_of_embed_changes_something_or_is_refused(void **state) { (void)state, walk("embed"); }
+static void test_every_option_of_search_changes_something_or_is_refused(void **state) { (void)state, walk("search"); }
+static void test_every_option_of_tokenize_changes_something_or_is_refused(void **state) { (void)state, walk("tokenize"); }
 
 /* ---- models and sounds -------------------------------------------------------------------------------------------------------- */
 
@@ -326,22 +350,30 @@ static int all_open(void **state)
     home = folder_new();
     tags = ctc_folder();
     vad = vad_folder();
+    lm = lm_folder();
+    vectors = bert_folder();
     snprintf(model_at[0], sizeof model_at[0], "%s/many.bin", home.path);
     snprintf(model_at[1], sizeof model_at[1], "%s/english.bin", home.path);
     snprintf(model_at[2], sizeof model_at[2], "%s", tags.path);
     snprintf(model_at[3], sizeof model_at[3], "%s", vad.path);
+    snprintf(model_at[4], sizeof model_at[4], "%s", lm.path);
+    snprintf(model_at[5], sizeof model_at[5], "%s", vectors.path);
     put_bytes(model_at[0], random_bytes(&d, DT_F16, 1));
     d.n_vocab = SMALL_VOCAB;
     put_bytes(model_at[1], random_bytes(&d, DT_F16, 1));
-    snprintf(speech_at, sizeof speech_at, "%s/speech.wav", home.path);
-    snprintf(stereo_at, sizeof stereo_at, "%s/stereo.wav", home.path);
-    snprintf(faint_at, sizeof faint_at, "%s/faint.wav", home.path);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        snprintf(places[i].path, sizeof places[i].path, "%s%s/%s", strcmp(places[i].word, "%l") ? "" : "@", home.path, places[i].name);
     snprintf(out_at, sizeof out_at, "%s/out.txt", home.path);
-    snprintf(written_at, sizeof written_at, "%s/written.gguf", home.path);
     snprintf(folder_at_, sizeof folder_at_, "%s/files", home.path);
-    put_sound(speech_at, 1, 1);
-    put_sound(stereo_at, 2, 1);
-    put_sound(faint_at, 1, FAINT);
+    put_sound(place_of("%s"), 1, 1);
+    put_sound(place_of("%2"), 2, 1);
+    put_sound(place_of("%f"), 1, FAINT);
+    folder_text(&home, "rules.gbnf", "root ::= [a-c]+");
+    folder_text(&home, "schema.json", "{\"type\": \"integer\"}");
+    folder_text(&home, "lines.txt", "ab\nc d e\nabba\n");
+    char longer[2 * 700 + 1] = "";
+    for (size_t i = 0; i + 2 < sizeof longer; i += 2) memcpy(longer + i, "c ", 3);
+    folder_text(&home, "long.txt", longer);
     setenv("HOME", home.path, 1);
     unsetenv("STENO_MODEL");
     unsetenv("XDG_CACHE_HOME");
@@ -355,6 +387,8 @@ static int all_close(void **state)
     folder_remove(&home);
     folder_remove(&tags);
     folder_remove(&vad);
+    folder_remove(&lm);
+    folder_remove(&vectors);
     return 0;
 }
 
@@ -372,6 +406,11 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_every_option_of_quantize_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_bench_changes_something_or_is_refused),
         cmocka_unit_test(test_every_option_of_doctor_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_generate_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_chat_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_embed_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_search_changes_something_or_is_refused),
+        cmocka_unit_test(test_every_option_of_tokenize_changes_something_or_is_refused),
     };
     return cmocka_run_group_tests(tests, all_open, all_close);
 }
