@@ -156,6 +156,9 @@ static void put_marked_text(struct sink *f, const struct transcript *t)
     else utf8_json(f, t->text);
 }
 
+/* Punctuation is in the text alone. */
+static const char *spoken(const steno_word *w) { return w->spoken ? w->spoken : w->text; }
+
 static void put_words(struct sink *f, const struct transcript *t)
 {
     const char *sep = "";
@@ -163,7 +166,7 @@ static void put_words(struct sink *f, const struct transcript *t)
     for (int i = 0; i < t->n; i++) {
         for (int32_t k = 0; k < t->segs[i].n_words; k++) {
             sink_text(f, sep);
-            put_word(f, t->words[t->first_word[i] + k].text, !k && has_space(t->segs[i].text));
+            put_word(f, spoken(&t->words[t->first_word[i] + k]), !k && has_space(t->segs[i].text));
             sep = ", ";
         }
     }

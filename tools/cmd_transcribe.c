@@ -162,7 +162,8 @@ static int set_params(struct transcription *t, const steno_model *m)
     const int code = decode_opts_fill(p, &t->data, &o->decode, m);
     subtitle_opts_params(p, &o->subtitles, t->results->files.naming.formats, m);
     const int wants_tags = o->as || t->results->files.naming.formats >> WRITER_FUNASR & 1;
-    if (m && wants_tags && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
+    const int needs_none = t->marks.session && !p->word_timestamps; /* FunASR drops them then */
+    if (m && wants_tags && !needs_none && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
     if (m && (o->as || (asks_itn(m) == 2 && !option_was_given(o->engine.given, "itn")))) p->itn = asks_itn(m) != 0;
     if (o->dump) p->on_rows = no_rows;
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* where a segment may be cut between speakers */
@@ -271,6 +272,13 @@ static int run_job(struct transcription *t, char **files, int n)
     return o->batch_size > 1 ? transcription_run_batch(t, files, n) : transcription_run(t, files, n);
 }
 
+/* Tags are what a text is asked for that a model for punctuation would not keep. */
+static enum marks_find marks_wanted(const struct transcribe_opts *o)
+{
+    if (o->as) return MARKS_FOR_NONE;
+    return o->decode.itn || o->decode.keep_tags || o->decode.rich_text ? MARKS_FOR_BARE : MARKS_FOR_SPOKEN;
+}
+
 static int run(struct transcribe_opts *o, char **files, int n)
 {
     const int64_t begun = progress_now_us();
@@ -294,7 +302,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) code = check(&t, o);
     if (code == EXIT_OK) code = engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode));
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !o->as);
-    if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, !shows_tokens && !o->as);
+    if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, shows_tokens ? MARKS_FOR_NONE : marks_wanted(o));
     if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
     results.hold_text |= t.marks.session || t.post.session;
     if (code == EXIT_OK) code = run_job(&t, files, n);

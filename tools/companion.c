@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const punctuation[] = {
-    "iic/punc_ct-transformer_zh-cn-common-vocab272727-pytorch", "iic/ct-punc-c", "funasr/ct-punc",
-    "iic/punc_ct-transformer_cn-en-common-vocab471067-large", NULL,
+static struct companion_name const punctuation[] = { /* in both hubs */
+    { "iic/punc_ct-transformer_cn-en-common-vocab471067-large", "ct-punc" }, { "funasr/ct-punc", "ct-punc" },
+    { "iic/punc_ct-transformer_zh-cn-common-vocab272727-pytorch", "ct-punc-c" }, { 0 },
 };
 const struct companion companion_punctuation = { punctuation };
 
@@ -97,17 +97,20 @@ static char *find_caches(const char *name, int *no_memory)
 char *companion_find(const struct companion *k, const char *beside, int *no_memory)
 {
     char *path = NULL;
-    for (int i = 0; beside && !path && k->name[i]; i++) path = find_beside(beside, base_of(k->name[i]), no_memory);
-    for (int i = 0; !path && k->name[i]; i++) path = find_caches(k->name[i], no_memory);
+    for (const struct companion_name *n = k->name; beside && !path && n->name; n++) {
+        path = find_beside(beside, base_of(n->name), no_memory);
+        if (!path) path = find_beside(beside, n->alias, no_memory);
+    }
+    for (const struct companion_name *n = k->name; !path && n->name; n++) path = find_caches(n->name, no_memory);
     return path;
 }
 
 char *companion_named(const struct companion *k, const char *name, int *no_memory)
 {
-    for (int i = 0; k->name[i]; i++)
-        if (!strcmp(name, k->name[i]) || !strcmp(name, base_of(k->name[i]))) {
-            char *path = find_caches(k->name[i], no_memory);
-            if (path) return path;
-        }
+    for (const struct companion_name *n = k->name; n->name; n++) {
+        const int is_it = !strcmp(name, n->name) || !strcmp(name, base_of(n->name)) || !strcmp(name, n->alias);
+        char *path = is_it ? find_caches(n->name, no_memory) : NULL;
+        if (path) return path;
+    }
     return NULL;
 }

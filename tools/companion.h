@@ -5,9 +5,11 @@
 #ifndef STENO_TOOLS_COMPANION_H
 #define STENO_TOOLS_COMPANION_H
 
+struct companion_name { const char *name, *alias; }; /* "ORG/NAME" in a hub, and what FunASR calls it */
+
 /* A kind of them. */
 struct companion {
-    const char *const *name; /* "ORG/NAME", the better ones first; NULL behind the last */
+    const struct companion_name *name; /* the one that FunASR takes first; {0} behind the last */
 };
 
 extern const struct companion companion_punctuation;
@@ -16,6 +18,6 @@ extern const struct companion companion_punctuation;
  * memory. @return malloc'd path, or NULL */
 char *companion_find(const struct companion *k, const char *beside, int *no_memory);
 
-/* The one that is called so: "NAME" or "ORG/NAME" of the list, in the caches. @return likewise */
+/* The one that is called so: "NAME" or "ORG/NAME" of the list, or its alias, in the caches. @return likewise */
 char *companion_named(const struct companion *k, const char *name, int *no_memory);
 #endif

@@ -13,13 +13,13 @@ static int no_room(void)
 }
 
 /* A path, or a name in the caches; without one what goes with the recogniser, where its text has no marks. NULL: there is none. */
-static char *find(const struct marks_opts *o, const struct engine *e, int may_find, int *no_memory)
+static char *find(const struct marks_opts *o, const struct engine *e, enum marks_find may, int *no_memory)
 {
     steno_model_info i = { .size = sizeof i };
     struct stat st;
     if (!o->model) {
-        const int bare = steno_model_info_get(e->model, &i) == STENO_OK && i.bare_text;
-        return bare && may_find ? companion_find(&companion_punctuation, e->path, no_memory) : NULL;
+        const int has_none = steno_model_info_get(e->model, &i) == STENO_OK && i.bare_text && i.bare_text <= (int32_t)may;
+        return has_none ? companion_find(&companion_punctuation, e->path, no_memory) : NULL;
     }
     if (stat(o->model, &st) == 0) return strdup(o->model);
     char *path = companion_named(&companion_punctuation, o->model, no_memory);
@@ -50,12 +50,12 @@ static int open_found(struct marks *k, const char *path, const struct engine *e,
     return EXIT_OK;
 }
 
-int marks_open(struct marks *k, const struct marks_opts *o, const struct engine *e, const struct engine_opts *eo, int may_find)
+int marks_open(struct marks *k, const struct marks_opts *o, const struct engine *e, const struct engine_opts *eo, enum marks_find may)
 {
     int no_memory = 0;
     memset(k, 0, sizeof *k);
     if (o->none) return EXIT_OK;
-    char *path = find(o, e, may_find, &no_memory);
+    char *path = find(o, e, may, &no_memory);
     if (!path && (no_memory || o->model)) return no_room();
     if (!path) return EXIT_OK;
     const int code = o->model ? open_at(k, path, e, eo) : open_found(k, path, e, eo);

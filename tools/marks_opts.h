@@ -13,7 +13,7 @@ struct marks_opts {
     ARG_HEADING("Punctuation"), \
     { .name = "punctuation", .kind = ARG_TEXT, .at = offsetof(T, marks.model), .value = "PATH|NAME", \
       .help = "the model that puts punctuation into the text, such as FunASR's ct-punc; without it the one that is found beside a model " \
-              "whose text has none (Paraformer), or in the caches" }, \
+              "whose text has none (Paraformer, SenseVoice without --itn, --keep-tags and --rich-text), or in the caches" }, \
     { .name = "no-punctuation", .kind = ARG_FLAG, .at = offsetof(T, marks.none), .help = "the text as the model writes it" }
 
 struct marks {
@@ -21,8 +21,11 @@ struct marks {
     steno_session *session;
 };
 
-/* Open the model, if there is to be one, on the team of `e`. found: it may be looked for. @return EXIT_OK, or the exit code to end with,
- * after a message */
-int marks_open(struct marks *k, const struct marks_opts *o, const struct engine *e, const struct engine_opts *eo, int may_find);
+/* For which recognisers a model may be looked for: none; those whose text never has marks; those, too, that write them when they are asked
+ * (steno_model_info.bare_text). */
+enum marks_find { MARKS_FOR_NONE, MARKS_FOR_BARE, MARKS_FOR_SPOKEN };
+
+/* Open the model, if there is to be one, on the team of `e`. @return EXIT_OK, or the exit code to end with, after a message */
+int marks_open(struct marks *k, const struct marks_opts *o, const struct engine *e, const struct engine_opts *eo, enum marks_find may);
 void marks_close(struct marks *k);
 #endif

@@ -280,7 +280,7 @@ typedef struct steno_model_info {
     int32_t itn;            /* 1: a GGUF file of FunASR's runtime that asks for digits and punctuation: there is no other way to ask that
                                runtime. 2: FunASR asks such a model for them unless told otherwise. A call of this library does as its
                                parameter itn says */
-    int32_t bare_text;      /* 1: its text has no punctuation: see steno_punctuate_result */
+    int32_t bare_text;      /* 1: its text has no punctuation, 2: unless itn asks for it: see steno_punctuate_result */
     int32_t pad;
     int64_t token_bytes;    /* keys and values of a token in all layers, of what decodes token by token; else 0 */
 } steno_model_info;
@@ -505,6 +505,7 @@ typedef struct steno_word {
     int64_t t0_ms, t1_ms;     /* the same, rounded */
     const char *text;         /* UTF-8, begins with a space where the language has them */
     double probability;       /* mean over its tokens */
+    const char *spoken;       /* text as the recogniser wrote it, before steno_punctuate_result put marks into it */
 } steno_word;
 
 /** What speaks against a text. A threshold that is switched off counts as its default here. */
@@ -1004,9 +1005,10 @@ STENO_API int steno_mark_get(const steno_session *s, int i, steno_mark *mark); /
  * @param p   parameters, or NULL for the defaults; go_on does not count
  * @return as steno_punctuate; after a failure the transcript is as it was
  *
- * All segments are one text, of a model that marks text as it comes one after the other. Times and tokens stay. Texts of Paraformer are
- * written as steno_punctuate writes them, as FunASR does; of others, and with a model that marks text as it comes, nothing else changes,
- * neither spaces nor letters, and where a mark stands already there comes no other. */
+ * All segments are one text, of a model that marks text as it comes one after the other. Times and tokens stay. Texts of Paraformer, and
+ * of SenseVoice without itn, word times and tags in the text, are written as steno_punctuate writes them, as FunASR does; of others, and
+ * with a model that marks text as it comes, nothing else changes, neither spaces nor letters, and where a mark stands already there comes
+ * no other. */
 STENO_API int steno_punctuate_result(steno_session *s, steno_session *of, const steno_punctuate_params *p);
 
 /* A sentence, as FunASR's sentence_info has it: text up to a mark, a comma included. Pointers live as long as the transcript. */

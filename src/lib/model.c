@@ -287,7 +287,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     snprintf(i.cpu_level, sizeof i.cpu_level, "%s", cpu_level_name(m->kern.level));
     i.weight_bytes = (int64_t)(weight_store_memory(&m->store) + m->arena.total + (m->exact ? m->exact->arena.total : 0));
     i.verify = m->exact != NULL;
-    i.bare_text = m->family->bare_text;
+    i.bare_text = (int32_t)m->family->bare_text;
     i.itn = m->family->audio_lm ? 2 : m->family->ctc && ((const struct ctc_model *)m->part)->itn;
     i.alignment_heads = m->align_heads;
     for (int k = 0; k < m->n_states; k++) {

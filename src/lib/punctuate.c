@@ -35,7 +35,7 @@ static int punctuate_result(steno_session *s, steno_session *of, const steno_pun
         return err_set(&s->error, STENO_EARG, "the other session has no transcript, or is at work on one");
     const int rc = copy_params(s, &own, p);
     struct result *r = of->selected == &of->result ? &of->result : &of->translation;
-    return rc ? rc : s->model->task->punctuate_result(s, r, of->model->family->bare_text, &own);
+    return rc ? rc : s->model->task->punctuate_result(s, r, &own);
 }
 
 int steno_punctuate_result(steno_session *s, steno_session *of, const steno_punctuate_params *p)

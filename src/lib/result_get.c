@@ -46,6 +46,7 @@ int steno_word_get(const steno_session *s, int i, int j, steno_word *out)
                         .t0_ms = known ? (int64_t)nearbyint(w->start * 1000) : -1,
                         .t1_ms = known ? (int64_t)nearbyint(w->end * 1000) : -1, .text = s->selected->text.p + w->text,
                         .probability = w->probability };
+    word.spoken = w->spoken ? s->selected->text.p + w->spoken - 1 : word.text;
     word.size = out->size < sizeof word ? out->size : (uint32_t)sizeof word;
     memcpy(out, &word, word.size);
     return STENO_OK;

@@ -224,6 +224,9 @@ struct audio_lm {
 
 enum { PROMPT_PREFIX_MAX = 8 };
 
+/* Whether its text comes without punctuation. */
+enum family_bare { BARE_NEVER, BARE_ALWAYS, BARE_SPOKEN /* unless digits and punctuation are asked for */ };
+
 enum family_narrow {
     NARROW_ROWS = 1, /* those of many rows: bf16, int16, int8 */
     NARROW_STEPS = 2 /* those of few rows, and keys and values that every step reads: int8 by blocks */
@@ -234,7 +237,7 @@ struct family {
     enum front_end front_end;
     const char *task;              /* the task that makes results of its outputs: a name of lib/tasks.c */
     unsigned narrow;               /* enum family_narrow: which of its products may have fewer bits */
-    int bare_text;                 /* its text has no punctuation */
+    enum family_bare bare_text;
     int (*match)(const struct weights *w);
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
     const struct speech *speech;   /* of models that decode token by token */

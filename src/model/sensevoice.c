@@ -225,6 +225,7 @@ const struct family family_sensevoice = {
     .name = "sensevoice",
     .front_end = FRONT_FBANK_CLIPS,
     .task = "ctc",
+    .bare_text = BARE_SPOKEN,
     .narrow = NARROW_ROWS,
     .match = sensevoice_match,
     .describe = sensevoice_describe,

@@ -19,6 +19,7 @@ void result_clear(struct result *r)
     buf_clear(&r->features);
     r->n_language_probs = 0;
     r->duration_ms = 0;
+    r->is_bare = 0;
     r->language = "";
 }
 
@@ -54,6 +55,7 @@ void result_append(struct result *r, const struct result *more)
     for (size_t i = 0; i < more->words.len / sizeof *v; i++) {
         struct word moved = v[i];
         moved.text += text;
+        if (moved.spoken) moved.spoken += text;
         buf_add(&r->words, &moved, sizeof moved);
     }
     buf_add(&r->text, more->text.p ? more->text.p : "", more->text.len);

@@ -21,6 +21,7 @@ struct word {
     double start, end, probability; /* seconds in the file */
     size_t text;                    /* place in result.text */
     int32_t n_tokens;
+    size_t spoken;                  /* 1 + place there of the text before marks were put into it; 0: none were */
 };
 
 /* A text up to a mark of punctuation, and the times of its words. */
@@ -49,6 +50,7 @@ struct result {
     struct buf sentence_times; /* int64_t: beginning and end of each word of a sentence */
     int64_t duration_ms;
     const char *language;
+    int is_bare;           /* its text has no marks, and is written as a model for punctuation writes text (marks_put) */
     float language_prob[MAX_LANGUAGES];
     int n_language_probs;  /* 0: no language was detected */
     struct buf features;   /* float [n_ctx, n_state]: the encoder's output for the last window, where asked for */

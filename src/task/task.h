@@ -58,7 +58,7 @@ struct task {
     const float *(*logits)(const steno_session *s); /* behind what read has read; NULL: there are none */
     int (*generate)(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again);
     int (*punctuate)(steno_session *s, const char *text, const steno_punctuate_params *p);
-    int (*punctuate_result)(steno_session *s, struct result *r, int is_bare, const steno_punctuate_params *p); /* of another session */
+    int (*punctuate_result)(steno_session *s, struct result *r, const steno_punctuate_params *p); /* of another session */
     int (*embed)(steno_session *s, const struct embed_call *c); /* append a vector for each text (embedding.h) */
     int64_t (*bench)(steno_session *s, const char *phase, int n);
 };

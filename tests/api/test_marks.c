@@ -149,15 +149,17 @@ static void test_a_transcript_gets_marks_and_loses_nothing(void **state)
         assert_int_equal(n_tokens(), tokens);
         for (int i = 0; i < n; i++) {
             steno_segment g = { .size = sizeof g };
-            char words[2048] = "";
+            char words[2048] = "", spoken[2048] = "";
             assert_int_equal(steno_segment_get(session, i, &g), 0);
             if (i < 64) assert_true(g.start == start[i]);
             for (int j = 0; j < g.n_words; j++) {
                 steno_word w = { .size = sizeof w };
                 assert_int_equal(steno_word_get(session, i, j, &w), 0);
                 strncat(words, w.text, sizeof words - strlen(words) - 1);
+                strncat(spoken, w.spoken, sizeof spoken - strlen(spoken) - 1);
             }
             assert_string_equal(words, g.text);
+            assert_true(strstr(whole, spoken) != NULL);
             strncat(joined, g.text, sizeof joined - strlen(joined) - 1);
         }
         letters(after, sizeof after, joined);

@@ -79,6 +79,22 @@ if [ -d "$P" ]; then
     err_has "punctuation: ./ct-punc"
     expect 0 "unless nobody wants it" -m paraformer --no-punctuation "$P/audio/zh_synth.wav"
     err_lacks "punctuation"
+    cp -r "$P/models/sensevoice/pt" sensevoice
+    cp -r "$P/fsmn-vad/pt" fsmn-vad
+    expect 0 "FunASR's three models print its text" --compute f32 -m sensevoice "$P/audio/vad/sample.wav"
+    err_has "punctuation: ./ct-punc"
+    err_has "voice activity: ./fsmn-vad"
+    printf '五삼nine. One八three four三。\n' >want.txt
+    same want.txt "$T/out"
+    expect 0 "and its list" --compute f32 -m sensevoice -f funasr "$P/audio/vad/sample.wav"
+    printf '%s\n' '[{"key": "sample", "text": "\u4e94\uc0bcnine. One\u516bthree four\u4e09\u3002"}]' >want.json
+    same want.json "$T/out"
+    for o in --itn --keep-tags --rich-text; do
+        expect 0 "where the text is another it gets none unasked" -m sensevoice $o "$P/audio/vad/sample.wav"
+        err_lacks "punctuation"
+    done
+    expect 0 "words with times keep the text as it is" --compute f32 -m sensevoice -f funasr --word-timestamps "$P/audio/vad/sample.wav"
+    grep -q '"words": \["\\u4e94", "\\uc0bc", "nine", "one",' "$T/out" || bad "no mark is a word's" "$(cat "$T/out")"
     echo "not a model" >ct-punc/config.yaml
     expect 0 "one that cannot be used is passed over" -m paraformer "$P/audio/zh_synth.wav"
     err_has "without punctuation"

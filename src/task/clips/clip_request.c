@@ -18,6 +18,14 @@ int clip_request_take(steno_session *s, const struct request_given *g)
     return c->decoder->take ? c->decoder->take(s) : STENO_OK;
 }
 
+/* Words with times keep a text as it is, where they are words of it. */
+static int is_bare(const steno_session *s)
+{
+    const steno_transcribe_params *p = &clips_of(s)->request.p;
+    if (s->model->family->bare_text != BARE_SPOKEN) return s->model->family->bare_text == BARE_ALWAYS;
+    return !p->itn && p->tags == STENO_TAGS_APART && !s->result.words.len;
+}
+
 int clip_request_end(steno_session *s, int status)
 {
     const struct clip_session *c = clips_of(s);
@@ -29,6 +37,7 @@ int clip_request_end(steno_session *s, int status)
         if (b->window[i].s == s) b->window[i].s = NULL;
     if (s->request_state != REQUEST_WAITING) s->result.duration_ms = c->fbank.samples / 16;
     if (c->decoder->end) c->decoder->end(s);
+    s->result.is_bare = is_bare(s);
     result_finish(&s->result, &status, &s->error);
     return status;
 }

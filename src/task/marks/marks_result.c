@@ -174,6 +174,7 @@ static void weave_words(struct woven *v, const struct result *r, const struct se
         if (same && !v->text.err) {
             buf_add(&v->text, "", 1);
             moved.text = at;
+            if (!moved.spoken) moved.spoken = w[k].text + 1;
         } else if (!v->text.err) {
             v->text.len = begin;
         }
@@ -210,10 +211,10 @@ static void weave_segments(struct woven *v, const struct result *r, const struct
     }
 }
 
-static void weave_sentences(struct woven *v, const struct result *r, const struct marks_model *m, int is_bare)
+static void weave_sentences(struct woven *v, const struct result *r, const struct marks_model *m)
 {
     const struct sentence_source from = { .word = placed_of(v), .first = (const size_t *)(const void *)v->first.p, .result = r,
-                                          .model = m, .is_bare = is_bare, .text_at = r->text.len };
+                                          .model = m, .is_bare = r->is_bare, .text_at = r->text.len };
     sentences_make(&(struct sentence_sink){ &v->text, &v->sentences, &v->sentence_times }, &from);
 }
 
@@ -250,14 +251,14 @@ static int adopt(struct woven *v, struct result *r)
     return STENO_OK;
 }
 
-int marks_put(steno_session *s, struct result *r, int is_bare, const steno_punctuate_params *p)
+int marks_put(steno_session *s, struct result *r, const steno_punctuate_params *p)
 {
     const int comes = marks_model_of(s)->as_it_comes;
-    struct woven v = { .written = is_bare && !comes ? marks_of(s) : NULL };
+    struct woven v = { .written = r->is_bare && !comes ? marks_of(s) : NULL };
     int rc = comes ? decide_segments(s, r, &v, p) : decide_whole(s, r, &v, p);
     if (!rc && (placed_count(&v) || woven_err(&v))) {
         if (!woven_err(&v)) weave_segments(&v, r, marks_model_of(s));
-        if (!woven_err(&v)) weave_sentences(&v, r, marks_model_of(s), is_bare);
+        if (!woven_err(&v)) weave_sentences(&v, r, marks_model_of(s));
         if (!woven_err(&v) && !v.written) weave_whole(&v, r);
         if (woven_err(&v) || adopt(&v, r)) rc = err_nomem(&s->error, r->text.len, "a text with marks");
     }

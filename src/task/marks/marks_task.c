@@ -53,10 +53,10 @@ static int punctuate(steno_session *s, const char *text, const steno_punctuate_p
     return rc;
 }
 
-static int punctuate_result(steno_session *s, struct result *r, int is_bare, const steno_punctuate_params *p)
+static int punctuate_result(steno_session *s, struct result *r, const steno_punctuate_params *p)
 {
     const int rc = check(s, p);
-    return rc ? rc : marks_put(s, r, is_bare, p);
+    return rc ? rc : marks_put(s, r, p);
 }
 
 /* ---- the task ------------------------------------------------------------------------------------------------------------------ */
