@@ -17,11 +17,15 @@ struct partition partition_few(size_t rows, size_t panels, int threads)
     return (struct partition){ rows, n < PANELS_STEP ? PANELS_STEP : less(n, PANELS_FEW) };
 }
 
-/* Rounds that the threads need, and a quarter of one for a thread that is held up: where items are few and long, all wait for it. */
+/* What the busiest thread does, and a quarter of an item for a thread that is held up: where items are few and long, all wait for it.
+ * Threads take items in turn, those of the last rows at the end. */
 static size_t cost(struct partition c, size_t rows, size_t panels, size_t threads, size_t anew)
 {
-    const size_t items = parts(rows, c.rows) * parts(panels, c.panels);
-    return (4 * parts(items, threads) + 1) * (c.rows + AROUND) * (c.panels + anew);
+    const size_t across = parts(panels, c.panels), down = parts(rows, c.rows), items = across * down;
+    const size_t rounds = parts(items, threads), last = rows - (down - 1) * c.rows;
+    const size_t at_end = items - (rounds - 1) * threads <= across ? last : c.rows; /* rows of an item of the last round */
+    const size_t busiest = (rounds - 1) * (c.rows + AROUND) + at_end + AROUND;
+    return (4 * busiest + c.rows + AROUND) * (c.panels + anew);
 }
 
 struct partition partition_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew)
@@ -37,7 +41,7 @@ struct partition partition_many(size_t rows, size_t panels, int threads, struct 
             if (now < lowest) lowest = now, best = c;
             if (down >= finest) break;
         }
-        if (across * finest >= 2 * team || c.panels <= PANELS_STEP) return best;
+        if ((across * finest >= 2 * team && across >= team) || c.panels <= PANELS_STEP) return best;
         c.panels = up_to(parts(c.panels, 2), PANELS_STEP);
     }
 }

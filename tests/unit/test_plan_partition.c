@@ -50,6 +50,23 @@ static void test_threads_have_equal_shares_of_many_rows(void **state)
         if (all[k] < (k == 2 ? 0.85 : 0.9) * n_all) fail_msg("%d: %.1f %% busy on average", k, 100 * all[k] / n_all);
 }
 
+/* Clips of some seconds are few items: then panels are cut rather than that a thread waits for the last rows. */
+static void test_threads_have_equal_shares_of_a_clip(void **state)
+{
+    (void)state;
+    static const struct slices s = { 12, 24, 96 };
+    for (size_t rows = 87; rows <= 1004; rows += 7)
+        for (size_t panels = 16; panels <= 64; panels *= 2)
+            for (int t = 2; t <= 4; t += 2) {
+                const struct partition c = partition_many(rows, panels, t, s, panels, WHOLE);
+                const double busy = shared(c, rows, panels, t);
+                if (busy < (t == 2 ? 0.92 : 0.85))
+                    fail_msg("%zu rows, %zu panels, %d threads: items of %zu x %zu keep %.1f %% busy", rows, panels, t, c.rows, c.panels,
+                             100 * busy);
+            }
+    assert_true(shared(partition_many(171, 48, 2, s, 48, WHOLE), 171, 48, 2) > 0.99);
+}
+
 static void test_one_thread_has_high_items(void **state)
 {
     (void)state;
@@ -172,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_have_equal_shares_of_many_rows),
+        cmocka_unit_test(test_threads_have_equal_shares_of_a_clip),
         cmocka_unit_test(test_one_thread_has_high_items),
         cmocka_unit_test(test_items_are_whole_tiles_and_panels_that_go_together),
         cmocka_unit_test(test_few_rows_stay_together),
