@@ -35,6 +35,12 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 struct sizes { size_t scratch, partials, approx, ops, thread, attn_partials, attn_floats, attn_done; };
 
+/* Of a thread that makes a linear's rows itself. */
+static size_t norm_before_sz(const struct plan *p, uint16_t i)
+{
+    return i && p->op[i - 1].kind == OP_NORM ? joined_norm_sz(&p->bind[p->op[i - 1].bind]) : 0;
+}
+
 /* What the plan's ops need beside their slots. */
 static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p, const struct exec_params *e)
 {
@@ -43,7 +49,7 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
         const struct bind *c = &p->bind[op->bind];
         const uint32_t rows = rows_max(p, op, out_of(p, e->max_out));
         if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX)
-            z->thread = larger(z->thread, conv_row_sz(op, c) + linear_scratch(k, c, rows, e->threads));
+            z->thread = larger(z->thread, conv_row_sz(op, c) + norm_before_sz(p, i) + linear_scratch(k, c, rows, e->threads));
         if (op->kind == OP_LOGITS_BEST) {
             z->thread = larger(z->thread, logits_best_scratch(k, c));
             z->partials = larger(z->partials, (size_t)rows * logit_slices(c->n));
@@ -300,14 +306,15 @@ static void copy_blocks(const struct replay *rp)
     FOR_ITEMS(i, s->n_copies * layers) state_copy_layer(rp->x->append_mem, s, (uint32_t)(i / layers), (uint32_t)(i % layers));
 }
 
-/* Op `at` on one thread, until no items are left. */
-static void run_op(const struct replay *rp, uint16_t at, int thread, int threads)
+/* Ops that go together, on one thread, until no items are left. */
+static void run_joined(const struct replay *rp, struct joined j, int thread, int threads)
 {
-    const struct op *op = &rp->p->op[at];
+    const struct op *op = &rp->p->op[j.body];
     const int takes_ms = op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX || op->kind == OP_LOGITS_BEST || op->kind == OP_ATTN ||
                          op->kind == OP_LSTM; /* an item */
-    const struct worker worker = { rp->x, &rp->x->counter[at], takes_ms && !thread && rows_of(rp, op) > FEW_ROWS, threads,
-                                   rp->x->thread_scratch + (size_t)thread * rp->x->thread_scratch_sz };
+    const struct worker worker = { rp->x, &rp->x->counter[j.body], takes_ms && !thread && rows_of(rp, op) > FEW_ROWS, threads,
+                                   rp->x->thread_scratch + (size_t)thread * rp->x->thread_scratch_sz,
+                                   j.first < j.body ? &rp->p->op[j.first] : NULL, j.end - j.body - 1u };
     op_run(rp, op, &worker);
 }
 
@@ -317,20 +324,22 @@ static void replay_thread(void *arg, int thread)
     const int threads = team_threads(rp->team);
     int64_t n = 0;
     do {
-        for (uint16_t at = rp->first; at < rp->last; at++, n++) {
+        struct joined j;
+        for (uint16_t at = rp->first; at < rp->last; at = j.end, n++) {
+            j = ops_joined(rp, at);
             const int64_t t0 = rp->time && !thread ? os_now_ns() : 0;
             if (!thread && at == rp->split && !rp->split_ns) rp->split_ns = os_now_ns();
             if (rp->calls.filter && rp->p->op[at].kind == OP_LOGITS_REDUCE) {
                 if (!thread) logits_filter(rp);
                 team_barrier(rp->team);
             }
-            run_op(rp, at, thread, threads);
+            run_joined(rp, j, thread, threads);
             if (!thread) ask_stop(rp, n);
             team_barrier(rp->team);
-            if (!thread) atomic_store_explicit(&rp->x->counter[at], 0, memory_order_relaxed);
+            if (!thread) atomic_store_explicit(&rp->x->counter[j.body], 0, memory_order_relaxed);
             if (rp->time && !thread) {
-                rp->time[at].ns += os_now_ns() - t0;
-                rp->time[at].calls++;
+                rp->time[j.body].ns += os_now_ns() - t0;
+                for (; at < j.end; at++) rp->time[at].calls++;
             }
             if (atomic_load(&rp->stop) <= n) return;
         }

@@ -159,6 +159,17 @@ static const int32_t *lengths_of(const struct replay *rp, const struct op *op)
     return op->state == NO_STATE && !(op->flags & OPF_TABLE) ? NULL : rp->run->cross_len;
 }
 
+/* Of a single row the heads of queries that share keys stand one behind the other: they are rows, and keys and values are read once. */
+static uint32_t heads_as_rows(struct attn *a, uint32_t share)
+{
+    if (a->rows > 1 || share == 1) return share;
+    if (a->len) a->n_keys = *a->len;
+    a->len = NULL;
+    a->ld_q = a->ld_out = a->d_head;
+    a->rows = share;
+    return 1;
+}
+
 /* A group of rows, over all keys of a head or over one block of them: for each head of queries that shares the keys. */
 static void attn_item(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item, void *scratch)
 {
@@ -177,16 +188,18 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
                       .d_head = c->d_head, .window = c->window, .scale = c->scale,
                       .next = keys_of(rp, op, t, item + t->ahead) };
     if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, u, b, t->blocks);
-    const size_t partial_len = attn_partial_len(c->d_head), row_len = c->heads * t->blocks * partial_len;
-    float *partial = rp->x->attn_partials + g.row * row_len + u.head * share * t->blocks * partial_len; /* of the first head */
+    const uint32_t calls = heads_as_rows(&a, share);
+    const size_t partial_len = attn_partial_len(c->d_head), head_len = t->blocks * partial_len, row_len = c->heads * head_len;
+    const size_t ld_partial = calls < share ? head_len : row_len;
+    float *partial = rp->x->attn_partials + g.row * row_len + u.head * share * head_len; /* of the first head */
     struct attn one = a;
-    for (uint32_t h = 0; h < share; h++, one.q += c->d_head, one.out += c->d_head)
+    for (uint32_t h = 0; h < calls; h++, one.q += c->d_head, one.out += c->d_head)
         if (t->blocks == 1) kern->attn[type](&one, scratch);
-        else kern->attn_partial[type](&one, b, partial + (h * t->blocks + b) * partial_len, row_len, scratch);
+        else kern->attn_partial[type](&one, b, partial + h * head_len + b * partial_len, ld_partial, scratch);
     if (t->blocks == 1 || atomic_fetch_add(&rp->x->attn_done[unit], 1) + 1 < t->blocks) return;
     atomic_store_explicit(&rp->x->attn_done[unit], 0, memory_order_relaxed);
-    for (uint32_t h = 0; h < share; h++, a.q += c->d_head, a.out += c->d_head)
-        kern->attn_merge(&a, partial + h * t->blocks * partial_len, row_len, t->blocks);
+    for (uint32_t h = 0; h < calls; h++, a.q += c->d_head, a.out += c->d_head)
+        kern->attn_merge(&a, partial + h * head_len, ld_partial, t->blocks);
 }
 
 void attn_run(const struct replay *rp, const struct op *op, const struct worker *worker)

@@ -127,12 +127,12 @@ static void conv_linear(const struct replay *rp, const struct op *op, const stru
     }
 }
 
-static struct partition partition_of(const struct bind *c, size_t rows, int threads, struct slices s)
+static struct partition partition_of(const struct bind *c, size_t rows, size_t panels, int threads, struct slices s, size_t step)
 {
     const int lowp = packed_is_lowp((enum packed_type)c->type); /* whoever takes rows rounds them: all panels at once */
-    const size_t panels = pack_panels(c->n);
-    if (rows <= FEW_ROWS) return partition_few(rows, panels, threads);
-    return partition_many(rows, panels, threads, s, lowp ? panels : TILE_PANELS, lowp);
+    const size_t fine = (TILE_PANELS + step - 1) / step * step;
+    if (rows <= FEW_ROWS) return partition_few(rows, panels, threads, step);
+    return partition_many(rows, panels, threads, s, lowp ? panels : fine, lowp, step);
 }
 
 /* Items of a run with all rows decide, and no item of a shorter run is higher. So a thread holds what it comes to touch. */
@@ -140,7 +140,8 @@ size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows,
 {
     const enum packed_type type = (enum packed_type)c->type;
     const struct slices s = kern_slices(k, type, c->k);
-    const size_t item = partition_of(c, rows, threads, s).rows, most = item > s.min ? item : s.min; /* s.min: more than few rows */
+    const size_t item = partition_of(c, rows, pack_panels(c->n), threads, s, PANELS_STEP).rows;
+    const size_t most = item > s.min ? item : s.min; /* s.min: more than few rows */
     return kern_linear_scratch(k, type, c->k, rows < most ? rows : most);
 }
 
@@ -153,27 +154,59 @@ static struct slices slices_in(const struct cpu_exec *x, const struct bind *c)
     return s;
 }
 
+static void tile_run(const struct replay *rp, const struct op *op, const struct linear *l, struct tile t, void *scratch)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    if (op->kind == OP_LOGITS_APPROX || op->flags & OPF_APPROX) approx_linear(rp, op, l, t, scratch);
+    else if (op->flags & OPF_SOME && rp->run->argmax.panels) some_linear(rp, op, l, t, scratch);
+    else if (op->flags & OPF_CONV && sequences_of(rp, op->rows) > 1) conv_linear(rp, op, l, t, scratch);
+    else if (c->n_y < c->n && op->state == NO_STATE) own_kv_linear(rp, op, l, t, scratch);
+    else rp->x->kern->linear[c->type](l, t.m0, t.m1, t.p0, t.p1, scratch);
+}
+
+/* A tile, and the ops that go with it. Its panels are those of `times` matrices under each other: gates and what they let through. */
+static void joined_run(const struct replay *rp, const struct op *op, struct linear *l, struct tile t, size_t times, uint32_t n_after,
+                       void *scratch)
+{
+    const size_t panels = pack_panels(rp->p->bind[op->bind].n) / times;
+    struct tile part = t;
+    if (!t.p0 && t.p1 == panels) part.p1 *= times, times = 1;
+    for (size_t i = 0; i < times; i++, part.p0 += panels, part.p1 += panels, l->x_cached = 1) tile_run(rp, op, l, part, scratch);
+    const struct area a = { (uint32_t)t.m0, (uint32_t)t.m1, op->column + t.p0 * PANEL, op->column + t.p1 * PANEL };
+    for (uint32_t i = 1; i <= n_after; i++) area_run(rp, op + i, a);
+}
+
+/* Rows of the norm that goes with a linear, for this thread alone. @return the scratch behind them */
+static void *own_norm(const struct replay *rp, const struct op *norm, struct linear *l, size_t rows, const struct worker *worker)
+{
+    const struct bind *c = &rp->p->bind[norm->bind];
+    float *x = worker->scratch;
+    l->x = x;
+    l->ld_x = c->k + ROW_PAD;
+    norm_rows_to(rp, norm, x, l->ld_x, 0, (uint32_t)rows);
+    return (char *)worker->scratch + joined_norm_sz(c);
+}
+
 void linear_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
     const struct bind *c = &rp->p->bind[op->bind];
     struct linear l = linear_of(rp, op);
-    const size_t rows = rows_of(rp, op), panels = pack_panels(c->n);
+    const size_t times = worker->n_after && op[1].kind == OP_GLU ? 2 : 1, rows = rows_of(rp, op), panels = pack_panels(c->n) / times;
     if (!rows) return;
-    const struct partition part = partition_of(c, rows, worker->threads, slices_in(rp->x, c));
+    const struct partition part = partition_of(c, rows, panels, worker->threads, slices_in(rp->x, c),
+                                               joined_panels(rp, op, worker->n_after));
     const size_t across = (panels + part.panels - 1) / part.panels, down = (rows + part.rows - 1) / part.rows;
     size_t before = SIZE_MAX; /* rows of the item before */
+    void *scratch = worker->scratch;
     FOR_ITEMS(i, across * down) {
         const size_t m = (size_t)i / across * part.rows, p = (size_t)i % across * part.panels;
         const struct tile t = { m, m + part.rows < rows ? m + part.rows : rows, p, p + part.panels < panels ? p + part.panels : panels };
+        if (worker->norm && before == SIZE_MAX) scratch = own_norm(rp, worker->norm, &l, rows, worker);
         l.x_cached = m == before;
         before = m;
         for (size_t r = (size_t)i; op->kind == OP_LOGITS_APPROX && r < rows; r += across * down) approx_begin(rp, op, (uint32_t)r);
         if (!i && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows);
-        if (op->kind == OP_LOGITS_APPROX || op->flags & OPF_APPROX) approx_linear(rp, op, &l, t, worker->scratch);
-        else if (op->flags & OPF_SOME && rp->run->argmax.panels) some_linear(rp, op, &l, t, worker->scratch);
-        else if (op->flags & OPF_CONV && sequences_of(rp, op->rows) > 1) conv_linear(rp, op, &l, t, worker->scratch);
-        else if (c->n_y < c->n && op->state == NO_STATE) own_kv_linear(rp, op, &l, t, worker->scratch);
-        else rp->x->kern->linear[c->type](&l, t.m0, t.m1, t.p0, t.p1, worker->scratch);
+        joined_run(rp, op, &l, t, times, worker->n_after, scratch);
     }
 }
 

@@ -19,53 +19,19 @@ static void embed_row(const struct replay *rp, const struct op *op, uint32_t r)
     if (c->positions) rp->x->kern->add(y, y, c->positions + (size_t)row->pos * c->k, c->k);
 }
 
-/* Heads of a row, in place. */
-static void head_norm_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
+static void area_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
 {
-    const struct bind *c = &rp->p->bind[op->bind];
-    for (uint32_t r = from; r < to; r++) {
-        float *x = row0(rp, op->in) + (size_t)r * rp->p->slot[op->in].ld + op->column;
-        for (uint32_t h = 0; h < c->heads; h++, x += c->d_head) rp->x->kern->norm_rms(x, x, c->norm_weight, c->eps, c->d_head);
-    }
+    area_run(rp, op, (struct area){ from, to, 0, SIZE_MAX });
 }
 
 static void norm_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
 {
-    const struct bind *c = &rp->p->bind[op->bind];
-    const size_t ld_y = rp->p->slot[op->out].ld, ld_x = rp->p->slot[op->in].ld;
-    float *y = row0(rp, op->out);
-    const float *x = row0(rp, op->in);
-    if (c->heads) {
-        head_norm_rows(rp, op, from, to);
+    if (rp->p->bind[op->bind].heads) {
+        area_rows(rp, op, from, to);
         return;
     }
-    for (uint32_t r = from; r < to; r++) {
-        const size_t src = op->rows == ROWS_OUT ? rp->run->out_row[r] : r;
-        if (c->norm_kind == NORM_RMS) rp->x->kern->norm_rms(y + r * ld_y, x + src * ld_x, c->norm_weight, c->eps, c->k);
-        else rp->x->kern->norm_layer(y + r * ld_y, x + src * ld_x, c->norm_weight, c->bias, c->eps, c->k);
-    }
+    norm_rows_to(rp, op, row0(rp, op->out), rp->p->slot[op->out].ld, from, to);
     if (!from && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows_of(rp, op));
-}
-
-static void rope_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
-{
-    const struct bind *c = &rp->p->bind[op->bind];
-    for (uint32_t r = from; r < to; r++) {
-        const float *turn = c->positions + (size_t)rp->run->row[r].pos * c->n;
-        float *x = row0(rp, op->in) + (size_t)r * rp->p->slot[op->in].ld + op->column;
-        for (uint32_t h = 0; h < c->heads; h++, x += c->d_head) rp->x->kern->rope(x, turn, c->n, c->neighbours);
-    }
-}
-
-static void glu_rows(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to)
-{
-    const struct bind *c = &rp->p->bind[op->bind];
-    for (uint32_t r = from; r < to; r++) {
-        float *y = row0(rp, op->out) + (size_t)r * rp->p->slot[op->out].ld;
-        const float *x = row0(rp, op->in) + (size_t)r * rp->p->slot[op->in].ld;
-        rp->x->kern->act[c->act](y, x, c->n);
-        rp->x->kern->mul(y, y, x + c->n, c->n);
-    }
 }
 
 /* Where row r stands in its sequence. */
@@ -310,12 +276,11 @@ static void embed_run(const struct replay *rp, const struct op *op, const struct
 
 static void rows_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    rows_fn *const rows_body = way[op->kind].rows;
     const uint32_t rows = rows_of(rp, op), n = rows_item(rp, op, worker);
     if (!rows) return;
     FOR_ITEMS(i, (rows + n - 1) / n) {
         const uint32_t from = (uint32_t)i * n;
-        rows_body(rp, op, from, from + n < rows ? from + n : rows);
+        for (const struct op *o = op; o <= op + worker->n_after; o++) way[o->kind].rows(rp, o, from, from + n < rows ? from + n : rows);
     }
 }
 
@@ -362,8 +327,8 @@ static struct op_way const way[OP_KINDS] = {
     [OP_MEDIAN_FILTER] = { median_filter_run, NULL },
     [OP_CIF] = { rows_run, cif_rows },
     [OP_LSTM] = { lstm_run, NULL },
-    [OP_ROPE] = { rows_run, rope_rows },
-    [OP_GLU] = { rows_run, glu_rows },
+    [OP_ROPE] = { rows_run, area_rows },
+    [OP_GLU] = { rows_run, area_rows },
     [OP_ACT] = { rows_run, act_rows },
     [OP_ADD] = { rows_run, add_rows },
     [OP_LOGITS_APPROX] = { linear_run, NULL },

@@ -33,7 +33,7 @@ enum op_kind {
                          * the op uses up; w [4 n, n] for each way. A way begins with zeros at the first (last) row of a
                          * sequence, and with ROWS_TABLE at (before) rows of pos 0 */
     OP_ROPE,            /* of each head, from column on: its first n numbers turn by the row's position (kern.h); out is in */
-    OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): a gated feed-forward network */
+    OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): a gated feed-forward network; out may be in */
     OP_ACT,             /* out = act(in + bias), as plans without fusions have it (unfuse.c); with a scale, out = scale * act(in / scale) */
     OP_ADD,             /* out = in + aux or positions */
     OP_LOGITS_APPROX,   /* out = in w^T from fewer bits, for the rows of ROWS_OUT where that does (logits_approx.h) */

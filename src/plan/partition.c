@@ -3,7 +3,6 @@
 
 enum {
     AROUND = 4,      /* what an item costs beside its rows, in rows: weights come from further away */
-    PANELS_STEP = 4, /* panels that linear takes together */
     PANELS_FEW = 32  /* of an item of few rows at most */
 };
 
@@ -11,10 +10,10 @@ static size_t parts(size_t n, size_t of) { return (n + of - 1) / of; }
 static size_t up_to(size_t n, size_t step) { return parts(n, step) * step; }
 static size_t less(size_t a, size_t b) { return a < b ? a : b; }
 
-struct partition partition_few(size_t rows, size_t panels, int threads)
+struct partition partition_few(size_t rows, size_t panels, int threads, size_t step)
 {
-    const size_t n = panels / ((size_t)threads * 4) / PANELS_STEP * PANELS_STEP;
-    return (struct partition){ rows, n < PANELS_STEP ? PANELS_STEP : less(n, PANELS_FEW) };
+    const size_t n = panels / ((size_t)threads * 4) / step * step;
+    return (struct partition){ rows, n < step ? step : less(n, PANELS_FEW / step * step) };
 }
 
 /* What the busiest thread does, and a quarter of an item for a thread that is held up: where items are few and long, all wait for it.
@@ -28,21 +27,21 @@ static size_t cost(struct partition c, size_t rows, size_t panels, size_t thread
     return (4 * busiest + c.rows + AROUND) * (c.panels + anew);
 }
 
-struct partition partition_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew)
+struct partition partition_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew, size_t step)
 {
     const size_t team = (size_t)threads, fewest = parts(rows, s.max), finest = parts(rows, s.min);
     struct partition best = { less(s.max, rows), less(fine, panels) }, c = best;
     size_t lowest = cost(best, rows, panels, team, anew);
     for (size_t across = parts(panels, c.panels);; across *= 2) {
-        const size_t step = team > across ? team / across : 1; /* items in whole rounds */
-        for (size_t down = up_to(fewest, step);; down += step) {
+        const size_t round = team > across ? team / across : 1; /* items in whole rounds */
+        for (size_t down = up_to(fewest, round);; down += round) {
             c.rows = less(up_to(parts(rows, less(down, finest)), s.tile), s.max);
             const size_t now = cost(c, rows, panels, team, anew);
             if (now < lowest) lowest = now, best = c;
             if (down >= finest) break;
         }
-        if ((across * finest >= 2 * team && across >= team) || c.panels <= PANELS_STEP) return best;
-        c.panels = up_to(parts(c.panels, 2), PANELS_STEP);
+        if ((across * finest >= 2 * team && across >= team) || c.panels <= step) return best;
+        c.panels = up_to(parts(c.panels, 2), step);
     }
 }
 

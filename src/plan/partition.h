@@ -10,11 +10,15 @@
 
 struct partition { size_t rows, panels; }; /* of an item; the last ones may have less */
 
-/* Few rows, which go together: weights are a stream that the threads share. */
-struct partition partition_few(size_t rows, size_t panels, int threads);
+/* Panels of an item are all that there are, or a multiple of this. */
+enum { PANELS_STEP = 4 /* panels that linear takes together */ };
 
-/* Many rows. fine: panels of an item at most; anew: what an item spends on its rows of x however few its panels are, in panels. */
-struct partition partition_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew);
+/* Few rows, which go together: weights are a stream that the threads share. step: a multiple of PANELS_STEP. */
+struct partition partition_few(size_t rows, size_t panels, int threads, size_t step);
+
+/* Many rows. fine: panels of an item at most, a multiple of `step` or all; anew: what an item spends on its rows of x however few its
+ * panels are, in panels. */
+struct partition partition_many(size_t rows, size_t panels, int threads, struct slices s, size_t fine, size_t anew, size_t step);
 
 /* Attention of rows that see the same keys: rows of an item, `max` or half of them. */
 size_t partition_heads(size_t rows, size_t max, size_t heads, int threads);

@@ -66,8 +66,12 @@ struct replay {
     int status;            /* thread 0's */
     uint16_t split;        /* thread 0 looks at the clock before this op of the first replay... */
     int64_t split_ns;      /* ...and leaves the time here */
-    _Atomic int64_t stop;  /* number of the op, counted over all replays, after which all threads leave */
+    _Atomic int64_t stop;  /* number of the op, or of those that go together, counted over all replays, after which all threads leave */
 };
+
+/* Ops that a thread does one after the other, on what it has itself made, with no barrier between them (exec_join.c): a norm that a linear
+ * takes along, `body`, whose items are taken, and what follows it. */
+struct joined { uint16_t first, body, end; };
 
 /* A thread at an op. */
 struct worker {
@@ -76,7 +80,12 @@ struct worker {
     int asks;                 /* it looks between items whether the run is to end */
     int threads;
     void *scratch;            /* its own */
+    const struct op *norm;    /* that makes a linear's rows, which each thread does for itself; NULL: they are there */
+    uint32_t n_after;         /* ops behind it that go with it */
 };
+
+/* Rows [m0, m1) and columns [c0, c1) of a slot. */
+struct area { uint32_t m0, m1; size_t c0, c1; };
 
 /* Within a long item: is the run to end? */
 static inline int item_stops(const struct worker *worker)
@@ -207,6 +216,16 @@ size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows,
 size_t conv_row_sz(const struct op *op, const struct bind *c); /* of a thread beside it, where the linear is a convolution */
 
 size_t fsmn_scratch(const struct plan *p, const struct op *op); /* of a thread, for a filter over rows */
+
+/* ---- exec_join.c */
+struct joined ops_joined(const struct replay *rp, uint16_t at);
+/* Panels that items of a linear are multiples of where ops behind it find what they need in one item; 0: the heads of one are too wide. */
+size_t joined_panels(const struct replay *rp, const struct op *linear, uint32_t n_after);
+size_t joined_norm_sz(const struct bind *norm); /* of a thread: rows that it makes for itself */
+
+/* ---- exec_parts.c: ops, or parts of them */
+void norm_rows_to(const struct replay *rp, const struct op *op, float *y, size_t ld, uint32_t from, uint32_t to);
+void area_run(const struct replay *rp, const struct op *op, struct area a); /* norms of heads, OP_ROPE, OP_GLU (columns of its gates) */
 
 /* An op: the items that this thread gets hold of. */
 typedef void op_fn(const struct replay *rp, const struct op *op, const struct worker *worker);

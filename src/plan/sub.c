@@ -326,14 +326,14 @@ void sub_ffn_glu(struct build *b, const struct sub_dims *d, const struct sub *s,
     const struct normed normed = emit_norm(b, d, s->norm, x, d->d);
     const struct part_name gate = part_in(s->name, "gate_proj", "weight"), up = part_in(s->name, "up_proj", "weight");
     const struct linear_part part[] = { { gate.s, NULL, d->d_ff }, { up.s, NULL, d->d_ff } };
-    const uint16_t both = build_slot(b, 2 * d->d_ff), wide = build_slot(b, d->d_ff), glu = bind_scale(b, 1, NULL, d->d_ff);
+    const uint16_t both = build_slot(b, 2 * d->d_ff), glu = bind_scale(b, 1, NULL, d->d_ff);
     const struct linear_binds made = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_UP, normed.norm, 0, 0 });
     const struct part_name label = part_of(s->name, "gate_up"), name = part_of(s->name, "glu");
     emit_linear(b, &(struct linear_use){ .label = label.s, .out = both, .in = normed.slot, .aux = NO_SLOT, .kv_slot = NO_SLOT,
                                          .state = NO_STATE }, &made);
     if (!b->status) bind_at(b, glu)->act = s->flags & SUB_TANH ? ACT_GELU_TANH : ACT_SILU;
-    emit(b, OP_GLU, name.s, wide, both, glu);
-    emit_plain(b, d, s, "down_proj", &(struct matrix){ NULL, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE, 0, 0 }, x, wide);
+    emit(b, OP_GLU, name.s, both, both, glu);
+    emit_plain(b, d, s, "down_proj", &(struct matrix){ NULL, d->d, d->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE, 0, 0 }, x, both);
 }
 
 void sub_ffn_tokens(struct build *b, const struct sub_dims *d, const struct sub *s, uint16_t out, uint16_t in)

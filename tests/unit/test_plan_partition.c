@@ -35,9 +35,9 @@ static void test_threads_have_equal_shares_of_many_rows(void **state)
         for (size_t n = width[i]; n <= 4 * width[i]; n *= 4)
             for (int t = 1; t <= TEAM_MOST; t++, n_all++) {
                 const size_t panels = n / PANEL;
-                const struct partition c[] = { partition_many(1500, panels, t, s, panels, WHOLE),
-                                               partition_many(1500, panels, t, plain, FINE, 0),
-                                               partition_many(1500, panels, t, tiles, panels, WHOLE) };
+                const struct partition c[] = { partition_many(1500, panels, t, s, panels, WHOLE, PANELS_STEP),
+                                               partition_many(1500, panels, t, plain, FINE, 0, PANELS_STEP),
+                                               partition_many(1500, panels, t, tiles, panels, WHOLE, PANELS_STEP) };
                 for (int k = 0; k < 3; k++) {
                     const double busy = shared(c[k], 1500, panels, t);
                     if (busy < 0.55)
@@ -58,22 +58,22 @@ static void test_threads_have_equal_shares_of_a_clip(void **state)
     for (size_t rows = 87; rows <= 1004; rows += 7)
         for (size_t panels = 16; panels <= 64; panels *= 2)
             for (int t = 2; t <= 4; t += 2) {
-                const struct partition c = partition_many(rows, panels, t, s, panels, WHOLE);
+                const struct partition c = partition_many(rows, panels, t, s, panels, WHOLE, PANELS_STEP);
                 const double busy = shared(c, rows, panels, t);
                 if (busy < (t == 2 ? 0.92 : 0.85))
                     fail_msg("%zu rows, %zu panels, %d threads: items of %zu x %zu keep %.1f %% busy", rows, panels, t, c.rows, c.panels,
                              100 * busy);
             }
-    assert_true(shared(partition_many(171, 48, 2, s, 48, WHOLE), 171, 48, 2) > 0.99);
+    assert_true(shared(partition_many(171, 48, 2, s, 48, WHOLE, PANELS_STEP), 171, 48, 2) > 0.99);
 }
 
 static void test_one_thread_has_high_items(void **state)
 {
     (void)state;
     static const struct slices s = { 12, 24, 96 };
-    assert_in_range(partition_many(1500, 16, 1, s, 16, WHOLE).rows, 84, 96);
-    assert_in_range(partition_many(1500, 16, 2, s, 16, WHOLE).rows, 84, 96);
-    assert_int_equal(partition_many(1500, 16, 2, s, 16, WHOLE).panels, 16);
+    assert_in_range(partition_many(1500, 16, 1, s, 16, WHOLE, PANELS_STEP).rows, 84, 96);
+    assert_in_range(partition_many(1500, 16, 2, s, 16, WHOLE, PANELS_STEP).rows, 84, 96);
+    assert_int_equal(partition_many(1500, 16, 2, s, 16, WHOLE, PANELS_STEP).panels, 16);
 }
 
 static void test_items_are_whole_tiles_and_panels_that_go_together(void **state)
@@ -84,7 +84,7 @@ static void test_items_are_whole_tiles_and_panels_that_go_together(void **state)
             for (int t = 1; t <= TEAM_MOST; t += t < 8 ? 1 : 7)
                 for (size_t tile = 12; tile <= 32; tile += 20) {
                     const struct slices s = { tile, 2 * tile, 3 * tile };
-                    const struct partition c = partition_many(rows, panels, t, s, t % 2 ? panels : FINE, (size_t)t % 2);
+                    const struct partition c = partition_many(rows, panels, t, s, t % 2 ? panels : FINE, (size_t)t % 2, PANELS_STEP);
                     assert_in_range(c.rows, 1, s.max);
                     assert_in_range(c.panels, 1, panels);
                     if (c.rows < rows) assert_int_equal(c.rows % tile, 0);
@@ -98,7 +98,7 @@ static void test_few_rows_stay_together(void **state)
     (void)state;
     for (size_t panels = 1; panels <= 1621; panels += 9)
         for (int t = 1; t <= TEAM_MOST; t++) {
-            const struct partition c = partition_few(5, panels, t);
+            const struct partition c = partition_few(5, panels, t, PANELS_STEP);
             assert_int_equal(c.rows, 5);
             assert_int_equal(c.panels % 4, 0);
             assert_in_range(c.panels, 4, 32);
