@@ -105,7 +105,7 @@ static int keep_answer(struct chat *c, int rc)
 
 static int say(struct chat *c, const int32_t *ids, int n)
 {
-    struct lm_stream out = { 0 };
+    struct lm_stream out = lm_stream_begin(0);
     steno_generate_params p = c->lm.p;
     int made;
     p.user = &out;

@@ -80,7 +80,7 @@ static void print_object(const steno_session *s, const int32_t *prompt, int n_pr
 
 static int say(const struct engine *e, const struct opts *o, const steno_generate_params *given, const int32_t *ids, int n)
 {
-    struct lm_stream out = { .is_silent = o->ids || o->json };
+    struct lm_stream out = lm_stream_begin(o->ids || o->json);
     steno_generate_params p = *given;
     p.user = &out;
     p.on_token = lm_stream_token;

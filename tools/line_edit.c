@@ -1,6 +1,7 @@
 /* steno: lines that somebody types. SPDX-License-Identifier: MIT */
 #include "line_edit.h"
 #include "message.h"
+#include "signals.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,22 @@
 #include <unistd.h>
 #if STENO_LIBEDIT
 #include <editline/readline.h>
+#include <langinfo.h>
+#include <locale.h>
 #endif
+
+/* The library takes what is typed apart as the locale says; here all text is UTF-8. */
+static void characters_are_utf8(void)
+{
+#if STENO_LIBEDIT
+    if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0) setlocale(LC_CTYPE, "C.UTF-8");
+#endif
+}
 
 int line_edit_open(struct line_edit *in)
 {
     *in = (struct line_edit){ .is_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) };
+    characters_are_utf8();
     return EXIT_OK;
 }
 
@@ -27,11 +39,8 @@ static char *edit(struct line_edit *in, const char *prompt)
 }
 #endif
 
-char *line_edit_next(struct line_edit *in, const char *prompt)
+static char *plain(struct line_edit *in, const char *prompt)
 {
-#if STENO_LIBEDIT
-    if (in->is_terminal) return edit(in, prompt);
-#endif
     if (in->is_terminal) fputs(prompt, stderr);
     errno = 0;
     ssize_t n = getline(&in->line, &in->cap, stdin);
@@ -41,6 +50,19 @@ char *line_edit_next(struct line_edit *in, const char *prompt)
     }
     while (n && (in->line[n - 1] == '\n' || in->line[n - 1] == '\r')) in->line[--n] = '\0';
     return in->line;
+}
+
+char *line_edit_next(struct line_edit *in, const char *prompt)
+{
+    signals_open_line(in->is_terminal);
+#if STENO_LIBEDIT
+    char *line = in->is_terminal ? edit(in, prompt) : plain(in, prompt);
+#else
+    char *line = plain(in, prompt);
+#endif
+    signals_open_line(0);
+    if (!line && in->is_terminal) fputc('\n', stderr);
+    return line;
 }
 
 int line_edit_failed(const struct line_edit *in)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t pending, deferred, temp_set;
+static volatile sig_atomic_t pending, deferred, temp_set, open_line;
 static steno_session *_Atomic session;
 static steno_media *_Atomic media;
 static char temp[PATH_MAX];
@@ -20,6 +20,7 @@ static void on_signal(int sig)
     const int keep = errno;
     if (pending || !deferred) {
         if (temp_set) unlink(temp);
+        if (open_line && write(STDERR_FILENO, "\n", 1) < 0) _exit(EXIT_SIGNAL + sig);
         _exit(EXIT_SIGNAL + sig);
     }
     pending = sig;
@@ -64,6 +65,11 @@ int signals_pending(void)
 void signals_forget(void)
 {
     pending = 0;
+}
+
+void signals_open_line(int on)
+{
+    open_line = on;
 }
 
 int signals_stop(void *user)

@@ -19,6 +19,9 @@ int signals_pending(void);
 void signals_forget(void); /* it was for what is over */
 int signals_stop(void *user); /* the same, as the callbacks want it */
 
+/* On: a line has been begun on standard error, and the program ends it before itself. */
+void signals_open_line(int on);
+
 /* Name of the temporary file that a second signal has to remove, or NULL. */
 void signals_temp(const char *path);
 #endif

@@ -30,18 +30,6 @@ if [ -d "$LLM" ]; then
     IN=once.txt expect 2 "wrongly" chat -m "$L" --prompt-template 'User:'
     IN=once.txt expect 2 "a system where there is none" chat -m "$LLM/models/gemma/hf" --system x --prompt-template 'no'
     IN=once.txt expect 2 "a negative temperature" chat -m "$Q" --temperature -1
-    # Ctrl-C ends the answer, which would go on for long, and the talk goes on.
-    mkfifo lines
-    "$STENO" chat -m "$Q" --ignore-eos -c 1024 -t 1 <lines >"$T/out" 2>"$T/err" &
-    pid=$!
-    exec 8>lines
-    printf 'Hello\n' >&8
-    for _ in $(seq 200); do [ -s "$T/out" ] && break; sleep 0.05; done
-    kill -INT $pid
-    printf '/exit\n' >&8
-    exec 8>&-
-    wait $pid
-    is "the talk ends by itself, or where Ctrl-C came between answers" "$(case $? in 0 | 130) echo well ;; *) echo badly ;; esac)" "well"
 fi
 expect 2 "no language model" chat -m "$MODEL"
 expect 2 "an operand" chat -m "$MODEL" hello
