@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include "lib/open.h"
 #include "task/ar/ar_bench.h"
-#include "task/ar/text_checks.h"
 #include "task/ar/window_decoder.h"
+#include "task/repetition.h"
 #include "task/window.h"
 #include "task/words/align.h"
 #include "plan/replay.h"

@@ -133,7 +133,7 @@ struct decode_opts {
     { .name = "seed", .kind = ARG_INT, .at = offsetof(T, decode.seed), .value = "N", .dflt = "0", .hi = 9e18, \
       .help = "of sampling; the same seed gives the same text" }, \
     { .name = "sample-length", .kind = ARG_INT, .at = offsetof(T, decode.sample_length), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "most tokens per window; 0: half the text context" }, \
+      .help = "most tokens per window; 0: half the text context (Fun-ASR-Nano: 512)" }, \
     { .name = "no-speech-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.no_speech_threshold), \
       .value = "P|none", .dflt = ARG_OF_PARAM, .help = "a window above it that is not above the next one is silence" }, \
     { .name = "logprob-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.logprob_threshold), \

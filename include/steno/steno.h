@@ -525,7 +525,9 @@ enum steno_guards {
     STENO_GUARDS_FLAG = 1, /* the same text, with flags (the default) */
     STENO_GUARDS_RETRY = 2 /* windows flagged for repetition or low confidence are decoded again: without the text before them, then
                               up the temperatures; if every attempt is flagged the best is kept. Where the level is steady there is no
-                              text: such windows are not decoded, such segments left out. */
+                              text: such windows are not decoded, such segments left out. Of Fun-ASR-Nano: a window that repeats itself
+                              ends there and is decoded again, with the repetition penalty 1.1 times as high (at least 1.1), then 1.3
+                              times; nothing else is. */
 };
 
 /** What becomes of the tags that a model puts into its text (SenseVoice). */

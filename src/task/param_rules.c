@@ -146,6 +146,15 @@ static int is_apart_anyway(const struct judge *j, const struct rule *r)
     return r->holds == clips_apart && j->m && !(param_find(j->call, "condition_on_previous_text")->by & j->m->task->serves(j->m));
 }
 
+/* What is asked for; a model that serves no {temperature_increment_on_fallback} has one temperature, whatever the default is. */
+static steno_transcribe_params without_ladder(const struct judge *j)
+{
+    steno_transcribe_params p = *(params_t)j->p;
+    const struct param *r = param_find(j->call, "temperature_increment_on_fallback");
+    if (j->m && !(r->by & j->m->task->serves(j->m))) p.temperature_increment_on_fallback = 0;
+    return p;
+}
+
 /* Does what a row says about transcriptions count for this call? */
 static int is_about(const struct judge *j, const struct rule *r)
 {
@@ -205,10 +214,11 @@ int param_rules_check(const struct judge *j)
     if (j->call == STENO_CALL_GENERATE) return check_generating(j);
     if (j->call == STENO_CALL_OPEN) return check_opening(j);
     const params_t p = j->p;
+    const steno_transcribe_params served = without_ladder(j);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct rule *r = &rules[i];
         const struct param *about = param_find(j->call, r->name);
-        if (!is_about(j, r) || r->holds(p) || is_off(about, p) || is_apart_anyway(j, r)) continue;
+        if (!is_about(j, r) || r->holds(&served) || is_off(about, p) || is_apart_anyway(j, r)) continue;
         if (r->said ? !param_said(j, r->name) : !param_asked(j, about)) continue;
         return param_refuse(j, "{%s} %s", r->name, r->reason);
     }

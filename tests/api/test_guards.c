@@ -1,5 +1,5 @@
 /* steno tests: flags on undecided text, and decoding it again. SPDX-License-Identifier: MIT */
-#include "task/ar/text_checks.h"
+#include "task/repetition.h"
 #include "shipped_session.h"
 
 /* ---- sounds that are no speech ---- */

@@ -8,10 +8,10 @@
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
 #include "task/ar/search.h"
-#include "task/ar/text_checks.h"
 #include "task/ar/verify.h"
 #include "task/compression.h"
 #include "task/params.h"
+#include "task/repetition.h"
 #include "search/grammar.h"
 
 enum { ENTROPY_MIN_TOKENS = 32 }; /* so few tokens cannot have much entropy */

@@ -1,42 +1,10 @@
-/* steno: what speaks against a text. SPDX-License-Identifier: MIT
+/* steno: was there a sound that moves? SPDX-License-Identifier: MIT
  *
- * Models in want of speech write what they heard most often in training, or the same words over and over. These measures see it from
- * outside: how often tokens come back, and whether there was a sound that moves. The level of speech swings by 7 dB and more even
- * in loud noise; silence, tones, hum and steady noise stay within 3 dB. */
-#include <math.h>
+ * Models in want of speech write what they heard most often in training. The level tells from outside: that of speech swings by 7 dB and
+ * more even in loud noise; silence, tones, hum and steady noise stay within 3 dB. */
 #include "task/ar/text_checks.h"
 
-enum { ENTROPY_TOKENS = 32, LOOP_NGRAM = 8, LOOP_TIMES = 4, LOOP_TOKENS = 8 };
 enum { LEVELS_PER_B = 100, LEVEL_BINS = 2048, SOUND_FRAMES = 5, STEADY_DB = 4 };
-
-double token_entropy(const int32_t *ids, int32_t n)
-{
-    const int32_t from = n > ENTROPY_TOKENS ? n - ENTROPY_TOKENS : 0, seen = n - from;
-    double sum = 0;
-    for (int32_t i = from; i < n; i++) { /* each token adds its share of its id's term */
-        int count = 0;
-        for (int32_t k = from; k < n; k++) count += ids[k] == ids[i];
-        sum -= log((double)count / seen) / seen;
-    }
-    return sum;
-}
-
-int tokens_loop(const int32_t *ids, int32_t n, int32_t text_end)
-{
-    int32_t last[LOOP_NGRAM] = { 0 }; /* the latest text tokens, a ring */
-    int32_t same[LOOP_NGRAM + 1] = { 0 }; /* how many in a row equal the one n places before */
-    int32_t text = 0;
-    for (int32_t i = 0; i < n; i++) {
-        if (ids[i] >= text_end) continue; /* times differ where words do not */
-        for (int32_t k = 1; k <= LOOP_NGRAM; k++) {
-            same[k] = text >= k && last[(text - k) % LOOP_NGRAM] == ids[i] ? same[k] + 1 : 0;
-            const int32_t stretch = same[k] + k;
-            if (same[k] && stretch >= LOOP_TIMES * k && stretch >= LOOP_TOKENS) return 1;
-        }
-        last[text++ % LOOP_NGRAM] = ids[i];
-    }
-    return 0;
-}
 
 /* Mean over the bands of each frame. Scaled log-mel lies at most 80 dB below the file's loudest: digital silence is as steady as a
  * tone. */

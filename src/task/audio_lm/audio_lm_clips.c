@@ -3,12 +3,10 @@
  * A clip goes through the encoder and the adaptor; the first of its rows stand in a prompt, and what the language model writes behind it is
  * its text (Fun-ASR-Nano). Where times of words are, nothing says. */
 #include <string.h>
-#include "base/utf8.h"
-#include "task/audio_lm/audio_lm_session.h"
+#include "task/audio_lm/audio_lm_text.h"
 #include "task/batch_loop.h"
 #include "task/clips/clip_request.h"
 #include "task/clips/clip_run.h"
-#include "text/tokenizer.h"
 
 enum { NEW_IDS = 512 /* of a clip's text, where nothing else is asked for */ };
 
@@ -93,34 +91,18 @@ static int run(struct steno_batch *b)
     return rc ? rc : audio_lm_decode(b);
 }
 
-/* The text of ids[n]; its bytes in a->text. */
-static int make_text(steno_session *s, const int32_t *ids, int32_t n)
-{
-    struct audio_lm_session *a = audio_lm_of(s);
-    buf_clear(&a->bytes);
-    buf_clear(&a->raw);
-    buf_clear(&a->text);
-    tokenizer_decode(s->model->tokenizer, ids, n, 0, &a->bytes);
-    utf8_append(&a->raw, (const uint8_t *)a->bytes.p, a->bytes.len);
-    if (a->raw.len) s->model->family->audio_lm->text(a->raw.p, a->raw.len, &a->text);
-    return a->bytes.err || a->raw.err || a->text.err ? err_nomem(&s->error, a->bytes.len, "text") : STENO_OK;
-}
-
 static int settle(steno_session *s, const struct clip_window *w)
 {
-    struct audio_lm_session *a = audio_lm_of(s);
+    const struct audio_lm_lane *l = &audio_lm_batch_of(s->batch)->lane[w->rows.lane];
     const struct sampler *p = &s->batch->run.lane[w->rows.lane].sampler;
-    struct clip_found found = { .ids = a->ids, .tokens = p->out, .n = p->n, .sum_logprob = p->sum_logprob };
+    struct clip_found found = { .ids = audio_lm_of(s)->ids, .tokens = p->out, .n = p->n, .sum_logprob = p->sum_logprob };
     struct segment g = clip_segment_of(s, w);
-    for (int32_t i = 0; i < p->n; i++) a->ids[i] = p->out[i].id;
-    int rc = make_text(s, a->ids, p->n);
-    if (rc) return rc;
-    found.text = a->text.p ? a->text.p : "";
-    found.n_text = a->text.len;
-    text_strip(&found.text, &found.n_text);
+    int rc = audio_lm_text_of(s, p, &found.text, &found.n_text);
+    if (rc || !found.n_text) return rc; /* nobody speaks */
     found.whole = found.text;
     found.n_whole = found.n_text;
-    if (!found.n_text) return STENO_OK; /* nobody speaks */
+    g.attempt = l->best.index;
+    if (clips_of(s)->request.p.guards != STENO_GUARDS_OFF) g.flags = l->best.flags;
     rc = clip_segment_add(s, &g, &found);
     return rc ? rc : clip_segment_tell(s, &g);
 }

@@ -5,7 +5,7 @@
  * alone, so texts do not depend on who is beside them. */
 #include <limits.h>
 #include <string.h>
-#include "task/audio_lm/audio_lm_session.h"
+#include "task/audio_lm/audio_lm_guard.h"
 #include "task/batch_loop.h"
 #include "task/generation.h"
 #include "text/tokenizer.h"
@@ -27,9 +27,12 @@ struct spent { int64_t ns, steps; const uint32_t *rows; uint32_t all; };
 static void charge(struct steno_batch *b, const struct spent *t)
 {
     const struct clip_batch *c = clip_batch_of(b);
+    const struct audio_lm_lane *l = audio_lm_batch_of(b)->lane;
+    uint32_t n_lanes = 0;
+    for (uint32_t lane = 0; lane < c->n_sequences; lane++) n_lanes += l[lane].is_read != 0;
     for (uint32_t lane = 0; lane < c->n_sequences; lane++) {
-        steno_session *s = owner_of(b, lane);
-        const uint32_t n = t->rows ? t->rows[lane] : 1, all = t->rows ? t->all : c->n_sequences;
+        steno_session *s = l[lane].is_read ? owner_of(b, lane) : NULL;
+        const uint32_t n = t->rows ? t->rows[lane] : 1, all = t->rows ? t->all : n_lanes;
         if (!s || !n || !all) continue;
         *(t->rows ? &s->timings.prompt_us : &s->timings.decode_us) += t->ns * n / all / 1000;
         if (t->rows) s->timings.n_prompt_tokens += n;
@@ -66,7 +69,7 @@ static void lane_look(const struct steno_batch *b, uint32_t lane)
         p->n--;
         p->ended = p->done = 1;
     }
-    if (!s || session_should_stop(s)) p->done = 1;
+    if (!s || session_should_stop(s) || audio_lm_goes_round(s, p)) p->done = 1;
 }
 
 static int next_rows(void *user)
@@ -81,9 +84,8 @@ static int next_rows(void *user)
 static void penalise(void *user, uint16_t lane, float *logits)
 {
     const struct steno_batch *b = user;
-    const steno_session *s = owner_of(b, lane);
     const struct sampler *p = &b->run.lane[lane].sampler;
-    const float by = s ? (float)clips_of(s)->request.p.repetition_penalty : 1;
+    const float by = (float)audio_lm_batch_of(b)->lane[lane].penalty;
     for (int32_t i = 0; i < p->n; i++) {
         int32_t k = 0;
         while (p->out[k].id != p->out[i].id) k++;
@@ -102,7 +104,7 @@ static void lane_begin(struct steno_batch *b, uint16_t lane, steno_session *s)
     struct lane *l = &b->run.lane[lane];
     l->sampler.rules = &a->rules;
     l->sampler.limit = a->limit;
-    l->processors.wanted = !(a->clips.request.p.repetition_penalty == 1);
+    l->processors.wanted = !(audio_lm_batch_of(b)->lane[lane].penalty == 1);
 }
 
 /* Rows of prompts on their way into a replay. */
@@ -173,7 +175,7 @@ static int prompts_read(struct steno_batch *b)
     b->run.n_rows = 0;
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1;
     for (uint32_t i = 0; i < c->n && !rc; i++) {
-        if (!c->window[i].s || !c->window[i].rows.n) continue;
+        if (!c->window[i].s || !c->window[i].rows.n || !audio_lm_batch_of(b)->lane[c->window[i].rows.lane].is_read) continue;
         lane_begin(b, c->window[i].rows.lane, c->window[i].s);
         c->window[i].s->timings.n_prompts++;
         rc = prompt_read(&p, &c->window[i]);
@@ -181,7 +183,8 @@ static int prompts_read(struct steno_batch *b)
     return rc ? rc : prompts_run(&p);
 }
 
-int audio_lm_decode(struct steno_batch *b)
+/* What is to be read, and what comes behind it. */
+static int attempt_run(struct steno_batch *b)
 {
     const struct chain_calls calls = { next_rows, penalise, b };
     struct run_time took;
@@ -189,5 +192,16 @@ int audio_lm_decode(struct steno_batch *b)
     if (rc || !next_rows(b)) return rc;
     rc = exec_chain(b->exec, audio_lm_decoder_of(b), &b->run, INT_MAX, &calls, &ran, times_of(b), &took);
     charge(b, &(struct spent){ took.first_ns + took.rest_ns, ran, NULL, 0 });
+    return rc;
+}
+
+int audio_lm_decode(struct steno_batch *b)
+{
+    int rc = STENO_OK;
+    audio_lm_attempts_begin(b);
+    for (int again = 1; again && !rc;) {
+        rc = attempt_run(b);
+        if (!rc) rc = audio_lm_attempts_judge(b, &again);
+    }
     return rc;
 }

@@ -13,10 +13,22 @@ struct audio_lm_session {
     struct buf bytes, raw, text; /* its text: as tokens say it, as UTF-8, as people read it */
 };
 
+/* One decoding of a clip, and how it came out. */
+struct audio_lm_attempt { int32_t index, n, completed; uint32_t flags; double ratio, entropy, avg_logprob, sum_logprob; };
+
+/* Of a lane: a clip of the run at hand is decoded once, or again where it goes round in circles and the request asks for that. */
+struct audio_lm_lane {
+    int is_read;                 /* it has a prompt in the round at hand */
+    double penalty;              /* of ids that it has said, in the attempt at hand */
+    struct audio_lm_attempt now, best;
+    struct buf tokens;           /* struct sampled_token of the best of several attempts */
+};
+
 /* In a batch. */
 struct audio_lm_batch {
     struct clip_batch clips;
     float *rows;                 /* [rows of a run, d] of the adaptor, each clip's from its first row on */
+    struct audio_lm_lane *lane;  /* [n_windows] */
 };
 
 static inline struct audio_lm_session *audio_lm_of(const steno_session *s) { return s->part; }

@@ -30,7 +30,8 @@ static size_t rows_memory(const steno_model *m)
 
 static size_t batch_sz(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    return sizeof(struct audio_lm_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + rows_memory(m);
+    return sizeof(struct audio_lm_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + rows_memory(m) +
+           n_windows * sizeof(struct audio_lm_lane);
 }
 
 static int part_batch_open(struct steno_batch *b, steno_error *e)
@@ -38,7 +39,14 @@ static int part_batch_open(struct steno_batch *b, steno_error *e)
     struct audio_lm_batch *a = b->part = arena_array(&b->arena, 1, sizeof *a);
     if (!a) return err_nomem(e, sizeof *a, "a batch");
     a->rows = arena_alloc(&b->arena, rows_memory(b->model));
-    return a->rows ? clip_batch_init(b, e) : err_nomem(e, rows_memory(b->model), "a batch");
+    a->lane = arena_array(&b->arena, b->n_windows, sizeof *a->lane);
+    return a->rows && a->lane ? clip_batch_init(b, e) : err_nomem(e, rows_memory(b->model), "a batch");
+}
+
+static void part_batch_close(struct steno_batch *b)
+{
+    const struct audio_lm_batch *a = b->part;
+    for (uint32_t i = 0; a && a->lane && i < b->n_windows; i++) buf_free(&a->lane[i].tokens);
 }
 
 static size_t ids_memory(const steno_model *m)
@@ -96,6 +104,7 @@ const struct task audio_lm_task = {
     .shape = shape,
     .batch_memory = batch_sz,
     .batch_open = part_batch_open,
+    .batch_close = part_batch_close,
     .memory = memory,
     .open = part_open,
     .close = part_close,
