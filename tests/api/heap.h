@@ -1,7 +1,8 @@
 /* steno tests: what is allocated, and what happens when it cannot be. SPDX-License-Identifier: MIT
  *
  * malloc and mmap are replaced in the one program that includes this: calls and bytes alive are counted, and the n-th call can be made to
- * fail. Sanitizers bring their own; there COUNTING is 0 and need_counting skips the test. */
+ * fail. Sanitizers bring their own; there COUNTING is 0 and need_counting skips the test. With COUNT_LIBRARIES libraries find them, too:
+ * what one of them takes and this program gives back is counted both times, and their allocations may fail. */
 #ifndef STENO_TESTS_HEAP_H
 #define STENO_TESTS_HEAP_H
 #include <stdlib.h>
@@ -27,6 +28,9 @@ static struct heap heap = { .fail_at = -1 };
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef COUNT_LIBRARIES
+#pragma GCC visibility push(default)
+#endif
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
@@ -97,6 +101,9 @@ int munmap(void *p, size_t n)
     if (heap.counting) heap.bytes -= (int64_t)n;
     return (int)syscall(SYS_munmap, p, n);
 }
+#ifdef COUNT_LIBRARIES
+#pragma GCC visibility pop
+#endif
 #endif
 
 static void count_begin(int64_t fail_at)

@@ -2,6 +2,7 @@
  *
  * A repetition penalty far below 1 makes what was said already the likeliest by far: so this model repeats itself for ever. */
 #include "funasr.h"
+#include "internal.h"
 
 enum { RATE_HZ = 16000, LONG_S = 30, USUAL_IDS = 512 };
 
@@ -54,7 +55,7 @@ static steno_segment hear(const steno_transcribe_params *p)
     return g;
 }
 
-static char *text_of(double penalty)
+static char *text_with(double penalty)
 {
     const steno_transcribe_params p = params_of(penalty, STENO_GUARDS_OFF);
     return strdup(hear(&p).text);
@@ -108,7 +109,7 @@ static void test_a_text_that_does_not_repeat_itself_has_no_flags(void **state)
 static void test_a_loop_is_stopped_and_decoded_again(void **state)
 {
     (void)state;
-    char *want = text_of(1.1);
+    char *want = text_with(1.1);
     struct told told = { 0 };
     steno_transcribe_params p = params_of(0.05, STENO_GUARDS_RETRY);
     p.on_attempt = on_attempt;
@@ -146,7 +147,7 @@ static void test_if_every_attempt_repeats_itself_the_best_is_kept(void **state)
     assert_int_equal(g.attempt, best);
     assert_true(g.avg_logprob == told.a[best].avg_logprob);
     static double const penalty[] = { 1, 1.1, 1.3 };
-    char *want = strdup(g.text), *alone = text_of(penalty[best]);
+    char *want = strdup(g.text), *alone = text_with(penalty[best]);
     assert_string_equal(want, alone);
     free(want);
     free(alone);
