@@ -1090,6 +1090,12 @@ STENO_API int steno_embedding_get(const steno_session *s, int i, steno_embedding
  * clip (SenseVoice: at most 30 s, Paraformer: 60 s); up to max_windows of them, together no longer than the longest, go through the
  * encoder in one run. Of voice-activity models a piece of at most 5 s; pieces take turns, and a request is a steno_find_speech.
  *
+ * A language model goes on with texts so: each decode slot has room for one, and each step has a row for every text that is being made.
+ * Prompts are read beside them in pieces, so that none of them stands still for long. A slot keeps the keys and values of the last text
+ * that it held: what another begins with in the same way, a conversation or a system prompt, is not computed again, and what several
+ * requests of a batch begin with is computed by one of them, while the others wait for it (steno_timings.n_reused; whole blocks of 32 ids
+ * are shared between slots). What was made can be gone on with by steno_generate_continue until another text has taken the slot.
+ *
  * max_windows is the number of decode slots. A free slot goes to the request of the lowest class (enum steno_priority), among those of one
  * class to the one that has had the fewest windows, among those to the oldest. A request that comes while a slot is free has it after the
  * step at hand, and no later than steps_between_encodes after the encoder last ran.
@@ -1104,9 +1110,10 @@ typedef struct steno_batch_params {
     int32_t max_lanes;   /* most sequences of a window, 1..32; max_windows * max_lanes is at most 256; default 1. Models that do not decode
                             token by token have one in any case */
     int32_t pad;
-    /* Called on the thread that carries them out when a request has ended, with what steno_transcribe_source or steno_find_speech would
-     * have returned. May do what every callback may, submit requests, select and read results, and close sessions: this one, and others of
-     * the batch whose requests then end untold (not one whose own call carries out the queue: it is still in use). */
+    /* Called on the thread that carries them out when a request has ended, with what steno_transcribe_source, steno_find_speech or
+     * steno_generate would have returned. May do what every callback may, submit requests, select and read results, and close sessions:
+     * this one, and others of the batch whose requests then end untold (not one whose own call carries out the queue: it is still in
+     * use). */
     void *user;
     void (*on_done)(void *user, steno_session *s, int status);
     /* Token by token: while windows are being decoded the encoder runs at most once in so many steps of the decoder, so that with a large
@@ -1161,6 +1168,12 @@ typedef struct steno_request_params {
     const steno_heard *heard; /* of the same audio, copied: its source is at the first sample and is not listened to first. NULL: it is, in
                                  slices of 60 s between the steps of others. Refused with chunk_ms, and by models that hear audio once */
     const steno_vad_params *find_speech; /* of voice-activity models, likewise; they refuse transcribe, as others refuse this */
+    /* Of language models, which take these in place of a source and refuse the others: what follows ids[n_ids] is chosen as steno_generate
+     * does it, with the parameters `generate` (likewise; NULL: the defaults). The ids are kept until the request has ended. */
+    const int32_t *ids;
+    const steno_generate_params *generate;
+    int32_t n_ids;
+    int32_t pad;
 } steno_request_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -1170,7 +1183,8 @@ STENO_INLINE void steno_request_params_init(steno_request_params *p) { steno_req
 /** Queue a request, from any thread, also while the batch is at work.
  *
  * @param s    session opened with this batch, without a queued request; other calls on it are refused until this one has ended
- * @param src  copied; what its user points at is kept until the request has ended. It is read on the thread that carries out the batch
+ * @param src  copied; what its user points at is kept until the request has ended. It is read on the thread that carries out the batch.
+ *             NULL for language models
  * @param r    parameters, or NULL for the defaults
  * @return STENO_OK, STENO_EARG (also: a parameter; steno_last_error(s) says which) */
 STENO_API int steno_batch_submit(steno_batch *b, steno_session *s, const steno_source *src, const steno_request_params *r);
@@ -1219,7 +1233,8 @@ enum steno_call {
     STENO_CALL_OPEN = 3,        /* steno_model_open and its like: steno_model_params */
     STENO_CALL_PUNCTUATE = 4,   /* steno_punctuate, steno_punctuate_result: steno_punctuate_params */
     STENO_CALL_EMBED = 5,       /* steno_embed: steno_embed_params */
-    STENO_CALL_GENERATE = 6     /* steno_generate, steno_generate_continue: steno_generate_params */
+    STENO_CALL_GENERATE = 6     /* steno_generate, steno_generate_continue, and steno_batch_submit with the field of that name:
+                                   steno_generate_params */
 };
 
 enum steno_param_kind {

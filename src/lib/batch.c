@@ -62,6 +62,17 @@ void steno_request_params_fill(steno_request_params *p, uint32_t size)
     params_give(p, size, &own, sizeof own);
 }
 
+/* A text that is gone on with. */
+static int text_fill(steno_session *s, struct request_given *g, union request_params *own, const steno_source *src,
+                     const steno_request_params *r)
+{
+    if (r->transcribe) return request_refuse(s, "does not transcribe");
+    if (r->find_speech) return request_refuse(s, "does not find speech: use a voice-activity model");
+    if (src || r->heard) return request_refuse(s, "hears nothing: it goes on with ids");
+    *g = (struct request_given){ .generate = &own->generate, .ids = r->ids, .n_ids = r->n_ids };
+    return generate_params_take(s, &own->generate, r->generate);
+}
+
 static int submit(steno_session *s, const steno_source *src, const steno_request_params *theirs)
 {
     steno_request_params r;
@@ -73,6 +84,11 @@ static int submit(steno_session *s, const steno_source *src, const steno_request
     if (r.priority < STENO_PRIORITY_AUTO || r.priority > STENO_PRIORITY_LATER)
         return err_set(&s->error, STENO_EARG, "priority is %d, want 0..%d, or -1 for that of its windows", (int)r.priority,
                        STENO_PRIORITY_LATER);
+    if (s->model->task->call == STENO_CALL_GENERATE) {
+        const int rc = text_fill(s, &g, &own, src, &r);
+        return rc ? rc : request_submit(s, &g, r.priority);
+    }
+    if (r.ids || r.generate) return request_refuse(s, "hears: it has no use for ids and generate in a batch");
     if (r.heard && !s->model->task->listen) return request_refuse(s, "hears its audio once: it has no use for heard");
     const int rc = request_fill(s, &g, &own, src, r.transcribe, r.find_speech);
     g.heard = r.heard;

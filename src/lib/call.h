@@ -4,11 +4,12 @@
 #include "task/task.h"
 
 /* Parameters in full, of a call. */
-union request_params { steno_transcribe_params transcribe; steno_vad_params find_speech; };
+union request_params { steno_transcribe_params transcribe; steno_vad_params find_speech; steno_generate_params generate; };
 
 /* What the caller asks for, with its parameters in full, in *own: changes during the call have no effect. Of p and q, which may both be
  * NULL, the one that the model's task has no use for is refused. STENO_EARG, with a reason. */
 int request_fill(steno_session *s, struct request_given *g, union request_params *own, const steno_source *src,
                  const steno_transcribe_params *p, const steno_vad_params *q);
+int generate_params_take(steno_session *s, steno_generate_params *own, const steno_generate_params *p);
 int request_refuse(steno_session *s, const char *what); /* "a FAMILY model WHAT" */
 #endif

@@ -1,4 +1,5 @@
 /* steno: ids in, ids out: the public calls. SPDX-License-Identifier: MIT */
+#include "lib/call.h"
 #include "lib/entry.h"
 #include <stddef.h>
 #include <string.h>
@@ -25,19 +26,22 @@ int steno_encode(steno_session *s, const float *pcm, int64_t n)
     return call_leave(s, encode(s, pcm, n));
 }
 
+int generate_params_take(steno_session *s, steno_generate_params *own, const steno_generate_params *p)
+{
+    steno_generate_params_init(own);
+    if (!params_take(own, p, sizeof *own, offsetof(steno_generate_params, top_k))) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "steno_generate_params was not filled by its init function");
+}
+
 static int generate(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again)
 {
     steno_generate_params own;
-    steno_generate_params_init(&own);
-    buf_clear(&s->generated);
-    buf_clear(&s->generated_text);
-    buf_clear(&s->chosen);
-    s->finish = STENO_FINISH_NONE;
-    if (params_take(&own, p, sizeof own, offsetof(steno_generate_params, top_k)))
-        return err_set(&s->error, STENO_EARG, "steno_generate_params was not filled by its init function");
+    generated_clear(s);
+    int rc = generate_params_take(s, &own, p);
+    if (rc) return rc;
     const struct task *t = s->model->task;
     if (!t->generate) return not_by_tokens(s);
-    const int rc = params_check(s, STENO_CALL_GENERATE, &own);
+    rc = params_check(s, STENO_CALL_GENERATE, &own);
     if (rc) return rc;
     s->should_abort = own.should_abort;
     s->abort_user = own.user;

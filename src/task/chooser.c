@@ -58,10 +58,8 @@ static int may_follow(const struct chooser *c, int32_t id)
     return id >= 0 && id < c->n_text && matcher_next(c->matcher, c->state, id) >= 0;
 }
 
-static void filter(void *user, uint16_t lane, float *x)
+void chooser_filter(struct chooser *c, float *x)
 {
-    (void)lane;
-    struct chooser *c = user;
     steno_session *s = c->s;
     const int32_t n = s->model->n_vocab, *held = (const int32_t *)(const void *)s->held.p;
     keep_raw(c, x, n);
@@ -70,6 +68,12 @@ static void filter(void *user, uint16_t lane, float *x)
     if (sampler_chain_apply(&c->chain, x, n, held, (int32_t)(s->held.len / sizeof *held)))
         c->status = err_nomem(&s->error, (size_t)n, "what is drawn from");
     if (c->matcher && !sampler_chain_cuts(&c->chain) && !may_follow(c, sampler_favourite(&c->lane->sampler, x))) bar(c, x, n);
+}
+
+static void filter(void *user, uint16_t lane, float *x)
+{
+    (void)lane;
+    chooser_filter(user, x);
 }
 
 /* ---- behind it --------------------------------------------------------------------------------------------------------------- */
@@ -173,43 +177,50 @@ static void take_new(struct chooser *c)
 static void check_guesses(struct chooser *c)
 {
     struct steno_batch *b = c->s->batch;
-    struct lane *l = &c->lane[0];
+    struct lane *l = c->lane;
     const struct chain_calls calls = { NULL, c->filters ? filter : NULL, c };
-    const int32_t first = b->run.row[0].pos;
+    const int32_t first = b->run.row[c->row].pos;
     int32_t right = 0;
     for (int32_t i = 0;; i++, right++) {
-        const int rc = exec_choose(b->exec, &c->s->model->plan[c->plan], &b->run, &calls, (uint32_t)i);
+        const int rc = exec_choose(b->exec, &c->s->model->plan[c->plan], &b->run, &calls, c->out + (uint32_t)i);
         if (rc) c->status = session_ran(c->s, b->exec, rc);
         take_new(c);
         if (c->status || l->sampler.done || i == c->draft.n || l->sampler.out[l->sampler.n - 1].id != c->draft.guess[i]) break;
     }
     l->kv.len = first + right + 1;
-    state_truncate(&b->state[STATE_SELF], b->run.row[0].lane, (uint32_t)l->kv.len);
+    state_truncate(&b->state[STATE_SELF], (uint32_t)(l - b->run.lane), (uint32_t)l->kv.len);
     c->s->timings.n_drafted += c->draft.n;
     c->s->timings.n_accepted += right;
     draft_learn(&c->draft, right);
 }
 
-static void next_rows(struct chooser *c)
+void chooser_rows(struct chooser *c, int32_t guesses)
 {
     struct run *r = &c->s->batch->run;
     const struct sampler *l = &c->lane->sampler;
     const int32_t ids = l->limit - l->n - 1, context = c->s->model->text_ctx - c->lane->kv.len - 1;
-    if (!c->draft.most) run_advance(r);
-    else draft_rows(&c->draft, r, (uint16_t)(c->lane - r->lane), (const int32_t *)(const void *)c->s->held.p,
-                    (int32_t)(c->s->held.len / sizeof(int32_t)), ids < context ? ids : context);
+    const int32_t room = ids < context ? ids : context;
+    c->row = r->n_rows;
+    c->out = r->n_rows ? r->n_out : 0;
+    draft_rows(&c->draft, r, (uint16_t)(c->lane - r->lane), (const int32_t *)(const void *)c->s->held.p,
+               (int32_t)(c->s->held.len / sizeof(int32_t)), room < guesses ? room : guesses);
+}
+
+int chooser_next(struct chooser *c)
+{
+    if (c->draft.n) check_guesses(c);
+    else take_new(c);
+    if (!c->status && session_should_stop(c->s)) c->status = err_set(&c->s->error, STENO_ECANCELED, "canceled");
+    return !c->status && !c->lane->sampler.done;
 }
 
 /* What the last replay chose; the rows of the next one. */
 static int next(void *user)
 {
     struct chooser *c = user;
-    const struct sampler *l = &c->lane->sampler;
-    if (c->draft.n) check_guesses(c);
-    else take_new(c);
-    if (!c->status && session_should_stop(c->s)) c->status = err_set(&c->s->error, STENO_ECANCELED, "canceled");
-    if (c->status || l->done) return 0;
-    next_rows(c);
+    if (!chooser_next(c)) return 0;
+    c->s->batch->run.n_rows = 0;
+    chooser_rows(c, DRAFT_MOST);
     return 1;
 }
 
@@ -221,12 +232,12 @@ struct chain_calls chooser_calls(struct chooser *c)
 int chooser_end(struct chooser *c, int rc)
 {
     steno_session *s = c->s;
-    struct sampler *l = &c->lane->sampler;
     if (!rc) rc = c->status;
     if (rc) {
         s->finish = rc == STENO_ECANCELED ? STENO_FINISH_CANCELED : STENO_FINISH_NONE;
         return rc;
     }
+    const struct sampler *l = &c->lane->sampler;
     if (l->ended && c->end < 0 && !l->dead) c->end = s->model->tokens.eot;
     if (l->ended) c->finish = STENO_FINISH_END;
     if (!c->finish) c->finish = STENO_FINISH_LENGTH;
@@ -282,10 +293,10 @@ static int open_grammar(struct chooser *c)
     return rc;
 }
 
-int chooser_open(struct chooser *c, steno_session *s, int plan, struct lane *lane, const steno_generate_params *p)
+int chooser_open(struct chooser *c, steno_session *s, int plan, const steno_generate_params *p)
 {
     const steno_model *m = s->model;
-    *c = (struct chooser){ .s = s, .p = p, .lane = lane, .end = -1, .draft = draft_of(p->draft_max), .plan = plan };
+    *c = (struct chooser){ .s = s, .p = p, .end = -1, .draft = draft_of(p->draft_max), .plan = plan };
     token_stream_begin(&c->stream, m->tokenizer, 0);
     c->stream.began = 1; /* what was read is before it */
     int rc = check_stops(s, p);
@@ -297,9 +308,15 @@ int chooser_open(struct chooser *c, steno_session *s, int plan, struct lane *lan
         return err_nomem(&s->error, (size_t)m->n_vocab * sizeof *c->raw, "logits");
     c->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = p->ignore_eos ? -1 : m->tokens.eot, .ts_begin = m->n_vocab,
                                      .temperature = sampler_chain_temperature(&c->chain), .seed = p->seed };
+    return STENO_OK;
+}
+
+void chooser_start(struct chooser *c, struct lane *lane, int32_t room)
+{
+    c->lane = lane;
+    lane->sampler.limit = c->p->max_tokens && c->p->max_tokens < room ? c->p->max_tokens : room;
     lane->sampler.rules = &c->rules;
     lane->processors.wanted = c->filters;
-    return STENO_OK;
 }
 
 void chooser_close(struct chooser *c)
@@ -307,4 +324,5 @@ void chooser_close(struct chooser *c)
     sampler_chain_close(&c->chain);
     free(c->raw);
     if (c->lane) c->lane->sampler.rules = NULL;
+    *c = (struct chooser){ 0 };
 }

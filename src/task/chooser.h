@@ -25,6 +25,7 @@ struct chooser {
     struct draft draft;
     int plan;                   /* of the model, that is replayed */
     int32_t taken;              /* ids of the lane that were looked at */
+    uint32_t row, out;          /* of the run at hand: its first row, and that among those with logits */
     int32_t end;                /* the end of text that was chosen, -1: none */
     struct token_stream stream;
     size_t told;                /* bytes of the text that on_token has heard */
@@ -32,11 +33,19 @@ struct chooser {
     int status;                 /* not STENO_OK: why nothing else is chosen */
 };
 
-/* For ids behind those that the session holds (s->held), in a lane that was rewound. What p points at stays where it is. STENO_EARG: a
- * parameter is wrong; STENO_ENOMEM. Afterwards chooser_close, in any case. */
-int chooser_open(struct chooser *c, steno_session *s, int plan, struct lane *lane, const steno_generate_params *p);
-struct chain_calls chooser_calls(struct chooser *c);
+/* What p points at stays where it is. STENO_EARG: a parameter is wrong; STENO_ENOMEM. Afterwards chooser_close, in any case. */
+int chooser_open(struct chooser *c, steno_session *s, int plan, const steno_generate_params *p);
+/* For ids behind those that the session holds (s->held), `room` of them at most, in a lane that was rewound. */
+void chooser_start(struct chooser *c, struct lane *lane, int32_t room);
+struct chain_calls chooser_calls(struct chooser *c); /* of a chain of this lane alone */
 /* The chain has ended, as rc says: what is left is told. @return rc, or what else went wrong */
 int chooser_end(struct chooser *c, int rc);
 void chooser_close(struct chooser *c);
+
+/* Of a chain that lanes share: after each replay in which its lane had rows to choose from, what they chose is looked at. @return 1: it
+ * goes on, 0: it has ended, or c->status says why it cannot */
+int chooser_next(struct chooser *c);
+/* Its next rows behind those in the run: the id that was chosen last, and at most `guesses` behind it. */
+void chooser_rows(struct chooser *c, int32_t guesses);
+void chooser_filter(struct chooser *c, float *logits); /* of its lane, before one is chosen from */
 #endif

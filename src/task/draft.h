@@ -21,8 +21,8 @@ struct draft {
 
 static inline struct draft draft_of(int32_t most) { return (struct draft){ .most = most, .now = most }; }
 
-/* Rows of the next run: the id that was chosen last, and guesses behind it where ids[n], all that there were so far, have been there
- * before. room: guesses that there is room for. */
+/* Rows behind those in the run: the id that was chosen last, and guesses behind it where ids[n], all that there were so far, have been
+ * there before. room: guesses that there is room for. */
 void draft_rows(struct draft *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room);
 /* Of what those rows chose `right` were guessed. */
 void draft_learn(struct draft *d, int32_t right);

@@ -65,17 +65,38 @@ static void forget(struct generation *g)
     g->has_logits = 0;
 }
 
-/* A text begins. @return ids that need not be read: they stand where the last text had the same. One is read in any case, for its logits */
-static int32_t begin(steno_session *s, struct generation *g, const int32_t *ids, int n)
+/* Ids that a new text begins with as the last one did. One is read in any case, for its logits. */
+static int32_t known_of(const steno_session *s, const struct generation *g, const int32_t *ids, int n)
 {
     const int32_t *held = (const int32_t *)(const void *)s->held.p;
     int32_t same = 0;
     while (same < g->kept && same < n - 1 && held[same] == ids[same]) same++;
-    s->held.len = (size_t)same * sizeof *held;
-    s->held.err = 0;
-    g->len = g->kept = same;
-    s->timings.n_reused += same;
     return same;
+}
+
+static int has_text(const struct generation *g) { return g->len || g->last >= 0; }
+
+static int begin(steno_session *s, struct generation *g, const int32_t *ids, int n, int32_t *known)
+{
+    const int32_t from = g->len;
+    *known = has_text(g) ? 0 : known_of(s, g, ids, n);
+    if (!has_text(g)) {
+        s->held.len = (size_t)*known * sizeof *ids;
+        s->held.err = 0;
+        g->len = *known;
+        s->timings.n_reused += *known;
+    }
+    g->has_logits = 0;
+    lane_rewind(s->batch, g->lane, g->len);
+    s->batch->run.lane[g->lane].sampler.rng_stream = rng_stream_of(from, 0, 0);
+    buf_add(&s->held, ids + *known, (size_t)(n - *known) * sizeof *ids);
+    return s->held.err ? err_nomem(&s->error, s->held.len, "the ids of a text") : STENO_OK;
+}
+
+int generation_begin(steno_session *s, struct generation *g, const int32_t *ids, int n, int32_t *known)
+{
+    forget(g);
+    return begin(s, g, ids, n, known);
 }
 
 /* The first of n + 1 rows is the id that was chosen last and has not run; a new beginning has none. flag: of the last row. */
@@ -88,7 +109,7 @@ static int feed_ids(steno_session *s, const struct generation *g, const int32_t 
         const int32_t end = all - at < max ? all : at + max;
         b->run.n_rows = 0;
         for (int32_t i = at; i < end; i++)
-            run_add(&b->run, i < pending ? g->last : ids[i - pending], g->len + i, 0, i == all - 1 ? flag : 0);
+            run_add(&b->run, i < pending ? g->last : ids[i - pending], g->len + i, g->lane, i == all - 1 ? flag : 0);
         rc = chain_run(s, g->plan, end == all && flag == ROW_SAMPLE ? s->model->text_ctx : 1, end == all ? calls : NULL, n > 0);
         at = end;
     }
@@ -101,74 +122,74 @@ static int32_t room_of(const steno_session *s, const struct generation *g, int n
     return s->model->text_ctx + 1 - g->len - n - (g->last >= 0);
 }
 
+static int no_room(steno_session *s, int n)
+{
+    return err_set(&s->error, STENO_EARG, "%d ids leave no room in a context of %d", n, (int)s->model->text_ctx);
+}
+
+int generation_check(steno_session *s, const int32_t *ids, int n)
+{
+    const int rc = check_ids(s, ids, n, 1);
+    return rc || n <= s->model->text_ctx ? rc : no_room(s, n);
+}
+
 /* What is asked of n ids, before any of them runs: a text that goes on, or another one that begins. */
 static int check(steno_session *s, struct generation *g, const int32_t *ids, int n, int min, int again)
 {
     const int rc = check_ids(s, ids, n, min);
     if (rc) return rc;
     if (!again) forget(g);
-    if (room_of(s, g, n) > 0) return STENO_OK;
-    return err_set(&s->error, STENO_EARG, "%d ids leave no room in a context of %d", (int)(g->len + n), (int)s->model->text_ctx);
-}
-
-/* What the session holds, with n more ids. */
-static int hold(steno_session *s, const int32_t *ids, int n)
-{
-    buf_add(&s->held, ids, (size_t)n * sizeof *ids);
-    return s->held.err ? err_nomem(&s->error, s->held.len, "the ids of a text") : STENO_OK;
+    return room_of(s, g, n) > 0 ? STENO_OK : no_room(s, g->len + n);
 }
 
 /* Positions of which it is known what they hold: of whole replays alone, a failed one leaves the others as they were. */
-static int ran(steno_session *s, struct generation *g, int rc)
+static int ran(const steno_session *s, struct generation *g, int rc)
 {
-    const int32_t held = (int32_t)(s->held.len / sizeof(int32_t)), len = s->batch->run.lane[0].kv.len;
+    const int32_t held = (int32_t)(s->held.len / sizeof(int32_t)), len = s->batch->run.lane[g->lane].kv.len;
     g->kept = len < held ? len : held;
     if (rc) forget(g);
     return rc;
 }
 
-static int choose(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int32_t room)
+void generation_end(steno_session *s, struct generation *g, const struct chooser *c, int rc)
 {
-    struct chooser c;
-    struct lane *l = &s->batch->run.lane[0];
-    l->sampler.limit = p->max_tokens && p->max_tokens < room ? p->max_tokens : room;
-    int rc = chooser_open(&c, s, g->plan, l, p);
-    const struct chain_calls calls = chooser_calls(&c);
-    if (!rc) rc = chooser_end(&c, feed_ids(s, g, ids, n, ROW_SAMPLE, &calls));
     if (!rc) {
-        g->len = l->kv.len;
-        g->last = c.end >= 0 ? c.end : l->sampler.n ? l->sampler.out[l->sampler.n - 1].id : -1;
+        const struct sampler *l = &c->lane->sampler;
+        g->len = c->lane->kv.len;
+        g->last = c->end >= 0 ? c->end : l->n ? l->out[l->n - 1].id : -1;
     }
-    chooser_close(&c);
-    return rc;
+    ran(s, g, rc);
 }
 
 int generation_run(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int again)
 {
+    struct chooser c;
+    int32_t known;
+    struct lane *l = &s->batch->run.lane[g->lane];
     int rc = check(s, g, ids, n, again && g->last >= 0 ? 0 : 1, again);
     if (rc) return rc;
-    const int32_t room = room_of(s, g, n), goes_on_from = g->len, known = g->len || g->last >= 0 ? 0 : begin(s, g, ids, n);
-    g->has_logits = 0;
-    lane_rewind(s->batch, 0, g->len);
-    s->batch->run.lane[0].sampler.rng_stream = rng_stream_of(goes_on_from, 0, 0);
-    rc = hold(s, ids + known, n - known);
-    if (!rc) rc = choose(s, g, ids + known, n - known, p, room);
-    rc = ran(s, g, rc);
-    return rc ? rc : s->batch->run.lane[0].sampler.n;
+    const int32_t room = room_of(s, g, n);
+    rc = begin(s, g, ids, n, &known);
+    if (rc) return ran(s, g, rc);
+    rc = chooser_open(&c, s, g->plan, p);
+    if (!rc) chooser_start(&c, l, room);
+    const struct chain_calls calls = chooser_calls(&c);
+    if (!rc) rc = chooser_end(&c, feed_ids(s, g, ids + known, n - known, ROW_SAMPLE, &calls));
+    generation_end(s, g, &c, rc);
+    chooser_close(&c);
+    return rc ? rc : l->sampler.n;
 }
 
 int generation_read(steno_session *s, struct generation *g, const int32_t *ids, int n, int again)
 {
+    int32_t known;
     int rc = check(s, g, ids, n, 1, again);
     if (rc) return rc;
-    const int32_t known = g->len || g->last >= 0 ? 0 : begin(s, g, ids, n), new = n - known;
-    lane_rewind(s->batch, 0, g->len);
-    s->batch->run.lane[0].sampler.done = 1; /* nothing is chosen */
-    rc = hold(s, ids + known, new);
-    if (!rc) rc = feed_ids(s, g, ids + known, new, ROW_LOGITS, NULL);
-    if (!rc) g->len += new + (g->last >= 0);
-    rc = ran(s, g, rc);
-    if (rc) return rc;
+    rc = begin(s, g, ids, n, &known);
+    s->batch->run.lane[g->lane].sampler.done = 1; /* nothing is chosen */
+    if (!rc) rc = feed_ids(s, g, ids + known, n - known, ROW_LOGITS, NULL);
+    if (!rc) g->len += n - known + (g->last >= 0);
+    if (ran(s, g, rc)) return rc;
     g->last = -1;
     g->has_logits = 1;
     return STENO_OK;

@@ -1,6 +1,6 @@
 /* steno: ids in, ids out. SPDX-License-Identifier: MIT
  *
- * One sequence, in lane 0 of a session's batch: ids are read, others are chosen behind them. Whoever decodes token by token has it.
+ * One sequence, in a lane of a session's batch: ids are read, others are chosen behind them. Whoever decodes token by token has it.
  *
  * A new text that begins as the one before keeps its keys and values: rows do not depend on how many run together, so what is chosen behind
  * them is the same to the bit. A conversation, whose prompts each begin with the one before, is so read once. */
@@ -8,8 +8,11 @@
 #define STENO_TASK_GENERATION_H
 #include "task/session.h"
 
+struct chooser;
+
 struct generation {
     int plan;                 /* of the model, that is replayed */
+    uint16_t lane;
     int32_t len;              /* positions that it holds, the last id that was chosen not yet among them */
     int32_t last;             /* that id, -1: none */
     int has_logits;           /* of what was read last */
@@ -18,11 +21,19 @@ struct generation {
 
 static inline struct generation generation_of(int plan) { return (struct generation){ .plan = plan, .last = -1 }; }
 
+/* May a text begin with ids[n]? STENO_EARG. From any thread */
+int generation_check(steno_session *s, const int32_t *ids, int n);
+
 /* What steno_generate says, again: steno_generate_continue. After a failure there is no text to go on with. @return number of new ids, or a
  * status */
 int generation_run(steno_session *s, struct generation *g, const int32_t *ids, int n, const steno_generate_params *p, int again);
 /* Read ids[n], again: behind what is there. The logits behind the last one stay where exec_logits finds them. */
 int generation_read(steno_session *s, struct generation *g, const int32_t *ids, int n, int again);
+
+/* For whoever runs the lane beside others. A text begins: its ids are s->held, the lane holds the first *known of them. */
+int generation_begin(steno_session *s, struct generation *g, const int32_t *ids, int n, int32_t *known);
+/* Nothing runs any more, rc: how that came about. What was chosen can be gone on with, if all is well. */
+void generation_end(steno_session *s, struct generation *g, const struct chooser *c, int rc);
 
 void lane_reset(steno_session *s, uint16_t lane);
 void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len);      /* lane_reset that keeps the first len positions */

@@ -27,6 +27,14 @@ void said_grammar_free(struct said_grammar *g)
     *g = (struct said_grammar){ 0 };
 }
 
+void generated_clear(steno_session *s)
+{
+    buf_clear(&s->generated);
+    buf_clear(&s->generated_text);
+    buf_clear(&s->chosen);
+    s->finish = STENO_FINISH_NONE;
+}
+
 int session_stop(void *session)
 {
     return session_should_stop(session);

@@ -53,6 +53,7 @@ struct steno_session {
 void session_share_time(const steno_session *s, int plan, int64_t rows, int64_t all);
 struct op_time *session_time(const steno_session *s, int plan); /* for what runs for this session alone; NULL: profiling is off */
 void said_grammar_free(struct said_grammar *g);
+void generated_clear(steno_session *s); /* what was made of the last text */
 void session_ready(steno_session *s); /* forgets error and cancel, puts all lanes aside */
 void session_begin(steno_session *s); /* and results */
 void session_forget(steno_session *s); /* error, cancel and results alone: the batch may be at work for others, on another thread */

@@ -17,6 +17,9 @@ struct request_given {
     const steno_source *src;
     const steno_transcribe_params *transcribe;
     const steno_vad_params *find_speech;
+    const steno_generate_params *generate; /* and nothing is heard: */
+    const int32_t *ids;       /* [n_ids] are gone on with */
+    int n_ids;
     const steno_heard *heard; /* NULL: nothing was heard before */
 };
 
@@ -41,7 +44,7 @@ struct task {
     struct front_time *(*front_time)(const steno_session *s);
 
     /* Requests (batch_loop.h). Whatever is given is copied; what it points at stays where it is until the request has ended. */
-    enum steno_call call;                       /* that a request is: a transcription, or a search for speech */
+    enum steno_call call;                       /* that a request is: a transcription, a search for speech, a text */
     int (*request_take)(steno_session *s, const struct request_given *g); /* judge and keep it: STENO_OK, or why not. From any thread */
     int (*request_end)(steno_session *s, int status); /* it holds nothing any more, and results are whole. @return what it came to */
     void (*batch_begin)(struct steno_batch *b); /* before the first step of a run; NULL: nothing is to be done */

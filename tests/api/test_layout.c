@@ -81,7 +81,7 @@ static void test_structs_have_the_layout_that_callers_were_compiled_with(void **
     assert_int_equal(sizeof(steno_segment), 160);
     assert_int_equal(sizeof(steno_word), 64);
     assert_int_equal(sizeof(steno_batch_params), 40);
-    assert_int_equal(sizeof(steno_request_params), 32);
+    assert_int_equal(sizeof(steno_request_params), 56);
     assert_int_equal(sizeof(steno_heard), 24);
     assert_int_equal(sizeof(steno_request_timings), 56);
     assert_int_equal(sizeof(steno_attempt), 128);

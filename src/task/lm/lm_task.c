@@ -2,29 +2,11 @@
  *
  * Ids are read into keys and values, and others are chosen behind them. Nothing is heard. */
 #include "task/lm/lm_task.h"
-#include "task/generation.h"
 #include "task/lm/lm_bench.h"
 #include "task/lm/lm_embed.h"
-
-enum { PLAN_TEXT = 0 };
-
-/* What language models keep in a batch: whose text its first lane holds, NULL: nobody's. */
-struct lm_batch { const steno_session *reading; };
-
-struct lm_session {
-    struct generation generation;
-    struct front_time time;  /* nothing */
-};
-
-static struct lm_session *lm_of(const steno_session *s)
-{
-    return s->part;
-}
-
-static struct lm_batch *lm_batch_of(const steno_session *s)
-{
-    return s->batch->part;
-}
+#include "task/lm/lm_lanes.h"
+#include "task/lm/lm_request.h"
+#include "task/lm/lm_step.h"
 
 static unsigned serves(const steno_model *m)
 {
@@ -40,14 +22,21 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
 
 static size_t lm_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    (void)m, (void)n_windows, (void)n_lanes;
-    return sizeof(struct lm_batch);
+    (void)m, (void)n_lanes;
+    return sizeof(struct lm_batch) + n_windows * sizeof(struct lm_lane);
 }
 
 static int lm_batch_open(struct steno_batch *b, steno_error *e)
 {
-    b->part = arena_array(&b->arena, 1, sizeof(struct lm_batch));
-    return b->part ? STENO_OK : err_nomem(e, sizeof(struct lm_batch), "a batch");
+    struct lm_batch *l = b->part = arena_array(&b->arena, 1, sizeof *l);
+    if (l) l->lane = arena_array(&b->arena, b->n_windows, sizeof *l->lane);
+    return l && l->lane ? STENO_OK : err_nomem(e, lm_batch_memory(b->model, b->n_windows, 1), "a batch");
+}
+
+static void lm_batch_close(struct steno_batch *b)
+{
+    const struct lm_batch *l = lm_batch_of(b);
+    for (uint32_t i = 0; l && l->lane && i < b->n_windows; i++) buf_free(&l->lane[i].ids);
 }
 
 static size_t memory(const steno_model *m, const steno_team *team, int shared)
@@ -66,7 +55,7 @@ static int part_open(steno_session *s, steno_error *e)
 
 static void part_close(steno_session *s)
 {
-    if (s->part && lm_batch_of(s)->reading == s) lm_batch_of(s)->reading = NULL;
+    (void)s; /* its lane belongs to whoever takes it next */
 }
 
 static struct front_time *front_time(const steno_session *s)
@@ -74,66 +63,55 @@ static struct front_time *front_time(const steno_session *s)
     return &lm_of(s)->time;
 }
 
-static int request_take(steno_session *s, const struct request_given *g)
+/* The session's lane is at work for it: it goes on, or another text begins, in a lane that may hold some of it. */
+static int lane_take(steno_session *s, const int32_t *ids, int n, int again)
 {
-    (void)g;
-    return err_set(&s->error, STENO_EARG, "a %s model does not transcribe: it goes on with texts", s->model->family->name);
-}
-
-static int request_end(steno_session *s, int status)
-{
-    (void)s;
-    return status;
-}
-
-static int batch_step(struct steno_batch *b)
-{
-    (void)b;
-    return 0;
-}
-
-/* The lane is this session's; what it held of another one's text is gone. */
-static struct generation *take_lane(steno_session *s)
-{
-    struct lm_batch *b = lm_batch_of(s);
-    if (b->reading != s) lm_of(s)->generation = generation_of(PLAN_TEXT);
-    b->reading = s;
-    return &lm_of(s)->generation;
-}
-
-static int may_go_on(steno_session *s, int again)
-{
-    if (!again || lm_batch_of(s)->reading == s) return STENO_OK;
-    return err_set(&s->error, STENO_EARG, "there is no text to go on with: another session of the batch has read one since");
+    const int own = lm_lane_is_own(s), rc = again ? STENO_OK : generation_check(s, ids, n);
+    if (rc) return rc;
+    if (again && !own)
+        return err_set(&s->error, STENO_EARG, "there is no text to go on with: another session of the batch has read one since");
+    if (again) lm_lane_enter(s);
+    else lm_lane_begin(s);
+    if (!again) (void)lm_lane_share(s, ids, n); /* nobody else is at work */
+    lm_batch_of(s->batch)->logits_of = 0;
+    return STENO_OK;
 }
 
 static int read_ids(steno_session *s, const int32_t *ids, int n, int again)
 {
-    const int rc = may_go_on(s, again);
-    return rc ? rc : generation_read(s, take_lane(s), ids, n, again);
+    int rc = lane_take(s, ids, n, again);
+    if (rc) return rc;
+    rc = generation_read(s, &lm_of(s)->generation, ids, n, again);
+    if (!rc) lm_batch_of(s->batch)->logits_of = lm_of(s)->turn;
+    lm_lane_leave(s);
+    return rc;
 }
 
 static int generate_ids(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again)
 {
-    const int rc = may_go_on(s, again);
-    return rc ? rc : generation_run(s, take_lane(s), ids, n, p, again);
+    int rc = lane_take(s, ids, n, again);
+    if (rc) return rc;
+    rc = generation_run(s, &lm_of(s)->generation, ids, n, p, again);
+    lm_lane_leave(s);
+    return rc;
 }
 
 static const float *logits(const steno_session *s)
 {
-    if (lm_batch_of(s)->reading != s || !lm_of(s)->generation.has_logits) return NULL;
+    const struct lm_batch *b = lm_batch_of(s->batch);
+    if (!b->logits_of || b->logits_of != lm_of(s)->turn) return NULL;
     return exec_logits(s->batch->exec, &s->model->plan[PLAN_TEXT], 0);
 }
 
 static int embed(steno_session *s, const struct embed_call *c)
 {
-    *take_lane(s) = generation_of(PLAN_TEXT); /* the lane holds other texts afterwards */
+    lm_lanes_forget(s->batch, 0, 1);
     return lm_embed(s, PLAN_TEXT, c);
 }
 
 static int64_t bench(steno_session *s, const char *phase, int n)
 {
-    lm_batch_of(s)->reading = NULL; /* lanes hold other texts afterwards */
+    lm_lanes_forget(s->batch, 0, s->batch->n_windows);
     return lm_bench(s, PLAN_TEXT, phase, n);
 }
 
@@ -144,14 +122,15 @@ const struct task lm_task = {
     .shape = shape,
     .batch_memory = lm_batch_memory,
     .batch_open = lm_batch_open,
+    .batch_close = lm_batch_close,
     .memory = memory,
     .open = part_open,
     .close = part_close,
     .front_time = front_time,
-    .call = STENO_CALL_TRANSCRIBE,
-    .request_take = request_take,
-    .request_end = request_end,
-    .batch_step = batch_step,
+    .call = STENO_CALL_GENERATE,
+    .request_take = lm_request_take,
+    .request_end = lm_request_end,
+    .batch_step = lm_step,
     .read = read_ids,
     .logits = logits,
     .generate = generate_ids,

@@ -1,0 +1,223 @@
+/* steno: texts of several requests that are made beside each other. SPDX-License-Identifier: MIT */
+#include "task/lm/lm_step.h"
+#include <limits.h>
+#include <string.h>
+#include "task/batch_loop.h"
+#include "task/lm/lm_lanes.h"
+#include "task/lm/lm_request.h"
+
+enum { SLICE = 64 /* rows of prompts in a replay in which others choose */ };
+
+/* Whose text lane `at` is at work on; NULL: nobody's. */
+static steno_session *user_of(const struct steno_batch *b, uint32_t at)
+{
+    return lm_batch_of(b)->lane[at].user;
+}
+
+static int reads(const struct steno_batch *b, uint32_t at)
+{
+    const struct lm_request *r = &lm_of(user_of(b, at))->request;
+    return r->waits || b->run.lane[at].kv.len < r->n;
+}
+
+/* ---- the rows of a replay ---------------------------------------------------------------------------------------------------- */
+
+/* The text of lane `at` goes on by a row, and guesses that leave room for the rows of `behind` others. */
+static void choosing_want(struct steno_batch *b, uint32_t at, uint32_t behind)
+{
+    const struct room left = run_left(&b->run, exec_room(b->exec, &b->model->plan[PLAN_TEXT]));
+    const uint32_t room = left.rows < left.out ? left.rows : left.out;
+    chooser_rows(&lm_of(user_of(b, at))->request.chooser, (int32_t)(room - behind - 1));
+}
+
+/* Rows of the prompt of lane `at`, up to so many rows in all. */
+static void prompt_want(struct steno_batch *b, uint32_t at, uint32_t most)
+{
+    const steno_session *s = user_of(b, at);
+    const int32_t n = lm_of(s)->request.n;
+    const struct room max = exec_room(b->exec, &b->model->plan[PLAN_TEXT]);
+    for (int32_t i = b->run.lane[at].kv.len; i < n && b->run.n_rows < most; i++) {
+        const uint16_t flags = i == n - 1 ? ROW_SAMPLE : 0;
+        if (flags && !run_left(&b->run, max).out) return;
+        run_add(&b->run, lm_of(s)->request.ids[i], i, (uint16_t)at, flags);
+    }
+}
+
+static int rows_want(struct steno_batch *b)
+{
+    struct lm_batch *l = lm_batch_of(b);
+    uint32_t choosing = 0, behind = 0; /* each lane has a row that is chosen from, before any guess */
+    b->run.n_rows = 0;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        behind += user_of(b, i) != NULL;
+        choosing += user_of(b, i) && !reads(b, i);
+    }
+    for (uint32_t i = 0; i < b->n_windows; i++)
+        if (user_of(b, i) && !reads(b, i)) choosing_want(b, i, --behind);
+    const uint32_t max = exec_room(b->exec, &b->model->plan[PLAN_TEXT]).rows, slice = b->run.n_rows + SLICE;
+    const uint32_t most = choosing && slice < max ? slice : max;
+    for (uint32_t k = 0; k < b->n_windows; k++) {
+        const uint32_t i = (k + l->reads_first) % b->n_windows;
+        if (user_of(b, i) && reads(b, i) && !lm_of(user_of(b, i))->request.waits) prompt_want(b, i, most);
+    }
+    l->reads_first = (l->reads_first + 1) % b->n_windows;
+    return b->run.n_rows > 0;
+}
+
+/* Those who wait for what others read look again. @return 0: one of them cannot begin */
+static int waiting_start(struct steno_batch *b)
+{
+    int whole = 1;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        steno_session *s = user_of(b, i);
+        if (!s || !lm_of(s)->request.waits) continue;
+        const int rc = lm_request_start(s);
+        if (!rc) continue;
+        lm_of(s)->request.chooser.status = rc;
+        whole = 0;
+    }
+    return whole;
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------------------------- */
+
+/* The rows of a replay, and its time, to the sessions that they are of. */
+static void count_rows(struct steno_batch *b, int64_t ns)
+{
+    uint32_t rows[MAX_WINDOWS] = { 0 };
+    for (uint32_t i = 0; i < b->run.n_rows; i++) rows[b->run.row[i].lane]++;
+    lm_batch_of(b)->chain_rows += b->run.n_rows;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        steno_session *s = user_of(b, i);
+        if (!s || !rows[i]) continue;
+        steno_timings *t = &s->timings;
+        const int is_prompt = b->run.lane[i].kv.len <= lm_of(s)->request.n;
+        s->chain_rows += rows[i];
+        if (is_prompt) t->n_prompt_tokens += rows[i];
+        *(is_prompt ? &t->n_prompts : &t->n_steps) += 1;
+        *(is_prompt ? &t->prompt_us : &t->decode_us) += (ns * rows[i] / b->run.n_rows + 500) / 1000;
+    }
+}
+
+/* @return where the operations of a chain are to be timed, NULL: nobody asks */
+static struct op_time *times_begin(struct steno_batch *b)
+{
+    int profiling = 0;
+    lm_batch_of(b)->chain_rows = 0;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        steno_session *s = user_of(b, i);
+        if (!s) continue;
+        s->chain_rows = 0;
+        s->timings.n_wakes++;
+        profiling |= s->profiling;
+    }
+    if (profiling) memset(b->time, 0, model_ops(b->model) * sizeof *b->time);
+    return profiling ? b->time : NULL;
+}
+
+static void times_share(const struct steno_batch *b)
+{
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        const steno_session *s = user_of(b, i);
+        if (s && s->chain_rows) session_share_time(s, PLAN_TEXT, s->chain_rows, lm_batch_of(b)->chain_rows);
+    }
+}
+
+/* ---- a chain of replays ------------------------------------------------------------------------------------------------------ */
+
+static int wants_lane(const struct steno_batch *b, const steno_session *s)
+{
+    (void)b;
+    return s->request_state == REQUEST_WAITING;
+}
+
+/* Is there something to do now that is not computing? */
+static int is_due(struct steno_batch *b)
+{
+    if (!queue_is_woken(b)) return 0;
+    queue_look(b);
+    for (const steno_session *s = b->first; s; s = s->next)
+        if (atomic_load(&s->cancel) || (wants_lane(b, s) && lm_lane_free(b) >= 0)) return 1;
+    return 0;
+}
+
+static int next(void *user)
+{
+    struct steno_batch *b = user;
+    struct lm_batch *l = lm_batch_of(b);
+    const int64_t now = os_now_ns();
+    int ended = 0;
+    count_rows(b, now - l->chain_ns);
+    l->chain_ns = now;
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        steno_session *s = user_of(b, i);
+        if (!s) continue;
+        if (reads(b, i)) ended |= session_should_stop(s);
+        else ended |= !chooser_next(&lm_of(s)->request.chooser);
+    }
+    return !ended && !is_due(b) && waiting_start(b) && rows_want(b);
+}
+
+static void filter(void *user, uint16_t lane, float *logits)
+{
+    struct steno_batch *b = user;
+    if (user_of(b, lane)) chooser_filter(&lm_of(user_of(b, lane))->request.chooser, logits);
+}
+
+static int chain(struct steno_batch *b)
+{
+    const struct chain_calls calls = { next, filter, b };
+    struct run_time spent;
+    int ran;
+    if (!waiting_start(b) || !rows_want(b)) return STENO_OK;
+    lm_batch_of(b)->chain_ns = os_now_ns();
+    lm_batch_of(b)->logits_of = 0;
+    struct op_time *time = times_begin(b);
+    const int rc = exec_chain(b->exec, &b->model->plan[PLAN_TEXT], &b->run, INT_MAX, &calls, &ran, time, &spent);
+    if (time) times_share(b);
+    return rc;
+}
+
+/* ---- requests ---------------------------------------------------------------------------------------------------------------- */
+
+/* A free lane to the next request. @return 1: somebody has got one */
+static int lane_give(struct steno_batch *b)
+{
+    steno_session *s = lm_lane_free(b) >= 0 ? queue_next(b, wants_lane) : NULL;
+    if (!s) return 0;
+    queue_given(b, queue_passes(b, s, wants_lane));
+    lm_request_begin(s);
+    return 1;
+}
+
+static int fill(struct steno_batch *b)
+{
+    int busy = 0;
+    queue_look(b);
+    do {
+        while (requests_sweep(b)) {}
+        queue_take(b);
+    } while (lane_give(b));
+    for (uint32_t i = 0; i < b->n_windows; i++) busy |= user_of(b, i) != NULL;
+    return busy;
+}
+
+/* What the chain has left behind. rc: of the run */
+static void settle(struct steno_batch *b, int rc)
+{
+    for (uint32_t i = 0; i < b->n_windows; i++) {
+        steno_session *s = user_of(b, i);
+        if (!s) continue;
+        const struct chooser *c = &lm_of(s)->request.chooser;
+        int status = c->status;
+        if (!status) status = request_ran(s, rc);
+        if (status || (c->lane && c->lane->sampler.done)) request_finish(s, status);
+    }
+}
+
+int lm_step(struct steno_batch *b)
+{
+    if (!fill(b)) return 0;
+    settle(b, chain(b));
+    return 1;
+}
