@@ -24,7 +24,7 @@ int64_t progress_now_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static int terminal_can_redraw(void)
+int progress_can_redraw(void)
 {
     const char *term = getenv("TERM");
     return isatty(STDERR_FILENO) && term && term[0] && strcmp(term, "dumb") != 0;
@@ -39,7 +39,7 @@ static int terminal_columns(void)
 
 void progress_bar_begin(struct progress_bar *b, int kind, int quiet, int n_files)
 {
-    const int hidden = kind == PROGRESS_AUTO && (quiet || !terminal_can_redraw());
+    const int hidden = kind == PROGRESS_AUTO && (quiet || !progress_can_redraw());
     *b = (struct progress_bar){ .kind = hidden ? PROGRESS_NONE : kind, .n_files = n_files, .begun_us = progress_now_us() };
     b->drawn_us = b->begun_us - REDRAW_US;
 }

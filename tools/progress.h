@@ -28,6 +28,7 @@ struct progress {
     int percent; /* told last; -1: none yet */
 };
 
+int progress_can_redraw(void); /* is standard error a terminal that can move its cursor? */
 int64_t progress_now_us(void); /* a clock that only goes forward */
 
 void progress_bar_begin(struct progress_bar *b, int kind, int quiet, int n_files);

@@ -210,6 +210,15 @@ STENO_API int steno_model_open_reader(steno_model **out, const steno_reader *r, 
 STENO_API int steno_model_open_random(steno_model **out, const char *shape, const char *type, uint64_t seed,
                                       const steno_model_params *p, steno_error *e);
 
+/** A tensor that is about to be written. */
+typedef struct steno_convert_tensor {
+    uint32_t size;
+    int32_t i, n;                 /* which, from 0, of how many */
+    const char *name, *from, *to; /* as the file calls it; its type where it is read, and in the file */
+    const char *wanted;           /* the type that it would have if its rows were whole blocks of it; NULL: that is `to` */
+    int64_t from_bytes, to_bytes;
+} steno_convert_tensor;
+
 /** What steno_model_convert writes, and where. */
 typedef struct steno_convert_params {
     uint32_t size;     /* set by steno_convert_params_init */
@@ -217,27 +226,37 @@ typedef struct steno_convert_params {
     /** Take n bytes, the next ones of the file. @return 0; anything else ends the call with STENO_ECANCELED */
     int (*write)(void *user, const void *data, size_t n);
     void *user;
-    const char *type;  /* of the matrices that are multiplied, where their rows are whole blocks of it: "f32" (also NULL), "f16", "bf16",
-                          "q8_0", "q5_1", "q5_0", "q4_1", "q4_0". All else - biases, norms, filters, the rows that ask for a language, mean
-                          and variance, matrices with rows of another length - is f32 */
+    const char *type;  /* of the matrices that are multiplied: "f32" (also NULL), "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"; of
+                          language models also "q6_k", "q5_k_m", "q5_k_s", "q4_k_m", "q4_k_s", which are mixtures as llama-quantize makes
+                          them. All else - biases, norms, filters, the rows that ask for a language, mean and variance - is f32, or, of a
+                          language model's GGUF file, as it was. A matrix with rows of another length than whole blocks has the type that
+                          llama.cpp falls back to in language models, and is f32 in others */
     const char *vocab; /* as in steno_model_params */
+    const char *llm;   /* as in steno_model_params */
+    const char *imatrix;      /* how much errors in each column count: a file of llama-imatrix, of either form; NULL: all alike. Language
+                                 models alone */
+    int32_t allow_requantize; /* 1: weights in blocks may be rounded again, to others, which loses more than one rounding does */
+    int32_t n_threads;        /* that round; 0: the default of steno_team_open. The bytes are the same */
+    int (*tensor)(void *user, const steno_convert_tensor *t); /* hears of each tensor of a language model; as write. NULL: nobody */
 } steno_convert_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
 STENO_API void steno_convert_params_fill(steno_convert_params *p, uint32_t size);
 STENO_INLINE void steno_convert_params_init(steno_convert_params *p) { steno_convert_params_fill(p, (uint32_t)sizeof *p); }
 
-/** Write a model as one GGUF file, with its vocabulary, its settings, and mean and variance of its features inside: the form of FunASR's
- * runtime. Served are SenseVoiceSmall, Paraformer, CT-Transformer and, in f32, FSMN-VAD, from whatever steno_model_open reads.
+/** Write a model as one GGUF file with all that belongs to it inside. Served are SenseVoiceSmall, Paraformer, CT-Transformer and, in f32,
+ * FSMN-VAD, in the form of FunASR's runtime; Fun-ASR-Nano, encoder and language model together; and language models and BERT in the form of
+ * llama.cpp; from whatever steno_model_open reads. A GGUF file of a language model keeps its keys; of a folder names, keys, tokenizer and
+ * order of rows become llama.cpp's.
  *
  * The model is opened and checked first; only then is the first byte given. Weights go through a small buffer, so that little memory is
  * taken whatever the size. The file is the same whenever it is made.
  *
  * @param path  as of steno_model_open
  * @param p     filled by steno_convert_params_init, with `write`
- * @return STENO_OK; STENO_EARG (p; a type that is not written; weights in blocks that would be rounded again to other blocks),
- *         STENO_EUNSUPPORTED (another family; a value is too large for the type), STENO_ECANCELED (`write` did not take what it was given),
- *         else as steno_model_open. After a failure what was written is of no use */
+ * @return STENO_OK; STENO_EARG (p; a type that is not written; weights in blocks that would be rounded again to other blocks; importance of
+ *         another model), STENO_EUNSUPPORTED (another family; a value is too large for the type), STENO_ECANCELED (`write` did not take
+ *         what it was given), else as steno_model_open. After a failure what was written is of no use */
 STENO_API int steno_model_convert(const char *path, const steno_convert_params *p, steno_error *e);
 
 /** Free a model; NULL is allowed. Sessions and batches on it keep it until the last of them is closed. */

@@ -1,13 +1,16 @@
 /* steno: numbers become stored types. SPDX-License-Identifier: MIT
  *
  * The inverse of dtype_widen_row, with the rounding of the program that these types come from: a block's scale is taken from its largest
- * value, quants are rounded by the scale before that is rounded to f16. */
+ * value, quants are rounded by the scale before that is rounded to f16. Where it is known how much an error in a column counts, and in the
+ * K types, scales are searched for. */
 #include <math.h>
+#include "kern/fit.h"
+#include "kern/narrow.h"
 #include "kern/ref.h"
 
 int dtype_is_narrowed(enum dtype t)
 {
-    return t <= DT_Q8_0; /* scales of the K types are searched for, which nobody here does */
+    return t <= DT_Q8_0 || (t >= DT_Q4_K && t <= DT_Q6_K);
 }
 
 static void store_u16(uint8_t *p, uint16_t v)
@@ -73,20 +76,63 @@ static void narrow_q8(uint8_t *p, const float *x)
     for (int i = 0; i < QBLOCK; i++) p[2 + i] = (uint8_t)(int8_t)roundf(x[i] * inverse);
 }
 
-void dtype_narrow_row(void *row, enum dtype t, const float *x, size_t k)
+/* A block, its scale the one by which errors cost least. */
+static void narrow_weighed(uint8_t *p, enum dtype t, const float *x, const float *weight)
 {
+    static struct fit_steps const steps = { -0.9f, 0.05f, 36 };
+    const int has_fifth = t == DT_Q5_0 || t == DT_Q5_1;
+    uint8_t q[QBLOCK];
+    float min;
+    if (t == DT_Q4_0 || t == DT_Q5_0) {
+        store_u16(p, f16_from_f32(fit_signed(q, x, weight, QBLOCK, has_fifth ? 16 : 8)));
+        store_quants(p + 2, q, has_fifth);
+        return;
+    }
+    store_u16(p, f16_from_f32(fit_ranged(q, &min, x, weight, QBLOCK, has_fifth ? 31 : 15, &steps)));
+    store_u16(p + 2, f16_from_f32(-min));
+    store_quants(p + 4, q, has_fifth);
+}
+
+static void narrow_row_weighed(uint8_t *p, enum dtype t, const float *x, const float *importance, size_t k)
+{
+    float sum = 0, weight[QBLOCK];
+    for (size_t i = 0; i < k; i++) sum += x[i] * x[i];
+    const float spread = sum / (float)k;
+    for (size_t i = 0; i < k; i += QBLOCK, p += dtype_row_sz(t, QBLOCK)) {
+        for (size_t j = 0; j < QBLOCK; j++) weight[j] = importance[i + j] * sqrtf(spread + x[i + j] * x[i + j]);
+        narrow_weighed(p, t, x + i, weight);
+    }
+}
+
+static void narrow_block(uint8_t *p, enum dtype t, const float *x)
+{
+    switch (t) {
+    case DT_Q4_0: narrow_signed(p, x, -8); break;
+    case DT_Q5_0: narrow_signed(p, x, -16); break;
+    case DT_Q4_1: narrow_ranged(p, x, 15); break;
+    case DT_Q5_1: narrow_ranged(p, x, 31); break;
+    default: narrow_q8(p, x);
+    }
+}
+
+void dtype_narrow_weighed(void *row, enum dtype t, const float *x, const float *importance, size_t k)
+{
+    const size_t block = (size_t)dtype_block(t);
     uint8_t *p = row;
     if (t == DT_F32) memcpy(p, x, k * sizeof *x);
     for (size_t i = 0; i < k && (t == DT_F16 || t == DT_BF16); i++)
         store_u16(p + 2 * i, t == DT_F16 ? f16_from_f32(x[i]) : bf16_from_f32(x[i]));
     if (t <= DT_BF16) return;
-    for (size_t i = 0; i < k; i += QBLOCK, p += dtype_row_sz(t, QBLOCK)) {
-        switch (t) {
-        case DT_Q4_0: narrow_signed(p, x + i, -8); break;
-        case DT_Q5_0: narrow_signed(p, x + i, -16); break;
-        case DT_Q4_1: narrow_ranged(p, x + i, 15); break;
-        case DT_Q5_1: narrow_ranged(p, x + i, 31); break;
-        default: narrow_q8(p, x + i);
-        }
+    if (importance && t < DT_Q8_0) {
+        narrow_row_weighed(p, t, x, importance, k);
+        return;
     }
+    for (size_t i = 0; i < k; i += block, p += dtype_row_sz(t, block))
+        if (block == KBLOCK) narrow_k(p, t, x + i, importance ? importance + i : NULL);
+        else narrow_block(p, t, x + i);
+}
+
+void dtype_narrow_row(void *row, enum dtype t, const float *x, size_t k)
+{
+    dtype_narrow_weighed(row, t, x, NULL, k);
 }

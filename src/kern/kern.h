@@ -157,8 +157,8 @@ struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k);
 
 /* One stored row widened to f32; the definition of the block types. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
-/* The inverse, for types that dtype_is_narrowed says: f32, f16, bf16, and those with blocks of QBLOCK. x is finite; what is too large for
- * the type becomes infinite there. */
+/* The inverse, for types that dtype_is_narrowed says: f32, f16, bf16, those with blocks of QBLOCK, q4_k, q5_k, q6_k. x is finite; what is
+ * too large for the type becomes infinite there. kern/narrow.h has more. */
 int dtype_is_narrowed(enum dtype t);
 void dtype_narrow_row(void *row, enum dtype t, const float *x, size_t k);
 

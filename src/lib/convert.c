@@ -11,13 +11,14 @@ void steno_convert_params_fill(steno_convert_params *p, uint32_t size)
 }
 
 /* The model can be used as it is: the file that is made of it can be, too. */
-static int check_model(const struct family **family, const char *path, const char *vocab, steno_error *e)
+static int check_model(const struct family **family, const char *path, const steno_convert_params *own, steno_error *e)
 {
     steno_model *m;
     steno_model_params p;
     steno_model_params_init(&p);
     p.index_only = 1;
-    p.vocab = vocab;
+    p.vocab = own->vocab;
+    p.llm = own->llm;
     const int rc = model_open_path(&m, path, &p, NULL, e);
     if (rc) return rc;
     *family = m->family;
@@ -25,18 +26,75 @@ static int check_model(const struct family **family, const char *path, const cha
     return (*family)->to_gguf ? STENO_OK : family_refuse_gguf(*family, path, e);
 }
 
-static int write_model(const struct family *f, const char *path, const steno_convert_params *p, enum dtype type, steno_error *e)
+static int check_order(const struct convert_order *o, const struct family *f, const char *path, const char *imatrix, steno_error *e)
 {
-    const struct gguf_sink to = { p->write, p->user };
+    if (!o->mix->plain && !f->has_mixes)
+        return err_set(e, STENO_EARG, "%s: %s is for language models; of %s %s are written", path, o->mix->name, f->name,
+                       type_mix_plain_names);
+    if (imatrix && !f->has_mixes)
+        return err_set(e, STENO_EARG, "%s: the importance of columns is for language models, not %s", path, f->name);
+    return STENO_OK;
+}
+
+/* What the caller takes, behind what the writer gives. */
+struct caller { const steno_convert_params *p; };
+
+static int give_bytes(void *user, const void *data, size_t n)
+{
+    const struct caller *c = user;
+    return c->p->write(c->p->user, data, n);
+}
+
+static int give_tensor(void *user, const struct gguf_note *n)
+{
+    const struct caller *c = user;
+    const steno_convert_tensor t = { .size = sizeof t, .i = (int32_t)n->i, .n = (int32_t)n->n, .name = n->name, .from = n->from,
+                                     .to = n->to, .wanted = n->wanted, .from_bytes = (int64_t)n->from_sz, .to_bytes = (int64_t)n->to_sz };
+    return c->p->tensor(c->p->user, &t);
+}
+
+static int write_model(const struct family *f, const char *path, const steno_convert_params *p, const struct convert_order *o,
+                       steno_error *e)
+{
+    struct caller caller = { p };
+    struct gguf_sink to = { .write = give_bytes, .user = &caller, .tensor = p->tensor ? give_tensor : NULL };
     struct model_source source;
     struct weights w;
-    int rc = model_source_open(&source, path, NULL, e);
+    int rc = team_open(&to.team, p->n_threads, e);
+    if (rc) return rc;
+    rc = model_source_open(&source, path, NULL, e);
     if (!rc) rc = weights_open_source(&w, &source, e);
     if (!rc) {
-        rc = f->to_gguf(&w, type, p->vocab, &to, e);
+        rc = f->to_gguf(&w, o, &to, e);
         weights_close(&w);
     }
     model_source_close(&source);
+    team_close(to.team);
+    return rc;
+}
+
+static int read_importance(struct imatrix *m, const char *path, steno_error *e)
+{
+    struct file f;
+    int rc = file_open(&f, path, e);
+    if (rc) return rc;
+    rc = imatrix_read(m, &f, e);
+    file_close(&f);
+    return rc;
+}
+
+static int convert(const char *path, const steno_convert_params *p, struct convert_order *o, steno_error *e)
+{
+    const struct family *family;
+    struct imatrix m = { 0 };
+    int rc = check_model(&family, path, p, e);
+    if (!rc) rc = check_order(o, family, path, p->imatrix, e);
+    if (!rc && p->imatrix) {
+        rc = read_importance(&m, p->imatrix, e);
+        o->importance = &m;
+    }
+    if (!rc) rc = write_model(family, path, p, o, e);
+    imatrix_close(&m);
     return rc;
 }
 
@@ -48,13 +106,13 @@ int steno_model_convert(const char *path, const steno_convert_params *p, steno_e
     if (!path || !p || params_take(&own, p, sizeof own, offsetof(steno_convert_params, type)) || !own.write)
         return err_set(e, STENO_EARG,
                        "steno_model_convert needs a path, and steno_convert_params that were filled and have a write function");
-    const enum dtype type = own.type ? dtype_find(own.type) : DT_F32;
-    if (type == DT_COUNT || !dtype_is_narrowed(type))
-        return err_set(e, STENO_EARG, "%s is no type that is written; f32, f16, bf16, q8_0, q5_1, q5_0, q4_1 and q4_0 are", own.type);
+    struct convert_order o = { .mix = type_mix_find(own.type ? own.type : "f32"), .vocab = own.vocab, .llm = own.llm,
+                               .rounds_again = own.allow_requantize != 0 };
+    if (!o.mix) return err_set(e, STENO_EARG, "%s is no type that is written; %s are", own.type, type_mix_names);
+    if (own.n_threads < 0 || own.n_threads > TEAM_MAX)
+        return err_set(e, STENO_EARG, "n_threads is %d, want 0 to %d", (int)own.n_threads, TEAM_MAX);
     const cpu_fpenv fp = cpu_fpenv_enter();
-    const struct family *family;
-    int rc = check_model(&family, path, own.vocab, e);
-    if (!rc) rc = write_model(family, path, &own, type, e);
+    const int rc = convert(path, &own, &o, e);
     cpu_fpenv_leave(fp);
     return rc;
 }

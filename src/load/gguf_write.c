@@ -39,7 +39,7 @@ static struct buf *put_list(struct gguf_writer *g, const char *key, enum gguf_va
 void gguf_begin(struct gguf_writer *g, const char *architecture, const struct gguf_sink *to, steno_error *e)
 {
     *g = (struct gguf_writer){ .to = to, .e = e };
-    gguf_put_text(g, "general.architecture", architecture);
+    if (architecture) gguf_put_text(g, "general.architecture", architecture);
 }
 
 void gguf_end(struct gguf_writer *g)
@@ -60,9 +60,24 @@ void gguf_put_f32(struct gguf_writer *g, const char *key, float v)
     put(put_key(g, key, GGUF_F32), bits, 4);
 }
 
+void gguf_put_bool(struct gguf_writer *g, const char *key, int v)
+{
+    put(put_key(g, key, GGUF_BOOL), v != 0, 1);
+}
+
 void gguf_put_text(struct gguf_writer *g, const char *key, const char *v)
 {
     put_bytes(put_key(g, key, GGUF_TEXT), v, strlen(v));
+}
+
+void gguf_put_f32s(struct gguf_writer *g, const char *key, const float *v, uint32_t n)
+{
+    struct buf *b = put_list(g, key, GGUF_F32, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &v[i], sizeof bits);
+        put(b, bits, 4);
+    }
 }
 
 void gguf_put_i32s(struct gguf_writer *g, const char *key, const int32_t *v, uint32_t n)

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/tokenizer.h"
-#include "model/lm.h"
+#include "model/lm_file.h"
+#include "model/lm_write.h"
 #include "plan/bind.h"
 #include "plan/emit.h"
 #include "plan/linear.h"
@@ -39,30 +40,49 @@ static int begins_with(const struct name *n, size_t count, const char *name, con
     return 0;
 }
 
+enum { WHOLES = 4, PARTS = 8 };
+static const struct name whole_names[WHOLES] = {
+    { "token_embd_norm.", "embeddings.LayerNorm." },
+    { "token_embd.", "embeddings.word_embeddings." },
+    { "position_embd.", "embeddings.position_embeddings." },
+    { "token_types.", "embeddings.token_type_embeddings." },
+};
+static const struct name part_names[PARTS] = {
+    { "attn_q.", "attention.self.query." },
+    { "attn_k.", "attention.self.key." },
+    { "attn_v.", "attention.self.value." },
+    { "attn_output.", "attention.output.dense." },
+    { "attn_output_norm.", "attention.output.LayerNorm." },
+    { "ffn_up.", "intermediate.dense." },
+    { "ffn_down.", "output.dense." },
+    { "layer_output_norm.", "output.LayerNorm." },
+};
+
 static int gguf_name(const char *name, char *out, size_t n)
 {
-    static const struct name whole[] = {
-        { "token_embd_norm.", "embeddings.LayerNorm." },
-        { "token_embd.", "embeddings.word_embeddings." },
-        { "position_embd.", "embeddings.position_embeddings." },
-        { "token_types.", "embeddings.token_type_embeddings." },
-    };
-    static const struct name part[] = {
-        { "attn_q.", "attention.self.query." },
-        { "attn_k.", "attention.self.key." },
-        { "attn_v.", "attention.self.value." },
-        { "attn_output.", "attention.output.dense." },
-        { "attn_output_norm.", "attention.output.LayerNorm." },
-        { "ffn_up.", "intermediate.dense." },
-        { "ffn_down.", "output.dense." },
-        { "layer_output_norm.", "output.LayerNorm." },
-    };
     int layer = 0, at = 0;
     char before[48];
-    if (sscanf(name, "blk.%4d.%n", &layer, &at) != 1 || !at)
-        return begins_with(whole, sizeof whole / sizeof *whole, name, "", out, n);
+    if (sscanf(name, "blk.%4d.%n", &layer, &at) != 1 || !at) return begins_with(whole_names, WHOLES, name, "", out, n);
     snprintf(before, sizeof before, "encoder.layer.%d.", layer);
-    return begins_with(part, sizeof part / sizeof *part, name + at, before, out, n);
+    return begins_with(part_names, PARTS, name + at, before, out, n);
+}
+
+static void turned(struct name *to, const struct name *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) to[i] = (struct name){ from[i].to, from[i].from };
+}
+
+/* As GGUF files call what a folder calls `name`. 0: it is none of theirs */
+static int name_in_gguf(const char *name, char *out, size_t n)
+{
+    struct name whole[WHOLES], part[PARTS];
+    int layer = 0, at = 0;
+    char before[48];
+    turned(whole, whole_names, WHOLES);
+    turned(part, part_names, PARTS);
+    if (sscanf(name, "encoder.layer.%4d.%n", &layer, &at) != 1 || !at) return begins_with(whole, WHOLES, name, "", out, n);
+    snprintf(before, sizeof before, "blk.%d.", layer);
+    return begins_with(part, PARTS, name + at, before, out, n);
 }
 
 /* Networks with a head have theirs behind a name; norms of the oldest files have Greek ones. */
@@ -198,7 +218,44 @@ static int bert_describe(steno_model *m, struct weights *w, steno_error *e)
     return rc ? rc : lm_read_tokenizer(m, w, e);
 }
 
+/* ---- the file of llama.cpp ------------------------------------------------------------------------------------------------------ */
+
+/* GGUF's numbers for ways of pooling; what a folder does not say is the mean. */
+static int put_pooling(struct gguf_writer *g, const struct weights *w)
+{
+    static int32_t const number[] = { [STENO_POOLING_MEAN] = 1, [STENO_POOLING_CLS] = 2, [STENO_POOLING_LAST] = 3 };
+    steno_model m = { .text_ctx = INT32_MAX };
+    const int rc = model_read_pooling(&m, w, STENO_POOLING_MEAN, g->e);
+    if (!rc) gguf_put_u32(g, "bert.pooling_type", (uint32_t)number[m.pooling]);
+    return rc;
+}
+
+static int bert_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+{
+    struct bert_dims d;
+    struct gguf_writer g;
+    if (is_gguf(w)) return lm_file_again(w, o, to, e);
+    int rc = read_dims(&d, w, e);
+    if (!rc && d.act != SUB_ERF && d.act != SUB_TANH)
+        rc = err_set(e, STENO_EUNSUPPORTED, "%s: its activation is no GELU, and GGUF files of BERT have no key for another", w->name);
+    if (rc) return rc;
+    const struct lm_file f = { .name = name_in_gguf, .layers = d.layers };
+    lm_file_begin(&g, architecture, w->name, to, e);
+    const int32_t value[] = { d.layers, d.d, d.d_ff, d.heads };
+    for (size_t i = 0; i < sizeof value / sizeof *value; i++) gguf_put_u32(&g, whole[i].gguf, (uint32_t)value[i]);
+    gguf_put_u32(&g, "bert.context_length", (uint32_t)d.positions);
+    gguf_put_f32(&g, "bert.attention.layer_norm_epsilon", (float)d.eps);
+    gguf_put_bool(&g, "bert.attention.causal", 0);
+    gguf_put_u32(&g, "tokenizer.ggml.token_type_count", (uint32_t)d.types);
+    rc = put_pooling(&g, w);
+    if (!rc) rc = lm_put_tokenizer(&g, w, (uint32_t)d.n_vocab, e);
+    if (!rc) rc = lm_file_write(&g, w, &f, o);
+    gguf_end(&g);
+    return rc;
+}
+
 static const char *const spare[] = { "pooler.*", "cls.*", "embeddings.position_ids", NULL };
 
 const struct family family_bert = { .name = "bert", .front_end = FRONT_NONE, .task = "embed", .match = bert_match,
-                                    .narrow = NARROW_ROWS, .describe = bert_describe, .spare = spare, .ids_to_bytes = lm_ids_to_bytes };
+                                    .narrow = NARROW_ROWS, .describe = bert_describe, .to_gguf = bert_to_gguf, .has_mixes = 1,
+                                    .spare = spare, .ids_to_bytes = lm_ids_to_bytes };

@@ -180,7 +180,7 @@ static int ct_describe(steno_model *m, struct weights *w, steno_error *e)
 }
 
 /* The runtime has no form of its own for these models: names and keys are made as those of the others. */
-static int ct_to_gguf(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e)
+static int ct_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
 {
     struct ct_shape s;
     struct gguf_writer g;
@@ -189,14 +189,14 @@ static int ct_to_gguf(struct weights *w, enum dtype type, const char *vocab_path
     int rc = read_shape(&s, w, e);
     const int n = rc ? rc : read_mark_list(&l);
     if (n < 0) return n;
-    if (!w->vocab) rc = weights_read_vocab(w, vocab_path, e);
+    if (!w->vocab) rc = weights_read_vocab(w, o->vocab, e);
     if (rc) return rc;
     for (int i = 0; i < n; i++) marks[i] = (struct vocab_entry){ .s = (const uint8_t *)l.text[i], .n = (uint32_t)strlen(l.text[i]) };
     gguf_begin(&g, architecture, to, e);
     funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
     gguf_put_vocab(&g, "ct.punc_list", marks, (uint32_t)n);
     gguf_put_vocab(&g, "ct.vocab", w->vocab, w->n_vocab_entries);
-    rc = funasr_write_weights(&g, w, 0, type);
+    rc = funasr_write_weights(&g, w, 0, o);
     gguf_end(&g);
     return rc;
 }

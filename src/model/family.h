@@ -9,9 +9,11 @@
 #include "audio/fbank.h"
 #include "audio/mel.h"
 #include "load/gguf_write.h"
+#include "load/imatrix.h"
 #include "load/random_file.h"
 #include "load/weights.h"
 #include "model/token_roles.h"
+#include "model/type_mix.h"
 #include "plan/build.h"
 #include "plan/exec.h"
 #include "search/mark_blocks.h"
@@ -232,6 +234,14 @@ enum family_narrow {
     NARROW_STEPS = 2 /* those of few rows, and keys and values that every step reads: int8 by blocks */
 };
 
+/* What a GGUF file is made of a model as. */
+struct convert_order {
+    const struct type_mix *mix;
+    const char *vocab, *llm;          /* as in struct model_open */
+    const struct imatrix *importance; /* NULL: all columns count alike */
+    int rounds_again;                 /* numbers that are rounded to blocks already may be rounded to others */
+};
+
 struct family {
     const char *name;
     enum front_end front_end;
@@ -248,8 +258,9 @@ struct family {
     int (*language)(const steno_model *m, const char *name);
     /* Append the bytes of the text of ids[n], all below n_vocab. NULL: ids are no text. */
     void (*ids_to_bytes)(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes);
-    /* Write a model as a GGUF file, its matrices in the type; vocab_path as in struct model_open. NULL: it is not written. */
-    int (*to_gguf)(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e);
+    /* Write a model as a GGUF file. NULL: it is not written. */
+    int (*to_gguf)(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e);
+    int has_mixes;                 /* its GGUF file may be of any type_mix, else of the plain ones */
     /* The file of a model of its usual size with random weights, for measuring: as family_random_file. NULL: there is none. */
     int (*random_file)(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
     const char *const *spare;      /* tensors that may stay unused, as weights_check_used takes them; NULL: there are none */

@@ -29,9 +29,10 @@ int funasr_read_cmvn(struct weights *w, int width, struct arena *a, float **shif
 
 /* The settings that a GGUF file has, of those that it need not say only what differs from `usual`. */
 void funasr_put_settings(struct gguf_writer *g, const void *shape, const void *usual, const struct funasr_setting *row, size_t n);
-/* Everything that was put, and all weights, matrices in the type; features have `width` values, 0: nothing is heard. STENO_EARG: they
- * would be rounded twice. */
-int funasr_write_weights(struct gguf_writer *g, struct weights *w, int width, enum dtype type);
+struct convert_order;
+/* Everything that was put, and all weights, matrices in the type that is wanted; features have `width` values, 0: nothing is heard.
+ * STENO_EARG: they would be rounded twice. */
+int funasr_write_weights(struct gguf_writer *g, struct weights *w, int width, const struct convert_order *o);
 
 extern const char *const funasr_spare[]; /* tensors that are looked at or not, as settings say; NULL behind the last */
 #endif

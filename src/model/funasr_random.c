@@ -20,7 +20,7 @@ static int take_header(void *user, const void *data, size_t n)
 void funasr_random_begin(struct funasr_random *f, struct random_file *r, struct arena *a, const char *architecture, enum dtype type,
                          uint64_t seed, steno_error *e)
 {
-    *f = (struct funasr_random){ .r = r, .to = { take_header, r }, .type = type };
+    *f = (struct funasr_random){ .r = r, .to = { .write = take_header, .user = r }, .type = type };
     f->tensor = arena_array(a, TENSORS_MAX, sizeof *f->tensor);
     random_file_init(r, a, 2 * TENSORS_MAX, seed);
     gguf_begin(&f->g, architecture, &f->to, e);

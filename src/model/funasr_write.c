@@ -3,14 +3,13 @@
  * Names are kept, filters of memories turned so that taps come first, mean and variance put in. Matrices that are multiplied get the type
  * that is wanted where their rows are whole blocks of it; all else stays in f32: biases, norms, filters, mean and variance, matrices with
  * rows of another length, and the rows that ask, of which the runtime's own reader takes the bytes for f32 whatever the file says. */
+#include "model/family.h"
 #include "model/funasr.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "load/gguf.h"
-
-enum { PIECE = 1 << 18 /* values read and written at once, unless a row has more */ };
 
 void funasr_put_settings(struct gguf_writer *g, const void *shape, const void *usual, const struct funasr_setting *row, size_t n)
 {
@@ -51,13 +50,14 @@ static enum dtype type_of(const struct tensor *t, enum dtype type)
 
 /* ---- the list ------------------------------------------------------------------------------------------------------------------ */
 
-static int check_tensor(const struct tensor *t, enum dtype type, const struct weights *w, steno_error *e)
+static int check_tensor(const struct tensor *t, const struct convert_order *o, const struct weights *w, steno_error *e)
 {
     if (strlen(t->name) > GGUF_NAME_MAX)
         return err_set(e, STENO_EUNSUPPORTED, "%s: the name of tensor %.80s has more than the %d letters that fit into a GGUF file",
                        w->name, t->name, GGUF_NAME_MAX);
+    const enum dtype type = (enum dtype)o->mix->base;
     const int rounds_again = dtype_block(type) > 1 && dtype_block(t->type) > 1 && (t->type != type || t->form != FORM_STORED);
-    if (rounds_again && is_matrix(t))
+    if (rounds_again && !o->rounds_again && is_matrix(t))
         return err_set(e, STENO_EARG,
                        "%s: tensor %s is %s already, and would be rounded again: make the %s file from the model in f32 or f16", w->name,
                        t->name, form_name(t->form, t->type), dtype_name(type));
@@ -71,73 +71,33 @@ static void list_filter(struct gguf_writer *g, const struct tensor *t, int taps_
     gguf_put_tensor(g, t->name, DT_F32, taps_first ? (const uint64_t[2]){ n, taps } : (const uint64_t[2]){ taps, n }, 2);
 }
 
-static int list_tensors(struct gguf_writer *g, const struct weights *w, int width, enum dtype type)
+static int list_tensors(struct gguf_writer *g, const struct weights *w, int width, const struct convert_order *o)
 {
     const uint64_t n_features = (uint64_t)width;
     for (int i = 0; i < 2 && width; i++) gguf_put_tensor(g, funasr_spare[i], DT_F32, &n_features, 1);
     for (uint32_t i = 0; i < w->n_tensors; i++) {
         const struct tensor *t = &w->tensor[i];
-        const int rc = check_tensor(t, type, w, g->e);
+        const int rc = check_tensor(t, o, w, g->e);
         if (rc) return rc;
         if (is_apart(t)) continue;
         if (is_filter(t)) list_filter(g, t, w->taps_first);
-        else gguf_put_tensor(g, t->name, type_of(t, type), t->dim, t->n_dims);
+        else gguf_put_tensor(g, t->name, type_of(t, (enum dtype)o->mix->base), t->dim, t->n_dims);
     }
     return STENO_OK;
 }
 
 /* ---- the bytes ----------------------------------------------------------------------------------------------------------------- */
 
-/* n rows of k values from v on, in the type. out has room for them. */
-static int write_rows(struct gguf_writer *g, const struct tensor *t, enum dtype type, float *v, uint8_t *out, uint64_t n, size_t k)
-{
-    const size_t row_sz = dtype_row_sz(type, k);
-    for (uint64_t i = 0; i < n; i++) {
-        float *x = v + i * k;
-        dtype_narrow_row(out + i * row_sz, type, x, k);
-        dtype_widen_row(x, type, out + i * row_sz, k);
-        for (size_t j = 0; j < k; j++)
-            if (!isfinite(x[j]))
-                return err_set(g->e, STENO_EUNSUPPORTED, "%s: tensor %s has a value that is too large for %s", t->file->name, t->name,
-                               dtype_name(type));
-    }
-    return gguf_write_data(g, out, (size_t)n * row_sz);
-}
-
-static int write_matrix(struct gguf_writer *g, const struct tensor *t, enum dtype type)
-{
-    const size_t k = (size_t)t->dim[t->n_dims - 1];
-    const uint64_t n = t->dim[0] * t->dim[1] * t->dim[2] * t->dim[3] / k, most = k < PIECE ? PIECE / k : 1;
-    const uint64_t piece = n < most ? n : most;
-    const int as_stored = t->type == type && t->form == FORM_STORED;
-    float *v = malloc((size_t)piece * k * sizeof *v);
-    uint8_t *out = malloc((size_t)piece * k * sizeof *v);
-    int rc = v && out ? STENO_OK : err_nomem(g->e, (size_t)piece * k * sizeof *v, "rows of a tensor");
-    for (uint64_t at = 0; at < n && !rc; at += piece) {
-        const uint64_t rows = n - at < piece ? n - at : piece;
-        struct tensor part = *t;
-        memcpy(part.dim, (const uint64_t[4]){ rows, k, 1, 1 }, sizeof part.dim);
-        part.offset += t->form == FORM_STORED ? at * dtype_row_sz(t->type, k) : at * k / QBLOCK * form_block_sz(t->form);
-        if (as_stored) rc = file_read(t->file, part.offset, out, (size_t)rows * dtype_row_sz(type, k), g->e);
-        else rc = tensor_read_f32(&part, v, g->e);
-        if (rc) break;
-        rc = as_stored ? gguf_write_data(g, out, (size_t)rows * dtype_row_sz(type, k)) : write_rows(g, t, type, v, out, rows, k);
-    }
-    free(v);
-    free(out);
-    return rc;
-}
-
 static int write_filter(struct gguf_writer *g, const struct tensor *t, int taps_first)
 {
     const size_t n = (size_t)t->dim[0], taps = (size_t)(t->dim[1] * t->dim[2] * t->dim[3]);
-    if (taps_first) return write_matrix(g, t, DT_F32);
+    if (taps_first) return gguf_write_tensor(g, t, &(struct gguf_change){ .type = DT_F32 });
     float *v = malloc(2 * n * taps * sizeof *v), *turned = v ? v + n * taps : NULL;
     int rc = v ? tensor_read_f32(t, v, g->e) : err_nomem(g->e, 2 * n * taps * sizeof *v, "a filter");
     for (size_t i = 0; i < n * taps && !rc; i++) turned[i % taps * n + i / taps] = v[i];
     if (!rc) rc = gguf_write_data(g, turned, n * taps * sizeof *v);
     free(v);
-    return rc;
+    return rc ? rc : gguf_write_pad(g);
 }
 
 static int write_cmvn(struct gguf_writer *g, struct weights *w, int width)
@@ -167,16 +127,16 @@ static void put_origin(struct gguf_writer *g, const struct meta *m)
     }
 }
 
-int funasr_write_weights(struct gguf_writer *g, struct weights *w, int width, enum dtype type)
+int funasr_write_weights(struct gguf_writer *g, struct weights *w, int width, const struct convert_order *o)
 {
+    const enum dtype type = (enum dtype)o->mix->base;
     put_origin(g, &w->meta);
-    int rc = list_tensors(g, w, width, type);
+    int rc = list_tensors(g, w, width, o);
     if (!rc) rc = write_cmvn(g, w, width);
     for (uint32_t i = 0; i < w->n_tensors && !rc; i++) {
         const struct tensor *t = &w->tensor[i];
         if (is_apart(t)) continue;
-        rc = is_filter(t) ? write_filter(g, t, w->taps_first) : write_matrix(g, t, type_of(t, type));
-        if (!rc) rc = gguf_write_pad(g);
+        rc = is_filter(t) ? write_filter(g, t, w->taps_first) : gguf_write_tensor(g, t, &(struct gguf_change){ .type = type_of(t, type) });
     }
     return rc;
 }

@@ -8,8 +8,12 @@
     static const struct lm_arch arch_##id = { __VA_ARGS__ };                                                                          \
     static int match_##id(const struct weights *w) { return lm_match(w, &arch_##id); }                                                \
     static int describe_##id(steno_model *m, struct weights *w, steno_error *e) { return lm_describe(m, &arch_##id, w, e); }          \
+    static int to_gguf_##id(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)             \
+    {                                                                                                                                 \
+        return lm_to_gguf(w, &arch_##id, o, to, e);                                                                                   \
+    }                                                                                                                                 \
     const struct family family_##id = { .name = #id, .front_end = FRONT_NONE, .task = "lm", .match = match_##id,                      \
-                                        .narrow = NARROW_ROWS | NARROW_STEPS,                                                         \
+                                        .narrow = NARROW_ROWS | NARROW_STEPS, .to_gguf = to_gguf_##id, .has_mixes = 1,                \
                                         .describe = describe_##id, .spare = lm_spare, .ids_to_bytes = lm_ids_to_bytes }
 
 static const char *const lm_spare[] = { "*rotary_emb.inv_freq", "vision_tower.*", "model.vision_tower.*", "multi_modal_projector.*",

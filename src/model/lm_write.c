@@ -1,125 +1,108 @@
-/* steno: language models as part of a GGUF file. SPDX-License-Identifier: MIT
+/* steno: language models of folders as GGUF files. SPDX-License-Identifier: MIT
  *
- * Names, keys and the alphabet of tokens are llama.cpp's, whatever form they were read from. */
+ * Names, keys and the order of rows are llama.cpp's (convert_hf_to_gguf): rows of queries and keys of some families change places, norms
+ * are whole, and positions that are scaled as LLaMA 3's are a tensor of factors. */
 #include "model/lm_write.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "load/byte_alphabet.h"
-#include "load/tokenizer.h"
+#include "model/lm_file.h"
 
-enum { KEY_SZ = 96, PAD_SZ = 24 };
+enum { KEY_SZ = 96 };
 
 /* ---- settings ------------------------------------------------------------------------------------------------------------------ */
 
-int lm_put_settings(struct gguf_writer *g, const struct lm_dims *d, const struct lm_arch *arch, const char *name)
+struct keys { struct gguf_writer *g; const char *before; };
+
+static const char *key_of(char out[KEY_SZ], const struct keys *k, const char *what)
 {
+    snprintf(out, KEY_SZ, "%s.%s", k->before, what);
+    return out;
+}
+
+static void put_whole(const struct keys *k, const char *what, int32_t v)
+{
+    char key[KEY_SZ];
+    gguf_put_u32(k->g, key_of(key, k, what), (uint32_t)v);
+}
+
+static void put_number(const struct keys *k, const char *what, double v)
+{
+    char key[KEY_SZ];
+    gguf_put_f32(k->g, key_of(key, k, what), (float)v);
+}
+
+static void put_scaling(const struct keys *k, const struct lm_rope_scaling *s)
+{
+    char key[KEY_SZ];
+    if (s->kind != LM_ROPE_LINEAR && s->kind != LM_ROPE_YARN) return; /* LLaMA 3's is a tensor */
+    gguf_put_text(k->g, key_of(key, k, "rope.scaling.type"), s->kind == LM_ROPE_YARN ? "yarn" : "linear");
+    put_number(k, "rope.scaling.factor", s->factor);
+    if (s->kind != LM_ROPE_YARN) return;
+    put_whole(k, "rope.scaling.original_context_length", s->context);
+    put_number(k, "rope.scaling.yarn_beta_fast", s->fast);
+    put_number(k, "rope.scaling.yarn_beta_slow", s->slow);
+}
+
+void lm_put_settings(struct gguf_writer *g, const struct lm_dims *d, const struct lm_arch *arch)
+{
+    const struct keys k = { g, arch->name };
     const struct { const char *key; int32_t v; } whole[] = {
         { "block_count", d->layers }, { "embedding_length", d->d }, { "feed_forward_length", d->d_ff }, { "context_length", d->ctx },
         { "attention.head_count", d->heads }, { "attention.head_count_kv", d->kv_heads }, { "attention.key_length", d->d_head },
         { "attention.value_length", d->d_head },
     };
-    char key[KEY_SZ];
-    if (d->scaling.kind != LM_ROPE_PLAIN || d->window || d->has_qkv_bias)
-        return err_set(g->e, STENO_EUNSUPPORTED, "%s: a language model with scaled positions, windows or biases is not written", name);
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-        snprintf(key, sizeof key, "%s.%s", arch->name, whole[i].key);
-        gguf_put_u32(g, key, (uint32_t)whole[i].v);
-    }
-    snprintf(key, sizeof key, "%s.attention.layer_norm_rms_epsilon", arch->name);
-    gguf_put_f32(g, key, (float)d->eps);
-    snprintf(key, sizeof key, "%s.rope.freq_base", arch->name);
-    gguf_put_f32(g, key, (float)d->rope_base);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) put_whole(&k, whole[i].key, whole[i].v);
+    if (arch->flags & LM_GGUF_NEIGHBOURS) put_whole(&k, "vocab_size", d->n_vocab), put_whole(&k, "rope.dimension_count", d->d_head);
+    put_number(&k, "attention.layer_norm_rms_epsilon", d->eps);
+    put_number(&k, "rope.freq_base", d->rope_base);
+    put_scaling(&k, &d->scaling);
+    if (d->window) put_whole(&k, "attention.sliding_window", d->window), put_number(&k, "rope.freq_base_swa", d->rope_base_window);
+    if (d->window && d->pattern != arch->pattern) put_whole(&k, "attention.sliding_window_pattern", d->pattern);
+    if (d->logit_cap > 0) put_number(&k, "final_logit_softcapping", d->logit_cap);
+    if (fabs(d->attn_scale * sqrt(d->d_head) - 1) > 1e-6) put_number(&k, "attention.scale", d->attn_scale);
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------------------------------ */
+
+/* What frequencies are divided by, as LLaMA 3 scales them. */
+static int put_factors(struct tensor *t, struct file *f, struct weights *w, const struct lm_dims *d, steno_error *e)
+{
+    const uint32_t n = (uint32_t)d->d_head / 2;
+    float *v = arena_array(&w->arena, n, sizeof *v);
+    struct lm_dims plain = *d;
+    if (!v) return err_nomem(e, n * sizeof *v, "factors of frequencies");
+    plain.scaling.kind = LM_ROPE_PLAIN;
+    for (uint32_t j = 0; j < n; j++) v[j] = (float)(lm_rope_frequency(&plain, j, 0) / lm_rope_frequency(d, j, 0));
+    file_from_memory(f, w->name, v, n * sizeof *v);
+    *t = (struct tensor){ .name = "rope_freqs.weight", .type = DT_F32, .n_dims = 1, .dim = { n, 1, 1, 1 }, .file = f, .size = f->size };
     return STENO_OK;
 }
 
-/* ---- the tokenizer ------------------------------------------------------------------------------------------------------------- */
-
-/* The character that stands for a byte, as UTF-8; its length. */
-static size_t put_letter(char *out, uint8_t byte)
+static int write_folder(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct gguf_sink *to,
+                        steno_error *e)
 {
-    uint32_t c = 0x21;
-    while (byte_of_letter(c) != byte) c++;
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    out[0] = (char)(0xc0 | c >> 6);
-    out[1] = (char)(0x80 | (c & 0x3f));
-    return 2;
-}
-
-static size_t put_letters(char *out, const uint8_t *s, size_t n)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++) at += put_letter(out + at, s[i]);
-    return at;
-}
-
-/* Tokens and types as the file has them, from the arena. */
-static int put_tokens(struct gguf_writer *g, const struct tokenizer_file *t, struct arena *a)
-{
-    static int32_t const code[] = { [VOCAB_NORMAL] = 1, [VOCAB_UNKNOWN] = 2, [VOCAB_CONTROL] = 3, [VOCAB_USER_DEFINED] = 4,
-                                    [VOCAB_UNUSED] = 5, [VOCAB_BYTE] = 6 };
-    struct vocab_entry *v = arena_array(a, t->n, sizeof *v);
-    int32_t *type = arena_array(a, t->n, sizeof *type);
-    if (!v || !type) return err_nomem(g->e, t->n * sizeof *v, "a vocabulary");
-    for (uint32_t i = 0; i < t->n; i++) {
-        const struct vocab_entry *from = &t->entry[i];
-        char *s = arena_alloc(a, 2 * (size_t)from->n + PAD_SZ);
-        if (!s) return err_nomem(g->e, from->n, "a vocabulary");
-        v[i] = *from;
-        v[i].s = (const uint8_t *)s;
-        type[i] = from->n ? code[from->type] : code[VOCAB_UNUSED];
-        if (!from->n) v[i].n = (uint32_t)snprintf(s, PAD_SZ, "[PAD%u]", (unsigned)i);
-        else if (from->type == VOCAB_NORMAL) v[i].n = (uint32_t)put_letters(s, from->s, from->n);
-        else memcpy(s, from->s, from->n);
-    }
-    gguf_put_vocab(g, "tokenizer.ggml.tokens", v, t->n);
-    gguf_put_i32s(g, "tokenizer.ggml.token_type", type, t->n);
-    return STENO_OK;
-}
-
-static int put_pairs(struct gguf_writer *g, const struct tokenizer_file *t, struct arena *a)
-{
-    struct vocab_entry *v = arena_array(a, (size_t)t->n_pairs + 1, sizeof *v);
-    if (!v) return err_nomem(g->e, t->n_pairs * sizeof *v, "the pairs of a tokenizer");
-    for (uint32_t i = 0; i < t->n_pairs; i++) {
-        const struct tokenizer_pair *p = &t->pair[i];
-        char *s = arena_alloc(a, 2 * ((size_t)p->left + p->right) + 1);
-        if (!s) return err_nomem(g->e, p->left, "the pairs of a tokenizer");
-        size_t n = put_letters(s, p->s, p->left);
-        s[n++] = ' ';
-        n += put_letters(s + n, p->s + p->left, p->right);
-        v[i] = (struct vocab_entry){ .s = (const uint8_t *)s, .n = (uint32_t)n };
-    }
-    gguf_put_vocab(g, "tokenizer.ggml.merges", v, t->n_pairs);
-    return STENO_OK;
-}
-
-/* One end of a text has a key of its own; another one is the end of a turn. */
-static void put_ends(struct gguf_writer *g, const struct tokenizer_file *t)
-{
-    int32_t other = t->eot;
-    for (int i = 0; i < t->n_ends && other < 0; i++)
-        if (t->end[i] != t->eos) other = t->end[i];
-    if (t->eos >= 0) gguf_put_u32(g, "tokenizer.ggml.eos_token_id", (uint32_t)t->eos);
-    if (other >= 0) gguf_put_u32(g, "tokenizer.ggml.eot_token_id", (uint32_t)other);
-    if (t->bos >= 0) gguf_put_u32(g, "tokenizer.ggml.bos_token_id", (uint32_t)t->bos);
-}
-
-int lm_put_tokenizer(struct gguf_writer *g, struct weights *w, steno_error *e)
-{
-    struct tokenizer_file t;
-    int rc = tokenizer_read(&t, w, &lm_tokenizer_names, e);
+    struct lm_dims d;
+    struct gguf_writer g;
+    struct tensor factors;
+    struct file memory;
+    int rc = lm_dims_read(&d, arch, w, e);
     if (rc) return rc;
-    const struct tokenizer_cut *cut = lm_tokenizer_names.cut;
-    while (t.form == TOKENIZER_BYTES && cut->name && (!cut->regex || strcmp(cut->pattern, t.pattern) != 0)) cut++;
-    if (t.form != TOKENIZER_BYTES || !cut->name)
-        return err_set(e, STENO_EUNSUPPORTED, "%s: its tokenizer is of a kind that is not written: those of byte-level pairs are", w->name);
-    gguf_put_text(g, "tokenizer.ggml.model", lm_tokenizer_names.bytes);
-    gguf_put_text(g, "tokenizer.ggml.pre", cut->name);
-    put_ends(g, &t);
-    if (t.chat_template) gguf_put_text(g, "tokenizer.chat_template", t.chat_template);
-    rc = put_tokens(g, &t, &w->arena);
-    return rc ? rc : put_pairs(g, &t, &w->arena);
+    const int has_factors = d.scaling.kind == LM_ROPE_LLAMA3;
+    const struct lm_file f = { .name = lm_gguf_name, .left_out = d.is_tied ? "lm_head.weight" : NULL,
+                               .turn = arch->flags & LM_GGUF_NEIGHBOURS ? (uint32_t)d.d_head : 0,
+                               .norms_less_one = (arch->flags & LM_NORMS_LESS_ONE) != 0, .layers = d.layers,
+                               .shares_values = d.layers == 80 && d.heads != d.kv_heads, .more = has_factors ? &factors : NULL };
+    if (has_factors) rc = put_factors(&factors, &memory, w, &d, e);
+    lm_file_begin(&g, arch->name, w->name, to, e);
+    lm_put_settings(&g, &d, arch);
+    if (!rc) rc = lm_put_tokenizer(&g, w, (uint32_t)d.n_vocab, e);
+    if (!rc) rc = lm_file_write(&g, w, &f, o);
+    gguf_end(&g);
+    return rc;
+}
+
+int lm_to_gguf(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
+{
+    return meta_find(&w->meta, "general.architecture") ? lm_file_again(w, o, to, e) : write_folder(w, arch, o, to, e);
 }

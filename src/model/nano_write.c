@@ -25,25 +25,27 @@ static void leave_head(struct weights *w)
     }
 }
 
-int nano_to_gguf(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e)
+int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
 {
     struct nano_shape s;
     struct lm_dims d;
     struct gguf_writer g;
-    (void)vocab_path; /* the tokenizer lies with the language model */
-    int rc = nano_join(w, NULL, e);
+    int rc = nano_join(w, o->llm, e);
     if (!rc) rc = nano_rename(w, e);
     if (!rc) rc = nano_read_shape(&s, w, e);
     if (!rc) rc = lm_dims_read(&d, lm_qwen3, w, e);
+    if (!rc && (d.scaling.kind != LM_ROPE_PLAIN || d.window || d.has_qkv_bias))
+        rc = err_set(e, STENO_EUNSUPPORTED, "%s: a language model that hears is not written with scaled positions, windows or biases",
+                     w->name);
     if (rc) return rc;
     if (d.is_tied) leave_head(w);
     rc = weights_rename(w, file_name, e);
     if (rc) return rc;
     gguf_begin(&g, nano_architecture, to, e);
     nano_put_settings(&g, &s);
-    rc = lm_put_settings(&g, &d, lm_qwen3, w->name);
-    if (!rc) rc = lm_put_tokenizer(&g, w, e);
-    if (!rc) rc = funasr_write_weights(&g, w, 0, type);
+    lm_put_settings(&g, &d, lm_qwen3);
+    rc = lm_put_tokenizer(&g, w, 0, e);
+    if (!rc) rc = funasr_write_weights(&g, w, 0, o);
     gguf_end(&g);
     return rc;
 }

@@ -270,12 +270,12 @@ static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e
 static const char *const spare[] = { "cmvn.shift", "cmvn.scale", "decoder.embed.0.weight", "bias_embed.weight",
                                      "seaco_decoder.embed.0.weight", NULL }; /* embeddings are for training, or of hot words */
 
-static int paraformer_to_gguf(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e)
+static int paraformer_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
 {
     struct paraformer_shape s;
     struct gguf_writer g;
     int rc = read_shape(&s, w, e);
-    if (!rc && !w->vocab) rc = weights_read_vocab(w, vocab_path, e);
+    if (!rc && !w->vocab) rc = weights_read_vocab(w, o->vocab, e);
     if (rc) return rc;
     gguf_begin(&g, architecture, to, e);
     funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
@@ -284,7 +284,7 @@ static int paraformer_to_gguf(struct weights *w, enum dtype type, const char *vo
     predictor_put(&g, &s.predictor);
     hot_put(&g, &s.hot);
     if (s.hot.kind != CIF_HOT_NONE) rc = dict_put(&g, w, e);
-    if (!rc) rc = funasr_write_weights(&g, w, s.enc.width, type);
+    if (!rc) rc = funasr_write_weights(&g, w, s.enc.width, o);
     gguf_end(&g);
     return rc;
 }

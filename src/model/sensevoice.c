@@ -182,19 +182,19 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
 }
 
 /* As the runtime's own converter writes it, but for mean and variance, which are whole here. */
-static int sensevoice_to_gguf(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e)
+static int sensevoice_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
 {
     static const int32_t ask[QUERY_ROWS] = { 0, 1, 2, 14 }; /* any language, event, emotion, digits and punctuation */
     struct sensevoice_shape s;
     struct gguf_writer g;
     int rc = read_shape(&s, w, e);
-    if (!rc && !w->vocab) rc = weights_read_vocab(w, vocab_path, e);
+    if (!rc && !w->vocab) rc = weights_read_vocab(w, o->vocab, e);
     if (rc) return rc;
     gguf_begin(&g, architecture, to, e);
     funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
     gguf_put_i32s(&g, "sv.query_tokens", ask, QUERY_ROWS);
     gguf_put_vocab(&g, "sv.vocab", w->vocab, w->n_vocab_entries);
-    rc = funasr_write_weights(&g, w, s.enc.width, type);
+    rc = funasr_write_weights(&g, w, s.enc.width, o);
     gguf_end(&g);
     return rc;
 }

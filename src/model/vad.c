@@ -144,23 +144,22 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
 }
 
 /* Its rows are of 400, 140 and 250 values: there is little that another type would make smaller, and the runtime reads f32. */
-static int vad_to_gguf(struct weights *w, enum dtype type, const char *vocab_path, const struct gguf_sink *to, steno_error *e)
+static int vad_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
 {
     struct vad_shape s;
     struct vad_params p, usual_rules;
     struct gguf_writer g;
-    (void)vocab_path;
     int rc = read_shape(&s, w, e);
     if (!rc) rc = read_rules(&p, w, e);
-    if (!rc && type != DT_F32)
-        rc = err_set(e, STENO_EARG, "%s: a model for voice activity is stored in f32, not %s", w->name, dtype_name(type));
+    if (!rc && o->mix->base != DT_F32)
+        rc = err_set(e, STENO_EARG, "%s: a model for voice activity is stored in f32, not %s", w->name, o->mix->name);
     if (rc) return rc;
     vad_params_init(&usual_rules);
     gguf_begin(&g, architecture, to, e);
     funasr_put_settings(&g, &s, &usual, setting, N_SETTINGS);
     funasr_put_settings(&g, &p, &usual_rules, rule, N_RULES);
     if (p.fixed_threshold != usual_rules.fixed_threshold) gguf_put_f32(&g, threshold[1], (float)p.fixed_threshold);
-    rc = funasr_write_weights(&g, w, s.in, type);
+    rc = funasr_write_weights(&g, w, s.in, o);
     gguf_end(&g);
     return rc;
 }

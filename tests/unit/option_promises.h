@@ -202,6 +202,10 @@ static const struct promise info[] = {
 /* convert MODEL FILE, quantize MODEL FILE TYPE */
 static const struct promise convert[] = {
     { "vocab", TAGS, "--vocab %m", "", "cli/convert.sh" },
+    { "llm", 0, "--llm %m", "", "golden/test_nano.c" },
+    { "imatrix", 0, "--imatrix %m", "", "cli/quantize.sh" },
+    { "allow-requantize", ALL, "--allow-requantize", "", "cli/quantize.sh" },
+    { "threads", ALL, "-t 2", "", SPEED },
     { "quiet", ALL, "-q", "", NULL },
     { "type", TAGS, "--type f16", "", "" }, /* its default is all models'. The last: quantize has not got it */
 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "../harness.h"
-#include "kern/kern.h"
+#include "kern/narrow.h"
 
 enum { N = 256 };
 
@@ -26,35 +26,89 @@ static void test_blocks_are_those_of_the_reference(void **state)
         { DT_Q4_1, "892e40baf257bd1379cf358ae146ac0268bd2479", UINT64_C(0xb4d5c1ded9ee0ce4) },
         { DT_Q5_0, "402ab4b4a525f4bf7b27e3ae5a16d19d4904c08c38f4", UINT64_C(0xddff9b67f84131e8) },
         { DT_Q5_1, "532a40bab4b4a525f3bf6b27e2ae5a16d19d4904c07c38f3", UINT64_C(0xcca859ec2a5e337a) },
+        { DT_Q4_K, NULL, UINT64_C(0x62b7c59d1309b2c6) },
+        { DT_Q5_K, NULL, UINT64_C(0x7264d06f96afb623) },
+        { DT_Q6_K, NULL, UINT64_C(0x841825225f898573) },
     };
     float x[N];
     for (int i = 0; i < N; i++) x[i] = (float)((37 * i + 11) % 101 - 50) / 64;
     for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
         uint8_t row[N * 4];
         char first[2 * 34 + 1] = "";
-        const size_t block = dtype_row_sz(want[k].t, QBLOCK);
-        dtype_narrow_row(row, want[k].t, x, N);
+        const size_t block = want[k].first ? dtype_row_sz(want[k].t, QBLOCK) : 0;
+        dtype_narrow_weighed(row, want[k].t, x, NULL, N);
         for (size_t i = 0; i < block; i++) snprintf(first + 2 * i, 3, "%02x", row[i]);
-        assert_string_equal(first, want[k].first);
+        if (want[k].first) assert_string_equal(first, want[k].first);
         const uint64_t hash = fnv(row, dtype_row_sz(want[k].t, N));
         if (hash != want[k].hash) fail_msg("%s: %016" PRIx64, dtype_name(want[k].t), hash);
+    }
+}
+
+/* tests/data/blockquant/narrow.bin: four rows of 512 numbers, among them zeros, subnormals, outliers and signed zeros, and how much each
+ * column counts; then what llama.cpp stores of them in each type, without and with the latter. */
+static void test_rows_are_those_of_the_reference_with_and_without_importance(void **state)
+{
+    (void)state;
+    enum { ROWS = 4, K = 512 };
+    static const enum dtype type[] = { DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q4_K, DT_Q5_K, DT_Q6_K };
+    static float x[ROWS][K], importance[K];
+    uint8_t want[K * 2], got[K * 2];
+    FILE *f = fopen("tests/data/blockquant/narrow.bin", "rb");
+    assert_non_null(f);
+    assert_int_equal(fread(x, sizeof x, 1, f) + fread(importance, sizeof importance, 1, f), 2);
+    for (size_t t = 0; t < sizeof type / sizeof *type; t++)
+        for (int i = 0; i < 2 * ROWS; i++) {
+            const size_t n = dtype_row_sz(type[t], K);
+            assert_int_equal(fread(want, n, 1, f), 1);
+            dtype_narrow_weighed(got, type[t], x[i % ROWS], i < ROWS ? NULL : importance, K);
+            for (size_t k = 0; k < n; k++)
+                if (got[k] != want[k])
+                    fail_msg("%s, row %d%s: byte %zu is %02x, want %02x", dtype_name(type[t]), i % ROWS, i < ROWS ? "" : " by importance",
+                             k, got[k], want[k]);
+        }
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+}
+
+/* Columns that count more come back better. */
+static void test_importance_moves_errors_to_where_they_count_less(void **state)
+{
+    (void)state;
+    static const enum dtype type[] = { DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q4_K, DT_Q5_K, DT_Q6_K };
+    float x[KBLOCK], importance[KBLOCK], y[KBLOCK];
+    uint32_t seed = 5;
+    for (int i = 0; i < KBLOCK; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = (float)(int32_t)seed * 0x1p-31f;
+        importance[i] = i % 7 ? 0.01f : 10;
+    }
+    for (size_t t = 0; t < sizeof type / sizeof *type; t++) {
+        double cost[2] = { 0 };
+        for (int w = 0; w < 2; w++) {
+            uint8_t row[KBLOCK];
+            dtype_narrow_weighed(row, type[t], x, w ? importance : NULL, KBLOCK);
+            dtype_widen_row(y, type[t], row, KBLOCK);
+            for (int i = 0; i < KBLOCK; i++) cost[w] += (double)importance[i] * (double)((y[i] - x[i]) * (y[i] - x[i]));
+        }
+        if (!(cost[1] < 0.9 * cost[0])) fail_msg("%s: %g, and %g by importance", dtype_name(type[t]), cost[0], cost[1]);
     }
 }
 
 static void test_what_fits_comes_back_and_zeros_stay_zeros(void **state)
 {
     (void)state;
-    uint8_t row[QBLOCK * 4];
-    float x[QBLOCK], y[QBLOCK];
-    for (int t = 0; dtype_is_narrowed((enum dtype)t); t++) {
+    uint8_t row[KBLOCK * 4];
+    float x[KBLOCK], y[KBLOCK];
+    for (int t = 0; t < DT_COUNT; t++) {
+        if (!dtype_is_narrowed((enum dtype)t)) continue;
         memset(x, 0, sizeof x);
-        dtype_narrow_row(row, (enum dtype)t, x, QBLOCK);
-        dtype_widen_row(y, (enum dtype)t, row, QBLOCK);
-        assert_memory_equal(x, y, sizeof x);
-        for (int i = 0; i < QBLOCK; i++) x[i] = i == 3 ? -8 : (float)(i % 8); /* whole numbers that every type has */
-        dtype_narrow_row(row, (enum dtype)t, x, QBLOCK);
-        dtype_widen_row(y, (enum dtype)t, row, QBLOCK);
-        for (int i = 0; i < QBLOCK; i++)
+        dtype_narrow_weighed(row, (enum dtype)t, x, NULL, KBLOCK);
+        dtype_widen_row(y, (enum dtype)t, row, KBLOCK);
+        for (int i = 0; i < KBLOCK; i++) assert_true(y[i] == 0);
+        for (int i = 0; i < KBLOCK; i++) x[i] = i % 32 == 3 ? -8 : (float)(i % 8); /* whole numbers that every type has */
+        dtype_narrow_weighed(row, (enum dtype)t, x, NULL, KBLOCK);
+        dtype_widen_row(y, (enum dtype)t, row, KBLOCK);
+        for (int i = 0; i < KBLOCK; i++)
             if (fabsf(y[i] - x[i]) > (t <= DT_BF16 ? 0 : 0.6f))
                 fail_msg("%s: %g became %g", dtype_name((enum dtype)t), (double)x[i], (double)y[i]);
     }
@@ -67,6 +121,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_those_of_the_reference),
+        cmocka_unit_test(test_rows_are_those_of_the_reference_with_and_without_importance),
+        cmocka_unit_test(test_importance_moves_errors_to_where_they_count_less),
         cmocka_unit_test(test_what_fits_comes_back_and_zeros_stay_zeros),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,152 @@
+/* steno: numbers become blocks of the K types. SPDX-License-Identifier: MIT
+ *
+ * Of each run of 16 or 32 numbers a scale (and a minimum) is searched for; these become integers times one more scale, and then every
+ * number is rounded again by what is stored. Where it is known how much an error in a column counts, the search weighs it by that. */
+#include <math.h>
+#include <string.h>
+#include "kern/fit.h"
+#include "kern/ref.h"
+
+enum { RUN = 32, RUNS = KBLOCK / RUN, RUN6 = 16, RUNS6 = KBLOCK / RUN6,
+       CODE_MAX = 63 };
+
+/* What a block is made of. */
+struct parts { uint16_t d, dmin; uint8_t scale[RUNS], min[RUNS], q[KBLOCK]; };
+
+static void store_u16(uint8_t *p, uint16_t v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+}
+
+static float sum_of_squares(const float *x, int n)
+{
+    float sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i] * x[i];
+    return sum;
+}
+
+static uint8_t code_of(float x, float inverse)
+{
+    const int v = fit_round(inverse * x);
+    return (uint8_t)(v < 0 ? 0 : v > CODE_MAX ? CODE_MAX : v);
+}
+
+static void codes_by_largest(uint8_t *code, uint16_t *d, const float v[RUNS])
+{
+    float most = 0;
+    for (int j = 0; j < RUNS; j++) most = v[j] > most ? v[j] : most;
+    for (int j = 0; j < RUNS; j++) code[j] = code_of(v[j], most > 0 ? (float)CODE_MAX / most : 0);
+    *d = f16_from_f32(most / (float)CODE_MAX);
+}
+
+/* A scale and a minimum for each run, as codes. */
+static void fit_runs(struct parts *p, const float *x, const float *importance, int top)
+{
+    static struct fit_steps const wide = { -1.0f, 0.1f, 20 }, narrow = { -0.5f, 0.1f, 15 }, fine = { -0.9f, 0.05f, 36 };
+    const struct fit_steps *steps = importance ? &fine : top == 15 ? &wide : &narrow;
+    float scale[RUNS], min[RUNS], sum[RUNS], weight[RUN];
+    const float spread = importance ? 2 * sum_of_squares(x, KBLOCK) / KBLOCK : 0;
+    for (int j = 0; j < RUNS; j++) {
+        const float *v = x + RUN * j, mean = importance ? 0 : sqrtf(sum_of_squares(v, RUN) / RUN);
+        sum[j] = 0;
+        for (int i = 0; i < RUN; i++) {
+            weight[i] = importance ? importance[RUN * j + i] * sqrtf(spread + v[i] * v[i]) : mean + fabsf(v[i]);
+            sum[j] += weight[i];
+        }
+        scale[j] = fit_ranged(p->q + RUN * j, &min[j], v, weight, RUN, top, steps);
+    }
+    if (importance) {
+        p->d = f16_from_f32(fit_scales(p->scale, scale, sum, RUNS, CODE_MAX));
+        p->dmin = f16_from_f32(fit_scales(p->min, min, sum, RUNS, CODE_MAX));
+        return;
+    }
+    codes_by_largest(p->scale, &p->d, scale);
+    codes_by_largest(p->min, &p->dmin, min);
+}
+
+static void round_runs(struct parts *p, const float *x, int top)
+{
+    for (int j = 0; j < RUNS; j++) {
+        const float d = f16_to_f32(p->d) * (float)p->scale[j], m = f16_to_f32(p->dmin) * (float)p->min[j];
+        if (d == 0) continue;
+        for (int i = RUN * j; i < RUN * (j + 1); i++) {
+            const int l = fit_round((x[i] + m) / d);
+            p->q[i] = (uint8_t)(l < 0 ? 0 : l > top ? top : l);
+        }
+    }
+}
+
+/* Eight scales and eight minima of 6 bits in 12 bytes. */
+static void store_codes(uint8_t *s, const struct parts *p)
+{
+    for (int j = 0; j < 4; j++) {
+        s[j] = (uint8_t)(p->scale[j] | p->scale[j + 4] >> 4 << 6);
+        s[j + 4] = (uint8_t)(p->min[j] | p->min[j + 4] >> 4 << 6);
+        s[j + 8] = (uint8_t)((p->scale[j + 4] & 15) | (p->min[j + 4] & 15) << 4);
+    }
+}
+
+static void narrow_q45(uint8_t *out, const float *x, const float *importance, int has_fifth)
+{
+    const int top = has_fifth ? 31 : 15;
+    struct parts p;
+    fit_runs(&p, x, importance, top);
+    round_runs(&p, x, top);
+    store_u16(out, p.d);
+    store_u16(out + 2, p.dmin);
+    store_codes(out + 4, &p);
+    uint8_t *fifth = out + 16, *half = out + (has_fifth ? 48 : 16);
+    if (has_fifth) memset(fifth, 0, 32);
+    for (int e = 0; e < KBLOCK; e++) {
+        uint8_t *to = &half[e / 64 * 32 + e % 32];
+        if (e / 32 % 2) *to = (uint8_t)(*to | (p.q[e] & 15) << 4);
+        else *to = p.q[e] & 15;
+        if (has_fifth) fifth[e % 32] = (uint8_t)(fifth[e % 32] | p.q[e] >> 4 << e / 32);
+    }
+}
+
+/* Nibbles, two more bits, signed scales of runs of 16. */
+static void store_q6(uint8_t *out, const uint8_t *q)
+{
+    memset(out, 0, KBLOCK / 2 + KBLOCK / 4);
+    for (int e = 0; e < KBLOCK; e++) {
+        uint8_t *half = &out[e / 128 * 64 + e % 64], *more = &out[128 + e / 128 * 32 + e % 32];
+        *half = (uint8_t)(*half | (q[e] & 15) << 4 * (e / 64 % 2));
+        *more = (uint8_t)(*more | (q[e] >> 4) << 2 * (e % 128 / 32));
+    }
+}
+
+static void narrow_q6(uint8_t *out, const float *x, const float *importance)
+{
+    enum { LEVELS = 32, SIZE = 210 };
+    float scale[RUNS6], most = 0;
+    uint8_t q[KBLOCK];
+    int8_t code[RUNS6];
+    for (int j = 0; j < RUNS6; j++) {
+        scale[j] = fit_signed(q + RUN6 * j, x + RUN6 * j, importance ? importance + RUN6 * j : NULL, RUN6, LEVELS);
+        if (fabsf(scale[j]) > fabsf(most)) most = scale[j];
+    }
+    memset(out, 0, SIZE);
+    if (fabsf(most) < 1e-15f) return;
+    const float inverse = -128.0f / most;
+    const uint16_t half = f16_from_f32(1 / inverse);
+    for (int j = 0; j < RUNS6; j++) {
+        const int v = fit_round(inverse * scale[j]);
+        code[j] = (int8_t)(v > 127 ? 127 : v < -128 ? -128 : v);
+        const float d = f16_to_f32(half) * (float)code[j];
+        for (int i = RUN6 * j; i < RUN6 * (j + 1) && d != 0; i++) {
+            const int l = fit_round(x[i] / d);
+            q[i] = (uint8_t)(LEVELS + (l < -LEVELS ? -LEVELS : l >= LEVELS ? LEVELS - 1 : l));
+        }
+    }
+    store_q6(out, q);
+    memcpy(out + 192, code, sizeof code);
+    store_u16(out + 208, half);
+}
+
+void narrow_k(uint8_t *p, enum dtype t, const float *x, const float *importance)
+{
+    if (t == DT_Q6_K) narrow_q6(p, x, importance);
+    else narrow_q45(p, x, importance, t == DT_Q5_K);
+}

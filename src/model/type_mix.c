@@ -1,0 +1,89 @@
+/* steno: which type each tensor of a language model gets. SPDX-License-Identifier: MIT */
+#include "model/type_mix.h"
+
+#include <string.h>
+
+static const struct type_mix mixes[] = {
+    { "f32", 0, DT_F32, 1 },       { "f16", 1, DT_F16, 1 },       { "bf16", 32, DT_BF16, 1 },    { "q8_0", 7, DT_Q8_0, 1 },
+    { "q5_1", 9, DT_Q5_1, 1 },     { "q5_0", 8, DT_Q5_0, 1 },     { "q4_1", 3, DT_Q4_1, 1 },     { "q4_0", 2, DT_Q4_0, 1 },
+    { "q6_k", 18, DT_Q6_K, 0 },    { "q5_k_m", 17, DT_Q5_K, 0 },  { "q5_k_s", 16, DT_Q5_K, 0 },  { "q4_k_m", 15, DT_Q4_K, 0 },
+    { "q4_k_s", 14, DT_Q4_K, 0 },
+};
+enum { FILE_Q4_K_S = 14, FILE_Q4_K_M, FILE_Q5_K_S, FILE_Q5_K_M };
+#define PLAIN "f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0"
+const char type_mix_plain_names[] = PLAIN, type_mix_names[] = PLAIN ", q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s";
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+const struct type_mix *type_mix_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof mixes / sizeof *mixes; i++) {
+        size_t n = 0;
+        while (name[n] && lower(name[n]) == mixes[i].name[n]) n++;
+        if (!name[n] && !mixes[i].name[n]) return &mixes[i];
+    }
+    return NULL;
+}
+
+static int ends(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n >= m && !strcmp(name + n - m, end);
+}
+
+int mix_may_round(const struct mix_tensor *t)
+{
+    return t->rows > 1 && ends(t->name, "weight") && !strstr(t->name, "_norm.weight") && strcmp(t->name, "position_embd.weight") != 0 &&
+           strcmp(t->name, "token_types.weight") != 0;
+}
+
+/* The first eighth of the layers, the last one, and every third between. */
+static int gets_more(int32_t i, int32_t n)
+{
+    return i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2;
+}
+
+static enum dtype of_values(const struct type_mix *m, const struct mix_tensor *t)
+{
+    if ((m->file == FILE_Q4_K_M || m->file == FILE_Q5_K_M) && gets_more(t->layer, t->layers)) return DT_Q6_K;
+    if ((m->file == FILE_Q4_K_S && t->layer < 4) || (m->base == DT_Q4_K && t->shares_values)) return DT_Q5_K;
+    return (enum dtype)m->base;
+}
+
+static enum dtype of_down(const struct type_mix *m, const struct mix_tensor *t)
+{
+    const int is_early = t->layer < t->layers / 8;
+    if ((m->file == FILE_Q4_K_M || m->file == FILE_Q5_K_M) && gets_more(t->layer, t->layers)) return DT_Q6_K;
+    if (m->file == FILE_Q4_K_S && is_early) return DT_Q5_K;
+    if (is_early && t->has_importance && (m->base == DT_Q4_0 || m->base == DT_Q5_0)) /* few columns count there, and far too much */
+        return m->base == DT_Q4_0 ? DT_Q4_1 : DT_Q5_1;
+    return (enum dtype)m->base;
+}
+
+static int is_whole(const struct mix_tensor *t, enum dtype type)
+{
+    return t->k % (uint64_t)dtype_block(type) == 0;
+}
+
+/* A type of smaller blocks and as many bits. */
+static enum dtype fall_back(const struct mix_tensor *t, enum dtype type)
+{
+    if (is_whole(t, type)) return type;
+    const enum dtype smaller = type == DT_Q4_K ? DT_Q5_0 : type == DT_Q5_K ? DT_Q5_1 : type == DT_Q6_K ? DT_Q8_0 : type;
+    return is_whole(t, smaller) ? smaller : DT_F16;
+}
+
+enum dtype mix_type(const struct type_mix *m, const struct mix_tensor *t, enum dtype *wanted)
+{
+    enum dtype type = (enum dtype)m->base;
+    *wanted = type;
+    if (dtype_block(type) == 1) return type;
+    if (t->is_head) type = !is_whole(t, type) || type == DT_Q8_0 ? DT_Q8_0 : DT_Q6_K;
+    else if (strstr(t->name, "attn_v.weight")) type = of_values(m, t);
+    else if (strstr(t->name, "ffn_down")) type = of_down(m, t);
+    *wanted = t->is_head && type == DT_Q8_0 ? (enum dtype)m->base : type;
+    return fall_back(t, type);
+}
