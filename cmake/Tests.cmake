@@ -16,13 +16,13 @@ endif()
 # when it opens a team or a thread itself (golden ones do not: what they compare is computed by the same teams); and `media` when it asks
 # whether there is FFmpeg. script/lint finds what is missing here.
 
-set(tests_long golden.narrow golden.verified)
+set(tests_long golden.draft_model golden.narrow golden.verified)
 set(tests_threads
     unit.base_team unit.fbank unit.mel unit.plan_align unit.plan_exec unit.plan_layers unit.plan_limits unit.plan_linear
     unit.plan_lstm unit.plan_partition unit.plan_rope unit.plan_rows unit.plan_shared unit.plan_stop unit.plan_stream
     unit.plan_heads unit.plan_tokens unit.plan_unfused unit.plan_widths
     api.abi api.batch api.batch_funasr api.cancel api.damaged_weights api.embed api.fallback api.funasr api.funasr_callbacks api.memory
-    api.lanes api.misuse
+    api.draft api.lanes api.misuse
     api.nomem api.opening
     api.reenter api.resident api.results api.serve api.stack api.stream api.threads
     api.long_audio api.vad_segments api.vad_segments_told api.windows)

@@ -88,6 +88,9 @@ static void add_timings(steno_timings *all, const struct queue *q)
         all->n_verified += t.n_verified;
         all->n_corrected += t.n_corrected;
         all->verify_us += t.verify_us;
+        all->n_drafted += t.n_drafted;
+        all->n_accepted += t.n_accepted;
+        all->draft_us += t.draft_us;
         all->n_vad += t.n_vad;
         all->vad_us += t.vad_us;
     }

@@ -26,6 +26,7 @@ static const struct arg rows[] = {
     ENGINE_MODEL_ROW(struct transcribe_opts),
     ENGINE_VOCAB_ROW(struct transcribe_opts),
     ENGINE_LLM_ROW(struct transcribe_opts),
+    ENGINE_DRAFT_ROW(struct transcribe_opts),
     ENGINE_HEADS_ROW(struct transcribe_opts),
     ENGINE_CMVN_ROW(struct transcribe_opts),
     ENGINE_DEMO_ROW(struct transcribe_opts),
@@ -244,10 +245,12 @@ static void print_timings(const struct transcription *t, int64_t wall_us)
         { "load", all.load_us, 1 }, { "source", all.source_us, all.n_windows }, { "mel", all.mel_us, all.n_windows },
         { "vad", all.vad_us, all.n_vad },
         { "encode", all.encode_us, all.n_encodes }, { "cross", all.cross_us, all.n_encodes }, { "prompt", all.prompt_us, all.n_prompts },
-        { "decode", all.decode_us, all.n_steps }, { "verify", all.verify_us, all.n_verified }, { "wall", wall_us, 1 },
+        { "decode", all.decode_us, all.n_steps }, { "verify", all.verify_us, all.n_verified },
+        { "draft", all.draft_us, all.n_drafted }, { "wall", wall_us, 1 },
     };
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         message("time %-7s %10.2f ms / %6lld runs", line[i].name, (double)line[i].us / 1000.0, (long long)line[i].n);
+    if (t->engine.draft) message("drafted %lld tokens, %lld of them were right", (long long)all.n_drafted, (long long)all.n_accepted);
 }
 
 /* With everything open. */

@@ -212,6 +212,7 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
     p->hotwords = d->hotwords;
     p->hotwords_boost = o->hotwords_boost;
     p->repetition_penalty = o->repetition_penalty;
+    p->draft_max = (int32_t)o->draft_max;
     p->condition_on_previous_text = o->condition;
     p->max_context = (int32_t)o->max_context;
     p->without_timestamps = o->without_timestamps;

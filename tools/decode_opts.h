@@ -17,7 +17,7 @@ struct decode_opts {
     int carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
     const char *chunk_size;
     int64_t encoder_look_back, decoder_look_back;
-    int64_t max_context, audio_ctx, detection_segments, beam_size, best_of, sample_length, seed;
+    int64_t draft_max, max_context, audio_ctx, detection_segments, beam_size, best_of, sample_length, seed;
     double detection_threshold, chunk_s, max_initial_timestamp, hotwords_boost, repetition_penalty, grammar_penalty;
     double hallucination_silence, word_threshold;
     double temperature, temperature_increment, patience, length_penalty;
@@ -127,6 +127,8 @@ struct decode_opts {
       .value = "R|none", .dflt = ARG_OF_PARAM, .help = "above it a window's text is too repetitive" }, \
     { .name = "entropy-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.entropy_threshold), \
       .value = "H|none", .dflt = ARG_OF_PARAM, .help = "below it the last 32 tokens of a window are too repetitive" }, \
+    { .name = "draft-max", .kind = ARG_INT, .at = offsetof(T, decode.draft_max), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "tokens that --draft guesses at a time, 1 to 15; -1: as many as should pay, by how often they were right" }, \
     { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
       .help = "flag: repetition, silence and low confidence are marked in JSON; retry: decode such windows again, write nothing where " \
               "there is no sound; off: the reference to the letter" }, \

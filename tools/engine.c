@@ -57,7 +57,9 @@ int engine_session(struct engine *e, int lanes)
     steno_session_params_init(&p);
     p.max_lanes = lanes;
     p.batch = e->batch;
+    p.draft_model = e->batch ? NULL : e->draft;
     const int rc = steno_session_open(&e->session, e->model, e->team, &p, &err);
+    if (rc == STENO_EARG && p.draft_model) return message_usage("--draft: %s", err.text);
     return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, err.text);
 }
 
@@ -98,6 +100,21 @@ int engine_enter(struct ledger *l, const char *what, const steno_model *m)
     return code;
 }
 
+/* In the arithmetic of the large one: an encoder that both have is then the same. */
+static int open_draft(struct engine *e, const struct engine_opts *o, const steno_model_params *like)
+{
+    steno_model_params p = *like;
+    struct model_found at = { 0 };
+    const struct model_choice choice = { .name = o->draft, .vocab = o->vocab, .quiet = 1 };
+    p.verify = 0;
+    p.alignment_heads = NULL;
+    int code = models_open(&e->draft, &at, &choice, &p);
+    if (code == EXIT_OK) code = engine_enter(o->ledger, "a file of the draft model", e->draft);
+    free(at.path);
+    free(at.vocab);
+    return code;
+}
+
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
 {
     steno_model_params p;
@@ -115,6 +132,7 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     e->vocab = at.vocab;
     if (code == EXIT_OK) code = engine_enter(o->ledger, "a file of the model", e->model);
     if (code == EXIT_OK) code = check_given(e, o, &p);
+    if (code == EXIT_OK && o->draft) code = open_draft(e, o, &p);
     if (code == EXIT_OK && lanes) code = engine_session(e, lanes);
     if (code != EXIT_OK) engine_close(e);
     return code;
@@ -141,6 +159,7 @@ void engine_close(struct engine *e)
     steno_session_close(e->session);
     steno_batch_close(e->batch);
     steno_model_close(e->model);
+    steno_model_close(e->draft);
     steno_team_close(e->team);
     free(e->path);
     free(e->vocab);

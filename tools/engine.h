@@ -10,7 +10,7 @@
 enum { ENGINE_F32 = 1 }; /* its place among the words of --compute */
 
 struct engine_opts {
-    const char *model, *vocab, *heads, *cpu, *llm;
+    const char *model, *vocab, *heads, *cpu, *llm, *draft;
     int demo, cmvn, device, compute, quiet, verbose;
     int verify;
     int index_only; /* set by a verb that only describes the model */
@@ -23,6 +23,7 @@ struct engine_opts {
 struct engine {
     steno_team *team;
     steno_model *model;
+    steno_model *draft;   /* --draft; NULL: there is none */
     steno_batch *batch; /* NULL: the session has its own */
     steno_session *session;
     char *path;  /* of the model */
@@ -42,6 +43,11 @@ struct engine {
 #define ENGINE_LLM_ROW(T) \
     { .name = "llm", .kind = ARG_TEXT, .at = offsetof(T, engine.llm), .value = "FILE", \
       .help = "the language model of Fun-ASR-Nano in two GGUF files, where it is not the only one beside the encoder's" }
+
+#define ENGINE_DRAFT_ROW(T) \
+    { .name = "draft", .kind = ARG_TEXT, .at = offsetof(T, engine.draft), .value = "PATH|NAME", \
+      .help = "a small model with the same vocabulary that guesses tokens ahead, several of which are checked in one run; the text stays " \
+              "the same to the bit" }
 
 #define ENGINE_HEADS_ROW(T) \
     { .name = "alignment-heads", .kind = ARG_TEXT, .at = offsetof(T, engine.heads), .value = "LIST", \

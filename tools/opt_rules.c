@@ -38,6 +38,9 @@ static int cuts(scene_t s) { return !s->o->subtitles.split_on_word || s->o->subt
 static int has_folder(scene_t s) { return s->o->out_dir != NULL; }
 static int prints_text(scene_t s) { return s->o->engine.verbose || (!s->o->out_dir && s->formats & BIT(TXT)); }
 static int is_fast(scene_t s) { return s->o->engine.compute != ENGINE_F32; }
+static int drafts(scene_t s) { return s->o->engine.draft != NULL; }
+static int is_greedy(scene_t s) { return !s->o->decode.beam_size && s->o->decode.temperature == 0; }
+static int guesses(scene_t s) { return s->o->decode.draft_max != 0; }
 static int verifies(scene_t s) { return s->o->engine.verify; }
 static int has_styles(scene_t s) { return s->o->print_colors || s->o->print_confidence; }
 static int one_style(scene_t s) { return !s->o->print_colors || !s->o->print_confidence; }
@@ -56,6 +59,9 @@ static const struct {
 } rules[] = {
     { "verify", is_fast, "has nothing to do beside --compute f32: everything is f32 already" },
     { "verify-margin", verifies, "needs --verify" },
+    { "draft", is_greedy, "guesses the most probable tokens: --beam-size and --temperature above 0 do not go with it" },
+    { "draft", guesses, "and --draft-max 0 exclude each other" },
+    { "draft-max", drafts, "needs --draft" },
     { "no-vad", no_vad, "and --vad fsmn exclude each other" },
     { "clip-timestamps", no_clips, "and --vad exclude each other" },
     { "chunk-length", no_vad_chunks, "and --vad exclude each other" },

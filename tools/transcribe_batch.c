@@ -57,6 +57,7 @@ int transcription_run_batch(struct transcription *t, char **files, int n)
     bp.max_windows = (int)t->o->batch_size;
     bp.max_lanes = decode_opts_lanes(&t->o->decode);
     bp.steps_between_encodes = 0; /* nobody reads along */
+    bp.draft_model = t->engine.draft;
     const int n_slots = job_slots(&bp, n);
     int code = check_memory(t, &bp, n_slots);
     steno_session_close(t->engine.session); /* it has judged the parameters; the slots have their own */

@@ -435,6 +435,12 @@ typedef struct steno_session_params {
     uint32_t size;      /* set by steno_session_params_init */
     int32_t max_lanes;  /* most sequences of a window that decode together (beams, or candidates of best_of), 1..32; default 1 */
     steno_batch *batch; /* the session's calls run in this batch and take its scratch; max_lanes is the batch's then. NULL: its own */
+    /* A small model with the same vocabulary, which guesses ids ahead; the session's model checks several of them in one run. Texts,
+     * times and probabilities are the same to the bit with any draft model, or none; a good one spares time where the model's weights are
+     * much more than its own. For Whisper: it hears the windows itself, with as many mel bands; greedy searches are drafted, beams and
+     * draws are not (see draft_max of steno_transcribe_params). The session holds it until it is closed. Of a session in a batch it is the
+     * batch's. NULL: none */
+    const steno_model *draft_model;
 } steno_session_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -759,6 +765,11 @@ typedef struct steno_transcribe_params {
     const struct steno_vad_params *vad; /* how it finds them, copied; NULL: the defaults. Its callbacks are told */
     double repetition_penalty;     /* of Fun-ASR-Nano: logits of ids that a segment has already are divided by it where they are above 0,
                                       and multiplied where they are below; 0.01 to 100, default 1: nothing changes */
+    int32_t draft_max;             /* with a draft model (steno_session_params): ids that are guessed ahead and checked in one run, 1 to 15,
+                                      as far as there is room; -1, the default: as many as should pay, by how often they were right and by
+                                      how much smaller that model is; 0: none. More than 0 is refused where nothing is drafted: with beams,
+                                      and at a temperature above 0. Attempts at higher temperatures are decoded without guesses */
+    int32_t pad2;
 } steno_transcribe_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -1140,6 +1151,7 @@ typedef struct steno_batch_params {
      * waits for text that comes as it is decoded. Default 8 */
     int32_t steps_between_encodes;
     int32_t pad2;
+    const steno_model *draft_model; /* as of steno_session_params, for all its windows; while more than 8 are at work nothing is drafted */
 } steno_batch_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */
@@ -1324,6 +1336,7 @@ typedef struct steno_timings {
     int64_t n_drafted, n_accepted;   /* ids that were guessed ahead (draft_max), and those of them that were chosen */
     int64_t n_vad, vad_us;           /* pieces of audio that went through vad_model, and what that took: features, network and callbacks */
     int64_t n_reused;                /* ids of prompts whose keys and values were there: n_prompt_tokens does not count them */
+    int64_t draft_us;                /* in the draft model: its encoder, and guessing */
 } steno_timings;
 
 /** What ran for this session alone, and of runs that sessions of a batch share its part of the time, by rows.

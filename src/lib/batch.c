@@ -3,6 +3,7 @@
 #include "lib/call.h"
 #include "lib/entry.h"
 #include "task/batch_loop.h"
+#include "task/draft_model.h"
 
 void steno_batch_params_fill(steno_batch_params *p, uint32_t size)
 {
@@ -27,14 +28,15 @@ static int params_of(steno_batch_params *own, const steno_model *m, const steno_
     if (own->steps_between_encodes < 0)
         return err_set(e, STENO_EARG, "steps_between_encodes is %d, want 0 or more", (int)own->steps_between_encodes);
     if (m->index_only) return err_set(e, STENO_EARG, "the model was opened with index_only: it has no weights");
-    return STENO_OK;
+    return own->draft_model ? draft_model_check(m, own->draft_model, e) : STENO_OK;
 }
 
 int64_t steno_batch_memory(const steno_model *m, const steno_team *team, const steno_batch_params *p)
 {
     steno_batch_params own;
     if (!m || params_of(&own, m, p, NULL)) return STENO_EARG;
-    return (int64_t)batch_memory(m, team, (uint32_t)own.max_windows, (uint32_t)own.max_lanes);
+    const size_t n = batch_memory(m, team, (uint32_t)own.max_windows, (uint32_t)own.max_lanes);
+    return (int64_t)(own.draft_model ? n + batch_draft_memory(own.draft_model, team, (uint32_t)own.max_windows) : n);
 }
 
 int steno_batch_open(steno_batch **out, const steno_model *m, steno_team *team, const steno_batch_params *p, steno_error *e)
@@ -45,7 +47,12 @@ int steno_batch_open(steno_batch **out, const steno_model *m, steno_team *team, 
     steno_batch_params own;
     int rc = params_of(&own, m, p, e);
     if (!rc) rc = batch_open(out, m, team, (uint32_t)own.max_windows, (uint32_t)own.max_lanes, e);
-    if (!rc) (*out)->params = own;
+    if (rc) return rc;
+    (*out)->params = own;
+    if (own.draft_model) rc = batch_open_draft(*out, own.draft_model, e);
+    if (!rc) return STENO_OK;
+    steno_batch_close(*out);
+    *out = NULL;
     return rc;
 }
 

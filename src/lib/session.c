@@ -3,6 +3,7 @@
 #include <string.h>
 #include "lib/entry.h"
 #include "task/batch_loop.h"
+#include "task/draft_model.h"
 
 void steno_session_params_fill(steno_session_params *p, uint32_t size)
 {
@@ -34,7 +35,11 @@ int64_t steno_session_memory(const steno_model *m, const steno_team *team, const
     steno_session_params own;
     if (!m || params_of(&own, p)) return STENO_EARG;
     if (!m->n_plans) return 0; /* it has no sessions */
-    const size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, windows_of(m), lanes_of(m, &own)));
+    size_t n = sizeof(steno_session) + (own.batch ? 0 : batch_memory(m, team, windows_of(m), lanes_of(m, &own)));
+    if (own.draft_model) {
+        if (draft_model_check(m, own.draft_model, NULL)) return STENO_EARG;
+        n += batch_draft_memory(own.draft_model, team, windows_of(m));
+    }
     return (int64_t)(n + model_ops(m) * sizeof(struct op_time) + m->task->memory(m, team, own.batch != NULL));
 }
 
@@ -45,6 +50,7 @@ static int open_parts(steno_session *s, steno_team *team, const steno_session_pa
     s->batch = p->batch;
     s->own_batch = !p->batch;
     if (s->own_batch) rc = batch_open(&s->batch, m, team, windows_of(m), lanes_of(m, p), e);
+    if (!rc && p->draft_model) rc = batch_open_draft(s->batch, p->draft_model, e);
     if (rc) return rc;
     s->batch->n_sessions++;
     s->timings.load_us = m->load_us;
@@ -62,6 +68,8 @@ int steno_session_open(steno_session **out, const steno_model *m, steno_team *te
     if (params_of(&own, p)) return err_set(e, STENO_EARG, "max_lanes is %d, want 1..%d", (int)own.max_lanes, MAX_LANES);
     if (own.batch && own.batch->model != m) return err_set(e, STENO_EARG, "the batch is one of another model");
     if (m->index_only) return err_set(e, STENO_EARG, "the model was opened with index_only: it has no weights");
+    if (own.draft_model && own.batch) return err_set(e, STENO_EARG, "the session is one of a batch, which has the draft model, if any");
+    if (own.draft_model && draft_model_check(m, own.draft_model, e)) return STENO_EARG;
     steno_session *s = calloc(1, sizeof *s);
     if (!s) return err_nomem(e, sizeof *s, "a session");
     arena_init(&s->arena);

@@ -34,7 +34,7 @@ static void bound_slice(const struct replay *rp, const struct op *op, uint32_t o
     if (!s->n) return;
     const struct plan *p = rp->p;
     const struct bind *c = &p->bind[op->bind];
-    const struct logit_range g = logit_range_of(&rp->run->lane[rp->run->row[rp->run->out_row[out]].lane].sampler);
+    const struct logit_range g = logit_range_at(rp->run, rp->run->out_row[out]);
     const size_t panels = pack_panels(c->n), p0 = (size_t)slice * SLICE_PANELS;
     float *max = bounds_of(rp, out), *lower = max + panels;
     const struct approx_logits l = { logits_at(rp, out), c->approx, s->x, &g, s->n };

@@ -138,6 +138,18 @@ struct logit_range logit_range_of(const struct sampler *s)
     return g;
 }
 
+struct logit_range logit_range_at(const struct run *r, uint32_t row)
+{
+    const struct row *at = &r->row[row];
+    const struct lane *l = &r->lane[at->lane];
+    const int32_t guessed = at->flags & ROW_GUESS ? at->pos - l->kv.len : 0;
+    struct sampler s = l->sampler;
+    for (int32_t i = 0; i < guessed && s.rules->timestamps; i++)
+        if (s.out[s.n + i].id >= s.rules->ts_begin) s.last_ts = s.out[s.n + i].id;
+    s.n += guessed;
+    return logit_range_of(&s);
+}
+
 struct logit_partial logits_merge(const struct logit_partial *part, size_t n, size_t stride)
 {
     struct logit_partial m = { -INFINITY, 0, -1 };

@@ -152,6 +152,9 @@ void run_advance(struct run *r);
 /* Range of ids a lane may choose now. Text ids [text_from, ts_begin), timestamps [ts_from, ts_to); empty where from >= to. */
 struct logit_range { int32_t text_from, text_to, ts_from, ts_to; const uint32_t *mask; };
 struct logit_range logit_range_of(const struct sampler *s);
+/* The same for row `row`, of the rows of guesses in a run: where the ids before it are chosen. Where times have rules they stand in out
+ * behind those that were. */
+struct logit_range logit_range_at(const struct run *r, uint32_t row);
 /* A stream of random numbers of its own for each candidate of each attempt at each window. */
 static inline uint64_t rng_stream_of(int64_t window, int attempt, int candidate)
 {

@@ -65,12 +65,26 @@ static void prompt_want(struct ar *a, struct run *r, struct kv_state *state, str
         row_add(a, r, a->prompt[a->n_prompt - 1], (uint16_t)(a->lane0 + i), choice(a) | (i ? 0 : prob));
 }
 
+/* The step of a lane that is guessed for. */
+static void guesses_want(struct ar *a, struct run *r, struct room left)
+{
+    const struct lane *l = &r->lane[a->lane0];
+    const int32_t n = l->sampler.n, room = (int32_t)(left.rows < left.out ? left.rows : left.out) - 1;
+    if (a->n_guesses > room) a->n_guesses = room;
+    for (int32_t i = 0; i <= a->n_guesses; i++)
+        run_add(r, l->sampler.out[n - 1 + i].id, l->kv.len + i, a->lane0, a->n_guesses ? ROW_GUESS : ROW_SAMPLE);
+}
+
 uint32_t ar_want(struct ar *a, struct run *r, struct kv_state *state, struct room max)
 {
     const uint32_t before = r->n_rows;
     if (ar_prompts(a)) prompt_want(a, r, state, max);
     if (a->done || a->fed < a->n_prompt || !fits_all(a, run_left(r, max))) return r->n_rows - before;
     const int32_t n = a->p.beams ? a->beams.n : a->p.n_lanes;
+    if (a->n_guesses) {
+        guesses_want(a, r, run_left(r, max));
+        return r->n_rows - before;
+    }
     for (int32_t i = 0; i < n; i++) {
         const uint16_t lane = a->p.beams ? a->beams.lane[i] : (uint16_t)(a->lane0 + i);
         const struct lane *l = &r->lane[lane];

@@ -41,6 +41,7 @@ struct ar {
     int32_t fed;             /* tokens of the prompt whose rows have run: 0, or more where the lane holds them from before */
     uint16_t lane0;          /* the lanes are lane0 .. lane0 + n_lanes - 1 */
     int32_t forked;          /* they all hold the prompt */
+    int32_t n_guesses;       /* greedy: ids behind those that its sampler has chosen, which somebody has guessed; then, those in the run */
     int32_t done;
     uint16_t result;         /* when done: the lane with the tokens that count */
     double rank[AR_FINISHED]; /* when done: of each candidate, in the order they were found */
@@ -49,7 +50,8 @@ struct ar {
 };
 
 /* The lanes must have been reset for this attempt (kv_len 0, rules, out, limit, window, enc_len; each its own stream). prompt is kept,
- * not copied; the lanes after the first are made copies of it when the prompt has run. */
+ * not copied; the lanes after the first are made copies of it when the prompt has run. Rows of guesses (n_guesses) stand behind the row of
+ * a step, all of them ROW_GUESS: whoever has them run chooses from them before ar_give. */
 void ar_begin(struct ar *a, const struct ar_params *p, uint16_t lane0, const int32_t *prompt, int32_t n_prompt, int32_t sot);
 /* Add the rows wanted now to those in r, if there is room: at most `max` in all. Steps come whole or not at all, a prompt in pieces.
  * state: the append state of the lanes. @return rows added */

@@ -11,6 +11,7 @@ struct decode_slot {
     const steno_session *audio;  /* whose window's cross keys are here, NULL: none that could serve again */
     int64_t from;                /* first frame of it */
     int32_t frames;
+    int is_drafted;              /* cross keys of the same window are in the draft model's slot, too */
 };
 
 struct ar_batch {
@@ -24,6 +25,7 @@ struct ar_batch {
     int64_t n_steps_heard;           /* since a slice of audio was listened to */
     int is_wanted;                   /* somebody waits for a free decode slot */
     int is_unheard;                  /* somebody has not listened to all of his audio */
+    int goes_on;                     /* the chain ended for the draft model alone: another one follows at once */
 };
 
 static inline struct ar_batch *ar_batch_of(const struct steno_batch *b) { return b->part; }

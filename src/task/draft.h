@@ -8,10 +8,9 @@
  * or punctuates a text says most of it again. */
 #ifndef STENO_TASK_DRAFT_H
 #define STENO_TASK_DRAFT_H
-#include "task/session.h"
+#include "task/draft_model.h"
 
-enum { DRAFT_MOST = 15, /* beside one row: more are not few rows (plan/replay.h) */
-       DRAFT_NGRAM = 4  /* ids that are looked for, at most */ };
+enum { DRAFT_NGRAM = 4 }; /* ids that are looked for, at most */
 
 struct draft {
     int32_t most;                /* guesses of a run, 0: there are none */

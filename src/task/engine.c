@@ -41,7 +41,8 @@ static size_t tokens_sz(const steno_model *m, const struct batch_shape *s, uint3
     return (m->task->one_by_one ? 1 : n_lanes) * s->n_ids * sizeof(struct sampled_token);
 }
 
-size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
+/* Without what its task keeps. */
+static size_t bare_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
 {
     const struct plan *plans[MODEL_PLANS];
     const int n_plans = plans_of(m, plans);
@@ -55,11 +56,21 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
     }
     const struct exec_params p = exec_params_of(m, team_threads(team), plans, state, shape.rows_out);
     n += exec_memory(m->executor, &p);
-    if (m->exact) n += batch_memory(m->exact, team, 1, n_lanes);
-    if (m->task->batch_memory) n += m->task->batch_memory(m, n_windows, n_lanes);
     if (shape.first_plan == n_plans) return n;
     n += run_memory(plans + shape.first_plan, n_plans - shape.first_plan, lanes) + tokens_sz(m, &shape, lanes);
     return n + shape.n_ids * sizeof(struct best);
+}
+
+size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
+{
+    size_t n = bare_memory(m, team, n_windows, n_lanes);
+    if (m->exact) n += batch_memory(m->exact, team, 1, n_lanes);
+    return m->task->batch_memory ? n + m->task->batch_memory(m, n_windows, n_lanes) : n;
+}
+
+size_t batch_draft_memory(const steno_model *draft, const steno_team *team, uint32_t n_windows)
+{
+    return bare_memory(draft, team, n_windows, 1);
 }
 
 /* Everybody at work wants to stop. */
@@ -107,13 +118,14 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     if (shape.first_plan < n_plans) bad |= run_open(b, plans + shape.first_plan, n_plans - shape.first_plan, &shape);
     if (bad)
         return err_nomem(e, model_ops(m) * sizeof *b->time + tokens_sz(m, &shape, b->n_windows * b->n_lanes), "a session");
-    return m->task->batch_open ? m->task->batch_open(b, e) : STENO_OK;
+    return m->task->batch_open && !b->is_draft ? m->task->batch_open(b, e) : STENO_OK;
 }
 
 static void batch_close(struct steno_batch *b)
 {
     if (b->exact) batch_close(b->exact);
-    if (b->model->task->batch_close) b->model->task->batch_close(b);
+    if (b->draft) batch_close(b->draft);
+    if (b->model->task->batch_close && !b->is_draft) b->model->task->batch_close(b);
     queue_destroy(b);
     exec_close(b->exec);
     arena_free(&b->arena);
@@ -127,11 +139,11 @@ void batch_release(struct steno_batch *b)
     if (b && b->closed && !b->n_sessions) batch_close(b);
 }
 
-int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes, steno_error *e)
+/* An empty one; NULL: no memory. */
+static struct steno_batch *batch_new(const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes)
 {
     struct steno_batch *b = calloc(1, sizeof *b);
-    *out = b;
-    if (!b) return err_nomem(e, sizeof *b, "a session");
+    if (!b) return NULL;
     arena_init(&b->arena);
     queue_init(b);
     b->model = m;
@@ -140,10 +152,31 @@ int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team,
     team_hold(team);
     b->n_windows = n_windows;
     b->n_lanes = n_lanes;
+    return b;
+}
+
+int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes, steno_error *e)
+{
+    struct steno_batch *b = *out = batch_new(m, team, n_windows, n_lanes);
+    if (!b) return err_nomem(e, sizeof *b, "a session");
     int rc = open_parts(b, e);
     if (!rc && m->exact) rc = batch_open(&b->exact, m->exact, team, 1, n_lanes, e);
     if (!rc) return STENO_OK;
     batch_close(b);
     *out = NULL;
+    return rc;
+}
+
+int batch_open_draft(struct steno_batch *b, const steno_model *draft, steno_error *e)
+{
+    struct steno_batch *d = batch_new(draft, b->team, b->n_windows, 1);
+    if (!d) return err_nomem(e, sizeof *d, "a session");
+    d->is_draft = 1;
+    const int rc = open_parts(d, e);
+    for (uint32_t i = 0; !rc && i < d->run.n_lanes; i++) /* done until somebody wants guesses */
+        d->run.lane[i] = (struct lane){ .kv.window = (uint16_t)i,
+                                        .sampler = { .out = d->sampled + i * (size_t)draft->text_ctx, .last_ts = -1, .done = 1 } };
+    if (rc) batch_close(d);
+    else b->draft = d;
     return rc;
 }

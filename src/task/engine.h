@@ -28,6 +28,8 @@ struct steno_batch {
     steno_session *solo;        /* the call outside of the queue that is at work, NULL: none */
     struct stream_state *streaming; /* whose states the executor holds (stream_state.h), NULL: nobody's */
     struct steno_batch *exact;  /* computes in f32, for one window; NULL: nothing is verified */
+    struct steno_batch *draft;  /* of the small model that guesses ids ahead, a lane for each window; NULL: there is none */
+    int is_draft;               /* it is such a one: of its task it has nothing */
     steno_batch_params params;
     _Atomic int at_work;        /* a public call has entered and not left: one of a session, or steno_batch_run (lib/entry.c) */
     int telling;                /* on_done is being called */
@@ -44,5 +46,8 @@ struct batch_shape {
 int batch_open(struct steno_batch **out, const steno_model *m, steno_team *team, uint32_t n_windows, uint32_t n_lanes, steno_error *e);
 void batch_release(struct steno_batch *b); /* gone when its owner has closed it and no session is open in it; NULL is allowed */
 size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes);
+/* A batch gets a draft model, that has been checked (draft_model.h). */
+int batch_open_draft(struct steno_batch *b, const steno_model *draft, steno_error *e);
+size_t batch_draft_memory(const steno_model *draft, const steno_team *team, uint32_t n_windows);
 size_t model_ops(const steno_model *m); /* of all plans */
 #endif

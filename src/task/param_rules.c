@@ -57,6 +57,7 @@ static int chunks_alone(params_t p) { return (!p->n_clip_timestamps && !p->offse
 static int clips_apart(params_t p) { return !p->condition_on_previous_text; }
 static int chunk_fits(params_t p) { return !p->chunk_ms || !p->audio_ctx || p->chunk_ms <= 20 * p->audio_ctx; }
 static int has_words(params_t p) { return p->word_timestamps != 0; }
+static int is_greedy(params_t p) { return !p->beam_size && p->temperature == 0; }
 static int has_token_times(params_t p) { return p->token_timestamps != 0; }
 
 int param_chunk_size(const char *text, int32_t chunk[3])
@@ -134,6 +135,7 @@ static const struct rule {
     { "prepend_punctuations", has_words, NO_WORDS, 0 },
     { "append_punctuations", has_words, NO_WORDS, 0 },
     { "token_threshold", has_token_times, "needs {token_timestamps}", 0 },
+    { "draft_max", is_greedy, "guesses the most probable ids: it needs {temperature} 0 and no {beam_size}", 0 },
     { "chunk_size", chunk_is_whole, "is not BEFORE,CHUNK,AFTER in rows of 60 ms, as 0,10,5: at most 240 of them, a chunk of 1 or more, "
                                     "and 1 or more beside it", 0 },
     { "encoder_chunk_look_back", encoder_rows_fit, TOO_FAR, 0 },

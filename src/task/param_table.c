@@ -95,6 +95,7 @@ static const struct param transcribe[] = {
     { T(vad_model), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
     { T(vad), .kind = STENO_PARAM_CALL, .by = BY_CLIPS },
     { T(repetition_penalty), NUMBER(0.01, 100), .value = 1, .by = BY_AUDIO_LM },
+    { T(draft_max), INT32(-1, DRAFT_MOST), .value = -1, .by = BY_AR },
 };
 
 static const struct param find_speech[] = {

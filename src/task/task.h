@@ -28,6 +28,7 @@ struct task {
     unsigned (*serves)(const steno_model *m); /* BY_...: rows of the table of parameters */
     uint32_t max_lanes;             /* sequences of one window that may be decoded beside each other */
     uint32_t own_windows;           /* of one request that share a run, in a session by itself; 0: one */
+    int drafts;                     /* a small model may guess ids ahead (draft_model.h) */
     int one_by_one;                 /* windows of a run become text one after the other: tokens of one are kept, not of every lane */
 
     /* Its part of a batch, in b->part; all but the first are NULL where it has none. */

@@ -30,6 +30,7 @@ static const struct promise transcribe[] = {
     { "model", SPEECH, "", "", "everything here" },
     { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" }, /* others have their own */
     { "llm", 0, "--llm %m", "", "golden/test_nano.c" },
+    { "draft", DECODES, "--draft %m", "", "golden/test_draft_model.c, cli/draft.sh" },
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "--word-timestamps", NULL },
     { "cmvn", TAGS, "--no-cmvn", "", NULL },
     { "demo", 0, "--demo", "", NULL }, /* beside -m */
@@ -110,6 +111,7 @@ static const struct promise transcribe[] = {
     { "temperature-increment-on-fallback", DECODES, "--temperature-increment-on-fallback 0", "", NULL },
     { "compression-ratio-threshold", DECODES, "--compression-ratio-threshold 0.01", "--logprob-threshold none", NULL },
     { "entropy-threshold", DECODES, "--entropy-threshold 100", "--logprob-threshold none", "api/test_fallback.c" },
+    { "draft-max", DECODES, "--draft-max 3", "--draft %m", "golden/test_draft_model.c" },
     { "guards", DECODES, "--guards off", "", NULL },
     { "seed", DECODES, "--seed 7", "", NULL },
     { "sample-length", DECODES, "--sample-length 3", "", NULL },

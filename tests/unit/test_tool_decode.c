@@ -114,6 +114,7 @@ static void test_defaults_are_those_of_the_library(void **state)
     SAME(grammar_penalty);
     SAME(hotwords_boost);
     SAME(repetition_penalty);
+    SAME(draft_max);
     SAME(n_clip_timestamps);
     SAME(independent_clips);
     SAME(chunk_ms);

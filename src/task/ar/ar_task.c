@@ -173,6 +173,7 @@ const struct task ar_task = {
     .name = "ar",
     .serves = serves,
     .max_lanes = MAX_LANES,
+    .drafts = 1,
     .shape = shape,
     .batch_memory = ar_batch_memory,
     .batch_open = ar_batch_open,

@@ -194,6 +194,13 @@ void process_logits(struct window_decoder *w, struct lane *l, float *logits)
     if (w->request->matcher) adjust_grammar(w, l, logits);
 }
 
+void batch_filter(void *user, uint16_t lane, float *logits)
+{
+    struct steno_batch *b = user;
+    struct window_decoder *w = ar_batch_of(b)->decode_slot[lane / b->n_lanes].user;
+    if (w) process_logits(w, &b->run.lane[lane], logits);
+}
+
 double processors_pushed(struct window_decoder *w, const struct lane *l)
 {
     const struct request *c = w->request;

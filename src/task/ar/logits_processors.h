@@ -7,6 +7,7 @@ int processors_open(steno_session *s);
 void processors_close(struct request *c);
 int processors_wanted(const struct request *c);
 void process_logits(struct window_decoder *w, struct lane *l, float *logits);
+void batch_filter(void *batch, uint16_t lane, float *logits); /* chain_calls.filter: process_logits of whoever has the lane */
 int processors_failed(steno_session *s); /* why w->failed: a status */
 /* Mean of what hot words added to the lane's ids and to the end; its ids are left in w->ids. */
 double processors_pushed(struct window_decoder *w, const struct lane *l);

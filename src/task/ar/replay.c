@@ -5,6 +5,7 @@
 #include "task/ar/replay.h"
 #include <string.h>
 #include "base/os.h"
+#include "task/ar/guesses.h"
 #include "task/ar/waiting.h"
 #include "task/ar/logits_processors.h"
 
@@ -43,7 +44,7 @@ static void count_rows(struct steno_batch *b, int64_t ns)
     for (uint32_t i = 0; i < b->run.n_rows; i++) {
         const uint32_t at = b->run.row[i].lane / b->n_lanes;
         rows[at]++;
-        prompt[at] += !(b->run.row[i].flags & (ROW_SAMPLE | ROW_TOPK));
+        prompt[at] += !(b->run.row[i].flags & (ROW_SAMPLE | ROW_TOPK | ROW_GUESS));
     }
     a->chain_rows += b->run.n_rows;
     for (uint32_t i = 0; i < b->n_windows; i++) {
@@ -112,26 +113,24 @@ static int chain_next(void *user)
     for (uint32_t i = 0; i < b->n_windows; i++) {
         struct window_decoder *w = a->decode_slot[i].user;
         if (!w) continue;
+        guesses_check(b, w);
         ar_give(&w->ar, &b->run, &b->state[STATE_SELF]);
         ended |= w->ar.done || w->failed || session_should_stop(w->s);
     }
     a->n_steps++;
     a->n_steps_heard++;
-    return !ended && !is_due(b) && rows_want(b) > 0;
+    if (ended || is_due(b)) return 0;
+    a->goes_on = guesses_wanted(b);
+    return !a->goes_on && rows_want(b) > 0;
 }
 
-void batch_filter(void *user, uint16_t lane, float *logits)
-{
-    struct steno_batch *b = user;
-    struct window_decoder *w = ar_batch_of(b)->decode_slot[lane / b->n_lanes].user;
-    if (w) process_logits(w, &b->run.lane[lane], logits);
-}
-
-int batch_decode(struct steno_batch *b)
+/* Replays until there is something else to do, or until the draft model is. */
+static int chain_run(struct steno_batch *b)
 {
     struct ar_batch *a = ar_batch_of(b);
     int ran, adjusted = 0;
     struct run_time spent;
+    a->goes_on = 0;
     if (!rows_want(b)) return STENO_OK;
     for (uint32_t i = 0; i < b->n_windows; i++) {
         const struct window_decoder *w = a->decode_slot[i].user;
@@ -142,5 +141,15 @@ int batch_decode(struct steno_batch *b)
     struct op_time *time = chain_begin(b);
     const int rc = exec_chain(b->exec, &b->model->plan[PLAN_DECODER], &b->run, INT32_MAX, &calls, &ran, time, &spent);
     if (time) chain_share(b);
+    return rc;
+}
+
+int batch_decode(struct steno_batch *b)
+{
+    int rc;
+    do {
+        rc = guesses_make(b);
+        if (!rc) rc = chain_run(b);
+    } while (!rc && ar_batch_of(b)->goes_on);
     return rc;
 }

@@ -5,5 +5,4 @@
 
 /* Run the searches of the window decoders that have slots until one of them has ended. */
 int batch_decode(struct steno_batch *b);
-void batch_filter(void *batch, uint16_t lane, float *logits); /* chain_calls.filter: process_logits of whoever has the lane */
 #endif

@@ -67,6 +67,12 @@ static int lanes_check(steno_session *s, const steno_transcribe_params *p)
                    p->beam_size > lanes ? "beam_size" : "best_of", many, lanes);
 }
 
+static int drafts_are_there(steno_session *s, const steno_transcribe_params *p)
+{
+    if (p->draft_max <= 0 || s->batch->draft) return STENO_OK;
+    return err_set(&s->error, STENO_EARG, "draft_max is %d, but there is no draft model to guess (draft_model)", (int)p->draft_max);
+}
+
 /* Everything that can be refused before a sample is read. */
 static int request_init(steno_session *s, const steno_source *src, const steno_transcribe_params *p)
 {
@@ -77,6 +83,7 @@ static int request_init(steno_session *s, const steno_source *src, const steno_t
     s->asked_task = p->task;
     int rc = params_check(s, STENO_CALL_TRANSCRIBE, &c->p);
     if (!rc) rc = lanes_check(s, p);
+    if (!rc) rc = drafts_are_there(s, p);
     if (rc) return rc;
     c->options = (struct speech_options){ p->task == STENO_TRANSLATE, p->without_timestamps != 0, p->suppress_blank != 0,
                                           p->max_initial_timestamp, p->suppress_tokens, -1, p->tinydiarize != 0 };

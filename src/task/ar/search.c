@@ -3,6 +3,7 @@
  * The prompt's keys and values do not depend on the temperature, so an attempt with the same prompt begins at the prompt's last row. */
 #include "task/ar/search.h"
 #include <math.h>
+#include "task/ar/guesses.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
 #include "task/window.h"
@@ -47,5 +48,6 @@ int search_begin(struct window_decoder *w, int again)
     w->step.attempt = w->a.index;
     ar_begin(&w->ar, &search, lane0, w->prompt, n, sot);
     w->ar.fed = b->run.lane[lane0].kv.len;
+    guesses_begin(w);
     return STENO_OK;
 }

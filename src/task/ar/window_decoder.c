@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "task/ar/window_decoder.h"
+#include "task/ar/guesses.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
 #include "task/ar/text_checks.h"
@@ -95,6 +96,7 @@ int decoder_begin(struct window_decoder *w, steno_session *s, int task, int clip
     w->options = c->options;
     w->options.translate = task == STENO_TRANSLATE;
     w->rules = c->rules;
+    if (s->batch->draft) w->guessing = guessing_begin(s->model, s->batch->draft->model, PLAN_DECODER);
     w->state = clip < c->n_clips ? DECODER_WINDOW : DECODER_IDLE;
     w->step = (steno_step){ .size = sizeof w->step, .n_vocab = s->model->n_vocab };
     if (w->state == DECODER_IDLE) return STENO_OK;
@@ -385,7 +387,8 @@ int decoder_window(struct window_decoder *w, uint32_t at)
         w->b = s->batch;
         w->decode_slot = at;
         const int again = decode_slot->audio == s && decode_slot->from == w->seek && decode_slot->frames == w->frames;
-        rc = again && p->guards == STENO_GUARDS_OFF && !w->heard ? STENO_OK : window_hear(w);
+        const int drafts = guesses_may(w) && !(again && decode_slot->is_drafted);
+        rc = again && p->guards == STENO_GUARDS_OFF && !w->heard && !drafts ? STENO_OK : window_hear(w);
         if (rc) return rc;
         decode_slot->audio = NULL;
         w->is_told = 0;
@@ -399,8 +402,10 @@ int decoder_window(struct window_decoder *w, uint32_t at)
             if (rc || w->state == DECODER_IDLE) return rc;
             continue;
         }
-        if (!again) rc = window_encode(s, at, window_ctx(w));
+        if (drafts) rc = guesses_hear(w, at);
+        if (!rc && !again) rc = window_encode(s, at, window_ctx(w));
         if (rc) return rc;
+        decode_slot->is_drafted = drafts || (again && decode_slot->is_drafted);
         decode_slot->audio = s;
         decode_slot->from = w->seek;
         decode_slot->frames = w->frames;

@@ -4,6 +4,7 @@
 #include "search/ar.h"
 #include "task/ar/attempt.h"
 #include "task/ar/request.h"
+#include "task/draft_model.h"
 #include "task/words/words.h"
 
 enum decoder_state { DECODER_IDLE, DECODER_WINDOW /* wants one */, DECODER_DECODE /* has one, in its decode slot */ };
@@ -53,6 +54,8 @@ struct window_decoder {
     struct attempt a, best, kept;
     steno_step step;         /* for the caller's logits filter */
     int failed;              /* a grammar ran out of memory */
+    int is_guessed;          /* the draft model guesses for the search at hand */
+    struct guessing guessing; /* how it has been, in all windows */
 };
 
 int decoder_init(struct window_decoder *w, struct arena *a, const steno_model *m, int own); /* 0, or -1: no memory */

@@ -1,0 +1,117 @@
+/* steno: windows whose ids are guessed ahead by a draft model. SPDX-License-Identifier: MIT */
+#include "task/ar/guesses.h"
+#include <string.h>
+#include "base/os.h"
+#include "task/ar/logits_processors.h"
+#include "task/window.h"
+
+enum { ROWS_MOST = 16,            /* of a run: more are not few rows (plan/replay.h), and cost as such */
+       TEXTS_MOST = ROWS_MOST / 2 /* that are guessed for together: one guess each */ };
+
+int guesses_may(const struct window_decoder *w)
+{
+    const steno_transcribe_params *p = &w->request->p;
+    const int greedy = !p->beam_size && p->temperature == 0;
+    return w->b->draft && greedy && (p->draft_max < 0 ? guessing_may_pay(&w->guessing) : p->draft_max > 0);
+}
+
+int guesses_hear(struct window_decoder *w, uint32_t decode_slot)
+{
+    steno_session *s = w->s;
+    struct steno_batch *d = s->batch->draft;
+    const struct plan *p = &d->model->plan[PLAN_ENCODER];
+    const struct phases what = { .end = ENCODER_PHASES, .n_rows = (uint32_t)window_ctx(w), .window = (uint16_t)decode_slot };
+    const size_t n = 2 * (size_t)d->model->audio_ctx * (size_t)d->model->widths.n_mels;
+    const int64_t t0 = os_now_ns();
+    struct run_time spent;
+    memcpy(exec_input(d->exec, p), window_mel(s), n * sizeof(float));
+    d->solo = s; /* who may stop it */
+    const int rc = session_ran(s, d->exec, exec_phases(d->exec, p, &what, NULL, &spent));
+    d->solo = NULL;
+    s->timings.draft_us += (os_now_ns() - t0) / 1000;
+    return rc;
+}
+
+void guesses_begin(struct window_decoder *w)
+{
+    const struct lane *l = &w->b->run.lane[w->ar.lane0];
+    w->is_guessed = guesses_may(w) && w->ar.p.n_lanes == 1 && !w->ar.p.beams && l->sampler.rules->temperature == 0;
+    if (w->is_guessed) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
+}
+
+/* Guesses that are asked for, or worth it, and that there is room for where so many windows step. */
+static int32_t guesses_for(const struct window_decoder *w, int32_t steps)
+{
+    const struct sampler *s = &w->b->run.lane[w->ar.lane0].sampler;
+    const int32_t asked = w->request->p.draft_max, ids = s->limit - s->n - 1, rows = ROWS_MOST / steps - 1;
+    const int32_t room = ids < rows ? ids : rows;
+    if (asked < 0) return guessing_worth(&w->guessing, room);
+    return room < asked ? room : asked;
+}
+
+/* Who wants guesses. @return how many do */
+static int texts_want(struct steno_batch *b, struct guessed_text *text)
+{
+    struct decode_slot *slot = ar_batch_of(b)->decode_slot;
+    int32_t steps = 0;
+    int n = 0;
+    for (uint32_t i = 0; b->draft && i < b->n_windows; i++) steps += slot[i].user && !ar_prompts(&slot[i].user->ar);
+    for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MOST; i++) {
+        struct window_decoder *w = slot[i].user;
+        if (!w || !w->is_guessed || w->ar.done || ar_prompts(&w->ar)) continue;
+        const int32_t wanted = guesses_for(w, steps);
+        if (wanted > 0) text[n++] = (struct guessed_text){ w->ar.prompt, w->ar.n_prompt, &b->run.lane[w->ar.lane0], (uint16_t)i, wanted };
+    }
+    return n;
+}
+
+int guesses_wanted(struct steno_batch *b)
+{
+    struct guessed_text text[TEXTS_MOST];
+    return texts_want(b, text) > 0;
+}
+
+int guesses_make(struct steno_batch *b)
+{
+    struct guessed_text text[TEXTS_MOST];
+    const int n = texts_want(b, text);
+    if (!n) return STENO_OK;
+    const int64_t t0 = os_now_ns();
+    const int rc = draft_model_guess(b->draft, PLAN_DECODER, text, n);
+    const int64_t us = (os_now_ns() - t0) / 1000;
+    if (rc) b->exec->error = b->draft->exec->error;
+    for (int i = 0; i < n && !rc; i++) {
+        struct window_decoder *w = ar_batch_of(b)->decode_slot[text[i].to].user;
+        w->ar.n_guesses = text[i].n_guesses;
+        w->s->timings.draft_us += us / n;
+    }
+    return rc;
+}
+
+void guesses_check(struct steno_batch *b, struct window_decoder *w)
+{
+    const struct chain_calls calls = { .filter = batch_filter, .user = b };
+    const struct plan *p = &b->model->plan[PLAN_DECODER];
+    struct lane *l = &b->run.lane[w->ar.lane0];
+    const int32_t n = w->ar.n_guesses;
+    int32_t chosen = 0, right = 0;
+    uint32_t out = 0;
+    if (w->is_guessed && !ar_prompts(&w->ar) && !n) guessing_learn(&w->guessing, 0, 0);
+    if (!n) return;
+    while (b->run.row[b->run.out_row[out]].lane != w->ar.lane0) out++;
+    const struct row *row = &b->run.row[b->run.out_row[out]];
+    const int32_t first = row->pos;
+    while (!exec_choose(b->exec, p, &b->run, &calls, out + (uint32_t)chosen)) {
+        chosen++;
+        if (w->failed || l->sampler.done || right == n || l->sampler.out[l->sampler.n - 1].id != row[right + 1].token) break;
+        right++;
+    }
+    if (chosen == right) w->is_guessed = 0; /* choosing has failed: again by steps */
+    l->kv.len = first + chosen;
+    state_truncate(&b->state[STATE_SELF], w->ar.lane0, (uint32_t)l->kv.len);
+    draft_model_rewind(b->draft, (uint16_t)w->decode_slot, l->kv.len);
+    guessing_learn(&w->guessing, n, right);
+    w->s->timings.n_drafted += n;
+    w->s->timings.n_accepted += right;
+    w->ar.n_guesses = 0;
+}

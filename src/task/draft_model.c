@@ -1,0 +1,162 @@
+/* steno: a small model that guesses what a larger one will choose. SPDX-License-Identifier: MIT */
+#include "task/draft_model.h"
+#include <math.h>
+#include <string.h>
+#include "task/task.h"
+
+/* ---- may it? ----------------------------------------------------------------------------------------------------------------- */
+
+static int check_vocab(const steno_model *m, const steno_model *draft, steno_error *e)
+{
+    const struct vocab *v = &m->vocab, *w = &draft->vocab;
+    if (v->n != w->n || m->n_vocab != draft->n_vocab || m->tokens.n_languages != draft->tokens.n_languages)
+        return err_set(e, STENO_EARG, "the draft model has another vocabulary, of %d ids, %d languages among them, and the model of %d and "
+                       "%d: take one that was made for the same", (int)draft->n_vocab, (int)draft->tokens.n_languages, (int)m->n_vocab,
+                       (int)m->tokens.n_languages);
+    for (int32_t i = 0; i < v->n; i++)
+        if (v->len[i] != w->len[i] || (v->len[i] && memcmp(v->bytes[i], w->bytes[i], v->len[i]) != 0))
+            return err_set(e, STENO_EARG, "the draft model has another vocabulary: id %d is '%.*s' there and '%.*s' in the model", (int)i,
+                           (int)(w->len[i] < 40 ? w->len[i] : 40), (const char *)w->bytes[i], (int)(v->len[i] < 40 ? v->len[i] : 40),
+                           (const char *)v->bytes[i]);
+    if (memcmp(&m->tokens, &draft->tokens, sizeof m->tokens) == 0) return STENO_OK;
+    return err_set(e, STENO_EARG, "the draft model has other special tokens than the model: take one that was made for the same");
+}
+
+int draft_model_check(const steno_model *m, const steno_model *draft, steno_error *e)
+{
+    if (!m->task->drafts)
+        return err_set(e, STENO_EARG, "a %s model has no use for a draft model: leave it out", m->family->name);
+    if (draft->index_only) return err_set(e, STENO_EARG, "the draft model was opened with index_only: it has no weights");
+    if (draft->task != m->task)
+        return err_set(e, STENO_EARG, "a %s model cannot draft for a %s model", draft->family->name, m->family->name);
+    if (draft->widths.n_mels != m->widths.n_mels)
+        return err_set(e, STENO_EARG, "the draft model hears %d mel bands and the model %d: take one that hears the same",
+                       (int)draft->widths.n_mels, (int)m->widths.n_mels);
+    if (draft->audio_ctx != m->audio_ctx || draft->text_ctx < m->text_ctx)
+        return err_set(e, STENO_EARG, "the draft model has %d positions of audio and %d of text, and the model %d and %d: take one with as "
+                       "many", (int)draft->audio_ctx, (int)draft->text_ctx, (int)m->audio_ctx, (int)m->text_ctx);
+    return check_vocab(m, draft, e);
+}
+
+/* ---- how many? --------------------------------------------------------------------------------------------------------------- */
+
+static double const row_cost = 0.06;     /* of a row more in a run, as a part of a step */
+static double const forget = 0.9;        /* what counts of a run when the next one is learnt from */
+enum { TRY_AGAIN = 32 };                 /* ids without guesses, after which there is one again */
+
+/* Products of a step. */
+static double products_of(const struct plan *p)
+{
+    double n = 0;
+    for (uint16_t i = 0; i < p->n_ops; i++) {
+        const struct bind *c = &p->bind[p->op[i].bind];
+        if (p->op[i].kind == OP_LINEAR) n += (double)c->n * (double)c->k;
+    }
+    return n;
+}
+
+struct guessing guessing_begin(const steno_model *m, const steno_model *draft, int plan)
+{
+    const double share = products_of(&draft->plan[plan]) / products_of(&m->plan[plan]);
+    return (struct guessing){ .right = 2.8, .tried = 4, .cost = share };
+}
+
+int guessing_may_pay(const struct guessing *g)
+{
+    return g->cost + row_cost < 1;
+}
+
+int32_t guessing_worth(const struct guessing *g, int32_t most)
+{
+    const double p = g->right / g->tried;
+    double ids = 1, chance = 1, best = 1;
+    int32_t k = 0;
+    for (int32_t i = 1; i <= most; i++) {
+        chance *= p;
+        ids += chance;
+        const double speed = ids / (1 + i * (g->cost + row_cost));
+        if (speed > best) best = speed, k = i;
+    }
+    return !k && most > 0 && g->since >= TRY_AGAIN && guessing_may_pay(g) ? 1 : k;
+}
+
+void guessing_learn(struct guessing *g, int32_t guesses, int32_t right)
+{
+    g->since = guesses ? 0 : g->since + 1;
+    if (!guesses) return;
+    g->right = forget * g->right + right;
+    g->tried = forget * g->tried + right + (right < guesses);
+}
+
+/* ---- guessing ---------------------------------------------------------------------------------------------------------------- */
+
+void draft_model_rewind(struct steno_batch *d, uint16_t lane, int32_t len)
+{
+    struct lane *l = &d->run.lane[lane];
+    if (l->kv.len < len) return;
+    l->kv.len = len;
+    state_truncate(&d->state[STATE_SELF], lane, (uint32_t)len);
+}
+
+static int32_t id_at(const struct guessed_text *t, int32_t i)
+{
+    return i < t->n_before ? t->before[i] : t->lane->sampler.out[i - t->n_before].id;
+}
+
+/* Rows of the text that the draft model has not seen, as far as [., end). */
+static void rows_add(struct steno_batch *d, const struct guessed_text *t, int32_t end, uint16_t last)
+{
+    for (int32_t i = d->run.lane[t->to].kv.len; i < end; i++) run_add(&d->run, id_at(t, i), i, t->to, i == end - 1 ? last : 0);
+}
+
+/* All but the last few, which go together with those of the others. */
+static int read_on(struct steno_batch *d, int plan, const struct guessed_text *t)
+{
+    enum { FEW = 16 };
+    const struct lane *l = &d->run.lane[t->to];
+    const int32_t n = t->n_before + t->lane->sampler.n, max = (int32_t)d->model->plan[plan].max_rows;
+    int rc = STENO_OK, ran;
+    struct run_time spent;
+    while (!rc && n - l->kv.len > FEW) {
+        const int32_t end = n - FEW < l->kv.len + max ? n - FEW : l->kv.len + max;
+        d->run.n_rows = 0;
+        rows_add(d, t, end, 0);
+        rc = exec_chain(d->exec, &d->model->plan[plan], &d->run, 1, NULL, &ran, NULL, &spent);
+    }
+    return rc;
+}
+
+/* Its lane chooses by the rules of the other one, behind what that has chosen. */
+static void sampler_set(struct steno_batch *d, const struct guessed_text *t)
+{
+    struct lane *l = &d->run.lane[t->to];
+    const struct lane_kv kv = l->kv;
+    lane_copy(l, t->lane);
+    l->kv = kv;
+    l->kv.enc_len = t->lane->kv.enc_len;
+    l->sampler.limit = l->sampler.n + t->n_guesses;
+    l->sampler.keeps_margin = 0;
+    l->processors = (struct lane_processors){ 0 };
+}
+
+static void take(struct steno_batch *d, struct guessed_text *t)
+{
+    struct sampler *s = &d->run.lane[t->to].sampler;
+    const int32_t n = t->lane->sampler.n;
+    t->n_guesses = s->n - n;
+    memcpy(t->lane->sampler.out + n, s->out + n, (size_t)t->n_guesses * sizeof *s->out);
+    s->done = 1;
+}
+
+int draft_model_guess(struct steno_batch *d, int plan, struct guessed_text *text, int n)
+{
+    struct run_time spent;
+    int rc = STENO_OK, ran;
+    for (int i = 0; i < n && !rc; i++) rc = read_on(d, plan, &text[i]);
+    for (int i = 0; i < n; i++) sampler_set(d, &text[i]);
+    d->run.n_rows = 0;
+    for (int i = 0; i < n; i++) rows_add(d, &text[i], text[i].n_before + text[i].lane->sampler.n, ROW_SAMPLE);
+    if (!rc) rc = exec_chain(d->exec, &d->model->plan[plan], &d->run, INT32_MAX, NULL, &ran, NULL, &spent);
+    for (int i = 0; i < n; i++) take(d, &text[i]);
+    return rc;
+}

@@ -1,0 +1,41 @@
+/* steno: a small model that guesses what a larger one will choose. SPDX-License-Identifier: MIT
+ *
+ * Both have the same vocabulary. The small one goes on with the text by itself for a few ids; the large one checks them in one run
+ * (draft.h says why that never shows). A run costs little more for a few rows more, so each guess that is right spares most of a step. How
+ * many guesses are made depends on how many were right so far: guessing on costs the small model's steps, whether they are right or not. */
+#ifndef STENO_TASK_DRAFT_MODEL_H
+#define STENO_TASK_DRAFT_MODEL_H
+#include "task/session.h"
+
+enum { DRAFT_MOST = 15 }; /* guesses beside one row: more are not few rows (plan/replay.h) */
+
+/* Can it guess for m? STENO_EARG: the reason in *e. */
+int draft_model_check(const steno_model *m, const steno_model *draft, steno_error *e);
+
+/* How often guesses were right lately, of those that were looked at. */
+struct guessing {
+    double right, tried;
+    double cost;             /* of a guess: a step of the draft model, as a part of the large one's */
+    int32_t since;           /* ids that were chosen without a guess since there was one */
+};
+
+struct guessing guessing_begin(const steno_model *m, const steno_model *draft, int plan);
+int guessing_may_pay(const struct guessing *g); /* where all are right, at least */
+int32_t guessing_worth(const struct guessing *g, int32_t most); /* guesses that are worth their cost, at most `most` */
+void guessing_learn(struct guessing *g, int32_t guesses, int32_t right); /* of a run: so many were made, and right */
+
+/* A text that is guessed for: ids that it has in all, before[n_before] and what the lane has chosen. */
+struct guessed_text {
+    const int32_t *before;
+    int32_t n_before;
+    struct lane *lane;       /* of the large model; guesses are written behind what its sampler has chosen, n_guesses of them */
+    uint16_t to;             /* lane of the draft model */
+    int32_t n_guesses;       /* wanted; then made */
+};
+
+/* Guesses for several texts, which have one id or more each. Rules of the lanes hold, what else changes logits does not. @return as
+ * exec_chain */
+int draft_model_guess(struct steno_batch *d, int plan, struct guessed_text *text, int n);
+
+void draft_model_rewind(struct steno_batch *d, uint16_t lane, int32_t len); /* it holds no more than `len` positions of the text */
+#endif
