@@ -49,7 +49,8 @@ static const struct args bench_args = {
     "bench", "[OPTION]...",
     "Time the phases of a transcription: 30 s of audio, 256 tokens; of models that\n"
     "hear clips 10, 30 and 60 s. Of language models prompts of 128 and 512 tokens,\n"
-    "32 steps behind 64, and those of eight texts together.", rows
+    "32 steps behind 64, and those of eight texts together. Of models that make\n"
+    "vectors texts of 128 and 512 tokens, and eight of 32 together.", rows
 };
 
 /* ---- what is measured -------------------------------------------------------------------------------------------------------- */
@@ -99,6 +100,14 @@ static const struct phase text_phases[N_TEXT_PHASES] = {
     { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
 };
 
+/* Of models that make vectors of texts: a text alone, and eight short ones together. */
+static const struct phase vector_phases[] = {
+    LOAD_ROW,
+    { "encode", "encode128_ms_per_token", "encode128", TEXT_SHORT, TEXT_SHORT, NULL },
+    { "encode", "encode512_ms_per_token", "encode512", TEXT_LONG, TEXT_LONG, NULL },
+    { "batch", "batch8_32_ms_per_text", "batch8_32", WINDOWS, TEXT_STEPS, NULL },
+};
+
 /* Of language models that hear: a window of 15 s, whose prompt has an eighth of its rows among 23 ids. */
 static const struct phase audio_lm_phases[] = {
     LOAD_ROW,
@@ -115,6 +124,8 @@ enum { PHASES_MAX = 16 };
 
 static struct phases phases_of(const steno_model_info *i)
 {
+    if (i->n_text_ctx > 0 && !i->n_mels && !i->token_bytes)
+        return (struct phases){ vector_phases, sizeof vector_phases / sizeof *vector_phases };
     if (i->n_text_ctx > 0 && !i->n_mels) return (struct phases){ text_phases, N_TEXT_PHASES };
     if (i->n_text_ctx > 0 && i->itn == 2) return (struct phases){ audio_lm_phases, sizeof audio_lm_phases / sizeof *audio_lm_phases };
     if (i->n_text_ctx > 0) return (struct phases){ window_phases, N_WINDOW_PHASES };

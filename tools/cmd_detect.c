@@ -1,6 +1,7 @@
 /* steno: the verb detect: which language is spoken. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
+#include "option_names.h"
 #include "ledger_code.h"
 #include "num.h"
 #include "signals.h"
@@ -74,10 +75,10 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     if (n == 0) {
         steno_model_info i = { .size = sizeof i };
         steno_model_info_get(e->model, &i);
-        if (i.n_text_ctx > 0)
+        if (option_served(e->model, "without_timestamps")) /* as those are that are made in both kinds */
             return message_usage("this model knows English only; detecting a language needs a multilingual Whisper model");
-        return message_usage("a %s model does not detect a language by itself (one that tags its text tells it with the text: see the "
-                             "language in -f jsonl); give a multilingual Whisper model", i.family);
+        return message_usage("-m: a %s model does not detect a language by itself (one that tags its text tells it with the text: see "
+                             "the language in -f jsonl); give a multilingual Whisper model", i.family);
     }
     float *probs = calloc((size_t)n, sizeof *probs);
     if (!probs) return sound_failed(file, STENO_ENOMEM, "");

@@ -79,9 +79,14 @@ static int tokenize(const steno_model *m, const char *text, const struct opts *o
     const int most = steno_tokenize_text(m, text, strlen(text), flags, NULL, 0);
     if (most == STENO_EUNSUPPORTED && flags)
         return message_usage("--%s is for language models that say how text becomes tokens", o->special ? "special" : "whole");
+    if (most == STENO_EUNSUPPORTED) {
+        steno_model_info i = { .size = sizeof i };
+        steno_model_info_get(m, &i);
+        return message_usage("-m: a %s model without a tokenizer; it takes Whisper, a language model or BERT", i.family);
+    }
     if (most < 0) {
-        message("the text has no tokens: %s", most == STENO_EUNSUPPORTED ? "the model has no tokenizer" : steno_status_text(most));
-        return most == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
+        message("the text has no tokens: %s", most == STENO_EARG ? "part of it is not in the vocabulary" : steno_status_text(most));
+        return most == STENO_ENOMEM ? EXIT_MEMORY : most == STENO_EARG ? EXIT_USAGE : EXIT_MODEL;
     }
     int32_t *ids = malloc(((size_t)most + 1) * sizeof *ids);
     if (!ids) return no_memory();

@@ -222,7 +222,9 @@ int lm_prompt(int32_t **out, const steno_model *m, const struct lm_opts *o, cons
 int lm_check_model(const steno_model *m)
 {
     steno_model_info i = { .size = sizeof i };
-    if (steno_tokenize_text(m, "", 0, STENO_TOKENIZE_WHOLE, NULL, 0) != STENO_EUNSUPPORTED) return EXIT_OK;
+    steno_param p = { .size = sizeof p };
+    const int goes_on = steno_param_get(m, STENO_CALL_GENERATE, 0, &p) == STENO_OK && p.served;
+    if (goes_on && steno_tokenize_text(m, "", 0, STENO_TOKENIZE_WHOLE, NULL, 0) != STENO_EUNSUPPORTED) return EXIT_OK;
     steno_model_info_get(m, &i);
     return message_usage("-m: a %s model; it takes a language model (Llama, Qwen, Gemma) with its tokenizer", i.family);
 }

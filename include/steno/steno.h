@@ -1380,7 +1380,8 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
  *               keys, steps). Of a model that hears clips: "features" and "encode" (of n seconds, in clips as long as the model takes
  *               them); with a CTC head "ctc" (that head, of n seconds); by integrate-and-fire "cif" (tokens are found in n seconds),
  *               "decode" (n tokens over 30 s). Of a language model "prompt" (n tokens are read), "decode" (n single steps behind 64
- *               tokens), "batch" (the same, a row for each decode slot of the session's batch)
+ *               tokens), "batch" (the same, a row for each decode slot of the session's batch). Of a model that makes vectors of texts
+ *               alone "encode" (a text of n tokens), "batch" (eight of them)
  * @param n      see above; must be 1 for the first three
  * @return microseconds, or a negative status */
 STENO_API int64_t steno_bench_phase(steno_session *s, const char *phase, int n);

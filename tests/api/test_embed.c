@@ -134,6 +134,23 @@ static void test_threads_change_no_bit(void **state)
     }
 }
 
+static void test_texts_can_be_timed(void **state)
+{
+    (void)state;
+    steno_model *m = model_new(&home, NULL);
+    steno_session *s = session_of(m, NULL);
+    assert_true(steno_bench_phase(s, "encode", BERT_POSITIONS) >= 0);
+    assert_true(steno_bench_phase(s, "batch", BERT_POSITIONS) >= 0); /* of which no two have room in a run */
+    assert_true(steno_bench_phase(s, "batch", 1) >= 0);
+    assert_int_equal(steno_bench_phase(s, "encode", BERT_POSITIONS + 1), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(s), "513 tokens; texts have at most 512"));
+    assert_int_equal(steno_bench_phase(s, "decode", 1), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(s), "known are encode, batch"));
+    assert_int_equal(steno_embed(s, (const char *[]) { "ab" }, 1, NULL), 0);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
 static int stop_now(void *user)
 {
     ++*(int *)user;
@@ -279,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_as_many_tokens_as_there_are_positions),
         cmocka_unit_test(test_length_and_pooling_are_those_of_the_folder),
         cmocka_unit_test(test_threads_change_no_bit),
+        cmocka_unit_test(test_texts_can_be_timed),
         cmocka_unit_test(test_a_call_that_is_canceled_leaves_no_vectors),
         cmocka_unit_test(test_other_models_and_other_calls_are_refused),
         cmocka_unit_test(test_folders_that_do_not_fit_are_refused_with_a_reason),

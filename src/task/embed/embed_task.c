@@ -3,10 +3,12 @@
  * An encoder whose rows see all of their text. As many texts run together as there is room for, each a sequence of its own: what the others
  * are changes no bit of a row. Nothing is queued, a call does its work at once. */
 #include "task/embed/embed_task.h"
+#include <string.h>
+#include "base/os.h"
 #include "task/embedding.h"
 #include "task/params.h"
 
-enum { TEXTS_TOGETHER = 128 };
+enum { TEXTS_TOGETHER = 128, BENCH_TEXTS = 8 };
 
 struct embed_session { struct front_time time; };
 
@@ -17,17 +19,24 @@ struct together {
     uint32_t n;
 };
 
+/* A sequence of n rows more, where there is room for it. */
+static int add_sequence(struct together *g, uint32_t n, uint32_t most)
+{
+    const struct sequence *last = g->n ? &g->sequence[g->n - 1] : NULL;
+    if (g->n == TEXTS_TOGETHER || n > sequence_room(last, most)) return 0;
+    g->sequence[g->n++] = sequence_next(last, n, 0);
+    return 1;
+}
+
 /* Rows of the next texts, as many as there is room for: of one there always is. */
 static void fill(struct steno_batch *b, struct together *g, const struct embed_call *c)
 {
     struct run *r = &b->run;
     const uint32_t most = b->model->plan[PLAN_ENCODER].max_rows;
     r->n_rows = 0;
-    for (g->n = 0; g->n < TEXTS_TOGETHER && g->first + (int)g->n < c->n_texts; g->n++) {
+    for (g->n = 0; g->first + (int)g->n < c->n_texts;) {
         const struct embed_text *t = embed_text(c, g->first + (int)g->n);
-        const struct sequence *last = g->n ? &g->sequence[g->n - 1] : NULL;
-        if ((uint32_t)t->n > sequence_room(last, most)) break;
-        g->sequence[g->n] = sequence_next(last, (uint32_t)t->n, 0);
+        if (!add_sequence(g, (uint32_t)t->n, most)) break;
         for (int32_t i = 0; i < t->n; i++) run_add(r, embed_ids(c, t)[i], i, 0, 0);
     }
     run_prepare(r);
@@ -76,6 +85,36 @@ static int embed(steno_session *s, const struct embed_call *c)
     }
     pool_close(&l);
     return rc;
+}
+
+/* ---- for measuring -------------------------------------------------------------------------------------------------------------- */
+
+/* Texts of n ids, whatever they are. */
+static void fill_any(struct steno_batch *b, struct together *g, uint32_t texts, uint32_t n)
+{
+    const uint32_t most = b->model->plan[PLAN_ENCODER].max_rows, vocab = (uint32_t)b->model->n_vocab;
+    b->run.n_rows = 0;
+    g->n = 0;
+    while (g->n < texts && add_sequence(g, n, most))
+        for (uint32_t i = 0; i < n; i++) run_add(&b->run, (int32_t)((i * 7919u + g->n * 101u) % vocab), (int32_t)i, 0, 0);
+    run_prepare(&b->run);
+}
+
+static int64_t bench(steno_session *s, const char *phase, int n)
+{
+    struct together g = { .first = 0 };
+    const int is_batch = !strcmp(phase, "batch");
+    if (!is_batch && strcmp(phase, "encode") != 0)
+        return err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are encode, batch", phase);
+    if (n > s->model->text_ctx) return err_set(&s->error, STENO_EARG, "%d tokens; texts have at most %d", n, (int)s->model->text_ctx);
+    const uint32_t texts = is_batch ? BENCH_TEXTS : 1;
+    const int64_t t0 = os_now_ns();
+    int rc = STENO_OK;
+    for (uint32_t done = 0; done < texts && !rc; done += g.n) {
+        fill_any(s->batch, &g, texts - done, (uint32_t)n);
+        rc = run_texts(s, &g);
+    }
+    return rc ? rc : (os_now_ns() - t0) / 1000;
 }
 
 /* ---- the task ------------------------------------------------------------------------------------------------------------------ */
@@ -148,4 +187,5 @@ const struct task embed_task = {
     .request_end = request_end,
     .batch_step = nothing_waits,
     .embed = embed,
+    .bench = bench,
 };
