@@ -1,6 +1,7 @@
 /* steno: the verb generate: a language model goes on with a text. SPDX-License-Identifier: MIT */
 #include "cmd.h"
 #include "engine.h"
+#include "lm_many.h"
 #include "lm_opts.h"
 #include "lm_stream.h"
 #include "option_names.h"
@@ -16,7 +17,8 @@ enum { PROMPT_MOST = 1 << 26 };
 struct opts {
     struct engine_opts engine;
     struct lm_opts lm;
-    const char *prompt, *file;
+    const char *prompt, *file, *prompts;
+    int64_t batch_size;
     int raw, ids, json;
 };
 
@@ -28,9 +30,13 @@ static const struct arg rows[] = {
     { .name = "prompt", .letter = 'p', .kind = ARG_TEXT, .at = AT(prompt), .value = "TEXT", .help = "the same as PROMPT" },
     { .name = "file", .letter = 'f', .kind = ARG_TEXT, .at = AT(file), .value = "FILE",
       .help = "the prompt is in a file; - is standard input" },
+    { .name = "prompts", .kind = ARG_TEXT, .at = AT(prompts), .value = "FILE",
+      .help = "a prompt in each line of a file, or in JSON (.jsonl), - is standard input; each becomes an object in a line" },
     { .name = "raw", .kind = ARG_FLAG, .at = AT(raw), .help = "go on with the text as it is; else a chat model is asked, and answers" },
     LM_PROMPT_ROWS(struct opts),
     LM_SAMPLING_ROWS(struct opts),
+    { .name = "batch-size", .letter = 'b', .kind = ARG_INT, .at = AT(batch_size), .value = "N", .dflt = "8", .lo = 1, .hi = 128,
+      .help = "so many of --prompts are answered beside each other: faster, and each text is the one that it is alone" },
     ARG_HEADING("Output"),
     { .name = "ids", .kind = ARG_FLAG, .at = AT(ids), .help = "the new ids instead of the text, in one line" },
     { .name = "json", .letter = 'j', .kind = ARG_FLAG, .at = AT(json),
@@ -45,39 +51,6 @@ static const struct args generate_args = { "generate", "[OPTION]... -m MODEL [PR
                                            "Have a language model answer PROMPT, or go on with it; - is standard input.\n"
                                            "The text appears as it is made. Ctrl-C ends it.", rows };
 
-/* ---- what is said ------------------------------------------------------------------------------------------------------------ */
-
-static void print_ids(const char *name, const int32_t *ids, int n)
-{
-    printf("\"%s\": [", name);
-    for (int i = 0; i < n; i++) printf("%s%d", i ? ", " : "", (int)ids[i]);
-    printf("]");
-}
-
-static void print_object(const steno_session *s, const int32_t *prompt, int n_prompt, uint64_t seed)
-{
-    int n;
-    const int32_t *ids = steno_generated(s, &n);
-    steno_timings t = { .size = sizeof t };
-    steno_timings_get(s, &t);
-    printf("{\"text\": ");
-    print_json(stdout, steno_generated_text(s));
-    printf(", \"finish_reason\": \"%s\", ", lm_finish(s));
-    print_ids("prompt_ids", prompt, n_prompt);
-    printf(", ");
-    print_ids("ids", ids, n);
-    printf(", \"logprobs\": [");
-    for (int i = 0; i < n; i++) {
-        steno_token tok = { .size = sizeof tok };
-        steno_generated_get(s, i, &tok);
-        printf("%s", i ? ", " : "");
-        print_json_number(stdout, (double)tok.logprob);
-    }
-    printf("], \"seed\": %llu, \"timings\": {\"load_ms\": %.3f, \"prompt_tokens\": %d, \"prompt_ms\": %.3f, \"tokens\": %d, "
-           "\"decode_ms\": %.3f, \"drafted\": %lld, \"accepted\": %lld}}\n", (unsigned long long)seed, (double)t.load_us / 1e3,
-           n_prompt, (double)t.prompt_us / 1e3, n, (double)t.decode_us / 1e3, (long long)t.n_drafted, (long long)t.n_accepted);
-}
-
 static int say(const struct engine *e, const struct opts *o, const steno_generate_params *given, const int32_t *ids, int n)
 {
     struct lm_stream out = lm_stream_begin(o->ids || o->json);
@@ -90,13 +63,8 @@ static int say(const struct engine *e, const struct opts *o, const steno_generat
     const int rc = steno_generate(e->session, ids, n, &p);
     signals_watch(NULL, NULL);
     if (rc < 0 && rc != STENO_ECANCELED) return lm_failed(e->session, rc);
-    if (o->json) print_object(e->session, ids, n, p.seed);
-    else if (o->ids) {
-        int count;
-        const int32_t *made = steno_generated(e->session, &count);
-        for (int i = 0; i < count; i++) printf("%s%d", i ? " " : "", (int)made[i]);
-        putchar('\n');
-    }
+    if (o->json) lm_print_object(stdout, e->session, ids, n, p.seed, -1);
+    else if (o->ids) lm_print_ids(stdout, e->session);
     lm_stream_end(&out);
     const int code = message_flush();
     return signals_pending() ? EXIT_SIGNAL + signals_pending() : code;
@@ -124,30 +92,14 @@ static int take_prompt(char **text, const struct opts *o, const char *operand)
     return EXIT_INPUT;
 }
 
-/* Does the model know turns, or is it told how they are written? */
-static int has_turns(const steno_model *m, const struct opts *o)
-{
-    const steno_message hello = { "user", "" };
-    return o->lm.prompt_template || steno_chat_tokenize(m, &hello, 1, 0, NULL, 0, NULL) != STENO_EUNSUPPORTED;
-}
-
-static int make_ids(int32_t **ids, int *n, const steno_model *m, const struct opts *o, const char *text)
-{
-    const int raw = o->raw || !has_turns(m, o);
-    const steno_message turns[] = { { "system", o->lm.system ? o->lm.system : "" }, { "user", text } };
-    int code;
-    if (raw && !o->raw && o->lm.system)
-        return message_usage("--system: the model does not say how turns are written; --prompt-template does");
-    if (raw && !*text) return message_usage("the prompt is empty");
-    *n = raw || !o->lm.system ? lm_prompt(ids, m, &o->lm, turns + 1, 1, raw, &code) : lm_prompt(ids, m, &o->lm, turns, 2, 0, &code);
-    return code;
-}
-
 static int check(const struct opts *o, int n, char **argv)
 {
     if (n > 1) return message_usage("generate takes one PROMPT, not %d; put it in quotes", n);
-    if ((n != 0) + (o->prompt != NULL) + (o->file != NULL) != 1)
-        return message_usage("generate needs a prompt: PROMPT, --prompt TEXT or --file FILE%s", n ? ", and only one of them" : "");
+    if ((n != 0) + (o->prompt != NULL) + (o->file != NULL) + (o->prompts != NULL) != 1)
+        return message_usage("generate needs a prompt: PROMPT, --prompt TEXT, --file FILE or --prompts FILE%s",
+                             n || o->prompt || o->file || o->prompts ? ", and only one of them" : "");
+    if (!o->prompts && option_was_given(o->engine.given, "batch-size"))
+        return message_usage("--batch-size is of many prompts, and needs --prompts");
     if (n && !*argv[0]) return message_usage("the prompt is empty");
     if (o->ids && o->json) return message_usage("--json has the ids, too: leave --ids away");
     if (o->raw && (o->lm.system || o->lm.prompt_template || !o->lm.think))
@@ -164,8 +116,14 @@ static int generate(struct engine *e, const struct opts *o, const char *operand)
     int n = 0, code = lm_check_model(e->model);
     if (code != EXIT_OK) return code;
     code = lm_params_open(&lm, &o->lm, o->engine.given, e->model);
+    if (code == EXIT_OK && o->prompts) {
+        const struct lm_many many = { o->prompts, (int)o->batch_size, o->raw, o->ids, &o->lm, &lm.p };
+        code = lm_many_run(e, &many);
+        lm_params_close(&lm);
+        return code;
+    }
     if (code == EXIT_OK) code = take_prompt(&text, o, operand);
-    if (code == EXIT_OK) code = make_ids(&ids, &n, e->model, o, text);
+    if (code == EXIT_OK) code = lm_make_prompt(&ids, &n, e->model, &o->lm, o->raw, text);
     if (code == EXIT_OK) code = engine_session(e, 1);
     if (code == EXIT_OK) code = say(e, o, &lm.p, ids, n);
     free(ids);

@@ -219,6 +219,25 @@ int lm_prompt(int32_t **out, const steno_model *m, const struct lm_opts *o, cons
     return -1;
 }
 
+/* Does the model know turns, or is it told how they are written? */
+static int has_turns(const steno_model *m, const struct lm_opts *o)
+{
+    const steno_message hello = { "user", "" };
+    return o->prompt_template || steno_chat_tokenize(m, &hello, 1, 0, NULL, 0, NULL) != STENO_EUNSUPPORTED;
+}
+
+int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_opts *o, int raw, const char *text)
+{
+    const int as_it_is = raw || !has_turns(m, o);
+    const steno_message turns[] = { { "system", o->system ? o->system : "" }, { "user", text } };
+    int code;
+    if (as_it_is && !raw && o->system)
+        return message_usage("--system: the model does not say how turns are written; --prompt-template does");
+    if (as_it_is && !*text) return message_usage("the prompt is empty");
+    *n = as_it_is || !o->system ? lm_prompt(ids, m, o, turns + 1, 1, as_it_is, &code) : lm_prompt(ids, m, o, turns, 2, 0, &code);
+    return code;
+}
+
 int lm_check_model(const steno_model *m)
 {
     steno_model_info i = { .size = sizeof i };

@@ -81,6 +81,10 @@ void lm_params_close(struct lm_params *p);
  * memory. @return their number, or -1 after a message, with *code the exit code */
 int lm_prompt(int32_t **ids, const steno_model *m, const struct lm_opts *o, const steno_message *msg, int n, int raw, int *code);
 
+/* The same of one text of a user, with the options' system text, where the model knows turns and raw is not asked for. @return EXIT_OK, or
+ * the exit code after a message */
+int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_opts *o, int raw, const char *text);
+
 /* Is it a language model? @return EXIT_OK, or EXIT_USAGE after a message */
 int lm_check_model(const steno_model *m);
 

@@ -144,6 +144,8 @@ static void take(struct chooser *c, struct sampled_token *t)
     buf_add(&s->chosen, t, sizeof *t);
     if (s->held.err || s->generated.err || s->chosen.err || s->generated_text.err) {
         c->status = err_nomem(&s->error, s->held.len, "new ids");
+        const size_t whole = s->chosen.len / sizeof *t * sizeof t->id;
+        if (s->generated.len > whole) s->generated.len = whole; /* of each id that can be read all is known */
         c->lane->sampler.done = 1;
         return;
     }

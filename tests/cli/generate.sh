@@ -44,6 +44,46 @@ if [ -d "$LLM" ]; then
     printf 'root ::= "yes" | "no"' >rules.gbnf
     expect 0 "a grammar in a file" generate -m "$Q" --grammar-file rules.gbnf "$PROMPT"
     grep -qE '^(yes|no)$' "$T/out" || bad "it holds to the grammar" "$(cat "$T/out")"
+    # Many prompts: a line for each, in their order, each what it is alone.
+    printf '%s\nHello there\n\n%s\nlittle\n' "$PROMPT" "$PROMPT" >many.txt
+    for b in 1 2 8; do
+        expect 0 "many prompts, $b at a time" generate -m "$Q" --compute f32 --raw -n 32 --ids --prompts many.txt -b $b -t 2
+        is "a line for each" "$(wc -l <"$T/out")" 4
+        is "the first" "$(sed -n 1p "$T/out")" "$GREEDY"
+        is "the third" "$(sed -n 3p "$T/out")" "$GREEDY"
+        cp "$T/out" many.$b
+        same many.1 many.$b
+    done
+    SYSTEM="Be brief, be kind, and say nothing else at all, whatever they ask."
+    expect 0 "objects" generate -m "$Q" -n 5 --system "$SYSTEM" --prompts many.txt
+    is "a line for each" "$(grep -c '^{"index": [0-3], "text": ".*"reused": ' "$T/out")" 4
+    grep -q '"index": 3.*"reused": \([3-9][0-9]\|[1-9][0-9][0-9]\),' "$T/out" || bad "the system's text is computed once" "$(cat "$T/out")"
+    printf '"one\\ntwo"\n{"id": [1, {"prompt": "no"}], "prompt": "Hello there"}\n' >many.jsonl
+    expect 0 "prompts in JSON" generate -m "$Q" --raw -n 3 -j --prompts many.jsonl
+    expect 0 "one of them" generate -m "$Q" --raw -n 3 --ids "Hello there"
+    ONE=$(cat "$T/out")
+    expect 0 "all of them" generate -m "$Q" --raw -n 3 --ids --prompts many.jsonl
+    is "the second" "$(sed -n 2p "$T/out")" "$ONE"
+    IN=many.txt expect 0 "from standard input" generate -m "$Q" --compute f32 --raw -n 32 --ids --prompts -
+    same many.1 "$T/out"
+    head -c 3000 /dev/zero | tr '\0' 'x' >toolong.txt
+    cat many.txt toolong.txt >some.txt
+    expect 2 "one that does not fit" generate -m "$Q" --raw -n 3 --prompts some.txt
+    err_has "prompt 5: "
+    err_has "leave no room in a context of"
+    is "the others have answers" "$(grep -c '"finish_reason"' "$T/out")" 4
+    grep -q '^{"index": 4, "error": "' "$T/out" || bad "it says so in its line" "$(tail -1 "$T/out")"
+    : >empty.txt
+    expect 4 "no prompt in the file" generate -m "$Q" --prompts empty.txt
+    expect 4 "a file that is not there" generate -m "$Q" --prompts nowhere.txt
+    printf '{"text": "x"}\n' >wrong.jsonl
+    expect 4 "an object without a prompt" generate -m "$Q" --prompts wrong.jsonl
+    err_has 'value 1 is no JSON string, and no object with a string "prompt"'
+    expect 2 "two kinds of prompts" generate -m "$Q" --prompts many.txt hello
+    expect 2 "many at a time of one" generate -m "$Q" -b 2 hello
+    err_has "--batch-size is of many prompts"
+    expect 2 "none at a time" generate -m "$Q" -b 0 --prompts many.txt
+    expect 2 "more than there can be" generate -m "$Q" -b 129 --prompts many.txt
     # What is refused, before anything is computed.
     expect 2 "no prompt" generate -m "$Q"
     err_has "generate needs a prompt"

@@ -262,6 +262,8 @@ static const struct promise chat[] = { LM_OPTIONS };
 static const struct promise generate[] = {
     { "prompt", LM, "", "", "cli/generate.sh" }, /* beside PROMPT */
     { "file", LM, "", "", "cli/generate.sh" },
+    { "prompts", LM, "", "", "cli/generate.sh" },
+    { "batch-size", LM, "", "", "cli/generate.sh" }, /* beside --prompts */
     { "raw", LM, "--raw", "", NULL },
     { "ids", LM, "--ids", "", NULL },
     { "json", LM, "--json", "", NULL },

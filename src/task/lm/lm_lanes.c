@@ -12,8 +12,8 @@ static struct lane_text text_of(const struct steno_batch *b, uint32_t at)
     if (!l->user) return t;
     const struct lm_session *user = lm_of(l->user);
     t.ids = (const int32_t *)(const void *)l->user->held.p;
-    t.there = user->request.waits ? user->generation.kept : b->run.lane[at].kv.len;
-    t.n = user->request.waits || user->request.n < t.there ? t.there : user->request.n;
+    t.there = user->request.waits ? user->generation.kept : b->run.lane[at].kv.len; /* in want of memory ids may be fewer */
+    t.n = user->request.waits ? t.there : (int32_t)(l->user->held.len / sizeof *t.ids);
     return t;
 }
 
