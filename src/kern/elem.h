@@ -5,6 +5,8 @@
 #define STENO_KERN_ELEM_H
 #include "kern/softmax.h"
 
+enum { FSMN_USUAL = 11 /* taps of every published SAN-M network */ };
+
 /* Mean, then variance about it: two passes over a row that lies in the first-level cache, four sums side by side. */
 static void norm_layer(float *y, const float *x, const float *g, const float *b, float eps, size_t n)
 {
@@ -123,21 +125,58 @@ static void rope(float *x, const float *turn, size_t n, int neighbours)
     }
 }
 
-static void fsmn(const struct fsmn *f)
+/* Of constants the first of both is left. */
+INLINE vf load_lanes(const float *x, size_t lanes) { return lanes == VF_N ? vf_load(x) : vf_load_n(x, lanes); }
+INLINE void store_lanes(float *y, vf v, size_t lanes)
+{
+    if (lanes == VF_N) vf_store(y, v);
+    else vf_store_n(y, v, lanes);
+}
+
+/* Channels [i, i + lanes) of all rows; weights stay in registers where taps are a constant. */
+INLINE void fsmn_channels(const struct fsmn *f, size_t i, size_t lanes, const size_t taps)
+{
+    vf w[FSMN_USUAL];
+    UNROLL
+    for (size_t j = 0; j < FSMN_USUAL && taps == FSMN_USUAL; j++) w[j] = load_lanes(f->w + j * f->n + i, lanes);
+    for (size_t r = 0; r < f->rows; r++) {
+        const float *const *x = f->x + r;
+        float *y = f->y + r * f->ld_y + i;
+        vf acc = load_lanes(x[f->left] + i, lanes);
+        if (taps == FSMN_USUAL) {
+            UNROLL
+            for (size_t j = 0; j < FSMN_USUAL; j++)
+                if (x[j]) acc = vf_add(acc, vf_mul(w[j], load_lanes(x[j] + i, lanes)));
+        } else {
+            for (size_t j = 0; j < taps; j++)
+                if (x[j]) acc = vf_add(acc, vf_mul(load_lanes(f->w + j * f->n + i, lanes), load_lanes(x[j] + i, lanes)));
+        }
+        const vf add_to = f->add ? load_lanes(f->add + r * f->ld_add + i, lanes) : vf_zero();
+        store_lanes(y, vf_add(add_to, acc), lanes);
+    }
+}
+
+INLINE void fsmn_taps(const struct fsmn *f, const size_t taps)
 {
     size_t i = 0;
-    for (; i + VF_N <= f->n; i += VF_N) {
-        vf acc = vf_load(f->x[f->left] + i);
-        for (size_t j = 0; j < f->taps; j++)
-            if (f->x[j]) acc = vf_add(acc, vf_mul(vf_load(f->w + j * f->n + i), vf_load(f->x[j] + i)));
-        vf_store(f->y + i, vf_add(f->add ? vf_load(f->add + i) : vf_zero(), acc));
+    for (; i + VF_N <= f->n; i += VF_N) fsmn_channels(f, i, VF_N, taps);
+    if (i < f->n) fsmn_channels(f, i, f->n - i, taps);
+}
+
+static void fsmn(const struct fsmn *f)
+{
+    if (f->taps == FSMN_USUAL) fsmn_taps(f, FSMN_USUAL);
+    else fsmn_taps(f, f->taps);
+}
+
+/* For the compiler to make wide. */
+static void unpair(float *restrict even, float *restrict odd, const uint32_t *restrict words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t low = words[i] << 16, high = words[i] & 0xffff0000u;
+        memcpy(even + i, &low, sizeof low);
+        memcpy(odd + i, &high, sizeof high);
     }
-    const size_t rest = f->n - i;
-    if (!rest) return;
-    vf acc = vf_load_n(f->x[f->left] + i, rest);
-    for (size_t j = 0; j < f->taps; j++)
-        if (f->x[j]) acc = vf_add(acc, vf_mul(vf_load_n(f->w + j * f->n + i, rest), vf_load_n(f->x[j] + i, rest)));
-    vf_store_n(f->y + i, vf_add(f->add ? vf_load_n(f->add + i, rest) : vf_zero(), acc), rest);
 }
 
 /* Columns side by side, for the compiler to make wide. Sums are double: what follows from the result are choices between frames that are
@@ -280,6 +319,7 @@ static void init_elem(struct kern *k)
     k->act[ACT_TANH] = act_tanh;
     k->scale = scale_row;
     k->fsmn = fsmn;
+    k->unpair = unpair;
     k->lstm = lstm;
     k->zscore = zscore;
     k->median = median;

@@ -289,15 +289,15 @@ static inline size_t attn_first_key(const struct attn *a, size_t len) { return a
  * made a partial can read it. */
 static inline size_t attn_partial_len(size_t d_head) { return ((d_head + 15) & ~(size_t)15) + 32; }
 
-/* One row of an FSMN memory (Zhang et al. 2018, a depthwise filter over time with an identity): for each channel
- *   y = add + (x[left] + sum over j of w[j] x[j])
- * with one f32 accumulator that begins with x[left] and walks j upwards. y may equal add. */
+/* Rows of an FSMN memory (Zhang et al. 2018, a depthwise filter over time with an identity): for each channel
+ *   y[r] = add[r] + (x[r + left] + sum over j of w[j] x[r + j])
+ * with one f32 accumulator that begins with x[r + left] and walks j upwards. y may equal add. */
 struct fsmn {
-    float *y;                  /* [n] */
-    const float *add;          /* [n] or NULL */
-    const float *const *x;     /* [taps] rows of [n]; NULL: a row of zeros (never x[left]) */
+    float *y;                  /* [rows, n], ld_y apart */
+    const float *add;          /* [rows, n], ld_add apart, or NULL */
+    const float *const *x;     /* [rows + taps - 1] rows of [n]; NULL: a row of zeros (never x[r + left]) */
     const float *w;            /* [taps, n] */
-    size_t taps, left, n;
+    size_t taps, left, n, rows, ld_y, ld_add;
 };
 
 /* What becomes of a frame of samples: times a window, the power of its spectrum, weighted sums of bins (bands), their logarithms.
@@ -366,6 +366,8 @@ struct kern {
     /* y = x * scale + add; add may be NULL; y may equal x or add. */
     void (*scale)(float *y, const float *x, float scale, const float *add, size_t n);
     void (*fsmn)(const struct fsmn *f);
+    /* Two rows of [n] that lie as words of two bf16, the even row's in the lower half, as f32. */
+    void (*unpair)(float *even, float *odd, const uint32_t *words, size_t n);
     /* A step of an LSTM: of gates, [4 n], input, forget, cell, output, before their activations, and c_before, the state of the cell, NULL:
      * zeros. c = sigmoid(forget) c_before + sigmoid(input) tanh(cell), h = sigmoid(output) tanh(c). c may be gates or c_before. */
     void (*lstm)(float *h, float *c, const float *gates, const float *c_before, size_t n);

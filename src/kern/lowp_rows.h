@@ -55,23 +55,6 @@ INLINE void lowp_rows(const struct linear *l, enum packed_type t, size_t m, size
     }
 }
 
-/* Sums of int8 become f32. Not in the tile, where compilers would run out of registers. */
-INLINE void scale_ints(float *acc, const float *scale_x, const float *scale_w, size_t rows)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < PANEL; c += VF_N) {
-            const vf scale = vf_mul(vf_set1(scale_x[r]), vf_load(scale_w + c));
-            vf_store(acc + r * PANEL + c, vf_mul(vf_of_ints(vs_load((const int32_t *)(const void *)acc + r * PANEL + c)), scale));
-        }
-}
-
-/* Sums of int16 were scaled by group; what is left is each output's scale. */
-INLINE void scale_outputs(float *acc, const float *scale_w, size_t rows)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < PANEL; c += VF_N) vf_store(acc + r * PANEL + c, vf_mul(vf_load(acc + r * PANEL + c), vf_load(scale_w + c)));
-}
-
 /* Outputs are written once, a few lines of many rows: their lines come while the tile is computed, and so does the residual. */
 INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size_t p)
 {
@@ -85,13 +68,15 @@ INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size
     }
 }
 
-/* The sums in s->acc are those of rows [r, r + rows) of scratch and of panel p; m is the row that stands first in scratch. */
+/* The sums in s->acc are those of rows [r, r + rows) of scratch and of panel p; m is the row that stands first in scratch. Integers are
+ * scaled here and not in the tile, where compilers would run out of registers. */
 INLINE void lowp_epilogue(const struct linear *l, enum packed_type t, size_t m, size_t r, size_t rows, size_t p, struct lowp_scratch *s)
 {
-    const char *panel = (const char *)l->w + p * panel_sz(t, l->k);
-    if (t == PK_I16_PAIR) scale_outputs(s->acc, (const float *)(const void *)panel, rows);
-    if (t == PK_I8_QUAD) scale_ints(s->acc, s->scale + r, (const float *)(const void *)panel, rows);
-    for (size_t i = 0; i < rows; i += TILE_ROWS) epilogue(l, m + r + i, size_min(TILE_ROWS, rows - i), p, s->acc + i * PANEL);
+    const float *scale_w = (const float *)(const void *)((const char *)l->w + p * panel_sz(t, l->k));
+    for (size_t i = 0; i < rows; i += TILE_ROWS) {
+        const struct sums sums = { s->acc + i * PANEL, scale_w, s->scale + r + i };
+        epilogue_of(l, m + r + i, size_min(TILE_ROWS, rows - i), p, &sums, t);
+    }
 }
 
 INLINE void lowp_linear(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, struct lowp_scratch *s, enum packed_type t)

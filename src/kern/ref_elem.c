@@ -62,11 +62,22 @@ static void scale_c(float *y, const float *x, float scale, const float *add, siz
 
 static void fsmn_c(const struct fsmn *f)
 {
-    for (size_t i = 0; i < f->n; i++) {
-        float acc = f->x[f->left][i];
-        for (size_t j = 0; j < f->taps; j++)
-            if (f->x[j]) acc += f->w[j * f->n + i] * f->x[j][i];
-        f->y[i] = (f->add ? f->add[i] : 0) + acc;
+    for (size_t r = 0; r < f->rows; r++)
+        for (size_t i = 0; i < f->n; i++) {
+            const float *const *x = f->x + r;
+            float acc = x[f->left][i];
+            for (size_t j = 0; j < f->taps; j++)
+                if (x[j]) acc += f->w[j * f->n + i] * x[j][i];
+            f->y[r * f->ld_y + i] = (f->add ? f->add[r * f->ld_add + i] : 0) + acc;
+        }
+}
+
+static void unpair_c(float *even, float *odd, const uint32_t *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t low = words[i] << 16, high = words[i] & 0xffff0000u;
+        even[i] = load_f32(&low);
+        odd[i] = load_f32(&high);
     }
 }
 
@@ -169,6 +180,7 @@ void kern_init_c(struct kern *k)
     k->act[ACT_TANH] = act_tanh_c;
     k->scale = scale_c;
     k->fsmn = fsmn_c;
+    k->unpair = unpair_c;
     k->lstm = lstm_c;
     k->zscore = zscore_c;
     k->median = median_c;

@@ -107,12 +107,7 @@ static void values_widen(const struct values *v, const struct replay *rp, const 
     for (size_t t = (size_t)v->first; t < (size_t)end; t += 2, y += 2 * n) {
         const char *block = (const char *)view.base + (q->block + t / KV_BLOCK) * view.block_stride;
         const uint32_t *values = (const uint32_t *)(const void *)(block + KV_BLOCK * n * sizeof(uint16_t)); /* behind the keys */
-        const uint32_t *pair = values + t % KV_BLOCK / 2 * n;
-        for (size_t i = 0; i < n; i++) {
-            const uint32_t even = pair[i] << 16, odd = pair[i] & 0xffff0000u;
-            memcpy(y + i, &even, sizeof even);
-            memcpy(y + n + i, &odd, sizeof odd);
-        }
+        rp->x->kern->unpair(y, y + n, values + t % KV_BLOCK / 2 * n, n);
     }
 }
 
@@ -143,20 +138,20 @@ static void fsmn_some(const struct replay *rp, const struct op *op, const struct
 {
     const struct plan *p = rp->p;
     const struct bind *c = &p->bind[op->bind];
-    const float *x[FSMN_TAPS];
-    const int64_t before = (int64_t)from - q->row - c->left, behind = (int64_t)to - q->row - c->left + c->taps - 1;
+    const float *x[ROWS_ITEM + FSMN_TAPS];
+    const uint32_t rows = to - from, n_x = rows + c->taps - 1u;
+    const int64_t before = (int64_t)from - q->row - c->left, behind = before + n_x;
     const struct values v = { fsmn_scratch(p, op) ? scratch : NULL, before > 0 ? before & ~INT64_C(1) : 0 };
-    struct fsmn f = { .x = x, .taps = c->taps, .left = c->left, .n = c->d_head };
+    struct fsmn f = { .x = x, .taps = c->taps, .left = c->left, .n = c->d_head, .rows = rows, .ld_y = p->slot[op->out].ld };
+    if (op->aux != NO_SLOT) f.ld_add = p->slot[op->aux].ld;
     for (uint32_t head = 0; head < c->heads; head++) {
         const size_t at = (size_t)head * c->d_head;
         f.w = c->filter + (size_t)head * c->taps * c->d_head;
         if (v.row) values_widen(&v, rp, op, head, q, behind < q->n ? behind : q->n);
-        for (uint32_t r = from; r < to; r++) {
-            for (uint32_t j = 0; j < c->taps; j++) x[j] = fsmn_row(rp, op, head, q, &v, (int64_t)r - q->row - c->left + j);
-            f.y = row0(rp, op->out) + (size_t)r * p->slot[op->out].ld + at;
-            f.add = op->aux == NO_SLOT ? NULL : row0(rp, op->aux) + (size_t)r * p->slot[op->aux].ld + at;
-            rp->x->kern->fsmn(&f);
-        }
+        for (uint32_t j = 0; j < n_x; j++) x[j] = fsmn_row(rp, op, head, q, &v, before + j);
+        f.y = row0(rp, op->out) + from * f.ld_y + at;
+        f.add = op->aux == NO_SLOT ? NULL : row0(rp, op->aux) + from * f.ld_add + at;
+        rp->x->kern->fsmn(&f);
     }
 }
 

@@ -392,7 +392,7 @@ static inline void plain_fsmn(const struct plain_op *o)
             const struct fsmn f = { .y = plain_row(o, o->op->out, r) + at,
                                     .add = o->op->aux == NO_SLOT ? NULL : plain_row(o, o->op->aux, r) + at, .x = x,
                                     .w = (const float *)plain_at(o, c->filter) + at * c->taps, .taps = c->taps, .left = c->left,
-                                    .n = c->d_head };
+                                    .n = c->d_head, .rows = 1 };
             o->kern->fsmn(&f);
         }
     free(wide);

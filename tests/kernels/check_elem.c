@@ -223,35 +223,50 @@ static void check_scale(struct check *c, size_t n)
 }
 
 /* Random rows, some of them absent, against the twin; y in place of add. */
-static void check_fsmn(struct check *c, size_t taps, size_t left, size_t n)
+static void check_fsmn(struct check *c, size_t taps, size_t left, size_t n, size_t rows)
 {
-    const float *rows[32];
-    float *w = guarded_floats(taps * n), *add = guarded_floats(n), *want = guarded_floats(n), *y = guarded_floats(n + 1);
+    enum { APART = 3 };
+    const float *x[64];
+    const size_t ld = n + APART, sz = (rows - 1) * ld + n;
+    float *w = guarded_floats(taps * n), *add = guarded_floats(sz), *want = guarded_floats(sz), *y = guarded_floats(sz + 1);
     rnd_floats(w, taps * n, 1);
-    rnd_floats(add, n, 1);
-    for (size_t j = 0; j < taps; j++) {
+    rnd_floats(add, sz, 1);
+    for (size_t j = 0; j < rows + taps - 1; j++) {
         float *row = guarded_floats(n);
         rnd_floats(row, n, 1);
-        rows[j] = j == left || rnd() % 3 ? row : NULL;
+        x[j] = (j >= left && j < left + rows) || rnd() % 3 ? row : NULL;
     }
-    struct fsmn f = { .x = rows, .w = w, .taps = taps, .left = left, .n = n };
+    struct fsmn f = { .x = x, .w = w, .taps = taps, .left = left, .n = n, .rows = rows, .ld_y = ld, .ld_add = ld };
     for (int i = 0; i < 2; i++) {
         f.add = i ? add : NULL;
+        fill_canary(want, sz);
         f.y = want;
         c->ref->fsmn(&f);
         f.y = y + 1;
-        fill_canary(y, n + 1);
+        fill_canary(y, sz + 1);
         c->kern->fsmn(&f);
-        for (size_t j = 0; j < n; j++)
-            if (!check(c, y[j + 1] == want[j], "fsmn taps %zu left %zu n %zu at %zu: got %.9g want %.9g", taps, left, n, j, y[j + 1],
-                       want[j]))
-                break;
+        check(c, same_bits(y + 1, want, sz), "fsmn taps %zu left %zu n %zu rows %zu differs", taps, left, n, rows);
         check(c, is_canary(y[0]), "fsmn wrote before y");
     }
-    memcpy(y + 1, add, n * sizeof *y);
+    memcpy(y + 1, add, sz * sizeof *y);
     f.add = y + 1;
     c->kern->fsmn(&f);
-    check(c, same_bits(y + 1, want, n), "fsmn n %zu in place of add differs", n);
+    for (size_t r = 0; r < rows; r++)
+        check(c, same_bits(y + 1 + r * ld, want + r * ld, n), "fsmn n %zu in place of add differs in row %zu", n, r);
+    guarded_free_all();
+}
+
+static void check_unpair(struct check *c, size_t n)
+{
+    uint32_t *words = guarded(n * sizeof *words);
+    float *even = guarded_floats(n + 1), *odd = guarded_floats(n + 1), *want = guarded_floats(2 * n);
+    for (size_t i = 0; i < n; i++) words[i] = rnd();
+    c->ref->unpair(want, want + n, words, n);
+    fill_canary(even, n + 1);
+    fill_canary(odd, n + 1);
+    c->kern->unpair(even + 1, odd + 1, words, n);
+    check(c, !memcmp(even + 1, want, n * sizeof *want) && !memcmp(odd + 1, want + n, n * sizeof *want), "unpair n %zu differs", n);
+    check(c, is_canary(even[0]) && is_canary(odd[0]), "unpair wrote before its rows");
     guarded_free_all();
 }
 
@@ -269,7 +284,7 @@ static void check_fsmn_impulse(struct check *c, size_t taps, size_t left, size_t
             const size_t at = t + j;
             rows[j] = at < left || at - left >= T ? NULL : x + (at - left) * n;
         }
-        const struct fsmn f = { .y = y, .x = rows, .w = w, .taps = taps, .left = left, .n = n };
+        const struct fsmn f = { .y = y, .x = rows, .w = w, .taps = taps, .left = left, .n = n, .rows = 1 };
         c->kern->fsmn(&f);
         const size_t tap = AT + left - t; /* rows[tap] is the 1, when there is such a tap */
         for (size_t i = 0; i < n; i++) {
@@ -447,9 +462,10 @@ void check_elem(struct check *c)
         check_lstm(c, n);
         check_mul(c, n);
         if (n % 2 == 0) check_rope(c, n);
-        check_fsmn(c, 11, 5, n);
+        check_fsmn(c, 11, 5, n, 1 + n % 7);
+        check_unpair(c, n);
         if (i < 9) check_panel_max(c, i + 1);
-        check_fsmn(c, 20, 19, n);
+        check_fsmn(c, 20, 19, n, 1 + n % 3);
         for (int mode = 0; mode < 6; mode++) check_scan(c, n, (int32_t)(rnd() % 100), mode % 3, mode > 2);
     }
     for (int act = 0; act < ACT_COUNT; act++) check_act(c, (enum act)act), check_act_of_linear(c, (enum act)act);
@@ -457,7 +473,8 @@ void check_elem(struct check *c)
     check_median_orders(c);
     check_zscore(c, 448, 37);
     check_zscore(c, 97, 64);
-    check_fsmn(c, 1, 0, 37);
+    check_fsmn(c, 1, 0, 37, 5);
+    check_fsmn(c, 11, 10, 130, 32);
     for (size_t n = 1; n < 600; n = n * 3 + 2) {
         check_fsmn_impulse(c, 11, 5, n);
         check_fsmn_impulse(c, 20, 19, n);
