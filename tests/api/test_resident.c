@@ -112,6 +112,17 @@ static int open_named(steno_model **m, const char *name, const steno_model_param
     return steno_model_open(m, strstr(name, "/safetensors") ? d->path : name, p, e);
 }
 
+/* The language model of one in two files, NULL: it needs none. */
+static const char *llm_of(const char *name, char path[700])
+{
+    static const char first[] = "funasr-encoder-mini";
+    const char *at = strstr(name, first), *type = at ? at + sizeof first - 1 : "";
+    if (!at) return NULL;
+    type = !strcmp(type, ".gguf") ? "-f32.gguf" : !strcmp(type, "-q8.gguf") ? "-q8_0.gguf" : type;
+    snprintf(path, 700, "%.*sqwen3-mini%s", (int)(at - name), name, type);
+    return path;
+}
+
 /* Files as people have them, those of the collection where it is there. */
 static void test_files_take_what_is_reported(void **state)
 {
@@ -125,6 +136,8 @@ static void test_files_take_what_is_reported(void **state)
         "funasr/models/sensevoice/gguf/sensevoice-mini-q8.gguf", "funasr/models/paraformer/pt",
         "funasr/models/paraformer/safetensors", "funasr/models/paraformer/gguf/paraformer-mini.gguf",
         "funasr/models/paraformer/gguf/paraformer-mini-f16.gguf", "funasr/models/paraformer/gguf/paraformer-mini-q8.gguf",
+        "funasr/models/nano/pt", "funasr/models/nano/gguf/funasr-encoder-mini.gguf", "funasr/models/nano/gguf/funasr-encoder-mini-f16.gguf",
+        "funasr/models/nano/gguf/funasr-encoder-mini-q8.gguf",
         "llm/models/bert/hf", "llm/models/bert/gguf/bert-F16.gguf", "llm/models/bert/gguf/bert-cls-Q8_0.gguf",
     };
     const char *shared = getenv("STENO_SHARED");
@@ -140,6 +153,8 @@ static void test_files_take_what_is_reported(void **state)
             steno_model_params_init(&p);
             p.compute = c;
             struct folder d;
+            char llm[700];
+            p.llm = llm_of(name, llm);
             const int64_t before = resident();
             if (open_named(&m, name, &p, &d, &e)) fail_msg("%s", e.text);
             assert_said(name, weight_bytes(m), resident() - before);

@@ -1,0 +1,74 @@
+# steno: Fun-ASR-Nano as people use it. SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+S=${STENO_SHARED-}/material/funasr
+[ -r "$S/README.md" ] || { echo "skipped: STENO_SHARED does not name the FunASR collection"; exit 77; }
+NANO=$S/models/nano
+ENCODER=$NANO/gguf/funasr-encoder-mini.gguf LLM=$NANO/gguf/qwen3-mini-f32.gguf
+A=$S/audio
+
+# Every form of its files has the same text.
+args="-q --compute f32"
+expect 0 "a folder" $args -m "$NANO/pt" "$A/zh_synth.wav" "$A/en_george.wav"
+cp "$T/out" plain
+expect 0 "two files" $args -m "$ENCODER" --llm "$LLM" "$A/zh_synth.wav" "$A/en_george.wav"
+same "$T/out" plain
+expect 0 "one file is written" convert -q "$NANO/pt" one.gguf
+expect 0 "one file" $args -m one.gguf "$A/zh_synth.wav" "$A/en_george.wav"
+same "$T/out" plain
+cp "$ENCODER" "$LLM" .
+expect 0 "two files beside each other" $args -m "$(basename "$ENCODER")" "$A/zh_synth.wav" "$A/en_george.wav"
+same "$T/out" plain
+
+# Files side by side have what each has alone; so have windows, and spans where somebody speaks.
+files=("$A/zh_synth.wav" "$A/en_george.wav" "$A/zh_synth_long.wav" "$A/ja_synth.wav")
+[ -r "${files[3]}" ] || files=("$A"/*.wav)
+for more in "" "--chunk-length 1" "--vad fsmn --vad-model $S/fsmn-vad/pt" "--guards retry --repetition-penalty 0.05 --chunk-length 1"; do
+    : >alone
+    for f in "${files[@]}"; do
+        expect 0 "alone: $more" -q -f json -m "$NANO/pt" $more "$f"
+        cat "$T/out" >>alone
+    done
+    for b in 1 3 8; do
+        expect 0 "side by side, -b $b: $more" -q -f json -m "$NANO/pt" $more -b $b "${files[@]}"
+        same "$T/out" alone
+    done
+done
+
+# What goes round in circles says so, and is decoded again where that is asked for.
+expect 0 "a loop is marked" -q -f json -m "$NANO/pt" --repetition-penalty 0.05 --sample-length 60 "$A/zh_synth.wav"
+out_has '"flags": ["repetition"'
+expect 0 "a loop is decoded again" -q -f json -m "$NANO/pt" --repetition-penalty 0.05 --guards retry "$A/zh_synth.wav"
+out_has '"flags": ["retried"]'
+
+# What it does not serve is refused by name, with what to do.
+refused() { # refused MESSAGE ARGUMENT...
+    local message=$1
+    shift
+    expect 2 "refused: $*" -q -m "$NANO/pt" "$@" "$A/zh_synth.wav"
+    err_has "$message"
+}
+for o in "--beam-size 3" "--temperature 0.4" "--initial-prompt one" "--clip-timestamps 0,1" "--grammar root::=[a]" "--keep-tags" \
+    "--without-timestamps" "--suppress-tokens 5" "--audio-ctx 40" "--best-of 5" "--verify" "--task translate" "--max-len 4"; do
+    refused "${o%% *} is for" $o
+done
+refused "--word-timestamps is for models that know when words are said" --word-timestamps
+refused "--compression-ratio-threshold judges attempts: it needs --guards" --guards off --compression-ratio-threshold 2
+refused "-l 'xx' is not one that the model is asked for by name" -l xx
+refused "a window of this model is 15000 ms long" --chunk-length 20
+
+# Two files that are no model.
+wrong() { # wrong MESSAGE ARGUMENT...
+    local message=$1
+    shift
+    "$STENO" -q "$@" "$A/zh_synth.wav" >"$T/out" 2>"$T/err" && bad "$*" "it is taken"
+    err_has "$message"
+}
+mkdir empty && cp "$ENCODER" empty/e.gguf
+wrong "its language model is missing" -m empty/e.gguf
+wrong "want a GGUF file of the architecture qwen3" -m "$ENCODER" --llm "$ENCODER"
+wrong "no/such.gguf" -m "$ENCODER" --llm no/such.gguf
+head -c 3000 "$LLM" >cut.gguf
+wrong "cut.gguf" -m "$ENCODER" --llm cut.gguf
+wrong "is for language models that hear" -m "$MODEL" --llm "$LLM"
+finish
