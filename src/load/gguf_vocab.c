@@ -18,12 +18,6 @@ struct words {
     steno_error *e;
 };
 
-static int take_piece(void *user, uint64_t i, const char *s, size_t n)
-{
-    struct words *v = user;
-    return vocab_list_add(&v->list, (int64_t)i, s, n, v->e);
-}
-
 static int is_hex(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -93,15 +87,10 @@ static int check_tokenizer(const struct weights *w, steno_error *e)
 
 int gguf_read_vocab(struct weights *w, steno_error *e)
 {
-    struct words v = { .list = { .name = w->name }, .e = e };
-    for (uint32_t i = 0; i < w->meta.n_lists && !v.l; i++) {
+    for (uint32_t i = 0; i < w->meta.n_lists; i++) {
         const struct meta_list *l = &w->meta.list[i];
         const size_t n = strlen(l->key);
-        if (n > 6 && !strcmp(l->key + n - 6, ".vocab")) v.l = l;
+        if (n > 6 && !strcmp(l->key + n - 6, ".vocab")) return vocab_take_list(w, l, e);
     }
-    if (!v.l) return check_tokenizer(w, e);
-    int rc = meta_list_texts(v.l, VOCAB_STRING, take_piece, &v, e);
-    if (!rc) rc = vocab_list_done(&v.list, w, e);
-    vocab_list_free(&v.list);
-    return rc;
+    return check_tokenizer(w, e);
 }

@@ -150,3 +150,15 @@ int weights_read_vocab(struct weights *w, const char *path, steno_error *e)
     model_source_close(&p);
     return rc;
 }
+
+int weights_read_pieces(struct weights *w, const char *name, const char *list, steno_error *e)
+{
+    const struct meta_list *l = meta_find_list(&w->meta, list);
+    struct file f;
+    if (l) return vocab_take_list(w, l, e);
+    int rc = model_source_find(&w->source, name, &w->arena, &f, e);
+    if (rc <= 0) return rc ? rc : err_set(e, STENO_ENOVOCAB, "%s: there is no %s beside it", w->name, name);
+    rc = read_file(w, &f, &w->source, e);
+    file_close(&f);
+    return rc;
+}

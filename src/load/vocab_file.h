@@ -10,4 +10,6 @@
  * those files, a SentencePiece model, or any model that has a vocabulary), or, path NULL, from such a file beside the model.
  * STENO_ENOVOCAB when there is none, STENO_EFORMAT for a damaged one, STENO_EIO for a path that cannot be read. */
 int weights_read_vocab(struct weights *w, const char *path, steno_error *e);
+/* Fill it from a list of the settings, or else from the file `name` beside the model: of a network that is not its first. Likewise */
+int weights_read_pieces(struct weights *w, const char *name, const char *list, steno_error *e);
 #endif

@@ -121,3 +121,20 @@ int vocab_list_done(const struct vocab_list *l, struct weights *w, steno_error *
     w->n_vocab_entries = n;
     return STENO_OK;
 }
+
+struct taking { struct vocab_list list; steno_error *e; };
+
+static int take_text(void *user, uint64_t i, const char *s, size_t n)
+{
+    struct taking *t = user;
+    return vocab_list_add(&t->list, (int64_t)i, s, n, t->e);
+}
+
+int vocab_take_list(struct weights *w, const struct meta_list *from, steno_error *e)
+{
+    struct taking t = { .list = { .name = w->name }, .e = e };
+    int rc = meta_list_texts(from, VOCAB_STRING, take_text, &t, e);
+    if (!rc) rc = vocab_list_done(&t.list, w, e);
+    vocab_list_free(&t.list);
+    return rc;
+}

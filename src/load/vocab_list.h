@@ -20,6 +20,7 @@ int vocab_list_fill(struct vocab_list *l, const struct vocab_list *extra, steno_
 int vocab_list_override(struct vocab_list *l, const struct vocab_list *extra, steno_error *e);
 /* As w->vocab; STENO_EFORMAT for a gap or an id given twice. */
 int vocab_list_done(const struct vocab_list *l, struct weights *w, steno_error *e);
+int vocab_take_list(struct weights *w, const struct meta_list *from, steno_error *e); /* texts of the settings, as w->vocab */
 
 /* ---- the forms. Each adds all of a file's strings. */
 int vocab_read_json(struct vocab_list *l, struct vocab_list *extra, const struct file *f, steno_error *e);

@@ -88,7 +88,7 @@ struct steno_model {
     int32_t segment_ctx;           /* of a network of clips: most rows of one, where speech was found; by itself it cuts at audio_ctx */
     struct model_widths widths;
     void *front;                   /* what its front end needs: struct mel_bank, fbank_bank; NULL: nothing */
-    void *part;                    /* what its task needs: struct ctc_model, cif_model, marks_model, vad_params; NULL: nothing */
+    void *part;                    /* what its task needs: struct ctc_model, cif_model, marks_model, vad_params, audio_lm_ctc; NULL: none */
     struct vocab vocab;
     struct bpe *bpe;
     struct tokenizer *tokenizer;   /* of a language model; NULL: it is none */
@@ -223,6 +223,10 @@ struct audio_lm {
     int32_t (*rows)(int32_t n); /* of n rows of a clip, those that stand for it: the first ones */
     void (*text)(const char *s, size_t n, struct buf *text); /* append what was written, s[n], as people read it */
 };
+
+/* A CTC head of it, which says when its text was said: PLAN_ALIGN reads the encoder's rows (PHASE_ENCODE), then PHASE_LM_HEAD, PHASE_BEST.
+ * Its ids are the vocabulary's, whose byte pairs are the model's bpe. Of a model without one the part is NULL. */
+struct audio_lm_ctc { struct vocab vocab; int32_t n_ids, blank; };
 
 enum { PROMPT_PREFIX_MAX = 8 };
 

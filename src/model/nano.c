@@ -7,8 +7,8 @@
 #include "model/funasr.h"
 #include "model/lm.h"
 #include "model/nano.h"
+#include "plan/bind.h"
 #include "plan/emit.h"
-#include "plan/linear.h"
 
 enum {
     WINDOW_ROWS = 250,   /* 15 s of rows every 60 ms: longer ones make it go round in circles */
@@ -16,7 +16,6 @@ enum {
     RUN_ROWS = 1000,     /* of a run that clips share */
     CTX_USUAL = 1024     /* positions of prompt and text: 30 s, 512 ids, and as many as half of that again for hot words */
 };
-static float const adaptor_eps = 1e-12f;
 
 static int nano_match(const struct weights *w)
 {
@@ -38,28 +37,14 @@ static uint16_t build_encoder(struct build *b, const struct nano_shape *s)
     return out;
 }
 
-static void build_linear(struct build *b, const char *name, const struct linear_part *part, uint64_t k, uint16_t out, uint16_t in,
-                         enum act act)
-{
-    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ part, 1, k, LINEAR_OTHER, NO_BIND, 0, 0 });
-    emit_linear(b, &(struct linear_use){ .label = name, .out = out, .in = in, .aux = NO_SLOT, .act = act, .kv_slot = NO_SLOT,
-                                         .state = NO_STATE }, &l);
-}
-
-/* Blocks of it are a quarter as wide inside; their rows see all others of the clip, also those that the language model is not given. */
+/* Its rows see all others of the clip, also those that the language model is not given. */
 static void build_adaptor(struct build *b, const struct nano_shape *s, uint16_t in)
 {
-    static const struct sub block[] = { { sub_attn_linear, "norm1", "self_attn", NULL, 0 },
-                                        { sub_ffn, "norm2", "feed_forward.w_1", "feed_forward.w_2", SUB_RELU }, { 0 } };
-    const uint32_t d = (uint32_t)s->adp.d, wide = (uint32_t)s->adp.d_ff, heads = (uint32_t)s->adp.heads;
-    const struct sub_dims dims = { .d = d, .n_heads = heads, .n_kv_heads = heads, .d_head = d / heads, .d_ff = d / 4, .eps = adaptor_eps };
-    const struct linear_part up = { "audio_adaptor.linear1.weight", "audio_adaptor.linear1.bias", wide };
-    const struct linear_part down = { "audio_adaptor.linear2.weight", "audio_adaptor.linear2.bias", d };
+    static const struct nano_adaptor_names names = { "audio_adaptor.linear1.weight", "audio_adaptor.linear1.bias",
+                                                     "audio_adaptor.linear2.weight", "audio_adaptor.linear2.bias",
+                                                     "adaptor.linear1", "adaptor.linear2", "audio_adaptor.blocks" };
     build_phase(b, "adapt");
-    const uint16_t mid = build_slot(b, wide), x = b->plan.output = build_slot(b, d);
-    build_linear(b, "adaptor.linear1", &up, (uint64_t)s->adp.d_in, mid, in, ACT_RELU);
-    build_linear(b, "adaptor.linear2", &down, wide, x, mid, ACT_NONE);
-    sub_stack(b, block, &dims, "audio_adaptor.blocks", (uint32_t)s->adp.layers, x);
+    b->plan.output = nano_adaptor_build(b, &s->adp, &names, in);
 }
 
 /* Features are as they come: there is no mean and variance. */
@@ -112,10 +97,11 @@ static int nano_describe(steno_model *m, struct weights *w, steno_error *e)
     if (rc) return rc;
     m->name = "nano";
     rc = describe_audio(m, &s, w, e);
-    return rc ? rc : describe_text(m, &s, w, e);
+    if (!rc) rc = describe_text(m, &s, w, e);
+    return rc ? rc : nano_ctc_describe(m, w, s.enc.d, SEGMENT_ROWS, e);
 }
 
-/* Its CTC branch tells times, which this version does not read. */
+/* Some files have a part of the CTC branch, which is none. */
 static const char *const spare[] = { "ctc_decoder.*", "ctc.*", "lm_head.weight", "rope_freqs.weight", NULL };
 
 const struct family family_nano = {

@@ -3,11 +3,17 @@
 #define STENO_MODEL_NANO_H
 #include "model/sanm_encoder.h"
 
+/* Two linears, and transformer blocks a quarter as wide inside. */
+struct nano_adaptor { int32_t d_in, d, d_ff, layers, heads, downsample; };
+
 struct nano_shape {
     struct sanm_encoder enc;
-    int32_t more_layers;                                             /* behind the encoder's first norm */
-    struct { int32_t d_in, d, d_ff, layers, heads, downsample; } adp; /* the adaptor, whose rows the language model reads */
+    int32_t more_layers;     /* behind the encoder's first norm */
+    struct nano_adaptor adp; /* whose rows the language model reads */
 };
+
+/* The CTC branch, which tells times: an adaptor of its own over rows of the encoder, and a head. */
+struct nano_ctc { struct nano_adaptor adp; int32_t n_ids, blank; };
 
 extern const char nano_architecture[]; /* of its GGUF files */
 extern const struct audio_lm nano_audio_lm;
@@ -20,4 +26,15 @@ void nano_put_settings(struct gguf_writer *g, const struct nano_shape *s);
 /* The language model joins the weights, wherever it lies. llm: a path that the caller says, NULL: none. */
 int nano_join(struct weights *w, const char *llm, steno_error *e);
 int nano_rename(struct weights *w, steno_error *e); /* tensors get the names that plans know */
+
+/* What an adaptor reads and makes: names of its weights and ops, and the slot with its rows. */
+struct nano_adaptor_names { const char *up, *up_bias, *down, *down_bias, *up_label, *down_label, *blocks; };
+uint16_t nano_adaptor_build(struct build *b, const struct nano_adaptor *a, const struct nano_adaptor_names *n, uint16_t in);
+
+/* 1: all weights of a CTC branch for rows of `d` numbers are there, as *c says; 0: some are missing, which is none; STENO_EFORMAT */
+int nano_ctc_find(struct nano_ctc *c, struct weights *w, int32_t d, steno_error *e);
+/* PLAN_ALIGN and struct audio_lm_ctc, where there are such weights and the vocabulary of their head. */
+int nano_ctc_describe(steno_model *m, struct weights *w, int32_t d, int32_t max_rows, steno_error *e);
+/* Its settings and vocabulary, which replaces that of the weights. */
+int nano_ctc_put(struct gguf_writer *g, const struct nano_ctc *c, struct weights *w, steno_error *e);
 #endif

@@ -28,6 +28,7 @@ static void leave_head(struct weights *w)
 int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct gguf_sink *to, steno_error *e)
 {
     struct nano_shape s;
+    struct nano_ctc c;
     struct lm_dims d;
     struct gguf_writer g;
     int rc = nano_join(w, o->llm, e);
@@ -37,7 +38,8 @@ int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct 
     if (!rc && (d.scaling.kind != LM_ROPE_PLAIN || d.window || d.has_qkv_bias))
         rc = err_set(e, STENO_EUNSUPPORTED, "%s: a language model that hears is not written with scaled positions, windows or biases",
                      w->name);
-    if (rc) return rc;
+    const int has_ctc = rc ? rc : nano_ctc_find(&c, w, s.enc.d, e);
+    if (has_ctc < 0) return has_ctc;
     if (d.is_tied) leave_head(w);
     rc = weights_rename(w, file_name, e);
     if (rc) return rc;
@@ -45,6 +47,7 @@ int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct 
     nano_put_settings(&g, &s);
     lm_put_settings(&g, &d, lm_qwen3);
     rc = lm_put_tokenizer(&g, w, 0, e);
+    if (!rc && has_ctc) rc = nano_ctc_put(&g, &c, w, e);
     if (!rc) rc = funasr_write_weights(&g, w, 0, o);
     gguf_end(&g);
     return rc;

@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 #include "load/vocab_file.h"
+#include "model/ctc_head.h"
 #include "model/funasr.h"
 #include "model/funasr_random.h"
 #include "model/funasr_vocab.h"
 #include "model/sanm_encoder.h"
 #include "model/sensevoice.h"
+#include "plan/bind.h"
 #include "plan/emit.h"
-#include "plan/linear.h"
 
 enum {
     WINDOW_ROWS = 500, /* 30 s of rows every 60 ms: what the model was trained on */
@@ -73,27 +74,6 @@ static int read_shape(struct sensevoice_shape *s, struct weights *w, steno_error
     return rc ? rc : sanm_encoder_check(&s->enc, w, e);
 }
 
-static void build_head(struct build *b, const struct sensevoice_shape *s, uint16_t rows)
-{
-    const uint32_t d = (uint32_t)s->enc.d;
-    const uint16_t some = build_slot_out(b, d), logits = b->plan.logits = build_slot_out(b, (uint32_t)s->n_vocab);
-    const struct linear_part ctc_lo = { "ctc.ctc_lo.weight", "ctc.ctc_lo.bias", (uint64_t)s->n_vocab };
-    const uint16_t ctc = bind_matrix(b, &ctc_lo, d, LINEAR_LM_HEAD, NO_BIND);
-    build_phase(b, "head");
-    uint16_t first = b->plan.n_ops;
-    emit(b, OP_SCALE, "ctc.rows", some, rows, bind_scale(b, 1, NULL, d));
-    struct op *op = emit(b, OP_LINEAR, "ctc.logits", logits, some, ctc);
-    if (op) op->flags = OPF_SOME;
-    emit(b, OP_LOGITS_REDUCE, "ctc.scan", NO_SLOT, logits, ctc);
-    emit(b, OP_SAMPLE, "ctc.pick", NO_SLOT, logits, ctc);
-    emit_rows(b, first, ROWS_OUT);
-    build_phase(b, "best");
-    first = b->plan.n_ops;
-    emit(b, OP_LOGITS_BEST, "ctc.best", NO_SLOT, rows, ctc);
-    emit(b, OP_SAMPLE, "ctc.merge", NO_SLOT, rows, ctc);
-    emit_rows(b, first, ROWS_RUN);
-}
-
 static void build_encoder(struct build *b, const struct sensevoice_shape *s)
 {
     const uint32_t d = (uint32_t)s->enc.d;
@@ -102,7 +82,7 @@ static void build_encoder(struct build *b, const struct sensevoice_shape *s)
     emit(b, OP_NORM, "encoder.after_norm", mid, x, bind_norm(b, "encoder.after_norm.weight", "encoder.after_norm.bias", d, norm_eps));
     sanm_encoder_more(b, &s->enc, "encoder.tp_encoders", (uint32_t)s->more_layers, mid);
     emit(b, OP_NORM, "encoder.tp_norm", out, mid, bind_norm(b, "encoder.tp_norm.weight", "encoder.tp_norm.bias", d, norm_eps));
-    build_head(b, s, out);
+    ctc_head_build(b, out, d, (uint32_t)s->n_vocab);
 }
 
 static int read_queries(steno_model *m, struct weights *w, uint32_t width, steno_error *e)

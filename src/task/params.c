@@ -61,7 +61,7 @@ const char *param_why_not(const struct param *r, enum steno_call call)
     if (r->by == BY_MARKS) return "is for models that put marks into text";
     if (r->by == (BY_TEXT | BY_EMBED)) return "is for models that make vectors of texts";
     if (r->by == BY_TAGS) return "is for models with tags";
-    if (r->by == BY_TIMED) return "is for models that know when words are said";
+    if (r->by == (BY_TIMED | BY_AUDIO_WORDS)) return "is for models that know when words are said";
     if (r->by == BY_AUDIO_LM) return "is for language models that hear";
     if (r->by == (BY_TAGS | BY_AUDIO_LM)) return "is for models with tags, and for language models that hear";
     if (r->by == BY_CLIPS) return "is for models that go clip by clip";

@@ -26,6 +26,7 @@ enum {
     BY_STREAM = 512, /* by integrate-and-fire, chunk by chunk of a stream */
     BY_EMBED = 1024, /* texts as vectors */
     BY_AUDIO_LM = 2048, /* by a language model that hears */
+    BY_AUDIO_WORDS = 4096, /* such a one with a CTC head beside it */
     BY_AR = BY_MANY | BY_ENGLISH,
     BY_CLIPS = BY_TAGS | BY_CIF | BY_AUDIO_LM,
     BY_TIMED = BY_AR | BY_TAGS | BY_CIF | BY_STREAM, /* who know when words are said */

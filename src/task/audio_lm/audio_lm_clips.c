@@ -1,9 +1,10 @@
 /* steno: transcription by a language model that hears. SPDX-License-Identifier: MIT
  *
  * A clip goes through the encoder and the adaptor; the first of its rows stand in a prompt, and what the language model writes behind it is
- * its text (Fun-ASR-Nano). Where times of words are, nothing says. */
+ * its text (Fun-ASR-Nano). Times of words come from a CTC head beside it, where there is one. */
 #include <string.h>
 #include "task/audio_lm/audio_lm_text.h"
+#include "task/audio_lm/audio_lm_words.h"
 #include "task/batch_loop.h"
 #include "task/clips/clip_request.h"
 #include "task/clips/clip_run.h"
@@ -65,20 +66,40 @@ static int show_rows(struct steno_batch *b)
     return STENO_OK;
 }
 
-/* Rows that a prompt will have, out of the memory that is the decoder's next. */
+/* Rows [from, from + n) of a slot into memory of their own. */
+static int copy_rows(struct steno_batch *b, uint16_t slot, float *to, uint32_t from, uint32_t n)
+{
+    const struct plan *p = clip_encoder_of(b);
+    const size_t d = p->slot[slot].width;
+    size_t ld;
+    const float *x = exec_output(b->exec, p, slot, from, n, &ld);
+    if (!x) return STENO_ENOMEM;
+    for (uint32_t r = 0; r < n; r++) memcpy(to + (from + r) * d, x + r * ld, d * sizeof *x);
+    return STENO_OK;
+}
+
+static int wants_words(const struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    int wants = 0;
+    for (uint32_t i = 0; i < c->n; i++) wants |= c->window[i].s && clips_of(c->window[i].s)->request.p.word_timestamps;
+    return wants;
+}
+
+/* Rows that a prompt will have, and those that words are looked for in, out of the memory that is the decoder's next. */
 static int keep_rows(struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
+    const struct audio_lm_batch *a = audio_lm_batch_of(b);
     const struct plan *p = clip_encoder_of(b);
-    const size_t d = audio_lm_width(b->model);
-    for (uint32_t i = 0; i < c->n_sequences; i++) {
-        size_t ld;
-        const uint32_t from = c->sequence[i].row, n = (uint32_t)b->model->family->audio_lm->rows(c->sequence[i].n);
-        const float *x = exec_output(b->exec, p, p->output, from, n, &ld);
-        if (!x) return STENO_ENOMEM;
-        for (uint32_t r = 0; r < n; r++) memcpy(audio_lm_batch_of(b)->rows + (from + r) * d, x + r * ld, d * sizeof *x);
+    const int words = wants_words(b);
+    int rc = STENO_OK;
+    for (uint32_t i = 0; i < c->n_sequences && !rc; i++) {
+        const struct sequence *s = &c->sequence[i];
+        rc = copy_rows(b, p->output, a->rows, s->row, (uint32_t)b->model->family->audio_lm->rows(s->n));
+        if (!rc && words) rc = copy_rows(b, p->side_output[AUDIO_LM_ENCODED], a->encoded, s->row, s->n);
     }
-    return STENO_OK;
+    return rc;
 }
 
 static int run(struct steno_batch *b)
@@ -104,6 +125,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     g.attempt = l->best.index;
     if (clips_of(s)->request.p.guards != STENO_GUARDS_OFF) g.flags = l->best.flags;
     rc = clip_segment_add(s, &g, &found);
+    if (!rc && clips_of(s)->request.p.word_timestamps) rc = audio_lm_words_add(s, w, found.text, found.n_text, &g);
     return rc ? rc : clip_segment_tell(s, &g);
 }
 

@@ -13,8 +13,7 @@ enum { OWN_WINDOWS = 4 /* of one request: as many of 15 s as a run of the encode
 
 static unsigned serves(const steno_model *m)
 {
-    (void)m;
-    return BY_AUDIO_LM;
+    return audio_lm_has_ctc(m) ? BY_AUDIO_LM | BY_AUDIO_WORDS : BY_AUDIO_LM;
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
@@ -28,10 +27,17 @@ static size_t rows_memory(const steno_model *m)
     return (size_t)m->plan[PLAN_ENCODER].max_rows * audio_lm_width(m) * sizeof(float);
 }
 
+/* 0: nobody asks for them. */
+static size_t encoded_memory(const steno_model *m)
+{
+    if (!audio_lm_has_ctc(m)) return 0;
+    return (size_t)m->plan[PLAN_ENCODER].max_rows * m->plan[PLAN_ALIGN].slot[m->plan[PLAN_ALIGN].input].width * sizeof(float);
+}
+
 static size_t batch_sz(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
     return sizeof(struct audio_lm_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + rows_memory(m) +
-           n_windows * sizeof(struct audio_lm_lane);
+           encoded_memory(m) + n_windows * sizeof(struct audio_lm_lane);
 }
 
 static int part_batch_open(struct steno_batch *b, steno_error *e)
@@ -39,8 +45,10 @@ static int part_batch_open(struct steno_batch *b, steno_error *e)
     struct audio_lm_batch *a = b->part = arena_array(&b->arena, 1, sizeof *a);
     if (!a) return err_nomem(e, sizeof *a, "a batch");
     a->rows = arena_alloc(&b->arena, rows_memory(b->model));
+    a->encoded = encoded_memory(b->model) ? arena_alloc(&b->arena, encoded_memory(b->model)) : NULL;
     a->lane = arena_array(&b->arena, b->n_windows, sizeof *a->lane);
-    return a->rows && a->lane ? clip_batch_init(b, e) : err_nomem(e, rows_memory(b->model), "a batch");
+    const int has_all = a->rows && a->lane && (a->encoded || !encoded_memory(b->model));
+    return has_all ? clip_batch_init(b, e) : err_nomem(e, rows_memory(b->model) + encoded_memory(b->model), "a batch");
 }
 
 static void part_batch_close(struct steno_batch *b)
@@ -80,6 +88,8 @@ static void part_close(steno_session *s)
     buf_free(&a->bytes);
     buf_free(&a->raw);
     buf_free(&a->text);
+    buf_free(&a->said);
+    ctc_words_free(&a->words);
 }
 
 static int bench_adapt(struct steno_batch *b, int n)

@@ -123,17 +123,20 @@ static int find_words(steno_session *s, const struct clip_window *w, int32_t n_i
 {
     struct ctc_session *c = ctc_of(s);
     const int n_rows = w->rows.n - c->clips.request.n_head;
-    if (ctc_words_begin(&c->words, s->model, &(struct ctc_ids){ c->ids, n_ids }, n_rows))
+    const steno_model *m = s->model;
+    const struct ctc_alphabet of = { &m->vocab, m->n_vocab, ctc_model_of(m)->blank, m->family->ctc->spoken, m };
+    if (ctc_words_begin(&c->words, &of, &(struct ctc_ids){ c->ids, n_ids }, n_rows))
         return err_nomem(&s->error, (size_t)n_rows * (size_t)(n_ids + 1) * sizeof(float), "times of words");
     return look(s, w, show_words, ctc_words_panels(&c->words));
 }
 
+/* A row of 60 ms stands for the 30 ms before and behind its beginning. */
 static int words_add(steno_session *s, const struct clip_window *w, int32_t n_ids, struct segment *g)
 {
     struct ctc_session *c = ctc_of(s);
-    const struct ctc_heard h = { { c->ids, n_ids }, s->batch->sampled, (double)w->at / FBANK_RATE,
-                                 fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000) };
-    return ctc_words_add(&c->words, s->model, &h, &s->result, g) ? err_nomem(&s->error, s->result.words.len, "words") : STENO_OK;
+    const int row_ms = fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000);
+    const struct ctc_heard h = { { c->ids, n_ids }, s->batch->sampled, (double)w->at / FBANK_RATE, row_ms, row_ms / 2 };
+    return ctc_words_add(&c->words, &h, &s->result, g) ? err_nomem(&s->error, s->result.words.len, "words") : STENO_OK;
 }
 
 static int settle(steno_session *s, const struct clip_window *w)

@@ -22,30 +22,35 @@ static int is_space(const struct vocab *v, int32_t id)
     return v->len[id] == 1 && v->bytes[id][0] == ' ';
 }
 
-/* A space alone is looked for once between two pieces of which the second brings none. */
-static int is_needless(const steno_model *m, const struct ctc_ids *ids, int32_t i)
+static int32_t label_of(const struct ctc_alphabet *a, int32_t id)
 {
-    if (!is_space(&m->vocab, ids->ids[i])) return 0;
+    return a->spoken ? a->spoken(a->model, id) : id;
+}
+
+/* A space alone is looked for once between two pieces of which the second brings none. */
+static int is_needless(const struct ctc_alphabet *a, const struct ctc_ids *ids, int32_t i)
+{
+    if (!is_space(a->vocab, ids->ids[i])) return 0;
     for (i++; i < ids->n; i++)
-        if (m->family->ctc->spoken(m, ids->ids[i]) >= 0) return m->vocab.bytes[ids->ids[i]][0] == ' ';
+        if (label_of(a, ids->ids[i]) >= 0) return a->vocab->bytes[ids->ids[i]][0] == ' ';
     return 1;
 }
 
 /* Panels of logits that hold an id which is looked at. */
-static void panels_mark(struct ctc_words *w, const steno_model *m)
+static void panels_mark(struct ctc_words *w)
 {
     const int32_t *label = (const int32_t *)(const void *)w->label.p;
     const uint32_t none = 0;
     buf_clear(&w->panels);
-    for (size_t i = 0; i < pack_panels((size_t)m->n_vocab); i += 32) buf_add(&w->panels, &none, sizeof none);
+    for (size_t i = 0; i < pack_panels((size_t)w->of.n_ids); i += 32) buf_add(&w->panels, &none, sizeof none);
     uint32_t *bits = (uint32_t *)(void *)w->panels.p;
     for (int32_t i = -1; i < n_labels(w) && !w->panels.err; i++) {
-        const uint32_t panel = (uint32_t)(i < 0 ? w->blank : label[i]) / PANEL;
+        const uint32_t panel = (uint32_t)(i < 0 ? w->of.blank : label[i]) / PANEL;
         bits[panel / 32] |= 1u << panel % 32;
     }
 }
 
-int ctc_words_begin(struct ctc_words *w, const steno_model *m, const struct ctc_ids *ids, int32_t n_rows)
+int ctc_words_begin(struct ctc_words *w, const struct ctc_alphabet *of, const struct ctc_ids *ids, int32_t n_rows)
 {
     const struct ctc_span none = { -1, -1 };
     const float zero = 0;
@@ -54,16 +59,16 @@ int ctc_words_begin(struct ctc_words *w, const steno_model *m, const struct ctc_
     buf_clear(&w->span);
     buf_clear(&w->logp);
     for (int32_t i = 0; i < ids->n; i++) {
-        const int32_t label = m->family->ctc->spoken(m, ids->ids[i]);
-        if (label < 0 || is_needless(m, ids, i)) continue;
+        const int32_t label = label_of(of, ids->ids[i]);
+        if (label < 0 || is_needless(of, ids, i)) continue;
         buf_add(&w->label, &label, sizeof label);
         buf_add(&w->at, &i, sizeof i);
         buf_add(&w->span, &none, sizeof none);
     }
     w->n_rows = n_rows;
-    w->blank = ((const struct ctc_model *)m->part)->blank;
+    w->of = *of;
     for (int64_t i = 0; i < (int64_t)n_rows * (n_labels(w) + 1) && !w->logp.err; i++) buf_add(&w->logp, &zero, sizeof zero);
-    panels_mark(w, m);
+    panels_mark(w);
     return w->label.err || w->at.err || w->span.err || w->logp.err || w->panels.err ? STENO_ENOMEM : STENO_OK;
 }
 
@@ -72,7 +77,7 @@ void ctc_words_row(struct ctc_words *w, int32_t row, const float *logits, const 
     const int32_t *label = (const int32_t *)(const void *)w->label.p, n = n_labels(w);
     float *to = (float *)(void *)w->logp.p + (size_t)row * ((size_t)n + 1);
     const float base = best->logprob - best->logit;
-    to[0] = best->id == w->blank ? 0 : logits[w->blank] + base;
+    to[0] = best->id == w->of.blank ? 0 : logits[w->of.blank] + base;
     for (int32_t i = 0; i < n; i++) to[1 + i] = logits[label[i]] + base;
 }
 
@@ -109,20 +114,33 @@ static void word_close(struct ctc_words *w, struct open_word *o, struct result *
 /* Seconds in the clip at which row i begins, n rows being all there are. */
 static double row_begin(const struct ctc_heard *h, int32_t i, int32_t n)
 {
-    const int64_t half = h->row_ms / 2, at = (int64_t)(i < n ? i : n) * h->row_ms - half;
+    const int64_t at = (int64_t)(i < n ? i : n) * h->row_ms - h->before_ms;
     return at > 0 ? (double)at / 1000 : 0;
 }
 
-/* Piece i, which lies in the rows of `span`, goes on the word at hand or begins one. */
-static void piece_take(struct ctc_words *w, const steno_model *m, const struct ctc_heard *h, struct open_word *o, int32_t i,
-                       const struct ctc_span *span)
+/* Of the k-th label. */
+static double probability_of(const struct ctc_words *w, const struct ctc_heard *h, int32_t k)
 {
-    const uint8_t *s = m->vocab.bytes[h->ids.ids[i]];
-    const uint32_t len = m->vocab.len[h->ids.ids[i]];
+    const size_t width = (size_t)n_labels(w) + 1;
+    const struct ctc_span *span = (const struct ctc_span *)(const void *)w->span.p + k;
+    const float *logp = (const float *)(const void *)w->logp.p + k + 1;
+    float best = -INFINITY;
+    if (h->tokens) return (double)h->tokens[((const int32_t *)(const void *)w->at.p)[k]].p;
+    for (int32_t i = span->begin; i < span->end; i++) best = logp[(size_t)i * width] > best ? logp[(size_t)i * width] : best;
+    return (double)expf(best);
+}
+
+/* The piece of the k-th label, which lies in the rows of its span, goes on the word at hand or begins one. */
+static void piece_take(struct ctc_words *w, const struct ctc_heard *h, struct open_word *o, int32_t k)
+{
+    const struct ctc_span *span = (const struct ctc_span *)(const void *)w->span.p + k;
+    const int32_t id = h->ids.ids[((const int32_t *)(const void *)w->at.p)[k]];
+    const uint8_t *s = w->of.vocab->bytes[id];
+    const uint32_t len = w->of.vocab->len[id];
     if (!o->is_open) o->w.start = h->at + row_begin(h, span->begin, w->n_rows);
     o->is_open = 1;
     o->w.end = h->at + row_begin(h, span->end, w->n_rows);
-    o->w.probability += (double)h->tokens[i].p;
+    o->w.probability += probability_of(w, h, k);
     o->w.n_tokens++;
     o->n_timed++;
     o->letters = s[0] == ' ' ? all_letters(s + 1, len - 1) : all_letters(s, len);
@@ -130,26 +148,26 @@ static void piece_take(struct ctc_words *w, const steno_model *m, const struct c
 }
 
 /* All labels have rows. */
-static void words_make(struct ctc_words *w, const steno_model *m, const struct ctc_heard *h, struct result *r, struct segment *g)
+static void words_make(struct ctc_words *w, const struct ctc_heard *h, struct result *r, struct segment *g)
 {
     const int32_t *at = (const int32_t *)(const void *)w->at.p;
-    const struct ctc_span *span = (const struct ctc_span *)(const void *)w->span.p;
+    const struct vocab *v = w->of.vocab;
     struct open_word o = { 0 };
     int32_t n_spaces = 0;
     buf_clear(&w->word);
     for (int32_t k = 0; k < n_labels(w); k++) {
         const int32_t id = h->ids.ids[at[k]];
-        const uint8_t *s = m->vocab.bytes[id];
-        if (is_space(&m->vocab, id)) {
+        const uint8_t *s = v->bytes[id];
+        if (is_space(v, id)) {
             n_spaces++;
             continue;
         }
-        const int joins = o.letters && !n_spaces && all_letters(s, m->vocab.len[id]);
+        const int joins = !n_spaces && ((o.letters && all_letters(s, v->len[id])) || (o.is_open && utf8_is_inside(s[0])));
         if (!joins) word_close(w, &o, r, g);
         if (n_spaces && g->n_words) buf_str(&w->word, " ");
         if (!o.is_open) o.w.n_tokens = n_spaces;
         n_spaces = 0;
-        piece_take(w, m, h, &o, at[k], &span[k]);
+        piece_take(w, h, &o, k);
         if (!g->n_words && w->word.len && w->word.p[0] == ' ') { /* the text begins without it */
             memmove(w->word.p, w->word.p + 1, --w->word.len);
         }
@@ -157,7 +175,7 @@ static void words_make(struct ctc_words *w, const steno_model *m, const struct c
     word_close(w, &o, r, g);
 }
 
-int ctc_words_add(struct ctc_words *w, const steno_model *m, const struct ctc_heard *h, struct result *r, struct segment *g)
+int ctc_words_add(struct ctc_words *w, const struct ctc_heard *h, struct result *r, struct segment *g)
 {
     const int32_t n = n_labels(w), *label = (const int32_t *)(const void *)w->label.p;
     struct ctc_span *span = (struct ctc_span *)(void *)w->span.p;
@@ -165,7 +183,7 @@ int ctc_words_add(struct ctc_words *w, const steno_model *m, const struct ctc_he
     const int rc = ctc_align(span, label, n, (const float *)(const void *)w->logp.p, w->n_rows, &w->back);
     if (rc || span[0].begin < 0) return rc;
     g->first_word = r->words.len / sizeof(struct word);
-    words_make(w, m, h, r, g);
+    words_make(w, h, r, g);
     if (w->word.err || r->text.err || r->words.err) return STENO_ENOMEM;
     if (!g->n_words) return STENO_OK;
     const struct word *first = (const struct word *)(const void *)r->words.p + g->first_word, *last = first + g->n_words - 1;
