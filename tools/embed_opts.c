@@ -4,15 +4,34 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Language models read as many texts together as they have decode slots, each with room for a whole context. */
+static int open_slots(struct engine *e)
+{
+    enum { MOST = 16 };
+    static const int64_t room = (int64_t)2 << 30; /* bytes, of which those are touched that texts need */
+    steno_model_info i = { .size = sizeof i };
+    steno_param p = { .size = sizeof p };
+    steno_batch_params bp;
+    steno_model_info_get(e->model, &i);
+    if (!i.token_bytes || steno_param_get(e->model, STENO_CALL_EMBED, 0, &p) != STENO_OK || !p.served) return EXIT_OK;
+    const int64_t slots = room / (i.token_bytes * i.n_text_ctx);
+    steno_batch_params_init(&bp);
+    bp.max_windows = slots < 1 ? 1 : slots > MOST ? MOST : (int32_t)slots;
+    return engine_batch(e, &bp);
+}
+
 int embed_open(struct engine *e, const struct engine_opts *o, const char *verb)
 {
     if (!o->model)
         return message_usage("%s needs a model that makes vectors of texts: -m MODEL, such as a BERT of sentence-transformers", verb);
-    const int code = engine_open(e, o, 1);
-    if (code != EXIT_OK || steno_embed(e->session, NULL, 0, NULL) == STENO_OK) return code;
-    message_usage("-m: %s; it takes BERT or a language model", steno_last_error(e->session));
-    engine_close(e);
-    return EXIT_USAGE;
+    int code = engine_open(e, o, 0);
+    if (code != EXIT_OK) return code;
+    code = open_slots(e);
+    if (code == EXIT_OK) code = engine_session(e, 1);
+    if (code == EXIT_OK && steno_embed(e->session, NULL, 0, NULL) != STENO_OK)
+        code = message_usage("-m: %s; it takes BERT or a language model", steno_last_error(e->session));
+    if (code != EXIT_OK) engine_close(e);
+    return code;
 }
 
 void embed_params(steno_embed_params *p, const struct embed_opts *o)

@@ -1103,7 +1103,8 @@ typedef struct steno_embedding {
  * @return STENO_OK; STENO_EARG: also a text without tokens, as an empty one, and one with too many, unless truncate is set: the reason
  *         names it by its number, from 1; STENO_ENOVOCAB; STENO_ECANCELED; STENO_ENOMEM. After a failure there are no vectors
  *
- * BERT reads several texts together as far as they have room; that changes no bit of any vector. Vectors do not depend on threads. */
+ * Several texts are read together as far as they have room, by a language model in the decode slots of the session's batch
+ * (steno_batch_params.max_windows); that changes no bit of any vector. Vectors do not depend on threads. */
 STENO_API int steno_embed(steno_session *s, const char *const *texts, int n, const steno_embed_params *p);
 STENO_API int steno_embedding_count(const steno_session *s); /**< of the last steno_embed */
 /** @return STENO_OK, or STENO_EARG where there is no such text; up to out->size bytes are written */

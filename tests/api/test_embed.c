@@ -3,6 +3,7 @@
  * A small BERT with random weights; how near vectors are to the reference's is golden/test_bert.c's affair. */
 #include <sys/stat.h>
 #include "bert_model.h"
+#include "lm_model.h"
 #include "heap.h"
 #include "steno/steno.h"
 
@@ -148,6 +149,52 @@ static void test_texts_can_be_timed(void **state)
     assert_non_null(strstr(steno_last_error(s), "known are encode, batch"));
     assert_int_equal(steno_embed(s, (const char *[]) { "ab" }, 1, NULL), 0);
     steno_session_close(s);
+    steno_model_close(m);
+}
+
+/* Those of a language model, text by text and all together, in a batch of so many slots. */
+static void test_texts_in_one_run_have_the_vectors_that_each_has_alone(void **state)
+{
+    (void)state;
+    enum { TEXTS = 24, LONG = 1000, MOST_WIDTH = 256 };
+    static char text[TEXTS][LONG + 1];
+    static float want[TEXTS][MOST_WIDTH];
+    const char *texts[TEXTS];
+    steno_model *m = lm_open_as(small_lm, STENO_COMPUTE_AUTO, 0);
+    uint32_t seed = 3;
+    for (int i = 0; i < TEXTS; i++) {
+        const int n = i == 7 || i == 8 ? LONG - i * 10 : 1 + i * i % 90; /* two of them longer than a run */
+        for (int k = 0; k < n; k++) text[i][k] = (char)(' ' + (seed = seed * 1664525u + 1013904223u) / 65536 % 90);
+        texts[i] = text[i];
+    }
+    for (int pooling = STENO_POOLING_MEAN; pooling <= STENO_POOLING_LAST; pooling++)
+        for (int slots = 1; slots <= 16; slots += 5) {
+            steno_batch_params bp;
+            steno_batch *b;
+            steno_embed_params p;
+            steno_batch_params_init(&bp);
+            bp.max_windows = slots;
+            assert_int_equal(steno_batch_open(&b, m, NULL, &bp, NULL), 0);
+            steno_session *s = lm_session(m, NULL, b);
+            steno_embed_params_init(&p);
+            p.pooling = pooling;
+            for (int i = 0; slots == 1 && i < TEXTS; i++) {
+                assert_int_equal(steno_embed(s, &texts[i], 1, &p), 0);
+                const steno_embedding v = vector_of(s, 0);
+                assert_in_range(v.n, 1, MOST_WIDTH);
+                memcpy(want[i], v.vector, (size_t)v.n * sizeof(float));
+            }
+            const steno_timings before = lm_timings(s);
+            assert_int_equal(steno_embed(s, texts, TEXTS, &p), 0);
+            for (int i = 0; i < TEXTS; i++) {
+                const steno_embedding v = vector_of(s, i);
+                if (memcmp(want[i], v.vector, (size_t)v.n * sizeof(float))) fail_msg("%d slots, text %d: another vector", slots, i);
+            }
+            assert_int_equal(lm_timings(s).n_prompts - before.n_prompts, TEXTS);
+            if (slots > 1) assert_true(lm_timings(s).n_wakes - before.n_wakes < TEXTS);
+            steno_session_close(s);
+            steno_batch_close(b);
+        }
     steno_model_close(m);
 }
 
@@ -297,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_length_and_pooling_are_those_of_the_folder),
         cmocka_unit_test(test_threads_change_no_bit),
         cmocka_unit_test(test_texts_can_be_timed),
+        cmocka_unit_test(test_texts_in_one_run_have_the_vectors_that_each_has_alone),
         cmocka_unit_test(test_a_call_that_is_canceled_leaves_no_vectors),
         cmocka_unit_test(test_other_models_and_other_calls_are_refused),
         cmocka_unit_test(test_folders_that_do_not_fit_are_refused_with_a_reason),

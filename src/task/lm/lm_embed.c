@@ -1,38 +1,66 @@
 /* steno: vectors of texts by language models. SPDX-License-Identifier: MIT
  *
- * A row sees those before it, so the last one has seen all of its text. Nothing is chosen: the layers run over a text, piece by piece, and
- * the rows that count are normalised as before the head. Texts come one after the other in lane 0. */
+ * A row sees those before it, so the last one has seen all of its text. Nothing is chosen: the layers run over the texts, and the rows that
+ * count are normalised as before the head. As many texts run together as there are lanes and rows for, each in a lane of its own: what the
+ * others are changes no bit of a row. A text of more rows than a run has is read piece by piece, alone. */
 #include "task/lm/lm_embed.h"
 #include <stdlib.h>
 #include "task/generation.h"
 
-/* Rows [at, at + n) of a text through the layers. */
-static int run_layers(steno_session *s, int plan, const int32_t *ids, int32_t at, int32_t n)
+/* Texts [first, first + n) of a call, in one run; of one alone that has no room, n_rows from token `at` on. */
+struct together { int first, n; int32_t at, n_rows; };
+
+/* The lane's next rows, those of tokens [at, at + n) of a text. */
+static int add_rows(steno_session *s, uint16_t lane, const int32_t *ids, int32_t at, int32_t n)
 {
     struct steno_batch *b = s->batch;
-    struct run *r = &b->run;
-    struct run_time spent = { 0 };
-    r->n_rows = 0;
-    for (int32_t i = 0; i < n; i++) run_add(r, ids[at + i], at + i, 0, 0);
-    if (state_prepare(&b->state[STATE_SELF], 0, (uint32_t)at, (uint32_t)(at + n)))
+    lane_rewind(b, lane, at);
+    if (state_prepare(&b->state[STATE_SELF], lane, (uint32_t)at, (uint32_t)(at + n)))
         return err_set(&s->error, STENO_EARG, "%d tokens are too many", (int)(at + n));
-    r->lane[0].kv.len = at + n;
+    b->run.lane[lane].kv.len = at + n;
+    for (int32_t i = 0; i < n; i++) run_add(&b->run, ids[at + i], at + i, lane, 0);
+    return STENO_OK;
+}
+
+/* The next piece of a text that has begun, or the next texts, as many as there is room for. */
+static int fill(steno_session *s, int plan, struct together *g, const struct embed_call *c)
+{
+    struct run *r = &s->batch->run;
+    const int32_t most = (int32_t)s->model->plan[plan].max_rows;
+    int rc = STENO_OK;
+    r->n_rows = 0;
+    g->n_rows = 0;
+    for (g->n = 0; g->n < (int)r->n_lanes && g->first + g->n < c->n_texts && !rc; g->n++) {
+        const struct embed_text *t = embed_text(c, g->first + g->n);
+        const int32_t rest = t->n - g->at, n = rest < most ? rest : most;
+        if (n > most - g->n_rows || (g->n && g->at)) break;
+        rc = add_rows(s, (uint16_t)g->n, embed_ids(c, t), g->at, n);
+        g->n_rows += n;
+    }
     run_prepare(r);
-    const struct phases what = { .first = PHASE_LAYERS, .end = PHASE_LAYERS + 1, .n_rows = (uint32_t)n, .run = r };
+    return rc;
+}
+
+static int run_layers(steno_session *s, int plan, const struct together *g)
+{
+    struct steno_batch *b = s->batch;
+    struct run_time spent = { 0 };
+    const struct phases what = { .first = PHASE_LAYERS, .end = PHASE_LAYERS + 1, .n_rows = b->run.n_rows, .run = &b->run };
     const int rc = exec_phases(b->exec, &s->model->plan[plan], &what, session_time(s, plan), &spent);
     s->timings.prompt_us += (spent.first_ns + spent.rest_ns) / 1000;
-    s->timings.n_prompt_tokens += n;
+    s->timings.n_prompt_tokens += g->n_rows;
+    if (!g->at) s->timings.n_prompts += g->n;
     s->timings.n_wakes++;
     return session_ran(s, b->exec, rc);
 }
 
-/* Of n rows that have run those that count, normalised. */
-static int take_rows(steno_session *s, int plan, struct pool *l, float *y, int32_t n)
+/* Of n rows that have run, from `row` on, those that count, normalised. */
+static int take_rows(steno_session *s, int plan, struct pool *l, float *y, uint32_t row, int32_t n)
 {
     const struct plan *p = &s->model->plan[plan];
     const struct bind *norm = &p->bind[s->model->rows_norm];
     size_t ld;
-    const float *x = exec_output(s->batch->exec, p, p->output, 0, (uint32_t)n, &ld);
+    const float *x = exec_output(s->batch->exec, p, p->output, row, (uint32_t)n, &ld);
     if (!x) return session_ran(s, s->batch->exec, STENO_ENOMEM);
     for (int32_t i = 0; i < n; i++) {
         if (pool_wants(l, l->at)) s->model->kern.norm_rms(y, x + (size_t)i * ld, norm->norm_weight, norm->eps, (size_t)l->width);
@@ -41,30 +69,40 @@ static int take_rows(steno_session *s, int plan, struct pool *l, float *y, int32
     return STENO_OK;
 }
 
-static int read_text(steno_session *s, int plan, struct pool *l, float *y, const struct embed_call *c)
+/* What has run goes into vectors. Behind it come the texts after those that are complete, or the rest of one. */
+static int take_texts(steno_session *s, int plan, struct pool *l, float *y, struct together *g, const struct embed_call *c)
 {
-    const int32_t most = (int32_t)s->model->plan[plan].max_rows, *ids = embed_ids(c, l->t);
-    int rc = STENO_OK;
-    lane_rewind(s->batch, 0, 0);
-    s->timings.n_prompts++;
-    for (int32_t at = 0, n; at < l->t->n && !rc; at += n) {
-        n = l->t->n - at < most ? l->t->n - at : most;
-        rc = run_layers(s, plan, ids, at, n);
-        if (!rc) rc = take_rows(s, plan, l, y, n);
+    uint32_t row = 0;
+    for (int i = 0; i < g->n; i++) {
+        const struct embed_text *t = embed_text(c, g->first + i);
+        const int32_t n = t->n - g->at < g->n_rows ? t->n - g->at : g->n_rows;
+        if (!g->at) pool_begin(l, t);
+        const int rc = take_rows(s, plan, l, y, row, n);
+        if (rc) return rc;
+        row += (uint32_t)n;
+        if (g->at + n < t->n) {
+            g->at += n;
+            return STENO_OK;
+        }
+        pool_end(l, s, c);
     }
-    return rc;
+    g->first += g->n;
+    g->at = 0;
+    return STENO_OK;
 }
 
 int lm_embed(steno_session *s, int plan, const struct embed_call *c)
 {
+    struct together g = { .first = 0 };
     struct pool l;
     int rc = pool_open(&l, s, c);
     float *y = rc ? NULL : calloc((size_t)l.width, sizeof *y);
     if (!rc && !y) rc = err_nomem(&s->error, (size_t)l.width * sizeof *y, "a row");
-    for (int i = 0; i < c->n_texts && !rc; i++) {
-        pool_begin(&l, embed_text(c, i));
-        rc = session_should_stop(s) ? err_set(&s->error, STENO_ECANCELED, "canceled") : read_text(s, plan, &l, y, c);
-        if (!rc) pool_end(&l, s, c);
+    while (g.first < c->n_texts && !rc) {
+        if (session_should_stop(s)) rc = err_set(&s->error, STENO_ECANCELED, "canceled");
+        if (!rc) rc = fill(s, plan, &g, c);
+        if (!rc) rc = run_layers(s, plan, &g);
+        if (!rc) rc = take_texts(s, plan, &l, y, &g, c);
     }
     free(y);
     pool_close(&l);

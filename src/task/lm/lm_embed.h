@@ -3,6 +3,6 @@
 #define STENO_TASK_LM_EMBED_H
 #include "task/embedding.h"
 
-/* Append a vector for each text of the call. What lane 0 held is gone. */
+/* Append a vector for each text of the call. What the first lanes held, as many as there are texts, is gone. */
 int lm_embed(steno_session *s, int plan, const struct embed_call *c);
 #endif

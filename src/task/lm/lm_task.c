@@ -105,7 +105,8 @@ static const float *logits(const steno_session *s)
 
 static int embed(steno_session *s, const struct embed_call *c)
 {
-    lm_lanes_forget(s->batch, 0, 1);
+    const uint32_t n = c->n_texts > 0 ? (uint32_t)c->n_texts : 1;
+    lm_lanes_forget(s->batch, 0, n < s->batch->n_windows ? n : s->batch->n_windows);
     return lm_embed(s, PLAN_TEXT, c);
 }
 
