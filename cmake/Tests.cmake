@@ -25,7 +25,8 @@ set(tests_threads
     api.draft api.lanes api.lanes_nomem api.lanes_threads api.misuse
     api.nomem api.opening
     api.reenter api.resident api.results api.serve api.stack api.stream api.threads
-    api.long_audio api.vad_segments api.vad_segments_told api.windows)
+    api.long_audio api.vad_segments api.vad_segments_told api.windows
+    api.batch_runs)
 set(tests_media cli.cut cli.inputs cli.writers)
 
 function(steno_test name)

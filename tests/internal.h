@@ -141,14 +141,17 @@ static inline size_t inside_encoded_ld(const steno_model *m)
 
 static inline struct kv_state *inside_state(const steno_session *s, int state) { return &s->batch->state[state]; }
 /* The bytes of a state: their number, and a copy of them, to be freed. */
-static inline size_t inside_state_sz(const steno_session *s, int state) { return exec_state_sz(s->batch->exec, state, 0); }
+static inline size_t inside_state_sz(const steno_session *s, int state) { return exec_state_sz(s->batch->exec, state, 0, 0); }
 static inline void *inside_state_copy(const steno_session *s, int state)
 {
     void *copy = malloc(inside_state_sz(s, state));
-    if (copy) exec_state_get(s->batch->exec, state, 0, copy);
+    if (copy) exec_state_get(s->batch->exec, state, 0, 0, copy);
     return copy;
 }
-static inline void inside_state_set(const steno_session *s, int state, const void *from) { exec_state_set(s->batch->exec, state, 0, from); }
+static inline void inside_state_set(const steno_session *s, int state, const void *from)
+{
+    exec_state_set(s->batch->exec, state, 0, 0, from);
+}
 static inline void inside_fork(steno_session *s, int dst, int src)
 {
     state_fork(inside_state(s, STATE_SELF), (uint16_t)dst, (uint16_t)src);

@@ -136,15 +136,24 @@ static struct predictor_slots build_frames(struct build *b, const struct parafor
     return p;
 }
 
-/* Sums of frames, those of the token that is still being made last: they go into the next chunk (struct cif_token 0). */
+/* Sums of frames. Of a stream, a state has what was left before: struct cif_token 0 begins with it. */
+static void build_cif(struct build *b, const struct paraformer_shape *s, const char *name, uint16_t x, uint16_t frames, uint16_t width)
+{
+    struct op *op = emit(b, OP_CIF, name, x, frames, width);
+    if (op && s->enc.streams) op->state = STATE_MEMORY, op->layer = (uint16_t)s->layers;
+}
+
 static uint16_t build_sums(struct build *b, const struct paraformer_shape *s, uint16_t frames)
 {
     const uint16_t x = build_slot(b, (uint32_t)s->enc.d), first = b->plan.n_ops, width = bind_scale(b, 1, NULL, (uint64_t)s->enc.d);
-    struct op *op[2];
-    op[0] = emit(b, OP_CIF, "predictor.cif", x, frames, width);
-    op[1] = s->enc.streams ? emit(b, OP_SHIFT_STATE, "predictor.rest", NO_SLOT, x, width) : NULL;
-    for (int i = 0; i < 2; i++)
-        if (op[1]) op[i]->state = STATE_MEMORY, op[i]->layer = (uint16_t)s->layers;
+    build_cif(b, s, "predictor.cif", x, frames, width);
+    if (s->enc.streams) { /* that of the token that is still being made */
+        build_phase(b, "rest");
+        const uint16_t rest = build_slot(b, (uint32_t)s->enc.d);
+        build_cif(b, s, "predictor.rest", rest, frames, width);
+        struct op *op = emit(b, OP_SHIFT_STATE, "predictor.keep", NO_SLOT, rest, width);
+        if (op) op->state = STATE_MEMORY, op->layer = (uint16_t)s->layers;
+    }
     emit_rows(b, first, ROWS_TABLE);
     return x;
 }

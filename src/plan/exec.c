@@ -122,6 +122,9 @@ static int states_open(struct cpu_exec *x, struct arena *a, const struct exec_pa
     if (p->n_states && !x->mem) return err_nomem(e, (size_t)p->n_states * sizeof *x->mem, "states");
     x->n_states = p->n_states;
     for (int i = 0; i < p->n_states && !rc; i++) {
+        const uint32_t lanes = p->state[i].desc.kind == STATE_SHIFT ? p->state[i].lanes : 0;
+        x->mem[i].lane = arena_array(a, lanes, sizeof *x->mem[i].lane);
+        if (lanes && !x->mem[i].lane) return err_nomem(e, lanes * sizeof *x->mem[i].lane, "states");
         rc = state_mem_open(&x->mem[i], &p->state[i], e);
         if (p->state[i].desc.kind == STATE_APPEND && !x->append) x->append = &p->state[i], x->append_mem = &x->mem[i];
     }
@@ -172,17 +175,31 @@ static int sequences_fit(const struct plan *p, const struct phases *what)
 {
     if (!what->n_sequences) return 1;
     const struct sequence behind = sequence_next(&what->sequence[what->n_sequences - 1], 0, 0);
-    if (behind.row != what->n_rows || behind.block > kv_blocks(p->max_rows)) return 0;
+    if (behind.row != what->n_rows || behind.block > kv_blocks(p->max_rows + p->max_past)) return 0;
     if (!what->tokens) return 1;
     const struct sequence last = sequence_next(&what->tokens[what->n_sequences - 1], 0, 0);
     return last.row == what->run->n_rows && last.block <= kv_blocks(p->max_rows);
 }
 
-/* What is looked back on has room, and was there. */
-static int past_fits(const struct cpu_exec *x, const struct plan *p, const struct run *run)
+/* What a sequence looks back on was there, and has room behind its own keys, up to block `end`. */
+static int past_fits(const struct cpu_exec *x, const struct plan *p, const struct run *run, struct sequence s, uint32_t end)
 {
-    for (int i = 0; run && i < PAST_STATES; i++)
-        if (run->past[i].held && (run->past[i].held > p->max_past || i >= x->n_states || run->past[i].held > x->mem[i].positions)) return 0;
+    for (int i = 0; i < PAST_STATES; i++) {
+        const uint32_t held = run->past[s.lane][i].held;
+        if (!held) continue;
+        if (held > p->max_past || s.block + kv_blocks(s.n + held) > end) return 0;
+        if (i >= x->n_states || s.lane >= x->mem[i].n_lanes || held > x->mem[i].lane[s.lane].positions) return 0;
+    }
+    return 1;
+}
+
+static int pasts_fit(const struct cpu_exec *x, const struct plan *p, const struct phases *what)
+{
+    const uint32_t end = kv_blocks(p->max_rows + p->max_past), n = what->n_sequences;
+    if (!what->run || !what->run->past) return 1;
+    if (!n) return past_fits(x, p, what->run, (struct sequence){ .n = (uint16_t)what->n_rows, .lane = what->window }, end);
+    for (uint32_t i = 0; i < n; i++)
+        if (!past_fits(x, p, what->run, what->sequence[i], i + 1 < n ? what->sequence[i + 1].block : end)) return 0;
     return 1;
 }
 
@@ -198,39 +215,53 @@ static const float *cpu_output(struct exec *x, const struct plan *p, uint16_t sl
     return slot_row0(cpu_of(x), p, slot) + row * *ld;
 }
 
-static void cpu_state_reset(struct exec *exec, int state, uint32_t lane)
+static struct shift_mem *shift_of(struct exec *x, int state, uint32_t lane) { return &cpu_of(x)->mem[state].lane[lane]; }
+
+static void cpu_state_reset(struct exec *x, int state, uint32_t lane)
 {
-    const struct state_mem *m = &cpu_of(exec)->mem[state];
-    memset(state_rows(m, 0, lane), 0, m->window_sz);
+    const struct shift_mem *m = shift_of(x, state, lane);
+    memset(m->at, 0, m->sz);
 }
 
-static int cpu_state_grow(struct exec *x, int state, uint32_t positions)
+static int cpu_state_grow(struct exec *x, int state, uint32_t lane, uint32_t positions)
 {
-    return state_mem_grow(&cpu_of(x)->mem[state], &cpu_of(x)->state[state], positions, &x->error);
+    return state_mem_grow(shift_of(x, state, lane), &cpu_of(x)->state[state].desc, positions, &x->error);
 }
 
 /* Bytes of the newest rows of a layer. */
-static size_t newest_sz(const struct state_mem *m, uint32_t newest)
+static size_t newest_sz(const struct shift_mem *m, uint32_t newest)
 {
     return newest ? m->layer_sz / m->positions * newest : m->layer_sz;
 }
 
-static size_t cpu_state_sz(const struct exec *x, int state, uint32_t newest)
+static size_t cpu_state_sz(const struct exec *x, int state, uint32_t lane, uint32_t newest)
 {
-    const struct state_mem *m = &cpu_of_const(x)->mem[state];
-    return newest ? m->sz / m->layer_sz * newest_sz(m, newest) : m->sz;
+    const struct state_mem *all = &cpu_of_const(x)->mem[state];
+    if (!all->n_lanes) return all->sz;
+    const struct shift_mem *m = &all->lane[lane];
+    return m->sz / m->layer_sz * newest_sz(m, newest);
 }
 
-static void cpu_state_get(struct exec *x, int state, uint32_t newest, void *to)
+static void cpu_state_get(struct exec *x, int state, uint32_t lane, uint32_t newest, void *to)
 {
-    const struct state_mem *m = &cpu_of(x)->mem[state];
+    const struct state_mem *all = &cpu_of(x)->mem[state];
+    if (!all->n_lanes) {
+        memcpy(to, all->at, all->sz);
+        return;
+    }
+    const struct shift_mem *m = &all->lane[lane];
     const size_t n = newest_sz(m, newest);
     for (size_t i = 0; i < m->sz / m->layer_sz; i++) memcpy((char *)to + i * n, m->at + (i + 1) * m->layer_sz - n, n);
 }
 
-static void cpu_state_set(struct exec *x, int state, uint32_t newest, const void *from)
+static void cpu_state_set(struct exec *x, int state, uint32_t lane, uint32_t newest, const void *from)
 {
-    const struct state_mem *m = &cpu_of(x)->mem[state];
+    const struct state_mem *all = &cpu_of(x)->mem[state];
+    if (!all->n_lanes) {
+        memcpy(all->at, from, all->sz);
+        return;
+    }
+    const struct shift_mem *m = &all->lane[lane];
     const size_t n = newest_sz(m, newest);
     for (size_t i = 0; i < m->sz / m->layer_sz; i++) memcpy(m->at + (i + 1) * m->layer_sz - n, (const char *)from + i * n, n);
 }
@@ -388,7 +419,7 @@ static int cpu_phases(struct exec *exec, const struct plan *p, const struct phas
                          .first = p->phase[what->first].first, .last = p->phase[what->end - 1].last, .split = p->phase[what->first].last };
     *spent = (struct run_time){ 0 };
     err_clear(&exec->error);
-    if (!fits(x, p, what->run, what->n_rows) || !sequences_fit(p, what) || !past_fits(x, p, what->run)) return STENO_EARG;
+    if (!fits(x, p, what->run, what->n_rows) || !sequences_fit(p, what) || !pasts_fit(x, p, what)) return STENO_EARG;
     if (!what->first && p->input != NO_SLOT) pad_input(&rp);
     if (what->run && x->append) state_copy_all(x->append_mem, x->append);
     return replay(&rp, spent);

@@ -39,10 +39,10 @@ struct attn_items {
  * that they begin with. */
 struct attn_unit { struct group g; uint32_t head, n_keys, block; };
 
-/* Keys of earlier runs, behind those of this one. */
-static uint32_t past_of(const struct replay *rp, const struct op *op)
+/* Keys of a sequence, those of earlier runs behind its own. */
+static uint32_t keys_n(const struct replay *rp, const struct op *op, struct sequence s)
 {
-    return op->past ? rp->run->past[op->past - 1].held : 0;
+    return s.n + (op->past && rp->run->past ? rp->run->past[s.lane][op->past - 1].held : 0);
 }
 
 static uint32_t groups_of(const struct replay *rp, const struct op *op, uint32_t high)
@@ -61,7 +61,7 @@ static struct attn_unit own_unit(const struct replay *rp, const struct op *op, u
     const uint32_t from = at * high, left = s.n - from;
     const struct group g = { (uint16_t)(s.row + from), (uint16_t)(left < high ? left : high), 0 };
     const struct sequence keys = sequence_beside(rp, op->rows, op->kv_rows, i); /* each other, or rows of another kind */
-    return (struct attn_unit){ g, head, keys.n + past_of(rp, op), keys.block };
+    return (struct attn_unit){ g, head, keys_n(rp, op, keys), keys.block };
 }
 
 /* Where keys are of this run, those of a head stay in the second-level cache for all groups, one after the other. Elsewhere each
@@ -88,10 +88,10 @@ static uint32_t own_keys_max(const struct replay *rp, const struct op *op)
 {
     uint32_t max = 0;
     for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) {
-        const uint32_t n = sequence_beside(rp, op->rows, op->kv_rows, i).n;
+        const uint32_t n = keys_n(rp, op, sequence_beside(rp, op->rows, op->kv_rows, i));
         if (n > max) max = n;
     }
-    return max + past_of(rp, op);
+    return max;
 }
 
 /* As attn_items_of cuts, which see: heads of so few groups are not enough for the threads. */

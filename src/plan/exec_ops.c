@@ -121,8 +121,9 @@ static const float *fsmn_row(const struct replay *rp, const struct op *op, uint3
     if (t >= (int64_t)q->n) return NULL;
     if (t < 0) {
         if (op->state == NO_STATE) return NULL;
-        const int64_t i = (int64_t)rp->x->mem[op->state].positions + t;
-        return i < 0 ? NULL : state_rows(&rp->x->mem[op->state], op->layer, q->lane) + (size_t)i * c->n + at;
+        const struct shift_mem *m = &rp->x->mem[op->state].lane[q->lane];
+        const int64_t i = (int64_t)m->positions + t;
+        return i < 0 ? NULL : state_rows(m, op->layer) + (size_t)i * c->n + at;
     }
     if (op->in != NO_SLOT) return row0(rp, op->in) + (size_t)(q->row + t) * rp->p->slot[op->in].ld + at;
     const size_t wide = rp->p->slot[op->kv_slot].d_head; /* with its room */
@@ -168,8 +169,8 @@ static void fsmn_rows(const struct replay *rp, const struct op *op, uint32_t fro
 static const float *cif_frame(const struct replay *rp, const struct op *op, const struct sequence *f, uint32_t i)
 {
     if (op->state != NO_STATE && !i--) {
-        const struct state_mem *m = &rp->x->mem[op->state];
-        return state_rows(m, op->layer, f->lane) + (size_t)(m->positions - 1) * rp->p->slot[op->in].width;
+        const struct shift_mem *m = &rp->x->mem[op->state].lane[f->lane];
+        return state_rows(m, op->layer) + (size_t)(m->positions - 1) * rp->p->slot[op->in].width;
     }
     return i < f->n ? row0(rp, op->in) + (size_t)(f->row + i) * rp->p->slot[op->in].ld : NULL;
 }
@@ -195,18 +196,21 @@ static void shift_state(const struct replay *rp, const struct op *op, struct seq
 {
     const struct kv_state *s = &rp->x->state[op->state];
     const struct slot *in = &rp->p->slot[op->in];
-    const size_t n = rp->x->mem[op->state].positions, width = (size_t)s->desc.heads * s->desc.d_head, held = q.n < n ? n - q.n : 0;
-    float *to = state_rows(&rp->x->mem[op->state], op->layer, q.lane);
+    const struct shift_mem *m = &rp->x->mem[op->state].lane[q.lane];
+    const size_t n = m->positions, width = (size_t)s->desc.heads * s->desc.d_head, held = q.n < n ? n - q.n : 0;
+    float *to = state_rows(m, op->layer);
     memmove(to, to + (n - held) * width, held * width * sizeof *to);
     for (size_t i = held; i < n; i++)
         memcpy(to + i * width, row0(rp, op->in) + (q.row + q.n - n + i) * in->ld, width * sizeof *to);
 }
 
-/* Keys and values of one head: the state's newest rows are put behind the run's own, whose first `kept` become the state's newest. */
-static void look_back(const struct replay *rp, const struct op *op, uint32_t head)
+/* Keys and values of one head of a sequence: the state's newest rows are put behind its own, whose first `kept` become the state's
+ * newest. */
+static void look_back(const struct replay *rp, const struct op *op, struct sequence q, uint32_t head)
 {
-    const struct run_past past = rp->run->past[op->state];
-    const uint32_t own = rows_of(rp, op), positions = rp->x->mem[op->state].positions;
+    const struct shift_mem *m = &rp->x->mem[op->state].lane[q.lane];
+    const struct run_past past = rp->run->past[q.lane][op->state];
+    const uint32_t positions = m->positions;
     const struct bind *c = &rp->p->bind[op->bind];
     const size_t n = c->d_head, values = (size_t)c->kv_heads * n, width = 2 * values;
     const uint32_t kept = past.kept < positions ? past.kept : positions, room = positions - kept;
@@ -214,11 +218,12 @@ static void look_back(const struct replay *rp, const struct op *op, uint32_t hea
     struct op at_slot = *op;
     enum kv_type type;
     at_slot.state = NO_STATE; /* the slot's, not the state's */
-    const struct kv_view kv = replay_kv(rp, &at_slot, head, 0, &type);
-    float *to = state_rows(&rp->x->mem[op->state], op->layer, rp->window) + head * n;
+    struct kv_view kv = replay_kv(rp, &at_slot, head, 0, &type);
+    kv.base = (char *)kv.base + q.block * kv.block_stride;
+    float *to = state_rows(m, op->layer) + head * n;
     for (uint32_t i = 0; i < past.held; i++) {
         const float *row = to + (positions - past.held + i) * width;
-        rp->x->kern->kv_put[type](&kv, own + i, row, row + values, n);
+        rp->x->kern->kv_put[type](&kv, q.n + i, row, row + values, n);
     }
     for (size_t i = room - stays; kept && i < room; i++) {
         memcpy(to + i * width, to + (i + kept) * width, n * sizeof *to);
@@ -232,7 +237,9 @@ static void look_back(const struct replay *rp, const struct op *op, uint32_t hea
 
 static void look_back_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    FOR_ITEMS(i, rp->p->bind[op->bind].kv_heads) look_back(rp, op, (uint32_t)i);
+    const uint32_t heads = rp->p->bind[op->bind].kv_heads;
+    if (!rp->run->past) return;
+    FOR_ITEMS(i, heads * sequences_of(rp, op->rows)) look_back(rp, op, sequence_at(rp, op->rows, (uint32_t)i / heads), (uint32_t)i % heads);
 }
 
 static void zscore_columns(const struct replay *rp, const struct op *op, uint32_t from, uint32_t n)

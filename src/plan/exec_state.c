@@ -3,17 +3,27 @@
 #include "base/os.h"
 #include "plan/replay.h"
 
+/* Each stream's rows by themselves: one may need more than others. */
+static int shift_open(struct state_mem *m, const struct kv_state *s, steno_error *e)
+{
+    m->n_lanes = s->lanes;
+    m->sz = state_pool_sz(&s->desc, s->type, 1);
+    for (uint32_t l = 0; l < s->lanes; l++) {
+        m->lane[l] = (struct shift_mem){ os_pages_alloc(m->sz), m->sz, m->sz / s->desc.layers, s->desc.positions };
+        if (!m->lane[l].at) return err_nomem(e, m->sz, s->desc.name);
+    }
+    return STENO_OK;
+}
+
 int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e)
 {
     const struct state_desc *d = &s->desc;
     const size_t block = kv_block_sz(s->type, d->d_head);
+    if (d->kind == STATE_SHIFT) return shift_open(m, s, e);
     if (d->kind == STATE_APPEND) {
         m->head_sz = block;
         m->block_stride = block * d->heads;
         m->layer_sz = m->block_stride * s->n_blocks;
-    } else if (d->kind == STATE_SHIFT) {
-        m->layer_sz = (size_t)d->positions * d->heads * d->d_head * sizeof(float);
-        m->positions = d->positions;
     } else {
         m->block_stride = block;
         m->head_sz = block * s->lane_blocks;
@@ -26,27 +36,26 @@ int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e
 }
 
 /* A shift state for more positions: what it held are the newest. */
-int state_mem_grow(struct state_mem *m, const struct kv_state *s, uint32_t positions, steno_error *e)
+int state_mem_grow(struct shift_mem *m, const struct state_desc *d, uint32_t positions, steno_error *e)
 {
-    const struct state_desc *d = &s->desc;
     if (positions <= m->positions) return STENO_OK;
-    struct state_mem more = *m;
-    more.layer_sz = m->layer_sz / m->positions * positions;
-    more.window_sz = more.layer_sz * d->layers;
-    more.sz = more.window_sz * s->lanes;
-    more.positions = positions;
+    struct shift_mem more = { .layer_sz = m->layer_sz / m->positions * positions, .positions = positions };
+    more.sz = more.layer_sz * d->layers;
     more.at = os_pages_alloc(more.sz);
     if (!more.at) return err_nomem(e, more.sz, d->name);
-    for (size_t i = 0; i < (size_t)d->layers * s->lanes; i++)
+    for (size_t i = 0; i < d->layers; i++)
         memcpy(more.at + (i + 1) * more.layer_sz - m->layer_sz, m->at + i * m->layer_sz, m->layer_sz);
-    state_mem_close(m);
+    os_pages_free(m->at, m->sz);
     *m = more;
     return STENO_OK;
 }
 
 void state_mem_close(struct state_mem *m)
 {
+    for (uint32_t l = 0; l < m->n_lanes; l++)
+        if (m->lane[l].at) os_pages_free(m->lane[l].at, m->lane[l].sz);
     if (m->at) os_pages_free(m->at, m->sz);
+    m->n_lanes = 0;
     m->at = NULL;
 }
 
@@ -57,9 +66,9 @@ struct kv_view state_view(const struct state_mem *m, const struct kv_state *s, u
     return (struct kv_view){ base + l * m->window_sz, m->block_stride, NULL };
 }
 
-float *state_rows(const struct state_mem *m, uint32_t layer, uint32_t l)
+float *state_rows(const struct shift_mem *m, uint32_t layer)
 {
-    return (float *)(void *)(m->at + l * m->window_sz + layer * m->layer_sz);
+    return (float *)(void *)(m->at + layer * m->layer_sz);
 }
 
 /* Keys of a position are no run of bytes, values are; of KV_BF16 two positions are one. */

@@ -89,10 +89,10 @@ struct executor_ops {
                  struct op_time *time, struct run_time *spent);
     int (*choose)(struct exec *x, const struct plan *p, struct run *run, const struct chain_calls *calls, uint32_t out);
     void (*state_reset)(struct exec *x, int state, uint32_t lane);
-    int (*state_grow)(struct exec *x, int state, uint32_t positions);
-    size_t (*state_sz)(const struct exec *x, int state, uint32_t newest);
-    void (*state_get)(struct exec *x, int state, uint32_t newest, void *to);
-    void (*state_set)(struct exec *x, int state, uint32_t newest, const void *from);
+    int (*state_grow)(struct exec *x, int state, uint32_t lane, uint32_t positions);
+    size_t (*state_sz)(const struct exec *x, int state, uint32_t lane, uint32_t newest);
+    void (*state_get)(struct exec *x, int state, uint32_t lane, uint32_t newest, void *to);
+    void (*state_set)(struct exec *x, int state, uint32_t lane, uint32_t newest, const void *from);
     void (*state_copy)(struct exec *x, int state, uint32_t to, uint32_t from);
 };
 
@@ -162,15 +162,24 @@ static inline int exec_choose(struct exec *x, const struct plan *p, struct run *
 
 /* Of kind shift: zeros, as at the start of a stream. */
 static inline void exec_state_reset(struct exec *x, int state, uint32_t lane) { x->ops->state_reset(x, state, lane); }
-/* Of kind shift: room for at least so many positions; what it held stays, as the newest. STENO_ENOMEM: it is as it was */
-static inline int exec_state_grow(struct exec *x, int state, uint32_t positions) { return x->ops->state_grow(x, state, positions); }
-/* All bytes of a state, in an order of the executor's own; another of the same kind and shape takes them.
- * Of kind shift, `newest` of its rows alone, as many as it has or less; 0: all. */
-static inline size_t exec_state_sz(const struct exec *x, int state, uint32_t newest) { return x->ops->state_sz(x, state, newest); }
-static inline void exec_state_get(struct exec *x, int state, uint32_t newest, void *to) { x->ops->state_get(x, state, newest, to); }
-static inline void exec_state_set(struct exec *x, int state, uint32_t newest, const void *from)
+/* Of kind shift: room for at least so many positions in a lane; what it held stays, as the newest. STENO_ENOMEM: it is as it was */
+static inline int exec_state_grow(struct exec *x, int state, uint32_t lane, uint32_t positions)
 {
-    x->ops->state_set(x, state, newest, from);
+    return x->ops->state_grow(x, state, lane, positions);
+}
+/* All bytes of a state, in an order of the executor's own; another of the same kind and shape takes them. Of kind shift those of a lane,
+ * `newest` of its rows alone, as many as it has or less; 0: all. */
+static inline size_t exec_state_sz(const struct exec *x, int state, uint32_t lane, uint32_t newest)
+{
+    return x->ops->state_sz(x, state, lane, newest);
+}
+static inline void exec_state_get(struct exec *x, int state, uint32_t lane, uint32_t newest, void *to)
+{
+    x->ops->state_get(x, state, lane, newest, to);
+}
+static inline void exec_state_set(struct exec *x, int state, uint32_t lane, uint32_t newest, const void *from)
+{
+    x->ops->state_set(x, state, lane, newest, from);
 }
 /* Of kind replace: one window becomes a copy of another. */
 static inline void exec_state_copy(struct exec *x, int state, uint32_t to, uint32_t from) { x->ops->state_copy(x, state, to, from); }

@@ -21,8 +21,8 @@ enum op_kind {
                          * kv_slot; state: rows before row 0; beyond the first and the last row there are zeros */
     OP_SHIFT_STATE,     /* state = the last rows of in, of each sequence, after what it held */
     OP_LOOK_BACK,       /* keys and values of earlier runs join those in kv_slot, behind as many as the op has rows: the newest
-                         * run.past.held of the state. Then it takes the first run.past.kept of those rows, after what it held. One
-                         * sequence */
+                         * run.past.held of the state. Then it takes the first run.past.kept of those rows, after what it held. Each
+                         * sequence by itself, with the state of its lane */
     OP_SOFTMAX,         /* out = softmax(in), row by row */
     OP_ATTN_WEIGHTS,    /* out = softmax(scale q k^T) for one head and the first run.align.frames keys in the state; rows are one lane's */
     OP_ZSCORE,          /* out = (in - mean) / standard deviation, both over the rows, for each of run.align.frames columns */
@@ -138,7 +138,7 @@ struct state_desc {
     uint32_t positions;      /* most, per lane or window */
 };
 
-enum { PLAN_PHASES = 4, SIDE_OUTPUTS = 4 };
+enum { PLAN_PHASES = 5, SIDE_OUTPUTS = 4 };
 
 struct phase { const char *name; uint16_t first, last; }; /* ops [first, last) */
 

@@ -20,7 +20,15 @@ struct state_mem {
     size_t head_sz;             /* bytes between heads of a block (append) or of a layer (replace) */
     size_t block_stride;        /* bytes between blocks of one head */
     size_t layer_sz, window_sz; /* bytes between layers, between windows */
-    uint32_t positions;         /* shift: rows of a layer */
+    struct shift_mem *lane;     /* shift: [n_lanes], and nothing of the above but sz, of one as it is opened */
+    uint32_t n_lanes;
+};
+
+/* What a stream keeps. It may grow, whatever others need. */
+struct shift_mem {
+    uint8_t *at;
+    size_t sz, layer_sz;
+    uint32_t positions;         /* rows of a layer */
 };
 
 struct cpu_exec {
@@ -196,12 +204,12 @@ static inline uint32_t logit_slices(uint32_t n_vocab)
 }
 
 /* ---- exec_state.c */
-int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e);
+int state_mem_open(struct state_mem *m, const struct kv_state *s, steno_error *e); /* shift: m->lane is there */
 void state_mem_close(struct state_mem *m);
-int state_mem_grow(struct state_mem *m, const struct kv_state *s, uint32_t positions, steno_error *e);
+int state_mem_grow(struct shift_mem *m, const struct state_desc *d, uint32_t positions, steno_error *e);
 /* Keys and values of a head: append (table of the lane) or replace (l: window). */
 struct kv_view state_view(const struct state_mem *m, const struct kv_state *s, uint32_t layer, uint32_t head, uint32_t l);
-float *state_rows(const struct state_mem *m, uint32_t layer, uint32_t l); /* shift: [positions, width], oldest first */
+float *state_rows(const struct shift_mem *m, uint32_t layer); /* [positions, width], oldest first */
 void state_copy_layer(const struct state_mem *m, const struct kv_state *s, uint32_t copy, uint32_t layer);
 void state_copy_all(const struct state_mem *m, struct kv_state *s); /* what state_prepare left */
 

@@ -104,7 +104,8 @@ struct best { int32_t id; float logprob, logit; };
  * them. Frames that the sequence does not have are zeros. */
 struct cif_token { uint32_t first, n, at; };
 
-/* Of a state that is looked back on (OP_LOOK_BACK): its newest rows that are seen, and how many rows of the run it takes. */
+/* Of a state that is looked back on (OP_LOOK_BACK): its newest rows that are seen, and how many rows of the sequence it takes. Those that
+ * are seen follow the sequence's own where keys and values are, so the next one's blocks begin behind them. */
 struct run_past { uint32_t held, kept; };
 
 /* Rows that there is room for, and rows of logits. */
@@ -129,7 +130,7 @@ struct run {
         const struct cif_token *token; /* by row of the table, for OP_CIF */
         const float *weight;
     } cif;
-    struct run_past past[PAST_STATES]; /* by state */
+    struct run_past (*past)[PAST_STATES]; /* by the lane of a sequence, by state; NULL: nothing is looked back on */
 
     /* Derived from the rows by run_prepare. */
     uint32_t *out_row;           /* [room.out] rows whose logits are wanted */

@@ -10,12 +10,12 @@ static int plans_of(const steno_model *m, const struct plan *plans[MODEL_PLANS])
     return m->n_plans;
 }
 
-/* Lanes that a state is kept for: cross keys once per window; a stream's is that of whoever is at work. */
+/* Lanes that a state is kept for: cross keys once per window; a stream's is that of whoever is at work, or in a run. */
 static uint32_t state_lanes(const steno_model *m, int state, uint32_t n_windows, uint32_t n_lanes)
 {
     switch (m->state[state].kind) {
     case STATE_APPEND: return n_windows * n_lanes;
-    case STATE_SHIFT: return 1;
+    case STATE_SHIFT: return m->task->streams_share ? n_windows : 1;
     default: return n_windows;
     }
 }
@@ -41,6 +41,12 @@ static size_t tokens_sz(const steno_model *m, const struct batch_shape *s, uint3
     return (m->task->one_by_one ? 1 : n_lanes) * s->n_ids * sizeof(struct sampled_token);
 }
 
+/* Streams whose states there is room for. */
+static uint32_t streams_of(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    return m->n_states && m->state[0].kind == STATE_SHIFT ? state_lanes(m, 0, n_windows, n_lanes) : 0;
+}
+
 /* Without what its task keeps. */
 static size_t bare_memory(const steno_model *m, const steno_team *team, uint32_t n_windows, uint32_t n_lanes)
 {
@@ -50,6 +56,7 @@ static size_t bare_memory(const steno_model *m, const steno_team *team, uint32_t
     const struct batch_shape shape = m->task->shape(m, n_windows, n_lanes);
     struct kv_state state[MODEL_STATES];
     size_t n = sizeof(struct steno_batch) + model_ops(m) * sizeof(struct op_time);
+    n += streams_of(m, n_windows, n_lanes) * sizeof(struct stream_lane);
     for (int i = 0; i < m->n_states; i++) {
         state[i] = state_shape(&m->state[i], m->kv_type[i], state_lanes(m, i, n_windows, n_lanes));
         n += state_tables_memory(&m->state[i], state[i].lanes);
@@ -114,7 +121,9 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     if (!rc) rc = exec_open(&b->exec, m->executor, &b->arena, &p, e);
     if (rc) return rc;
     b->time = arena_array(&b->arena, model_ops(m), sizeof *b->time);
-    int bad = !b->time;
+    b->n_streaming = streams_of(m, b->n_windows, b->n_lanes);
+    b->streaming = arena_array(&b->arena, b->n_streaming, sizeof *b->streaming);
+    int bad = !b->time || (b->n_streaming && !b->streaming);
     if (shape.first_plan < n_plans) bad |= run_open(b, plans + shape.first_plan, n_plans - shape.first_plan, &shape);
     if (bad)
         return err_nomem(e, model_ops(m) * sizeof *b->time + tokens_sz(m, &shape, b->n_windows * b->n_lanes), "a session");

@@ -10,6 +10,12 @@
 
 enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 128 };
 
+/* A lane of the shift states. */
+struct stream_lane {
+    struct stream_state *of; /* whose it is (stream_state.h); NULL: nobody's */
+    uint64_t run;            /* the last one that it was taken for */
+};
+
 struct steno_batch {
     const steno_model *model;
     steno_team *team;
@@ -26,7 +32,9 @@ struct steno_batch {
     struct request_queue queue; /* requests that the thread at work has not taken yet */
     steno_session *first;       /* requests that wait and those at work, in the order they came */
     steno_session *solo;        /* the call outside of the queue that is at work, NULL: none */
-    struct stream_state *streaming; /* whose states the executor holds (stream_state.h), NULL: nobody's */
+    struct stream_lane *streaming; /* [n_streaming] */
+    uint32_t n_streaming;
+    uint64_t n_runs;            /* for which lanes of them were taken */
     struct steno_batch *exact;  /* computes in f32, for one window; NULL: nothing is verified */
     struct steno_batch *draft;  /* of the small model that guesses ids ahead, a lane for each window; NULL: there is none */
     int is_draft;               /* it is such a one: of its task it has nothing */

@@ -158,8 +158,8 @@ static inline void cif_decoder(struct st_writer *w)
     st_pair(w, "decoder", ".output_layer", CTC_VOCAB, CTC_D, 0, 1);
 }
 
-/* A token every few frames. */
-static inline struct folder cif_folder(void)
+/* A token every few frames. streams: the same, which hears them chunk by chunk */
+static inline struct folder cif_folder_of(int streams)
 {
     const struct folder d = folder_new();
     struct st_writer w = st_begin(6);
@@ -173,15 +173,19 @@ static inline struct folder cif_folder(void)
     mvn_put(&d, CTC_WIDTH, -8, 0.2);
     ctc_tokens(&d);
     struct buf b = { 0 };
-    buf_fmt(&b, "{\"model\": \"Paraformer\", \"encoder_conf\": {\"output_size\": %d, \"attention_heads\": %d, \"linear_units\": %d,"
+    buf_fmt(&b, "{\"model\": \"Paraformer%s\", \"encoder_conf\": {\"output_size\": %d, \"attention_heads\": %d, \"linear_units\": %d,"
                 " \"num_blocks\": 2, \"kernel_size\": %d, \"sanm_shfit\": 0}, \"decoder_conf\": {\"attention_heads\": %d,"
-                " \"linear_units\": %d, \"num_blocks\": 1, \"att_layer_num\": 1, \"kernel_size\": %d, \"sanm_shfit\": 0},"
+                " \"linear_units\": %d, \"num_blocks\": 1, \"att_layer_num\": 1, \"kernel_size\": %d, \"sanm_shfit\": %d},"
                 " \"frontend_conf\": {\"fs\": 16000, \"n_mels\": %d, \"lfr_m\": %d, \"lfr_n\": 6, \"cmvn_file\": null}}\n",
-            CTC_D, CTC_HEADS, CTC_FF, CTC_TAPS, CTC_HEADS, CTC_FF, CTC_TAPS, FUNASR_MELS, CTC_LFR);
+            streams ? "Streaming" : "", CTC_D, CTC_HEADS, CTC_FF, CTC_TAPS, CTC_HEADS, CTC_FF, CTC_TAPS, streams ? CTC_TAPS / 2 : 0,
+            FUNASR_MELS, CTC_LFR);
     folder_put(&d, "config.json", b.p, b.len);
     buf_free(&b);
     return d;
 }
+
+static inline struct folder cif_folder(void) { return cif_folder_of(0); }
+static inline struct folder live_folder(void) { return cif_folder_of(1); }
 
 /* ---- FSMN-VAD ------------------------------------------------------------------------------------------------------------------ */
 

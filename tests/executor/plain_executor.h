@@ -208,20 +208,23 @@ static inline void plain_state_reset(struct exec *x, int state, uint32_t lane)
     memset(plain_state_rows(plain_of(x), state, 0, lane), 0, rows * d->heads * d->d_head * sizeof(float));
 }
 
-static inline size_t plain_state_sz(const struct exec *x, int state, uint32_t newest)
+static inline size_t plain_state_sz(const struct exec *x, int state, uint32_t lane, uint32_t newest)
 {
     const struct plain_exec *p = (const struct plain_exec *)(const void *)x;
     const struct state_desc *d = &p->state[state].desc;
+    (void)lane;
     if (d->kind != STATE_SHIFT) return plain_state_bytes(&p->state[state]);
-    return (size_t)p->state[state].lanes * d->layers * (newest ? newest : p->positions[state]) * d->heads * d->d_head * sizeof(float);
+    return (size_t)d->layers * (newest ? newest : p->positions[state]) * d->heads * d->d_head * sizeof(float);
 }
 
-static inline int plain_state_grow(struct exec *exec, int state, uint32_t positions)
+/* All lanes grow. */
+static inline int plain_state_grow(struct exec *exec, int state, uint32_t lane, uint32_t positions)
 {
     struct plain_exec *x = plain_of(exec);
     const struct state_desc *d = &x->state[state].desc;
     const uint32_t before = x->positions[state];
     const size_t width = (size_t)d->heads * d->d_head * sizeof(float), n = (size_t)d->layers * x->state[state].lanes;
+    (void)lane;
     if (positions <= before) return STENO_OK;
     uint8_t *more = calloc(n * positions, width);
     if (!more) return STENO_ENOMEM;
@@ -233,32 +236,34 @@ static inline int plain_state_grow(struct exec *exec, int state, uint32_t positi
     return STENO_OK;
 }
 
-/* Bytes of a layer, and of the newest rows of it; a state of another kind is one layer. */
-static inline void plain_state_layers(struct exec *x, int state, uint32_t newest, size_t *layer, size_t *n, size_t *layers)
+/* Of a lane: its first layer, bytes of a layer, and of the newest rows of it; a state of another kind is one layer. */
+struct plain_layers { uint8_t *at; size_t layer, n, layers; };
+static inline struct plain_layers plain_state_layers(struct exec *x, int state, uint32_t lane, uint32_t newest)
 {
     const struct kv_state *s = &plain_of(x)->state[state];
-    *layers = s->desc.kind == STATE_SHIFT ? (size_t)s->lanes * s->desc.layers : 1;
-    *layer = plain_state_sz(x, state, 0) / *layers;
-    *n = plain_state_sz(x, state, newest) / *layers;
+    const int shifts = s->desc.kind == STATE_SHIFT;
+    struct plain_layers l = { .layers = shifts ? s->desc.layers : 1 };
+    l.layer = plain_state_sz(x, state, lane, 0) / l.layers;
+    l.n = plain_state_sz(x, state, lane, newest) / l.layers;
+    l.at = plain_of(x)->mem[state] + (shifts ? lane * l.layers * l.layer : 0);
+    return l;
 }
 
-static inline void plain_state_get(struct exec *x, int state, uint32_t newest, void *to)
+static inline void plain_state_get(struct exec *x, int state, uint32_t lane, uint32_t newest, void *to)
 {
-    size_t layer, n, layers;
-    plain_state_layers(x, state, newest, &layer, &n, &layers);
-    for (size_t i = 0; i < layers; i++) memcpy((char *)to + i * n, plain_of(x)->mem[state] + (i + 1) * layer - n, n);
+    const struct plain_layers l = plain_state_layers(x, state, lane, newest);
+    for (size_t i = 0; i < l.layers; i++) memcpy((char *)to + i * l.n, l.at + (i + 1) * l.layer - l.n, l.n);
 }
 
-static inline void plain_state_set(struct exec *x, int state, uint32_t newest, const void *from)
+static inline void plain_state_set(struct exec *x, int state, uint32_t lane, uint32_t newest, const void *from)
 {
-    size_t layer, n, layers;
-    plain_state_layers(x, state, newest, &layer, &n, &layers);
-    for (size_t i = 0; i < layers; i++) memcpy(plain_of(x)->mem[state] + (i + 1) * layer - n, (const char *)from + i * n, n);
+    const struct plain_layers l = plain_state_layers(x, state, lane, newest);
+    for (size_t i = 0; i < l.layers; i++) memcpy(l.at + (i + 1) * l.layer - l.n, (const char *)from + i * l.n, l.n);
 }
 
 static inline void plain_state_copy(struct exec *x, int state, uint32_t to, uint32_t from)
 {
-    const size_t sz = plain_state_sz(x, state, 0) / plain_of(x)->state[state].lanes;
+    const size_t sz = plain_state_sz(x, state, 0, 0) / plain_of(x)->state[state].lanes;
     if (to != from) memcpy(plain_of(x)->mem[state] + to * sz, plain_of(x)->mem[state] + from * sz, sz);
 }
 

@@ -344,7 +344,8 @@ static inline void plain_attn(const struct plain_op *o)
     for (uint32_t r = 0; r < o->rows; r++)
         for (uint32_t h = 0; h < c->heads; h++) {
             const int own = o->op->state == NO_STATE;
-            const int32_t past = o->op->past ? (int32_t)o->run->past[o->op->past - 1].held : 0;
+            const int looks = o->op->past && o->run->past;
+            const int32_t past = looks ? (int32_t)o->run->past[plain_beside(o, o->op->kv_rows, r).lane][o->op->past - 1].held : 0;
             const int32_t len = o->op->flags & OPF_TABLE    ? o->run->cross_len[r]
                                 : o->op->flags & OPF_CAUSAL ? o->run->row[r].pos + 1
                                 : own                       ? (int32_t)plain_beside(o, o->op->kv_rows, r).n + past

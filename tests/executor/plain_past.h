@@ -3,11 +3,11 @@
 #define STENO_TESTS_PLAIN_PAST_H
 #include "executor/plain_ops.h"
 
-/* The last row of the op's state. */
-static inline const float *plain_newest(const struct plain_op *o)
+/* The last row of the op's state in a lane. */
+static inline const float *plain_newest(const struct plain_op *o, uint32_t lane)
 {
     const struct state_desc *d = &o->x->state[o->op->state].desc;
-    const float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, o->x->window);
+    const float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, lane);
     return rows + (size_t)(o->x->positions[o->op->state] - 1) * d->heads * d->d_head;
 }
 
@@ -22,7 +22,7 @@ static inline void plain_cif(const struct plain_op *o)
             for (uint32_t k = 0; k < c->token[r].n; k++) {
                 const int has = o->op->state != NO_STATE;
                 const uint32_t frame = c->token[r].first + k;
-                if (has && !frame) sum += plain_newest(o)[i] * c->weight[c->token[r].at];
+                if (has && !frame) sum += plain_newest(o, s.lane)[i] * c->weight[c->token[r].at];
                 else if (frame - has < s.n) sum += plain_row(o, o->op->in, s.row + frame - has)[i] * c->weight[c->token[r].at + k];
             }
             plain_row(o, o->op->out, r)[i] = sum;
@@ -42,30 +42,36 @@ static inline void plain_shift(const struct plain_op *o)
 }
 
 /* Row by row: what is seen is put behind the others, then what is kept goes in, and the rest moves up. */
-static inline void plain_look_back(const struct plain_op *o)
+static inline void plain_look_back_in(const struct plain_op *o, const struct plain_op *at_slot, struct sequence s)
 {
-    const struct run_past past = o->run->past[o->op->state];
+    const struct run_past past = o->run->past[s.lane][o->op->state];
     const uint32_t n = o->x->positions[o->op->state], d = o->bind->d_head, width = 2 * o->bind->kv_heads * d;
-    float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, o->x->window);
-    struct plain_op at_slot = *o;
-    struct op own = *o->op;
+    float *rows = plain_state_rows(o->x, o->op->state, o->op->layer, s.lane);
     enum kv_type type;
     size_t head_sz;
-    own.state = NO_STATE;
-    at_slot.op = &own;
     for (uint32_t i = 0; i < past.held; i++)
         for (uint32_t h = 0; h < o->bind->kv_heads; h++) {
-            const struct kv_view kv = plain_kv(&at_slot, h, 0, &type, &head_sz);
+            const struct kv_view kv = plain_kv(at_slot, h, 0, &type, &head_sz);
             const float *row = rows + (size_t)(n - past.held + i) * width + h * d;
-            o->kern->kv_put[type](&kv, o->rows + i, row, row + width / 2, d);
+            o->kern->kv_put[type](&kv, s.block * KV_BLOCK + s.n + i, row, row + width / 2, d);
         }
     for (uint32_t i = 0; i < past.kept; i++) {
         memmove(rows, rows + width, (size_t)(n - 1) * width * sizeof *rows);
         for (uint32_t h = 0; h < o->bind->kv_heads; h++) {
-            const struct kv_view kv = plain_kv(&at_slot, h, 0, &type, &head_sz);
+            const struct kv_view kv = plain_kv(at_slot, h, 0, &type, &head_sz);
             float *row = rows + (size_t)(n - 1) * width + h * d;
-            kv_get_f32(row, row + width / 2, &kv, i, d);
+            kv_get_f32(row, row + width / 2, &kv, s.block * KV_BLOCK + i, d);
         }
     }
+}
+
+static inline void plain_look_back(const struct plain_op *o)
+{
+    struct plain_op at_slot = *o;
+    struct op own = *o->op;
+    own.state = NO_STATE;
+    at_slot.op = &own;
+    for (uint32_t i = 0; o->run->past && i < (o->what->n_sequences ? o->what->n_sequences : 1); i++)
+        plain_look_back_in(o, &at_slot, plain_sequence_at(o, o->op->rows, i));
 }
 #endif

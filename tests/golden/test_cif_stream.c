@@ -318,10 +318,9 @@ static int session_in(steno_session **s, steno_batch *b)
     return steno_session_open(s, model, NULL, &p, NULL);
 }
 
-/* Streams of several settings take turns in one batch, in pieces of all kinds, and each gives what it gives alone. */
-static void test_pieces_and_neighbours_do_not_show(void **state)
+/* Streams of several settings share runs of one batch, in pieces of all kinds, and each gives what it gives alone. */
+static void check_neighbours(int windows)
 {
-    (void)state;
     enum { STREAMS = 5 };
     static const int64_t steps[STREAMS] = { 1, 160, 9600, 0, INT64_MAX };
     static const char *const files[STREAMS] = { "en_lucas", "zh_synth_long", "zh_synth_long", "en_bgm", "en_lucas" };
@@ -333,7 +332,10 @@ static void test_pieces_and_neighbours_do_not_show(void **state)
     steno_batch *b;
     int n_told[STREAMS] = { 0 };
     assert_int_equal(steno_session_open(&alone, model, NULL, NULL, NULL), 0);
-    assert_int_equal(steno_batch_open(&b, model, NULL, NULL, NULL), 0);
+    steno_batch_params bp;
+    steno_batch_params_init(&bp);
+    bp.max_windows = windows;
+    assert_int_equal(steno_batch_open(&b, model, NULL, &bp, NULL), 0);
     for (int i = 0; i < STREAMS; i++) {
         assert_int_equal(sound_read(&a[i], funasr_file("audio/%s.wav", files[i]).s), 0);
         p[i] = params_of(&settings[i % N_SETTINGS]);
@@ -359,6 +361,13 @@ static void test_pieces_and_neighbours_do_not_show(void **state)
     }
     steno_batch_close(b);
     steno_session_close(alone);
+}
+
+static void test_pieces_and_neighbours_do_not_show(void **state)
+{
+    (void)state;
+    for (int windows = 1; windows <= 4; windows++) check_neighbours(windows);
+    check_neighbours(16);
 }
 
 /* Text is told before what follows it is heard. */

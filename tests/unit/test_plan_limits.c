@@ -319,7 +319,7 @@ static void test_plans_larger_than_their_numbers_hold_are_refused(void **state)
         { UINT32_MAX, 1, 1, 1, 64, "4294967295 rows" }, { 1, 8191, 1, 1, 64, NULL }, { 1, 8192, 1, 1, 64, NULL },
         { 1, 8193, 1, 1, 64, "more than 8192 commands" }, { 1, 70000, 1, 1, 64, "more than 8192 commands" }, { 1, 1, 4095, 1, 64, NULL },
         { 1, 1, 4096, 1, 64, NULL }, { 1, 1, 4097, 1, 64, "more than 4096 buffers" }, { 1, 1, 70000, 1, 64, "more than 4096 buffers" },
-        { 1, 1, 1, 3, 64, NULL }, { 1, 1, 1, 4, 64, NULL }, { 1, 1, 1, 5, 64, "more than 4 phases" }, { 1, 1, 1, 1, 256, NULL },
+        { 1, 1, 1, 3, 64, NULL }, { 1, 1, 1, 5, 64, NULL }, { 1, 1, 1, 6, 64, "more than 5 phases" }, { 1, 1, 1, 1, 256, NULL },
         { 1, 1, 1, 1, 257, "heads of 257" }, { 1, 1, 1, 1, 0, "heads of 0" }, { 1, 1, 1, 1, 65600, "heads of 65600" },
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {

@@ -2,7 +2,7 @@
  *
  * A layer of attention and memory whose rows look back on keys and values of earlier runs, a decoder that does so too and whose filter
  * has a state, and sums of frames that go on: chunk by chunk, against the same written out slowly, at every level, with both executors,
- * with states that grow on the way. */
+ * with states that grow on the way, alone and with another stream in the run. */
 #include "executor/net.h"
 #include "plan/sub.h"
 
@@ -143,71 +143,133 @@ static void slow_decode(struct net *s, struct slow *o, double *x, int n, const d
 
 /* ---- both */
 
-static void grow(struct net *r, int state, uint32_t positions)
+static void grow(struct net *r, int state, uint32_t lane, uint32_t positions)
 {
-    assert_int_equal(exec_state_grow(r->exec, state, positions), 0);
-    assert_int_equal(exec_state_grow(r->other, state, positions), 0);
+    assert_int_equal(exec_state_grow(r->exec, state, lane, positions), 0);
+    assert_int_equal(exec_state_grow(r->other, state, lane, positions), 0);
 }
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-static void check_stream(int level, int threads)
+/* A stream in the last lane, and before it in the run another one, of BESIDE rows and a token each time, which nobody looks at. */
+enum { BESIDE = 3, BESIDE_HELD = 6 };
+struct scene {
+    struct net r;
+    struct slow o;
+    int beside;                       /* rows of the other one, 0: there is none */
+    struct run_past past[2][PAST_STATES];
+    struct sequence rows[2], tokens[2];
+    double enc[MAX_ROWS * D];         /* of the chunk */
+};
+
+static struct phases phases_of(struct scene *x, int phase, int n)
+{
+    struct phases p = { .first = phase, .end = phase + 1, .n_rows = (uint32_t)(x->beside + n), .run = &x->r.run };
+    if (x->beside) p.sequence = x->rows, p.n_sequences = 2, p.tokens = phase ? x->tokens : NULL;
+    return p;
+}
+
+static void encode(struct scene *x, int n, int kept, int limit, int level)
+{
+    static double in[MAX_ROWS * IN];
+    static float all[(MAX_ROWS + BESIDE) * IN], y[(MAX_ROWS + BESIDE) * D];
+    const uint32_t lane = x->beside != 0, held = x->beside ? x->past[0][PAST].held : 0;
+    for (int i = 0; i < (x->beside + n) * IN; i++) all[i] = net_noise();
+    for (int i = 0; i < n * IN; i++) in[i] = (double)all[x->beside * IN + i];
+    x->rows[0] = (struct sequence){ 0, BESIDE, 0, 0 };
+    x->rows[1] = (struct sequence){ BESIDE, (uint16_t)n, 1, (uint16_t)kv_blocks(BESIDE + held) };
+    x->past[lane][PAST] = (struct run_past){ (uint32_t)x->o.held[0], (uint32_t)kept };
+    x->past[lane][CROSS] = (struct run_past){ (uint32_t)x->o.held[1], (uint32_t)n };
+    grow(&x->r, PAST, lane, smaller((uint32_t)(x->o.held[0] + kept), (uint32_t)limit));
+    x->r.run.past = x->past;
+    x->r.run.n_rows = 0;
+    run_prepare(&x->r.run);
+    slow_encode(&x->r, &x->o, x->enc, in, n, kept, limit);
+    const struct phases p = phases_of(x, 0, n);
+    net_phases(&x->r, &p, all);
+    net_output(&x->r, x->r.plan.side_output[0], y, p.n_rows, 1e-4f);
+    net_near(y + x->beside * D, x->enc, (size_t)n, D, 1e-4, "rows that look back", level);
+}
+
+/* n tokens of the stream, one of that beside it. */
+static void table(struct scene *x, int n)
+{
+    const int own = x->beside ? 1 : 0;
+    x->r.run.n_rows = 0;
+    x->tokens[0] = (struct sequence){ 0, 1, 0, 0 };
+    x->tokens[1] = (struct sequence){ 1, (uint16_t)n, 1, 0 };
+    for (int i = 0; i < own + n; i++) run_add(&x->r.run, 0, i < own ? 0 : i - own, 0, 0);
+    run_prepare(&x->r.run);
+}
+
+/* Tokens of two frames in a row, the first of which may be what was left; then what is left now: the last frame. */
+static void fire(struct scene *x, double *want, int n_tokens, int n)
+{
+    static struct cif_token token[TOKENS + 2];
+    static float weight[2 * (TOKENS + 2)];
+    const int own = x->beside ? 1 : 0;
+    for (int i = 0; i <= n_tokens + own; i++)
+        token[i] = (struct cif_token){ i < own ? 1 : (uint32_t)(i - own), 2, (uint32_t)(2 * i) };
+    for (int i = 0; i < 2 * (n_tokens + 1 + own); i++) weight[i] = net_noise();
+    for (int i = 0; i <= n_tokens; i++)
+        for (int k = 0; k < D; k++) {
+            const double a = i ? i <= n ? x->enc[(i - 1) * D + k] : 0 : x->o.rest[k], e = i < n ? x->enc[i * D + k] : 0;
+            want[i * D + k] = (double)weight[2 * (own + i)] * a + (double)weight[2 * (own + i) + 1] * e;
+        }
+    memcpy(x->o.rest, want + n_tokens * D, sizeof x->o.rest);
+    table(x, n_tokens + 1);
+    x->r.run.cif = (struct run_cif){ token, weight };
+    const struct phases p = phases_of(x, 1, n);
+    net_phases(&x->r, &p, NULL);
+}
+
+static void decode(struct scene *x, double *want, int n_tokens, int n, int limit, int level)
+{
+    static float y[(TOKENS + 2) * D];
+    const int own = x->beside ? 1 : 0;
+    table(x, n_tokens);
+    slow_decode(&x->r, &x->o, want, n_tokens, x->enc, n, limit);
+    const struct phases p = phases_of(x, 2, n);
+    net_phases(&x->r, &p, NULL);
+    net_output(&x->r, x->r.plan.output, y, (uint32_t)(own + n_tokens), 1e-4f);
+    net_near(y + own * D, want, (size_t)n_tokens, D, 1e-4, "tokens that look back", level);
+}
+
+enum { LIMIT = 11, LIMIT_LATER = 30, CROSS_LIMIT = 9 };
+static struct state_desc const states[] = { { "memory", STATE_SHIFT, 2, 1, D, TAPS - 1 }, { "past", STATE_SHIFT, 1, 2 * HEADS, D_HEAD, 4 },
+                                            { "cross", STATE_SHIFT, 1, 2 * HEADS, D_HEAD, CROSS_LIMIT } };
+
+static void check_stream_beside(int level, int threads, int beside)
 {
     static const int rows[CHUNKS] = { 7, 12, 12, 3, 1, 12, 8, 12, 5 }, kept[CHUNKS] = { 5, 9, 9, 3, 0, 7, 8, 12, 0 };
-    enum { LIMIT = 11, LIMIT_LATER = 30, CROSS_LIMIT = 9 };
-    static struct state_desc const states[] = { { "memory", STATE_SHIFT, 2, 1, D, TAPS - 1 },
-                                                { "past", STATE_SHIFT, 1, 2 * HEADS, D_HEAD, 4 },
-                                                { "cross", STATE_SHIFT, 1, 2 * HEADS, D_HEAD, CROSS_LIMIT } };
-    const struct net_desc d = { .shape = shapes, .n_shapes = sizeof shapes / sizeof *shapes, .fill = fill, .max_rows = MAX_ROWS,
-                                .max_past = MAX_PAST, .state = states, .n_states = 3, .scale = 0.4f };
-    static struct slow o;
-    struct net r;
-    net_open(&r, &d, level, threads);
-    memset(&o, 0, sizeof o);
+    const struct net_desc d = { .shape = shapes, .n_shapes = sizeof shapes / sizeof *shapes, .fill = fill, .max_rows = MAX_ROWS + BESIDE,
+                                .max_past = MAX_PAST + (beside ? KV_BLOCK : 0), .state = states, .n_states = 3, .scale = 0.4f };
+    static struct scene x;
+    memset(&x, 0, sizeof x);
+    x.beside = beside;
+    net_open(&x.r, &d, level, threads);
+    if (beside) grow(&x.r, PAST, 0, BESIDE_HELD);
     for (int c = 0; c < CHUNKS; c++) {
         const int n = rows[c], limit = c < 5 ? LIMIT : LIMIT_LATER;
-        static double x[MAX_ROWS * IN], enc[MAX_ROWS * D], want[(TOKENS + 1) * D];
-        static float in[MAX_ROWS * IN], y[MAX_ROWS * D];
-        for (int i = 0; i < n * IN; i++) x[i] = (double)(in[i] = net_noise());
-        r.run.past[PAST] = (struct run_past){ (uint32_t)o.held[0], (uint32_t)kept[c] };
-        r.run.past[CROSS] = (struct run_past){ (uint32_t)o.held[1], (uint32_t)n };
-        grow(&r, PAST, smaller((uint32_t)(o.held[0] + kept[c]), (uint32_t)limit));
-        r.run.n_rows = 0;
-        run_prepare(&r.run);
-        slow_encode(&r, &o, enc, x, n, kept[c], limit);
-        net_phases(&r, &(struct phases){ .end = 1, .n_rows = (uint32_t)n, .run = &r.run }, in);
-        net_output(&r, r.plan.side_output[0], y, (uint32_t)n, 1e-4f);
-        net_near(y, enc, (size_t)n, D, 1e-4, "rows that look back", level);
-
-        /* Tokens of two frames in a row, the first of which may be what was left; then what is left now: the last frame. */
-        struct cif_token token[TOKENS + 1];
-        float weight[2 * (TOKENS + 1)];
+        static double want[(TOKENS + 1) * D];
+        if (beside) x.past[0][PAST] = (struct run_past){ c ? BESIDE_HELD : 0, BESIDE };
+        if (beside) x.past[0][CROSS] = (struct run_past){ c ? 4 : 0, 1 };
+        encode(&x, n, kept[c], limit, level);
         const int n_tokens = c % (TOKENS + 1);
-        for (int i = 0; i <= n_tokens; i++) token[i] = (struct cif_token){ (uint32_t)i, 2, (uint32_t)(2 * i) };
-        for (int i = 0; i < 2 * (n_tokens + 1); i++) weight[i] = net_noise();
-        for (int i = 0; i <= n_tokens; i++)
-            for (int k = 0; k < D; k++) {
-                const double a = i ? i <= n ? enc[(i - 1) * D + k] : 0 : o.rest[k], e = i < n ? enc[i * D + k] : 0;
-                want[i * D + k] = (double)weight[2 * i] * a + (double)weight[2 * i + 1] * e;
-            }
-        memcpy(o.rest, want + n_tokens * D, sizeof o.rest);
-        for (int i = 0; i <= n_tokens; i++) run_add(&r.run, 0, i, 0, 0);
-        run_prepare(&r.run);
-        r.run.cif = (struct run_cif){ token, weight };
-        net_phases(&r, &(struct phases){ .first = 1, .end = 2, .n_rows = (uint32_t)n, .run = &r.run }, NULL);
-        if (!n_tokens) continue;
-        r.run.n_rows = 0;
-        for (int i = 0; i < n_tokens; i++) run_add(&r.run, 0, i, 0, 0);
-        run_prepare(&r.run);
-        slow_decode(&r, &o, want, n_tokens, enc, n, CROSS_LIMIT);
-        net_phases(&r, &(struct phases){ .first = 2, .end = 3, .n_rows = (uint32_t)n, .run = &r.run }, NULL);
-        net_output(&r, r.plan.output, y, (uint32_t)n_tokens, 1e-4f);
-        net_near(y, want, (size_t)n_tokens, D, 1e-4, "tokens that look back", level);
+        fire(&x, want, n_tokens, n);
+        if (n_tokens) decode(&x, want, n_tokens, n, CROSS_LIMIT, level);
     }
-    r.run.past[PAST].held = MAX_PAST + 1; /* more than anybody has room for */
+    x.past[beside != 0][PAST].held = MAX_PAST + KV_BLOCK + 1; /* more than anybody has room for */
     struct run_time spent;
-    assert_int_equal(exec_phases(r.exec, &r.plan, &(struct phases){ .end = 1, .n_rows = 1, .run = &r.run }, NULL, &spent), STENO_EARG);
-    net_close(&r);
+    const struct phases p = phases_of(&x, 0, rows[CHUNKS - 1]);
+    assert_int_equal(exec_phases(x.r.exec, &x.r.plan, &p, NULL, &spent), STENO_EARG);
+    net_close(&x.r);
+}
+
+static void check_stream(int level, int threads)
+{
+    check_stream_beside(level, threads, 0);
+    check_stream_beside(level, threads, BESIDE);
 }
 
 static void test_chunks_look_back_on_earlier_ones(void **state)

@@ -95,8 +95,17 @@ static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
     w->end = fbank_stream_at(&v->clips.fbank);
 }
 
-static const struct clip_decoder decoder = { .max_clips = 1, .take = take, .run = stream_run, .settle = stream_settle, .end = end,
-                                             .begin = begin, .hear = hear, .rows = rows, .fill = fill };
+static int lane(steno_session *s, uint16_t *at)
+{
+    struct stream_session *v = stream_of(s);
+    const int rc = stream_state_take(s->batch, &v->state, &s->error);
+    *at = v->state.lane;
+    return rc;
+}
+
+static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .shares = 1, .take = take, .run = stream_run, .settle = stream_settle,
+                                             .end = end, .begin = begin, .hear = hear, .rows = rows, .keys = stream_keys, .lane = lane,
+                                             .fill = fill };
 
 /* ---- the task ---- */
 
@@ -158,9 +167,10 @@ const struct task cif_stream_task = {
     .serves = serves,
     .max_lanes = 1,
     .one_by_one = 1,
+    .streams_share = 1,
     .shape = shape,
-    .batch_memory = clip_batch_memory,
-    .batch_open = clip_batch_open,
+    .batch_memory = stream_batch_memory,
+    .batch_open = stream_batch_open,
     .memory = memory,
     .open = part_open,
     .close = part_close,

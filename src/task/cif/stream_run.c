@@ -1,84 +1,190 @@
-/* steno: a chunk of a stream through the plan. SPDX-License-Identifier: MIT */
-#include "search/cif.h"
+/* steno: chunks of several streams through the plan together. SPDX-License-Identifier: MIT */
 #include "task/cif/stream_session.h"
+#include <string.h>
+#include "search/cif.h"
 #include "task/clips/clip_run.h"
 
-enum { PHASE_FIRE = 1, PHASE_TOKENS = 2, PHASE_HEAD = 3 }; /* behind PHASE_ENCODE */
+enum { PHASE_FIRE = 1, PHASE_REST = 2, PHASE_TOKENS = 3, PHASE_HEAD = 4 }; /* behind PHASE_ENCODE */
 
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static struct stream_batch *stream_batch_of(const struct steno_batch *b) { return b->part; }
+
+/* ---- memory ---- */
+
+static void tables_take(struct stream_batch *c, struct arena_take *t, const steno_model *m, size_t n_windows)
+{
+    const size_t rows = m->plan[PLAN_ENCODER].max_rows;
+    c->past = arena_take(t, n_windows, sizeof *c->past);
+    c->tokens = arena_take(t, n_windows, sizeof *c->tokens);
+    c->token = arena_take(t, rows, sizeof *c->token);
+    c->rest = arena_take(t, n_windows, sizeof *c->rest);
+    c->weight = arena_take(t, 2 * rows + 4 * n_windows, sizeof *c->weight);
+}
+
+size_t stream_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    struct stream_batch c;
+    struct arena_take t = { 0 };
+    tables_take(&c, &t, m, n_windows);
+    return clip_batch_memory(m, n_windows, n_lanes) + sizeof c - sizeof c.clips + t.sz;
+}
+
+int stream_batch_open(struct steno_batch *b, steno_error *e)
+{
+    struct arena_take t = { .a = &b->arena };
+    struct stream_batch *c = b->part = arena_array(&b->arena, 1, sizeof *c);
+    if (!c) return err_nomem(e, sizeof *c, "a batch");
+    tables_take(c, &t, b->model, b->n_windows);
+    return t.failed ? err_nomem(e, clip_encoder_of(b)->max_rows * sizeof *c->token, "a batch") : clip_batch_init(b, e);
+}
+
+/* ---- what is looked back on ---- */
+
+uint32_t stream_keys(const steno_session *s)
+{
+    const struct stream_session *v = stream_of(s);
+    return (uint32_t)(stream_beside(v) + v->n_new) + larger(v->past[STATE_PAST].held, v->past[STATE_CROSS_PAST].held);
+}
 
 /* The next run sees what earlier ones left in the state, and leaves the first `kept` of its own rows. Of those of the encoder's first chunk
  * all stay, as in the reference. @return what there is then */
-static uint32_t past_set(struct run *r, struct stream_session *v, int state, uint32_t kept, uint32_t room)
+static uint32_t past_set(struct stream_batch *c, struct stream_session *v, int state, uint32_t kept, uint32_t room)
 {
     struct run_past *p = &v->past[state];
     const int first = state == STATE_PAST && !p->held;
     p->kept = v->look_back[state] ? kept : 0;
-    r->past[state] = *p;
+    c->past[v->state.lane][state] = *p;
     return smaller(p->held + p->kept, first ? room : smaller(v->look_back[state], room));
 }
 
-/* A phase that looks back on a state. */
-static int run_phase(struct steno_batch *b, struct stream_session *v, int phase, int state, uint32_t kept)
+/* Rows of a chunk that the state takes. */
+static uint32_t kept_of(const struct stream_session *v, int state)
 {
-    enum { STEP = 256 };
-    const uint32_t room = b->model->plan[PLAN_ENCODER].max_past, next = past_set(&b->run, v, state, kept, room);
-    const uint32_t steps = (next + STEP - 1) / STEP * STEP; /* what looks back on everything grows in steps */
-    int rc = exec_state_grow(b->exec, state, v->look_back[state] == UINT32_MAX ? smaller(steps, room) : next);
-    if (!rc) rc = clip_run_phase(b, phase, NULL);
-    v->past[state].held = next;
-    v->state.copy[state].newest = next ? next : 1;
-    return rc;
+    const int has_ahead = state == STATE_CROSS_PAST || v->chunk[2]; /* without rows ahead the reference's encoder keeps none */
+    const int32_t behind = state == STATE_CROSS_PAST ? 0 : v->chunk[2];
+    return has_ahead && (state == STATE_PAST || v->n_tokens) ? (uint32_t)(v->n_rows - behind) : 0;
 }
 
+/* A phase that looks back on a state. */
+static int run_phase(struct steno_batch *b, int phase, int state)
+{
+    enum { STEP = 256 };
+    struct stream_batch *c = stream_batch_of(b);
+    const uint32_t room = b->model->plan[PLAN_ENCODER].max_past;
+    int rc = STENO_OK;
+    for (uint32_t i = 0; i < c->clips.n && !rc; i++) {
+        if (!c->clips.window[i].s) continue;
+        struct stream_session *v = stream_of(c->clips.window[i].s);
+        const uint32_t next = past_set(c, v, state, kept_of(v, state), room);
+        const uint32_t steps = (next + STEP - 1) / STEP * STEP; /* what looks back on everything grows in steps */
+        rc = exec_state_grow(b->exec, state, v->state.lane, v->look_back[state] == UINT32_MAX ? smaller(steps, room) : next);
+        v->past[state].held = next;
+        v->state.copy[state].newest = next ? next : 1;
+    }
+    return rc ? rc : clip_run_phase(b, phase, NULL);
+}
+
+/* ---- tokens ---- */
+
 /* Weights of the frames, behind what was left before them. */
-static int weights_read(struct steno_batch *b, struct stream_session *v, int is_last)
+static int weights_read(struct steno_batch *b, struct stream_session *v, const struct clip_window *w)
 {
     const struct plan *p = clip_encoder_of(b);
     const struct cif_model *m = stream_model_of(b->model);
     size_t ld = 0;
-    const float *x = exec_output(b->exec, p, p->side_output[0], 0, (uint32_t)v->n_rows, &ld);
+    const float *x = exec_output(b->exec, p, p->side_output[0], w->rows.row, (uint32_t)v->n_rows, &ld);
     if (!x) return STENO_ENOMEM;
     v->alpha[0] = v->rest;
     for (int32_t t = 0; t < v->n_rows; t++) {
-        const int counts = t >= v->chunk[0] && (is_last || t < v->chunk[0] + v->chunk[1]);
+        const int counts = t >= v->chunk[0] && (v->is_last || t < v->chunk[0] + v->chunk[1]);
         v->alpha[t + 1] = counts ? cif_alpha(x[(size_t)t * ld], m->weight.smooth, m->weight.noise) : 0;
     }
     v->alpha[v->n_rows + 1] = m->tail;
-    v->n_tokens = cif_go_on(v->token, v->weight, &v->rest, v->alpha, v->n_rows + 1 + (is_last != 0));
+    v->n_tokens = cif_go_on(v->token, v->weight, &v->rest, v->alpha, v->n_rows + 1 + (v->is_last != 0));
     return STENO_OK;
 }
 
-static void table_fill(struct run *r, int32_t n)
+/* Rows of the table that are of chunk i. They are nobody's keys. */
+static void tokens_place(struct stream_batch *c, uint32_t i, uint32_t n)
 {
-    r->n_rows = 0;
-    for (int32_t i = 0; i < n; i++) run_add(r, 0, i, 0, 0);
-    run_prepare(r);
+    c->tokens[i] = sequence_next(i ? &c->tokens[i - 1] : NULL, n, c->clips.window[i].rows.lane);
+    c->tokens[i].block = 0;
 }
 
-/* Frames, and the tokens that they make. */
-static int encode(struct steno_batch *b, steno_session *s)
+/* Tokens of all chunks, one chunk behind the other; nobody's has none. *n_tokens: of all */
+static int tokens_find(struct steno_batch *b, uint32_t *n_tokens)
 {
-    struct stream_session *v = stream_of(s);
-    const uint32_t own = (uint32_t)(v->n_rows - v->chunk[2]);
-    int rc = stream_state_take(b, &v->state, &b->exec->error);
+    struct stream_batch *c = stream_batch_of(b);
+    uint32_t n = 0, at = 0;
+    for (uint32_t i = 0; i < c->clips.n; i++) {
+        const struct clip_window *w = &c->clips.window[i];
+        struct stream_session *v = w->s ? stream_of(w->s) : NULL;
+        tokens_place(c, i, 0);
+        c->rest[i] = (struct cif_token){ 0 };
+        if (!v) continue;
+        const int rc = weights_read(b, v, w);
+        if (rc) return rc;
+        const struct cif_token rest = v->token[v->n_tokens];
+        memcpy(c->weight + at, v->weight, (rest.at + rest.n) * sizeof *c->weight);
+        for (int32_t k = 0; k <= v->n_tokens; k++) {
+            struct cif_token *to = k < v->n_tokens ? &c->token[n + (uint32_t)k] : &c->rest[i];
+            *to = v->token[k];
+            to->at += at;
+        }
+        v->first = n;
+        tokens_place(c, i, (uint32_t)v->n_tokens);
+        n += (uint32_t)v->n_tokens;
+        at += rest.at + rest.n;
+    }
+    *n_tokens = n;
+    return STENO_OK;
+}
+
+/* A table of the tokens, or of what is left, one of each chunk: made of frames as `token` says. */
+static void table_fill(struct steno_batch *b, const struct cif_token *token, int left)
+{
+    struct stream_batch *c = stream_batch_of(b);
+    b->run.n_rows = 0;
+    for (uint32_t i = 0; i < c->clips.n; i++) {
+        if (left) tokens_place(c, i, 1);
+        for (uint32_t k = 0; k < c->tokens[i].n; k++) run_add(&b->run, 0, (int32_t)k, c->tokens[i].lane, 0);
+    }
+    b->run.cif = (struct run_cif){ token, c->weight };
+    c->clips.tokens = c->tokens;
     run_prepare(&b->run);
-    if (!rc) rc = run_phase(b, v, PHASE_ENCODE, STATE_PAST, v->chunk[2] ? own : 0); /* without rows ahead the reference keeps none */
-    if (!rc) rc = weights_read(b, v, v->is_last);
-    if (rc) return rc;
-    table_fill(&b->run, v->n_tokens + 1);
-    b->run.cif = (struct run_cif){ v->token, v->weight };
-    return clip_run_phase(b, PHASE_FIRE, NULL);
+}
+
+/* What is left of each chunk, once its tokens have what was left before it; then the table is theirs again. */
+static int rest_keep(struct steno_batch *b)
+{
+    struct stream_batch *c = stream_batch_of(b);
+    table_fill(b, c->rest, 1);
+    const int rc = clip_run_phase(b, PHASE_REST, NULL);
+    for (uint32_t i = 0; i < c->clips.n; i++) {
+        const steno_session *s = c->clips.window[i].s;
+        tokens_place(c, i, s ? (uint32_t)stream_of(s)->n_tokens : 0);
+    }
+    if (!rc) table_fill(b, c->token, 0);
+    return rc;
 }
 
 int stream_run(struct steno_batch *b)
 {
-    const struct clip_window *w = clip_batch_of(b)->window;
-    steno_session *s = w->s;
-    struct stream_session *v = stream_of(s);
-    int rc = encode(b, s);
-    if (rc || !v->n_tokens) return rc;
-    table_fill(&b->run, v->n_tokens);
-    rc = run_phase(b, v, PHASE_TOKENS, STATE_CROSS_PAST, (uint32_t)v->n_rows);
+    struct stream_batch *c = stream_batch_of(b);
+    uint32_t n_tokens;
+    memset(c->past, 0, b->n_windows * sizeof *c->past);
+    b->run.past = c->past;
+    c->clips.tokens = NULL;
+    run_prepare(&b->run);
+    int rc = run_phase(b, PHASE_ENCODE, STATE_PAST);
+    if (!rc) rc = tokens_find(b, &n_tokens);
+    if (!rc && n_tokens) {
+        table_fill(b, c->token, 0);
+        rc = clip_run_phase(b, PHASE_FIRE, NULL);
+    }
+    if (!rc) rc = rest_keep(b);
+    if (rc || !n_tokens) return rc;
+    rc = run_phase(b, PHASE_TOKENS, STATE_CROSS_PAST);
     return rc ? rc : clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_HEAD });
 }

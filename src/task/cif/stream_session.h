@@ -11,6 +11,16 @@
 
 enum { OPEN_MAX = 512, CHUNK_TOKENS = PARAM_CHUNK_ROWS + 2 }; /* tokens that may wait for what follows; of a chunk */
 
+/* In a batch: what the chunks of the run at hand are made of. */
+struct stream_batch {
+    struct clip_batch clips;
+    struct run_past (*past)[PAST_STATES]; /* [n_windows] by lane */
+    struct sequence *tokens;              /* [n_windows] by window that has rows */
+    struct cif_token *token;              /* [rows] of all chunks, one behind the other, */
+    struct cif_token *rest;               /* [n_windows] and of what goes into the next chunk of each */
+    float *weight;                        /* [2 rows + 4 n_windows] */
+};
+
 struct stream_session {
     struct clip_session clips;
     struct stream_state state;
@@ -28,6 +38,7 @@ struct stream_session {
 
     /* The chunk in the run, and what goes on from it to the next. */
     int32_t n_rows, n_tokens;
+    uint32_t first;              /* token in the table of the run */
     float rest, *alpha, *weight; /* of the frames' sum; [CHUNK_TOKENS], [2 CHUNK_TOKENS] */
     struct cif_token *token;
     struct run_past past[MODEL_STATES];
@@ -44,6 +55,10 @@ static inline struct stream_session *stream_of(const steno_session *s) { return 
 static inline const struct cif_model *stream_model_of(const steno_model *m) { return m->part; }
 static inline int32_t stream_beside(const struct stream_session *v) { return v->chunk[0] + v->chunk[2]; }
 
-int stream_run(struct steno_batch *b);                                 /* the chunk of the run at hand (stream_run.c) */
+/* The chunks of the run at hand (stream_run.c). */
+size_t stream_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
+int stream_batch_open(struct steno_batch *b, steno_error *e);
+uint32_t stream_keys(const steno_session *s); /* that the rows of a chunk see, earlier ones with them */
+int stream_run(struct steno_batch *b);
 int stream_settle(steno_session *s, const struct clip_window *w);      /* its words (stream_words.c) */
 #endif

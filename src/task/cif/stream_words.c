@@ -29,7 +29,7 @@ static void take_tokens(steno_session *s, struct stream_session *v)
     const struct cif_model *m = stream_model_of(s->model);
     const double frame_s = fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0;
     for (int32_t i = 0; i < v->n_tokens; i++) {
-        const struct best *b = &s->batch->run.argmax.best[i];
+        const struct best *b = &s->batch->run.argmax.best[v->first + (uint32_t)i];
         const double from = begins_at(v, i), to = begins_at(v, i + 1);
         if (b->id < 0 || b->id == m->blank || b->id == m->bos || b->id == m->eos) continue;
         v->sampled[v->n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };

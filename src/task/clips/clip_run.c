@@ -31,8 +31,9 @@ int clip_run_phase(struct steno_batch *b, int phase, steno_session *only)
     int profiling = 0;
     for (uint32_t i = 0; i < c->n; i++) profiling |= c->window[i].s && c->window[i].s->profiling;
     if (profiling) memset(b->time, 0, model_ops(b->model) * sizeof *b->time);
-    const struct phases what = { .first = phase, .end = phase + 1, .n_rows = n_rows, .run = &b->run, .sequence = c->sequence,
-                                 .n_sequences = c->n_sequences > 1 ? c->n_sequences : 0, .tokens = c->tokens };
+    const struct phases what = { .first = phase, .end = phase + 1, .n_rows = n_rows, .run = &b->run, .window = c->sequence[0].lane,
+                                 .sequence = c->sequence, .n_sequences = c->n_sequences > 1 ? c->n_sequences : 0,
+                                 .tokens = c->tokens };
     const int rc = exec_phases(b->exec, clip_encoder_of(b), &what, profiling ? b->time : NULL, &spent);
     const int64_t ns = spent.first_ns + spent.rest_ns;
     if (only) charge(only, phase, ns, 1, 1);

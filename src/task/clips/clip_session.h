@@ -23,6 +23,7 @@ struct clip_batch {
     struct sequence *sequence;  /* [n_windows] rows of those that have any */
     const struct sequence *tokens; /* [n_sequences] of the table (run.h), where it has others than the run; NULL: it has not */
     uint32_t n, n_sequences;    /* in the run at hand */
+    uint32_t blocks;            /* of keys and values that those have */
 };
 
 /* What one request carries from clip to clip. */
@@ -45,10 +46,13 @@ struct clip_decoder {
     int (*settle)(steno_session *s, const struct clip_window *w); /* what was found there becomes a segment. A status */
     void (*end)(steno_session *s);                               /* before results are whole; NULL: nothing is to be done */
     /* Clips that are chunks of a stream, NULL: they know nothing of each other. hear: enough for the next one, as fbank_stream_hear; rows:
-     * of what was heard; fill: those into the run, and w's end. */
+     * of what was heard; keys: that those see, earlier ones with them; lane: of the states that they go on from; fill: rows into the run,
+     * and w's end. */
     void (*begin)(steno_session *s);
     int (*hear)(steno_session *s, int *has);
     uint32_t (*rows)(const steno_session *s);
+    uint32_t (*keys)(const steno_session *s);
+    int (*lane)(steno_session *s, uint16_t *lane);
     void (*fill)(steno_session *s, struct clip_window *w, float *x, size_t ld);
 };
 

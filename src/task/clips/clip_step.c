@@ -5,11 +5,14 @@
  * sequence alone, so none of this shows in any text. Clips do not wait for a source that gives audio as it is spoken. */
 #include "task/clips/clip_step.h"
 #include "task/batch_loop.h"
+#include "task/stream_state.h"
 
+/* A chunk of a stream goes on from the one before it, so only one is in a run. */
 static int wants_window(const struct steno_batch *b, const steno_session *s)
 {
+    const struct clip_request *q = &clips_of(s)->request;
     (void)b;
-    return !s->place.waits && !clips_of(s)->request.is_over;
+    return !s->place.waits && !q->is_over && !(clips_of(s)->decoder->lane && q->n_windows);
 }
 
 /* No clip follows; those that are in the run are still to be told. */
@@ -21,14 +24,16 @@ static void request_over(steno_session *s, int status)
     if (!q->n_windows) request_finish(s, status);
 }
 
-/* The clip that s has heard, behind those that are in the run. */
-static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows)
+/* The clip that s has heard, behind those that are in the run; keys: that its rows see. */
+static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows, uint32_t keys, uint16_t lane)
 {
     struct clip_batch *c = clip_batch_of(b);
     const size_t ld = clip_encoder_of(b)->slot[clip_encoder_of(b)->input].ld;
     struct clip_window *w = &c->window[c->n++];
     const struct sequence *last = c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL;
-    w->rows = sequence_next(last, n_rows, (uint16_t)c->n_sequences);
+    w->rows = sequence_next(last, n_rows, lane);
+    w->rows.block = (uint16_t)c->blocks;
+    c->blocks += kv_blocks(keys);
     if (!c->n_sequences) b->run.n_rows = 0;
     if (n_rows) {
         for (uint32_t i = 0; i < n_rows; i++) run_add(&b->run, 0, (int32_t)i, w->rows.lane, 0);
@@ -43,10 +48,18 @@ static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows)
     clips_of(s)->request.n_windows++;
 }
 
-/* Rows that there are left; a run that several share is as long as the longest clip that is cut, or longer, as the decoder says. */
+/* Rows that there are left; a run that several share is as long as the longest clip that is cut, or longer, as the decoder says. Of a
+ * stream a token more may end than there are rows. */
 static uint32_t room(const struct steno_batch *b, const steno_session *s)
 {
     const struct clip_batch *c = clip_batch_of(b);
+    const struct plan *p = clip_encoder_of(b);
+    if (clips_of(s)->decoder->keys && c->n_sequences) {
+        const struct sequence *last = &c->sequence[c->n_sequences - 1];
+        const uint32_t used = (uint32_t)last->row + last->n + c->n_sequences + 1;
+        const uint32_t blocks = c->blocks + kv_blocks(clips_of(s)->decoder->keys(s));
+        return used < p->max_rows && blocks <= kv_blocks(p->max_rows + p->max_past) ? p->max_rows - used : 0;
+    }
     const uint32_t most = clip_encoder_of(b)->max_rows;
     const uint32_t shared = clips_of(s)->decoder->shares ? most : (uint32_t)(b->model->audio_ctx + clips_of(s)->request.n_head);
     if (!c->n_sequences) return sequence_room(NULL, most);
@@ -71,8 +84,15 @@ static int window_take(struct steno_batch *b, steno_session *s)
     const uint32_t n = clip_request_rows(s);
     if (c->n_sequences == clips_of(s)->decoder->max_clips) return 0;
     if (n > room(b, s)) return 0;
-    if (n && p->on_window && !p->on_window(p->user, clip_request_at(s) / 16)) request_over(s, STENO_OK); /* a clean end */
-    else window_add(b, s, n);
+    if (n && p->on_window && !p->on_window(p->user, clip_request_at(s) / 16)) {
+        request_over(s, STENO_OK); /* a clean end */
+        return 1;
+    }
+    const struct clip_decoder *d = clips_of(s)->decoder;
+    uint16_t lane = (uint16_t)c->n_sequences;
+    const int taken = d->lane ? d->lane(s, &lane) : STENO_OK;
+    if (taken) request_over(s, taken);
+    else window_add(b, s, n, d->keys ? d->keys(s) : n, lane);
     return 1;
 }
 
@@ -80,7 +100,8 @@ static int window_take(struct steno_batch *b, steno_session *s)
 static void gather(struct steno_batch *b)
 {
     struct clip_batch *c = clip_batch_of(b);
-    c->n = c->n_sequences = 0;
+    c->n = c->n_sequences = c->blocks = 0;
+    stream_state_run(b);
     queue_look(b);
     while (c->n < b->n_windows) {
         while (requests_sweep(b)) {}

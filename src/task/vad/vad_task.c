@@ -84,6 +84,7 @@ static int piece_run(steno_session *s, int n)
     struct vad_session *v = vad_of(s);
     struct run_time spent;
     struct exec *x = s->batch->exec;
+    stream_state_run(s->batch);
     int rc = stream_state_take(s->batch, &v->state, &s->error);
     if (rc) return rc;
     rc = exec_phases(x, plan, &(struct phases){ .end = 1, .n_rows = (uint32_t)n }, session_time(s, PLAN_ENCODER), &spent);
