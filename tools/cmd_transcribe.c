@@ -307,7 +307,7 @@ static int run(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !o->as);
     if (code == EXIT_OK) code = marks_open(&t.marks, &o->marks, &t.engine, &o->engine, shows_tokens ? MARKS_FOR_NONE : marks_wanted(o));
     if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
-    results.hold_text |= t.marks.session || t.post.session;
+    results.hold_text |= t.marks.session || t.post.model;
     if (code == EXIT_OK) code = run_job(&t, files, n);
     if (o->print_timings) print_timings(&t, progress_now_us() - begun);
     dump_free(&t.dump);

@@ -1,8 +1,10 @@
 /* steno: what a language model makes of a transcript, and the options that say which and what. SPDX-License-Identifier: MIT
  *
  * The text is cut where a sentence ends, into parts that fit the model's context together with their answers; parts know nothing of each
- * other. Nothing is drawn: the same text gives the same answer. */
+ * other, so several are answered beside each other. What is asked of all of them is computed once. Nothing is drawn: the same text gives
+ * the same answer. */
 #include "post_opts.h"
+#include "host.h"
 #include "signals.h"
 #include "sink.h"
 #include "utf8.h"
@@ -31,6 +33,45 @@ static int no_memory(void)
     return EXIT_MEMORY;
 }
 
+/* As many slots as take a quarter of the memory there is, at most; one in any case. */
+static int slots_of(const struct post *p, const steno_team *team)
+{
+    struct host h;
+    steno_batch_params bp;
+    host_get(&h);
+    steno_batch_params_init(&bp);
+    const int64_t have = h.memory_limit && (!h.available || h.memory_limit < h.available) ? h.memory_limit : h.available;
+    for (bp.max_windows = POST_SLOTS; bp.max_windows > 1; bp.max_windows /= 2)
+        if (steno_batch_memory(p->model, team, &bp) <= have / 4) break;
+    return bp.max_windows;
+}
+
+static void answered(void *user, steno_session *s, int status)
+{
+    struct post *p = user;
+    for (int i = 0; i < p->n_slots; i++)
+        if (p->slot[i] == s) p->status[i] = status;
+}
+
+static int open_slots(struct post *p, steno_team *team)
+{
+    steno_error err = { 0 };
+    steno_batch_params bp;
+    steno_session_params sp;
+    steno_batch_params_init(&bp);
+    steno_session_params_init(&sp);
+    bp.max_windows = slots_of(p, team);
+    bp.user = p;
+    bp.on_done = answered;
+    int rc = steno_batch_open(&p->batch, p->model, team, &bp, &err);
+    sp.batch = p->batch;
+    while (!rc && p->n_slots < bp.max_windows) {
+        rc = steno_session_open(&p->slot[p->n_slots], p->model, team, &sp, &err);
+        p->n_slots += !rc;
+    }
+    return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, err.text);
+}
+
 static int open_model(struct post *p, const char *path, const struct engine *e, const struct engine_opts *eo)
 {
     steno_error err = { 0 };
@@ -40,10 +81,7 @@ static int open_model(struct post *p, const char *path, const struct engine *e, 
     const int rc = steno_chat_tokenize(p->model, &hello, 1, STENO_CHAT_ANSWER, NULL, 0, &err);
     if (rc == STENO_ENOMEM) return no_memory();
     if (rc < 0) return message_usage("--post %s: %s; it takes a language model that answers", path, err.text);
-    steno_session_params sp;
-    steno_session_params_init(&sp);
-    const int opened = steno_session_open(&p->session, p->model, e->team, &sp, &err);
-    return opened == STENO_OK ? EXIT_OK : message_model_error(NULL, opened, err.text);
+    return open_slots(p, e->team);
 }
 
 int post_open(struct post *p, const struct post_opts *o, const struct engine *e, const struct engine_opts *eo)
@@ -69,7 +107,8 @@ int post_open(struct post *p, const struct post_opts *o, const struct engine *e,
 
 void post_close(struct post *p)
 {
-    steno_session_close(p->session);
+    for (int i = 0; i < p->n_slots; i++) steno_session_close(p->slot[i]);
+    steno_batch_close(p->batch);
     steno_model_close(p->model);
     memset(p, 0, sizeof *p);
 }
@@ -101,29 +140,63 @@ static int prompt_of(int32_t **ids, const struct post *p, const char *text, size
     return count;
 }
 
-static int answer_part(struct sink *out, const struct post *p, const char *text, size_t n, int (*stop)(void *))
+/* A part that is being answered. */
+struct part { const char *text; size_t n; int32_t *ids; int n_ids; steno_generate_params g; };
+
+/* @return EXIT_OK, or the exit code after a message */
+static int part_failed(const steno_session *s, int rc)
+{
+    if (rc == STENO_ECANCELED) return EXIT_SIGNAL + signals_pending();
+    message("--post: %s", s ? steno_last_error(s) : steno_status_text(rc));
+    return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
+}
+
+static int ask_part(struct part *a, const struct post *p, steno_session *s, int (*stop)(void *))
+{
+    const int of_text = tokens_of(p, a->text, a->n);
+    steno_request_params r;
+    a->n_ids = prompt_of(&a->ids, p, a->text, a->n);
+    if (a->n_ids < 0) return part_failed(NULL, a->n_ids);
+    steno_generate_params_init(&a->g);
+    steno_request_params_init(&r);
+    a->g.max_tokens = 2 * (of_text > 0 ? of_text : 0) + ROOM;
+    a->g.draft_max = p->repeats ? DRAFT : 0;
+    a->g.should_abort = stop;
+    r.ids = a->ids;
+    r.n_ids = a->n_ids;
+    r.generate = &a->g;
+    const int rc = steno_batch_submit(p->batch, s, NULL, &r);
+    return rc ? part_failed(s, rc) : EXIT_OK;
+}
+
+/* What was made of a part, without what was thought before. */
+static int take_answer(struct sink *out, const struct post *p, int slot)
 {
     static const char thought[] = "</think>";
-    steno_generate_params g;
-    int32_t *ids;
-    const int count = prompt_of(&ids, p, text, n), of_text = tokens_of(p, text, n);
-    steno_generate_params_init(&g);
-    g.max_tokens = 2 * (of_text > 0 ? of_text : 0) + ROOM;
-    g.draft_max = p->repeats ? DRAFT : 0;
-    g.should_abort = stop;
-    const int rc = count < 0 ? count : steno_generate(p->session, ids, count, &g);
-    free(ids);
-    if (rc == STENO_ECANCELED) return EXIT_SIGNAL + signals_pending();
-    if (rc < 0) {
-        message("--post: %s", count < 0 ? steno_status_text(count) : steno_last_error(p->session));
-        return rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
-    }
-    const char *said = steno_generated_text(p->session);
-    for (const char *at = strstr(said, thought); at; at = strstr(said, thought)) said = at + strlen(thought);
+    const char *said = steno_generated_text(p->slot[slot]);
     size_t len;
+    if (p->status[slot] < 0) return part_failed(p->slot[slot], p->status[slot]);
+    for (const char *at = strstr(said, thought); at; at = strstr(said, thought)) said = at + strlen(thought);
     said = utf8_strip(said, &len);
     sink_bytes(out, said, len);
     return EXIT_OK;
+}
+
+/* Answers to n parts, each behind the one before; lead: something stands before the first. */
+static int answer_parts(struct sink *out, const struct post *p, struct part *part, int n, int lead, int (*stop)(void *))
+{
+    int code = EXIT_OK, asked = 0;
+    while (asked < n && code == EXIT_OK) {
+        code = ask_part(&part[asked], p, p->slot[asked], stop);
+        asked++;
+    }
+    steno_batch_run(p->batch);
+    for (int i = 0; i < asked; i++) {
+        if ((i || lead) && code == EXIT_OK) sink_char(out, p->shortens ? '\n' : ' ');
+        if (code == EXIT_OK) code = take_answer(out, p, i);
+        free(part[i].ids);
+    }
+    return code;
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------------------- */
@@ -165,12 +238,16 @@ static int answer_all(struct sink *out, const struct post *p, const char *text, 
     if (bare < 0) return no_memory();
     if (most < PART_LEAST) return message_usage("--post: a context of %d tokens has no room for --post-prompt and a text", p->ctx);
     int code = EXIT_OK;
-    for (*parts = 0; n && code == EXIT_OK; ++*parts) {
-        const size_t k = part_of(p, text, n, most);
-        if (*parts) sink_char(out, p->shortens ? '\n' : ' ');
-        code = answer_part(out, p, text, k, stop);
-        text += k;
-        n -= k;
+    for (*parts = 0; n && code == EXIT_OK;) {
+        struct part part[POST_SLOTS];
+        int some = 0;
+        for (; n && some < p->n_slots; some++) {
+            part[some] = (struct part){ .text = text, .n = part_of(p, text, n, most) };
+            text += part[some].n;
+            n -= part[some].n;
+        }
+        code = answer_parts(out, p, part, some, *parts, stop);
+        *parts += some;
     }
     return code;
 }

@@ -14,16 +14,22 @@ struct post_opts { const char *model, *prompt; };
     { .name = "post-prompt", .kind = ARG_TEXT, .at = offsetof(T, post.prompt), .value = "TEXT", .dflt = "correct", \
       .help = "what it is asked to do: correct, punctuate, summarise, or an instruction of your own" }
 
+enum { POST_SLOTS = 8 /* parts of a text that are answered beside each other */ };
+
 struct post {
     steno_model *model; /* NULL: there is none */
-    steno_session *session;
+    steno_batch *batch;
+    steno_session *slot[POST_SLOTS];
+    int status[POST_SLOTS]; /* of the last answer of each, as steno_generate returns it */
+    int n_slots;
     const char *prompt; /* the instruction in full */
     int repeats;        /* the answer says much of the text again */
     int shortens;       /* it is shorter: answers to parts are put together, and it is asked again */
     int ctx;
 };
 
-/* Open the model, if there is to be one, on the team of `e`. @return EXIT_OK, or the exit code to end with, after a message */
+/* Open the model, if there is to be one, on the team of `e`; *p stays where it is. @return EXIT_OK, or the exit code to end with, after a
+ * message */
 int post_open(struct post *p, const struct post_opts *o, const struct engine *e, const struct engine_opts *eo);
 void post_close(struct post *p);
 /* What it makes of the text, in parts that fit its context: *out in malloc'd memory. stop: as steno_generate_params.should_abort has it.

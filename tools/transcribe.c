@@ -140,7 +140,7 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     if (task && !t->results->files.dir && !t->o->engine.quiet) message("%s: %s", sound_name(in->file), task);
     int code = dump_write(&t->dump, t->engine.model, in->file, in->channel == JOB_MIX);
     char *post = NULL;
-    if (code == EXIT_OK && t->post.session && *what->text) code = post_make(&post, &t->post, what->text, signals_stop);
+    if (code == EXIT_OK && t->post.model && *what->text) code = post_make(&post, &t->post, what->text, signals_stop);
     what->post = post;
     if (code == EXIT_OK) code = write_results(t, in, what, NULL, task);
     what->post = NULL;

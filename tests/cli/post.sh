@@ -25,6 +25,14 @@ its language. Answer with the corrected text alone.
     expect 0 "subtitles are what was heard" transcribe -q -m "$MODEL" --post "$Q" -f srt,txt -o results "$DEMO"
     grep -q "zero nine one eight" results/demo.srt || bad "subtitles are what was heard" "$(cat results/demo.srt)"
     same made.txt results/demo.txt
+    # A text of several parts: they are answered beside each other, and come in their order, however many there are.
+    long_speech 10 >long.wav
+    expect 0 "a text of several parts" transcribe -q -m "$MODEL" --post "$Q" -t 2 long.wav
+    cp "$T/out" parts.txt
+    [ "$(wc -c <parts.txt)" -gt 600 ] || bad "all parts have answers" "$(cat parts.txt)"
+    expect 0 "the same on one thread, behind another text" transcribe -q -m "$MODEL" --post "$Q" -t 1 -f jsonl "$DEMO" long.wav
+    "$STENO" transcribe -q -m "$MODEL" --post "$Q" -t 1 "$DEMO" long.wav 2>/dev/null | tail -n "$(wc -l <parts.txt)" >again.txt
+    same parts.txt again.txt
     expect 2 "nowhere to show it" transcribe -m "$MODEL" --post "$Q" -f srt "$DEMO"
     err_has "--post shows in txt, json, jsonl and verbose_json"
     expect 2 "a model that does not answer" transcribe -m "$MODEL" --post "$LLM/models/llama/gguf/llama-F32.gguf" "$DEMO"
