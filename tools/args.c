@@ -233,8 +233,24 @@ static const struct arg *find_short(const struct args *a, char letter)
     return NULL;
 }
 
+/* What other programs call an option that the verb has, NULL: nothing known. */
+static const char *known_elsewhere(const struct args *a, const char *name)
+{
+    static const struct { const char *there, *here; } names[] = {
+        { "n-predict", "max-tokens" }, { "predict", "max-tokens" },      { "max-new-tokens", "max-tokens" },
+        { "n_predict", "max-tokens" }, { "system-prompt", "system" },    { "reverse-prompt", "stop" },
+        { "n-ctx", "ctx-size" },       { "chat-template", "prompt-template" },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (const struct arg *r = a->rows; !strcmp(names[i].there, name) && r->kind != ARG_END; r++)
+            if (r->kind != ARG_GROUP && !strcmp(r->name, names[i].here)) return r->name;
+    return NULL;
+}
+
 static int unknown_long(const struct args *a, const char *name)
 {
+    const char *elsewhere = known_elsewhere(a, name);
+    if (elsewhere) return message_usage("unknown option --%s; here it is --%s", name, elsewhere);
     char best_name[NAME_MAX_LEN] = "", cand[NAME_MAX_LEN];
     int best = -1;
     for (const struct arg *r = a->rows; r->kind != ARG_END; r++) {

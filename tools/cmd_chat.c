@@ -160,7 +160,8 @@ static int talk_on(struct chat *c)
     while (code == EXIT_OK && !ends) {
         char *line = line_edit_next(&in, "> ");
         if (!line) break;
-        if (*line && !command(c, line, &ends)) code = answer(c, line);
+        const int is_text = lm_check_text("the line", line) == EXIT_OK;
+        if (is_text && *line && !command(c, line, &ends)) code = answer(c, line);
     }
     if (code == EXIT_OK) code = line_edit_failed(&in);
     line_edit_close(&in);

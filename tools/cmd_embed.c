@@ -4,6 +4,7 @@
 #include "npy_file.h"
 #include "print.h"
 #include "text_file.h"
+#include "utf8.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,8 @@ static int add_operand(struct texts *t, const char *operand)
     char why[TEXT_FILE_WHY], *bytes;
     const int from_stdin = !operand || strcmp(operand, "-") == 0;
     const char *name = from_stdin ? "standard input" : operand + 1;
+    const int64_t bad = !from_stdin && operand[0] != '@' ? utf8_invalid_at(operand) : -1;
+    if (bad >= 0) return message_usage("text %d is not text in UTF-8 at byte %lld", t->n + 1, (long long)bad);
     if (!from_stdin && operand[0] != '@') return add(t, operand, NULL, t->n + 1);
     switch (text_file_read(&bytes, from_stdin ? "-" : name, from_stdin, TEXT_MOST, why, sizeof why)) {
     case TEXT_FILE_READ: break;

@@ -79,7 +79,7 @@ static int take_prompt(char **text, const struct opts *o, const char *operand)
     const char *file = o->file ? o->file : operand && !strcmp(operand, "-") ? operand : NULL;
     if (!file) {
         *text = strdup(o->prompt ? o->prompt : operand);
-        if (*text) return EXIT_OK;
+        if (*text) return lm_check_text("the prompt", *text);
         message("out of memory for the prompt");
         return EXIT_MEMORY;
     }

@@ -8,6 +8,7 @@
 #include "print.h"
 #include "text_file.h"
 #include "transcript_lines.h"
+#include "utf8.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,8 @@ int cmd_search(int argc, char **argv)
     int code = args_parse(&search_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n < 2) return message_usage("search takes what is looked for, and the files to look in");
+    const int64_t bad = utf8_invalid_at(argv[0]);
+    if (bad >= 0) return message_usage("the query is not text in UTF-8 at byte %lld", (long long)bad);
     for (int i = 1; i < n; i++)
         if ((code = ledger_code_read(NULL, "an input", argv[i])) != EXIT_OK) return code;
     code = embed_open(&e, &o.engine, "search");

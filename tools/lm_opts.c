@@ -3,6 +3,7 @@
 #include "message.h"
 #include "option_names.h"
 #include "text_file.h"
+#include "utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,8 @@ int lm_params_open(struct lm_params *out, const struct lm_opts *o, const struct 
     p->draft_max = (int32_t)o->draft_max;
     p->seed = (uint64_t)o->seed;
     if (o->seed < 0 && getrandom(&p->seed, sizeof p->seed, 0) < 0) p->seed = (uint64_t)(uintptr_t)out;
-    int code = o->stop ? read_stops(out, o->stop) : EXIT_OK;
+    int code = o->system ? lm_check_text("--system", o->system) : EXIT_OK;
+    if (code == EXIT_OK && o->stop) code = read_stops(out, o->stop);
     if (code == EXIT_OK) code = read_rules(out, o);
     return code == EXIT_OK ? option_check(given, m, STENO_CALL_GENERATE, p) : code;
 }
@@ -97,6 +99,12 @@ void lm_params_close(struct lm_params *p)
 {
     free(p->text);
     free(p->stops);
+}
+
+int lm_check_text(const char *what, const char *text)
+{
+    const int64_t bad = utf8_invalid_at(text);
+    return bad < 0 ? EXIT_OK : message_usage("%s is not text in UTF-8 at byte %lld", what, (long long)bad);
 }
 
 /* ---- prompts ----------------------------------------------------------------------------------------------------------------- */
@@ -252,6 +260,9 @@ int lm_check_model(const steno_model *m)
 
 int lm_failed(const steno_session *s, int rc)
 {
+    static const char schema[] = "json_schema: ";
+    if (!strncmp(steno_last_error(s), schema, strlen(schema)))
+        return message_usage("--json-schema: %s", steno_last_error(s) + strlen(schema));
     message("%s", steno_last_error(s));
     return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : EXIT_MODEL;
 }

@@ -88,6 +88,9 @@ int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_
 /* Is it a language model? @return EXIT_OK, or EXIT_USAGE after a message */
 int lm_check_model(const steno_model *m);
 
+/* Text that was typed. @return EXIT_OK, or EXIT_USAGE after a message: it is no UTF-8 */
+int lm_check_text(const char *what, const char *text);
+
 /* A failure of steno_generate. @return the exit code */
 int lm_failed(const steno_session *s, int rc);
 /* "stop", "length" or "canceled" */
