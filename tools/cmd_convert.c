@@ -170,6 +170,8 @@ static int write_file(const char *model, const char *to, const char *type, const
         if (out.failed) return cannot_write(to, strerror(out.failed));
         if (rc != STENO_EARG) return message_model_error(model, rc, err.text);
         char name[OPTION_TEXT_SZ];
+        if (o->imatrix && strstr(err.text, "imatrix"))
+            return message_usage("%s %s: %s", option_name(name, o->engine.given, "imatrix"), o->imatrix, err.text);
         if (!option_was_given(o->engine.given, "type")) return message_usage("%s", err.text);
         return message_usage("%s %s: %s", option_name(name, o->engine.given, "type"), type, err.text);
     }

@@ -32,7 +32,7 @@ static int check_order(const struct convert_order *o, const struct family *f, co
         return err_set(e, STENO_EARG, "%s: %s is for language models; of %s %s are written", path, o->mix->name, f->name,
                        type_mix_plain_names);
     if (imatrix && !f->has_mixes)
-        return err_set(e, STENO_EARG, "%s: the importance of columns is for language models, not %s", path, f->name);
+        return err_set(e, STENO_EARG, "%s: imatrix, the importance of columns, is for language models, not %s", path, f->name);
     return STENO_OK;
 }
 

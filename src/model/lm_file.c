@@ -102,8 +102,8 @@ static int take_importance(const struct list *l, struct item *it)
     if (!v || dtype_block(it->change.type) == 1) return STENO_OK;
     if (n == k) it->change.importance = v;
     else if (strcmp(it->name, "token_embd.weight") != 0)
-        return err_set(l->g->e, STENO_EARG, "%s: the importance of %s has %llu numbers, but its rows have %llu: it was measured on another "
-                       "model", l->w->name, it->name, (unsigned long long)n, (unsigned long long)k);
+        return err_set(l->g->e, STENO_EARG, "%s: imatrix has %llu numbers for %s, whose rows have %llu: it was measured on another model",
+                       l->w->name, (unsigned long long)n, it->name, (unsigned long long)k);
     return STENO_OK;
 }
 
