@@ -47,6 +47,22 @@ cp "$T/out" spans
 expect 0 "the spans of the file" vad -q -m vad.gguf "$FUNASR/audio/vad/sample.wav"
 same "$T/out" spans
 expect 0 "the VAD beside a recogniser" -q -m "$MODEL" -l zh --vad fsmn --vad-model vad.gguf "$DIGITS"
+NANO=$FUNASR/models/nano/gguf
+expect 0 "the text of Fun-ASR-Nano in two files" -q -m "$NANO/funasr-encoder-mini.gguf" \
+    --llm "$NANO/qwen3-mini-f32.gguf" zh_synth.wav
+cp "$T/out" want_nano
+expect 0 "both become one file" convert -q --llm "$NANO/qwen3-mini-f32.gguf" "$NANO/funasr-encoder-mini.gguf" nano.gguf
+expect 0 "with the same text" -q -m nano.gguf zh_synth.wav
+same "$T/out" want_nano
+expect 0 "the one with blocks of int8" quantize -q --llm "$NANO/qwen3-mini-q8_0.gguf" \
+    "$NANO/funasr-encoder-mini-q8.gguf" nano8.gguf q8_0
+expect 0 "is read, too" info nano8.gguf
+out_has "weights: q8_0"
+expect 3 "a language model that is none" convert --llm sense.gguf "$NANO/funasr-encoder-mini.gguf" nano.gguf
+cp "$NANO/qwen3-mini-f32.gguf" llm.gguf
+chmod u+w llm.gguf
+expect 2 "the language model as the output" convert --llm llm.gguf "$NANO/funasr-encoder-mini.gguf" llm.gguf
+same llm.gguf "$NANO/qwen3-mini-f32.gguf"
 echo half >.steno-AbCdEf
 chmod 1200 .steno-AbCdEf
 expect 0 "what a process that was killed has left" convert -q folder sense.gguf

@@ -98,9 +98,75 @@ gemma3 q8_0 gemma3-Q8_0 token_embd.weight tokenizer.ggml.tokens tokenizer.ggml.s
 gemma3 q4_0 gemma3-Q4_0 token_embd.weight tokenizer.ggml.tokens tokenizer.ggml.scores tokenizer.ggml.token_type
 bert f16 bert-F16
 END
+    cat >split.py <<'END'
+import sys
+import gguf
+r = gguf.GGUFReader(sys.argv[1])
+w = gguf.GGUFWriter(sys.argv[2], r.fields["general.architecture"].contents(), split_max_tensors=int(sys.argv[3]))
+for key, f in r.fields.items():
+    if key.startswith("GGUF.") or key == "general.architecture":
+        continue
+    w.add_key_value(key, f.contents(), f.types[0], sub_type=f.types[-1] if len(f.types) > 1 else None)
+for t in r.tensors:
+    w.add_tensor(t.name, t.data, raw_dtype=t.tensor_type)
+w.write_header_to_file()
+w.write_kv_data_to_file()
+w.write_tensors_to_file()
+w.close()
+END
+    python3 split.py llama.gguf whole.gguf 0 && python3 split.py llama.gguf part.gguf 8 || bad "the parts are written" "$?"
+    [ -e part-00004-of-00004.gguf ] || bad "there are four parts" "$(ls part*)"
+    expect 0 "a file of one piece" quantize -q whole.gguf one.gguf q5_k_m
+    expect 0 "the same in parts" quantize -q part-00001-of-00004.gguf parts.gguf q5_k_m
+    same parts.gguf one.gguf
+    expect 2 "a part as the output" quantize part-00001-of-00004.gguf part-00003-of-00004.gguf q8_0
 else
     echo "(not tried: Python has no gguf package)"
 fi
+
+# ---- a large model: 256 MB of zeros, none of which is on disk
+big() { # NAME ROWS COLUMNS...: the header of a safetensors file, and its size
+    awk -v list="$*" 'BEGIN {
+        n = split(list, w, " "); at = 0; out = "{"
+        for (i = 1; i <= n; i += 3) {
+            size = 4 * w[i + 1] * (w[i + 2] ? w[i + 2] : 1)
+            out = out sprintf("%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%d,%d]}", i > 1 ? "," : "", w[i],
+                              w[i + 2] ? w[i + 1] "," w[i + 2] : w[i + 1], at, at + size)
+            at += size
+        }
+        out = out "}"
+        while (length(out) % 8) out = out " "
+        print at > "size"
+        printf "%s", out
+    }'
+}
+mkdir big
+l=model.layers.0
+big model.embed_tokens.weight 16384 1024 model.norm.weight 1024 0 $l.input_layernorm.weight 1024 0 \
+    $l.post_attention_layernorm.weight 1024 0 $l.self_attn.q_proj.weight 1024 1024 \
+    $l.self_attn.k_proj.weight 1024 1024 $l.self_attn.v_proj.weight 1024 1024 \
+    $l.self_attn.o_proj.weight 1024 1024 $l.mlp.gate_proj.weight 14336 1024 $l.mlp.up_proj.weight 14336 1024 \
+    $l.mlp.down_proj.weight 1024 14336 >head
+{ le 8 "$(stat -c %s head)"; cat head; } >big/model.safetensors
+truncate -s +"$(cat size)" big/model.safetensors
+echo '{"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 1, "num_attention_heads": 8, "intermediate_size": 14336,
+       "rms_norm_eps": 1e-5, "tie_word_embeddings": true}' >big/config.json
+if ! sanitized; then
+    (ulimit -v 200000; "$STENO" quantize -q -t 2 big big.gguf q4_k_m >"$T/out" 2>"$T/err")
+    is "memory does not grow with the model" "$? $(cat "$T/err")" "0 "
+fi
+cp qwen3.gguf old.gguf
+for sig in INT TERM; do
+    env --default-signal=INT,TERM "$STENO" quantize -t 1 big old.gguf q6_k >"$T/out" 2>"$T/err" &
+    pid=$!
+    until ls .steno-* >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+    kill -$sig $pid
+    wait $pid
+    is "SIG$sig ends it" $? $([ $sig = INT ] && echo 130 || echo 143)
+    same old.gguf qwen3.gguf
+    none "and nothing is left of it" "$(find . -name '.steno-*')"
+done
+rm -r big big.gguf
 
 # ---- mistakes
 expect 2 "a type that is none" quantize qwen3.gguf a.gguf q4_k
