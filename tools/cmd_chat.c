@@ -20,6 +20,7 @@ struct opts {
 
 static const struct arg rows[] = {
     ENGINE_MODEL_ROW(struct opts),
+    ENGINE_DRAFT_ROW(struct opts),
     ARG_HEADING("Prompt"),
     LM_PROMPT_ROWS(struct opts),
     LM_SAMPLING_ROWS(struct opts),

@@ -153,10 +153,10 @@ void lm_print_object(FILE *f, const steno_session *s, const int32_t *prompt, int
         fputs(i ? ", " : "", f);
         print_json_number(f, (double)tok.logprob);
     }
-    fprintf(f, "], \"seed\": %llu, \"timings\": {\"load_ms\": %.3f, \"prompt_tokens\": %d, \"reused\": %lld, \"prompt_ms\": %.3f, "
-            "\"tokens\": %d, \"decode_ms\": %.3f, \"drafted\": %lld, \"accepted\": %lld}}\n", (unsigned long long)seed,
-            (double)t.load_us / 1e3, n_prompt, (long long)t.n_reused, (double)t.prompt_us / 1e3, n, (double)t.decode_us / 1e3,
-            (long long)t.n_drafted, (long long)t.n_accepted);
+    fprintf(f, "], \"seed\": %llu, \"timings\": {\"load_ms\": %.3f, \"prompt_tokens\": %d, \"reused\": %lld, \"prompt_ms\": %.3f, ",
+            (unsigned long long)seed, (double)t.load_us / 1e3, n_prompt, (long long)t.n_reused, (double)t.prompt_us / 1e3);
+    fprintf(f, "\"tokens\": %d, \"decode_ms\": %.3f, \"drafted\": %lld, \"accepted\": %lld, \"draft_ms\": %.3f}}\n", n,
+            (double)t.decode_us / 1e3, (long long)t.n_drafted, (long long)t.n_accepted, (double)t.draft_us / 1e3);
 }
 
 /* The line of a prompt that is done. status: as steno_generate's; why: of a failure */

@@ -89,6 +89,7 @@ int lm_params_open(struct lm_params *out, const struct lm_opts *o, const struct 
     p->draft_max = (int32_t)o->draft_max;
     p->seed = (uint64_t)o->seed;
     if (o->seed < 0 && getrandom(&p->seed, sizeof p->seed, 0) < 0) p->seed = (uint64_t)(uintptr_t)out;
+    if (!o->draft_max && option_was_given(given, "draft")) return message_usage("--draft and --draft-max 0 exclude each other");
     int code = o->system ? lm_check_text("--system", o->system) : EXIT_OK;
     if (code == EXIT_OK && o->stop) code = read_stops(out, o->stop);
     if (code == EXIT_OK) code = read_rules(out, o);

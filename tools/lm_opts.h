@@ -63,8 +63,9 @@ struct lm_opts {
     { .name = "ctx-size", .letter = 'c', .kind = ARG_INT, .at = offsetof(T, engine.ctx_size), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "tokens there is room for, prompt and answer together; 0: 4096, or what the model was trained for" }, \
     ARG_HEADING("Speed"), \
-    { .name = "draft-max", .kind = ARG_INT, .at = LM_AT(T, draft_max), .value = "N", .dflt = "0", .hi = 15, \
-      .help = "guess up to N tokens ahead from what the text repeats, and check them in one run; the text stays the same" }
+    { .name = "draft-max", .kind = ARG_INT, .at = LM_AT(T, draft_max), .value = "N", .dflt = "-1", .lo = -1, .hi = 15, \
+      .help = "guess up to N tokens ahead from what the text repeats, or N by --draft, and check them in one run; the text stays the " \
+              "same; -1: with --draft as many as should pay, else none" }
 
 /* The parameters, and what they point at. */
 struct lm_params {

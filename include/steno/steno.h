@@ -437,9 +437,9 @@ typedef struct steno_session_params {
     steno_batch *batch; /* the session's calls run in this batch and take its scratch; max_lanes is the batch's then. NULL: its own */
     /* A small model with the same vocabulary, which guesses ids ahead; the session's model checks several of them in one run. Texts,
      * times and probabilities are the same to the bit with any draft model, or none; a good one spares time where the model's weights are
-     * much more than its own. For Whisper: it hears the windows itself, with as many mel bands; greedy searches are drafted, beams and
-     * draws are not (see draft_max of steno_transcribe_params). The session holds it until it is closed. Of a session in a batch it is the
-     * batch's. NULL: none */
+     * much more than its own (see draft_max of steno_transcribe_params and steno_generate_params). For Whisper: it hears the windows
+     * itself, with as many mel bands; greedy searches are drafted, beams and draws are not. For language models: steno_generate. The
+     * session holds it until it is closed. Of a session in a batch it is the batch's. NULL: none */
     const steno_model *draft_model;
 } steno_session_params;
 
@@ -873,8 +873,10 @@ typedef struct steno_generate_params {
      * be read, and steno_cancel called. Other than 0: the text ends here, as STENO_FINISH_CALLER. */
     int (*on_token)(void *user, const struct steno_token *tok, const char *text, size_t n_text);
     int (*should_abort)(void *user); /* asked now and then, also while a prompt is read; other than 0: STENO_ECANCELED */
-    int32_t draft_max; /* most ids that are guessed ahead and checked in one run, 0 to 15. Guesses are what followed the newest ids when
-                          they stood in the text before. Ids and probabilities are the same to the bit with any number; 0 */
+    int32_t draft_max; /* most ids that are guessed ahead and checked in one run, 0 to 15. In a session with a draft model they are its
+                          guesses, -1, the default, stands for as many as should pay, and other numbers for so many each time. Without one
+                          guesses are what followed the newest ids when they stood in the text before, and -1 stands for 0. Ids and
+                          probabilities are the same to the bit with any number */
     int32_t pad;
 } steno_generate_params;
 
@@ -1152,7 +1154,7 @@ typedef struct steno_batch_params {
      * waits for text that comes as it is decoded. Default 8 */
     int32_t steps_between_encodes;
     int32_t pad2;
-    const steno_model *draft_model; /* as of steno_session_params, for all its windows; while more than 8 are at work nothing is drafted */
+    const steno_model *draft_model; /* as of steno_session_params, for Whisper's windows; while more than 8 are at work none is drafted */
 } steno_batch_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

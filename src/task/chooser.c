@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/os.h"
 #include "search/json_schema.h"
 
 enum { ENDS_MOST = 32 };
@@ -193,7 +194,37 @@ static void check_guesses(struct chooser *c)
     state_truncate(&b->state[STATE_SELF], (uint32_t)(l - b->run.lane), (uint32_t)l->kv.len);
     c->s->timings.n_drafted += c->draft.n;
     c->s->timings.n_accepted += right;
-    draft_learn(&c->draft, right);
+    if (c->is_guessed) draft_model_rewind(b->draft, (uint16_t)(l - b->run.lane), l->kv.len);
+    if (c->is_guessed) guessing_learn(&c->guessing, c->draft.n, right);
+    else draft_learn(&c->draft, right);
+}
+
+/* Guesses that the draft model is to make. */
+static int32_t guesses_wanted(const struct chooser *c)
+{
+    const struct sampler *l = &c->lane->sampler;
+    if (!c->is_guessed) return 0;
+    const int32_t ids = l->limit - l->n - 1, there = c->s->batch->draft->model->text_ctx - (int32_t)(c->s->held.len / sizeof(int32_t));
+    const int32_t room = ids < there ? ids : there;
+    if (c->p->draft_max < 0) return guessing_worth(&c->guessing, room < DRAFT_MOST ? room : DRAFT_MOST);
+    return room < c->p->draft_max ? room : c->p->draft_max;
+}
+
+int chooser_guess(struct chooser *c)
+{
+    steno_session *s = c->s;
+    struct steno_batch *d = s->batch->draft;
+    const int32_t n = c->lane->sampler.n, held = (int32_t)(s->held.len / sizeof(int32_t));
+    struct guessed_text text = { (const int32_t *)(const void *)s->held.p, held - n, c->lane, (uint16_t)(c->lane - s->batch->run.lane),
+                                 guesses_wanted(c) };
+    const int64_t t0 = os_now_ns();
+    const int rc = draft_model_guess(d, c->plan, &text, 1);
+    s->timings.draft_us += (os_now_ns() - t0) / 1000;
+    c->draft.n_given = rc ? 0 : text.n_guesses;
+    for (int32_t i = 0; i < c->draft.n_given; i++) c->draft.guess[i] = c->lane->sampler.out[n + i].id;
+    s->batch->run.n_rows = 0;
+    chooser_rows(c, DRAFT_MOST);
+    return session_ran(s, d->exec, rc);
 }
 
 void chooser_rows(struct chooser *c, int32_t guesses)
@@ -211,7 +242,10 @@ void chooser_rows(struct chooser *c, int32_t guesses)
 int chooser_next(struct chooser *c)
 {
     if (c->draft.n) check_guesses(c);
-    else take_new(c);
+    else {
+        take_new(c);
+        guessing_learn(&c->guessing, 0, 0);
+    }
     if (!c->status && session_should_stop(c->s)) c->status = err_set(&c->s->error, STENO_ECANCELED, "canceled");
     return !c->status && !c->lane->sampler.done;
 }
@@ -220,7 +254,10 @@ int chooser_next(struct chooser *c)
 static int next(void *user)
 {
     struct chooser *c = user;
+    c->goes_on = 0;
     if (!chooser_next(c)) return 0;
+    c->goes_on = guesses_wanted(c) > 0;
+    if (c->goes_on) return 0;
     c->s->batch->run.n_rows = 0;
     chooser_rows(c, DRAFT_MOST);
     return 1;
@@ -313,9 +350,13 @@ int chooser_open(struct chooser *c, steno_session *s, int plan, const steno_gene
     return STENO_OK;
 }
 
-void chooser_start(struct chooser *c, struct lane *lane, int32_t room)
+void chooser_start(struct chooser *c, struct lane *lane, int32_t room, int is_guessed)
 {
+    const steno_model *draft = is_guessed && c->s->batch->draft ? c->s->batch->draft->model : NULL;
     c->lane = lane;
+    if (draft) c->guessing = guessing_begin(c->s->model, draft, c->plan);
+    c->is_guessed = draft && (c->p->draft_max < 0 ? guessing_may_pay(&c->guessing) : c->p->draft_max > 0);
+    if (c->is_guessed) c->draft = draft_of(0);
     lane->sampler.limit = c->p->max_tokens && c->p->max_tokens < room ? c->p->max_tokens : room;
     lane->sampler.rules = &c->rules;
     lane->processors.wanted = c->filters;

@@ -23,6 +23,9 @@ struct chooser {
     float *raw;                 /* [n_vocab] of the step at hand, as the model made them; NULL: nobody changes them */
     double lse;                 /* logarithm of the sum of their exponentials */
     struct draft draft;
+    int is_guessed;             /* the batch's draft model guesses for it */
+    int goes_on;                /* the chain ended for the draft model alone: chooser_guess, and another one */
+    struct guessing guessing;
     int plan;                   /* of the model, that is replayed */
     int32_t taken;              /* ids of the lane that were looked at */
     uint32_t row, out;          /* of the run at hand: its first row, and that among those with logits */
@@ -35,9 +38,11 @@ struct chooser {
 
 /* What p points at stays where it is. STENO_EARG: a parameter is wrong; STENO_ENOMEM. Afterwards chooser_close, in any case. */
 int chooser_open(struct chooser *c, steno_session *s, int plan, const steno_generate_params *p);
-/* For ids behind those that the session holds (s->held), `room` of them at most, in a lane that was rewound. */
-void chooser_start(struct chooser *c, struct lane *lane, int32_t room);
+/* For ids behind those that the session holds (s->held), `room` of them at most, in a lane that was rewound. is_guessed: by the draft model
+ * of the batch, if it has one that knows the text. */
+void chooser_start(struct chooser *c, struct lane *lane, int32_t room, int is_guessed);
 struct chain_calls chooser_calls(struct chooser *c); /* of a chain of this lane alone */
+int chooser_guess(struct chooser *c); /* the rows of the next one, which the draft model guesses. A status */
 /* The chain has ended, as rc says: what is left is told. @return rc, or what else went wrong */
 int chooser_end(struct chooser *c, int rc);
 void chooser_close(struct chooser *c);

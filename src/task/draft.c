@@ -27,7 +27,8 @@ void draft_rows(struct draft *d, struct run *r, uint16_t lane, const int32_t *id
 {
     const struct lane *l = &r->lane[lane];
     const int32_t most = d->now < room ? d->now : room;
-    d->n = most > 0 ? guess(d, ids, n, most) : 0;
+    d->n = d->n_given ? (d->n_given < room ? d->n_given : room) : most > 0 ? guess(d, ids, n, most) : 0;
+    d->n_given = 0;
     for (int32_t i = 0; i <= d->n; i++)
         run_add(r, i ? d->guess[i - 1] : ids[n - 1], l->kv.len + i, lane, d->n ? ROW_GUESS : ROW_SAMPLE);
 }

@@ -16,9 +16,13 @@ struct draft {
     int32_t most;                /* guesses of a run, 0: there are none */
     int32_t now;                 /* as many as were worth it lately, and one more */
     int32_t n, guess[DRAFT_MOST]; /* of the run at hand: rows behind its first one */
+    int32_t n_given;             /* of the next one: so many were guessed elsewhere (draft_model.h), and the text is not looked at */
 };
 
-static inline struct draft draft_of(int32_t most) { return (struct draft){ .most = most, .now = most }; }
+static inline struct draft draft_of(int32_t most)
+{
+    return (struct draft){ .most = most > 0 ? most : 0, .now = most > 0 ? most : 0 };
+}
 
 /* Rows behind those in the run: the id that was chosen last, and guesses behind it where ids[n], all that there were so far, have been
  * there before. room: guesses that there is room for. */

@@ -87,6 +87,7 @@ static int begin(steno_session *s, struct generation *g, const int32_t *ids, int
         s->timings.n_reused += *known;
     }
     g->has_logits = 0;
+    if (s->batch->draft && g->is_guessed) draft_model_rewind(s->batch->draft, g->lane, g->len);
     lane_rewind(s->batch, g->lane, g->len);
     s->batch->run.lane[g->lane].sampler.rng_stream = rng_stream_of(from, 0, 0);
     buf_add(&s->held, ids + *known, (size_t)(n - *known) * sizeof *ids);
@@ -172,9 +173,16 @@ int generation_run(steno_session *s, struct generation *g, const int32_t *ids, i
     rc = begin(s, g, ids, n, &known);
     if (rc) return ran(s, g, rc);
     rc = chooser_open(&c, s, g->plan, p);
-    if (!rc) chooser_start(&c, l, room);
+    if (!rc) chooser_start(&c, l, room, g->is_guessed);
     const struct chain_calls calls = chooser_calls(&c);
-    if (!rc) rc = chooser_end(&c, feed_ids(s, g, ids + known, n - known, ROW_SAMPLE, &calls));
+    if (!rc) {
+        rc = feed_ids(s, g, ids + known, n - known, ROW_SAMPLE, &calls);
+        while (!rc && c.goes_on) {
+            rc = chooser_guess(&c);
+            if (!rc) rc = chain_run(s, g->plan, s->model->text_ctx, &calls, 0);
+        }
+        rc = chooser_end(&c, rc);
+    }
     generation_end(s, g, &c, rc);
     chooser_close(&c);
     return rc ? rc : l->sampler.n;

@@ -150,7 +150,7 @@ static const struct param generate[] = {
     { G(user), .kind = STENO_PARAM_CALL, .by = BY_IDS },
     { G(on_token), .kind = STENO_PARAM_CALL, .by = BY_IDS },
     { G(should_abort), .kind = STENO_PARAM_CALL, .by = BY_IDS },
-    { G(draft_max), INT32(0, DRAFT_MOST), .by = BY_IDS },
+    { G(draft_max), INT32(-1, DRAFT_MOST), .value = -1, .by = BY_IDS },
 };
 
 static const struct param open_model[] = {

@@ -12,6 +12,18 @@ if [ -d "$LLM" ]; then
     is "the same ids" "$(cat "$T/out")" "$GREEDY"
     expect 0 "with guesses" generate -m "$Q" --raw -n 60 --ignore-eos --draft-max 4 -j "$PROMPT $PROMPT $PROMPT"
     out_has '"accepted": '
+    expect 0 "with a draft model" generate -m "$Q" --compute f32 --raw -n 32 --ids --draft "$Q" --draft-max 5 "$PROMPT"
+    is "the same ids" "$(cat "$T/out")" "$GREEDY"
+    expect 0 "and as many as pay" generate -m "$Q" --raw -n 9 -j --draft "$Q" "$PROMPT"
+    out_has '"drafted": 0'
+    expect 2 "with other tokens" generate -m "$Q" --raw --draft "$LLM/models/llama/gguf/llama-F32.gguf" "$PROMPT"
+    err_has "--draft: the draft model has another vocabulary"
+    expect 2 "one that hears" generate -m "$Q" --raw --draft "$MODEL" "$PROMPT"
+    err_has "cannot draft for"
+    printf 'a\nb\n' >lines.txt
+    expect 2 "prompts beside each other are not drafted" generate -m "$Q" --raw --draft "$Q" --prompts lines.txt
+    err_has "--draft is for one prompt"
+    expect 2 "one that may not guess" generate -m "$Q" --raw --draft "$Q" --draft-max 0 "$PROMPT"
     printf '%s' "$PROMPT" >prompt.txt
     expect 0 "a file's" generate -m "$Q" --compute f32 --raw -n 32 --ids -f prompt.txt
     is "the same" "$(cat "$T/out")" "$GREEDY"

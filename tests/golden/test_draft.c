@@ -48,6 +48,7 @@ static void check_session(steno_session *s, const char *name, int32_t n_vocab)
         int seen = 0;
         steno_generate_params_init(&p);
         p.max_tokens = way == 1 ? 7 : N_NEW;
+        p.draft_max = 0;
         p.ignore_eos = way > 1;
         p.temperature = way == 2 ? 0.7 : 0;
         p.repeat_penalty = way == 2 ? 1.1 : 1;
@@ -65,6 +66,54 @@ static void check_session(steno_session *s, const char *name, int32_t n_vocab)
         }
         p.draft_max = 0;
     }
+}
+
+/* The file itself, or another one of the same tokens, guesses for it. */
+static void check_drafted(const steno_model *m, const char *path, steno_team *team, const char *name, int64_t *drafted, int64_t *accepted)
+{
+    steno_model_info info = { .size = sizeof info };
+    steno_session_params sp;
+    steno_timings t = { .size = sizeof t };
+    steno_model *d;
+    steno_session *s;
+    steno_error e;
+    char draft[1024];
+    snprintf(draft, sizeof draft, "%s/material/llm/models/%s", getenv("STENO_SHARED"), path);
+    if (steno_model_open(&d, draft, NULL, &e)) fail_msg("%s", e.text);
+    steno_session_params_init(&sp);
+    sp.draft_model = d;
+    if (steno_session_open(&s, m, team, &sp, &e)) fail_msg("%s", e.text);
+    assert_int_equal(steno_model_info_get(m, &info), 0);
+    check_session(s, name, info.n_vocab);
+    assert_int_equal(steno_timings_get(s, &t), 0);
+    *drafted += t.n_drafted;
+    *accepted += t.n_accepted;
+    steno_session_close(s);
+    steno_model_close(d);
+}
+
+static void test_a_draft_model_changes_no_bit(void **state)
+{
+    (void)state;
+    static const char *const pair[][2] = {
+        { "qwen3/gguf/qwen3-Q8_0.gguf", "qwen3/gguf/qwen3-Q4_0.gguf" }, { "qwen3/gguf/qwen3-Q4_0.gguf", "qwen3/gguf/qwen3-Q4_0.gguf" },
+        { "gemma3/gguf/gemma3-Q8_0.gguf", "gemma3/gguf/gemma3-Q4_0.gguf" }, { "llama/gguf/llama-F32.gguf", "llama/gguf/llama-Q8_0.gguf" },
+    };
+    int64_t drafted = 0, accepted = 0;
+    for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
+        char name[1024];
+        steno_model *m;
+        steno_team *team;
+        steno_error e;
+        snprintf(name, sizeof name, "%s/material/llm/models/%s", getenv("STENO_SHARED"), pair[i][0]);
+        assert_int_equal(steno_team_open(&team, 1 + (int)i % 2, NULL), 0);
+        if (steno_model_open(&m, name, NULL, &e)) fail_msg("%s", e.text);
+        check_drafted(m, pair[i][1], team, name, &drafted, &accepted);
+        steno_model_close(m);
+        steno_team_close(team);
+    }
+    print_message("%lld of %lld guesses were right\n", (long long)accepted, (long long)drafted);
+    assert_true(accepted > drafted / 4 && accepted < drafted);
 }
 
 static void test_guesses_change_no_bit(void **state)
@@ -104,6 +153,6 @@ int main(void)
         puts("skipped: STENO_SHARED does not name the collection");
         return 77;
     }
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_guesses_change_no_bit) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_guesses_change_no_bit), cmocka_unit_test(test_a_draft_model_changes_no_bit) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
