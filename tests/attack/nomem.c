@@ -12,6 +12,7 @@
 #define AUDIO "tests/data/audio/"
 #define SMALL "-t 1 -q " DEMO
 #define FUNASR "../shared/material/funasr/"
+#define NANO FUNASR "models/nano/"
 
 struct attempt {
     const char *args, *in;
@@ -70,6 +71,13 @@ static const struct attempt attempts[] = {
     { .args = "quantize -q " FUNASR "models/sensevoice/gguf/sensevoice-mini.gguf @results/sense.gguf q8_0",
       .need = FUNASR "models/sensevoice/gguf" },
     { .args = "-q -t 1 -m " FUNASR "models/sensevoice/pt -f json " AUDIO "zh_phrases.wav", .need = FUNASR "models/sensevoice/pt" },
+    { .args = "-q -t 1 -m " NANO "pt --hotwords seven,alpha -l zh -f json -b 2 " FUNASR "audio/zh_synth.wav " FUNASR "audio/en_george.wav",
+      .need = NANO "pt", .often = 1 },
+    { .args = "-q -t 1 -m " NANO "gguf/funasr-encoder-mini-q8.gguf --llm " NANO "gguf/qwen3-mini-q8_0.gguf --guards retry "
+              "--repetition-penalty 0.05 -f json " FUNASR "audio/zh_synth.wav", .need = NANO "gguf" },
+    { .args = "convert -q " NANO "pt @results/nano.gguf", .need = NANO "pt" },
+    { .args = "info -t 1 -m " NANO "gguf/funasr-encoder-mini-q8.gguf --llm " NANO "gguf/qwen3-mini-q8_0.gguf", .loose = 1,
+      .need = NANO "gguf" },
 };
 
 enum { N_ATTEMPTS = sizeof attempts / sizeof *attempts, RESULTS_MOST = 64, BEGINNING = 32 };

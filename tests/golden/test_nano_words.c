@@ -2,8 +2,10 @@
  *
  * The small model of the collection with a CTC branch of our own (make_nano_ctc.py): FunASR's times of that text, from a folder and from
  * one file; where a weight or the vocabulary is missing there are none, and whoever asks is told. */
+#define COUNT_LIBRARIES
 #include <sys/stat.h>
 #include "../api/convert.h"
+#include "../api/heap.h"
 #include "folder.h"
 #include "funasr.h"
 #include "internal.h"
@@ -261,6 +263,44 @@ static void test_words_do_not_depend_on_who_is_beside(void **state)
     folder_remove(&d);
 }
 
+/* Every n-th allocation fails, and what is told is whole, or the call says why not. */
+static void test_words_in_want_of_memory(void **state)
+{
+    (void)state;
+    need_counting();
+    const struct folder d = make_folder(NULL);
+    const steno_transcribe_params p = params_of(1);
+    struct sound a = { 0 };
+    int64_t calls = 1, n = 0;
+    assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", "zh_synth").s), 0);
+    for (int64_t i = -2; i < calls; i += i < 0 ? 1 : 5) { /* first what is made once only, then how many there are */
+        steno_model *m = NULL;
+        steno_session *s = NULL;
+        steno_error e = { 0 };
+        int words = 0;
+        count_begin(i < 0 ? -1 : i);
+        int rc = steno_model_open(&m, d.path, NULL, &e);
+        if (!rc) rc = steno_session_open(&s, m, NULL, NULL, &e);
+        if (!rc) {
+            steno_segment g = { .size = sizeof g };
+            rc = steno_transcribe(s, a.pcm, a.n, &p);
+            if (!rc) rc = steno_segment_get(s, 0, &g);
+            words = g.n_words;
+        }
+        steno_session_close(s);
+        steno_model_close(m);
+        const struct heap h = count_end();
+        if (i == -1) calls = h.calls;
+        if (i != -2) assert_int_equal(h.bytes, 0);
+        if (rc ? rc != STENO_ENOMEM : !words) fail_msg("allocation %d: status %d, %d words", (int)i, rc, words);
+        n += rc != 0;
+    }
+    print_message("%d allocations\n", (int)calls);
+    assert_true(n > 20);
+    sound_free(&a);
+    folder_remove(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_one_file_has_the_branch_and_its_vocabulary),
         cmocka_unit_test(test_nothing_is_timed_by_weights_that_are_missing),
         cmocka_unit_test(test_words_do_not_depend_on_who_is_beside),
+        cmocka_unit_test(test_words_in_want_of_memory),
     };
     const int missing = funasr_missing();
     return missing ? missing : cmocka_run_group_tests(tests, NULL, NULL);
