@@ -26,7 +26,7 @@ set(tests_threads
     api.nomem api.opening
     api.reenter api.resident api.results api.serve api.stack api.stream api.threads
     api.long_audio api.vad_segments api.vad_segments_told api.windows
-    api.batch_runs)
+    api.batch_runs api.live)
 set(tests_media cli.cut cli.inputs cli.writers)
 
 function(steno_test name)

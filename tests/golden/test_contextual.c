@@ -104,6 +104,55 @@ static void test_ids_and_texts_are_the_references(void **state)
     compare_all(model);
 }
 
+/* Are its ids that are text those of the reference? */
+static int has_ids(const steno_session *s, const json_t *ids)
+{
+    steno_segment g = { .size = sizeof g };
+    int n = 0, same = 1;
+    assert_int_equal(steno_segment_get(s, 0, &g), 0);
+    for (size_t i = 0; i < json_array_size(ids); i++) {
+        const json_int_t id = json_integer_value(json_array_get(ids, i));
+        if (id > 2) same &= n < g.n_tokens && g.tokens[n] == id, n++;
+    }
+    return same && n == g.n_tokens;
+}
+
+/* In each arithmetic those lists whose margin is wider than what it moves logits by. */
+static void test_ids_are_the_references_in_every_arithmetic(void **state)
+{
+    (void)state;
+    static const struct { enum steno_compute compute; double margin; int n; } in[] = {
+        { STENO_COMPUTE_BF16, 0.1, 5 }, { STENO_COMPUTE_INT16, 0.02, 8 }, { STENO_COMPUTE_INT8, 0.3, 2 },
+    };
+    json_t *all = json_open("tests/data/contextual/golden.json"), *want;
+    for (size_t k = 0; k < sizeof in / sizeof *in; k++) {
+        const char *name;
+        char lines[LINES_MAX];
+        steno_model *m;
+        steno_session *s;
+        steno_error e;
+        steno_model_params p;
+        int n = 0, differ = 0;
+        steno_model_params_init(&p);
+        p.compute = (int32_t)in[k].compute;
+        if (steno_model_open(&m, folder, &p, &e)) fail_msg("%s", e.text);
+        assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+        json_object_foreach(all, name, want) {
+            if (run(s, lines_of(json_object_get(want, "words"), lines))) fail_msg("%s: %s", name, steno_last_error(s));
+            const int differs = !has_ids(s, json_object_get(want, "ids"));
+            const double margin = json_number_value(json_object_get(want, "min_margin"));
+            if (differs) print_message("compute %d, %s, margin %.3f: other ids\n", (int)in[k].compute, name, margin);
+            differ += differs && margin >= in[k].margin;
+            n += margin >= in[k].margin;
+        }
+        assert_int_equal(differ, 0);
+        assert_int_equal(n, in[k].n);
+        steno_session_close(s);
+        steno_model_close(m);
+    }
+    json_decref(all);
+}
+
 static int put(void *user, const void *data, size_t n)
 {
     return fwrite(data, 1, n, user) != n;
@@ -228,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ids_and_texts_are_the_references),
+        cmocka_unit_test(test_ids_are_the_references_in_every_arithmetic),
         cmocka_unit_test(test_a_gguf_file_says_the_same),
         cmocka_unit_test(test_requests_of_a_batch_have_their_own_words),
         cmocka_unit_test(test_what_is_not_served_is_named),

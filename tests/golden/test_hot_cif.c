@@ -92,6 +92,59 @@ static void test_folders_give_the_references_texts_and_times(void **state)
     funasr_safetensors_remove(safe);
 }
 
+/* Texts of all files with every list in an arithmetic, where its margin allows it. */
+static void narrow_texts(const char *path, enum steno_compute compute, double margin, double sum)
+{
+    static const char *const list[] = { "none", "one", "three", "sixty" };
+    char many[60 * 7 + 1];
+    const char *const words[] = { NULL, one, three, many };
+    json_t *all = json_open(funasr_file("%s", "golden/paraformer-seaco/golden.json").s), *want;
+    const char *name;
+    steno_model *m;
+    steno_session *s;
+    steno_error e;
+    int n = 0, bad = 0, all_n = 0, all_bad = 0;
+    double widest = 0;
+    sixty(many);
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.compute = (int32_t)compute;
+    if (steno_model_open(&m, path, &p, &e)) fail_msg("%s", e.text);
+    assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+    json_object_foreach(json_object_get(all, "files"), name, want) {
+        const double alphas = json_number_value(json_object_get(want, "alpha_sum"));
+        for (int k = 0; k < 4; k++) {
+            json_t *r = json_object_get(json_object_get(want, "results"), list[k]);
+            const double own = json_number_value(json_object_get(r, "min_margin"));
+            run(s, name, words[k]);
+            const int differs = strcmp(steno_text(s), json_string_value(json_object_get(r, "text"))) != 0;
+            all_n++;
+            all_bad += differs;
+            if (differs && own > widest) widest = own;
+            if (own < margin || fabs(alphas - nearbyint(alphas)) < sum) continue;
+            n++;
+            bad += differs;
+        }
+    }
+    print_message("SeACo, compute %d: %d texts, %d differ, of all %d %d, margins up to %.3f\n", (int)compute, n, bad, all_n, all_bad,
+                  widest);
+    assert_int_equal(bad, 0);
+    assert_true(n >= 38);
+    steno_session_close(s);
+    steno_model_close(m);
+    json_decref(all);
+}
+
+static void test_texts_are_the_references_in_every_arithmetic(void **state)
+{
+    (void)state;
+    const struct golden_path safe = funasr_safetensors("paraformer-seaco");
+    narrow_texts(safe.s, STENO_COMPUTE_BF16, 0.1, 0.002);
+    narrow_texts(safe.s, STENO_COMPUTE_INT16, 0.02, 0.0005);
+    narrow_texts(safe.s, STENO_COMPUTE_INT8, 0.3, 0.01);
+    funasr_safetensors_remove(safe);
+}
+
 static int put(void *user, const void *data, size_t n)
 {
     return fwrite(data, 1, n, user) != n;
@@ -178,6 +231,7 @@ int main(void)
     if (funasr_missing()) return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_folders_give_the_references_texts_and_times),
+        cmocka_unit_test(test_texts_are_the_references_in_every_arithmetic),
         cmocka_unit_test(test_gguf_files_give_the_folders_texts_and_times),
         cmocka_unit_test(test_logits_are_the_references),
     };
