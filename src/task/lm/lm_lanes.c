@@ -65,6 +65,7 @@ void lm_lane_begin(steno_session *s)
     lm_of(s)->generation = generation_of(PLAN_TEXT);
     lm_of(s)->generation.lane = at;
     lm_of(s)->generation.kept = b->lane[at].n;
+    lm_of(s)->generation.is_guessed = s->own_batch; /* in others lanes take over what the draft model has not read */
     lm_of(s)->turn = b->lane[at].turn = ++b->turns;
     lm_lane_enter(s);
 }
