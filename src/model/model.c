@@ -32,9 +32,9 @@ struct precision model_rows_precision(const steno_model *m)
 {
     const enum packed_type layers = m->narrow;
     const enum packed_type ends = layers && (layers == PK_I16_PAIR || executor_gains(m->executor, PK_I16_PAIR)) ? PK_I16_PAIR : 0;
-    return (struct precision){ .by_role = { [LINEAR_OTHER] = ends, [LINEAR_QKV] = layers, [LINEAR_UP] = layers, [LINEAR_DOWN] = layers,
-                                            [LINEAR_OUT] = ends, [LINEAR_CROSS_Q] = layers, [LINEAR_CROSS_KV] = ends,
-                                            [LINEAR_LM_HEAD] = ends },
+    return (struct precision){ .by_role = { [LINEAR_OTHER] = ends, [LINEAR_QKV] = layers, [LINEAR_VALUES] = layers, [LINEAR_UP] = layers,
+                                            [LINEAR_DOWN] = layers, [LINEAR_OUT] = ends, [LINEAR_CROSS_Q] = layers,
+                                            [LINEAR_CROSS_KV] = ends, [LINEAR_LM_HEAD] = ends },
                                .bf16 = executor_gains(m->executor, PK_BF16_PAIR) ? PK_BF16_PAIR : 0, .int16 = ends };
 }
 

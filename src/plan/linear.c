@@ -30,27 +30,48 @@ static const float *bias_of(struct build *b, const struct linear_desc *l)
     return what.data;
 }
 
-/* Parts [from, to), stored alike, as one binding. */
-static uint16_t bind_run(struct build *b, const struct linear_desc *l, const struct matrices *all, int from, int to, const float *bias)
+/* Rows of matrices, stored alike, packed as lower (0: as stored), as one binding. */
+static uint16_t bind_rows(struct build *b, const struct matrices *m, enum packed_type lower, const float *bias)
 {
-    const float *norm = l->norm == NO_BIND ? NULL : bind_at(b, l->norm)->norm_weight;
-    const enum packed_type lower = precision_of(b, l->role, all, from, norm);
-    const enum packed_type stored = all->column_head ? PK_F32 : packed_as_stored(all->tensor[from]->type), type = lower ? lower : stored;
-    struct matrices m = *all;
-    m.n_parts = to - from;
-    for (int i = 0; i < m.n_parts; i++) {
-        m.tensor[i] = all->tensor[from + i];
-        m.n[i] = all->n[from + i];
-    }
-    const void *packed = pack_shared(b, &m, type);
-    const uint32_t n = (uint32_t)matrices_rows(&m), k = (uint32_t)matrices_columns(&m);
+    const enum packed_type stored = m->column_head ? PK_F32 : packed_as_stored(m->tensor[0]->type), type = lower ? lower : stored;
+    const void *packed = pack_shared(b, m, type);
+    const uint32_t n = (uint32_t)matrices_rows(m), k = (uint32_t)matrices_columns(m);
     const uint16_t id = bind_add(b);
     if (!b->status)
         *bind_at(b, id) = (struct bind){ .w = packed, .bias = bias, .n = n, .k = k, .n_y = n, .type = (uint8_t)type, .stride = 1 };
     return id;
 }
 
-struct linear_binds bind_linear(struct build *b, const struct linear_desc *desc)
+static void add_rows(struct build *b, struct linear_binds *binds, const struct matrices *m, enum packed_type lower, const float *bias)
+{
+    if (b->status) return;
+    binds->column[binds->n] = binds->width;
+    binds->bind[binds->n++] = bind_rows(b, m, lower, bias ? bias + binds->width : NULL);
+    binds->width += (uint32_t)matrices_rows(m);
+}
+
+/* Parts [from, to), stored alike; values apart where they are packed as something else. */
+static void add_parts(struct build *b, struct linear_binds *binds, const struct linear_desc *l, const struct matrices *all, int from,
+                      int to, uint64_t n_values, const float *bias)
+{
+    const float *norm = l->norm == NO_BIND ? NULL : bind_at(b, l->norm)->norm_weight;
+    const enum packed_type lower = precision_of(b, l->role, all, from, norm);
+    struct matrices m = *all;
+    m.n_parts = to - from;
+    for (int i = 0; i < m.n_parts; i++) {
+        m.tensor[i] = all->tensor[from + i];
+        m.n[i] = all->n[from + i];
+    }
+    const enum packed_type values = n_values ? precision_of_values(b, &m, norm, lower) : lower;
+    if (values != lower) m.n[0] -= n_values;
+    add_rows(b, binds, &m, lower, bias);
+    if (values == lower) return;
+    m.first = m.n[0];
+    m.n[0] = n_values;
+    add_rows(b, binds, &m, values, bias);
+}
+
+struct linear_binds bind_linear_values(struct build *b, const struct linear_desc *desc, uint64_t n_values)
 {
     struct linear_binds binds = { 0 };
     struct linear_desc own = *desc;
@@ -67,11 +88,14 @@ struct linear_binds bind_linear(struct build *b, const struct linear_desc *desc)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: tensor %s has too many rows", b->p.weights->name, m.tensor[0]->name);
     for (int from = 0, to; from < l->n_parts && !b->status; from = to) {
         for (to = from + 1; to < l->n_parts && m.tensor[to]->type == m.tensor[from]->type; to++) {}
-        binds.column[binds.n] = binds.width;
-        binds.bind[binds.n++] = bind_run(b, l, &m, from, to, bias ? bias + binds.width : NULL);
-        for (int i = from; i < to; i++) binds.width += (uint32_t)with_room(m.n[i], l->out_head);
+        add_parts(b, &binds, l, &m, from, to, n_values, bias);
     }
     return binds;
+}
+
+struct linear_binds bind_linear(struct build *b, const struct linear_desc *l)
+{
+    return bind_linear_values(b, l, 0);
 }
 
 uint16_t bind_matrix(struct build *b, const struct linear_part *part, uint64_t k, enum linear_role role, uint16_t norm)
@@ -79,11 +103,13 @@ uint16_t bind_matrix(struct build *b, const struct linear_part *part, uint64_t k
     return bind_linear(b, &(struct linear_desc){ part, 1, k, role, norm, 0, 0 }).bind[0];
 }
 
-int linear_is_packed_as(const struct build *b, const struct linear_binds *l, enum packed_type t)
+int linear_is_of_pairs(const struct build *b, const struct linear_binds *l)
 {
     if (b->status) return 0;
-    for (int i = 0; i < l->n; i++)
-        if (b->bind[l->bind[i]].type != t) return 0;
+    for (int i = 0; i < l->n; i++) {
+        const uint8_t t = b->bind[l->bind[i]].type;
+        if (t != PK_BF16_PAIR && (t != PK_I8_QUAD || !i)) return 0;
+    }
     return 1;
 }
 

@@ -89,7 +89,7 @@ static int each_part(const struct pack_job *j, uint64_t first, uint64_t last, ui
         if (j->m.row_head) at = at / head_room(j->m.row_head) * j->m.row_head + at % head_room(j->m.row_head);
         take = j->m.n[part] - at < left ? j->m.n[part] - at : left;
         if (run < take) take = run;
-        const int rc = take ? fn(j->m.tensor[part], at, take, buf + (r - first) * j->row_sz, e) : STENO_OK;
+        const int rc = take ? fn(j->m.tensor[part], j->m.first + at, take, buf + (r - first) * j->row_sz, e) : STENO_OK;
         if (rc) return rc;
         if (!take) take = 1;
     }
@@ -182,7 +182,7 @@ const void *pack_matrices(struct build *b, const struct matrices *m, enum packed
 const void *pack_shared(struct build *b, const struct matrices *m, enum packed_type t)
 {
     if (b->status) return NULL;
-    struct stored what = { .n_parts = (uint32_t)m->n_parts, .as = (int)t, .n = matrices_rows(m) };
+    struct stored what = { .n_parts = (uint32_t)m->n_parts, .as = (int)t, .n = matrices_rows(m), .first = m->first };
     for (int i = 0; i < m->n_parts; i++) what.tensor[i] = tensor_number(b, m->tensor[i]);
     what.data = weight_store_find(b->p.store, &what);
     if (what.data) return what.data;

@@ -8,6 +8,7 @@
 struct matrices {
     struct tensor *tensor[LINEAR_PARTS_MAX];
     uint64_t n[LINEAR_PARTS_MAX], k;
+    uint64_t first; /* row of the tensor that row 0 is, where there is one part; then n may be less than it has */
     int n_parts;
     uint32_t taps; /* > 1: a convolution, stored [n, k / taps, taps] and packed [n, taps, k / taps] */
     /* Rows (columns) are those of heads this wide, and get rows (columns) of zeros up to head_room; 0: they are of no heads. */

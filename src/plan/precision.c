@@ -9,7 +9,7 @@
  *
  * A softmax turns a relative error of queries and keys into one of its weights that is as many times larger as scores are large. So
  * queries, keys and values are at most bf16. Where scores are large they keep the bits they are stored with, or are int16 where the rest is
- * int8, and the softmax's products are f32.
+ * int8, and the softmax's products are f32. Values alone may have as few bits as what is behind a norm, where the model says so.
  *
  * Matrices without a norm before them are taken as they come: values of attention are averages, and what GELU leaves of such values has
  * no outliers.
@@ -112,4 +112,11 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
     if (is_qkv && m->n_parts > 1 && !b->status) b->status = energy_of(&key, b, m->tensor[1], norm, m->n[1], m->k);
     while (!b->status && t && !tolerates(t, &y, is_qkv ? q.out * key.out : 0, norm, m->k)) t = next_higher(p, lowest, t);
     return t;
+}
+
+/* Fewer bits than those of the softmax, or what is left is one product. */
+enum packed_type precision_of_values(struct build *b, const struct matrices *m, const float *norm, enum packed_type qkv)
+{
+    if (qkv != PK_BF16_PAIR || b->p.precision.by_role[LINEAR_VALUES] != PK_I8_QUAD || m->n_parts > 1) return qkv;
+    return precision_of(b, LINEAR_VALUES, m, 0, norm) == PK_I8_QUAD ? PK_I8_QUAD : qkv;
 }

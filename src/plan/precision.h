@@ -7,6 +7,7 @@
 enum linear_role {
     LINEAR_OTHER,
     LINEAR_QKV,      /* queries, keys and values of self-attention, in this order */
+    LINEAR_VALUES,   /* values alone, which no softmax is of; as QKV says where that may not be less */
     LINEAR_CROSS_Q,  /* queries of cross-attention */
     LINEAR_CROSS_KV, /* its keys and values */
     LINEAR_OUT,      /* behind attention: few products, on which texts depend most */
@@ -27,6 +28,9 @@ struct precision {
 
 struct build;
 struct matrices;
+
+/* What values that stand behind queries and keys in one matrix, m, should be packed as where the rest becomes qkv; qkv: as that. */
+enum packed_type precision_of_values(struct build *b, const struct matrices *m, const float *norm, enum packed_type qkv);
 
 /* What m's part `at` should be packed as, and those beside it that are stored alike: what the role allows, or more bits where the weights
  * say so; 0: as stored. norm: [k] weights of the norm that the linear reads; NULL: it reads something else. */

@@ -75,7 +75,7 @@ static uint32_t bucket_of(const struct stored *what)
 const void *weight_store_find(const struct weight_store *s, const struct stored *what)
 {
     for (const struct stored *at = s->stored[bucket_of(what)]; at; at = at->next)
-        if (at->n_parts == what->n_parts && at->as == what->as && at->n == what->n &&
+        if (at->n_parts == what->n_parts && at->as == what->as && at->n == what->n && at->first == what->first &&
             !memcmp(at->tensor, what->tensor, what->n_parts * sizeof *what->tensor))
             return at->data;
     return NULL;

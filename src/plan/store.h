@@ -18,7 +18,7 @@ struct stored {
     uint32_t tensor[STORED_PARTS]; /* numbers in the model's table, as they lie under each other; NO_TENSOR: zeros */
     uint32_t n_parts;
     int as;                        /* enum packed_type, or STORED_F32: one after the other */
-    uint64_t n;                    /* rows, or numbers where they are plain */
+    uint64_t n, first;             /* rows, or numbers where they are plain; row of the tensor that they begin with */
     const void *data;
     struct stored *next;           /* private to store.c */
 };

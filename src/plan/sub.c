@@ -99,10 +99,10 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
     return attended;
 }
 
-/* Keys and values of a run are stored as the product that makes them computes. */
+/* Keys and values of a run are stored as the product that makes keys computes. */
 static enum kv_type kv_type_by(const struct build *b, const struct linear_binds *l)
 {
-    return linear_is_packed_as(b, l, PK_BF16_PAIR) ? KV_BF16 : KV_F32;
+    return linear_is_of_pairs(b, l) ? KV_BF16 : KV_F32;
 }
 
 /* A sub-layer over a state needs to know which one. */
@@ -185,7 +185,8 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const struct part_name f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
     const struct part_name o = part_of(s->name, "linear_out");
     const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm, d->d_head, 0 });
+    const struct linear_binds qkv = bind_linear_values(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm, d->d_head, 0 },
+                                                       kv_width(d));
     const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &qkv)), memory = build_slot(b, kv_width(d));
     const uint16_t attended = emit_self_attn(b, d, s->name, normed.slot, &qkv, kv, layer);
     if (!b->status) b->op[b->plan.n_ops - 1].flags |= s->flags & SUB_CAUSAL ? OPF_CAUSAL : s->flags & SUB_TABLE ? OPF_TABLE : 0;

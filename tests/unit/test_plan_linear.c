@@ -85,6 +85,49 @@ static void test_parts_of_unequal_size_stored_alike_are_one_op(void **state)
     for (size_t i = 0; i < 3; i++) same(y + i * (2 * D_FF + 5), gate + i * D_FF, 1, D_FF, "gate", CPU_C);
 }
 
+/* ---- values that are packed apart from queries and keys, though they are stored in one matrix */
+
+enum { VALUES = 21 };
+static enum packed_type whole_as; /* the same matrix, packed as one; 0: values apart */
+
+static void fill_values(struct build *b)
+{
+    static const struct linear_part part = { "0.g.query.weight", "0.g.query.bias", Q };
+    const uint16_t out = fill_io(b, Q);
+    b->p.precision = (struct precision){ .by_role = { [LINEAR_QKV] = PK_I8_QUAD, [LINEAR_VALUES] = PK_I8_QUAD, [LINEAR_OTHER] = whole_as },
+                                         .bf16 = PK_BF16_PAIR };
+    const struct linear_desc d = { &part, 1, D, whole_as ? LINEAR_OTHER : LINEAR_QKV, NO_BIND, 0, 0 };
+    const struct linear_binds l = bind_linear_values(b, &d, whole_as ? 0 : VALUES);
+    const struct linear_use use = use_of(out, b->plan.input);
+    assert_int_equal(l.n, whole_as ? 1 : 2);
+    assert_int_equal(l.width, Q);
+    emit_linear(b, &use, &l);
+}
+
+static void check_values(int level, int threads)
+{
+    enum { N = 40 };
+    static const enum packed_type as[] = { 0, PK_BF16_PAIR, PK_I8_QUAD };
+    static float y[3][N * Q];
+    for (size_t i = 0; i < 3; i++) {
+        struct rig r;
+        whole_as = as[i];
+        rig_open(&r, level, threads, fill_values, HEADS);
+        rig_run(&r, y[i], 0, N, NULL);
+        rig_close(&r);
+    }
+    for (size_t r = 0; r < N; r++) {
+        same(y[0] + r * Q, y[1] + r * Q, 1, Q - VALUES, "queries and keys", level);
+        same(y[0] + (r + 1) * Q - VALUES, y[2] + (r + 1) * Q - VALUES, 1, VALUES, "values", level);
+    }
+}
+
+static void test_values_of_fewer_bits_are_the_last_rows_of_their_matrix(void **state)
+{
+    (void)state;
+    each_level(check_values);
+}
+
 /* ---- what is refused, and what is shared */
 
 static void fill_cross(struct build *b)
@@ -153,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_stored_as_unequal_types_give_the_bits_of_linears_apart),
         cmocka_unit_test(test_parts_of_unequal_size_stored_alike_are_one_op),
+        cmocka_unit_test(test_values_of_fewer_bits_are_the_last_rows_of_their_matrix),
         cmocka_unit_test(test_what_cannot_be_built_says_why),
         cmocka_unit_test(test_what_is_packed_is_shared_by_those_who_want_it_packed_alike),
     };
