@@ -36,6 +36,11 @@ static void change_row(void *arg, int64_t i, int thread)
     float *x = p->x + (size_t)i * p->k;
     uint8_t *out = p->out + (size_t)i * out_sz;
     (void)thread;
+    p->bad[i] = 0;
+    if (p->t->type == p->c->type && p->c->add == 0) { /* blocks are not rounded again, wherever they stand */
+        memcpy(out, p->in + row_from(p, (size_t)i) * in_sz, in_sz);
+        return;
+    }
     dtype_widen_row(x, p->t->type, p->in + row_from(p, (size_t)i) * in_sz, p->k);
     for (size_t j = 0; j < p->k && p->c->add != 0; j++) x[j] += p->c->add;
     dtype_narrow_weighed(out, p->c->type, x, p->c->importance, p->k);

@@ -114,6 +114,8 @@ static int choose(const struct list *l, struct item *it)
                                   .shares_values = l->f->shares_values };
     if (it->t->n_dims < 2 || !mix_may_round(&t)) it->change.type = it->wanted = l->f->name ? DT_F32 : it->t->type;
     else it->change.type = mix_type(l->o->mix, &t, &it->wanted);
+    if (!l->o->rounds_again && dtype_block(it->t->type) > 1 && it->t->type == (enum dtype)l->o->mix->base)
+        it->change.type = it->wanted = it->t->type; /* more bits would not bring back what is lost */
     const int rc = check_again(l, it);
     return rc || !l->o->importance ? rc : take_importance(l, it);
 }

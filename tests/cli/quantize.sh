@@ -59,6 +59,12 @@ for m in llama/mlx-4bit-g64 qwen3/mlx-4bit-g64 gemma/mlx-4bit-g64 gemma3/mlx-4bi
     cp "$T/out" want
     expect 0 "its file writes the same" generate -q -m mlx.gguf -n 8 --temperature 0 "the small"
     same "$T/out" want
+    expect 0 "$m in blocks that are the same" quantize -q "$LM/$m" mlx.gguf q4_1
+    expect 0 "in f32 again" convert -q mlx.gguf again.gguf
+    expect 0 "and at once" convert -q "$LM/$m" mlx.gguf
+    tail -c 100000 again.gguf >again.end # norms are the same file's, order and names, too
+    tail -c 100000 mlx.gguf >mlx.end
+    same again.end mlx.end
     expect 2 "$m in other blocks" quantize "$LM/$m" a.gguf q8_0
     err_has "is mlx4 already, and would be rounded again, to q8_0"
     expect 0 "unless that is wanted" quantize -q --allow-requantize "$LM/$m" a.gguf q8_0
