@@ -5,10 +5,7 @@
  * slot, and so are the bits. */
 #include "plan/replay.h"
 
-enum {
-    BEST_ROWS = 48,                  /* of an item at most: then logits and weights take turns in the second-level cache */
-    LOGITS_LD = SLICE_IDS + ROW_PAD
-};
+enum { BEST_ROWS = 48 /* of an item at most: then logits and weights take turns in the second-level cache */ };
 
 /* Rows of an item: no multiple of the highest register tile is cut, and threads have four items each where there are so many. */
 static uint32_t rows_high(const struct kern *k, const struct bind *c, size_t rows, size_t slices, int threads)
@@ -18,12 +15,14 @@ static uint32_t rows_high(const struct kern *k, const struct bind *c, size_t row
     return (uint32_t)(high < tile ? tile : high < most ? high : most);
 }
 
-static size_t logits_sz(size_t rows) { return rows * LOGITS_LD * sizeof(float); }
+/* Floats from row to row of a slice's logits. */
+static size_t logits_ld(const struct bind *c) { return (c->n < SLICE_IDS ? pack_panels(c->n) * PANEL : SLICE_IDS) + ROW_PAD; }
+static size_t logits_sz(const struct bind *c, size_t rows) { return rows * logits_ld(c) * sizeof(float); }
 
 size_t logits_best_scratch(const struct kern *k, const struct bind *c)
 {
     const size_t most = rows_high(k, c, SIZE_MAX / SLICE_IDS, 1, 1);
-    return logits_sz(most) + kern_linear_scratch(k, (enum packed_type)c->type, c->k, most);
+    return logits_sz(c, most) + kern_linear_scratch(k, (enum packed_type)c->type, c->k, most);
 }
 
 /* Rows [from, to) of the op, one slice. */
@@ -37,12 +36,12 @@ static void best_slice(const struct replay *rp, const struct op *op, uint32_t fr
     float *logits = scratch;
     struct linear l = { .w = (const char *)c->w + lo / PANEL * pack_panel_sz((enum packed_type)c->type, c->k),
                         .bias = c->bias ? c->bias + lo : NULL, .n = (uint32_t)n, .n_y = (uint32_t)n, .k = c->k,
-                        .x = row0(rp, op->in) + from * ld, .ld_x = ld, .y = logits, .ld_y = LOGITS_LD };
-    kern->linear[c->type](&l, 0, rows, 0, pack_panels(n), (char *)scratch + logits_sz(rows));
+                        .x = row0(rp, op->in) + from * ld, .ld_x = ld, .y = logits, .ld_y = logits_ld(c) };
+    kern->linear[c->type](&l, 0, rows, 0, pack_panels(n), (char *)scratch + logits_sz(c, rows));
     for (uint32_t r = 0; r < rows; r++) {
         struct logit_partial *partial = &rp->x->partials[(size_t)(from + r) * slices + slice];
         *partial = (struct logit_partial){ -__builtin_inff(), 0, -1 };
-        kern->logits_reduce(partial, logits + (size_t)r * LOGITS_LD, run->lane[run->row[from + r].lane].argmax_mask, (int32_t)lo, n);
+        kern->logits_reduce(partial, logits + r * logits_ld(c), run->lane[run->row[from + r].lane].argmax_mask, (int32_t)lo, n);
     }
 }
 
