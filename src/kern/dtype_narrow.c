@@ -31,6 +31,12 @@ static void store_quants(uint8_t *p, const uint8_t *q, int has_fifth)
     for (int i = 0; has_fifth && i < 4; i++) p[i] = (uint8_t)(fifth >> 8 * i);
 }
 
+/* Towards zero; 0 for what no integer is, where the inverse of a scale was infinite: the scale is 0 in f16 then. */
+static int whole(float x)
+{
+    return x > -0x1p31f && x < 0x1p31f ? (int)x : 0;
+}
+
 /* q4_0, q5_0: the value of the largest magnitude, with its sign, becomes the lowest quant. */
 static void narrow_signed(uint8_t *p, const float *x, int lowest)
 {
@@ -41,7 +47,7 @@ static void narrow_signed(uint8_t *p, const float *x, int lowest)
     const float d = most / (float)lowest, inverse = d != 0 ? 1 / d : 0;
     const int top = -2 * lowest - 1;
     for (int i = 0; i < QBLOCK; i++) {
-        const int v = (int)(x[i] * inverse + ((float)-lowest + 0.5f));
+        const int v = whole(x[i] * inverse + ((float)-lowest + 0.5f));
         q[i] = (uint8_t)(v > top ? top : v);
     }
     store_u16(p, f16_from_f32(d));
@@ -59,7 +65,7 @@ static void narrow_ranged(uint8_t *p, const float *x, int top)
     }
     const float d = (hi - lo) / (float)top, inverse = d != 0 ? 1 / d : 0;
     for (int i = 0; i < QBLOCK; i++) {
-        const int v = (int)((x[i] - lo) * inverse + 0.5f);
+        const int v = whole((x[i] - lo) * inverse + 0.5f);
         q[i] = (uint8_t)(v > top ? top : v);
     }
     store_u16(p, f16_from_f32(d));
@@ -73,7 +79,7 @@ static void narrow_q8(uint8_t *p, const float *x)
     for (int i = 0; i < QBLOCK; i++) most = fmaxf(most, fabsf(x[i]));
     const float d = most / 127, inverse = d != 0 ? 1 / d : 0;
     store_u16(p, f16_from_f32(d));
-    for (int i = 0; i < QBLOCK; i++) p[2 + i] = (uint8_t)(int8_t)roundf(x[i] * inverse);
+    for (int i = 0; i < QBLOCK; i++) p[2 + i] = (uint8_t)whole(roundf(x[i] * inverse));
 }
 
 /* A block, its scale the one by which errors cost least. */
