@@ -103,8 +103,8 @@ static void bench_attn(const struct bench *b, int type, size_t rows, size_t keys
     j.a = (struct attn) { .out = b->y, .ld_out = 400, .q = b->x, .ld_q = 400, .n_keys = (int32_t)keys, .rows = (uint32_t)rows,
                           .kv = { b->pool, kv_block_sz((enum kv_type)type, 64), NULL }, .d_head = 64, .scale = 0.125f };
     for (size_t i = 0; i < keys; i++) j.kern->kv_put[type](&j.a.kv, (uint32_t)i, b->x + i * 7, b->x + i * 5 + 3, 64);
-    static const char *const name[KV_TYPES] = { "f32", "f16", "bf16", "int" };
-    const double peak = peak_of(b, type == KV_BF16 ? PEAK_BF16 : type == KV_INT ? PEAK_INT8 : PEAK_F32);
+    static const char *const name[KV_TYPES] = { "f32", "f16", "bf16", "int", "q8" };
+    const double peak = peak_of(b, type == KV_BF16 ? PEAK_BF16 : kv_is_ints(type) ? PEAK_INT8 : PEAK_F32);
     const struct timed t = measure(attn_once, &j, 50);
     const double ops = 4.0 * 64 * (double)(rows * keys), ns = t.best, gflops = ops / ns;
     j.kern = &b->ref, j.a.rows = (uint32_t)(rows < 8 ? rows : 8);

@@ -61,6 +61,7 @@ static inline struct products attn_of(int level, enum kv_type t)
 {
     const struct products more = products_of(level, PK_Q8_QUAD), less = products_of(level, PK_Q4_QUAD);
     if (t == KV_INT) return (struct products){ more.of, more.n + less.n / 2 };
+    if (t == KV_Q8) return more;
     return (struct products){ t == KV_BF16 && ROOF_ATTN_PAIRS ? products_of(level, PK_BF16_PAIR).of : PEAK_F32, 1 };
 }
 

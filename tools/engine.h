@@ -11,7 +11,7 @@ enum { ENGINE_F32 = 1 }; /* its place among the words of --compute */
 
 struct engine_opts {
     const char *model, *vocab, *heads, *cpu, *llm, *draft;
-    int demo, cmvn, device, compute, quiet, verbose;
+    int demo, cmvn, device, compute, kv_type, quiet, verbose;
     int verify;
     int index_only; /* set by a verb that only describes the model */
     int cmvn_apart; /* 1: --cmvn is about another model */

@@ -62,6 +62,8 @@ struct lm_opts {
       .help = "nowhere else: the model's own end of text is not chosen" }, \
     { .name = "ctx-size", .letter = 'c', .kind = ARG_INT, .at = offsetof(T, engine.ctx_size), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "tokens there is room for, prompt and answer together; 0: 4096, or what the model was trained for" }, \
+    { .name = "kv-type", .kind = ARG_WORD, .at = offsetof(T, engine.kv_type), .value = "auto|f32|f16|q8_0", .dflt = ARG_OF_PARAM, \
+      .help = "how what was read is kept; q8_0 takes half the memory of f16, which is auto beside other arithmetic than f32" }, \
     ARG_HEADING("Speed"), \
     { .name = "draft-max", .kind = ARG_INT, .at = LM_AT(T, draft_max), .value = "N", .dflt = "-1", .lo = -1, .hi = 15, \
       .help = "guess up to N tokens ahead from what the text repeats, or N by --draft, and check them in one run; the text stays the " \

@@ -139,6 +139,15 @@ enum steno_compute {
  *          in f32, and a call that asks for anything does not open them. */
 STENO_API int steno_compute_auto(int level);
 
+/* Keys and values of a language model's sessions, two numbers of each layer's keys and values for each position. */
+enum steno_kv_type {
+    STENO_KV_AUTO = 0, /* f16; f32 with STENO_COMPUTE_F32 */
+    STENO_KV_F32 = 1,
+    STENO_KV_F16 = 2,
+    STENO_KV_Q8_0 = 3  /* int8 and a scale for each 32 numbers: a little more than half of f16. Heads that are no multiple of 32 numbers
+                          are refused (STENO_EUNSUPPORTED) */
+};
+
 typedef struct steno_model_params {
     uint32_t size;         /* set by steno_model_params_init */
     int32_t compute;       /* enum steno_compute */
@@ -160,6 +169,8 @@ typedef struct steno_model_params {
                               for each window), or as many as it was trained for, when they are less. More than that are refused */
     const char *llm;       /* of Fun-ASR-Nano as its runtime has it, in two GGUF files: the language model's, where it is not the only one
                               beside the encoder's; NULL: look there */
+    int32_t kv_type;       /* enum steno_kv_type: how sessions of a language model keep what they have read */
+    int32_t pad;           /* 0 */
 } steno_model_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

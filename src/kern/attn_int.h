@@ -1,8 +1,8 @@
 /* steno: attention over keys and values of integers. SPDX-License-Identifier: MIT
  *
- * KV_INT_D d of a block's keys lie as a block of weights of PK_Q8_QUAD does and one of PK_Q4_QUAD, which has four bits more of each; values
- * as one of PK_Q8_QUAD. So all products are those of lowp_blocks.h: vectors of them are read once, and the rows run past. While keys are
- * multiplied their values come nearer, while values are the keys that are read after them.
+ * KV_INT_D d of a block's keys lie as a block of weights of PK_Q8_QUAD does and (not of KV_Q8) one of PK_Q4_QUAD, which has four bits
+ * more of each; values as one of PK_Q8_QUAD. So all products are those of lowp_blocks.h: vectors of them are read once, and the rows run
+ * past. While keys are multiplied their values come nearer, while values are the keys that are read after them.
  *
  * Beside vf_load_bf16 and the primitives of lowp_blocks.h a file has, before it includes this:
  *   row_to_weights(row, x, n)          as quantize_attn_weights, integers of a block in the order that quad_more wants
@@ -31,14 +31,14 @@ INLINE void bring(const char *p, size_t from, size_t to)
     for (; from < to; from++) __builtin_prefetch(p + 64 * from, 0, 2);
 }
 
-static void queries_int(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows)
+INLINE void queries_ints(struct attn_scratch *s, enum kv_type t, const struct attn *a, size_t r0, size_t rows)
 {
     for (size_t r = 0; r < rows; r++) {
         uint32_t *to = s->q_int + r * Q_INT_LD;
         for (size_t d = 0; d < a->d_head; d += KV_INT_D, to += Q_INT_WORDS) {
             const float *q = a->q + (r0 + r) * a->ld_q + d;
             row_to_blocks(to, PK_Q8_QUAD, q, KV_INT_D);
-            row_to_blocks(to + block_words(PK_Q8_QUAD), PK_Q4_QUAD, q, KV_INT_D);
+            if (t == KV_INT) row_to_blocks(to + block_words(PK_Q8_QUAD), PK_Q4_QUAD, q, KV_INT_D);
         }
     }
 }
@@ -46,9 +46,9 @@ static void queries_int(struct attn_scratch *s, const struct attn *a, size_t r0,
 /* Scores of KV_BLOCK positions, [rows] of SCORE_LD, take KV_INT_D d of the keys' high or low bits. x: those d of the first row.
  * fresh: scores begin with 0. values: `lines` lines of them are asked for. */
 INLINE void score_ints(float *score, const struct key_block *b, enum packed_type t, const char *ints, const uint16_t *scale_k,
-                       const uint32_t *x, int fresh, const char *values, size_t lines)
+                       const uint32_t *x, int fresh, float one, const char *values, size_t lines)
 {
-    const vf unit = vf_set1(t == PK_Q8_QUAD ? 16 : 1);
+    const vf unit = vf_set1(one);
     UNROLL
     for (size_t c = 0; c < KV_BLOCK; c += AT_ONCE) {
         vi k[QUAD_VECTORS][QUAD_WEIGHTS];
@@ -70,19 +70,20 @@ INLINE void score_ints(float *score, const struct key_block *b, enum packed_type
     }
 }
 
-static void scores_int(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0)
+INLINE void scores_ints(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
 {
-    enum { FIRST_LINES = 11, LINES = VALUE_GROUP_SZ / 64 }; /* shared as the products are */
-    (void)a, (void)r0;
+    enum { LINES = VALUE_GROUP_SZ / 64 };
+    const size_t first = t == KV_INT ? 11 : LINES; /* shared as the products are */
     for (size_t i = 0; i * KV_BLOCK < b->max; i++)
         for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
-            const char *group = b->kv[i] + key_group_at(d), *values = b->kv[i] + value_group_at(d, b->d_head);
+            const char *group = b->kv[i] + key_group_at(t, d), *values = b->kv[i] + value_group_at(t, d, b->d_head);
             const uint16_t *scale_k = (const uint16_t *)(const void *)group;
             const uint32_t *q = s->q_int + d / KV_INT_D * Q_INT_WORDS;
             float *score = s->score + i * KV_BLOCK;
-            score_ints(score, b, PK_Q8_QUAD, group + KEY_HIGH, scale_k, q, d == 0, values, FIRST_LINES);
-            score_ints(score, b, PK_Q4_QUAD, group + KEY_LOW, scale_k, q + block_words(PK_Q8_QUAD), 0, values + 64 * FIRST_LINES,
-                       LINES - FIRST_LINES);
+            score_ints(score, b, PK_Q8_QUAD, group + KEY_HIGH, scale_k, q, d == 0, t == KV_INT ? 16 : 1, values, first);
+            if (t == KV_INT)
+                score_ints(score, b, PK_Q4_QUAD, group + KEY_LOW, scale_k, q + block_words(PK_Q8_QUAD), 0, 1, values + 64 * first,
+                           LINES - first);
         }
 }
 
@@ -96,10 +97,10 @@ static vf exps_int(struct attn_scratch *s, size_t r, float unit, float max, size
 }
 
 /* Weights of each row times the scales of the values from d on, as integers. */
-INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, size_t d)
+INLINE void weights_to_ints(struct attn_scratch *s, enum kv_type t, const struct key_block *b, size_t d)
 {
     float weight[ATTN_KEYS], scale[ATTN_KEYS];
-    const size_t at = value_group_at(d, b->d_head);
+    const size_t at = value_group_at(t, d, b->d_head);
     for (size_t i = 0; i < b->max; i += VF_N)
         vf_store(scale + i, vf_load_bf16((const uint16_t *)(const void *)(b->kv[i / KV_BLOCK] + at) + i % KV_BLOCK));
     for (size_t r = 0; r < b->rows; r++) {
@@ -110,11 +111,12 @@ INLINE void weights_to_ints(struct attn_scratch *s, const struct key_block *b, s
 }
 
 /* Outputs of row r of `rows` from d + c on. The next keys are asked for by all rows, so that reading never waits for products. */
-INLINE void weigh_int_row(struct attn_scratch *s, const struct key_block *b, size_t r, size_t rows, size_t d, const size_t c)
+INLINE void weigh_int_row(struct attn_scratch *s, enum kv_type t, const struct key_block *b, size_t r, size_t rows, size_t d,
+                          const size_t c)
 {
     const size_t shares = rows * (KV_INT_D / VF_N), share = r * (KV_INT_D / VF_N) + c / VF_N;
-    const size_t from = KEY_GROUP_SZ / 64 * share / shares, to = KEY_GROUP_SZ / 64 * (share + QUAD_VECTORS) / shares;
-    const size_t values = value_group_at(d, b->d_head) + VALUE_INTS, keys = key_group_at(d);
+    const size_t from = key_group_sz(t) / 64 * share / shares, to = key_group_sz(t) / 64 * (share + QUAD_VECTORS) / shares;
+    const size_t values = value_group_at(t, d, b->d_head) + VALUE_INTS, keys = key_group_at(t, d);
     const uint32_t *w = s->weight + r * WEIGHT_LD;
     vs high[QUAD_VECTORS], low[QUAD_VECTORS];
     UNROLL
@@ -131,20 +133,40 @@ INLINE void weigh_int_row(struct attn_scratch *s, const struct key_block *b, siz
     for (size_t j = 0; j < QUAD_VECTORS; j++) vf_store(out + j * VF_N, vf_mul(vf_of_ints(ints_joined(high[j], low[j])), scale));
 }
 
-static void weigh_int(struct attn_scratch *s, const struct key_block *b)
+INLINE void weigh_ints(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
 {
     for (size_t r = 0; r < b->rows; r++) /* not passed over, though no score may be above -infinity */
         if (b->seen[r] && isnan(s->score[r * SCORE_LD])) b->out[r * OUT_LD + partial_max_at(b->d_head)] = 0;
     for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
-        weights_to_ints(s, b, d);
+        weights_to_ints(s, t, b, d);
         UNROLL
         for (size_t c = 0; c < KV_INT_D; c += AT_ONCE) {
-            if (b->rows == 1) weigh_int_row(s, b, 0, 1, d, c);
-            for (size_t r = 0; r < b->rows && b->rows > 1; r++) weigh_int_row(s, b, r, b->rows, d, c);
+            if (b->rows == 1) weigh_int_row(s, t, b, 0, 1, d, c);
+            for (size_t r = 0; r < b->rows && b->rows > 1; r++) weigh_int_row(s, t, b, r, b->rows, d, c);
         }
     }
 }
 
-static const struct attn_body body_int = { queries_int, scores_int, exps_int, weigh_int };
-ATTN_KERNELS(int, KV_INT)
+#define TYPED(name, t)                                                                                                             \
+    static void queries_##name(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows)                               \
+    {                                                                                                                              \
+        queries_ints(s, t, a, r0, rows);                                                                                           \
+    }                                                                                                                              \
+    static void scores_##name(struct attn_scratch *s, const struct key_block *b, const struct attn *a, size_t r0)                  \
+    {                                                                                                                              \
+        (void)a, (void)r0;                                                                                                         \
+        scores_ints(s, t, b);                                                                                                      \
+    }                                                                                                                              \
+    static void weigh_##name(struct attn_scratch *s, const struct key_block *b) { weigh_ints(s, t, b); }                           \
+    static const struct attn_body body_##name = { queries_##name, scores_##name, exps_int, weigh_##name };                         \
+    ATTN_KERNELS(name, t)
+TYPED(int, KV_INT)
+TYPED(q8, KV_Q8)
+#undef TYPED
+
+INLINE void init_attn_ints(struct kern *k)
+{
+    init_attn_int(k);
+    init_attn_q8(k);
+}
 #endif

@@ -47,10 +47,11 @@ INLINE void epilogue_y(const struct linear *l, size_t m, size_t rows, size_t n0,
     }
 }
 
-/* Outputs of a panel from n0 on to KV_INT: bias, then integers with a scale for each row, then moves. */
+/* Outputs of a panel from n0 on to integers: bias, then integers with a scale for each row, then moves. */
 static void epilogue_ints(const struct linear *l, size_t m, size_t rows, size_t n0, const float *acc)
 {
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;
+    const enum kv_type t = (enum kv_type)l->kv_type;
     const size_t at = int_group_at(l, n0);
     int16_t q[TILE_ROWS][KV_INT_D];
     uint16_t scale[TILE_ROWS];
@@ -63,7 +64,7 @@ static void epilogue_ints(const struct linear *l, size_t m, size_t rows, size_t 
             v[c] = vf_add(vf_load(acc + r * PANEL + c * VF_N), l->bias ? vf_load(l->bias + n0 + c * VF_N) : vf_zero());
             max = vi_max_abs(max, v[c]);
         }
-        const struct int_scale s = kv_scale_of(vi_hmax(max), is_key ? KEY_MAX : I8_MAX);
+        const struct int_scale s = kv_scale_of(vi_hmax(max), kv_int_max(t, is_key));
         UNROLL
         for (size_t c = 0; c < PANEL / VF_N; c++)
             vf_store_halves(words + c * VF_N / 2, vf_add(vf_mul(v[c], vf_set1(s.inverse)), vf_set1(I16_MAGIC)));
@@ -73,7 +74,7 @@ static void epilogue_ints(const struct linear *l, size_t m, size_t rows, size_t 
     for (size_t r = 0; r < rows; r++) {
         const size_t pos = l->kv_pos + m + r, slot = pos % KV_BLOCK;
         char *group = kv_block_at(&l->kv, pos / KV_BLOCK) + at;
-        if (is_key) put_key_ints(group, slot, scale[r], q[r]);
+        if (is_key) put_key_ints(t, group, slot, scale[r], q[r]);
         else if (slot % 4 || r + 4 > rows) put_value_ints(group, slot, scale[r], q[r]);
         else put_value_words(group, slot, scale + r, q + r), r += 3;
     }
@@ -118,7 +119,7 @@ static void epilogue_kv(const struct linear *l, size_t m, size_t rows, size_t n0
 {
     uint16_t half[TILE_ROWS * PANEL];
     float bias[PANEL + VF_N] = { 0 }, row[PANEL + VF_N] = { 0 };
-    if (l->kv_type == KV_INT) {
+    if (kv_is_ints((enum kv_type)l->kv_type)) {
         epilogue_ints(l, m, rows, n0, acc);
         return;
     }

@@ -18,7 +18,7 @@ INLINE void init_every(struct kern *k)
     init_lowp(k);
     init_blocks(k);
     init_attn(k);
-    init_attn_int(k);
+    init_attn_ints(k);
     init_attn_bf16(k);
     init_elem(k);
     init_spectra(k);

@@ -87,7 +87,7 @@ size_t kern_linear_scratch_max(void) { return sizeof(struct lowp_scratch); }
 
 size_t kv_block_sz(enum kv_type t, size_t d_head)
 {
-    return t == KV_INT ? d_head / KV_INT_D * (KEY_GROUP_SZ + VALUE_GROUP_SZ) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
+    return kv_is_ints(t) ? d_head / KV_INT_D * (key_group_sz(t) + VALUE_GROUP_SZ) : 2 * KV_BLOCK * d_head * kv_elem_sz(t);
 }
 
 void kv_get_f32(float *k, float *v, const struct kv_view *kv, uint32_t pos, size_t d_head)
@@ -104,8 +104,8 @@ size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head)
     if (k->attn[t] == c.attn[t]) return offsetof(struct attn_scratch, score); /* the plain C twin makes partials alone */
     if (t == KV_F32) return offsetof(struct attn_scratch, k_wide);
     if (t == KV_F16) return offsetof(struct attn_scratch, v_wide) + ATTN_KEYS * d_head * sizeof(float);
-    return t == KV_INT ? offsetof(struct attn_scratch, q_int) + sizeof(uint32_t[ATTN_ROWS * Q_INT_LD])
-                       : offsetof(struct attn_scratch, q) + sizeof(uint32_t[ATTN_ROWS * Q_LD]);
+    return kv_is_ints(t) ? offsetof(struct attn_scratch, q_int) + sizeof(uint32_t[ATTN_ROWS * Q_INT_LD])
+                         : offsetof(struct attn_scratch, q) + sizeof(uint32_t[ATTN_ROWS * Q_LD]);
 }
 
 size_t kern_attn_scratch_max(void) { return sizeof(struct attn_scratch); }

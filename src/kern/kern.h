@@ -24,7 +24,7 @@
  *   attention of KV_BF16: scores as sums of PK_BF16_PAIR; outputs, relative to max |v|, 4e-3 from the formula that does not round weights:
  *              rounding moves a weight by at most 2^-8 of itself, and so a mean by at most 2^-8 max |v|. From the twin 4e-3 as well:
  *              both round nearly the same weights, and one that falls to the other side moves the mean by at most 2^-8 max |v|
- *   attention of KV_INT: scores have the bits of the twin, which fuses as all other levels do. Outputs, relative to max |v|: 3e-6 from the
+ *   attention of integers: scores have the bits of the twin, which fuses as all levels do. Outputs, relative to max |v|: 3e-6 from the
  *              formula with q and weights rounded as written below, and 3.1e-5 more (1 of 32639 steps) for each weight that lies within
  *              1e-5 of itself from a tie; from the twin 1e-4, three of those
  *   attn_weights  1e-5 relative to the largest weight of the row, with q as the type rounds it;  zscore: 1e-5 relative to the largest
@@ -184,9 +184,13 @@ uint16_t bf16_from_f32(float x);
  * high + low, low in [-8, 7]. Each KV_INT_D d of keys, as k of weights, and KV_BLOCK positions, as outputs, lie as packed blocks do:
  * bf16 scale[KV_BLOCK], high as PK_Q8_QUAD's, low as PK_Q4_QUAD's; then each KV_INT_D d of values, where positions are k and d are outputs:
  * bf16 scale[KV_BLOCK], q as PK_Q8_QUAD's. Bytes of a position are nobody else's.
- * 84 bytes for what 128 of f16 hold: a decoder's step over many windows is bound by reading them. */
-enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_TYPES };
-static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; } /* not of KV_INT */
+ * 84 bytes for what 128 of f16 hold: a decoder's step over many windows is bound by reading them.
+ *
+ * KV_Q8 is KV_INT with keys of 8 bits: their scales are m / 127, too, all of q is high, nothing is low; 68 bytes for what 128 of f16
+ * hold. */
+enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_Q8, KV_TYPES };
+static inline int kv_is_ints(enum kv_type t) { return t >= KV_INT; }
+static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; } /* not of integers */
 size_t kv_block_sz(enum kv_type t, size_t d_head); /* bytes of a block of one head */
 
 struct kv_view {
@@ -200,8 +204,8 @@ void kv_get_f32(float *k, float *v, const struct kv_view *kv, uint32_t pos, size
 /* ---- linear: y = act(x w^T + bias) (+ res) ---------------------------------------------------------------------------------------
  * Outputs [0, n_y) go to rows y[m * ld_y + n]. Outputs at and after n_y, if any, go head-major into keys and values: the next n_kv to
  * keys (n_kv = 0: none), the rest to values; position of row m is kv_pos + m, head h covers d_head outputs, head h's view begins at
- * kv.base + h * kv_head_sz. Residual and activation apply to the y part only; bias to all. y may equal res (same ld). Of KV_INT n_y and
- * n_kv are multiples of KV_INT_D.
+ * kv.base + h * kv_head_sz. Residual and activation apply to the y part only; bias to all. y may equal res (same ld). Of integers n_y
+ * and n_kv are multiples of KV_INT_D.
  *
  * Low-precision products. The types of w say what x becomes, row by row, before it is multiplied:
  *   PK_BF16_PAIR  x as the weights: rounded to bf16, subnormals to zero. The f32 accumulator takes, for each pair of k, first the product
@@ -267,7 +271,7 @@ struct linear {
  * the row sees; the sum of q * q is an exact integer again, and the output (float)sum * that scale. The sum that an output is divided by
  * is that of the f32 weights. A row that has a NaN or an infinity in q, or sees a key with one, gives NaN for every output (what
  * attn_weights gives it is open); values with one give NaN for their KV_INT_D outputs, whatever they weigh, unless their block is passed
- * over. */
+ * over. With KV_Q8 it is the same without the sums of low ones, and the scale of the key is not 16 times itself. */
 struct attn {
     float *out;                /* row i at out + i * ld_out, [d_head] */
     size_t ld_out;

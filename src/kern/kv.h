@@ -21,14 +21,20 @@ static inline size_t kv_value_at(enum kv_type t, size_t slot, size_t d, size_t d
     return KV_BLOCK * d_head + (t == KV_BF16 ? (slot / 2 * d_head + d) * 2 + slot % 2 : slot * d_head + d);
 }
 
-/* ---- KV_INT: the parts of a block, KV_INT_D d of keys resp. values each, and where in them the integers begin. */
+/* ---- KV_INT and KV_Q8: the parts of a block, KV_INT_D d of keys resp. values each, and where in them the integers begin. */
 enum {
     KEY_MAX = 127 * 16 + 7,
     KEY_HIGH = 2 * KV_BLOCK, KEY_LOW = KEY_HIGH + KV_BLOCK * KV_INT_D, KEY_GROUP_SZ = KEY_LOW + KV_BLOCK * KV_INT_D / 2,
     VALUE_INTS = 2 * KV_BLOCK, VALUE_GROUP_SZ = VALUE_INTS + KV_BLOCK * KV_INT_D
 };
-static inline size_t key_group_at(size_t d) { return d / KV_INT_D * KEY_GROUP_SZ; }
-static inline size_t value_group_at(size_t d, size_t d_head) { return d_head / KV_INT_D * KEY_GROUP_SZ + d / KV_INT_D * VALUE_GROUP_SZ; }
+static inline size_t key_group_sz(enum kv_type t) { return t == KV_Q8 ? KEY_LOW : KEY_GROUP_SZ; }
+static inline size_t key_group_at(enum kv_type t, size_t d) { return d / KV_INT_D * key_group_sz(t); }
+static inline size_t value_group_at(enum kv_type t, size_t d, size_t d_head)
+{
+    return d_head / KV_INT_D * key_group_sz(t) + d / KV_INT_D * VALUE_GROUP_SZ;
+}
+/* What stands for the largest magnitude of keys resp. values. */
+static inline int kv_int_max(enum kv_type t, int is_key) { return is_key && t == KV_INT ? KEY_MAX : I8_MAX; }
 
 /* Of KV_INT_D numbers, from the bits of their largest magnitude. of: KEY_MAX or I8_MAX. */
 static inline struct int_scale kv_scale_of(uint32_t max, int of)
@@ -65,12 +71,19 @@ static inline size_t int_group_at(const struct linear *l, size_t n0)
 {
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;
     const size_t at = n0 - l->n_y - (is_key ? 0 : l->n_kv), d = at % l->d_head;
-    return at / l->d_head * l->kv_head_sz + (is_key ? key_group_at(d) : value_group_at(d, l->d_head));
+    const enum kv_type t = (enum kv_type)l->kv_type;
+    return at / l->d_head * l->kv_head_sz + (is_key ? key_group_at(t, d) : value_group_at(t, d, l->d_head));
 }
 
-static inline void put_key_ints(char *group, size_t slot, uint16_t scale, const int16_t q[KV_INT_D])
+static inline void put_key_ints(enum kv_type t, char *group, size_t slot, uint16_t scale, const int16_t q[KV_INT_D])
 {
     uint8_t high[KV_INT_D], low[KV_INT_D];
+    if (t == KV_Q8) {
+        for (size_t d = 0; d < KV_INT_D; d++) high[d] = (uint8_t)(q[d] + 128);
+        memcpy(group + 2 * slot, &scale, 2);
+        for (size_t d = 0; d < KV_INT_D; d += 4) memcpy(group + KEY_HIGH + quad_at(PK_Q8_QUAD, d, slot), high + d, 4);
+        return;
+    }
     for (size_t d = 0; d < KV_INT_D; d++) high[d] = (uint8_t)(((q[d] + 8) >> 4) + 128), low[d] = (uint8_t)((q[d] + 8) & 15);
     memcpy(group + 2 * slot, &scale, 2);
     for (size_t d = 0; d < KV_INT_D; d += 4) memcpy(group + KEY_HIGH + quad_at(PK_Q8_QUAD, d, slot), high + d, 4);

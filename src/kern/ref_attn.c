@@ -29,41 +29,41 @@ static void score_block(float s[KV_BLOCK], enum kv_type t, const char *k, const 
     for (size_t j = 0; j < KV_BLOCK; j++) s[j] *= scale;
 }
 
-/* ---- KV_INT */
+/* ---- KV_INT, KV_Q8 */
 /* Integer i of a block of x that has one part, or two. */
 static inline int byte_of(const uint32_t *block, size_t i) { return ((const int8_t *)block)[i]; }
 static inline int int_of(const uint32_t *block, size_t i) { return 256 * byte_of(block, i) + byte_of(block, i + QBLOCK); }
 
-static void score_block_ints(float s[KV_BLOCK], const char *k, const float *q, size_t d_head, float scale)
+static void score_block_ints(float s[KV_BLOCK], enum kv_type t, const char *k, const float *q, size_t d_head, float scale)
 {
     memset(s, 0, KV_BLOCK * sizeof *s);
     for (size_t d0 = 0; d0 < d_head; d0 += KV_INT_D) {
-        const char *group = k + key_group_at(d0);
+        const char *group = k + key_group_at(t, d0);
         uint32_t more[QBLOCK / 2 + 2], less[QBLOCK / 4 + 2];
         quantize_block(more, PK_Q8_QUAD, q + d0, KV_INT_D);
         quantize_block(less, PK_Q4_QUAD, q + d0, KV_INT_D);
         for (size_t j = 0; j < KV_BLOCK; j++) {
-            const float scale_k = kv_group_scale(group, j);
+            const float scale_k = kv_group_scale(group, j), unit = t == KV_INT ? 16 : 1;
             int32_t high = 0, low = 0;
             for (size_t d = 0; d < KV_INT_D; d++) {
                 high += int_of(more, d) * key_high(group, j, d);
-                low += byte_of(less, d) * key_low(group, j, d);
+                if (t == KV_INT) low += byte_of(less, d) * key_low(group, j, d);
             }
-            s[j] = fmaf((float)high, load_f32(more + block_scale_at(PK_Q8_QUAD)) * (16 * scale_k), s[j]);
-            s[j] = fmaf((float)low, load_f32(less + block_scale_at(PK_Q4_QUAD)) * scale_k, s[j]);
+            s[j] = fmaf((float)high, load_f32(more + block_scale_at(PK_Q8_QUAD)) * (unit * scale_k), s[j]);
+            if (t == KV_INT) s[j] = fmaf((float)low, load_f32(less + block_scale_at(PK_Q4_QUAD)) * scale_k, s[j]);
         }
     }
     for (size_t j = 0; j < KV_BLOCK; j++) s[j] *= scale;
 }
 
-static void weigh_ints(float *partial, const struct attn *a, const float *p, size_t key0, size_t n)
+static void weigh_ints(float *partial, enum kv_type t, const struct attn *a, const float *p, size_t key0, size_t n)
 {
     for (size_t d0 = 0; d0 < a->d_head; d0 += KV_INT_D) {
         float w[ATTN_KEYS];
         uint32_t row[WEIGHT_LD];
         const char *v[ATTN_KEYS / KV_BLOCK];
         for (size_t j = 0; j < n; j++) {
-            v[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK) + value_group_at(d0, a->d_head);
+            v[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK) + value_group_at(t, d0, a->d_head);
             w[j] = p[j] * kv_group_scale(v[j / KV_BLOCK], j % KV_BLOCK);
         }
         quantize_attn_weights(row, w, n);
@@ -85,7 +85,7 @@ static int any_nan(const float *s, size_t n)
 
 static inline void score_any(float s[KV_BLOCK], enum kv_type t, const char *k, const float *q, size_t d_head, float scale)
 {
-    if (t == KV_INT) score_block_ints(s, k, q, d_head, scale);
+    if (kv_is_ints(t)) score_block_ints(s, t, k, q, d_head, scale);
     else score_block(s, t, k, q, d_head, scale);
 }
 
@@ -99,15 +99,15 @@ static void partial_c(float *partial, enum kv_type t, const struct attn *a, cons
     for (size_t j = 0; j < n; j += KV_BLOCK) score_any(s + j, t, kv_block_at(&a->kv, (key0 + j) / KV_BLOCK), q, d_head, a->scale);
     for (size_t j = 0; j < n && key0 + j < first; j++) s[j] = -INFINITY;
     for (size_t j = 0; j < n; j++) *max = s[j] > *max ? s[j] : *max;
-    if (t == KV_INT && any_nan(s, n)) {
+    if (kv_is_ints(t) && any_nan(s, n)) {
         for (size_t d = 0; d < d_head; d++) partial[d] = NAN;
         *max = 0;
         return;
     }
     if (*max == -INFINITY) return;
-    if (t == KV_INT) {
+    if (kv_is_ints(t)) {
         for (size_t j = 0; j < n; j++) *sum += s[j] = expf(s[j] - *max);
-        weigh_ints(partial, a, s, key0, n);
+        weigh_ints(partial, t, a, s, key0, n);
         return;
     }
     for (size_t i = 0; i < n + n % 2; i++) {
@@ -226,6 +226,7 @@ TYPED(f32, KV_F32)
 TYPED(f16, KV_F16)
 TYPED(bf16, KV_BF16)
 TYPED(int, KV_INT)
+TYPED(q8, KV_Q8)
 #undef TYPED
 
 #define TYPED(name, t)                                                                                                              \
@@ -238,16 +239,26 @@ TYPED(f16, KV_F16)
 TYPED(bf16, KV_BF16)
 #undef TYPED
 
-static void kv_put_int(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
+static inline void kv_put_ints(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head, enum kv_type t)
 {
     char *block = kv_block_at(kv, pos / KV_BLOCK);
     int16_t q[KV_INT_D];
     for (size_t d = 0; d < d_head; d += KV_INT_D) {
-        const uint16_t scale_k = kv_quantize(q, k + d, KEY_MAX);
-        put_key_ints(block + key_group_at(d), pos % KV_BLOCK, scale_k, q);
+        const uint16_t scale_k = kv_quantize(q, k + d, kv_int_max(t, 1));
+        put_key_ints(t, block + key_group_at(t, d), pos % KV_BLOCK, scale_k, q);
         const uint16_t scale_v = kv_quantize(q, v + d, I8_MAX);
-        put_value_ints(block + value_group_at(d, d_head), pos % KV_BLOCK, scale_v, q);
+        put_value_ints(block + value_group_at(t, d, d_head), pos % KV_BLOCK, scale_v, q);
     }
+}
+
+static void kv_put_int(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
+{
+    kv_put_ints(kv, pos, k, v, d_head, KV_INT);
+}
+
+static void kv_put_q8(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
+{
+    kv_put_ints(kv, pos, k, v, d_head, KV_Q8);
 }
 
 void kern_init_attn_c(struct kern *k)
@@ -259,6 +270,7 @@ void kern_init_attn_c(struct kern *k)
     SET(KV_F16, f16);
     SET(KV_BF16, bf16);
     SET(KV_INT, int);
+    SET(KV_Q8, q8);
 #undef SET
     k->attn_merge = attn_merge;
 }

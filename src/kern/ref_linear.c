@@ -84,8 +84,9 @@ static void put_ints(const struct linear *l, size_t m, size_t n0, const float v[
     char *group = kv_block_at(&l->kv, pos / KV_BLOCK) + int_group_at(l, n0);
     const int is_key = n0 < (size_t)l->n_y + l->n_kv;
     int16_t q[KV_INT_D];
-    const uint16_t scale = kv_quantize(q, v, is_key ? KEY_MAX : I8_MAX);
-    if (is_key) put_key_ints(group, pos % KV_BLOCK, scale, q);
+    const enum kv_type t = (enum kv_type)l->kv_type;
+    const uint16_t scale = kv_quantize(q, v, kv_int_max(t, is_key));
+    if (is_key) put_key_ints(t, group, pos % KV_BLOCK, scale, q);
     else put_value_ints(group, pos % KV_BLOCK, scale, q);
 }
 
@@ -101,7 +102,7 @@ void linear_epilogue_c(const struct linear *l, size_t m, size_t n0, size_t n1, c
     if (y_end == n1) return;
     if (l->kv_type == KV_F32) {
         kern_put_kv(l, m, 1, y_end, n1, v + (y_end - n0), PANEL);
-    } else if (l->kv_type == KV_INT) {
+    } else if (kv_is_ints((enum kv_type)l->kv_type)) {
         put_ints(l, m, n0, v);
     } else {
         uint16_t half[PANEL];

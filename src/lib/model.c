@@ -48,6 +48,21 @@ static void choose_kernels(steno_model *m, const steno_model_params *p)
     m->index_only = m->store.dry = p->index_only;
 }
 
+/* What was asked for of keys and values that grow. */
+static int kv_type_asked(steno_model *m, int32_t asked, const char *name, steno_error *e)
+{
+    static enum kv_type const types[] = { [STENO_KV_F32] = KV_F32, [STENO_KV_F16] = KV_F16, [STENO_KV_Q8_0] = KV_Q8 };
+    for (int i = 0; i < m->n_states && asked != STENO_KV_AUTO; i++) {
+        const struct state_desc *d = &m->state[i];
+        if (d->kind != STATE_APPEND) continue;
+        m->kv_type[i] = types[asked];
+        if (asked == STENO_KV_Q8_0 && d->d_head % KV_INT_D != 0)
+            return err_set(e, STENO_EUNSUPPORTED, "%s: kv_type q8_0 wants heads of a multiple of %d numbers, and this model's have %u; f16 "
+                           "and f32 take any", name, KV_INT_D, d->d_head);
+    }
+    return STENO_OK;
+}
+
 /* Beside narrow products keys and values have fewer bits, too; those that are written once and read at every step the fewest, where bytes
  * are multiplied as fast as they are read. */
 static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
@@ -120,6 +135,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     if (!rc) rc = m->family->describe(m, &w, e);
     if (!rc && verify) rc = load_exact(m, &w, e);
     for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);
+    if (!rc) rc = kv_type_asked(m, p->kv_type, w.name, e);
     for (int i = 0; m->exact && i < m->n_states; i++) m->exact->kv_type[i] = kv_type_of(m->exact, &m->exact->state[i]);
     if (!rc) rc = weights_check_used(&w, m->family->spare, e);
     weight_store_trim(&m->store);

@@ -84,7 +84,7 @@ void plan_dump(const struct plan *p, void (*write)(void *user, const char *line)
 
 void state_dump(const struct state_desc *d, int id, enum kv_type type, void (*write)(void *user, const char *line), void *user)
 {
-    static const char *const kv_name[KV_TYPES] = { "f32", "f16", "bf16", "int12, int8" };
+    static const char *const kv_name[KV_TYPES] = { "f32", "f16", "bf16", "int12, int8", "q8_0" };
     char line[256];
     if (d->kind == STATE_SHIFT) {
         snprintf(line, sizeof line, "state %d %s: shift, %u layers x [%u, %u] f32, %zu bytes", id, d->name, d->layers, d->positions,

@@ -71,11 +71,13 @@ float *state_rows(const struct shift_mem *m, uint32_t layer)
     return (float *)(void *)(m->at + layer * m->layer_sz);
 }
 
-/* Keys of a position are no run of bytes, values are; of KV_BF16 two positions are one. */
+/* Keys of a position are no run of bytes, values are; of KV_BF16 two positions are one. Of integers the whole block is copied: what stands
+ * behind those positions is written before it is seen. */
 void state_copy_layer(const struct state_mem *m, const struct kv_state *s, uint32_t copy, uint32_t layer)
 {
     const struct kv_copy c = s->copy[copy];
-    const size_t row = s->desc.d_head * kv_elem_sz(s->type), sz = row * (KV_BLOCK + ((c.positions + 1u) & ~1u));
+    const size_t row = s->desc.d_head * kv_elem_sz(s->type), some = row * (KV_BLOCK + ((c.positions + 1u) & ~1u));
+    const size_t sz = kv_is_ints(s->type) ? kv_block_sz(s->type, s->desc.d_head) : some;
     uint8_t *at = m->at + layer * m->layer_sz, *to = at + c.to * m->block_stride;
     const uint8_t *from = at + c.from * m->block_stride;
     for (uint32_t head = 0; head < s->desc.heads; head++) memcpy(to + head * m->head_sz, from + head * m->head_sz, sz);

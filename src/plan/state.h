@@ -4,8 +4,7 @@
  * streams one head at a time. A lane is a table of block numbers, the same for every layer; forking a lane copies its table and shares
  * the blocks until one of them is written. Replace state (cross-attention keys and values) is contiguous per window, layer and head. The
  * longest sequence is known when the session opens, so nothing grows later. Shift state (what a filter over time has seen last) is plain
- * rows. Here are the tables and counts of it, which whoever decodes changes between runs; the memory is the executor's. Append state is not
- * KV_INT, whose first positions are no run of bytes. */
+ * rows. Here are the tables and counts of it, which whoever decodes changes between runs; the memory is the executor's. */
 #ifndef STENO_PLAN_STATE_H
 #define STENO_PLAN_STATE_H
 #include "base/err.h"

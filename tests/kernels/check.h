@@ -40,7 +40,7 @@ float rnd_normal(void);        /* roughly normal, variance 1 */
 void rnd_floats(float *p, size_t n, float scale);
 /* Keys and values of one head as a block holds them (kv_stored.c). slot: position in the block; value: of values, else of keys. */
 double kv_read(enum kv_type t, const void *block, size_t slot, size_t d, size_t d_head, int value);
-float kv_scale(const void *block, size_t slot, size_t d, size_t d_head, int value); /* of KV_INT */
+float kv_scale(enum kv_type t, const void *block, size_t slot, size_t d, size_t d_head, int value); /* of integers */
 /* Every byte that belongs to a position. */
 void kv_fill(enum kv_type t, void *block, size_t slot, size_t d_head, int value, int byte);
 /* What becomes of a position's numbers, [d_head]. */

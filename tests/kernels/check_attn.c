@@ -32,7 +32,7 @@ static void round_q(double *to, enum kv_type t, const float *q, size_t d_head, i
     memcpy(x, q, d_head * sizeof *x);
     if (t == KV_BF16) kv_round(t, x, d_head, 0);
     for (size_t d = 0; d < d_head; d++) to[d] = x[d];
-    for (size_t at = 0; at < d_head && t == KV_INT; at += 32) {
+    for (size_t at = 0; at < d_head && kv_is_ints(t); at += 32) {
         float m = 0;
         for (size_t d = at; d < at + 32; d++) m = fmaxf(m, fabsf(x[d]));
         for (size_t d = at; d < at + 32 && m > 0; d++) to[d] = rintf(x[d] * ((float)steps / m)) * (double)(m / (float)steps);
@@ -83,9 +83,9 @@ static double expect(struct expected *e, const struct att *t, const struct attn 
     double v_max = 0;
     memset(e, 0, sizeof *e);
     for (size_t j = 0; j < len * t->d_head; j++) v_max = fmax(v_max, fabs((double)t->v[j]));
-    for (size_t j = 0; j < len && t->type != KV_INT; j++)
+    for (size_t j = 0; j < len && !kv_is_ints(t->type); j++)
         for (size_t d = 0; d < t->d_head; d++) e->want[d] += p[j] * t->v[j * t->d_head + d];
-    for (size_t j = 0; j < len && t->type == KV_INT; j += ATTN_KEYS)
+    for (size_t j = 0; j < len && kv_is_ints(t->type); j += ATTN_KEYS)
         for (size_t d = 0; d < t->d_head; d += 32) weigh_ints(e, t, p, j, j + ATTN_KEYS < len ? j + ATTN_KEYS : len, d);
     for (size_t d = 0; d < t->d_head; d++) {
         const double more = (t->type == KV_BF16 ? 4e-3 : 3e-6) * v_max;
@@ -106,7 +106,7 @@ static void check_row(struct check *c, const struct att *t, const struct attn *a
         if (!check(c, fabs(got - want) <= e.max[d], "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g not %.9g",
                    t->rows, t->d_head, t->n_keys, t->type, r, len, d, got, want))
             break;
-        check(c, t->type != KV_INT || fabs(got - e.without[d]) <= e.max_without[d],
+        check(c, !kv_is_ints(t->type) || fabs(got - e.without[d]) <= e.max_without[d],
               "attn rows %zu d_head %zu keys %zu type %d row %zu/%zu d %zu: %.9g, more than %.3g from %.9g", t->rows, t->d_head, t->n_keys,
               t->type, r, len, d, got, e.max_without[d], e.without[d]);
         spread[0] += (got - want) * (got - want);
@@ -259,10 +259,10 @@ static void put_key(struct check *c, const struct att *t, const struct attn *a, 
         const double key = kv_read(t->type, block, j % 32, d, t->d_head, 0), value = kv_read(t->type, block, j % 32, d, t->d_head, 1);
         check(c, key == k[d] && value == v[d], "kv_put type %d: key %zu d %zu is %g not %g, its value %g not %g", t->type, j, d, key,
               (double)k[d], value, (double)v[d]);
-        if (t->type != KV_INT) continue;
-        const float scale = kv_scale(block, j % 32, d, t->d_head, 0);
-        t->k_low[j * t->d_head + d] = scale * (float)((((int)(k[d] / scale) + 8) & 15) - 8);
-        t->scale[j][d / 32] = kv_scale(block, j % 32, d, t->d_head, 1);
+        if (!kv_is_ints(t->type)) continue;
+        const float scale = kv_scale(t->type, block, j % 32, d, t->d_head, 0);
+        if (t->type == KV_INT) t->k_low[j * t->d_head + d] = scale * (float)((((int)(k[d] / scale) + 8) & 15) - 8);
+        t->scale[j][d / 32] = kv_scale(t->type, block, j % 32, d, t->d_head, 1);
     }
 }
 
@@ -381,8 +381,8 @@ static void check_known(struct check *c, size_t rows)
 static void check_passed_over(struct check *c, enum kv_type t, size_t rows)
 {
     enum { N = 3 * ATTN_KEYS, D_MAX = 32 };
-    const size_t d_head = t == KV_INT ? 32 : 4, block = kv_block_sz(t, d_head);
-    const float far = t == KV_INT ? 0x1p66f : 1, gone_key = t == KV_INT ? -0x1p66f : -INFINITY;
+    const size_t d_head = kv_is_ints(t) ? 32 : 4, block = kv_block_sz(t, d_head);
+    const float far = kv_is_ints(t) ? 0x1p66f : 1, gone_key = kv_is_ints(t) ? -0x1p66f : -INFINITY;
     float q[13 * D_MAX] = { 0 }, out[13 * D_MAX];
     char *kv = aligned_alloc_64(N / 32 * block);
     const struct attn a = { .out = out, .ld_out = d_head, .q = q, .ld_q = d_head, .kv = { kv, block, NULL }, .n_keys = N,
@@ -412,7 +412,7 @@ static void check_type(struct check *c, enum kv_type t)
 {
     static const size_t any[] = { 64, 4, 8, 12, 16, 24, 32, 40, 72, 80, 96, 100, 128, 256 }, by_32[] = { 64, 32, 96, 128, 160, 256, 192 };
     static const size_t keys[] = { 1, 5, 31, 32, 33, 64, 100, 255, 256, 257, 448, 600 };
-    const size_t *heads = t == KV_INT ? by_32 : any, n_heads = t == KV_INT ? sizeof by_32 / sizeof *by_32 : sizeof any / sizeof *any;
+    const size_t *heads = kv_is_ints(t) ? by_32 : any, n_heads = kv_is_ints(t) ? sizeof by_32 / sizeof *by_32 : sizeof any / sizeof *any;
     check_passed_over(c, t, 1);
     check_passed_over(c, t, 13);
     for (size_t i = 0; i < 28; i += c->quick ? 3 : 1) {
@@ -422,8 +422,8 @@ static void check_type(struct check *c, enum kv_type t)
     }
     check_case(c, 53, 64, 300, t, 2, 1);
     check_case(c, 50, 64, 520, t, 1, 0);
-    check_case(c, 17, t == KV_INT ? 96 : 100, 77, t, 0, 0); /* rows of two tiles, of three */
-    check_case(c, 37, t == KV_INT ? 160 : 72, 333, t, 1, 1);
+    check_case(c, 17, kv_is_ints(t) ? 96 : 100, 77, t, 0, 0); /* rows of two tiles, of three */
+    check_case(c, 37, kv_is_ints(t) ? 160 : 72, 333, t, 1, 1);
     check_case(c, 3, 64, 0, t, 0, 0);
     for (size_t i = 0; i < 12; i++) check_case(c, 1 + i * 5 % 17, heads[i % n_heads], keys[i], t, (int)i % 3, WINDOW | i % 2);
     check_case(c, 40, 64, 1100, t, 2, TABLE | WINDOW);
@@ -444,6 +444,7 @@ void check_attn_ints(struct check *c)
 {
     check_kv_ints(c);
     check_type(c, KV_INT);
+    check_type(c, KV_Q8);
 }
 
 void check_attn(struct check *c)

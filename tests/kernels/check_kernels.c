@@ -190,9 +190,11 @@ static int only_lowp(const struct kern *k, int *ints)
     kern_init(&below, k->level - 1);
     for (int t = PK_LOWP; t < PK_COUNT; t++) below.linear[t] = k->linear[t];
     *ints = below.attn[KV_INT] != k->attn[KV_INT];
-    below.attn[KV_INT] = k->attn[KV_INT];
-    below.attn_partial[KV_INT] = k->attn_partial[KV_INT];
-    below.attn_weights[KV_INT] = k->attn_weights[KV_INT];
+    for (int t = KV_INT; t < KV_TYPES; t++) {
+        below.attn[t] = k->attn[t];
+        below.attn_partial[t] = k->attn_partial[t];
+        below.attn_weights[t] = k->attn_weights[t];
+    }
     return !memcmp((const char *)&below + first, (const char *)k + first, sizeof below - first);
 }
 

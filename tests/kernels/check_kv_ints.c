@@ -29,7 +29,7 @@ static void check_numbers(struct check *c, const char *what, const float x[GROUP
             }
             memcpy(want, both, sizeof want);
             kv_round(KV_INT, want, HEAD, value);
-            const double got = kv_read(KV_INT, block, slot, d, HEAD, value), scale = kv_scale(block, slot, d, HEAD, value);
+            const double got = kv_read(KV_INT, block, slot, d, HEAD, value), scale = kv_scale(KV_INT, block, slot, d, HEAD, value);
             const int of = value ? 127 : 2039, is_zero = max < 0x1p-111f;
             if (!is_number) {
                 check(c, isnan(scale), "kv_put %s, value %d: a scale of %g", what, value, scale);

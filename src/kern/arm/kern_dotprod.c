@@ -31,6 +31,6 @@ void kern_init_dotprod(struct kern *k)
 {
     init_quads(k);
     init_blocks(k);
-    init_attn_int(k);
+    init_attn_ints(k);
     k->level = CPU_DOTPROD;
 }

@@ -50,6 +50,6 @@ void kern_init_i8mm(struct kern *k)
 {
     init_quads(k);
     init_blocks(k);
-    init_attn_int(k);
+    init_attn_ints(k);
     k->level = CPU_I8MM;
 }

@@ -46,7 +46,7 @@ PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t
 
 void kern_init_avx512vnni(struct kern *k)
 {
-    init_attn_int(k);
+    init_attn_ints(k);
     init_ints(k);
     init_quads(k);
     init_blocks(k);

@@ -51,7 +51,7 @@ PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
 
 void kern_init_avxvnni(struct kern *k)
 {
-    init_attn_int(k);
+    init_attn_ints(k);
     init_ints(k);
     init_quads(k);
     init_blocks(k);
