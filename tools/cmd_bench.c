@@ -3,6 +3,7 @@
  * A model of a known shape with random weights is timed phase by phase; the time does not depend on what the weights say. Operations and
  * bytes follow from the shape, and are compared with the machine's peaks, measured in the same run. */
 #include "cmd.h"
+#include "bench_draft.h"
 #include "engine.h"
 #include "option_names.h"
 #include "machine.h"
@@ -16,7 +17,7 @@
 
 struct opts {
     struct engine_opts engine;
-    const char *shape, *type;
+    const char *shape, *type, *draft;
     int64_t runs;
     int json, format;
 };
@@ -31,6 +32,8 @@ static const struct arg rows[] = {
       .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ...; sensevoice, paraformer, nano, qwen3-0.6b, ..." },
     { .name = "type", .kind = ARG_TEXT, .at = AT(type), .value = "TYPE", .dflt = "f16",
       .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k or iq4_xs" },
+    { .name = "draft", .kind = ARG_TEXT, .at = AT(draft), .value = "NAME",
+      .help = "instead of phases: what a draft model of that shape would spare, by how often it is right" },
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = AT(engine.model), .value = "PATH|NAME",
       .help = "a real model instead of --shape and --type" },
     ARG_HEADING("Measuring"),
@@ -423,6 +426,14 @@ static int open_model(struct engine *e, const struct opts *o)
     return rc == STENO_OK ? open_session(e) : message_model_error(NULL, rc, err.text);
 }
 
+static int draft_gains(const struct engine *e, const struct opts *o)
+{
+    steno_model_params p;
+    const int code = engine_model_params(&p, &o->engine);
+    p.team = e->team;
+    return code == EXIT_OK ? bench_draft(e, &p, o->shape, o->draft, o->type, (int)o->runs) : code;
+}
+
 static int bench(const struct opts *o)
 {
     struct engine e = { 0 };
@@ -434,8 +445,9 @@ static int bench(const struct opts *o)
     double load_ms = (double)(progress_now_us() - begun) / 1000.0;
     if (code == EXIT_OK) steno_model_info_get(e.model, &i);
     const struct phases all = phases_of(&i);
-    if (code == EXIT_OK) code = measure(r, &all, o, e.session);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK && o->draft) code = draft_gains(&e, o);
+    else if (code == EXIT_OK) code = measure(r, &all, o, e.session);
+    if (code == EXIT_OK && !o->draft) {
         struct figures f = { .phases = all, .r = r, .i = &i, .machine = machine, .threads = steno_team_threads(e.team),
                              .runs = (int)o->runs, .rss = machine_peak_rss() /* before the peaks take memory of their own */ };
         if (!o->engine.model) snprintf(i.name, sizeof i.name, "%s", o->shape);
@@ -458,6 +470,8 @@ static int check_given(const struct opts *o)
     for (int i = 0; i < 2 && o->engine.model; i++)
         if (option_was_given(g, i ? "type" : "shape"))
             return message_usage("%s is of a random model: it does not go with -m", option_name(name, g, i ? "type" : "shape"));
+    if (o->draft && (o->engine.model || o->json || o->format != TABLE))
+        return message_usage("--draft prints a table about shapes: -m, --json and --output-format do not go with it");
     if (o->json && option_was_given(g, "output-format") && o->format != JSON)
         return message_usage("--json and another %s exclude each other", option_name(name, g, "output-format"));
     return EXIT_OK;

@@ -1389,8 +1389,9 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
 /** Parts of the speech path one at a time, for measuring them.
  *
  * @param phase  of a model that decodes windows of 30 s: "mel", "encode", "cross", "prompt" (n tokens in one run), "decode" (n single
- *               steps from position 0), "beam5" (n steps of a beam search of five; the session needs max_lanes >= 5), "batch" (n steps of
- *               one row for each window of the session's batch), "total" (all of a window that has n tokens: log-mel, encoder, cross
+ *               steps from position 0), "check" (one run of n rows, 1 to 32, all of which are chosen from: a step, and guesses behind it),
+ *               "beam5" (n steps of a beam search of five; the session needs max_lanes >= 5), "batch" (n steps of one row for each window
+ *               of the session's batch), "total" (all of a window that has n tokens: log-mel, encoder, cross
  *               keys, steps). Of a model that hears clips: "features" and "encode" (of n seconds, in clips as long as the model takes
  *               them); with a CTC head "ctc" (that head, of n seconds); by integrate-and-fire "cif" (tokens are found in n seconds),
  *               "decode" (n tokens over 30 s). Of a language model "prompt" (n tokens are read), "decode" (n single steps behind 64

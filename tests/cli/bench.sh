@@ -14,6 +14,10 @@ done
 none "no row is there twice" "$(grep -v '^#' "$T/out" | cut -f 1 | sort | uniq -d)"
 none "best of a time is at most its median" "$(awk -F '\t' '$2 == "ms" && $3 > $4' "$T/out")"
 none "best of a rate is at least its median" "$(awk -F '\t' '$2 ~ /\/s$/ && $3 < $4' "$T/out")"
+expect 0 "bench tells what a draft would spare" bench -q --shape tiny --draft tiny --type q4_0 --runs 1
+grep -q "^0.80 " "$T/out" || bad "there is a row for each acceptance" "$(cat "$T/out")"
+expect 2 "of models of windows" bench -q --shape sensevoice --draft tiny --runs 1
+expect 2 "of shapes" bench -q -m "$MODEL" --draft tiny
 expect 2 "bench names the shapes that there are" bench --shape none
 err_has qwen3-0.6b
 LM=${STENO_SHARED:-/none}/material/llm/models/qwen3

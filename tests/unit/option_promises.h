@@ -216,6 +216,7 @@ static const struct promise convert[] = {
 static const struct promise bench[] = {
     { "shape", 0, "--shape tiny", "", NULL }, /* beside -m */
     { "type", 0, "--type f32", "", NULL },
+    { "draft", 0, "--draft tiny", "", "cli/bench.sh" },
     { "model", ALL, "", "", "everything here" },
     { "runs", ALL, "--runs 2", "", "cli/bench.sh" },
     { "output-format", ALL, "-f tsv", "", NULL },

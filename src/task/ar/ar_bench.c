@@ -48,6 +48,20 @@ static int bench_decode(steno_session *s, int n, int windows, int lanes, int pro
     return steps_run(s, PLAN_DECODER, prompt ? 1 : n);
 }
 
+/* One run of a step and the guesses behind it, n rows, all of which are chosen from. */
+static int bench_check(steno_session *s, int n)
+{
+    struct steno_batch *b = s->batch;
+    const struct plan *p = &s->model->plan[PLAN_DECODER];
+    struct run_time spent;
+    int ran, rc = n > 0 && n <= ROWS_OUT_MIN ? bench_lanes(s, n + 1, 1, 1) : STENO_EARG;
+    if (rc) return err_set(&s->error, rc, "n is %d, want 1 to %d rows", n, ROWS_OUT_MIN);
+    for (int i = 0; i < n; i++) run_add(&b->run, s->model->tokens.sot, i, 0, n > 1 ? ROW_GUESS : ROW_SAMPLE);
+    rc = session_ran(s, b->exec, exec_chain(b->exec, p, &b->run, 1, NULL, &ran, NULL, &spent));
+    for (int i = 0; n > 1 && i < n && !rc; i++) rc = session_ran(s, b->exec, exec_choose(b->exec, p, &b->run, NULL, (uint32_t)i));
+    return rc;
+}
+
 /* All windows get the keys and values of the first: pages that nobody has written would all be one page, in the first-level cache. */
 static void bench_windows(steno_session *s)
 {
@@ -90,6 +104,8 @@ int64_t bench_phase(steno_session *s, const char *phase, int n)
         rc = bench_decode(s, n, 1, 1, 1);
     } else if (!strcmp(phase, "decode")) {
         rc = bench_decode(s, n, 1, 1, 0);
+    } else if (!strcmp(phase, "check")) {
+        rc = bench_check(s, n);
     } else if (!strcmp(phase, "beam5")) {
         rc = bench_beams(s, n, 5);
     } else if (!strcmp(phase, "batch")) {
@@ -99,7 +115,8 @@ int64_t bench_phase(steno_session *s, const char *phase, int n)
         if (!rc) rc = window_encode(s, 0, s->model->audio_ctx);
         if (!rc) rc = bench_decode(s, n, 1, 1, 0);
     } else {
-        rc = err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are mel, encode, cross, prompt, decode, beam5, batch, total", phase);
+        rc = err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are mel, encode, cross, prompt, decode, check, beam5, batch, total",
+                     phase);
     }
     if (rc) return rc;
     return us >= 0 ? us : (os_now_ns() - t0) / 1000;
