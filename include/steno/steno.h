@@ -1381,7 +1381,7 @@ STENO_API void steno_profile_enable(steno_session *s, int on);
 /** Time of operation `i` of the plans, in the order of steno_plan_dump.
  *
  * @param label  receives the operation's label, static as long as the model lives
- * @param ns     receives the time spent in it
+ * @param ns     receives the time spent in it; operations that are made within another one count there, and have 0 themselves
  * @param calls  receives how often it ran
  * @return STENO_OK, STENO_EARG past the last one */
 STENO_API int steno_profile_get(const steno_session *s, int i, const char **label, int64_t *ns, int64_t *calls);

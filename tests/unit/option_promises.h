@@ -254,7 +254,7 @@ static const struct promise bench[] = {
     { "ignore-eos", LM, "--ignore-eos", "--temperature 50 -n 0", NULL }, \
     { "ctx-size", LM, "-c 60", "-n 0 --ignore-eos", NULL }, \
     { "draft", LM, "--draft %m", "", SPEED }, \
-    { "kv-type", LM, "--kv-type q8_0", "", SPEED }, \
+    { "kv-type", LM, "--kv-type f32", "", SPEED }, \
     { "draft-max", LM, "--draft-max 4", "", SPEED }, \
     { "device", LM, "--device cpu", "", SPEED }, \
     { "compute", LM, "--compute f32", "", SPEED }, \

@@ -64,12 +64,18 @@ static struct front_time *front_time(const steno_session *s)
     return &lm_of(s)->time;
 }
 
+/* Nothing is before what goes on: the session has read nothing yet, or forgot it for vectors of texts. */
+static int is_beginning(const steno_session *s)
+{
+    return !lm_lane_is_own(s) && (s->own_batch || !lm_of(s)->turn);
+}
+
 /* The session's lane is at work for it: it goes on, or another text begins, in a lane that may hold some of it. */
 static int lane_take(steno_session *s, const int32_t *ids, int n, int again)
 {
-    const int own = lm_lane_is_own(s), rc = again ? STENO_OK : generation_check(s, ids, n);
+    const int rc = again ? STENO_OK : generation_check(s, ids, n);
     if (rc) return rc;
-    if (again && !own)
+    if (again && !lm_lane_is_own(s))
         return err_set(&s->error, STENO_EARG, "there is no text to go on with: another session of the batch has read one since");
     if (again) lm_lane_enter(s);
     else lm_lane_begin(s);
@@ -80,6 +86,7 @@ static int lane_take(steno_session *s, const int32_t *ids, int n, int again)
 
 static int read_ids(steno_session *s, const int32_t *ids, int n, int again)
 {
+    again = again && !is_beginning(s);
     int rc = lane_take(s, ids, n, again);
     if (rc) return rc;
     rc = generation_read(s, &lm_of(s)->generation, ids, n, again);
@@ -90,6 +97,7 @@ static int read_ids(steno_session *s, const int32_t *ids, int n, int again)
 
 static int generate_ids(steno_session *s, const int32_t *ids, int n, const steno_generate_params *p, int again)
 {
+    again = again && !is_beginning(s);
     int rc = lane_take(s, ids, n, again);
     if (rc) return rc;
     rc = generation_run(s, &lm_of(s)->generation, ids, n, p, again);
