@@ -31,7 +31,7 @@ static const struct verb verbs[] = {
     { "generate", cmd_generate, "go on with a text, or answer it, with a language model" },
     { "embed", cmd_embed, "vectors of texts" },
     { "search", cmd_search, "lines of transcripts that mean what is asked for" },
-    { "convert", cmd_convert, "write a FunASR model as one GGUF file" },
+    { "convert", cmd_convert, "write FunASR and language models as one GGUF file" },
     { "quantize", cmd_quantize, "write it with smaller weights" },
     { "info", cmd_info, "what a model file holds, or what is wrong with it" },
     { "bench", cmd_bench, "how fast this machine is, phase by phase" },
