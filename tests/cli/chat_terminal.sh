@@ -6,11 +6,12 @@ LM=$SRC/tests/data/lm/qwen3-q4_0.gguf
 has_editor() { ldd "$STENO" 2>/dev/null | grep -q libedit; }
 
 # What is typed comes from a FIFO; what the terminal shows goes to the file shown.
+# The shell of the terminal gets its Ctrl-C, too: it has a trap, as it must live to write the exit code.
 mkfifo keys
 open_terminal() { # open_terminal ARGUMENT...
     rm -f code
     : >shown
-    TERM=xterm LANG=C.UTF-8 LC_ALL=C.UTF-8 env --default-signal=INT script -qec "'$STENO' $*; echo \$? >code" /dev/null <keys >shown 2>&1 &
+    TERM=xterm LANG=C.UTF-8 LC_ALL=C.UTF-8 env --default-signal=INT script -qec "trap : INT; '$STENO' $*; echo \$? >code" /dev/null <keys >shown 2>&1 &
     pid=$!
     exec 8>keys
 }
