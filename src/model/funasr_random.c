@@ -115,15 +115,21 @@ void random_sanm_layer(struct funasr_random *f, const char *prefix, const struct
     random_matrix(f, prefix, "feed_forward.w_2", s->d, s->d_ff);
 }
 
-void random_sanm_encoder(struct funasr_random *f, const struct random_sanm *s, uint64_t width, int32_t layers)
+static void random_sanm_layers(struct funasr_random *f, const struct random_sanm *s, const char *list, int32_t layers, const char *norm)
 {
     char prefix[NAME_SZ];
-    random_sanm_layer(f, "encoder.encoders0.0", s, width);
-    for (int32_t i = 0; i < layers - 1; i++) {
-        snprintf(prefix, sizeof prefix, "encoder.encoders.%d", (int)i);
+    for (int32_t i = 0; i < layers; i++) {
+        snprintf(prefix, sizeof prefix, "encoder.%s.%d", list, (int)i);
         random_sanm_layer(f, prefix, s, s->d);
     }
-    random_norm(f, "encoder", "after_norm", s->d);
+    random_norm(f, "encoder", norm, s->d);
+}
+
+void random_sanm_encoder(struct funasr_random *f, const struct random_sanm *s, uint64_t width, int32_t layers, int32_t more_layers)
+{
+    random_sanm_layer(f, "encoder.encoders0.0", s, width);
+    random_sanm_layers(f, s, "encoders", layers - 1, "after_norm");
+    if (more_layers) random_sanm_layers(f, s, "tp_encoders", more_layers, "tp_norm");
 }
 
 int funasr_random_end(struct funasr_random *f, struct file *file, steno_error *e)

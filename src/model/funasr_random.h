@@ -35,6 +35,6 @@ void random_tensor(struct funasr_random *f, const char *name, const uint64_t *di
 /* A SAN-M layer of an encoder, from rows of d_in. */
 struct random_sanm { uint64_t d, d_ff, taps; };
 void random_sanm_layer(struct funasr_random *f, const char *prefix, const struct random_sanm *s, uint64_t d_in);
-/* All layers of an encoder. */
-void random_sanm_encoder(struct funasr_random *f, const struct random_sanm *s, uint64_t width, int32_t layers);
+/* All layers of an encoder, and its second list (tp_encoders) of more_layers. */
+void random_sanm_encoder(struct funasr_random *f, const struct random_sanm *s, uint64_t width, int32_t layers, int32_t more_layers);
 #endif

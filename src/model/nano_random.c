@@ -26,13 +26,7 @@ int nano_random_file(struct random_file *r, struct file *f, struct arena *a, enu
     struct funasr_random w;
     funasr_random_begin(&w, r, a, nano_architecture, type, seed, e);
     nano_put_settings(&w.g, &s);
-    random_sanm_encoder(&w, &dims, 560, s.enc.layers);
-    for (int32_t i = 0; i < s.more_layers; i++) {
-        char prefix[NAME_MAX_LEN];
-        snprintf(prefix, sizeof prefix, "encoder.tp_encoders.%d", (int)i);
-        random_sanm_layer(&w, prefix, &dims, dims.d);
-    }
-    random_norm(&w, "encoder", "tp_norm", dims.d);
+    random_sanm_encoder(&w, &dims, 560, s.enc.layers, s.more_layers);
     random_matrix(&w, "audio_adaptor", "linear1", 2048, 512);
     random_matrix(&w, "audio_adaptor", "linear2", 1024, 2048);
     for (int32_t i = 0; i < s.adp.layers; i++) add_block(&w, i, 1024);

@@ -331,7 +331,7 @@ static int paraformer_random_file(struct random_file *r, struct file *f, struct 
     funasr_put_settings(&w.g, &s, &usual, setting, N_SETTINGS);
     funasr_random_vocab(&w, "pf.vocab", (uint32_t)s.n_vocab);
     random_cmvn(&w, 560);
-    random_sanm_encoder(&w, &dims, 560, s.enc.layers);
+    random_sanm_encoder(&w, &dims, 560, s.enc.layers, 0);
     random_tensor(&w, "predictor.cif_conv1d.weight", (const uint64_t[]){ dims.d, dims.d, 3 }, 3, fill);
     random_tensor(&w, "predictor.cif_conv1d.bias", &dims.d, 1, fill);
     random_tensor(&w, "predictor.cif_output.weight", (const uint64_t[]){ 1, dims.d }, 2, fill);

@@ -190,13 +190,7 @@ static int sensevoice_random_file(struct random_file *r, struct file *f, struct 
     funasr_random_vocab(&w, "sv.vocab", (uint32_t)s.n_vocab);
     random_cmvn(&w, 560);
     random_tensor(&w, "embed.weight", (const uint64_t[]){ QUERIES, 560 }, 2, (struct random_fill){ 0, 1 });
-    random_sanm_encoder(&w, &dims, 560, s.enc.layers);
-    for (int32_t i = 0; i < s.more_layers; i++) {
-        char prefix[NAME_MAX_LEN];
-        snprintf(prefix, sizeof prefix, "encoder.tp_encoders.%d", (int)i);
-        random_sanm_layer(&w, prefix, &dims, dims.d);
-    }
-    random_norm(&w, "encoder", "tp_norm", dims.d);
+    random_sanm_encoder(&w, &dims, 560, s.enc.layers, s.more_layers);
     random_matrix(&w, "ctc", "ctc_lo", (uint64_t)s.n_vocab, dims.d);
     return funasr_random_end(&w, f, e);
 }

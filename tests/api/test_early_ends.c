@@ -1,6 +1,7 @@
 /* steno tests: calls that end early, and calls in a batch that is shared. SPDX-License-Identifier: MIT
  *
  * A random model whose windows are 0.6 s long, so that a call can be ended at every place where it is asked. */
+#include "batch.h"
 #include "small_pair.h"
 
 enum { LANES = 3, KINDS = 6 };
@@ -65,16 +66,6 @@ static steno_batch *batch_new(const steno_model *m, int windows, void *user, voi
     bp.on_done = on_done;
     assert_int_equal(steno_batch_open(&b, m, NULL, &bp, NULL), 0);
     return b;
-}
-
-static steno_session *member_new(const steno_model *m, steno_batch *b)
-{
-    steno_session *s;
-    steno_session_params sp;
-    steno_session_params_init(&sp);
-    sp.batch = b;
-    assert_int_equal(steno_session_open(&s, m, NULL, &sp, NULL), 0);
-    return s;
 }
 
 /* ---- should_abort ------------------------------------------------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* steno tests: punctuation as callers use it. SPDX-License-Identifier: MIT
  *
  * The tiny streaming model of the tree, and the same network called an offline one; the shipped model's transcript. */
+#include "batch.h"
 #include "heap.h"
 #include "folder.h"
 #include "shipped_session.h"
@@ -278,13 +279,9 @@ static void test_a_batch_takes_no_requests_for_marks(void **state)
 {
     (void)state;
     steno_batch *b;
-    steno_session_params sp;
-    steno_session *s;
     const steno_source src = { read_nothing, NULL, NULL };
     assert_int_equal(steno_batch_open(&b, offline, NULL, NULL, NULL), 0);
-    steno_session_params_init(&sp);
-    sp.batch = b;
-    assert_int_equal(steno_session_open(&s, offline, NULL, &sp, NULL), 0);
+    steno_session *s = member_new(offline, b);
     declined(s, steno_batch_add(b, s, &src, NULL), "hears nothing");
     assert_int_equal(steno_batch_run(b), STENO_OK);
     assert_int_equal(steno_punctuate(s, "one two", NULL), STENO_OK);

@@ -1,6 +1,7 @@
 /* steno tests: integrate-and-fire against the reference. SPDX-License-Identifier: MIT
  *
  * The small Paraformers of the collection: rows of frames, ids, text and times, from every form of their files. */
+#include "batch.h"
 #include "funasr_pt.h"
 #include "internal.h"
 #include "search/cif.h"
@@ -290,22 +291,15 @@ static void test_requests_of_a_batch_are_those_alone(void **state)
     struct pcm_feed feed[N];
     steno_source src[N];
     steno_session *s[N], *alone;
-    steno_batch *b;
-    steno_batch_params bp;
-    steno_session_params sp;
+    steno_batch *b = batch_with(model, 3);
     steno_transcribe_params p;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
     steno_transcribe_params_init(&p);
-    bp.max_windows = 3;
-    assert_int_equal(steno_batch_open(&b, model, NULL, &bp, NULL), 0);
     assert_int_equal(steno_session_open(&alone, model, NULL, NULL, NULL), 0);
-    sp.batch = b;
     for (int i = 0; i < N; i++) {
         assert_int_equal(sound_read(&a[i], funasr_file("audio/%s.wav", file[i]).s), 0);
         feed[i] = (struct pcm_feed){ &a[i], 0, 977 };
         src[i] = (steno_source){ pcm_read, NULL, &feed[i] };
-        assert_int_equal(steno_session_open(&s[i], model, NULL, &sp, NULL), 0);
+        s[i] = member_new(model, b);
         assert_int_equal(steno_batch_add(b, s[i], &src[i], &p), 0);
     }
     assert_int_equal(steno_batch_run(b), 0);

@@ -2,6 +2,7 @@
  *
  * Chunks of the collection's recordings: what each makes fire, what is left of the sum behind it, ids and text, for every chunk size and
  * look-back of the goldens, from every form of the files, whatever pieces the audio comes in. */
+#include "batch.h"
 #include "online_dir.h"
 #include "internal.h"
 #include "task/cif/stream_session.h"
@@ -310,14 +311,6 @@ static void count_segments(void *user, const steno_segment *g)
     ++*(int *)user;
 }
 
-static int session_in(steno_session **s, steno_batch *b)
-{
-    steno_session_params p;
-    steno_session_params_init(&p);
-    p.batch = b;
-    return steno_session_open(s, model, NULL, &p, NULL);
-}
-
 /* Streams of several settings share runs of one batch, in pieces of all kinds, and each gives what it gives alone. */
 static void check_neighbours(int windows)
 {
@@ -345,7 +338,7 @@ static void check_neighbours(int windows)
         p[i].on_segment = count_segments;
         p[i].user = &n_told[i];
         const steno_source src = { drip_read, NULL, &d[i] };
-        assert_int_equal(session_in(&s[i], b), 0);
+        s[i] = member_new(model, b);
         assert_int_equal(steno_batch_add(b, s[i], &src, &p[i]), 0);
     }
     while (steno_batch_run_as(b, STENO_RUN_POLL) > 0) steno_batch_wake(b);
@@ -385,7 +378,7 @@ static void test_text_comes_while_the_audio_does(void **state)
     struct drip d = { .pcm = a.pcm, .n = (int64_t)a.n, .step = 1600 };
     const steno_source src = { drip_read, NULL, &d };
     assert_int_equal(steno_batch_open(&b, model, NULL, NULL, NULL), 0);
-    assert_int_equal(session_in(&s, b), 0);
+    s = member_new(model, b);
     assert_int_equal(steno_batch_add(b, s, &src, &p), 0);
     while (steno_batch_run_as(b, STENO_RUN_POLL) > 0) {
         if (d.at == 2 * 9600) assert_true(n_told >= 1);

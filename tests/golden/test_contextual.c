@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "api/heap.h"
 #include "api/shipped.h"
+#include "batch.h"
 #include "golden.h"
 
 static const char folder[] = "tests/data/contextual";
@@ -187,23 +188,16 @@ static void test_requests_of_a_batch_have_their_own_words(void **state)
     static const char *const words[] = { NULL, "你好", "xyz\n鑫鑫", "你好" };
     enum { N = sizeof words / sizeof *words };
     steno_session *s[N], *alone;
-    steno_batch *b;
-    steno_batch_params bp;
-    steno_session_params sp;
+    steno_batch *b = batch_with(model, 3);
     struct feed from[N] = { 0 };
     steno_source src[N];
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    bp.max_windows = 3;
-    assert_int_equal(steno_batch_open(&b, model, NULL, &bp, NULL), 0);
     assert_int_equal(steno_session_open(&alone, model, NULL, NULL, NULL), 0);
-    sp.batch = b;
     for (int i = 0; i < N; i++) {
         steno_transcribe_params p;
         steno_transcribe_params_init(&p);
         p.hotwords = words[i];
         src[i] = (steno_source){ feed_read, NULL, &from[i] };
-        assert_int_equal(steno_session_open(&s[i], model, NULL, &sp, NULL), 0);
+        s[i] = member_new(model, b);
         assert_int_equal(steno_batch_add(b, s[i], &src[i], &p), 0);
     }
     assert_int_equal(steno_batch_run(b), 0);

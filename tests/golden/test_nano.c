@@ -4,6 +4,7 @@
  * files. In f32, as the reference computes. */
 #include <unistd.h>
 #include "../api/convert.h"
+#include "batch.h"
 #include "folder.h"
 #include "funasr.h"
 #include "internal.h"
@@ -337,22 +338,15 @@ static void test_windows_in_a_batch_have_the_texts_of_each_alone(void **state)
     (void)state;
     steno_transcribe_params p = params_of(&asked[0]);
     steno_session *alone, *s[2];
-    steno_batch *b;
-    steno_batch_params bp;
+    steno_batch *b = batch_with(model, 8);
     float *pcm = long_audio(LONG_S * RATE_HZ);
     p.chunk_ms = 3000;
     assert_int_equal(steno_session_open(&alone, model, NULL, NULL, NULL), 0);
     assert_int_equal(steno_transcribe(alone, pcm, LONG_S * RATE_HZ, &p), 0);
-    steno_batch_params_init(&bp);
-    bp.max_windows = 8;
-    assert_int_equal(steno_batch_open(&b, model, NULL, &bp, NULL), 0);
     struct pcm memory[2];
     steno_source src[2];
     for (int i = 0; i < 2; i++) {
-        steno_session_params sp;
-        steno_session_params_init(&sp);
-        sp.batch = b;
-        assert_int_equal(steno_session_open(&s[i], model, NULL, &sp, NULL), 0);
+        s[i] = member_new(model, b);
         memory[i] = (struct pcm){ pcm, LONG_S * RATE_HZ, 0, 0 };
         src[i] = pcm_source(&memory[i]);
         assert_int_equal(steno_batch_add(b, s[i], &src[i], &p), 0);
@@ -372,14 +366,6 @@ static void test_windows_in_a_batch_have_the_texts_of_each_alone(void **state)
     steno_session_close(alone);
     steno_batch_close(b);
     free(pcm);
-}
-
-struct stopping { int calls, at; };
-
-static int stop_at(void *user)
-{
-    struct stopping *t = user;
-    return ++t->calls >= t->at;
 }
 
 /* Wherever it is asked to stop it does, and what it has is whole. */

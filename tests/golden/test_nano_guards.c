@@ -1,6 +1,7 @@
 /* steno tests: Fun-ASR-Nano where it goes round in circles. SPDX-License-Identifier: MIT
  *
  * A repetition penalty far below 1 makes what was said already the likeliest by far: so this model repeats itself for ever. */
+#include "batch.h"
 #include "funasr.h"
 #include "internal.h"
 
@@ -165,22 +166,15 @@ static void test_windows_that_are_decoded_again_do_not_change_others(void **stat
     steno_transcribe_params p[3];
     struct pcm memory[3];
     char *want[3];
-    steno_batch_params bp;
-    steno_batch *b;
+    steno_batch *b = batch_with(model, 8);
     steno_session *s[3];
-    steno_batch_params_init(&bp);
-    bp.max_windows = 8;
-    assert_int_equal(steno_batch_open(&b, model, NULL, &bp, NULL), 0);
     for (int i = 0; i < 3; i++) {
-        steno_session_params sp;
-        steno_session_params_init(&sp);
-        sp.batch = b;
         p[i] = params_of(penalty[i], i < 2 ? STENO_GUARDS_RETRY : STENO_GUARDS_FLAG);
         p[i].chunk_ms = 3000;
         p[i].sample_len = 60;
         if (steno_transcribe(session, pcm, n, &p[i])) fail_msg("%s", steno_last_error(session));
         want[i] = strdup(steno_text(session));
-        assert_int_equal(steno_session_open(&s[i], model, NULL, &sp, NULL), 0);
+        s[i] = member_new(model, b);
         memory[i] = (struct pcm){ pcm, n, 0, 0 };
         const steno_source src = pcm_source(&memory[i]);
         assert_int_equal(steno_batch_add(b, s[i], &src, &p[i]), 0);
@@ -196,14 +190,6 @@ static void test_windows_that_are_decoded_again_do_not_change_others(void **stat
 }
 
 /* ---- an end within -------------------------------------------------------------------------------------------------------------- */
-
-struct stopping { int calls, at; };
-
-static int stop_at(void *user)
-{
-    struct stopping *t = user;
-    return ++t->calls >= t->at;
-}
 
 static void test_a_call_stops_within_any_attempt(void **state)
 {

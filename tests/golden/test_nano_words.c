@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include "../api/convert.h"
 #include "../api/heap.h"
+#include "batch.h"
 #include "folder.h"
 #include "funasr.h"
 #include "internal.h"
@@ -219,22 +220,15 @@ static void test_words_do_not_depend_on_who_is_beside(void **state)
     steno_model *m = open_at(d.path);
     struct sound a = { 0 };
     steno_session *alone, *s[3];
-    steno_batch *b;
-    steno_batch_params bp;
+    steno_batch *b = batch_with(m, 8);
     struct pcm memory[3];
     assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", "zh_synth_long").s), 0);
     steno_transcribe_params p[3] = { params_of(1), params_of(0), params_of(1) };
     p[0].chunk_ms = p[2].chunk_ms = 1500;
-    steno_batch_params_init(&bp);
-    bp.max_windows = 8;
-    assert_int_equal(steno_batch_open(&b, m, NULL, &bp, NULL), 0);
     assert_int_equal(steno_session_open(&alone, m, NULL, NULL, NULL), 0);
     assert_int_equal(steno_transcribe(alone, a.pcm, a.n, &p[0]), 0);
     for (int i = 0; i < 3; i++) {
-        steno_session_params sp;
-        steno_session_params_init(&sp);
-        sp.batch = b;
-        assert_int_equal(steno_session_open(&s[i], m, NULL, &sp, NULL), 0);
+        s[i] = member_new(m, b);
         memory[i] = (struct pcm){ a.pcm, a.n, 0, 0 };
         const steno_source src = pcm_source(&memory[i]);
         assert_int_equal(steno_batch_add(b, s[i], &src, &p[i]), 0);

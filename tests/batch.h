@@ -1,0 +1,35 @@
+/* steno tests: sessions of a batch, and calls that are told to stop. SPDX-License-Identifier: MIT */
+#ifndef STENO_TESTS_BATCH_H
+#define STENO_TESTS_BATCH_H
+#include "harness.h"
+#include <steno/steno.h>
+
+static inline steno_batch *batch_with(const steno_model *m, int windows)
+{
+    steno_batch *b;
+    steno_batch_params p;
+    steno_batch_params_init(&p);
+    p.max_windows = windows;
+    assert_int_equal(steno_batch_open(&b, m, NULL, &p, NULL), 0);
+    return b;
+}
+
+static inline steno_session *member_new(const steno_model *m, steno_batch *b)
+{
+    steno_session *s;
+    steno_session_params p;
+    steno_session_params_init(&p);
+    p.batch = b;
+    assert_int_equal(steno_session_open(&s, m, NULL, &p, NULL), 0);
+    return s;
+}
+
+/* For should_abort: how often it was asked, and from which time on it says yes. */
+struct stopping { int calls, at; };
+
+static inline int stop_at(void *user)
+{
+    struct stopping *t = user;
+    return ++t->calls >= t->at;
+}
+#endif
