@@ -11,7 +11,8 @@ mkfifo keys
 open_terminal() { # open_terminal ARGUMENT...
     rm -f code
     : >shown
-    TERM=xterm LANG=C.UTF-8 LC_ALL=C.UTF-8 env --default-signal=INT script -qec "trap : INT; '$STENO' $*; echo \$? >code" /dev/null <keys >shown 2>&1 &
+    TERM=xterm LANG=C.UTF-8 LC_ALL=C.UTF-8 env --default-signal=INT \
+        script -qec "trap : INT; '$STENO' $*; echo \$? >code" /dev/null <keys >shown 2>&1 &
     pid=$!
     exec 8>keys
 }
