@@ -107,7 +107,7 @@ int steno_param_get(const steno_model *m, enum steno_call call, int i, steno_par
     steno_param row = { .kind = r->kind, .name = r->name, .min = r->min, .max = param_max(r, m), .value = r->value, .none = r->none,
                         .has_none = r->has_none, .text = r->text, .offset = (uint32_t)r->at };
     row.served = param_served(r, m, call);
-    row.reason = row.served ? "" : param_why_not(r, call);
+    row.reason = row.served ? "" : param_why_not(r, m, call);
     if (strcmp(r->name, "chunk_ms") == 0 && row.served && m && model_window_ms(m) < row.max) row.max = model_window_ms(m);
     row.size = out->size < sizeof row ? out->size : (uint32_t)sizeof row;
     memcpy(out, &row, row.size);

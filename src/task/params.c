@@ -51,11 +51,18 @@ int param_served(const struct param *r, const steno_model *m, enum steno_call ca
     return (r->by & by) != 0;
 }
 
-const char *param_why_not(const struct param *r, enum steno_call call)
+/* A language model that hears decodes token by token, too: what it does not serve is of decoders that look at an encoder's rows. */
+static const char *why_not_audio_lm(const struct param *r)
+{
+    if ((r->by & BY_AR) == BY_MANY) return "is for encoder-decoder models that know several languages";
+    return r->by & BY_TAGS ? "is for encoder-decoder models, and for those whose text a CTC head finds" : "is for encoder-decoder models";
+}
+
+const char *param_why_not(const struct param *r, const steno_model *m, enum steno_call call)
 {
     if (call == STENO_CALL_ALIGN && !(r->by & BY_ALIGN)) return "is about choosing text, and in an alignment the text is known";
-    if (r->by == BY_FBANK) return "is for models that hear filter banks";
-    if (call == STENO_CALL_OPEN && r->by == BY_WORDS) return "is for models that have a vocabulary";
+    if (r->by == BY_FBANK) return "is for models whose filter banks are shifted and scaled";
+    if (call == STENO_CALL_OPEN && r->by == BY_WORDS) return "is for models whose vocabulary may lie elsewhere";
     if (r->by == BY_VAD) return "is for models that find speech";
     if (r->by == BY_TEXT || call == STENO_CALL_GENERATE) return "is for language models";
     if (r->by == BY_MARKS) return "is for models that put marks into text";
@@ -65,6 +72,7 @@ const char *param_why_not(const struct param *r, enum steno_call call)
     if (r->by == BY_AUDIO_LM) return "is for language models that hear";
     if (r->by == (BY_TAGS | BY_AUDIO_LM)) return "is for models with tags, and for language models that hear";
     if (r->by == BY_CLIPS) return "is for models that go clip by clip";
+    if ((r->by & BY_AR) && (who(m, call) & BY_AUDIO_LM) && m) return why_not_audio_lm(r);
     if (r->by & BY_HOT) return "is for models that decode token by token, have a CTC head, or were trained with hot words";
     if ((r->by & BY_TIMED) == (BY_AR | BY_TAGS))
         return r->by & BY_ALIGN ? "is for models that know several languages"
@@ -86,8 +94,9 @@ static int check_served(const struct judge *j)
         const int i = k % n;
         const int is_asked = k < n ? param_said(j, r[i].name) : param_asked(j, &r[i]) && !is_so_anyway(j, &r[i]);
         if (is_asked && !param_served(&r[i], j->m, j->call))
-            return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name, param_why_not(&r[i], j->call),
-                                j->m ? j->m->family->name : "", j->m && who(j->m, j->call) & BY_ENGLISH ? " (English only)" : "");
+            return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name,
+                                param_why_not(&r[i], j->m, j->call), j->m ? j->m->family->name : "",
+                                j->m && who(j->m, j->call) & BY_ENGLISH ? " (English only)" : "");
     }
     return STENO_OK;
 }

@@ -89,7 +89,7 @@ int params_judge(const struct judge *j);
 int params_check(steno_session *s, enum steno_call call, const void *p);
 
 int param_served(const struct param *r, const steno_model *m, enum steno_call call); /* does the model serve it? m NULL: does any? */
-const char *param_why_not(const struct param *r, enum steno_call call);
+const char *param_why_not(const struct param *r, const steno_model *m, enum steno_call call);
 double param_max(const struct param *r, const steno_model *m); /* the end of its range */
 
 /* Parameters as this version knows them: own[n] holds the defaults, over which come as many words of 8 bytes as theirs (NULL: none) says

@@ -52,6 +52,11 @@ for o in "--beam-size 3" "--temperature 0.4" "--initial-prompt one" "--clip-time
     "--without-timestamps" "--suppress-tokens 5" "--audio-ctx 40" "--best-of 5" "--verify" "--task translate" "--max-len 4"; do
     refused "${o%% *} is for" $o
 done
+refused "--temperature is for encoder-decoder models; this nano model does not serve it" --temperature 0.4
+refused "--task is for encoder-decoder models that know several languages" --task translate
+refused "--beam-size is for encoder-decoder models, and for those whose text a CTC head finds" --beam-size 3
+refused "--vocab is for models whose vocabulary may lie elsewhere" --vocab "$NANO/pt"
+refused "--no-cmvn is for models whose filter banks are shifted and scaled" --no-cmvn
 refused "--word-timestamps is for models that know when words are said" --word-timestamps
 refused "--compression-ratio-threshold judges attempts: it needs --guards" --guards off --compression-ratio-threshold 2
 refused "-l 'xx' is not one that the model is asked for by name" -l xx
