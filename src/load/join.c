@@ -91,14 +91,25 @@ static int read_file(struct weights *w, const struct file *f, const char *archit
     if (!is_of(f, architecture))
         return err_set(e, STENO_EFORMAT, "%s: not the language model of %s: want a GGUF file of the architecture %s", f->name, w->name,
                        architecture);
+    w->joined = arena_strdup(&w->arena, f->name, strlen(f->name));
+    if (!w->joined) return err_nomem(e, strlen(f->name), "a path");
     arena_init(&scrap);
     meta_init(&meta, &scrap);
     int rc = gguf_read_file(w, f, &meta, &n, e);
     if (!rc) rc = keys_join(&w->meta, &meta, e);
     arena_free(&scrap);
+    const char *own = weights_speak_of(w, w->joined);
     if (!rc) rc = gguf_check_network(w, architecture, e);
     if (!rc) rc = gguf_read_vocab(w, e);
+    weights_speak_of(w, own);
     return rc ? rc : weights_index(w, e);
+}
+
+const char *weights_speak_of(struct weights *w, const char *name)
+{
+    const char *was = w->name;
+    if (name) w->name = name;
+    return was;
 }
 
 int weights_join_gguf(struct weights *w, const char *architecture, const char *path, steno_error *e)

@@ -25,6 +25,7 @@ struct weights {
     struct arena arena;          /* names, table, settings, vocabulary, filters */
     struct model_source source;         /* a copy; its owner closes it */
     const char *name;            /* of the place, for messages */
+    const char *joined;          /* of the file of another network that has joined; NULL: there is none */
     const char *format;          /* "whisper.cpp .bin" */
     enum dtype matrix_type;      /* of the matrices: by the file's header, or the type that most weights have */
     const char *matrix_name;     /* the same by the name of its form; NULL: the type's */

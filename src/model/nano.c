@@ -4,6 +4,7 @@
  * whose prompt has the adaptor's first rows in the place of tokens. A folder of FunASR has encoder and language model in one model.pt, and
  * the language model's settings and tokenizer in a folder inside. FunASR's runtime has two GGUF files, and both may be one file: that of
  * the encoder, with the other's tensors and keys. Reference: FunASR 1.4, funasr/models/fun_asr_nano/model.py. */
+#include "load/join.h"
 #include "model/funasr.h"
 #include "model/lm.h"
 #include "model/nano.h"
@@ -78,7 +79,9 @@ static int describe_text(steno_model *m, const struct nano_shape *s, struct weig
     const struct tensor *t = weights_find(w, "blk.0.attn_q.weight");
     if (!t) t = weights_find(w, "model.layers.0.self_attn.q_proj.weight");
     const struct lm_part part = { .plan = PLAN_DECODER, .hears = 1, .ctx_most = CTX_USUAL, .stored = t ? t->type : m->matrix_type };
+    const char *own = weights_speak_of(w, w->joined);
     const int rc = lm_add(m, lm_qwen3, w, &part, e);
+    weights_speak_of(w, own);
     if (rc || m->widths.text_state == s->adp.d) return rc;
     return err_set(e, STENO_EFORMAT, "%s: rows of the adaptor have %d numbers, but the language model's have %d", w->name, (int)s->adp.d,
                    (int)m->widths.text_state);

@@ -4,6 +4,7 @@
  * encoder's names finds them. */
 #include <stdio.h>
 #include <string.h>
+#include "load/join.h"
 #include "model/funasr.h"
 #include "model/lm_write.h"
 #include "model/nano.h"
@@ -34,10 +35,12 @@ int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct 
     int rc = nano_join(w, o->llm, e);
     if (!rc) rc = nano_rename(w, e);
     if (!rc) rc = nano_read_shape(&s, w, e);
+    const char *own = weights_speak_of(w, w->joined);
     if (!rc) rc = lm_dims_read(&d, lm_qwen3, w, e);
     if (!rc && (d.scaling.kind != LM_ROPE_PLAIN || d.window || d.has_qkv_bias))
         rc = err_set(e, STENO_EUNSUPPORTED, "%s: a language model that hears is not written with scaled positions, windows or biases",
                      w->name);
+    weights_speak_of(w, own);
     const int has_ctc = rc ? rc : nano_ctc_find(&c, w, s.enc.d, e);
     if (has_ctc < 0) return has_ctc;
     if (d.is_tied) leave_head(w);
@@ -46,7 +49,9 @@ int nano_to_gguf(struct weights *w, const struct convert_order *o, const struct 
     gguf_begin(&g, nano_architecture, to, e);
     nano_put_settings(&g, &s);
     lm_put_settings(&g, &d, lm_qwen3);
+    weights_speak_of(w, w->joined);
     rc = lm_put_tokenizer(&g, w, 0, e);
+    weights_speak_of(w, own);
     if (!rc && has_ctc) rc = nano_ctc_put(&g, &c, w, e);
     if (!rc) rc = funasr_write_weights(&g, w, 0, o);
     gguf_end(&g);

@@ -96,8 +96,13 @@ static void test_a_language_model_with_a_part_missing_is_refused_by_name(void **
     };
     const struct golden_path enc = funasr_file("%s", encoder), own = funasr_file("%s", text);
     const struct folder d = folder_new();
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        refused(enc.s, copy_with(&d, "llm.gguf", own.s, wrong[i].word, wrong[i].other).path, wrong[i].why);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const struct folder_file llm = copy_with(&d, "llm.gguf", own.s, wrong[i].word, wrong[i].other);
+        char why[400];
+        snprintf(why, sizeof why, "%s: ", llm.path); /* not the encoder's file */
+        refused(enc.s, llm.path, why);
+        refused(enc.s, llm.path, wrong[i].why);
+    }
     folder_remove(&d);
 }
 
