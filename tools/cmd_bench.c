@@ -4,6 +4,7 @@
  * bytes follow from the shape, and are compared with the machine's peaks, measured in the same run. */
 #include "cmd.h"
 #include "bench_draft.h"
+#include "bench_phases.h"
 #include "engine.h"
 #include "option_names.h"
 #include "machine.h"
@@ -53,88 +54,13 @@ static const struct args bench_args = {
     "Time the phases of a transcription: 30 s of audio, 256 tokens; of models that\n"
     "hear clips 10, 30 and 60 s. Of language models prompts of 128 and 512 tokens,\n"
     "32 steps behind 64, and those of eight texts together. Of models that make\n"
-    "vectors texts of 128 and 512 tokens, and eight of 32 together.", rows
+    "vectors texts of 128 and 512 tokens, and eight of 32 together. Of models that\n"
+    "find speech 60 s; of those that put marks into text 20 and 200 words.", rows
 };
 
 /* ---- what is measured -------------------------------------------------------------------------------------------------------- */
 
-enum { N_TOKENS = 256, TOTAL_TOKENS = 50, CLIP_TOKENS = 180, SEED = 1, LANES = 5, WINDOWS = 8 };
-enum window_phase { LOAD, MEL, ENCODE, CROSS, PROMPT, DECODE, BEAM5, BATCH8, TOTAL, N_WINDOW_PHASES };
-
-struct phase {
-    const char *name, *key, *row; /* for steno_bench_phase; for table and JSON; for the rows of figures */
-    int n, told;                  /* units of work per run, and what steno_bench_phase is told */
-    const char *sum;              /* row to which it adds, NULL: none. Phases of a row stand beside each other */
-};
-
-/* Of models that decode windows token by token. */
-static const struct phase window_phases[N_WINDOW_PHASES] = {
-    { "load", "load_ms", "load", 1, 1, NULL },
-    { "mel", "mel_ms", "mel", 1, 1, NULL },
-    { "encode", "encode_ms", "encode", 1, 1, NULL },
-    { "cross", "cross_ms", "cross", 1, 1, NULL },
-    { "prompt", "prompt_ms_per_token", "prompt", N_TOKENS, N_TOKENS, NULL },
-    { "decode", "decode_ms_per_token", "step", N_TOKENS, N_TOKENS, NULL },
-    { "beam5", "beam5_ms_per_step", "step_beam5", N_TOKENS, N_TOKENS, NULL },
-    { "batch", "batch8_ms_per_step", "step_batch8", N_TOKENS, N_TOKENS, NULL },
-    { "total", "total_ms", "total", 1, TOTAL_TOKENS, NULL }, /* of a window: speech has about so many */
-};
-
-/* Of models that hear clips, with a CTC head or with all tokens decoded at once; those are decoded over 30 s. */
-#define LOAD_ROW { "load", "load_ms", "load", 1, 1, NULL }
-#define SECONDS_ROW(name, s, sum) { name, name "_" #s "s_ms", name "_" #s "s", 1, s, sum }
-#define CTC_ROWS(s) \
-    SECONDS_ROW("features", s, NULL), SECONDS_ROW("encode", s, "recognise_" #s "s"), SECONDS_ROW("ctc", s, "recognise_" #s "s")
-#define CIF_ROWS(s, sum) SECONDS_ROW("features", s, NULL), SECONDS_ROW("encode", s, sum), SECONDS_ROW("cif", s, sum)
-static const struct phase ctc_phases[] = { LOAD_ROW, CTC_ROWS(10), CTC_ROWS(30), CTC_ROWS(60) };
-static const struct phase cif_phases[] = {
-    LOAD_ROW, CIF_ROWS(10, NULL), CIF_ROWS(60, NULL), CIF_ROWS(30, "recognise_30s"),
-    { "decode", "decode_180_tokens_ms", "decode_180_tokens", 1, CLIP_TOKENS, "recognise_30s" },
-};
-
-/* Of language models. */
-enum text_phase { TEXT_PROMPT = 1, TEXT_PROMPT_LONG, TEXT_DECODE, TEXT_BATCH8, N_TEXT_PHASES };
-enum { TEXT_SHORT = 128, TEXT_LONG = 512, TEXT_STEPS = 32, TEXT_BEFORE = 64 };
-static const struct phase text_phases[N_TEXT_PHASES] = {
-    LOAD_ROW,
-    { "prompt", "prompt128_ms_per_token", "prompt128", TEXT_SHORT, TEXT_SHORT, NULL },
-    { "prompt", "prompt512_ms_per_token", "prompt512", TEXT_LONG, TEXT_LONG, NULL },
-    { "decode", "decode_ms_per_token", "step", TEXT_STEPS, TEXT_STEPS, NULL },
-    { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
-};
-
-/* Of models that make vectors of texts: a text alone, and eight short ones together. */
-static const struct phase vector_phases[] = {
-    LOAD_ROW,
-    { "encode", "encode128_ms_per_token", "encode128", TEXT_SHORT, TEXT_SHORT, NULL },
-    { "encode", "encode512_ms_per_token", "encode512", TEXT_LONG, TEXT_LONG, NULL },
-    { "batch", "batch8_32_ms_per_text", "batch8_32", WINDOWS, TEXT_STEPS, NULL },
-};
-
-/* Of language models that hear: a window of 15 s, whose prompt has an eighth of its rows among 23 ids. */
-static const struct phase audio_lm_phases[] = {
-    LOAD_ROW,
-    SECONDS_ROW("features", 15, NULL),
-    SECONDS_ROW("encode", 15, "hear_15s"),
-    SECONDS_ROW("adapt", 15, "hear_15s"),
-    { "prompt", "prompt_15s_ms", "prompt_15s", 1, 23 + 32, "hear_15s" },
-    { "decode", "decode_ms_per_token", "step", TEXT_STEPS, TEXT_STEPS, NULL },
-    { "batch", "batch8_ms_per_step", "step_batch8", TEXT_STEPS, TEXT_STEPS, NULL },
-};
-
-struct phases { const struct phase *phase; int n; };
-enum { PHASES_MAX = 16 };
-
-static struct phases phases_of(const steno_model_info *i)
-{
-    if (i->n_text_ctx > 0 && !i->n_mels && !i->token_bytes)
-        return (struct phases){ vector_phases, sizeof vector_phases / sizeof *vector_phases };
-    if (i->n_text_ctx > 0 && !i->n_mels) return (struct phases){ text_phases, N_TEXT_PHASES };
-    if (i->n_text_ctx > 0 && i->itn == 2) return (struct phases){ audio_lm_phases, sizeof audio_lm_phases / sizeof *audio_lm_phases };
-    if (i->n_text_ctx > 0) return (struct phases){ window_phases, N_WINDOW_PHASES };
-    if (i->n_text_layer > 0) return (struct phases){ cif_phases, sizeof cif_phases / sizeof *cif_phases };
-    return (struct phases){ ctc_phases, sizeof ctc_phases / sizeof *ctc_phases };
-}
+enum { SEED = 1, LANES = 5 };
 
 struct result {
     double median, min, max; /* ms per unit */
@@ -163,7 +89,7 @@ static double bytes_per_weight(const char *type)
  *
  * The prompt wants logits of its last row only. Where the decoder's weights are in int8 its keys and values are f16; of logits in two
  * stages the second reads next to nothing. */
-static void count_work(struct result *r, const steno_model_info *i)
+static void count_work(struct result *r, const struct phases *all, const steno_model_info *i)
 {
     const double T = i->n_audio_ctx, d = i->n_audio_state, D = i->n_text_state, L = i->n_text_layer, V = i->n_vocab;
     const int narrow = strcmp(i->decoder_weights, "int8") == 0;
@@ -171,7 +97,7 @@ static void count_work(struct result *r, const steno_model_info *i)
     const double c = N_TOKENS / 2.0;
     const double conv = 2 * T * 3 * i->n_mels * d + T * 3 * d * d;
     const double enc_weights = i->n_audio_layer * 12 * d * d, dec_weights = L * 14 * D * D;
-    if (phases_of(i).phase != window_phases) return;
+    if (all->kind != BENCH_WINDOWS) return;
     const double row_attn = L * 2 * (c + T) * D, row_cache = L * 2 * (c + T) * D * kv;
     r[ENCODE].flops = 2 * (conv + T * enc_weights + i->n_audio_layer * 2 * T * T * d);
     r[ENCODE].bytes = w * (enc_weights + 3 * i->n_mels * d + 3 * d * d);
@@ -191,12 +117,12 @@ static void count_work(struct result *r, const steno_model_info *i)
 
 /* Of language models whose embedding is the last matrix, too: each weight is one multiply-add of a row, and read once for all rows of a
  * run. A step sees the tokens before it. */
-static void count_texts(struct result *r, const steno_model_info *i)
+static void count_texts(struct result *r, const struct phases *phases, const steno_model_info *i)
 {
     const double all = (double)i->parameters, head = (double)i->n_vocab * i->n_text_state, w = bytes_per_weight(i->weight_type);
     const double q8 = bytes_per_weight("q8_0"), v = strcmp(i->decoder_weights, "int8") == 0 && w > q8 ? q8 : w;
     const double cache = (double)i->token_bytes * (TEXT_BEFORE + TEXT_STEPS / 2.0);
-    if (phases_of(i).phase != text_phases) return;
+    if (phases->kind != BENCH_TEXTS) return;
     r[TEXT_PROMPT].flops = 2 * (all - head + head / TEXT_SHORT);
     r[TEXT_PROMPT].bytes = v * all / TEXT_SHORT;
     r[TEXT_PROMPT_LONG].flops = 2 * (all - head + head / TEXT_LONG);
@@ -205,6 +131,20 @@ static void count_texts(struct result *r, const steno_model_info *i)
     r[TEXT_DECODE].bytes = v * all + cache;
     r[TEXT_BATCH8].flops = WINDOWS * 2 * all;
     r[TEXT_BATCH8].bytes = v * all + WINDOWS * cache;
+}
+
+/* Of models that hear clips: their encoder, whose rows are 60 ms long. A layer has 12 d^2 weights, attention over the rows of a clip, and a
+ * filter of 11 taps. */
+static void count_clips(struct result *r, const struct phases *all, const steno_model_info *i)
+{
+    enum { ROW_MS = 60, TAPS = 11 };
+    const double d = i->n_audio_state, weights = i->n_audio_layer * 12 * d * d;
+    for (int p = 0; all->kind == BENCH_CLIPS && p < all->n; p++) {
+        if (strcmp(all->phase[p].name, "encode") != 0) continue;
+        const double n = all->phase[p].told * 1000.0 / ROW_MS, seen = i->n_audio_ctx && i->n_audio_ctx < n ? i->n_audio_ctx : n;
+        r[p].flops = 2 * n * (weights + i->n_audio_layer * d * (2 * seen + TAPS));
+        r[p].bytes = bytes_per_weight(i->weight_type) * weights;
+    }
 }
 
 static int by_value(const void *a, const void *b)
@@ -283,10 +223,10 @@ static void print_figures_json(const struct figures *f)
     }
     printf(", \"peak_rss_bytes\": %" PRId64 ", \"peak_gflops\": %.1f, \"peak_gbytes_per_s\": %.2f", f->rss, f->peaks.gflops,
            f->peaks.gbytes);
-    if (f->phases.phase == window_phases) {
+    if (f->phases.kind == BENCH_WINDOWS) {
         printf(", \"work\": {");
         for (int p = ENCODE; p < N_WINDOW_PHASES; p++)
-            printf("%s\"%s\": {\"flops\": %.0f, \"bytes\": %.0f}", p > ENCODE ? ", " : "", window_phases[p].name, r[p].flops, r[p].bytes);
+            printf("%s\"%s\": {\"flops\": %.0f, \"bytes\": %.0f}", p > ENCODE ? ", " : "", f->phases.phase[p].name, r[p].flops, r[p].bytes);
         printf("}");
     }
     printf("}\n");
@@ -385,8 +325,8 @@ static void print_tsv(const struct figures *f)
     report_fact(&out, "model", model);
     for (int p = 0; p < f->phases.n; p++)
         if (f->r[p].known) report_row(&out, "ms", timed_result(&f->r[p], p == LOAD ? 1 : f->runs), 1, "%s", f->phases.phase[p].row);
-    if (f->phases.phase == window_phases) report_windows(&out, f);
-    else if (f->phases.phase == text_phases) report_texts(&out, f);
+    if (f->phases.kind == BENCH_WINDOWS) report_windows(&out, f);
+    else if (f->phases.kind == BENCH_TEXTS) report_texts(&out, f);
     else report_sums(&out, f);
     report_row(&out, "GFLOP/s", counted(f->peaks.gflops), 1, "peak_f32");
     report_row(&out, "GB/s", counted(f->peaks.gbytes), 1, "read");
@@ -403,7 +343,7 @@ static int open_session(struct engine *e)
     steno_batch_params p;
     steno_batch_params_init(&p);
     p.max_windows = WINDOWS;
-    p.max_lanes = phases_of(&i).phase == window_phases ? LANES : 1;
+    p.max_lanes = phases_of(e->model, &i).kind == BENCH_WINDOWS ? LANES : 1;
     const int code = i.n_text_ctx > 0 ? engine_batch(e, &p) : EXIT_OK;
     return code == EXIT_OK ? engine_session(e, p.max_lanes) : code;
 }
@@ -444,7 +384,7 @@ static int bench(const struct opts *o)
     int code = open_model(&e, o);
     double load_ms = (double)(progress_now_us() - begun) / 1000.0;
     if (code == EXIT_OK) steno_model_info_get(e.model, &i);
-    const struct phases all = phases_of(&i);
+    const struct phases all = phases_of(e.model, &i);
     if (code == EXIT_OK && o->draft) code = draft_gains(&e, o);
     else if (code == EXIT_OK) code = measure(r, &all, o, e.session);
     if (code == EXIT_OK && !o->draft) {
@@ -452,8 +392,9 @@ static int bench(const struct opts *o)
                              .runs = (int)o->runs, .rss = machine_peak_rss() /* before the peaks take memory of their own */ };
         if (!o->engine.model) snprintf(i.name, sizeof i.name, "%s", o->shape);
         summarise(&r[LOAD], &load_ms, 1);
-        count_work(r, &i);
-        count_texts(r, &i);
+        count_work(r, &all, &i);
+        count_texts(r, &all, &i);
+        count_clips(r, &all, &i);
         machine_name(machine, sizeof machine);
         if (machine_measure(&f.peaks, f.threads)) message("the machine's peaks could not be measured");
         (o->json || o->format == JSON ? print_figures_json : o->format == TSV ? print_tsv : print_table)(&f);

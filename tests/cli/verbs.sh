@@ -6,6 +6,10 @@ for line in "family: whisper" "weights: " "n_audio_ctx: 1500" "n_vocab: 51865" "
     out_has "$line"
 done
 grep -vqE '^[a-z_]+: ' "$T/out" && bad "every line is key: value" "$(cat "$T/out")"
+grep -q '^kv_bytes: [1-9]' "$T/out" || bad "info tells what keys and values take" "$(cat "$T/out")"
+expect 0 "of a language model, too" info "$SRC/tests/data/lm/qwen3-q4_0.gguf"
+kv() { sed -n "s/^$1: //p" "$T/out"; }
+is "by layer and in all" "$(kv kv_bytes)" "$(($(kv kv_bytes_per_layer) * $(kv n_text_layer)))"
 expect 0 "info --json prints one object" info --json "$MODEL"
 out_has '"family": "whisper"'
 is "one line" "$(wc -l <"$T/out")" 1
@@ -77,6 +81,12 @@ for key in load_ms mel_ms encode_ms cross_ms prompt_ms_per_token decode_ms_per_t
     grep -qE "\"$key\": \{\"median\": [0-9.]+, \"min\": [0-9.]+, \"max\": [0-9.]+\}" "$T/out" || bad "bench has $key" "$(cat "$T/out")"
 done
 for key in machine shape type threads peak_rss_bytes; do out_has "\"$key\": "; done
+expect 0 "bench of a model that puts marks into text" bench -q -m "$SRC/tests/data/marks_streaming" --runs 1 -f tsv
+for key in mark20 mark200; do grep -qE "$key	ms	[0-9.]+" "$T/out" || bad "bench has $key" "$(cat "$T/out")"; done
+if [ -d "${STENO_SHARED:-/none}/material/funasr" ]; then
+    expect 0 "bench of one that finds speech" bench -q -m "$STENO_SHARED/material/funasr/fsmn-vad/pt" --runs 1 --json
+    for key in features_60s_ms encode_60s_ms; do grep -qE "\"$key\": \{\"median\": [0-9.]+" "$T/out" || bad "bench has $key" "$(cat "$T/out")"; done
+fi
 expect 2 "bench refuses an unknown shape" bench --shape enormous
 err_has "enormous"
 err_lines 1

@@ -1,6 +1,7 @@
 /* steno: words of a text through a network that says which mark stands behind each. SPDX-License-Identifier: MIT */
 #include "task/marks/marks_run.h"
 #include <string.h>
+#include "base/os.h"
 #include "text/mixed_words.h"
 
 /* What is settled goes; the words that are left move to the beginning. */
@@ -106,6 +107,22 @@ int marks_decide(steno_session *s)
         settled = end == n ? n - from : marks_settled(w + from, end - from, m->kind, m->end);
     }
     return STENO_OK;
+}
+
+int64_t marks_bench(steno_session *s, const char *phase, int n)
+{
+    enum { MOST = 512 };
+    struct marked_word w[MOST];
+    const int most = (int)s->model->plan[PLAN_ENCODER].max_rows;
+    if (strcmp(phase, "mark") != 0) return err_set(&s->error, STENO_EARG, "unknown phase '%s'; known is mark", phase);
+    if (n > most || n > MOST) return err_set(&s->error, STENO_EARG, "%d words; a run has at most %d", n, most < MOST ? most : MOST);
+    for (int i = 0; i < n; i++) w[i] = (struct marked_word){ .id = (int32_t)((uint32_t)i * 7919u % (uint32_t)s->model->n_vocab) };
+    const size_t before = marks_of(s)->n_before;
+    marks_of(s)->n_before = 0;
+    const int64_t t0 = os_now_ns();
+    const int rc = block_run(s, w, (uint32_t)n);
+    marks_of(s)->n_before = before;
+    return rc ? rc : (os_now_ns() - t0) / 1000;
 }
 
 const char *marks_text(const struct marks_model *m, int32_t mark, char first_of_word)

@@ -26,6 +26,8 @@ void marks_begin(steno_session *s, const steno_punctuate_params *p);
 int marks_add(steno_session *s, const char *text, size_t n);
 /* A mark for each word. A status */
 int marks_decide(steno_session *s);
+/* "mark": a run of n words, whichever, for measuring. @return microseconds, or a status */
+int64_t marks_bench(steno_session *s, const char *phase, int n);
 /* The mark as it stands behind a word: with half the width behind ASCII; "": none. */
 const char *marks_text(const struct marks_model *m, int32_t mark, char first_of_word);
 #endif

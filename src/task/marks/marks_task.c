@@ -118,4 +118,5 @@ const struct task marks_task = {
     .batch_step = nothing_waits,
     .punctuate = punctuate,
     .punctuate_result = punctuate_result,
+    .bench = marks_bench,
 };

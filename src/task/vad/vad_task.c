@@ -5,6 +5,7 @@
  * source has, up to five seconds. The executor holds the state of one stream; who goes on after another has his own put back first. */
 #include "task/vad/vad_task.h"
 #include <string.h>
+#include "base/os.h"
 #include "task/batch_loop.h"
 #include "task/fbank_stream.h"
 #include "task/stream_state.h"
@@ -144,6 +145,35 @@ static int piece_step(struct steno_batch *b)
     }
 }
 
+/* ---- for measuring ---- */
+
+/* "features" and "encode" of n seconds. @return microseconds, or a status */
+static int64_t bench(steno_session *s, const char *phase, int n)
+{
+    const struct plan *plan = &s->model->plan[PLAN_ENCODER];
+    const int is_features = !strcmp(phase, "features");
+    struct fbank_stream *r = &vad_of(s)->fbank;
+    struct exec *x = s->batch->exec;
+    int64_t left = (int64_t)n * FBANK_RATE, ns = 0;
+    const steno_source src = saw_source(&left);
+    if (!is_features && strcmp(phase, "encode") != 0)
+        return err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are features, encode", phase);
+    fbank_stream_begin(r, &src, 0, 0);
+    exec_state_reset(x, 0, 0);
+    for (int rows = 0, rc = STENO_OK;;) {
+        struct run_time spent;
+        int64_t t0 = os_now_ns();
+        rc = fbank_stream_next(r, (int)plan->max_rows, exec_input(x, plan), plan->slot[plan->input].ld, &rows, &s->error);
+        if (rc || !rows) return rc ? rc : ns / 1000;
+        if (!is_features) {
+            t0 = os_now_ns();
+            rc = exec_phases(x, plan, &(struct phases){ .end = 1, .n_rows = (uint32_t)rows }, NULL, &spent);
+            if (rc) return session_ran(s, x, rc);
+        }
+        ns += os_now_ns() - t0;
+    }
+}
+
 /* ---- the task ---- */
 
 static unsigned serves(const steno_model *m)
@@ -200,4 +230,5 @@ const struct task vad_task = {
     .request_take = request_take,
     .request_end = request_end,
     .batch_step = piece_step,
+    .bench = bench,
 };
