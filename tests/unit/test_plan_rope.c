@@ -166,10 +166,51 @@ static void test_rotary_decoders_equal_the_slow_ones_however_their_rows_come(voi
     net_each_level(check_decoder);
 }
 
+/* ---- angles of positions far on */
+
+enum { FAR = 8193 };
+static uint16_t far_bind;
+
+static void fill_far(struct build *b)
+{
+    for (int j = 0; j < D_HEAD / 2; j++) divide[j] = kind->divide > 0 ? 1 + kind->divide * (float)j : 1;
+    const struct rope rope = { .base = kind->base, .scale = kind->scale, .n = kind->turning, .positions = FAR,
+                               .neighbours = kind->neighbours, .divide = kind->divide > 0 ? divide : NULL };
+    b->plan.self_state = 0;
+    b->plan.output = build_slot(b, D);
+    emit(b, OP_EMBED, "embed", b->plan.output, NO_SLOT, bind_matrix(b, &(struct linear_part){ "embed.weight", NULL, IDS }, D, LINEAR_OTHER,
+                                                                    NO_BIND));
+    far_bind = bind_rope(b, &rope, HEADS, D_HEAD);
+}
+
+static void test_angles_far_on_are_those_of_double(void **state)
+{
+    (void)state;
+    static const int at[] = { 0, 1, 4095, FAR - 1 };
+    static struct state_desc const keys = { "keys", STATE_APPEND, 1, KV_HEADS, D_HEAD, 64 };
+    const struct net_desc d = { .shape = shapes, .n_shapes = 1, .fill = fill_far, .max_rows = MAX_ROWS, .state = &keys, .n_states = 1 };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct net r;
+        kind = &kinds[i];
+        net_open(&r, &d, CPU_C, 1);
+        for (size_t k = 0; k < sizeof at / sizeof *at; k++)
+            for (uint32_t j = 0; j < kind->turning / 2; j++) {
+                const float *turn = r.plan.bind[far_bind].positions + (size_t)at[k] * kind->turning;
+                const long double slower = kind->divide > 0 ? (long double)divide[j] : 1;
+                const long double angle = at[k] * (long double)kind->scale / slower / powl(kind->base, 2.0L * j / kind->turning);
+                const double c = fabs((double)turn[j] - (double)cosl(angle)), s = fabs((double)turn[j + kind->turning / 2] -
+                                                                                       (double)sinl(angle));
+                if (!(c <= 1e-6 && s <= 1e-6)) fail_msg("kind %zu, position %d, pair %u: %g and %g off", i, at[k], j, c, s);
+            }
+        net_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rotary_decoders_equal_the_slow_ones_however_their_rows_come),
+        cmocka_unit_test(test_angles_far_on_are_those_of_double),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
