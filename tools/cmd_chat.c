@@ -19,7 +19,7 @@ struct opts {
 };
 
 static const struct arg rows[] = {
-    ENGINE_MODEL_ROW(struct opts),
+    LM_MODEL_ROW(struct opts),
     ENGINE_DRAFT_ROW(struct opts),
     ARG_HEADING("Prompt"),
     LM_PROMPT_ROWS(struct opts),
@@ -95,7 +95,7 @@ static int keep_answer(struct chat *c, int rc)
     const char *text = without_thoughts(steno_generated_text(c->e.session));
     if (rc < 0 && rc != STENO_ECANCELED) {
         talk_cut(&c->talk, c->talk.n - 1);
-        return lm_failed(c->e.session, rc);
+        return lm_failed(c->e.session, c->o->engine.given, rc);
     }
     if (!*text) {
         talk_cut(&c->talk, c->talk.n - 1);
@@ -199,7 +199,8 @@ int cmd_chat(int argc, char **argv)
     int code = args_parse(&chat_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n) return message_usage("chat takes no operands; --system TEXT tells the model something first");
-    code = engine_open(&c.e, &o.engine, 0);
+    code = lm_check_named(&o.engine, "chat");
+    if (code == EXIT_OK) code = engine_open(&c.e, &o.engine, 0);
     if (code != EXIT_OK) return code;
     code = open_talk(&c);
     if (code == EXIT_OK) code = talk_on(&c);

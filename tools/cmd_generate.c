@@ -25,7 +25,7 @@ struct opts {
 #define AT(field) offsetof(struct opts, field)
 
 static const struct arg rows[] = {
-    ENGINE_MODEL_ROW(struct opts),
+    LM_MODEL_ROW(struct opts),
     ENGINE_DRAFT_ROW(struct opts),
     ARG_HEADING("Prompt"),
     { .name = "prompt", .letter = 'p', .kind = ARG_TEXT, .at = AT(prompt), .value = "TEXT", .help = "the same as PROMPT" },
@@ -63,7 +63,7 @@ static int say(const struct engine *e, const struct opts *o, const steno_generat
     signals_watch(e->session, NULL);
     const int rc = steno_generate(e->session, ids, n, &p);
     signals_watch(NULL, NULL);
-    if (rc < 0 && rc != STENO_ECANCELED) return lm_failed(e->session, rc);
+    if (rc < 0 && rc != STENO_ECANCELED) return lm_failed(e->session, o->engine.given, rc);
     if (o->json) lm_print_object(stdout, e->session, ids, n, p.seed, -1);
     else if (o->ids) lm_print_ids(stdout, e->session);
     lm_stream_end(&out);
@@ -120,7 +120,7 @@ static int generate(struct engine *e, const struct opts *o, const char *operand)
     if (code != EXIT_OK) return code;
     code = lm_params_open(&lm, &o->lm, o->engine.given, e->model);
     if (code == EXIT_OK && o->prompts) {
-        const struct lm_many many = { o->prompts, (int)o->batch_size, o->raw, o->ids, &o->lm, &lm.p };
+        const struct lm_many many = { o->prompts, (int)o->batch_size, o->raw, o->ids, &o->lm, &lm.p, o->engine.given };
         code = lm_many_run(e, &many);
         lm_params_close(&lm);
         return code;
@@ -144,6 +144,7 @@ int cmd_generate(int argc, char **argv)
     int code = args_parse(&generate_args, &o, &given, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     code = check(&o, n, argv);
+    if (code == EXIT_OK) code = lm_check_named(&o.engine, "generate");
     if (code == EXIT_OK) code = engine_open(&e, &o.engine, 0);
     if (code != EXIT_OK) return code;
     code = generate(&e, &o, n ? argv[0] : NULL);

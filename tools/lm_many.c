@@ -2,6 +2,7 @@
 #include "lm_many.h"
 #include "engine.h"
 #include "host.h"
+#include "option_names.h"
 #include "json_scan.h"
 #include "print.h"
 #include "signals.h"
@@ -163,6 +164,8 @@ void lm_print_object(FILE *f, const steno_session *s, const int32_t *prompt, int
 static void make_line(struct many *w, int at, const steno_session *s, int status, const char *why)
 {
     struct prompt *p = &w->prompt[at];
+    char told[OPTION_TEXT_SZ];
+    if (status < 0) why = option_reason(told, w->m->given, why);
     FILE *f = open_memstream(&p->line, &p->n_line);
     p->done = 1;
     if (status < 0 && status != STENO_ECANCELED) {

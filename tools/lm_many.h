@@ -13,6 +13,7 @@ struct lm_many {
     int at_a_time, raw, ids; /* ids: the new ids instead of an object */
     const struct lm_opts *o;
     const steno_generate_params *p;
+    const struct args_given *given; /* what options are called in messages */
 };
 
 /* @return EXIT_OK, or the exit code to end with, after a message: that of the first prompt that failed */

@@ -247,6 +247,13 @@ int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_
     return code;
 }
 
+int lm_check_named(const struct engine_opts *o, const char *verb)
+{
+    const char *env = getenv("STENO_MODEL");
+    if (o->model || (env && *env)) return EXIT_OK;
+    return message_usage("%s needs a language model: -m MODEL, such as a Qwen3, Llama or Gemma in GGUF", verb);
+}
+
 int lm_check_model(const steno_model *m)
 {
     steno_model_info i = { .size = sizeof i };
@@ -259,12 +266,13 @@ int lm_check_model(const steno_model *m)
 
 /* ---- ends -------------------------------------------------------------------------------------------------------------------- */
 
-int lm_failed(const steno_session *s, int rc)
+int lm_failed(const steno_session *s, const struct args_given *given, int rc)
 {
+    char reason[OPTION_TEXT_SZ];
     static const char schema[] = "json_schema: ";
     if (!strncmp(steno_last_error(s), schema, strlen(schema)))
         return message_usage("--json-schema: %s", steno_last_error(s) + strlen(schema));
-    message("%s", steno_last_error(s));
+    message("%s", option_reason(reason, given, steno_last_error(s)));
     return rc == STENO_ENOMEM ? EXIT_MEMORY : rc == STENO_EARG ? EXIT_USAGE : EXIT_MODEL;
 }
 

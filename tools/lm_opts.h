@@ -88,14 +88,22 @@ int lm_prompt(int32_t **ids, const steno_model *m, const struct lm_opts *o, cons
  * the exit code after a message */
 int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_opts *o, int raw, const char *text);
 
+#define LM_MODEL_ROW(T) \
+    ARG_HEADING("Model"), \
+    { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = offsetof(T, engine.model), .value = "PATH|NAME", \
+      .help = "a language model (Llama, Qwen, Gemma), a GGUF file or a folder, or its name in the caches; without it STENO_MODEL" }
+
+/* Before anything is opened: a language model is named. @return EXIT_OK, or EXIT_USAGE after a message */
+int lm_check_named(const struct engine_opts *o, const char *verb);
+
 /* Is it a language model? @return EXIT_OK, or EXIT_USAGE after a message */
 int lm_check_model(const steno_model *m);
 
 /* Text that was typed. @return EXIT_OK, or EXIT_USAGE after a message: it is no UTF-8 */
 int lm_check_text(const char *what, const char *text);
 
-/* A failure of steno_generate. @return the exit code */
-int lm_failed(const steno_session *s, int rc);
+/* A failure of steno_generate, told with the names of options. @return the exit code */
+int lm_failed(const steno_session *s, const struct args_given *given, int rc);
 /* "stop", "length" or "canceled" */
 const char *lm_finish(const steno_session *s);
 #endif

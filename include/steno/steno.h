@@ -938,7 +938,8 @@ STENO_API const float *steno_logits(const steno_session *s, int *n);
 /** @return [n] the new ids of the last of these two calls, valid until the next call on the session; NULL when there are none */
 STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
 
-/** The new text of the last of these two calls: of the new ids, up to a stop. @return UTF-8, valid until the next call on the session */
+/** The new text of the last of these two calls: of the new ids, up to a stop. An id that stands for a zero byte ends it here, as in any
+ * C string: steno_detokenizer makes text of ids with its length. @return UTF-8, valid until the next call on the session */
 STENO_API const char *steno_generated_text(const steno_session *s);
 /** Copy new id `i` out, up to tok->size bytes: p and logprob are the model's own, before any penalty, filter or temperature.
  * @return STENO_OK, STENO_EARG */
@@ -1396,7 +1397,8 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
  *               them); with a CTC head "ctc" (that head, of n seconds); by integrate-and-fire "cif" (tokens are found in n seconds),
  *               "decode" (n tokens over 30 s). Of a language model "prompt" (n tokens are read), "decode" (n single steps behind 64
  *               tokens), "batch" (the same, a row for each decode slot of the session's batch). Of a model that makes vectors of texts
- *               alone "encode" (a text of n tokens), "batch" (eight of them)
+ *               alone "encode" (a text of n tokens), "batch" (eight of them). Of a model that finds speech "features" and "encode" (of
+ *               n seconds), of one that puts marks into text "mark" (n words in one run)
  * @param n      see above; must be 1 for the first three
  * @return microseconds, or a negative status */
 STENO_API int64_t steno_bench_phase(steno_session *s, const char *phase, int n);

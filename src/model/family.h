@@ -85,6 +85,7 @@ struct steno_model {
     const char *align_heads;       /* "3,1 4,2": heads that word times are read from; NULL: none */
 
     int32_t n_vocab, text_ctx, audio_ctx;
+    int32_t text_ctx_most;         /* of a language model: what it was trained for; 0: text_ctx is what it is */
     int32_t segment_ctx;           /* of a network of clips: most rows of one, where speech was found; by itself it cuts at audio_ctx */
     struct model_widths widths;
     void *front;                   /* what its front end needs: struct mel_bank, fbank_bank; NULL: nothing */

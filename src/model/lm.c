@@ -127,6 +127,7 @@ int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const 
         return err_set(e, STENO_EARG, "%s: text_ctx is %d, and the model was trained for contexts of %d", w->name,
                        (int)m->opening->text_ctx, (int)d.ctx);
     m->text_ctx = m->opening->text_ctx ? m->opening->text_ctx : d.ctx < part->ctx_most ? d.ctx : part->ctx_most;
+    m->text_ctx_most = d.ctx;
     m->widths.text_state = d.d;
     m->widths.text_heads = d.heads;
     m->widths.text_layers = d.layers;

@@ -83,6 +83,7 @@ if [ -d "$LLM" ]; then
     expect 2 "one that does not fit" generate -m "$Q" --raw -n 3 --prompts some.txt
     err_has "prompt 5: "
     err_has "leave no room in a context of"
+    grep -q text_ctx "$T/err" "$T/out" && bad "it speaks of options" "$(cat "$T/err")"
     is "the others have answers" "$(grep -c '"finish_reason"' "$T/out")" 4
     grep -q '^{"index": 4, "error": "' "$T/out" || bad "it says so in its line" "$(tail -1 "$T/out")"
     : >empty.txt
@@ -101,7 +102,12 @@ if [ -d "$LLM" ]; then
     err_has "generate needs a prompt"
     expect 2 "an empty one" generate -m "$Q" --raw ""
     expect 2 "a prompt that is too long" generate -m "$Q" --raw -c 8 "$PROMPT"
-    err_has "16 ids leave no room in a context of 8"
+    err_has "16 ids leave no room in a context of 8; -c makes more, up to "
+    expect 2 "no model" generate "$PROMPT"
+    err_has "generate needs a language model: -m MODEL"
+    err_lines 1
+    expect 2 "nor of a conversation" chat
+    err_has "chat needs a language model: -m MODEL"
     expect 2 "a temperature that is none" generate -m "$Q" --temperature nan "$PROMPT"
     expect 2 "filters without draws" generate -m "$Q" --top-k 4 "$PROMPT"
     err_has "--top-k is of sampling, and needs --temperature above 0"

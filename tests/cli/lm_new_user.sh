@@ -64,7 +64,7 @@ err_lines 1
 [ -s "$T/out" ] || bad "the next line is answered" "it is not"
 yes 'a long prompt' | head -2000 >huge.txt
 expect 2 "a prompt that has no room" generate -m "$LM" -f huge.txt
-err_has "leave no room in a context of 1024"
+err_has "leave no room in a context of 1024, and the model was trained for no more"
 expect 2 "nor one that is read as it is" generate -m "$LM" --raw -f huge.txt
 refused "--json-schema: line 1, byte 1: the text ends inside a value" generate -m "$LM" --json-schema '{' hi
 refused "grammar, line 1" generate -m "$LM" --grammar 'root := "a"' hi
