@@ -93,9 +93,25 @@ static int check_shape(const struct lm_dims *d, const struct lm_words *q)
     return STENO_OK;
 }
 
+/* Several networks of which each token takes a few: their tensors have other names and shapes. */
+static int check_experts(const struct lm_words *q)
+{
+    static const char *const config[] = { "num_local_experts", "num_experts", "n_routed_experts" };
+    int rc = STENO_OK;
+    for (size_t i = 0; i < (q->is_gguf ? 1 : sizeof config / sizeof *config) && !rc; i++) {
+        char key[WORD_SZ];
+        int32_t n = 0;
+        const char *at = word(key, q, config[i], "expert_count");
+        if (at) rc = meta_int(&q->w->meta, q->w->name, at, 0, INT32_MAX, 1, &n, q->e);
+        if (n) rc = err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is %d: a mixture of %d experts (MoE), which is not served", q->w->name, at,
+                            (int)n, (int)n);
+    }
+    return rc;
+}
+
 static int read_shape(struct lm_dims *d, const struct lm_words *q)
 {
-    int rc = STENO_OK;
+    int rc = check_experts(q);
     for (size_t i = 0; i < sizeof shape_rows / sizeof *shape_rows && !rc; i++) rc = read_whole(d, q, &shape_rows[i]);
     if (rc) return rc;
     if (!d->kv_heads) d->kv_heads = d->heads;

@@ -55,7 +55,12 @@ cp "$T/out" want
 expect 0 "the text is the same without" -q -m "$F/models/sensevoice/pt" --compute f32 --itn "${files[@]}"
 same "$T/out" want
 expect 0 "Paraformer" -q -m "$F/models/paraformer/pt" --compute f32 --dump para "${files[@]}"
+expect 0 "Fun-ASR-Nano" -q -m "$F/models/nano/pt" --compute f32 --dump nano "${files[@]}"
 for name in en_george zh_synth; do
+    same para/$name.fbank.npy sense/$name.fbank.npy # one front end for all
+    same nano/$name.fbank.npy sense/$name.fbank.npy
+    near nano/$name.encoder.npy nano/$name.encoder.npy 0.99999999 1e-3
+    near nano/$name.adaptor.npy nano/$name.adaptor.npy 0.99999999 1e-3
     near sensevoice/$name.fbank.npy sense/$name.fbank.npy 0.99999999 2e-3
     near sensevoice/$name.encoder.npy sense/$name.encoder.npy 0.99999999 1e-3
     near paraformer/$name.fbank.npy para/$name.fbank.npy 0.99999999 2e-3
@@ -64,6 +69,20 @@ for name in en_george zh_synth; do
     near paraformer/$name.cif_alphas.npy para/$name.cif_alphas.npy 0.99999999 1e-4
     near paraformer/$name.decoder_logits.npy para/$name.logits.npy 0.99999999 1e-3
     [ -s sense/$name.logits.npy ] || bad "logits of the CTC head" "$(ls sense)"
+done
+# ---- weights of fewer bits stay near: cosine, and ids of frames
+for m in sensevoice paraformer nano; do
+    for type in f16 q8_0; do
+        least=$([ $type = f16 ] && echo 0.999999 || echo 0.9995)
+        expect 0 "$m as $type" quantize -q "$F/models/$m/pt" $m.gguf $type
+        expect 0 "and what it makes" -q -m $m.gguf --compute f32 $([ $m = sensevoice ] && echo --itn) --dump $m.$type "${files[@]}"
+        whole=$([ $m = sensevoice ] && echo sense || echo ${m:0:4})
+        for name in en_george zh_synth; do
+            expect 0 "$m, $type, $name" compare $whole/$name.encoder.npy $m.$type/$name.encoder.npy
+            awk -v least=$least '{ sub(/.*cosine /, ""); if ($1 + 0 < least) exit 1 }' "$T/out" ||
+                bad "the encoder stays near" "$(cat "$T/out")"
+        done
+    done
 done
 expect 0 "clips that begin later have their time in the name" -q -m "$F/models/sensevoice/pt" --dump long "$F/audio/vad/vad_example.wav"
 is "first clips, and others" "$(find long -name 'vad_example.[0-9]*.encoder.npy' | wc -l) $(find long -name '*.encoder.npy' | wc -l)" "2 3"

@@ -83,12 +83,6 @@ done
 for key in machine shape type threads peak_rss_bytes; do out_has "\"$key\": "; done
 expect 0 "bench of a model that puts marks into text" bench -q -m "$SRC/tests/data/marks_streaming" --runs 1 -f tsv
 for key in mark20 mark200; do grep -qE "$key.ms.[0-9.]+" "$T/out" || bad "bench has $key" "$(cat "$T/out")"; done
-if [ -d "${STENO_SHARED:-/none}/material/funasr" ]; then
-    expect 0 "bench of one that finds speech" bench -q -m "$STENO_SHARED/material/funasr/fsmn-vad/pt" --runs 1 --json
-    for key in features_60s_ms encode_60s_ms; do
-        grep -qE "\"$key\": \{\"median\": [0-9.]+" "$T/out" || bad "bench has $key" "$(cat "$T/out")"
-    done
-fi
 expect 2 "bench refuses an unknown shape" bench --shape enormous
 err_has "enormous"
 err_lines 1

@@ -1,0 +1,76 @@
+/* steno tests: language models of a kind that is not served. SPDX-License-Identifier: MIT */
+#include "api/convert.h"
+#include "api/lm_folder.h"
+#include "api/lm_model.h"
+
+static void refused(const char *path, const char *why)
+{
+    steno_model *m = NULL;
+    steno_error e = { 0 };
+    assert_int_equal(steno_model_open(&m, path, NULL, &e), STENO_EUNSUPPORTED);
+    assert_null(m);
+    if (!strstr(e.text, why)) fail_msg("%s: %s", path, e.text);
+}
+
+/* Networks of which each token takes a few, in the words of all who write such files. */
+static void test_mixtures_of_experts_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char *const word[] = { "num_local_experts", "num_experts", "n_routed_experts" };
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        const struct folder d = lm_folder();
+        char config[1024];
+        snprintf(config, sizeof config, "{\"%s\": 8, \"model_type\": \"qwen3\", \"hidden_size\": %d, \"num_hidden_layers\": %d,"
+                 " \"num_attention_heads\": %d, \"intermediate_size\": %d}", word[i], LM_D, LM_LAYERS, LM_HEADS, LM_FF);
+        folder_text(&d, "config.json", config);
+        refused(d.path, "a mixture of 8 experts (MoE)");
+        refused(d.path, word[i]);
+        folder_remove(&d);
+    }
+}
+
+/* A key of `n` letters and its value, of 32 bits or, type 7, a byte. */
+static void put_key(struct buf *b, const char *key, uint32_t type, uint32_t value)
+{
+    const uint64_t n = strlen(key);
+    buf_add(b, &n, sizeof n);
+    buf_add(b, key, n);
+    buf_add(b, &type, sizeof type);
+    buf_add(b, &value, type == 7 ? 1 : sizeof value);
+}
+
+static void test_so_are_those_of_gguf_files(void **state)
+{
+    (void)state;
+    enum { N_KEYS_AT = 16, KEYS_AT = 24 };
+    const struct folder d = lm_folder();
+    struct buf b = { 0 }, more = { 0 };
+    steno_error e = { 0 };
+    if (convert_to(&b, d.path, "f32", &e)) fail_msg("%s", e.text);
+    for (uint32_t experts = 0; experts <= 8; experts += 8) {
+        uint64_t keys;
+        buf_clear(&more);
+        memcpy(&keys, b.p + N_KEYS_AT, sizeof keys);
+        keys += 2;
+        buf_add(&more, b.p, KEYS_AT);
+        memcpy(more.p + N_KEYS_AT, &keys, sizeof keys);
+        put_key(&more, "qwen3.expert_count", 4, experts);
+        put_key(&more, "general.seventeen", 7, 1); /* what lies behind stays where it has to */
+        buf_add(&more, b.p + KEYS_AT, b.len - KEYS_AT);
+        folder_put(&d, "experts.gguf", more.p, more.len);
+        if (experts) refused(folder_at(&d, "experts.gguf").path, "a mixture of 8 experts (MoE)");
+        else steno_model_close(lm_open_as(folder_at(&d, "experts.gguf").path, STENO_COMPUTE_F32, 0));
+    }
+    buf_free(&b);
+    buf_free(&more);
+    folder_remove(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mixtures_of_experts_are_refused_by_name),
+        cmocka_unit_test(test_so_are_those_of_gguf_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
