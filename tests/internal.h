@@ -31,6 +31,11 @@ static inline size_t inside_exec_memory(const steno_model *m, int n, uint32_t ma
     const struct exec_params p = { .plan = plan, .n_plans = n, .state = state, .max_out = max_out, .threads = 1 };
     return exec_memory(m->executor, &p);
 }
+/* Layers that look back a window keep all of a text, as others do, or what their windows want: for sessions from then on. */
+static inline void inside_windows(steno_model *m, int holds_all)
+{
+    for (int i = 0; i < m->n_states && holds_all; i++) m->state[i].window = 0;
+}
 static inline const struct kern *inside_kern(const steno_model *m) { return &m->kern; }
 static inline int32_t inside_n_vocab(const steno_model *m) { return m->n_vocab; }
 static inline int32_t inside_text_ctx(const steno_model *m) { return m->text_ctx; }

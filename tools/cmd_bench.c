@@ -253,7 +253,9 @@ static void print_table(const struct figures *f)
             printf(" %9.1f %5.0f%% %8.2f %5.0f%%", gflops, 100 * gflops / peaks->gflops, gbytes, 100 * gbytes / peaks->gbytes);
         printf("\n");
     }
-    if (i->token_bytes) printf("\nkeys and values of a token: %" PRId64 " bytes", i->token_bytes);
+    if (i->token_bytes)
+        printf("\nkeys and values of a token: %" PRId64 " bytes, of a text of %d: %.1f MB", i->token_bytes, i->n_text_ctx,
+               (double)i->kv_bytes / 1e6);
     printf("\npeak memory: %.1f MB\n", (double)f->rss / 1e6);
 }
 
@@ -298,6 +300,7 @@ static void report_texts(const struct report *out, const struct figures *f)
             report_rate(out, "tokens/s", timed_result(&f->r[i], f->runs), i == TEXT_BATCH8 ? WINDOWS * 1e3 : 1e3, "%s_tokens",
                         f->phases.phase[i].row);
     report_row(out, "bytes", counted((double)f->i->token_bytes), 1, "kv_of_a_token");
+    report_row(out, "bytes", counted((double)f->i->kv_bytes), 1, "kv_of_a_text");
 }
 
 /* Phases that follow each other in a transcription. */

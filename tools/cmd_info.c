@@ -83,14 +83,15 @@ static void print_facts(int json, const struct engine *e, const char *given)
 {
     steno_model_info i = { .size = sizeof i };
     steno_model_info_get(e->model, &i);
-    const int64_t session = steno_session_memory(e->model, e->team, NULL), kv = i.token_bytes * i.n_text_ctx;
+    const int64_t session = steno_session_memory(e->model, e->team, NULL);
     const struct { const char *key; int64_t value; } number[] = {
         { "parameters", i.parameters }, { "n_mels", i.n_mels }, { "n_audio_ctx", i.n_audio_ctx }, { "n_audio_state", i.n_audio_state },
         { "n_audio_head", i.n_audio_head }, { "n_audio_layer", i.n_audio_layer }, { "n_vocab", i.n_vocab },
         { "n_text_ctx", i.n_text_ctx }, { "n_text_state", i.n_text_state }, { "n_text_head", i.n_text_head },
         { "n_text_layer", i.n_text_layer }, { "n_languages", i.n_languages },
-        { "kv_bytes_per_layer", i.n_text_layer ? kv / i.n_text_layer : 0 }, { "kv_bytes", kv }, { "weight_bytes", i.weight_bytes },
-        { "session_bytes", session }, { "memory_bytes", i.weight_bytes + session }, { "threads", steno_team_threads(e->team) },
+        { "kv_bytes_per_layer", i.n_text_layer ? i.token_bytes * i.n_text_ctx / i.n_text_layer : 0 }, { "kv_bytes", i.kv_bytes },
+        { "weight_bytes", i.weight_bytes }, { "session_bytes", session }, { "memory_bytes", i.weight_bytes + session },
+        { "threads", steno_team_threads(e->team) },
     };
     fact_text(json, "file", e->path ? e->path : "");
     fact_text(json, "format", i.format);

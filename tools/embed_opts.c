@@ -13,8 +13,8 @@ static int open_slots(struct engine *e)
     steno_param p = { .size = sizeof p };
     steno_batch_params bp;
     steno_model_info_get(e->model, &i);
-    if (!i.token_bytes || steno_param_get(e->model, STENO_CALL_EMBED, 0, &p) != STENO_OK || !p.served) return EXIT_OK;
-    const int64_t slots = room / (i.token_bytes * i.n_text_ctx);
+    if (!i.kv_bytes || steno_param_get(e->model, STENO_CALL_EMBED, 0, &p) != STENO_OK || !p.served) return EXIT_OK;
+    const int64_t slots = room / i.kv_bytes;
     steno_batch_params_init(&bp);
     bp.max_windows = slots < 1 ? 1 : slots > MOST ? MOST : (int32_t)slots;
     return engine_batch(e, &bp);

@@ -313,6 +313,8 @@ typedef struct steno_model_info {
     int32_t bare_text;      /* 1: its text has no punctuation, 2: unless itn asks for it: see steno_punctuate_result */
     int32_t pad;
     int64_t token_bytes;    /* keys and values of a token in all layers, of what decodes token by token; else 0 */
+    int64_t kv_bytes;       /* of that, what one text of n_text_ctx tokens takes: layers that look back a window keep no more than that and
+                               the rows that are read together */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

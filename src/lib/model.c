@@ -308,7 +308,9 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     i.alignment_heads = m->align_heads;
     for (int k = 0; k < m->n_states; k++) {
         const struct state_desc *kv = &m->state[k];
-        if (kv->kind == STATE_APPEND) i.token_bytes += (int64_t)(state_pool_sz(kv, m->kv_type[k], 1) / kv->positions);
+        if (kv->kind != STATE_APPEND) continue;
+        i.token_bytes += (int64_t)state_token_sz(kv, m->kv_type[k]);
+        i.kv_bytes += (int64_t)state_pool_sz(kv, m->kv_type[k], 1);
     }
     i.session_bytes = steno_session_memory(m, NULL, NULL);
     const uint32_t n = info->size < sizeof i ? info->size : (uint32_t)sizeof i;

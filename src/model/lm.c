@@ -38,6 +38,39 @@ static const float *rope_factors(struct build *b, const struct lm_dims *d)
     return b->p.store->dry ? NULL : factors;
 }
 
+/* ---- layers ------------------------------------------------------------------------------------------------------------------- */
+
+static int is_local(const struct lm_dims *d, int32_t layer)
+{
+    return d->window && d->pattern && layer % d->pattern != d->pattern - 1;
+}
+
+static uint32_t local_layers(const struct lm_dims *d)
+{
+    uint32_t n = 0;
+    for (int32_t i = 0; i < d->layers; i++) n += (uint32_t)is_local(d, i);
+    return n;
+}
+
+/* Where layers that look back a window have their keys and values: by themselves, as others have all of a text's. */
+static uint16_t state_of_windows(const struct lm_dims *d)
+{
+    return local_layers(d) < (uint32_t)d->layers ? STATE_WINDOWS : STATE_SELF;
+}
+
+static void add_states(steno_model *m, const struct lm_dims *d)
+{
+    const uint32_t local = local_layers(d), all = (uint32_t)d->layers - local;
+    struct state_desc s = { "self-attention keys and values", STATE_APPEND, all, (uint32_t)d->kv_heads, (uint32_t)d->d_head,
+                            (uint32_t)m->text_ctx, 0, 0 };
+    if (all) m->state[m->n_states++] = s;
+    s.name = "keys and values of windows";
+    s.layers = local;
+    s.window = (uint32_t)d->window;
+    s.ahead = PREFILL_ROWS;
+    if (local) m->state[m->n_states++] = s;
+}
+
 static void build_layers(struct build *b, const struct lm_dims *d, const struct lm_arch *arch, int32_t ctx, uint16_t x)
 {
     const unsigned glu = arch->flags & LM_GELU ? SUB_TANH : 0;
@@ -53,10 +86,14 @@ static void build_layers(struct build *b, const struct lm_dims *d, const struct 
                              .norms_less_one = !d->is_gguf && arch->flags & LM_NORMS_LESS_ONE, .attn_scale = (float)d->attn_scale };
     const uint16_t all = bind_angles(b, d, arch, rope_factors(b, d), 0, ctx);
     const uint16_t windowed = d->window ? bind_angles(b, d, arch, NULL, 1, ctx) : all;
+    const uint16_t state[2] = { STATE_SELF, state_of_windows(d) };
+    uint16_t n[MODEL_STATES] = { 0 };
     for (int32_t i = 0; i < d->layers && !b->status; i++) {
-        const int local = d->window && d->pattern && i % d->pattern != d->pattern - 1;
+        const int local = is_local(d, i);
         dims.rope = local ? windowed : all;
         dims.window = local ? (uint32_t)d->window : 0;
+        dims.kv_state = 1 + state[local];
+        dims.kv_layer = n[state[local]]++;
         sub_layer(b, layer, &dims, "model.layers", (uint32_t)i, x);
     }
 }
@@ -133,9 +170,7 @@ int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const 
     m->widths.text_layers = d.layers;
     m->tokens.n_vocab = d.n_vocab;
     m->tokens.eot = end_of_text(w, d.n_vocab);
-    m->n_states = 1;
-    m->state[STATE_SELF] = (struct state_desc){ "self-attention keys and values", STATE_APPEND, (uint32_t)d.layers, (uint32_t)d.kv_heads,
-                                                (uint32_t)d.d_head, (uint32_t)m->text_ctx };
+    add_states(m, &d);
     struct build_params p = { .name = "decoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                               .team = m->opening->team, .max_rows = PREFILL_ROWS, .max_out = RUN_LANES,
                               .precision = text_precision(m, w, part->stored), .unfused = m->opening->unfused };

@@ -92,8 +92,10 @@ void state_dump(const struct state_desc *d, int id, enum kv_type type, void (*wr
         write(user, line);
         return;
     }
-    snprintf(line, sizeof line, "state %d %s: %s, %u layers x %u heads x [%u, %u] %s, head-major%s, %zu bytes", id, d->name,
+    char windows[64] = "";
+    if (d->window) snprintf(windows, sizeof windows, ", %u held for windows of %u", state_shape(d, type, 1).n_blocks, d->window);
+    snprintf(line, sizeof line, "state %d %s: %s, %u layers x %u heads x [%u, %u] %s, head-major%s%s, %zu bytes", id, d->name,
              d->kind == STATE_APPEND ? "append" : "replace", d->layers, d->heads, d->positions, d->d_head, kv_name[type],
-             d->kind == STATE_APPEND ? " in blocks of 32" : ", contiguous", state_memory(d, type, 1));
+             d->kind == STATE_APPEND ? " in blocks of 32" : ", contiguous", windows, state_memory(d, type, 1));
     write(user, line);
 }

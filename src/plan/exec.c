@@ -126,7 +126,7 @@ static int states_open(struct cpu_exec *x, struct arena *a, const struct exec_pa
         x->mem[i].lane = arena_array(a, lanes, sizeof *x->mem[i].lane);
         if (lanes && !x->mem[i].lane) return err_nomem(e, lanes * sizeof *x->mem[i].lane, "states");
         rc = state_mem_open(&x->mem[i], &p->state[i], e);
-        if (p->state[i].desc.kind == STATE_APPEND && !x->append) x->append = &p->state[i], x->append_mem = &x->mem[i];
+        x->appends += p->state[i].desc.kind == STATE_APPEND;
     }
     return rc;
 }
@@ -284,19 +284,6 @@ static void ask_stop(struct replay *rp, int64_t op)
     atomic_store(&rp->stop, op); /* a slower thread may still be looking at an earlier number */
 }
 
-/* Blocks for what the rows will write. Of a lane that there is no room for nothing goes on. @return whether there was room for all */
-static int state_prepare_rows(struct kv_state *state, struct run *r)
-{
-    int whole = 1;
-    for (uint32_t i = 0; i < r->n_rows; i++) {
-        const struct row *row = &r->row[i];
-        if (!state_prepare(state, row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1)) continue;
-        r->lane[row->lane].sampler.done = 1;
-        whole = 0;
-    }
-    return whole;
-}
-
 /* Thread 0 after a replay of a chain: lanes hold what the rows wrote; the tokens chosen are the next rows. */
 static void next_step(struct replay *rp)
 {
@@ -304,7 +291,7 @@ static void next_step(struct replay *rp)
     for (uint32_t i = 0; i < r->n_rows; i++) r->lane[r->row[i].lane].kv.len = r->row[i].pos + 1;
     if (!rp->ran++) rp->split_ns = os_now_ns();
     rp->more = 0;
-    rp->x->append->n_copies = 0; /* they are made */
+    appends_copied(rp->x);
     if (rp->status) return;
     if (rp->calls.next) {
         if (!rp->calls.next(rp->calls.user)) return;
@@ -316,7 +303,7 @@ static void next_step(struct replay *rp)
         rp->status = r->n_rows ? STENO_EARG : rp->status;
         return;
     }
-    state_prepare_rows(rp->x->append, r);
+    appends_prepare(rp->x, r);
     atomic_store_explicit(&rp->x->copied, 0, memory_order_relaxed);
     run_prepare(r);
     if (!fits(rp->x, rp->p, r, r->n_rows)) {
@@ -331,10 +318,8 @@ static void next_step(struct replay *rp)
  * state, is the one that stands behind this, too. */
 static void copy_blocks(const struct replay *rp)
 {
-    const struct kv_state *s = rp->x->append;
-    const int64_t layers = s->desc.layers;
     const struct worker own = { .x = rp->x, .counter = &rp->x->copied }, *worker = &own;
-    FOR_ITEMS(i, s->n_copies * layers) state_copy_layer(rp->x->append_mem, s, (uint32_t)(i / layers), (uint32_t)(i % layers));
+    FOR_ITEMS(i, appends_copies(rp->x)) appends_copy_one(rp->x, i);
 }
 
 /* Ops that go together, on one thread, until no items are left. */
@@ -398,7 +383,7 @@ static int replay(struct replay *rp, struct run_time *spent)
     team_run(rp->team = team_here(rp->x->team), replay_thread, rp);
     const int64_t t1 = os_now_ns(), split = rp->split_ns ? rp->split_ns : t1;
     *spent = (struct run_time){ split - t0, t1 - split };
-    if (rp->x->append) rp->x->append->n_copies = 0; /* also those that a run left when it was to end: what they were for is given up */
+    appends_copied(rp->x); /* also those that a run left when it was to end: what they were for is given up */
     if (rp->status) partials_reset(rp->x);
     cpu_fpenv_leave(fp);
     return rp->status;
@@ -421,7 +406,7 @@ static int cpu_phases(struct exec *exec, const struct plan *p, const struct phas
     err_clear(&exec->error);
     if (!fits(x, p, what->run, what->n_rows) || !sequences_fit(p, what) || !pasts_fit(x, p, what)) return STENO_EARG;
     if (!what->first && p->input != NO_SLOT) pad_input(&rp);
-    if (what->run && x->append) state_copy_all(x->append_mem, x->append);
+    if (what->run) appends_copy(x);
     return replay(&rp, spent);
 }
 
@@ -432,8 +417,8 @@ static int cpu_chain(struct exec *exec, const struct plan *p, struct run *run, i
     *ran = 0;
     *spent = (struct run_time){ 0 };
     err_clear(&exec->error);
-    if (!x->append || run->n_rows > run->room.rows || !state_prepare_rows(x->append, run)) return STENO_EARG;
-    state_copy_all(x->append_mem, x->append);
+    if (!x->appends || run->n_rows > run->room.rows || !appends_prepare(x, run)) return STENO_EARG;
+    appends_copy(x);
     run_prepare(run);
     if (!fits(x, p, run, run->n_rows)) return STENO_EARG;
     struct replay rp = { .x = x, .p = p, .run = run, .time = time, .n_rows = run->n_rows, .last = p->n_ops, .steps = steps,

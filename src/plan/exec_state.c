@@ -89,3 +89,49 @@ void state_copy_all(const struct state_mem *m, struct kv_state *s)
         for (uint32_t layer = 0; layer < s->desc.layers; layer++) state_copy_layer(m, s, i, layer);
     s->n_copies = 0;
 }
+
+static int is_append(const struct cpu_exec *x, int i) { return x->state[i].desc.kind == STATE_APPEND; }
+
+static int row_prepare(const struct cpu_exec *x, const struct row *row)
+{
+    int bad = 0;
+    for (int i = 0; i < x->n_states; i++)
+        if (is_append(x, i)) bad |= state_prepare(&x->state[i], row->lane, (uint32_t)row->pos, (uint32_t)row->pos + 1);
+    return bad;
+}
+
+int appends_prepare(const struct cpu_exec *x, struct run *r)
+{
+    int whole = 1;
+    for (uint32_t i = 0; i < r->n_rows; i++) {
+        if (!row_prepare(x, &r->row[i])) continue;
+        r->lane[r->row[i].lane].sampler.done = 1;
+        whole = 0;
+    }
+    return whole;
+}
+
+int64_t appends_copies(const struct cpu_exec *x)
+{
+    int64_t n = 0;
+    for (int i = 0; i < x->n_states; i++) n += (int64_t)x->state[i].n_copies * x->state[i].desc.layers;
+    return n;
+}
+
+void appends_copy_one(const struct cpu_exec *x, int64_t i)
+{
+    const struct kv_state *s = x->state;
+    for (int64_t n; i >= (n = (int64_t)s->n_copies * s->desc.layers); i -= n) s++;
+    state_copy_layer(&x->mem[s - x->state], s, (uint32_t)(i / s->desc.layers), (uint32_t)(i % s->desc.layers));
+}
+
+void appends_copy(const struct cpu_exec *x)
+{
+    for (int i = 0; i < x->n_states; i++)
+        if (is_append(x, i)) state_copy_all(&x->mem[i], &x->state[i]);
+}
+
+void appends_copied(const struct cpu_exec *x)
+{
+    for (int i = 0; i < x->n_states; i++) x->state[i].n_copies = 0;
+}

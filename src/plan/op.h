@@ -136,6 +136,9 @@ struct state_desc {
     uint32_t kind;           /* enum state_kind */
     uint32_t layers, heads, d_head;
     uint32_t positions;      /* most, per lane or window */
+    /* Append: a row sees the last `window` positions, its own included, and a run appends `ahead` to a lane at most; then a lane holds no
+     * more than that takes, whatever its text has. 0: all of them. */
+    uint32_t window, ahead;
 };
 
 enum { PLAN_PHASES = 5, SIDE_OUTPUTS = 4 };

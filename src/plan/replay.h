@@ -42,8 +42,7 @@ struct cpu_exec {
     struct kv_state *state;       /* [n_states] by the ids in the plans */
     struct state_mem *mem;        /* [n_states] */
     int n_states;
-    struct kv_state *append;      /* the one of those that grows with the rows of a chain, and its memory; NULL */
-    const struct state_mem *append_mem;
+    int appends;                  /* so many of those grow with the rows of a chain */
     uint32_t max_out;             /* rows of logits that there is room for, where a plan has as many */
     struct logit_partial *partials; /* [max_out, slices, 3] */
     struct approx_row *approx;    /* [max_out] */
@@ -212,6 +211,13 @@ struct kv_view state_view(const struct state_mem *m, const struct kv_state *s, u
 float *state_rows(const struct shift_mem *m, uint32_t layer); /* [positions, width], oldest first */
 void state_copy_layer(const struct state_mem *m, const struct kv_state *s, uint32_t copy, uint32_t layer);
 void state_copy_all(const struct state_mem *m, struct kv_state *s); /* what state_prepare left */
+/* States that grow with the rows of a chain: blocks for what those will write. Of a lane that there is no room for nothing goes on. @return
+ * whether there was room for all */
+int appends_prepare(const struct cpu_exec *x, struct run *r);
+int64_t appends_copies(const struct cpu_exec *x);               /* what that left to do: layers of blocks, */
+void appends_copy_one(const struct cpu_exec *x, int64_t i);
+void appends_copy(const struct cpu_exec *x);                    /* all of them */
+void appends_copied(const struct cpu_exec *x);                  /* none any more */
 
 /* Keys and values of one head: in the state, or in a slot of this run. */
 struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t head, uint16_t lane, enum kv_type *type);

@@ -6,23 +6,36 @@ static size_t rows_sz(const struct state_desc *d)
     return (size_t)d->positions * d->heads * d->d_head * sizeof(float);
 }
 
+/* Those that the rows of a run see and write, wherever it begins. */
+static uint32_t held_blocks(const struct state_desc *d)
+{
+    const uint32_t all = kv_blocks(d->positions), seen = kv_blocks(d->window + d->ahead) + 1;
+    return d->window && seen < all ? seen : all;
+}
+
 size_t state_pool_sz(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
     if (d->kind == STATE_SHIFT) return rows_sz(d) * d->layers * lanes;
-    return kv_block_sz(type, d->d_head) * d->heads * d->layers * kv_blocks(d->positions) * lanes;
+    return kv_block_sz(type, d->d_head) * d->heads * d->layers * held_blocks(d) * lanes;
+}
+
+size_t state_token_sz(const struct state_desc *d, enum kv_type type)
+{
+    return kv_block_sz(type, d->d_head) / KV_BLOCK * d->heads * d->layers;
 }
 
 struct kv_state state_shape(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
-    struct kv_state s = { .desc = *d, .type = type, .lanes = lanes, .lane_blocks = kv_blocks(d->positions) };
-    if (d->kind == STATE_APPEND) s.n_blocks = s.lane_blocks * lanes;
+    struct kv_state s = { .desc = *d, .type = type, .lanes = lanes, .lane_blocks = kv_blocks(d->positions), .held_blocks = held_blocks(d) };
+    if (d->kind == STATE_APPEND) s.n_blocks = s.held_blocks * lanes;
     return s;
 }
 
 static void tables_take(struct kv_state *s, struct arena_take *t)
 {
-    s->table = arena_take(t, s->n_blocks, sizeof *s->table);
+    s->table = arena_take(t, (size_t)s->lane_blocks * s->lanes, sizeof *s->table);
     s->used = arena_take(t, s->lanes, sizeof *s->used);
+    s->gone = arena_take(t, s->lanes, sizeof *s->gone);
     s->refs = arena_take(t, s->n_blocks, sizeof *s->refs);
     s->free = arena_take(t, s->n_blocks, sizeof *s->free);
     s->copy = arena_take(t, s->n_blocks, sizeof *s->copy);
@@ -43,7 +56,7 @@ size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lane
 
 int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, enum kv_type type, uint32_t lanes, steno_error *e)
 {
-    const uint64_t n_blocks = (uint64_t)kv_blocks(d->positions) * lanes;
+    const uint64_t n_blocks = (uint64_t)held_blocks(d) * lanes;
     *s = state_shape(d, type, lanes);
     if (d->kind != STATE_APPEND) return STENO_OK;
     if (n_blocks > UINT16_MAX + 1)
@@ -83,24 +96,55 @@ static struct kv_copy block_own(struct kv_state *s, uint32_t l, uint32_t at, uin
     return c;
 }
 
+/* The first block that the row of position `pos` sees. */
+static uint32_t first_seen(const struct kv_state *s, uint32_t pos)
+{
+    return s->desc.window && pos >= s->desc.window ? (pos + 1 - s->desc.window) / KV_BLOCK : 0;
+}
+
+/* Room for blocks of lane l up to `need`: the oldest go. @return 0, or -1: they are more than it holds at a time */
+static int ring_turn(struct kv_state *s, uint32_t l, uint32_t need)
+{
+    const uint16_t *t = state_table(s, l);
+    while (s->gone[l] < s->used[l] && s->gone[l] + s->held_blocks < need) block_drop(s, t[s->gone[l]++]);
+    return s->gone[l] + s->held_blocks < need ? -1 : 0;
+}
+
+/* Attention reads ATTN_KEYS keys together: for those among them that are gone, and weigh nothing, it reads the first that is there. */
+static void ring_close(struct kv_state *s, uint32_t l)
+{
+    enum { TOGETHER = ATTN_KEYS / KV_BLOCK };
+    uint16_t *t = state_table(s, l);
+    for (uint32_t i = s->gone[l] / TOGETHER * TOGETHER; i < s->gone[l]; i++) t[i] = t[s->gone[l]];
+}
+
 int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to)
 {
     uint16_t *t = state_table(s, l);
     const uint32_t need = kv_blocks(to);
-    if (need > s->lane_blocks) return -1;
+    if (need > s->lane_blocks || ring_turn(s, l, need) || first_seen(s, from) < s->gone[l]) return -1;
     for (uint32_t i = from / KV_BLOCK; i < s->used[l] && i < need; i++) {
         if (s->refs[t[i]] < 2) continue;
         const struct kv_copy c = block_own(s, l, i, i == from / KV_BLOCK ? from % KV_BLOCK : 0);
         if (c.positions) s->copy[s->n_copies++] = c;
     }
     while (s->used[l] < need) t[s->used[l]++] = block_take(s);
+    ring_close(s, l);
     return 0;
+}
+
+uint32_t state_reach(const struct kv_state *s, uint32_t l, uint32_t len)
+{
+    return first_seen(s, len) < s->gone[l] ? 0 : len;
 }
 
 void state_truncate(struct kv_state *s, uint32_t l, uint32_t len)
 {
-    uint16_t *t = state_table(s, l);
-    while (s->used[l] > kv_blocks(len)) block_drop(s, t[--s->used[l]]);
+    const uint16_t *t = state_table(s, l);
+    const uint16_t n = (uint16_t)kv_blocks(len);
+    while (s->used[l] > n && s->used[l] > s->gone[l]) block_drop(s, t[--s->used[l]]);
+    if (s->used[l] <= n) return;
+    s->used[l] = s->gone[l] = n; /* nothing is left: only a new beginning can follow */
 }
 
 void state_fork(struct kv_state *s, uint32_t dst, uint32_t src)
@@ -109,9 +153,8 @@ void state_fork(struct kv_state *s, uint32_t dst, uint32_t src)
     state_truncate(s, dst, 0);
     const uint16_t *from = state_table(s, src);
     uint16_t *to = state_table(s, dst);
-    for (uint32_t i = 0; i < s->used[src]; i++) {
-        to[i] = from[i];
-        s->refs[to[i]]++;
-    }
+    for (uint32_t i = 0; i < s->used[src]; i++) to[i] = from[i];
+    for (uint32_t i = s->gone[src]; i < s->used[src]; i++) s->refs[to[i]]++;
     s->used[dst] = s->used[src];
+    s->gone[dst] = s->gone[src];
 }

@@ -316,8 +316,8 @@ void sub_attn_rope(struct build *b, const struct sub_dims *d, const struct sub *
     if (d->attn_scale > 0) bind_at(b, attn)->scale = d->attn_scale;
     bind_at(b, attn)->window = d->window;
     op->flags = OPF_CAUSAL | OPF_WRITE_KV;
-    op->state = b->plan.self_state;
-    op->layer = layer;
+    op->state = d->kv_state ? d->kv_state - 1 : b->plan.self_state;
+    op->layer = d->kv_state ? d->kv_layer : layer;
     emit_plain(b, d, s, "o_proj", &(struct matrix){ NULL, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, 0 }, x, attended);
 }
 

@@ -21,6 +21,8 @@ struct sub_dims {
     int norms_less_one;                   /* NORM_RMS: their weights are stored minus one */
     float attn_scale;                     /* of scores, 0: 1 / sqrt(d_head) */
     uint32_t window;                      /* sub_attn_rope: positions that a row sees, its own included; 0: all */
+    /* sub_attn_rope: 1 + the state of a layer's keys and values, and the layer's number there; 0: the plan's self_state, by its own. */
+    uint16_t kv_state, kv_layer;
     /* 1 + the state of keys and values that a stream looks back on, 0: none. Layers of a SAN-M encoder are told apart by their number
      * there: sub_sanm_first's is 0, those of a stack behind it follow. */
     uint16_t past;

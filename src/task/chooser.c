@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/os.h"
 #include "search/json_schema.h"
+#include "task/lanes.h"
 
 enum { ENDS_MOST = 32 };
 
@@ -191,7 +192,7 @@ static void check_guesses(struct chooser *c)
         if (c->status || l->sampler.done || i == c->draft.n || l->sampler.out[l->sampler.n - 1].id != c->draft.guess[i]) break;
     }
     l->kv.len = first + right + 1;
-    state_truncate(&b->state[STATE_SELF], (uint32_t)(l - b->run.lane), (uint32_t)l->kv.len);
+    lane_cut(b, (uint32_t)(l - b->run.lane), l->kv.len);
     c->s->timings.n_drafted += c->draft.n;
     c->s->timings.n_accepted += right;
     if (c->is_guessed) draft_model_rewind(b->draft, (uint16_t)(l - b->run.lane), l->kv.len);

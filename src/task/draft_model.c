@@ -2,6 +2,7 @@
 #include "task/draft_model.h"
 #include <math.h>
 #include <string.h>
+#include "task/lanes.h"
 #include "task/task.h"
 
 /* ---- may it? ----------------------------------------------------------------------------------------------------------------- */
@@ -93,8 +94,8 @@ void draft_model_rewind(struct steno_batch *d, uint16_t lane, int32_t len)
 {
     struct lane *l = &d->run.lane[lane];
     if (l->kv.len < len) return;
-    l->kv.len = len;
-    state_truncate(&d->state[STATE_SELF], lane, (uint32_t)len);
+    l->kv.len = lane_reach(d, lane, len); /* the rest is read again */
+    lane_cut(d, lane, l->kv.len);
 }
 
 static int32_t id_at(const struct guessed_text *t, int32_t i)

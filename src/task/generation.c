@@ -2,6 +2,7 @@
 #include "task/generation.h"
 #include <math.h>
 #include "task/chooser.h"
+#include "task/lanes.h"
 #include "task/params.h"
 
 void lane_reset(steno_session *s, uint16_t lane)
@@ -12,7 +13,7 @@ void lane_reset(steno_session *s, uint16_t lane)
 void lane_rewind(struct steno_batch *b, uint16_t lane, int32_t len)
 {
     struct lane *l = &b->run.lane[lane];
-    state_truncate(&b->state[STATE_SELF], lane, (uint32_t)len);
+    lane_cut(b, lane, len);
     *l = (struct lane){
         .kv = { .len = len, .enc_len = b->model->audio_ctx, .window = (uint16_t)(lane / b->n_lanes) },
         .sampler = { .out = b->sampled + (size_t)lane * (size_t)b->model->text_ctx, .top = l->sampler.top, .last_ts = -1,
@@ -65,13 +66,13 @@ static void forget(struct generation *g)
     g->has_logits = 0;
 }
 
-/* Ids that a new text begins with as the last one did. One is read in any case, for its logits. */
+/* Ids that a new text begins with as the last one did, and need not be read. One is read in any case, for its logits. */
 static int32_t known_of(const steno_session *s, const struct generation *g, const int32_t *ids, int n)
 {
     const int32_t *held = (const int32_t *)(const void *)s->held.p;
     int32_t same = 0;
     while (same < g->kept && same < n - 1 && held[same] == ids[same]) same++;
-    return same;
+    return lane_reach(s->batch, g->lane, same);
 }
 
 static int has_text(const struct generation *g) { return g->len || g->last >= 0; }

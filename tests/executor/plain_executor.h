@@ -73,6 +73,18 @@ static inline int plain_phases(struct exec *exec, const struct plan *p, const st
     return plain_run(&o, p->phase[what->first].first, p->phase[what->end - 1].last);
 }
 
+/* Room for the rows in all states that grow with them. */
+static inline int plain_prepare(struct plain_exec *x, const struct run *run)
+{
+    for (int k = 0; k < x->n_states; k++) {
+        if (x->state[k].desc.kind != STATE_APPEND) continue;
+        for (uint32_t i = 0; i < run->n_rows; i++)
+            if (state_prepare(&x->state[k], run->row[i].lane, (uint32_t)run->row[i].pos, (uint32_t)run->row[i].pos + 1)) return 0;
+        plain_copies(x, &x->state[k], x->mem[k]);
+    }
+    return 1;
+}
+
 static inline int plain_chain(struct exec *exec, const struct plan *p, struct run *run, int steps, const struct chain_calls *calls,
                               int *ran, struct op_time *time, struct run_time *spent)
 {
@@ -85,9 +97,7 @@ static inline int plain_chain(struct exec *exec, const struct plan *p, struct ru
     for (;;) {
         if (!run->n_rows) return STENO_OK;
         if (run->n_rows > run->room.rows) return STENO_EARG;
-        for (uint32_t i = 0; i < run->n_rows; i++)
-            if (state_prepare(&x->state[0], run->row[i].lane, (uint32_t)run->row[i].pos, (uint32_t)run->row[i].pos + 1)) return STENO_EARG;
-        plain_copies(x, &x->state[0], x->mem[0]);
+        if (!plain_prepare(x, run)) return STENO_EARG;
         run_prepare(run);
         if (!plain_fits(x, p, run, run->n_rows)) return STENO_EARG;
         o.n_rows = run->n_rows;
@@ -127,7 +137,7 @@ static inline size_t plain_state_bytes(const struct kv_state *s)
 {
     const struct state_desc *d = &s->desc;
     if (d->kind == STATE_SHIFT) return (size_t)s->lanes * d->layers * d->positions * d->heads * d->d_head * sizeof(float);
-    return kv_block_sz(s->type, d->d_head) * d->heads * d->layers * s->lane_blocks * s->lanes;
+    return kv_block_sz(s->type, d->d_head) * d->heads * d->layers * (d->kind == STATE_APPEND ? s->n_blocks : s->lane_blocks * s->lanes);
 }
 
 /* All memory; x NULL: only how much. */

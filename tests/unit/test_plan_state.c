@@ -7,7 +7,7 @@
 
 enum { LAYERS = 2, HEADS = 3, D = 4, POSITIONS = 100, LANES = 5 };
 
-static struct state_desc const desc = { "test", STATE_APPEND, LAYERS, HEADS, D, POSITIONS };
+static struct state_desc const desc = { "test", STATE_APPEND, LAYERS, HEADS, D, POSITIONS, 0, 0 };
 
 struct rig {
     struct arena arena;

@@ -6,6 +6,7 @@
 #include "task/lm/lm_embed.h"
 #include <stdlib.h>
 #include "task/generation.h"
+#include "task/lanes.h"
 
 /* Texts [first, first + n) of a call, in one run; of one alone that has no room, n_rows from token `at` on. */
 struct together { int first, n; int32_t at, n_rows; };
@@ -15,7 +16,7 @@ static int add_rows(steno_session *s, uint16_t lane, const int32_t *ids, int32_t
 {
     struct steno_batch *b = s->batch;
     lane_rewind(b, lane, at);
-    if (state_prepare(&b->state[STATE_SELF], lane, (uint32_t)at, (uint32_t)(at + n)))
+    if (lane_prepare(b, lane, at, at + n))
         return err_set(&s->error, STENO_EARG, "%d tokens are too many", (int)(at + n));
     b->run.lane[lane].kv.len = at + n;
     for (int32_t i = 0; i < n; i++) run_add(&b->run, ids[at + i], at + i, lane, 0);

@@ -1,6 +1,7 @@
 /* steno: which lane a text has, and what it need not read. SPDX-License-Identifier: MIT */
 #include "task/lm/lm_lanes.h"
 #include "model/family.h"
+#include "task/lanes.h"
 
 /* The ids of a lane's text: how many will have their keys and values there when its prompt is read, and how many have them now. */
 struct lane_text { const int32_t *ids; int32_t n, there; };
@@ -74,7 +75,7 @@ int lm_lane_share(steno_session *s, const int32_t *ids, int32_t n)
 {
     struct steno_batch *b = s->batch;
     struct generation *g = &lm_of(s)->generation;
-    const int32_t own = common(ids, n - 1, (const int32_t *)(const void *)s->held.p, g->kept);
+    const int32_t own = lane_reach(b, g->lane, common(ids, n - 1, (const int32_t *)(const void *)s->held.p, g->kept));
     int32_t best = own, soon = own;
     uint32_t from = g->lane;
     for (uint32_t i = 0; i < b->n_windows; i++) {
@@ -82,17 +83,17 @@ int lm_lane_share(steno_session *s, const int32_t *ids, int32_t n)
         const struct lane_text t = text_of(b, i);
         const int is_older = lm_batch_of(b)->lane[i].turn < lm_of(s)->turn;
         const int32_t blocks = common(ids, n - 1, t.ids, t.n) / KV_BLOCK * KV_BLOCK, there = t.there / KV_BLOCK * KV_BLOCK;
-        const int32_t now = blocks < there ? blocks : there;
+        const int32_t now = lane_reach(b, i, blocks < there ? blocks : there);
         if (now > best) best = now, from = i;
-        if (is_older && blocks > soon) soon = blocks;
+        if (is_older && blocks > soon && (blocks > there || now == blocks)) soon = blocks; /* else it has been there, and is far from it */
     }
     if (soon > best) return 1;
     if (from == g->lane) return 0;
     buf_clear(&s->held);
     buf_add(&s->held, ids, (size_t)best * sizeof *ids);
     g->kept = s->held.err ? 0 : best; /* in want of memory it is read again */
-    state_fork(&b->state[STATE_SELF], g->lane, from);
-    state_truncate(&b->state[STATE_SELF], g->lane, (uint32_t)g->kept);
+    lane_fork(b, g->lane, from);
+    lane_cut(b, g->lane, g->kept);
     return 0;
 }
 
