@@ -2,10 +2,26 @@
  *
  * Each allocation of a call fails once, the detector's that the first call opens, too. It ends with STENO_ENOMEM and a reason or with the
  * right result; nothing stays behind, and the session goes on. */
+#include "batch.h"
 #include "heap.h"
 #include "segments_session.h"
 
 enum { HEARD = 7 * RATE, ALLOCATIONS_MAX = 3000 };
+
+static steno_model *ct; /* for punctuation */
+
+static int open_with_marks(void **state)
+{
+    steno_error e;
+    if (steno_model_open(&ct, "tests/data/marks_streaming", NULL, &e)) fail_msg("%s", e.text);
+    return open_all(state);
+}
+
+static int close_with_marks(void **state)
+{
+    steno_model_close(ct);
+    return close_all(state);
+}
 
 static steno_transcribe_params asked(steno_vad_params *v)
 {
@@ -67,6 +83,97 @@ static void test_a_session_goes_on_after_every_allocation_of_a_call_with_segment
         for (int windows = 0; windows < 3; windows += 2) fail_each(family[k], windows);
 }
 
+/* ---- speech, text, marks ------------------------------------------------------------------------------------------------------- */
+
+/* A recogniser, what finds its speech and what marks its text, as the program uses them; *said tells the one that failed. */
+static int pipeline(steno_session *s, steno_session *marks, struct stopping *asked_for, uint64_t *digest, const char **said)
+{
+    steno_vad_params v;
+    steno_transcribe_params p = asked(&v);
+    steno_punctuate_params q;
+    struct tap t = { .pcm = audio.pcm, .n = HEARD };
+    const steno_source src = tap_source(&t);
+    steno_punctuate_params_init(&q);
+    q.block_words = 2;
+    if (asked_for) p.should_abort = q.should_abort = stop_at, p.user = q.user = asked_for;
+    int rc = steno_transcribe_source(s, &src, &p);
+    *said = steno_last_error(s);
+    if (rc) return rc;
+    const uint64_t before = digest_of(s);
+    rc = steno_punctuate_result(marks, s, &q);
+    *said = steno_last_error(marks);
+    *digest = digest_of(s);
+    if (rc) assert_true(*digest == before); /* what was said stays */
+    return rc;
+}
+
+struct three { steno_session *s, *marks; };
+
+static struct three three_open(const steno_model *m)
+{
+    struct three t;
+    steno_batch *none;
+    t.s = session_of(m, 0, NULL, &none);
+    assert_int_equal(steno_session_open(&t.marks, ct, NULL, NULL, NULL), 0);
+    return t;
+}
+
+static void three_close(struct three t)
+{
+    steno_session_close(t.marks);
+    steno_session_close(t.s);
+}
+
+static void test_three_models_go_on_after_every_allocation_of_theirs_has_failed(void **state)
+{
+    (void)state;
+    need_counting();
+    for (int k = 0; k < N_FAMILIES; k++) {
+        uint64_t want, got;
+        const char *said;
+        int failed = 0;
+        struct three t = three_open(family[k]);
+        assert_int_equal(pipeline(t.s, t.marks, NULL, &want, &said), 0);
+        three_close(t);
+        for (int64_t n = 0;; n++) {
+            t = three_open(family[k]);
+            count_begin(n);
+            const int rc = pipeline(t.s, t.marks, NULL, &got, &said);
+            const struct heap h = count_end();
+            if (rc && (rc != STENO_ENOMEM || !*said)) fail_msg("allocation %lld fails: status %d \"%s\"", (long long)n, rc, said);
+            if (!rc && got != want) fail_msg("allocation %lld fails: another result and nobody says so", (long long)n);
+            if (pipeline(t.s, t.marks, NULL, &got, &said) || got != want) fail_msg("after allocation %lld failed: %s", (long long)n, said);
+            three_close(t);
+            failed += rc != 0;
+            if (h.calls <= n) break;
+            assert_true(n < ALLOCATIONS_MAX);
+        }
+        print_message("%d allocations failed and three models went on\n", failed);
+        assert_true(failed > 10);
+    }
+}
+
+static void test_three_models_stop_wherever_they_are_told_to(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_FAMILIES; k++) {
+        uint64_t want, got;
+        const char *said;
+        struct stopping all = { 0, 1 << 30 };
+        struct three t = three_open(family[k]);
+        assert_int_equal(pipeline(t.s, t.marks, &all, &want, &said), 0);
+        assert_true(all.calls > 10);
+        for (int at = 1; at <= all.calls; at += 1 + all.calls / 50) {
+            struct stopping now = { 0, at };
+            if (pipeline(t.s, t.marks, &now, &got, &said) != STENO_ECANCELED) fail_msg("asked for the %dth time: \"%s\"", at, said);
+            assert_int_equal(now.calls, at); /* and nobody asks again */
+            assert_int_equal(pipeline(t.s, t.marks, NULL, &got, &said), 0);
+            assert_true(got == want);
+        }
+        three_close(t);
+    }
+}
+
 /* What the detector took goes with the session, or with the first call that does without. */
 static void test_a_detector_is_gone_with_its_session(void **state)
 {
@@ -91,7 +198,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_session_goes_on_after_every_allocation_of_a_call_with_segments_has_failed),
+        cmocka_unit_test(test_three_models_go_on_after_every_allocation_of_theirs_has_failed),
+        cmocka_unit_test(test_three_models_stop_wherever_they_are_told_to),
         cmocka_unit_test(test_a_detector_is_gone_with_its_session),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_with_marks, close_with_marks);
 }
