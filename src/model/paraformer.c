@@ -199,6 +199,17 @@ static void build_tokens(struct build *b, const struct paraformer_shape *s, uint
     if (s->hot.kind == CIF_HOT_BESIDE) hot_build_hidden(b, &dims, b->plan.output);
 }
 
+/* The most probable ids of all tokens at once. */
+static void build_best(struct build *b, uint16_t norm, uint16_t head, uint32_t d)
+{
+    build_phase(b, "best");
+    const uint16_t all = build_slot(b, d), first = b->plan.n_ops;
+    emit(b, OP_NORM, "decoder.all_norm", all, b->plan.output, norm);
+    emit(b, OP_LOGITS_BEST, "decoder.best", NO_SLOT, all, head);
+    emit(b, OP_SAMPLE, "decoder.merge", NO_SLOT, all, head);
+    emit_rows(b, first, ROWS_TABLE);
+}
+
 static void build_head(struct build *b, const struct paraformer_shape *s)
 {
     const uint32_t d = (uint32_t)s->enc.d;
@@ -209,8 +220,9 @@ static void build_head(struct build *b, const struct paraformer_shape *s)
     emit(b, OP_NORM, "decoder.after_norm", some, b->plan.output, norm);
     emit(b, OP_LINEAR, "decoder.output_layer", logits, some, head);
     emit(b, OP_LOGITS_REDUCE, "decoder.scan", NO_SLOT, logits, head);
-    emit(b, OP_SAMPLE, "decoder.best", NO_SLOT, logits, head);
+    emit(b, OP_SAMPLE, "decoder.pick", NO_SLOT, logits, head);
     emit_rows(b, first, ROWS_OUT);
+    if (!s->enc.streams) build_best(b, norm, head, d);
 }
 
 static int build_plan(steno_model *m, struct weights *w, const struct paraformer_shape *s, steno_error *e)
@@ -219,7 +231,7 @@ static int build_plan(steno_model *m, struct weights *w, const struct paraformer
     const struct build_params params = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                                          .team = m->opening->team, .max_rows = s->enc.streams ? CHUNK_ROWS : WINDOW_ROWS,
                                          .max_out = HEAD_ROWS, .max_past = s->enc.streams ? PAST_ROWS : 0,
-                                         .precision = model_rows_precision(m) };
+                                         .precision = sanm_precision(m) };
     build_begin(&b, &params, e);
     build_phase(&b, "encode");
     const struct predictor_slots p = build_frames(&b, s);

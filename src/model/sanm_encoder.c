@@ -90,6 +90,15 @@ void sanm_encoder_more(struct build *b, const struct sanm_encoder *s, const char
     sub_stack(b, layer[SEES_ALL], &dims, prefix, n, x);
 }
 
+/* Errors of all matrices of a layer are about the same: no one is better than the rest. */
+struct precision sanm_precision(const steno_model *m)
+{
+    struct precision p = model_rows_precision(m);
+    p.by_role[LINEAR_OUT] = p.by_role[LINEAR_CROSS_KV] = m->narrow;
+    p.int8_scores = 1;
+    return p;
+}
+
 int sanm_encoder_front(steno_model *m, struct weights *w, const struct sanm_encoder *s, steno_error *e)
 {
     float *shift = NULL, *scale = NULL;

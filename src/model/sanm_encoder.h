@@ -25,6 +25,8 @@ uint16_t sanm_encoder_build(struct build *b, const struct sanm_encoder *s);
 uint16_t sanm_encoder_layers(struct build *b, const struct sanm_encoder *s, uint16_t in); /* the same of rows that are in a slot already */
 /* More layers of the same kind, PREFIX.0 .. n-1, over x. */
 void sanm_encoder_more(struct build *b, const struct sanm_encoder *s, const char *prefix, uint32_t n, uint16_t x);
+/* What matrices of such encoders, and of decoders behind them, may be packed as: all of their layers alike. */
+struct precision sanm_precision(const steno_model *m);
 /* The front end; features are normalised by the vectors in am.mvn beside the weights, or in them, unless the caller wants none of it. */
 int sanm_encoder_front(steno_model *m, struct weights *w, const struct sanm_encoder *s, steno_error *e);
 #endif

@@ -151,7 +151,7 @@ static int sensevoice_describe(steno_model *m, struct weights *w, steno_error *e
     struct build b;
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                                     .team = m->opening->team, .max_rows = QUERY_ROWS + SEGMENT_ROWS, .max_out = HEAD_ROWS,
-                                    .precision = model_rows_precision(m) };
+                                    .precision = sanm_precision(m) };
     build_begin(&b, &p, e);
     build_encoder(&b, &s);
     rc = build_end(&b, &m->plan[PLAN_ENCODER]);

@@ -108,7 +108,7 @@ int linear_is_of_pairs(const struct build *b, const struct linear_binds *l)
     if (b->status) return 0;
     for (int i = 0; i < l->n; i++) {
         const uint8_t t = b->bind[l->bind[i]].type;
-        if (t != PK_BF16_PAIR && (t != PK_I8_QUAD || !i)) return 0;
+        if (t != PK_BF16_PAIR && (t != PK_I8_QUAD || !b->p.precision.bf16)) return 0;
     }
     return 1;
 }

@@ -29,7 +29,7 @@ struct linear_binds bind_linear(struct build *b, const struct linear_desc *l);
 /* LINEAR_QKV in one part, whose last n_values outputs are values: those may be packed apart, in fewer bits. */
 struct linear_binds bind_linear_values(struct build *b, const struct linear_desc *l, uint64_t n_values);
 uint16_t bind_matrix(struct build *b, const struct linear_part *part, uint64_t k, enum linear_role role, uint16_t norm); /* a single one */
-/* Queries and keys are packed as PK_BF16_PAIR, values as that or less. */
+/* All matrices are packed as PK_BF16_PAIR or, where products of that are fast, less. */
 int linear_is_of_pairs(const struct build *b, const struct linear_binds *l);
 
 /* Where the outputs go. */

@@ -8,8 +8,9 @@
  * too much in int8 is multiplied in bf16, whose error is relative to each value; one that would in int16 keeps the bits it is stored with.
  *
  * A softmax turns a relative error of queries and keys into one of its weights that is as many times larger as scores are large. So
- * queries, keys and values are at most bf16. Where scores are large they keep the bits they are stored with, or are int16 where the rest is
- * int8, and the softmax's products are f32. Values alone may have as few bits as what is behind a norm, where the model says so.
+ * queries, keys and values are at most bf16, or int8 where the model says so and scores are small. Where scores are large they keep the
+ * bits they are stored with, or are int16 where the rest is int8, and the softmax's products are f32. Values alone may have as few bits as
+ * what is behind a norm, where the model says so.
  *
  * Matrices without a norm before them are taken as they come: values of attention are averages, and what GELU leaves of such values has
  * no outliers.
@@ -26,6 +27,7 @@ static double const outlier = 3.0;   /* a row's largest value, in standard devia
 static double const i8_error = 0.02; /* most that rounding x may add to an output, relative to it */
 static double const i16_error = 0.002;
 static double const scores = 4.0;    /* most of their standard deviation for bf16: then their error is three times the weights' */
+static double const i8_scores = 2;   /* the same for int8: then weights are off by 3 % of themselves, and in no order */
 static double const i16_scores = 16; /* the same for int16, whose steps are a fifth of bf16's where there are no outliers */
 
 /* Means over sampled outputs: of the sum of squares of norm weight times weight, and of the weights alone. */
@@ -84,7 +86,7 @@ static enum packed_type by_blocks(enum packed_type lowest, enum dtype stored)
  * over the root of d; 0: it makes none. */
 static int tolerates(enum packed_type t, const struct energy *y, double score, const float *norm, uint64_t k)
 {
-    const double max = t == PK_I16_PAIR ? i16_scores : scores;
+    const double max = t == PK_I16_PAIR ? i16_scores : t == PK_I8_QUAD ? i8_scores : scores;
     if (score > max * max) return 0;
     return t == PK_BF16_PAIR || !has_outliers(y, norm, k, t);
 }
@@ -103,7 +105,7 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
     const enum packed_type lowest = p->by_role[role];
     enum packed_type t = lowest == PK_Q8_QUAD || lowest == PK_Q8_QUAD_A8 ? by_blocks(lowest, m->tensor[at]->type) : lowest;
     struct energy y, q, key;
-    if (is_qkv && t == PK_I8_QUAD) t = next_higher(p, lowest, t);
+    if (is_qkv && t == PK_I8_QUAD && !p->int8_scores) t = next_higher(p, lowest, t);
     if (matrices_columns(m) > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
     if (!t || !norm || b->p.store->dry) return t;
     b->status = energy_of(&y, b, m->tensor[at], norm, m->n[at], m->k);

@@ -24,6 +24,7 @@ struct precision {
     enum packed_type by_role[LINEAR_ROLES];
     /* What stands for int8 where that is too few bits, and where these are too few: PK_BF16_PAIR, PK_I16_PAIR; 0: nothing is gained. */
     enum packed_type bf16, int16;
+    int int8_scores; /* 1: queries and keys may be int8, too, where scores are small */
 };
 
 struct build;

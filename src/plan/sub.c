@@ -99,7 +99,7 @@ static uint16_t emit_self_attn(struct build *b, const struct sub_dims *d, const 
     return attended;
 }
 
-/* Keys and values of a run are stored as the product that makes keys computes. */
+/* Keys and values of a run are stored as the products that make them compute, but of int8 as bf16. */
 static enum kv_type kv_type_by(const struct build *b, const struct linear_binds *l)
 {
     return linear_is_of_pairs(b, l) ? KV_BF16 : KV_F32;
@@ -375,7 +375,7 @@ static void emit_cross_rows(struct build *b, const struct sub_dims *d, const str
     const struct linear_binds made = bind_linear(b, &(struct linear_desc){ &part, 1, d->d, LINEAR_CROSS_KV, NO_BIND, d->d_head, 0 });
     struct linear_use use = use_of(d, kv.s, NO_SLOT, enc);
     use.n_kv = kv_room(d);
-    use.kv_slot = build_slot_kv(b, d->n_kv_heads, d->d_head, KV_F32);
+    use.kv_slot = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_by(b, &made));
     emit_linear(b, &use, &made);
     emit_look_back(b, d, s->name, use.kv_slot, d->layer);
     const uint16_t first = b->plan.n_ops, query = build_slot(b, q_room(d)), attended = build_slot(b, q_room(d));

@@ -128,6 +128,47 @@ static void test_values_of_fewer_bits_are_the_last_rows_of_their_matrix(void **s
     each_level(check_values);
 }
 
+/* ---- queries and keys in int8 */
+
+static float norm_by; /* weights of the norm before them */
+
+/* Type of the matrix of queries, keys and values behind such a norm. */
+static enum packed_type scores_type(struct build *b)
+{
+    static float norm[D];
+    static const struct linear_part part = { "0.g.query.weight", "0.g.query.bias", Q };
+    const uint16_t of = bind_add(b);
+    for (int i = 0; i < D; i++) norm[i] = norm_by;
+    *bind_at(b, of) = (struct bind){ .norm_weight = norm, .k = D };
+    const struct linear_binds l = bind_linear_values(b, &(struct linear_desc){ &part, 1, D, LINEAR_QKV, of, 0, 0 }, VALUES);
+    assert_int_equal(b->status, 0);
+    return (enum packed_type)bind_at(b, l.bind[0])->type;
+}
+
+static void fill_scores(struct build *b)
+{
+    static const float by[] = { 1e-3f, 1e3f };
+    (void)fill_io(b, Q);
+    for (int may = 0; may < 2; may++)
+        for (int large = 0; large < 2; large++) {
+            b->p.precision = (struct precision){ .by_role = { [LINEAR_QKV] = PK_I8_QUAD, [LINEAR_VALUES] = PK_I8_QUAD },
+                                                 .bf16 = PK_BF16_PAIR, .int8_scores = may };
+            norm_by = by[large];
+            const enum packed_type t = scores_type(b);
+            if (may && !large) assert_int_equal(t, PK_I8_QUAD);
+            if (!may && !large) assert_int_equal(t, PK_BF16_PAIR);
+            if (large) assert_int_equal(t, PK_F32); /* not even bf16 */
+        }
+}
+
+static void test_queries_and_keys_are_int8_where_they_may_be_and_scores_are_small(void **state)
+{
+    (void)state;
+    struct rig r;
+    rig_open(&r, CPU_C, 1, fill_scores, HEADS);
+    rig_close(&r);
+}
+
 /* ---- what is refused, and what is shared */
 
 static void fill_cross(struct build *b)
@@ -197,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_parts_stored_as_unequal_types_give_the_bits_of_linears_apart),
         cmocka_unit_test(test_parts_of_unequal_size_stored_alike_are_one_op),
         cmocka_unit_test(test_values_of_fewer_bits_are_the_last_rows_of_their_matrix),
+        cmocka_unit_test(test_queries_and_keys_are_int8_where_they_may_be_and_scores_are_small),
         cmocka_unit_test(test_what_cannot_be_built_says_why),
         cmocka_unit_test(test_what_is_packed_is_shared_by_those_who_want_it_packed_alike),
     };

@@ -5,7 +5,7 @@
 #include "task/cif/cif_session.h"
 #include "task/clips/clip_request.h"
 
-enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2, PHASE_TIMES = 3 }; /* behind PHASE_ENCODE */
+enum { PHASE_TOKENS = 1, PHASE_TOKENS_HEAD = 2, PHASE_TOKENS_BEST = 3, PHASE_TIMES = 4 }; /* behind PHASE_ENCODE */
 
 static struct cif_batch *cif_batch_of(const struct steno_batch *b) { return b->part; }
 
@@ -88,7 +88,7 @@ static int tokens_run(struct steno_batch *b)
     run_prepare(&b->run);
     const int rc = clip_run_phase(b, PHASE_TOKENS, NULL);
     if (rc || ((const struct cif_model *)b->model->part)->hot == CIF_HOT_WITHIN) return rc; /* ids come with the words */
-    return clip_run_head(b, 0, b->run.n_rows, &(struct clip_head){ .phase = PHASE_TOKENS_HEAD });
+    return clip_run_phase(b, PHASE_TOKENS_BEST, NULL);
 }
 
 /* Does anybody want times that are told by weights of rows finer than frames? */
