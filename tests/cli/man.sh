@@ -1,9 +1,17 @@
 # steno: the manual page and --help name the same options. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
+section() { sed -n "/^\.SH $1/,/^\.SH/p" "$SRC/doc/steno.1"; }
+verbs=$("$STENO" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+[ "$(wc -w <<<"$verbs")" -gt 15 ] || bad "--help lists verbs" "$verbs"
+for verb in $verbs; do
+    section SYNOPSIS | grep -q "^\.B steno $verb\$" || bad "the synopsis has $verb" "it has not"
+    section VERBS | grep -qE "^\.BR? $verb( |\$)" || bad "the verb $verb is explained" "it is not"
+done
+
 {
     "$STENO" --help
-    for verb in transcribe translate align detect vad tokenize generate chat embed search convert quantize info bench compare doctor; do
+    for verb in $verbs; do
         "$STENO" $verb --help
     done
 } | grep -oE '^ {2,6}(-[a-zA-Z], )?--(\[no-\])?[a-z][a-z-]*' | sed -E 's/^ +//; s/^(-[a-zA-Z]), /\1 /' | sort -u >help
