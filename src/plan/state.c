@@ -13,10 +13,17 @@ static uint32_t held_blocks(const struct state_desc *d)
     return d->window && seen < all ? seen : all;
 }
 
+/* Of a lane, with those that a row at its mark sees. */
+static uint32_t lane_pool(const struct state_desc *d)
+{
+    const uint32_t all = kv_blocks(d->positions), some = held_blocks(d) + kv_blocks(d->window) + 1;
+    return d->window && some < all ? some : all;
+}
+
 size_t state_pool_sz(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
     if (d->kind == STATE_SHIFT) return rows_sz(d) * d->layers * lanes;
-    return kv_block_sz(type, d->d_head) * d->heads * d->layers * held_blocks(d) * lanes;
+    return kv_block_sz(type, d->d_head) * d->heads * d->layers * lane_pool(d) * lanes;
 }
 
 size_t state_token_sz(const struct state_desc *d, enum kv_type type)
@@ -27,7 +34,7 @@ size_t state_token_sz(const struct state_desc *d, enum kv_type type)
 struct kv_state state_shape(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
     struct kv_state s = { .desc = *d, .type = type, .lanes = lanes, .lane_blocks = kv_blocks(d->positions), .held_blocks = held_blocks(d) };
-    if (d->kind == STATE_APPEND) s.n_blocks = s.held_blocks * lanes;
+    if (d->kind == STATE_APPEND) s.n_blocks = lane_pool(d) * lanes;
     return s;
 }
 
@@ -36,6 +43,7 @@ static void tables_take(struct kv_state *s, struct arena_take *t)
     s->table = arena_take(t, (size_t)s->lane_blocks * s->lanes, sizeof *s->table);
     s->used = arena_take(t, s->lanes, sizeof *s->used);
     s->gone = arena_take(t, s->lanes, sizeof *s->gone);
+    s->mark = arena_take(t, s->lanes, sizeof *s->mark);
     s->refs = arena_take(t, s->n_blocks, sizeof *s->refs);
     s->free = arena_take(t, s->n_blocks, sizeof *s->free);
     s->copy = arena_take(t, s->n_blocks, sizeof *s->copy);
@@ -56,7 +64,7 @@ size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lane
 
 int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, enum kv_type type, uint32_t lanes, steno_error *e)
 {
-    const uint64_t n_blocks = (uint64_t)held_blocks(d) * lanes;
+    const uint64_t n_blocks = (uint64_t)lane_pool(d) * lanes;
     *s = state_shape(d, type, lanes);
     if (d->kind != STATE_APPEND) return STENO_OK;
     if (n_blocks > UINT16_MAX + 1)
@@ -102,11 +110,38 @@ static uint32_t first_seen(const struct kv_state *s, uint32_t pos)
     return s->desc.window && pos >= s->desc.window ? (pos + 1 - s->desc.window) / KV_BLOCK : 0;
 }
 
+/* Blocks [first, end) of a lane that what a row at its mark sees lies in. */
+struct span { uint32_t first, end; };
+
+static struct span marked(const struct kv_state *s, uint32_t l)
+{
+    const uint32_t at = s->mark[l];
+    return (struct span){ first_seen(s, at), kv_blocks(at) };
+}
+
+static int is_in(struct span m, uint32_t i) { return i >= m.first && i < m.end; }
+
+/* The block from which on all are there. */
+static uint32_t first_there(const struct kv_state *s, uint32_t l)
+{
+    const struct span m = marked(s, l);
+    return m.first < s->gone[l] && m.end >= s->gone[l] ? m.first : s->gone[l];
+}
+
+static void mark_drop(struct kv_state *s, uint32_t l)
+{
+    const struct span m = marked(s, l);
+    for (uint32_t i = m.first; i < m.end && i < s->gone[l]; i++) block_drop(s, state_table(s, l)[i]);
+    s->mark[l] = 0;
+}
+
 /* Room for blocks of lane l up to `need`: the oldest go. @return 0, or -1: they are more than it holds at a time */
 static int ring_turn(struct kv_state *s, uint32_t l, uint32_t need)
 {
     const uint16_t *t = state_table(s, l);
-    while (s->gone[l] < s->used[l] && s->gone[l] + s->held_blocks < need) block_drop(s, t[s->gone[l]++]);
+    const struct span m = marked(s, l);
+    for (; s->gone[l] < s->used[l] && s->gone[l] + s->held_blocks < need; s->gone[l]++)
+        if (!is_in(m, s->gone[l])) block_drop(s, t[s->gone[l]]);
     return s->gone[l] + s->held_blocks < need ? -1 : 0;
 }
 
@@ -115,7 +150,9 @@ static void ring_close(struct kv_state *s, uint32_t l)
 {
     enum { TOGETHER = ATTN_KEYS / KV_BLOCK };
     uint16_t *t = state_table(s, l);
-    for (uint32_t i = s->gone[l] / TOGETHER * TOGETHER; i < s->gone[l]; i++) t[i] = t[s->gone[l]];
+    const struct span m = marked(s, l);
+    for (uint32_t i = s->gone[l] / TOGETHER * TOGETHER; i < s->gone[l]; i++)
+        if (!is_in(m, i)) t[i] = t[s->gone[l]];
 }
 
 int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to)
@@ -135,16 +172,28 @@ int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to)
 
 uint32_t state_reach(const struct kv_state *s, uint32_t l, uint32_t len)
 {
-    return first_seen(s, len) < s->gone[l] ? 0 : len;
+    if (first_seen(s, len) >= first_there(s, l)) return len;
+    return s->mark[l] <= len ? s->mark[l] : 0;
+}
+
+void state_mark(struct kv_state *s, uint32_t l, uint32_t len)
+{
+    if (!s->desc.window || len == s->mark[l]) return;
+    mark_drop(s, l);
+    if (first_seen(s, len) >= s->gone[l]) s->mark[l] = len;
 }
 
 void state_truncate(struct kv_state *s, uint32_t l, uint32_t len)
 {
     const uint16_t *t = state_table(s, l);
     const uint16_t n = (uint16_t)kv_blocks(len);
+    if (s->mark[l] > len) mark_drop(s, l);
     while (s->used[l] > n && s->used[l] > s->gone[l]) block_drop(s, t[--s->used[l]]);
-    if (s->used[l] <= n) return;
-    s->used[l] = s->gone[l] = n; /* nothing is left: only a new beginning can follow */
+    if (s->used[l] > n) {
+        if (marked(s, l).end < n) mark_drop(s, l); /* nothing is left: only a new beginning can follow */
+        s->used[l] = s->gone[l] = n;
+    }
+    s->gone[l] = (uint16_t)first_there(s, l);
 }
 
 void state_fork(struct kv_state *s, uint32_t dst, uint32_t src)
@@ -154,7 +203,10 @@ void state_fork(struct kv_state *s, uint32_t dst, uint32_t src)
     const uint16_t *from = state_table(s, src);
     uint16_t *to = state_table(s, dst);
     for (uint32_t i = 0; i < s->used[src]; i++) to[i] = from[i];
-    for (uint32_t i = s->gone[src]; i < s->used[src]; i++) s->refs[to[i]]++;
+    const struct span m = marked(s, src);
+    for (uint32_t i = 0; i < s->used[src]; i++)
+        if (i >= s->gone[src] || is_in(m, i)) s->refs[to[i]]++;
     s->used[dst] = s->used[src];
     s->gone[dst] = s->gone[src];
+    s->mark[dst] = s->mark[src];
 }

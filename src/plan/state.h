@@ -8,7 +8,9 @@
  *
  * Where rows see a window only, blocks that no row of a run can see any more go back to the pool, the oldest first: what a lane holds is a
  * ring, whose table still goes by position, so attention reads the same numbers in the same order. A text cannot go back behind what is
- * left of it. Here are the tables and counts of it, which whoever decodes changes between runs; the memory is the executor's. */
+ * left of it, but to one place that was marked: what a row there sees stays.
+ *
+ * Here are the tables and counts of it, which whoever decodes changes between runs; the memory is the executor's. */
 #ifndef STENO_PLAN_STATE_H
 #define STENO_PLAN_STATE_H
 #include "base/err.h"
@@ -21,11 +23,12 @@ struct kv_state {
     enum kv_type type;
     uint32_t lanes;             /* lanes (append) or windows (replace) */
     uint32_t lane_blocks;       /* most blocks of a lane's text */
-    uint32_t held_blocks;       /* append: most of them that it holds at a time */
+    uint32_t held_blocks;       /* append: most of them that it holds at a time, beside those of its mark */
     uint32_t n_blocks;          /* append: blocks in the pool */
     uint16_t *table;            /* append: [lanes, lane_blocks] */
     uint16_t *used;             /* append: [lanes] blocks of its text so far, */
-    uint16_t *gone;             /* append: [lanes] of which the first so many are no longer there */
+    uint16_t *gone;             /* append: [lanes] of which the first so many are no longer there, */
+    uint32_t *mark;             /* append: [lanes] but for what a row at this position sees; 0: none is marked */
     uint16_t *refs;             /* append: [n_blocks] lanes that share a block */
     uint16_t *free;             /* append: [n_blocks] stack of free blocks */
     uint32_t n_free;
@@ -45,8 +48,10 @@ int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, 
  * shared ones others; what stands in those before `from` is to be copied, and waits in s->copy for the executor. 0, or -1: to is past the
  * capacity, or what `from` sees is gone. */
 int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to);
-/* The most positions, up to len, behind which a text can go on: len, or where what it sees is gone, 0. */
+/* The most positions, up to len, behind which a text can go on: len, or where what it sees is gone, the mark, or 0. */
 uint32_t state_reach(const struct kv_state *s, uint32_t l, uint32_t len);
+/* From now on, until it goes back further, a text can go back to len, which may be still to come; no longer to what was marked before. */
+void state_mark(struct kv_state *s, uint32_t l, uint32_t len);
 void state_truncate(struct kv_state *s, uint32_t l, uint32_t len); /* forget positions at and after len; state_reach says so much */
 void state_fork(struct kv_state *s, uint32_t dst, uint32_t src);   /* dst becomes a copy of src */
 uint16_t *state_table(const struct kv_state *s, uint32_t l);

@@ -66,13 +66,22 @@ static void forget(struct generation *g)
     g->has_logits = 0;
 }
 
-/* Ids that a new text begins with as the last one did, and need not be read. One is read in any case, for its logits. */
-static int32_t known_of(const steno_session *s, const struct generation *g, const int32_t *ids, int n)
+/* Ids that a new text begins with as the last one did. One is read in any case, for its logits. */
+static int32_t same_of(const steno_session *s, const struct generation *g, const int32_t *ids, int n)
 {
     const int32_t *held = (const int32_t *)(const void *)s->held.p;
     int32_t same = 0;
     while (same < g->kept && same < n - 1 && held[same] == ids[same]) same++;
-    return lane_reach(s->batch, g->lane, same);
+    return same;
+}
+
+/* Where layers that look back a window have let go of what a text begins with, it is read again, and others that begin so shall not have
+ * to: that place is marked. Else it is the end of the prompt, behind which a conversation may go on in other words. */
+static void mark_place(struct steno_batch *b, const struct generation *g, int32_t known, int32_t end)
+{
+    const int32_t mark = lane_marked(b, g->lane);
+    if (mark && mark <= known && g->parted - mark < KV_BLOCK) return;
+    lane_mark(b, g->lane, g->parted - known < KV_BLOCK ? end : g->parted / KV_BLOCK * KV_BLOCK);
 }
 
 static int has_text(const struct generation *g) { return g->len || g->last >= 0; }
@@ -80,16 +89,25 @@ static int has_text(const struct generation *g) { return g->len || g->last >= 0;
 static int begin(steno_session *s, struct generation *g, const int32_t *ids, int n, int32_t *known)
 {
     const int32_t from = g->len;
-    *known = has_text(g) ? 0 : known_of(s, g, ids, n);
-    if (!has_text(g)) {
+    struct steno_batch *draft = g->is_guessed ? s->batch->draft : NULL;
+    *known = 0;
+    if (has_text(g)) g->parted = g->len;
+    else {
+        const int32_t same = same_of(s, g, ids, n);
+        if (same > g->parted) g->parted = same;
+        *known = lane_reach(s->batch, g->lane, same);
         s->held.len = (size_t)*known * sizeof *ids;
         s->held.err = 0;
         g->len = *known;
         s->timings.n_reused += *known;
     }
     g->has_logits = 0;
-    if (s->batch->draft && g->is_guessed) draft_model_rewind(s->batch->draft, g->lane, g->len);
+    const int32_t end = g->len + (g->last >= 0) + n - *known - 1;
+    if (draft) draft_model_rewind(draft, g->lane, g->len);
+    if (draft) mark_place(draft, g, draft->run.lane[g->lane].kv.len, end);
     lane_rewind(s->batch, g->lane, g->len);
+    mark_place(s->batch, g, g->len, end);
+    g->parted = 0;
     s->batch->run.lane[g->lane].sampler.rng_stream = rng_stream_of(from, 0, 0);
     buf_add(&s->held, ids + *known, (size_t)(n - *known) * sizeof *ids);
     return s->held.err ? err_nomem(&s->error, s->held.len, "the ids of a text") : STENO_OK;

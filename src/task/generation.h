@@ -18,6 +18,7 @@ struct generation {
     int has_logits;           /* of what was read last */
     int is_guessed;           /* by the batch's draft model, if there is one: it reads ids and nothing else */
     int32_t kept;             /* positions that hold the first ids of s->held, whatever became of the text */
+    int32_t parted;           /* ids that the text to begin has in common with one that was read, whatever of them is still there */
 };
 
 static inline struct generation generation_of(int plan) { return (struct generation){ .plan = plan, .last = -1 }; }

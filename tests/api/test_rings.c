@@ -6,7 +6,7 @@
 #include "lm_model.h"
 #include "internal.h"
 
-enum { CTX = 1024, WINDOW = 24, HELD = 18 * KV_BLOCK, LANES_MOST = 128 };
+enum { CTX = 1024, WINDOW = 24, HELD = 18 * KV_BLOCK, MARK = 2 * KV_BLOCK, LANES_MOST = 128 };
 
 static char const path[] = "tests/data/lm/gemma3-q4_0.gguf";
 
@@ -203,6 +203,47 @@ static void test_conversations_are_the_same(void **state)
     steno_session_close(s);
 }
 
+/* What texts began with alike is read a second time where it is gone, and never again. */
+static void test_where_texts_part_is_known_from_then_on(void **state)
+{
+    (void)state;
+    enum { HEAD = 200, N = 840, TEXTS = 6 };
+    static struct text want, got;
+    int32_t ids[N];
+    const steno_generate_params p = params_of(20, 0);
+    steno_session *s = lm_session(ring, NULL, NULL);
+    for (int i = 0; i < TEXTS; i++) {
+        const int64_t before = lm_timings(s).n_reused;
+        ids_of(ids, HEAD, 5);
+        ids_of(ids + HEAD, N - HEAD, 90 + (uint32_t)i);
+        made_to(&got, s, steno_generate(s, ids, N, &p));
+        made_by(&want, all, ids, N, &p);
+        assert_memory_equal(&want, &got, sizeof want);
+        assert_int_equal(lm_timings(s).n_reused - before, i < 2 ? 0 : HEAD / KV_BLOCK * KV_BLOCK);
+    }
+    steno_session_close(s);
+}
+
+/* The answer that was made is written in other tokens from its beginning on: no more than it is read again. */
+static void test_a_conversation_goes_on_in_other_words(void **state)
+{
+    (void)state;
+    enum { ASKED = 40, MADE = 700 };
+    static struct text want, got;
+    int32_t ids[CTX];
+    steno_session *s = lm_session(ring, NULL, NULL);
+    const steno_generate_params p = params_of(MADE, 0), last = params_of(50, 0);
+    ids_of(ids, CTX, 6);
+    made_to(&got, s, steno_generate(s, ids, ASKED, &p));
+    memcpy(ids + ASKED, got.id, (size_t)got.n * sizeof *ids);
+    ids[ASKED + 2]++;
+    made_to(&got, s, steno_generate(s, ids, ASKED + MADE + 40, &last));
+    made_by(&want, all, ids, ASKED + MADE + 40, &last);
+    assert_memory_equal(&want, &got, sizeof want);
+    assert_int_equal(lm_timings(s).n_reused, ASKED - 1);
+    steno_session_close(s);
+}
+
 /* ---- beside each other ------------------------------------------------------------------------------------------------------- */
 
 enum { REQUESTS = 24 };
@@ -348,7 +389,7 @@ static void test_what_a_text_takes_is_told(void **state)
     assert_int_equal(steno_model_info_get(all, &a), 0);
     assert_int_equal(r.token_bytes, a.token_bytes);
     assert_int_equal(a.kv_bytes, a.token_bytes * CTX);
-    assert_int_equal(r.kv_bytes, r.token_bytes / 6 * (CTX + 5 * HELD));
+    assert_int_equal(r.kv_bytes, r.token_bytes / 6 * (CTX + 5 * (HELD + MARK)));
     const int64_t less = steno_session_memory(all, NULL, NULL) - steno_session_memory(ring, NULL, NULL);
     assert_in_range(less, a.kv_bytes - r.kv_bytes, a.kv_bytes - r.kv_bytes + 4096);
 }
@@ -360,6 +401,8 @@ int main(void)
         cmocka_unit_test(test_long_texts_are_the_same),
         cmocka_unit_test(test_texts_that_go_back_are_the_same),
         cmocka_unit_test(test_conversations_are_the_same),
+        cmocka_unit_test(test_where_texts_part_is_known_from_then_on),
+        cmocka_unit_test(test_a_conversation_goes_on_in_other_words),
         cmocka_unit_test(test_texts_beside_each_other_are_the_same),
         cmocka_unit_test(test_what_several_begin_with_is_computed_once),
         cmocka_unit_test(test_vectors_of_long_texts_are_the_same),

@@ -33,6 +33,7 @@ static void rig_open(struct rig *r, uint32_t window, uint32_t ahead)
     assert_int_equal(state_open(&r->state, &r->arena, &desc, KV_F32, LANES, NULL), 0);
     assert_int_equal(state_mem_open(&r->mem, &r->state, NULL), 0);
     assert_true(r->state.held_blocks * KV_BLOCK <= window + ahead + 2 * KV_BLOCK);
+    assert_true(r->state.n_blocks * KV_BLOCK <= LANES * (2 * window + ahead + 4 * KV_BLOCK));
 }
 
 static void rig_close(struct rig *r)
@@ -57,7 +58,7 @@ static void put(struct rig *r, uint32_t lane, int pos, int value)
         }
 }
 
-/* What a row at `pos` sees, and that what attention reads beside it is the lane's own. */
+/* What a row at `pos` sees, and of one that is there that what attention reads beside it is the lane's own. */
 static void check_row(const struct rig *r, uint32_t lane, int pos)
 {
     const int window = (int)r->state.desc.window, first = pos + 1 > window ? pos + 1 - window : 0;
@@ -72,10 +73,12 @@ static void check_row(const struct rig *r, uint32_t lane, int pos)
                     fail_msg("window %d, lane %u, position %d of %d, layer %u, head %u: %g", window, lane, p, pos, l, h, (double)k[0]);
             }
         }
-    for (int i = first / ATTN_KEYS * (ATTN_KEYS / KV_BLOCK); i < (int)r->state.used[lane]; i++) {
-        int own = 0;
+    const int mark = (int)r->state.mark[lane], marked_at = mark / KV_BLOCK - window / KV_BLOCK - 1, end = (mark + KV_BLOCK - 1) / KV_BLOCK;
+    for (int i = first / ATTN_KEYS * (ATTN_KEYS / KV_BLOCK); i < (int)r->state.used[lane] && pos < r->len[lane]; i++) {
+        int own = i >= marked_at && i < end;
         for (int j = r->state.gone[lane]; j < (int)r->state.used[lane]; j++) own |= t[j] == t[i];
         assert_true(own);
+        assert_true(r->state.refs[t[i]] > 0);
     }
 }
 
@@ -94,18 +97,25 @@ static void append(struct rig *r, uint32_t lane, int n, int at_once, int *next)
 
 static void cut(struct rig *r, uint32_t lane, int len)
 {
-    const int there = (int)state_reach(&r->state, lane, (uint32_t)len);
-    assert_true(there == len || there == 0);
+    const int there = (int)state_reach(&r->state, lane, (uint32_t)len), mark = (int)r->state.mark[lane];
+    assert_true(there == len || there == (mark <= len ? mark : 0));
     state_truncate(&r->state, lane, (uint32_t)there);
     r->len[lane] = there;
     check_row(r, lane, there);
+}
+
+static void do_fork(struct rig *r, uint32_t dst, uint32_t src)
+{
+    state_fork(&r->state, dst, src);
+    memcpy(r->value[dst], r->value[src], sizeof r->value[dst]);
+    r->len[dst] = r->len[src];
 }
 
 static void walk(uint32_t window, uint32_t ahead)
 {
     struct rig r;
     uint32_t seed = window;
-    int next = 0, went_back = 0, began = 0;
+    int next = 0, went_back = 0, began = 0, marks = 0;
     rig_open(&r, window, ahead);
     for (int round = 0; round < ROUNDS; round++) {
         const uint32_t lane = (uint32_t)((noise(&seed) + 1) * 0.5f * LANES), other = (uint32_t)((noise(&seed) + 1) * 0.5f * LANES);
@@ -115,17 +125,18 @@ static void walk(uint32_t window, uint32_t ahead)
         if (what < 11) {
             append(&r, lane, n < room ? n : room, what & 1, &next);
         } else if (what < 13) {
-            state_fork(&r.state, lane, other);
-            memcpy(r.value[lane], r.value[other], sizeof r.value[lane]);
-            r.len[lane] = r.len[other];
+            do_fork(&r, lane, other);
+        } else if (what < 14) {
+            state_mark(&r.state, lane, (uint32_t)(r.len[lane] + n - (int)ahead / 2 > 0 ? r.len[lane] + n - (int)ahead / 2 : 0));
         } else {
-            const int back = what == 15 ? n * 8 : n - 1, had = r.len[lane];
-            cut(&r, lane, back < r.len[lane] ? r.len[lane] - back : 0);
+            const int mark = (int)r.state.mark[lane], back = what == 15 ? n * 8 : n - 1, had = r.len[lane];
+            cut(&r, lane, round % 3 == 0 && mark && mark < had ? mark + n % 3 : back < had ? had - back : 0);
+            marks += mark && r.len[lane] == mark && mark < had;
             went_back += r.len[lane] > 0 && r.len[lane] < had;
             began += !r.len[lane];
         }
     }
-    assert_true((went_back > 10 || ahead == 1) && began > 0);
+    assert_true((went_back > 10 || ahead == 1) && began > 0 && (marks > 5 || ahead == 1));
     for (uint32_t i = 0; i < LANES; i++) state_truncate(&r.state, i, 0);
     assert_int_equal(r.state.n_free, r.state.n_blocks); /* no block was lost on the way */
     rig_close(&r);
@@ -159,6 +170,43 @@ static void test_what_is_gone_is_refused(void **state)
     rig_close(&r);
 }
 
+/* One place is marked, before it is come to or soon after; a fork has the mark, too. */
+static void test_a_text_goes_back_to_its_mark(void **state)
+{
+    (void)state;
+    enum { WINDOW = 40, AHEAD = 32 };
+    static const int marks[] = { 1, 31, 39, 40, 64, 101, 288, 300 };
+    struct rig r;
+    int next = 0;
+    rig_open(&r, WINDOW, AHEAD);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const uint32_t mark = (uint32_t)marks[i];
+        state_truncate(&r.state, 0, 0);
+        for (r.len[0] = 0; r.len[0] < 640;) {
+            if (r.len[0] == (i % 2 ? 0 : (int)mark / AHEAD * AHEAD + AHEAD)) state_mark(&r.state, 0, mark);
+            append(&r, 0, AHEAD, i % 2, &next);
+        }
+        assert_int_equal(state_reach(&r.state, 0, mark - 1), 0);
+        assert_int_equal(state_reach(&r.state, 0, 500), mark);
+        do_fork(&r, 1, 0);
+        cut(&r, 1, 500);
+        assert_int_equal(r.len[1], mark);
+        append(&r, 1, AHEAD, 1, &next); /* what others share is theirs no less */
+        append(&r, 0, AHEAD, 1, &next);
+        cut(&r, 0, (int)mark);
+        assert_int_equal(r.len[0], mark);
+        while (r.len[0] < 500) append(&r, 0, AHEAD, 1, &next);
+        assert_int_equal(state_reach(&r.state, 0, 400), mark);
+        state_mark(&r.state, 0, 490);
+        assert_int_equal(state_reach(&r.state, 0, 400), 0);
+        state_mark(&r.state, 0, 100); /* too late */
+        assert_int_equal(state_reach(&r.state, 0, 400), 0);
+    }
+    for (uint32_t i = 0; i < LANES; i++) state_truncate(&r.state, i, 0);
+    assert_int_equal(r.state.n_free, r.state.n_blocks);
+    rig_close(&r);
+}
+
 /* A lane of a window holds the same however long its text may become. */
 static void test_memory_does_not_depend_on_the_context(void **state)
 {
@@ -170,7 +218,7 @@ static void test_memory_does_not_depend_on_the_context(void **state)
         sz[i] = state_pool_sz(&d, KV_F16, 4);
     }
     assert_true(sz[0] == sz[1] && sz[1] == sz[2]);
-    assert_int_equal(sz[0] / 4, kv_block_sz(KV_F16, 32) * 6 * 33);
+    assert_int_equal(sz[0] / 4, kv_block_sz(KV_F16, 32) * 6 * (33 + 17));
     d.positions = 600;
     assert_int_equal(state_pool_sz(&d, KV_F16, 1), kv_block_sz(KV_F16, 32) * 6 * 19);
     d.positions = 4096;
@@ -268,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lanes_hold_what_their_rows_see),
         cmocka_unit_test(test_what_is_gone_is_refused),
+        cmocka_unit_test(test_a_text_goes_back_to_its_mark),
         cmocka_unit_test(test_memory_does_not_depend_on_the_context),
         cmocka_unit_test(test_a_network_of_windows_makes_the_same_bits),
     };

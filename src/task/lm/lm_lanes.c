@@ -75,7 +75,7 @@ int lm_lane_share(steno_session *s, const int32_t *ids, int32_t n)
 {
     struct steno_batch *b = s->batch;
     struct generation *g = &lm_of(s)->generation;
-    const int32_t own = lane_reach(b, g->lane, common(ids, n - 1, (const int32_t *)(const void *)s->held.p, g->kept));
+    const int32_t same = common(ids, n - 1, (const int32_t *)(const void *)s->held.p, g->kept), own = lane_reach(b, g->lane, same);
     int32_t best = own, soon = own;
     uint32_t from = g->lane;
     for (uint32_t i = 0; i < b->n_windows; i++) {
@@ -84,6 +84,7 @@ int lm_lane_share(steno_session *s, const int32_t *ids, int32_t n)
         const int is_older = lm_batch_of(b)->lane[i].turn < lm_of(s)->turn;
         const int32_t blocks = common(ids, n - 1, t.ids, t.n) / KV_BLOCK * KV_BLOCK, there = t.there / KV_BLOCK * KV_BLOCK;
         const int32_t now = lane_reach(b, i, blocks < there ? blocks : there);
+        if (blocks > g->parted && blocks <= there) g->parted = blocks;
         if (now > best) best = now, from = i;
         if (is_older && blocks > soon && (blocks > there || now == blocks)) soon = blocks; /* else it has been there, and is far from it */
     }
@@ -94,6 +95,7 @@ int lm_lane_share(steno_session *s, const int32_t *ids, int32_t n)
     g->kept = s->held.err ? 0 : best; /* in want of memory it is read again */
     lane_fork(b, g->lane, from);
     lane_cut(b, g->lane, g->kept);
+    lane_mark(b, g->lane, g->kept); /* others may begin so, too */
     return 0;
 }
 

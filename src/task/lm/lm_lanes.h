@@ -3,7 +3,8 @@
  * A lane keeps the keys and values of the last text that it held. Another text that begins the same goes on behind them in the same lane,
  * or in another one that shares their blocks (plan/state.h: blocks are counted and copied when one who shares them writes). So what many
  * requests begin with, a system prompt, is computed once, even by requests that come together: who begins later waits for who is reading
- * it. Blocks are shared whole. The pool has room for all lanes when nothing is shared, so sharing takes no memory. */
+ * it. Layers that look back a window hold that of a place where texts parted (plan/state.h: a mark). Blocks are shared whole. The pool has
+ * room for all lanes when nothing is shared, so sharing takes no memory. */
 #ifndef STENO_TASK_LM_LANES_H
 #define STENO_TASK_LM_LANES_H
 #include "task/chooser.h"
