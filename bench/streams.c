@@ -135,7 +135,8 @@ static void attn_thread(void *arg, int thread)
         struct attn a = j->a;
         char *first = j->b->pool + j->at * HEADS * j->head_sz;
         a.q += h * a.d_head, a.out += h * a.d_head, a.kv.base = first + h * j->head_sz;
-        if (h + j->n_threads < HEADS) a.next = first + (h + j->n_threads) * j->head_sz; /* as the executor says it */
+        a.next = a.kv, a.next.base = first + (h + j->n_threads) * j->head_sz; /* as the executor says it */
+        a.n_next = h + j->n_threads < HEADS ? ATTN_KEYS / KV_BLOCK : 0;
         j->b->kern.attn[KV_F16](&a, j->b->scratch[thread]);
     }
 }

@@ -228,6 +228,17 @@ TYPED(f32, KV_F32)
 TYPED(f16, KV_F16)
 #undef TYPED
 
+/* A position of f16. Its keys stand a line apart. */
+static void kv_put_f16(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)
+{
+    const size_t slot = pos % KV_BLOCK;
+    uint16_t half[HEAD_MAX], *block = (uint16_t *)(void *)kv_block_at(kv, pos / KV_BLOCK), *key = block + kv_key_at(KV_F16, slot, 0);
+    for (size_t d = 0; d < d_head; d += VF_N) vf_store_f16(half + d, load_some(k + d, d_head - d));
+    for (size_t d = 0; d < d_head; d++) key[d * KV_BLOCK] = half[d];
+    for (size_t d = 0; d < d_head; d += VF_N) vf_store_f16(half + d, load_some(v + d, d_head - d));
+    memcpy(block + kv_value_at(KV_F16, slot, 0, d_head), half, d_head * sizeof *half);
+}
+
 static void attn_merge(const struct attn *a, const float *partial, size_t ld_partial, size_t n)
 {
     attn_merge_any(a, partial, ld_partial, n);
@@ -238,5 +249,6 @@ static void init_attn(struct kern *k)
     init_attn_f32(k);
     init_attn_f16(k);
     k->attn_merge = attn_merge;
+    k->kv_put[KV_F16] = kv_put_f16;
 }
 #endif

@@ -115,9 +115,7 @@ INLINE void partial_of_group(float *out, const struct attn *a, struct attn_scrat
     for (size_t j = 0; j < b.max; j += KV_BLOCK) {
         const size_t i = j / KV_BLOCK, at = key0 / KV_BLOCK + i, next = at + BLOCKS;
         b.kv[i] = kv_block_at(&a->kv, at);
-        b.next[i] = next * KV_BLOCK < longest ? kv_block_at(&a->kv, next)
-                    : a->next                 ? (const char *)a->next + i * a->kv.block_stride
-                                              : b.kv[i];
+        b.next[i] = next * KV_BLOCK < longest ? kv_block_at(&a->kv, next) : i < a->n_next ? kv_block_at(&a->next, i) : b.kv[i];
     }
     body->scores(s, &b, a, r0);
     for (size_t r = 0; r < rows && a->window; r++)

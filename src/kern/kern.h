@@ -283,7 +283,8 @@ struct attn {
     uint32_t rows, d_head;
     uint32_t window;           /* a row sees the last `window` of its keys; 0: all. Those before weigh nothing, but are read, and numbers */
     float scale;               /* of the f32 score; > 0 */
-    const void *next;          /* block of keys that the caller will ask for next, block_stride from block to block, or NULL: a hint */
+    struct kv_view next;       /* keys that the caller will ask for next: a hint */
+    uint32_t n_next;           /* as many blocks of them */
 };
 
 /* The first key that weighs something for a row that sees len keys. */

@@ -142,21 +142,26 @@ static void write_kv(const struct replay *rp, const struct op *op, const struct 
     }
 }
 
-/* Where the keys of an item begin; NULL: they do not lie one behind the other, or there is no such item. */
-static const void *keys_of(const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item)
-{
-    enum kv_type type;
-    if (item >= t->n) return NULL;
-    const struct attn_unit u = attn_unit_of(rp, op, t, item / t->blocks);
-    const struct kv_view v = unit_kv(rp, op, u, &type);
-    return v.table ? NULL : (const char *)v.base + item % t->blocks * (ATTN_KEYS / KV_BLOCK) * v.block_stride;
-}
-
 /* Keys that each row sees, NULL: all that there are. */
 static const int32_t *lengths_of(const struct replay *rp, const struct op *op)
 {
     if (op->flags & OPF_CAUSAL) return rp->run->self_len;
     return op->state == NO_STATE && !(op->flags & OPF_TABLE) ? NULL : rp->run->cross_len;
+}
+
+/* The keys of an item, if there is such an item, as what is asked for next: blocks up to the last that its first row sees. */
+static void keys_come_next(struct attn *a, const struct replay *rp, const struct op *op, const struct attn_items *t, uint32_t item)
+{
+    enum { BLOCKS = ATTN_KEYS / KV_BLOCK };
+    enum kv_type type;
+    if (item >= t->n) return;
+    const struct attn_unit u = attn_unit_of(rp, op, t, item / t->blocks);
+    const int32_t *len = lengths_of(rp, op);
+    const uint32_t from = item % t->blocks * BLOCKS, n = kv_blocks(len ? (uint32_t)len[u.g.row] : u.n_keys);
+    a->next = unit_kv(rp, op, u, &type);
+    if (a->next.table) a->next.table += from;
+    else a->next.base = (char *)a->next.base + from * a->next.block_stride;
+    a->n_next = n > from ? n - from < BLOCKS ? n - from : BLOCKS : 0;
 }
 
 /* Of a single row the heads of queries that share keys stand one behind the other: they are rows, and keys and values are read once. */
@@ -185,8 +190,8 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
     struct attn a = { .out = row0(rp, op->out) + g.row * ld_out + at, .ld_out = ld_out,
                       .q = row0(rp, op->in) + g.row * ld_q + at, .ld_q = ld_q,
                       .kv = unit_kv(rp, op, u, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)u.n_keys, .rows = g.n,
-                      .d_head = c->d_head, .window = c->window, .scale = c->scale,
-                      .next = keys_of(rp, op, t, item + t->ahead) };
+                      .d_head = c->d_head, .window = c->window, .scale = c->scale };
+    keys_come_next(&a, rp, op, t, item + t->ahead);
     if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, u, b, t->blocks);
     const uint32_t calls = heads_as_rows(&a, share);
     const size_t partial_len = attn_partial_len(c->d_head), head_len = t->blocks * partial_len, row_len = c->heads * head_len;

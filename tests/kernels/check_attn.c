@@ -282,7 +282,8 @@ static void check_case(struct check *c, size_t rows, size_t d_head, size_t keys,
     struct attn a = { .out = out, .ld_out = ld, .q = q, .ld_q = ld, .kv = { kv, stride, t.table ? table : NULL },
                       .len = t.ragged ? len : NULL, .n_keys = (int32_t)t.n_keys, .rows = (uint32_t)t.rows, .d_head = (uint32_t)t.d_head,
                       .window = how & WINDOW ? (uint32_t)keys / 3 + 1 : 0,
-                      .scale = 1 / sqrtf((float)t.d_head), .next = kv + n_blocks * stride }; /* a hint: nobody can read there */
+                      .scale = 1 / sqrtf((float)t.d_head), .next = { kv + n_blocks * stride, stride, t.table ? table : NULL },
+                      .n_next = (uint32_t)n_blocks }; /* a hint: nobody can read there */
     for (size_t j = 0; j < t.n_keys; j++) put_key(c, &t, &a, j);
     fill_canary(q, (t.rows - 1) * ld + t.d_head);
     for (size_t r = 0; r < t.rows; r++) {
