@@ -3,6 +3,8 @@
  * A run of k guesses behind the newest token gives 1 + a + a^2 + ... + a^k tokens, where each guess is right with probability a when all
  * before it are (Leviathan et al. 2023). It costs k steps of the draft model and a run of k + 1 rows; both are timed here. */
 #include "bench_draft.h"
+#include "machine.h"
+#include "report.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,40 +30,85 @@ static double phase_ms(steno_session *s, const char *phase, int n, int runs, int
     return ms[runs / 2];
 }
 
-static void print_gains(const double check[ROWS + 1], double step, double guess)
+/* At an acceptance: how many guesses are best, and what a token takes then. */
+struct gain { double acceptance, ms, ids; int guesses; };
+enum { GAINS = 11 };
+
+struct figures { double check[ROWS + 1], step, guess; struct gain gain[GAINS]; const struct bench_shapes *shapes; int threads; };
+
+static void find_gains(struct figures *f)
 {
-    static const double acceptance[] = { 0.5, 0.6, 0.7, 0.8, 0.9, 0.95 };
-    printf("\n%-10s %8s %12s %12s %8s\n", "acceptance", "guesses", "tokens/run", "ms/token", "gain");
-    for (size_t i = 0; i < sizeof acceptance / sizeof *acceptance; i++) {
-        double ids = 1, chance = 1, best = step, most = 1;
-        int guesses = 0;
+    for (int i = 0; i < GAINS; i++) {
+        struct gain *g = &f->gain[i];
+        double ids = 1, chance = 1;
+        *g = (struct gain){ .acceptance = 0.5 + 0.05 * i, .ms = f->step, .ids = 1 };
         for (int k = 1; k < ROWS; k++) {
-            ids += chance *= acceptance[i];
-            const double ms = (check[k + 1] + k * guess) / ids;
-            if (ms < best) best = ms, guesses = k, most = ids;
+            ids += chance *= g->acceptance;
+            const double ms = (f->check[k + 1] + k * f->guess) / ids;
+            if (ms < g->ms) g->ms = ms, g->guesses = k, g->ids = ids;
         }
-        printf("%-10.2f %8d %12.2f %12.3f %7.2fx\n", acceptance[i], guesses, most, best, step / best);
     }
 }
 
-int bench_draft(const struct engine *e, const steno_model_params *p, const char *shape, const char *draft, const char *type, int runs)
+static void print_table(const struct figures *f)
+{
+    printf("model: %s, draft: %s, weights %s, %d threads\n", f->shapes->model, f->shapes->draft, f->shapes->type, f->threads);
+    printf("step of the model %.3f ms, of the draft %.3f ms\n\n%-10s %12s %8s\n", f->step, f->guess, "rows", "ms/run", "steps");
+    for (int n = 1; n <= ROWS; n++)
+        if (n < 5 || n % 4 == 0 || n == 5) printf("%-10d %12.3f %8.2f\n", n, f->check[n], f->check[n] / f->step);
+    printf("\n%-10s %8s %12s %12s %8s\n", "acceptance", "guesses", "tokens/run", "ms/token", "gain");
+    for (int i = 0; i < GAINS; i++) {
+        const struct gain *g = &f->gain[i];
+        printf("%-10.2f %8d %12.2f %12.3f %7.2fx\n", g->acceptance, g->guesses, g->ids, g->ms, f->step / g->ms);
+    }
+}
+
+static void print_figures_json(const struct figures *f)
+{
+    printf("{\"version\": \"%s\", \"shape\": \"%s\", \"draft\": \"%s\", \"type\": \"%s\", \"threads\": %d, ", steno_version(),
+           f->shapes->model, f->shapes->draft, f->shapes->type, f->threads);
+    printf("\"step_ms\": %.4f, \"draft_step_ms\": %.4f, \"run_ms\": [", f->step, f->guess);
+    for (int n = 1; n <= ROWS; n++) printf("%s%.4f", n > 1 ? ", " : "", f->check[n]);
+    printf("], \"gains\": [");
+    for (int i = 0; i < GAINS; i++) {
+        const struct gain *g = &f->gain[i];
+        printf("%s{\"acceptance\": %.2f, \"guesses\": %d, \"tokens_per_run\": %.3f, \"ms_per_token\": %.4f, \"gain\": %.3f}",
+               i ? ", " : "", g->acceptance, g->guesses, g->ids, g->ms, f->step / g->ms);
+    }
+    printf("]}\n");
+}
+
+static void print_tsv(const struct figures *f)
+{
+    const struct report out = { .file = stdout, .program = "steno" };
+    char machine[256];
+    machine_name(machine, sizeof machine);
+    report_head(&out, machine, "-", f->threads);
+    report_fact(&out, "model", f->shapes->model);
+    report_fact(&out, "draft", f->shapes->draft);
+    report_fact(&out, "weights", f->shapes->type);
+    report_row(&out, "ms", counted(f->step), 1, "step");
+    report_row(&out, "ms", counted(f->guess), 1, "draft_step");
+    for (int n = 1; n <= ROWS; n++) report_row(&out, "ms", counted(f->check[n]), 1, "run_of_%d", n);
+    for (int i = 0; i < GAINS; i++)
+        report_row(&out, "ms", counted(f->gain[i].ms), 1, "token_accepted_%.0f", 100 * f->gain[i].acceptance);
+}
+
+int bench_draft(const struct engine *e, const steno_model_params *p, const struct bench_shapes *shapes, int runs, enum bench_format format)
 {
     steno_model *m = NULL;
     steno_session *s = NULL;
     steno_error err = { 0 };
-    double check[ROWS + 1] = { 0 };
-    int rc = steno_model_open_random(&m, draft, type, SEED, p, &err), code = EXIT_OK;
+    struct figures f = { .shapes = shapes, .threads = steno_team_threads(e->team) };
+    int rc = steno_model_open_random(&m, shapes->draft, shapes->type, SEED, p, &err), code = EXIT_OK;
     if (!rc) rc = steno_session_open(&s, m, e->team, NULL, &err);
     if (rc) code = message_model_error("--draft", rc, err.text);
-    for (int n = 1; n <= ROWS && code == EXIT_OK; n++) check[n] = phase_ms(e->session, "check", n, runs, &code);
-    const double step = code == EXIT_OK ? phase_ms(e->session, "decode", STEPS, runs, &code) / STEPS : 0;
-    const double guess = code == EXIT_OK ? phase_ms(s, "decode", STEPS, runs, &code) / STEPS : 0;
+    for (int n = 1; n <= ROWS && code == EXIT_OK; n++) f.check[n] = phase_ms(e->session, "check", n, runs, &code);
+    f.step = code == EXIT_OK ? phase_ms(e->session, "decode", STEPS, runs, &code) / STEPS : 0;
+    f.guess = code == EXIT_OK ? phase_ms(s, "decode", STEPS, runs, &code) / STEPS : 0;
     if (code == EXIT_OK) {
-        printf("model: %s, draft: %s, weights %s, %d threads\n", shape, draft, type, steno_team_threads(e->team));
-        printf("step of the model %.3f ms, of the draft %.3f ms\n\n%-10s %12s %8s\n", step, guess, "rows", "ms/run", "steps");
-        for (int n = 1; n <= ROWS; n++)
-            if (n < 5 || n % 4 == 0 || n == 5) printf("%-10d %12.3f %8.2f\n", n, check[n], check[n] / step);
-        print_gains(check, step, guess);
+        find_gains(&f);
+        (format == BENCH_JSON ? print_figures_json : format == BENCH_TSV ? print_tsv : print_table)(&f);
         code = message_flush();
     }
     steno_session_close(s);

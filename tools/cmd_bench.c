@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "bench_draft.h"
 #include "bench_phases.h"
+#include "bench_text.h"
 #include "engine.h"
 #include "option_names.h"
 #include "machine.h"
@@ -19,11 +20,10 @@
 struct opts {
     struct engine_opts engine;
     const char *shape, *type, *draft;
+    struct bench_text_opts text;
     int64_t runs;
     int json, format;
 };
-
-enum format { TABLE, JSON, TSV };
 
 #define AT(field) offsetof(struct opts, field)
 
@@ -33,8 +33,6 @@ static const struct arg rows[] = {
       .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo, ...; sensevoice, paraformer, nano, qwen3-0.6b, ..." },
     { .name = "type", .kind = ARG_TEXT, .at = AT(type), .value = "TYPE", .dflt = "f16",
       .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k or iq4_xs" },
-    { .name = "draft", .kind = ARG_TEXT, .at = AT(draft), .value = "NAME",
-      .help = "instead of phases: what a draft model of that shape would spare, by how often it is right" },
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = AT(engine.model), .value = "PATH|NAME",
       .help = "a real model instead of --shape and --type" },
     ARG_HEADING("Measuring"),
@@ -43,6 +41,7 @@ static const struct arg rows[] = {
     { .name = "output-format", .letter = 'f', .kind = ARG_WORD, .at = AT(format), .value = "table|json|tsv", .dflt = "table",
       .help = "a table, an object, or rows of name, unit, best, median, rounds, as all programs of bench/ write them" },
     { .name = "json", .kind = ARG_FLAG, .at = AT(json), .help = "the same as --output-format json" },
+    BENCH_TEXT_ROWS(struct opts),
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -369,12 +368,12 @@ static int open_model(struct engine *e, const struct opts *o)
     return rc == STENO_OK ? open_session(e) : message_model_error(NULL, rc, err.text);
 }
 
-static int draft_gains(const struct engine *e, const struct opts *o)
+static int draft_gains(const struct engine *e, const struct opts *o, enum bench_format format)
 {
     steno_model_params p;
     const int code = engine_model_params(&p, &o->engine);
     p.team = e->team;
-    return code == EXIT_OK ? bench_draft(e, &p, o->shape, o->draft, o->type, (int)o->runs) : code;
+    return code == EXIT_OK ? bench_draft(e, &p, &(struct bench_shapes){ o->shape, o->draft, o->type }, (int)o->runs, format) : code;
 }
 
 static int bench(const struct opts *o)
@@ -388,9 +387,12 @@ static int bench(const struct opts *o)
     double load_ms = (double)(progress_now_us() - begun) / 1000.0;
     if (code == EXIT_OK) steno_model_info_get(e.model, &i);
     const struct phases all = phases_of(e.model, &i);
-    if (code == EXIT_OK && o->draft) code = draft_gains(&e, o);
+    const enum bench_format format = o->json ? BENCH_JSON : (enum bench_format)o->format;
+    if (code == EXIT_OK && o->draft) code = draft_gains(&e, o, format);
+    else if (code == EXIT_OK && o->text.answer)
+        code = bench_text(&e, &o->text, o->engine.model ? NULL : o->shape, (int)o->runs, format);
     else if (code == EXIT_OK) code = measure(r, &all, o, e.session);
-    if (code == EXIT_OK && !o->draft) {
+    if (code == EXIT_OK && !o->draft && !o->text.answer) {
         struct figures f = { .phases = all, .r = r, .i = &i, .machine = machine, .threads = steno_team_threads(e.team),
                              .runs = (int)o->runs, .rss = machine_peak_rss() /* before the peaks take memory of their own */ };
         if (!o->engine.model) snprintf(i.name, sizeof i.name, "%s", o->shape);
@@ -400,7 +402,7 @@ static int bench(const struct opts *o)
         count_clips(r, &all, &i);
         machine_name(machine, sizeof machine);
         if (machine_measure(&f.peaks, f.threads)) message("the machine's peaks could not be measured");
-        (o->json || o->format == JSON ? print_figures_json : o->format == TSV ? print_tsv : print_table)(&f);
+        (format == BENCH_JSON ? print_figures_json : format == BENCH_TSV ? print_tsv : print_table)(&f);
         code = message_flush();
     }
     engine_close(&e);
@@ -414,9 +416,9 @@ static int check_given(const struct opts *o)
     for (int i = 0; i < 2 && o->engine.model; i++)
         if (option_was_given(g, i ? "type" : "shape"))
             return message_usage("%s is of a random model: it does not go with -m", option_name(name, g, i ? "type" : "shape"));
-    if (o->draft && (o->engine.model || o->json || o->format != TABLE))
-        return message_usage("--draft prints a table about shapes: -m, --json and --output-format do not go with it");
-    if (o->json && option_was_given(g, "output-format") && o->format != JSON)
+    if (o->draft && (o->engine.model || o->text.answer)) return message_usage("--draft is about shapes: -m and --answer do not go with it");
+    if (bench_text_check(&o->text) != EXIT_OK) return EXIT_USAGE;
+    if (o->json && option_was_given(g, "output-format") && o->format != BENCH_JSON)
         return message_usage("--json and another %s exclude each other", option_name(name, g, "output-format"));
     return EXIT_OK;
 }

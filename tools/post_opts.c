@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { PASSES = 4,     /* a summary of summaries, at most so often */
-       DRAFT = 8,      /* an answer that says the text again is guessed from it */
+       DRAFT = 15,     /* an answer that says the text again is guessed from it */
        ROOM = 64,      /* of an answer, beside twice its text */
        PART_LEAST = 16 /* tokens, below which nothing fits */ };
 

@@ -780,7 +780,7 @@ typedef struct steno_transcribe_params {
                                       and multiplied where they are below; 0.01 to 100, default 1: nothing changes */
     int32_t draft_max;             /* with a draft model (steno_session_params): ids that are guessed ahead and checked in one run, 1 to 15,
                                       as far as there is room; -1, the default: as many as should pay, by how often they were right and by
-                                      how much smaller that model is; 0: none. More than 0 is refused where nothing is drafted: with beams,
+                                      what they took; 0: none. More than 0 is refused where nothing is drafted: with beams,
                                       and at a temperature above 0. Attempts at higher temperatures are decoded without guesses */
     int32_t pad2;
 } steno_transcribe_params;
@@ -888,8 +888,8 @@ typedef struct steno_generate_params {
     int (*should_abort)(void *user); /* asked now and then, also while a prompt is read; other than 0: STENO_ECANCELED */
     int32_t draft_max; /* most ids that are guessed ahead and checked in one run, 0 to 15. In a session with a draft model they are its
                           guesses, -1, the default, stands for as many as should pay, and other numbers for so many each time. Without one
-                          guesses are what followed the newest ids when they stood in the text before, and -1 stands for 0. Ids and
-                          probabilities are the same to the bit with any number */
+                          guesses are what stands in the text where it is said again, as many as should pay, and -1 stands for 0. Ids
+                          and probabilities are the same to the bit with any number */
     int32_t pad;
 } steno_generate_params;
 
@@ -1398,12 +1398,20 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
  *               keys, steps). Of a model that hears clips: "features" and "encode" (of n seconds, in clips as long as the model takes
  *               them); with a CTC head "ctc" (that head, of n seconds); by integrate-and-fire "cif" (tokens are found in n seconds),
  *               "decode" (n tokens over 30 s). Of a language model "prompt" (n tokens are read), "decode" (n single steps behind 64
- *               tokens), "batch" (the same, a row for each decode slot of the session's batch). Of a model that makes vectors of texts
- *               alone "encode" (a text of n tokens), "batch" (eight of them). Of a model that finds speech "features" and "encode" (of
- *               n seconds), of one that puts marks into text "mark" (n words in one run)
+ *               tokens), "check" (as above, behind 64 tokens), "batch" (steps, a row for each decode slot of the session's batch). Of a
+ *               model that makes vectors of texts alone "encode" (a text of n tokens), "batch" (eight of them). Of a model that finds
+ *               speech "features" and "encode" (of n seconds), of one that puts marks into text "mark" (n words in one run)
  * @param n      see above; must be 1 for the first three
  * @return microseconds, or a negative status */
 STENO_API int64_t steno_bench_phase(steno_session *s, const char *phase, int n);
+
+/** Have a language model say text[n_text] behind prompt[n_prompt], whatever it would choose: to measure what guesses spare, where an answer
+ * repeats its prompt. All is computed and chosen as steno_generate does; steno_timings count runs and guesses.
+ *
+ * @param draft_max  as of steno_generate_params
+ * @return microseconds that the ids behind the first one took, or a negative status */
+STENO_API int64_t steno_bench_text(steno_session *s, const int32_t *prompt, int n_prompt, const int32_t *text, int n_text,
+                                   int32_t draft_max);
 
 #ifdef __cplusplus
 }

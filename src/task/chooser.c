@@ -167,7 +167,8 @@ static void take_new(struct chooser *c)
     struct sampler *l = &c->lane->sampler;
     for (; c->taken < l->n && !c->status && !c->finish; c->taken++) {
         struct sampled_token *t = &l->out[c->taken];
-        if (is_end(c, t->id) && !c->p->ignore_eos) { /* one that the executor does not know of */
+        if (c->given) t->id = c->given[c->taken];
+        if (is_end(c, t->id) && !c->p->ignore_eos && !c->given) { /* one that the executor does not know of */
             c->end = t->id;
             l->n = c->taken;
             l->ended = l->done = 1;
@@ -197,17 +198,15 @@ static void check_guesses(struct chooser *c)
     c->s->timings.n_accepted += right;
     if (c->is_guessed) draft_model_rewind(b->draft, (uint16_t)(l - b->run.lane), l->kv.len);
     if (c->is_guessed) guessing_learn(&c->guessing, c->draft.n, right);
-    else draft_learn(&c->draft, right);
 }
 
-/* Guesses that the draft model is to make. */
-static int32_t guesses_wanted(const struct chooser *c)
+int32_t chooser_guesses(const struct chooser *c, int32_t texts)
 {
     const struct sampler *l = &c->lane->sampler;
     if (!c->is_guessed) return 0;
     const int32_t ids = l->limit - l->n - 1, there = c->s->batch->draft->model->text_ctx - (int32_t)(c->s->held.len / sizeof(int32_t));
     const int32_t room = ids < there ? ids : there;
-    if (c->p->draft_max < 0) return guessing_worth(&c->guessing, room < DRAFT_MOST ? room : DRAFT_MOST);
+    if (c->p->draft_max < 0) return guessing_worth(&c->guessing, c->s->batch, texts, room < DRAFT_MOST ? room : DRAFT_MOST);
     return room < c->p->draft_max ? room : c->p->draft_max;
 }
 
@@ -217,18 +216,18 @@ int chooser_guess(struct chooser *c)
     struct steno_batch *d = s->batch->draft;
     const int32_t n = c->lane->sampler.n, held = (int32_t)(s->held.len / sizeof(int32_t));
     struct guessed_text text = { (const int32_t *)(const void *)s->held.p, held - n, c->lane, (uint16_t)(c->lane - s->batch->run.lane),
-                                 guesses_wanted(c) };
+                                 chooser_guesses(c, 1) };
     const int64_t t0 = os_now_ns();
     const int rc = draft_model_guess(d, c->plan, &text, 1);
     s->timings.draft_us += (os_now_ns() - t0) / 1000;
     c->draft.n_given = rc ? 0 : text.n_guesses;
     for (int32_t i = 0; i < c->draft.n_given; i++) c->draft.guess[i] = c->lane->sampler.out[n + i].id;
     s->batch->run.n_rows = 0;
-    chooser_rows(c, DRAFT_MOST);
+    chooser_rows(c, DRAFT_MOST, 1);
     return session_ran(s, d->exec, rc);
 }
 
-void chooser_rows(struct chooser *c, int32_t guesses)
+void chooser_rows(struct chooser *c, int32_t guesses, int32_t rows)
 {
     struct run *r = &c->s->batch->run;
     const struct sampler *l = &c->lane->sampler;
@@ -237,7 +236,7 @@ void chooser_rows(struct chooser *c, int32_t guesses)
     c->row = r->n_rows;
     c->out = r->n_rows ? r->n_out : 0;
     draft_rows(&c->draft, r, (uint16_t)(c->lane - r->lane), (const int32_t *)(const void *)c->s->held.p,
-               (int32_t)(c->s->held.len / sizeof(int32_t)), room < guesses ? room : guesses);
+               (int32_t)(c->s->held.len / sizeof(int32_t)), room < guesses ? room : guesses, &c->s->batch->costs, rows);
 }
 
 int chooser_next(struct chooser *c)
@@ -255,13 +254,21 @@ int chooser_next(struct chooser *c)
 static int next(void *user)
 {
     struct chooser *c = user;
-    c->goes_on = 0;
-    if (!chooser_next(c)) return 0;
-    c->goes_on = guesses_wanted(c) > 0;
-    if (c->goes_on) return 0;
-    c->s->batch->run.n_rows = 0;
-    chooser_rows(c, DRAFT_MOST);
+    struct steno_batch *b = c->s->batch;
+    const uint32_t rows = run_costs_rows(&b->run);
+    const int goes_on = chooser_next(c);
+    run_costs_end(&b->costs, rows);
+    c->goes_on = goes_on && chooser_guesses(c, 1) > 0;
+    if (!goes_on || c->goes_on) return 0;
+    b->run.n_rows = 0;
+    chooser_rows(c, DRAFT_MOST, 1);
     return 1;
+}
+
+void chooser_give(struct chooser *c, const int32_t *ids)
+{
+    c->given = ids;
+    c->rules.eot = -1;
 }
 
 struct chain_calls chooser_calls(struct chooser *c)

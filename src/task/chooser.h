@@ -27,6 +27,7 @@ struct chooser {
     int goes_on;                /* the chain ended for the draft model alone: chooser_guess, and another one */
     struct guessing guessing;
     int plan;                   /* of the model, that is replayed */
+    const int32_t *given;       /* ids that are said instead of those that are chosen, as many as max_tokens; NULL: none are */
     int32_t taken;              /* ids of the lane that were looked at */
     uint32_t row, out;          /* of the run at hand: its first row, and that among those with logits */
     int32_t end;                /* the end of text that was chosen, -1: none */
@@ -41,6 +42,7 @@ int chooser_open(struct chooser *c, steno_session *s, int plan, const steno_gene
 /* For ids behind those that the session holds (s->held), `room` of them at most, in a lane that was rewound. is_guessed: by the draft model
  * of the batch, if it has one that knows the text. */
 void chooser_start(struct chooser *c, struct lane *lane, int32_t room, int is_guessed);
+void chooser_give(struct chooser *c, const int32_t *ids); /* what is said is not chosen but this, max_tokens of them: for measuring */
 struct chain_calls chooser_calls(struct chooser *c); /* of a chain of this lane alone */
 int chooser_guess(struct chooser *c); /* the rows of the next one, which the draft model guesses. A status */
 /* The chain has ended, as rc says: what is left is told. @return rc, or what else went wrong */
@@ -50,7 +52,10 @@ void chooser_close(struct chooser *c);
 /* Of a chain that lanes share: after each replay in which its lane had rows to choose from, what they chose is looked at. @return 1: it
  * goes on, 0: it has ended, or c->status says why it cannot */
 int chooser_next(struct chooser *c);
-/* Its next rows behind those in the run: the id that was chosen last, and at most `guesses` behind it. */
-void chooser_rows(struct chooser *c, int32_t guesses);
+/* Its next rows behind those in the run: the id that was chosen last, and at most `guesses` behind it. rows: so many the run has without
+ * those. */
+void chooser_rows(struct chooser *c, int32_t guesses, int32_t rows);
+/* Guesses that the draft model is to make, where so many texts choose together. */
+int32_t chooser_guesses(const struct chooser *c, int32_t texts);
 void chooser_filter(struct chooser *c, float *logits); /* of its lane, before one is chosen from */
 #endif

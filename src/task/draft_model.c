@@ -1,7 +1,7 @@
 /* steno: a small model that guesses what a larger one will choose. SPDX-License-Identifier: MIT */
 #include "task/draft_model.h"
-#include <math.h>
 #include <string.h>
+#include "base/os.h"
 #include "task/lanes.h"
 #include "task/task.h"
 
@@ -40,9 +40,9 @@ int draft_model_check(const steno_model *m, const steno_model *draft, steno_erro
 
 /* ---- how many? --------------------------------------------------------------------------------------------------------------- */
 
-static double const row_cost = 0.06;     /* of a row more in a run, as a part of a step */
 static double const forget = 0.9;        /* what counts of a run when the next one is learnt from */
-enum { TRY_AGAIN = 32 };                 /* ids without guesses, after which there is one again */
+static double const gain_least = 1.02;   /* less is not worth the trouble */
+enum { TRY_AGAIN = 32, TRY_SELDOM = 4096 }; /* ids without guesses, after which there is one again: twice as many each time it is wrong */
 
 /* Products of a step. */
 static double products_of(const struct plan *p)
@@ -58,34 +58,42 @@ static double products_of(const struct plan *p)
 struct guessing guessing_begin(const steno_model *m, const steno_model *draft, int plan)
 {
     const double share = products_of(&draft->plan[plan]) / products_of(&m->plan[plan]);
-    return (struct guessing){ .right = 2.8, .tried = 4, .cost = share };
+    return (struct guessing){ .right = 2.8, .tried = 4, .share = share, .wait = TRY_AGAIN };
 }
 
 int guessing_may_pay(const struct guessing *g)
 {
-    return g->cost + row_cost < 1;
+    return g->share < 0.9;
 }
 
-int32_t guessing_worth(const struct guessing *g, int32_t most)
+/* k guesses for each text are a run of k + 1 rows of each, and k steps of the draft model. */
+int32_t guessing_worth(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most)
 {
-    const double p = g->right / g->tried;
-    double ids = 1, chance = 1, best = 1;
+    if (!guessing_may_pay(g) || most < 1 || run_costs_want(&b->costs, texts)) return 0;
+    const double step = run_costs_of(&b->costs, texts), known = run_costs_of(&b->draft->costs, texts);
+    const double p = g->right / g->tried, guess = known > 0 ? known : g->share * step;
+    double ids = 1, chance = 1, best = gain_least;
     int32_t k = 0;
     for (int32_t i = 1; i <= most; i++) {
         chance *= p;
         ids += chance;
-        const double speed = ids / (1 + i * (g->cost + row_cost));
-        if (speed > best) best = speed, k = i;
+        const double gain = ids * step / (run_costs_of(&b->costs, texts * (i + 1)) + i * guess);
+        if (gain > best) best = gain, k = i;
     }
-    return !k && most > 0 && g->since >= TRY_AGAIN && guessing_may_pay(g) ? 1 : k;
+    return !k && g->since >= g->wait ? 1 : k;
 }
 
 void guessing_learn(struct guessing *g, int32_t guesses, int32_t right)
 {
-    g->since = guesses ? 0 : g->since + 1;
-    if (!guesses) return;
+    if (!guesses) {
+        g->since += g->since < TRY_SELDOM;
+        return;
+    }
+    const int was_tried = g->since >= g->wait;
     g->right = forget * g->right + right;
     g->tried = forget * g->tried + right + (right < guesses);
+    if (!was_tried) g->wait = TRY_AGAIN, g->since = 0;
+    else if (right < guesses) g->wait = 2 * g->wait < TRY_SELDOM ? 2 * g->wait : TRY_SELDOM, g->since = 0; /* right ones go on at once */
 }
 
 /* ---- guessing ---------------------------------------------------------------------------------------------------------------- */
@@ -156,7 +164,9 @@ int draft_model_guess(struct steno_batch *d, int plan, struct guessed_text *text
     for (int i = 0; i < n; i++) sampler_set(d, &text[i]);
     d->run.n_rows = 0;
     for (int i = 0; i < n; i++) rows_add(d, &text[i], text[i].n_before + text[i].lane->sampler.n, ROW_SAMPLE);
+    const int64_t t0 = os_now_ns();
     if (!rc) rc = exec_chain(d->exec, &d->model->plan[plan], &d->run, INT32_MAX, NULL, &ran, NULL, &spent);
+    if (!rc && ran > 0) run_costs_learn(&d->costs, (uint32_t)n, (os_now_ns() - t0) / ran);
     for (int i = 0; i < n; i++) take(d, &text[i]);
     return rc;
 }

@@ -5,6 +5,7 @@
  * many guesses are made depends on how many were right so far: guessing on costs the small model's steps, whether they are right or not. */
 #ifndef STENO_TASK_DRAFT_MODEL_H
 #define STENO_TASK_DRAFT_MODEL_H
+#include "task/run_costs.h"
 #include "task/session.h"
 
 enum { DRAFT_MOST = 15 }; /* guesses beside one row: more are not few rows (plan/replay.h) */
@@ -15,13 +16,15 @@ int draft_model_check(const steno_model *m, const steno_model *draft, steno_erro
 /* How often guesses were right lately, of those that were looked at. */
 struct guessing {
     double right, tried;
-    double cost;             /* of a guess: a step of the draft model, as a part of the large one's */
+    double share;            /* of a step of the large model that one of the draft model should take, while nothing is measured */
     int32_t since;           /* ids that were chosen without a guess since there was one */
+    int32_t wait;            /* so many of them, and there is one again, to see whether it is right by now */
 };
 
 struct guessing guessing_begin(const steno_model *m, const steno_model *draft, int plan);
 int guessing_may_pay(const struct guessing *g); /* where all are right, at least */
-int32_t guessing_worth(const struct guessing *g, int32_t most); /* guesses that are worth their cost, at most `most` */
+/* Guesses that are worth what they cost in batch b, at most `most`, where so many texts step together and all are guessed for. */
+int32_t guessing_worth(const struct guessing *g, const struct steno_batch *b, int32_t texts, int32_t most);
 void guessing_learn(struct guessing *g, int32_t guesses, int32_t right); /* of a run: so many were made, and right */
 
 /* A text that is guessed for: ids that it has in all, before[n_before] and what the lane has chosen. */

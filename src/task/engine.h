@@ -7,6 +7,7 @@
 #include "model/family.h"
 #include "plan/executor.h"
 #include "task/request_queue.h"
+#include "task/run_costs.h"
 
 enum { MAX_LANES = RUN_BEAMS, MAX_WINDOWS = 128 };
 
@@ -35,6 +36,7 @@ struct steno_batch {
     struct stream_lane *streaming; /* [n_streaming] */
     uint32_t n_streaming;
     uint64_t n_runs;            /* for which lanes of them were taken */
+    struct run_costs costs;     /* of steps, and of guesses beside them; of a draft model by the texts that it guesses for */
     struct steno_batch *exact;  /* computes in f32, for one window; NULL: nothing is verified */
     struct steno_batch *draft;  /* of the small model that guesses ids ahead, a lane for each window; NULL: there is none */
     int is_draft;               /* it is such a one: of its task it has nothing */

@@ -28,6 +28,7 @@ static int chain_run(steno_session *s, int plan, int steps, const struct chain_c
     int ran = 0;
     struct run_time spent;
     const uint32_t rows = b->run.n_rows;
+    run_costs_begin(&b->costs);
     const int rc = exec_chain(b->exec, &s->model->plan[plan], &b->run, steps, calls, &ran, session_time(s, plan), &spent);
     if (is_prompt) { /* the first replay */
         s->timings.n_prompts++;
@@ -197,6 +198,7 @@ int generation_run(steno_session *s, struct generation *g, const int32_t *ids, i
     rc = begin(s, g, ids, n, &known);
     if (rc) return ran(s, g, rc);
     rc = chooser_open(&c, s, g->plan, p);
+    if (!rc && g->given) chooser_give(&c, g->given);
     if (!rc) chooser_start(&c, l, room, g->is_guessed);
     const struct chain_calls calls = chooser_calls(&c);
     if (!rc) {

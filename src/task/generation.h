@@ -16,6 +16,7 @@ struct generation {
     int32_t len;              /* positions that it holds, the last id that was chosen not yet among them */
     int32_t last;             /* that id, -1: none */
     int has_logits;           /* of what was read last */
+    const int32_t *given;     /* what is said next, whatever the model would choose: for measuring. NULL: what it chooses */
     int is_guessed;           /* by the batch's draft model, if there is one: it reads ids and nothing else */
     int32_t kept;             /* positions that hold the first ids of s->held, whatever became of the text */
     int32_t parted;           /* ids that the text to begin has in common with one that was read, whatever of them is still there */

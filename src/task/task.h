@@ -12,6 +12,9 @@
 
 struct embed_call; /* task/embedding.h */
 
+/* A text that is said behind a prompt whatever the model would choose, for measuring. */
+struct bench_text { const int32_t *prompt, *text; int n_prompt, n_text; int32_t draft_max; };
+
 /* What a request asks for. Its parameters are complete: of those of its task's call the one, the other is NULL. */
 struct request_given {
     const steno_source *src;
@@ -68,5 +71,6 @@ struct task {
     int (*punctuate_result)(steno_session *s, struct result *r, const steno_punctuate_params *p); /* of another session */
     int (*embed)(steno_session *s, const struct embed_call *c); /* append a vector for each text (embedding.h) */
     int64_t (*bench)(steno_session *s, const char *phase, int n);
+    int64_t (*bench_text)(steno_session *s, const struct bench_text *t);
 };
 #endif

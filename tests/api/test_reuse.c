@@ -186,6 +186,36 @@ static void test_logits_behind_what_is_there_are_the_same(void **state)
     steno_session_close(t);
 }
 
+/* For measuring: what the model would choose is put aside. */
+static void test_a_text_that_is_given_is_said(void **state)
+{
+    (void)state;
+    int32_t ids[N], text[N];
+    enum { TEXT = 90 };
+    lm_ids(ids, N, 5);
+    memcpy(text, ids, sizeof text);
+    text[TEXT / 2] = text[TEXT / 2] == 7 ? 8 : 7;
+    steno_session *s = lm_session(model, NULL, NULL);
+    for (int guesses = -1; guesses < 16; guesses += 8) {
+        int n;
+        steno_timings_reset(s);
+        if (steno_bench_text(s, ids, N, text, TEXT, guesses) < 0) fail_msg("%s", steno_last_error(s));
+        const int32_t *said = steno_generated(s, &n);
+        const steno_timings t = lm_timings(s);
+        assert_true(n == TEXT && !memcmp(said, text, TEXT * sizeof *text));
+        assert_int_equal(t.n_steps + t.n_accepted, TEXT - 1);
+        assert_true(guesses < 0 ? !t.n_drafted : t.n_accepted > 0);
+        assert_int_equal(t.n_reused, 0);
+    }
+    text[3] = -1;
+    assert_int_equal(steno_bench_text(s, ids, N, text, TEXT, 0), STENO_EARG);
+    assert_int_equal(steno_bench_text(s, ids, 0, ids, N, 0), STENO_EARG);
+    assert_int_equal(steno_bench_text(s, ids, N, ids, 0, 0), STENO_EARG);
+    assert_int_equal(steno_bench_text(s, ids, N, ids, N, 99), STENO_EARG);
+    assert_int_equal(steno_bench_text(NULL, ids, N, ids, N, 0), STENO_EARG);
+    steno_session_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_what_ends_a_text_badly_leaves_no_wrong_keys),
         cmocka_unit_test(test_what_others_have_overwritten_is_read_again),
         cmocka_unit_test(test_logits_behind_what_is_there_are_the_same),
+        cmocka_unit_test(test_a_text_that_is_given_is_said),
     };
     return cmocka_run_group_tests(tests, model_open, model_close);
 }

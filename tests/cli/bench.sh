@@ -16,6 +16,28 @@ none "best of a time is at most its median" "$(awk -F '\t' '$2 == "ms" && $3 > $
 none "best of a rate is at least its median" "$(awk -F '\t' '$2 ~ /\/s$/ && $3 < $4' "$T/out")"
 expect 0 "bench tells what a draft would spare" bench -q --shape tiny --draft tiny --type q4_0 --runs 1
 grep -q "^0.80 " "$T/out" || bad "there is a row for each acceptance" "$(cat "$T/out")"
+expect 0 "in JSON" bench -q --shape tiny --draft tiny --type q4_0 --runs 1 --json
+grep -q '"acceptance": 0.80, "guesses": [0-9]*, "tokens_per_run": [0-9.]*, "ms_per_token": [0-9.]*, "gain": [0-9.]*}' "$T/out" ||
+    bad "JSON has the gains" "$(cat "$T/out")"
+expect 0 "as rows" bench -q --shape tiny --draft tiny --type q4_0 --runs 1 -f tsv
+for row in step draft_step run_of_16 token_accepted_50 token_accepted_100; do
+    cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
+done
+head -c 400 "$SRC/tests/data/correction/bare.txt" >bare.txt
+head -c 400 "$SRC/tests/data/correction/corrected.txt" >corrected.txt
+SAY="--prompt bare.txt --answer corrected.txt"
+L=$SRC/tests/data/lm/qwen3-q4_0.gguf
+expect 0 "bench tells what guesses spare" bench -q -m "$L" $SAY --runs 1
+grep -qE "^15 +[0-9]+ " "$T/out" || bad "there is a row for each number of guesses" "$(cat "$T/out")"
+expect 0 "in JSON" bench -q -m "$L" $SAY --runs 2 --json
+grep -q '"draft_max": 8, "runs": ' "$T/out" || bad "JSON has them" "$(cat "$T/out")"
+expect 0 "as rows" bench -q -m "$L" $SAY --runs 2 -f tsv
+cut -f 1 "$T/out" | grep -qx 'steno\.repeat_guesses15_tokens' || bad "rows have them" "$(cat "$T/out")"
+expect 2 "a prompt without an answer" bench -q -m "$L" --prompt "$SRC/README.md"
+expect 2 "a tokenizer for nothing" bench -q -m "$L" --tokenizer "$L"
+expect 2 "a model that hears" bench -q -m "$MODEL" $SAY --runs 1
+err_has "does not go on with a text"
+expect 4 "a file that is not there" bench -q -m "$L" --prompt none.txt --answer none.txt
 expect 2 "of models of windows" bench -q --shape sensevoice --draft tiny --runs 1
 expect 2 "of shapes" bench -q -m "$MODEL" --draft tiny
 expect 2 "bench names the shapes that there are" bench --shape none

@@ -45,7 +45,7 @@ static int32_t guesses_for(const struct window_decoder *w, int32_t steps)
     const struct sampler *s = &w->b->run.lane[w->ar.lane0].sampler;
     const int32_t asked = w->request->p.draft_max, ids = s->limit - s->n - 1, rows = ROWS_MOST / steps - 1;
     const int32_t room = ids < rows ? ids : rows;
-    if (asked < 0) return guessing_worth(&w->guessing, room);
+    if (asked < 0) return guessing_worth(&w->guessing, w->b, steps, room);
     return room < asked ? room : asked;
 }
 

@@ -107,6 +107,7 @@ static int chain_next(void *user)
     struct steno_batch *b = user;
     struct ar_batch *a = ar_batch_of(b);
     const int64_t now = os_now_ns();
+    const uint32_t rows = run_costs_rows(&b->run);
     count_rows(b, now - a->chain_ns);
     a->chain_ns = now;
     int ended = 0;
@@ -117,6 +118,7 @@ static int chain_next(void *user)
         ar_give(&w->ar, &b->run, &b->state[STATE_SELF]);
         ended |= w->ar.done || w->failed || session_should_stop(w->s);
     }
+    run_costs_end(&b->costs, rows);
     a->n_steps++;
     a->n_steps_heard++;
     if (ended || is_due(b)) return 0;
@@ -138,6 +140,7 @@ static int chain_run(struct steno_batch *b)
     }
     const struct chain_calls calls = { chain_next, adjusted ? batch_filter : NULL, b };
     a->chain_ns = os_now_ns();
+    run_costs_begin(&b->costs);
     struct op_time *time = chain_begin(b);
     const int rc = exec_chain(b->exec, &b->model->plan[PLAN_DECODER], &b->run, INT32_MAX, &calls, &ran, time, &spent);
     if (time) chain_share(b);

@@ -39,12 +39,34 @@ static int run_texts(steno_session *s, int plan, uint32_t lanes, int n, int step
     return rc;
 }
 
+/* One run of a step and the guesses behind it, n rows behind a text, all of which are chosen from. */
+static int64_t bench_check(steno_session *s, int plan, int n)
+{
+    struct steno_batch *b = s->batch;
+    const struct plan *p = &s->model->plan[plan];
+    struct logit_rules rules;
+    struct run_time spent;
+    int ran;
+    if (n > ROWS_OUT_MIN) return err_set(&s->error, STENO_EARG, "n is %d, want 1 to %d rows", n, ROWS_OUT_MIN);
+    open_lanes(s, &rules, 1, n + 2);
+    int rc = run_texts(s, plan, 1, LM_BENCH_PROMPT, 0);
+    b->run.n_rows = 0;
+    for (int i = 0; i < n; i++) run_add(&b->run, 7919 % s->model->n_vocab, LM_BENCH_PROMPT + i, 0, n > 1 ? ROW_GUESS : ROW_SAMPLE);
+    const int64_t t0 = os_now_ns();
+    if (!rc) rc = session_ran(s, b->exec, exec_chain(b->exec, p, &b->run, 1, NULL, &ran, NULL, &spent));
+    for (int i = 0; n > 1 && i < n && !rc; i++) rc = session_ran(s, b->exec, exec_choose(b->exec, p, &b->run, NULL, (uint32_t)i));
+    const int64_t us = (os_now_ns() - t0) / 1000;
+    lane_reset(s, 0);
+    return rc ? rc : us;
+}
+
 int64_t lm_bench(steno_session *s, int plan, const char *phase, int n)
 {
     const int is_prompt = !strcmp(phase, "prompt"), is_batch = !strcmp(phase, "batch");
     struct logit_rules rules;
+    if (!strcmp(phase, "check")) return bench_check(s, plan, n);
     if (!is_prompt && !is_batch && strcmp(phase, "decode") != 0)
-        return err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are prompt, decode, batch", phase);
+        return err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are prompt, decode, check, batch", phase);
     if (n > s->model->text_ctx - LM_BENCH_PROMPT)
         return err_set(&s->error, STENO_EARG, "at most %d ids", (int)s->model->text_ctx - LM_BENCH_PROMPT);
     const int64_t before = s->timings.decode_us;

@@ -27,7 +27,8 @@ static void choosing_want(struct steno_batch *b, uint32_t at, uint32_t behind)
 {
     const struct room left = run_left(&b->run, exec_room(b->exec, &b->model->plan[PLAN_TEXT]));
     const uint32_t room = left.rows < left.out ? left.rows : left.out;
-    chooser_rows(&lm_of(user_of(b, at))->request.chooser, (int32_t)(room - behind - 1));
+    chooser_rows(&lm_of(user_of(b, at))->request.chooser, (int32_t)(room - behind - 1),
+                 (int32_t)(b->run.n_rows + behind + 1));
 }
 
 /* Rows of the prompt of lane `at`, up to so many rows in all. */
@@ -147,6 +148,7 @@ static int next(void *user)
     struct lm_batch *l = lm_batch_of(b);
     const int64_t now = os_now_ns();
     int ended = 0;
+    const uint32_t rows = run_costs_rows(&b->run);
     count_rows(b, now - l->chain_ns);
     l->chain_ns = now;
     for (uint32_t i = 0; i < b->n_windows; i++) {
@@ -155,6 +157,7 @@ static int next(void *user)
         if (reads(b, i)) ended |= session_should_stop(s);
         else ended |= !chooser_next(&lm_of(s)->request.chooser);
     }
+    run_costs_end(&b->costs, rows);
     return !ended && !is_due(b) && waiting_start(b) && rows_want(b);
 }
 
@@ -171,6 +174,7 @@ static int chain(struct steno_batch *b)
     int ran;
     if (!waiting_start(b) || !rows_want(b)) return STENO_OK;
     lm_batch_of(b)->chain_ns = os_now_ns();
+    run_costs_begin(&b->costs);
     lm_batch_of(b)->logits_of = 0;
     struct op_time *time = times_begin(b);
     const int rc = exec_chain(b->exec, &b->model->plan[PLAN_TEXT], &b->run, INT_MAX, &calls, &ran, time, &spent);

@@ -125,6 +125,29 @@ static int64_t bench(steno_session *s, const char *phase, int n)
     return lm_bench(s, PLAN_TEXT, phase, n);
 }
 
+static int64_t bench_text(steno_session *s, const struct bench_text *t)
+{
+    steno_generate_params p = { .size = sizeof p };
+    struct generation *g = &lm_of(s)->generation;
+    params_default(STENO_CALL_GENERATE, &p);
+    p.max_tokens = t->n_text;
+    p.draft_max = t->draft_max;
+    lm_lanes_forget(s->batch, 0, s->batch->n_windows);
+    int rc = params_check(s, STENO_CALL_GENERATE, &p);
+    if (!rc) rc = generation_check(s, t->text, t->n_text);
+    if (!rc) rc = lane_take(s, t->prompt, t->n_prompt, 0);
+    if (rc) return rc;
+    const int64_t before = s->timings.decode_us + s->timings.draft_us;
+    g->given = t->text;
+    rc = generation_run(s, g, t->prompt, t->n_prompt, &p, 0);
+    g->given = NULL;
+    lm_lane_leave(s);
+    if (rc >= 0 && rc < t->n_text)
+        rc = err_set(&s->error, STENO_EARG, "a prompt of %d and a text of %d ids have no room in a context of %d", t->n_prompt, t->n_text,
+                     (int)s->model->text_ctx);
+    return rc < 0 ? rc : s->timings.decode_us + s->timings.draft_us - before;
+}
+
 const struct task lm_task = {
     .name = "lm",
     .serves = serves,
@@ -147,4 +170,5 @@ const struct task lm_task = {
     .generate = generate_ids,
     .embed = embed,
     .bench = bench,
+    .bench_text = bench_text,
 };

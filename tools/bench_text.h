@@ -1,0 +1,25 @@
+/* steno: what guesses spare where an answer repeats its prompt. SPDX-License-Identifier: MIT */
+#ifndef STENO_TOOLS_BENCH_TEXT_H
+#define STENO_TOOLS_BENCH_TEXT_H
+#include "engine.h"
+
+enum bench_format { BENCH_TABLE, BENCH_JSON, BENCH_TSV };
+
+struct bench_text_opts { const char *prompt, *answer, *tokenizer; };
+
+#define BENCH_TEXT_ROWS(T) \
+    ARG_HEADING("Guesses"), \
+    { .name = "draft", .kind = ARG_TEXT, .at = offsetof(T, draft), .value = "NAME", \
+      .help = "instead of phases: what a draft model of that shape would spare, by how often it is right" }, \
+    { .name = "prompt", .kind = ARG_TEXT, .at = offsetof(T, text.prompt), .value = "FILE", \
+      .help = "instead of phases: what guesses spare when a language model says the text of --answer behind this one" }, \
+    { .name = "answer", .kind = ARG_TEXT, .at = offsetof(T, text.answer), .value = "FILE", \
+      .help = "the text that is said, whatever the model would choose: a transcript, corrected" }, \
+    { .name = "tokenizer", .kind = ARG_TEXT, .at = offsetof(T, text.tokenizer), .value = "MODEL", \
+      .help = "whose tokens both texts have; default the model's, of which --shape has none" }
+
+int bench_text_check(const struct bench_text_opts *o);
+/* Have the engine's model say a file behind another one, with and without guesses, in turn. name: of the shape, NULL: the model knows.
+ * @return as main */
+int bench_text(const struct engine *e, const struct bench_text_opts *o, const char *name, int runs, enum bench_format format);
+#endif
