@@ -4,7 +4,7 @@
  * made must be the same to the bit, however long a text is, however it is read, gone back on, shared or guessed, with keys and values of
  * every type. */
 #include "lm_model.h"
-#include "internal.h"
+#include "executor/side.h"
 
 enum { CTX = 1024, WINDOW = 24, HELD = 18 * KV_BLOCK, MARK = 2 * KV_BLOCK, LANES_MOST = 128 };
 
@@ -379,6 +379,28 @@ static void test_vectors_of_long_texts_are_the_same(void **state)
     for (int i = 0; i < 2; i++) steno_session_close(s[i]);
 }
 
+/* ---- another executor -------------------------------------------------------------------------------------------------------- */
+
+static void test_another_executor_makes_the_same(void **state)
+{
+    (void)state;
+    enum { N = 700, NEW = 8 };
+    static struct text made[2];
+    int32_t ids[N];
+    for (int plain = 0; plain < 2; plain++) {
+        struct side g;
+        const steno_generate_params p = params_of(NEW, 3);
+        side_open(&g, NULL, path, plain, 1, 0);
+        ids_of(ids, N, 8);
+        for (int time = 0; time < 2; time++) { /* the second goes back */
+            made_to(&made[plain], g.session, steno_generate(g.session, ids, N - 40 * time, &p));
+            ids[N - 50]++;
+        }
+        side_close(&g);
+    }
+    assert_memory_equal(&made[0], &made[1], sizeof made[0]);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------------------ */
 
 static void test_what_a_text_takes_is_told(void **state)
@@ -406,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_texts_beside_each_other_are_the_same),
         cmocka_unit_test(test_what_several_begin_with_is_computed_once),
         cmocka_unit_test(test_vectors_of_long_texts_are_the_same),
+        cmocka_unit_test(test_another_executor_makes_the_same),
         cmocka_unit_test(test_what_a_text_takes_is_told),
     };
     return cmocka_run_group_tests(tests, models_open, models_close);
