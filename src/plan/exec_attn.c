@@ -94,12 +94,23 @@ static uint32_t own_keys_max(const struct replay *rp, const struct op *op)
     return max;
 }
 
+/* Blocks of ATTN_KEYS keys that rows of a run see of a window at most, the first of them anywhere in its block. */
+static size_t window_blocks(uint32_t window, uint32_t rows) { return (window + rows + ATTN_KEYS - 3) / ATTN_KEYS + 1; }
+
+/* The first of those of a group. */
+static uint32_t blocks_before(const struct replay *rp, const struct op *op, struct attn_unit u)
+{
+    const uint32_t window = rp->p->bind[op->bind].window, len = window ? (uint32_t)rp->run->self_len[u.g.row] : 0;
+    return len > window ? (len - window) / ATTN_KEYS : 0;
+}
+
 /* As attn_items_of cuts, which see: heads of so few groups are not enough for the threads. */
 size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads)
 {
     const struct bind *c = &p->bind[op->bind];
     const size_t own = p->max_rows + (op->past ? p->max_past : 0);
-    const size_t keys = op->state == NO_STATE ? own : state[op->state].desc.positions, blocks = (keys + ATTN_KEYS - 1) / ATTN_KEYS;
+    const size_t keys = op->state == NO_STATE ? own : state[op->state].desc.positions, all = (keys + ATTN_KEYS - 1) / ATTN_KEYS;
+    const size_t some = c->window ? window_blocks(c->window, rows) : all, blocks = some < all ? some : all;
     const size_t groups = (size_t)(threads * ATTN_SHARED - 1) / c->kv_heads, room = (size_t)threads * ATTN_PARTIALS;
     const int each_other = op->state == NO_STATE && op->kv_rows == op->rows; /* then two blocks of keys are as many rows */
     const size_t fewest = (each_other ? ATTN_KEYS + 1 : 1) * 2 * (size_t)c->heads;
@@ -117,7 +128,9 @@ static struct attn_items attn_items_of(const struct replay *rp, const struct op 
     const size_t q_heads = rp->p->bind[op->bind].heads;
     const int causal = op->flags & OPF_CAUSAL, own = op->state == NO_STATE;
     const int32_t keys = own ? (int32_t)own_keys_max(rp, op) : causal ? rp->run->self_len_max : rp->run->cross_len_max;
-    const size_t blocks = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS;
+    const uint32_t window = rp->p->bind[op->bind].window;
+    const size_t all = ((size_t)keys + ATTN_KEYS - 1) / ATTN_KEYS, some = window ? window_blocks(window, rows) : all;
+    const size_t blocks = some < all ? some : all;
     if (own) {
         t.high = (uint32_t)partition_heads(rows, ATTN_TILE, t.heads, threads);
         t.groups = groups_of(rp, op, t.high);
@@ -157,7 +170,7 @@ static void keys_come_next(struct attn *a, const struct replay *rp, const struct
     if (item >= t->n) return;
     const struct attn_unit u = attn_unit_of(rp, op, t, item / t->blocks);
     const int32_t *len = lengths_of(rp, op);
-    const uint32_t from = item % t->blocks * BLOCKS, n = kv_blocks(len ? (uint32_t)len[u.g.row] : u.n_keys);
+    const uint32_t from = (blocks_before(rp, op, u) + item % t->blocks) * BLOCKS, n = kv_blocks(len ? (uint32_t)len[u.g.row] : u.n_keys);
     a->next = unit_kv(rp, op, u, &type);
     if (a->next.table) a->next.table += from;
     else a->next.base = (char *)a->next.base + from * a->next.block_stride;
@@ -191,8 +204,9 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
                       .q = row0(rp, op->in) + g.row * ld_q + at, .ld_q = ld_q,
                       .kv = unit_kv(rp, op, u, &type), .len = len ? len + g.row : NULL, .n_keys = (int32_t)u.n_keys, .rows = g.n,
                       .d_head = c->d_head, .window = c->window, .scale = c->scale };
+    const uint32_t block = blocks_before(rp, op, u) + b;
     keys_come_next(&a, rp, op, t, item + t->ahead);
-    if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, u, b, t->blocks);
+    if (op->flags & OPF_WRITE_KV) write_kv(rp, op, &a, type, u, block, t->blocks);
     const uint32_t calls = heads_as_rows(&a, share);
     const size_t partial_len = attn_partial_len(c->d_head), head_len = t->blocks * partial_len, row_len = c->heads * head_len;
     const size_t ld_partial = calls < share ? head_len : row_len;
@@ -200,7 +214,7 @@ static void attn_item(const struct replay *rp, const struct op *op, const struct
     struct attn one = a;
     for (uint32_t h = 0; h < calls; h++, one.q += c->d_head, one.out += c->d_head)
         if (t->blocks == 1) kern->attn[type](&one, scratch);
-        else kern->attn_partial[type](&one, b, partial + h * head_len + b * partial_len, ld_partial, scratch);
+        else kern->attn_partial[type](&one, block, partial + h * head_len + b * partial_len, ld_partial, scratch);
     if (t->blocks == 1 || atomic_fetch_add(&rp->x->attn_done[unit], 1) + 1 < t->blocks) return;
     atomic_store_explicit(&rp->x->attn_done[unit], 0, memory_order_relaxed);
     for (uint32_t h = 0; h < calls; h++, a.q += c->d_head, a.out += c->d_head)

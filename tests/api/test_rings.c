@@ -25,13 +25,14 @@ static steno_model *model_of(int kv_type, int compute, int holds_all)
 
 /* ring: as it is. all: its lanes hold all of a text. */
 static steno_model *ring, *all;
+static steno_team *team; /* of what is compared with a thread alone */
 
 static int models_open(void **state)
 {
     (void)state;
     ring = model_of(0, 0, 0);
     all = model_of(0, 0, 1);
-    return 0;
+    return steno_team_open(&team, 3, NULL);
 }
 
 static int models_close(void **state)
@@ -39,6 +40,7 @@ static int models_close(void **state)
     (void)state;
     steno_model_close(ring);
     steno_model_close(all);
+    steno_team_close(team);
     return 0;
 }
 
@@ -112,7 +114,7 @@ static void test_prompts_in_pieces_of_any_size_give_the_same_logits(void **state
     for (int type = STENO_KV_AUTO; type <= STENO_KV_Q8_0; type++)
         for (int compute = STENO_COMPUTE_AUTO; compute <= STENO_COMPUTE_F32; compute += STENO_COMPUTE_F32 - STENO_COMPUTE_AUTO) {
             steno_model *m[2] = { model_of(type, compute, 0), model_of(type, compute, 1) };
-            steno_session *s[2] = { lm_session(m[0], NULL, NULL), lm_session(m[1], NULL, NULL) };
+            steno_session *s[2] = { lm_session(m[0], team, NULL), lm_session(m[1], NULL, NULL) };
             for (size_t i = 0; i < sizeof at_once / sizeof *at_once; i++)
                 check_logits(s, ids, SANITIZED ? HELD + 40 : i < 6 ? CTX : HELD + 40, at_once[i]);
             for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) check_logits(s, ids, lengths[i], 512);
@@ -137,7 +139,7 @@ static void test_long_texts_are_the_same(void **state)
         steno_session_params sp;
         steno_session_params_init(&sp);
         sp.draft_model = k > 3 ? ring : NULL;
-        if (steno_session_open(&s, ring, NULL, &sp, &e)) fail_msg("%s", e.text);
+        if (steno_session_open(&s, ring, team, &sp, &e)) fail_msg("%s", e.text);
         for (int again = 0; again < 2; again++) {
             made_to(&got, s, steno_generate(s, ids, n, &p));
             if (memcmp(&want, &got, sizeof want) != 0) fail_msg("kind %d, time %d", k, again);
