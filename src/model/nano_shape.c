@@ -77,8 +77,11 @@ static const char *folder_of(const struct weights *w)
 
 int nano_join(struct weights *w, const char *llm, steno_error *e)
 {
-    if (!funasr_is_gguf(w)) return weights_join_folder(w, folder_of(w), e);
-    return weights_find(w, "token_embd.weight") ? STENO_OK : weights_join_gguf(w, lm_qwen3->name, llm, e);
+    const int is_gguf = funasr_is_gguf(w), has_own = !is_gguf || weights_find(w, "token_embd.weight") != NULL;
+    if (llm && has_own)
+        return err_set(e, STENO_EARG, "llm is for the encoder's file of two; %s has its own language model: leave it out", w->name);
+    if (!is_gguf) return weights_join_folder(w, folder_of(w), e);
+    return has_own ? STENO_OK : weights_join_gguf(w, lm_qwen3->name, llm, e);
 }
 
 int nano_rename(struct weights *w, steno_error *e)

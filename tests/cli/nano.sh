@@ -62,6 +62,10 @@ refused "--compression-ratio-threshold judges attempts: it needs --guards" --gua
 refused "-l 'xx' is not one that the model is asked for by name" -l xx
 refused "a window of this model is 15000 ms long" --chunk-length 20
 
+refused "--llm is for the encoder's file of two" --llm "$LLM"
+expect 2 "nor does a file that has both" -q -m one.gguf --llm "$LLM" "$A/zh_synth.wav"
+err_has "one.gguf has its own language model: leave it out"
+
 # Two files that are no model.
 wrong() { # wrong MESSAGE ARGUMENT...
     local message=$1

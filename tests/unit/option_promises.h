@@ -1,13 +1,14 @@
 /* steno tests: what each option of the program promises to change. SPDX-License-Identifier: MIT
  *
- * A row per option and verb, for test_tool_every_option.c: the families that serve it, a value that is not its default, what it needs
- * beside it, and where the change is shown when it does not show in what comes out. */
+ * A row per option and verb, or several of different families, for test_tool_every_option.c: the families that serve it, a value that is
+ * not its default, what it needs beside it, and where the change is shown when it does not show in what comes out. */
 #ifndef STENO_TESTS_OPTION_PROMISES_H
 #define STENO_TESTS_OPTION_PROMISES_H
 #include <stddef.h>
 
-enum { MANY = 1, ENGLISH_ONLY = 2, TAGS = 4, VAD = 8, LM = 16, VECTORS = 32, N_FAMILIES = 6 };
-enum { DECODES = MANY | ENGLISH_ONLY, SPEECH = DECODES | TAGS, TEXTS = LM | VECTORS, ALL = SPEECH | VAD | TEXTS };
+enum { MANY = 1, ENGLISH_ONLY = 2, TAGS = 4, VAD = 8, LM = 16, VECTORS = 32, NANO = 64, N_FAMILIES = 7 };
+enum { DECODES = MANY | ENGLISH_ONLY, TIMED = DECODES | TAGS /* they know when words are said */, SPEECH = TIMED | NANO,
+       TEXTS = LM | VECTORS, ALL = SPEECH | VAD | TEXTS };
 
 struct promise {
     const char *option;
@@ -29,7 +30,7 @@ struct promise {
 static const struct promise transcribe[] = {
     { "model", SPEECH, "", "", "everything here" },
     { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" }, /* others have their own */
-    { "llm", 0, "--llm %m", "", "golden/test_nano.c" },
+    { "llm", 0, "--llm %m", "", "golden/test_nano.c" }, /* a folder has its own */
     { "draft", DECODES, "--draft %m", "", "golden/test_draft_model.c, cli/draft.sh" },
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "--word-timestamps", NULL },
     { "cmvn", TAGS, "--no-cmvn", "", NULL },
@@ -43,7 +44,7 @@ static const struct promise transcribe[] = {
     { "language-detection-threshold", MANY, "--language-detection-threshold 0", "-l auto --language-detection-segments 3",
       "api/test_languages.c" },
     { "clip-timestamps", DECODES, "--clip-timestamps 0.5,1", "", NULL },
-    { "chunk-length", DECODES, "--chunk-length 1", "", NULL },
+    { "chunk-length", DECODES | NANO, "--chunk-length 1", "", NULL },
     { "audio-ctx", DECODES, "--audio-ctx 40", "", NULL },
     { "chunk-size", 0, "--chunk-size 0,8,4", "", "golden/test_cif_stream.c" },
     { "encoder-chunk-look-back", 0, "--encoder-chunk-look-back 2", "", "golden/test_cif_stream.c" },
@@ -56,7 +57,7 @@ static const struct promise transcribe[] = {
     { "vad-min-silence-ms", SPEECH, "--vad-min-silence-ms 0", VAD_ON, "cli/funasr.sh" },
     { "vad-speech-pad-ms", DECODES, "--vad-speech-pad-ms 10", VAD_ON, "cli/funasr.sh" },
     { "vad-max-speech-s", SPEECH, "--vad-max-speech-s 0.3", VAD_ON, NULL },
-    { "vad-merge-s", TAGS, "--vad-merge-s 5", VAD_ON " --vad-max-speech-s 0.3", NULL },
+    { "vad-merge-s", TAGS | NANO, "--vad-merge-s 5", VAD_ON " --vad-max-speech-s 0.3", NULL },
     { "punctuation", SPEECH, "--punctuation tests/data/marks_streaming", "", NULL },
     { "post", SPEECH, "", "", "cli/post.sh" },
     { "post-prompt", SPEECH, "", "", "cli/post.sh" },
@@ -68,28 +69,29 @@ static const struct promise transcribe[] = {
     { "max-line-width", SPEECH, "--max-line-width 4", "-f srt", "unit/test_write_cues.c" },
     { "max-line-count", DECODES, "--max-line-count 1", "-f srt --max-line-width 4 --word-timestamps " WINDOWS, NULL },
     { "max-words-per-line", DECODES, "--max-words-per-line 1", "-f srt --word-timestamps " WINDOWS, NULL },
-    { "highlight-words", SPEECH, "--highlight-words", "-f srt --word-timestamps", NULL },
-    { "max-len", SPEECH, "--max-len 4", "", NULL },
-    { "split-on-word", SPEECH, "--split-on-word", "--max-len 4", "unit/test_write_reshape.c" },
-    { "font", SPEECH, "--font Serif", "-f ass", NULL },
-    { "dump", TAGS, "--dump %o", "", "cli/dump.sh" },
+    { "highlight-words", TIMED, "--highlight-words", "-f srt --word-timestamps", NULL },
+    { "max-len", TIMED, "--max-len 4", "", "" },
+    { "split-on-word", TIMED, "--split-on-word", "--max-len 4", "unit/test_write_reshape.c" },
+    { "font", TIMED, "--font Serif", "-f ass", NULL },
+    { "dump", TAGS | NANO, "--dump %o", "", "cli/dump.sh" },
     { "log-scores", SPEECH, "--log-scores", "-o %o", NULL },
     { "initial-prompt", DECODES, "--initial-prompt one", "", NULL },
     { "carry-initial-prompt", DECODES, "--carry-initial-prompt", "--initial-prompt one,two,three,four,five,six " WINDOWS, NULL },
     { "prompt-tokens", DECODES, "--prompt-tokens 5,6,7", "", NULL },
     { "prefix", DECODES, "--prefix a", "", NULL },
     { "hotwords", SPEECH, "--hotwords a,b", "", "api/test_hotwords.c, golden/test_ctc_search.c" },
-    { "hotwords-boost", SPEECH, "--hotwords-boost 20", "--hotwords a,b", "api/test_hotwords.c, golden/test_ctc_search.c" },
-    { "repetition-penalty", 0, "--repetition-penalty 1.3", "", "golden/test_nano.c" },
+    { "hotwords-boost", TIMED, "--hotwords-boost 20", "--hotwords a,b", "api/test_hotwords.c, golden/test_ctc_search.c" },
+    { "repetition-penalty", NANO, "--repetition-penalty 1.3", "", "golden/test_nano.c" },
     { "condition-on-previous-text", DECODES, "--no-condition-on-previous-text", WINDOWS, NULL },
     { "max-context", DECODES, "--max-context 1", WINDOWS, NULL },
     { "without-timestamps", DECODES, "--without-timestamps", "", NULL },
     { "max-initial-timestamp", DECODES, "--max-initial-timestamp 0.02", "", NULL },
     { "itn", TAGS, "--itn", "", NULL },
+    { "itn", NANO, "--no-itn", "", NULL },
     { "keep-tags", TAGS, "--keep-tags", "", NULL },
     { "rich-text", TAGS, "--rich-text", "", "unit/test_rich_text.c" },
     { "ban-unknown-emotion", TAGS, "--ban-unknown-emotion", "", "golden/test_ctc.c" },
-    { "word-timestamps", SPEECH, "--word-timestamps", "", NULL },
+    { "word-timestamps", TIMED, "--word-timestamps", "", NULL },
     { "prepend-punctuations", DECODES, "--prepend-punctuations ABCabcdefghijklm", "--word-timestamps", "unit/test_split.c" },
     { "append-punctuations", DECODES, "--append-punctuations ABCabcdefghijklm", "--word-timestamps", "unit/test_split.c" },
     { "hallucination-silence-threshold", DECODES, "--hallucination-silence-threshold 0.01", "--word-timestamps " WINDOWS, NULL },
@@ -103,20 +105,24 @@ static const struct promise transcribe[] = {
     { "grammar", DECODES, "--grammar root::=[a-c]+", "", NULL },
     { "grammar-rule", DECODES, "--grammar-rule other", "--grammar other::=[a-c]+", NULL },
     { "grammar-penalty", DECODES, "--grammar-penalty 0.1", "--grammar root::=[a-c]+", NULL },
-    { "beam-size", SPEECH, "--beam-size 3", "", "api/test_search.c, golden/test_ctc_beam.c" },
+    { "beam-size", TIMED, "--beam-size 3", "", "api/test_search.c, golden/test_ctc_beam.c" },
     { "patience", DECODES, "--patience 3", "--beam-size 2 " COLD, "unit/test_search_beam.c" },
     { "best-of", DECODES, "--best-of 5", "--temperature 1", NULL },
     { "length-penalty", DECODES, "--length-penalty 1", "--beam-size 3 -v " COLD, "unit/test_search_beam.c" },
     { "temperature", DECODES, "--temperature 0.4", "", NULL },
     { "temperature-increment-on-fallback", DECODES, "--temperature-increment-on-fallback 0", "", NULL },
     { "compression-ratio-threshold", DECODES, "--compression-ratio-threshold 0.01", "--logprob-threshold none", NULL },
+    { "compression-ratio-threshold", NANO, "--compression-ratio-threshold 2", "--guards retry", "golden/test_nano_guards.c" },
     { "entropy-threshold", DECODES, "--entropy-threshold 100", "--logprob-threshold none", "api/test_fallback.c" },
+    { "entropy-threshold", NANO, "--entropy-threshold 100", "--guards retry", "golden/test_nano_guards.c" },
     { "draft-max", DECODES, "--draft-max 3", "--draft %m", "golden/test_draft_model.c" },
     { "guards", DECODES, "--guards off", "", NULL },
+    { "guards", NANO, "--guards off", "", "golden/test_nano_guards.c" },
     { "seed", DECODES, "--seed 7", "", NULL },
-    { "sample-length", DECODES, "--sample-length 3", "", NULL },
+    { "sample-length", DECODES | NANO, "--sample-length 3", "", NULL },
     { "no-speech-threshold", DECODES, "--no-speech-threshold 0", "", NULL },
     { "logprob-threshold", DECODES, "--logprob-threshold none", "", NULL },
+    { "logprob-threshold", NANO, "--logprob-threshold -5", "--guards retry", "golden/test_nano_guards.c" },
     { "device", SPEECH, "--device cpu", "", SPEED },
     { "compute", SPEECH, "--compute f32", "", NULL },
     { "cpu", SPEECH, "--cpu c", "", NULL },
@@ -207,9 +213,10 @@ static const struct promise convert[] = {
     { "llm", 0, "--llm %m", "", "golden/test_nano.c" },
     { "imatrix", 0, "--imatrix %m", "", "cli/quantize.sh" },
     { "allow-requantize", ALL, "--allow-requantize", "", "cli/quantize.sh" },
+    { "pure", 0, "--pure", "", "cli/quantize.sh" },
     { "threads", ALL, "-t 2", "", SPEED },
     { "quiet", ALL, "-q", "", NULL },
-    { "type", TAGS, "--type f16", "", "" }, /* its default is all models'. The last: quantize has not got it */
+    { "type", TAGS | NANO, "--type f16", "", "" }, /* its default is all models'. The last: quantize has not got it */
 };
 
 /* bench -m MODEL ... */
