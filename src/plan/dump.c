@@ -37,18 +37,35 @@ static void target_text(char *out, size_t n, const struct plan *p, const struct 
         snprintf(out, n, "%s", y);
 }
 
+/* What a family chose: the numbers behind an op. */
+static void choice_text(char *out, size_t n, const struct op *op, const struct bind *c)
+{
+    size_t at = 0;
+    *out = '\0';
+    if (op->kind == OP_NORM)
+        at += (size_t)snprintf(out, n, " %s eps %g", c->norm_kind == NORM_RMS ? "rms" : "layer", (double)c->eps);
+    if (op->kind == OP_NORM && c->heads) snprintf(out + at, n - at, " of %u heads", c->heads);
+    if (op->kind == OP_EMBED && c->scale > 0) snprintf(out, n, " times %g", (double)c->scale);
+    if (op->kind == OP_ACT && c->act == ACT_TANH) snprintf(out, n, " capped at %g", (double)c->scale);
+    if (op->kind == OP_ROPE) snprintf(out, n, " turns %u of %u by %s", c->n, c->d_head, c->neighbours ? "neighbours" : "halves");
+    if (op->kind != OP_ATTN) return;
+    at += (size_t)snprintf(out, n, " %u/%u heads, scale %g", c->heads, c->kv_heads, (double)c->scale);
+    if (c->window) snprintf(out + at, n - at, ", window %u", c->window);
+}
+
 static void extras_text(char *out, size_t n, const struct plan *p, const struct op *op)
 {
     static const char *const act[ACT_COUNT] = { "", " gelu(erf)", " gelu(tanh)", " relu", " silu", " tanh" };
     const struct bind *c = &p->bind[op->bind];
-    char state[40] = "", filter[32] = "";
+    char state[40] = "", filter[32] = "", choice[80];
+    choice_text(choice, sizeof choice, op, c);
     if (op->kind != OP_LINEAR && op->state != NO_STATE) snprintf(state, sizeof state, " state%u.%u", op->state, op->layer);
     if (op->kind == OP_ATTN_WEIGHTS) snprintf(state, sizeof state, " state%u.%u head %u", op->state, op->layer, op->attn_head);
     if (op->kind != OP_LINEAR && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
     const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN_FILTER ? " sum" : " residual";
     const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT) ? " bias" : "";
-    snprintf(out, n, "%s%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], added, c->positions ? " positions" : "",
+    snprintf(out, n, "%s%s%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], choice, added, c->positions ? " positions" : "",
              op->flags & OPF_APPROX ? " approximate first" : "", op->flags & OPF_CAUSAL ? " causal" : "",
              op->flags & OPF_TABLE ? " as the table says" : "", op->flags & OPF_WRITE_KV ? " writes K/V" : "",
              state);
@@ -63,7 +80,7 @@ void plan_dump(const struct plan *p, void (*write)(void *user, const char *line)
     for (uint16_t i = 0; i < p->n_ops; i++) {
         const struct op *op = &p->op[i];
         const struct bind *c = &p->bind[op->bind];
-        char in[32], out[80], extras[128];
+        char in[32], out[80], extras[208];
         slot_text(in, sizeof in, p, op->in);
         target_text(out, sizeof out, p, op);
         extras_text(extras, sizeof extras, p, op);
