@@ -14,13 +14,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TYPES "f32|f16|bf16|q8_0|q5_1|q5_0|q4_1|q4_0|q6_k|q5_k_m|q5_k_s|q4_k_m|q4_k_s"
-enum { N_TYPES = 13 };
+#define TYPES "f32|f16|bf16|q8_0|q5_1|q5_0|q4_1|q4_0|q6_k|q5_k_m|q5_k_s|q4_k_m|q4_k_s|iq4_nl|iq4_xs|q3_k_l|q3_k_m|q3_k_s|q2_k"
+enum { N_TYPES = 19 };
 
 struct opts {
     struct engine_opts engine;
     const char *imatrix;
-    int type, again;
+    int type, again, pure;
 };
 
 #define MODEL_ROWS \
@@ -35,6 +35,8 @@ struct opts {
       .help = "how much errors in each column of a language model count, as llama-imatrix measures it: GGUF, or the older form" }, \
     { .name = "allow-requantize", .kind = ARG_FLAG, .at = offsetof(struct opts, again), \
       .help = "round weights in blocks again, to others, which loses more than rounding once" }, \
+    { .name = "pure", .kind = ARG_FLAG, .at = offsetof(struct opts, pure), \
+      .help = "one type for all matrices of a language model, those too that lose most by it" }, \
     { .name = "threads", .letter = 't', .kind = ARG_INT, .at = offsetof(struct opts, engine.threads), .value = "N", .dflt = "0", \
       .hi = 256, \
       .help = "threads that round; 0: the physical cores this process may use" }
@@ -66,9 +68,10 @@ static const struct args convert_args = { "convert", "[OPTION]... MODEL OUT.gguf
 static const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT.gguf TYPE",
                                            "Write MODEL, in any form, as a GGUF file with matrices of TYPE: f32, f16, bf16,\n"
                                            "q8_0, q5_1, q5_0, q4_1, q4_0; of language models and BERT also q6_k, q5_k_m,\n"
-                                           "q5_k_s, q4_k_m, q4_k_s, which mix types as llama-quantize does. All else stays:\n"
-                                           "biases, norms, filters, queries. A matrix whose rows are no whole blocks of TYPE\n"
-                                           "gets a type of smaller blocks in a language model, and is f32 elsewhere.",
+                                           "q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s, q2_k, which mix\n"
+                                           "types as llama-quantize does. All else stays: biases, norms, filters, queries.\n"
+                                           "A matrix whose rows are no whole blocks of TYPE gets a type of smaller blocks\n"
+                                           "in a language model, and is f32 elsewhere.",
                                            quantize_rows };
 
 /* The file on its way. */
@@ -155,6 +158,7 @@ static int write_file(const char *model, const char *to, const char *type, const
     p.llm = o->engine.llm;
     p.imatrix = o->imatrix;
     p.allow_requantize = o->again;
+    p.pure = o->pure;
     p.n_threads = (int32_t)o->engine.threads;
     p.write = out_write;
     p.tensor = out_tensor;
@@ -170,6 +174,8 @@ static int write_file(const char *model, const char *to, const char *type, const
         if (out.failed) return cannot_write(to, strerror(out.failed));
         if (rc != STENO_EARG) return message_model_error(model, rc, err.text);
         char name[OPTION_TEXT_SZ];
+        if (o->pure && strstr(err.text, ": pure, "))
+            return message_usage("%s: %s", option_name(name, o->engine.given, "pure"), err.text);
         if (o->imatrix && strstr(err.text, "imatrix"))
             return message_usage("%s %s: %s", option_name(name, o->engine.given, "imatrix"), o->imatrix, err.text);
         if (!option_was_given(o->engine.given, "type")) return message_usage("%s", err.text);
@@ -238,6 +244,6 @@ int cmd_quantize(int argc, char **argv)
     while (i < N_TYPES && !is_type(argv[2], type_name(type, i))) i++;
     if (i == N_TYPES)
         return message_usage("%s is no type that is written; f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0 are, and of language models "
-                             "q6_k, q5_k_m, q5_k_s, q4_k_m and q4_k_s", argv[2]);
+                             "q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s and q2_k", argv[2]);
     return convert(&o, argv[0], argv[1], type);
 }

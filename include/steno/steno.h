@@ -238,10 +238,11 @@ typedef struct steno_convert_params {
     int (*write)(void *user, const void *data, size_t n);
     void *user;
     const char *type;  /* of the matrices that are multiplied: "f32" (also NULL), "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"; of
-                          language models also "q6_k", "q5_k_m", "q5_k_s", "q4_k_m", "q4_k_s", which are mixtures as llama-quantize makes
-                          them. All else - biases, norms, filters, the rows that ask for a language, mean and variance - is f32, or, of a
-                          language model's GGUF file, as it was. A matrix with rows of another length than whole blocks has the type that
-                          llama.cpp falls back to in language models, and is f32 in others */
+                          language models also "q6_k", "q5_k_m", "q5_k_s", "q4_k_m", "q4_k_s", "iq4_nl", "iq4_xs", "q3_k_l", "q3_k_m",
+                          "q3_k_s" and "q2_k", which are mixtures as llama-quantize makes them. All else - biases, norms, filters, the
+                          rows that ask for a language, mean and variance - is f32, or, of a language model's GGUF file, as it was. A
+                          matrix with rows of another length than whole blocks has the type that llama.cpp falls back to in language
+                          models, and is f32 in others */
     const char *vocab; /* as in steno_model_params */
     const char *llm;   /* as in steno_model_params */
     const char *imatrix;      /* how much errors in each column count: a file of llama-imatrix, of either form; NULL: all alike. Language
@@ -249,6 +250,8 @@ typedef struct steno_convert_params {
     int32_t allow_requantize; /* 1: weights in blocks may be rounded again, to others, which loses more than one rounding does */
     int32_t n_threads;        /* that round; 0: the default of steno_team_open. The bytes are the same */
     int (*tensor)(void *user, const steno_convert_tensor *t); /* hears of each tensor of a language model; as write. NULL: nobody */
+    int32_t pure;             /* 1: no mixture: matrices of a language model have one type, those too that lose most by it */
+    int32_t pad_pure;
 } steno_convert_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

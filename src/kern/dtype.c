@@ -8,13 +8,14 @@
 
 struct dtype_info { char name[12]; uint16_t block, block_sz; };
 
-static const struct dtype_info info[DT_COUNT] = {
+static const struct dtype_info info[DT_WRITTEN] = {
     [DT_F32]  = { "f32", 1, 4 },       [DT_F16]  = { "f16", 1, 2 },       [DT_BF16] = { "bf16", 1, 2 },
     [DT_Q4_0] = { "q4_0", QBLOCK, 18 }, [DT_Q4_1] = { "q4_1", QBLOCK, 20 }, [DT_Q5_0] = { "q5_0", QBLOCK, 22 },
     [DT_Q5_1] = { "q5_1", QBLOCK, 24 }, [DT_Q8_0] = { "q8_0", QBLOCK, 34 },
     [DT_Q2_K] = { "q2_k", KBLOCK, 84 }, [DT_Q3_K] = { "q3_k", KBLOCK, 110 }, [DT_Q4_K] = { "q4_k", KBLOCK, 144 },
     [DT_Q5_K] = { "q5_k", KBLOCK, 176 }, [DT_Q6_K] = { "q6_k", KBLOCK, 210 },
     [DT_IQ4_XS] = { "iq4_xs", KBLOCK, 136 }, [DT_Q4_1F] = { "q4_1f", QBLOCK, 24 }, [DT_Q8_1F] = { "q8_1f", QBLOCK, 40 },
+    [DT_IQ4_NL] = { "iq4_nl", QBLOCK, 18 },
 };
 
 static const char lowp_name[PK_COUNT - PK_LOWP][12] = {
@@ -22,7 +23,7 @@ static const char lowp_name[PK_COUNT - PK_LOWP][12] = {
     [PK_Q8_QUAD - PK_LOWP] = "q8_0x4",   [PK_Q8_QUAD_A8 - PK_LOWP] = "q8_0x4a8", [PK_Q4_QUAD - PK_LOWP] = "q4_0x8",
 };
 
-const char *dtype_name(enum dtype t) { return (unsigned)t < DT_COUNT ? info[t].name : "?"; }
+const char *dtype_name(enum dtype t) { return (unsigned)t < DT_WRITTEN && info[t].block ? info[t].name : "?"; }
 enum dtype dtype_find(const char *name)
 {
     int t = 0;
@@ -101,8 +102,15 @@ static void widen_wide(float *y, enum dtype t, const uint8_t *p)
     }
 }
 
+static void widen_iq4_nl(float *y, const uint8_t *p)
+{
+    const float d = f16_to_f32(load_u16(p));
+    for (int i = 0; i < QBLOCK; i++) y[i] = d * (float)iq4_value[i < 16 ? p[2 + i] & 15 : p[2 + i - 16] >> 4];
+}
+
 static void widen_block(float *y, enum dtype t, const uint8_t *p)
 {
+    if (t == DT_IQ4_NL) { widen_iq4_nl(y, p); return; }
     if (packed_is_k(packed_as_stored(t))) { widen_k(y, t, p); return; }
     if (packed_has_wide(packed_as_stored(t))) { widen_wide(y, t, p); return; }
     const float d = f16_to_f32(load_u16(p));

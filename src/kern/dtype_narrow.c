@@ -10,13 +10,7 @@
 
 int dtype_is_narrowed(enum dtype t)
 {
-    return t <= DT_Q8_0 || (t >= DT_Q4_K && t <= DT_Q6_K);
-}
-
-static void store_u16(uint8_t *p, uint16_t v)
-{
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
+    return t <= DT_IQ4_XS || t == DT_IQ4_NL;
 }
 
 /* Quants as halves of bytes, and the fifth bits, where the type has them, in four bytes of their own. */
@@ -50,7 +44,7 @@ static void narrow_signed(uint8_t *p, const float *x, int lowest)
         const int v = whole(x[i] * inverse + ((float)-lowest + 0.5f));
         q[i] = (uint8_t)(v > top ? top : v);
     }
-    store_u16(p, f16_from_f32(d));
+    fit_store_u16(p, f16_from_f32(d));
     store_quants(p + 2, q, lowest == -16);
 }
 
@@ -68,8 +62,8 @@ static void narrow_ranged(uint8_t *p, const float *x, int top)
         const int v = whole((x[i] - lo) * inverse + 0.5f);
         q[i] = (uint8_t)(v > top ? top : v);
     }
-    store_u16(p, f16_from_f32(d));
-    store_u16(p + 2, f16_from_f32(lo));
+    fit_store_u16(p, f16_from_f32(d));
+    fit_store_u16(p + 2, f16_from_f32(lo));
     store_quants(p + 4, q, top == 31);
 }
 
@@ -78,24 +72,24 @@ static void narrow_q8(uint8_t *p, const float *x)
     float most = 0;
     for (int i = 0; i < QBLOCK; i++) most = fmaxf(most, fabsf(x[i]));
     const float d = most / 127, inverse = d != 0 ? 1 / d : 0;
-    store_u16(p, f16_from_f32(d));
+    fit_store_u16(p, f16_from_f32(d));
     for (int i = 0; i < QBLOCK; i++) p[2 + i] = (uint8_t)whole(roundf(x[i] * inverse));
 }
 
 /* A block, its scale the one by which errors cost least. */
 static void narrow_weighed(uint8_t *p, enum dtype t, const float *x, const float *weight)
 {
-    static struct fit_steps const steps = { -0.9f, 0.05f, 36 };
+    static struct fit_steps const steps = { -0.9f, 0.05f, 36, 0 };
     const int has_fifth = t == DT_Q5_0 || t == DT_Q5_1;
     uint8_t q[QBLOCK];
     float min;
     if (t == DT_Q4_0 || t == DT_Q5_0) {
-        store_u16(p, f16_from_f32(fit_signed(q, x, weight, QBLOCK, has_fifth ? 16 : 8)));
+        fit_store_u16(p, f16_from_f32(fit_signed(q, x, weight, QBLOCK, has_fifth ? 16 : 8)));
         store_quants(p + 2, q, has_fifth);
         return;
     }
-    store_u16(p, f16_from_f32(fit_ranged(q, &min, x, weight, QBLOCK, has_fifth ? 31 : 15, &steps)));
-    store_u16(p + 2, f16_from_f32(-min));
+    fit_store_u16(p, f16_from_f32(fit_ranged(q, &min, x, weight, QBLOCK, has_fifth ? 31 : 15, &steps)));
+    fit_store_u16(p + 2, f16_from_f32(-min));
     store_quants(p + 4, q, has_fifth);
 }
 
@@ -127,14 +121,15 @@ void dtype_narrow_weighed(void *row, enum dtype t, const float *x, const float *
     uint8_t *p = row;
     if (t == DT_F32) memcpy(p, x, k * sizeof *x);
     for (size_t i = 0; i < k && (t == DT_F16 || t == DT_BF16); i++)
-        store_u16(p + 2 * i, t == DT_F16 ? f16_from_f32(x[i]) : bf16_from_f32(x[i]));
+        fit_store_u16(p + 2 * i, t == DT_F16 ? f16_from_f32(x[i]) : bf16_from_f32(x[i]));
     if (t <= DT_BF16) return;
     if (importance && t < DT_Q8_0) {
         narrow_row_weighed(p, t, x, importance, k);
         return;
     }
     for (size_t i = 0; i < k; i += block, p += dtype_row_sz(t, block))
-        if (block == KBLOCK) narrow_k(p, t, x + i, importance ? importance + i : NULL);
+        if (t == DT_Q2_K || t == DT_Q3_K || t == DT_IQ4_XS || t == DT_IQ4_NL) narrow_few(p, t, x + i, importance ? importance + i : NULL);
+        else if (block == KBLOCK) narrow_k(p, t, x + i, importance ? importance + i : NULL);
         else narrow_block(p, t, x + i);
 }
 

@@ -13,42 +13,15 @@ enum { RUN = 32, RUNS = KBLOCK / RUN, RUN6 = 16, RUNS6 = KBLOCK / RUN6,
 /* What a block is made of. */
 struct parts { uint16_t d, dmin; uint8_t scale[RUNS], min[RUNS], q[KBLOCK]; };
 
-static void store_u16(uint8_t *p, uint16_t v)
-{
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
-}
-
-static float sum_of_squares(const float *x, int n)
-{
-    float sum = 0;
-    for (int i = 0; i < n; i++) sum += x[i] * x[i];
-    return sum;
-}
-
-static uint8_t code_of(float x, float inverse)
-{
-    const int v = fit_round(inverse * x);
-    return (uint8_t)(v < 0 ? 0 : v > CODE_MAX ? CODE_MAX : v);
-}
-
-static void codes_by_largest(uint8_t *code, uint16_t *d, const float v[RUNS])
-{
-    float most = 0;
-    for (int j = 0; j < RUNS; j++) most = v[j] > most ? v[j] : most;
-    for (int j = 0; j < RUNS; j++) code[j] = code_of(v[j], most > 0 ? (float)CODE_MAX / most : 0);
-    *d = f16_from_f32(most / (float)CODE_MAX);
-}
-
 /* A scale and a minimum for each run, as codes. */
 static void fit_runs(struct parts *p, const float *x, const float *importance, int top)
 {
-    static struct fit_steps const wide = { -1.0f, 0.1f, 20 }, narrow = { -0.5f, 0.1f, 15 }, fine = { -0.9f, 0.05f, 36 };
+    static struct fit_steps const wide = { -1.0f, 0.1f, 20, 0 }, narrow = { -0.5f, 0.1f, 15, 0 }, fine = { -0.9f, 0.05f, 36, 0 };
     const struct fit_steps *steps = importance ? &fine : top == 15 ? &wide : &narrow;
     float scale[RUNS], min[RUNS], sum[RUNS], weight[RUN];
-    const float spread = importance ? 2 * sum_of_squares(x, KBLOCK) / KBLOCK : 0;
+    const float spread = importance ? 2 * fit_sum_of_squares(x, KBLOCK) / KBLOCK : 0;
     for (int j = 0; j < RUNS; j++) {
-        const float *v = x + RUN * j, mean = importance ? 0 : sqrtf(sum_of_squares(v, RUN) / RUN);
+        const float *v = x + RUN * j, mean = importance ? 0 : sqrtf(fit_sum_of_squares(v, RUN) / RUN);
         sum[j] = 0;
         for (int i = 0; i < RUN; i++) {
             weight[i] = importance ? importance[RUN * j + i] * sqrtf(spread + v[i] * v[i]) : mean + fabsf(v[i]);
@@ -61,8 +34,8 @@ static void fit_runs(struct parts *p, const float *x, const float *importance, i
         p->dmin = f16_from_f32(fit_scales(p->min, min, sum, RUNS, CODE_MAX));
         return;
     }
-    codes_by_largest(p->scale, &p->d, scale);
-    codes_by_largest(p->min, &p->dmin, min);
+    fit_codes_by_largest(p->scale, &p->d, scale, RUNS, CODE_MAX);
+    fit_codes_by_largest(p->min, &p->dmin, min, RUNS, CODE_MAX);
 }
 
 static void round_runs(struct parts *p, const float *x, int top)
@@ -93,8 +66,8 @@ static void narrow_q45(uint8_t *out, const float *x, const float *importance, in
     struct parts p;
     fit_runs(&p, x, importance, top);
     round_runs(&p, x, top);
-    store_u16(out, p.d);
-    store_u16(out + 2, p.dmin);
+    fit_store_u16(out, p.d);
+    fit_store_u16(out + 2, p.dmin);
     store_codes(out + 4, &p);
     uint8_t *fifth = out + 16, *half = out + (has_fifth ? 48 : 16);
     if (has_fifth) memset(fifth, 0, 32);
@@ -142,7 +115,7 @@ static void narrow_q6(uint8_t *out, const float *x, const float *importance)
     }
     store_q6(out, q);
     memcpy(out + 192, code, sizeof code);
-    store_u16(out + 208, half);
+    fit_store_u16(out + 208, half);
 }
 
 void narrow_k(uint8_t *p, enum dtype t, const float *x, const float *importance)

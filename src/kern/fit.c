@@ -63,6 +63,81 @@ float fit_signed(uint8_t *q, const float *x, const float *weight, int n, int lev
     return scale;
 }
 
+float fit_in_turn(uint8_t *q, const float *x, int n, int levels)
+{
+    enum { ROUNDS = 5 };
+    float most = 0;
+    for (int i = 0; i < n; i++)
+        if (fabsf(x[i]) > fabsf(most)) most = x[i];
+    for (int i = 0; i < n; i++) q[i] = 0;
+    if (fabsf(most) < as_good_as_zero) return 0;
+    const float inverse = (float)-levels / most;
+    struct sums s = signed_sums(x, NULL, n, levels, inverse);
+    signed_store(q, x, n, levels, inverse);
+    for (int round = 0, changed = 1; round < ROUNDS && changed; round++) {
+        changed = 0;
+        for (int i = 0; i < n; i++) {
+            const float w = x[i] * x[i], l = (float)(q[i] - levels);
+            struct sums other = { s.xl - w * x[i] * l, s.l2 - w * l * l };
+            if (!(other.xl > 0)) continue;
+            const int v = between(fit_round(x[i] * other.l2 / other.xl), -levels, levels - 1);
+            if (v == q[i] - levels) continue;
+            other.xl += w * x[i] * (float)v;
+            other.l2 += w * (float)v * (float)v;
+            if (!(other.l2 > 0 && other.xl * other.xl * s.l2 > s.xl * s.xl * other.l2)) continue;
+            q[i] = (uint8_t)(v + levels);
+            s = other;
+            changed = 1;
+        }
+    }
+    return s.l2 > 0 ? s.xl / s.l2 : 0;
+}
+
+/* ---- places in a table ----------------------------------------------------------------------------------------------------------- */
+
+uint8_t fit_place(const int8_t value[16], float x)
+{
+    int lo = 0, hi = 15;
+    if (x <= (float)value[lo]) return (uint8_t)lo;
+    if (x >= (float)value[hi]) return (uint8_t)hi;
+    while (hi - lo > 1) {
+        const int mid = (lo + hi) / 2;
+        if (x < (float)value[mid]) hi = mid;
+        else lo = mid;
+    }
+    return (uint8_t)(x - (float)value[lo] < (float)value[hi] - x ? lo : hi);
+}
+
+static struct sums table_sums(const float *x, const float *weight, int n, const int8_t value[16], float inverse)
+{
+    struct sums s = { 0, 0 };
+    for (int i = 0; i < n; i++) {
+        const float v = (float)value[fit_place(value, inverse * x[i])], w = weight ? weight[i] : x[i] * x[i];
+        s.xl += w * v * x[i];
+        s.l2 += w * v * v;
+    }
+    return s;
+}
+
+float fit_table(const float *x, const float *weight, int n, const int8_t value[16])
+{
+    enum { TRIES = 7 };
+    float most = 0;
+    for (int i = 0; i < n; i++)
+        if (fabsf(x[i]) > fabsf(most)) most = x[i];
+    if (fabsf(most) < as_good_as_zero) return 0;
+    const float first = -most / (float)value[0];
+    struct sums s = table_sums(x, weight, n, value, 1 / first);
+    float scale = s.xl / s.l2, best = scale * s.xl;
+    for (int t = -TRIES; t <= TRIES; t++) {
+        s = table_sums(x, weight, n, value, ((float)t + (float)value[0]) / most);
+        if (!(s.l2 > 0 && s.xl * s.xl > best * s.l2)) continue;
+        scale = s.xl / s.l2;
+        best = scale * s.xl;
+    }
+    return scale;
+}
+
 /* ---- from a minimum to a maximum -------------------------------------------------------------------------------------------------- */
 
 struct line { float scale, min; };
@@ -75,12 +150,12 @@ static void line_round(uint8_t *q, const struct points *p, float inverse, float 
     for (int i = 0; i < p->n; i++) q[i] = (uint8_t)between(fit_round(inverse * (p->x[i] - min)), 0, p->top);
 }
 
-static float line_error(const uint8_t *q, const struct points *p, struct line l)
+static float line_error(const uint8_t *q, const struct points *p, struct line l, int plain)
 {
     float sum = 0;
     for (int i = 0; i < p->n; i++) {
         const float off = l.scale * (float)q[i] + l.min - p->x[i];
-        sum += p->weight[i] * (off * off);
+        sum += p->weight[i] * (plain ? fabsf(off) : off * off);
     }
     return sum;
 }
@@ -120,11 +195,11 @@ float fit_ranged(uint8_t *q, float *min, const float *x, const float *weight, in
     const float inverse = (float)top / (hi - lo);
     struct line best = { 1 / inverse, lo }, l;
     line_round(q, &p, inverse, lo);
-    float least = line_error(q, &p, best);
+    float least = line_error(q, &p, best, steps->plain);
     for (int i = 0; i <= steps->last; i++) { /* from the best minimum so far */
         line_round(tried, &p, (steps->first + steps->step * (float)i + (float)top) / (hi - best.min), best.min);
         if (!line_fit(&l, tried, &p)) continue;
-        const float error = line_error(tried, &p, l);
+        const float error = line_error(tried, &p, l, steps->plain);
         if (!(error < least)) continue;
         memcpy(q, tried, (size_t)n);
         least = error;
@@ -195,4 +270,27 @@ float fit_scales(uint8_t *q, const float *x, const float *weight, int n, int top
     }
     for (int i = 0; i < ROUNDS && scales_polish(q, x, weight, n, top, &s);) i++;
     return s.l2 > 0 ? s.xl / s.l2 : 0;
+}
+
+/* ---- of blocks -------------------------------------------------------------------------------------------------------------------- */
+
+void fit_codes_by_largest(uint8_t *code, uint16_t *d, const float *v, int n, int top)
+{
+    float most = 0;
+    for (int j = 0; j < n; j++) most = v[j] > most ? v[j] : most;
+    for (int j = 0; j < n; j++) code[j] = (uint8_t)between(fit_round(most > 0 ? (float)top / most * v[j] : 0), 0, top);
+    *d = f16_from_f32(most / (float)top);
+}
+
+float fit_sum_of_squares(const float *x, int n)
+{
+    float sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i] * x[i];
+    return sum;
+}
+
+void fit_store_u16(uint8_t *p, uint16_t v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
 }

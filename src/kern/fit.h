@@ -8,7 +8,7 @@
 #include "kern/kern.h"
 
 /* The tries between the smallest number and the largest: (top + first + step * i) / range for i = 0..last. */
-struct fit_steps { float first, step; int last; };
+struct fit_steps { float first, step; int last, plain; }; /* plain: errors count as they are, not their squares */
 
 /* x[n] as q - levels times a scale, q of 0..2 levels - 1; weight[n], NULL: the squares of x. @return the scale; 0 where all are as good as
  * zero, and q is 0 then */
@@ -19,6 +19,19 @@ float fit_ranged(uint8_t *q, float *min, const float *x, const float *weight, in
 float fit_scales(uint8_t *q, const float *x, const float *weight, int n, int top);
 int fit_round(float x); /* to nearest even; of what is larger than 2^22 something */
 
+/* As fit_signed by the squares of x, but each integer is moved in turn to where it is best beside the others. */
+float fit_in_turn(uint8_t *q, const float *x, int n, int levels);
+/* x[n] as places q in a table, times a scale. weight[n], NULL: the squares of x. @return the scale */
+float fit_table(const float *x, const float *weight, int n, const int8_t value[16]);
+uint8_t fit_place(const int8_t value[16], float x); /* the value nearest to x */
+
+/* What a block's scales, minima and numbers become. */
+void fit_codes_by_largest(uint8_t *code, uint16_t *d, const float *v, int n, int top);
+float fit_sum_of_squares(const float *x, int n);
+void fit_store_u16(uint8_t *p, uint16_t v);
+
 /* A block of KBLOCK as q4_k, q5_k or q6_k. importance: [KBLOCK] or NULL */
 void narrow_k(uint8_t *p, enum dtype t, const float *x, const float *importance);
+/* As q2_k, q3_k or iq4_xs; a block of QBLOCK as iq4_nl. */
+void narrow_few(uint8_t *p, enum dtype t, const float *x, const float *importance);
 #endif

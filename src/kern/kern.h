@@ -45,7 +45,9 @@
 enum dtype {
     DT_F32, DT_F16, DT_BF16, DT_Q4_0, DT_Q4_1, DT_Q5_0, DT_Q5_1, DT_Q8_0, DT_Q2_K, DT_Q3_K, DT_Q4_K, DT_Q5_K, DT_Q6_K,
     DT_IQ4_XS, DT_Q4_1F, DT_Q8_1F,
-    DT_COUNT
+    DT_COUNT,
+    DT_IQ4_NL = DT_COUNT + 1, /* rows of files, which are q8_0 as soon as they are read (load/tensor_form.h): it is written alone */
+    DT_WRITTEN
 };
 
 /* Packed types: what kernels multiply. The first keep what is stored, and have the number of the stored type. The others are the
@@ -157,7 +159,7 @@ struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k);
 
 /* One stored row widened to f32; the definition of the block types. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);
-/* The inverse, for types that dtype_is_narrowed says: f32, f16, bf16, those with blocks of QBLOCK, q4_k, q5_k, q6_k. x is finite; what is
+/* The inverse, for types that dtype_is_narrowed says: those that files of others have. x is finite; what is
  * too large for the type becomes infinite there. kern/narrow.h has more. */
 int dtype_is_narrowed(enum dtype t);
 void dtype_narrow_row(void *row, enum dtype t, const float *x, size_t k);

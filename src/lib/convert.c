@@ -31,6 +31,9 @@ static int check_order(const struct convert_order *o, const struct family *f, co
     if (!o->mix->plain && !f->has_mixes)
         return err_set(e, STENO_EARG, "%s: %s is for language models; of %s %s are written", path, o->mix->name, f->name,
                        type_mix_plain_names);
+    if (o->is_pure && !f->has_mixes)
+        return err_set(e, STENO_EARG, "%s: pure, one type and no mixture, is for language models; of %s there are no mixtures", path,
+                       f->name);
     if (imatrix && !f->has_mixes)
         return err_set(e, STENO_EARG, "%s: imatrix, the importance of columns, is for language models, not %s", path, f->name);
     return STENO_OK;
@@ -107,7 +110,7 @@ int steno_model_convert(const char *path, const steno_convert_params *p, steno_e
         return err_set(e, STENO_EARG,
                        "steno_model_convert needs a path, and steno_convert_params that were filled and have a write function");
     struct convert_order o = { .mix = type_mix_find(own.type ? own.type : "f32"), .vocab = own.vocab, .llm = own.llm,
-                               .rounds_again = own.allow_requantize != 0 };
+                               .rounds_again = own.allow_requantize != 0, .is_pure = own.pure != 0 };
     if (!o.mix) return err_set(e, STENO_EARG, "%s is no type that is written; %s are", own.type, type_mix_names);
     if (own.n_threads < 0 || own.n_threads > TEAM_MAX)
         return err_set(e, STENO_EARG, "n_threads is %d, want 0 to %d", (int)own.n_threads, TEAM_MAX);

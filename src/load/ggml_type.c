@@ -3,6 +3,8 @@
  * A tensor and a file use different numbers for the same type, and ours are others again: this table is the only place that knows. */
 #include "load/ggml_type.h"
 
+enum { IQ4_NL = 20 };
+
 static const struct { int32_t file, tensor; } code[DT_COUNT] = {
     [DT_F32] = { 0, 0 },    [DT_F16] = { 1, 1 },    [DT_BF16] = { -1, 30 },
     [DT_Q4_0] = { 2, 2 },   [DT_Q4_1] = { 3, 3 },   [DT_Q5_0] = { 8, 6 },   [DT_Q5_1] = { 9, 7 },   [DT_Q8_0] = { 7, 8 },
@@ -29,11 +31,12 @@ const struct ggml_other *ggml_other_find(int32_t number)
 
 enum tensor_form ggml_form_find(int32_t number)
 {
-    return number == 20 ? FORM_IQ4_NL : number == 39 ? FORM_MXFP4 : FORM_STORED;
+    return number == IQ4_NL ? FORM_IQ4_NL : number == 39 ? FORM_MXFP4 : FORM_STORED;
 }
 
 int32_t ggml_type_code(enum dtype t)
 {
+    if (t == DT_IQ4_NL) return IQ4_NL;
     return code[t].tensor;
 }
 

@@ -246,6 +246,7 @@ struct convert_order {
     const char *vocab, *llm;          /* as in struct model_open */
     const struct imatrix *importance; /* NULL: all columns count alike */
     int rounds_again;                 /* numbers that are rounded to blocks already may be rounded to others */
+    int is_pure;                      /* one type for all, not a mixture */
 };
 
 struct family {

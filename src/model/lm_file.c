@@ -111,7 +111,7 @@ static int choose(const struct list *l, struct item *it)
 {
     const struct mix_tensor t = { .name = it->name, .rows = it->t->dim[0], .k = it->t->dim[it->t->n_dims - 1], .layer = it->layer,
                                   .layers = l->f->layers, .is_head = is_head(l, it), .has_importance = l->o->importance != NULL,
-                                  .shares_values = l->f->shares_values };
+                                  .shares_values = l->f->shares_values, .heads_share = l->f->heads_share, .is_pure = l->o->is_pure };
     if (it->t->n_dims < 2 || !mix_may_round(&t)) it->change.type = it->wanted = l->f->name ? DT_F32 : it->t->type;
     else it->change.type = mix_type(l->o->mix, &t, &it->wanted);
     if (!l->o->rounds_again && dtype_block(it->t->type) > 1 && it->t->type == (enum dtype)l->o->mix->base)
@@ -194,7 +194,8 @@ int lm_file_again(struct weights *w, const struct convert_order *o, const struct
     const char *architecture = meta_text(&w->meta, "general.architecture", "");
     const int32_t heads = number(w, architecture, "attention.head_count"), kv = number(w, architecture, "attention.head_count_kv");
     const struct lm_file f = { .layers = number(w, architecture, "block_count"),
-                               .shares_values = number(w, architecture, "block_count") == 80 && kv && kv != heads };
+                               .shares_values = number(w, architecture, "block_count") == 80 && kv && kv != heads,
+                               .heads_share = kv && heads / kv >= 4 };
     struct gguf_writer g;
     gguf_begin(&g, NULL, to, e);
     int rc = gguf_copy_keys(&g, &w->source.file, own + (o->importance ? 0 : OF_IMPORTANCE));

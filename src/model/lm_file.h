@@ -14,7 +14,7 @@ struct lm_file {
     uint32_t turn;              /* struct gguf_change: of the rows of queries and keys */
     int norms_less_one;
     int32_t layers;
-    int shares_values;          /* struct mix_tensor */
+    int shares_values, heads_share; /* struct mix_tensor */
     const struct tensor *more;  /* one that the folder has not, or NULL */
 };
 

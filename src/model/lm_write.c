@@ -92,7 +92,8 @@ static int write_folder(struct weights *w, const struct lm_arch *arch, const str
     const struct lm_file f = { .name = lm_gguf_name, .left_out = d.is_tied ? "lm_head.weight" : NULL,
                                .turn = arch->flags & LM_GGUF_NEIGHBOURS ? (uint32_t)d.d_head : 0,
                                .norms_less_one = (arch->flags & LM_NORMS_LESS_ONE) != 0, .layers = d.layers,
-                               .shares_values = d.layers == 80 && d.heads != d.kv_heads, .more = has_factors ? &factors : NULL };
+                               .shares_values = d.layers == 80 && d.heads != d.kv_heads, .heads_share = d.heads / d.kv_heads >= 4,
+                               .more = has_factors ? &factors : NULL };
     if (has_factors) rc = put_factors(&factors, &memory, w, &d, e);
     lm_file_begin(&g, arch->name, w->name, to, e);
     lm_put_settings(&g, &d, arch);

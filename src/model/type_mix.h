@@ -25,6 +25,8 @@ struct mix_tensor {
     int is_head;         /* logits are made by it, whatever its name is */
     int has_importance;  /* of any tensor of the file */
     int shares_values;   /* so many heads share values that these are a small part of the file: llama.cpp's 70B */
+    int is_pure;         /* the base type for all, whatever loses by it */
+    int heads_share;     /* four heads or more share values */
 };
 int mix_may_round(const struct mix_tensor *t);  /* 0: it is no matrix that is multiplied, and stays in f32, or as it is */
 /* The type that one that may be rounded gets. *wanted: what it would have if its rows were whole blocks */

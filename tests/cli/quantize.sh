@@ -18,13 +18,28 @@ err_lines 0
 expect 0 "a type that it has already" quantize -q out.gguf again.gguf q4_0
 same again.gguf out.gguf
 
+# ---- mixtures of few bits, of blocks that are rounded again: sums of llama-quantize's files
+while read -r type sum more; do
+    expect 0 "$type $more" quantize -q --allow-requantize $more "$LM/qwen3k/gguf/qwen3k-Q6_K.gguf" few.gguf $type
+    is "$type $more is llama-quantize's" "$(sha256sum <few.gguf | cut -c1-16)" "$sum"
+    expect 0 "$type is read" generate -q -m few.gguf -n 3 --temperature 0 "the small"
+done <<'END'
+q2_k b961f029c4e978cf
+q3_k_s 64b480ec0fa14aaf
+q3_k_m fb419e7503f9467b
+q3_k_l 8e42c8868d0c5bb6
+iq4_xs 1ab9519d5f420774
+iq4_nl 7d716257efdfaf60
+q4_k_m 3e54d2d0de49ddf9 --pure
+END
+
 # ---- a folder, and the file of it, in the same types
 for m in llama llama3 qwen3 qwen3k gemma gemma3 bert; do
     expect 0 "$m as a file" convert -q "$LM/$m/hf" $m.gguf
     expect 0 "info of it" info $m.gguf
     out_has "format: GGUF"
     out_has "weights: f32"
-    for type in f16 q8_0 q5_1 q4_k_m q5_k_m q6_k; do
+    for type in f16 q8_0 q5_1 q4_k_m q5_k_m q6_k q3_k_m iq4_xs; do
         expect 0 "$m from the folder, $type" quantize -q "$LM/$m/hf" folder.gguf $type
         expect 0 "$m from the file, $type" quantize -q $m.gguf file.gguf $type
         [ "$(stat -c %s folder.gguf)" -lt "$(stat -c %s $m.gguf)" ] || bad "$m, $type: smaller" "$(stat -c %s folder.gguf)"
@@ -98,6 +113,7 @@ llama3 q4_0 llama3-Q4_0 token_embd.weight
 qwen3 q8_0 qwen3-Q8_0
 qwen3 q4_0 qwen3-Q4_0
 qwen3k q4_k_m qwen3k-Q4_K_M
+qwen3 iq4_nl qwen3-IQ4_NL token_embd.weight
 qwen3k q6_k qwen3k-Q6_K
 gemma f16 gemma-F16
 gemma3 q8_0 gemma3-Q8_0 token_embd.weight tokenizer.ggml.tokens tokenizer.ggml.scores tokenizer.ggml.token_type
@@ -178,6 +194,10 @@ rm -r big big.gguf
 expect 2 "a type that is none" quantize qwen3.gguf a.gguf q4_k
 err_has "q4_k is no type that is written; f32, f16, bf16"
 err_has "q4_k_m"
+err_has "q3_k_s and q2_k"
+expect 2 "no mixture where there is none" quantize --pure "$SRC/tests/data/gguf/sensevoice.gguf" a.gguf q8_0
+err_has "--pure: "
+err_has "is for language models"
 expect 2 "the input as the output" quantize qwen3.gguf qwen3.gguf q8_0
 err_has "qwen3.gguf is a file of the model and would be overwritten"
 expect 2 "blocks that were rounded to others" quantize out.gguf a.gguf q8_0

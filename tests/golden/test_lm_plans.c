@@ -99,6 +99,39 @@ static void test_what_is_joined_has_the_bits_of_what_is_apart(void **state)
     check_apart(kinds[0], "c");
 }
 
+/* ---- what a family is -------------------------------------------------------------------------------------------------------------- */
+
+static void join_line(void *user, const char *line)
+{
+    struct buf *b = user;
+    buf_str(b, line);
+    buf_str(b, "\n");
+}
+
+static void test_plans_tell_what_families_chose(void **state)
+{
+    (void)state;
+    static const struct { const char *name, *has[7], *lacks[4]; } rows[] = {
+        { "llama/hf", { "rms eps 1e-05", "by halves", "silu" }, { " times ", "window", "q_norm", "post_attention" } },
+        { "llama/gguf/llama-F32.gguf", { "rms eps 1e-05", "by neighbours", "silu" }, { " times ", "window", "q_norm", "post_attention" } },
+        { "qwen3/hf", { "rms eps 1e-06 of 4 heads", "by halves", "silu" }, { " times ", "window" } },
+        { "gemma/hf", { " times ", "gelu(tanh)", "by halves" }, { "q_norm", "window", "post_attention" } },
+        { "gemma3/gguf/gemma3-Q8_0.gguf", { " times ", "gelu(tanh)", "by halves", "window 24", "of 4 heads", "post_attention" }, { NULL } },
+        { "bert/hf", { "layer eps 1e-12", "gelu(erf)", "positions" }, { " rope ", "rms", "causal" } },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct buf b = { 0 };
+        steno_model *m = lm_open_as(path_of(rows[i].name), STENO_COMPUTE_F32, 0);
+        steno_plan_dump(m, join_line, &b);
+        for (int k = 0; k < 7 && rows[i].has[k]; k++)
+            if (!strstr(b.p, rows[i].has[k])) fail_msg("%s: no \"%s\" in its plan", rows[i].name, rows[i].has[k]);
+        for (int k = 0; k < 4 && rows[i].lacks[k]; k++)
+            if (strstr(b.p, rows[i].lacks[k])) fail_msg("%s: \"%s\" in its plan", rows[i].name, rows[i].lacks[k]);
+        buf_free(&b);
+        steno_model_close(m);
+    }
+}
+
 /* ---- prompts in pieces ------------------------------------------------------------------------------------------------------------- */
 
 static void check_pieces(const char *name, int compute)
@@ -212,6 +245,8 @@ static void test_fewer_bits_stay_near(void **state)
     (void)state;
     static const struct { const char *type; double least; } rows[] = {
         { "f16", 0.999999 }, { "q8_0", 0.999 }, { "q6_k", 0.998 }, { "q5_k_m", 0.99 }, { "q4_k_m", 0.98 }, { "q4_k_s", 0.98 },
+        { "iq4_xs", 0.97 }, { "iq4_nl", 0.97 }, { "q3_k_l", 0.975 }, { "q3_k_m", 0.97 }, { "q3_k_s", 0.92 },
+        { "q2_k", 0.89 },
     };
     const struct folder d = untrained();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_type(d.path, rows[i].type, rows[i].least);
@@ -226,6 +261,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_joined_has_the_bits_of_what_is_apart),
+        cmocka_unit_test(test_plans_tell_what_families_chose),
         cmocka_unit_test(test_prompts_in_pieces_have_the_bits_of_a_whole),
         cmocka_unit_test(test_fewer_bits_stay_near),
     };
