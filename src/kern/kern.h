@@ -153,9 +153,11 @@ void pack_panel(void *panel, enum packed_type t, enum dtype from, const void *co
 /* What PK_Q8_QUAD makes of numbers loses: sums of squares of their errors |w - w'| and of the w'. Sums of a block are f32, those of blocks
  * double. NaN where a number has no value there. */
 struct q8_loss { double error, norm; };
-/* Of a row of x, [k], as linear of t takes it (see there), PK_Q8_QUAD or PK_Q8_QUAD_A8: at least the error, and hardly more, and |x|^2
- * instead of |x'|^2. A block of magnitudes below 2^-80 counts as lost, and as large in all its numbers. */
+/* Of a row of x, [k], as linear of t takes it (see there), PK_I8_QUAD, PK_Q8_QUAD or PK_Q8_QUAD_A8: at least the error, and hardly more,
+ * and |x|^2 instead of |x'|^2. A block of magnitudes below 2^-80, or such a row, counts as lost, and as large in all its numbers. */
 struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k);
+/* The largest error and the largest norm of the outputs of a panel of PK_I8_QUAD, of the rows that it was packed from. */
+struct q8_loss i8_loss_of_panel(const void *panel, enum dtype from, const void *const rows[PANEL], size_t k);
 
 /* One stored row widened to f32; the definition of the block types. */
 void dtype_widen_row(float *y, enum dtype t, const void *row, size_t k);

@@ -327,11 +327,12 @@ struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k)
     static double const smallest = 0x1p-80; /* below this largest magnitude scales of a block may be flushed to zero: it counts as lost */
     static double const rounding = 0x3.0001p-24;
     struct q8_loss loss = { 0 };
+    const uint32_t row = t == PK_I8_QUAD ? max_abs_bits(x, k) : 0;
     for (size_t b = 0; b < k; b += QBLOCK, x += QBLOCK) {
         const size_t n = size_min(QBLOCK, k - b);
         float last[QBLOCK] = { 0 };
         const float *block = n == QBLOCK ? x : memcpy(last, x, n * sizeof *x);
-        const uint32_t bits = max_abs_bits(block, QBLOCK);
+        const uint32_t bits = t == PK_I8_QUAD ? row : max_abs_bits(block, QBLOCK);
         const double max = (double)load_f32(&bits);
         const struct int_scale s = block_scale_of(t, bits);
         const struct q8_loss steps = block_steps(block, s.inverse);
@@ -343,6 +344,34 @@ struct q8_loss q8_loss_of_x(enum packed_type t, const float *x, size_t k)
     const double off = sqrt(loss.error) + rounding * sqrt(loss.norm);
     loss.error = off * off;
     return loss;
+}
+
+/* Output i of a panel, whose row is of type `from`. */
+static struct q8_loss i8_loss_of_row(const uint8_t *panel, size_t i, enum dtype from, const uint8_t *row, size_t k)
+{
+    enum { PART = 256 };
+    const double scale = (double)load_f32(panel + 4 * i);
+    const int8_t *q = (const int8_t *)panel + lowp_head_sz(PK_I8_QUAD);
+    struct q8_loss loss = { 0 };
+    for (size_t at = 0; at < k; at += PART) {
+        float w[PART];
+        const size_t n = size_min(PART, k - at);
+        dtype_widen_row(w, from, row + dtype_row_sz(from, at), n);
+        for (size_t j = 0; j < n; j++) {
+            const double is = scale * q[((at + j) / 4 * PANEL + i) * 4 + (at + j) % 4], off = (double)w[j] - is;
+            loss.error += off * off;
+            loss.norm += is * is;
+        }
+    }
+    return loss;
+}
+
+struct q8_loss i8_loss_of_panel(const void *panel, enum dtype from, const void *const rows[PANEL], size_t k)
+{
+    struct q8_loss of[PANEL] = { { 0 } };
+    for (size_t i = 0; i < PANEL; i++)
+        if (rows[i]) of[i] = i8_loss_of_row(panel, i, from, rows[i], k);
+    return q8_loss_max(of);
 }
 
 int panel_finite_c(enum packed_type t, const void *panel, size_t k) { return panel_finite(t, panel, k); }

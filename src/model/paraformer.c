@@ -203,11 +203,11 @@ static void build_tokens(struct build *b, const struct paraformer_shape *s, uint
 static void build_best(struct build *b, uint16_t norm, uint16_t head, uint32_t d)
 {
     build_phase(b, "best");
-    const uint16_t all = build_slot(b, d), first = b->plan.n_ops;
-    emit(b, OP_NORM, "decoder.all_norm", all, b->plan.output, norm);
-    emit(b, OP_LOGITS_BEST, "decoder.best", NO_SLOT, all, head);
-    emit(b, OP_SAMPLE, "decoder.merge", NO_SLOT, all, head);
-    emit_rows(b, first, ROWS_TABLE);
+    const uint16_t all = build_slot(b, d);
+    struct op *op = emit(b, OP_NORM, "decoder.all_norm", all, b->plan.output, norm);
+    if (op) op->rows = ROWS_TABLE;
+    const uint16_t screen = bind_screen(b, "decoder.output_layer.weight", bind_at(b, head)->n, d);
+    sub_best(b, &(struct best_head){ "decoder", head, screen, ROWS_TABLE }, all);
 }
 
 static void build_head(struct build *b, const struct paraformer_shape *s)

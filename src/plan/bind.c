@@ -67,12 +67,11 @@ const float *bind_sinusoids(struct build *b, uint32_t rows, uint32_t width)
     return t;
 }
 
-uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k)
+static uint16_t bind_approx_as(struct build *b, enum packed_type type, const char *w, uint64_t n, uint64_t k)
 {
     struct tensor *t = bind_tensor(b, w, n, k, 0);
     if (!t || (t->type != DT_F32 && t->type != DT_F16 && t->type != DT_BF16)) return NO_BIND;
     const struct matrices m = { .tensor = { t }, .n = { n }, .k = k, .n_parts = 1, .taps = 1 };
-    const enum packed_type type = approx_type(b->p.kern);
     struct approx_panel *approx = packed_take(b, pack_panels((size_t)n) * sizeof *approx);
     const void *packed = b->status ? NULL : pack_matrices(b, &m, type, approx);
     const uint16_t id = bind_add(b);
@@ -80,6 +79,18 @@ uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k)
         b->bind[id] = (struct bind){ .w = packed, .n = (uint32_t)n, .k = (uint32_t)k, .n_y = (uint32_t)n, .type = (uint8_t)type,
                                      .stride = 1, .approx = approx };
     return id;
+}
+
+uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k)
+{
+    return bind_approx_as(b, approx_type(b->p.kern), w, n, k);
+}
+
+uint16_t bind_screen(struct build *b, const char *w, uint64_t n, uint64_t k)
+{
+    const enum packed_type head = b->p.precision.by_role[LINEAR_LM_HEAD];
+    if (!head || head == PK_I8_QUAD || k > LOWP_K_MAX || !kern_gains(b->p.kern->level, PK_I8_QUAD)) return NO_BIND;
+    return bind_approx_as(b, PK_I8_QUAD, w, n, k);
 }
 
 uint16_t bind_conv(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, int stride)

@@ -24,6 +24,9 @@ uint16_t bind_upsample(struct build *b, const char *w, const char *bias, uint64_
 /* As bind_matrix without a bias, in int8 by blocks whatever it is stored as, with what that loses (logits_approx.h): a
  * matrix that is bound in full as well. NO_BIND where that would not be much less to read. */
 uint16_t bind_approx(struct build *b, const char *w, uint64_t n, uint64_t k);
+/* The same in int8 by rows, for many rows whose most probable ids are wanted (OP_LOGITS_BEST), of a matrix that is bound as LINEAR_LM_HEAD.
+ * NO_BIND where that is exact, in int8 itself, or where products of int8 are not fast. */
+uint16_t bind_screen(struct build *b, const char *w, uint64_t n, uint64_t k);
 uint16_t bind_norm(struct build *b, const char *weight, const char *bias, uint64_t n, float eps);
 /* RMS; less_one: weights are stored minus one. */
 uint16_t bind_norm_rms(struct build *b, const char *weight, uint64_t n, float eps, int less_one);

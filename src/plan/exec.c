@@ -33,7 +33,7 @@ static size_t scratch_of(const struct plan *p, uint32_t n)
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-struct sizes { size_t scratch, partials, approx, ops, thread, attn_partials, attn_floats, attn_done; };
+struct sizes { size_t scratch, partials, panel_max, approx, ops, thread, attn_partials, attn_floats, attn_done; };
 
 /* Of a thread that makes a linear's rows itself. */
 static size_t norm_before_sz(const struct plan *p, uint16_t i)
@@ -53,6 +53,8 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
         if (op->kind == OP_LOGITS_BEST) {
             z->thread = larger(z->thread, logits_best_scratch(k, c));
             z->partials = larger(z->partials, (size_t)rows * logit_slices(c->n));
+            if (op->screen) z->thread = larger(z->thread, logits_best_scratch(k, &p->bind[op->screen - 1u]));
+            if (op->screen) z->panel_max = larger(z->panel_max, (size_t)rows * pack_panels(c->n));
         }
         if (op->kind == OP_FSMN) z->thread = larger(z->thread, fsmn_scratch(p, op));
         if (op->kind == OP_LSTM) z->thread = larger(z->thread, linear_scratch(k, c, 1, e->threads));
@@ -90,6 +92,7 @@ static void tables_take(struct cpu_exec *x, struct arena_take *t, const struct s
     x->attn_partials = arena_take(t, z->attn_floats, sizeof *x->attn_partials);
     x->attn_done = arena_take(t, z->attn_done, sizeof *x->attn_done);
     x->partials = arena_take(t, z->partials, sizeof *x->partials);
+    x->panel_max = arena_take(t, z->panel_max, sizeof *x->panel_max);
     x->approx = arena_take(t, z->approx, sizeof *x->approx);
     x->counter = arena_take(t, z->ops, sizeof *x->counter);
 }

@@ -2,10 +2,18 @@
  *
  * Where nothing but the best id of a row is wanted, with its probability, logits are made a slice of ids of some rows at a time, in the
  * scratch of a thread, and are gone when the slice is reduced. A row's slices and what is made of them are those of logits that stand in a
- * slot, and so are the bits. */
+ * slot, and so are the bits.
+ *
+ * In two stages (logits_approx.h) those are approximate logits, in int8, and of each panel the largest is kept. Whoever merges a row
+ * computes the panels that can hold its best id from the stored weights: id and logit are those of one stage. In the sum of exponentials
+ * these panels count as they are, the others as they are approximately. */
 #include "plan/replay.h"
+#include <math.h>
 
-enum { BEST_ROWS = 48 /* of an item at most: then logits and weights take turns in the second-level cache */ };
+enum {
+    BEST_ROWS = 48, /* of an item at most: then logits and weights take turns in the second-level cache */
+    RUN_PANELS = 8  /* that are computed again together */
+};
 
 /* Rows of an item: no multiple of the highest register tile is cut, and threads have four items each where there are so many. */
 static uint32_t rows_high(const struct kern *k, const struct bind *c, size_t rows, size_t slices, int threads)
@@ -25,41 +33,150 @@ size_t logits_best_scratch(const struct kern *k, const struct bind *c)
     return logits_sz(c, most) + kern_linear_scratch(k, (enum packed_type)c->type, c->k, most);
 }
 
-/* Rows [from, to) of the op, one slice. */
-static void best_slice(const struct replay *rp, const struct op *op, uint32_t from, uint32_t to, uint32_t slice, void *scratch)
+/* What a row's logits come from: approximately, where there is such a matrix. */
+static const struct bind *screen_of(const struct plan *p, const struct op *op)
 {
-    const struct bind *c = &rp->p->bind[op->bind];
+    return op->screen ? &p->bind[op->screen - 1u] : NULL;
+}
+
+/* Logits of panels [p0, p1) by c, which stands for the op's own matrix, for rows [from, to) of the op: rows of ld from y on. */
+struct some { uint32_t from, to; size_t p0, p1; float *y; size_t ld; };
+static void logits_of(const struct replay *rp, const struct op *op, const struct bind *c, const struct some *s, void *scratch)
+{
+    const struct bind *own = &rp->p->bind[op->bind];
+    const size_t ld = rp->p->slot[op->in].ld, lo = s->p0 * PANEL, left = c->n - lo, all = (s->p1 - s->p0) * PANEL;
+    const uint32_t n = (uint32_t)(left < all ? left : all);
+    struct linear l = { .w = (const char *)c->w + s->p0 * pack_panel_sz((enum packed_type)c->type, c->k),
+                        .bias = own->bias ? own->bias + lo : NULL, .n = n, .n_y = n, .k = c->k,
+                        .x = row0(rp, op->in) + s->from * ld, .ld_x = ld, .y = s->y, .ld_y = s->ld };
+    rp->x->kern->linear[c->type](&l, 0, s->to - s->from, 0, s->p1 - s->p0, scratch);
+}
+
+static struct logit_partial *partials_at(const struct replay *rp, uint32_t row, uint32_t slices)
+{
+    return &rp->x->partials[(size_t)row * slices];
+}
+
+static const uint32_t *mask_of(const struct replay *rp, uint32_t row)
+{
+    return rp->run->lane[rp->run->row[row].lane].argmax_mask;
+}
+
+/* Rows [from, to) of the op, one slice, by c. */
+static void best_slice(const struct replay *rp, const struct op *op, const struct bind *c, uint32_t from, uint32_t to, uint32_t slice,
+                       void *scratch)
+{
+    const size_t p0 = (size_t)slice * SLICE_PANELS, all = pack_panels(c->n), p1 = p0 + SLICE_PANELS < all ? p0 + SLICE_PANELS : all;
+    const size_t lo = p0 * PANEL, n = (p1 * PANEL < c->n ? p1 * PANEL : c->n) - lo, ld = logits_ld(c);
+    const struct some s = { from, to, p0, p1, scratch, ld };
     const struct kern *kern = rp->x->kern;
-    const size_t ld = rp->p->slot[op->in].ld, lo = (size_t)slice * SLICE_IDS, left = c->n - lo, n = left < SLICE_IDS ? left : SLICE_IDS;
-    const uint32_t rows = to - from, slices = logit_slices(c->n);
-    const struct run *run = rp->run;
-    float *logits = scratch;
-    struct linear l = { .w = (const char *)c->w + lo / PANEL * pack_panel_sz((enum packed_type)c->type, c->k),
-                        .bias = c->bias ? c->bias + lo : NULL, .n = (uint32_t)n, .n_y = (uint32_t)n, .k = c->k,
-                        .x = row0(rp, op->in) + from * ld, .ld_x = ld, .y = logits, .ld_y = logits_ld(c) };
-    kern->linear[c->type](&l, 0, rows, 0, pack_panels(n), (char *)scratch + logits_sz(c, rows));
-    for (uint32_t r = 0; r < rows; r++) {
-        struct logit_partial *partial = &rp->x->partials[(size_t)(from + r) * slices + slice];
-        *partial = (struct logit_partial){ -__builtin_inff(), 0, -1 };
-        kern->logits_reduce(partial, logits + r * logits_ld(c), run->lane[run->row[from + r].lane].argmax_mask, (int32_t)lo, n);
+    logits_of(rp, op, c, &s, (char *)scratch + logits_sz(c, to - from));
+    for (uint32_t r = 0; r < to - from; r++) {
+        struct logit_partial *partial = partials_at(rp, from + r, logit_slices(c->n)) + slice;
+        float *y = s.y + r * ld;
+        *partial = (struct logit_partial){ -INFINITY, 0, -1 };
+        kern->logits_reduce(partial, y, mask_of(rp, from + r), (int32_t)lo, n);
+        if (c == &rp->p->bind[op->bind]) continue;
+        for (size_t i = n; i < (p1 - p0) * PANEL; i++) y[i] = -INFINITY;
+        kern->panel_max(rp->x->panel_max + (size_t)(from + r) * all + p0, y, p1 - p0);
     }
 }
 
 /* Whoever is free takes the next rows of a slice, so that its weights pass by once for all threads. */
 void logits_best_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    const struct bind *c = &rp->p->bind[op->bind];
+    const struct bind *own = &rp->p->bind[op->bind], *screen = screen_of(rp->p, op), *c = screen ? screen : own;
     const uint32_t rows = rows_of(rp, op), slices = logit_slices(c->n);
     const uint32_t high = rows_high(rp->x->kern, c, rows, slices, worker->threads), down = (rows + high - 1) / high;
     FOR_ITEMS(i, (int64_t)down * slices) {
         const uint32_t from = (uint32_t)i % down * high;
-        best_slice(rp, op, from, from + high < rows ? from + high : rows, (uint32_t)i / down, worker->scratch);
+        best_slice(rp, op, c, from, from + high < rows ? from + high : rows, (uint32_t)i / down, worker->scratch);
     }
 }
 
-void best_of_row(const struct replay *rp, const struct op *op, uint32_t row)
+/* ---- the second stage */
+
+/* A row: how far off its approximate logits may be, what its best id has at least, and what was found so far. */
+struct search {
+    uint32_t row;
+    const struct approx_panel *panel;
+    const float *max; /* of each panel */
+    struct approx_reach reach;
+    float lower;
+    struct logit_partial best;
+    double ref, sum;
+};
+
+static int may_be_best(const struct search *s, size_t panel)
 {
-    const uint32_t slices = logit_slices(rp->p->bind[op->bind].n);
-    const struct logit_partial all = logits_merge(&rp->x->partials[(size_t)row * slices], slices, 1);
+    return approx_may_hold(s->max[panel] + approx_distance(s->reach, s->panel[panel]), s->lower);
+}
+
+/* Panels [p0, p1) as they are, in the place of what they are approximately. */
+static void panels_again(const struct replay *rp, const struct op *op, struct search *s, size_t p0, size_t p1, void *scratch)
+{
+    float exact[RUN_PANELS * PANEL], approx[RUN_PANELS * PANEL];
+    const struct bind *own = &rp->p->bind[op->bind];
+    const uint32_t *mask = mask_of(rp, s->row);
+    struct some some = { s->row, s->row + 1, p0, p1, exact, sizeof exact / sizeof *exact };
+    logits_of(rp, op, own, &some, scratch);
+    some.y = approx;
+    logits_of(rp, op, screen_of(rp->p, op), &some, scratch);
+    for (size_t id = p0 * PANEL; id < p1 * PANEL && id < own->n; id++) {
+        const size_t i = id - p0 * PANEL;
+        if (mask && mask[id / 32] >> id % 32 & 1) continue;
+        if (exact[i] > s->best.max) s->best.max = exact[i], s->best.arg = (int32_t)id;
+        s->sum += exp((double)exact[i] - s->ref) - exp((double)approx[i] - s->ref);
+    }
+}
+
+/* Of approximate logits the best id that there may be. @return 0: no id is allowed, or none has a number */
+static int search_begin(struct search *s, const struct replay *rp, const struct op *op)
+{
+    const struct bind *own = &rp->p->bind[op->bind], *screen = screen_of(rp->p, op);
+    const uint32_t slices = logit_slices(own->n);
+    const struct logit_partial *part = partials_at(rp, s->row, slices), all = logits_merge(part, slices, 1);
+    if (all.arg < 0) return 0;
+    const float *x = row0(rp, op->in) + s->row * (size_t)rp->p->slot[op->in].ld;
+    s->reach = approx_reach_of(approx_x_of((enum packed_type)screen->type, x, own->k), (enum packed_type)own->type, own->k);
+    s->panel = screen->approx;
+    s->max = rp->x->panel_max + (size_t)s->row * pack_panels(own->n);
+    s->lower = -INFINITY;
+    for (uint32_t i = 0; i < slices; i++) {
+        if (part[i].arg < 0) continue;
+        const float least = part[i].max - approx_distance(s->reach, s->panel[part[i].arg / PANEL]);
+        if (least > s->lower) s->lower = least;
+    }
+    s->best = (struct logit_partial){ -INFINITY, 0, -1 };
+    s->ref = (double)all.max;
+    s->sum = (double)all.sum;
+    return 1;
+}
+
+/* @return 0: the row wants one stage */
+static int best_in_two(const struct replay *rp, const struct op *op, uint32_t row, void *scratch)
+{
+    const size_t panels = pack_panels(rp->p->bind[op->bind].n);
+    struct search s = { .row = row };
+    if (!search_begin(&s, rp, op)) return 0;
+    for (size_t p = 0, end; p < panels; p = end + 1) {
+        for (end = p; end < panels && end < p + RUN_PANELS && may_be_best(&s, end); end++) {}
+        if (p < end) panels_again(rp, op, &s, p, end, scratch);
+        if (end == p + RUN_PANELS) end--; /* nothing was passed over */
+    }
+    if (s.best.arg < 0 || !isfinite(s.sum)) return 0;
+    const double sum = s.sum * exp(s.ref - (double)s.best.max);
+    s.best.sum = sum > 1 ? (float)sum : 1;
+    rp->run->argmax.best[row] = logits_best(&s.best);
+    return 1;
+}
+
+void best_of_row(const struct replay *rp, const struct op *op, uint32_t row, void *scratch)
+{
+    const struct bind *own = &rp->p->bind[op->bind];
+    const uint32_t slices = logit_slices(own->n);
+    if (op->screen && best_in_two(rp, op, row, scratch)) return;
+    for (uint32_t i = 0; op->screen && i < slices; i++) best_slice(rp, op, own, row, row + 1, i, scratch);
+    const struct logit_partial all = logits_merge(partials_at(rp, row, slices), slices, 1);
     rp->run->argmax.best[row] = logits_best(&all);
 }

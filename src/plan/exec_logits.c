@@ -166,6 +166,6 @@ void sample_run(const struct replay *rp, const struct op *op, const struct worke
     const uint32_t slices = op->rows == ROWS_OUT ? logit_slices(rp->p->slot[rp->p->logits].width) : 0;
     FOR_ITEMS(i, rows_of(rp, op)) {
         if (slices) sample_row(rp, (uint32_t)i, slices);
-        else best_of_row(rp, op, (uint32_t)i);
+        else best_of_row(rp, op, (uint32_t)i, worker->scratch);
     }
 }

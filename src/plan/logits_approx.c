@@ -21,6 +21,22 @@ struct approx_x approx_x_of(enum packed_type t, const float *x, size_t k)
     return (struct approx_x){ (float)(sqrt(loss.norm) * slack), (float)(sqrt(loss.error) * slack) };
 }
 
+/* Of low-precision types: steps of x and of weights, of the largest of each, which is no more than their norm; an eighth of a sum of
+ * I16_GROUP magnitudes is at most 1.42 norms. */
+static double rounding_of(enum packed_type t, size_t k)
+{
+    if (t == PK_BF16_PAIR) return 0x1p-7 + 0x1p-14;
+    if (t == PK_I16_PAIR) return 0.51 * sqrt((double)k) * (1.0 / I16_X_MAX + 1.42 / 32750);
+    return t < PK_LOWP ? 0 : INFINITY;
+}
+
+/* |x| |w - w'| + |x - x'| |w'|, and what t rounds: |w| is at most |w'| + |w - w'|. */
+struct approx_reach approx_reach_of(struct approx_x x, enum packed_type t, size_t k)
+{
+    const double norm = (double)x.norm, own = rounding_of(t, k) * norm;
+    return (struct approx_reach){ (float)((norm + own) * slack), (float)(((double)x.error + own) * slack) };
+}
+
 /* Bits of the ids of panel p that lie in [from, to). */
 static uint32_t ids_in(size_t p, int32_t from, int32_t to)
 {

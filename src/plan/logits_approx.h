@@ -32,6 +32,12 @@ struct approx_panel approx_panel_of(const struct q8_loss *loss, size_t k); /* lo
 struct approx_x { float norm, error; };
 struct approx_x approx_x_of(enum packed_type t, const float *x, size_t k);
 
+/* How far a row's approximate logits may be from those that the stored weights give, packed as t, where t itself rounds: of a panel so many
+ * times its error, and so many times its norm. */
+struct approx_reach { float of_error, of_norm; };
+struct approx_reach approx_reach_of(struct approx_x x, enum packed_type t, size_t k);
+static inline float approx_distance(struct approx_reach r, struct approx_panel p) { return r.of_error * p.error + r.of_norm * p.norm; }
+
 /* A row of logits on its way through both stages. */
 struct approx_row {
     int n;                   /* how many of the most probable ids are wanted; 0: all logits are */

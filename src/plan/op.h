@@ -81,6 +81,7 @@ struct op {
         uint16_t column;    /* OP_LINEAR, OP_ACT, OP_ADD, OP_ROPE, OP_NORM of heads: of out (and aux; in of the others), at which its
                              * outputs begin */
         uint16_t attn_head; /* OP_ATTN_WEIGHTS: whose weights */
+        uint16_t screen;    /* OP_LOGITS_BEST, and OP_SAMPLE behind it: 1 + the binding of approximate logits (logits_approx.h); 0: none */
         uint16_t past;      /* OP_ATTN over kv_slot: 1 + the state whose rows OP_LOOK_BACK brought there; 0: nothing did */
     };
 };

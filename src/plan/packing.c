@@ -138,7 +138,9 @@ static void pack_item(void *arg, int64_t panel, int thread)
         const size_t k = (size_t)matrices_columns(&j->m);
         uint8_t *const out = j->out + (size_t)panel * pack_panel_sz(j->packed, k);
         const enum dtype from = make_rows(j, rows, buf, first, (size_t)(last - first));
-        j->kern->pack(out, j->approx ? &loss : NULL, j->packed, from, rows, k);
+        const int by_rows = j->packed == PK_I8_QUAD;
+        j->kern->pack(out, j->approx && !by_rows ? &loss : NULL, j->packed, from, rows, k);
+        if (j->approx && by_rows) loss = i8_loss_of_panel(out, from, rows, k);
         if (j->approx) j->approx[panel] = approx_panel_of(&loss, k);
         if (!j->kern->panel_finite(j->packed, out, k)) rc = each_part(j, first, last, buf, check_rows, &f->error);
     }

@@ -45,6 +45,7 @@ struct cpu_exec {
     int appends;                  /* so many of those grow with the rows of a chain */
     uint32_t max_out;             /* rows of logits that there is room for, where a plan has as many */
     struct logit_partial *partials; /* [max_out, slices, 3] */
+    float *panel_max;             /* [rows, panels] largest approximate logits, where a plan looks at those of all rows */
     struct approx_row *approx;    /* [max_out] */
     float *attn_partials;         /* of attention where threads share rows: [rows, heads, blocks of keys] of one op */
     size_t n_attn_partials;       /* so many; 0: threads never share rows */
@@ -250,8 +251,8 @@ op_fn logits_bound_run, logits_reduce_run, sample_run;              /* exec_logi
 op_fn logits_best_run;                                              /* exec_best.c */
 
 /* ---- exec_best.c */
-size_t logits_best_scratch(const struct kern *k, const struct bind *c); /* of a thread */
-void best_of_row(const struct replay *rp, const struct op *op, uint32_t row); /* merges what logits_best_run left of it */
+size_t logits_best_scratch(const struct kern *k, const struct bind *c); /* of a thread, and of what merges, c: exact or approximate */
+void best_of_row(const struct replay *rp, const struct op *op, uint32_t row, void *scratch); /* merges what logits_best_run left of it */
 
 /* ---- exec_logits.c */
 /* How many of the out-th row's most probable ids are wanted, and nothing else; 0: all logits are. */

@@ -451,6 +451,19 @@ void sub_lm_head(struct build *b, const struct lm_head *h, uint16_t x)
     b->prefix = "";
 }
 
+void sub_best(struct build *b, const struct best_head *h, uint16_t x)
+{
+    static const struct { enum op_kind kind; const char *label; } ops[] = { { OP_LOGITS_BEST, "best" }, { OP_SAMPLE, "merge" } };
+    b->prefix = h->prefix;
+    for (int i = 0; i < 2; i++) {
+        struct op *op = emit(b, ops[i].kind, ops[i].label, NO_SLOT, x, h->head);
+        if (!op) continue;
+        op->rows = (uint8_t)h->rows;
+        op->screen = h->screen == NO_BIND ? 0 : (uint16_t)(h->screen + 1);
+    }
+    b->prefix = "";
+}
+
 void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t layer)
 {
     if (!has_state(b, prefix, "cross_state", b->plan.cross_state)) return;

@@ -81,6 +81,9 @@ struct lm_head {
     float cap;           /* logits are cap * tanh(logit / cap); 0: they are what they are */
 };
 void sub_lm_head(struct build *b, const struct lm_head *h, uint16_t x);
+/* The most probable id of each of rows x by the matrix `head`, in two stages where `screen` is bind_screen's. */
+struct best_head { const char *prefix; uint16_t head, screen; enum op_rows rows; };
+void sub_best(struct build *b, const struct best_head *h, uint16_t x);
 /* Keys and values of the encoder's output for one decoder layer, into the plan's cross_state. */
 void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix, uint16_t enc, uint16_t layer);
 #endif
