@@ -57,7 +57,7 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
             if (op->screen) z->panel_max = larger(z->panel_max, (size_t)rows * pack_panels(c->n));
         }
         if (op->kind == OP_FSMN) z->thread = larger(z->thread, fsmn_scratch(p, op));
-        if (op->kind == OP_LSTM) z->thread = larger(z->thread, linear_scratch(k, c, 1, e->threads));
+        if (op->kind == OP_LSTM) z->thread = larger(z->thread, lstm_scratch(k, p, op, rows_max(p, op, 0)));
         if (op->kind != OP_ATTN && op->kind != OP_ATTN_WEIGHTS) continue;
         z->thread = larger(z->thread, kern_attn_scratch(k, attn_kv_type(p, op, e->state), c->d_head));
         if (op->kind != OP_ATTN) continue;

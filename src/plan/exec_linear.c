@@ -219,24 +219,62 @@ static int begins(const struct replay *rp, const struct op *op, struct sequence 
     return op->rows == ROWS_TABLE && rp->run->row[back ? r + 1 : r].pos == 0;
 }
 
-/* One way over a sequence, row after row: what the gates get from the state before is added to what they get from the input, and the state
- * of the cell takes the place of the first gate. */
+enum { LSTM_ROWS = 64 /* whose gates are there at a time, of what they get from the input */ };
+
+/* Floats of a thread beside what products want: the state of a cell, and gates, in whole cache lines. */
+static size_t lstm_floats(const struct bind *c, uint32_t rows)
+{
+    return ((1 + 4 * (size_t)(rows < LSTM_ROWS ? rows : LSTM_ROWS)) * c->d_head + 15) & ~(size_t)15;
+}
+
+size_t lstm_scratch(const struct kern *k, const struct plan *p, const struct op *op, uint32_t rows)
+{
+    const struct bind *c = &p->bind[op->bind];
+    size_t product = kern_linear_scratch(k, (enum packed_type)c->type, c->k, 1);
+    for (uint32_t back = 0; back < c->heads; back++) {
+        const struct bind *x = &p->bind[c->of_input[back]];
+        const size_t sz = kern_linear_scratch(k, (enum packed_type)x->type, x->k, rows < LSTM_ROWS ? rows : LSTM_ROWS);
+        if (sz > product) product = sz;
+    }
+    return lstm_floats(c, rows) * sizeof(float) + product;
+}
+
+/* A way over a sequence on its thread: gates of rows from `from` on, [n, 4 d_head], and the state of the cell. */
+struct lstm_at { float *cell, *gates; void *scratch; uint32_t from, n; };
+
+static void lstm_input(const struct replay *rp, const struct op *op, const struct lstm_at *at, int back)
+{
+    const struct bind *c = &rp->p->bind[rp->p->bind[op->bind].of_input[back]];
+    const size_t ld = rp->p->slot[op->in].ld;
+    const struct linear l = { .w = c->w, .bias = c->bias, .n = c->n, .k = c->k, .n_y = c->n, .x = row0(rp, op->in) + at->from * ld,
+                              .ld_x = ld, .y = at->gates, .ld_y = c->n };
+    rp->x->kern->linear[c->type](&l, 0, at->n, 0, pack_panels(c->n), at->scratch);
+}
+
+/* One way over a sequence, row after row: what the gates get from the state before is added to what they get from the input. */
 static void lstm_way(const struct replay *rp, const struct op *op, struct sequence s, int back, const struct worker *worker)
 {
     enum { ASK = 32 /* rows between looks whether the run is to end */ };
     const struct bind *c = &rp->p->bind[op->bind];
     const uint32_t n = c->d_head;
-    const size_t ld = rp->p->slot[op->in].ld, ld_out = rp->p->slot[op->out].ld, panels = pack_panels(4 * (size_t)n);
-    float *const gates = row0(rp, op->in) + (size_t)back * 4 * n, *const out = row0(rp, op->out) + (size_t)back * n;
+    const size_t ld_out = rp->p->slot[op->out].ld, panels = pack_panels(4 * (size_t)n);
+    float *const out = row0(rp, op->out) + (size_t)back * n;
     const char *const w = (const char *)c->w + (size_t)back * panels * pack_panel_sz((enum packed_type)c->type, c->k);
+    struct lstm_at at = { .cell = worker->scratch };
+    at.gates = at.cell + n;
+    at.scratch = at.cell + lstm_floats(c, rows_max(rp->p, op, 0));
     for (uint32_t i = 0; i < s.n && (i % ASK || !item_stops(worker)); i++) {
         const uint32_t r = back ? s.row + s.n - 1u - i : s.row + i, before = back ? r + 1 : r - 1;
         const int first = begins(rp, op, s, r, back);
-        float *g = gates + r * ld;
-        const struct linear l = { .w = w, .n = 4 * n, .k = n, .n_y = 4 * n, .x = out + before * ld_out, .ld_x = ld_out, .y = g, .ld_y = ld,
-                                  .res = g, .ld_res = ld };
-        if (!first) rp->x->kern->linear[c->type](&l, 0, 1, 0, panels, worker->scratch);
-        rp->x->kern->lstm(out + r * ld_out, g, g, first ? NULL : gates + before * ld, n);
+        if (i % LSTM_ROWS == 0) {
+            at.n = s.n - i < LSTM_ROWS ? s.n - i : LSTM_ROWS;
+            at.from = back ? r + 1 - at.n : r;
+            lstm_input(rp, op, &at, back);
+        }
+        float *g = at.gates + (size_t)(r - at.from) * 4 * n;
+        const struct linear l = { .w = w, .n = 4 * n, .k = n, .n_y = 4 * n, .x = out + before * ld_out, .ld_x = ld_out, .y = g, .res = g };
+        if (!first) rp->x->kern->linear[c->type](&l, 0, 1, 0, panels, at.scratch);
+        rp->x->kern->lstm(out + r * ld_out, at.cell, g, first ? NULL : at.cell, n);
     }
 }
 

@@ -1,6 +1,7 @@
 /* steno: recurrent layers as ops. SPDX-License-Identifier: MIT */
 #include "plan/lstm.h"
 #include <stdio.h>
+#include <string.h>
 #include "plan/emit.h"
 #include "plan/linear.h"
 #include "plan/packing.h"
@@ -27,35 +28,42 @@ static const float *gate_bias(struct build *b, const struct lstm_layer *l, int w
     return sum;
 }
 
-/* Matrices of both ways under each other. */
-static struct linear_binds gate_weights(struct build *b, const struct lstm_layer *l, int ways, const char *what, uint32_t k)
+/* For the state before, matrices of both ways under each other. */
+static struct linear_binds state_weights(struct build *b, const struct lstm_layer *l, int ways)
 {
-    const struct lstm_name forth = name_of(l, what, 0), back = name_of(l, what, 1);
+    const struct lstm_name forth = name_of(l, "weight_hh", 0), back = name_of(l, "weight_hh", 1);
     const struct linear_part part[] = { { forth.s, NULL, 4 * l->n }, { back.s, NULL, 4 * l->n } };
-    return bind_linear(b, &(struct linear_desc){ part, ways, k, LINEAR_OTHER, NO_BIND, 0, 0 });
+    return bind_linear(b, &(struct linear_desc){ part, ways, l->n, LINEAR_OTHER, NO_BIND, 0, 0 });
+}
+
+static uint16_t input_weights(struct build *b, const struct lstm_layer *l, int back, const float *bias)
+{
+    const struct lstm_name name = name_of(l, "weight_ih", back);
+    const struct linear_part part = { name.s, NULL, 4 * l->n };
+    const uint16_t id = bind_matrix(b, &part, l->k, LINEAR_OTHER, NO_BIND);
+    if (!b->status) bind_at(b, id)->bias = bias + (size_t)back * 4 * l->n;
+    return id;
 }
 
 void sub_lstm(struct build *b, const struct lstm_layer *l, uint16_t out, uint16_t in, enum op_rows rows)
 {
     const int ways = l->both_ways ? 2 : 1;
-    const uint32_t width = (uint32_t)ways * 4 * l->n, max = b->status ? 0 : b->slot[in].rows;
-    const uint16_t gates = build_slot_rows(b, max, width), first = b->plan.n_ops;
-    struct lstm_name label = name_of(l, "gates", 0);
+    const uint16_t first = b->plan.n_ops;
+    uint16_t of_input[2] = { 0 };
     if (!b->status && (l->n % 8 || l->n > UINT16_MAX))
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: %s has cells of %u numbers, want a multiple of 8", b->p.weights->name, l->name,
                             l->n);
     const float *bias = gate_bias(b, l, ways);
-    const struct linear_binds x = gate_weights(b, l, ways, "weight_ih", l->k), h = gate_weights(b, l, ways, "weight_hh", l->n);
+    for (int back = 0; back < ways; back++) of_input[back] = input_weights(b, l, back, bias);
+    const struct linear_binds h = state_weights(b, l, ways);
     if (!b->status && h.n != 1)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: %s stores its two ways as unequal types", b->p.weights->name, l->name);
-    for (int i = 0; i < x.n && !b->status; i++) bind_at(b, x.bind[i])->bias = bias + x.column[i];
-    emit_linear(b, &(struct linear_use){ .label = label.s, .out = gates, .in = in, .aux = NO_SLOT, .kv_slot = NO_SLOT, .state = NO_STATE },
-                &x);
-    emit(b, OP_LSTM, l->name, out, gates, h.bind[0]);
+    emit(b, OP_LSTM, l->name, out, in, h.bind[0]);
     if (b->status) return;
     struct bind *c = bind_at(b, h.bind[0]);
     c->heads = (uint16_t)ways;
     c->d_head = (uint16_t)l->n;
+    memcpy(c->of_input, of_input, sizeof of_input);
     emit_rows(b, first, rows);
 }
 

@@ -1,7 +1,7 @@
 /* steno: recurrent layers as ops. SPDX-License-Identifier: MIT
  *
- * An LSTM (Hochreiter and Schmidhuber 1997) is a linear over all rows at once, which makes of them what the gates get from the input, and
- * an op that goes from row to row (OP_LSTM). Weights are named as PyTorch names them. */
+ * An LSTM (Hochreiter and Schmidhuber 1997) is an op that goes from row to row (OP_LSTM). What gates get from the input is made of many
+ * rows together, but never of all: it is several times as wide as they are. Weights are named as PyTorch names them. */
 #ifndef STENO_PLAN_LSTM_H
 #define STENO_PLAN_LSTM_H
 #include "plan/build.h"

@@ -29,9 +29,9 @@ enum op_kind {
     OP_MEDIAN_FILTER,   /* out = scale * median of seven neighbours in a row of in (+ aux); run.align.frames columns */
     OP_CIF,             /* out[r] = the frames that token r of the table is made of (run.cif): the sum of their weights times rows of in,
                          * counted in the token's sequence; with a state its newest row is frame 0, and rows of in follow it */
-    OP_LSTM,            /* out = the states of a recurrent layer; in: what its gates get from the input, [rows, 4 n] for each way, which
-                         * the op uses up; w [4 n, n] for each way. A way begins with zeros at the first (last) row of a
-                         * sequence, and with ROWS_TABLE at (before) rows of pos 0 */
+    OP_LSTM,            /* out = the states of a recurrent layer over in; w [4 n, n] for each way, for the state before, and of_input's
+                         * [4 n, k] for rows of in. A way begins with zeros at the first (last) row of a sequence, and with ROWS_TABLE at
+                         * (before) rows of pos 0 */
     OP_ROPE,            /* of each head, from column on: its first n numbers turn by the row's position (kern.h); out is in */
     OP_GLU,             /* out = act(in[0, n)) times in[n, 2 n): a gated feed-forward network; out may be in */
     OP_ACT,             /* out = act(in + bias), as plans without fusions have it (unfuse.c); with a scale, out = scale * act(in / scale) */
@@ -102,6 +102,7 @@ struct bind {
     uint8_t neighbours;   /* OP_ROPE: pairs are neighbours, not from both halves */
     /* kv_heads: as many keys and values, each for heads / kv_heads queries in a row; OP_LSTM: heads ways of d_head numbers. */
     uint16_t heads, kv_heads, d_head, stride;
+    uint16_t of_input[2];         /* OP_LSTM: for each way the binding of what gates get from the input */
     const struct approx_panel *approx; /* [pack_panels(n)] what w is off by, where it stands for a matrix with more bits; NULL */
     uint16_t taps, left;
     float scale, eps;             /* OP_ACT: see there; OP_EMBED: tokens are multiplied by scale, rows of the input are not; 0: none is */

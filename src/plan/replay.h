@@ -228,6 +228,8 @@ enum kv_type attn_kv_type(const struct plan *p, const struct op *op, const struc
 size_t attn_partials_max(const struct plan *p, const struct op *op, const struct kv_state *state, uint32_t rows, int threads);
 size_t linear_scratch(const struct kern *k, const struct bind *c, uint32_t rows, int threads); /* of a thread, for so many rows at most */
 
+size_t lstm_scratch(const struct kern *k, const struct plan *p, const struct op *op, uint32_t rows); /* likewise */
+
 size_t conv_row_sz(const struct op *op, const struct bind *c); /* of a thread beside it, where the linear is a convolution */
 
 size_t fsmn_scratch(const struct plan *p, const struct op *op); /* of a thread, for a filter over rows */

@@ -399,21 +399,25 @@ static inline void plain_fsmn(const struct plain_op *o)
     free(wide);
 }
 
-/* A way after the other, with a state beside. */
+/* A way after the other, with a state and gates beside. */
 static inline void plain_lstm(const struct plain_op *o)
 {
     const struct bind *c = o->bind;
     const uint32_t n = c->d_head;
-    float *h = calloc(2 * (size_t)n, sizeof *h), *cell = h + n;
+    float *h = calloc(6 * (size_t)n, sizeof *h), *cell = h + n, *gates = cell + n;
     assert_non_null(h);
     for (uint32_t way = 0; way < c->heads; way++)
         for (uint32_t i = 0; i < o->rows; i++) {
             const uint32_t r = way ? o->rows - 1 - i : i, edge = way ? r + 1 : r, before = way ? r + 1 : r - 1;
             const int first = !i || plain_sequence(o, r).row != plain_sequence(o, before).row ||
                               (o->op->rows == ROWS_TABLE && o->run->row[edge].pos == 0);
-            float *gates = plain_row(o, o->op->in, r) + way * 4 * n, *out = plain_row(o, o->op->out, r) + way * n;
+            const struct bind *x = &o->plan->p->bind[c->of_input[way]];
+            float *out = plain_row(o, o->op->out, r) + way * n;
+            const struct linear in = { .w = plain_at(o, x->w), .bias = plain_at(o, x->bias), .n = 4 * n, .k = x->k, .n_y = 4 * n,
+                                       .x = plain_row(o, o->op->in, r), .y = gates };
             const struct linear l = { .w = (const char *)plain_at(o, c->w) + way * 4 * n / PANEL * pack_panel_sz(c->type, c->k), .n = 4 * n,
                                       .k = n, .n_y = 4 * n, .x = h, .y = gates, .res = gates };
+            o->kern->linear[x->type](&in, 0, 1, 0, pack_panels(4 * n), o->x->scratch);
             if (!first) o->kern->linear[c->type](&l, 0, 1, 0, pack_panels(4 * n), o->x->scratch);
             o->kern->lstm(out, cell, gates, first ? NULL : cell, n);
             memcpy(h, out, n * sizeof *h);

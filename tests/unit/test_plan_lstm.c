@@ -4,6 +4,7 @@
  * the same written out slowly, at every level. */
 #include "executor/net.h"
 #include "plan/lstm.h"
+#include "plan/replay.h"
 
 enum { D = 20, N = 24, IDS = 12, MAX_ROWS = 30, TIMES = 3 };
 
@@ -173,6 +174,26 @@ static void test_sequences_of_a_table_begin_anew_at_their_first_row(void **state
     net_each_level(check_words);
 }
 
+/* Gates are four times as wide as what they make of a row, and there are never those of all rows. */
+static void test_memory_does_not_hold_the_gates_of_all_rows(void **state)
+{
+    (void)state;
+    struct net r;
+    net_open(&r, &desc, cpu_level_best(), 1);
+    size_t rows = 0;
+    for (int i = 0; i < r.plan.n_slots; i++) {
+        assert_true(r.plan.slot[i].width <= 2 * N);
+        rows += (size_t)r.plan.slot[i].rows * (r.plan.slot[i].width + 16) * sizeof(float);
+    }
+    assert_true(r.plan.scratch_sz <= rows + 4096);
+    const struct op *op = r.plan.op;
+    while (op->kind != OP_LSTM) op++;
+    const size_t some = lstm_scratch(&r.kern, &r.plan, op, 64), many = lstm_scratch(&r.kern, &r.plan, op, 100000);
+    assert_int_equal(some, many);
+    assert_true(lstm_scratch(&r.kern, &r.plan, op, 10) < some);
+    net_close(&r);
+}
+
 static int at_once(void *user)
 {
     return ++*(int *)user > 4;
@@ -224,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_frames_made_three_of_each_are_read_both_ways),
         cmocka_unit_test(test_sequences_of_frames_are_read_from_their_own_ends),
         cmocka_unit_test(test_sequences_of_a_table_begin_anew_at_their_first_row),
+        cmocka_unit_test(test_memory_does_not_hold_the_gates_of_all_rows),
         cmocka_unit_test(test_a_recurrent_layer_ends_early),
         cmocka_unit_test(test_layers_that_are_not_there_or_do_not_fit_are_refused),
     };
