@@ -109,6 +109,8 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
         score_few(s, b, q, ld_q);
         return;
     }
+    size_t most[ATTN_ROWS / TILE_ROWS];
+    for (size_t r = 0; r < b->rows; r += TILE_ROWS) most[r / TILE_ROWS] = most_keys(b, r);
     for (size_t j = 0; j < b->max; j += KV_BLOCK) {
         const float *k = (const float *)(const void *)b->kv[j / KV_BLOCK];
         if (t == KV_F16) {
@@ -116,7 +118,7 @@ INLINE void score_rows(struct attn_scratch *s, enum kv_type t, const struct key_
             k = s->k_wide;
         }
         for (size_t r = 0; r < b->rows; r += TILE_ROWS)
-            for (size_t c = 0; c < KV_BLOCK; c += TILE_W) {
+            for (size_t c = 0; c < KV_BLOCK && j + c < most[r / TILE_ROWS]; c += TILE_W) {
                 const void *w = k + c;
                 tile_of[size_min(TILE_ROWS, b->rows - r)](s->score + r * SCORE_LD + j + c, SCORE_LD, q + r * ld_q, ld_q, &w, KV_BLOCK,
                                                           b->d_head, b->d_head, 1);

@@ -51,6 +51,14 @@ INLINE size_t common_keys(const struct key_block *b, size_t r)
     return min;
 }
 
+/* The most keys that one of them sees. */
+INLINE size_t most_keys(const struct key_block *b, size_t r)
+{
+    size_t max = 0;
+    for (size_t i = r; i < size_min(b->rows, r + TILE_ROWS); i++) max = b->seen[i] > max ? b->seen[i] : max;
+    return max;
+}
+
 /* The largest of n scores. May read past n: the row of scores is longer. */
 INLINE float highest(const float *score, size_t n)
 {
@@ -227,6 +235,7 @@ INLINE void attn_weights_any(const struct attn *a, struct attn_scratch *s, const
         body->queries(s, a, r0, b.rows);
         for (size_t key0 = 0; key0 < n; key0 += ATTN_KEYS) {
             b.max = size_min(ATTN_KEYS, n - key0);
+            for (size_t r = 0; r < b.rows; r++) b.seen[r] = b.max;
             for (size_t j = 0; j < b.max; j += KV_BLOCK) b.kv[j / KV_BLOCK] = kv_block_at(&a->kv, (key0 + j) / KV_BLOCK);
             body->scores(s, &b, a, r0);
             for (size_t r = 0; r < b.rows; r++)

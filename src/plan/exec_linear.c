@@ -164,16 +164,26 @@ static void tile_run(const struct replay *rp, const struct op *op, const struct 
     else rp->x->kern->linear[c->type](l, t.m0, t.m1, t.p0, t.p1, scratch);
 }
 
+/* Panels that are made before the ops behind them follow: of many rows as many as still lie in the second-level cache then. All at once
+ * where rows are few, whose weights are a stream, or would be rounded anew. */
+static size_t panels_at_once(const struct bind *c, struct tile t, size_t step, uint32_t n_after)
+{
+    const int anew = c->type == PK_BF16_PAIR || c->type == PK_I16_PAIR || c->type == PK_I8_QUAD;
+    return !n_after || anew || t.m1 - t.m0 <= FEW_ROWS ? t.p1 - t.p0 : (TILE_PANELS + step - 1) / step * step;
+}
+
 /* A tile, and the ops that go with it. Its panels are those of `times` matrices under each other: gates and what they let through. */
 static void joined_run(const struct replay *rp, const struct op *op, struct linear *l, struct tile t, size_t times, uint32_t n_after,
                        void *scratch)
 {
-    const size_t panels = pack_panels(rp->p->bind[op->bind].n) / times;
-    struct tile part = t;
-    if (!t.p0 && t.p1 == panels) part.p1 *= times, times = 1;
-    for (size_t i = 0; i < times; i++, part.p0 += panels, part.p1 += panels, l->x_cached = 1) tile_run(rp, op, l, part, scratch);
-    const struct area a = { (uint32_t)t.m0, (uint32_t)t.m1, op->column + t.p0 * PANEL, op->column + t.p1 * PANEL };
-    for (uint32_t i = 1; i <= n_after; i++) area_run(rp, op + i, a);
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t panels = pack_panels(c->n) / times, step = panels_at_once(c, t, joined_panels(rp, op, n_after), n_after);
+    for (size_t p = t.p0; p < t.p1; p += step) {
+        struct tile part = { t.m0, t.m1, p, p + step < t.p1 ? p + step : t.p1 };
+        const struct area a = { (uint32_t)t.m0, (uint32_t)t.m1, op->column + part.p0 * PANEL, op->column + part.p1 * PANEL };
+        for (size_t i = 0; i < times; i++, part.p0 += panels, part.p1 += panels, l->x_cached = 1) tile_run(rp, op, l, part, scratch);
+        for (uint32_t i = 1; i <= n_after; i++) area_run(rp, op + i, a);
+    }
 }
 
 /* Rows of the norm that goes with a linear, for this thread alone. @return the scratch behind them */
