@@ -147,7 +147,31 @@ INLINE void weigh_ints(struct attn_scratch *s, enum kv_type t, const struct key_
     }
 }
 
+INLINE uint16_t kv_row_ints(int16_t q[KV_INT_D], const float *x, int of)
+{
+    vf v[KV_INT_D / VF_N];
+    UNROLL
+    for (size_t c = 0; c < KV_INT_D / VF_N; c++) v[c] = vf_load(x + c * VF_N);
+    return kv_ints(q, v, of);
+}
+
+INLINE void kv_put_ints(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head, enum kv_type t)
+{
+    char *block = kv_block_at(kv, pos / KV_BLOCK);
+    int16_t q[KV_INT_D];
+    for (size_t d = 0; d < d_head; d += KV_INT_D) {
+        const uint16_t scale_k = kv_row_ints(q, k + d, kv_int_max(t, 1));
+        put_key_ints(t, block + key_group_at(t, d), pos % KV_BLOCK, scale_k, q);
+        const uint16_t scale_v = kv_row_ints(q, v + d, I8_MAX);
+        put_value_ints(block + value_group_at(t, d, d_head), pos % KV_BLOCK, scale_v, q);
+    }
+}
+
 #define TYPED(name, t)                                                                                                             \
+    static void kv_put_##name(const struct kv_view *kv, uint32_t pos, const float *k, const float *v, uint32_t d_head)             \
+    {                                                                                                                              \
+        kv_put_ints(kv, pos, k, v, d_head, t);                                                                                     \
+    }                                                                                                                              \
     static void queries_##name(struct attn_scratch *s, const struct attn *a, size_t r0, size_t rows)                               \
     {                                                                                                                              \
         queries_ints(s, t, a, r0, rows);                                                                                           \
@@ -168,5 +192,7 @@ INLINE void init_attn_ints(struct kern *k)
 {
     init_attn_int(k);
     init_attn_q8(k);
+    k->kv_put[KV_INT] = kv_put_int;
+    k->kv_put[KV_Q8] = kv_put_q8;
 }
 #endif

@@ -47,6 +47,21 @@ INLINE void epilogue_y(const struct linear *l, size_t m, size_t rows, size_t n0,
     }
 }
 
+/* KV_INT_D numbers become integers, the largest magnitude `of`. @return the scale as it is stored */
+INLINE uint16_t kv_ints(int16_t q[KV_INT_D], const vf v[KV_INT_D / VF_N], int of)
+{
+    uint32_t words[KV_INT_D / 2];
+    vi max = vi_set1(0);
+    UNROLL
+    for (size_t c = 0; c < KV_INT_D / VF_N; c++) max = vi_max_abs(max, v[c]);
+    const struct int_scale s = kv_scale_of(vi_hmax(max), of);
+    UNROLL
+    for (size_t c = 0; c < KV_INT_D / VF_N; c++)
+        vf_store_halves(words + c * VF_N / 2, vf_add(vf_mul(v[c], vf_set1(s.inverse)), vf_set1(I16_MAGIC)));
+    memcpy(q, words, sizeof words);
+    return kv_stored_scale(s.scale);
+}
+
 /* Outputs of a panel from n0 on to integers: bias, then integers with a scale for each row, then moves. */
 static void epilogue_ints(const struct linear *l, size_t m, size_t rows, size_t n0, const float *acc)
 {
@@ -57,19 +72,10 @@ static void epilogue_ints(const struct linear *l, size_t m, size_t rows, size_t 
     uint16_t scale[TILE_ROWS];
     for (size_t r = 0; r < rows; r++) {
         vf v[PANEL / VF_N];
-        uint32_t words[KV_INT_D / 2];
-        vi max = vi_set1(0);
-        UNROLL
-        for (size_t c = 0; c < PANEL / VF_N; c++) {
-            v[c] = vf_add(vf_load(acc + r * PANEL + c * VF_N), l->bias ? vf_load(l->bias + n0 + c * VF_N) : vf_zero());
-            max = vi_max_abs(max, v[c]);
-        }
-        const struct int_scale s = kv_scale_of(vi_hmax(max), kv_int_max(t, is_key));
         UNROLL
         for (size_t c = 0; c < PANEL / VF_N; c++)
-            vf_store_halves(words + c * VF_N / 2, vf_add(vf_mul(v[c], vf_set1(s.inverse)), vf_set1(I16_MAGIC)));
-        memcpy(q[r], words, sizeof q[r]);
-        scale[r] = kv_stored_scale(s.scale);
+            v[c] = vf_add(vf_load(acc + r * PANEL + c * VF_N), l->bias ? vf_load(l->bias + n0 + c * VF_N) : vf_zero());
+        scale[r] = kv_ints(q[r], v, kv_int_max(t, is_key));
     }
     for (size_t r = 0; r < rows; r++) {
         const size_t pos = l->kv_pos + m + r, slot = pos % KV_BLOCK;

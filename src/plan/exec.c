@@ -38,6 +38,7 @@ struct sizes { size_t scratch, partials, panel_max, approx, ops, thread, attn_pa
 /* Of a thread that makes a linear's rows itself. */
 static size_t norm_before_sz(const struct plan *p, uint16_t i)
 {
+    while (i && p->op[i - 1].kind == OP_LINEAR) i--; /* which it may go with */
     return i && p->op[i - 1].kind == OP_NORM ? joined_norm_sz(&p->bind[p->op[i - 1].bind]) : 0;
 }
 
@@ -333,7 +334,7 @@ static void run_joined(const struct replay *rp, struct joined j, int thread, int
                          op->kind == OP_LSTM; /* an item */
     const struct worker worker = { rp->x, &rp->x->counter[j.body], takes_ms && !thread && rows_of(rp, op) > FEW_ROWS, threads,
                                    rp->x->thread_scratch + (size_t)thread * rp->x->thread_scratch_sz,
-                                   j.first < j.body ? &rp->p->op[j.first] : NULL, j.end - j.body - 1u };
+                                   j.first < j.body ? &rp->p->op[j.first] : NULL, j.beside, j.end - j.body - 1u - j.beside };
     op_run(rp, op, &worker);
 }
 

@@ -4,6 +4,7 @@
  * the same thread has just made follows at once:
  *
  *   a norm of few rows       each thread makes the rows for itself before the linear's items
+ *   linears of unequal types that make columns of the same rows    one behind the other
  *   behind a linear          norms of heads, rotary positions and gates, on an item's rows and columns, while those are in the caches
  *   row by row               norms, sums, gates and turns of a row, one after the other
  *
@@ -27,15 +28,33 @@ static int may_follow(const struct replay *rp, uint16_t at)
     return at < rp->last && at != rp->split;
 }
 
-/* Does the norm `at` make rows for the linear behind it and for nobody else? What it reads must live on: one thread may still need it while
- * another writes what the linear makes. */
+/* Does op make the columns behind those that a linear makes, from the same rows? */
+static int is_beside(const struct replay *rp, const struct op *linear, const struct op *op)
+{
+    const struct bind *a = &rp->p->bind[linear->bind], *b = &rp->p->bind[op->bind];
+    return op->kind == OP_LINEAR && !linear->flags && !op->flags && op->in == linear->in && op->out == linear->out && op->in != op->out &&
+           op->rows == linear->rows && linear->aux == NO_SLOT && op->aux == NO_SLOT && a->n_y == a->n && b->n_y == b->n &&
+           op->column == linear->column + a->n;
+}
+
+/* Linears beside linear `at`, behind it. */
+static uint16_t beside(const struct replay *rp, uint16_t at)
+{
+    uint16_t n = 0;
+    while (n < JOINED_BESIDE && may_follow(rp, (uint16_t)(at + n + 1)) && is_beside(rp, &rp->p->op[at + n], &rp->p->op[at + n + 1])) n++;
+    return n;
+}
+
+/* Does the norm `at` make rows for the linears behind it and for nobody else? What it reads must live on: one thread may still need it
+ * while another writes what the linear makes. */
 static int norm_joins(const struct replay *rp, uint16_t at)
 {
     const struct op *norm = &rp->p->op[at], *linear = norm + 1;
     const struct slot *slot = rp->p->slot;
     if (norm->kind != OP_NORM || norm->flags || rp->p->bind[norm->bind].heads || !may_follow(rp, (uint16_t)(at + 1))) return 0;
     return linear->kind == OP_LINEAR && !linear->flags && linear->in == norm->out && linear->aux != norm->out &&
-           linear->rows == norm->rows && slot[norm->out].last == at + 1 && slot[norm->in].last > at && rows_of(rp, norm) <= NORM_ROWS;
+           linear->rows == norm->rows && slot[norm->out].last == at + 1 + beside(rp, (uint16_t)(at + 1)) && slot[norm->in].last > at &&
+           rows_of(rp, norm) <= NORM_ROWS;
 }
 
 static size_t gcd(size_t a, size_t b)
@@ -52,17 +71,19 @@ static size_t panels_for(const struct replay *rp, const struct op *linear, const
 {
     const struct bind *c = &rp->p->bind[op->bind], *l = &rp->p->bind[linear->bind];
     if (op->kind == OP_GLU) return !linear->column && l->n == 2 * c->n && c->n % PANEL == 0 ? step : 0;
-    const size_t end = (size_t)op->column + (size_t)c->heads * c->d_head, head = c->d_head / gcd(c->d_head, PANEL);
-    if (op->column < linear->column || end > (size_t)linear->column + l->n) return 0;
-    if ((op->column - linear->column) % c->d_head) return 0;
+    const size_t begin = linear->column, end = begin + l->n, heads_end = op->column + (size_t)c->heads * c->d_head;
+    const size_t from = op->column > begin ? op->column : begin, to = heads_end < end ? heads_end : end;
+    const size_t head = c->d_head / gcd(c->d_head, PANEL);
+    if (from >= to) return step; /* they are other linears' */
+    if ((from - op->column) % c->d_head || (to - op->column) % c->d_head || (from - begin) % c->d_head) return 0;
     const size_t panels = step / gcd(step, head) * head;
     return panels <= STEP_MAX ? panels : 0;
 }
 
-size_t joined_panels(const struct replay *rp, const struct op *linear, uint32_t n_after)
+size_t joined_panels(const struct replay *rp, const struct op *linear, const struct op *after, uint32_t n_after)
 {
     size_t step = PANELS_STEP;
-    for (const struct op *op = linear + 1; op <= linear + n_after; op++) step = panels_for(rp, linear, op, step);
+    for (const struct op *op = after; op < after + n_after; op++) step = panels_for(rp, linear, op, step);
     return step;
 }
 
@@ -75,6 +96,18 @@ static int follows_linear(const struct replay *rp, const struct op *linear, cons
            op->rows == linear->rows && c->n_y == c->n;
 }
 
+/* Do the linears of j make all that op needs, each head in one item? */
+static int all_follow(const struct replay *rp, const struct joined *j, const struct op *op)
+{
+    const struct op *first = &rp->p->op[j->body], *last = first + j->beside;
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t end = (size_t)last->column + rp->p->bind[last->bind].n;
+    if (op->kind != OP_GLU && (op->column < first->column || op->column + (size_t)c->heads * c->d_head > end)) return 0;
+    for (const struct op *linear = first; linear <= last; linear++)
+        if (!follows_linear(rp, linear, op) || !joined_panels(rp, linear, last + 1, (uint32_t)(op - last))) return 0;
+    return 1;
+}
+
 static int is_by_row(const struct op *op)
 {
     const int kind = op->kind == OP_NORM || op->kind == OP_ADD || op->kind == OP_ROPE || op->kind == OP_GLU;
@@ -84,12 +117,13 @@ static int is_by_row(const struct op *op)
 struct joined ops_joined(const struct replay *rp, uint16_t at)
 {
     const struct plan *p = rp->p;
-    struct joined j = { at, at, (uint16_t)(at + 1) };
+    struct joined j = { at, at, 0, (uint16_t)(at + 1) };
     if (norm_joins(rp, at)) j.body = j.end++;
     const struct op *body = &p->op[j.body];
-    if (body->kind == OP_LINEAR)
-        for (; may_follow(rp, j.end) && follows_linear(rp, body, &p->op[j.end]); j.end++)
-            if (!joined_panels(rp, body, j.end - j.body)) break;
+    if (body->kind == OP_LINEAR) {
+        j.beside = beside(rp, j.body);
+        for (j.end += j.beside; may_follow(rp, j.end) && all_follow(rp, &j, &p->op[j.end]);) j.end++;
+    }
     if (is_by_row(body))
         for (; may_follow(rp, j.end) && is_by_row(&p->op[j.end]) && !norm_joins(rp, j.end); j.end++) {
             const struct op *op = &p->op[j.end];

@@ -172,51 +172,69 @@ static size_t panels_at_once(const struct bind *c, struct tile t, size_t step, u
     return !n_after || anew || t.m1 - t.m0 <= FEW_ROWS ? t.p1 - t.p0 : (TILE_PANELS + step - 1) / step * step;
 }
 
-/* A tile, and the ops that go with it. Its panels are those of `times` matrices under each other: gates and what they let through. */
-static void joined_run(const struct replay *rp, const struct op *op, struct linear *l, struct tile t, size_t times, uint32_t n_after,
-                       void *scratch)
+/* A linear as items. Its panels are those of `times` matrices under each other: gates and what they let through. */
+struct cut { const struct op *op, *after; struct linear l; struct partition part; size_t times, panels, across, n; uint32_t n_after; };
+
+static struct cut cut_of(const struct replay *rp, const struct op *op, const struct op *after, const struct worker *worker)
 {
     const struct bind *c = &rp->p->bind[op->bind];
-    const size_t panels = pack_panels(c->n) / times, step = panels_at_once(c, t, joined_panels(rp, op, n_after), n_after);
+    const size_t times = worker->n_after && after->kind == OP_GLU ? 2 : 1, rows = rows_of(rp, op), panels = pack_panels(c->n) / times;
+    const size_t step = joined_panels(rp, op, after, worker->n_after);
+    const struct partition part = partition_of(c, rows, panels, worker->threads, slices_in(rp->x, c), step);
+    const size_t across = (panels + part.panels - 1) / part.panels, down = (rows + part.rows - 1) / part.rows;
+    return (struct cut){ op, after, linear_of(rp, op), part, times, panels, across, across * down, worker->n_after };
+}
+
+/* A tile, and the ops that go with it. */
+static void joined_run(const struct replay *rp, struct cut *c, struct tile t, void *scratch)
+{
+    const size_t step = panels_at_once(&rp->p->bind[c->op->bind], t, joined_panels(rp, c->op, c->after, c->n_after), c->n_after);
     for (size_t p = t.p0; p < t.p1; p += step) {
         struct tile part = { t.m0, t.m1, p, p + step < t.p1 ? p + step : t.p1 };
-        const struct area a = { (uint32_t)t.m0, (uint32_t)t.m1, op->column + part.p0 * PANEL, op->column + part.p1 * PANEL };
-        for (size_t i = 0; i < times; i++, part.p0 += panels, part.p1 += panels, l->x_cached = 1) tile_run(rp, op, l, part, scratch);
-        for (uint32_t i = 1; i <= n_after; i++) area_run(rp, op + i, a);
+        const size_t column = c->op->column;
+        const struct area a = { (uint32_t)t.m0, (uint32_t)t.m1, column + part.p0 * PANEL, column + part.p1 * PANEL };
+        for (size_t i = 0; i < c->times; i++, part.p0 += c->panels, part.p1 += c->panels, c->l.x_cached = 1)
+            tile_run(rp, c->op, &c->l, part, scratch);
+        for (uint32_t i = 0; i < c->n_after; i++) area_run(rp, c->after + i, a);
     }
 }
 
-/* Rows of the norm that goes with a linear, for this thread alone. @return the scratch behind them */
-static void *own_norm(const struct replay *rp, const struct op *norm, struct linear *l, size_t rows, const struct worker *worker)
+/* Rows of the norm that goes with linears, for this thread alone. @return the scratch behind them */
+static void *own_norm(const struct replay *rp, struct cut *cut, size_t rows, const struct worker *worker)
 {
-    const struct bind *c = &rp->p->bind[norm->bind];
+    const struct bind *c = &rp->p->bind[worker->norm->bind];
     float *x = worker->scratch;
-    l->x = x;
-    l->ld_x = c->k + ROW_PAD;
-    norm_rows_to(rp, norm, x, l->ld_x, 0, (uint32_t)rows);
+    const size_t ld = c->k + ROW_PAD;
+    for (uint32_t i = 0; i <= worker->n_beside; i++) cut[i].l.x = x, cut[i].l.ld_x = ld;
+    norm_rows_to(rp, worker->norm, x, ld, 0, (uint32_t)rows);
     return (char *)worker->scratch + joined_norm_sz(c);
 }
 
 void linear_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
-    const struct bind *c = &rp->p->bind[op->bind];
-    struct linear l = linear_of(rp, op);
-    const size_t times = worker->n_after && op[1].kind == OP_GLU ? 2 : 1, rows = rows_of(rp, op), panels = pack_panels(c->n) / times;
-    if (!rows) return;
-    const struct partition part = partition_of(c, rows, panels, worker->threads, slices_in(rp->x, c),
-                                               joined_panels(rp, op, worker->n_after));
-    const size_t across = (panels + part.panels - 1) / part.panels, down = (rows + part.rows - 1) / part.rows;
-    size_t before = SIZE_MAX; /* rows of the item before */
+    struct cut cut[1 + JOINED_BESIDE];
+    const struct cut *last = NULL; /* of the item before, */
+    size_t before = 0, n = 0, rows = rows_of(rp, op); /* and its rows */
     void *scratch = worker->scratch;
-    FOR_ITEMS(i, across * down) {
-        const size_t m = (size_t)i / across * part.rows, p = (size_t)i % across * part.panels;
-        const struct tile t = { m, m + part.rows < rows ? m + part.rows : rows, p, p + part.panels < panels ? p + part.panels : panels };
-        if (worker->norm && before == SIZE_MAX) scratch = own_norm(rp, worker->norm, &l, rows, worker);
-        l.x_cached = m == before;
+    if (!rows) return;
+    for (uint32_t i = 0; i <= worker->n_beside; i++) {
+        cut[i] = cut_of(rp, op + i, op + worker->n_beside + 1, worker);
+        n += cut[i].n;
+    }
+    FOR_ITEMS(i, n) {
+        struct cut *c = cut;
+        size_t at = (size_t)i;
+        for (; at >= c->n; c++) at -= c->n;
+        const size_t m = at / c->across * c->part.rows, p = at % c->across * c->part.panels;
+        const size_t m1 = m + c->part.rows, p1 = p + c->part.panels;
+        const struct tile t = { m, m1 < rows ? m1 : rows, p, p1 < c->panels ? p1 : c->panels };
+        if (worker->norm && !last) scratch = own_norm(rp, cut, rows, worker);
+        c->l.x_cached = last == c && m == before;
+        last = c;
         before = m;
-        for (size_t r = (size_t)i; op->kind == OP_LOGITS_APPROX && r < rows; r += across * down) approx_begin(rp, op, (uint32_t)r);
+        for (size_t r = at; op->kind == OP_LOGITS_APPROX && r < rows; r += n) approx_begin(rp, op, (uint32_t)r);
         if (!i && (op->flags & OPF_PADDED)) pad_rows(rp, op->out, rows);
-        joined_run(rp, op, &l, t, times, worker->n_after, scratch);
+        joined_run(rp, c, t, scratch);
     }
 }
 

@@ -78,8 +78,9 @@ struct replay {
 };
 
 /* Ops that a thread does one after the other, on what it has itself made, with no barrier between them (exec_join.c): a norm that a linear
- * takes along, `body`, whose items are taken, and what follows it. */
-struct joined { uint16_t first, body, end; };
+ * takes along, `body`, whose items are taken, as many linears beside it whose items are taken, too, and what follows them. */
+struct joined { uint16_t first, body, beside, end; };
+enum { JOINED_BESIDE = 2 }; /* at most: queries, keys and values of three types */
 
 /* A thread at an op. */
 struct worker {
@@ -89,7 +90,8 @@ struct worker {
     int threads;
     void *scratch;            /* its own */
     const struct op *norm;    /* that makes a linear's rows, which each thread does for itself; NULL: they are there */
-    uint32_t n_after;         /* ops behind it that go with it */
+    uint32_t n_beside;        /* linears behind it whose items follow its own */
+    uint32_t n_after;         /* ops behind those that go with them */
 };
 
 /* Rows [m0, m1) and columns [c0, c1) of a slot. */
@@ -236,8 +238,8 @@ size_t fsmn_scratch(const struct plan *p, const struct op *op); /* of a thread, 
 
 /* ---- exec_join.c */
 struct joined ops_joined(const struct replay *rp, uint16_t at);
-/* Panels that items of a linear are multiples of where ops behind it find what they need in one item; 0: the heads of one are too wide. */
-size_t joined_panels(const struct replay *rp, const struct op *linear, uint32_t n_after);
+/* Panels that items of a linear are multiples of where ops `after` find what they need in one item; 0: the heads of one are too wide. */
+size_t joined_panels(const struct replay *rp, const struct op *linear, const struct op *after, uint32_t n_after);
 size_t joined_norm_sz(const struct bind *norm); /* of a thread: rows that it makes for itself */
 
 /* ---- exec_parts.c: ops, or parts of them */

@@ -29,7 +29,9 @@ struct net_desc {
     int n_states;
     struct precision precision;
     float scale;                     /* tensors hold numbers in [-scale, scale]; 0: 1 */
-    enum dtype stored;               /* DT_F32, DT_F16 or DT_BF16: how matrices are stored */
+    enum dtype stored;               /* DT_F32, DT_F16 or DT_BF16: how matrices are stored, */
+    const char *other;               /* and how one of them is; NULL: as all */
+    enum dtype other_stored;
 };
 
 /* Weights as a reader leaves them, over values in memory. v: the same as numbers, all tensors one behind the other. */
@@ -88,7 +90,7 @@ static inline void net_set_open(struct net_set *s, const struct net_desc *d)
             if (d->shape[i].dim[k]) t->n_dims = k + 1;
             n *= t->dim[k];
         }
-        t->type = t->n_dims > 1 ? d->stored : DT_F32;
+        t->type = t->n_dims < 2 ? DT_F32 : d->other && !strcmp(d->other, t->name) ? d->other_stored : d->stored;
         t->file = &s->file;
         t->offset = bytes;
         t->size = n * dtype_row_sz(t->type, 1);

@@ -58,7 +58,8 @@ static void fill(struct build *b)
     b->prefix = "";
 }
 
-static void check_layer(int level, int threads, enum packed_type t)
+/* other: one of the matrices of queries, keys and values, stored in another type; NULL: all in one. */
+static void check_layer(int level, int threads, enum packed_type t, const char *other)
 {
     static int const at_once[] = { N, 17, 16, 9, 8, 5, 1 };
     static float y[N * D], whole[N * D];
@@ -66,6 +67,7 @@ static void check_layer(int level, int threads, enum packed_type t)
     const struct state_desc keys = { "keys", STATE_APPEND, 1, kind->kv_heads, kind->d_head, POSITIONS, 0, 0 };
     const struct net_desc d = { .shape = shapes, .n_shapes = sizeof shapes / sizeof *shapes, .fill = fill, .max_rows = N, .state = &keys,
                                 .n_states = 1, .scale = 0.5f, .stored = t == PK_F16 ? DT_F16 : DT_F32,
+                                .other = other, .other_stored = DT_BF16,
                                 .precision = { .by_role = { [LINEAR_QKV] = lower, [LINEAR_UP] = lower } } };
     struct net r;
     shapes_of(kind);
@@ -94,8 +96,9 @@ static void check_kinds(int level, int threads)
         kind = &kinds[i];
         has_post_norms = i % 2;
         has_qk_norm = i % 3 != 1;
-        check_layer(level, threads, types[i % 4]);
-        check_layer(level, threads, types[(i + 1 + i / 4) % 4]);
+        check_layer(level, threads, types[i % 4], NULL);
+        check_layer(level, threads, types[(i + 1 + i / 4) % 4], NULL);
+        check_layer(level, threads, types[i / 3 % 2], shapes[i % 3 ? V_PROJ : K_PROJ].name);
     }
 }
 
