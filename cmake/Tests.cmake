@@ -22,7 +22,7 @@ set(tests_threads
     unit.plan_lstm unit.plan_partition unit.plan_rope unit.plan_rows unit.plan_shared unit.plan_stop unit.plan_stream
     unit.plan_heads unit.plan_tokens unit.plan_unfused unit.plan_widths
     api.abi api.batch api.batch_funasr api.cancel api.damaged_weights api.embed api.fallback api.funasr api.funasr_callbacks api.memory
-    api.draft api.rings api.lanes api.lanes_nomem api.lanes_threads api.misuse api.nano_threads
+    api.draft api.rings api.lanes api.lanes_draft api.lanes_nomem api.lanes_threads api.misuse api.nano_threads
     api.nomem api.opening
     api.reenter api.resident api.results api.serve api.stack api.stream api.threads
     api.long_audio api.vad_segments api.vad_segments_told api.windows

@@ -99,8 +99,6 @@ static int check(const struct opts *o, int n, char **argv)
     if ((n != 0) + (o->prompt != NULL) + (o->file != NULL) + (o->prompts != NULL) != 1)
         return message_usage("generate needs a prompt: PROMPT, --prompt TEXT, --file FILE or --prompts FILE%s",
                              n || o->prompt || o->file || o->prompts ? ", and only one of them" : "");
-    if (o->prompts && o->engine.draft)
-        return message_usage("--draft is for one prompt: it does not go with --prompts, which are answered beside each other");
     if (!o->prompts && option_was_given(o->engine.given, "batch-size"))
         return message_usage("--batch-size is of many prompts, and needs --prompts");
     if (n && !*argv[0]) return message_usage("the prompt is empty");

@@ -68,6 +68,7 @@ int engine_batch(struct engine *e, const steno_batch_params *p)
 {
     steno_error err = { 0 };
     const int rc = steno_batch_open(&e->batch, e->model, e->team, p, &err);
+    if (rc == STENO_EARG && p->draft_model) return message_usage("--draft: %s", err.text);
     return rc == STENO_OK ? EXIT_OK : message_model_error(NULL, rc, err.text);
 }
 

@@ -259,6 +259,7 @@ static int open_slots(struct many *w, struct engine *e)
     bp.max_windows = w->m->at_a_time < w->n ? w->m->at_a_time : w->n;
     bp.user = w;
     bp.on_done = done;
+    bp.draft_model = e->draft;
     int code = check_memory(w, e, &bp);
     if (code == EXIT_OK) code = engine_batch(e, &bp);
     if (code != EXIT_OK) return code;

@@ -454,8 +454,9 @@ typedef struct steno_session_params {
     /* A small model with the same vocabulary, which guesses ids ahead; the session's model checks several of them in one run. Texts,
      * times and probabilities are the same to the bit with any draft model, or none; a good one spares time where the model's weights are
      * much more than its own (see draft_max of steno_transcribe_params and steno_generate_params). For Whisper: it hears the windows
-     * itself, with as many mel bands; greedy searches are drafted, beams and draws are not. For language models: steno_generate. The
-     * session holds it until it is closed. Of a session in a batch it is the batch's. NULL: none */
+     * itself, with as many mel bands; greedy searches are drafted, beams and draws are not. For language models: steno_generate, and texts
+     * of a batch; one of the vocabularies may go on with entries that stand for nothing in the other, which are never guessed. The session
+     * holds it until it is closed. Of a session in a batch it is the batch's. NULL: none */
     const steno_model *draft_model;
 } steno_session_params;
 
@@ -1171,7 +1172,7 @@ typedef struct steno_batch_params {
      * waits for text that comes as it is decoded. Default 8 */
     int32_t steps_between_encodes;
     int32_t pad2;
-    const steno_model *draft_model; /* as of steno_session_params, for Whisper's windows; while more than 8 are at work none is drafted */
+    const steno_model *draft_model; /* as of steno_session_params; while more than 8 windows, or texts, are at work none is drafted */
 } steno_batch_params;
 
 /** Defaults, as far as a struct of `size` bytes has them. */

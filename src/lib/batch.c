@@ -28,9 +28,6 @@ static int params_of(steno_batch_params *own, const steno_model *m, const steno_
     if (own->steps_between_encodes < 0)
         return err_set(e, STENO_EARG, "steps_between_encodes is %d, want 0 or more", (int)own->steps_between_encodes);
     if (m->index_only) return err_set(e, STENO_EARG, "the model was opened with index_only: it has no weights");
-    if (own->draft_model && m->task->drafts == DRAFTS_ALONE)
-        return err_set(e, STENO_EARG, "a %s model has no use for a draft model in a batch: open a session by itself with it",
-                       m->family->name);
     return own->draft_model ? draft_model_check(m, own->draft_model, e) : STENO_OK;
 }
 

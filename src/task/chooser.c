@@ -210,18 +210,30 @@ int32_t chooser_guesses(const struct chooser *c, int32_t texts)
     return room < c->p->draft_max ? room : c->p->draft_max;
 }
 
+struct guessed_text chooser_text(const struct chooser *c, int32_t texts)
+{
+    const steno_session *s = c->s;
+    return (struct guessed_text){ .before = (const int32_t *)(const void *)s->held.p,
+                                  .n_before = (int32_t)(s->held.len / sizeof(int32_t)) - c->lane->sampler.n, .lane = c->lane,
+                                  .to = (uint16_t)(c->lane - s->batch->run.lane), .n_guesses = chooser_guesses(c, texts) };
+}
+
+void chooser_guessed(struct chooser *c, const struct guessed_text *t)
+{
+    const struct sampler *l = &c->lane->sampler;
+    c->draft.n_given = t->n_guesses;
+    for (int32_t i = 0; i < t->n_guesses; i++) c->draft.guess[i] = l->out[l->n + i].id;
+}
+
 int chooser_guess(struct chooser *c)
 {
     steno_session *s = c->s;
     struct steno_batch *d = s->batch->draft;
-    const int32_t n = c->lane->sampler.n, held = (int32_t)(s->held.len / sizeof(int32_t));
-    struct guessed_text text = { (const int32_t *)(const void *)s->held.p, held - n, c->lane, (uint16_t)(c->lane - s->batch->run.lane),
-                                 chooser_guesses(c, 1) };
+    struct guessed_text text = chooser_text(c, 1);
     const int64_t t0 = os_now_ns();
     const int rc = draft_model_guess(d, c->plan, &text, 1);
     s->timings.draft_us += (os_now_ns() - t0) / 1000;
-    c->draft.n_given = rc ? 0 : text.n_guesses;
-    for (int32_t i = 0; i < c->draft.n_given; i++) c->draft.guess[i] = c->lane->sampler.out[n + i].id;
+    if (!rc) chooser_guessed(c, &text);
     s->batch->run.n_rows = 0;
     chooser_rows(c, DRAFT_MOST, 1);
     return session_ran(s, d->exec, rc);

@@ -57,5 +57,7 @@ int chooser_next(struct chooser *c);
 void chooser_rows(struct chooser *c, int32_t guesses, int32_t rows);
 /* Guesses that the draft model is to make, where so many texts choose together. */
 int32_t chooser_guesses(const struct chooser *c, int32_t texts);
+struct guessed_text chooser_text(const struct chooser *c, int32_t texts); /* what it has to know for that */
+void chooser_guessed(struct chooser *c, const struct guessed_text *t);    /* it has made them: chooser_rows takes them */
 void chooser_filter(struct chooser *c, float *logits); /* of its lane, before one is chosen from */
 #endif

@@ -10,12 +10,14 @@
 static int check_vocab(const steno_model *m, const steno_model *draft, steno_error *e)
 {
     const struct vocab *v = &m->vocab, *w = &draft->vocab;
-    if (v->n != w->n || m->n_vocab != draft->n_vocab || m->tokens.n_languages != draft->tokens.n_languages)
+    const int may_pad = m->tokenizer && draft->tokenizer; /* entries that only one of them has stand for nothing, and are never guessed */
+    if ((!may_pad && (v->n != w->n || m->n_vocab != draft->n_vocab)) || m->tokens.n_languages != draft->tokens.n_languages)
         return err_set(e, STENO_EARG, "the draft model has another vocabulary, of %d ids, %d languages among them, and the model of %d and "
                        "%d: take one that was made for the same", (int)draft->n_vocab, (int)draft->tokens.n_languages, (int)m->n_vocab,
                        (int)m->tokens.n_languages);
-    for (int32_t i = 0; i < v->n; i++)
-        if (v->len[i] != w->len[i] || (v->len[i] && memcmp(v->bytes[i], w->bytes[i], v->len[i]) != 0))
+    for (int32_t i = 0; i < v->n && i < w->n; i++)
+        if (may_pad && (!v->len[i] || !w->len[i])) continue;
+        else if (v->len[i] != w->len[i] || (v->len[i] && memcmp(v->bytes[i], w->bytes[i], v->len[i]) != 0))
             return err_set(e, STENO_EARG, "the draft model has another vocabulary: id %d is '%.*s' there and '%.*s' in the model", (int)i,
                            (int)(w->len[i] < 40 ? w->len[i] : 40), (const char *)w->bytes[i], (int)(v->len[i] < 40 ? v->len[i] : 40),
                            (const char *)v->bytes[i]);
@@ -114,7 +116,11 @@ static int32_t id_at(const struct guessed_text *t, int32_t i)
 /* Rows of the text that the draft model has not seen, as far as [., end). */
 static void rows_add(struct steno_batch *d, const struct guessed_text *t, int32_t end, uint16_t last)
 {
-    for (int32_t i = d->run.lane[t->to].kv.len; i < end; i++) run_add(&d->run, id_at(t, i), i, t->to, i == end - 1 ? last : 0);
+    const int32_t first = d->run.lane[t->to].kv.len, n_vocab = d->model->n_vocab;
+    for (int32_t i = first; i < end; i++) {
+        const int32_t id = id_at(t, i);
+        run_add(&d->run, id < n_vocab ? id : 0, i, t->to, i == end - 1 ? last : 0); /* what it has no entry for it reads as another */
+    }
 }
 
 /* All but the last few, which go together with those of the others. */
@@ -134,12 +140,17 @@ static int read_on(struct steno_batch *d, int plan, const struct guessed_text *t
     return rc;
 }
 
-/* Its lane chooses by the rules of the other one, behind what that has chosen. */
-static void sampler_set(struct steno_batch *d, const struct guessed_text *t)
+/* Its lane chooses by the rules of the other one, behind what that has chosen, among the ids that both have. */
+static void sampler_set(struct steno_batch *d, struct guessed_text *t)
 {
     struct lane *l = &d->run.lane[t->to];
     const struct lane_kv kv = l->kv;
+    const int32_t n_vocab = d->model->n_vocab;
     lane_copy(l, t->lane);
+    t->rules = *l->sampler.rules;
+    if (t->rules.n_vocab > n_vocab) t->rules.n_vocab = n_vocab;
+    if (t->rules.ts_begin > n_vocab) t->rules.ts_begin = n_vocab;
+    l->sampler.rules = &t->rules;
     l->kv = kv;
     l->kv.enc_len = t->lane->kv.enc_len;
     l->sampler.limit = l->sampler.n + t->n_guesses;
@@ -153,7 +164,15 @@ static void take(struct steno_batch *d, struct guessed_text *t)
     const int32_t n = t->lane->sampler.n;
     t->n_guesses = s->n - n;
     memcpy(t->lane->sampler.out + n, s->out + n, (size_t)t->n_guesses * sizeof *s->out);
+    s->rules = NULL;
     s->done = 1;
+}
+
+void draft_model_fork(struct steno_batch *d, uint16_t to, uint16_t from, int32_t len)
+{
+    lane_fork(d, to, from);
+    d->run.lane[to].kv.len = d->run.lane[from].kv.len;
+    draft_model_rewind(d, to, len);
 }
 
 int draft_model_guess(struct steno_batch *d, int plan, struct guessed_text *text, int n)

@@ -34,11 +34,14 @@ struct guessed_text {
     struct lane *lane;       /* of the large model; guesses are written behind what its sampler has chosen, n_guesses of them */
     uint16_t to;             /* lane of the draft model */
     int32_t n_guesses;       /* wanted; then made */
+    struct logit_rules rules; /* the draft model's own */
 };
 
 /* Guesses for several texts, which have one id or more each. Rules of the lanes hold, what else changes logits does not. @return as
  * exec_chain */
 int draft_model_guess(struct steno_batch *d, int plan, struct guessed_text *text, int n);
 
+/* Lane `to` holds what the other one does, `len` positions of it at most. */
+void draft_model_fork(struct steno_batch *d, uint16_t to, uint16_t from, int32_t len);
 void draft_model_rewind(struct steno_batch *d, uint16_t lane, int32_t len); /* it holds no more than `len` positions of the text */
 #endif

@@ -26,15 +26,13 @@ struct request_given {
     const steno_heard *heard; /* NULL: nothing was heard before */
 };
 
-enum task_drafts { DRAFTS_NOTHING, DRAFTS_ALONE /* in a session by itself */, DRAFTS_WINDOWS /* of a batch, too */ };
-
 struct task {
     const char *name;               /* as families call it */
     unsigned (*serves)(const steno_model *m); /* BY_...: rows of the table of parameters */
     uint32_t max_lanes;             /* sequences of one window that may be decoded beside each other */
     int streams_share;              /* streams share runs: their states have a lane for each window */
     uint32_t own_windows;           /* of one request that share a run, in a session by itself; 0: one */
-    enum task_drafts drafts;        /* may a small model guess ids ahead (draft_model.h)? */
+    int drafts;                     /* may a small model guess ids ahead (draft_model.h)? */
     int one_by_one;                 /* windows of a run become text one after the other: tokens of one are kept, not of every lane */
 
     /* Its part of a batch, in b->part; all but the first are NULL where it has none. */

@@ -21,8 +21,14 @@ if [ -d "$LLM" ]; then
     expect 2 "one that hears" generate -m "$Q" --raw --draft "$MODEL" "$PROMPT"
     err_has "cannot draft for"
     printf 'a\nb\n' >lines.txt
-    expect 2 "prompts beside each other are not drafted" generate -m "$Q" --raw --draft "$Q" --prompts lines.txt
-    err_has "--draft is for one prompt"
+    expect 0 "prompts beside each other" generate -m "$Q" --raw --ignore-eos -n 20 --ids --prompts lines.txt
+    cp "$T/out" alone
+    expect 0 "are drafted, too" generate -m "$Q" --raw --ignore-eos -n 20 --ids --draft "$Q" --draft-max 3 --prompts lines.txt
+    same "$T/out" alone
+    expect 0 "and told of" generate -m "$Q" --raw --ignore-eos -n 20 --draft "$Q" --draft-max 3 --prompts lines.txt
+    grep -q '"accepted": [1-9]' "$T/out" || bad "guesses were right" "$(cat "$T/out")"
+    expect 2 "with other tokens" generate -m "$Q" --raw --draft "$LLM/models/llama/gguf/llama-F32.gguf" --prompts lines.txt
+    err_has "--draft: the draft model has another vocabulary"
     expect 2 "one that may not guess" generate -m "$Q" --raw --draft "$Q" --draft-max 0 "$PROMPT"
     printf '%s' "$PROMPT" >prompt.txt
     expect 0 "a file's" generate -m "$Q" --compute f32 --raw -n 32 --ids -f prompt.txt

@@ -224,6 +224,9 @@ static const struct promise bench[] = {
     { "shape", 0, "--shape tiny", "", NULL }, /* beside -m */
     { "type", 0, "--type f32", "", NULL },
     { "draft", 0, "--draft tiny", "", "cli/bench.sh" },
+    { "prompt", 0, "--prompt README.md", "", "cli/bench.sh" }, /* they go together */
+    { "answer", 0, "--answer README.md", "", "cli/bench.sh" },
+    { "tokenizer", 0, "--tokenizer %m", "", "cli/bench.sh" },
     { "model", ALL, "", "", "everything here" },
     { "runs", ALL, "--runs 2", "", "cli/bench.sh" },
     { "output-format", ALL, "-f tsv", "", NULL },

@@ -60,7 +60,9 @@ static int texts_want(struct steno_batch *b, struct guessed_text *text)
         struct window_decoder *w = slot[i].user;
         if (!w || !w->is_guessed || w->ar.done || ar_prompts(&w->ar)) continue;
         const int32_t wanted = guesses_for(w, steps);
-        if (wanted > 0) text[n++] = (struct guessed_text){ w->ar.prompt, w->ar.n_prompt, &b->run.lane[w->ar.lane0], (uint16_t)i, wanted };
+        if (wanted < 1) continue;
+        text[n++] = (struct guessed_text){ .before = w->ar.prompt, .n_before = w->ar.n_prompt, .lane = &b->run.lane[w->ar.lane0],
+                                           .to = (uint16_t)i, .n_guesses = wanted };
     }
     return n;
 }

@@ -1,5 +1,6 @@
 /* steno: which lane a text has, and what it need not read. SPDX-License-Identifier: MIT */
 #include "task/lm/lm_lanes.h"
+#include "task/draft_model.h"
 #include "model/family.h"
 #include "task/lanes.h"
 
@@ -66,7 +67,7 @@ void lm_lane_begin(steno_session *s)
     lm_of(s)->generation = generation_of(PLAN_TEXT);
     lm_of(s)->generation.lane = at;
     lm_of(s)->generation.kept = b->lane[at].n;
-    lm_of(s)->generation.is_guessed = s->own_batch; /* in others lanes take over what the draft model has not read */
+    lm_of(s)->generation.is_guessed = 1;
     lm_of(s)->turn = b->lane[at].turn = ++b->turns;
     lm_lane_enter(s);
 }
@@ -96,6 +97,7 @@ int lm_lane_share(steno_session *s, const int32_t *ids, int32_t n)
     lane_fork(b, g->lane, from);
     lane_cut(b, g->lane, g->kept);
     lane_mark(b, g->lane, g->kept); /* others may begin so, too */
+    if (b->draft) draft_model_fork(b->draft, g->lane, (uint16_t)from, g->kept);
     return 0;
 }
 

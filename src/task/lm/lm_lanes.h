@@ -27,6 +27,7 @@ struct lm_batch {
     uint64_t logits_of;    /* turn of the text behind which the executor holds logits; 0: none */
     uint32_t reads_first;  /* lane whose prompt is the first in the next replay */
     int64_t chain_rows;    /* of the chain at hand so far */
+    int goes_on;           /* the chain ended for the draft model alone: another one follows at once */
     int64_t chain_ns;      /* when the replay at hand began */
 };
 

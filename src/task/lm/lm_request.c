@@ -35,7 +35,7 @@ int lm_request_start(steno_session *s)
     if (lm_lane_share(s, r->ids, r->n)) return STENO_OK;
     r->waits = 0;
     const int rc = generation_begin(s, g, r->ids, r->n, &known);
-    if (!rc) chooser_start(&r->chooser, &s->batch->run.lane[g->lane], s->model->text_ctx + 1 - r->n, 0);
+    if (!rc) chooser_start(&r->chooser, &s->batch->run.lane[g->lane], s->model->text_ctx + 1 - r->n, 1);
     return rc;
 }
 

@@ -80,6 +80,46 @@ static int waiting_start(struct steno_batch *b)
     return whole;
 }
 
+/* ---- guesses of the draft model ---------------------------------------------------------------------------------------------- */
+
+enum { TEXTS_MOST = COSTS_ROWS / 2 /* that are guessed for together: one guess each */ };
+
+/* Who wants guesses, beside as many as choose: text[n], NULL: nobody asks who. @return how many do */
+static int guesses_want(struct steno_batch *b, struct guessed_text *text)
+{
+    int32_t choosing = 0;
+    int n = 0;
+    for (uint32_t i = 0; b->draft && i < b->n_windows; i++) choosing += user_of(b, i) && !reads(b, i);
+    for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MOST && choosing <= TEXTS_MOST; i++) {
+        const steno_session *s = user_of(b, i);
+        const struct chooser *c = s ? &lm_of(s)->request.chooser : NULL;
+        if (!c || reads(b, i) || c->status || c->lane->sampler.done) continue;
+        struct guessed_text t = chooser_text(c, choosing);
+        if (t.n_guesses > COSTS_ROWS / choosing - 1) t.n_guesses = COSTS_ROWS / choosing - 1;
+        if (t.n_guesses < 1) continue;
+        if (text) text[n] = t;
+        n++;
+    }
+    return n;
+}
+
+static int guesses_make(struct steno_batch *b)
+{
+    struct guessed_text text[TEXTS_MOST];
+    const int n = guesses_want(b, text);
+    if (!n) return STENO_OK;
+    const int64_t t0 = os_now_ns();
+    const int rc = draft_model_guess(b->draft, PLAN_TEXT, text, n);
+    const int64_t us = (os_now_ns() - t0) / 1000;
+    if (rc) b->exec->error = b->draft->exec->error;
+    for (int i = 0; i < n && !rc; i++) {
+        steno_session *s = user_of(b, text[i].to);
+        chooser_guessed(&lm_of(s)->request.chooser, &text[i]);
+        s->timings.draft_us += us / n;
+    }
+    return rc;
+}
+
 /* ---- time -------------------------------------------------------------------------------------------------------------------- */
 
 /* The rows of a replay, and its time, to the sessions that they are of. */
@@ -158,7 +198,9 @@ static int next(void *user)
         else ended |= !chooser_next(&lm_of(s)->request.chooser);
     }
     run_costs_end(&b->costs, rows);
-    return !ended && !is_due(b) && waiting_start(b) && rows_want(b);
+    if (ended || is_due(b) || !waiting_start(b)) return 0;
+    l->goes_on = guesses_want(b, NULL) > 0;
+    return !l->goes_on && rows_want(b);
 }
 
 static void filter(void *user, uint16_t lane, float *logits)
@@ -172,6 +214,7 @@ static int chain(struct steno_batch *b)
     const struct chain_calls calls = { next, filter, b };
     struct run_time spent;
     int ran;
+    lm_batch_of(b)->goes_on = 0;
     if (!waiting_start(b) || !rows_want(b)) return STENO_OK;
     lm_batch_of(b)->chain_ns = os_now_ns();
     run_costs_begin(&b->costs);
@@ -222,6 +265,11 @@ static void settle(struct steno_batch *b, int rc)
 int lm_step(struct steno_batch *b)
 {
     if (!fill(b)) return 0;
-    settle(b, chain(b));
+    int rc;
+    do {
+        rc = guesses_make(b);
+        if (!rc) rc = chain(b);
+    } while (!rc && lm_batch_of(b)->goes_on);
+    settle(b, rc);
     return 1;
 }

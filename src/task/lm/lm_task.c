@@ -50,7 +50,7 @@ static int part_open(steno_session *s, steno_error *e)
     struct lm_session *l = s->part = arena_alloc(&s->arena, sizeof *l);
     if (!l) return err_nomem(e, sizeof *l, "a session");
     *l = (struct lm_session){ .generation = generation_of(PLAN_TEXT) };
-    l->generation.is_guessed = s->own_batch; /* in others lanes take over what others have read, and the draft model has not */
+    l->generation.is_guessed = 1;
     return STENO_OK;
 }
 
@@ -152,7 +152,7 @@ const struct task lm_task = {
     .name = "lm",
     .serves = serves,
     .max_lanes = 1,
-    .drafts = DRAFTS_ALONE,
+    .drafts = 1,
     .shape = shape,
     .batch_memory = lm_batch_memory,
     .batch_open = lm_batch_open,
